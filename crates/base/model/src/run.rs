@@ -1,0 +1,56 @@
+//! One run of one plan on one bed.
+
+use std::{fmt, str::FromStr};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{bed::Bed, doubt::Doubt, environment::Environment, plan::Plan, trial::Trial};
+
+/// Names a run: its start in UTC and four random hex digits, like `20261121-101500-3fa9`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct RunId(pub String);
+
+/// A run: what was asked, where, and what came of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// Its name.
+    pub id: RunId,
+    /// When it began (RFC 3339).
+    pub started: String,
+    /// When it ended; `None` while it runs, or when it was killed.
+    pub finished: Option<String>,
+    /// The command line that repeats it.
+    pub command: Vec<String>,
+    /// Version and build of the program.
+    pub wireproof: String,
+    /// What was asked for.
+    pub plan: Plan,
+    /// Where it happened.
+    pub bed: Bed,
+    /// Whether trials of the plan are missing.
+    pub partial: bool,
+    /// The machines before the first trial.
+    pub before: Environment,
+    /// The machines after the last trial.
+    pub after: Option<Environment>,
+    /// What makes all of the run's figures less trustworthy.
+    pub doubts: Vec<Doubt>,
+    /// Each finished measurement, in order.
+    pub trials: Vec<Trial>,
+}
+
+impl fmt::Display for RunId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl FromStr for RunId {
+    type Err = std::convert::Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Ok(Self(text.to_owned()))
+    }
+}

@@ -1,0 +1,238 @@
+//! Units as types. Text is parsed into them once, at the edge; rates are decimal SI, sizes in bytes are binary (`iB`).
+
+use std::{fmt, str::FromStr};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+/// A span of time or a reading of one clock, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Nanos(pub u64);
+
+/// A rate in bits per second (decimal: 1 Gbit/s is 10⁹ bit/s).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BitRate(pub u64);
+
+/// The largest IP packet an interface sends, in bytes, as `ip link` shows it (Ethernet header and FCS not counted).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct Mtu(pub u32);
+
+/// Text that should have been a quantity and is not.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum UnitError {
+    /// There is no number in front of the unit.
+    #[error("\"{text}\" does not start with a number; write it like \"{example}\"")]
+    NoNumber {
+        /// What was written.
+        text: String,
+        /// A value that would be accepted.
+        example: &'static str,
+    },
+    /// The unit is missing or not one of those accepted.
+    #[error("\"{text}\" has {}; use one of {accepted}, for example \"{example}\"", unit_words(.unit))]
+    Unit {
+        /// What was written.
+        text: String,
+        /// The part after the number.
+        unit: String,
+        /// Units that are accepted.
+        accepted: &'static str,
+        /// A value that would be accepted.
+        example: &'static str,
+    },
+    /// The number is too large to be meant.
+    #[error("\"{text}\" is too large")]
+    TooLarge {
+        /// What was written.
+        text: String,
+    },
+}
+
+fn unit_words(unit: &str) -> String {
+    if unit.is_empty() { "no unit".to_owned() } else { format!("the unknown unit \"{unit}\"") }
+}
+
+/// How a kind of quantity is written: its units with their size in the base unit, and an example.
+struct Notation {
+    units: &'static [(&'static str, u64)],
+    accepted: &'static str,
+    example: &'static str,
+}
+
+const TIME: Notation = Notation {
+    units: &[
+        ("ns", 1),
+        ("us", 1_000),
+        ("µs", 1_000),
+        ("ms", 1_000_000),
+        ("s", 1_000_000_000),
+        ("min", 60_000_000_000),
+        ("h", 3_600_000_000_000),
+    ],
+    accepted: "ns, us, ms, s, min, h",
+    example: "10 s",
+};
+
+const RATE: Notation = Notation {
+    units: &[
+        ("bit/s", 1),
+        ("kbit/s", 1_000),
+        ("Mbit/s", 1_000_000),
+        ("Gbit/s", 1_000_000_000),
+        ("Tbit/s", 1_000_000_000_000),
+    ],
+    accepted: "bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s",
+    example: "9.4 Gbit/s",
+};
+
+impl Notation {
+    fn parse(&self, text: &str) -> Result<u64, UnitError> {
+        let trimmed = text.trim();
+        let split = trimmed.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(trimmed.len());
+        let (number, unit) = (&trimmed[..split], trimmed[split..].trim());
+        let number: f64 =
+            number.parse().map_err(|_| UnitError::NoNumber { text: text.to_owned(), example: self.example })?;
+        let Some((_, size)) = self.units.iter().find(|(name, _)| *name == unit) else {
+            return Err(UnitError::Unit {
+                text: text.to_owned(),
+                unit: unit.to_owned(),
+                accepted: self.accepted,
+                example: self.example,
+            });
+        };
+        let value = number * *size as f64;
+        // Past 2^53 a float no longer counts single units; no time or rate meant by a person is that large.
+        if value > 9.0e15 {
+            return Err(UnitError::TooLarge { text: text.to_owned() });
+        }
+        Ok(value.round() as u64)
+    }
+
+    /// Writes the value in the largest unit that leaves at least 1 in front.
+    fn show(&self, value: u64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, size) = self
+            .units
+            .iter()
+            .filter(|(name, size)| name.is_ascii() && *size <= value.max(1))
+            .next_back()
+            .unwrap_or(&self.units[0]);
+        write!(f, "{} {name}", value as f64 / *size as f64)
+    }
+}
+
+impl Nanos {
+    /// Whole seconds as nanoseconds.
+    pub const fn from_secs(secs: u64) -> Self {
+        Self(secs * 1_000_000_000)
+    }
+
+    /// Milliseconds as nanoseconds.
+    pub const fn from_millis(millis: u64) -> Self {
+        Self(millis * 1_000_000)
+    }
+
+    /// In seconds.
+    pub fn as_secs_f64(self) -> f64 {
+        self.0 as f64 / 1e9
+    }
+}
+
+impl From<Nanos> for std::time::Duration {
+    fn from(nanos: Nanos) -> Self {
+        Self::from_nanos(nanos.0)
+    }
+}
+
+impl FromStr for Nanos {
+    type Err = UnitError;
+
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        TIME.parse(text).map(Self)
+    }
+}
+
+impl fmt::Display for Nanos {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Hours and minutes read badly as fractions: stay in seconds from one second on.
+        let seconds = 1_000_000_000;
+        if self.0 >= seconds { write!(f, "{} s", self.0 as f64 / seconds as f64) } else { TIME.show(self.0, f) }
+    }
+}
+
+impl FromStr for BitRate {
+    type Err = UnitError;
+
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        RATE.parse(text).map(Self)
+    }
+}
+
+impl fmt::Display for BitRate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        RATE.show(self.0, f)
+    }
+}
+
+/// Quantities travel as text with their unit ("10 s"), so that no reader has to guess.
+macro_rules! as_text {
+    ($type:ty, $pattern:literal) => {
+        impl Serialize for $type {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $type {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
+            }
+        }
+
+        impl JsonSchema for $type {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($type).into()
+            }
+
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                schemars::json_schema!({ "type": "string", "pattern": $pattern })
+            }
+        }
+    };
+}
+
+as_text!(Nanos, r"^[0-9.]+ *(ns|us|µs|ms|s|min|h)$");
+as_text!(BitRate, r"^[0-9.]+ *[kMGT]?bit/s$");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_and_rates_are_read_with_their_unit() {
+        assert_eq!("10 s".parse(), Ok(Nanos::from_secs(10)));
+        assert_eq!("1.5ms".parse(), Ok(Nanos(1_500_000)));
+        assert_eq!("2 min".parse(), Ok(Nanos::from_secs(120)));
+        assert_eq!("9.4 Gbit/s".parse(), Ok(BitRate(9_400_000_000)));
+    }
+
+    #[test]
+    fn a_missing_or_wrong_unit_says_what_to_write() {
+        let error = "10".parse::<Nanos>().unwrap_err().to_string();
+        assert_eq!(error, "\"10\" has no unit; use one of ns, us, ms, s, min, h, for example \"10 s\"");
+        let error = "10 GB/s".parse::<BitRate>().unwrap_err().to_string();
+        assert!(error.contains("the unknown unit \"GB/s\""), "{error}");
+        assert!("fast".parse::<Nanos>().unwrap_err().to_string().contains("does not start with a number"));
+        assert!("99999999999999 h".parse::<Nanos>().unwrap_err().to_string().contains("too large"));
+    }
+
+    #[test]
+    fn what_is_shown_is_read_back_as_the_same() {
+        for nanos in [0, 1, 999, 1_500, 2_000_000, 1_000_000_000, 90_000_000_000, 3_600_000_000_000] {
+            assert_eq!(Nanos(nanos).to_string().parse(), Ok(Nanos(nanos)));
+        }
+        for rate in [0, 1, 999, 9_400_000_000] {
+            assert_eq!(BitRate(rate).to_string().parse(), Ok(BitRate(rate)));
+        }
+    }
+}

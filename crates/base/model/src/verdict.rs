@@ -1,0 +1,64 @@
+//! Verdicts as values.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::plan::Limit;
+
+/// What a limit says of a figure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+pub enum Verdict {
+    /// The whole interval is on the right side.
+    #[serde(rename = "PASS")]
+    Pass,
+    /// There was nothing to judge.
+    #[serde(rename = "NOT RUN")]
+    NotRun,
+    /// The interval straddles the limit, or there are too few trials for one.
+    #[serde(rename = "INCONCLUSIVE")]
+    Inconclusive,
+    /// The whole interval is on the wrong side.
+    #[serde(rename = "FAIL")]
+    Fail,
+}
+
+/// Where the true median lies, with the stated confidence.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Interval {
+    /// Lower end, in the metric's base unit.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+    /// Confidence reached, between 0 and 1 (at least the one asked for).
+    pub confidence: f64,
+}
+
+/// One limit applied to one configuration's trials.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LimitOutcome {
+    /// The limit.
+    pub limit: Limit,
+    /// The configuration in words, like `latency UDP IPv4 spin 64 B`.
+    pub probe: String,
+    /// Trials that have the figure.
+    pub trials: u32,
+    /// Median over these trials, in the metric's base unit (nanoseconds or bit/s).
+    pub median: Option<f64>,
+    /// Interval of that median, where there are enough trials.
+    pub interval: Option<Interval>,
+    /// What follows.
+    pub verdict: Verdict,
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Pass => "PASS",
+            Self::NotRun => "NOT RUN",
+            Self::Inconclusive => "INCONCLUSIVE",
+            Self::Fail => "FAIL",
+        })
+    }
+}

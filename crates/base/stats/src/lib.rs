@@ -1,0 +1,1 @@
+//! Histograms, percentiles a sample supports, and intervals.

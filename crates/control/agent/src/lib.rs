@@ -1,0 +1,1 @@
+//! The agent process: dispatches requests to the rooms that measure and change.

@@ -1,0 +1,1 @@
+//! Messages between controller and agents, their framing, and how an agent is launched.

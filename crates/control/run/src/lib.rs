@@ -1,0 +1,1 @@
+//! Conducts a plan: order, repeats, barriers, before and after.

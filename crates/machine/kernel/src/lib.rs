@@ -1,0 +1,1 @@
+//! The one door to system calls: namespaces, netlink, sockets, clocks, pinning.

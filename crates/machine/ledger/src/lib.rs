@@ -1,0 +1,1 @@
+//! The record of every change to the machine, and its undoing.

@@ -1,0 +1,1 @@
+//! Ways of measuring: a server and a client side each.

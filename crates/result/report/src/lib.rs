@@ -1,0 +1,1 @@
+//! Runs as HTML and JSON, in English and Japanese.

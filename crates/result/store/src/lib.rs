@@ -1,0 +1,1 @@
+//! Runs and trials, kept as they finish (SQLite).

@@ -1,0 +1,1 @@
+//! Compares trials with limits: PASS, FAIL, INCONCLUSIVE, NOT RUN.
