@@ -1,1 +1,14 @@
-fn main() {}
+//! wireproof proves what a network path really does.
+
+mod cli;
+mod commands;
+mod exit;
+mod paths;
+mod progress;
+mod record;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    commands::run(cli::read()).into()
+}

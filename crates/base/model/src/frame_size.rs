@@ -67,7 +67,7 @@ pub enum FrameSizeError {
 
 impl Headers {
     /// Bytes of IP and transport headers in each frame.
-    pub fn len(self) -> u32 {
+    pub fn bytes(self) -> u32 {
         let ip = match self.ip {
             IpVersion::V4 => 20,
             IpVersion::V6 => 40,
@@ -82,7 +82,7 @@ impl Headers {
 
     /// The payload that makes frames of exactly this size, with at least `least` bytes of payload.
     pub fn payload_of(self, frame: FrameSize, least: PayloadSize, mtu: Mtu) -> Result<PayloadSize, FrameSizeError> {
-        let overhead = ETHERNET_HEADER + self.len() + FCS;
+        let overhead = ETHERNET_HEADER + self.bytes() + FCS;
         let smallest = (overhead + least.0).max(MIN_FRAME.0);
         let largest = mtu.0 + ETHERNET_HEADER + FCS;
         if frame.0 < smallest {

@@ -111,12 +111,8 @@ impl Notation {
 
     /// Writes the value in the largest unit that leaves at least 1 in front.
     fn show(&self, value: u64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (name, size) = self
-            .units
-            .iter()
-            .filter(|(name, size)| name.is_ascii() && *size <= value.max(1))
-            .next_back()
-            .unwrap_or(&self.units[0]);
+        let (name, size) =
+            self.units.iter().rfind(|(name, size)| name.is_ascii() && *size <= value.max(1)).unwrap_or(&self.units[0]);
         write!(f, "{} {name}", value as f64 / *size as f64)
     }
 }

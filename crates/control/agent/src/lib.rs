@@ -1,1 +1,134 @@
 //! The agent process: dispatches requests to the rooms that measure and change.
+//!
+//! One thread dispatches, one reads, and each measurement has its own. When the input ends, or nothing is heard for
+//! [`protocol::SILENCE`], the agent stops its measurements, undoes its changes and goes.
+
+mod machine;
+mod outbox;
+mod task;
+mod window;
+
+use std::{
+    collections::HashMap,
+    io,
+    sync::mpsc::{self, Receiver, RecvTimeoutError},
+    thread,
+    time::{Duration, Instant},
+};
+
+use protocol::{FrameError, FromAgent, HEARTBEAT, Hello, SILENCE, ToAgent, build_id, read_message, read_preamble};
+
+use crate::{machine::Machine, outbox::Outbox, task::Running};
+
+/// How often progress is told while something is measured.
+const PROGRESS: Duration = Duration::from_millis(250);
+
+/// An agent that could not do its work.
+#[derive(Debug, thiserror::Error)]
+pub enum AgentFailure {
+    /// Standard output could not be set apart for messages.
+    #[error(transparent)]
+    Output(#[from] kernel::Error),
+    /// The controller's stream cannot be used.
+    #[error("the controller's stream: {0}")]
+    Stream(FrameError),
+    /// Changes could not be undone.
+    #[error("{0}; \"wireproof clean\" tries again")]
+    Undo(String),
+}
+
+/// Version and build of this program, as agents tell them.
+pub fn build() -> String {
+    build_id()
+}
+
+/// Serves the controller at standard input and output until it goes.
+pub fn serve_stdio() -> Result<(), AgentFailure> {
+    // Whatever else prints to standard output from now on lands in standard error, not between the messages.
+    let outbox = Outbox::new(kernel::fd::take_stdout()?);
+    outbox.greet(&Hello { build: build_id() });
+    let inbox = read_in_background();
+    let mut agent = Agent { outbox, machine: Machine::default(), tasks: HashMap::new() };
+    let ended = agent.dispatch(&inbox);
+    agent.leave()?;
+    ended
+}
+
+struct Agent {
+    outbox: Outbox,
+    machine: Machine,
+    tasks: HashMap<u64, Running>,
+}
+
+impl Agent {
+    fn dispatch(&mut self, inbox: &Receiver<Result<ToAgent, FrameError>>) -> Result<(), AgentFailure> {
+        let (mut heard, mut beat) = (Instant::now(), Instant::now());
+        while heard.elapsed() < SILENCE {
+            let patience = if self.tasks.is_empty() { HEARTBEAT } else { PROGRESS };
+            match inbox.recv_timeout(patience) {
+                Ok(Ok(message)) => {
+                    heard = Instant::now();
+                    self.handle(message);
+                }
+                Ok(Err(FrameError::Ended)) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
+                Ok(Err(error)) => return Err(AgentFailure::Stream(error)),
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            self.tasks.retain(|_, task| !task.is_over());
+            self.tasks.values_mut().for_each(|task| task.tell_progress(&self.outbox));
+            if beat.elapsed() >= HEARTBEAT {
+                beat = Instant::now();
+                self.outbox.send(&FromAgent::Heartbeat);
+            }
+        }
+        Ok(())
+    }
+
+    fn handle(&mut self, message: ToAgent) {
+        match message {
+            ToAgent::Ask { id, request } => match self.machine.answer(request) {
+                Ok(reply) => self.outbox.send(&FromAgent::Answer { id, reply }),
+                Err(text) => self.outbox.fail(id, text, false),
+            },
+            ToAgent::Prepare { id, task } => {
+                self.tasks.insert(id, Running::begin(id, task, self.outbox.clone()));
+            }
+            ToAgent::Start { id, at } => self.with_task(id, |task| task.start(at)),
+            ToAgent::Finish { id } | ToAgent::Cancel { id } => self.with_task(id, Running::stop),
+            ToAgent::Hello(_) | ToAgent::Heartbeat => {}
+        }
+    }
+
+    /// A task may have ended by itself just before the message about it came.
+    fn with_task(&mut self, id: u64, act: impl FnOnce(&Running)) {
+        if let Some(task) = self.tasks.get(&id) {
+            act(task);
+        }
+    }
+
+    /// Stops the load first, then undoes.
+    fn leave(&mut self) -> Result<(), AgentFailure> {
+        self.tasks.values().for_each(Running::stop);
+        let until = Instant::now() + protocol::CANCEL;
+        while self.tasks.values().any(|task| !task.is_over()) && Instant::now() < until {
+            thread::sleep(Duration::from_millis(10));
+        }
+        self.machine.leave().map_err(AgentFailure::Undo)
+    }
+}
+
+fn read_in_background() -> Receiver<Result<ToAgent, FrameError>> {
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        let mut stdin = io::stdin().lock();
+        let mut next = read_preamble(&mut stdin).and_then(|()| read_message(&mut stdin));
+        loop {
+            let last = next.is_err();
+            if sender.send(next).is_err() || last {
+                return;
+            }
+            next = read_message(&mut stdin);
+        }
+    });
+    receiver
+}

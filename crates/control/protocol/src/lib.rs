@@ -1,1 +1,41 @@
 //! Messages between controller and agents, their framing, and how an agent is launched.
+//!
+//! ```text
+//! controller                                   agent
+//!    │ preamble, Hello{build} ───────────────────▶ │
+//!    │ ◀─────────────────── preamble, Hello{build} │  same build, or the controller refuses
+//!    │ Ask{id, request} ─────────────────────────▶ │  changes to the machine, facts
+//!    │ ◀──────────────────── Answer{id} / Failed   │
+//!    │ Prepare{id, task} ────────────────────────▶ │  a measurement: one side of a probe
+//!    │ ◀─────────────────────────── Ready{address} │
+//!    │ Start{at} ────────────────────────────────▶ │
+//!    │ ◀───────────── Progress*, Result, Done      │
+//! ```
+//!
+//! Either side sends a heartbeat at least every [`HEARTBEAT`]; [`SILENCE`] without any message means the other side is
+//! gone. End of the stream means the same at once. This room measures nothing and changes nothing.
+
+mod build;
+mod framing;
+mod launch;
+mod link;
+mod message;
+
+use std::time::Duration;
+
+pub use build::build_id;
+pub use framing::{FrameError, MAX_MESSAGE, PREAMBLE, read_message, read_preamble, write_message, write_preamble};
+pub use launch::Launch;
+pub use link::{AgentError, AgentLink, Fault};
+pub use message::{
+    Failure, Figures, FromAgent, GoodputReceived, GoodputSent, Hello, LabState, Outcome, Reply, Request, Task, ToAgent,
+};
+
+/// How often each side lets the other know that it is there.
+pub const HEARTBEAT: Duration = Duration::from_secs(2);
+
+/// A side that says nothing for this long is taken as gone.
+pub const SILENCE: Duration = Duration::from_secs(10);
+
+/// How fast a measurement has to stop after `Cancel`.
+pub const CANCEL: Duration = Duration::from_secs(2);

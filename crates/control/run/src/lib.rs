@@ -1,1 +1,13 @@
 //! Conducts a plan: order, repeats, barriers, before and after.
+//!
+//! Whatever ends a run early (an interrupt, a dead agent, a probe that fails), the trials finished until then are kept.
+
+mod conduct;
+mod estimate;
+mod fit;
+mod measure;
+mod trial;
+
+pub use conduct::{Ending, Observer, Order, RunError, conduct};
+pub use estimate::estimate;
+pub use fit::{Misfit, check};

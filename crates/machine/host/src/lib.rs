@@ -1,1 +1,5 @@
 //! Facts about the machine, and its counters.
+
+pub mod counters;
+pub mod facts;
+mod parse;

@@ -1,1 +1,21 @@
 //! The one door to system calls: namespaces, netlink, sockets, clocks, pinning.
+//!
+//! Needs Linux 5.14 (for [`namespace::identity`]).
+#![allow(unsafe_code, reason = "system calls that rustix and the standard library do not cover")]
+
+pub mod clock;
+pub mod cpu;
+mod error;
+pub mod ethtool;
+pub mod fd;
+pub mod link;
+pub mod lock;
+pub mod namespace;
+mod netlink;
+pub mod privilege;
+pub mod process;
+pub mod socket;
+pub mod sysctl;
+pub mod user_namespace;
+
+pub use error::{Error, Result};

@@ -1,1 +1,24 @@
-//! Runs as HTML and JSON, in English and Japanese.
+//! Runs as HTML, JSON and plain text, in English and Japanese.
+//!
+//! Everything here takes values and returns text: no file, no clock, no network.
+
+mod document;
+mod doubts;
+mod figure;
+mod groups;
+mod html;
+mod lang;
+mod notice;
+mod show;
+mod summary;
+mod texts;
+
+pub use document::{
+    Document, DoubtEntry, Environments, Figures, GoodputBps, GoodputFigures, LatencyFigures, RunEntry, SchemaName,
+    Stack, TrialEntry, schema,
+};
+pub use doubts::advice;
+pub use html::html;
+pub use lang::{Lang, LangError};
+pub use notice::Notice;
+pub use summary::summary;

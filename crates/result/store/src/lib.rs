@@ -1,1 +1,227 @@
 //! Runs and trials, kept as they finish (SQLite).
+//!
+//! One file holds all runs. Each trial is on the disk when [`Store::add_trial`] returns, so that a run that is killed
+//! loses nothing that was finished.
+
+mod error;
+mod schema;
+
+use std::{fs, path::Path, path::PathBuf, time::Duration};
+
+use model::{Run, RunId, Trial};
+use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
+use serde::Serialize;
+
+pub use error::StoreError;
+
+/// How long to wait for another wireproof that is writing. One write takes milliseconds.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// An open store.
+#[derive(Debug)]
+pub struct Store {
+    path: PathBuf,
+    connection: Connection,
+}
+
+/// One line in the list of runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RunSummary {
+    /// Its name.
+    pub id: RunId,
+    /// When it began (RFC 3339).
+    pub started: String,
+    /// When it ended; `None` while it runs, or when it was killed.
+    pub finished: Option<String>,
+    /// Name of its plan.
+    pub plan: String,
+    /// Name of its bed.
+    pub bed: String,
+    /// Trials that are stored.
+    pub trials: u32,
+    /// Whether trials of the plan are missing.
+    pub partial: bool,
+}
+
+impl Store {
+    /// Opens a store to write to, and makes it (and the folders above it) when there is none. Fails now rather than
+    /// after the first trial when the place cannot be written.
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
+        create_if_absent(path)?;
+        let mut store = Self::connect(path)?;
+        store.check_writable()?;
+        Ok(store)
+    }
+
+    /// Opens a store that exists, to read what is there: works on a full or read-only disk too.
+    pub fn open_to_read(path: &Path) -> Result<Self, StoreError> {
+        if !path.exists() {
+            return Err(StoreError::Absent { path: path.to_owned() });
+        }
+        Self::connect(path)
+    }
+
+    /// Keeps a run that begins, without trials.
+    pub fn begin(&mut self, run: &Run) -> Result<(), StoreError> {
+        let tried = "store the beginning of the run";
+        let insert = "INSERT INTO run (id, started, plan, bed, body) VALUES (?1, ?2, ?3, ?4, ?5)";
+        let row = params![run.id.0, run.started, run.plan.name, run.bed.name, body(run)];
+        self.connection.execute(insert, row).map_err(|e| self.error(tried, e))?;
+        Ok(())
+    }
+
+    /// Keeps a finished trial. It is on the disk when this returns.
+    pub fn add_trial(&mut self, run: &RunId, trial: &Trial) -> Result<(), StoreError> {
+        let insert = "INSERT INTO trial (run, number, body) VALUES (?1, ?2, ?3)";
+        let row = params![run.0, trial.number, json(trial)];
+        self.connection.execute(insert, row).map_err(|e| self.error("store a trial", e))?;
+        Ok(())
+    }
+
+    /// Keeps what is known at the end of a run: when that was, what the machine was then, doubts, what is missing. Its
+    /// trials are stored already.
+    pub fn finish(&mut self, run: &Run) -> Result<(), StoreError> {
+        let update = "UPDATE run SET finished = ?2, partial = ?3, body = ?4 WHERE id = ?1";
+        let row = params![run.id.0, run.finished, is_partial(run), body(run)];
+        let changed = self.connection.execute(update, row).map_err(|e| self.error("store the end of the run", e))?;
+        if changed == 0 { Err(self.no_such_run(&run.id)) } else { Ok(()) }
+    }
+
+    /// All runs, the latest first.
+    pub fn runs(&self) -> Result<Vec<RunSummary>, StoreError> {
+        let query = "SELECT id, started, finished, plan, bed, partial, \
+                     (SELECT count(*) FROM trial WHERE trial.run = run.id) \
+                     FROM run ORDER BY started DESC, rowid DESC";
+        let summary = |row: &rusqlite::Row<'_>| {
+            Ok(RunSummary {
+                id: RunId(row.get(0)?),
+                started: row.get(1)?,
+                finished: row.get(2)?,
+                plan: row.get(3)?,
+                bed: row.get(4)?,
+                partial: row.get(5)?,
+                trials: row.get(6)?,
+            })
+        };
+        self.rows(query, [], summary).map_err(|e| self.error("list the runs", e))
+    }
+
+    /// The run with this name, or the only one whose name begins so. A run without an end is partial.
+    pub fn load(&self, id: &RunId) -> Result<Run, StoreError> {
+        let id = self.whole_id(id)?;
+        let query = "SELECT body FROM run WHERE id = ?1";
+        let body: String =
+            self.connection.query_row(query, [&id.0], |row| row.get(0)).map_err(|e| self.error("read the run", e))?;
+        let mut run: Run = self.parse(&id, &body)?;
+        run.partial = is_partial(&run);
+        run.trials = self.trials(&id)?;
+        Ok(run)
+    }
+
+    /// The latest run.
+    pub fn last(&self) -> Result<Run, StoreError> {
+        let query = "SELECT id FROM run ORDER BY started DESC, rowid DESC LIMIT 1";
+        let latest = self.connection.query_row(query, [], |row| row.get(0)).optional();
+        match latest.map_err(|e| self.error("find the latest run", e))? {
+            Some(id) => self.load(&RunId(id)),
+            None => Err(StoreError::NoRuns { path: self.path.clone() }),
+        }
+    }
+
+    fn trials(&self, id: &RunId) -> Result<Vec<Trial>, StoreError> {
+        let query = "SELECT body FROM trial WHERE run = ?1 ORDER BY number";
+        let bodies: Vec<String> =
+            self.rows(query, [&id.0], |row| row.get(0)).map_err(|e| self.error("read the run's trials", e))?;
+        bodies.iter().map(|body| self.parse(id, body)).collect()
+    }
+
+    /// The name in full: itself, or the only one that begins so.
+    fn whole_id(&self, id: &RunId) -> Result<RunId, StoreError> {
+        let query = "SELECT id FROM run WHERE substr(id, 1, length(?1)) = ?1 ORDER BY id";
+        let found: Vec<String> =
+            self.rows(query, [&id.0], |row| row.get(0)).map_err(|e| self.error("find the run", e))?;
+        match found.as_slice() {
+            [] => Err(self.no_such_run(id)),
+            // The name itself sorts before all that it begins.
+            [only] => Ok(RunId(only.clone())),
+            [first, ..] if *first == id.0 => Ok(id.clone()),
+            several => Err(StoreError::SeveralRuns { path: self.path.clone(), run: id.clone(), fit: several.len() }),
+        }
+    }
+
+    fn rows<T>(
+        &self,
+        query: &str,
+        params: impl rusqlite::Params,
+        row: impl FnMut(&rusqlite::Row<'_>) -> rusqlite::Result<T>,
+    ) -> rusqlite::Result<Vec<T>> {
+        self.connection.prepare(query)?.query_map(params, row)?.collect()
+    }
+
+    fn parse<T: serde::de::DeserializeOwned>(&self, id: &RunId, body: &str) -> Result<T, StoreError> {
+        serde_json::from_str(body).map_err(|source| StoreError::Unreadable {
+            path: self.path.clone(),
+            run: id.clone(),
+            source,
+        })
+    }
+
+    fn connect(path: &Path) -> Result<Self, StoreError> {
+        let error = |e| StoreError::sqlite(path, "open the store", e);
+        // SQLite falls back to reading where it may not write.
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let mut connection = Connection::open_with_flags(path, flags).map_err(error)?;
+        connection.busy_timeout(PATIENCE).map_err(error)?;
+        // A rollback journal keeps all in one file that can be copied. EXTRA also syncs the folder when the journal is
+        // gone, without which a power cut can undo the last trial (https://www.sqlite.org/pragma.html#pragma_synchronous).
+        connection.execute_batch("PRAGMA synchronous = EXTRA; PRAGMA foreign_keys = ON").map_err(error)?;
+        schema::bring_up_to_date(&mut connection, path)?;
+        Ok(Self { path: path.to_owned(), connection })
+    }
+
+    /// Begins a write as the first trial would, and takes it back.
+    fn check_writable(&mut self) -> Result<(), StoreError> {
+        let write = |connection: &mut Connection| {
+            let transaction = schema::write(connection)?;
+            schema::stamp(&transaction)?;
+            transaction.rollback()
+        };
+        write(&mut self.connection).map_err(|e| self.error("write to the store", e))
+    }
+
+    fn error(&self, tried: &'static str, source: rusqlite::Error) -> StoreError {
+        StoreError::sqlite(&self.path, tried, source)
+    }
+
+    fn no_such_run(&self, id: &RunId) -> StoreError {
+        StoreError::NoSuchRun { path: self.path.clone(), run: id.clone() }
+    }
+}
+
+fn create_if_absent(path: &Path) -> Result<(), StoreError> {
+    if path.exists() {
+        return Ok(());
+    }
+    let error = |source| StoreError::Create { path: path.to_owned(), source };
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(error)?;
+    }
+    // Made here and not by SQLite, which does not tell why it could not.
+    fs::OpenOptions::new().append(true).create(true).open(path).map_err(error)?;
+    Ok(())
+}
+
+fn is_partial(run: &Run) -> bool {
+    run.partial || run.finished.is_none()
+}
+
+/// The run as JSON without its trials, which have rows of their own.
+fn body(run: &Run) -> String {
+    let mut value = serde_json::to_value(run).expect("a run is plain values with text for keys");
+    value["trials"] = serde_json::Value::Array(vec![]);
+    value.to_string()
+}
+
+fn json(trial: &Trial) -> String {
+    serde_json::to_string(trial).expect("a trial is plain values with text for keys")
+}

@@ -1,1 +1,100 @@
 //! Compares trials with limits: PASS, FAIL, INCONCLUSIVE, NOT RUN.
+
+mod figure;
+
+pub use figure::value;
+
+use figure::{Range, range};
+use model::{Interval, Limit, LimitOutcome, Plan, ProbeSpec, Trial, Verdict, plan::Bound};
+
+/// Confidence that an interval must reach for a verdict.
+const CONFIDENCE: f64 = 0.95;
+
+/// Judges each limit of the plan for each probe it speaks of, measured or not, in the order of the plan.
+pub fn judge(plan: &Plan, trials: &[Trial]) -> Vec<LimitOutcome> {
+    let probes = probes(plan, trials);
+    plan.limits.iter().flat_map(|limit| judge_limit(limit, &probes, trials)).collect()
+}
+
+/// The worst verdict, FAIL before INCONCLUSIVE before NOT RUN; `None` without limits.
+pub fn overall(outcomes: &[LimitOutcome]) -> Option<Verdict> {
+    outcomes.iter().map(|outcome| outcome.verdict).max()
+}
+
+/// Each distinct probe that is planned, or was measured all the same.
+fn probes(plan: &Plan, trials: &[Trial]) -> Vec<ProbeSpec> {
+    let mut probes = Vec::new();
+    for spec in plan.specs().into_iter().chain(trials.iter().map(|trial| trial.measured.spec())) {
+        if !probes.contains(&spec) {
+            probes.push(spec);
+        }
+    }
+    probes
+}
+
+fn judge_limit(limit: &Limit, probes: &[ProbeSpec], trials: &[Trial]) -> Vec<LimitOutcome> {
+    let matched: Vec<_> = probes.iter().filter(|spec| limit.matches(spec)).collect();
+    if matched.is_empty() {
+        return vec![outcome(limit, selected(limit), &[])];
+    }
+    let judge_probe = |spec: &ProbeSpec| {
+        let of_probe = trials.iter().filter(|trial| trial.measured.spec() == *spec);
+        let ranges: Vec<_> = of_probe.filter_map(|trial| range(limit.metric, trial)).collect();
+        outcome(limit, spec.to_string(), &ranges)
+    };
+    matched.into_iter().map(judge_probe).collect()
+}
+
+/// What follows from the figure's range in each trial. Median and interval are stated only where they are known: a
+/// missing reply may leave them open towards the top, and the verdict can be sure all the same.
+fn outcome(limit: &Limit, probe: String, ranges: &[Range]) -> LimitOutcome {
+    let lows: Vec<f64> = ranges.iter().map(|range| range.low).collect();
+    let highs: Vec<f64> = ranges.iter().map(|range| range.high).collect();
+    let interval = interval(&lows, &highs);
+    LimitOutcome {
+        limit: limit.clone(),
+        probe,
+        trials: u32::try_from(ranges.len()).unwrap_or(u32::MAX),
+        median: stats::median(&highs).filter(|high| stats::median(&lows) == Some(*high)),
+        interval: interval.filter(|interval| interval.high.is_finite()),
+        verdict: verdict(limit, ranges, interval),
+    }
+}
+
+/// Where the true median can lie: from the interval of the lower ends to that of the upper ends.
+fn interval(lows: &[f64], highs: &[f64]) -> Option<Interval> {
+    let low = stats::median_interval(lows, CONFIDENCE)?;
+    let high = stats::median_interval(highs, CONFIDENCE)?;
+    Some(Interval { high: high.high, ..low })
+}
+
+fn verdict(limit: &Limit, ranges: &[Range], interval: Option<Interval>) -> Verdict {
+    // A plan is refused when a bound of it cannot be read; one that came by another way has nothing to judge by.
+    let (Ok(bound), false) = (limit.bound(), ranges.is_empty()) else { return Verdict::NotRun };
+    let Some(Interval { low, high, .. }) = interval else { return Verdict::Inconclusive };
+    let (right, wrong) = match bound {
+        Bound::AtMost(most) => (high <= most, low > most),
+        Bound::AtLeast(least) => (low >= least, high < least),
+    };
+    match (right, wrong) {
+        (true, _) => Verdict::Pass,
+        (_, true) => Verdict::Fail,
+        _ => Verdict::Inconclusive,
+    }
+}
+
+/// What a limit looks for, in the words of a probe: for one that finds nothing.
+fn selected(limit: &Limit) -> String {
+    let kind = if limit.metric.is_time() { "latency" } else { "goodput" };
+    let selectors = [
+        limit.protocol.map(|protocol| protocol.to_string()),
+        limit.ip.map(|ip| ip.to_string()),
+        limit.mode.map(|mode| mode.to_string()),
+        limit.frame_size.map(|size| format!("{} B", size.0)),
+        limit.streams.map(|streams| format!("{streams} stream{}", if streams == 1 { "" } else { "s" })),
+    ];
+    std::iter::once(kind.to_owned()).chain(selectors.into_iter().flatten()).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,102 @@
+//! Changes to the machine and facts about it.
+
+use std::path::Path;
+
+use kernel::{cpu, privilege, sysctl};
+use ledger::Ledger;
+use model::{Bed, Privilege};
+use protocol::{LabState, Reply, Request, build_id};
+
+/// Where changes are recorded. It must outlive a crash, and be found by whoever cleans up after it.
+const LEDGER: &str = "/var/lib/wireproof/ledger";
+
+/// In a user namespace all changes end with its last process, and its record with them.
+const LEDGER_IN_USER_NAMESPACE: &str = "/run/wireproof/ledger";
+
+/// The machine as this agent changes it.
+#[derive(Default)]
+pub(crate) struct Machine {
+    ledger: Option<Ledger>,
+}
+
+impl Machine {
+    /// Does what is asked; the error is for people.
+    pub(crate) fn answer(&mut self, request: Request) -> Result<Reply, String> {
+        match request {
+            Request::OpenLedger { owner } => self.open(&owner),
+            Request::Apply { change } => {
+                self.ledger()?.apply(change).map_err(text)?;
+                Ok(Reply::Done)
+            }
+            Request::UndoAll => self.undo_all(),
+            Request::Keep { bed } => self.keep(&bed),
+            Request::Reopen { owner } => {
+                self.ledger = Some(Ledger::reopen(directory()?, &owner).map_err(text)?);
+                Ok(Reply::Done)
+            }
+            Request::ListBeds => Ok(Reply::Beds(ledger::kept(directory()?).map_err(text)?)),
+            Request::Clean => clean().map(Reply::Undone),
+            Request::HostFacts => Ok(Reply::HostFacts(Box::new(host::facts::host(&build_id())))),
+            Request::EndpointFacts { endpoint } => Ok(Reply::EndpointFacts(Box::new(host::facts::endpoint(&endpoint)))),
+            Request::LabState => Ok(Reply::LabState(lab_state()?)),
+        }
+    }
+
+    /// Undoes what this agent changed and was not told to keep.
+    pub(crate) fn leave(&mut self) -> Result<(), String> {
+        match self.ledger.take() {
+            Some(mut ledger) => ledger.undo_all().map(|_| ()).map_err(text),
+            None => Ok(()),
+        }
+    }
+
+    fn open(&mut self, owner: &str) -> Result<Reply, String> {
+        let undone = clean()?;
+        self.ledger = Some(Ledger::open(directory()?, owner).map_err(text)?);
+        Ok(Reply::Undone(undone))
+    }
+
+    fn undo_all(&mut self) -> Result<Reply, String> {
+        let undone = self.ledger()?.undo_all().map_err(text)?;
+        self.ledger = None;
+        Ok(Reply::Undone(undone.iter().map(ToString::to_string).collect()))
+    }
+
+    fn keep(&mut self, bed: &Bed) -> Result<Reply, String> {
+        let ledger = self.ledger.take().ok_or(NOT_OPEN)?;
+        ledger.keep(bed).map_err(text)?;
+        Ok(Reply::Done)
+    }
+
+    fn ledger(&mut self) -> Result<&mut Ledger, String> {
+        self.ledger.as_mut().ok_or(NOT_OPEN.to_owned())
+    }
+}
+
+const NOT_OPEN: &str = "a change was asked for before the ledger was opened; please report this fault";
+
+fn text(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}
+
+fn clean() -> Result<Vec<String>, String> {
+    let undone = ledger::undo_stale(directory()?).map_err(text)?;
+    Ok(undone.iter().map(|undone| undone.change.to_string()).collect())
+}
+
+fn directory() -> Result<&'static Path, String> {
+    match privilege::current() {
+        Privilege::Root => Ok(Path::new(LEDGER)),
+        Privilege::UserNamespace => Ok(Path::new(LEDGER_IN_USER_NAMESPACE)),
+        Privilege::User => Err("changing the machine needs root; run wireproof with sudo".to_owned()),
+    }
+}
+
+fn lab_state() -> Result<LabState, String> {
+    Ok(LabState { cpus: cpu::allowed().map_err(text)?, ipv6: has_ipv6() })
+}
+
+/// New namespaces take over `default.disable_ipv6`; the file is absent where the kernel has no IPv6.
+fn has_ipv6() -> bool {
+    sysctl::read("net.ipv6.conf.default.disable_ipv6").is_ok_and(|disabled| disabled.trim() == "0")
+}

@@ -1,0 +1,33 @@
+//! The agent's end of the stream to the controller, shared by its threads.
+
+use std::{
+    fs::File,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use protocol::{Failure, FromAgent, Hello, write_message, write_preamble};
+
+/// Sends messages. A controller that is gone shows at the input, so failures here are not reported twice.
+#[derive(Clone)]
+pub(crate) struct Outbox(Arc<Mutex<File>>);
+
+impl Outbox {
+    pub(crate) fn new(output: File) -> Self {
+        Self(Arc::new(Mutex::new(output)))
+    }
+
+    pub(crate) fn greet(&self, hello: &Hello) {
+        let mut output = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let _ =
+            write_preamble(&mut *output).and_then(|()| write_message(&mut *output, &FromAgent::Hello(hello.clone())));
+    }
+
+    pub(crate) fn send(&self, message: &FromAgent) {
+        let mut output = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let _ = write_message(&mut *output, message);
+    }
+
+    pub(crate) fn fail(&self, id: u64, text: String, cancelled: bool) {
+        self.send(&FromAgent::Failed { id, failure: Failure { text, cancelled } });
+    }
+}

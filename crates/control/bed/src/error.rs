@@ -1,0 +1,65 @@
+//! What can go wrong with beds.
+
+use protocol::AgentError;
+
+/// A bed that could not be made, used or given back.
+#[derive(Debug, thiserror::Error)]
+pub enum BedError {
+    /// Something went wrong with an agent.
+    #[error(transparent)]
+    Agent(#[from] AgentError),
+    /// A change could not be made; what was made before it is undone.
+    #[error("cannot set up the bed: {0}; what was set up before it has been undone")]
+    SetUp(AgentError),
+    /// No bed of this name stands.
+    #[error("there is no bed \"{name}\"; {}", standing(.beds))]
+    NoSuchBed {
+        /// The name asked for.
+        name: String,
+        /// Beds that stand.
+        beds: Vec<String>,
+    },
+    /// A bed of this name stands already.
+    #[error("there is a bed \"{0}\" already; take it down with \"wireproof bed down {0}\", or choose another name")]
+    Exists(String),
+    /// No such end.
+    #[error("bed \"{bed}\" has no endpoint \"{endpoint}\"; it has a and b")]
+    NoSuchEndpoint {
+        /// The bed.
+        bed: String,
+        /// The endpoint asked for.
+        endpoint: String,
+    },
+    /// A core that may not be used.
+    #[error("--cpus: core {cpu} cannot be used here; cores that can: {}", list(.allowed))]
+    NoSuchCore {
+        /// The core asked for.
+        cpu: usize,
+        /// Cores that may be used.
+        allowed: Vec<usize>,
+    },
+    /// An MTU that was given for a bed that has one.
+    #[error("bed \"{bed}\" stands with MTU {has}; --mtu {asked} would need another bed")]
+    OtherMtu {
+        /// The bed.
+        bed: String,
+        /// MTU it has.
+        has: u32,
+        /// MTU asked for.
+        asked: u32,
+    },
+    /// An MTU that a veth pair cannot have.
+    #[error("--mtu {0}: the lab's interfaces take an MTU from 68 (the least IPv4 allows) to 65535")]
+    Mtu(u32),
+}
+
+fn standing(beds: &[String]) -> String {
+    match beds {
+        [] => "none stands. Make one with \"wireproof bed up NAME\"".to_owned(),
+        beds => format!("standing: {}", beds.join(", ")),
+    }
+}
+
+fn list(cpus: &[usize]) -> String {
+    cpus.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,132 @@
+//! The embedded lab: two network namespaces joined by one veth pair. Pure: it says what to set up, and does nothing.
+//!
+//! Addresses are those set apart for benchmarks: 198.18.0.0/15 (RFC 2544, appendix C) and 2001:2::/48 (RFC 5180).
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use model::{Change, Endpoint, LinkEnd, Mtu};
+
+/// Smallest MTU that IPv6 works with (RFC 8200, section 5).
+const LEAST_IPV6_MTU: Mtu = Mtu(1280);
+
+/// What a lab is made from.
+pub(crate) struct Lab {
+    /// Names its namespaces: `wp<id>-a`, `wp<id>-b`.
+    pub(crate) id: String,
+    pub(crate) mtu: Mtu,
+    pub(crate) ipv6: bool,
+    pub(crate) cpus: [Option<usize>; 2],
+}
+
+/// Settings of both namespaces, each with its reason.
+const SYSCTLS: [(&str, &str); 2] = [
+    // Timestamps take 12 bytes of each TCP segment; without them a frame size has one payload size.
+    ("net.ipv4.tcp_timestamps", "0"),
+    // A trial must not inherit the congestion window that the one before it ended with.
+    ("net.ipv4.tcp_no_metrics_save", "1"),
+];
+
+impl Lab {
+    /// Everything to set up, in order.
+    pub(crate) fn changes(&self) -> Vec<Change> {
+        let endpoints = self.endpoints();
+        let ends = endpoints
+            .iter()
+            .map(|endpoint| LinkEnd { namespace: endpoint.namespace.clone(), interface: endpoint.interface.clone() });
+        let mut changes: Vec<Change> =
+            endpoints.iter().map(|endpoint| Change::Namespace { name: endpoint.namespace.clone() }).collect();
+        changes.extend(endpoints.iter().flat_map(settings));
+        let [a, b] = ends.collect::<Vec<_>>().try_into().unwrap_or_else(|_| unreachable!("a lab has two ends"));
+        changes.push(Change::Veth { a, b, mtu: self.mtu });
+        changes.extend(endpoints.iter().flat_map(addresses));
+        changes.extend(endpoints.iter().flat_map(links_up));
+        changes
+    }
+
+    /// The two ends.
+    pub(crate) fn endpoints(&self) -> Vec<Endpoint> {
+        let names = ["a", "b"].into_iter().zip(1..);
+        names.zip(self.cpus).map(|((name, host), cpu)| self.endpoint(name, host, cpu)).collect()
+    }
+
+    fn endpoint(&self, name: &str, host: u8, cpu: Option<usize>) -> Endpoint {
+        let mut addresses = vec![IpAddr::from(Ipv4Addr::new(198, 18, 0, host))];
+        if self.ipv6 && self.mtu >= LEAST_IPV6_MTU {
+            addresses.push(Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 0, host.into()).into());
+        }
+        Endpoint {
+            name: name.to_owned(),
+            namespace: format!("wp{}-{name}", self.id),
+            interface: format!("lab-{name}"),
+            driver: "veth".to_owned(),
+            mtu: self.mtu,
+            addresses,
+            cpu,
+        }
+    }
+}
+
+fn settings(endpoint: &Endpoint) -> Vec<Change> {
+    let set = |(key, value): &(&str, &str)| Change::Sysctl {
+        namespace: endpoint.namespace.clone(),
+        key: (*key).to_owned(),
+        value: (*value).to_owned(),
+    };
+    SYSCTLS.iter().map(set).collect()
+}
+
+fn addresses(endpoint: &Endpoint) -> Vec<Change> {
+    let add = |address: &IpAddr| Change::Address {
+        namespace: endpoint.namespace.clone(),
+        interface: endpoint.interface.clone(),
+        address: *address,
+        prefix: if address.is_ipv4() { 24 } else { 64 },
+    };
+    endpoint.addresses.iter().map(add).collect()
+}
+
+fn links_up(endpoint: &Endpoint) -> Vec<Change> {
+    let up =
+        |interface: &str| Change::LinkUp { namespace: endpoint.namespace.clone(), interface: interface.to_owned() };
+    vec![up("lo"), up(&endpoint.interface)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lab(mtu: u32) -> Lab {
+        Lab { id: "1f".into(), mtu: Mtu(mtu), ipv6: true, cpus: [Some(0), Some(1)] }
+    }
+
+    #[test]
+    fn a_lab_is_two_namespaces_joined_by_a_veth_pair() {
+        let changes: Vec<String> = lab(1500).changes().iter().map(ToString::to_string).collect();
+        assert_eq!(
+            changes,
+            [
+                "namespace wp1f-a",
+                "namespace wp1f-b",
+                "net.ipv4.tcp_timestamps = 0 in wp1f-a",
+                "net.ipv4.tcp_no_metrics_save = 1 in wp1f-a",
+                "net.ipv4.tcp_timestamps = 0 in wp1f-b",
+                "net.ipv4.tcp_no_metrics_save = 1 in wp1f-b",
+                "veth pair wp1f-a/lab-a and wp1f-b/lab-b, MTU 1500",
+                "address 198.18.0.1/24 on wp1f-a/lab-a",
+                "address 2001:2::1/64 on wp1f-a/lab-a",
+                "address 198.18.0.2/24 on wp1f-b/lab-b",
+                "address 2001:2::2/64 on wp1f-b/lab-b",
+                "wp1f-a/lo up",
+                "wp1f-a/lab-a up",
+                "wp1f-b/lo up",
+                "wp1f-b/lab-b up",
+            ]
+        );
+    }
+
+    #[test]
+    fn an_mtu_too_small_for_ipv6_leaves_it_out() {
+        let v6 = |mtu| lab(mtu).endpoints().iter().any(|endpoint| endpoint.addresses.iter().any(IpAddr::is_ipv6));
+        assert!(v6(1280) && !v6(1279));
+    }
+}

@@ -1,0 +1,207 @@
+//! A bed in use: its machine agent and the port agents at its ends.
+
+use std::{
+    hash::{BuildHasher, RandomState},
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use model::{
+    Bed, BedKind, Change, Endpoint, Environment, Mtu, Privilege,
+    environment::{EndpointFacts, HostFacts, InterfaceFacts},
+};
+use protocol::{AgentLink, Fault, LabState, Launch, Reply, Request};
+
+use crate::{BedError, BedRef, cores, kept, lab::Lab};
+
+/// Any single request to an agent is done in this time.
+pub(crate) const REQUEST: Duration = Duration::from_secs(20);
+
+/// MTU of a lab when none is asked for.
+const ETHERNET_MTU: Mtu = Mtu(1500);
+const LAB_MTUS: std::ops::RangeInclusive<u32> = 68..=65_535;
+
+/// What the user asked for.
+#[derive(Clone, Debug)]
+pub struct Wanted {
+    /// Which bed.
+    pub bed: BedRef,
+    /// MTU of both ends; 1500 where not given, or that of the standing bed.
+    pub mtu: Option<Mtu>,
+    /// Cores of the two ends; chosen where not given.
+    pub cpus: Option<[usize; 2]>,
+    /// What the program may do.
+    pub privilege: Privilege,
+    /// The program that agents run.
+    pub program: PathBuf,
+}
+
+/// A bed with agents at both ends. Dropping it ends the agents, and the machine agent then undoes what it set up.
+pub struct Session {
+    /// The bed.
+    pub bed: Bed,
+    ports: Vec<AgentLink>,
+    machine: AgentLink,
+    /// Whether the bed was made for this session, and goes with it.
+    temporary: bool,
+}
+
+impl Session {
+    /// Makes or takes the bed, and starts its agents.
+    pub fn open(wanted: &Wanted) -> Result<Self, BedError> {
+        let mut machine = machine_agent(&wanted.program)?;
+        let (bed, temporary) = match &wanted.bed {
+            BedRef::Lab => (make_lab(&mut machine, &random_id(), "lab", wanted)?, true),
+            BedRef::Named(name) => (take_standing(&mut machine, name, wanted)?, false),
+        };
+        let ports = bed.endpoints.iter().map(|end| port_agent(end, &wanted.program)).collect::<Result<_, _>>()?;
+        Ok(Self { bed, ports, machine, temporary })
+    }
+
+    /// The agents at the two ends, the sending one first.
+    pub fn ports(&mut self) -> &mut [AgentLink] {
+        &mut self.ports
+    }
+
+    /// Reads what the machine and the endpoints are now.
+    pub fn environment(&mut self, read_at: String) -> Result<Environment, BedError> {
+        let mut environment = Environment { read_at, ..Environment::default() };
+        environment.hosts.push(host_facts(&mut self.machine)?);
+        for (port, endpoint) in self.ports.iter_mut().zip(&self.bed.endpoints) {
+            environment.endpoints.push(endpoint_facts(port, &endpoint.name)?);
+        }
+        Ok(environment)
+    }
+
+    /// Ends the port agents, then undoes what was set up for this session.
+    pub fn close(mut self) -> Result<(), BedError> {
+        self.ports.clear();
+        if self.temporary {
+            self.machine.ask(Request::UndoAll, REQUEST)?;
+        }
+        Ok(())
+    }
+}
+
+/// What a machine has.
+pub struct Survey {
+    /// Facts about it.
+    pub host: HostFacts,
+    /// Its interfaces.
+    pub interfaces: Vec<InterfaceFacts>,
+    /// What a lab could be made with.
+    pub lab: LabState,
+}
+
+/// Looks this machine over.
+pub fn survey(program: &Path) -> Result<Survey, BedError> {
+    let mut machine = machine_agent(program)?;
+    let interfaces = endpoint_facts(&mut machine, "this machine")?.interfaces;
+    Ok(Survey { host: host_facts(&mut machine)?, interfaces, lab: lab_state(&mut machine)? })
+}
+
+/// What would be set up for this bed, in words; nothing for a bed that stands already.
+pub fn planned_changes(bed: &BedRef, mtu: Option<Mtu>) -> Result<Vec<String>, BedError> {
+    match bed {
+        BedRef::Lab => {
+            let lab = Lab { id: "<id>".to_owned(), mtu: lab_mtu(mtu)?, ipv6: true, cpus: [None; 2] };
+            Ok(lab.changes().iter().map(ToString::to_string).collect())
+        }
+        BedRef::Named(_) => Ok(Vec::new()),
+    }
+}
+
+pub(crate) fn machine_agent(program: &Path) -> Result<AgentLink, BedError> {
+    Ok(AgentLink::launch("machine", &Launch { program: program.to_owned(), namespace: None })?)
+}
+
+fn port_agent(endpoint: &Endpoint, program: &Path) -> Result<AgentLink, BedError> {
+    let launch = Launch { program: program.to_owned(), namespace: Some(endpoint.namespace.clone()) };
+    Ok(AgentLink::launch(&format!("port {}", endpoint.name), &launch)?)
+}
+
+fn host_facts(machine: &mut AgentLink) -> Result<HostFacts, BedError> {
+    match machine.ask(Request::HostFacts, REQUEST)? {
+        Reply::HostFacts(facts) => Ok(*facts),
+        other => Err(confused(machine, &other)),
+    }
+}
+
+fn endpoint_facts(port: &mut AgentLink, endpoint: &str) -> Result<EndpointFacts, BedError> {
+    match port.ask(Request::EndpointFacts { endpoint: endpoint.to_owned() }, REQUEST)? {
+        Reply::EndpointFacts(facts) => Ok(*facts),
+        other => Err(confused(port, &other)),
+    }
+}
+
+/// Sets up a lab; whatever was made before a failure is undone.
+pub(crate) fn make_lab(machine: &mut AgentLink, id: &str, name: &str, wanted: &Wanted) -> Result<Bed, BedError> {
+    let mtu = lab_mtu(wanted.mtu)?;
+    let state = lab_state(machine)?;
+    let lab = Lab { id: id.to_owned(), mtu, ipv6: state.ipv6, cpus: choose_cores(wanted, &state)? };
+    machine.ask(Request::OpenLedger { owner: id.to_owned() }, REQUEST)?;
+    for change in lab.changes() {
+        apply(machine, change)?;
+    }
+    Ok(Bed {
+        kind: BedKind::Lab,
+        name: name.to_owned(),
+        simulated: true,
+        privilege: wanted.privilege,
+        endpoints: lab.endpoints(),
+    })
+}
+
+fn lab_mtu(asked: Option<Mtu>) -> Result<Mtu, BedError> {
+    let mtu = asked.unwrap_or(ETHERNET_MTU);
+    if LAB_MTUS.contains(&mtu.0) { Ok(mtu) } else { Err(BedError::Mtu(mtu.0)) }
+}
+
+fn apply(machine: &mut AgentLink, change: Change) -> Result<(), BedError> {
+    match machine.ask(Request::Apply { change }, REQUEST) {
+        Ok(_) => Ok(()),
+        Err(error) if matches!(error.fault, Fault::Failed(_)) => {
+            machine.ask(Request::UndoAll, REQUEST)?;
+            Err(BedError::SetUp(error))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn take_standing(machine: &mut AgentLink, name: &str, wanted: &Wanted) -> Result<Bed, BedError> {
+    let mut bed = kept::find(machine, name)?;
+    if let (Some(asked), Some(end)) = (wanted.mtu, bed.endpoints.first())
+        && end.mtu != asked
+    {
+        return Err(BedError::OtherMtu { bed: name.to_owned(), has: end.mtu.0, asked: asked.0 });
+    }
+    let cpus = choose_cores(wanted, &lab_state(machine)?)?;
+    for (endpoint, cpu) in bed.endpoints.iter_mut().zip(cpus) {
+        endpoint.cpu = cpu;
+    }
+    Ok(bed)
+}
+
+fn choose_cores(wanted: &Wanted, state: &LabState) -> Result<[Option<usize>; 2], BedError> {
+    let Some(asked) = wanted.cpus else { return Ok(cores::choose(&state.cpus)) };
+    match asked.into_iter().find(|cpu| !state.cpus.contains(cpu)) {
+        Some(cpu) => Err(BedError::NoSuchCore { cpu, allowed: state.cpus.clone() }),
+        None => Ok(asked.map(Some)),
+    }
+}
+
+fn lab_state(machine: &mut AgentLink) -> Result<LabState, BedError> {
+    match machine.ask(Request::LabState, REQUEST)? {
+        Reply::LabState(state) => Ok(state),
+        other => Err(confused(machine, &other)),
+    }
+}
+
+pub(crate) fn confused(agent: &AgentLink, reply: &Reply) -> BedError {
+    agent.error(Fault::Confused(format!("{reply:?}"))).into()
+}
+
+/// Six hex digits; two beds at the same time would have to meet by chance, and the second would then be refused.
+fn random_id() -> String {
+    format!("{:06x}", RandomState::new().hash_one(()) & 0xff_ffff)
+}

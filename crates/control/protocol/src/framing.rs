@@ -1,0 +1,136 @@
+//! How messages lie in the byte stream: a preamble once, then each message as JSON after its length (4 bytes, big-endian).
+
+use std::io::{self, Read, Write};
+
+use serde::{Serialize, de::DeserializeOwned};
+
+/// First bytes of each direction. What comes before it was printed by somebody else, such as a login script.
+pub const PREAMBLE: &[u8] = b"\x00wireproof\x01\n";
+
+/// Longest message, in bytes.
+pub const MAX_MESSAGE: usize = 16 * 1024 * 1024;
+
+/// How much foreign output is kept to be quoted.
+const NOISE_KEPT: usize = 2_000;
+
+/// A stream that does not carry messages.
+#[derive(Debug, thiserror::Error)]
+pub enum FrameError {
+    /// The other side closed the stream.
+    #[error("the stream ended")]
+    Ended,
+    /// Something else was printed into the stream.
+    #[error("something else was printed where messages should be: {0:?}")]
+    Noise(String),
+    /// A length that no message has.
+    #[error("a message of {0} bytes is longer than the {MAX_MESSAGE} allowed")]
+    TooLong(usize),
+    /// Not a message this build knows.
+    #[error("not a message of this build: {0}")]
+    Malformed(serde_json::Error),
+    /// Reading or writing failed.
+    #[error("the stream broke: {0}")]
+    Io(io::Error),
+}
+
+impl From<io::Error> for FrameError {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::UnexpectedEof | io::ErrorKind::BrokenPipe => Self::Ended,
+            _ => Self::Io(error),
+        }
+    }
+}
+
+/// Writes the preamble.
+pub fn write_preamble(stream: &mut impl Write) -> Result<(), FrameError> {
+    stream.write_all(PREAMBLE)?;
+    Ok(stream.flush()?)
+}
+
+/// Reads up to the end of the preamble; anything before it is quoted in the error.
+pub fn read_preamble(stream: &mut impl Read) -> Result<(), FrameError> {
+    let mut seen = Vec::new();
+    let mut byte = [0];
+    while !seen.ends_with(PREAMBLE) && seen.len() < NOISE_KEPT {
+        match stream.read(&mut byte)? {
+            0 if seen.is_empty() => return Err(FrameError::Ended),
+            0 => break,
+            _ => seen.push(byte[0]),
+        }
+    }
+    if seen == PREAMBLE {
+        return Ok(());
+    }
+    let noise = seen.strip_suffix(PREAMBLE).unwrap_or(&seen);
+    Err(FrameError::Noise(String::from_utf8_lossy(noise).into_owned()))
+}
+
+/// Writes one message and flushes.
+pub fn write_message(stream: &mut impl Write, message: &impl Serialize) -> Result<(), FrameError> {
+    let mut bytes = vec![0; 4];
+    serde_json::to_writer(&mut bytes, message).map_err(FrameError::Malformed)?;
+    let length = bytes.len() - 4;
+    if length > MAX_MESSAGE {
+        return Err(FrameError::TooLong(length));
+    }
+    bytes[..4].copy_from_slice(&(length as u32).to_be_bytes());
+    stream.write_all(&bytes)?;
+    Ok(stream.flush()?)
+}
+
+/// Reads one message.
+pub fn read_message<T: DeserializeOwned>(stream: &mut impl Read) -> Result<T, FrameError> {
+    let mut length = [0; 4];
+    stream.read_exact(&mut length)?;
+    let length = u32::from_be_bytes(length) as usize;
+    if length > MAX_MESSAGE {
+        return Err(FrameError::TooLong(length));
+    }
+    let mut bytes = vec![0; length];
+    stream.read_exact(&mut bytes)?;
+    serde_json::from_slice(&bytes).map_err(FrameError::Malformed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::{Hello, ToAgent};
+
+    fn hello() -> ToAgent {
+        ToAgent::Hello(Hello { build: "1".into() })
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let mut stream = Vec::new();
+        write_preamble(&mut stream).expect("writes");
+        write_message(&mut stream, &hello()).expect("writes");
+        write_message(&mut stream, &ToAgent::Heartbeat).expect("writes");
+        let mut stream = stream.as_slice();
+        read_preamble(&mut stream).expect("reads");
+        assert_eq!(read_message::<ToAgent>(&mut stream).expect("reads"), hello());
+        assert_eq!(read_message::<ToAgent>(&mut stream).expect("reads"), ToAgent::Heartbeat);
+        assert!(matches!(read_message::<ToAgent>(&mut stream), Err(FrameError::Ended)));
+    }
+
+    #[test]
+    fn output_of_a_login_script_is_quoted() {
+        let mut stream = b"Welcome to host7!\n".to_vec();
+        stream.extend(PREAMBLE);
+        let error = read_preamble(&mut stream.as_slice()).expect_err("noise").to_string();
+        assert!(error.contains("Welcome to host7!") && !error.contains("wireproof"), "{error}");
+        let error = read_preamble(&mut b"command not found".as_slice()).expect_err("noise").to_string();
+        assert!(error.contains("command not found"), "{error}");
+    }
+
+    #[test]
+    fn hostile_lengths_and_texts_are_refused() {
+        let huge = [0xff; 8];
+        assert!(matches!(read_message::<ToAgent>(&mut huge.as_slice()), Err(FrameError::TooLong(_))));
+        let unknown = b"\x00\x00\x00\x02{}";
+        assert!(matches!(read_message::<ToAgent>(&mut unknown.as_slice()), Err(FrameError::Malformed(_))));
+        let cut = b"\x00\x00\x00\x09{}";
+        assert!(matches!(read_message::<ToAgent>(&mut cut.as_slice()), Err(FrameError::Ended)));
+    }
+}

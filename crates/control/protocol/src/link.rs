@@ -1,0 +1,337 @@
+//! The controller's end of one agent: starts it, talks to it, notices when it is gone, and ends it.
+
+use std::{
+    io::Read,
+    os::unix::process::{CommandExt, ExitStatusExt},
+    process::{Child, ChildStderr, ChildStdin, ChildStdout, ExitStatus, Stdio},
+    sync::{
+        Arc, Mutex, PoisonError,
+        mpsc::{self, Receiver, RecvTimeoutError, Sender},
+    },
+    thread::{self, JoinHandle},
+    time::{Duration, Instant},
+};
+
+use crate::{
+    Failure, FromAgent, HEARTBEAT, Hello, Launch, Reply, Request, SILENCE, ToAgent, build_id,
+    framing::{FrameError, read_message, read_preamble, write_message, write_preamble},
+};
+
+/// How long an agent may take to undo its changes and go once its input has ended.
+const FAREWELL: Duration = Duration::from_secs(8);
+
+/// How long an agent may take to come up.
+const GREETING: Duration = Duration::from_secs(10);
+
+/// How much of an agent's complaints is kept to be quoted.
+const STDERR_KEPT: usize = 4_000;
+
+/// Something went wrong with an agent.
+#[derive(Debug, thiserror::Error)]
+#[error("the {agent} agent {fault}")]
+pub struct AgentError {
+    /// Which agent, like `machine` or `port a`.
+    pub agent: String,
+    /// What went wrong.
+    pub fault: Fault,
+}
+
+/// What can go wrong with an agent.
+#[derive(Debug, thiserror::Error)]
+pub enum Fault {
+    /// It could not be started.
+    #[error("could not be started ({program}): {error}")]
+    Launch {
+        /// The program that was to run.
+        program: String,
+        /// Why not.
+        error: std::io::Error,
+    },
+    /// Something else wrote into its stream, or it is no agent.
+    #[error("does not speak wireproof's protocol: {0}")]
+    Protocol(FrameError),
+    /// It is another build of this program.
+    #[error("is another build (\"{theirs}\", here \"{ours}\"); use the same wireproof program on both ends")]
+    OtherBuild {
+        /// This program's build.
+        ours: String,
+        /// The agent's build.
+        theirs: String,
+    },
+    /// It ended though nobody asked it to.
+    #[error("ended unexpectedly ({status}){}", quoted(.stderr))]
+    Died {
+        /// How its process ended.
+        status: String,
+        /// The last it said.
+        stderr: String,
+    },
+    /// It is there but says nothing.
+    #[error("has said nothing for {0:?}; it hangs or its machine is overloaded, and was ended")]
+    Silent(Duration),
+    /// It did not answer in time.
+    #[error("did not {what} within {within:?}; it was ended")]
+    Deadline {
+        /// What it should have done.
+        what: String,
+        /// The time it had.
+        within: Duration,
+    },
+    /// It says that what was asked did not work.
+    #[error("reports: {}", .0.text)]
+    Failed(Failure),
+    /// It answers something else than was asked.
+    #[error("gave an answer that does not fit the question: {0}")]
+    Confused(String),
+}
+
+fn quoted(stderr: &str) -> String {
+    if stderr.is_empty() { String::new() } else { format!("; it said: {}", stderr.trim()) }
+}
+
+/// A running agent. Dropping it ends the agent: first by closing its input, by a signal if it does not go.
+pub struct AgentLink {
+    name: String,
+    child: Child,
+    outbox: Outbox,
+    inbox: Receiver<Result<FromAgent, FrameError>>,
+    complaints: Option<JoinHandle<String>>,
+    last_heard: Instant,
+    next_id: u64,
+    /// Dropping it stops the heartbeat.
+    _heartbeat: Sender<()>,
+}
+
+type Outbox = Arc<Mutex<Option<ChildStdin>>>;
+
+impl AgentLink {
+    /// Starts an agent and exchanges greetings; `name` is for messages to people.
+    pub fn launch(name: &str, launch: &Launch) -> Result<Self, AgentError> {
+        let mut child = launch
+            .command()
+            // An own process group: Ctrl-C reaches the controller alone, which then ends the run in order.
+            .process_group(0)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(|error| AgentError {
+                agent: name.to_owned(),
+                fault: Fault::Launch { program: launch.program.display().to_string(), error },
+            })?;
+        let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let outbox = Arc::new(Mutex::new(stdin));
+        let mut link = Self {
+            name: name.to_owned(),
+            child,
+            inbox: read_in_background(stdout),
+            complaints: Some(collect_in_background(stderr)),
+            last_heard: Instant::now(),
+            next_id: 0,
+            _heartbeat: beat_in_background(Arc::clone(&outbox)),
+            outbox,
+        };
+        link.greet()?;
+        Ok(link)
+    }
+
+    /// Which agent this is, for messages to people.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// A number no other request or task of this agent has.
+    pub fn new_id(&mut self) -> u64 {
+        self.next_id += 1;
+        self.next_id
+    }
+
+    /// Sends one message.
+    pub fn send(&mut self, message: &ToAgent) -> Result<(), AgentError> {
+        post(&self.outbox, message).map_err(|error| self.broken(error))
+    }
+
+    /// The next message other than a heartbeat; `None` if none came within `patience`.
+    pub fn next(&mut self, patience: Duration) -> Result<Option<FromAgent>, AgentError> {
+        let until = Instant::now() + patience;
+        loop {
+            match self.inbox.recv_timeout(until.saturating_duration_since(Instant::now())) {
+                Ok(Ok(FromAgent::Heartbeat)) => self.last_heard = Instant::now(),
+                Ok(Ok(message)) => {
+                    self.last_heard = Instant::now();
+                    return Ok(Some(message));
+                }
+                Ok(Err(error)) => return Err(self.broken(error)),
+                Err(RecvTimeoutError::Disconnected) => return Err(self.broken(FrameError::Ended)),
+                Err(RecvTimeoutError::Timeout) if self.last_heard.elapsed() > SILENCE => {
+                    self.kill();
+                    return Err(self.error(Fault::Silent(SILENCE)));
+                }
+                Err(RecvTimeoutError::Timeout) => return Ok(None),
+            }
+        }
+    }
+
+    /// Asks and waits for the answer, `within` at the longest.
+    pub fn ask(&mut self, request: Request, within: Duration) -> Result<Reply, AgentError> {
+        let id = self.new_id();
+        let what = format!("answer {request:?}");
+        self.send(&ToAgent::Ask { id, request })?;
+        let until = Instant::now() + within;
+        while Instant::now() < until {
+            match self.next(until.saturating_duration_since(Instant::now()).min(HEARTBEAT))? {
+                Some(FromAgent::Answer { id: answered, reply }) if answered == id => return Ok(reply),
+                Some(FromAgent::Failed { id: failed, failure }) if failed == id => {
+                    return Err(self.error(Fault::Failed(failure)));
+                }
+                // Leftovers of a task that was cancelled.
+                Some(_) | None => {}
+            }
+        }
+        self.kill();
+        Err(self.error(Fault::Deadline { what, within }))
+    }
+
+    /// An error of this agent.
+    pub fn error(&self, fault: Fault) -> AgentError {
+        AgentError { agent: self.name.clone(), fault }
+    }
+
+    /// Process id of the agent.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    fn greet(&mut self) -> Result<(), AgentError> {
+        let ours = build_id();
+        {
+            let mut outbox = self.outbox.lock().unwrap_or_else(PoisonError::into_inner);
+            let greeted = outbox.as_mut().ok_or(FrameError::Ended).and_then(|stdin| {
+                write_preamble(stdin)?;
+                write_message(stdin, &ToAgent::Hello(Hello { build: ours.clone() }))
+            });
+            drop(outbox);
+            // A program that never reads is told apart below, by what it prints or how it ends.
+            match greeted {
+                Ok(()) | Err(FrameError::Ended) => {}
+                Err(error) => return Err(self.broken(error)),
+            }
+        }
+        match self.next(GREETING)? {
+            Some(FromAgent::Hello(Hello { build: theirs })) if theirs == ours => Ok(()),
+            Some(FromAgent::Hello(Hello { build: theirs })) => Err(self.error(Fault::OtherBuild { ours, theirs })),
+            Some(other) => Err(self.error(Fault::Confused(format!("{other:?} instead of Hello")))),
+            None => {
+                self.kill();
+                Err(self.error(Fault::Deadline { what: "say hello".to_owned(), within: GREETING }))
+            }
+        }
+    }
+
+    /// The stream is unusable: says whether the process died or speaks something else.
+    fn broken(&mut self, error: FrameError) -> AgentError {
+        let fault = match error {
+            FrameError::Ended => {
+                let status = self.wait(FAREWELL).map_or("still running".to_owned(), describe);
+                Fault::Died { status, stderr: self.complaints() }
+            }
+            other => {
+                self.kill();
+                Fault::Protocol(other)
+            }
+        };
+        self.error(fault)
+    }
+
+    fn complaints(&mut self) -> String {
+        self.complaints.take().and_then(|collector| collector.join().ok()).unwrap_or_default()
+    }
+
+    fn wait(&mut self, patience: Duration) -> Option<ExitStatus> {
+        self.hang_up();
+        let until = Instant::now() + patience;
+        loop {
+            match self.child.try_wait() {
+                Ok(Some(status)) => return Some(status),
+                Ok(None) if Instant::now() < until => thread::sleep(Duration::from_millis(5)),
+                Ok(None) | Err(_) => break,
+            }
+        }
+        self.kill();
+        None
+    }
+
+    /// Closes the agent's input, which tells it to undo and go.
+    fn hang_up(&self) {
+        self.outbox.lock().unwrap_or_else(PoisonError::into_inner).take();
+    }
+
+    fn kill(&mut self) {
+        // Fails only if the process is gone already, which is what is wanted.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for AgentLink {
+    fn drop(&mut self) {
+        self.wait(FAREWELL);
+    }
+}
+
+fn describe(status: ExitStatus) -> String {
+    match (status.code(), status.signal()) {
+        (_, Some(signal)) => format!("killed by signal {signal}"),
+        (Some(code), _) => format!("exit status {code}"),
+        (None, None) => "for unknown reasons".to_owned(),
+    }
+}
+
+fn post(outbox: &Outbox, message: &ToAgent) -> Result<(), FrameError> {
+    let mut outbox = outbox.lock().unwrap_or_else(PoisonError::into_inner);
+    write_message(outbox.as_mut().ok_or(FrameError::Ended)?, message)
+}
+
+fn read_in_background(stdout: Option<ChildStdout>) -> Receiver<Result<FromAgent, FrameError>> {
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        let Some(mut stdout) = stdout else { return };
+        if let Err(error) = read_preamble(&mut stdout) {
+            let _ = sender.send(Err(error));
+            return;
+        }
+        loop {
+            let message = read_message(&mut stdout);
+            let last = message.is_err();
+            if sender.send(message).is_err() || last {
+                return;
+            }
+        }
+    });
+    receiver
+}
+
+/// Keeps the end of what the agent writes to its standard error.
+fn collect_in_background(stderr: Option<ChildStderr>) -> JoinHandle<String> {
+    thread::spawn(move || {
+        let Some(mut stderr) = stderr else { return String::new() };
+        let (mut kept, mut chunk) = (Vec::new(), [0; 1024]);
+        while let Ok(length @ 1..) = stderr.read(&mut chunk) {
+            kept.extend_from_slice(&chunk[..length]);
+            kept.drain(..kept.len().saturating_sub(STDERR_KEPT));
+        }
+        String::from_utf8_lossy(&kept).into_owned()
+    })
+}
+
+fn beat_in_background(outbox: Outbox) -> Sender<()> {
+    let (stop, stopped) = mpsc::channel();
+    thread::spawn(move || {
+        while stopped.recv_timeout(HEARTBEAT) == Err(RecvTimeoutError::Timeout) {
+            if post(&outbox, &ToAgent::Heartbeat).is_err() {
+                return;
+            }
+        }
+    });
+    stop
+}

@@ -1,0 +1,291 @@
+//! The messages, as values.
+
+use std::net::{IpAddr, SocketAddr};
+
+use model::{
+    Bed, Change, GoodputSpec, LatencyResult, LatencySpec, Mtu, Nanos,
+    environment::{EndpointFacts, HostFacts},
+    trial::CoreUse,
+};
+use serde::{Deserialize, Serialize};
+
+/// First message of each side.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hello {
+    /// Version and build; both sides must be the same.
+    pub build: String,
+}
+
+/// What the controller sends.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "message", rename_all = "kebab-case")]
+pub enum ToAgent {
+    /// Who the controller is.
+    Hello(Hello),
+    /// Something to do or to tell at once.
+    Ask {
+        /// Named again in the answer.
+        id: u64,
+        /// What.
+        request: Request,
+    },
+    /// A measurement to get ready for.
+    Prepare {
+        /// Named again in all messages about it.
+        id: u64,
+        /// Which side of which probe.
+        task: Task,
+    },
+    /// Begin the measurement.
+    Start {
+        /// Which.
+        id: u64,
+        /// When, by `CLOCK_MONOTONIC` of the machine; in the past means at once.
+        at: Nanos,
+    },
+    /// A side that serves until told: finish and give the result.
+    Finish {
+        /// Which.
+        id: u64,
+    },
+    /// Stop within [`crate::CANCEL`]; no result is wanted.
+    Cancel {
+        /// Which.
+        id: u64,
+    },
+    /// The controller is there.
+    Heartbeat,
+}
+
+/// What an agent sends.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "message", rename_all = "kebab-case")]
+pub enum FromAgent {
+    /// Who the agent is.
+    Hello(Hello),
+    /// Answer to `Ask`.
+    Answer {
+        /// Of the request.
+        id: u64,
+        /// What came of it.
+        reply: Reply,
+    },
+    /// Prepared: sockets are open, memory is there.
+    Ready {
+        /// Of the task.
+        id: u64,
+        /// Where the serving side listens.
+        address: Option<SocketAddr>,
+        /// The agent's `CLOCK_MONOTONIC`, by which `Start` names its time.
+        now: Nanos,
+    },
+    /// How far it is; may be left out under load.
+    Progress {
+        /// Of the task.
+        id: u64,
+        /// Done so far, 0 to 1.
+        fraction: f64,
+    },
+    /// The figures. Never left out.
+    Result {
+        /// Of the task.
+        id: u64,
+        /// The figures.
+        outcome: Outcome,
+    },
+    /// The task is over and holds nothing any more.
+    Done {
+        /// Of the task.
+        id: u64,
+    },
+    /// A request or task that did not work.
+    Failed {
+        /// Of the request or task.
+        id: u64,
+        /// Why.
+        failure: Failure,
+    },
+    /// The agent is there.
+    Heartbeat,
+}
+
+/// Requests, answered at once.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "request", rename_all = "kebab-case")]
+pub enum Request {
+    /// Undo what crashed owners left, then open the ledger as this owner.
+    OpenLedger {
+        /// Names the ledger file; the bed's name.
+        owner: String,
+    },
+    /// Record one change and make it.
+    Apply {
+        /// The change.
+        change: Change,
+    },
+    /// Undo all changes of the open ledger, the last first.
+    UndoAll,
+    /// Leave the changes in place when the agent ends, with this description of what they are.
+    Keep {
+        /// The bed that stays.
+        bed: Bed,
+    },
+    /// Take over the ledger of a bed that was kept.
+    Reopen {
+        /// The bed's name.
+        owner: String,
+    },
+    /// Beds that were kept.
+    ListBeds,
+    /// Undo what crashed owners left.
+    Clean,
+    /// Facts about the machine.
+    HostFacts,
+    /// Facts about the endpoint this agent sits at.
+    EndpointFacts {
+        /// Its name, for the answer.
+        endpoint: String,
+    },
+    /// Cores this agent may use, and whether the kernel has IPv6.
+    LabState,
+}
+
+/// Answers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "reply", content = "value", rename_all = "kebab-case")]
+pub enum Reply {
+    /// Done, nothing to tell.
+    Done,
+    /// Changes that were undone, in words.
+    Undone(Vec<String>),
+    /// Beds that were kept.
+    Beds(Vec<Bed>),
+    /// Facts about the machine.
+    HostFacts(Box<HostFacts>),
+    /// Facts about an endpoint.
+    EndpointFacts(Box<EndpointFacts>),
+    /// What a lab can be made with.
+    LabState(LabState),
+}
+
+/// What a lab bed can be made with on this machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LabState {
+    /// Cores this agent may use.
+    pub cpus: Vec<usize>,
+    /// Whether the kernel has IPv6, and it is not switched off.
+    pub ipv6: bool,
+}
+
+/// One side of a measurement.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "task", rename_all = "kebab-case")]
+pub enum Task {
+    /// Answers each message with itself.
+    LatencyServer {
+        /// The probe.
+        spec: LatencySpec,
+        /// Address to listen on.
+        local: IpAddr,
+        /// MTU of the interface.
+        mtu: Mtu,
+        /// Core to run on.
+        cpu: Option<usize>,
+    },
+    /// Sends, waits for the answer, measures.
+    LatencyClient {
+        /// The probe.
+        spec: LatencySpec,
+        /// Address to send from.
+        local: IpAddr,
+        /// Where the server listens.
+        peer: SocketAddr,
+        /// MTU of the interface.
+        mtu: Mtu,
+        /// Core to run on.
+        cpu: Option<usize>,
+    },
+    /// Takes bulk data and counts it.
+    GoodputReceiver {
+        /// The probe.
+        spec: GoodputSpec,
+        /// Address to listen on.
+        local: IpAddr,
+        /// Core to run on.
+        cpu: Option<usize>,
+    },
+    /// Sends bulk data.
+    GoodputSender {
+        /// The probe.
+        spec: GoodputSpec,
+        /// Address to send from.
+        local: IpAddr,
+        /// Where the receiver listens.
+        peer: SocketAddr,
+        /// Core to run on.
+        cpu: Option<usize>,
+    },
+}
+
+/// Figures of one side.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// Whether the measuring threads sat on the core that was asked for.
+    pub pinned: bool,
+    /// Each core over the counted time.
+    pub cpu: Vec<CoreUse>,
+    /// The counted time, in seconds.
+    pub duration_s: f64,
+    /// The figures.
+    pub figures: Figures,
+}
+
+/// Figures by side.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "figures", rename_all = "kebab-case")]
+pub enum Figures {
+    /// Messages a latency server answered.
+    LatencyServer {
+        /// Number of messages, warm-up included.
+        answered: u64,
+    },
+    /// A latency client's figures.
+    LatencyClient(Box<LatencyResult>),
+    /// A goodput receiver's count.
+    GoodputReceiver(GoodputReceived),
+    /// A goodput sender's count.
+    GoodputSender(GoodputSent),
+}
+
+/// What a goodput receiver counted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GoodputReceived {
+    /// Payload bytes in the counted time.
+    pub counted_bytes: u64,
+    /// Payload bytes in all, warm-up and drain included.
+    pub total_bytes: u64,
+    /// Goodput of each whole second, in bit/s.
+    pub intervals_bps: Vec<f64>,
+    /// Warm-up left out, in seconds.
+    pub warmup_s: f64,
+}
+
+/// What a goodput sender counted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GoodputSent {
+    /// Payload bytes in the counted time.
+    pub counted_bytes: u64,
+    /// Payload bytes in all, warm-up included.
+    pub total_bytes: u64,
+    /// TCP segments sent again, warm-up included.
+    pub retransmits: u64,
+}
+
+/// Why a request or task did not work.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// In words: what was tried, on what, and what to do.
+    pub text: String,
+    /// It was cancelled, so it is no fault.
+    pub cancelled: bool,
+}

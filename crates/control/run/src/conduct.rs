@@ -1,0 +1,184 @@
+//! Goes through a plan, step by step.
+
+use std::{
+    hash::{BuildHasher, RandomState},
+    sync::atomic::AtomicBool,
+};
+
+use bed::{BedError, Session};
+use jiff::{Timestamp, tz::TimeZone};
+use model::{Bed, Doubt, Environment, Plan, Privilege, Run, RunId, Trial, plan::Step};
+use protocol::AgentError;
+
+use crate::{
+    fit::{Misfit, check},
+    measure::{NoResult, measure},
+    trial::assemble,
+};
+
+/// Trials that an interval of the median needs (1 - 2/2⁶ is the first above 95 %).
+const TRIALS_FOR_INTERVAL: u32 = 6;
+
+/// What to run.
+#[derive(Clone, Debug)]
+pub struct Order {
+    /// The plan.
+    pub plan: Plan,
+    /// The command line that repeats it.
+    pub command: Vec<String>,
+    /// Version and build of the program.
+    pub wireproof: String,
+}
+
+/// Told what happens, as it happens. Trials are handed over as they end, so that nothing measured can be lost.
+pub trait Observer {
+    /// The run begins.
+    fn began(&mut self, run: &Run);
+    /// A step begins: number (from 0) out of all steps.
+    fn step(&mut self, step: &Step, number: usize, steps: usize);
+    /// How far the step is, 0 to 1.
+    fn progress(&mut self, fraction: f64);
+    /// A trial is finished.
+    fn trial(&mut self, run: &RunId, trial: &Trial);
+    /// The run is over; all of it is in `run`.
+    fn ended(&mut self, run: &Run);
+}
+
+/// How a run ended.
+#[derive(Debug)]
+pub enum Ending {
+    /// All steps done.
+    Complete,
+    /// The user interrupted.
+    Interrupted,
+    /// Something failed; the trials before it are kept.
+    Failed(RunError),
+}
+
+/// A run that could not be made, or not to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The plan asks for what the bed cannot have.
+    #[error(transparent)]
+    Misfit(#[from] Misfit),
+    /// The bed failed.
+    #[error(transparent)]
+    Bed(#[from] BedError),
+    /// A trial failed.
+    #[error("{step}: {error}")]
+    Trial {
+        /// The probe.
+        step: String,
+        /// What went wrong.
+        error: AgentError,
+    },
+    /// The agents brought figures of another probe.
+    #[error("{step}: the agents brought figures of another probe; this is a fault in wireproof, please report it")]
+    Confused {
+        /// The probe.
+        step: String,
+    },
+}
+
+/// Conducts the plan on the bed. An error means that nothing was measured.
+pub fn conduct(
+    order: Order,
+    session: &mut Session,
+    observer: &mut dyn Observer,
+    interrupt: &AtomicBool,
+) -> Result<(Run, Ending), RunError> {
+    check(&order.plan, &session.bed)?;
+    let before = session.environment(now())?;
+    let mut run = begin(order, session.bed.clone(), before);
+    observer.began(&run);
+    let ending = go_through(&mut run, session, observer, interrupt);
+    finish(&mut run, session, &ending);
+    observer.ended(&run);
+    Ok((run, ending))
+}
+
+fn begin(order: Order, bed: Bed, before: Environment) -> Run {
+    let mut doubts = Vec::new();
+    if bed.privilege == Privilege::UserNamespace {
+        doubts.push(Doubt::Unprivileged);
+    }
+    let trials = order.plan.repeats.get();
+    if !order.plan.limits.is_empty() && trials < TRIALS_FOR_INTERVAL {
+        doubts.push(Doubt::FewTrials { trials, needed: TRIALS_FOR_INTERVAL });
+    }
+    Run {
+        id: new_id(),
+        started: now(),
+        finished: None,
+        command: order.command,
+        wireproof: order.wireproof,
+        plan: order.plan,
+        bed,
+        partial: true,
+        before,
+        after: None,
+        doubts,
+        trials: Vec::new(),
+    }
+}
+
+fn go_through(run: &mut Run, session: &mut Session, observer: &mut dyn Observer, interrupt: &AtomicBool) -> Ending {
+    let steps = run.plan.steps();
+    for (number, step) in steps.iter().enumerate() {
+        observer.step(step, number, steps.len());
+        match trial(run, step, session, observer, interrupt) {
+            Ok(trial) => {
+                observer.trial(&run.id, &trial);
+                run.trials.push(trial);
+            }
+            Err(ending) => return ending,
+        }
+    }
+    Ending::Complete
+}
+
+fn trial(
+    run: &Run,
+    step: &Step,
+    session: &mut Session,
+    observer: &mut dyn Observer,
+    interrupt: &AtomicBool,
+) -> Result<Trial, Ending> {
+    let started = now();
+    let mut progress = |fraction| observer.progress(fraction);
+    let outcomes = measure(&step.spec, &run.bed, session.ports(), &mut progress, interrupt);
+    let name = step.spec.to_string();
+    match outcomes {
+        Ok(outcomes) => {
+            let number = run.trials.len() as u32 + 1;
+            let trial = assemble(number, step, started, &run.bed, outcomes);
+            trial.ok_or(Ending::Failed(RunError::Confused { step: name }))
+        }
+        Err(NoResult::Interrupted) => Err(Ending::Interrupted),
+        Err(NoResult::Failed(error)) => Err(Ending::Failed(RunError::Trial { step: name, error })),
+    }
+}
+
+/// Reads the environment again, and closes the run's record.
+fn finish(run: &mut Run, session: &mut Session, ending: &Ending) {
+    run.finished = Some(now());
+    run.partial = !matches!(ending, Ending::Complete);
+    if run.partial {
+        run.doubts.push(Doubt::Interrupted);
+    }
+    // After a failure an agent may be gone; the run is then partial, and its environment after it unknown.
+    if let Ok(after) = session.environment(now()) {
+        let changes = run.before.differences(&after);
+        run.doubts.extend(changes.into_iter().map(|what| Doubt::EnvironmentChanged { what }));
+        run.after = Some(after);
+    }
+}
+
+fn now() -> String {
+    jiff::fmt::temporal::DateTimePrinter::new().precision(Some(0)).timestamp_to_string(&Timestamp::now())
+}
+
+fn new_id() -> RunId {
+    let time = Timestamp::now().to_zoned(TimeZone::UTC).strftime("%Y%m%d-%H%M%S").to_string();
+    RunId(format!("{time}-{:04x}", RandomState::new().hash_one(()) & 0xffff))
+}

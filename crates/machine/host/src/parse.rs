@@ -1,0 +1,125 @@
+//! What the kernel's text files say. Pure; a value that is missing is empty.
+
+use std::path::Path;
+
+/// Value of a shell-like assignment in os-release(5).
+pub(crate) fn assignment(text: &str, key: &str) -> Option<String> {
+    let value = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix('='))?;
+    Some(value.trim().trim_matches(['"', '\'']).to_owned())
+}
+
+/// Value of the first `key : value` line, as in `/proc/cpuinfo` and `/proc/meminfo`.
+pub(crate) fn field(text: &str, key: &str) -> Option<String> {
+    text.lines().find_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        (name.trim() == key).then(|| value.trim().to_owned())
+    })
+}
+
+/// `MemTotal` of `/proc/meminfo`, in bytes.
+pub(crate) fn memory_bytes(meminfo: &str) -> Option<u64> {
+    Some(field(meminfo, "MemTotal")?.strip_suffix("kB")?.trim().parse::<u64>().ok()? * 1024)
+}
+
+/// How many numbers a list like `0-3,8` holds (cpuset(7), list format).
+pub(crate) fn list_length(list: &str) -> Option<usize> {
+    list.trim().split(',').map(range_length).sum()
+}
+
+fn range_length(range: &str) -> Option<usize> {
+    let (first, last) = range.split_once('-').unwrap_or((range, range));
+    let (first, last): (usize, usize) = (first.parse().ok()?, last.parse().ok()?);
+    Some(last.checked_sub(first)? + 1)
+}
+
+/// The hypervisor: by name, by the maker that it gives its machines, or just that there is one.
+pub(crate) fn hypervisor(named: &str, maker: &str, cpuinfo: &str) -> String {
+    const MAKERS: [(&str, &str); 8] = [
+        ("QEMU", "KVM or QEMU"),
+        ("VMware", "VMware"),
+        ("innotek", "VirtualBox"),
+        ("Microsoft", "Hyper-V"),
+        ("Xen", "Xen"),
+        ("Amazon EC2", "Amazon EC2"),
+        ("Google", "Google Compute Engine"),
+        ("DigitalOcean", "DigitalOcean"),
+    ];
+    // Set by the processor itself, or what pretends to be it: CPUID leaf 1, ECX bit 31.
+    let is_virtual = field(cpuinfo, "flags").is_some_and(|flags| flags.split(' ').any(|flag| flag == "hypervisor"));
+    let by_maker = || MAKERS.iter().find(|(known, _)| maker.starts_with(known)).map(|(_, name)| *name);
+    match (named, is_virtual) {
+        ("", false) => String::new(),
+        ("", true) => by_maker().unwrap_or("of unknown kind").to_owned(),
+        (name, _) => name.to_owned(),
+    }
+}
+
+/// Speed as sysfs shows it, in Mbit/s; a driver that knows none says -1.
+pub(crate) fn speed(text: &str) -> Option<u32> {
+    text.trim().parse().ok()
+}
+
+/// Last part of a path as text.
+pub(crate) fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Debian 12.
+    const OS_RELEASE: &str =
+        "PRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\nNAME=\"Debian GNU/Linux\"\nVERSION_ID=\"12\"\n";
+    /// The first core of a virtual machine, flags shortened.
+    const CPUINFO: &str = "processor\t: 0\nvendor_id\t: AuthenticAMD\ncpu family\t: 25\nmodel\t\t: 17\n\
+        model name\t: AMD EPYC\nstepping\t: 1\nmicrocode\t: 0x1000065\ncpu MHz\t\t: 2596.140\n\
+        flags\t\t: fpu vme rdrand hypervisor lahf_lm\npower management:\n\nprocessor\t: 1\n";
+
+    #[test]
+    fn the_operating_system_is_named() {
+        assert_eq!(assignment(OS_RELEASE, "PRETTY_NAME").as_deref(), Some("Debian GNU/Linux 12 (bookworm)"));
+        assert_eq!(assignment(OS_RELEASE, "NAME").as_deref(), Some("Debian GNU/Linux"));
+        assert_eq!(assignment("ID=alpine\nVERSION_ID=3.20", "ID").as_deref(), Some("alpine"));
+        assert_eq!(assignment(OS_RELEASE, "VERSION"), None);
+    }
+
+    #[test]
+    fn the_processor_is_named() {
+        assert_eq!(field(CPUINFO, "model name").as_deref(), Some("AMD EPYC"));
+        assert_eq!(field(CPUINFO, "microcode").as_deref(), Some("0x1000065"));
+        assert_eq!(field(CPUINFO, "Model"), None);
+    }
+
+    #[test]
+    fn memory_is_in_bytes() {
+        let meminfo = "MemTotal:       49368168 kB\nMemFree:        33219456 kB\n";
+        assert_eq!(memory_bytes(meminfo), Some(49_368_168 * 1024));
+        assert_eq!(memory_bytes(""), None);
+    }
+
+    #[test]
+    fn lists_are_counted() {
+        for (list, length) in [("0\n", 1), ("0-1\n", 2), ("0-3,8,10-11", 7)] {
+            assert_eq!(list_length(list), Some(length), "{list}");
+        }
+        for list in ["", "\n", "x", "3-1"] {
+            assert_eq!(list_length(list), None, "{list}");
+        }
+    }
+
+    #[test]
+    fn hypervisors_are_told_from_bare_metal() {
+        assert_eq!(hypervisor("", "", CPUINFO), "of unknown kind");
+        assert_eq!(hypervisor("", "QEMU", CPUINFO), "KVM or QEMU");
+        assert_eq!(hypervisor("xen", "", CPUINFO), "xen");
+        let metal = CPUINFO.replace(" hypervisor", "");
+        assert_eq!(hypervisor("", "Microsoft Corporation", &metal), "", "a laptop");
+    }
+
+    #[test]
+    fn a_speed_that_is_not_known_is_none() {
+        assert_eq!(speed("10000\n"), Some(10_000));
+        assert_eq!(speed("-1\n"), None);
+    }
+}

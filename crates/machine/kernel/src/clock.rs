@@ -1,0 +1,57 @@
+//! CLOCK_MONOTONIC: the one clock of all stamps, because it is the only one that BPF programs can read too.
+
+use model::Nanos;
+use rustix::{
+    thread::clock_nanosleep_absolute,
+    time::{ClockId, Timespec, clock_gettime},
+};
+
+const SECOND: u64 = 1_000_000_000;
+
+/// The time now. Read through the vDSO: no system call on common machines.
+#[inline]
+pub fn now() -> Nanos {
+    let time = clock_gettime(ClockId::Monotonic);
+    Nanos(time.tv_sec as u64 * SECOND + time.tv_nsec as u64)
+}
+
+/// What one reading costs, in nanoseconds: the median over batches, so that an interrupt in one of them does not show.
+pub fn cost() -> f64 {
+    const BATCHES: usize = 101;
+    const READINGS: u32 = 1_000;
+    let mut costs: [f64; BATCHES] = std::array::from_fn(|_| {
+        let start = now();
+        for _ in 0..READINGS {
+            std::hint::black_box(now());
+        }
+        (now().0 - start.0) as f64 / f64::from(READINGS)
+    });
+    costs.sort_by(f64::total_cmp);
+    costs[BATCHES / 2]
+}
+
+/// Sleeps until the clock shows this time; returns at once where it is past.
+pub fn sleep_until(time: Nanos) {
+    let time = Timespec { tv_sec: (time.0 / SECOND) as i64, tv_nsec: (time.0 % SECOND) as _ };
+    // Only a signal can end it early; the time is absolute, so sleeping again is right.
+    while clock_nanosleep_absolute(ClockId::Monotonic, &time).is_err() {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sleeping_ends_no_earlier_than_asked() {
+        let until = Nanos(now().0 + 5_000_000);
+        sleep_until(until);
+        assert!(now() >= until);
+        sleep_until(Nanos(1));
+    }
+
+    #[test]
+    fn a_reading_has_a_cost() {
+        let cost = cost();
+        assert!(cost > 0.0 && cost < 100_000.0, "{cost} ns");
+    }
+}

@@ -1,0 +1,249 @@
+//! Interfaces and their addresses, by rtnetlink.
+
+use std::{collections::BTreeMap, fs::File, io, net::IpAddr, os::fd::AsRawFd};
+
+use model::{LinkEnd, Mtu};
+use netlink_packet_core::{NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL};
+use netlink_packet_route::{
+    AddressFamily, RouteNetlinkMessage,
+    address::{AddressAttribute, AddressHeaderFlags, AddressMessage},
+    link::{InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo, LinkMessage},
+};
+
+use crate::{
+    error::{On, Result, invalid},
+    namespace::{self, within},
+    netlink::request,
+};
+
+/// Longest name of an interface: IFNAMSIZ of linux/if.h without the zero at its end.
+const LONGEST_NAME: usize = 15;
+
+/// An interface of the caller's namespace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// Its name.
+    pub name: String,
+    /// Its MTU.
+    pub mtu: Mtu,
+    /// Its MAC address, like `02:00:00:00:00:01`.
+    pub mac: String,
+    /// Operational state (RFC 2863), in lower case: `up`, `down`, `lowerlayerdown`, `unknown`, …
+    pub operstate: String,
+    /// Its addresses, each with the length of its prefix.
+    pub addresses: Vec<(IpAddr, u8)>,
+}
+
+/// Makes a pair of virtual Ethernet interfaces, each end directly in its namespace.
+pub fn create_veth(a: &LinkEnd, b: &LinkEnd, mtu: Mtu) -> Result<()> {
+    check_name(&a.interface)?;
+    check_name(&b.interface)?;
+    let (a_file, b_file) = (namespace::open(&a.namespace)?, namespace::open(&b.namespace)?);
+    let mut message = veth_end(a, mtu, &a_file);
+    message.attributes.push(LinkAttribute::LinkInfo(vec![
+        LinkInfo::Kind(InfoKind::Veth),
+        LinkInfo::Data(InfoData::Veth(InfoVeth::Peer(veth_end(b, mtu, &b_file)))),
+    ]));
+    let answer = request(RouteNetlinkMessage::NewLink(message), NLM_F_CREATE | NLM_F_EXCL);
+    answer.on("RTM_NEWLINK", format_args!("veth pair {a} and {b}")).map(drop)
+}
+
+fn veth_end(end: &LinkEnd, mtu: Mtu, namespace: &File) -> LinkMessage {
+    let mut message = named(&end.interface);
+    message.attributes.push(LinkAttribute::Mtu(mtu.0));
+    message.attributes.push(LinkAttribute::NetNsFd(namespace.as_raw_fd()));
+    message
+}
+
+/// Whether there is an interface of this name.
+pub fn exists(namespace: &str, interface: &str) -> Result<bool> {
+    Ok(within(namespace, || find(interface))?.on("RTM_GETLINK", within_name(namespace, interface))?.is_some())
+}
+
+/// Removes an interface; of a veth pair both ends go.
+pub fn delete(namespace: &str, interface: &str) -> Result<()> {
+    within(namespace, || request(RouteNetlinkMessage::DelLink(named(interface)), 0).map(drop))?
+        .on("RTM_DELLINK", within_name(namespace, interface))
+}
+
+/// Sets an interface up (administratively).
+pub fn set_up(namespace: &str, interface: &str) -> Result<()> {
+    within(namespace, || switch(interface, true))?.on("RTM_SETLINK", within_name(namespace, interface))
+}
+
+/// Sets an interface down.
+pub fn set_down(namespace: &str, interface: &str) -> Result<()> {
+    within(namespace, || switch(interface, false))?.on("RTM_SETLINK", within_name(namespace, interface))
+}
+
+/// Whether an interface is up (administratively).
+pub fn is_up(namespace: &str, interface: &str) -> Result<bool> {
+    let link = within(namespace, || existing(interface))?.on("RTM_GETLINK", within_name(namespace, interface))?;
+    Ok(link.header.flags.contains(LinkFlags::Up))
+}
+
+/// Adds an address. One of IPv6 can be used at once: nobody else can have it on a link of our own, so that duplicate
+/// address detection (RFC 4862, section 5.4) would only cost a second.
+pub fn add_address(namespace: &str, interface: &str, address: IpAddr, prefix: u8) -> Result<()> {
+    let add = || {
+        let mut message = addressed(interface, address, prefix)?;
+        if address.is_ipv6() {
+            message.header.flags = AddressHeaderFlags::Nodad;
+        }
+        request(RouteNetlinkMessage::NewAddress(message), NLM_F_CREATE | NLM_F_EXCL).map(drop)
+    };
+    within(namespace, add)?
+        .on("RTM_NEWADDR", format_args!("{address}/{prefix} at {}", within_name(namespace, interface)))
+}
+
+/// Takes an address away.
+pub fn remove_address(namespace: &str, interface: &str, address: IpAddr, prefix: u8) -> Result<()> {
+    let remove = || {
+        let message = addressed(interface, address, prefix)?;
+        request(RouteNetlinkMessage::DelAddress(message), 0).map(drop)
+    };
+    within(namespace, remove)?
+        .on("RTM_DELADDR", format_args!("{address}/{prefix} at {}", within_name(namespace, interface)))
+}
+
+/// Whether an interface has an address, with whatever prefix.
+pub fn has_address(namespace: &str, interface: &str, address: IpAddr) -> Result<bool> {
+    let links = within(namespace, list)??;
+    let link = links.iter().find(|link| link.name == interface);
+    Ok(link.is_some_and(|link| link.addresses.iter().any(|(there, _)| *there == address)))
+}
+
+/// All interfaces of the caller's namespace, in the kernel's order.
+pub fn list() -> Result<Vec<Link>> {
+    let what = "all interfaces";
+    let links = request(RouteNetlinkMessage::GetLink(LinkMessage::default()), NLM_F_DUMP).on("RTM_GETLINK", what)?;
+    let addresses =
+        request(RouteNetlinkMessage::GetAddress(AddressMessage::default()), NLM_F_DUMP).on("RTM_GETADDR", what)?;
+    let mut by_index = addresses_by_index(addresses);
+    let links = links.into_iter().filter_map(|message| match message {
+        RouteNetlinkMessage::NewLink(link) => Some(link),
+        _ => None,
+    });
+    Ok(links.map(|link| described(&link, by_index.remove(&link.header.index).unwrap_or_default())).collect())
+}
+
+fn addresses_by_index(messages: Vec<RouteNetlinkMessage>) -> BTreeMap<u32, Vec<(IpAddr, u8)>> {
+    let mut by_index = BTreeMap::<_, Vec<_>>::new();
+    for message in messages {
+        if let RouteNetlinkMessage::NewAddress(message) = message {
+            let address = own_address(&message.attributes);
+            by_index
+                .entry(message.header.index)
+                .or_default()
+                .extend(address.map(|own| (own, message.header.prefix_len)));
+        }
+    }
+    by_index
+}
+
+/// On a point-to-point link IFA_ADDRESS is the peer's, and ours is IFA_LOCAL; IPv6 sends IFA_ADDRESS alone (linux/if_addr.h).
+fn own_address(attributes: &[AddressAttribute]) -> Option<IpAddr> {
+    let local = attributes.iter().find_map(|attribute| match attribute {
+        AddressAttribute::Local(address) => Some(*address),
+        _ => None,
+    });
+    local.or_else(|| {
+        attributes.iter().find_map(|attribute| match attribute {
+            AddressAttribute::Address(address) => Some(*address),
+            _ => None,
+        })
+    })
+}
+
+fn described(message: &LinkMessage, addresses: Vec<(IpAddr, u8)>) -> Link {
+    let mut link = Link { name: String::new(), mtu: Mtu(0), mac: String::new(), operstate: String::new(), addresses };
+    for attribute in &message.attributes {
+        match attribute {
+            LinkAttribute::IfName(name) => link.name.clone_from(name),
+            LinkAttribute::Mtu(mtu) => link.mtu = Mtu(*mtu),
+            LinkAttribute::Address(bytes) => link.mac = mac(bytes),
+            LinkAttribute::OperState(state) => link.operstate = state.to_string().to_lowercase(),
+            _ => {}
+        }
+    }
+    link
+}
+
+fn mac(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(":")
+}
+
+/// Sets an interface of the caller's own namespace up or down.
+pub(crate) fn switch(interface: &str, up: bool) -> io::Result<()> {
+    let mut message = named(interface);
+    message.header.change_mask = LinkFlags::Up;
+    message.header.flags = if up { LinkFlags::Up } else { LinkFlags::empty() };
+    request(RouteNetlinkMessage::SetLink(message), 0).map(drop)
+}
+
+fn addressed(interface: &str, address: IpAddr, prefix: u8) -> io::Result<AddressMessage> {
+    let mut message = AddressMessage::default();
+    message.header.family = if address.is_ipv4() { AddressFamily::Inet } else { AddressFamily::Inet6 };
+    message.header.prefix_len = prefix;
+    message.header.index = existing(interface)?.header.index;
+    message.attributes = vec![AddressAttribute::Local(address), AddressAttribute::Address(address)];
+    Ok(message)
+}
+
+fn existing(interface: &str) -> io::Result<LinkMessage> {
+    find(interface)?.ok_or_else(|| io::Error::from_raw_os_error(libc::ENODEV))
+}
+
+fn find(interface: &str) -> io::Result<Option<LinkMessage>> {
+    match request(RouteNetlinkMessage::GetLink(named(interface)), 0) {
+        Err(error) if error.raw_os_error() == Some(libc::ENODEV) => Ok(None),
+        Err(error) => Err(error),
+        Ok(answers) => Ok(answers.into_iter().find_map(|answer| match answer {
+            RouteNetlinkMessage::NewLink(link) => Some(link),
+            _ => None,
+        })),
+    }
+}
+
+fn named(interface: &str) -> LinkMessage {
+    let mut message = LinkMessage::default();
+    message.attributes.push(LinkAttribute::IfName(interface.to_owned()));
+    message
+}
+
+fn within_name(namespace: &str, interface: &str) -> String {
+    format!("interface {namespace}/{interface}")
+}
+
+/// Refuses a name that no interface can have.
+pub(crate) fn check_name(interface: &str) -> Result<()> {
+    let fits = !interface.is_empty() && interface.len() <= LONGEST_NAME;
+    let checked = if fits { Ok(()) } else { Err(invalid("an interface's name has 1 to 15 bytes")) };
+    checked.on("check", format_args!("interface name \"{interface}\""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_too_long_for_an_interface_are_refused() {
+        assert!(check_name("fifteen-bytes-x").is_ok());
+        let error = check_name("sixteen-bytes-xx").expect_err("too long").to_string();
+        assert_eq!(error, "check on interface name \"sixteen-bytes-xx\": an interface's name has 1 to 15 bytes");
+        assert!(check_name("").is_err());
+    }
+
+    #[test]
+    fn loopback_is_listed_with_its_addresses() {
+        let links = list().expect("rtnetlink");
+        let lo = links.iter().find(|link| link.name == "lo").expect("every namespace has one");
+        assert_eq!((lo.mtu, lo.mac.as_str()), (Mtu(65_536), "00:00:00:00:00:00"));
+        assert!(lo.addresses.contains(&("127.0.0.1".parse().expect("an address"), 8)), "{lo:?}");
+    }
+
+    #[test]
+    fn a_mac_address_is_written_as_usual() {
+        assert_eq!(mac(&[2, 0, 0, 0, 0xab, 1]), "02:00:00:00:ab:01");
+    }
+}

@@ -1,0 +1,59 @@
+//! Locks on files, which end with their owner.
+
+use std::{
+    fs::{self, File, OpenOptions, TryLockError},
+    io,
+    os::unix::fs::MetadataExt,
+    path::Path,
+};
+
+use crate::error::{On, Result};
+
+/// A file that nobody else has locked. The lock (flock(2)) ends when this is dropped or the process dies.
+#[derive(Debug)]
+pub struct FileLock(File);
+
+impl FileLock {
+    /// Creates the file where it is missing and locks it; `None` where somebody else has it locked.
+    pub fn try_lock(path: &Path) -> Result<Option<Self>> {
+        loop {
+            let file = OpenOptions::new().read(true).append(true).create(true).open(path).on("open", path.display())?;
+            match file.try_lock() {
+                Err(TryLockError::WouldBlock) => return Ok(None),
+                Err(TryLockError::Error(error)) => return Err(error).on("flock", path.display()),
+                // Its owner may have removed it between our opening and locking it: then we hold a file that nobody sees.
+                Ok(()) if is_at(&file, path).on("stat", path.display())? => return Ok(Some(Self(file))),
+                Ok(()) => {}
+            }
+        }
+    }
+
+    /// The file, open for reading and appending.
+    pub fn file(&self) -> &File {
+        &self.0
+    }
+}
+
+fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+    let opened = file.metadata()?;
+    match fs::metadata(path) {
+        Ok(there) => Ok((there.dev(), there.ino()) == (opened.dev(), opened.ino())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_is_held_by_one_until_dropped() {
+        let path = std::env::temp_dir().join(format!("wireproof-lock-{}", std::process::id()));
+        let lock = FileLock::try_lock(&path).expect("writable").expect("free");
+        assert!(FileLock::try_lock(&path).expect("readable").is_none());
+        drop(lock);
+        assert!(FileLock::try_lock(&path).expect("readable").is_some());
+        fs::remove_file(&path).expect("ours");
+    }
+}

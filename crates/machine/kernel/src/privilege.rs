@@ -1,0 +1,108 @@
+//! What this process may do, and for whom it does it.
+
+use std::{
+    env,
+    ffi::{CStr, OsStr},
+    fs, io,
+    os::unix::ffi::OsStrExt,
+    path::{Path, PathBuf},
+};
+
+use model::Privilege;
+use rustix::{
+    fs::{AtFlags, CWD, chownat},
+    process::{Gid, Uid, geteuid},
+};
+
+use crate::error::{On, Result};
+
+/// A user of this machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct User {
+    /// Login name.
+    pub name: String,
+    /// User number.
+    pub uid: u32,
+    /// Number of the user's own group.
+    pub gid: u32,
+    /// Home directory.
+    pub home: PathBuf,
+}
+
+/// What this process may do.
+pub fn current() -> Privilege {
+    // Unreadable only where /proc is missing, and then nothing else works either.
+    let map = fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
+    of(geteuid().as_raw(), &map)
+}
+
+/// The first user namespace maps all user numbers onto themselves (user_namespaces(7)).
+fn of(uid: u32, uid_map: &str) -> Privilege {
+    match uid {
+        0 if uid_map.split_whitespace().eq(["0", "0", "4294967295"]) => Privilege::Root,
+        0 => Privilege::UserNamespace,
+        _ => Privilege::User,
+    }
+}
+
+/// The user who called sudo, if this process is root by sudo.
+pub fn sudo_user() -> Option<User> {
+    let number = |name| env::var(name).ok()?.parse().ok();
+    let (uid, gid) = (number("SUDO_UID")?, number("SUDO_GID")?);
+    let name = env::var("SUDO_USER").ok()?;
+    (geteuid().is_root() && uid != 0).then_some(())?;
+    Some(User { name, uid, gid, home: home(uid)? })
+}
+
+/// Gives a file or directory, not what it links to or holds, to the user who called sudo; nothing where nobody did.
+pub fn give_to_sudo_user(path: &Path) -> Result<()> {
+    let Some(user) = sudo_user() else { return Ok(()) };
+    let (uid, gid) = (Uid::from_raw(user.uid), Gid::from_raw(user.gid));
+    chownat(CWD, path, Some(uid), Some(gid), AtFlags::SYMLINK_NOFOLLOW).on("chown", path.display())
+}
+
+/// Home directory of a user, from wherever the system keeps its users.
+fn home(uid: u32) -> Option<PathBuf> {
+    let mut buffer = vec![0_u8; 1024];
+    loop {
+        match home_within(uid, &mut buffer) {
+            Err(error) if error.raw_os_error() == Some(libc::ERANGE) => buffer.resize(buffer.len() * 2, 0),
+            found => return found.ok().flatten(),
+        }
+    }
+}
+
+fn home_within(uid: u32, buffer: &mut [u8]) -> io::Result<Option<PathBuf>> {
+    // SAFETY: null pointers and zeros are values of all its fields.
+    let mut entry: libc::passwd = unsafe { std::mem::zeroed() };
+    let mut found = std::ptr::null_mut();
+    // SAFETY: entry, buffer (with its length) and result are ours and outlive the call.
+    let error = unsafe { libc::getpwuid_r(uid, &mut entry, buffer.as_mut_ptr().cast(), buffer.len(), &mut found) };
+    if error != 0 {
+        return Err(io::Error::from_raw_os_error(error));
+    }
+    if found.is_null() || entry.pw_dir.is_null() {
+        return Ok(None);
+    }
+    // SAFETY: the entry was found, so that its directory is a string that ends in zero within the buffer.
+    let home = unsafe { CStr::from_ptr(entry.pw_dir) };
+    Ok(Some(OsStr::from_bytes(home.to_bytes()).into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn root_in_a_user_namespace_is_not_root() {
+        assert_eq!(of(0, "         0          0 4294967295\n"), Privilege::Root);
+        assert_eq!(of(0, "         0       1000          1\n"), Privilege::UserNamespace);
+        assert_eq!(of(1000, "         0          0 4294967295\n"), Privilege::User);
+    }
+
+    #[test]
+    fn homes_are_looked_up() {
+        assert_eq!(home(0), Some(PathBuf::from("/root")));
+        assert_eq!(home(u32::MAX - 7), None);
+    }
+}

@@ -1,0 +1,53 @@
+//! Kernel settings. Those below `net` are the calling thread's namespace's own: the kernel looks at who opens the file.
+
+use std::{fs, path::PathBuf};
+
+use crate::error::{On, Result, invalid};
+
+/// Reads a setting, like `net.ipv4.tcp_timestamps`.
+pub fn read(key: &str) -> Result<String> {
+    let value = path(key).and_then(fs::read_to_string).on("read", format_args!("setting {key}"))?;
+    Ok(value.trim_end().to_owned())
+}
+
+/// Writes a setting.
+pub fn write(key: &str, value: &str) -> Result<()> {
+    path(key).and_then(|path| fs::write(path, value)).on("write", format_args!("setting {key}"))
+}
+
+/// As sysctl(8) does it: dots separate, and a slash stands for a dot within a part (an interface `eth0.5`).
+fn path(key: &str) -> std::io::Result<PathBuf> {
+    let swapped: String = key
+        .chars()
+        .map(|c| match c {
+            '.' => '/',
+            '/' => '.',
+            other => other,
+        })
+        .collect();
+    if swapped.split('/').any(|part| part.is_empty() || part == "..") {
+        return Err(invalid("write it like net.ipv4.tcp_timestamps"));
+    }
+    Ok(PathBuf::from("/proc/sys").join(swapped))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_become_paths() {
+        let shown = |key| path(key).expect("a key").display().to_string();
+        assert_eq!(shown("net.ipv4.tcp_timestamps"), "/proc/sys/net/ipv4/tcp_timestamps");
+        assert_eq!(shown("net.ipv4.conf.eth0/5.rp_filter"), "/proc/sys/net/ipv4/conf/eth0.5/rp_filter");
+        for key in ["", ".", "net..x", "net.//.x"] {
+            assert!(path(key).is_err(), "{key}");
+        }
+    }
+
+    #[test]
+    fn a_missing_setting_is_named() {
+        let error = read("net.no_such").expect_err("there is none").to_string();
+        assert_eq!(error, "read on setting net.no_such: No such file or directory (os error 2)");
+    }
+}

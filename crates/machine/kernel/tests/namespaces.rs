@@ -1,0 +1,164 @@
+//! Namespaces, links, addresses and settings on the real kernel. Needs root, and fails without.
+
+use std::net::{IpAddr, UdpSocket};
+
+use model::{LinkEnd, Mtu};
+use wireproof_kernel::{ethtool, link, namespace, process, sysctl};
+
+/// Namespaces of one test, gone when it ends.
+struct Namespaces(Vec<String>);
+
+impl Namespaces {
+    fn create(test: &str, ends: &[&str]) -> Self {
+        let names = ends.iter().map(|end| format!("wptest{}{test}-{end}", std::process::id())).collect();
+        let namespaces = Self(names);
+        for name in &namespaces.0 {
+            namespace::create(name).expect("this test needs root");
+        }
+        namespaces
+    }
+}
+
+impl Drop for Namespaces {
+    fn drop(&mut self) {
+        for name in &self.0 {
+            // A test that failed may have left it or not; either way there is nothing to add to its own message.
+            let _ = namespace::delete(name);
+        }
+    }
+}
+
+fn end(namespace: &str, interface: &str) -> LinkEnd {
+    LinkEnd { namespace: namespace.to_owned(), interface: interface.to_owned() }
+}
+
+fn ip(text: &str) -> IpAddr {
+    text.parse().expect("an address")
+}
+
+fn own_namespace() -> std::path::PathBuf {
+    std::fs::read_link("/proc/thread-self/ns/net").expect("/proc")
+}
+
+#[test]
+fn a_namespace_comes_and_goes_and_the_caller_stays_where_it_was() {
+    let before = own_namespace();
+    let namespaces = Namespaces::create("life", &["a"]);
+    let name = &namespaces.0[0];
+    assert_eq!(own_namespace(), before);
+    assert!(namespace::exists(name));
+    assert!(namespace::list().expect("readable").contains(name));
+    let listed = std::process::Command::new("ip").args(["netns", "list"]).output().expect("iproute2 is installed");
+    assert!(String::from_utf8_lossy(&listed.stdout).contains(name.as_str()));
+    let inside = namespace::within(name, own_namespace).expect("it exists");
+    assert_ne!(inside, before);
+    assert_eq!(own_namespace(), before);
+
+    let taken = namespace::create(name).expect_err("the name is taken");
+    assert_eq!(taken.io_kind(), std::io::ErrorKind::AlreadyExists);
+    namespace::delete(name).expect("it exists");
+    assert!(!namespace::exists(name));
+    assert_eq!(namespace::delete(name).expect_err("it is gone").io_kind(), std::io::ErrorKind::NotFound);
+}
+
+#[test]
+fn a_later_namespace_of_the_same_name_is_another_one() {
+    let namespaces = Namespaces::create("same", &["a"]);
+    let name = &namespaces.0[0];
+    let first = namespace::identity(name).expect("it exists");
+    assert_eq!(namespace::identity(name).expect("it exists"), first);
+    namespace::delete(name).expect("it exists");
+    let second = namespace::Unnamed::new().expect("root");
+    let identity = second.identity();
+    second.publish(name).expect("the name is free");
+    assert_ne!(Some(identity), first);
+    assert_eq!(namespace::identity(name).expect("it exists"), Some(identity));
+}
+
+#[test]
+fn a_name_without_a_namespace_can_be_deleted() {
+    let namespaces = Namespaces::create("empty", &["a"]);
+    let name = &namespaces.0[0];
+    namespace::delete(name).expect("it exists");
+    std::fs::write(format!("/run/netns/{name}"), "").expect("root");
+    assert_eq!(namespace::identity(name).expect("readable"), None);
+    namespace::delete(name).expect("a file");
+    assert!(!namespace::exists(name));
+}
+
+#[test]
+fn a_veth_pair_joins_two_namespaces_and_never_shows_here() {
+    let namespaces = Namespaces::create("veth", &["a", "b"]);
+    let [a, b] = [&namespaces.0[0], &namespaces.0[1]];
+    // The same name at both ends: either would collide if it appeared here first.
+    link::create_veth(&end(a, "lo-wire"), &end(b, "lo-wire"), Mtu(9000)).expect("two namespaces");
+    for (name, v4, v6) in [(a, "198.18.0.1", "2001:2::1"), (b, "198.18.0.2", "2001:2::2")] {
+        assert!(link::exists(name, "lo-wire").expect("readable"));
+        assert!(!link::is_up(name, "lo-wire").expect("it exists"));
+        link::add_address(name, "lo-wire", ip(v4), 24).expect("no address yet");
+        link::add_address(name, "lo-wire", ip(v6), 64).expect("no address yet");
+        link::set_up(name, "lo-wire").expect("it exists");
+        assert!(link::is_up(name, "lo-wire").expect("it exists"));
+        assert!(link::has_address(name, "lo-wire", ip(v6)).expect("readable"));
+        let driver = namespace::within(name, || ethtool::driver("lo-wire")).expect("it exists");
+        assert_eq!(driver.expect("every driver says its name"), "veth");
+    }
+    for (from, to) in [("198.18.0.1", "198.18.0.2"), ("2001:2::1", "2001:2::2")] {
+        send(a, ip(from), b, ip(to));
+    }
+    let links = namespace::within(a, link::list).expect("it exists").expect("readable");
+    let wire = links.iter().find(|link| link.name == "lo-wire").expect("listed");
+    assert_eq!((wire.mtu, wire.mac.len(), wire.operstate.as_str()), (Mtu(9000), 17, "up"));
+    assert!(wire.addresses.contains(&(ip("198.18.0.1"), 24)) && wire.addresses.contains(&(ip("2001:2::1"), 64)));
+    assert!(link::list().expect("readable").iter().all(|link| link.name != "lo-wire"));
+
+    link::remove_address(a, "lo-wire", ip("198.18.0.1"), 24).expect("it is there");
+    assert!(!link::has_address(a, "lo-wire", ip("198.18.0.1")).expect("readable"));
+    link::set_down(a, "lo-wire").expect("it exists");
+    assert!(!link::is_up(a, "lo-wire").expect("it exists"));
+    link::delete(a, "lo-wire").expect("it exists");
+    assert!(!link::exists(b, "lo-wire").expect("readable"));
+    let error = link::delete(a, "lo-wire").expect_err("it is gone").to_string();
+    assert_eq!(error, format!("RTM_DELLINK on interface {a}/lo-wire: No such device (os error 19)"));
+}
+
+/// An IPv6 address that were still being tested for duplicates could not be bound.
+fn send(from: &str, from_address: IpAddr, to: &str, to_address: IpAddr) {
+    let bind = |namespace: &str, address| {
+        namespace::within(namespace, || UdpSocket::bind((address, 0))).expect("it exists").expect("an address of ours")
+    };
+    let (sender, receiver) = (bind(from, from_address), bind(to, to_address));
+    receiver.set_read_timeout(Some(std::time::Duration::from_secs(5))).expect("valid");
+    sender.send_to(b"across", receiver.local_addr().expect("bound")).expect("a route");
+    let mut buffer = [0; 16];
+    assert_eq!(receiver.recv(&mut buffer).expect("it arrives"), 6);
+}
+
+#[test]
+fn settings_are_those_of_the_namespace() {
+    const KEY: &str = "net.ipv4.tcp_timestamps";
+    let namespaces = Namespaces::create("sysctl", &["a"]);
+    let name = &namespaces.0[0];
+    let here = sysctl::read(KEY).expect("readable");
+    let inside = namespace::within(name, || {
+        let before = sysctl::read(KEY)?;
+        sysctl::write(KEY, if before == "0" { "1" } else { "0" })?;
+        Ok::<_, wireproof_kernel::Error>((before, sysctl::read(KEY)?))
+    });
+    let (before, after) = inside.expect("it exists").expect("writable");
+    assert_ne!(before, after);
+    assert_eq!(sysctl::read(KEY).expect("readable"), here);
+}
+
+#[test]
+fn processes_in_a_namespace_are_found_and_ended() {
+    let namespaces = Namespaces::create("procs", &["a"]);
+    let name = &namespaces.0[0];
+    assert!(namespace::processes_in(name).expect("it exists").is_empty());
+    let spawn = || std::process::Command::new("sleep").arg("60").spawn();
+    let mut child = namespace::within(name, spawn).expect("it exists").expect("a program");
+    assert_eq!(namespace::processes_in(name).expect("it exists"), [child.id()]);
+    process::end(child.id()).expect("it ends");
+    child.wait().expect("ours");
+    assert!(namespace::processes_in(name).expect("it exists").is_empty());
+}

@@ -1,0 +1,114 @@
+//! What can go wrong with a ledger.
+
+use std::{fmt, io, path::PathBuf};
+
+/// A ledger or a change that could not be handled.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// No file can have this name.
+    #[error("\"{0}\" cannot name a ledger; use letters, digits, \"-\" and \"_\" only")]
+    OwnerName(String),
+    /// The file or its directory could not be used.
+    #[error("cannot {doing} {}: {io}; nothing is changed that cannot be recorded there", path.display())]
+    File {
+        /// What was tried.
+        doing: &'static str,
+        /// The file or directory.
+        path: PathBuf,
+        /// Why it failed.
+        io: io::Error,
+    },
+    /// A line makes no sense.
+    #[error(
+        "line {line} of {} is unreadable ({why}); undo by hand what the file records, then remove it",
+        path.display()
+    )]
+    Line {
+        /// The file.
+        path: PathBuf,
+        /// The line, counted from 1.
+        line: usize,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// What is said of kept changes makes no sense.
+    #[error(
+        "the changes of \"{owner}\" are kept, but not by this version ({why}); take them down with the one that made them"
+    )]
+    Kept {
+        /// Whose changes they are.
+        owner: String,
+        /// What is wrong.
+        why: serde_json::Error,
+    },
+    /// Another process has it open.
+    #[error("the changes of \"{0}\" are in use by another wireproof; wait for it to end, or end it")]
+    InUse(String),
+    /// There are changes under this name.
+    #[error(
+        "there are changes of \"{0}\" that still stand; take its bed down with \"wireproof bed down {0}\", or run \
+         \"wireproof clean\" if a crash left them behind"
+    )]
+    Standing(String),
+    /// There are no changes under this name.
+    #[error("no changes of \"{0}\" are recorded in {}", dir.display())]
+    Nothing {
+        /// The owner asked for.
+        owner: String,
+        /// Where it was looked for.
+        dir: PathBuf,
+    },
+    /// The new thing's name is somebody else's.
+    #[error("{what} exists already, and is not wireproof's; remove it with \"{remove}\", or choose another name")]
+    Taken {
+        /// What exists.
+        what: String,
+        /// The command that would remove it.
+        remove: String,
+    },
+    /// What was there before could not be read.
+    #[error("cannot read what is there before making {change}: {error}")]
+    Before {
+        /// The change.
+        change: String,
+        /// Why it failed.
+        error: kernel::Error,
+    },
+    /// A change could not be made.
+    #[error("cannot make {change}: {error}")]
+    Make {
+        /// The change.
+        change: String,
+        /// Why it failed.
+        error: kernel::Error,
+    },
+    /// A change could not be undone, and stays recorded.
+    #[error("cannot undo {change} (of \"{owner}\"): {error}")]
+    Undo {
+        /// Whose change it is.
+        owner: String,
+        /// The change.
+        change: String,
+        /// Why it failed.
+        error: kernel::Error,
+    },
+    /// The kernel refused something that no change can do without.
+    #[error(transparent)]
+    Kernel(#[from] kernel::Error),
+}
+
+/// All that could not be undone; the rest was.
+#[derive(Debug)]
+pub struct UndoErrors(pub Vec<Error>);
+
+impl std::error::Error for UndoErrors {}
+
+impl fmt::Display for UndoErrors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("not everything could be undone; put right what follows, then run \"wireproof clean\": ")?;
+        for (index, error) in self.0.iter().enumerate() {
+            write!(f, "{}{error}", if index == 0 { "" } else { "; " })?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,172 @@
+//! Each kind of change on the machine: what is there before, making it, and taking it back.
+
+use std::collections::BTreeMap;
+
+use kernel::{link, namespace, process, sysctl};
+use model::{Before, Change, LinkEnd};
+
+use crate::{Error, file::Entry};
+
+/// A change that is ready to be made: what to record first.
+pub(crate) struct Prepared {
+    pub(crate) before: Before,
+    /// Identity of each namespace it concerns.
+    pub(crate) namespaces: BTreeMap<String, u64>,
+    /// A new namespace exists before it has its name, so that its identity can be recorded first.
+    unnamed: Option<namespace::Unnamed>,
+}
+
+impl Prepared {
+    /// Reads what is there, and refuses to take what is somebody else's. Changes nothing.
+    pub(crate) fn read(change: &Change) -> Result<Self, Error> {
+        refuse_taken(change)?;
+        if let Change::Namespace { name } = change {
+            let unnamed = namespace::Unnamed::new()?;
+            let namespaces = [(name.clone(), unnamed.identity())].into();
+            return Ok(Self { before: Before::Absent, namespaces, unnamed: Some(unnamed) });
+        }
+        let unseen = |error| Error::Before { change: change.to_string(), error };
+        let before = before(change).map_err(unseen)?;
+        Ok(Self { before, namespaces: identities(change).map_err(unseen)?, unnamed: None })
+    }
+
+    /// Makes the change.
+    pub(crate) fn make(self, change: &Change) -> kernel::Result<()> {
+        if self.before == Before::Same {
+            return Ok(());
+        }
+        match change {
+            Change::Namespace { name } => self.unnamed.map_or(Ok(()), |unnamed| unnamed.publish(name)),
+            Change::Veth { a, b, mtu } => link::create_veth(a, b, *mtu),
+            Change::Address { namespace, interface, address, prefix } => {
+                link::add_address(namespace, interface, *address, *prefix)
+            }
+            Change::LinkUp { namespace, interface } => link::set_up(namespace, interface),
+            Change::Sysctl { namespace, key, value } => set(namespace, key, value),
+        }
+    }
+}
+
+fn refuse_taken(change: &Change) -> Result<(), Error> {
+    match change {
+        Change::Namespace { name } if namespace::exists(name) => {
+            Err(Error::Taken { what: format!("namespace {name}"), remove: format!("ip netns delete {name}") })
+        }
+        Change::Veth { a, b, .. } => [a, b].into_iter().try_for_each(|end| refuse_taken_end(end, change)),
+        _ => Ok(()),
+    }
+}
+
+fn refuse_taken_end(end: &LinkEnd, change: &Change) -> Result<(), Error> {
+    let LinkEnd { namespace, interface } = end;
+    let exists = link::exists(namespace, interface);
+    if exists.map_err(|error| Error::Before { change: change.to_string(), error })? {
+        let remove = format!("ip -netns {namespace} link delete {interface}");
+        return Err(Error::Taken { what: format!("interface {end}"), remove });
+    }
+    Ok(())
+}
+
+fn before(change: &Change) -> kernel::Result<Before> {
+    Ok(match change {
+        Change::Namespace { .. } | Change::Veth { .. } => Before::Absent,
+        Change::Address { namespace, interface, address, .. } => {
+            if link::has_address(namespace, interface, *address)? {
+                Before::Same
+            } else {
+                Before::Absent
+            }
+        }
+        Change::LinkUp { namespace, interface } => {
+            if link::is_up(namespace, interface)? {
+                Before::Same
+            } else {
+                Before::Down
+            }
+        }
+        Change::Sysctl { namespace, key, .. } => Before::Value(namespace::within(namespace, || sysctl::read(key))??),
+    })
+}
+
+fn identities(change: &Change) -> kernel::Result<BTreeMap<String, u64>> {
+    let mut identities = BTreeMap::new();
+    for name in namespaces(change) {
+        identities.extend(namespace::identity(name)?.map(|identity| (name.to_owned(), identity)));
+    }
+    Ok(identities)
+}
+
+fn namespaces(change: &Change) -> Vec<&str> {
+    match change {
+        Change::Namespace { name: namespace }
+        | Change::Address { namespace, .. }
+        | Change::LinkUp { namespace, .. }
+        | Change::Sysctl { namespace, .. } => vec![namespace],
+        Change::Veth { a, b, .. } => vec![&a.namespace, &b.namespace],
+    }
+}
+
+/// Takes a change back. Says whether there was anything to do: what is gone already, went with its namespace, or was there
+/// before, is left as it is.
+pub(crate) fn take_back(entry: &Entry) -> kernel::Result<bool> {
+    match (&entry.change, &entry.before) {
+        (_, Before::Same) => Ok(false),
+        (Change::Namespace { name }, _) => take_back_namespace(name, entry),
+        (Change::Veth { a, b, .. }, _) => {
+            // One namespace may be gone and the pair still be there: the other end then takes it away.
+            Ok(take_back_end(a, entry)? || take_back_end(b, entry)?)
+        }
+        (Change::Address { namespace, interface, address, prefix }, _) => {
+            within_ours(namespace, entry, || link::remove_address(namespace, interface, *address, *prefix))
+        }
+        (Change::LinkUp { namespace, interface }, _) => {
+            within_ours(namespace, entry, || link::set_down(namespace, interface))
+        }
+        (Change::Sysctl { namespace, key, .. }, Before::Value(value)) => {
+            within_ours(namespace, entry, || set(namespace, key, value))
+        }
+        (Change::Sysctl { .. }, Before::Absent | Before::Down) => Ok(false),
+    }
+}
+
+fn take_back_namespace(name: &str, entry: &Entry) -> kernel::Result<bool> {
+    match namespace::identity(name) {
+        Err(error) if error.says_gone() => return Ok(false),
+        // Without a namespace: we were killed between making the file and mounting on it.
+        identity => match identity? {
+            Some(identity) if !is_recorded(identity, name, entry) => return Ok(false),
+            Some(_) => end_processes_in(name)?,
+            None => {}
+        },
+    }
+    namespace::delete(name).map(|()| true)
+}
+
+fn end_processes_in(name: &str) -> kernel::Result<()> {
+    let others = namespace::processes_in(name)?.into_iter().filter(|pid| *pid != std::process::id());
+    others.into_iter().try_for_each(process::end)
+}
+
+fn take_back_end(end: &LinkEnd, entry: &Entry) -> kernel::Result<bool> {
+    within_ours(&end.namespace, entry, || link::delete(&end.namespace, &end.interface))
+}
+
+/// Undoes something in a namespace, if that is still the one it was done in. Nothing is to do where the thing is gone.
+fn within_ours(namespace: &str, entry: &Entry, undo: impl FnOnce() -> kernel::Result<()>) -> kernel::Result<bool> {
+    let undo_if_ours = || match namespace::identity(namespace)? {
+        Some(identity) if is_recorded(identity, namespace, entry) => undo().map(|()| true),
+        _ => Ok(false),
+    };
+    match undo_if_ours() {
+        Err(error) if error.says_gone() => Ok(false),
+        result => result,
+    }
+}
+
+fn is_recorded(identity: u64, namespace: &str, entry: &Entry) -> bool {
+    entry.namespaces.get(namespace) == Some(&identity)
+}
+
+fn set(namespace: &str, key: &str, value: &str) -> kernel::Result<()> {
+    namespace::within(namespace, || sysctl::write(key, value))?
+}

@@ -1,0 +1,179 @@
+//! A ledger in its owner's hands.
+
+use std::{
+    fs::{self, DirBuilder, File},
+    io::{self, Read, Write},
+    os::unix::fs::DirBuilderExt,
+    path::{Path, PathBuf},
+};
+
+use kernel::{lock::FileLock, sysctl};
+use model::Change;
+use serde::Serialize;
+
+use crate::{
+    Error, UndoErrors,
+    file::{BadLine, Contents, Entry, KeptLine, Line},
+    machine::{self, Prepared},
+};
+
+/// The changes of one owner, locked against others. Dropping it undoes nothing: whoever cleans up next will.
+#[derive(Debug)]
+pub struct Ledger {
+    owner: String,
+    path: PathBuf,
+    lock: FileLock,
+    boot_id: String,
+    contents: Contents,
+}
+
+impl Ledger {
+    /// Begins the ledger of a new owner; the directory is made where it is missing.
+    pub fn open(dir: &Path, owner: &str) -> Result<Self, Error> {
+        DirBuilder::new().recursive(true).mode(0o755).create(dir).map_err(failed("make", dir))?;
+        let ledger = Self::load(dir, owner)?;
+        if !ledger.contents.entries.is_empty() {
+            return Err(Error::Standing(owner.to_owned()));
+        }
+        // The name of a new file is safe on disk only when its directory is.
+        File::open(dir).and_then(|dir| dir.sync_all()).map_err(failed("sync", dir))?;
+        Ok(ledger)
+    }
+
+    /// Takes over the ledger of an owner that kept its changes, or died.
+    pub fn reopen(dir: &Path, owner: &str) -> Result<Self, Error> {
+        if !path(dir, owner)?.exists() {
+            return Err(Error::Nothing { owner: owner.to_owned(), dir: dir.to_owned() });
+        }
+        Self::load(dir, owner)
+    }
+
+    fn load(dir: &Path, owner: &str) -> Result<Self, Error> {
+        let path = path(dir, owner)?;
+        // For this moment only: else whoever cleans up could hold a new file between its owner's making and locking it.
+        let directory = File::open(dir).map_err(failed("open", dir))?;
+        directory.lock().map_err(failed("lock", dir))?;
+        let lock = FileLock::try_lock(&path)?.ok_or_else(|| Error::InUse(owner.to_owned()))?;
+        let boot_id = boot_id()?;
+        let contents = read(lock.file(), &path, &boot_id)?;
+        // What is appended must not become part of a torn line.
+        lock.file().set_len(contents.length as u64).map_err(failed("cut", &path))?;
+        Ok(Self { owner: owner.to_owned(), path, lock, boot_id, contents })
+    }
+
+    /// Makes a change, once it is recorded.
+    pub fn apply(&mut self, change: Change) -> Result<(), Error> {
+        let prepared = Prepared::read(&change)?;
+        self.record(&change, &prepared)?;
+        prepared.make(&change).map_err(|error| Error::Make { change: change.to_string(), error })
+    }
+
+    fn record(&mut self, change: &Change, prepared: &Prepared) -> Result<(), Error> {
+        let entry = Entry {
+            seq: self.contents.last_seq + 1,
+            boot_id: self.boot_id.clone(),
+            change: change.clone(),
+            before: prepared.before.clone(),
+            namespaces: prepared.namespaces.clone(),
+        };
+        self.append(&Line::Entry(entry.clone()))?;
+        self.sync()?;
+        self.contents.last_seq = entry.seq;
+        self.contents.entries.push(entry);
+        Ok(())
+    }
+
+    /// Undoes all changes, the last one first, and goes on where one cannot be undone: that one stays recorded. Says what
+    /// was undone; what had gone by itself is not in it.
+    pub fn undo_all(&mut self) -> Result<Vec<Change>, UndoErrors> {
+        let (mut undone, mut errors) = (Vec::new(), Vec::new());
+        for entry in self.contents.entries.clone().into_iter().rev() {
+            match self.undo(&entry) {
+                Ok(true) => undone.push(entry.change),
+                Ok(false) => {}
+                Err(error) => errors.push(error),
+            }
+        }
+        if errors.is_empty() { Ok(undone) } else { Err(UndoErrors(errors)) }
+    }
+
+    fn undo(&mut self, entry: &Entry) -> Result<bool, Error> {
+        let undone = machine::take_back(entry).map_err(|error| Error::Undo {
+            owner: self.owner.clone(),
+            change: entry.change.to_string(),
+            error,
+        })?;
+        // Not synced: losing this line only means to look again, and to find nothing to undo.
+        self.append(&Line::Undone(entry.seq))?;
+        self.contents.entries.retain(|other| other.seq != entry.seq);
+        Ok(undone)
+    }
+
+    /// Leaves the changes standing on purpose; `about` is what [`kept`](crate::kept()) will say of them.
+    pub fn keep(mut self, about: &impl Serialize) -> Result<(), Error> {
+        let about = serde_json::to_value(about).map_err(io::Error::from).map_err(failed("write", &self.path))?;
+        self.contents.kept = Some(about.clone());
+        self.append(&Line::Kept(KeptLine { boot_id: self.boot_id.clone(), about }))?;
+        self.sync()
+    }
+
+    /// Whether its owner left the changes standing on purpose.
+    pub(crate) fn is_kept(&self) -> bool {
+        self.contents.kept.is_some()
+    }
+
+    fn append(&mut self, line: &Line) -> Result<(), Error> {
+        let text = serde_json::to_string(line).map_err(io::Error::from).map_err(failed("write", &self.path))?;
+        // One call, so that a crash leaves all of it or a line without an end. A disk that is full may have taken a part.
+        let result = self.lock.file().write_all(format!("{text}\n").as_bytes());
+        match result {
+            Ok(()) => self.contents.length += text.len() + 1,
+            Err(_) => self.lock.file().set_len(self.contents.length as u64).map_err(failed("cut", &self.path))?,
+        }
+        result.map_err(failed("write", &self.path))
+    }
+
+    fn sync(&self) -> Result<(), Error> {
+        self.lock.file().sync_data().map_err(failed("sync", &self.path))
+    }
+}
+
+impl Drop for Ledger {
+    fn drop(&mut self) {
+        // While the lock is still held. A file that stays is empty of changes and harmless.
+        if self.contents.entries.is_empty() {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// Reads a ledger without locking it.
+pub(crate) fn read_unlocked(dir: &Path, owner: &str) -> Result<Contents, Error> {
+    let path = path(dir, owner)?;
+    let file = File::open(&path).map_err(failed("open", &path))?;
+    read(&file, &path, &boot_id()?)
+}
+
+fn read(mut file: &File, path: &Path, boot_id: &str) -> Result<Contents, Error> {
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).map_err(failed("read", path))?;
+    let bad = |bad: BadLine| Error::Line { path: path.to_owned(), line: bad.number, why: bad.why };
+    Contents::parse(&bytes, boot_id).map_err(bad)
+}
+
+fn path(dir: &Path, owner: &str) -> Result<PathBuf, Error> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if owner.is_empty() || owner.len() > 200 || !owner.chars().all(fits) {
+        return Err(Error::OwnerName(owner.to_owned()));
+    }
+    Ok(dir.join(format!("{owner}.jsonl")))
+}
+
+fn boot_id() -> Result<String, Error> {
+    Ok(sysctl::read("kernel.random.boot_id")?)
+}
+
+pub(crate) fn failed(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error + use<> {
+    let path = path.to_owned();
+    move |io| Error::File { doing, path, io }
+}

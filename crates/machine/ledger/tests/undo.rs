@@ -1,0 +1,296 @@
+//! Changes made and undone on the real kernel. Needs root, and fails without.
+
+use std::{fs, path::Path};
+
+use kernel::{link, namespace, sysctl};
+use model::{Change, LinkEnd, Mtu};
+use tempfile::TempDir;
+use wireproof_ledger::{Error, Ledger, UndoErrors, kept, stale, undo_stale};
+
+const SETTING: &str = "net.ipv4.tcp_timestamps";
+
+/// A ledger directory, and two namespaces that do not exist yet and are gone in the end.
+struct Bench {
+    dir: TempDir,
+    a: String,
+    b: String,
+}
+
+impl Bench {
+    fn new(test: &str) -> Self {
+        let name = |end| format!("wptest{}{test}-{end}", std::process::id());
+        Self { dir: TempDir::new().expect("a directory"), a: name("a"), b: name("b") }
+    }
+
+    fn dir(&self) -> &Path {
+        self.dir.path()
+    }
+
+    fn file(&self) -> String {
+        fs::read_to_string(self.dir().join("owner.jsonl")).expect("readable")
+    }
+
+    fn open(&self) -> Ledger {
+        Ledger::open(self.dir(), "owner").expect("a new ledger")
+    }
+
+    /// Everything a lab needs, once of each kind.
+    fn changes(&self) -> Vec<Change> {
+        let (a, b) = (self.a.clone(), self.b.clone());
+        let end = |namespace: &str| LinkEnd { namespace: namespace.to_owned(), interface: "wire".into() };
+        vec![
+            Change::Namespace { name: a.clone() },
+            Change::Namespace { name: b.clone() },
+            Change::Sysctl { namespace: a.clone(), key: SETTING.into(), value: "0".into() },
+            Change::Veth { a: end(&a), b: end(&b), mtu: Mtu(1500) },
+            self.address(24),
+            Change::LinkUp { namespace: a, interface: "wire".into() },
+        ]
+    }
+
+    fn address(&self, prefix: u8) -> Change {
+        let address = "198.18.0.1".parse().expect("an address");
+        Change::Address { namespace: self.a.clone(), interface: "wire".into(), address, prefix }
+    }
+
+    fn set_up(&self) -> Ledger {
+        let mut ledger = self.open();
+        for change in self.changes() {
+            ledger.apply(change).expect("this test needs root");
+        }
+        ledger
+    }
+
+    fn is_clean(&self) -> bool {
+        !namespace::exists(&self.a)
+            && !namespace::exists(&self.b)
+            && fs::read_dir(self.dir()).expect("ours").count() == 0
+    }
+}
+
+impl Drop for Bench {
+    fn drop(&mut self) {
+        for name in [&self.a, &self.b] {
+            // A test that failed may have left it or not; either way there is nothing to add to its own message.
+            let _ = namespace::delete(name);
+        }
+    }
+}
+
+#[test]
+fn all_changes_are_undone_in_reverse_order() {
+    let bench = Bench::new("all");
+    let mut ledger = bench.set_up();
+    assert!(link::is_up(&bench.a, "wire").expect("it exists"));
+    assert_eq!(namespace::within(&bench.a, || sysctl::read(SETTING)).expect("it exists").expect("readable"), "0");
+    assert_eq!(bench.file().lines().count(), 6);
+    let undone = ledger.undo_all().expect("all can be undone");
+    assert!(undone.iter().eq(bench.changes().iter().rev()), "{undone:?}");
+    assert!(ledger.undo_all().expect("nothing left").is_empty());
+    drop(ledger);
+    assert!(bench.is_clean());
+}
+
+#[test]
+fn settings_and_addresses_return_to_what_was_there() {
+    let bench = Bench::new("before");
+    namespace::create(&bench.a).expect("this test needs root");
+    let read = || namespace::within(&bench.a, || sysctl::read(SETTING)).expect("it exists").expect("readable");
+    let before = read();
+    let other = if before == "0" { "1" } else { "0" };
+    let up = Change::LinkUp { namespace: bench.a.clone(), interface: "lo".into() };
+    let mut ledger = bench.open();
+    ledger
+        .apply(Change::Sysctl { namespace: bench.a.clone(), key: SETTING.into(), value: other.into() })
+        .expect("writable");
+    ledger.apply(up.clone()).expect("it exists");
+    // Up already: undoing this one alone changes nothing.
+    ledger.apply(up.clone()).expect("it exists");
+    assert_eq!(read(), other);
+    let undone = ledger.undo_all().expect("all can be undone");
+    assert_eq!((undone.len(), &undone[0]), (2, &up));
+    assert_eq!(read(), before);
+    assert!(!link::is_up(&bench.a, "lo").expect("it exists"));
+    assert!(namespace::exists(&bench.a), "not made by the ledger, not its to delete");
+}
+
+#[test]
+fn a_change_is_on_disk_before_it_is_made() {
+    let bench = Bench::new("first");
+    let mut ledger = bench.set_up();
+    ledger.undo_all().expect("all can be undone");
+    for change in bench.changes().into_iter().take(4) {
+        ledger.apply(change).expect("possible");
+    }
+    // IPv4 has no such prefix: the kernel refuses, but only after the change was announced.
+    let error = ledger.apply(bench.address(99)).expect_err("no such prefix").to_string();
+    assert!(error.starts_with("cannot make address 198.18.0.1/99 on"), "{error}");
+    let file = bench.file();
+    let last = file.lines().last().expect("a line");
+    assert!(last.contains("\"prefix\":99") && last.contains("\"before\":\"absent\""), "{last}");
+    assert_eq!(ledger.undo_all().expect("all can be undone").len(), 4);
+}
+
+#[test]
+fn whoever_comes_next_undoes_what_a_crash_left() {
+    let bench = Bench::new("crash");
+    let living = bench.set_up();
+    assert!(stale(bench.dir()).expect("readable").is_empty());
+    assert!(undo_stale(bench.dir()).expect("nothing to do").is_empty(), "its owner lives");
+    // A crash writes nothing more, and may have been in the middle of a line.
+    drop(living);
+    let path = bench.dir().join("owner.jsonl");
+    fs::write(&path, bench.file() + "{\"entry\":{\"seq\":7,\"boo").expect("ours");
+    assert_eq!(stale(bench.dir()).expect("readable"), ["owner"]);
+    assert!(matches!(Ledger::open(bench.dir(), "owner"), Err(Error::Standing(_))));
+    let undone = undo_stale(bench.dir()).expect("all can be undone");
+    assert_eq!(undone.len(), 6);
+    assert!(undone[0].to_string().ends_with("/wire up (left by \"owner\")"), "{}", undone[0]);
+    assert!(bench.is_clean());
+}
+
+#[test]
+fn a_crash_between_record_and_change_leaves_nothing_to_undo() {
+    let bench = Bench::new("between");
+    let mut ledger = bench.set_up();
+    let recorded = bench.file();
+    ledger.undo_all().expect("all can be undone");
+    drop(ledger);
+    fs::write(bench.dir().join("owner.jsonl"), recorded).expect("ours");
+    assert!(undo_stale(bench.dir()).expect("all is gone").is_empty());
+    assert!(bench.is_clean());
+}
+
+#[test]
+fn a_crash_while_a_namespace_was_being_named_is_undone() {
+    let bench = Bench::new("naming");
+    drop(bench.set_up());
+    namespace::delete(&bench.a).expect("it exists");
+    fs::write(format!("/run/netns/{}", bench.a), "").expect("root");
+    undo_stale(bench.dir()).expect("all can be undone");
+    assert!(bench.is_clean());
+}
+
+#[test]
+fn somebody_elses_namespace_of_the_same_name_is_left_alone() {
+    let bench = Bench::new("foreign");
+    drop(bench.set_up());
+    namespace::delete(&bench.a).expect("it exists");
+    namespace::create(&bench.a).expect("free now");
+    let theirs = namespace::identity(&bench.a).expect("it exists");
+    namespace::within(&bench.a, || sysctl::write(SETTING, "2")).expect("it exists").expect("writable");
+    let undone = undo_stale(bench.dir()).expect("nothing fails");
+    assert!(undone.iter().all(|undone| !undone.change.to_string().contains("-a up")), "{undone:?}");
+    assert_eq!(namespace::identity(&bench.a).expect("still there"), theirs);
+    assert_eq!(namespace::within(&bench.a, || sysctl::read(SETTING)).expect("it exists").expect("readable"), "2");
+    assert!(!namespace::exists(&bench.b));
+}
+
+#[test]
+fn a_taken_name_is_refused_and_nothing_recorded() {
+    let bench = Bench::new("taken");
+    namespace::create(&bench.a).expect("this test needs root");
+    namespace::create(&bench.b).expect("this test needs root");
+    let mut ledger = bench.open();
+    let error = ledger.apply(bench.changes()[0].clone()).expect_err("taken").to_string();
+    let expected = format!(
+        "namespace {a} exists already, and is not wireproof's; remove it with \"ip netns delete {a}\", or choose \
+         another name",
+        a = bench.a
+    );
+    assert_eq!(error, expected);
+    let veth = |namespace: &str, interface: &str| LinkEnd { namespace: namespace.into(), interface: interface.into() };
+    link::create_veth(&veth(&bench.b, "wire"), &veth(&bench.b, "peer"), Mtu(1500)).expect("free names");
+    let error = ledger.apply(bench.changes()[3].clone()).expect_err("taken").to_string();
+    assert!(error.contains(&format!("remove it with \"ip -netns {} link delete wire\"", bench.b)), "{error}");
+    assert_eq!(bench.file(), "");
+    drop(ledger);
+    assert!(namespace::exists(&bench.a) && link::exists(&bench.b, "wire").expect("readable"));
+}
+
+#[test]
+fn processes_left_in_a_namespace_are_ended() {
+    let bench = Bench::new("procs");
+    let mut ledger = bench.open();
+    ledger.apply(bench.changes()[0].clone()).expect("this test needs root");
+    let spawn = || std::process::Command::new("sleep").arg("60").spawn();
+    let mut child = namespace::within(&bench.a, spawn).expect("it exists").expect("a program");
+    ledger.undo_all().expect("all can be undone");
+    assert!(child.try_wait().expect("ours").is_some());
+    drop(ledger);
+    assert!(bench.is_clean());
+}
+
+#[test]
+fn kept_changes_stand_until_their_owner_takes_them_down() {
+    let bench = Bench::new("kept");
+    bench.set_up().keep(&"bed demo").expect("writable");
+    assert_eq!(kept::<String>(bench.dir()).expect("readable"), ["bed demo"]);
+    assert!(stale(bench.dir()).expect("readable").is_empty());
+    assert!(undo_stale(bench.dir()).expect("nothing to do").is_empty());
+    assert!(link::is_up(&bench.a, "wire").expect("still there"));
+    assert!(matches!(Ledger::open(bench.dir(), "owner"), Err(Error::Standing(_))));
+    assert!(matches!(kept::<u32>(bench.dir()), Err(Error::Kept { .. })));
+
+    let mut ledger = Ledger::reopen(bench.dir(), "owner").expect("kept");
+    assert!(matches!(Ledger::reopen(bench.dir(), "owner"), Err(Error::InUse(_))));
+    assert_eq!(ledger.undo_all().expect("all can be undone").len(), 6);
+    drop(ledger);
+    assert!(bench.is_clean());
+    assert!(matches!(Ledger::reopen(bench.dir(), "owner"), Err(Error::Nothing { .. })));
+}
+
+#[test]
+fn what_an_earlier_boot_kept_is_forgotten() {
+    let bench = Bench::new("boot");
+    bench.set_up().keep(&"bed demo").expect("writable");
+    let boot_id = sysctl::read("kernel.random.boot_id").expect("readable");
+    fs::write(bench.dir().join("owner.jsonl"), bench.file().replace(&boot_id, "an earlier boot")).expect("ours");
+    assert!(kept::<String>(bench.dir()).expect("readable").is_empty());
+    assert!(undo_stale(bench.dir()).expect("nothing fails").is_empty());
+    assert_eq!(fs::read_dir(bench.dir()).expect("ours").count(), 0);
+    assert!(namespace::exists(&bench.a), "another boot's record says nothing of this one's namespaces");
+}
+
+#[test]
+fn one_failure_does_not_stop_the_rest_from_being_undone() {
+    let bench = Bench::new("fail");
+    let mut ledger = bench.set_up();
+    let text = bench.file();
+    drop(ledger);
+    // A value that the kernel does not take stands for whatever may fail.
+    let bad = text.replace("{\"before\":\"value\",\"value\":\"1\"}", "{\"before\":\"value\",\"value\":\"nonsense\"}");
+    assert_ne!(bad, text);
+    fs::write(bench.dir().join("owner.jsonl"), bad).expect("ours");
+    ledger = Ledger::reopen(bench.dir(), "owner").expect("readable");
+    let UndoErrors(errors) = ledger.undo_all().expect_err("one fails");
+    assert_eq!(errors.len(), 1);
+    assert!(errors[0].to_string().starts_with(&format!("cannot undo {SETTING} = 0 in {}", bench.a)), "{}", errors[0]);
+    assert!(!namespace::exists(&bench.a) && !namespace::exists(&bench.b));
+    // Its namespace is gone, and the setting with it.
+    assert!(ledger.undo_all().expect("nothing left to do").is_empty());
+}
+
+#[test]
+fn an_unreadable_ledger_is_named_and_the_others_are_undone_still() {
+    let bench = Bench::new("bad");
+    drop(bench.set_up());
+    fs::write(bench.dir().join("broken.jsonl"), "nonsense\n").expect("ours");
+    let error = undo_stale(bench.dir()).expect_err("one is unreadable").to_string();
+    assert!(error.contains("line 1 of ") && error.contains("broken.jsonl is unreadable"), "{error}");
+    assert!(!namespace::exists(&bench.a) && !bench.dir().join("owner.jsonl").exists());
+}
+
+#[test]
+fn owners_name_files_in_the_directory_only() {
+    let bench = Bench::new("name");
+    for owner in ["", "../x", "a/b", "ü"] {
+        assert!(matches!(Ledger::open(bench.dir(), owner), Err(Error::OwnerName(_))), "{owner}");
+    }
+    let missing = bench.dir().join("missing");
+    assert!(undo_stale(&missing).expect("nothing there").is_empty());
+    let file = bench.dir().join("file");
+    fs::write(&file, "").expect("ours");
+    let error = Ledger::open(&file.join("x"), "owner").expect_err("not a directory").to_string();
+    assert!(error.contains("cannot make "), "{error}");
+}

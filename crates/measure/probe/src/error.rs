@@ -1,0 +1,60 @@
+//! What can go wrong while measuring.
+
+use std::{io, net::SocketAddr, time::Duration};
+
+use model::frame_size::FrameSizeError;
+
+/// A measurement that could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum ProbeError {
+    /// A socket operation failed.
+    #[error("{what} {on}: {error}")]
+    Socket {
+        /// The operation, like `connect to`.
+        what: &'static str,
+        /// The address it was about.
+        on: SocketAddr,
+        /// What the kernel said.
+        error: io::Error,
+    },
+    /// A call to the kernel failed.
+    #[error(transparent)]
+    Kernel(#[from] kernel::Error),
+    /// The frame size asked for cannot be had.
+    #[error(transparent)]
+    FrameSize(#[from] FrameSizeError),
+    /// The other side stopped.
+    #[error("{peer} closed the connection in the middle of the measurement; is its agent still running?")]
+    PeerClosed {
+        /// The other side.
+        peer: SocketAddr,
+    },
+    /// The other side does not answer at all.
+    #[error("no answer from {peer} for {waited:?}; check that a firewall lets the traffic through")]
+    NoAnswer {
+        /// The other side.
+        peer: SocketAddr,
+        /// How long it was waited for.
+        waited: Duration,
+    },
+    /// The other side did not connect as often as it should.
+    #[error("only {connected} of {expected} streams came to {local} within {waited:?}")]
+    StreamsMissing {
+        /// Streams that came.
+        connected: usize,
+        /// Streams that should have come.
+        expected: u16,
+        /// Where they should have come.
+        local: SocketAddr,
+        /// How long it was waited for.
+        waited: Duration,
+    },
+    /// The measurement was cancelled.
+    #[error("cancelled")]
+    Cancelled,
+}
+
+/// Turns an I/O error into one that says what was tried on which address.
+pub(crate) fn socket_error(what: &'static str, on: SocketAddr) -> impl Fn(io::Error) -> ProbeError {
+    move |error| ProbeError::Socket { what, on, error }
+}

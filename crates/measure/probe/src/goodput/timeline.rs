@@ -1,0 +1,85 @@
+//! The counted time, cut into seconds.
+
+use std::{
+    sync::atomic::{AtomicU64, Ordering::Relaxed},
+    thread,
+    time::Duration,
+};
+
+use kernel::clock;
+use model::{GoodputSpec, Nanos};
+
+use crate::{Control, ProbeError, Window};
+
+const SECOND: u64 = 1_000_000_000;
+
+/// What passed during the counted time.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Counted {
+    /// Bytes.
+    pub(super) bytes: u64,
+    /// How long the counted time really was.
+    pub(super) seconds: f64,
+    /// Rate of each whole second, in bit/s.
+    pub(super) intervals_bps: Vec<f64>,
+    /// How long the warm-up really was.
+    pub(super) warmup: f64,
+}
+
+/// Sums up the streams' counters.
+pub(super) fn sum(counters: &[AtomicU64]) -> u64 {
+    counters.iter().map(|counter| counter.load(Relaxed)).sum()
+}
+
+/// Follows the counters through warm-up and counted time, both from `began` on.
+pub(super) fn follow(
+    spec: &GoodputSpec,
+    began: Nanos,
+    counters: &[AtomicU64],
+    control: &Control,
+    window: &dyn Window,
+) -> Result<Counted, ProbeError> {
+    control.expect(spec.warmup.0 + spec.duration.0);
+    let reading = |until: Nanos| -> Result<(u64, u64), ProbeError> {
+        wait_until(until, began, control)?;
+        Ok((clock::now().0, sum(counters)))
+    };
+    let (opened, first) = reading(Nanos(began.0 + spec.warmup.0))?;
+    window.opened();
+    let mut intervals_bps = Vec::new();
+    let (mut then, mut before) = (opened, first);
+    for second in 1..=spec.duration.0 / SECOND {
+        let (now, total) = reading(Nanos(opened + second * SECOND))?;
+        intervals_bps.push(rate(total - before, now - then));
+        (then, before) = (now, total);
+    }
+    let (closed, last) = reading(Nanos(opened + spec.duration.0))?;
+    window.closed();
+    Ok(Counted {
+        bytes: last - first,
+        seconds: Nanos(closed - opened).as_secs_f64(),
+        intervals_bps,
+        warmup: Nanos(opened - began.0).as_secs_f64(),
+    })
+}
+
+/// Bytes in a time as bit/s.
+pub(super) fn rate(bytes: u64, nanos: u64) -> f64 {
+    bytes as f64 * 8.0 * 1e9 / nanos as f64
+}
+
+/// Sleeps in short pieces, so that a wish to stop is seen.
+fn wait_until(until: Nanos, began: Nanos, control: &Control) -> Result<(), ProbeError> {
+    const PIECE: u64 = 100_000_000;
+    loop {
+        if control.stopped() {
+            return Err(ProbeError::Cancelled);
+        }
+        let now = clock::now();
+        control.reached(now.0.saturating_sub(began.0));
+        if now >= until {
+            return Ok(());
+        }
+        thread::sleep(Duration::from_nanos((until.0 - now.0).min(PIECE)));
+    }
+}

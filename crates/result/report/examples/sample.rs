@@ -1,0 +1,24 @@
+//! Prints the report of a made-up run, to look at: `cargo run -p wireproof-report --example sample -- ja limits`.
+//! The first word is the language, the second `quick`, `limits`, `interrupted` or `text`.
+
+#[path = "../tests/fixture/mod.rs"]
+mod fixture;
+
+use std::env;
+
+use wireproof_report as report;
+
+fn main() -> Result<(), report::LangError> {
+    let words: Vec<String> = env::args().skip(1).collect();
+    let lang: report::Lang = words.first().map_or("en", String::as_str).parse()?;
+    let (run, outcomes) = match words.get(1).map(String::as_str) {
+        Some("limits") => fixture::run_with_limits(),
+        Some("interrupted") => (fixture::interrupted_run(), vec![]),
+        _ => (fixture::run(), vec![]),
+    };
+    match words.get(1).map(String::as_str) {
+        Some("text") => print!("{}", report::summary(&run, &outcomes, lang)),
+        _ => print!("{}", report::html(&run, &outcomes, lang)),
+    }
+    Ok(())
+}

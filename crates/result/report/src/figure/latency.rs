@@ -1,0 +1,85 @@
+//! RTT against frame size.
+
+use maud::Markup;
+
+use super::chart::{Axis, Chart, LegendEntry, Scale, Series};
+use crate::{
+    groups::{LatencyGroup, Spread, by_traffic},
+    show,
+    texts::Texts,
+};
+
+/// RTT p50 with its spread and p99 against frame size, a colour for each kind of traffic. `None` without figures.
+pub(crate) fn rtt_by_frame_size(groups: &[LatencyGroup<'_>], t: &Texts) -> Option<Markup> {
+    let traffics = by_traffic(groups);
+    let mut series = Vec::new();
+    let mut legend = Vec::new();
+    let mut words = Vec::new();
+    for (style, traffic) in traffics.iter().enumerate() {
+        let p50 = points(traffic, |group| group.rtt(|rtt| rtt.p50));
+        let p99 = points(traffic, |group| group.rtt(|rtt| rtt.p99));
+        let name = show::latency_traffic(traffic[0].spec, t);
+        words.extend(traffic.iter().filter_map(|group| point_in_words(group, t)));
+        legend.push(LegendEntry { style, name });
+        series.push(dashed(style, &p99));
+        series.push(solid(style, &p50));
+    }
+    let highest = series.iter().flat_map(highest_of).reduce(f64::max)?;
+    let sizes: Vec<f64> = series.iter().flat_map(|one| one.points.iter().map(|(x, _)| *x)).collect();
+    let chart = Chart {
+        id: "rtt-by-frame-size",
+        title: t.get("figure-sizes"),
+        note: t.get("figure-sizes-note"),
+        description: words.join("; "),
+        x: size_axis(t.get("axis-frame"), sizes),
+        y: Axis::from_zero(t.get("axis-rtt"), highest),
+        series,
+        legend,
+    };
+    Some(chart.figure())
+}
+
+fn point_in_words(group: &LatencyGroup<'_>, t: &Texts) -> Option<String> {
+    let p50 = group.rtt(|rtt| rtt.p50)?;
+    Some(format!("{}: p50 {} µs", show::latency_configuration(group.spec, t), show::micros(p50.median)))
+}
+
+fn points(traffic: &[&LatencyGroup<'_>], figure: impl Fn(&LatencyGroup<'_>) -> Option<Spread>) -> Vec<(f64, Spread)> {
+    traffic.iter().filter_map(|group| Some((f64::from(group.spec.frame_size.0), figure(group)?))).collect()
+}
+
+fn solid(style: usize, p50: &[(f64, Spread)]) -> Series {
+    let points: Vec<_> = p50.iter().map(|(size, it)| (*size, it.median / 1e3)).collect();
+    Series {
+        style,
+        dashed: false,
+        marks: points.clone(),
+        points,
+        bars: p50.iter().map(|(size, it)| (*size, it.low / 1e3, it.high / 1e3)).collect(),
+    }
+}
+
+fn dashed(style: usize, p99: &[(f64, Spread)]) -> Series {
+    let points: Vec<_> = p99.iter().map(|(size, it)| (*size, it.median / 1e3)).collect();
+    Series { style, dashed: true, marks: points.clone(), points, bars: vec![] }
+}
+
+fn highest_of(series: &Series) -> Option<f64> {
+    let bars = series.bars.iter().map(|(_, _, high)| *high);
+    series.points.iter().map(|(_, y)| *y).chain(bars).reduce(f64::max)
+}
+
+/// Logarithmic, labelled at the sizes that were measured, with a little room at both ends.
+fn size_axis(name: String, mut sizes: Vec<f64>) -> Axis {
+    sizes.sort_by(f64::total_cmp);
+    sizes.dedup();
+    let (low, high) = (sizes.first().copied().unwrap_or(64.0), sizes.last().copied().unwrap_or(1518.0));
+    let mut ticks: Vec<(f64, String)> = Vec::new();
+    for size in sizes {
+        // Neighbours closer than this would print over each other.
+        if ticks.last().is_none_or(|(last, _)| size / last > 1.25) {
+            ticks.push((size, size.to_string()));
+        }
+    }
+    Axis { name, scale: Scale::Log, low: low / 1.2, high: high * 1.2, ticks }
+}

@@ -1,0 +1,80 @@
+//! What the program says while it works, and notes it gives, in the user's language.
+
+use crate::{lang::Lang, texts::Texts};
+
+/// A line of progress or a note.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Notice<'a> {
+    /// The test bed is being set up.
+    Preparing,
+    /// A trial is running.
+    Measuring {
+        /// What is measured, like `latency UDP IPv4 spin 64 B`.
+        what: &'a str,
+        /// Which step of the plan, from 1.
+        step: usize,
+        /// Steps in all.
+        steps: usize,
+    },
+    /// The test bed is being taken down.
+    Undoing,
+    /// The report is there.
+    ReportWritten {
+        /// Its path.
+        path: &'a str,
+    },
+    /// The user interrupted.
+    Interrupted,
+    /// How long the rest will take.
+    TimeLeft {
+        /// In seconds.
+        seconds: u64,
+    },
+    /// `throughput` was typed, goodput is measured.
+    ThroughputAlias,
+    /// There is no root; says what root would add.
+    Unprivileged,
+}
+
+impl Notice<'_> {
+    /// The notice in words.
+    pub fn text(&self, lang: Lang) -> String {
+        let t = Texts::of(lang);
+        match self {
+            Self::Preparing => t.get("progress-preparing"),
+            Self::Measuring { what, step, steps } => {
+                t.with("progress-measuring", &[("what", what), ("step", step), ("steps", steps)])
+            }
+            Self::Undoing => t.get("progress-undoing"),
+            Self::ReportWritten { path } => t.with("progress-report-written", &[("path", path)]),
+            Self::Interrupted => t.get("progress-interrupted"),
+            Self::TimeLeft { seconds } => t.with("time-left", &[("seconds", seconds)]),
+            Self::ThroughputAlias => t.get("throughput-alias-note"),
+            Self::Unprivileged => t.get("unprivileged-note"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notices_speak_both_languages() {
+        let notice = Notice::Measuring { what: "latency UDP IPv4 spin 64 B", step: 3, steps: 12 };
+        assert_eq!(notice.text(Lang::En), "Measuring latency UDP IPv4 spin 64 B (3 of 12)");
+        assert_eq!(notice.text(Lang::Ja), "latency UDP IPv4 spin 64 B を測定しています(3/12)");
+        for notice in [
+            Notice::Preparing,
+            Notice::Undoing,
+            Notice::ReportWritten { path: "r.html" },
+            Notice::Interrupted,
+            Notice::TimeLeft { seconds: 30 },
+            Notice::ThroughputAlias,
+            Notice::Unprivileged,
+        ] {
+            assert_ne!(notice.text(Lang::En), notice.text(Lang::Ja));
+            assert!(!notice.text(Lang::Ja).contains('⟦') && !notice.text(Lang::En).contains('⟦'));
+        }
+    }
+}

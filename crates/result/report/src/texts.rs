@@ -1,0 +1,136 @@
+//! The words themselves: Fluent files, one for each language, compiled in.
+
+use std::{fmt::Display, sync::LazyLock};
+
+use fluent_bundle::{FluentArgs, FluentResource, concurrent::FluentBundle};
+use unic_langid::LanguageIdentifier;
+
+use crate::lang::Lang;
+
+const ENGLISH: &str = include_str!("../texts/en.ftl");
+const JAPANESE: &str = include_str!("../texts/ja.ftl");
+
+static EN: LazyLock<Texts> = LazyLock::new(|| Texts::parse(Lang::En, ENGLISH));
+static JA: LazyLock<Texts> = LazyLock::new(|| Texts::parse(Lang::Ja, JAPANESE));
+
+/// All texts of one language.
+pub(crate) struct Texts {
+    pub(crate) lang: Lang,
+    bundle: FluentBundle<FluentResource>,
+}
+
+impl Texts {
+    pub(crate) fn of(lang: Lang) -> &'static Self {
+        match lang {
+            Lang::En => &EN,
+            Lang::Ja => &JA,
+        }
+    }
+
+    fn parse(lang: Lang, source: &str) -> Self {
+        let locale: LanguageIdentifier = lang.to_string().parse().unwrap_or_default();
+        let mut bundle = FluentBundle::new_concurrent(vec![locale]);
+        // Fluent would wrap each value in invisible direction marks, which terminals and copied text show as rubbish.
+        bundle.set_use_isolating(false);
+        // What does not parse is left out here and fails the tests below.
+        let resource = FluentResource::try_new(source.to_owned()).unwrap_or_else(|(partial, _)| partial);
+        bundle.add_resource_overriding(resource);
+        Self { lang, bundle }
+    }
+
+    /// The text of a key that takes no values.
+    pub(crate) fn get(&self, key: &str) -> String {
+        self.with(key, &[])
+    }
+
+    /// The text of a key with its values. A key that is missing shows itself in double brackets; tests look for these.
+    pub(crate) fn with(&self, key: &str, values: &[(&str, &dyn Display)]) -> String {
+        self.format(key, &values.iter().map(|(name, value)| (*name, value.to_string())).collect())
+    }
+
+    /// The text of a key that reads differently for one and for many.
+    pub(crate) fn count(&self, key: &str, count: u32) -> String {
+        self.format(key, &[("count", count)].into_iter().collect())
+    }
+
+    fn format(&self, key: &str, args: &FluentArgs<'_>) -> String {
+        let Some(pattern) = self.bundle.get_message(key).and_then(|message| message.value()) else {
+            return format!("⟦{key}⟧");
+        };
+        let mut errors = Vec::new();
+        let text = self.bundle.format_pattern(pattern, Some(args), &mut errors).into_owned();
+        if errors.is_empty() { text } else { format!("⟦{key}: {errors:?}⟧") }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+    use std::{collections::BTreeSet, fs, path::Path};
+
+    use super::*;
+
+    fn keys(source: &str) -> Vec<String> {
+        let key = |line: &str| line.split_once(" =").map(|(key, _)| key.to_owned());
+        let starts_with_letter = |line: &&str| line.starts_with(|c: char| c.is_ascii_lowercase());
+        source.lines().filter(starts_with_letter).filter_map(key).collect()
+    }
+
+    fn own_sources(folder: &Path) -> String {
+        let mut all = String::new();
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                all += &own_sources(&path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                all += &fs::read_to_string(path).unwrap();
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn both_languages_parse_and_have_the_same_keys_and_values() {
+        for source in [ENGLISH, JAPANESE] {
+            FluentResource::try_new(source.to_owned()).map_err(|(_, errors)| errors).unwrap();
+            let keys = keys(source);
+            assert_eq!(keys.len(), keys.iter().collect::<BTreeSet<_>>().len(), "a key is there twice");
+        }
+        assert_eq!(keys(ENGLISH), keys(JAPANESE));
+        let values = |line: &str| -> BTreeSet<String> {
+            line.split("{ $").skip(1).map(|part| part.split(' ').next().unwrap().to_owned()).collect()
+        };
+        let one_line = |source: &str| -> Vec<(String, BTreeSet<String>)> {
+            let lines = source.lines().filter(|line| line.contains(" = "));
+            lines.map(|line| (line.split(" = ").next().unwrap().to_owned(), values(line))).collect()
+        };
+        let japanese = one_line(JAPANESE);
+        for (key, values) in one_line(ENGLISH) {
+            assert!(japanese.contains(&(key.clone(), values)), "{key} takes other values in Japanese");
+        }
+    }
+
+    #[test]
+    fn each_key_is_used_and_each_used_key_exists() {
+        let sources = own_sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"));
+        let keys = keys(ENGLISH);
+        for key in &keys {
+            assert!(sources.contains(&format!("\"{key}\"")), "{key} is not used anywhere");
+        }
+        for call in ["t.get(\"", "t.with(\"", "t.count(\""] {
+            for used in sources.split(call).skip(1).map(|rest| rest.split('"').next().unwrap()) {
+                assert!(keys.iter().any(|key| key == used), "{used} is used, but there is no such text");
+            }
+        }
+    }
+
+    #[test]
+    fn a_text_takes_its_values_and_a_missing_one_shows_itself() {
+        let t = Texts::of(Lang::En);
+        assert_eq!(t.count("streams", 1), "1 stream");
+        assert_eq!(t.count("streams", 2), "2 streams");
+        let absent = "no-such-key";
+        assert_eq!(t.get(absent), "⟦no-such-key⟧");
+    }
+}

@@ -1,0 +1,70 @@
+//! The JSON document keeps its shape.
+
+mod fixture;
+
+use serde_json::Value;
+use wireproof_report::{self as report, Document};
+
+fn as_json(document: &Document) -> Value {
+    serde_json::to_value(document).expect("a document is JSON")
+}
+
+#[test]
+fn every_document_fits_the_schema() {
+    let schema = report::schema();
+    let validator = jsonschema::validator_for(&schema).expect("the schema is a schema");
+    let (limited, outcomes) = fixture::run_with_limits();
+    for document in [
+        Document::of(&fixture::run(), &[]),
+        Document::of(&limited, &outcomes),
+        Document::of(&fixture::interrupted_run(), &[]),
+    ] {
+        let errors: Vec<String> = validator.iter_errors(&as_json(&document)).map(|e| e.to_string()).collect();
+        assert!(errors.is_empty(), "{errors:?}");
+    }
+    let mut broken = as_json(&Document::of(&fixture::run(), &[]));
+    broken["trials"][0]["protocol"] = "sctp".into();
+    assert!(!validator.is_valid(&broken), "the schema accepts an unknown protocol");
+}
+
+#[test]
+fn names_are_those_that_other_programs_rely_on() {
+    let (run, outcomes) = fixture::run_with_limits();
+    let json = as_json(&Document::of(&run, &outcomes));
+    assert_eq!(json["schema"], "wireproof/1");
+    assert_eq!(json["run"]["id"], "20261121-101500-3fa9");
+    assert_eq!(json["run"]["plan"], "quick");
+    assert_eq!(json["run"]["bed"], "lab");
+    assert_eq!(json["run"]["simulated"], true);
+    assert_eq!(json["run"]["verdict"], "FAIL");
+    assert_eq!(json["run"]["partial"], false);
+    assert_eq!(json["environment"]["before"]["hosts"][0]["hostname"], "bench1");
+
+    let latency = &json["trials"][0];
+    assert_eq!(latency["probe"], "latency");
+    assert_eq!((&latency["protocol"], &latency["ip"], &latency["stack"]), (&"udp".into(), &4.into(), &"kernel".into()));
+    assert_eq!((&latency["mode"], &latency["frame_size"]), (&"spin".into(), &64.into()));
+    assert!(latency["rtt_ns"]["p50"].is_u64() && latency["intended_pps"].is_null());
+    assert!(latency["limited_by"].is_null());
+
+    let goodput = &json["trials"][11];
+    assert_eq!(goodput["probe"], "goodput");
+    for field in ["mean", "max", "min"] {
+        assert!(goodput["goodput_bps"][field].is_f64(), "goodput_bps {field}");
+    }
+    assert_eq!(goodput["intervals"].as_array().map(Vec::len), Some(5));
+    assert!(goodput["cpu"][0].is_f64() && goodput["lost"].is_null());
+    assert_eq!(goodput["limited_by"]["place"], "sender CPU");
+    let doubt = &json["trials"][2]["doubts"][0];
+    assert_eq!(doubt["kind"], "steal");
+    assert!(doubt["advice"].as_str().is_some_and(|advice| advice.contains("1.5 %")));
+}
+
+#[test]
+fn what_the_sample_does_not_carry_is_absent() {
+    let json = as_json(&Document::of(&fixture::interrupted_run(), &[]));
+    assert_eq!(json["run"]["partial"], true);
+    assert!(json["run"]["verdict"].is_null() && json["environment"]["after"].is_null());
+    assert!(json["trials"][3]["rtt_ns"].get("max").is_none());
+    assert!(json["trials"][3]["rtt_ns"].get("p50").is_some());
+}

@@ -1,0 +1,142 @@
+//! The HTML report and the terminal's summary, in both languages.
+
+mod fixture;
+
+use std::time::{Duration, Instant};
+
+use model::{LimitOutcome, Run};
+use wireproof_report::{self as report, Lang};
+
+fn runs() -> Vec<(Run, Vec<LimitOutcome>)> {
+    vec![(fixture::run(), vec![]), fixture::run_with_limits(), (fixture::interrupted_run(), vec![])]
+}
+
+/// Each piece of text between tags, the style sheet and quoted code left out.
+fn texts(html: &str) -> Vec<String> {
+    let mut texts = Vec::new();
+    let mut skipping = None;
+    for part in html.split('<').skip(1) {
+        let (tag, text) = part.split_once('>').expect("tags are closed");
+        let name = tag.split(' ').next().unwrap_or_default().to_owned();
+        match &skipping {
+            Some(until) if name == *until => skipping = None,
+            None if name == "style" || name == "code" => skipping = Some(format!("/{name}")),
+            _ => {}
+        }
+        if skipping.is_none() && !text.trim().is_empty() && !tag.contains("lang=\"en\"") {
+            texts.push(text.trim().to_owned());
+        }
+    }
+    texts
+}
+
+/// The fixed words of a text file, values cut out, that are long enough to be told from names and units.
+fn phrases(ftl: &str) -> Vec<String> {
+    let mut phrases = Vec::new();
+    for value in ftl.lines().filter_map(|line| line.split_once(" = ").map(|(_, value)| value)) {
+        for piece in value.split('{').flat_map(|piece| piece.split('}').next_back()) {
+            phrases.push(piece.trim().trim_matches([':', '.', ',']).to_owned());
+        }
+    }
+    phrases
+}
+
+fn is_japanese(c: char) -> bool {
+    matches!(c, '\u{3000}'..='\u{30ff}' | '\u{4e00}'..='\u{9fff}' | '\u{ff00}'..='\u{ffef}')
+}
+
+#[test]
+fn no_language_leaks_into_the_other() {
+    let english = phrases(include_str!("../texts/en.ftl"));
+    let japanese = phrases(include_str!("../texts/ja.ftl"));
+    let only_english: Vec<_> = english.iter().filter(|phrase| phrase.len() > 2 && !japanese.contains(phrase)).collect();
+    for (run, outcomes) in runs() {
+        for text in texts(&report::html(&run, &outcomes, Lang::En)) {
+            assert!(!text.contains(is_japanese), "Japanese in the English report: {text}");
+        }
+        for text in texts(&report::html(&run, &outcomes, Lang::Ja)) {
+            for phrase in &only_english {
+                let leaks = if phrase.contains(' ') { text.contains(phrase.as_str()) } else { text == **phrase };
+                assert!(!leaks, "English in the Japanese report: {text} (from \"{phrase}\")");
+            }
+        }
+        assert!(!report::summary(&run, &outcomes, Lang::En).contains(is_japanese));
+    }
+}
+
+#[test]
+fn every_text_and_every_value_of_it_is_there() {
+    for (run, outcomes) in runs() {
+        for lang in [Lang::En, Lang::Ja] {
+            for output in [report::html(&run, &outcomes, lang), report::summary(&run, &outcomes, lang)] {
+                assert!(!output.contains('⟦'), "{}", &output[output.find('⟦').unwrap_or(0)..][..80]);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_report_is_one_small_file_rendered_at_once() {
+    let (run, outcomes) = fixture::run_with_limits();
+    let started = Instant::now();
+    let html = report::html(&run, &outcomes, Lang::Ja);
+    assert!(started.elapsed() < Duration::from_secs(2), "took {:?}", started.elapsed());
+    assert!(html.len() < 2_000_000, "{} bytes", html.len());
+    for outside in ["http:", "https:", "<script", "<link", "<img", "@import", "url("] {
+        assert!(!html.contains(outside), "the report refers to something outside itself: {outside}");
+    }
+}
+
+#[test]
+fn figures_and_tables_can_be_read_out() {
+    let html = report::html(&fixture::run(), &[], Lang::En);
+    assert_eq!(html.matches("role=\"img\"").count(), html.matches("<title id=").count());
+    assert_eq!(html.matches("<svg viewBox=\"0 0 640").count(), 3);
+    assert_eq!(html.matches("<table").count(), html.matches("<caption>").count());
+    assert!(html.contains("<desc id=\"rtt-by-frame-size-description\">UDP IPv4, spin, 64 B: p50 "));
+}
+
+#[test]
+fn simulated_verdict_doubts_and_command_are_said() {
+    let (run, outcomes) = fixture::run_with_limits();
+    let english = report::html(&run, &outcomes, Lang::En);
+    for said in ["Simulated environment", "FAIL", "INCONCLUSIVE", "up to 3.5 %", "Trials: 3, 7", "not known"] {
+        assert!(english.contains(said), "{said}");
+    }
+    assert!(english.contains("wireproof verify quick --bed lab"));
+    let japanese = report::html(&run, &outcomes, Lang::Ja);
+    for said in [
+        "模擬環境",
+        "不合格",
+        "判定保留",
+        "信頼性に関する注意",
+        "制限要因",
+        "往復遅延時間(RTT)",
+        "実効スループット(グッドプット)",
+    ] {
+        assert!(japanese.contains(said), "{said}");
+    }
+}
+
+#[test]
+fn figures_that_one_trial_lacks_are_not_shown_for_all() {
+    let html = report::html(&fixture::interrupted_run(), &[], Lang::En);
+    assert!(html.contains("Partial: 4 of 39 planned trials were measured."));
+    assert!(html.contains("3 / 0 / 0"));
+    assert!(html.contains("(one trial)") && !html.contains("15.22 – 15.22"));
+    let row = html.split("<tr>").find(|row| row.contains("3 / 0 / 0")).expect("the row with lost replies");
+    assert!(row.contains("<td class=\"n\">–</td>"), "the maximum is unknown: {row}");
+}
+
+#[test]
+fn the_summary_has_a_row_for_each_configuration() {
+    let (run, outcomes) = fixture::run_with_limits();
+    let english = report::summary(&run, &outcomes, Lang::En);
+    let row = |start: &str| english.lines().any(|line| line.trim_start().starts_with(start));
+    for spec in ["UDP IPv4, spin, 64 B", "TCP IPv4, spin, 1518 B", "UDP IPv4, block, 64 B", "TCP IPv4, 2 streams"] {
+        assert!(row(spec), "{spec} is missing:\n{english}");
+    }
+    assert!(row("[Simulated environment]") && row("PASS: UDP IPv4, spin, 64 B RTT p50, at most 30.00 µs"), "{english}");
+    assert!(row("Verdict: FAIL.") && row("! The hypervisor took up to 3.5 %"), "{english}");
+    assert!(report::summary(&run, &outcomes, Lang::Ja).contains("判定: 不合格"));
+}

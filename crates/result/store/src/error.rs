@@ -1,0 +1,150 @@
+//! What can go wrong with a store.
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
+
+use model::RunId;
+use rusqlite::ErrorCode;
+
+/// What could not be done with a store, why, and what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// There is nothing to read.
+    #[error(
+        "there is no store {path}; measure something first (\"wireproof verify\"), or name another with --store PATH"
+    )]
+    Absent {
+        /// The store.
+        path: PathBuf,
+    },
+    /// The file or a folder above it could not be made.
+    #[error("cannot make the store {path}: {source}; name a place that you may write with --store PATH")]
+    Create {
+        /// The store.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// It may be read, but not written.
+    #[error(
+        "cannot {tried}: {path}, or the folder it is in, is read-only; make them writable, or name another place with \
+         --store PATH"
+    )]
+    ReadOnly {
+        /// The store.
+        path: PathBuf,
+        /// What was wanted.
+        tried: &'static str,
+    },
+    /// No room is left.
+    #[error(
+        "cannot {tried}: the disk that holds {path} is full; make room there, or name another place with --store PATH. \
+         What was stored before is kept"
+    )]
+    Full {
+        /// The store.
+        path: PathBuf,
+        /// What was wanted.
+        tried: &'static str,
+    },
+    /// Somebody else has been writing for too long.
+    #[error(
+        "cannot {tried}: another program has kept {path} locked for 5 s; find it with \"fuser -v {path}\", wait for it \
+         or end it, then try again"
+    )]
+    Locked {
+        /// The store.
+        path: PathBuf,
+        /// What was wanted.
+        tried: &'static str,
+    },
+    /// Not a store, or not any more.
+    #[error(
+        "cannot {tried}: {path} is {is}; move it out of the way and a new store is made, or name another with --store PATH"
+    )]
+    NotAStore {
+        /// The file.
+        path: PathBuf,
+        /// What was wanted.
+        tried: &'static str,
+        /// What it is instead.
+        is: &'static str,
+    },
+    /// Written by a later version of this program.
+    #[error(
+        "the store {path} was written by a newer wireproof (its schema is {theirs}, this program knows {ours}); update \
+         wireproof, or name another store with --store PATH"
+    )]
+    Newer {
+        /// The store.
+        path: PathBuf,
+        /// Version of its schema.
+        theirs: u32,
+        /// Version that this program knows.
+        ours: u32,
+    },
+    /// No run has that name.
+    #[error("there is no run \"{run}\" in {path}; \"wireproof runs\" lists those there are")]
+    NoSuchRun {
+        /// The store.
+        path: PathBuf,
+        /// The name that was asked for.
+        run: RunId,
+    },
+    /// More than one run's name begins so.
+    #[error("{fit} runs in {path} begin with \"{run}\"; write more of the name, \"wireproof runs\" lists them")]
+    SeveralRuns {
+        /// The store.
+        path: PathBuf,
+        /// The beginning that was asked for.
+        run: RunId,
+        /// How many fit.
+        fit: usize,
+    },
+    /// There is no run at all.
+    #[error("the store {path} holds no run yet; start with \"wireproof verify\"")]
+    NoRuns {
+        /// The store.
+        path: PathBuf,
+    },
+    /// The database is sound, but not what a run consists of.
+    #[error(
+        "the run \"{run}\" in {path} cannot be read: {source}; it was changed by hand or by another version, other runs \
+         are not touched by this"
+    )]
+    Unreadable {
+        /// The store.
+        path: PathBuf,
+        /// The run.
+        run: RunId,
+        /// What is wrong with its text.
+        source: serde_json::Error,
+    },
+    /// Anything else that SQLite says.
+    #[error("cannot {tried} in {path}: {source}; see that it is a file which you may read and write on a healthy disk")]
+    Other {
+        /// The store.
+        path: PathBuf,
+        /// What was wanted.
+        tried: &'static str,
+        /// What SQLite said.
+        source: rusqlite::Error,
+    },
+}
+
+impl StoreError {
+    /// Sorts an error of SQLite by what the user can do about it.
+    pub(crate) fn sqlite(path: &Path, tried: &'static str, source: rusqlite::Error) -> Self {
+        let path = path.to_owned();
+        match source.sqlite_error_code() {
+            Some(ErrorCode::ReadOnly) => Self::ReadOnly { path, tried },
+            Some(ErrorCode::DiskFull) => Self::Full { path, tried },
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Locked { path, tried },
+            Some(ErrorCode::NotADatabase) => Self::NotAStore { path, tried, is: "not an SQLite database" },
+            Some(ErrorCode::DatabaseCorrupt) => Self::NotAStore { path, tried, is: "a damaged SQLite database" },
+            _ => Self::Other { path, tried, source },
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Tables of a store, and how an older store becomes a current one.
+
+use std::path::Path;
+
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+
+use crate::StoreError;
+
+/// Marks our databases among those of other programs: "wprf" (<https://www.sqlite.org/fileformat2.html#application_id>).
+const APPLICATION_ID: u32 = 0x7770_7266;
+
+/// Each step brings a store from the version of its index to the next; never change one that was released.
+const MIGRATIONS: [&str; 1] = [
+    // Columns are what lists need; all the rest is JSON, whose shape is that of `model`.
+    "CREATE TABLE run (
+        id TEXT PRIMARY KEY,
+        started TEXT NOT NULL,
+        finished TEXT,
+        plan TEXT NOT NULL,
+        bed TEXT NOT NULL,
+        partial INTEGER NOT NULL DEFAULT TRUE,
+        body TEXT NOT NULL
+    ) STRICT;
+    CREATE TABLE trial (
+        run TEXT NOT NULL REFERENCES run (id),
+        number INTEGER NOT NULL,
+        body TEXT NOT NULL,
+        PRIMARY KEY (run, number)
+    ) STRICT;",
+];
+
+/// The version that this program writes.
+const CURRENT: u32 = MIGRATIONS.len() as u32;
+
+/// Makes the tables of a new store, or those that an older one lacks. Writes only when there is something to do.
+pub(crate) fn bring_up_to_date(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
+    let error = |e| StoreError::sqlite(path, "open the store", e);
+    if version(connection, path)? == CURRENT {
+        return Ok(());
+    }
+    let transaction = write(connection).map_err(error)?;
+    // Asked again under the lock: another wireproof may have been quicker.
+    for migration in &MIGRATIONS[version(&transaction, path)? as usize..] {
+        transaction.execute_batch(migration).map_err(error)?;
+    }
+    stamp(&transaction).and_then(|()| transaction.commit()).map_err(error)
+}
+
+/// Begins a transaction that writes: it waits for others now, and cannot fail to later.
+pub(crate) fn write(connection: &mut Connection) -> rusqlite::Result<Transaction<'_>> {
+    connection.transaction_with_behavior(TransactionBehavior::Immediate)
+}
+
+/// Writes whose database this is, and its version, into its head.
+pub(crate) fn stamp(connection: &Connection) -> rusqlite::Result<()> {
+    connection.pragma_update(None, "application_id", APPLICATION_ID)?;
+    connection.pragma_update(None, "user_version", CURRENT)
+}
+
+/// The version of a store, 0 of an empty file; refuses what is no store or newer than this program.
+fn version(connection: &Connection, path: &Path) -> Result<u32, StoreError> {
+    let number = |pragma: &str| {
+        let read = connection.pragma_query_value(None, pragma, |row| row.get::<_, u32>(0));
+        read.map_err(|e| StoreError::sqlite(path, "open the store", e))
+    };
+    // SQLite counts each change of the tables; 0 means that there never were any.
+    if number("schema_version")? == 0 {
+        return Ok(0);
+    }
+    if number("application_id")? != APPLICATION_ID {
+        let is = "an SQLite database of another program";
+        return Err(StoreError::NotAStore { path: path.to_owned(), tried: "open the store", is });
+    }
+    match number("user_version")? {
+        theirs if theirs > CURRENT => Err(StoreError::Newer { path: path.to_owned(), theirs, ours: CURRENT }),
+        known => Ok(known),
+    }
+}

@@ -1,0 +1,127 @@
+//! What is stored is there again, whatever happened in between.
+
+mod fixture;
+
+use std::{path::PathBuf, thread};
+
+use fixture::{run, trial};
+use model::{Doubt, Environment, Run, RunId};
+use store::{Store, StoreError};
+use tempfile::TempDir;
+
+const STARTED: &str = "2026-11-21T10:15:00Z";
+
+fn place() -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("deep/er/store.sqlite");
+    (folder, path)
+}
+
+/// Stores the beginning of a run and this many trials; gives the run with them.
+fn begin(store: &mut Store, id: &str, trials: u32) -> Run {
+    let mut run = run(id, STARTED);
+    store.begin(&run).expect("the run is stored");
+    for number in 1..=trials {
+        store.add_trial(&run.id, &trial(number)).expect("the trial is stored");
+        run.trials.push(trial(number));
+    }
+    run
+}
+
+#[test]
+fn a_finished_run_is_read_back_as_it_was() {
+    let (_folder, path) = place();
+    let mut store = Store::open(&path).unwrap();
+    let mut run = begin(&mut store, "20261121-101500-3fa9", 12);
+    run.finished = Some("2026-11-21T10:15:52Z".into());
+    run.after = Some(Environment { read_at: "2026-11-21T10:15:51Z".into(), ..Environment::default() });
+    run.doubts.push(Doubt::FewTrials { trials: 3, needed: 6 });
+    store.finish(&run).unwrap();
+    assert_eq!(store.load(&run.id).unwrap(), run);
+    drop(store);
+    let store = Store::open_to_read(&path).unwrap();
+    assert_eq!(store.last().unwrap(), run);
+    let [line] = &store.runs().unwrap()[..] else { panic!("one run") };
+    assert_eq!((line.trials, line.partial, &line.finished), (12, false, &run.finished));
+    assert_eq!((line.plan.as_str(), line.bed.as_str()), ("quick", "lab"));
+}
+
+#[test]
+fn a_killed_run_has_each_finished_trial_and_is_partial() {
+    let (_folder, path) = place();
+    let mut store = Store::open(&path).unwrap();
+    let run = begin(&mut store, "20261121-101500-3fa9", 3);
+    // As after kill -9: nothing is closed.
+    std::mem::forget(store);
+    let read = Store::open(&path).unwrap().load(&run.id).unwrap();
+    assert_eq!(read, Run { partial: true, ..run });
+    assert!(Store::open(&path).unwrap().runs().unwrap()[0].partial);
+}
+
+#[test]
+fn an_interrupted_run_that_was_finished_in_order_stays_partial() {
+    let (_folder, path) = place();
+    let mut store = Store::open(&path).unwrap();
+    let mut run = begin(&mut store, "20261121-101500-3fa9", 1);
+    run.finished = Some("2026-11-21T10:15:10Z".into());
+    run.partial = true;
+    store.finish(&run).unwrap();
+    assert!(store.last().unwrap().partial && store.runs().unwrap()[0].partial);
+}
+
+#[test]
+fn runs_are_listed_from_the_latest_on() {
+    let (_folder, path) = place();
+    let mut store = Store::open(&path).unwrap();
+    assert!(matches!(store.last(), Err(StoreError::NoRuns { .. })));
+    for (id, started) in [("b", "2026-02-01T00:00:00Z"), ("c", "2026-03-01T00:00:00Z"), ("a", "2026-01-01T00:00:00Z")] {
+        store.begin(&run(id, started)).unwrap();
+    }
+    let ids: Vec<_> = store.runs().unwrap().into_iter().map(|line| line.id.0).collect();
+    assert_eq!(ids, ["c", "b", "a"]);
+    assert_eq!(store.last().unwrap().id.0, "c");
+}
+
+#[test]
+fn a_run_is_found_by_the_beginning_of_its_name() {
+    let (_folder, path) = place();
+    let mut store = Store::open(&path).unwrap();
+    for id in ["20261121-101500-3fa9", "20261121-101500", "20261122-090000-00%_"] {
+        begin(&mut store, id, 1);
+    }
+    let found = |id: &str| store.load(&RunId(id.into())).map(|run| run.id.0);
+    assert_eq!(found("20261122").unwrap(), "20261122-090000-00%_");
+    assert_eq!(found("20261121-101500").unwrap(), "20261121-101500");
+    assert_eq!(found("20261121-101500-").unwrap(), "20261121-101500-3fa9");
+    let several = found("2026").unwrap_err().to_string();
+    assert!(several.starts_with("3 runs in ") && several.contains("begin with \"2026\""), "{several}");
+    let none = found("2026%").unwrap_err().to_string();
+    assert!(none.contains("there is no run \"2026%\"") && none.contains("wireproof runs"), "{none}");
+}
+
+#[test]
+fn what_does_not_fit_together_is_refused() {
+    let (_folder, path) = place();
+    let mut store = Store::open(&path).unwrap();
+    let unknown = run("unknown", STARTED);
+    assert!(matches!(store.add_trial(&unknown.id, &trial(1)), Err(StoreError::Other { .. })));
+    assert!(matches!(store.finish(&unknown), Err(StoreError::NoSuchRun { .. })));
+    let known = begin(&mut store, "known", 1);
+    assert!(matches!(store.begin(&known), Err(StoreError::Other { .. })));
+    assert!(matches!(store.add_trial(&known.id, &trial(1)), Err(StoreError::Other { .. })));
+}
+
+#[test]
+fn two_runs_write_at_the_same_time() {
+    let (_folder, path) = place();
+    let write = |id: &'static str| {
+        let path = path.clone();
+        // Both find no store and make it.
+        thread::spawn(move || begin(&mut Store::open(&path).unwrap(), id, 30))
+    };
+    let both = [write("one"), write("two")].map(|thread| thread.join().unwrap());
+    let store = Store::open_to_read(&path).unwrap();
+    for run in both {
+        assert_eq!(store.load(&run.id).unwrap().trials, run.trials);
+    }
+}

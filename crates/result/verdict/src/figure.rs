@@ -1,0 +1,78 @@
+//! One figure of one trial, or as much as is known of it.
+
+use model::{LatencyResult, LatencySpec, Measured, Metric, Trial};
+
+/// Where a figure lies, in the metric's base unit. Both ends are the same where it is known.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Range {
+    /// It is not below this.
+    pub(crate) low: f64,
+    /// It is not above this; infinite when a reply is missing that it depends on.
+    pub(crate) high: f64,
+}
+
+/// The trial's figure in the metric's base unit (nanoseconds or bit/s); `None` where the trial has no such figure or
+/// its sample does not support it.
+pub fn value(metric: Metric, trial: &Trial) -> Option<f64> {
+    match &trial.measured {
+        Measured::Latency { result, .. } => {
+            let rtt = &result.rtt_ns;
+            let nanos = match metric {
+                Metric::RttMean => return rtt.mean,
+                Metric::RttMin => rtt.min,
+                Metric::RttP50 => rtt.p50,
+                Metric::RttP90 => rtt.p90,
+                Metric::RttP99 => rtt.p99,
+                Metric::RttP999 => rtt.p999,
+                Metric::RttMax => rtt.max,
+                Metric::GoodputMean | Metric::GoodputMin => None,
+            };
+            nanos.map(|nanos| nanos as f64)
+        }
+        Measured::Goodput { result, .. } => match metric {
+            Metric::GoodputMean => Some(result.mean_bps),
+            Metric::GoodputMin => result.intervals_bps.iter().copied().reduce(f64::min),
+            _ => None,
+        },
+    }
+}
+
+/// The figure, or what missing replies leave known of it; `None` where the sample does not support it.
+pub(crate) fn range(metric: Metric, trial: &Trial) -> Option<Range> {
+    match (value(metric, trial), &trial.measured) {
+        (Some(value), _) => Some(Range { low: value, high: value }),
+        (None, Measured::Latency { spec, result }) => {
+            Some(Range { low: at_least(metric, spec, result)?, high: f64::INFINITY })
+        }
+        (None, Measured::Goodput { .. }) => None,
+    }
+}
+
+/// What an RTT figure is at least when replies are missing. Each of these took longer than the timeout, so to leave the
+/// trial out, or to judge by the replies that came, would flatter.
+fn at_least(metric: Metric, spec: &LatencySpec, result: &LatencyResult) -> Option<f64> {
+    let (n, missing) = (result.rtt_ns.n, result.lost + result.late);
+    if missing == 0 {
+        return None;
+    }
+    let timeout = spec.timeout.0 as f64;
+    let supports = |per_mille| stats::supports(n, per_mille).then_some(timeout);
+    match metric {
+        // There is a minimum as soon as one reply came: without it, none did.
+        Metric::RttMin | Metric::RttMax => Some(timeout),
+        Metric::RttMean => Some(mean_at_least(result, timeout)),
+        Metric::RttP50 => supports(500),
+        Metric::RttP90 => supports(900),
+        Metric::RttP99 => supports(990),
+        Metric::RttP999 => supports(999),
+        Metric::GoodputMean | Metric::GoodputMin => None,
+    }
+}
+
+/// The mean if each reply that came had been the fastest and each missing one had only just been late.
+fn mean_at_least(result: &LatencyResult, timeout: f64) -> f64 {
+    let n = result.rtt_ns.n as f64;
+    let missing = (result.lost + result.late) as f64;
+    let fastest = result.rtt_ns.min.unwrap_or(0) as f64;
+    ((n - missing) * fastest + missing * timeout) / n
+}

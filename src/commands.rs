@@ -1,0 +1,65 @@
+//! One module a command; each reads from top to bottom as what the user gets.
+
+mod bed;
+mod doctor;
+mod measure;
+mod plans;
+mod runs;
+mod words;
+
+use std::{env, path::PathBuf};
+
+use anyhow::Context;
+use report::Lang;
+
+use crate::{
+    cli::{Cli, Command, Common},
+    exit::{Exit, explain},
+};
+
+/// Does what the command line says.
+pub(crate) fn run(cli: Cli) -> Exit {
+    let common = cli.common;
+    let done = match cli.command {
+        Command::Verify { plan, options } => measure::verify(&plan, &options, &common),
+        Command::Latency { protocol, ip, mode, options } => measure::latency(protocol, ip, mode, &options, &common),
+        Command::Goodput { ip, options } => measure::goodput(ip, &options, &common),
+        Command::Bed { action } => bed::act(action, &common),
+        Command::Runs => runs::list(&common),
+        Command::Report { run, out } => runs::report(&run, out.as_deref(), &common),
+        Command::Doctor => doctor::doctor(&common),
+        Command::Clean => bed::clean(&common),
+        Command::Schema => words::schema(),
+        Command::Completions { shell } => words::completions(shell),
+        Command::Man { dir } => words::man(&dir),
+        Command::Agent { .. } => agent::serve_stdio().map(|()| Exit::Done).map_err(Into::into),
+        Command::InNamespace { namespace, program } => bed::enter(&namespace, &program),
+    };
+    done.unwrap_or_else(|error| explain(&error))
+}
+
+/// The language to speak: as said, or as the environment says.
+fn language(common: &Common) -> Lang {
+    let set = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());
+    let from_environment = || set("LC_ALL").or_else(|| set("LC_MESSAGES")).or_else(|| set("LANG"));
+    common.lang.unwrap_or_else(|| Lang::from_env_value(&from_environment().unwrap_or_default()))
+}
+
+/// This program's own file, which agents run too.
+fn own_program() -> anyhow::Result<PathBuf> {
+    env::current_exe().context("cannot find wireproof's own file to start agents from")
+}
+
+/// Prints to standard output; a reader that has gone away, like `head`, is no error.
+fn print(text: &str) -> anyhow::Result<()> {
+    use std::io::{ErrorKind, Write, stdout};
+    match stdout().write_all(text.as_bytes()).and_then(|()| stdout().flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error).context("cannot write to standard output"),
+        _ => Ok(()),
+    }
+}
+
+/// Prints a value as one JSON document.
+fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
+    print(&(serde_json::to_string_pretty(value)? + "\n"))
+}

@@ -1,0 +1,108 @@
+//! Beds that stay, and cleaning up after crashes.
+
+use std::{ffi::OsString, os::unix::process::CommandExt, process};
+
+use anyhow::Context;
+use bed::{BedRef, Wanted};
+use kernel::{namespace, privilege};
+use model::{Bed, Mtu, Privilege};
+
+use super::{own_program, print, print_json};
+use crate::{
+    cli::{BedAction, Common},
+    exit::{Exit, Words},
+};
+
+/// `wireproof bed …`
+pub(super) fn act(action: BedAction, common: &Common) -> anyhow::Result<Exit> {
+    need_root("beds that stay belong to root")?;
+    match action {
+        BedAction::Up { name, mtu } => up(&name, mtu, common),
+        BedAction::Down { name } => tell_undone(&bed::down(&name, &own_program()?)?, common),
+        BedAction::List => list(common),
+        BedAction::Exec { name, endpoint, program } => exec(&name, &endpoint, &program),
+    }
+}
+
+/// `wireproof clean`
+pub(super) fn clean(common: &Common) -> anyhow::Result<Exit> {
+    need_root("what a crash leaves behind belongs to root")?;
+    tell_undone(&bed::clean(&own_program()?)?, common)
+}
+
+/// `wireproof in-namespace NAMESPACE -- PROGRAM ARGS…`: becomes the program.
+pub(super) fn enter(namespace: &str, program: &[OsString]) -> anyhow::Result<Exit> {
+    namespace::enter(namespace)?;
+    let [file, args @ ..] = program else { return Err(Words("no program is named".to_owned()).into()) };
+    let error = process::Command::new(file).args(args).exec();
+    Err(error).with_context(|| format!("cannot run {}", file.display()))
+}
+
+fn up(name: &str, mtu: Option<Mtu>, common: &Common) -> anyhow::Result<Exit> {
+    BedRef::check_name(name).map_err(|error| Words(error.to_string()))?;
+    let wanted = Wanted {
+        bed: BedRef::Named(name.to_owned()),
+        mtu,
+        cpus: None,
+        privilege: Privilege::Root,
+        program: own_program()?,
+    };
+    let bed = bed::up(name, &wanted)?;
+    if common.json {
+        print_json(&bed)?;
+    } else {
+        print(&describe(&bed))?;
+        print(&format!("Use it with --bed {name}; take it down with \"wireproof bed down {name}\".\n"))?;
+    }
+    Ok(Exit::Done)
+}
+
+fn list(common: &Common) -> anyhow::Result<Exit> {
+    let beds = bed::list(&own_program()?)?;
+    if common.json {
+        print_json(&beds)?;
+    } else if beds.is_empty() {
+        print("No bed stands.\n")?;
+    } else {
+        print(&beds.iter().map(describe).collect::<String>())?;
+    }
+    Ok(Exit::Done)
+}
+
+fn exec(name: &str, endpoint: &str, program: &[OsString]) -> anyhow::Result<Exit> {
+    let namespace = bed::namespace_of(name, endpoint, &own_program()?)?;
+    enter(&namespace, program)
+}
+
+fn describe(bed: &Bed) -> String {
+    let ends = bed.endpoints.iter().map(|end| {
+        let addresses: Vec<String> = end.addresses.iter().map(ToString::to_string).collect();
+        format!(
+            "  {}: namespace {}, {} MTU {}, {}\n",
+            end.name,
+            end.namespace,
+            end.interface,
+            end.mtu.0,
+            addresses.join(", ")
+        )
+    });
+    format!("{} (simulated: two namespaces, one veth pair)\n", bed.name) + &ends.collect::<String>()
+}
+
+fn tell_undone(undone: &[String], common: &Common) -> anyhow::Result<Exit> {
+    if common.json {
+        print_json(&serde_json::json!({ "undone": undone }))?;
+    } else if undone.is_empty() {
+        print("Nothing to undo.\n")?;
+    } else {
+        print(&undone.iter().map(|change| format!("undone: {change}\n")).collect::<String>())?;
+    }
+    Ok(Exit::Done)
+}
+
+fn need_root(why: &str) -> anyhow::Result<()> {
+    match privilege::current() {
+        Privilege::Root => Ok(()),
+        _ => anyhow::bail!("{why}; run the same command with sudo"),
+    }
+}

@@ -1,0 +1,208 @@
+//! What this kernel, this machine and this user can do, and what each missing piece costs.
+
+use bed::{BedRef, Session, Survey, Wanted};
+use kernel::{clock, privilege, user_namespace};
+use model::Privilege;
+use serde::Serialize;
+use store::Store;
+
+use super::{own_program, print, print_json};
+use crate::{cli::Common, exit::Exit, paths};
+
+/// Reading the clock this slowly (in nanoseconds) shows in a round-trip time.
+const SLOW_CLOCK: f64 = 100.0;
+
+/// One thing looked at.
+#[derive(Debug, Serialize)]
+struct Check {
+    check: &'static str,
+    severity: Severity,
+    /// What was found.
+    read: String,
+    /// What it costs, where it is not as wanted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    costs: Option<&'static str>,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fix: Option<&'static str>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Severity {
+    Ok,
+    Info,
+    Warn,
+    Fail,
+}
+
+impl Check {
+    fn ok(check: &'static str, read: impl Into<String>) -> Self {
+        Self { check, severity: Severity::Ok, read: read.into(), costs: None, fix: None }
+    }
+
+    fn not(
+        check: &'static str,
+        severity: Severity,
+        read: impl Into<String>,
+        costs: &'static str,
+        fix: &'static str,
+    ) -> Self {
+        Self { check, severity, read: read.into(), costs: Some(costs), fix: Some(fix) }
+    }
+}
+
+/// `wireproof doctor`
+pub(super) fn doctor(common: &Common) -> anyhow::Result<Exit> {
+    // The store belongs to the user: look before a user namespace may change who we are.
+    let mut checks = vec![store(common), user()];
+    let program = own_program()?;
+    let allowed = privilege::current() == Privilege::Root || user_namespace::become_root().is_ok();
+    if allowed {
+        let privilege = privilege::current();
+        checks.extend(machine(&bed::survey(&program)?));
+        checks.push(lab(&Wanted { bed: BedRef::Lab, mtu: None, cpus: None, privilege, program }));
+    }
+    tell(&checks, common)?;
+    let failed = checks.iter().any(|check| check.severity == Severity::Fail);
+    Ok(if failed { Exit::CouldNot } else { Exit::Done })
+}
+
+fn store(common: &Common) -> Check {
+    let path = paths::store(common.store.as_deref());
+    match path.parent().map_or(Ok(()), paths::make_folder).and_then(|()| Ok(Store::open(&path)?)) {
+        Ok(_) => {
+            paths::give_to_caller(&path);
+            Check::ok("store", path.display().to_string())
+        }
+        Err(error) => Check::not(
+            "store",
+            Severity::Fail,
+            format!("{error:#}"),
+            "nothing can be measured, because no trial could be kept",
+            "name another place with --store PATH",
+        ),
+    }
+}
+
+fn user() -> Check {
+    const COSTS: &str = "beds of this machine's own cards and beds that stay need root; the lab bed works";
+    match (privilege::current(), user_namespace::allowed()) {
+        (Privilege::Root | Privilege::UserNamespace, _) => Check::ok("user", "root"),
+        (Privilege::User, Ok(())) => {
+            Check::not("user", Severity::Info, "not root; user namespaces are allowed", COSTS, "use sudo for the rest")
+        }
+        (Privilege::User, Err(why)) => Check::not(
+            "user",
+            Severity::Fail,
+            format!("not root, and no user namespaces: {why}"),
+            "no bed can be made",
+            "use sudo, or let an administrator allow user namespaces",
+        ),
+    }
+}
+
+fn machine(survey: &Survey) -> Vec<Check> {
+    let host = &survey.host;
+    let mut checks = vec![
+        Check::ok("kernel", format!("{} on {}", host.kernel, host.architecture)),
+        cores(&survey.lab.cpus),
+        ipv6(survey.lab.ipv6),
+        clock(&host.clock_source),
+        virtual_machine(&host.hypervisor),
+    ];
+    checks.extend(survey.interfaces.iter().map(|interface| {
+        let speed = interface.speed_mbps.map_or("speed not known".to_owned(), |speed| format!("{speed} Mbit/s"));
+        let read =
+            format!("{}: {}, {speed}, MTU {}, {}", interface.name, interface.driver, interface.mtu, interface.state);
+        Check::ok("interface", read)
+    }));
+    checks
+}
+
+fn cores(cpus: &[usize]) -> Check {
+    let read = format!("{} usable", cpus.len());
+    if cpus.len() >= 2 {
+        return Check::ok("cores", read);
+    }
+    Check::not(
+        "cores",
+        Severity::Warn,
+        read,
+        "both ends share a core and take turns: latencies are those of the scheduler",
+        "give the machine, or this process (taskset), two cores or more",
+    )
+}
+
+fn ipv6(there: bool) -> Check {
+    if there {
+        return Check::ok("IPv6", "there");
+    }
+    Check::not(
+        "IPv6",
+        Severity::Info,
+        "not there or switched off",
+        "plans with ip = 6 cannot be measured",
+        "sysctl net.ipv6.conf.default.disable_ipv6=0, where the kernel has IPv6",
+    )
+}
+
+fn clock(source: &str) -> Check {
+    let cost = clock::cost();
+    let read = format!("{source}, {cost:.0} ns a reading");
+    if cost < SLOW_CLOCK {
+        return Check::ok("clock", read);
+    }
+    Check::not(
+        "clock",
+        Severity::Warn,
+        read,
+        "each round-trip time holds two readings",
+        "use the tsc clock source where the processor's is steady",
+    )
+}
+
+fn virtual_machine(hypervisor: &str) -> Check {
+    if hypervisor.is_empty() {
+        return Check::ok("hypervisor", "none seen");
+    }
+    Check::not(
+        "hypervisor",
+        Severity::Info,
+        hypervisor,
+        "the host takes cores away at times: single round trips may last milliseconds",
+        "read medians, and compare only runs of the same machine",
+    )
+}
+
+/// Makes a lab bed and gives it back.
+fn lab(wanted: &Wanted) -> Check {
+    match Session::open(wanted).and_then(Session::close) {
+        Ok(()) => Check::ok("lab bed", "made and taken down again"),
+        Err(error) => Check::not(
+            "lab bed",
+            Severity::Fail,
+            error.to_string(),
+            "nothing can be measured without real cards",
+            "the kernel needs network namespaces and veth (CONFIG_NET_NS, CONFIG_VETH)",
+        ),
+    }
+}
+
+fn tell(checks: &[Check], common: &Common) -> anyhow::Result<()> {
+    if common.json {
+        return print_json(&serde_json::json!({ "checks": checks }));
+    }
+    print(&checks.iter().map(line).collect::<String>())
+}
+
+fn line(check: &Check) -> String {
+    let mark = match check.severity {
+        Severity::Ok => "ok  ",
+        Severity::Info => "info",
+        Severity::Warn => "warn",
+        Severity::Fail => "FAIL",
+    };
+    let more = |label: &str, text: Option<&str>| text.map_or(String::new(), |text| format!("       {label}: {text}\n"));
+    format!("{mark}   {}: {}\n", check.check, check.read) + &more("costs", check.costs) + &more("do", check.fix)
+}

@@ -1,0 +1,200 @@
+//! The commands that measure: make the bed, run the plan, give everything back, write the report.
+
+use std::{
+    iter,
+    path::{Path, PathBuf},
+    sync::{Arc, atomic::AtomicBool},
+};
+
+use anyhow::Context;
+use bed::{BedRef, Session, Wanted};
+use kernel::{privilege, user_namespace};
+use model::{IpVersion, Plan, Privilege, Protocol, Run, WaitMode};
+use report::{Document, Lang, Notice};
+use run::{Ending, Order, RunError, conduct, estimate};
+use signal_hook::{consts::TERM_SIGNALS, flag};
+use store::Store;
+
+use super::{language, own_program, plans, print, print_json};
+use crate::{
+    cli::{Common, Measure},
+    exit::{Exit, Words, explain},
+    paths,
+    progress::Progress,
+    record::Record,
+};
+
+/// `wireproof verify`
+pub(super) fn verify(plan: &Path, options: &Measure, common: &Common) -> anyhow::Result<Exit> {
+    measure(plans::read(plan, options, Vec::new())?, options, common)
+}
+
+/// `wireproof latency`
+pub(super) fn latency(
+    protocol: Option<Protocol>,
+    ip: Option<IpVersion>,
+    mode: Option<WaitMode>,
+    options: &Measure,
+    common: &Common,
+) -> anyhow::Result<Exit> {
+    let sets = [
+        protocol.map(|protocol| format!("latency.protocol={}", protocol.to_string().to_lowercase())),
+        ip.map(|ip| format!("latency.ip={}", u8::from(ip))),
+        mode.map(|mode| format!("latency.mode={mode}")),
+    ];
+    let plan = plans::read(Path::new("latency"), options, sets.into_iter().flatten().collect())?;
+    measure(plan, options, common)
+}
+
+/// `wireproof goodput`
+pub(super) fn goodput(ip: Option<IpVersion>, options: &Measure, common: &Common) -> anyhow::Result<Exit> {
+    if std::env::args().any(|word| word == "throughput") && !common.quiet {
+        eprintln!("{}", Notice::ThroughputAlias.text(language(common)));
+    }
+    let sets = ip.map(|ip| format!("goodput.ip={}", u8::from(ip)));
+    let plan = plans::read(Path::new("goodput"), options, sets.into_iter().collect())?;
+    measure(plan, options, common)
+}
+
+fn measure(plan: Plan, options: &Measure, common: &Common) -> anyhow::Result<Exit> {
+    if options.dry_run {
+        return dry_run(&plan, options, common);
+    }
+    let lang = language(common);
+    let privilege = obtain_privilege(&options.bed, common, lang)?;
+    let store_path = paths::store(common.store.as_deref());
+    let mut store = open_store(&store_path)?;
+    let interrupt = watch_signals()?;
+
+    let mut progress = Progress::new(common, lang, &plan);
+    progress.say(&Notice::Preparing);
+    let wanted =
+        Wanted { bed: options.bed.clone(), mtu: options.mtu, cpus: options.cpus, privilege, program: own_program()? };
+    let mut session = Session::open(&wanted)?;
+    let mut record = Record::new(&mut store, &mut progress);
+    let conducted = conduct(order(plan), &mut session, &mut record, &interrupt);
+    let not_stored = record.into_failure();
+    progress.say(&Notice::Undoing);
+    let closed = session.close();
+    progress.end();
+    paths::give_to_caller(&store_path);
+
+    let (run, ending) = conducted.map_err(plan_or_machine)?;
+    let exit = tell(&run, options.out.as_deref(), &store_path, common, lang)?;
+    if let Some(error) = not_stored {
+        return Err(anyhow::Error::new(error).context("the run could not be stored, its report is the only copy"));
+    }
+    match ending {
+        Ending::Complete => closed.map(|()| exit).map_err(Into::into),
+        Ending::Interrupted => {
+            closed?;
+            eprintln!("{}", Notice::Interrupted.text(lang));
+            Ok(Exit::Interrupted)
+        }
+        Ending::Failed(error) => {
+            let explained = explain(&anyhow::Error::new(error));
+            if let Err(error) = closed {
+                explain(&error.into());
+            }
+            Ok(explained)
+        }
+    }
+}
+
+/// A plan that does not fit the bed is wrong words; everything else is the machine.
+fn plan_or_machine(error: RunError) -> anyhow::Error {
+    match error {
+        RunError::Misfit(misfit) => Words(misfit.to_string()).into(),
+        other => other.into(),
+    }
+}
+
+fn order(plan: Plan) -> Order {
+    let words = std::env::args().skip(1);
+    Order { plan, command: iter::once("wireproof".to_owned()).chain(words).collect(), wireproof: agent::build() }
+}
+
+/// Root, or root in a user namespace of our own: enough for a lab bed.
+fn obtain_privilege(bed: &BedRef, common: &Common, lang: Lang) -> anyhow::Result<Privilege> {
+    let privilege = privilege::current();
+    if privilege != Privilege::User {
+        return Ok(privilege);
+    }
+    if *bed != BedRef::Lab {
+        anyhow::bail!("bed \"{bed}\" belongs to root; run the same command with sudo");
+    }
+    user_namespace::become_root().context(
+        "not root, and no user namespace can be made here; run the same command with sudo, or let an administrator \
+         allow user namespaces (sysctl user.max_user_namespaces, kernel.unprivileged_userns_clone, \
+         kernel.apparmor_restrict_unprivileged_userns)",
+    )?;
+    if !common.quiet {
+        eprintln!("{}", Notice::Unprivileged.text(lang));
+    }
+    Ok(Privilege::UserNamespace)
+}
+
+fn open_store(path: &Path) -> anyhow::Result<Store> {
+    if let Some(folder) = path.parent() {
+        paths::make_folder(folder)?;
+    }
+    let store = Store::open(path)?;
+    paths::give_to_caller(path);
+    Ok(store)
+}
+
+/// The first signal ends the run in order; a second one ends the program at once, and the agents then undo by
+/// themselves.
+fn watch_signals() -> anyhow::Result<Arc<AtomicBool>> {
+    let interrupt = Arc::new(AtomicBool::new(false));
+    for signal in TERM_SIGNALS {
+        flag::register_conditional_shutdown(*signal, 130, Arc::clone(&interrupt))?;
+        flag::register(*signal, Arc::clone(&interrupt))?;
+    }
+    Ok(interrupt)
+}
+
+/// Writes the report and says on standard output what came of the run.
+fn tell(run: &Run, out: Option<&Path>, store: &Path, common: &Common, lang: Lang) -> anyhow::Result<Exit> {
+    let outcomes = verdict::judge(&run.plan, &run.trials);
+    let folder = paths::report(out, store, &run.id);
+    let page = write_report(run, &folder, lang)?;
+    if common.json {
+        print_json(&Document::of(run, &outcomes))?;
+    } else {
+        print(&report::summary(run, &outcomes, lang))?;
+    }
+    if !common.quiet {
+        eprintln!("{}", Notice::ReportWritten { path: &page.display().to_string() }.text(lang));
+    }
+    Ok(verdict::overall(&outcomes).into())
+}
+
+/// Writes `report.html` and `report.json`; gives the path of the former.
+pub(super) fn write_report(run: &Run, folder: &Path, lang: Lang) -> anyhow::Result<PathBuf> {
+    let outcomes = verdict::judge(&run.plan, &run.trials);
+    paths::make_folder(folder)?;
+    let page = folder.join("report.html");
+    paths::write(&page, &report::html(run, &outcomes, lang))?;
+    paths::write(&folder.join("report.json"), &serde_json::to_string_pretty(&Document::of(run, &outcomes))?)?;
+    Ok(page)
+}
+
+/// Says what would be done.
+fn dry_run(plan: &Plan, options: &Measure, common: &Common) -> anyhow::Result<Exit> {
+    let steps = plan.steps();
+    let seconds: f64 = steps.iter().map(|step| estimate(&step.spec)).sum();
+    let changes = bed::planned_changes(&options.bed, options.mtu)?;
+    if common.json {
+        let steps: Vec<_> = steps.iter().map(|step| &step.spec).collect();
+        print_json(&serde_json::json!({ "plan": plan, "steps": steps, "changes": changes, "seconds": seconds }))?;
+        return Ok(Exit::Done);
+    }
+    let lines = |lines: &mut dyn Iterator<Item = String>| lines.map(|line| format!("  {line}\n")).collect::<String>();
+    print(&format!(
+        "Set up on this machine, and undone at the end:\n{}Steps:\n{}About {seconds:.0} s.\n",
+        lines(&mut changes.iter().cloned()),
+        lines(&mut steps.iter().map(|step| format!("repeat {}: {}", step.repeat, step.spec))),
+    ))?;
+    Ok(Exit::Done)
+}

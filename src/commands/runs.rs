@@ -1,0 +1,56 @@
+//! What was measured: lists, and reports written again.
+
+use std::path::Path;
+
+use model::RunId;
+use report::{Document, Notice};
+use store::Store;
+
+use super::{language, measure::write_report, print, print_json};
+use crate::{cli::Common, exit::Exit, paths};
+
+/// `wireproof runs`
+pub(super) fn list(common: &Common) -> anyhow::Result<Exit> {
+    let runs = open(common)?.runs()?;
+    if common.json {
+        print_json(&runs)?;
+        return Ok(Exit::Done);
+    }
+    if runs.is_empty() {
+        print("Nothing has been measured yet; start with \"wireproof verify\".\n")?;
+        return Ok(Exit::Done);
+    }
+    print(&format!("{:<21} {:<20} {:<12} {:<12} {:>6}\n", "run", "started", "plan", "bed", "trials"))?;
+    for run in runs {
+        let partial = if run.partial { " (partial)" } else { "" };
+        print(&format!(
+            "{:<21} {:<20} {:<12} {:<12} {:>6}{partial}\n",
+            run.id.0, run.started, run.plan, run.bed, run.trials
+        ))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// `wireproof report RUN`
+pub(super) fn report(run: &RunId, out: Option<&Path>, common: &Common) -> anyhow::Result<Exit> {
+    let store = open(common)?;
+    let run = if run.0 == "last" { store.last()? } else { store.load(run)? };
+    let outcomes = verdict::judge(&run.plan, &run.trials);
+    if common.json {
+        print_json(&Document::of(&run, &outcomes))?;
+    }
+    let folder = paths::report(out, &paths::store(common.store.as_deref()), &run.id);
+    let lang = language(common);
+    let page = write_report(&run, &folder, lang)?;
+    if !common.json {
+        print(&report::summary(&run, &outcomes, lang))?;
+    }
+    if !common.quiet {
+        eprintln!("{}", Notice::ReportWritten { path: &page.display().to_string() }.text(lang));
+    }
+    Ok(verdict::overall(&outcomes).into())
+}
+
+fn open(common: &Common) -> anyhow::Result<Store> {
+    Ok(Store::open_to_read(&paths::store(common.store.as_deref()))?)
+}

@@ -1,0 +1,34 @@
+//! The program's own words for other programs: schema, completions, man pages.
+
+use std::{fs, path::Path};
+
+use anyhow::Context;
+use clap_complete::Shell;
+
+use super::{print, print_json};
+use crate::{cli, exit::Exit, paths};
+
+/// `wireproof schema`
+pub(super) fn schema() -> anyhow::Result<Exit> {
+    print_json(&report::schema())?;
+    Ok(Exit::Done)
+}
+
+/// `wireproof completions SHELL`
+pub(super) fn completions(shell: Shell) -> anyhow::Result<Exit> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut cli::definition(), "wireproof", &mut script);
+    print(&String::from_utf8_lossy(&script))?;
+    Ok(Exit::Done)
+}
+
+/// `wireproof man DIR`
+pub(super) fn man(dir: &Path) -> anyhow::Result<Exit> {
+    paths::make_folder(dir)?;
+    clap_mangen::generate_to(cli::definition(), dir)
+        .with_context(|| format!("cannot write man pages into {}", dir.display()))?;
+    for page in fs::read_dir(dir)?.flatten() {
+        paths::give_to_caller(&page.path());
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,56 @@
+//! How the program ends.
+
+use std::process::ExitCode;
+
+use model::Verdict;
+
+/// What the exit status says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// Done, and every limit passed, or there is none.
+    Done,
+    /// Could not do it.
+    CouldNot,
+    /// The words on the command line or in the plan are wrong.
+    Words,
+    /// A limit failed.
+    Failed,
+    /// No limit failed, but something is inconclusive or was not run.
+    Inconclusive,
+    /// Interrupted; what was measured is kept.
+    Interrupted,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(match exit {
+            Exit::Done => 0,
+            Exit::CouldNot => 1,
+            Exit::Words => 2,
+            Exit::Failed => 3,
+            Exit::Inconclusive => 4,
+            Exit::Interrupted => 130,
+        })
+    }
+}
+
+impl From<Option<Verdict>> for Exit {
+    fn from(verdict: Option<Verdict>) -> Self {
+        match verdict {
+            None | Some(Verdict::Pass) => Self::Done,
+            Some(Verdict::Fail) => Self::Failed,
+            Some(Verdict::Inconclusive | Verdict::NotRun) => Self::Inconclusive,
+        }
+    }
+}
+
+/// An error in what the user wrote, not in what the machine did: exit status 2.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct Words(pub(crate) String);
+
+/// Says what went wrong, and gives the exit status for it.
+pub(crate) fn explain(error: &anyhow::Error) -> Exit {
+    eprintln!("wireproof: {error:#}");
+    if error.is::<Words>() { Exit::Words } else { Exit::CouldNot }
+}

@@ -1,0 +1,188 @@
+//! Holds the workspace to ARCHITECTURE.md: which floor may lean on which, and where `unsafe` may stand.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// From the bottom up; the program itself stands on top of all.
+const FLOORS: [&str; 5] = ["base", "machine", "measure", "control", "result"];
+/// Rooms that talk to the kernel or to another language.
+const UNSAFE_ROOMS: [&str; 4] = ["kernel", "xdp", "stack", "preload"];
+/// What makes code depend on more than its arguments.
+const IMPURE_CRATES: [&str; 6] = ["libc", "netlink-sys", "rusqlite", "rustix", "socket2", "tempfile"];
+const IMPURE_CALLS: [&str; 4] = ["std::fs", "std::process", "Instant::now", "SystemTime::now"];
+
+/// A crate of the workspace.
+struct Room {
+    name: String,
+    floor: usize,
+    folder: PathBuf,
+    manifest: toml::Table,
+}
+
+#[test]
+fn rooms_lean_only_on_their_own_floor_and_those_below() {
+    let rooms = rooms();
+    for room in &rooms {
+        for used in used_rooms(room, &rooms) {
+            assert!(
+                used.floor <= room.floor,
+                "{} (floor {}) must not depend on {} (floor {}, above it)",
+                room.name,
+                FLOORS[room.floor],
+                used.name,
+                FLOORS[used.floor]
+            );
+        }
+    }
+}
+
+#[test]
+fn only_the_agent_measures_and_changes_the_machine() {
+    let (rooms, control) = (rooms(), floor("control"));
+    let above = rooms.iter().filter(|room| room.floor >= control && room.name != "agent");
+    for user in above.chain([&program()]) {
+        for used in used_rooms(user, &rooms) {
+            let measures = used.floor == floor("measure");
+            let changes = ["host", "ledger"].contains(&used.name.as_str());
+            assert!(!measures && !changes, "{} must not depend on {}: only agent may", user.name, used.name);
+        }
+    }
+}
+
+#[test]
+fn only_the_program_depends_on_the_agent() {
+    for room in rooms() {
+        assert!(!dependencies(&room.manifest).contains(&"agent".to_owned()), "{} must not depend on agent", room.name);
+    }
+}
+
+#[test]
+fn the_base_floor_is_pure() {
+    for room in rooms().iter().filter(|room| room.floor == floor("base")) {
+        for dependency in dependencies(&room.manifest) {
+            assert!(!IMPURE_CRATES.contains(&dependency.as_str()), "{} must not depend on {dependency}", room.name);
+        }
+        for (file, text) in sources(&room.folder) {
+            for call in IMPURE_CALLS {
+                assert!(!text.contains(call), "{} uses {call}: base has no clock and no I/O", file.display());
+            }
+        }
+    }
+}
+
+/// The workspace denies `unsafe`, so that the compiler finds it: here is only to see that nobody lifts the ban.
+#[test]
+fn unsafe_stays_in_the_rooms_meant_for_it() {
+    let lints = &program().manifest["workspace"]["lints"]["rust"];
+    assert_eq!(lints["unsafe_code"].as_str(), Some("deny"));
+    for room in rooms().into_iter().chain([program()]) {
+        assert_eq!(
+            room.manifest["lints"]["workspace"].as_bool(),
+            Some(true),
+            "{}: [lints] workspace = true",
+            room.name
+        );
+        if UNSAFE_ROOMS.contains(&room.name.as_str()) {
+            continue;
+        }
+        for (file, text) in sources(&room.folder) {
+            assert!(!text.contains(concat!("(unsafe", "_code")), "{} lifts the ban on unsafe code", file.display());
+        }
+    }
+}
+
+#[test]
+fn every_room_has_a_line_in_architecture_md() {
+    let page = read(&root().join("ARCHITECTURE.md"));
+    let opens_with = |line: &str, name: &str| {
+        let mut words = line.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+        words.by_ref().take(3).any(|word| word == name)
+    };
+    for room in rooms() {
+        assert!(page.lines().any(|line| opens_with(line, &room.name)), "ARCHITECTURE.md has no line on {}", room.name);
+        assert_eq!(room.manifest["package"]["name"].as_str(), Some(format!("wireproof-{}", room.name).as_str()));
+    }
+}
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn floor(name: &str) -> usize {
+    FLOORS.iter().position(|floor| *floor == name).expect("a folder of crates/ is one of the floors")
+}
+
+/// Each `crates/FLOOR/ROOM`.
+fn rooms() -> Vec<Room> {
+    let rooms: Vec<Room> = folders(&root().join("crates"))
+        .iter()
+        .flat_map(|floor_folder| folders(floor_folder).into_iter().map(|folder| (floor(&name(floor_folder)), folder)))
+        .map(|(floor, folder)| Room { name: name(&folder), floor, manifest: manifest(&folder), folder })
+        .collect();
+    assert!(!rooms.is_empty());
+    rooms
+}
+
+/// The root package, as if it were a room on top.
+fn program() -> Room {
+    Room { name: "wireproof".to_owned(), floor: FLOORS.len(), folder: root().join("src"), manifest: manifest(&root()) }
+}
+
+fn used_rooms<'a>(user: &Room, rooms: &'a [Room]) -> Vec<&'a Room> {
+    let names = dependencies(&user.manifest);
+    rooms.iter().filter(|room| names.contains(&room.name)).collect()
+}
+
+/// Names in all dependency tables: normal, dev, build, and those for a target. Rooms by their short name.
+fn dependencies(manifest: &toml::Table) -> Vec<String> {
+    let targets = manifest.get("target").and_then(toml::Value::as_table);
+    let tables = [manifest]
+        .into_iter()
+        .chain(targets.into_iter().flat_map(toml::Table::values).filter_map(toml::Value::as_table));
+    tables
+        .flat_map(|table| ["dependencies", "dev-dependencies", "build-dependencies"].map(|kind| table.get(kind)))
+        .flatten()
+        .filter_map(toml::Value::as_table)
+        .flat_map(toml::Table::keys)
+        .map(|name| name.strip_prefix("wireproof-").unwrap_or(name).to_owned())
+        .collect()
+}
+
+fn manifest(folder: &Path) -> toml::Table {
+    let file = folder.join("Cargo.toml");
+    read(&file).parse().unwrap_or_else(|error| panic!("{}: {error}", file.display()))
+}
+
+/// Every Rust file under the folder, with its text.
+fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
+    entries(folder)
+        .into_iter()
+        .flat_map(|path| match path {
+            path if path.is_dir() => sources(&path),
+            path if path.extension().is_some_and(|extension| extension == "rs") => {
+                let text = read(&path);
+                vec![(path, text)]
+            }
+            _ => Vec::new(),
+        })
+        .collect()
+}
+
+fn folders(folder: &Path) -> Vec<PathBuf> {
+    entries(folder).into_iter().filter(|path| path.is_dir()).collect()
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let listing = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    listing.map(|entry| entry.expect("a readable entry").path()).collect()
+}
+
+fn name(folder: &Path) -> String {
+    folder.file_name().expect("a folder has a name").to_string_lossy().into_owned()
+}
+
+fn read(file: &Path) -> String {
+    fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
+}

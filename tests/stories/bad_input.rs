@@ -1,0 +1,90 @@
+//! Wrong words, wrong plans, bad places: one paragraph that says what to do, and the machine as before.
+
+use std::{fs, process::Command};
+
+use crate::{
+    machine::{Snapshot, turn},
+    program::{Desk, SMALL, text},
+};
+
+#[test]
+fn wrong_words_end_with_status_two_and_say_what_is_right() {
+    let desk = Desk::new();
+    for (words, says) in [
+        (vec!["verfy"], "verify"),
+        (vec!["latency", "--protocol", "sctp"], "use udp or tcp"),
+        (vec!["latency", "--ip", "5"], "use 4 or 6"),
+        (vec!["latency", "--count", "0"], "nonzero"),
+        (vec!["latency", "--count", "many"], "invalid digit"),
+        (vec!["goodput", "--duration", "10"], "has no unit"),
+        (vec!["goodput", "--duration", "10 parsecs"], "unknown unit"),
+        (vec!["goodput", "--duration", "100 ms"], "too short"),
+        (vec!["goodput", "--streams", "0"], "nonzero"),
+        (vec!["latency", "--cpus", "1"], "like 0,1"),
+        (vec!["latency", "--bed", "ports:eth1,eth2"], "this version has no bed"),
+        (vec!["latency", "--set", "latency.cuont=3"], "unknown field `cuont`"),
+        (vec!["latency", "--set", "nonsense"], "KEY=VALUE"),
+        (vec!["verify", "no-such-plan"], "quick, latency, goodput"),
+        (vec!["bed", "up", "Bad_Name"], "cannot name a bed"),
+        (vec!["verify", "--lang", "de"], "use en or ja"),
+    ] {
+        desk.run(&words).fails(2, &[says]);
+    }
+}
+
+#[test]
+fn wrong_plans_are_explained_by_line_and_column() {
+    let desk = Desk::new();
+    let verify = |toml: &[u8]| desk.run(&["verify", text(&desk.plan(toml))]);
+    let with = |from: &str, to: &str| SMALL.replacen(from, to, 1);
+    verify(b"name = \"\xff\"").fails(2, &["line 1", "UTF-8"]);
+    verify(with("protocol", "protocl").as_bytes()).fails(2, &["line 5, column 1", "protocl", "expected one of"]);
+    verify(with("\"1 s\"", "\"1 Gbit/s\"").as_bytes()).fails(2, &["unknown unit \"Gbit/s\"", "10 s"]);
+    verify(with("count = 2000", "count = 0").as_bytes()).fails(2, &["line 7", "nonzero"]);
+    verify(with("[64, 1518]", "[]").as_bytes()).fails(2, &["[[latency]] number 1", "frame_sizes is empty"]);
+    verify(b"").fails(2, &["missing field `name`"]);
+}
+
+#[test]
+fn what_the_bed_cannot_have_is_said_before_anything_is_measured() {
+    let _turn = turn();
+    let before = Snapshot::take();
+    let desk = Desk::new();
+    desk.run(&["latency", "--frame-sizes", "60"]).fails(2, &["too small", "64 bytes"]);
+    desk.run(&["latency", "--frame-sizes", "1519"]).fails(2, &["does not fit MTU 1500", "1518 bytes"]);
+    desk.run(&["latency", "--ip", "6", "--frame-sizes", "64"]).fails(2, &["smallest frame is 70"]);
+    desk.run(&["latency", "--ip", "6", "--mtu", "1000", "--frame-sizes", "128"]).fails(2, &["no IPv6 address"]);
+    desk.run(&["latency", "--mtu", "20"]).fails(1, &["MTU from 68"]);
+    desk.run(&["latency", "--cpus", "0,4095"]).fails(1, &["core 4095 cannot be used"]);
+    desk.run(&["latency", "--bed", "nowhere"]).fails(1, &["no bed \"nowhere\"", "bed up"]);
+    assert!(desk.runs().is_empty());
+    before.assert_same();
+}
+
+#[test]
+fn a_store_that_cannot_be_used_is_explained_before_anything_is_measured() {
+    let _turn = turn();
+    let before = Snapshot::take();
+    let desk = Desk::new();
+    let store = desk.path("runs.db");
+    fs::write(&store, "this is not a database, it only looks like a file").unwrap();
+    desk.run(&["latency"]).fails(1, &["runs.db", "--store"]);
+    assert_eq!(fs::read_to_string(&store).unwrap().len(), 49, "somebody's file is not touched");
+    fs::remove_file(&store).unwrap();
+
+    assert_eq!(desk.run(&["latency", "--count", "100", "--repeats", "1"]).status, 0);
+    let sqlite = Command::new("python3")
+        .args(["-c", "import sqlite3,sys; c=sqlite3.connect(sys.argv[1]); c.execute('PRAGMA user_version=999')"])
+        .arg(&store)
+        .status();
+    assert!(sqlite.unwrap().success());
+    desk.run(&["latency"]).fails(1, &["newer", "--store"]);
+    desk.run(&["report", "last", "--store", "/nowhere/runs.db"]).fails(2, &["cannot be used multiple times"]);
+    before.assert_same();
+}
+
+#[test]
+fn reports_of_runs_that_are_not_there_are_refused() {
+    let desk = Desk::new();
+    desk.run(&["report", "last"]).fails(1, &["there is no store", "wireproof verify"]);
+}

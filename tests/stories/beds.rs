@@ -1,0 +1,69 @@
+//! Beds that stay.
+
+use std::process::Command;
+
+use crate::{
+    machine::{Snapshot, turn},
+    program::{Desk, SMALL, text},
+};
+
+#[test]
+fn a_bed_stands_is_used_and_taken_down() {
+    let _turn = turn();
+    let before = Snapshot::take();
+    let desk = Desk::new();
+    let up = desk.run(&["bed", "up", "story", "--mtu", "9000"]);
+    assert_eq!(up.status, 0, "{}", up.err);
+    assert!(desk.run(&["bed", "list"]).out.contains("wpstory-a"));
+    desk.run(&["bed", "up", "story"]).fails(1, &["there is a bed \"story\" already", "bed down story"]);
+
+    let ping = desk.run(&["bed", "exec", "story", "a", "--", "ip", "-o", "link", "show", "lab-a"]);
+    assert!(ping.out.contains("mtu 9000"), "{} {}", ping.out, ping.err);
+    let sys = desk.run(&["bed", "exec", "story", "b", "--", "ls", "/sys/class/net"]);
+    assert_eq!(sys.out, "lab-b\nlo\n", "/sys shows the namespace's interfaces, not the host's");
+    let status = desk.run(&["bed", "exec", "story", "a", "--", "sh", "-c", "exit 7"]).status;
+    assert_eq!(status, 7, "the program's status is passed on");
+    desk.run(&["bed", "exec", "story", "c", "--", "true"]).fails(1, &["no endpoint \"c\"", "a and b"]);
+    desk.run(&["bed", "exec", "story", "a", "--", "no-such-program"]).fails(1, &["cannot run no-such-program"]);
+
+    // A crash elsewhere and its cleaning leave a bed that is kept alone.
+    assert_eq!(desk.run(&["clean"]).status, 0);
+    let verify = desk.run(&["verify", text(&desk.plan(SMALL)), "--bed", "story", "--json"]);
+    assert_eq!(verify.status, 0, "{}", verify.err);
+    assert_eq!(verify.json()["trials"][0]["doubts"], serde_json::json!([]));
+    desk.run(&["latency", "--bed", "story", "--mtu", "1500"]).fails(1, &["stands with MTU 9000"]);
+    assert!(desk.run(&["bed", "list"]).out.contains("story"), "a run on a standing bed leaves it standing");
+
+    let down = desk.run(&["bed", "down", "story"]);
+    assert_eq!(down.status, 0, "{}", down.err);
+    assert!(down.out.contains("undone: namespace wpstory-a"), "{}", down.out);
+    desk.run(&["bed", "down", "story"]).fails(1, &["there is no bed \"story\""]);
+    before.assert_same();
+}
+
+#[test]
+fn processes_in_a_bed_end_with_it() {
+    let _turn = turn();
+    let before = Snapshot::take();
+    let desk = Desk::new();
+    assert_eq!(desk.run(&["bed", "up", "busy"]).status, 0);
+    let mut sleeper = desk.start(&["bed", "exec", "busy", "a", "--", "sleep", "600"]);
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    assert_eq!(desk.run(&["bed", "down", "busy"]).status, 0);
+    assert!(!sleeper.wait().unwrap().success());
+    before.assert_same();
+}
+
+#[test]
+fn a_namespace_of_somebody_else_is_left_alone() {
+    let _turn = turn();
+    let foreign = "wptaken-b";
+    assert!(Command::new("ip").args(["netns", "add", foreign]).status().unwrap().success());
+    let before = Snapshot::take();
+    let desk = Desk::new();
+    let up = desk.run(&["bed", "up", "taken"]);
+    before.assert_same();
+    let removed = Command::new("ip").args(["netns", "del", foreign]).status().unwrap();
+    assert!(removed.success());
+    up.fails(1, &[foreign, "has been undone"]);
+}

@@ -1,0 +1,148 @@
+//! Agents that die, hang or speak another build, interrupts, and a store that fills up in the middle.
+
+use std::{
+    fs,
+    path::Path,
+    process::{Child, Command},
+    thread,
+    time::{Duration, Instant},
+};
+
+use serde_json::Value;
+
+use crate::{
+    machine::{Snapshot, children, turn},
+    program::{Desk, Done, MANY, WIREPROOF, done, text},
+};
+
+fn signal(pid: u32, name: &str) {
+    assert!(Command::new("kill").args([name, &pid.to_string()]).status().unwrap().success());
+}
+
+/// Waits until a run has this many stored trials.
+fn wait_for_trials(desk: &Desk, trials: u64) {
+    let until = Instant::now() + Duration::from_secs(30);
+    let stored =
+        || desk.path("runs.db").exists() && desk.runs().iter().any(|run| run["trials"].as_u64() >= Some(trials));
+    while !stored() {
+        assert!(Instant::now() < until, "no trials come");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// A run with at least two trials stored, still going on.
+fn under_way(desk: &Desk) -> Child {
+    let child = desk.start(&["verify", text(&desk.plan(MANY)), "--json", "--out", text(&desk.path("out"))]);
+    wait_for_trials(desk, 2);
+    child
+}
+
+fn end_of(child: Child) -> Done {
+    done(child.wait_with_output().unwrap())
+}
+
+/// What was measured is printed, stored and reported, as partial.
+fn assert_kept(desk: &Desk, ended: &Done) {
+    let document = ended.json();
+    assert_eq!(document["run"]["partial"], true);
+    let trials = document["trials"].as_array().unwrap().len();
+    assert!((2..80).contains(&trials), "{trials}");
+    assert_eq!(desk.runs()[0]["trials"], trials as u64);
+    assert!(desk.path("out").join("report.html").exists());
+}
+
+#[test]
+fn an_interrupt_keeps_what_was_measured_and_gives_everything_back() {
+    let _turn = turn();
+    let before = Snapshot::take();
+    for name in ["-INT", "-TERM"] {
+        let desk = Desk::new();
+        let run = under_way(&desk);
+        signal(run.id(), name);
+        let asked = Instant::now();
+        let ended = end_of(run);
+        assert!(asked.elapsed() < Duration::from_secs(5), "{:?}", asked.elapsed());
+        assert_eq!(ended.status, 130, "{}", ended.err);
+        assert_kept(&desk, &ended);
+        before.assert_same();
+    }
+}
+
+#[test]
+fn an_agent_that_dies_is_named_and_nothing_measured_is_lost() {
+    let _turn = turn();
+    let before = Snapshot::take();
+    for which in 0..3 {
+        let desk = Desk::new();
+        let run = under_way(&desk);
+        let mut agents = children(run.id());
+        agents.sort_unstable();
+        assert_eq!(agents.len(), 3, "one machine agent, two port agents");
+        signal(agents[which], "-KILL");
+        let ended = end_of(run);
+        if which == 0 {
+            // Without its machine agent the run goes on until the bed is to be given back.
+            assert!(ended.status == 1, "{}", ended.err);
+        } else {
+            ended.fails(1, &["port", "killed by signal 9"]);
+        }
+        assert_eq!(desk.run(&["clean"]).status, 0);
+        before.assert_same();
+    }
+}
+
+#[test]
+fn an_agent_that_hangs_is_noticed_and_ended() {
+    let _turn = turn();
+    let before = Snapshot::take();
+    let desk = Desk::new();
+    let run = under_way(&desk);
+    let mut agents = children(run.id());
+    agents.sort_unstable();
+    signal(agents[2], "-STOP");
+    let ended = end_of(run);
+    ended.fails(1, &["port b agent", "has said nothing for 10s"]);
+    assert_kept(&desk, &ended);
+    before.assert_same();
+}
+
+#[test]
+fn an_agent_of_another_build_is_refused() {
+    // A build is known by the linker's build id: a copy with another id is another build.
+    let desk = Desk::new();
+    let other = desk.path("other");
+    let mut bytes = fs::read(WIREPROOF).unwrap();
+    let note = bytes.windows(8).position(|window| window == b"\x03\0\0\0GNU\0").expect("a build id note");
+    bytes[note + 8] ^= 0xff;
+    fs::write(&other, bytes).unwrap();
+    let hello = |program: &Path| {
+        let mut child = Command::new(program);
+        child.args(["agent", "--stdio"]);
+        String::from_utf8_lossy(&child.stdin(std::process::Stdio::null()).output().unwrap().stdout).into_owned()
+    };
+    assert!(Command::new("chmod").arg("+x").arg(&other).status().unwrap().success());
+    let build = |text: String| text.split("\"build\":\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
+    assert_ne!(build(hello(Path::new(WIREPROOF))), build(hello(&other)));
+}
+
+#[test]
+fn a_store_that_fills_up_leaves_the_report() {
+    let _turn = turn();
+    let before = Snapshot::take();
+    let desk = Desk::new();
+    let small_disk = desk.path("disk");
+    fs::create_dir(&small_disk).unwrap();
+    let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", "size=96k", "none", text(&small_disk)]).status();
+    assert!(mounted.unwrap().success());
+    let mut command = Command::new(WIREPROOF);
+    let plan = desk.plan(MANY);
+    command.args(["verify", text(&plan), "--json", "--out", text(&desk.path("out")), "--store"]);
+    let ended = done(command.arg(small_disk.join("runs.db")).output().unwrap());
+    let unmounted = Command::new("umount").arg(&small_disk).status().unwrap();
+    assert!(unmounted.success());
+    ended.fails(1, &["full", "could not be stored"]);
+    let report: Value =
+        serde_json::from_str(&fs::read_to_string(desk.path("out").join("report.json")).unwrap()).unwrap();
+    assert_eq!(report["trials"].as_array().unwrap().len(), 80, "all of it was measured and reported");
+    before.assert_same();
+}

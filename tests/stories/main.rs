@@ -1,0 +1,13 @@
+//! Whole-program stories on real kernel paths, as a user would meet them. They need root, and fail without it.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod bad_input;
+mod beds;
+mod faults;
+mod kills;
+mod machine;
+mod measuring;
+mod program;
+mod unprivileged;
+mod words;

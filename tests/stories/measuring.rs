@@ -1,0 +1,119 @@
+//! Measuring, from the command line to the report.
+
+use serde_json::Value;
+
+use crate::{
+    machine::{Snapshot, turn},
+    program::{Desk, SMALL, text},
+};
+
+#[test]
+fn verify_measures_stores_and_reports_and_leaves_the_machine_as_it_was() {
+    let _turn = turn();
+    let before = Snapshot::take();
+    let desk = Desk::new();
+    let out = desk.path("out");
+    let verify = desk.run(&["verify", text(&desk.plan(SMALL)), "--out", text(&out), "--json"]);
+    assert_eq!(verify.status, 0, "{}", verify.err);
+
+    let document = verify.json();
+    assert_schema(&document);
+    assert_eq!(document["trials"].as_array().unwrap().len(), 8);
+    assert_eq!(document["run"]["partial"], false);
+    for trial in document["trials"].as_array().unwrap() {
+        assert_plausible(trial);
+    }
+    let page = std::fs::read_to_string(out.join("report.html")).unwrap();
+    assert!(page.starts_with("<!DOCTYPE html>") && page.len() < 2_000_000);
+    assert!(!page.contains("http://") || !page.contains("src=\"http"), "the report needs no network");
+    let kept: Value = serde_json::from_str(&std::fs::read_to_string(out.join("report.json")).unwrap()).unwrap();
+    assert_eq!(kept, document);
+    before.assert_same();
+
+    let runs = desk.runs();
+    assert_eq!(runs.len(), 1);
+    let again = desk.run(&["report", "last", "--json", "--out", text(&desk.path("again"))]);
+    assert_eq!(again.json(), document, "what is stored is what was printed");
+    let japanese = desk.run(&["report", "last", "--lang", "ja", "--out", text(&desk.path("ja"))]);
+    assert!(japanese.out.contains("模擬環境"), "{}", japanese.out);
+    assert!(std::fs::read_to_string(desk.path("ja").join("report.html")).unwrap().contains("往復遅延時間"));
+}
+
+#[test]
+fn single_probes_take_their_parameters_from_the_command_line() {
+    let _turn = turn();
+    let desk = Desk::new();
+    let words = ["latency", "--protocol", "tcp", "--ip", "6", "--mode", "block", "--frame-sizes", "128,1518"];
+    let more = ["--count", "300", "--repeats", "1", "--cpus", "1,0", "--set", "latency.warmup=10", "--json"];
+    let latency = desk.run(&[words.as_slice(), more.as_slice()].concat());
+    assert_eq!(latency.status, 0, "{}", latency.err);
+    let document = latency.json();
+    let trials = document["trials"].as_array().unwrap();
+    assert_eq!(trials.len(), 2);
+    assert_eq!(trials[1]["payload_size"], 1518 - 78, "{}", trials[1]);
+    assert_eq!((&trials[0]["ip"], &trials[0]["sent"]), (&6.into(), &300.into()));
+
+    let words = ["throughput", "--duration", "1 s", "--streams", "2", "--repeats", "1", "--mtu", "9000", "--json"];
+    let goodput = desk.run(&words);
+    assert_eq!(goodput.status, 0, "{}", goodput.err);
+    assert!(goodput.err.contains("RFC 1242"), "the alias says what throughput means: {}", goodput.err);
+    let trial = &goodput.json()["trials"][0];
+    assert_eq!((&trial["probe"], &trial["mtu"], &trial["streams"]), (&"goodput".into(), &9000.into(), &2.into()));
+}
+
+#[test]
+fn limits_decide_the_exit_status() {
+    let _turn = turn();
+    let desk = Desk::new();
+    let plan = |repeats: u32, limit: &str| {
+        format!(
+            "name = \"limits\"\nrepeats = {repeats}\n[[latency]]\nprotocol = \"udp\"\nframe_sizes = [64]\ncount = 1000\n\
+             warmup = 10\n[[limits]]\nmetric = \"rtt_p50\"\n{limit}\n"
+        )
+    };
+    for (repeats, limit, status, verdict) in [
+        (6, "at_most = \"1 s\"", 0, "PASS"),
+        (6, "at_most = \"1 ns\"", 3, "FAIL"),
+        (3, "at_most = \"1 s\"", 4, "INCONCLUSIVE"),
+        (1, "at_most = \"1 s\"\nframe_size = 999", 4, "NOT RUN"),
+    ] {
+        let verify = desk.run(&["verify", text(&desk.plan(plan(repeats, limit))), "--json"]);
+        assert_eq!(verify.status, status, "{limit}: {}", verify.err);
+        assert_eq!(verify.json()["run"]["verdict"], verdict);
+        assert_schema(&verify.json());
+    }
+}
+
+#[test]
+fn a_dry_run_says_what_would_happen_and_does_nothing() {
+    let _turn = turn();
+    let before = Snapshot::take();
+    let desk = Desk::new();
+    let dry = desk.run(&["verify", "--dry-run"]);
+    assert_eq!(dry.status, 0, "{}", dry.err);
+    for words in ["veth pair", "latency UDP IPv4 spin 64 B", "repeat 3", "About"] {
+        assert!(dry.out.contains(words), "{words}: {}", dry.out);
+    }
+    assert!(!desk.path("runs.db").exists());
+    before.assert_same();
+}
+
+fn assert_schema(document: &Value) {
+    let schema = Desk::new().run(&["schema"]).json();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let errors: Vec<_> = validator.iter_errors(document).map(|error| error.to_string()).collect();
+    assert!(errors.is_empty(), "{errors:#?}");
+}
+
+fn assert_plausible(trial: &Value) {
+    if trial["probe"] == "latency" {
+        let rtt = &trial["rtt_ns"];
+        assert!(rtt["min"].as_u64().unwrap() > 500, "no kernel answers in less: {trial}");
+        assert!(rtt["min"].as_u64() <= rtt["p50"].as_u64() && rtt["p50"].as_u64() <= rtt["max"].as_u64(), "{trial}");
+        assert_eq!(trial["lost"], 0);
+    } else {
+        let bps = &trial["goodput_bps"];
+        assert!(bps["mean"].as_f64().unwrap() > 1e8, "{trial}");
+        assert!(trial["intervals"].as_array().unwrap().len() == 1, "{trial}");
+    }
+}

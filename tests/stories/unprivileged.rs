@@ -1,0 +1,72 @@
+//! Without root: the lab bed in a user namespace of its own.
+
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt,
+    process::{Command, Stdio},
+};
+
+use crate::{
+    machine::{Snapshot, turn},
+    program::{Desk, Done, SMALL, WIREPROOF, done, text},
+};
+
+/// A desk that anybody may write to, with a copy of the program that anybody may run.
+struct Guest {
+    desk: Desk,
+}
+
+impl Guest {
+    fn new() -> Self {
+        let desk = Desk::new();
+        fs::set_permissions(desk.path(""), fs::Permissions::from_mode(0o777)).unwrap();
+        fs::copy(WIREPROOF, desk.path("wireproof")).unwrap();
+        Self { desk }
+    }
+
+    fn run(&self, args: &[&str]) -> Done {
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(self.desk.path("wireproof")).args(args);
+        command.env("HOME", self.desk.path("")).env_remove("XDG_DATA_HOME").env("LANG", "C").env_remove("LC_ALL");
+        done(command.stdin(Stdio::null()).output().unwrap())
+    }
+}
+
+#[test]
+fn a_first_try_needs_no_root() {
+    let _turn = turn();
+    let before = Snapshot::take();
+    let guest = Guest::new();
+    let plan = guest.desk.plan(SMALL);
+    let verify = guest.run(&["verify", text(&plan), "--json"]);
+    assert_eq!(verify.status, 0, "{}", verify.err);
+    let document = verify.json();
+    assert_eq!(document["trials"].as_array().unwrap().len(), 8);
+    let doubts = document["run"]["doubts"].to_string();
+    assert!(doubts.contains("unprivileged"), "the report says what root would add: {doubts}");
+    assert!(guest.desk.path(".local/share/wireproof/runs.db").exists());
+    before.assert_same();
+}
+
+#[test]
+fn what_needs_root_says_so() {
+    let guest = Guest::new();
+    guest.run(&["bed", "up", "x"]).fails(1, &["run the same command with sudo"]);
+    guest.run(&["latency", "--bed", "x"]).fails(1, &["run the same command with sudo"]);
+    guest.run(&["clean"]).fails(1, &["run the same command with sudo"]);
+    let doctor = guest.run(&["doctor"]);
+    assert_eq!(doctor.status, 0, "{}{}", doctor.out, doctor.err);
+    assert!(doctor.out.contains("not root; user namespaces are allowed"), "{}", doctor.out);
+}
+
+#[test]
+fn neither_root_nor_user_namespaces_is_explained() {
+    let _turn = turn();
+    let guest = Guest::new();
+    let setting = "/proc/sys/user/max_user_namespaces";
+    let allowed = fs::read_to_string(setting).unwrap();
+    fs::write(setting, "0").unwrap();
+    let refused = guest.run(&["latency", "--count", "10"]);
+    fs::write(setting, allowed).unwrap();
+    refused.fails(1, &["not root", "sudo", "max_user_namespaces"]);
+}
