@@ -33,9 +33,9 @@ as_owner() {
   fi
 }
 
-# What root made under target/ goes to the owner of the clone.
+# What root made in the clone goes to its owner.
 give_back() {
-  [[ -z $owner ]] || find "$target" -xdev -user root -exec chown -h "$owner:" {} +
+  [[ -z $owner ]] || find "$root" "$target/" -xdev -user root -exec chown -h "$owner:" {} +
 }
 
 # Steps to take when x ends, however it ends; the last one added first.

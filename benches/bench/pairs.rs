@@ -4,7 +4,7 @@ use stats::{median, median_interval};
 
 /// Which ratio (ours to theirs) is wanted.
 #[derive(Clone, Copy)]
-pub enum Want {
+pub(crate) enum Want {
     /// Lower is better.
     AtMost(f64),
     /// Higher is better.
@@ -12,7 +12,7 @@ pub enum Want {
 }
 
 /// One row.
-pub struct Comparison {
+pub(crate) struct Comparison {
     title: String,
     peer: &'static str,
     unit: &'static str,
@@ -22,7 +22,7 @@ pub struct Comparison {
 }
 
 /// Measures `pairs` pairs.
-pub fn compare(
+pub(crate) fn compare(
     title: String,
     peer: &'static str,
     unit: &'static str,
@@ -37,7 +37,7 @@ pub fn compare(
 
 impl Comparison {
     /// As a row of a Markdown table.
-    pub fn line(&self) -> String {
+    pub(crate) fn line(&self) -> String {
         let ratios: Vec<f64> = self.ours.iter().zip(&self.theirs).map(|(ours, theirs)| ours / theirs).collect();
         let ratio = median(&ratios).unwrap();
         let interval = median_interval(&ratios, 0.95).unwrap();

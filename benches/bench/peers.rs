@@ -15,7 +15,7 @@ const PORT: &str = "11111";
 
 /// How both ends wait.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Wait {
+pub(crate) enum Wait {
     /// Ask again and again.
     Spin,
     /// Sleep.
@@ -24,7 +24,7 @@ pub enum Wait {
 
 impl Wait {
     /// For titles.
-    pub fn words(self) -> &'static str {
+    pub(crate) fn words(self) -> &'static str {
         match self {
             Self::Spin => "non-blocking",
             Self::Block => "blocking",
@@ -33,20 +33,20 @@ impl Wait {
 }
 
 /// A lab bed for the time of the benchmark.
-pub struct Bed;
+pub(crate) struct Bed;
 
 /// A peer's server; ended when dropped.
-pub struct Server(Child);
+pub(crate) struct Server(Child);
 
 impl Bed {
     /// Makes the bed; needs root.
-    pub fn up() -> Self {
+    pub(crate) fn up() -> Self {
         output(Command::new(WIREPROOF).args(["bed", "up", NAME]));
         Self
     }
 
     /// Our RTT p50 in µs.
-    pub fn our_rtt_us(&self, protocol: &str, frame: u32, wait: Wait) -> f64 {
+    pub(crate) fn our_rtt_us(&self, protocol: &str, frame: u32, wait: Wait) -> f64 {
         let mode = if wait == Wait::Spin { "spin" } else { "block" };
         let count = if wait == Wait::Spin { "100000" } else { "20000" };
         let frame = frame.to_string();
@@ -56,14 +56,14 @@ impl Bed {
     }
 
     /// Our goodput in Gbit/s.
-    pub fn our_goodput_gbps(&self, streams: u16) -> f64 {
+    pub(crate) fn our_goodput_gbps(&self, streams: u16) -> f64 {
         let streams = streams.to_string();
         let document = ours(&["goodput", "--duration", "4 s", "--set", "goodput.warmup=1 s", "--streams", &streams]);
         document["trials"][0]["goodput_bps"]["mean"].as_f64().unwrap() / 1e9
     }
 
     /// Starts sockperf's server on the second core.
-    pub fn sockperf_server(&self, protocol: &str, wait: Wait) -> Server {
+    pub(crate) fn sockperf_server(&self, protocol: &str, wait: Wait) -> Server {
         let mut command = pinned_in("b", "1");
         command.args(["sockperf", "server", "-i", SERVER, "-p", PORT]);
         let server = Server(sockperf_options(&mut command, protocol, wait).stdout(Stdio::null()).spawn().unwrap());
@@ -72,7 +72,7 @@ impl Bed {
     }
 
     /// sockperf's RTT p50 in µs.
-    pub fn sockperf_rtt_us(&self, protocol: &str, frame: u32, wait: Wait) -> f64 {
+    pub(crate) fn sockperf_rtt_us(&self, protocol: &str, frame: u32, wait: Wait) -> f64 {
         let payload = frame - if protocol == "udp" { 46 } else { 58 };
         let mut command = pinned_in("a", "0");
         command.args(["sockperf", "ping-pong", "-i", SERVER, "-p", PORT, "-t", "2", "--full-rtt", "-m"]);
@@ -82,7 +82,7 @@ impl Bed {
     }
 
     /// iperf3's goodput at the receiver in Gbit/s.
-    pub fn iperf3_goodput_gbps(&self, streams: u16) -> f64 {
+    pub(crate) fn iperf3_goodput_gbps(&self, streams: u16) -> f64 {
         let mut server = pinned_in("b", "1");
         let mut server = Server(server.args(["iperf3", "-s", "-1"]).stdout(Stdio::null()).spawn().unwrap());
         thread::sleep(Duration::from_millis(500));

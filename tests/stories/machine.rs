@@ -9,14 +9,16 @@ use std::{
 };
 
 /// Stories that look at the whole machine take turns.
-pub struct Turn(#[allow(dead_code, reason = "held, not read")] File);
+pub(crate) struct Turn {
+    _lock: File,
+}
 
-pub fn turn() -> Turn {
+pub(crate) fn turn() -> Turn {
     assert!(is_root(), "these tests make network namespaces and need root: run them with sudo ./x test");
     let file = File::create(std::env::temp_dir().join("wireproof-tests.lock")).unwrap();
     file.lock().unwrap();
     share_namespace_directory();
-    Turn(file)
+    Turn { _lock: file }
 }
 
 /// The first namespace ever named makes /run/netns a mount of its own, as "ip netns add" does, and it stays one.
@@ -32,7 +34,7 @@ fn is_root() -> bool {
 
 /// Everything that wireproof could leave behind.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Snapshot {
+pub(crate) struct Snapshot {
     namespaces: BTreeSet<String>,
     links: BTreeSet<String>,
     mounts: BTreeSet<String>,
@@ -42,7 +44,7 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    pub fn take() -> Self {
+    pub(crate) fn take() -> Self {
         Self {
             namespaces: names_in("/run/netns"),
             links: lines_of(Command::new("ip").args(["-o", "-d", "link"])),
@@ -54,7 +56,7 @@ impl Snapshot {
     }
 
     /// The machine is as it was; processes and namespaces may take a moment to go.
-    pub fn assert_same(&self) {
+    pub(crate) fn assert_same(&self) {
         let until = Instant::now() + Duration::from_secs(15);
         while *self != Self::take() && Instant::now() < until {
             thread::sleep(Duration::from_millis(50));
@@ -64,7 +66,7 @@ impl Snapshot {
 }
 
 /// Processes that run as agents of wireproof.
-pub fn agents() -> BTreeSet<u32> {
+pub(crate) fn agents() -> BTreeSet<u32> {
     let is_agent = |pid: &u32| {
         let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
         String::from_utf8_lossy(&words).contains("agent\0--stdio\0")
@@ -73,7 +75,7 @@ pub fn agents() -> BTreeSet<u32> {
 }
 
 /// Children of a process.
-pub fn children(parent: u32) -> Vec<u32> {
+pub(crate) fn children(parent: u32) -> Vec<u32> {
     let line = format!("PPid:\t{parent}");
     let is_child = |pid: &u32| {
         fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default().lines().any(|status| status == line)

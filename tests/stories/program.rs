@@ -9,10 +9,10 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// The program under test.
-pub const WIREPROOF: &str = env!("CARGO_BIN_EXE_wireproof");
+pub(crate) const WIREPROOF: &str = env!("CARGO_BIN_EXE_wireproof");
 
 /// A small plan: both probes, both protocols, over in about two seconds.
-pub const SMALL: &str = r#"
+pub(crate) const SMALL: &str = r#"
 name = "small"
 repeats = 2
 [[latency]]
@@ -33,7 +33,7 @@ warmup = "100 ms"
 "#;
 
 /// Many short trials, so that a kill meets every state of a run.
-pub const MANY: &str = r#"
+pub(crate) const MANY: &str = r#"
 name = "many"
 repeats = 40
 [[latency]]
@@ -49,53 +49,53 @@ warmup = 10
 "#;
 
 /// A folder for one story: its store, its plan, its reports.
-pub struct Desk {
+pub(crate) struct Desk {
     folder: TempDir,
 }
 
 /// What a command did.
-pub struct Done {
-    pub status: i32,
-    pub out: String,
-    pub err: String,
+pub(crate) struct Done {
+    pub(crate) status: i32,
+    pub(crate) out: String,
+    pub(crate) err: String,
 }
 
 impl Desk {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { folder: TempDir::new().unwrap() }
     }
 
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
     /// Writes a plan file.
-    pub fn plan(&self, text: impl AsRef<[u8]>) -> PathBuf {
+    pub(crate) fn plan(&self, text: impl AsRef<[u8]>) -> PathBuf {
         let path = self.path("plan.toml");
         std::fs::write(&path, text).unwrap();
         path
     }
 
     /// A command with this desk's store.
-    pub fn command(&self, args: &[&str]) -> Command {
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(WIREPROOF);
         command.args(args).args(["--store".as_ref(), self.path("runs.db").as_os_str()]).env("LANG", "C.UTF-8");
         command.env_remove("LC_ALL").env_remove("LC_MESSAGES").env_remove("SUDO_UID");
         command
     }
 
-    pub fn run(&self, args: &[&str]) -> Done {
+    pub(crate) fn run(&self, args: &[&str]) -> Done {
         done(self.command(args).stdin(Stdio::null()).output().unwrap())
     }
 
     /// Starts a command whose output is kept for later.
-    pub fn start(&self, args: &[&str]) -> Child {
+    pub(crate) fn start(&self, args: &[&str]) -> Child {
         let mut command = self.command(args);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
 
     /// Runs of this desk's store.
-    pub fn runs(&self) -> Vec<Value> {
+    pub(crate) fn runs(&self) -> Vec<Value> {
         let listed = self.run(&["runs", "--json"]);
         assert_eq!(listed.status, 0, "{}", listed.err);
         listed.json().as_array().unwrap().clone()
@@ -103,12 +103,12 @@ impl Desk {
 }
 
 impl Done {
-    pub fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {}\n{}", self.out, self.err))
     }
 
     /// Checks exit status and that the error says all of this.
-    pub fn fails(&self, status: i32, says: &[&str]) {
+    pub(crate) fn fails(&self, status: i32, says: &[&str]) {
         assert_eq!(self.status, status, "stdout: {}\nstderr: {}", self.out, self.err);
         for words in says {
             assert!(self.err.contains(words), "{words:?} is not said in: {}", self.err);
@@ -117,7 +117,7 @@ impl Done {
     }
 }
 
-pub fn done(output: Output) -> Done {
+pub(crate) fn done(output: Output) -> Done {
     Done {
         status: output.status.code().unwrap_or(-1),
         out: String::from_utf8(output.stdout).unwrap(),
@@ -125,6 +125,6 @@ pub fn done(output: Output) -> Done {
     }
 }
 
-pub fn text(path: &Path) -> &str {
+pub(crate) fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }

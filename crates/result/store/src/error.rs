@@ -19,7 +19,15 @@ pub enum StoreError {
         /// The store.
         path: PathBuf,
     },
-    /// The file or a folder above it could not be made.
+    /// The folder for it could not be made.
+    #[error("cannot make the folder {path} for the store: {source}; name a place that you may write with --store PATH")]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The file could not be made.
     #[error("cannot make the store {path}: {source}; name a place that you may write with --store PATH")]
     Create {
         /// The store.
@@ -28,11 +36,19 @@ pub enum StoreError {
         source: io::Error,
     },
     /// It may be read, but not written.
-    #[error(
-        "cannot {tried}: {path}, or the folder it is in, is read-only; make them writable, or name another place with \
-         --store PATH"
-    )]
+    #[error("cannot {tried}: {path} is read-only; make it writable, or name another place with --store PATH")]
     ReadOnly {
+        /// The store.
+        path: PathBuf,
+        /// What was wanted.
+        tried: &'static str,
+    },
+    /// The file, or the journal that SQLite keeps beside it while it writes, cannot be opened.
+    #[error(
+        "cannot {tried}: {path}, or a file beside it, cannot be opened; see that it is a file, and that you may write to \
+         it and to the folder it is in, or name another place with --store PATH"
+    )]
+    CannotOpen {
         /// The store.
         path: PathBuf,
         /// What was wanted.
@@ -123,7 +139,7 @@ pub enum StoreError {
         source: serde_json::Error,
     },
     /// Anything else that SQLite says.
-    #[error("cannot {tried} in {path}: {source}; see that it is a file which you may read and write on a healthy disk")]
+    #[error("cannot {tried} in {path}: {source}; if that disk is not in order, name another place with --store PATH")]
     Other {
         /// The store.
         path: PathBuf,
@@ -140,6 +156,7 @@ impl StoreError {
         let path = path.to_owned();
         match source.sqlite_error_code() {
             Some(ErrorCode::ReadOnly) => Self::ReadOnly { path, tried },
+            Some(ErrorCode::CannotOpen) => Self::CannotOpen { path, tried },
             Some(ErrorCode::DiskFull) => Self::Full { path, tried },
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Locked { path, tried },
             Some(ErrorCode::NotADatabase) => Self::NotAStore { path, tried, is: "not an SQLite database" },

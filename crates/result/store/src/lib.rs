@@ -202,12 +202,12 @@ fn create_if_absent(path: &Path) -> Result<(), StoreError> {
     if path.exists() {
         return Ok(());
     }
-    let error = |source| StoreError::Create { path: path.to_owned(), source };
     if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder).map_err(error)?;
+        fs::create_dir_all(folder).map_err(|source| StoreError::Folder { path: folder.to_owned(), source })?;
     }
     // Made here and not by SQLite, which does not tell why it could not.
-    fs::OpenOptions::new().append(true).create(true).open(path).map_err(error)?;
+    let made = fs::OpenOptions::new().append(true).create(true).open(path);
+    made.map_err(|source| StoreError::Create { path: path.to_owned(), source })?;
     Ok(())
 }
 

@@ -10,8 +10,8 @@ use std::{
 use fixture::{run, trial};
 use rusqlite::Connection;
 use rustix::mount::{MountFlags, UnmountFlags, mount, mount_bind, mount_remount, unmount};
-use store::{Store, StoreError};
 use tempfile::TempDir;
+use wireproof_store::{Store, StoreError};
 
 const STARTED: &str = "2026-11-21T10:15:00Z";
 
@@ -134,14 +134,11 @@ fn what_is_not_there_is_not_made_for_reading() {
 #[test]
 fn places_where_no_file_can_be_say_why() {
     let folder = folder();
-    says(
-        &Store::open(Path::new("/proc/wireproof/store")).unwrap_err(),
-        &["cannot make the store /proc/wireproof/store"],
-    );
-    says(&Store::open(folder.path()).unwrap_err(), &["cannot open the store", "unable to open database file"]);
+    says(&Store::open(Path::new("/proc/wireproof/store")).unwrap_err(), &["cannot make the folder /proc/wireproof"]);
+    says(&Store::open(folder.path()).unwrap_err(), &["cannot open the store", "see that it is a file"]);
     let file = folder.path().join("file");
     fs::write(&file, "").unwrap();
-    says(&Store::open(&file.join("store")).unwrap_err(), &["Not a directory", "--store PATH"]);
+    says(&Store::open(&file.join("store")).unwrap_err(), &["cannot make the folder", "File exists", "--store PATH"]);
 }
 
 #[test]
@@ -149,12 +146,13 @@ fn a_read_only_disk_can_be_read_and_not_written() {
     let folder = folder();
     let mount = Mount::tmpfs(folder.path(), "1m");
     let path = folder.path().join("store.sqlite");
-    let mut store = stored(&path);
+    drop(stored(&path));
     mount.make_read_only();
+    let mut store = Store::open_to_read(&path).unwrap();
+    assert_eq!(store.last().unwrap().trials.len(), 3);
     says(&store.begin(&run("second", STARTED)).unwrap_err(), &["store the beginning of the run", "read-only"]);
     says(&Store::open(&path).unwrap_err(), &["write to the store", "read-only", "--store PATH"]);
     says(&Store::open(&folder.path().join("new")).unwrap_err(), &["cannot make the store", "Read-only file system"]);
-    assert_eq!(Store::open_to_read(&path).unwrap().last().unwrap().trials.len(), 3);
 }
 
 #[test]
@@ -166,8 +164,7 @@ fn a_read_only_folder_is_seen_although_the_file_is_writable() {
     let _file = Mount::file_over_itself(&path);
     mount.make_read_only();
     fs::OpenOptions::new().append(true).open(&path).expect("the file itself is writable");
-    let error = Store::open(&path).unwrap_err();
-    says(&error, &["write to the store", "--store PATH"]);
+    says(&Store::open(&path).unwrap_err(), &["write to the store", "the folder it is in", "--store PATH"]);
     assert_eq!(Store::open_to_read(&path).unwrap().last().unwrap().trials.len(), 3);
 }
 

@@ -6,8 +6,8 @@ use std::{path::PathBuf, thread};
 
 use fixture::{run, trial};
 use model::{Doubt, Environment, Run, RunId};
-use store::{Store, StoreError};
 use tempfile::TempDir;
+use wireproof_store::{Store, StoreError};
 
 const STARTED: &str = "2026-11-21T10:15:00Z";
 
