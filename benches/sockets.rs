@@ -4,6 +4,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a benchmark that cannot be made shall stop")]
 
+#[path = "bench/footprint.rs"]
+mod footprint;
 #[path = "bench/pairs.rs"]
 mod pairs;
 #[path = "bench/peers.rs"]
@@ -11,6 +13,7 @@ mod peers;
 
 use std::{fmt::Write as _, fs, process::Command};
 
+use footprint::{Footprint, footprint};
 use pairs::{Comparison, Want, compare};
 use peers::{Bed, Wait};
 
@@ -40,7 +43,9 @@ fn main() {
         rows.push(shown(compare(title, "iperf3", "Gbit/s", Want::AtLeast(1.0), PAIRS, ours, theirs)));
     }
     drop(bed);
-    write(&rows);
+    let costs = footprint();
+    costs.iter().for_each(|cost| println!("{}", cost.line()));
+    write(&rows, &costs);
 }
 
 fn shown(row: Comparison) -> Comparison {
@@ -48,7 +53,7 @@ fn shown(row: Comparison) -> Comparison {
     row
 }
 
-fn write(rows: &[Comparison]) {
+fn write(rows: &[Comparison], costs: &[Footprint]) {
     let mut text = String::from(
         "# Benchmarks\n\nWritten by `./x bench sockets`. Each row: ten alternating pairs on one lab bed (two namespaces, one veth \
          pair), both programs on the same two\ncores; medians, and the median of the ratios pair by pair with its 95 % interval \
@@ -68,6 +73,10 @@ fn write(rows: &[Comparison]) {
     }
     text += "\nRTT is sockperf's `--full-rtt`; both programs use the same payload sizes (frame less headers and FCS, TCP timestamps off).\n\
              goodput: 4 s counted at the receiver after 1 s of warm-up.\n";
+    text += "\n## What wireproof itself costs\n\n| what | | unit | mark | |\n|---|---|---|---|---|\n";
+    for cost in costs {
+        text += &(cost.line() + "\n");
+    }
     fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/benchmarks.md"), text).unwrap();
 }
 

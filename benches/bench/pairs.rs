@@ -1,6 +1,6 @@
 //! Alternating pairs: ours, theirs, ours, theirs…, so that a drift of the machine meets both.
 
-use stats::{median, median_interval};
+use stats::{CONFIDENCE, median, median_interval};
 
 /// Which ratio (ours to theirs) is wanted.
 #[derive(Clone, Copy)]
@@ -40,7 +40,7 @@ impl Comparison {
     pub(crate) fn line(&self) -> String {
         let ratios: Vec<f64> = self.ours.iter().zip(&self.theirs).map(|(ours, theirs)| ours / theirs).collect();
         let ratio = median(&ratios).unwrap();
-        let interval = median_interval(&ratios, 0.95).unwrap();
+        let interval = median_interval(&ratios, CONFIDENCE).unwrap();
         let (mark, met) = match self.want {
             Want::AtMost(most) => (format!("≤ {most:.2}"), ratio <= most),
             Want::AtLeast(least) => (format!("≥ {least:.2}"), ratio >= least),

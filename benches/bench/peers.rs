@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::Value;
 
-const WIREPROOF: &str = env!("CARGO_BIN_EXE_wireproof");
+pub(crate) const WIREPROOF: &str = env!("CARGO_BIN_EXE_wireproof");
 const NAME: &str = "bench";
 const SERVER: &str = "198.18.0.2";
 const PORT: &str = "11111";

@@ -79,7 +79,7 @@ impl Desk {
     /// A command with this desk's store.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(WIREPROOF);
-        command.args(args).args(["--store".as_ref(), self.path("runs.db").as_os_str()]).env("LANG", "C.UTF-8");
+        command.args(["--store".as_ref(), self.path("runs.db").as_os_str()]).args(args).env("LANG", "C.UTF-8");
         command.env_remove("LC_ALL").env_remove("LC_MESSAGES").env_remove("SUDO_UID");
         command
     }

@@ -63,10 +63,13 @@ fn what_needs_root_says_so() {
 fn neither_root_nor_user_namespaces_is_explained() {
     let _turn = turn();
     let guest = Guest::new();
-    let setting = "/proc/sys/user/max_user_namespaces";
-    let allowed = fs::read_to_string(setting).unwrap();
-    fs::write(setting, "0").unwrap();
-    let refused = guest.run(&["latency", "--count", "10"]);
-    fs::write(setting, allowed).unwrap();
-    refused.fails(1, &["not root", "sudo", "max_user_namespaces"]);
+    // The kernel makes no user namespace for a process whose root is not its mount namespace's (user_namespaces(7)).
+    let root = guest.desk.path("root");
+    fs::create_dir(&root).unwrap();
+    let script = "mount --rbind / \"$1\" && exec chroot \"$1\" setpriv --reuid=65534 --regid=65534 --clear-groups \
+                  env HOME=\"$2\" \"$2/wireproof\" latency --count 10";
+    let mut command = Command::new("unshare");
+    command.args(["--mount", "sh", "-c", script, "sh", text(&root), text(&guest.desk.path(""))]);
+    let refused = done(command.stdin(Stdio::null()).output().unwrap());
+    refused.fails(1, &["not root", "run the same command with sudo", "max_user_namespaces"]);
 }

@@ -2,7 +2,10 @@
 
 use model::Interval;
 
-/// Trials that an interval for the median needs at a confidence of 0.95: with five, even [smallest, largest] covers the
+/// Confidence of every interval that is shown or judged by.
+pub const CONFIDENCE: f64 = 0.95;
+
+/// Trials that an interval for the median needs at that confidence: with five, even [smallest, largest] covers the
 /// median with probability 1 - 2/2^5 = 0.94 only.
 pub const MIN_TRIALS_FOR_INTERVAL: u32 = 6;
 
@@ -24,13 +27,6 @@ pub fn median_interval(values: &[f64], confidence: f64) -> Option<Interval> {
     let (k, confidence) = ranks_from_ends(n).take_while(|(_, reached)| *reached >= confidence).last()?;
     let sorted = sorted(values);
     Some(Interval { low: sorted[k - 1], high: sorted[n - k], confidence })
-}
-
-/// Smallest and largest; `None` without values.
-pub fn spread(values: &[f64]) -> Option<(f64, f64)> {
-    let min = values.iter().copied().reduce(f64::min)?;
-    let max = values.iter().copied().reduce(f64::max)?;
-    Some((min, max))
 }
 
 /// For k = 1, 2, …: the confidence of the interval between the k-th value from either end of `n`. It misses the median
@@ -75,13 +71,11 @@ mod tests {
     }
 
     #[test]
-    fn medians_and_spreads() {
+    fn medians() {
         assert_eq!(median(&[]), None);
         assert_eq!(median(&[3.0]), Some(3.0));
         assert_eq!(median(&[5.0, 1.0, 2.0]), Some(2.0));
         assert_eq!(median(&[4.0, 1.0, 2.0, 9.0]), Some(3.0));
-        assert_eq!(spread(&[]), None);
-        assert_eq!(spread(&[5.0, 1.0, 2.0]), Some((1.0, 5.0)));
     }
 
     #[test]

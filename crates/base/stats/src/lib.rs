@@ -6,4 +6,4 @@ mod histogram;
 mod interval;
 
 pub use histogram::{DecodeError, RttHistogram, supports};
-pub use interval::{MIN_TRIALS_FOR_INTERVAL, median, median_interval, spread};
+pub use interval::{CONFIDENCE, MIN_TRIALS_FOR_INTERVAL, median, median_interval};

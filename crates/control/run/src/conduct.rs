@@ -9,15 +9,13 @@ use bed::{BedError, Session};
 use jiff::{Timestamp, tz::TimeZone};
 use model::{Bed, Doubt, Environment, Plan, Privilege, Run, RunId, Trial, plan::Step};
 use protocol::AgentError;
+use stats::MIN_TRIALS_FOR_INTERVAL;
 
 use crate::{
     fit::{Misfit, check},
     measure::{NoResult, measure},
     trial::assemble,
 };
-
-/// Trials that an interval of the median needs (1 - 2/2⁶ is the first above 95 %).
-const TRIALS_FOR_INTERVAL: u32 = 6;
 
 /// What to run.
 #[derive(Clone, Debug)]
@@ -103,8 +101,8 @@ fn begin(order: Order, bed: Bed, before: Environment) -> Run {
         doubts.push(Doubt::Unprivileged);
     }
     let trials = order.plan.repeats.get();
-    if !order.plan.limits.is_empty() && trials < TRIALS_FOR_INTERVAL {
-        doubts.push(Doubt::FewTrials { trials, needed: TRIALS_FOR_INTERVAL });
+    if !order.plan.limits.is_empty() && trials < MIN_TRIALS_FOR_INTERVAL {
+        doubts.push(Doubt::FewTrials { trials, needed: MIN_TRIALS_FOR_INTERVAL });
     }
     Run {
         id: new_id(),

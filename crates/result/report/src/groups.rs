@@ -2,9 +2,6 @@
 
 use model::{GoodputResult, GoodputSpec, Interval, LatencyResult, LatencySpec, Measured, RttSummary, Run, Trial};
 
-/// Confidence of the intervals that the report states.
-const CONFIDENCE: f64 = 0.95;
-
 /// All latency trials of one configuration.
 pub(crate) struct LatencyGroup<'a> {
     pub(crate) spec: &'a LatencySpec,
@@ -37,7 +34,7 @@ impl Spread {
             n: values.len(),
             low: values.iter().copied().fold(f64::INFINITY, f64::min),
             high: values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
-            interval: stats::median_interval(values, CONFIDENCE),
+            interval: stats::median_interval(values, stats::CONFIDENCE),
         })
     }
 

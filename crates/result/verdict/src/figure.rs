@@ -13,7 +13,7 @@ pub(crate) struct Range {
 
 /// The trial's figure in the metric's base unit (nanoseconds or bit/s); `None` where the trial has no such figure or
 /// its sample does not support it.
-pub fn value(metric: Metric, trial: &Trial) -> Option<f64> {
+pub(crate) fn value(metric: Metric, trial: &Trial) -> Option<f64> {
     match &trial.measured {
         Measured::Latency { result, .. } => {
             let rtt = &result.rtt_ns;

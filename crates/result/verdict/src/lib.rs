@@ -2,13 +2,8 @@
 
 mod figure;
 
-pub use figure::value;
-
 use figure::{Range, range};
 use model::{Interval, Limit, LimitOutcome, Plan, ProbeSpec, Trial, Verdict, plan::Bound};
-
-/// Confidence that an interval must reach for a verdict.
-const CONFIDENCE: f64 = 0.95;
 
 /// Judges each limit of the plan for each probe it speaks of, measured or not, in the order of the plan.
 pub fn judge(plan: &Plan, trials: &[Trial]) -> Vec<LimitOutcome> {
@@ -63,8 +58,8 @@ fn outcome(limit: &Limit, probe: String, ranges: &[Range]) -> LimitOutcome {
 
 /// Where the true median can lie: from the interval of the lower ends to that of the upper ends.
 fn interval(lows: &[f64], highs: &[f64]) -> Option<Interval> {
-    let low = stats::median_interval(lows, CONFIDENCE)?;
-    let high = stats::median_interval(highs, CONFIDENCE)?;
+    let low = stats::median_interval(lows, stats::CONFIDENCE)?;
+    let high = stats::median_interval(highs, stats::CONFIDENCE)?;
     Some(Interval { high: high.high, ..low })
 }
 

@@ -3,7 +3,7 @@ use model::{
     Verdict, plan::Step,
 };
 
-use super::{judge, overall, value};
+use super::{figure::value, judge, overall};
 
 const PROBES: &str = r#"
 name = "t"

@@ -20,8 +20,9 @@ use crate::{
     socket::{STOP_CHECK, bound, is_nothing_yet, is_refused, send_all, set_wait},
 };
 
-/// A peer that answers nothing for this long is gone.
-const GONE: Duration = Duration::from_secs(10);
+/// A peer that answers nothing for this long is gone. Longer than the silence after which the controller gives an agent
+/// up, so that an agent that hangs is named as such.
+const GONE: Duration = Duration::from_secs(15);
 
 /// A prepared client: connected, with its message at hand.
 pub struct Client {

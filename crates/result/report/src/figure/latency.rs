@@ -24,7 +24,7 @@ pub(crate) fn rtt_by_frame_size(groups: &[LatencyGroup<'_>], t: &Texts) -> Optio
         series.push(dashed(style, &p99));
         series.push(solid(style, &p50));
     }
-    let highest = series.iter().flat_map(highest_of).reduce(f64::max)?;
+    let (lowest, highest) = range(&series)?;
     let sizes: Vec<f64> = series.iter().flat_map(|one| one.points.iter().map(|(x, _)| *x)).collect();
     let chart = Chart {
         id: "rtt-by-frame-size",
@@ -32,7 +32,7 @@ pub(crate) fn rtt_by_frame_size(groups: &[LatencyGroup<'_>], t: &Texts) -> Optio
         note: t.get("figure-sizes-note"),
         description: words.join("; "),
         x: size_axis(t.get("axis-frame"), sizes),
-        y: Axis::from_zero(t.get("axis-rtt"), highest),
+        y: rtt_axis(t.get("axis-rtt"), lowest, highest),
         series,
         legend,
     };
@@ -64,9 +64,22 @@ fn dashed(style: usize, p99: &[(f64, Spread)]) -> Series {
     Series { style, dashed: true, marks: points.clone(), points, bars: vec![] }
 }
 
-fn highest_of(series: &Series) -> Option<f64> {
-    let bars = series.bars.iter().map(|(_, _, high)| *high);
-    series.points.iter().map(|(_, y)| *y).chain(bars).reduce(f64::max)
+/// Smallest and largest value that is drawn.
+fn range(series: &[Series]) -> Option<(f64, f64)> {
+    let points = series.iter().flat_map(|one| one.points.iter().map(|(_, y)| *y));
+    let bars = series.iter().flat_map(|one| one.bars.iter().flat_map(|(_, low, high)| [*low, *high]));
+    let values: Vec<f64> = points.chain(bars).collect();
+    Some((values.iter().copied().reduce(f64::min)?, values.iter().copied().reduce(f64::max)?))
+}
+
+/// From zero, so that heights compare; logarithmic where a zero-based axis would press most of the figure flat.
+fn rtt_axis(name: String, lowest: f64, highest: f64) -> Axis {
+    const FLAT: f64 = 12.0;
+    if highest > FLAT * lowest && lowest > 0.0 {
+        Axis::logarithmic(name, lowest, highest)
+    } else {
+        Axis::from_zero(name, highest)
+    }
 }
 
 /// Logarithmic, labelled at the sizes that were measured, with a little room at both ends.
