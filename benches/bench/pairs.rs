@@ -41,12 +41,17 @@ impl Comparison {
         let ratios: Vec<f64> = self.ours.iter().zip(&self.theirs).map(|(ours, theirs)| ours / theirs).collect();
         let ratio = median(&ratios).unwrap();
         let interval = median_interval(&ratios, CONFIDENCE).unwrap();
-        let (mark, met) = match self.want {
-            Want::AtMost(most) => (format!("≤ {most:.2}"), ratio <= most),
-            Want::AtLeast(least) => (format!("≥ {least:.2}"), ratio >= least),
+        let (mark, met, sure) = match self.want {
+            Want::AtMost(most) => (format!("≤ {most:.2}"), ratio <= most, interval.high <= most),
+            Want::AtLeast(least) => (format!("≥ {least:.2}"), ratio >= least, interval.low >= least),
+        };
+        let word = match (met, sure) {
+            (true, true) => "met",
+            (true, false) => "met by the median, the interval straddles",
+            (false, _) => "missed",
         };
         format!(
-            "| {} | {:.2} | {} {:.2} | {} | {ratio:.3} | {:.3} to {:.3} | {mark} | {} |",
+            "| {} | {:.2} | {} {:.2} | {} | {ratio:.3} | {:.3} to {:.3} | {mark} | {word} |",
             self.title,
             median(&self.ours).unwrap(),
             self.peer,
@@ -54,7 +59,6 @@ impl Comparison {
             self.unit,
             interval.low,
             interval.high,
-            if met { "met" } else { "missed" },
         )
     }
 }

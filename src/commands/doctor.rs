@@ -3,28 +3,25 @@
 use bed::{BedRef, Session, Survey, Wanted};
 use kernel::{clock, privilege, user_namespace};
 use model::Privilege;
+use report::{Lack, Lang, lack_labels};
 use serde::Serialize;
+use serde_json::{Value, json};
 use store::Store;
 
-use super::{own_program, print, print_json};
+use super::{language, own_program, print, print_json};
 use crate::{cli::Common, exit::Exit, paths};
 
 /// Reading the clock this slowly (in nanoseconds) shows in a round-trip time.
 const SLOW_CLOCK: f64 = 100.0;
 
 /// One thing looked at.
-#[derive(Debug, Serialize)]
 struct Check {
     check: &'static str,
     severity: Severity,
     /// What was found.
     read: String,
-    /// What it costs, where it is not as wanted.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    costs: Option<&'static str>,
-    /// What to do about it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    fix: Option<&'static str>,
+    /// What is not as wanted.
+    lack: Option<Lack>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -38,17 +35,11 @@ enum Severity {
 
 impl Check {
     fn ok(check: &'static str, read: impl Into<String>) -> Self {
-        Self { check, severity: Severity::Ok, read: read.into(), costs: None, fix: None }
+        Self { check, severity: Severity::Ok, read: read.into(), lack: None }
     }
 
-    fn not(
-        check: &'static str,
-        severity: Severity,
-        read: impl Into<String>,
-        costs: &'static str,
-        fix: &'static str,
-    ) -> Self {
-        Self { check, severity, read: read.into(), costs: Some(costs), fix: Some(fix) }
+    fn not(check: &'static str, severity: Severity, read: impl Into<String>, lack: Lack) -> Self {
+        Self { check, severity, read: read.into(), lack: Some(lack) }
     }
 }
 
@@ -75,29 +66,21 @@ fn store(common: &Common) -> Check {
             paths::give_to_caller(&path);
             Check::ok("store", path.display().to_string())
         }
-        Err(error) => Check::not(
-            "store",
-            Severity::Fail,
-            format!("{error:#}"),
-            "nothing can be measured, because no trial could be kept",
-            "name another place with --store PATH",
-        ),
+        Err(error) => Check::not("store", Severity::Fail, format!("{error:#}"), Lack::Store),
     }
 }
 
 fn user() -> Check {
-    const COSTS: &str = "beds of this machine's own cards and beds that stay need root; the lab bed works";
     match (privilege::current(), user_namespace::allowed()) {
         (Privilege::Root | Privilege::UserNamespace, _) => Check::ok("user", "root"),
         (Privilege::User, Ok(())) => {
-            Check::not("user", Severity::Info, "not root; user namespaces are allowed", COSTS, "use sudo for the rest")
+            Check::not("user", Severity::Info, "not root; user namespaces are allowed", Lack::Root)
         }
         (Privilege::User, Err(why)) => Check::not(
             "user",
             Severity::Fail,
             format!("not root, and no user namespaces: {why}"),
-            "no bed can be made",
-            "use sudo, or let an administrator allow user namespaces",
+            Lack::RootAndUserNamespaces,
         ),
     }
 }
@@ -125,26 +108,14 @@ fn cores(cpus: &[usize]) -> Check {
     if cpus.len() >= 2 {
         return Check::ok("cores", read);
     }
-    Check::not(
-        "cores",
-        Severity::Warn,
-        read,
-        "both ends share a core and take turns: latencies are those of the scheduler",
-        "give the machine, or this process (taskset), two cores or more",
-    )
+    Check::not("cores", Severity::Warn, read, Lack::Cores)
 }
 
 fn ipv6(there: bool) -> Check {
     if there {
         return Check::ok("IPv6", "there");
     }
-    Check::not(
-        "IPv6",
-        Severity::Info,
-        "not there or switched off",
-        "plans with ip = 6 cannot be measured",
-        "sysctl net.ipv6.conf.default.disable_ipv6=0, where the kernel has IPv6",
-    )
+    Check::not("IPv6", Severity::Info, "the kernel has none", Lack::Ipv6)
 }
 
 fn clock(source: &str) -> Check {
@@ -153,56 +124,54 @@ fn clock(source: &str) -> Check {
     if cost < SLOW_CLOCK {
         return Check::ok("clock", read);
     }
-    Check::not(
-        "clock",
-        Severity::Warn,
-        read,
-        "each round-trip time holds two readings",
-        "use the tsc clock source where the processor's is steady",
-    )
+    Check::not("clock", Severity::Warn, read, Lack::FastClock)
 }
 
 fn virtual_machine(hypervisor: &str) -> Check {
     if hypervisor.is_empty() {
         return Check::ok("hypervisor", "none seen");
     }
-    Check::not(
-        "hypervisor",
-        Severity::Info,
-        hypervisor,
-        "the host takes cores away at times: single round trips may last milliseconds",
-        "read medians, and compare only runs of the same machine",
-    )
+    Check::not("hypervisor", Severity::Info, hypervisor, Lack::BareMetal)
 }
 
 /// Makes a lab bed and gives it back.
 fn lab(wanted: &Wanted) -> Check {
     match Session::open(wanted).and_then(Session::close) {
         Ok(()) => Check::ok("lab bed", "made and taken down again"),
-        Err(error) => Check::not(
-            "lab bed",
-            Severity::Fail,
-            error.to_string(),
-            "nothing can be measured without real cards",
-            "the kernel needs network namespaces and veth (CONFIG_NET_NS, CONFIG_VETH)",
-        ),
+        Err(error) => Check::not("lab bed", Severity::Fail, error.to_string(), Lack::LabBed),
     }
 }
 
 fn tell(checks: &[Check], common: &Common) -> anyhow::Result<()> {
     if common.json {
-        return print_json(&serde_json::json!({ "checks": checks }));
+        return print_json(&json!({ "checks": checks.iter().map(entry).collect::<Vec<_>>() }));
     }
-    print(&checks.iter().map(line).collect::<String>())
+    let lang = language(common);
+    print(&checks.iter().map(|check| line(check, lang)).collect::<String>())
 }
 
-fn line(check: &Check) -> String {
+/// As JSON, which is English always.
+fn entry(check: &Check) -> Value {
+    json!({
+        "check": check.check,
+        "severity": check.severity,
+        "read": check.read,
+        "costs": check.lack.map(|lack| lack.costs(Lang::En)),
+        "fix": check.lack.map(|lack| lack.remedy(Lang::En)),
+    })
+}
+
+fn line(check: &Check, lang: Lang) -> String {
     let mark = match check.severity {
         Severity::Ok => "ok  ",
         Severity::Info => "info",
         Severity::Warn => "warn",
         Severity::Fail => "FAIL",
     };
-    let more = |label: &str, text: Option<&str>| text.map_or(String::new(), |text| format!("       {label}: {text}\n"));
-    format!("{mark}   {}: {}\n", check.check, check.read) + &more("costs", check.costs) + &more("do", check.fix)
+    let found = format!("{mark}   {}: {}\n", check.check, check.read);
+    let (costs, remedy) = lack_labels(lang);
+    let more = check
+        .lack
+        .map(|lack| format!("       {costs}: {}\n       {remedy}: {}\n", lack.costs(lang), lack.remedy(lang)));
+    found + &more.unwrap_or_default()
 }

@@ -61,8 +61,9 @@ fn measure(plan: Plan, options: &Measure, common: &Common) -> anyhow::Result<Exi
         return dry_run(&plan, options, common);
     }
     let lang = language(common);
-    let privilege = obtain_privilege(&options.bed, common, lang)?;
+    // Before we may become root of a user namespace: the store is that of the user who called.
     let store_path = paths::store(common.store.as_deref());
+    let privilege = obtain_privilege(&options.bed, common, lang)?;
     let mut store = open_store(&store_path)?;
     let interrupt = watch_signals()?;
 

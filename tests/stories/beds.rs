@@ -3,17 +3,15 @@
 use std::process::Command;
 
 use crate::{
-    machine::{Snapshot, turn},
+    machine::Snapshot,
     program::{Desk, SMALL, text},
 };
 
 #[test]
 fn a_bed_stands_is_used_and_taken_down() {
-    let _turn = turn();
-    let before = Snapshot::take();
     let desk = Desk::new();
-    let up = desk.run(&["bed", "up", "story", "--mtu", "9000"]);
-    assert_eq!(up.status, 0, "{}", up.err);
+    let before = Snapshot::take();
+    let standing = desk.bed("story", &["--mtu", "9000"]);
     assert!(desk.run(&["bed", "list"]).out.contains("wpstory-a"));
     desk.run(&["bed", "up", "story"]).fails(1, &["there is a bed \"story\" already", "bed down story"]);
 
@@ -38,29 +36,28 @@ fn a_bed_stands_is_used_and_taken_down() {
     assert_eq!(down.status, 0, "{}", down.err);
     assert!(down.out.contains("undone: namespace wpstory-a"), "{}", down.out);
     desk.run(&["bed", "down", "story"]).fails(1, &["there is no bed \"story\""]);
+    drop(standing);
     before.assert_same();
 }
 
 #[test]
 fn processes_in_a_bed_end_with_it() {
-    let _turn = turn();
-    let before = Snapshot::take();
     let desk = Desk::new();
-    assert_eq!(desk.run(&["bed", "up", "busy"]).status, 0);
+    let before = Snapshot::take();
+    let standing = desk.bed("busy", &[]);
     let mut sleeper = desk.start(&["bed", "exec", "busy", "a", "--", "sleep", "600"]);
     std::thread::sleep(std::time::Duration::from_millis(500));
-    assert_eq!(desk.run(&["bed", "down", "busy"]).status, 0);
+    drop(standing);
     assert!(!sleeper.wait().unwrap().success());
     before.assert_same();
 }
 
 #[test]
 fn a_namespace_of_somebody_else_is_left_alone() {
-    let _turn = turn();
+    let desk = Desk::new();
     let foreign = "wptaken-b";
     assert!(Command::new("ip").args(["netns", "add", foreign]).status().unwrap().success());
     let before = Snapshot::take();
-    let desk = Desk::new();
     let up = desk.run(&["bed", "up", "taken"]);
     before.assert_same();
     let removed = Command::new("ip").args(["netns", "del", foreign]).status().unwrap();

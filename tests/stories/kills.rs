@@ -8,7 +8,7 @@ use std::{
 };
 
 use crate::{
-    machine::{Snapshot, children, turn},
+    machine::{Snapshot, children},
     program::{Desk, MANY, text},
 };
 
@@ -30,9 +30,8 @@ impl Moments {
 
 #[test]
 fn kills_at_a_hundred_moments_leave_nothing_and_lose_nothing() {
-    let _turn = turn();
-    let before = Snapshot::take();
     let desk = Desk::new();
+    let before = Snapshot::take();
     let plan = desk.plan(MANY);
     let mut moments = Moments(SEED);
     let mut finished = 0;

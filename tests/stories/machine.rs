@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Stories that look at the whole machine take turns.
+/// Stories take turns: each looks at the whole machine.
 pub(crate) struct Turn {
     _lock: File,
 }

@@ -8,6 +8,8 @@ use std::{
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::machine::{Turn, turn};
+
 /// The program under test.
 pub(crate) const WIREPROOF: &str = env!("CARGO_BIN_EXE_wireproof");
 
@@ -51,6 +53,19 @@ warmup = 10
 /// A folder for one story: its store, its plan, its reports.
 pub(crate) struct Desk {
     folder: TempDir,
+    _turn: Turn,
+}
+
+/// A bed that stands until the story is over, also when it fails.
+pub(crate) struct Standing<'a> {
+    desk: &'a Desk,
+    name: &'a str,
+}
+
+impl Drop for Standing<'_> {
+    fn drop(&mut self) {
+        self.desk.run(&["bed", "down", self.name]);
+    }
 }
 
 /// What a command did.
@@ -62,7 +77,7 @@ pub(crate) struct Done {
 
 impl Desk {
     pub(crate) fn new() -> Self {
-        Self { folder: TempDir::new().unwrap() }
+        Self { folder: TempDir::new().unwrap(), _turn: turn() }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -86,6 +101,13 @@ impl Desk {
 
     pub(crate) fn run(&self, args: &[&str]) -> Done {
         done(self.command(args).stdin(Stdio::null()).output().unwrap())
+    }
+
+    /// Makes a bed that stands.
+    pub(crate) fn bed<'a>(&'a self, name: &'a str, more: &[&str]) -> Standing<'a> {
+        let up = self.run(&[&["bed", "up", name], more].concat());
+        assert_eq!(up.status, 0, "{}", up.err);
+        Standing { desk: self, name }
     }
 
     /// Starts a command whose output is kept for later.

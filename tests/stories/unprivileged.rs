@@ -7,7 +7,7 @@ use std::{
 };
 
 use crate::{
-    machine::{Snapshot, turn},
+    machine::Snapshot,
     program::{Desk, Done, SMALL, WIREPROOF, done, text},
 };
 
@@ -28,15 +28,16 @@ impl Guest {
         let mut command = Command::new("setpriv");
         command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(self.desk.path("wireproof")).args(args);
         command.env("HOME", self.desk.path("")).env_remove("XDG_DATA_HOME").env("LANG", "C").env_remove("LC_ALL");
+        // Left over from the sudo that runs the tests; the guest has none.
+        ["SUDO_UID", "SUDO_GID", "SUDO_USER"].iter().for_each(|name| _ = command.env_remove(name));
         done(command.stdin(Stdio::null()).output().unwrap())
     }
 }
 
 #[test]
 fn a_first_try_needs_no_root() {
-    let _turn = turn();
-    let before = Snapshot::take();
     let guest = Guest::new();
+    let before = Snapshot::take();
     let plan = guest.desk.plan(SMALL);
     let verify = guest.run(&["verify", text(&plan), "--json"]);
     assert_eq!(verify.status, 0, "{}", verify.err);
@@ -61,7 +62,6 @@ fn what_needs_root_says_so() {
 
 #[test]
 fn neither_root_nor_user_namespaces_is_explained() {
-    let _turn = turn();
     let guest = Guest::new();
     // The kernel makes no user namespace for a process whose root is not its mount namespace's (user_namespaces(7)).
     let root = guest.desk.path("root");

@@ -67,7 +67,7 @@ pub struct GoodputSpec {
     pub protocol: Protocol,
     /// IPv4 or IPv6.
     pub ip: IpVersion,
-    /// Connections that send at the same time, a thread each.
+    /// Connections that send at the same time.
     pub streams: u16,
     /// Time that counts.
     pub duration: Nanos,

@@ -11,6 +11,9 @@ pub enum BedError {
     /// A change could not be made; what was made before it is undone.
     #[error("cannot set up the bed: {0}; what was set up before it has been undone")]
     SetUp(AgentError),
+    /// The machine agent was lost.
+    #[error("{0}; what it had set up has been undone by another")]
+    Orphaned(AgentError),
     /// No bed of this name stands.
     #[error("there is no bed \"{name}\"; {}", standing(.beds))]
     NoSuchBed {
@@ -47,6 +50,14 @@ pub enum BedError {
         has: u32,
         /// MTU asked for.
         asked: u32,
+    },
+    /// The link stays down.
+    #[error("{interface} has not come up within {waited:?}; look at it with \"ip link\", and at the other end")]
+    NoLink {
+        /// The interface.
+        interface: String,
+        /// How long it was waited for.
+        waited: std::time::Duration,
     },
     /// An MTU that a veth pair cannot have.
     #[error("--mtu {0}: the lab's interfaces take an MTU from 68 (the least IPv4 allows) to 65535")]

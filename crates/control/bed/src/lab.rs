@@ -26,6 +26,9 @@ const SYSCTLS: [(&str, &str); 2] = [
     ("net.ipv4.tcp_no_metrics_save", "1"),
 ];
 
+/// Where the machine has IPv6 switched off, new namespaces may begin the same way.
+const IPV6_ON: (&str, &str) = ("net.ipv6.conf.default.disable_ipv6", "0");
+
 impl Lab {
     /// Everything to set up, in order.
     pub(crate) fn changes(&self) -> Vec<Change> {
@@ -35,7 +38,7 @@ impl Lab {
             .map(|endpoint| LinkEnd { namespace: endpoint.namespace.clone(), interface: endpoint.interface.clone() });
         let mut changes: Vec<Change> =
             endpoints.iter().map(|endpoint| Change::Namespace { name: endpoint.namespace.clone() }).collect();
-        changes.extend(endpoints.iter().flat_map(settings));
+        changes.extend(endpoints.iter().flat_map(|endpoint| self.settings(endpoint)));
         let [a, b] = ends.collect::<Vec<_>>().try_into().unwrap_or_else(|_| unreachable!("a lab has two ends"));
         changes.push(Change::Veth { a, b, mtu: self.mtu });
         changes.extend(endpoints.iter().flat_map(addresses));
@@ -47,6 +50,15 @@ impl Lab {
     pub(crate) fn endpoints(&self) -> Vec<Endpoint> {
         let names = ["a", "b"].into_iter().zip(1..);
         names.zip(self.cpus).map(|((name, host), cpu)| self.endpoint(name, host, cpu)).collect()
+    }
+
+    fn settings(&self, endpoint: &Endpoint) -> Vec<Change> {
+        let set = |(key, value): &(&str, &str)| Change::Sysctl {
+            namespace: endpoint.namespace.clone(),
+            key: (*key).to_owned(),
+            value: (*value).to_owned(),
+        };
+        SYSCTLS.iter().chain(self.ipv6.then_some(&IPV6_ON)).map(set).collect()
     }
 
     fn endpoint(&self, name: &str, host: u8, cpu: Option<usize>) -> Endpoint {
@@ -64,15 +76,6 @@ impl Lab {
             cpu,
         }
     }
-}
-
-fn settings(endpoint: &Endpoint) -> Vec<Change> {
-    let set = |(key, value): &(&str, &str)| Change::Sysctl {
-        namespace: endpoint.namespace.clone(),
-        key: (*key).to_owned(),
-        value: (*value).to_owned(),
-    };
-    SYSCTLS.iter().map(set).collect()
 }
 
 fn addresses(endpoint: &Endpoint) -> Vec<Change> {
@@ -109,8 +112,10 @@ mod tests {
                 "namespace wp1f-b",
                 "net.ipv4.tcp_timestamps = 0 in wp1f-a",
                 "net.ipv4.tcp_no_metrics_save = 1 in wp1f-a",
+                "net.ipv6.conf.default.disable_ipv6 = 0 in wp1f-a",
                 "net.ipv4.tcp_timestamps = 0 in wp1f-b",
                 "net.ipv4.tcp_no_metrics_save = 1 in wp1f-b",
+                "net.ipv6.conf.default.disable_ipv6 = 0 in wp1f-b",
                 "veth pair wp1f-a/lab-a and wp1f-b/lab-b, MTU 1500",
                 "address 198.18.0.1/24 on wp1f-a/lab-a",
                 "address 2001:2::1/64 on wp1f-a/lab-a",

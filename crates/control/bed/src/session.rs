@@ -3,7 +3,8 @@
 use std::{
     hash::{BuildHasher, RandomState},
     path::{Path, PathBuf},
-    time::Duration,
+    thread,
+    time::{Duration, Instant},
 };
 
 use model::{
@@ -16,6 +17,9 @@ use crate::{BedError, BedRef, cores, kept, lab::Lab};
 
 /// Any single request to an agent is done in this time.
 pub(crate) const REQUEST: Duration = Duration::from_secs(20);
+
+/// A link comes up in this time.
+const LINK: Duration = Duration::from_secs(5);
 
 /// MTU of a lab when none is asked for.
 const ETHERNET_MTU: Mtu = Mtu(1500);
@@ -44,6 +48,7 @@ pub struct Session {
     machine: AgentLink,
     /// Whether the bed was made for this session, and goes with it.
     temporary: bool,
+    program: PathBuf,
 }
 
 impl Session {
@@ -54,8 +59,12 @@ impl Session {
             BedRef::Lab => (make_lab(&mut machine, &random_id(), "lab", wanted)?, true),
             BedRef::Named(name) => (take_standing(&mut machine, name, wanted)?, false),
         };
-        let ports = bed.endpoints.iter().map(|end| port_agent(end, &wanted.program)).collect::<Result<_, _>>()?;
-        Ok(Self { bed, ports, machine, temporary })
+        let mut ports =
+            bed.endpoints.iter().map(|end| port_agent(end, &wanted.program)).collect::<Result<Vec<_>, _>>()?;
+        for (port, endpoint) in ports.iter_mut().zip(&bed.endpoints) {
+            wait_for_link(port, endpoint)?;
+        }
+        Ok(Self { bed, ports, machine, temporary, program: wanted.program.clone() })
     }
 
     /// The agents at the two ends, the sending one first.
@@ -76,10 +85,18 @@ impl Session {
     /// Ends the port agents, then undoes what was set up for this session.
     pub fn close(mut self) -> Result<(), BedError> {
         self.ports.clear();
-        if self.temporary {
-            self.machine.ask(Request::UndoAll, REQUEST)?;
+        if !self.temporary {
+            return Ok(());
         }
-        Ok(())
+        match self.machine.ask(Request::UndoAll, REQUEST) {
+            Ok(_) => Ok(()),
+            Err(error) if matches!(error.fault, Fault::Failed(_)) => Err(error.into()),
+            // The agent is gone, its record is not: another one undoes by it.
+            Err(error) => {
+                kept::clean(&self.program)?;
+                Err(BedError::Orphaned(error))
+            }
+        }
     }
 }
 
@@ -131,6 +148,21 @@ fn endpoint_facts(port: &mut AgentLink, endpoint: &str) -> Result<EndpointFacts,
     match port.ask(Request::EndpointFacts { endpoint: endpoint.to_owned() }, REQUEST)? {
         Reply::EndpointFacts(facts) => Ok(*facts),
         other => Err(confused(port, &other)),
+    }
+}
+
+/// The kernel declares a link up a moment after it was set up.
+fn wait_for_link(port: &mut AgentLink, endpoint: &Endpoint) -> Result<(), BedError> {
+    let until = Instant::now() + LINK;
+    loop {
+        let facts = endpoint_facts(port, &endpoint.name)?;
+        if facts.interfaces.iter().any(|link| link.name == endpoint.interface && link.state == "up") {
+            return Ok(());
+        }
+        if Instant::now() > until {
+            return Err(BedError::NoLink { interface: endpoint.interface.clone(), waited: LINK });
+        }
+        thread::sleep(Duration::from_millis(10));
     }
 }
 

@@ -11,7 +11,7 @@ use model::{
 pub enum Misfit {
     /// The bed has no address of this IP version.
     #[error(
-        "{probe}: bed \"{bed}\" has no {ip} address (is IPv6 switched off on this machine, or the MTU under 1280?); \
+        "{probe}: bed \"{bed}\" has no {ip} address (has the kernel no IPv6, or is the MTU under 1280?); \
          take the probe out of the plan, or choose ip = 4"
     )]
     NoAddress {

@@ -4,6 +4,12 @@ use std::{
     io,
     net::TcpStream,
     os::fd::{AsFd, AsRawFd},
+    time::Duration,
+};
+
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    io::Errno,
 };
 
 use crate::error::{On, Result};
@@ -33,6 +39,16 @@ pub fn tcp_info(stream: &TcpStream) -> Result<TcpInfo> {
         timestamps: info.tcpi_options & TIMESTAMPS != 0,
         snd_mss: info.tcpi_snd_mss,
     })
+}
+
+/// Sleeps until one of the streams can take data, or `patience` is over.
+pub fn wait_until_writable(streams: &[TcpStream], patience: Duration) -> Result<()> {
+    let mut watched: Vec<PollFd<'_>> = streams.iter().map(|stream| PollFd::new(stream, PollFlags::OUT)).collect();
+    let patience = Timespec { tv_sec: patience.as_secs() as i64, tv_nsec: patience.subsec_nanos().into() };
+    match poll(&mut watched, Some(&patience)) {
+        Ok(_) | Err(Errno::INTR) => Ok(()),
+        Err(error) => Err(error).on("poll", "TCP connections"),
+    }
 }
 
 /// A number that no other network namespace has, or will have until the next boot, of the namespace this socket is in.

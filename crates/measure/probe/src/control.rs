@@ -1,6 +1,12 @@
 //! What a measuring side shares with the thread that watches it.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::{
+    net::{Shutdown, TcpStream},
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+    },
+};
 
 /// Stops a measuring side and tells how far it is. Reading and writing it costs the measuring loop next to nothing.
 #[derive(Debug, Default)]
@@ -8,12 +14,18 @@ pub struct Control {
     stop: AtomicBool,
     done: AtomicU64,
     total: AtomicU64,
+    /// A stream that a call may sleep on for as long as it takes.
+    sleeper: Mutex<Option<TcpStream>>,
 }
+
+/// While it lives, stopping wakes the call that sleeps on its stream.
+pub(crate) struct Wakeable<'a>(&'a Control);
 
 impl Control {
     /// Asks the side to stop soon.
     pub fn stop(&self) {
         self.stop.store(true, Relaxed);
+        self.wake();
     }
 
     /// Whether the side was asked to stop.
@@ -29,12 +41,40 @@ impl Control {
         }
     }
 
+    /// Lets [`Control::stop`] wake a call that sleeps on this stream, so that it needs no timeout, which would cost a
+    /// timer in each call.
+    pub(crate) fn wakes(&self, stream: TcpStream) -> Wakeable<'_> {
+        *self.sleeper() = Some(stream);
+        if self.stopped() {
+            self.wake();
+        }
+        Wakeable(self)
+    }
+
+    fn wake(&self) {
+        if let Some(stream) = &*self.sleeper() {
+            // Fails only where the stream is closed already, and then nobody sleeps on it.
+            let _ = stream.shutdown(Shutdown::Both);
+        }
+    }
+
+    fn sleeper(&self) -> MutexGuard<'_, Option<TcpStream>> {
+        self.sleeper.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     pub(crate) fn expect(&self, total: u64) {
         self.total.store(total, Relaxed);
     }
 
     pub(crate) fn reached(&self, done: u64) {
         self.done.store(done, Relaxed);
+    }
+}
+
+impl Drop for Wakeable<'_> {
+    fn drop(&mut self) {
+        // The copy would keep the connection open.
+        self.0.sleeper().take();
     }
 }
 

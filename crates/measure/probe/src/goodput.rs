@@ -1,6 +1,6 @@
 //! Goodput: bulk data one way, counted where it arrives.
 //!
-//! Each stream has a thread. The counted time begins a fixed warm-up after the first byte (that warm-up is stored with
+//! One thread gives to all streams in turn; each stream has a thread that takes. The counted time begins a fixed warm-up after the first byte (that warm-up is stored with
 //! the result) and is cut into whole seconds by the receiver's clock. Sender and receiver also count every byte of the
 //! whole transfer, so that the two sums can be compared after the last byte has been drained.
 

@@ -23,11 +23,16 @@ pub(crate) fn bound(local: SocketAddr, kind: Type) -> Result<Socket, ProbeError>
     Ok(socket)
 }
 
-/// Makes the socket wait as asked; a sleeping call returns after `patience` at the latest.
-pub(crate) fn set_wait(socket: &Socket, mode: WaitMode, patience: Duration, on: SocketAddr) -> Result<(), ProbeError> {
+/// Makes the socket wait as asked; a sleeping call returns after `patience` at the latest, or never without.
+pub(crate) fn set_wait(
+    socket: &Socket,
+    mode: WaitMode,
+    patience: Option<Duration>,
+    on: SocketAddr,
+) -> Result<(), ProbeError> {
     match mode {
         WaitMode::Spin => socket.set_nonblocking(true).map_err(socket_error("set O_NONBLOCK for", on)),
-        WaitMode::Block => socket.set_read_timeout(Some(patience)).map_err(socket_error("set SO_RCVTIMEO for", on)),
+        WaitMode::Block => socket.set_read_timeout(patience).map_err(socket_error("set SO_RCVTIMEO for", on)),
     }
 }
 

@@ -7,6 +7,7 @@ mod doubts;
 mod figure;
 mod groups;
 mod html;
+mod lack;
 mod lang;
 mod notice;
 mod show;
@@ -19,6 +20,7 @@ pub use document::{
 };
 pub use doubts::advice;
 pub use html::html;
+pub use lack::{Lack, lack_labels};
 pub use lang::{Lang, LangError};
 pub use notice::Notice;
 pub use summary::summary;

@@ -234,3 +234,23 @@ term-mode-meaning = How both programs wait for a message: asking the socket with
 term-interval = Uncertainty
 term-interval-meaning = Where the true median lies with at least 95 % confidence, from the order of the trials. It takes six trials or more.
 statement = The results relate only to the items tested, as they stood during this run. wireproof is not a calibrated instrument.
+
+# What a machine or user may lack
+lack-costs = costs
+lack-remedy = do
+lack-store-costs = nothing can be measured, because no trial could be kept
+lack-store-remedy = name another place with --store PATH
+lack-root-costs = beds that stay (bed up) need root; measuring on the lab bed works
+lack-root-remedy = use sudo for the rest
+lack-namespaces-costs = no bed can be made
+lack-namespaces-remedy = use sudo, or let an administrator allow user namespaces
+lack-cores-costs = both ends share a core and take turns, so latencies are those of the scheduler
+lack-cores-remedy = give the machine, or this process (taskset), two cores or more
+lack-ipv6-costs = plans with ip = 6 cannot be measured
+lack-ipv6-remedy = start a kernel that has IPv6, without ipv6.disable=1 on its command line
+lack-clock-costs = each round-trip time holds two readings of the clock
+lack-clock-remedy = use the tsc clock source, where the processor's is steady
+lack-metal-costs = the host takes cores away at times, so single round trips may last milliseconds
+lack-metal-remedy = read medians, and compare only runs of the same machine
+lack-lab-costs = nothing can be measured without real cards
+lack-lab-remedy = the kernel needs network namespaces and veth (CONFIG_NET_NS, CONFIG_VETH)

@@ -226,3 +226,23 @@ term-mode-meaning = 両端のプログラムがメッセージを待つ方法。
 term-interval = 不確かさ
 term-interval-meaning = 真の中央値が95 %以上の信頼度で含まれる区間。試行の順序統計量から求め、6回以上の試行が必要です。
 statement = 本報告書の結果は、測定時の状態における試験対象にのみ関するものです。wireproof は校正された計測器ではありません。
+
+# What a machine or user may lack
+lack-costs = 影響
+lack-remedy = 対処
+lack-store-costs = 試行を保存できないため、測定できません
+lack-store-remedy = --store PATH で別の保存先を指定してください
+lack-root-costs = 常設の試験環境(bed up)には root 権限が必要です。模擬環境での測定は可能です
+lack-root-remedy = 必要な場合は sudo を使ってください
+lack-namespaces-costs = 試験環境を作成できません
+lack-namespaces-remedy = sudo を使うか、管理者にユーザー名前空間の許可を依頼してください
+lack-cores-costs = 両端が1つのコアを交互に使うため、遅延はスケジューラーの値になります
+lack-cores-remedy = このマシンまたはこのプロセス(taskset)に2つ以上のコアを割り当ててください
+lack-ipv6-costs = ip = 6 のプランは測定できません
+lack-ipv6-remedy = IPv6 に対応したカーネルを、コマンドラインに ipv6.disable=1 を付けずに起動してください
+lack-clock-costs = 往復遅延時間には時計の読み取り2回分が含まれます
+lack-clock-remedy = プロセッサーの TSC が安定している場合は、クロックソース tsc を使ってください
+lack-metal-costs = ホストがコアを一時的に奪うため、一部の往復が数ミリ秒になることがあります
+lack-metal-remedy = 中央値で判断し、同じマシンの測定どうしだけを比較してください
+lack-lab-costs = 実機の NIC がなければ測定できません
+lack-lab-remedy = カーネルにネットワーク名前空間と veth(CONFIG_NET_NS、CONFIG_VETH)が必要です

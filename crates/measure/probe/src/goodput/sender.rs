@@ -1,7 +1,7 @@
 //! The side that sends.
 
 use std::{
-    io::{self, Read, Write},
+    io::{Read, Write},
     net::{IpAddr, Shutdown, SocketAddr, TcpStream},
     sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
     thread,
@@ -62,20 +62,13 @@ impl Sender {
         let counters: Vec<AtomicU64> = self.streams.iter().map(|_| AtomicU64::new(0)).collect();
         let enough = AtomicBool::new(false);
         let counted = thread::scope(|scope| {
-            let givers: Vec<_> = self
-                .streams
-                .iter()
-                .zip(&counters)
-                .map(|(stream, counter)| scope.spawn(|| give(stream, counter, &enough)))
-                .collect();
+            let giver = scope.spawn(|| self.give(&counters, &enough));
             let counted = follow(&self.spec, clock::now(), &counters, control, window);
             if counted.is_ok() {
                 thread::sleep(OVERRUN);
             }
             enough.store(true, Relaxed);
-            for giver in givers {
-                giver.join().map_err(|_| ProbeError::Cancelled)?.map_err(socket_error("send to", self.peer))?;
-            }
+            giver.join().map_err(|_| ProbeError::Cancelled)??;
             counted
         })?;
         self.drain(control)?;
@@ -84,9 +77,33 @@ impl Sender {
         Ok(Sent { counted_bytes: bytes, total_bytes: sum(&counters), counted_s: seconds, retransmits })
     }
 
+    /// Writes into all streams in turn until it is enough. One thread for all: where the streams share a core, a thread
+    /// each would only take turns.
+    fn give(&self, counters: &[AtomicU64], enough: &AtomicBool) -> Result<(), ProbeError> {
+        let chunk = vec![0; CHUNK];
+        while !enough.load(Relaxed) {
+            let mut taken = false;
+            for (mut stream, counter) in self.streams.iter().zip(counters) {
+                match stream.write(&chunk) {
+                    Ok(length) => {
+                        counter.fetch_add(length as u64, Relaxed);
+                        taken = true;
+                    }
+                    Err(error) if is_nothing_yet(&error) => {}
+                    Err(error) => return Err(socket_error("send to", self.peer)(error)),
+                }
+            }
+            if !taken {
+                kernel::socket::wait_until_writable(&self.streams, STOP_CHECK)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Ends each stream and waits for the receiver to do the same, which it does after the last byte.
     fn drain(&self, control: &Control) -> Result<(), ProbeError> {
         for stream in &self.streams {
+            stream.set_nonblocking(false).map_err(socket_error("clear O_NONBLOCK for", self.peer))?;
             stream.shutdown(Shutdown::Write).map_err(socket_error("shut down the stream to", self.peer))?;
         }
         let waiting = Instant::now();
@@ -117,21 +134,6 @@ fn connect(local: IpAddr, peer: SocketAddr) -> Result<TcpStream, ProbeError> {
     socket.connect_timeout(&peer.into(), CONNECT).map_err(socket_error("connect to", peer))?;
     let stream = TcpStream::from(socket);
     stream.set_read_timeout(Some(STOP_CHECK)).map_err(socket_error("set SO_RCVTIMEO for", peer))?;
-    stream.set_write_timeout(Some(STOP_CHECK)).map_err(socket_error("set SO_SNDTIMEO for", peer))?;
+    stream.set_nonblocking(true).map_err(socket_error("set O_NONBLOCK for", peer))?;
     Ok(stream)
-}
-
-/// Writes into one stream until it is enough.
-fn give(mut stream: &TcpStream, counter: &AtomicU64, enough: &AtomicBool) -> io::Result<()> {
-    let chunk = vec![0; CHUNK];
-    while !enough.load(Relaxed) {
-        match stream.write(&chunk) {
-            Ok(length) => {
-                counter.fetch_add(length as u64, Relaxed);
-            }
-            Err(error) if is_nothing_yet(&error) => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
 }

@@ -66,6 +66,13 @@ impl Client {
     pub fn run(mut self, control: &Control, window: &dyn Window) -> Result<LatencyResult, ProbeError> {
         let clock_cost_ns = clock::cost();
         control.expect(self.spec.warmup + self.spec.count);
+        let _wakeable = match &self.pipe {
+            Pipe::Tcp(stream) => {
+                let stream = stream.try_clone().map_err(socket_error("duplicate the stream to", self.peer))?;
+                Some(control.wakes(stream))
+            }
+            Pipe::Udp(_) => None,
+        };
         let (mut warm_up, mut book) = (Book::new(), Book::new());
         self.round_trips(0..self.spec.warmup, &mut warm_up, control)?;
         window.opened();
@@ -109,14 +116,21 @@ impl Client {
                     heard = clock::now();
                     self.note(heard.0 - sent.0, book);
                 }
-                Wait::TimedOut => book.gave_up(short),
+                Wait::TimedOut => {
+                    book.gave_up(short);
+                    self.check_alive(heard)?;
+                }
                 Wait::Stopped => return Err(ProbeError::Cancelled),
             }
-            let silent = Duration::from_nanos(clock::now().0 - heard.0);
-            if silent > GONE.max(3 * Duration::from(self.spec.timeout)) {
-                return Err(ProbeError::NoAnswer { peer: self.peer, waited: silent });
-            }
             control.reached(number + 1);
+        }
+        Ok(())
+    }
+
+    fn check_alive(&self, heard: Nanos) -> Result<(), ProbeError> {
+        let waited = Duration::from_nanos(clock::now().0 - heard.0);
+        if waited > GONE.max(3 * Duration::from(self.spec.timeout)) {
+            return Err(ProbeError::NoAnswer { peer: self.peer, waited });
         }
         Ok(())
     }
@@ -160,6 +174,7 @@ impl Client {
                 let mut have = 0;
                 while have < self.message.len() {
                     match stream.read(&mut self.message[have..]) {
+                        Ok(0) if control.stopped() => return Ok(Wait::Stopped),
                         Ok(0) => return Err(ProbeError::PeerClosed { peer: self.peer }),
                         Ok(length) => have += length,
                         Err(error) if is_nothing_yet(&error) => {
@@ -193,7 +208,7 @@ fn patience(spec: &LatencySpec) -> Duration {
 fn connect_udp(spec: &LatencySpec, local: IpAddr, peer: SocketAddr) -> Result<UdpSocket, ProbeError> {
     let socket = bound(SocketAddr::new(local, 0), Type::DGRAM)?;
     socket.connect(&peer.into()).map_err(socket_error("connect to", peer))?;
-    set_wait(&socket, spec.mode, patience(spec), peer)?;
+    set_wait(&socket, spec.mode, Some(patience(spec)), peer)?;
     Ok(socket.into())
 }
 
@@ -201,6 +216,7 @@ fn connect_tcp(spec: &LatencySpec, local: IpAddr, peer: SocketAddr) -> Result<Tc
     let socket = bound(SocketAddr::new(local, 0), Type::STREAM)?;
     socket.connect_timeout(&peer.into(), GONE).map_err(socket_error("connect to", peer))?;
     socket.set_tcp_nodelay(true).map_err(socket_error("set TCP_NODELAY for", peer))?;
-    set_wait(&socket, spec.mode, patience(spec), peer)?;
+    // TCP brings every byte or ends, so that no timeout is needed to notice a loss.
+    set_wait(&socket, spec.mode, None, peer)?;
     Ok(socket.into())
 }

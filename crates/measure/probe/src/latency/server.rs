@@ -40,7 +40,7 @@ impl Server {
         let door = match spec.protocol {
             Protocol::Udp => {
                 let socket = bound(any_port, Type::DGRAM)?;
-                set_wait(&socket, spec.mode, STOP_CHECK, any_port)?;
+                set_wait(&socket, spec.mode, Some(STOP_CHECK), any_port)?;
                 Door::Udp(socket.into())
             }
             Protocol::Tcp => {
@@ -133,9 +133,11 @@ impl Server {
         let socket = SockRef::from(&stream);
         socket.set_nonblocking(false).map_err(socket_error("clear O_NONBLOCK for", peer))?;
         socket.set_tcp_nodelay(true).map_err(socket_error("set TCP_NODELAY for", peer))?;
-        set_wait(&socket, self.spec.mode, STOP_CHECK, peer)?;
+        set_wait(&socket, self.spec.mode, None, peer)?;
         let timestamps = kernel::socket::tcp_info(&stream)?.timestamps;
         let mut message = vec![0; payload_of(&self.spec, timestamps, self.mtu)?.0 as usize];
+        let copy = stream.try_clone().map_err(socket_error("duplicate the stream to", peer))?;
+        let _wakeable = control.wakes(copy);
         let mut answered = 0;
         while read_message(&mut stream, &mut message, control).map_err(socket_error("receive from", peer))? {
             send_all(&mut stream, &message).map_err(socket_error("send to", peer))?;
