@@ -7,8 +7,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use protocol::{AgentLink, Fault, FrameError, FromAgent, Hello, Launch, Request, write_message, write_preamble};
 use tempfile::TempDir;
+use wireproof_protocol::{
+    AgentLink, Fault, FrameError, FromAgent, Hello, Launch, Request, write_message, write_preamble,
+};
 
 /// Starts a shell script as agent.
 fn launch(folder: &Path, script: &str) -> Result<AgentLink, Fault> {
@@ -34,14 +36,14 @@ fn another_build_is_refused_with_both_named() {
     let greeting = greeting(folder.path(), "0.0.9 abcdef");
     let fault = launch(folder.path(), &format!("cat {greeting}; cat >/dev/null")).err().expect("refused");
     let Fault::OtherBuild { theirs, ours } = &fault else { panic!("{fault:?}") };
-    assert_eq!((theirs.as_str(), ours), ("0.0.9 abcdef", &protocol::build_id()));
+    assert_eq!((theirs.as_str(), ours), ("0.0.9 abcdef", &wireproof_protocol::build_id()));
     assert!(fault.to_string().contains("use the same wireproof program on both ends"));
 }
 
 #[test]
 fn what_a_login_script_prints_is_quoted() {
     let folder = TempDir::new().expect("a folder");
-    let greeting = greeting(folder.path(), &protocol::build_id());
+    let greeting = greeting(folder.path(), &wireproof_protocol::build_id());
     let script = format!("echo Welcome to host7; cat {greeting}; cat >/dev/null");
     let fault = launch(folder.path(), &script).err().expect("refused");
     assert!(
@@ -55,7 +57,7 @@ fn an_agent_that_dies_is_quoted() {
     let folder = TempDir::new().expect("a folder");
     let fault = launch(folder.path(), "echo no such luck >&2; exit 9").err().expect("dead");
     assert_eq!(fault.to_string(), "ended unexpectedly (exit status 9); it said: no such luck");
-    let greeting = greeting(folder.path(), &protocol::build_id());
+    let greeting = greeting(folder.path(), &wireproof_protocol::build_id());
     let mut agent = launch(folder.path(), &format!("cat {greeting}; kill -KILL $$")).expect("greets");
     let fault = agent.ask(Request::LabState, Duration::from_secs(5)).expect_err("dead").fault;
     assert_eq!(fault.to_string(), "ended unexpectedly (killed by signal 9)");
@@ -71,7 +73,7 @@ fn a_program_that_is_not_there_is_named() {
 #[test]
 fn an_agent_that_does_not_answer_in_time_is_ended() {
     let folder = TempDir::new().expect("a folder");
-    let greeting = greeting(folder.path(), &protocol::build_id());
+    let greeting = greeting(folder.path(), &wireproof_protocol::build_id());
     let mut agent = launch(folder.path(), &format!("cat {greeting}; exec sleep 600")).expect("greets");
     let asked = Instant::now();
     let fault = agent.ask(Request::LabState, Duration::from_millis(300)).expect_err("late").fault;
