@@ -77,8 +77,16 @@ pub(crate) enum Command {
         options: Measure,
     },
     /// Measure goodput only: what arrives of bulk data.
-    #[command(alias = "throughput")]
     Goodput {
+        /// 4 or 6.
+        #[arg(long)]
+        ip: Option<IpVersion>,
+        #[command(flatten)]
+        options: Measure,
+    },
+    /// Another word for goodput, which says what RFC 1242 calls throughput.
+    #[command(hide = true)]
+    Throughput {
         /// 4 or 6.
         #[arg(long)]
         ip: Option<IpVersion>,
@@ -133,6 +141,13 @@ pub(crate) enum Command {
         #[arg(required = true, last = true)]
         program: Vec<OsString>,
     },
+}
+
+impl Command {
+    /// Whether it writes or reads files of the user who called, and not the machine's.
+    pub(crate) fn keeps_files(&self) -> bool {
+        !matches!(self, Self::Bed { .. } | Self::Clean | Self::Agent { .. } | Self::InNamespace { .. })
+    }
 }
 
 /// Where and how to measure.

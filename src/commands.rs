@@ -10,6 +10,7 @@ mod words;
 use std::{env, path::PathBuf};
 
 use anyhow::Context;
+use kernel::privilege;
 use report::Lang;
 
 use crate::{
@@ -19,11 +20,22 @@ use crate::{
 
 /// Does what the command line says.
 pub(crate) fn run(cli: Cli) -> Exit {
+    act(cli).unwrap_or_else(|error| explain(&error))
+}
+
+fn act(cli: Cli) -> anyhow::Result<Exit> {
     let common = cli.common;
-    let done = match cli.command {
+    if cli.command.keeps_files() {
+        privilege::reach_files_as_sudo_user()?;
+    }
+    match cli.command {
         Command::Verify { plan, options } => measure::verify(&plan, &options, &common),
         Command::Latency { protocol, ip, mode, options } => measure::latency(protocol, ip, mode, &options, &common),
         Command::Goodput { ip, options } => measure::goodput(ip, &options, &common),
+        Command::Throughput { ip, options } => {
+            measure::say_what_throughput_is(&common);
+            measure::goodput(ip, &options, &common)
+        }
         Command::Bed { action } => bed::act(action, &common),
         Command::Runs => runs::list(&common),
         Command::Report { run, out } => runs::report(&run, out.as_deref(), &common),
@@ -34,8 +46,7 @@ pub(crate) fn run(cli: Cli) -> Exit {
         Command::Man { dir } => words::man(&dir),
         Command::Agent { .. } => agent::serve_stdio().map(|()| Exit::Done).map_err(Into::into),
         Command::InNamespace { namespace, program } => bed::enter(&namespace, &program),
-    };
-    done.unwrap_or_else(|error| explain(&error))
+    }
 }
 
 /// The language to speak: as said, or as the environment says.

@@ -1,6 +1,9 @@
 //! How the program ends.
 
-use std::process::ExitCode;
+use std::{
+    io::{Write, stderr},
+    process::ExitCode,
+};
 
 use model::Verdict;
 
@@ -49,8 +52,13 @@ impl From<Option<Verdict>> for Exit {
 #[error("{0}")]
 pub(crate) struct Words(pub(crate) String);
 
+/// Writes a line to standard error. Nobody reading it any more, as after `2>&1 | head`, is no reason to stop measuring.
+pub(crate) fn say(text: &str) {
+    let _ = writeln!(stderr(), "{text}");
+}
+
 /// Says what went wrong, and gives the exit status for it.
 pub(crate) fn explain(error: &anyhow::Error) -> Exit {
-    eprintln!("wireproof: {error:#}");
+    say(&format!("wireproof: {error:#}"));
     if error.is::<Words>() { Exit::Words } else { Exit::CouldNot }
 }

@@ -1,4 +1,4 @@
-//! Where the program keeps things. What sudo made belongs to the user who called sudo.
+//! Where the program keeps things: with the user who called, also through sudo.
 
 use std::{
     env, fs,
@@ -20,27 +20,15 @@ pub(crate) fn report(given: Option<&Path>, store: &Path, run: &RunId) -> PathBuf
     given.map_or_else(beside, Path::to_owned)
 }
 
-/// Makes a folder with its parents; those it made belong to the user who called sudo.
+/// Makes a folder with its parents.
 pub(crate) fn make_folder(folder: &Path) -> anyhow::Result<()> {
-    let missing: Vec<&Path> =
-        folder.ancestors().take_while(|path| !path.as_os_str().is_empty() && !path.exists()).collect();
-    fs::create_dir_all(folder).with_context(|| {
-        format!("cannot make the folder {}; name another one with --out or --store", folder.display())
-    })?;
-    missing.into_iter().for_each(give_to_caller);
-    Ok(())
+    fs::create_dir_all(folder)
+        .with_context(|| format!("cannot make the folder {}; name another one with --out or --store", folder.display()))
 }
 
-/// Writes a file that belongs to the user who called sudo.
+/// Writes a file.
 pub(crate) fn write(path: &Path, text: &str) -> anyhow::Result<()> {
-    fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
-    give_to_caller(path);
-    Ok(())
-}
-
-/// Gives a file to the user who called sudo. Where that fails, the file is root's, which harms nothing measured.
-pub(crate) fn give_to_caller(path: &Path) {
-    let _ = privilege::give_to_sudo_user(path);
+    fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
 }
 
 fn data() -> PathBuf {

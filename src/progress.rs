@@ -10,7 +10,10 @@ use model::{Plan, ProbeSpec};
 use report::{Lang, Notice};
 use run::estimate;
 
-use crate::cli::{Color, Common};
+use crate::{
+    cli::{Color, Common},
+    exit::say,
+};
 
 /// Between two lines where there is no terminal.
 const LINE: Duration = Duration::from_secs(5);
@@ -51,7 +54,7 @@ impl Progress {
         match &self.show {
             Show::Nothing => {}
             Show::Bar(bar) => bar.set_message(notice.text(self.lang)),
-            Show::Lines { .. } => eprintln!("{}", notice.text(self.lang)),
+            Show::Lines { .. } => say(&notice.text(self.lang)),
         }
     }
 
@@ -89,7 +92,7 @@ impl Progress {
             Show::Lines { last } => {
                 if last.is_none_or(|last| last.elapsed() >= LINE) {
                     *last = Some(Instant::now());
-                    eprintln!("{text}");
+                    say(&text);
                 }
             }
         }
@@ -103,6 +106,9 @@ impl Progress {
 }
 
 fn bar(color: Color) -> ProgressBar {
+    if color == Color::Always {
+        console::set_colors_enabled_stderr(true);
+    }
     let template = if color == Color::Never { "[{bar:24}] {msg}" } else { "[{bar:24.cyan}] {msg}" };
     let bar = ProgressBar::with_draw_target(Some(1000), ProgressDrawTarget::stderr_with_hz(8));
     let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());

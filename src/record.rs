@@ -10,30 +10,46 @@ use crate::progress::Progress;
 pub(crate) struct Record<'a> {
     store: &'a mut Store,
     progress: &'a mut Progress,
-    /// The first thing that could not be stored. The run goes on: its report is then the only copy.
+    /// The run as it began, until that is stored.
+    begun: Option<Run>,
+    /// Trials that are not stored yet: tried again with each later one.
+    unsaved: Vec<Trial>,
+    /// Why something is not stored yet.
     failed: Option<StoreError>,
 }
 
 impl<'a> Record<'a> {
     pub(crate) fn new(store: &'a mut Store, progress: &'a mut Progress) -> Self {
-        Self { store, progress, failed: None }
+        Self { store, progress, begun: None, unsaved: Vec::new(), failed: None }
     }
 
-    /// What could not be stored, if anything.
+    /// Why the run is not stored, or not all of it. Its report is then the only copy.
     pub(crate) fn into_failure(self) -> Option<StoreError> {
         self.failed
     }
 
-    fn keep(&mut self, write: impl FnOnce(&mut Store) -> Result<(), StoreError>) {
-        if self.failed.is_none() {
-            self.failed = write(self.store).err();
+    /// Stores what is not stored yet, and then does this.
+    fn keep(&mut self, run: &RunId, last: impl FnOnce(&mut Store) -> Result<(), StoreError>) {
+        self.failed = self.save_all(run).and_then(|()| last(self.store)).err();
+    }
+
+    fn save_all(&mut self, run: &RunId) -> Result<(), StoreError> {
+        if let Some(begun) = &self.begun {
+            self.store.begin(begun)?;
+            self.begun = None;
         }
+        while let Some(trial) = self.unsaved.first() {
+            self.store.add_trial(run, trial)?;
+            self.unsaved.remove(0);
+        }
+        Ok(())
     }
 }
 
 impl Observer for Record<'_> {
     fn began(&mut self, run: &Run) {
-        self.keep(|store| store.begin(run));
+        self.begun = Some(run.clone());
+        self.keep(&run.id, |_| Ok(()));
     }
 
     fn step(&mut self, step: &Step, number: usize, steps: usize) {
@@ -45,10 +61,11 @@ impl Observer for Record<'_> {
     }
 
     fn trial(&mut self, run: &RunId, trial: &Trial) {
-        self.keep(|store| store.add_trial(run, trial));
+        self.unsaved.push(trial.clone());
+        self.keep(run, |_| Ok(()));
     }
 
     fn ended(&mut self, run: &Run) {
-        self.keep(|store| store.finish(run));
+        self.keep(&run.id, |store| store.finish(run));
     }
 }

@@ -52,6 +52,16 @@ fn only_the_agent_measures_and_changes_the_machine() {
 }
 
 #[test]
+fn control_reaches_the_machine_through_messages_alone() {
+    let (rooms, machine) = (rooms(), floor("machine"));
+    for room in rooms.iter().filter(|room| ["run", "bed", "protocol"].contains(&room.name.as_str())) {
+        for used in used_rooms(room, &rooms) {
+            assert_ne!(used.floor, machine, "{} must not depend on {}: an agent does that", room.name, used.name);
+        }
+    }
+}
+
+#[test]
 fn only_the_program_depends_on_the_agent() {
     for room in rooms() {
         assert!(!dependencies(&room.manifest).contains(&"agent".to_owned()), "{} must not depend on agent", room.name);

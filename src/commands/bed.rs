@@ -7,7 +7,7 @@ use bed::{BedRef, Wanted};
 use kernel::{namespace, privilege};
 use model::{Bed, Mtu, Privilege};
 
-use super::{own_program, print, print_json};
+use super::{measure::words_or_bed, own_program, print, print_json};
 use crate::{
     cli::{BedAction, Common},
     exit::{Exit, Words},
@@ -47,7 +47,7 @@ fn up(name: &str, mtu: Option<Mtu>, common: &Common) -> anyhow::Result<Exit> {
         privilege: Privilege::Root,
         program: own_program()?,
     };
-    let bed = bed::up(name, &wanted)?;
+    let bed = bed::up(name, &wanted).map_err(words_or_bed)?;
     if common.json {
         print_json(&bed)?;
     } else {

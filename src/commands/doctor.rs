@@ -1,5 +1,7 @@
 //! What this kernel, this machine and this user can do, and what each missing piece costs.
 
+use std::path::Path;
+
 use bed::{BedRef, Session, Survey, Wanted};
 use kernel::{clock, privilege, user_namespace};
 use model::Privilege;
@@ -48,10 +50,14 @@ pub(super) fn doctor(common: &Common) -> anyhow::Result<Exit> {
     // The store belongs to the user: look before a user namespace may change who we are.
     let mut checks = vec![store(common), user()];
     let program = own_program()?;
-    let allowed = privilege::current() == Privilege::Root || user_namespace::become_root().is_ok();
-    if allowed {
-        let privilege = privilege::current();
-        checks.extend(machine(&bed::survey(&program)?));
+    if privilege::current() == Privilege::User
+        && let Err(error) = user_namespace::become_root()
+    {
+        checks.push(Check::not("user namespace", Severity::Fail, error.to_string(), Lack::RootAndUserNamespaces));
+    }
+    let privilege = privilege::current();
+    if privilege != Privilege::User {
+        checks.extend(machine(&program));
         checks.push(lab(&Wanted { bed: BedRef::Lab, mtu: None, cpus: None, privilege, program }));
     }
     tell(&checks, common)?;
@@ -62,10 +68,7 @@ pub(super) fn doctor(common: &Common) -> anyhow::Result<Exit> {
 fn store(common: &Common) -> Check {
     let path = paths::store(common.store.as_deref());
     match path.parent().map_or(Ok(()), paths::make_folder).and_then(|()| Ok(Store::open(&path)?)) {
-        Ok(_) => {
-            paths::give_to_caller(&path);
-            Check::ok("store", path.display().to_string())
-        }
+        Ok(_) => Check::ok("store", path.display().to_string()),
         Err(error) => Check::not("store", Severity::Fail, format!("{error:#}"), Lack::Store),
     }
 }
@@ -85,7 +88,14 @@ fn user() -> Check {
     }
 }
 
-fn machine(survey: &Survey) -> Vec<Check> {
+fn machine(program: &Path) -> Vec<Check> {
+    match bed::survey(program) {
+        Ok(survey) => facts(&survey),
+        Err(error) => vec![Check::not("machine", Severity::Fail, error.to_string(), Lack::LabBed)],
+    }
+}
+
+fn facts(survey: &Survey) -> Vec<Check> {
     let host = &survey.host;
     let mut checks = vec![
         Check::ok("kernel", format!("{} on {}", host.kernel, host.architecture)),

@@ -7,18 +7,21 @@ use std::{
 };
 
 use anyhow::Context;
-use bed::{BedRef, Session, Wanted};
+use bed::{BedError, BedRef, Session, Wanted};
 use kernel::{privilege, user_namespace};
 use model::{IpVersion, Plan, Privilege, Protocol, Run, WaitMode};
 use report::{Document, Lang, Notice};
 use run::{Ending, Order, RunError, conduct, estimate};
-use signal_hook::{consts::TERM_SIGNALS, flag};
+use signal_hook::{
+    consts::{SIGHUP, TERM_SIGNALS},
+    flag,
+};
 use store::Store;
 
 use super::{language, own_program, plans, print, print_json};
 use crate::{
     cli::{Common, Measure},
-    exit::{Exit, Words, explain},
+    exit::{Exit, Words, explain, say},
     paths,
     progress::Progress,
     record::Record,
@@ -48,12 +51,16 @@ pub(super) fn latency(
 
 /// `wireproof goodput`
 pub(super) fn goodput(ip: Option<IpVersion>, options: &Measure, common: &Common) -> anyhow::Result<Exit> {
-    if std::env::args().any(|word| word == "throughput") && !common.quiet {
-        eprintln!("{}", Notice::ThroughputAlias.text(language(common)));
-    }
     let sets = ip.map(|ip| format!("goodput.ip={}", u8::from(ip)));
     let plan = plans::read(Path::new("goodput"), options, sets.into_iter().collect())?;
     measure(plan, options, common)
+}
+
+/// For those who typed `throughput`.
+pub(super) fn say_what_throughput_is(common: &Common) {
+    if !common.quiet {
+        say(&Notice::ThroughputAlias.text(language(common)));
+    }
 }
 
 fn measure(plan: Plan, options: &Measure, common: &Common) -> anyhow::Result<Exit> {
@@ -61,57 +68,71 @@ fn measure(plan: Plan, options: &Measure, common: &Common) -> anyhow::Result<Exi
         return dry_run(&plan, options, common);
     }
     let lang = language(common);
-    // Before we may become root of a user namespace: the store is that of the user who called.
+    // Before we may become root of a user namespace: files are those of the user who called.
     let store_path = paths::store(common.store.as_deref());
-    let privilege = obtain_privilege(&options.bed, common, lang)?;
     let mut store = open_store(&store_path)?;
+    options.out.as_deref().map_or(Ok(()), paths::make_folder)?;
+    let privilege = obtain_privilege(&options.bed, common, lang)?;
     let interrupt = watch_signals()?;
 
     let mut progress = Progress::new(common, lang, &plan);
     progress.say(&Notice::Preparing);
     let wanted =
         Wanted { bed: options.bed.clone(), mtu: options.mtu, cpus: options.cpus, privilege, program: own_program()? };
-    let mut session = Session::open(&wanted)?;
+    let mut session = Session::open(&wanted).map_err(words_or_bed)?;
     let mut record = Record::new(&mut store, &mut progress);
     let conducted = conduct(order(plan), &mut session, &mut record, &interrupt);
     let not_stored = record.into_failure();
     progress.say(&Notice::Undoing);
     let closed = session.close();
     progress.end();
-    paths::give_to_caller(&store_path);
 
-    let (run, ending) = conducted.map_err(plan_or_machine)?;
-    let exit = tell(&run, options.out.as_deref(), &store_path, common, lang)?;
-    if let Some(error) = not_stored {
-        return Err(anyhow::Error::new(error).context("the run could not be stored, its report is the only copy"));
-    }
-    match ending {
-        Ending::Complete => closed.map(|()| exit).map_err(Into::into),
-        Ending::Interrupted => {
-            closed?;
-            eprintln!("{}", Notice::Interrupted.text(lang));
-            Ok(Exit::Interrupted)
-        }
-        Ending::Failed(error) => {
-            let explained = explain(&anyhow::Error::new(error));
-            if let Err(error) = closed {
-                explain(&error.into());
+    // Whatever went wrong is said, each thing for itself; the first sets the exit status.
+    let mut failures: Vec<anyhow::Error> = Vec::new();
+    let mut exit = Exit::Done;
+    match conducted {
+        Err(error) => failures.push(words_or_run(error)),
+        Ok((run, ending)) => {
+            match tell(&run, options.out.as_deref(), &store_path, common, lang) {
+                Ok(verdict) => exit = verdict,
+                Err(error) => failures.push(error),
             }
-            Ok(explained)
+            match ending {
+                Ending::Complete => {}
+                Ending::Interrupted => {
+                    say(&Notice::Interrupted.text(lang));
+                    exit = Exit::Interrupted;
+                }
+                Ending::Failed(error) => failures.push(error.into()),
+            }
         }
     }
+    failures
+        .extend(not_stored.map(|error| {
+            anyhow::Error::new(error).context("the run could not be stored, its report is the only copy")
+        }));
+    failures.extend(closed.err().map(Into::into));
+    Ok(failures.iter().map(explain).collect::<Vec<_>>().first().copied().unwrap_or(exit))
 }
 
 /// A plan that does not fit the bed is wrong words; everything else is the machine.
-fn plan_or_machine(error: RunError) -> anyhow::Error {
+fn words_or_run(error: RunError) -> anyhow::Error {
     match error {
         RunError::Misfit(misfit) => Words(misfit.to_string()).into(),
         other => other.into(),
     }
 }
 
+/// What no bed can have is wrong words; everything else is the machine.
+pub(super) fn words_or_bed(error: BedError) -> anyhow::Error {
+    match error {
+        BedError::Mtu(_) | BedError::NoSuchCore { .. } | BedError::OtherMtu { .. } => Words(error.to_string()).into(),
+        other => other.into(),
+    }
+}
+
 fn order(plan: Plan) -> Order {
-    let words = std::env::args().skip(1);
+    let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
     Order { plan, command: iter::once("wireproof".to_owned()).chain(words).collect(), wireproof: agent::build() }
 }
 
@@ -130,7 +151,7 @@ fn obtain_privilege(bed: &BedRef, common: &Common, lang: Lang) -> anyhow::Result
          kernel.apparmor_restrict_unprivileged_userns)",
     )?;
     if !common.quiet {
-        eprintln!("{}", Notice::Unprivileged.text(lang));
+        say(&Notice::Unprivileged.text(lang));
     }
     Ok(Privilege::UserNamespace)
 }
@@ -139,18 +160,17 @@ fn open_store(path: &Path) -> anyhow::Result<Store> {
     if let Some(folder) = path.parent() {
         paths::make_folder(folder)?;
     }
-    let store = Store::open(path)?;
-    paths::give_to_caller(path);
-    Ok(store)
+    Ok(Store::open(path)?)
 }
 
 /// The first signal ends the run in order; a second one ends the program at once, and the agents then undo by
 /// themselves.
 fn watch_signals() -> anyhow::Result<Arc<AtomicBool>> {
     let interrupt = Arc::new(AtomicBool::new(false));
-    for signal in TERM_SIGNALS {
-        flag::register_conditional_shutdown(*signal, 130, Arc::clone(&interrupt))?;
-        flag::register(*signal, Arc::clone(&interrupt))?;
+    // A terminal that is closed, or an ssh session that is cut, is an interrupt too.
+    for signal in TERM_SIGNALS.iter().copied().chain([SIGHUP]) {
+        flag::register_conditional_shutdown(signal, 130, Arc::clone(&interrupt))?;
+        flag::register(signal, Arc::clone(&interrupt))?;
     }
     Ok(interrupt)
 }
@@ -166,7 +186,7 @@ fn tell(run: &Run, out: Option<&Path>, store: &Path, common: &Common, lang: Lang
         print(&report::summary(run, &outcomes, lang))?;
     }
     if !common.quiet {
-        eprintln!("{}", Notice::ReportWritten { path: &page.display().to_string() }.text(lang));
+        say(&Notice::ReportWritten { path: &page.display().to_string() }.text(lang));
     }
     Ok(verdict::overall(&outcomes).into())
 }
@@ -185,7 +205,11 @@ pub(super) fn write_report(run: &Run, folder: &Path, lang: Lang) -> anyhow::Resu
 fn dry_run(plan: &Plan, options: &Measure, common: &Common) -> anyhow::Result<Exit> {
     let steps = plan.steps();
     let seconds: f64 = steps.iter().map(|step| estimate(&step.spec)).sum();
-    let changes = bed::planned_changes(&options.bed, options.mtu)?;
+    let planned = bed::planned(&options.bed, options.mtu).map_err(words_or_bed)?;
+    let changes = planned.as_ref().map(|planned| planned.changes.clone()).unwrap_or_default();
+    if let Some(planned) = &planned {
+        run::check(plan, &planned.bed).map_err(|misfit| Words(misfit.to_string()))?;
+    }
     if common.json {
         let steps: Vec<_> = steps.iter().map(|step| &step.spec).collect();
         print_json(&serde_json::json!({ "plan": plan, "steps": steps, "changes": changes, "seconds": seconds }))?;

@@ -7,7 +7,11 @@ use report::{Document, Notice};
 use store::Store;
 
 use super::{language, measure::write_report, print, print_json};
-use crate::{cli::Common, exit::Exit, paths};
+use crate::{
+    cli::Common,
+    exit::{Exit, say},
+    paths,
+};
 
 /// `wireproof runs`
 pub(super) fn list(common: &Common) -> anyhow::Result<Exit> {
@@ -46,7 +50,7 @@ pub(super) fn report(run: &RunId, out: Option<&Path>, common: &Common) -> anyhow
         print(&report::summary(&run, &outcomes, lang))?;
     }
     if !common.quiet {
-        eprintln!("{}", Notice::ReportWritten { path: &page.display().to_string() }.text(lang));
+        say(&Notice::ReportWritten { path: &page.display().to_string() }.text(lang));
     }
     Ok(verdict::overall(&outcomes).into())
 }

@@ -1,6 +1,6 @@
 //! The program's own words for other programs: schema, completions, man pages.
 
-use std::{fs, path::Path};
+use std::path::Path;
 
 use anyhow::Context;
 use clap_complete::Shell;
@@ -27,8 +27,5 @@ pub(super) fn man(dir: &Path) -> anyhow::Result<Exit> {
     paths::make_folder(dir)?;
     clap_mangen::generate_to(cli::definition(), dir)
         .with_context(|| format!("cannot write man pages into {}", dir.display()))?;
-    for page in fs::read_dir(dir)?.flatten() {
-        paths::give_to_caller(&page.path());
-    }
     Ok(Exit::Done)
 }

@@ -53,8 +53,9 @@ fn what_the_bed_cannot_have_is_said_before_anything_is_measured() {
     desk.run(&["latency", "--frame-sizes", "1519"]).fails(2, &["does not fit MTU 1500", "1518 bytes"]);
     desk.run(&["latency", "--ip", "6", "--frame-sizes", "64"]).fails(2, &["smallest frame is 70"]);
     desk.run(&["latency", "--ip", "6", "--mtu", "1000", "--frame-sizes", "128"]).fails(2, &["no IPv6 address"]);
-    desk.run(&["latency", "--mtu", "20"]).fails(1, &["MTU from 68"]);
-    desk.run(&["latency", "--cpus", "0,4095"]).fails(1, &["core 4095 cannot be used"]);
+    desk.run(&["latency", "--mtu", "20"]).fails(2, &["MTU from 68"]);
+    desk.run(&["latency", "--dry-run", "--frame-sizes", "9018"]).fails(2, &["does not fit MTU 1500"]);
+    desk.run(&["latency", "--cpus", "0,4095"]).fails(2, &["core 4095 cannot be used"]);
     desk.run(&["latency", "--bed", "nowhere"]).fails(1, &["no bed \"nowhere\"", "bed up"]);
     assert!(desk.runs().is_empty());
     before.assert_same();

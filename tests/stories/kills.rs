@@ -43,9 +43,9 @@ fn kills_at_a_hundred_moments_leave_nothing_and_lose_nothing() {
         victims.sort_unstable();
         victims.push(run.id());
         let victim = victims[moments.next(victims.len() as u64) as usize];
+        let stored_before = stored(&desk);
         // An agent may have ended in this very moment; then the run ends by itself.
         let _ = Command::new("kill").args(["-KILL", &victim.to_string()]).stderr(std::process::Stdio::null()).status();
-        let stored_before = stored(&desk);
         let _ = run.wait().unwrap();
         let clean = desk.run(&["clean"]);
         assert_eq!(clean.status, 0, "kill {kill} of {victim} after {:?}: {}", begun.elapsed(), clean.err);
@@ -58,8 +58,10 @@ fn kills_at_a_hundred_moments_leave_nothing_and_lose_nothing() {
     for run in desk.runs() {
         let id = run["id"].as_str().unwrap();
         let document = desk.run(&["report", id, "--json", "--quiet", "--out", text(&desk.path("out"))]).json();
-        let numbers = document["trials"].as_array().unwrap().len();
-        assert_eq!(run["trials"], numbers as u64, "each stored trial can be read");
+        let trials = document["trials"].as_array().unwrap();
+        assert_eq!(run["trials"], trials.len() as u64, "each stored trial can be read");
+        let numbers: Vec<u64> = trials.iter().map(|trial| trial["number"].as_u64().unwrap()).collect();
+        assert_eq!(numbers, (1..=trials.len() as u64).collect::<Vec<_>>(), "none is missing in between");
     }
     fs::remove_file(desk.path("runs.db")).unwrap();
 }

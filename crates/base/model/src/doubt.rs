@@ -17,9 +17,9 @@ pub enum Doubt {
         /// The endpoint.
         endpoint: String,
     },
-    /// The hypervisor took time away during the trial.
+    /// The hypervisor took time away from the cores of the two ends during the trial.
     Steal {
-        /// Of the busiest core's time, in percent.
+        /// Of the worse core's time, in percent.
         percent: f64,
     },
     /// Replies are missing, so mean and maximum are unknown.
@@ -36,6 +36,8 @@ pub enum Doubt {
         /// Bytes the receiver counted.
         received: u64,
     },
+    /// The sender's data ended before the receiver's counted time was over, so its end was counted as silence.
+    DataEndedEarly,
     /// Fewer trials than an interval needs.
     FewTrials {
         /// Trials there are.
@@ -52,4 +54,9 @@ pub enum Doubt {
     },
     /// The run was interrupted before all trials were done.
     Interrupted,
+    /// The run could not go on.
+    Failed {
+        /// What went wrong, in English.
+        what: String,
+    },
 }

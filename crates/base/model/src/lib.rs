@@ -22,6 +22,6 @@ pub use frame_size::{FrameSize, PayloadSize};
 pub use plan::{Limit, Metric, Plan};
 pub use probe::{GoodputSpec, IpVersion, LatencySpec, ProbeSpec, Protocol, WaitMode};
 pub use run::{Run, RunId};
-pub use trial::{GoodputResult, LatencyResult, LimitedBy, Measured, RttSummary, Trial};
+pub use trial::{GoodputReceived, GoodputResult, GoodputSent, LatencyResult, LimitedBy, Measured, RttSummary, Trial};
 pub use units::{BitRate, Mtu, Nanos};
 pub use verdict::{Interval, LimitOutcome, Verdict};

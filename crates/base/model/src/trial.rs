@@ -141,6 +141,36 @@ pub struct GoodputResult {
     pub cpu: Vec<CoreUse>,
 }
 
+/// What a goodput receiver counted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GoodputReceived {
+    /// Payload bytes in the counted time.
+    pub counted_bytes: u64,
+    /// The counted time as it really was, in seconds.
+    pub counted_s: f64,
+    /// Payload bytes in all, warm-up and drain included.
+    pub total_bytes: u64,
+    /// Goodput of each whole second, in bit/s.
+    pub intervals_bps: Vec<f64>,
+    /// Warm-up left out, in seconds.
+    pub warmup_s: f64,
+    /// Whether the data ended before the counted time was over.
+    pub ended_early: bool,
+}
+
+/// What a goodput sender counted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GoodputSent {
+    /// Payload bytes given to the sockets in the counted time.
+    pub counted_bytes: u64,
+    /// The counted time as it really was, in seconds.
+    pub counted_s: f64,
+    /// Payload bytes given to the sockets in all, warm-up included.
+    pub total_bytes: u64,
+    /// TCP segments sent again, warm-up included.
+    pub retransmits: u64,
+}
+
 /// Use of one core over a trial, in percent of its time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CoreUse {

@@ -1,6 +1,6 @@
 //! The agent process: dispatches requests to the rooms that measure and change.
 //!
-//! One thread dispatches, one reads, and each measurement has its own. When the input ends, or nothing is heard for
+//! One thread dispatches, one reads, one beats, and each measurement has its own. When the input ends, or nothing is heard for
 //! [`protocol::SILENCE`], the agent stops its measurements, undoes its changes and goes.
 
 mod machine;
@@ -47,6 +47,7 @@ pub fn serve_stdio() -> Result<(), AgentFailure> {
     // Whatever else prints to standard output from now on lands in standard error, not between the messages.
     let outbox = Outbox::new(kernel::fd::take_stdout()?);
     outbox.greet(&Hello { build: build_id() });
+    beat_in_background(outbox.clone());
     let inbox = read_in_background();
     let mut agent = Agent { outbox, machine: Machine::default(), tasks: HashMap::new() };
     let ended = agent.dispatch(&inbox);
@@ -62,7 +63,7 @@ struct Agent {
 
 impl Agent {
     fn dispatch(&mut self, inbox: &Receiver<Result<ToAgent, FrameError>>) -> Result<(), AgentFailure> {
-        let (mut heard, mut beat) = (Instant::now(), Instant::now());
+        let mut heard = Instant::now();
         while heard.elapsed() < SILENCE {
             let patience = if self.tasks.is_empty() { HEARTBEAT } else { PROGRESS };
             match inbox.recv_timeout(patience) {
@@ -76,10 +77,6 @@ impl Agent {
             }
             self.tasks.retain(|_, task| !task.is_over());
             self.tasks.values_mut().for_each(|task| task.tell_progress(&self.outbox));
-            if beat.elapsed() >= HEARTBEAT {
-                beat = Instant::now();
-                self.outbox.send(&FromAgent::Heartbeat);
-            }
         }
         Ok(())
     }
@@ -115,6 +112,16 @@ impl Agent {
         }
         self.machine.leave().map_err(AgentFailure::Undo)
     }
+}
+
+/// On a thread of its own, because a request such as undoing may take a while.
+fn beat_in_background(outbox: Outbox) {
+    thread::spawn(move || {
+        loop {
+            thread::sleep(HEARTBEAT);
+            outbox.send(&FromAgent::Heartbeat);
+        }
+    });
 }
 
 fn read_in_background() -> Receiver<Result<ToAgent, FrameError>> {

@@ -63,8 +63,8 @@ impl Machine {
     }
 
     fn keep(&mut self, bed: &Bed) -> Result<Reply, String> {
-        let ledger = self.ledger.take().ok_or(NOT_OPEN)?;
-        ledger.keep(bed).map_err(text)?;
+        self.ledger()?.keep(bed).map_err(text)?;
+        self.ledger = None;
         Ok(Reply::Done)
     }
 

@@ -14,7 +14,7 @@ use std::{
 use kernel::{clock, cpu};
 use model::Nanos;
 use probe::{Control, ProbeError, goodput, latency};
-use protocol::{Figures, FromAgent, GoodputReceived, GoodputSent, Outcome, Task};
+use protocol::{Figures, FromAgent, Outcome, Task};
 
 use crate::{outbox::Outbox, window::Counters};
 
@@ -91,8 +91,8 @@ fn measure(
     clock::sleep_until(wait_for_start(started, control)?);
     let counters = Counters::default();
     let figures = prepared.run(control, &counters)?;
-    let (cpu, duration_s) = counters.difference();
-    Ok(Outcome { pinned, cpu, duration_s, figures })
+    let (cpu, cpu_s) = counters.difference();
+    Ok(Outcome { pinned, cpu, cpu_s, figures })
 }
 
 fn wait_for_start(started: &Receiver<Nanos>, control: &Control) -> Result<Nanos, ProbeError> {
@@ -146,23 +146,8 @@ impl Prepared {
         Ok(match self {
             Self::LatencyServer(server) => Figures::LatencyServer { answered: server.serve(control)? },
             Self::LatencyClient(client) => Figures::LatencyClient(Box::new(client.run(control, counters)?)),
-            Self::GoodputReceiver(receiver) => {
-                let received = receiver.serve(control, counters)?;
-                Figures::GoodputReceiver(GoodputReceived {
-                    counted_bytes: received.counted_bytes,
-                    total_bytes: received.total_bytes,
-                    intervals_bps: received.intervals_bps,
-                    warmup_s: received.warmup_s,
-                })
-            }
-            Self::GoodputSender(sender) => {
-                let sent = sender.run(control, counters)?;
-                Figures::GoodputSender(GoodputSent {
-                    counted_bytes: sent.counted_bytes,
-                    total_bytes: sent.total_bytes,
-                    retransmits: sent.retransmits,
-                })
-            }
+            Self::GoodputReceiver(receiver) => Figures::GoodputReceiver(receiver.serve(control, counters)?),
+            Self::GoodputSender(sender) => Figures::GoodputSender(sender.run(control, counters)?),
         })
     }
 }

@@ -4,7 +4,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use model::{Change, Endpoint, LinkEnd, Mtu};
+use model::{Bed, BedKind, Change, Endpoint, LinkEnd, Mtu, Privilege};
 
 /// Smallest MTU that IPv6 works with (RFC 8200, section 5).
 const LEAST_IPV6_MTU: Mtu = Mtu(1280);
@@ -44,6 +44,12 @@ impl Lab {
         changes.extend(endpoints.iter().flat_map(addresses));
         changes.extend(endpoints.iter().flat_map(links_up));
         changes
+    }
+
+    /// The bed that it makes.
+    pub(crate) fn bed(&self, name: &str, privilege: Privilege) -> Bed {
+        let (name, endpoints) = (name.to_owned(), self.endpoints());
+        Bed { kind: BedKind::Lab, name, simulated: true, privilege, endpoints }
     }
 
     /// The two ends.

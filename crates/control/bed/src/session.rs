@@ -8,7 +8,7 @@ use std::{
 };
 
 use model::{
-    Bed, BedKind, Change, Endpoint, Environment, Mtu, Privilege,
+    Bed, Change, Endpoint, Environment, Mtu, Privilege,
     environment::{EndpointFacts, HostFacts, InterfaceFacts},
 };
 use protocol::{AgentLink, Fault, LabState, Launch, Reply, Request};
@@ -117,15 +117,22 @@ pub fn survey(program: &Path) -> Result<Survey, BedError> {
     Ok(Survey { host: host_facts(&mut machine)?, interfaces, lab: lab_state(&mut machine)? })
 }
 
-/// What would be set up for this bed, in words; nothing for a bed that stands already.
-pub fn planned_changes(bed: &BedRef, mtu: Option<Mtu>) -> Result<Vec<String>, BedError> {
-    match bed {
-        BedRef::Lab => {
-            let lab = Lab { id: "<id>".to_owned(), mtu: lab_mtu(mtu)?, ipv6: true, cpus: [None; 2] };
-            Ok(lab.changes().iter().map(ToString::to_string).collect())
-        }
-        BedRef::Named(_) => Ok(Vec::new()),
+/// A bed as it would be.
+pub struct Planned {
+    /// Its ends, not pinned yet.
+    pub bed: Bed,
+    /// What would be set up, in words.
+    pub changes: Vec<String>,
+}
+
+/// What would be set up for this bed; `None` for one that stands already.
+pub fn planned(bed: &BedRef, mtu: Option<Mtu>) -> Result<Option<Planned>, BedError> {
+    if *bed != BedRef::Lab {
+        return Ok(None);
     }
+    let lab = Lab { id: "<id>".to_owned(), mtu: lab_mtu(mtu)?, ipv6: true, cpus: [None; 2] };
+    let changes = lab.changes().iter().map(ToString::to_string).collect();
+    Ok(Some(Planned { bed: lab.bed("lab", Privilege::Root), changes }))
 }
 
 pub(crate) fn machine_agent(program: &Path) -> Result<AgentLink, BedError> {
@@ -175,13 +182,7 @@ pub(crate) fn make_lab(machine: &mut AgentLink, id: &str, name: &str, wanted: &W
     for change in lab.changes() {
         apply(machine, change)?;
     }
-    Ok(Bed {
-        kind: BedKind::Lab,
-        name: name.to_owned(),
-        simulated: true,
-        privilege: wanted.privilege,
-        endpoints: lab.endpoints(),
-    })
+    Ok(lab.bed(name, wanted.privilege))
 }
 
 fn lab_mtu(asked: Option<Mtu>) -> Result<Mtu, BedError> {

@@ -135,11 +135,6 @@ impl AgentLink {
         Ok(link)
     }
 
-    /// Which agent this is, for messages to people.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
     /// A number no other request or task of this agent has.
     pub fn new_id(&mut self) -> u64 {
         self.next_id += 1;
@@ -195,11 +190,6 @@ impl AgentLink {
     /// An error of this agent.
     pub fn error(&self, fault: Fault) -> AgentError {
         AgentError { agent: self.name.clone(), fault }
-    }
-
-    /// Process id of the agent.
-    pub fn pid(&self) -> u32 {
-        self.child.id()
     }
 
     fn greet(&mut self) -> Result<(), AgentError> {

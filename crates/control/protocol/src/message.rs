@@ -3,7 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 use model::{
-    Bed, Change, GoodputSpec, LatencyResult, LatencySpec, Mtu, Nanos,
+    Bed, Change, GoodputReceived, GoodputSent, GoodputSpec, LatencyResult, LatencySpec, Mtu, Nanos,
     environment::{EndpointFacts, HostFacts},
     trial::CoreUse,
 };
@@ -43,7 +43,7 @@ pub enum ToAgent {
         /// When, by `CLOCK_MONOTONIC` of the machine; in the past means at once.
         at: Nanos,
     },
-    /// A side that serves until told: finish and give the result.
+    /// A latency server, which serves until told: finish and give the result.
     Finish {
         /// Which.
         id: u64,
@@ -173,7 +173,7 @@ pub enum Reply {
 pub struct LabState {
     /// Cores this agent may use.
     pub cpus: Vec<usize>,
-    /// Whether the kernel has IPv6, and it is not switched off.
+    /// Whether the kernel has IPv6.
     pub ipv6: bool,
 }
 
@@ -232,10 +232,10 @@ pub enum Task {
 pub struct Outcome {
     /// Whether the measuring threads sat on the core that was asked for.
     pub pinned: bool,
-    /// Each core over the counted time.
+    /// Each core over the counted time; empty for a side that counts no time.
     pub cpu: Vec<CoreUse>,
-    /// The counted time, in seconds.
-    pub duration_s: f64,
+    /// The counted time between the readings of the cores, in seconds.
+    pub cpu_s: f64,
     /// The figures.
     pub figures: Figures,
 }
@@ -255,30 +255,6 @@ pub enum Figures {
     GoodputReceiver(GoodputReceived),
     /// A goodput sender's count.
     GoodputSender(GoodputSent),
-}
-
-/// What a goodput receiver counted.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct GoodputReceived {
-    /// Payload bytes in the counted time.
-    pub counted_bytes: u64,
-    /// Payload bytes in all, warm-up and drain included.
-    pub total_bytes: u64,
-    /// Goodput of each whole second, in bit/s.
-    pub intervals_bps: Vec<f64>,
-    /// Warm-up left out, in seconds.
-    pub warmup_s: f64,
-}
-
-/// What a goodput sender counted.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct GoodputSent {
-    /// Payload bytes in the counted time.
-    pub counted_bytes: u64,
-    /// Payload bytes in all, warm-up included.
-    pub total_bytes: u64,
-    /// TCP segments sent again, warm-up included.
-    pub retransmits: u64,
 }
 
 /// Why a request or task did not work.

@@ -161,8 +161,10 @@ fn trial(
 fn finish(run: &mut Run, session: &mut Session, ending: &Ending) {
     run.finished = Some(now());
     run.partial = !matches!(ending, Ending::Complete);
-    if run.partial {
-        run.doubts.push(Doubt::Interrupted);
+    match ending {
+        Ending::Complete => {}
+        Ending::Interrupted => run.doubts.push(Doubt::Interrupted),
+        Ending::Failed(error) => run.doubts.push(Doubt::Failed { what: error.to_string() }),
     }
     // After a failure an agent may be gone; the run is then partial, and its environment after it unknown.
     if let Ok(after) = session.environment(now()) {

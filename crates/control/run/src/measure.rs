@@ -12,7 +12,7 @@ use protocol::{AgentError, AgentLink, CANCEL, Failure, Fault, FromAgent, Outcome
 /// Opening sockets and connecting is done in this time.
 const PREPARE: Duration = Duration::from_secs(15);
 
-/// A measurement that comes no further for this long is stuck.
+/// A measurement that comes no further for this long is stuck; longer where a single reply may take longer.
 const STALL: Duration = Duration::from_secs(30);
 
 /// Between the order to start and the start, so that both sides have the order in time.
@@ -70,7 +70,7 @@ fn follow(
     sender.prepare(sender_task(spec, bed, peer), interrupt)?;
     receiver.start()?;
     sender.start()?;
-    let (mut furthest, mut moved) = (0.0, Instant::now());
+    let (stall, mut furthest, mut moved) = (stall(spec), 0.0, Instant::now());
     while !sender.done {
         check(interrupt)?;
         let mut watched = |fraction: f64| {
@@ -81,11 +81,14 @@ fn follow(
         };
         sender.step(GLANCE, &mut watched)?;
         receiver.step(Duration::ZERO, &mut |_| {})?;
-        if moved.elapsed() > STALL {
-            return Err(sender.deadline("come any further with its measurement", STALL).into());
+        if moved.elapsed() > stall {
+            return Err(sender.deadline("come any further with its measurement", stall).into());
         }
     }
-    receiver.link.send(&ToAgent::Finish { id: receiver.id })?;
+    if matches!(spec, ProbeSpec::Latency(_)) {
+        // A goodput receiver ends by itself, with the data.
+        receiver.link.send(&ToAgent::Finish { id: receiver.id })?;
+    }
     let asked = Instant::now();
     while !receiver.done {
         check(interrupt)?;
@@ -95,6 +98,13 @@ fn follow(
         }
     }
     Ok((sender.take_outcome()?, receiver.take_outcome()?))
+}
+
+fn stall(spec: &ProbeSpec) -> Duration {
+    match spec {
+        ProbeSpec::Latency(spec) => STALL.max(4 * Duration::from(spec.timeout)),
+        ProbeSpec::Goodput(_) => STALL,
+    }
 }
 
 fn check(interrupt: &AtomicBool) -> Result<(), NoResult> {

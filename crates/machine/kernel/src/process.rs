@@ -17,31 +17,54 @@ use crate::{
 /// How long a process may take to end after SIGTERM, and again after SIGKILL.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// Ends a process: asks (SIGTERM), then kills (SIGKILL), and waits until it is gone. Fine where it is gone already.
-pub fn end(pid: u32) -> Result<()> {
-    match end_gently(pid) {
-        Err(error) if error.raw_os_error() != Some(Errno::SRCH.raw_os_error()) => {
-            Err(error).on("kill", format_args!("process {pid}"))
-        }
-        _ => Ok(()),
+/// Ends processes: asks all of them (SIGTERM), then kills those that stay (SIGKILL), and waits until they are gone. Fine
+/// where one is gone already.
+pub fn end(pids: &[u32]) -> Result<()> {
+    let mut left = Vec::new();
+    for pid in pids {
+        // A descriptor, and not the number, which another process may get meanwhile.
+        left.extend(open(*pid).on("pidfd_open", format_args!("process {pid}"))?.map(|process| (*pid, process)));
     }
-}
-
-fn end_gently(pid: u32) -> io::Result<()> {
-    let number = i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or_else(|| invalid("not a process id"))?;
-    // A descriptor, and not the number, which another process may get meanwhile.
-    let process = pidfd_open(number, PidfdFlags::empty())?;
     for signal in [Signal::TERM, Signal::KILL] {
-        pidfd_send_signal(&process, signal)?;
-        if is_gone_within(&process, GRACE)? {
-            return Ok(());
+        left = signal_and_wait(left, signal)?;
+    }
+    match left.first() {
+        None => Ok(()),
+        Some((pid, _)) => {
+            let stubborn = io::Error::new(io::ErrorKind::TimedOut, "it did not end, not even by SIGKILL");
+            Err(stubborn).on("kill", format_args!("process {pid}"))
         }
     }
-    Err(io::Error::new(io::ErrorKind::TimedOut, "it did not end, not even by SIGKILL"))
 }
 
-fn is_gone_within(process: &OwnedFd, time: Duration) -> io::Result<bool> {
-    let deadline = clock::now().0 + time.as_nanos() as u64;
+/// `None` where there is no such process any more.
+fn open(pid: u32) -> io::Result<Option<OwnedFd>> {
+    let number = i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or_else(|| invalid("not a process id"))?;
+    match pidfd_open(number, PidfdFlags::empty()) {
+        Err(Errno::SRCH) => Ok(None),
+        opened => Ok(Some(opened?)),
+    }
+}
+
+/// Signals all, gives them [`GRACE`] together, and brings back those that are still there.
+fn signal_and_wait(processes: Vec<(u32, OwnedFd)>, signal: Signal) -> Result<Vec<(u32, OwnedFd)>> {
+    for (pid, process) in &processes {
+        match pidfd_send_signal(process, signal) {
+            Ok(()) | Err(Errno::SRCH) => {}
+            Err(error) => return Err(error).on("kill", format_args!("process {pid}")),
+        }
+    }
+    let deadline = clock::now().0 + GRACE.as_nanos() as u64;
+    let mut left = Vec::new();
+    for (pid, process) in processes {
+        if !is_gone_by(&process, deadline).on("poll", format_args!("process {pid}"))? {
+            left.push((pid, process));
+        }
+    }
+    Ok(left)
+}
+
+fn is_gone_by(process: &OwnedFd, deadline: u64) -> io::Result<bool> {
     loop {
         let left = Duration::from_nanos(deadline.saturating_sub(clock::now().0));
         let timeout = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: left.subsec_nanos().into() };
@@ -73,9 +96,9 @@ mod tests {
                 .expect("a shell");
             let mut ready = [0; 6];
             child.stdout.as_mut().expect("piped").read_exact(&mut ready).expect("it says so");
-            end(child.id()).expect("it ends");
+            end(&[child.id()]).expect("it ends");
             assert!(child.try_wait().expect("ours").is_some(), "{script}");
-            end(child.id()).expect("gone already");
+            end(&[child.id()]).expect("gone already");
         }
     }
 }

@@ -1,9 +1,13 @@
 //! Being root without being root: a user namespace of our own (user_namespaces(7)).
 
-use std::{fs, io};
+use std::{
+    fs::{self, File},
+    io,
+    os::fd::AsRawFd,
+};
 
 use rustix::{
-    mount::{MountFlags, MountPropagationFlags, mount, mount_change},
+    mount::{MountFlags, MountPropagationFlags, mount, mount_bind_recursive, mount_change},
     process::{getgid, getuid},
     thread::UnshareFlags,
 };
@@ -13,8 +17,11 @@ use crate::{
     link,
 };
 
+/// Where users keep files of their session, which may be named for a report.
+const USERS: &str = "/run/user";
+
 /// Makes this process, which must be single-threaded, root in user, mount and network namespaces of its own. `/run` is
-/// empty there, so that namespaces can be named; the loopback interface is up.
+/// empty there but for `/run/user`, so that namespaces can be named; the loopback interface is up.
 pub fn become_root() -> Result<()> {
     let (uid, gid) = (getuid().as_raw(), getgid().as_raw());
     let all = UnshareFlags::NEWUSER | UnshareFlags::NEWNS | UnshareFlags::NEWNET;
@@ -26,7 +33,12 @@ pub fn become_root() -> Result<()> {
     write("/proc/self/gid_map", &format!("0 {gid} 1"))?;
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC).on("mount", "/")?;
     let mode = MountFlags::NOSUID | MountFlags::NODEV;
+    let users = File::open(USERS).ok();
     mount("tmpfs", "/run", "tmpfs", mode, Some(c"mode=0755")).on("mount", "/run")?;
+    if let Some(users) = users {
+        fs::create_dir(USERS).on("mkdir", USERS)?;
+        mount_bind_recursive(format!("/proc/self/fd/{}", users.as_raw_fd()), USERS).on("mount", USERS)?;
+    }
     fs::create_dir("/run/netns").on("mkdir", "/run/netns")?;
     link::switch("lo", true).on("RTM_SETLINK", "interface lo")
 }

@@ -158,7 +158,7 @@ fn processes_in_a_namespace_are_found_and_ended() {
     let spawn = || std::process::Command::new("sleep").arg("60").spawn();
     let mut child = namespace::within(name, spawn).expect("it exists").expect("a program");
     assert_eq!(namespace::processes_in(name).expect("it exists"), [child.id()]);
-    process::end(child.id()).expect("it ends");
+    process::end(&[child.id()]).expect("it ends");
     child.wait().expect("ours");
     assert!(namespace::processes_in(name).expect("it exists").is_empty());
 }

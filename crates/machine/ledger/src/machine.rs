@@ -143,8 +143,9 @@ fn take_back_namespace(name: &str, entry: &Entry) -> kernel::Result<bool> {
 }
 
 fn end_processes_in(name: &str) -> kernel::Result<()> {
-    let others = namespace::processes_in(name)?.into_iter().filter(|pid| *pid != std::process::id());
-    others.into_iter().try_for_each(process::end)
+    let mut others = namespace::processes_in(name)?;
+    others.retain(|pid| *pid != std::process::id());
+    process::end(&others)
 }
 
 fn take_back_end(end: &LinkEnd, entry: &Entry) -> kernel::Result<bool> {

@@ -109,12 +109,14 @@ impl Ledger {
         Ok(undone)
     }
 
-    /// Leaves the changes standing on purpose; `about` is what [`kept`](crate::kept()) will say of them.
-    pub fn keep(mut self, about: &impl Serialize) -> Result<(), Error> {
+    /// Leaves the changes standing on purpose; `about` is what [`kept`](crate::kept()) will say of them. Where that cannot
+    /// be written, they are this owner's still, to be undone.
+    pub fn keep(&mut self, about: &impl Serialize) -> Result<(), Error> {
         let about = serde_json::to_value(about).map_err(io::Error::from).map_err(failed("write", &self.path))?;
-        self.contents.kept = Some(about.clone());
-        self.append(&Line::Kept(KeptLine { boot_id: self.boot_id.clone(), about }))?;
-        self.sync()
+        self.append(&Line::Kept(KeptLine { boot_id: self.boot_id.clone(), about: about.clone() }))?;
+        self.sync()?;
+        self.contents.kept = Some(about);
+        Ok(())
     }
 
     /// Whether its owner left the changes standing on purpose.
@@ -147,11 +149,13 @@ impl Drop for Ledger {
     }
 }
 
-/// Reads a ledger without locking it.
-pub(crate) fn read_unlocked(dir: &Path, owner: &str) -> Result<Contents, Error> {
+/// Reads a ledger without locking it; `None` where its owner has just ended and removed it.
+pub(crate) fn read_unlocked(dir: &Path, owner: &str) -> Result<Option<Contents>, Error> {
     let path = path(dir, owner)?;
-    let file = File::open(&path).map_err(failed("open", &path))?;
-    read(&file, &path, &boot_id()?)
+    match File::open(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        file => read(&file.map_err(failed("open", &path))?, &path, &boot_id()?).map(Some),
+    }
 }
 
 fn read(mut file: &File, path: &Path, boot_id: &str) -> Result<Contents, Error> {

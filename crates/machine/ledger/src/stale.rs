@@ -29,7 +29,8 @@ impl fmt::Display for Undone {
 pub fn kept<T: DeserializeOwned>(dir: &Path) -> Result<Vec<T>, Error> {
     let mut found = Vec::new();
     for owner in owners(dir)? {
-        if let Some(about) = read_unlocked(dir, &owner)?.kept {
+        let Some(contents) = read_unlocked(dir, &owner)? else { continue };
+        if let Some(about) = contents.kept {
             found.push(serde_json::from_value(about).map_err(|why| Error::Kept { owner: owner.clone(), why })?);
         }
     }

@@ -8,8 +8,8 @@ mod receiver;
 mod sender;
 mod timeline;
 
-pub use receiver::{Received, Receiver};
-pub use sender::{Sender, Sent};
+pub use receiver::Receiver;
+pub use sender::Sender;
 
 /// Bytes given to one write or read call. Fits a core's second-level cache together with the kernel's copy.
 const CHUNK: usize = 256 * 1024;

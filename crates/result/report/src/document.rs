@@ -162,7 +162,7 @@ pub struct LatencyFigures {
     pub rtt_ns: RttSummary,
     /// Messages a second that the schedule asked for; null for ping-pong, where each reply triggers the next message.
     pub intended_pps: Option<f64>,
-    /// Messages a second that were sent.
+    /// Round trips a second that were made.
     pub achieved_pps: f64,
     /// What reading the clock once costs, in nanoseconds.
     pub clock_cost_ns: f64,

@@ -19,6 +19,8 @@ pub fn advice(doubt: &Doubt, lang: Lang) -> String {
         Doubt::Unprivileged => t.get("doubt-unprivileged"),
         Doubt::EnvironmentChanged { what } => t.with("doubt-environment-changed", &[("what", what)]),
         Doubt::Interrupted => t.get("doubt-interrupted"),
+        Doubt::DataEndedEarly => t.get("doubt-data-ended-early"),
+        Doubt::Failed { what } => t.with("doubt-failed", &[("what", what)]),
     }
 }
 

@@ -9,7 +9,7 @@ progress-report-written = Report written to { $path }
 progress-interrupted = Interrupted: storing and reporting what was measured so far
 time-left = about { $seconds } s left
 throughput-alias-note = “Throughput” is RFC 1242's highest rate without loss. This command measures goodput: the payload that arrives, as iperf3 shows it.
-unprivileged-note = Running without root, in a user namespace of its own. With root (sudo), the lab lives in named network namespaces that other programs can enter, and settings of the machine itself can be made and undone.
+unprivileged-note = Running without root, in a user namespace of its own. With root (sudo), beds can stay (bed up) and other programs can be run in them.
 
 ## Doubts: what each means and what to do
 
@@ -19,9 +19,11 @@ doubt-steal = The hypervisor took up to { $percent } % of a core's time, so slow
 doubt-replies-missing = Replies are missing: { $lost } lost, { $late } later than the timeout. They count as over the timeout, so mean and maximum are unknown. Look for drops at the receive buffer (nstat -az UdpRcvbufErrors) and at the interface (ip -s link), then repeat.
 doubt-counters-disagree = The sender counted { $sent } bytes and the receiver { $received }: more than buffers explain. The receiver's count is the figure; check both hosts for interface drops and other traffic, then repeat.
 doubt-few-trials = { $trials } trials are too few to state an uncertainty, which takes { $needed }. Repeat with --set repeats={ $needed }.
-doubt-unprivileged = The run had no root and lived in a user namespace, so cores and interrupts could not be set apart for it. Repeat with sudo for figures to hold against others.
+doubt-unprivileged = The run had no root and lived in a user namespace of its own. The sockets and the kernel are the same; root would add beds that stay, in which other tools can be run for comparison. Repeat with sudo for figures to hold against those.
 doubt-environment-changed = The machine changed during the run ({ $what }), so the figures may mix two states. Find what changed it, stop that, and repeat.
 doubt-interrupted = The run was interrupted before all trials were done; some configurations have fewer trials or none. Repeat with the command under “Method”.
+doubt-data-ended-early = The data ended before the counted time was over, so its end was counted as silence and the goodput is too low. The machine was too busy to keep both ends in step; repeat while it is quiet.
+doubt-failed = The run could not go on: { $what }. Some configurations have fewer trials or none. Mend that, then repeat with the command under “Method”.
 
 ## Head of the report
 
@@ -174,7 +176,7 @@ role-receiver = receiver
 role-both = sender and receiver
 
 limited-heading = What limited the figures
-limited-caption = The place that set each figure, as counters on both sides showed it.
+limited-caption = The place that set each figure, where counters show it. Where they do not, nothing is guessed.
 col-configuration = Configuration
 col-limited = Limited by
 col-trial-numbers = Trial numbers

@@ -9,7 +9,7 @@ use std::{
 };
 
 use kernel::clock;
-use model::GoodputSpec;
+use model::{GoodputReceived, GoodputSpec};
 use socket2::Type;
 
 use super::{
@@ -32,21 +32,6 @@ pub struct Receiver {
     address: SocketAddr,
 }
 
-/// What a receiver counted.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Received {
-    /// Payload bytes in the counted time.
-    pub counted_bytes: u64,
-    /// Payload bytes in all, warm-up and drain included.
-    pub total_bytes: u64,
-    /// The counted time as it really was, in seconds.
-    pub counted_s: f64,
-    /// Goodput of each whole second, in bit/s.
-    pub intervals_bps: Vec<f64>,
-    /// Warm-up left out, in seconds.
-    pub warmup_s: f64,
-}
-
 impl Receiver {
     /// Listens on a free port of this address.
     pub fn prepare(spec: &GoodputSpec, local: IpAddr) -> Result<Self, ProbeError> {
@@ -65,7 +50,7 @@ impl Receiver {
     }
 
     /// Takes all streams to their end and counts.
-    pub fn serve(self, control: &Control, window: &dyn Window) -> Result<Received, ProbeError> {
+    pub fn serve(self, control: &Control, window: &dyn Window) -> Result<GoodputReceived, ProbeError> {
         let streams = self.accept_all(control)?;
         let counters: Vec<AtomicU64> = streams.iter().map(|_| AtomicU64::new(0)).collect();
         thread::scope(|scope| {
@@ -75,6 +60,7 @@ impl Receiver {
                 .map(|(stream, counter)| scope.spawn(|| take(stream, counter, control)))
                 .collect();
             let counted = self.count(&counters, control, window);
+            let ended_early = takers.iter().all(thread::ScopedJoinHandle::is_finished);
             if counted.is_err() {
                 control.stop();
             }
@@ -82,12 +68,13 @@ impl Receiver {
                 taker.join().map_err(|_| ProbeError::Cancelled)?.map_err(socket_error("receive on", self.address))?;
             }
             let Counted { bytes, seconds, intervals_bps, warmup } = counted?;
-            Ok(Received {
+            Ok(GoodputReceived {
                 counted_bytes: bytes,
                 total_bytes: sum(&counters),
                 counted_s: seconds,
                 intervals_bps,
                 warmup_s: warmup,
+                ended_early,
             })
         })
     }
@@ -146,7 +133,11 @@ fn take(mut stream: TcpStream, counter: &AtomicU64, control: &Control) -> io::Re
                 counter.fetch_add(length as u64, Relaxed);
             }
             Err(error) if is_nothing_yet(&error) => {}
-            Err(error) => return Err(error),
+            Err(error) => {
+                // Nothing more can be counted; the others need not go on to the end.
+                control.stop();
+                return Err(error);
+            }
         }
     }
     Ok(())

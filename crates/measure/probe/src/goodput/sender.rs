@@ -9,7 +9,7 @@ use std::{
 };
 
 use kernel::clock;
-use model::GoodputSpec;
+use model::{GoodputSent, GoodputSpec};
 use socket2::Type;
 
 use super::{
@@ -25,7 +25,7 @@ use crate::{
 const CONNECT: Duration = Duration::from_secs(10);
 
 /// The sender goes on this long after its counted time, so that the receiver's, which begins a little later, is full.
-const OVERRUN: Duration = Duration::from_millis(100);
+const OVERRUN: Duration = Duration::from_millis(300);
 
 /// How long the receiver may take to drain what is on the way.
 const DRAIN: Duration = Duration::from_secs(10);
@@ -37,19 +37,6 @@ pub struct Sender {
     streams: Vec<TcpStream>,
 }
 
-/// What a sender counted.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Sent {
-    /// Payload bytes given to the sockets in the counted time.
-    pub counted_bytes: u64,
-    /// Payload bytes given to the sockets in all, warm-up included.
-    pub total_bytes: u64,
-    /// The counted time as it really was, in seconds.
-    pub counted_s: f64,
-    /// TCP segments sent again, warm-up included.
-    pub retransmits: u64,
-}
-
 impl Sender {
     /// Connects all streams to the receiver.
     pub fn prepare(spec: &GoodputSpec, local: IpAddr, peer: SocketAddr) -> Result<Self, ProbeError> {
@@ -58,11 +45,18 @@ impl Sender {
     }
 
     /// Sends for warm-up and counted time, then waits until all of it has arrived.
-    pub fn run(self, control: &Control, window: &dyn Window) -> Result<Sent, ProbeError> {
+    pub fn run(self, control: &Control, window: &dyn Window) -> Result<GoodputSent, ProbeError> {
         let counters: Vec<AtomicU64> = self.streams.iter().map(|_| AtomicU64::new(0)).collect();
         let enough = AtomicBool::new(false);
         let counted = thread::scope(|scope| {
-            let giver = scope.spawn(|| self.give(&counters, &enough));
+            let giver = scope.spawn(|| {
+                let given = self.give(&counters, &enough);
+                if given.is_err() {
+                    // Nothing more can be counted.
+                    control.stop();
+                }
+                given
+            });
             let counted = follow(&self.spec, clock::now(), &counters, control, window);
             if counted.is_ok() {
                 thread::sleep(OVERRUN);
@@ -74,7 +68,7 @@ impl Sender {
         self.drain(control)?;
         let Counted { bytes, seconds, .. } = counted;
         let retransmits = self.retransmits()?;
-        Ok(Sent { counted_bytes: bytes, total_bytes: sum(&counters), counted_s: seconds, retransmits })
+        Ok(GoodputSent { counted_bytes: bytes, total_bytes: sum(&counters), counted_s: seconds, retransmits })
     }
 
     /// Writes into all streams in turn until it is enough. One thread for all: where the streams share a core, a thread

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 const WIDTH: f64 = 640.0;
 const HEIGHT: f64 = 340.0;
 /// Room around the plot for tick labels and axis names.
-const LEFT: f64 = 62.0;
+const LEFT: f64 = 80.0;
 const RIGHT: f64 = 22.0;
 const TOP: f64 = 34.0;
 const BOTTOM: f64 = 52.0;
