@@ -172,13 +172,13 @@ pub(crate) struct Measure {
     #[arg(long, value_name = "TIME")]
     pub(crate) duration: Option<Nanos>,
     /// Round trips that count for each latency trial.
-    #[arg(long)]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) count: Option<u64>,
     /// TCP connections at the same time.
-    #[arg(long)]
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=128))]
     pub(crate) streams: Option<u16>,
     /// How often the plan is gone through.
-    #[arg(long)]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) repeats: Option<u32>,
     /// Cores of the two ends, like 2,3.
     #[arg(long, value_parser = parse_cpus, value_name = "CLIENT,SERVER")]

@@ -10,8 +10,8 @@ use kernel::privilege;
 use model::RunId;
 
 /// The store of runs: as given, or in the data directory of the user who called.
-pub(crate) fn store(given: Option<&Path>) -> PathBuf {
-    given.map_or_else(|| data().join("runs.db"), Path::to_owned)
+pub(crate) fn store(given: Option<&Path>) -> anyhow::Result<PathBuf> {
+    given.map_or_else(|| Ok(data()?.join("runs.db")), |given| Ok(given.to_owned()))
 }
 
 /// Folder of a run's report: as given, or beside the store.
@@ -31,11 +31,13 @@ pub(crate) fn write(path: &Path, text: &str) -> anyhow::Result<()> {
     fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
 }
 
-fn data() -> PathBuf {
+fn data() -> anyhow::Result<PathBuf> {
     if let Some(user) = privilege::sudo_user() {
-        return user.home.join(".local/share/wireproof");
+        return Ok(user.home.join(".local/share/wireproof"));
     }
     let set = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let share = set("XDG_DATA_HOME").or_else(|| set("HOME").map(|home| home.join(".local/share")));
-    share.unwrap_or_else(|| PathBuf::from("/var/lib")).join("wireproof")
+    let share =
+        share.context("no home folder is known (HOME is not set); name a place for the store with --store PATH")?;
+    Ok(share.join("wireproof"))
 }

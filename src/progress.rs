@@ -109,7 +109,7 @@ fn bar(color: Color) -> ProgressBar {
     if color == Color::Always {
         console::set_colors_enabled_stderr(true);
     }
-    let template = if color == Color::Never { "[{bar:24}] {msg}" } else { "[{bar:24.cyan}] {msg}" };
+    let template = if color == Color::Never { "[{bar:20}] {wide_msg}" } else { "[{bar:20.cyan}] {wide_msg}" };
     let bar = ProgressBar::with_draw_target(Some(1000), ProgressDrawTarget::stderr_with_hz(8));
     let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
     bar.set_style(style.progress_chars("━╸ "));

@@ -66,9 +66,12 @@ pub(super) fn doctor(common: &Common) -> anyhow::Result<Exit> {
 }
 
 fn store(common: &Common) -> Check {
-    let path = paths::store(common.store.as_deref());
-    match path.parent().map_or(Ok(()), paths::make_folder).and_then(|()| Ok(Store::open(&path)?)) {
-        Ok(_) => Check::ok("store", path.display().to_string()),
+    let opened = paths::store(common.store.as_deref()).and_then(|path| {
+        Store::open(&path)?;
+        Ok(path)
+    });
+    match opened {
+        Ok(path) => Check::ok("store", path.display().to_string()),
         Err(error) => Check::not("store", Severity::Fail, format!("{error:#}"), Lack::Store),
     }
 }

@@ -69,8 +69,8 @@ fn measure(plan: Plan, options: &Measure, common: &Common) -> anyhow::Result<Exi
     }
     let lang = language(common);
     // Before we may become root of a user namespace: files are those of the user who called.
-    let store_path = paths::store(common.store.as_deref());
-    let mut store = open_store(&store_path)?;
+    let store_path = paths::store(common.store.as_deref())?;
+    let mut store = Store::open(&store_path)?;
     options.out.as_deref().map_or(Ok(()), paths::make_folder)?;
     let privilege = obtain_privilege(&options.bed, common, lang)?;
     let interrupt = watch_signals()?;
@@ -156,13 +156,6 @@ fn obtain_privilege(bed: &BedRef, common: &Common, lang: Lang) -> anyhow::Result
     Ok(Privilege::UserNamespace)
 }
 
-fn open_store(path: &Path) -> anyhow::Result<Store> {
-    if let Some(folder) = path.parent() {
-        paths::make_folder(folder)?;
-    }
-    Ok(Store::open(path)?)
-}
-
 /// The first signal ends the run in order; a second one ends the program at once, and the agents then undo by
 /// themselves.
 fn watch_signals() -> anyhow::Result<Arc<AtomicBool>> {
@@ -215,10 +208,17 @@ fn dry_run(plan: &Plan, options: &Measure, common: &Common) -> anyhow::Result<Ex
         print_json(&serde_json::json!({ "plan": plan, "steps": steps, "changes": changes, "seconds": seconds }))?;
         return Ok(Exit::Done);
     }
+    let set_up = match changes.as_slice() {
+        [] => format!("Nothing is set up: bed \"{}\" has to stand already.\n", options.bed),
+        changes => {
+            let changes: String = changes.iter().map(|change| format!("  {change}\n")).collect();
+            format!("Set up on this machine, and undone at the end:\n{changes}")
+        }
+    };
     let lines = |lines: &mut dyn Iterator<Item = String>| lines.map(|line| format!("  {line}\n")).collect::<String>();
     print(&format!(
-        "Set up on this machine, and undone at the end:\n{}Steps:\n{}About {seconds:.0} s.\n",
-        lines(&mut changes.iter().cloned()),
+        "{}Steps:\n{}About {seconds:.0} s.\n",
+        set_up,
         lines(&mut steps.iter().map(|step| format!("repeat {}: {}", step.repeat, step.spec))),
     ))?;
     Ok(Exit::Done)

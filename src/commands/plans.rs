@@ -1,6 +1,6 @@
 //! From words on the command line to a plan.
 
-use std::{fs, path::Path};
+use std::{fs, io, path::Path};
 
 use model::Plan;
 
@@ -24,18 +24,23 @@ pub(super) fn read(plan: &Path, options: &Measure, more: Vec<String>) -> anyhow:
     Plan::parse(&toml, &sets).map_err(|error| Words(format!("plan {}: {error}", plan.display())).into())
 }
 
+/// No plan is longer.
+const LONGEST: u64 = 1024 * 1024;
+
 fn read_file(path: &Path) -> anyhow::Result<String> {
+    let words = |why: String| Words(format!("plan {}: {why}", path.display()));
     let names = BUILT_IN.map(|(name, _)| name).join(", ");
-    let bytes = fs::read(path).map_err(|error| {
-        Words(format!(
-            "plan {}: {error}; give a plan file, or one of the plans that come with wireproof: {names}",
-            path.display()
-        ))
-    })?;
-    let text = String::from_utf8(bytes).map_err(|error| {
+    let unreadable = |error: io::Error| {
+        words(format!("{error}; give a plan file, or one of the plans that come with wireproof: {names}"))
+    };
+    let about = fs::metadata(path).map_err(unreadable)?;
+    if !about.is_file() || about.len() > LONGEST {
+        return Err(words("a plan is a file of at most 1 MiB".to_owned()).into());
+    }
+    let text = String::from_utf8(fs::read(path).map_err(unreadable)?).map_err(|error| {
         let good = error.utf8_error().valid_up_to();
         let line = error.as_bytes()[..good].iter().filter(|byte| **byte == b'\n').count() + 1;
-        Words(format!("plan {}: line {line} is not UTF-8 text; save the file as UTF-8", path.display()))
+        words(format!("line {line} is not UTF-8 text; save the file as UTF-8"))
     })?;
     Ok(text)
 }

@@ -43,7 +43,7 @@ pub(super) fn report(run: &RunId, out: Option<&Path>, common: &Common) -> anyhow
     if common.json {
         print_json(&Document::of(&run, &outcomes))?;
     }
-    let folder = paths::report(out, &paths::store(common.store.as_deref()), &run.id);
+    let folder = paths::report(out, &paths::store(common.store.as_deref())?, &run.id);
     let lang = language(common);
     let page = write_report(&run, &folder, lang)?;
     if !common.json {
@@ -56,5 +56,5 @@ pub(super) fn report(run: &RunId, out: Option<&Path>, common: &Common) -> anyhow
 }
 
 fn open(common: &Common) -> anyhow::Result<Store> {
-    Ok(Store::open_to_read(&paths::store(common.store.as_deref()))?)
+    Ok(Store::open_to_read(&paths::store(common.store.as_deref())?)?)
 }

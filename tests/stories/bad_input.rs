@@ -14,12 +14,15 @@ fn wrong_words_end_with_status_two_and_say_what_is_right() {
         (vec!["verfy"], "verify"),
         (vec!["latency", "--protocol", "sctp"], "use udp or tcp"),
         (vec!["latency", "--ip", "5"], "use 4 or 6"),
-        (vec!["latency", "--count", "0"], "nonzero"),
+        (vec!["latency", "--count", "0"], "0 is not in 1.."),
         (vec!["latency", "--count", "many"], "invalid digit"),
         (vec!["goodput", "--duration", "10"], "has no unit"),
         (vec!["goodput", "--duration", "10 parsecs"], "unknown unit"),
         (vec!["goodput", "--duration", "100 ms"], "too short"),
-        (vec!["goodput", "--streams", "0"], "nonzero"),
+        (vec!["goodput", "--streams", "0"], "0 is not in 1..=128"),
+        (vec!["verify", "--set", "repeats=4294967295", "--dry-run"], "10000 at the most"),
+        (vec!["verify", "/dev/zero"], "at most 1 MiB"),
+        (vec!["goodput", "--mtu", "80", "--dry-run"], "MTU of 88 or more"),
         (vec!["latency", "--cpus", "1"], "like 0,1"),
         (vec!["latency", "--bed", "ports:eth1,eth2"], "this version has no bed"),
         (vec!["latency", "--set", "latency.cuont=3"], "unknown field `cuont`"),
@@ -42,6 +45,7 @@ fn wrong_plans_are_explained_by_line_and_column() {
     verify(with("\"1 s\"", "\"1 Gbit/s\"").as_bytes()).fails(2, &["unknown unit \"Gbit/s\"", "10 s"]);
     verify(with("count = 2000", "count = 0").as_bytes()).fails(2, &["line 7", "nonzero"]);
     verify(with("[64, 1518]", "[]").as_bytes()).fails(2, &["[[latency]] number 1", "frame_sizes is empty"]);
+    verify(with("\"small\"", "\"a\\u001b[31mb\"").as_bytes()).fails(2, &["no control characters"]);
     verify(b"").fails(2, &["missing field `name`"]);
 }
 

@@ -80,10 +80,10 @@ fn an_agent_that_dies_is_named_and_nothing_measured_is_lost() {
         let ended = end_of(run);
         if which == 0 {
             // The run needs it only for setting up and giving back.
-            ended.fails(1, &["machine agent", "killed by signal 9", "undone by another"]);
+            ended.fails(1, &["machine agent", "killed by signal 9", "a new agent has undone"]);
             assert_eq!(ended.json()["trials"].as_array().unwrap().len(), 80);
         } else {
-            ended.fails(1, &["port", "killed by signal 9"]);
+            ended.fails(1, &["agent at endpoint", "killed by signal 9"]);
             assert_kept(&desk, &ended);
         }
         before.assert_same();
@@ -99,7 +99,7 @@ fn an_agent_that_hangs_is_noticed_and_ended() {
     agents.sort_unstable();
     signal(agents[2], "-STOP");
     let ended = end_of(run);
-    ended.fails(1, &["port b agent", "has said nothing for 10s"]);
+    ended.fails(1, &["agent at endpoint b", "has said nothing for 10s"]);
     assert_kept(&desk, &ended);
     before.assert_same();
 }

@@ -9,5 +9,6 @@ mod kills;
 mod machine;
 mod measuring;
 mod program;
+mod through_sudo;
 mod unprivileged;
 mod words;

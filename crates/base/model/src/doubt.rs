@@ -36,6 +36,13 @@ pub enum Doubt {
         /// Bytes the receiver counted.
         received: u64,
     },
+    /// A core of the two ends was busy while wireproof measured nothing, before or after the trials.
+    OtherLoad {
+        /// The core.
+        cpu: usize,
+        /// Of its time, in percent.
+        percent: f64,
+    },
     /// The sender's data ended before the receiver's counted time was over, so its end was counted as silence.
     DataEndedEarly,
     /// Fewer trials than an interval needs.

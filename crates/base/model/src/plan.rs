@@ -219,6 +219,9 @@ impl Plan {
             let why = "the plan measures nothing; add a [[latency]] or [[goodput]] section".to_owned();
             return Err(PlanError::Meaning { section: format!("plan \"{}\"", self.name), why });
         }
+        check_name(&self.name).map_err(|why| PlanError::Meaning { section: "name".to_owned(), why })?;
+        at_most("repeats", self.repeats.get().into(), MOST_REPEATS)
+            .map_err(|why| PlanError::Meaning { section: format!("plan \"{}\"", self.name), why })?;
         for (number, item) in self.latency.iter().enumerate() {
             item.check().map_err(|why| meaning("latency", number, why))?;
         }
@@ -250,8 +253,27 @@ fn meaning(section: &str, index: usize, why: String) -> PlanError {
     PlanError::Meaning { section: format!("[[{section}]] number {}", index + 1), why }
 }
 
+/// More of these cannot be meant, and would only look like a program that hangs.
+const MOST_REPEATS: u64 = 10_000;
+const MOST_ROUND_TRIPS: u64 = 1_000_000_000;
+const LONGEST: Nanos = Nanos::from_secs(7 * 24 * 3600);
+const LONGEST_NAME: usize = 64;
+
+fn check_name(name: &str) -> Result<(), String> {
+    if name.trim().is_empty() || name.chars().count() > LONGEST_NAME || name.chars().any(char::is_control) {
+        return Err(format!("a plan's name has 1 to {LONGEST_NAME} characters, and no control characters"));
+    }
+    Ok(())
+}
+
+fn at_most(key: &str, value: u64, most: u64) -> Result<(), String> {
+    if value > most { Err(format!("{key} = {value} is too many: {most} at the most")) } else { Ok(()) }
+}
+
 impl LatencyItem {
     fn check(&self) -> Result<(), String> {
+        at_most("count", self.count.get(), MOST_ROUND_TRIPS)?;
+        at_most("warmup", self.warmup, MOST_ROUND_TRIPS)?;
         if self.frame_sizes.is_empty() {
             return Err("frame_sizes is empty; write for example frame_sizes = [64, 1518]".to_owned());
         }
@@ -286,10 +308,10 @@ impl GoodputItem {
                 self.duration
             ));
         }
-        if self.streams.get() > 128 {
-            return Err(format!("{} streams are too many: 128 at the most", self.streams));
+        if self.duration > LONGEST || self.warmup > LONGEST {
+            return Err(format!("duration and warmup are {LONGEST} at the most"));
         }
-        Ok(())
+        at_most("streams", self.streams.get().into(), 128)
     }
 
     fn spec(&self) -> GoodputSpec {
@@ -382,7 +404,7 @@ fn apply_set(table: &mut toml::Table, set: &str) -> Result<(), PlanError> {
         }
         [section, key] if !key.is_empty() => {
             let Some(toml::Value::Array(items)) = table.get_mut(*section) else {
-                return Err(error("the plan has no such section"));
+                return Err(error("the plan has no such section, so there is nothing to change"));
             };
             for item in items.iter_mut().filter_map(toml::Value::as_table_mut) {
                 item.insert((*key).to_owned(), value.clone());

@@ -1,10 +1,11 @@
 //! Changes to the machine and facts about it.
 
-use std::path::Path;
+use std::{path::Path, thread, time::Duration};
 
+use host::counters::CpuTimes;
 use kernel::{cpu, privilege, sysctl};
 use ledger::Ledger;
-use model::{Bed, Privilege};
+use model::{Bed, Privilege, trial::CoreUse};
 use protocol::{LabState, Reply, Request, build_id};
 
 /// Where changes are recorded. It must outlive a crash, and be found by whoever cleans up after it.
@@ -38,6 +39,7 @@ impl Machine {
             Request::Clean => clean().map(Reply::Undone),
             Request::HostFacts => Ok(Reply::HostFacts(Box::new(host::facts::host(&build_id())))),
             Request::EndpointFacts { endpoint } => Ok(Reply::EndpointFacts(Box::new(host::facts::endpoint(&endpoint)))),
+            Request::Load => Ok(Reply::Load(load())),
             Request::LabState => Ok(Reply::LabState(lab_state()?)),
         }
     }
@@ -90,6 +92,15 @@ fn directory() -> Result<&'static Path, String> {
         Privilege::UserNamespace => Ok(Path::new(LEDGER_IN_USER_NAMESPACE)),
         Privilege::User => Err("changing the machine needs root; run wireproof with sudo".to_owned()),
     }
+}
+
+/// Long enough that a tick of the kernel's accounting (10 ms) is a few percent.
+const LOOK: Duration = Duration::from_millis(400);
+
+fn load() -> Vec<CoreUse> {
+    let before = CpuTimes::read();
+    thread::sleep(LOOK);
+    before.usage_until(&CpuTimes::read())
 }
 
 fn lab_state() -> Result<LabState, String> {

@@ -12,7 +12,7 @@ pub enum BedError {
     #[error("cannot set up the bed: {0}; what was set up before it has been undone")]
     SetUp(AgentError),
     /// The machine agent was lost.
-    #[error("{0}; what it had set up has been undone by another")]
+    #[error("{0}; a new agent has undone what it had set up")]
     Orphaned(AgentError),
     /// No bed of this name stands.
     #[error("there is no bed \"{name}\"; {}", standing(.beds))]

@@ -10,6 +10,7 @@ use std::{
 use model::{
     Bed, Change, Endpoint, Environment, Mtu, Privilege,
     environment::{EndpointFacts, HostFacts, InterfaceFacts},
+    trial::CoreUse,
 };
 use protocol::{AgentLink, Fault, LabState, Launch, Reply, Request};
 
@@ -82,6 +83,16 @@ impl Session {
         Ok(environment)
     }
 
+    /// How busy the cores of the two ends are while nothing is measured.
+    pub fn load(&mut self) -> Result<Vec<CoreUse>, BedError> {
+        let cores = match self.ports[0].ask(Request::Load, REQUEST)? {
+            Reply::Load(cores) => cores,
+            other => return Err(confused(&self.ports[0], &other)),
+        };
+        let is_ours = |core: &CoreUse| self.bed.endpoints.iter().any(|end| end.cpu == Some(core.cpu));
+        Ok(cores.into_iter().filter(is_ours).collect())
+    }
+
     /// Ends the port agents, then undoes what was set up for this session.
     pub fn close(mut self) -> Result<(), BedError> {
         self.ports.clear();
@@ -136,12 +147,12 @@ pub fn planned(bed: &BedRef, mtu: Option<Mtu>) -> Result<Option<Planned>, BedErr
 }
 
 pub(crate) fn machine_agent(program: &Path) -> Result<AgentLink, BedError> {
-    Ok(AgentLink::launch("machine", &Launch { program: program.to_owned(), namespace: None })?)
+    Ok(AgentLink::launch("machine agent", &Launch { program: program.to_owned(), namespace: None })?)
 }
 
 fn port_agent(endpoint: &Endpoint, program: &Path) -> Result<AgentLink, BedError> {
     let launch = Launch { program: program.to_owned(), namespace: Some(endpoint.namespace.clone()) };
-    Ok(AgentLink::launch(&format!("port {}", endpoint.name), &launch)?)
+    Ok(AgentLink::launch(&format!("agent at endpoint {}", endpoint.name), &launch)?)
 }
 
 fn host_facts(machine: &mut AgentLink) -> Result<HostFacts, BedError> {

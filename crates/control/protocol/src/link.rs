@@ -28,9 +28,9 @@ const STDERR_KEPT: usize = 4_000;
 
 /// Something went wrong with an agent.
 #[derive(Debug, thiserror::Error)]
-#[error("the {agent} agent {fault}")]
+#[error("the {agent} {fault}")]
 pub struct AgentError {
-    /// Which agent, like `machine` or `port a`.
+    /// Which agent, like `machine agent` or `agent at endpoint a`.
     pub agent: String,
     /// What went wrong.
     pub fault: Fault,

@@ -146,6 +146,8 @@ pub enum Request {
         /// Its name, for the answer.
         endpoint: String,
     },
+    /// How busy the machine's cores are, looked at for a moment in which nothing is measured.
+    Load,
     /// Cores this agent may use, and whether the kernel has IPv6.
     LabState,
 }
@@ -164,6 +166,8 @@ pub enum Reply {
     HostFacts(Box<HostFacts>),
     /// Facts about an endpoint.
     EndpointFacts(Box<EndpointFacts>),
+    /// Use of each core.
+    Load(Vec<CoreUse>),
     /// What a lab can be made with.
     LabState(LabState),
 }

@@ -7,7 +7,7 @@ use std::{
 
 use bed::{BedError, Session};
 use jiff::{Timestamp, tz::TimeZone};
-use model::{Bed, Doubt, Environment, Plan, Privilege, Run, RunId, Trial, plan::Step};
+use model::{Bed, Doubt, Environment, Plan, Privilege, Run, RunId, Trial, plan::Step, trial::CoreUse};
 use protocol::AgentError;
 use stats::MIN_TRIALS_FOR_INTERVAL;
 
@@ -88,6 +88,7 @@ pub fn conduct(
     check(&order.plan, &session.bed)?;
     let before = session.environment(now())?;
     let mut run = begin(order, session.bed.clone(), before);
+    run.doubts.extend(other_load(&session.load()?));
     observer.began(&run);
     let ending = go_through(&mut run, session, observer, interrupt);
     finish(&mut run, session, &ending);
@@ -167,11 +168,29 @@ fn finish(run: &mut Run, session: &mut Session, ending: &Ending) {
         Ending::Failed(error) => run.doubts.push(Doubt::Failed { what: error.to_string() }),
     }
     // After a failure an agent may be gone; the run is then partial, and its environment after it unknown.
+    if let Ok(load) = session.load() {
+        for doubt in other_load(&load) {
+            if !run.doubts.iter().any(|known| is_same_core(known, &doubt)) {
+                run.doubts.push(doubt);
+            }
+        }
+    }
     if let Ok(after) = session.environment(now()) {
         let changes = run.before.differences(&after);
         run.doubts.extend(changes.into_iter().map(|what| Doubt::EnvironmentChanged { what }));
         run.after = Some(after);
     }
+}
+
+/// Our own agents take next to nothing while nothing is measured.
+fn other_load(cores: &[CoreUse]) -> Vec<Doubt> {
+    const BUSY: f64 = 15.0;
+    let busy = cores.iter().filter(|core| core.busy > BUSY);
+    busy.map(|core| Doubt::OtherLoad { cpu: core.cpu, percent: core.busy }).collect()
+}
+
+fn is_same_core(a: &Doubt, b: &Doubt) -> bool {
+    matches!((a, b), (Doubt::OtherLoad { cpu: a, .. }, Doubt::OtherLoad { cpu: b, .. }) if a == b)
 }
 
 fn now() -> String {

@@ -6,6 +6,9 @@ use model::{
     probe::LATENCY_LEAST_PAYLOAD,
 };
 
+/// Headers of 40 bytes, and the least segment that Linux sends.
+const LEAST_TCP_MTU: u32 = 88;
+
 /// A probe that this bed cannot have.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Misfit {
@@ -21,6 +24,17 @@ pub enum Misfit {
         bed: String,
         /// The IP version it lacks.
         ip: IpVersion,
+    },
+    /// TCP does not work there.
+    #[error(
+        "{probe}: TCP over IPv4 needs an MTU of {LEAST_TCP_MTU} or more, this bed has {}; Linux sends no segments smaller \
+         than its sysctl net.ipv4.tcp_min_snd_mss, 48 bytes", .mtu.0
+    )]
+    SmallMtu {
+        /// The probe.
+        probe: String,
+        /// MTU of the bed.
+        mtu: Mtu,
     },
     /// The frame size cannot be had.
     #[error("{probe}: {error}")]
@@ -45,6 +59,9 @@ fn check_spec(spec: &ProbeSpec, bed: &Bed, mtu: Mtu) -> Result<(), Misfit> {
     };
     if bed.endpoints.iter().any(|endpoint| endpoint.address(ip).is_none()) {
         return Err(Misfit::NoAddress { probe: spec.to_string(), bed: bed.name.clone(), ip });
+    }
+    if matches!(spec, ProbeSpec::Goodput(_)) && mtu.0 < LEAST_TCP_MTU {
+        return Err(Misfit::SmallMtu { probe: spec.to_string(), mtu });
     }
     if let ProbeSpec::Latency(latency) = spec {
         // Timestamps are off in the lab; where they are on, the probe finds out when it is connected.

@@ -68,12 +68,15 @@ pub fn endpoint(name: &str) -> EndpointFacts {
 }
 
 fn interface(link: link::Link) -> InterfaceFacts {
+    let driver = ethtool::driver(&link.name).unwrap_or_default();
+    // A veth says 10 Gbit/s, and means nothing by it.
+    let speed = (driver != "veth").then(|| read(&format!("/sys/class/net/{}/speed", link.name)));
     InterfaceFacts {
-        driver: ethtool::driver(&link.name).unwrap_or_default(),
+        driver,
         mtu: link.mtu.0,
         mac: link.mac,
         state: link.operstate,
-        speed_mbps: parse::speed(&read(&format!("/sys/class/net/{}/speed", link.name))),
+        speed_mbps: speed.and_then(|speed| parse::speed(&speed)),
         addresses: link.addresses.into_iter().filter(is_given).map(|(ip, prefix)| format!("{ip}/{prefix}")).collect(),
         name: link.name,
     }

@@ -19,6 +19,9 @@ pub fn advice(doubt: &Doubt, lang: Lang) -> String {
         Doubt::Unprivileged => t.get("doubt-unprivileged"),
         Doubt::EnvironmentChanged { what } => t.with("doubt-environment-changed", &[("what", what)]),
         Doubt::Interrupted => t.get("doubt-interrupted"),
+        Doubt::OtherLoad { cpu, percent } => {
+            t.with("doubt-other-load", &[("cpu", cpu), ("percent", &format!("{percent:.0}"))])
+        }
         Doubt::DataEndedEarly => t.get("doubt-data-ended-early"),
         Doubt::Failed { what } => t.with("doubt-failed", &[("what", what)]),
     }

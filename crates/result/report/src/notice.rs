@@ -1,6 +1,6 @@
 //! What the program says while it works, and notes it gives, in the user's language.
 
-use crate::{lang::Lang, texts::Texts};
+use crate::{lang::Lang, show, texts::Texts};
 
 /// A line of progress or a note.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +48,7 @@ impl Notice<'_> {
             Self::Undoing => t.get("progress-undoing"),
             Self::ReportWritten { path } => t.with("progress-report-written", &[("path", path)]),
             Self::Interrupted => t.get("progress-interrupted"),
-            Self::TimeLeft { seconds } => t.with("time-left", &[("seconds", seconds)]),
+            Self::TimeLeft { seconds } => t.with("time-left", &[("time", &show::time_left(*seconds))]),
             Self::ThroughputAlias => t.get("throughput-alias-note"),
             Self::Unprivileged => t.get("unprivileged-note"),
         }

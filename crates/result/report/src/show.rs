@@ -197,6 +197,15 @@ pub(crate) fn partial(run: &Run, t: &Texts) -> String {
     format!("{}: {meaning}", t.get("partial"))
 }
 
+/// A time to wait, no finer than a person needs.
+pub(crate) fn time_left(seconds: u64) -> String {
+    match seconds {
+        0..120 => format!("{seconds} s"),
+        120..7200 => format!("{} min", seconds.div_ceil(60)),
+        _ => format!("{} h {} min", seconds / 3600, seconds % 3600 / 60),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

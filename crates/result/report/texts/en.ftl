@@ -7,7 +7,7 @@ progress-measuring = Measuring { $what } ({ $step } of { $steps })
 progress-undoing = Undoing what was set up
 progress-report-written = Report written to { $path }
 progress-interrupted = Interrupted: storing and reporting what was measured so far
-time-left = about { $seconds } s left
+time-left = about { $time } left
 throughput-alias-note = “Throughput” is RFC 1242's highest rate without loss. This command measures goodput: the payload that arrives, as iperf3 shows it.
 unprivileged-note = Running without root, in a user namespace of its own. With root (sudo), beds can stay (bed up) and other programs can be run in them.
 
@@ -23,6 +23,7 @@ doubt-unprivileged = The run had no root and lived in a user namespace of its ow
 doubt-environment-changed = The machine changed during the run ({ $what }), so the figures may mix two states. Find what changed it, stop that, and repeat.
 doubt-interrupted = The run was interrupted before all trials were done; some configurations have fewer trials or none. Repeat with the command under “Method”.
 doubt-data-ended-early = The data ended before the counted time was over, so its end was counted as silence and the goodput is too low. The machine was too busy to keep both ends in step; repeat while it is quiet.
+doubt-other-load = Core { $cpu } was { $percent } % busy with something else while nothing was measured, so the figures contain waiting for it. See what runs there (top, then 1), end it or choose other cores with --cpus CLIENT,SERVER, and repeat.
 doubt-failed = The run could not go on: { $what }. Some configurations have fewer trials or none. Mend that, then repeat with the command under “Method”.
 
 ## Head of the report
@@ -126,7 +127,7 @@ col-payload = Payload (B)
 col-trials = Trials
 col-min = Min
 col-max = Max
-col-spread = p50, lowest to highest trial
+col-spread = p50, range
 col-interval-p50 = Uncertainty of p50 (95 % interval)
 col-lost = Lost / late / reordered
 col-half = RTT/2 of p50, as sockperf shows it
@@ -153,9 +154,10 @@ axis-seconds = Time (s)
 
 goodput-heading = Goodput
 goodput-caption = Goodput in { $unit } (decimal): payload counted at the receiver. Mean, sent and retransmits are medians over the trials; fastest and slowest second are over all trials.
+goodput-lab-note = On a veth pair the kernel hands over segments of up to 64 KiB in one piece (segmentation offload), whatever the MTU, so these rates are not rates of wire-sized frames. Retransmits without loss come from both cores sending on one connection: segments overtake each other, and TCP takes that for loss.
 col-streams = Streams
 col-mean = Mean
-col-mean-spread = Mean, lowest to highest trial
+col-mean-spread = Mean, range
 col-interval-mean = Uncertainty of the mean (95 % interval)
 col-fastest = Fastest second
 col-slowest = Slowest second

@@ -8,7 +8,7 @@ mod schema;
 
 use std::{fs, path::Path, path::PathBuf, time::Duration};
 
-use model::{Run, RunId, Trial};
+use model::{Doubt, Run, RunId, Trial};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use serde::Serialize;
 
@@ -114,6 +114,10 @@ impl Store {
             self.connection.query_row(query, [&id.0], |row| row.get(0)).map_err(|e| self.error("read the run", e))?;
         let mut run: Run = self.parse(&id, &body)?;
         run.partial = is_partial(&run);
+        if run.finished.is_none() {
+            // Its program was killed before it could say so itself.
+            run.doubts.push(Doubt::Interrupted);
+        }
         run.trials = self.trials(&id)?;
         Ok(run)
     }

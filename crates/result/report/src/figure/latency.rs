@@ -74,7 +74,7 @@ fn range(series: &[Series]) -> Option<(f64, f64)> {
 
 /// From zero, so that heights compare; logarithmic where a zero-based axis would press most of the figure flat.
 fn rtt_axis(name: String, lowest: f64, highest: f64) -> Axis {
-    const FLAT: f64 = 12.0;
+    const FLAT: f64 = 5.0;
     if highest > FLAT * lowest && lowest > 0.0 {
         Axis::logarithmic(name, lowest, highest)
     } else {

@@ -20,6 +20,7 @@ pub(super) fn goodput(run: &Run, t: &Texts) -> Markup {
     html! {
         h3 { (t.get("goodput-heading")) }
         (goodput_table(&groups, t))
+        @if run.bed.simulated { p { (t.get("goodput-lab-note")) } }
         div.charts {
             @if let Some(figure) = figure::goodput_over_time(&groups, t) { (figure) }
         }

@@ -13,10 +13,10 @@ struct Limited<'a> {
     trials: Vec<u32>,
 }
 
-/// Nothing when nothing was measured.
+/// Nothing when no limit is known.
 pub(super) fn limited(run: &Run, t: &Texts) -> Markup {
     let rows = gather(&run.trials, t);
-    if rows.is_empty() {
+    if rows.iter().all(|row| row.by.is_none()) {
         return html! {};
     }
     let head = html! {
