@@ -54,7 +54,8 @@ fn a_killed_run_has_each_finished_trial_and_is_partial() {
     // As after kill -9: nothing is closed.
     std::mem::forget(store);
     let read = Store::open(&path).unwrap().load(&run.id).unwrap();
-    assert_eq!(read, Run { partial: true, ..run });
+    let doubts = [run.doubts.as_slice(), &[Doubt::Interrupted]].concat();
+    assert_eq!(read, Run { partial: true, doubts, ..run });
     assert!(Store::open(&path).unwrap().runs().unwrap()[0].partial);
 }
 
