@@ -82,7 +82,8 @@ impl Progress {
 
     fn draw(&mut self, fraction: f64) {
         let done = self.finished + self.current * fraction;
-        let text = format!("{} {}", self.message, Notice::TimeLeft { seconds: self.left(done) }.text(self.lang));
+        // The time first: on a narrow terminal the end is cut off.
+        let text = format!("{} · {}", Notice::TimeLeft { seconds: self.left(done) }.text(self.lang), self.message);
         match &mut self.show {
             Show::Nothing => {}
             Show::Bar(bar) => {

@@ -70,7 +70,7 @@ fn tables(run: &Run, t: &Texts) -> Vec<String> {
             t.get("goodput-heading"),
             t.get("col-trials"),
             t.get("col-mean"),
-            t.get("col-mean-spread"),
+            t.get("col-range"),
             t.get("col-retransmits"),
         ];
         lines.extend(aligned(head, goodput));

@@ -158,6 +158,7 @@ goodput-lab-note = On a veth pair the kernel hands over segments of up to 64 KiB
 col-streams = Streams
 col-mean = Mean
 col-mean-spread = Mean, range
+col-range = Range
 col-interval-mean = Uncertainty of the mean (95 % interval)
 col-fastest = Fastest second
 col-slowest = Slowest second

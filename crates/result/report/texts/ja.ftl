@@ -150,6 +150,7 @@ goodput-lab-note = veth ペアでは、MTU によらず最大 64 KiB のセグ�
 col-streams = ストリーム数
 col-mean = 平均
 col-mean-spread = 平均の範囲 (試行間)
+col-range = 範囲 (試行間)
 col-interval-mean = 平均の不確かさ (95 %区間)
 col-fastest = 最も速い 1秒間
 col-slowest = 最も遅い 1秒間
