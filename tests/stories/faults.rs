@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::{
     machine::{Snapshot, children},
-    program::{Desk, Done, MANY, WIREPROOF, done, text},
+    program::{Desk, Done, MANY, WIREPROOF, done, text, without_caller},
 };
 
 fn signal(pid: u32, name: &str) {
@@ -131,7 +131,7 @@ fn a_store_that_fills_up_leaves_the_report() {
     fs::create_dir(&small_disk).unwrap();
     let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", "size=96k", "none", text(&small_disk)]).status();
     assert!(mounted.unwrap().success());
-    let mut command = Command::new(WIREPROOF);
+    let mut command = without_caller(WIREPROOF.as_ref());
     let plan = desk.plan(MANY);
     command.args(["verify", text(&plan), "--json", "--out", text(&desk.path("out")), "--store"]);
     let ended = done(command.arg(small_disk.join("runs.db")).output().unwrap());

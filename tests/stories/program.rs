@@ -1,6 +1,7 @@
 //! Runs wireproof and reads what it says.
 
 use std::{
+    ffi::OsStr,
     path::{Path, PathBuf},
     process::{Child, Command, Output, Stdio},
 };
@@ -93,9 +94,8 @@ impl Desk {
 
     /// A command with this desk's store.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(WIREPROOF);
-        command.args(["--store".as_ref(), self.path("runs.db").as_os_str()]).args(args).env("LANG", "C.UTF-8");
-        command.env_remove("LC_ALL").env_remove("LC_MESSAGES").env_remove("SUDO_UID");
+        let mut command = without_caller(WIREPROOF.as_ref());
+        command.args(["--store".as_ref(), self.path("runs.db").as_os_str()]).args(args);
         command
     }
 
@@ -137,6 +137,16 @@ impl Done {
         }
         assert!(!self.err.contains("panicked"), "{}", self.err);
     }
+}
+
+/// A program that knows nothing of who runs the tests: not their language, and not the sudo they came through.
+pub(crate) fn without_caller(program: &OsStr) -> Command {
+    let mut command = Command::new(program);
+    for name in ["LC_ALL", "LC_MESSAGES", "SUDO_UID", "SUDO_GID", "SUDO_USER", "XDG_DATA_HOME"] {
+        command.env_remove(name);
+    }
+    command.env("LANG", "C.UTF-8");
+    command
 }
 
 pub(crate) fn done(output: Output) -> Done {

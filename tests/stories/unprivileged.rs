@@ -1,14 +1,10 @@
 //! Without root: the lab bed in a user namespace of its own.
 
-use std::{
-    fs,
-    os::unix::fs::PermissionsExt,
-    process::{Command, Stdio},
-};
+use std::{fs, os::unix::fs::PermissionsExt, process::Stdio};
 
 use crate::{
     machine::Snapshot,
-    program::{Desk, Done, SMALL, WIREPROOF, done, text},
+    program::{Desk, Done, SMALL, WIREPROOF, done, text, without_caller},
 };
 
 /// A desk that anybody may write to, with a copy of the program that anybody may run.
@@ -25,11 +21,9 @@ impl Guest {
     }
 
     fn run(&self, args: &[&str]) -> Done {
-        let mut command = Command::new("setpriv");
+        let mut command = without_caller("setpriv".as_ref());
         command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(self.desk.path("wireproof")).args(args);
-        command.env("HOME", self.desk.path("")).env_remove("XDG_DATA_HOME").env("LANG", "C").env_remove("LC_ALL");
-        // Left over from the sudo that runs the tests; the guest has none.
-        ["SUDO_UID", "SUDO_GID", "SUDO_USER"].iter().for_each(|name| _ = command.env_remove(name));
+        command.env("HOME", self.desk.path(""));
         done(command.stdin(Stdio::null()).output().unwrap())
     }
 }
@@ -68,7 +62,7 @@ fn neither_root_nor_user_namespaces_is_explained() {
     fs::create_dir(&root).unwrap();
     let script = "mount --rbind / \"$1\" && exec chroot \"$1\" setpriv --reuid=65534 --regid=65534 --clear-groups \
                   env HOME=\"$2\" \"$2/wireproof\" latency --count 10";
-    let mut command = Command::new("unshare");
+    let mut command = without_caller("unshare".as_ref());
     command.args(["--mount", "sh", "-c", script, "sh", text(&root), text(&guest.desk.path(""))]);
     let refused = done(command.stdin(Stdio::null()).output().unwrap());
     refused.fails(1, &["not root", "run the same command with sudo", "max_user_namespaces"]);
