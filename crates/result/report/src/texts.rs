@@ -65,7 +65,6 @@ impl Texts {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
     use std::{collections::BTreeSet, fs, path::Path};
 
