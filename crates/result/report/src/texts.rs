@@ -65,7 +65,6 @@ impl Texts {
 
 #[cfg(test)]
 mod tests {
-
     use std::{collections::BTreeSet, fs, path::Path};
 
     use super::*;
