@@ -1,12 +1,15 @@
 //! The command line, as it is written and explained to people.
 
+mod measure;
+
 use std::{ffi::OsString, path::PathBuf};
 
-use bed::BedRef;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use model::{IpVersion, Mtu, Nanos, Protocol, RunId, WaitMode};
+use model::{Mtu, RunId};
 use report::Lang;
+
+pub(crate) use measure::{GoodputOptions, LatencyOptions, Measure, PathOptions};
 
 /// Proves what a network path really does: measures, says how sure it is, and writes a report.
 #[derive(Debug, Parser)]
@@ -56,40 +59,38 @@ pub(crate) enum Color {
 pub(crate) enum Command {
     /// The main job: measure a plan on a bed and write the report.
     Verify {
-        /// A plan file, or the name of a plan that comes with wireproof: quick, latency, goodput.
+        /// A plan file, or the name of a plan that comes with wireproof: quick, latency, goodput, path.
         #[arg(default_value = "quick")]
         plan: PathBuf,
         #[command(flatten)]
         options: Measure,
     },
-    /// Measure round-trip times only.
+    /// Measure round-trip times only: ping-pong, or under load with --rate.
     Latency {
-        /// udp or tcp.
-        #[arg(long)]
-        protocol: Option<Protocol>,
-        /// 4 or 6.
-        #[arg(long)]
-        ip: Option<IpVersion>,
-        /// How both ends wait: spin or block.
-        #[arg(long)]
-        mode: Option<WaitMode>,
+        #[command(flatten)]
+        probe: LatencyOptions,
         #[command(flatten)]
         options: Measure,
     },
     /// Measure goodput only: what arrives of bulk data.
     Goodput {
-        /// 4 or 6.
-        #[arg(long)]
-        ip: Option<IpVersion>,
+        #[command(flatten)]
+        probe: GoodputOptions,
         #[command(flatten)]
         options: Measure,
     },
     /// Another word for goodput, which says what RFC 1242 calls throughput.
     #[command(hide = true)]
     Throughput {
-        /// 4 or 6.
-        #[arg(long)]
-        ip: Option<IpVersion>,
+        #[command(flatten)]
+        probe: GoodputOptions,
+        #[command(flatten)]
+        options: Measure,
+    },
+    /// Find the largest packet that passes, each way by itself, and what keeps it down.
+    Path {
+        #[command(flatten)]
+        probe: PathOptions,
         #[command(flatten)]
         options: Measure,
     },
@@ -150,44 +151,6 @@ impl Command {
     }
 }
 
-/// Where and how to measure.
-#[derive(Clone, Debug, Args)]
-pub(crate) struct Measure {
-    /// Where: "lab" (two namespaces on this machine), or the name of a bed made with "bed up".
-    #[arg(long, default_value = "lab")]
-    pub(crate) bed: BedRef,
-    /// Folder for report.html and report.json (default: beside the store).
-    #[arg(long, value_name = "DIR")]
-    pub(crate) out: Option<PathBuf>,
-    /// Print the steps, what is set up on the machine, and the duration; do nothing.
-    #[arg(long)]
-    pub(crate) dry_run: bool,
-    /// MTU of the bed's interfaces, in bytes.
-    #[arg(long, value_parser = parse_mtu)]
-    pub(crate) mtu: Option<Mtu>,
-    /// Frame sizes with FCS, in bytes, like 64,512,1518.
-    #[arg(long, value_delimiter = ',', value_name = "SIZES")]
-    pub(crate) frame_sizes: Vec<u32>,
-    /// Time that counts for each goodput trial, like "10 s".
-    #[arg(long, value_name = "TIME")]
-    pub(crate) duration: Option<Nanos>,
-    /// Round trips that count for each latency trial.
-    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
-    pub(crate) count: Option<u64>,
-    /// TCP connections at the same time.
-    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=128))]
-    pub(crate) streams: Option<u16>,
-    /// How often the plan is gone through.
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=10_000))]
-    pub(crate) repeats: Option<u32>,
-    /// Cores of the two ends, like 2,3.
-    #[arg(long, value_parser = parse_cpus, value_name = "CLIENT,SERVER")]
-    pub(crate) cpus: Option<[usize; 2]>,
-    /// Change any key of the plan, like repeats=6 or latency.timeout="200 ms"; can be given again.
-    #[arg(long, value_name = "KEY=VALUE")]
-    pub(crate) set: Vec<String>,
-}
-
 /// What to do with beds that stay.
 #[derive(Debug, Subcommand)]
 pub(crate) enum BedAction {
@@ -196,7 +159,7 @@ pub(crate) enum BedAction {
         /// Its name, for --bed and for "bed down".
         name: String,
         /// MTU of its interfaces, in bytes.
-        #[arg(long, value_parser = parse_mtu)]
+        #[arg(long, value_parser = measure::parse_mtu)]
         mtu: Option<Mtu>,
     },
     /// Take a bed down, and undo all that it changed.
@@ -228,16 +191,6 @@ pub(crate) fn definition() -> clap::Command {
     Cli::command()
 }
 
-fn parse_mtu(text: &str) -> Result<Mtu, String> {
-    text.parse().map(Mtu).map_err(|_| "an MTU is a number of bytes, like 1500 or 9000".to_owned())
-}
-
-fn parse_cpus(text: &str) -> Result<[usize; 2], String> {
-    let cpus: Option<Vec<usize>> = text.split(',').map(|cpu| cpu.trim().parse().ok()).collect();
-    let pair = cpus.and_then(|cpus| cpus.try_into().ok());
-    pair.ok_or_else(|| "write two core numbers with a comma between them, like 0,1".to_owned())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -245,11 +198,5 @@ mod tests {
     #[test]
     fn the_command_line_is_well_formed() {
         definition().debug_assert();
-    }
-
-    #[test]
-    fn cores_are_two_numbers() {
-        assert_eq!(parse_cpus("2, 3"), Ok([2, 3]));
-        assert!(parse_cpus("2").is_err() && parse_cpus("2,x").is_err() && parse_cpus("1,2,3").is_err());
     }
 }

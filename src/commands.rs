@@ -30,12 +30,13 @@ fn act(cli: Cli) -> anyhow::Result<Exit> {
     }
     match cli.command {
         Command::Verify { plan, options } => measure::verify(&plan, &options, &common),
-        Command::Latency { protocol, ip, mode, options } => measure::latency(protocol, ip, mode, &options, &common),
-        Command::Goodput { ip, options } => measure::goodput(ip, &options, &common),
-        Command::Throughput { ip, options } => {
+        Command::Latency { probe, options } => measure::latency(&probe, &options, &common),
+        Command::Goodput { probe, options } => measure::goodput(&probe, &options, &common),
+        Command::Throughput { probe, options } => {
             measure::say_what_throughput_is(&common);
-            measure::goodput(ip, &options, &common)
+            measure::goodput(&probe, &options, &common)
         }
+        Command::Path { probe, options } => measure::path(&probe, &options, &common),
         Command::Bed { action } => bed::act(action, &common),
         Command::Runs => runs::list(&common),
         Command::Report { run, out } => runs::report(&run, out.as_deref(), &common),

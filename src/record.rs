@@ -39,7 +39,7 @@ impl<'a> Record<'a> {
             self.begun = None;
         }
         while let Some(trial) = self.unsaved.first() {
-            self.store.add_trial(run, trial)?;
+            self.store.keep_trial(run, trial)?;
             self.unsaved.remove(0);
         }
         Ok(())
@@ -58,6 +58,11 @@ impl Observer for Record<'_> {
 
     fn progress(&mut self, fraction: f64) {
         self.progress.fraction(fraction);
+    }
+
+    /// Kept at once or not at all: a later one takes its place.
+    fn unfinished(&mut self, run: &RunId, trial: &Trial) {
+        self.keep(run, |store| store.keep_trial(run, trial));
     }
 
     fn trial(&mut self, run: &RunId, trial: &Trial) {

@@ -116,6 +116,23 @@ fn every_room_has_a_line_in_architecture_md() {
     }
 }
 
+/// The table of the rules in docs/measuring.md says which test holds each.
+#[test]
+fn every_rule_of_measuring_names_a_test_that_there_is() {
+    let page = read(&root().join("docs/measuring.md"));
+    let (_, table) = page.split_once("| rule | test |").expect("the table of rules");
+    let named: Vec<&str> = table.lines().filter_map(|line| line.split('`').nth(1)).collect();
+    assert_eq!(named.len(), 15);
+    let mut code: Vec<(PathBuf, String)> = sources(&root().join("tests"));
+    for room in rooms() {
+        code.extend(sources(&room.folder));
+    }
+    for test in named {
+        let is_there = |(_, text): &(PathBuf, String)| text.contains(&format!("fn {test}("));
+        assert!(code.iter().any(is_there), "there is no test {test}");
+    }
+}
+
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }

@@ -2,13 +2,13 @@
 
 use stats::{CONFIDENCE, median, median_interval};
 
-/// Which ratio (ours to theirs) is wanted.
+/// The ratio (ours to theirs) that is wanted.
 #[derive(Clone, Copy)]
-pub(crate) enum Want {
-    /// Lower is better.
-    AtMost(f64),
-    /// Higher is better.
-    AtLeast(f64),
+pub(crate) struct Want {
+    /// The ratio.
+    pub(crate) ratio: f64,
+    /// Whether a higher one is better.
+    pub(crate) or_more: bool,
 }
 
 /// One row.
@@ -21,17 +21,19 @@ pub(crate) struct Comparison {
     theirs: Vec<f64>,
 }
 
-/// Measures `pairs` pairs.
+/// Alternating pairs for each row.
+const PAIRS: usize = 10;
+
+/// Measures all pairs.
 pub(crate) fn compare(
     title: String,
     peer: &'static str,
     unit: &'static str,
     want: Want,
-    pairs: usize,
     mut ours: impl FnMut() -> f64,
     mut theirs: impl FnMut() -> f64,
 ) -> Comparison {
-    let (ours, theirs) = (0..pairs).map(|_| (ours(), theirs())).unzip();
+    let (ours, theirs) = (0..PAIRS).map(|_| (ours(), theirs())).unzip();
     Comparison { title, peer, unit, want, ours, theirs }
 }
 
@@ -41,9 +43,11 @@ impl Comparison {
         let ratios: Vec<f64> = self.ours.iter().zip(&self.theirs).map(|(ours, theirs)| ours / theirs).collect();
         let ratio = median(&ratios).unwrap();
         let interval = median_interval(&ratios, CONFIDENCE).unwrap();
-        let (mark, met, sure) = match self.want {
-            Want::AtMost(most) => (format!("≤ {most:.2}"), ratio <= most, interval.high <= most),
-            Want::AtLeast(least) => (format!("≥ {least:.2}"), ratio >= least, interval.low >= least),
+        let Want { ratio: wanted, or_more } = self.want;
+        let (mark, met, sure) = if or_more {
+            (format!("≥ {wanted:.2}"), ratio >= wanted, interval.low >= wanted)
+        } else {
+            (format!("≤ {wanted:.2}"), ratio <= wanted, interval.high <= wanted)
         };
         let word = match (met, sure) {
             (true, true) => "met",

@@ -10,33 +10,13 @@ use serde_json::Value;
 
 pub(crate) const WIREPROOF: &str = env!("CARGO_BIN_EXE_wireproof");
 const NAME: &str = "bench";
-const SERVER: &str = "198.18.0.2";
-const PORT: &str = "11111";
-
-/// How both ends wait.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wait {
-    /// Ask again and again.
-    Spin,
-    /// Sleep.
-    Block,
-}
-
-impl Wait {
-    /// For titles.
-    pub(crate) fn words(self) -> &'static str {
-        match self {
-            Self::Spin => "non-blocking",
-            Self::Block => "blocking",
-        }
-    }
-}
+pub(crate) const SERVER: &str = "198.18.0.2";
 
 /// A lab bed for the time of the benchmark.
 pub(crate) struct Bed;
 
 /// A peer's server; ended when dropped.
-pub(crate) struct Server(Child);
+pub(crate) struct Server(pub(crate) Child);
 
 impl Bed {
     /// Makes the bed; needs root.
@@ -45,53 +25,16 @@ impl Bed {
         Self
     }
 
-    /// Our RTT p50 in µs.
-    pub(crate) fn our_rtt_us(&self, protocol: &str, frame: u32, wait: Wait) -> f64 {
-        let mode = if wait == Wait::Spin { "spin" } else { "block" };
-        let count = if wait == Wait::Spin { "100000" } else { "20000" };
-        let frame = frame.to_string();
-        let document =
-            ours(&["latency", "--protocol", protocol, "--mode", mode, "--frame-sizes", &frame, "--count", count]);
-        document["trials"][0]["rtt_ns"]["p50"].as_f64().unwrap() / 1e3
-    }
-
-    /// Our goodput in Gbit/s.
-    pub(crate) fn our_goodput_gbps(&self, streams: u16) -> f64 {
-        let streams = streams.to_string();
-        let document = ours(&["goodput", "--duration", "4 s", "--set", "goodput.warmup=1 s", "--streams", &streams]);
-        document["trials"][0]["goodput_bps"]["mean"].as_f64().unwrap() / 1e9
-    }
-
-    /// Starts sockperf's server on the second core.
-    pub(crate) fn sockperf_server(&self, protocol: &str, wait: Wait) -> Server {
-        let mut command = pinned_in("b", "1");
-        command.args(["sockperf", "server", "-i", SERVER, "-p", PORT]);
-        let server = Server(sockperf_options(&mut command, protocol, wait).stdout(Stdio::null()).spawn().unwrap());
-        thread::sleep(Duration::from_millis(500));
-        server
-    }
-
-    /// sockperf's RTT p50 in µs.
-    pub(crate) fn sockperf_rtt_us(&self, protocol: &str, frame: u32, wait: Wait) -> f64 {
-        let payload = frame - if protocol == "udp" { 46 } else { 58 };
-        let mut command = pinned_in("a", "0");
-        command.args(["sockperf", "ping-pong", "-i", SERVER, "-p", PORT, "-t", "2", "--full-rtt", "-m"]);
-        let text = output(sockperf_options(command.arg(payload.to_string()), protocol, wait));
-        let line = text.lines().find(|line| line.contains("percentile 50.000")).unwrap_or_else(|| panic!("{text}"));
-        line.rsplit('=').next().unwrap().trim().parse().unwrap()
-    }
-
-    /// iperf3's goodput at the receiver in Gbit/s.
-    pub(crate) fn iperf3_goodput_gbps(&self, streams: u16) -> f64 {
+    /// What iperf3 says of a run of its own.
+    pub(crate) fn iperf3(&self, program: &str, more: &[&str]) -> Value {
         let mut server = pinned_in("b", "1");
-        let mut server = Server(server.args(["iperf3", "-s", "-1"]).stdout(Stdio::null()).spawn().unwrap());
+        let mut server = Server(server.args([program, "-s", "-1"]).stdout(Stdio::null()).spawn().unwrap());
         thread::sleep(Duration::from_millis(500));
         let mut client = pinned_in("a", "0");
-        let streams = streams.to_string();
-        let text = output(client.args(["iperf3", "-c", SERVER, "-t", "4", "-O", "1", "-J", "-P", &streams]));
+        let text = output(client.args([program, "-c", SERVER, "-t", "4", "-O", "1", "-J"]).args(more));
         server.0.wait().unwrap();
-        let document: Value = serde_json::from_str(&text).unwrap();
-        document["end"]["sum_received"]["bits_per_second"].as_f64().unwrap() / 1e9
+        // A warning may stand before the document.
+        serde_json::from_str(&text[text.find('{').unwrap()..]).unwrap()
     }
 }
 
@@ -108,7 +51,8 @@ impl Drop for Server {
     }
 }
 
-fn ours(args: &[&str]) -> Value {
+/// What wireproof says of a run of its own.
+pub(crate) fn ours(args: &[&str]) -> Value {
     let store = std::env::temp_dir().join(format!("wireproof-bench-{}", std::process::id()));
     let mut command = Command::new(WIREPROOF);
     command.args(args).args(["--bed", NAME, "--repeats", "1", "--cpus", "0,1", "--json", "--quiet", "--store"]);
@@ -117,23 +61,15 @@ fn ours(args: &[&str]) -> Value {
     serde_json::from_str(&text).unwrap()
 }
 
-fn pinned_in(end: &str, cpu: &str) -> Command {
+/// A command at one end of the bed, on one core.
+pub(crate) fn pinned_in(end: &str, cpu: &str) -> Command {
     let mut command = Command::new(WIREPROOF);
     command.args(["in-namespace", &format!("wp{NAME}-{end}"), "--", "taskset", "-c", cpu]);
     command
 }
 
-fn sockperf_options<'a>(command: &'a mut Command, protocol: &str, wait: Wait) -> &'a mut Command {
-    if protocol == "tcp" {
-        command.arg("--tcp");
-    }
-    if wait == Wait::Spin {
-        command.arg("--nonblocked");
-    }
-    command
-}
-
-fn output(command: &mut Command) -> String {
+/// What a command prints; one that fails ends the benchmark.
+pub(crate) fn output(command: &mut Command) -> String {
     let output = command.stderr(Stdio::piped()).output().unwrap();
     assert!(
         output.status.success(),

@@ -44,6 +44,7 @@ fn up(name: &str, mtu: Option<Mtu>, common: &Common) -> anyhow::Result<Exit> {
         bed: BedRef::Named(name.to_owned()),
         mtu,
         cpus: None,
+        wrap: Vec::new(),
         privilege: Privilege::Root,
         program: own_program()?,
     };

@@ -58,7 +58,7 @@ pub(super) fn doctor(common: &Common) -> anyhow::Result<Exit> {
     let privilege = privilege::current();
     if privilege != Privilege::User {
         checks.extend(machine(&program));
-        checks.push(lab(&Wanted { bed: BedRef::Lab, mtu: None, cpus: None, privilege, program }));
+        checks.push(lab(&Wanted { bed: BedRef::Lab, mtu: None, cpus: None, wrap: Vec::new(), privilege, program }));
     }
     tell(&checks, common)?;
     let failed = checks.iter().any(|check| check.severity == Severity::Fail);
@@ -102,7 +102,7 @@ fn facts(survey: &Survey) -> Vec<Check> {
     let host = &survey.host;
     let mut checks = vec![
         Check::ok("kernel", format!("{} on {}", host.kernel, host.architecture)),
-        cores(&survey.lab.cpus),
+        cores(survey.lab.cpus.allowed.len()),
         ipv6(survey.lab.ipv6),
         clock(&host.clock_source),
         virtual_machine(&host.hypervisor),
@@ -116,9 +116,9 @@ fn facts(survey: &Survey) -> Vec<Check> {
     checks
 }
 
-fn cores(cpus: &[usize]) -> Check {
-    let read = format!("{} usable", cpus.len());
-    if cpus.len() >= 2 {
+fn cores(usable: usize) -> Check {
+    let read = format!("{usable} usable");
+    if usable >= 2 {
         return Check::ok("cores", read);
     }
     Check::not("cores", Severity::Warn, read, Lack::Cores)

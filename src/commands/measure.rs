@@ -9,7 +9,7 @@ use std::{
 use anyhow::Context;
 use bed::{BedError, BedRef, Session, Wanted};
 use kernel::{privilege, user_namespace};
-use model::{IpVersion, Plan, Privilege, Protocol, Run, WaitMode};
+use model::{Plan, Privilege, Run};
 use report::{Document, Lang, Notice};
 use run::{Ending, Order, RunError, conduct, estimate};
 use signal_hook::{
@@ -20,7 +20,7 @@ use store::Store;
 
 use super::{language, own_program, plans, print, print_json};
 use crate::{
-    cli::{Common, Measure},
+    cli::{Common, GoodputOptions, LatencyOptions, Measure, PathOptions},
     exit::{Exit, Words, explain, say},
     paths,
     progress::Progress,
@@ -29,30 +29,26 @@ use crate::{
 
 /// `wireproof verify`
 pub(super) fn verify(plan: &Path, options: &Measure, common: &Common) -> anyhow::Result<Exit> {
-    measure(plans::read(plan, options, Vec::new())?, options, common)
+    measure(plans::read(plan, &options.sets("goodput"), options)?, options, common)
 }
 
 /// `wireproof latency`
-pub(super) fn latency(
-    protocol: Option<Protocol>,
-    ip: Option<IpVersion>,
-    mode: Option<WaitMode>,
-    options: &Measure,
-    common: &Common,
-) -> anyhow::Result<Exit> {
-    let sets = [
-        protocol.map(|protocol| format!("latency.protocol={}", protocol.to_string().to_lowercase())),
-        ip.map(|ip| format!("latency.ip={}", u8::from(ip))),
-        mode.map(|mode| format!("latency.mode={mode}")),
-    ];
-    let plan = plans::read(Path::new("latency"), options, sets.into_iter().flatten().collect())?;
-    measure(plan, options, common)
+pub(super) fn latency(probe: &LatencyOptions, options: &Measure, common: &Common) -> anyhow::Result<Exit> {
+    let sets = [probe.sets(), options.sets("latency")].concat();
+    measure(plans::read(Path::new("latency"), &sets, options)?, options, common)
 }
 
 /// `wireproof goodput`
-pub(super) fn goodput(ip: Option<IpVersion>, options: &Measure, common: &Common) -> anyhow::Result<Exit> {
-    let sets = ip.map(|ip| format!("goodput.ip={}", u8::from(ip)));
-    let plan = plans::read(Path::new("goodput"), options, sets.into_iter().collect())?;
+pub(super) fn goodput(probe: &GoodputOptions, options: &Measure, common: &Common) -> anyhow::Result<Exit> {
+    let sets = [probe.sets(), options.sets("goodput")].concat();
+    measure(plans::read(Path::new("goodput"), &sets, options)?, options, common)
+}
+
+/// `wireproof path`
+pub(super) fn path(probe: &PathOptions, options: &Measure, common: &Common) -> anyhow::Result<Exit> {
+    let sets = [probe.sets(), options.sets("goodput")].concat();
+    let mut plan = plans::read(Path::new("path"), &sets, options)?;
+    plan.path.retain(|item| probe.ip.is_none_or(|ip| item.ip == ip));
     measure(plan, options, common)
 }
 
@@ -77,8 +73,14 @@ fn measure(plan: Plan, options: &Measure, common: &Common) -> anyhow::Result<Exi
 
     let mut progress = Progress::new(common, lang, &plan);
     progress.say(&Notice::Preparing);
-    let wanted =
-        Wanted { bed: options.bed.clone(), mtu: options.mtu, cpus: options.cpus, privilege, program: own_program()? };
+    let wanted = Wanted {
+        bed: options.bed.clone(),
+        mtu: options.mtu,
+        cpus: options.cpus.clone(),
+        wrap: options.wrap_words(),
+        privilege,
+        program: own_program()?,
+    };
     let mut session = Session::open(&wanted).map_err(words_or_bed)?;
     let mut record = Record::new(&mut store, &mut progress);
     let conducted = conduct(order(plan), &mut session, &mut record, &interrupt);

@@ -7,20 +7,21 @@ use model::Plan;
 use crate::{cli::Measure, exit::Words};
 
 /// Plans that come with the program.
-const BUILT_IN: [(&str, &str); 3] = [
+const BUILT_IN: [(&str, &str); 4] = [
     ("quick", include_str!("../../plans/quick.toml")),
     ("latency", include_str!("../../plans/latency.toml")),
     ("goodput", include_str!("../../plans/goodput.toml")),
+    ("path", include_str!("../../plans/path.toml")),
 ];
 
-/// Reads a plan by name or path and changes it as the options say.
-pub(super) fn read(plan: &Path, options: &Measure, more: Vec<String>) -> anyhow::Result<Plan> {
+/// Reads a plan by name or path and changes it by these sets, and then by those given as `--set`.
+pub(super) fn read(plan: &Path, sets: &[String], options: &Measure) -> anyhow::Result<Plan> {
     let built_in = BUILT_IN.iter().find(|(name, _)| plan == Path::new(name));
     let toml = match built_in {
         Some((_, toml)) => (*toml).to_owned(),
         None => read_file(plan)?,
     };
-    let sets = [more, sets_of(options), options.set.clone()].concat();
+    let sets = [sets, &options.set].concat();
     Plan::parse(&toml, &sets).map_err(|error| Words(format!("plan {}: {error}", plan.display())).into())
 }
 
@@ -43,21 +44,6 @@ fn read_file(path: &Path) -> anyhow::Result<String> {
         words(format!("line {line} is not UTF-8 text; save the file as UTF-8"))
     })?;
     Ok(text)
-}
-
-/// Each option that changes a plan, as the key it changes.
-fn sets_of(options: &Measure) -> Vec<String> {
-    let sizes = (!options.frame_sizes.is_empty()).then_some(&options.frame_sizes);
-    [
-        options.repeats.map(|repeats| format!("repeats={repeats}")),
-        sizes.map(|sizes| format!("latency.frame_sizes={sizes:?}")),
-        options.count.map(|count| format!("latency.count={count}")),
-        options.duration.map(|duration| format!("goodput.duration={duration}")),
-        options.streams.map(|streams| format!("goodput.streams={streams}")),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
 }
 
 #[cfg(test)]

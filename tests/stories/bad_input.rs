@@ -55,7 +55,11 @@ fn what_the_bed_cannot_have_is_said_before_anything_is_measured() {
     let before = Snapshot::take();
     desk.run(&["latency", "--frame-sizes", "60"]).fails(2, &["too small", "64 bytes"]);
     desk.run(&["latency", "--frame-sizes", "1519"]).fails(2, &["does not fit MTU 1500", "1518 bytes"]);
-    desk.run(&["latency", "--ip", "6", "--frame-sizes", "64"]).fails(2, &["smallest frame is 70"]);
+    desk.run(&["goodput", "--protocol", "udp", "--datagram", "1473"]).fails(2, &["fragments", "1472 bytes fit"]);
+    desk.run(&["goodput", "--mtus", "1000"]).fails(2, &["takes IPv6 addresses away under an MTU of 1280"]);
+    desk.run(&["goodput", "--rate", "1 Gbit/s"]).fails(2, &["rate is for datagrams"]);
+    desk.run(&["latency", "--rate", "1 kpps", "--stamps"]).fails(2, &["take either them or the rate away"]);
+    desk.run(&["latency", "--count", "5", "--duration", "1 s"]).fails(2, &["write only one of them"]);
     desk.run(&["latency", "--ip", "6", "--mtu", "1000", "--frame-sizes", "128"]).fails(2, &["no IPv6 address"]);
     desk.run(&["latency", "--mtu", "20"]).fails(2, &["MTU from 68"]);
     desk.run(&["latency", "--dry-run", "--frame-sizes", "9018"]).fails(2, &["does not fit MTU 1500"]);

@@ -18,8 +18,26 @@ pub struct Bed {
     pub simulated: bool,
     /// What it was made with.
     pub privilege: Privilege,
-    /// The two ends, the sending one first.
+    /// Whether both ends' clocks may be compared.
+    pub clocks: ClockRelation,
+    /// The program that port agents are started through (`--wrap`), with its arguments; empty for none.
+    #[serde(default)]
+    pub wrap: Vec<String>,
+    /// The two ends, the near one first.
     pub endpoints: Vec<Endpoint>,
+}
+
+/// What is known of the clocks of the two ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "relation", rename_all = "lowercase")]
+pub enum ClockRelation {
+    /// One clock: the ends are on one machine.
+    Same,
+    /// Two clocks, compared by messages. Good for starting together, never for one-way delays.
+    Estimated {
+        /// How far off the comparison may be, in nanoseconds.
+        error_ns: u64,
+    },
 }
 
 /// How a bed is made.
@@ -57,8 +75,11 @@ pub struct Endpoint {
     pub mtu: Mtu,
     /// Its addresses, IPv4 first.
     pub addresses: Vec<IpAddr>,
-    /// The core its measuring threads are pinned to.
-    pub cpu: Option<usize>,
+    /// The cores its measuring threads are pinned to, the first for the one that matters most; empty where not pinned.
+    pub cpus: Vec<usize>,
+    /// Why these cores.
+    #[serde(default)]
+    pub cpus_why: String,
 }
 
 impl Endpoint {

@@ -42,6 +42,15 @@ pub enum Change {
         /// The interface.
         interface: String,
     },
+    /// MTU of an interface.
+    Mtu {
+        /// Namespace the interface is in.
+        namespace: String,
+        /// The interface.
+        interface: String,
+        /// Its new MTU.
+        mtu: Mtu,
+    },
     /// A kernel setting below `/proc/sys`.
     Sysctl {
         /// Namespace it is set in.
@@ -85,6 +94,7 @@ impl fmt::Display for Change {
                 write!(f, "address {address}/{prefix} on {namespace}/{interface}")
             }
             Self::LinkUp { namespace, interface } => write!(f, "{namespace}/{interface} up"),
+            Self::Mtu { namespace, interface, mtu } => write!(f, "{namespace}/{interface} MTU {}", mtu.0),
             Self::Sysctl { namespace, key, value } => write!(f, "{key} = {value} in {namespace}"),
         }
     }

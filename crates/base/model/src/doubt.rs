@@ -36,7 +36,77 @@ pub enum Doubt {
         /// Bytes the receiver counted.
         received: u64,
     },
-    /// A core of the two ends was busy while wireproof measured nothing, before or after the trials.
+    /// Counters of the interface do not agree with what the program counted.
+    PacketsDisagree {
+        /// The endpoint.
+        endpoint: String,
+        /// Bytes (TCP) or datagrams (UDP) the program counted.
+        program: u64,
+        /// The same by the interface's counters, headers taken off.
+        interface: u64,
+    },
+    /// The sender did not keep up with its schedule: what it did not send is not loss.
+    SenderTooSlow {
+        /// Asked for, in messages or bits per second.
+        intended: f64,
+        /// Sent.
+        achieved: f64,
+    },
+    /// What was sent by a schedule left late, so that the figure holds the tester's own lateness.
+    BehindSchedule {
+        /// 99th percentile of how late, in nanoseconds.
+        behind_ns: u64,
+        /// 99th percentile of the RTT, counted from the schedule, in nanoseconds.
+        rtt_ns: u64,
+    },
+    /// What the tester does alone could not be measured, so that it is not known how much of a figure is its own limit.
+    NoSelfTest {
+        /// What went wrong, in English.
+        what: String,
+    },
+    /// The figure was still rising or falling after the warm-up.
+    Unsteady {
+        /// Seconds of the counted time until it settled.
+        settled_after_s: f64,
+    },
+    /// Packets of the full MTU were not shown to pass before the data was sent.
+    PathNotProven {
+        /// The MTU.
+        mtu: u32,
+        /// What passed forward, in bytes; `None` is nothing.
+        forward: Option<u32>,
+        /// What passed the other way, in bytes; `None` is nothing.
+        reverse: Option<u32>,
+    },
+    /// The kernel had no queue to poll, so that busy polling was sleeping.
+    NothingToPoll {
+        /// The endpoint.
+        endpoint: String,
+    },
+    /// A core's frequency changed during the trial.
+    FrequencyChanged {
+        /// The core.
+        cpu: usize,
+        /// At the beginning, in MHz.
+        before: u32,
+        /// At the end, in MHz.
+        after: u32,
+    },
+    /// The kernel granted smaller socket buffers than were asked for.
+    SmallBuffer {
+        /// The endpoint.
+        endpoint: String,
+        /// Bytes asked for.
+        asked: u64,
+        /// Bytes granted.
+        granted: u64,
+    },
+    /// The trial did not come to its end; its whole seconds until then are kept.
+    Unfinished {
+        /// Whole seconds there are.
+        seconds: u64,
+    },
+    /// A core of the two ends was busy with something else: during the trial, or before or after all of them.
     OtherLoad {
         /// The core.
         cpu: usize,

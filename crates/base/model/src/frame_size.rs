@@ -20,12 +20,12 @@ pub const TCP_TIMESTAMPS: u32 = 12;
 pub const MIN_FRAME: FrameSize = FrameSize(64);
 
 /// Size of an Ethernet frame with FCS, in bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct FrameSize(pub u32);
 
 /// Size of what a program writes into its socket, in bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct PayloadSize(pub u32);
 
@@ -43,15 +43,11 @@ pub struct Headers {
 /// A frame size that this traffic cannot have.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FrameSizeError {
-    /// There is no room for headers and the probe's own bytes.
-    #[error("frame size {frame} is too small for {what}: its smallest frame is {smallest} bytes (with FCS)")]
+    /// Ethernet has no frames this small.
+    #[error("frame size {frame} is too small: the smallest Ethernet frame is {} bytes (with FCS)", MIN_FRAME.0)]
     TooSmall {
         /// The size asked for.
         frame: u32,
-        /// The traffic, in words.
-        what: String,
-        /// The smallest size that works.
-        smallest: u32,
     },
     /// The IP packet would not fit the interface.
     #[error("frame size {frame} does not fit MTU {mtu}: the largest frame there is {largest} bytes (with FCS)")]
@@ -80,23 +76,24 @@ impl Headers {
         ip + transport
     }
 
-    /// The payload that makes frames of exactly this size, with at least `least` bytes of payload.
-    pub fn payload_of(self, frame: FrameSize, least: PayloadSize, mtu: Mtu) -> Result<PayloadSize, FrameSizeError> {
+    /// The frame that is really sent for the size asked for, and its payload of at least `least` bytes: the size asked for,
+    /// or the smallest that the headers leave room in.
+    pub fn frame_of(
+        self,
+        asked: FrameSize,
+        least: PayloadSize,
+        mtu: Mtu,
+    ) -> Result<(FrameSize, PayloadSize), FrameSizeError> {
         let overhead = ETHERNET_HEADER + self.bytes() + FCS;
-        let smallest = (overhead + least.0).max(MIN_FRAME.0);
+        let frame = asked.max(FrameSize(overhead + least.0));
         let largest = mtu.0 + ETHERNET_HEADER + FCS;
-        if frame.0 < smallest {
-            return Err(FrameSizeError::TooSmall { frame: frame.0, what: self.words(), smallest });
+        if asked < MIN_FRAME {
+            return Err(FrameSizeError::TooSmall { frame: asked.0 });
         }
         if frame.0 > largest {
             return Err(FrameSizeError::TooLarge { frame: frame.0, mtu: mtu.0, largest });
         }
-        Ok(PayloadSize(frame.0 - overhead))
-    }
-
-    fn words(self) -> String {
-        let timestamps = if self.tcp_timestamps { " with timestamps" } else { "" };
-        format!("{} over {}{timestamps}", self.protocol, self.ip)
+        Ok((frame, PayloadSize(frame.0 - overhead)))
     }
 }
 
@@ -116,28 +113,38 @@ mod tests {
         let udp = headers(IpVersion::V4, Protocol::Udp, false);
         let tcp = headers(IpVersion::V4, Protocol::Tcp, false);
         for (frame, udp_payload) in [(64, 18), (128, 82), (512, 466), (1518, 1472)] {
-            assert_eq!(udp.payload_of(FrameSize(frame), LEAST, MTU), Ok(PayloadSize(udp_payload)));
+            assert_eq!(udp.frame_of(FrameSize(frame), LEAST, MTU), Ok((FrameSize(frame), PayloadSize(udp_payload))));
         }
-        for (frame, tcp_payload) in [(72, 14), (128, 70), (1518, 1460)] {
-            assert_eq!(tcp.payload_of(FrameSize(frame), LEAST, MTU), Ok(PayloadSize(tcp_payload)));
+        for (frame, tcp_payload) in [(64, 6), (72, 14), (128, 70), (1518, 1460)] {
+            assert_eq!(tcp.frame_of(FrameSize(frame), LEAST, MTU), Ok((FrameSize(frame), PayloadSize(tcp_payload))));
         }
     }
 
     #[test]
     fn timestamps_take_twelve_bytes_from_the_payload() {
         let tcp = headers(IpVersion::V4, Protocol::Tcp, true);
-        assert_eq!(tcp.payload_of(FrameSize(1518), LEAST, MTU), Ok(PayloadSize(1448)));
+        assert_eq!(tcp.frame_of(FrameSize(1518), LEAST, MTU), Ok((FrameSize(1518), PayloadSize(1448))));
+    }
+
+    #[test]
+    fn a_frame_too_small_for_its_headers_becomes_the_smallest_there_is() {
+        for (ip, protocol, timestamps, smallest) in [
+            (IpVersion::V4, Protocol::Tcp, true, 74),
+            (IpVersion::V6, Protocol::Udp, false, 70),
+            (IpVersion::V6, Protocol::Tcp, false, 82),
+            (IpVersion::V6, Protocol::Tcp, true, 94),
+        ] {
+            let frame = headers(ip, protocol, timestamps).frame_of(FrameSize(64), LEAST, MTU);
+            assert_eq!(frame, Ok((FrameSize(smallest), LEAST)));
+        }
     }
 
     #[test]
     fn sizes_outside_the_possible_say_what_is_possible() {
         let udp6 = headers(IpVersion::V6, Protocol::Udp, false);
-        let error = udp6.payload_of(FrameSize(64), LEAST, MTU).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "frame size 64 is too small for UDP over IPv6: its smallest frame is 70 bytes (with FCS)"
-        );
-        let error = udp6.payload_of(FrameSize(1519), LEAST, MTU).unwrap_err();
+        let error = udp6.frame_of(FrameSize(60), LEAST, MTU).unwrap_err();
+        assert_eq!(error.to_string(), "frame size 60 is too small: the smallest Ethernet frame is 64 bytes (with FCS)");
+        let error = udp6.frame_of(FrameSize(1519), LEAST, MTU).unwrap_err();
         assert_eq!(
             error.to_string(),
             "frame size 1519 does not fit MTU 1500: the largest frame there is 1518 bytes (with FCS)"

@@ -4,9 +4,13 @@
 
 pub mod bed;
 pub mod change;
+mod choice;
+pub mod counters;
+pub mod cpu;
 pub mod doubt;
 pub mod environment;
 pub mod frame_size;
+pub mod limited;
 pub mod plan;
 pub mod probe;
 pub mod run;
@@ -14,14 +18,24 @@ pub mod trial;
 pub mod units;
 pub mod verdict;
 
-pub use bed::{Bed, BedKind, Endpoint, Privilege};
+pub use bed::{Bed, BedKind, ClockRelation, Endpoint, Privilege};
 pub use change::{Before, Change, LinkEnd};
+pub use choice::ChoiceError;
+pub use counters::{CoreUse, Delta, EndCounters, Source};
+pub use cpu::{CardFacts, CoreFacts, CpuFacts};
 pub use doubt::Doubt;
 pub use environment::Environment;
 pub use frame_size::{FrameSize, PayloadSize};
+pub use limited::{Culprit, CulpritKind, Evidence, LimitedBy, LossAt, Place};
 pub use plan::{Limit, Metric, Plan};
-pub use probe::{GoodputSpec, IpVersion, LatencySpec, ProbeSpec, Protocol, WaitMode};
+pub use probe::{
+    Amount, Batch, Direction, GoodputSpec, IpVersion, LatencySpec, PathSpec, ProbeSpec, Protocol, ReceiveWay, Seat,
+    SendWay, Side, WaitMode,
+};
 pub use run::{Run, RunId};
-pub use trial::{GoodputReceived, GoodputResult, GoodputSent, LatencyResult, LimitedBy, Measured, RttSummary, Trial};
-pub use units::{BitRate, Mtu, Nanos};
+pub use trial::{
+    Flow, GoodputReceived, GoodputResult, GoodputSent, GoodputSide, LatencyResult, Measured, PathResult, SideFigures,
+    TimeSummary, Trial,
+};
+pub use units::{BitRate, Bytes, Mtu, Nanos, PacketRate};
 pub use verdict::{Interval, LimitOutcome, Verdict};

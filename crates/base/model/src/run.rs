@@ -37,6 +37,10 @@ pub struct Run {
     pub after: Option<Environment>,
     /// What makes all of the run's figures less trustworthy.
     pub doubts: Vec<Doubt>,
+    /// What the tester does alone, over the loopback of the near end, with each load that it sets the pace of: what is
+    /// measured between the ends cannot be credited or blamed beyond that.
+    #[serde(default)]
+    pub self_tests: Vec<Trial>,
     /// Each finished measurement, in order.
     pub trials: Vec<Trial>,
 }

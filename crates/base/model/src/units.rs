@@ -13,10 +13,24 @@ pub struct Nanos(pub u64);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BitRate(pub u64);
 
+/// A rate in packets (or messages) per second.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PacketRate(pub u64);
+
+/// An amount of memory in bytes (binary: 1 KiB is 1024 bytes).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Bytes(pub u64);
+
 /// The largest IP packet an interface sends, in bytes, as `ip link` shows it (Ethernet header and FCS not counted).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Mtu(pub u32);
+
+/// MTUs that an Ethernet interface of Linux can have: from the least that IPv4 allows (RFC 791) to the largest IP packet.
+pub const ETHERNET_MTUS: std::ops::RangeInclusive<u32> = 68..=65_535;
+
+/// Smallest MTU that IPv6 works with (RFC 8200, section 5).
+pub const LEAST_IPV6_MTU: Mtu = Mtu(1280);
 
 /// Text that should have been a quantity and is not.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -84,6 +98,18 @@ const RATE: Notation = Notation {
     ],
     accepted: "bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s",
     example: "9.4 Gbit/s",
+};
+
+const PACKET_RATE: Notation = Notation {
+    units: &[("pps", 1), ("kpps", 1_000), ("Mpps", 1_000_000)],
+    accepted: "pps, kpps, Mpps",
+    example: "100 kpps",
+};
+
+const BYTES: Notation = Notation {
+    units: &[("B", 1), ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30)],
+    accepted: "B, KiB, MiB, GiB",
+    example: "4 MiB",
 };
 
 impl Notation {
@@ -170,6 +196,34 @@ impl fmt::Display for BitRate {
     }
 }
 
+impl FromStr for PacketRate {
+    type Err = UnitError;
+
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        PACKET_RATE.parse(text).map(Self)
+    }
+}
+
+impl fmt::Display for PacketRate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        PACKET_RATE.show(self.0, f)
+    }
+}
+
+impl FromStr for Bytes {
+    type Err = UnitError;
+
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        BYTES.parse(text).map(Self)
+    }
+}
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        BYTES.show(self.0, f)
+    }
+}
+
 /// Quantities travel as text with their unit ("10 s"), so that no reader has to guess.
 macro_rules! as_text {
     ($type:ty, $pattern:literal) => {
@@ -199,6 +253,8 @@ macro_rules! as_text {
 
 as_text!(Nanos, r"^[0-9.]+ *(ns|us|µs|ms|s|min|h)$");
 as_text!(BitRate, r"^[0-9.]+ *[kMGT]?bit/s$");
+as_text!(PacketRate, r"^[0-9.]+ *[kM]?pps$");
+as_text!(Bytes, r"^[0-9.]+ *([KMG]i)?B$");
 
 #[cfg(test)]
 mod tests {
@@ -229,6 +285,8 @@ mod tests {
         }
         for rate in [0, 1, 999, 9_400_000_000] {
             assert_eq!(BitRate(rate).to_string().parse(), Ok(BitRate(rate)));
+            assert_eq!(PacketRate(rate).to_string().parse(), Ok(PacketRate(rate)));
+            assert_eq!(Bytes(rate).to_string().parse(), Ok(Bytes(rate)));
         }
     }
 }

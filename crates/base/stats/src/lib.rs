@@ -4,6 +4,8 @@
 
 mod histogram;
 mod interval;
+mod steady;
 
-pub use histogram::{DecodeError, RttHistogram, supports};
+pub use histogram::{DecodeError, TimeHistogram, supports};
 pub use interval::{CONFIDENCE, MIN_TRIALS_FOR_INTERVAL, median, median_interval};
+pub use steady::settled_after;

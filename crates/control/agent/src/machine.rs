@@ -3,9 +3,9 @@
 use std::{path::Path, thread, time::Duration};
 
 use host::counters::CpuTimes;
-use kernel::{cpu, privilege, sysctl};
+use kernel::{privilege, sysctl};
 use ledger::Ledger;
-use model::{Bed, Privilege, trial::CoreUse};
+use model::{Bed, CoreUse, Privilege};
 use protocol::{LabState, Reply, Request, build_id};
 
 /// Where changes are recorded. It must outlive a crash, and be found by whoever cleans up after it.
@@ -29,6 +29,10 @@ impl Machine {
                 self.ledger()?.apply(change).map_err(text)?;
                 Ok(Reply::Done)
             }
+            Request::UndoLast { changes } => {
+                let undone = self.ledger()?.undo_last(changes).map_err(text)?;
+                Ok(Reply::Undone(undone.iter().map(ToString::to_string).collect()))
+            }
             Request::UndoAll => self.undo_all(),
             Request::Keep { bed } => self.keep(&bed),
             Request::Reopen { owner } => {
@@ -40,7 +44,7 @@ impl Machine {
             Request::HostFacts => Ok(Reply::HostFacts(Box::new(host::facts::host(&build_id())))),
             Request::EndpointFacts { endpoint } => Ok(Reply::EndpointFacts(Box::new(host::facts::endpoint(&endpoint)))),
             Request::Load => Ok(Reply::Load(load())),
-            Request::LabState => Ok(Reply::LabState(lab_state()?)),
+            Request::LabState => Ok(Reply::LabState(lab_state())),
         }
     }
 
@@ -103,8 +107,8 @@ fn load() -> Vec<CoreUse> {
     before.usage_until(&CpuTimes::read())
 }
 
-fn lab_state() -> Result<LabState, String> {
-    Ok(LabState { cpus: cpu::allowed().map_err(text)?, ipv6: has_ipv6() })
+fn lab_state() -> LabState {
+    LabState { cpus: host::facts::cpus(None), ipv6: has_ipv6() }
 }
 
 /// The setting is absent where the kernel has no IPv6; its value does not matter, because a lab has its own.

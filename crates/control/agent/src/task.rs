@@ -1,7 +1,6 @@
 //! One measurement at this end, on a thread of its own.
 
 use std::{
-    net::SocketAddr,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Arc,
@@ -13,8 +12,8 @@ use std::{
 
 use kernel::{clock, cpu};
 use model::Nanos;
-use probe::{Control, ProbeError, goodput, latency};
-use protocol::{Figures, FromAgent, Outcome, Task};
+use probe::{Control, ProbeError};
+use protocol::{FromAgent, Outcome, Task};
 
 use crate::{outbox::Outbox, window::Counters};
 
@@ -50,10 +49,10 @@ impl Running {
     }
 
     pub(crate) fn tell_progress(&mut self, outbox: &Outbox) {
-        let fraction = self.control.fraction();
-        if fraction > self.told {
+        let (fraction, seconds) = (self.control.fraction(), self.control.take_seconds());
+        if fraction > self.told || !seconds.is_empty() {
             self.told = fraction;
-            outbox.send(&FromAgent::Progress { id: self.id, fraction });
+            outbox.send(&FromAgent::Progress { id: self.id, fraction, seconds });
         }
     }
 }
@@ -70,14 +69,6 @@ fn perform(id: u64, task: &Task, started: &Receiver<Nanos>, control: &Control, o
     }
 }
 
-/// A side that is ready to run.
-enum Prepared {
-    LatencyServer(latency::Server),
-    LatencyClient(latency::Client),
-    GoodputReceiver(goodput::Receiver),
-    GoodputSender(goodput::Sender),
-}
-
 fn measure(
     id: u64,
     task: &Task,
@@ -85,14 +76,17 @@ fn measure(
     control: &Control,
     outbox: &Outbox,
 ) -> Result<Outcome, ProbeError> {
-    let pinned = core_of(task).is_some_and(|core| cpu::pin_current_thread(core).is_ok());
-    let prepared = prepare(task)?;
+    let is_pinned = task.seat.cpus.first().is_some_and(|core| cpu::pin_current_thread(*core).is_ok());
+    let prepared = probe::prepare(&task.spec, task.side, &task.seat)?;
+    // Before this side says that it is ready nothing is sent.
+    let counters = Counters::begin(&task.seat.interface);
     outbox.send(&FromAgent::Ready { id, address: prepared.address(), now: clock::now() });
-    clock::sleep_until(wait_for_start(started, control)?);
-    let counters = Counters::default();
+    let start = wait_for_start(started, control)?;
+    clock::sleep_until(start);
+    counters.started();
     let figures = prepared.run(control, &counters)?;
-    let (cpu, cpu_s) = counters.difference();
-    Ok(Outcome { pinned, cpu, cpu_s, figures })
+    let pinned = if is_pinned { task.seat.cpus.clone() } else { Vec::new() };
+    Ok(Outcome { pinned, counters: counters.end(), figures })
 }
 
 fn wait_for_start(started: &Receiver<Nanos>, control: &Control) -> Result<Nanos, ProbeError> {
@@ -104,50 +98,4 @@ fn wait_for_start(started: &Receiver<Nanos>, control: &Control) -> Result<Nanos,
         }
     }
     Err(ProbeError::Cancelled)
-}
-
-fn core_of(task: &Task) -> Option<usize> {
-    match task {
-        Task::LatencyServer { cpu, .. }
-        | Task::LatencyClient { cpu, .. }
-        | Task::GoodputReceiver { cpu, .. }
-        | Task::GoodputSender { cpu, .. } => *cpu,
-    }
-}
-
-fn prepare(task: &Task) -> Result<Prepared, ProbeError> {
-    Ok(match task {
-        Task::LatencyServer { spec, local, mtu, .. } => {
-            Prepared::LatencyServer(latency::Server::prepare(spec, *local, *mtu)?)
-        }
-        Task::LatencyClient { spec, local, peer, mtu, .. } => {
-            Prepared::LatencyClient(latency::Client::prepare(spec, *local, *peer, *mtu)?)
-        }
-        Task::GoodputReceiver { spec, local, .. } => {
-            Prepared::GoodputReceiver(goodput::Receiver::prepare(spec, *local)?)
-        }
-        Task::GoodputSender { spec, local, peer, .. } => {
-            Prepared::GoodputSender(goodput::Sender::prepare(spec, *local, *peer)?)
-        }
-    })
-}
-
-impl Prepared {
-    /// Where the serving side listens.
-    fn address(&self) -> Option<SocketAddr> {
-        match self {
-            Self::LatencyServer(server) => Some(server.address()),
-            Self::GoodputReceiver(receiver) => Some(receiver.address()),
-            Self::LatencyClient(_) | Self::GoodputSender(_) => None,
-        }
-    }
-
-    fn run(self, control: &Control, counters: &Counters) -> Result<Figures, ProbeError> {
-        Ok(match self {
-            Self::LatencyServer(server) => Figures::LatencyServer { answered: server.serve(control)? },
-            Self::LatencyClient(client) => Figures::LatencyClient(Box::new(client.run(control, counters)?)),
-            Self::GoodputReceiver(receiver) => Figures::GoodputReceiver(receiver.serve(control, counters)?),
-            Self::GoodputSender(sender) => Figures::GoodputSender(sender.run(control, counters)?),
-        })
-    }
 }

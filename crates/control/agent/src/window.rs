@@ -1,53 +1,78 @@
-//! Reads counters when the counted time begins and ends.
+//! Reads counters around a measurement: cores when the counted time begins and ends, all others before the first packet and
+//! after the last one.
 
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
-use host::counters::CpuTimes;
+use host::counters::{CpuTimes, Reading, over};
 use kernel::clock;
-use model::{Nanos, trial::CoreUse};
+use model::{EndCounters, Nanos};
 use probe::Window;
 
-/// What was read at the two edges of the counted time.
-#[derive(Default)]
+/// What was read so far.
 pub(crate) struct Counters {
-    opened: Mutex<Option<Reading>>,
-    closed: Mutex<Option<Reading>>,
+    interface: String,
+    before: Reading,
+    started: Mutex<Option<Edge>>,
+    opened: Mutex<Option<Edge>>,
+    closed: Mutex<Option<Edge>>,
 }
 
-struct Reading {
+/// One edge of the counted time.
+struct Edge {
     at: Nanos,
-    cpu: CpuTimes,
+    cores: CpuTimes,
+    own: Nanos,
 }
 
-impl Reading {
+impl Edge {
     fn now() -> Self {
-        Self { at: clock::now(), cpu: CpuTimes::read() }
+        Self { at: clock::now(), cores: CpuTimes::read(), own: clock::own_cpu_time() }
+    }
+}
+
+impl Counters {
+    /// Reads all counters of this end before anything is sent.
+    pub(crate) fn begin(interface: &str) -> Self {
+        Self {
+            interface: interface.to_owned(),
+            before: Reading::take(interface),
+            started: Mutex::new(None),
+            opened: Mutex::new(None),
+            closed: Mutex::new(None),
+        }
+    }
+
+    /// The measurement begins.
+    pub(crate) fn started(&self) {
+        put(&self.started);
+    }
+
+    /// What was counted; all has arrived that will arrive.
+    pub(crate) fn end(self) -> EndCounters {
+        let after = Reading::take(&self.interface);
+        let take = |place: Mutex<Option<Edge>>| place.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let (started, opened, closed) = (take(self.started), take(self.opened), take(self.closed));
+        // A side that is told of no counted time works for all of the measurement.
+        match (opened.or(started), closed.unwrap_or_else(Edge::now)) {
+            (Some(opened), closed) => EndCounters {
+                own_cpu: 100.0 * (closed.own.0 - opened.own.0) as f64 / (closed.at.0 - opened.at.0).max(1) as f64,
+                ..over([&self.before, &after], [&opened.cores, &closed.cores])
+            },
+            (None, _) => self.before.until(&after),
+        }
     }
 }
 
 impl Window for Counters {
     fn opened(&self) {
-        put(&self.opened, Reading::now());
+        put(&self.opened);
     }
 
     fn closed(&self) {
-        put(&self.closed, Reading::now());
+        put(&self.closed);
     }
 }
 
-fn put(place: &Mutex<Option<Reading>>, reading: Reading) {
-    *place.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(reading);
-}
-
-impl Counters {
-    /// Use of each core over the counted time, and its length in seconds; nothing for a side that counts no time.
-    pub(crate) fn difference(self) -> (Vec<CoreUse>, f64) {
-        let take = |place: Mutex<Option<Reading>>| place.into_inner().ok().flatten();
-        match (take(self.opened), take(self.closed)) {
-            (Some(opened), Some(closed)) => {
-                (opened.cpu.usage_until(&closed.cpu), Nanos(closed.at.0 - opened.at.0).as_secs_f64())
-            }
-            _ => (Vec::new(), 0.0),
-        }
-    }
+fn put(place: &Mutex<Option<Edge>>) {
+    *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(Edge::now());
 }

@@ -1,29 +1,232 @@
-//! Which core each end measures on. Pure.
+//! Which cores each end measures on. Pure.
 
-/// Cores for the two ends out of those allowed: two different ones where there are two. Core 0 is left to the kernel's
-/// own work where there are more than two.
-pub(crate) fn choose(allowed: &[usize]) -> [Option<usize>; 2] {
-    match allowed {
-        [] => [None, None],
-        [only] => [Some(*only); 2],
-        [first, second] => [Some(*first), Some(*second)],
-        many => {
-            let mut calm = many.iter().copied().filter(|cpu| *cpu != 0);
-            [calm.next(), calm.next()]
+use model::{CoreFacts, CpuFacts};
+
+/// The cores of one end.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Chosen {
+    /// Cores, the first for the thread that matters most; empty where none may be used.
+    pub(crate) cpus: Vec<usize>,
+    /// Why these, in English.
+    pub(crate) why: String,
+}
+
+/// A physical core: those of its threads that may be used, the first of them first.
+type Physical = Vec<usize>;
+
+/// Cores for the two ends.
+///
+/// Cores are narrowed down as long as two physical ones are left to tell the ends apart: to isolated ones or else to
+/// those without a tick, and to one NUMA node, that of the card. What is left is dealt out in turn, those that take no
+/// interrupts of the card first and core 0 last, where the kernel does its own work.
+pub(crate) fn choose(facts: &CpuFacts) -> [Chosen; 2] {
+    let all = usable_cores(facts);
+    if all.is_empty() {
+        return [Chosen::default(), Chosen::default()];
+    }
+    let (kind, kept) = kind(facts, &all);
+    let (node, kept) = node(facts, &kept);
+    let physical = in_order(facts, &kept);
+    match physical.as_slice() {
+        [only] => on_one(only),
+        _ => {
+            let turns = physical.len() / 2;
+            [0, 1].map(|end| dealt(facts, physical.iter().skip(end).step_by(2).take(turns), kind, node))
+        }
+    }
+}
+
+/// Cores that may be pinned to.
+pub(crate) fn usable(facts: &CpuFacts) -> Vec<usize> {
+    usable_cores(facts).iter().map(|core| core.cpu).collect()
+}
+
+/// An isolated core is not among those allowed, and can be pinned to all the same.
+fn usable_cores(facts: &CpuFacts) -> Vec<&CoreFacts> {
+    let is_usable = |core: &&CoreFacts| facts.allowed.contains(&core.cpu) || facts.isolated.contains(&core.cpu);
+    facts.cores.iter().filter(is_usable).collect()
+}
+
+fn kind<'a>(facts: &CpuFacts, cores: &[&'a CoreFacts]) -> (&'static str, Vec<&'a CoreFacts>) {
+    let isolated = apart(cores, |core| facts.isolated.contains(&core.cpu)).map(|kept| ("isolated ", kept));
+    let tickless = || apart(cores, |core| facts.nohz_full.contains(&core.cpu)).map(|kept| ("tickless ", kept));
+    isolated.or_else(tickless).unwrap_or_else(|| ("", cores.to_vec()))
+}
+
+/// The card's node; without a card the one with most of the cores, since the ends should not be far from each other.
+fn node<'a>(facts: &CpuFacts, cores: &[&'a CoreFacts]) -> (Option<usize>, Vec<&'a CoreFacts>) {
+    let on = |node: usize| cores.iter().filter(|core| core.node == Some(node)).count();
+    let largest = || cores.iter().filter_map(|core| core.node).rev().max_by_key(|node| on(*node));
+    let wanted = facts.card.as_ref().and_then(|card| card.node).or_else(largest);
+    match wanted.and_then(|node| Some((node, apart(cores, |core| core.node == Some(node))?))) {
+        Some((node, kept)) => (Some(node), kept),
+        None => (None, cores.to_vec()),
+    }
+}
+
+/// Those that are wanted, if they are two physical cores at least.
+fn apart<'a>(cores: &[&'a CoreFacts], wanted: impl Fn(&CoreFacts) -> bool) -> Option<Vec<&'a CoreFacts>> {
+    let kept: Vec<_> = cores.iter().copied().filter(|core| wanted(core)).collect();
+    (physical(&kept).len() >= 2).then_some(kept)
+}
+
+/// Threads of one physical core together.
+fn physical(cores: &[&CoreFacts]) -> Vec<Physical> {
+    let mut found: Vec<Physical> = Vec::new();
+    for core in cores {
+        match found.iter_mut().find(|threads| threads.iter().any(|thread| core.siblings.contains(thread))) {
+            Some(threads) => threads.push(core.cpu),
+            None => found.push(vec![core.cpu]),
+        }
+    }
+    found
+}
+
+/// Physical cores, the best first. Of two there is none to leave out, and so they stay in order.
+fn in_order(facts: &CpuFacts, cores: &[&CoreFacts]) -> Vec<Physical> {
+    let mut physical = physical(cores);
+    let choice = physical.len() > 2;
+    physical.sort_by_key(|threads| {
+        let interrupted = threads.iter().any(|cpu| takes_interrupts(facts, *cpu));
+        (choice && interrupted, choice && threads.contains(&0))
+    });
+    physical
+}
+
+fn takes_interrupts(facts: &CpuFacts, cpu: usize) -> bool {
+    facts.card.as_ref().is_some_and(|card| card.interrupts.contains(&cpu))
+}
+
+/// One thread of each physical core first, then their siblings.
+fn dealt<'a>(
+    facts: &CpuFacts,
+    physical: impl Iterator<Item = &'a Physical>,
+    kind: &str,
+    node: Option<usize>,
+) -> Chosen {
+    let physical: Vec<_> = physical.collect();
+    let firsts = physical.iter().filter_map(|threads| threads.first());
+    let siblings = physical.iter().flat_map(|threads| threads.iter().skip(1));
+    let cpus: Vec<usize> = firsts.chain(siblings).copied().collect();
+    let of_node = node.map(|node| format!(" of NUMA node {node}")).unwrap_or_default();
+    let has_interrupts = facts.card.as_ref().is_some_and(|card| !card.interrupts.is_empty());
+    let interrupts = match cpus.first() {
+        Some(first) if takes_interrupts(facts, *first) => ", interrupted by the card",
+        Some(_) if has_interrupts => ", the first apart from the card's interrupts",
+        _ => "",
+    };
+    let cores = if cpus.len() == 1 { "core" } else { "cores" };
+    Chosen { why: format!("{kind}{cores}{of_node}{interrupts}"), cpus }
+}
+
+/// There is one physical core only: its threads are better than taking turns on one.
+fn on_one(threads: &Physical) -> [Chosen; 2] {
+    match threads.as_slice() {
+        [first, second, ..] => [*first, *second]
+            .map(|cpu| Chosen { cpus: vec![cpu], why: "one of two threads of the only core there is".to_owned() }),
+        _ => {
+            [(); 2].map(|()| Chosen { cpus: threads.clone(), why: "the only core there is, for both ends".to_owned() })
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::choose;
+    use model::CardFacts;
+
+    use super::*;
+
+    /// Cores with these siblings and nodes, all allowed.
+    fn machine(cores: &[(usize, &[usize], usize)]) -> CpuFacts {
+        let core = |(cpu, siblings, node): &(usize, &[usize], usize)| CoreFacts {
+            cpu: *cpu,
+            node: Some(*node),
+            siblings: siblings.to_vec(),
+        };
+        CpuFacts {
+            allowed: cores.iter().map(|(cpu, ..)| *cpu).collect(),
+            cores: cores.iter().map(core).collect(),
+            ..CpuFacts::default()
+        }
+    }
+
+    /// That many cores of one thread on one node.
+    fn plain(cores: usize) -> CpuFacts {
+        let cores: Vec<_> = (0..cores).map(|cpu| (cpu, vec![cpu])).collect();
+        machine(&cores.iter().map(|(cpu, siblings)| (*cpu, siblings.as_slice(), 0)).collect::<Vec<_>>())
+    }
+
+    fn cpus(facts: &CpuFacts) -> [Vec<usize>; 2] {
+        choose(facts).map(|chosen| chosen.cpus)
+    }
 
     #[test]
     fn ends_sit_apart_where_they_can() {
-        assert_eq!(choose(&[]), [None, None]);
-        assert_eq!(choose(&[3]), [Some(3), Some(3)]);
-        assert_eq!(choose(&[0, 1]), [Some(0), Some(1)]);
-        assert_eq!(choose(&[0, 1, 2, 3]), [Some(1), Some(2)]);
-        assert_eq!(choose(&[4, 6, 8]), [Some(4), Some(6)]);
+        assert_eq!(choose(&CpuFacts::default()), [Chosen::default(), Chosen::default()]);
+        assert_eq!(cpus(&plain(1)), [vec![0], vec![0]]);
+        assert_eq!(choose(&plain(1))[1].why, "the only core there is, for both ends");
+        assert_eq!(cpus(&plain(2)), [vec![0], vec![1]]);
+        assert_eq!(cpus(&CpuFacts { allowed: vec![3], ..plain(8) }), [vec![3], vec![3]]);
+    }
+
+    #[test]
+    fn the_rest_is_split_evenly_and_core_0_comes_last() {
+        assert_eq!(cpus(&plain(3)), [vec![1], vec![2]]);
+        assert_eq!(cpus(&plain(4)), [vec![1, 3], vec![2, 0]]);
+        assert_eq!(cpus(&plain(7)), [vec![1, 3, 5], vec![2, 4, 6]]);
+        assert_eq!(choose(&plain(4))[0].why, "cores of NUMA node 0");
+    }
+
+    #[test]
+    fn isolated_cores_come_first_then_tickless_ones() {
+        let isolated = CpuFacts { allowed: vec![0, 1], isolated: vec![2, 3], nohz_full: vec![1, 2, 3], ..plain(4) };
+        assert_eq!(cpus(&isolated), [vec![2], vec![3]]);
+        assert_eq!(choose(&isolated)[0].why, "isolated core of NUMA node 0");
+        // One isolated core cannot seat two ends.
+        let one = CpuFacts { isolated: vec![3], nohz_full: vec![2, 3], ..plain(4) };
+        assert_eq!(cpus(&one), [vec![2], vec![3]]);
+        assert_eq!(choose(&one)[1].why, "tickless core of NUMA node 0");
+    }
+
+    #[test]
+    fn two_threads_of_a_core_never_serve_two_ends_if_there_is_another() {
+        // Numbered as Linux does on Intel: siblings half of the way apart.
+        let smt = machine(&[(0, &[0, 2], 0), (1, &[1, 3], 0), (2, &[0, 2], 0), (3, &[1, 3], 0)]);
+        assert_eq!(cpus(&smt), [vec![0, 2], vec![1, 3]]);
+        let isolated = CpuFacts { isolated: vec![1, 3], ..smt };
+        assert_eq!(cpus(&isolated), [vec![0, 2], vec![1, 3]], "two isolated threads of one core");
+        let single = machine(&[(0, &[0, 1], 0), (1, &[0, 1], 0)]);
+        assert_eq!(cpus(&single), [vec![0], vec![1]]);
+        assert_eq!(choose(&single)[0].why, "one of two threads of the only core there is");
+    }
+
+    #[test]
+    fn both_ends_are_on_the_node_of_the_card_and_apart_from_its_interrupts() {
+        let two_nodes = machine(&[
+            (0, &[0], 0),
+            (1, &[1], 0),
+            (2, &[2], 0),
+            (3, &[3], 0),
+            (4, &[4], 1),
+            (5, &[5], 1),
+            (6, &[6], 1),
+        ]);
+        let card = |node, interrupts: &[usize]| Some(CardFacts { node, interrupts: interrupts.to_vec() });
+        let facts = CpuFacts { card: card(Some(1), &[4]), ..two_nodes.clone() };
+        assert_eq!(cpus(&facts), [vec![5], vec![6]]);
+        assert_eq!(choose(&facts)[0].why, "core of NUMA node 1, the first apart from the card's interrupts");
+        let unknown = CpuFacts { card: card(None, &[1]), ..two_nodes.clone() };
+        assert_eq!(cpus(&unknown), [vec![2, 0], vec![3, 1]]);
+        let everywhere = CpuFacts { card: card(Some(1), &[4, 5, 6]), ..two_nodes };
+        assert_eq!(choose(&everywhere)[0].why, "core of NUMA node 1, interrupted by the card");
+    }
+
+    #[test]
+    fn without_a_card_both_ends_are_on_one_node() {
+        let facts = machine(&[(0, &[0], 0), (1, &[1], 1), (2, &[2], 1)]);
+        assert_eq!(cpus(&facts), [vec![1], vec![2]]);
+        let one_each = machine(&[(0, &[0], 0), (1, &[1], 1)]);
+        assert_eq!(cpus(&one_each), [vec![0], vec![1]]);
+        assert_eq!(choose(&one_each)[0].why, "core");
     }
 }

@@ -4,10 +4,9 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use model::{Bed, BedKind, Change, Endpoint, LinkEnd, Mtu, Privilege};
+use model::{Bed, BedKind, Change, ClockRelation, Endpoint, LinkEnd, Mtu, Privilege, units::LEAST_IPV6_MTU};
 
-/// Smallest MTU that IPv6 works with (RFC 8200, section 5).
-const LEAST_IPV6_MTU: Mtu = Mtu(1280);
+use crate::cores::Chosen;
 
 /// What a lab is made from.
 pub(crate) struct Lab {
@@ -15,7 +14,7 @@ pub(crate) struct Lab {
     pub(crate) id: String,
     pub(crate) mtu: Mtu,
     pub(crate) ipv6: bool,
-    pub(crate) cpus: [Option<usize>; 2],
+    pub(crate) cores: [Chosen; 2],
 }
 
 /// Settings of both namespaces, each with its reason.
@@ -49,13 +48,21 @@ impl Lab {
     /// The bed that it makes.
     pub(crate) fn bed(&self, name: &str, privilege: Privilege) -> Bed {
         let (name, endpoints) = (name.to_owned(), self.endpoints());
-        Bed { kind: BedKind::Lab, name, simulated: true, privilege, endpoints }
+        Bed {
+            kind: BedKind::Lab,
+            name,
+            simulated: true,
+            privilege,
+            clocks: ClockRelation::Same,
+            wrap: Vec::new(),
+            endpoints,
+        }
     }
 
     /// The two ends.
     pub(crate) fn endpoints(&self) -> Vec<Endpoint> {
         let names = ["a", "b"].into_iter().zip(1..);
-        names.zip(self.cpus).map(|((name, host), cpu)| self.endpoint(name, host, cpu)).collect()
+        names.zip(&self.cores).map(|((name, host), cores)| self.endpoint(name, host, cores)).collect()
     }
 
     fn settings(&self, endpoint: &Endpoint) -> Vec<Change> {
@@ -67,7 +74,7 @@ impl Lab {
         SYSCTLS.iter().chain(self.ipv6.then_some(&IPV6_ON)).map(set).collect()
     }
 
-    fn endpoint(&self, name: &str, host: u8, cpu: Option<usize>) -> Endpoint {
+    fn endpoint(&self, name: &str, host: u8, cores: &Chosen) -> Endpoint {
         let mut addresses = vec![IpAddr::from(Ipv4Addr::new(198, 18, 0, host))];
         if self.ipv6 && self.mtu >= LEAST_IPV6_MTU {
             addresses.push(Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 0, host.into()).into());
@@ -79,7 +86,8 @@ impl Lab {
             driver: "veth".to_owned(),
             mtu: self.mtu,
             addresses,
-            cpu,
+            cpus: cores.cpus.clone(),
+            cpus_why: cores.why.clone(),
         }
     }
 }
@@ -105,7 +113,7 @@ mod tests {
     use super::*;
 
     fn lab(mtu: u32) -> Lab {
-        Lab { id: "1f".into(), mtu: Mtu(mtu), ipv6: true, cpus: [Some(0), Some(1)] }
+        Lab { id: "1f".into(), mtu: Mtu(mtu), ipv6: true, cores: Default::default() }
     }
 
     #[test]

@@ -2,19 +2,25 @@
 
 use std::{
     hash::{BuildHasher, RandomState},
+    net::{Ipv4Addr, Ipv6Addr},
     path::{Path, PathBuf},
     thread,
     time::{Duration, Instant},
 };
 
 use model::{
-    Bed, Change, Endpoint, Environment, Mtu, Privilege,
+    Bed, Change, CoreUse, Endpoint, Environment, Mtu, Privilege,
     environment::{EndpointFacts, HostFacts, InterfaceFacts},
-    trial::CoreUse,
+    units::ETHERNET_MTUS,
 };
 use protocol::{AgentLink, Fault, LabState, Launch, Reply, Request};
 
-use crate::{BedError, BedRef, cores, kept, lab::Lab};
+use crate::{
+    BedError, BedRef,
+    cores::{self, Chosen},
+    kept,
+    lab::Lab,
+};
 
 /// Any single request to an agent is done in this time.
 pub(crate) const REQUEST: Duration = Duration::from_secs(20);
@@ -24,7 +30,6 @@ const LINK: Duration = Duration::from_secs(5);
 
 /// MTU of a lab when none is asked for.
 const ETHERNET_MTU: Mtu = Mtu(1500);
-const LAB_MTUS: std::ops::RangeInclusive<u32> = 68..=65_535;
 
 /// What the user asked for.
 #[derive(Clone, Debug)]
@@ -34,7 +39,9 @@ pub struct Wanted {
     /// MTU of both ends; 1500 where not given, or that of the standing bed.
     pub mtu: Option<Mtu>,
     /// Cores of the two ends; chosen where not given.
-    pub cpus: Option<[usize; 2]>,
+    pub cpus: Option<[Vec<usize>; 2]>,
+    /// Program with arguments that port agents are started through; empty for none.
+    pub wrap: Vec<String>,
     /// What the program may do.
     pub privilege: Privilege,
     /// The program that agents run.
@@ -47,25 +54,75 @@ pub struct Session {
     pub bed: Bed,
     ports: Vec<AgentLink>,
     machine: AgentLink,
-    /// Whether the bed was made for this session, and goes with it.
-    temporary: bool,
+    /// Whether this session's ledger is open: always for a temporary bed, for a standing one once something is changed.
+    ledger_open: bool,
+    /// How many ends have another MTU than their own just now.
+    mtu_changes: usize,
     program: PathBuf,
+}
+
+/// Both sides at one end: the tester alone.
+pub struct Alone {
+    /// The end twice, over its loopback, with the cores of both ends.
+    pub bed: Bed,
+    /// Agents of the two sides.
+    pub ports: Vec<AgentLink>,
 }
 
 impl Session {
     /// Makes or takes the bed, and starts its agents.
     pub fn open(wanted: &Wanted) -> Result<Self, BedError> {
         let mut machine = machine_agent(&wanted.program)?;
-        let (bed, temporary) = match &wanted.bed {
+        let (mut bed, temporary) = match &wanted.bed {
             BedRef::Lab => (make_lab(&mut machine, &random_id(), "lab", wanted)?, true),
             BedRef::Named(name) => (take_standing(&mut machine, name, wanted)?, false),
         };
-        let mut ports =
-            bed.endpoints.iter().map(|end| port_agent(end, &wanted.program)).collect::<Result<Vec<_>, _>>()?;
+        bed.wrap.clone_from(&wanted.wrap);
+        let mut ports = bed
+            .endpoints
+            .iter()
+            .map(|end| port_agent(end, &wanted.program, &wanted.wrap))
+            .collect::<Result<Vec<_>, _>>()?;
         for (port, endpoint) in ports.iter_mut().zip(&bed.endpoints) {
             wait_for_link(port, endpoint)?;
         }
-        Ok(Self { bed, ports, machine, temporary, program: wanted.program.clone() })
+        let program = wanted.program.clone();
+        Ok(Self { bed, ports, machine, ledger_open: temporary, mtu_changes: 0, program })
+    }
+
+    /// Starts agents for both sides at the near end.
+    pub fn alone(&self) -> Result<Alone, BedError> {
+        let near = &self.bed.endpoints[0];
+        let at_loopback = |end: &Endpoint| Endpoint {
+            namespace: near.namespace.clone(),
+            interface: "lo".to_owned(),
+            addresses: vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()],
+            ..end.clone()
+        };
+        let bed = Bed { endpoints: self.bed.endpoints.iter().map(at_loopback).collect(), ..self.bed.clone() };
+        let ports =
+            bed.endpoints.iter().map(|end| port_agent(end, &self.program, &bed.wrap)).collect::<Result<_, _>>()?;
+        Ok(Alone { bed, ports })
+    }
+
+    /// Sets both ends to this MTU, or puts their own back.
+    pub fn set_mtu(&mut self, mtu: Option<Mtu>) -> Result<(), BedError> {
+        // Taken first: what could not be undone now stays in the ledger, and is undone with all the rest.
+        let changes = std::mem::take(&mut self.mtu_changes);
+        if changes > 0 {
+            self.machine.ask(Request::UndoLast { changes }, REQUEST)?;
+        }
+        let Some(mtu) = mtu else { return Ok(()) };
+        if !self.ledger_open {
+            self.machine.ask(Request::OpenLedger { owner: random_id() }, REQUEST)?;
+            self.ledger_open = true;
+        }
+        for end in &self.bed.endpoints {
+            let (namespace, interface) = (end.namespace.clone(), end.interface.clone());
+            self.machine.ask(Request::Apply { change: Change::Mtu { namespace, interface, mtu } }, REQUEST)?;
+            self.mtu_changes += 1;
+        }
+        Ok(())
     }
 
     /// The agents at the two ends, the sending one first.
@@ -89,14 +146,14 @@ impl Session {
             Reply::Load(cores) => cores,
             other => return Err(confused(&self.ports[0], &other)),
         };
-        let is_ours = |core: &CoreUse| self.bed.endpoints.iter().any(|end| end.cpu == Some(core.cpu));
+        let is_ours = |core: &CoreUse| self.bed.endpoints.iter().any(|end| end.cpus.contains(&core.cpu));
         Ok(cores.into_iter().filter(is_ours).collect())
     }
 
     /// Ends the port agents, then undoes what was set up for this session.
     pub fn close(mut self) -> Result<(), BedError> {
         self.ports.clear();
-        if !self.temporary {
+        if !self.ledger_open {
             return Ok(());
         }
         match self.machine.ask(Request::UndoAll, REQUEST) {
@@ -141,17 +198,19 @@ pub fn planned(bed: &BedRef, mtu: Option<Mtu>) -> Result<Option<Planned>, BedErr
     if *bed != BedRef::Lab {
         return Ok(None);
     }
-    let lab = Lab { id: "<id>".to_owned(), mtu: lab_mtu(mtu)?, ipv6: true, cpus: [None; 2] };
+    let lab = Lab { id: "<id>".to_owned(), mtu: lab_mtu(mtu)?, ipv6: true, cores: Default::default() };
     let changes = lab.changes().iter().map(ToString::to_string).collect();
     Ok(Some(Planned { bed: lab.bed("lab", Privilege::Root), changes }))
 }
 
 pub(crate) fn machine_agent(program: &Path) -> Result<AgentLink, BedError> {
-    Ok(AgentLink::launch("machine agent", &Launch { program: program.to_owned(), namespace: None })?)
+    let launch = Launch { program: program.to_owned(), namespace: None, wrap: Vec::new() };
+    Ok(AgentLink::launch("machine agent", &launch)?)
 }
 
-fn port_agent(endpoint: &Endpoint, program: &Path) -> Result<AgentLink, BedError> {
-    let launch = Launch { program: program.to_owned(), namespace: Some(endpoint.namespace.clone()) };
+fn port_agent(endpoint: &Endpoint, program: &Path, wrap: &[String]) -> Result<AgentLink, BedError> {
+    let namespace = Some(endpoint.namespace.clone());
+    let launch = Launch { program: program.to_owned(), namespace, wrap: wrap.to_vec() };
     Ok(AgentLink::launch(&format!("agent at endpoint {}", endpoint.name), &launch)?)
 }
 
@@ -188,7 +247,7 @@ fn wait_for_link(port: &mut AgentLink, endpoint: &Endpoint) -> Result<(), BedErr
 pub(crate) fn make_lab(machine: &mut AgentLink, id: &str, name: &str, wanted: &Wanted) -> Result<Bed, BedError> {
     let mtu = lab_mtu(wanted.mtu)?;
     let state = lab_state(machine)?;
-    let lab = Lab { id: id.to_owned(), mtu, ipv6: state.ipv6, cpus: choose_cores(wanted, &state)? };
+    let lab = Lab { id: id.to_owned(), mtu, ipv6: state.ipv6, cores: choose_cores(wanted, &state)? };
     machine.ask(Request::OpenLedger { owner: id.to_owned() }, REQUEST)?;
     for change in lab.changes() {
         apply(machine, change)?;
@@ -198,7 +257,7 @@ pub(crate) fn make_lab(machine: &mut AgentLink, id: &str, name: &str, wanted: &W
 
 fn lab_mtu(asked: Option<Mtu>) -> Result<Mtu, BedError> {
     let mtu = asked.unwrap_or(ETHERNET_MTU);
-    if LAB_MTUS.contains(&mtu.0) { Ok(mtu) } else { Err(BedError::Mtu(mtu.0)) }
+    if ETHERNET_MTUS.contains(&mtu.0) { Ok(mtu) } else { Err(BedError::Mtu(mtu.0)) }
 }
 
 fn apply(machine: &mut AgentLink, change: Change) -> Result<(), BedError> {
@@ -219,18 +278,19 @@ fn take_standing(machine: &mut AgentLink, name: &str, wanted: &Wanted) -> Result
     {
         return Err(BedError::OtherMtu { bed: name.to_owned(), has: end.mtu.0, asked: asked.0 });
     }
-    let cpus = choose_cores(wanted, &lab_state(machine)?)?;
-    for (endpoint, cpu) in bed.endpoints.iter_mut().zip(cpus) {
-        endpoint.cpu = cpu;
+    let cores = choose_cores(wanted, &lab_state(machine)?)?;
+    for (endpoint, cores) in bed.endpoints.iter_mut().zip(cores) {
+        (endpoint.cpus, endpoint.cpus_why) = (cores.cpus, cores.why);
     }
     Ok(bed)
 }
 
-fn choose_cores(wanted: &Wanted, state: &LabState) -> Result<[Option<usize>; 2], BedError> {
-    let Some(asked) = wanted.cpus else { return Ok(cores::choose(&state.cpus)) };
-    match asked.into_iter().find(|cpu| !state.cpus.contains(cpu)) {
-        Some(cpu) => Err(BedError::NoSuchCore { cpu, allowed: state.cpus.clone() }),
-        None => Ok(asked.map(Some)),
+fn choose_cores(wanted: &Wanted, state: &LabState) -> Result<[Chosen; 2], BedError> {
+    let Some(asked) = &wanted.cpus else { return Ok(cores::choose(&state.cpus)) };
+    let usable = cores::usable(&state.cpus);
+    match asked.iter().flatten().find(|cpu| !usable.contains(cpu)) {
+        Some(cpu) => Err(BedError::NoSuchCore { cpu: *cpu, allowed: usable }),
+        None => Ok(asked.clone().map(|cpus| Chosen { cpus, why: "as asked for".to_owned() })),
     }
 }
 

@@ -9,6 +9,8 @@ pub struct Launch {
     pub program: PathBuf,
     /// Network namespace to enter before the agent is executed; `None` stays in the caller's.
     pub namespace: Option<String>,
+    /// A program to start the agent through, with its arguments, like `exasock` or `onload -p latency`; empty for none.
+    pub wrap: Vec<String>,
 }
 
 impl Launch {
@@ -16,7 +18,7 @@ impl Launch {
     pub fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
         if let Some(namespace) = &self.namespace {
-            command.args(["in-namespace", namespace, "--"]).arg(&self.program);
+            command.args(["in-namespace", namespace, "--"]).args(&self.wrap).arg(&self.program);
         }
         command.args(["agent", "--stdio"]);
         command
@@ -29,9 +31,17 @@ mod tests {
 
     #[test]
     fn a_port_agent_enters_its_namespace_before_it_is_executed() {
-        let launch = Launch { program: "/opt/wireproof".into(), namespace: Some("wp1-a".into()) };
+        let launch = Launch { program: "/opt/wireproof".into(), namespace: Some("wp1-a".into()), wrap: vec![] };
         let command = launch.command();
         let args: Vec<_> = command.get_args().map(|arg| arg.to_string_lossy().into_owned()).collect();
         assert_eq!(args, ["in-namespace", "wp1-a", "--", "/opt/wireproof", "agent", "--stdio"]);
+    }
+
+    #[test]
+    fn a_wrapper_stands_between_the_namespace_and_the_agent() {
+        let wrap = vec!["onload".into(), "-p".into(), "latency".into()];
+        let launch = Launch { program: "/opt/wireproof".into(), namespace: Some("wp1-a".into()), wrap };
+        let args: Vec<_> = launch.command().get_args().map(|arg| arg.to_string_lossy().into_owned()).collect();
+        assert_eq!(args[3..], ["onload", "-p", "latency", "/opt/wireproof", "agent", "--stdio"]);
     }
 }

@@ -27,7 +27,7 @@ pub use build::build_id;
 pub use framing::{FrameError, MAX_MESSAGE, PREAMBLE, read_message, read_preamble, write_message, write_preamble};
 pub use launch::Launch;
 pub use link::{AgentError, AgentLink, Fault};
-pub use message::{Failure, Figures, FromAgent, Hello, LabState, Outcome, Reply, Request, Task, ToAgent};
+pub use message::{Failure, FromAgent, Hello, LabState, Outcome, Reply, Request, Task, ToAgent};
 
 /// How often each side lets the other know that it is there.
 pub const HEARTBEAT: Duration = Duration::from_secs(2);

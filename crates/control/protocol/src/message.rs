@@ -1,11 +1,10 @@
 //! The messages, as values.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 
 use model::{
-    Bed, Change, GoodputReceived, GoodputSent, GoodputSpec, LatencyResult, LatencySpec, Mtu, Nanos,
+    Bed, Change, CoreUse, CpuFacts, EndCounters, Nanos, ProbeSpec, Seat, Side, SideFigures,
     environment::{EndpointFacts, HostFacts},
-    trial::CoreUse,
 };
 use serde::{Deserialize, Serialize};
 
@@ -43,7 +42,7 @@ pub enum ToAgent {
         /// When, by `CLOCK_MONOTONIC` of the machine; in the past means at once.
         at: Nanos,
     },
-    /// A latency server, which serves until told: finish and give the result.
+    /// A far side that serves until told: finish and give the result.
     Finish {
         /// Which.
         id: u64,
@@ -85,6 +84,8 @@ pub enum FromAgent {
         id: u64,
         /// Done so far, 0 to 1.
         fraction: f64,
+        /// Goodput of each whole second that came since the last progress, in bit/s. Never left out.
+        seconds: Vec<f64>,
     },
     /// The figures. Never left out.
     Result {
@@ -122,6 +123,11 @@ pub enum Request {
     Apply {
         /// The change.
         change: Change,
+    },
+    /// Undo the last changes of the open ledger, the very last first.
+    UndoLast {
+        /// How many.
+        changes: usize,
     },
     /// Undo all changes of the open ledger, the last first.
     UndoAll,
@@ -175,90 +181,32 @@ pub enum Reply {
 /// What a lab bed can be made with on this machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LabState {
-    /// Cores this agent may use.
-    pub cpus: Vec<usize>,
+    /// The machine's cores.
+    pub cpus: CpuFacts,
     /// Whether the kernel has IPv6.
     pub ipv6: bool,
 }
 
 /// One side of a measurement.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "task", rename_all = "kebab-case")]
-pub enum Task {
-    /// Answers each message with itself.
-    LatencyServer {
-        /// The probe.
-        spec: LatencySpec,
-        /// Address to listen on.
-        local: IpAddr,
-        /// MTU of the interface.
-        mtu: Mtu,
-        /// Core to run on.
-        cpu: Option<usize>,
-    },
-    /// Sends, waits for the answer, measures.
-    LatencyClient {
-        /// The probe.
-        spec: LatencySpec,
-        /// Address to send from.
-        local: IpAddr,
-        /// Where the server listens.
-        peer: SocketAddr,
-        /// MTU of the interface.
-        mtu: Mtu,
-        /// Core to run on.
-        cpu: Option<usize>,
-    },
-    /// Takes bulk data and counts it.
-    GoodputReceiver {
-        /// The probe.
-        spec: GoodputSpec,
-        /// Address to listen on.
-        local: IpAddr,
-        /// Core to run on.
-        cpu: Option<usize>,
-    },
-    /// Sends bulk data.
-    GoodputSender {
-        /// The probe.
-        spec: GoodputSpec,
-        /// Address to send from.
-        local: IpAddr,
-        /// Where the receiver listens.
-        peer: SocketAddr,
-        /// Core to run on.
-        cpu: Option<usize>,
-    },
+pub struct Task {
+    /// The probe.
+    pub spec: ProbeSpec,
+    /// Which side.
+    pub side: Side,
+    /// Where it sits.
+    pub seat: Seat,
 }
 
-/// Figures of one side.
+/// What one side brings home.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// Whether the measuring threads sat on the core that was asked for.
-    pub pinned: bool,
-    /// Each core over the counted time; empty for a side that counts no time.
-    pub cpu: Vec<CoreUse>,
-    /// The counted time between the readings of the cores, in seconds.
-    pub cpu_s: f64,
+    /// The cores its threads were pinned to; empty where that did not work, or none was asked for.
+    pub pinned: Vec<usize>,
+    /// What its end counted.
+    pub counters: EndCounters,
     /// The figures.
-    pub figures: Figures,
-}
-
-/// Figures by side.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "figures", rename_all = "kebab-case")]
-pub enum Figures {
-    /// Messages a latency server answered.
-    LatencyServer {
-        /// Number of messages, warm-up included.
-        answered: u64,
-    },
-    /// A latency client's figures.
-    LatencyClient(Box<LatencyResult>),
-    /// A goodput receiver's count.
-    GoodputReceiver(GoodputReceived),
-    /// A goodput sender's count.
-    GoodputSender(GoodputSent),
+    pub figures: SideFigures,
 }
 
 /// Why a request or task did not work.

@@ -17,7 +17,7 @@ fn launch(folder: &Path, script: &str) -> Result<AgentLink, Fault> {
     let program = folder.join("agent.sh");
     fs::write(&program, format!("#!/bin/sh\n{script}\n")).expect("writes");
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("sets");
-    AgentLink::launch("test", &Launch { program, namespace: None }).map_err(|error| error.fault)
+    AgentLink::launch("test", &Launch { program, namespace: None, wrap: Vec::new() }).map_err(|error| error.fault)
 }
 
 /// The bytes an agent of this build would send first, in a file.
@@ -65,7 +65,7 @@ fn an_agent_that_dies_is_quoted() {
 
 #[test]
 fn a_program_that_is_not_there_is_named() {
-    let launch = Launch { program: "/nowhere/wireproof".into(), namespace: None };
+    let launch = Launch { program: "/nowhere/wireproof".into(), namespace: None, wrap: Vec::new() };
     let fault = AgentLink::launch("test", &launch).err().expect("cannot start").fault;
     assert!(fault.to_string().contains("could not be started (/nowhere/wireproof)"), "{fault}");
 }

@@ -7,14 +7,16 @@ use std::{
 
 use bed::{BedError, Session};
 use jiff::{Timestamp, tz::TimeZone};
-use model::{Bed, Doubt, Environment, Plan, Privilege, Run, RunId, Trial, plan::Step, trial::CoreUse};
+use model::{Bed, CoreUse, Doubt, Environment, Plan, Privilege, Run, RunId, Trial, plan::Step};
 use protocol::AgentError;
 use stats::MIN_TRIALS_FOR_INTERVAL;
 
 use crate::{
+    alone::self_tests,
     fit::{Misfit, check},
+    follower::Follower,
     measure::{NoResult, measure},
-    trial::assemble,
+    trial::{Heading, OTHER_LOAD, assemble, path_not_proven},
 };
 
 /// What to run.
@@ -36,7 +38,9 @@ pub trait Observer {
     fn step(&mut self, step: &Step, number: usize, steps: usize);
     /// How far the step is, 0 to 1.
     fn progress(&mut self, fraction: f64);
-    /// A trial is finished.
+    /// A long trial is under way, and this is what would be left of it if all ended now. Told every few seconds.
+    fn unfinished(&mut self, run: &RunId, trial: &Trial);
+    /// A trial is finished, or cut off.
     fn trial(&mut self, run: &RunId, trial: &Trial);
     /// The run is over; all of it is in `run`.
     fn ended(&mut self, run: &Run);
@@ -89,6 +93,7 @@ pub fn conduct(
     let before = session.environment(now())?;
     let mut run = begin(order, session.bed.clone(), before);
     run.doubts.extend(other_load(&session.load()?));
+    self_tests(&mut run, session, interrupt);
     observer.began(&run);
     let ending = go_through(&mut run, session, observer, interrupt);
     finish(&mut run, session, &ending);
@@ -117,6 +122,7 @@ fn begin(order: Order, bed: Bed, before: Environment) -> Run {
         before,
         after: None,
         doubts,
+        self_tests: Vec::new(),
         trials: Vec::new(),
     }
 }
@@ -125,41 +131,51 @@ fn go_through(run: &mut Run, session: &mut Session, observer: &mut dyn Observer,
     let steps = run.plan.steps();
     for (number, step) in steps.iter().enumerate() {
         observer.step(step, number, steps.len());
-        match trial(run, step, session, observer, interrupt) {
-            Ok(trial) => {
-                observer.trial(&run.id, &trial);
-                run.trials.push(trial);
-            }
-            Err(ending) => return ending,
+        let (trial, ending) = trial(run, step, session, observer, interrupt);
+        if let Some(trial) = trial {
+            observer.trial(&run.id, &trial);
+            run.trials.push(trial);
+        }
+        if let Some(ending) = ending {
+            return ending;
         }
     }
     Ending::Complete
 }
 
+/// A trial, or what was left of it, and why nothing comes after it.
 fn trial(
     run: &Run,
     step: &Step,
     session: &mut Session,
     observer: &mut dyn Observer,
     interrupt: &AtomicBool,
-) -> Result<Trial, Ending> {
-    let started = now();
-    let mut progress = |fraction| observer.progress(fraction);
-    let outcomes = measure(&step.spec, &run.bed, session.ports(), &mut progress, interrupt);
+) -> (Option<Trial>, Option<Ending>) {
+    if let Err(error) = session.set_mtu(step.spec.mtu()) {
+        return (None, Some(Ending::Failed(error.into())));
+    }
+    let heading = Heading { number: run.trials.len() as u32 + 1, started: now() };
+    let mut follower = Follower::new(run, step, heading, observer);
+    let outcomes = measure(&step.spec, &run.bed, session.ports(), &mut follower, interrupt);
+    let failed = |error| Some(Ending::Failed(error));
     let name = step.spec.to_string();
     match outcomes {
-        Ok(outcomes) => {
-            let number = run.trials.len() as u32 + 1;
-            let trial = assemble(number, step, started, &run.bed, outcomes);
-            trial.ok_or(Ending::Failed(RunError::Confused { step: name }))
-        }
-        Err(NoResult::Interrupted) => Err(Ending::Interrupted),
-        Err(NoResult::Failed(error)) => Err(Ending::Failed(RunError::Trial { step: name, error })),
+        Ok(outcomes) => match assemble(follower.heading, step, &run.bed, outcomes) {
+            Some(mut trial) => {
+                trial.doubts.extend(path_not_proven(&trial, &run.trials));
+                (Some(trial), None)
+            }
+            None => (None, failed(RunError::Confused { step: name })),
+        },
+        Err(NoResult::Interrupted) => (follower.so_far(), Some(Ending::Interrupted)),
+        Err(NoResult::Failed(error)) => (follower.so_far(), failed(RunError::Trial { step: name, error })),
     }
 }
 
 /// Reads the environment again, and closes the run's record.
 fn finish(run: &mut Run, session: &mut Session, ending: &Ending) {
+    // Where this fails, the bed puts it back as it is closed, and says so if it cannot.
+    let _ = session.set_mtu(None);
     run.finished = Some(now());
     run.partial = !matches!(ending, Ending::Complete);
     match ending {
@@ -184,8 +200,7 @@ fn finish(run: &mut Run, session: &mut Session, ending: &Ending) {
 
 /// Our own agents take next to nothing while nothing is measured.
 fn other_load(cores: &[CoreUse]) -> Vec<Doubt> {
-    const BUSY: f64 = 15.0;
-    let busy = cores.iter().filter(|core| core.busy > BUSY);
+    let busy = cores.iter().filter(|core| core.busy > OTHER_LOAD);
     busy.map(|core| Doubt::OtherLoad { cpu: core.cpu, percent: core.busy }).collect()
 }
 
@@ -193,7 +208,7 @@ fn is_same_core(a: &Doubt, b: &Doubt) -> bool {
     matches!((a, b), (Doubt::OtherLoad { cpu: a, .. }, Doubt::OtherLoad { cpu: b, .. }) if a == b)
 }
 
-fn now() -> String {
+pub(crate) fn now() -> String {
     jiff::fmt::temporal::DateTimePrinter::new().precision(Some(0)).timestamp_to_string(&Timestamp::now())
 }
 

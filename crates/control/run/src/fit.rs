@@ -1,9 +1,10 @@
 //! Whether a plan can be measured on a bed: said before anything is measured. Pure.
 
 use model::{
-    Bed, IpVersion, Mtu, Plan, ProbeSpec,
+    Bed, GoodputSpec, IpVersion, LatencySpec, Mtu, PayloadSize, Plan, ProbeSpec, Protocol,
     frame_size::{FrameSizeError, Headers},
     probe::LATENCY_LEAST_PAYLOAD,
+    units::{ETHERNET_MTUS, LEAST_IPV6_MTU},
 };
 
 /// Headers of 40 bytes, and the least segment that Linux sends.
@@ -15,7 +16,7 @@ pub enum Misfit {
     /// The bed has no address of this IP version.
     #[error(
         "{probe}: bed \"{bed}\" has no {ip} address (has the kernel no IPv6, or is the MTU under 1280?); \
-         take the probe out of the plan, or choose ip = 4"
+         take the probe out of the plan, or choose ip = 4 (--ip 4)"
     )]
     NoAddress {
         /// The probe.
@@ -44,40 +45,91 @@ pub enum Misfit {
         /// Why not.
         error: FrameSizeError,
     },
+    /// The bed cannot be set to this MTU.
+    #[error("{probe}: {why}")]
+    OtherMtu {
+        /// The probe.
+        probe: String,
+        /// Why not, and what to write.
+        why: String,
+    },
+    /// Datagrams that would be cut up on the way.
+    #[error(
+        "{probe}: datagrams of {datagram} bytes do not fit MTU {mtu}, IP would cut them into fragments; {largest} bytes fit"
+    )]
+    Datagram {
+        /// The probe.
+        probe: String,
+        /// Payload asked for.
+        datagram: u32,
+        /// The MTU.
+        mtu: u32,
+        /// The largest payload that fits.
+        largest: u32,
+    },
 }
 
 /// Checks each probe of the plan against the bed's addresses and MTU.
 pub fn check(plan: &Plan, bed: &Bed) -> Result<(), Misfit> {
-    let mtu = bed.endpoints.iter().map(|endpoint| endpoint.mtu).min().unwrap_or(Mtu(0));
-    plan.specs().iter().try_for_each(|spec| check_spec(spec, bed, mtu))
+    let own = bed.endpoints.iter().map(|endpoint| endpoint.mtu).min().unwrap_or(Mtu(0));
+    plan.specs().iter().try_for_each(|spec| check_spec(spec, bed, spec.mtu().unwrap_or(own)))
 }
 
 fn check_spec(spec: &ProbeSpec, bed: &Bed, mtu: Mtu) -> Result<(), Misfit> {
-    let ip = match spec {
-        ProbeSpec::Latency(spec) => spec.ip,
-        ProbeSpec::Goodput(spec) => spec.ip,
-    };
+    let (probe, ip) = (spec.to_string(), spec.ip());
     if bed.endpoints.iter().any(|endpoint| endpoint.address(ip).is_none()) {
-        return Err(Misfit::NoAddress { probe: spec.to_string(), bed: bed.name.clone(), ip });
+        return Err(Misfit::NoAddress { probe, bed: bed.name.clone(), ip });
     }
-    if matches!(spec, ProbeSpec::Goodput(_)) && mtu.0 < LEAST_TCP_MTU {
-        return Err(Misfit::SmallMtu { probe: spec.to_string(), mtu });
+    if spec.mtu().is_some() {
+        check_other_mtu(&probe, bed, mtu)?;
     }
-    if let ProbeSpec::Latency(latency) = spec {
-        // Timestamps are off in the lab; where they are on, the probe finds out when it is connected.
-        let headers = Headers { ip, protocol: latency.protocol, tcp_timestamps: false };
-        headers
-            .payload_of(latency.frame_size, LATENCY_LEAST_PAYLOAD, mtu)
-            .map_err(|error| Misfit::FrameSize { probe: spec.to_string(), error })?;
+    match spec {
+        ProbeSpec::Latency(spec) => check_frame(probe, spec, mtu),
+        ProbeSpec::Goodput(spec) if spec.protocol == Protocol::Udp => check_datagram(probe, spec, mtu),
+        ProbeSpec::Goodput(_) if mtu.0 < LEAST_TCP_MTU => Err(Misfit::SmallMtu { probe, mtu }),
+        ProbeSpec::Goodput(_) | ProbeSpec::Path(_) => Ok(()),
+    }
+}
+
+fn check_other_mtu(probe: &str, bed: &Bed, mtu: Mtu) -> Result<(), Misfit> {
+    let refuse = |why: String| Err(Misfit::OtherMtu { probe: probe.to_owned(), why });
+    if !ETHERNET_MTUS.contains(&mtu.0) {
+        let (least, most) = (ETHERNET_MTUS.start(), ETHERNET_MTUS.end());
+        return refuse(format!("no interface takes an MTU of {}; write {least} to {most}", mtu.0));
+    }
+    if mtu < LEAST_IPV6_MTU && bed.endpoints.iter().any(|endpoint| endpoint.address(IpVersion::V6).is_some()) {
+        return refuse(format!(
+            "the kernel takes IPv6 addresses away under an MTU of {}, and would not give them back; make a bed of MTU {} \
+             with --mtu",
+            LEAST_IPV6_MTU.0, mtu.0
+        ));
     }
     Ok(())
+}
+
+fn check_frame(probe: String, spec: &LatencySpec, mtu: Mtu) -> Result<(), Misfit> {
+    // Timestamps are off in the lab; where they are on, the probe finds out when it is connected.
+    let headers = Headers { ip: spec.ip, protocol: spec.protocol, tcp_timestamps: false };
+    let frame = headers.frame_of(spec.frame_size, LATENCY_LEAST_PAYLOAD, mtu);
+    frame.map(drop).map_err(|error| Misfit::FrameSize { probe, error })
+}
+
+fn check_datagram(probe: String, spec: &GoodputSpec, mtu: Mtu) -> Result<(), Misfit> {
+    let headers = Headers { ip: spec.ip, protocol: spec.protocol, tcp_timestamps: false };
+    let largest = mtu.0.saturating_sub(headers.bytes());
+    match spec.datagram {
+        Some(PayloadSize(datagram)) if datagram > largest => {
+            Err(Misfit::Datagram { probe, datagram, mtu: mtu.0, largest })
+        }
+        _ => Ok(()),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use std::net::{IpAddr, Ipv4Addr};
 
-    use model::{BedKind, Endpoint, Privilege};
+    use model::{BedKind, ClockRelation, Endpoint, Privilege};
 
     use super::*;
 
@@ -89,19 +141,26 @@ mod tests {
             driver: "veth".into(),
             mtu: Mtu(1500),
             addresses: vec![IpAddr::from(Ipv4Addr::new(198, 18, 0, host))],
-            cpu: None,
+            cpus: vec![],
+            cpus_why: String::new(),
         };
         Bed {
             kind: BedKind::Lab,
             name: "lab".into(),
             simulated: true,
             privilege: Privilege::Root,
+            clocks: ClockRelation::Same,
+            wrap: vec![],
             endpoints: vec![endpoint(1), endpoint(2)],
         }
     }
 
     fn checked(latency: &str) -> Result<(), String> {
-        let toml = format!("name = \"t\"\n[[latency]]\n{latency}");
+        checked_section(&format!("[[latency]]\n{latency}"))
+    }
+
+    fn checked_section(section: &str) -> Result<(), String> {
+        let toml = format!("name = \"t\"\n{section}");
         check(&Plan::parse(&toml, &[]).unwrap(), &bed()).map_err(|misfit| misfit.to_string())
     }
 
@@ -114,5 +173,17 @@ mod tests {
         assert!(large.contains("does not fit MTU 1500"), "{large}");
         let v6 = checked("protocol = \"udp\"\nip = 6\nframe_sizes = [128]").unwrap_err();
         assert!(v6.contains("has no IPv6 address"), "{v6}");
+    }
+
+    #[test]
+    fn an_mtu_or_a_datagram_that_cannot_be_had_is_refused_before_anything_is_set_up() {
+        let goodput = |more: &str| checked_section(&format!("[[goodput]]\nduration = \"1 s\"\n{more}"));
+        assert_eq!(goodput("protocol = \"tcp\"\nmtus = [1500, 9000]"), Ok(()));
+        let mtu = goodput("protocol = \"tcp\"\nmtus = [70000]").unwrap_err();
+        assert!(mtu.contains("no interface takes an MTU of 70000; write 68 to 65535"), "{mtu}");
+        assert_eq!(goodput("protocol = \"udp\"\ndatagram = 1472"), Ok(()));
+        assert_eq!(goodput("protocol = \"udp\"\ndatagram = 8972\nmtus = [9000]"), Ok(()));
+        let datagram = goodput("protocol = \"udp\"\ndatagram = 1473").unwrap_err();
+        assert!(datagram.contains("fragments; 1472 bytes fit"), "{datagram}");
     }
 }

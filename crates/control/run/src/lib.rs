@@ -2,9 +2,12 @@
 //!
 //! Whatever ends a run early (an interrupt, a dead agent, a probe that fails), the trials finished until then are kept.
 
+mod alone;
 mod conduct;
+mod cross_check;
 mod estimate;
 mod fit;
+mod follower;
 mod measure;
 mod trial;
 

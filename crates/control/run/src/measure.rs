@@ -1,12 +1,12 @@
 //! One trial through two port agents: prepare both, start both, follow, collect.
 
 use std::{
-    net::{IpAddr, SocketAddr},
+    net::SocketAddr,
     sync::atomic::{AtomicBool, Ordering::Relaxed},
     time::{Duration, Instant},
 };
 
-use model::{Bed, IpVersion, Nanos, ProbeSpec};
+use model::{Bed, ClockRelation, Endpoint, Nanos, ProbeSpec, Seat, Side};
 use protocol::{AgentError, AgentLink, CANCEL, Failure, Fault, FromAgent, Outcome, Task, ToAgent};
 
 /// Opening sockets and connecting is done in this time.
@@ -35,24 +35,33 @@ impl From<AgentError> for NoResult {
     }
 }
 
-/// What both sides brought: sender, receiver.
+/// What both sides brought: near, far.
 pub(crate) type Outcomes = (Outcome, Outcome);
+
+/// Told how a trial goes on.
+pub(crate) trait Watch {
+    /// How far it is, 0 to 1.
+    fn progress(&mut self, fraction: f64);
+    /// Goodput of whole seconds, in bit/s, as they pass at this side.
+    fn seconds(&mut self, side: Side, bps: &[f64]);
+}
 
 /// Runs one probe between the two ends and brings back both sides' figures.
 pub(crate) fn measure(
     spec: &ProbeSpec,
     bed: &Bed,
     ports: &mut [AgentLink],
-    progress: &mut dyn FnMut(f64),
+    watch: &mut dyn Watch,
     interrupt: &AtomicBool,
 ) -> Result<Outcomes, NoResult> {
-    let [sender, receiver] = ports else { unreachable!("a bed has two ends") };
-    let mut receiver = Side { id: receiver.new_id(), link: receiver, ready: None, outcome: None, done: false };
-    let mut sender = Side { id: sender.new_id(), link: sender, ready: None, outcome: None, done: false };
-    let outcome = follow(spec, bed, &mut sender, &mut receiver, progress, interrupt);
+    let [near, far] = ports else { unreachable!("a bed has two ends") };
+    let mut far = Party { id: far.new_id(), link: far, ready: None, news: News::default(), outcome: None, done: false };
+    let mut near =
+        Party { id: near.new_id(), link: near, ready: None, news: News::default(), outcome: None, done: false };
+    let outcome = follow(spec, bed, &mut near, &mut far, watch, interrupt);
     if outcome.is_err() {
-        sender.cancel();
-        receiver.cancel();
+        near.cancel();
+        far.cancel();
     }
     outcome
 }
@@ -60,50 +69,56 @@ pub(crate) fn measure(
 fn follow(
     spec: &ProbeSpec,
     bed: &Bed,
-    sender: &mut Side<'_>,
-    receiver: &mut Side<'_>,
-    progress: &mut dyn FnMut(f64),
+    near: &mut Party<'_>,
+    far: &mut Party<'_>,
+    watch: &mut dyn Watch,
     interrupt: &AtomicBool,
 ) -> Result<Outcomes, NoResult> {
-    receiver.prepare(receiver_task(spec, bed), interrupt)?;
-    let peer = receiver.address()?;
-    sender.prepare(sender_task(spec, bed, peer), interrupt)?;
-    receiver.start()?;
-    sender.start()?;
+    far.prepare(task(spec, bed, Side::Far, None), interrupt)?;
+    let peer = far.address()?;
+    near.prepare(task(spec, bed, Side::Near, Some(peer)), interrupt)?;
+    far.start()?;
+    near.start()?;
     let (stall, mut furthest, mut moved) = (stall(spec), 0.0, Instant::now());
-    while !sender.done {
+    while !near.done {
         check(interrupt)?;
-        let mut watched = |fraction: f64| {
-            if fraction > furthest {
-                (furthest, moved) = (fraction, Instant::now());
-            }
-            progress(fraction);
-        };
-        sender.step(GLANCE, &mut watched)?;
-        receiver.step(Duration::ZERO, &mut |_| {})?;
+        near.step(GLANCE)?;
+        far.step(Duration::ZERO)?;
+        pass_on(near, far, watch);
+        if near.news.fraction > furthest {
+            (furthest, moved) = (near.news.fraction, Instant::now());
+        }
         if moved.elapsed() > stall {
-            return Err(sender.deadline("come any further with its measurement", stall).into());
+            return Err(near.deadline("come any further with its measurement", stall).into());
         }
     }
-    if matches!(spec, ProbeSpec::Latency(_)) {
-        // A goodput receiver ends by itself, with the data.
-        receiver.link.send(&ToAgent::Finish { id: receiver.id })?;
+    if spec.far_serves_until_told() {
+        far.link.send(&ToAgent::Finish { id: far.id })?;
     }
     let asked = Instant::now();
-    while !receiver.done {
+    while !far.done {
         check(interrupt)?;
-        receiver.step(GLANCE, &mut |_| {})?;
+        far.step(GLANCE)?;
         if asked.elapsed() > PREPARE {
-            return Err(receiver.deadline("finish", PREPARE).into());
+            return Err(far.deadline("finish", PREPARE).into());
         }
     }
-    Ok((sender.take_outcome()?, receiver.take_outcome()?))
+    Ok((near.take_outcome()?, far.take_outcome()?))
+}
+
+fn pass_on(near: &mut Party<'_>, far: &mut Party<'_>, watch: &mut dyn Watch) {
+    watch.progress(near.news.fraction);
+    for (news, side) in [(&mut near.news, Side::Near), (&mut far.news, Side::Far)] {
+        if !news.seconds.is_empty() {
+            watch.seconds(side, &std::mem::take(&mut news.seconds));
+        }
+    }
 }
 
 fn stall(spec: &ProbeSpec) -> Duration {
     match spec {
         ProbeSpec::Latency(spec) => STALL.max(4 * Duration::from(spec.timeout)),
-        ProbeSpec::Goodput(_) => STALL,
+        ProbeSpec::Goodput(_) | ProbeSpec::Path(_) => STALL,
     }
 }
 
@@ -111,13 +126,22 @@ fn check(interrupt: &AtomicBool) -> Result<(), NoResult> {
     if interrupt.load(Relaxed) { Err(NoResult::Interrupted) } else { Ok(()) }
 }
 
-/// One end of the trial.
-struct Side<'a> {
+/// One side of the trial.
+struct Party<'a> {
     link: &'a mut AgentLink,
     id: u64,
     ready: Option<Ready>,
+    news: News,
     outcome: Option<Outcome>,
     done: bool,
+}
+
+/// What it told on the way.
+#[derive(Default)]
+struct News {
+    fraction: f64,
+    /// Not passed on yet.
+    seconds: Vec<f64>,
 }
 
 struct Ready {
@@ -126,7 +150,7 @@ struct Ready {
     heard: Instant,
 }
 
-impl Side<'_> {
+impl Party<'_> {
     fn prepare(&mut self, task: Task, interrupt: &AtomicBool) -> Result<(), NoResult> {
         self.link.send(&ToAgent::Prepare { id: self.id, task })?;
         let until = Instant::now() + PREPARE;
@@ -135,7 +159,7 @@ impl Side<'_> {
             if Instant::now() > until {
                 return Err(self.deadline("get ready", PREPARE).into());
             }
-            self.step(GLANCE, &mut |_| {})?;
+            self.step(GLANCE)?;
         }
         Ok(())
     }
@@ -155,12 +179,15 @@ impl Side<'_> {
     }
 
     /// Takes the next message about this trial, if one comes within `patience`.
-    fn step(&mut self, patience: Duration, progress: &mut dyn FnMut(f64)) -> Result<(), AgentError> {
+    fn step(&mut self, patience: Duration) -> Result<(), AgentError> {
         match self.link.next(patience)? {
             Some(FromAgent::Ready { id, address, now }) if id == self.id => {
                 self.ready = Some(Ready { address, agent_clock: now, heard: Instant::now() });
             }
-            Some(FromAgent::Progress { id, fraction }) if id == self.id => progress(fraction),
+            Some(FromAgent::Progress { id, fraction, seconds }) if id == self.id => {
+                self.news.fraction = fraction;
+                self.news.seconds.extend(seconds);
+            }
             Some(FromAgent::Result { id, outcome }) if id == self.id => self.outcome = Some(outcome),
             Some(FromAgent::Done { id }) if id == self.id => self.done = true,
             Some(FromAgent::Failed { id, failure }) if id == self.id => {
@@ -185,7 +212,7 @@ impl Side<'_> {
         }
         let until = Instant::now() + CANCEL;
         while !self.done && Instant::now() < until {
-            if let Err(error) = self.step(GLANCE, &mut |_| {})
+            if let Err(error) = self.step(GLANCE)
                 && !matches!(error.fault, Fault::Failed(Failure { cancelled: true, .. }))
             {
                 return;
@@ -198,31 +225,24 @@ impl Side<'_> {
     }
 }
 
-fn receiver_task(spec: &ProbeSpec, bed: &Bed) -> Task {
-    let end = &bed.endpoints[1];
-    match spec {
-        ProbeSpec::Latency(spec) => {
-            Task::LatencyServer { spec: spec.clone(), local: address(end, spec.ip), mtu: end.mtu, cpu: end.cpu }
-        }
-        ProbeSpec::Goodput(spec) => {
-            Task::GoodputReceiver { spec: spec.clone(), local: address(end, spec.ip), cpu: end.cpu }
-        }
-    }
+fn task(spec: &ProbeSpec, bed: &Bed, side: Side, peer: Option<SocketAddr>) -> Task {
+    let end = match side {
+        Side::Near => &bed.endpoints[0],
+        Side::Far => &bed.endpoints[1],
+    };
+    Task { spec: spec.clone(), side, seat: seat(spec, bed, end, peer) }
 }
 
-fn sender_task(spec: &ProbeSpec, bed: &Bed, peer: SocketAddr) -> Task {
-    let end = &bed.endpoints[0];
-    match spec {
-        ProbeSpec::Latency(spec) => {
-            Task::LatencyClient { spec: spec.clone(), local: address(end, spec.ip), peer, mtu: end.mtu, cpu: end.cpu }
-        }
-        ProbeSpec::Goodput(spec) => {
-            Task::GoodputSender { spec: spec.clone(), local: address(end, spec.ip), peer, cpu: end.cpu }
-        }
+fn seat(spec: &ProbeSpec, bed: &Bed, end: &Endpoint, peer: Option<SocketAddr>) -> Seat {
+    // The bed was checked against the plan, so the address is there.
+    let local = end.address(spec.ip()).unwrap_or_else(|| unreachable!("checked before the run"));
+    Seat {
+        endpoint: end.name.clone(),
+        local,
+        peer,
+        interface: end.interface.clone(),
+        mtu: spec.mtu().unwrap_or(end.mtu),
+        cpus: end.cpus.clone(),
+        same_clock: bed.clocks == ClockRelation::Same,
     }
-}
-
-/// The bed was checked against the plan, so the address is there.
-fn address(endpoint: &model::Endpoint, ip: IpVersion) -> IpAddr {
-    endpoint.address(ip).unwrap_or_else(|| unreachable!("checked before the run"))
 }

@@ -1,115 +1,88 @@
 //! From both sides' figures to a trial. Pure.
 
-use model::{
-    Doubt, GoodputReceived, GoodputResult, GoodputSent, Measured, ProbeSpec, Trial,
-    bed::{Bed, Endpoint},
-    plan::Step,
-    trial::CoreUse,
-};
-use protocol::{Figures, Outcome};
+mod doubts;
+mod unfinished;
 
+use model::{
+    Endpoint, Flow, GoodputResult, GoodputSide, GoodputSpec, Measured, ProbeSpec, SideFigures, Trial, bed::Bed,
+    plan::Step,
+};
+use protocol::Outcome;
+
+pub(crate) use self::{
+    doubts::{OTHER_LOAD, path_not_proven},
+    unfinished::unfinished,
+};
 use crate::measure::Outcomes;
 
-/// Stolen time above both of these is a doubt: in percent of a core, and in seconds, because the kernel counts it in ticks of
-/// 10 ms and one tick may belong to the time before.
-const STEAL: (f64, f64) = (1.0, 0.02);
+/// What names a trial before there are figures.
+pub(crate) struct Heading {
+    /// Counts from 1 within the run.
+    pub(crate) number: u32,
+    /// When it began (RFC 3339).
+    pub(crate) started: String,
+}
 
 /// Puts a trial together; `None` if the figures are not those of the probe.
-pub(crate) fn assemble(number: u32, step: &Step, started: String, bed: &Bed, outcomes: Outcomes) -> Option<Trial> {
-    let (sender, receiver) = outcomes;
+pub(crate) fn assemble(heading: Heading, step: &Step, bed: &Bed, outcomes: Outcomes) -> Option<Trial> {
     let [from, to] = bed.endpoints.as_slice() else { return None };
-    let mut doubts = doubts_of_place(from, to, &sender, &receiver);
-    let cpus = [from.cpu.filter(|_| sender.pinned), to.cpu.filter(|_| receiver.pinned)];
-    let (measured, duration_s) = match (&step.spec, sender.figures, receiver.figures) {
-        (ProbeSpec::Latency(spec), Figures::LatencyClient(result), Figures::LatencyServer { .. }) => {
-            if result.lost + result.late > 0 {
-                doubts.push(Doubt::RepliesMissing { lost: result.lost, late: result.late });
-            }
-            (Measured::Latency { spec: spec.clone(), result: *result }, sender.cpu_s)
-        }
-        (ProbeSpec::Goodput(spec), Figures::GoodputSender(sent), Figures::GoodputReceiver(received)) => {
-            if sent.total_bytes != received.total_bytes {
-                let (sent, received) = (sent.total_bytes, received.total_bytes);
-                doubts.push(Doubt::CountersDisagree { sent, received });
-            }
-            if received.ended_early {
-                doubts.push(Doubt::DataEndedEarly);
-            }
-            let seconds = received.counted_s;
-            let result = goodput(from, &sent, received, receiver.cpu);
-            (Measured::Goodput { spec: spec.clone(), result }, seconds)
-        }
-        _ => return None,
-    };
+    let (near, far) = outcomes;
+    let mut doubts = doubts::of_place(from, to, &near, &far);
+    let cpus = [near.pinned.clone(), far.pinned.clone()];
+    let counters = [near.counters.clone(), far.counters.clone()];
+    let (measured, duration_s) = measured(&step.spec, from, to, near, far)?;
+    doubts.extend(doubts::of_figures(&measured, from, &counters));
     Some(Trial {
-        number,
+        number: heading.number,
         repeat: step.repeat,
-        started,
+        started: heading.started,
         duration_s,
         endpoint_from: from.name.clone(),
         endpoint_to: to.name.clone(),
         cpus,
         measured,
-        limited_by: None,
+        counters,
         doubts,
     })
 }
 
-fn goodput(from: &Endpoint, sent: &GoodputSent, received: GoodputReceived, cpu: Vec<CoreUse>) -> GoodputResult {
-    GoodputResult {
-        mtu: from.mtu,
-        received_bytes: received.counted_bytes,
-        sent_bytes: sent.counted_bytes,
-        mean_bps: received.counted_bytes as f64 * 8.0 / received.counted_s,
-        sent_bps: sent.counted_bytes as f64 * 8.0 / sent.counted_s,
-        intervals_bps: received.intervals_bps,
-        retransmits: sent.retransmits,
-        warmup_s: received.warmup_s,
-        cpu,
-    }
-}
-
-fn doubts_of_place(from: &Endpoint, to: &Endpoint, sender: &Outcome, receiver: &Outcome) -> Vec<Doubt> {
-    let mut doubts = Vec::new();
-    if let (Some(cpu), true) = (from.cpu, from.cpu == to.cpu) {
-        doubts.push(Doubt::SharedCore { cpu });
-    }
-    for (endpoint, outcome) in [(from, sender), (to, receiver)] {
-        if !outcome.pinned {
-            doubts.push(Doubt::NotPinned { endpoint: endpoint.name.clone() });
+/// The figures, and how long the counted part took in seconds.
+fn measured(spec: &ProbeSpec, from: &Endpoint, to: &Endpoint, near: Outcome, far: Outcome) -> Option<(Measured, f64)> {
+    let seconds = near.counters.seconds;
+    match (spec, near.figures, far.figures) {
+        (
+            ProbeSpec::Latency(spec),
+            SideFigures::LatencyNear(mut result),
+            SideFigures::LatencyFar { answered, overflowed },
+        ) => {
+            (result.answered, result.far_overflowed) = (answered, overflowed);
+            Some((Measured::Latency { spec: spec.clone(), result }, seconds))
         }
+        (ProbeSpec::Goodput(spec), SideFigures::Goodput(near), SideFigures::Goodput(far)) => {
+            let result =
+                GoodputResult { mtu: spec.mtu.unwrap_or(from.mtu), flows: flows(spec, from, to, *near, *far)? };
+            let seconds = result.flows.first()?.received.counted_s;
+            Some((Measured::Goodput { spec: spec.clone(), result }, seconds))
+        }
+        (ProbeSpec::Path(spec), SideFigures::PathNear(mut result), SideFigures::PathFar { devices }) => {
+            result.devices.extend(devices);
+            Some((Measured::Path { spec: spec.clone(), result: *result }, seconds))
+        }
+        _ => None,
     }
-    let ends = [from.cpu, to.cpu];
-    let steal = [sender, receiver].into_iter().map(|outcome| stolen(outcome, &ends)).fold(0.0, f64::max);
-    if steal > 0.0 {
-        doubts.push(Doubt::Steal { percent: steal });
-    }
-    doubts
 }
 
-/// What was stolen from the worse of these cores, in percent; zero where that is too little to be told.
-fn stolen(outcome: &Outcome, cores: &[Option<usize>]) -> f64 {
-    let ours = outcome.cpu.iter().filter(|core| cores.contains(&Some(core.cpu)));
-    let worst = ours.map(|core| core.steal).fold(0.0, f64::max);
-    let (percent, seconds) = STEAL;
-    if worst > percent && worst / 100.0 * outcome.cpu_s > seconds { worst } else { 0.0 }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn outcome(steal: f64, cpu_s: f64) -> Outcome {
-        let core = |cpu, steal| CoreUse { cpu, busy: 100.0, softirq: 0.0, steal };
-        let figures = Figures::LatencyServer { answered: 1 };
-        Outcome { pinned: true, cpu: vec![core(0, steal), core(7, 90.0)], cpu_s, figures }
+/// One for each direction that data went, the forward one first.
+fn flows(spec: &GoodputSpec, from: &Endpoint, to: &Endpoint, near: GoodputSide, far: GoodputSide) -> Option<Vec<Flow>> {
+    let flow = |from: &Endpoint, to: &Endpoint, sent, received| {
+        Some(Flow { from: from.name.clone(), to: to.name.clone(), sent: sent?, received: received? })
+    };
+    let mut flows = Vec::new();
+    if spec.sends_forward() {
+        flows.push(flow(from, to, near.sent, far.received)?);
     }
-
-    #[test]
-    fn stolen_time_counts_on_the_cores_of_the_ends_and_from_two_ticks_on() {
-        let ends = [Some(0), Some(1)];
-        assert_eq!(stolen(&outcome(14.0, 0.07), &ends), 0.0, "one tick in a short trial");
-        assert_eq!(stolen(&outcome(14.0, 1.0), &ends), 14.0);
-        assert_eq!(stolen(&outcome(0.5, 100.0), &ends), 0.0);
+    if spec.sends_back() {
+        flows.push(flow(to, from, far.sent, near.received)?);
     }
+    Some(flows)
 }

@@ -6,6 +6,7 @@ use std::{collections::BTreeMap, fs, net::IpAddr};
 use kernel::{ethtool, link, sysctl};
 use model::environment::{EndpointFacts, HostFacts, InterfaceFacts};
 
+pub use crate::cpus::cpus;
 use crate::parse;
 
 /// Settings of the whole machine that bear on results.
@@ -44,10 +45,10 @@ pub fn host(wireproof_version: &str) -> HostFacts {
         hypervisor: parse::hypervisor(&read("/sys/hypervisor/type"), &maker, &cpuinfo),
         cpu_model: cpu_model.unwrap_or_default(),
         microcode: parse::field(&cpuinfo, "microcode").unwrap_or_default(),
-        cpus: parse::list_length(&read("/sys/devices/system/cpu/online")).unwrap_or_default(),
+        cpus: parse::list(&read("/sys/devices/system/cpu/online")).map_or(0, |cpus| cpus.len()),
         isolated_cpus: read("/sys/devices/system/cpu/isolated"),
         // A kernel without NUMA has no such file, and one node.
-        numa_nodes: parse::list_length(&read("/sys/devices/system/node/online")).unwrap_or(1),
+        numa_nodes: parse::list(&read("/sys/devices/system/node/online")).map_or(1, |nodes| nodes.len()),
         memory_bytes: parse::memory_bytes(&read("/proc/meminfo")).unwrap_or_default(),
         clock_source: read("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
         governor: read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
@@ -107,7 +108,7 @@ fn settings(keys: &[&str]) -> BTreeMap<String, String> {
     keys.iter().filter_map(read).collect()
 }
 
-fn read(path: &str) -> String {
+pub(crate) fn read(path: &str) -> String {
     fs::read_to_string(path).unwrap_or_default().trim().to_owned()
 }
 

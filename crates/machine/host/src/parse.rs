@@ -1,6 +1,6 @@
 //! What the kernel's text files say. Pure; a value that is missing is empty.
 
-use std::path::Path;
+use std::{ops::RangeInclusive, path::Path};
 
 /// Value of a shell-like assignment in os-release(5).
 pub(crate) fn assignment(text: &str, key: &str) -> Option<String> {
@@ -21,15 +21,16 @@ pub(crate) fn memory_bytes(meminfo: &str) -> Option<u64> {
     Some(field(meminfo, "MemTotal")?.strip_suffix("kB")?.trim().parse::<u64>().ok()? * 1024)
 }
 
-/// How many numbers a list like `0-3,8` holds (cpuset(7), list format).
-pub(crate) fn list_length(list: &str) -> Option<usize> {
-    list.trim().split(',').map(range_length).sum()
+/// The numbers of a list like `0-3,8` (cpuset(7), list format); `None` for what is no list, and for an empty one.
+pub(crate) fn list(text: &str) -> Option<Vec<usize>> {
+    let ranges: Option<Vec<_>> = text.trim().split(',').map(range).collect();
+    Some(ranges?.into_iter().flatten().collect())
 }
 
-fn range_length(range: &str) -> Option<usize> {
-    let (first, last) = range.split_once('-').unwrap_or((range, range));
-    let (first, last): (usize, usize) = (first.parse().ok()?, last.parse().ok()?);
-    Some(last.checked_sub(first)? + 1)
+fn range(text: &str) -> Option<RangeInclusive<usize>> {
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    let (first, last) = (first.parse().ok()?, last.parse().ok()?);
+    (first <= last).then_some(first..=last)
 }
 
 /// The hypervisor: by name, by the maker that it gives its machines, or just that there is one.
@@ -99,12 +100,13 @@ mod tests {
     }
 
     #[test]
-    fn lists_are_counted() {
-        for (list, length) in [("0\n", 1), ("0-1\n", 2), ("0-3,8,10-11", 7)] {
-            assert_eq!(list_length(list), Some(length), "{list}");
+    fn lists_are_read() {
+        let lists = [("0\n", vec![0]), ("0-1\n", vec![0, 1]), ("0-3,8,10-11", vec![0, 1, 2, 3, 8, 10, 11])];
+        for (text, numbers) in lists {
+            assert_eq!(list(text), Some(numbers), "{text}");
         }
-        for list in ["", "\n", "x", "3-1"] {
-            assert_eq!(list_length(list), None, "{list}");
+        for text in ["", "\n", "x", "3-1", " (null)\n"] {
+            assert_eq!(list(text), None, "{text}");
         }
     }
 

@@ -1,17 +1,38 @@
-//! CLOCK_MONOTONIC: the one clock of all stamps, because it is the only one that BPF programs can read too.
+//! CLOCK_MONOTONIC: the one clock of all of a program's own stamps, because it is the only one that BPF programs can read too.
+
+use std::num::NonZeroU64;
 
 use model::Nanos;
 use rustix::{
-    thread::clock_nanosleep_absolute,
+    thread::{clock_nanosleep_absolute, set_current_timer_slack},
     time::{ClockId, Timespec, clock_gettime},
 };
+
+use crate::error::{On, Result};
 
 const SECOND: u64 = 1_000_000_000;
 
 /// The time now. Read through the vDSO: no system call on common machines.
 #[inline]
 pub fn now() -> Nanos {
-    let time = clock_gettime(ClockId::Monotonic);
+    read(ClockId::Monotonic)
+}
+
+/// The time of day, in which the kernel stamps messages. It can be set, and is not to be subtracted from [`now`].
+#[inline]
+pub fn of_day() -> Nanos {
+    read(ClockId::Realtime)
+}
+
+#[inline]
+fn read(clock: ClockId) -> Nanos {
+    let time = clock_gettime(clock);
+    Nanos(time.tv_sec as u64 * SECOND + time.tv_nsec as u64)
+}
+
+/// Time that this process has used on all cores together.
+pub fn own_cpu_time() -> Nanos {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
     Nanos(time.tv_sec as u64 * SECOND + time.tv_nsec as u64)
 }
 
@@ -28,6 +49,13 @@ pub fn cost() -> f64 {
     });
     costs.sort_by(f64::total_cmp);
     costs[BATCHES / 2]
+}
+
+/// Lets timers end this thread's sleep when they are due, instead of up to 50 µs later, by which the kernel would gather
+/// several into one wake-up (`PR_SET_TIMERSLACK`).
+pub fn wake_on_time() -> Result<()> {
+    const LEAST: NonZeroU64 = NonZeroU64::MIN;
+    set_current_timer_slack(Some(LEAST)).on("prctl(PR_SET_TIMERSLACK)", "this thread")
 }
 
 /// Sleeps until the clock shows this time; returns at once where it is past.

@@ -1,14 +1,28 @@
 //! What a driver says of its interface (ioctl interface of linux/ethtool.h).
 
-use std::{ffi::CStr, io, mem::offset_of, os::fd::AsRawFd, os::unix::net::UnixDatagram};
+use std::{ffi::CStr, ffi::c_void, io, mem::offset_of, os::fd::AsRawFd, os::unix::net::UnixDatagram};
 
 use crate::{
-    error::{On, Result},
+    error::{On, Result, invalid},
     link::check_name,
 };
 
 const SIOCETHTOOL: u64 = 0x8946;
-const GET_DRIVER_INFO: u32 = 3;
+const GET_DRIVER_INFO: u32 = 0x03;
+const GET_STRINGS: u32 = 0x1b;
+const GET_STATISTICS: u32 = 0x1d;
+const GET_SET_SIZES: u32 = 0x37;
+const GET_STAMP_INFO: u32 = 0x41;
+
+/// `ETH_SS_STATS`: the set of strings that name a driver's counters.
+const COUNTER_NAMES: u32 = 1;
+/// `ETH_GSTRING_LEN`.
+const NAME_LENGTH: usize = 32;
+
+/// More counters than any driver has (the largest, with a set for each of hundreds of queues, have some thousands). The
+/// kernel writes as many as there are at that moment, whatever it was told before: the room has to be there in any case.
+/// Memory that it does not write to is never touched, and costs nothing.
+const ROOM: usize = 1 << 16;
 
 /// `struct ethtool_drvinfo` of linux/ethtool.h.
 #[repr(C)]
@@ -19,31 +33,144 @@ struct DriverInfo {
     rest: [u8; 32 * 4 + 12 + 4 * 5],
 }
 
+/// `struct ethtool_sset_info` of linux/ethtool.h, with room for one size.
+#[repr(C)]
+struct SetSizes {
+    command: u32,
+    reserved: u32,
+    /// A bit for each set that is asked for; those that the driver has stay set.
+    sets: u64,
+    size: u32,
+}
+
+/// `struct ethtool_ts_info` of linux/ethtool.h.
+#[repr(C)]
+struct StampInfo {
+    command: u32,
+    so_timestamping: u32,
+    /// Clock, kinds of transmit stamps, receive filters, and what is reserved.
+    rest: [u32; 9],
+}
+
 /// `struct ifreq` of linux/if.h, as SIOCETHTOOL reads it.
 #[repr(C)]
 struct InterfaceRequest {
     name: [u8; 16],
-    data: *mut DriverInfo,
+    data: *mut c_void,
     rest: [u8; 24 - size_of::<usize>()],
 }
 
 const _: () = assert!(size_of::<DriverInfo>() == 196 && offset_of!(InterfaceRequest, data) == 16);
+const _: () = assert!(size_of::<StampInfo>() == 44);
 
 /// Name of the driver of an interface in the caller's namespace, like `veth` or `ixgbe`.
 pub fn driver(interface: &str) -> Result<String> {
-    let what = format_args!("interface {interface}");
-    check_name(interface)?;
     let mut info = DriverInfo { command: GET_DRIVER_INFO, driver: [0; 32], rest: [0; 160] };
-    let mut request = InterfaceRequest { name: [0; 16], data: &raw mut info, rest: [0; _] };
+    // SAFETY: the kernel writes a `struct ethtool_drvinfo`, which `DriverInfo` is as long as.
+    unsafe { ask(interface, "ioctl(ETHTOOL_GDRVINFO)", (&raw mut info).cast()) }?;
+    Ok(text(&info.driver))
+}
+
+/// A driver's own counters by the names it gives them, as `ethtool -S` shows them; none for a driver without any.
+pub fn statistics(interface: &str) -> Result<Vec<(String, u64)>> {
+    let count = counters(interface)?;
+    if count == 0 {
+        return Ok(Vec::new());
+    }
+    let names = names(interface, count)?;
+    Ok(names.into_iter().zip(values(interface, count)?).collect())
+}
+
+/// How many counters the driver has.
+fn counters(interface: &str) -> Result<u32> {
+    let mut sizes = SetSizes { command: GET_SET_SIZES, reserved: 0, sets: 1 << COUNTER_NAMES, size: 0 };
+    let call = "ioctl(ETHTOOL_GSSET_INFO)";
+    // SAFETY: the kernel writes the head of the structure and one size for the one set that is asked for.
+    unsafe { ask(interface, call, (&raw mut sizes).cast()) }?;
+    // Half of the room: what a driver adds between two calls has room in the other half.
+    if sizes.size as usize > ROOM / 2 {
+        return Err(invalid("the driver has more counters than can be believed")).on(call, shown(interface));
+    }
+    Ok(if sizes.sets == 0 { 0 } else { sizes.size })
+}
+
+fn names(interface: &str, count: u32) -> Result<Vec<String>> {
+    // `struct ethtool_gstrings`: command, set, how many, and the strings.
+    let mut answer = vec![0_u8; 12 + ROOM * NAME_LENGTH];
+    for (place, head) in answer.chunks_exact_mut(4).zip([GET_STRINGS, COUNTER_NAMES, count]) {
+        place.copy_from_slice(&head.to_ne_bytes());
+    }
+    // SAFETY: there is room for far more strings than the driver has.
+    unsafe { ask(interface, "ioctl(ETHTOOL_GSTRINGS)", answer.as_mut_ptr().cast()) }?;
+    Ok(answer[12..].chunks_exact(NAME_LENGTH).take(count as usize).map(text).collect())
+}
+
+fn values(interface: &str, count: u32) -> Result<Vec<u64>> {
+    // `struct ethtool_stats`: command, how many, and the numbers.
+    let mut answer = vec![0_u64; 1 + ROOM];
+    let [a, b, c, d] = GET_STATISTICS.to_ne_bytes();
+    let [e, f, g, h] = count.to_ne_bytes();
+    answer[0] = u64::from_ne_bytes([a, b, c, d, e, f, g, h]);
+    // SAFETY: there is room for far more numbers than the driver has.
+    unsafe { ask(interface, "ioctl(ETHTOOL_GSTATS)", answer.as_mut_ptr().cast()) }?;
+    Ok(answer[1..=count as usize].to_vec())
+}
+
+/// Puts one question to the driver of an interface.
+///
+/// # Safety
+/// `question` begins with an ethtool command and has room for everything that the kernel answers to it.
+unsafe fn ask(interface: &str, call: &'static str, question: *mut c_void) -> Result<()> {
+    check_name(interface)?;
+    let mut request = InterfaceRequest { name: [0; 16], data: question, rest: [0; _] };
     request.name[..interface.len()].copy_from_slice(interface.as_bytes());
     // Any socket will do: it stands for the namespace.
-    let socket = UnixDatagram::unbound().on("socket", what)?;
-    // SAFETY: the request names an interface, ends in zeros, and points to a `DriverInfo` as long as the kernel's, which
-    // outlives the call.
+    let socket = UnixDatagram::unbound().on("socket", shown(interface))?;
+    // SAFETY: the request names an interface and ends in zeros; the caller promises the rest, and owns what it points to.
     let result = unsafe { libc::ioctl(socket.as_raw_fd(), SIOCETHTOOL as _, &raw mut request) };
-    if result < 0 {
-        return Err(io::Error::last_os_error()).on("ioctl(ETHTOOL_GDRVINFO)", what);
+    if result < 0 { Err(io::Error::last_os_error()).on(call, shown(interface)) } else { Ok(()) }
+}
+
+fn shown(interface: &str) -> String {
+    format!("interface {interface}")
+}
+
+/// Text that ends in a zero, or fills its place.
+fn text(bytes: &[u8]) -> String {
+    let text = CStr::from_bytes_until_nul(bytes).map_or(bytes, CStr::to_bytes);
+    String::from_utf8_lossy(text).into_owned()
+}
+
+/// Whether the interface can stamp packets in hardware, both as they leave and as they come.
+pub fn stamps_in_hardware(interface: &str) -> Result<bool> {
+    const BOTH: u32 =
+        libc::SOF_TIMESTAMPING_TX_HARDWARE | libc::SOF_TIMESTAMPING_RX_HARDWARE | libc::SOF_TIMESTAMPING_RAW_HARDWARE;
+    let mut info = StampInfo { command: GET_STAMP_INFO, so_timestamping: 0, rest: [0; 9] };
+    // SAFETY: the kernel writes a `struct ethtool_ts_info`, which `StampInfo` is as long as.
+    unsafe { ask(interface, "ioctl(ETHTOOL_GET_TS_INFO)", (&raw mut info).cast()) }?;
+    Ok(info.so_timestamping & BOTH == BOTH)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interface_that_is_not_there_is_named() {
+        let error = statistics("wp-none").expect_err("there is none").to_string();
+        assert!(error.starts_with("ioctl(ETHTOOL_GSSET_INFO) on interface wp-none: "), "{error}");
     }
-    let driver = CStr::from_bytes_until_nul(&info.driver).unwrap_or_default();
-    Ok(driver.to_string_lossy().into_owned())
+
+    #[test]
+    fn text_may_fill_its_place() {
+        assert_eq!(text(b"rx_kicks\0\0"), "rx_kicks");
+        assert_eq!(text(b"rx_kicks"), "rx_kicks");
+    }
+
+    #[test]
+    fn loopback_has_no_hardware_to_stamp_with() {
+        assert!(!stamps_in_hardware("lo").expect("there is always lo"));
+        let error = stamps_in_hardware("none0").expect_err("there is none").to_string();
+        assert!(error.starts_with("ioctl(ETHTOOL_GET_TS_INFO) on interface none0: No such device"), "{error}");
+    }
 }

@@ -5,7 +5,9 @@
 
 pub mod clock;
 pub mod cpu;
+pub mod datagram;
 mod error;
+pub mod error_queue;
 pub mod ethtool;
 pub mod fd;
 pub mod link;
@@ -15,6 +17,9 @@ mod netlink;
 pub mod privilege;
 pub mod process;
 pub mod socket;
+pub mod stamp;
+pub mod statistics;
+pub mod stream;
 pub mod sysctl;
 pub mod user_namespace;
 

@@ -24,6 +24,12 @@ const LONGEST_NAME: usize = 15;
 pub struct Link {
     /// Its name.
     pub name: String,
+    /// Its kind, as `ip -d link` names it (veth, bridge, vlan, …); empty for a plain card.
+    pub kind: String,
+    /// The bridge, bond or the like that it belongs to.
+    pub master: Option<String>,
+    /// The interface under it: of a VLAN the one that carries it. The other end of a veth pair is not under it.
+    pub lower: Option<String>,
     /// Its MTU.
     pub mtu: Mtu,
     /// Its MAC address, like `02:00:00:00:00:01`.
@@ -58,6 +64,21 @@ fn veth_end(end: &LinkEnd, mtu: Mtu, namespace: &File) -> LinkMessage {
 /// Whether there is an interface of this name.
 pub fn exists(namespace: &str, interface: &str) -> Result<bool> {
     Ok(within(namespace, || find(interface))?.on("RTM_GETLINK", within_name(namespace, interface))?.is_some())
+}
+
+/// MTU of an interface.
+pub fn mtu(namespace: &str, interface: &str) -> Result<Mtu> {
+    let what = within_name(namespace, interface);
+    let link = within(namespace, || existing(interface))?.on("RTM_GETLINK", &what)?;
+    Ok(described(&link, &BTreeMap::new(), Vec::new()).mtu)
+}
+
+/// Gives an interface another MTU.
+pub fn set_mtu(namespace: &str, interface: &str, mtu: Mtu) -> Result<()> {
+    let mut message = named(interface);
+    message.attributes.push(LinkAttribute::Mtu(mtu.0));
+    let answer = within(namespace, || request(RouteNetlinkMessage::SetLink(message), 0))?;
+    answer.on("RTM_SETLINK", format_args!("MTU {} of {}", mtu.0, within_name(namespace, interface))).map(drop)
 }
 
 /// Removes an interface; of a veth pair both ends go.
@@ -124,7 +145,20 @@ pub fn list() -> Result<Vec<Link>> {
         RouteNetlinkMessage::NewLink(link) => Some(link),
         _ => None,
     });
-    Ok(links.map(|link| described(&link, by_index.remove(&link.header.index).unwrap_or_default())).collect())
+    let links: Vec<_> = links.collect();
+    let names = links.iter().map(|link| (link.header.index, name(link))).collect();
+    Ok(links
+        .iter()
+        .map(|link| described(link, &names, by_index.remove(&link.header.index).unwrap_or_default()))
+        .collect())
+}
+
+fn name(message: &LinkMessage) -> String {
+    let name = message.attributes.iter().find_map(|attribute| match attribute {
+        LinkAttribute::IfName(name) => Some(name.clone()),
+        _ => None,
+    });
+    name.unwrap_or_default()
 }
 
 fn addresses_by_index(messages: Vec<RouteNetlinkMessage>) -> BTreeMap<u32, Vec<(IpAddr, u8)>> {
@@ -155,18 +189,43 @@ fn own_address(attributes: &[AddressAttribute]) -> Option<IpAddr> {
     })
 }
 
-fn described(message: &LinkMessage, addresses: Vec<(IpAddr, u8)>) -> Link {
-    let mut link = Link { name: String::new(), mtu: Mtu(0), mac: String::new(), operstate: String::new(), addresses };
+fn described(message: &LinkMessage, names: &BTreeMap<u32, String>, addresses: Vec<(IpAddr, u8)>) -> Link {
+    let mut link = Link {
+        name: name(message),
+        kind: String::new(),
+        master: None,
+        lower: None,
+        mtu: Mtu(0),
+        mac: String::new(),
+        operstate: String::new(),
+        addresses,
+    };
+    let mut lower_is_elsewhere = false;
     for attribute in &message.attributes {
         match attribute {
-            LinkAttribute::IfName(name) => link.name.clone_from(name),
             LinkAttribute::Mtu(mtu) => link.mtu = Mtu(*mtu),
             LinkAttribute::Address(bytes) => link.mac = mac(bytes),
             LinkAttribute::OperState(state) => link.operstate = state.to_string().to_lowercase(),
+            LinkAttribute::Controller(index) => link.master = names.get(index).cloned(),
+            LinkAttribute::Link(index) => link.lower = names.get(index).cloned(),
+            LinkAttribute::LinkNetNsId(_) => lower_is_elsewhere = true,
+            LinkAttribute::LinkInfo(infos) => link.kind = kind(infos),
             _ => {}
         }
     }
+    // IFLA_LINK of a veth is its other end, and an index of another namespace says nothing here.
+    if lower_is_elsewhere || link.kind == "veth" {
+        link.lower = None;
+    }
     link
+}
+
+fn kind(infos: &[LinkInfo]) -> String {
+    let kind = infos.iter().find_map(|info| match info {
+        LinkInfo::Kind(kind) => Some(kind.to_string()),
+        _ => None,
+    });
+    kind.unwrap_or_default()
 }
 
 fn mac(bytes: &[u8]) -> String {
@@ -190,7 +249,7 @@ fn addressed(interface: &str, address: IpAddr, prefix: u8) -> io::Result<Address
     Ok(message)
 }
 
-fn existing(interface: &str) -> io::Result<LinkMessage> {
+pub(crate) fn existing(interface: &str) -> io::Result<LinkMessage> {
     find(interface)?.ok_or_else(|| io::Error::from_raw_os_error(libc::ENODEV))
 }
 

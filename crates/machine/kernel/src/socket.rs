@@ -10,7 +10,13 @@ use std::{
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     io::Errno,
+    net::sockopt::{
+        set_socket_recv_buffer_size, set_socket_recv_buffer_size_force, set_socket_send_buffer_size,
+        set_socket_send_buffer_size_force,
+    },
 };
+
+use model::{Mtu, trial::TcpState};
 
 use crate::error::{On, Result};
 
@@ -18,31 +24,94 @@ use crate::error::{On, Result};
 const TIMESTAMPS: u8 = 1;
 /// `SO_NETNS_COOKIE` of asm-generic/socket.h, since Linux 5.14.
 const NETNS_COOKIE: libc::c_int = 71;
+/// `SO_MEMINFO` of asm-generic/socket.h, since Linux 4.12.
+const MEMINFO: libc::c_int = 55;
+/// Place of the drops in it: `SK_MEMINFO_DROPS` of linux/sock_diag.h.
+const MEMINFO_DROPS: usize = 8;
 
-/// What the kernel knows of a TCP connection (tcp(7), `TCP_INFO`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TcpInfo {
-    /// Segments sent again since the connection began.
-    pub retransmits: u32,
-    /// Whether segments carry timestamps (RFC 7323), which take 12 bytes of each.
-    pub timestamps: bool,
-}
+/// `TCP_INFO` as the kernel lays it out (linux/tcp.h, `struct tcp_info`): more of it than the libc crate has. An older
+/// kernel fills less, and the rest stays zero.
+type RawTcpInfo = [u64; 32];
 
-/// Reads what the kernel knows of a connection.
-pub fn tcp_info(stream: &TcpStream) -> Result<TcpInfo> {
-    let info: libc::tcp_info =
+/// What the kernel knows of a connection (tcp(7), `TCP_INFO` and `TCP_CONGESTION`).
+pub fn tcp_state(stream: &TcpStream) -> Result<TcpState> {
+    let info: RawTcpInfo =
         option(stream, libc::IPPROTO_TCP, libc::TCP_INFO).on("getsockopt(TCP_INFO)", "a TCP connection")?;
-    Ok(TcpInfo { retransmits: info.tcpi_total_retrans, timestamps: info.tcpi_options & TIMESTAMPS != 0 })
+    let bytes: Vec<u8> = info.iter().flat_map(|part| part.to_ne_bytes()).collect();
+    let number = |at: usize| u32::from_ne_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+    Ok(TcpState {
+        congestion: congestion(stream)?,
+        timestamps: bytes[5] & TIMESTAMPS != 0,
+        mss: number(16),
+        path_mtu: Mtu(number(60)),
+        rtt_us: number(68),
+        rtt_var_us: number(72),
+        cwnd_segments: number(80),
+        retransmits: number(100).into(),
+        min_rtt_us: number(148),
+        busy_us: info[21],
+        receive_window_limited_us: info[22],
+        send_buffer_limited_us: info[23],
+        reorderings: number(220).into(),
+    })
 }
 
-/// Sleeps until one of the streams can take data, or `patience` is over.
-pub fn wait_until_writable(streams: &[TcpStream], patience: Duration) -> Result<()> {
-    let mut watched: Vec<PollFd<'_>> = streams.iter().map(|stream| PollFd::new(stream, PollFlags::OUT)).collect();
+fn congestion(stream: &TcpStream) -> Result<String> {
+    let name: [u64; 2] =
+        option(stream, libc::IPPROTO_TCP, libc::TCP_CONGESTION).on("getsockopt(TCP_CONGESTION)", "a TCP connection")?;
+    let bytes: Vec<u8> = name.iter().flat_map(|part| part.to_ne_bytes()).take_while(|byte| *byte != 0).collect();
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Sleeps until one of the sockets can take data or has something in its error queue, or `patience` is over. Says of each
+/// socket, in order, whether it can.
+pub fn wait_until_writable<'a, S: AsFd + 'a>(
+    sockets: impl IntoIterator<Item = &'a S>,
+    patience: Duration,
+) -> Result<Vec<bool>> {
+    wait(sockets, PollFlags::OUT, patience)
+}
+
+/// Sleeps until one of the sockets has something in its error queue, or `patience` is over.
+pub fn wait_for_errors<'a, S: AsFd + 'a>(sockets: impl IntoIterator<Item = &'a S>, patience: Duration) -> Result<()> {
+    // Errors are always reported.
+    wait(sockets, PollFlags::empty(), patience).map(drop)
+}
+
+fn wait<'a, S: AsFd + 'a>(
+    sockets: impl IntoIterator<Item = &'a S>,
+    events: PollFlags,
+    patience: Duration,
+) -> Result<Vec<bool>> {
+    let mut watched: Vec<PollFd<'_>> = sockets.into_iter().map(|socket| PollFd::new(socket, events)).collect();
     let patience = Timespec { tv_sec: patience.as_secs() as i64, tv_nsec: patience.subsec_nanos().into() };
     match poll(&mut watched, Some(&patience)) {
-        Ok(_) | Err(Errno::INTR) => Ok(()),
-        Err(error) => Err(error).on("poll", "TCP connections"),
+        Ok(_) | Err(Errno::INTR) => Ok(watched.iter().map(|socket| socket.revents().intersects(events)).collect()),
+        Err(error) => Err(error).on("poll", "sockets"),
     }
+}
+
+/// Sleeps until there is something to receive, or `patience` is over.
+pub fn wait_until_readable(socket: &impl AsFd, patience: Duration) -> Result<()> {
+    wait([socket], PollFlags::IN, patience).map(drop)
+}
+
+/// Packets that this socket's full receive buffer dropped since it was opened (`SO_MEMINFO`). The kernel counts to 2³²
+/// and begins again.
+pub fn drops(socket: &impl AsFd) -> Result<u64> {
+    let info: [u32; MEMINFO_DROPS + 1] =
+        option(socket, libc::SOL_SOCKET, MEMINFO).on("getsockopt(SO_MEMINFO)", "a socket")?;
+    Ok(info[MEMINFO_DROPS].into())
+}
+
+/// Asks for buffers of this many bytes: past the system's limits where the caller may do so, up to them otherwise.
+pub fn set_ample_buffers(socket: &impl AsFd, send: usize, receive: usize) -> Result<()> {
+    set_socket_send_buffer_size_force(socket, send)
+        .or_else(|_| set_socket_send_buffer_size(socket, send))
+        .on("setsockopt(SO_SNDBUF)", format_args!("a socket, {send} bytes"))?;
+    set_socket_recv_buffer_size_force(socket, receive)
+        .or_else(|_| set_socket_recv_buffer_size(socket, receive))
+        .on("setsockopt(SO_RCVBUF)", format_args!("a socket, {receive} bytes"))
 }
 
 /// A number that no other network namespace has, or will have until the next boot, of the namespace this socket is in.
@@ -54,13 +123,17 @@ pub(crate) fn namespace_cookie(socket: &impl AsFd) -> io::Result<u64> {
 ///
 /// # Safety
 /// Only for types without padding rules, references or enums.
-unsafe trait Plain: Copy {}
+pub(crate) unsafe trait Plain: Copy {}
 // SAFETY: any eight bytes are a number.
 unsafe impl Plain for u64 {}
-// SAFETY: all its fields are integers.
-unsafe impl Plain for libc::tcp_info {}
+// SAFETY: any bytes are numbers.
+unsafe impl<const N: usize> Plain for [u32; N] {}
+// SAFETY: any bytes are numbers.
+unsafe impl<const N: usize> Plain for [u64; N] {}
+// SAFETY: any four bytes are a number.
+unsafe impl Plain for u32 {}
 
-fn option<T: Plain>(socket: &impl AsFd, level: libc::c_int, name: libc::c_int) -> io::Result<T> {
+pub(crate) fn option<T: Plain>(socket: &impl AsFd, level: libc::c_int, name: libc::c_int) -> io::Result<T> {
     // SAFETY: `Plain` promises that zeros are a value.
     let mut value: T = unsafe { std::mem::zeroed() };
     let mut length = size_of::<T>() as libc::socklen_t;
@@ -70,9 +143,18 @@ fn option<T: Plain>(socket: &impl AsFd, level: libc::c_int, name: libc::c_int) -
     if result == 0 { Ok(value) } else { Err(io::Error::last_os_error()) }
 }
 
+/// Sets an option whose value is a number.
+pub(crate) fn set_option(socket: &impl AsFd, level: libc::c_int, name: libc::c_int, value: u32) -> io::Result<()> {
+    let length = size_of::<u32>() as libc::socklen_t;
+    // SAFETY: the kernel reads `length` bytes of `value`, which outlives the call.
+    let result =
+        unsafe { libc::setsockopt(socket.as_fd().as_raw_fd(), level, name, (&raw const value).cast(), length) };
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
 #[cfg(test)]
 mod tests {
-    use std::net::TcpListener;
+    use std::net::{TcpListener, UdpSocket};
 
     use super::*;
 
@@ -80,9 +162,36 @@ mod tests {
     fn a_fresh_connection_has_no_retransmissions() {
         let listener = TcpListener::bind("127.0.0.1:0").expect("loopback");
         let stream = TcpStream::connect(listener.local_addr().expect("bound")).expect("loopback");
-        let info = tcp_info(&stream).expect("connected");
+        let info = tcp_state(&stream).expect("connected");
         assert_eq!(info.retransmits, 0);
+        assert!(info.path_mtu.0 >= 1500 && info.mss > 1000 && info.cwnd_segments > 0, "{info:?}");
+        let available = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
+        assert!(available.expect("readable").split_whitespace().any(|name| name == info.congestion), "{info:?}");
         let setting = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_timestamps").expect("readable");
         assert_eq!(info.timestamps, setting.trim() != "0");
+    }
+
+    #[test]
+    fn a_full_receive_buffer_is_counted() {
+        let to = UdpSocket::bind("127.0.0.1:0").expect("loopback");
+        let from = UdpSocket::bind("127.0.0.1:0").expect("loopback");
+        from.connect(to.local_addr().expect("bound")).expect("loopback");
+        set_socket_recv_buffer_size(&to, 4096).expect("settable");
+        assert_eq!(drops(&to).expect("readable"), 0);
+        for _ in 0..100 {
+            from.send(&[0; 1000]).expect("sent");
+        }
+        to.set_nonblocking(true).expect("settable");
+        let taken = (0..100).take_while(|_| to.recv(&mut [0; 1000]).is_ok()).count() as u64;
+        assert!(taken > 0 && taken < 100, "{taken}");
+        assert_eq!(drops(&to).expect("readable"), 100 - taken);
+    }
+
+    #[test]
+    fn waiting_ends_when_something_is_there_or_patience_is_over() {
+        let socket = UdpSocket::bind("127.0.0.1:0").expect("loopback");
+        wait_until_readable(&socket, Duration::from_millis(1)).expect("ends");
+        socket.send_to(&[0], socket.local_addr().expect("bound")).expect("loopback");
+        wait_until_readable(&socket, Duration::from_secs(3600)).expect("ends at once");
     }
 }

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, UdpSocket};
 
 use model::{LinkEnd, Mtu};
-use wireproof_kernel::{ethtool, link, namespace, process, sysctl};
+use wireproof_kernel::{ethtool, link, namespace, process, statistics, sysctl};
 
 /// Namespaces of one test, gone when it ends.
 struct Namespaces(Vec<String>);
@@ -122,6 +122,31 @@ fn a_veth_pair_joins_two_namespaces_and_never_shows_here() {
     assert_eq!(error, format!("RTM_DELLINK on interface {a}/lo-wire: No such device (os error 19)"));
 }
 
+#[test]
+fn a_link_tells_its_kind_and_what_it_belongs_to_and_stands_on() {
+    let namespaces = Namespaces::create("kinds", &["a"]);
+    let name = &namespaces.0[0];
+    for link in ["name br0 type bridge", "name port type veth peer name other", "name above link other type macvlan"] {
+        ip_command(&format!("-n {name} link add {link}"));
+    }
+    ip_command(&format!("-n {name} link set dev port master br0"));
+    let links = namespace::within(name, link::list).expect("it exists").expect("readable");
+    let told = |name: &str| {
+        let link = links.iter().find(|link| link.name == name).expect("listed");
+        (link.kind.as_str(), link.master.as_deref(), link.lower.as_deref())
+    };
+    assert_eq!(told("lo"), ("", None, None));
+    assert_eq!(told("br0"), ("bridge", None, None));
+    assert_eq!(told("port"), ("veth", Some("br0"), None));
+    assert_eq!(told("other"), ("veth", None, None));
+    assert_eq!(told("above"), ("macvlan", None, Some("other")));
+}
+
+fn ip_command(arguments: &str) {
+    let output = std::process::Command::new("ip").args(arguments.split(' ')).output().expect("iproute2 is installed");
+    assert!(output.status.success(), "ip {arguments}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
 /// An IPv6 address that were still being tested for duplicates could not be bound.
 fn send(from: &str, from_address: IpAddr, to: &str, to_address: IpAddr) {
     let bind = |namespace: &str, address| {
@@ -132,6 +157,31 @@ fn send(from: &str, from_address: IpAddr, to: &str, to_address: IpAddr) {
     sender.send_to(b"across", receiver.local_addr().expect("bound")).expect("a route");
     let mut buffer = [0; 16];
     assert_eq!(receiver.recv(&mut buffer).expect("it arrives"), 6);
+}
+
+#[test]
+fn interface_driver_and_qdisc_count_what_crosses() {
+    let namespaces = Namespaces::create("count", &["a", "b"]);
+    let [a, b] = [&namespaces.0[0], &namespaces.0[1]];
+    link::create_veth(&end(a, "wire"), &end(b, "wire"), Mtu(1500)).expect("two namespaces");
+    for (name, address) in [(a, "198.18.0.1"), (b, "198.18.0.2")] {
+        link::add_address(name, "wire", ip(address), 24).expect("no address yet");
+        link::set_up(name, "wire").expect("it exists");
+    }
+    let shaper = "qdisc add dev wire root handle 10: tbf rate 1gbit burst 32k latency 10ms";
+    let status = std::process::Command::new("tc").args(["-n", a]).args(shaper.split(' ')).status();
+    assert!(status.expect("iproute2 is installed").success());
+    send(a, ip("198.18.0.1"), b, ip("198.18.0.2"));
+
+    let (interface, qdiscs) =
+        namespace::within(a, || statistics::of_interface("wire")).expect("it exists").expect("readable");
+    let of = |counters: &statistics::Counters, name| counters.iter().find(|(known, _)| *known == name).map(|(_, n)| *n);
+    assert!(of(&interface, "tx_packets") > Some(0) && of(&interface, "tx_bytes") >= Some(48), "{interface:?}");
+    let [shaper] = qdiscs.as_slice() else { panic!("one of this interface: {qdiscs:?}") };
+    assert_eq!((shaper.name.as_str(), of(&shaper.counters, "drops")), ("tbf 10:", Some(0)));
+    assert!(of(&shaper.counters, "packets") > Some(0) && of(&shaper.counters, "overlimits").is_some(), "{shaper:?}");
+    let driver = namespace::within(a, || ethtool::statistics("wire")).expect("it exists").expect("veth counts");
+    assert!(driver.iter().any(|(name, _)| name == "rx_queue_0_xdp_drops"), "{driver:?}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use kernel::{link, namespace, process, sysctl};
-use model::{Before, Change, LinkEnd};
+use model::{Before, Change, LinkEnd, Mtu};
 
 use crate::{Error, file::Entry};
 
@@ -42,6 +42,7 @@ impl Prepared {
                 link::add_address(namespace, interface, *address, *prefix)
             }
             Change::LinkUp { namespace, interface } => link::set_up(namespace, interface),
+            Change::Mtu { namespace, interface, mtu } => link::set_mtu(namespace, interface, *mtu),
             Change::Sysctl { namespace, key, value } => set(namespace, key, value),
         }
     }
@@ -84,6 +85,7 @@ fn before(change: &Change) -> kernel::Result<Before> {
                 Before::Down
             }
         }
+        Change::Mtu { namespace, interface, .. } => Before::Value(link::mtu(namespace, interface)?.0.to_string()),
         Change::Sysctl { namespace, key, .. } => Before::Value(namespace::within(namespace, || sysctl::read(key))??),
     })
 }
@@ -101,6 +103,7 @@ fn namespaces(change: &Change) -> Vec<&str> {
         Change::Namespace { name: namespace }
         | Change::Address { namespace, .. }
         | Change::LinkUp { namespace, .. }
+        | Change::Mtu { namespace, .. }
         | Change::Sysctl { namespace, .. } => vec![namespace],
         Change::Veth { a, b, .. } => vec![&a.namespace, &b.namespace],
     }
@@ -122,10 +125,14 @@ pub(crate) fn take_back(entry: &Entry) -> kernel::Result<bool> {
         (Change::LinkUp { namespace, interface }, _) => {
             within_ours(namespace, entry, || link::set_down(namespace, interface))
         }
+        (Change::Mtu { namespace, interface, .. }, Before::Value(mtu)) => match mtu.parse() {
+            Ok(mtu) => within_ours(namespace, entry, || link::set_mtu(namespace, interface, Mtu(mtu))),
+            Err(_) => Ok(false),
+        },
         (Change::Sysctl { namespace, key, .. }, Before::Value(value)) => {
             within_ours(namespace, entry, || set(namespace, key, value))
         }
-        (Change::Sysctl { .. }, Before::Absent | Before::Down) => Ok(false),
+        (Change::Mtu { .. } | Change::Sysctl { .. }, Before::Absent | Before::Down) => Ok(false),
     }
 }
 

@@ -86,8 +86,13 @@ impl Ledger {
     /// Undoes all changes, the last one first, and goes on where one cannot be undone: that one stays recorded. Says what
     /// was undone; what had gone by itself is not in it.
     pub fn undo_all(&mut self) -> Result<Vec<Change>, UndoErrors> {
+        self.undo_last(self.contents.entries.len())
+    }
+
+    /// Undoes the last changes, as many as said, in the same way.
+    pub fn undo_last(&mut self, changes: usize) -> Result<Vec<Change>, UndoErrors> {
         let (mut undone, mut errors) = (Vec::new(), Vec::new());
-        for entry in self.contents.entries.clone().into_iter().rev() {
+        for entry in self.contents.entries.clone().into_iter().rev().take(changes) {
             match self.undo(&entry) {
                 Ok(true) => undone.push(entry.change),
                 Ok(false) => {}

@@ -294,3 +294,21 @@ fn owners_name_files_in_the_directory_only() {
     let error = Ledger::open(&file.join("x"), "owner").expect_err("not a directory").to_string();
     assert!(error.contains("cannot make "), "{error}");
 }
+
+#[test]
+fn the_last_changes_are_undone_and_the_others_stay() {
+    let bench = Bench::new("last");
+    let mut ledger = bench.set_up();
+    let mtu = || link::mtu(&bench.a, "wire").expect("it exists");
+    ledger.apply(Change::Mtu { namespace: bench.a.clone(), interface: "wire".into(), mtu: Mtu(9000) }).expect("root");
+    ledger.apply(Change::Mtu { namespace: bench.a.clone(), interface: "wire".into(), mtu: Mtu(1280) }).expect("root");
+    assert_eq!(mtu(), Mtu(1280));
+    ledger.undo_last(1).expect("undone");
+    assert_eq!(mtu(), Mtu(9000));
+    ledger.undo_last(1).expect("undone");
+    assert_eq!(mtu(), Mtu(1500), "as the pair was made");
+    assert!(link::is_up(&bench.a, "wire").expect("it exists"));
+    ledger.undo_all().expect("all can be undone");
+    drop(ledger);
+    assert!(bench.is_clean());
+}

@@ -14,6 +14,8 @@ pub struct Control {
     stop: AtomicBool,
     done: AtomicU64,
     total: AtomicU64,
+    /// Goodput of each whole second that nobody was told of yet, in bit/s.
+    seconds: Mutex<Vec<f64>>,
     /// A stream that a call may sleep on for as long as it takes.
     sleeper: Mutex<Option<TcpStream>>,
 }
@@ -39,6 +41,15 @@ impl Control {
             0 => 0.0,
             total => (self.done.load(Relaxed) as f64 / total as f64).min(1.0),
         }
+    }
+
+    /// Goodput of each whole second since the last call, in bit/s: so that a long trial that is cut off leaves them behind.
+    pub fn take_seconds(&self) -> Vec<f64> {
+        std::mem::take(&mut *self.seconds.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(crate) fn second(&self, bps: f64) {
+        self.seconds.lock().unwrap_or_else(PoisonError::into_inner).push(bps);
     }
 
     /// Lets [`Control::stop`] wake a call that sleeps on this stream, so that it needs no timeout, which would cost a

@@ -37,6 +37,17 @@ pub enum ProbeError {
         /// How long it was waited for.
         waited: Duration,
     },
+    /// The connections are there, and nothing comes over them.
+    #[error(
+        "connected, but no data came from {peer} for {waited:?}; check with \"wireproof path\" that packets of full size \
+         pass"
+    )]
+    NoData {
+        /// The other side.
+        peer: SocketAddr,
+        /// How long it was waited for.
+        waited: Duration,
+    },
     /// The other side did not connect as often as it should.
     #[error("only {connected} of {expected} streams came to {local} within {waited:?}")]
     StreamsMissing {
@@ -48,6 +59,14 @@ pub enum ProbeError {
         local: SocketAddr,
         /// How long it was waited for.
         waited: Duration,
+    },
+    /// This kernel or this user cannot have what was asked for.
+    #[error("{what}: {why}")]
+    Unable {
+        /// What was asked for, like `congestion control "vegas"`.
+        what: String,
+        /// Why not, and what to do.
+        why: String,
     },
     /// The measurement was cancelled.
     #[error("cancelled")]

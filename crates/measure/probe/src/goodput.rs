@@ -1,21 +1,49 @@
-//! Goodput: bulk data one way, counted where it arrives.
+//! Goodput: bulk data one way or both, counted where it arrives.
 //!
-//! One thread gives to all streams in turn; each stream has a thread that takes. The counted time begins a fixed warm-up after the first byte (that warm-up is stored with
-//! the result) and is cut into whole seconds by the receiver's clock. Sender and receiver also count every byte of the
-//! whole transfer, so that the two sums can be compared after the last byte has been drained.
+//! The near side opens every connection and flow, whoever sends: a firewall in front of it needs no hole. The counted time
+//! begins a fixed warm-up after the first byte (that warm-up is stored with the result) and is cut into whole seconds by
+//! the receiver's clock. Sender and receiver also count every byte of the whole transfer, so that the two sums can be
+//! compared after the last byte has been drained.
 
-mod receiver;
-mod sender;
+mod far;
+mod hello;
+mod near;
+mod tcp;
+mod threads;
 mod timeline;
+mod transfer;
+mod udp;
 
-pub use receiver::Receiver;
-pub use sender::Sender;
+use std::time::Duration;
 
-/// Bytes given to one write or read call. Fits a core's second-level cache together with the kernel's copy.
-const CHUNK: usize = 256 * 1024;
+use model::{GoodputSpec, Seat, Side};
 
-/// A blocked call returns after this long, to see whether the side shall stop.
-const STOP_CHECK: std::time::Duration = std::time::Duration::from_millis(500);
+use self::{far::Far, near::Near};
+use crate::{Prepared, ProbeError};
+
+/// How long all streams may take to connect, and the first byte to come.
+const ARRIVAL: Duration = Duration::from_secs(10);
+
+/// The sender goes on this long after its counted time, so that the receiver's, which begins a little later, is full.
+const OVERRUN: Duration = Duration::from_millis(300);
+
+/// How long the receiver may take to drain what is on the way.
+const DRAIN: Duration = Duration::from_secs(10);
+
+/// A receiver that has taken all there is sleeps this long, and then takes all that came meanwhile. Asleep in the call, it
+/// would be woken up by each packet, which the sender's core would have to pay for.
+const NAP: Duration = Duration::from_micros(50);
+
+/// Without anything for this long, it sleeps in the call after all.
+const QUIET: Duration = Duration::from_millis(10);
+
+/// Gets one side ready.
+pub(crate) fn prepare(spec: &GoodputSpec, side: Side, seat: &Seat) -> Result<Box<dyn Prepared>, ProbeError> {
+    Ok(match side {
+        Side::Near => Box::new(Near::prepare(spec, seat)?),
+        Side::Far => Box::new(Far::prepare(spec, seat)?),
+    })
+}
 
 #[cfg(test)]
 mod tests;

@@ -1,23 +1,60 @@
-//! Round-trip time by ping-pong: one message out, the same back, then the next.
+//! Round-trip time: by ping-pong, or under load.
 //!
-//! The clock is read right before the send call and right after the receive call that brought the reply, so the RTT
-//! holds both ends' system calls, as sockperf's does. Half of it is not a one-way delay.
+//! In ping-pong the clock is read right before the send call and right after the receive call that brought the reply, so
+//! the RTT holds both ends' system calls, as sockperf's does. Under load it counts from the time the schedule meant the
+//! message to leave, so that a message that had to wait for its turn is not made to look faster than it was. Half of an RTT
+//! is not a one-way delay.
 
 mod book;
 mod client;
+mod load;
+mod message;
+mod ping_pong;
+mod pipe;
+mod recent;
+mod schedule;
 mod server;
+mod stages;
+mod talk;
 
-pub use client::Client;
-pub use server::Server;
+use kernel::socket::set_ample_buffers;
+use model::{
+    FrameSize, LatencySpec, Mtu, PayloadSize, Seat, Side,
+    frame_size::Headers,
+    probe::{LATENCY_LEAST_PAYLOAD, ONE_WAY_LEAST_PAYLOAD},
+};
+use socket2::Socket;
 
-use model::{LatencySpec, Mtu, PayloadSize, frame_size::Headers, probe::LATENCY_LEAST_PAYLOAD};
+use self::{client::Client, server::Server};
+use crate::{Prepared, ProbeError};
 
-use crate::ProbeError;
+/// Gets one side ready.
+pub(crate) fn prepare(spec: &LatencySpec, side: Side, seat: &Seat) -> Result<Box<dyn Prepared>, ProbeError> {
+    Ok(match side {
+        Side::Near => Box::new(Client::prepare(spec, seat)?),
+        Side::Far => Box::new(Server::prepare(spec, seat)?),
+    })
+}
 
-/// The payload that makes frames of the size asked for.
-fn payload_of(spec: &LatencySpec, tcp_timestamps: bool, mtu: Mtu) -> Result<PayloadSize, ProbeError> {
+/// Whether the far side puts its stamps into replies of this length. Both sides know by themselves.
+fn carries_stamps(seat: &Seat, length: usize) -> bool {
+    seat.same_clock && length >= ONE_WAY_LEAST_PAYLOAD.0 as usize
+}
+
+/// The frames that are really sent, and their payload.
+fn frame_of(spec: &LatencySpec, tcp_timestamps: bool, mtu: Mtu) -> Result<(FrameSize, PayloadSize), ProbeError> {
     let headers = Headers { ip: spec.ip, protocol: spec.protocol, tcp_timestamps };
-    Ok(headers.payload_of(spec.frame_size, LATENCY_LEAST_PAYLOAD, mtu)?)
+    Ok(headers.frame_of(spec.frame_size, LATENCY_LEAST_PAYLOAD, mtu)?)
+}
+
+/// Under load a side that is away for a moment must not lose what comes meanwhile: that would be the tester's loss. Over TCP
+/// nothing is lost, and the kernel tunes the buffers.
+fn make_room(socket: &Socket, spec: &LatencySpec) -> Result<(), ProbeError> {
+    const ROOM: usize = 8 << 20;
+    match spec.rate {
+        Some(_) => Ok(set_ample_buffers(socket, ROOM, ROOM)?),
+        None => Ok(()),
+    }
 }
 
 #[cfg(test)]

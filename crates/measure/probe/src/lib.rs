@@ -1,14 +1,45 @@
-//! Ways of measuring: a module each, with a client side, a server side, and the pure part apart.
+//! Ways of measuring: a module each, with a near side, a far side, and the pure part apart.
 //!
 //! Both sides are prepared first (sockets, memory, core), and run when the controller says so. They run on the thread
 //! that calls them, which the caller has pinned; [`Control`] is how another thread watches and stops them.
 
-pub mod goodput;
-pub mod latency;
+mod goodput;
+mod latency;
+mod path;
 
 mod control;
 mod error;
 mod socket;
 
+use std::net::SocketAddr;
+
+use model::{ProbeSpec, Seat, Side, SideFigures};
+
 pub use control::{Control, Window};
 pub use error::ProbeError;
+
+/// A side that is ready to run.
+pub trait Prepared: Send {
+    /// Where it listens; `None` for a near side.
+    fn address(&self) -> Option<SocketAddr>;
+
+    /// Measures to the end, or until `control` stops it. `window` is told when the counted time begins and ends.
+    fn run(self: Box<Self>, control: &Control, window: &dyn Window) -> Result<SideFigures, ProbeError>;
+}
+
+/// Where the far side listens, as a near side has to know.
+fn far_address(seat: &Seat) -> Result<SocketAddr, ProbeError> {
+    seat.peer.ok_or_else(|| ProbeError::Unable {
+        what: format!("the near side at {}", seat.local),
+        why: "it was not told where the far side listens; this is a fault in wireproof, please report it".to_owned(),
+    })
+}
+
+/// Gets one side of a probe ready.
+pub fn prepare(spec: &ProbeSpec, side: Side, seat: &Seat) -> Result<Box<dyn Prepared>, ProbeError> {
+    match spec {
+        ProbeSpec::Latency(spec) => latency::prepare(spec, side, seat),
+        ProbeSpec::Goodput(spec) => goodput::prepare(spec, side, seat),
+        ProbeSpec::Path(spec) => path::prepare(spec, side, seat),
+    }
+}

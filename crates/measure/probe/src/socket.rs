@@ -1,10 +1,6 @@
 //! Waiting on sockets the two ways a program can: asking again and again, or sleeping in the call.
 
-use std::{
-    io::{self, Write},
-    net::{SocketAddr, TcpStream},
-    time::Duration,
-};
+use std::{io, net::SocketAddr, time::Duration};
 
 use model::WaitMode;
 use socket2::{Domain, Socket, Type};
@@ -23,6 +19,10 @@ pub(crate) fn bound(local: SocketAddr, kind: Type) -> Result<Socket, ProbeError>
     Ok(socket)
 }
 
+/// How long a receive call lets the kernel poll the card's queue before it sleeps: the lower end of what the kernel's
+/// documentation proposes for many sockets (net.core.busy_read).
+const BUSY_POLL: Duration = Duration::from_micros(50);
+
 /// Makes the socket wait as asked; a sleeping call returns after `patience` at the latest, or never without.
 pub(crate) fn set_wait(
     socket: &Socket,
@@ -30,10 +30,33 @@ pub(crate) fn set_wait(
     patience: Option<Duration>,
     on: SocketAddr,
 ) -> Result<(), ProbeError> {
+    if mode == WaitMode::BusyPoll {
+        busy_poll(socket)?;
+    }
     match mode {
         WaitMode::Spin => socket.set_nonblocking(true).map_err(socket_error("set O_NONBLOCK for", on)),
-        WaitMode::Block => socket.set_read_timeout(patience).map_err(socket_error("set SO_RCVTIMEO for", on)),
+        WaitMode::Block | WaitMode::BusyPoll => {
+            socket.set_read_timeout(patience).map_err(socket_error("set SO_RCVTIMEO for", on))
+        }
     }
+}
+
+/// Makes the socket wait as asked for a program that has to send in time: no call on it sleeps.
+pub(crate) fn set_wait_between_sends(socket: &Socket, mode: WaitMode, on: SocketAddr) -> Result<(), ProbeError> {
+    if mode == WaitMode::BusyPoll {
+        busy_poll(socket)?;
+    }
+    socket.set_nonblocking(true).map_err(socket_error("set O_NONBLOCK for", on))
+}
+
+fn busy_poll(socket: &Socket) -> Result<(), ProbeError> {
+    kernel::stamp::busy_poll(socket, BUSY_POLL).map_err(|error| match error.io_kind() {
+        io::ErrorKind::PermissionDenied => ProbeError::Unable {
+            what: "busy-poll".to_owned(),
+            why: format!("{error}; run wireproof as root (not in a user namespace), or measure spin or block instead"),
+        },
+        _ => error.into(),
+    })
 }
 
 /// Nothing there yet: the call would block, timed out, or a signal came.
@@ -44,17 +67,4 @@ pub(crate) fn is_nothing_yet(error: &io::Error) -> bool {
 /// A UDP socket reports that nobody listened at the other end (ICMP port unreachable); the datagram is simply lost.
 pub(crate) fn is_refused(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::ConnectionRefused
-}
-
-/// Writes all of a message, also where the socket does not wait and its buffer is full for a moment.
-pub(crate) fn send_all(stream: &mut TcpStream, mut message: &[u8]) -> io::Result<()> {
-    while !message.is_empty() {
-        match stream.write(message) {
-            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
-            Ok(length) => message = &message[length..],
-            Err(error) if is_nothing_yet(&error) => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
 }

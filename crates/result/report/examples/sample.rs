@@ -1,5 +1,5 @@
 //! Prints the report of a made-up run, to look at: `cargo run -p wireproof-report --example sample -- ja limits`.
-//! The first word is the language, the second `quick`, `limits`, `interrupted` or `text`.
+//! The first word is the language, the second `quick`, `wide`, `limits` or `interrupted`, the third `text` for the terminal.
 
 #[path = "../tests/fixture/mod.rs"]
 mod fixture;
@@ -13,10 +13,11 @@ fn main() -> Result<(), report::LangError> {
     let lang: report::Lang = words.first().map_or("en", String::as_str).parse()?;
     let (run, outcomes) = match words.get(1).map(String::as_str) {
         Some("limits") => fixture::run_with_limits(),
+        Some("wide") => (fixture::wide_run(), vec![]),
         Some("interrupted") => (fixture::interrupted_run(), vec![]),
         _ => (fixture::run(), vec![]),
     };
-    match words.get(1).map(String::as_str) {
+    match words.get(2).map(String::as_str) {
         Some("text") => print!("{}", report::summary(&run, &outcomes, lang)),
         _ => print!("{}", report::html(&run, &outcomes, lang)),
     }

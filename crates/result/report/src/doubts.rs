@@ -23,8 +23,37 @@ pub fn advice(doubt: &Doubt, lang: Lang) -> String {
             t.with("doubt-other-load", &[("cpu", cpu), ("percent", &format!("{percent:.0}"))])
         }
         Doubt::DataEndedEarly => t.get("doubt-data-ended-early"),
+        Doubt::PacketsDisagree { endpoint, program, interface } => {
+            t.with("doubt-packets-disagree", &[("endpoint", endpoint), ("program", program), ("interface", interface)])
+        }
+        Doubt::SenderTooSlow { intended, achieved } => {
+            t.with("doubt-sender-too-slow", &[("percent", &format!("{:.1}", 100.0 * achieved / intended))])
+        }
+        Doubt::BehindSchedule { behind_ns, rtt_ns } => {
+            let micros = |ns: u64| crate::show::micros(ns as f64);
+            t.with("doubt-behind-schedule", &[("behind", &micros(*behind_ns)), ("rtt", &micros(*rtt_ns))])
+        }
+        Doubt::NoSelfTest { what } => t.with("doubt-no-self-test", &[("what", what)]),
+        Doubt::Unsteady { settled_after_s } => {
+            t.with("doubt-unsteady", &[("seconds", &format!("{settled_after_s:.1}"))])
+        }
+        Doubt::PathNotProven { mtu, forward, reverse } => path_not_proven(*mtu, [*forward, *reverse], t),
+        Doubt::NothingToPoll { endpoint } => t.with("doubt-nothing-to-poll", &[("endpoint", endpoint)]),
+        Doubt::FrequencyChanged { cpu, before, after } => {
+            t.with("doubt-frequency-changed", &[("cpu", cpu), ("before", before), ("after", after)])
+        }
+        Doubt::SmallBuffer { endpoint, asked, granted } => {
+            t.with("doubt-small-buffer", &[("endpoint", endpoint), ("asked", asked), ("granted", granted)])
+        }
+        Doubt::Unfinished { seconds } => t.with("doubt-unfinished", &[("seconds", seconds)]),
         Doubt::Failed { what } => t.with("doubt-failed", &[("what", what)]),
     }
+}
+
+fn path_not_proven(mtu: u32, passed: [Option<u32>; 2], t: &Texts) -> String {
+    let [forward, reverse] =
+        passed.map(|passed| passed.map_or_else(|| t.get("nothing-passed"), |it| format!("{it} B")));
+    t.with("doubt-path-not-proven", &[("mtu", &mtu), ("forward", &forward), ("reverse", &reverse)])
 }
 
 /// One doubt, and where it arose.
@@ -63,6 +92,19 @@ fn worse(a: &Doubt, b: &Doubt) -> Option<Doubt> {
             let wider = if s.abs_diff(*r) > sent.abs_diff(*received) { b } else { a };
             Some(wider.clone())
         }
+        (Doubt::SenderTooSlow { intended, achieved }, Doubt::SenderTooSlow { intended: i, achieved: s }) => {
+            Some(if s / i < achieved / intended { b.clone() } else { a.clone() })
+        }
+        (Doubt::BehindSchedule { behind_ns, .. }, Doubt::BehindSchedule { behind_ns: other, .. }) => {
+            Some(if other > behind_ns { b.clone() } else { a.clone() })
+        }
+        (Doubt::Unsteady { settled_after_s: a }, Doubt::Unsteady { settled_after_s: b }) => {
+            Some(Doubt::Unsteady { settled_after_s: a.max(*b) })
+        }
+        (
+            Doubt::PacketsDisagree { endpoint, program, interface },
+            Doubt::PacketsDisagree { endpoint: at, program: p, interface: i },
+        ) if endpoint == at => Some(if p.abs_diff(*i) > program.abs_diff(*interface) { b.clone() } else { a.clone() }),
         _ => (a == b).then(|| a.clone()),
     }
 }
@@ -92,7 +134,33 @@ mod tests {
         assert_eq!(worse(&missing(1, 2), &missing(3, 0)), Some(missing(4, 2)));
         let disagree = |sent, received| Doubt::CountersDisagree { sent, received };
         assert_eq!(worse(&disagree(100, 99), &disagree(50, 10)), Some(disagree(50, 10)));
+        let slow = |achieved| Doubt::SenderTooSlow { intended: 100.0, achieved };
+        assert_eq!(worse(&slow(90.0), &slow(80.0)), Some(slow(80.0)));
         assert_eq!(worse(&Doubt::SharedCore { cpu: 0 }, &Doubt::SharedCore { cpu: 1 }), None);
+    }
+
+    #[test]
+    fn each_doubt_has_its_advice_in_both_languages() {
+        let endpoint = || "b".to_owned();
+        for doubt in [
+            Doubt::PacketsDisagree { endpoint: endpoint(), program: 100, interface: 120 },
+            Doubt::SenderTooSlow { intended: 1e6, achieved: 8e5 },
+            Doubt::BehindSchedule { behind_ns: 90_000, rtt_ns: 120_000 },
+            Doubt::NoSelfTest { what: "x".to_owned() },
+            Doubt::Unsteady { settled_after_s: 1.5 },
+            Doubt::PathNotProven { mtu: 9000, forward: Some(1500), reverse: None },
+            Doubt::NothingToPoll { endpoint: endpoint() },
+            Doubt::FrequencyChanged { cpu: 1, before: 3000, after: 2000 },
+            Doubt::SmallBuffer { endpoint: endpoint(), asked: 4096, granted: 2048 },
+            Doubt::Unfinished { seconds: 2 },
+            Doubt::OtherLoad { cpu: 1, percent: 30.0 },
+            Doubt::DataEndedEarly,
+        ] {
+            let both = [Lang::En, Lang::Ja].map(|lang| advice(&doubt, lang));
+            assert!(both[0] != both[1] && both.iter().all(|text| !text.contains('⟦')), "{both:?}");
+        }
+        let slow = advice(&Doubt::SenderTooSlow { intended: 1e6, achieved: 8e5 }, Lang::En);
+        assert!(slow.contains("only 80.0 % of the load"), "{slow}");
     }
 
     #[test]

@@ -1,17 +1,26 @@
 //! Trials of one configuration brought together, and figures over them.
 
-use model::{GoodputResult, GoodputSpec, Interval, LatencyResult, LatencySpec, Measured, RttSummary, Run, Trial};
+use model::{
+    Flow, GoodputResult, GoodputSpec, Interval, LatencyResult, LatencySpec, Measured, PathResult, PathSpec, Run,
+    TimeSummary, Trial,
+};
 
-/// All latency trials of one configuration.
-pub(crate) struct LatencyGroup<'a> {
-    pub(crate) spec: &'a LatencySpec,
-    pub(crate) trials: Vec<(&'a Trial, &'a LatencyResult)>,
+/// All trials of one configuration.
+pub(crate) struct Group<'a, S, R> {
+    pub(crate) spec: &'a S,
+    pub(crate) trials: Vec<(&'a Trial, &'a R)>,
 }
 
-/// All goodput trials of one configuration.
-pub(crate) struct GoodputGroup<'a> {
+pub(crate) type LatencyGroup<'a> = Group<'a, LatencySpec, LatencyResult>;
+pub(crate) type GoodputGroup<'a> = Group<'a, GoodputSpec, GoodputResult>;
+pub(crate) type PathGroup<'a> = Group<'a, PathSpec, PathResult>;
+
+/// One direction of a goodput configuration, over all its trials.
+pub(crate) struct FlowGroup<'a> {
     pub(crate) spec: &'a GoodputSpec,
-    pub(crate) trials: Vec<(&'a Trial, &'a GoodputResult)>,
+    pub(crate) from: &'a str,
+    pub(crate) to: &'a str,
+    pub(crate) flows: Vec<(&'a GoodputResult, &'a Flow)>,
 }
 
 /// A figure over several trials.
@@ -44,48 +53,74 @@ impl Spread {
     }
 }
 
-/// The run's latency trials by configuration, in the order they were first measured.
+/// Trials by configuration, in the order they were first measured.
+fn group<'a, S: PartialEq, R>(
+    run: &'a Run,
+    pick: impl Fn(&'a Measured) -> Option<(&'a S, &'a R)>,
+) -> Vec<Group<'a, S, R>> {
+    let mut groups: Vec<Group<'a, S, R>> = Vec::new();
+    for trial in &run.trials {
+        let Some((spec, result)) = pick(&trial.measured) else { continue };
+        match groups.iter_mut().find(|group| group.spec == spec) {
+            Some(group) => group.trials.push((trial, result)),
+            None => groups.push(Group { spec, trials: vec![(trial, result)] }),
+        }
+    }
+    groups
+}
+
+/// The run's latency trials.
 pub(crate) fn latency_groups(run: &Run) -> Vec<LatencyGroup<'_>> {
-    let mut groups: Vec<LatencyGroup<'_>> = Vec::new();
-    for trial in &run.trials {
-        let Measured::Latency { spec, result } = &trial.measured else { continue };
-        match groups.iter_mut().find(|group| group.spec == spec) {
-            Some(group) => group.trials.push((trial, result)),
-            None => groups.push(LatencyGroup { spec, trials: vec![(trial, result)] }),
-        }
-    }
-    groups
+    group(run, |measured| match measured {
+        Measured::Latency { spec, result } => Some((spec, &**result)),
+        _ => None,
+    })
 }
 
-/// The run's goodput trials by configuration, in the order they were first measured.
+/// The run's goodput trials.
 pub(crate) fn goodput_groups(run: &Run) -> Vec<GoodputGroup<'_>> {
-    let mut groups: Vec<GoodputGroup<'_>> = Vec::new();
-    for trial in &run.trials {
-        let Measured::Goodput { spec, result } = &trial.measured else { continue };
-        match groups.iter_mut().find(|group| group.spec == spec) {
-            Some(group) => group.trials.push((trial, result)),
-            None => groups.push(GoodputGroup { spec, trials: vec![(trial, result)] }),
-        }
-    }
-    groups
+    group(run, |measured| match measured {
+        Measured::Goodput { spec, result } => Some((spec, result)),
+        _ => None,
+    })
 }
 
-impl LatencyGroup<'_> {
-    /// A figure of RTT over all trials; `None` if one of them does not have it, for the rest would flatter.
-    pub(crate) fn rtt(&self, figure: impl Fn(&RttSummary) -> Option<u64>) -> Option<Spread> {
-        let values: Option<Vec<f64>> =
-            self.trials.iter().map(|(_, result)| figure(&result.rtt_ns).map(|ns| ns as f64)).collect();
+/// The run's path trials.
+pub(crate) fn path_groups(run: &Run) -> Vec<PathGroup<'_>> {
+    group(run, |measured| match measured {
+        Measured::Path { spec, result } => Some((spec, result)),
+        _ => None,
+    })
+}
+
+impl<S, R> Group<'_, S, R> {
+    /// A figure over all trials; `None` if one of them does not have it, for the rest would flatter.
+    pub(crate) fn over(&self, figure: impl Fn(&R) -> Option<f64>) -> Option<Spread> {
+        let values: Option<Vec<f64>> = self.trials.iter().map(|(_, result)| figure(result)).collect();
         Spread::of(&values?)
     }
 
     /// A count summed over all trials.
-    pub(crate) fn sum(&self, count: impl Fn(&LatencyResult) -> u64) -> u64 {
+    pub(crate) fn sum(&self, count: impl Fn(&R) -> u64) -> u64 {
         self.trials.iter().map(|(_, result)| count(result)).sum()
+    }
+}
+
+impl LatencyGroup<'_> {
+    /// A figure of RTT over all trials.
+    pub(crate) fn rtt(&self, figure: impl Fn(&TimeSummary) -> Option<u64>) -> Option<Spread> {
+        self.over(|result| figure(&result.rtt_ns).map(|ns| ns as f64))
+    }
+
+    /// The first trial's result, for what is alike in all of them.
+    pub(crate) fn first(&self) -> &LatencyResult {
+        // A group is made with its first trial.
+        self.trials[0].1
     }
 
     /// Whether two configurations differ in their frame size alone, so that one line joins them.
-    pub(crate) fn same_traffic(&self, other: &Self) -> bool {
-        let key = |spec: &LatencySpec| (spec.protocol, spec.ip, spec.mode);
+    fn same_traffic(&self, other: &Self) -> bool {
+        let key = |spec: &LatencySpec| (spec.protocol, spec.ip, spec.mode, spec.rate, spec.stamps);
         key(self.spec) == key(other.spec)
     }
 }
@@ -100,20 +135,62 @@ pub(crate) fn by_traffic<'g, 'a>(groups: &'g [LatencyGroup<'a>]) -> Vec<Vec<&'g 
         }
     }
     for traffic in &mut traffics {
-        traffic.sort_by_key(|group| group.spec.frame_size);
+        traffic.sort_by_key(|group| group.first().frame_size);
     }
     traffics
 }
 
-impl GoodputGroup<'_> {
-    /// A figure over all trials.
-    pub(crate) fn over_trials(&self, figure: impl Fn(&GoodputResult) -> f64) -> Option<Spread> {
-        Spread::of(&self.trials.iter().map(|(_, result)| figure(result)).collect::<Vec<_>>())
+/// Each direction of each configuration by itself.
+pub(crate) fn flow_groups<'a>(groups: &[GoodputGroup<'a>]) -> Vec<FlowGroup<'a>> {
+    groups.iter().flat_map(flows_of).collect()
+}
+
+fn flows_of<'a>(group: &GoodputGroup<'a>) -> Vec<FlowGroup<'a>> {
+    let mut directions: Vec<FlowGroup<'a>> = Vec::new();
+    for (_, result) in &group.trials {
+        for flow in &result.flows {
+            match directions.iter_mut().find(|known| (known.from, known.to) == (&flow.from, &flow.to)) {
+                Some(known) => known.flows.push((result, flow)),
+                None => {
+                    let (from, to) = (&flow.from, &flow.to);
+                    directions.push(FlowGroup { spec: group.spec, from, to, flows: vec![(result, flow)] });
+                }
+            }
+        }
+    }
+    directions
+}
+
+impl FlowGroup<'_> {
+    /// A figure over those trials that have it: the sender's are unknown where a trial was cut off.
+    pub(crate) fn over(&self, figure: impl Fn(&Flow) -> Option<f64>) -> Option<Spread> {
+        Spread::of(&self.flows.iter().filter_map(|(_, flow)| figure(flow)).collect::<Vec<_>>())
     }
 
-    /// Slowest and fastest second of all trials.
+    /// Goodput of whole trials, in bit/s.
+    pub(crate) fn mean(&self) -> Option<Spread> {
+        self.over(|flow| Some(flow.received.mean_bps()))
+    }
+
+    /// Slowest and fastest second of all trials, in bit/s.
     pub(crate) fn seconds(&self) -> Option<(f64, f64)> {
-        let all = || self.trials.iter().flat_map(|(_, result)| result.intervals_bps.iter().copied());
+        let all = || self.flows.iter().flat_map(|(_, flow)| flow.received.intervals_bps.iter().copied());
         Some((all().reduce(f64::min)?, all().reduce(f64::max)?))
     }
+
+    /// A count summed over those trials that have it; `None` if none has.
+    pub(crate) fn sum(&self, count: impl Fn(&Flow) -> Option<u64>) -> Option<u64> {
+        self.flows.iter().filter_map(|(_, flow)| count(flow)).reduce(|a, b| a + b)
+    }
+
+    /// Datagrams that never came, as a share of those sent, from 0 to 1; `None` over TCP, or where nothing was sent.
+    pub(crate) fn loss(&self) -> Option<f64> {
+        let sent = self.sum(|flow| flow.lost().and(flow.sent.datagrams.as_ref()).map(|datagrams| datagrams.sent))?;
+        (sent > 0).then_some(self.sum(Flow::lost)? as f64 / sent as f64)
+    }
+}
+
+/// Whether the sender's figures are there: they are not where a trial was cut off.
+pub(crate) fn knows_sender(flow: &Flow) -> bool {
+    flow.sent.counted_s > 0.0
 }

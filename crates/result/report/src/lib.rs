@@ -9,14 +9,15 @@ mod groups;
 mod html;
 mod lack;
 mod lang;
+mod limited;
 mod notice;
 mod show;
 mod summary;
 mod texts;
 
 pub use document::{
-    Document, DoubtEntry, Environments, Figures, GoodputBps, GoodputFigures, LatencyFigures, RunEntry, SchemaName,
-    Stack, TrialEntry, schema,
+    BothWays, CountersEntry, Document, DoubtEntry, Environments, Figures, FlowFigures, GoodputBps, GoodputFigures,
+    LatencyFigures, LimitedByEntry, LossEntry, PathFigures, RunEntry, SchemaName, Stack, TrialEntry, schema,
 };
 pub use doubts::advice;
 pub use html::html;

@@ -1,15 +1,21 @@
 //! A run as a few lines of plain text, for the terminal.
 
-use model::{LimitOutcome, Run};
+use model::{LimitOutcome, LimitedBy, ProbeSpec, Run, Trial};
 use unicode_width::UnicodeWidthStr;
 
 use crate::{
     doubts::{advice, gather, ranges},
-    groups::{GoodputGroup, LatencyGroup, goodput_groups, latency_groups},
+    groups::{
+        FlowGroup, LatencyGroup, PathGroup, flow_groups, goodput_groups, knows_sender, latency_groups, path_groups,
+    },
     lang::Lang,
-    show,
+    limited::{self, Limited, place_at},
+    show::{self, NO_FIGURE, or_none},
     texts::Texts,
 };
+
+/// Columns of a terminal.
+const WIDTH: usize = 80;
 
 /// What `wireproof verify` says at its end: a row for each configuration, the verdict, and doubts with advice.
 pub fn summary(run: &Run, outcomes: &[LimitOutcome], lang: Lang) -> String {
@@ -18,7 +24,7 @@ pub fn summary(run: &Run, outcomes: &[LimitOutcome], lang: Lang) -> String {
     if run.bed.simulated {
         lines.push(format!("[{}] {}", t.get("simulated"), t.get("simulated-meaning")));
     }
-    lines.extend(tables(run, t));
+    lines.extend(tables(run, |trial| verdict::limited_by(run, trial), t));
     lines.push(String::new());
     lines.extend(outcomes.iter().map(|outcome| outcome_line(run, outcome, t)));
     lines.push(verdict_line(run, outcomes, t));
@@ -46,64 +52,101 @@ fn heading(run: &Run, t: &Texts) -> String {
     .join(" · ")
 }
 
-fn tables(run: &Run, t: &Texts) -> Vec<String> {
-    let latency: Vec<_> = latency_groups(run).iter().map(|group| latency_row(group, t)).collect();
-    let goodput: Vec<_> = goodput_groups(run).iter().map(|group| goodput_row(group, t)).collect();
-    let mut lines = Vec::new();
-    if latency.is_empty() && goodput.is_empty() {
-        lines.push(t.get("headline-none"));
-    }
-    if !latency.is_empty() {
-        lines.push(String::new());
-        let head = [
-            t.get("latency-heading"),
-            t.get("col-trials"),
-            "p50 (µs)".to_owned(),
-            t.get("col-spread"),
-            "p99 (µs)".to_owned(),
-        ];
-        lines.extend(aligned(head, latency));
-    }
-    if !goodput.is_empty() {
-        lines.push(String::new());
-        let head = [
-            t.get("goodput-heading"),
-            t.get("col-trials"),
-            t.get("col-mean"),
-            t.get("col-range"),
-            t.get("col-retransmits"),
-        ];
-        lines.extend(aligned(head, goodput));
-    }
-    lines
+fn tables(run: &Run, find: impl Fn(&Trial) -> Option<LimitedBy>, t: &Texts) -> Vec<String> {
+    let (limited, _) = limited::limited(run, find);
+    let limit = |spec: ProbeSpec| limit_words(&limited, &spec, t);
+    let (latencies, goodputs, paths) = (latency_groups(run), goodput_groups(run), path_groups(run));
+    let latency = latencies.iter().map(|it| Row(latency_row(it, t), limit(ProbeSpec::Latency(it.spec.clone()))));
+    let flows = flow_groups(&goodputs);
+    let goodput = flows.iter().map(|it| Row(goodput_row(it, t), limit(ProbeSpec::Goodput(it.spec.clone()))));
+    let path = paths.iter().map(|it| Row(path_row(it, t), vec![]));
+    let tables = [
+        table(latency_head(t), latency.collect()),
+        table(goodput_head(t), goodput.collect()),
+        table(path_head(run, t), path.collect()),
+    ]
+    .concat();
+    if tables.is_empty() { vec![t.get("headline-none")] } else { tables }
+}
+
+/// One line of a table: its cells, and what limited the figures where that is known.
+struct Row<const N: usize>([String; N], Vec<String>);
+
+/// `limited by receiver CPU (b)`; where trials name several places, each with its count. Empty where it is not known.
+fn limit_words(limited: &[Limited], spec: &ProbeSpec, t: &Texts) -> Vec<String> {
+    let words = |row: &Limited| {
+        let place = place_at(row.by.place, row.by.endpoint.as_deref(), t);
+        let count =
+            if row.trials.len() < row.of { format!(" ({}/{})", row.trials.len(), row.of) } else { String::new() };
+        t.with("limited-by", &[("place", &(place + &count))])
+    };
+    limited.iter().filter(|row| row.spec == *spec).map(words).collect()
+}
+
+fn latency_head(t: &Texts) -> [String; 5] {
+    let (p50, p99) = ("p50 (µs)".to_owned(), "p99 (µs)".to_owned());
+    [t.get("latency-heading"), t.get("col-trials"), p50, t.get("col-spread"), p99]
 }
 
 fn latency_row(group: &LatencyGroup<'_>, t: &Texts) -> [String; 5] {
     let p50 = group.rtt(|rtt| rtt.p50);
+    let range = |(low, high): (f64, f64)| format!("{} – {}", show::micros(low), show::micros(high));
     [
         show::latency_configuration(group.spec, t),
         group.trials.len().to_string(),
         show::micros_or_none(p50.map(|p50| p50.median)),
-        p50.and_then(|p50| p50.range())
-            .map_or(show::NO_FIGURE.into(), |(low, high)| format!("{} – {}", show::micros(low), show::micros(high))),
+        or_none(p50.and_then(|p50| p50.range()), range),
         show::micros_or_none(group.rtt(|rtt| rtt.p99).map(|p99| p99.median)),
     ]
 }
 
-fn goodput_row(group: &GoodputGroup<'_>, t: &Texts) -> [String; 5] {
-    let mean = group.over_trials(|result| result.mean_bps);
-    let none = || show::NO_FIGURE.to_owned();
+fn goodput_head(t: &Texts) -> [String; 5] {
     [
-        show::goodput_traffic(group.spec, t),
+        t.get("goodput-heading"),
+        t.get("col-trials"),
+        t.get("col-mean"),
+        t.get("col-range"),
+        t.get("col-retransmits-or-loss"),
+    ]
+}
+
+fn goodput_row(group: &FlowGroup<'_>, t: &Texts) -> [String; 5] {
+    let mean = group.mean();
+    let lacking = match group.spec.protocol {
+        model::Protocol::Udp => or_none(group.loss(), show::percent),
+        model::Protocol::Tcp => {
+            let retransmits = group.over(|flow| knows_sender(flow).then(|| flow.sent.retransmits() as f64));
+            or_none(retransmits, |it| format!("{:.0}", it.median))
+        }
+    };
+    [
+        show::flow(group.spec, group.from, group.to, t),
+        group.flows.len().to_string(),
+        or_none(mean, |mean| show::rate(mean.median)),
+        or_none(mean.and_then(|mean| mean.range()), |(low, high)| show::rate_range(low, high)),
+        lacking,
+    ]
+}
+
+fn path_head(run: &Run, t: &Texts) -> [String; 4] {
+    let [near, far] = match run.bed.endpoints.as_slice() {
+        [near, far] => [near.name.as_str(), far.name.as_str()],
+        _ => [NO_FIGURE; 2],
+    };
+    [t.get("path-heading"), t.get("col-trials"), show::way(near, far), show::way(far, near)]
+}
+
+fn path_row(group: &PathGroup<'_>, t: &Texts) -> [String; 4] {
+    [
+        show::path_configuration(group.spec, t),
         group.trials.len().to_string(),
-        mean.map_or_else(none, |mean| show::rate(mean.median)),
-        mean.and_then(|mean| mean.range()).map_or_else(none, |(low, high)| show::rate_range(low, high)),
-        group.over_trials(|result| result.retransmits as f64).map_or_else(none, |it| format!("{:.0}", it.median)),
+        show::leg_mtu(group, |result| &result.forward),
+        show::leg_mtu(group, |result| &result.reverse),
     ]
 }
 
 fn outcome_line(run: &Run, outcome: &LimitOutcome, t: &Texts) -> String {
-    let median = outcome.median.map_or(show::NO_FIGURE.into(), |it| show::metric_value(outcome.limit.metric, it));
+    let median = or_none(outcome.median, |it| show::metric_value(outcome.limit.metric, it));
     format!(
         "{}: {} {}, {}: {median}",
         show::verdict(outcome.verdict, t),
@@ -119,28 +162,80 @@ fn verdict_line(run: &Run, outcomes: &[LimitOutcome], t: &Texts) -> String {
     t.with("verdict-line", &[("word", &word), ("meaning", &meaning)]) + &partial
 }
 
-/// Columns as wide as their widest cell, the first to the left and the rest to the right.
-fn aligned<const N: usize>(head: [String; N], rows: Vec<[String; N]>) -> Vec<String> {
-    let table: Vec<[String; N]> = std::iter::once(head).chain(rows).collect();
-    let widths: [usize; N] =
-        std::array::from_fn(|column| table.iter().map(|row| row[column].width()).max().unwrap_or_default());
-    let line = |row: &[String; N]| {
-        let cells = row.iter().enumerate().map(|(column, cell)| {
-            let padding = " ".repeat(widths[column] - cell.width());
-            if column == 0 { format!("{cell}{padding}") } else { format!("{padding}{cell}") }
-        });
-        format!("  {}", cells.collect::<Vec<_>>().join("  ").trim_end())
-    };
-    table.iter().map(line).collect()
+/// An empty line, the head, and the rows; nothing without rows.
+///
+/// The first column stands to the left, the rest to the right, each as wide as its widest cell. A name that leaves no room
+/// for the figures stands on a line of its own above them, and what limited them on one below where it does not fit.
+fn table<const N: usize>(head: [String; N], rows: Vec<Row<N>>) -> Vec<String> {
+    if rows.is_empty() {
+        return vec![];
+    }
+    let cells = || std::iter::once(&head).chain(rows.iter().map(|Row(cells, _)| cells));
+    let widest = |column: usize| cells().map(|row| row[column].width()).max().unwrap_or_default();
+    let mut widths: [usize; N] = std::array::from_fn(widest);
+    let figures: usize = widths[1..].iter().map(|width| width + 2).sum();
+    let room = WIDTH.saturating_sub(2 + figures);
+    let fitting = cells().map(|row| row[0].width()).filter(|width| *width <= room).max();
+    widths[0] = fitting.unwrap_or(room);
+    let mut lines = vec![String::new()];
+    lines.extend(row_lines(&head, &[], &widths));
+    for Row(cells, limit) in &rows {
+        lines.extend(row_lines(cells, limit, &widths));
+    }
+    lines
+}
+
+fn row_lines<const N: usize>(cells: &[String; N], limits: &[String], widths: &[usize; N]) -> Vec<String> {
+    let pad = |width: usize, text: &str| " ".repeat(width.saturating_sub(text.width()));
+    let mut lines = Vec::new();
+    let mut line = format!("  {}{}", cells[0], pad(widths[0], &cells[0]));
+    if cells[0].width() > widths[0] {
+        lines.push(line);
+        line = " ".repeat(2 + widths[0]);
+    }
+    for (cell, width) in cells.iter().zip(widths).skip(1) {
+        line += &format!("  {}{cell}", pad(*width, cell));
+    }
+    line.truncate(line.trim_end().len());
+    match limits {
+        [limit] if line.width() + 2 + limit.width() <= WIDTH => lines.push(format!("{line}  {limit}")),
+        limits => {
+            lines.push(line);
+            lines.extend(limits.iter().map(|limit| format!("    {limit}")));
+        }
+    }
+    lines
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn row(name: &str, figure: &str, limit: Option<&str>) -> Row<2> {
+        Row([name.into(), figure.into()], limit.map(str::to_owned).into_iter().collect())
+    }
+
     #[test]
     fn columns_line_up_though_japanese_letters_are_twice_as_wide() {
-        let rows = aligned(["通信".into(), "p50".into()], vec![["UDP".into(), "9".into()]]);
-        assert_eq!(rows, ["  通信  p50", "  UDP     9"]);
+        let lines = table(["通信".into(), "p50".into()], vec![row("UDP", "9", None)]);
+        assert_eq!(lines, ["", "  通信  p50", "  UDP     9"]);
+    }
+
+    #[test]
+    fn what_does_not_fit_has_a_line_of_its_own() {
+        let (long, place) = ("n".repeat(76), "p".repeat(70));
+        let rows =
+            vec![row("TCP", "9", Some("limited by qdisc")), row(&long, "8", None), row("UDP", "7", Some(&place))];
+        let lines = table(["x".into(), "p50".into()], rows);
+        let expected = [
+            "".to_owned(),
+            "  x    p50".into(),
+            "  TCP    9  limited by qdisc".into(),
+            format!("  {long}"),
+            "         8".into(),
+            "  UDP    7".into(),
+            format!("    {place}"),
+        ];
+        assert_eq!(lines, expected);
     }
 }

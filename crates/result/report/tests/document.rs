@@ -18,6 +18,7 @@ fn every_document_fits_the_schema() {
         Document::of(&fixture::run(), &[]),
         Document::of(&limited, &outcomes),
         Document::of(&fixture::interrupted_run(), &[]),
+        Document::of(&fixture::wide_run(), &[]),
     ] {
         let errors: Vec<String> = validator.iter_errors(&as_json(&document)).map(|e| e.to_string()).collect();
         assert!(errors.is_empty(), "{errors:?}");
@@ -45,7 +46,7 @@ fn names_are_those_that_other_programs_rely_on() {
     assert_eq!((&latency["protocol"], &latency["ip"], &latency["stack"]), (&"udp".into(), &4.into(), &"kernel".into()));
     assert_eq!((&latency["mode"], &latency["frame_size"]), (&"spin".into(), &64.into()));
     assert!(latency["rtt_ns"]["p50"].is_u64() && latency["intended_pps"].is_null());
-    assert!(latency["limited_by"].is_null());
+    assert!(latency["limited_by"].is_null() || latency["limited_by"]["evidence"].is_string());
 
     let goodput = &json["trials"][11];
     assert_eq!(goodput["probe"], "goodput");
@@ -54,7 +55,8 @@ fn names_are_those_that_other_programs_rely_on() {
     }
     assert_eq!(goodput["intervals"].as_array().map(Vec::len), Some(5));
     assert!(goodput["cpu"][0].is_f64() && goodput["lost"].is_null());
-    assert_eq!(goodput["limited_by"]["place"], "sender CPU");
+    assert!(goodput["loss_at"].is_object());
+    assert_eq!(goodput["counters"][0]["endpoint"], "a");
     let doubt = &json["trials"][2]["doubts"][0];
     assert_eq!(doubt["kind"], "steal");
     assert!(doubt["advice"].as_str().is_some_and(|advice| advice.contains("1.5 %")));
@@ -67,4 +69,38 @@ fn what_the_sample_does_not_carry_is_absent() {
     assert!(json["run"]["verdict"].is_null() && json["environment"]["after"].is_null());
     assert!(json["trials"][3]["rtt_ns"].get("max").is_none());
     assert!(json["trials"][3]["rtt_ns"].get("p50").is_some());
+}
+
+/// The first trial of a kind that has a value at a key.
+fn trial_with<'a>(json: &'a Value, key: &str, value: &Value) -> &'a Value {
+    let mut trials = json["trials"].as_array().into_iter().flatten();
+    trials.find(|trial| trial[key] == *value).unwrap_or_else(|| panic!("no trial with {key} = {value}"))
+}
+
+#[test]
+fn loads_flows_and_paths_have_their_names() {
+    let json = as_json(&Document::of(&fixture::wide_run(), &[]));
+    let loaded = trial_with(&json, "intended_pps", &100_000.0.into());
+    assert_eq!((&loaded["frame_size"], &loaded["wire_size"]), (&64.into(), &84.into()));
+    for time in ["/pacing/gap_ns/p99", "/pacing/behind_ns/p50", "/ipdv_ns/rtt_ns/p50"] {
+        assert!(loaded.pointer(time).is_some_and(Value::is_u64), "{time}");
+    }
+    let stamped = trial_with(&json, "stamps", &true.into());
+    assert_eq!((&stamped["frame_size"], &stamped["frame_size_asked"]), (&70.into(), &64.into()));
+    assert_eq!(stamped["stages"][1]["stage"], "wire-and-far");
+
+    let udp = trial_with(&json, "datagram_size", &1024.into());
+    assert!(udp["lost"].as_u64().is_some_and(|lost| lost > 0) && udp["retransmits"].is_null());
+    assert_eq!((&udp["batch"], &udp["intended_bps"]), (&"mmsg".into(), &2e9.into()));
+    let both = trial_with(&json, "direction", &"both".into());
+    assert_eq!((&both["from"], &both["flows"][1]["from"]), (&"a".into(), &"b".into()));
+    assert_eq!(both["flows"][1]["tcp"].as_array().map(Vec::len), Some(4));
+    let cut_off = json["trials"].as_array().and_then(|trials| trials.last()).expect("there are trials");
+    assert!(cut_off["sent_bps"].is_null() && cut_off["goodput_bps"]["mean"].is_f64());
+
+    let path = trial_with(&json, "destination", &"2001:2::2".into());
+    assert_eq!(path["mtu"], serde_json::json!({ "forward": 1400, "reverse": 1500 }));
+    assert_eq!(path["refusals"]["forward"]["why"], "too-big");
+    assert_eq!(path["devices"][1]["master"], "br0");
+    assert!(path.get("culprit").is_some());
 }

@@ -1,10 +1,11 @@
 //! Runs and trials, kept as they finish (SQLite).
 //!
-//! One file holds all runs. Each trial is on the disk when [`Store::add_trial`] returns, so that a run that is killed
+//! One file holds all runs. Each trial is on the disk when [`Store::keep_trial`] returns, so that a run that is killed
 //! loses nothing that was finished.
 
 mod error;
 mod schema;
+mod version_1;
 
 use std::{fs, path::Path, path::PathBuf, time::Duration};
 
@@ -70,9 +71,10 @@ impl Store {
         Ok(())
     }
 
-    /// Keeps a finished trial. It is on the disk when this returns.
-    pub fn add_trial(&mut self, run: &RunId, trial: &Trial) -> Result<(), StoreError> {
-        let insert = "INSERT INTO trial (run, number, body) VALUES (?1, ?2, ?3)";
+    /// Keeps a trial, finished or as far as it is, in the place of what was kept of it before. It is on the disk when this
+    /// returns.
+    pub fn keep_trial(&mut self, run: &RunId, trial: &Trial) -> Result<(), StoreError> {
+        let insert = "INSERT OR REPLACE INTO trial (run, number, body) VALUES (?1, ?2, ?3)";
         let row = params![run.0, trial.number, json(trial)];
         self.connection.execute(insert, row).map_err(|e| self.error("store a trial", e))?;
         Ok(())

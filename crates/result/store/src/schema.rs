@@ -2,15 +2,26 @@
 
 use std::path::Path;
 
-use rusqlite::{Connection, Transaction, TransactionBehavior};
+use rusqlite::{Connection, Transaction, TransactionBehavior, params, types::Type};
+use serde_json::Value;
 
-use crate::StoreError;
+use crate::{StoreError, version_1};
 
 /// Marks our databases among those of other programs: "wprf" (<https://www.sqlite.org/fileformat2.html#application_id>).
 const APPLICATION_ID: u32 = 0x7770_7266;
 
 /// Each step brings a store from the version of its index to the next; never change one that was released.
-const MIGRATIONS: [&str; 1] = [
+const MIGRATIONS: [Migration; 2] = [Migration::Tables(TABLES), Migration::Bodies(version_1::run, version_1::trial)];
+
+/// One step.
+enum Migration {
+    /// Makes tables.
+    Tables(&'static str),
+    /// Brings the JSON of each run and each trial into a newer shape.
+    Bodies(fn(&mut Value), fn(&mut Value)),
+}
+
+const TABLES: &str =
     // Columns are what lists need; all the rest is JSON, whose shape is that of `model`.
     "CREATE TABLE run (
         id TEXT PRIMARY KEY,
@@ -26,8 +37,7 @@ const MIGRATIONS: [&str; 1] = [
         number INTEGER NOT NULL,
         body TEXT NOT NULL,
         PRIMARY KEY (run, number)
-    ) STRICT;",
-];
+    ) STRICT;";
 
 /// The version that this program writes.
 const CURRENT: u32 = MIGRATIONS.len() as u32;
@@ -41,9 +51,33 @@ pub(crate) fn bring_up_to_date(connection: &mut Connection, path: &Path) -> Resu
     let transaction = write(connection).map_err(error)?;
     // Asked again under the lock: another wireproof may have been quicker.
     for migration in &MIGRATIONS[version(&transaction, path)? as usize..] {
-        transaction.execute_batch(migration).map_err(error)?;
+        migrate(&transaction, migration).map_err(error)?;
     }
     stamp(&transaction).and_then(|()| transaction.commit()).map_err(error)
+}
+
+fn migrate(transaction: &Transaction<'_>, migration: &Migration) -> rusqlite::Result<()> {
+    match migration {
+        Migration::Tables(tables) => transaction.execute_batch(tables),
+        Migration::Bodies(run, trial) => {
+            rewrite(transaction, "run", *run)?;
+            rewrite(transaction, "trial", *trial)
+        }
+    }
+}
+
+fn rewrite(transaction: &Transaction<'_>, table: &str, change: fn(&mut Value)) -> rusqlite::Result<()> {
+    let mut select = transaction.prepare(&format!("SELECT rowid, body FROM {table}"))?;
+    let rows = select.query_map([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)))?;
+    for row in rows.collect::<rusqlite::Result<Vec<_>>>()? {
+        let (rowid, body) = row;
+        let damaged = |error| rusqlite::Error::FromSqlConversionFailure(1, Type::Text, Box::new(error));
+        let mut body: Value = serde_json::from_str(&body).map_err(damaged)?;
+        change(&mut body);
+        let update = format!("UPDATE {table} SET body = ?2 WHERE rowid = ?1");
+        transaction.execute(&update, params![rowid, body.to_string()])?;
+    }
+    Ok(())
 }
 
 /// Begins a transaction that writes: it waits for others now, and cannot fail to later.

@@ -54,7 +54,7 @@ fn stored(path: &Path) -> Store {
     let run = run("first", STARTED);
     store.begin(&run).expect("the run is stored");
     for number in 1..=3 {
-        store.add_trial(&run.id, &trial(number)).expect("the trial is stored");
+        store.keep_trial(&run.id, &trial(number)).expect("the trial is stored");
     }
     store
 }
@@ -119,7 +119,7 @@ fn a_store_of_a_newer_version_is_left_as_it_is() {
     drop(stored(&path));
     Connection::open(&path).unwrap().pragma_update(None, "user_version", 9).unwrap();
     for error in [Store::open(&path).unwrap_err(), Store::open_to_read(&path).unwrap_err()] {
-        says(&error, &["newer wireproof", "its schema is 9, this program knows 1", "update", "--store PATH"]);
+        says(&error, &["newer wireproof", "its schema is 9, this program knows 2", "update", "--store PATH"]);
     }
 }
 
@@ -176,7 +176,7 @@ fn on_a_full_disk_all_that_was_stored_before_is_kept() {
     let mut store = stored(&path);
     let first = store.last().unwrap().id;
     let (kept, error) = (4..)
-        .find_map(|number| store.add_trial(&first, &trial(number)).err().map(|error| (number - 1, error)))
+        .find_map(|number| store.keep_trial(&first, &trial(number)).err().map(|error| (number - 1, error)))
         .expect("the disk fills up");
     says(&error, &["cannot store a trial", "is full", "make room", "What was stored before is kept"]);
     let numbers = |store: &Store| store.last().unwrap().trials.iter().map(|trial| trial.number).collect::<Vec<_>>();
@@ -201,7 +201,7 @@ fn a_lock_that_somebody_holds_is_named_after_a_while() {
     let other = Connection::open(&path).unwrap();
     other.execute_batch("BEGIN EXCLUSIVE").unwrap();
     let first = run("first", STARTED);
-    says(&store.add_trial(&first.id, &trial(4)).unwrap_err(), &["cannot store a trial", "locked for 5 s", "fuser"]);
+    says(&store.keep_trial(&first.id, &trial(4)).unwrap_err(), &["cannot store a trial", "locked for 5 s", "fuser"]);
     other.execute_batch("ROLLBACK").unwrap();
-    store.add_trial(&first.id, &trial(4)).unwrap();
+    store.keep_trial(&first.id, &trial(4)).unwrap();
 }

@@ -5,7 +5,7 @@ mod fixture;
 use std::{path::PathBuf, thread};
 
 use fixture::{run, trial};
-use model::{Doubt, Environment, Run, RunId};
+use model::{Doubt, Environment, Run, RunId, Trial};
 use tempfile::TempDir;
 use wireproof_store::{Store, StoreError};
 
@@ -22,7 +22,7 @@ fn begin(store: &mut Store, id: &str, trials: u32) -> Run {
     let mut run = run(id, STARTED);
     store.begin(&run).expect("the run is stored");
     for number in 1..=trials {
-        store.add_trial(&run.id, &trial(number)).expect("the trial is stored");
+        store.keep_trial(&run.id, &trial(number)).expect("the trial is stored");
         run.trials.push(trial(number));
     }
     run
@@ -105,11 +105,20 @@ fn what_does_not_fit_together_is_refused() {
     let (_folder, path) = place();
     let mut store = Store::open(&path).unwrap();
     let unknown = run("unknown", STARTED);
-    assert!(matches!(store.add_trial(&unknown.id, &trial(1)), Err(StoreError::Other { .. })));
+    assert!(matches!(store.keep_trial(&unknown.id, &trial(1)), Err(StoreError::Other { .. })));
     assert!(matches!(store.finish(&unknown), Err(StoreError::NoSuchRun { .. })));
     let known = begin(&mut store, "known", 1);
     assert!(matches!(store.begin(&known), Err(StoreError::Other { .. })));
-    assert!(matches!(store.add_trial(&known.id, &trial(1)), Err(StoreError::Other { .. })));
+}
+
+#[test]
+fn a_trial_takes_the_place_of_what_was_kept_of_it_while_it_was_under_way() {
+    let (_folder, path) = place();
+    let mut store = Store::open(&path).unwrap();
+    let known = begin(&mut store, "known", 1);
+    let further = Trial { duration_s: 10.0, ..trial(1) };
+    store.keep_trial(&known.id, &further).unwrap();
+    assert_eq!(store.load(&known.id).unwrap().trials, [further]);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! One figure of one trial, or as much as is known of it.
 
-use model::{LatencyResult, LatencySpec, Measured, Metric, Trial};
+use model::{LatencyResult, LatencySpec, Measured, Metric, PathResult, Trial, trial::Leg};
 
 /// Where a figure lies, in the metric's base unit. Both ends are the same where it is known.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -11,7 +11,7 @@ pub(crate) struct Range {
     pub(crate) high: f64,
 }
 
-/// The trial's figure in the metric's base unit (nanoseconds or bit/s); `None` where the trial has no such figure or
+/// The trial's figure in the metric's base unit (nanoseconds, bit/s or bytes); `None` where the trial has no such figure or
 /// its sample does not support it.
 pub(crate) fn value(metric: Metric, trial: &Trial) -> Option<f64> {
     match &trial.measured {
@@ -25,16 +25,27 @@ pub(crate) fn value(metric: Metric, trial: &Trial) -> Option<f64> {
                 Metric::RttP99 => rtt.p99,
                 Metric::RttP999 => rtt.p999,
                 Metric::RttMax => rtt.max,
-                Metric::GoodputMean | Metric::GoodputMin => None,
+                Metric::GoodputMean | Metric::GoodputMin | Metric::PathMtu => None,
             };
             nanos.map(|nanos| nanos as f64)
         }
         Measured::Goodput { result, .. } => match metric {
-            Metric::GoodputMean => Some(result.mean_bps),
-            Metric::GoodputMin => result.intervals_bps.iter().copied().reduce(f64::min),
+            Metric::GoodputMean => slowest(result.flows.iter().map(|flow| flow.received.mean_bps())),
+            Metric::GoodputMin => slowest(result.flows.iter().flat_map(|flow| flow.received.intervals_bps.clone())),
             _ => None,
         },
+        Measured::Path { result, .. } => (metric == Metric::PathMtu).then(|| both_ways(result)),
     }
+}
+
+fn slowest(rates: impl Iterator<Item = f64>) -> Option<f64> {
+    rates.reduce(f64::min)
+}
+
+/// The largest packet that passes both ways, in bytes; zero where none does.
+fn both_ways(result: &PathResult) -> f64 {
+    let passes = |leg: &Leg| leg.mtu.map_or(0, |mtu| mtu.0);
+    passes(&result.forward).min(passes(&result.reverse)).into()
 }
 
 /// The figure, or what missing replies leave known of it; `None` where the sample does not support it.
@@ -44,7 +55,7 @@ pub(crate) fn range(metric: Metric, trial: &Trial) -> Option<Range> {
         (None, Measured::Latency { spec, result }) => {
             Some(Range { low: at_least(metric, spec, result)?, high: f64::INFINITY })
         }
-        (None, Measured::Goodput { .. }) => None,
+        (None, _) => None,
     }
 }
 
@@ -65,7 +76,7 @@ fn at_least(metric: Metric, spec: &LatencySpec, result: &LatencyResult) -> Optio
         Metric::RttP90 => supports(900),
         Metric::RttP99 => supports(990),
         Metric::RttP999 => supports(999),
-        Metric::GoodputMean | Metric::GoodputMin => None,
+        Metric::GoodputMean | Metric::GoodputMin | Metric::PathMtu => None,
     }
 }
 

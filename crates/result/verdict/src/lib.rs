@@ -1,9 +1,18 @@
-//! Compares trials with limits: PASS, FAIL, INCONCLUSIVE, NOT RUN.
+//! What trials mean: PASS, FAIL, INCONCLUSIVE or NOT RUN against limits, and what limited each figure.
+//!
+//! This crate is pure, and judges stored trials: an old run is judged by today's rules.
 
+mod culprit;
 mod figure;
+mod limited;
 
+pub use culprit::culprit;
 use figure::{Range, range};
-use model::{Interval, Limit, LimitOutcome, Plan, ProbeSpec, Trial, Verdict, plan::Bound};
+pub use limited::{limited_by, loss_at};
+use model::{
+    Doubt, Interval, Limit, LimitOutcome, Plan, ProbeSpec, Trial, Verdict,
+    plan::{Bound, Quantity},
+};
 
 /// Judges each limit of the plan for each probe it speaks of, measured or not, in the order of the plan.
 pub fn judge(plan: &Plan, trials: &[Trial]) -> Vec<LimitOutcome> {
@@ -33,11 +42,16 @@ fn judge_limit(limit: &Limit, probes: &[ProbeSpec], trials: &[Trial]) -> Vec<Lim
         return vec![outcome(limit, selected(limit), &[])];
     }
     let judge_probe = |spec: &ProbeSpec| {
-        let of_probe = trials.iter().filter(|trial| trial.measured.spec() == *spec);
+        let of_probe = trials.iter().filter(|trial| trial.measured.spec() == *spec && is_whole(trial));
         let ranges: Vec<_> = of_probe.filter_map(|trial| range(limit.metric, trial)).collect();
         outcome(limit, spec.to_string(), &ranges)
     };
     matched.into_iter().map(judge_probe).collect()
+}
+
+/// A trial that was cut off is no trial of what was asked for.
+fn is_whole(trial: &Trial) -> bool {
+    !trial.doubts.iter().any(|doubt| matches!(doubt, Doubt::Unfinished { .. }))
 }
 
 /// What follows from the figure's range in each trial. Median and interval are stated only where they are known: a
@@ -80,13 +94,20 @@ fn verdict(limit: &Limit, ranges: &[Range], interval: Option<Interval>) -> Verdi
 
 /// What a limit looks for, in the words of a probe: for one that finds nothing.
 fn selected(limit: &Limit) -> String {
-    let kind = if limit.metric.is_time() { "latency" } else { "goodput" };
+    let kind = match limit.metric.quantity() {
+        Quantity::Time => "latency",
+        Quantity::Rate => "goodput",
+        Quantity::Size => "path",
+    };
     let selectors = [
         limit.protocol.map(|protocol| protocol.to_string()),
         limit.ip.map(|ip| ip.to_string()),
         limit.mode.map(|mode| mode.to_string()),
         limit.frame_size.map(|size| format!("{} B", size.0)),
+        limit.under_load.map(|loaded| if loaded { "under load" } else { "ping-pong" }.to_owned()),
         limit.streams.map(|streams| format!("{streams} stream{}", if streams == 1 { "" } else { "s" })),
+        limit.direction.map(|direction| direction.to_string()),
+        limit.mtu.map(|mtu| format!("MTU {}", mtu.0)),
     ];
     std::iter::once(kind.to_owned()).chain(selectors.into_iter().flatten()).collect::<Vec<_>>().join(" ")
 }

@@ -1,6 +1,8 @@
 use model::{
-    GoodputResult, LatencyResult, LimitOutcome, Measured, Mtu, PayloadSize, Plan, ProbeSpec, RttSummary, Trial,
-    Verdict, plan::Step,
+    Flow, FrameSize, GoodputReceived, GoodputResult, GoodputSent, LatencyResult, LimitOutcome, Measured, Metric, Mtu,
+    PathResult, PayloadSize, Plan, ProbeSpec, TimeSummary, Trial, Verdict,
+    plan::Step,
+    trial::{Leg, Refusal, Variation},
 };
 
 use super::{figure::value, judge, overall};
@@ -23,16 +25,17 @@ fn plan(limit: &str) -> Plan {
 }
 
 /// A trial of each step, with the RTT summaries and the goodput (Gbit/s) given in turn.
-fn trials(plan: &Plan, rtts: &[RttSummary], goodputs: &[f64]) -> Vec<Trial> {
+fn trials(plan: &Plan, rtts: &[TimeSummary], goodputs: &[f64]) -> Vec<Trial> {
     let (mut rtts, mut goodputs) = (rtts.iter(), goodputs.iter());
     let measured = |step: &Step| match &step.spec {
         ProbeSpec::Latency(spec) => {
             let result = latency(rtts.next()?.clone());
-            Some(Measured::Latency { spec: spec.clone(), result })
+            Some(Measured::Latency { spec: spec.clone(), result: Box::new(result) })
         }
         ProbeSpec::Goodput(spec) => {
             Some(Measured::Goodput { spec: spec.clone(), result: goodput(goodputs.next()? * 1e9) })
         }
+        ProbeSpec::Path(_) => None,
     };
     plan.steps().iter().filter_map(measured).map(trial).collect()
 }
@@ -45,47 +48,63 @@ fn trial(measured: Measured) -> Trial {
         duration_s: 1.0,
         endpoint_from: "a".into(),
         endpoint_to: "b".into(),
-        cpus: [None, None],
+        cpus: [vec![], vec![]],
         measured,
-        limited_by: None,
+        counters: Default::default(),
         doubts: vec![],
     }
 }
 
 /// A sample without a maximum has lost one reply.
-fn latency(rtt_ns: RttSummary) -> LatencyResult {
+fn latency(rtt_ns: TimeSummary) -> LatencyResult {
     LatencyResult {
+        frame_size: FrameSize(64),
         payload_size: PayloadSize(18),
         tcp_timestamps: false,
         sent: rtt_ns.n,
         lost: u64::from(rtt_ns.max.is_none()),
         late: 0,
         reordered: 0,
+        duplicated: 0,
+        overflowed: 0,
         rtt_ns,
+        intended_pps: None,
         achieved_pps: 1e5,
+        pacing: None,
+        variation: Variation::default(),
+        one_way: None,
+        stages: vec![],
+        hardware_stamps: false,
+        napi: None,
         clock_cost_ns: 20.0,
         histogram: String::new(),
+        ..LatencyResult::default()
     }
 }
 
 fn goodput(mean_bps: f64) -> GoodputResult {
-    GoodputResult {
-        mtu: Mtu(1500),
-        received_bytes: 1,
-        sent_bytes: 1,
-        intervals_bps: vec![mean_bps * 1.1, mean_bps * 0.9],
-        mean_bps,
-        sent_bps: mean_bps,
-        retransmits: 0,
-        warmup_s: 0.5,
-        cpu: vec![],
+    GoodputResult { mtu: Mtu(1500), flows: vec![flow(mean_bps)] }
+}
+
+/// Two seconds, the first a tenth above the mean, the second a tenth below it.
+fn flow(mean_bps: f64) -> Flow {
+    Flow {
+        from: "a".into(),
+        to: "b".into(),
+        sent: GoodputSent::default(),
+        received: GoodputReceived {
+            counted_bytes: (mean_bps / 4.0) as u64,
+            counted_s: 2.0,
+            intervals_bps: vec![mean_bps * 1.1, mean_bps * 0.9],
+            ..GoodputReceived::default()
+        },
     }
 }
 
 /// Of 1000 round trips, with this median and maximum in microseconds.
-fn rtt(p50: u64, max: u64) -> RttSummary {
+fn rtt(p50: u64, max: u64) -> TimeSummary {
     let us = |us| Some(us * 1000);
-    RttSummary {
+    TimeSummary {
         n: 1000,
         min: us(1),
         mean: Some(5e3),
@@ -98,18 +117,18 @@ fn rtt(p50: u64, max: u64) -> RttSummary {
 }
 
 /// The same with one reply lost.
-fn rtt_with_loss(p50: u64) -> RttSummary {
-    RttSummary { mean: None, max: None, ..rtt(p50, 0) }
+fn rtt_with_loss(p50: u64) -> TimeSummary {
+    TimeSummary { mean: None, max: None, ..rtt(p50, 0) }
 }
 
-fn judge_rtt(limit: &str, rtts: &[RttSummary]) -> LimitOutcome {
+fn judge_rtt(limit: &str, rtts: &[TimeSummary]) -> LimitOutcome {
     let plan = plan(limit);
     let outcomes = judge(&plan, &trials(&plan, rtts, &[]));
     assert_eq!(outcomes.len(), 1);
     outcomes[0].clone()
 }
 
-fn medians(us: [u64; 6]) -> Vec<RttSummary> {
+fn medians(us: [u64; 6]) -> Vec<TimeSummary> {
     us.map(|us| rtt(us, 100)).to_vec()
 }
 
@@ -141,6 +160,35 @@ fn at_least_looks_the_other_way() {
 }
 
 #[test]
+fn with_data_both_ways_the_slower_one_counts() {
+    let plan = plan("metric = \"goodput_mean\"\nat_least = \"9 Gbit/s\"");
+    let mut trials = trials(&plan, &[], &[9.5]);
+    let Measured::Goodput { result, .. } = &mut trials[0].measured else { panic!("planned") };
+    result.flows.push(flow(4e9));
+    assert_eq!(value(Metric::GoodputMean, &trials[0]), Some(4e9));
+    assert_eq!(value(Metric::GoodputMin, &trials[0]), Some(3.6e9));
+    assert_eq!(value(Metric::PathMtu, &trials[0]), None);
+}
+
+#[test]
+fn a_path_mtu_is_that_of_the_narrower_way_and_zero_where_nothing_passes() {
+    let plan =
+        Plan::parse("name = \"t\"\nrepeats = 6\n[[path]]\n[[limits]]\nmetric = \"path_mtu\"\nat_least = \"9000\"", &[]);
+    let plan = plan.unwrap();
+    let ProbeSpec::Path(spec) = plan.specs().remove(0) else { panic!("planned") };
+    let leg = |mtu: Option<u32>| Leg { mtu: mtu.map(Mtu), refusal: Refusal::Interface, routers: Some(0) };
+    let judged = |forward, reverse| {
+        let result = PathResult { forward: leg(forward), reverse: leg(reverse), devices: vec![], packets: 30 };
+        let trials = vec![trial(Measured::Path { spec: spec.clone(), result }); 6];
+        let outcome = judge(&plan, &trials).remove(0);
+        (outcome.verdict, outcome.median)
+    };
+    assert_eq!(judged(Some(9000), Some(9000)), (Verdict::Pass, Some(9000.0)));
+    assert_eq!(judged(Some(9000), Some(1500)), (Verdict::Fail, Some(1500.0)));
+    assert_eq!(judged(Some(9000), None), (Verdict::Fail, Some(0.0)));
+}
+
+#[test]
 fn too_few_trials_are_inconclusive_however_clear_they_look() {
     let five = judge_rtt(P50, &medians([1; 6])[..5]);
     assert_eq!((five.verdict, five.trials, five.median), (Verdict::Inconclusive, 5, Some(1_000.0)));
@@ -160,6 +208,8 @@ fn a_limit_that_matches_nothing_says_what_it_looked_for() {
     assert_eq!((outcome.verdict, outcome.probe.as_str()), (Verdict::NotRun, "latency block 128 B"));
     let plan = plan("metric = \"goodput_min\"\nat_least = \"1 Gbit/s\"\nip = 6\nstreams = 8");
     assert_eq!(judge(&plan, &[])[0].probe, "goodput IPv6 8 streams");
+    let outcome = judge_rtt(&format!("{P50}\nunder_load = true"), &[]);
+    assert_eq!(outcome.probe, "latency under load");
 }
 
 #[test]
@@ -198,15 +248,15 @@ fn a_mean_counts_the_timeout_for_each_missing_reply() {
 #[test]
 fn when_no_reply_came_every_supported_figure_is_over_the_timeout() {
     let mut plan = plan(P50);
-    plan.limits.push(super::Limit { metric: model::Metric::RttMin, ..plan.limits[0].clone() });
-    let mut none = trials(&plan, &vec![RttSummary { n: 1000, ..RttSummary::default() }; 6], &[]);
+    plan.limits.push(super::Limit { metric: Metric::RttMin, ..plan.limits[0].clone() });
+    let mut none = trials(&plan, &vec![TimeSummary { n: 1000, ..TimeSummary::default() }; 6], &[]);
     for trial in &mut none {
         let Measured::Latency { result, .. } = &mut trial.measured else { continue };
         result.lost = 1000;
     }
     let verdicts: Vec<_> = judge(&plan, &none).iter().map(|outcome| outcome.verdict).collect();
     assert_eq!(verdicts, [Verdict::Fail, Verdict::Fail]);
-    assert_eq!(value(model::Metric::RttP50, &none[0]), None);
+    assert_eq!(value(Metric::RttP50, &none[0]), None);
 }
 
 #[test]

@@ -1,43 +1,280 @@
 //! Both sides against each other over loopback: real sockets, no privileges.
 
-use std::{net::Ipv4Addr, thread};
+use std::{
+    io::Write,
+    net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream},
+    thread,
+    time::{Duration, Instant},
+};
 
-use model::{GoodputSpec, IpVersion, Nanos, Protocol};
+use model::{
+    Batch, BitRate, Bytes, Direction, GoodputSide, GoodputSpec, IpVersion, Mtu, Nanos, PayloadSize, Protocol,
+    ReceiveWay, Seat, SendWay, Side, SideFigures,
+    trial::{GoodputReceived, GoodputSent},
+};
 
-use super::{Receiver, Sender};
-use crate::{Control, ProbeError, control::NoWindow};
+use super::prepare;
+use crate::{Control, Prepared, ProbeError, control::NoWindow};
 
-fn spec(streams: u16) -> GoodputSpec {
+fn spec(protocol: Protocol) -> GoodputSpec {
     GoodputSpec {
-        protocol: Protocol::Tcp,
+        protocol,
         ip: IpVersion::V4,
-        streams,
+        streams: 1,
         duration: Nanos::from_secs(1),
-        warmup: Nanos::from_millis(100),
+        warmup: Nanos::from_millis(50),
+        direction: Direction::Forward,
+        mtu: None,
+        window: None,
+        congestion: None,
+        send: SendWay::Write,
+        receive: ReceiveWay::Read,
+        datagram: None,
+        batch: Batch::Mmsg,
+        rate: None,
+    }
+}
+
+fn tcp() -> GoodputSpec {
+    spec(Protocol::Tcp)
+}
+
+/// Paced, and slow enough for a busy machine.
+fn udp() -> GoodputSpec {
+    GoodputSpec { rate: Some(BitRate(10_000_000)), datagram: Some(PayloadSize(1000)), ..spec(Protocol::Udp) }
+}
+
+fn seat(spec: &GoodputSpec, peer: Option<SocketAddr>) -> Seat {
+    Seat {
+        endpoint: "a".to_owned(),
+        local: match spec.ip {
+            IpVersion::V4 => Ipv4Addr::LOCALHOST.into(),
+            IpVersion::V6 => Ipv6Addr::LOCALHOST.into(),
+        },
+        peer,
+        interface: "lo".to_owned(),
+        mtu: Mtu(65_536),
+        cpus: Vec::new(),
+        same_clock: true,
+    }
+}
+
+fn prepared(spec: &GoodputSpec) -> [Box<dyn Prepared>; 2] {
+    let far = prepare(spec, Side::Far, &seat(spec, None)).expect("far side");
+    let near = prepare(spec, Side::Near, &seat(spec, far.address())).expect("near side");
+    [near, far]
+}
+
+fn run(side: Box<dyn Prepared>, control: &Control) -> Result<GoodputSide, ProbeError> {
+    match side.run(control, &NoWindow)? {
+        SideFigures::Goodput(side) => Ok(*side),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// What both sides brought: near, far.
+fn measure(spec: &GoodputSpec) -> [GoodputSide; 2] {
+    let sides = prepared(spec);
+    thread::scope(|scope| {
+        sides
+            .map(|side| scope.spawn(|| run(side, &Control::default())))
+            .map(|side| side.join().expect("joins").expect("measured"))
+    })
+}
+
+/// What was sent and received each way, with what must be true of any transfer checked.
+fn flows(spec: &GoodputSpec) -> Vec<(GoodputSent, GoodputReceived)> {
+    let [near, far] = measure(spec);
+    let mut flows = Vec::new();
+    for (goes, from, to) in [(spec.sends_forward(), &near, &far), (spec.sends_back(), &far, &near)] {
+        assert_eq!((from.sent.is_some(), to.received.is_some()), (goes, goes));
+        if let (Some(sent), Some(received)) = (&from.sent, &to.received) {
+            assert_eq!(received.intervals_bps.len(), 1);
+            assert!(received.counted_bytes > 0 && received.counted_bytes < received.total_bytes, "{received:?}");
+            flows.push((sent.clone(), received.clone()));
+        }
+    }
+    flows
+}
+
+const DIRECTIONS: [Direction; 3] = [Direction::Forward, Direction::Reverse, Direction::Both];
+
+#[test]
+fn tcp_counts_the_same_bytes_at_both_ends_whichever_way() {
+    for direction in DIRECTIONS {
+        for (sent, received) in flows(&GoodputSpec { direction, streams: 3, ..tcp() }) {
+            assert_eq!(sent.total_bytes, received.total_bytes);
+            assert_eq!(sent.tcp.len(), 3);
+            assert_eq!((sent.buffer, received.buffer), (None, None));
+        }
     }
 }
 
 #[test]
-fn both_sides_count_the_same_bytes() {
-    for streams in [1, 3] {
-        let receiver = Receiver::prepare(&spec(streams), Ipv4Addr::LOCALHOST.into()).expect("receiver");
-        let peer = receiver.address();
+fn tcp_does_as_asked() {
+    let asked = GoodputSpec { congestion: Some("reno".to_owned()), window: Some(Bytes(100_000)), ..tcp() };
+    for (send, receive) in [
+        (SendWay::Write, ReceiveWay::Truncate),
+        (SendWay::ZeroCopy, ReceiveWay::Read),
+        (SendWay::Sendfile, ReceiveWay::Read),
+    ] {
+        let (sent, received) = flows(&GoodputSpec { send, receive, ..asked.clone() }).remove(0);
+        assert_eq!(sent.total_bytes, received.total_bytes, "{send} {receive}");
+        assert_eq!((sent.buffer, received.buffer), (asked.window, asked.window));
+        assert_eq!(sent.tcp[0].congestion, "reno");
+        assert!(sent.buffer_full > 0);
+        // Loopback always copies in the end.
+        let copied = sent.zero_copied.map(|reports| (reports.zero_copied == 0, reports.copied > 0));
+        assert_eq!(copied, (send == SendWay::ZeroCopy).then_some((true, true)));
+    }
+}
+
+#[test]
+fn an_unknown_congestion_control_is_refused_with_those_there_are() {
+    let spec = GoodputSpec { congestion: Some("nosuch".to_owned()), ..tcp() };
+    let error = prepare(&spec, Side::Far, &seat(&spec, None)).err().expect("refused").to_string();
+    assert!(error.contains("\"nosuch\"") && error.contains("cubic"), "{error}");
+}
+
+#[test]
+fn paced_datagrams_all_arrive_once_and_in_order_whichever_way() {
+    for batch in [Batch::Mmsg, Batch::Gso] {
+        for direction in DIRECTIONS {
+            for (sent, received) in flows(&GoodputSpec { direction, batch, streams: 2, ..udp() }) {
+                let (out, arrived) = (sent.datagrams.expect("udp"), received.datagrams.expect("udp"));
+                assert_eq!((arrived.received, arrived.overflowed), (out.sent, 0), "{batch} {direction}");
+                assert_eq!((arrived.duplicated, arrived.reordered, arrived.corrupt), (0, 0, 0));
+                assert_eq!((sent.total_bytes, received.total_bytes), (out.sent * 1000, out.sent * 1000));
+                assert_eq!((out.payload_size, out.intended_bps), (PayloadSize(1000), Some(10e6)));
+                let pacing = out.pacing.expect("paced");
+                assert_eq!(pacing.behind_ns.n, pacing.gap_ns.n + 2);
+            }
+        }
+    }
+}
+
+#[test]
+fn flat_out_every_datagram_that_is_missing_was_dropped_by_the_full_buffer() {
+    for (batch, datagram) in [(Batch::Mmsg, Some(1472)), (Batch::Mmsg, Some(16)), (Batch::Gso, Some(100))] {
+        let spec = GoodputSpec { batch, datagram: datagram.map(PayloadSize), ..spec(Protocol::Udp) };
+        let (sent, received) = flows(&spec).remove(0);
+        let (out, arrived) = (sent.datagrams.expect("udp"), received.datagrams.expect("udp"));
+        assert_eq!((arrived.duplicated, arrived.reordered, arrived.corrupt), (0, 0, 0));
+        assert_eq!((out.intended_bps, out.pacing), (None, None));
+        // Large datagrams are dropped as one.
+        assert_eq!(arrived.received == out.sent, arrived.overflowed == 0, "{arrived:?}");
+        if batch == Batch::Mmsg {
+            assert_eq!(arrived.received + arrived.overflowed, out.sent);
+        }
+    }
+}
+
+#[test]
+fn a_tiny_buffer_overflows_and_all_that_is_lost_is_counted() {
+    let spec = GoodputSpec { window: Some(Bytes(4096)), datagram: Some(PayloadSize(1472)), ..spec(Protocol::Udp) };
+    let (sent, received) = flows(&spec).remove(0);
+    let (out, arrived) = (sent.datagrams.expect("udp"), received.datagrams.expect("udp"));
+    assert_eq!(received.buffer, spec.window);
+    assert!(arrived.overflowed > 0, "{arrived:?}");
+    assert_eq!(arrived.overflowed, out.sent - arrived.received);
+}
+
+#[test]
+fn both_protocols_run_over_ipv6_and_datagrams_fill_the_mtu() {
+    for protocol in [tcp(), GoodputSpec { datagram: None, ..udp() }] {
+        let (sent, received) = flows(&GoodputSpec { ip: IpVersion::V6, ..protocol }).remove(0);
+        assert_eq!(sent.total_bytes, received.total_bytes);
+        // The loopback's MTU is more than IP can fill.
+        assert!(sent.datagrams.is_none_or(|datagrams| datagrams.payload_size == PayloadSize(65_487)));
+    }
+}
+
+#[test]
+fn datagrams_that_cannot_be_had_are_refused() {
+    for (size, batch) in [(15, Batch::Mmsg), (1473, Batch::Gso)] {
+        let spec = GoodputSpec { datagram: Some(PayloadSize(size)), batch, ..udp() };
+        let seat = Seat { mtu: Mtu(1500), ..seat(&spec, Some(([127, 0, 0, 1], 9).into())) };
+        let error = prepare(&spec, Side::Near, &seat).err().expect("refused");
+        assert!(matches!(error, ProbeError::Unable { .. }), "{error}");
+    }
+}
+
+#[test]
+fn whoever_connects_without_a_greeting_is_ignored() {
+    let spec = GoodputSpec { duration: Nanos::from_secs(1), ..tcp() };
+    let far = prepare(&spec, Side::Far, &seat(&spec, None)).expect("far side");
+    let mut stranger = TcpStream::connect(far.address().expect("listens")).expect("connects");
+    stranger.write_all(b"GET / HTTP/1.0\r\n\r\n").expect("sent");
+    let near = prepare(&spec, Side::Near, &seat(&spec, far.address())).expect("near side");
+    thread::scope(|scope| {
+        let far = scope.spawn(|| run(far, &Control::default()));
+        let sent = run(near, &Control::default()).expect("measured").sent.expect("it sent");
+        let received = far.join().expect("joins").expect("measured").received.expect("it received");
+        assert_eq!(sent.total_bytes, received.total_bytes);
+    });
+}
+
+#[test]
+fn each_second_is_told_by_the_receiver_as_it_passes() {
+    let [near, far] = prepared(&tcp());
+    let (near_control, far_control) = (Control::default(), Control::default());
+    thread::scope(|scope| {
+        let far = scope.spawn(|| run(far, &far_control));
+        run(near, &near_control).expect("measured");
+        let received = far.join().expect("joins").expect("measured").received.expect("it received");
+        assert_eq!(far_control.take_seconds(), received.intervals_bps);
+    });
+    assert!(near_control.take_seconds().is_empty());
+}
+
+#[test]
+fn data_that_ends_early_is_said_to() {
+    for spec in [tcp(), udp()] {
+        let [near, far] = prepared(&spec);
         thread::scope(|scope| {
-            let received = scope.spawn(|| receiver.serve(&Control::default(), &NoWindow));
-            let sender = Sender::prepare(&spec(streams), Ipv4Addr::LOCALHOST.into(), peer).expect("sender");
-            let sent = sender.run(&Control::default(), &NoWindow).expect("sent");
-            let received = received.join().expect("joins").expect("received");
-            assert_eq!(sent.total_bytes, received.total_bytes);
-            assert_eq!(received.intervals_bps.len(), 1);
-            assert!(received.counted_bytes < received.total_bytes && received.counted_bytes > 0);
+            let far = scope.spawn(|| run(far, &Control::default()));
+            stopped_soon(near, &Control::default(), Duration::from_secs(5));
+            let outcome = far.join().expect("joins");
+            match spec.protocol {
+                Protocol::Tcp => assert!(outcome.expect("measured").received.expect("it received").ended_early),
+                Protocol::Udp => assert!(matches!(outcome, Err(ProbeError::PeerClosed { .. })), "{outcome:?}"),
+            }
         });
     }
 }
 
 #[test]
-fn a_receiver_that_nobody_connects_to_can_be_stopped() {
-    let receiver = Receiver::prepare(&spec(1), Ipv4Addr::LOCALHOST.into()).expect("receiver");
-    let control = Control::default();
-    control.stop();
-    assert!(matches!(receiver.serve(&control, &NoWindow), Err(ProbeError::Cancelled)));
+fn each_side_can_be_stopped_in_every_state() {
+    // More than any machine needs to see it; waiting to the end would take far longer.
+    const SOON: Duration = Duration::from_secs(5);
+    for like in [tcp(), udp(), GoodputSpec { rate: None, ..udp() }, GoodputSpec { rate: Some(BitRate(1)), ..udp() }] {
+        for direction in DIRECTIONS {
+            let spec = GoodputSpec { duration: Nanos::from_secs(60), direction, ..like.clone() };
+            // Alone: a far side that nobody connects to, a near side that nobody serves.
+            let control = Control::default();
+            let far = prepare(&spec, Side::Far, &seat(&spec, None)).expect("far side");
+            stopped_soon(far, &control, SOON);
+            let [near, _far] = prepared(&spec);
+            stopped_soon(near, &Control::default(), SOON);
+            // Both, in the middle.
+            let sides = prepared(&spec);
+            thread::scope(|scope| {
+                for side in sides {
+                    scope.spawn(|| stopped_soon(side, &Control::default(), SOON));
+                }
+            });
+        }
+    }
+}
+
+fn stopped_soon(side: Box<dyn Prepared>, control: &Control, soon: Duration) {
+    thread::scope(|scope| {
+        let running = scope.spawn(|| run(side, control));
+        thread::sleep(Duration::from_millis(200));
+        let asked = Instant::now();
+        control.stop();
+        let outcome = running.join().expect("joins");
+        assert!(outcome.is_err(), "{outcome:?}");
+        assert!(asked.elapsed() < soon, "{:?}", asked.elapsed());
+    });
 }

@@ -7,9 +7,10 @@ use std::{
 };
 
 use kernel::clock;
-use model::{GoodputSpec, Nanos};
+use model::Nanos;
 
-use crate::{Control, ProbeError, Window};
+use super::transfer::Setting;
+use crate::{Control, ProbeError};
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -31,14 +32,15 @@ pub(super) fn sum(counters: &[AtomicU64]) -> u64 {
     counters.iter().map(|counter| counter.load(Relaxed)).sum()
 }
 
-/// Follows the counters through warm-up and counted time, both from `began` on.
+/// Follows the counters through warm-up and counted time, both from `began` on. `tell` hears of each whole second as it
+/// passes, in bit/s.
 pub(super) fn follow(
-    spec: &GoodputSpec,
+    setting: Setting<'_>,
     began: Nanos,
     counters: &[AtomicU64],
-    control: &Control,
-    window: &dyn Window,
+    tell: impl Fn(f64),
 ) -> Result<Counted, ProbeError> {
+    let Setting { spec, control, window, .. } = setting;
     control.expect(spec.warmup.0 + spec.duration.0);
     let reading = |until: Nanos| -> Result<(u64, u64), ProbeError> {
         wait_until(until, began, control)?;
@@ -50,7 +52,9 @@ pub(super) fn follow(
     let (mut then, mut before) = (opened, first);
     for second in 1..=spec.duration.0 / SECOND {
         let (now, total) = reading(Nanos(opened + second * SECOND))?;
-        intervals_bps.push(rate(total - before, now - then));
+        let bps = rate(total - before, now - then);
+        tell(bps);
+        intervals_bps.push(bps);
         (then, before) = (now, total);
     }
     let (closed, last) = reading(Nanos(opened + spec.duration.0))?;
@@ -64,7 +68,7 @@ pub(super) fn follow(
 }
 
 /// Bytes in a time as bit/s.
-pub(super) fn rate(bytes: u64, nanos: u64) -> f64 {
+fn rate(bytes: u64, nanos: u64) -> f64 {
     bytes as f64 * 8.0 * 1e9 / nanos as f64
 }
 

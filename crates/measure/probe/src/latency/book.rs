@@ -1,105 +1,242 @@
-//! The book of a ping-pong: which replies are still out, and what each reply that comes means. Pure.
+//! The book of a latency trial: which replies are still out, and what each reply that comes means. Pure.
 
-use stats::RttHistogram;
+use model::{
+    Nanos, TimeSummary,
+    trial::{OneWay, Variation},
+};
+use stats::TimeHistogram;
 
-/// Keeps count of replies. Messages are numbered from 0 and sent in order.
-pub(super) struct Book {
-    sample: RttHistogram,
-    /// Numbers whose reply did not come in time; small, since each costs a timeout.
-    missing: Vec<u32>,
-    late: u64,
-    reordered: u64,
-    /// Number of the latest reply so far.
-    latest: Option<u32>,
+use super::{
+    message::Reply,
+    recent::{Delays, Recent, State},
+};
+
+/// Messages that are remembered at least: copies and late replies are told from each other among so many (the window that
+/// RFC 5560 asks to be stated).
+pub(super) const LEAST_WINDOW: usize = 1 << 16;
+
+/// Keeps count of replies. Messages are numbered from 0 and sent in order, those of the warm-up first. Nothing is allocated
+/// after [`Book::new`].
+pub(super) struct Book<T> {
+    warmup: u64,
+    timeout: Nanos,
+    recent: Recent,
+    /// Messages sent so far.
+    sent: u64,
+    /// Messages without a reply that are remembered.
+    out: u64,
+    /// Number of the latest message that has a reply.
+    latest: Option<u64>,
+    /// Messages that count and have a reply.
+    answered: u64,
+    tally: Tally,
+    rtt: Sample,
+    /// There and back; only where the far side stamps.
+    one_way: Option<[Sample; 2]>,
+    trace: T,
 }
 
-/// What a reply was.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Arrival {
-    /// The one that is waited for.
-    Awaited,
-    /// One given up before, or a copy of one that came.
-    Other,
+/// Counts of replies, those of the warm-up left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Tally {
+    pub(super) lost: u64,
+    pub(super) late: u64,
+    pub(super) reordered: u64,
+    pub(super) duplicated: u64,
 }
 
-impl Book {
-    pub(super) fn new() -> Self {
-        Self { sample: RttHistogram::new(), missing: Vec::new(), late: 0, reordered: 0, latest: None }
+/// Delays of one kind, and how they vary from one packet to the next.
+struct Sample {
+    delay: TimeHistogram,
+    variation: TimeHistogram,
+}
+
+/// What a finished book says.
+pub(super) struct Closed<T> {
+    pub(super) sent: u64,
+    pub(super) tally: Tally,
+    pub(super) rtt: TimeHistogram,
+    pub(super) variation: Variation,
+    pub(super) one_way: Option<OneWay>,
+    pub(super) trace: T,
+}
+
+/// Sees the times of each reply that counts, as they were.
+pub(super) trait Trace {
+    /// A reply to a message that was to leave at `intended` was received.
+    fn replied(&mut self, intended: Nanos, received: Nanos);
+}
+
+impl Trace for () {
+    fn replied(&mut self, _intended: Nanos, _received: Nanos) {}
+}
+
+impl<T: Trace> Book<T> {
+    /// A book in which the first `warmup` messages do not count, and up to `window` messages are remembered, which must be
+    /// more than leave within the timeout.
+    pub(super) fn new(warmup: u64, timeout: Nanos, window: usize, one_way: bool, trace: T) -> Self {
+        Self {
+            warmup,
+            timeout,
+            recent: Recent::new(window.max(LEAST_WINDOW)),
+            sent: 0,
+            out: 0,
+            latest: None,
+            answered: 0,
+            tally: Tally::default(),
+            rtt: Sample::new(),
+            one_way: one_way.then(|| [Sample::new(), Sample::new()]),
+            trace,
+        }
     }
 
-    /// A reply to message `number` came while `awaited` is the one waited for.
-    pub(super) fn arrived(&mut self, number: u32, awaited: u32) -> Arrival {
-        if number == awaited {
-            self.latest = Some(number);
-            return Arrival::Awaited;
+    /// Number of the message to send next, also the count of those sent.
+    #[inline]
+    pub(super) fn next(&self) -> u64 {
+        self.sent
+    }
+
+    /// The next message was sent.
+    #[inline]
+    pub(super) fn sent(&mut self, intended: Nanos, departed: Nanos) {
+        let (number, state) = self.recent.put(self.sent, State::Out { intended, departed });
+        if let State::Out { .. } = state {
+            self.give_up(number);
         }
-        if let Some(at) = self.missing.iter().position(|missing| *missing == number) {
-            self.missing.swap_remove(at);
-            self.late += 1;
-            if self.latest.is_some_and(|latest| latest > number) {
-                self.reordered += 1;
+        self.sent += 1;
+        self.out += 1;
+    }
+
+    /// Remembered messages that have no reply yet.
+    pub(super) fn outstanding(&self) -> u64 {
+        self.out
+    }
+
+    /// Messages that count and have a reply.
+    pub(super) fn answered(&self) -> u64 {
+        self.answered
+    }
+
+    /// A reply came. Gives its number if it is the first to that message; copies and strangers have none.
+    #[inline]
+    pub(super) fn arrived(&mut self, reply: Reply, received: Nanos) -> Option<u64> {
+        let number = self.number(reply.number)?;
+        match self.recent.get(number)? {
+            State::Out { intended, departed } => {
+                self.answer(number, intended, delays(reply, intended, departed, received), received);
+                Some(number)
+            }
+            State::Answered(_) => {
+                self.tally.duplicated += u64::from(self.counts(number));
+                None
             }
         }
-        Arrival::Other
     }
 
-    /// The awaited reply came after this many nanoseconds.
-    pub(super) fn record(&mut self, rtt: u64) {
-        self.sample.record(rtt);
+    fn answer(&mut self, number: u64, intended: Nanos, delays: Delays, received: Nanos) {
+        self.recent.put(number, State::Answered(delays));
+        self.out -= 1;
+        let is_behind = self.latest.is_some_and(|latest| latest > number);
+        if !is_behind {
+            self.latest = Some(number);
+        }
+        if !self.counts(number) {
+            return;
+        }
+        self.answered += 1;
+        self.tally.reordered += u64::from(is_behind);
+        self.record(delays);
+        for neighbour in [number.checked_sub(1), number.checked_add(1)].into_iter().flatten() {
+            self.compare(neighbour, delays);
+        }
+        self.trace.replied(intended, received);
     }
 
-    /// The awaited reply came, but after the timeout.
-    pub(super) fn record_late(&mut self) {
-        self.late += 1;
-        self.sample.record_missing();
+    fn record(&mut self, delays: Delays) {
+        if delays.rtt <= self.timeout.0 {
+            self.rtt.delay.record(delays.rtt);
+        } else {
+            self.tally.late += 1;
+            self.rtt.delay.record_missing();
+        }
+        if let (Some(samples), Some(delays)) = (&mut self.one_way, delays.one_way) {
+            samples.iter_mut().zip(delays).for_each(|(sample, delay)| sample.delay.record(delay));
+        }
     }
 
-    /// The reply to this message is given up.
-    pub(super) fn gave_up(&mut self, number: u32) {
-        self.missing.push(number);
-        self.sample.record_missing();
+    /// Compares delays with those of a packet sent just before or after, if that has a reply.
+    fn compare(&mut self, neighbour: u64, delays: Delays) {
+        if !self.counts(neighbour) {
+            return;
+        }
+        let Some(State::Answered(others)) = self.recent.get(neighbour) else { return };
+        self.rtt.variation.record(delays.rtt.abs_diff(others.rtt));
+        if let (Some(samples), Some(these), Some(those)) = (&mut self.one_way, delays.one_way, others.one_way) {
+            for (sample, (this, that)) in samples.iter_mut().zip(these.into_iter().zip(those)) {
+                sample.variation.record(this.abs_diff(that));
+            }
+        }
     }
 
-    /// Sample, lost, late, reordered.
-    pub(super) fn close(self) -> (RttHistogram, u64, u64, u64) {
-        (self.sample, self.missing.len() as u64, self.late, self.reordered)
+    /// The reply to this message is no longer expected: nobody knows which of its ways it was lost on.
+    fn give_up(&mut self, number: u64) {
+        self.out -= 1;
+        if !self.counts(number) {
+            return;
+        }
+        self.tally.lost += 1;
+        self.rtt.delay.record_missing();
+        self.one_way.iter_mut().flatten().for_each(|sample| sample.delay.record_missing());
     }
+
+    fn counts(&self, number: u64) -> bool {
+        number >= self.warmup
+    }
+
+    /// The latest number sent that ends in these 32 bits.
+    fn number(&self, low: u32) -> Option<u64> {
+        let last = self.sent.checked_sub(1)?;
+        last.checked_sub((last as u32).wrapping_sub(low).into())
+    }
+
+    /// Nothing comes any more.
+    pub(super) fn close(mut self) -> Closed<T> {
+        let lost: Vec<u64> = self.recent.out().collect();
+        lost.into_iter().for_each(|number| self.give_up(number));
+        let delays = |[forward, reverse]: &[Sample; 2]| OneWay {
+            forward_ns: forward.delay.summary(),
+            reverse_ns: reverse.delay.summary(),
+        };
+        let variation = |way: usize| -> Option<TimeSummary> { Some(self.one_way.as_ref()?[way].variation.summary()) };
+        Closed {
+            sent: self.sent.saturating_sub(self.warmup),
+            tally: self.tally,
+            variation: Variation {
+                rtt_ns: self.rtt.variation.summary(),
+                forward_ns: variation(0),
+                reverse_ns: variation(1),
+            },
+            one_way: self.one_way.as_ref().map(delays),
+            rtt: self.rtt.delay,
+            trace: self.trace,
+        }
+    }
+}
+
+impl Sample {
+    fn new() -> Self {
+        Self { delay: TimeHistogram::new(), variation: TimeHistogram::new() }
+    }
+}
+
+/// One-way delays count from when the message really left. They are none where the far side put no stamps in that can be.
+fn delays(reply: Reply, intended: Nanos, departed: Nanos, received: Nanos) -> Delays {
+    let one_way = reply.far.and_then(|(came, left)| {
+        let forward = came.0.checked_sub(departed.0)?;
+        Some([forward, received.0.checked_sub(left.0)?])
+    });
+    Delays { rtt: received.0 - intended.0, one_way }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_late_reply_is_no_longer_lost_and_stays_over_the_timeout() {
-        let mut book = Book::new();
-        book.gave_up(0);
-        assert_eq!(book.arrived(0, 1), Arrival::Other);
-        assert_eq!(book.arrived(1, 1), Arrival::Awaited);
-        book.record(5_000);
-        let (sample, lost, late, reordered) = book.close();
-        assert_eq!((sample.len(), lost, late, reordered), (2, 0, 1, 0));
-        assert_eq!(sample.summary().max, None);
-    }
-
-    #[test]
-    fn a_reply_behind_a_later_one_is_reordered() {
-        let mut book = Book::new();
-        book.gave_up(0);
-        book.arrived(1, 1);
-        book.record(5_000);
-        book.arrived(0, 2);
-        let (_, lost, late, reordered) = book.close();
-        assert_eq!((lost, late, reordered), (0, 1, 1));
-    }
-
-    #[test]
-    fn a_copy_counts_for_nothing() {
-        let mut book = Book::new();
-        book.arrived(0, 0);
-        book.record(5_000);
-        assert_eq!(book.arrived(0, 1), Arrival::Other);
-        let (sample, lost, late, reordered) = book.close();
-        assert_eq!((sample.len(), lost, late, reordered), (1, 0, 0, 0));
-    }
-}
+mod tests;

@@ -1,222 +1,165 @@
 //! The side that sends first and holds the clock.
 
-use std::{
-    io::Read,
-    net::{IpAddr, SocketAddr, TcpStream, UdpSocket},
-    time::Duration,
-};
+use std::net::SocketAddr;
 
 use kernel::clock;
-use model::{LatencyResult, LatencySpec, Mtu, Nanos, PayloadSize, Protocol};
-use socket2::Type;
+use model::{
+    Amount, FrameSize, LatencyResult, LatencySpec, Nanos, PacketRate, PayloadSize, Seat, SideFigures, WaitMode,
+};
 
 use super::{
-    book::{Arrival, Book},
-    payload_of,
+    book::{Book, Closed, Trace},
+    carries_stamps, frame_of, load,
+    ping_pong::round_trips,
+    pipe::Pipe,
+    schedule::{Departures, messages_within},
+    stages::Stages,
+    talk::Talk,
 };
-use crate::{
-    Control, ProbeError, Window,
-    error::socket_error,
-    socket::{STOP_CHECK, bound, is_nothing_yet, is_refused, send_all, set_wait},
-};
+use crate::{Control, Prepared, ProbeError, Window, error::socket_error, far_address};
 
-/// A peer that answers nothing for this long is gone. Longer than the silence after which the controller gives an agent
-/// up, so that an agent that hangs is named as such.
-const GONE: Duration = Duration::from_secs(15);
-
-/// A prepared client: connected, with its message at hand.
-pub struct Client {
+/// A prepared client: connected, with its socket set up.
+pub(super) struct Client {
     spec: LatencySpec,
     pipe: Pipe,
-    peer: SocketAddr,
-    payload: PayloadSize,
+    frame: FrameSize,
     tcp_timestamps: bool,
-    message: Vec<u8>,
+    /// Whether the far side puts its stamps into replies.
+    with_stamps: bool,
+    /// Messages to remember.
+    window: usize,
 }
 
-enum Pipe {
-    Udp(UdpSocket),
-    Tcp(TcpStream),
-}
-
-/// How waiting for one reply ended.
-enum Wait {
-    Reply,
-    TimedOut,
-    Stopped,
+/// What a loop found out beside the book.
+struct Course {
+    achieved_pps: f64,
+    departures: Option<Departures>,
+    stages: Option<Stages>,
 }
 
 impl Client {
-    /// Connects to the server. `mtu` is that of the interface it leaves by.
-    pub fn prepare(spec: &LatencySpec, local: IpAddr, peer: SocketAddr, mtu: Mtu) -> Result<Self, ProbeError> {
-        let (pipe, tcp_timestamps) = match spec.protocol {
-            Protocol::Udp => (Pipe::Udp(connect_udp(spec, local, peer)?), false),
-            Protocol::Tcp => {
-                let stream = connect_tcp(spec, local, peer)?;
-                let timestamps = kernel::socket::tcp_info(&stream)?.timestamps;
-                (Pipe::Tcp(stream), timestamps)
-            }
-        };
-        let payload = payload_of(spec, tcp_timestamps, mtu)?;
-        let message = vec![0; payload.0 as usize];
-        Ok(Self { spec: spec.clone(), pipe, peer, payload, tcp_timestamps, message })
+    /// Connects to the server.
+    pub(super) fn prepare(spec: &LatencySpec, seat: &Seat) -> Result<Self, ProbeError> {
+        let window = load::window(spec)?;
+        let (mut frame, mut tcp_timestamps) = (spec.frame_size, false);
+        let mut pipe = Pipe::connect(spec, seat.local, far_address(seat)?, |timestamps| {
+            let (actual, payload) = frame_of(spec, timestamps, seat.mtu)?;
+            (frame, tcp_timestamps) = (actual, timestamps);
+            Ok(payload)
+        })?;
+        let with_stamps = carries_stamps(seat, pipe.length());
+        if spec.stamps {
+            pipe.stamp(kernel::ethtool::stamps_in_hardware(&seat.interface)?)?;
+        }
+        Ok(Self { spec: spec.clone(), pipe, frame, tcp_timestamps, with_stamps, window })
     }
 
-    /// Makes all round trips, warm-up first.
-    pub fn run(mut self, control: &Control, window: &dyn Window) -> Result<LatencyResult, ProbeError> {
-        let clock_cost_ns = clock::cost();
-        control.expect(self.spec.warmup + self.spec.count);
-        let _wakeable = match &self.pipe {
-            Pipe::Tcp(stream) => {
-                let stream = stream.try_clone().map_err(socket_error("duplicate the stream to", self.peer))?;
-                Some(control.wakes(stream))
-            }
-            Pipe::Udp(_) => None,
-        };
-        let (mut warm_up, mut book) = (Book::new(), Book::new());
-        self.round_trips(0..self.spec.warmup, &mut warm_up, control)?;
-        window.opened();
-        let began = clock::now();
-        self.round_trips(self.spec.warmup..self.spec.warmup + self.spec.count, &mut book, control)?;
-        let seconds = Nanos(clock::now().0 - began.0).as_secs_f64();
-        window.closed();
-        let (sample, lost, late, reordered) = book.close();
-        Ok(LatencyResult {
-            payload_size: self.payload,
-            tcp_timestamps: self.tcp_timestamps,
-            sent: self.spec.count,
-            lost,
-            late,
-            reordered,
-            rtt_ns: sample.summary(),
-            achieved_pps: (self.spec.count - lost) as f64 / seconds,
-            clock_cost_ns,
-            histogram: sample.encode(),
-        })
-    }
-
-    fn round_trips(
-        &mut self,
-        numbers: std::ops::Range<u64>,
-        book: &mut Book,
+    /// Measures; `trace` sees the times of each reply that counts, and is given back.
+    pub(super) fn measure<T: Trace>(
+        mut self,
         control: &Control,
-    ) -> Result<(), ProbeError> {
-        let mut heard = clock::now();
-        for number in numbers {
-            if control.stopped() {
-                return Err(ProbeError::Cancelled);
-            }
-            // The message has room for 32 bits; over 4 billion round trips the number comes round, long after any reply.
-            let short = number as u32;
-            self.message[..4].copy_from_slice(&short.to_be_bytes());
-            let sent = clock::now();
-            self.send()?;
-            match self.wait(short, sent, book, control)? {
-                Wait::Reply => {
-                    heard = clock::now();
-                    self.note(heard.0 - sent.0, book);
-                }
-                Wait::TimedOut => {
-                    book.gave_up(short);
-                    self.check_alive(heard)?;
-                }
-                Wait::Stopped => return Err(ProbeError::Cancelled),
-            }
-            control.reached(number + 1);
-        }
-        Ok(())
-    }
-
-    fn check_alive(&self, heard: Nanos) -> Result<(), ProbeError> {
-        let waited = Duration::from_nanos(clock::now().0 - heard.0);
-        if waited > GONE.max(3 * Duration::from(self.spec.timeout)) {
-            return Err(ProbeError::NoAnswer { peer: self.peer, waited });
-        }
-        Ok(())
-    }
-
-    fn note(&self, rtt: u64, book: &mut Book) {
-        if rtt <= self.spec.timeout.0 { book.record(rtt) } else { book.record_late() }
-    }
-
-    fn send(&mut self) -> Result<(), ProbeError> {
-        let sent = match &mut self.pipe {
-            Pipe::Udp(socket) => match socket.send(&self.message) {
-                // The kernel hands an earlier datagram's ICMP error to this call; this one was not sent yet.
-                Err(error) if is_refused(&error) => socket.send(&self.message).map(|_| ()),
-                other => other.map(|_| ()),
-            },
-            Pipe::Tcp(stream) => send_all(stream, &self.message),
+        window: &dyn Window,
+        trace: T,
+    ) -> Result<(LatencyResult, T), ProbeError> {
+        let clock_cost_ns = clock::cost();
+        let stream = self.pipe.stream().map(|stream| stream.try_clone()).transpose();
+        let stream = stream.map_err(socket_error("duplicate the stream to", self.pipe.peer()))?;
+        let _wakeable = stream.map(|stream| control.wakes(stream));
+        let book = Book::new(self.spec.warmup, self.spec.timeout, self.window, self.with_stamps, trace);
+        let mut talk = Talk::new(&mut self.pipe, book, self.spec.timeout, self.with_stamps, control);
+        let course = match self.spec.rate {
+            None => ping_pong(&mut talk, &self.spec, window),
+            Some(rate) => under_load(&mut talk, &self.spec, rate, window),
         };
-        sent.map_err(socket_error("send to", self.peer))
+        // Being stopped ends the stream, which the loop may see as an error of its own.
+        let course = course.map_err(|error| if control.stopped() { ProbeError::Cancelled } else { error })?;
+        let closed = talk.book.close();
+        self.result(closed, course, clock_cost_ns)
     }
 
-    /// Waits for the reply to `number`; replies to others are entered in the book on the way.
-    fn wait(&mut self, number: u32, sent: Nanos, book: &mut Book, control: &Control) -> Result<Wait, ProbeError> {
-        match &mut self.pipe {
-            Pipe::Udp(socket) => loop {
-                match socket.recv(&mut self.message) {
-                    Ok(4..) if book.arrived(number_in(&self.message), number) == Arrival::Awaited => {
-                        return Ok(Wait::Reply);
-                    }
-                    Ok(_) => {}
-                    Err(error) if is_nothing_yet(&error) || is_refused(&error) => {}
-                    Err(error) => return Err(socket_error("receive from", self.peer)(error)),
-                }
-                if clock::now().0 - sent.0 > self.spec.timeout.0 {
-                    return Ok(Wait::TimedOut);
-                }
-                if control.stopped() {
-                    return Ok(Wait::Stopped);
-                }
-            },
-            Pipe::Tcp(stream) => {
-                let mut have = 0;
-                while have < self.message.len() {
-                    match stream.read(&mut self.message[have..]) {
-                        Ok(0) if control.stopped() => return Ok(Wait::Stopped),
-                        Ok(0) => return Err(ProbeError::PeerClosed { peer: self.peer }),
-                        Ok(length) => have += length,
-                        Err(error) if is_nothing_yet(&error) => {
-                            if control.stopped() {
-                                return Ok(Wait::Stopped);
-                            }
-                            // TCP brings every byte or ends: a reply can be late here, never lost.
-                            let waited = Duration::from_nanos(clock::now().0 - sent.0);
-                            if waited > GONE.max(3 * Duration::from(self.spec.timeout)) {
-                                return Err(ProbeError::NoAnswer { peer: self.peer, waited });
-                            }
-                        }
-                        Err(error) => return Err(socket_error("receive from", self.peer)(error)),
-                    }
-                }
-                Ok(Wait::Reply)
-            }
-        }
+    fn result<T>(
+        &self,
+        closed: Closed<T>,
+        course: Course,
+        clock_cost_ns: f64,
+    ) -> Result<(LatencyResult, T), ProbeError> {
+        let Closed { sent, tally, rtt, variation, one_way, trace } = closed;
+        let result = LatencyResult {
+            frame_size: self.frame,
+            payload_size: PayloadSize(self.pipe.length() as u32),
+            tcp_timestamps: self.tcp_timestamps,
+            sent,
+            lost: tally.lost,
+            late: tally.late,
+            reordered: tally.reordered,
+            duplicated: tally.duplicated,
+            overflowed: self.pipe.overflowed()?,
+            // The far side tells these.
+            answered: 0,
+            far_overflowed: 0,
+            rtt_ns: rtt.summary(),
+            intended_pps: self.spec.rate.map(|rate| rate.0 as f64),
+            achieved_pps: course.achieved_pps,
+            pacing: course.departures.as_ref().map(Departures::pacing),
+            variation,
+            one_way,
+            stages: course.stages.as_ref().map(Stages::figures).unwrap_or_default(),
+            hardware_stamps: course.stages.as_ref().is_some_and(Stages::by_card),
+            napi: kernel::stamp::napi(&self.pipe)?,
+            clock_cost_ns,
+            histogram: rtt.encode(),
+        };
+        Ok((result, trace))
     }
 }
 
-fn number_in(message: &[u8]) -> u32 {
-    u32::from_be_bytes([message[0], message[1], message[2], message[3]])
+fn ping_pong<T: Trace>(talk: &mut Talk<'_, T>, spec: &LatencySpec, window: &dyn Window) -> Result<Course, ProbeError> {
+    talk.control.expect(match spec.amount {
+        Amount::Count(count) => spec.warmup + count,
+        Amount::Duration(duration) => duration.0,
+    });
+    let [mut warm_up, mut stages] = [spec.stamps, spec.stamps].map(|stamps| stamps.then(Stages::new));
+    round_trips(talk, Amount::Count(spec.warmup), spec.timeout, warm_up.as_mut())?;
+    window.opened();
+    let began = clock::now();
+    round_trips(talk, spec.amount, spec.timeout, stages.as_mut())?;
+    let seconds = Nanos(clock::now().0 - began.0).as_secs_f64();
+    window.closed();
+    Ok(Course { achieved_pps: talk.book.answered() as f64 / seconds, departures: None, stages })
 }
 
-/// A sleeping receive wakes by itself to see the timeout or a wish to stop.
-fn patience(spec: &LatencySpec) -> Duration {
-    Duration::from(spec.timeout).min(STOP_CHECK)
+/// The warm-up has a schedule of its own, at the same rate: counters are read between it and the counted time, which would
+/// put the sender behind.
+fn under_load<T: Trace>(
+    talk: &mut Talk<'_, T>,
+    spec: &LatencySpec,
+    rate: PacketRate,
+    window: &dyn Window,
+) -> Result<Course, ProbeError> {
+    let messages = match spec.amount {
+        Amount::Count(count) => count,
+        Amount::Duration(duration) => messages_within(duration, rate),
+    };
+    talk.control.expect(spec.warmup + messages);
+    if spec.mode == WaitMode::Block {
+        clock::wake_on_time()?;
+    }
+    let [mut warm_up, mut departures] = [rate, rate].map(Departures::new);
+    load::send_by_schedule(talk, rate, spec.warmup, spec.mode, &mut warm_up)?;
+    window.opened();
+    load::send_by_schedule(talk, rate, messages, spec.mode, &mut departures)?;
+    load::drain(talk, spec.timeout, spec.mode)?;
+    window.closed();
+    Ok(Course { achieved_pps: departures.achieved_pps(), departures: Some(departures), stages: None })
 }
 
-fn connect_udp(spec: &LatencySpec, local: IpAddr, peer: SocketAddr) -> Result<UdpSocket, ProbeError> {
-    let socket = bound(SocketAddr::new(local, 0), Type::DGRAM)?;
-    socket.connect(&peer.into()).map_err(socket_error("connect to", peer))?;
-    set_wait(&socket, spec.mode, Some(patience(spec)), peer)?;
-    Ok(socket.into())
-}
+impl Prepared for Client {
+    fn address(&self) -> Option<SocketAddr> {
+        None
+    }
 
-fn connect_tcp(spec: &LatencySpec, local: IpAddr, peer: SocketAddr) -> Result<TcpStream, ProbeError> {
-    let socket = bound(SocketAddr::new(local, 0), Type::STREAM)?;
-    socket.connect_timeout(&peer.into(), GONE).map_err(socket_error("connect to", peer))?;
-    socket.set_tcp_nodelay(true).map_err(socket_error("set TCP_NODELAY for", peer))?;
-    // TCP brings every byte or ends, so that no timeout is needed to notice a loss.
-    set_wait(&socket, spec.mode, None, peer)?;
-    Ok(socket.into())
+    fn run(self: Box<Self>, control: &Control, window: &dyn Window) -> Result<SideFigures, ProbeError> {
+        let (result, ()) = self.measure(control, window, ())?;
+        Ok(SideFigures::LatencyNear(Box::new(result)))
+    }
 }

@@ -1,29 +1,30 @@
 //! The side that answers each message with itself.
 
 use std::{
-    io::{self, Read},
-    net::{IpAddr, SocketAddr, TcpListener, TcpStream, UdpSocket},
+    io::{self, Read, Write},
+    net::{SocketAddr, TcpListener, TcpStream, UdpSocket},
     thread,
     time::Duration,
 };
 
-use model::{LatencySpec, Mtu, Protocol};
+use kernel::clock;
+use model::{LatencySpec, Protocol, Seat, SideFigures, probe::ONE_WAY_LEAST_PAYLOAD};
 use socket2::{SockRef, Type};
 
-use super::payload_of;
+use super::{carries_stamps, frame_of, make_room, message, pipe::stream_buffer};
 use crate::{
-    Control, ProbeError,
+    Control, Prepared, ProbeError, Window,
     error::socket_error,
-    socket::{STOP_CHECK, bound, is_nothing_yet, is_refused, send_all, set_wait},
+    socket::{STOP_CHECK, bound, is_nothing_yet, is_refused, set_wait},
 };
 
 /// Larger than any payload.
 const BUFFER: usize = 65_536;
 
 /// A prepared server.
-pub struct Server {
+pub(super) struct Server {
     spec: LatencySpec,
-    mtu: Mtu,
+    seat: Seat,
     address: SocketAddr,
     door: Door,
 }
@@ -34,12 +35,13 @@ enum Door {
 }
 
 impl Server {
-    /// Listens on a free port of this address. `mtu` is that of the interface.
-    pub fn prepare(spec: &LatencySpec, local: IpAddr, mtu: Mtu) -> Result<Self, ProbeError> {
-        let any_port = SocketAddr::new(local, 0);
+    /// Listens on a free port of this address.
+    pub(super) fn prepare(spec: &LatencySpec, seat: &Seat) -> Result<Self, ProbeError> {
+        let any_port = SocketAddr::new(seat.local, 0);
         let door = match spec.protocol {
             Protocol::Udp => {
                 let socket = bound(any_port, Type::DGRAM)?;
+                make_room(&socket, spec)?;
                 set_wait(&socket, spec.mode, Some(STOP_CHECK), any_port)?;
                 Door::Udp(socket.into())
             }
@@ -55,16 +57,11 @@ impl Server {
             Door::Tcp(listener) => listener.local_addr(),
         };
         let address = address.map_err(socket_error("ask the port of", any_port))?;
-        Ok(Self { spec: spec.clone(), mtu, address, door })
-    }
-
-    /// Where it listens.
-    pub fn address(&self) -> SocketAddr {
-        self.address
+        Ok(Self { spec: spec.clone(), seat: seat.clone(), address, door })
     }
 
     /// Answers until stopped, or until a TCP client hangs up. Gives the number of messages answered.
-    pub fn serve(self, control: &Control) -> Result<u64, ProbeError> {
+    pub(super) fn serve(&self, control: &Control) -> Result<u64, ProbeError> {
         match &self.door {
             Door::Udp(socket) => self.serve_udp(socket, control),
             Door::Tcp(listener) => match self.accept(listener, control)? {
@@ -79,27 +76,25 @@ impl Server {
         let Some((mut length, peer)) = self.first_datagram(socket, &mut buffer, control)? else { return Ok(0) };
         // A connected socket saves a route look-up for each answer, and lets nobody else in.
         socket.connect(peer).map_err(socket_error("connect to", peer))?;
+        let with_stamps = carries_stamps(&self.seat, self.payload(false)?);
         let mut answered = 0;
-        loop {
-            match socket.send(&buffer[..length]) {
-                Ok(_) => answered += 1,
-                Err(error) if is_nothing_yet(&error) || is_refused(&error) => {}
-                Err(error) => return Err(socket_error("send to", peer)(error)),
-            }
-            loop {
-                match socket.recv(&mut buffer) {
-                    Ok(received) => {
-                        length = received;
-                        break;
-                    }
-                    Err(error) if is_nothing_yet(&error) || is_refused(&error) => {}
-                    Err(error) => return Err(socket_error("receive from", peer)(error)),
-                }
-                if control.stopped() {
-                    return Ok(answered);
+        while !control.stopped() {
+            if length > 0 {
+                stamp(&mut buffer[..length], with_stamps);
+                match socket.send(&buffer[..length]) {
+                    Ok(_) => answered += 1,
+                    // No room, or an earlier datagram's ICMP error: this one is sent again.
+                    Err(error) if is_nothing_yet(&error) || is_refused(&error) => continue,
+                    Err(error) => return Err(socket_error("send to", peer)(error)),
                 }
             }
+            length = match socket.recv(&mut buffer) {
+                Ok(length) => length,
+                Err(error) if is_nothing_yet(&error) || is_refused(&error) => 0,
+                Err(error) => return Err(socket_error("receive from", peer)(error)),
+            };
         }
+        Ok(answered)
     }
 
     fn first_datagram(
@@ -134,34 +129,94 @@ impl Server {
         socket.set_nonblocking(false).map_err(socket_error("clear O_NONBLOCK for", peer))?;
         socket.set_tcp_nodelay(true).map_err(socket_error("set TCP_NODELAY for", peer))?;
         set_wait(&socket, self.spec.mode, None, peer)?;
-        let timestamps = kernel::socket::tcp_info(&stream)?.timestamps;
-        let mut message = vec![0; payload_of(&self.spec, timestamps, self.mtu)?.0 as usize];
+        let payload = self.payload(kernel::socket::tcp_state(&stream)?.timestamps)?;
+        let with_stamps = carries_stamps(&self.seat, payload);
         let copy = stream.try_clone().map_err(socket_error("duplicate the stream to", peer))?;
         let _wakeable = control.wakes(copy);
-        let mut answered = 0;
-        while read_message(&mut stream, &mut message, control).map_err(socket_error("receive from", peer))? {
-            send_all(&mut stream, &message).map_err(socket_error("send to", peer))?;
-            answered += 1;
+        let mut buffer = vec![0; stream_buffer(&self.spec, payload)];
+        let (mut have, mut answered) = (0, 0);
+        loop {
+            match receive(&mut stream, &mut buffer[have..], control).map_err(socket_error("receive from", peer))? {
+                0 => return Ok(answered),
+                received => have += received,
+            }
+            let whole = have - have % payload;
+            // Each by itself, so that each is a segment of its own.
+            for message in buffer[..whole].chunks_exact_mut(payload) {
+                stamp(message, with_stamps);
+                if !send(&mut stream, message, control).map_err(socket_error("send to", peer))? {
+                    return Ok(answered);
+                }
+                answered += 1;
+            }
+            buffer.copy_within(whole..have, 0);
+            have -= whole;
         }
-        Ok(answered)
+    }
+
+    fn payload(&self, tcp_timestamps: bool) -> Result<usize, ProbeError> {
+        Ok(frame_of(&self.spec, tcp_timestamps, self.seat.mtu)?.1.0 as usize)
+    }
+
+    /// Datagrams that its full socket buffer dropped.
+    fn overflowed(&self) -> Result<u64, ProbeError> {
+        match &self.door {
+            Door::Udp(socket) => Ok(kernel::socket::drops(socket)?),
+            Door::Tcp(_) => Ok(0),
+        }
     }
 }
 
-/// Fills `message`; `false` when the client hung up or the server shall stop.
-fn read_message(stream: &mut TcpStream, message: &mut [u8], control: &Control) -> io::Result<bool> {
-    let mut have = 0;
-    while have < message.len() {
-        match stream.read(&mut message[have..]) {
-            Ok(0) => return Ok(false),
-            Ok(length) => have += length,
-            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => return Ok(false),
+impl Prepared for Server {
+    fn address(&self) -> Option<SocketAddr> {
+        Some(self.address)
+    }
+
+    fn run(self: Box<Self>, control: &Control, _window: &dyn Window) -> Result<SideFigures, ProbeError> {
+        let answered = self.serve(control)?;
+        Ok(SideFigures::LatencyFar { answered, overflowed: self.overflowed()? })
+    }
+}
+
+/// Puts the two stamps into a message that was received just now and is sent at once: one reading of the clock serves for
+/// both, because a second one would take longer than all that happens between them.
+#[inline]
+fn stamp(message: &mut [u8], with_stamps: bool) {
+    if with_stamps && message.len() >= ONE_WAY_LEAST_PAYLOAD.0 as usize {
+        let now = clock::now();
+        message::put_stamps(message, now, now);
+    }
+}
+
+/// Receives what there is; 0 when the client hung up or the server shall stop.
+fn receive(stream: &mut TcpStream, buffer: &mut [u8], control: &Control) -> io::Result<usize> {
+    loop {
+        match stream.read(buffer) {
+            Err(error) if hung_up(&error) => return Ok(0),
             Err(error) if is_nothing_yet(&error) => {
                 if control.stopped() {
-                    return Ok(false);
+                    return Ok(0);
                 }
             }
+            received => return received,
+        }
+    }
+}
+
+/// Sends all of a message; `false` when the client hung up or the server shall stop.
+fn send(stream: &mut TcpStream, mut message: &[u8], control: &Control) -> io::Result<bool> {
+    while !message.is_empty() {
+        match stream.write(message) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(length) => message = &message[length..],
+            Err(error) if is_nothing_yet(&error) && !control.stopped() => {}
+            Err(error) if hung_up(&error) || control.stopped() => return Ok(false),
             Err(error) => return Err(error),
         }
     }
     Ok(true)
+}
+
+fn hung_up(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe)
 }

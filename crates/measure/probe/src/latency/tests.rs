@@ -1,26 +1,46 @@
-//! Both sides against each other over loopback: real sockets, no privileges.
+//! Both sides against each other over loopback: real sockets. Busy polling alone needs root.
+
+mod load;
 
 use std::{
-    net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket},
     thread,
 };
 
-use model::{FrameSize, IpVersion, LatencySpec, Mtu, Nanos, Protocol, WaitMode};
+use kernel::clock;
+use model::{
+    Amount, FrameSize, IpVersion, LatencyResult, LatencySpec, Mtu, Nanos, PacketRate, Protocol, Seat, WaitMode,
+    trial::StageName,
+};
 
 use super::{Client, Server};
-use crate::{Control, ProbeError, control::NoWindow};
+use crate::{Control, Prepared, ProbeError, control::NoWindow};
 
 const LOOPBACK_MTU: Mtu = Mtu(65_536);
 
-fn spec(protocol: Protocol, ip: IpVersion, mode: WaitMode) -> LatencySpec {
+pub(super) fn spec(protocol: Protocol, ip: IpVersion, mode: WaitMode) -> LatencySpec {
     LatencySpec {
         protocol,
         ip,
         mode,
         frame_size: FrameSize(128),
-        count: 200,
+        amount: Amount::Count(200),
         warmup: 10,
         timeout: Nanos::from_millis(500),
+        rate: None,
+        stamps: false,
+    }
+}
+
+pub(super) fn seat(ip: IpVersion, peer: Option<SocketAddr>) -> Seat {
+    Seat {
+        endpoint: "a".to_owned(),
+        local: loopback(ip),
+        peer,
+        interface: "lo".to_owned(),
+        mtu: LOOPBACK_MTU,
+        cpus: Vec::new(),
+        same_clock: true,
     }
 }
 
@@ -35,38 +55,94 @@ fn loopback(ip: IpVersion) -> IpAddr {
 fn every_kind_of_ping_pong_counts_each_round_trip() {
     for protocol in [Protocol::Udp, Protocol::Tcp] {
         for ip in [IpVersion::V4, IpVersion::V6] {
-            for mode in [WaitMode::Spin, WaitMode::Block] {
-                let spec = spec(protocol, ip, mode);
-                let server = Server::prepare(&spec, loopback(ip), LOOPBACK_MTU).expect("server");
-                let address = server.address();
-                let serving = Control::default();
-                thread::scope(|scope| {
-                    let answered = scope.spawn(|| server.serve(&serving));
-                    let client = Client::prepare(&spec, loopback(ip), address, LOOPBACK_MTU).expect("client");
-                    let result = client.run(&Control::default(), &NoWindow).expect("result");
-                    serving.stop();
-                    assert_eq!(answered.join().expect("joins").expect("serves"), 210);
-                    assert_eq!((result.sent, result.lost, result.late), (200, 0, 0));
-                    assert_eq!(result.rtt_ns.n, 200);
-                    assert!(result.rtt_ns.min <= result.rtt_ns.p50 && result.rtt_ns.p50 <= result.rtt_ns.max);
-                });
+            for mode in [WaitMode::Spin, WaitMode::Block, WaitMode::BusyPoll] {
+                let (result, answered) = measure(&spec(protocol, ip, mode), &seat(ip, None));
+                assert_eq!(answered, 210);
+                assert_eq!((result.sent, result.lost, result.late), (200, 0, 0));
+                assert_eq!((result.rtt_ns.n, result.variation.rtt_ns.n), (200, 199));
+                assert!(result.rtt_ns.min <= result.rtt_ns.p50 && result.rtt_ns.p50 <= result.rtt_ns.max);
+                assert_eq!((result.pacing, result.intended_pps, result.napi), (None, None, None));
             }
         }
     }
 }
 
 #[test]
+fn a_trial_of_a_duration_ends_with_it() {
+    for (protocol, rate) in [(Protocol::Udp, None), (Protocol::Tcp, None), (Protocol::Udp, Some(PacketRate(1000)))] {
+        let amount = Amount::Duration(Nanos::from_millis(100));
+        let spec = LatencySpec { amount, rate, ..spec(protocol, IpVersion::V4, WaitMode::Block) };
+        let began = clock::now();
+        let (result, answered) = measure(&spec, &seat(IpVersion::V4, None));
+        assert!(clock::now().0 - began.0 >= 99_000_000, "the last message under load is due at 99 ms");
+        assert!(result.sent > 0 && answered == result.sent + spec.warmup);
+        assert!(rate.is_none() || result.sent == 100);
+    }
+}
+
+#[test]
+fn one_way_delays_are_there_where_one_clock_and_room_for_stamps_are() {
+    for protocol in [Protocol::Udp, Protocol::Tcp] {
+        let spec = spec(protocol, IpVersion::V4, WaitMode::Spin);
+        let (result, _) = measure(&spec, &seat(IpVersion::V4, None));
+        let one_way = result.one_way.expect("one clock");
+        assert_eq!((one_way.forward_ns.n, one_way.reverse_ns.n), (200, 200));
+        // One reading of the far side divides each RTT in two, so that the parts make up the whole.
+        let parts = one_way.forward_ns.mean.expect("all came") + one_way.reverse_ns.mean.expect("all came");
+        assert!((parts - result.rtt_ns.mean.expect("all came")).abs() < 1.0);
+        assert_eq!(result.variation.forward_ns.expect("one clock").n, 199);
+
+        let (result, _) = measure(&spec, &Seat { same_clock: false, ..seat(IpVersion::V4, None) });
+        assert_eq!((result.one_way, result.variation.forward_ns), (None, None));
+        let small = LatencySpec { frame_size: FrameSize(64), ..spec };
+        let (result, _) = measure(&small, &seat(IpVersion::V4, None));
+        assert_eq!((result.one_way, result.rtt_ns.n), (None, 200));
+    }
+}
+
+#[test]
+fn stamps_split_each_round_trip() {
+    for (ip, mode) in [(IpVersion::V4, WaitMode::Spin), (IpVersion::V6, WaitMode::Block)] {
+        let spec = LatencySpec { stamps: true, warmup: 100, ..spec(Protocol::Udp, ip, mode) };
+        let (result, answered) = measure(&spec, &seat(ip, None));
+        assert_eq!((answered, result.lost, result.hardware_stamps), (300, 0, false));
+        let names = [StageName::NearSend, StageName::WireAndFar, StageName::NearReceive];
+        assert_eq!(result.stages.iter().map(|stage| stage.stage).collect::<Vec<_>>(), names);
+        for stage in &result.stages {
+            assert!(
+                stage.time_ns.n > 0 && stage.time_ns.n <= 200 && stage.time_ns.min <= result.rtt_ns.max,
+                "{stage:?}"
+            );
+        }
+    }
+}
+
+/// Both sides against each other: the near side's figures, and how many messages the far side answered.
+fn measure(spec: &LatencySpec, far: &Seat) -> (LatencyResult, u64) {
+    let server = Server::prepare(spec, far).expect("server");
+    let near = Seat { peer: server.address(), ..far.clone() };
+    let serving = Control::default();
+    thread::scope(|scope| {
+        let answered = scope.spawn(|| server.serve(&serving));
+        let client = Client::prepare(spec, &near).expect("client");
+        let (result, ()) = client.measure(&Control::default(), &NoWindow, ()).expect("result");
+        serving.stop();
+        (result, answered.join().expect("joins").expect("serves"))
+    })
+}
+
+#[test]
 fn replies_that_never_come_are_lost_and_stay_in_the_sample() {
     let deaf = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).expect("binds");
     let spec = LatencySpec {
-        count: 3,
+        amount: Amount::Count(3),
         warmup: 0,
         timeout: Nanos::from_millis(20),
         ..spec(Protocol::Udp, IpVersion::V4, WaitMode::Spin)
     };
     let peer = deaf.local_addr().expect("bound");
-    let client = Client::prepare(&spec, Ipv4Addr::LOCALHOST.into(), peer, LOOPBACK_MTU).expect("client");
-    let result = client.run(&Control::default(), &NoWindow).expect("result");
+    let client = Client::prepare(&spec, &seat(IpVersion::V4, Some(peer))).expect("client");
+    let result = client.measure(&Control::default(), &NoWindow, ()).expect("result").0;
     assert_eq!((result.lost, result.rtt_ns.n, result.rtt_ns.max), (3, 3, None));
 }
 
@@ -75,8 +151,8 @@ fn a_stopped_client_gives_up_at_once() {
     let deaf = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).expect("binds");
     let spec = spec(Protocol::Udp, IpVersion::V4, WaitMode::Block);
     let peer = deaf.local_addr().expect("bound");
-    let client = Client::prepare(&spec, Ipv4Addr::LOCALHOST.into(), peer, LOOPBACK_MTU).expect("client");
+    let client = Client::prepare(&spec, &seat(IpVersion::V4, Some(peer))).expect("client");
     let control = Control::default();
     control.stop();
-    assert!(matches!(client.run(&control, &NoWindow), Err(ProbeError::Cancelled)));
+    assert!(matches!(client.measure(&control, &NoWindow, ()), Err(ProbeError::Cancelled)));
 }

@@ -1,7 +1,7 @@
 //! Distribution of RTT by percentile.
 
 use maud::Markup;
-use stats::RttHistogram;
+use stats::TimeHistogram;
 
 use super::chart::{Axis, Chart, LegendEntry, Scale, Series};
 use crate::{
@@ -58,8 +58,8 @@ fn marks(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
 }
 
 /// The samples of all trials as one; `None` when a stored sample cannot be read.
-fn merged(group: &LatencyGroup<'_>) -> Option<RttHistogram> {
-    let mut samples = group.trials.iter().map(|(_, result)| RttHistogram::decode(&result.histogram));
+fn merged(group: &LatencyGroup<'_>) -> Option<TimeHistogram> {
+    let mut samples = group.trials.iter().map(|(_, result)| TimeHistogram::decode(&result.histogram));
     let mut all = samples.next()?.ok()?;
     for sample in samples {
         all.merge(&sample.ok()?);

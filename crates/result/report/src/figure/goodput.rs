@@ -3,44 +3,45 @@
 use maud::Markup;
 
 use super::chart::{Axis, Chart, LegendEntry, Series};
-use crate::{groups::GoodputGroup, show, texts::Texts};
+use crate::{groups::FlowGroup, show, texts::Texts};
 
-/// A line for each trial, a colour for each configuration. `None` without figures.
-pub(crate) fn goodput_over_time(groups: &[GoodputGroup<'_>], t: &Texts) -> Option<Markup> {
-    let seconds = groups.iter().filter_map(GoodputGroup::seconds);
+/// A line for each trial, a colour for each direction of each configuration. `None` without figures.
+pub(crate) fn goodput_over_time(flows: &[FlowGroup<'_>], t: &Texts) -> Option<Markup> {
+    let seconds = flows.iter().filter_map(FlowGroup::seconds);
     let highest = seconds.map(|(_, fastest)| fastest).reduce(f64::max)?;
-    let longest = groups.iter().flat_map(|group| &group.trials).map(|(_, it)| it.intervals_bps.len()).max()?;
+    let all = flows.iter().flat_map(|group| &group.flows);
+    let longest = all.map(|(_, flow)| flow.received.intervals_bps.len()).max()?;
     let (size, unit) = show::rate_unit(highest);
     let chart = Chart {
         id: "goodput-over-time",
         title: t.get("figure-goodput"),
         note: t.get("figure-goodput-note"),
-        description: groups.iter().filter_map(|group| range(group, t)).collect::<Vec<_>>().join("; "),
+        description: flows.iter().filter_map(|group| range(group, t)).collect::<Vec<_>>().join("; "),
         x: Axis::seconds(t.get("axis-seconds"), longest),
         y: Axis::from_zero(t.with("axis-goodput", &[("unit", &unit)]), highest / size),
-        series: groups.iter().enumerate().flat_map(|(style, group)| lines(style, group, size)).collect(),
-        legend: groups.iter().enumerate().map(|(style, group)| entry(style, group, t)).collect(),
+        series: flows.iter().enumerate().flat_map(|(style, group)| lines(style, group, size)).collect(),
+        legend: flows.iter().enumerate().map(|(style, group)| entry(style, group, t)).collect(),
     };
     Some(chart.figure())
 }
 
 /// Each trial's seconds, each drawn at its end.
-fn lines(style: usize, group: &GoodputGroup<'_>, size: f64) -> Vec<Series> {
+fn lines(style: usize, group: &FlowGroup<'_>, size: f64) -> Vec<Series> {
     let line = |intervals: &[f64]| {
         let points: Vec<_> = (1..).map(f64::from).zip(intervals.iter().map(|bps| bps / size)).collect();
         // A long trial has too many seconds to mark each.
         let marks = if points.len() <= 30 { points.clone() } else { vec![] };
         Series { style, dashed: false, points, marks, bars: vec![] }
     };
-    group.trials.iter().map(|(_, result)| line(&result.intervals_bps)).collect()
+    group.flows.iter().map(|(_, flow)| line(&flow.received.intervals_bps)).collect()
 }
 
-fn entry(style: usize, group: &GoodputGroup<'_>, t: &Texts) -> LegendEntry {
-    LegendEntry { style, name: show::goodput_traffic(group.spec, t) }
+fn entry(style: usize, group: &FlowGroup<'_>, t: &Texts) -> LegendEntry {
+    LegendEntry { style, name: show::flow(group.spec, group.from, group.to, t) }
 }
 
-fn range(group: &GoodputGroup<'_>, t: &Texts) -> Option<String> {
-    let name = show::goodput_traffic(group.spec, t);
+fn range(group: &FlowGroup<'_>, t: &Texts) -> Option<String> {
+    let name = show::flow(group.spec, group.from, group.to, t);
     let (low, high) = group.seconds()?;
     Some(t.with("figure-range", &[("name", &name), ("low", &show::rate(low)), ("high", &show::rate(high))]))
 }

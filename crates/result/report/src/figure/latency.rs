@@ -45,7 +45,7 @@ fn point_in_words(group: &LatencyGroup<'_>, t: &Texts) -> Option<String> {
 }
 
 fn points(traffic: &[&LatencyGroup<'_>], figure: impl Fn(&LatencyGroup<'_>) -> Option<Spread>) -> Vec<(f64, Spread)> {
-    traffic.iter().filter_map(|group| Some((f64::from(group.spec.frame_size.0), figure(group)?))).collect()
+    traffic.iter().filter_map(|group| Some((f64::from(group.first().frame_size.0), figure(group)?))).collect()
 }
 
 fn solid(style: usize, p50: &[(f64, Spread)]) -> Series {

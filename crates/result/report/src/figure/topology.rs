@@ -23,7 +23,8 @@ pub(crate) fn topology(bed: &Bed, t: &Texts) -> Markup {
 
 fn endpoint_box(endpoint: &Endpoint, t: &Texts) -> Markup {
     let addresses: Vec<String> = endpoint.addresses.iter().map(ToString::to_string).collect();
-    let cpu = endpoint.cpu.map_or_else(|| t.get("not-pinned"), |cpu| cpu.to_string());
+    let cpus: Vec<String> = endpoint.cpus.iter().map(ToString::to_string).collect();
+    let cpus = if cpus.is_empty() { t.get("not-pinned") } else { cpus.join(", ") };
     html! {
         div.endpoint {
             h3 { (t.with("endpoint", &[("name", &endpoint.name)])) }
@@ -33,7 +34,11 @@ fn endpoint_box(endpoint: &Endpoint, t: &Texts) -> Markup {
                 dt { (t.get("endpoint-driver")) } dd { code { (endpoint.driver) } }
                 dt { "MTU" } dd { (endpoint.mtu.0) }
                 dt { (t.get("endpoint-addresses")) } dd { code { (addresses.join(", ")) } }
-                dt { (t.get("endpoint-cpu")) } dd { (cpu) }
+                dt { (t.get("endpoint-cpu")) } dd {
+                    (cpus)
+                    // Why is the program's own word on the machine, in English.
+                    @if !endpoint.cpus_why.is_empty() { span.note lang="en" { " – " (endpoint.cpus_why) } }
+                }
             }
         }
     }

@@ -1,13 +1,18 @@
-//! Goodput: the tables and the figure.
+//! Goodput: the main table and the figure.
 
 use maud::{Markup, html};
-use model::{Run, trial::CoreUse};
+use model::{Protocol, Run, Trial};
 
-use super::table::{figures, table, words};
+use super::{
+    cpu, datagrams,
+    schedule::{self, Schedule},
+    table::{figures, table, words},
+    tcp,
+};
 use crate::{
     figure,
-    groups::{GoodputGroup, Spread, goodput_groups},
-    show::{self, NO_FIGURE, grouped},
+    groups::{FlowGroup, Spread, flow_groups, goodput_groups, knows_sender},
+    show::{self, grouped, or_none},
     texts::Texts,
 };
 
@@ -17,37 +22,52 @@ pub(super) fn goodput(run: &Run, t: &Texts) -> Markup {
     if groups.is_empty() {
         return html! {};
     }
+    let flows = flow_groups(&groups);
+    let is_tcp = flows.iter().any(|flow| flow.spec.protocol == Protocol::Tcp);
     html! {
         h3 { (t.get("goodput-heading")) }
-        (goodput_table(&groups, t))
-        @if run.bed.simulated { p { (t.get("goodput-lab-note")) } }
+        (goodput_table(&flows, t))
+        @if run.bed.simulated && is_tcp { p { (t.get("goodput-lab-note")) } }
         div.charts {
-            @if let Some(figure) = figure::goodput_over_time(&groups, t) { (figure) }
+            @if let Some(figure) = figure::goodput_over_time(&flows, t) { (figure) }
         }
-        h3 { (t.get("cpu-heading")) }
-        (cpu_table(&groups, t))
+        (datagrams::table(&flows, t))
+        (schedule::table(&flows.iter().filter_map(|flow| schedule_of(flow, t)).collect::<Vec<_>>(), t))
+        (tcp::table(&flows, t))
+        (cpu::table(run, &groups, t))
     }
 }
 
-fn goodput_table(groups: &[GoodputGroup<'_>], t: &Texts) -> Markup {
-    let mean = |group: &GoodputGroup<'_>| group.over_trials(|result| result.mean_bps);
-    let intervals = groups.iter().any(|group| mean(group).is_some_and(|mean| mean.interval.is_some()));
+/// Which columns the table needs.
+struct Columns {
+    intervals: bool,
+    retransmits: bool,
+    loss: bool,
+}
+
+fn goodput_table(flows: &[FlowGroup<'_>], t: &Texts) -> Markup {
+    let any = |protocol: Protocol| flows.iter().any(|flow| flow.spec.protocol == protocol);
+    let columns = Columns {
+        intervals: flows.iter().any(|flow| flow.mean().is_some_and(|mean| mean.interval.is_some())),
+        retransmits: any(Protocol::Tcp),
+        loss: any(Protocol::Udp),
+    };
     let head = html! {
         (words(&t.get("col-traffic")))
-        (figures(&t.get("col-streams")))
+        (words(&t.get("col-direction")))
         (figures("MTU"))
         (figures(&t.get("col-trials")))
         (figures(&t.get("col-mean")))
         (figures(&t.get("col-mean-spread")))
-        @if intervals { (figures(&t.get("col-interval-mean"))) }
+        @if columns.intervals { (figures(&t.get("col-interval-mean"))) }
         (figures(&t.get("col-fastest")))
         (figures(&t.get("col-slowest")))
         (figures(&t.get("col-sent")))
-        (figures(&t.get("col-retransmits")))
-        (figures(&t.get("col-busiest")))
+        @if columns.retransmits { (figures(&t.get("col-retransmits"))) }
+        @if columns.loss { (figures(&t.get("col-loss"))) }
     };
-    let unit = Unit::of(groups);
-    let rows = html! { @for group in groups { (row(group, intervals, &unit, t)) } };
+    let unit = Unit::of(flows);
+    let rows = html! { @for flow in flows { (row(flow, &columns, &unit, t)) } };
     table(&t.with("goodput-caption", &[("unit", &unit.name)]), &head, &rows)
 }
 
@@ -58,18 +78,20 @@ struct Unit {
 }
 
 impl Unit {
-    fn of(groups: &[GoodputGroup<'_>]) -> Self {
-        let fastest = groups.iter().filter_map(GoodputGroup::seconds).map(|(_, fastest)| fastest);
+    fn of(flows: &[FlowGroup<'_>]) -> Self {
+        let fastest = flows.iter().filter_map(FlowGroup::seconds).map(|(_, fastest)| fastest);
         let (size, name) = show::rate_unit(fastest.fold(0.0, f64::max));
         Self { size, name }
     }
 
+    /// Two decimals, and more for a rate that they would press to nothing.
     fn show(&self, bps: f64) -> String {
-        format!("{:.2}", bps / self.size)
+        let value = bps / self.size;
+        if value < 0.1 { format!("{value:.4}") } else { format!("{value:.2}") }
     }
 
     fn show_or_none(&self, bps: Option<f64>) -> String {
-        bps.map_or(NO_FIGURE.to_owned(), |bps| self.show(bps))
+        or_none(bps, |bps| self.show(bps))
     }
 
     fn range(&self, low: f64, high: f64) -> String {
@@ -77,92 +99,58 @@ impl Unit {
     }
 }
 
-fn row(group: &GoodputGroup<'_>, intervals: bool, unit: &Unit, t: &Texts) -> Markup {
-    let mean = group.over_trials(|result| result.mean_bps);
-    let (slowest, fastest) = group.seconds().unzip();
+fn row(flow: &FlowGroup<'_>, columns: &Columns, unit: &Unit, t: &Texts) -> Markup {
+    let mean = flow.mean();
+    let (slowest, fastest) = flow.seconds().unzip();
     let median_rate = |spread: Option<Spread>| unit.show_or_none(spread.map(|it| it.median));
-    let retransmits = group.over_trials(|result| result.retransmits as f64);
+    let sent = flow.over(|flow| knows_sender(flow).then(|| flow.sent.mean_bps()));
     html! {
         tr {
-            th scope="row" { (group.spec.protocol) " " (group.spec.ip) }
-            td.n { (group.spec.streams) }
-            td.n { @if let Some((_, result)) = group.trials.first() { (result.mtu.0) } }
-            td.n { (group.trials.len()) }
+            th.long scope="row" { (show::goodput_traffic(flow.spec, t)) }
+            td { (show::way(flow.from, flow.to)) }
+            td.n { (or_none(flow.flows.first(), |(result, _)| result.mtu.0.to_string())) }
+            td.n { (flow.flows.len()) }
             td.n { strong { (median_rate(mean)) } }
-            td.n { (mean.and_then(|mean| mean.range()).map_or(NO_FIGURE.to_owned(), |(low, high)| unit.range(low, high))) }
-            @if intervals {
-                td.n {
-                    (mean.and_then(|mean| mean.interval).map_or(NO_FIGURE.to_owned(), |it| unit.range(it.low, it.high)))
-                }
+            td.n { (or_none(mean.and_then(|mean| mean.range()), |(low, high)| unit.range(low, high))) }
+            @if columns.intervals {
+                td.n { (or_none(mean.and_then(|mean| mean.interval), |it| unit.range(it.low, it.high))) }
             }
             td.n { (unit.show_or_none(fastest)) }
             td.n { (unit.show_or_none(slowest)) }
-            td.n { (median_rate(group.over_trials(|result| result.sent_bps))) }
-            td.n { (retransmits.map_or(NO_FIGURE.to_owned(), |it| grouped(it.median.round() as u64))) }
-            td.n { (busiest(group, t)) }
+            td.n { (median_rate(sent)) }
+            @if columns.retransmits { td.n { (retransmits(flow)) } }
+            @if columns.loss { td.n { (or_none(flow.loss(), show::percent)) } }
         }
     }
 }
 
-fn busiest(group: &GoodputGroup<'_>, t: &Texts) -> String {
-    match cores(group).into_iter().max_by(|a, b| a.busy.total_cmp(&b.busy)) {
-        Some(core) => t.with("busiest-core", &[("cpu", &core.cpu), ("busy", &format!("{:.0}", core.busy))]),
-        None => NO_FIGURE.to_owned(),
-    }
+fn retransmits(group: &FlowGroup<'_>) -> String {
+    let tcp = group.spec.protocol == Protocol::Tcp;
+    let median = group.over(|flow| (tcp && knows_sender(flow)).then(|| flow.sent.retransmits() as f64));
+    or_none(median, |it| grouped(it.median.round() as u64))
 }
 
-/// Each core with the medians over the trials.
-fn cores(group: &GoodputGroup<'_>) -> Vec<CoreUse> {
-    let all = || group.trials.iter().flat_map(|(_, result)| &result.cpu);
-    let mut numbers: Vec<usize> = all().map(|core| core.cpu).collect();
-    numbers.sort_unstable();
-    numbers.dedup();
-    let median = |cpu: usize, figure: fn(&CoreUse) -> f64| {
-        let values: Vec<f64> = all().filter(|core| core.cpu == cpu).map(figure).collect();
-        Spread::of(&values).map_or(0.0, |it| it.median)
-    };
-    let core = |cpu| CoreUse {
-        cpu,
-        busy: median(cpu, |core| core.busy),
-        softirq: median(cpu, |core| core.softirq),
-        steal: median(cpu, |core| core.steal),
-    };
-    numbers.into_iter().map(core).collect()
+fn schedule_of<'a>(group: &FlowGroup<'a>, t: &Texts) -> Option<Schedule<'a>> {
+    let datagrams = group.flows.iter().filter_map(|(_, flow)| flow.sent.datagrams.as_ref());
+    let paced: Vec<_> = datagrams.filter_map(|datagrams| datagrams.pacing.as_ref()).collect();
+    let intended = group.over(|flow| flow.sent.datagrams.as_ref()?.intended_bps)?;
+    let achieved = group.over(|flow| knows_sender(flow).then(|| flow.sent.mean_bps()));
+    Some(Schedule {
+        name: show::flow(group.spec, group.from, group.to, t),
+        intended: show::rate(intended.median),
+        achieved: or_none(achieved, |it| show::rate(it.median)),
+        paced,
+    })
 }
 
-fn cpu_table(groups: &[GoodputGroup<'_>], t: &Texts) -> Markup {
-    let head = html! {
-        (words(&t.get("col-traffic")))
-        (figures(&t.get("col-core")))
-        (words(&t.get("col-role")))
-        (figures(&t.get("col-busy")))
-        (figures(&t.get("col-softirq")))
-        (figures(&t.get("col-steal")))
-    };
-    let rows = html! {
-        @for group in groups {
-            @for core in cores(group).iter().filter(|core| core.busy >= 1.0) {
-                tr {
-                    th scope="row" { (show::goodput_traffic(group.spec, t)) }
-                    td.n { (core.cpu) }
-                    td { (role(group, core.cpu, t)) }
-                    td.n { (format!("{:.1}", core.busy)) }
-                    td.n { (format!("{:.1}", core.softirq)) }
-                    td.n { (format!("{:.1}", core.steal)) }
-                }
-            }
-        }
-    };
-    table(&t.get("cpu-caption"), &head, &rows)
-}
-
-/// Which end was pinned to the core.
-fn role(group: &GoodputGroup<'_>, cpu: usize, t: &Texts) -> String {
-    let pinned = |end: usize| group.trials.iter().any(|(trial, _)| trial.cpus[end] == Some(cpu));
-    match (pinned(0), pinned(1)) {
-        (true, true) => t.get("role-both"),
-        (true, false) => t.get("role-sender"),
-        (false, true) => t.get("role-receiver"),
-        (false, false) => String::new(),
+/// Whether a trial saw loss or sent something again, so that counters are worth a look.
+pub(super) fn saw_loss(trial: &Trial) -> bool {
+    match &trial.measured {
+        model::Measured::Latency { result, .. } => result.lost + result.late + result.overflowed > 0,
+        model::Measured::Goodput { result, .. } => result.flows.iter().any(|flow| {
+            let overflowed = flow.received.datagrams.as_ref().map_or(0, |datagrams| datagrams.overflowed);
+            flow.lost().unwrap_or(0) + flow.sent.retransmits() + overflowed > 0
+        }),
+        model::Measured::Path { .. } => false,
     }
 }

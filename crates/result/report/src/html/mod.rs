@@ -1,13 +1,19 @@
 //! The report: one HTML file with everything in it, for a screen, a phone, paper and a screen reader.
 
+mod alone;
 mod closing;
+mod cpu;
+mod datagrams;
 mod environment;
 mod goodput;
 mod latency;
 mod limited;
 mod method;
 mod opening;
+mod path;
+mod schedule;
 mod table;
+mod tcp;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use model::{LimitOutcome, Run};
@@ -41,7 +47,7 @@ pub fn html(run: &Run, outcomes: &[LimitOutcome], lang: Lang) -> String {
                     (method::method(run, t))
                     (results(run, t))
                     (environment::environment(run, t))
-                    (closing::glossary(t))
+                    (closing::glossary(run, t))
                 }
                 (closing::statement(t))
             }
@@ -56,7 +62,9 @@ fn results(run: &Run, t: &Texts) -> Markup {
             h2 { (t.get("results-heading")) }
             (latency::latency(run, t))
             (goodput::goodput(run, t))
+            (path::path(run, t))
             (limited::limited(run, t))
+            (alone::alone(run, t))
         }
     }
 }

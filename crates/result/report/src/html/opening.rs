@@ -8,7 +8,10 @@ use model::{BedKind, Interval, LimitOutcome, Run, Verdict};
 use super::table::{figures, table, words};
 use crate::{
     doubts::{advice, gather, ranges},
-    groups::{GoodputGroup, LatencyGroup, Spread, by_traffic, goodput_groups, latency_groups},
+    groups::{
+        FlowGroup, LatencyGroup, PathGroup, Spread, by_traffic, flow_groups, goodput_groups, latency_groups,
+        path_groups,
+    },
     show,
     texts::Texts,
 };
@@ -57,12 +60,15 @@ fn verdict_class(verdict: Verdict) -> &'static str {
     }
 }
 
-/// The main figures in words: each traffic's smallest frame, and each goodput.
+/// The main figures in words: each traffic's smallest frame, each goodput, and what passes each way.
 pub(super) fn summary(run: &Run, t: &Texts) -> Markup {
     let groups = latency_groups(run);
     let latency = by_traffic(&groups).into_iter().filter_map(|traffic| latency_headline(traffic[0], t));
-    let goodput = goodput_groups(run);
-    let lines: Vec<String> = latency.chain(goodput.iter().filter_map(|group| goodput_headline(group, t))).collect();
+    let flows = flow_groups(&goodput_groups(run));
+    let goodput = flows.iter().filter_map(|flow| goodput_headline(flow, t));
+    let paths = path_groups(run);
+    let path = paths.iter().map(|group| path_headline(group, t));
+    let lines: Vec<String> = latency.chain(goodput).chain(path).collect();
     html! {
         section {
             h2 { (t.get("summary-heading")) }
@@ -76,7 +82,7 @@ fn latency_headline(group: &LatencyGroup<'_>, t: &Texts) -> Option<String> {
     let us = |ns: f64| format!("{} µs", show::micros(ns));
     let p50 = group.rtt(|rtt| rtt.p50)?;
     let traffic = show::latency_traffic(group.spec, t);
-    let (frame, median, spread) = (group.spec.frame_size.0, us(p50.median), spread(p50, us, t));
+    let (frame, median, spread) = (group.first().frame_size.0, us(p50.median), spread(p50, us, t));
     let p99 = group.rtt(|rtt| rtt.p99).map(|p99| us(p99.median));
     let mut values: Vec<(&str, &dyn Display)> =
         vec![("traffic", &traffic), ("frame", &frame), ("p50", &median), ("spread", &spread)];
@@ -85,11 +91,21 @@ fn latency_headline(group: &LatencyGroup<'_>, t: &Texts) -> Option<String> {
     Some(t.with("headline-latency-tail", &values))
 }
 
-fn goodput_headline(group: &GoodputGroup<'_>, t: &Texts) -> Option<String> {
-    let mean = group.over_trials(|result| result.mean_bps)?;
-    let traffic = show::goodput_traffic(group.spec, t);
+fn goodput_headline(group: &FlowGroup<'_>, t: &Texts) -> Option<String> {
+    let mean = group.mean()?;
+    let traffic = show::flow(group.spec, group.from, group.to, t);
     let (median, spread) = (show::rate(mean.median), spread(mean, show::rate, t));
-    Some(t.with("headline-goodput", &[("traffic", &traffic), ("median", &median), ("spread", &spread)]))
+    let mut values: Vec<(&str, &dyn Display)> = vec![("traffic", &traffic), ("median", &median), ("spread", &spread)];
+    let loss = group.loss().map(show::percent);
+    let Some(loss) = &loss else { return Some(t.with("headline-goodput", &values)) };
+    values.push(("loss", loss));
+    Some(t.with("headline-goodput-loss", &values))
+}
+
+fn path_headline(group: &PathGroup<'_>, t: &Texts) -> String {
+    let (forward, reverse) = (show::leg_mtu(group, |it| &it.forward), show::leg_mtu(group, |it| &it.reverse));
+    let name = show::path_configuration(group.spec, t);
+    t.with("headline-path", &[("name", &name), ("forward", &forward), ("reverse", &reverse)])
 }
 
 fn spread(figure: Spread, show: impl Fn(f64) -> String, t: &Texts) -> String {

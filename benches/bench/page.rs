@@ -1,0 +1,52 @@
+//! The page of results: each benchmark writes its own part of it and leaves the others alone.
+
+use std::{fmt::Write as _, fs, process::Command};
+
+const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/benchmarks.md");
+
+const HEAD: &str = "# Benchmarks\n\nWritten by `./x bench`. Each row that names a peer: ten alternating pairs on one lab bed (two namespaces, \
+    one veth pair), both programs on the\nsame two cores; medians, and the median of the ratios pair by pair with its 95 % interval \
+    (order statistics). A figure here holds for one\nmachine; what carries over is the ratio.\n";
+
+/// Head of a table of comparisons.
+pub(crate) const COMPARISONS: &str =
+    "| what | wireproof | peer | unit | ratio | 95 % interval | mark | |\n|---|---|---|---|---|---|---|---|\n";
+
+/// Puts this text in the place of the benchmark's part.
+pub(crate) fn write(benchmark: &str, peers: &[String], text: &str) {
+    let page = fs::read_to_string(PAGE).unwrap_or_default();
+    let title = |name: &str| format!("\n## `./x bench {name}`\n");
+    let mut parts: Vec<(String, String)> = page
+        .split("\n## `./x bench ")
+        .skip(1)
+        .filter_map(|part| part.split_once("`\n"))
+        .filter(|(name, _)| *name != benchmark)
+        .map(|(name, text)| (name.to_owned(), text.to_owned()))
+        .collect();
+    parts.push((benchmark.to_owned(), format!("\nMachine: {}. Peers: {}.\n\n{text}", machine(), peers.join(", "))));
+    parts.sort();
+    let mut page = HEAD.to_owned();
+    for (name, text) in parts {
+        writeln!(page, "{}{}", title(&name), text.trim_end()).unwrap();
+    }
+    fs::write(PAGE, page).unwrap();
+}
+
+/// First line of what a program says of itself.
+pub(crate) fn version(program: &str) -> String {
+    let output = Command::new(program).arg("--version").output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim().to_owned()
+}
+
+fn machine() -> String {
+    let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
+    let cpuinfo = read("/proc/cpuinfo");
+    let model = cpuinfo.lines().find_map(|line| line.strip_prefix("model name")).unwrap_or_default();
+    let cores = cpuinfo.lines().filter(|line| line.starts_with("processor")).count();
+    format!(
+        "{} ({cores} cores), Linux {}",
+        model.trim_start_matches(['\t', ':', ' ']),
+        read("/proc/sys/kernel/osrelease").trim()
+    )
+}

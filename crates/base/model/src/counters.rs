@@ -1,0 +1,108 @@
+//! What a machine counted over a trial: differences between two readings, at one end.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What one end counted: its cores over the counted time, all else over the whole transfer, from before the first packet
+/// until all had arrived.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct EndCounters {
+    /// Length of the counted time, in seconds.
+    pub seconds: f64,
+    /// Each core of the machine.
+    pub cpu: Vec<CoreUse>,
+    /// What the measuring process itself used, in percent of one core.
+    #[serde(default)]
+    pub own_cpu: f64,
+    /// Each counter that moved.
+    pub deltas: Vec<Delta>,
+}
+
+/// One counter that moved.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Delta {
+    /// Where it was read.
+    pub source: Source,
+    /// What it belongs to: an interface, a core, a queueing discipline (`tbf 8001:`), a protocol (`Udp`), an interrupt.
+    pub of: String,
+    /// Its name there, as the kernel or the driver writes it.
+    pub name: String,
+    /// By how much it grew.
+    pub delta: u64,
+}
+
+/// Where a counter is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Source {
+    /// `ip -s link`: an interface's counters, the same for each driver.
+    Link,
+    /// `ethtool -S`: a driver's own counters.
+    Ethtool,
+    /// `tc -s qdisc`: a queueing discipline.
+    Qdisc,
+    /// `/proc/net/softnet_stat`: a core's receive work; the names are those of the kernel's structure.
+    Softnet,
+    /// `/proc/net/snmp` and `/proc/net/snmp6`: protocols.
+    Snmp,
+    /// `/proc/net/netstat`: what `nstat` shows beside them.
+    Netstat,
+    /// `/proc/interrupts` and `/proc/softirqs`.
+    Interrupt,
+}
+
+/// Use of one core over a trial, in percent of its time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CoreUse {
+    /// Number of the core.
+    pub cpu: usize,
+    /// All but idle and waiting for disks.
+    pub busy: f64,
+    /// In soft interrupts, where the kernel receives packets.
+    pub softirq: f64,
+    /// Taken by the hypervisor for somebody else.
+    pub steal: f64,
+    /// Its frequency at the beginning and at the end, in MHz, where the kernel says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mhz: Option<[u32; 2]>,
+}
+
+impl EndCounters {
+    /// By how much a counter grew, summed over all that it belongs to.
+    pub fn sum(&self, source: Source, name: &str) -> u64 {
+        self.named(source, name).map(|delta| delta.delta).sum()
+    }
+
+    /// Every counter of this name.
+    pub fn named(&self, source: Source, name: &str) -> impl Iterator<Item = &Delta> {
+        self.deltas.iter().filter(move |delta| delta.source == source && delta.name == name)
+    }
+
+    /// Use of one core.
+    pub fn core(&self, cpu: usize) -> Option<&CoreUse> {
+        self.cpu.iter().find(|core| core.cpu == cpu)
+    }
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Link => "link",
+            Self::Ethtool => "ethtool",
+            Self::Qdisc => "qdisc",
+            Self::Softnet => "softnet",
+            Self::Snmp => "snmp",
+            Self::Netstat => "netstat",
+            Self::Interrupt => "interrupt",
+        })
+    }
+}
+
+impl fmt::Display for Delta {
+    /// Like `qdisc tbf 8001: overlimits +120`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} {} +{}", self.source, self.of, self.name, self.delta)
+    }
+}

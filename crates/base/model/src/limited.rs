@@ -1,0 +1,213 @@
+//! What limited a figure, and what shows it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{choice::choice, counters::Delta};
+
+/// The place that set a figure, with the evidence for it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LimitedBy {
+    /// The place.
+    pub place: Place,
+    /// The endpoint it is at; null where it is between the ends.
+    pub endpoint: Option<String>,
+    /// What was read that shows it, the strongest first.
+    pub evidence: Vec<Evidence>,
+}
+
+/// One thing that was read and speaks for a place.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "what", rename_all = "kebab-case")]
+pub enum Evidence {
+    /// A core was busy.
+    Core {
+        /// Which.
+        cpu: usize,
+        /// Of its time, in percent.
+        busy: f64,
+        /// Of its time in soft interrupts, in percent.
+        softirq: f64,
+    },
+    /// A counter moved.
+    Counter {
+        /// Which, and by how much.
+        counter: Delta,
+    },
+    /// The receiver's full socket buffer dropped datagrams (`SO_MEMINFO`).
+    Overflow {
+        /// How many.
+        datagrams: u64,
+    },
+    /// The sender found its socket buffer full and waited.
+    BufferFull {
+        /// How often.
+        times: u64,
+    },
+    /// A connection with data to send waited for something else than its cores.
+    Waited {
+        /// For what.
+        waited_for: Wait,
+        /// Of the time in which there was data to send, in percent.
+        percent: f64,
+    },
+    /// What fits into the window in one RTT is what was measured.
+    WindowPerRtt {
+        /// The window, in bytes.
+        window: u64,
+        /// The RTT, in microseconds.
+        rtt_us: u32,
+        /// What the two make possible, in bit/s.
+        possible_bps: f64,
+    },
+    /// The load was what was asked for.
+    AsAsked {
+        /// Asked for, in bit/s or messages a second.
+        intended: f64,
+        /// Achieved.
+        achieved: f64,
+    },
+    /// The load stayed behind what was asked for.
+    Behind {
+        /// Asked for, in bit/s or messages a second.
+        intended: f64,
+        /// Achieved.
+        achieved: f64,
+    },
+    /// The tester does no more alone.
+    TesterAlone {
+        /// What it did alone, in bit/s.
+        alone_bps: f64,
+        /// What was measured, in bit/s.
+        bps: f64,
+    },
+    /// What crossed is about what the link carries.
+    LinkFull {
+        /// Measured on the wire, in bit/s.
+        bps: f64,
+        /// The link's rate, in bit/s.
+        link_bps: f64,
+    },
+    /// Packets went missing that no counter of either end saw.
+    Unseen {
+        /// How many.
+        packets: u64,
+    },
+    /// Packets of the full MTU did not pass.
+    PathTooSmall {
+        /// MTU of the interface.
+        mtu: u32,
+        /// What passes.
+        path_mtu: u32,
+    },
+    /// The longest part of the round trip.
+    LongestStage {
+        /// Which.
+        stage: crate::trial::StageName,
+        /// Its median, in nanoseconds.
+        p50_ns: u64,
+    },
+}
+
+/// What a TCP connection can wait for (`TCP_INFO`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Wait {
+    /// The receiver's window.
+    ReceiveWindow,
+    /// Room in the sender's own buffer.
+    SendBuffer,
+}
+
+/// Where a figure can be limited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Place {
+    /// The load that was asked for, and no part of the path.
+    IntendedLoad,
+    /// A core of the sender.
+    SenderCpu,
+    /// The sender's socket buffer.
+    SenderSocket,
+    /// A queueing discipline.
+    Qdisc,
+    /// The rate of the link.
+    LinkRate,
+    /// The PCIe slot or card.
+    Pcie,
+    /// The receiver's ring of descriptors.
+    PeerRing,
+    /// The core that receives packets for the kernel.
+    SoftirqCore,
+    /// The receiver's socket buffer.
+    ReceiverSocket,
+    /// A core of the receiver.
+    ReceiverCpu,
+    /// The TCP window: congestion or receive window against RTT.
+    Window,
+    /// The path MTU.
+    PathMtu,
+    /// What is between the two ends.
+    DeviceUnderTest,
+    /// Nothing that was read shows it.
+    NotKnown,
+}
+
+choice!(Place, "a place", {
+    IntendedLoad = "intended load",
+    SenderCpu = "sender CPU",
+    SenderSocket = "sender socket",
+    Qdisc = "qdisc",
+    LinkRate = "link rate",
+    Pcie = "PCIe",
+    PeerRing = "peer's ring",
+    SoftirqCore = "softirq core",
+    ReceiverSocket = "receiver's socket",
+    ReceiverCpu = "receiver CPU",
+    Window = "window",
+    PathMtu = "path MTU",
+    DeviceUnderTest = "device under test",
+    NotKnown = "not known",
+});
+
+/// Packets that did not arrive, by the place that dropped them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LossAt {
+    /// The place.
+    pub place: Place,
+    /// The endpoint it is at; null where no counter of either end saw the loss.
+    pub endpoint: Option<String>,
+    /// Packets lost there.
+    pub packets: u64,
+    /// The counters that show it; empty for what no counter explains.
+    pub shown_by: Vec<Delta>,
+}
+
+/// The device that keeps the path MTU down.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Culprit {
+    /// The end it is at, or the address of a router between; null where nobody says.
+    pub host: Option<String>,
+    /// The device; null where it cannot be told.
+    pub device: Option<String>,
+    /// What it is.
+    pub kind: CulpritKind,
+}
+
+/// What keeps the path MTU down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CulpritKind {
+    /// The sending end's own interface.
+    OwnInterface,
+    /// The interface of the other end.
+    PeerInterface,
+    /// A member of a bridge (or bond) that pulls the whole bridge down.
+    BridgeMember,
+    /// A router on the way, which says so.
+    MiddleHop,
+    /// Something on the way takes large packets and says nothing.
+    BlackHole,
+    /// Routers on the way are kept from saying anything.
+    IcmpFiltered,
+}

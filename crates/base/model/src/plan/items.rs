@@ -1,0 +1,302 @@
+//! Sections of a plan that measure.
+
+use std::num::{NonZeroU16, NonZeroU64};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{LONGEST, MOST_ROUND_TRIPS, PATH_TIMEOUT, at_most};
+use crate::{
+    frame_size::{FrameSize, PayloadSize},
+    probe::{
+        Amount, Batch, Direction, GoodputSpec, IpVersion, LatencySpec, PathSpec, Protocol, ReceiveWay, SendWay,
+        WaitMode,
+    },
+    units::{BitRate, Bytes, Mtu, Nanos, PacketRate},
+};
+
+/// Round-trip times over several frame sizes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LatencyItem {
+    /// `udp` or `tcp`.
+    pub protocol: Protocol,
+    /// `4` or `6`.
+    #[serde(default = "v4")]
+    pub ip: IpVersion,
+    /// `spin`, `block` or `busy-poll`.
+    #[serde(default = "spin")]
+    pub mode: WaitMode,
+    /// Frame sizes with FCS, in bytes. One that the headers leave no room in is raised to the smallest there is.
+    pub frame_sizes: Vec<FrameSize>,
+    /// Messages that count, for each frame size (10000 when there is no duration either).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub count: Option<NonZeroU64>,
+    /// Time that counts, for each frame size, instead of a count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration: Option<Nanos>,
+    /// Round trips made first and not counted.
+    #[serde(default = "thousand")]
+    pub warmup: u64,
+    /// When a reply counts as late.
+    #[serde(default = "second")]
+    pub timeout: Nanos,
+    /// Messages a second by a schedule ("100 kpps"); without it each message waits for the reply to the one before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<PacketRate>,
+    /// Whether the kernel stamps each message, to split the RTT into stages (costs a microsecond or two).
+    #[serde(default)]
+    pub stamps: bool,
+}
+
+/// Goodput of one kind of transfer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GoodputItem {
+    /// `tcp` or `udp`.
+    pub protocol: Protocol,
+    /// `4` or `6`.
+    #[serde(default = "v4")]
+    pub ip: IpVersion,
+    /// `forward`, `reverse` or `both`.
+    #[serde(default = "forward")]
+    pub direction: Direction,
+    /// Connections or flows at the same time, each way.
+    #[serde(default = "one_stream")]
+    pub streams: NonZeroU16,
+    /// Time that counts.
+    pub duration: Nanos,
+    /// Time sent first and not counted.
+    #[serde(default = "half_second")]
+    pub warmup: Nanos,
+    /// MTUs that both ends are set to, one after the other, each proved by a path probe, and put back afterwards; empty
+    /// leaves the bed's own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mtus: Vec<Mtu>,
+    /// Size of each socket's send and receive buffer ("4 MiB"); without it the kernel tunes them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window: Option<Bytes>,
+    /// TCP congestion control, like `cubic` or `bbr`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub congestion: Option<String>,
+    /// `write`, `zerocopy` or `sendfile` (TCP).
+    #[serde(default = "write")]
+    pub send: SendWay,
+    /// `read` or `truncate` (TCP).
+    #[serde(default = "read")]
+    pub receive: ReceiveWay,
+    /// Payload of each datagram in bytes (UDP); without it they fill the MTU.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub datagram: Option<PayloadSize>,
+    /// `mmsg` or `gso` (UDP).
+    #[serde(default = "mmsg")]
+    pub batch: Batch,
+    /// Payload offered each way, all streams together ("1 Gbit/s", UDP); without it flat out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<BitRate>,
+}
+
+/// Path MTU.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PathItem {
+    /// `4` or `6`.
+    #[serde(default = "v4")]
+    pub ip: IpVersion,
+    /// MTUs that both ends are set to, one after the other, and put back afterwards; empty leaves the bed's own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mtus: Vec<Mtu>,
+    /// How long to wait for the acknowledgement of one packet.
+    #[serde(default = "path_timeout")]
+    pub timeout: Nanos,
+}
+
+fn v4() -> IpVersion {
+    IpVersion::V4
+}
+fn spin() -> WaitMode {
+    WaitMode::Spin
+}
+fn forward() -> Direction {
+    Direction::Forward
+}
+fn one_stream() -> NonZeroU16 {
+    NonZeroU16::MIN
+}
+fn write() -> SendWay {
+    SendWay::Write
+}
+fn read() -> ReceiveWay {
+    ReceiveWay::Read
+}
+fn mmsg() -> Batch {
+    Batch::Mmsg
+}
+fn thousand() -> u64 {
+    1_000
+}
+fn second() -> Nanos {
+    Nanos::from_secs(1)
+}
+fn half_second() -> Nanos {
+    Nanos::from_millis(500)
+}
+fn path_timeout() -> Nanos {
+    PATH_TIMEOUT
+}
+
+const ORDINARY_COUNT: u64 = 10_000;
+
+/// A message each nanosecond is more than any clock could pace.
+const FASTEST: u64 = 100_000_000;
+
+/// The number of each datagram, and some bytes to see that they came whole.
+const LEAST_DATAGRAM: PayloadSize = PayloadSize(16);
+
+/// IPv4's largest packet less its headers.
+const LARGEST_DATAGRAM: PayloadSize = PayloadSize(65_507);
+
+impl LatencyItem {
+    pub(super) fn check(&self) -> Result<(), String> {
+        if let Some(count) = self.count {
+            at_most("count", count.get(), MOST_ROUND_TRIPS)?;
+        }
+        at_most("warmup", self.warmup, MOST_ROUND_TRIPS)?;
+        if self.count.is_some() && self.duration.is_some() {
+            return Err("count and duration are two ends of one trial; write only one of them".to_owned());
+        }
+        if self.duration.is_some_and(|duration| duration.0 == 0 || duration > LONGEST) {
+            return Err(format!("duration is more than nothing, and {LONGEST} at the most"));
+        }
+        if self.frame_sizes.is_empty() {
+            return Err("frame_sizes is empty; write for example frame_sizes = [64, 1518]".to_owned());
+        }
+        if self.timeout.0 < 1_000_000 || self.timeout > Nanos::from_secs(60) {
+            return Err(format!("timeout {} is not between 1 ms and 60 s", self.timeout));
+        }
+        if self.rate.is_some() && self.stamps {
+            return Err("stamps split single round trips; take either them or the rate away".to_owned());
+        }
+        if self.stamps && self.protocol == Protocol::Tcp {
+            return Err("stamps belong to datagrams; write protocol = \"udp\" with them".to_owned());
+        }
+        match self.rate {
+            Some(PacketRate(0)) => Err("a rate of 0 sends nothing".to_owned()),
+            Some(PacketRate(rate)) => at_most("rate", rate, FASTEST),
+            None => Ok(()),
+        }
+    }
+
+    pub(super) fn specs(&self) -> Vec<LatencySpec> {
+        let count = || Amount::Count(self.count.map_or(ORDINARY_COUNT, NonZeroU64::get));
+        let spec = |frame_size: &FrameSize| LatencySpec {
+            protocol: self.protocol,
+            ip: self.ip,
+            mode: self.mode,
+            frame_size: *frame_size,
+            amount: self.duration.map_or_else(count, Amount::Duration),
+            // By a slow schedule a thousand messages would take long: a second of them is warm-up enough.
+            warmup: self.rate.map_or(self.warmup, |rate| self.warmup.min(rate.0)),
+            timeout: self.timeout,
+            rate: self.rate,
+            stamps: self.stamps,
+        };
+        self.frame_sizes.iter().map(spec).collect()
+    }
+}
+
+impl GoodputItem {
+    pub(super) fn check(&self) -> Result<(), String> {
+        if self.duration < Nanos::from_secs(1) {
+            return Err(format!(
+                "duration {} is too short: goodput is counted by the second, use \"1 s\" or more",
+                self.duration
+            ));
+        }
+        if self.duration > LONGEST || self.warmup > LONGEST {
+            return Err(format!("duration and warmup are {LONGEST} at the most"));
+        }
+        at_most("streams", self.streams.get().into(), 128)?;
+        if self.window.is_some_and(|window| window.0 < 4096 || window.0 > 1 << 30) {
+            return Err("window is between 4 KiB and 1 GiB".to_owned());
+        }
+        match self.protocol {
+            Protocol::Tcp => self.check_tcp(),
+            Protocol::Udp => self.check_udp(),
+        }
+    }
+
+    fn check_tcp(&self) -> Result<(), String> {
+        let udp_only =
+            [("datagram", self.datagram.is_some()), ("batch", self.batch != mmsg()), ("rate", self.rate.is_some())];
+        match udp_only.into_iter().find(|(_, is_set)| *is_set) {
+            Some((key, _)) => Err(format!(
+                "{key} is for datagrams; TCP cuts its stream itself: take it out, or write \
+                protocol = \"udp\""
+            )),
+            None => Ok(()),
+        }
+    }
+
+    fn check_udp(&self) -> Result<(), String> {
+        let tcp_only = [
+            ("congestion", self.congestion.is_some()),
+            ("send", self.send != write()),
+            ("receive", self.receive != read()),
+        ];
+        if let Some((key, _)) = tcp_only.into_iter().find(|(_, is_set)| *is_set) {
+            return Err(format!("{key} is for TCP; take it out, or write protocol = \"tcp\""));
+        }
+        if self.rate == Some(BitRate(0)) {
+            return Err("a rate of 0 sends nothing".to_owned());
+        }
+        match self.datagram {
+            Some(size) if size < LEAST_DATAGRAM || size > LARGEST_DATAGRAM => Err(format!(
+                "datagram = {} is not between {} and {}: each carries its number, and IP takes no more",
+                size.0, LEAST_DATAGRAM.0, LARGEST_DATAGRAM.0
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn specs(&self) -> Vec<GoodputSpec> {
+        each_mtu(&self.mtus).map(|mtu| self.spec(mtu)).collect()
+    }
+
+    fn spec(&self, mtu: Option<Mtu>) -> GoodputSpec {
+        GoodputSpec {
+            protocol: self.protocol,
+            ip: self.ip,
+            direction: self.direction,
+            streams: self.streams.get(),
+            duration: self.duration,
+            warmup: self.warmup,
+            mtu,
+            window: self.window,
+            congestion: self.congestion.clone(),
+            send: self.send,
+            receive: self.receive,
+            datagram: self.datagram,
+            batch: self.batch,
+            rate: self.rate,
+        }
+    }
+}
+
+impl PathItem {
+    pub(super) fn check(&self) -> Result<(), String> {
+        if self.timeout.0 < 1_000_000 || self.timeout > Nanos::from_secs(1) {
+            return Err(format!("timeout {} is not between 1 ms and 1 s", self.timeout));
+        }
+        Ok(())
+    }
+
+    pub(super) fn specs(&self) -> Vec<PathSpec> {
+        each_mtu(&self.mtus).map(|mtu| PathSpec { ip: self.ip, mtu, timeout: self.timeout }).collect()
+    }
+}
+
+fn each_mtu(mtus: &[Mtu]) -> impl Iterator<Item = Option<Mtu>> {
+    let own = mtus.is_empty().then_some(None);
+    own.into_iter().chain(mtus.iter().copied().map(Some))
+}

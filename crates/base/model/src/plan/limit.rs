@@ -1,0 +1,183 @@
+//! What figures must reach.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    frame_size::FrameSize,
+    probe::{Direction, IpVersion, ProbeSpec, Protocol, WaitMode},
+    units::{BitRate, Mtu, Nanos},
+};
+
+/// A figure that a limit can be set on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Metric {
+    /// Smallest RTT.
+    RttMin,
+    /// Mean RTT.
+    RttMean,
+    /// Median RTT.
+    RttP50,
+    /// 90th percentile of RTT.
+    RttP90,
+    /// 99th percentile of RTT.
+    RttP99,
+    /// 99.9th percentile of RTT.
+    RttP999,
+    /// Largest RTT.
+    RttMax,
+    /// Goodput over the whole trial; with data both ways that of the slower one.
+    GoodputMean,
+    /// Goodput of the slowest second.
+    GoodputMin,
+    /// The largest packet that passes both ways, in bytes.
+    PathMtu,
+}
+
+/// What kind of quantity a figure is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quantity {
+    /// Nanoseconds.
+    Time,
+    /// Bits per second.
+    Rate,
+    /// Bytes.
+    Size,
+}
+
+/// One bound on one figure, for all trials that the selectors match.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Limit {
+    /// The figure.
+    pub metric: Metric,
+    /// The figure must not be above this ("30 us").
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_most: Option<String>,
+    /// The figure must not be below this ("9.4 Gbit/s").
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_least: Option<String>,
+    /// Only trials of this protocol.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub protocol: Option<Protocol>,
+    /// Only trials of this IP version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ip: Option<IpVersion>,
+    /// Only latency trials that wait this way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<WaitMode>,
+    /// Only latency trials of this frame size.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frame_size: Option<FrameSize>,
+    /// Only latency trials with (true) or without (false) a rate of their own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub under_load: Option<bool>,
+    /// Only goodput trials with this many streams.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub streams: Option<u16>,
+    /// Only goodput trials that go this way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub direction: Option<Direction>,
+    /// Only trials for which the bed is set to this MTU.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mtu: Option<Mtu>,
+}
+
+/// Which side of a bound is good, with the bound in the metric's base unit (nanoseconds, bit/s or bytes).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Bound {
+    /// Good at or below.
+    AtMost(f64),
+    /// Good at or above.
+    AtLeast(f64),
+}
+
+impl Metric {
+    /// What kind of quantity it is.
+    pub fn quantity(self) -> Quantity {
+        match self {
+            Self::GoodputMean | Self::GoodputMin => Quantity::Rate,
+            Self::PathMtu => Quantity::Size,
+            _ => Quantity::Time,
+        }
+    }
+
+    fn parse_value(self, text: &str) -> Result<f64, String> {
+        match self.quantity() {
+            Quantity::Time => text.parse::<Nanos>().map(|nanos| nanos.0 as f64).map_err(|e| e.to_string()),
+            Quantity::Rate => text.parse::<BitRate>().map(|rate| rate.0 as f64).map_err(|e| e.to_string()),
+            Quantity::Size => text
+                .parse::<u32>()
+                .map(f64::from)
+                .map_err(|_| format!("\"{text}\" is not a number of bytes, like \"9000\"")),
+        }
+    }
+}
+
+impl fmt::Display for Metric {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::RttMin => "rtt_min",
+            Self::RttMean => "rtt_mean",
+            Self::RttP50 => "rtt_p50",
+            Self::RttP90 => "rtt_p90",
+            Self::RttP99 => "rtt_p99",
+            Self::RttP999 => "rtt_p999",
+            Self::RttMax => "rtt_max",
+            Self::GoodputMean => "goodput_mean",
+            Self::GoodputMin => "goodput_min",
+            Self::PathMtu => "path_mtu",
+        })
+    }
+}
+
+impl Limit {
+    /// The bound in the metric's base unit, or what is wrong with it.
+    pub fn bound(&self) -> Result<Bound, String> {
+        let value = |text: &str| self.metric.parse_value(text);
+        match (&self.at_most, &self.at_least) {
+            (Some(text), None) => Ok(Bound::AtMost(value(text)?)),
+            (None, Some(text)) => Ok(Bound::AtLeast(value(text)?)),
+            _ => Err(format!("{} needs exactly one of at_most and at_least", self.metric)),
+        }
+    }
+
+    /// Whether the limit speaks of this probe. A selector that the probe has no value for selects nothing.
+    pub fn matches(&self, spec: &ProbeSpec) -> bool {
+        let quantity = self.metric.quantity();
+        match spec {
+            ProbeSpec::Latency(spec) => {
+                quantity == Quantity::Time
+                    && (self.streams, self.direction, self.mtu) == (None, None, None)
+                    && fits(self.protocol, spec.protocol)
+                    && fits(self.ip, spec.ip)
+                    && fits(self.mode, spec.mode)
+                    && fits(self.frame_size, spec.frame_size)
+                    && fits(self.under_load, spec.rate.is_some())
+            }
+            ProbeSpec::Goodput(spec) => {
+                quantity == Quantity::Rate
+                    && (self.mode, self.frame_size, self.under_load) == (None, None, None)
+                    && fits(self.protocol, spec.protocol)
+                    && fits(self.ip, spec.ip)
+                    && fits(self.streams, spec.streams)
+                    && fits(self.direction, spec.direction)
+                    && (self.mtu.is_none() || self.mtu == spec.mtu)
+            }
+            ProbeSpec::Path(spec) => {
+                quantity == Quantity::Size
+                    && (self.protocol, self.mode, self.frame_size) == (None, None, None)
+                    && (self.under_load, self.streams, self.direction) == (None, None, None)
+                    && fits(self.ip, spec.ip)
+                    && (self.mtu.is_none() || self.mtu == spec.mtu)
+            }
+        }
+    }
+}
+
+fn fits<T: PartialEq>(wanted: Option<T>, is: T) -> bool {
+    wanted.is_none_or(|wanted| wanted == is)
+}

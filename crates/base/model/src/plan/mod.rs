@@ -1,0 +1,267 @@
+//! What a run shall measure, read from TOML, and what it must reach.
+
+mod items;
+mod limit;
+mod set;
+
+use std::num::NonZeroU32;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use items::{GoodputItem, LatencyItem, PathItem};
+pub use limit::{Bound, Limit, Metric, Quantity};
+
+use self::set::apply_set;
+use crate::{
+    probe::{PathSpec, ProbeSpec},
+    units::Nanos,
+};
+
+/// A plan: probes in the order they run, how often, and limits.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// Short name, shown in reports and lists.
+    pub name: String,
+    /// How often the whole list of probes is gone through. Repeats go round the list, so that a drift of the
+    /// machine's speed meets each probe alike.
+    #[serde(default = "one")]
+    pub repeats: NonZeroU32,
+    /// Round-trip times.
+    #[serde(default)]
+    pub latency: Vec<LatencyItem>,
+    /// Goodput.
+    #[serde(default)]
+    pub goodput: Vec<GoodputItem>,
+    /// Path MTU.
+    #[serde(default)]
+    pub path: Vec<PathItem>,
+    /// What figures must reach.
+    #[serde(default)]
+    pub limits: Vec<Limit>,
+}
+
+/// One probe to run, and in which repeat.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    /// Counts from 1.
+    pub repeat: u32,
+    /// What to measure.
+    pub spec: ProbeSpec,
+}
+
+/// A plan that cannot be used.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum PlanError {
+    /// Not TOML, an unknown key, a wrong type or unit; the text carries line and column.
+    #[error("{0}")]
+    Toml(String),
+    /// A `--set` that names nothing.
+    #[error("--set {set}: {why}")]
+    Set {
+        /// As written.
+        set: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// Readable, but it asks for something that cannot be.
+    #[error("{section}: {why}")]
+    Meaning {
+        /// The section, like `[[latency]] number 2`.
+        section: String,
+        /// What is wrong and what to write.
+        why: String,
+    },
+}
+
+fn one() -> NonZeroU32 {
+    NonZeroU32::MIN
+}
+
+impl Plan {
+    /// Reads a plan from TOML, with `--set` overrides (`KEY=VALUE`, like `repeats=6` or `latency.count=100`; a key in
+    /// a list of tables changes all of them).
+    pub fn parse(toml: &str, sets: &[String]) -> Result<Self, PlanError> {
+        let plan: Self = if sets.is_empty() {
+            toml::from_str(toml).map_err(|e| PlanError::Toml(e.to_string()))?
+        } else {
+            let mut table: toml::Table = toml::from_str(toml).map_err(|e| PlanError::Toml(e.to_string()))?;
+            for set in sets {
+                apply_set(&mut table, set)?;
+            }
+            table.try_into().map_err(|e: toml::de::Error| PlanError::Set { set: sets.join(" "), why: e.to_string() })?
+        };
+        plan.check()?;
+        Ok(plan)
+    }
+
+    /// Whether all that the plan says can be meant.
+    pub fn check(&self) -> Result<(), PlanError> {
+        if self.latency.is_empty() && self.goodput.is_empty() && self.path.is_empty() {
+            let why = "the plan measures nothing; add a [[latency]], [[goodput]] or [[path]] section".to_owned();
+            return Err(PlanError::Meaning { section: format!("plan \"{}\"", self.name), why });
+        }
+        check_name(&self.name).map_err(|why| PlanError::Meaning { section: "name".to_owned(), why })?;
+        at_most("repeats", self.repeats.get().into(), MOST_REPEATS)
+            .map_err(|why| PlanError::Meaning { section: format!("plan \"{}\"", self.name), why })?;
+        for (number, item) in self.latency.iter().enumerate() {
+            item.check().map_err(|why| meaning("latency", number, why))?;
+        }
+        for (number, item) in self.goodput.iter().enumerate() {
+            item.check().map_err(|why| meaning("goodput", number, why))?;
+        }
+        for (number, item) in self.path.iter().enumerate() {
+            item.check().map_err(|why| meaning("path", number, why))?;
+        }
+        for (number, limit) in self.limits.iter().enumerate() {
+            limit.bound().map_err(|why| meaning("limits", number, why))?;
+        }
+        Ok(())
+    }
+
+    /// Each probe to run, in order: the whole list, then the whole list again for the next repeat.
+    pub fn steps(&self) -> Vec<Step> {
+        (1..=self.repeats.get())
+            .flat_map(|repeat| self.specs().into_iter().map(move |spec| Step { repeat, spec }))
+            .collect()
+    }
+
+    /// Each probe once: the path first, because the others rest on it. Where the bed's MTU is changed for a probe, a path
+    /// probe before it proves that packets of that size pass.
+    pub fn specs(&self) -> Vec<ProbeSpec> {
+        let path = self.path.iter().flat_map(PathItem::specs).map(ProbeSpec::Path);
+        let latency = self.latency.iter().flat_map(LatencyItem::specs).map(ProbeSpec::Latency);
+        let goodput = self.goodput.iter().flat_map(GoodputItem::specs).map(ProbeSpec::Goodput);
+        path.chain(latency).chain(goodput.flat_map(proved)).collect()
+    }
+}
+
+/// A probe, with the proof of its MTU before it.
+fn proved(spec: ProbeSpec) -> Vec<ProbeSpec> {
+    let proof =
+        spec.mtu().map(|mtu| ProbeSpec::Path(PathSpec { ip: spec.ip(), mtu: Some(mtu), timeout: PATH_TIMEOUT }));
+    proof.into_iter().chain([spec]).collect()
+}
+
+/// Long for a laboratory, short enough that a silent path is judged within seconds.
+pub(crate) const PATH_TIMEOUT: Nanos = Nanos::from_millis(200);
+
+fn meaning(section: &str, index: usize, why: String) -> PlanError {
+    PlanError::Meaning { section: format!("[[{section}]] number {}", index + 1), why }
+}
+
+/// More of these cannot be meant, and would only look like a program that hangs.
+const MOST_REPEATS: u64 = 10_000;
+const MOST_ROUND_TRIPS: u64 = 1_000_000_000;
+const LONGEST: Nanos = Nanos::from_secs(7 * 24 * 3600);
+const LONGEST_NAME: usize = 64;
+
+fn check_name(name: &str) -> Result<(), String> {
+    if name.trim().is_empty() || name.chars().count() > LONGEST_NAME || name.chars().any(char::is_control) {
+        return Err(format!("a plan's name has 1 to {LONGEST_NAME} characters, and no control characters"));
+    }
+    Ok(())
+}
+
+fn at_most(key: &str, value: u64, most: u64) -> Result<(), String> {
+    if value > most { Err(format!("{key} = {value} is too many: {most} at the most")) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::FrameSize;
+
+    const PLAN: &str = r#"
+name = "t"
+repeats = 2
+[[latency]]
+protocol = "udp"
+frame_sizes = [64, 1518]
+[[goodput]]
+protocol = "tcp"
+duration = "2 s"
+"#;
+
+    fn error(toml: &str) -> String {
+        Plan::parse(toml, &[]).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn repeats_go_round_the_whole_list() {
+        let steps = Plan::parse(PLAN, &[]).unwrap().steps();
+        let shown: Vec<_> = steps.iter().map(|step| format!("{} {}", step.repeat, step.spec)).collect();
+        assert_eq!(
+            shown,
+            [
+                "1 latency UDP IPv4 spin 64 B",
+                "1 latency UDP IPv4 spin 1518 B",
+                "1 goodput TCP IPv4 1 stream",
+                "2 latency UDP IPv4 spin 64 B",
+                "2 latency UDP IPv4 spin 1518 B",
+                "2 goodput TCP IPv4 1 stream",
+            ]
+        );
+    }
+
+    #[test]
+    fn an_mtu_of_its_own_is_proved_before_it_is_used() {
+        let plan = PLAN.replace("\"2 s\"", "\"2 s\"\nmtus = [1500, 9000]");
+        let shown: Vec<_> = Plan::parse(&plan, &[]).unwrap().specs().iter().skip(2).map(ToString::to_string).collect();
+        let [path, goodput] = ["path IPv4 MTU", "goodput TCP IPv4 1 stream MTU"];
+        assert_eq!(
+            shown,
+            [format!("{path} 1500"), format!("{goodput} 1500"), format!("{path} 9000"), format!("{goodput} 9000")]
+        );
+    }
+
+    #[test]
+    fn errors_name_line_column_and_what_is_expected() {
+        let unknown_key = error(&PLAN.replace("protocol = \"udp\"", "protocl = \"udp\""));
+        assert!(unknown_key.contains("line 5, column 1") && unknown_key.contains("expected one of"), "{unknown_key}");
+        let unit = error(&PLAN.replace("2 s", "2"));
+        assert!(unit.contains("line 9") && unit.contains("has no unit; use one of ns, us, ms, s"), "{unit}");
+        let protocol = error(&PLAN.replace("\"udp\"", "\"sctp\""));
+        assert!(protocol.contains("line 5") && protocol.contains("`udp` or `tcp`"), "{protocol}");
+        let count = error(&PLAN.replace("[64, 1518]", "[64]\ncount = 0"));
+        assert!(count.contains("line 7") && count.contains("nonzero"), "{count}");
+    }
+
+    #[test]
+    fn what_cannot_be_meant_is_refused_with_its_section() {
+        assert!(error("name = \"t\"").contains("measures nothing"));
+        let tcp_rate = error(&PLAN.replace("\"2 s\"", "\"2 s\"\nrate = \"1 Gbit/s\""));
+        assert!(tcp_rate.contains("[[goodput]] number 1: rate is for datagrams"), "{tcp_rate}");
+        let two_ends = error(&PLAN.replace("[64, 1518]", "[64]\ncount = 9\nduration = \"1 s\""));
+        assert!(two_ends.contains("write only one of them"), "{two_ends}");
+        let limit = format!("{PLAN}[[limits]]\nmetric = \"rtt_p50\"\nat_most = \"5 Gbit/s\"");
+        assert!(error(&limit).contains("unknown unit \"Gbit/s\""), "{}", error(&limit));
+        let both = format!("{PLAN}[[limits]]\nmetric = \"rtt_p50\"");
+        assert!(error(&both).contains("exactly one of"));
+    }
+
+    #[test]
+    fn set_changes_one_key_or_all_items_of_a_section() {
+        let sets = ["repeats=6".to_owned(), "latency.frame_sizes=[128]".to_owned(), "goodput.duration=3 s".to_owned()];
+        let plan = Plan::parse(PLAN, &sets).unwrap();
+        assert_eq!(plan.repeats.get(), 6);
+        assert_eq!(plan.latency[0].frame_sizes, [FrameSize(128)]);
+        assert_eq!(plan.goodput[0].duration, Nanos::from_secs(3));
+        let wrong = Plan::parse(PLAN, &["latency.cout=1".to_owned()]).unwrap_err().to_string();
+        assert!(wrong.contains("unknown field `cout`"), "{wrong}");
+    }
+
+    #[test]
+    fn limits_speak_only_of_the_trials_they_select() {
+        let limit = r#"[[limits]]
+metric = "rtt_p99"
+at_most = "30 us"
+frame_size = 64
+"#;
+        let plan = Plan::parse(&format!("{PLAN}{limit}"), &[]).unwrap();
+        let matched = plan.specs().iter().map(|spec| plan.limits[0].matches(spec)).collect::<Vec<_>>();
+        assert_eq!(matched, [true, false, false]);
+        assert_eq!(plan.limits[0].bound(), Ok(Bound::AtMost(30_000.0)));
+    }
+}

@@ -1,0 +1,192 @@
+//! What to measure: one probe's full description, the same in plans, messages, trials and reports.
+
+mod goodput;
+mod latency;
+mod path;
+
+use std::{fmt, net::IpAddr, net::SocketAddr, str::FromStr};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use goodput::{Batch, Direction, GoodputSpec, ReceiveWay, SendWay};
+pub use latency::{Amount, LATENCY_LEAST_PAYLOAD, LatencySpec, ONE_WAY_LEAST_PAYLOAD, WaitMode};
+pub use path::{LARGEST_PATH_MTU, PathSpec};
+
+use crate::{
+    choice::{ChoiceError, choice},
+    units::{Mtu, Nanos},
+};
+
+/// Transport protocol under a probe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Protocol {
+    /// User Datagram Protocol.
+    Udp,
+    /// Transmission Control Protocol.
+    Tcp,
+}
+
+/// IP version, written 4 or 6.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "u8", into = "u8")]
+#[schemars(with = "u8", extend("enum" = [4, 6]))]
+pub enum IpVersion {
+    /// IPv4.
+    V4,
+    /// IPv6.
+    V6,
+}
+
+/// One probe with all its parameters.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "probe", rename_all = "lowercase")]
+pub enum ProbeSpec {
+    /// Round-trip time.
+    Latency(LatencySpec),
+    /// Goodput of bulk data.
+    Goodput(GoodputSpec),
+    /// Largest packet that passes, each way.
+    Path(PathSpec),
+}
+
+/// How long the tester is measured alone.
+const SELF_TEST: Nanos = Nanos::from_secs(1);
+const SELF_TEST_WARMUP: Nanos = Nanos::from_millis(200);
+
+/// Which side of a probe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Side {
+    /// The one that connects, and decides when the probe is over: the client.
+    Near,
+    /// The one that listens: the server.
+    Far,
+}
+
+/// Where one side of a probe sits.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Seat {
+    /// Name of the endpoint.
+    pub endpoint: String,
+    /// Its address, of the probe's IP version.
+    pub local: IpAddr,
+    /// Where the far side listens; `None` for the far side itself.
+    pub peer: Option<SocketAddr>,
+    /// Its interface.
+    pub interface: String,
+    /// MTU of the interface.
+    pub mtu: Mtu,
+    /// Cores for its threads, the first for the one that matters most; empty where it is not pinned.
+    pub cpus: Vec<usize>,
+    /// Whether both sides' stamps come from one clock, so that they may be subtracted.
+    pub same_clock: bool,
+}
+
+impl ProbeSpec {
+    /// IP version of its traffic.
+    pub fn ip(&self) -> IpVersion {
+        match self {
+            Self::Latency(spec) => spec.ip,
+            Self::Goodput(spec) => spec.ip,
+            Self::Path(spec) => spec.ip,
+        }
+    }
+
+    /// The MTU that the bed is set to for it; `None` leaves the bed's own.
+    pub fn mtu(&self) -> Option<Mtu> {
+        match self {
+            Self::Latency(_) => None,
+            Self::Goodput(spec) => spec.mtu,
+            Self::Path(spec) => spec.mtu,
+        }
+    }
+
+    /// The same load for a moment, to see what the tester does alone; `None` for probes whose pace the path sets.
+    pub fn self_test(&self) -> Option<Self> {
+        match self {
+            Self::Latency(spec) if spec.rate.is_some() => {
+                Some(Self::Latency(LatencySpec { amount: Amount::Duration(SELF_TEST), ..spec.clone() }))
+            }
+            Self::Goodput(spec) if spec.protocol == Protocol::Udp => {
+                let (duration, warmup) = (SELF_TEST, SELF_TEST_WARMUP);
+                Some(Self::Goodput(GoodputSpec { duration, warmup, direction: Direction::Forward, ..spec.clone() }))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether the far side goes on until it is told that the near one is done.
+    pub fn far_serves_until_told(&self) -> bool {
+        !matches!(self, Self::Goodput(_))
+    }
+}
+
+choice!(Protocol, "a protocol", { Udp = "udp", Tcp = "tcp" });
+
+impl Protocol {
+    /// As it is written in texts.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Udp => "UDP",
+            Self::Tcp => "TCP",
+        }
+    }
+}
+
+impl IpVersion {
+    /// The version of an address.
+    pub fn of(address: IpAddr) -> Self {
+        if address.is_ipv4() { Self::V4 } else { Self::V6 }
+    }
+
+    fn refused(word: &str) -> ChoiceError {
+        ChoiceError::new(word, "an IP version", &["4", "6"])
+    }
+}
+
+impl TryFrom<u8> for IpVersion {
+    type Error = ChoiceError;
+
+    fn try_from(number: u8) -> Result<Self, ChoiceError> {
+        match number {
+            4 => Ok(Self::V4),
+            6 => Ok(Self::V6),
+            _ => Err(Self::refused(&number.to_string())),
+        }
+    }
+}
+
+impl From<IpVersion> for u8 {
+    fn from(ip: IpVersion) -> Self {
+        match ip {
+            IpVersion::V4 => 4,
+            IpVersion::V6 => 6,
+        }
+    }
+}
+
+impl FromStr for IpVersion {
+    type Err = ChoiceError;
+
+    fn from_str(text: &str) -> Result<Self, ChoiceError> {
+        text.parse::<u8>().ok().and_then(|number| Self::try_from(number).ok()).ok_or_else(|| Self::refused(text))
+    }
+}
+
+impl fmt::Display for IpVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "IPv{}", u8::from(*self))
+    }
+}
+
+impl fmt::Display for ProbeSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Latency(spec) => write!(f, "latency {spec}"),
+            Self::Goodput(spec) => write!(f, "goodput {spec}"),
+            Self::Path(spec) => write!(f, "path {spec}"),
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! The largest packet that passes unfragmented, each way by itself.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::IpVersion;
+use crate::units::{Mtu, Nanos};
+
+/// The largest IPv4 packet there is (RFC 791, section 3.1: Total Length has 16 bits); larger IPv6 packets would be
+/// jumbograms (RFC 2675).
+pub const LARGEST_PATH_MTU: Mtu = Mtu(65_535);
+
+/// Path MTU to the byte, by packets that may not be fragmented.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PathSpec {
+    /// IPv4 or IPv6.
+    pub ip: IpVersion,
+    /// MTU that both ends are set to; `None` leaves the bed's own.
+    pub mtu: Option<Mtu>,
+    /// A packet that is not acknowledged for this long did not pass (it is sent again before that is believed).
+    pub timeout: Nanos,
+}
+
+impl fmt::Display for PathSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.ip)?;
+        self.mtu.map_or(Ok(()), |mtu| write!(f, " MTU {}", mtu.0))
+    }
+}

@@ -1,0 +1,186 @@
+//! Figures of bulk data.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Pacing;
+use crate::{
+    frame_size::PayloadSize,
+    units::{Bytes, Mtu},
+};
+
+/// Figures of a bulk transfer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GoodputResult {
+    /// MTU of the near interface.
+    pub mtu: Mtu,
+    /// One for each direction that data went, the forward one first. Never empty.
+    pub flows: Vec<Flow>,
+}
+
+/// Data one way, counted where it arrived.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Flow {
+    /// The endpoint that sent.
+    pub from: String,
+    /// The endpoint that received.
+    pub to: String,
+    /// What the sender counted.
+    pub sent: GoodputSent,
+    /// What the receiver counted.
+    pub received: GoodputReceived,
+}
+
+/// What one side of a goodput probe counted; both parts where data goes both ways.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct GoodputSide {
+    /// As a sender.
+    pub sent: Option<GoodputSent>,
+    /// As a receiver.
+    pub received: Option<GoodputReceived>,
+}
+
+/// What a goodput receiver counted.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct GoodputReceived {
+    /// Payload bytes in the counted time.
+    pub counted_bytes: u64,
+    /// The counted time as it really was, in seconds.
+    pub counted_s: f64,
+    /// Payload bytes in all, warm-up and drain included.
+    pub total_bytes: u64,
+    /// Goodput of each whole second, in bit/s.
+    pub intervals_bps: Vec<f64>,
+    /// Warm-up left out, in seconds.
+    pub warmup_s: f64,
+    /// Whether the data ended before the counted time was over.
+    pub ended_early: bool,
+    /// Datagrams, over UDP.
+    pub datagrams: Option<DatagramsReceived>,
+    /// Receive buffer of each socket as the kernel granted it, without the as much again that it takes for its own headers
+    /// (socket(7), SO_RCVBUF); `None` where the kernel tunes it.
+    pub buffer: Option<Bytes>,
+}
+
+/// What a goodput sender counted.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct GoodputSent {
+    /// Payload bytes given to the sockets in the counted time.
+    pub counted_bytes: u64,
+    /// The counted time as it really was, in seconds.
+    pub counted_s: f64,
+    /// Payload bytes given to the sockets in all, warm-up included.
+    pub total_bytes: u64,
+    /// State of each connection at the end of the counted time, over TCP.
+    pub tcp: Vec<TcpState>,
+    /// Datagrams, over UDP.
+    pub datagrams: Option<DatagramsSent>,
+    /// What became of `MSG_ZEROCOPY` sends.
+    pub zero_copied: Option<ZeroCopied>,
+    /// How often a socket's full send buffer made the sender wait.
+    pub buffer_full: u64,
+    /// Send buffer of each socket as the kernel granted it, in the same way; `None` where the kernel tunes it.
+    pub buffer: Option<Bytes>,
+}
+
+/// What the kernel knows of a TCP connection (`TCP_INFO`).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TcpState {
+    /// Congestion control that was used.
+    pub congestion: String,
+    /// Smoothed RTT, in microseconds.
+    pub rtt_us: u32,
+    /// Its mean deviation, in microseconds.
+    pub rtt_var_us: u32,
+    /// Smallest RTT seen, in microseconds.
+    pub min_rtt_us: u32,
+    /// Congestion window, in segments.
+    pub cwnd_segments: u32,
+    /// Largest segment's payload, in bytes (timestamps not counted).
+    pub mss: u32,
+    /// Path MTU that the connection believes in.
+    pub path_mtu: Mtu,
+    /// Segments sent again since the connection began.
+    pub retransmits: u64,
+    /// How often this end saw its segments arrive out of order, by what the other end acknowledged (`TCP_INFO`,
+    /// tcpi_reord_seen).
+    pub reorderings: u64,
+    /// Time with data to send, in microseconds.
+    pub busy_us: u64,
+    /// Part of it that waited for the receiver's window, in microseconds.
+    pub receive_window_limited_us: u64,
+    /// Part of it that waited for this side's send buffer, in microseconds.
+    pub send_buffer_limited_us: u64,
+    /// Whether segments carry timestamps, 12 bytes each.
+    pub timestamps: bool,
+}
+
+/// Datagrams as the receiver counted them, over the whole transfer, by the number that each carries.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DatagramsReceived {
+    /// Different datagrams.
+    pub received: u64,
+    /// Copies of datagrams that had come before (RFC 5560).
+    pub duplicated: u64,
+    /// Datagrams with a smaller number than one that came before (RFC 4737).
+    pub reordered: u64,
+    /// How far back a number can lie and still be told from a copy.
+    pub window: u64,
+    /// Datagrams that carried something else than was sent.
+    pub corrupt: u64,
+    /// Datagrams that the full socket buffers dropped (`SO_MEMINFO`; with `gso` a large one counts once).
+    pub overflowed: u64,
+}
+
+/// Datagrams as the sender counted them, over the whole transfer.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DatagramsSent {
+    /// Payload of each.
+    pub payload_size: PayloadSize,
+    /// Datagrams that the kernel took.
+    pub sent: u64,
+    /// Payload asked for in the counted time, in bit/s; `None` is flat out.
+    pub intended_bps: Option<f64>,
+    /// How the schedule was kept; `None` is flat out.
+    pub pacing: Option<Pacing>,
+}
+
+/// What became of `MSG_ZEROCOPY` sends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ZeroCopied {
+    /// Sends that the kernel reported as really not copied.
+    pub zero_copied: u64,
+    /// Sends that it copied after all.
+    pub copied: u64,
+}
+
+impl GoodputReceived {
+    /// Goodput over the counted time, in bit/s.
+    pub fn mean_bps(&self) -> f64 {
+        bps(self.counted_bytes, self.counted_s)
+    }
+}
+
+impl GoodputSent {
+    /// What was given to the sockets over the counted time, in bit/s.
+    pub fn mean_bps(&self) -> f64 {
+        bps(self.counted_bytes, self.counted_s)
+    }
+
+    /// TCP segments sent again, warm-up included.
+    pub fn retransmits(&self) -> u64 {
+        self.tcp.iter().map(|connection| connection.retransmits).sum()
+    }
+}
+
+impl Flow {
+    /// Datagrams that were sent and never came; `None` over TCP, which delivers all or fails.
+    pub fn lost(&self) -> Option<u64> {
+        let (sent, received) = (self.sent.datagrams.as_ref()?, self.received.datagrams.as_ref()?);
+        Some(sent.sent.saturating_sub(received.received))
+    }
+}
+
+fn bps(bytes: u64, seconds: f64) -> f64 {
+    if seconds > 0.0 { bytes as f64 * 8.0 / seconds } else { 0.0 }
+}

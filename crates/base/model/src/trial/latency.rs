@@ -1,0 +1,142 @@
+//! Figures of round trips.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::frame_size::{FrameSize, PayloadSize};
+
+/// Figures of round trips.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LatencyResult {
+    /// Size of each frame on the wire with FCS: the one asked for, or the smallest that the headers leave room in.
+    pub frame_size: FrameSize,
+    /// Bytes in each message.
+    pub payload_size: PayloadSize,
+    /// Whether TCP segments carried timestamps, which take 12 bytes of each frame (read from the connection).
+    pub tcp_timestamps: bool,
+    /// Messages sent, warm-up not counted.
+    pub sent: u64,
+    /// Replies that never came.
+    pub lost: u64,
+    /// Replies that came after the timeout.
+    pub late: u64,
+    /// Replies that came after the reply to a later message (RFC 4737).
+    pub reordered: u64,
+    /// Copies of replies that had come before (RFC 5560).
+    pub duplicated: u64,
+    /// Replies that this side's full socket buffer dropped (`SO_MEMINFO`), warm-up included.
+    pub overflowed: u64,
+    /// Messages that the far side answered, warm-up included.
+    #[serde(default)]
+    pub answered: u64,
+    /// Messages that the far side's full socket buffer dropped, warm-up included.
+    #[serde(default)]
+    pub far_overflowed: u64,
+    /// Round-trip times in nanoseconds, under load from the time the schedule meant the message to leave; lost and late
+    /// replies count as over the timeout.
+    pub rtt_ns: TimeSummary,
+    /// Messages a second that the schedule asked for; `None` for ping-pong.
+    pub intended_pps: Option<f64>,
+    /// Messages a second that were sent (under load) or round trips a second that were made (ping-pong).
+    pub achieved_pps: f64,
+    /// How well the schedule was kept; `None` for ping-pong.
+    pub pacing: Option<Pacing>,
+    /// How the delay varies from one packet to the next (RFC 5481, IPDV).
+    pub variation: Variation,
+    /// One-way delays; `None` unless both sides' stamps come from one clock and fit into the payload.
+    pub one_way: Option<OneWay>,
+    /// The RTT split by the kernel's stamps; empty unless asked for.
+    pub stages: Vec<Stage>,
+    /// Whether the stages' stamps on the wire were made by the card.
+    pub hardware_stamps: bool,
+    /// Which queue the kernel polls for this socket (`SO_INCOMING_NAPI_ID`); `None` where the driver has none to poll.
+    pub napi: Option<u32>,
+    /// What reading the clock once costs, in nanoseconds (two readings are inside each round trip).
+    pub clock_cost_ns: f64,
+    /// The whole sample: HDR histogram in nanoseconds, V2 encoding, base64.
+    pub histogram: String,
+}
+
+/// What a sample of times supports. A percentile p is there only if n(1-p) ≥ 10; mean and maximum only if no reply is
+/// missing, because they are unknown otherwise.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TimeSummary {
+    /// Size of the sample, lost and late replies included.
+    pub n: u64,
+    /// Smallest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min: Option<u64>,
+    /// Arithmetic mean.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mean: Option<f64>,
+    /// Median.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p50: Option<u64>,
+    /// 90th percentile.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p90: Option<u64>,
+    /// 99th percentile.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p99: Option<u64>,
+    /// 99.9th percentile.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p999: Option<u64>,
+    /// Largest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max: Option<u64>,
+}
+
+/// How a paced load really left: measured, not supposed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Pacing {
+    /// Time between two sends that the schedule asks for, in nanoseconds.
+    pub intended_gap_ns: f64,
+    /// Time between two sends as it was, in nanoseconds (inter-departure time).
+    pub gap_ns: TimeSummary,
+    /// How long after its time each send was made, in nanoseconds.
+    pub behind_ns: TimeSummary,
+}
+
+/// Size of the difference between the delays of two packets sent one after the other, in nanoseconds (RFC 5481, section
+/// 4.1, IPDV, without its sign).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Variation {
+    /// Of the round trip.
+    pub rtt_ns: TimeSummary,
+    /// Of the way there; absent without one-way delays.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub forward_ns: Option<TimeSummary>,
+    /// Of the way back; absent without one-way delays.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reverse_ns: Option<TimeSummary>,
+}
+
+/// Delays from program to program, by one clock.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct OneWay {
+    /// From the near side's send to the far side's receive, in nanoseconds.
+    pub forward_ns: TimeSummary,
+    /// From the far side's send to the near side's receive, in nanoseconds.
+    pub reverse_ns: TimeSummary,
+}
+
+/// One part of the round trip.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Stage {
+    /// Which.
+    pub stage: StageName,
+    /// Its share of each round trip, in nanoseconds.
+    pub time_ns: TimeSummary,
+}
+
+/// Parts of the round trip between stamps, in the order a message passes them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum StageName {
+    /// From the near program's send call to the kernel's handing the frame to the driver.
+    NearSend,
+    /// From there until the far side's answer is in the near kernel: wire and far side.
+    WireAndFar,
+    /// From there until the near program has it: waking up and the receive call.
+    NearReceive,
+}

@@ -1,0 +1,107 @@
+//! One finished measurement: its figures, its raw sample, what was counted meanwhile, and what makes it less trustworthy.
+
+mod goodput;
+mod latency;
+mod path;
+
+use serde::{Deserialize, Serialize};
+
+pub use goodput::{
+    DatagramsReceived, DatagramsSent, Flow, GoodputReceived, GoodputResult, GoodputSent, GoodputSide, TcpState,
+    ZeroCopied,
+};
+pub use latency::{LatencyResult, OneWay, Pacing, Stage, StageName, TimeSummary, Variation};
+pub use path::{Leg, PathDevice, PathResult, Refusal};
+
+use crate::{
+    counters::EndCounters,
+    doubt::Doubt,
+    probe::{GoodputSpec, LatencySpec, PathSpec, ProbeSpec},
+};
+
+/// One finished measurement between two endpoints.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Trial {
+    /// Counts from 1 within the run.
+    pub number: u32,
+    /// In which repeat of the plan, from 1.
+    pub repeat: u32,
+    /// When it began (RFC 3339).
+    pub started: String,
+    /// How long the counted part took, in seconds.
+    pub duration_s: f64,
+    /// The endpoint at the near side of the probe.
+    pub endpoint_from: String,
+    /// The endpoint at the far side.
+    pub endpoint_to: String,
+    /// CPUs the two ends were pinned to (near, far); empty where not pinned.
+    pub cpus: [Vec<usize>; 2],
+    /// What was measured, and the figures.
+    pub measured: Measured,
+    /// What both ends counted over the trial (near, far).
+    pub counters: [EndCounters; 2],
+    /// What makes the figures less trustworthy.
+    pub doubts: Vec<Doubt>,
+}
+
+/// The probe with its parameters and its figures.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "probe", rename_all = "lowercase")]
+pub enum Measured {
+    /// Round-trip time.
+    Latency {
+        /// What was asked for.
+        spec: LatencySpec,
+        /// What came out.
+        result: Box<LatencyResult>,
+    },
+    /// Goodput.
+    Goodput {
+        /// What was asked for.
+        spec: GoodputSpec,
+        /// What came out.
+        result: GoodputResult,
+    },
+    /// Path MTU.
+    Path {
+        /// What was asked for.
+        spec: PathSpec,
+        /// What came out.
+        result: PathResult,
+    },
+}
+
+/// What one side of a probe brings home.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "figures", rename_all = "kebab-case")]
+pub enum SideFigures {
+    /// The near side of a latency probe has them all.
+    LatencyNear(Box<LatencyResult>),
+    /// The far side of a latency probe.
+    LatencyFar {
+        /// Messages it answered, warm-up included.
+        answered: u64,
+        /// Datagrams that its socket's full buffer dropped (`SO_MEMINFO`).
+        overflowed: u64,
+    },
+    /// Either side of a goodput probe.
+    Goodput(Box<GoodputSide>),
+    /// The near side of a path probe has them all.
+    PathNear(Box<PathResult>),
+    /// The far side of a path probe.
+    PathFar {
+        /// Devices its packets go through.
+        devices: Vec<PathDevice>,
+    },
+}
+
+impl Measured {
+    /// The probe with its parameters.
+    pub fn spec(&self) -> ProbeSpec {
+        match self {
+            Self::Latency { spec, .. } => ProbeSpec::Latency(spec.clone()),
+            Self::Goodput { spec, .. } => ProbeSpec::Goodput(spec.clone()),
+            Self::Path { spec, .. } => ProbeSpec::Path(spec.clone()),
+        }
+    }
+}

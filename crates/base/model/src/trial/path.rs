@@ -1,0 +1,73 @@
+//! Figures of a path MTU search.
+
+use std::net::IpAddr;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::units::Mtu;
+
+/// What passes, each way.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PathResult {
+    /// From the near side to the far side.
+    pub forward: Leg,
+    /// From the far side to the near side.
+    pub reverse: Leg,
+    /// Devices at both ends that the packets go through.
+    pub devices: Vec<PathDevice>,
+    /// Packets of the search that were sent, both ways, those sent again included.
+    pub packets: u64,
+}
+
+/// One direction.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Leg {
+    /// The largest IP packet that passed, in bytes; null when none did.
+    pub mtu: Option<Mtu>,
+    /// Why one byte more does not pass.
+    pub refusal: Refusal,
+    /// Routers on the way, counted from what is left of the packets' TTL; null when nothing passed.
+    pub routers: Option<u8>,
+}
+
+/// Why a larger packet does not pass.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "why", rename_all = "kebab-case")]
+pub enum Refusal {
+    /// There is no larger IP packet.
+    Largest,
+    /// The sending end's own interface takes nothing larger.
+    Interface,
+    /// A router said so (ICMP fragmentation needed, ICMPv6 packet too big), and packets of that size really do not pass.
+    TooBig {
+        /// The router.
+        by: IpAddr,
+        /// The MTU that it named.
+        mtu: Mtu,
+    },
+    /// Nobody says anything.
+    Silent {
+        /// The last router that large packets reach, found by packets that expire there; null where none tells.
+        last_router: Option<IpAddr>,
+        /// Whether routers tell of expired packets at all; null when there is none on the way.
+        routers_answer: Option<bool>,
+    },
+}
+
+/// A device that packets of the path go through, at one of the ends.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PathDevice {
+    /// The end it is at.
+    pub host: String,
+    /// Its name.
+    pub name: String,
+    /// Its kind, as `ip -d link` names it (veth, bridge, vlan, …); empty for a plain card.
+    pub kind: String,
+    /// Its MTU.
+    pub mtu: Mtu,
+    /// The bridge or bond it belongs to.
+    pub master: Option<String>,
+    /// Whether the path's packets really go through it; a sister port of the same bridge does not carry them.
+    pub on_path: bool,
+}

@@ -1,0 +1,56 @@
+//! What the tester does alone, before anything between its ends is judged.
+
+use std::sync::atomic::AtomicBool;
+
+use bed::{Alone, Session};
+use model::{Doubt, ProbeSpec, Run, Side, Trial, plan::Step};
+
+use crate::{
+    conduct::now,
+    measure::{NoResult, Watch, measure},
+    trial::{Heading, assemble},
+};
+
+/// Measures what the tester does alone, once for each load of the plan that it sets the pace of. Where that does not work,
+/// it is a doubt.
+pub(crate) fn self_tests(run: &mut Run, session: &Session, interrupt: &AtomicBool) {
+    let mut specs: Vec<ProbeSpec> = Vec::new();
+    for spec in run.plan.specs().iter().filter_map(ProbeSpec::self_test) {
+        if !specs.contains(&spec) {
+            specs.push(spec);
+        }
+    }
+    if specs.is_empty() {
+        return;
+    }
+    match session.alone() {
+        Ok(mut alone) => {
+            for spec in specs {
+                match self_test(run, spec, &mut alone, interrupt) {
+                    Ok(trial) => run.self_tests.extend(trial),
+                    Err(what) => run.doubts.push(Doubt::NoSelfTest { what }),
+                }
+            }
+        }
+        Err(error) => run.doubts.push(Doubt::NoSelfTest { what: error.to_string() }),
+    }
+}
+
+/// One load; `None` where the user interrupted, which the run notices by itself.
+fn self_test(run: &Run, spec: ProbeSpec, alone: &mut Alone, interrupt: &AtomicBool) -> Result<Option<Trial>, String> {
+    let (heading, step) =
+        (Heading { number: run.self_tests.len() as u32 + 1, started: now() }, Step { repeat: 1, spec });
+    match measure(&step.spec, &alone.bed, &mut alone.ports, &mut Unwatched, interrupt) {
+        Ok(outcomes) => Ok(assemble(heading, &step, &alone.bed, outcomes)),
+        Err(NoResult::Interrupted) => Ok(None),
+        Err(NoResult::Failed(error)) => Err(format!("{}: {error}", step.spec)),
+    }
+}
+
+/// Nobody looks on.
+struct Unwatched;
+
+impl Watch for Unwatched {
+    fn progress(&mut self, _fraction: f64) {}
+    fn seconds(&mut self, _side: Side, _bps: &[f64]) {}
+}

@@ -1,0 +1,235 @@
+//! What makes a trial's figures less trustworthy, as far as the trial itself shows it. Pure.
+
+use model::{
+    Doubt, EndCounters, Endpoint, Flow, GoodputReceived, GoodputResult, GoodputSpec, LatencyResult, LatencySpec,
+    Measured, PathResult, Trial, WaitMode,
+};
+use protocol::Outcome;
+
+use crate::cross_check::crossed;
+
+/// Stolen time above both of these is a doubt: in percent of a core, and in seconds, because the kernel counts it in ticks of
+/// 10 ms and one tick may belong to the time before.
+const STEAL: (f64, f64) = (1.0, 0.02);
+
+/// A sender that reaches less of its schedule than this did not keep up.
+const KEPT_UP: f64 = 0.99;
+
+/// Of a core's time, in percent: what somebody else may have used and no doubt is raised. The kernel's own work on the core
+/// stays below.
+pub(crate) const OTHER_LOAD: f64 = 15.0;
+
+/// The kernel counts a core's time in ticks of 10 ms; in less time than this (in seconds) a few of them mean nothing.
+const LONG_ENOUGH: f64 = 0.3;
+
+/// Of the RTT's 99th percentile: what may be the tester's own lateness and no doubt is raised.
+const TESTERS_SHARE: f64 = 0.5;
+
+/// A core whose frequency moved by more than this share was not the same core any more.
+const SAME_FREQUENCY: f64 = 0.05;
+
+/// Doubts about cores and clocks.
+pub(super) fn of_place(from: &Endpoint, to: &Endpoint, near: &Outcome, far: &Outcome) -> Vec<Doubt> {
+    let mut doubts = Vec::new();
+    if let (Some(cpu), true) = (from.cpus.first(), from.cpus.first() == to.cpus.first()) {
+        doubts.push(Doubt::SharedCore { cpu: *cpu });
+    }
+    for (endpoint, outcome) in [(from, near), (to, far)] {
+        if outcome.pinned.is_empty() {
+            doubts.push(Doubt::NotPinned { endpoint: endpoint.name.clone() });
+        }
+    }
+    let cores: Vec<usize> = from.cpus.iter().chain(&to.cpus).copied().collect();
+    let both = [&near.counters, &far.counters];
+    let steal = both.iter().map(|counters| stolen(counters, &cores)).fold(0.0, f64::max);
+    if steal > 0.0 {
+        doubts.push(Doubt::Steal { percent: steal });
+    }
+    doubts.extend(both.iter().find_map(|counters| frequency_changed(counters, &cores)));
+    doubts.extend(other_load(near, far));
+    doubts
+}
+
+/// A core of the ends that was busy with something else. Only where each end has one core, and not the same: else it cannot
+/// be told whose time was whose.
+fn other_load(near: &Outcome, far: &Outcome) -> Vec<Doubt> {
+    let ([near_core], [far_core]) = (near.pinned.as_slice(), far.pinned.as_slice()) else { return Vec::new() };
+    if near_core == far_core {
+        return Vec::new();
+    }
+    // Soft interrupts in the middle of our own calls may be in both sums. Then less is taken for somebody else's, never more.
+    let other = |counters: &EndCounters, cpu: usize| {
+        let core = counters.core(cpu)?;
+        let percent = core.busy - core.softirq - core.steal - counters.own_cpu;
+        (percent > OTHER_LOAD && counters.seconds > LONG_ENOUGH).then_some(Doubt::OtherLoad { cpu, percent })
+    };
+    [other(&near.counters, *near_core), other(&far.counters, *far_core)].into_iter().flatten().collect()
+}
+
+/// What was stolen from the worst of these cores, in percent; zero where that is too little to be told.
+fn stolen(counters: &EndCounters, cores: &[usize]) -> f64 {
+    let worst = ours(counters, cores).map(|core| core.steal).fold(0.0, f64::max);
+    let (percent, seconds) = STEAL;
+    if worst > percent && worst / 100.0 * counters.seconds > seconds { worst } else { 0.0 }
+}
+
+fn frequency_changed(counters: &EndCounters, cores: &[usize]) -> Option<Doubt> {
+    ours(counters, cores).find_map(|core| {
+        let [before, after] = core.mhz?;
+        let moved = before.abs_diff(after) as f64 > SAME_FREQUENCY * f64::from(before);
+        moved.then_some(Doubt::FrequencyChanged { cpu: core.cpu, before, after })
+    })
+}
+
+fn ours<'a>(counters: &'a EndCounters, cores: &'a [usize]) -> impl Iterator<Item = &'a model::CoreUse> {
+    counters.cpu.iter().filter(|core| cores.contains(&core.cpu))
+}
+
+/// Doubts about what was counted.
+pub(super) fn of_figures(measured: &Measured, from: &Endpoint, counters: &[EndCounters; 2]) -> Vec<Doubt> {
+    match measured {
+        Measured::Latency { spec, result } => of_latency(spec, result, from),
+        Measured::Goodput { spec, result } => {
+            result.flows.iter().flat_map(|flow| of_flow(spec, flow, from, result, counters)).collect()
+        }
+        Measured::Path { .. } => Vec::new(),
+    }
+}
+
+fn of_latency(spec: &LatencySpec, result: &LatencyResult, from: &Endpoint) -> Vec<Doubt> {
+    let mut doubts = Vec::new();
+    if result.lost + result.late > 0 {
+        doubts.push(Doubt::RepliesMissing { lost: result.lost, late: result.late });
+    }
+    doubts.extend(result.intended_pps.and_then(|intended| too_slow(intended, result.achieved_pps)));
+    doubts.extend(behind_schedule(result));
+    if spec.mode == WaitMode::BusyPoll && result.napi.is_none() {
+        doubts.push(Doubt::NothingToPoll { endpoint: from.name.clone() });
+    }
+    doubts
+}
+
+fn of_flow(
+    spec: &GoodputSpec,
+    flow: &Flow,
+    from: &Endpoint,
+    result: &GoodputResult,
+    [near, far]: &[EndCounters; 2],
+) -> Vec<Doubt> {
+    let mut doubts = Vec::new();
+    let (sent, received) = (&flow.sent, &flow.received);
+    let (sender, receiver) = if flow.from == from.name { (near, far) } else { (far, near) };
+    // With data both ways the interface counts acknowledgements of the one among the data of the other.
+    if result.flows.len() == 1
+        && let Some((endpoint, program, interface)) = crossed(flow, spec, sender, receiver)
+    {
+        doubts.push(Doubt::PacketsDisagree { endpoint, program, interface });
+    }
+    doubts.extend(unsteady(received));
+    if sent.datagrams.is_none() && sent.total_bytes != received.total_bytes {
+        doubts.push(Doubt::CountersDisagree { sent: sent.total_bytes, received: received.total_bytes });
+    }
+    if received.ended_early {
+        doubts.push(Doubt::DataEndedEarly);
+    }
+    let intended = sent.datagrams.as_ref().and_then(|datagrams| datagrams.intended_bps);
+    doubts.extend(intended.and_then(|intended| too_slow(intended, sent.mean_bps())));
+    doubts.extend(small_buffer(spec, flow));
+    doubts
+}
+
+/// A figure that was still on its way when the warm-up was over.
+fn unsteady(received: &GoodputReceived) -> Option<Doubt> {
+    let settled = stats::settled_after(&received.intervals_bps)?;
+    (settled > 0).then_some(Doubt::Unsteady { settled_after_s: settled as f64 })
+}
+
+/// The RTT counts from the schedule, and so holds how late the tester itself was.
+fn behind_schedule(result: &LatencyResult) -> Option<Doubt> {
+    let (behind_ns, rtt_ns) = (result.pacing.as_ref()?.behind_ns.p99?, result.rtt_ns.p99?);
+    (behind_ns as f64 > TESTERS_SHARE * rtt_ns as f64).then_some(Doubt::BehindSchedule { behind_ns, rtt_ns })
+}
+
+/// A sender that could not keep up is a doubt; what it did not send is never loss.
+fn too_slow(intended: f64, achieved: f64) -> Option<Doubt> {
+    (achieved < KEPT_UP * intended).then_some(Doubt::SenderTooSlow { intended, achieved })
+}
+
+fn small_buffer(spec: &GoodputSpec, flow: &Flow) -> Option<Doubt> {
+    let asked = spec.window?.0;
+    let ends = [(&flow.from, flow.sent.buffer), (&flow.to, flow.received.buffer)];
+    ends.into_iter().find_map(|(endpoint, granted)| {
+        let granted = granted?.0;
+        (granted < asked).then(|| Doubt::SmallBuffer { endpoint: endpoint.clone(), asked, granted })
+    })
+}
+
+/// Whether full-size packets were shown to pass for a trial with an MTU of its own, by the latest path trial of the same
+/// kind before it.
+pub(crate) fn path_not_proven(trial: &Trial, before: &[Trial]) -> Option<Doubt> {
+    let Measured::Goodput { spec, .. } = &trial.measured else { return None };
+    let mtu = spec.mtu?;
+    let proof = before.iter().rev().find_map(|trial| match &trial.measured {
+        Measured::Path { spec: path, result } if (path.mtu, path.ip) == (Some(mtu), spec.ip) => Some(result),
+        _ => None,
+    });
+    let passed = |leg: fn(&PathResult) -> Option<u32>| proof.and_then(leg);
+    let forward = passed(|path| path.forward.mtu.map(|mtu| mtu.0));
+    let reverse = passed(|path| path.reverse.mtu.map(|mtu| mtu.0));
+    let is_proven = [forward, reverse].into_iter().all(|passed| passed.is_some_and(|passed| passed >= mtu.0));
+    (!is_proven).then_some(Doubt::PathNotProven { mtu: mtu.0, forward, reverse })
+}
+
+#[cfg(test)]
+mod tests {
+    use model::CoreUse;
+
+    use super::*;
+
+    fn counters(steal: f64, seconds: f64) -> EndCounters {
+        let core = |cpu, steal| CoreUse { cpu, busy: 100.0, softirq: 0.0, steal, mhz: None };
+        EndCounters { seconds, cpu: vec![core(0, steal), core(7, 90.0)], ..EndCounters::default() }
+    }
+
+    #[test]
+    fn stolen_time_counts_on_the_cores_of_the_ends_and_from_two_ticks_on() {
+        let ends = [0, 1];
+        assert_eq!(stolen(&counters(14.0, 0.07), &ends), 0.0, "one tick in a short trial");
+        assert_eq!(stolen(&counters(14.0, 1.0), &ends), 14.0);
+        assert_eq!(stolen(&counters(0.5, 100.0), &ends), 0.0);
+    }
+
+    #[test]
+    fn what_somebody_else_used_on_a_core_of_the_ends_is_a_doubt() {
+        let outcome = |cpu: usize, busy: f64, own_cpu: f64| {
+            let core = CoreUse { cpu, busy, softirq: 20.0, ..CoreUse::default() };
+            let counters = EndCounters { seconds: 2.0, own_cpu, cpu: vec![core], ..EndCounters::default() };
+            let figures = model::SideFigures::LatencyFar { answered: 1, overflowed: 0 };
+            Outcome { pinned: vec![cpu], counters, figures }
+        };
+        let alone = outcome(0, 100.0, 75.0);
+        assert!(other_load(&alone, &outcome(1, 60.0, 40.0)).is_empty());
+        let beside = outcome(1, 100.0, 30.0);
+        assert_eq!(other_load(&alone, &beside), [Doubt::OtherLoad { cpu: 1, percent: 50.0 }]);
+        assert!(other_load(&outcome(1, 100.0, 30.0), &beside).is_empty(), "one core for both ends");
+    }
+
+    #[test]
+    fn a_core_that_changed_its_frequency_is_named() {
+        let mut counters = counters(0.0, 1.0);
+        counters.cpu[0].mhz = Some([3000, 2900]);
+        assert_eq!(frequency_changed(&counters, &[0]), None);
+        counters.cpu[0].mhz = Some([3000, 2000]);
+        assert_eq!(
+            frequency_changed(&counters, &[0]),
+            Some(Doubt::FrequencyChanged { cpu: 0, before: 3000, after: 2000 })
+        );
+        assert_eq!(frequency_changed(&counters, &[1]), None);
+    }
+
+    #[test]
+    fn a_sender_behind_its_schedule_is_a_doubt() {
+        assert_eq!(too_slow(1000.0, 995.0), None);
+        assert_eq!(too_slow(1000.0, 900.0), Some(Doubt::SenderTooSlow { intended: 1000.0, achieved: 900.0 }));
+    }
+}

@@ -1,0 +1,381 @@
+//! A UDP socket that tells what became of its datagrams: which its own interface refused, and of which a router sent word
+//! (ip(7), `IP_RECVERR`).
+
+use std::{
+    collections::VecDeque,
+    io,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket},
+    os::fd::AsRawFd,
+    time::Duration,
+};
+
+use model::{IpVersion, Mtu};
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    io::Errno,
+    net::sockopt,
+};
+
+use crate::error::{On, Result};
+
+/// Of a datagram that comes back in an error, this much is kept.
+const QUOTE: usize = 64;
+/// Room for the control messages of one datagram: a few numbers, or an error with an address.
+const CONTROL: usize = 256;
+/// Errors that ICMP brings (`icmp_err_convert` and `icmpv6_err_convert` of Linux). The error queue tells each in full; the next call on
+/// the socket, whatever it is about, returns the bare number.
+const BY_ICMP: [i32; 10] = [
+    libc::EACCES,
+    libc::EMSGSIZE,
+    libc::ECONNREFUSED,
+    libc::EHOSTUNREACH,
+    libc::ENETUNREACH,
+    libc::EHOSTDOWN,
+    libc::ENONET,
+    libc::ENOPROTOOPT,
+    libc::EOPNOTSUPP,
+    libc::EPROTO,
+];
+
+/// A UDP socket whose packets may not be fragmented, and that is not held back by what the kernel believes the path MTU
+/// to be.
+pub struct PathSocket {
+    socket: UdpSocket,
+    ip: IpVersion,
+    told: VecDeque<Told>,
+}
+
+/// How a send call ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sent {
+    /// The packet is on its way.
+    Yes,
+    /// The interface takes no packet of this size.
+    TooBig(Mtu),
+    /// A firewall of this machine took it, or a queue was full.
+    Dropped,
+}
+
+/// A datagram that came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    /// Bytes of payload.
+    pub length: usize,
+    /// What was left of its TTL (IPv6: hop limit).
+    pub ttl: u8,
+    /// Whether it came in fragments.
+    pub fragmented: bool,
+}
+
+/// Word of a datagram that was sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Told {
+    /// What happened to it.
+    pub fate: Fate,
+    /// The beginning of its payload; empty where the router quotes the headers alone.
+    pub quote: Vec<u8>,
+}
+
+/// What happened to a datagram, as ICMP tells it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// Larger than what comes next on its way.
+    TooBig {
+        /// Who says so.
+        by: IpAddr,
+        /// The MTU that is named; 0 by routers older than RFC 1191.
+        mtu: Mtu,
+    },
+    /// Its TTL ran out.
+    Expired {
+        /// Where.
+        by: IpAddr,
+    },
+}
+
+/// One message of the socket or of its error queue.
+struct Message {
+    length: usize,
+    control: Vec<Control>,
+}
+
+struct Control {
+    level: i32,
+    kind: i32,
+    data: Vec<u8>,
+}
+
+/// An entry of the error queue: of our own interface, or of ICMP.
+enum Entry {
+    Local(Mtu),
+    Icmp(Told),
+    Other,
+}
+
+impl PathSocket {
+    /// Takes a bound socket of this IP version.
+    pub fn new(socket: UdpSocket, ip: IpVersion) -> Result<Self> {
+        let what = "a UDP socket";
+        let (level, numbers) = match ip {
+            IpVersion::V4 => {
+                sockopt::set_ip_mtu_discover(&socket, sockopt::Ipv4PathMtuDiscovery::PROBE)
+                    .on("setsockopt(IP_MTU_DISCOVER)", what)?;
+                (libc::IPPROTO_IP, [libc::IP_RECVERR, libc::IP_RECVTTL, libc::IP_RECVFRAGSIZE])
+            }
+            IpVersion::V6 => {
+                sockopt::set_ipv6_mtu_discover(&socket, sockopt::Ipv6PathMtuDiscovery::PROBE)
+                    .on("setsockopt(IPV6_MTU_DISCOVER)", what)?;
+                (libc::IPPROTO_IPV6, [libc::IPV6_RECVERR, libc::IPV6_RECVHOPLIMIT, libc::IPV6_RECVFRAGSIZE])
+            }
+        };
+        for number in numbers {
+            switch_on(&socket, level, number).on("setsockopt(IP_RECVERR, IP_RECVTTL, IP_RECVFRAGSIZE)", what)?;
+        }
+        socket.set_nonblocking(true).on("fcntl(O_NONBLOCK)", what)?;
+        Ok(Self { socket, ip, told: VecDeque::new() })
+    }
+
+    /// Where it is bound.
+    pub fn local(&self) -> Result<SocketAddr> {
+        self.socket.local_addr().on("getsockname", "a UDP socket")
+    }
+
+    /// Sends to this address, and receives from it alone, from now on.
+    pub fn connect(&self, peer: SocketAddr) -> Result<()> {
+        self.socket.connect(peer).on("connect", peer)
+    }
+
+    /// The address of whoever sent the next datagram, which stays where it is; `None` where there is none.
+    pub fn caller(&self, buffer: &mut [u8]) -> Result<Option<(usize, SocketAddr)>> {
+        match self.socket.peek_from(buffer) {
+            Ok(seen) => Ok(Some(seen)),
+            Err(error) if is_nothing(&error) || is_by_icmp(&error) => Ok(None),
+            Err(error) => Err(error).on("recvfrom(MSG_PEEK)", "a UDP socket"),
+        }
+    }
+
+    /// Sends one datagram in one packet with this TTL.
+    pub fn send(&mut self, payload: &[u8], ttl: u8) -> Result<Sent> {
+        let set = match self.ip {
+            IpVersion::V4 => sockopt::set_ip_ttl(&self.socket, ttl.into()),
+            IpVersion::V6 => sockopt::set_ipv6_unicast_hops(&self.socket, Some(ttl)),
+        };
+        set.on("setsockopt(IP_TTL)", "a UDP socket")?;
+        // The first call may return an error that an earlier datagram left behind, and that comes while we look.
+        const TRIES: usize = 4;
+        for _ in 0..TRIES {
+            self.drain()?;
+            match self.socket.send(payload) {
+                Ok(_) => return Ok(Sent::Yes),
+                Err(error) if is_by_icmp(&error) => {
+                    if let Some(mtu) = self.drain()? {
+                        return Ok(Sent::TooBig(mtu));
+                    }
+                }
+                Err(error) if is_nothing(&error) || is_dropped(&error) => return Ok(Sent::Dropped),
+                Err(error) => return Err(error).on("send", self.what()),
+            }
+        }
+        Ok(Sent::Dropped)
+    }
+
+    /// The next datagram; `None` where there is none yet.
+    pub fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<Arrival>> {
+        loop {
+            match receive(&self.socket, buffer, 0) {
+                Ok(message) => return Ok(Some(arrival(&message))),
+                Err(error) if is_nothing(&error) => return Ok(None),
+                Err(error) if is_by_icmp(&error) => {}
+                Err(error) => return Err(error).on("recvmsg", self.what()),
+            }
+        }
+    }
+
+    /// Word of an earlier datagram; `None` where there is none.
+    pub fn told(&mut self) -> Result<Option<Told>> {
+        self.drain()?;
+        Ok(self.told.pop_front())
+    }
+
+    /// Sleeps until there is a datagram or word of one, or `patience` is over.
+    pub fn wait(&self, patience: Duration) -> Result<()> {
+        if !self.told.is_empty() {
+            return Ok(());
+        }
+        let patience = Timespec { tv_sec: patience.as_secs() as i64, tv_nsec: patience.subsec_nanos().into() };
+        match poll(&mut [PollFd::new(&self.socket, PollFlags::IN)], Some(&patience)) {
+            Ok(_) | Err(Errno::INTR) => Ok(()),
+            Err(error) => Err(error).on("poll", "a UDP socket"),
+        }
+    }
+
+    /// Empties the error queue. Gives the MTU that our own interface named, where it refused a datagram.
+    fn drain(&mut self) -> Result<Option<Mtu>> {
+        let mut refused = None;
+        let mut buffer = [0; QUOTE];
+        loop {
+            match receive(&self.socket, &mut buffer, libc::MSG_ERRQUEUE) {
+                Ok(message) => match entry(&message, &buffer) {
+                    Entry::Local(mtu) => refused = Some(mtu),
+                    Entry::Icmp(told) => self.told.push_back(told),
+                    Entry::Other => {}
+                },
+                Err(error) if is_nothing(&error) => return Ok(refused),
+                Err(error) => return Err(error).on("recvmsg(MSG_ERRQUEUE)", self.what()),
+            }
+        }
+    }
+
+    fn what(&self) -> String {
+        self.socket.peer_addr().map_or_else(|_| "a UDP socket".to_owned(), |peer| format!("a UDP socket to {peer}"))
+    }
+}
+
+fn is_nothing(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
+}
+
+fn is_by_icmp(error: &io::Error) -> bool {
+    error.raw_os_error().is_some_and(|errno| BY_ICMP.contains(&errno))
+}
+
+fn is_dropped(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EPERM | libc::ENOBUFS))
+}
+
+fn switch_on(socket: &UdpSocket, level: i32, number: i32) -> io::Result<()> {
+    let one: libc::c_int = 1;
+    let length = size_of_val(&one) as libc::socklen_t;
+    // SAFETY: the kernel reads `length` bytes of `one`.
+    let result = unsafe { libc::setsockopt(socket.as_raw_fd(), level, number, (&raw const one).cast(), length) };
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// One datagram, or one entry of the error queue, without waiting for it.
+fn receive(socket: &UdpSocket, buffer: &mut [u8], flags: i32) -> io::Result<Message> {
+    // Numbers of eight bytes, because control messages are aligned to that.
+    let mut control = [0_u64; CONTROL / 8];
+    let mut vector = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
+    // SAFETY: zeros are a valid `msghdr`: no address, no vectors, no control messages.
+    let mut header: libc::msghdr = unsafe { std::mem::zeroed() };
+    header.msg_iov = &raw mut vector;
+    header.msg_iovlen = 1;
+    header.msg_control = control.as_mut_ptr().cast();
+    header.msg_controllen = CONTROL;
+    // SAFETY: the header points to a buffer and to control space of the lengths it says, which outlive the call.
+    let length = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut header, flags | libc::MSG_DONTWAIT) };
+    let length = usize::try_from(length).map_err(|_| io::Error::last_os_error())?;
+    Ok(Message { length, control: controls(&header) })
+}
+
+fn controls(header: &libc::msghdr) -> Vec<Control> {
+    let mut controls = Vec::new();
+    // SAFETY: the kernel filled the control space of this header, and it is still there.
+    let mut next = unsafe { libc::CMSG_FIRSTHDR(header) };
+    // SAFETY: CMSG_FIRSTHDR and CMSG_NXTHDR give null or a whole control message within that space.
+    while let Some(message) = unsafe { next.as_ref() } {
+        // SAFETY: arithmetic alone.
+        let data_length = message.cmsg_len - unsafe { libc::CMSG_LEN(0) } as usize;
+        // SAFETY: the message says how long its data is, and the kernel does not write past the space.
+        let data = unsafe { std::slice::from_raw_parts(libc::CMSG_DATA(next), data_length) };
+        controls.push(Control { level: message.cmsg_level, kind: message.cmsg_type, data: data.to_vec() });
+        // SAFETY: as for the first one.
+        next = unsafe { libc::CMSG_NXTHDR(header, next) };
+    }
+    controls
+}
+
+fn arrival(message: &Message) -> Arrival {
+    let mut arrival = Arrival { length: message.length, ttl: 0, fragmented: false };
+    for control in &message.control {
+        match (control.level, control.kind) {
+            (libc::IPPROTO_IP, libc::IP_TTL) | (libc::IPPROTO_IPV6, libc::IPV6_HOPLIMIT) => {
+                arrival.ttl = number(&control.data, 0).and_then(|ttl| ttl.try_into().ok()).unwrap_or_default();
+            }
+            (libc::IPPROTO_IP, libc::IP_RECVFRAGSIZE) | (libc::IPPROTO_IPV6, libc::IPV6_RECVFRAGSIZE) => {
+                arrival.fragmented = true;
+            }
+            _ => {}
+        }
+    }
+    arrival
+}
+
+fn entry(message: &Message, buffer: &[u8]) -> Entry {
+    let error = message.control.iter().find(|control| {
+        matches!(
+            (control.level, control.kind),
+            (libc::IPPROTO_IP, libc::IP_RECVERR) | (libc::IPPROTO_IPV6, libc::IPV6_RECVERR)
+        )
+    });
+    error.and_then(|error| parsed(&error.data, &buffer[..message.length.min(buffer.len())])).unwrap_or(Entry::Other)
+}
+
+/// `struct sock_extended_err` of linux/errqueue.h, and the address of whoever sent the error behind it.
+fn parsed(error: &[u8], quote: &[u8]) -> Option<Entry> {
+    const FRAGMENTATION_NEEDED: (u8, u8, u8) = (libc::SO_EE_ORIGIN_ICMP, 3, 4);
+    const TIME_EXCEEDED: (u8, u8, u8) = (libc::SO_EE_ORIGIN_ICMP, 11, 0);
+    const PACKET_TOO_BIG: (u8, u8, u8) = (libc::SO_EE_ORIGIN_ICMP6, 2, 0);
+    const HOP_LIMIT_EXCEEDED: (u8, u8, u8) = (libc::SO_EE_ORIGIN_ICMP6, 3, 0);
+    let [origin, kind, code] = *error.get(4..7)? else { return None };
+    let mtu = Mtu(number(error, 8)?);
+    if origin == libc::SO_EE_ORIGIN_LOCAL && number(error, 0)? == libc::EMSGSIZE as u32 {
+        return Some(Entry::Local(mtu));
+    }
+    let by = offender(error.get(16..)?)?;
+    let fate = match (origin, kind, code) {
+        FRAGMENTATION_NEEDED | PACKET_TOO_BIG => Fate::TooBig { by, mtu },
+        TIME_EXCEEDED | HOP_LIMIT_EXCEEDED => Fate::Expired { by },
+        _ => return Some(Entry::Other),
+    };
+    Some(Entry::Icmp(Told { fate, quote: quote.to_vec() }))
+}
+
+/// The address in a `sockaddr_in` or `sockaddr_in6`.
+fn offender(address: &[u8]) -> Option<IpAddr> {
+    match i32::from(u16::from_ne_bytes(address.get(..2)?.try_into().ok()?)) {
+        libc::AF_INET => Some(Ipv4Addr::from(<[u8; 4]>::try_from(address.get(4..8)?).ok()?).into()),
+        libc::AF_INET6 => Some(Ipv6Addr::from(<[u8; 16]>::try_from(address.get(8..24)?).ok()?).into()),
+        _ => None,
+    }
+}
+
+fn number(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_ne_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pair(address: &str, ip: IpVersion) -> (PathSocket, PathSocket) {
+        let bind = || UdpSocket::bind((address, 0)).expect("loopback");
+        let [one, other] = [bind(), bind()].map(|socket| PathSocket::new(socket, ip).expect("a UDP socket"));
+        one.connect(other.local().expect("bound")).expect("loopback");
+        (one, other)
+    }
+
+    #[test]
+    fn the_largest_packet_arrives_whole_with_its_ttl() {
+        for (address, ip, payload) in [("127.0.0.1", IpVersion::V4, 65_507), ("::1", IpVersion::V6, 65_487)] {
+            let (mut one, mut other) = pair(address, ip);
+            assert_eq!(one.send(&vec![7; payload], 9).expect("loopback"), Sent::Yes);
+            other.wait(Duration::from_secs(5)).expect("a socket");
+            let arrived = other.receive(&mut vec![0; 65_536]).expect("a socket");
+            assert_eq!(arrived, Some(Arrival { length: payload, ttl: 9, fragmented: false }));
+            assert_eq!(other.receive(&mut [0]).expect("a socket"), None);
+        }
+    }
+
+    #[test]
+    fn a_port_that_nobody_listens_on_makes_no_later_call_fail() {
+        let (mut one, other) = pair("127.0.0.1", IpVersion::V4);
+        drop(other);
+        for _ in 0..3 {
+            assert_eq!(one.send(b"x", 64).expect("loopback"), Sent::Yes);
+            one.wait(Duration::from_millis(100)).expect("a socket");
+            assert_eq!(one.receive(&mut [0]).expect("a socket"), None);
+            assert_eq!(one.told().expect("a socket"), None);
+        }
+    }
+}

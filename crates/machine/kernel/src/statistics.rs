@@ -1,0 +1,130 @@
+//! Counters of interfaces and queueing disciplines, by rtnetlink.
+
+use netlink_packet_core::NLM_F_DUMP;
+use netlink_packet_route::{
+    RouteNetlinkMessage,
+    link::{LinkAttribute, Stats64},
+    tc::{TcAttribute, TcHandle, TcMessage, TcStats2},
+};
+
+use crate::{
+    error::{On, Result},
+    link::existing,
+    netlink::request,
+};
+
+/// Named counters, each with its value.
+pub type Counters = Vec<(&'static str, u64)>;
+
+/// A queueing discipline of an interface.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Qdisc {
+    /// Its kind and handle as `tc` writes them, like `tbf 8001:`. Those that the kernel attached itself share handle 0.
+    pub name: String,
+    /// What `tc -s qdisc` counts. Those of the root have everything below it in them.
+    pub counters: Counters,
+}
+
+/// Counters of an interface in the caller's namespace and all its queueing disciplines: one moment's, as far as the driver
+/// keeps them so.
+pub fn of_interface(interface: &str) -> Result<(Counters, Vec<Qdisc>)> {
+    let what = format_args!("interface {interface}");
+    let link = existing(interface).on("RTM_GETLINK", what)?;
+    let stats = link.attributes.iter().find_map(|attribute| match attribute {
+        LinkAttribute::Stats64(stats) => Some(by_name(stats)),
+        _ => None,
+    });
+    let ask = RouteNetlinkMessage::GetQueueDiscipline(TcMessage::default());
+    let answers = request(ask, NLM_F_DUMP).on("RTM_GETQDISC", what)?;
+    // The kernel lists those of each interface, whichever was asked for.
+    let ours = answers.into_iter().filter_map(|answer| match answer {
+        RouteNetlinkMessage::NewQueueDiscipline(qdisc) => Some(qdisc),
+        _ => None,
+    });
+    let ours = ours.filter(|qdisc| u32::try_from(qdisc.header.index) == Ok(link.header.index));
+    Ok((stats.unwrap_or_default(), ours.map(|qdisc| described(&qdisc)).collect()))
+}
+
+/// Under the names that `/sys/class/net/*/statistics` has.
+fn by_name(stats: &Stats64) -> Counters {
+    vec![
+        ("rx_packets", stats.rx_packets),
+        ("tx_packets", stats.tx_packets),
+        ("rx_bytes", stats.rx_bytes),
+        ("tx_bytes", stats.tx_bytes),
+        ("rx_errors", stats.rx_errors),
+        ("tx_errors", stats.tx_errors),
+        ("rx_dropped", stats.rx_dropped),
+        ("tx_dropped", stats.tx_dropped),
+        ("multicast", stats.multicast),
+        ("collisions", stats.collisions),
+        ("rx_length_errors", stats.rx_length_errors),
+        ("rx_over_errors", stats.rx_over_errors),
+        ("rx_crc_errors", stats.rx_crc_errors),
+        ("rx_frame_errors", stats.rx_frame_errors),
+        ("rx_fifo_errors", stats.rx_fifo_errors),
+        ("rx_missed_errors", stats.rx_missed_errors),
+        ("tx_aborted_errors", stats.tx_aborted_errors),
+        ("tx_carrier_errors", stats.tx_carrier_errors),
+        ("tx_fifo_errors", stats.tx_fifo_errors),
+        ("tx_heartbeat_errors", stats.tx_heartbeat_errors),
+        ("tx_window_errors", stats.tx_window_errors),
+        ("rx_compressed", stats.rx_compressed),
+        ("tx_compressed", stats.tx_compressed),
+        ("rx_nohandler", stats.rx_nohandler),
+    ]
+}
+
+fn described(message: &TcMessage) -> Qdisc {
+    let (mut kind, mut counters) = (String::new(), Counters::new());
+    for attribute in &message.attributes {
+        match attribute {
+            TcAttribute::Kind(name) => kind.clone_from(name),
+            TcAttribute::Stats2(parts) => counters.extend(parts.iter().flat_map(counted)),
+            _ => {}
+        }
+    }
+    let TcHandle { major, .. } = message.header.handle;
+    Qdisc { name: format!("{kind} {major:x}:"), counters }
+}
+
+fn counted(part: &TcStats2) -> Counters {
+    match part {
+        TcStats2::Basic(basic) => vec![("bytes", basic.bytes), ("packets", basic.packets.into())],
+        TcStats2::Queue(queue) => vec![
+            ("drops", queue.drops.into()),
+            ("overlimits", queue.overlimits.into()),
+            ("requeues", queue.requeues.into()),
+        ],
+        _ => Counters::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::UdpSocket;
+
+    use super::*;
+
+    fn of<'a>(counters: &'a Counters) -> impl Fn(&str) -> u64 + 'a {
+        |name| counters.iter().find(|(known, _)| *known == name).expect("counted").1
+    }
+
+    #[test]
+    fn what_crosses_an_interface_is_counted_there() {
+        let before = of_interface("lo").expect("every namespace has one").0;
+        let socket = UdpSocket::bind("127.0.0.1:0").expect("loopback");
+        for _ in 0..10 {
+            socket.send_to(&[0; 100], socket.local_addr().expect("bound")).expect("loopback");
+        }
+        let after = of_interface("lo").expect("every namespace has one").0;
+        assert!(of(&after)("tx_packets") >= of(&before)("tx_packets") + 10, "{before:?} {after:?}");
+        assert!(of(&after)("rx_bytes") >= of(&before)("rx_bytes") + 1000, "{before:?} {after:?}");
+    }
+
+    #[test]
+    fn an_interface_that_is_not_there_is_named() {
+        let error = of_interface("wp-none").expect_err("there is none").to_string();
+        assert!(error.starts_with("RTM_GETLINK on interface wp-none: "), "{error}");
+    }
+}

@@ -1,0 +1,158 @@
+//! TCP in bulk: sends that are not copied (`MSG_ZEROCOPY`), files in memory, and data that is thrown away unread.
+
+use std::{
+    fs::File,
+    io,
+    net::TcpStream,
+    os::fd::{AsFd, AsRawFd},
+};
+
+use model::trial::ZeroCopied;
+use rustix::{
+    fs::{MemfdFlags, ftruncate, memfd_create, sendfile},
+    net::{RecvFlags, recv},
+};
+
+use crate::{
+    error::{On, Result},
+    socket::set_option,
+};
+
+/// `SO_ZEROCOPY` of asm-generic/socket.h, since Linux 4.14.
+const ZEROCOPY: libc::c_int = 60;
+/// `SO_EE_ORIGIN_ZEROCOPY` of linux/errqueue.h.
+const ORIGIN_ZEROCOPY: u8 = 5;
+/// `SO_EE_CODE_ZEROCOPY_COPIED` of linux/errqueue.h.
+const CODE_COPIED: u8 = 1;
+
+/// Allows this connection to send without copying.
+pub fn allow_zerocopy(stream: &TcpStream) -> Result<()> {
+    set_option(stream, libc::SOL_SOCKET, ZEROCOPY, 1).on("setsockopt(SO_ZEROCOPY)", "a TCP connection")
+}
+
+/// Sends from this memory without copying it, where path and card can. What is changed in it before the kernel has
+/// reported the send may arrive changed; memory that never changes can be sent from again at once.
+pub fn send_zerocopy(stream: &TcpStream, bytes: &[u8]) -> io::Result<usize> {
+    // SAFETY: the kernel reads at most `bytes.len()` bytes from `bytes`, and holds on to its pages for as long as it
+    // needs them.
+    let sent = unsafe {
+        libc::send(
+            stream.as_fd().as_raw_fd(),
+            bytes.as_ptr().cast(),
+            bytes.len(),
+            libc::MSG_ZEROCOPY | libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL,
+        )
+    };
+    usize::try_from(sent).map_err(|_| io::Error::last_os_error())
+}
+
+/// Whether a send failed because too many are not reported yet.
+pub fn is_too_many_unreported(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(libc::ENOBUFS)
+}
+
+/// Takes all reports on `MSG_ZEROCOPY` sends that are there.
+pub fn zerocopy_reports(stream: &TcpStream) -> io::Result<ZeroCopied> {
+    let mut reports = ZeroCopied::default();
+    while let Some(report) = next_report(stream)? {
+        let sends = u64::from(report.ee_data.wrapping_sub(report.ee_info)) + 1;
+        match (report.ee_origin, report.ee_code) {
+            (ORIGIN_ZEROCOPY, CODE_COPIED) => reports.copied += sends,
+            (ORIGIN_ZEROCOPY, _) => reports.zero_copied += sends,
+            _ => {}
+        }
+    }
+    Ok(reports)
+}
+
+/// The next entry of the error queue.
+fn next_report(stream: &TcpStream) -> io::Result<Option<libc::sock_extended_err>> {
+    let mut control = [0_u64; 16];
+    // SAFETY: zeros are a valid header: no address, no parts, no control messages, no flags.
+    let mut header: libc::msghdr = unsafe { std::mem::zeroed() };
+    header.msg_control = control.as_mut_ptr().cast();
+    header.msg_controllen = size_of_val(&control) as _;
+    // SAFETY: the header points to `control` with its true length, and to no other memory.
+    let result = unsafe { libc::recvmsg(stream.as_fd().as_raw_fd(), &mut header, libc::MSG_ERRQUEUE) };
+    if result < 0 {
+        let error = io::Error::last_os_error();
+        return if error.kind() == io::ErrorKind::WouldBlock { Ok(None) } else { Err(error) };
+    }
+    // SAFETY: the kernel has set the header's control length to what it wrote.
+    let Some(first) = (unsafe { libc::CMSG_FIRSTHDR(&header).as_ref() }) else {
+        return Ok(None);
+    };
+    let is_error = matches!(
+        (first.cmsg_level, first.cmsg_type),
+        (libc::SOL_IP, libc::IP_RECVERR) | (libc::SOL_IPV6, libc::IPV6_RECVERR)
+    );
+    // SAFETY: behind the header of such a control message the kernel puts this structure (ip(7), ipv6(7)).
+    Ok(is_error.then(|| unsafe { libc::CMSG_DATA(first).cast::<libc::sock_extended_err>().read_unaligned() }))
+}
+
+/// A file of so many zeros that is in memory alone.
+pub fn file_of_zeros(length: usize) -> Result<File> {
+    let what = format_args!("a file in memory of {length} bytes");
+    let file = memfd_create("zeros", MemfdFlags::CLOEXEC).on("memfd_create", what)?;
+    ftruncate(&file, length as u64).on("ftruncate", what)?;
+    Ok(file.into())
+}
+
+/// Sends the beginning of a file, and returns how much of it the kernel took.
+pub fn send_file(stream: &TcpStream, file: &File, length: usize) -> io::Result<usize> {
+    Ok(sendfile(stream, file, Some(&mut 0), length)?)
+}
+
+/// Throws away up to so many bytes of what has come, and returns how many it were; 0 is the end of the stream.
+pub fn discard(stream: &TcpStream, memory: &mut [u8]) -> io::Result<usize> {
+    let (_, length) = recv(stream, memory, RecvFlags::TRUNC)?;
+    Ok(length)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{io::Read, net::TcpListener, time::Duration};
+
+    use super::*;
+    use crate::socket::wait_for_errors;
+
+    fn pair() -> (TcpStream, TcpStream) {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("loopback");
+        let near = TcpStream::connect(listener.local_addr().expect("bound")).expect("loopback");
+        (near, listener.accept().expect("connected").0)
+    }
+
+    #[test]
+    fn each_send_without_copying_is_reported_once() {
+        let (near, mut far) = pair();
+        allow_zerocopy(&near).expect("since Linux 4.14");
+        let memory = [7; 3000];
+        for _ in 0..5 {
+            assert_eq!(send_zerocopy(&near, &memory).expect("sent"), memory.len());
+            far.read_exact(&mut [0; 3000]).expect("arrives");
+        }
+        let mut reported = 0;
+        while reported < 5 {
+            wait_for_errors([&near], Duration::from_secs(1)).expect("polls");
+            let reports = zerocopy_reports(&near).expect("readable");
+            reported += reports.zero_copied + reports.copied;
+        }
+        assert_eq!(reported, 5);
+    }
+
+    #[test]
+    fn a_file_goes_out_and_is_thrown_away() {
+        let (near, far) = pair();
+        let file = file_of_zeros(5000).expect("since Linux 3.17");
+        assert_eq!(send_file(&near, &file, 5000).expect("sent"), 5000);
+        drop(near);
+        let (mut memory, mut total) = ([1; 1024], 0);
+        loop {
+            match discard(&far, &mut memory).expect("readable") {
+                0 => break,
+                length => total += length,
+            }
+        }
+        assert_eq!((total, memory), (5000, [1; 1024]));
+    }
+}

@@ -1,0 +1,82 @@
+//! Bulk data over TCP.
+
+mod receiver;
+mod sender;
+
+use std::{
+    io::{self, Write},
+    net::{IpAddr, SocketAddr, TcpStream},
+};
+
+use kernel::sysctl;
+use model::{Bytes, GoodputSpec};
+use socket2::{SockRef, Socket, Type};
+
+pub(super) use self::{receiver::receive, sender::send};
+use super::{
+    ARRIVAL,
+    hello::{Hello, Way, look_up_often},
+};
+use crate::{ProbeError, error::socket_error, socket::bound};
+
+/// Bytes given to one write or read call. Fits a core's second-level cache together with the kernel's copy.
+const CHUNK: usize = 256 * 1024;
+
+/// Connects all streams of one way.
+pub(super) fn connect_all(
+    spec: &GoodputSpec,
+    local: IpAddr,
+    peer: SocketAddr,
+    way: Way,
+) -> Result<Vec<TcpStream>, ProbeError> {
+    let open = |number| {
+        let socket = bound(SocketAddr::new(local, 0), Type::STREAM)?;
+        set_options(&socket, spec, peer)?;
+        connect(socket, peer, Hello { way, value: number })
+    };
+    (0..spec.streams).map(open).collect()
+}
+
+/// Connects, and says what for.
+pub(super) fn connect(socket: Socket, peer: SocketAddr, hello: Hello) -> Result<TcpStream, ProbeError> {
+    socket.connect_timeout(&peer.into(), ARRIVAL).map_err(socket_error("connect to", peer))?;
+    let mut stream = TcpStream::from(socket);
+    look_up_often(&stream).map_err(socket_error("set SO_RCVTIMEO for", peer))?;
+    stream.write_all(&hello.encode()).map_err(socket_error("send to", peer))?;
+    Ok(stream)
+}
+
+/// What has to be set before a connection is there: the window scale is agreed upon with the first packet.
+pub(super) fn set_options(socket: &Socket, spec: &GoodputSpec, on: SocketAddr) -> Result<(), ProbeError> {
+    if let Some(Bytes(window)) = spec.window {
+        let window = usize::try_from(window).unwrap_or(usize::MAX);
+        socket.set_send_buffer_size(window).map_err(socket_error("set SO_SNDBUF for", on))?;
+        socket.set_recv_buffer_size(window).map_err(socket_error("set SO_RCVBUF for", on))?;
+    }
+    match &spec.congestion {
+        Some(name) => socket.set_tcp_congestion(name.as_bytes()).map_err(|error| no_congestion(name, &error)),
+        None => Ok(()),
+    }
+}
+
+fn no_congestion(name: &str, error: &io::Error) -> ProbeError {
+    let key = if error.kind() == io::ErrorKind::PermissionDenied { "allowed" } else { "available" };
+    let key = format!("net.ipv4.tcp_{key}_congestion_control");
+    let known = sysctl::read(&key).unwrap_or_else(|error| error.to_string());
+    ProbeError::Unable {
+        what: format!("congestion control \"{name}\""),
+        why: format!("{error}; {key} has: {known}. Choose one of them, or load its module (modprobe tcp_{name})"),
+    }
+}
+
+/// What the kernel granted: it doubles what was asked for, to have room for its own bookkeeping.
+fn granted(
+    spec: &GoodputSpec,
+    stream: &TcpStream,
+    size: impl Fn(&SockRef<'_>) -> io::Result<usize>,
+) -> io::Result<Option<Bytes>> {
+    match spec.window {
+        Some(_) => size(&SockRef::from(stream)).map(|size| Some(Bytes(size as u64 / 2))),
+        None => Ok(None),
+    }
+}

@@ -1,0 +1,224 @@
+//! The side that sends.
+
+use std::{
+    fs::File,
+    io::{self, Read, Write},
+    net::{Shutdown, SocketAddr, TcpStream},
+    sync::{
+        OnceLock,
+        atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+    },
+    time::{Duration, Instant},
+};
+
+use kernel::{socket, stream};
+use model::{
+    GoodputSent, SendWay,
+    trial::{TcpState, ZeroCopied},
+};
+
+use super::{CHUNK, granted};
+use crate::{
+    Control, ProbeError,
+    error::socket_error,
+    goodput::{
+        DRAIN,
+        hello::{look_up_often, peer_of},
+        threads::send_with,
+        timeline::{Counted, sum},
+        transfer::Setting,
+    },
+    socket::{STOP_CHECK, is_nothing_yet},
+};
+
+/// How long the kernel may take to report its last sends, all of which have arrived.
+const REPORTS: Duration = Duration::from_secs(1);
+
+/// What a thread hands to the kernel, and how.
+enum Hand<'a> {
+    Write(&'static [u8]),
+    ZeroCopy(&'static [u8]),
+    Sendfile(&'a File),
+}
+
+/// What one thread did.
+#[derive(Default)]
+struct Given {
+    /// How often no stream took anything.
+    buffer_full: u64,
+    /// Sends that the kernel took.
+    sends: u64,
+    reports: ZeroCopied,
+}
+
+/// Sends for warm-up and counted time, then waits until all of it has arrived.
+pub(in crate::goodput) fn send(streams: &[TcpStream], setting: Setting<'_>) -> Result<GoodputSent, ProbeError> {
+    let peer = peer_of(&streams[0])?;
+    for stream in streams {
+        stream.set_nonblocking(true).map_err(socket_error("set O_NONBLOCK for", peer))?;
+    }
+    let file = (setting.spec.send == SendWay::Sendfile).then(|| stream::file_of_zeros(CHUNK)).transpose()?;
+    let hand = match (setting.spec.send, &file) {
+        (SendWay::Sendfile, Some(file)) => Hand::Sendfile(file),
+        (SendWay::ZeroCopy, _) => Hand::ZeroCopy(zeros()),
+        _ => Hand::Write(zeros()),
+    };
+    allow(&hand, streams)?;
+    let counters: Vec<AtomicU64> = streams.iter().map(|_| AtomicU64::new(0)).collect();
+    let give = |share: &[usize], enough: &AtomicBool| {
+        let share = share.iter().map(|number| (&streams[*number], &counters[*number])).collect::<Vec<_>>();
+        hand.give(&share, enough, peer)
+    };
+    let (counted, tcp, given) = send_with(setting, &counters, give, || states(streams))?;
+    drain(streams, setting.control, peer)?;
+    let Counted { bytes, seconds, .. } = counted;
+    Ok(GoodputSent {
+        counted_bytes: bytes,
+        total_bytes: sum(&counters),
+        counted_s: seconds,
+        tcp,
+        datagrams: None,
+        buffer_full: given.iter().map(|given| given.buffer_full).sum(),
+        zero_copied: matches!(hand, Hand::ZeroCopy(_)).then(|| all_reports(streams, &given, peer)).transpose()?,
+        buffer: granted(setting.spec, &streams[0], |socket| socket.send_buffer_size())
+            .map_err(socket_error("ask SO_SNDBUF for", peer))?,
+    })
+}
+
+/// What is sent. It stays and stays zero for as long as the process lives, because without copying the kernel may still read
+/// it, or send it again, after this side has given up.
+fn zeros() -> &'static [u8] {
+    static ZEROS: OnceLock<Box<[u8]>> = OnceLock::new();
+    ZEROS.get_or_init(|| vec![0; CHUNK].into())
+}
+
+fn allow(hand: &Hand<'_>, streams: &[TcpStream]) -> Result<(), ProbeError> {
+    if let Hand::ZeroCopy(_) = hand {
+        for stream in streams {
+            stream::allow_zerocopy(stream).map_err(|error| ProbeError::Unable {
+                what: "send = \"zerocopy\"".to_owned(),
+                why: format!("{error}; write send = \"write\" instead"),
+            })?;
+        }
+    }
+    Ok(())
+}
+
+fn states(streams: &[TcpStream]) -> Result<Vec<TcpState>, ProbeError> {
+    streams.iter().map(|stream| Ok(socket::tcp_state(stream)?)).collect()
+}
+
+impl Hand<'_> {
+    /// Gives to all these streams in turn until it is enough.
+    fn give(
+        &self,
+        share: &[(&TcpStream, &AtomicU64)],
+        enough: &AtomicBool,
+        peer: SocketAddr,
+    ) -> Result<Given, ProbeError> {
+        let mut given = Given::default();
+        // A stream that did not take all is left alone until it has room for more than a bit: small pieces cost as many calls.
+        let mut has_room = vec![true; share.len()];
+        while !enough.load(Relaxed) {
+            let mut unreported = false;
+            for ((stream, counter), has_room) in share.iter().zip(&mut has_room).filter(|(_, has_room)| **has_room) {
+                match self.put(stream) {
+                    Ok(length) => {
+                        counter.fetch_add(length as u64, Relaxed);
+                        given.sends += 1;
+                        *has_room = length == CHUNK;
+                    }
+                    Err(error) if is_nothing_yet(&error) => *has_room = false,
+                    Err(error) if stream::is_too_many_unreported(&error) => (*has_room, unreported) = (false, true),
+                    Err(error) => return Err(socket_error("send to", peer)(error)),
+                }
+            }
+            if !has_room.contains(&true) {
+                given.buffer_full += 1;
+                let streams = share.iter().map(|(stream, _)| *stream);
+                has_room = self.wait(streams, unreported, &mut given.reports, peer)?;
+            }
+        }
+        Ok(given)
+    }
+
+    fn put(&self, mut stream: &TcpStream) -> io::Result<usize> {
+        match self {
+            Self::Write(chunk) => stream.write(chunk),
+            Self::ZeroCopy(chunk) => stream::send_zerocopy(stream, chunk),
+            Self::Sendfile(file) => stream::send_file(stream, file, CHUNK),
+        }
+    }
+
+    /// Sleeps until there is room, and says of each stream whether it has some. Reports are taken first, because a stream that has some does not let anybody sleep.
+    fn wait<'a>(
+        &self,
+        streams: impl Iterator<Item = &'a TcpStream> + Clone,
+        unreported: bool,
+        reports: &mut ZeroCopied,
+        peer: SocketAddr,
+    ) -> Result<Vec<bool>, ProbeError> {
+        let before = *reports;
+        if let Self::ZeroCopy(_) = self {
+            streams.clone().try_for_each(|stream| take_reports(stream, reports, peer))?;
+        }
+        if !unreported {
+            return Ok(socket::wait_until_writable(streams, STOP_CHECK)?);
+        }
+        // Room for more reports is room for all.
+        let all = streams.clone().map(|_| true).collect();
+        if before == *reports {
+            socket::wait_for_errors(streams, STOP_CHECK)?;
+        }
+        Ok(all)
+    }
+}
+
+fn take_reports(stream: &TcpStream, reports: &mut ZeroCopied, peer: SocketAddr) -> Result<(), ProbeError> {
+    let new =
+        stream::zerocopy_reports(stream).map_err(socket_error("read MSG_ZEROCOPY reports of the stream to", peer))?;
+    reports.zero_copied += new.zero_copied;
+    reports.copied += new.copied;
+    Ok(())
+}
+
+/// What became of all sends, once the last of them has arrived. One that is not reported in time is left out.
+fn all_reports(streams: &[TcpStream], given: &[Given], peer: SocketAddr) -> Result<ZeroCopied, ProbeError> {
+    let mut reports = ZeroCopied::default();
+    for given in given {
+        reports.zero_copied += given.reports.zero_copied;
+        reports.copied += given.reports.copied;
+    }
+    let (sends, waiting) = (given.iter().map(|given| given.sends).sum::<u64>(), Instant::now());
+    loop {
+        streams.iter().try_for_each(|stream| take_reports(stream, &mut reports, peer))?;
+        if reports.zero_copied + reports.copied >= sends || waiting.elapsed() > REPORTS {
+            return Ok(reports);
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Ends each stream and waits for the receiver to do the same, which it does after the last byte.
+fn drain(streams: &[TcpStream], control: &Control, peer: SocketAddr) -> Result<(), ProbeError> {
+    for stream in streams {
+        look_up_often(stream).map_err(socket_error("clear O_NONBLOCK for", peer))?;
+        stream.shutdown(Shutdown::Write).map_err(socket_error("shut down the stream to", peer))?;
+    }
+    let waiting = Instant::now();
+    for mut stream in streams {
+        loop {
+            match stream.read(&mut [0]) {
+                Ok(0) => break,
+                Ok(_) => {}
+                Err(error) if !is_nothing_yet(&error) => return Err(socket_error("drain to", peer)(error)),
+                Err(_) if control.stopped() => return Err(ProbeError::Cancelled),
+                Err(_) if waiting.elapsed() > DRAIN => {
+                    return Err(ProbeError::NoAnswer { peer, waited: DRAIN });
+                }
+                Err(_) => {}
+            }
+        }
+    }
+    Ok(())
+}

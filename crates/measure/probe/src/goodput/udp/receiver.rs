@@ -1,0 +1,208 @@
+//! The side that takes datagrams and counts them.
+
+use std::{
+    net::{SocketAddr, UdpSocket},
+    sync::atomic::{AtomicU64, Ordering::Relaxed},
+    thread,
+    time::{Duration, Instant},
+};
+
+use kernel::datagram::{self, Incoming, Message};
+use model::{Batch, Bytes, GoodputReceived, trial::DatagramsReceived};
+
+use super::{
+    Flow, granted,
+    label::{Label, Seen},
+    tracker::{Tracker, WINDOW},
+};
+use crate::{
+    Control, ProbeError,
+    error::socket_error,
+    goodput::{
+        NAP, QUIET,
+        threads::receive_with,
+        timeline::{Counted, sum},
+        transfer::Setting,
+    },
+    socket::{is_nothing_yet, is_refused},
+};
+
+/// Datagrams taken in one call.
+const MESSAGES: usize = 64;
+
+/// Large datagrams taken in one call: few, because their memory shall stay in the core's cache.
+const LARGE_MESSAGES: usize = 4;
+
+/// Size of a large datagram that the kernel put together.
+const LARGE: usize = 65_536;
+
+/// With a buffer that is at least this large, the receiver may nap.
+const NAP_BUFFER: Bytes = Bytes(4 << 20);
+
+/// What has not come this long after all else is lost.
+const LOST: Duration = Duration::from_millis(200);
+
+/// The receiver does not know yet how many were sent.
+const UNKNOWN: u64 = u64::MAX;
+
+/// Takes all flows to their end and counts.
+pub(in crate::goodput) fn receive(flow: Flow, setting: Setting<'_>) -> Result<GoodputReceived, ProbeError> {
+    let peer = flow.peer;
+    let buffer = granted(&flow.sockets, |socket| socket.recv_buffer_size(), peer)?;
+    if setting.spec.batch == Batch::Gso {
+        flow.sockets.iter().try_for_each(put_together)?;
+    }
+    let counters: Vec<AtomicU64> = flow.sockets.iter().map(|_| AtomicU64::new(0)).collect();
+    let sent: Vec<AtomicU64> = flow.sockets.iter().map(|_| AtomicU64::new(UNKNOWN)).collect();
+    let taking = |socket: &UdpSocket, number: usize| {
+        let progress = Progress { counter: &counters[number], sent: &sent[number], control: setting.control };
+        let mut taker = Taker::new(number as u16, flow.size);
+        taker.take_all(socket, setting.spec.batch, buffer >= NAP_BUFFER, &progress, peer)?;
+        Ok((taker.book(kernel::socket::drops(socket)?), taker.tracker.received))
+    };
+    let finish = || {
+        let ended_early = has_ended(&flow, peer)?;
+        for (total, known) in flow.hear(setting.control)?.into_iter().zip(&sent) {
+            known.store(total, Relaxed);
+        }
+        Ok(ended_early)
+    };
+    let sockets = flow.sockets.iter().collect();
+    let (counted, ended_early, taken) = receive_with(setting, sockets, &counters, peer, taking, finish)?;
+    let (books, arrived): (Vec<_>, Vec<_>) = taken.into_iter().unzip();
+    flow.tell(&arrived)?;
+    let Counted { bytes, seconds, intervals_bps, warmup } = counted;
+    Ok(GoodputReceived {
+        counted_bytes: bytes,
+        total_bytes: sum(&counters),
+        counted_s: seconds,
+        intervals_bps,
+        warmup_s: warmup,
+        ended_early,
+        datagrams: Some(total(&books)),
+        buffer: Some(buffer),
+    })
+}
+
+fn put_together(socket: &UdpSocket) -> Result<(), ProbeError> {
+    datagram::put_together(socket).map_err(|error| ProbeError::Unable {
+        what: "batch = \"gso\"".to_owned(),
+        why: format!("{error}; it needs Linux 5.0, write batch = \"mmsg\" instead"),
+    })
+}
+
+/// Whether the sender has told already how much it sent.
+fn has_ended(flow: &Flow, peer: SocketAddr) -> Result<bool, ProbeError> {
+    let control = &flow.control;
+    control.set_nonblocking(true).map_err(socket_error("set O_NONBLOCK for", peer))?;
+    let ended = control.peek(&mut [0]).is_ok();
+    control.set_nonblocking(false).map_err(socket_error("clear O_NONBLOCK for", peer))?;
+    Ok(ended)
+}
+
+fn total(books: &[DatagramsReceived]) -> DatagramsReceived {
+    let sum = |part: fn(&DatagramsReceived) -> u64| books.iter().map(part).sum();
+    DatagramsReceived {
+        received: sum(|book| book.received),
+        duplicated: sum(|book| book.duplicated),
+        reordered: sum(|book| book.reordered),
+        window: WINDOW,
+        corrupt: sum(|book| book.corrupt),
+        overflowed: sum(|book| book.overflowed),
+    }
+}
+
+/// What the thread of a flow shares with the one that watches.
+struct Progress<'a> {
+    /// Payload bytes of different datagrams.
+    counter: &'a AtomicU64,
+    /// How many datagrams were sent, as soon as that is known.
+    sent: &'a AtomicU64,
+    control: &'a Control,
+}
+
+/// Takes the datagrams of one flow.
+struct Taker {
+    size: usize,
+    label: Label,
+    tracker: Tracker,
+    corrupt: u64,
+}
+
+impl Taker {
+    fn new(flow: u16, size: usize) -> Self {
+        Self { size, label: Label::new(flow, size), tracker: Tracker::new(), corrupt: 0 }
+    }
+
+    /// Takes datagrams until all that were sent have come, or the rest is lost.
+    fn take_all(
+        &mut self,
+        socket: &UdpSocket,
+        batch: Batch,
+        naps: bool,
+        progress: &Progress<'_>,
+        peer: SocketAddr,
+    ) -> Result<(), ProbeError> {
+        let mut incoming = match batch {
+            Batch::Mmsg => Incoming::new(MESSAGES, self.size),
+            Batch::Gso => Incoming::new(LARGE_MESSAGES, LARGE),
+        };
+        let mut quiet_since = None;
+        while !progress.control.stopped() {
+            let quiet = quiet_since.map_or(Duration::ZERO, |since: Instant| since.elapsed());
+            match incoming.receive(socket, !naps || quiet > QUIET) {
+                Ok(messages) => {
+                    (0..messages).for_each(|index| self.take(&incoming.message(index)));
+                    progress.counter.store(self.tracker.received * self.size as u64, Relaxed);
+                    quiet_since = None;
+                }
+                Err(error) if is_nothing_yet(&error) => {
+                    let since = *quiet_since.get_or_insert_with(Instant::now);
+                    if self.is_over(progress.sent.load(Relaxed), since.elapsed()) {
+                        return Ok(());
+                    }
+                    if naps {
+                        thread::sleep(NAP);
+                    }
+                }
+                Err(error) if is_refused(&error) => {}
+                Err(error) => return Err(socket_error("receive from", peer)(error)),
+            }
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, message: &Message<'_>) {
+        if message.truncated {
+            self.corrupt += 1;
+            return;
+        }
+        for datagram in message.bytes.chunks(message.segment) {
+            match self.label.read(datagram) {
+                Seen::Whole(number) => {
+                    self.tracker.take(number);
+                }
+                Seen::Changed(number) => {
+                    self.tracker.take(number);
+                    self.corrupt += 1;
+                }
+                Seen::Strange => self.corrupt += 1,
+            }
+        }
+    }
+
+    fn is_over(&self, sent: u64, quiet: Duration) -> bool {
+        sent != UNKNOWN && (self.tracker.received >= sent || quiet > LOST)
+    }
+
+    fn book(&self, overflowed: u64) -> DatagramsReceived {
+        DatagramsReceived {
+            received: self.tracker.received,
+            duplicated: self.tracker.duplicated,
+            reordered: self.tracker.reordered,
+            window: WINDOW,
+            corrupt: self.corrupt,
+            overflowed,
+        }
+    }
+}

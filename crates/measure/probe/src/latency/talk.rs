@@ -1,0 +1,93 @@
+//! What both loops have in common: sending the next message, and entering what comes into the book.
+
+use std::time::Duration;
+
+use kernel::clock;
+use model::Nanos;
+
+use super::{
+    book::{Book, Trace},
+    message,
+    pipe::Pipe,
+};
+use crate::{Control, ProbeError};
+
+/// A peer that answers nothing for this long is gone. Longer than the silence after which the controller gives an agent
+/// up, so that an agent that hangs is named as such.
+const GONE: Duration = Duration::from_secs(15);
+
+/// A conversation with the far side.
+pub(super) struct Talk<'a, T> {
+    pub(super) pipe: &'a mut Pipe,
+    pub(super) book: Book<T>,
+    pub(super) control: &'a Control,
+    message: Vec<u8>,
+    /// Whether the far side puts its stamps in.
+    with_stamps: bool,
+    /// Silence after which the peer is given up.
+    patience: Nanos,
+    heard: Nanos,
+}
+
+/// What came in one receive call.
+pub(super) struct Taken {
+    /// When the program had it.
+    pub(super) at: Nanos,
+    /// Number of the last message that has its first reply now.
+    pub(super) answered: Option<u64>,
+}
+
+impl<'a, T: Trace> Talk<'a, T> {
+    pub(super) fn new(
+        pipe: &'a mut Pipe,
+        book: Book<T>,
+        timeout: Nanos,
+        with_stamps: bool,
+        control: &'a Control,
+    ) -> Self {
+        // The first message has the number 0.
+        let message = vec![0; pipe.length()];
+        let patience = Nanos((GONE.as_nanos() as u64).max(3 * timeout.0));
+        Self { pipe, book, control, message, with_stamps, patience, heard: clock::now() }
+    }
+
+    /// Sends the next message, whose clock reading is `departed`; `false` where the socket has no room for it yet.
+    #[inline]
+    pub(super) fn send(&mut self, intended: Nanos, departed: Nanos) -> Result<bool, ProbeError> {
+        let is_sent = self.pipe.offer(&self.message)?;
+        if is_sent {
+            self.book.sent(intended, departed);
+            // The next one is made ready now, so that nothing stands between the clock's reading and its send call. There is
+            // room for 32 bits; over 4 billion messages the number comes round, long after any reply.
+            message::put_number(&mut self.message, self.book.next() as u32);
+        }
+        Ok(is_sent)
+    }
+
+    /// Receives once and enters what came.
+    #[inline]
+    pub(super) fn take(&mut self) -> Result<Option<Taken>, ProbeError> {
+        let length = self.pipe.length();
+        let Some(messages) = self.pipe.take()? else { return Ok(None) };
+        let at = clock::now();
+        let mut answered = None;
+        for message in messages.chunks_exact(length) {
+            answered = self.book.arrived(message::read(message, self.with_stamps), at).or(answered);
+        }
+        self.heard = at;
+        Ok(Some(Taken { at, answered }))
+    }
+
+    /// An error once the controller wants no more, or the peer has not been heard of for too long.
+    #[inline]
+    pub(super) fn check(&self, now: Nanos) -> Result<(), ProbeError> {
+        if self.control.stopped() {
+            return Err(ProbeError::Cancelled);
+        }
+        let waited = now.0.saturating_sub(self.heard.0);
+        if waited > self.patience.0 {
+            return Err(ProbeError::NoAnswer { peer: self.pipe.peer(), waited: Duration::from_nanos(waited) });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,206 @@
+//! The side that searches, both ways: it sends packets, and asks the far side for some.
+
+use std::{
+    net::SocketAddr,
+    time::{Duration, Instant},
+};
+
+use kernel::error_queue::Sent;
+use model::{PathResult, PathSpec, Seat, SideFigures, trial::Leg};
+
+use super::{
+    devices::devices,
+    message::Message,
+    post::{Event, Post},
+    search::{Outcome, Shooter, Shot, search},
+    volley::Volley,
+};
+use crate::{Control, Prepared, ProbeError, Window, far_address, socket::STOP_CHECK};
+
+/// A far side that does not answer small packets for this long is not there, or nothing gets through.
+const GONE: Duration = Duration::from_secs(5);
+/// Between two packets, where the first is not answered sooner: a volley shall not fill a queue on the way.
+const GAP: Duration = Duration::from_millis(2);
+
+/// A prepared near side.
+pub(super) struct Near {
+    seat: Seat,
+    timeout: Duration,
+    peer: SocketAddr,
+    post: Post,
+    /// Number of the packet that was sent or asked for last.
+    id: u32,
+    /// Probe packets sent by this side.
+    sent: u64,
+}
+
+/// The far side's answer to a hello.
+struct Welcome {
+    mtu: u32,
+    sent: u32,
+    rtt: Duration,
+}
+
+/// One of the two directions.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// Near to far.
+    Forward,
+    /// Far to near.
+    Reverse,
+}
+
+/// Sends volleys one way.
+struct Gun<'a> {
+    near: &'a mut Near,
+    control: &'a Control,
+    way: Way,
+    /// A packet that a router has spoken of may still arrive, if the router lied.
+    grace: Duration,
+    volleys: u64,
+}
+
+impl Near {
+    /// Opens a socket towards the far side.
+    pub(super) fn prepare(spec: &PathSpec, seat: &Seat) -> Result<Self, ProbeError> {
+        let (post, peer) = (Post::open(seat.local)?, far_address(seat)?);
+        post.connect(peer)?;
+        Ok(Self { seat: seat.clone(), timeout: spec.timeout.into(), peer, post, id: 0, sent: 0 })
+    }
+
+    /// Searches forward, then in reverse.
+    pub(super) fn measure(mut self, control: &Control, window: &dyn Window) -> Result<PathResult, ProbeError> {
+        control.expect(100);
+        let welcome = self.hello(control)?;
+        window.opened();
+        let likely = self.seat.mtu.0;
+        let forward = self.search(Way::Forward, likely, welcome.rtt, control)?;
+        let reverse = self.search(Way::Reverse, welcome.mtu, welcome.rtt, control)?;
+        // Had the far side gone meanwhile, its silence would have been taken for a black hole.
+        let farewell = self.hello(control)?;
+        window.closed();
+        control.reached(100);
+        let packets = self.sent + u64::from(farewell.sent);
+        Ok(PathResult { forward, reverse, devices: devices(&self.seat)?, packets })
+    }
+
+    fn search(&mut self, way: Way, likely: u32, rtt: Duration, control: &Control) -> Result<Leg, ProbeError> {
+        let smallest = self.post.smallest();
+        let grace = (4 * rtt + Duration::from_millis(1)).min(self.timeout);
+        search(&mut Gun { near: self, control, way, grace, volleys: 0 }, smallest, likely)
+    }
+
+    fn hello(&mut self, control: &Control) -> Result<Welcome, ProbeError> {
+        let began = Instant::now();
+        while began.elapsed() < GONE {
+            self.id += 1;
+            let asked = Instant::now();
+            self.post.say(Message::Hello { id: self.id })?;
+            while asked.elapsed() < self.timeout {
+                stop_check(control)?;
+                while let Some(event) = self.post.next()? {
+                    if let Event::Message(Message::Welcome { id, mtu, sent }, _) = event
+                        && id == self.id
+                    {
+                        return Ok(Welcome { mtu, sent, rtt: asked.elapsed() });
+                    }
+                }
+                self.post.wait(self.timeout.saturating_sub(asked.elapsed()).min(STOP_CHECK))?;
+            }
+        }
+        Err(ProbeError::NoAnswer { peer: self.peer, waited: began.elapsed() })
+    }
+}
+
+impl Prepared for Near {
+    fn address(&self) -> Option<SocketAddr> {
+        None
+    }
+
+    fn run(self: Box<Self>, control: &Control, window: &dyn Window) -> Result<SideFigures, ProbeError> {
+        Ok(SideFigures::PathNear(Box::new(self.measure(control, window)?)))
+    }
+}
+
+impl Shooter for Gun<'_> {
+    type Error = ProbeError;
+
+    fn shoot(&mut self, shots: &[Shot]) -> Result<Vec<Outcome>, ProbeError> {
+        let mut volley = Volley::new(shots, self.near.id + 1);
+        for (number, shot) in shots.iter().enumerate() {
+            self.near.id += 1;
+            if let Some(outcome) = self.fire(*shot)? {
+                volley.enter(self.near.id, outcome);
+            }
+            self.gather(&mut volley, GAP, |volley| volley.is_known(number))?;
+        }
+        self.gather(&mut volley, self.near.timeout, Volley::is_all_known)?;
+        self.gather(&mut volley, self.grace, Volley::is_settled)?;
+        self.progress();
+        Ok(volley.outcomes())
+    }
+}
+
+impl Gun<'_> {
+    /// Sends a packet, or has it sent. Gives its outcome, if that is known at once.
+    fn fire(&mut self, shot: Shot) -> Result<Option<Outcome>, ProbeError> {
+        let (near, Shot { size, ttl }) = (&mut *self.near, shot);
+        if self.way == Way::Reverse {
+            near.post.say(Message::Request { id: near.id, size, ttl })?;
+            return Ok(None);
+        }
+        match near.post.probe(near.id, size, ttl)? {
+            Sent::Yes => near.sent += 1,
+            Sent::TooBig(mtu) => return Ok(Some(Outcome::Refused { mtu: mtu.0 })),
+            Sent::Dropped => {}
+        }
+        Ok(None)
+    }
+
+    /// Takes in what comes, until `enough` or `patience` is over.
+    fn gather(
+        &mut self,
+        volley: &mut Volley,
+        patience: Duration,
+        enough: impl Fn(&Volley) -> bool,
+    ) -> Result<(), ProbeError> {
+        let began = Instant::now();
+        loop {
+            stop_check(self.control)?;
+            while let Some(event) = self.near.post.next()? {
+                if let Some((id, outcome)) = self.outcome(event) {
+                    volley.enter(id, outcome);
+                }
+            }
+            let left = patience.saturating_sub(began.elapsed());
+            if enough(volley) || left.is_zero() {
+                return Ok(());
+            }
+            self.near.post.wait(left.min(STOP_CHECK))?;
+        }
+    }
+
+    /// What an event says of a packet of this way.
+    fn outcome(&self, event: Event) -> Option<(u32, Outcome)> {
+        match (self.way, event) {
+            (Way::Forward, Event::Message(Message::Ack { id, ttl }, _)) => Some((id, Outcome::Passed { ttl })),
+            (Way::Forward, Event::Told(id, outcome)) => Some((id, outcome)),
+            (Way::Reverse, Event::Message(Message::Probe { id, .. }, ttl)) => Some((id, Outcome::Passed { ttl })),
+            (Way::Reverse, Event::Message(Message::Report { id, outcome }, _)) => Some((id, outcome)),
+            _ => None,
+        }
+    }
+
+    /// Nobody knows how many volleys it takes; few need more than this leaves room for.
+    fn progress(&mut self) {
+        const OF_ONE: u64 = 4;
+        const OF_WAY: u64 = 50;
+        self.volleys += 1;
+        let before = if self.way == Way::Forward { 0 } else { OF_WAY };
+        self.control.reached(before + (self.volleys * OF_ONE).min(OF_WAY));
+    }
+}
+
+fn stop_check(control: &Control) -> Result<(), ProbeError> {
+    if control.stopped() { Err(ProbeError::Cancelled) } else { Ok(()) }
+}

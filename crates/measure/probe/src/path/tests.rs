@@ -1,0 +1,71 @@
+//! Both sides against each other over loopback, without privileges.
+
+use std::{
+    net::{IpAddr, SocketAddr, UdpSocket},
+    thread,
+};
+
+use model::{
+    IpVersion, Mtu, Nanos, PathSpec, Seat,
+    trial::{Leg, Refusal},
+};
+
+use super::{far::Far, near::Near};
+use crate::{Control, Prepared, ProbeError, control::NoWindow};
+
+const LOOPBACK: [&str; 2] = ["127.0.0.1", "::1"];
+
+fn spec(local: IpAddr) -> PathSpec {
+    PathSpec { ip: IpVersion::of(local), mtu: None, timeout: Nanos::from_millis(200) }
+}
+
+fn seat(local: IpAddr, peer: Option<SocketAddr>) -> Seat {
+    Seat {
+        endpoint: "a".to_owned(),
+        local,
+        peer,
+        interface: "lo".to_owned(),
+        mtu: Mtu(65_536),
+        cpus: Vec::new(),
+        same_clock: true,
+    }
+}
+
+#[test]
+fn loopback_takes_the_largest_packet_there_is() {
+    for address in LOOPBACK {
+        let local = address.parse().expect("an address");
+        let mut far = Far::prepare(&seat(local, None)).expect("binds");
+        let near = Near::prepare(&spec(local), &seat(local, far.address())).expect("binds");
+        let serving = Control::default();
+        let result = thread::scope(|scope| {
+            let served = scope.spawn(|| far.serve(&serving));
+            let result = near.measure(&Control::default(), &NoWindow);
+            serving.stop();
+            served.join().expect("joins").expect("serves");
+            result.expect("a figure")
+        });
+        let largest = Leg { mtu: Some(Mtu(65_535)), refusal: Refusal::Largest, routers: Some(0) };
+        assert_eq!((&result.forward, &result.reverse), (&largest, &largest));
+        assert_eq!(result.packets, 4, "the smallest and the largest, each way");
+        assert_eq!(result.devices.iter().map(|device| device.name.as_str()).collect::<Vec<_>>(), ["lo"]);
+    }
+}
+
+#[test]
+fn a_far_side_that_never_answers_is_an_error() {
+    let deaf = UdpSocket::bind("127.0.0.1:0").expect("loopback");
+    let peer = deaf.local_addr().expect("bound");
+    let near = Near::prepare(&spec(peer.ip()), &seat(peer.ip(), Some(peer))).expect("binds");
+    assert!(matches!(near.measure(&Control::default(), &NoWindow), Err(ProbeError::NoAnswer { .. })));
+}
+
+#[test]
+fn a_stopped_search_gives_up_at_once() {
+    let deaf = UdpSocket::bind("127.0.0.1:0").expect("loopback");
+    let peer = deaf.local_addr().expect("bound");
+    let near = Near::prepare(&spec(peer.ip()), &seat(peer.ip(), Some(peer))).expect("binds");
+    let control = Control::default();
+    control.stop();
+    assert!(matches!(near.measure(&control, &NoWindow), Err(ProbeError::Cancelled)));
+}

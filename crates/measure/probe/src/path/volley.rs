@@ -1,0 +1,110 @@
+//! Packets that are on their way at the same time, and what is known of each. Pure.
+
+use super::search::{Outcome, Shot, TTL};
+
+/// The packets of one volley, numbered one after the other.
+pub(super) struct Volley {
+    first_id: u32,
+    shots: Vec<(Shot, Outcome)>,
+}
+
+impl Volley {
+    /// Nothing is known yet. `first_id` is the number of the first packet.
+    pub(super) fn new(shots: &[Shot], first_id: u32) -> Self {
+        Self { first_id, shots: shots.iter().map(|shot| (*shot, Outcome::Silent)).collect() }
+    }
+
+    /// Notes an outcome of the packet with this number, 0 where it is not known; the best witness stays. Packets of
+    /// earlier volleys are passed over.
+    pub(super) fn enter(&mut self, id: u32, outcome: Outcome) {
+        let meant = match (id, outcome) {
+            (0, Outcome::TooBig { mtu, .. }) => {
+                self.shots.iter_mut().filter(|(shot, _)| shot.size > mtu).for_each(|shot| note(shot, outcome));
+                return;
+            }
+            // Near routers speak before far ones.
+            (0, Outcome::Expired { .. }) => {
+                let waiting = |(shot, known): &(Shot, Outcome)| shot.ttl < TTL && *known == Outcome::Silent;
+                self.shots.iter().position(waiting)
+            }
+            _ => id.checked_sub(self.first_id).map(|number| number as usize),
+        };
+        if let Some(shot) = meant.and_then(|number| self.shots.get_mut(number)) {
+            note(shot, outcome);
+        }
+    }
+
+    /// Whether anything was heard of a packet.
+    pub(super) fn is_known(&self, number: usize) -> bool {
+        self.shots.get(number).is_none_or(|(_, outcome)| *outcome != Outcome::Silent)
+    }
+
+    /// Whether something was heard of every packet.
+    pub(super) fn is_all_known(&self) -> bool {
+        self.shots.iter().all(|(_, outcome)| *outcome != Outcome::Silent)
+    }
+
+    /// Whether nothing is worth waiting for: no packet is left that could arrive although a router speaks against it.
+    pub(super) fn is_settled(&self) -> bool {
+        !self.shots.iter().any(|(_, outcome)| matches!(outcome, Outcome::TooBig { .. }))
+    }
+
+    /// In the order of the shots.
+    pub(super) fn outcomes(self) -> Vec<Outcome> {
+        self.shots.into_iter().map(|(_, outcome)| outcome).collect()
+    }
+}
+
+fn note((_, known): &mut (Shot, Outcome), outcome: Outcome) {
+    *known = outcome.min(*known);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::IpAddr;
+
+    use super::*;
+
+    const BY: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(198, 18, 0, 1));
+
+    fn volley(shots: &[(u32, u8)]) -> Volley {
+        Volley::new(&shots.iter().map(|&(size, ttl)| Shot { size, ttl }).collect::<Vec<_>>(), 10)
+    }
+
+    #[test]
+    fn a_packet_that_arrives_refutes_the_router_that_spoke_against_it() {
+        let mut volley = volley(&[(1500, TTL), (9000, TTL)]);
+        volley.enter(10, Outcome::TooBig { by: BY, mtu: 1400 });
+        assert!(volley.is_known(0) && !volley.is_all_known() && !volley.is_settled());
+        volley.enter(10, Outcome::Passed { ttl: 63 });
+        volley.enter(10, Outcome::TooBig { by: BY, mtu: 1400 });
+        assert!(volley.is_settled());
+        assert_eq!(volley.outcomes(), [Outcome::Passed { ttl: 63 }, Outcome::Silent]);
+    }
+
+    #[test]
+    fn what_is_heard_of_earlier_or_unknown_packets_changes_nothing() {
+        let mut volley = volley(&[(1500, TTL)]);
+        for id in [9, 11, 1] {
+            volley.enter(id, Outcome::Passed { ttl: 64 });
+        }
+        assert_eq!(volley.outcomes(), [Outcome::Silent]);
+    }
+
+    #[test]
+    fn a_router_that_quotes_no_number_means_all_that_are_too_big() {
+        let mut volley = volley(&[(1400, TTL), (1401, TTL)]);
+        let too_big = Outcome::TooBig { by: BY, mtu: 1400 };
+        volley.enter(0, too_big);
+        assert_eq!(volley.outcomes(), [Outcome::Silent, too_big]);
+    }
+
+    #[test]
+    fn routers_that_quote_no_number_speak_in_the_order_of_the_way() {
+        let mut volley = volley(&[(88, 1), (88, 2), (88, 3)]);
+        volley.enter(11, Outcome::Expired { by: BY });
+        volley.enter(0, Outcome::Expired { by: BY });
+        volley.enter(0, Outcome::Expired { by: BY });
+        assert!(volley.is_all_known());
+    }
+}

@@ -1,0 +1,184 @@
+//! Bulk data as JSON.
+
+use model::{
+    Batch, CoreUse, Direction, Flow, GoodputResult, GoodputSpec, IpVersion, Mtu, PayloadSize, Protocol, ReceiveWay,
+    SendWay, Trial,
+    trial::{Pacing, TcpState, ZeroCopied},
+};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::Stack;
+use crate::groups::knows_sender;
+
+/// Parameters and figures of bulk data. What is said of a flow here is said of the first one.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct GoodputFigures {
+    /// UDP or TCP.
+    pub protocol: Protocol,
+    /// IP version.
+    pub ip: IpVersion,
+    /// Whose network stack.
+    pub stack: Stack,
+    /// Which way the data went.
+    pub direction: Direction,
+    /// Connections or flows at the same time, each way.
+    pub streams: u16,
+    /// MTU of the near interface, in bytes.
+    pub mtu: Mtu,
+    /// Size asked for each socket's buffers, in bytes; null left it to the kernel.
+    pub window: Option<u64>,
+    /// TCP congestion control that was asked for; null left it to the kernel.
+    pub congestion: Option<String>,
+    /// How a TCP sender handed over its data; null over UDP.
+    pub send: Option<SendWay>,
+    /// How a TCP receiver took its data; null over UDP.
+    pub receive: Option<ReceiveWay>,
+    /// How datagrams were batched; null over TCP. With `gso` the kernel made the packets out of larger ones.
+    pub batch: Option<Batch>,
+    /// Payload of each datagram, in bytes; null over TCP.
+    pub datagram_size: Option<PayloadSize>,
+    /// Payload asked for each way, in bit/s; null is flat out.
+    pub intended_bps: Option<f64>,
+    /// How busy each core of the receiving end's machine was, in percent, in the order of `cores`.
+    pub cpu: Vec<f64>,
+    /// What each core of the receiving end's machine was busy with.
+    pub cores: Vec<CoreUse>,
+    /// The first flow.
+    #[serde(flatten)]
+    pub first: FlowFigures,
+    /// Each direction that data went, the forward one first.
+    pub flows: Vec<FlowFigures>,
+}
+
+/// Figures of data one way. What the sender counted is null where the trial was cut off, what belongs to datagrams is
+/// null over TCP.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct FlowFigures {
+    /// The endpoint that sent.
+    pub from: String,
+    /// The endpoint that received.
+    pub to: String,
+    /// Payload that arrived, in bit/s.
+    pub goodput_bps: GoodputBps,
+    /// Payload that the sender gave to its sockets, in bit/s.
+    pub sent_bps: Option<f64>,
+    /// Goodput of each second, in bit/s.
+    pub intervals: Vec<f64>,
+    /// Payload bytes that arrived in the counted time.
+    pub received_bytes: u64,
+    /// Payload bytes that the sender gave to its sockets in the counted time.
+    pub sent_bytes: Option<u64>,
+    /// Warm-up left out, in seconds.
+    pub warmup_s: f64,
+    /// Segments sent again; null over UDP.
+    pub retransmits: Option<u64>,
+    /// Datagrams that the kernel took from the sender.
+    pub datagrams_sent: Option<u64>,
+    /// Different datagrams that arrived.
+    pub datagrams_received: Option<u64>,
+    /// Datagrams sent that never arrived; null over TCP, which delivers all or fails.
+    pub lost: Option<u64>,
+    /// Copies of datagrams that had come before.
+    pub duplicated: Option<u64>,
+    /// Datagrams with a smaller number than one that came before.
+    pub reordered: Option<u64>,
+    /// How far back a number can lie and still be told from a copy.
+    pub duplicate_window: Option<u64>,
+    /// Datagrams that carried something else than was sent.
+    pub corrupt: Option<u64>,
+    /// Datagrams that the receiver's full socket buffers dropped.
+    pub overflowed: Option<u64>,
+    /// How the schedule was kept; null when flat out.
+    pub pacing: Option<Pacing>,
+    /// State of each TCP connection at the end of the counted time.
+    pub tcp: Vec<TcpState>,
+    /// What became of sends that asked not to be copied.
+    pub zero_copied: Option<ZeroCopied>,
+    /// How often a full send buffer made the sender wait.
+    pub send_buffer_full: Option<u64>,
+    /// Send buffer of each socket as granted, in bytes; null where the kernel tunes it.
+    pub send_buffer: Option<u64>,
+    /// Receive buffer of each socket as granted, in bytes; null where the kernel tunes it.
+    pub receive_buffer: Option<u64>,
+}
+
+/// Goodput of one trial, in bit/s.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct GoodputBps {
+    /// Over all counted time.
+    pub mean: f64,
+    /// Of the fastest second; absent when there was no whole second.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max: Option<f64>,
+    /// Of the slowest second; absent when there was no whole second.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min: Option<f64>,
+}
+
+impl GoodputFigures {
+    /// `None` for a result without a flow, which no probe makes.
+    pub(super) fn of(trial: &Trial, spec: &GoodputSpec, result: &GoodputResult) -> Option<Self> {
+        let first = result.flows.first()?;
+        let tcp = spec.protocol == Protocol::Tcp;
+        let receiving_end = usize::from(first.to == trial.endpoint_to);
+        let cores = trial.counters[receiving_end].cpu.clone();
+        Some(Self {
+            protocol: spec.protocol,
+            ip: spec.ip,
+            stack: Stack::Kernel,
+            direction: spec.direction,
+            streams: spec.streams,
+            mtu: result.mtu,
+            window: spec.window.map(|window| window.0),
+            congestion: spec.congestion.clone(),
+            send: tcp.then_some(spec.send),
+            receive: tcp.then_some(spec.receive),
+            batch: (!tcp).then_some(spec.batch),
+            datagram_size: first.sent.datagrams.as_ref().map(|it| it.payload_size).or(spec.datagram),
+            intended_bps: spec.rate.map(|rate| rate.0 as f64),
+            cpu: cores.iter().map(|core| core.busy).collect(),
+            cores,
+            first: FlowFigures::of(first, tcp),
+            flows: result.flows.iter().map(|flow| FlowFigures::of(flow, tcp)).collect(),
+        })
+    }
+}
+
+impl FlowFigures {
+    fn of(flow: &Flow, tcp: bool) -> Self {
+        let (sent, received) = (&flow.sent, &flow.received);
+        let known = knows_sender(flow);
+        let (departed, arrived) = (sent.datagrams.as_ref(), received.datagrams.as_ref());
+        let seconds = || received.intervals_bps.iter().copied();
+        Self {
+            from: flow.from.clone(),
+            to: flow.to.clone(),
+            goodput_bps: GoodputBps {
+                mean: received.mean_bps(),
+                max: seconds().reduce(f64::max),
+                min: seconds().reduce(f64::min),
+            },
+            sent_bps: known.then(|| sent.mean_bps()),
+            intervals: received.intervals_bps.clone(),
+            received_bytes: received.counted_bytes,
+            sent_bytes: known.then_some(sent.counted_bytes),
+            warmup_s: received.warmup_s,
+            retransmits: (tcp && known).then(|| sent.retransmits()),
+            datagrams_sent: departed.map(|it| it.sent),
+            datagrams_received: arrived.map(|it| it.received),
+            lost: flow.lost(),
+            duplicated: arrived.map(|it| it.duplicated),
+            reordered: arrived.map(|it| it.reordered),
+            duplicate_window: arrived.map(|it| it.window),
+            corrupt: arrived.map(|it| it.corrupt),
+            overflowed: arrived.map(|it| it.overflowed),
+            pacing: departed.and_then(|it| it.pacing.clone()),
+            tcp: sent.tcp.clone(),
+            zero_copied: sent.zero_copied,
+            send_buffer_full: known.then_some(sent.buffer_full),
+            send_buffer: sent.buffer.map(|buffer| buffer.0),
+            receive_buffer: received.buffer.map(|buffer| buffer.0),
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Round trips as JSON.
+
+use model::{
+    Amount, FrameSize, IpVersion, LatencyResult, LatencySpec, PayloadSize, Protocol, TimeSummary, WaitMode,
+    trial::{OneWay, Pacing, Stage, Variation},
+};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::Stack;
+use crate::show::WIRE_EXTRA;
+
+/// Parameters and figures of round trips.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct LatencyFigures {
+    /// UDP or TCP.
+    pub protocol: Protocol,
+    /// IP version.
+    pub ip: IpVersion,
+    /// Whose network stack.
+    pub stack: Stack,
+    /// How both ends waited.
+    pub mode: WaitMode,
+    /// Size of each frame with FCS as it was sent, in bytes.
+    pub frame_size: FrameSize,
+    /// Size that the plan asked for, in bytes; smaller than `frame_size` where the headers leave no room in it.
+    pub frame_size_asked: FrameSize,
+    /// Bytes in each message.
+    pub payload_size: PayloadSize,
+    /// What each frame takes of the wire with preamble and gap, in bytes.
+    pub wire_size: u32,
+    /// Whether TCP segments carried timestamps, 12 bytes each.
+    pub tcp_timestamps: bool,
+    /// When the trial was to be over.
+    pub amount: Amount,
+    /// Round trips made first and not counted.
+    pub warmup: u64,
+    /// After how long a reply counts as late, in nanoseconds.
+    pub timeout_ns: u64,
+    /// Messages sent, warm-up not counted.
+    pub sent: u64,
+    /// Replies that never came.
+    pub lost: u64,
+    /// Replies that came after the timeout.
+    pub late: u64,
+    /// Replies that came after the reply to a later message.
+    pub reordered: u64,
+    /// Copies of replies that had come before.
+    pub duplicated: u64,
+    /// Replies that the full socket buffer dropped, warm-up included.
+    pub overflowed: u64,
+    /// Round-trip times in nanoseconds, as far as the sample carries them; under load from the intended send time.
+    pub rtt_ns: TimeSummary,
+    /// Messages a second that the schedule asked for; null for ping-pong, where each reply triggers the next message.
+    pub intended_pps: Option<f64>,
+    /// Messages a second that were sent (under load) or round trips a second that were made (ping-pong).
+    pub achieved_pps: f64,
+    /// How well the schedule was kept; null for ping-pong.
+    pub pacing: Option<Pacing>,
+    /// How the delay varies from one packet to the next, in nanoseconds.
+    pub ipdv_ns: Variation,
+    /// One-way delays in nanoseconds; null unless one clock stamped both ends.
+    pub one_way_ns: Option<OneWay>,
+    /// Whether the kernel was asked to stamp each message.
+    pub stamps: bool,
+    /// The RTT split by the kernel's stamps, in nanoseconds; empty unless asked for.
+    pub stages: Vec<Stage>,
+    /// Whether the card made the stamps on the wire.
+    pub hardware_stamps: bool,
+    /// The queue that the kernel polls for this socket; null where there is none.
+    pub napi: Option<u32>,
+    /// What reading the clock once costs, in nanoseconds.
+    pub clock_cost_ns: f64,
+    /// The whole sample: HDR histogram in nanoseconds, V2 encoding, base64.
+    pub rtt_histogram: String,
+}
+
+impl LatencyFigures {
+    pub(super) fn of(spec: &LatencySpec, result: &LatencyResult) -> Self {
+        Self {
+            protocol: spec.protocol,
+            ip: spec.ip,
+            stack: Stack::Kernel,
+            mode: spec.mode,
+            frame_size: result.frame_size,
+            frame_size_asked: spec.frame_size,
+            payload_size: result.payload_size,
+            wire_size: result.frame_size.0 + WIRE_EXTRA,
+            tcp_timestamps: result.tcp_timestamps,
+            amount: spec.amount,
+            warmup: spec.warmup,
+            timeout_ns: spec.timeout.0,
+            sent: result.sent,
+            lost: result.lost,
+            late: result.late,
+            reordered: result.reordered,
+            duplicated: result.duplicated,
+            overflowed: result.overflowed,
+            rtt_ns: result.rtt_ns.clone(),
+            intended_pps: result.intended_pps,
+            achieved_pps: result.achieved_pps,
+            pacing: result.pacing.clone(),
+            ipdv_ns: result.variation.clone(),
+            one_way_ns: result.one_way.clone(),
+            stamps: spec.stamps,
+            stages: result.stages.clone(),
+            hardware_stamps: result.hardware_stamps,
+            napi: result.napi,
+            clock_cost_ns: result.clock_cost_ns,
+            rtt_histogram: result.histogram.clone(),
+        }
+    }
+}

@@ -1,0 +1,289 @@
+//! The JSON document, `wireproof/1`: the same shape for every command that measures. Always in English.
+
+mod goodput;
+mod latency;
+mod path;
+
+use std::collections::BTreeMap;
+
+use model::{
+    Bed, CoreUse, Delta, Doubt, EndCounters, Environment, LimitOutcome, LimitedBy, LossAt, Measured, Plan, Run, RunId,
+    Trial, Verdict,
+};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+pub use self::{
+    goodput::{FlowFigures, GoodputBps, GoodputFigures},
+    latency::LatencyFigures,
+    path::{BothWays, PathFigures},
+};
+use crate::{doubts::advice, lang::Lang, limited, texts::Texts};
+
+/// A run as JSON.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Document {
+    /// Name and version of this shape.
+    pub schema: SchemaName,
+    /// The run as a whole.
+    pub run: RunEntry,
+    /// What was asked for, in full.
+    pub plan: Plan,
+    /// Where it happened, in full.
+    pub bed: Bed,
+    /// The machines before and after.
+    pub environment: Environments,
+    /// Each limit of the plan with what follows from it; empty when the plan has none.
+    pub limits: Vec<LimitOutcome>,
+    /// Each finished measurement, in order.
+    pub trials: Vec<TrialEntry>,
+    /// What the tester did alone, over the loopback of the near end, with each load that it sets the pace of.
+    pub self_tests: Vec<TrialEntry>,
+}
+
+/// Name and version of the shape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub enum SchemaName {
+    /// The first version.
+    #[serde(rename = "wireproof/1")]
+    V1,
+}
+
+/// The run as a whole.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct RunEntry {
+    /// Its name.
+    pub id: RunId,
+    /// When it began (RFC 3339).
+    pub started: String,
+    /// When it ended; null while it runs, or when it was killed.
+    pub finished: Option<String>,
+    /// Name of the plan.
+    pub plan: String,
+    /// Name of the bed.
+    pub bed: String,
+    /// Whether no real wire or card was involved.
+    pub simulated: bool,
+    /// What all limits say together; null when the plan has none.
+    pub verdict: Option<Verdict>,
+    /// Whether trials of the plan are missing.
+    pub partial: bool,
+    /// The command line that repeats it.
+    pub command: Vec<String>,
+    /// Version and build of the program.
+    pub wireproof: String,
+    /// What makes all of the run's figures less trustworthy.
+    pub doubts: Vec<DoubtEntry>,
+}
+
+/// The machines before and after the run.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Environments {
+    /// Before the first trial.
+    pub before: Environment,
+    /// After the last trial; null when the run did not get there.
+    pub after: Option<Environment>,
+    /// What differs between the two, in words.
+    pub differences: Vec<String>,
+}
+
+/// One reason to trust a figure less, with what to do.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct DoubtEntry {
+    /// The doubt: its kind and the numbers that belong to it.
+    #[serde(flatten)]
+    pub doubt: Doubt,
+    /// What it means and what to do about it.
+    pub advice: String,
+}
+
+/// One finished measurement.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct TrialEntry {
+    /// Counts from 1 within the run.
+    pub number: u32,
+    /// In which repeat of the plan, from 1.
+    pub repeat: u32,
+    /// When it began (RFC 3339).
+    pub started: String,
+    /// The endpoint at the near side of the probe.
+    pub endpoint_from: String,
+    /// The endpoint at the far side.
+    pub endpoint_to: String,
+    /// How long the counted part took, in seconds.
+    pub duration_s: f64,
+    /// Cores the two ends were pinned to (near, far); empty where not pinned.
+    pub cpus: [Vec<usize>; 2],
+    /// What set the figure; null where it is not known.
+    pub limited_by: Option<LimitedByEntry>,
+    /// Packets lost, by the place that lost them, both ends together.
+    pub loss_at: BTreeMap<String, u64>,
+    /// The same with the end and the counters that show it.
+    pub losses: Vec<LossEntry>,
+    /// What both ends counted over the trial (near, far).
+    pub counters: [CountersEntry; 2],
+    /// What makes the figures less trustworthy.
+    pub doubts: Vec<DoubtEntry>,
+    /// The probe, its parameters and figures.
+    #[serde(flatten)]
+    pub figures: Figures,
+}
+
+/// The probe, its parameters and figures.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(tag = "probe", rename_all = "lowercase")]
+pub enum Figures {
+    /// Round-trip time.
+    Latency(Box<LatencyFigures>),
+    /// Bulk data.
+    Goodput(Box<GoodputFigures>),
+    /// Path MTU.
+    Path(Box<PathFigures>),
+}
+
+/// The place that set a figure, with the evidence for it in words.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct LimitedByEntry {
+    /// The place, like `receiver CPU`.
+    pub place: String,
+    /// The endpoint it is at; null where it is between the ends.
+    pub endpoint: Option<String>,
+    /// What was read that shows it.
+    pub evidence: String,
+}
+
+/// Packets that one place lost.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct LossEntry {
+    /// The place, like `receiver's socket`.
+    pub place: String,
+    /// The endpoint it is at; null where no counter of either end saw the loss.
+    pub endpoint: Option<String>,
+    /// How many.
+    pub packets: u64,
+    /// The counters that show it.
+    pub shown_by: Vec<Delta>,
+}
+
+/// What one end counted over a trial.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct CountersEntry {
+    /// The endpoint.
+    pub endpoint: String,
+    /// Time between the two readings, in seconds.
+    pub seconds: f64,
+    /// Each core of its machine.
+    pub cpu: Vec<CoreUse>,
+    /// Each counter that moved.
+    pub deltas: Vec<Delta>,
+}
+
+/// Whose network stack carried the packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Stack {
+    /// The kernel's.
+    Kernel,
+}
+
+impl Document {
+    /// The document of a run, with what its limits say.
+    pub fn of(run: &Run, outcomes: &[LimitOutcome]) -> Self {
+        Self {
+            schema: SchemaName::V1,
+            run: run_entry(run, outcomes),
+            plan: run.plan.clone(),
+            bed: run.bed.clone(),
+            environment: Environments {
+                before: run.before.clone(),
+                after: run.after.clone(),
+                differences: run.after.as_ref().map_or(vec![], |after| run.before.differences(after)),
+            },
+            limits: outcomes.to_vec(),
+            self_tests: run.self_tests.iter().filter_map(|trial| trial_entry(run, trial)).collect(),
+            trials: run.trials.iter().filter_map(|trial| trial_entry(run, trial)).collect(),
+        }
+    }
+}
+
+/// The JSON Schema of [`Document`].
+pub fn schema() -> serde_json::Value {
+    schemars::schema_for!(Document).to_value()
+}
+
+fn run_entry(run: &Run, outcomes: &[LimitOutcome]) -> RunEntry {
+    RunEntry {
+        id: run.id.clone(),
+        started: run.started.clone(),
+        finished: run.finished.clone(),
+        plan: run.plan.name.clone(),
+        bed: run.bed.name.clone(),
+        simulated: run.bed.simulated,
+        verdict: verdict::overall(outcomes),
+        partial: run.partial,
+        command: run.command.clone(),
+        wireproof: run.wireproof.clone(),
+        doubts: run.doubts.iter().map(doubt_entry).collect(),
+    }
+}
+
+fn doubt_entry(doubt: &Doubt) -> DoubtEntry {
+    DoubtEntry { doubt: doubt.clone(), advice: advice(doubt, Lang::En) }
+}
+
+fn trial_entry(run: &Run, trial: &Trial) -> Option<TrialEntry> {
+    let losses = verdict::loss_at(trial);
+    let [near, far] = &trial.counters;
+    Some(TrialEntry {
+        number: trial.number,
+        repeat: trial.repeat,
+        started: trial.started.clone(),
+        endpoint_from: trial.endpoint_from.clone(),
+        endpoint_to: trial.endpoint_to.clone(),
+        duration_s: trial.duration_s,
+        cpus: trial.cpus.clone(),
+        limited_by: verdict::limited_by(run, trial).map(|by| limited_by_entry(&by, trial)),
+        loss_at: loss_by_place(&losses),
+        losses: losses.into_iter().map(loss_entry).collect(),
+        counters: [counters_entry(&trial.endpoint_from, near), counters_entry(&trial.endpoint_to, far)],
+        doubts: trial.doubts.iter().map(doubt_entry).collect(),
+        figures: figures(run, trial)?,
+    })
+}
+
+fn figures(run: &Run, trial: &Trial) -> Option<Figures> {
+    Some(match &trial.measured {
+        Measured::Latency { spec, result } => Figures::Latency(Box::new(LatencyFigures::of(spec, result))),
+        Measured::Goodput { spec, result } => Figures::Goodput(Box::new(GoodputFigures::of(trial, spec, result)?)),
+        Measured::Path { spec, result } => Figures::Path(Box::new(PathFigures::of(run, trial, spec, result))),
+    })
+}
+
+fn limited_by_entry(by: &LimitedBy, trial: &Trial) -> LimitedByEntry {
+    LimitedByEntry {
+        place: by.place.to_string(),
+        endpoint: by.endpoint.clone(),
+        evidence: limited::evidence_words(by, &trial.measured.spec(), Texts::of(Lang::En)),
+    }
+}
+
+fn loss_by_place(losses: &[LossAt]) -> BTreeMap<String, u64> {
+    let mut places = BTreeMap::new();
+    for loss in losses {
+        *places.entry(loss.place.to_string()).or_default() += loss.packets;
+    }
+    places
+}
+
+fn loss_entry(loss: LossAt) -> LossEntry {
+    LossEntry { place: loss.place.to_string(), endpoint: loss.endpoint, packets: loss.packets, shown_by: loss.shown_by }
+}
+
+fn counters_entry(endpoint: &str, counters: &EndCounters) -> CountersEntry {
+    CountersEntry {
+        endpoint: endpoint.to_owned(),
+        seconds: counters.seconds,
+        cpu: counters.cpu.clone(),
+        deltas: counters.deltas.clone(),
+    }
+}

@@ -1,0 +1,197 @@
+//! Quantities, names and dates as the report writes them.
+
+mod names;
+
+use model::{LimitOutcome, Metric, Run, Verdict, plan::Quantity};
+
+pub(crate) use self::names::{
+    batch, configuration, flow, goodput_configuration, goodput_traffic, latency_configuration, latency_traffic,
+    leg_mtu, limit, metric, outcome_name, path_configuration, stage, verdict, way,
+};
+use crate::texts::Texts;
+
+/// What a frame takes of the wire beside itself: preamble, start delimiter (8) and the gap to the next (12), in bytes.
+pub(crate) const WIRE_EXTRA: u32 = 20;
+
+/// What stands where there is no figure.
+pub(crate) const NO_FIGURE: &str = "–";
+
+/// Nanoseconds as microseconds, without the unit.
+pub(crate) fn micros(ns: f64) -> String {
+    let us = ns / 1e3;
+    if us < 1000.0 { format!("{us:.2}") } else { grouped(us.round() as u64) }
+}
+
+/// Nanoseconds as microseconds, or what stands for none.
+pub(crate) fn micros_or_none(ns: Option<f64>) -> String {
+    ns.map_or(NO_FIGURE.to_owned(), micros)
+}
+
+/// A bit rate in decimal units.
+pub(crate) fn rate(bps: f64) -> String {
+    let (size, unit) = rate_unit(bps);
+    format!("{:.2} {unit}", bps / size)
+}
+
+/// Two values of a limit's metric with their unit.
+pub(crate) fn metric_range(metric: Metric, low: f64, high: f64) -> String {
+    match metric.quantity() {
+        Quantity::Time => format!("{} – {} µs", micros(low), micros(high)),
+        Quantity::Rate => rate_range(low, high),
+        Quantity::Size => format!("{low:.0} – {high:.0} B"),
+    }
+}
+
+/// Two bit rates in the unit of the higher.
+pub(crate) fn rate_range(low: f64, high: f64) -> String {
+    let (size, unit) = rate_unit(high);
+    format!("{:.2} – {:.2} {unit}", low / size, high / size)
+}
+
+/// The decimal unit that suits a bit rate, and its size.
+pub(crate) fn rate_unit(bps: f64) -> (f64, &'static str) {
+    match bps {
+        1e9.. => (1e9, "Gbit/s"),
+        1e6.. => (1e6, "Mbit/s"),
+        1e3.. => (1e3, "kbit/s"),
+        _ => (1.0, "bit/s"),
+    }
+}
+
+/// A value of a limit's metric with its unit.
+pub(crate) fn metric_value(metric: Metric, value: f64) -> String {
+    match metric.quantity() {
+        Quantity::Time => format!("{} µs", micros(value)),
+        Quantity::Rate => rate(value),
+        Quantity::Size => format!("{value:.0} B"),
+    }
+}
+
+/// Packets a second in decimal units.
+pub(crate) fn packet_rate(pps: f64) -> String {
+    match pps {
+        1e6.. => format!("{:.2} Mpps", pps / 1e6),
+        1e3.. => format!("{:.1} kpps", pps / 1e3),
+        _ => format!("{pps:.0} pps"),
+    }
+}
+
+/// A share of 1 in percent, fine enough that a single loss does not round to none.
+pub(crate) fn percent(share: f64) -> String {
+    match share * 100.0 {
+        0.0 => "0 %".to_owned(),
+        percent @ 0.01.. => format!("{percent:.2} %"),
+        percent @ 0.0001.. => format!("{percent:.4} %"),
+        _ => "< 0.0001 %".to_owned(),
+    }
+}
+
+/// A value or what stands for none.
+pub(crate) fn or_none<T>(value: Option<T>, show: impl FnOnce(T) -> String) -> String {
+    value.map_or_else(|| NO_FIGURE.to_owned(), show)
+}
+
+/// A count with its digits in groups of three.
+pub(crate) fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Bytes of memory in binary units.
+pub(crate) fn memory(bytes: u64) -> String {
+    format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30))
+}
+
+/// An RFC 3339 time as date and time in UTC; as it is if it is none.
+pub(crate) fn time(rfc3339: &str) -> String {
+    match rfc3339.parse::<jiff::Timestamp>() {
+        Ok(time) => time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string(),
+        Err(_) => rfc3339.to_owned(),
+    }
+}
+
+/// A command line that a shell reads back as these words.
+pub(crate) fn command(words: &[String]) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);
+    let quoted = |word: &String| {
+        if !word.is_empty() && word.chars().all(plain) {
+            word.clone()
+        } else {
+            format!("'{}'", word.replace('\'', r"'\''"))
+        }
+    };
+    words.iter().map(quoted).collect::<Vec<_>>().join(" ")
+}
+
+/// What all limits say together, as a word and a sentence.
+pub(crate) fn overall(outcomes: &[LimitOutcome], t: &Texts) -> (String, String) {
+    let Some(overall) = verdict::overall(outcomes) else {
+        return (t.get("verdict-none"), t.get("verdict-none-meaning"));
+    };
+    let meaning = match overall {
+        Verdict::Pass => t.get("verdict-pass-meaning"),
+        Verdict::NotRun => t.get("verdict-not-run-meaning"),
+        Verdict::Inconclusive => t.get("verdict-inconclusive-meaning"),
+        Verdict::Fail => t.get("verdict-fail-meaning"),
+    };
+    (verdict(overall, t), meaning)
+}
+
+/// How much of the plan a partial run has.
+pub(crate) fn partial(run: &Run, t: &Texts) -> String {
+    let meaning = t.with("partial-meaning", &[("done", &run.trials.len()), ("planned", &run.plan.steps().len())]);
+    format!("{}: {meaning}", t.get("partial"))
+}
+
+/// A time to wait, no finer than a person needs.
+pub(crate) fn time_left(seconds: u64) -> String {
+    match seconds {
+        0..120 => format!("{seconds} s"),
+        120..7200 => format!("{} min", seconds.div_ceil(60)),
+        _ => format!("{} h {} min", seconds / 3600, seconds % 3600 / 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantities_carry_decimal_units_and_grouped_digits() {
+        assert_eq!(micros(12_345.0), "12.35");
+        assert_eq!(micros(2_345_678.0), "2,346");
+        assert_eq!(rate(24_310_000_000.0), "24.31 Gbit/s");
+        assert_eq!(rate(940_100_000.0), "940.10 Mbit/s");
+        assert_eq!(rate_range(940_100_000.0, 1_100_000_000.0), "0.94 – 1.10 Gbit/s");
+        assert_eq!(grouped(1_234_567), "1,234,567");
+        assert_eq!(grouped(999), "999");
+        assert_eq!(memory(8 << 30), "8.0 GiB");
+        assert_eq!((packet_rate(812_345.0), packet_rate(1.5e6)), ("812.3 kpps".into(), "1.50 Mpps".into()));
+        assert_eq!(metric_value(Metric::PathMtu, 1500.0), "1500 B");
+    }
+
+    #[test]
+    fn no_loss_and_little_loss_are_told_apart() {
+        let shown = [0.0, 0.012_34, 0.000_012, 1e-9].map(percent);
+        assert_eq!(shown, ["0 %", "1.23 %", "0.0012 %", "< 0.0001 %"]);
+    }
+
+    #[test]
+    fn times_are_shown_in_utc() {
+        assert_eq!(time("2026-11-21T19:15:00+09:00"), "2026-11-21 10:15:00 UTC");
+        assert_eq!(time("soon"), "soon");
+    }
+
+    #[test]
+    fn a_shell_reads_the_command_back() {
+        let words = ["wireproof", "verify", "--set", "goodput.duration=3 s", "it's"].map(str::to_owned);
+        assert_eq!(command(&words), r"wireproof verify --set 'goodput.duration=3 s' 'it'\''s'");
+    }
+}

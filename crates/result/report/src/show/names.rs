@@ -1,0 +1,164 @@
+//! Names of what was measured, in the report's language.
+
+use model::{
+    Batch, Direction, GoodputSpec, IpVersion, LatencySpec, Limit, LimitOutcome, Metric, PathResult, PathSpec,
+    ProbeSpec, Protocol, ReceiveWay, Run, SendWay, Verdict, WaitMode,
+    plan::Bound,
+    trial::{Leg, StageName},
+};
+
+use super::{NO_FIGURE, metric_value, or_none};
+use crate::{groups::PathGroup, texts::Texts};
+
+/// Words joined as the language joins them.
+fn joined(words: impl IntoIterator<Item = String>, t: &Texts) -> String {
+    words.into_iter().reduce(|a, b| t.with("joined", &[("a", &a), ("b", &b)])).unwrap_or_default()
+}
+
+fn transport(protocol: Protocol, ip: IpVersion) -> String {
+    format!("{} {ip}", protocol.name())
+}
+
+/// Kind of latency traffic, frame size left out: `UDP IPv4, spin, at 10 kpps`.
+pub(crate) fn latency_traffic(spec: &LatencySpec, t: &Texts) -> String {
+    let rate = spec.rate.map(|rate| t.with("at-rate", &[("rate", &rate)]));
+    let stamps = spec.stamps.then(|| t.get("stamped"));
+    let first = [transport(spec.protocol, spec.ip), mode(spec.mode, t)];
+    joined(first.into_iter().chain(rate).chain(stamps), t)
+}
+
+/// A latency configuration: its traffic and the frame size asked for.
+pub(crate) fn latency_configuration(spec: &LatencySpec, t: &Texts) -> String {
+    joined([latency_traffic(spec, t), format!("{} B", spec.frame_size.0)], t)
+}
+
+/// How a program waits.
+fn mode(mode: WaitMode, t: &Texts) -> String {
+    match mode {
+        WaitMode::Spin => t.get("mode-spin"),
+        WaitMode::Block => t.get("mode-block"),
+        WaitMode::BusyPoll => t.get("mode-busy-poll"),
+    }
+}
+
+/// Kind of goodput traffic, MTU and direction left out; only what differs from the ordinary is named.
+pub(crate) fn goodput_traffic(spec: &GoodputSpec, t: &Texts) -> String {
+    let first = [transport(spec.protocol, spec.ip), t.count("streams", spec.streams.into())];
+    let send = match spec.send {
+        SendWay::Write => None,
+        SendWay::ZeroCopy => Some(t.get("send-zerocopy")),
+        SendWay::Sendfile => Some(t.get("send-sendfile")),
+    };
+    let receive = (spec.receive == ReceiveWay::Truncate).then(|| t.get("receive-truncate"));
+    let batch = (spec.batch == Batch::Gso).then(|| "GSO".to_owned());
+    let datagram = spec.datagram.map(|size| t.with("datagrams-of", &[("size", &size.0)]));
+    let rate = spec.rate.map(|rate| t.with("at-rate", &[("rate", &rate)]));
+    let window = spec.window.map(|window| t.with("window-of", &[("size", &window)]));
+    let choices = [send, receive, spec.congestion.clone(), batch, datagram, rate, window];
+    joined(first.into_iter().chain(choices.into_iter().flatten()), t)
+}
+
+/// A goodput configuration: its traffic, MTU and direction.
+pub(crate) fn goodput_configuration(spec: &GoodputSpec, t: &Texts) -> String {
+    let direction = match spec.direction {
+        Direction::Forward => None,
+        Direction::Reverse => Some(t.get("direction-reverse")),
+        Direction::Both => Some(t.get("direction-both")),
+    };
+    let mtu = spec.mtu.map(|mtu| format!("MTU {}", mtu.0));
+    joined([goodput_traffic(spec, t)].into_iter().chain(mtu).chain(direction), t)
+}
+
+/// One direction of a goodput configuration; the ordinary one needs no naming.
+pub(crate) fn flow(spec: &GoodputSpec, from: &str, to: &str, t: &Texts) -> String {
+    let way = (spec.direction != Direction::Forward).then(|| way(from, to));
+    let mtu = spec.mtu.map(|mtu| format!("MTU {}", mtu.0));
+    joined([goodput_traffic(spec, t)].into_iter().chain(mtu).chain(way), t)
+}
+
+/// Which way something goes.
+pub(crate) fn way(from: &str, to: &str) -> String {
+    format!("{from} → {to}")
+}
+
+/// What passed one way in all trials of a path, in bytes; lowest and highest where they differ.
+pub(crate) fn leg_mtu(group: &PathGroup<'_>, leg: impl Fn(&PathResult) -> &Leg) -> String {
+    let passed = group.over(|result| leg(result).mtu.map(|mtu| mtu.0.into()));
+    or_none(passed, |it| {
+        if it.low < it.high { format!("{:.0} – {:.0} B", it.low, it.high) } else { format!("{:.0} B", it.low) }
+    })
+}
+
+/// A path configuration.
+pub(crate) fn path_configuration(spec: &PathSpec, t: &Texts) -> String {
+    let mtu = spec.mtu.map(|mtu| format!("MTU {}", mtu.0));
+    joined([t.with("path-of", &[("ip", &spec.ip)])].into_iter().chain(mtu), t)
+}
+
+/// A configuration in words.
+pub(crate) fn configuration(spec: &ProbeSpec, t: &Texts) -> String {
+    match spec {
+        ProbeSpec::Latency(spec) => latency_configuration(spec, t),
+        ProbeSpec::Goodput(spec) => goodput_configuration(spec, t),
+        ProbeSpec::Path(spec) => path_configuration(spec, t),
+    }
+}
+
+/// How datagrams are batched: who made the packets of a packet rate.
+pub(crate) fn batch(batch: Batch, t: &Texts) -> String {
+    match batch {
+        Batch::Mmsg => t.get("batch-mmsg"),
+        Batch::Gso => t.get("batch-gso"),
+    }
+}
+
+/// A part of the round trip.
+pub(crate) fn stage(stage: StageName, t: &Texts) -> String {
+    match stage {
+        StageName::NearSend => t.get("stage-near-send"),
+        StageName::WireAndFar => t.get("stage-wire-and-far"),
+        StageName::NearReceive => t.get("stage-near-receive"),
+    }
+}
+
+/// A verdict.
+pub(crate) fn verdict(verdict: Verdict, t: &Texts) -> String {
+    match verdict {
+        Verdict::Pass => t.get("verdict-pass"),
+        Verdict::NotRun => t.get("verdict-not-run"),
+        Verdict::Inconclusive => t.get("verdict-inconclusive"),
+        Verdict::Fail => t.get("verdict-fail"),
+    }
+}
+
+/// A metric.
+pub(crate) fn metric(metric: Metric, t: &Texts) -> String {
+    match metric {
+        Metric::RttMin => t.get("metric-rtt-min"),
+        Metric::RttMean => t.get("metric-rtt-mean"),
+        Metric::RttP50 => t.get("metric-rtt-p50"),
+        Metric::RttP90 => t.get("metric-rtt-p90"),
+        Metric::RttP99 => t.get("metric-rtt-p99"),
+        Metric::RttP999 => t.get("metric-rtt-p999"),
+        Metric::RttMax => t.get("metric-rtt-max"),
+        Metric::GoodputMean => t.get("metric-goodput-mean"),
+        Metric::GoodputMin => t.get("metric-goodput-min"),
+        Metric::PathMtu => t.get("metric-path-mtu"),
+    }
+}
+
+/// A limit's bound in words.
+pub(crate) fn limit(limit: &Limit, t: &Texts) -> String {
+    let value = |bound: f64| metric_value(limit.metric, bound);
+    match limit.bound() {
+        Ok(Bound::AtMost(bound)) => t.with("limit-at-most", &[("value", &value(bound))]),
+        Ok(Bound::AtLeast(bound)) => t.with("limit-at-least", &[("value", &value(bound))]),
+        Err(_) => NO_FIGURE.to_owned(),
+    }
+}
+
+/// The configuration that an outcome speaks of.
+pub(crate) fn outcome_name(run: &Run, outcome: &LimitOutcome, t: &Texts) -> String {
+    let spec = run.plan.specs().into_iter().find(|spec| spec.to_string() == outcome.probe);
+    spec.map_or_else(|| outcome.probe.clone(), |spec| configuration(&spec, t))
+}

@@ -1,0 +1,96 @@
+//! The ends of a trial, as the rules see them.
+
+use model::{CoreUse, Delta, EndCounters, Source, Trial};
+
+use super::{BUSY_PERCENT, SOFTIRQ_PERCENT};
+
+/// One end.
+#[derive(Clone, Copy)]
+pub(super) struct End<'a> {
+    pub(super) name: &'a str,
+    /// Cores that its threads were pinned to.
+    cpus: &'a [usize],
+    counters: &'a EndCounters,
+}
+
+/// One way that data or messages go.
+#[derive(Clone, Copy)]
+pub(super) struct Way<'a> {
+    pub(super) sender: End<'a>,
+    pub(super) receiver: End<'a>,
+}
+
+impl<'a> Way<'a> {
+    /// From the near end to the far one.
+    pub(super) fn forward(trial: &'a Trial) -> Self {
+        let [near, far] = &trial.counters;
+        let [near_cpus, far_cpus] = &trial.cpus;
+        Self {
+            sender: End { name: &trial.endpoint_from, cpus: near_cpus, counters: near },
+            receiver: End { name: &trial.endpoint_to, cpus: far_cpus, counters: far },
+        }
+    }
+
+    /// The other way.
+    pub(super) fn reverse(trial: &'a Trial) -> Self {
+        let Self { sender, receiver } = Self::forward(trial);
+        Self { sender: receiver, receiver: sender }
+    }
+
+    /// The way of data that this end sends.
+    pub(super) fn from(trial: &'a Trial, sender: &str) -> Self {
+        if sender == trial.endpoint_from { Self::forward(trial) } else { Self::reverse(trial) }
+    }
+
+    /// The first core of both ends, where it is the same one.
+    pub(super) fn shared_core(&self) -> Option<&'a CoreUse> {
+        let (ours, theirs) = (self.sender.cpus.first()?, self.receiver.cpus.first()?);
+        (ours == theirs).then(|| self.sender.counters.core(*ours)).flatten()
+    }
+}
+
+impl<'a> End<'a> {
+    /// The busiest of its own cores. Of an end that is not pinned nobody can say which these are.
+    pub(super) fn busiest(&self) -> Option<&'a CoreUse> {
+        let own = self.cpus.iter().filter_map(|cpu| self.counters.core(*cpu));
+        own.max_by(|a, b| a.busy.total_cmp(&b.busy))
+    }
+
+    /// The busiest of its own cores, if it has hardly any time left.
+    pub(super) fn busy(&self) -> Option<&'a CoreUse> {
+        self.busiest().filter(|core| core.busy >= BUSY_PERCENT)
+    }
+
+    /// A core of its machine that does hardly anything but soft interrupts.
+    pub(super) fn softirq_core(&self) -> Option<&'a CoreUse> {
+        let flooded = self.counters.cpu.iter().filter(|core| core.softirq >= SOFTIRQ_PERCENT);
+        flooded.max_by(|a, b| a.softirq.total_cmp(&b.softirq))
+    }
+
+    /// Counters of this source that moved and are wanted.
+    pub(super) fn moved(&self, source: Source, wanted: impl Fn(&Delta) -> bool) -> Vec<Delta> {
+        let deltas = self.counters.deltas.iter().filter(|delta| delta.source == source);
+        deltas.filter(|delta| wanted(delta)).cloned().collect()
+    }
+
+    /// Of a counter of this name that of which belongs to the queueing discipline that counts all below it: the root has
+    /// them in its own. Those of the receiving side (`ingress`, `clsact`) are others.
+    pub(super) fn root_qdisc(&self, name: &str) -> Option<Delta> {
+        let sending = self.moved(Source::Qdisc, |delta| delta.name == name && !is_ingress(delta));
+        sending.into_iter().max_by_key(|delta| delta.delta)
+    }
+
+    /// What an ingress hook dropped.
+    pub(super) fn ingress_drops(&self) -> Vec<Delta> {
+        self.moved(Source::Qdisc, |delta| delta.name == "drops" && is_ingress(delta))
+    }
+}
+
+fn is_ingress(delta: &Delta) -> bool {
+    delta.of.starts_with("ingress ") || delta.of.starts_with("clsact ")
+}
+
+/// By how much counters grew together.
+pub(super) fn sum(deltas: &[Delta]) -> u64 {
+    deltas.iter().map(|delta| delta.delta).sum()
+}

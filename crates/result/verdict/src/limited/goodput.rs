@@ -1,0 +1,116 @@
+//! What limited a transfer: what TCP and UDP have in common.
+
+use model::{Evidence, Flow, GoodputResult, GoodputSpec, LimitedBy, Mtu, Place, Protocol, Run, Source, Trial};
+
+use super::{Way, at, between, core, not_known, place_of, tcp, too_large, udp};
+
+/// A link that carries this share of its rate is full: bursts and the edges of the counted time take the rest.
+const LINK_FULL: f64 = 0.95;
+
+/// A shaping queue that held back one in a thousand packets set the pace. One that is never full holds back none; one that
+/// is holds back each burst, which with segmentation offload is tens of packets.
+const HELD_BACK: f64 = 0.001;
+
+/// Bytes that each frame takes on the wire beside its IP packet: preamble, header, FCS and gap (IEEE 802.3).
+const FRAME_OVERHEAD: u32 = 8 + 14 + 4 + 12;
+
+/// One flow with all that is known of it.
+#[derive(Clone, Copy)]
+pub(super) struct Case<'a> {
+    pub(super) run: &'a Run,
+    pub(super) trial: &'a Trial,
+    pub(super) spec: &'a GoodputSpec,
+    pub(super) flow: &'a Flow,
+    pub(super) mtu: Mtu,
+    pub(super) way: Way<'a>,
+}
+
+/// A rule: its answer, if it finds its evidence.
+pub(super) type Rule = fn(&Case<'_>) -> Option<LimitedBy>;
+
+/// What limited the slower flow; `None` without a flow.
+pub(super) fn limited_by(run: &Run, trial: &Trial, spec: &GoodputSpec, result: &GoodputResult) -> Option<LimitedBy> {
+    let slower = |a: &&Flow, b: &&Flow| a.received.mean_bps().total_cmp(&b.received.mean_bps());
+    let flow = result.flows.iter().min_by(slower)?;
+    let case = Case { run, trial, spec, flow, mtu: result.mtu, way: Way::from(trial, &flow.from) };
+    let rules: &[Rule] = match spec.protocol {
+        Protocol::Udp => &[
+            udp::as_asked,
+            too_large::path,
+            udp::lost,
+            shaped,
+            link_full,
+            udp::sender_core,
+            udp::sender_socket,
+            udp::tester_alone,
+        ],
+        Protocol::Tcp => {
+            &[too_large::path, shaped, link_full, tcp::waited, tcp::asked_window, tcp::core_of_an_end, tcp::sent_again]
+        }
+    };
+    Some(rules.iter().find_map(|rule| rule(&case)).unwrap_or_else(|| not_known(all_cores(&case))))
+}
+
+/// Nothing shows what limited the flow; at least it can be seen that the cores did not, or what the load came to.
+fn all_cores(case: &Case<'_>) -> Vec<Evidence> {
+    let cores = [case.way.sender, case.way.receiver].into_iter().filter_map(|end| end.busiest());
+    udp::behind(case).into_iter().chain(cores.map(core)).collect()
+}
+
+/// The sender's queueing discipline held packets back.
+fn shaped(case: &Case<'_>) -> Option<LimitedBy> {
+    let overlimits = case.way.sender.root_qdisc("overlimits")?;
+    let of_it = |delta: &model::Delta| delta.of == overlimits.of && delta.name == "packets";
+    let packets = case.way.sender.moved(Source::Qdisc, of_it);
+    let packets = packets.first().map_or(0, |delta| delta.delta);
+    let held_back = packets > 0 && overlimits.delta as f64 >= HELD_BACK * packets as f64;
+    held_back.then(|| at(Place::Qdisc, &case.way.sender, vec![Evidence::Counter { counter: overlimits }]))
+}
+
+/// The link carried what it can.
+fn link_full(case: &Case<'_>) -> Option<LimitedBy> {
+    let link_bps = f64::from(link_speed_mbps(case)?) * 1e6;
+    let (payload, packet) = case.packet_size()?;
+    // A payload that does not fit is sent in several packets; then each is full but the last.
+    let packets = packet.div_ceil(case.mtu.0.max(1));
+    let on_wire = f64::from(packet + packets * FRAME_OVERHEAD) / f64::from(payload.max(1));
+    let bps = case.flow.received.mean_bps() * on_wire;
+    (bps >= LINK_FULL * link_bps).then(|| between(Place::LinkRate, vec![Evidence::LinkFull { bps, link_bps }]))
+}
+
+/// Speed of the slower end's interface, where its driver knows one.
+fn link_speed_mbps(case: &Case<'_>) -> Option<u32> {
+    let speed = |end: &model::Endpoint| {
+        let facts = case.run.before.endpoints.iter().find(|facts| facts.endpoint == end.name)?;
+        facts.interfaces.iter().find(|interface| interface.name == end.interface)?.speed_mbps
+    };
+    case.run.bed.endpoints.iter().filter_map(speed).min()
+}
+
+impl Case<'_> {
+    /// Payload of each full packet and its size as an IP packet, as the connection or the datagrams have it.
+    pub(super) fn packet_size(&self) -> Option<(u32, u32)> {
+        let headers = |tcp_timestamps| {
+            model::frame_size::Headers { ip: self.spec.ip, protocol: self.spec.protocol, tcp_timestamps }.bytes()
+        };
+        match (&self.flow.sent.datagrams, self.flow.sent.tcp.first()) {
+            (Some(datagrams), _) => Some((datagrams.payload_size.0, datagrams.payload_size.0 + headers(false))),
+            (None, Some(connection)) if connection.mss > 0 => {
+                Some((connection.mss, connection.mss + headers(connection.timestamps)))
+            }
+            _ => None,
+        }
+    }
+
+    /// A core of the sender's that is busy.
+    pub(super) fn sender_core(&self) -> Option<LimitedBy> {
+        let busy = self.way.sender.busy()?;
+        Some(at(place_of(busy, Place::SenderCpu), &self.way.sender, vec![core(busy)]))
+    }
+
+    /// A core of the receiver's that is busy.
+    pub(super) fn receiver_core(&self) -> Option<LimitedBy> {
+        let busy = self.way.receiver.busy()?;
+        Some(at(place_of(busy, Place::ReceiverCpu), &self.way.receiver, vec![core(busy)]))
+    }
+}

@@ -1,0 +1,171 @@
+//! Where packets were lost, by the counters of both ends.
+
+use model::{Batch, Delta, Flow, GoodputSpec, LossAt, Measured, Place, Protocol, Source, Trial};
+
+use super::end::{End, Way, sum};
+
+/// What drivers call a counter of packets for which the card had no descriptor, or no room on the chip until one was free:
+/// igb and ixgbe, i40e and ice, mlx5 twice, vmxnet3.
+const RING_COUNTERS: [&str; 7] = [
+    "rx_no_buffer_count",
+    "rx_no_dma_resources",
+    "rx_dropped_nic",
+    "port.rx_discards",
+    "rx_out_of_buffer",
+    "rx_discards_phy",
+    "pkts rx OOB",
+];
+
+/// Why the receiver's IP layer refuses a packet (`/proc/net/snmp`, `nstat`).
+const IP_REFUSALS: [&str; 4] = ["InHdrErrors", "InAddrErrors", "InDiscards", "InNoRoutes"];
+
+/// Segments that came, and that the receiver's socket had no room for (`nstat`).
+const TCP_REFUSALS: [&str; 4] = ["TCPBacklogDrop", "TCPRcvQDrop", "TCPZeroWindowDrop", "TCPOFODrop"];
+
+/// The most datagrams that go through the kernel as one packet: what older kernels take, and so what is handed to all.
+const MOST_SEGMENTS: u32 = 64;
+
+/// Where the datagrams of a UDP trial were lost; empty where none were, and over TCP, which sends again.
+///
+/// The packets add up to those lost. Counters say how many packets a place dropped, whosever they were, so that none gets
+/// more than were lost; what no counter of either end saw was lost between the two.
+pub fn loss_at(trial: &Trial) -> Vec<LossAt> {
+    match &trial.measured {
+        Measured::Goodput { spec, result } => result.flows.iter().flat_map(|flow| of_flow(trial, spec, flow)).collect(),
+        Measured::Latency { spec, result } if spec.protocol == Protocol::Udp => {
+            let there = claims(Way::forward(trial), result.far_overflowed, 1);
+            let back = claims(Way::reverse(trial), result.overflowed, 1);
+            share_out(result.lost, back.into_iter().chain(there))
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Where the datagrams of one flow were lost.
+pub(super) fn of_flow(trial: &Trial, spec: &GoodputSpec, flow: &Flow) -> Vec<LossAt> {
+    let overflowed = flow.received.datagrams.as_ref().map_or(0, |datagrams| datagrams.overflowed);
+    let claims = claims(Way::from(trial, &flow.from), overflowed, datagrams_per_packet(spec, flow));
+    share_out(flow.lost().unwrap_or_default(), claims)
+}
+
+/// Where this many segments were dropped before they were sent again.
+pub(super) fn of_retransmits(way: Way<'_>, segments: u64) -> Vec<LossAt> {
+    let by_socket = |delta: &Delta| TCP_REFUSALS.contains(&delta.name.as_str());
+    let refused = way.receiver.moved(Source::Netstat, by_socket);
+    let socket = claim(Place::ReceiverSocket, way.receiver, sum(&refused), refused);
+    share_out(segments, [socket].into_iter().chain(on_the_way(way, 1)))
+}
+
+/// A counter of packets counts a large one, which is cut into datagrams later, as one.
+fn datagrams_per_packet(spec: &GoodputSpec, flow: &Flow) -> u64 {
+    match (&flow.sent.datagrams, spec.batch) {
+        (Some(sent), Batch::Gso) => (65_535 / sent.payload_size.0.max(1)).clamp(1, MOST_SEGMENTS).into(),
+        _ => 1,
+    }
+}
+
+/// Gives each place what it claims as long as there is some, and the rest to what is between the ends.
+fn share_out(lost: u64, claims: impl IntoIterator<Item = LossAt>) -> Vec<LossAt> {
+    let mut rest = lost;
+    let mut found = Vec::new();
+    for claim in claims {
+        let packets = claim.packets.min(rest);
+        rest -= packets;
+        if packets > 0 {
+            found.push(LossAt { packets, ..claim });
+        }
+    }
+    if rest > 0 {
+        found.push(LossAt { place: Place::DeviceUnderTest, endpoint: None, packets: rest, shown_by: vec![] });
+    }
+    found
+}
+
+/// What each place may have dropped of datagrams that go this way, the surest first.
+fn claims(way: Way<'_>, overflowed: u64, per_packet: u64) -> Vec<LossAt> {
+    let mut claims = vec![socket(way.receiver, overflowed, per_packet), damaged(way.receiver, per_packet)];
+    claims.extend(on_the_way(way, per_packet));
+    claims
+}
+
+/// The socket layer of the receiver, which counts all but damaged datagrams for want of room (or of a socket).
+fn socket(receiver: End<'_>, overflowed: u64, per_packet: u64) -> LossAt {
+    let of = |name: &str| receiver.moved(Source::Snmp, |delta| is_udp(delta) && delta.name == name);
+    let refused = sum(&of("InErrors")).saturating_sub(sum(&of("InCsumErrors")));
+    let no_socket = of("NoPorts");
+    let mut shown_by = of("RcvbufErrors");
+    shown_by.extend(of("MemErrors"));
+    if shown_by.is_empty() && refused > 0 {
+        shown_by = of("InErrors");
+    }
+    // The socket knows its own drops, the protocol those of all sockets.
+    let packets = overflowed.max(refused * per_packet) + sum(&no_socket) * per_packet;
+    shown_by.extend(no_socket);
+    claim(Place::ReceiverSocket, receiver, packets, shown_by)
+}
+
+/// Datagrams that came with a wrong checksum were damaged on their way.
+fn damaged(receiver: End<'_>, per_packet: u64) -> LossAt {
+    let damaged = receiver.moved(Source::Snmp, |delta| is_udp(delta) && delta.name == "InCsumErrors");
+    claim(Place::DeviceUnderTest, receiver, sum(&damaged) * per_packet, damaged)
+}
+
+fn is_udp(delta: &Delta) -> bool {
+    ["Udp", "Udp6"].contains(&delta.of.as_str())
+}
+
+/// All places before the socket.
+fn on_the_way(way: Way<'_>, per_packet: u64) -> Vec<LossAt> {
+    let Way { sender, receiver } = way;
+    let counted = |place, end, shown_by: Vec<Delta>| claim(place, end, sum(&shown_by) * per_packet, shown_by);
+    let backlog = receiver.moved(Source::Softnet, |delta| delta.name == "dropped");
+    // A full backlog is also counted by the interface that received; with a veth, by the one that sent.
+    let beyond = |end: End<'_>, name: &str, already: &[Delta]| {
+        let dropped = end.moved(Source::Link, |delta| delta.name == name);
+        claim(Place::PeerRing, receiver, sum(&dropped).saturating_sub(sum(already)) * per_packet, dropped)
+    };
+    vec![
+        counted(Place::DeviceUnderTest, receiver, xdp_drops(receiver)),
+        counted(Place::PeerRing, receiver, ring(receiver)),
+        beyond(receiver, "rx_dropped", &backlog),
+        // Software interfaces (veth, tun) count here what the ring behind them had no room for.
+        beyond(sender, "tx_dropped", &backlog),
+        counted(Place::SoftirqCore, receiver, backlog),
+        counted(Place::Qdisc, sender, sender.root_qdisc("drops").into_iter().collect()),
+        counted(Place::Qdisc, receiver, receiver.ingress_drops()),
+        counted(Place::PathMtu, sender, sender.moved(Source::Snmp, |delta| delta.name == "FragFails")),
+        counted(Place::NotKnown, receiver, refused_by_ip(receiver)),
+    ]
+}
+
+/// A program at the receiver's interface (XDP) is what is tested, or is in its place.
+fn xdp_drops(receiver: End<'_>) -> Vec<Delta> {
+    totals(receiver.moved(Source::Ethtool, |delta| delta.name.ends_with("xdp_drops") || delta.name == "rx_xdp_drop"))
+}
+
+/// Link counters and the driver's tell of the same packets: whichever tells of more.
+fn ring(receiver: End<'_>) -> Vec<Delta> {
+    const LINK: [&str; 3] = ["rx_missed_errors", "rx_fifo_errors", "rx_over_errors"];
+    let link = receiver.moved(Source::Link, |delta| LINK.contains(&delta.name.as_str()));
+    let is_ring = |delta: &Delta| RING_COUNTERS.iter().any(|name| delta.name.trim() == *name);
+    let driver = totals(receiver.moved(Source::Ethtool, is_ring));
+    if sum(&driver) > sum(&link) { driver } else { link }
+}
+
+/// A driver may count for each queue, and all of them once more: names of queues have a number in them.
+fn totals(deltas: Vec<Delta>) -> Vec<Delta> {
+    let (queues, totals): (Vec<_>, Vec<_>) =
+        deltas.into_iter().partition(|delta| delta.name.contains(|c: char| c.is_ascii_digit()));
+    if totals.is_empty() { queues } else { totals }
+}
+
+fn refused_by_ip(receiver: End<'_>) -> Vec<Delta> {
+    let is_ip = |delta: &Delta| ["Ip", "Ip6"].contains(&delta.of.as_str());
+    let mut refused = receiver.moved(Source::Snmp, |delta| is_ip(delta) && IP_REFUSALS.contains(&delta.name.as_str()));
+    refused.extend(receiver.moved(Source::Netstat, |delta| delta.name == "IPReversePathFilter"));
+    refused
+}
+
+fn claim(place: Place, end: End<'_>, packets: u64, shown_by: Vec<Delta>) -> LossAt {
+    LossAt { place, endpoint: Some(end.name.to_owned()), packets, shown_by }
+}

@@ -1,0 +1,65 @@
+//! What limited a figure: one place with what shows it, or that nothing shows it.
+//!
+//! Rules are asked in a fixed order, and the first that finds its evidence answers. Each is written so that its answer
+//! changes when the fault that it names is taken away. What can look alike from the two ends is not guessed at.
+
+mod end;
+mod goodput;
+mod latency;
+mod loss;
+mod tcp;
+mod too_large;
+mod udp;
+
+use end::{End, Way};
+pub use loss::loss_at;
+use model::{CoreUse, Evidence, LimitedBy, Measured, Place, Run, Trial};
+
+/// A core with less than a twentieth of its time left is the limit: the kernel counts in ticks of 10 ms, and the counted
+/// time begins and ends within one, so that even a core that never rests is seldom at 100.
+const BUSY_PERCENT: f64 = 95.0;
+
+/// A core that does hardly anything but soft interrupts: what is left of its time no program gets much done in.
+const SOFTIRQ_PERCENT: f64 = 90.0;
+
+/// A load that reached this share of what was asked for is what was asked for; a schedule begins and ends within the
+/// counted time, and so misses a little.
+const AS_ASKED: f64 = 0.99;
+
+/// Loss that can be what set a rate: of less, so much arrives that the rate counts as the one that was sent.
+const LOSS_OF_RATE: f64 = 1.0 - AS_ASKED;
+
+/// What limited a trial's figure; `None` where that is no question: what keeps a path MTU down is a device.
+///
+/// Of a trial with data both ways it is what limited the slower one.
+pub fn limited_by(run: &Run, trial: &Trial) -> Option<LimitedBy> {
+    match &trial.measured {
+        Measured::Latency { spec, result } => Some(latency::limited_by(trial, spec, result)),
+        Measured::Goodput { spec, result } => goodput::limited_by(run, trial, spec, result),
+        Measured::Path { .. } => None,
+    }
+}
+
+fn at(place: Place, end: &End<'_>, evidence: Vec<Evidence>) -> LimitedBy {
+    LimitedBy { place, endpoint: Some(end.name.to_owned()), evidence }
+}
+
+fn between(place: Place, evidence: Vec<Evidence>) -> LimitedBy {
+    LimitedBy { place, endpoint: None, evidence }
+}
+
+fn not_known(evidence: Vec<Evidence>) -> LimitedBy {
+    between(Place::NotKnown, evidence)
+}
+
+fn core(core: &CoreUse) -> Evidence {
+    Evidence::Core { cpu: core.cpu, busy: core.busy, softirq: core.softirq }
+}
+
+/// Where a busy core of an end limits it: as the core that receives for the kernel, if it comes to nothing else.
+fn place_of(core: &CoreUse, otherwise: Place) -> Place {
+    if core.softirq >= SOFTIRQ_PERCENT { Place::SoftirqCore } else { otherwise }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,221 @@
+//! One trial with room for faults.
+
+use model::{
+    Batch, Bed, BedKind, ClockRelation, CoreUse, Delta, Direction, EndCounters, Endpoint, Environment, Flow,
+    GoodputReceived, GoodputResult, GoodputSent, GoodputSpec, IpVersion, LimitedBy, Measured, Mtu, Nanos, PayloadSize,
+    Place, Plan, Privilege, Protocol, ReceiveWay, Run, RunId, SendWay, Source, Trial,
+    environment::{EndpointFacts, InterfaceFacts},
+    trial::{DatagramsReceived, DatagramsSent, TcpState},
+};
+
+use super::super::limited_by;
+
+/// A run on two machines with one trial.
+pub(super) struct Story {
+    pub(super) run: Run,
+    pub(super) trial: Trial,
+}
+
+pub(super) fn spec(protocol: Protocol) -> GoodputSpec {
+    GoodputSpec {
+        protocol,
+        ip: IpVersion::V4,
+        direction: Direction::Forward,
+        streams: 1,
+        duration: Nanos::from_secs(10),
+        warmup: Nanos::from_secs(1),
+        mtu: None,
+        window: None,
+        congestion: None,
+        send: SendWay::Write,
+        receive: ReceiveWay::Read,
+        datagram: None,
+        batch: Batch::Mmsg,
+        rate: None,
+    }
+}
+
+/// From a to b, 10 s of 1 Gbit/s (and one of warm-up), all cores at half their time.
+pub(super) fn story(protocol: Protocol) -> Story {
+    let flow = Flow {
+        from: "a".into(),
+        to: "b".into(),
+        sent: GoodputSent {
+            counted_bytes: 1_250_000_000,
+            counted_s: 10.0,
+            total_bytes: 1_375_000_000,
+            ..sent(protocol)
+        },
+        received: GoodputReceived {
+            counted_bytes: 1_250_000_000,
+            counted_s: 10.0,
+            total_bytes: 1_375_000_000,
+            datagrams: (protocol == Protocol::Udp)
+                .then(|| DatagramsReceived { received: 934_000, ..DatagramsReceived::default() }),
+            ..GoodputReceived::default()
+        },
+    };
+    let measured =
+        Measured::Goodput { spec: spec(protocol), result: GoodputResult { mtu: Mtu(1500), flows: vec![flow] } };
+    Story { run: run(), trial: trial(measured) }
+}
+
+fn sent(protocol: Protocol) -> GoodputSent {
+    match protocol {
+        Protocol::Udp => GoodputSent {
+            datagrams: Some(DatagramsSent {
+                payload_size: PayloadSize(1472),
+                sent: 934_000,
+                intended_bps: None,
+                pacing: None,
+            }),
+            ..GoodputSent::default()
+        },
+        Protocol::Tcp => GoodputSent { tcp: vec![connection()], ..GoodputSent::default() },
+    }
+}
+
+/// A connection that never waited, over 1 ms.
+fn connection() -> TcpState {
+    TcpState {
+        congestion: "cubic".into(),
+        rtt_us: 1000,
+        rtt_var_us: 20,
+        min_rtt_us: 900,
+        cwnd_segments: 200,
+        mss: 1460,
+        path_mtu: Mtu(1500),
+        retransmits: 0,
+        reorderings: 0,
+        busy_us: 11_000_000,
+        receive_window_limited_us: 0,
+        send_buffer_limited_us: 0,
+        timestamps: false,
+    }
+}
+
+pub(super) fn trial(measured: Measured) -> Trial {
+    let half = |cpu| CoreUse { cpu, busy: 50.0, softirq: 10.0, ..CoreUse::default() };
+    let counters = || EndCounters { seconds: 10.0, cpu: (0..4).map(half).collect(), ..EndCounters::default() };
+    Trial {
+        number: 1,
+        repeat: 1,
+        started: "2026-11-21T10:15:00Z".into(),
+        duration_s: 10.0,
+        endpoint_from: "a".into(),
+        endpoint_to: "b".into(),
+        cpus: [vec![1], vec![2]],
+        measured,
+        counters: [counters(), counters()],
+        doubts: vec![],
+    }
+}
+
+pub(super) fn run() -> Run {
+    let endpoint = |name: &str| Endpoint {
+        name: name.into(),
+        namespace: String::new(),
+        interface: "eth0".into(),
+        driver: "ixgbe".into(),
+        mtu: Mtu(1500),
+        addresses: vec![],
+        cpus: vec![],
+        cpus_why: String::new(),
+    };
+    Run {
+        id: RunId("20261121-101500-3fa9".into()),
+        started: "2026-11-21T10:15:00Z".into(),
+        finished: None,
+        command: vec![],
+        wireproof: String::new(),
+        plan: Plan::parse("name = \"t\"\n[[goodput]]\nprotocol = \"tcp\"\nduration = \"10 s\"\n", &[]).unwrap(),
+        bed: Bed {
+            kind: BedKind::Lab,
+            name: "lab".into(),
+            simulated: true,
+            privilege: Privilege::Root,
+            clocks: ClockRelation::Same,
+            wrap: vec![],
+            endpoints: vec![endpoint("a"), endpoint("b")],
+        },
+        partial: false,
+        before: Environment::default(),
+        after: None,
+        doubts: vec![],
+        self_tests: vec![],
+        trials: vec![],
+    }
+}
+
+pub(super) fn counter(source: Source, of: &str, name: &str, delta: u64) -> Delta {
+    Delta { source, of: of.into(), name: name.into(), delta }
+}
+
+pub(super) const A: usize = 0;
+pub(super) const B: usize = 1;
+
+impl Story {
+    /// The flow and its probe.
+    pub(super) fn goodput(&mut self) -> (&mut GoodputSpec, &mut Flow) {
+        let Measured::Goodput { spec, result } = &mut self.trial.measured else { panic!("a transfer") };
+        (spec, &mut result.flows[0])
+    }
+
+    /// The connection.
+    pub(super) fn tcp(&mut self) -> &mut TcpState {
+        &mut self.goodput().1.sent.tcp[0]
+    }
+
+    /// The same with a counter of one end.
+    pub(super) fn counted(mut self, end: usize, source: Source, of: &str, name: &str, delta: u64) -> Self {
+        self.trial.counters[end].deltas.push(counter(source, of, name, delta));
+        self
+    }
+
+    /// The same with a core of one end that has no time left, this much of it (in percent) for soft interrupts.
+    pub(super) fn busy(mut self, end: usize, softirq: f64) -> Self {
+        let core = self.trial.cpus[end][0];
+        self.trial.counters[end].cpu[core] = CoreUse { cpu: core, busy: 99.0, softirq, ..CoreUse::default() };
+        self
+    }
+
+    /// The same with this load asked for.
+    pub(super) fn asked(mut self, bps: f64) -> Self {
+        self.goodput().1.sent.datagrams.as_mut().unwrap().intended_bps = Some(bps);
+        self
+    }
+
+    /// The same with this many datagrams lost, and their payload missing from the goodput.
+    pub(super) fn lost(mut self, datagrams: u64) -> Self {
+        let received = &mut self.goodput().1.received;
+        received.datagrams.as_mut().unwrap().received -= datagrams;
+        received.counted_bytes -= datagrams * 1472;
+        self
+    }
+
+    /// The same over a link of this speed.
+    pub(super) fn link(mut self, speed_mbps: u32) -> Self {
+        let interface = || InterfaceFacts { name: "eth0".into(), speed_mbps: Some(speed_mbps), ..Default::default() };
+        let facts = |endpoint: &str| EndpointFacts {
+            endpoint: endpoint.into(),
+            interfaces: vec![interface()],
+            ..EndpointFacts::default()
+        };
+        self.run.before.endpoints = vec![facts("a"), facts("b")];
+        self
+    }
+
+    pub(super) fn limited_by(&self) -> LimitedBy {
+        limited_by(&self.run, &self.trial).expect("a transfer has a limit")
+    }
+
+    /// Place and end alone.
+    pub(super) fn place(&self) -> (Place, Option<String>) {
+        let limited = self.limited_by();
+        (limited.place, limited.endpoint)
+    }
+}
+
+pub(super) fn at(place: Place, endpoint: &str) -> (Place, Option<String>) {
+    (place, Some(endpoint.to_owned()))
+}

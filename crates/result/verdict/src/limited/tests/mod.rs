@@ -1,0 +1,7 @@
+//! Trials as the faults named leave them, and what is said of them.
+
+mod fixture;
+mod latency;
+mod loss;
+mod tcp;
+mod udp;

@@ -1,0 +1,223 @@
+//! Options of the commands that measure, and the keys of a plan that they change.
+
+use std::path::PathBuf;
+
+use bed::BedRef;
+use clap::Args;
+use model::{
+    Batch, BitRate, Bytes, Direction, IpVersion, Mtu, Nanos, PacketRate, Protocol, ReceiveWay, SendWay, WaitMode,
+};
+
+/// Where and how to measure.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Measure {
+    /// Where: "lab" (two namespaces on this machine), or the name of a bed made with "bed up".
+    #[arg(long, default_value = "lab")]
+    pub(crate) bed: BedRef,
+    /// Folder for report.html and report.json (default: beside the store).
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Print the steps, what is set up on the machine, and the duration; do nothing.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// MTU of the bed's interfaces, in bytes.
+    #[arg(long, value_parser = parse_mtu)]
+    pub(crate) mtu: Option<Mtu>,
+    /// Frame sizes with FCS, in bytes, like 64,512,1518.
+    #[arg(long, value_delimiter = ',', value_name = "SIZES")]
+    pub(crate) frame_sizes: Vec<u32>,
+    /// Time that counts for each goodput trial, like "10 s"; with "latency" for each latency trial.
+    #[arg(long, value_name = "TIME")]
+    pub(crate) duration: Option<Nanos>,
+    /// Messages that count for each latency trial.
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) count: Option<u64>,
+    /// Connections or flows at the same time.
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=128))]
+    pub(crate) streams: Option<u16>,
+    /// How often the plan is gone through.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) repeats: Option<u32>,
+    /// Cores of the two ends, like 2,3; several for each end like 2-5,6-9.
+    #[arg(long, value_parser = parse_cpus, value_name = "CLIENT,SERVER")]
+    pub(crate) cpus: Option<Cpus>,
+    /// Run the measuring processes under another program, like "onload" or "nice -n -5" (words are split at spaces).
+    #[arg(long, value_name = "PROGRAM ARGS", allow_hyphen_values = true)]
+    pub(crate) wrap: Option<String>,
+    /// Change any key of the plan, like repeats=6 or latency.timeout="200 ms"; can be given again.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+}
+
+/// Cores of both ends.
+pub(crate) type Cpus = [Vec<usize>; 2];
+
+/// How to measure round-trip times.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct LatencyOptions {
+    /// udp or tcp.
+    #[arg(long)]
+    protocol: Option<Protocol>,
+    /// 4 or 6.
+    #[arg(long)]
+    ip: Option<IpVersion>,
+    /// How both ends wait: spin, block or busy-poll.
+    #[arg(long)]
+    mode: Option<WaitMode>,
+    /// Under load: messages a second by a schedule, like "100 kpps". Latency then counts from the scheduled time.
+    #[arg(long, value_name = "RATE")]
+    rate: Option<PacketRate>,
+    /// Have the kernel stamp each message, to split the RTT into program, stack and wire.
+    #[arg(long)]
+    stamps: bool,
+}
+
+/// How to measure goodput.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct GoodputOptions {
+    /// tcp or udp.
+    #[arg(long)]
+    protocol: Option<Protocol>,
+    /// 4 or 6.
+    #[arg(long)]
+    ip: Option<IpVersion>,
+    /// Which way the data goes: forward (client to server), reverse or both.
+    #[arg(long)]
+    direction: Option<Direction>,
+    /// Size of each socket's send and receive buffer, like "4 MiB".
+    #[arg(long, value_name = "SIZE")]
+    window: Option<Bytes>,
+    /// TCP congestion control, like cubic or bbr.
+    #[arg(long, value_name = "NAME")]
+    congestion: Option<String>,
+    /// How TCP data is handed over: write, zerocopy or sendfile.
+    #[arg(long, value_name = "WAY")]
+    send: Option<SendWay>,
+    /// How TCP data is taken: read, or truncate (the kernel throws it away).
+    #[arg(long, value_name = "WAY")]
+    receive: Option<ReceiveWay>,
+    /// UDP payload offered each way, like "1 Gbit/s"; without it flat out.
+    #[arg(long, value_name = "RATE")]
+    rate: Option<BitRate>,
+    /// Payload of each UDP datagram in bytes; without it they fill the MTU.
+    #[arg(long, value_name = "BYTES")]
+    datagram: Option<u32>,
+    /// How UDP datagrams are batched: mmsg (each by itself in the kernel) or gso (segmentation offload).
+    #[arg(long)]
+    batch: Option<Batch>,
+    /// MTUs that both ends are set to, one after the other, like 1500,9000; proved, and put back afterwards.
+    #[arg(long, value_delimiter = ',', value_name = "MTUS")]
+    mtus: Vec<u32>,
+}
+
+/// How to look for the path MTU.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct PathOptions {
+    /// 4 or 6; both without it.
+    #[arg(long)]
+    pub(crate) ip: Option<IpVersion>,
+    /// MTUs that both ends are set to, one after the other, like 1500,9000; put back afterwards.
+    #[arg(long, value_delimiter = ',', value_name = "MTUS")]
+    mtus: Vec<u32>,
+}
+
+impl Measure {
+    /// The wrapper's words.
+    pub(crate) fn wrap_words(&self) -> Vec<String> {
+        self.wrap.iter().flat_map(|words| words.split_whitespace()).map(str::to_owned).collect()
+    }
+
+    /// Each option that changes a plan, as the key it changes. `timed` is the section that --duration speaks of.
+    pub(crate) fn sets(&self, timed: &str) -> Vec<String> {
+        let sets = [
+            set("repeats", self.repeats),
+            set_list("latency.frame_sizes", &self.frame_sizes),
+            set("latency.count", self.count),
+            set(&format!("{timed}.duration"), self.duration),
+            set("goodput.streams", self.streams),
+        ];
+        sets.into_iter().flatten().collect()
+    }
+}
+
+impl LatencyOptions {
+    /// Each option as the key of the plan that it changes.
+    pub(crate) fn sets(&self) -> Vec<String> {
+        let sets = [
+            set("latency.protocol", self.protocol),
+            set("latency.ip", self.ip.map(u8::from)),
+            set("latency.mode", self.mode),
+            set("latency.rate", self.rate),
+            set("latency.stamps", self.stamps.then_some(true)),
+        ];
+        sets.into_iter().flatten().collect()
+    }
+}
+
+impl GoodputOptions {
+    /// Each option as the key of the plan that it changes.
+    pub(crate) fn sets(&self) -> Vec<String> {
+        let sets = [
+            set("goodput.protocol", self.protocol),
+            set("goodput.ip", self.ip.map(u8::from)),
+            set("goodput.direction", self.direction),
+            set("goodput.window", self.window),
+            set("goodput.congestion", self.congestion.as_ref()),
+            set("goodput.send", self.send),
+            set("goodput.receive", self.receive),
+            set("goodput.rate", self.rate),
+            set("goodput.datagram", self.datagram),
+            set("goodput.batch", self.batch),
+            set_list("goodput.mtus", &self.mtus),
+        ];
+        sets.into_iter().flatten().collect()
+    }
+}
+
+impl PathOptions {
+    /// Each option as the key of the plan that it changes; the IP version selects among the plan's items instead.
+    pub(crate) fn sets(&self) -> Vec<String> {
+        set_list("path.mtus", &self.mtus).into_iter().collect()
+    }
+}
+
+fn set(key: &str, value: Option<impl std::fmt::Display>) -> Option<String> {
+    value.map(|value| format!("{key}={value}"))
+}
+
+fn set_list(key: &str, values: &[u32]) -> Option<String> {
+    (!values.is_empty()).then(|| format!("{key}={values:?}"))
+}
+
+pub(super) fn parse_mtu(text: &str) -> Result<Mtu, String> {
+    text.parse().map(Mtu).map_err(|_| "an MTU is a number of bytes, like 1500 or 9000".to_owned())
+}
+
+fn parse_cpus(text: &str) -> Result<Cpus, String> {
+    let ends: Option<Vec<Vec<usize>>> = text.split(',').map(|range| parse_range(range.trim())).collect();
+    let pair = ends.and_then(|ends| ends.try_into().ok());
+    pair.ok_or_else(|| "write a core or a range of cores for each end, like 0,1 or 0-3,4-7".to_owned())
+}
+
+/// More than any machine has.
+const MOST_CORES: usize = 4096;
+
+fn parse_range(text: &str) -> Option<Vec<usize>> {
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    let (first, last): (usize, usize) = (first.parse().ok()?, last.parse().ok()?);
+    (first <= last && last - first < MOST_CORES).then(|| (first..=last).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_end_has_a_core_or_a_range() {
+        assert_eq!(parse_cpus("2, 3"), Ok([vec![2], vec![3]]));
+        assert_eq!(parse_cpus("0-2,5-6"), Ok([vec![0, 1, 2], vec![5, 6]]));
+        for wrong in ["2", "2,x", "1,2,3", "3-1,0", "0-99999999999,1"] {
+            assert!(parse_cpus(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,78 @@
+// Faults for the tests to plant: what a bad cable, switch or router does to packets, at a rate that is known exactly.
+// EVERY is set when this is compiled: each EVERY-th UDP datagram meets the fault (reorder takes two of them).
+
+#include <linux/bpf.h>
+#include <linux/if_ether.h>
+#include <linux/in.h>
+#include <linux/ip.h>
+#include <linux/pkt_cls.h>
+#include <bpf/bpf_endian.h>
+#include <bpf/bpf_helpers.h>
+
+#ifndef EVERY
+#define EVERY 1000
+#endif
+#define LARGE (1400 + ETH_HLEN) // an IP packet of 1400 bytes passes, one byte more does not
+#define COPY 7                  // marks what was sent again, so that it is not sent again for ever
+#define SLOW 0x10020            // class 1:20 of the queueing discipline that the test sets up
+
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, __u32);
+    __type(value, __u64);
+} datagrams SEC(".maps");
+
+static __always_inline int is_datagram(void *data, void *end)
+{
+    struct ethhdr *ethernet = data;
+    struct iphdr *ip = data + sizeof(*ethernet);
+    return (void *)(ip + 1) <= end && ethernet->h_proto == bpf_htons(ETH_P_IP) && ip->protocol == IPPROTO_UDP;
+}
+
+// Whether this is one of the last so many of EVERY datagrams. They are counted together, whatever core sends them.
+static __always_inline int is_chosen(void *data, void *end, __u64 last)
+{
+    __u32 first = 0;
+    __u64 *count = bpf_map_lookup_elem(&datagrams, &first);
+    return count && is_datagram(data, end) && __sync_fetch_and_add(count, 1) % EVERY >= EVERY - last;
+}
+
+static __always_inline int skb_is_chosen(struct __sk_buff *skb, __u64 last)
+{
+    return is_chosen((void *)(long)skb->data, (void *)(long)skb->data_end, last);
+}
+
+SEC("xdp/lose")
+int lose(struct xdp_md *frame)
+{
+    return is_chosen((void *)(long)frame->data, (void *)(long)frame->data_end, 1) ? XDP_DROP : XDP_PASS;
+}
+
+SEC("tc/duplicate")
+int duplicate(struct __sk_buff *skb)
+{
+    if (skb->mark != COPY && skb_is_chosen(skb, 1)) {
+        skb->mark = COPY;
+        bpf_clone_redirect(skb, skb->ifindex, 0);
+    }
+    return TC_ACT_OK;
+}
+
+SEC("tc/reorder")
+int reorder(struct __sk_buff *skb)
+{
+    // Two at a time: the first finds the slow lane free, the second has to wait for it.
+    if (skb_is_chosen(skb, 2))
+        skb->priority = SLOW;
+    return TC_ACT_OK;
+}
+
+SEC("tc/drop_large")
+int drop_large(struct __sk_buff *skb)
+{
+    // "Stolen" counts nowhere, as a switch's drop is counted at neither end.
+    return skb->len > LARGE ? TC_ACT_STOLEN : TC_ACT_OK;
+}
+
+char gpl[] SEC("license") = "GPL";
