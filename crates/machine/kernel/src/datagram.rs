@@ -11,6 +11,7 @@ use std::{
 };
 
 use crate::{
+    control::controls,
     error::{On, Result},
     socket::set_option,
 };
@@ -141,18 +142,11 @@ impl Incoming {
     }
 }
 
-/// The size that `UDP_GRO` says, in the message's control messages.
+/// The size that `UDP_GRO` says, in the message's control messages (udp(7)).
 fn segment_of(header: &libc::msghdr) -> Option<usize> {
-    if header.msg_controllen == 0 {
-        return None;
-    }
     // SAFETY: the control room belongs to this header, and the kernel has set its length to what it wrote.
-    let control = unsafe { libc::CMSG_FIRSTHDR(header).as_ref() }?;
-    if (control.cmsg_level, control.cmsg_type) != (libc::SOL_UDP, libc::UDP_GRO) {
-        return None;
-    }
-    // SAFETY: the kernel puts an int behind the header of this control message (udp(7)).
-    let size = unsafe { libc::CMSG_DATA(control).cast::<libc::c_int>().read_unaligned() };
+    let mut controls = unsafe { controls(header) };
+    let size = controls.find(|control| (control.level, control.kind) == (libc::SOL_UDP, libc::UDP_GRO))?.number(0)?;
     usize::try_from(size).ok()
 }
 

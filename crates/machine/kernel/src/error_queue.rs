@@ -5,7 +5,6 @@ use std::{
     collections::VecDeque,
     io,
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket},
-    os::fd::AsRawFd,
     time::Duration,
 };
 
@@ -16,12 +15,14 @@ use rustix::{
     net::sockopt,
 };
 
-use crate::error::{On, Result};
+use crate::{
+    control::{self, Control, Received},
+    error::{On, Result},
+    socket::set_option,
+};
 
 /// Of a datagram that comes back in an error, this much is kept.
 const QUOTE: usize = 64;
-/// Room for the control messages of one datagram: a few numbers, or an error with an address.
-const CONTROL: usize = 256;
 /// Errors that ICMP brings (`icmp_err_convert` and `icmpv6_err_convert` of Linux). The error queue tells each in full; the next call on
 /// the socket, whatever it is about, returns the bare number.
 const BY_ICMP: [i32; 10] = [
@@ -93,18 +94,6 @@ pub enum Fate {
     },
 }
 
-/// One message of the socket or of its error queue.
-struct Message {
-    length: usize,
-    control: Vec<Control>,
-}
-
-struct Control {
-    level: i32,
-    kind: i32,
-    data: Vec<u8>,
-}
-
 /// An entry of the error queue: of our own interface, or of ICMP.
 enum Entry {
     Local(Mtu),
@@ -129,7 +118,7 @@ impl PathSocket {
             }
         };
         for number in numbers {
-            switch_on(&socket, level, number).on("setsockopt(IP_RECVERR, IP_RECVTTL, IP_RECVFRAGSIZE)", what)?;
+            set_option(&socket, level, number, 1).on("setsockopt(IP_RECVERR, IP_RECVTTL, IP_RECVFRAGSIZE)", what)?;
         }
         socket.set_nonblocking(true).on("fcntl(O_NONBLOCK)", what)?;
         Ok(Self { socket, ip, told: VecDeque::new() })
@@ -182,7 +171,8 @@ impl PathSocket {
     /// The next datagram; `None` where there is none yet.
     pub fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<Arrival>> {
         loop {
-            match receive(&self.socket, buffer, 0) {
+            let mut room = [0; _];
+            match control::receive(&self.socket, buffer, &mut room, libc::MSG_DONTWAIT) {
                 Ok(message) => return Ok(Some(arrival(&message))),
                 Err(error) if is_nothing(&error) => return Ok(None),
                 Err(error) if is_by_icmp(&error) => {}
@@ -214,7 +204,8 @@ impl PathSocket {
         let mut refused = None;
         let mut buffer = [0; QUOTE];
         loop {
-            match receive(&self.socket, &mut buffer, libc::MSG_ERRQUEUE) {
+            let mut room = [0; _];
+            match control::receive(&self.socket, &mut buffer, &mut room, libc::MSG_ERRQUEUE | libc::MSG_DONTWAIT) {
                 Ok(message) => match entry(&message, &buffer) {
                     Entry::Local(mtu) => refused = Some(mtu),
                     Entry::Icmp(told) => self.told.push_back(told),
@@ -243,54 +234,12 @@ fn is_dropped(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EPERM | libc::ENOBUFS))
 }
 
-fn switch_on(socket: &UdpSocket, level: i32, number: i32) -> io::Result<()> {
-    let one: libc::c_int = 1;
-    let length = size_of_val(&one) as libc::socklen_t;
-    // SAFETY: the kernel reads `length` bytes of `one`.
-    let result = unsafe { libc::setsockopt(socket.as_raw_fd(), level, number, (&raw const one).cast(), length) };
-    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
-}
-
-/// One datagram, or one entry of the error queue, without waiting for it.
-fn receive(socket: &UdpSocket, buffer: &mut [u8], flags: i32) -> io::Result<Message> {
-    // Numbers of eight bytes, because control messages are aligned to that.
-    let mut control = [0_u64; CONTROL / 8];
-    let mut vector = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
-    // SAFETY: zeros are a valid `msghdr`: no address, no vectors, no control messages.
-    let mut header: libc::msghdr = unsafe { std::mem::zeroed() };
-    header.msg_iov = &raw mut vector;
-    header.msg_iovlen = 1;
-    header.msg_control = control.as_mut_ptr().cast();
-    header.msg_controllen = CONTROL;
-    // SAFETY: the header points to a buffer and to control space of the lengths it says, which outlive the call.
-    let length = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut header, flags | libc::MSG_DONTWAIT) };
-    let length = usize::try_from(length).map_err(|_| io::Error::last_os_error())?;
-    Ok(Message { length, control: controls(&header) })
-}
-
-fn controls(header: &libc::msghdr) -> Vec<Control> {
-    let mut controls = Vec::new();
-    // SAFETY: the kernel filled the control space of this header, and it is still there.
-    let mut next = unsafe { libc::CMSG_FIRSTHDR(header) };
-    // SAFETY: CMSG_FIRSTHDR and CMSG_NXTHDR give null or a whole control message within that space.
-    while let Some(message) = unsafe { next.as_ref() } {
-        // SAFETY: arithmetic alone.
-        let data_length = message.cmsg_len - unsafe { libc::CMSG_LEN(0) } as usize;
-        // SAFETY: the message says how long its data is, and the kernel does not write past the space.
-        let data = unsafe { std::slice::from_raw_parts(libc::CMSG_DATA(next), data_length) };
-        controls.push(Control { level: message.cmsg_level, kind: message.cmsg_type, data: data.to_vec() });
-        // SAFETY: as for the first one.
-        next = unsafe { libc::CMSG_NXTHDR(header, next) };
-    }
-    controls
-}
-
-fn arrival(message: &Message) -> Arrival {
-    let mut arrival = Arrival { length: message.length, ttl: 0, fragmented: false };
-    for control in &message.control {
+fn arrival(received: &Received<'_>) -> Arrival {
+    let mut arrival = Arrival { length: received.length, ttl: 0, fragmented: false };
+    for control in received.controls() {
         match (control.level, control.kind) {
             (libc::IPPROTO_IP, libc::IP_TTL) | (libc::IPPROTO_IPV6, libc::IPV6_HOPLIMIT) => {
-                arrival.ttl = number(&control.data, 0).and_then(|ttl| ttl.try_into().ok()).unwrap_or_default();
+                arrival.ttl = control.number(0).and_then(|ttl| ttl.try_into().ok()).unwrap_or_default();
             }
             (libc::IPPROTO_IP, libc::IP_RECVFRAGSIZE) | (libc::IPPROTO_IPV6, libc::IPV6_RECVFRAGSIZE) => {
                 arrival.fragmented = true;
@@ -301,14 +250,9 @@ fn arrival(message: &Message) -> Arrival {
     arrival
 }
 
-fn entry(message: &Message, buffer: &[u8]) -> Entry {
-    let error = message.control.iter().find(|control| {
-        matches!(
-            (control.level, control.kind),
-            (libc::IPPROTO_IP, libc::IP_RECVERR) | (libc::IPPROTO_IPV6, libc::IPV6_RECVERR)
-        )
-    });
-    error.and_then(|error| parsed(&error.data, &buffer[..message.length.min(buffer.len())])).unwrap_or(Entry::Other)
+fn entry(received: &Received<'_>, buffer: &[u8]) -> Entry {
+    let error = received.controls().find(Control::is_error);
+    error.and_then(|error| parsed(error.data, &buffer[..received.length.min(buffer.len())])).unwrap_or(Entry::Other)
 }
 
 /// `struct sock_extended_err` of linux/errqueue.h, and the address of whoever sent the error behind it.

@@ -4,6 +4,7 @@
 #![allow(unsafe_code, reason = "system calls that rustix and the standard library do not cover")]
 
 pub mod clock;
+mod control;
 pub mod cpu;
 pub mod datagram;
 mod error;

@@ -1,16 +1,11 @@
 //! Stamps that the kernel or the card puts on messages (`SO_TIMESTAMPING`), and busy polling.
 
-use std::{
-    io,
-    mem::zeroed,
-    net::UdpSocket,
-    os::fd::{AsFd, AsRawFd},
-    time::Duration,
-};
+use std::{io, net::UdpSocket, os::fd::AsFd, time::Duration};
 
 use model::Nanos;
 
 use crate::{
+    control::{self, Control},
     error::{On, Result},
     socket::{option, set_option},
 };
@@ -69,52 +64,29 @@ pub fn next_departure(socket: &UdpSocket) -> io::Result<(u32, Stamps)> {
 }
 
 fn receive_message(socket: &UdpSocket, buffer: &mut [u8], flags: libc::c_int) -> io::Result<(usize, Notes)> {
-    // Of 64-bit words, because control messages have to be aligned; twice as large as those that come here.
-    let mut control = [0u64; 32];
-    let mut part = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
-    // SAFETY: zeros are a valid `msghdr`.
-    let mut header: libc::msghdr = unsafe { zeroed() };
-    header.msg_iov = &raw mut part;
-    header.msg_iovlen = 1;
-    header.msg_control = control.as_mut_ptr().cast();
-    header.msg_controllen = size_of_val(&control) as _;
-    // SAFETY: the header points to one buffer and one control buffer of the lengths it says, which outlive the call.
-    let length = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut header, flags) };
-    if length < 0 { Err(io::Error::last_os_error()) } else { Ok((length as usize, notes(&header))) }
-}
-
-fn notes(header: &libc::msghdr) -> Notes {
+    let mut room = [0; _];
+    let received = control::receive(socket, buffer, &mut room, flags)?;
     let mut notes = Notes::default();
-    // SAFETY: the kernel filled the header's control buffer with whole control messages.
-    let mut next = unsafe { libc::CMSG_FIRSTHDR(header) };
-    // SAFETY: it is null or points to a control message in that buffer.
-    while let Some(message) = unsafe { next.as_ref() } {
-        // SAFETY: the data stand behind the message's head.
-        let data = unsafe { libc::CMSG_DATA(message) };
-        match (message.cmsg_level, message.cmsg_type) {
-            (libc::SOL_SOCKET, TIMESTAMPING) => {
-                // SAFETY: the kernel's `struct scm_timestamping64`: three pairs of seconds and nanoseconds.
-                notes.stamps = stamps(unsafe { data.cast::<[[i64; 2]; 3]>().read_unaligned() });
-            }
-            (libc::SOL_IP, libc::IP_RECVERR) | (libc::SOL_IPV6, libc::IPV6_RECVERR) => {
-                // SAFETY: both hold the same structure, and an address behind it.
-                let report = unsafe { data.cast::<libc::sock_extended_err>().read_unaligned() };
-                notes.id = report.ee_data;
-            }
-            _ => {}
+    for control in received.controls() {
+        if (control.level, control.kind) == (libc::SOL_SOCKET, TIMESTAMPING) {
+            notes.stamps = stamps(&control);
+        } else if control.is_error() {
+            // `ee_data` of the structure.
+            notes.id = control.number(12).unwrap_or_default();
         }
-        // SAFETY: as the first one.
-        next = unsafe { libc::CMSG_NXTHDR(header, message) };
     }
-    notes
+    Ok((received.length, notes))
 }
 
-/// Software, a legacy form that is always zero, hardware; zero is none.
-fn stamps([software, _, hardware]: [[i64; 2]; 3]) -> Stamps {
-    let time = |[seconds, nanos]: [i64; 2]| {
+/// The kernel's `struct scm_timestamping64`: seconds and nanoseconds by software, in a legacy form that is always zero, and
+/// by hardware; zero is none.
+fn stamps(control: &Control<'_>) -> Stamps {
+    let part = |at| control.bytes(at).map(i64::from_ne_bytes).unwrap_or_default();
+    let time = |at| {
+        let (seconds, nanos) = (part(at), part(at + 8));
         (seconds != 0 || nanos != 0).then_some(Nanos(seconds as u64 * 1_000_000_000 + nanos as u64))
     };
-    Stamps { software: time(software), hardware: time(hardware) }
+    Stamps { software: time(0), hardware: time(32) }
 }
 
 /// Has receive calls poll the card's queue for this long before they sleep (`SO_BUSY_POLL`), and the card's interrupts wait

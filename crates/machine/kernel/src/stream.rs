@@ -14,6 +14,7 @@ use rustix::{
 };
 
 use crate::{
+    control::{self, Control},
     error::{On, Result},
     socket::set_option,
 };
@@ -55,8 +56,8 @@ pub fn is_too_many_unreported(error: &io::Error) -> bool {
 pub fn zerocopy_reports(stream: &TcpStream) -> io::Result<ZeroCopied> {
     let mut reports = ZeroCopied::default();
     while let Some(report) = next_report(stream)? {
-        let sends = u64::from(report.ee_data.wrapping_sub(report.ee_info)) + 1;
-        match (report.ee_origin, report.ee_code) {
+        let sends = u64::from(report.last.wrapping_sub(report.first)) + 1;
+        match (report.origin, report.code) {
             (ORIGIN_ZEROCOPY, CODE_COPIED) => reports.copied += sends,
             (ORIGIN_ZEROCOPY, _) => reports.zero_copied += sends,
             _ => {}
@@ -65,29 +66,25 @@ pub fn zerocopy_reports(stream: &TcpStream) -> io::Result<ZeroCopied> {
     Ok(reports)
 }
 
-/// The next entry of the error queue.
-fn next_report(stream: &TcpStream) -> io::Result<Option<libc::sock_extended_err>> {
-    let mut control = [0_u64; 16];
-    // SAFETY: zeros are a valid header: no address, no parts, no control messages, no flags.
-    let mut header: libc::msghdr = unsafe { std::mem::zeroed() };
-    header.msg_control = control.as_mut_ptr().cast();
-    header.msg_controllen = size_of_val(&control) as _;
-    // SAFETY: the header points to `control` with its true length, and to no other memory.
-    let result = unsafe { libc::recvmsg(stream.as_fd().as_raw_fd(), &mut header, libc::MSG_ERRQUEUE) };
-    if result < 0 {
-        let error = io::Error::last_os_error();
-        return if error.kind() == io::ErrorKind::WouldBlock { Ok(None) } else { Err(error) };
-    }
-    // SAFETY: the kernel has set the header's control length to what it wrote.
-    let Some(first) = (unsafe { libc::CMSG_FIRSTHDR(&header).as_ref() }) else {
-        return Ok(None);
+/// The next entry of the error queue (`struct sock_extended_err`).
+fn next_report(stream: &TcpStream) -> io::Result<Option<Report>> {
+    let mut room = [0; _];
+    let received = match control::receive(stream, &mut [], &mut room, libc::MSG_ERRQUEUE) {
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
+        received => received?,
     };
-    let is_error = matches!(
-        (first.cmsg_level, first.cmsg_type),
-        (libc::SOL_IP, libc::IP_RECVERR) | (libc::SOL_IPV6, libc::IPV6_RECVERR)
-    );
-    // SAFETY: behind the header of such a control message the kernel puts this structure (ip(7), ipv6(7)).
-    Ok(is_error.then(|| unsafe { libc::CMSG_DATA(first).cast::<libc::sock_extended_err>().read_unaligned() }))
+    let Some(error) = received.controls().find(Control::is_error) else { return Ok(None) };
+    let [origin, _, code, _] = error.bytes(4).unwrap_or_default();
+    let [first, last] = [8, 12].map(|at| error.number(at).unwrap_or_default());
+    Ok(Some(Report { origin, code, first, last }))
+}
+
+/// What the kernel says of some sends in a row, which it counts from 0 to 2³² and then again from 0.
+struct Report {
+    origin: u8,
+    code: u8,
+    first: u32,
+    last: u32,
 }
 
 /// A file of so many zeros that is in memory alone.

@@ -6,7 +6,8 @@ use unicode_width::UnicodeWidthStr;
 use crate::{
     doubts::{advice, gather, ranges},
     groups::{
-        FlowGroup, LatencyGroup, PathGroup, flow_groups, goodput_groups, knows_sender, latency_groups, path_groups,
+        FlowGroup, LatencyGroup, PathGroup, Spread, flow_groups, goodput_groups, knows_sender, latency_groups,
+        path_groups,
     },
     lang::Lang,
     limited::{self, Limited, place_at},
@@ -123,9 +124,15 @@ fn goodput_row(group: &FlowGroup<'_>, t: &Texts) -> [String; 5] {
         show::flow(group.spec, group.from, group.to, t),
         group.flows.len().to_string(),
         or_none(mean, |mean| show::rate(mean.median)),
-        or_none(mean.and_then(|mean| mean.range()), |(low, high)| show::rate_range(low, high)),
+        or_none(mean.as_ref(), range_beside_mean),
         lacking,
     ]
+}
+
+/// In the unit of the mean, which stands beside it: the line has 80 columns.
+fn range_beside_mean(mean: &Spread) -> String {
+    let (size, _) = show::rate_unit(mean.median);
+    or_none(mean.range(), |(low, high)| format!("{:.2} – {:.2}", low / size, high / size))
 }
 
 fn path_head(run: &Run, t: &Texts) -> [String; 4] {
