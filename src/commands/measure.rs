@@ -3,7 +3,12 @@
 use std::{
     iter,
     path::{Path, PathBuf},
-    sync::{Arc, atomic::AtomicBool},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+    thread,
+    time::Duration,
 };
 
 use anyhow::Context;
@@ -69,7 +74,7 @@ fn measure(plan: Plan, options: &Measure, common: &Common) -> anyhow::Result<Exi
     let mut store = Store::open(&store_path)?;
     options.out.as_deref().map_or(Ok(()), paths::make_folder)?;
     let privilege = obtain_privilege(&options.bed, common, lang)?;
-    let interrupt = watch_signals()?;
+    let interrupt = watch_signals(lang)?;
 
     let mut progress = Progress::new(common, lang, &plan);
     progress.say(&Notice::Preparing);
@@ -101,10 +106,7 @@ fn measure(plan: Plan, options: &Measure, common: &Common) -> anyhow::Result<Exi
             }
             match ending {
                 Ending::Complete => {}
-                Ending::Interrupted => {
-                    say(&Notice::Interrupted.text(lang));
-                    exit = Exit::Interrupted;
-                }
+                Ending::Interrupted => exit = Exit::Interrupted,
                 Ending::Failed(error) => failures.push(error.into()),
             }
         }
@@ -158,15 +160,27 @@ fn obtain_privilege(bed: &BedRef, common: &Common, lang: Lang) -> anyhow::Result
     Ok(Privilege::UserNamespace)
 }
 
-/// The first signal ends the run in order; a second one ends the program at once, and the agents then undo by
-/// themselves.
-fn watch_signals() -> anyhow::Result<Arc<AtomicBool>> {
-    let interrupt = Arc::new(AtomicBool::new(false));
+/// Between the first signal and the first that may end the program at once: people press twice.
+const PRESSED_TWICE: Duration = Duration::from_secs(1);
+
+/// The first signal ends the run in order, and is answered at once; one more, a moment later, ends the program at once, and
+/// the agents then undo by themselves.
+fn watch_signals(lang: Lang) -> anyhow::Result<Arc<AtomicBool>> {
+    let (interrupt, impatient) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
     // A terminal that is closed, or an ssh session that is cut, is an interrupt too.
     for signal in TERM_SIGNALS.iter().copied().chain([SIGHUP]) {
-        flag::register_conditional_shutdown(signal, 130, Arc::clone(&interrupt))?;
+        flag::register_conditional_shutdown(signal, 130, Arc::clone(&impatient))?;
         flag::register(signal, Arc::clone(&interrupt))?;
     }
+    let watched = Arc::clone(&interrupt);
+    thread::spawn(move || {
+        while !watched.load(Relaxed) {
+            thread::sleep(Duration::from_millis(50));
+        }
+        say(&Notice::Interrupted.text(lang));
+        thread::sleep(PRESSED_TWICE);
+        impatient.store(true, Relaxed);
+    });
     Ok(interrupt)
 }
 

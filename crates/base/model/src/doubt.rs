@@ -64,6 +64,11 @@ pub enum Doubt {
         /// What went wrong, in English.
         what: String,
     },
+    /// In whole seconds of the counted time nothing arrived, and before or after them something did.
+    Stalled {
+        /// How many.
+        seconds: u64,
+    },
     /// The figure was still rising or falling after the warm-up.
     Unsteady {
         /// Seconds of the counted time until it settled.

@@ -50,7 +50,10 @@ pub enum FrameSizeError {
         frame: u32,
     },
     /// The IP packet would not fit the interface.
-    #[error("frame size {frame} does not fit MTU {mtu}: the largest frame there is {largest} bytes (with FCS)")]
+    #[error(
+        "frame size {frame} does not fit MTU {mtu}: the largest frame there is {largest} bytes (with FCS); \
+         --mtu gives a bed another"
+    )]
     TooLarge {
         /// The size asked for.
         frame: u32,
@@ -147,7 +150,7 @@ mod tests {
         let error = udp6.frame_of(FrameSize(1519), LEAST, MTU).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "frame size 1519 does not fit MTU 1500: the largest frame there is 1518 bytes (with FCS)"
+            "frame size 1519 does not fit MTU 1500: the largest frame there is 1518 bytes (with FCS); --mtu gives a bed another"
         );
     }
 }

@@ -83,8 +83,9 @@ impl Session {
             .iter()
             .map(|end| port_agent(end, &wanted.program, &wanted.wrap))
             .collect::<Result<Vec<_>, _>>()?;
-        for (port, endpoint) in ports.iter_mut().zip(&bed.endpoints) {
-            wait_for_link(port, endpoint)?;
+        for (port, endpoint) in ports.iter_mut().zip(&mut bed.endpoints) {
+            // Somebody may have given it another MTU since the bed was made.
+            endpoint.mtu = wait_for_link(port, endpoint)?;
         }
         let program = wanted.program.clone();
         Ok(Self { bed, ports, machine, ledger_open: temporary, mtu_changes: 0, program })
@@ -228,13 +229,13 @@ fn endpoint_facts(port: &mut AgentLink, endpoint: &str) -> Result<EndpointFacts,
     }
 }
 
-/// The kernel declares a link up a moment after it was set up.
-fn wait_for_link(port: &mut AgentLink, endpoint: &Endpoint) -> Result<(), BedError> {
+/// The kernel declares a link up a moment after it was set up. Gives the link's MTU.
+fn wait_for_link(port: &mut AgentLink, endpoint: &Endpoint) -> Result<Mtu, BedError> {
     let until = Instant::now() + LINK;
     loop {
         let facts = endpoint_facts(port, &endpoint.name)?;
-        if facts.interfaces.iter().any(|link| link.name == endpoint.interface && link.state == "up") {
-            return Ok(());
+        if let Some(link) = facts.interfaces.iter().find(|link| link.name == endpoint.interface && link.state == "up") {
+            return Ok(Mtu(link.mtu));
         }
         if Instant::now() > until {
             return Err(BedError::NoLink { interface: endpoint.interface.clone(), waited: LINK });

@@ -30,7 +30,10 @@ pub enum ProbeError {
         peer: SocketAddr,
     },
     /// The other side does not answer at all.
-    #[error("no answer from {peer} for {waited:?}; check that a firewall lets the traffic through")]
+    #[error(
+        "no answer from {peer} for {waited:?}; check that a firewall lets the traffic through, and with \"wireproof path\" that \
+         packets of this size pass"
+    )]
     NoAnswer {
         /// The other side.
         peer: SocketAddr,

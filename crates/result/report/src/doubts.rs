@@ -33,6 +33,7 @@ pub fn advice(doubt: &Doubt, lang: Lang) -> String {
             let micros = |ns: u64| crate::show::micros(ns as f64);
             t.with("doubt-behind-schedule", &[("behind", &micros(*behind_ns)), ("rtt", &micros(*rtt_ns))])
         }
+        Doubt::Stalled { seconds } => t.with("doubt-stalled", &[("seconds", seconds)]),
         Doubt::NoSelfTest { what } => t.with("doubt-no-self-test", &[("what", what)]),
         Doubt::Unsteady { settled_after_s } => {
             t.with("doubt-unsteady", &[("seconds", &format!("{settled_after_s:.1}"))])
@@ -101,6 +102,12 @@ fn worse(a: &Doubt, b: &Doubt) -> Option<Doubt> {
         (Doubt::Unsteady { settled_after_s: a }, Doubt::Unsteady { settled_after_s: b }) => {
             Some(Doubt::Unsteady { settled_after_s: a.max(*b) })
         }
+        (Doubt::OtherLoad { cpu: a_cpu, percent: a }, Doubt::OtherLoad { cpu: b_cpu, percent: b })
+            if a_cpu == b_cpu =>
+        {
+            Some(Doubt::OtherLoad { cpu: *a_cpu, percent: a.max(*b) })
+        }
+        (Doubt::Stalled { seconds: a }, Doubt::Stalled { seconds: b }) => Some(Doubt::Stalled { seconds: *a.max(b) }),
         (
             Doubt::PacketsDisagree { endpoint, program, interface },
             Doubt::PacketsDisagree { endpoint: at, program: p, interface: i },
@@ -147,6 +154,7 @@ mod tests {
             Doubt::SenderTooSlow { intended: 1e6, achieved: 8e5 },
             Doubt::BehindSchedule { behind_ns: 90_000, rtt_ns: 120_000 },
             Doubt::NoSelfTest { what: "x".to_owned() },
+            Doubt::Stalled { seconds: 1 },
             Doubt::Unsteady { settled_after_s: 1.5 },
             Doubt::PathNotProven { mtu: 9000, forward: Some(1500), reverse: None },
             Doubt::NothingToPoll { endpoint: endpoint() },

@@ -191,5 +191,20 @@ pub(crate) fn culprit(culprit: &Culprit, t: &Texts) -> String {
     }
 }
 
+/// The same in a few words, for a line of the terminal.
+pub(crate) fn culprit_in_short(culprit: &Culprit, t: &Texts) -> String {
+    let named = |name: &Option<String>| name.clone().unwrap_or_else(|| t.get("not-known"));
+    let (host, device) = (named(&culprit.host), named(&culprit.device));
+    match culprit.kind {
+        CulpritKind::OwnInterface | CulpritKind::PeerInterface => {
+            t.with("short-interface", &[("device", &device), ("host", &host)])
+        }
+        CulpritKind::BridgeMember => t.with("short-bridge-member", &[("device", &device), ("host", &host)]),
+        CulpritKind::MiddleHop => t.with("short-router", &[("host", &host)]),
+        CulpritKind::BlackHole => t.get("short-black-hole"),
+        CulpritKind::IcmpFiltered => t.get("short-icmp-filtered"),
+    }
+}
+
 #[cfg(test)]
 mod tests;

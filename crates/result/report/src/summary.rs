@@ -59,8 +59,11 @@ fn tables(run: &Run, find: impl Fn(&Trial) -> Option<LimitedBy>, t: &Texts) -> V
     let (latencies, goodputs, paths) = (latency_groups(run), goodput_groups(run), path_groups(run));
     let latency = latencies.iter().map(|it| Row(latency_row(it, t), limit(ProbeSpec::Latency(it.spec.clone()))));
     let flows = flow_groups(&goodputs);
-    let goodput = flows.iter().map(|it| Row(goodput_row(it, t), limit(ProbeSpec::Goodput(it.spec.clone()))));
-    let path = paths.iter().map(|it| Row(path_row(it, t), vec![]));
+    let goodput = flows.iter().map(|it| {
+        let limits = if is_slower(it, &flows) { limit(ProbeSpec::Goodput(it.spec.clone())) } else { vec![] };
+        Row(goodput_row(it, t), limits)
+    });
+    let path = paths.iter().map(|it| Row(path_row(it, t), kept_down(it, t)));
     let tables = [
         table(latency_head(t), latency.collect()),
         table(goodput_head(t), goodput.collect()),
@@ -68,6 +71,26 @@ fn tables(run: &Run, find: impl Fn(&Trial) -> Option<LimitedBy>, t: &Texts) -> V
     ]
     .concat();
     if tables.is_empty() { vec![t.get("headline-none")] } else { tables }
+}
+
+/// Whether what limited the trials is said of this flow: with data both ways that is the slower one.
+fn is_slower(flow: &FlowGroup<'_>, all: &[FlowGroup<'_>]) -> bool {
+    let mean = |flow: &FlowGroup<'_>| flow.mean().map_or(0.0, |mean| mean.median);
+    all.iter().filter(|other| other.spec == flow.spec).all(|other| mean(flow) <= mean(other))
+}
+
+/// What keeps the path MTU down, each device once.
+fn kept_down(group: &PathGroup<'_>, t: &Texts) -> Vec<String> {
+    let mut all = Vec::new();
+    for (trial, result) in &group.trials {
+        if let Some(culprit) = verdict::culprit(result, &trial.endpoint_from, &trial.endpoint_to) {
+            let words = t.with("kept-down-by", &[("culprit", &limited::culprit_in_short(&culprit, t))]);
+            if !all.contains(&words) {
+                all.push(words);
+            }
+        }
+    }
+    all
 }
 
 /// One line of a table: its cells, and what limited the figures where that is known.

@@ -58,7 +58,7 @@ pub enum PlanError {
     #[error("{0}")]
     Toml(String),
     /// A `--set` that names nothing.
-    #[error("--set {set}: {why}")]
+    #[error("{set}: {why}")]
     Set {
         /// As written.
         set: String,

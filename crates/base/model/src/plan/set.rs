@@ -14,7 +14,8 @@ pub(super) fn apply_set(table: &mut toml::Table, set: &str) -> Result<(), PlanEr
         }
         [section, key] if !key.is_empty() => {
             let Some(toml::Value::Array(items)) = table.get_mut(*section) else {
-                return Err(error("the plan has no such section, so there is nothing to change"));
+                let why = format!("the plan has no [[{section}]] section, so there is nothing that this could change");
+                return Err(error(&why));
             };
             for item in items.iter_mut().filter_map(toml::Value::as_table_mut) {
                 item.insert((*key).to_owned(), value.clone());

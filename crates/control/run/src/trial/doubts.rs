@@ -126,6 +126,7 @@ fn of_flow(
         doubts.push(Doubt::PacketsDisagree { endpoint, program, interface });
     }
     doubts.extend(unsteady(received));
+    doubts.extend(stalled(received));
     if sent.datagrams.is_none() && sent.total_bytes != received.total_bytes {
         doubts.push(Doubt::CountersDisagree { sent: sent.total_bytes, received: received.total_bytes });
     }
@@ -136,6 +137,12 @@ fn of_flow(
     doubts.extend(intended.and_then(|intended| too_slow(intended, sent.mean_bps())));
     doubts.extend(small_buffer(spec, flow));
     doubts
+}
+
+/// Whole seconds without anything, among others that had something.
+fn stalled(received: &GoodputReceived) -> Option<Doubt> {
+    let silent = received.intervals_bps.iter().filter(|bps| **bps == 0.0).count();
+    (silent > 0 && silent < received.intervals_bps.len()).then_some(Doubt::Stalled { seconds: silent as u64 })
 }
 
 /// A figure that was still on its way when the warm-up was over.

@@ -86,7 +86,10 @@ impl<'a, T: Trace> Talk<'a, T> {
         }
         let waited = now.0.saturating_sub(self.heard.0);
         if waited > self.patience.0 {
-            return Err(ProbeError::NoAnswer { peer: self.pipe.peer(), waited: Duration::from_nanos(waited) });
+            return Err(ProbeError::NoAnswer {
+                peer: self.pipe.peer(),
+                waited: Duration::from_millis(waited / 1_000_000),
+            });
         }
         Ok(())
     }

@@ -61,7 +61,8 @@ pub(super) struct LegendEntry {
 impl Axis {
     /// From 0 to a round number at or above `highest`, with about five round steps.
     pub(super) fn from_zero(name: String, highest: f64) -> Self {
-        let step = round_step(highest.max(f64::MIN_POSITIVE) / 4.0);
+        // Nothing but zeros is drawn on a scale all the same.
+        let step = round_step(if highest > 0.0 { highest } else { 1.0 } / 4.0);
         let steps = (highest / step).ceil().max(1.0) as u32;
         let decimals = if step < 1.0 { (-step.log10()).ceil() as usize } else { 0 };
         let ticks: Vec<_> = (0..=steps)

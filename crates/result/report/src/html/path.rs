@@ -24,8 +24,20 @@ pub(super) fn path(run: &Run, t: &Texts) -> Markup {
     html! {
         h3 { (t.get("path-heading")) }
         (path_table(&groups, t))
+        @if groups.iter().any(passes_a_tag_more) { p.note { (t.get("path-vlan-note")) } }
         (device_table(&groups, t))
     }
+}
+
+/// Whether a little more passes than some interface's MTU.
+fn passes_a_tag_more(group: &PathGroup<'_>) -> bool {
+    let more = |leg: &Leg, device: &PathDevice| {
+        let most = device.mtu.0 + 4;
+        device.on_path && leg.mtu.is_some_and(|mtu| (device.mtu.0 + 1..=most).contains(&mtu.0))
+    };
+    group.trials.iter().any(|(_, result)| {
+        [&result.forward, &result.reverse].iter().any(|leg| result.devices.iter().any(|device| more(leg, device)))
+    })
 }
 
 /// Trials of one direction that came to the same end.

@@ -1,7 +1,7 @@
 //! What limited round trips.
 
 use model::{
-    Evidence, LatencyResult, LatencySpec, LimitedBy, Place, Trial,
+    Evidence, LatencyResult, LatencySpec, LimitedBy, Measured, Place, Run, Trial,
     trial::{Stage, StageName},
 };
 
@@ -10,12 +10,24 @@ use super::{AS_ASKED, Way, at, between, core, loss, not_known};
 /// Loss that can be what set a figure: less changes no percentile that is shown, of which p99.9 is the last.
 const LOSS: f64 = 0.001;
 
+/// Times the tester's own median: below this, the kernel's path between two namespaces or hosts may be all there is to it.
+const FAR_LONGER: u64 = 10;
+
 /// What limited them.
-pub(super) fn limited_by(trial: &Trial, spec: &LatencySpec, result: &LatencyResult) -> LimitedBy {
+pub(super) fn limited_by(run: &Run, trial: &Trial, spec: &LatencySpec, result: &LatencyResult) -> LimitedBy {
     let way = Way::forward(trial);
-    let rules =
-        [lost(trial, result), spec.rate.and_then(|_| schedule(&way, result)), shared(&way), stage(&way, result)];
+    let scheduled = spec.rate.and_then(|_| schedule(run, trial, &way, result));
+    let rules = [lost(trial, result), shared(&way), queued(trial), scheduled, stage(&way, result)];
     rules.into_iter().flatten().next().unwrap_or_else(|| not_known(Vec::new()))
+}
+
+/// A queueing discipline at either end held messages back.
+fn queued(trial: &Trial) -> Option<LimitedBy> {
+    let held_back = |way: Way<'_>| {
+        let counter = way.sender.root_qdisc("overlimits")?;
+        Some(at(Place::Qdisc, &way.sender, vec![Evidence::Counter { counter }]))
+    };
+    held_back(Way::forward(trial)).or_else(|| held_back(Way::reverse(trial)))
 }
 
 /// The place that dropped most.
@@ -31,8 +43,9 @@ fn lost(trial: &Trial, result: &LatencyResult) -> Option<LimitedBy> {
     Some(LimitedBy { place: worst.place, endpoint: worst.endpoint, evidence })
 }
 
-/// Messages by a schedule: it was kept, and then the load is what was asked for; or it was not, and then by whom.
-fn schedule(way: &Way<'_>, result: &LatencyResult) -> Option<LimitedBy> {
+/// Messages by a schedule: it was kept, and then the load is what was asked for; or it was not, and then by whom. A load that
+/// was made, but to which the answers took far longer than the tester alone needs, was limited by something that is not seen.
+fn schedule(run: &Run, trial: &Trial, way: &Way<'_>, result: &LatencyResult) -> Option<LimitedBy> {
     let (intended, achieved) = (result.intended_pps?, result.achieved_pps);
     if achieved < AS_ASKED * intended {
         let behind = Evidence::Behind { intended, achieved };
@@ -41,8 +54,28 @@ fn schedule(way: &Way<'_>, result: &LatencyResult) -> Option<LimitedBy> {
             None => not_known(vec![behind]),
         });
     }
-    let all_in_time = result.lost + result.late == 0;
-    all_in_time.then(|| between(Place::IntendedLoad, vec![Evidence::AsAsked { intended, achieved }]))
+    let as_asked = vec![Evidence::AsAsked { intended, achieved }];
+    if result.lost + result.late > 0 || is_late(result) || is_slow(run, trial, result) {
+        return Some(not_known(as_asked));
+    }
+    Some(between(Place::IntendedLoad, as_asked))
+}
+
+/// The tester's own lateness makes up most of the RTT's tail.
+fn is_late(result: &LatencyResult) -> bool {
+    let behind = result.pacing.as_ref().and_then(|pacing| pacing.behind_ns.p99);
+    behind.zip(result.rtt_ns.p99).is_some_and(|(behind, rtt)| behind * 2 > rtt)
+}
+
+/// Half of the answers took far longer than they take the tester alone.
+fn is_slow(run: &Run, trial: &Trial, result: &LatencyResult) -> bool {
+    let same = trial.measured.spec().self_test();
+    let alone = run.self_tests.iter().find(|alone| Some(alone.measured.spec()) == same);
+    let alone = alone.and_then(|alone| match &alone.measured {
+        Measured::Latency { result, .. } => result.rtt_ns.p50,
+        _ => None,
+    });
+    alone.zip(result.rtt_ns.p50).is_some_and(|(alone, p50)| p50 > FAR_LONGER * alone)
 }
 
 /// Both ends on one core take turns: each message waits until the other end has gone to sleep.

@@ -34,7 +34,7 @@ const LOSS_OF_RATE: f64 = 1.0 - AS_ASKED;
 /// Of a trial with data both ways it is what limited the slower one.
 pub fn limited_by(run: &Run, trial: &Trial) -> Option<LimitedBy> {
     match &trial.measured {
-        Measured::Latency { spec, result } => Some(latency::limited_by(trial, spec, result)),
+        Measured::Latency { spec, result } => Some(latency::limited_by(run, trial, spec, result)),
         Measured::Goodput { spec, result } => goodput::limited_by(run, trial, spec, result),
         Measured::Path { .. } => None,
     }
