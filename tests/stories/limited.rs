@@ -75,8 +75,8 @@ fn a_receive_buffer_too_small_for_bursts_is_named() {
 fn a_receiver_without_a_core_of_its_own_is_named() {
     let desk = Desk::new();
     let _bed = desk.bed(BED, &[]);
-    let load = ["--protocol", "udp", "--rate", "8 Gbit/s", "--batch", "gso"];
-    let busy = [(); 6].map(|()| Busy::on(1));
+    let load = ["--protocol", "udp", "--rate", "1500 Mbit/s"];
+    let busy = [(); 9].map(|()| Busy::on(1));
     let slow = goodput(&desk, &load);
     drop(busy);
     assert_named("receiver CPU", &slow, &goodput(&desk, &load));
@@ -121,12 +121,12 @@ fn other_traffic_on_the_interface_is_a_doubt() {
     let desk = Desk::new();
     let _bed = desk.bed(BED, &[]);
     let load = ["--protocol", "udp", "--rate", "20 Mbit/s"];
-    let others = "for i in $(seq 20000); do echo x >/dev/udp/198.18.0.2/9; done";
+    let others = "while :; do echo x >/dev/udp/198.18.0.2/9; done 2>/dev/null";
     let mut foreign = Command::new("ip");
     let mut foreign =
-        foreign.args(["netns", "exec", "wpfaulty-a", "timeout", "20", "bash", "-c", others]).spawn().unwrap();
+        foreign.args(["netns", "exec", "wpfaulty-a", "timeout", "8", "bash", "-c", others]).spawn().unwrap();
     let shared = goodput(&desk, &load);
-    assert!(foreign.wait().unwrap().success());
+    foreign.wait().unwrap();
     assert!(shared["doubts"].to_string().contains("packets-disagree"), "{}", shared["doubts"]);
     let alone = goodput(&desk, &load);
     assert!(!alone["doubts"].to_string().contains("packets-disagree"), "{}", alone["doubts"]);

@@ -53,8 +53,10 @@ fn a_clean_measurement_has_no_doubts() {
 fn what_the_tester_does_alone_stands_beside_its_load() {
     let desk = Desk::new();
     let words = ["--duration", "1 s", "--repeats", "1", "--json"];
-    for load in [["goodput", "--protocol", "udp"], ["latency", "--rate", "5 kpps"]] {
-        let document = desk.run(&[load.as_slice(), words.as_slice()].concat()).json();
+    let datagrams = ["goodput", "--protocol", "udp"].as_slice();
+    let messages = ["latency", "--rate", "5 kpps", "--frame-sizes", "64"].as_slice();
+    for load in [datagrams, messages] {
+        let document = desk.run(&[load, words.as_slice()].concat()).json();
         let alone = document["self_tests"].as_array().unwrap();
         assert_eq!((alone.len(), &alone[0]["probe"]), (1, &load[0].into()), "{load:?}");
         let interface = &alone[0]["counters"][0]["deltas"].to_string();

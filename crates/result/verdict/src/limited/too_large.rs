@@ -38,7 +38,7 @@ fn peers_mtu(case: &Case<'_>) -> Option<u32> {
     const VLAN_TAG: u32 = 4;
     let end = case.run.bed.endpoints.iter().find(|end| end.name == case.flow.to)?;
     let facts = case.run.before.endpoints.iter().find(|facts| facts.endpoint == end.name)?;
-    let interface = facts.interfaces.iter().find(|interface| interface.name == end.interface)?;
+    let interface = facts.interfaces.iter().find(|interface| interface.name == end.interface && interface.mtu > 0)?;
     (case.spec.mtu.is_none()).then_some(interface.mtu + VLAN_TAG)
 }
 
