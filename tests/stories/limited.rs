@@ -139,9 +139,9 @@ fn planted_loss_duplication_and_reordering_are_counted_to_the_packet() {
     let desk = Desk::new();
     let _bed = desk.bed(BED, &[]);
     let bad = Bad::new(&desk, BED);
-    let load = ["--protocol", "udp", "--rate", "150 Mbit/s", "--datagram", "64"];
+    let load = ["--protocol", "udp", "--rate", "120 Mbit/s", "--datagram", "64"];
     let counted = |what: &str| {
-        let trial = goodput_for(&desk, "8 s", &load);
+        let trial = goodput_for(&desk, "10 s", &load);
         let sent = trial["flows"][0]["datagrams_sent"].as_u64().unwrap();
         assert!(sent > 2 * EVERY, "{sent} datagrams are too few to show anything");
         assert_eq!(trial["loss_at"].get("receiver's socket"), None, "the tester loses nothing: {}", trial["loss_at"]);
