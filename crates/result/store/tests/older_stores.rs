@@ -1,7 +1,5 @@
 //! What an older version of the program stored is still there.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
 use model::{Amount, Measured, RunId};
 use rusqlite::{Connection, params};
 use serde_json::Value;
