@@ -11,6 +11,8 @@ mod lack;
 mod lang;
 mod limited;
 mod notice;
+#[allow(dead_code, reason = "content and forms move onto it one by one")]
+mod page;
 mod show;
 mod summary;
 mod texts;

@@ -7,8 +7,9 @@ use unic_langid::LanguageIdentifier;
 
 use crate::lang::Lang;
 
-const ENGLISH: &str = include_str!("../texts/en.ftl");
-const JAPANESE: &str = include_str!("../texts/ja.ftl");
+/// A file for each subject, the same in both languages.
+const ENGLISH: &[&str] = &[include_str!("../texts/en/report.ftl")];
+const JAPANESE: &[&str] = &[include_str!("../texts/ja/report.ftl")];
 
 static EN: LazyLock<Texts> = LazyLock::new(|| Texts::parse(Lang::En, ENGLISH));
 static JA: LazyLock<Texts> = LazyLock::new(|| Texts::parse(Lang::Ja, JAPANESE));
@@ -27,14 +28,16 @@ impl Texts {
         }
     }
 
-    fn parse(lang: Lang, source: &str) -> Self {
+    fn parse(lang: Lang, sources: &[&str]) -> Self {
         let locale: LanguageIdentifier = lang.to_string().parse().unwrap_or_default();
         let mut bundle = FluentBundle::new_concurrent(vec![locale]);
         // Fluent would wrap each value in invisible direction marks, which terminals and copied text show as rubbish.
         bundle.set_use_isolating(false);
-        // What does not parse is left out here and fails the tests below.
-        let resource = FluentResource::try_new(source.to_owned()).unwrap_or_else(|(partial, _)| partial);
-        bundle.add_resource_overriding(resource);
+        for source in sources {
+            // What does not parse is left out here and fails the tests below.
+            let resource = FluentResource::try_new((*source).to_owned()).unwrap_or_else(|(partial, _)| partial);
+            bundle.add_resource_overriding(resource);
+        }
         Self { lang, bundle }
     }
 
@@ -90,12 +93,15 @@ mod tests {
 
     #[test]
     fn both_languages_parse_and_have_the_same_keys_and_values() {
-        for source in [ENGLISH, JAPANESE] {
-            FluentResource::try_new(source.to_owned()).map_err(|(_, errors)| errors).unwrap();
+        let (english, japanese) = (ENGLISH.concat(), JAPANESE.concat());
+        for source in ENGLISH.iter().chain(JAPANESE) {
+            FluentResource::try_new((*source).to_owned()).map_err(|(_, errors)| errors).unwrap();
+        }
+        for source in [&english, &japanese] {
             let keys = keys(source);
             assert_eq!(keys.len(), keys.iter().collect::<BTreeSet<_>>().len(), "a key is there twice");
         }
-        assert_eq!(keys(ENGLISH), keys(JAPANESE));
+        assert_eq!(keys(&english), keys(&japanese));
         let values = |line: &str| -> BTreeSet<String> {
             line.split("{ $").skip(1).map(|part| part.split(' ').next().unwrap().to_owned()).collect()
         };
@@ -103,8 +109,8 @@ mod tests {
             let lines = source.lines().filter(|line| line.contains(" = "));
             lines.map(|line| (line.split(" = ").next().unwrap().to_owned(), values(line))).collect()
         };
-        let japanese = one_line(JAPANESE);
-        for (key, values) in one_line(ENGLISH) {
+        let japanese = one_line(&japanese);
+        for (key, values) in one_line(&english) {
             assert!(japanese.contains(&(key.clone(), values)), "{key} takes other values in Japanese");
         }
     }
@@ -112,7 +118,7 @@ mod tests {
     #[test]
     fn each_key_is_used_and_each_used_key_exists() {
         let sources = own_sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"));
-        let keys = keys(ENGLISH);
+        let keys = keys(&ENGLISH.concat());
         for key in &keys {
             assert!(sources.contains(&format!("\"{key}\"")), "{key} is not used anywhere");
         }

@@ -49,8 +49,8 @@ fn is_japanese(c: char) -> bool {
 
 #[test]
 fn no_language_leaks_into_the_other() {
-    let english = phrases(include_str!("../texts/en.ftl"));
-    let japanese = phrases(include_str!("../texts/ja.ftl"));
+    let english = phrases(include_str!("../texts/en/report.ftl"));
+    let japanese = phrases(include_str!("../texts/ja/report.ftl"));
     let only_english: Vec<_> = english.iter().filter(|phrase| phrase.len() > 2 && !japanese.contains(phrase)).collect();
     for (run, outcomes) in runs() {
         for text in texts(&report::html(&run, &outcomes, Lang::En)) {

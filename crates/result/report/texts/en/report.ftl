@@ -1,4 +1,4 @@
-# Words of the report, of progress and of advice. Each key is in ja.ftl as well.
+# Words of the report, of progress and of advice. Each key is in ja/ as well.
 
 ## Progress and notices of the program
 

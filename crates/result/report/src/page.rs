@@ -1,0 +1,221 @@
+//! What a report says, before it takes a form. Content builds a [`Page`]; HTML, Typst and Markdown each show one.
+//!
+//! Every word in it is already in the reader's language, every figure already has its unit. Whoever shows a page decides
+//! about looks alone, and leaves nothing out.
+
+use model::Verdict;
+
+use crate::lang::Lang;
+
+/// A whole document.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Page {
+    /// The language of all that is not marked otherwise.
+    pub(crate) lang: Lang,
+    /// Title, also of the window and of the PDF.
+    pub(crate) title: String,
+    /// What stands on every sheet: that the bed is simulated; `None` for real hardware.
+    pub(crate) mark: Option<String>,
+    /// What identifies the document: label and value. An empty value is a box to fill in by hand.
+    pub(crate) identity: Vec<(String, String)>,
+    /// All the rest.
+    pub(crate) blocks: Vec<Block>,
+}
+
+/// One piece of a page, as wide as the page.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Block {
+    /// A heading with what belongs to it. Sections of the first level stand in the table of contents.
+    Section(Section),
+    /// The verdict in large letters, with its meaning.
+    Verdict {
+        /// `None` where there is nothing to judge.
+        verdict: Option<Verdict>,
+        /// PASS, FAIL, …, in the reader's language.
+        word: String,
+        /// What it means, a paragraph each.
+        meaning: Vec<Text>,
+    },
+    /// What nobody shall overlook, in a frame: a heading word, and the text.
+    Notice { word: String, text: Text },
+    /// Running text.
+    Paragraph(Text),
+    /// A remark, smaller than the text.
+    Note(Text),
+    /// A list. Each item may have a remark under it.
+    List(Vec<Item>),
+    /// A numbered table.
+    Table(Table),
+    /// Label and value, two columns, numbered like a table. Rows without a value are left out.
+    Facts { caption: String, rows: Vec<(String, Text)> },
+    /// A numbered figure.
+    Figure(Figure),
+    /// What can be typed: shown as it is, never hyphenated.
+    Command(String),
+    /// Long lists that a screen folds away until the reader wants them; on paper they stand open, in an annex.
+    Folded { summary: String, blocks: Vec<Block> },
+}
+
+/// A heading with what belongs to it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Section {
+    /// The heading.
+    pub(crate) title: String,
+    /// What stands below it, also further sections.
+    pub(crate) blocks: Vec<Block>,
+}
+
+/// One item of a list.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Item {
+    pub(crate) text: Text,
+    /// A remark below it.
+    pub(crate) note: Option<Text>,
+}
+
+/// Words in a row, each piece with its kind.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Text(pub(crate) Vec<Span>);
+
+/// One piece of a text.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Span {
+    /// Plain words.
+    Plain(String),
+    /// What the reader looks for.
+    Strong(String),
+    /// Derived or secondary; paler than the rest.
+    Quiet(String),
+    /// A name or value of the machine, the same in every language.
+    Code(String),
+    /// A verdict in a table, coloured by what it is.
+    Verdict(Verdict, String),
+    /// An address of the source.
+    Link { to: String, words: String },
+}
+
+/// A table with a head.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Table {
+    pub(crate) caption: String,
+    pub(crate) columns: Vec<Column>,
+    /// Each as long as `columns`. The first cell names its row.
+    pub(crate) rows: Vec<Vec<Text>>,
+}
+
+/// Head and kind of a column.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Column {
+    pub(crate) head: String,
+    pub(crate) kind: ColumnKind,
+}
+
+/// What stands in a column, which decides how it is set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ColumnKind {
+    /// Short words, kept on one line.
+    Words,
+    /// Sentences, broken into lines.
+    Long,
+    /// Figures, to the right.
+    Figures,
+}
+
+/// A drawing with its words.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Figure {
+    pub(crate) caption: String,
+    /// How to read it, or what it was drawn from.
+    pub(crate) note: String,
+    /// What it shows, for those who cannot see it.
+    pub(crate) description: String,
+    /// The drawing.
+    pub(crate) drawing: Drawing,
+    /// What its colours and marks stand for.
+    pub(crate) legend: Vec<LegendEntry>,
+}
+
+/// What is drawn.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Drawing {
+    /// One `<svg>` element without title and without colours: classes of the style sheet give these, on screen the reader's
+    /// light or dark ones, on paper the light ones.
+    Svg(String),
+    /// A photo, as it was given.
+    Photo { bytes: Vec<u8>, kind: PhotoKind },
+}
+
+/// Format of a photo.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PhotoKind {
+    Png,
+    Jpeg,
+}
+
+/// One entry of a legend.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct LegendEntry {
+    /// Which colour and mark.
+    pub(crate) style: usize,
+    pub(crate) name: String,
+}
+
+impl Block {
+    pub(crate) fn section(title: impl Into<String>, blocks: Vec<Self>) -> Self {
+        Self::Section(Section { title: title.into(), blocks })
+    }
+}
+
+impl Column {
+    pub(crate) fn words(head: impl Into<String>) -> Self {
+        Self { head: head.into(), kind: ColumnKind::Words }
+    }
+
+    pub(crate) fn long(head: impl Into<String>) -> Self {
+        Self { head: head.into(), kind: ColumnKind::Long }
+    }
+
+    pub(crate) fn figures(head: impl Into<String>) -> Self {
+        Self { head: head.into(), kind: ColumnKind::Figures }
+    }
+}
+
+impl Text {
+    /// A text with one more piece.
+    pub(crate) fn and(mut self, span: Span) -> Self {
+        self.0.push(span);
+        self
+    }
+
+    /// Without the kinds of its pieces.
+    pub(crate) fn plain(&self) -> String {
+        let words = |span: &Span| match span {
+            Span::Plain(words) | Span::Strong(words) | Span::Quiet(words) | Span::Code(words) => words.clone(),
+            Span::Verdict(_, words) | Span::Link { words, .. } => words.clone(),
+        };
+        self.0.iter().map(words).collect()
+    }
+
+    /// Whether it says nothing.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.plain().is_empty()
+    }
+}
+
+impl From<Span> for Text {
+    fn from(span: Span) -> Self {
+        Self(vec![span])
+    }
+}
+
+impl From<String> for Text {
+    fn from(words: String) -> Self {
+        Span::Plain(words).into()
+    }
+}
+
+impl From<&str> for Text {
+    fn from(words: &str) -> Self {
+        words.to_owned().into()
+    }
+}
