@@ -1,7 +1,7 @@
 //! What a program counted against what its interface counted. Pure.
 
 use model::{
-    Batch, EndCounters, Flow, GoodputSpec, Protocol, Source,
+    Batch, EndCounters, Flow, GoodputSpec, LatencyResult, LatencySpec, Protocol, Source,
     frame_size::{ETHERNET_HEADER, Headers},
 };
 
@@ -49,14 +49,9 @@ fn resent(flow: &Flow) -> u64 {
 
 /// The same by the interface's counters; `None` where they were not read.
 fn interface(flow: &Flow, spec: &GoodputSpec, counters: &EndCounters, way: &str) -> Option<u64> {
-    counters.deltas.iter().find(|delta| delta.source == Source::Link)?;
-    let packets = counters.sum(Source::Link, &format!("{way}_packets"));
-    let bytes = counters.sum(Source::Link, &format!("{way}_bytes"));
     let tcp_timestamps = flow.sent.tcp.first().is_some_and(|connection| connection.timestamps);
-    let headers = Headers { ip: spec.ip, protocol: spec.protocol, tcp_timestamps }.bytes();
-    // However many segments the kernel or the card made one packet of, it is counted with its headers once. An
-    // acknowledgement is nothing but headers.
-    let payload = bytes.saturating_sub(packets * u64::from(ETHERNET_HEADER + headers));
+    let headers = Headers { ip: spec.ip, protocol: spec.protocol, tcp_timestamps };
+    let (packets, payload) = passed(counters, way, headers)?;
     Some(match (spec.protocol, &flow.sent.datagrams) {
         (Protocol::Udp, Some(sent)) if spec.batch == Batch::Gso => payload / u64::from(sent.payload_size.0.max(1)),
         (Protocol::Udp, Some(_)) => packets,
@@ -64,10 +59,48 @@ fn interface(flow: &Flow, spec: &GoodputSpec, counters: &EndCounters, way: &str)
     })
 }
 
+/// Packets that the interface counted one way, and the bytes behind their headers.
+///
+/// However many segments the kernel or the card made one packet of, it is counted with its headers once. An acknowledgement
+/// is nothing but headers, so those of data that goes the other way do no harm.
+fn passed(counters: &EndCounters, way: &str, headers: Headers) -> Option<(u64, u64)> {
+    counters.deltas.iter().find(|delta| delta.source == Source::Link)?;
+    let packets = counters.sum(Source::Link, &format!("{way}_packets"));
+    let bytes = counters.sum(Source::Link, &format!("{way}_bytes"));
+    Some((packets, bytes.saturating_sub(packets * u64::from(ETHERNET_HEADER + headers.bytes()))))
+}
+
+/// Where an interface disagrees about the messages of a latency trial: the endpoint, the messages that were answered, and
+/// how many the interface counted. `None` where they agree, or where nothing was read.
+///
+/// Each answered message was seen four times: leaving the near end, at the far end, leaving it, and back. No interface can see
+/// more than was sent; copies that the path made come back as answers to themselves.
+pub(crate) fn crossed_messages(
+    (from, to): (&str, &str),
+    spec: &LatencySpec,
+    result: &LatencyResult,
+    [near, far]: &[EndCounters; 2],
+) -> Option<(String, u64, u64)> {
+    let headers = Headers { ip: spec.ip, protocol: spec.protocol, tcp_timestamps: result.tcp_timestamps };
+    let answered = result.answered;
+    let most = answered.max(result.sent + spec.warmup + result.duplicated);
+    let slack = SHARE * answered as f64 + STRAY_PACKETS;
+    let seen_by = [(from, near, "tx"), (to, far, "rx"), (to, far, "tx"), (from, near, "rx")];
+    seen_by.into_iter().find_map(|(endpoint, counters, way)| {
+        let (_, payload) = passed(counters, way, headers)?;
+        let messages = payload / u64::from(result.payload_size.0.max(1));
+        // Answers that were lost on their way back were answers all the same.
+        let least = answered.saturating_sub(result.lost);
+        let agrees = messages as f64 >= least as f64 - slack && messages as f64 <= most as f64 + slack;
+        (!agrees).then(|| (endpoint.to_owned(), answered, messages))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use model::{
-        Delta, Direction, GoodputReceived, GoodputSent, IpVersion, Mtu, Nanos, PayloadSize, ReceiveWay, SendWay,
+        Amount, Delta, Direction, FrameSize, GoodputReceived, GoodputSent, IpVersion, Mtu, Nanos, PayloadSize,
+        ReceiveWay, SendWay, WaitMode,
         trial::{DatagramsReceived, DatagramsSent, TcpState},
     };
 
@@ -180,6 +213,37 @@ mod tests {
         assert_eq!(check(&tcp(bytes, 0), Batch::Mmsg, with_acks, with_acks), None);
         assert_eq!(check(&tcp(bytes, 10_000), Batch::Mmsg, data(110_000), data(100_000)), None);
         assert!(check(&tcp(bytes, 0), Batch::Mmsg, data(110_000), data(100_000)).is_some());
+    }
+
+    /// What the near and the far interface counted of 10 000 answered 64-byte frames, each in messages out and in.
+    fn check_messages(near: (u64, u64), far: (u64, u64)) -> Option<(String, u64, u64)> {
+        let spec = LatencySpec {
+            protocol: Protocol::Udp,
+            ip: IpVersion::V4,
+            frame_size: FrameSize(64),
+            amount: Amount::Count(9_000),
+            warmup: 1_000,
+            mode: WaitMode::Spin,
+            rate: None,
+            timeout: Nanos::from_secs(1),
+            stamps: false,
+        };
+        let result =
+            LatencyResult { sent: 9_000, answered: 10_000, payload_size: PayloadSize(18), ..LatencyResult::default() };
+        let end = |(out, back): (u64, u64)| {
+            let (mut tx, rx) = (counted("tx", out, out * 60), counted("rx", back, back * 60));
+            tx.deltas.extend(rx.deltas);
+            tx
+        };
+        crossed_messages(("a", "b"), &spec, &result, &[end(near), end(far)])
+    }
+
+    #[test]
+    fn each_answered_message_is_seen_four_times() {
+        assert_eq!(check_messages((10_000, 10_000), (10_000, 10_000)), None);
+        assert_eq!(check_messages((10_005, 10_002), (10_003, 10_001)), None, "neighbours may ask for each other");
+        assert_eq!(check_messages((10_000, 10_000), (10_000, 20_000)), Some(("b".into(), 10_000, 20_000)));
+        assert_eq!(check_messages((5_000, 10_000), (10_000, 10_000)), Some(("a".into(), 10_000, 5_000)));
     }
 
     #[test]

@@ -31,7 +31,7 @@ pub(crate) fn assemble(heading: Heading, step: &Step, bed: &Bed, outcomes: Outco
     let cpus = [near.pinned.clone(), far.pinned.clone()];
     let counters = [near.counters.clone(), far.counters.clone()];
     let (measured, duration_s) = measured(&step.spec, from, to, near, far)?;
-    doubts.extend(doubts::of_figures(&measured, from, &counters));
+    doubts.extend(doubts::of_figures(&measured, from, to, &counters));
     Some(Trial {
         number: heading.number,
         repeat: step.repeat,

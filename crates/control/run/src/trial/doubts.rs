@@ -1,12 +1,12 @@
 //! What makes a trial's figures less trustworthy, as far as the trial itself shows it. Pure.
 
 use model::{
-    Doubt, EndCounters, Endpoint, Flow, GoodputReceived, GoodputResult, GoodputSpec, LatencyResult, LatencySpec,
-    Measured, PathResult, Trial, WaitMode,
+    Doubt, EndCounters, Endpoint, Flow, GoodputReceived, GoodputSpec, LatencyResult, LatencySpec, Measured, PathResult,
+    Trial, WaitMode,
 };
 use protocol::Outcome;
 
-use crate::cross_check::crossed;
+use crate::cross_check::{crossed, crossed_messages};
 
 /// Stolen time above both of these is a doubt: in percent of a core, and in seconds, because the kernel counts it in ticks of
 /// 10 ms and one tick may belong to the time before.
@@ -86,14 +86,26 @@ fn ours<'a>(counters: &'a EndCounters, cores: &'a [usize]) -> impl Iterator<Item
 }
 
 /// Doubts about what was counted.
-pub(super) fn of_figures(measured: &Measured, from: &Endpoint, counters: &[EndCounters; 2]) -> Vec<Doubt> {
+pub(super) fn of_figures(
+    measured: &Measured,
+    from: &Endpoint,
+    to: &Endpoint,
+    counters: &[EndCounters; 2],
+) -> Vec<Doubt> {
     match measured {
-        Measured::Latency { spec, result } => of_latency(spec, result, from),
+        Measured::Latency { spec, result } => {
+            let crossed = crossed_messages((&from.name, &to.name), spec, result, counters);
+            crossed.map(packets_disagree).into_iter().chain(of_latency(spec, result, from)).collect()
+        }
         Measured::Goodput { spec, result } => {
-            result.flows.iter().flat_map(|flow| of_flow(spec, flow, from, result, counters)).collect()
+            result.flows.iter().flat_map(|flow| of_flow(spec, flow, from, counters)).collect()
         }
         Measured::Path { .. } => Vec::new(),
     }
+}
+
+fn packets_disagree((endpoint, program, interface): (String, u64, u64)) -> Doubt {
+    Doubt::PacketsDisagree { endpoint, program, interface }
 }
 
 fn of_latency(spec: &LatencySpec, result: &LatencyResult, from: &Endpoint) -> Vec<Doubt> {
@@ -109,22 +121,11 @@ fn of_latency(spec: &LatencySpec, result: &LatencyResult, from: &Endpoint) -> Ve
     doubts
 }
 
-fn of_flow(
-    spec: &GoodputSpec,
-    flow: &Flow,
-    from: &Endpoint,
-    result: &GoodputResult,
-    [near, far]: &[EndCounters; 2],
-) -> Vec<Doubt> {
+fn of_flow(spec: &GoodputSpec, flow: &Flow, from: &Endpoint, [near, far]: &[EndCounters; 2]) -> Vec<Doubt> {
     let mut doubts = Vec::new();
     let (sent, received) = (&flow.sent, &flow.received);
     let (sender, receiver) = if flow.from == from.name { (near, far) } else { (far, near) };
-    // With data both ways the interface counts acknowledgements of the one among the data of the other.
-    if result.flows.len() == 1
-        && let Some((endpoint, program, interface)) = crossed(flow, spec, sender, receiver)
-    {
-        doubts.push(Doubt::PacketsDisagree { endpoint, program, interface });
-    }
+    doubts.extend(crossed(flow, spec, sender, receiver).map(packets_disagree));
     doubts.extend(unsteady(received));
     doubts.extend(stalled(received));
     if sent.datagrams.is_none() && sent.total_bytes != received.total_bytes {
