@@ -99,11 +99,17 @@ impl Progress {
         }
     }
 
-    /// The estimate of what is left, corrected by how the estimate has held so far.
     fn left(&self, done: f64) -> u64 {
-        let pace = if done > 1.0 { self.began.elapsed().as_secs_f64() / done } else { 1.0 };
-        ((self.total - done).max(0.0) * pace).ceil() as u64
+        left(self.total, done, self.began.elapsed().as_secs_f64())
     }
+}
+
+/// The estimate of what is left, in seconds, corrected by how the estimate has held so far: little at first, when the time that
+/// the bed took would count for all that is to come.
+fn left(total: f64, done: f64, elapsed: f64) -> u64 {
+    let trusted = 5.0 + total / 20.0;
+    let pace = (elapsed + trusted) / (done + trusted);
+    ((total - done).max(0.0) * pace).ceil() as u64
 }
 
 fn bar(color: Color) -> ProgressBar {
@@ -115,4 +121,19 @@ fn bar(color: Color) -> ProgressBar {
     let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
     bar.set_style(style.progress_chars("━╸ "));
     bar
+}
+
+#[cfg(test)]
+mod tests {
+    use super::left;
+
+    #[test]
+    fn a_slow_beginning_does_not_count_for_hours_to_come() {
+        let three_hours = 3.0 * 3600.0;
+        assert!((10_800..10_900).contains(&left(three_hours, 1.0, 5.0)));
+        assert_eq!(left(100.0, 0.0, 0.0), 100);
+        assert_eq!(left(100.0, 100.0, 130.0), 0);
+        // Half way, everything took twice as long as estimated.
+        assert!((85..100).contains(&left(100.0, 50.0, 100.0)));
+    }
 }
