@@ -15,7 +15,7 @@ use anyhow::Context;
 use bed::{BedError, BedRef, Session, Wanted};
 use kernel::{privilege, user_namespace};
 use model::{Plan, Privilege, Run};
-use report::{Document, Lang, Notice};
+use report::{Document, Lang, Material, Notice};
 use run::{Ending, Order, RunError, conduct, estimate};
 use signal_hook::{
     consts::{SIGHUP, TERM_SIGNALS},
@@ -187,12 +187,13 @@ fn watch_signals(lang: Lang) -> anyhow::Result<Arc<AtomicBool>> {
 /// Writes the report and says on standard output what came of the run.
 fn tell(run: &Run, out: Option<&Path>, store: &Path, common: &Common, lang: Lang) -> anyhow::Result<Exit> {
     let outcomes = verdict::judge(&run.plan, &run.trials);
+    let material = Material::of(run, &outcomes);
     let folder = paths::report(out, store, &run.id);
-    let page = write_report(run, &folder, lang)?;
+    let page = write_report(&material, &folder, lang)?;
     if common.json {
-        print_json(&Document::of(run, &outcomes))?;
+        print_json(&Document::of(&material))?;
     } else {
-        print(&report::summary(run, &outcomes, lang))?;
+        print(&report::summary(&material, lang))?;
     }
     if !common.quiet {
         say(&Notice::ReportWritten { path: &page.display().to_string() }.text(lang));
@@ -201,12 +202,11 @@ fn tell(run: &Run, out: Option<&Path>, store: &Path, common: &Common, lang: Lang
 }
 
 /// Writes `report.html` and `report.json`; gives the path of the former.
-pub(super) fn write_report(run: &Run, folder: &Path, lang: Lang) -> anyhow::Result<PathBuf> {
-    let outcomes = verdict::judge(&run.plan, &run.trials);
+pub(super) fn write_report(material: &Material<'_>, folder: &Path, lang: Lang) -> anyhow::Result<PathBuf> {
     paths::make_folder(folder)?;
     let page = folder.join("report.html");
-    paths::write(&page, &report::html(run, &outcomes, lang))?;
-    paths::write(&folder.join("report.json"), &serde_json::to_string_pretty(&Document::of(run, &outcomes))?)?;
+    paths::write(&page, &report::html(material, lang))?;
+    paths::write(&folder.join("report.json"), &serde_json::to_string_pretty(&Document::of(material))?)?;
     Ok(page)
 }
 

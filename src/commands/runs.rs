@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use model::RunId;
-use report::{Document, Notice};
+use report::{Document, Material, Notice};
 use store::Store;
 
 use super::{language, measure::write_report, print, print_json};
@@ -40,14 +40,15 @@ pub(super) fn report(run: &RunId, out: Option<&Path>, common: &Common) -> anyhow
     let store = open(common)?;
     let run = if run.0 == "last" { store.last()? } else { store.load(run)? };
     let outcomes = verdict::judge(&run.plan, &run.trials);
+    let material = Material::of(&run, &outcomes);
     if common.json {
-        print_json(&Document::of(&run, &outcomes))?;
+        print_json(&Document::of(&material))?;
     }
     let folder = paths::report(out, &paths::store(common.store.as_deref())?, &run.id);
     let lang = language(common);
-    let page = write_report(&run, &folder, lang)?;
+    let page = write_report(&material, &folder, lang)?;
     if !common.json {
-        print(&report::summary(&run, &outcomes, lang))?;
+        print(&report::summary(&material, lang))?;
     }
     if !common.quiet {
         say(&Notice::ReportWritten { path: &page.display().to_string() }.text(lang));

@@ -17,9 +17,10 @@ fn main() -> Result<(), report::LangError> {
         Some("interrupted") => (fixture::interrupted_run(), vec![]),
         _ => (fixture::run(), vec![]),
     };
+    let material = report::Material::of(&run, &outcomes);
     match words.get(2).map(String::as_str) {
-        Some("text") => print!("{}", report::summary(&run, &outcomes, lang)),
-        _ => print!("{}", report::html(&run, &outcomes, lang)),
+        Some("text") => print!("{}", report::summary(&material, lang)),
+        _ => print!("{}", report::html(&material, lang)),
     }
     Ok(())
 }

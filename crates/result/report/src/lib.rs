@@ -2,16 +2,17 @@
 //!
 //! Everything here takes values and returns text: no file, no clock, no network.
 
+mod content;
 mod document;
 mod doubts;
 mod figure;
+mod forms;
 mod groups;
-mod html;
 mod lack;
 mod lang;
 mod limited;
+mod material;
 mod notice;
-#[allow(dead_code, reason = "content and forms move onto it one by one")]
 mod page;
 mod show;
 mod summary;
@@ -22,8 +23,9 @@ pub use document::{
     LatencyFigures, LimitedByEntry, LossEntry, PathFigures, RunEntry, SchemaName, Stack, TrialEntry, schema,
 };
 pub use doubts::advice;
-pub use html::html;
+pub use forms::html;
 pub use lack::{Lack, lack_labels};
 pub use lang::{Lang, LangError};
+pub use material::Material;
 pub use notice::Notice;
 pub use summary::summary;

@@ -20,6 +20,10 @@ pub(crate) struct Page {
     pub(crate) identity: Vec<(String, String)>,
     /// All the rest.
     pub(crate) blocks: Vec<Block>,
+    /// What the results do not claim; the last words.
+    pub(crate) statement: String,
+    /// What every sheet is told by: the run's name.
+    pub(crate) reference: String,
 }
 
 /// One piece of a page, as wide as the page.
@@ -46,6 +50,8 @@ pub(crate) enum Block {
     List(Vec<Item>),
     /// A numbered table.
     Table(Table),
+    /// Terms with their meanings.
+    Terms(Vec<(String, Text)>),
     /// Label and value, two columns, numbered like a table. Rows without a value are left out.
     Facts { caption: String, rows: Vec<(String, Text)> },
     /// A numbered figure.
@@ -91,6 +97,7 @@ pub(crate) enum Span {
     /// A verdict in a table, coloured by what it is.
     Verdict(Verdict, String),
     /// An address of the source.
+    #[allow(dead_code, reason = "for figures that name their source")]
     Link { to: String, words: String },
 }
 
@@ -138,14 +145,16 @@ pub(crate) struct Figure {
 /// What is drawn.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Drawing {
-    /// One `<svg>` element without title and without colours: classes of the style sheet give these, on screen the reader's
-    /// light or dark ones, on paper the light ones.
-    Svg(String),
+    /// What stands inside the `<svg>` element, in units of its box. Without title and without colours: classes give these, on
+    /// screen the reader's light or dark ones, on paper the light ones.
+    Svg { width: u32, height: u32, content: String },
     /// A photo, as it was given.
+    #[allow(dead_code, reason = "for photos that the user gives")]
     Photo { bytes: Vec<u8>, kind: PhotoKind },
 }
 
 /// Format of a photo.
+#[allow(dead_code, reason = "for photos that the user gives")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PhotoKind {
     Png,
@@ -161,6 +170,10 @@ pub(crate) struct LegendEntry {
 }
 
 impl Block {
+    pub(crate) fn table(caption: impl Into<String>, columns: Vec<Column>, rows: Vec<Vec<Text>>) -> Self {
+        Self::Table(Table { caption: caption.into(), columns, rows })
+    }
+
     pub(crate) fn section(title: impl Into<String>, blocks: Vec<Self>) -> Self {
         Self::Section(Section { title: title.into(), blocks })
     }
@@ -181,6 +194,21 @@ impl Column {
 }
 
 impl Text {
+    /// What the reader looks for.
+    pub(crate) fn strong(words: impl Into<String>) -> Self {
+        Span::Strong(words.into()).into()
+    }
+
+    /// Derived or secondary.
+    pub(crate) fn quiet(words: impl Into<String>) -> Self {
+        Span::Quiet(words.into()).into()
+    }
+
+    /// A name or value of the machine.
+    pub(crate) fn code(words: impl Into<String>) -> Self {
+        Span::Code(words.into()).into()
+    }
+
     /// A text with one more piece.
     pub(crate) fn and(mut self, span: Span) -> Self {
         self.0.push(span);
@@ -199,6 +227,12 @@ impl Text {
     /// Whether it says nothing.
     pub(crate) fn is_empty(&self) -> bool {
         self.plain().is_empty()
+    }
+}
+
+impl From<String> for Item {
+    fn from(words: String) -> Self {
+        Self { text: words.into(), note: None }
     }
 }
 

@@ -11,6 +11,7 @@ use crate::{
     },
     lang::Lang,
     limited::{self, Limited, place_at},
+    material::Material,
     show::{self, NO_FIGURE, or_none},
     texts::Texts,
 };
@@ -19,7 +20,8 @@ use crate::{
 const WIDTH: usize = 80;
 
 /// What `wireproof verify` says at its end: a row for each configuration, the verdict, and doubts with advice.
-pub fn summary(run: &Run, outcomes: &[LimitOutcome], lang: Lang) -> String {
+pub fn summary(material: &Material<'_>, lang: Lang) -> String {
+    let Material { run, outcomes } = *material;
     let t = Texts::of(lang);
     let mut lines = vec![heading(run, t)];
     if run.bed.simulated {

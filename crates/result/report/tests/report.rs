@@ -2,11 +2,15 @@
 
 mod fixture;
 
-use std::time::{Duration, Instant};
+use std::{
+    fs,
+    path::Path,
+    time::{Duration, Instant},
+};
 
 use model::{LimitOutcome, Run};
 use unicode_width::UnicodeWidthStr;
-use wireproof_report::{self as report, Lang};
+use wireproof_report::{self as report, Lang, Material};
 
 fn runs() -> Vec<(Run, Vec<LimitOutcome>)> {
     let without_limits = [fixture::run(), fixture::interrupted_run(), fixture::wide_run()].map(|run| (run, vec![]));
@@ -32,6 +36,13 @@ fn texts(html: &str) -> Vec<String> {
     texts
 }
 
+/// Every text file of a language.
+fn all_texts(lang: &str) -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("texts").join(lang);
+    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    files.map(|path| fs::read_to_string(path).unwrap()).collect()
+}
+
 /// The fixed words of a text file, values cut out, that are long enough to be told from names and units.
 fn phrases(ftl: &str) -> Vec<String> {
     let mut phrases = Vec::new();
@@ -49,20 +60,20 @@ fn is_japanese(c: char) -> bool {
 
 #[test]
 fn no_language_leaks_into_the_other() {
-    let english = phrases(include_str!("../texts/en/report.ftl"));
-    let japanese = phrases(include_str!("../texts/ja/report.ftl"));
+    let english = phrases(&all_texts("en"));
+    let japanese = phrases(&all_texts("ja"));
     let only_english: Vec<_> = english.iter().filter(|phrase| phrase.len() > 2 && !japanese.contains(phrase)).collect();
     for (run, outcomes) in runs() {
-        for text in texts(&report::html(&run, &outcomes, Lang::En)) {
+        for text in texts(&report::html(&Material::of(&run, &outcomes), Lang::En)) {
             assert!(!text.contains(is_japanese), "Japanese in the English report: {text}");
         }
-        for text in texts(&report::html(&run, &outcomes, Lang::Ja)) {
+        for text in texts(&report::html(&Material::of(&run, &outcomes), Lang::Ja)) {
             for phrase in &only_english {
                 let leaks = if phrase.contains(' ') { text.contains(phrase.as_str()) } else { text == **phrase };
                 assert!(!leaks, "English in the Japanese report: {text} (from \"{phrase}\")");
             }
         }
-        assert!(!report::summary(&run, &outcomes, Lang::En).contains(is_japanese));
+        assert!(!report::summary(&Material::of(&run, &outcomes), Lang::En).contains(is_japanese));
     }
 }
 
@@ -70,7 +81,10 @@ fn no_language_leaks_into_the_other() {
 fn every_text_and_every_value_of_it_is_there() {
     for (run, outcomes) in runs() {
         for lang in [Lang::En, Lang::Ja] {
-            for output in [report::html(&run, &outcomes, lang), report::summary(&run, &outcomes, lang)] {
+            for output in [
+                report::html(&Material::of(&run, &outcomes), lang),
+                report::summary(&Material::of(&run, &outcomes), lang),
+            ] {
                 assert!(!output.contains('⟦'), "{}", &output[output.find('⟦').unwrap_or(0)..][..80]);
             }
         }
@@ -81,7 +95,7 @@ fn every_text_and_every_value_of_it_is_there() {
 fn the_report_is_one_small_file_rendered_at_once() {
     let (run, outcomes) = fixture::run_with_limits();
     let started = Instant::now();
-    let html = report::html(&run, &outcomes, Lang::Ja);
+    let html = report::html(&Material::of(&run, &outcomes), Lang::Ja);
     assert!(started.elapsed() < Duration::from_secs(2), "took {:?}", started.elapsed());
     assert!(html.len() < 2_000_000, "{} bytes", html.len());
     for outside in ["http:", "https:", "<script", "<link", "<img", "@import", "url("] {
@@ -91,22 +105,22 @@ fn the_report_is_one_small_file_rendered_at_once() {
 
 #[test]
 fn figures_and_tables_can_be_read_out() {
-    let html = report::html(&fixture::run(), &[], Lang::En);
+    let html = report::html(&Material::of(&fixture::run(), &[]), Lang::En);
     assert_eq!(html.matches("role=\"img\"").count(), html.matches("<title id=").count());
     assert_eq!(html.matches("<svg viewBox=\"0 0 640").count(), 3);
     assert_eq!(html.matches("<table").count(), html.matches("<caption>").count());
-    assert!(html.contains("<desc id=\"rtt-by-frame-size-description\">UDP IPv4, spin, 64 B: p50 "));
+    assert!(html.contains("<desc id=\"figure-2-description\">UDP IPv4, spin, 64 B: p50 "));
 }
 
 #[test]
 fn simulated_verdict_doubts_and_command_are_said() {
     let (run, outcomes) = fixture::run_with_limits();
-    let english = report::html(&run, &outcomes, Lang::En);
+    let english = report::html(&Material::of(&run, &outcomes), Lang::En);
     for said in ["Simulated environment", "FAIL", "INCONCLUSIVE", "up to 3.5 %", "Trials: 3, 7"] {
         assert!(english.contains(said), "{said}");
     }
     assert!(english.contains("wireproof verify quick --bed lab"));
-    let japanese = report::html(&run, &outcomes, Lang::Ja);
+    let japanese = report::html(&Material::of(&run, &outcomes), Lang::Ja);
     for said in
         ["模擬環境", "不合格", "判定保留", "信頼性に関する注意", "往復遅延時間(RTT)", "実効スループット(グッドプット)"]
     {
@@ -117,7 +131,7 @@ fn simulated_verdict_doubts_and_command_are_said() {
 #[test]
 fn half_of_an_rtt_is_labelled_as_derived() {
     for (run, outcomes) in runs() {
-        let page = report::html(&run, &outcomes, Lang::En);
+        let page = report::html(&Material::of(&run, &outcomes), Lang::En);
         let tables: Vec<&str> = page.split("<table").filter(|table| table.contains("RTT/2")).collect();
         assert!(tables.iter().all(|table| table.contains("p50")), "it stands beside what it is half of");
         assert!(
@@ -130,7 +144,7 @@ fn half_of_an_rtt_is_labelled_as_derived() {
 
 #[test]
 fn figures_that_one_trial_lacks_are_not_shown_for_all() {
-    let html = report::html(&fixture::interrupted_run(), &[], Lang::En);
+    let html = report::html(&Material::of(&fixture::interrupted_run(), &[]), Lang::En);
     assert!(html.contains("Partial: 4 of 39 planned trials were measured."));
     assert!(html.contains("3 / 0 / 0 / 0"));
     assert!(html.contains("(one trial)") && !html.contains("15.22 – 15.22"));
@@ -141,19 +155,19 @@ fn figures_that_one_trial_lacks_are_not_shown_for_all() {
 #[test]
 fn the_summary_has_a_row_for_each_configuration() {
     let (run, outcomes) = fixture::run_with_limits();
-    let english = report::summary(&run, &outcomes, Lang::En);
+    let english = report::summary(&Material::of(&run, &outcomes), Lang::En);
     let row = |start: &str| english.lines().any(|line| line.trim_start().starts_with(start));
     for spec in ["UDP IPv4, spin, 64 B", "TCP IPv4, spin, 1518 B", "UDP IPv4, block, 64 B", "TCP IPv4, 2 streams"] {
         assert!(row(spec), "{spec} is missing:\n{english}");
     }
     assert!(row("[Simulated environment]") && row("PASS: UDP IPv4, spin, 64 B RTT p50, at most 30.00 µs"), "{english}");
     assert!(row("Verdict: FAIL.") && row("! The hypervisor took up to 3.5 %"), "{english}");
-    assert!(report::summary(&run, &outcomes, Lang::Ja).contains("判定: 不合格"));
+    assert!(report::summary(&Material::of(&run, &outcomes), Lang::Ja).contains("判定: 不合格"));
 }
 
 #[test]
 fn loads_loss_directions_and_paths_are_shown() {
-    let html = report::html(&fixture::wide_run(), &[], Lang::En);
+    let html = report::html(&Material::of(&fixture::wide_run(), &[]), Lang::En);
     for said in [
         "64 → 70",
         "UDP IPv4, spin, at 100 kpps",
@@ -177,7 +191,7 @@ fn loads_loss_directions_and_paths_are_shown() {
     ] {
         assert!(html.contains(said), "{said}");
     }
-    let quick = report::html(&fixture::run(), &[], Lang::En);
+    let quick = report::html(&Material::of(&fixture::run(), &[]), Lang::En);
     for unused in ["open loop", "MSG_ZEROCOPY", "SO_BUSY_POLL", "Datagrams (UDP)", "Path MTU (B)</th></tr>"] {
         assert!(!quick.contains(unused), "{unused} is explained though the run did not use it");
     }
@@ -187,7 +201,7 @@ fn loads_loss_directions_and_paths_are_shown() {
 fn what_a_cut_off_sender_counted_is_a_dash() {
     let mut run = fixture::wide_run();
     run.trials.drain(..run.trials.len() - 1);
-    let html = report::html(&run, &[], Lang::En);
+    let html = report::html(&Material::of(&run, &[]), Lang::En);
     let row = html.split("<tr>").find(|row| row.starts_with("<th") && row.contains("zerocopy"));
     let cells: Vec<&str> = row.unwrap_or_default().split("<td").collect();
     assert!(cells[cells.len() - 2].contains('–') && cells[cells.len() - 1].contains('–'), "{cells:?}");
@@ -197,7 +211,10 @@ fn what_a_cut_off_sender_counted_is_a_dash() {
 fn the_terminal_has_eighty_columns() {
     let (run, outcomes) = fixture::run_with_limits();
     for lang in [Lang::En, Lang::Ja] {
-        for text in [report::summary(&fixture::wide_run(), &[], lang), report::summary(&run, &outcomes, lang)] {
+        for text in [
+            report::summary(&Material::of(&fixture::wide_run(), &[]), lang),
+            report::summary(&Material::of(&run, &outcomes), lang),
+        ] {
             let tables = text.lines().filter(|line| line.starts_with("  ") && !line.starts_with("  !"));
             let too_long: Vec<_> = tables.filter(|line| line.width() > 80).collect();
             assert!(too_long.is_empty(), "{too_long:#?}");

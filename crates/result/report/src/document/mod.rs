@@ -18,7 +18,7 @@ pub use self::{
     latency::LatencyFigures,
     path::{BothWays, PathFigures},
 };
-use crate::{doubts::advice, lang::Lang, limited, texts::Texts};
+use crate::{doubts::advice, lang::Lang, limited, material::Material, texts::Texts};
 
 /// A run as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -187,8 +187,9 @@ pub enum Stack {
 }
 
 impl Document {
-    /// The document of a run, with what its limits say.
-    pub fn of(run: &Run, outcomes: &[LimitOutcome]) -> Self {
+    /// The document of a run.
+    pub fn of(material: &Material<'_>) -> Self {
+        let Material { run, outcomes } = *material;
         Self {
             schema: SchemaName::V1,
             run: run_entry(run, outcomes),

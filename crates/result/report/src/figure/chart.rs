@@ -2,6 +2,8 @@
 
 use maud::{Markup, html};
 
+use crate::page::{Drawing, Figure, LegendEntry};
+
 /// Drawing area, in SVG units; the page scales it.
 const WIDTH: f64 = 640.0;
 const HEIGHT: f64 = 340.0;
@@ -15,8 +17,6 @@ const BOTTOM: f64 = 52.0;
 const STYLES: usize = 6;
 
 pub(super) struct Chart {
-    /// Unique on the page.
-    pub(super) id: &'static str,
     pub(super) title: String,
     pub(super) note: String,
     /// What the figure shows, for those who cannot see it.
@@ -51,11 +51,6 @@ pub(super) struct Series {
     pub(super) marks: Vec<(f64, f64)>,
     /// Vertical bars: x, low, high.
     pub(super) bars: Vec<(f64, f64, f64)>,
-}
-
-pub(super) struct LegendEntry {
-    pub(super) style: usize,
-    pub(super) name: String,
 }
 
 impl Axis {
@@ -104,22 +99,17 @@ fn round_step(least: f64) -> f64 {
 }
 
 impl Chart {
-    pub(super) fn figure(&self) -> Markup {
-        let (title, description) = (format!("{}-title", self.id), format!("{}-description", self.id));
-        html! {
-            figure.chart {
-                figcaption { strong { (self.title) } " " span.note { (self.note) } }
-                svg viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) role="img" aria-labelledby=(title)
-                    aria-describedby=(description) {
-                    title id=(title) { (self.title) }
-                    desc id=(description) { (self.description) }
-                    (self.axes())
-                    @for series in &self.series { (self.series(series)) }
-                }
-                ul.legend {
-                    @for entry in &self.legend { li { (swatch(entry.style)) (entry.name) } }
-                }
-            }
+    pub(super) fn figure(self) -> Figure {
+        let content = html! {
+            (self.axes())
+            @for series in &self.series { (self.series(series)) }
+        };
+        Figure {
+            caption: self.title,
+            note: self.note,
+            description: self.description,
+            drawing: Drawing::Svg { width: WIDTH as u32, height: HEIGHT as u32, content: content.into_string() },
+            legend: self.legend,
         }
     }
 
@@ -197,15 +187,15 @@ fn marker(style: usize, x: f64, y: f64) -> Markup {
     html! { path.mark d=(format!("M{x:.1},{y:.1}{shape}")) {} }
 }
 
-fn swatch(style: usize) -> Markup {
-    html! {
-        svg.swatch viewBox="0 0 30 14" aria-hidden="true" {
-            g class=(format!("series s{}", style % STYLES)) {
-                polyline points="1,7 29,7" {}
-                (marker(style, 15.0, 7.0))
-            }
+/// A style's line and mark, as they stand beside its name in a legend.
+pub(crate) fn swatch(style: usize) -> Drawing {
+    let content = html! {
+        g class=(format!("series s{}", style % STYLES)) {
+            polyline points="1,7 29,7" {}
+            (marker(style, 15.0, 7.0))
         }
-    }
+    };
+    Drawing::Svg { width: 30, height: 14, content: content.into_string() }
 }
 
 #[cfg(test)]

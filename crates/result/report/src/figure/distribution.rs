@@ -1,17 +1,17 @@
 //! Distribution of RTT by percentile.
 
-use maud::Markup;
 use stats::TimeHistogram;
 
-use super::chart::{Axis, Chart, LegendEntry, Scale, Series};
+use super::chart::{Axis, Chart, Scale, Series};
 use crate::{
     groups::{LatencyGroup, by_traffic},
+    page::{Figure, LegendEntry},
     show,
     texts::Texts,
 };
 
 /// All trials of each kind of traffic at its smallest frame size. `None` without samples.
-pub(crate) fn distribution(groups: &[LatencyGroup<'_>], t: &Texts) -> Option<Markup> {
+pub(crate) fn distribution(groups: &[LatencyGroup<'_>], t: &Texts) -> Option<Figure> {
     let mut series = Vec::new();
     let mut legend = Vec::new();
     let mut words = Vec::new();
@@ -31,7 +31,6 @@ pub(crate) fn distribution(groups: &[LatencyGroup<'_>], t: &Texts) -> Option<Mar
     let lowest = all().map(|(_, y)| *y).reduce(f64::min)?;
     let highest = all().map(|(_, y)| *y).reduce(f64::max)?;
     let chart = Chart {
-        id: "rtt-distribution",
         title: t.get("figure-distribution"),
         note: t.get("figure-distribution-note"),
         description: words.join("; "),

@@ -1,19 +1,21 @@
 //! Goodput over time.
 
-use maud::Markup;
-
-use super::chart::{Axis, Chart, LegendEntry, Series};
-use crate::{groups::FlowGroup, show, texts::Texts};
+use super::chart::{Axis, Chart, Series};
+use crate::{
+    groups::FlowGroup,
+    page::{Figure, LegendEntry},
+    show,
+    texts::Texts,
+};
 
 /// A line for each trial, a colour for each direction of each configuration. `None` without figures.
-pub(crate) fn goodput_over_time(flows: &[FlowGroup<'_>], t: &Texts) -> Option<Markup> {
+pub(crate) fn goodput_over_time(flows: &[FlowGroup<'_>], t: &Texts) -> Option<Figure> {
     let seconds = flows.iter().filter_map(FlowGroup::seconds);
     let highest = seconds.map(|(_, fastest)| fastest).reduce(f64::max)?;
     let all = flows.iter().flat_map(|group| &group.flows);
     let longest = all.map(|(_, flow)| flow.received.intervals_bps.len()).max()?;
     let (size, unit) = show::rate_unit(highest);
     let chart = Chart {
-        id: "goodput-over-time",
         title: t.get("figure-goodput"),
         note: t.get("figure-goodput-note"),
         description: flows.iter().filter_map(|group| range(group, t)).collect::<Vec<_>>().join("; "),

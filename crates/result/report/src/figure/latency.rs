@@ -1,16 +1,15 @@
 //! RTT against frame size.
 
-use maud::Markup;
-
-use super::chart::{Axis, Chart, LegendEntry, Scale, Series};
+use super::chart::{Axis, Chart, Scale, Series};
 use crate::{
     groups::{LatencyGroup, Spread, by_traffic},
+    page::{Figure, LegendEntry},
     show,
     texts::Texts,
 };
 
 /// RTT p50 with its spread and p99 against frame size, a colour for each kind of traffic. `None` without figures.
-pub(crate) fn rtt_by_frame_size(groups: &[LatencyGroup<'_>], t: &Texts) -> Option<Markup> {
+pub(crate) fn rtt_by_frame_size(groups: &[LatencyGroup<'_>], t: &Texts) -> Option<Figure> {
     let traffics = by_traffic(groups);
     let mut series = Vec::new();
     let mut legend = Vec::new();
@@ -27,7 +26,6 @@ pub(crate) fn rtt_by_frame_size(groups: &[LatencyGroup<'_>], t: &Texts) -> Optio
     let (lowest, highest) = range(&series)?;
     let sizes: Vec<f64> = series.iter().flat_map(|one| one.points.iter().map(|(x, _)| *x)).collect();
     let chart = Chart {
-        id: "rtt-by-frame-size",
         title: t.get("figure-sizes"),
         note: t.get("figure-sizes-note"),
         description: words.join("; "),

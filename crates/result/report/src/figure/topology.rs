@@ -1,62 +1,130 @@
-//! The bed as a picture: a box for each endpoint and the link between. Text in boxes rather than in an image, so that
-//! it wraps on a phone and can be read out and copied.
+//! The test bed: its endpoints and what joins them.
 
 use maud::{Markup, html};
-use model::{Bed, BedKind, Endpoint};
+use model::{BedKind, Endpoint, Measured, Run, trial::PathDevice};
+use unicode_width::UnicodeWidthStr;
 
-use crate::texts::Texts;
+use crate::{
+    page::{Drawing, Figure},
+    texts::Texts,
+};
 
-/// The endpoints and the link.
-pub(crate) fn topology(bed: &Bed, t: &Texts) -> Markup {
-    html! {
-        figure.topology {
-            figcaption { (t.get("topology-caption")) }
-            div.bed {
-                @for (index, endpoint) in bed.endpoints.iter().enumerate() {
-                    @if index > 0 { (link(bed.kind, t)) }
-                    (endpoint_box(endpoint, t))
-                }
-            }
-        }
-    }
+/// One endpoint's box and the room between two, in the drawing's units.
+const BOX: u32 = 296;
+const GAP: u32 = 132;
+/// Inside a box: room at the edge, and from one line to the next.
+const PAD: u32 = 14;
+const LINE: u32 = 21;
+/// A narrow character of a label and of a value, rounded up.
+const LABEL_CHAR: usize = 7;
+const VALUE_CHAR: usize = 8;
+
+/// One endpoint: its heading, and label and value of each fact.
+struct End {
+    heading: String,
+    facts: Vec<(String, String)>,
 }
 
-fn endpoint_box(endpoint: &Endpoint, t: &Texts) -> Markup {
-    let addresses: Vec<String> = endpoint.addresses.iter().map(ToString::to_string).collect();
-    let cpus: Vec<String> = endpoint.cpus.iter().map(ToString::to_string).collect();
-    let cpus = if cpus.is_empty() { t.get("not-pinned") } else { cpus.join(", ") };
-    html! {
-        div.endpoint {
-            h3 { (t.with("endpoint", &[("name", &endpoint.name)])) }
-            dl {
-                dt { (t.get("endpoint-namespace")) } dd { code { (endpoint.namespace) } }
-                dt { (t.get("endpoint-interface")) } dd { code { (endpoint.interface) } }
-                dt { (t.get("endpoint-driver")) } dd { code { (endpoint.driver) } }
-                dt { "MTU" } dd { (endpoint.mtu.0) }
-                dt { (t.get("endpoint-addresses")) } dd { code { (addresses.join(", ")) } }
-                dt { (t.get("endpoint-cpu")) } dd {
-                    (cpus)
-                    // Why is the program's own word on the machine, in English.
-                    @if !endpoint.cpus_why.is_empty() { span.note lang="en" { " – " (endpoint.cpus_why) } }
-                }
-            }
-        }
-    }
-}
-
-fn link(kind: BedKind, t: &Texts) -> Markup {
-    let (name, meaning) = match kind {
+/// The endpoints with their devices, and the link.
+pub(crate) fn topology(run: &Run, t: &Texts) -> Figure {
+    let ends: Vec<End> = run.bed.endpoints.iter().map(|endpoint| End::of(endpoint, run, t)).collect();
+    let (link, meaning) = match run.bed.kind {
         BedKind::Lab => (t.get("link-veth"), t.get("link-veth-meaning")),
     };
-    html! {
-        div.link {
-            span { (name) }
-            svg viewBox="0 0 90 16" role="img" aria-labelledby="link-title" {
-                title id="link-title" { (meaning) }
-                line x1="9" x2="81" y1="8" y2="8" {}
-                circle cx="6" cy="8" r="5" {}
-                circle cx="84" cy="8" r="5" {}
-            }
+    let words: Vec<String> = ends.iter().map(End::words).chain([format!("{link}: {meaning}")]).collect();
+    Figure {
+        caption: t.get("topology-caption"),
+        note: meaning,
+        description: words.join("; "),
+        drawing: drawing(&ends, &link),
+        legend: vec![],
+    }
+}
+
+impl End {
+    fn of(endpoint: &Endpoint, run: &Run, t: &Texts) -> Self {
+        let cpus: Vec<String> = endpoint.cpus.iter().map(ToString::to_string).collect();
+        let cpus = if cpus.is_empty() { t.get("not-pinned") } else { cpus.join(", ") };
+        let mut facts = vec![
+            (t.get("endpoint-namespace"), endpoint.namespace.clone()),
+            (t.get("endpoint-interface"), endpoint.interface.clone()),
+            (t.get("endpoint-driver"), endpoint.driver.clone()),
+            ("MTU".to_owned(), format!("{} B", endpoint.mtu.0)),
+        ];
+        facts.extend(devices(endpoint, run).into_iter().map(|device| {
+            let name = format!("{} ({})", device.name, device.kind);
+            (t.with("endpoint-device", &[("name", &name)]), format!("MTU {} B", device.mtu.0))
+        }));
+        let labels = [t.get("endpoint-addresses")].into_iter().chain(std::iter::repeat(String::new()));
+        facts.extend(labels.zip(endpoint.addresses.iter().map(ToString::to_string)));
+        facts.push((t.get("endpoint-cpu"), cpus));
+        Self { heading: t.with("endpoint", &[("name", &endpoint.name)]), facts }
+    }
+
+    fn words(&self) -> String {
+        let facts: Vec<String> = self.facts.iter().map(|(label, value)| format!("{label} {value}")).collect();
+        format!("{}: {}", self.heading, facts.join(", "))
+    }
+
+    fn lines(&self) -> u32 {
+        1 + self.facts.iter().map(|(label, value)| 1 + u32::from(is_broken(label, value))).sum::<u32>()
+    }
+}
+
+/// Devices behind the interface that packets of the path search went through.
+fn devices<'a>(endpoint: &Endpoint, run: &'a Run) -> Vec<&'a PathDevice> {
+    let mut all: Vec<&PathDevice> = Vec::new();
+    for trial in &run.trials {
+        let Measured::Path { result, .. } = &trial.measured else { continue };
+        let behind = |it: &&PathDevice| {
+            it.on_path && it.host == endpoint.name && it.name != endpoint.interface && !all.contains(it)
+        };
+        let new: Vec<_> = result.devices.iter().filter(behind).collect();
+        all.extend(new);
+    }
+    all
+}
+
+/// Whether a value needs a line of its own below its label.
+fn is_broken(label: &str, value: &str) -> bool {
+    let room = (BOX - 2 * PAD) as usize;
+    !label.is_empty() && label.width() * LABEL_CHAR + value.width() * VALUE_CHAR > room
+}
+
+fn drawing(ends: &[End], link: &str) -> Drawing {
+    let height = ends.iter().map(End::lines).max().unwrap_or(1) * LINE + 2 * PAD;
+    let left = |index: usize| index as u32 * (BOX + GAP);
+    let content = html! {
+        @for (index, end) in ends.iter().enumerate() {
+            @if index > 0 { (link_to(left(index), height / 2, link)) }
+            rect.box x=(left(index) + 1) y="1" width=(BOX - 2) height=(height - 2) rx="6" {}
+            (end_in_box(end, left(index)))
         }
+    };
+    let width = ends.len() as u32 * (BOX + GAP) - GAP;
+    Drawing::Svg { width, height, content: content.into_string() }
+}
+
+fn end_in_box(end: &End, left: u32) -> Markup {
+    let mut y = PAD + 12;
+    html! {
+        text.heading x=(left + PAD) y=(y) { (end.heading) }
+        @for (label, value) in &end.facts {
+            @let label_y = { y += LINE; y };
+            @let value_y = { y += if is_broken(label, value) { LINE } else { 0 }; y };
+            text.name x=(left + PAD) y=(label_y) { (label) }
+            text.value x=(left + BOX - PAD) y=(value_y) text-anchor="end" { (value) }
+        }
+    }
+}
+
+/// The cable that ends at a box.
+fn link_to(right: u32, y: u32, name: &str) -> Markup {
+    let left = right - GAP;
+    html! {
+        line.link x1=(left) x2=(right) y1=(y) y2=(y) {}
+        circle.link cx=(left) cy=(y) r="5" {}
+        circle.link cx=(right) cy=(y) r="5" {}
+        text.name x=(left + GAP / 2) y=(y - 10) text-anchor="middle" { (name) }
     }
 }

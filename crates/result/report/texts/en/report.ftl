@@ -109,6 +109,8 @@ endpoint-interface = Interface
 endpoint-driver = Driver
 endpoint-addresses = Addresses
 endpoint-cpu = Pinned to cores
+endpoint-cpu-why = Endpoint { $name } is pinned to cores { $cpus }. Why:
+endpoint-device = Device { $name }
 not-pinned = not pinned
 link-veth = veth pair
 link-veth-meaning = A virtual cable between the two endpoints
@@ -144,6 +146,7 @@ clocks-same = Both ends are on one machine and read one clock.
 clocks-estimated = The ends have two clocks, compared by messages to within { $error } µs. That is good for starting together, not for one-way delays.
 method-wrap = Both ends were started through this program (--wrap), so its cost is inside every figure:
 method-clock = Reading the clock cost { $cost } ns (median over the trials); two readings are inside each round trip.
+method-command-heading = Repeating the run
 method-command = This command repeats the run:
 
 ## Results

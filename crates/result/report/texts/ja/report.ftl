@@ -109,6 +109,8 @@ endpoint-interface = インターフェース
 endpoint-driver = ドライバー
 endpoint-addresses = アドレス
 endpoint-cpu = 固定先のコア
+endpoint-cpu-why = エンドポイント { $name } の固定先コア { $cpus } の選定理由:
+endpoint-device = 機器 { $name }
 not-pinned = 固定なし
 link-veth = veth ペア
 link-veth-meaning = 2つのエンドポイントを結ぶ仮想ケーブル
@@ -140,6 +142,7 @@ clocks-same = 両端は同じマシン上にあり、1つの時計を使って�
 clocks-estimated = 両端は別々の時計を使っています。メッセージの交換で求めた時計の差の誤差は { $error } µs 以内です。これは開始をそろえるためのもので、片道遅延には使えません。
 method-wrap = 両端は次のプログラムを介して起動しました(--wrap)。その影響はすべての測定値に含まれます:
 method-clock = 時計の読み取りにかかる時間は { $cost } ns(試行の中央値)で、各往復には2回分が含まれます。
+method-command-heading = 再測定
 method-command = 次のコマンドでこの測定を繰り返せます:
 
 ## 測定結果

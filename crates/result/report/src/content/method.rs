@@ -1,26 +1,16 @@
-//! Where and how it was measured.
+//! How it was measured.
 
-use maud::{Markup, html};
 use model::{
     Amount, Batch, ClockRelation, FrameSize, GoodputSpec, LatencySpec, PathSpec, ProbeSpec, Protocol, ReceiveWay, Run,
     SendWay, WaitMode,
 };
 
 use crate::{
-    figure,
     groups::{Spread, latency_groups},
+    page::{Block, Item},
     show,
     texts::Texts,
 };
-
-pub(super) fn topology(run: &Run, t: &Texts) -> Markup {
-    html! {
-        section {
-            h2 { (t.get("topology-heading")) }
-            (figure::topology(&run.bed, t))
-        }
-    }
-}
 
 /// What the plan asks for, each configuration once.
 #[derive(Default)]
@@ -58,51 +48,49 @@ impl Asked {
 }
 
 /// What was done, and the command that repeats it. Only ways of measuring that the run used are explained.
-pub(super) fn method(run: &Run, t: &Texts) -> Markup {
+pub(super) fn method(run: &Run, t: &Texts) -> Block {
     let asked = Asked::of(run);
-    html! {
-        section {
-            h2 { (t.get("method-heading")) }
-            p { (t.count("method-repeats", run.plan.repeats.get())) }
-            @if !asked.latency.is_empty() {
-                h3 { (t.get("method-latency-heading")) }
-                @for text in latency_texts(run, &asked) { p { (t.get(text)) } }
-                p { (clock_cost(run, t)) }
-                ul { @for (spec, sizes) in &asked.latency { li { (latency_item(spec, sizes, t)) } } }
-            }
-            @if !asked.goodput.is_empty() {
-                h3 { (t.get("method-goodput-heading")) }
-                @for text in goodput_texts(&asked.goodput) { p { (t.get(text)) } }
-                ul { @for spec in &asked.goodput { li { (goodput_item(spec, t)) } } }
-            }
-            @if !asked.path.is_empty() {
-                h3 { (t.get("path-heading")) }
-                p { (t.get("method-path")) }
-                ul { @for spec in &asked.path { li { (path_item(spec, t)) } } }
-            }
-            (ends(run, t))
-            p.command { (t.get("method-command")) }
-            pre tabindex="0" { code { (show::command(&run.command)) } }
-        }
+    let paragraph = |key: &str| Block::Paragraph(t.get(key).into());
+    let mut blocks = vec![Block::Paragraph(t.count("method-repeats", run.plan.repeats.get()).into())];
+    if !asked.latency.is_empty() {
+        let mut latency: Vec<Block> = latency_texts(run, &asked).into_iter().map(paragraph).collect();
+        latency.extend(clock_cost(run, t).map(|words| Block::Paragraph(words.into())));
+        latency.push(list(asked.latency.iter().map(|(spec, sizes)| latency_item(spec, sizes, t))));
+        blocks.push(Block::section(t.get("method-latency-heading"), latency));
     }
+    if !asked.goodput.is_empty() {
+        let mut goodput: Vec<Block> = goodput_texts(&asked.goodput).into_iter().map(paragraph).collect();
+        goodput.push(list(asked.goodput.iter().map(|spec| goodput_item(spec, t))));
+        blocks.push(Block::section(t.get("method-goodput-heading"), goodput));
+    }
+    if !asked.path.is_empty() {
+        let items = list(asked.path.iter().map(|spec| path_item(spec, t)));
+        blocks.push(Block::section(t.get("path-heading"), vec![paragraph("method-path"), items]));
+    }
+    blocks.push(ends(run, t));
+    let command = Block::Command(show::command(&run.command));
+    blocks.push(Block::section(t.get("method-command-heading"), vec![paragraph("method-command"), command]));
+    Block::section(t.get("method-heading"), blocks)
+}
+
+fn list(items: impl Iterator<Item = String>) -> Block {
+    Block::List(items.map(Item::from).collect())
 }
 
 /// Clocks of the two ends, and the program that they were started through.
-fn ends(run: &Run, t: &Texts) -> Markup {
+fn ends(run: &Run, t: &Texts) -> Block {
     let clocks = match run.bed.clocks {
         ClockRelation::Same => t.get("clocks-same"),
         ClockRelation::Estimated { error_ns } => {
             t.with("clocks-estimated", &[("error", &show::micros(error_ns as f64))])
         }
     };
-    html! {
-        h3 { (t.get("method-ends-heading")) }
-        p { (clocks) }
-        @if !run.bed.wrap.is_empty() {
-            p { (t.get("method-wrap")) }
-            pre tabindex="0" { code { (show::command(&run.bed.wrap)) } }
-        }
+    let mut blocks = vec![Block::Paragraph(clocks.into())];
+    if !run.bed.wrap.is_empty() {
+        blocks.push(Block::Paragraph(t.get("method-wrap").into()));
+        blocks.push(Block::Command(show::command(&run.bed.wrap)));
     }
+    Block::section(t.get("method-ends-heading"), blocks)
 }
 
 /// Keys of those among the texts that hold.
@@ -136,12 +124,13 @@ fn goodput_texts(specs: &[GoodputSpec]) -> Vec<&'static str> {
     ])
 }
 
-fn clock_cost(run: &Run, t: &Texts) -> String {
+/// `None` where nothing was timed.
+fn clock_cost(run: &Run, t: &Texts) -> Option<String> {
     let groups = latency_groups(run);
     let costs: Vec<f64> =
         groups.iter().flat_map(|group| &group.trials).map(|(_, result)| result.clock_cost_ns).collect();
     let words = |cost: Spread| t.with("method-clock", &[("cost", &format!("{:.0}", cost.median))]);
-    Spread::of(&costs).map(words).unwrap_or_default()
+    Spread::of(&costs).map(words)
 }
 
 fn latency_item(spec: &LatencySpec, sizes: &[FrameSize], t: &Texts) -> String {

@@ -1,32 +1,28 @@
 //! Path MTU: what passes each way, why no more, and through which devices.
 
-use maud::{Markup, html};
 use model::{
     Culprit, Run,
     trial::{Leg, PathDevice, Refusal},
 };
 
-use super::table::{figures, table, words};
 use crate::{
     doubts::ranges,
     groups::{PathGroup, path_groups},
-    limited, show,
-    show::or_none,
+    limited,
+    page::{Block, Column, Text},
+    show::{self, or_none},
     texts::Texts,
 };
 
 /// Nothing when no path was measured.
-pub(super) fn path(run: &Run, t: &Texts) -> Markup {
+pub(super) fn path(run: &Run, t: &Texts) -> Vec<Block> {
     let groups = path_groups(run);
     if groups.is_empty() {
-        return html! {};
+        return vec![];
     }
-    html! {
-        h3 { (t.get("path-heading")) }
-        (path_table(&groups, t))
-        @if groups.iter().any(passes_a_tag_more) { p.note { (t.get("path-vlan-note")) } }
-        (device_table(&groups, t))
-    }
+    let tag = groups.iter().any(passes_a_tag_more).then(|| Block::Note(t.get("path-vlan-note").into()));
+    let blocks = [Some(path_table(&groups, t)), tag, Some(device_table(&groups, t))];
+    vec![Block::section(t.get("path-heading"), blocks.into_iter().flatten().collect())]
 }
 
 /// Whether a little more passes than some interface's MTU.
@@ -75,32 +71,30 @@ fn keeps_down(leg: &Leg, devices: &[PathDevice], culprit: Option<&Culprit>, t: &
     }
 }
 
-fn path_table(groups: &[PathGroup<'_>], t: &Texts) -> Markup {
-    let head = html! {
-        (words(&t.get("col-configuration")))
-        (words(&t.get("col-direction")))
-        (figures(&t.get("col-path-mtu")))
-        (words(&t.get("col-refusal")))
-        (figures(&t.get("col-routers")))
-        (words(&t.get("col-culprit")))
-        (words(&t.get("col-trial-numbers")))
-    };
-    let rows = html! {
-        @for group in groups {
-            @for found in found(group, t) {
-                tr {
-                    th scope="row" { (show::path_configuration(group.spec, t)) }
-                    td { (found.way) }
-                    td.n { strong { (or_none(found.leg.mtu, |mtu| mtu.0.to_string())) } }
-                    td.long { (refusal(&found.leg.refusal, t)) }
-                    td.n { (or_none(found.leg.routers, |routers| routers.to_string())) }
-                    td.long { (found.culprit) }
-                    td { (ranges(&found.trials)) }
-                }
-            }
-        }
-    };
-    table(&t.get("path-caption"), &head, &rows)
+fn path_table(groups: &[PathGroup<'_>], t: &Texts) -> Block {
+    let columns = vec![
+        Column::words(t.get("col-configuration")),
+        Column::words(t.get("col-direction")),
+        Column::figures(t.get("col-path-mtu")),
+        Column::long(t.get("col-refusal")),
+        Column::figures(t.get("col-routers")),
+        Column::long(t.get("col-culprit")),
+        Column::words(t.get("col-trial-numbers")),
+    ];
+    let of_group = |group| found(group, t).into_iter().map(move |found| path_row(group, found, t));
+    Block::table(t.get("path-caption"), columns, groups.iter().flat_map(of_group).collect())
+}
+
+fn path_row(group: &PathGroup<'_>, found: Found<'_>, t: &Texts) -> Vec<Text> {
+    vec![
+        show::path_configuration(group.spec, t).into(),
+        found.way.into(),
+        Text::strong(or_none(found.leg.mtu, |mtu| mtu.0.to_string())),
+        refusal(&found.leg.refusal, t).into(),
+        or_none(found.leg.routers, |routers| routers.to_string()).into(),
+        found.culprit.into(),
+        ranges(&found.trials).into(),
+    ]
 }
 
 fn refusal(refusal: &Refusal, t: &Texts) -> String {
@@ -114,22 +108,21 @@ fn refusal(refusal: &Refusal, t: &Texts) -> String {
     }
 }
 
-fn device_table(groups: &[PathGroup<'_>], t: &Texts) -> Markup {
-    let head = html! {
-        (words(&t.get("col-configuration")))
-        (words(&t.get("col-endpoint")))
-        (words(&t.get("col-device")))
-        (words(&t.get("col-kind")))
-        (figures("MTU"))
-        (words(&t.get("col-master")))
-        (words(&t.get("col-on-path")))
-    };
-    let rows = html! {
-        @for (names, devices) in alike(groups, t) {
-            @for device in devices { (device_row(&names.join("; "), device, t)) }
-        }
-    };
-    table(&t.get("devices-caption"), &head, &rows)
+fn device_table(groups: &[PathGroup<'_>], t: &Texts) -> Block {
+    let columns = vec![
+        Column::long(t.get("col-configuration")),
+        Column::words(t.get("col-endpoint")),
+        Column::words(t.get("col-device")),
+        Column::words(t.get("col-kind")),
+        Column::figures("MTU"),
+        Column::words(t.get("col-master")),
+        Column::words(t.get("col-on-path")),
+    ];
+    let rows = alike(groups, t).into_iter().flat_map(|(names, devices)| {
+        let names = names.join("; ");
+        devices.into_iter().map(|device| device_row(&names, device, t)).collect::<Vec<_>>()
+    });
+    Block::table(t.get("devices-caption"), columns, rows.collect())
 }
 
 /// The names of configurations that go through the same devices, with these.
@@ -156,17 +149,15 @@ fn devices<'a>(group: &PathGroup<'a>) -> Vec<&'a PathDevice> {
     all
 }
 
-fn device_row(configuration: &str, device: &PathDevice, t: &Texts) -> Markup {
+fn device_row(configuration: &str, device: &PathDevice, t: &Texts) -> Vec<Text> {
     let kind = if device.kind.is_empty() { t.get("kind-card") } else { device.kind.clone() };
-    html! {
-        tr {
-            th.long scope="row" { (configuration) }
-            td { (device.host) }
-            td { code { (device.name) } }
-            td { (kind) }
-            td.n { (device.mtu.0) }
-            td { @if let Some(master) = &device.master { code { (master) } } @else { (show::NO_FIGURE) } }
-            td { @if device.on_path { (t.get("yes")) } @else { (t.get("no")) } }
-        }
-    }
+    vec![
+        configuration.into(),
+        device.host.as_str().into(),
+        Text::code(&device.name),
+        kind.into(),
+        device.mtu.0.to_string().into(),
+        device.master.as_ref().map_or(show::NO_FIGURE.into(), Text::code),
+        if device.on_path { t.get("yes") } else { t.get("no") }.into(),
+    ]
 }

@@ -2,42 +2,38 @@
 
 use std::collections::BTreeSet;
 
-use maud::{Markup, html};
 use model::trial::{TcpState, ZeroCopied};
 
-use super::table::{self, figures, words};
 use crate::{
     groups::FlowGroup,
+    page::{Block, Column, Text},
     show::{self, NO_FIGURE, grouped},
     texts::Texts,
 };
 
 /// A row for each direction: all connections of all its trials, from the lowest to the highest. Nothing without TCP.
-pub(super) fn table(flows: &[FlowGroup<'_>], t: &Texts) -> Markup {
+pub(super) fn section(flows: &[FlowGroup<'_>], t: &Texts) -> Option<Block> {
     let tcp: Vec<_> = flows.iter().filter(|group| connections(group).next().is_some()).collect();
     if tcp.is_empty() {
-        return html! {};
+        return None;
     }
     let zero_copy = tcp.iter().any(|group| zero_copied(group).next().is_some());
-    let head = html! {
-        (words(&t.get("col-traffic")))
-        (words(&t.get("col-direction")))
-        (words(&t.get("col-congestion")))
-        (figures(&t.get("col-tcp-rtt")))
-        (figures(&t.get("col-tcp-min-rtt")))
-        (figures(&t.get("col-cwnd")))
-        (figures(&t.get("col-mss")))
-        (figures(&t.get("col-path-mtu")))
-        (figures(&t.get("col-connection-retransmits")))
-        (figures(&t.get("col-waited-window")))
-        (figures(&t.get("col-waited-buffer")))
-        @if zero_copy { (figures(&t.get("col-zero-copied"))) }
-    };
-    let rows = html! { @for group in &tcp { (row(group, zero_copy, t)) } };
-    html! {
-        h4 { (t.get("tcp-heading")) }
-        (table::table(&t.get("tcp-caption"), &head, &rows))
-    }
+    let mut columns = vec![
+        Column::long(t.get("col-traffic")),
+        Column::words(t.get("col-direction")),
+        Column::words(t.get("col-congestion")),
+        Column::figures(t.get("col-tcp-rtt")),
+        Column::figures(t.get("col-tcp-min-rtt")),
+        Column::figures(t.get("col-cwnd")),
+        Column::figures(t.get("col-mss")),
+        Column::figures(t.get("col-path-mtu")),
+        Column::figures(t.get("col-connection-retransmits")),
+        Column::figures(t.get("col-waited-window")),
+        Column::figures(t.get("col-waited-buffer")),
+    ];
+    columns.extend(zero_copy.then(|| Column::figures(t.get("col-zero-copied"))));
+    let rows = tcp.iter().map(|group| row(group, zero_copy, t)).collect();
+    Some(Block::section(t.get("tcp-heading"), vec![Block::table(t.get("tcp-caption"), columns, rows)]))
 }
 
 fn connections<'g>(group: &'g FlowGroup<'_>) -> impl Iterator<Item = &'g TcpState> + Clone {
@@ -48,28 +44,26 @@ fn zero_copied(group: &FlowGroup<'_>) -> impl Iterator<Item = ZeroCopied> {
     group.flows.iter().filter_map(|(_, flow)| flow.sent.zero_copied)
 }
 
-fn row(group: &FlowGroup<'_>, zero_copy: bool, t: &Texts) -> Markup {
+fn row(group: &FlowGroup<'_>, zero_copy: bool, t: &Texts) -> Vec<Text> {
     let controls: BTreeSet<&str> = connections(group).map(|it| it.congestion.as_str()).collect();
     let range = |figure: fn(&TcpState) -> u64| lowest_to_highest(connections(group).map(figure), grouped);
     let size = |figure: fn(&TcpState) -> u32| {
         lowest_to_highest(connections(group).map(|it| figure(it).into()), |bytes| bytes.to_string())
     };
-    html! {
-        tr {
-            th.long scope="row" { (show::goodput_traffic(group.spec, t)) }
-            td { (show::way(group.from, group.to)) }
-            td { (controls.into_iter().collect::<Vec<_>>().join(", ")) }
-            td.n { (range(|it| it.rtt_us.into())) }
-            td.n { (range(|it| it.min_rtt_us.into())) }
-            td.n { (range(|it| it.cwnd_segments.into())) }
-            td.n { (size(|it| it.mss)) }
-            td.n { (size(|it| it.path_mtu.0)) }
-            td.n { (range(|it| it.retransmits)) }
-            td.n { (range(|it| share(it.receive_window_limited_us, it.busy_us))) }
-            td.n { (range(|it| share(it.send_buffer_limited_us, it.busy_us))) }
-            @if zero_copy { td.n { (zero_copies(group)) } }
-        }
-    }
+    let cells = [
+        show::goodput_traffic(group.spec, t),
+        show::way(group.from, group.to),
+        controls.into_iter().collect::<Vec<_>>().join(", "),
+        range(|it| it.rtt_us.into()),
+        range(|it| it.min_rtt_us.into()),
+        range(|it| it.cwnd_segments.into()),
+        size(|it| it.mss),
+        size(|it| it.path_mtu.0),
+        range(|it| it.retransmits),
+        range(|it| share(it.receive_window_limited_us, it.busy_us)),
+        range(|it| share(it.send_buffer_limited_us, it.busy_us)),
+    ];
+    cells.into_iter().chain(zero_copy.then(|| zero_copies(group))).map(Text::from).collect()
 }
 
 /// A part of the time with data to send, in whole percent.

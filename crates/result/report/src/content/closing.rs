@@ -1,12 +1,11 @@
-//! How to read the report, and what it does not claim.
+//! How to read the report.
 
-use maud::{Markup, html};
 use model::{Measured, Protocol, Run};
 
-use crate::texts::Texts;
+use crate::{page::Block, texts::Texts};
 
 /// Terms that the run's figures need.
-pub(super) fn glossary(run: &Run, t: &Texts) -> Markup {
+pub(super) fn glossary(run: &Run, t: &Texts) -> Block {
     let any = |holds: fn(&Measured) -> bool| run.trials.iter().any(|trial| holds(&trial.measured));
     let latency = any(|measured| matches!(measured, Measured::Latency { .. }));
     let goodput = any(|measured| matches!(measured, Measured::Goodput { .. }));
@@ -29,18 +28,7 @@ pub(super) fn glossary(run: &Run, t: &Texts) -> Markup {
         ("term-mode", "term-mode-meaning", latency),
         ("term-interval", "term-interval-meaning", true),
     ];
-    html! {
-        section {
-            h2 { (t.get("glossary-heading")) }
-            dl.glossary {
-                @for (term, meaning, _) in terms.into_iter().filter(|(.., needed)| *needed) {
-                    dt { (t.get(term)) } dd { (t.get(meaning)) }
-                }
-            }
-        }
-    }
-}
-
-pub(super) fn statement(t: &Texts) -> Markup {
-    html! { footer { p { (t.get("statement")) } } }
+    let needed = terms.into_iter().filter(|(.., needed)| *needed);
+    let terms = needed.map(|(term, meaning, _)| (t.get(term), t.get(meaning).into())).collect();
+    Block::section(t.get("glossary-heading"), vec![Block::Terms(terms)])
 }

@@ -1,11 +1,10 @@
 //! What the cores did while goodput was counted.
 
-use maud::{Markup, html};
 use model::{ClockRelation, CoreUse, Run, Trial};
 
-use super::table::{self, figures, words};
 use crate::{
     groups::{GoodputGroup, Spread},
+    page::{Block, Column, Text},
     show::{self, or_none},
     texts::Texts,
 };
@@ -14,30 +13,28 @@ use crate::{
 const IDLE: f64 = 1.0;
 
 /// The cores of both ends; once where both are on one machine. Nothing where they were not read.
-pub(super) fn table(run: &Run, groups: &[GoodputGroup<'_>], t: &Texts) -> Markup {
+pub(super) fn section(run: &Run, groups: &[GoodputGroup<'_>], t: &Texts) -> Option<Block> {
     let one_machine = run.bed.clocks == ClockRelation::Same;
-    let rows: Vec<Markup> = groups.iter().flat_map(|group| group_rows(group, one_machine, t)).collect();
+    let rows: Vec<_> = groups.iter().flat_map(|group| group_rows(group, one_machine, t)).collect();
     if rows.is_empty() {
-        return html! {};
+        return None;
     }
-    let head = html! {
-        (words(&t.get("col-configuration")))
-        @if !one_machine { (words(&t.get("col-endpoint"))) }
-        (figures(&t.get("col-core")))
-        (words(&t.get("col-role")))
-        (figures(&t.get("col-busy")))
-        (figures(&t.get("col-softirq")))
-        (figures(&t.get("col-steal")))
-        (figures(&t.get("col-mhz")))
-    };
+    let columns = [
+        Some(Column::long(t.get("col-configuration"))),
+        (!one_machine).then(|| Column::words(t.get("col-endpoint"))),
+        Some(Column::figures(t.get("col-core"))),
+        Some(Column::words(t.get("col-role"))),
+        Some(Column::figures(t.get("col-busy"))),
+        Some(Column::figures(t.get("col-softirq"))),
+        Some(Column::figures(t.get("col-steal"))),
+        Some(Column::figures(t.get("col-mhz"))),
+    ];
     let caption = if one_machine { t.get("cpu-caption-one") } else { t.get("cpu-caption") };
-    html! {
-        h4 { (t.get("cpu-heading")) }
-        (table::table(&caption, &head, &html! { @for row in &rows { (row) } }))
-    }
+    let table = Block::table(caption, columns.into_iter().flatten().collect(), rows);
+    Some(Block::section(t.get("cpu-heading"), vec![table]))
 }
 
-fn group_rows(group: &GoodputGroup<'_>, one_machine: bool, t: &Texts) -> Vec<Markup> {
+fn group_rows(group: &GoodputGroup<'_>, one_machine: bool, t: &Texts) -> Vec<Vec<Text>> {
     let ends = if one_machine { 0..1 } else { 0..2 };
     let of_end = |end: usize| {
         let cores = cores(group, end).into_iter();
@@ -48,19 +45,19 @@ fn group_rows(group: &GoodputGroup<'_>, one_machine: bool, t: &Texts) -> Vec<Mar
     ends.flat_map(of_end).collect()
 }
 
-fn row(group: &GoodputGroup<'_>, end: usize, core: &CoreUse, one_machine: bool, t: &Texts) -> Markup {
-    html! {
-        tr {
-            th.long scope="row" { (show::goodput_configuration(group.spec, t)) }
-            @if !one_machine { td { (or_none(group.trials.first(), |(trial, _)| end_name(trial, end).to_owned())) } }
-            td.n { (core.cpu) }
-            td { (role(group, end, core.cpu, one_machine, t)) }
-            td.n { (format!("{:.1}", core.busy)) }
-            td.n { (format!("{:.1}", core.softirq)) }
-            td.n { (format!("{:.1}", core.steal)) }
-            td.n { (or_none(core.mhz, frequency)) }
-        }
-    }
+fn row(group: &GoodputGroup<'_>, end: usize, core: &CoreUse, one_machine: bool, t: &Texts) -> Vec<Text> {
+    let endpoint = || or_none(group.trials.first(), |(trial, _)| end_name(trial, end).to_owned());
+    let cells = [
+        Some(show::goodput_configuration(group.spec, t)),
+        (!one_machine).then(endpoint),
+        Some(core.cpu.to_string()),
+        Some(role(group, end, core.cpu, one_machine, t)),
+        Some(format!("{:.1}", core.busy)),
+        Some(format!("{:.1}", core.softirq)),
+        Some(format!("{:.1}", core.steal)),
+        Some(or_none(core.mhz, frequency)),
+    ];
+    cells.into_iter().flatten().map(Text::from).collect()
 }
 
 fn frequency([before, after]: [u32; 2]) -> String {

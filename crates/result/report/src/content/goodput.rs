@@ -1,41 +1,38 @@
 //! Goodput: the main table and the figure.
 
-use maud::{Markup, html};
 use model::{Protocol, Run, Trial};
 
 use super::{
     cpu, datagrams,
     schedule::{self, Schedule},
-    table::{figures, table, words},
     tcp,
 };
 use crate::{
     figure,
     groups::{FlowGroup, Spread, flow_groups, goodput_groups, knows_sender},
+    page::{Block, Column, Text},
     show::{self, grouped, or_none},
     texts::Texts,
 };
 
 /// Nothing when no goodput was measured.
-pub(super) fn goodput(run: &Run, t: &Texts) -> Markup {
+pub(super) fn goodput(run: &Run, t: &Texts) -> Vec<Block> {
     let groups = goodput_groups(run);
     if groups.is_empty() {
-        return html! {};
+        return vec![];
     }
     let flows = flow_groups(&groups);
     let is_tcp = flows.iter().any(|flow| flow.spec.protocol == Protocol::Tcp);
-    html! {
-        h3 { (t.get("goodput-heading")) }
-        (goodput_table(&flows, t))
-        @if run.bed.simulated && is_tcp { p { (t.get("goodput-lab-note")) } }
-        div.charts {
-            @if let Some(figure) = figure::goodput_over_time(&flows, t) { (figure) }
-        }
-        (datagrams::table(&flows, t))
-        (schedule::table(&flows.iter().filter_map(|flow| schedule_of(flow, t)).collect::<Vec<_>>(), t))
-        (tcp::table(&flows, t))
-        (cpu::table(run, &groups, t))
-    }
+    let offload = (run.bed.simulated && is_tcp).then(|| Block::Paragraph(t.get("goodput-lab-note").into()));
+    let schedules: Vec<_> = flows.iter().filter_map(|flow| schedule_of(flow, t)).collect();
+    let mut blocks = vec![goodput_table(&flows, t)];
+    blocks.extend(offload);
+    blocks.extend(figure::goodput_over_time(&flows, t).map(Block::Figure));
+    blocks.extend(datagrams::section(&flows, t));
+    blocks.extend(schedule::section(&schedules, t));
+    blocks.extend(tcp::section(&flows, t));
+    blocks.extend(cpu::section(run, &groups, t));
+    vec![Block::section(t.get("goodput-heading"), blocks)]
 }
 
 /// Which columns the table needs.
@@ -45,30 +42,31 @@ struct Columns {
     loss: bool,
 }
 
-fn goodput_table(flows: &[FlowGroup<'_>], t: &Texts) -> Markup {
+fn goodput_table(flows: &[FlowGroup<'_>], t: &Texts) -> Block {
     let any = |protocol: Protocol| flows.iter().any(|flow| flow.spec.protocol == protocol);
     let columns = Columns {
         intervals: flows.iter().any(|flow| flow.mean().is_some_and(|mean| mean.interval.is_some())),
         retransmits: any(Protocol::Tcp),
         loss: any(Protocol::Udp),
     };
-    let head = html! {
-        (words(&t.get("col-traffic")))
-        (words(&t.get("col-direction")))
-        (figures("MTU"))
-        (figures(&t.get("col-trials")))
-        (figures(&t.get("col-mean")))
-        (figures(&t.get("col-mean-spread")))
-        @if columns.intervals { (figures(&t.get("col-interval-mean"))) }
-        (figures(&t.get("col-fastest")))
-        (figures(&t.get("col-slowest")))
-        (figures(&t.get("col-sent")))
-        @if columns.retransmits { (figures(&t.get("col-retransmits"))) }
-        @if columns.loss { (figures(&t.get("col-loss"))) }
-    };
+    let head = [
+        Some(Column::long(t.get("col-traffic"))),
+        Some(Column::words(t.get("col-direction"))),
+        Some(Column::figures("MTU")),
+        Some(Column::figures(t.get("col-trials"))),
+        Some(Column::figures(t.get("col-mean"))),
+        Some(Column::figures(t.get("col-mean-spread"))),
+        columns.intervals.then(|| Column::figures(t.get("col-interval-mean"))),
+        Some(Column::figures(t.get("col-fastest"))),
+        Some(Column::figures(t.get("col-slowest"))),
+        Some(Column::figures(t.get("col-sent"))),
+        columns.retransmits.then(|| Column::figures(t.get("col-retransmits"))),
+        columns.loss.then(|| Column::figures(t.get("col-loss"))),
+    ];
     let unit = Unit::of(flows);
-    let rows = html! { @for flow in flows { (row(flow, &columns, &unit, t)) } };
-    table(&t.with("goodput-caption", &[("unit", &unit.name)]), &head, &rows)
+    let rows = flows.iter().map(|flow| row(flow, &columns, &unit, t)).collect();
+    let caption = t.with("goodput-caption", &[("unit", &unit.name)]);
+    Block::table(caption, head.into_iter().flatten().collect(), rows)
 }
 
 /// One unit for all rates of the table.
@@ -99,29 +97,27 @@ impl Unit {
     }
 }
 
-fn row(flow: &FlowGroup<'_>, columns: &Columns, unit: &Unit, t: &Texts) -> Markup {
+fn row(flow: &FlowGroup<'_>, columns: &Columns, unit: &Unit, t: &Texts) -> Vec<Text> {
     let mean = flow.mean();
     let (slowest, fastest) = flow.seconds().unzip();
     let median_rate = |spread: Option<Spread>| unit.show_or_none(spread.map(|it| it.median));
     let sent = flow.over(|flow| knows_sender(flow).then(|| flow.sent.mean_bps()));
-    html! {
-        tr {
-            th.long scope="row" { (show::goodput_traffic(flow.spec, t)) }
-            td { (show::way(flow.from, flow.to)) }
-            td.n { (or_none(flow.flows.first(), |(result, _)| result.mtu.0.to_string())) }
-            td.n { (flow.flows.len()) }
-            td.n { strong { (median_rate(mean)) } }
-            td.n { (or_none(mean.and_then(|mean| mean.range()), |(low, high)| unit.range(low, high))) }
-            @if columns.intervals {
-                td.n { (or_none(mean.and_then(|mean| mean.interval), |it| unit.range(it.low, it.high))) }
-            }
-            td.n { (unit.show_or_none(fastest)) }
-            td.n { (unit.show_or_none(slowest)) }
-            td.n { (median_rate(sent)) }
-            @if columns.retransmits { td.n { (retransmits(flow)) } }
-            @if columns.loss { td.n { (or_none(flow.loss(), show::percent)) } }
-        }
-    }
+    let interval = || or_none(mean.and_then(|mean| mean.interval), |it| unit.range(it.low, it.high)).into();
+    let cells = [
+        Some(show::goodput_traffic(flow.spec, t).into()),
+        Some(show::way(flow.from, flow.to).into()),
+        Some(or_none(flow.flows.first(), |(result, _)| result.mtu.0.to_string()).into()),
+        Some(flow.flows.len().to_string().into()),
+        Some(Text::strong(median_rate(mean))),
+        Some(or_none(mean.and_then(|mean| mean.range()), |(low, high)| unit.range(low, high)).into()),
+        columns.intervals.then(interval),
+        Some(unit.show_or_none(fastest).into()),
+        Some(unit.show_or_none(slowest).into()),
+        Some(median_rate(sent).into()),
+        columns.retransmits.then(|| retransmits(flow).into()),
+        columns.loss.then(|| or_none(flow.loss(), show::percent).into()),
+    ];
+    cells.into_iter().flatten().collect()
 }
 
 fn retransmits(group: &FlowGroup<'_>) -> String {

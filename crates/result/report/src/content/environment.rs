@@ -1,0 +1,104 @@
+//! The machines: what they are, and whether they stayed so.
+
+use std::collections::BTreeMap;
+
+use model::{
+    Environment, Run,
+    environment::{EndpointFacts, HostFacts, InterfaceFacts},
+};
+
+use crate::{
+    page::{Block, Column, Item, Text},
+    show,
+    texts::Texts,
+};
+
+pub(super) fn environment(run: &Run, t: &Texts) -> Block {
+    let Environment { hosts, endpoints, .. } = &run.before;
+    let mut blocks = stability(run, t);
+    blocks.extend(hosts.iter().flat_map(|host| machine(host, t)));
+    blocks.push(interfaces(endpoints, t));
+    blocks.extend(endpoints.iter().filter_map(|endpoint| {
+        let caption = t.with("settings-endpoint-caption", &[("name", &endpoint.endpoint)]);
+        settings(caption, &endpoint.sysctls)
+    }));
+    Block::section(t.get("environment-heading"), blocks)
+}
+
+fn stability(run: &Run, t: &Texts) -> Vec<Block> {
+    let Some(after) = &run.after else { return vec![Block::Paragraph(t.get("environment-unread").into())] };
+    let differences = run.before.differences(after);
+    if differences.is_empty() {
+        return vec![Block::Paragraph(t.get("environment-same").into())];
+    }
+    let item = |difference| Item { text: Text::code(difference), note: None };
+    vec![
+        Block::Paragraph(Text::strong(t.get("environment-changed"))),
+        Block::List(differences.into_iter().map(item).collect()),
+    ]
+}
+
+fn machine(host: &HostFacts, t: &Texts) -> Vec<Block> {
+    let fact = |key: &str, value: &str| (t.get(key), Text::from(value));
+    let or_none = |text: &str| if text.is_empty() { t.get("none") } else { text.to_owned() };
+    let facts = vec![
+        fact("fact-product", &host.product),
+        fact("fact-hypervisor", &or_none(&host.hypervisor)),
+        fact("fact-cpu", &host.cpu_model),
+        fact("fact-microcode", &host.microcode),
+        fact("fact-architecture", &host.architecture),
+        fact("fact-cpus", &host.cpus.to_string()),
+        fact("fact-isolated", &or_none(&host.isolated_cpus)),
+        fact("fact-numa", &host.numa_nodes.to_string()),
+        fact("fact-memory", &show::memory(host.memory_bytes)),
+        fact("fact-governor", &host.governor),
+        fact("fact-clock", &host.clock_source),
+        fact("fact-os", &host.os),
+        fact("fact-kernel", &host.kernel),
+        fact("fact-command-line", &host.kernel_command_line),
+        (t.get("label-program"), host.wireproof.as_str().into()),
+    ];
+    let caption = t.with("environment-caption", &[("host", &host.hostname)]);
+    let lists =
+        [settings(t.get("settings-caption"), &host.sysctls), settings(t.get("mitigations-caption"), &host.mitigations)];
+    [Block::Facts { caption, rows: facts }].into_iter().chain(lists.into_iter().flatten()).collect()
+}
+
+fn interfaces(endpoints: &[EndpointFacts], t: &Texts) -> Block {
+    let columns = vec![
+        Column::words(t.get("col-endpoint")),
+        Column::words(t.get("endpoint-interface")),
+        Column::words(t.get("endpoint-driver")),
+        Column::figures("MTU"),
+        Column::words("MAC"),
+        Column::words(t.get("col-state")),
+        Column::figures(t.get("col-speed")),
+        Column::long(t.get("endpoint-addresses")),
+    ];
+    let rows = endpoints
+        .iter()
+        .flat_map(|endpoint| endpoint.interfaces.iter().map(|interface| interface_row(&endpoint.endpoint, interface)));
+    Block::table(t.get("endpoint-facts-caption"), columns, rows.collect())
+}
+
+fn interface_row(endpoint: &str, interface: &InterfaceFacts) -> Vec<Text> {
+    vec![
+        endpoint.into(),
+        interface.name.as_str().into(),
+        interface.driver.as_str().into(),
+        interface.mtu.to_string().into(),
+        interface.mac.as_str().into(),
+        interface.state.as_str().into(),
+        show::or_none(interface.speed_mbps, |mbps| show::rate(f64::from(mbps) * 1e6)).into(),
+        interface.addresses.join(", ").into(),
+    ]
+}
+
+/// Long lists, folded away until the reader wants them; nothing for an empty one.
+fn settings(caption: String, settings: &BTreeMap<String, String>) -> Option<Block> {
+    if settings.is_empty() {
+        return None;
+    }
+    let rows = settings.iter().map(|(key, value)| (key.clone(), value.as_str().into())).collect();
+    Some(Block::Folded { summary: caption.clone(), blocks: vec![Block::Facts { caption, rows }] })
+}

@@ -1,0 +1,59 @@
+//! What a report says, a module for each subject. Every form of the report shows the same page.
+
+mod alone;
+mod closing;
+mod cpu;
+mod datagrams;
+mod environment;
+mod goodput;
+mod latency;
+mod limited;
+mod method;
+mod opening;
+mod path;
+mod schedule;
+mod tcp;
+mod topology;
+
+use model::Run;
+
+use crate::{
+    material::Material,
+    page::{Block, Page},
+    texts::Texts,
+};
+
+/// The report of a run.
+pub(crate) fn page(material: &Material<'_>, t: &Texts) -> Page {
+    let (run, outcomes) = (material.run, material.outcomes);
+    let mut blocks = opening::simulated(run, t);
+    blocks.push(opening::verdict(run, outcomes, t));
+    blocks.push(opening::summary(run, t));
+    blocks.push(opening::doubts(run, t));
+    blocks.extend(opening::limits(run, outcomes, t));
+    blocks.push(topology::topology(run, t));
+    blocks.push(method::method(run, t));
+    blocks.push(results(run, t));
+    blocks.push(environment::environment(run, t));
+    blocks.push(closing::glossary(run, t));
+    Page {
+        lang: t.lang,
+        title: t.get("title"),
+        mark: run.bed.simulated.then(|| t.get("simulated")),
+        identity: opening::identity(run, t),
+        blocks,
+        statement: t.get("statement"),
+        reference: run.id.to_string(),
+    }
+}
+
+fn results(run: &Run, t: &Texts) -> Block {
+    let parts = [
+        latency::latency(run, t),
+        goodput::goodput(run, t),
+        path::path(run, t),
+        limited::limited(run, t),
+        alone::alone(run, t),
+    ];
+    Block::section(t.get("results-heading"), parts.into_iter().flatten().collect())
+}

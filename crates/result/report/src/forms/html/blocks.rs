@@ -1,0 +1,116 @@
+//! Blocks and texts as HTML.
+
+use maud::{Markup, html};
+use model::Verdict;
+
+use super::{figures, tables};
+use crate::{
+    forms::numbers::Numbers,
+    lang::Lang,
+    page::{Block, Item, Section, Span, Text},
+    texts::Texts,
+};
+
+/// Shows blocks, with numbers and headings as far as they have got.
+pub(super) struct Blocks<'t> {
+    t: &'t Texts,
+    numbers: Numbers,
+    /// Sections of the first level so far.
+    sections: usize,
+    /// How deep the section is that is being shown; 0 outside of any.
+    depth: usize,
+}
+
+/// Name of a section of the first level within the page, from 1.
+pub(super) fn anchor(section: usize) -> String {
+    format!("section-{section}")
+}
+
+impl<'t> Blocks<'t> {
+    pub(super) fn new(t: &'t Texts) -> Self {
+        Self { t, numbers: Numbers::default(), sections: 0, depth: 0 }
+    }
+
+    pub(super) fn all(&mut self, blocks: &[Block]) -> Markup {
+        html! { @for block in blocks { (self.block(block)) } }
+    }
+
+    fn block(&mut self, block: &Block) -> Markup {
+        match block {
+            Block::Section(section) => self.section(section),
+            Block::Verdict { verdict, word, meaning } => verdict_box(*verdict, word, meaning, self.t),
+            Block::Notice { word, text: words } => html! { p.notice { strong { (word) } " " (text(words, self.t)) } },
+            Block::Paragraph(words) => html! { p { (text(words, self.t)) } },
+            Block::Note(words) => html! { p.note { (text(words, self.t)) } },
+            Block::List(items) => html! { ul { @for item in items { (list_item(item, self.t)) } } },
+            Block::Terms(terms) => html! {
+                dl.terms { @for (term, meaning) in terms { dt { (term) } dd { (text(meaning, self.t)) } } }
+            },
+            Block::Table(table) => tables::table(table, &self.numbers.table(self.t), self.t),
+            Block::Facts { caption, rows } => tables::facts(caption, rows, &self.numbers.table(self.t), self.t),
+            Block::Figure(figure) => figures::figure(figure, &self.numbers.figure(self.t)),
+            Block::Command(command) => html! { pre tabindex="0" { code { (command) } } },
+            Block::Folded { summary, blocks } => html! { details { summary { (summary) } (self.all(blocks)) } },
+        }
+    }
+
+    fn section(&mut self, section: &Section) -> Markup {
+        self.depth += 1;
+        let heading = match self.depth {
+            1 => html! { h2 { (section.title) } },
+            2 => html! { h3 { (section.title) } },
+            _ => html! { h4 { (section.title) } },
+        };
+        let id = (self.depth == 1).then(|| {
+            self.sections += 1;
+            anchor(self.sections)
+        });
+        let markup = html! { section id=[id] { (heading) (self.all(&section.blocks)) } };
+        self.depth -= 1;
+        markup
+    }
+}
+
+fn verdict_box(verdict: Option<Verdict>, word: &str, meaning: &[Text], t: &Texts) -> Markup {
+    let class = verdict.map_or("none", verdict_class);
+    html! {
+        section class=(format!("verdict {class}")) aria-label=(t.get("verdict-heading")) {
+            p.word { (word) }
+            @for words in meaning { p { (text(words, t)) } }
+        }
+    }
+}
+
+fn verdict_class(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Pass => "pass",
+        Verdict::Fail => "fail",
+        Verdict::Inconclusive | Verdict::NotRun => "open",
+    }
+}
+
+fn list_item(item: &Item, t: &Texts) -> Markup {
+    html! {
+        li {
+            (text(&item.text, t))
+            @if let Some(note) = &item.note { span.note { (text(note, t)) } }
+        }
+    }
+}
+
+pub(super) fn text(words: &Text, t: &Texts) -> Markup {
+    html! { @for piece in &words.0 { (span(piece, t)) } }
+}
+
+fn span(piece: &Span, t: &Texts) -> Markup {
+    // What the machine says is English, and shall be read out as such.
+    let english = (t.lang != Lang::En).then_some("en");
+    match piece {
+        Span::Plain(words) => html! { (words) },
+        Span::Strong(words) => html! { strong { (words) } },
+        Span::Quiet(words) => html! { span.quiet { (words) } },
+        Span::Code(words) => html! { code lang=[english] { (words) } },
+        Span::Verdict(verdict, words) => html! { span class=(format!("mark {}", verdict_class(*verdict))) { (words) } },
+        Span::Link { to, words } => html! { a href=(to) { (words) } },
+    }
+}

@@ -1,0 +1,61 @@
+//! Figures as HTML: drawings that can be read out.
+
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+use maud::{Markup, PreEscaped, html};
+
+use crate::{
+    figure::swatch,
+    forms::numbers::Number,
+    page::{Drawing, Figure, PhotoKind},
+};
+
+/// A drawing wider than this scrolls sideways on a phone instead of shrinking until nobody can read it.
+const NARROW: u32 = 640;
+
+pub(super) fn figure(figure: &Figure, number: &Number) -> Markup {
+    html! {
+        figure {
+            figcaption { b.number { (number.words) } " " strong { (figure.caption) } " " span.note { (figure.note) } }
+            (drawing(figure, number.count))
+            @if !figure.legend.is_empty() {
+                ul.legend { @for entry in &figure.legend { li { (swatch_of(entry.style)) (entry.name) } } }
+            }
+        }
+    }
+}
+
+fn drawing(figure: &Figure, number: u32) -> Markup {
+    match &figure.drawing {
+        Drawing::Svg { width, height, content } => {
+            let (title, description) = (format!("figure-{number}-title"), format!("figure-{number}-description"));
+            let svg = html! {
+                svg viewBox=(format!("0 0 {width} {height}")) role="img" aria-labelledby=(title)
+                    aria-describedby=(description) {
+                    title id=(title) { (figure.caption) }
+                    desc id=(description) { (figure.description) }
+                    (PreEscaped(content))
+                }
+            };
+            if *width > NARROW {
+                html! { div.scroll.wide role="region" aria-label=(figure.caption) tabindex="0" { (svg) } }
+            } else {
+                svg
+            }
+        }
+        Drawing::Photo { bytes, kind } => {
+            html! { img src=(format!("data:{};base64,{}", mime(*kind), BASE64_STANDARD.encode(bytes))) alt=(figure.description); }
+        }
+    }
+}
+
+fn swatch_of(style: usize) -> Markup {
+    let Drawing::Svg { width, height, content } = swatch(style) else { return html! {} };
+    html! { svg.swatch viewBox=(format!("0 0 {width} {height}")) aria-hidden="true" { (PreEscaped(content)) } }
+}
+
+fn mime(kind: PhotoKind) -> &'static str {
+    match kind {
+        PhotoKind::Png => "image/png",
+        PhotoKind::Jpeg => "image/jpeg",
+    }
+}

@@ -1,0 +1,114 @@
+//! One HTML file with everything in it, for a screen, a phone, paper and a screen reader.
+
+mod blocks;
+mod figures;
+mod tables;
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use self::blocks::Blocks;
+use crate::{
+    content,
+    lang::Lang,
+    material::Material,
+    page::{Block, Page},
+    texts::Texts,
+};
+
+const STYLE: &str = include_str!("style.css");
+
+/// The report as one HTML file, which refers to nothing outside itself.
+pub fn html(material: &Material<'_>, lang: Lang) -> String {
+    let t = Texts::of(lang);
+    document(&content::page(material, t), t).into_string()
+}
+
+fn document(page: &Page, t: &Texts) -> Markup {
+    // What stands before the first section is for readers in a hurry; the contents follow it.
+    let first = page.blocks.iter().position(|block| matches!(block, Block::Section(_))).unwrap_or(page.blocks.len());
+    let (opening, sections) = page.blocks.split_at(first);
+    let mut blocks = Blocks::new(t);
+    html! {
+        (DOCTYPE)
+        html lang=(page.lang) {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { (page.title) " – " (page.reference) }
+                style { (PreEscaped(STYLE)) (PreEscaped(sheets(page))) }
+            }
+            body {
+                header {
+                    h1 { (page.title) }
+                    (identity(&page.identity))
+                }
+                main {
+                    (blocks.all(opening))
+                    (contents(sections, t))
+                    (blocks.all(sections))
+                }
+                footer {
+                    p { (page.statement) }
+                    p { code { (page.reference) } @if let Some(mark) = &page.mark { " – " (mark) } }
+                }
+            }
+        }
+    }
+}
+
+fn identity(rows: &[(String, String)]) -> Markup {
+    html! {
+        dl.identity {
+            @for (label, value) in rows {
+                dt { (label) }
+                @if value.is_empty() { dd.blank {} } @else { dd { (value) } }
+            }
+        }
+    }
+}
+
+/// Links to the sections of the first level.
+fn contents(blocks: &[Block], t: &Texts) -> Markup {
+    let sections = blocks.iter().filter_map(|block| match block {
+        Block::Section(section) => Some(&section.title),
+        _ => None,
+    });
+    html! {
+        nav.contents aria-label=(t.get("contents-heading")) {
+            ol {
+                @for (number, title) in (1..).zip(sections) {
+                    li { a href=(format!("#{}", blocks::anchor(number))) { (title) } }
+                }
+            }
+        }
+    }
+}
+
+/// What the margins of each printed sheet say: the mark, the run and the number of the sheet.
+fn sheets(page: &Page) -> String {
+    let mark = page.mark.as_ref().map_or(String::new(), |mark| format!("@top-right {{ content: {} }}", quoted(mark)));
+    format!(
+        "@page {{ {mark} @bottom-left {{ content: {} }} @bottom-right {{ content: counter(page) \" / \" counter(pages) }} }}",
+        quoted(&page.reference)
+    )
+}
+
+/// A CSS string. What could end it, or the style sheet, is written by its number.
+fn quoted(words: &str) -> String {
+    let escape = |c: char| match c {
+        '"' | '\\' | '<' | '\n' => format!("\\{:x} ", u32::from(c)),
+        c => c.to_string(),
+    };
+    format!("\"{}\"", words.chars().map(escape).collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_words_end_the_style_sheet() {
+        assert_eq!(quoted("a \"b\" </style>"), "\"a \\22 b\\22  \\3c /style>\"");
+    }
+}

@@ -1,0 +1,65 @@
+//! Tables that scroll in their own box, also by keyboard.
+
+use maud::{Markup, html};
+
+use super::blocks::text;
+use crate::{
+    forms::numbers::Number,
+    page::{ColumnKind, Table, Text},
+    texts::Texts,
+};
+
+pub(super) fn table(table: &Table, number: &Number, t: &Texts) -> Markup {
+    let classes: Vec<_> = table.columns.iter().map(|column| class(column.kind)).collect();
+    html! {
+        div.scroll role="region" aria-label=(table.caption) tabindex="0" {
+            table {
+                (caption(&table.caption, number))
+                thead {
+                    tr { @for (column, class) in table.columns.iter().zip(&classes) { th class=[class] scope="col" { (column.head) } } }
+                }
+                tbody { @for cells in &table.rows { (row(cells, &classes, t)) } }
+            }
+        }
+    }
+}
+
+fn class(kind: ColumnKind) -> Option<&'static str> {
+    match kind {
+        ColumnKind::Words => None,
+        ColumnKind::Long => Some("long"),
+        ColumnKind::Figures => Some("n"),
+    }
+}
+
+/// The first cell names its row.
+fn row(cells: &[Text], classes: &[Option<&str>], t: &Texts) -> Markup {
+    html! {
+        tr {
+            @for (index, (cell, class)) in cells.iter().zip(classes).enumerate() {
+                @if index == 0 { th class=[class] scope="row" { (text(cell, t)) } }
+                @else { td class=[class] { (text(cell, t)) } }
+            }
+        }
+    }
+}
+
+/// Two columns without a head; rows without a value are left out.
+pub(super) fn facts(words: &str, rows: &[(String, Text)], number: &Number, t: &Texts) -> Markup {
+    html! {
+        div.scroll role="region" aria-label=(words) tabindex="0" {
+            table.facts {
+                (caption(words, number))
+                tbody {
+                    @for (label, value) in rows.iter().filter(|(_, value)| !value.is_empty()) {
+                        tr { th scope="row" { (label) } td { (text(value, t)) } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn caption(words: &str, number: &Number) -> Markup {
+    html! { caption { span { b.number { (number.words) } " " (words) } } }
+}

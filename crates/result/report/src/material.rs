@@ -1,0 +1,19 @@
+//! What a report is made of.
+
+use model::{LimitOutcome, Run};
+
+/// Everything a report is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct Material<'a> {
+    /// What was measured.
+    pub run: &'a Run,
+    /// What its limits say.
+    pub outcomes: &'a [LimitOutcome],
+}
+
+impl<'a> Material<'a> {
+    /// A run and what its limits say, nothing beside them.
+    pub fn of(run: &'a Run, outcomes: &'a [LimitOutcome]) -> Self {
+        Self { run, outcomes }
+    }
+}

@@ -1,0 +1,5 @@
+# Numbers, and what a page is made of whatever it says.
+
+contents-heading = Contents
+figure-number = Figure { $number }
+table-number = Table { $number }
