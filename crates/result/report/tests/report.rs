@@ -39,8 +39,8 @@ fn texts(html: &str) -> Vec<String> {
 /// Every text file of a language.
 fn all_texts(lang: &str) -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("texts").join(lang);
-    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    files.map(|path| fs::read_to_string(path).unwrap()).collect()
+    let files = fs::read_dir(folder).expect("the texts are there").map(|entry| entry.expect("a file").path());
+    files.map(|path| fs::read_to_string(path).expect("it is text")).collect()
 }
 
 /// The fixed words of a text file, values cut out, that are long enough to be told from names and units.

@@ -18,6 +18,6 @@ pub(super) fn topology(run: &Run, t: &Texts) -> Block {
 fn why_these_cores(endpoint: &Endpoint, t: &Texts) -> Option<Block> {
     let cpus: Vec<String> = endpoint.cpus.iter().map(ToString::to_string).collect();
     let words = t.with("endpoint-cpu-why", &[("name", &endpoint.name), ("cpus", &cpus.join(", "))]);
-    let why = || Text::from(words).and(Span::Code(endpoint.cpus_why.clone()));
+    let why = || Text::from(format!("{words} ")).and(Span::Code(endpoint.cpus_why.clone()));
     (!endpoint.cpus_why.is_empty()).then(|| Block::Note(why()))
 }
