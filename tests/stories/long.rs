@@ -75,6 +75,78 @@ fn an_interrupt_keeps_the_seconds_of_the_trial_under_way() {
     before.assert_same();
 }
 
+/// The only trial of a run, as it is stored.
+fn only_trial(desk: &Desk) -> Value {
+    let done = desk.run(&["report", "last", "--json", "--out", desk.path("now").to_str().unwrap()]);
+    if done.status == 0 { done.json()["trials"][0].clone() } else { Value::Null }
+}
+
+/// Round trips for half a minute.
+const ROUND_TRIPS: [&str; 8] = ["latency", "--frame-sizes", "64", "--duration", "30 s", "--repeats", "1", "--json"];
+
+fn send_signal(signal: &str, pid: u32) {
+    assert!(Command::new("kill").args([signal, &pid.to_string()]).status().unwrap().success());
+}
+
+/// What was kept of round trips that were cut off after a few seconds.
+fn assert_kept(trial: &Value) {
+    let (sent, n) = (trial["sent"].as_u64().unwrap(), trial["rtt_ns"]["n"].as_u64().unwrap());
+    assert!(sent > 10_000 && n == sent, "{trial}");
+    assert!(trial["rtt_ns"]["p99"].as_u64().unwrap() > 500 && trial["achieved_pps"].as_f64().unwrap() > 1000.0);
+    // Replies that were out may still have come: then nobody knows what is lost.
+    assert!(trial["lost"].is_null() || trial["lost"] == 0, "{trial}");
+    assert!(trial["duration_s"].as_f64().unwrap() >= 2.0, "{trial}");
+    assert!(trial["doubts"].to_string().contains("unfinished"), "{trial}");
+}
+
+#[test]
+fn round_trips_that_are_killed_keep_what_they_have() {
+    let desk = Desk::new();
+    let before = Snapshot::take();
+    // Whoever dies: the controller, the near end's agent, the far end's.
+    for (victim, rate) in [(0, None), (2, Some("10 kpps")), (3, Some("10 kpps"))] {
+        let rate: Vec<&str> = rate.iter().flat_map(|rate| ["--rate", rate]).collect();
+        let mut run = desk.start(&[ROUND_TRIPS.as_slice(), &rate].concat());
+        thread::sleep(Duration::from_secs(8));
+        let mut all = [vec![run.id()], children(run.id())].concat();
+        all.sort_unstable();
+        assert_eq!(all.len(), 4, "a controller and three agents");
+        send_signal("-KILL", all[victim]);
+        run.wait().unwrap();
+        assert_kept(&only_trial(&desk));
+        before.assert_same();
+    }
+}
+
+#[test]
+fn round_trips_that_are_interrupted_keep_what_they_have() {
+    let desk = Desk::new();
+    let run = desk.start(&ROUND_TRIPS);
+    thread::sleep(Duration::from_secs(8));
+    send_signal("-INT", run.id());
+    let ended = crate::program::done(run.wait_with_output().unwrap());
+    assert_eq!(ended.status, 130, "{}", ended.err);
+    assert_kept(&ended.json()["trials"][0]);
+    assert_kept(&only_trial(&desk));
+}
+
+#[test]
+fn datagrams_that_are_killed_keep_their_counts() {
+    let desk = Desk::new();
+    let words = ["goodput", "--protocol", "udp", "--rate", "200 Mbit/s", "--duration", "30 s", "--repeats", "1"];
+    let mut run = desk.start(&words);
+    thread::sleep(Duration::from_secs(9));
+    send_signal("-KILL", run.id());
+    run.wait().unwrap();
+    let trial = only_trial(&desk);
+    let flow = &trial["flows"][0];
+    assert!(flow["datagrams_received"].as_u64().unwrap() > 50_000, "{trial}");
+    assert_eq!((&flow["duplicated"], &flow["corrupt"]), (&0.into(), &0.into()), "{trial}");
+    // Only the sender knows what it sent.
+    assert!(flow["lost"].is_null() && flow["datagrams_sent"].is_null(), "{trial}");
+    assert!(trial["doubts"].to_string().contains("unfinished"), "{trial}");
+}
+
 #[test]
 fn the_controller_of_a_long_trial_takes_next_to_nothing() {
     let desk = Desk::new();

@@ -106,9 +106,9 @@ pub enum Doubt {
         /// Bytes granted.
         granted: u64,
     },
-    /// The trial did not come to its end; its whole seconds until then are kept.
+    /// The trial did not come to its end; what it had until then is kept.
     Unfinished {
-        /// Whole seconds there are.
+        /// Whole seconds of the counted time that there are.
         seconds: u64,
     },
     /// A core of the two ends was busy with something else: during the trial, or before or after all of them.

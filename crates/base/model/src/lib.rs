@@ -35,7 +35,7 @@ pub use probe::{
 pub use run::{Run, RunId};
 pub use trial::{
     Flow, GoodputReceived, GoodputResult, GoodputSent, GoodputSide, LatencyResult, Measured, PathResult, SideFigures,
-    TimeSummary, Trial,
+    SoFar, TimeSummary, Trial,
 };
 pub use units::{BitRate, Bytes, Mtu, Nanos, PacketRate};
 pub use verdict::{Interval, LimitOutcome, Verdict};

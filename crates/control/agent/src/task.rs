@@ -7,15 +7,18 @@ use std::{
         mpsc::{self, Receiver, RecvTimeoutError, Sender},
     },
     thread::{self, JoinHandle},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use kernel::{clock, cpu};
-use model::Nanos;
+use model::{Nanos, SoFar};
 use probe::{Control, ProbeError};
 use protocol::{FromAgent, Outcome, Task};
 
 use crate::{outbox::Outbox, window::Counters};
+
+/// How often it is asked what there is so far: seldom enough to cost next to nothing.
+const SO_FAR: Duration = Duration::from_secs(2);
 
 /// A measurement under way.
 pub(crate) struct Running {
@@ -24,6 +27,7 @@ pub(crate) struct Running {
     start: Sender<Nanos>,
     thread: JoinHandle<()>,
     told: f64,
+    asked: Instant,
 }
 
 impl Running {
@@ -32,7 +36,7 @@ impl Running {
         let (start, started) = mpsc::channel();
         let watched = Arc::clone(&control);
         let thread = thread::spawn(move || perform(id, &task, &started, &watched, &outbox));
-        Self { id, control, start, thread, told: 0.0 }
+        Self { id, control, start, thread, told: 0.0, asked: Instant::now() }
     }
 
     pub(crate) fn start(&self, at: Nanos) {
@@ -49,11 +53,19 @@ impl Running {
     }
 
     pub(crate) fn tell_progress(&mut self, outbox: &Outbox) {
-        let (fraction, seconds) = (self.control.fraction(), self.control.take_seconds());
-        if fraction > self.told || !seconds.is_empty() {
+        let (fraction, seconds, so_far) = (self.control.fraction(), self.control.take_seconds(), self.so_far());
+        if fraction > self.told || !seconds.is_empty() || so_far.is_some() {
             self.told = fraction;
-            outbox.send(&FromAgent::Progress { id: self.id, fraction, seconds });
+            outbox.send(&FromAgent::Progress { id: self.id, fraction, seconds, so_far });
         }
+    }
+
+    fn so_far(&mut self) -> Option<SoFar> {
+        if self.asked.elapsed() < SO_FAR {
+            return None;
+        }
+        self.asked = Instant::now();
+        self.control.so_far()
     }
 }
 

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use model::{
-    Bed, Change, CoreUse, CpuFacts, EndCounters, Nanos, ProbeSpec, Seat, Side, SideFigures,
+    Bed, Change, CoreUse, CpuFacts, EndCounters, Nanos, ProbeSpec, Seat, Side, SideFigures, SoFar,
     environment::{EndpointFacts, HostFacts},
 };
 use serde::{Deserialize, Serialize};
@@ -86,6 +86,8 @@ pub enum FromAgent {
         fraction: f64,
         /// Goodput of each whole second that came since the last progress, in bit/s. Never left out.
         seconds: Vec<f64>,
+        /// What there would be if it ended now, in the place of what was told before; only every few seconds.
+        so_far: Option<SoFar>,
     },
     /// The figures. Never left out.
     Result {

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use bed::{Alone, Session};
-use model::{Doubt, ProbeSpec, Run, Side, Trial, plan::Step};
+use model::{Doubt, ProbeSpec, Run, Side, SoFar, Trial, plan::Step};
 
 use crate::{
     conduct::now,
@@ -53,4 +53,5 @@ struct Unwatched;
 impl Watch for Unwatched {
     fn progress(&mut self, _fraction: f64) {}
     fn seconds(&mut self, _side: Side, _bps: &[f64]) {}
+    fn so_far(&mut self, _side: Side, _so_far: SoFar) {}
 }

@@ -167,8 +167,8 @@ fn trial(
             }
             None => (None, failed(RunError::Confused { step: name })),
         },
-        Err(NoResult::Interrupted) => (follower.so_far(), Some(Ending::Interrupted)),
-        Err(NoResult::Failed(error)) => (follower.so_far(), failed(RunError::Trial { step: name, error })),
+        Err(NoResult::Interrupted) => (follower.unfinished(), Some(Ending::Interrupted)),
+        Err(NoResult::Failed(error)) => (follower.unfinished(), failed(RunError::Trial { step: name, error })),
     }
 }
 

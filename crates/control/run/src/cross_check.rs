@@ -90,7 +90,7 @@ pub(crate) fn crossed_messages(
         let (_, payload) = passed(counters, way, headers)?;
         let messages = payload / u64::from(result.payload_size.0.max(1));
         // Answers that were lost on their way back were answers all the same.
-        let least = answered.saturating_sub(result.lost);
+        let least = answered.saturating_sub(result.lost.unwrap_or_default());
         let agrees = messages as f64 >= least as f64 - slack && messages as f64 <= most as f64 + slack;
         (!agrees).then(|| (endpoint.to_owned(), answered, messages))
     })

@@ -1,11 +1,11 @@
 //! Follows a trial while it is under way, so that nothing of a long one is lost.
 
-use model::{Run, Side, Trial, plan::Step};
+use model::{Run, Side, SoFar, Trial, plan::Step};
 
 use crate::{
     conduct::Observer,
     measure::Watch,
-    trial::{Heading, unfinished},
+    trial::{Heading, Told, unfinished},
 };
 
 /// How many whole seconds may pass before they are kept.
@@ -17,18 +17,24 @@ pub(crate) struct Follower<'a> {
     step: &'a Step,
     pub(crate) heading: Heading,
     observer: &'a mut dyn Observer,
-    /// As the near and the far side received them, in bit/s.
-    seconds: [Vec<f64>; 2],
-    told: usize,
+    told: Told,
+    /// Whole seconds that were kept.
+    kept: usize,
 }
 
 impl<'a> Follower<'a> {
     pub(crate) fn new(run: &'a Run, step: &'a Step, heading: Heading, observer: &'a mut dyn Observer) -> Self {
-        Self { run, step, heading, observer, seconds: Default::default(), told: 0 }
+        Self { run, step, heading, observer, told: Told::default(), kept: 0 }
     }
 
-    pub(crate) fn so_far(&self) -> Option<Trial> {
-        unfinished(&self.heading, self.step, &self.run.bed, &self.seconds)
+    fn keep(&mut self) {
+        if let Some(trial) = self.unfinished() {
+            self.observer.unfinished(&self.run.id, &trial);
+        }
+    }
+
+    pub(crate) fn unfinished(&self) -> Option<Trial> {
+        unfinished(&self.heading, self.step, &self.run.bed, &self.told)
     }
 }
 
@@ -38,18 +44,28 @@ impl Watch for Follower<'_> {
     }
 
     fn seconds(&mut self, side: Side, bps: &[f64]) {
-        let [near, far] = &mut self.seconds;
+        let [near, far] = &mut self.told.seconds;
         match side {
             Side::Near => near.extend(bps),
             Side::Far => far.extend(bps),
         }
         let passed = near.len().max(far.len());
-        if passed < self.told + KEEP_EVERY {
+        if passed < self.kept + KEEP_EVERY {
             return;
         }
-        if let Some(trial) = self.so_far() {
-            self.told = passed;
-            self.observer.unfinished(&self.run.id, &trial);
+        self.kept = passed;
+        self.keep();
+    }
+
+    /// Whole seconds say by themselves when to keep them; round trips are kept whenever some are told.
+    fn so_far(&mut self, side: Side, so_far: SoFar) {
+        let is_latency = matches!(so_far, SoFar::Latency { .. });
+        match side {
+            Side::Near => self.told.latest[0] = Some(so_far),
+            Side::Far => self.told.latest[1] = Some(so_far),
+        }
+        if is_latency {
+            self.keep();
         }
     }
 }

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use model::{Bed, ClockRelation, Endpoint, Nanos, ProbeSpec, Seat, Side};
+use model::{Bed, ClockRelation, Endpoint, Nanos, ProbeSpec, Seat, Side, SoFar};
 use protocol::{AgentError, AgentLink, CANCEL, Failure, Fault, FromAgent, Outcome, Task, ToAgent};
 
 /// Opening sockets and connecting is done in this time.
@@ -44,6 +44,8 @@ pub(crate) trait Watch {
     fn progress(&mut self, fraction: f64);
     /// Goodput of whole seconds, in bit/s, as they pass at this side.
     fn seconds(&mut self, side: Side, bps: &[f64]);
+    /// What this side has so far, in the place of what it told before.
+    fn so_far(&mut self, side: Side, so_far: SoFar);
 }
 
 /// Runs one probe between the two ends and brings back both sides' figures.
@@ -112,6 +114,9 @@ fn pass_on(near: &mut Party<'_>, far: &mut Party<'_>, watch: &mut dyn Watch) {
         if !news.seconds.is_empty() {
             watch.seconds(side, &std::mem::take(&mut news.seconds));
         }
+        if let Some(so_far) = news.so_far.take() {
+            watch.so_far(side, so_far);
+        }
     }
 }
 
@@ -142,6 +147,7 @@ struct News {
     fraction: f64,
     /// Not passed on yet.
     seconds: Vec<f64>,
+    so_far: Option<SoFar>,
 }
 
 struct Ready {
@@ -184,9 +190,10 @@ impl Party<'_> {
             Some(FromAgent::Ready { id, address, now }) if id == self.id => {
                 self.ready = Some(Ready { address, agent_clock: now, heard: Instant::now() });
             }
-            Some(FromAgent::Progress { id, fraction, seconds }) if id == self.id => {
+            Some(FromAgent::Progress { id, fraction, seconds, so_far }) if id == self.id => {
                 self.news.fraction = fraction;
                 self.news.seconds.extend(seconds);
+                self.news.so_far = so_far.or(self.news.so_far.take());
             }
             Some(FromAgent::Result { id, outcome }) if id == self.id => self.outcome = Some(outcome),
             Some(FromAgent::Done { id }) if id == self.id => self.done = true,

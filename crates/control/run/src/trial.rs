@@ -11,7 +11,7 @@ use protocol::Outcome;
 
 pub(crate) use self::{
     doubts::{OTHER_LOAD, path_not_proven},
-    unfinished::unfinished,
+    unfinished::{Told, unfinished},
 };
 use crate::measure::Outcomes;
 

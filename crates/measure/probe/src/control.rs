@@ -3,13 +3,15 @@
 use std::{
     net::{Shutdown, TcpStream},
     sync::{
-        Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
     },
 };
 
+use model::SoFar;
+
 /// Stops a measuring side and tells how far it is. Reading and writing it costs the measuring loop next to nothing.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Control {
     stop: AtomicBool,
     done: AtomicU64,
@@ -18,6 +20,17 @@ pub struct Control {
     seconds: Mutex<Vec<f64>>,
     /// A stream that a call may sleep on for as long as it takes.
     sleeper: Mutex<Option<TcpStream>>,
+    /// Who knows what there is so far.
+    clerk: Mutex<Option<Clerk>>,
+}
+
+/// Who knows what a side has so far, beside the thread that measures.
+pub(crate) type Clerk = Arc<Mutex<dyn Summary>>;
+
+/// Makes figures of what a side has so far.
+pub(crate) trait Summary: Send {
+    /// What there would be if it ended now; `None` where there is nothing new.
+    fn so_far(&mut self) -> Option<SoFar>;
 }
 
 /// While it lives, stopping wakes the call that sleeps on its stream.
@@ -46,6 +59,18 @@ impl Control {
     /// Goodput of each whole second since the last call, in bit/s: so that a long trial that is cut off leaves them behind.
     pub fn take_seconds(&self) -> Vec<f64> {
         std::mem::take(&mut *self.seconds.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// What there would be if the measurement ended now; `None` where there is nothing new. The work for it is done by the
+    /// thread that asks.
+    pub fn so_far(&self) -> Option<SoFar> {
+        let clerk = self.clerk.lock().unwrap_or_else(PoisonError::into_inner).clone()?;
+        clerk.lock().unwrap_or_else(PoisonError::into_inner).so_far()
+    }
+
+    /// From now on this one knows what there is so far; `None` when all is over.
+    pub(crate) fn set_clerk(&self, clerk: Option<Clerk>) {
+        *self.clerk.lock().unwrap_or_else(PoisonError::into_inner) = clerk;
     }
 
     pub(crate) fn second(&self, bps: f64) {

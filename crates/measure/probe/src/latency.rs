@@ -14,6 +14,7 @@ mod pipe;
 mod recent;
 mod schedule;
 mod server;
+mod so_far;
 mod stages;
 mod talk;
 

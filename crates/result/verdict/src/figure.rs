@@ -62,7 +62,7 @@ pub(crate) fn range(metric: Metric, trial: &Trial) -> Option<Range> {
 /// What an RTT figure is at least when replies are missing. Each of these took longer than the timeout, so to leave the
 /// trial out, or to judge by the replies that came, would flatter.
 fn at_least(metric: Metric, spec: &LatencySpec, result: &LatencyResult) -> Option<f64> {
-    let (n, missing) = (result.rtt_ns.n, result.lost + result.late);
+    let (n, missing) = (result.rtt_ns.n, result.missing());
     if missing == 0 {
         return None;
     }
@@ -83,7 +83,7 @@ fn at_least(metric: Metric, spec: &LatencySpec, result: &LatencyResult) -> Optio
 /// The mean if each reply that came had been the fastest and each missing one had only just been late.
 fn mean_at_least(result: &LatencyResult, timeout: f64) -> f64 {
     let n = result.rtt_ns.n as f64;
-    let missing = (result.lost + result.late) as f64;
+    let missing = result.missing() as f64;
     let fastest = result.rtt_ns.min.unwrap_or(0) as f64;
     ((n - missing) * fastest + missing * timeout) / n
 }

@@ -10,7 +10,7 @@ pub use culprit::culprit;
 use figure::{Range, range};
 pub use limited::{limited_by, loss_at};
 use model::{
-    Doubt, Interval, Limit, LimitOutcome, Plan, ProbeSpec, Trial, Verdict,
+    Interval, Limit, LimitOutcome, Plan, ProbeSpec, Trial, Verdict,
     plan::{Bound, Quantity},
 };
 
@@ -42,16 +42,11 @@ fn judge_limit(limit: &Limit, probes: &[ProbeSpec], trials: &[Trial]) -> Vec<Lim
         return vec![outcome(limit, selected(limit), &[])];
     }
     let judge_probe = |spec: &ProbeSpec| {
-        let of_probe = trials.iter().filter(|trial| trial.measured.spec() == *spec && is_whole(trial));
+        let of_probe = trials.iter().filter(|trial| trial.measured.spec() == *spec && trial.is_whole());
         let ranges: Vec<_> = of_probe.filter_map(|trial| range(limit.metric, trial)).collect();
         outcome(limit, spec.to_string(), &ranges)
     };
     matched.into_iter().map(judge_probe).collect()
-}
-
-/// A trial that was cut off is no trial of what was asked for.
-fn is_whole(trial: &Trial) -> bool {
-    !trial.doubts.iter().any(|doubt| matches!(doubt, Doubt::Unfinished { .. }))
 }
 
 /// What follows from the figure's range in each trial. Median and interval are stated only where they are known: a

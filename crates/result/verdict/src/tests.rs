@@ -62,7 +62,7 @@ fn latency(rtt_ns: TimeSummary) -> LatencyResult {
         payload_size: PayloadSize(18),
         tcp_timestamps: false,
         sent: rtt_ns.n,
-        lost: u64::from(rtt_ns.max.is_none()),
+        lost: Some(rtt_ns.max.is_none().into()),
         late: 0,
         reordered: 0,
         duplicated: 0,
@@ -252,7 +252,7 @@ fn when_no_reply_came_every_supported_figure_is_over_the_timeout() {
     let mut none = trials(&plan, &vec![TimeSummary { n: 1000, ..TimeSummary::default() }; 6], &[]);
     for trial in &mut none {
         let Measured::Latency { result, .. } = &mut trial.measured else { continue };
-        result.lost = 1000;
+        result.lost = Some(1000);
     }
     let verdicts: Vec<_> = judge(&plan, &none).iter().map(|outcome| outcome.verdict).collect();
     assert_eq!(verdicts, [Verdict::Fail, Verdict::Fail]);

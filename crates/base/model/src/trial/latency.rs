@@ -16,8 +16,8 @@ pub struct LatencyResult {
     pub tcp_timestamps: bool,
     /// Messages sent, warm-up not counted.
     pub sent: u64,
-    /// Replies that never came.
-    pub lost: u64,
+    /// Replies that never came; `None` where the trial was cut off while replies were out, which may still have come.
+    pub lost: Option<u64>,
     /// Replies that came after the timeout.
     pub late: u64,
     /// Replies that came after the reply to a later message (RFC 4737).
@@ -55,6 +55,13 @@ pub struct LatencyResult {
     pub clock_cost_ns: f64,
     /// The whole sample: HDR histogram in nanoseconds, V2 encoding, base64.
     pub histogram: String,
+}
+
+impl LatencyResult {
+    /// Replies that are known not to have come in time.
+    pub fn missing(&self) -> u64 {
+        self.lost.unwrap_or_default() + self.late
+    }
 }
 
 /// What a sample of times supports. A percentile p is there only if n(1-p) ≥ 10; mean and maximum only if no reply is

@@ -95,6 +95,28 @@ pub enum SideFigures {
     },
 }
 
+/// What one side of a probe has in the middle of a trial.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "so_far", rename_all = "lowercase")]
+pub enum SoFar {
+    /// The near side of a latency probe.
+    Latency {
+        /// How long the counted time has lasted.
+        seconds: f64,
+        /// What there would be if it ended now.
+        result: Box<LatencyResult>,
+    },
+    /// A receiver of datagrams: what it counted beside the bytes of each second, which travel by themselves.
+    Goodput(Box<GoodputReceived>),
+}
+
+impl Trial {
+    /// Whether it came to its end: one that was cut off is no trial of what was asked for.
+    pub fn is_whole(&self) -> bool {
+        !self.doubts.iter().any(|doubt| matches!(doubt, Doubt::Unfinished { .. }))
+    }
+}
+
 impl Measured {
     /// The probe with its parameters.
     pub fn spec(&self) -> ProbeSpec {

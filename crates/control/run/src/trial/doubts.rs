@@ -110,8 +110,8 @@ fn packets_disagree((endpoint, program, interface): (String, u64, u64)) -> Doubt
 
 fn of_latency(spec: &LatencySpec, result: &LatencyResult, from: &Endpoint) -> Vec<Doubt> {
     let mut doubts = Vec::new();
-    if result.lost + result.late > 0 {
-        doubts.push(Doubt::RepliesMissing { lost: result.lost, late: result.late });
+    if result.missing() > 0 {
+        doubts.push(Doubt::RepliesMissing { lost: result.lost.unwrap_or_default(), late: result.late });
     }
     doubts.extend(result.intended_pps.and_then(|intended| too_slow(intended, result.achieved_pps)));
     doubts.extend(behind_schedule(result));

@@ -1,56 +1,162 @@
-//! What is kept of a long trial while it is under way, or when it is cut off.
+//! What is kept of a long trial while it is under way, or when it is cut off. Pure.
 
 use model::{
-    Doubt, EndCounters, Endpoint, Flow, GoodputReceived, GoodputResult, GoodputSent, GoodputSpec, Measured, ProbeSpec,
-    Trial, bed::Bed, plan::Step,
+    Doubt, EndCounters, Endpoint, Flow, GoodputReceived, GoodputResult, GoodputSent, GoodputSpec, LatencySpec,
+    Measured, ProbeSpec, SoFar, Trial, bed::Bed, plan::Step,
 };
 
-use super::Heading;
+use super::{Heading, doubts};
 
-/// The trial as far as its whole seconds go (in bit/s, as the near and the far side received them); `None` where there
-/// are none, or the probe counts no seconds.
-pub(crate) fn unfinished(heading: &Heading, step: &Step, bed: &Bed, seconds: &[Vec<f64>; 2]) -> Option<Trial> {
-    let ([from, to], ProbeSpec::Goodput(spec)) = (bed.endpoints.as_slice(), &step.spec) else { return None };
-    let [near, far] = seconds;
+/// What both sides of a trial have told on the way (near, far).
+#[derive(Default)]
+pub(crate) struct Told {
+    /// Whole seconds as they were received, in bit/s.
+    pub(crate) seconds: [Vec<f64>; 2],
+    /// All else, as it was told last.
+    pub(crate) latest: [Option<SoFar>; 2],
+}
+
+/// The trial as far as it is known; `None` where nothing is, or the probe tells nothing on the way.
+pub(crate) fn unfinished(heading: &Heading, step: &Step, bed: &Bed, told: &Told) -> Option<Trial> {
+    let [from, to] = bed.endpoints.as_slice() else { return None };
+    let (measured, seconds) = match &step.spec {
+        ProbeSpec::Latency(spec) => latency(spec, told)?,
+        ProbeSpec::Goodput(spec) => goodput(spec, from, to, told)?,
+        ProbeSpec::Path(_) => return None,
+    };
+    let counters = [EndCounters::default(), EndCounters::default()];
+    let mut doubts = vec![Doubt::Unfinished { seconds: seconds as u64 }];
+    doubts.extend(doubts::of_figures(&measured, from, to, &counters).into_iter().filter(known_before_the_end));
+    Some(Trial {
+        number: heading.number,
+        repeat: step.repeat,
+        started: heading.started.clone(),
+        duration_s: seconds,
+        endpoint_from: from.name.clone(),
+        endpoint_to: to.name.clone(),
+        cpus: [from.cpus.clone(), to.cpus.clone()],
+        measured,
+        counters,
+        doubts,
+    })
+}
+
+/// What follows from replies and seconds alone. What the sender or a counter says is known at the end only.
+fn known_before_the_end(doubt: &Doubt) -> bool {
+    matches!(doubt, Doubt::RepliesMissing { .. } | Doubt::Stalled { .. } | Doubt::NothingToPoll { .. })
+}
+
+fn latency(spec: &LatencySpec, told: &Told) -> Option<(Measured, f64)> {
+    let Some(SoFar::Latency { seconds, result }) = &told.latest[0] else { return None };
+    (result.sent > 0).then(|| (Measured::Latency { spec: spec.clone(), result: result.clone() }, *seconds))
+}
+
+/// As far as the whole seconds go that each receiver has.
+fn goodput(spec: &GoodputSpec, from: &Endpoint, to: &Endpoint, told: &Told) -> Option<(Measured, f64)> {
+    let [near, far] = &told.seconds;
     let whole = [(spec.sends_forward(), far), (spec.sends_back(), near)]
         .into_iter()
         .filter_map(|(sends, seconds)| sends.then_some(seconds.len()))
         .min()
         .filter(|whole| *whole > 0)?;
+    let received = |side: usize| received(spec, &told.seconds[side][..whole], told.latest[side].as_ref());
     let mut flows = Vec::new();
     if spec.sends_forward() {
-        flows.push(flow(from, to, spec, &far[..whole]));
+        flows.push(flow(from, to, received(1)));
     }
     if spec.sends_back() {
-        flows.push(flow(to, from, spec, &near[..whole]));
+        flows.push(flow(to, from, received(0)));
     }
     let result = GoodputResult { mtu: spec.mtu.unwrap_or(from.mtu), flows };
-    Some(Trial {
-        number: heading.number,
-        repeat: step.repeat,
-        started: heading.started.clone(),
-        duration_s: whole as f64,
-        endpoint_from: from.name.clone(),
-        endpoint_to: to.name.clone(),
-        cpus: [from.cpus.clone(), to.cpus.clone()],
-        measured: Measured::Goodput { spec: spec.clone(), result },
-        counters: [EndCounters::default(), EndCounters::default()],
-        doubts: vec![Doubt::Unfinished { seconds: whole as u64 }],
-    })
+    Some((Measured::Goodput { spec: spec.clone(), result }, whole as f64))
 }
 
 /// What the sender counted is not known before the end.
-fn flow(from: &Endpoint, to: &Endpoint, spec: &GoodputSpec, seconds: &[f64]) -> Flow {
+fn flow(from: &Endpoint, to: &Endpoint, received: GoodputReceived) -> Flow {
+    Flow { from: from.name.clone(), to: to.name.clone(), sent: GoodputSent::default(), received }
+}
+
+/// Whole seconds, and what else the receiver had counted by the latest time it told.
+fn received(spec: &GoodputSpec, seconds: &[f64], latest: Option<&SoFar>) -> GoodputReceived {
+    let told = match latest {
+        Some(SoFar::Goodput(received)) => (**received).clone(),
+        _ => GoodputReceived::default(),
+    };
     let bytes = (seconds.iter().sum::<f64>() / 8.0).round() as u64;
-    let received = GoodputReceived {
+    GoodputReceived {
         counted_bytes: bytes,
         counted_s: seconds.len() as f64,
-        total_bytes: bytes,
+        total_bytes: told.total_bytes.max(bytes),
         intervals_bps: seconds.to_vec(),
         warmup_s: spec.warmup.as_secs_f64(),
-        ended_early: false,
-        datagrams: None,
-        buffer: None,
+        ..told
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{
+        BedKind, ClockRelation, LatencyResult, Mtu, Plan, Privilege,
+        trial::{DatagramsReceived, TimeSummary},
     };
-    Flow { from: from.name.clone(), to: to.name.clone(), sent: GoodputSent::default(), received }
+
+    use super::*;
+
+    fn bed() -> Bed {
+        let end = |name: &str| Endpoint {
+            name: name.into(),
+            namespace: "n".into(),
+            interface: "i".into(),
+            driver: "veth".into(),
+            mtu: Mtu(1500),
+            addresses: vec![],
+            cpus: vec![],
+            cpus_why: String::new(),
+        };
+        Bed {
+            kind: BedKind::Lab,
+            name: "lab".into(),
+            simulated: true,
+            privilege: Privilege::Root,
+            clocks: ClockRelation::Same,
+            wrap: vec![],
+            endpoints: vec![end("a"), end("b")],
+        }
+    }
+
+    fn kept(section: &str, told: &Told) -> Option<Trial> {
+        let plan = Plan::parse(&format!("name = \"t\"\n{section}"), &[]).unwrap();
+        let heading = Heading { number: 3, started: "then".into() };
+        unfinished(&heading, &plan.steps()[0], &bed(), told)
+    }
+
+    #[test]
+    fn round_trips_are_kept_as_they_were_told_last() {
+        let section = "[[latency]]\nprotocol = \"udp\"\nframe_sizes = [64]";
+        assert_eq!(kept(section, &Told::default()), None);
+        let rtt_ns = TimeSummary { n: 100, ..TimeSummary::default() };
+        let result = LatencyResult { sent: 100, lost: None, late: 2, rtt_ns, ..LatencyResult::default() };
+        let so_far = SoFar::Latency { seconds: 4.2, result: Box::new(result) };
+        let trial = kept(section, &Told { latest: [Some(so_far), None], ..Told::default() }).unwrap();
+        assert_eq!((trial.number, trial.duration_s, trial.is_whole()), (3, 4.2, false));
+        assert_eq!(trial.doubts, [Doubt::Unfinished { seconds: 4 }, Doubt::RepliesMissing { lost: 0, late: 2 }]);
+    }
+
+    #[test]
+    fn datagrams_are_kept_with_the_whole_seconds_and_without_what_the_sender_knows() {
+        let section = "[[goodput]]\nprotocol = \"udp\"\nduration = \"9 s\"\nrate = \"8 bit/s\"";
+        let datagrams = DatagramsReceived { received: 7, duplicated: 1, ..DatagramsReceived::default() };
+        let received = GoodputReceived { total_bytes: 70, datagrams: Some(datagrams), ..GoodputReceived::default() };
+        let told = Told {
+            seconds: [vec![], vec![80.0, 0.0, 160.0]],
+            latest: [None, Some(SoFar::Goodput(Box::new(received.clone())))],
+        };
+        let trial = kept(section, &told).unwrap();
+        assert_eq!(trial.doubts, [Doubt::Unfinished { seconds: 3 }, Doubt::Stalled { seconds: 1 }]);
+        let Measured::Goodput { result, .. } = trial.measured else { panic!("goodput") };
+        let flow = &result.flows[0];
+        assert_eq!((flow.received.counted_bytes, flow.received.total_bytes, flow.lost()), (30, 70, None));
+        assert_eq!(flow.received.datagrams, received.datagrams);
+        assert_eq!(kept(section, &Told { seconds: Default::default(), ..told }), None, "no whole second yet");
+    }
 }

@@ -45,6 +45,16 @@ pub(super) struct Tally {
     pub(super) duplicated: u64,
 }
 
+/// Counts in the middle of a trial, those of the warm-up left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Standing {
+    /// Messages sent.
+    pub(super) sent: u64,
+    /// Those whose reply may still come.
+    pub(super) out: u64,
+    pub(super) tally: Tally,
+}
+
 /// Delays of one kind, and how they vary from one packet to the next.
 struct Sample {
     delay: TimeHistogram,
@@ -197,6 +207,13 @@ impl<T: Trace> Book<T> {
     fn number(&self, low: u32) -> Option<u64> {
         let last = self.sent.checked_sub(1)?;
         last.checked_sub((last as u32).wrapping_sub(low).into())
+    }
+
+    /// Hands over the round trips in the sample, in exchange for an empty one; all else stays.
+    pub(super) fn hand_over(&mut self, empty: TimeHistogram) -> (TimeHistogram, Standing) {
+        let sent = self.sent.saturating_sub(self.warmup);
+        let standing = Standing { sent, out: sent - self.answered - self.tally.lost, tally: self.tally };
+        (std::mem::replace(&mut self.rtt.delay, empty), standing)
     }
 
     /// Nothing comes any more.

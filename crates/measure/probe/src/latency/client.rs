@@ -1,6 +1,6 @@
 //! The side that sends first and holds the clock.
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, sync::PoisonError};
 
 use kernel::clock;
 use model::{
@@ -13,6 +13,7 @@ use super::{
     ping_pong::round_trips,
     pipe::Pipe,
     schedule::{Departures, messages_within},
+    so_far::Clerk,
     stages::Stages,
     talk::Talk,
 };
@@ -61,35 +62,49 @@ impl Client {
         window: &dyn Window,
         trace: T,
     ) -> Result<(LatencyResult, T), ProbeError> {
-        let clock_cost_ns = clock::cost();
+        let (clerk, teller) = Clerk::hire(self.known(clock::cost())?);
         let stream = self.pipe.stream().map(|stream| stream.try_clone()).transpose();
         let stream = stream.map_err(socket_error("duplicate the stream to", self.pipe.peer()))?;
         let _wakeable = stream.map(|stream| control.wakes(stream));
         let book = Book::new(self.spec.warmup, self.spec.timeout, self.window, self.with_stamps, trace);
-        let mut talk = Talk::new(&mut self.pipe, book, self.spec.timeout, self.with_stamps, control);
+        let mut talk = Talk::new(&mut self.pipe, book, self.spec.timeout, self.with_stamps, control, teller);
+        control.set_clerk(Some(clerk.clone()));
         let course = match self.spec.rate {
             None => ping_pong(&mut talk, &self.spec, window),
             Some(rate) => under_load(&mut talk, &self.spec, rate, window),
         };
+        control.set_clerk(None);
         // Being stopped ends the stream, which the loop may see as an error of its own.
         let course = course.map_err(|error| if control.stopped() { ProbeError::Cancelled } else { error })?;
-        let closed = talk.book.close();
-        self.result(closed, course, clock_cost_ns)
+        let mut closed = talk.book.close();
+        let mut clerk = clerk.lock().unwrap_or_else(PoisonError::into_inner);
+        closed.rtt.merge(clerk.all_handed_over());
+        self.result(clerk.known(), closed, course)
+    }
+
+    /// What is known before the first message.
+    fn known(&self, clock_cost_ns: f64) -> Result<LatencyResult, ProbeError> {
+        Ok(LatencyResult {
+            frame_size: self.frame,
+            payload_size: PayloadSize(self.pipe.length() as u32),
+            tcp_timestamps: self.tcp_timestamps,
+            intended_pps: self.spec.rate.map(|rate| rate.0 as f64),
+            napi: kernel::stamp::napi(&self.pipe)?,
+            clock_cost_ns,
+            ..LatencyResult::default()
+        })
     }
 
     fn result<T>(
         &self,
+        known: &LatencyResult,
         closed: Closed<T>,
         course: Course,
-        clock_cost_ns: f64,
     ) -> Result<(LatencyResult, T), ProbeError> {
         let Closed { sent, tally, rtt, variation, one_way, trace } = closed;
         let result = LatencyResult {
-            frame_size: self.frame,
-            payload_size: PayloadSize(self.pipe.length() as u32),
-            tcp_timestamps: self.tcp_timestamps,
             sent,
-            lost: tally.lost,
+            lost: Some(tally.lost),
             late: tally.late,
             reordered: tally.reordered,
             duplicated: tally.duplicated,
@@ -98,7 +113,6 @@ impl Client {
             answered: 0,
             far_overflowed: 0,
             rtt_ns: rtt.summary(),
-            intended_pps: self.spec.rate.map(|rate| rate.0 as f64),
             achieved_pps: course.achieved_pps,
             pacing: course.departures.as_ref().map(Departures::pacing),
             variation,
@@ -106,8 +120,8 @@ impl Client {
             stages: course.stages.as_ref().map(Stages::figures).unwrap_or_default(),
             hardware_stamps: course.stages.as_ref().is_some_and(Stages::by_card),
             napi: kernel::stamp::napi(&self.pipe)?,
-            clock_cost_ns,
             histogram: rtt.encode(),
+            ..known.clone()
         };
         Ok((result, trace))
     }
@@ -121,6 +135,7 @@ fn ping_pong<T: Trace>(talk: &mut Talk<'_, T>, spec: &LatencySpec, window: &dyn 
     let [mut warm_up, mut stages] = [spec.stamps, spec.stamps].map(|stamps| stamps.then(Stages::new));
     round_trips(talk, Amount::Count(spec.warmup), spec.timeout, warm_up.as_mut())?;
     window.opened();
+    talk.open();
     let began = clock::now();
     round_trips(talk, spec.amount, spec.timeout, stages.as_mut())?;
     let seconds = Nanos(clock::now().0 - began.0).as_secs_f64();
@@ -147,6 +162,7 @@ fn under_load<T: Trace>(
     let [mut warm_up, mut departures] = [rate, rate].map(Departures::new);
     load::send_by_schedule(talk, rate, spec.warmup, spec.mode, &mut warm_up)?;
     window.opened();
+    talk.open();
     load::send_by_schedule(talk, rate, messages, spec.mode, &mut departures)?;
     load::drain(talk, spec.timeout, spec.mode)?;
     window.closed();

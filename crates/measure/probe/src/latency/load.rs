@@ -44,6 +44,7 @@ pub(super) fn send_by_schedule<T: Trace>(
             departures.left(intended, now);
             index += 1;
             talk.control.reached(talk.book.next());
+            talk.tell(now)?;
         }
         talk.take()?;
     }

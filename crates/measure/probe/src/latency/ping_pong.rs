@@ -28,6 +28,7 @@ pub(super) fn round_trips<T: Trace>(
             Amount::Duration(_) => talk.control.reached(elapsed),
         }
         talk.check(now)?;
+        talk.tell(now)?;
         now = match &mut stages {
             None => round_trip(talk, timeout)?.ended,
             Some(stages) => stamped_round_trip(talk, timeout, stages)?.ended,

@@ -9,6 +9,7 @@ use super::{
     book::{Book, Trace},
     message,
     pipe::Pipe,
+    so_far::Teller,
 };
 use crate::{Control, ProbeError};
 
@@ -21,6 +22,7 @@ pub(super) struct Talk<'a, T> {
     pub(super) pipe: &'a mut Pipe,
     pub(super) book: Book<T>,
     pub(super) control: &'a Control,
+    teller: Teller,
     message: Vec<u8>,
     /// Whether the far side puts its stamps in.
     with_stamps: bool,
@@ -44,11 +46,12 @@ impl<'a, T: Trace> Talk<'a, T> {
         timeout: Nanos,
         with_stamps: bool,
         control: &'a Control,
+        teller: Teller,
     ) -> Self {
         // The first message has the number 0.
         let message = vec![0; pipe.length()];
         let patience = Nanos((GONE.as_nanos() as u64).max(3 * timeout.0));
-        Self { pipe, book, control, message, with_stamps, patience, heard: clock::now() }
+        Self { pipe, book, control, teller, message, with_stamps, patience, heard: clock::now() }
     }
 
     /// Sends the next message, whose clock reading is `departed`; `false` where the socket has no room for it yet.
@@ -76,6 +79,21 @@ impl<'a, T: Trace> Talk<'a, T> {
         }
         self.heard = at;
         Ok(Some(Taken { at, answered }))
+    }
+
+    /// The counted time begins now.
+    pub(super) fn open(&mut self) {
+        self.teller.open(clock::now());
+    }
+
+    /// Every few seconds, hands over what there is. Between messages, so that no round trip contains it.
+    #[inline]
+    pub(super) fn tell(&mut self, now: Nanos) -> Result<(), ProbeError> {
+        if self.teller.is_due(now) {
+            let overflowed = self.pipe.overflowed()?;
+            self.teller.tell(&mut self.book, overflowed, now);
+        }
+        Ok(())
     }
 
     /// An error once the controller wants no more, or the peer has not been heard of for too long.

@@ -142,7 +142,7 @@ fn schedule_of<'a>(group: &FlowGroup<'a>, t: &Texts) -> Option<Schedule<'a>> {
 /// Whether a trial saw loss or sent something again, so that counters are worth a look.
 pub(super) fn saw_loss(trial: &Trial) -> bool {
     match &trial.measured {
-        model::Measured::Latency { result, .. } => result.lost + result.late + result.overflowed > 0,
+        model::Measured::Latency { result, .. } => result.missing() + result.overflowed > 0,
         model::Measured::Goodput { result, .. } => result.flows.iter().any(|flow| {
             let overflowed = flow.received.datagrams.as_ref().map_or(0, |datagrams| datagrams.overflowed);
             flow.lost().unwrap_or(0) + flow.sent.retransmits() + overflowed > 0

@@ -56,8 +56,9 @@ fn latency_table(groups: &[LatencyGroup<'_>], t: &Texts) -> Block {
 fn row(group: &LatencyGroup<'_>, intervals: bool, t: &Texts) -> Vec<Text> {
     let p50 = group.rtt(|rtt| rtt.p50);
     let range = |low: f64, high: f64| format!("{} – {}", micros(low), micros(high));
-    let missing =
-        [group.sum(|it| it.lost), group.sum(|it| it.late), group.sum(|it| it.reordered), group.sum(|it| it.duplicated)];
+    let lost: Option<u64> = group.trials.iter().map(|(_, result)| result.lost).sum();
+    let others = [group.sum(|it| it.late), group.sum(|it| it.reordered), group.sum(|it| it.duplicated)];
+    let missing = [or_none(lost, grouped)].into_iter().chain(others.map(grouped)).collect::<Vec<_>>().join(" / ");
     let interval = || or_none(p50.and_then(|p50| p50.interval), |it| range(it.low, it.high)).into();
     let cells = [
         Some(show::latency_traffic(group.spec, t).into()),
@@ -71,7 +72,7 @@ fn row(group: &LatencyGroup<'_>, intervals: bool, t: &Texts) -> Vec<Text> {
         Some(micros_or_none(group.rtt(|rtt| rtt.p99).map(|it| it.median)).into()),
         Some(micros_or_none(group.rtt(|rtt| rtt.p999).map(|it| it.median)).into()),
         Some(micros_or_none(group.rtt(|rtt| rtt.max).map(|max| max.high)).into()),
-        Some(missing.map(grouped).join(" / ").into()),
+        Some(missing.into()),
         Some(Text::quiet(micros_or_none(p50.map(|p50| p50.median / 2.0)))),
     ];
     cells.into_iter().flatten().collect()

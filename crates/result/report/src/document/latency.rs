@@ -39,8 +39,8 @@ pub struct LatencyFigures {
     pub timeout_ns: u64,
     /// Messages sent, warm-up not counted.
     pub sent: u64,
-    /// Replies that never came.
-    pub lost: u64,
+    /// Replies that never came; null where the trial was cut off while replies were out, which may still have come.
+    pub lost: Option<u64>,
     /// Replies that came after the timeout.
     pub late: u64,
     /// Replies that came after the reply to a later message.

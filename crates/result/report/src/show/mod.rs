@@ -2,7 +2,7 @@
 
 mod names;
 
-use model::{Doubt, LimitOutcome, Metric, Run, Trial, Verdict, plan::Quantity};
+use model::{LimitOutcome, Metric, Run, Verdict, plan::Quantity};
 
 pub(crate) use self::names::{
     batch, configuration, flow, goodput_configuration, goodput_traffic, latency_configuration, latency_traffic,
@@ -146,8 +146,7 @@ pub(crate) fn overall(outcomes: &[LimitOutcome], t: &Texts) -> (String, String) 
 
 /// How much of the plan a partial run has.
 pub(crate) fn partial(run: &Run, t: &Texts) -> String {
-    let is_whole = |trial: &&Trial| !trial.doubts.iter().any(|doubt| matches!(doubt, Doubt::Unfinished { .. }));
-    let done = run.trials.iter().filter(is_whole).count();
+    let done = run.trials.iter().filter(|trial| trial.is_whole()).count();
     let meaning = t.with("partial-meaning", &[("done", &done), ("planned", &run.plan.steps().len())]);
     format!("{}: {meaning}", t.get("partial"))
 }

@@ -35,7 +35,7 @@ nothing-passed = nothing
 doubt-nothing-to-poll = At endpoint { $endpoint } the driver has no queue that the kernel could poll, so busy polling slept like blocking. Use a card whose driver has NAPI busy polling, or compare with spin and block.
 doubt-frequency-changed = Core { $cpu } ran at { $before } MHz at the beginning and at { $after } MHz at the end, so the trial mixes two speeds. Fix the frequency (cpupower frequency-set -g performance, turbo off) and repeat.
 doubt-small-buffer = Endpoint { $endpoint } asked for socket buffers of { $asked } bytes and the kernel granted { $granted }. Raise net.core.rmem_max and net.core.wmem_max (sysctl), or run as root, and repeat.
-doubt-unfinished = The trial was cut off after { $seconds } whole seconds; these are kept. What the sender counted is unknown, so its columns are a dash. Repeat for the full time.
+doubt-unfinished = The trial was cut off after { $seconds } whole seconds; what it had until then is kept. What is known at the end only is a dash, and replies that were still out are counted neither as lost nor as arrived. Repeat for the full time.
 doubt-failed = The run could not go on: { $what }. Some configurations have fewer trials or none. Mend that, then repeat with the command under “Method”.
 
 ## Head of the report

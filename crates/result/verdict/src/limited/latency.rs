@@ -32,7 +32,8 @@ fn queued(trial: &Trial) -> Option<LimitedBy> {
 
 /// The place that dropped most.
 fn lost(trial: &Trial, result: &LatencyResult) -> Option<LimitedBy> {
-    if result.lost == 0 || (result.lost as f64) < LOSS * result.sent as f64 {
+    let lost = result.lost.filter(|lost| *lost > 0)?;
+    if (lost as f64) < LOSS * result.sent as f64 {
         return None;
     }
     let worst = loss::loss_at(trial).into_iter().max_by_key(|loss| loss.packets)?;
@@ -55,7 +56,7 @@ fn schedule(run: &Run, trial: &Trial, way: &Way<'_>, result: &LatencyResult) -> 
         });
     }
     let as_asked = vec![Evidence::AsAsked { intended, achieved }];
-    if result.lost + result.late > 0 || is_late(result) || is_slow(run, trial, result) {
+    if result.missing() > 0 || is_late(result) || is_slow(run, trial, result) {
         return Some(not_known(as_asked));
     }
     Some(between(Place::IntendedLoad, as_asked))

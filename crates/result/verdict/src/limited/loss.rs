@@ -31,11 +31,13 @@ const MOST_SEGMENTS: u32 = 64;
 /// more than were lost; what no counter of either end saw was lost between the two.
 pub fn loss_at(trial: &Trial) -> Vec<LossAt> {
     match &trial.measured {
+        // Its counters were not read a second time.
+        _ if !trial.is_whole() => Vec::new(),
         Measured::Goodput { spec, result } => result.flows.iter().flat_map(|flow| of_flow(trial, spec, flow)).collect(),
         Measured::Latency { spec, result } if spec.protocol == Protocol::Udp => {
             let there = claims(Way::forward(trial), result.far_overflowed, 1);
             let back = claims(Way::reverse(trial), result.overflowed, 1);
-            share_out(result.lost, back.into_iter().chain(there))
+            share_out(result.lost.unwrap_or_default(), back.into_iter().chain(there))
         }
         _ => Vec::new(),
     }

@@ -2,13 +2,16 @@
 
 use std::{
     net::{SocketAddr, UdpSocket},
-    sync::atomic::{AtomicU64, Ordering::Relaxed},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
     thread,
     time::{Duration, Instant},
 };
 
 use kernel::datagram::{self, Incoming, Message};
-use model::{Batch, Bytes, GoodputReceived, trial::DatagramsReceived};
+use model::{Batch, Bytes, GoodputReceived, SoFar, trial::DatagramsReceived};
 
 use super::{
     Flow, granted,
@@ -17,6 +20,7 @@ use super::{
 };
 use crate::{
     Control, ProbeError,
+    control::Summary,
     error::socket_error,
     goodput::{
         NAP, QUIET,
@@ -53,9 +57,16 @@ pub(in crate::goodput) fn receive(flow: Flow, setting: Setting<'_>) -> Result<Go
         flow.sockets.iter().try_for_each(put_together)?;
     }
     let counters: Vec<AtomicU64> = flow.sockets.iter().map(|_| AtomicU64::new(0)).collect();
+    let clerk = Clerk::hire(&flow, buffer)?;
+    setting.control.set_clerk(Some(Arc::new(Mutex::new(Arc::clone(&clerk)))));
     let sent: Vec<AtomicU64> = flow.sockets.iter().map(|_| AtomicU64::new(UNKNOWN)).collect();
     let taking = |socket: &UdpSocket, number: usize| {
-        let progress = Progress { counter: &counters[number], sent: &sent[number], control: setting.control };
+        let progress = Progress {
+            counter: &counters[number],
+            tally: &clerk.flows[number].1,
+            sent: &sent[number],
+            control: setting.control,
+        };
         let mut taker = Taker::new(number as u16, flow.size);
         taker.take_all(socket, setting.spec.batch, buffer >= NAP_BUFFER, &progress, peer)?;
         Ok((taker.book(kernel::socket::drops(socket)?), taker.tracker.received))
@@ -69,6 +80,7 @@ pub(in crate::goodput) fn receive(flow: Flow, setting: Setting<'_>) -> Result<Go
     };
     let sockets = flow.sockets.iter().collect();
     let (counted, ended_early, taken) = receive_with(setting, sockets, &counters, peer, taking, finish)?;
+    setting.control.set_clerk(None);
     let (books, arrived): (Vec<_>, Vec<_>) = taken.into_iter().unzip();
     flow.tell(&arrived)?;
     let Counted { bytes, seconds, intervals_bps, warmup } = counted;
@@ -112,10 +124,64 @@ fn total(books: &[DatagramsReceived]) -> DatagramsReceived {
     }
 }
 
+/// Counts of one flow so far.
+#[derive(Default)]
+struct Tally {
+    received: AtomicU64,
+    duplicated: AtomicU64,
+    reordered: AtomicU64,
+    corrupt: AtomicU64,
+}
+
+/// Knows what all flows have so far.
+struct Clerk {
+    /// Each socket, which knows its own drops, with its counts.
+    flows: Vec<(UdpSocket, Tally)>,
+    /// Payload of each datagram.
+    size: usize,
+    buffer: Bytes,
+}
+
+impl Clerk {
+    fn hire(flow: &Flow, buffer: Bytes) -> Result<Arc<Self>, ProbeError> {
+        let of_flow = |socket: &UdpSocket| Ok((socket.try_clone()?, Tally::default()));
+        let flows: std::io::Result<_> = flow.sockets.iter().map(of_flow).collect();
+        let flows = flows.map_err(socket_error("duplicate the socket to", flow.peer))?;
+        Ok(Arc::new(Self { flows, size: flow.size, buffer }))
+    }
+
+    fn books(&self) -> Vec<DatagramsReceived> {
+        let book = |(socket, tally): &(UdpSocket, Tally)| DatagramsReceived {
+            received: tally.received.load(Relaxed),
+            duplicated: tally.duplicated.load(Relaxed),
+            reordered: tally.reordered.load(Relaxed),
+            window: WINDOW,
+            corrupt: tally.corrupt.load(Relaxed),
+            overflowed: kernel::socket::drops(socket).unwrap_or_default(),
+        };
+        self.flows.iter().map(book).collect()
+    }
+}
+
+impl Summary for Arc<Clerk> {
+    fn so_far(&mut self) -> Option<SoFar> {
+        let datagrams = total(&self.books());
+        let received = GoodputReceived {
+            total_bytes: datagrams.received * self.size as u64,
+            datagrams: Some(datagrams),
+            buffer: Some(self.buffer),
+            ..GoodputReceived::default()
+        };
+        Some(SoFar::Goodput(Box::new(received)))
+    }
+}
+
 /// What the thread of a flow shares with the one that watches.
 struct Progress<'a> {
     /// Payload bytes of different datagrams.
     counter: &'a AtomicU64,
+    /// All else that is counted.
+    tally: &'a Tally,
     /// How many datagrams were sent, as soon as that is known.
     sent: &'a AtomicU64,
     control: &'a Control,
@@ -154,6 +220,7 @@ impl Taker {
                 Ok(messages) => {
                     (0..messages).for_each(|index| self.take(&incoming.message(index)));
                     progress.counter.store(self.tracker.received * self.size as u64, Relaxed);
+                    self.keep(progress.tally);
                     quiet_since = None;
                 }
                 Err(error) if is_nothing_yet(&error) => {
@@ -189,6 +256,13 @@ impl Taker {
                 Seen::Strange => self.corrupt += 1,
             }
         }
+    }
+
+    fn keep(&self, tally: &Tally) {
+        tally.received.store(self.tracker.received, Relaxed);
+        tally.duplicated.store(self.tracker.duplicated, Relaxed);
+        tally.reordered.store(self.tracker.reordered, Relaxed);
+        tally.corrupt.store(self.corrupt, Relaxed);
     }
 
     fn is_over(&self, sent: u64, quiet: Duration) -> bool {

@@ -15,7 +15,7 @@ fn result() -> LatencyResult {
         payload_size: PayloadSize(18),
         tcp_timestamps: false,
         sent: 100_000,
-        lost: 0,
+        lost: Some(0),
         late: 0,
         reordered: 0,
         duplicated: 0,
@@ -96,7 +96,7 @@ fn a_schedule_that_was_kept_is_the_load_asked_for() {
 
 #[test]
 fn lost_replies_are_looked_for_on_both_ways() {
-    let lossy = || ping_pong(LatencyResult { lost: 500, overflowed: 100, ..result() });
+    let lossy = || ping_pong(LatencyResult { lost: Some(500), overflowed: 100, ..result() });
     let story = lossy().counted(B, Source::Softnet, "cpu 2", "dropped", 300);
     let found: Vec<_> =
         loss_at(&story.trial).into_iter().map(|loss| (loss.place, loss.endpoint, loss.packets)).collect();
@@ -110,6 +110,6 @@ fn lost_replies_are_looked_for_on_both_ways() {
     );
     assert_eq!(story.place(), at(Place::SoftirqCore, "b"));
     assert_eq!(lossy().limited_by().evidence, [Evidence::Unseen { packets: 400 }]);
-    let seldom = ping_pong(LatencyResult { lost: 5, ..result() });
+    let seldom = ping_pong(LatencyResult { lost: Some(5), ..result() });
     assert_eq!(seldom.place().0, Place::NotKnown);
 }
