@@ -84,6 +84,15 @@ fn only_trial(desk: &Desk) -> Value {
 /// Round trips for half a minute.
 const ROUND_TRIPS: [&str; 8] = ["latency", "--frame-sizes", "64", "--duration", "30 s", "--repeats", "1", "--json"];
 
+/// Waits until something of the trial under way is stored.
+fn wait_until_kept(desk: &Desk) {
+    let until = Instant::now() + Duration::from_secs(25);
+    while only_trial(desk).is_null() {
+        assert!(Instant::now() < until, "nothing is kept");
+        thread::sleep(Duration::from_millis(300));
+    }
+}
+
 fn send_signal(signal: &str, pid: u32) {
     assert!(Command::new("kill").args([signal, &pid.to_string()]).status().unwrap().success());
 }
@@ -91,8 +100,8 @@ fn send_signal(signal: &str, pid: u32) {
 /// What was kept of round trips that were cut off after a few seconds.
 fn assert_kept(trial: &Value) {
     let (sent, n) = (trial["sent"].as_u64().unwrap(), trial["rtt_ns"]["n"].as_u64().unwrap());
-    assert!(sent > 10_000 && n == sent, "{trial}");
-    assert!(trial["rtt_ns"]["p99"].as_u64().unwrap() > 500 && trial["achieved_pps"].as_f64().unwrap() > 1000.0);
+    assert!(sent > 500 && n == sent, "{trial}");
+    assert!(trial["rtt_ns"]["p99"].as_u64().unwrap() > 500 && trial["achieved_pps"].as_f64().unwrap() > 100.0);
     // Replies that were out may still have come: then nobody knows what is lost.
     assert!(trial["lost"].is_null() || trial["lost"] == 0, "{trial}");
     assert!(trial["duration_s"].as_f64().unwrap() >= 2.0, "{trial}");
@@ -106,8 +115,9 @@ fn round_trips_that_are_killed_keep_what_they_have() {
     // Whoever dies: the controller, the near end's agent, the far end's.
     for (victim, rate) in [(0, None), (2, Some("10 kpps")), (3, Some("10 kpps"))] {
         let rate: Vec<&str> = rate.iter().flat_map(|rate| ["--rate", rate]).collect();
+        fs::remove_file(desk.path("runs.db")).unwrap_or_default();
         let mut run = desk.start(&[ROUND_TRIPS.as_slice(), &rate].concat());
-        thread::sleep(Duration::from_secs(8));
+        wait_until_kept(&desk);
         let mut all = [vec![run.id()], children(run.id())].concat();
         all.sort_unstable();
         assert_eq!(all.len(), 4, "a controller and three agents");
@@ -122,7 +132,7 @@ fn round_trips_that_are_killed_keep_what_they_have() {
 fn round_trips_that_are_interrupted_keep_what_they_have() {
     let desk = Desk::new();
     let run = desk.start(&ROUND_TRIPS);
-    thread::sleep(Duration::from_secs(8));
+    wait_until_kept(&desk);
     send_signal("-INT", run.id());
     let ended = crate::program::done(run.wait_with_output().unwrap());
     assert_eq!(ended.status, 130, "{}", ended.err);
@@ -135,12 +145,12 @@ fn datagrams_that_are_killed_keep_their_counts() {
     let desk = Desk::new();
     let words = ["goodput", "--protocol", "udp", "--rate", "200 Mbit/s", "--duration", "30 s", "--repeats", "1"];
     let mut run = desk.start(&words);
-    thread::sleep(Duration::from_secs(9));
+    wait_until_kept(&desk);
     send_signal("-KILL", run.id());
     run.wait().unwrap();
     let trial = only_trial(&desk);
     let flow = &trial["flows"][0];
-    assert!(flow["datagrams_received"].as_u64().unwrap() > 50_000, "{trial}");
+    assert!(flow["datagrams_received"].as_u64().unwrap() > 10_000, "{trial}");
     assert_eq!((&flow["duplicated"], &flow["corrupt"]), (&0.into(), &0.into()), "{trial}");
     // Only the sender knows what it sent.
     assert!(flow["lost"].is_null() && flow["datagrams_sent"].is_null(), "{trial}");
