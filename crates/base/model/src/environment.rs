@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::difference::differences;
+
 /// The machines of a run, each with what was read there.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Environment {
@@ -90,40 +92,8 @@ pub struct InterfaceFacts {
 impl Environment {
     /// What differs between before and after, in words; empty when nothing does. The reading times are not compared.
     pub fn differences(&self, after: &Self) -> Vec<String> {
-        let mut before_leaves = BTreeMap::new();
-        let mut after_leaves = BTreeMap::new();
-        leaves("", &as_value(self), &mut before_leaves);
-        leaves("", &as_value(after), &mut after_leaves);
-        let keys: std::collections::BTreeSet<_> = before_leaves.keys().chain(after_leaves.keys()).collect();
-        let none = "nothing".to_owned();
-        keys.into_iter()
-            .filter(|key| key.as_str() != "read_at" && before_leaves.get(*key) != after_leaves.get(*key))
-            .map(|key| {
-                let was = before_leaves.get(key).unwrap_or(&none);
-                let is = after_leaves.get(key).unwrap_or(&none);
-                format!("{key}: {was}, then {is}")
-            })
-            .collect()
-    }
-}
-
-fn as_value(environment: &Environment) -> toml::Value {
-    // Any self-describing form would do; a value that serde cannot write would differ from everything.
-    toml::Value::try_from(environment).unwrap_or(toml::Value::Boolean(false))
-}
-
-fn leaves(path: &str, value: &toml::Value, found: &mut BTreeMap<String, String>) {
-    let join = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path} {key}") };
-    match value {
-        toml::Value::Table(table) => table.iter().for_each(|(key, value)| leaves(&join(key), value, found)),
-        toml::Value::Array(items) => {
-            for (index, item) in items.iter().enumerate() {
-                leaves(&join(&format!("{}", index + 1)), item, found);
-            }
-        }
-        leaf => {
-            found.insert(path.to_owned(), leaf.to_string());
-        }
+        let timeless = |environment: &Self| Self { read_at: String::new(), ..environment.clone() };
+        differences(&timeless(self), &timeless(after))
     }
 }
 

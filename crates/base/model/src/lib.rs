@@ -5,8 +5,10 @@
 pub mod bed;
 pub mod change;
 mod choice;
+pub mod comparison;
 pub mod counters;
 pub mod cpu;
+pub mod difference;
 pub mod doubt;
 pub mod environment;
 pub mod frame_size;
@@ -21,6 +23,7 @@ pub mod verdict;
 pub use bed::{Bed, BedKind, ClockRelation, Endpoint, Privilege};
 pub use change::{Before, Change, LinkEnd};
 pub use choice::ChoiceError;
+pub use comparison::{ComparedFigure, Comparison, Conclusion, Finding};
 pub use counters::{CoreUse, Delta, EndCounters, Source};
 pub use cpu::{CardFacts, CoreFacts, CpuFacts};
 pub use doubt::Doubt;

@@ -42,18 +42,18 @@ fn ranks_from_ends(n: usize) -> impl Iterator<Item = (usize, f64)> {
     })
 }
 
-fn sorted(values: &[f64]) -> Vec<f64> {
+pub(crate) fn sorted(values: &[f64]) -> Vec<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     sorted
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
     /// A small generator of numbers between 0 and 1, the same each time (SplitMix64, Steele et al. 2014).
-    struct Noise(u64);
+    pub(crate) struct Noise(pub(crate) u64);
 
     impl Noise {
         fn next(&mut self) -> f64 {
@@ -65,7 +65,7 @@ mod tests {
         }
 
         /// A value of the exponential distribution, whose median is ln 2.
-        fn exponential(&mut self) -> f64 {
+        pub(crate) fn exponential(&mut self) -> f64 {
             -(1.0 - self.next()).ln()
         }
     }

@@ -1,0 +1,219 @@
+//! What a comparison of runs says, as values.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{plan::Metric, probe::ProbeSpec, run::RunId, verdict::Interval};
+
+/// Runs side by side: the first is what each of the others is compared with.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Comparison {
+    /// What the others are compared with.
+    pub reference: ComparedRun,
+    /// How much worse a figure may be before it counts, as a share of 1: 0.05 is 5 %. With figures that are shares
+    /// themselves it is in points of these; with sizes nothing is tolerated.
+    pub tolerance: f64,
+    /// What all comparisons say together.
+    pub conclusion: Conclusion,
+    /// Each other run.
+    pub runs: Vec<RunComparison>,
+}
+
+/// A run as far as a comparison names it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ComparedRun {
+    /// Its name.
+    pub id: RunId,
+    /// When it began (RFC 3339).
+    pub started: String,
+    /// Name of its plan.
+    pub plan: String,
+    /// Name of its bed.
+    pub bed: String,
+    /// Whether no real wire or card was involved.
+    pub simulated: bool,
+    /// Whether trials of its plan are missing.
+    pub partial: bool,
+}
+
+/// One run beside the reference.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RunComparison {
+    /// The run.
+    pub run: ComparedRun,
+    /// What differs between the runs beside the figures, in words: program, plan, bed, machines.
+    pub changed: Vec<String>,
+    /// Each configuration that both have measured.
+    pub configurations: Vec<ConfigurationComparison>,
+    /// Configurations that the reference alone has measured.
+    pub only_reference: Vec<ProbeSpec>,
+    /// Configurations that this run alone has measured.
+    pub only_run: Vec<ProbeSpec>,
+}
+
+/// One configuration in both runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ConfigurationComparison {
+    /// The configuration in words, like `latency UDP IPv4 spin 64 B`.
+    pub configuration: String,
+    /// The same in full.
+    pub spec: ProbeSpec,
+    /// Each figure that at least one of the runs has.
+    pub figures: Vec<FigureComparison>,
+}
+
+/// One figure in both runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FigureComparison {
+    /// The figure.
+    pub figure: ComparedFigure,
+    /// Over the reference's trials.
+    pub reference: TrialFigures,
+    /// Over the run's trials.
+    pub run: TrialFigures,
+    /// The run less the reference, as a share of the reference (0.1 is 10 % more). For figures that are shares, in points of these
+    /// (0.01 is one percentage point); for sizes, in bytes. Null where missing replies leave it unknown.
+    pub difference: Option<f64>,
+    /// Where that difference lies; an end that is null is not known.
+    pub interval: Option<DifferenceInterval>,
+    /// What follows.
+    pub finding: Finding,
+    /// Whether it is worse by more than is tolerated: the whole interval is beyond that.
+    pub beyond_tolerance: bool,
+    /// Trials of each run that are always enough for an interval; null where it is there.
+    pub trials_needed: Option<u32>,
+}
+
+/// A figure over the trials of one run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TrialFigures {
+    /// Trials that have the figure.
+    pub trials: u32,
+    /// Median over these, in the base unit (nanoseconds, bit/s, bytes, or a share of 1); null where it is not known.
+    pub median: Option<f64>,
+    /// Interval of that median, where there are enough trials.
+    pub interval: Option<Interval>,
+}
+
+/// Where a difference lies, with the stated confidence. Without an end it is open on that side.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DifferenceInterval {
+    /// It is not below this.
+    pub low: Option<f64>,
+    /// It is not above this.
+    pub high: Option<f64>,
+    /// Confidence reached, between 0 and 1.
+    pub confidence: f64,
+}
+
+/// A figure that runs are compared by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ComparedFigure {
+    /// Smallest RTT.
+    RttMin,
+    /// Median RTT.
+    RttP50,
+    /// 99th percentile of RTT.
+    RttP99,
+    /// Goodput over the whole trial; with data both ways that of the slower one.
+    GoodputMean,
+    /// Packets lost, as a share of those sent.
+    Loss,
+    /// The largest packet that passes both ways, in bytes.
+    PathMtu,
+}
+
+/// How the difference of a figure is stated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DifferenceKind {
+    /// As a share of the reference.
+    Share,
+    /// The figure is a share; in points of it.
+    Points,
+    /// In bytes.
+    Bytes,
+}
+
+/// What a difference means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Finding {
+    /// The whole interval is on the good side.
+    Better,
+    /// The whole interval is on the bad side.
+    Worse,
+    /// The interval contains no difference: none is shown, which does not mean that there is none.
+    NoDifference,
+    /// Too few trials for an interval.
+    NotDecidable,
+}
+
+/// What all comparisons say together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Conclusion {
+    /// Nothing is worse by more than is tolerated, and all could be decided.
+    NothingWorse,
+    /// Nothing is shown to be worse, but something could not be decided.
+    NotDecidable,
+    /// A run has no configuration in common with the reference.
+    NothingInCommon,
+    /// Something is worse by more than is tolerated.
+    Worse,
+}
+
+impl ComparedFigure {
+    /// Whether more of it is better.
+    pub fn more_is_better(self) -> bool {
+        matches!(self, Self::GoodputMean | Self::PathMtu)
+    }
+
+    /// How its difference is stated.
+    pub fn difference_kind(self) -> DifferenceKind {
+        match self {
+            Self::RttMin | Self::RttP50 | Self::RttP99 | Self::GoodputMean => DifferenceKind::Share,
+            Self::Loss => DifferenceKind::Points,
+            Self::PathMtu => DifferenceKind::Bytes,
+        }
+    }
+
+    /// The figure that a limit can be set on, for all but loss.
+    pub fn metric(self) -> Option<Metric> {
+        match self {
+            Self::RttMin => Some(Metric::RttMin),
+            Self::RttP50 => Some(Metric::RttP50),
+            Self::RttP99 => Some(Metric::RttP99),
+            Self::GoodputMean => Some(Metric::GoodputMean),
+            Self::PathMtu => Some(Metric::PathMtu),
+            Self::Loss => None,
+        }
+    }
+}
+
+impl Comparison {
+    /// Every figure of every configuration of every run.
+    pub fn figures(&self) -> impl Iterator<Item = &FigureComparison> {
+        self.runs.iter().flat_map(RunComparison::figures)
+    }
+}
+
+impl RunComparison {
+    /// Every figure of every configuration.
+    pub fn figures(&self) -> impl Iterator<Item = &FigureComparison> {
+        self.configurations.iter().flat_map(|configuration| &configuration.figures)
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Better => "better",
+            Self::Worse => "worse",
+            Self::NoDifference => "no difference",
+            Self::NotDecidable => "not decidable",
+        })
+    }
+}
