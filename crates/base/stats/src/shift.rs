@@ -110,7 +110,17 @@ mod tests {
     /// The two-sided critical values at 0.05 of the usual table of the Mann–Whitney statistic: the interval takes the next rank.
     #[test]
     fn ranks_are_those_of_the_tables() {
-        let tables = [(4, 4, 0), (3, 5, 0), (2, 8, 0), (5, 5, 2), (6, 6, 5), (8, 8, 13), (5, 10, 8), (10, 10, 23), (20, 20, 127)];
+        let tables = [
+            (4, 4, 0),
+            (3, 5, 0),
+            (2, 8, 0),
+            (5, 5, 2),
+            (6, 6, 5),
+            (8, 8, 13),
+            (5, 10, 8),
+            (10, 10, 23),
+            (20, 20, 127),
+        ];
         for (m, n, critical) in tables {
             for (m, n) in [(m, n), (n, m)] {
                 assert_eq!(rank_from_ends(m, n, CONFIDENCE).unwrap().0, critical + 1, "{m} and {n}");

@@ -125,6 +125,22 @@ pub enum StoreError {
         /// The store.
         path: PathBuf,
     },
+    /// There is nothing to compare with.
+    #[error(
+        "no baseline{} is set for plan \"{plan}\" on bed \"{bed}\" in {path}; set one with \"wireproof baseline set RUN\", \
+         \"wireproof baseline show\" lists those there are",
+        named(name)
+    )]
+    NoBaseline {
+        /// The store.
+        path: PathBuf,
+        /// The bed's name.
+        bed: String,
+        /// The plan's name.
+        plan: String,
+        /// The baseline's own name; empty for none.
+        name: String,
+    },
     /// The database is sound, but not what a run consists of.
     #[error(
         "the run \"{run}\" in {path} cannot be read: {source}; it was changed by hand or by another version, other runs \
@@ -148,6 +164,10 @@ pub enum StoreError {
         /// What SQLite said.
         source: rusqlite::Error,
     },
+}
+
+fn named(name: &str) -> String {
+    if name.is_empty() { String::new() } else { format!(" \"{name}\"") }
 }
 
 impl StoreError {

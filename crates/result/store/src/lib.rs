@@ -3,6 +3,7 @@
 //! One file holds all runs. Each trial is on the disk when [`Store::keep_trial`] returns, so that a run that is killed
 //! loses nothing that was finished.
 
+mod baseline;
 mod error;
 mod schema;
 mod version_1;
@@ -13,6 +14,7 @@ use model::{Doubt, Run, RunId, Trial};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use serde::Serialize;
 
+pub use baseline::Baseline;
 pub use error::StoreError;
 
 /// How long to wait for another wireproof that is writing. One write takes milliseconds.

@@ -11,7 +11,8 @@ use crate::{StoreError, version_1};
 const APPLICATION_ID: u32 = 0x7770_7266;
 
 /// Each step brings a store from the version of its index to the next; never change one that was released.
-const MIGRATIONS: [Migration; 2] = [Migration::Tables(TABLES), Migration::Bodies(version_1::run, version_1::trial)];
+const MIGRATIONS: [Migration; 3] =
+    [Migration::Tables(TABLES), Migration::Bodies(version_1::run, version_1::trial), Migration::Tables(BASELINES)];
 
 /// One step.
 enum Migration {
@@ -37,6 +38,16 @@ const TABLES: &str =
         number INTEGER NOT NULL,
         body TEXT NOT NULL,
         PRIMARY KEY (run, number)
+    ) STRICT;";
+
+const BASELINES: &str =
+    // One for each bed, plan and name; the name is empty where the user gave none.
+    "CREATE TABLE baseline (
+        bed TEXT NOT NULL,
+        plan TEXT NOT NULL,
+        name TEXT NOT NULL,
+        run TEXT NOT NULL REFERENCES run (id),
+        PRIMARY KEY (bed, plan, name)
     ) STRICT;";
 
 /// The version that this program writes.

@@ -119,7 +119,7 @@ fn a_store_of_a_newer_version_is_left_as_it_is() {
     drop(stored(&path));
     Connection::open(&path).unwrap().pragma_update(None, "user_version", 9).unwrap();
     for error in [Store::open(&path).unwrap_err(), Store::open_to_read(&path).unwrap_err()] {
-        says(&error, &["newer wireproof", "its schema is 9, this program knows 2", "update", "--store PATH"]);
+        says(&error, &["newer wireproof", "its schema is 9, this program knows 3", "update", "--store PATH"]);
     }
 }
 

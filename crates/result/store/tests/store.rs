@@ -135,3 +135,26 @@ fn two_runs_write_at_the_same_time() {
         assert_eq!(store.load(&run.id).unwrap().trials, run.trials);
     }
 }
+
+#[test]
+fn each_bed_and_plan_has_baselines_of_its_own() {
+    let (_folder, path) = place();
+    let mut store = Store::open(&path).unwrap();
+    let [first, second] = ["first", "second"].map(|id| begin(&mut store, id, 1));
+    let mut other = run("other", STARTED);
+    other.bed.name = "cards".into();
+    store.begin(&other).unwrap();
+    store.set_baseline(&first, "").unwrap();
+    assert_eq!(store.baseline_for(&second, "").unwrap(), store.load(&first.id).unwrap());
+    let absent = store.baseline_for(&other, "").unwrap_err().to_string();
+    assert!(absent.contains("no baseline is set for plan \"quick\" on bed \"cards\""), "{absent}");
+    let absent = store.baseline_for(&second, "release").unwrap_err().to_string();
+    assert!(absent.contains("no baseline \"release\" is set"), "{absent}");
+    store.set_baseline(&second, "").unwrap();
+    store.set_baseline(&first, "release").unwrap();
+    store.set_baseline(&other, "").unwrap();
+    drop(store);
+    let listed = Store::open_to_read(&path).unwrap().baselines().unwrap();
+    let rows: Vec<_> = listed.iter().map(|it| (it.bed.as_str(), it.name.as_str(), it.run.0.as_str())).collect();
+    assert_eq!(rows, [("cards", "", "other"), ("lab", "", "second"), ("lab", "release", "first")]);
+}

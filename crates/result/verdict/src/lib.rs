@@ -1,11 +1,13 @@
-//! What trials mean: PASS, FAIL, INCONCLUSIVE or NOT RUN against limits, and what limited each figure.
+//! What trials mean: PASS, FAIL, INCONCLUSIVE or NOT RUN against limits, what limited each figure, and runs side by side.
 //!
 //! This crate is pure, and judges stored trials: an old run is judged by today's rules.
 
+mod compare;
 mod culprit;
 mod figure;
 mod limited;
 
+pub use compare::compare;
 pub use culprit::culprit;
 use figure::{Range, range};
 pub use limited::{limited_by, loss_at};
@@ -52,24 +54,33 @@ fn judge_limit(limit: &Limit, probes: &[ProbeSpec], trials: &[Trial]) -> Vec<Lim
 /// What follows from the figure's range in each trial. Median and interval are stated only where they are known: a
 /// missing reply may leave them open towards the top, and the verdict can be sure all the same.
 fn outcome(limit: &Limit, probe: String, ranges: &[Range]) -> LimitOutcome {
-    let lows: Vec<f64> = ranges.iter().map(|range| range.low).collect();
-    let highs: Vec<f64> = ranges.iter().map(|range| range.high).collect();
-    let interval = interval(&lows, &highs);
+    let interval = interval(ranges);
     LimitOutcome {
         limit: limit.clone(),
         probe,
         trials: u32::try_from(ranges.len()).unwrap_or(u32::MAX),
-        median: stats::median(&highs).filter(|high| stats::median(&lows) == Some(*high)),
+        median: known_median(ranges),
         interval: interval.filter(|interval| interval.high.is_finite()),
         verdict: verdict(limit, ranges, interval),
     }
 }
 
+/// The median over trials; `None` where missing replies leave it unknown.
+fn known_median(ranges: &[Range]) -> Option<f64> {
+    let (lows, highs) = ends(ranges);
+    stats::median(&highs).filter(|high| stats::median(&lows) == Some(*high))
+}
+
 /// Where the true median can lie: from the interval of the lower ends to that of the upper ends.
-fn interval(lows: &[f64], highs: &[f64]) -> Option<Interval> {
-    let low = stats::median_interval(lows, stats::CONFIDENCE)?;
-    let high = stats::median_interval(highs, stats::CONFIDENCE)?;
+fn interval(ranges: &[Range]) -> Option<Interval> {
+    let (lows, highs) = ends(ranges);
+    let low = stats::median_interval(&lows, stats::CONFIDENCE)?;
+    let high = stats::median_interval(&highs, stats::CONFIDENCE)?;
     Some(Interval { high: high.high, ..low })
+}
+
+fn ends(ranges: &[Range]) -> (Vec<f64>, Vec<f64>) {
+    ranges.iter().map(|range| (range.low, range.high)).unzip()
 }
 
 fn verdict(limit: &Limit, ranges: &[Range], interval: Option<Interval>) -> Verdict {

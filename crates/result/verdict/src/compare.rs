@@ -1,0 +1,161 @@
+//! Runs side by side: for each configuration in common, whether a figure is better or worse, as far as the trials show.
+
+mod figure;
+mod place;
+
+use model::{
+    ComparedFigure, Comparison, Conclusion, Finding, Interval, ProbeSpec, Run, Trial,
+    comparison::{
+        ComparedRun, ConfigurationComparison, DifferenceInterval, DifferenceKind, FigureComparison, RunComparison,
+        TrialFigures,
+    },
+};
+
+use crate::{figure::Range, interval, is_whole, known_median};
+
+/// Compares each of `runs` with the reference. `tolerance` says how much worse a figure may be, as a share of 1.
+pub fn compare(reference: &Run, runs: &[Run], tolerance: f64) -> Comparison {
+    let runs: Vec<_> = runs.iter().map(|run| compare_run(reference, run, tolerance)).collect();
+    let conclusion = runs.iter().map(conclusion).max().unwrap_or(Conclusion::NothingInCommon);
+    Comparison { reference: named(reference), tolerance, conclusion, runs }
+}
+
+fn compare_run(reference: &Run, run: &Run, tolerance: f64) -> RunComparison {
+    let (theirs, ours) = (configurations(reference), configurations(run));
+    let (common, only_reference): (Vec<_>, Vec<_>) = theirs.into_iter().partition(|spec| ours.contains(spec));
+    let only_run = ours.into_iter().filter(|spec| !common.contains(spec)).collect();
+    let configurations = common.into_iter().map(|spec| configuration(reference, run, spec, tolerance)).collect();
+    RunComparison { run: named(run), changed: place::changed(reference, run), configurations, only_reference, only_run }
+}
+
+fn named(run: &Run) -> ComparedRun {
+    ComparedRun {
+        id: run.id.clone(),
+        started: run.started.clone(),
+        plan: run.plan.name.clone(),
+        bed: run.bed.name.clone(),
+        simulated: run.bed.simulated,
+        partial: run.partial,
+    }
+}
+
+/// Each distinct configuration that was measured, in the order it was first.
+fn configurations(run: &Run) -> Vec<ProbeSpec> {
+    let mut found = Vec::new();
+    for spec in run.trials.iter().filter(|trial| is_whole(trial)).map(|trial| trial.measured.spec()) {
+        if !found.contains(&spec) {
+            found.push(spec);
+        }
+    }
+    found
+}
+
+fn configuration(reference: &Run, run: &Run, spec: ProbeSpec, tolerance: f64) -> ConfigurationComparison {
+    let of_spec = |run: &'_ Run| -> Vec<Trial> {
+        run.trials.iter().filter(|trial| is_whole(trial) && trial.measured.spec() == spec).cloned().collect()
+    };
+    let (theirs, ours) = (of_spec(reference), of_spec(run));
+    let figures = figure::of(&spec).iter().filter_map(|&figure| {
+        let ranges = |trials: &[Trial]| trials.iter().filter_map(|it| figure::range(figure, it)).collect::<Vec<_>>();
+        let (theirs, ours) = (ranges(&theirs), ranges(&ours));
+        figure::is_worth_a_row(figure, &theirs, &ours).then(|| compare_figure(figure, &theirs, &ours, tolerance))
+    });
+    ConfigurationComparison { configuration: spec.to_string(), figures: figures.collect(), spec }
+}
+
+fn compare_figure(figure: ComparedFigure, theirs: &[Range], ours: &[Range], tolerance: f64) -> FigureComparison {
+    let interval = difference_interval(figure, theirs, ours);
+    let least_worse = interval.map(|it| if figure.more_is_better() { -it.high } else { it.low });
+    let least_better = interval.map(|it| if figure.more_is_better() { it.low } else { -it.high });
+    let finding = match (least_worse, least_better) {
+        (None, _) | (_, None) => Finding::NotDecidable,
+        (Some(worse), _) if worse > 0.0 => Finding::Worse,
+        (_, Some(better)) if better > 0.0 => Finding::Better,
+        _ => Finding::NoDifference,
+    };
+    FigureComparison {
+        figure,
+        reference: figures(theirs),
+        run: figures(ours),
+        difference: difference(figure, theirs, ours),
+        interval: interval.map(|it| DifferenceInterval {
+            low: finite(it.low),
+            high: finite(it.high),
+            confidence: it.confidence,
+        }),
+        finding,
+        beyond_tolerance: least_worse.is_some_and(|worse| worse > tolerated(figure, tolerance)),
+        trials_needed: interval.is_none().then_some(stats::MIN_TRIALS_FOR_SHIFT),
+    }
+}
+
+/// How much worse counts for nothing. A tolerance in percent says nothing of bytes.
+fn tolerated(figure: ComparedFigure, tolerance: f64) -> f64 {
+    if figure.difference_kind() == DifferenceKind::Bytes { 0.0 } else { tolerance }
+}
+
+fn figures(ranges: &[Range]) -> TrialFigures {
+    TrialFigures {
+        trials: u32::try_from(ranges.len()).unwrap_or(u32::MAX),
+        median: known_median(ranges),
+        interval: interval(ranges).filter(|it| it.low.is_finite() && it.high.is_finite()),
+    }
+}
+
+/// `None` where it depends on missing replies, or is without bounds.
+fn difference(figure: ComparedFigure, theirs: &[Range], ours: &[Range]) -> Option<f64> {
+    let scale = Scale(figure.difference_kind());
+    let least = stats::shift(&scale.highs(theirs), &scale.lows(ours))?;
+    let most = stats::shift(&scale.lows(theirs), &scale.highs(ours))?;
+    finite(scale.stated(least)).filter(|_| least == most)
+}
+
+/// From the least that the difference can be to the most: where replies are missing, a figure is anywhere in its range.
+fn difference_interval(figure: ComparedFigure, theirs: &[Range], ours: &[Range]) -> Option<Interval> {
+    let scale = Scale(figure.difference_kind());
+    let of = |theirs: &[f64], ours: &[f64]| stats::shift_interval(theirs, ours, stats::CONFIDENCE);
+    let Interval { low, confidence, .. } = of(&scale.highs(theirs), &scale.lows(ours))?;
+    let Interval { high, .. } = of(&scale.lows(theirs), &scale.highs(ours))?;
+    Some(Interval { low: scale.stated(low), high: scale.stated(high), confidence })
+}
+
+/// What is subtracted: a difference of logarithms is a ratio.
+struct Scale(DifferenceKind);
+
+impl Scale {
+    fn lows(&self, ranges: &[Range]) -> Vec<f64> {
+        ranges.iter().map(|range| self.place(range.low)).collect()
+    }
+
+    fn highs(&self, ranges: &[Range]) -> Vec<f64> {
+        ranges.iter().map(|range| self.place(range.high)).collect()
+    }
+
+    fn place(&self, value: f64) -> f64 {
+        if self.0 == DifferenceKind::Share { value.ln() } else { value }
+    }
+
+    fn stated(&self, difference: f64) -> f64 {
+        if self.0 == DifferenceKind::Share { difference.exp_m1() } else { difference }
+    }
+}
+
+fn finite(value: f64) -> Option<f64> {
+    value.is_finite().then_some(value)
+}
+
+fn conclusion(run: &RunComparison) -> Conclusion {
+    let any = |is: fn(&FigureComparison) -> bool| run.figures().any(is);
+    if run.configurations.is_empty() {
+        Conclusion::NothingInCommon
+    } else if any(|figure| figure.beyond_tolerance) {
+        Conclusion::Worse
+    } else if any(|figure| figure.finding == Finding::NotDecidable) {
+        Conclusion::NotDecidable
+    } else {
+        Conclusion::NothingWorse
+    }
+}
+
+#[cfg(test)]
+mod tests;
