@@ -1,5 +1,6 @@
 //! The command line, as it is written and explained to people.
 
+mod compare;
 mod measure;
 
 use std::{ffi::OsString, path::PathBuf};
@@ -9,13 +10,14 @@ use clap_complete::Shell;
 use model::{Mtu, RunId};
 use report::Lang;
 
+pub(crate) use compare::{BaselineAction, Compared, Shape};
 pub(crate) use measure::{GoodputOptions, LatencyOptions, Measure, PathOptions};
 
 /// Proves what a network path really does: measures, says how sure it is, and writes a report.
 #[derive(Debug, Parser)]
 #[command(name = "wireproof", version, propagate_version = true, disable_help_subcommand = true)]
 #[command(after_help = "Exit status: 0 done and every limit passed; 1 could not do it; 2 wrong words on the command \
-    line or in the plan; 3 a limit failed; 4 inconclusive or not run; 130 interrupted, what was measured is kept.")]
+    line or in the plan; 3 a limit failed, or a comparison shows something worse; 4 inconclusive or not run; 130 interrupted, what was measured is kept.")]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -110,12 +112,26 @@ pub(crate) enum Command {
         #[arg(long, value_name = "DIR")]
         out: Option<PathBuf>,
     },
+    /// Say of runs side by side what is better and what is worse; exit status 3 when something is worse.
+    Compare {
+        #[command(flatten)]
+        compared: Compared,
+    },
+    /// Say which run later ones are compared with.
+    Baseline {
+        #[command(subcommand)]
+        action: BaselineAction,
+    },
     /// Say what this kernel and this user can do, and what each missing piece costs.
     Doctor,
     /// Undo whatever a crash left behind.
     Clean,
     /// Print the JSON Schema of the JSON output.
-    Schema,
+    Schema {
+        /// Which document.
+        #[arg(default_value = "run")]
+        of: Shape,
+    },
     /// Print completions for a shell.
     Completions {
         /// The shell.

@@ -1,6 +1,7 @@
 //! One module a command; each reads from top to bottom as what the user gets.
 
 mod bed;
+mod compare;
 mod doctor;
 mod measure;
 mod plans;
@@ -40,9 +41,11 @@ fn act(cli: Cli) -> anyhow::Result<Exit> {
         Command::Bed { action } => bed::act(action, &common),
         Command::Runs => runs::list(&common),
         Command::Report { run, out } => runs::report(&run, out.as_deref(), &common),
+        Command::Compare { compared } => compare::compare(&compared, &common),
+        Command::Baseline { action } => compare::baseline(&action, &common),
         Command::Doctor => doctor::doctor(&common),
         Command::Clean => bed::clean(&common),
-        Command::Schema => words::schema(),
+        Command::Schema { of } => words::schema(of),
         Command::Completions { shell } => words::completions(shell),
         Command::Man { dir } => words::man(&dir),
         Command::Agent { .. } => agent::serve_stdio().map(|()| Exit::Done).map_err(Into::into),

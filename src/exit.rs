@@ -5,7 +5,7 @@ use std::{
     process::ExitCode,
 };
 
-use model::Verdict;
+use model::{Conclusion, Verdict};
 
 /// What the exit status says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,9 +16,9 @@ pub(crate) enum Exit {
     CouldNot,
     /// The words on the command line or in the plan are wrong.
     Words,
-    /// A limit failed.
+    /// A limit failed, or something is worse than in the run it is compared with.
     Failed,
-    /// No limit failed, but something is inconclusive or was not run.
+    /// No limit failed and nothing is shown to be worse, but something is inconclusive or was not run.
     Inconclusive,
     /// Interrupted; what was measured is kept.
     Interrupted,
@@ -43,6 +43,16 @@ impl From<Option<Verdict>> for Exit {
             None | Some(Verdict::Pass) => Self::Done,
             Some(Verdict::Fail) => Self::Failed,
             Some(Verdict::Inconclusive | Verdict::NotRun) => Self::Inconclusive,
+        }
+    }
+}
+
+impl From<Conclusion> for Exit {
+    fn from(conclusion: Conclusion) -> Self {
+        match conclusion {
+            Conclusion::NothingWorse => Self::Done,
+            Conclusion::Worse => Self::Failed,
+            Conclusion::NotDecidable | Conclusion::NothingInCommon => Self::Inconclusive,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use model::RunId;
+use model::{Run, RunId};
 use report::{Document, Material, Notice};
 use store::Store;
 
@@ -37,8 +37,7 @@ pub(super) fn list(common: &Common) -> anyhow::Result<Exit> {
 
 /// `wireproof report RUN`
 pub(super) fn report(run: &RunId, out: Option<&Path>, common: &Common) -> anyhow::Result<Exit> {
-    let store = open(common)?;
-    let run = if run.0 == "last" { store.last()? } else { store.load(run)? };
+    let run = load(&open(common)?, run)?;
     let outcomes = verdict::judge(&run.plan, &run.trials);
     let material = Material::of(&run, &outcomes);
     if common.json {
@@ -56,6 +55,12 @@ pub(super) fn report(run: &RunId, out: Option<&Path>, common: &Common) -> anyhow
     Ok(verdict::overall(&outcomes).into())
 }
 
-fn open(common: &Common) -> anyhow::Result<Store> {
+/// A run by its name, the beginning of it, or "last".
+pub(super) fn load(store: &Store, run: &RunId) -> anyhow::Result<Run> {
+    Ok(if run.0 == "last" { store.last()? } else { store.load(run)? })
+}
+
+/// The store, which exists.
+pub(super) fn open(common: &Common) -> anyhow::Result<Store> {
     Ok(Store::open_to_read(&paths::store(common.store.as_deref())?)?)
 }

@@ -6,11 +6,18 @@ use anyhow::Context;
 use clap_complete::Shell;
 
 use super::{print, print_json};
-use crate::{cli, exit::Exit, paths};
+use crate::{
+    cli::{self, Shape},
+    exit::Exit,
+    paths,
+};
 
 /// `wireproof schema`
-pub(super) fn schema() -> anyhow::Result<Exit> {
-    print_json(&report::schema())?;
+pub(super) fn schema(of: Shape) -> anyhow::Result<Exit> {
+    print_json(&match of {
+        Shape::Run => report::schema(),
+        Shape::Compare => report::comparison_schema(),
+    })?;
     Ok(Exit::Done)
 }
 

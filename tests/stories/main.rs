@@ -4,6 +4,7 @@
 
 mod bad_input;
 mod beds;
+mod compare;
 mod faults;
 mod kills;
 mod limited;

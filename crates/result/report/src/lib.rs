@@ -2,6 +2,7 @@
 //!
 //! Everything here takes values and returns text: no file, no clock, no network.
 
+mod comparison;
 mod content;
 mod document;
 mod doubts;
@@ -18,9 +19,11 @@ mod show;
 mod summary;
 mod texts;
 
+pub use comparison::comparison;
 pub use document::{
-    BothWays, CountersEntry, Document, DoubtEntry, Environments, Figures, FlowFigures, GoodputBps, GoodputFigures,
-    LatencyFigures, LimitedByEntry, LossEntry, PathFigures, RunEntry, SchemaName, Stack, TrialEntry, schema,
+    BothWays, ComparisonDocument, ComparisonSchemaName, CountersEntry, Document, DoubtEntry, Environments, Figures,
+    FlowFigures, GoodputBps, GoodputFigures, LatencyFigures, LimitedByEntry, LossEntry, PathFigures, RunEntry,
+    SchemaName, Stack, TrialEntry, comparison_schema, schema,
 };
 pub use doubts::advice;
 pub use forms::html;

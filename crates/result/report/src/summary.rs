@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// Columns of a terminal.
-const WIDTH: usize = 80;
+pub(crate) const WIDTH: usize = 80;
 
 /// What `wireproof verify` says at its end: a row for each configuration, the verdict, and doubts with advice.
 pub fn summary(material: &Material<'_>, lang: Lang) -> String {

@@ -8,8 +8,16 @@ use unic_langid::LanguageIdentifier;
 use crate::lang::Lang;
 
 /// A file for each subject, the same in both languages.
-const ENGLISH: &[&str] = &[include_str!("../texts/en/page.ftl"), include_str!("../texts/en/report.ftl")];
-const JAPANESE: &[&str] = &[include_str!("../texts/ja/page.ftl"), include_str!("../texts/ja/report.ftl")];
+const ENGLISH: &[&str] = &[
+    include_str!("../texts/en/compare.ftl"),
+    include_str!("../texts/en/page.ftl"),
+    include_str!("../texts/en/report.ftl"),
+];
+const JAPANESE: &[&str] = &[
+    include_str!("../texts/ja/compare.ftl"),
+    include_str!("../texts/ja/page.ftl"),
+    include_str!("../texts/ja/report.ftl"),
+];
 
 static EN: LazyLock<Texts> = LazyLock::new(|| Texts::parse(Lang::En, ENGLISH));
 static JA: LazyLock<Texts> = LazyLock::new(|| Texts::parse(Lang::Ja, JAPANESE));

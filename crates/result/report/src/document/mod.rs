@@ -1,5 +1,6 @@
 //! The JSON document, `wireproof/1`: the same shape for every command that measures. Always in English.
 
+mod comparison;
 mod goodput;
 mod latency;
 mod path;
@@ -14,6 +15,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use self::{
+    comparison::{ComparisonDocument, ComparisonSchemaName, comparison_schema},
     goodput::{FlowFigures, GoodputBps, GoodputFigures},
     latency::LatencyFigures,
     path::{BothWays, PathFigures},

@@ -1,9 +1,13 @@
 //! Quantities, names and dates as the report writes them.
 
+mod comparison;
 mod names;
 
 use model::{LimitOutcome, Metric, Run, Verdict, plan::Quantity};
 
+pub(crate) use self::comparison::{
+    compared_figure, compared_run, conclusion, difference, difference_interval, finding, medians,
+};
 pub(crate) use self::names::{
     batch, configuration, flow, goodput_configuration, goodput_traffic, latency_configuration, latency_traffic,
     leg_mtu, limit, metric, outcome_name, path_configuration, stage, verdict, way,

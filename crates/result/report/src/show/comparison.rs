@@ -1,0 +1,125 @@
+//! What a comparison says of a figure, in the report's language.
+
+use std::iter;
+
+use model::{
+    ComparedFigure, Conclusion, Finding,
+    comparison::{ComparedRun, DifferenceInterval, DifferenceKind, FigureComparison, TrialFigures},
+    plan::Quantity,
+};
+
+use super::{grouped, micros_or_none, or_none, percent, rate_unit};
+use crate::texts::Texts;
+
+/// A run in one line: name, plan, bed.
+pub(crate) fn compared_run(run: &ComparedRun, t: &Texts) -> String {
+    let partial = run.partial.then(|| t.get("partial"));
+    let place = [format!("{} {}", t.get("label-plan"), run.plan), format!("{} {}", t.get("label-bed"), run.bed)];
+    let words: Vec<String> = iter::once(run.id.0.clone()).chain(place).chain(partial).collect();
+    words.join(" · ")
+}
+
+/// Name of a figure.
+pub(crate) fn compared_figure(figure: ComparedFigure, t: &Texts) -> String {
+    match figure {
+        ComparedFigure::RttMin => t.get("compare-rtt-min"),
+        ComparedFigure::RttP50 => t.get("compare-rtt-p50"),
+        ComparedFigure::RttP99 => t.get("compare-rtt-p99"),
+        ComparedFigure::GoodputMean => t.get("compare-goodput"),
+        ComparedFigure::Loss => t.get("compare-loss"),
+        ComparedFigure::PathMtu => t.get("compare-path-mtu"),
+    }
+}
+
+/// Both medians without their unit, and the unit.
+pub(crate) fn medians(figure: &FigureComparison) -> ([String; 2], &'static str) {
+    let both = [&figure.reference, &figure.run].map(|figures: &TrialFigures| figures.median);
+    match figure.figure.metric().map(|metric| metric.quantity()) {
+        Some(Quantity::Time) => (both.map(micros_or_none), "µs"),
+        Some(Quantity::Rate) => {
+            let (size, unit) = rate_unit(both.into_iter().flatten().fold(0.0, f64::max));
+            (both.map(|it| or_none(it, |bps| format!("{:.2}", bps / size))), unit)
+        }
+        Some(Quantity::Size) => (both.map(|it| or_none(it, |bytes| format!("{bytes:.0}"))), "B"),
+        None => (both.map(|it| or_none(it, |share| percent(share).trim_end_matches(" %").to_owned())), "%"),
+    }
+}
+
+/// A difference with its unit.
+pub(crate) fn difference(figure: &FigureComparison, t: &Texts) -> String {
+    or_none(figure.difference, |it| with_unit(figure.figure, &signed(figure.figure, it), t))
+}
+
+/// Where the difference lies, in the same unit.
+pub(crate) fn difference_interval(figure: &FigureComparison, t: &Texts) -> String {
+    let end = |value: f64| signed(figure.figure, value);
+    or_none(figure.interval, |DifferenceInterval { low, high, .. }| match (low, high) {
+        (Some(low), Some(high)) => t.with("compare-interval", &[("low", &end(low)), ("high", &end(high))]),
+        (Some(low), None) => t.with("compare-at-least", &[("low", &end(low))]),
+        (None, Some(high)) => t.with("compare-at-most", &[("high", &end(high))]),
+        (None, None) => super::NO_FIGURE.to_owned(),
+    })
+}
+
+fn with_unit(figure: ComparedFigure, number: &str, t: &Texts) -> String {
+    match figure.difference_kind() {
+        DifferenceKind::Share => format!("{number} %"),
+        DifferenceKind::Points => t.with("compare-points", &[("points", &number)]),
+        DifferenceKind::Bytes => format!("{number} B"),
+    }
+}
+
+/// With its sign, in percent, percentage points or bytes; as fine as the figure is known.
+fn signed(figure: ComparedFigure, difference: f64) -> String {
+    let (size, decimals) = match figure.difference_kind() {
+        DifferenceKind::Share if difference.abs() < 1.0 => (difference * 100.0, 1),
+        DifferenceKind::Share => (difference * 100.0, 0),
+        DifferenceKind::Points => (difference * 100.0, 2),
+        DifferenceKind::Bytes => (difference, 0),
+    };
+    let digits = format!("{:.decimals$}", size.abs());
+    let digits = digits.parse().map_or(digits.clone(), |whole: u64| grouped(whole));
+    // What rounds to nothing has no sign.
+    let sign = match digits.bytes().all(|byte| matches!(byte, b'0' | b'.')) {
+        true => "±",
+        false if size < 0.0 => "−",
+        false => "+",
+    };
+    format!("{sign}{digits}")
+}
+
+/// What a difference means.
+pub(crate) fn finding(finding: Finding, t: &Texts) -> String {
+    match finding {
+        Finding::Better => t.get("finding-better"),
+        Finding::Worse => t.get("finding-worse"),
+        Finding::NoDifference => t.get("finding-no-difference"),
+        Finding::NotDecidable => t.get("finding-not-decidable"),
+    }
+}
+
+/// What all comparisons say together.
+pub(crate) fn conclusion(conclusion: Conclusion, t: &Texts) -> String {
+    match conclusion {
+        Conclusion::Worse => t.get("conclusion-worse"),
+        Conclusion::NothingInCommon => t.get("conclusion-nothing-in-common"),
+        Conclusion::NotDecidable => t.get("conclusion-not-decidable"),
+        Conclusion::NothingWorse => t.get("conclusion-nothing-worse"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn differences_carry_their_sign_and_as_many_digits_as_mean_something() {
+        let rtt = |difference| signed(ComparedFigure::RttP50, difference);
+        assert_eq!(rtt(0.0213), "+2.1");
+        assert_eq!(rtt(-0.1), "−10.0");
+        assert_eq!(rtt(0.0001), "±0.0");
+        assert_eq!(rtt(99_999.0), "+9,999,900");
+        assert_eq!(signed(ComparedFigure::Loss, 0.0215), "+2.15");
+        assert_eq!(signed(ComparedFigure::PathMtu, -7500.0), "−7,500");
+    }
+}

@@ -1,0 +1,71 @@
+//! Options of the commands that compare.
+
+use std::str::FromStr;
+
+use clap::{Args, Subcommand, ValueEnum};
+use model::RunId;
+
+/// What to compare.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Compared {
+    /// Runs: a name, its beginning, "last", "baseline" or "baseline:NAME". The first is what the others are compared with; a
+    /// single one is compared with the baseline of its plan and bed.
+    #[arg(required = true, value_name = "RUN")]
+    pub(crate) runs: Vec<RunId>,
+    /// How much worse a figure may be; with loss in percentage points. A smaller path MTU is always worse.
+    #[arg(long, default_value = "0%", value_name = "PERCENT")]
+    pub(crate) tolerance: Tolerance,
+}
+
+/// What to do with baselines.
+#[derive(Clone, Debug, Subcommand)]
+pub(crate) enum BaselineAction {
+    /// Make a run what later runs of its plan on its bed are compared with.
+    Set {
+        /// A run, the beginning of its name, or "last".
+        run: RunId,
+        /// A name for it, to keep several; compare with "baseline:NAME".
+        #[arg(long, default_value = "", hide_default_value = true)]
+        name: String,
+    },
+    /// List the baselines.
+    Show,
+}
+
+/// A JSON document that the program prints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Shape {
+    /// Of the commands that measure, and of "report".
+    Run,
+    /// Of "compare".
+    Compare,
+}
+
+/// A share of 1, written in percent.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Tolerance(pub(crate) f64);
+
+impl FromStr for Tolerance {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = text.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
+        match number {
+            Some(percent @ 0.0..) if percent.is_finite() => Ok(Self(percent / 100.0)),
+            _ => Err("a tolerance is a number of percent, like 5%".to_owned()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tolerance_is_written_in_percent() {
+        assert_eq!(("5%".parse(), "0.5 %".parse()), (Ok(Tolerance(0.05)), Ok(Tolerance(0.005))));
+        for wrong in ["5", "-1%", "%", "NaN%", "inf%", "five%"] {
+            assert!(wrong.parse::<Tolerance>().is_err(), "{wrong}");
+        }
+    }
+}

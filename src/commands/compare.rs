@@ -1,0 +1,101 @@
+//! Runs side by side, and the baselines that later runs are held against.
+
+use model::{Comparison, Run, RunId};
+use report::ComparisonDocument;
+use store::{Baseline, Store};
+
+use super::{
+    language, print, print_json,
+    runs::{load, open},
+};
+use crate::{
+    cli::{BaselineAction, Common, Compared},
+    exit::{Exit, Words},
+};
+
+/// `wireproof compare RUN…`
+pub(super) fn compare(compared: &Compared, common: &Common) -> anyhow::Result<Exit> {
+    let runs = find(&open(common)?, &compared.runs)?;
+    let [reference, others @ ..] = runs.as_slice() else { return Err(nothing_to_compare().into()) };
+    let comparison = verdict::compare(reference, others, compared.tolerance.0);
+    tell(&comparison, common)?;
+    Ok(comparison.conclusion.into())
+}
+
+fn tell(comparison: &Comparison, common: &Common) -> anyhow::Result<()> {
+    if common.json {
+        print_json(&ComparisonDocument::of(comparison))
+    } else {
+        print(&report::comparison(comparison, language(common)))
+    }
+}
+
+/// The runs meant, the reference first: a single one is compared with its baseline.
+fn find(store: &Store, ids: &[RunId]) -> anyhow::Result<Vec<Run>> {
+    // A baseline is that of a plan on a bed: those of the first run that is named.
+    let named = ids.iter().find(|id| baseline_name(id).is_none()).ok_or_else(nothing_to_compare)?;
+    let named = load(store, named)?;
+    let find_one = |id: &RunId| -> anyhow::Result<Run> {
+        match baseline_name(id) {
+            Some(name) => Ok(store.baseline_for(&named, name)?),
+            None => load(store, id),
+        }
+    };
+    match ids {
+        [_] => Ok(vec![store.baseline_for(&named, "")?, named]),
+        ids => ids.iter().map(find_one).collect(),
+    }
+}
+
+/// `baseline` is the one without a name, `baseline:NAME` another.
+fn baseline_name(id: &RunId) -> Option<&str> {
+    match id.0.strip_prefix("baseline")? {
+        "" => Some(""),
+        rest => rest.strip_prefix(':'),
+    }
+}
+
+fn nothing_to_compare() -> Words {
+    Words("name a run to compare, like \"last\"; \"wireproof runs\" lists them".to_owned())
+}
+
+/// `wireproof baseline …`
+pub(super) fn baseline(action: &BaselineAction, common: &Common) -> anyhow::Result<Exit> {
+    let mut store = open(common)?;
+    let baselines = match action {
+        BaselineAction::Set { run, name } => {
+            let run = load(&store, run)?;
+            vec![store.set_baseline(&run, name)?]
+        }
+        BaselineAction::Show => store.baselines()?,
+    };
+    if common.json {
+        print_json(&baselines)?;
+    } else if baselines.is_empty() {
+        print("No baseline is set; set one with \"wireproof baseline set RUN\".\n")?;
+    } else {
+        print(&listed(&baselines))?;
+    }
+    Ok(Exit::Done)
+}
+
+fn listed(baselines: &[Baseline]) -> String {
+    let row = |[plan, bed, name, run, started]: [&str; 5]| {
+        format!("{plan:<12} {bed:<12} {name:<10} {run:<21} {started:<20}").trim_end().to_owned() + "\n"
+    };
+    let rows = baselines.iter().map(|it| row([&it.plan, &it.bed, &it.name, &it.run.0, &it.started]));
+    row(["plan", "bed", "baseline", "run", "started"]) + &rows.collect::<String>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_baseline_is_told_from_a_run() {
+        let name = |id: &str| baseline_name(&RunId(id.to_owned())).map(str::to_owned);
+        assert_eq!(name("baseline"), Some(String::new()));
+        assert_eq!(name("baseline:release 1"), Some("release 1".to_owned()));
+        assert_eq!((name("last"), name("baselines"), name("20261121")), (None, None, None));
+    }
+}
