@@ -1,0 +1,45 @@
+//! What can go wrong with sums, keys and signatures.
+
+use std::{io, path::PathBuf};
+
+/// What could not be done, and what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum SealError {
+    /// A file that has to be there cannot be read.
+    #[error("cannot read {path}: {source}; name a folder that \"wireproof report\" wrote")]
+    Unreadable {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The list of sums is none.
+    #[error("SHA256SUMS, line {line}: {why}; the list was changed or is not one that \"sha256sum -c\" reads")]
+    Sums {
+        /// Counts from 1.
+        line: usize,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// The secret key is none.
+    #[error("not a minisign secret key: {why}; \"minisign -G\" makes one")]
+    SecretKey {
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The password does not open the secret key.
+    #[error("the password does not open the secret key; try again, or set WIREPROOF_KEY_PASSWORD to the right one")]
+    Password,
+    /// The public key is none.
+    #[error("not a minisign public key: {why}; it is the file that \"minisign -G\" wrote as minisign.pub")]
+    PublicKey {
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The signature could not be made.
+    #[error("cannot sign: {why}")]
+    Sign {
+        /// What the library said.
+        why: String,
+    },
+}
