@@ -12,6 +12,7 @@ pub mod difference;
 pub mod doubt;
 pub mod environment;
 pub mod frame_size;
+pub mod identity;
 pub mod limited;
 pub mod plan;
 pub mod probe;
@@ -29,6 +30,7 @@ pub use cpu::{CardFacts, CoreFacts, CpuFacts};
 pub use doubt::Doubt;
 pub use environment::Environment;
 pub use frame_size::{FrameSize, PayloadSize};
+pub use identity::{Date, Device, Identity, ManualItem, Price, Signatory};
 pub use limited::{Culprit, CulpritKind, Evidence, LimitedBy, LossAt, Place};
 pub use plan::{Limit, Metric, Plan};
 pub use probe::{

@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{bed::Bed, doubt::Doubt, environment::Environment, plan::Plan, trial::Trial};
+use crate::{bed::Bed, doubt::Doubt, environment::Environment, identity::Identity, plan::Plan, trial::Trial};
 
 /// Names a run: its start in UTC and four random hex digits, like `20261121-101500-3fa9`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -25,6 +25,9 @@ pub struct Run {
     pub command: Vec<String>,
     /// Version and build of the program.
     pub wireproof: String,
+    /// Whose document its report is; `None` where nobody said.
+    #[serde(default)]
+    pub identity: Option<Identity>,
     /// What was asked for.
     pub plan: Plan,
     /// Where it happened.

@@ -7,7 +7,7 @@ use std::{
 
 use bed::{BedError, Session};
 use jiff::{Timestamp, tz::TimeZone};
-use model::{Bed, CoreUse, Doubt, Environment, Plan, Privilege, Run, RunId, Trial, plan::Step};
+use model::{Bed, CoreUse, Doubt, Environment, Identity, Plan, Privilege, Run, RunId, Trial, plan::Step};
 use protocol::AgentError;
 use stats::MIN_TRIALS_FOR_INTERVAL;
 
@@ -28,6 +28,8 @@ pub struct Order {
     pub command: Vec<String>,
     /// Version and build of the program.
     pub wireproof: String,
+    /// Whose document the report is to be.
+    pub identity: Option<Identity>,
 }
 
 /// Told what happens, as it happens. Trials are handed over as they end, so that nothing measured can be lost.
@@ -116,6 +118,7 @@ fn begin(order: Order, bed: Bed, before: Environment) -> Run {
         finished: None,
         command: order.command,
         wireproof: order.wireproof,
+        identity: order.identity,
         plan: order.plan,
         bed,
         partial: true,

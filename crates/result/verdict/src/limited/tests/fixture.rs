@@ -128,6 +128,7 @@ pub(super) fn run() -> Run {
         finished: None,
         command: vec![],
         wireproof: String::new(),
+        identity: None,
         plan: Plan::parse("name = \"t\"\n[[goodput]]\nprotocol = \"tcp\"\nduration = \"10 s\"\n", &[]).unwrap(),
         bed: Bed {
             kind: BedKind::Lab,

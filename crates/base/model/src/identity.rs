@@ -1,0 +1,242 @@
+//! What makes a report somebody's document: who made it for whom, about what, and what was looked at by eye. Read from TOML.
+
+mod date;
+mod ticked;
+
+use std::{fmt, str::FromStr};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use date::{Date, DateError};
+
+use crate::verdict::Verdict;
+
+/// What identifies a document. What is not known stays empty, for a pen.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Identity {
+    /// Title of the document.
+    pub title: Option<String>,
+    /// Its number in the maker's system.
+    pub document_number: Option<String>,
+    /// Its revision.
+    pub revision: Option<String>,
+    /// Its date.
+    pub date: Option<Date>,
+    /// Where it was measured.
+    pub site: Option<String>,
+    /// For whom.
+    pub customer: Option<String>,
+    /// Who made the document.
+    pub made_by: Option<Signatory>,
+    /// Who checked it.
+    pub checked_by: Option<Signatory>,
+    /// Who approved it.
+    pub approved_by: Option<Signatory>,
+    /// What it is for, and what it covers.
+    pub scope: Option<String>,
+    /// What was done otherwise than the method says.
+    pub deviations: Vec<String>,
+    /// What was tested, in words.
+    #[serde(rename = "device")]
+    pub devices: Vec<Device>,
+    /// What was looked at by eye or by hand.
+    #[serde(rename = "item")]
+    pub items: Vec<ManualItem>,
+    /// What things cost, for price against performance.
+    #[serde(rename = "price")]
+    pub prices: Vec<Price>,
+}
+
+/// Somebody who answers for the document.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Signatory {
+    /// Name, as it is to stand there.
+    pub name: String,
+    /// When.
+    #[serde(default)]
+    pub date: Option<Date>,
+}
+
+/// One thing that was tested.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Device {
+    /// What it is: server, card, cable, switch.
+    pub what: String,
+    /// Maker and model.
+    #[serde(default)]
+    pub model: Option<String>,
+    /// Serial number.
+    #[serde(default)]
+    pub serial: Option<String>,
+    /// Anything else: firmware, slot, length.
+    #[serde(default)]
+    pub note: Option<String>,
+}
+
+/// One item that a person verified.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ManualItem {
+    /// What was verified.
+    pub what: String,
+    /// What it has to be like.
+    #[serde(default)]
+    pub criterion: Option<String>,
+    /// What it was like.
+    #[serde(default)]
+    pub result: Option<String>,
+    /// What follows: pass, fail, inconclusive or not-run.
+    #[serde(default = "ticked::not_run", deserialize_with = "ticked::verdict")]
+    pub verdict: Verdict,
+    /// Who ticked it.
+    #[serde(default)]
+    pub by: Option<String>,
+    /// When.
+    #[serde(default)]
+    pub date: Option<Date>,
+    /// Photos of it: files beside the one that names them.
+    #[serde(default)]
+    pub photos: Vec<String>,
+}
+
+/// What something costs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Price {
+    /// An adapter, or the name of a run.
+    pub of: String,
+    /// How much.
+    pub amount: f64,
+    /// Of what, like JPY.
+    pub currency: String,
+}
+
+/// An identity that cannot be used.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum IdentityError {
+    /// Not TOML, an unknown key, a wrong type; the text carries line and column.
+    #[error("{0}")]
+    Toml(String),
+    /// Readable, but it says something that cannot be.
+    #[error("{place}: {why}")]
+    Meaning {
+        /// Where, like `[[item]] number 2`.
+        place: String,
+        /// What is wrong and what to write.
+        why: String,
+    },
+}
+
+/// Longer texts are no line of a form.
+const LONGEST_LINE: usize = 200;
+
+impl Identity {
+    /// Reads an identity from TOML.
+    pub fn parse(toml: &str) -> Result<Self, IdentityError> {
+        let identity: Self = toml::from_str(toml).map_err(|error| IdentityError::Toml(error.to_string()))?;
+        identity.check()?;
+        Ok(identity)
+    }
+
+    /// As TOML that reads back as this.
+    pub fn to_toml(&self) -> String {
+        // Text, numbers, lists and tables, with text for keys: there is nothing that TOML cannot say.
+        toml::to_string(self).unwrap_or_default()
+    }
+
+    /// This one, with what it does not say taken from an older one.
+    pub fn or(self, older: Self) -> Self {
+        Self {
+            title: self.title.or(older.title),
+            document_number: self.document_number.or(older.document_number),
+            revision: self.revision.or(older.revision),
+            date: self.date.or(older.date),
+            site: self.site.or(older.site),
+            customer: self.customer.or(older.customer),
+            made_by: self.made_by.or(older.made_by),
+            checked_by: self.checked_by.or(older.checked_by),
+            approved_by: self.approved_by.or(older.approved_by),
+            scope: self.scope.or(older.scope),
+            deviations: or(self.deviations, older.deviations),
+            devices: or(self.devices, older.devices),
+            items: or(self.items, older.items),
+            prices: or(self.prices, older.prices),
+        }
+    }
+
+    fn check(&self) -> Result<(), IdentityError> {
+        let lines = [
+            ("title", &self.title),
+            ("document_number", &self.document_number),
+            ("revision", &self.revision),
+            ("site", &self.site),
+            ("customer", &self.customer),
+        ];
+        for (key, line) in lines {
+            line.as_deref().map_or(Ok(()), one_line).map_err(|why| meaning(key, why))?;
+        }
+        for (number, item) in self.items.iter().enumerate() {
+            one_line(&item.what).map_err(|why| meaning(&format!("[[item]] number {}", number + 1), why))?;
+        }
+        for (number, price) in self.prices.iter().enumerate() {
+            price.check().map_err(|why| meaning(&format!("[[price]] number {}", number + 1), why))?;
+        }
+        Ok(())
+    }
+}
+
+impl Price {
+    fn check(&self) -> Result<(), String> {
+        if self.amount.is_finite() && self.amount >= 0.0 {
+            return Ok(());
+        }
+        Err(format!("amount = {} is no price; write a number that is not below 0", self.amount))
+    }
+}
+
+/// A list that says nothing says nothing against the older one.
+fn or<T>(newer: Vec<T>, older: Vec<T>) -> Vec<T> {
+    if newer.is_empty() { older } else { newer }
+}
+
+fn meaning(place: &str, why: String) -> IdentityError {
+    IdentityError::Meaning { place: place.to_owned(), why }
+}
+
+fn one_line(text: &str) -> Result<(), String> {
+    if text.trim().is_empty() || text.chars().any(char::is_control) || text.chars().count() > LONGEST_LINE {
+        return Err(format!("write one line of 1 to {LONGEST_LINE} characters"));
+    }
+    Ok(())
+}
+
+/// `NAME` or `NAME, DATE`, as on the command line.
+impl FromStr for Signatory {
+    type Err = DateError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let is_date = |text: &str| text.trim().starts_with(|c: char| c.is_ascii_digit());
+        match text.rsplit_once(',') {
+            Some((name, date)) if is_date(date) => {
+                Ok(Self { name: name.trim().to_owned(), date: Some(date.trim().parse()?) })
+            }
+            _ => Ok(Self { name: text.trim().to_owned(), date: None }),
+        }
+    }
+}
+
+impl fmt::Display for Signatory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.date {
+            Some(date) => write!(f, "{}, {date}", self.name),
+            None => f.write_str(&self.name),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,82 @@
+use super::*;
+
+const IDENTITY: &str = r#"
+title = "Acceptance test of link 7"
+document_number = "NW-2026-017"
+date = 2026-11-21
+made_by = { name = "Hanako Sato", date = "2026-11-21" }
+deviations = ["The card sat in slot 3, not in slot 1."]
+[[device]]
+what = "card"
+serial = "A12345"
+[[item]]
+what = "Card seated, latch closed"
+criterion = "latch flush"
+verdict = "pass"
+by = "Hanako Sato"
+date = 2026-11-21
+photos = ["card.jpg"]
+[[item]]
+what = "Cable labelled"
+[[price]]
+of = "X540-T2"
+amount = 61800
+currency = "JPY"
+"#;
+
+fn error(toml: &str) -> String {
+    Identity::parse(toml).unwrap_err().to_string()
+}
+
+#[test]
+fn an_identity_is_read_and_written_back() {
+    let identity = Identity::parse(IDENTITY).unwrap();
+    assert_eq!(identity.made_by.as_ref().map(ToString::to_string).as_deref(), Some("Hanako Sato, 2026-11-21"));
+    assert_eq!(identity.date.map(|date| date.to_string()).as_deref(), Some("2026-11-21"));
+    let verdicts: Vec<_> = identity.items.iter().map(|item| item.verdict).collect();
+    assert_eq!(verdicts, [Verdict::Pass, Verdict::NotRun], "an item that nobody ticked was not run");
+    assert_eq!(Identity::parse(&identity.to_toml()), Ok(identity.clone()));
+    assert_eq!(Identity::parse(&Identity::default().to_toml()), Ok(Identity::default()));
+    let value = toml::Value::try_from(&identity).unwrap();
+    assert_eq!(value["item"][0]["verdict"].as_str(), Some("PASS"), "as every other verdict in the store");
+}
+
+#[test]
+fn errors_name_the_line_and_what_is_allowed() {
+    let key = error(&IDENTITY.replace("title", "titel"));
+    assert!(key.contains("line 2, column 1") && key.contains("expected one of `title`"), "{key}");
+    let verdict = error(&IDENTITY.replace("\"pass\"", "\"ok\""));
+    assert!(verdict.contains("line 13") && verdict.contains("use pass, fail, inconclusive or not-run"), "{verdict}");
+    for day in ["\"21.11.2026\"", "2026-11-21T10:00:00Z", "20261121", "\"2026-02-30\""] {
+        let day_error = error(&IDENTITY.replacen("2026-11-21", day, 1));
+        assert!(day_error.contains("line 4") && day_error.contains("2026-11-21"), "{day}: {day_error}");
+    }
+    let item = error("[[item]]\ncriterion = \"x\"");
+    assert!(item.contains("line 1") && item.contains("missing field `what`"), "{item}");
+}
+
+#[test]
+fn what_cannot_be_meant_is_refused_with_its_place() {
+    let price = error(&IDENTITY.replace("61800", "-1"));
+    assert_eq!(price, "[[price]] number 1: amount = -1 is no price; write a number that is not below 0");
+    let what = error(&IDENTITY.replace("Cable labelled", "two\\nlines"));
+    assert!(what.starts_with("[[item]] number 2: write one line"), "{what}");
+    assert!(error(&IDENTITY.replace("NW-2026-017", " ")).starts_with("document_number: write one line"));
+}
+
+#[test]
+fn what_is_newly_said_wins_over_the_older() {
+    let older = Identity::parse(IDENTITY).unwrap();
+    let newer = Identity { title: Some("Revised".into()), revision: Some("B".into()), ..Identity::default() };
+    let both = newer.or(older.clone());
+    assert_eq!((both.title.as_deref(), both.revision.as_deref()), (Some("Revised"), Some("B")));
+    assert_eq!((both.items, both.document_number), (older.items, older.document_number));
+}
+
+#[test]
+fn a_signatory_may_come_with_a_day() {
+    let read = |text: &str| text.parse::<Signatory>();
+    assert_eq!(read("佐藤 花子, 2026-11-21").unwrap().to_string(), "佐藤 花子, 2026-11-21");
+    assert_eq!(read("Sato, Hanako").unwrap(), Signatory { name: "Sato, Hanako".into(), date: None });
+    assert!(read("Sato, 2026-13-01").unwrap_err().to_string().contains("write it like 2026-11-21"));
+}

@@ -1,0 +1,124 @@
+//! No form of a redacted report says whose machines these are.
+
+mod fixture;
+
+use model::{Date, Device, Doubt, Identity, LimitOutcome, Run};
+use proptest::prelude::*;
+use wireproof_report::{self as report, Document, Lang, redacted};
+
+/// Words that tell whose machines these are.
+#[derive(Clone, Debug)]
+struct Words {
+    host: String,
+    user: String,
+    mac: String,
+    serial: String,
+    v4: String,
+    v6: String,
+}
+
+fn words() -> impl Strategy<Value = Words> {
+    let names = ("zq[a-z0-9]{3,8}(-[a-z0-9]{1,4})?", "zu[a-z]{3,8}", "ZX[0-9A-Z]{6}", "[0-9a-f]{10}");
+    (names, 1_u8..=9, 0_u16..=0xffff).prop_map(|((host, user, serial, digits), octet, group)| Words {
+        host,
+        user,
+        serial,
+        mac: format!(
+            "9e:{}",
+            digits
+                .as_bytes()
+                .chunks(2)
+                .map(|pair| String::from_utf8_lossy(pair).into_owned())
+                .collect::<Vec<_>>()
+                .join(":")
+        ),
+        v4: format!("85.{octet}.117.83"),
+        v6: format!("2a00:77{octet}::{group:x}"),
+    })
+}
+
+/// A run that says these words wherever a run may.
+fn speaking(words: &Words) -> Run {
+    let Words { host, user, mac, serial, v4, v6 } = words;
+    let mut run = fixture::wide_run();
+    run.command.extend([format!("/home/{user}/plan.toml"), format!("ssh://{user}@{host}"), format!("--at={v4}:80")]);
+    run.doubts.push(Doubt::Failed { what: format!("{host}: connection to [{v6}]:22 refused, see /home/{user}/log") });
+    for environment in [Some(&mut run.before), run.after.as_mut()].into_iter().flatten() {
+        environment.hosts[0].hostname = host.clone();
+        environment.hosts[0].kernel_command_line = format!("root=/dev/mapper/{host}--vg-root ip={v4}::eth0 {mac}");
+        let interface = &mut environment.endpoints[0].interfaces[0];
+        interface.mac = mac.to_uppercase();
+        interface.addresses.extend([format!("{v4}/24"), format!("{v6}/64")]);
+        interface.name = format!("enx{}", mac.replace(':', ""));
+    }
+    run.bed.endpoints[0].addresses = vec![v4.parse().unwrap(), v6.parse().unwrap()];
+    let device =
+        Device { what: "card".into(), model: None, serial: Some(serial.clone()), note: Some(format!("in {host}")) };
+    let deviations = vec![format!("{serial} was moved from {host} to {v6}")];
+    run.identity = Some(Identity {
+        title: Some(format!("Test of {host}")),
+        devices: vec![device],
+        deviations,
+        ..Identity::default()
+    });
+    run
+}
+
+fn forms(run: &Run, outcomes: &[LimitOutcome]) -> Vec<String> {
+    let html = [Lang::En, Lang::Ja].map(|lang| report::html(run, outcomes, lang));
+    let json = serde_json::to_string(&Document::of(run, outcomes)).unwrap();
+    html.into_iter()
+        .chain([json, serde_json::to_string(run).unwrap(), report::summary(run, outcomes, Lang::En)])
+        .collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_word_of_the_machines_is_left_in_any_form(words in words()) {
+        let run = redacted(&speaking(&words)).unwrap();
+        let plain_mac = words.mac.replace(':', "");
+        for form in forms(&run, &[]) {
+            let form = form.to_lowercase();
+            for word in [&words.host, &words.user, &words.mac, &plain_mac, &words.serial, &words.v4, &words.v6] {
+                prop_assert!(!form.contains(&word.to_lowercase()), "{word} is left");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_same_word_becomes_the_same_everywhere() {
+    let mut run = fixture::run();
+    run.doubts.push(Doubt::Failed { what: "bench1 is gone".into() });
+    run.identity = Some(Identity { date: "2026-11-21".parse::<Date>().ok(), ..Identity::default() });
+    let redacted = redacted(&run).unwrap();
+    assert_eq!(redacted.before.hosts[0].hostname, "host-1");
+    assert!(redacted.doubts.contains(&Doubt::Failed { what: "host-1 is gone".into() }));
+    assert_eq!(redacted.before.endpoints[1].interfaces[0].mac, "00:00:5e:00:53:02");
+    assert_eq!(redacted.before.differences(redacted.after.as_ref().unwrap()), Vec::<String>::new());
+}
+
+#[test]
+fn figures_laboratory_addresses_and_what_the_document_says_of_people_stay() {
+    let mut run = fixture::wide_run();
+    run.identity = Some(Identity { customer: Some("Example Ltd.".into()), ..Identity::default() });
+    let redacted = redacted(&run).unwrap();
+    assert_eq!((&redacted.trials, &redacted.plan, &redacted.bed), (&run.trials, &run.plan, &run.bed));
+    assert_eq!(redacted.identity, run.identity);
+}
+
+#[test]
+fn a_host_may_be_named_like_a_word_of_the_program() {
+    for name in
+        ["lab", "a", "udp", "latency", "root", "spin", "eth0", "veth", "same", "quick", "PASS", "interrupted", "link"]
+    {
+        let mut run = fixture::wide_run();
+        run.before.hosts[0].hostname = name.into();
+        let redacted = redacted(&run).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(redacted.trials, run.trials, "{name}");
+        assert_eq!(redacted.bed.endpoints, run.bed.endpoints, "{name}");
+        assert_eq!(redacted.before.hosts[0].hostname, "host-1");
+    }
+}
