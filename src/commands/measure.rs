@@ -137,7 +137,12 @@ pub(super) fn words_or_bed(error: BedError) -> anyhow::Error {
 
 fn order(plan: Plan) -> Order {
     let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
-    Order { plan, command: iter::once("wireproof".to_owned()).chain(words).collect(), wireproof: agent::build() }
+    Order {
+        plan,
+        command: iter::once("wireproof".to_owned()).chain(words).collect(),
+        wireproof: agent::build(),
+        identity: None,
+    }
 }
 
 /// Root, or root in a user namespace of our own: enough for a lab bed.

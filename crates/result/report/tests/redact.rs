@@ -2,9 +2,9 @@
 
 mod fixture;
 
-use model::{Date, Device, Doubt, Identity, LimitOutcome, Run};
+use model::{Date, Device, Doubt, Identity, Run};
 use proptest::prelude::*;
-use wireproof_report::{self as report, Document, Lang, redacted};
+use wireproof_report::{self as report, Document, Lang, Material, redacted};
 
 /// Words that tell whose machines these are.
 #[derive(Clone, Debug)]
@@ -64,12 +64,11 @@ fn speaking(words: &Words) -> Run {
     run
 }
 
-fn forms(run: &Run, outcomes: &[LimitOutcome]) -> Vec<String> {
-    let html = [Lang::En, Lang::Ja].map(|lang| report::html(run, outcomes, lang));
-    let json = serde_json::to_string(&Document::of(run, outcomes)).unwrap();
-    html.into_iter()
-        .chain([json, serde_json::to_string(run).unwrap(), report::summary(run, outcomes, Lang::En)])
-        .collect()
+fn forms(run: &Run) -> Vec<String> {
+    let material = Material::of(run, &[]);
+    let html = [Lang::En, Lang::Ja].map(|lang| report::html(&material, lang));
+    let json = serde_json::to_string(&Document::of(&material)).unwrap();
+    html.into_iter().chain([json, serde_json::to_string(run).unwrap(), report::summary(&material, Lang::En)]).collect()
 }
 
 proptest! {
@@ -79,7 +78,7 @@ proptest! {
     fn no_word_of_the_machines_is_left_in_any_form(words in words()) {
         let run = redacted(&speaking(&words)).unwrap();
         let plain_mac = words.mac.replace(':', "");
-        for form in forms(&run, &[]) {
+        for form in forms(&run) {
             let form = form.to_lowercase();
             for word in [&words.host, &words.user, &words.mac, &plain_mac, &words.serial, &words.v4, &words.v6] {
                 prop_assert!(!form.contains(&word.to_lowercase()), "{word} is left");

@@ -47,19 +47,31 @@ impl Substitutes {
         result
     }
 
-    /// One word, with an end of a sentence or a port behind it.
+    /// One word, with an end of a sentence behind it, or several with a hyphen or a colon between them.
     fn address(&mut self, piece: &str) -> String {
-        let ends = [piece.len(), piece.trim_end_matches(['.', ':', '-']).len(), piece.rfind(':').unwrap_or(0)];
-        for end in ends {
-            let (word, rest) = piece.split_at(end);
-            match kind(word) {
-                None => {}
-                Some(Kind::Uuid) => return self.uuid(word) + rest,
-                Some(Kind::Mac(digits)) => return self.mac(word, digits) + rest,
-                Some(Kind::Address(address)) => return self.ip(address) + rest,
+        let (word, end) = piece.split_at(piece.trim_end_matches(['.', ':', '-']).len());
+        if let Some(other) = self.other(piece) {
+            return other;
+        }
+        if let Some(other) = self.other(word) {
+            return other + end;
+        }
+        match ['-', ':'].into_iter().find(|between| word.contains(*between)) {
+            None => piece.to_owned(),
+            Some(between) => {
+                let parts: Vec<String> = piece.split(between).map(|part| self.address(part)).collect();
+                parts.join(&between.to_string())
             }
         }
-        piece.to_owned()
+    }
+
+    /// What stands instead of this word, if anything does.
+    fn other(&mut self, word: &str) -> Option<String> {
+        Some(match kind(word)? {
+            Kind::Uuid => self.uuid(word),
+            Kind::Mac(digits) => self.mac(word, digits),
+            Kind::Address(address) => self.ip(address),
+        })
     }
 
     fn uuid(&mut self, word: &str) -> String {
@@ -113,17 +125,19 @@ fn number<K: std::hash::Hash + Eq>(known: &mut HashMap<K, usize>, word: K) -> us
     *known.entry(word).or_insert(next)
 }
 
-/// Puts `other` in the place of each `word` that is no part of a longer one, and that has the right neighbours.
+/// Puts `other` in the place of each `word`, in capitals or not, that is no part of a longer one, and that has the right
+/// neighbours.
 fn swap(text: &str, word: &str, other: &str, fits: impl Fn(Option<char>, Option<char>) -> bool) -> String {
-    let (mut result, mut rest) = (String::with_capacity(text.len()), text);
-    while let Some(at) = rest.find(word) {
-        let (before, after) = (&rest[..at], &rest[at + word.len()..]);
-        let previous = before.chars().next_back().or_else(|| result.chars().next_back());
-        let next = after.chars().next();
+    let lower = text.to_ascii_lowercase();
+    let (mut result, mut done) = (String::with_capacity(text.len()), 0);
+    for (at, _) in lower.match_indices(&word.to_ascii_lowercase()) {
+        let (previous, next) = (text[..at].chars().next_back(), text[at + word.len()..].chars().next());
         let is_part = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
-        result += before;
-        result += if !is_part(previous) && !is_part(next) && fits(previous, next) { other } else { word };
-        rest = after;
+        if !is_part(previous) && !is_part(next) && fits(previous, next) {
+            result += &text[done..at];
+            result += other;
+            done = at + word.len();
+        }
     }
-    result + rest
+    result + &text[done..]
 }

@@ -21,6 +21,7 @@ fn names_are_replaced_as_whole_words_and_users_in_paths() {
         ("/dev/mapper/db7-root", "/dev/mapper/host-2-root"),
         ("serial SN-0042", "serial serial-1"),
         ("verify /home/sato/sato.toml", "verify /home/user-1/user-1.toml"),
+        ("DB7, Db7 and db7", "host-2, host-2 and host-2"),
         ("ssh://sato@db7?dev=eth0", "ssh://user-1@host-2?dev=eth0"),
         ("Hanako sato", "Hanako sato"),
     ];
@@ -39,6 +40,10 @@ fn addresses_are_replaced_each_by_its_own() {
         ("enx525400abcd01 52:54:00:ab:cd:01", "enx00005e005301 00:00:5e:00:53:01"),
         ("8.8.8.8 to 10.1.2.3:5201 and 8.8.8.8/24.", "203.0.113.1 to 203.0.113.2:5201 and 203.0.113.1/24."),
         ("[2a00:1450::1]:80, fe80::5054:ff:feab:cd01%eth0", "[2001:db8::1]:80, 2001:db8::2%eth0"),
+        (
+            "ip=9.8.7.6::9.8.7.1:255.255.255.0 2a00::1-2a00::9",
+            "ip=203.0.113.1::203.0.113.2:255.255.255.0 2001:db8::1-2001:db8::2",
+        ),
         ("root=UUID=1b2c-33 6f9619ff-8b86-d011-b42d-00cf4fc964ff", "root=UUID=uuid-1 uuid-2"),
     ];
     for (text, expected) in cases {
