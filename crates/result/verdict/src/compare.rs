@@ -11,7 +11,7 @@ use model::{
     },
 };
 
-use crate::{figure::Range, interval, is_whole, known_median};
+use crate::{figure::Range, interval, known_median};
 
 /// Compares each of `runs` with the reference. `tolerance` says how much worse a figure may be, as a share of 1.
 pub fn compare(reference: &Run, runs: &[Run], tolerance: f64) -> Comparison {
@@ -42,7 +42,7 @@ fn named(run: &Run) -> ComparedRun {
 /// Each distinct configuration that was measured, in the order it was first.
 fn configurations(run: &Run) -> Vec<ProbeSpec> {
     let mut found = Vec::new();
-    for spec in run.trials.iter().filter(|trial| is_whole(trial)).map(|trial| trial.measured.spec()) {
+    for spec in run.trials.iter().filter(|trial| trial.is_whole()).map(|trial| trial.measured.spec()) {
         if !found.contains(&spec) {
             found.push(spec);
         }
@@ -52,7 +52,7 @@ fn configurations(run: &Run) -> Vec<ProbeSpec> {
 
 fn configuration(reference: &Run, run: &Run, spec: ProbeSpec, tolerance: f64) -> ConfigurationComparison {
     let of_spec = |run: &'_ Run| -> Vec<Trial> {
-        run.trials.iter().filter(|trial| is_whole(trial) && trial.measured.spec() == spec).cloned().collect()
+        run.trials.iter().filter(|trial| trial.is_whole() && trial.measured.spec() == spec).cloned().collect()
     };
     let (theirs, ours) = (of_spec(reference), of_spec(run));
     let figures = figure::of(&spec).iter().filter_map(|&figure| {

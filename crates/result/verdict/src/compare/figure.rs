@@ -32,15 +32,15 @@ pub(super) fn range(figure: ComparedFigure, trial: &Trial) -> Option<Range> {
 /// Of all that was sent, what never came; `None` over TCP, and where nothing was sent.
 fn loss(trial: &Trial) -> Option<f64> {
     let (lost, sent) = match &trial.measured {
-        Measured::Latency { result, .. } => lost_replies(result),
+        Measured::Latency { result, .. } => lost_replies(result)?,
         Measured::Goodput { result, .. } => lost_datagrams(&result.flows)?,
         Measured::Path { .. } => return None,
     };
     (sent > 0).then(|| lost as f64 / sent as f64)
 }
 
-fn lost_replies(result: &LatencyResult) -> (u64, u64) {
-    (result.lost, result.sent)
+fn lost_replies(result: &LatencyResult) -> Option<(u64, u64)> {
+    Some((result.lost?, result.sent))
 }
 
 /// Both ways together.

@@ -25,6 +25,7 @@ fn run(section: &str, values: &[f64]) -> Run {
         finished: None,
         command: vec![],
         wireproof: "wireproof 0.1.0 (a)".into(),
+        identity: None,
         plan,
         bed: Bed {
             kind: BedKind::Lab,
@@ -154,7 +155,7 @@ fn missing_replies_leave_a_figure_open_and_may_show_that_it_is_worse_all_the_sam
     for trial in &mut lossy.trials {
         let Measured::Latency { result, .. } = &mut trial.measured else { panic!("planned") };
         // The 990th of 1000 is among those that never came.
-        (result.lost, result.rtt_ns.p99) = (20, None);
+        (result.lost, result.rtt_ns.p99) = (Some(20), None);
     }
     let comparison = compare(&reference, &[lossy.clone()], 0.0);
     let of = |wanted| comparison.figures().find(|it| it.figure == wanted).unwrap().clone();
