@@ -6,6 +6,7 @@ mod exit;
 mod paths;
 mod progress;
 mod record;
+mod references;
 
 use std::process::ExitCode;
 

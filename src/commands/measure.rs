@@ -30,6 +30,7 @@ use crate::{
     paths,
     progress::Progress,
     record::Record,
+    references,
 };
 
 /// `wireproof verify`
@@ -191,7 +192,7 @@ fn watch_signals(lang: Lang) -> anyhow::Result<Arc<AtomicBool>> {
 
 /// Writes the report and says on standard output what came of the run.
 fn tell(run: &Run, out: Option<&Path>, store: &Path, common: &Common, lang: Lang) -> anyhow::Result<Exit> {
-    let outcomes = verdict::judge(&run.plan, &run.trials);
+    let outcomes = verdict::judge(run, &references::all());
     let material = Material::of(run, &outcomes);
     let folder = paths::report(out, store, &run.id);
     let page = write_report(&material, &folder, lang)?;

@@ -4,7 +4,7 @@ use std::{fs, io, path::Path};
 
 use model::Plan;
 
-use crate::{cli::Measure, exit::Words};
+use crate::{cli::Measure, exit::Words, references};
 
 /// Plans that come with the program.
 const BUILT_IN: [(&str, &str); 4] = [
@@ -22,7 +22,17 @@ pub(super) fn read(plan: &Path, sets: &[String], options: &Measure) -> anyhow::R
         None => read_file(plan)?,
     };
     let sets = [sets, &options.set].concat();
-    Plan::parse(&toml, &sets).map_err(|error| Words(format!("plan {}: {error}", plan.display())).into())
+    let words = |why: String| Words(format!("plan {}: {why}", plan.display()));
+    let read = Plan::parse(&toml, &sets).map_err(|error| words(error.to_string()))?;
+    unknown_reference(&read).map_or(Ok(()), |why| Err(words(why)))?;
+    Ok(read)
+}
+
+/// A limit that leans on nothing.
+fn unknown_reference(plan: &Plan) -> Option<String> {
+    let known: Vec<String> = references::all().into_iter().map(|reference| reference.id).collect();
+    let id = plan.limits.iter().filter_map(|limit| limit.reference.as_ref()).find(|id| !known.contains(id))?;
+    Some(format!("there is no reference \"{id}\" for its limits; there are {}", known.join(", ")))
 }
 
 /// No plan is longer.

@@ -10,7 +10,7 @@ use super::{language, measure::write_report, print, print_json};
 use crate::{
     cli::Common,
     exit::{Exit, say},
-    paths,
+    paths, references,
 };
 
 /// `wireproof runs`
@@ -38,7 +38,7 @@ pub(super) fn list(common: &Common) -> anyhow::Result<Exit> {
 /// `wireproof report RUN`
 pub(super) fn report(run: &RunId, out: Option<&Path>, common: &Common) -> anyhow::Result<Exit> {
     let run = load(&open(common)?, run)?;
-    let outcomes = verdict::judge(&run.plan, &run.trials);
+    let outcomes = verdict::judge(&run, &references::all());
     let material = Material::of(&run, &outcomes);
     if common.json {
         print_json(&Document::of(&material))?;

@@ -16,6 +16,7 @@ pub mod identity;
 pub mod limited;
 pub mod plan;
 pub mod probe;
+pub mod reference;
 pub mod run;
 pub mod trial;
 pub mod units;
@@ -37,10 +38,11 @@ pub use probe::{
     Amount, Batch, Direction, GoodputSpec, IpVersion, LatencySpec, PathSpec, ProbeSpec, Protocol, ReceiveWay, Seat,
     SendWay, Side, WaitMode,
 };
+pub use reference::{Compared, Match, NotComparable, Reference, ReferenceComparison, ReferenceFigure};
 pub use run::{Run, RunId};
 pub use trial::{
     Flow, GoodputReceived, GoodputResult, GoodputSent, GoodputSide, LatencyResult, Measured, PathResult, SideFigures,
     SoFar, TimeSummary, Trial,
 };
-pub use units::{BitRate, Bytes, Mtu, Nanos, PacketRate};
+pub use units::{BitRate, Bytes, Mtu, Nanos, PacketRate, Percent};
 pub use verdict::{Interval, LimitOutcome, Verdict};

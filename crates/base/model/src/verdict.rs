@@ -5,7 +5,10 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::plan::Limit;
+use crate::{
+    plan::{Bound, Limit},
+    reference::Against,
+};
 
 /// What a limit says of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -42,6 +45,10 @@ pub struct LimitOutcome {
     pub limit: Limit,
     /// The configuration in words, like `latency UDP IPv4 spin 64 B`.
     pub probe: String,
+    /// What it was judged by, in the metric's base unit; null where a reference has no figure to judge by.
+    pub bound: Option<Bound>,
+    /// For a limit from a reference: how it stands to this configuration.
+    pub against: Option<Against>,
     /// Trials that have the figure.
     pub trials: u32,
     /// Median over these trials, in the metric's base unit (nanoseconds or bit/s).

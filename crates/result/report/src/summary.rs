@@ -184,7 +184,7 @@ fn outcome_line(run: &Run, outcome: &LimitOutcome, t: &Texts) -> String {
         show::verdict(outcome.verdict, t),
         show::outcome_name(run, outcome, t),
         show::metric(outcome.limit.metric, t),
-        show::limit(&outcome.limit, t),
+        show::limit(outcome, t),
     )
 }
 

@@ -113,6 +113,21 @@ fn figures_and_tables_can_be_read_out() {
 }
 
 #[test]
+fn a_limit_from_a_reference_names_it_and_what_is_not_alike() {
+    let (run, outcomes) = fixture::run_with_limits();
+    let english = report::html(&Material::of(&run, &outcomes), Lang::En);
+    for said in [
+        "at most 2.82 µs (some-card, within 20 %)",
+        "within 20 % of some-card: not comparable, because the source has another statistic (mean)",
+        "Network stack here kernel, there bypass; Link rate here not set or not known, there 10 Gbit/s.",
+    ] {
+        assert!(english.contains(said), "{said}");
+    }
+    let japanese = report::html(&Material::of(&run, &outcomes), Lang::Ja);
+    assert!(japanese.contains("some-card との差 20 % 以内: 比較不可(出典の統計量が異なるため(平均))"));
+}
+
+#[test]
 fn simulated_verdict_doubts_and_command_are_said() {
     let (run, outcomes) = fixture::run_with_limits();
     let english = report::html(&Material::of(&run, &outcomes), Lang::En);

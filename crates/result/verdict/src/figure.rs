@@ -1,6 +1,6 @@
 //! One figure of one trial, or as much as is known of it.
 
-use model::{LatencyResult, LatencySpec, Measured, Metric, PathResult, Trial, trial::Leg};
+use model::{Flow, LatencyResult, LatencySpec, Measured, Metric, PathResult, Trial, trial::Leg};
 
 /// Where a figure lies, in the metric's base unit. Both ends are the same where it is known.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,17 +25,22 @@ pub(crate) fn value(metric: Metric, trial: &Trial) -> Option<f64> {
                 Metric::RttP99 => rtt.p99,
                 Metric::RttP999 => rtt.p999,
                 Metric::RttMax => rtt.max,
-                Metric::GoodputMean | Metric::GoodputMin | Metric::PathMtu => None,
+                Metric::GoodputMean | Metric::GoodputMin | Metric::GoodputMax | Metric::PathMtu => None,
             };
             nanos.map(|nanos| nanos as f64)
         }
         Measured::Goodput { result, .. } => match metric {
             Metric::GoodputMean => slowest(result.flows.iter().map(|flow| flow.received.mean_bps())),
             Metric::GoodputMin => slowest(result.flows.iter().flat_map(|flow| flow.received.intervals_bps.clone())),
+            Metric::GoodputMax => slowest(result.flows.iter().filter_map(fastest_second)),
             _ => None,
         },
         Measured::Path { result, .. } => (metric == Metric::PathMtu).then(|| both_ways(result)),
     }
+}
+
+fn fastest_second(flow: &Flow) -> Option<f64> {
+    flow.received.intervals_bps.iter().copied().reduce(f64::max)
 }
 
 fn slowest(rates: impl Iterator<Item = f64>) -> Option<f64> {
@@ -76,7 +81,7 @@ fn at_least(metric: Metric, spec: &LatencySpec, result: &LatencyResult) -> Optio
         Metric::RttP90 => supports(900),
         Metric::RttP99 => supports(990),
         Metric::RttP999 => supports(999),
-        Metric::GoodputMean | Metric::GoodputMin | Metric::PathMtu => None,
+        Metric::GoodputMean | Metric::GoodputMin | Metric::GoodputMax | Metric::PathMtu => None,
     }
 }
 

@@ -6,20 +6,25 @@ mod compare;
 mod culprit;
 mod figure;
 mod limited;
+mod link;
+mod references;
 
 pub use compare::compare;
 pub use culprit::culprit;
 use figure::{Range, range};
 pub use limited::{limited_by, loss_at};
 use model::{
-    Interval, Limit, LimitOutcome, Plan, ProbeSpec, Trial, Verdict,
-    plan::{Bound, Quantity},
+    Interval, Limit, LimitOutcome, ProbeSpec, Reference, Run, Verdict,
+    plan::{Bound, Criterion, Quantity},
+    reference::Against,
 };
+pub use references::{Chosen, beside_references};
 
-/// Judges each limit of the plan for each probe it speaks of, measured or not, in the order of the plan.
-pub fn judge(plan: &Plan, trials: &[Trial]) -> Vec<LimitOutcome> {
-    let probes = probes(plan, trials);
-    plan.limits.iter().flat_map(|limit| judge_limit(limit, &probes, trials)).collect()
+/// Judges each limit of the run's plan for each probe it speaks of, measured or not, in the order of the plan.
+/// `references` are those that limits may name.
+pub fn judge(run: &Run, references: &[Reference]) -> Vec<LimitOutcome> {
+    let probes = probes(run);
+    run.plan.limits.iter().flat_map(|limit| judge_limit(limit, &probes, run, references)).collect()
 }
 
 /// The worst verdict, FAIL before INCONCLUSIVE before NOT RUN; `None` without limits.
@@ -28,9 +33,9 @@ pub fn overall(outcomes: &[LimitOutcome]) -> Option<Verdict> {
 }
 
 /// Each distinct probe that is planned, or was measured all the same.
-fn probes(plan: &Plan, trials: &[Trial]) -> Vec<ProbeSpec> {
+fn probes(run: &Run) -> Vec<ProbeSpec> {
     let mut probes = Vec::new();
-    for spec in plan.specs().into_iter().chain(trials.iter().map(|trial| trial.measured.spec())) {
+    for spec in run.plan.specs().into_iter().chain(run.trials.iter().map(|trial| trial.measured.spec())) {
         if !probes.contains(&spec) {
             probes.push(spec);
         }
@@ -38,30 +43,50 @@ fn probes(plan: &Plan, trials: &[Trial]) -> Vec<ProbeSpec> {
     probes
 }
 
-fn judge_limit(limit: &Limit, probes: &[ProbeSpec], trials: &[Trial]) -> Vec<LimitOutcome> {
+fn judge_limit(limit: &Limit, probes: &[ProbeSpec], run: &Run, references: &[Reference]) -> Vec<LimitOutcome> {
     let matched: Vec<_> = probes.iter().filter(|spec| limit.matches(spec)).collect();
     if matched.is_empty() {
-        return vec![outcome(limit, selected(limit), &[])];
+        return vec![outcome(limit, selected(limit), (None, None), &[])];
     }
     let judge_probe = |spec: &ProbeSpec| {
-        let of_probe = trials.iter().filter(|trial| trial.measured.spec() == *spec && trial.is_whole());
+        let of_probe = run.trials.iter().filter(|trial| trial.measured.spec() == *spec && trial.is_whole());
         let ranges: Vec<_> = of_probe.filter_map(|trial| range(limit.metric, trial)).collect();
-        outcome(limit, spec.to_string(), &ranges)
+        outcome(limit, spec.to_string(), bound(limit, spec, run, references), &ranges)
     };
     matched.into_iter().map(judge_probe).collect()
 }
 
+/// What a limit demands of a configuration, and how the reference that it goes by stands to that.
+fn bound(limit: &Limit, spec: &ProbeSpec, run: &Run, references: &[Reference]) -> (Option<Bound>, Option<Against>) {
+    match limit.criterion() {
+        Ok(Criterion::Bound(bound)) => (Some(bound), None),
+        Ok(Criterion::Reference { id, within }) => {
+            let (bound, against) = references::bound(run, spec, limit.metric, (id, within), references);
+            (bound, Some(against))
+        }
+        // A plan is refused when a bound of it cannot be read; one that came by another way has nothing to judge by.
+        Err(_) => (None, None),
+    }
+}
+
 /// What follows from the figure's range in each trial. Median and interval are stated only where they are known: a
 /// missing reply may leave them open towards the top, and the verdict can be sure all the same.
-fn outcome(limit: &Limit, probe: String, ranges: &[Range]) -> LimitOutcome {
+fn outcome(
+    limit: &Limit,
+    probe: String,
+    (bound, against): (Option<Bound>, Option<Against>),
+    ranges: &[Range],
+) -> LimitOutcome {
     let interval = interval(ranges);
     LimitOutcome {
         limit: limit.clone(),
         probe,
+        bound,
+        against,
         trials: u32::try_from(ranges.len()).unwrap_or(u32::MAX),
         median: known_median(ranges),
         interval: interval.filter(|interval| interval.high.is_finite()),
-        verdict: verdict(limit, ranges, interval),
+        verdict: verdict(bound, ranges, interval),
     }
 }
 
@@ -83,9 +108,8 @@ fn ends(ranges: &[Range]) -> (Vec<f64>, Vec<f64>) {
     ranges.iter().map(|range| (range.low, range.high)).unzip()
 }
 
-fn verdict(limit: &Limit, ranges: &[Range], interval: Option<Interval>) -> Verdict {
-    // A plan is refused when a bound of it cannot be read; one that came by another way has nothing to judge by.
-    let (Ok(bound), false) = (limit.bound(), ranges.is_empty()) else { return Verdict::NotRun };
+fn verdict(bound: Option<Bound>, ranges: &[Range], interval: Option<Interval>) -> Verdict {
+    let (Some(bound), false) = (bound, ranges.is_empty()) else { return Verdict::NotRun };
     let Some(Interval { low, high, .. }) = interval else { return Verdict::Inconclusive };
     let (right, wrong) = match bound {
         Bound::AtMost(most) => (high <= most, low > most),

@@ -1,11 +1,11 @@
 use model::{
     Flow, FrameSize, GoodputReceived, GoodputResult, GoodputSent, LatencyResult, LimitOutcome, Measured, Metric, Mtu,
-    PathResult, PayloadSize, Plan, ProbeSpec, TimeSummary, Trial, Verdict,
+    PathResult, PayloadSize, Plan, ProbeSpec, Run, TimeSummary, Trial, Verdict,
     plan::Step,
     trial::{Leg, Refusal, Variation},
 };
 
-use super::{figure::value, judge, overall};
+use super::{figure::value, limited::tests::fixture, overall};
 
 const PROBES: &str = r#"
 name = "t"
@@ -24,8 +24,17 @@ fn plan(limit: &str) -> Plan {
     Plan::parse(&format!("{PROBES}[[limits]]\n{limit}"), &[]).unwrap()
 }
 
+fn judge(plan: &Plan, trials: &[Trial]) -> Vec<LimitOutcome> {
+    super::judge(&run(plan, trials), &[])
+}
+
+/// A run of the plan on a simulated bed.
+pub(crate) fn run(plan: &Plan, trials: &[Trial]) -> Run {
+    Run { plan: plan.clone(), trials: trials.to_vec(), ..fixture::run() }
+}
+
 /// A trial of each step, with the RTT summaries and the goodput (Gbit/s) given in turn.
-fn trials(plan: &Plan, rtts: &[TimeSummary], goodputs: &[f64]) -> Vec<Trial> {
+pub(crate) fn trials(plan: &Plan, rtts: &[TimeSummary], goodputs: &[f64]) -> Vec<Trial> {
     let (mut rtts, mut goodputs) = (rtts.iter(), goodputs.iter());
     let measured = |step: &Step| match &step.spec {
         ProbeSpec::Latency(spec) => {
@@ -102,7 +111,7 @@ fn flow(mean_bps: f64) -> Flow {
 }
 
 /// Of 1000 round trips, with this median and maximum in microseconds.
-fn rtt(p50: u64, max: u64) -> TimeSummary {
+pub(crate) fn rtt(p50: u64, max: u64) -> TimeSummary {
     let us = |us| Some(us * 1000);
     TimeSummary {
         n: 1000,
@@ -128,7 +137,7 @@ fn judge_rtt(limit: &str, rtts: &[TimeSummary]) -> LimitOutcome {
     outcomes[0].clone()
 }
 
-fn medians(us: [u64; 6]) -> Vec<TimeSummary> {
+pub(crate) fn medians(us: [u64; 6]) -> Vec<TimeSummary> {
     us.map(|us| rtt(us, 100)).to_vec()
 }
 
@@ -167,6 +176,7 @@ fn with_data_both_ways_the_slower_one_counts() {
     result.flows.push(flow(4e9));
     assert_eq!(value(Metric::GoodputMean, &trials[0]), Some(4e9));
     assert_eq!(value(Metric::GoodputMin, &trials[0]), Some(3.6e9));
+    assert_eq!(value(Metric::GoodputMax, &trials[0]), Some(4.4e9));
     assert_eq!(value(Metric::PathMtu, &trials[0]), None);
 }
 

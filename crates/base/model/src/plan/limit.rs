@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     frame_size::FrameSize,
     probe::{Direction, IpVersion, ProbeSpec, Protocol, WaitMode},
-    units::{BitRate, Mtu, Nanos},
+    units::{BitRate, Mtu, Nanos, Percent},
 };
 
 /// A figure that a limit can be set on.
@@ -33,6 +33,8 @@ pub enum Metric {
     GoodputMean,
     /// Goodput of the slowest second.
     GoodputMin,
+    /// Goodput of the fastest second; with data both ways that of the slower one.
+    GoodputMax,
     /// The largest packet that passes both ways, in bytes.
     PathMtu,
 }
@@ -60,6 +62,12 @@ pub struct Limit {
     /// The figure must not be below this ("9.4 Gbit/s").
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_least: Option<String>,
+    /// The figure must not be worse than the one that this reference has for the same configuration…
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reference: Option<String>,
+    /// … by more than this ("20 %").
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within: Option<Percent>,
     /// Only trials of this protocol.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub protocol: Option<Protocol>,
@@ -87,7 +95,8 @@ pub struct Limit {
 }
 
 /// Which side of a bound is good, with the bound in the metric's base unit (nanoseconds, bit/s or bytes).
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum Bound {
     /// Good at or below.
     AtMost(f64),
@@ -95,13 +104,39 @@ pub enum Bound {
     AtLeast(f64),
 }
 
+/// What a limit goes by.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Criterion<'a> {
+    /// A number.
+    Bound(Bound),
+    /// What somebody else measured.
+    Reference {
+        /// Name of the reference.
+        id: &'a str,
+        /// How much worse ours may be.
+        within: Percent,
+    },
+}
+
+/// More than this allows anything.
+const WIDEST: Percent = Percent(1000.0);
+
 impl Metric {
     /// What kind of quantity it is.
     pub fn quantity(self) -> Quantity {
         match self {
-            Self::GoodputMean | Self::GoodputMin => Quantity::Rate,
+            Self::GoodputMean | Self::GoodputMin | Self::GoodputMax => Quantity::Rate,
             Self::PathMtu => Quantity::Size,
             _ => Quantity::Time,
+        }
+    }
+
+    /// The bound that lies this much on the bad side of a value, in the metric's base unit.
+    pub fn no_worse_than(self, value: f64, within: Percent) -> Bound {
+        let share = within.0 / 100.0;
+        match self.quantity() {
+            Quantity::Time => Bound::AtMost(value * (1.0 + share)),
+            Quantity::Rate | Quantity::Size => Bound::AtLeast(value * (1.0 - share)),
         }
     }
 
@@ -129,19 +164,32 @@ impl fmt::Display for Metric {
             Self::RttMax => "rtt_max",
             Self::GoodputMean => "goodput_mean",
             Self::GoodputMin => "goodput_min",
+            Self::GoodputMax => "goodput_max",
             Self::PathMtu => "path_mtu",
         })
     }
 }
 
 impl Limit {
-    /// The bound in the metric's base unit, or what is wrong with it.
-    pub fn bound(&self) -> Result<Bound, String> {
+    /// What it goes by, or what is wrong with that.
+    pub fn criterion(&self) -> Result<Criterion<'_>, String> {
         let value = |text: &str| self.metric.parse_value(text);
-        match (&self.at_most, &self.at_least) {
-            (Some(text), None) => Ok(Bound::AtMost(value(text)?)),
-            (None, Some(text)) => Ok(Bound::AtLeast(value(text)?)),
-            _ => Err(format!("{} needs exactly one of at_most and at_least", self.metric)),
+        match (&self.at_most, &self.at_least, &self.reference) {
+            (Some(text), None, None) if self.within.is_none() => Ok(Criterion::Bound(Bound::AtMost(value(text)?))),
+            (None, Some(text), None) if self.within.is_none() => Ok(Criterion::Bound(Bound::AtLeast(value(text)?))),
+            (None, None, Some(id)) => self.from_reference(id),
+            _ => Err(format!("{} needs exactly one of at_most, at_least, and reference with within", self.metric)),
+        }
+    }
+
+    fn from_reference<'a>(&self, id: &'a str) -> Result<Criterion<'a>, String> {
+        if self.metric.quantity() == Quantity::Size {
+            return Err(format!("no reference has a {}; write at_least", self.metric));
+        }
+        match self.within {
+            None => Err(format!("within is missing: how much worse than \"{id}\" it may be, like \"20 %\"")),
+            Some(within) if within > WIDEST => Err(format!("within = \"{within}\" is {WIDEST} at the most")),
+            Some(within) => Ok(Criterion::Reference { id, within }),
         }
     }
 

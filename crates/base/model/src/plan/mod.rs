@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use items::{GoodputItem, LatencyItem, PathItem};
-pub use limit::{Bound, Limit, Metric, Quantity};
+pub use limit::{Bound, Criterion, Limit, Metric, Quantity};
 
 use self::set::apply_set;
 use crate::{
@@ -115,7 +115,7 @@ impl Plan {
             item.check().map_err(|why| meaning("path", number, why))?;
         }
         for (number, limit) in self.limits.iter().enumerate() {
-            limit.bound().map_err(|why| meaning("limits", number, why))?;
+            limit.criterion().map_err(|why| meaning("limits", number, why))?;
         }
         Ok(())
     }
@@ -171,7 +171,7 @@ fn at_most(key: &str, value: u64, most: u64) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::FrameSize;
+    use crate::{FrameSize, Percent};
 
     const PLAN: &str = r#"
 name = "t"
@@ -239,6 +239,10 @@ duration = "2 s"
         assert!(error(&limit).contains("unknown unit \"Gbit/s\""), "{}", error(&limit));
         let both = format!("{PLAN}[[limits]]\nmetric = \"rtt_p50\"");
         assert!(error(&both).contains("exactly one of"));
+        let by_reference = |rest: &str| error(&format!("{both}\nreference = \"mine\"\n{rest}"));
+        assert!(by_reference("").contains("within is missing"));
+        assert!(by_reference("within = \"20\"").contains("has no unit; use one of %"));
+        assert!(by_reference("within = \"20 %\"\nat_most = \"5 us\"").contains("exactly one of"));
     }
 
     #[test]
@@ -253,6 +257,16 @@ duration = "2 s"
     }
 
     #[test]
+    fn a_limit_may_lean_on_a_reference() {
+        let limit = "[[limits]]\nmetric = \"goodput_mean\"\nreference = \"mine\"\nwithin = \"20 %\"";
+        let plan = Plan::parse(&format!("{PLAN}{limit}"), &[]).unwrap();
+        let within = Percent(20.0);
+        assert_eq!(plan.limits[0].criterion(), Ok(Criterion::Reference { id: "mine", within }));
+        assert_eq!(Metric::GoodputMean.no_worse_than(1e9, within), Bound::AtLeast(0.8e9));
+        assert_eq!(Metric::RttMean.no_worse_than(1000.0, within), Bound::AtMost(1200.0));
+    }
+
+    #[test]
     fn limits_speak_only_of_the_trials_they_select() {
         let limit = r#"[[limits]]
 metric = "rtt_p99"
@@ -262,6 +276,6 @@ frame_size = 64
         let plan = Plan::parse(&format!("{PLAN}{limit}"), &[]).unwrap();
         let matched = plan.specs().iter().map(|spec| plan.limits[0].matches(spec)).collect::<Vec<_>>();
         assert_eq!(matched, [true, false, false]);
-        assert_eq!(plan.limits[0].bound(), Ok(Bound::AtMost(30_000.0)));
+        assert_eq!(plan.limits[0].criterion(), Ok(Criterion::Bound(Bound::AtMost(30_000.0))));
     }
 }

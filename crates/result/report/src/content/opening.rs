@@ -133,7 +133,17 @@ pub(super) fn limits(run: &Run, outcomes: &[LimitOutcome], t: &Texts) -> Option<
     ];
     let rows = outcomes.iter().map(|outcome| limit_row(run, outcome, t)).collect();
     let table = Block::table(t.get("limits-caption"), columns, rows);
-    Some(Block::section(t.get("limits-heading"), vec![table]))
+    let notes = outcomes.iter().filter_map(|outcome| limit_note(run, outcome, t));
+    Some(Block::section(t.get("limits-heading"), [table].into_iter().chain(notes).collect()))
+}
+
+/// Under which other conditions the reference was measured that a limit goes by.
+fn limit_note(run: &Run, outcome: &LimitOutcome, t: &Texts) -> Option<Block> {
+    let against = outcome.against.as_ref()?;
+    let (name, conditions) = (show::outcome_name(run, outcome, t), show::differences(&against.matches, t)?);
+    let values: [(&str, &dyn Display); 3] =
+        [("reference", &against.reference), ("name", &name), ("conditions", &conditions)];
+    Some(Block::Note(t.with("limit-differs", &values).into()))
 }
 
 fn limit_row(run: &Run, outcome: &LimitOutcome, t: &Texts) -> Vec<Text> {
@@ -143,7 +153,7 @@ fn limit_row(run: &Run, outcome: &LimitOutcome, t: &Texts) -> Vec<Text> {
     vec![
         show::outcome_name(run, outcome, t).into(),
         show::metric(metric, t).into(),
-        show::limit(&outcome.limit, t).into(),
+        show::limit(outcome, t).into(),
         outcome.trials.to_string().into(),
         show::or_none(outcome.median, |value| show::metric_value(metric, value)).into(),
         show::or_none(outcome.interval, interval).into(),

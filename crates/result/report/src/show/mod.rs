@@ -2,6 +2,7 @@
 
 mod comparison;
 mod names;
+mod references;
 
 use model::{LimitOutcome, Metric, Run, Verdict, plan::Quantity};
 
@@ -10,8 +11,9 @@ pub(crate) use self::comparison::{
 };
 pub(crate) use self::names::{
     batch, configuration, flow, goodput_configuration, goodput_traffic, latency_configuration, latency_traffic,
-    leg_mtu, limit, metric, outcome_name, path_configuration, stage, verdict, way,
+    leg_mtu, metric, outcome_name, path_configuration, stage, verdict, way,
 };
+pub(crate) use self::references::{differences, limit};
 use crate::texts::Texts;
 
 /// What a frame takes of the wire beside itself: preamble, start delimiter (8) and the gap to the next (12), in bytes.

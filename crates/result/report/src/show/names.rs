@@ -1,13 +1,12 @@
 //! Names of what was measured, in the report's language.
 
 use model::{
-    Batch, Direction, GoodputSpec, IpVersion, LatencySpec, Limit, LimitOutcome, Metric, PathResult, PathSpec,
-    ProbeSpec, Protocol, ReceiveWay, Run, SendWay, Verdict, WaitMode,
-    plan::Bound,
+    Batch, Direction, GoodputSpec, IpVersion, LatencySpec, LimitOutcome, Metric, PathResult, PathSpec, ProbeSpec,
+    Protocol, ReceiveWay, Run, SendWay, Verdict, WaitMode,
     trial::{Leg, StageName},
 };
 
-use super::{NO_FIGURE, metric_value, or_none};
+use super::or_none;
 use crate::{groups::PathGroup, texts::Texts};
 
 /// Words joined as the language joins them.
@@ -143,17 +142,8 @@ pub(crate) fn metric(metric: Metric, t: &Texts) -> String {
         Metric::RttMax => t.get("metric-rtt-max"),
         Metric::GoodputMean => t.get("metric-goodput-mean"),
         Metric::GoodputMin => t.get("metric-goodput-min"),
+        Metric::GoodputMax => t.get("metric-goodput-max"),
         Metric::PathMtu => t.get("metric-path-mtu"),
-    }
-}
-
-/// A limit's bound in words.
-pub(crate) fn limit(limit: &Limit, t: &Texts) -> String {
-    let value = |bound: f64| metric_value(limit.metric, bound);
-    match limit.bound() {
-        Ok(Bound::AtMost(bound)) => t.with("limit-at-most", &[("value", &value(bound))]),
-        Ok(Bound::AtLeast(bound)) => t.with("limit-at-least", &[("value", &value(bound))]),
-        Err(_) => NO_FIGURE.to_owned(),
     }
 }
 

@@ -3,6 +3,7 @@
 use model::{Evidence, Flow, GoodputResult, GoodputSpec, LimitedBy, Mtu, Place, Protocol, Run, Source, Trial};
 
 use super::{Way, at, between, core, not_known, place_of, tcp, too_large, udp};
+use crate::link;
 
 /// A link that carries this share of its rate is full: bursts and the edges of the counted time take the rest.
 const LINK_FULL: f64 = 0.95;
@@ -69,22 +70,13 @@ fn shaped(case: &Case<'_>) -> Option<LimitedBy> {
 
 /// The link carried what it can.
 fn link_full(case: &Case<'_>) -> Option<LimitedBy> {
-    let link_bps = f64::from(link_speed_mbps(case)?) * 1e6;
+    let link_bps = f64::from(link::speed_mbps(case.run)?) * 1e6;
     let (payload, packet) = case.packet_size()?;
     // A payload that does not fit is sent in several packets; then each is full but the last.
     let packets = packet.div_ceil(case.mtu.0.max(1));
     let on_wire = f64::from(packet + packets * FRAME_OVERHEAD) / f64::from(payload.max(1));
     let bps = case.flow.received.mean_bps() * on_wire;
     (bps >= LINK_FULL * link_bps).then(|| between(Place::LinkRate, vec![Evidence::LinkFull { bps, link_bps }]))
-}
-
-/// Speed of the slower end's interface, where its driver knows one.
-fn link_speed_mbps(case: &Case<'_>) -> Option<u32> {
-    let speed = |end: &model::Endpoint| {
-        let facts = case.run.before.endpoints.iter().find(|facts| facts.endpoint == end.name)?;
-        facts.interfaces.iter().find(|interface| interface.name == end.interface)?.speed_mbps
-    };
-    case.run.bed.endpoints.iter().filter_map(speed).min()
 }
 
 impl Case<'_> {

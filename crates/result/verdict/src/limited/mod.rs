@@ -62,4 +62,4 @@ fn place_of(core: &CoreUse, otherwise: Place) -> Place {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

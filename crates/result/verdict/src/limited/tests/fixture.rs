@@ -111,7 +111,7 @@ pub(super) fn trial(measured: Measured) -> Trial {
     }
 }
 
-pub(super) fn run() -> Run {
+pub(crate) fn run() -> Run {
     let endpoint = |name: &str| Endpoint {
         name: name.into(),
         namespace: String::new(),

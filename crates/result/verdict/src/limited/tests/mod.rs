@@ -1,6 +1,6 @@
 //! Trials as the faults named leave them, and what is said of them.
 
-mod fixture;
+pub(crate) mod fixture;
 mod latency;
 mod loss;
 mod tcp;

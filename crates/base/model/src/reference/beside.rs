@@ -1,0 +1,207 @@
+//! A run beside what others measured.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{FigureMetric, Reference, ReferenceFigure, Statistic};
+use crate::{
+    choice::choice,
+    frame_size::FrameSize,
+    plan::Metric,
+    probe::{IpVersion, ProbeSpec, Protocol},
+    units::PacketRate,
+    verdict::Interval,
+};
+
+/// A run beside one reference.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ReferenceComparison {
+    /// What it is compared with.
+    pub reference: Reference,
+    /// Each pair that can stand side by side, by configuration.
+    pub rows: Vec<Compared>,
+    /// Why the reference's other figures stand beside nothing.
+    pub not_compared: Vec<NotCompared>,
+}
+
+/// One of our figures beside one of theirs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Compared {
+    /// Our configuration.
+    pub spec: ProbeSpec,
+    /// Size of our frames as they were sent, with FCS; null for bulk data.
+    pub frame_size: Option<FrameSize>,
+    /// Which figure.
+    pub metric: Metric,
+    /// Ours.
+    pub ours: OurFigure,
+    /// Theirs, with the conditions that hold for it.
+    pub theirs: ReferenceFigure,
+    /// By how much ours is above theirs, in percent of theirs.
+    pub deviation_percent: f64,
+    /// Whether the conditions match.
+    #[serde(flatten)]
+    pub matches: Match,
+}
+
+/// Our figure over the trials, counted as theirs: halved where half of an RTT was published. In nanoseconds or bit/s.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct OurFigure {
+    /// Median over the trials.
+    pub median: f64,
+    /// Lowest trial.
+    pub low: f64,
+    /// Highest trial.
+    pub high: f64,
+    /// How many trials.
+    pub trials: u32,
+    /// Of the median, where there are enough trials.
+    pub interval: Option<Interval>,
+}
+
+/// Figures of a reference that stand beside none of ours, for one reason.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct NotCompared {
+    /// Why.
+    #[serde(flatten)]
+    pub why: NotComparable,
+    /// How many figures.
+    pub figures: u32,
+}
+
+/// What a limit from a reference went by.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Against {
+    /// Name of the reference.
+    pub reference: String,
+    /// The figure taken, with the conditions that hold for it; null where none can be.
+    pub figure: Option<ReferenceFigure>,
+    /// How it stands to our configuration.
+    #[serde(flatten)]
+    pub matches: Match,
+}
+
+/// How the conditions of two figures stand to each other.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "match", rename_all = "kebab-case")]
+pub enum Match {
+    /// Whatever the reference says of its conditions holds for ours.
+    Comparable,
+    /// The same quantity under other conditions.
+    Differs {
+        /// What differs.
+        conditions: Vec<Difference>,
+    },
+    /// Another quantity, or another world.
+    NotComparable {
+        /// Which.
+        #[serde(flatten)]
+        why: NotComparable,
+    },
+}
+
+/// One condition that is not the same.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Difference {
+    /// Which.
+    pub condition: Condition,
+    /// Ours; null where it is not known or was left to the kernel.
+    pub ours: Option<String>,
+    /// Theirs.
+    pub theirs: String,
+}
+
+/// Conditions that figures of the same quantity can differ in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Condition {
+    /// Whether real wires and cards are involved.
+    Simulated,
+    /// Whose network stack.
+    Stack,
+    /// Bytes in each message.
+    PayloadSize,
+    /// MTU of the interfaces.
+    Mtu,
+    /// Rate of the link.
+    LinkRate,
+    /// How the program waits.
+    Mode,
+    /// Which way the data goes.
+    Direction,
+    /// Connections or flows.
+    Streams,
+    /// Time that counts.
+    Duration,
+    /// Size of the socket buffers.
+    Window,
+    /// Payload offered.
+    Offered,
+}
+
+choice!(Condition, "a condition", {
+    Simulated = "simulated",
+    Stack = "stack",
+    PayloadSize = "payload_size",
+    Mtu = "mtu",
+    LinkRate = "link_rate",
+    Mode = "mode",
+    Direction = "direction",
+    Streams = "streams",
+    Duration = "duration",
+    Window = "window",
+    Offered = "offered",
+});
+
+/// Why two figures cannot stand side by side; the nearest miss first.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "why", rename_all = "kebab-case")]
+pub enum NotComparable {
+    /// Another figure of the reference fits better.
+    BetterFigure,
+    /// No trial has this statistic, or it is not known for all of them.
+    Unknown {
+        /// The statistic.
+        statistic: Statistic,
+    },
+    /// The reference has another statistic of the same quantity.
+    Statistic {
+        /// Theirs.
+        theirs: Statistic,
+    },
+    /// Other frames.
+    FrameSize {
+        /// Theirs.
+        theirs: FrameSize,
+    },
+    /// Ping-pong against a load by a schedule, or another rate of it.
+    Load {
+        /// Theirs; null for ping-pong.
+        theirs: Option<PacketRate>,
+    },
+    /// Another IP version.
+    Ip {
+        /// Theirs.
+        theirs: IpVersion,
+    },
+    /// Another transport protocol.
+    Protocol {
+        /// Theirs.
+        theirs: Protocol,
+    },
+    /// Nothing of the kind was measured.
+    Metric {
+        /// Theirs.
+        theirs: FigureMetric,
+    },
+    /// The source counts each packet as sent and as received.
+    TxAndRx,
+    /// Ours is simulated, theirs is hardware.
+    Simulated,
+    /// Ours is hardware, theirs is simulated.
+    Hardware,
+    /// Nothing was measured.
+    NothingMeasured,
+    /// There is no reference of that name.
+    NoReference,
+}

@@ -1,0 +1,103 @@
+//! Values as somebody printed them, of whatever kind they are.
+
+use std::{fmt, str::FromStr};
+
+use super::{Notation, PACKET_RATE, RATE, TIME, UnitError, split};
+
+/// A share in percent ("20 %").
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
+pub struct Percent(pub f64);
+
+/// What kind of quantity a printed value is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dimension {
+    /// Nanoseconds.
+    Time,
+    /// Bits per second.
+    BitRate,
+    /// Packets per second.
+    PacketRate,
+    /// Bytes per second.
+    ByteRate,
+    /// Percent.
+    Share,
+}
+
+/// A value as it was printed, with all its digits, and the same in the base unit of its dimension.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Printed {
+    text: String,
+    amount: f64,
+    dimension: Dimension,
+}
+
+const BYTE_RATE: Notation = Notation {
+    units: &[("B/s", 1), ("KiB/s", 1 << 10), ("MiB/s", 1 << 20), ("GiB/s", 1 << 30)],
+    accepted: "B/s, KiB/s, MiB/s, GiB/s",
+    example: "95.3 MiB/s",
+};
+
+const SHARE: Notation = Notation { units: &[("%", 1)], accepted: "%", example: "20 %" };
+
+const NOTATIONS: [(Dimension, &Notation); 5] = [
+    (Dimension::Time, &TIME),
+    (Dimension::BitRate, &RATE),
+    (Dimension::PacketRate, &PACKET_RATE),
+    (Dimension::ByteRate, &BYTE_RATE),
+    (Dimension::Share, &SHARE),
+];
+
+/// Of none of them: refuses with all units there are.
+const NONE: Notation =
+    Notation { units: &[], accepted: "us, Gbit/s, Mpps, MiB/s, % and the like", example: "9.4 Gbit/s" };
+
+impl Printed {
+    /// In the base unit of its dimension, digits after the point kept.
+    pub fn amount(&self) -> f64 {
+        self.amount
+    }
+
+    /// What kind of quantity it is.
+    pub fn dimension(&self) -> Dimension {
+        self.dimension
+    }
+}
+
+impl Dimension {
+    /// A unit of it, for messages.
+    pub fn example(self) -> &'static str {
+        NOTATIONS.iter().find(|(dimension, _)| *dimension == self).map_or("", |(_, notation)| notation.example)
+    }
+}
+
+impl FromStr for Printed {
+    type Err = UnitError;
+
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        let (_, unit) = split(text);
+        let has_unit = |notation: &Notation| notation.units.iter().any(|(name, _)| *name == unit);
+        let known = NOTATIONS.iter().find(|(_, notation)| has_unit(notation));
+        let (dimension, notation) = known.unwrap_or(&(Dimension::Time, &NONE));
+        Ok(Self { text: text.trim().to_owned(), amount: notation.number(text)?, dimension: *dimension })
+    }
+}
+
+impl fmt::Display for Printed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl FromStr for Percent {
+    type Err = UnitError;
+
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        SHARE.number(text).map(Self)
+    }
+}
+
+impl fmt::Display for Percent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} %", self.0)
+    }
+}

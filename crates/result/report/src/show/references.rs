@@ -1,0 +1,115 @@
+//! How a run stands to what others measured, in the report's language.
+
+use model::{
+    LimitOutcome, Match, NotComparable,
+    plan::Bound,
+    reference::{Against, Condition, Difference, FigureMetric, Statistic},
+};
+
+use super::{NO_FIGURE, metric_value};
+use crate::texts::Texts;
+
+/// What a limit demands, and which reference that comes from.
+pub(crate) fn limit(outcome: &LimitOutcome, t: &Texts) -> String {
+    let bound = outcome.bound.map(|bound| {
+        let value = |value: f64| metric_value(outcome.limit.metric, value);
+        match bound {
+            Bound::AtMost(most) => t.with("limit-at-most", &[("value", &value(most))]),
+            Bound::AtLeast(least) => t.with("limit-at-least", &[("value", &value(least))]),
+        }
+    });
+    let within = outcome.limit.within.unwrap_or_default();
+    match (bound, &outcome.against) {
+        (Some(bound), None) => bound,
+        (Some(bound), Some(Against { reference, .. })) => {
+            t.with("limit-by-reference", &[("bound", &bound), ("reference", reference), ("within", &within)])
+        }
+        (None, Some(Against { reference, matches: Match::NotComparable { why }, .. })) => {
+            let why = not_comparable(why, t);
+            t.with("limit-not-comparable", &[("reference", reference), ("within", &within), ("why", &why)])
+        }
+        (None, _) => NO_FIGURE.to_owned(),
+    }
+}
+
+/// Each condition that differs, with both values; `None` where none does.
+pub(crate) fn differences(matches: &Match, t: &Texts) -> Option<String> {
+    let Match::Differs { conditions } = matches else { return None };
+    Some(conditions.iter().map(|it| difference(it, t)).collect::<Vec<_>>().join("; "))
+}
+
+fn difference(difference: &Difference, t: &Texts) -> String {
+    let value = |value: &str| match (difference.condition, value) {
+        (Condition::Simulated, "simulated") => t.get("world-simulated"),
+        (Condition::Simulated, _) => t.get("world-hardware"),
+        (_, value) => value.to_owned(),
+    };
+    let name = condition(difference.condition, t);
+    let ours = difference.ours.as_deref().map_or_else(|| t.get("condition-unknown"), value);
+    t.with("condition-differs", &[("name", &name), ("ours", &ours), ("theirs", &value(&difference.theirs))])
+}
+
+fn condition(condition: Condition, t: &Texts) -> String {
+    match condition {
+        Condition::Simulated => t.get("condition-simulated"),
+        Condition::Stack => t.get("condition-stack"),
+        Condition::PayloadSize => t.get("condition-payload"),
+        Condition::Mtu => "MTU".to_owned(),
+        Condition::LinkRate => t.get("condition-link-rate"),
+        Condition::Mode => t.get("condition-mode"),
+        Condition::Direction => t.get("condition-direction"),
+        Condition::Streams => t.get("condition-streams"),
+        Condition::Duration => t.get("condition-duration"),
+        Condition::Window => t.get("condition-window"),
+        Condition::Offered => t.get("condition-offered"),
+    }
+}
+
+/// Why two figures cannot stand side by side.
+pub(crate) fn not_comparable(why: &NotComparable, t: &Texts) -> String {
+    match why {
+        NotComparable::BetterFigure => t.get("why-better-figure"),
+        NotComparable::Unknown { statistic: theirs } => t.with("why-unknown", &[("statistic", &statistic(*theirs, t))]),
+        NotComparable::Statistic { theirs } => t.with("why-statistic", &[("theirs", &statistic(*theirs, t))]),
+        NotComparable::FrameSize { theirs } => t.with("why-frame-size", &[("theirs", &theirs.0)]),
+        NotComparable::Load { theirs: Some(rate) } => t.with("why-load", &[("theirs", rate)]),
+        NotComparable::Load { theirs: None } => t.get("why-ping-pong"),
+        NotComparable::Ip { theirs } => t.with("why-traffic", &[("theirs", theirs)]),
+        NotComparable::Protocol { theirs } => t.with("why-traffic", &[("theirs", &theirs.name())]),
+        NotComparable::Metric { theirs } => t.with("why-metric", &[("theirs", &figure_metric(*theirs, t))]),
+        NotComparable::TxAndRx => t.get("why-tx-and-rx"),
+        NotComparable::Simulated => t.get("why-simulated"),
+        NotComparable::Hardware => t.get("why-hardware"),
+        NotComparable::NothingMeasured => t.get("why-nothing-measured"),
+        NotComparable::NoReference => t.get("why-no-reference"),
+    }
+}
+
+/// What a published figure is of.
+pub(crate) fn figure_metric(metric: FigureMetric, t: &Texts) -> String {
+    match metric {
+        FigureMetric::Rtt => "RTT".to_owned(),
+        FigureMetric::HalfRtt => t.get("published-half-rtt"),
+        FigureMetric::Goodput => t.get("published-goodput"),
+        FigureMetric::PacketRate => t.get("published-packet-rate"),
+        FigureMetric::PortRate => t.get("published-port-rate"),
+        FigureMetric::OfferedLoad => t.get("published-offered-load"),
+        FigureMetric::MonitorRate | FigureMetric::MonitorPacketRate => t.get("published-monitor"),
+        FigureMetric::Transfer => t.get("published-transfer"),
+        FigureMetric::CoreUse => t.get("published-core-use"),
+    }
+}
+
+/// What a published figure is of its sample.
+pub(crate) fn statistic(statistic: Statistic, t: &Texts) -> String {
+    match statistic {
+        Statistic::Min => t.get("statistic-min"),
+        Statistic::Mean => t.get("statistic-mean"),
+        Statistic::Max => t.get("statistic-max"),
+        Statistic::P50 => "p50".to_owned(),
+        Statistic::P90 => "p90".to_owned(),
+        Statistic::P99 => "p99".to_owned(),
+        Statistic::P999 => "p99.9".to_owned(),
+        Statistic::Reading => t.get("statistic-reading"),
+    }
+}

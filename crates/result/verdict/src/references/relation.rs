@@ -1,0 +1,99 @@
+//! Whether one of our configurations and one published figure can stand side by side.
+
+use std::fmt::Display;
+
+use model::{
+    Match, NotComparable, ProbeSpec, Reference, ReferenceFigure,
+    plan::Quantity,
+    reference::{Condition, Conditions, Difference, FigureMetric},
+};
+
+use super::{not_comparable, ours::Ours};
+
+/// A figure with the conditions that hold for it written out.
+pub(super) fn theirs(reference: &Reference, figure: &ReferenceFigure) -> ReferenceFigure {
+    ReferenceFigure { conditions: reference.conditions_of(figure), ..figure.clone() }
+}
+
+/// How the two stand to each other. What the reference does not say of its conditions is not held against it.
+/// `across_worlds` lets simulated and real stand side by side, as a difference.
+pub(super) fn relate(ours: &Ours, reference: &Reference, figure: &ReferenceFigure, across_worlds: bool) -> Match {
+    let theirs = reference.conditions_of(figure);
+    if let Some(why) = obstacle(ours, figure, &theirs, across_worlds) {
+        return not_comparable(why);
+    }
+    match differences(ours, &theirs) {
+        none if none.is_empty() => Match::Comparable,
+        conditions => Match::Differs { conditions },
+    }
+}
+
+/// What makes them figures of different things, the gravest first.
+fn obstacle(ours: &Ours, figure: &ReferenceFigure, theirs: &Conditions, across_worlds: bool) -> Option<NotComparable> {
+    let is = &ours.conditions;
+    let simulated = theirs.simulated.unwrap_or(false);
+    if is.simulated != Some(simulated) && !across_worlds {
+        return Some(if simulated { NotComparable::Hardware } else { NotComparable::Simulated });
+    }
+    if figure.tx_and_rx {
+        return Some(NotComparable::TxAndRx);
+    }
+    if !same_quantity(&ours.spec, figure) {
+        return Some(NotComparable::Metric { theirs: figure.metric });
+    }
+    if let Some(theirs) = other(is.protocol, theirs.protocol) {
+        return Some(NotComparable::Protocol { theirs });
+    }
+    if let Some(theirs) = other(is.ip, theirs.ip) {
+        return Some(NotComparable::Ip { theirs });
+    }
+    if figure.metric != FigureMetric::Goodput && is.rate != theirs.rate {
+        return Some(NotComparable::Load { theirs: theirs.rate });
+    }
+    other(is.frame_size, theirs.frame_size).map(|theirs| NotComparable::FrameSize { theirs })
+}
+
+fn same_quantity(spec: &ProbeSpec, figure: &ReferenceFigure) -> bool {
+    let quantity = figure.ours().map(|metric| metric.quantity());
+    match spec {
+        ProbeSpec::Latency(_) => quantity == Some(Quantity::Time),
+        ProbeSpec::Goodput(_) => quantity == Some(Quantity::Rate),
+        ProbeSpec::Path(_) => false,
+    }
+}
+
+/// Theirs, where both are known and not the same.
+fn other<T: PartialEq>(ours: Option<T>, theirs: Option<T>) -> Option<T> {
+    if ours.is_some() && ours != theirs { theirs } else { None }
+}
+
+/// What is not the same though the quantity is.
+fn differences(ours: &Ours, theirs: &Conditions) -> Vec<Difference> {
+    let is = &ours.conditions;
+    let world = |simulated: Option<bool>| simulated.map(|it| if it { "simulated" } else { "hardware" });
+    let bytes = |size: model::PayloadSize| format!("{} B", size.0);
+    let of_both = [
+        difference(Condition::Simulated, world(is.simulated), world(theirs.simulated)),
+        difference(Condition::Stack, is.stack, theirs.stack),
+        difference(Condition::PayloadSize, is.payload_size.map(bytes), theirs.payload_size.map(bytes)),
+        difference(Condition::Mtu, is.mtu.map(|mtu| mtu.0), theirs.mtu.map(|mtu| mtu.0)),
+        difference(Condition::LinkRate, is.link_rate, theirs.link_rate),
+    ];
+    let of_kind = match ours.spec {
+        ProbeSpec::Latency(_) => vec![difference(Condition::Mode, is.mode, theirs.mode)],
+        _ => vec![
+            difference(Condition::Direction, is.direction, theirs.direction),
+            difference(Condition::Streams, is.streams, theirs.streams),
+            difference(Condition::Duration, is.duration, theirs.duration),
+            difference(Condition::Window, is.window, theirs.window),
+            difference(Condition::Offered, is.offered, theirs.offered),
+        ],
+    };
+    of_both.into_iter().chain(of_kind).flatten().collect()
+}
+
+fn difference<T: PartialEq + Display>(condition: Condition, ours: Option<T>, theirs: Option<T>) -> Option<Difference> {
+    let theirs = theirs?;
+    let differs = ours.as_ref() != Some(&theirs);
+    differs.then(|| Difference { condition, ours: ours.map(|it| it.to_string()), theirs: theirs.to_string() })
+}

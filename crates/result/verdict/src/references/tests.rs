@@ -1,0 +1,195 @@
+use model::{
+    BitRate, FrameSize, LimitOutcome, Match, Measured, Metric, NotComparable, Plan, Reference, Run, TimeSummary,
+    Verdict,
+    plan::Bound,
+    reference::{Condition, Difference, FigureMetric, Statistic},
+};
+
+use super::{Chosen, beside_references};
+use crate::{
+    judge,
+    tests::{rtt, run, trials},
+};
+
+const REFERENCE: &str = r#"
+id = "mine"
+title = { en = "A card" }
+kind = "tester"
+[conditions]
+simulated = false
+protocol = "udp"
+mtu = 1500
+[[figures]]
+metric = "half_rtt"
+statistic = "mean"
+value = "2 us"
+conditions = { frame_size = 64, stack = "kernel" }
+[[figures]]
+metric = "half_rtt"
+statistic = "mean"
+value = "3 us"
+conditions = { frame_size = 128 }
+[[figures]]
+metric = "goodput"
+statistic = "mean"
+value = "8 Gbit/s"
+conditions = { protocol = "tcp", duration = "10 s" }
+[[figures]]
+metric = "goodput"
+statistic = "mean"
+value = "9 Gbit/s"
+conditions = { protocol = "tcp", duration = "2 s" }
+[[figures]]
+metric = "packet_rate"
+statistic = "reading"
+value = "9 Mpps"
+tx_and_rx = true
+"#;
+
+const PLAN: &str = r#"
+name = "t"
+repeats = 6
+[[latency]]
+protocol = "udp"
+frame_sizes = [64]
+[[goodput]]
+protocol = "tcp"
+duration = "2 s"
+"#;
+
+fn reference() -> Reference {
+    Reference::parse(REFERENCE).unwrap()
+}
+
+/// Six repeats on hardware, with a mean RTT of 5 µs and 10 Gbit/s.
+fn hardware(limits: &str) -> Run {
+    let plan = Plan::parse(&format!("{PLAN}{limits}"), &[]).unwrap();
+    let trials = trials(&plan, &vec![rtt(5, 100); 6], &[10.0; 6]);
+    let mut run = run(&plan, &trials);
+    run.bed.simulated = false;
+    run
+}
+
+fn rows(run: &Run, reference: Reference, chosen: &Chosen) -> Vec<(f64, f64, Match)> {
+    let comparisons = beside_references(run, &[reference], chosen);
+    let rows = comparisons.into_iter().flat_map(|comparison| comparison.rows);
+    rows.map(|row| (row.ours.median, row.deviation_percent, row.matches)).collect()
+}
+
+fn differs(condition: Condition, ours: Option<&str>, theirs: &str) -> Match {
+    let difference = Difference { condition, ours: ours.map(str::to_owned), theirs: theirs.to_owned() };
+    Match::Differs { conditions: vec![difference] }
+}
+
+#[test]
+fn half_an_rtt_stands_beside_half_of_ours_and_the_figure_that_differs_least_is_taken() {
+    let rows = rows(&hardware(""), reference(), &Chosen::Ordinary);
+    assert_eq!(rows[0], (2_500.0, 25.0, Match::Comparable));
+    assert_eq!(rows[1].0, 10e9);
+    assert!((rows[1].1 - 11.111).abs() < 0.001 && rows[1].2 == Match::Comparable, "{:?}", rows[1]);
+    assert_eq!(rows.len(), 2);
+}
+
+#[test]
+fn the_spread_goes_with_the_figure() {
+    let comparison = beside_references(&hardware(""), &[reference()], &Chosen::Ordinary).remove(0);
+    let row = &comparison.rows[0];
+    assert_eq!((row.metric, row.frame_size, row.ours.trials), (Metric::RttMean, Some(FrameSize(64)), 6));
+    assert_eq!((row.ours.low, row.ours.high, row.ours.interval.unwrap().low), (2_500.0, 2_500.0, 2_500.0));
+    assert_eq!(row.theirs.conditions.mtu.map(|mtu| mtu.0), Some(1500));
+}
+
+#[test]
+fn what_is_not_compared_says_why() {
+    let comparison = beside_references(&hardware(""), &[reference()], &Chosen::Ordinary).remove(0);
+    let why: Vec<_> = comparison.not_compared.into_iter().map(|it| (it.why, it.figures)).collect();
+    let frame = NotComparable::FrameSize { theirs: FrameSize(128) };
+    assert_eq!(why, [(NotComparable::BetterFigure, 1), (frame, 1), (NotComparable::TxAndRx, 1)]);
+}
+
+#[test]
+fn conditions_that_differ_are_named_with_both_values() {
+    let mut run = hardware("");
+    run.bed.endpoints[0].mtu = model::Mtu(1400);
+    assert_eq!(rows(&run, reference(), &Chosen::Ordinary)[0].2, differs(Condition::Mtu, Some("1400"), "1500"));
+    let mut run = hardware("");
+    run.bed.wrap = vec!["onload".into()];
+    assert_eq!(rows(&run, reference(), &Chosen::Ordinary)[0].2, differs(Condition::Stack, None, "kernel"));
+    let mut linked = reference();
+    linked.conditions.link_rate = Some(BitRate(10_000_000_000));
+    let row = rows(&hardware(""), linked, &Chosen::Ordinary).remove(0);
+    assert_eq!(row.2, differs(Condition::LinkRate, None, "10 Gbit/s"));
+}
+
+#[test]
+fn a_simulated_run_stands_beside_hardware_only_when_asked() {
+    let mut run = hardware("");
+    run.bed.simulated = true;
+    assert!(beside_references(&run, &[reference()], &Chosen::Ordinary).is_empty());
+    assert!(beside_references(&run, &[reference()], &Chosen::None).is_empty());
+    let named = Chosen::Named(vec!["mine".to_owned()]);
+    for chosen in [Chosen::All, named] {
+        let row = rows(&run, reference(), &chosen).remove(0);
+        assert_eq!(row.2, differs(Condition::Simulated, Some("simulated"), "hardware"));
+    }
+    assert!(beside_references(&run, &[reference()], &Chosen::Named(vec!["other".to_owned()])).is_empty());
+    let mut same_world = reference();
+    same_world.conditions.simulated = Some(true);
+    assert_eq!(rows(&run, same_world, &Chosen::All)[0].2, Match::Comparable);
+}
+
+#[test]
+fn a_reference_without_a_fitting_figure_is_shown_only_when_asked_for() {
+    let mut other = reference();
+    other.conditions.protocol = None;
+    other.figures.retain(|figure| figure.metric == FigureMetric::PacketRate);
+    other.figures[0].tx_and_rx = false;
+    assert!(beside_references(&hardware(""), &[other.clone()], &Chosen::Ordinary).is_empty());
+    let comparison = beside_references(&hardware(""), &[other], &Chosen::All).remove(0);
+    assert_eq!(comparison.not_compared[0].why, NotComparable::Metric { theirs: FigureMetric::PacketRate });
+}
+
+#[test]
+fn a_mean_that_lost_replies_hide_is_not_compared() {
+    let mut run = hardware("");
+    let Measured::Latency { result, .. } = &mut run.trials[0].measured else { panic!("planned") };
+    result.rtt_ns = TimeSummary { mean: None, ..result.rtt_ns.clone() };
+    let comparison = beside_references(&run, &[reference()], &Chosen::Ordinary).remove(0);
+    assert!(comparison.not_compared.iter().any(|it| it.why == NotComparable::Unknown { statistic: Statistic::Mean }));
+}
+
+fn judged(run: &Run) -> LimitOutcome {
+    judge(run, &[reference()]).remove(0)
+}
+
+const NEAR: &str = "[[limits]]\nmetric = \"rtt_mean\"\nreference = \"mine\"\nwithin = \"20 %\"";
+
+#[test]
+fn a_limit_from_a_reference_takes_the_figure_of_its_configuration() {
+    let outcome = judged(&hardware(NEAR));
+    // Twice 2 µs and a fifth.
+    assert_eq!((outcome.bound, outcome.verdict), (Some(Bound::AtMost(4_800.0)), Verdict::Fail));
+    let against = outcome.against.unwrap();
+    assert_eq!((against.reference.as_str(), against.matches), ("mine", Match::Comparable));
+    assert_eq!(judged(&hardware(&NEAR.replace("20", "30"))).verdict, Verdict::Pass);
+    let rate = judged(&hardware(&NEAR.replace("rtt_mean", "goodput_mean")));
+    assert_eq!((rate.bound, rate.verdict), (Some(Bound::AtLeast(7.2e9)), Verdict::Pass));
+}
+
+#[test]
+fn a_limit_whose_reference_cannot_be_compared_is_not_run_and_says_why() {
+    let why = |run: &Run| {
+        let outcome = judged(run);
+        assert_eq!((outcome.verdict, outcome.bound), (Verdict::NotRun, None));
+        match outcome.against.unwrap().matches {
+            Match::NotComparable { why } => why,
+            other => panic!("{other:?}"),
+        }
+    };
+    let mut simulated = hardware(NEAR);
+    simulated.bed.simulated = true;
+    assert_eq!(why(&simulated), NotComparable::Simulated);
+    assert_eq!(why(&hardware(&NEAR.replace("mine", "other"))), NotComparable::NoReference);
+    let statistic = NotComparable::Statistic { theirs: Statistic::Mean };
+    assert_eq!(why(&hardware(&NEAR.replace("rtt_mean", "rtt_p50"))), statistic);
+}
