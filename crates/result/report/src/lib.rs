@@ -23,8 +23,8 @@ mod texts;
 pub use comparison::comparison;
 pub use document::{
     BothWays, ComparisonDocument, ComparisonSchemaName, CountersEntry, Document, DoubtEntry, Environments, Figures,
-    FlowFigures, GoodputBps, GoodputFigures, LatencyFigures, LimitedByEntry, LossEntry, PathFigures, RunEntry,
-    SchemaName, Stack, TrialEntry, comparison_schema, schema,
+    FlowEntry, FlowFigures, GoodputBps, GoodputFigures, LatencyFigures, LimitedByEntry, LossEntry, PathFigures,
+    RunEntry, SchemaName, Stack, TrialEntry, comparison_schema, schema,
 };
 pub use doubts::advice;
 pub use forms::html;

@@ -1,7 +1,8 @@
 //! What limited the figures and where packets were lost, brought together by configuration and in words.
 
 use model::{
-    Culprit, CulpritKind, Delta, Evidence, LimitedBy, LossAt, Measured, Place, ProbeSpec, Run, Trial, limited::Wait,
+    Culprit, CulpritKind, Delta, Evidence, Flow, LimitedBy, LossAt, Measured, Place, ProbeSpec, Run, Trial,
+    limited::Wait,
 };
 
 use crate::{
@@ -12,6 +13,8 @@ use crate::{
 /// Trials of one configuration that name the same place.
 pub(crate) struct Limited {
     pub(crate) spec: ProbeSpec,
+    /// From which end to which, where data went both ways: each way has its own figure.
+    pub(crate) way: Option<Ends>,
     pub(crate) by: LimitedBy,
     /// Their numbers.
     pub(crate) trials: Vec<u32>,
@@ -19,23 +22,56 @@ pub(crate) struct Limited {
     pub(crate) of: usize,
 }
 
-/// What limited each configuration of which it is known, and the numbers of all trials of the others. The evidence is
-/// that of the middle one of the trials that name a place. A path has its culprit instead.
-pub(crate) fn limited(run: &Run, find: impl Fn(&Trial) -> Option<LimitedBy>) -> (Vec<Limited>, Vec<u32>) {
+/// Names of the end that sends and the one that receives.
+pub(crate) type Ends = (String, String);
+
+/// What limited a trial's figure, or that of one of its flows.
+pub(crate) fn find(run: &Run) -> impl Fn(&Trial, Option<&Flow>) -> Option<LimitedBy> {
+    |trial, flow| match flow {
+        Some(flow) => verdict::limited_flow(run, trial, flow),
+        None => verdict::limited_by(run, trial),
+    }
+}
+
+/// What limited each figure of which it is known, and the numbers of all trials of the others. The evidence is that of the
+/// middle one of the trials that name a place. A path has its culprit instead.
+pub(crate) fn limited(
+    run: &Run,
+    find: impl Fn(&Trial, Option<&Flow>) -> Option<LimitedBy>,
+) -> (Vec<Limited>, Vec<u32>) {
     let mut known = Vec::new();
     let mut others = Vec::new();
     for (spec, trials) in configurations(run) {
-        let found: Vec<(u32, LimitedBy)> = trials
-            .iter()
-            .filter_map(|trial| Some((trial.number, find(trial).filter(|by| by.place != Place::NotKnown)?)))
-            .collect();
-        if found.is_empty() {
-            others.extend(trials.iter().map(|trial| trial.number));
+        for way in ways(&trials) {
+            let found: Vec<(u32, LimitedBy)> = trials
+                .iter()
+                .filter_map(|trial| Some((trial.number, find(trial, flow_of(trial, way.as_ref()))?)))
+                .filter(|(_, by)| by.place != Place::NotKnown)
+                .collect();
+            if found.is_empty() {
+                others.extend(trials.iter().map(|trial| trial.number));
+            }
+            known.extend(by_place(&spec, way.as_ref(), trials.len(), found));
         }
-        known.extend(by_place(&spec, trials.len(), found));
     }
     others.sort_unstable();
+    others.dedup();
     (known, others)
+}
+
+/// Each way that data went, where it went both ways; else the trial is one figure.
+fn ways(trials: &[&Trial]) -> Vec<Option<Ends>> {
+    match trials.first().map(|trial| &trial.measured) {
+        Some(Measured::Goodput { result, .. }) if result.flows.len() > 1 => {
+            result.flows.iter().map(|flow| Some((flow.from.clone(), flow.to.clone()))).collect()
+        }
+        _ => vec![None],
+    }
+}
+
+fn flow_of<'a>(trial: &'a Trial, way: Option<&Ends>) -> Option<&'a Flow> {
+    let (Measured::Goodput { result, .. }, Some((from, to))) = (&trial.measured, way) else { return None };
+    result.flows.iter().find(|flow| (&flow.from, &flow.to) == (from, to))
 }
 
 fn configurations(run: &Run) -> Vec<(ProbeSpec, Vec<&Trial>)> {
@@ -50,7 +86,7 @@ fn configurations(run: &Run) -> Vec<(ProbeSpec, Vec<&Trial>)> {
     all
 }
 
-fn by_place(spec: &ProbeSpec, of: usize, found: Vec<(u32, LimitedBy)>) -> Vec<Limited> {
+fn by_place(spec: &ProbeSpec, way: Option<&Ends>, of: usize, found: Vec<(u32, LimitedBy)>) -> Vec<Limited> {
     let mut places: Vec<Vec<(u32, LimitedBy)>> = Vec::new();
     for one in found {
         let same =
@@ -64,6 +100,7 @@ fn by_place(spec: &ProbeSpec, of: usize, found: Vec<(u32, LimitedBy)>) -> Vec<Li
     places.sort_by_key(|place| std::cmp::Reverse(place.len()));
     let row = |place: Vec<(u32, LimitedBy)>| Limited {
         spec: spec.clone(),
+        way: way.cloned(),
         by: place[place.len() / 2].1.clone(),
         trials: place.iter().map(|(number, _)| *number).collect(),
         of,

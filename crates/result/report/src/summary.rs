@@ -1,6 +1,6 @@
 //! A run as a few lines of plain text, for the terminal.
 
-use model::{LimitOutcome, LimitedBy, ProbeSpec, Run, Trial};
+use model::{LimitOutcome, ProbeSpec, Run};
 use unicode_width::UnicodeWidthStr;
 
 use crate::{
@@ -27,7 +27,7 @@ pub fn summary(material: &Material<'_>, lang: Lang) -> String {
     if run.bed.simulated {
         lines.push(format!("[{}] {}", t.get("simulated"), t.get("simulated-meaning")));
     }
-    lines.extend(tables(run, |trial| verdict::limited_by(run, trial), t));
+    lines.extend(tables(run, t));
     lines.push(String::new());
     lines.extend(outcomes.iter().map(|outcome| outcome_line(run, outcome, t)));
     lines.push(verdict_line(run, outcomes, t));
@@ -55,15 +55,17 @@ fn heading(run: &Run, t: &Texts) -> String {
     .join(" · ")
 }
 
-fn tables(run: &Run, find: impl Fn(&Trial) -> Option<LimitedBy>, t: &Texts) -> Vec<String> {
-    let (limited, _) = limited::limited(run, find);
-    let limit = |spec: ProbeSpec| limit_words(&limited, &spec, t);
+fn tables(run: &Run, t: &Texts) -> Vec<String> {
+    let (limited, _) = limited::limited(run, limited::find(run));
+    let limit = |spec: ProbeSpec| limit_words(limited.iter().filter(|row| row.spec == spec), t);
     let (latencies, goodputs, paths) = (latency_groups(run), goodput_groups(run), path_groups(run));
     let latency = latencies.iter().map(|it| Row(latency_row(it, t), limit(ProbeSpec::Latency(it.spec.clone()))));
     let flows = flow_groups(&goodputs);
     let goodput = flows.iter().map(|it| {
-        let limits = if is_slower(it, &flows) { limit(ProbeSpec::Goodput(it.spec.clone())) } else { vec![] };
-        Row(goodput_row(it, t), limits)
+        let spec = ProbeSpec::Goodput(it.spec.clone());
+        let this_way =
+            |row: &&Limited| row.way.as_ref().is_none_or(|(from, to)| (from.as_str(), to.as_str()) == (it.from, it.to));
+        Row(goodput_row(it, t), limit_words(limited.iter().filter(|row| row.spec == spec).filter(this_way), t))
     });
     let path = paths.iter().map(|it| Row(path_row(it, t), kept_down(it, t)));
     let tables = [
@@ -73,12 +75,6 @@ fn tables(run: &Run, find: impl Fn(&Trial) -> Option<LimitedBy>, t: &Texts) -> V
     ]
     .concat();
     if tables.is_empty() { vec![t.get("headline-none")] } else { tables }
-}
-
-/// Whether what limited the trials is said of this flow: with data both ways that is the slower one.
-fn is_slower(flow: &FlowGroup<'_>, all: &[FlowGroup<'_>]) -> bool {
-    let mean = |flow: &FlowGroup<'_>| flow.mean().map_or(0.0, |mean| mean.median);
-    all.iter().filter(|other| other.spec == flow.spec).all(|other| mean(flow) <= mean(other))
 }
 
 /// What keeps the path MTU down, each device once.
@@ -99,14 +95,14 @@ fn kept_down(group: &PathGroup<'_>, t: &Texts) -> Vec<String> {
 struct Row<const N: usize>([String; N], Vec<String>);
 
 /// `limited by receiver CPU (b)`; where trials name several places, each with its count. Empty where it is not known.
-fn limit_words(limited: &[Limited], spec: &ProbeSpec, t: &Texts) -> Vec<String> {
+fn limit_words<'a>(limited: impl Iterator<Item = &'a Limited>, t: &Texts) -> Vec<String> {
     let words = |row: &Limited| {
         let place = place_at(row.by.place, row.by.endpoint.as_deref(), t);
         let count =
             if row.trials.len() < row.of { format!(" ({}/{})", row.trials.len(), row.of) } else { String::new() };
         t.with("limited-by", &[("place", &(place + &count))])
     };
-    limited.iter().filter(|row| row.spec == *spec).map(words).collect()
+    limited.map(words).collect()
 }
 
 fn latency_head(t: &Texts) -> [String; 5] {

@@ -12,7 +12,7 @@ mod references;
 pub use compare::compare;
 pub use culprit::culprit;
 use figure::{Range, range};
-pub use limited::{limited_by, loss_at};
+pub use limited::{limited_by, limited_flow, loss_at};
 use model::{
     Interval, Limit, LimitOutcome, ProbeSpec, Reference, Run, Verdict,
     plan::{Bound, Criterion, Quantity},

@@ -1,6 +1,6 @@
 //! What limited each figure, where packets were lost, and the counters that tell of it.
 
-use model::{Delta, LimitedBy, LossAt, ProbeSpec, Run, Source, Trial};
+use model::{Delta, LossAt, ProbeSpec, Run, Source, Trial};
 
 use super::goodput::saw_loss;
 use crate::{
@@ -12,14 +12,13 @@ use crate::{
 };
 
 pub(super) fn limited(run: &Run, t: &Texts) -> Vec<Block> {
-    let blocks =
-        [limits(run, |trial| verdict::limited_by(run, trial), t), losses(run, verdict::loss_at, t), counters(run, t)];
+    let blocks = [limits(run, t), losses(run, verdict::loss_at, t), counters(run, t)];
     blocks.into_iter().flatten().collect()
 }
 
 /// Nothing when no limit is known.
-fn limits(run: &Run, find: impl Fn(&Trial) -> Option<LimitedBy>, t: &Texts) -> Option<Block> {
-    let (known, others) = limited::limited(run, find);
+fn limits(run: &Run, t: &Texts) -> Option<Block> {
+    let (known, others) = limited::limited(run, limited::find(run));
     if known.is_empty() {
         return None;
     }
@@ -43,7 +42,7 @@ fn limits(run: &Run, find: impl Fn(&Trial) -> Option<LimitedBy>, t: &Texts) -> O
 fn limited_row(row: &Limited, t: &Texts) -> Vec<Text> {
     let count = t.with("count-of", &[("count", &row.trials.len()), ("of", &row.of)]);
     vec![
-        show::configuration(&row.spec, t).into(),
+        show::figure(&row.spec, row.way.as_ref(), t).into(),
         Text::strong(place_at(row.by.place, row.by.endpoint.as_deref(), t)),
         evidence_words(&row.by, &row.spec, t).into(),
         count.into(),

@@ -2,13 +2,13 @@
 
 use model::{
     Batch, CoreUse, Direction, Flow, GoodputResult, GoodputSpec, IpVersion, Mtu, PayloadSize, Protocol, ReceiveWay,
-    SendWay, Trial,
+    Run, SendWay, Trial,
     trial::{Pacing, TcpState, ZeroCopied},
 };
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::Stack;
+use super::{LimitedByEntry, Stack, limited_by_entry};
 use crate::groups::knows_sender;
 
 /// Parameters and figures of bulk data. What is said of a flow here is said of the first one.
@@ -48,7 +48,17 @@ pub struct GoodputFigures {
     #[serde(flatten)]
     pub first: FlowFigures,
     /// Each direction that data went, the forward one first.
-    pub flows: Vec<FlowFigures>,
+    pub flows: Vec<FlowEntry>,
+}
+
+/// One direction, with what set its goodput.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct FlowEntry {
+    /// Its figures.
+    #[serde(flatten)]
+    pub figures: FlowFigures,
+    /// What set the goodput; null where it is not known.
+    pub limited_by: Option<LimitedByEntry>,
 }
 
 /// Figures of data one way. What the sender counted is null where the trial was cut off, what belongs to datagrams is
@@ -118,7 +128,7 @@ pub struct GoodputBps {
 
 impl GoodputFigures {
     /// `None` for a result without a flow, which no probe makes.
-    pub(super) fn of(trial: &Trial, spec: &GoodputSpec, result: &GoodputResult) -> Option<Self> {
+    pub(super) fn of(run: &Run, trial: &Trial, spec: &GoodputSpec, result: &GoodputResult) -> Option<Self> {
         let first = result.flows.first()?;
         let tcp = spec.protocol == Protocol::Tcp;
         let receiving_end = usize::from(first.to == trial.endpoint_to);
@@ -140,8 +150,15 @@ impl GoodputFigures {
             cpu: cores.iter().map(|core| core.busy).collect(),
             cores,
             first: FlowFigures::of(first, tcp),
-            flows: result.flows.iter().map(|flow| FlowFigures::of(flow, tcp)).collect(),
+            flows: result.flows.iter().map(|flow| FlowEntry::of(run, trial, flow, tcp)).collect(),
         })
+    }
+}
+
+impl FlowEntry {
+    fn of(run: &Run, trial: &Trial, flow: &Flow, tcp: bool) -> Self {
+        let limited_by = verdict::limited_flow(run, trial, flow).map(|by| limited_by_entry(&by, trial));
+        Self { figures: FlowFigures::of(flow, tcp), limited_by }
     }
 }
 

@@ -16,7 +16,7 @@ use serde::Serialize;
 
 pub use self::{
     comparison::{ComparisonDocument, ComparisonSchemaName, comparison_schema},
-    goodput::{FlowFigures, GoodputBps, GoodputFigures},
+    goodput::{FlowEntry, FlowFigures, GoodputBps, GoodputFigures},
     latency::LatencyFigures,
     path::{BothWays, PathFigures},
 };
@@ -257,7 +257,7 @@ fn trial_entry(run: &Run, trial: &Trial) -> Option<TrialEntry> {
 fn figures(run: &Run, trial: &Trial) -> Option<Figures> {
     Some(match &trial.measured {
         Measured::Latency { spec, result } => Figures::Latency(Box::new(LatencyFigures::of(spec, result))),
-        Measured::Goodput { spec, result } => Figures::Goodput(Box::new(GoodputFigures::of(trial, spec, result)?)),
+        Measured::Goodput { spec, result } => Figures::Goodput(Box::new(GoodputFigures::of(run, trial, spec, result)?)),
         Measured::Path { spec, result } => Figures::Path(Box::new(PathFigures::of(run, trial, spec, result))),
     })
 }

@@ -22,7 +22,9 @@ fn goodput_numbers(run: &Run) -> Vec<u32> {
 fn a_place_that_all_trials_name_stands_once_with_the_middle_trials_evidence() {
     let run = fixture::run();
     let numbers = goodput_numbers(&run);
-    let find = |trial: &Trial| numbers.contains(&trial.number).then(|| by(Place::ReceiverCpu, trial.number as usize));
+    let find = |trial: &Trial, _: Option<&Flow>| {
+        numbers.contains(&trial.number).then(|| by(Place::ReceiverCpu, trial.number as usize))
+    };
     let (known, others) = limited(&run, find);
     assert_eq!(known.len(), 1);
     assert_eq!((&known[0].trials, known[0].of), (&numbers, 3));
@@ -34,7 +36,7 @@ fn a_place_that_all_trials_name_stands_once_with_the_middle_trials_evidence() {
 fn places_that_differ_stand_with_their_counts_and_what_is_not_known_with_the_others() {
     let run = fixture::run();
     let numbers = goodput_numbers(&run);
-    let find = |trial: &Trial| match numbers.iter().position(|number| *number == trial.number) {
+    let find = |trial: &Trial, _: Option<&Flow>| match numbers.iter().position(|number| *number == trial.number) {
         Some(0) => Some(by(Place::Window, 0)),
         Some(_) => Some(by(Place::ReceiverCpu, 0)),
         None => Some(LimitedBy { place: Place::NotKnown, endpoint: None, evidence: vec![] }),

@@ -10,7 +10,7 @@ pub(crate) use self::comparison::{
     compared_figure, compared_run, conclusion, difference, difference_interval, finding, medians,
 };
 pub(crate) use self::names::{
-    batch, configuration, flow, goodput_configuration, goodput_traffic, latency_configuration, latency_traffic,
+    batch, configuration, figure, flow, goodput_configuration, goodput_traffic, latency_configuration, latency_traffic,
     leg_mtu, metric, outcome_name, path_configuration, stage, verdict, way,
 };
 pub(crate) use self::references::{differences, limit};

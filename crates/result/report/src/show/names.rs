@@ -7,7 +7,7 @@ use model::{
 };
 
 use super::or_none;
-use crate::{groups::PathGroup, texts::Texts};
+use crate::{groups::PathGroup, limited::Ends, texts::Texts};
 
 /// Words joined as the language joins them.
 fn joined(words: impl IntoIterator<Item = String>, t: &Texts) -> String {
@@ -100,6 +100,14 @@ pub(crate) fn configuration(spec: &ProbeSpec, t: &Texts) -> String {
         ProbeSpec::Latency(spec) => latency_configuration(spec, t),
         ProbeSpec::Goodput(spec) => goodput_configuration(spec, t),
         ProbeSpec::Path(spec) => path_configuration(spec, t),
+    }
+}
+
+/// A configuration, and with data both ways one of them.
+pub(crate) fn figure(spec: &ProbeSpec, way: Option<&Ends>, t: &Texts) -> String {
+    match (spec, way) {
+        (ProbeSpec::Goodput(spec), Some((from, to))) => flow(spec, from, to, t),
+        _ => configuration(spec, t),
     }
 }
 

@@ -32,7 +32,17 @@ pub(super) type Rule = fn(&Case<'_>) -> Option<LimitedBy>;
 /// What limited the slower flow; `None` without a flow.
 pub(super) fn limited_by(run: &Run, trial: &Trial, spec: &GoodputSpec, result: &GoodputResult) -> Option<LimitedBy> {
     let slower = |a: &&Flow, b: &&Flow| a.received.mean_bps().total_cmp(&b.received.mean_bps());
-    let flow = result.flows.iter().min_by(slower)?;
+    Some(limited_flow(run, trial, spec, result, result.flows.iter().min_by(slower)?))
+}
+
+/// What limited this flow.
+pub(super) fn limited_flow(
+    run: &Run,
+    trial: &Trial,
+    spec: &GoodputSpec,
+    result: &GoodputResult,
+    flow: &Flow,
+) -> LimitedBy {
     let case = Case { run, trial, spec, flow, mtu: result.mtu, way: Way::from(trial, &flow.from) };
     let rules: &[Rule] = match spec.protocol {
         Protocol::Udp => &[
@@ -49,7 +59,7 @@ pub(super) fn limited_by(run: &Run, trial: &Trial, spec: &GoodputSpec, result: &
             &[too_large::path, shaped, link_full, tcp::waited, tcp::asked_window, tcp::core_of_an_end, tcp::sent_again]
         }
     };
-    Some(rules.iter().find_map(|rule| rule(&case)).unwrap_or_else(|| not_known(all_cores(&case))))
+    rules.iter().find_map(|rule| rule(&case)).unwrap_or_else(|| not_known(all_cores(&case)))
 }
 
 /// Nothing shows what limited the flow; at least it can be seen that the cores did not, or what the load came to.

@@ -13,7 +13,7 @@ mod udp;
 
 use end::{End, Way};
 pub use loss::loss_at;
-use model::{CoreUse, Evidence, LimitedBy, Measured, Place, Run, Trial};
+use model::{CoreUse, Evidence, Flow, LimitedBy, Measured, Place, Run, Trial};
 
 /// A core with less than a twentieth of its time left is the limit: the kernel counts in ticks of 10 ms, and the counted
 /// time begins and ends within one, so that even a core that never rests is seldom at 100.
@@ -38,6 +38,12 @@ pub fn limited_by(run: &Run, trial: &Trial) -> Option<LimitedBy> {
         Measured::Goodput { spec, result } => goodput::limited_by(run, trial, spec, result),
         Measured::Path { .. } => None,
     }
+}
+
+/// What limited one flow of a trial, by itself; `None` for a trial without flows.
+pub fn limited_flow(run: &Run, trial: &Trial, flow: &Flow) -> Option<LimitedBy> {
+    let Measured::Goodput { spec, result } = &trial.measured else { return None };
+    Some(goodput::limited_flow(run, trial, spec, result, flow))
 }
 
 fn at(place: Place, end: &End<'_>, evidence: Vec<Evidence>) -> LimitedBy {
