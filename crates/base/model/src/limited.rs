@@ -28,6 +28,9 @@ pub enum Evidence {
         busy: f64,
         /// Of its time in soft interrupts, in percent.
         softirq: f64,
+        /// Of its time taken by the hypervisor for somebody else, in percent; counted as busy as well.
+        #[serde(default)]
+        steal: f64,
     },
     /// A counter moved.
     Counter {

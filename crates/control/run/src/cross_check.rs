@@ -87,8 +87,12 @@ pub(crate) fn crossed_messages(
     let slack = SHARE * answered as f64 + STRAY_PACKETS;
     let seen_by = [(from, near, "tx"), (to, far, "rx"), (to, far, "tx"), (from, near, "rx")];
     seen_by.into_iter().find_map(|(endpoint, counters, way)| {
-        let (_, payload) = passed(counters, way, headers)?;
-        let messages = payload / u64::from(result.payload_size.0.max(1));
+        let (packets, payload) = passed(counters, way, headers)?;
+        // Segments can hold several messages, and acknowledgements none; a datagram is one packet.
+        let messages = match spec.protocol {
+            Protocol::Udp => packets,
+            Protocol::Tcp => payload / u64::from(result.payload_size.0.max(1)),
+        };
         // Answers that were lost on their way back were answers all the same.
         let least = answered.saturating_sub(result.lost.unwrap_or_default());
         let agrees = messages as f64 >= least as f64 - slack && messages as f64 <= most as f64 + slack;

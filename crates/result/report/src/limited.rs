@@ -10,6 +10,9 @@ use crate::{
     texts::Texts,
 };
 
+/// Less stolen time than this, in percent, explains nothing.
+const SHOWN_STEAL: f64 = 1.0;
+
 /// Trials of one configuration that name the same place.
 pub(crate) struct Limited {
     pub(crate) spec: ProbeSpec,
@@ -172,8 +175,13 @@ pub(crate) fn evidence_words(by: &LimitedBy, spec: &ProbeSpec, t: &Texts) -> Str
 fn evidence(evidence: &Evidence, rate: fn(f64) -> String, t: &Texts) -> String {
     let whole = |percent: &f64| format!("{percent:.0}");
     match evidence {
-        Evidence::Core { cpu, busy, softirq } => {
-            t.with("evidence-core", &[("cpu", cpu), ("busy", &whole(busy)), ("softirq", &whole(softirq))])
+        Evidence::Core { cpu, busy, softirq, steal } => {
+            let core = t.with("evidence-core", &[("cpu", cpu), ("busy", &whole(busy)), ("softirq", &whole(softirq))]);
+            if *steal < SHOWN_STEAL {
+                core
+            } else {
+                t.with("evidence-steal", &[("core", &core), ("steal", &whole(steal))])
+            }
         }
         Evidence::Counter { counter } => counter.to_string(),
         Evidence::Overflow { datagrams } => t.with("evidence-overflow", &[("datagrams", &grouped(*datagrams))]),

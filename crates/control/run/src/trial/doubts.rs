@@ -50,20 +50,32 @@ pub(super) fn of_place(from: &Endpoint, to: &Endpoint, near: &Outcome, far: &Out
     doubts
 }
 
-/// A core of the ends that was busy with something else. Only where each end has one core, and not the same: else it cannot
-/// be told whose time was whose.
+/// Cores of the ends that were busy with something else too. Not where both ends share a core: else it cannot be told whose
+/// time was whose.
 fn other_load(near: &Outcome, far: &Outcome) -> Vec<Doubt> {
-    let ([near_core], [far_core]) = (near.pinned.as_slice(), far.pinned.as_slice()) else { return Vec::new() };
-    if near_core == far_core {
+    if near.pinned.iter().any(|cpu| far.pinned.contains(cpu)) {
         return Vec::new();
     }
-    // Soft interrupts in the middle of our own calls may be in both sums. Then less is taken for somebody else's, never more.
-    let other = |counters: &EndCounters, cpu: usize| {
-        let core = counters.core(cpu)?;
-        let percent = core.busy - core.softirq - core.steal - counters.own_cpu;
-        (percent > OTHER_LOAD && counters.seconds > LONG_ENOUGH).then_some(Doubt::OtherLoad { cpu, percent })
-    };
-    [other(&near.counters, *near_core), other(&far.counters, *far_core)].into_iter().flatten().collect()
+    [near, far].into_iter().filter_map(other_load_of).collect()
+}
+
+/// What the end's cores did beside the end's own threads, named by the core that had most of it: threads fill the cores in
+/// their order, and the last may stay idle.
+fn other_load_of(end: &Outcome) -> Option<Doubt> {
+    let counters = &end.counters;
+    let mut own = counters.own_cpu;
+    let mut others = Vec::new();
+    for core in end.pinned.iter().filter_map(|cpu| counters.core(*cpu)) {
+        // Soft interrupts in the middle of our own calls may be in both sums. Then less is taken for somebody else's, never
+        // more.
+        let used = (core.busy - core.softirq - core.steal).max(0.0);
+        let ours = own.min(used);
+        own -= ours;
+        others.push((core.cpu, used - ours));
+    }
+    let percent: f64 = others.iter().map(|(_, other)| other).sum();
+    let (cpu, _) = others.into_iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    (percent > OTHER_LOAD && counters.seconds > LONG_ENOUGH).then_some(Doubt::OtherLoad { cpu, percent })
 }
 
 /// What was stolen from the worst of these cores, in percent; zero where that is too little to be told.
@@ -220,6 +232,11 @@ mod tests {
         let beside = outcome(1, 100.0, 30.0);
         assert_eq!(other_load(&alone, &beside), [Doubt::OtherLoad { cpu: 1, percent: 50.0 }]);
         assert!(other_load(&outcome(1, 100.0, 30.0), &beside).is_empty(), "one core for both ends");
+        // One thread, which fills the first of two cores; the second is somebody else's.
+        let mut two = outcome(2, 100.0, 80.0);
+        two.pinned.push(3);
+        two.counters.cpu.push(CoreUse { cpu: 3, busy: 40.0, ..CoreUse::default() });
+        assert_eq!(other_load(&alone, &two), [Doubt::OtherLoad { cpu: 3, percent: 40.0 }]);
     }
 
     #[test]

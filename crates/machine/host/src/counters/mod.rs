@@ -60,12 +60,13 @@ impl Reading {
         over([self, later], [&self.cpu, &later.cpu])
     }
 
-    /// What each counter grew by; one that did not move is left out, and so is one that went back: somebody reset it. A
-    /// queueing discipline counts to 2³² and begins again.
+    /// What each counter grew by; one that did not move is left out, and so is one that went back: somebody reset it. Queueing
+    /// disciplines, cores and interrupts count to 2³² and begin again.
     fn deltas(&self, later: &Self) -> Vec<Delta> {
         let grown = later.counters.iter().filter_map(|(key, to)| {
             let from = *self.counters.get(key)?;
-            let is_short = key.0 == Source::Qdisc && key.2 != "bytes" && from <= u64::from(u32::MAX);
+            let is_short = matches!(key.0, Source::Qdisc | Source::Softnet | Source::Interrupt) && key.2 != "bytes";
+            let is_short = is_short && from <= u64::from(u32::MAX);
             let delta = to.checked_sub(from).or_else(|| is_short.then(|| (to + (1 << 32)).saturating_sub(from)))?;
             (delta > 0).then(|| (key.clone(), delta))
         });
@@ -123,6 +124,16 @@ mod tests {
         let after = reading(&[("rx_packets", 12), ("rx_bytes", 500), ("rx_dropped", 1), ("new", 7)]);
         let deltas: Vec<_> = before.until(&after).deltas.iter().map(ToString::to_string).collect();
         assert_eq!(deltas, ["link eth0 rx_packets +2"]);
+    }
+
+    #[test]
+    fn a_counter_of_32_bits_that_began_again_went_on() {
+        let softnet = |processed| Reading {
+            counters: [((Source::Softnet, "cpu 0".to_owned(), "processed".to_owned()), processed)].into(),
+            ..Reading::default()
+        };
+        let deltas = softnet(u64::from(u32::MAX) - 9).until(&softnet(90)).deltas;
+        assert_eq!(deltas[0].delta, 100);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::{
 };
 
 pub(super) fn limited(run: &Run, t: &Texts) -> Vec<Block> {
-    let blocks = [limits(run, t), losses(run, verdict::loss_at, t), counters(run, t)];
+    let blocks = [limits(run, t), losses(run, |trial| verdict::loss_at(run, trial), t), counters(run, t)];
     blocks.into_iter().flatten().collect()
 }
 

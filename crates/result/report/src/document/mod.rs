@@ -235,7 +235,7 @@ fn doubt_entry(doubt: &Doubt) -> DoubtEntry {
 }
 
 fn trial_entry(run: &Run, trial: &Trial) -> Option<TrialEntry> {
-    let losses = verdict::loss_at(trial);
+    let losses = verdict::loss_at(run, trial);
     let [near, far] = &trial.counters;
     Some(TrialEntry {
         number: trial.number,

@@ -7,7 +7,7 @@ use crate::lang::Lang;
 mod fixture;
 
 fn by(place: Place, cpu: usize) -> LimitedBy {
-    let evidence = vec![Evidence::Core { cpu, busy: 98.7, softirq: 31.2 }];
+    let evidence = vec![Evidence::Core { cpu, busy: 98.7, softirq: 31.2, steal: 0.0 }];
     LimitedBy { place, endpoint: Some("b".into()), evidence }
 }
 
@@ -68,7 +68,8 @@ fn losses_of_one_place_are_added_up_with_their_counters() {
 fn every_place_evidence_and_culprit_has_words_in_both_languages() {
     let counter = Delta { source: Source::Qdisc, of: "tbf 8001:".into(), name: "overlimits".into(), delta: 120 };
     let evidence = vec![
-        Evidence::Core { cpu: 1, busy: 99.0, softirq: 40.0 },
+        Evidence::Core { cpu: 1, busy: 99.0, softirq: 40.0, steal: 0.0 },
+        Evidence::Core { cpu: 1, busy: 99.0, softirq: 40.0, steal: 50.0 },
         Evidence::Counter { counter },
         Evidence::Overflow { datagrams: 7 },
         Evidence::BufferFull { times: 3 },

@@ -337,6 +337,7 @@ place-window = window
 place-path-mtu = path MTU
 place-device-under-test = device under test
 evidence-core = core { $cpu } busy { $busy } % ({ $softirq } % in soft interrupts)
+evidence-steal = { $core }, { $steal } % taken by the hypervisor
 evidence-overflow = the full socket buffer dropped { $datagrams } datagrams
 evidence-buffer-full = the sender found its socket buffer full { $times } times and waited
 evidence-waited-window = { $percent } % of the sending time spent waiting for the receive window

@@ -329,6 +329,7 @@ place-window = ウィンドウ
 place-path-mtu = 経路MTU
 place-device-under-test = 試験対象の機器
 evidence-core = コア { $cpu } の使用率 { $busy } %(うちソフト割り込み { $softirq } %)
+evidence-steal = { $core }、うちハイパーバイザーによる使用 { $steal } %
 evidence-overflow = ソケットバッファがあふれ、{ $datagrams } 個のデータグラムを破棄
 evidence-buffer-full = 送信側がソケットバッファの空きを { $times } 回待機
 evidence-waited-window = 送信時間の { $percent } % は受信ウィンドウ待ち

@@ -1,14 +1,22 @@
 //! The ends of a trial, as the rules see them.
 
-use model::{CoreUse, Delta, EndCounters, Source, Trial};
+use model::{CoreUse, Delta, Direction, EndCounters, Measured, Source, Trial};
 
 use super::{BUSY_PERCENT, SOFTIRQ_PERCENT};
+
+/// A shaping queue that held back one in a thousand packets set the pace. One that is never full holds back none; one that
+/// is holds back each burst, which with segmentation offload is tens of packets.
+const HELD_BACK: f64 = 0.001;
+
+/// How far what a core has processed may be from what the interface received, as a factor either way: answers to its own
+/// packets come to the same core, and aggregates count once.
+const OWN_PACKETS: f64 = 2.0;
 
 /// One end.
 #[derive(Clone, Copy)]
 pub(super) struct End<'a> {
     pub(super) name: &'a str,
-    /// Cores that its threads were pinned to.
+    /// Cores that its threads ran on.
     cpus: &'a [usize],
     counters: &'a EndCounters,
 }
@@ -26,8 +34,8 @@ impl<'a> Way<'a> {
         let [near, far] = &trial.counters;
         let [near_cpus, far_cpus] = &trial.cpus;
         Self {
-            sender: End { name: &trial.endpoint_from, cpus: near_cpus, counters: near },
-            receiver: End { name: &trial.endpoint_to, cpus: far_cpus, counters: far },
+            sender: End { name: &trial.endpoint_from, cpus: used(trial, near_cpus), counters: near },
+            receiver: End { name: &trial.endpoint_to, cpus: used(trial, far_cpus), counters: far },
         }
     }
 
@@ -49,6 +57,16 @@ impl<'a> Way<'a> {
     }
 }
 
+/// The first of an end's cores, as many as it has threads that measure: what the others did was somebody else's.
+fn used<'a>(trial: &Trial, cpus: &'a [usize]) -> &'a [usize] {
+    let threads = match &trial.measured {
+        Measured::Goodput { spec, .. } if spec.direction == Direction::Both => 2 * usize::from(spec.streams),
+        Measured::Goodput { spec, .. } => usize::from(spec.streams),
+        Measured::Latency { .. } | Measured::Path { .. } => 1,
+    };
+    &cpus[..threads.min(cpus.len())]
+}
+
 impl<'a> End<'a> {
     /// The busiest of its own cores. Of an end that is not pinned nobody can say which these are.
     pub(super) fn busiest(&self) -> Option<&'a CoreUse> {
@@ -56,15 +74,31 @@ impl<'a> End<'a> {
         own.max_by(|a, b| a.busy.total_cmp(&b.busy))
     }
 
-    /// The busiest of its own cores, if it has hardly any time left.
+    /// The busiest of its own cores, if its work leaves it hardly any time. What the hypervisor took from it was no work.
     pub(super) fn busy(&self) -> Option<&'a CoreUse> {
-        self.busiest().filter(|core| core.busy >= BUSY_PERCENT)
+        self.busiest().filter(|core| core.busy - core.steal >= BUSY_PERCENT)
     }
 
-    /// A core of its machine that does hardly anything but soft interrupts.
+    /// A core of its machine that does hardly anything but soft interrupts, for the packets of this interface: another
+    /// card's flood is none of its limits.
     pub(super) fn softirq_core(&self) -> Option<&'a CoreUse> {
         let flooded = self.counters.cpu.iter().filter(|core| core.softirq >= SOFTIRQ_PERCENT);
-        flooded.max_by(|a, b| a.softirq.total_cmp(&b.softirq))
+        flooded.filter(|core| self.receives_on(core)).max_by(|a, b| a.softirq.total_cmp(&b.softirq))
+    }
+
+    fn receives_on(&self, core: &CoreUse) -> bool {
+        let of_core = format!("cpu {}", core.cpu);
+        let processed =
+            sum(&self.moved(Source::Softnet, |delta| delta.of == of_core && delta.name == "processed")) as f64;
+        let received = self.counters.sum(Source::Link, "rx_packets") as f64;
+        processed >= received / OWN_PACKETS && processed <= received * OWN_PACKETS && received > 0.0
+    }
+
+    /// What its shaping queue held back, if that is enough to have set the pace.
+    pub(super) fn held_back(&self) -> Option<Delta> {
+        let overlimits = self.root_qdisc("overlimits")?;
+        let packets = sum(&self.moved(Source::Qdisc, |delta| delta.of == overlimits.of && delta.name == "packets"));
+        (packets > 0 && overlimits.delta as f64 >= HELD_BACK * packets as f64).then_some(overlimits)
     }
 
     /// Counters of this source that moved and are wanted.

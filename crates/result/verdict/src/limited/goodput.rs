@@ -1,16 +1,12 @@
 //! What limited a transfer: what TCP and UDP have in common.
 
-use model::{Evidence, Flow, GoodputResult, GoodputSpec, LimitedBy, Mtu, Place, Protocol, Run, Source, Trial};
+use model::{Evidence, Flow, GoodputResult, GoodputSpec, LimitedBy, Mtu, Place, Protocol, Run, Trial};
 
-use super::{Way, at, between, core, not_known, place_of, tcp, too_large, udp};
+use super::{Way, at, between, busy_core, core, not_known, tcp, too_large, udp};
 use crate::link;
 
 /// A link that carries this share of its rate is full: bursts and the edges of the counted time take the rest.
 const LINK_FULL: f64 = 0.95;
-
-/// A shaping queue that held back one in a thousand packets set the pace. One that is never full holds back none; one that
-/// is holds back each burst, which with segmentation offload is tens of packets.
-const HELD_BACK: f64 = 0.001;
 
 /// Bytes that each frame takes on the wire beside its IP packet: preamble, header, FCS and gap (IEEE 802.3).
 const FRAME_OVERHEAD: u32 = 8 + 14 + 4 + 12;
@@ -70,12 +66,8 @@ fn all_cores(case: &Case<'_>) -> Vec<Evidence> {
 
 /// The sender's queueing discipline held packets back.
 fn shaped(case: &Case<'_>) -> Option<LimitedBy> {
-    let overlimits = case.way.sender.root_qdisc("overlimits")?;
-    let of_it = |delta: &model::Delta| delta.of == overlimits.of && delta.name == "packets";
-    let packets = case.way.sender.moved(Source::Qdisc, of_it);
-    let packets = packets.first().map_or(0, |delta| delta.delta);
-    let held_back = packets > 0 && overlimits.delta as f64 >= HELD_BACK * packets as f64;
-    held_back.then(|| at(Place::Qdisc, &case.way.sender, vec![Evidence::Counter { counter: overlimits }]))
+    let counter = case.way.sender.held_back()?;
+    Some(at(Place::Qdisc, &case.way.sender, vec![Evidence::Counter { counter }]))
 }
 
 /// The link carried what it can.
@@ -106,13 +98,11 @@ impl Case<'_> {
 
     /// A core of the sender's that is busy.
     pub(super) fn sender_core(&self) -> Option<LimitedBy> {
-        let busy = self.way.sender.busy()?;
-        Some(at(place_of(busy, Place::SenderCpu), &self.way.sender, vec![core(busy)]))
+        busy_core(&self.way.sender, Place::SenderCpu)
     }
 
     /// A core of the receiver's that is busy.
     pub(super) fn receiver_core(&self) -> Option<LimitedBy> {
-        let busy = self.way.receiver.busy()?;
-        Some(at(place_of(busy, Place::ReceiverCpu), &self.way.receiver, vec![core(busy)]))
+        busy_core(&self.way.receiver, Place::ReceiverCpu)
     }
 }

@@ -5,7 +5,7 @@ use model::{
     trial::{Stage, StageName},
 };
 
-use super::{AS_ASKED, Way, at, between, core, loss, not_known};
+use super::{AS_ASKED, Way, at, between, core, full_socket, loss, not_known};
 
 /// Loss that can be what set a figure: less changes no percentile that is shown, of which p99.9 is the last.
 const LOSS: f64 = 0.001;
@@ -17,39 +17,51 @@ const FAR_LONGER: u64 = 10;
 pub(super) fn limited_by(run: &Run, trial: &Trial, spec: &LatencySpec, result: &LatencyResult) -> LimitedBy {
     let way = Way::forward(trial);
     let scheduled = spec.rate.and_then(|_| schedule(run, trial, &way, result));
-    let rules = [lost(trial, result), shared(&way), queued(trial), scheduled, stage(&way, result)];
+    let rules = [lost(run, trial, result), shared(&way), queued(trial), scheduled, stage(&way, result)];
     rules.into_iter().flatten().next().unwrap_or_else(|| not_known(Vec::new()))
 }
 
 /// A queueing discipline at either end held messages back.
 fn queued(trial: &Trial) -> Option<LimitedBy> {
     let held_back = |way: Way<'_>| {
-        let counter = way.sender.root_qdisc("overlimits")?;
+        let counter = way.sender.held_back()?;
         Some(at(Place::Qdisc, &way.sender, vec![Evidence::Counter { counter }]))
     };
     held_back(Way::forward(trial)).or_else(|| held_back(Way::reverse(trial)))
 }
 
-/// The place that dropped most.
-fn lost(trial: &Trial, result: &LatencyResult) -> Option<LimitedBy> {
+/// The place that dropped most, and whether the schedule was kept meanwhile.
+fn lost(run: &Run, trial: &Trial, result: &LatencyResult) -> Option<LimitedBy> {
     let lost = result.lost.filter(|lost| *lost > 0)?;
     if (lost as f64) < LOSS * result.sent as f64 {
         return None;
     }
-    let worst = loss::loss_at(trial).into_iter().max_by_key(|loss| loss.packets)?;
-    let evidence = match worst.endpoint {
-        None => vec![Evidence::Unseen { packets: worst.packets }],
-        Some(_) => worst.shown_by.into_iter().map(|counter| Evidence::Counter { counter }).collect(),
+    let worst = loss::loss_at(run, trial).into_iter().max_by_key(|loss| loss.packets)?;
+    let counters = worst.shown_by.into_iter().map(|counter| Evidence::Counter { counter }).collect();
+    let mut limited = match (worst.place, worst.endpoint) {
+        (place, None) => between(place, vec![Evidence::Unseen { packets: worst.packets }]),
+        // The far end receives the messages, the near one the answers.
+        (Place::ReceiverSocket, Some(end)) if end == trial.endpoint_to => {
+            full_socket(&Way::forward(trial).receiver, counters)
+        }
+        (Place::ReceiverSocket, Some(_)) => full_socket(&Way::reverse(trial).receiver, counters),
+        (place, endpoint) => LimitedBy { place, endpoint, evidence: counters },
     };
-    Some(LimitedBy { place: worst.place, endpoint: worst.endpoint, evidence })
+    limited.evidence.extend(behind(result));
+    Some(limited)
+}
+
+/// That fewer messages were sent than were asked for.
+fn behind(result: &LatencyResult) -> Option<Evidence> {
+    let (intended, achieved) = (result.intended_pps?, result.achieved_pps);
+    (achieved < AS_ASKED * intended).then_some(Evidence::Behind { intended, achieved })
 }
 
 /// Messages by a schedule: it was kept, and then the load is what was asked for; or it was not, and then by whom. A load that
 /// was made, but to which the answers took far longer than the tester alone needs, was limited by something that is not seen.
 fn schedule(run: &Run, trial: &Trial, way: &Way<'_>, result: &LatencyResult) -> Option<LimitedBy> {
     let (intended, achieved) = (result.intended_pps?, result.achieved_pps);
-    if achieved < AS_ASKED * intended {
-        let behind = Evidence::Behind { intended, achieved };
+    if let Some(behind) = behind(result) {
         return Some(match way.sender.busy() {
             Some(busy) => at(Place::SenderCpu, &way.sender, vec![core(busy), behind]),
             None => not_known(vec![behind]),

@@ -1,15 +1,15 @@
 //! Where packets were lost, by the counters of both ends.
 
-use model::{Batch, Delta, Flow, GoodputSpec, LossAt, Measured, Place, Protocol, Source, Trial};
+use model::{Batch, Delta, Flow, GoodputSpec, LossAt, Measured, Place, Protocol, Run, Source, Trial};
 
 use super::end::{End, Way, sum};
 
-/// What drivers call a counter of packets for which the card had no descriptor, or no room on the chip until one was free:
-/// igb and ixgbe, i40e and ice, mlx5 twice, vmxnet3.
+/// What drivers call a counter of packets that the card dropped because it had no descriptor for them: ixgbe, ice, i40e by its
+/// old name and its new one, mlx5 twice, vmxnet3. (`rx_no_buffer_count` of igb is none: such a frame may still wait on the chip.)
 const RING_COUNTERS: [&str; 7] = [
-    "rx_no_buffer_count",
     "rx_no_dma_resources",
-    "rx_dropped_nic",
+    "rx_dropped.nic",
+    "port.rx_dropped",
     "port.rx_discards",
     "rx_out_of_buffer",
     "rx_discards_phy",
@@ -29,14 +29,16 @@ const MOST_SEGMENTS: u32 = 64;
 ///
 /// The packets add up to those lost. Counters say how many packets a place dropped, whosever they were, so that none gets
 /// more than were lost; what no counter of either end saw was lost between the two.
-pub fn loss_at(trial: &Trial) -> Vec<LossAt> {
+pub fn loss_at(run: &Run, trial: &Trial) -> Vec<LossAt> {
     match &trial.measured {
         // Its counters were not read a second time.
         _ if !trial.is_whole() => Vec::new(),
-        Measured::Goodput { spec, result } => result.flows.iter().flat_map(|flow| of_flow(trial, spec, flow)).collect(),
+        Measured::Goodput { spec, result } => {
+            result.flows.iter().flat_map(|flow| of_flow(run, trial, spec, flow)).collect()
+        }
         Measured::Latency { spec, result } if spec.protocol == Protocol::Udp => {
-            let there = claims(Way::forward(trial), result.far_overflowed, 1);
-            let back = claims(Way::reverse(trial), result.overflowed, 1);
+            let there = claims(run, Way::forward(trial), result.far_overflowed, 1);
+            let back = claims(run, Way::reverse(trial), result.overflowed, 1);
             share_out(result.lost.unwrap_or_default(), back.into_iter().chain(there))
         }
         _ => Vec::new(),
@@ -44,18 +46,18 @@ pub fn loss_at(trial: &Trial) -> Vec<LossAt> {
 }
 
 /// Where the datagrams of one flow were lost.
-pub(super) fn of_flow(trial: &Trial, spec: &GoodputSpec, flow: &Flow) -> Vec<LossAt> {
+pub(super) fn of_flow(run: &Run, trial: &Trial, spec: &GoodputSpec, flow: &Flow) -> Vec<LossAt> {
     let overflowed = flow.received.datagrams.as_ref().map_or(0, |datagrams| datagrams.overflowed);
-    let claims = claims(Way::from(trial, &flow.from), overflowed, datagrams_per_packet(spec, flow));
+    let claims = claims(run, Way::from(trial, &flow.from), overflowed, datagrams_per_packet(spec, flow));
     share_out(flow.lost().unwrap_or_default(), claims)
 }
 
 /// Where this many segments were dropped before they were sent again.
-pub(super) fn of_retransmits(way: Way<'_>, segments: u64) -> Vec<LossAt> {
+pub(super) fn of_retransmits(run: &Run, way: Way<'_>, segments: u64) -> Vec<LossAt> {
     let by_socket = |delta: &Delta| TCP_REFUSALS.contains(&delta.name.as_str());
     let refused = way.receiver.moved(Source::Netstat, by_socket);
     let socket = claim(Place::ReceiverSocket, way.receiver, sum(&refused), refused);
-    share_out(segments, [socket].into_iter().chain(on_the_way(way, 1)))
+    share_out(segments, [socket].into_iter().chain(on_the_way(run, way, 1)))
 }
 
 /// A counter of packets counts a large one, which is cut into datagrams later, as one.
@@ -84,9 +86,9 @@ fn share_out(lost: u64, claims: impl IntoIterator<Item = LossAt>) -> Vec<LossAt>
 }
 
 /// What each place may have dropped of datagrams that go this way, the surest first.
-fn claims(way: Way<'_>, overflowed: u64, per_packet: u64) -> Vec<LossAt> {
+fn claims(run: &Run, way: Way<'_>, overflowed: u64, per_packet: u64) -> Vec<LossAt> {
     let mut claims = vec![socket(way.receiver, overflowed, per_packet), damaged(way.receiver, per_packet)];
-    claims.extend(on_the_way(way, per_packet));
+    claims.extend(on_the_way(run, way, per_packet));
     claims
 }
 
@@ -117,7 +119,7 @@ fn is_udp(delta: &Delta) -> bool {
 }
 
 /// All places before the socket.
-fn on_the_way(way: Way<'_>, per_packet: u64) -> Vec<LossAt> {
+fn on_the_way(run: &Run, way: Way<'_>, per_packet: u64) -> Vec<LossAt> {
     let Way { sender, receiver } = way;
     let counted = |place, end, shown_by: Vec<Delta>| claim(place, end, sum(&shown_by) * per_packet, shown_by);
     let backlog = receiver.moved(Source::Softnet, |delta| delta.name == "dropped");
@@ -130,14 +132,23 @@ fn on_the_way(way: Way<'_>, per_packet: u64) -> Vec<LossAt> {
         counted(Place::DeviceUnderTest, receiver, xdp_drops(receiver)),
         counted(Place::PeerRing, receiver, ring(receiver)),
         beyond(receiver, "rx_dropped", &backlog),
-        // Software interfaces (veth, tun) count here what the ring behind them had no room for.
-        beyond(sender, "tx_dropped", &backlog),
+        match is_pipe(run, sender) {
+            true => beyond(sender, "tx_dropped", &backlog),
+            false => counted(Place::NotKnown, sender, sender.moved(Source::Link, |delta| delta.name == "tx_dropped")),
+        },
         counted(Place::SoftirqCore, receiver, backlog),
         counted(Place::Qdisc, sender, sender.root_qdisc("drops").into_iter().collect()),
         counted(Place::Qdisc, receiver, receiver.ingress_drops()),
         counted(Place::PathMtu, sender, sender.moved(Source::Snmp, |delta| delta.name == "FragFails")),
         counted(Place::NotKnown, receiver, refused_by_ip(receiver)),
     ]
+}
+
+/// Whether the sender's interface counts as `tx_dropped` what the ring behind it had no room for: veth and tun do. A card
+/// that counts there could not send.
+fn is_pipe(run: &Run, sender: End<'_>) -> bool {
+    let endpoint = run.bed.endpoints.iter().find(|endpoint| endpoint.name == sender.name);
+    endpoint.is_some_and(|endpoint| ["veth", "tun"].contains(&endpoint.driver.as_str()))
 }
 
 /// A program at the receiver's interface (XDP) is what is tested, or is in its place.

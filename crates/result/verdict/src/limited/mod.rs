@@ -59,12 +59,29 @@ fn not_known(evidence: Vec<Evidence>) -> LimitedBy {
 }
 
 fn core(core: &CoreUse) -> Evidence {
-    Evidence::Core { cpu: core.cpu, busy: core.busy, softirq: core.softirq }
+    Evidence::Core { cpu: core.cpu, busy: core.busy, softirq: core.softirq, steal: core.steal }
 }
 
-/// Where a busy core of an end limits it: as the core that receives for the kernel, if it comes to nothing else.
-fn place_of(core: &CoreUse, otherwise: Place) -> Place {
-    if core.softirq >= SOFTIRQ_PERCENT { Place::SoftirqCore } else { otherwise }
+/// A busy core of an end as its limit: as the core that receives for the kernel, if it comes to nothing else.
+fn busy_core(end: &End<'_>, otherwise: Place) -> Option<LimitedBy> {
+    let busy = end.busy()?;
+    let place = if busy.softirq >= SOFTIRQ_PERCENT { Place::SoftirqCore } else { otherwise };
+    Some(at(place, end, vec![core(busy)]))
+}
+
+/// A receiver's buffer overflows because nobody empties it in time. A receiver whose core has no time left cannot; one whose
+/// core rests now and then is too late only for bursts that a larger buffer would hold.
+fn full_socket(receiver: &End<'_>, evidence: Vec<Evidence>) -> LimitedBy {
+    match busy_core(receiver, Place::ReceiverCpu) {
+        Some(mut limited) => {
+            limited.evidence.extend(evidence);
+            limited
+        }
+        None => {
+            let idle = receiver.busiest().map(core);
+            at(Place::ReceiverSocket, receiver, evidence.into_iter().chain(idle).collect())
+        }
+    }
 }
 
 #[cfg(test)]

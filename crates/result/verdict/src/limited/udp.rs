@@ -2,7 +2,7 @@
 
 use model::{Evidence, Flow, LimitedBy, LossAt, Measured, Place};
 
-use super::{AS_ASKED, LOSS_OF_RATE, at, core, goodput::Case, loss};
+use super::{AS_ASKED, LOSS_OF_RATE, at, core, full_socket, goodput::Case, loss};
 
 /// A sender that waited for its socket less often than once in a thousand datagrams hardly waited: each wait frees the
 /// buffer of tens of them.
@@ -25,7 +25,7 @@ pub(super) fn lost(case: &Case<'_>) -> Option<LimitedBy> {
     if lost_share(case.flow) < LOSS_OF_RATE {
         return None;
     }
-    let losses = loss::of_flow(case.trial, case.spec, case.flow);
+    let losses = loss::of_flow(case.run, case.trial, case.spec, case.flow);
     let worst = losses.into_iter().max_by_key(|loss| loss.packets)?;
     Some(because_of(case, worst))
 }
@@ -40,27 +40,12 @@ fn because_of(case: &Case<'_>, worst: LossAt) -> LimitedBy {
     evidence.extend(shown_by.into_iter().map(|counter| Evidence::Counter { counter }));
     match (place, endpoint) {
         (place, None) => LimitedBy { place, endpoint: None, evidence: vec![Evidence::Unseen { packets }] },
-        (Place::ReceiverSocket, _) => full_socket(case, evidence),
+        (Place::ReceiverSocket, _) => full_socket(&case.way.receiver, evidence),
         (Place::SoftirqCore, endpoint) => {
             evidence.extend(case.way.receiver.softirq_core().map(core));
             LimitedBy { place, endpoint, evidence }
         }
         (place, endpoint) => LimitedBy { place, endpoint, evidence },
-    }
-}
-
-/// A buffer overflows because nobody empties it in time. A receiver whose core has no time left cannot; one whose core
-/// rests now and then is too late only for bursts that a larger buffer would hold.
-fn full_socket(case: &Case<'_>, evidence: Vec<Evidence>) -> LimitedBy {
-    match case.receiver_core() {
-        Some(mut limited) => {
-            limited.evidence.extend(evidence);
-            limited
-        }
-        None => {
-            let idle = case.way.receiver.busiest().map(core);
-            at(Place::ReceiverSocket, &case.way.receiver, evidence.into_iter().chain(idle).collect())
-        }
     }
 }
 

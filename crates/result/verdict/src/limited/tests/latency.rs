@@ -6,7 +6,7 @@ use model::{
 
 use super::{
     super::loss_at,
-    fixture::{B, Story, at, run, trial},
+    fixture::{A, B, Story, at, run, trial},
 };
 
 fn result() -> LatencyResult {
@@ -63,7 +63,7 @@ fn ends_on_one_core_wait_for_each_other() {
     story.trial.cpus = [vec![1], vec![1]];
     let limited = story.limited_by();
     assert_eq!((limited.place, limited.endpoint.as_deref()), (Place::SenderCpu, Some("a")));
-    assert_eq!(limited.evidence, [Evidence::Core { cpu: 1, busy: 99.0, softirq: 0.0 }]);
+    assert_eq!(limited.evidence, [Evidence::Core { cpu: 1, busy: 99.0, softirq: 0.0, steal: 0.0 }]);
 }
 
 #[test]
@@ -95,11 +95,37 @@ fn a_schedule_that_was_kept_is_the_load_asked_for() {
 }
 
 #[test]
+fn one_message_that_a_shaping_queue_held_back_did_not_set_the_pace() {
+    let shaped = |overlimits| {
+        ping_pong(result()).counted(A, Source::Qdisc, "tbf 1:", "overlimits", overlimits).counted(
+            A,
+            Source::Qdisc,
+            "tbf 1:",
+            "packets",
+            100_000,
+        )
+    };
+    assert_eq!(shaped(1).place().0, Place::NotKnown);
+    assert_eq!(shaped(5_000).place(), at(Place::Qdisc, "a"));
+}
+
+#[test]
+fn a_full_socket_behind_a_busy_core_is_that_cores() {
+    let lossy = || LatencyResult { lost: Some(500), far_overflowed: 500, achieved_pps: 40_000.0, ..result() };
+    let idle = under_load(lossy());
+    assert_eq!(idle.place(), at(Place::ReceiverSocket, "b"));
+    let limited = under_load(lossy()).busy(B, 0.0).limited_by();
+    assert_eq!((limited.place, limited.endpoint.as_deref()), (Place::ReceiverCpu, Some("b")));
+    let behind = Evidence::Behind { intended: 50_000.0, achieved: 40_000.0 };
+    assert!(limited.evidence.contains(&behind), "{limited:?}");
+}
+
+#[test]
 fn lost_replies_are_looked_for_on_both_ways() {
     let lossy = || ping_pong(LatencyResult { lost: Some(500), overflowed: 100, ..result() });
     let story = lossy().counted(B, Source::Softnet, "cpu 2", "dropped", 300);
     let found: Vec<_> =
-        loss_at(&story.trial).into_iter().map(|loss| (loss.place, loss.endpoint, loss.packets)).collect();
+        loss_at(&story.run, &story.trial).into_iter().map(|loss| (loss.place, loss.endpoint, loss.packets)).collect();
     assert_eq!(
         found,
         [

@@ -14,7 +14,7 @@ fn shares(story: &Story) -> Vec<(Place, Option<&str>, u64)> {
         let endpoint = loss.endpoint.map(|name| if name == "a" { "a" } else { "b" });
         (loss.place, endpoint, loss.packets)
     };
-    loss_at(&story.trial).into_iter().map(named).collect()
+    loss_at(&story.run, &story.trial).into_iter().map(named).collect()
 }
 
 #[test]
@@ -27,7 +27,7 @@ fn places_add_up_to_what_was_lost() {
         shares(&story),
         [(Place::ReceiverSocket, Some("b"), 300), (Place::Qdisc, Some("a"), 500), (Place::DeviceUnderTest, None, 200),]
     );
-    let found = loss_at(&story.trial);
+    let found = loss_at(&story.run, &story.trial);
     assert_eq!(found[0].shown_by, [counter(Source::Snmp, "Udp", "RcvbufErrors", 300)]);
     assert_eq!(found[2].shown_by, [] as [Delta; 0]);
 }
@@ -43,7 +43,11 @@ fn no_place_gets_more_than_was_lost() {
 #[test]
 fn a_packet_that_is_counted_twice_is_lost_once() {
     // A full backlog behind a veth pair shows at the core and at the sending interface.
-    let backlog = udp(800).counted(B, Source::Softnet, "cpu 1", "dropped", 800).counted(
+    let veth = |mut story: Story| {
+        story.run.bed.endpoints.iter_mut().for_each(|endpoint| endpoint.driver = "veth".into());
+        story
+    };
+    let backlog = veth(udp(800)).counted(B, Source::Softnet, "cpu 1", "dropped", 800).counted(
         A,
         Source::Link,
         "veth0",

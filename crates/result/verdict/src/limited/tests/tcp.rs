@@ -96,9 +96,36 @@ fn a_core_of_neither_end_that_receives_for_the_kernel_is_named() {
     let mut flooded = tcp();
     let core = &mut flooded.trial.counters[B].cpu[3];
     (core.busy, core.softirq) = (97.0, 96.0);
+    assert_eq!(flooded.place().0, Place::NotKnown, "it may be another card's flood");
+    let flooded = flooded.counted(B, Source::Link, "eth0", "rx_packets", 942_000).counted(
+        B,
+        Source::Softnet,
+        "cpu 3",
+        "processed",
+        950_000,
+    );
     let limited = flooded.limited_by();
     assert_eq!((limited.place, limited.endpoint.as_deref()), (Place::SoftirqCore, Some("b")));
-    assert_eq!(limited.evidence, [Evidence::Core { cpu: 3, busy: 97.0, softirq: 96.0 }]);
+    assert_eq!(limited.evidence, [Evidence::Core { cpu: 3, busy: 97.0, softirq: 96.0, steal: 0.0 }]);
+}
+
+#[test]
+fn a_core_that_one_stream_does_not_use_limits_nothing() {
+    let mut second = tcp();
+    second.trial.cpus[A] = vec![1, 3];
+    second.trial.counters[A].cpu[3].busy = 100.0;
+    assert_eq!(second.place().0, Place::NotKnown);
+    second.goodput().0.streams = 2;
+    assert_eq!(second.place(), at(Place::SenderCpu, "a"));
+}
+
+#[test]
+fn what_the_hypervisor_took_is_not_the_senders_work() {
+    let mut stolen = tcp().busy(A, 0.0);
+    stolen.trial.counters[A].cpu[1].steal = 40.0;
+    let limited = stolen.limited_by();
+    assert_eq!(limited.place, Place::NotKnown);
+    assert_eq!(limited.evidence[0], Evidence::Core { cpu: 1, busy: 99.0, softirq: 0.0, steal: 40.0 });
 }
 
 #[test]

@@ -20,7 +20,7 @@ fn a_load_that_arrived_as_asked_limits_itself() {
 fn a_sender_without_time_stays_behind_or_sets_the_pace() {
     let behind = udp().asked(2e9).busy(A, 40.0).limited_by();
     assert_eq!((behind.place, behind.endpoint.as_deref()), (Place::SenderCpu, Some("a")));
-    let core = Evidence::Core { cpu: 1, busy: 99.0, softirq: 40.0 };
+    let core = Evidence::Core { cpu: 1, busy: 99.0, softirq: 40.0, steal: 0.0 };
     assert_eq!(behind.evidence, [core.clone(), Evidence::Behind { intended: 2e9, achieved: 1e9 }]);
     assert_eq!(udp().busy(A, 40.0).limited_by().evidence, [core]);
     assert_eq!(udp().busy(A, 95.0).place(), at(Place::SoftirqCore, "a"));
@@ -77,7 +77,8 @@ fn each_place_that_drops_is_named_with_its_counter() {
         (A, Source::Qdisc, "tbf 8005:", "drops", at(Place::Qdisc, "a")),
         (B, Source::Link, "eth0", "rx_missed_errors", at(Place::PeerRing, "b")),
         (B, Source::Ethtool, "eth0", "rx_no_dma_resources", at(Place::PeerRing, "b")),
-        (A, Source::Link, "eth0", "tx_dropped", at(Place::PeerRing, "b")),
+        (B, Source::Ethtool, "eth0", "rx_dropped.nic", at(Place::PeerRing, "b")),
+        (A, Source::Link, "eth0", "tx_dropped", at(Place::NotKnown, "a")),
         (B, Source::Softnet, "cpu 3", "dropped", at(Place::SoftirqCore, "b")),
         (B, Source::Ethtool, "eth0", "rx_queue_0_xdp_drops", at(Place::DeviceUnderTest, "b")),
         (B, Source::Snmp, "Udp", "InCsumErrors", at(Place::DeviceUnderTest, "b")),
