@@ -128,6 +128,30 @@ fn a_limit_from_a_reference_names_it_and_what_is_not_alike() {
 }
 
 #[test]
+fn sections_are_reached_and_figures_and_tables_numbered() {
+    let run = fixture::wide_run();
+    let english = report::html(&Material::of(&run, &[]), Lang::En);
+    let links: Vec<&str> = english.split("href=\"#").skip(1).filter_map(|link| link.split('"').next()).collect();
+    assert_eq!(links.len(), english.matches("<h2>").count());
+    assert!(links.iter().all(|link| english.contains(&format!("<section id=\"{link}\">"))), "{links:?}");
+    for table in 1..=english.matches("<table").count() {
+        assert_eq!(english.matches(&format!(">Table {table}</b>")).count(), 1);
+    }
+    let japanese = report::html(&Material::of(&run, &[]), Lang::Ja);
+    assert!(japanese.contains(">図2</b>") && japanese.contains(">表1</b>"));
+}
+
+#[test]
+fn every_sheet_of_a_simulated_bed_says_so() {
+    let mut run = fixture::run();
+    let mark = "<p class=\"sheet-mark\" aria-hidden=\"true\">Simulated environment</p>";
+    assert!(report::html(&Material::of(&run, &[]), Lang::En).contains(mark));
+    run.bed.simulated = false;
+    let real = report::html(&Material::of(&run, &[]), Lang::En);
+    assert!(!real.contains("class=\"sheet-mark\"") && !real.contains("Simulated environment"));
+}
+
+#[test]
 fn simulated_verdict_doubts_and_command_are_said() {
     let (run, outcomes) = fixture::run_with_limits();
     let english = report::html(&Material::of(&run, &outcomes), Lang::En);

@@ -39,6 +39,7 @@ fn document(page: &Page, t: &Texts) -> Markup {
                 style { (PreEscaped(STYLE)) (PreEscaped(sheets(page))) }
             }
             body {
+                @if let Some(mark) = &page.mark { p.sheet-mark aria-hidden="true" { (mark) } }
                 header {
                     h1 { (page.title) }
                     (identity(&page.identity))
@@ -85,12 +86,11 @@ fn contents(blocks: &[Block], t: &Texts) -> Markup {
     }
 }
 
-/// What the margins of each printed sheet say: the mark, the run and the number of the sheet.
+/// What the margins of each printed sheet say: the run, and the number of the sheet.
 fn sheets(page: &Page) -> String {
-    let mark = page.mark.as_ref().map_or(String::new(), |mark| format!("@top-right {{ content: {} }}", quoted(mark)));
+    let reference = quoted(&page.reference);
     format!(
-        "@page {{ {mark} @bottom-left {{ content: {} }} @bottom-right {{ content: counter(page) \" / \" counter(pages) }} }}",
-        quoted(&page.reference)
+        "@page {{ @bottom-left {{ content: {reference} }} @bottom-right {{ content: counter(page) \" / \" counter(pages) }} }}"
     )
 }
 
