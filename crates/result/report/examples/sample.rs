@@ -1,5 +1,6 @@
 //! Prints the report of a made-up run, to look at: `cargo run -p wireproof-report --example sample -- ja limits`.
-//! The first word is the language, the second `quick`, `wide`, `limits` or `interrupted`, the third `text` for the terminal.
+//! The first word is the language, the second `quick`, `wide`, `limits` or `interrupted`, the third `text` for the
+//! terminal, `md` or `csv`.
 
 #[path = "../tests/fixture/mod.rs"]
 mod fixture;
@@ -8,7 +9,7 @@ use std::env;
 
 use wireproof_report as report;
 
-fn main() -> Result<(), report::LangError> {
+fn main() -> Result<(), Box<dyn std::error::Error>> {
     let words: Vec<String> = env::args().skip(1).collect();
     let lang: report::Lang = words.first().map_or("en", String::as_str).parse()?;
     let (run, outcomes) = match words.get(1).map(String::as_str) {
@@ -20,6 +21,8 @@ fn main() -> Result<(), report::LangError> {
     let material = report::Material::of(&run, &outcomes);
     match words.get(2).map(String::as_str) {
         Some("text") => print!("{}", report::summary(&material, lang)),
+        Some("md") => print!("{}", report::markdown(&material, lang)),
+        Some("csv") => print!("{}", report::csv(&material)?),
         _ => print!("{}", report::html(&material, lang)),
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Runs as HTML, JSON and plain text, in English and Japanese.
+//! Runs as HTML, Markdown, CSV, JSON and plain text, in English and Japanese.
 //!
 //! Everything here takes values and returns text: no file, no clock, no network.
 
@@ -27,7 +27,7 @@ pub use document::{
     RunEntry, SchemaName, Stack, TrialEntry, comparison_schema, schema,
 };
 pub use doubts::advice;
-pub use forms::html;
+pub use forms::{csv, html, markdown};
 pub use lack::{Lack, lack_labels};
 pub use lang::{Lang, LangError};
 pub use material::Material;

@@ -1,6 +1,8 @@
-//! Forms that a page takes, a module each.
+//! Forms that a report takes, a module each.
 
+mod csv;
 mod html;
+mod markdown;
 mod numbers;
 
-pub use html::html;
+pub use self::{csv::csv, html::html, markdown::markdown};

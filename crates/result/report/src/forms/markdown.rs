@@ -1,0 +1,204 @@
+//! GitHub-flavoured Markdown, for wikis, issues and mail. A figure is its description here, since no drawing survives there.
+
+use super::numbers::Numbers;
+use crate::{
+    content,
+    lang::Lang,
+    material::Material,
+    page::{Block, ColumnKind, Figure, Item, Page, Section, Span, Table, Text},
+    texts::Texts,
+};
+
+/// The report as Markdown.
+pub fn markdown(material: &Material<'_>, lang: Lang) -> String {
+    let t = Texts::of(lang);
+    document(&content::page(material, t), t)
+}
+
+fn document(page: &Page, t: &Texts) -> String {
+    let identity = page.identity.iter().map(|(label, value)| {
+        let value = if value.is_empty() { "\\_\\_\\_\\_\\_\\_\\_\\_".to_owned() } else { escaped(value) };
+        format!("- **{}**: {value}", escaped(label))
+    });
+    let mut out = Markdown { t, numbers: Numbers::default(), depth: 1, parts: vec![] };
+    out.add(format!("# {}", escaped(&page.title)));
+    out.add(identity.collect::<Vec<_>>().join("\n"));
+    out.all(&page.blocks);
+    out.add("---".to_owned());
+    out.add(format!("{}\n{}", escaped(&page.statement), code(&page.reference)));
+    out.parts.join("\n\n") + "\n"
+}
+
+/// Parts of a document as far as it has got, each to stand between empty lines.
+struct Markdown<'t> {
+    t: &'t Texts,
+    numbers: Numbers,
+    /// Level of the last heading.
+    depth: usize,
+    parts: Vec<String>,
+}
+
+impl Markdown<'_> {
+    fn add(&mut self, part: String) {
+        self.parts.push(part);
+    }
+
+    fn all(&mut self, blocks: &[Block]) {
+        for block in blocks {
+            self.block(block);
+        }
+    }
+
+    fn block(&mut self, block: &Block) {
+        match block {
+            Block::Section(section) => self.section(section),
+            Block::Verdict { word, meaning, .. } => {
+                let meaning: String = meaning.iter().map(|words| format!("\n>\n> {}", text(words))).collect();
+                self.add(format!("> **{}**{meaning}", escaped(word)));
+            }
+            Block::Notice { word, text: words } => self.add(format!("> **{}** {}", escaped(word), text(words))),
+            Block::Paragraph(words) | Block::Note(words) => self.add(paragraph(words)),
+            Block::List(items) => self.add(items.iter().map(item).collect::<Vec<_>>().join("\n")),
+            Block::Terms(terms) => {
+                let term = |(term, meaning): &(String, Text)| format!("- **{}**: {}", escaped(term), text(meaning));
+                self.add(terms.iter().map(term).collect::<Vec<_>>().join("\n"));
+            }
+            Block::Table(table) => self.table(table),
+            Block::Facts { caption, rows } => self.facts(caption, rows),
+            Block::Figure(figure) => self.figure(figure),
+            Block::Command(command) => self.add(fenced(command)),
+            Block::Folded { summary, blocks } => {
+                self.add(format!("<details><summary>{}</summary>", html_escaped(summary)));
+                self.all(blocks);
+                self.add("</details>".to_owned());
+            }
+        }
+    }
+
+    fn section(&mut self, section: &Section) {
+        self.depth += 1;
+        self.add(format!("{} {}", "#".repeat(self.depth), escaped(&section.title)));
+        self.all(&section.blocks);
+        self.depth -= 1;
+    }
+
+    fn table(&mut self, table: &Table) {
+        let number = self.numbers.table(self.t).words;
+        self.add(format!("**{number}** {}", escaped(&table.caption)));
+        let head: Vec<String> = table.columns.iter().map(|column| escaped(&column.head)).collect();
+        let rule = table.columns.iter().map(|column| if column.kind == ColumnKind::Figures { "--:" } else { ":--" });
+        let rule: Vec<String> = rule.map(str::to_owned).collect();
+        let rows = table.rows.iter().map(|cells| row(&cells.iter().map(cell).collect::<Vec<_>>()));
+        self.add([row(&head), row(&rule)].into_iter().chain(rows).collect::<Vec<_>>().join("\n"));
+    }
+
+    fn facts(&mut self, caption: &str, rows: &[(String, Text)]) {
+        let number = self.numbers.table(self.t).words;
+        self.add(format!("**{number}** {}", escaped(caption)));
+        let kept = rows.iter().filter(|(_, value)| !value.is_empty());
+        let rows = kept.map(|(label, value)| format!("| {} | {} |", escaped(label), cell(value)));
+        // There is no table without a head.
+        self.add(["| | |", "|:--|:--|"].map(str::to_owned).into_iter().chain(rows).collect::<Vec<_>>().join("\n"));
+    }
+
+    fn figure(&mut self, figure: &Figure) {
+        let number = self.numbers.figure(self.t).words;
+        self.add(format!("**{number}** **{}** {}", escaped(&figure.caption), escaped(&figure.note)));
+        self.add(format!("> {}", escaped(&figure.description)));
+        if !figure.legend.is_empty() {
+            self.add(
+                figure.legend.iter().map(|entry| format!("- {}", escaped(&entry.name))).collect::<Vec<_>>().join("\n"),
+            );
+        }
+    }
+}
+
+fn row(cells: &[String]) -> String {
+    format!("| {} |", cells.join(" | "))
+}
+
+fn item(item: &Item) -> String {
+    let note = item.note.as_ref().map_or(String::new(), |note| format!("\\\n  {}", text(note)));
+    format!("- {}{note}", text(&item.text))
+}
+
+/// A table ends a cell at each bar, also within code.
+fn cell(words: &Text) -> String {
+    let piece = |piece: &Span| match piece {
+        Span::Code(words) => code(words).replace('|', "\\|"),
+        other => span(other),
+    };
+    words.0.iter().map(piece).collect()
+}
+
+/// What begins a line must not make it a heading or an item of a list.
+fn paragraph(words: &Text) -> String {
+    let text = text(words);
+    if text.starts_with(['+', '-', '=']) { format!("\\{text}") } else { text }
+}
+
+fn text(words: &Text) -> String {
+    words.0.iter().map(span).collect()
+}
+
+fn span(piece: &Span) -> String {
+    match piece {
+        Span::Plain(words) | Span::Quiet(words) => escaped(words),
+        Span::Strong(words) | Span::Verdict(_, words) => strong(words),
+        Span::Code(words) => code(words),
+        Span::Link { to, words } => format!("[{}](<{to}>)", escaped(words)),
+    }
+}
+
+/// Nothing is not bold: four asterisks would be a line.
+fn strong(words: &str) -> String {
+    if words.is_empty() { String::new() } else { format!("**{}**", escaped(words)) }
+}
+
+/// Every character that means something in Markdown, as itself.
+fn escaped(words: &str) -> String {
+    let mut text = String::new();
+    for c in words.chars() {
+        if "\\`*_[]<>|~&#".contains(c) {
+            text.push('\\');
+        }
+        text.push(if c == '\n' { ' ' } else { c });
+    }
+    text
+}
+
+/// Code between more backticks than any in a row within it.
+fn code(words: &str) -> String {
+    let fence = "`".repeat(longest_row_of_backticks(words) + 1);
+    let room = if words.starts_with('`') || words.ends_with('`') { " " } else { "" };
+    format!("{fence}{room}{}{room}{fence}", words.replace('\n', " "))
+}
+
+fn fenced(command: &str) -> String {
+    let fence = "`".repeat(longest_row_of_backticks(command).max(2) + 1);
+    format!("{fence}\n{command}\n{fence}")
+}
+
+fn longest_row_of_backticks(words: &str) -> usize {
+    words.split(|c| c != '`').map(str::len).max().unwrap_or(0)
+}
+
+fn html_escaped(words: &str) -> String {
+    words.replace('&', "&amp;").replace('<', "&lt;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_would_be_markup_is_shown_as_it_is() {
+        assert_eq!(escaped("a_b *c* <d> |e|\nf"), r"a\_b \*c\* \<d\> \|e\| f");
+        assert_eq!(code("a`b"), "``a`b``");
+        assert_eq!(code("`"), "`` ` ``");
+        assert_eq!(cell(&Text::code("a|b")), r"`a\|b`");
+        assert_eq!(fenced("echo '```'"), "````\necho '```'\n````");
+        assert_eq!(paragraph(&Text::from("- 3")), r"\- 3");
+        assert_eq!(text(&Text::strong("")), "");
+    }
+}

@@ -1,0 +1,78 @@
+//! The other forms of a report: Markdown and the spreadsheet's table.
+
+mod fixture;
+
+use std::collections::BTreeMap;
+
+use wireproof_report::{self as report, Lang, Material};
+
+fn table(text: &str) -> Vec<BTreeMap<String, String>> {
+    csv::Reader::from_reader(text.as_bytes()).deserialize().map(|row| row.expect("a row as long as the head")).collect()
+}
+
+#[test]
+fn the_table_has_a_row_for_each_trial_and_direction() {
+    let run = fixture::wide_run();
+    let text = report::csv(&Material::of(&run, &[])).expect("figures can be written");
+    let rows = table(&text);
+    let of = |configuration: &str| {
+        rows.iter().filter(|row| row["configuration"].contains(configuration)).collect::<Vec<_>>()
+    };
+    assert_eq!(of("latency UDP IPv6 spin 64 B").len(), 3);
+    let both = of("TCP IPv4 4 streams");
+    assert_eq!(both.len(), 6, "three trials both ways");
+    assert_eq!((both[0]["from"].as_str(), both[1]["from"].as_str()), ("a", "b"));
+    assert!(both.iter().all(|row| row["goodput_bps"].parse::<f64>().is_ok_and(|bps| bps > 1e9)));
+    assert!(both.iter().all(|row| row["rtt_p50_ns"].is_empty()));
+    let path = of("path IPv6");
+    assert_eq!((path[0]["path_mtu_bytes"].as_str(), path[1]["path_mtu_bytes"].as_str()), ("1400", "1500"));
+    assert!(rows.iter().any(|row| row["doubts"].contains("steal")));
+    assert!(text.lines().next().is_some_and(|head| !head.contains(' ')) && text.contains("\r\n"));
+}
+
+#[test]
+fn figures_in_the_table_are_those_of_the_trials() {
+    let run = fixture::run();
+    let rows = table(&report::csv(&Material::of(&run, &[])).expect("figures can be written"));
+    for trial in &run.trials {
+        let model::Measured::Latency { result, .. } = &trial.measured else { continue };
+        let row = rows.iter().find(|row| row["trial"] == trial.number.to_string()).expect("each trial has a row");
+        assert_eq!(row["rtt_p50_ns"], result.rtt_ns.p50.expect("a median").to_string());
+        assert_eq!(row["frame_size_bytes"], result.frame_size.0.to_string());
+    }
+}
+
+#[test]
+fn tables_in_markdown_keep_their_columns() {
+    for (run, lang) in [(fixture::wide_run(), Lang::En), (fixture::run(), Lang::Ja)] {
+        let text = report::markdown(&Material::of(&run, &[]), lang);
+        let mut columns = None;
+        for line in text.lines() {
+            let bars = line.replace("\\|", "").matches('|').count();
+            assert!(!line.starts_with('|') || columns.is_none_or(|columns| columns == bars), "{line}");
+            columns = line.starts_with('|').then_some(bars);
+        }
+    }
+}
+
+#[test]
+fn markdown_says_what_the_page_says() {
+    let (run, outcomes) = fixture::run_with_limits();
+    let english = report::markdown(&Material::of(&run, &outcomes), Lang::En);
+    for said in [
+        "# Network verification report",
+        "> **Simulated environment** Every figure",
+        "> **FAIL**",
+        "## Limits",
+        "**Table 1** Each limit",
+        "| **PASS** |",
+        "**Figure 2** **RTT by frame size**",
+        "```\nwireproof verify quick --bed lab\n```",
+        "<details><summary>Kernel settings of the machine</summary>",
+        "20261121-101500-3fa9",
+    ] {
+        assert!(english.contains(said), "{said}");
+    }
+    assert!(!english.contains("<svg") && !english.contains('⟦'));
+    assert!(report::markdown(&Material::of(&run, &outcomes), Lang::Ja).contains("**表1** "));
+}
