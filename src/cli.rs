@@ -1,6 +1,7 @@
 //! The command line, as it is written and explained to people.
 
 mod compare;
+mod files;
 mod measure;
 
 use std::{ffi::OsString, path::PathBuf};
@@ -11,6 +12,7 @@ use model::{Mtu, RunId};
 use report::Lang;
 
 pub(crate) use compare::{BaselineAction, Compared, Shape};
+pub(crate) use files::{Format, ReportFiles};
 pub(crate) use measure::{GoodputOptions, LatencyOptions, Measure, PathOptions};
 
 /// Proves what a network path really does: measures, says how sure it is, and writes a report.
@@ -108,9 +110,8 @@ pub(crate) enum Command {
         /// A run, the beginning of its name, or "last".
         #[arg(default_value = "last")]
         run: RunId,
-        /// Folder for report.html and report.json (default: beside the store).
-        #[arg(long, value_name = "DIR")]
-        out: Option<PathBuf>,
+        #[command(flatten)]
+        files: ReportFiles,
     },
     /// Say of runs side by side what is better and what is worse; exit status 3 when something is worse.
     Compare {

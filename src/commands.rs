@@ -5,14 +5,15 @@ mod compare;
 mod doctor;
 mod measure;
 mod plans;
+mod report;
 mod runs;
 mod words;
 
 use std::{env, path::PathBuf};
 
+use ::report::Lang;
 use anyhow::Context;
 use kernel::privilege;
-use report::Lang;
 
 use crate::{
     cli::{Cli, Command, Common},
@@ -40,9 +41,9 @@ fn act(cli: Cli) -> anyhow::Result<Exit> {
         Command::Path { probe, options } => measure::path(&probe, &options, &common),
         Command::Bed { action } => bed::act(action, &common),
         Command::Runs => runs::list(&common),
-        Command::Report { run, out } => runs::report(&run, out.as_deref(), &common),
         Command::Compare { compared } => compare::compare(&compared, &common),
         Command::Baseline { action } => compare::baseline(&action, &common),
+        Command::Report { run, files } => runs::report(&run, &files, &common),
         Command::Doctor => doctor::doctor(&common),
         Command::Clean => bed::clean(&common),
         Command::Schema { of } => words::schema(of),

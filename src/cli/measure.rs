@@ -1,12 +1,12 @@
 //! Options of the commands that measure, and the keys of a plan that they change.
 
-use std::path::PathBuf;
-
 use bed::BedRef;
 use clap::Args;
 use model::{
     Batch, BitRate, Bytes, Direction, IpVersion, Mtu, Nanos, PacketRate, Protocol, ReceiveWay, SendWay, WaitMode,
 };
+
+use super::files::ReportFiles;
 
 /// Where and how to measure.
 #[derive(Clone, Debug, Args)]
@@ -14,9 +14,8 @@ pub(crate) struct Measure {
     /// Where: "lab" (two namespaces on this machine), or the name of a bed made with "bed up".
     #[arg(long, default_value = "lab")]
     pub(crate) bed: BedRef,
-    /// Folder for report.html and report.json (default: beside the store).
-    #[arg(long, value_name = "DIR")]
-    pub(crate) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) files: ReportFiles,
     /// Print the steps, what is set up on the machine, and the duration; do nothing.
     #[arg(long)]
     pub(crate) dry_run: bool,

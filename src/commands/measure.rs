@@ -2,7 +2,7 @@
 
 use std::{
     iter,
-    path::{Path, PathBuf},
+    path::Path,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering::Relaxed},
@@ -14,8 +14,8 @@ use std::{
 use anyhow::Context;
 use bed::{BedError, BedRef, Session, Wanted};
 use kernel::{privilege, user_namespace};
-use model::{Plan, Privilege, Run};
-use report::{Document, Lang, Material, Notice};
+use model::{Plan, Privilege};
+use report::{Lang, Notice};
 use run::{Ending, Order, RunError, conduct, estimate};
 use signal_hook::{
     consts::{SIGHUP, TERM_SIGNALS},
@@ -23,14 +23,13 @@ use signal_hook::{
 };
 use store::Store;
 
-use super::{language, own_program, plans, print, print_json};
+use super::{language, own_program, plans, print, print_json, report::tell};
 use crate::{
     cli::{Common, GoodputOptions, LatencyOptions, Measure, PathOptions},
     exit::{Exit, Words, explain, say},
     paths,
     progress::Progress,
     record::Record,
-    references,
 };
 
 /// `wireproof verify`
@@ -73,7 +72,7 @@ fn measure(plan: Plan, options: &Measure, common: &Common) -> anyhow::Result<Exi
     // Before we may become root of a user namespace: files are those of the user who called.
     let store_path = paths::store(common.store.as_deref())?;
     let mut store = Store::open(&store_path)?;
-    options.out.as_deref().map_or(Ok(()), paths::make_folder)?;
+    options.files.out.as_deref().map_or(Ok(()), paths::make_folder)?;
     let privilege = obtain_privilege(&options.bed, common, lang)?;
     let interrupt = watch_signals(lang)?;
 
@@ -101,7 +100,7 @@ fn measure(plan: Plan, options: &Measure, common: &Common) -> anyhow::Result<Exi
     match conducted {
         Err(error) => failures.push(words_or_run(error)),
         Ok((run, ending)) => {
-            match tell(&run, options.out.as_deref(), &store_path, common, lang) {
+            match tell(&run, &options.files, &store_path, common) {
                 Ok(verdict) => exit = verdict,
                 Err(error) => failures.push(error),
             }
@@ -188,32 +187,6 @@ fn watch_signals(lang: Lang) -> anyhow::Result<Arc<AtomicBool>> {
         impatient.store(true, Relaxed);
     });
     Ok(interrupt)
-}
-
-/// Writes the report and says on standard output what came of the run.
-fn tell(run: &Run, out: Option<&Path>, store: &Path, common: &Common, lang: Lang) -> anyhow::Result<Exit> {
-    let outcomes = verdict::judge(run, &references::all());
-    let material = Material::of(run, &outcomes);
-    let folder = paths::report(out, store, &run.id);
-    let page = write_report(&material, &folder, lang)?;
-    if common.json {
-        print_json(&Document::of(&material))?;
-    } else {
-        print(&report::summary(&material, lang))?;
-    }
-    if !common.quiet {
-        say(&Notice::ReportWritten { path: &page.display().to_string() }.text(lang));
-    }
-    Ok(verdict::overall(&outcomes).into())
-}
-
-/// Writes `report.html` and `report.json`; gives the path of the former.
-pub(super) fn write_report(material: &Material<'_>, folder: &Path, lang: Lang) -> anyhow::Result<PathBuf> {
-    paths::make_folder(folder)?;
-    let page = folder.join("report.html");
-    paths::write(&page, &report::html(material, lang))?;
-    paths::write(&folder.join("report.json"), &serde_json::to_string_pretty(&Document::of(material))?)?;
-    Ok(page)
 }
 
 /// Says what would be done.

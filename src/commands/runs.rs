@@ -1,16 +1,13 @@
 //! What was measured: lists, and reports written again.
 
-use std::path::Path;
-
 use model::{Run, RunId};
-use report::{Document, Material, Notice};
 use store::Store;
 
-use super::{language, measure::write_report, print, print_json};
+use super::{print, print_json, report::tell};
 use crate::{
-    cli::Common,
-    exit::{Exit, say},
-    paths, references,
+    cli::{Common, ReportFiles},
+    exit::Exit,
+    paths,
 };
 
 /// `wireproof runs`
@@ -36,23 +33,9 @@ pub(super) fn list(common: &Common) -> anyhow::Result<Exit> {
 }
 
 /// `wireproof report RUN`
-pub(super) fn report(run: &RunId, out: Option<&Path>, common: &Common) -> anyhow::Result<Exit> {
+pub(super) fn report(run: &RunId, files: &ReportFiles, common: &Common) -> anyhow::Result<Exit> {
     let run = load(&open(common)?, run)?;
-    let outcomes = verdict::judge(&run, &references::all());
-    let material = Material::of(&run, &outcomes);
-    if common.json {
-        print_json(&Document::of(&material))?;
-    }
-    let folder = paths::report(out, &paths::store(common.store.as_deref())?, &run.id);
-    let lang = language(common);
-    let page = write_report(&material, &folder, lang)?;
-    if !common.json {
-        print(&report::summary(&material, lang))?;
-    }
-    if !common.quiet {
-        say(&Notice::ReportWritten { path: &page.display().to_string() }.text(lang));
-    }
-    Ok(verdict::overall(&outcomes).into())
+    tell(&run, files, &paths::store(common.store.as_deref())?, common)
 }
 
 /// A run by its name, the beginning of it, or "last".

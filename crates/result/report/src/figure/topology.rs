@@ -62,7 +62,8 @@ impl End {
     }
 
     fn words(&self) -> String {
-        let facts: Vec<String> = self.facts.iter().map(|(label, value)| format!("{label} {value}")).collect();
+        let facts: Vec<String> =
+            self.facts.iter().map(|(label, value)| format!("{label} {value}").trim().to_owned()).collect();
         format!("{}: {}", self.heading, facts.join(", "))
     }
 

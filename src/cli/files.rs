@@ -1,0 +1,41 @@
+//! Options of the commands that write a report.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+/// Where to write the report, and in which forms.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ReportFiles {
+    /// Folder for the files of the report (default: beside the store).
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Forms of the report, like html,md,csv; each is a file in the folder.
+    #[arg(long = "format", value_enum, value_delimiter = ',', default_values_t = [Format::Html, Format::Json], value_name = "FORMS")]
+    pub(crate) formats: Vec<Format>,
+}
+
+/// A form of the report. Its name is the ending of the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// One page for a browser, with everything in it.
+    Html,
+    /// Markdown, for wikis and issues.
+    Md,
+    /// The figures of all trials, for a spreadsheet.
+    Csv,
+    /// Everything, for programs.
+    Json,
+}
+
+impl Format {
+    /// Name of the file.
+    pub(crate) fn file_name(self) -> &'static str {
+        match self {
+            Self::Html => "report.html",
+            Self::Md => "report.md",
+            Self::Csv => "report.csv",
+            Self::Json => "report.json",
+        }
+    }
+}
