@@ -133,7 +133,7 @@ fn latency(figures: &LatencyFigures, trial: Row) -> Row {
         one_way_back_p50_ns: back(|it| it.p50),
         one_way_back_p99_ns: back(|it| it.p99),
         sent_packets: Some(figures.sent),
-        lost_packets: Some(figures.lost),
+        lost_packets: figures.lost,
         late_packets: Some(figures.late),
         duplicated_packets: Some(figures.duplicated),
         reordered_packets: Some(figures.reordered),
