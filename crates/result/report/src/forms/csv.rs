@@ -6,7 +6,7 @@ use model::{Doubt, IpVersion, Mtu, Protocol, Run, TimeSummary, WaitMode};
 use serde::Serialize;
 
 use crate::{
-    document::{Document, Figures, FlowFigures, GoodputFigures, LatencyFigures, PathFigures, TrialEntry},
+    document::{Document, Figures, FlowEntry, GoodputFigures, LatencyFigures, PathFigures, TrialEntry},
     material::Material,
 };
 
@@ -142,7 +142,8 @@ fn latency(figures: &LatencyFigures, trial: Row) -> Row {
     }
 }
 
-fn goodput(figures: &GoodputFigures, flow: &FlowFigures, trial: Row) -> Row {
+fn goodput(figures: &GoodputFigures, entry: &FlowEntry, trial: Row) -> Row {
+    let flow = &entry.figures;
     Row {
         probe: "goodput",
         from: flow.from.clone(),
@@ -165,6 +166,7 @@ fn goodput(figures: &GoodputFigures, flow: &FlowFigures, trial: Row) -> Row {
         reordered_packets: flow.reordered,
         overflowed_packets: flow.overflowed,
         retransmitted_segments: flow.retransmits,
+        limited_by: entry.limited_by.as_ref().map(|by| by.place.clone()),
         ..trial
     }
 }
