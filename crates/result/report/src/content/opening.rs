@@ -125,7 +125,7 @@ pub(super) fn limits(run: &Run, outcomes: &[LimitOutcome], t: &Texts) -> Option<
     let columns = vec![
         Column::words(t.get("col-configuration")),
         Column::words(t.get("col-figure")),
-        Column::words(t.get("col-limit")),
+        Column::long(t.get("col-limit")),
         Column::figures(t.get("col-trials")),
         Column::figures(t.get("col-median")),
         Column::figures(t.get("col-interval")),
