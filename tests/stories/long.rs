@@ -29,30 +29,20 @@ fn soak(desk: &Desk, seconds: u32) -> std::process::Child {
     desk.start(&["goodput", "--repeats", "1", "--duration", &format!("{seconds} s"), "--json"])
 }
 
-/// Whole seconds of the only trial that is stored so far.
-fn stored_seconds(desk: &Desk) -> usize {
-    let document: Value = match desk.run(&["report", "last", "--json", "--out", desk.path("now").to_str().unwrap()]) {
-        done if done.status == 0 => done.json(),
-        _ => return 0,
-    };
-    document["trials"][0]["intervals"].as_array().map_or(0, Vec::len)
-}
-
 #[test]
 fn a_long_trial_that_is_killed_keeps_its_seconds() {
     let desk = Desk::new();
     let before = Snapshot::take();
     let mut run = soak(&desk, 600);
-    let until = Instant::now() + Duration::from_secs(40);
-    while stored_seconds(&desk) < 10 {
-        assert!(Instant::now() < until, "no seconds are kept");
-        thread::sleep(Duration::from_millis(300));
-    }
+    let begun = Instant::now();
+    thread::sleep(Duration::from_secs(25));
+    let passed = begun.elapsed().as_secs() as usize;
     assert!(Command::new("kill").args(["-KILL", &run.id().to_string()]).status().unwrap().success());
     run.wait().unwrap();
     let kept = desk.run(&["report", "last", "--json", "--out", desk.path("kept").to_str().unwrap()]).json();
     let trial = &kept["trials"][0];
-    assert!(trial["intervals"].as_array().unwrap().len() >= 10, "{trial}");
+    // The bed and the warm-up take some seconds, and the last few may not be stored yet.
+    assert!(trial["intervals"].as_array().unwrap().len() >= passed - 10, "{passed} s: {trial}");
     assert!(trial["goodput_bps"]["mean"].as_f64().unwrap() > 1e8, "{trial}");
     assert!(trial["doubts"].to_string().contains("unfinished"), "{trial}");
     assert_eq!(kept["run"]["partial"], true);
@@ -172,6 +162,6 @@ fn the_controller_of_a_long_trial_takes_next_to_nothing() {
     let controller = (last[0].0 - first[0].0).as_secs_f64() / passed.as_secs_f64();
     assert!(controller < 0.01, "{:.2} % of a core", 100.0 * controller);
     for ((_, before), (_, after)) in first.iter().zip(&last) {
-        assert!(*after < before + 1024, "{before} kB have become {after} kB in 20 s");
+        assert!(*after < before + 256, "{before} kB have become {after} kB in 20 s");
     }
 }

@@ -95,6 +95,8 @@ fn latency_under_load_keeps_its_schedule() {
         assert_eq!(trial["pacing"]["intended_gap_ns"], 200_000.0);
         let gap = trial["pacing"]["gap_ns"]["p50"].as_f64().unwrap();
         assert!((150_000.0..250_000.0).contains(&gap), "inter-departure time, measured: {gap}");
+        let (least, most) = (&trial["pacing"]["gap_ns"]["min"], &trial["pacing"]["gap_ns"]["max"]);
+        assert!(least.as_u64() < most.as_u64(), "no clock keeps every gap alike: {trial}");
         assert_eq!(trial["rtt_ns"]["n"], 5000, "each message the schedule asked for is in the sample");
     }
 }
