@@ -1,6 +1,6 @@
 //! Options of the commands that compare.
 
-use std::str::FromStr;
+use std::{path::PathBuf, str::FromStr};
 
 use clap::{Args, Subcommand, ValueEnum};
 use model::RunId;
@@ -15,6 +15,9 @@ pub(crate) struct Compared {
     /// How much worse a figure may be; with loss in percentage points. A smaller path MTU is always worse.
     #[arg(long, default_value = "0%", value_name = "PERCENT")]
     pub(crate) tolerance: Tolerance,
+    /// Folder for compare.html and compare.json; without it no file is written.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
 }
 
 /// What to do with baselines.

@@ -1,7 +1,9 @@
 //! Runs side by side, and the baselines that later runs are held against.
 
+use std::path::Path;
+
 use model::{Comparison, Run, RunId};
-use report::ComparisonDocument;
+use report::{ComparisonDocument, Notice};
 use store::{Baseline, Store};
 
 use super::{
@@ -10,7 +12,8 @@ use super::{
 };
 use crate::{
     cli::{BaselineAction, Common, Compared},
-    exit::{Exit, Words},
+    exit::{Exit, Words, say},
+    paths,
 };
 
 /// `wireproof compare RUN…`
@@ -19,6 +22,9 @@ pub(super) fn compare(compared: &Compared, common: &Common) -> anyhow::Result<Ex
     let [reference, others @ ..] = runs.as_slice() else { return Err(nothing_to_compare().into()) };
     let comparison = verdict::compare(reference, others, compared.tolerance.0);
     tell(&comparison, common)?;
+    if let Some(folder) = &compared.out {
+        write(&comparison, &runs, folder, common)?;
+    }
     Ok(comparison.conclusion.into())
 }
 
@@ -28,6 +34,20 @@ fn tell(comparison: &Comparison, common: &Common) -> anyhow::Result<()> {
     } else {
         print(&report::comparison(comparison, language(common)))
     }
+}
+
+/// Writes `compare.html` and `compare.json`.
+fn write(comparison: &Comparison, runs: &[Run], folder: &Path, common: &Common) -> anyhow::Result<()> {
+    let lang = language(common);
+    paths::make_folder(folder)?;
+    let page = folder.join("compare.html");
+    paths::write(&page, &report::comparison_html(comparison, &runs.iter().collect::<Vec<_>>(), lang))?;
+    let document = serde_json::to_string_pretty(&ComparisonDocument::of(comparison))?;
+    paths::write(&folder.join("compare.json"), &document)?;
+    if !common.quiet {
+        say(&Notice::ReportWritten { path: &page.display().to_string() }.text(lang));
+    }
+    Ok(())
 }
 
 /// The runs meant, the reference first: a single one is compared with its baseline.

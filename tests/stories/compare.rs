@@ -52,6 +52,10 @@ fn a_run_is_held_against_its_baseline_and_the_exit_status_says_what_came_of_it()
     assert_eq!((&goodput["figure"], &goodput["finding"]), (&"goodput_mean".into(), &"worse".into()));
     let shown = desk.run(&["compare", "baseline", "last"]);
     assert!(shown.status == 3 && shown.out.contains("worse") && shown.out.contains("Gbit/s"), "{}", shown.out);
+    let out = desk.path("side-by-side");
+    desk.run(&["compare", "last", "--lang", "ja", "--out", text(&out)]);
+    let page = std::fs::read_to_string(out.join("compare.html")).unwrap();
+    assert!(page.contains("測定の比較") && page.contains("<svg") && out.join("compare.json").exists());
     let back = compared(&desk, &["last", "baseline", "--tolerance", "50%"]);
     assert_eq!(back.json()["runs"][0]["configurations"][1]["figures"][0]["finding"], "better");
 

@@ -64,9 +64,25 @@ pub struct CoreUse {
     pub softirq: f64,
     /// Taken by the hypervisor for somebody else.
     pub steal: f64,
+    /// The rest of its time by kind; `None` in runs that were stored without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kinds: Option<CoreKinds>,
     /// Its frequency at the beginning and at the end, in MHz, where the kernel says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mhz: Option<[u32; 2]>,
+}
+
+/// What a core did beside soft interrupts and what was taken from it, in percent of its time (proc_stat(5)).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CoreKinds {
+    /// In programs.
+    pub user: f64,
+    /// In the kernel, for programs.
+    pub system: f64,
+    /// In interrupts.
+    pub irq: f64,
+    /// Idle, or waiting for disks.
+    pub idle: f64,
 }
 
 impl EndCounters {

@@ -26,7 +26,7 @@ pub use bed::{Bed, BedKind, ClockRelation, Endpoint, Privilege};
 pub use change::{Before, Change, LinkEnd};
 pub use choice::ChoiceError;
 pub use comparison::{ComparedFigure, Comparison, Conclusion, Finding};
-pub use counters::{CoreUse, Delta, EndCounters, Source};
+pub use counters::{CoreKinds, CoreUse, Delta, EndCounters, Source};
 pub use cpu::{CardFacts, CoreFacts, CpuFacts};
 pub use doubt::Doubt;
 pub use environment::Environment;

@@ -16,6 +16,21 @@ pub fn median(values: &[f64]) -> Option<f64> {
     if values.len() % 2 == 1 { Some(upper) } else { Some(f64::midpoint(sorted[values.len() / 2 - 1], upper)) }
 }
 
+/// The values below which a quarter, half and three quarters lie, between neighbours in proportion; `None` without values.
+///
+/// Source: Hyndman and Fan, Sample quantiles in statistical packages, The American Statistician 50 (1996), definition 7, which R
+/// and spreadsheets use.
+pub fn quartiles(values: &[f64]) -> Option<[f64; 3]> {
+    let sorted = sorted(values);
+    let last = sorted.len().checked_sub(1)?;
+    Some([0.25, 0.5, 0.75].map(|share| {
+        let place = share * last as f64;
+        let below = place.floor() as usize;
+        let above = (below + 1).min(last);
+        sorted[below] + (place - below as f64) * (sorted[above] - sorted[below])
+    }))
+}
+
 /// An interval that covers the true median with at least this confidence, whatever the distribution of the values, as
 /// long as they are independent: between the k-th smallest and the k-th largest, with k as large as the confidence
 /// allows. `None` when the values are too few.
@@ -76,6 +91,14 @@ pub(crate) mod tests {
         assert_eq!(median(&[3.0]), Some(3.0));
         assert_eq!(median(&[5.0, 1.0, 2.0]), Some(2.0));
         assert_eq!(median(&[4.0, 1.0, 2.0, 9.0]), Some(3.0));
+    }
+
+    /// As R's quantile() gives them.
+    #[test]
+    fn quartiles_lie_between_neighbours() {
+        assert_eq!(quartiles(&[4.0, 1.0, 3.0, 2.0]), Some([1.75, 2.5, 3.25]));
+        assert_eq!(quartiles(&[1.0, 2.0, 3.0, 4.0, 10.0]), Some([2.0, 3.0, 4.0]));
+        assert_eq!((quartiles(&[7.0]), quartiles(&[])), (Some([7.0; 3]), None));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Prints the report of a made-up run, to look at: `cargo run -p wireproof-report --example sample -- ja limits`.
-//! The first word is the language, the second `quick`, `wide`, `limits` or `interrupted`, the third `text` for the
-//! terminal, `md` or `csv`.
+//! The first word is the language, the second `quick`, `wide`, `limits`, `interrupted` or `compare`, the third `text` for the
+//! terminal; for all but `compare` also `md` or `csv`.
 
 #[path = "../tests/fixture/mod.rs"]
 mod fixture;
@@ -12,6 +12,10 @@ use wireproof_report as report;
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let words: Vec<String> = env::args().skip(1).collect();
     let lang: report::Lang = words.first().map_or("en", String::as_str).parse()?;
+    if words.get(1).is_some_and(|word| word == "compare") {
+        print!("{}", compare(lang, words.get(2).is_some_and(|word| word == "text")));
+        return Ok(());
+    }
     let (run, outcomes) = match words.get(1).map(String::as_str) {
         Some("limits") => fixture::run_with_limits(),
         Some("wide") => (fixture::wide_run(), vec![]),
@@ -26,4 +30,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         _ => print!("{}", report::html(&material, lang)),
     }
     Ok(())
+}
+
+fn compare(lang: report::Lang, as_text: bool) -> String {
+    let [run, slower] = fixture::compared_runs();
+    let comparison = verdict::compare(&run, std::slice::from_ref(&slower), 0.05);
+    if as_text {
+        report::comparison(&comparison, lang)
+    } else {
+        report::comparison_html(&comparison, &[&run, &slower], lang)
+    }
 }

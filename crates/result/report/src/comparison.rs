@@ -3,7 +3,7 @@
 use std::iter;
 
 use model::{
-    Comparison, Conclusion, Finding,
+    Comparison, Finding,
     comparison::{FigureComparison, RunComparison},
 };
 use unicode_width::UnicodeWidthStr;
@@ -27,6 +27,7 @@ pub fn comparison(comparison: &Comparison, lang: Lang) -> String {
     }
     lines.push(String::new());
     lines.extend(conclusion(comparison, t));
+    lines.extend(notes(comparison, t));
     lines.join("\n") + "\n"
 }
 
@@ -93,16 +94,15 @@ pub(crate) fn unshared(run: &RunComparison, t: &Texts) -> Vec<String> {
     none.into_iter().chain(reference).chain(own).collect()
 }
 
-/// What follows, and how far to trust it.
+/// What follows.
 pub(crate) fn conclusion(comparison: &Comparison, t: &Texts) -> Vec<String> {
     let count = |finding| comparison.figures().filter(|figure| figure.finding == finding).count();
-    let (worse, open) = (count(Finding::Worse), count(Finding::NotDecidable));
-    let figures = comparison.figures().count();
+    let open = count(Finding::NotDecidable);
     let mut lines = vec![t.with(
         "compare-tally",
         &[
             ("word", &show::conclusion(comparison.conclusion, t)),
-            ("worse", &worse),
+            ("worse", &count(Finding::Worse)),
             ("better", &count(Finding::Better)),
             ("same", &count(Finding::NoDifference)),
             ("open", &open),
@@ -116,16 +116,18 @@ pub(crate) fn conclusion(comparison: &Comparison, t: &Texts) -> Vec<String> {
     if let Some(needed) = comparison.figures().filter_map(|figure| figure.trials_needed).max() {
         lines.push(t.with("compare-needed", &[("open", &open), ("needed", &needed)]));
     }
-    if comparison.conclusion != Conclusion::NothingInCommon && open < figures {
-        lines.extend(notes(figures - open, t));
-    }
     lines
 }
 
-fn notes(decided: usize, t: &Texts) -> [String; 4] {
+/// How far to trust it; nothing where nothing could be decided.
+pub(crate) fn notes(comparison: &Comparison, t: &Texts) -> Vec<String> {
+    let decided = comparison.figures().filter(|figure| figure.finding != Finding::NotDecidable).count();
+    if decided == 0 {
+        return vec![];
+    }
     let confidence = format!("{:.0} %", stats::CONFIDENCE * 100.0);
     let chance = format!("{:.1}", (1.0 - stats::CONFIDENCE) * decided as f64);
-    [
+    vec![
         t.with("compare-note-difference", &[("confidence", &confidence)]),
         t.get("compare-note-same"),
         t.with("compare-note-chance", &[("figures", &decided), ("chance", &chance)]),

@@ -27,7 +27,7 @@ pub use document::{
     RunEntry, SchemaName, Stack, TrialEntry, comparison_schema, schema,
 };
 pub use doubts::advice;
-pub use forms::{csv, html, markdown};
+pub use forms::{comparison_html, csv, html, markdown};
 pub use lack::{Lack, lack_labels};
 pub use lang::{Lang, LangError};
 pub use material::Material;

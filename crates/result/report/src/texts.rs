@@ -10,12 +10,14 @@ use crate::lang::Lang;
 /// A file for each subject, the same in both languages.
 const ENGLISH: &[&str] = &[
     include_str!("../texts/en/compare.ftl"),
+    include_str!("../texts/en/figures.ftl"),
     include_str!("../texts/en/page.ftl"),
     include_str!("../texts/en/references.ftl"),
     include_str!("../texts/en/report.ftl"),
 ];
 const JAPANESE: &[&str] = &[
     include_str!("../texts/ja/compare.ftl"),
+    include_str!("../texts/ja/figures.ftl"),
     include_str!("../texts/ja/page.ftl"),
     include_str!("../texts/ja/references.ftl"),
     include_str!("../texts/ja/report.ftl"),

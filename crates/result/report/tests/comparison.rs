@@ -2,38 +2,28 @@
 
 mod fixture;
 
-use model::{Comparison, Finding, Measured, Run};
+use model::{
+    Comparison, Finding,
+    identity::{Identity, Price},
+};
 use unicode_width::UnicodeWidthStr;
-use wireproof_report::{ComparisonDocument, Lang, comparison, comparison_schema};
-
-/// A run of six repeats, and the same with every round trip a fifth slower.
-fn slower() -> [Run; 2] {
-    let (run, _) = fixture::run_with_limits();
-    let mut slower = run.clone();
-    for trial in &mut slower.trials {
-        if let Measured::Latency { result, .. } = &mut trial.measured {
-            let rtt = &mut result.rtt_ns;
-            for figure in [&mut rtt.min, &mut rtt.p50, &mut rtt.p99] {
-                *figure = figure.map(|ns| ns * 6 / 5);
-            }
-        }
-    }
-    slower.wireproof = "wireproof 0.2.0".into();
-    [run, slower]
-}
+use wireproof_report::{ComparisonDocument, Lang, comparison, comparison_html, comparison_schema};
 
 fn compared(tolerance: f64) -> Comparison {
-    let [run, slower] = slower();
+    let [run, slower] = fixture::compared_runs();
     verdict::compare(&run, &[slower], tolerance)
 }
 
 #[test]
 fn the_terminal_shows_each_figure_with_what_follows() {
     let text = comparison(&compared(0.05), Lang::En);
-    let row = |figure: &str| text.lines().find(|line| line.trim_start().starts_with(figure)).unwrap().to_owned();
+    let row = |figure: &str| text.lines().find(|line| line.starts_with(&format!("    {figure}"))).unwrap().to_owned();
     assert!(row("RTT p50").contains("+20.0 %") && row("RTT p50").ends_with("worse"), "{text}");
-    assert!(row("Goodput").ends_with("no difference"), "{text}");
-    assert!(text.contains("Up to 5 % worse is tolerated") && text.contains("program: \"wireproof"), "{text}");
+    assert!(row("Goodput").ends_with("worse") && row("Path MTU").ends_with("no difference"), "{text}");
+    assert!(
+        text.contains("Up to 5 % worse is tolerated") && text.contains("kernel: \"6.1.0-28-amd64\", then"),
+        "{text}"
+    );
     assert!(text.contains("Simulated environment"), "{text}");
 }
 
@@ -52,8 +42,8 @@ fn rows_fit_a_terminal_in_both_languages() {
 
 #[test]
 fn too_few_trials_say_how_many_are_enough() {
-    let [mut run, slower] = slower();
-    run.trials.truncate(run.trials.len() / 3);
+    let [mut run, slower] = fixture::compared_runs();
+    run.trials.retain(|trial| trial.repeat <= 2);
     let few = verdict::compare(&run, &[slower], 0.0);
     assert!(few.figures().all(|figure| figure.finding == Finding::NotDecidable));
     let text = comparison(&few, Lang::En);
@@ -77,4 +67,33 @@ fn the_document_keeps_to_its_schema() {
         assert!(errors.is_empty(), "{errors:#?}");
         assert_eq!(document["schema"], "wireproof-compare/1");
     }
+}
+
+#[test]
+fn the_page_shows_tables_what_changed_and_both_bar_charts() {
+    let [run, slower] = fixture::compared_runs();
+    let compared = verdict::compare(&run, std::slice::from_ref(&slower), 0.05);
+    assert!(!comparison_html(&compared, &[&run, &slower], Lang::En).contains("for the price"));
+    for (lang, charts) in [(Lang::En, ["Gbit/s", "kpps"]), (Lang::Ja, ["Gbit/s", "パケット処理性能"])] {
+        let page = comparison_html(&compared, &[&run, &slower], lang);
+        assert!(page.matches("<figure").count() == 2 && page.contains("6.12.0-1-amd64"));
+        assert!(charts.iter().all(|words| page.contains(words)) && page.contains(&slower.id.0));
+        assert!(!page.contains('⟦') && !page.contains("NaN"));
+    }
+}
+
+#[test]
+fn prices_are_set_against_goodput_where_both_runs_have_one_in_the_same_currency() {
+    let [mut run, mut slower] = fixture::compared_runs();
+    let compared = verdict::compare(&run, std::slice::from_ref(&slower), 0.0);
+    let price = |of: &str, amount, currency: &str| Price { of: of.into(), amount, currency: currency.into() };
+    let mut page = |prices: [Price; 2]| {
+        for (run, price) in [&mut run, &mut slower].into_iter().zip(prices) {
+            run.identity = Some(Identity { prices: vec![price], ..Identity::default() });
+        }
+        comparison_html(&compared, &[&run, &slower], Lang::En)
+    };
+    assert!(page([price("card", 60_000.0, "JPY"), price("card", 20_000.0, "JPY")]).contains("kbit/s per JPY"));
+    assert!(!page([price("card", 60_000.0, "JPY"), price("card", 200.0, "EUR")]).contains("for the price"));
+    assert!(!page([price("card", 60_000.0, "JPY"), price("card", 0.0, "JPY")]).contains("for the price"));
 }

@@ -107,9 +107,11 @@ fn the_report_is_one_small_file_rendered_at_once() {
 fn figures_and_tables_can_be_read_out() {
     let html = report::html(&Material::of(&fixture::run(), &[]), Lang::En);
     assert_eq!(html.matches("role=\"img\"").count(), html.matches("<title id=").count());
-    assert_eq!(html.matches("<svg viewBox=\"0 0 640").count(), 3);
+    assert_eq!(html.matches("<svg viewBox=\"0 0 640").count(), 6);
     assert_eq!(html.matches("<table").count(), html.matches("<caption>").count());
     assert!(html.contains("<desc id=\"figure-2-description\">UDP IPv4, spin, 64 B: p50 "));
+    let cores = "<desc id=\"figure-7-description\">TCP IPv4, 1 stream · core 0 · sender (n = 3): programs (user) ";
+    assert!(html.contains(cores));
 }
 
 #[test]

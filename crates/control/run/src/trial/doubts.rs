@@ -207,7 +207,7 @@ mod tests {
     use super::*;
 
     fn counters(steal: f64, seconds: f64) -> EndCounters {
-        let core = |cpu, steal| CoreUse { cpu, busy: 100.0, softirq: 0.0, steal, mhz: None };
+        let core = |cpu, steal| CoreUse { cpu, busy: 100.0, steal, ..CoreUse::default() };
         EndCounters { seconds, cpu: vec![core(0, steal), core(7, 90.0)], ..EndCounters::default() }
     }
 

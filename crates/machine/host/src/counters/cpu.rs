@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fs};
 
 use kernel::clock;
-use model::{CoreUse, Nanos};
+use model::{CoreKinds, CoreUse, Nanos};
 
 /// What each online core has done since boot, and how fast it runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,6 +24,10 @@ struct Core {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Ticks {
     all: u64,
+    /// In programs, those of low priority too.
+    user: u64,
+    system: u64,
+    irq: u64,
     /// Idle, or idle while waiting for a disk.
     idle: u64,
     softirq: u64,
@@ -71,7 +75,7 @@ fn core(line: &str) -> Option<(usize, Ticks)> {
     let ticks: Vec<u64> = words.map_while(|word| word.parse().ok()).collect();
     let [user, nice, system, idle, iowait, irq, softirq, steal] = *ticks.first_chunk()?;
     let all = user + nice + system + idle + iowait + irq + softirq + steal;
-    Some((cpu, Ticks { all, idle: idle + iowait, softirq, steal }))
+    Some((cpu, Ticks { all, user: user + nice, system, irq, idle: idle + iowait, softirq, steal }))
 }
 
 fn usage(cpu: usize, before: &Core, after: &Core) -> CoreUse {
@@ -84,6 +88,12 @@ fn usage(cpu: usize, before: &Core, after: &Core) -> CoreUse {
         busy: percent(from.all - from.idle, to.all - to.idle),
         softirq: percent(from.softirq, to.softirq),
         steal: percent(from.steal, to.steal),
+        kinds: Some(CoreKinds {
+            user: percent(from.user, to.user),
+            system: percent(from.system, to.system),
+            irq: percent(from.irq, to.irq),
+            idle: percent(from.idle, to.idle),
+        }),
         mhz: before.mhz.zip(after.mhz).map(|(before, after)| [before, after]),
     }
 }
@@ -104,11 +114,12 @@ mod tests {
             .replace("cpu0 66286 272 13781 216589 215 0 46 123", "cpu0 66306 272 13801 216629 225 0 56 123")
             .replace("0 315 121", "0 315 131");
         let usage = times(BEFORE).usage_until(&times(&after));
+        let kinds = CoreKinds { user: 20.0, system: 20.0, irq: 0.0, idle: 50.0 };
         assert_eq!(
             usage,
             [
-                CoreUse { cpu: 0, busy: 50.0, softirq: 10.0, ..CoreUse::default() },
-                CoreUse { cpu: 1, busy: 100.0, steal: 100.0, ..CoreUse::default() },
+                CoreUse { cpu: 0, busy: 50.0, softirq: 10.0, kinds: Some(kinds), ..CoreUse::default() },
+                CoreUse { cpu: 1, busy: 100.0, steal: 100.0, kinds: Some(CoreKinds::default()), ..CoreUse::default() },
             ]
         );
     }

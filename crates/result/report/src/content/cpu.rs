@@ -1,8 +1,11 @@
 //! What the cores did while goodput was counted.
 
-use model::{ClockRelation, CoreUse, Run, Trial};
+use std::iter;
+
+use model::{ClockRelation, CoreKinds, CoreUse, Run, Trial};
 
 use crate::{
+    figure,
     groups::{GoodputGroup, Spread},
     page::{Block, Column, Text},
     show::{self, or_none},
@@ -31,18 +34,33 @@ pub(super) fn section(run: &Run, groups: &[GoodputGroup<'_>], t: &Texts) -> Opti
     ];
     let caption = if one_machine { t.get("cpu-caption-one") } else { t.get("cpu-caption") };
     let table = Block::table(caption, columns.into_iter().flatten().collect(), rows);
-    Some(Block::section(t.get("cpu-heading"), vec![table]))
+    let named: Vec<_> = groups.iter().flat_map(|group| named_cores(group, one_machine, t)).collect();
+    let figures = figure::cores(&named, t).into_iter().map(Block::Figure);
+    Some(Block::section(t.get("cpu-heading"), iter::once(table).chain(figures).collect()))
 }
 
 fn group_rows(group: &GoodputGroup<'_>, one_machine: bool, t: &Texts) -> Vec<Vec<Text>> {
+    let shown = shown(group, one_machine, t).into_iter();
+    shown.map(|(end, core)| row(group, end, &core, one_machine, t)).collect()
+}
+
+/// Each core that says something, with its end.
+fn shown(group: &GoodputGroup<'_>, one_machine: bool, t: &Texts) -> Vec<(usize, CoreUse)> {
     let ends = if one_machine { 0..1 } else { 0..2 };
-    let of_end = |end: usize| {
-        let cores = cores(group, end).into_iter();
-        let shown =
-            cores.filter(move |core| core.busy >= IDLE || !role(group, end, core.cpu, one_machine, t).is_empty());
-        shown.map(move |core| row(group, end, &core, one_machine, t))
+    let all = ends.flat_map(|end| cores(group, end).into_iter().map(move |core| (end, core)));
+    all.filter(|(end, core)| core.busy >= IDLE || !role(group, *end, core.cpu, one_machine, t).is_empty()).collect()
+}
+
+/// The same with the names that a figure gives them.
+fn named_cores(group: &GoodputGroup<'_>, one_machine: bool, t: &Texts) -> Vec<(String, CoreUse)> {
+    let name = |end: usize, core: &CoreUse| {
+        let endpoint = group.trials.first().filter(|_| !one_machine).map(|(trial, _)| end_name(trial, end).to_owned());
+        let role = Some(role(group, end, core.cpu, one_machine, t)).filter(|role| !role.is_empty());
+        let core = t.with("core-name", &[("cpu", &core.cpu)]);
+        let words = [Some(show::goodput_configuration(group.spec, t)), endpoint, Some(core), role];
+        format!("{} (n = {})", words.into_iter().flatten().collect::<Vec<_>>().join(" · "), group.trials.len())
     };
-    ends.flat_map(of_end).collect()
+    shown(group, one_machine, t).into_iter().map(|(end, core)| (name(end, &core), core)).collect()
 }
 
 fn row(group: &GoodputGroup<'_>, end: usize, core: &CoreUse, one_machine: bool, t: &Texts) -> Vec<Text> {
@@ -83,6 +101,12 @@ fn cores(group: &GoodputGroup<'_>, end: usize) -> Vec<CoreUse> {
         busy: median(cpu, |core| core.busy),
         softirq: median(cpu, |core| core.softirq),
         steal: median(cpu, |core| core.steal),
+        kinds: all().filter(|core| core.cpu == cpu).all(|core| core.kinds.is_some()).then(|| CoreKinds {
+            user: median(cpu, |core| core.kinds.map_or(0.0, |kinds| kinds.user)),
+            system: median(cpu, |core| core.kinds.map_or(0.0, |kinds| kinds.system)),
+            irq: median(cpu, |core| core.kinds.map_or(0.0, |kinds| kinds.irq)),
+            idle: median(cpu, |core| core.kinds.map_or(0.0, |kinds| kinds.idle)),
+        }),
         mhz: all().rfind(|core| core.cpu == cpu).and_then(|core| core.mhz),
     };
     numbers.into_iter().map(core).collect()

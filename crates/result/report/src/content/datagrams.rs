@@ -57,7 +57,8 @@ fn row(group: &FlowGroup<'_>, t: &Texts) -> Vec<Text> {
 }
 
 /// Datagrams a second that arrived in the counted time.
-fn packets_per_second(flow: &Flow) -> Option<f64> {
+/// What arrived; `None` over TCP.
+pub(super) fn packets_per_second(flow: &Flow) -> Option<f64> {
     let size = flow.sent.datagrams.as_ref()?.payload_size.0;
     (size > 0).then(|| flow.received.mean_bps() / 8.0 / f64::from(size))
 }

@@ -8,9 +8,9 @@ use super::{
     tcp,
 };
 use crate::{
-    figure,
+    figure::{self, Repeated, Spoken},
     groups::{FlowGroup, Spread, flow_groups, goodput_groups, knows_sender},
-    page::{Block, Column, Text},
+    page::{Block, Column, Figure, Text},
     show::{self, grouped, or_none},
     texts::Texts,
 };
@@ -28,11 +28,26 @@ pub(super) fn goodput(run: &Run, t: &Texts) -> Vec<Block> {
     let mut blocks = vec![goodput_table(&flows, t)];
     blocks.extend(offload);
     blocks.extend(figure::goodput_over_time(&flows, t).map(Block::Figure));
+    blocks.extend(repeats(&flows, t).into_iter().map(Block::Figure));
     blocks.extend(datagrams::section(&flows, t));
     blocks.extend(schedule::section(&schedules, t));
     blocks.extend(tcp::section(&flows, t));
     blocks.extend(cpu::section(run, &groups, t));
     vec![Block::section(t.get("goodput-heading"), blocks)]
+}
+
+/// How the mean differs from trial to trial.
+fn repeats(flows: &[FlowGroup<'_>], t: &Texts) -> Vec<Figure> {
+    let unit = Unit::of(flows);
+    let values =
+        |group: &FlowGroup<'_>| group.flows.iter().map(|(_, flow)| flow.received.mean_bps() / unit.size).collect();
+    let repeated: Vec<_> = flows
+        .iter()
+        .map(|group| Repeated { name: show::flow(group.spec, group.from, group.to, t), values: values(group) })
+        .collect();
+    let spoken =
+        Spoken { title: t.get("figure-goodput-repeats"), axis: t.with("axis-goodput", &[("unit", &unit.name)]) };
+    figure::repeats(spoken, &repeated, t)
 }
 
 /// Which columns the table needs.

@@ -6,9 +6,9 @@ use model::{IpVersion, Protocol, Run, TimeSummary, WaitMode, frame_size::Headers
 
 use super::schedule::{self, Schedule};
 use crate::{
-    figure,
+    figure::{self, Repeated, Spoken},
     groups::{LatencyGroup, latency_groups},
-    page::{Block, Column, Span, Text},
+    page::{Block, Column, Figure, Span, Text},
     show::{self, NO_FIGURE, WIRE_EXTRA, grouped, micros, micros_or_none, or_none},
     texts::Texts,
 };
@@ -25,11 +25,25 @@ pub(super) fn latency(run: &Run, t: &Texts) -> Vec<Block> {
     blocks.extend(overflowed(&groups, t));
     blocks.extend(figure::rtt_by_frame_size(&groups, t).map(Block::Figure));
     blocks.extend(figure::distribution(&groups, t).map(Block::Figure));
+    blocks.extend(repeats(&groups, t).into_iter().map(Block::Figure));
     blocks.extend(schedule::section(&schedules, t));
     blocks.extend(ways(run, &groups, t));
     blocks.extend(stages(&groups, t));
     blocks.push(frames(&groups, t));
     vec![Block::section(t.get("latency-heading"), blocks)]
+}
+
+/// How p50 differs from trial to trial.
+fn repeats(groups: &[LatencyGroup<'_>], t: &Texts) -> Vec<Figure> {
+    let values = |group: &LatencyGroup<'_>| {
+        group.trials.iter().filter_map(|(_, result)| Some(result.rtt_ns.p50? as f64 / 1e3)).collect()
+    };
+    let repeated: Vec<_> = groups
+        .iter()
+        .map(|group| Repeated { name: show::latency_configuration(group.spec, t), values: values(group) })
+        .collect();
+    let spoken = Spoken { title: t.get("figure-rtt-repeats"), axis: t.get("axis-rtt-p50") };
+    figure::repeats(spoken, &repeated, t)
 }
 
 fn latency_table(groups: &[LatencyGroup<'_>], t: &Texts) -> Block {

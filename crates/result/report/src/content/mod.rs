@@ -1,7 +1,9 @@
 //! What a report says, a module for each subject. Every form of the report shows the same page.
 
 mod alone;
+mod bars;
 mod closing;
+mod comparison;
 mod cpu;
 mod datagrams;
 mod environment;
@@ -15,6 +17,7 @@ mod schedule;
 mod tcp;
 mod topology;
 
+pub(crate) use comparison::comparison;
 use model::Run;
 
 use crate::{

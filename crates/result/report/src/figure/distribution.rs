@@ -2,7 +2,10 @@
 
 use stats::TimeHistogram;
 
-use super::chart::{Axis, Chart, Scale, Series};
+use super::{
+    axis::{Axis, Scale},
+    chart::{Chart, Series},
+};
 use crate::{
     groups::{LatencyGroup, by_traffic},
     page::{Figure, LegendEntry},
@@ -17,14 +20,16 @@ pub(crate) fn distribution(groups: &[LatencyGroup<'_>], t: &Texts) -> Option<Fig
     let mut words = Vec::new();
     for (style, traffic) in by_traffic(groups).iter().enumerate() {
         let smallest = traffic[0];
-        let points = by_nines(smallest);
+        let Some(merged) = merged(smallest) else { continue };
+        let points = by_nines(&merged);
         let (Some((_, low)), Some((_, high))) = (points.first(), points.last()) else { continue };
         let name = show::latency_configuration(smallest.spec, t);
+        let name = format!("{name} (n = {})", show::grouped(merged.len()));
         let (low, high) = (format!("{low:.2} µs"), format!("{high:.2} µs"));
         words.push(t.with("figure-range", &[("name", &name), ("low", &low), ("high", &high)]));
         legend.push(LegendEntry { style, name });
         let marks = marks(&points);
-        series.push(Series { style, dashed: false, marks, points, bars: vec![] });
+        series.push(Series { style, marks, points, ..Series::default() });
     }
     let all = || series.iter().flat_map(|one| one.points.iter());
     let rarest = all().map(|(x, _)| *x).reduce(f64::max)?;
@@ -42,11 +47,10 @@ pub(crate) fn distribution(groups: &[LatencyGroup<'_>], t: &Texts) -> Option<Fig
     Some(chart.figure())
 }
 
-/// Points of the merged sample: how many nines the percentile has (90 % has one, 99 % two), and RTT in µs.
-fn by_nines(group: &LatencyGroup<'_>) -> Vec<(f64, f64)> {
-    let Some(merged) = merged(group) else { return vec![] };
+/// Points of a sample: how many nines the percentile has (90 % has one, 99 % two), and RTT in µs.
+fn by_nines(sample: &TimeHistogram) -> Vec<(f64, f64)> {
     let nines = |percentile: f64| -(1.0 - percentile / 100.0).log10();
-    merged.distribution().into_iter().map(|(percentile, ns)| (nines(percentile), ns as f64 / 1e3)).collect()
+    sample.distribution().into_iter().map(|(percentile, ns)| (nines(percentile), ns as f64 / 1e3)).collect()
 }
 
 /// The median and each whole number of nines, so that the lines can be told apart without their colour.

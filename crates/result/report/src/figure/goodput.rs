@@ -1,6 +1,9 @@
 //! Goodput over time.
 
-use super::chart::{Axis, Chart, Series};
+use super::{
+    axis::Axis,
+    chart::{Chart, Series},
+};
 use crate::{
     groups::FlowGroup,
     page::{Figure, LegendEntry},
@@ -21,10 +24,22 @@ pub(crate) fn goodput_over_time(flows: &[FlowGroup<'_>], t: &Texts) -> Option<Fi
         description: flows.iter().filter_map(|group| range(group, t)).collect::<Vec<_>>().join("; "),
         x: Axis::seconds(t.get("axis-seconds"), longest),
         y: Axis::from_zero(t.with("axis-goodput", &[("unit", &unit)]), highest / size),
-        series: flows.iter().enumerate().flat_map(|(style, group)| lines(style, group, size)).collect(),
+        series: flows.iter().enumerate().flat_map(|(style, group)| drawn(style, group, size, flows.len())).collect(),
         legend: flows.iter().enumerate().map(|(style, group)| entry(style, group, t)).collect(),
     };
     Some(chart.figure())
+}
+
+/// More configurations than this have no room for the lines of their fastest and slowest seconds.
+const EXTREMES: usize = 2;
+
+/// Each trial, and lines across for the mean and, where there is room for it, for the fastest and the slowest second.
+fn drawn(style: usize, group: &FlowGroup<'_>, size: f64, groups: usize) -> Vec<Series> {
+    let level = |dashed: bool, bps: f64| Series { style, dashed, levels: vec![bps / size], ..Series::default() };
+    let mean = group.mean().map(|mean| level(true, mean.median));
+    let seconds = group.seconds().filter(|_| groups <= EXTREMES);
+    let extremes = seconds.into_iter().flat_map(|(slowest, fastest)| [slowest, fastest]);
+    lines(style, group, size).into_iter().chain(mean).chain(extremes.map(|bps| level(false, bps))).collect()
 }
 
 /// Each trial's seconds, each drawn at its end.
@@ -33,13 +48,25 @@ fn lines(style: usize, group: &FlowGroup<'_>, size: f64) -> Vec<Series> {
         let points: Vec<_> = (1..).map(f64::from).zip(intervals.iter().map(|bps| bps / size)).collect();
         // A long trial has too many seconds to mark each.
         let marks = if points.len() <= 30 { points.clone() } else { vec![] };
-        Series { style, dashed: false, points, marks, bars: vec![] }
+        Series { style, points, marks, ..Series::default() }
     };
     group.flows.iter().map(|(_, flow)| line(&flow.received.intervals_bps)).collect()
 }
 
 fn entry(style: usize, group: &FlowGroup<'_>, t: &Texts) -> LegendEntry {
-    LegendEntry { style, name: show::flow(group.spec, group.from, group.to, t) }
+    let name = show::flow(group.spec, group.from, group.to, t);
+    let (Some(mean), Some((slowest, fastest))) = (group.mean(), group.seconds()) else {
+        return LegendEntry { style, name };
+    };
+    let (size, unit) = show::rate_unit(fastest);
+    let in_unit = |bps: f64| format!("{:.2}", bps / size);
+    let (mean, fastest, slowest) = (in_unit(mean.median), in_unit(fastest), in_unit(slowest));
+    let seconds: usize = group.flows.iter().map(|(_, flow)| flow.received.intervals_bps.len()).sum();
+    let name = t.with(
+        "legend-goodput",
+        &[("name", &name), ("mean", &mean), ("max", &fastest), ("min", &slowest), ("unit", &unit), ("n", &seconds)],
+    );
+    LegendEntry { style, name }
 }
 
 fn range(group: &FlowGroup<'_>, t: &Texts) -> Option<String> {

@@ -1,6 +1,9 @@
 //! RTT against frame size.
 
-use super::chart::{Axis, Chart, Scale, Series};
+use super::{
+    axis::{Axis, Scale},
+    chart::{Chart, Series},
+};
 use crate::{
     groups::{LatencyGroup, Spread, by_traffic},
     page::{Figure, LegendEntry},
@@ -50,16 +53,16 @@ fn solid(style: usize, p50: &[(f64, Spread)]) -> Series {
     let points: Vec<_> = p50.iter().map(|(size, it)| (*size, it.median / 1e3)).collect();
     Series {
         style,
-        dashed: false,
         marks: points.clone(),
         points,
         bars: p50.iter().map(|(size, it)| (*size, it.low / 1e3, it.high / 1e3)).collect(),
+        ..Series::default()
     }
 }
 
 fn dashed(style: usize, p99: &[(f64, Spread)]) -> Series {
     let points: Vec<_> = p99.iter().map(|(size, it)| (*size, it.median / 1e3)).collect();
-    Series { style, dashed: true, marks: points.clone(), points, bars: vec![] }
+    Series { style, dashed: true, marks: points.clone(), points, ..Series::default() }
 }
 
 /// Smallest and largest value that is drawn.

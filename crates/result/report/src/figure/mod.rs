@@ -2,16 +2,25 @@
 //! scheme by class, text must stay legible at phone width, and each figure carries its words for a screen reader.
 //!
 //! The classes that give colours: `series` in the colour of `s0` to `s5`, within it `bar` and `mark`, `dashed` for a hollow
-//! and dashed one; `grid` and `axis` for lines; for text `name` (paler), `heading` and `value`; `box` and `link` of a topology.
+//! and dashed one, `level` for a line across, `fill` for an area, `whisker`, `range` and `middle` of a box plot; `grid` and `axis` for lines; for text `name` (paler), `heading` and `value`; `box` and `link` of a topology.
 
+mod axis;
 mod chart;
+mod cpu;
 mod distribution;
 mod goodput;
 mod latency;
+mod marks;
+mod repeats;
+mod rows;
+mod side_by_side;
 mod topology;
 
-pub(crate) use chart::swatch;
+pub(crate) use cpu::cores;
 pub(crate) use distribution::distribution;
 pub(crate) use goodput::goodput_over_time;
 pub(crate) use latency::rtt_by_frame_size;
+pub(crate) use marks::swatch;
+pub(crate) use repeats::{Repeated, Spoken, repeats};
+pub(crate) use side_by_side::{Bars, Sides, side_by_side};
 pub(crate) use topology::topology;

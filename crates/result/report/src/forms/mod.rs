@@ -5,4 +5,8 @@ mod html;
 mod markdown;
 mod numbers;
 
-pub use self::{csv::csv, html::html, markdown::markdown};
+pub use self::{
+    csv::csv,
+    html::{comparison_html, html},
+    markdown::markdown,
+};

@@ -5,6 +5,7 @@ mod figures;
 mod tables;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use model::{Comparison, Run};
 
 use self::blocks::Blocks;
 use crate::{
@@ -21,6 +22,12 @@ const STYLE: &str = include_str!("style.css");
 pub fn html(material: &Material<'_>, lang: Lang) -> String {
     let t = Texts::of(lang);
     document(&content::page(material, t), t).into_string()
+}
+
+/// Runs side by side as one HTML file. `runs` are those compared, the reference first.
+pub fn comparison_html(comparison: &Comparison, runs: &[&Run], lang: Lang) -> String {
+    let t = Texts::of(lang);
+    document(&content::comparison(comparison, runs, t), t).into_string()
 }
 
 fn document(page: &Page, t: &Texts) -> Markup {

@@ -1,0 +1,113 @@
+//! Runs or adapters side by side: bit rates, packet rates, and what they cost.
+
+use model::{GoodputSpec, Run, identity::Price};
+
+use super::datagrams::packets_per_second;
+use crate::{
+    figure::{self, Bars, Sides},
+    groups::{FlowGroup, flow_groups, goodput_groups},
+    page::Figure,
+    show,
+    texts::Texts,
+};
+
+/// Goodput, packets a second, and goodput for the price, of each configuration that at least two of the runs have measured.
+pub(super) fn figures(runs: &[&Run], t: &Texts) -> Vec<Figure> {
+    let goodput = measured(runs, |_, group| group.mean().map(|mean| mean.median), t);
+    let (size, unit) = show::rate_unit(highest(&goodput));
+    let axis = t.with("axis-goodput", &[("unit", &unit)]);
+    let goodput = drawn(runs, t.get("figure-sides-goodput"), axis, in_unit(goodput, size), t);
+
+    let packets = measured(runs, |_, group| group.over(packets_per_second).map(|it| it.median), t);
+    let (size, unit) = packet_unit(highest(&packets));
+    let axis = t.with("axis-packets", &[("unit", &unit)]);
+    let packets = drawn(runs, t.get("figure-sides-packets"), axis, in_unit(packets, size), t);
+    [goodput, packets, for_the_price(runs, t)].concat()
+}
+
+/// Nothing unless at least two runs have a price, all in one currency.
+fn for_the_price(runs: &[&Run], t: &Texts) -> Vec<Figure> {
+    let prices: Vec<Option<&Price>> = runs.iter().map(|run| price(run, runs)).collect();
+    let mut known = prices.iter().flatten();
+    let Some(Price { currency, .. }) = known.next() else { return vec![] };
+    if !known.all(|price| price.currency == *currency) {
+        return vec![];
+    }
+    let per_price = |index: usize, group: &FlowGroup<'_>| {
+        let price = prices[index].filter(|price| price.amount > 0.0)?;
+        Some(group.mean()?.median / price.amount)
+    };
+    let rates = measured(runs, per_price, t);
+    let (size, unit) = show::rate_unit(highest(&rates));
+    let axis = t.with("axis-per-price", &[("unit", &unit), ("currency", currency)]);
+    drawn(runs, t.get("figure-sides-price"), axis, in_unit(rates, size), t)
+}
+
+/// What the run's equipment costs: the price under the run's name in any of the identities, or else the only one in its own.
+fn price<'a>(run: &'a Run, runs: &[&'a Run]) -> Option<&'a Price> {
+    let prices = |run: &'a Run| run.identity.iter().flat_map(|identity| &identity.prices);
+    let named = runs.iter().flat_map(|other| prices(other)).find(|price| price.of == run.id.0);
+    named.or_else(|| prices(run).next().filter(|_| prices(run).count() == 1))
+}
+
+fn drawn(runs: &[&Run], title: String, axis: String, bars: Vec<Bars>, t: &Texts) -> Vec<Figure> {
+    let runs = runs.iter().map(|run| run_name(run, t)).collect();
+    figure::side_by_side(Sides { title, note: t.get("figure-sides-note"), axis, runs }, &bars, t)
+}
+
+/// A run by its name and what it was measured on.
+fn run_name(run: &Run, t: &Texts) -> String {
+    let mut drivers: Vec<&str> = run.bed.endpoints.iter().map(|end| end.driver.as_str()).collect();
+    drivers.dedup();
+    t.with(
+        "figure-sides-run",
+        &[("run", &run.id), ("bed", &run.bed.name), ("drivers", &drivers.join(", ")), ("n", &run.plan.repeats)],
+    )
+}
+
+/// A figure of each configuration and direction in each run, which it is given by its place.
+fn measured(runs: &[&Run], figure: impl Fn(usize, &FlowGroup<'_>) -> Option<f64>, t: &Texts) -> Vec<Bars> {
+    let mut found: Vec<((GoodputSpec, String, String), Bars)> = Vec::new();
+    for (index, run) in runs.iter().enumerate() {
+        for group in flow_groups(&goodput_groups(run)) {
+            let Some(value) = figure(index, &group) else { continue };
+            let key = (group.spec.clone(), group.from.to_owned(), group.to.to_owned());
+            let at = found.iter().position(|(known, _)| *known == key).unwrap_or_else(|| {
+                let name = show::flow(group.spec, group.from, group.to, t);
+                found.push((key, Bars { name, values: vec![None; runs.len()] }));
+                found.len() - 1
+            });
+            found[at].1.values[index] = Some(value);
+        }
+    }
+    let bars = found.into_iter().map(|(_, bars)| bars);
+    bars.filter(|bars| bars.values.iter().flatten().count() > 1).collect()
+}
+
+fn highest(bars: &[Bars]) -> f64 {
+    bars.iter().flat_map(|one| one.values.iter().flatten().copied()).fold(0.0, f64::max)
+}
+
+fn in_unit(bars: Vec<Bars>, size: f64) -> Vec<Bars> {
+    let scaled = |one: Bars| Bars { values: one.values.into_iter().map(|it| it.map(|it| it / size)).collect(), ..one };
+    bars.into_iter().map(scaled).collect()
+}
+
+/// The decimal unit that suits a packet rate, and its size.
+fn packet_unit(pps: f64) -> (f64, &'static str) {
+    match pps {
+        1e6.. => (1e6, "Mpps"),
+        1e3.. => (1e3, "kpps"),
+        _ => (1.0, "pps"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packet_rates_have_units_that_suit() {
+        assert_eq!([14.88e6, 2.0e5, 90.0].map(packet_unit), [(1e6, "Mpps"), (1e3, "kpps"), (1.0, "pps")]);
+    }
+}

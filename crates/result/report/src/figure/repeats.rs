@@ -1,0 +1,90 @@
+//! How trials of one configuration differ from repeat to repeat.
+
+use super::{
+    axis::Axis,
+    rows::{Row, Rows, Shape},
+};
+use crate::{page::Figure, texts::Texts};
+
+/// A figure of one configuration in each of its trials.
+pub(crate) struct Repeated {
+    pub(crate) name: String,
+    pub(crate) values: Vec<f64>,
+}
+
+/// What a figure over repeats speaks of.
+pub(crate) struct Spoken {
+    pub(crate) title: String,
+    pub(crate) axis: String,
+}
+
+/// Fewer trials than this have no spread to show.
+const LEAST: usize = 3;
+/// Fewer have no quartiles worth a box.
+const BOX: usize = 5;
+/// More would print over each other.
+const DOTS: usize = 20;
+
+/// A box plot for each configuration. Nothing where all have too few trials.
+pub(crate) fn repeats(spoken: Spoken, repeated: &[Repeated], t: &Texts) -> Vec<Figure> {
+    let shown: Vec<_> = repeated.iter().filter(|one| one.values.len() >= LEAST).collect();
+    let all = || shown.iter().flat_map(|one| one.values.iter().copied());
+    let (Some(lowest), Some(highest)) = (all().reduce(f64::min), all().reduce(f64::max)) else { return vec![] };
+    let rows = Rows {
+        title: spoken.title,
+        note: t.with("figure-repeats-note", &[("box", &BOX), ("dots", &DOTS)]),
+        x: axis(spoken.axis, lowest, highest),
+        rows: shown.iter().filter_map(|one| row(one, t)).collect(),
+        legend: vec![],
+    };
+    rows.figures()
+}
+
+/// Not from zero, since the spread counts; logarithmic where one configuration would press the others flat.
+fn axis(name: String, lowest: f64, highest: f64) -> Axis {
+    const FLAT: f64 = 5.0;
+    if lowest > 0.0 && highest > FLAT * lowest {
+        Axis::logarithmic(name, lowest, highest)
+    } else {
+        Axis::around(name, lowest, highest)
+    }
+}
+
+fn row(one: &Repeated, t: &Texts) -> Option<Row> {
+    let [low, median, high] = stats::quartiles(&one.values)?;
+    let (least, most) = ends(&one.values)?;
+    let n = one.values.len();
+    let mut shapes = vec![Shape::Whisker { low: least, high: most }];
+    shapes.extend((n >= BOX).then_some(Shape::Range { low, high }));
+    shapes.extend(
+        (n <= DOTS).then(|| one.values.iter().map(|at| Shape::Dot { style: 0, at: *at })).into_iter().flatten(),
+    );
+    shapes.push(Shape::Middle(median));
+    let (low, high) = (format!("{least:.2}"), format!("{most:.2}"));
+    let description = t.with("figure-range", &[("name", &one.name), ("low", &low), ("high", &high)]);
+    Some(Row { name: format!("{} (n = {n})", one.name), description, shapes })
+}
+
+fn ends(values: &[f64]) -> Option<(f64, f64)> {
+    Some((values.iter().copied().reduce(f64::min)?, values.iter().copied().reduce(f64::max)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lang::Lang;
+
+    fn shapes(n: u32) -> Vec<Shape> {
+        row(&Repeated { name: String::new(), values: (0..n).map(f64::from).collect() }, Texts::of(Lang::En))
+            .unwrap()
+            .shapes
+    }
+
+    #[test]
+    fn few_trials_are_dots_and_many_a_box() {
+        let is_box = |shape: &Shape| matches!(shape, Shape::Range { .. });
+        let is_dot = |shape: &Shape| matches!(shape, Shape::Dot { .. });
+        let has = |n| (shapes(n).iter().any(is_box), shapes(n).iter().any(is_dot));
+        assert_eq!([has(3), has(6), has(21)], [(false, true), (true, true), (true, false)]);
+    }
+}
