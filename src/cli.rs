@@ -6,7 +6,7 @@ mod measure;
 
 use std::{ffi::OsString, path::PathBuf};
 
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use model::{Mtu, RunId};
 use report::Lang;
@@ -63,7 +63,8 @@ pub(crate) enum Color {
 pub(crate) enum Command {
     /// The main job: measure a plan on a bed and write the report.
     Verify {
-        /// A plan file, or the name of a plan that comes with wireproof: quick, latency, goodput, path.
+        /// A plan file, or the name of a plan that comes with wireproof: quick, latency, goodput,
+        /// path, certify, loopback, soak.
         #[arg(default_value = "quick")]
         plan: PathBuf,
         #[command(flatten)]
@@ -122,6 +123,14 @@ pub(crate) enum Command {
     Baseline {
         #[command(subcommand)]
         action: BaselineAction,
+    },
+    /// Go on with a run that was interrupted or killed: finished trials are kept, the rest is measured.
+    Resume {
+        /// A run, the beginning of its name, or "last".
+        #[arg(default_value = "last")]
+        run: RunId,
+        #[command(flatten)]
+        files: ReportFiles,
     },
     /// Say what this kernel and this user can do, and what each missing piece costs.
     Doctor,
@@ -200,12 +209,27 @@ pub(crate) enum BedAction {
 
 /// Reads the command line; wrong words end the program with status 2.
 pub(crate) fn read() -> Cli {
-    Cli::parse()
+    Cli::from_arg_matches(&definition().get_matches()).unwrap_or_else(|error| error.exit())
 }
+
+/// Options for what other commands measure. These refuse them with the reason, and do not offer them.
+const REFUSED: &[(&str, &[&str])] = &[
+    ("latency", &["streams"]),
+    ("goodput", &["frame_sizes", "count"]),
+    ("path", &["frame_sizes", "duration", "count", "streams"]),
+];
 
 /// The whole command line as clap knows it, for completions and man pages.
 pub(crate) fn definition() -> clap::Command {
-    Cli::command()
+    let hide = |command: clap::Command, (name, options): &(&'static str, &[&'static str])| {
+        command.mut_subcommand(name, |mut command| {
+            for option in *options {
+                command = command.mut_arg(option, |option| option.hide(true));
+            }
+            command
+        })
+    };
+    REFUSED.iter().fold(Cli::command(), hide)
 }
 
 #[cfg(test)]

@@ -3,9 +3,11 @@
 mod bed;
 mod compare;
 mod doctor;
+mod dry_run;
 mod measure;
 mod plans;
 mod report;
+mod resume;
 mod runs;
 mod words;
 
@@ -44,6 +46,7 @@ fn act(cli: Cli) -> anyhow::Result<Exit> {
         Command::Compare { compared } => compare::compare(&compared, &common),
         Command::Baseline { action } => compare::baseline(&action, &common),
         Command::Report { run, files } => runs::report(&run, &files, &common),
+        Command::Resume { run, files } => resume::resume(&run, &files, &common),
         Command::Doctor => doctor::doctor(&common),
         Command::Clean => bed::clean(&common),
         Command::Schema { of } => words::schema(of),

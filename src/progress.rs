@@ -6,7 +6,7 @@ use std::{
 };
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use model::{Plan, ProbeSpec};
+use model::{ProbeSpec, plan::Step};
 use report::{Lang, Notice};
 use run::estimate;
 
@@ -37,8 +37,8 @@ enum Show {
 }
 
 impl Progress {
-    pub(crate) fn new(common: &Common, lang: Lang, plan: &Plan) -> Self {
-        let total = plan.steps().iter().map(|step| estimate(&step.spec)).sum();
+    pub(crate) fn new(common: &Common, lang: Lang, steps: &[Step]) -> Self {
+        let total = steps.iter().map(|step| estimate(&step.spec)).sum();
         let show = if common.quiet {
             Show::Nothing
         } else if stderr().is_terminal() {

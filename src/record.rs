@@ -35,7 +35,11 @@ impl<'a> Record<'a> {
 
     fn save_all(&mut self, run: &RunId) -> Result<(), StoreError> {
         if let Some(begun) = &self.begun {
-            self.store.begin(begun)?;
+            if begun.resumed.is_empty() {
+                self.store.begin(begun)?
+            } else {
+                self.store.resume(begun)?
+            };
             self.begun = None;
         }
         while let Some(trial) = self.unsaved.first() {

@@ -2,7 +2,7 @@
 
 use std::{
     iter,
-    path::Path,
+    path::{Path, PathBuf},
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering::Relaxed},
@@ -14,18 +14,18 @@ use std::{
 use anyhow::Context;
 use bed::{BedError, BedRef, Session, Wanted};
 use kernel::{privilege, user_namespace};
-use model::{Plan, Privilege};
+use model::{Plan, Privilege, Run, plan::Step};
 use report::{Lang, Notice};
-use run::{Ending, Order, RunError, conduct, estimate};
+use run::{Ending, Order, RunError, conduct};
 use signal_hook::{
     consts::{SIGHUP, TERM_SIGNALS},
     flag,
 };
 use store::Store;
 
-use super::{language, own_program, plans, print, print_json, report::tell};
+use super::{dry_run::dry_run, language, own_program, plans, report::tell};
 use crate::{
-    cli::{Common, GoodputOptions, LatencyOptions, Measure, PathOptions},
+    cli::{Common, GoodputOptions, LatencyOptions, Measure, PathOptions, ReportFiles},
     exit::{Exit, Words, explain, say},
     paths,
     progress::Progress,
@@ -68,55 +68,82 @@ fn measure(plan: Plan, options: &Measure, common: &Common) -> anyhow::Result<Exi
     if options.dry_run {
         return dry_run(&plan, options, common);
     }
-    let lang = language(common);
-    // Before we may become root of a user namespace: files are those of the user who called.
-    let store_path = paths::store(common.store.as_deref())?;
-    let mut store = Store::open(&store_path)?;
-    options.files.out.as_deref().map_or(Ok(()), paths::make_folder)?;
-    let privilege = obtain_privilege(&options.bed, common, lang)?;
-    let interrupt = watch_signals(lang)?;
-
-    let mut progress = Progress::new(common, lang, &plan);
-    progress.say(&Notice::Preparing);
+    check_wrap(&options.wrap_words())?;
+    let desk = Desk::open(paths::store(common.store.as_deref())?, &options.files, common)?;
     let wanted = Wanted {
         bed: options.bed.clone(),
         mtu: options.mtu,
         cpus: options.cpus.clone(),
         wrap: options.wrap_words(),
-        privilege,
+        privilege: obtain_privilege(&options.bed, common)?,
         program: own_program()?,
     };
-    let mut session = Session::open(&wanted).map_err(words_or_bed)?;
-    let mut record = Record::new(&mut store, &mut progress);
-    let conducted = conduct(order(plan), &mut session, &mut record, &interrupt);
-    let not_stored = record.into_failure();
-    progress.say(&Notice::Undoing);
-    let closed = session.close();
-    progress.end();
+    let steps = plan.steps();
+    desk.measure(&wanted, &steps, |session, record, interrupt| conduct(order(plan), session, record, interrupt))
+}
 
-    // Whatever went wrong is said, each thing for itself; the first sets the exit status.
-    let mut failures: Vec<anyhow::Error> = Vec::new();
-    let mut exit = Exit::Done;
-    match conducted {
-        Err(error) => failures.push(words_or_run(error)),
-        Ok((run, ending)) => {
-            match tell(&run, &options.files, &store_path, common) {
-                Ok(verdict) => exit = verdict,
-                Err(error) => failures.push(error),
-            }
-            match ending {
-                Ending::Complete => {}
-                Ending::Interrupted => exit = Exit::Interrupted,
-                Ending::Failed(error) => failures.push(error.into()),
+/// Where the trials and the report of a run go, and who is told of it.
+pub(super) struct Desk<'a> {
+    store: Store,
+    store_path: PathBuf,
+    files: &'a ReportFiles,
+    common: &'a Common,
+}
+
+impl<'a> Desk<'a> {
+    /// To be called before we may become root of a user namespace: files are those of the user who called.
+    pub(super) fn open(store_path: PathBuf, files: &'a ReportFiles, common: &'a Common) -> anyhow::Result<Self> {
+        let store = Store::open(&store_path)?;
+        files.out.as_deref().map_or(Ok(()), paths::make_folder)?;
+        Ok(Self { store, store_path, files, common })
+    }
+
+    pub(super) fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// Makes the bed, has these steps measured on it, gives everything back, and writes the report.
+    pub(super) fn measure(
+        mut self,
+        wanted: &Wanted,
+        steps: &[Step],
+        conducting: impl FnOnce(&mut Session, &mut Record<'_>, &AtomicBool) -> Result<(Run, Ending), RunError>,
+    ) -> anyhow::Result<Exit> {
+        let lang = language(self.common);
+        let interrupt = watch_signals(lang)?;
+        let mut progress = Progress::new(self.common, lang, steps);
+        progress.say(&Notice::Preparing);
+        let mut session = Session::open(wanted).map_err(words_or_bed)?;
+        let mut record = Record::new(&mut self.store, &mut progress);
+        let conducted = conducting(&mut session, &mut record, &interrupt);
+        let not_stored = record.into_failure();
+        progress.say(&Notice::Undoing);
+        let closed = session.close();
+        progress.end();
+
+        // Whatever went wrong is said, each thing for itself; the first sets the exit status.
+        let mut failures: Vec<anyhow::Error> = Vec::new();
+        let mut exit = Exit::Done;
+        match conducted {
+            Err(error) => failures.push(words_or_run(error)),
+            Ok((run, ending)) => {
+                match tell(&run, self.files, &self.store_path, self.common) {
+                    Ok(verdict) => exit = verdict,
+                    Err(error) => failures.push(error),
+                }
+                match ending {
+                    Ending::Complete => {}
+                    Ending::Interrupted => exit = Exit::Interrupted,
+                    Ending::Failed(error) => failures.push(error.into()),
+                }
             }
         }
-    }
-    failures
-        .extend(not_stored.map(|error| {
+        failures.extend(not_stored.map(|error| {
             anyhow::Error::new(error).context("the run could not be stored, its report is the only copy")
         }));
-    failures.extend(closed.err().map(Into::into));
-    Ok(failures.iter().map(explain).collect::<Vec<_>>().first().copied().unwrap_or(exit))
+        failures.extend(closed.err().map(Into::into));
+        Ok(failures.iter().map(explain).collect::<Vec<_>>().first().copied().unwrap_or(exit))
+    }
 }
 
 /// A plan that does not fit the bed is wrong words; everything else is the machine.
@@ -135,8 +162,35 @@ pub(super) fn words_or_bed(error: BedError) -> anyhow::Error {
     }
 }
 
+/// The command line that repeats a run: where its report went is no part of that, and a report must not be written over.
+fn without_out(mut words: impl Iterator<Item = String>) -> Vec<String> {
+    let mut kept = Vec::new();
+    while let Some(word) = words.next() {
+        if word == "--out" {
+            words.next();
+        } else if !word.starts_with("--out=") {
+            kept.push(word);
+        }
+    }
+    kept
+}
+
+/// A wrapper that is not there is found before the bed is made.
+fn check_wrap(words: &[String]) -> anyhow::Result<()> {
+    let Some(program) = words.first() else { return Ok(()) };
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    // One with a slash is where it says, wherever the folders of the PATH are.
+    let is_there = std::env::split_paths(&path).any(|folder| folder.join(program).is_file());
+    anyhow::ensure!(
+        is_there || (program.contains('/') && Path::new(program).is_file()),
+        "--wrap: there is no program \"{program}\" on the PATH; install it, or write its whole path"
+    );
+    Ok(())
+}
+
 fn order(plan: Plan) -> Order {
     let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    let words = without_out(words);
     Order {
         plan,
         command: iter::once("wireproof".to_owned()).chain(words).collect(),
@@ -146,7 +200,7 @@ fn order(plan: Plan) -> Order {
 }
 
 /// Root, or root in a user namespace of our own: enough for a lab bed.
-fn obtain_privilege(bed: &BedRef, common: &Common, lang: Lang) -> anyhow::Result<Privilege> {
+pub(super) fn obtain_privilege(bed: &BedRef, common: &Common) -> anyhow::Result<Privilege> {
     let privilege = privilege::current();
     if privilege != Privilege::User {
         return Ok(privilege);
@@ -160,7 +214,7 @@ fn obtain_privilege(bed: &BedRef, common: &Common, lang: Lang) -> anyhow::Result
          kernel.apparmor_restrict_unprivileged_userns)",
     )?;
     if !common.quiet {
-        say(&Notice::Unprivileged.text(lang));
+        say(&Notice::Unprivileged.text(language(common)));
     }
     Ok(Privilege::UserNamespace)
 }
@@ -189,32 +243,21 @@ fn watch_signals(lang: Lang) -> anyhow::Result<Arc<AtomicBool>> {
     Ok(interrupt)
 }
 
-/// Says what would be done.
-fn dry_run(plan: &Plan, options: &Measure, common: &Common) -> anyhow::Result<Exit> {
-    let steps = plan.steps();
-    let seconds: f64 = steps.iter().map(|step| estimate(&step.spec)).sum();
-    let planned = bed::planned(&options.bed, options.mtu).map_err(words_or_bed)?;
-    let changes = planned.as_ref().map(|planned| planned.changes.clone()).unwrap_or_default();
-    if let Some(planned) = &planned {
-        run::check(plan, &planned.bed).map_err(|misfit| Words(misfit.to_string()))?;
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_that_repeats_a_run_does_not_say_where_its_report_went() {
+        let words = ["verify", "--out", "there", "--out=here", "--set", "repeats=6"].map(str::to_owned);
+        assert_eq!(without_out(words.into_iter()), ["verify", "--set", "repeats=6"]);
     }
-    if common.json {
-        let steps: Vec<_> = steps.iter().map(|step| &step.spec).collect();
-        print_json(&serde_json::json!({ "plan": plan, "steps": steps, "changes": changes, "seconds": seconds }))?;
-        return Ok(Exit::Done);
+
+    #[test]
+    fn a_wrapper_is_looked_for_where_a_shell_would() {
+        let found =
+            |words: &[&str]| check_wrap(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>()).is_ok();
+        assert!(found(&[]) && found(&["sh", "-c"]) && found(&["/bin/sh"]));
+        assert!(!found(&["no-such-wrapper"]) && !found(&["/bin/no-such-wrapper"]) && !found(&["/bin"]));
     }
-    let set_up = match changes.as_slice() {
-        [] => format!("Nothing is set up: bed \"{}\" has to stand already.\n", options.bed),
-        changes => {
-            let changes: String = changes.iter().map(|change| format!("  {change}\n")).collect();
-            format!("Set up on this machine, and undone at the end:\n{changes}")
-        }
-    };
-    let lines = |lines: &mut dyn Iterator<Item = String>| lines.map(|line| format!("  {line}\n")).collect::<String>();
-    print(&format!(
-        "{}Steps:\n{}About {seconds:.0} s.\n",
-        set_up,
-        lines(&mut steps.iter().map(|step| format!("repeat {}: {}", step.repeat, step.spec))),
-    ))?;
-    Ok(Exit::Done)
 }

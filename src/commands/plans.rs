@@ -7,11 +7,14 @@ use model::Plan;
 use crate::{cli::Measure, exit::Words, references};
 
 /// Plans that come with the program.
-const BUILT_IN: [(&str, &str); 4] = [
+const BUILT_IN: [(&str, &str); 7] = [
     ("quick", include_str!("../../plans/quick.toml")),
     ("latency", include_str!("../../plans/latency.toml")),
     ("goodput", include_str!("../../plans/goodput.toml")),
     ("path", include_str!("../../plans/path.toml")),
+    ("certify", include_str!("../../plans/certify.toml")),
+    ("loopback", include_str!("../../plans/loopback.toml")),
+    ("soak", include_str!("../../plans/soak.toml")),
 ];
 
 /// Reads a plan by name or path and changes it by these sets, and then by those given as `--set`.
@@ -65,7 +68,10 @@ mod tests {
         for (name, toml) in BUILT_IN {
             let plan = Plan::parse(toml, &[]).unwrap_or_else(|error| panic!("{name}: {error}"));
             assert_eq!(plan.name, name);
-            assert!(plan.limits.is_empty(), "{name} sets no limits");
+            assert_eq!(unknown_reference(&plan), None, "{name}");
+            let decides = plan.repeats.get() >= 6;
+            assert!(plan.limits.is_empty() || decides, "{name}: its limits cannot be decided");
+            assert!(toml.starts_with("# "), "{name} says what it is for");
         }
     }
 
@@ -74,5 +80,22 @@ mod tests {
         let plan = Plan::parse(BUILT_IN[0].1, &[]).unwrap();
         let seconds: f64 = plan.steps().iter().map(|step| run::estimate(&step.spec)).sum();
         assert!(seconds < 50.0, "{seconds} s");
+    }
+
+    fn hours(name: &str, sets: &[&str]) -> f64 {
+        let toml = BUILT_IN.iter().find(|(known, _)| *known == name).unwrap().1;
+        let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
+        let plan = Plan::parse(toml, &sets).unwrap();
+        plan.steps().iter().map(|step| run::estimate(&step.spec)).sum::<f64>() / 3600.0
+    }
+
+    #[test]
+    fn long_plans_take_as_long_as_they_say_and_can_be_scaled_down() {
+        assert!((6.2..6.5).contains(&hours("certify", &[])), "{}", hours("certify", &[]));
+        assert!((0.1..0.13).contains(&hours("loopback", &[])), "{}", hours("loopback", &[]));
+        assert!((2.0..2.1).contains(&hours("soak", &[])), "{}", hours("soak", &[]));
+        let tried_out = ["repeats=1", "latency.count=1000", "goodput.duration=1 s"];
+        assert!(hours("certify", &tried_out) < 20.0 / 3600.0);
+        assert!((0.4..0.6).contains(&hours("certify", &["goodput.4.duration=100 s"])));
     }
 }

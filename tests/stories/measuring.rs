@@ -95,11 +95,40 @@ fn a_dry_run_says_what_would_happen_and_does_nothing() {
     let before = Snapshot::take();
     let dry = desk.run(&["verify", "--dry-run"]);
     assert_eq!(dry.status, 0, "{}", dry.err);
-    for words in ["veth pair", "latency UDP IPv4 spin 64 B", "repeat 3", "About"] {
+    for words in ["veth pair", "latency UDP IPv4 spin 64 B", "3 × ", "about"] {
         assert!(dry.out.contains(words), "{words}: {}", dry.out);
     }
+    let words = ["goodput", "--mtus", "1500,9000", "--dry-run", "--lang", "ja"];
+    let japanese = desk.run(&words);
+    assert!(
+        japanese.out.contains("wp<id>-b/lab-b MTU 9000") && japanese.out.contains("元へ戻します"),
+        "{}",
+        japanese.out
+    );
+    let json = desk.run(&[&words[..4], &["--json"]].concat()).json();
+    assert_eq!((&json["steps"][1]["times"], json["seconds"].as_f64().unwrap() > 60.0), (&3.into(), true), "{json}");
+    assert_eq!(json["changes_for_trials"].as_array().unwrap().len(), 4);
     assert!(!desk.path("runs.db").exists());
     before.assert_same();
+}
+
+#[test]
+fn long_plans_can_be_tried_out_in_seconds() {
+    let desk = Desk::new();
+    let certify = ["latency.count=1000", "goodput.duration=1 s"];
+    let soak = ["latency.duration=1 s", "goodput.duration=1 s"];
+    for (plan, sets, trials) in
+        [("certify", certify.as_slice(), 1 + 16 + 4), ("loopback", &certify[1..], 2 * 6), ("soak", soak.as_slice(), 3)]
+    {
+        let sets: Vec<&str> = sets.iter().chain(&["repeats=1"]).flat_map(|set| ["--set", *set]).collect();
+        let verify = desk.run(&[&["verify", plan, "--json", "--quiet"], sets.as_slice()].concat());
+        // One trial of each decides nothing.
+        assert_eq!(verify.status, 4, "{plan}: {}", verify.err);
+        let document = verify.json();
+        assert_schema(&desk, &document);
+        assert_eq!(document["trials"].as_array().unwrap().len(), trials, "{plan}");
+        assert!(document["limits"].as_array().unwrap().len() >= 2, "{plan}");
+    }
 }
 
 fn assert_schema(desk: &Desk, document: &Value) {

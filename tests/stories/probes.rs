@@ -193,5 +193,5 @@ fn a_wrapper_runs_the_measuring_processes() {
         started.lines().filter(|line| line.starts_with("nice -n 1 ") && line.ends_with("agent --stdio")).count(),
         2
     );
-    desk.run(&[words.as_slice(), &["--wrap", "no-such-wrapper"]].concat()).fails(1, &["no-such-wrapper"]);
+    desk.run(&[words.as_slice(), &["--wrap", "no-such-wrapper"]].concat()).fails(1, &["--wrap", "no-such-wrapper"]);
 }

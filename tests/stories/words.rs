@@ -25,6 +25,9 @@ fn help_names_every_command_a_user_needs() {
     for command in words.split(' ') {
         assert!(help.contains(&format!("\n  {command} ")), "{command}: {help}");
     }
+    let path = desk.run(&["path", "--help"]).out;
+    assert!(path.contains("--mtus") && !path.contains("--streams") && !path.contains("--count"), "{path}");
+    assert!(help.contains("\n  resume "), "{help}");
     assert!(!help.contains("agent"), "what users do not start is not shown: {help}");
 }
 

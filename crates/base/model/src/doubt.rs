@@ -134,6 +134,13 @@ pub enum Doubt {
         /// What differs, like `eth0 mtu: 1500, then 9000`.
         what: String,
     },
+    /// The run was gone on with by another build of the program.
+    OtherBuild {
+        /// Version and build that began it.
+        first: String,
+        /// Version and build that went on.
+        then: String,
+    },
     /// The run was interrupted before all trials were done.
     Interrupted,
     /// The run could not go on.

@@ -40,12 +40,37 @@ pub struct Run {
     pub after: Option<Environment>,
     /// What makes all of the run's figures less trustworthy.
     pub doubts: Vec<Doubt>,
+    /// Each time that it was gone on with after it had been cut off; empty for a run made in one go.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub resumed: Vec<Resumption>,
     /// What the tester does alone, over the loopback of the near end, with each load that it sets the pace of: what is
     /// measured between the ends cannot be credited or blamed beyond that.
     #[serde(default)]
     pub self_tests: Vec<Trial>,
     /// Each finished measurement, in order.
     pub trials: Vec<Trial>,
+}
+
+/// One time that a run was gone on with.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Resumption {
+    /// When (RFC 3339).
+    pub at: String,
+    /// Whole trials that there were.
+    pub kept: u32,
+    /// Version and build of the program that went on.
+    pub wireproof: String,
+    /// The machines then, with the bed as it was made again.
+    pub before: Environment,
+}
+
+impl Run {
+    /// What changed on the machines while it was measured, in words: since it began, or since it was gone on with. Empty
+    /// where nothing did, or where it is not known.
+    pub fn changes(&self) -> Vec<String> {
+        let before = self.resumed.last().map_or(&self.before, |resumed| &resumed.before);
+        self.after.as_ref().map_or(Vec::new(), |after| before.differences(after))
+    }
 }
 
 impl fmt::Display for RunId {

@@ -118,9 +118,8 @@ impl Session {
             self.machine.ask(Request::OpenLedger { owner: random_id() }, REQUEST)?;
             self.ledger_open = true;
         }
-        for end in &self.bed.endpoints {
-            let (namespace, interface) = (end.namespace.clone(), end.interface.clone());
-            self.machine.ask(Request::Apply { change: Change::Mtu { namespace, interface, mtu } }, REQUEST)?;
+        for change in mtu_changes(&self.bed, mtu) {
+            self.machine.ask(Request::Apply { change }, REQUEST)?;
             self.mtu_changes += 1;
         }
         Ok(())
@@ -190,18 +189,40 @@ pub fn survey(program: &Path) -> Result<Survey, BedError> {
 pub struct Planned {
     /// Its ends, not pinned yet.
     pub bed: Bed,
-    /// What would be set up, in words.
-    pub changes: Vec<String>,
+    /// What would be set up, in words; empty for a bed that stands.
+    pub set_up: Vec<String>,
 }
 
-/// What would be set up for this bed; `None` for one that stands already.
-pub fn planned(bed: &BedRef, mtu: Option<Mtu>) -> Result<Option<Planned>, BedError> {
-    if *bed != BedRef::Lab {
-        return Ok(None);
+/// What would be set up for this bed. Nothing is: a bed that stands is only looked up.
+pub fn planned(bed: &BedRef, mtu: Option<Mtu>, program: &Path) -> Result<Planned, BedError> {
+    match bed {
+        BedRef::Lab => {
+            let lab = Lab { id: "<id>".to_owned(), mtu: lab_mtu(mtu)?, ipv6: true, cores: Default::default() };
+            let set_up = lab.changes().iter().map(ToString::to_string).collect();
+            Ok(Planned { bed: lab.bed("lab", Privilege::Root), set_up })
+        }
+        BedRef::Named(name) => {
+            let bed = kept::find(&mut machine_agent(program)?, name)?;
+            check_mtu(&bed, mtu)?;
+            Ok(Planned { bed, set_up: Vec::new() })
+        }
     }
-    let lab = Lab { id: "<id>".to_owned(), mtu: lab_mtu(mtu)?, ipv6: true, cores: Default::default() };
-    let changes = lab.changes().iter().map(ToString::to_string).collect();
-    Ok(Some(Planned { bed: lab.bed("lab", Privilege::Root), changes }))
+}
+
+/// What sets both ends of a bed to this MTU.
+fn mtu_changes(bed: &Bed, mtu: Mtu) -> impl Iterator<Item = Change> {
+    bed.endpoints.iter().map(move |end| Change::Mtu {
+        namespace: end.namespace.clone(),
+        interface: end.interface.clone(),
+        mtu,
+    })
+}
+
+impl Planned {
+    /// What would be changed for trials that have these MTUs, in words.
+    pub fn for_mtus(&self, mtus: &[Mtu]) -> Vec<String> {
+        mtus.iter().flat_map(|mtu| mtu_changes(&self.bed, *mtu)).map(|change| change.to_string()).collect()
+    }
 }
 
 pub(crate) fn machine_agent(program: &Path) -> Result<AgentLink, BedError> {
@@ -274,16 +295,21 @@ fn apply(machine: &mut AgentLink, change: Change) -> Result<(), BedError> {
 
 fn take_standing(machine: &mut AgentLink, name: &str, wanted: &Wanted) -> Result<Bed, BedError> {
     let mut bed = kept::find(machine, name)?;
-    if let (Some(asked), Some(end)) = (wanted.mtu, bed.endpoints.first())
-        && end.mtu != asked
-    {
-        return Err(BedError::OtherMtu { bed: name.to_owned(), has: end.mtu.0, asked: asked.0 });
-    }
+    check_mtu(&bed, wanted.mtu)?;
     let cores = choose_cores(wanted, &lab_state(machine)?)?;
     for (endpoint, cores) in bed.endpoints.iter_mut().zip(cores) {
         (endpoint.cpus, endpoint.cpus_why) = (cores.cpus, cores.why);
     }
     Ok(bed)
+}
+
+fn check_mtu(bed: &Bed, asked: Option<Mtu>) -> Result<(), BedError> {
+    match (asked, bed.endpoints.first()) {
+        (Some(asked), Some(end)) if end.mtu != asked => {
+            Err(BedError::OtherMtu { bed: bed.name.clone(), has: end.mtu.0, asked: asked.0 })
+        }
+        _ => Ok(()),
+    }
 }
 
 fn choose_cores(wanted: &Wanted, state: &LabState) -> Result<[Chosen; 2], BedError> {

@@ -16,6 +16,7 @@ use crate::{
     fit::{Misfit, check},
     follower::Follower,
     measure::{NoResult, measure},
+    resume::taken_up,
     trial::{Heading, OTHER_LOAD, assemble, path_not_proven},
 };
 
@@ -93,9 +94,47 @@ pub fn conduct(
 ) -> Result<(Run, Ending), RunError> {
     check(&order.plan, &session.bed)?;
     let before = session.environment(now())?;
-    let mut run = begin(order, session.bed.clone(), before);
-    run.doubts.extend(other_load(&session.load()?));
-    self_tests(&mut run, session, interrupt);
+    carry_out(begin(order, session.bed.clone(), before), session, observer, interrupt)
+}
+
+/// Goes on with a run that was cut off: what is missing is measured on the bed, by this version and build of the program. An
+/// error means that nothing more was measured.
+pub fn resume(
+    run: Run,
+    wireproof: String,
+    session: &mut Session,
+    observer: &mut dyn Observer,
+    interrupt: &AtomicBool,
+) -> Result<(Run, Ending), RunError> {
+    check(&run.plan, &session.bed)?;
+    let environment = session.environment(now())?;
+    carry_out(taken_up(run, session.bed.clone(), environment, wireproof), session, observer, interrupt)
+}
+
+/// Steps of the plan that have no whole trial yet.
+pub fn missing_steps(run: &Run) -> Vec<Step> {
+    numbered(run).filter(|(number, _)| !is_done(run, *number)).map(|(_, step)| step).collect()
+}
+
+/// Each step with the number of its trial.
+fn numbered(run: &Run) -> impl Iterator<Item = (u32, Step)> {
+    (1..).zip(run.plan.steps())
+}
+
+fn is_done(run: &Run, number: u32) -> bool {
+    run.trials.iter().any(|trial| trial.number == number && trial.is_whole())
+}
+
+fn carry_out(
+    mut run: Run,
+    session: &mut Session,
+    observer: &mut dyn Observer,
+    interrupt: &AtomicBool,
+) -> Result<(Run, Ending), RunError> {
+    add_other_load(&mut run, &session.load()?);
+    if run.self_tests.is_empty() {
+        self_tests(&mut run, session, interrupt);
+    }
     observer.began(&run);
     let ending = go_through(&mut run, session, observer, interrupt);
     finish(&mut run, session, &ending);
@@ -125,18 +164,23 @@ fn begin(order: Order, bed: Bed, before: Environment) -> Run {
         before,
         after: None,
         doubts,
+        resumed: Vec::new(),
         self_tests: Vec::new(),
         trials: Vec::new(),
     }
 }
 
 fn go_through(run: &mut Run, session: &mut Session, observer: &mut dyn Observer, interrupt: &AtomicBool) -> Ending {
-    let steps = run.plan.steps();
-    for (number, step) in steps.iter().enumerate() {
-        observer.step(step, number, steps.len());
-        let (trial, ending) = trial(run, step, session, observer, interrupt);
+    let steps: Vec<(u32, Step)> = numbered(run).collect();
+    for (number, step) in &steps {
+        if is_done(run, *number) {
+            continue;
+        }
+        observer.step(step, *number as usize - 1, steps.len());
+        let (trial, ending) = trial(run, step, *number, session, observer, interrupt);
         if let Some(trial) = trial {
             observer.trial(&run.id, &trial);
+            run.trials.retain(|known| known.number != *number);
             run.trials.push(trial);
         }
         if let Some(ending) = ending {
@@ -150,6 +194,7 @@ fn go_through(run: &mut Run, session: &mut Session, observer: &mut dyn Observer,
 fn trial(
     run: &Run,
     step: &Step,
+    number: u32,
     session: &mut Session,
     observer: &mut dyn Observer,
     interrupt: &AtomicBool,
@@ -157,7 +202,7 @@ fn trial(
     if let Err(error) = session.set_mtu(step.spec.mtu()) {
         return (None, Some(Ending::Failed(error.into())));
     }
-    let heading = Heading { number: run.trials.len() as u32 + 1, started: now() };
+    let heading = Heading { number, started: now() };
     let mut follower = Follower::new(run, step, heading, observer);
     let outcomes = measure(&step.spec, &run.bed, session.ports(), &mut follower, interrupt);
     let failed = |error| Some(Ending::Failed(error));
@@ -188,23 +233,23 @@ fn finish(run: &mut Run, session: &mut Session, ending: &Ending) {
     }
     // After a failure an agent may be gone; the run is then partial, and its environment after it unknown.
     if let Ok(load) = session.load() {
-        for doubt in other_load(&load) {
-            if !run.doubts.iter().any(|known| is_same_core(known, &doubt)) {
-                run.doubts.push(doubt);
-            }
-        }
+        add_other_load(run, &load);
     }
     if let Ok(after) = session.environment(now()) {
-        let changes = run.before.differences(&after);
-        run.doubts.extend(changes.into_iter().map(|what| Doubt::EnvironmentChanged { what }));
         run.after = Some(after);
+        let changes = run.changes().into_iter().map(|what| Doubt::EnvironmentChanged { what });
+        run.doubts.extend(changes.collect::<Vec<_>>());
     }
 }
 
 /// Our own agents take next to nothing while nothing is measured.
-fn other_load(cores: &[CoreUse]) -> Vec<Doubt> {
-    let busy = cores.iter().filter(|core| core.busy > OTHER_LOAD);
-    busy.map(|core| Doubt::OtherLoad { cpu: core.cpu, percent: core.busy }).collect()
+fn add_other_load(run: &mut Run, cores: &[CoreUse]) {
+    for core in cores.iter().filter(|core| core.busy > OTHER_LOAD) {
+        let doubt = Doubt::OtherLoad { cpu: core.cpu, percent: core.busy };
+        if !run.doubts.iter().any(|known| is_same_core(known, &doubt)) {
+            run.doubts.push(doubt);
+        }
+    }
 }
 
 fn is_same_core(a: &Doubt, b: &Doubt) -> bool {

@@ -33,8 +33,11 @@ impl<'a> Follower<'a> {
         }
     }
 
+    /// What is worth keeping if all ends now: an earlier try that got further is not given up for it.
     pub(crate) fn unfinished(&self) -> Option<Trial> {
-        unfinished(&self.heading, self.step, &self.run.bed, &self.told)
+        let trial = unfinished(&self.heading, self.step, &self.run.bed, &self.told)?;
+        let before = self.run.trials.iter().find(|known| known.number == trial.number);
+        before.is_none_or(|before| trial.replaces(before)).then_some(trial)
     }
 }
 

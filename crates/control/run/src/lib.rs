@@ -9,8 +9,10 @@ mod estimate;
 mod fit;
 mod follower;
 mod measure;
+mod resume;
 mod trial;
 
-pub use conduct::{Ending, Observer, Order, RunError, conduct};
+pub use conduct::{Ending, Observer, Order, RunError, conduct, missing_steps, resume};
 pub use estimate::estimate;
 pub use fit::{Misfit, check};
+pub use resume::{CannotResume, check_resumable};

@@ -47,6 +47,7 @@ pub fn advice(doubt: &Doubt, lang: Lang) -> String {
             t.with("doubt-small-buffer", &[("endpoint", endpoint), ("asked", asked), ("granted", granted)])
         }
         Doubt::Unfinished { seconds } => t.with("doubt-unfinished", &[("seconds", seconds)]),
+        Doubt::OtherBuild { first, then } => t.with("doubt-other-build", &[("first", first), ("then", then)]),
         Doubt::Failed { what } => t.with("doubt-failed", &[("what", what)]),
     }
 }
@@ -163,6 +164,7 @@ mod tests {
             Doubt::Unfinished { seconds: 2 },
             Doubt::OtherLoad { cpu: 1, percent: 30.0 },
             Doubt::DataEndedEarly,
+            Doubt::OtherBuild { first: "1".to_owned(), then: "2".to_owned() },
         ] {
             let both = [Lang::En, Lang::Ja].map(|lang| advice(&doubt, lang));
             assert!(both[0] != both[1] && both.iter().all(|text| !text.contains('⟦')), "{both:?}");

@@ -15,6 +15,7 @@ mod limited;
 mod material;
 mod notice;
 mod page;
+mod preview;
 mod redact;
 mod show;
 mod summary;
@@ -24,7 +25,7 @@ pub use comparison::comparison;
 pub use document::{
     BothWays, ComparisonDocument, ComparisonSchemaName, CountersEntry, Document, DoubtEntry, Environments, Figures,
     FlowEntry, FlowFigures, GoodputBps, GoodputFigures, LatencyFigures, LimitedByEntry, LossEntry, PathFigures,
-    RunEntry, SchemaName, Stack, TrialEntry, comparison_schema, schema,
+    ResumedEntry, RunEntry, SchemaName, Stack, TrialEntry, comparison_schema, schema,
 };
 pub use doubts::advice;
 pub use forms::{comparison_html, csv, html, markdown};
@@ -32,5 +33,6 @@ pub use lack::{Lack, lack_labels};
 pub use lang::{Lang, LangError};
 pub use material::Material;
 pub use notice::Notice;
+pub use preview::{Preview, PreviewItem, preview};
 pub use redact::redacted;
 pub use summary::summary;

@@ -13,6 +13,8 @@ const ENGLISH: &[&str] = &[
     include_str!("../texts/en/figures.ftl"),
     include_str!("../texts/en/page.ftl"),
     include_str!("../texts/en/references.ftl"),
+    include_str!("../texts/en/preview.ftl"),
+    include_str!("../texts/en/resumed.ftl"),
     include_str!("../texts/en/report.ftl"),
 ];
 const JAPANESE: &[&str] = &[
@@ -20,6 +22,8 @@ const JAPANESE: &[&str] = &[
     include_str!("../texts/ja/figures.ftl"),
     include_str!("../texts/ja/page.ftl"),
     include_str!("../texts/ja/references.ftl"),
+    include_str!("../texts/ja/preview.ftl"),
+    include_str!("../texts/ja/resumed.ftl"),
     include_str!("../texts/ja/report.ftl"),
 ];
 

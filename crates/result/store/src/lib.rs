@@ -82,12 +82,21 @@ impl Store {
         Ok(())
     }
 
+    /// Keeps that a run is gone on with: it has no end again, and is partial until all is there.
+    pub fn resume(&mut self, run: &Run) -> Result<(), StoreError> {
+        self.update(run, "store that the run goes on")
+    }
+
     /// Keeps what is known at the end of a run: when that was, what the machine was then, doubts, what is missing. Its
     /// trials are stored already.
     pub fn finish(&mut self, run: &Run) -> Result<(), StoreError> {
+        self.update(run, "store the end of the run")
+    }
+
+    fn update(&mut self, run: &Run, tried: &'static str) -> Result<(), StoreError> {
         let update = "UPDATE run SET finished = ?2, partial = ?3, body = ?4 WHERE id = ?1";
         let row = params![run.id.0, run.finished, is_partial(run), body(run)];
-        let changed = self.connection.execute(update, row).map_err(|e| self.error("store the end of the run", e))?;
+        let changed = self.connection.execute(update, row).map_err(|e| self.error(tried, e))?;
         if changed == 0 { Err(self.no_such_run(&run.id)) } else { Ok(()) }
     }
 

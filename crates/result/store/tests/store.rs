@@ -5,7 +5,7 @@ mod fixture;
 use std::{path::PathBuf, thread};
 
 use fixture::{run, trial};
-use model::{Doubt, Environment, Run, RunId, Trial};
+use model::{Doubt, Environment, Run, RunId, Trial, run::Resumption};
 use tempfile::TempDir;
 use wireproof_store::{Store, StoreError};
 
@@ -68,6 +68,27 @@ fn an_interrupted_run_that_was_finished_in_order_stays_partial() {
     run.partial = true;
     store.finish(&run).unwrap();
     assert!(store.last().unwrap().partial && store.runs().unwrap()[0].partial);
+}
+
+#[test]
+fn a_run_that_is_gone_on_with_is_partial_until_its_end() {
+    let (_folder, path) = place();
+    let mut store = Store::open(&path).unwrap();
+    let mut run = begin(&mut store, "20261121-101500-3fa9", 1);
+    (run.finished, run.partial) = (Some("2026-11-21T10:15:10Z".into()), true);
+    store.finish(&run).unwrap();
+    let at = "2026-11-21T11:00:00Z".to_owned();
+    run.resumed.push(Resumption { at, kept: 1, wireproof: "wireproof 0.1.0".into(), before: Environment::default() });
+    run.finished = None;
+    store.resume(&run).unwrap();
+    let line = &store.runs().unwrap()[0];
+    assert_eq!((line.partial, &line.finished), (true, &None));
+    assert_eq!(store.load(&run.id).unwrap().resumed, run.resumed);
+    store.keep_trial(&run.id, &trial(2)).unwrap();
+    (run.finished, run.partial) = (Some("2026-11-21T11:00:10Z".into()), false);
+    store.finish(&run).unwrap();
+    run.trials.push(trial(2));
+    assert_eq!(store.last().unwrap(), run);
 }
 
 #[test]

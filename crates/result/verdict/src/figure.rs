@@ -11,7 +11,7 @@ pub(crate) struct Range {
     pub(crate) high: f64,
 }
 
-/// The trial's figure in the metric's base unit (nanoseconds, bit/s or bytes); `None` where the trial has no such figure or
+/// The trial's figure in the metric's base unit (nanoseconds, bit/s, bytes or a share of 1); `None` where the trial has no such figure or
 /// its sample does not support it.
 pub(crate) fn value(metric: Metric, trial: &Trial) -> Option<f64> {
     match &trial.measured {
@@ -26,17 +26,36 @@ pub(crate) fn value(metric: Metric, trial: &Trial) -> Option<f64> {
                 Metric::RttP999 => rtt.p999,
                 Metric::RttMax => rtt.max,
                 Metric::GoodputMean | Metric::GoodputMin | Metric::GoodputMax | Metric::PathMtu => None,
+                Metric::Loss => return loss(trial),
             };
             nanos.map(|nanos| nanos as f64)
         }
         Measured::Goodput { result, .. } => match metric {
             Metric::GoodputMean => slowest(result.flows.iter().map(|flow| flow.received.mean_bps())),
             Metric::GoodputMin => slowest(result.flows.iter().flat_map(|flow| flow.received.intervals_bps.clone())),
+            Metric::Loss => loss(trial),
             Metric::GoodputMax => slowest(result.flows.iter().filter_map(fastest_second)),
             _ => None,
         },
         Measured::Path { result, .. } => (metric == Metric::PathMtu).then(|| both_ways(result)),
     }
+}
+
+/// Of all that was sent, the share that did not come, or came after the timeout; `None` over TCP, where nothing was sent, and
+/// where it is not known.
+pub(crate) fn loss(trial: &Trial) -> Option<f64> {
+    let (lost, sent) = match &trial.measured {
+        Measured::Latency { result, .. } => (result.lost? + result.late, result.sent),
+        Measured::Goodput { result, .. } => lost_datagrams(&result.flows)?,
+        Measured::Path { .. } => return None,
+    };
+    (sent > 0).then(|| lost as f64 / sent as f64)
+}
+
+/// Both ways together.
+fn lost_datagrams(flows: &[Flow]) -> Option<(u64, u64)> {
+    let counts = |flow: &Flow| Some((flow.lost()?, flow.sent.datagrams.as_ref()?.sent));
+    flows.iter().map(counts).try_fold((0, 0), |(lost, sent), flow| flow.map(|(l, s)| (lost + l, sent + s)))
 }
 
 fn fastest_second(flow: &Flow) -> Option<f64> {
@@ -81,7 +100,7 @@ fn at_least(metric: Metric, spec: &LatencySpec, result: &LatencyResult) -> Optio
         Metric::RttP90 => supports(900),
         Metric::RttP99 => supports(990),
         Metric::RttP999 => supports(999),
-        Metric::GoodputMean | Metric::GoodputMin | Metric::GoodputMax | Metric::PathMtu => None,
+        Metric::GoodputMean | Metric::GoodputMin | Metric::GoodputMax | Metric::PathMtu | Metric::Loss => None,
     }
 }
 

@@ -128,6 +128,7 @@ fn selected(limit: &Limit) -> String {
         Quantity::Time => "latency",
         Quantity::Rate => "goodput",
         Quantity::Size => "path",
+        Quantity::Share => "loss",
     };
     let selectors = [
         limit.protocol.map(|protocol| protocol.to_string()),

@@ -37,6 +37,8 @@ pub enum Metric {
     GoodputMax,
     /// The largest packet that passes both ways, in bytes.
     PathMtu,
+    /// Of all messages or datagrams sent, the share that did not come; a reply after the timeout did not.
+    Loss,
 }
 
 /// What kind of quantity a figure is.
@@ -48,6 +50,8 @@ pub enum Quantity {
     Rate,
     /// Bytes.
     Size,
+    /// A part of 1.
+    Share,
 }
 
 /// One bound on one figure, for all trials that the selectors match.
@@ -56,7 +60,7 @@ pub enum Quantity {
 pub struct Limit {
     /// The figure.
     pub metric: Metric,
-    /// The figure must not be above this ("30 us").
+    /// The figure must not be above this ("30 us", "0.001 %").
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_most: Option<String>,
     /// The figure must not be below this ("9.4 Gbit/s").
@@ -94,7 +98,7 @@ pub struct Limit {
     pub mtu: Option<Mtu>,
 }
 
-/// Which side of a bound is good, with the bound in the metric's base unit (nanoseconds, bit/s or bytes).
+/// Which side of a bound is good, with the bound in the metric's base unit (nanoseconds, bit/s, bytes, or a share of 1).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Bound {
@@ -127,6 +131,7 @@ impl Metric {
         match self {
             Self::GoodputMean | Self::GoodputMin | Self::GoodputMax => Quantity::Rate,
             Self::PathMtu => Quantity::Size,
+            Self::Loss => Quantity::Share,
             _ => Quantity::Time,
         }
     }
@@ -135,7 +140,7 @@ impl Metric {
     pub fn no_worse_than(self, value: f64, within: Percent) -> Bound {
         let share = within.0 / 100.0;
         match self.quantity() {
-            Quantity::Time => Bound::AtMost(value * (1.0 + share)),
+            Quantity::Time | Quantity::Share => Bound::AtMost(value * (1.0 + share)),
             Quantity::Rate | Quantity::Size => Bound::AtLeast(value * (1.0 - share)),
         }
     }
@@ -148,6 +153,7 @@ impl Metric {
                 .parse::<u32>()
                 .map(f64::from)
                 .map_err(|_| format!("\"{text}\" is not a number of bytes, like \"9000\"")),
+            Quantity::Share => text.parse::<Percent>().map(|percent| percent.0 / 100.0).map_err(|e| e.to_string()),
         }
     }
 }
@@ -166,6 +172,7 @@ impl fmt::Display for Metric {
             Self::GoodputMin => "goodput_min",
             Self::GoodputMax => "goodput_max",
             Self::PathMtu => "path_mtu",
+            Self::Loss => "loss",
         })
     }
 }
@@ -183,8 +190,8 @@ impl Limit {
     }
 
     fn from_reference<'a>(&self, id: &'a str) -> Result<Criterion<'a>, String> {
-        if self.metric.quantity() == Quantity::Size {
-            return Err(format!("no reference has a {}; write at_least", self.metric));
+        if matches!(self.metric.quantity(), Quantity::Size | Quantity::Share) {
+            return Err(format!("no reference has a {}; write at_least or at_most", self.metric));
         }
         match self.within {
             None => Err(format!("within is missing: how much worse than \"{id}\" it may be, like \"20 %\"")),
@@ -198,7 +205,7 @@ impl Limit {
         let quantity = self.metric.quantity();
         match spec {
             ProbeSpec::Latency(spec) => {
-                quantity == Quantity::Time
+                matches!(quantity, Quantity::Time | Quantity::Share)
                     && (self.streams, self.direction, self.mtu) == (None, None, None)
                     && fits(self.protocol, spec.protocol)
                     && fits(self.ip, spec.ip)
@@ -207,7 +214,8 @@ impl Limit {
                     && fits(self.under_load, spec.rate.is_some())
             }
             ProbeSpec::Goodput(spec) => {
-                quantity == Quantity::Rate
+                // TCP delivers all or fails.
+                (quantity == Quantity::Rate || (quantity == Quantity::Share && spec.protocol == Protocol::Udp))
                     && (self.mode, self.frame_size, self.under_load) == (None, None, None)
                     && fits(self.protocol, spec.protocol)
                     && fits(self.ip, spec.ip)

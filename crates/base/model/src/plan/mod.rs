@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub use items::{GoodputItem, LatencyItem, PathItem};
 pub use limit::{Bound, Criterion, Limit, Metric, Quantity};
 
-use self::set::apply_set;
+use self::set::apply_sets;
 use crate::{
     probe::{PathSpec, ProbeSpec},
     units::Nanos,
@@ -81,15 +81,13 @@ fn one() -> NonZeroU32 {
 
 impl Plan {
     /// Reads a plan from TOML, with `--set` overrides (`KEY=VALUE`, like `repeats=6` or `latency.count=100`; a key in
-    /// a list of tables changes all of them).
+    /// a list of tables changes all of them, `goodput.2.duration=5 s` the second one).
     pub fn parse(toml: &str, sets: &[String]) -> Result<Self, PlanError> {
         let plan: Self = if sets.is_empty() {
             toml::from_str(toml).map_err(|e| PlanError::Toml(e.to_string()))?
         } else {
             let mut table: toml::Table = toml::from_str(toml).map_err(|e| PlanError::Toml(e.to_string()))?;
-            for set in sets {
-                apply_set(&mut table, set)?;
-            }
+            apply_sets(&mut table, sets)?;
             table.try_into().map_err(|e: toml::de::Error| PlanError::Set { set: sets.join(" "), why: e.to_string() })?
         };
         plan.check()?;
@@ -252,6 +250,20 @@ duration = "2 s"
         assert_eq!(plan.repeats.get(), 6);
         assert_eq!(plan.latency[0].frame_sizes, [FrameSize(128)]);
         assert_eq!(plan.goodput[0].duration, Nanos::from_secs(3));
+        let timed = PLAN.replace("[64, 1518]", "[64]\nduration = \"1 s\"");
+        let counted = Plan::parse(&timed, &["latency.count=5".to_owned()]).unwrap();
+        assert_eq!(counted.specs()[0].to_string(), "latency UDP IPv4 spin 64 B");
+        assert_eq!((counted.latency[0].count.map(|count| count.get()), counted.latency[0].duration), (Some(5), None));
+        let both = Plan::parse(&timed, &["latency.count=5".to_owned(), "latency.duration=1 s".to_owned()]);
+        assert!(both.unwrap_err().to_string().contains("write only one of them"));
+        let two = format!("{PLAN}[[goodput]]\nprotocol = \"tcp\"\nduration = \"60 s\"");
+        let all = Plan::parse(&two, &["goodput.duration=1 s".to_owned(), "goodput.2.duration=5 s".to_owned()]).unwrap();
+        let durations: Vec<_> = all.goodput.iter().map(|item| item.duration).collect();
+        assert_eq!(durations, [Nanos::from_secs(1), Nanos::from_secs(5)]);
+        for absent in ["goodput.0.streams=2", "goodput.2.streams=2", "path.1.ip=6"] {
+            let error = Plan::parse(PLAN, &[absent.to_owned()]).unwrap_err().to_string();
+            assert!(error.contains("the plan has no [[") && error.contains("counted from 1"), "{error}");
+        }
         let wrong = Plan::parse(PLAN, &["latency.cout=1".to_owned()]).unwrap_err().to_string();
         assert!(wrong.contains("unknown field `cout`"), "{wrong}");
     }
@@ -277,5 +289,15 @@ frame_size = 64
         let matched = plan.specs().iter().map(|spec| plan.limits[0].matches(spec)).collect::<Vec<_>>();
         assert_eq!(matched, [true, false, false]);
         assert_eq!(plan.limits[0].criterion(), Ok(Criterion::Bound(Bound::AtMost(30_000.0))));
+    }
+
+    #[test]
+    fn a_limit_on_loss_speaks_of_all_that_can_lose() {
+        let sections = "[[goodput]]\nprotocol = \"udp\"\nduration = \"1 s\"\n[[limits]]\nmetric = \"loss\"\n";
+        let plan = Plan::parse(&format!("{PLAN}{sections}at_most = \"0.01 %\""), &[]).unwrap();
+        let matched = plan.specs().iter().map(|spec| plan.limits[0].matches(spec)).collect::<Vec<_>>();
+        assert_eq!(matched, [true, true, false, true], "not of TCP");
+        assert_eq!(plan.limits[0].criterion(), Ok(Criterion::Bound(Bound::AtMost(0.0001))));
+        assert!(error(&format!("{PLAN}{sections}at_most = \"0.01\"")).contains("has no unit"));
     }
 }

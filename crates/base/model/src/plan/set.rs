@@ -2,8 +2,29 @@
 
 use super::PlanError;
 
-/// Changes one key, or that key in all items of a section.
-pub(super) fn apply_set(table: &mut toml::Table, set: &str) -> Result<(), PlanError> {
+/// Changes the plan by each of these in turn.
+pub(super) fn apply_sets(table: &mut toml::Table, sets: &[String]) -> Result<(), PlanError> {
+    make_room(table, sets);
+    sets.iter().try_for_each(|set| apply_set(table, set))
+}
+
+/// A latency trial ends by its count or after its duration: who asks for the one means it instead of the plan's other one. To
+/// ask for both stays an error.
+fn make_room(table: &mut toml::Table, sets: &[String]) {
+    let asks = |key: &str| sets.iter().any(|set| set.split_once('=').is_some_and(|(asked, _)| asked.trim() == key));
+    for (asked, other) in [("count", "duration"), ("duration", "count")] {
+        if !asks(&format!("latency.{asked}")) {
+            continue;
+        }
+        let items = table.get_mut("latency").and_then(toml::Value::as_array_mut);
+        for item in items.into_iter().flatten().filter_map(toml::Value::as_table_mut) {
+            item.remove(other);
+        }
+    }
+}
+
+/// Changes one key, that key in all items of a section, or in one of them.
+fn apply_set(table: &mut toml::Table, set: &str) -> Result<(), PlanError> {
     let error = |why: &str| PlanError::Set { set: set.to_owned(), why: why.to_owned() };
     let (key, value) = set.split_once('=').ok_or_else(|| error("write it as KEY=VALUE, for example repeats=6"))?;
     let value = parse_set_value(value.trim());
@@ -21,7 +42,18 @@ pub(super) fn apply_set(table: &mut toml::Table, set: &str) -> Result<(), PlanEr
                 item.insert((*key).to_owned(), value.clone());
             }
         }
-        _ => return Err(error("the key is one word (repeats) or section.word (latency.count)")),
+        [section, number, key] if !key.is_empty() => {
+            let items = table.get_mut(*section).and_then(toml::Value::as_array_mut);
+            let index = number.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+            let item = items.zip(index).and_then(|(items, index)| items.get_mut(index)?.as_table_mut());
+            let why = || format!("the plan has no [[{section}]] number {number}; they are counted from 1");
+            item.ok_or_else(|| error(&why()))?.insert((*key).to_owned(), value);
+        }
+        _ => {
+            let why = "the key is one word (repeats), section.word for all items of a section (latency.count), or \
+                       section.number.word for one of them (goodput.2.duration)";
+            return Err(error(why));
+        }
     }
     Ok(())
 }

@@ -98,7 +98,15 @@ pub struct GoodputSpec {
     pub rate: Option<BitRate>,
 }
 
+/// A transfer that takes no longer is not named by its duration.
+const ORDINARY: Nanos = Nanos::from_secs(10);
+
 impl GoodputSpec {
+    /// Whole seconds that it lasts, where it is long: transfers of a plan may differ in that alone.
+    pub fn long(&self) -> Option<u64> {
+        (self.duration > ORDINARY).then_some(self.duration.0 / 1_000_000_000)
+    }
+
     /// Whether data goes from the first end to the second.
     pub fn sends_forward(&self) -> bool {
         self.direction != Direction::Reverse
@@ -124,6 +132,9 @@ impl fmt::Display for GoodputSpec {
         }
         if let Some(window) = self.window {
             write!(f, " window {window}")?;
+        }
+        if let Some(seconds) = self.long() {
+            write!(f, " {seconds} s")?;
         }
         self.mtu.map_or(Ok(()), |mtu| write!(f, " MTU {}", mtu.0))
     }

@@ -111,6 +111,11 @@ pub enum SoFar {
 }
 
 impl Trial {
+    /// Whether it may take the place of another try of the same measurement: it is whole, or got further.
+    pub fn replaces(&self, other: &Self) -> bool {
+        self.is_whole() || (!other.is_whole() && self.duration_s > other.duration_s)
+    }
+
     /// Whether it came to its end: one that was cut off is no trial of what was asked for.
     pub fn is_whole(&self) -> bool {
         !self.doubts.iter().any(|doubt| matches!(doubt, Doubt::Unfinished { .. }))

@@ -26,8 +26,10 @@ pub(super) fn environment(run: &Run, t: &Texts) -> Block {
 }
 
 fn stability(run: &Run, t: &Texts) -> Vec<Block> {
-    let Some(after) = &run.after else { return vec![Block::Paragraph(t.get("environment-unread").into())] };
-    let differences = run.before.differences(after);
+    if run.after.is_none() {
+        return vec![Block::Paragraph(t.get("environment-unread").into())];
+    }
+    let differences = run.changes();
     if differences.is_empty() {
         return vec![Block::Paragraph(t.get("environment-same").into())];
     }

@@ -2,7 +2,7 @@
 
 use model::{
     Amount, Batch, ClockRelation, FrameSize, GoodputSpec, LatencySpec, PathSpec, ProbeSpec, Protocol, ReceiveWay, Run,
-    SendWay, WaitMode,
+    SendWay, WaitMode, run::Resumption,
 };
 
 use crate::{
@@ -67,10 +67,22 @@ pub(super) fn method(run: &Run, t: &Texts) -> Block {
         let items = list(asked.path.iter().map(|spec| path_item(spec, t)));
         blocks.push(Block::section(t.get("path-heading"), vec![paragraph("method-path"), items]));
     }
+    blocks.extend(resumed(run, t));
     blocks.push(ends(run, t));
     let command = Block::Command(show::command(&run.command));
     blocks.push(Block::section(t.get("method-command-heading"), vec![paragraph("method-command"), command]));
     Block::section(t.get("method-heading"), blocks)
+}
+
+/// When and how often the run was gone on with; `None` for one made in one go.
+fn resumed(run: &Run, t: &Texts) -> Option<Block> {
+    let item = |resumed: &Resumption| {
+        let values: [(&str, &dyn std::fmt::Display); 3] =
+            [("at", &show::time(&resumed.at)), ("kept", &resumed.kept), ("wireproof", &resumed.wireproof)];
+        t.with("method-resumed-item", &values)
+    };
+    let blocks = || vec![Block::Paragraph(t.get("method-resumed").into()), list(run.resumed.iter().map(item))];
+    (!run.resumed.is_empty()).then(|| Block::section(t.get("method-resumed-heading"), blocks()))
 }
 
 fn list(items: impl Iterator<Item = String>) -> Block {

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use model::{
     Bed, CoreUse, Delta, Doubt, EndCounters, Environment, LimitOutcome, LimitedBy, LossAt, Measured, Plan, Run, RunId,
-    Trial, Verdict,
+    Trial, Verdict, run::Resumption,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -74,8 +74,21 @@ pub struct RunEntry {
     pub command: Vec<String>,
     /// Version and build of the program.
     pub wireproof: String,
+    /// Each time that the run was gone on with after it had been cut off.
+    pub resumed: Vec<ResumedEntry>,
     /// What makes all of the run's figures less trustworthy.
     pub doubts: Vec<DoubtEntry>,
+}
+
+/// One time that the run was gone on with.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct ResumedEntry {
+    /// When (RFC 3339).
+    pub at: String,
+    /// Finished trials that were kept.
+    pub kept: u32,
+    /// Version and build of the program that went on.
+    pub wireproof: String,
 }
 
 /// The machines before and after the run.
@@ -200,7 +213,7 @@ impl Document {
             environment: Environments {
                 before: run.before.clone(),
                 after: run.after.clone(),
-                differences: run.after.as_ref().map_or(vec![], |after| run.before.differences(after)),
+                differences: run.changes(),
             },
             limits: outcomes.to_vec(),
             self_tests: run.self_tests.iter().filter_map(|trial| trial_entry(run, trial)).collect(),
@@ -226,8 +239,13 @@ fn run_entry(run: &Run, outcomes: &[LimitOutcome]) -> RunEntry {
         partial: run.partial,
         command: run.command.clone(),
         wireproof: run.wireproof.clone(),
+        resumed: run.resumed.iter().map(resumed_entry).collect(),
         doubts: run.doubts.iter().map(doubt_entry).collect(),
     }
+}
+
+fn resumed_entry(resumed: &Resumption) -> ResumedEntry {
+    ResumedEntry { at: resumed.at.clone(), kept: resumed.kept, wireproof: resumed.wireproof.clone() }
 }
 
 fn doubt_entry(doubt: &Doubt) -> DoubtEntry {

@@ -49,8 +49,14 @@ const OWN_WORDS: &[&str] = &[
     "why",
 ];
 /// The same for keys that mean something else elsewhere, with what they stand in.
-const OWN_WORDS_OF: &[(&str, &str)] =
-    &[("endpoints", "name"), ("interfaces", "name"), ("devices", "name"), ("deltas", "name"), ("stages", "name")];
+const OWN_WORDS_OF: &[(&str, &str)] = &[
+    ("endpoints", "name"),
+    ("interfaces", "name"),
+    ("devices", "name"),
+    ("deltas", "name"),
+    ("stages", "name"),
+    ("resumed", "at"),
+];
 /// Keys whose text is a version, which may look like an address.
 const VERSIONS: &[&str] = &["bios", "driver_version", "firmware_version", "kernel", "microcode", "wireproof"];
 

@@ -41,7 +41,9 @@ pub(crate) fn medians(figure: &FigureComparison) -> ([String; 2], &'static str) 
             (both.map(|it| or_none(it, |bps| format!("{:.2}", bps / size))), unit)
         }
         Some(Quantity::Size) => (both.map(|it| or_none(it, |bytes| format!("{bytes:.0}"))), "B"),
-        None => (both.map(|it| or_none(it, |share| percent(share).trim_end_matches(" %").to_owned())), "%"),
+        Some(Quantity::Share) | None => {
+            (both.map(|it| or_none(it, |share| percent(share).trim_end_matches(" %").to_owned())), "%")
+        }
     }
 }
 

@@ -45,6 +45,7 @@ pub(crate) fn metric_range(metric: Metric, low: f64, high: f64) -> String {
         Quantity::Time => format!("{} – {} µs", micros(low), micros(high)),
         Quantity::Rate => rate_range(low, high),
         Quantity::Size => format!("{low:.0} – {high:.0} B"),
+        Quantity::Share => format!("{} – {}", percent(low), percent(high)),
     }
 }
 
@@ -70,6 +71,7 @@ pub(crate) fn metric_value(metric: Metric, value: f64) -> String {
         Quantity::Time => format!("{} µs", micros(value)),
         Quantity::Rate => rate(value),
         Quantity::Size => format!("{value:.0} B"),
+        Quantity::Share => percent(value),
     }
 }
 
@@ -182,6 +184,7 @@ mod tests {
         assert_eq!(memory(8 << 30), "8.0 GiB");
         assert_eq!((packet_rate(812_345.0), packet_rate(1.5e6)), ("812.3 kpps".into(), "1.50 Mpps".into()));
         assert_eq!(metric_value(Metric::PathMtu, 1500.0), "1500 B");
+        assert_eq!(metric_range(Metric::Loss, 0.0, 0.001), "0 % – 0.10 %");
     }
 
     #[test]

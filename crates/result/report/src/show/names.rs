@@ -53,7 +53,8 @@ pub(crate) fn goodput_traffic(spec: &GoodputSpec, t: &Texts) -> String {
     let datagram = spec.datagram.map(|size| t.with("datagrams-of", &[("size", &size.0)]));
     let rate = spec.rate.map(|rate| t.with("at-rate", &[("rate", &rate)]));
     let window = spec.window.map(|window| t.with("window-of", &[("size", &window)]));
-    let choices = [send, receive, spec.congestion.clone(), batch, datagram, rate, window];
+    let long = spec.long().map(|seconds| format!("{seconds} s"));
+    let choices = [send, receive, spec.congestion.clone(), batch, datagram, rate, window, long];
     joined(first.into_iter().chain(choices.into_iter().flatten()), t)
 }
 
@@ -152,6 +153,7 @@ pub(crate) fn metric(metric: Metric, t: &Texts) -> String {
         Metric::GoodputMin => t.get("metric-goodput-min"),
         Metric::GoodputMax => t.get("metric-goodput-max"),
         Metric::PathMtu => t.get("metric-path-mtu"),
+        Metric::Loss => t.get("metric-loss"),
     }
 }
 

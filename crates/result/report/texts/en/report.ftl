@@ -98,6 +98,7 @@ metric-rtt-max = RTT maximum
 metric-goodput-mean = Goodput mean
 metric-goodput-min = Goodput, slowest second
 metric-path-mtu = Path MTU
+metric-loss = Loss
 
 ## Topology and method
 

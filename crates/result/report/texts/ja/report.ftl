@@ -98,6 +98,7 @@ metric-rtt-max = RTT 最大
 metric-goodput-mean = 実効スループット 平均
 metric-goodput-min = 実効スループット 最も遅い1秒間
 metric-path-mtu = 経路MTU
+metric-loss = 損失率
 
 ## 構成と測定方法
 

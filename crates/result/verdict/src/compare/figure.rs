@@ -1,6 +1,6 @@
 //! The figures that runs are compared by.
 
-use model::{ComparedFigure, Flow, LatencyResult, Measured, ProbeSpec, Trial};
+use model::{ComparedFigure, ProbeSpec, Trial};
 
 use crate::figure::{self, Range};
 
@@ -25,26 +25,6 @@ pub(super) fn is_worth_a_row(figure: ComparedFigure, theirs: &[Range], ours: &[R
 pub(super) fn range(figure: ComparedFigure, trial: &Trial) -> Option<Range> {
     match figure.metric() {
         Some(metric) => figure::range(metric, trial),
-        None => loss(trial).map(|share| Range { low: share, high: share }),
+        None => figure::loss(trial).map(|share| Range { low: share, high: share }),
     }
-}
-
-/// Of all that was sent, what never came; `None` over TCP, and where nothing was sent.
-fn loss(trial: &Trial) -> Option<f64> {
-    let (lost, sent) = match &trial.measured {
-        Measured::Latency { result, .. } => lost_replies(result)?,
-        Measured::Goodput { result, .. } => lost_datagrams(&result.flows)?,
-        Measured::Path { .. } => return None,
-    };
-    (sent > 0).then(|| lost as f64 / sent as f64)
-}
-
-fn lost_replies(result: &LatencyResult) -> Option<(u64, u64)> {
-    Some((result.lost?, result.sent))
-}
-
-/// Both ways together.
-fn lost_datagrams(flows: &[Flow]) -> Option<(u64, u64)> {
-    let counts = |flow: &Flow| Some((flow.lost()?, flow.sent.datagrams.as_ref()?.sent));
-    flows.iter().map(counts).try_fold((0, 0), |(lost, sent), flow| flow.map(|(l, s)| (lost + l, sent + s)))
 }

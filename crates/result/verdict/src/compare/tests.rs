@@ -40,6 +40,7 @@ fn run(section: &str, values: &[f64]) -> Run {
         before: Environment::default(),
         after: None,
         doubts: vec![],
+        resumed: vec![],
         self_tests: vec![],
         trials,
     }
@@ -65,7 +66,7 @@ fn measured(spec: &ProbeSpec, value: f64) -> Measured {
         ProbeSpec::Latency(spec) => {
             let rtt = Some((value * 1e3) as u64);
             let rtt_ns = TimeSummary { n: 1000, min: rtt, p50: rtt, p99: rtt, ..TimeSummary::default() };
-            let result = LatencyResult { sent: 1000, rtt_ns, ..LatencyResult::default() };
+            let result = LatencyResult { sent: 1000, lost: Some(0), rtt_ns, ..LatencyResult::default() };
             Measured::Latency { spec, result: Box::new(result) }
         }
         ProbeSpec::Goodput(spec) if spec.protocol == model::Protocol::Udp => {

@@ -143,6 +143,7 @@ pub(crate) fn run() -> Run {
         before: Environment::default(),
         after: None,
         doubts: vec![],
+        resumed: vec![],
         self_tests: vec![],
         trials: vec![],
     }
