@@ -114,6 +114,19 @@ pub(crate) enum Command {
         #[command(flatten)]
         files: ReportFiles,
     },
+    /// Make a reference of what another tool printed: iperf3 -J, sockperf, netperf, qperf, TRex's statistics as JSON.
+    Import {
+        /// The tool's output, saved to a file.
+        file: PathBuf,
+        /// Name of the reference (default: that of the tool, and the date where the file has one).
+        #[arg(long)]
+        name: Option<String>,
+        /// What the file does not say of its conditions, like frame_size=64, mtu=1500 or simulated=true; can be given again.
+        #[arg(long, value_name = "KEY=VALUE")]
+        condition: Vec<String>,
+    },
+    /// List what others measured: published figures that come with wireproof, and files of your own.
+    References,
     /// Say of runs side by side what is better and what is worse; exit status 3 when something is worse.
     Compare {
         #[command(flatten)]

@@ -4,8 +4,10 @@ mod bed;
 mod compare;
 mod doctor;
 mod dry_run;
+mod import;
 mod measure;
 mod plans;
+mod references;
 mod report;
 mod resume;
 mod runs;
@@ -43,6 +45,8 @@ fn act(cli: Cli) -> anyhow::Result<Exit> {
         Command::Path { probe, options } => measure::path(&probe, &options, &common),
         Command::Bed { action } => bed::act(action, &common),
         Command::Runs => runs::list(&common),
+        Command::Import { file, name, condition } => import::import(&file, name, &condition, &common),
+        Command::References => references::list(&common),
         Command::Compare { compared } => compare::compare(&compared, &common),
         Command::Baseline { action } => compare::baseline(&action, &common),
         Command::Report { run, files } => runs::report(&run, &files, &common),

@@ -20,6 +20,28 @@ pub(crate) fn report(given: Option<&Path>, store: &Path, run: &RunId) -> PathBuf
     given.map_or_else(beside, Path::to_owned)
 }
 
+/// Folder of the user's own references, beside the store.
+pub(crate) fn references(store: &Path) -> PathBuf {
+    store.parent().unwrap_or(Path::new(".")).join("references")
+}
+
+/// No text that people write for this program is longer, in MiB.
+pub(crate) const LONGEST: u64 = 1;
+
+/// Reads a text file of at most this many MiB; `what` is for the message, like "a plan".
+pub(crate) fn read_text(path: &Path, what: &str, longest: u64) -> Result<String, String> {
+    let about = fs::metadata(path).map_err(|error| error.to_string())?;
+    if !about.is_file() || about.len() > longest << 20 {
+        return Err(format!("{what} is a file of at most {longest} MiB"));
+    }
+    let bytes = fs::read(path).map_err(|error| error.to_string())?;
+    String::from_utf8(bytes).map_err(|error| {
+        let good = error.utf8_error().valid_up_to();
+        let line = error.as_bytes()[..good].iter().filter(|byte| **byte == b'\n').count() + 1;
+        format!("line {line} is not UTF-8 text; save the file as UTF-8")
+    })
+}
+
 /// Makes a folder with its parents.
 pub(crate) fn make_folder(folder: &Path) -> anyhow::Result<()> {
     fs::create_dir_all(folder)

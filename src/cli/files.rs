@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use verdict::Chosen;
 
 /// Where to write the report, and in which forms.
 #[derive(Clone, Debug, Args)]
@@ -13,6 +14,31 @@ pub(crate) struct ReportFiles {
     /// Forms of the report, like html,md,csv; each is a file in the folder.
     #[arg(long = "format", value_enum, value_delimiter = ',', default_values_t = [Format::Html, Format::Json], value_name = "FORMS")]
     pub(crate) formats: Vec<Format>,
+    /// References to compare with, like rx2540-exanic-2015; all, also where conditions forbid it, or none (default: all that
+    /// can be compared; none for a simulated bed).
+    #[arg(long, value_name = "ID,ID…", value_parser = parse_references)]
+    references: Option<Chosen>,
+}
+
+impl ReportFiles {
+    /// What to compare with, ordinary where nothing was said.
+    pub(crate) fn chosen(&self) -> Chosen {
+        self.references.clone().unwrap_or_default()
+    }
+}
+
+fn parse_references(text: &str) -> Result<Chosen, String> {
+    match text {
+        "all" => Ok(Chosen::All),
+        "none" => Ok(Chosen::None),
+        ids => {
+            let ids: Vec<String> = ids.split(',').map(|id| id.trim().to_owned()).collect();
+            match ids.iter().find(|id| !model::reference::is_id(id)) {
+                Some(id) => Err(format!("\"{id}\" names no reference; \"wireproof references\" lists them")),
+                None => Ok(Chosen::Named(ids)),
+            }
+        }
+    }
 }
 
 /// A form of the report. Its name is the ending of the file.

@@ -30,6 +30,7 @@ use crate::{
     paths,
     progress::Progress,
     record::Record,
+    references::{self, References},
 };
 
 /// `wireproof verify`
@@ -65,6 +66,9 @@ pub(super) fn say_what_throughput_is(common: &Common) {
 }
 
 fn measure(plan: Plan, options: &Measure, common: &Common) -> anyhow::Result<Exit> {
+    let references = references::read(common)?;
+    references.check_limits(&plan)?;
+    references.check_chosen(&options.files.chosen())?;
     if options.dry_run {
         return dry_run(&plan, options, common);
     }
@@ -87,6 +91,7 @@ pub(super) struct Desk<'a> {
     store: Store,
     store_path: PathBuf,
     files: &'a ReportFiles,
+    references: References,
     common: &'a Common,
 }
 
@@ -95,7 +100,9 @@ impl<'a> Desk<'a> {
     pub(super) fn open(store_path: PathBuf, files: &'a ReportFiles, common: &'a Common) -> anyhow::Result<Self> {
         let store = Store::open(&store_path)?;
         files.out.as_deref().map_or(Ok(()), paths::make_folder)?;
-        Ok(Self { store, store_path, files, common })
+        let references = references::read_and_say(common)?;
+        references.check_chosen(&files.chosen())?;
+        Ok(Self { store, store_path, files, references, common })
     }
 
     pub(super) fn store(&self) -> &Store {
@@ -127,7 +134,7 @@ impl<'a> Desk<'a> {
         match conducted {
             Err(error) => failures.push(words_or_run(error)),
             Ok((run, ending)) => {
-                match tell(&run, self.files, &self.store_path, self.common) {
+                match tell(&run, self.files, &self.references, &self.store_path, self.common) {
                     Ok(verdict) => exit = verdict,
                     Err(error) => failures.push(error),
                 }

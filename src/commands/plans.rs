@@ -1,10 +1,10 @@
 //! From words on the command line to a plan.
 
-use std::{fs, io, path::Path};
+use std::path::Path;
 
 use model::Plan;
 
-use crate::{cli::Measure, exit::Words, references};
+use crate::{cli::Measure, exit::Words, paths};
 
 /// Plans that come with the program.
 const BUILT_IN: [(&str, &str); 7] = [
@@ -25,38 +25,16 @@ pub(super) fn read(plan: &Path, sets: &[String], options: &Measure) -> anyhow::R
         None => read_file(plan)?,
     };
     let sets = [sets, &options.set].concat();
-    let words = |why: String| Words(format!("plan {}: {why}", plan.display()));
-    let read = Plan::parse(&toml, &sets).map_err(|error| words(error.to_string()))?;
-    unknown_reference(&read).map_or(Ok(()), |why| Err(words(why)))?;
-    Ok(read)
+    Plan::parse(&toml, &sets).map_err(|error| Words(format!("plan {}: {error}", plan.display())).into())
 }
-
-/// A limit that leans on nothing.
-fn unknown_reference(plan: &Plan) -> Option<String> {
-    let known: Vec<String> = references::all().into_iter().map(|reference| reference.id).collect();
-    let id = plan.limits.iter().filter_map(|limit| limit.reference.as_ref()).find(|id| !known.contains(id))?;
-    Some(format!("there is no reference \"{id}\" for its limits; there are {}", known.join(", ")))
-}
-
-/// No plan is longer.
-const LONGEST: u64 = 1024 * 1024;
 
 fn read_file(path: &Path) -> anyhow::Result<String> {
-    let words = |why: String| Words(format!("plan {}: {why}", path.display()));
     let names = BUILT_IN.map(|(name, _)| name).join(", ");
-    let unreadable = |error: io::Error| {
-        words(format!("{error}; give a plan file, or one of the plans that come with wireproof: {names}"))
+    let words = |why: String| {
+        let hint = "give a plan file, or one of the plans that come with wireproof";
+        Words(format!("plan {}: {why}; {hint}: {names}", path.display()))
     };
-    let about = fs::metadata(path).map_err(unreadable)?;
-    if !about.is_file() || about.len() > LONGEST {
-        return Err(words("a plan is a file of at most 1 MiB".to_owned()).into());
-    }
-    let text = String::from_utf8(fs::read(path).map_err(unreadable)?).map_err(|error| {
-        let good = error.utf8_error().valid_up_to();
-        let line = error.as_bytes()[..good].iter().filter(|byte| **byte == b'\n').count() + 1;
-        words(format!("line {line} is not UTF-8 text; save the file as UTF-8"))
-    })?;
-    Ok(text)
+    Ok(paths::read_text(path, "a plan", paths::LONGEST).map_err(words)?)
 }
 
 #[cfg(test)]
@@ -68,7 +46,7 @@ mod tests {
         for (name, toml) in BUILT_IN {
             let plan = Plan::parse(toml, &[]).unwrap_or_else(|error| panic!("{name}: {error}"));
             assert_eq!(plan.name, name);
-            assert_eq!(unknown_reference(&plan), None, "{name}");
+            assert!(crate::references::built_in().check_limits(&plan).is_ok(), "{name}");
             let decides = plan.repeats.get() >= 6;
             assert!(plan.limits.is_empty() || decides, "{name}: its limits cannot be decided");
             assert!(toml.starts_with("# "), "{name} says what it is for");

@@ -5,18 +5,29 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use model::Run;
 use report::{Document, Lang, Material, Notice};
+use verdict::Chosen;
 
 use super::{language, print, print_json};
 use crate::{
     cli::{Common, Format, ReportFiles},
     exit::{Exit, say},
-    paths, references,
+    paths,
+    references::References,
 };
 
 /// Writes the report and says on standard output what came of the run.
-pub(super) fn tell(run: &Run, files: &ReportFiles, store: &Path, common: &Common) -> anyhow::Result<Exit> {
-    let outcomes = verdict::judge(run, &references::all());
-    let material = Material::of(run, &outcomes);
+pub(super) fn tell(
+    run: &Run,
+    files: &ReportFiles,
+    references: &References,
+    store: &Path,
+    common: &Common,
+) -> anyhow::Result<Exit> {
+    let outcomes = verdict::judge(run, &references.known);
+    let chosen = files.chosen();
+    let comparisons = verdict::beside_references(run, &references.known, &chosen);
+    let wanted = chosen != Chosen::None;
+    let material = Material { comparisons: wanted.then_some(comparisons.as_slice()), ..Material::of(run, &outcomes) };
     let lang = language(common);
     let folder = paths::report(files.out.as_deref(), store, &run.id);
     let first = write(&material, &folder, &files.formats, lang)?;

@@ -7,7 +7,7 @@ use super::{print, print_json, report::tell};
 use crate::{
     cli::{Common, ReportFiles},
     exit::Exit,
-    paths,
+    paths, references,
 };
 
 /// `wireproof runs`
@@ -34,8 +34,10 @@ pub(super) fn list(common: &Common) -> anyhow::Result<Exit> {
 
 /// `wireproof report RUN`
 pub(super) fn report(run: &RunId, files: &ReportFiles, common: &Common) -> anyhow::Result<Exit> {
+    let references = references::read_and_say(common)?;
+    references.check_chosen(&files.chosen())?;
     let run = load(&open(common)?, run)?;
-    tell(&run, files, &paths::store(common.store.as_deref())?, common)
+    tell(&run, files, &references, &paths::store(common.store.as_deref())?, common)
 }
 
 /// A run by its name, the beginning of it, or "last".

@@ -14,6 +14,7 @@ mod measuring;
 mod planted;
 mod probes;
 mod program;
+mod references;
 mod resume;
 mod through_sudo;
 mod unprivileged;

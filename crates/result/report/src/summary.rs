@@ -1,6 +1,6 @@
 //! A run as a few lines of plain text, for the terminal.
 
-use model::{LimitOutcome, ProbeSpec, Run};
+use model::{LimitOutcome, Match, ProbeSpec, ReferenceComparison, Run};
 use unicode_width::UnicodeWidthStr;
 
 use crate::{
@@ -21,7 +21,7 @@ pub(crate) const WIDTH: usize = 80;
 
 /// What `wireproof verify` says at its end: a row for each configuration, the verdict, and doubts with advice.
 pub fn summary(material: &Material<'_>, lang: Lang) -> String {
-    let Material { run, outcomes } = *material;
+    let Material { run, outcomes, comparisons } = *material;
     let t = Texts::of(lang);
     let mut lines = vec![heading(run, t)];
     if run.bed.simulated {
@@ -31,6 +31,7 @@ pub fn summary(material: &Material<'_>, lang: Lang) -> String {
     lines.push(String::new());
     lines.extend(outcomes.iter().map(|outcome| outcome_line(run, outcome, t)));
     lines.push(verdict_line(run, outcomes, t));
+    lines.extend(comparisons.unwrap_or_default().iter().map(|comparison| comparison_line(comparison, t)));
     let doubts = gather(run);
     if !doubts.is_empty() {
         lines.push(format!("{}:", t.get("doubts-heading")));
@@ -181,6 +182,26 @@ fn outcome_line(run: &Run, outcome: &LimitOutcome, t: &Texts) -> String {
         show::outcome_name(run, outcome, t),
         show::metric(outcome.limit.metric, t),
         show::limit(outcome, t),
+    )
+}
+
+/// How the run stands to one reference.
+fn comparison_line(comparison: &ReferenceComparison, t: &Texts) -> String {
+    let rows = &comparison.rows;
+    let deviations = || rows.iter().map(|row| row.deviation_percent);
+    let (Some(low), Some(high)) = (deviations().reduce(f64::min), deviations().reduce(f64::max)) else {
+        return t.with("references-line-none", &[("reference", &comparison.reference.id)]);
+    };
+    let differing = rows.iter().filter(|row| row.matches != Match::Comparable).count();
+    t.with(
+        "references-line",
+        &[
+            ("reference", &comparison.reference.id),
+            ("count", &rows.len()),
+            ("low", &show::deviation(low)),
+            ("high", &show::deviation(high)),
+            ("differing", &differing),
+        ],
     )
 }
 

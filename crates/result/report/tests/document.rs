@@ -14,7 +14,14 @@ fn every_document_fits_the_schema() {
     let schema = report::schema();
     let validator = jsonschema::validator_for(&schema).expect("the schema is a schema");
     let (limited, outcomes) = fixture::run_with_limits();
+    let comparisons = fixture::comparisons(&limited);
+    let material = Material { comparisons: Some(&comparisons), ..Material::of(&limited, &outcomes) };
+    let beside = as_json(&Document::of(&material));
+    assert_eq!(beside["comparisons"][0]["rows"][0]["match"], "differs");
+    assert_eq!(beside["comparisons"][0]["rows"][0]["theirs"]["value"], "1.174333 us");
+    assert_eq!(beside["comparisons"][0]["not_compared"][0]["why"], "frame-size");
     for document in [
+        Document::of(&material),
         Document::of(&Material::of(&fixture::run(), &[])),
         Document::of(&Material::of(&limited, &outcomes)),
         Document::of(&Material::of(&fixture::interrupted_run(), &[])),

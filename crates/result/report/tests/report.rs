@@ -154,6 +154,53 @@ fn every_sheet_of_a_simulated_bed_says_so() {
 }
 
 #[test]
+fn a_run_stands_beside_what_others_measured() {
+    let run = fixture::run();
+    let comparisons = fixture::comparisons(&run);
+    let material = Material { comparisons: Some(&comparisons), ..Material::of(&run, &[]) };
+    let english = report::html(&material, Lang::En);
+    for said in [
+        "Measured by A tester (a tester&#39;s measurement), 2015-07-31. On: X1. Source: A report.",
+        "1.174333 µs",
+        "Environment here simulated, there hardware; Network stack here kernel, there bypass",
+        "1 of its figures, because the run has no trial with frames of 9000 bytes.",
+        "because the source counts each packet twice, as sent and as received.",
+        "Its table says one thing, its text another.",
+        "38 Gbit/s: About.",
+        "alike, as far as stated",
+        "some-card: UDP mean (other conditions)",
+    ] {
+        let plain = said.replace("&#39;", "'");
+        assert!(english.contains(said) || english.contains(&plain), "{said}");
+    }
+    let japanese = report::html(&material, Lang::Ja);
+    for said in ["あるカード", "表と本文が一致しません。", "検証者による実測値", "乖離率"]
+    {
+        assert!(japanese.contains(said), "{said}");
+    }
+    for page in [&english, &japanese] {
+        assert!(!page.contains('⟦'));
+    }
+    assert!(!texts(&english).iter().any(|text| text.contains(is_japanese)));
+    let summary = report::summary(&material, Lang::En);
+    assert!(summary.contains("Beside some-card: 3 compared, deviation +"), "{summary}");
+    assert!(summary.contains("Beside iperf3-here: 2 compared, deviation "), "{summary}");
+}
+
+#[test]
+fn a_simulated_run_says_why_hardware_figures_are_not_beside_it() {
+    let run = fixture::run();
+    let beside = |comparisons| report::html(&Material { comparisons, ..Material::of(&run, &[]) }, Lang::En);
+    let sentence = "hardware figures of others say nothing of it";
+    assert!(beside(Some(&[])).contains(sentence));
+    assert!(!beside(None).contains(sentence) && !beside(None).contains("Comparison with references"));
+    let mut real = fixture::run();
+    real.bed.simulated = false;
+    let page = report::html(&Material { comparisons: Some(&[]), ..Material::of(&real, &[]) }, Lang::En);
+    assert!(page.contains("No reference has a figure that this run can be compared with."));
+}
+
+#[test]
 fn simulated_verdict_doubts_and_command_are_said() {
     let (run, outcomes) = fixture::run_with_limits();
     let english = report::html(&Material::of(&run, &outcomes), Lang::En);

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{FigureMetric, Reference, ReferenceFigure, Statistic};
 use crate::{
     choice::choice,
-    frame_size::FrameSize,
+    frame_size::{FrameSize, PayloadSize},
     plan::Metric,
     probe::{IpVersion, ProbeSpec, Protocol},
     units::PacketRate,
@@ -174,6 +174,13 @@ pub enum NotComparable {
         /// Theirs.
         theirs: FrameSize,
     },
+    /// Other messages, where the reference says no frame size.
+    PayloadSize {
+        /// Theirs.
+        theirs: PayloadSize,
+    },
+    /// The reference says neither frame nor message size, and a round trip is nothing without.
+    SizeNotStated,
     /// Ping-pong against a load by a schedule, or another rate of it.
     Load {
         /// Theirs; null for ping-pong.

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use model::{IpVersion, Protocol, Run, TimeSummary, WaitMode, frame_size::Headers, trial::StageName};
+use model::{
+    IpVersion, Protocol, ReferenceComparison, Run, TimeSummary, WaitMode, frame_size::Headers, trial::StageName,
+};
 
 use super::schedule::{self, Schedule};
 use crate::{
@@ -14,7 +16,7 @@ use crate::{
 };
 
 /// Nothing when no round-trip time was measured.
-pub(super) fn latency(run: &Run, t: &Texts) -> Vec<Block> {
+pub(super) fn latency(run: &Run, comparisons: &[ReferenceComparison], t: &Texts) -> Vec<Block> {
     let groups = latency_groups(run);
     if groups.is_empty() {
         return vec![];
@@ -23,7 +25,7 @@ pub(super) fn latency(run: &Run, t: &Texts) -> Vec<Block> {
     let mut blocks = vec![latency_table(&groups, t)];
     blocks.extend(polled(&groups, t));
     blocks.extend(overflowed(&groups, t));
-    blocks.extend(figure::rtt_by_frame_size(&groups, t).map(Block::Figure));
+    blocks.extend(figure::rtt_by_frame_size(&groups, &figure::curves(comparisons, t), t).map(Block::Figure));
     blocks.extend(figure::distribution(&groups, t).map(Block::Figure));
     blocks.extend(repeats(&groups, t).into_iter().map(Block::Figure));
     blocks.extend(schedule::section(&schedules, t));

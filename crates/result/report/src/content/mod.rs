@@ -13,12 +13,13 @@ mod limited;
 mod method;
 mod opening;
 mod path;
+mod references;
 mod schedule;
 mod tcp;
 mod topology;
 
 pub(crate) use comparison::comparison;
-use model::Run;
+use model::{ReferenceComparison, Run};
 
 use crate::{
     material::Material,
@@ -28,7 +29,7 @@ use crate::{
 
 /// The report of a run.
 pub(crate) fn page(material: &Material<'_>, t: &Texts) -> Page {
-    let (run, outcomes) = (material.run, material.outcomes);
+    let Material { run, outcomes, comparisons } = *material;
     let mut blocks = opening::simulated(run, t);
     blocks.push(opening::verdict(run, outcomes, t));
     blocks.push(opening::summary(run, t));
@@ -36,7 +37,8 @@ pub(crate) fn page(material: &Material<'_>, t: &Texts) -> Page {
     blocks.extend(opening::limits(run, outcomes, t));
     blocks.push(topology::topology(run, t));
     blocks.push(method::method(run, t));
-    blocks.push(results(run, t));
+    blocks.push(results(run, comparisons.unwrap_or_default(), t));
+    blocks.extend(references::references(run, comparisons, t));
     blocks.push(environment::environment(run, t));
     blocks.push(closing::glossary(run, t));
     Page {
@@ -50,9 +52,9 @@ pub(crate) fn page(material: &Material<'_>, t: &Texts) -> Page {
     }
 }
 
-fn results(run: &Run, t: &Texts) -> Block {
+fn results(run: &Run, comparisons: &[ReferenceComparison], t: &Texts) -> Block {
     let parts = [
-        latency::latency(run, t),
+        latency::latency(run, comparisons, t),
         goodput::goodput(run, t),
         path::path(run, t),
         limited::limited(run, t),

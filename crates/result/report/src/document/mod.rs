@@ -8,8 +8,8 @@ mod path;
 use std::collections::BTreeMap;
 
 use model::{
-    Bed, CoreUse, Delta, Doubt, EndCounters, Environment, LimitOutcome, LimitedBy, LossAt, Measured, Plan, Run, RunId,
-    Trial, Verdict, run::Resumption,
+    Bed, CoreUse, Delta, Doubt, EndCounters, Environment, LimitOutcome, LimitedBy, LossAt, Measured, Plan,
+    ReferenceComparison, Run, RunId, Trial, Verdict, run::Resumption,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -37,6 +37,8 @@ pub struct Document {
     pub environment: Environments,
     /// Each limit of the plan with what follows from it; empty when the plan has none.
     pub limits: Vec<LimitOutcome>,
+    /// The run beside what others measured; empty where nothing can be compared or that is not wanted.
+    pub comparisons: Vec<ReferenceComparison>,
     /// Each finished measurement, in order.
     pub trials: Vec<TrialEntry>,
     /// What the tester did alone, over the loopback of the near end, with each load that it sets the pace of.
@@ -204,7 +206,7 @@ pub enum Stack {
 impl Document {
     /// The document of a run.
     pub fn of(material: &Material<'_>) -> Self {
-        let Material { run, outcomes } = *material;
+        let Material { run, outcomes, comparisons } = *material;
         Self {
             schema: SchemaName::V1,
             run: run_entry(run, outcomes),
@@ -216,6 +218,7 @@ impl Document {
                 differences: run.changes(),
             },
             limits: outcomes.to_vec(),
+            comparisons: comparisons.unwrap_or_default().to_vec(),
             self_tests: run.self_tests.iter().filter_map(|trial| trial_entry(run, trial)).collect(),
             trials: run.trials.iter().filter_map(|trial| trial_entry(run, trial)).collect(),
         }

@@ -3,6 +3,7 @@
 use super::{
     axis::{Axis, Scale},
     chart::{Chart, Series},
+    curve::Curve,
 };
 use crate::{
     groups::{LatencyGroup, Spread, by_traffic},
@@ -11,8 +12,9 @@ use crate::{
     texts::Texts,
 };
 
-/// RTT p50 with its spread and p99 against frame size, a colour for each kind of traffic. `None` without figures.
-pub(crate) fn rtt_by_frame_size(groups: &[LatencyGroup<'_>], t: &Texts) -> Option<Figure> {
+/// RTT p50 with its spread and p99 against frame size, a colour for each kind of traffic, and what others measured. `None`
+/// without figures.
+pub(crate) fn rtt_by_frame_size(groups: &[LatencyGroup<'_>], curves: &[Curve], t: &Texts) -> Option<Figure> {
     let traffics = by_traffic(groups);
     let mut series = Vec::new();
     let mut legend = Vec::new();
@@ -25,6 +27,11 @@ pub(crate) fn rtt_by_frame_size(groups: &[LatencyGroup<'_>], t: &Texts) -> Optio
         legend.push(LegendEntry { style, name });
         series.push(dashed(style, &p99));
         series.push(solid(style, &p50));
+    }
+    for (style, curve) in (traffics.len()..).zip(curves) {
+        words.push(curve_in_words(curve));
+        legend.push(LegendEntry { style, name: curve.name.clone() });
+        series.push(theirs(style, curve));
     }
     let (lowest, highest) = range(&series)?;
     let sizes: Vec<f64> = series.iter().flat_map(|one| one.points.iter().map(|(x, _)| *x)).collect();
@@ -43,6 +50,16 @@ pub(crate) fn rtt_by_frame_size(groups: &[LatencyGroup<'_>], t: &Texts) -> Optio
 fn point_in_words(group: &LatencyGroup<'_>, t: &Texts) -> Option<String> {
     let p50 = group.rtt(|rtt| rtt.p50)?;
     Some(format!("{}: p50 {} µs", show::latency_configuration(group.spec, t), show::micros(p50.median)))
+}
+
+fn curve_in_words(curve: &Curve) -> String {
+    let point = |(size, ns): &(f64, f64)| format!("{size} B: {} µs", show::micros(*ns));
+    format!("{}: {}", curve.name, curve.points.iter().map(point).collect::<Vec<_>>().join(", "))
+}
+
+fn theirs(style: usize, curve: &Curve) -> Series {
+    let points: Vec<_> = curve.points.iter().map(|(size, ns)| (*size, ns / 1e3)).collect();
+    Series { style, dashed: true, marks: points.clone(), points, ..Series::default() }
 }
 
 fn points(traffic: &[&LatencyGroup<'_>], figure: impl Fn(&LatencyGroup<'_>) -> Option<Spread>) -> Vec<(f64, Spread)> {

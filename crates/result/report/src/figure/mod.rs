@@ -7,6 +7,7 @@
 mod axis;
 mod chart;
 mod cpu;
+mod curve;
 mod distribution;
 mod goodput;
 mod latency;
@@ -17,6 +18,7 @@ mod side_by_side;
 mod topology;
 
 pub(crate) use cpu::cores;
+pub(crate) use curve::curves;
 pub(crate) use distribution::distribution;
 pub(crate) use goodput::goodput_over_time;
 pub(crate) use latency::rtt_by_frame_size;

@@ -13,7 +13,9 @@ pub(crate) use self::names::{
     batch, configuration, figure, flow, goodput_configuration, goodput_traffic, latency_configuration, latency_traffic,
     leg_mtu, metric, outcome_name, path_configuration, stage, verdict, way,
 };
-pub(crate) use self::references::{differences, limit};
+pub(crate) use self::references::{
+    deviation, differences, figure_metric, limit, not_comparable, printed, statistic, words,
+};
 use crate::texts::Texts;
 
 /// What a frame takes of the wire beside itself: preamble, start delimiter (8) and the gap to the next (12), in bytes.

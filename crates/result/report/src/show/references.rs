@@ -3,11 +3,31 @@
 use model::{
     LimitOutcome, Match, NotComparable,
     plan::Bound,
-    reference::{Against, Condition, Difference, FigureMetric, Statistic},
+    reference::{Against, Condition, Difference, FigureMetric, Statistic, Words},
+    units::Printed,
 };
 
 use super::{NO_FIGURE, metric_value};
-use crate::texts::Texts;
+use crate::{lang::Lang, texts::Texts};
+
+/// A reference's own words: Japanese where they are wanted and there are any.
+pub(crate) fn words<'a>(words: &'a Words, t: &Texts) -> &'a str {
+    match (&words.ja, t.lang) {
+        (Some(japanese), Lang::Ja) => japanese,
+        _ => &words.en,
+    }
+}
+
+/// A value as it was printed, with the unit as this report writes it.
+pub(crate) fn printed(value: &Printed) -> String {
+    let text = value.to_string();
+    text.strip_suffix("us").map_or_else(|| text.clone(), |number| format!("{number}µs"))
+}
+
+/// By how much ours is above theirs.
+pub(crate) fn deviation(percent: f64) -> String {
+    format!("{percent:+.1} %")
+}
 
 /// What a limit demands, and which reference that comes from.
 pub(crate) fn limit(outcome: &LimitOutcome, t: &Texts) -> String {
@@ -72,6 +92,8 @@ pub(crate) fn not_comparable(why: &NotComparable, t: &Texts) -> String {
         NotComparable::Unknown { statistic: theirs } => t.with("why-unknown", &[("statistic", &statistic(*theirs, t))]),
         NotComparable::Statistic { theirs } => t.with("why-statistic", &[("theirs", &statistic(*theirs, t))]),
         NotComparable::FrameSize { theirs } => t.with("why-frame-size", &[("theirs", &theirs.0)]),
+        NotComparable::PayloadSize { theirs } => t.with("why-payload-size", &[("theirs", &theirs.0)]),
+        NotComparable::SizeNotStated => t.get("why-size-not-stated"),
         NotComparable::Load { theirs: Some(rate) } => t.with("why-load", &[("theirs", rate)]),
         NotComparable::Load { theirs: None } => t.get("why-ping-pong"),
         NotComparable::Ip { theirs } => t.with("why-traffic", &[("theirs", theirs)]),

@@ -50,7 +50,16 @@ fn obstacle(ours: &Ours, figure: &ReferenceFigure, theirs: &Conditions, across_w
     if figure.metric != FigureMetric::Goodput && is.rate != theirs.rate {
         return Some(NotComparable::Load { theirs: theirs.rate });
     }
-    other(is.frame_size, theirs.frame_size).map(|theirs| NotComparable::FrameSize { theirs })
+    if figure.metric == FigureMetric::Goodput { None } else { other_size(is, theirs) }
+}
+
+/// Round trips of other sizes are other round trips.
+fn other_size(is: &Conditions, theirs: &Conditions) -> Option<NotComparable> {
+    match (theirs.frame_size, theirs.payload_size) {
+        (Some(size), _) => other(is.frame_size, Some(size)).map(|theirs| NotComparable::FrameSize { theirs }),
+        (None, Some(size)) => other(is.payload_size, Some(size)).map(|theirs| NotComparable::PayloadSize { theirs }),
+        (None, None) => Some(NotComparable::SizeNotStated),
+    }
 }
 
 fn same_quantity(spec: &ProbeSpec, figure: &ReferenceFigure) -> bool {

@@ -1,6 +1,6 @@
 use model::{
-    BitRate, FrameSize, LimitOutcome, Match, Measured, Metric, NotComparable, Plan, Reference, Run, TimeSummary,
-    Verdict,
+    BitRate, FrameSize, LimitOutcome, Match, Measured, Metric, NotComparable, PayloadSize, Plan, Reference, Run,
+    TimeSummary, Verdict,
     plan::Bound,
     reference::{Condition, Difference, FigureMetric, Statistic},
 };
@@ -156,6 +156,22 @@ fn a_mean_that_lost_replies_hide_is_not_compared() {
     result.rtt_ns = TimeSummary { mean: None, ..result.rtt_ns.clone() };
     let comparison = beside_references(&run, &[reference()], &Chosen::Ordinary).remove(0);
     assert!(comparison.not_compared.iter().any(|it| it.why == NotComparable::Unknown { statistic: Statistic::Mean }));
+}
+
+#[test]
+fn a_round_trip_without_a_size_stands_beside_nothing() {
+    let mut sizes = reference();
+    sizes.figures.truncate(1);
+    sizes.figures[0].conditions.frame_size = None;
+    let why = |sizes: &Reference| {
+        let comparison = beside_references(&hardware(""), std::slice::from_ref(sizes), &Chosen::All).remove(0);
+        comparison.not_compared.first().map(|it| it.why.clone())
+    };
+    assert_eq!(why(&sizes), Some(NotComparable::SizeNotStated));
+    sizes.figures[0].conditions.payload_size = Some(PayloadSize(14));
+    assert_eq!(why(&sizes), Some(NotComparable::PayloadSize { theirs: PayloadSize(14) }));
+    sizes.figures[0].conditions.payload_size = Some(PayloadSize(18));
+    assert_eq!(why(&sizes), None);
 }
 
 fn judged(run: &Run) -> LimitOutcome {

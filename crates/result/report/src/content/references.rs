@@ -1,0 +1,121 @@
+//! The run beside what others measured.
+
+use model::{
+    Compared, Reference, ReferenceComparison, Run,
+    reference::{Measurer, NotCompared, ReferenceFigure},
+};
+
+use crate::{
+    page::{Block, Column, Item, Text},
+    show,
+    texts::Texts,
+};
+
+/// Nothing where no comparison is wanted.
+pub(super) fn references(run: &Run, comparisons: Option<&[ReferenceComparison]>, t: &Texts) -> Option<Block> {
+    let blocks = match comparisons? {
+        [] if run.bed.simulated => vec![Block::Paragraph(t.get("references-simulated").into())],
+        [] => vec![Block::Paragraph(t.get("references-none").into())],
+        comparisons => comparisons.iter().map(|comparison| beside(comparison, t)).collect(),
+    };
+    Some(Block::section(t.get("references-heading"), blocks))
+}
+
+fn beside(comparison: &ReferenceComparison, t: &Texts) -> Block {
+    let reference = &comparison.reference;
+    let mut blocks = vec![Block::Paragraph(source(reference, t).into())];
+    if !comparison.rows.is_empty() {
+        blocks.push(table(&comparison.rows, t));
+    }
+    blocks.extend(list(t.get("references-not-compared"), comparison.not_compared.iter().map(|it| reason(it, t))));
+    blocks.extend(list(t.get("references-notes"), notes(comparison, t)));
+    let title = show::words(&reference.title, t);
+    Block::section(t.with("references-title", &[("title", &title), ("reference", &reference.id)]), blocks)
+}
+
+/// A line and the items below it; nothing without items.
+fn list(head: String, items: impl Iterator<Item = String>) -> Vec<Block> {
+    let items: Vec<Item> = items.map(Item::from).collect();
+    if items.is_empty() { vec![] } else { vec![Block::Paragraph(head.into()), Block::List(items)] }
+}
+
+/// Who measured, what they are to it, when, on what, and where it can be read.
+fn source(reference: &Reference, t: &Texts) -> String {
+    let who = reference.measured_by.clone().unwrap_or_else(|| t.get("references-unnamed"));
+    let date = reference.date.clone().unwrap_or_else(|| t.get("references-undated"));
+    let kind = kind(reference.kind, t);
+    let measured = t.with("references-measured", &[("who", &who), ("kind", &kind), ("date", &date)]);
+    let is = &reference.conditions;
+    let on = [&is.server, &is.cpu, &is.os, &is.device, &is.bus, &is.link, &is.tool];
+    let on: Vec<String> = on.into_iter().flatten().cloned().chain(is.link_rate.map(|rate| rate.to_string())).collect();
+    let on = (!on.is_empty()).then(|| t.with("references-on", &[("what", &on.join(", "))]));
+    let read =
+        reference.source.as_ref().map(|source| t.with("references-source", &[("source", &show::words(source, t))]));
+    [Some(measured), on, read].into_iter().flatten().collect::<Vec<_>>().join(" ")
+}
+
+fn kind(kind: Measurer, t: &Texts) -> String {
+    match kind {
+        Measurer::Maker => t.get("measurer-maker"),
+        Measurer::Tester => t.get("measurer-tester"),
+        Measurer::Somebody => t.get("measurer-somebody"),
+        Measurer::Tool => t.get("measurer-tool"),
+    }
+}
+
+fn table(rows: &[Compared], t: &Texts) -> Block {
+    let columns = vec![
+        Column::long(t.get("col-configuration")),
+        Column::words(t.get("col-figure")),
+        Column::figures(t.get("col-trials")),
+        Column::figures(t.get("col-ours")),
+        Column::figures(t.get("col-ours-range")),
+        Column::figures(t.get("col-theirs")),
+        Column::figures(t.get("col-deviation")),
+        Column::long(t.get("col-conditions")),
+    ];
+    Block::table(t.get("references-caption"), columns, rows.iter().map(|row| table_row(row, t)).collect())
+}
+
+fn table_row(row: &Compared, t: &Texts) -> Vec<Text> {
+    let ours = &row.ours;
+    let (low, high) = ours.interval.map_or((ours.low, ours.high), |interval| (interval.low, interval.high));
+    let conditions = show::differences(&row.matches, t).unwrap_or_else(|| t.get("conditions-alike"));
+    vec![
+        show::configuration(&row.spec, t).into(),
+        figure(&row.theirs, t).into(),
+        ours.trials.to_string().into(),
+        Text::strong(show::metric_value(row.metric, ours.median)),
+        if ours.trials > 1 { show::metric_range(row.metric, low, high) } else { show::NO_FIGURE.to_owned() }.into(),
+        show::printed(&row.theirs.value).into(),
+        Text::strong(show::deviation(row.deviation_percent)),
+        conditions.into(),
+    ]
+}
+
+/// What is compared: `RTT/2, mean`.
+fn figure(figure: &ReferenceFigure, t: &Texts) -> String {
+    let (metric, statistic) = (show::figure_metric(figure.metric, t), show::statistic(figure.statistic, t));
+    t.with("joined", &[("a", &metric), ("b", &statistic)])
+}
+
+fn reason(not_compared: &NotCompared, t: &Texts) -> String {
+    let (count, why) = (not_compared.figures, show::not_comparable(&not_compared.why, t));
+    t.with("references-reason", &[("count", &count), ("why", &why)])
+}
+
+/// What the source and its figures have to have said of them.
+fn notes(comparison: &ReferenceComparison, t: &Texts) -> impl Iterator<Item = String> {
+    let of_figures = comparison.rows.iter().filter_map(|row| {
+        let note = row.theirs.note.as_ref()?;
+        Some(format!("{}: {}", show::printed(&row.theirs.value), show::words(note, t)))
+    });
+    let of_source = comparison.reference.notes.iter().map(|note| show::words(note, t).to_owned());
+    let mut notes: Vec<String> = Vec::new();
+    for note in of_source.chain(of_figures) {
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
+    }
+    notes.into_iter()
+}
