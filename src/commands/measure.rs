@@ -141,7 +141,7 @@ impl<'a> Desk<'a> {
                 match ending {
                     Ending::Complete => {}
                     Ending::Interrupted => exit = Exit::Interrupted,
-                    Ending::Failed(error) => failures.push(error.into()),
+                    Ending::Failed(errors) => failures.extend(errors.into_iter().map(Into::into)),
                 }
             }
         }

@@ -59,6 +59,13 @@ pub enum Doubt {
         /// 99th percentile of the RTT, counted from the schedule, in nanoseconds.
         rtt_ns: u64,
     },
+    /// Over TCP messages left together in one segment, so that the frames were larger than asked.
+    MessagesJoined {
+        /// Messages that left, warm-up included.
+        messages: u64,
+        /// Segments that they left in.
+        segments: u64,
+    },
     /// What the tester does alone could not be measured, so that it is not known how much of a figure is its own limit.
     NoSelfTest {
         /// What went wrong, in English.
@@ -143,7 +150,7 @@ pub enum Doubt {
     },
     /// The run was interrupted before all trials were done.
     Interrupted,
-    /// The run could not go on.
+    /// A trial failed, or the run could not go on.
     Failed {
         /// What went wrong, in English.
         what: String,

@@ -77,6 +77,14 @@ pub enum Fault {
         /// The time it had.
         within: Duration,
     },
+    /// It is there, and its measurement stands still.
+    #[error(
+        "came no further with its measurement for {within:?}; check with \"wireproof path\" that packets of this size pass"
+    )]
+    Stuck {
+        /// How long it was waited for.
+        within: Duration,
+    },
     /// It says that what was asked did not work.
     #[error("reports: {}", .0.text)]
     Failed(Failure),

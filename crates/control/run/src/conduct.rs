@@ -8,7 +8,7 @@ use std::{
 use bed::{BedError, Session};
 use jiff::{Timestamp, tz::TimeZone};
 use model::{Bed, CoreUse, Doubt, Environment, Identity, Plan, Privilege, Run, RunId, Trial, plan::Step};
-use protocol::AgentError;
+use protocol::{AgentError, Fault};
 use stats::MIN_TRIALS_FOR_INTERVAL;
 
 use crate::{
@@ -56,8 +56,8 @@ pub enum Ending {
     Complete,
     /// The user interrupted.
     Interrupted,
-    /// Something failed; the trials before it are kept.
-    Failed(RunError),
+    /// Something failed: trials, or what all of them need. All others are kept. Never empty.
+    Failed(Vec<RunError>),
 }
 
 /// A run that could not be made, or not to its end.
@@ -84,6 +84,9 @@ pub enum RunError {
         step: String,
     },
 }
+
+/// So many trials in a row fail before nothing more is expected of the others.
+const MOST_IN_A_ROW: usize = 3;
 
 /// Conducts the plan on the bed. An error means that nothing was measured.
 pub fn conduct(
@@ -172,25 +175,66 @@ fn begin(order: Order, bed: Bed, before: Environment) -> Run {
 
 fn go_through(run: &mut Run, session: &mut Session, observer: &mut dyn Observer, interrupt: &AtomicBool) -> Ending {
     let steps: Vec<(u32, Step)> = numbered(run).collect();
+    let mut failures = Failures::default();
     for (number, step) in &steps {
         if is_done(run, *number) {
             continue;
         }
         observer.step(step, *number as usize - 1, steps.len());
-        let (trial, ending) = trial(run, step, *number, session, observer, interrupt);
+        let (trial, outcome) = trial(run, step, *number, session, observer, interrupt);
         if let Some(trial) = trial {
             observer.trial(&run.id, &trial);
             run.trials.retain(|known| known.number != *number);
             run.trials.push(trial);
         }
-        if let Some(ending) = ending {
-            return ending;
+        match outcome {
+            Ok(()) => failures.in_a_row = 0,
+            Err(Trouble::Interrupted) => return Ending::Interrupted,
+            Err(Trouble::Failed(error)) => {
+                let doubt = Doubt::Failed { what: error.to_string() };
+                if !run.doubts.contains(&doubt) {
+                    run.doubts.push(doubt);
+                }
+                if !failures.let_go_on(error) {
+                    break;
+                }
+            }
         }
     }
-    Ending::Complete
+    if failures.all.is_empty() { Ending::Complete } else { Ending::Failed(failures.all) }
 }
 
-/// A trial, or what was left of it, and why nothing comes after it.
+/// Why a step did not come to its end.
+enum Trouble {
+    Interrupted,
+    Failed(RunError),
+}
+
+/// What failed so far.
+#[derive(Default)]
+struct Failures {
+    all: Vec<RunError>,
+    in_a_row: usize,
+}
+
+impl Failures {
+    /// Takes one more. It lets the run go on if it says nothing of the next step, like packets of one size that do not pass:
+    /// whoever measures for hours shall not lose them for one configuration.
+    fn let_go_on(&mut self, error: RunError) -> bool {
+        let is_of_this_step = match &error {
+            RunError::Trial { error, .. } => matches!(error.fault, Fault::Failed(_) | Fault::Stuck { .. }),
+            RunError::Misfit(_) | RunError::Bed(_) | RunError::Confused { .. } => false,
+        };
+        self.in_a_row += 1;
+        // Each repeat of a configuration says the same.
+        if self.all.iter().all(|known| known.to_string() != error.to_string()) {
+            self.all.push(error);
+        }
+        is_of_this_step && self.in_a_row < MOST_IN_A_ROW
+    }
+}
+
+/// A trial, or what was left of it, and what stopped it.
 fn trial(
     run: &Run,
     step: &Step,
@@ -198,24 +242,24 @@ fn trial(
     session: &mut Session,
     observer: &mut dyn Observer,
     interrupt: &AtomicBool,
-) -> (Option<Trial>, Option<Ending>) {
+) -> (Option<Trial>, Result<(), Trouble>) {
+    let failed = |error| Err(Trouble::Failed(error));
     if let Err(error) = session.set_mtu(step.spec.mtu()) {
-        return (None, Some(Ending::Failed(error.into())));
+        return (None, failed(error.into()));
     }
     let heading = Heading { number, started: now() };
     let mut follower = Follower::new(run, step, heading, observer);
     let outcomes = measure(&step.spec, &run.bed, session.ports(), &mut follower, interrupt);
-    let failed = |error| Some(Ending::Failed(error));
     let name = step.spec.to_string();
     match outcomes {
         Ok(outcomes) => match assemble(follower.heading, step, &run.bed, outcomes) {
             Some(mut trial) => {
                 trial.doubts.extend(path_not_proven(&trial, &run.trials));
-                (Some(trial), None)
+                (Some(trial), Ok(()))
             }
             None => (None, failed(RunError::Confused { step: name })),
         },
-        Err(NoResult::Interrupted) => (follower.unfinished(), Some(Ending::Interrupted)),
+        Err(NoResult::Interrupted) => (follower.unfinished(), Err(Trouble::Interrupted)),
         Err(NoResult::Failed(error)) => (follower.unfinished(), failed(RunError::Trial { step: name, error })),
     }
 }
@@ -226,10 +270,8 @@ fn finish(run: &mut Run, session: &mut Session, ending: &Ending) {
     let _ = session.set_mtu(None);
     run.finished = Some(now());
     run.partial = !matches!(ending, Ending::Complete);
-    match ending {
-        Ending::Complete => {}
-        Ending::Interrupted => run.doubts.push(Doubt::Interrupted),
-        Ending::Failed(error) => run.doubts.push(Doubt::Failed { what: error.to_string() }),
+    if let Ending::Interrupted = ending {
+        run.doubts.push(Doubt::Interrupted);
     }
     // After a failure an agent may be gone; the run is then partial, and its environment after it unknown.
     if let Ok(load) = session.load() {
@@ -263,4 +305,42 @@ pub(crate) fn now() -> String {
 fn new_id() -> RunId {
     let time = Timestamp::now().to_zoned(TimeZone::UTC).strftime("%Y%m%d-%H%M%S").to_string();
     RunId(format!("{time}-{:04x}", RandomState::new().hash_one(()) & 0xffff))
+}
+
+#[cfg(test)]
+mod tests {
+    use protocol::Failure;
+
+    use super::*;
+
+    fn failed(fault: Fault) -> RunError {
+        RunError::Trial { step: "step".to_owned(), error: AgentError { agent: "agent".to_owned(), fault } }
+    }
+
+    fn no_answer(size: u32) -> RunError {
+        failed(Fault::Failed(Failure { text: format!("no answer to {size} bytes"), cancelled: false }))
+    }
+
+    #[test]
+    fn a_trial_that_fails_lets_the_run_go_on_until_three_in_a_row_do() {
+        let mut failures = Failures::default();
+        assert!(failures.let_go_on(no_answer(1)) && failures.let_go_on(failed(Fault::Stuck { within: STUCK })));
+        assert!(!failures.let_go_on(no_answer(3)));
+        assert_eq!(failures.all.len(), 3);
+
+        let mut failures = Failures::default();
+        for _ in 0..9 {
+            assert!(failures.let_go_on(no_answer(1)) && failures.let_go_on(no_answer(2)));
+            failures.in_a_row = 0;
+        }
+        assert_eq!(failures.all.len(), 2, "each said once");
+    }
+
+    #[test]
+    fn an_agent_that_is_gone_ends_the_run() {
+        assert!(!Failures::default().let_go_on(failed(Fault::Silent(STUCK))));
+        assert!(!Failures::default().let_go_on(RunError::Confused { step: "step".to_owned() }));
+    }
+
+    const STUCK: std::time::Duration = std::time::Duration::from_secs(30);
 }

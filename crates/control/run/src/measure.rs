@@ -15,6 +15,9 @@ const PREPARE: Duration = Duration::from_secs(15);
 /// A measurement that comes no further for this long is stuck; longer where a single reply may take longer.
 const STALL: Duration = Duration::from_secs(30);
 
+/// A path that is slow may take a minute to bring what is still on the way.
+const DRAIN: Duration = Duration::from_secs(75);
+
 /// Between the order to start and the start, so that both sides have the order in time.
 const LEAD: Duration = Duration::from_millis(20);
 
@@ -90,8 +93,10 @@ fn follow(
         if near.news.fraction > furthest {
             (furthest, moved) = (near.news.fraction, Instant::now());
         }
-        if moved.elapsed() > stall {
-            return Err(near.deadline("come any further with its measurement", stall).into());
+        // All is sent then, and what is still on the way is waited for.
+        let within = if furthest < 1.0 { stall } else { stall.max(DRAIN) };
+        if moved.elapsed() > within {
+            return Err(near.link.error(Fault::Stuck { within }).into());
         }
     }
     if spec.far_serves_until_told() {

@@ -35,13 +35,11 @@ type RawTcpInfo = [u64; 32];
 
 /// What the kernel knows of a connection (tcp(7), `TCP_INFO` and `TCP_CONGESTION`).
 pub fn tcp_state(stream: &TcpStream) -> Result<TcpState> {
-    let info: RawTcpInfo =
-        option(stream, libc::IPPROTO_TCP, libc::TCP_INFO).on("getsockopt(TCP_INFO)", "a TCP connection")?;
-    let bytes: Vec<u8> = info.iter().flat_map(|part| part.to_ne_bytes()).collect();
-    let number = |at: usize| u32::from_ne_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+    let info = tcp_info(stream)?;
+    let number = |at: usize| number(&info, at);
     Ok(TcpState {
         congestion: congestion(stream)?,
-        timestamps: bytes[5] & TIMESTAMPS != 0,
+        timestamps: info[0].to_ne_bytes()[5] & TIMESTAMPS != 0,
         mss: number(16),
         path_mtu: Mtu(number(60)),
         rtt_us: number(68),
@@ -54,6 +52,33 @@ pub fn tcp_state(stream: &TcpStream) -> Result<TcpState> {
         send_buffer_limited_us: info[23],
         reorderings: number(220).into(),
     })
+}
+
+/// How far a connection has come (tcp(7), `TCP_INFO`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TcpProgress {
+    /// Payload bytes that the other end has acknowledged.
+    pub acknowledged: u64,
+    /// Segments with payload that left, those that were sent again left out. The kernel counts to 2³² and begins again.
+    pub segments: u64,
+}
+
+/// How far a connection has come.
+pub fn tcp_progress(stream: &TcpStream) -> Result<TcpProgress> {
+    let info = tcp_info(stream)?;
+    let [sent, resent] = [number(&info, 156), number(&info, 100)];
+    Ok(TcpProgress { acknowledged: info[15], segments: sent.wrapping_sub(resent).into() })
+}
+
+fn tcp_info(stream: &TcpStream) -> Result<RawTcpInfo> {
+    option(stream, libc::IPPROTO_TCP, libc::TCP_INFO).on("getsockopt(TCP_INFO)", "a TCP connection")
+}
+
+/// The 32-bit number at this byte, which is a multiple of 4.
+fn number(info: &RawTcpInfo, at: usize) -> u32 {
+    let bytes = info[at / 8].to_ne_bytes();
+    let at = at % 8;
+    u32::from_ne_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
 fn congestion(stream: &TcpStream) -> Result<String> {
@@ -154,7 +179,10 @@ pub(crate) fn set_option(socket: &impl AsFd, level: libc::c_int, name: libc::c_i
 
 #[cfg(test)]
 mod tests {
-    use std::net::{TcpListener, UdpSocket};
+    use std::{
+        io::{Read, Write},
+        net::{TcpListener, UdpSocket},
+    };
 
     use super::*;
 
@@ -169,6 +197,22 @@ mod tests {
         assert!(available.expect("readable").split_whitespace().any(|name| name == info.congestion), "{info:?}");
         let setting = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_timestamps").expect("readable");
         assert_eq!(info.timestamps, setting.trim() != "0");
+    }
+
+    #[test]
+    fn what_left_and_what_arrived_is_counted() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("loopback");
+        let mut stream = TcpStream::connect(listener.local_addr().expect("bound")).expect("loopback");
+        stream.set_nodelay(true).expect("settable");
+        let mut other = listener.accept().expect("connected").0;
+        for part in 1..=3 {
+            stream.write_all(&[0; 100]).expect("sent");
+            other.read_exact(&mut [0; 100]).expect("came");
+            other.write_all(&[0]).expect("sent");
+            stream.read_exact(&mut [0]).expect("came, and with it the acknowledgement");
+            let progress = tcp_progress(&stream).expect("connected");
+            assert_eq!((progress.segments, progress.acknowledged), (part, part * 100 + 1), "SYN counts as a byte");
+        }
     }
 
     #[test]

@@ -40,6 +40,17 @@ pub enum ProbeError {
         /// How long it was waited for.
         waited: Duration,
     },
+    /// What was sent keeps arriving, but too slowly.
+    #[error(
+        "what was sent to {peer} had not all arrived {waited:?} after the last of it; ask for a smaller send buffer \
+         (--window)"
+    )]
+    SlowDrain {
+        /// The other side.
+        peer: SocketAddr,
+        /// How long it was waited for.
+        waited: Duration,
+    },
     /// The connections are there, and nothing comes over them.
     #[error(
         "connected, but no data came from {peer} for {waited:?}; check with \"wireproof path\" that packets of full size \

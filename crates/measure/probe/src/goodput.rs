@@ -16,7 +16,7 @@ mod udp;
 
 use std::time::Duration;
 
-use model::{GoodputSpec, Seat, Side};
+use model::{Bytes, GoodputSpec, Seat, Side};
 
 use self::{far::Far, near::Near};
 use crate::{Prepared, ProbeError};
@@ -27,12 +27,19 @@ const ARRIVAL: Duration = Duration::from_secs(10);
 /// The sender goes on this long after its counted time, so that the receiver's, which begins a little later, is full.
 const OVERRUN: Duration = Duration::from_millis(300);
 
-/// How long the receiver may take to drain what is on the way.
+/// How long draining what is on the way may come no further.
 const DRAIN: Duration = Duration::from_secs(10);
+
+/// How long draining may take in all: the controller waits a little longer.
+const DRAIN_IN_ALL: Duration = Duration::from_secs(60);
 
 /// A receiver that has taken all there is sleeps this long, and then takes all that came meanwhile. Asleep in the call, it
 /// would be woken up by each packet, which the sender's core would have to pay for.
 const NAP: Duration = Duration::from_micros(50);
+
+/// It naps only where the buffer is at least this large: a smaller one is full before it wakes, and the sender would wait for
+/// the nap.
+const NAP_BUFFER: Bytes = Bytes(4 << 20);
 
 /// Without anything for this long, it sleeps in the call after all.
 const QUIET: Duration = Duration::from_millis(10);

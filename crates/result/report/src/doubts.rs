@@ -33,6 +33,9 @@ pub fn advice(doubt: &Doubt, lang: Lang) -> String {
             let micros = |ns: u64| crate::show::micros(ns as f64);
             t.with("doubt-behind-schedule", &[("behind", &micros(*behind_ns)), ("rtt", &micros(*rtt_ns))])
         }
+        Doubt::MessagesJoined { messages, segments } => {
+            t.with("doubt-messages-joined", &[("messages", messages), ("segments", segments)])
+        }
         Doubt::Stalled { seconds } => t.with("doubt-stalled", &[("seconds", seconds)]),
         Doubt::NoSelfTest { what } => t.with("doubt-no-self-test", &[("what", what)]),
         Doubt::Unsteady { settled_after_s } => {
@@ -96,6 +99,9 @@ fn worse(a: &Doubt, b: &Doubt) -> Option<Doubt> {
         }
         (Doubt::SenderTooSlow { intended, achieved }, Doubt::SenderTooSlow { intended: i, achieved: s }) => {
             Some(if s / i < achieved / intended { b.clone() } else { a.clone() })
+        }
+        (Doubt::MessagesJoined { messages, segments }, Doubt::MessagesJoined { messages: more, segments: in_more }) => {
+            Some(Doubt::MessagesJoined { messages: messages + more, segments: segments + in_more })
         }
         (Doubt::BehindSchedule { behind_ns, .. }, Doubt::BehindSchedule { behind_ns: other, .. }) => {
             Some(if other > behind_ns { b.clone() } else { a.clone() })

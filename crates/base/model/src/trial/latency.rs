@@ -32,6 +32,10 @@ pub struct LatencyResult {
     /// Messages that the far side's full socket buffer dropped, warm-up included.
     #[serde(default)]
     pub far_overflowed: u64,
+    /// TCP segments in which the messages left this end, warm-up included: where there are fewer than messages, several
+    /// shared one. `None` over UDP.
+    #[serde(default)]
+    pub segments: Option<u64>,
     /// Round-trip times in nanoseconds, under load from the time the schedule meant the message to leave; lost and late
     /// replies count as over the timeout.
     pub rtt_ns: TimeSummary,

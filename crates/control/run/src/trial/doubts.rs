@@ -15,6 +15,9 @@ const STEAL: (f64, f64) = (1.0, 0.02);
 /// A sender that reaches less of its schedule than this did not keep up.
 const KEPT_UP: f64 = 0.99;
 
+/// Fewer segments than this share of the messages, and several messages shared one.
+const EACH_ALONE: f64 = 0.99;
+
 /// Of a core's time, in percent: what somebody else may have used and no doubt is raised. The kernel's own work on the core
 /// stays below.
 pub(crate) const OTHER_LOAD: f64 = 15.0;
@@ -127,6 +130,7 @@ fn of_latency(spec: &LatencySpec, result: &LatencyResult, from: &Endpoint) -> Ve
     }
     doubts.extend(result.intended_pps.and_then(|intended| too_slow(intended, result.achieved_pps)));
     doubts.extend(behind_schedule(result));
+    doubts.extend(joined(spec, result));
     if spec.mode == WaitMode::BusyPoll && result.napi.is_none() {
         doubts.push(Doubt::NothingToPoll { endpoint: from.name.clone() });
     }
@@ -168,6 +172,12 @@ fn unsteady(received: &GoodputReceived) -> Option<Doubt> {
 fn behind_schedule(result: &LatencyResult) -> Option<Doubt> {
     let (behind_ns, rtt_ns) = (result.pacing.as_ref()?.behind_ns.p99?, result.rtt_ns.p99?);
     (behind_ns as f64 > TESTERS_SHARE * rtt_ns as f64).then_some(Doubt::BehindSchedule { behind_ns, rtt_ns })
+}
+
+/// Messages that shared segments. What never came in time may still be in the sender's buffer, and has not left at all.
+fn joined(spec: &LatencySpec, result: &LatencyResult) -> Option<Doubt> {
+    let (messages, segments) = ((result.sent + spec.warmup).saturating_sub(result.late), result.segments?);
+    ((segments as f64) < EACH_ALONE * messages as f64).then_some(Doubt::MessagesJoined { messages, segments })
 }
 
 /// A sender that could not keep up is a doubt; what it did not send is never loss.
@@ -250,6 +260,19 @@ mod tests {
             Some(Doubt::FrequencyChanged { cpu: 0, before: 3000, after: 2000 })
         );
         assert_eq!(frequency_changed(&counters, &[1]), None);
+    }
+
+    #[test]
+    fn messages_that_shared_segments_are_a_doubt() {
+        let plan = "name = \"t\"\n[[latency]]\nprotocol = \"tcp\"\nframe_sizes = [128]\nwarmup = 100";
+        let plan = model::Plan::parse(plan, &[]).unwrap();
+        let model::ProbeSpec::Latency(spec) = &plan.specs()[0] else { panic!("latency") };
+        let of =
+            |late, segments| joined(spec, &LatencyResult { sent: 900, late, segments, ..LatencyResult::default() });
+        assert_eq!(of(0, Some(995)), None);
+        assert_eq!(of(0, Some(500)), Some(Doubt::MessagesJoined { messages: 1000, segments: 500 }));
+        assert_eq!(of(400, Some(600)), None, "they may not have left yet");
+        assert_eq!(of(0, None), None, "over UDP");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The book of a latency trial: which replies are still out, and what each reply that comes means. Pure.
 
 use model::{
-    Nanos, TimeSummary,
+    Nanos, Protocol, TimeSummary,
     trial::{OneWay, Variation},
 };
 use stats::TimeHistogram;
@@ -21,6 +21,8 @@ pub(super) struct Book<T> {
     warmup: u64,
     timeout: Nanos,
     recent: Recent,
+    /// Whether a reply can be lost.
+    loses: bool,
     /// Messages sent so far.
     sent: u64,
     /// Messages without a reply that are remembered.
@@ -89,6 +91,7 @@ impl<T: Trace> Book<T> {
             warmup,
             timeout,
             recent: Recent::new(window.max(LEAST_WINDOW)),
+            loses: true,
             sent: 0,
             out: 0,
             latest: None,
@@ -98,6 +101,11 @@ impl<T: Trace> Book<T> {
             one_way: one_way.then(|| [Sample::new(), Sample::new()]),
             trace,
         }
+    }
+
+    /// Over TCP nothing is lost while the connection stands: what did not come is late.
+    pub(super) fn over(self, protocol: Protocol) -> Self {
+        Self { loses: protocol == Protocol::Udp, ..self }
     }
 
     /// Number of the message to send next, also the count of those sent.
@@ -209,10 +217,15 @@ impl<T: Trace> Book<T> {
         last.checked_sub((last as u32).wrapping_sub(low).into())
     }
 
+    fn tally(&self) -> Tally {
+        let Tally { lost, late, .. } = self.tally;
+        if self.loses { self.tally } else { Tally { lost: 0, late: late + lost, ..self.tally } }
+    }
+
     /// Hands over the round trips in the sample, in exchange for an empty one; all else stays.
     pub(super) fn hand_over(&mut self, empty: TimeHistogram) -> (TimeHistogram, Standing) {
         let sent = self.sent.saturating_sub(self.warmup);
-        let standing = Standing { sent, out: sent - self.answered - self.tally.lost, tally: self.tally };
+        let standing = Standing { sent, out: sent - self.answered - self.tally.lost, tally: self.tally() };
         (std::mem::replace(&mut self.rtt.delay, empty), standing)
     }
 
@@ -227,7 +240,7 @@ impl<T: Trace> Book<T> {
         let variation = |way: usize| -> Option<TimeSummary> { Some(self.one_way.as_ref()?[way].variation.summary()) };
         Closed {
             sent: self.sent.saturating_sub(self.warmup),
-            tally: self.tally,
+            tally: self.tally(),
             variation: Variation {
                 rtt_ns: self.rtt.variation.summary(),
                 forward_ns: variation(0),

@@ -67,6 +67,7 @@ impl Client {
         let stream = stream.map_err(socket_error("duplicate the stream to", self.pipe.peer()))?;
         let _wakeable = stream.map(|stream| control.wakes(stream));
         let book = Book::new(self.spec.warmup, self.spec.timeout, self.window, self.with_stamps, trace);
+        let book = book.over(self.spec.protocol);
         let mut talk = Talk::new(&mut self.pipe, book, self.spec.timeout, self.with_stamps, control, teller);
         control.set_clerk(Some(clerk.clone()));
         let course = match self.spec.rate {
@@ -112,6 +113,7 @@ impl Client {
             // The far side tells these.
             answered: 0,
             far_overflowed: 0,
+            segments: self.pipe.segments()?,
             rtt_ns: rtt.summary(),
             achieved_pps: course.achieved_pps,
             pacing: course.departures.as_ref().map(Departures::pacing),

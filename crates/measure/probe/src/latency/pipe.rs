@@ -158,6 +158,11 @@ impl Pipe {
         }
     }
 
+    /// Segments with messages that have left; `None` where it is no stream.
+    pub(super) fn segments(&self) -> Result<Option<u64>, ProbeError> {
+        Ok(self.stream().map(kernel::socket::tcp_progress).transpose()?.map(|progress| progress.segments))
+    }
+
     /// Datagrams that the full socket buffer dropped.
     pub(super) fn overflowed(&self) -> Result<u64, ProbeError> {
         match &self.line {

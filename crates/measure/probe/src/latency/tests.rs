@@ -62,6 +62,7 @@ fn every_kind_of_ping_pong_counts_each_round_trip() {
                 assert_eq!((result.rtt_ns.n, result.variation.rtt_ns.n), (200, 199));
                 assert!(result.rtt_ns.min <= result.rtt_ns.p50 && result.rtt_ns.p50 <= result.rtt_ns.max);
                 assert_eq!((result.pacing, result.intended_pps, result.napi), (None, None, None));
+                assert_eq!(result.segments, (protocol == Protocol::Tcp).then_some(210), "a segment for each message");
             }
         }
     }

@@ -49,6 +49,8 @@ pub struct LatencyFigures {
     pub duplicated: u64,
     /// Replies that the full socket buffer dropped, warm-up included.
     pub overflowed: u64,
+    /// TCP segments in which the messages left, warm-up included: fewer than messages where several shared one; null over UDP.
+    pub segments: Option<u64>,
     /// Round-trip times in nanoseconds, as far as the sample carries them; under load from the intended send time.
     pub rtt_ns: TimeSummary,
     /// Messages a second that the schedule asked for; null for ping-pong, where each reply triggers the next message.
@@ -96,6 +98,7 @@ impl LatencyFigures {
             reordered: result.reordered,
             duplicated: result.duplicated,
             overflowed: result.overflowed,
+            segments: result.segments,
             rtt_ns: result.rtt_ns.clone(),
             intended_pps: result.intended_pps,
             achieved_pps: result.achieved_pps,

@@ -27,6 +27,7 @@ doubt-other-load = Core { $cpu } was { $percent } % busy with something else, so
 doubt-packets-disagree = At endpoint { $endpoint } the program counted { $program } and the interface’s counters { $interface } of the same traffic. Other traffic crossed the interface, or the driver counts differently; see what else is sent there (ip -s link), stop it and repeat.
 doubt-sender-too-slow = The sender made only { $percent } % of the load that was asked for. What it did not send is not counted as loss, but the figures are those of the smaller load. Ask for a lower rate, or give the sender a faster or quieter core.
 doubt-behind-schedule = The tester itself sent late: at the 99th percentile { $behind } µs of an RTT of { $rtt } µs. The RTT counts from the schedule and so contains that. Take a lower rate, or a quieter or faster core (--cpus), and repeat.
+doubt-messages-joined = TCP joined messages: { $messages } left in { $segments } segments, so the frames were larger than asked and the RTT is not that of the frame size shown. Ask for a lower rate, so that each message leaves before the next one is due, or measure UDP, where each message is a packet.
 doubt-stalled = In { $seconds } whole seconds nothing arrived, so the mean mixes two states of the path. Look at “Goodput over time” for when, and for links that went down then (dmesg, ip -s link); then repeat.
 doubt-no-self-test = What the tester does alone could not be measured ({ $what }), so it is not known how much of a figure is its own limit. Mend that and repeat.
 doubt-unsteady = The rate was still settling { $seconds } s into the counted time, so the mean contains the start. Take a longer warm-up (--set goodput.warmup="5 s") and repeat.
@@ -36,7 +37,7 @@ doubt-nothing-to-poll = At endpoint { $endpoint } the driver has no queue that t
 doubt-frequency-changed = Core { $cpu } ran at { $before } MHz at the beginning and at { $after } MHz at the end, so the trial mixes two speeds. Fix the frequency (cpupower frequency-set -g performance, turbo off) and repeat.
 doubt-small-buffer = Endpoint { $endpoint } asked for socket buffers of { $asked } bytes and the kernel granted { $granted }. Raise net.core.rmem_max and net.core.wmem_max (sysctl), or run as root, and repeat.
 doubt-unfinished = The trial was cut off after { $seconds } whole seconds; what it had until then is kept. What is known at the end only is a dash, and replies that were still out are counted neither as lost nor as arrived. Repeat for the full time.
-doubt-failed = The run could not go on: { $what }. Some configurations have fewer trials or none. Mend that, then repeat with the command under “Method”.
+doubt-failed = A trial failed: { $what }. Some configurations have fewer trials or none. Mend that, then repeat with the command under “Method”.
 
 ## Head of the report
 

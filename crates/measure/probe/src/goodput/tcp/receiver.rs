@@ -16,7 +16,7 @@ use crate::{
     Control, ProbeError,
     error::socket_error,
     goodput::{
-        NAP, QUIET,
+        NAP, NAP_BUFFER, QUIET,
         hello::peer_of,
         threads::receive_with,
         timeline::{Counted, sum},
@@ -35,7 +35,8 @@ pub(in crate::goodput) fn receive(
         .map_err(socket_error("ask SO_RCVBUF for", peer))?;
     let counters: Vec<AtomicU64> = streams.iter().map(|_| AtomicU64::new(0)).collect();
     let taking = |stream, number: usize| {
-        take(stream, setting.spec.receive, &counters[number], setting.control)
+        let naps = setting.spec.window.is_none_or(|window| window >= NAP_BUFFER);
+        take(stream, setting.spec.receive, naps, &counters[number], setting.control)
             .map_err(socket_error("receive from", peer))
     };
     let (counted, ended_early, _) = receive_with(setting, streams, &counters, peer, taking, || Ok(false))?;
@@ -53,9 +54,10 @@ pub(in crate::goodput) fn receive(
 }
 
 /// Reads one stream to its end, and closes it.
-fn take(mut stream: TcpStream, way: ReceiveWay, counter: &AtomicU64, control: &Control) -> io::Result<()> {
+fn take(mut stream: TcpStream, way: ReceiveWay, naps: bool, counter: &AtomicU64, control: &Control) -> io::Result<()> {
     let mut chunk = vec![0; CHUNK];
-    stream.set_nonblocking(true)?;
+    // Without naps it sleeps in the call, which looks up often by itself.
+    stream.set_nonblocking(naps)?;
     let mut quiet_since = None;
     while !control.stopped() {
         let taken = match way {
@@ -67,10 +69,11 @@ fn take(mut stream: TcpStream, way: ReceiveWay, counter: &AtomicU64, control: &C
             Ok(length) => {
                 counter.fetch_add(length as u64, Relaxed);
                 quiet_since = None;
-                if length < CHUNK {
+                if naps && length < CHUNK {
                     thread::sleep(NAP);
                 }
             }
+            Err(error) if is_nothing_yet(&error) && !naps => {}
             Err(error) if is_nothing_yet(&error) => {
                 if quiet_since.get_or_insert_with(Instant::now).elapsed() < QUIET {
                     thread::sleep(NAP);

@@ -22,7 +22,7 @@ use crate::{
     Control, ProbeError,
     error::socket_error,
     goodput::{
-        DRAIN,
+        DRAIN, DRAIN_IN_ALL,
         hello::{look_up_often, peer_of},
         threads::send_with,
         timeline::{Counted, sum},
@@ -70,7 +70,7 @@ pub(in crate::goodput) fn send(streams: &[TcpStream], setting: Setting<'_>) -> R
         hand.give(&share, enough, peer)
     };
     let (counted, tcp, given) = send_with(setting, &counters, give, || states(streams))?;
-    drain(streams, setting.control, peer)?;
+    drain(streams, setting.control, peer, DRAIN)?;
     let Counted { bytes, seconds, .. } = counted;
     Ok(GoodputSent {
         counted_bytes: bytes,
@@ -199,26 +199,92 @@ fn all_reports(streams: &[TcpStream], given: &[Given], peer: SocketAddr) -> Resu
     }
 }
 
-/// Ends each stream and waits for the receiver to do the same, which it does after the last byte.
-fn drain(streams: &[TcpStream], control: &Control, peer: SocketAddr) -> Result<(), ProbeError> {
+/// Ends each stream and waits for the receiver to do the same, which it does after the last byte. A path that is slow may take
+/// its time, but no longer than `patience` without bringing anything.
+fn drain(streams: &[TcpStream], control: &Control, peer: SocketAddr, patience: Duration) -> Result<(), ProbeError> {
     for stream in streams {
         look_up_often(stream).map_err(socket_error("clear O_NONBLOCK for", peer))?;
         stream.shutdown(Shutdown::Write).map_err(socket_error("shut down the stream to", peer))?;
     }
-    let waiting = Instant::now();
+    let (began, mut moved, mut arrived) = (Instant::now(), Instant::now(), 0);
     for mut stream in streams {
         loop {
+            let now_arrived = acknowledged(streams)?;
+            if now_arrived > arrived {
+                (arrived, moved) = (now_arrived, Instant::now());
+            }
             match stream.read(&mut [0]) {
                 Ok(0) => break,
                 Ok(_) => {}
                 Err(error) if !is_nothing_yet(&error) => return Err(socket_error("drain to", peer)(error)),
                 Err(_) if control.stopped() => return Err(ProbeError::Cancelled),
-                Err(_) if waiting.elapsed() > DRAIN => {
-                    return Err(ProbeError::NoAnswer { peer, waited: DRAIN });
+                Err(_) if moved.elapsed() > patience => {
+                    return Err(ProbeError::NoAnswer { peer, waited: patience });
+                }
+                Err(_) if began.elapsed() > DRAIN_IN_ALL => {
+                    return Err(ProbeError::SlowDrain { peer, waited: DRAIN_IN_ALL });
                 }
                 Err(_) => {}
             }
         }
     }
     Ok(())
+}
+
+/// Bytes of all streams that have arrived at the other end.
+fn acknowledged(streams: &[TcpStream]) -> Result<u64, ProbeError> {
+    streams.iter().map(|stream| Ok(socket::tcp_progress(stream)?.acknowledged)).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{net::TcpListener, thread};
+
+    use socket2::SockRef;
+
+    use super::*;
+
+    /// A stream with more in it than the other end has room for, and that end.
+    fn full() -> (TcpStream, TcpStream) {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("loopback");
+        SockRef::from(&listener).set_recv_buffer_size(16 << 10).expect("settable");
+        let mut sender = TcpStream::connect(listener.local_addr().expect("bound")).expect("loopback");
+        SockRef::from(&sender).set_send_buffer_size(256 << 10).expect("settable");
+        let receiver = listener.accept().expect("connected").0;
+        sender.set_nonblocking(true).expect("settable");
+        while sender.write(zeros()).is_ok() {}
+        (sender, receiver)
+    }
+
+    #[test]
+    fn a_drain_may_take_its_time_while_something_arrives() {
+        const PATIENCE: Duration = Duration::from_millis(500);
+        let (sender, mut receiver) = full();
+        let peer = sender.peer_addr().expect("connected");
+        thread::scope(|scope| {
+            // Takes three times as long as it may come no further.
+            scope.spawn(move || {
+                let (mut total, mut chunk) = (0, vec![0; 8 << 10]);
+                let began = Instant::now();
+                while let Ok(length @ 1..) = receiver.read(&mut chunk) {
+                    total += length;
+                    if began.elapsed() < 3 * PATIENCE {
+                        thread::sleep(PATIENCE / 10);
+                    }
+                }
+                total
+            });
+            let began = Instant::now();
+            drain(&[sender], &Control::default(), peer, PATIENCE).expect("drained");
+            assert!(began.elapsed() > PATIENCE, "{:?}", began.elapsed());
+        });
+    }
+
+    #[test]
+    fn a_drain_that_comes_no_further_is_given_up() {
+        let (sender, _receiver) = full();
+        let peer = sender.peer_addr().expect("connected");
+        let outcome = drain(&[sender], &Control::default(), peer, Duration::from_millis(300));
+        assert!(matches!(outcome, Err(ProbeError::NoAnswer { .. })), "{outcome:?}");
+    }
 }

@@ -23,7 +23,7 @@ use crate::{
     control::Summary,
     error::socket_error,
     goodput::{
-        NAP, QUIET,
+        NAP, NAP_BUFFER, QUIET,
         threads::receive_with,
         timeline::{Counted, sum},
         transfer::Setting,
@@ -40,11 +40,11 @@ const LARGE_MESSAGES: usize = 4;
 /// Size of a large datagram that the kernel put together.
 const LARGE: usize = 65_536;
 
-/// With a buffer that is at least this large, the receiver may nap.
-const NAP_BUFFER: Bytes = Bytes(4 << 20);
-
 /// What has not come this long after all else is lost.
 const LOST: Duration = Duration::from_millis(200);
+
+/// Copies of the last datagrams may come this long after all else.
+const COPIES: Duration = Duration::from_millis(10);
 
 /// The receiver does not know yet how many were sent.
 const UNKNOWN: u64 = u64::MAX;
@@ -219,13 +219,15 @@ impl Taker {
             match incoming.receive(socket, !naps || quiet > QUIET) {
                 Ok(messages) => {
                     (0..messages).for_each(|index| self.take(&incoming.message(index)));
-                    progress.counter.store(self.tracker.received * self.size as u64, Relaxed);
-                    self.keep(progress.tally);
+                    self.tell(progress);
                     quiet_since = None;
                 }
                 Err(error) if is_nothing_yet(&error) => {
                     let since = *quiet_since.get_or_insert_with(Instant::now);
-                    if self.is_over(progress.sent.load(Relaxed), since.elapsed()) {
+                    let sent = progress.sent.load(Relaxed);
+                    if self.is_over(sent, since.elapsed()) {
+                        self.tracker.end(sent);
+                        self.tell(progress);
                         return Ok(());
                     }
                     if naps {
@@ -246,11 +248,11 @@ impl Taker {
         }
         for datagram in message.bytes.chunks(message.segment) {
             match self.label.read(datagram) {
-                Seen::Whole(number) => {
-                    self.tracker.take(number);
-                }
+                Seen::Whole(number) => self.tracker.take(number),
                 Seen::Changed(number) => {
-                    self.tracker.take(number);
+                    if !self.tracker.is_far_ahead(number) {
+                        self.tracker.take(number);
+                    }
                     self.corrupt += 1;
                 }
                 Seen::Strange => self.corrupt += 1,
@@ -258,15 +260,17 @@ impl Taker {
         }
     }
 
-    fn keep(&self, tally: &Tally) {
+    fn tell(&self, progress: &Progress<'_>) {
+        let tally = progress.tally;
+        progress.counter.store(self.tracker.received * self.size as u64, Relaxed);
         tally.received.store(self.tracker.received, Relaxed);
         tally.duplicated.store(self.tracker.duplicated, Relaxed);
         tally.reordered.store(self.tracker.reordered, Relaxed);
-        tally.corrupt.store(self.corrupt, Relaxed);
+        tally.corrupt.store(self.corrupt + self.tracker.damaged, Relaxed);
     }
 
     fn is_over(&self, sent: u64, quiet: Duration) -> bool {
-        sent != UNKNOWN && (self.tracker.received >= sent || quiet > LOST)
+        sent != UNKNOWN && quiet > if self.tracker.received >= sent { COPIES } else { LOST }
     }
 
     fn book(&self, overflowed: u64) -> DatagramsReceived {
@@ -275,8 +279,24 @@ impl Taker {
             duplicated: self.tracker.duplicated,
             reordered: self.tracker.reordered,
             window: WINDOW,
-            corrupt: self.corrupt,
+            corrupt: self.corrupt + self.tracker.damaged,
             overflowed,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copies_of_the_last_datagram_are_waited_for() {
+        let mut taker = Taker::new(0, 100);
+        (0..10).for_each(|number| taker.tracker.take(number));
+        let just_after = Duration::from_millis(1);
+        assert!(!taker.is_over(10, Duration::ZERO) && !taker.is_over(10, just_after), "a copy may be on its way");
+        assert!(taker.is_over(10, COPIES + just_after));
+        assert!(!taker.is_over(11, COPIES + just_after) && taker.is_over(11, LOST + just_after));
+        assert!(!taker.is_over(UNKNOWN, Duration::from_secs(9)));
     }
 }

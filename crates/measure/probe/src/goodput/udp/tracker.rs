@@ -3,6 +3,10 @@
 /// How far back a number can lie and still be told from a copy.
 pub(super) const WINDOW: u64 = 65_536;
 
+/// A number further ahead than this is a suspect: a damaged number looks the same as the first one after a long gap. It is
+/// believed once the next one confirms it, as with RTP's sequence numbers (RFC 3550, appendix A.1, whose bound this is).
+pub(super) const AHEAD: u64 = 3_000;
+
 const WORD: u64 = u64::BITS as u64;
 
 /// Follows the numbers of one flow, in a fixed amount of memory.
@@ -11,6 +15,8 @@ pub(super) struct Tracker {
     next: u64,
     /// A bit for each of the last [`WINDOW`] numbers, at its remainder: whether it came.
     came: Box<[u64]>,
+    /// The number that came last, where it is too far ahead to be believed by itself.
+    suspect: Option<u64>,
     /// Different numbers.
     pub(super) received: u64,
     /// Copies of numbers that had come before (RFC 5560). None is told from a new number further back than the window:
@@ -18,33 +24,65 @@ pub(super) struct Tracker {
     pub(super) duplicated: u64,
     /// Numbers smaller than one that came before, copies left out (RFC 4737).
     pub(super) reordered: u64,
+    /// Suspects that were not confirmed. They count as nothing else: what they once were has not come.
+    pub(super) damaged: u64,
 }
 
 impl Tracker {
     pub(super) fn new() -> Self {
         let came = vec![0; (WINDOW / WORD) as usize].into_boxed_slice();
-        Self { next: 0, came, received: 0, duplicated: 0, reordered: 0 }
+        Self { next: 0, came, suspect: None, received: 0, duplicated: 0, reordered: 0, damaged: 0 }
     }
 
-    /// Takes the next number; says whether it is a new one.
+    /// Takes the next number.
     #[inline]
-    pub(super) fn take(&mut self, number: u64) -> bool {
-        if number == self.next {
+    pub(super) fn take(&mut self, number: u64) {
+        if number == self.next && self.suspect.is_none() {
             self.mark(number);
             self.next += 1;
             self.received += 1;
-            return true;
+        } else {
+            self.take_with_care(number);
         }
-        self.take_out_of_order(number)
     }
 
-    fn take_out_of_order(&mut self, number: u64) -> bool {
-        if number > self.next {
+    /// Whether this number would be a suspect.
+    pub(super) fn is_far_ahead(&self, number: u64) -> bool {
+        number.saturating_sub(self.next) > AHEAD
+    }
+
+    /// Nothing comes any more, and so many were sent: that settles what the last suspect was.
+    pub(super) fn end(&mut self, sent: u64) {
+        match self.suspect.take() {
+            Some(suspect) if suspect < sent => self.believe(suspect),
+            Some(_) => self.damaged += 1,
+            None => {}
+        }
+    }
+
+    /// What confirms a suspect is larger still, or just before it.
+    fn take_with_care(&mut self, number: u64) {
+        match self.suspect.take() {
+            Some(suspect) if number.saturating_add(AHEAD) >= suspect && self.is_far_ahead(number) => {
+                self.believe(suspect);
+            }
+            Some(_) => self.damaged += 1,
+            None => {}
+        }
+        if self.is_far_ahead(number) {
+            self.suspect = Some(number);
+        } else {
+            self.believe(number);
+        }
+    }
+
+    fn believe(&mut self, number: u64) {
+        if number >= self.next {
             self.forget(number);
             self.next = number.saturating_add(1);
         } else if self.next - number <= WINDOW && self.has(number) {
             self.duplicated += 1;
-            return false;
+            return;
         } else {
             self.reordered += 1;
         }
@@ -53,7 +91,6 @@ impl Tracker {
             self.mark(number);
         }
         self.received += 1;
-        true
     }
 
     /// Makes room for the numbers from `next` up to this one, none of which came yet.
@@ -91,11 +128,54 @@ mod tests {
     use super::*;
 
     fn taken(numbers: impl IntoIterator<Item = u64>) -> (u64, u64, u64) {
-        let mut tracker = Tracker::new();
-        for number in numbers {
-            tracker.take(number);
-        }
+        let tracker = tracker(numbers);
+        assert_eq!(tracker.damaged, 0);
         (tracker.received, tracker.duplicated, tracker.reordered)
+    }
+
+    fn tracker(numbers: impl IntoIterator<Item = u64>) -> Tracker {
+        let mut tracker = Tracker::new();
+        numbers.into_iter().for_each(|number| tracker.take(number));
+        tracker.end(u64::MAX);
+        tracker
+    }
+
+    #[test]
+    fn one_damaged_number_is_damaged_and_harms_no_other() {
+        for bit in [13, 20, 40, 63] {
+            let damage = |number: u64| if number == 5_000 { number | 1 << bit } else { number };
+            let tracker = tracker((0..100_000).map(damage));
+            assert_eq!((tracker.received, tracker.duplicated, tracker.reordered), (99_999, 0, 0), "bit {bit}");
+            assert_eq!(tracker.damaged, 1);
+        }
+    }
+
+    #[test]
+    fn a_number_is_believed_by_itself_up_to_the_bound_and_no_further() {
+        let ahead = |by: u64| tracker([0, 1 + by, 1, 2]);
+        assert_eq!((ahead(AHEAD).received, ahead(AHEAD).reordered, ahead(AHEAD).damaged), (4, 2, 0));
+        assert_eq!((ahead(AHEAD + 1).received, ahead(AHEAD + 1).reordered, ahead(AHEAD + 1).damaged), (3, 0, 1));
+    }
+
+    #[test]
+    fn a_gap_of_any_length_is_loss() {
+        let gap = 10 * WINDOW;
+        assert_eq!(taken((0..10).chain(gap..gap + 10)), (20, 0, 0));
+        // All but one in ten thousand were lost.
+        assert_eq!(taken((0..100).map(|number| number * 10_000)), (100, 0, 0));
+        // The first two after the gap are swapped.
+        assert_eq!(taken([0, gap + 1, gap, gap + 2]), (4, 0, 1));
+    }
+
+    #[test]
+    fn what_was_sent_settles_what_came_last() {
+        for (sent, received, damaged) in [(10_001, 2, 0), (10_000, 1, 1)] {
+            let mut tracker = Tracker::new();
+            [0, 10_000].into_iter().for_each(|number| tracker.take(number));
+            assert_eq!((tracker.received, tracker.damaged), (1, 0));
+            tracker.end(sent);
+            assert_eq!((tracker.received, tracker.damaged), (received, damaged), "of {sent}");
+        }
     }
 
     #[test]
@@ -141,7 +221,7 @@ mod tests {
         };
         for _ in 0..20 {
             let numbers: Vec<u64> =
-                (0..5_000_u64).map(|at| (at * 8 + random(20_000)).saturating_sub(random(9_000))).collect();
+                (0..5_000_u64).map(|at| (at * 8 + random(1_500)).saturating_sub(random(1_200))).collect();
             let (mut seen, mut highest, mut expected) = (HashSet::new(), None, (0, 0, 0));
             for number in &numbers {
                 if !seen.insert(*number) {

@@ -56,6 +56,16 @@ fn what_never_comes_is_lost_and_stays_over_the_timeout() {
 }
 
 #[test]
+fn over_a_stream_what_never_comes_is_late() {
+    let mut book = book_of(LEAST_WINDOW as u64 + 3, 0).over(Protocol::Tcp);
+    (3..LEAST_WINDOW as u64).for_each(|number| assert!(book.arrived(reply(number), Nanos(number * 1000)).is_some()));
+    // Three are not remembered any more, and the replies to the last three may still come.
+    let (_, standing) = book.hand_over(TimeHistogram::new());
+    assert_eq!((standing.out, standing.tally), (3, Tally { late: 3, ..Tally::default() }));
+    assert_eq!(book.close().tally, Tally { late: 6, ..Tally::default() });
+}
+
+#[test]
 fn a_copy_counts_as_a_copy_only() {
     let mut book = book_of(1, 0);
     assert_eq!(book.arrived(reply(0), Nanos(5000)), Some(0));

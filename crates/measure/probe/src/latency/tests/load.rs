@@ -1,6 +1,6 @@
 //! Under load.
 
-use std::time::Duration;
+use std::{net::TcpListener, time::Duration};
 
 use super::*;
 use crate::latency::book::Trace;
@@ -43,6 +43,19 @@ fn replies_that_do_not_come_do_not_hold_the_schedule_up() {
     let client = Client::prepare(&spec, &seat(IpVersion::V4, deaf.local_addr().ok())).expect("client");
     let (result, ()) = client.measure(&Control::default(), &NoWindow, ()).expect("result");
     assert_eq!((result.sent, result.lost, result.rtt_ns.n, result.rtt_ns.max), (200, Some(200), 200, None));
+}
+
+#[test]
+fn over_tcp_what_is_not_there_in_time_is_late_and_never_lost() {
+    let deaf = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("binds");
+    let spec = LatencySpec {
+        rate: Some(PacketRate(10_000)),
+        timeout: Nanos::from_millis(20),
+        ..spec(Protocol::Tcp, IpVersion::V4, WaitMode::Spin)
+    };
+    let client = Client::prepare(&spec, &seat(IpVersion::V4, deaf.local_addr().ok())).expect("client");
+    let (result, ()) = client.measure(&Control::default(), &NoWindow, ()).expect("result");
+    assert_eq!((result.sent, result.lost, result.late, result.rtt_ns.n), (200, Some(0), 200, 200));
 }
 
 #[test]
