@@ -16,6 +16,7 @@ mod probes;
 mod program;
 mod references;
 mod resume;
+mod sizes;
 mod through_sudo;
 mod unprivileged;
 mod words;
