@@ -31,7 +31,7 @@ fn a_size_that_does_not_pass_costs_its_own_trials_only() {
     let words = ["verify", text(&plan), "--bed", BED, "--repeats", "1", "--json"];
     let holed = desk.run(&words);
     bad.remove_tc();
-    holed.fails(1, &["udp IPv4 spin 1518 B", "no answer from", "tcp IPv4 block 1518 B", "came no further"]);
+    holed.fails(1, &["UDP IPv4 spin 1518 B", "no answer from", "TCP IPv4 block 1518 B", "came no further"]);
     let document = holed.json();
     let sizes = |document: &serde_json::Value| -> Vec<u64> {
         document["trials"].as_array().unwrap().iter().map(|trial| trial["frame_size"].as_u64().unwrap()).collect()

@@ -61,7 +61,7 @@ pub enum Doubt {
     },
     /// Over TCP messages left together in one segment, so that the frames were larger than asked.
     MessagesJoined {
-        /// Messages that left, warm-up included.
+        /// Messages that left and were answered, warm-up included.
         messages: u64,
         /// Segments that they left in.
         segments: u64,

@@ -130,7 +130,7 @@ fn of_latency(spec: &LatencySpec, result: &LatencyResult, from: &Endpoint) -> Ve
     }
     doubts.extend(result.intended_pps.and_then(|intended| too_slow(intended, result.achieved_pps)));
     doubts.extend(behind_schedule(result));
-    doubts.extend(joined(spec, result));
+    doubts.extend(joined(result));
     if spec.mode == WaitMode::BusyPoll && result.napi.is_none() {
         doubts.push(Doubt::NothingToPoll { endpoint: from.name.clone() });
     }
@@ -174,9 +174,9 @@ fn behind_schedule(result: &LatencyResult) -> Option<Doubt> {
     (behind_ns as f64 > TESTERS_SHARE * rtt_ns as f64).then_some(Doubt::BehindSchedule { behind_ns, rtt_ns })
 }
 
-/// Messages that shared segments. What never came in time may still be in the sender's buffer, and has not left at all.
-fn joined(spec: &LatencySpec, result: &LatencyResult) -> Option<Doubt> {
-    let (messages, segments) = ((result.sent + spec.warmup).saturating_sub(result.late), result.segments?);
+/// Messages that shared segments. Of those that were not answered it is not known whether they left the sender's buffer.
+fn joined(result: &LatencyResult) -> Option<Doubt> {
+    let (messages, segments) = (result.answered, result.segments?);
     ((segments as f64) < EACH_ALONE * messages as f64).then_some(Doubt::MessagesJoined { messages, segments })
 }
 
@@ -264,15 +264,11 @@ mod tests {
 
     #[test]
     fn messages_that_shared_segments_are_a_doubt() {
-        let plan = "name = \"t\"\n[[latency]]\nprotocol = \"tcp\"\nframe_sizes = [128]\nwarmup = 100";
-        let plan = model::Plan::parse(plan, &[]).unwrap();
-        let model::ProbeSpec::Latency(spec) = &plan.specs()[0] else { panic!("latency") };
-        let of =
-            |late, segments| joined(spec, &LatencyResult { sent: 900, late, segments, ..LatencyResult::default() });
-        assert_eq!(of(0, Some(995)), None);
-        assert_eq!(of(0, Some(500)), Some(Doubt::MessagesJoined { messages: 1000, segments: 500 }));
-        assert_eq!(of(400, Some(600)), None, "they may not have left yet");
-        assert_eq!(of(0, None), None, "over UDP");
+        let of = |answered, segments| joined(&LatencyResult { answered, segments, ..LatencyResult::default() });
+        assert_eq!(of(1000, Some(995)), None);
+        assert_eq!(of(1000, Some(500)), Some(Doubt::MessagesJoined { messages: 1000, segments: 500 }));
+        assert_eq!(of(400, Some(500)), None, "the others may not have left");
+        assert_eq!(of(1000, None), None, "over UDP");
     }
 
     #[test]
