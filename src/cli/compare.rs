@@ -1,9 +1,9 @@
 //! Options of the commands that compare.
 
-use std::{path::PathBuf, str::FromStr};
+use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
-use model::RunId;
+use model::{Percent, RunId};
 
 /// What to compare.
 #[derive(Clone, Debug, Args)]
@@ -14,7 +14,7 @@ pub(crate) struct Compared {
     pub(crate) runs: Vec<RunId>,
     /// How much worse a figure may be; with loss in percentage points. A smaller path MTU is always worse.
     #[arg(long, default_value = "0%", value_name = "PERCENT")]
-    pub(crate) tolerance: Tolerance,
+    pub(crate) tolerance: Percent,
     /// Folder for compare.html and compare.json; without it no file is written.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
@@ -42,33 +42,4 @@ pub(crate) enum Shape {
     Run,
     /// Of "compare".
     Compare,
-}
-
-/// A share of 1, written in percent.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Tolerance(pub(crate) f64);
-
-impl FromStr for Tolerance {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let number = text.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
-        match number {
-            Some(percent @ 0.0..) if percent.is_finite() => Ok(Self(percent / 100.0)),
-            _ => Err("a tolerance is a number of percent, like 5%".to_owned()),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_tolerance_is_written_in_percent() {
-        assert_eq!(("5%".parse(), "0.5 %".parse()), (Ok(Tolerance(0.05)), Ok(Tolerance(0.005))));
-        for wrong in ["5", "-1%", "%", "NaN%", "inf%", "five%"] {
-            assert!(wrong.parse::<Tolerance>().is_err(), "{wrong}");
-        }
-    }
 }

@@ -20,7 +20,7 @@ use crate::{
 pub(super) fn compare(compared: &Compared, common: &Common) -> anyhow::Result<Exit> {
     let runs = find(&open(common)?, &compared.runs)?;
     let [reference, others @ ..] = runs.as_slice() else { return Err(nothing_to_compare().into()) };
-    let comparison = verdict::compare(reference, others, compared.tolerance.0);
+    let comparison = verdict::compare(reference, others, compared.tolerance.0 / 100.0);
     tell(&comparison, common)?;
     if let Some(folder) = &compared.out {
         write(&comparison, &runs, folder, common)?;

@@ -120,7 +120,7 @@ pub enum ComparedFigure {
     RttP99,
     /// Goodput over the whole trial; with data both ways that of the slower one.
     GoodputMean,
-    /// Packets lost, as a share of those sent.
+    /// Packets lost, or later than the timeout, as a share of those sent.
     Loss,
     /// The largest packet that passes both ways, in bytes.
     PathMtu,
@@ -180,15 +180,15 @@ impl ComparedFigure {
         }
     }
 
-    /// The figure that a limit can be set on, for all but loss.
-    pub fn metric(self) -> Option<Metric> {
+    /// The same figure as limits name it.
+    pub fn metric(self) -> Metric {
         match self {
-            Self::RttMin => Some(Metric::RttMin),
-            Self::RttP50 => Some(Metric::RttP50),
-            Self::RttP99 => Some(Metric::RttP99),
-            Self::GoodputMean => Some(Metric::GoodputMean),
-            Self::PathMtu => Some(Metric::PathMtu),
-            Self::Loss => None,
+            Self::RttMin => Metric::RttMin,
+            Self::RttP50 => Metric::RttP50,
+            Self::RttP99 => Metric::RttP99,
+            Self::GoodputMean => Metric::GoodputMean,
+            Self::Loss => Metric::Loss,
+            Self::PathMtu => Metric::PathMtu,
         }
     }
 }

@@ -11,7 +11,10 @@ use model::{
     },
 };
 
-use crate::{figure::Range, interval, known_median};
+use crate::{
+    figure::{Range, range},
+    interval, known_median,
+};
 
 /// Compares each of `runs` with the reference. `tolerance` says how much worse a figure may be, as a share of 1.
 pub fn compare(reference: &Run, runs: &[Run], tolerance: f64) -> Comparison {
@@ -56,7 +59,7 @@ fn configuration(reference: &Run, run: &Run, spec: ProbeSpec, tolerance: f64) ->
     };
     let (theirs, ours) = (of_spec(reference), of_spec(run));
     let figures = figure::of(&spec).iter().filter_map(|&figure| {
-        let ranges = |trials: &[Trial]| trials.iter().filter_map(|it| figure::range(figure, it)).collect::<Vec<_>>();
+        let ranges = |trials: &[Trial]| trials.iter().filter_map(|it| range(figure.metric(), it)).collect::<Vec<_>>();
         let (theirs, ours) = (ranges(&theirs), ranges(&ours));
         figure::is_worth_a_row(figure, &theirs, &ours).then(|| compare_figure(figure, &theirs, &ours, tolerance))
     });

@@ -43,7 +43,7 @@ pub(crate) fn value(metric: Metric, trial: &Trial) -> Option<f64> {
 
 /// Of all that was sent, the share that did not come, or came after the timeout; `None` over TCP, where nothing was sent, and
 /// where it is not known.
-pub(crate) fn loss(trial: &Trial) -> Option<f64> {
+fn loss(trial: &Trial) -> Option<f64> {
     let (lost, sent) = match &trial.measured {
         Measured::Latency { result, .. } => (result.lost? + result.late, result.sent),
         Measured::Goodput { result, .. } => lost_datagrams(&result.flows)?,

@@ -34,16 +34,14 @@ pub(crate) fn compared_figure(figure: ComparedFigure, t: &Texts) -> String {
 /// Both medians without their unit, and the unit.
 pub(crate) fn medians(figure: &FigureComparison) -> ([String; 2], &'static str) {
     let both = [&figure.reference, &figure.run].map(|figures: &TrialFigures| figures.median);
-    match figure.figure.metric().map(|metric| metric.quantity()) {
-        Some(Quantity::Time) => (both.map(micros_or_none), "µs"),
-        Some(Quantity::Rate) => {
+    match figure.figure.metric().quantity() {
+        Quantity::Time => (both.map(micros_or_none), "µs"),
+        Quantity::Rate => {
             let (size, unit) = rate_unit(both.into_iter().flatten().fold(0.0, f64::max));
             (both.map(|it| or_none(it, |bps| format!("{:.2}", bps / size))), unit)
         }
-        Some(Quantity::Size) => (both.map(|it| or_none(it, |bytes| format!("{bytes:.0}"))), "B"),
-        Some(Quantity::Share) | None => {
-            (both.map(|it| or_none(it, |share| percent(share).trim_end_matches(" %").to_owned())), "%")
-        }
+        Quantity::Size => (both.map(|it| or_none(it, |bytes| format!("{bytes:.0}"))), "B"),
+        Quantity::Share => (both.map(|it| or_none(it, |share| percent(share).trim_end_matches(" %").to_owned())), "%"),
     }
 }
 

@@ -1,8 +1,8 @@
 //! The figures that runs are compared by.
 
-use model::{ComparedFigure, ProbeSpec, Trial};
+use model::{ComparedFigure, ProbeSpec};
 
-use crate::figure::{self, Range};
+use crate::figure::Range;
 
 /// Figures of a probe, the most telling first.
 pub(super) fn of(spec: &ProbeSpec) -> &'static [ComparedFigure] {
@@ -19,12 +19,4 @@ pub(super) fn of(spec: &ProbeSpec) -> &'static [ComparedFigure] {
 pub(super) fn is_worth_a_row(figure: ComparedFigure, theirs: &[Range], ours: &[Range]) -> bool {
     let all = || theirs.iter().chain(ours);
     if figure == ComparedFigure::Loss { all().any(|range| range.high > 0.0) } else { all().next().is_some() }
-}
-
-/// The trial's figure in its base unit, or as much as missing replies leave known of it; `None` where it has none.
-pub(super) fn range(figure: ComparedFigure, trial: &Trial) -> Option<Range> {
-    match figure.metric() {
-        Some(metric) => figure::range(metric, trial),
-        None => figure::loss(trial).map(|share| Range { low: share, high: share }),
-    }
 }
