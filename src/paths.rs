@@ -53,6 +53,19 @@ pub(crate) fn write(path: &Path, text: &str) -> anyhow::Result<()> {
     fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
 }
 
+/// Reads a file of text that is no longer than `most` bytes; what is wrong with it otherwise.
+pub(crate) fn read_text(path: &Path, most: u64) -> Result<String, String> {
+    let about = fs::metadata(path).map_err(|error| error.to_string())?;
+    if !about.is_file() || about.len() > most {
+        return Err(format!("this is no file of at most {} KiB", most / 1024));
+    }
+    String::from_utf8(fs::read(path).map_err(|error| error.to_string())?).map_err(|error| {
+        let good = error.utf8_error().valid_up_to();
+        let line = error.as_bytes()[..good].iter().filter(|byte| **byte == b'\n').count() + 1;
+        format!("line {line} is not UTF-8 text; save the file as UTF-8")
+    })
+}
+
 fn data() -> anyhow::Result<PathBuf> {
     if let Some(user) = privilege::sudo_user() {
         return Ok(user.home.join(".local/share/wireproof"));

@@ -39,7 +39,7 @@ pub(super) fn tell(
     if !common.quiet {
         say(&Notice::ReportWritten { path: &first.display().to_string() }.text(lang));
     }
-    Ok(verdict::overall(&outcomes).into())
+    Ok(verdict::overall(&outcomes, run.identity.as_ref()).into())
 }
 
 /// Writes a file for each form; gives the path of the first one.

@@ -33,6 +33,9 @@ pub struct HostFacts {
     pub architecture: String,
     /// Maker and product by DMI; empty where there is none.
     pub product: String,
+    /// Maker, version and date of the firmware (BIOS, UEFI) by DMI; empty where there is none.
+    #[serde(default)]
+    pub bios: String,
     /// Hypervisor, empty on bare metal or where unknown.
     pub hypervisor: String,
     /// Processor model.
@@ -55,6 +58,13 @@ pub struct HostFacts {
     pub mitigations: BTreeMap<String, String>,
     /// Kernel settings that bear on results.
     pub sysctls: BTreeMap<String, String>,
+    /// The root file system: type, device and mount options, like `ext4 on /dev/sda1 (rw,relatime)`.
+    #[serde(default)]
+    pub file_system: String,
+    /// Services of systemd that run; without systemd the programs that run. They come and go by themselves, so that
+    /// [`Environment::differences`] leaves them out.
+    #[serde(default)]
+    pub services: Vec<String>,
     /// Version and build of this program on that machine.
     pub wireproof: String,
 }
@@ -77,6 +87,18 @@ pub struct InterfaceFacts {
     pub name: String,
     /// Its driver.
     pub driver: String,
+    /// Version of the driver, empty where it says none.
+    #[serde(default)]
+    pub driver_version: String,
+    /// Version of the card's firmware, empty where the driver says none.
+    #[serde(default)]
+    pub firmware_version: String,
+    /// Address of the card on its bus, like `0000:01:00.0`; empty for a virtual interface.
+    #[serde(default)]
+    pub bus: String,
+    /// The card's PCIe link.
+    #[serde(default)]
+    pub pcie: Option<PcieLink>,
     /// Its MTU.
     pub mtu: u32,
     /// Its MAC address.
@@ -89,11 +111,30 @@ pub struct InterfaceFacts {
     pub addresses: Vec<String>,
 }
 
+/// A PCIe link as it is and as the card could have it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PcieLink {
+    /// Lanes in use.
+    pub width: String,
+    /// Speed of a lane, as the kernel writes it, like `8.0 GT/s PCIe`.
+    pub speed: String,
+    /// Lanes that the card has.
+    pub most_width: String,
+    /// The highest speed of a lane that the card can do.
+    pub most_speed: String,
+}
+
 impl Environment {
-    /// What differs between before and after, in words; empty when nothing does. The reading times are not compared.
+    /// What differs between before and after, in words; empty when nothing does. The reading times are not compared, and
+    /// neither is what runs.
     pub fn differences(&self, after: &Self) -> Vec<String> {
-        let timeless = |environment: &Self| Self { read_at: String::new(), ..environment.clone() };
-        differences(&timeless(self), &timeless(after))
+        differences(&self.lasting(), &after.lasting())
+    }
+
+    /// What does not change by itself.
+    fn lasting(&self) -> Self {
+        let lasting = |host: &HostFacts| HostFacts { services: Vec::new(), ..host.clone() };
+        Self { read_at: String::new(), hosts: self.hosts.iter().map(lasting).collect(), ..self.clone() }
     }
 }
 
@@ -116,5 +157,17 @@ mod tests {
         let differences = environment(1500, "x").differences(&environment(9000, "y"));
         assert_eq!(differences, ["endpoints 1 interfaces 1 mtu: 1500, then 9000"]);
         assert!(environment(1500, "x").differences(&environment(1500, "y")).is_empty());
+    }
+
+    #[test]
+    fn services_that_come_and_go_are_no_difference() {
+        let environment = |services: &[&str]| Environment {
+            hosts: vec![HostFacts {
+                services: services.iter().map(ToString::to_string).collect(),
+                ..HostFacts::default()
+            }],
+            ..Environment::default()
+        };
+        assert!(environment(&["cron", "ssh"]).differences(&environment(&["ssh"])).is_empty());
     }
 }

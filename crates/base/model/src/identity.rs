@@ -1,6 +1,7 @@
 //! What makes a report somebody's document: who made it for whom, about what, and what was looked at by eye. Read from TOML.
 
 mod date;
+mod photo;
 mod ticked;
 
 use std::{fmt, str::FromStr};
@@ -9,6 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use date::{Date, DateError};
+pub use photo::{Photo, PhotoKind};
 
 use crate::verdict::Verdict;
 
@@ -47,6 +49,9 @@ pub struct Identity {
     /// What things cost, for price against performance.
     #[serde(rename = "price")]
     pub prices: Vec<Price>,
+    /// The photos that items name, once they are read; not for files that people write.
+    #[serde(rename = "photo", skip_serializing_if = "Vec::is_empty")]
+    pub photos: Vec<Photo>,
 }
 
 /// Somebody who answers for the document.
@@ -98,7 +103,7 @@ pub struct ManualItem {
     /// When.
     #[serde(default)]
     pub date: Option<Date>,
-    /// Photos of it: files beside the one that names them.
+    /// Photos of it: names of files, relative to the file that names them.
     #[serde(default)]
     pub photos: Vec<String>,
 }
@@ -148,8 +153,9 @@ impl Identity {
         toml::to_string(self).unwrap_or_default()
     }
 
-    /// This one, with what it does not say taken from an older one.
+    /// This one, with what it does not say taken from an older one. Photos go with the items that name them.
     pub fn or(self, older: Self) -> Self {
+        let photos = if self.items.is_empty() { older.photos } else { self.photos };
         Self {
             title: self.title.or(older.title),
             document_number: self.document_number.or(older.document_number),
@@ -165,10 +171,21 @@ impl Identity {
             devices: or(self.devices, older.devices),
             items: or(self.items, older.items),
             prices: or(self.prices, older.prices),
+            photos,
         }
     }
 
-    fn check(&self) -> Result<(), IdentityError> {
+    /// The same with the names of its photos, but without their content.
+    pub fn without_photos(&self) -> Self {
+        Self { photos: Vec::new(), ..self.clone() }
+    }
+
+    /// Whether all that it says can be meant.
+    pub fn check(&self) -> Result<(), IdentityError> {
+        if !self.photos.is_empty() {
+            let why = "photos are files; name them in their [[item]], like photos = [\"card.jpg\"]".to_owned();
+            return Err(meaning("[[photo]]", why));
+        }
         let lines = [
             ("title", &self.title),
             ("document_number", &self.document_number),

@@ -31,7 +31,7 @@ pub use cpu::{CardFacts, CoreFacts, CpuFacts};
 pub use doubt::Doubt;
 pub use environment::Environment;
 pub use frame_size::{FrameSize, PayloadSize};
-pub use identity::{Date, Device, Identity, ManualItem, Price, Signatory};
+pub use identity::{Date, Device, Identity, ManualItem, Photo, PhotoKind, Price, Signatory};
 pub use limited::{Culprit, CulpritKind, Evidence, LimitedBy, LossAt, Place};
 pub use plan::{Limit, Metric, Plan};
 pub use probe::{

@@ -4,10 +4,10 @@
 use std::{collections::BTreeMap, fs, net::IpAddr};
 
 use kernel::{ethtool, link, sysctl};
-use model::environment::{EndpointFacts, HostFacts, InterfaceFacts};
+use model::environment::{EndpointFacts, HostFacts, InterfaceFacts, PcieLink};
 
 pub use crate::cpus::cpus;
-use crate::parse;
+use crate::{parse, services::services};
 
 /// Settings of the whole machine that bear on results.
 const HOST_SETTINGS: [&str; 8] = [
@@ -41,7 +41,8 @@ pub fn host(wireproof_version: &str) -> HostFacts {
         kernel: read("/proc/sys/kernel/osrelease"),
         kernel_command_line: read("/proc/cmdline"),
         architecture: std::env::consts::ARCH.to_owned(),
-        product: format!("{maker} {}", read("/sys/class/dmi/id/product_name")).trim().to_owned(),
+        product: dmi(&["sys_vendor", "product_name"]),
+        bios: dmi(&["bios_vendor", "bios_version", "bios_date"]),
         hypervisor: parse::hypervisor(&read("/sys/hypervisor/type"), &maker, &cpuinfo),
         cpu_model: cpu_model.unwrap_or_default(),
         microcode: parse::field(&cpuinfo, "microcode").unwrap_or_default(),
@@ -54,6 +55,8 @@ pub fn host(wireproof_version: &str) -> HostFacts {
         governor: read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
         mitigations: mitigations(),
         sysctls: settings(&HOST_SETTINGS),
+        file_system: parse::root_file_system(&read("/proc/self/mounts")).unwrap_or_default(),
+        services: services(),
         wireproof: wireproof_version.to_owned(),
     }
 }
@@ -71,9 +74,13 @@ pub fn endpoint(name: &str) -> EndpointFacts {
 fn interface(link: link::Link) -> InterfaceFacts {
     let driver = ethtool::driver(&link.name).unwrap_or_default();
     // A veth says 10 Gbit/s, and means nothing by it.
-    let speed = (driver != "veth").then(|| read(&format!("/sys/class/net/{}/speed", link.name)));
+    let speed = (driver.name != "veth").then(|| read(&format!("/sys/class/net/{}/speed", link.name)));
     InterfaceFacts {
-        driver,
+        pcie: pcie(&link.name),
+        driver: driver.name,
+        driver_version: driver.version,
+        firmware_version: driver.firmware,
+        bus: driver.bus,
         mtu: link.mtu.0,
         mac: link.mac,
         state: link.operstate,
@@ -81,6 +88,24 @@ fn interface(link: link::Link) -> InterfaceFacts {
         addresses: link.addresses.into_iter().filter(is_given).map(|(ip, prefix)| format!("{ip}/{prefix}")).collect(),
         name: link.name,
     }
+}
+
+/// The link of the card of an interface; `None` where it is on no PCIe bus.
+fn pcie(interface: &str) -> Option<PcieLink> {
+    let fact = |name: &str| read(&format!("/sys/class/net/{interface}/device/{name}"));
+    let link = PcieLink {
+        width: fact("current_link_width"),
+        speed: fact("current_link_speed"),
+        most_width: fact("max_link_width"),
+        most_speed: fact("max_link_speed"),
+    };
+    (!link.width.is_empty()).then_some(link)
+}
+
+/// What the firmware says under these names, in a row.
+fn dmi(names: &[&str]) -> String {
+    let said = names.iter().map(|name| read(&format!("/sys/class/dmi/id/{name}"))).filter(|text| !text.is_empty());
+    said.collect::<Vec<_>>().join(" ")
 }
 
 /// The kernel adds link-local addresses itself, some time after a link comes up: nobody changed anything.
@@ -119,7 +144,10 @@ mod tests {
     #[test]
     fn two_readings_of_an_unchanged_machine_are_the_same() {
         let facts = host("1.2.3 (abc)");
-        assert_eq!(facts, host("1.2.3 (abc)"));
+        // What runs may change at any time.
+        let again = HostFacts { services: facts.services.clone(), ..host("1.2.3 (abc)") };
+        assert_eq!(facts, again);
+        assert!(!facts.services.is_empty() && facts.file_system.contains(" on "), "{facts:?}");
         assert!(facts.cpus > 0 && facts.numa_nodes > 0 && facts.memory_bytes > 0, "{facts:?}");
         assert!(!facts.kernel.is_empty() && !facts.hostname.is_empty() && !facts.os.is_empty(), "{facts:?}");
         assert_eq!(facts.wireproof, "1.2.3 (abc)");

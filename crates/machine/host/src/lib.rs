@@ -4,3 +4,4 @@ pub mod counters;
 mod cpus;
 pub mod facts;
 mod parse;
+mod services;

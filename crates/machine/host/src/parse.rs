@@ -60,6 +60,20 @@ pub(crate) fn speed(text: &str) -> Option<u32> {
     text.trim().parse().ok()
 }
 
+/// The file system at `/`, from `/proc/self/mounts`: of several, one over the other, the last.
+pub(crate) fn root_file_system(mounts: &str) -> Option<String> {
+    let root = mounts.lines().rev().find(|line| line.split(' ').nth(1) == Some("/"))?;
+    let mut fields = root.split(' ');
+    let (device, kind, options) = (fields.next()?, fields.nth(1)?, fields.next()?);
+    Some(format!("{kind} on {device} ({options})"))
+}
+
+/// The service that a process belongs to, from `/proc/PID/cgroup`: the innermost unit that is one.
+pub(crate) fn service(cgroup: &str) -> Option<String> {
+    let units = cgroup.lines().filter_map(|line| line.splitn(3, ':').nth(2)).flat_map(|path| path.split('/'));
+    units.filter_map(|unit| unit.trim().strip_suffix(".service")).next_back().map(str::to_owned)
+}
+
 /// Last part of a path as text.
 pub(crate) fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
@@ -117,6 +131,23 @@ mod tests {
         assert_eq!(hypervisor("xen", "", CPUINFO), "xen");
         let metal = CPUINFO.replace(" hypervisor", "");
         assert_eq!(hypervisor("", "Microsoft Corporation", &metal), "", "a laptop");
+    }
+
+    #[test]
+    fn the_root_file_system_is_the_one_on_top() {
+        let mounts =
+            "rootfs / rootfs rw 0 0\n/dev/sda1 / ext4 rw,relatime,errors=remount-ro 0 0\nproc /proc proc rw 0 0\n";
+        assert_eq!(root_file_system(mounts).as_deref(), Some("ext4 on /dev/sda1 (rw,relatime,errors=remount-ro)"));
+        assert_eq!(root_file_system(""), None);
+    }
+
+    #[test]
+    fn a_process_is_counted_to_its_innermost_service() {
+        assert_eq!(service("0::/system.slice/ssh.service\n").as_deref(), Some("ssh"));
+        let user = "0::/user.slice/user-1000.slice/user@1000.service/app.slice/pipewire.service\n";
+        assert_eq!(service(user).as_deref(), Some("pipewire"));
+        assert_eq!(service("0::/user.slice/user-1000.slice/session-3.scope\n"), None);
+        assert_eq!(service("12:cpu:/\n1:name=systemd:/system.slice/cron.service\n").as_deref(), Some("cron"));
     }
 
     #[test]

@@ -29,8 +29,11 @@ const ROOM: usize = 1 << 16;
 struct DriverInfo {
     command: u32,
     driver: [u8; 32],
-    /// Version, firmware, bus, expansion ROM, reserved, and the five lengths.
-    rest: [u8; 32 * 4 + 12 + 4 * 5],
+    version: [u8; 32],
+    firmware: [u8; 32],
+    bus: [u8; 32],
+    /// Expansion ROM, reserved, and the five lengths.
+    rest: [u8; 32 + 12 + 4 * 5],
 }
 
 /// `struct ethtool_sset_info` of linux/ethtool.h, with room for one size.
@@ -63,12 +66,34 @@ struct InterfaceRequest {
 const _: () = assert!(size_of::<DriverInfo>() == 196 && offset_of!(InterfaceRequest, data) == 16);
 const _: () = assert!(size_of::<StampInfo>() == 44);
 
-/// Name of the driver of an interface in the caller's namespace, like `veth` or `ixgbe`.
-pub fn driver(interface: &str) -> Result<String> {
-    let mut info = DriverInfo { command: GET_DRIVER_INFO, driver: [0; 32], rest: [0; 160] };
+/// What a driver says of itself and of its card; empty text where it says nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Driver {
+    /// Its name, like `veth` or `ixgbe`.
+    pub name: String,
+    /// Its version; drivers that come with the kernel have the kernel's.
+    pub version: String,
+    /// Version of the card's firmware.
+    pub firmware: String,
+    /// Address of the card on its bus, like `0000:01:00.0`.
+    pub bus: String,
+}
+
+/// The driver of an interface in the caller's namespace.
+pub fn driver(interface: &str) -> Result<Driver> {
+    let none = [0; 32];
+    let mut info =
+        DriverInfo { command: GET_DRIVER_INFO, driver: none, version: none, firmware: none, bus: none, rest: [0; 64] };
     // SAFETY: the kernel writes a `struct ethtool_drvinfo`, which `DriverInfo` is as long as.
     unsafe { ask(interface, "ioctl(ETHTOOL_GDRVINFO)", (&raw mut info).cast()) }?;
-    Ok(text(&info.driver))
+    // Some drivers say "N/A" for what they do not have.
+    let said = |bytes: &[u8]| text(bytes).trim_start_matches("N/A").trim().to_owned();
+    Ok(Driver {
+        name: text(&info.driver),
+        version: said(&info.version),
+        firmware: said(&info.firmware),
+        bus: said(&info.bus),
+    })
 }
 
 /// A driver's own counters by the names it gives them, as `ethtool -S` shows them; none for a driver without any.

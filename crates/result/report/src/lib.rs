@@ -31,7 +31,7 @@ pub use doubts::advice;
 pub use forms::{comparison_html, csv, html, markdown};
 pub use lack::{Lack, lack_labels};
 pub use lang::{Lang, LangError};
-pub use material::Material;
+pub use material::{Material, RawFile};
 pub use notice::Notice;
 pub use preview::{Preview, PreviewItem, preview};
 pub use redact::redacted;

@@ -11,11 +11,24 @@ pub struct Material<'a> {
     pub outcomes: &'a [LimitOutcome],
     /// How it stands to what others measured; `None` where that is not wanted.
     pub comparisons: Option<&'a [ReferenceComparison]>,
+    /// The files that stand beside the report.
+    pub files: &'a [RawFile],
+}
+
+/// A file beside the report: what it was made from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RawFile {
+    /// Its name in the report's folder.
+    pub name: String,
+    /// Its length.
+    pub bytes: usize,
+    /// SHA-256 of its content, 64 hexadecimal digits.
+    pub sha256: String,
 }
 
 impl<'a> Material<'a> {
     /// A run and what its limits say, nothing beside them.
     pub fn of(run: &'a Run, outcomes: &'a [LimitOutcome]) -> Self {
-        Self { run, outcomes, comparisons: None }
+        Self { run, outcomes, comparisons: None, files: &[] }
     }
 }

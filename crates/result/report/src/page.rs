@@ -3,6 +3,7 @@
 //! Every word in it is already in the reader's language, every figure already has its unit. Whoever shows a page decides
 //! about looks alone, and leaves nothing out.
 
+pub(crate) use model::PhotoKind;
 use model::Verdict;
 
 use crate::lang::Lang;
@@ -149,16 +150,7 @@ pub(crate) enum Drawing {
     /// screen the reader's light or dark ones, on paper the light ones.
     Svg { width: u32, height: u32, content: String },
     /// A photo, as it was given.
-    #[allow(dead_code, reason = "for photos that the user gives")]
     Photo { bytes: Vec<u8>, kind: PhotoKind },
-}
-
-/// Format of a photo.
-#[allow(dead_code, reason = "for photos that the user gives")]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum PhotoKind {
-    Png,
-    Jpeg,
 }
 
 /// One entry of a legend.

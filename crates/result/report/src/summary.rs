@@ -21,7 +21,7 @@ pub(crate) const WIDTH: usize = 80;
 
 /// What `wireproof verify` says at its end: a row for each configuration, the verdict, and doubts with advice.
 pub fn summary(material: &Material<'_>, lang: Lang) -> String {
-    let Material { run, outcomes, comparisons } = *material;
+    let Material { run, outcomes, comparisons, .. } = *material;
     let t = Texts::of(lang);
     let mut lines = vec![heading(run, t)];
     if run.bed.simulated {
@@ -206,7 +206,7 @@ fn comparison_line(comparison: &ReferenceComparison, t: &Texts) -> String {
 }
 
 fn verdict_line(run: &Run, outcomes: &[LimitOutcome], t: &Texts) -> String {
-    let (word, meaning) = show::overall(outcomes, t);
+    let (word, meaning) = show::overall(run, outcomes, t);
     let partial = if run.partial { format!(" {}", show::partial(run, t)) } else { String::new() };
     t.with("verdict-line", &[("word", &word), ("meaning", &meaning)]) + &partial
 }

@@ -11,6 +11,7 @@ use crate::lang::Lang;
 const ENGLISH: &[&str] = &[
     include_str!("../texts/en/compare.ftl"),
     include_str!("../texts/en/figures.ftl"),
+    include_str!("../texts/en/identity.ftl"),
     include_str!("../texts/en/page.ftl"),
     include_str!("../texts/en/references.ftl"),
     include_str!("../texts/en/preview.ftl"),
@@ -20,6 +21,7 @@ const ENGLISH: &[&str] = &[
 const JAPANESE: &[&str] = &[
     include_str!("../texts/ja/compare.ftl"),
     include_str!("../texts/ja/figures.ftl"),
+    include_str!("../texts/ja/identity.ftl"),
     include_str!("../texts/ja/page.ftl"),
     include_str!("../texts/ja/references.ftl"),
     include_str!("../texts/ja/preview.ftl"),

@@ -14,7 +14,7 @@ pub use culprit::culprit;
 use figure::{Range, range};
 pub use limited::{limited_by, limited_flow, loss_at};
 use model::{
-    Interval, Limit, LimitOutcome, ProbeSpec, Reference, Run, Verdict,
+    Identity, Interval, Limit, LimitOutcome, ProbeSpec, Reference, Run, Verdict,
     plan::{Bound, Criterion, Quantity},
     reference::Against,
 };
@@ -27,9 +27,11 @@ pub fn judge(run: &Run, references: &[Reference]) -> Vec<LimitOutcome> {
     run.plan.limits.iter().flat_map(|limit| judge_limit(limit, &probes, run, references)).collect()
 }
 
-/// The worst verdict, FAIL before INCONCLUSIVE before NOT RUN; `None` without limits.
-pub fn overall(outcomes: &[LimitOutcome]) -> Option<Verdict> {
-    outcomes.iter().map(|outcome| outcome.verdict).max()
+/// The worst verdict of the plan's limits and of the items that a person verified, FAIL before INCONCLUSIVE before NOT RUN;
+/// `None` without any.
+pub fn overall(outcomes: &[LimitOutcome], identity: Option<&Identity>) -> Option<Verdict> {
+    let items = identity.into_iter().flat_map(|identity| &identity.items).map(|item| item.verdict);
+    outcomes.iter().map(|outcome| outcome.verdict).chain(items).max()
 }
 
 /// Each distinct probe that is planned, or was measured all the same.

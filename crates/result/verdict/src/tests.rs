@@ -1,6 +1,6 @@
 use model::{
-    Flow, FrameSize, GoodputReceived, GoodputResult, GoodputSent, LatencyResult, LimitOutcome, Measured, Metric, Mtu,
-    PathResult, PayloadSize, Plan, ProbeSpec, Run, TimeSummary, Trial, Verdict,
+    Flow, FrameSize, GoodputReceived, GoodputResult, GoodputSent, Identity, LatencyResult, LimitOutcome, Measured,
+    Metric, Mtu, PathResult, PayloadSize, Plan, ProbeSpec, Run, TimeSummary, Trial, Verdict,
     plan::Step,
     trial::{Leg, Refusal, Variation},
 };
@@ -272,10 +272,20 @@ fn when_no_reply_came_every_supported_figure_is_over_the_timeout() {
 #[test]
 fn the_worst_verdict_stands_for_the_run() {
     let outcome = |verdict| LimitOutcome { verdict, ..judge_rtt(P50, &[]) };
-    let overall_of = |verdicts: &[Verdict]| overall(&verdicts.iter().copied().map(outcome).collect::<Vec<_>>());
+    let overall_of = |verdicts: &[Verdict]| overall(&verdicts.iter().copied().map(outcome).collect::<Vec<_>>(), None);
     assert_eq!(overall_of(&[]), None);
     assert_eq!(overall_of(&[Verdict::Pass, Verdict::Pass]), Some(Verdict::Pass));
     assert_eq!(overall_of(&[Verdict::NotRun, Verdict::Pass]), Some(Verdict::NotRun));
     assert_eq!(overall_of(&[Verdict::Inconclusive, Verdict::NotRun]), Some(Verdict::Inconclusive));
     assert_eq!(overall_of(&[Verdict::Pass, Verdict::Fail, Verdict::Inconclusive]), Some(Verdict::Fail));
+}
+
+#[test]
+fn what_a_person_found_counts_like_what_was_measured() {
+    let toml = "[[item]]\nwhat = \"card seated\"\nverdict = \"pass\"\n[[item]]\nwhat = \"cable labelled\"\n";
+    let identity = Identity::parse(toml).unwrap();
+    let pass = LimitOutcome { verdict: Verdict::Pass, ..judge_rtt(P50, &[]) };
+    assert_eq!(overall(&[], Some(&identity)), Some(Verdict::NotRun), "nobody looked at the cable");
+    let failed = Identity::parse(&(toml.to_owned() + "verdict = \"fail\"\n")).unwrap();
+    assert_eq!(overall(&[pass], Some(&failed)), Some(Verdict::Fail));
 }

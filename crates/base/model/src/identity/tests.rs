@@ -80,3 +80,19 @@ fn a_signatory_may_come_with_a_day() {
     assert_eq!(read("Sato, Hanako").unwrap(), Signatory { name: "Sato, Hanako".into(), date: None });
     assert!(read("Sato, 2026-13-01").unwrap_err().to_string().contains("write it like 2026-11-21"));
 }
+
+#[test]
+fn a_photo_is_known_by_its_content_and_travels_as_text() {
+    assert_eq!(PhotoKind::of(b"\x89PNG\r\n\x1a\n...."), Some(PhotoKind::Png));
+    assert_eq!(PhotoKind::of(b"\xff\xd8\xff\xe0"), Some(PhotoKind::Jpeg));
+    assert_eq!(PhotoKind::of(b"GIF89a"), None);
+    let content = vec![0, 159, 255];
+    let photo = Photo { name: "photo-1.png".into(), kind: PhotoKind::Png, sha256: String::new(), content };
+    let identity = Identity { photos: vec![photo], ..Identity::default() };
+    let value = toml::Value::try_from(&identity).unwrap();
+    assert_eq!(value["photo"][0]["content"].as_str(), Some("AJ//"));
+    assert_eq!(value.try_into(), Ok(identity.clone()));
+    let error = Identity::parse(&identity.to_toml()).unwrap_err().to_string();
+    assert!(error.starts_with("[[photo]]: photos are files; name them in their [[item]]"), "{error}");
+    assert_eq!(identity.without_photos(), Identity::default());
+}

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use model::{
     Environment, Run,
-    environment::{EndpointFacts, HostFacts, InterfaceFacts},
+    environment::{EndpointFacts, HostFacts, InterfaceFacts, PcieLink},
 };
 
 use crate::{
@@ -18,6 +18,7 @@ pub(super) fn environment(run: &Run, t: &Texts) -> Block {
     let mut blocks = stability(run, t);
     blocks.extend(hosts.iter().flat_map(|host| machine(host, t)));
     blocks.push(interfaces(endpoints, t));
+    blocks.extend(cards(endpoints, t));
     blocks.extend(endpoints.iter().filter_map(|endpoint| {
         let caption = t.with("settings-endpoint-caption", &[("name", &endpoint.endpoint)]);
         settings(caption, &endpoint.sysctls)
@@ -45,6 +46,7 @@ fn machine(host: &HostFacts, t: &Texts) -> Vec<Block> {
     let or_none = |text: &str| if text.is_empty() { t.get("none") } else { text.to_owned() };
     let facts = vec![
         fact("fact-product", &host.product),
+        fact("fact-bios", &host.bios),
         fact("fact-hypervisor", &or_none(&host.hypervisor)),
         fact("fact-cpu", &host.cpu_model),
         fact("fact-microcode", &host.microcode),
@@ -58,6 +60,8 @@ fn machine(host: &HostFacts, t: &Texts) -> Vec<Block> {
         fact("fact-os", &host.os),
         fact("fact-kernel", &host.kernel),
         fact("fact-command-line", &host.kernel_command_line),
+        fact("fact-file-system", &host.file_system),
+        fact("fact-services", &host.services.join(", ")),
         (t.get("label-program"), host.wireproof.as_str().into()),
     ];
     let caption = t.with("environment-caption", &[("host", &host.hostname)]);
@@ -81,6 +85,49 @@ fn interfaces(endpoints: &[EndpointFacts], t: &Texts) -> Block {
         .iter()
         .flat_map(|endpoint| endpoint.interfaces.iter().map(|interface| interface_row(&endpoint.endpoint, interface)));
     Block::table(t.get("endpoint-facts-caption"), columns, rows.collect())
+}
+
+/// What is known of cards and their drivers; nothing where all interfaces are virtual and say nothing.
+fn cards(endpoints: &[EndpointFacts], t: &Texts) -> Option<Block> {
+    let columns = vec![
+        Column::words(t.get("col-endpoint")),
+        Column::words(t.get("endpoint-interface")),
+        Column::words(t.get("endpoint-driver")),
+        Column::words(t.get("col-driver-version")),
+        Column::words(t.get("col-firmware")),
+        Column::words(t.get("col-bus")),
+        Column::words(t.get("col-pcie")),
+    ];
+    let says = |it: &&InterfaceFacts| {
+        it.pcie.is_some() || [&it.driver_version, &it.firmware_version, &it.bus].iter().any(|text| !text.is_empty())
+    };
+    let of_endpoint = |it: &EndpointFacts| -> Vec<Vec<Text>> {
+        it.interfaces.iter().filter(says).map(|interface| card_row(&it.endpoint, interface, t)).collect()
+    };
+    let rows: Vec<Vec<Text>> = endpoints.iter().flat_map(of_endpoint).collect();
+    (!rows.is_empty()).then(|| Block::table(t.get("cards-caption"), columns, rows))
+}
+
+fn card_row(endpoint: &str, interface: &InterfaceFacts, t: &Texts) -> Vec<Text> {
+    let said = |text: &str| Text::from(if text.is_empty() { show::NO_FIGURE } else { text });
+    let pcie = |link: &PcieLink| {
+        let values: [(&str, &dyn std::fmt::Display); 4] = [
+            ("width", &link.width),
+            ("speed", &link.speed),
+            ("most_width", &link.most_width),
+            ("most_speed", &link.most_speed),
+        ];
+        t.with("pcie-link", &values)
+    };
+    vec![
+        endpoint.into(),
+        interface.name.as_str().into(),
+        interface.driver.as_str().into(),
+        said(&interface.driver_version),
+        said(&interface.firmware_version),
+        said(&interface.bus),
+        show::or_none(interface.pcie.as_ref(), pcie).into(),
+    ]
 }
 
 fn interface_row(endpoint: &str, interface: &InterfaceFacts) -> Vec<Text> {

@@ -8,11 +8,14 @@ mod cpu;
 mod datagrams;
 mod environment;
 mod goodput;
+mod identity;
+mod items;
 mod latency;
 mod limited;
 mod method;
 mod opening;
 mod path;
+mod raw;
 mod references;
 mod schedule;
 mod tcp;
@@ -29,11 +32,14 @@ use crate::{
 
 /// The report of a run.
 pub(crate) fn page(material: &Material<'_>, t: &Texts) -> Page {
-    let Material { run, outcomes, comparisons } = *material;
+    let Material { run, outcomes, comparisons, files } = *material;
     let mut blocks = opening::simulated(run, t);
     blocks.push(opening::verdict(run, outcomes, t));
+    blocks.push(items::issues(run, outcomes, t));
     blocks.push(opening::summary(run, t));
     blocks.push(opening::doubts(run, t));
+    blocks.push(identity::scope(run, t));
+    blocks.push(items::items(run, outcomes, t));
     blocks.extend(opening::limits(run, outcomes, t));
     blocks.push(topology::topology(run, t));
     blocks.push(method::method(run, t));
@@ -41,11 +47,12 @@ pub(crate) fn page(material: &Material<'_>, t: &Texts) -> Page {
     blocks.extend(references::references(run, comparisons, t));
     blocks.push(environment::environment(run, t));
     blocks.push(closing::glossary(run, t));
+    blocks.extend(raw::files(files, t));
     Page {
         lang: t.lang,
-        title: t.get("title"),
+        title: identity::title(run, t),
         mark: run.bed.simulated.then(|| t.get("simulated")),
-        identity: opening::identity(run, t),
+        identity: identity::rows(run, t),
         blocks,
         statement: t.get("statement"),
         reference: run.id.to_string(),

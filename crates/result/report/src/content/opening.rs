@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use model::{BedKind, Interval, LimitOutcome, Run};
+use model::{Interval, LimitOutcome, Run};
 
 use crate::{
     doubts::{Gathered, advice, gather, ranges},
@@ -15,22 +15,6 @@ use crate::{
     texts::Texts,
 };
 
-/// What identifies the run.
-pub(super) fn identity(run: &Run, t: &Texts) -> Vec<(String, String)> {
-    let finished = run.finished.as_deref().map_or_else(|| t.get("not-finished"), show::time);
-    let bed = match run.bed.kind {
-        BedKind::Lab => t.get("bed-lab"),
-    };
-    vec![
-        (t.get("label-run"), run.id.to_string()),
-        (t.get("label-started"), show::time(&run.started)),
-        (t.get("label-finished"), finished),
-        (t.get("label-plan"), run.plan.name.clone()),
-        (t.get("label-bed"), bed),
-        (t.get("label-program"), run.wireproof.clone()),
-    ]
-}
-
 /// Nothing for real hardware.
 pub(super) fn simulated(run: &Run, t: &Texts) -> Vec<Block> {
     let notice = || Block::Notice { word: t.get("simulated"), text: t.get("simulated-meaning").into() };
@@ -38,10 +22,10 @@ pub(super) fn simulated(run: &Run, t: &Texts) -> Vec<Block> {
 }
 
 pub(super) fn verdict(run: &Run, outcomes: &[LimitOutcome], t: &Texts) -> Block {
-    let (word, meaning) = show::overall(outcomes, t);
+    let (word, meaning) = show::overall(run, outcomes, t);
     let partial = run.partial.then(|| Text::strong(show::partial(run, t)));
     let meaning = [Text::from(meaning)].into_iter().chain(partial).collect();
-    Block::Verdict { verdict: verdict::overall(outcomes), word, meaning }
+    Block::Verdict { verdict: verdict::overall(outcomes, run.identity.as_ref()), word, meaning }
 }
 
 /// The main figures in words: each traffic's smallest frame, each goodput, and what passes each way.

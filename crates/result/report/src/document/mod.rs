@@ -8,7 +8,7 @@ mod path;
 use std::collections::BTreeMap;
 
 use model::{
-    Bed, CoreUse, Delta, Doubt, EndCounters, Environment, LimitOutcome, LimitedBy, LossAt, Measured, Plan,
+    Bed, CoreUse, Delta, Doubt, EndCounters, Environment, Identity, LimitOutcome, LimitedBy, LossAt, Measured, Plan,
     ReferenceComparison, Run, RunId, Trial, Verdict, run::Resumption,
 };
 use schemars::JsonSchema;
@@ -29,6 +29,8 @@ pub struct Document {
     pub schema: SchemaName,
     /// The run as a whole.
     pub run: RunEntry,
+    /// Whose document the report is, and what was looked at by eye; null where nobody said. Photos are files beside it.
+    pub identity: Option<Identity>,
     /// What was asked for, in full.
     pub plan: Plan,
     /// Where it happened, in full.
@@ -206,10 +208,11 @@ pub enum Stack {
 impl Document {
     /// The document of a run.
     pub fn of(material: &Material<'_>) -> Self {
-        let Material { run, outcomes, comparisons } = *material;
+        let Material { run, outcomes, comparisons, .. } = *material;
         Self {
             schema: SchemaName::V1,
             run: run_entry(run, outcomes),
+            identity: run.identity.as_ref().map(Identity::without_photos),
             plan: run.plan.clone(),
             bed: run.bed.clone(),
             environment: Environments {
@@ -238,7 +241,7 @@ fn run_entry(run: &Run, outcomes: &[LimitOutcome]) -> RunEntry {
         plan: run.plan.name.clone(),
         bed: run.bed.name.clone(),
         simulated: run.bed.simulated,
-        verdict: verdict::overall(outcomes),
+        verdict: verdict::overall(outcomes, run.identity.as_ref()),
         partial: run.partial,
         command: run.command.clone(),
         wireproof: run.wireproof.clone(),

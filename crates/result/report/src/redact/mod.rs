@@ -1,7 +1,7 @@
 //! A run without what tells strangers whose machines these are: names of hosts and users, MAC addresses, serial numbers and
 //! UUIDs, IP addresses of any network but a laboratory's. The same word becomes the same word everywhere.
 //!
-//! What the document itself says on purpose stays: people, customer, site.
+//! What the document itself says on purpose stays: people, customer, site. Photos go: nobody knows what is to be read on them.
 
 mod patterns;
 mod substitutes;
@@ -70,10 +70,19 @@ struct Place<'a> {
 
 /// The run with every such word replaced. Fails only where a run cannot be written as JSON and read back.
 pub fn redacted(run: &Run) -> Result<Run, serde_json::Error> {
-    let mut value = serde_json::to_value(run)?;
+    let mut value = serde_json::to_value(without_photos(run))?;
     let mut substitutes = Substitutes::new(&hosts(run), &serials(run), &found_users(&value));
     replace(&mut value, Place { parent: "", key: "" }, &mut substitutes);
     serde_json::from_value(value)
+}
+
+fn without_photos(run: &Run) -> Run {
+    let mut run = run.clone();
+    if let Some(identity) = &mut run.identity {
+        identity.photos.clear();
+        identity.items.iter_mut().for_each(|item| item.photos.clear());
+    }
+    run
 }
 
 /// Names of the machines, the long ones and their first parts.

@@ -140,9 +140,9 @@ pub(crate) fn command(words: &[String]) -> String {
     words.iter().map(quoted).collect::<Vec<_>>().join(" ")
 }
 
-/// What all limits say together, as a word and a sentence.
-pub(crate) fn overall(outcomes: &[LimitOutcome], t: &Texts) -> (String, String) {
-    let Some(overall) = verdict::overall(outcomes) else {
+/// What all limits and all items that a person verified say together, as a word and a sentence.
+pub(crate) fn overall(run: &Run, outcomes: &[LimitOutcome], t: &Texts) -> (String, String) {
+    let Some(overall) = verdict::overall(outcomes, run.identity.as_ref()) else {
         return (t.get("verdict-none"), t.get("verdict-none-meaning"));
     };
     let meaning = match overall {

@@ -1,0 +1,58 @@
+//! Photos of what was looked at, kept as they were given.
+
+use base64::{Engine, prelude::BASE64_STANDARD};
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+
+/// One photo.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Photo {
+    /// Its name in the report's folder, by which items name it.
+    pub name: String,
+    /// Its format.
+    pub kind: PhotoKind,
+    /// SHA-256 of its content, 64 hexadecimal digits.
+    pub sha256: String,
+    /// The file, byte for byte; Base64 where it is written as text.
+    #[serde(serialize_with = "to_base64", deserialize_with = "from_base64")]
+    #[schemars(with = "String")]
+    pub content: Vec<u8>,
+}
+
+/// Format of a photo.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum PhotoKind {
+    /// PNG.
+    Png,
+    /// JPEG.
+    Jpeg,
+}
+
+impl PhotoKind {
+    /// What this content is, whatever its file is called.
+    pub fn of(content: &[u8]) -> Option<Self> {
+        if content.starts_with(b"\x89PNG\r\n\x1a\n") {
+            return Some(Self::Png);
+        }
+        // Start of image, and the first byte of the marker that has to follow (ITU-T T.81, B.1.1.3).
+        content.starts_with(b"\xff\xd8\xff").then_some(Self::Jpeg)
+    }
+
+    /// Ending of a file's name.
+    pub fn ending(self) -> &'static str {
+        match self {
+            Self::Png => "png",
+            Self::Jpeg => "jpg",
+        }
+    }
+}
+
+fn to_base64<S: Serializer>(content: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&BASE64_STANDARD.encode(content))
+}
+
+fn from_base64<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
+    BASE64_STANDARD.decode(String::deserialize(deserializer)?).map_err(D::Error::custom)
+}

@@ -1,0 +1,83 @@
+//! Whose document it is, what it covers, and what was done otherwise than the method says.
+
+use model::{BedKind, Device, Identity, Run, Signatory};
+
+use crate::{
+    page::{Block, Column, Item, Text},
+    show,
+    texts::Texts,
+};
+
+/// As it was given, or what every such report is.
+pub(super) fn title(run: &Run, t: &Texts) -> String {
+    run.identity.as_ref().and_then(|identity| identity.title.clone()).unwrap_or_else(|| t.get("title"))
+}
+
+/// What stands on the cover. What nobody said of the document is a box for a pen.
+pub(super) fn rows(run: &Run, t: &Texts) -> Vec<(String, String)> {
+    let identity = run.identity.clone().unwrap_or_default();
+    let signatory = |who: &Option<Signatory>| who.as_ref().map(ToString::to_string).unwrap_or_default();
+    let mut rows = vec![
+        (t.get("label-document-number"), identity.document_number.clone().unwrap_or_default()),
+        (t.get("label-revision"), identity.revision.clone().unwrap_or_default()),
+        (t.get("label-customer"), identity.customer.clone().unwrap_or_default()),
+    ];
+    rows.extend(identity.site.clone().map(|site| (t.get("label-site"), site)));
+    rows.extend(identity.date.map(|date| (t.get("label-date"), date.to_string())));
+    rows.extend([
+        (t.get("label-made-by"), signatory(&identity.made_by)),
+        (t.get("label-checked-by"), signatory(&identity.checked_by)),
+        (t.get("label-approved-by"), signatory(&identity.approved_by)),
+    ]);
+    rows.extend(measured(run, t));
+    rows
+}
+
+/// What identifies the run.
+fn measured(run: &Run, t: &Texts) -> Vec<(String, String)> {
+    let finished = run.finished.as_deref().map_or_else(|| t.get("not-finished"), show::time);
+    let bed = match run.bed.kind {
+        BedKind::Lab => t.get("bed-lab"),
+    };
+    vec![
+        (t.get("label-run"), run.id.to_string()),
+        (t.get("label-started"), show::time(&run.started)),
+        (t.get("label-finished"), finished),
+        (t.get("label-plan"), run.plan.name.clone()),
+        (t.get("label-bed"), bed),
+        (t.get("label-program"), run.wireproof.clone()),
+    ]
+}
+
+/// What the document is about, what it does not claim, and what was done otherwise.
+pub(super) fn scope(run: &Run, t: &Texts) -> Block {
+    let none = Identity::default();
+    let identity = run.identity.as_ref().unwrap_or(&none);
+    let mut blocks: Vec<Block> = Vec::new();
+    let words = identity.scope.iter().flat_map(|scope| scope.split("\n\n"));
+    blocks.extend(words.map(|words| Block::Paragraph(words.trim().into())));
+    blocks.push(Block::Paragraph(t.get("scope-results").into()));
+    blocks.extend(devices(&identity.devices, t));
+    let deviations = if identity.deviations.is_empty() {
+        Block::Paragraph(t.get("deviations-none").into())
+    } else {
+        Block::List(identity.deviations.iter().cloned().map(Item::from).collect())
+    };
+    blocks.push(Block::section(t.get("deviations-heading"), vec![deviations]));
+    Block::section(t.get("scope-heading"), blocks)
+}
+
+fn devices(devices: &[Device], t: &Texts) -> Option<Block> {
+    if devices.is_empty() {
+        return None;
+    }
+    let columns = vec![
+        Column::words(t.get("col-device")),
+        Column::words(t.get("col-model")),
+        Column::words(t.get("col-serial")),
+        Column::long(t.get("col-note")),
+    ];
+    let cell = |value: &Option<String>| Text::from(value.as_deref().unwrap_or(show::NO_FIGURE));
+    let row = |it: &Device| vec![it.what.as_str().into(), cell(&it.model), cell(&it.serial), cell(&it.note)];
+    Some(Block::table(t.get("tested-devices-caption"), columns, devices.iter().map(row).collect()))
+}

@@ -1,0 +1,146 @@
+//! Everything that was verified, by measuring or by looking, in one list; and what of it did not hold.
+
+use model::{Doubt, LimitOutcome, ManualItem, Photo, ProbeSpec, Run, Verdict};
+
+use crate::{
+    doubts::{advice, gather},
+    groups::{flow_groups, goodput_groups, latency_groups, path_groups},
+    page::{Block, Column, Drawing, Figure, Item, Span, Text},
+    show,
+    texts::Texts,
+};
+
+/// What did not hold, with its figures, and the gravest doubts.
+pub(super) fn issues(run: &Run, outcomes: &[LimitOutcome], t: &Texts) -> Block {
+    let limits = outcomes.iter().filter(|it| it.verdict != Verdict::Pass).map(|it| limit_issue(run, it, t));
+    let manual = manual(run).iter().filter(|it| it.verdict != Verdict::Pass).map(|it| manual_issue(it, t));
+    let gathered = gather(run);
+    let doubts = gathered.iter().filter(|it| is_grave(&it.doubt)).map(|it| Item::from(advice(&it.doubt, t.lang)));
+    let issues: Vec<Item> = limits.chain(manual).chain(doubts).collect();
+    let block = if issues.is_empty() { Block::Paragraph(t.get("issues-none").into()) } else { Block::List(issues) };
+    Block::section(t.get("issues-heading"), vec![block])
+}
+
+/// Doubts that leave open whether the figures are those of what was to be tested.
+fn is_grave(doubt: &Doubt) -> bool {
+    matches!(
+        doubt,
+        Doubt::Failed { .. }
+            | Doubt::Interrupted
+            | Doubt::EnvironmentChanged { .. }
+            | Doubt::PathNotProven { .. }
+            | Doubt::PacketsDisagree { .. }
+            | Doubt::CountersDisagree { .. }
+    )
+}
+
+fn manual(run: &Run) -> &[ManualItem] {
+    run.identity.as_ref().map_or(&[], |identity| &identity.items)
+}
+
+fn verdict(verdict: Verdict, t: &Texts) -> Span {
+    Span::Verdict(verdict, show::verdict(verdict, t))
+}
+
+fn limit_issue(run: &Run, outcome: &LimitOutcome, t: &Texts) -> Item {
+    let words = t.with(
+        "issue-limit",
+        &[
+            ("name", &show::outcome_name(run, outcome, t)),
+            ("figure", &show::metric(outcome.limit.metric, t)),
+            ("criterion", &show::limit(&outcome.limit, t)),
+            ("result", &result(outcome)),
+        ],
+    );
+    Item { text: Text::from(verdict(outcome.verdict, t)).and(Span::Plain(format!(" {words}"))), note: None }
+}
+
+fn manual_issue(item: &ManualItem, t: &Texts) -> Item {
+    let words = [Some(&item.what), item.criterion.as_ref(), item.result.as_ref()];
+    let words = words.into_iter().flatten().cloned().collect::<Vec<_>>().join(" – ");
+    Item { text: Text::from(verdict(item.verdict, t)).and(Span::Plain(format!(" {words}"))), note: None }
+}
+
+/// Median with its interval, as far as they are known.
+fn result(outcome: &LimitOutcome) -> String {
+    let metric = outcome.limit.metric;
+    let median = show::or_none(outcome.median, |value| show::metric_value(metric, value));
+    match outcome.interval {
+        Some(it) => format!("{median} ({})", show::metric_range(metric, it.low, it.high)),
+        None => median,
+    }
+}
+
+/// Each item with its number, criterion, result and verdict, and the photos of those that have some.
+pub(super) fn items(run: &Run, outcomes: &[LimitOutcome], t: &Texts) -> Block {
+    let columns = vec![
+        Column::figures(t.get("col-number")),
+        Column::long(t.get("col-item")),
+        Column::long(t.get("col-criterion")),
+        Column::long(t.get("col-result")),
+        Column::words(t.get("col-verdict")),
+    ];
+    let limits = outcomes.iter().map(|outcome| limit_row(run, outcome, t));
+    let without = without_limit(run, outcomes, t);
+    let first_manual = outcomes.len() + without.len() + 1;
+    let manual_rows = manual(run).iter().map(|item| manual_row(item, t));
+    let rows = limits.chain(without).chain(manual_rows).zip(1_usize..);
+    let rows = rows.map(|(row, number)| [vec![number.to_string().into()], row].concat()).collect();
+    let mut blocks = vec![Block::table(t.get("items-caption"), columns, rows)];
+    let numbered = manual(run).iter().zip(first_manual..);
+    blocks.extend(numbered.flat_map(|(item, number)| photos(run, item, number, t)));
+    Block::section(t.get("items-heading"), blocks)
+}
+
+fn limit_row(run: &Run, outcome: &LimitOutcome, t: &Texts) -> Vec<Text> {
+    let name = format!("{}: {}", show::outcome_name(run, outcome, t), show::metric(outcome.limit.metric, t));
+    let criterion = show::limit(&outcome.limit, t);
+    vec![name.into(), criterion.into(), result(outcome).into(), verdict(outcome.verdict, t).into()]
+}
+
+/// What was measured, though no limit speaks of it.
+fn without_limit(run: &Run, outcomes: &[LimitOutcome], t: &Texts) -> Vec<Vec<Text>> {
+    let is_free = |spec: ProbeSpec| outcomes.iter().all(|outcome| outcome.probe != spec.to_string());
+    let us = |it: f64| format!("p50 {} µs", show::micros(it));
+    let latency = latency_groups(run).into_iter().filter(|it| is_free(ProbeSpec::Latency(it.spec.clone()))).map(|it| {
+        let p50 = show::or_none(it.rtt(|rtt| rtt.p50), |p50| us(p50.median));
+        (show::configuration(&ProbeSpec::Latency(it.spec.clone()), t), p50)
+    });
+    let flows = flow_groups(&goodput_groups(run));
+    let goodput = flows.iter().filter(|it| is_free(ProbeSpec::Goodput(it.spec.clone()))).map(|it| {
+        let mean = show::or_none(it.mean(), |mean| show::rate(mean.median));
+        (show::flow(it.spec, it.from, it.to, t), mean)
+    });
+    let path = path_groups(run).into_iter().filter(|it| is_free(ProbeSpec::Path(it.spec.clone()))).map(|it| {
+        let (forward, reverse) = (show::leg_mtu(&it, |it| &it.forward), show::leg_mtu(&it, |it| &it.reverse));
+        (show::path_configuration(it.spec, t), format!("{forward} / {reverse}"))
+    });
+    let none = || Text::from(show::NO_FIGURE);
+    let row = |(name, result): (String, String)| vec![name.into(), none(), result.into(), t.get("no-criterion").into()];
+    latency.chain(goodput).chain(path).map(row).collect()
+}
+
+fn manual_row(item: &ManualItem, t: &Texts) -> Vec<Text> {
+    let who = [item.by.clone(), item.date.map(|date| date.to_string())];
+    let who = who.into_iter().flatten().collect::<Vec<_>>().join(", ");
+    let what = Text::from(item.what.as_str());
+    let what = if who.is_empty() { what } else { what.and(Span::Quiet(format!(" ({who})"))) };
+    let cell = |value: &Option<String>| Text::from(value.as_deref().unwrap_or(show::NO_FIGURE));
+    vec![what, cell(&item.criterion), cell(&item.result), verdict(item.verdict, t).into()]
+}
+
+fn photos(run: &Run, item: &ManualItem, number: usize, t: &Texts) -> Vec<Block> {
+    let all = run.identity.iter().flat_map(|identity| &identity.photos);
+    let of_item = all.filter(|photo| item.photos.contains(&photo.name));
+    of_item.map(|photo| Block::Figure(figure(photo, item, number, t))).collect()
+}
+
+fn figure(photo: &Photo, item: &ManualItem, number: usize, t: &Texts) -> Figure {
+    Figure {
+        caption: t.with("photo-caption", &[("number", &number), ("what", &item.what)]),
+        note: t.with("photo-note", &[("name", &photo.name)]),
+        description: t.with("photo-description", &[("what", &item.what)]),
+        drawing: Drawing::Photo { bytes: photo.content.clone(), kind: photo.kind },
+        legend: vec![],
+    }
+}

@@ -1,0 +1,50 @@
+# Whose document it is, what it covers, what was verified, and what stands beside it.
+
+label-document-number = Document number
+label-revision = Revision
+label-customer = Customer
+label-site = Site
+label-date = Date
+label-made-by = Made by
+label-checked-by = Checked by
+label-approved-by = Approved by
+
+scope-heading = Scope
+scope-results = The results relate only to the items tested, in the state and at the time described here. wireproof is not a calibrated instrument: its figures rest on the clocks and counters of the machines themselves.
+tested-devices-caption = Devices under test
+col-model = Maker and model
+col-serial = Serial number
+col-note = Remarks
+deviations-heading = Deviations from the method
+deviations-none = None was reported.
+
+issues-heading = Issues found
+issues-none = None was found.
+issue-limit = { $name }, { $figure }: { $result }; criterion { $criterion }
+
+items-heading = Items verified
+items-caption = Everything that was verified, by measuring or by looking. Results of measurements are medians over the trials, with their uncertainty interval where there is one.
+col-number = No.
+col-item = Item
+col-criterion = Criterion
+col-result = Result
+no-criterion = Measured, no criterion
+photo-caption = Item { $number }: { $what }
+photo-note = File { $name }
+photo-description = Photo: { $what }
+
+files-heading = Files beside this report
+files-meaning = These files stand beside this report, which was made from them. SHA256SUMS holds their sums and that of the report itself; the commands below, given in that folder, say whether a file was changed since.
+files-caption = Files with their sums
+col-file = File
+col-bytes = Bytes
+
+fact-bios = Firmware (BIOS)
+fact-file-system = Root file system
+fact-services = Running services
+cards-caption = Cards and drivers, from inside the namespaces
+col-driver-version = Driver version
+col-firmware = Firmware version
+col-bus = Bus address
+col-pcie = PCIe link
+pcie-link = x{ $width } at { $speed } (card: x{ $most_width } at { $most_speed })

@@ -1,0 +1,50 @@
+# 文書の識別、適用範囲、検証項目、添付ファイル。キーは en/ と同じ。
+
+label-document-number = 文書番号
+label-revision = 版
+label-customer = お客様
+label-site = 実施場所
+label-date = 発行日
+label-made-by = 作成
+label-checked-by = 確認
+label-approved-by = 承認
+
+scope-heading = 適用範囲
+scope-results = 結果は、ここに記す状態と時点における試験対象にのみ関するものです。wireproof は校正された測定器ではなく、測定値は各マシン自身の時計とカウンターに基づきます。
+tested-devices-caption = 試験対象の機器
+col-model = メーカー・型番
+col-serial = 製造番号
+col-note = 備考
+deviations-heading = 測定方法からの逸脱
+deviations-none = 申告された逸脱はありません。
+
+issues-heading = 指摘事項
+issues-none = 指摘事項はありません。
+issue-limit = { $name }、{ $figure }: { $result }(判定基準: { $criterion })
+
+items-heading = 検証項目
+items-caption = 測定または目視で検証したすべての項目。測定の結果は試行間の中央値で、不確かさの区間が求められる場合は併記しています。
+col-number = 番号
+col-item = 項目
+col-criterion = 判定基準
+col-result = 結果
+no-criterion = 測定のみ(判定基準なし)
+photo-caption = 項目 { $number }: { $what }
+photo-note = ファイル { $name }
+photo-description = 写真: { $what }
+
+files-heading = 添付ファイル
+files-meaning = この報告書は、同じフォルダーにある次のファイルから作成したものです。SHA256SUMS には、これらと報告書自体のハッシュ値が記録されています。そのフォルダーで次のコマンドを実行すると、作成後に変更されたファイルがないか確認できます。
+files-caption = ファイルとハッシュ値
+col-file = ファイル
+col-bytes = バイト数
+
+fact-bios = ファームウェア(BIOS)
+fact-file-system = ルートファイルシステム
+fact-services = 動作中のサービス
+cards-caption = カードとドライバー(名前空間の中から取得)
+col-driver-version = ドライバーの版
+col-firmware = ファームウェアの版
+col-bus = バスアドレス
+col-pcie = PCIe リンク
+pcie-link = x{ $width }、{ $speed }(カードの上限: x{ $most_width }、{ $most_speed })

@@ -1,0 +1,57 @@
+//! Options that say whose document a report is.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use model::{Identity, Signatory};
+
+/// Whose document the report is. What is said here wins over the file, and both over what is stored.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Whose document it is")]
+pub(crate) struct Identify {
+    /// File with all that identifies the document: people, scope, devices, items verified by hand, photos, prices.
+    /// "wireproof report --meta-template" prints an example.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) meta: Option<PathBuf>,
+    /// Title of the document.
+    #[arg(long, value_name = "TEXT")]
+    title: Option<String>,
+    /// Its number.
+    #[arg(long, value_name = "TEXT")]
+    document_number: Option<String>,
+    /// Its revision.
+    #[arg(long, value_name = "TEXT")]
+    revision: Option<String>,
+    /// For whom.
+    #[arg(long, value_name = "TEXT")]
+    customer: Option<String>,
+    /// Where it was measured.
+    #[arg(long, value_name = "TEXT")]
+    site: Option<String>,
+    /// Who made it, like "H. Sato" or "H. Sato, 2026-11-21"; the next two alike.
+    #[arg(long, value_name = "NAME[, DATE]")]
+    made_by: Option<Signatory>,
+    /// Who checked it.
+    #[arg(long, value_name = "NAME[, DATE]")]
+    checked_by: Option<Signatory>,
+    /// Who approved it.
+    #[arg(long, value_name = "NAME[, DATE]")]
+    approved_by: Option<Signatory>,
+}
+
+impl Identify {
+    /// What the options other than the file say.
+    pub(crate) fn said(&self) -> Identity {
+        Identity {
+            title: self.title.clone(),
+            document_number: self.document_number.clone(),
+            revision: self.revision.clone(),
+            customer: self.customer.clone(),
+            site: self.site.clone(),
+            made_by: self.made_by.clone(),
+            checked_by: self.checked_by.clone(),
+            approved_by: self.approved_by.clone(),
+            ..Identity::default()
+        }
+    }
+}

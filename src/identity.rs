@@ -1,0 +1,112 @@
+//! From words on the command line, a file and photos to the identity of a document.
+
+use std::{fs, path::Path};
+
+use model::{Identity, Photo, PhotoKind};
+
+use crate::{cli::Identify, exit::Words, paths};
+
+/// No file of words is longer.
+const LONGEST: u64 = 1024 * 1024;
+/// All photos of a document together, in bytes: with them, the report still is one file that can be sent by mail.
+const MOST_PHOTOS: usize = 1024 * 1024;
+/// No single photo is even read when it is larger.
+const LARGEST_PHOTO: u64 = 10 * 1024 * 1024;
+
+/// What options and file say of the document, the photos read; `None` when they say nothing.
+pub(crate) fn read(options: &Identify) -> anyhow::Result<Option<Identity>> {
+    let file = options.meta.as_deref().map_or_else(|| Ok(Identity::default()), read_file)?;
+    let said = options.said();
+    said.check().map_err(|error| Words(format!("whose document it is: {error}")))?;
+    let identity = said.or(file);
+    Ok((identity != Identity::default()).then_some(identity))
+}
+
+fn read_file(path: &Path) -> anyhow::Result<Identity> {
+    let words = |why: String| Words(format!("{}: {why}", path.display()));
+    let text = paths::read_text(path, LONGEST).map_err(|why| words(format!("{why}; give a TOML file of at most 1 MiB")))?;
+    let mut identity = Identity::parse(&text).map_err(|error| words(error.to_string()))?;
+    read_photos(&mut identity, path.parent().unwrap_or(Path::new(""))).map_err(words)?;
+    Ok(identity)
+}
+
+/// Reads each photo that an item names, and gives it the name that it has in the report's folder.
+fn read_photos(identity: &mut Identity, folder: &Path) -> Result<(), String> {
+    let mut photos: Vec<Photo> = Vec::new();
+    for (number, item) in identity.items.iter_mut().enumerate() {
+        for name in &mut item.photos {
+            let photo = read_photo(&folder.join(&*name), photos.len() + 1)
+                .map_err(|why| format!("[[item]] number {}: photo {name}: {why}", number + 1))?;
+            name.clone_from(&photo.name);
+            photos.push(photo);
+        }
+    }
+    let together: usize = photos.iter().map(|photo| photo.content.len()).sum();
+    if together > MOST_PHOTOS {
+        return Err(format!(
+            "the photos have {} KiB together, and a report takes {} KiB; make them smaller, for example with \
+             \"magick photo.jpg -resize 1024x1024 -quality 75 small.jpg\"",
+            together.div_ceil(1024),
+            MOST_PHOTOS / 1024
+        ));
+    }
+    identity.photos = photos;
+    Ok(())
+}
+
+fn read_photo(path: &Path, number: usize) -> Result<Photo, String> {
+    let about = fs::metadata(path).map_err(|error| error.to_string())?;
+    if !about.is_file() || about.len() > LARGEST_PHOTO {
+        return Err("a photo is a file of at most 10 MiB".to_owned());
+    }
+    let content = fs::read(path).map_err(|error| error.to_string())?;
+    let kind = PhotoKind::of(&content).ok_or("this is neither PNG nor JPEG; save it as one of these")?;
+    Ok(Photo { name: format!("photo-{number}.{}", kind.ending()), kind, sha256: seal::sha256(&content), content })
+}
+
+#[cfg(test)]
+mod tests {
+    use tempfile::TempDir;
+
+    use super::*;
+
+    const META: &str = "[[item]]\nwhat = \"card seated\"\nphotos = [\"card.jpg\", \"slot.png\"]\n";
+
+    fn folder(card: &[u8]) -> TempDir {
+        let folder = TempDir::new().unwrap();
+        fs::write(folder.path().join("meta.toml"), META).unwrap();
+        fs::write(folder.path().join("card.jpg"), card).unwrap();
+        fs::write(folder.path().join("slot.png"), b"\x89PNG\r\n\x1a\n").unwrap();
+        folder
+    }
+
+    fn read_in(folder: &TempDir) -> anyhow::Result<Option<Identity>> {
+        read(&Identify { meta: Some(folder.path().join("meta.toml")), ..Identify::default() })
+    }
+
+    #[test]
+    fn photos_are_read_from_beside_the_file_and_named_anew() {
+        let identity = read_in(&folder(b"\xff\xd8\xff")).unwrap().unwrap();
+        assert_eq!(identity.items[0].photos, ["photo-1.jpg", "photo-2.png"]);
+        assert_eq!(identity.photos[0].content, b"\xff\xd8\xff");
+        assert_eq!(identity.photos[0].sha256, seal::sha256(b"\xff\xd8\xff"));
+    }
+
+    #[test]
+    fn what_is_no_photo_and_what_is_too_much_is_refused_by_name() {
+        let error = |card: &[u8]| read_in(&folder(card)).unwrap_err().to_string();
+        let text = error(b"not a photo");
+        assert!(text.contains("meta.toml: [[item]] number 1: photo card.jpg: this is neither PNG nor JPEG"), "{text}");
+        let large = error(&[b"\xff\xd8\xff".as_slice(), &vec![0; MOST_PHOTOS]].concat());
+        assert!(large.contains("1025 KiB together, and a report takes 1024 KiB; make them smaller"), "{large}");
+        let folder = folder(b"\xff\xd8\xff");
+        fs::remove_file(folder.path().join("slot.png")).unwrap();
+        let missing = read_in(&folder).unwrap_err().to_string();
+        assert!(missing.contains("photo slot.png: No such file"), "{missing}");
+    }
+
+    #[test]
+    fn nothing_said_is_no_identity() {
+        assert_eq!(read(&Identify::default()).unwrap(), None);
+    }
+}
