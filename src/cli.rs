@@ -2,18 +2,22 @@
 
 mod compare;
 mod files;
+mod identify;
 mod measure;
+mod report;
 
 use std::{ffi::OsString, path::PathBuf};
 
+use ::report::Lang;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use model::{Mtu, RunId};
-use report::Lang;
 
 pub(crate) use compare::{BaselineAction, Compared, Shape};
 pub(crate) use files::{Format, ReportFiles};
+pub(crate) use identify::Identify;
 pub(crate) use measure::{GoodputOptions, LatencyOptions, Measure, PathOptions};
+pub(crate) use report::ReportOptions;
 
 /// Proves what a network path really does: measures, says how sure it is, and writes a report.
 #[derive(Debug, Parser)]
@@ -69,6 +73,8 @@ pub(crate) enum Command {
         plan: PathBuf,
         #[command(flatten)]
         options: Measure,
+        #[command(flatten)]
+        identify: Identify,
     },
     /// Measure round-trip times only: ping-pong, or under load with --rate.
     Latency {
@@ -106,13 +112,10 @@ pub(crate) enum Command {
     },
     /// List what was measured.
     Runs,
-    /// Write the report of a run again.
+    /// Write the report of a run again; or check one that was handed over.
     Report {
-        /// A run, the beginning of its name, or "last".
-        #[arg(default_value = "last")]
-        run: RunId,
         #[command(flatten)]
-        files: ReportFiles,
+        options: ReportOptions,
     },
     /// Make a reference of what another tool printed: iperf3 -J, sockperf, netperf, qperf, TRex's statistics as JSON.
     Import {

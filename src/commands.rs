@@ -35,7 +35,7 @@ fn act(cli: Cli) -> anyhow::Result<Exit> {
         privilege::reach_files_as_sudo_user()?;
     }
     match cli.command {
-        Command::Verify { plan, options } => measure::verify(&plan, &options, &common),
+        Command::Verify { plan, options, identify } => measure::verify(&plan, &options, &identify, &common),
         Command::Latency { probe, options } => measure::latency(&probe, &options, &common),
         Command::Goodput { probe, options } => measure::goodput(&probe, &options, &common),
         Command::Throughput { probe, options } => {
@@ -49,7 +49,7 @@ fn act(cli: Cli) -> anyhow::Result<Exit> {
         Command::References => references::list(&common),
         Command::Compare { compared } => compare::compare(&compared, &common),
         Command::Baseline { action } => compare::baseline(&action, &common),
-        Command::Report { run, files } => runs::report(&run, &files, &common),
+        Command::Report { options } => report::report(&options, &common),
         Command::Resume { run, files } => resume::resume(&run, &files, &common),
         Command::Doctor => doctor::doctor(&common),
         Command::Clean => bed::clean(&common),

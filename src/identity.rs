@@ -6,8 +6,6 @@ use model::{Identity, Photo, PhotoKind};
 
 use crate::{cli::Identify, exit::Words, paths};
 
-/// No file of words is longer.
-const LONGEST: u64 = 1024 * 1024;
 /// All photos of a document together, in bytes: with them, the report still is one file that can be sent by mail.
 const MOST_PHOTOS: usize = 1024 * 1024;
 /// No single photo is even read when it is larger.
@@ -24,7 +22,7 @@ pub(crate) fn read(options: &Identify) -> anyhow::Result<Option<Identity>> {
 
 fn read_file(path: &Path) -> anyhow::Result<Identity> {
     let words = |why: String| Words(format!("{}: {why}", path.display()));
-    let text = paths::read_text(path, LONGEST).map_err(|why| words(format!("{why}; give a TOML file of at most 1 MiB")))?;
+    let text = paths::read_text(path, "such a file", paths::LONGEST).map_err(words)?;
     let mut identity = Identity::parse(&text).map_err(|error| words(error.to_string()))?;
     read_photos(&mut identity, path.parent().unwrap_or(Path::new(""))).map_err(words)?;
     Ok(identity)

@@ -3,6 +3,7 @@
 mod cli;
 mod commands;
 mod exit;
+mod identity;
 mod paths;
 mod progress;
 mod record;

@@ -7,7 +7,6 @@ use std::{
 
 use anyhow::Context;
 use kernel::privilege;
-use model::RunId;
 
 /// The store of runs: as given, or in the data directory of the user who called.
 pub(crate) fn store(given: Option<&Path>) -> anyhow::Result<PathBuf> {
@@ -15,8 +14,8 @@ pub(crate) fn store(given: Option<&Path>) -> anyhow::Result<PathBuf> {
 }
 
 /// Folder of a run's report: as given, or beside the store.
-pub(crate) fn report(given: Option<&Path>, store: &Path, run: &RunId) -> PathBuf {
-    let beside = || store.parent().unwrap_or(Path::new(".")).join("reports").join(&run.0);
+pub(crate) fn report(given: Option<&Path>, store: &Path, run: &str) -> PathBuf {
+    let beside = || store.parent().unwrap_or(Path::new(".")).join("reports").join(run);
     given.map_or_else(beside, Path::to_owned)
 }
 
@@ -49,21 +48,8 @@ pub(crate) fn make_folder(folder: &Path) -> anyhow::Result<()> {
 }
 
 /// Writes a file.
-pub(crate) fn write(path: &Path, text: &str) -> anyhow::Result<()> {
-    fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
-}
-
-/// Reads a file of text that is no longer than `most` bytes; what is wrong with it otherwise.
-pub(crate) fn read_text(path: &Path, most: u64) -> Result<String, String> {
-    let about = fs::metadata(path).map_err(|error| error.to_string())?;
-    if !about.is_file() || about.len() > most {
-        return Err(format!("this is no file of at most {} KiB", most / 1024));
-    }
-    String::from_utf8(fs::read(path).map_err(|error| error.to_string())?).map_err(|error| {
-        let good = error.utf8_error().valid_up_to();
-        let line = error.as_bytes()[..good].iter().filter(|byte| **byte == b'\n').count() + 1;
-        format!("line {line} is not UTF-8 text; save the file as UTF-8")
-    })
+pub(crate) fn write(path: &Path, content: impl AsRef<[u8]>) -> anyhow::Result<()> {
+    fs::write(path, content).with_context(|| format!("cannot write {}", path.display()))
 }
 
 fn data() -> anyhow::Result<PathBuf> {

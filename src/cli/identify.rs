@@ -15,28 +15,28 @@ pub(crate) struct Identify {
     pub(crate) meta: Option<PathBuf>,
     /// Title of the document.
     #[arg(long, value_name = "TEXT")]
-    title: Option<String>,
+    pub(crate) title: Option<String>,
     /// Its number.
     #[arg(long, value_name = "TEXT")]
-    document_number: Option<String>,
+    pub(crate) document_number: Option<String>,
     /// Its revision.
     #[arg(long, value_name = "TEXT")]
-    revision: Option<String>,
+    pub(crate) revision: Option<String>,
     /// For whom.
     #[arg(long, value_name = "TEXT")]
-    customer: Option<String>,
+    pub(crate) customer: Option<String>,
     /// Where it was measured.
     #[arg(long, value_name = "TEXT")]
-    site: Option<String>,
+    pub(crate) site: Option<String>,
     /// Who made it, like "H. Sato" or "H. Sato, 2026-11-21"; the next two alike.
     #[arg(long, value_name = "NAME[, DATE]")]
-    made_by: Option<Signatory>,
+    pub(crate) made_by: Option<Signatory>,
     /// Who checked it.
     #[arg(long, value_name = "NAME[, DATE]")]
-    checked_by: Option<Signatory>,
+    pub(crate) checked_by: Option<Signatory>,
     /// Who approved it.
     #[arg(long, value_name = "NAME[, DATE]")]
-    approved_by: Option<Signatory>,
+    pub(crate) approved_by: Option<Signatory>,
 }
 
 impl Identify {

@@ -14,7 +14,7 @@ use std::{
 use anyhow::Context;
 use bed::{BedError, BedRef, Session, Wanted};
 use kernel::{privilege, user_namespace};
-use model::{Plan, Privilege, Run, plan::Step};
+use model::{Identity, Plan, Privilege, Run, plan::Step};
 use report::{Lang, Notice};
 use run::{Ending, Order, RunError, conduct};
 use signal_hook::{
@@ -25,29 +25,30 @@ use store::Store;
 
 use super::{dry_run::dry_run, language, own_program, plans, report::tell};
 use crate::{
-    cli::{Common, GoodputOptions, LatencyOptions, Measure, PathOptions, ReportFiles},
+    cli::{Common, GoodputOptions, Identify, LatencyOptions, Measure, PathOptions, ReportFiles},
     exit::{Exit, Words, explain, say},
-    paths,
+    identity, paths,
     progress::Progress,
     record::Record,
     references::{self, References},
 };
 
 /// `wireproof verify`
-pub(super) fn verify(plan: &Path, options: &Measure, common: &Common) -> anyhow::Result<Exit> {
-    measure(plans::read(plan, &options.sets("goodput"), options)?, options, common)
+pub(super) fn verify(plan: &Path, options: &Measure, identify: &Identify, common: &Common) -> anyhow::Result<Exit> {
+    let identity = identity::read(identify)?;
+    measure(plans::read(plan, &options.sets("goodput"), options)?, identity, options, common)
 }
 
 /// `wireproof latency`
 pub(super) fn latency(probe: &LatencyOptions, options: &Measure, common: &Common) -> anyhow::Result<Exit> {
     let sets = [probe.sets(), options.sets("latency")].concat();
-    measure(plans::read(Path::new("latency"), &sets, options)?, options, common)
+    measure(plans::read(Path::new("latency"), &sets, options)?, None, options, common)
 }
 
 /// `wireproof goodput`
 pub(super) fn goodput(probe: &GoodputOptions, options: &Measure, common: &Common) -> anyhow::Result<Exit> {
     let sets = [probe.sets(), options.sets("goodput")].concat();
-    measure(plans::read(Path::new("goodput"), &sets, options)?, options, common)
+    measure(plans::read(Path::new("goodput"), &sets, options)?, None, options, common)
 }
 
 /// `wireproof path`
@@ -55,7 +56,7 @@ pub(super) fn path(probe: &PathOptions, options: &Measure, common: &Common) -> a
     let sets = [probe.sets(), options.sets("goodput")].concat();
     let mut plan = plans::read(Path::new("path"), &sets, options)?;
     plan.path.retain(|item| probe.ip.is_none_or(|ip| item.ip == ip));
-    measure(plan, options, common)
+    measure(plan, None, options, common)
 }
 
 /// For those who typed `throughput`.
@@ -65,7 +66,7 @@ pub(super) fn say_what_throughput_is(common: &Common) {
     }
 }
 
-fn measure(plan: Plan, options: &Measure, common: &Common) -> anyhow::Result<Exit> {
+fn measure(plan: Plan, identity: Option<Identity>, options: &Measure, common: &Common) -> anyhow::Result<Exit> {
     let references = references::read(common)?;
     references.check_limits(&plan)?;
     references.check_chosen(&options.files.chosen())?;
@@ -83,7 +84,9 @@ fn measure(plan: Plan, options: &Measure, common: &Common) -> anyhow::Result<Exi
         program: own_program()?,
     };
     let steps = plan.steps();
-    desk.measure(&wanted, &steps, |session, record, interrupt| conduct(order(plan), session, record, interrupt))
+    desk.measure(&wanted, &steps, |session, record, interrupt| {
+        conduct(order(plan, identity), session, record, interrupt)
+    })
 }
 
 /// Where the trials and the report of a run go, and who is told of it.
@@ -195,14 +198,14 @@ fn check_wrap(words: &[String]) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn order(plan: Plan) -> Order {
+fn order(plan: Plan, identity: Option<Identity>) -> Order {
     let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
     let words = without_out(words);
     Order {
         plan,
         command: iter::once("wireproof".to_owned()).chain(words).collect(),
         wireproof: agent::build(),
-        identity: None,
+        identity,
     }
 }
 

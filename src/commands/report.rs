@@ -1,19 +1,60 @@
 //! What came of a run: the files of its report, and what the terminal shows of it.
 
-use std::path::{Path, PathBuf};
+mod files;
+mod seal;
 
-use anyhow::Context;
+use std::path::Path;
+
+use ::seal::SigningKey;
 use model::Run;
-use report::{Document, Lang, Material, Notice};
+use report::{Document, Material, Notice};
 use verdict::Chosen;
 
-use super::{language, print, print_json};
-use crate::{
-    cli::{Common, Format, ReportFiles},
-    exit::{Exit, say},
-    paths,
-    references::References,
+use super::{
+    language, print, print_json,
+    runs::{load, open},
 };
+use crate::{
+    cli::{Common, ReportFiles, ReportOptions},
+    exit::{Exit, say},
+    identity, paths,
+    references::{self, References},
+};
+
+/// `wireproof report RUN`
+pub(super) fn report(options: &ReportOptions, common: &Common) -> anyhow::Result<Exit> {
+    if options.meta_template {
+        print(report::meta_template(language(common)))?;
+        return Ok(Exit::Done);
+    }
+    if let Some(folder) = &options.check {
+        return seal::check(folder, options.key.as_deref(), common);
+    }
+    let references = references::read_and_say(common)?;
+    references.check_chosen(&options.files.chosen())?;
+    let given = identity::read(&options.identify)?;
+    let key = options.sign.as_deref().map(seal::read_key).transpose()?;
+    let mut run = load(&open(common)?, &options.run)?;
+    if let Some(given) = given {
+        run.identity = Some(given.or(run.identity.unwrap_or_default()));
+    }
+    let mut name = run.id.0.clone();
+    if options.redact {
+        run = report::redacted(&run)?;
+        // Not among files that say what this report leaves out.
+        name += "-redacted";
+    }
+    let store = paths::store(common.store.as_deref())?;
+    let folder = paths::report(options.files.out.as_deref(), &store, &name);
+    let place = Place { folder: &folder, key: key.as_ref() };
+    tell_in(&place, &run, &options.files, &references, common)
+}
+
+/// Where the report goes, and who signs it.
+struct Place<'a> {
+    folder: &'a Path,
+    key: Option<&'a SigningKey>,
+}
 
 /// Writes the report and says on standard output what came of the run.
 pub(super) fn tell(
@@ -23,14 +64,24 @@ pub(super) fn tell(
     store: &Path,
     common: &Common,
 ) -> anyhow::Result<Exit> {
+    let folder = paths::report(files.out.as_deref(), store, &run.id.0);
+    tell_in(&Place { folder: &folder, key: None }, run, files, references, common)
+}
+
+fn tell_in(
+    place: &Place<'_>,
+    run: &Run,
+    files: &ReportFiles,
+    references: &References,
+    common: &Common,
+) -> anyhow::Result<Exit> {
     let outcomes = verdict::judge(run, &references.known);
     let chosen = files.chosen();
     let comparisons = verdict::beside_references(run, &references.known, &chosen);
     let wanted = chosen != Chosen::None;
     let material = Material { comparisons: wanted.then_some(comparisons.as_slice()), ..Material::of(run, &outcomes) };
     let lang = language(common);
-    let folder = paths::report(files.out.as_deref(), store, &run.id);
-    let first = write(&material, &folder, &files.formats, lang)?;
+    let first = files::write(&material, place.folder, &files.formats, place.key, lang)?;
     if common.json {
         print_json(&Document::of(&material))?;
     } else {
@@ -40,22 +91,4 @@ pub(super) fn tell(
         say(&Notice::ReportWritten { path: &first.display().to_string() }.text(lang));
     }
     Ok(verdict::overall(&outcomes, run.identity.as_ref()).into())
-}
-
-/// Writes a file for each form; gives the path of the first one.
-fn write(material: &Material<'_>, folder: &Path, formats: &[Format], lang: Lang) -> anyhow::Result<PathBuf> {
-    paths::make_folder(folder)?;
-    for format in formats {
-        paths::write(&folder.join(format.file_name()), &text(*format, material, lang)?)?;
-    }
-    Ok(formats.first().map_or_else(|| folder.to_owned(), |format| folder.join(format.file_name())))
-}
-
-fn text(format: Format, material: &Material<'_>, lang: Lang) -> anyhow::Result<String> {
-    Ok(match format {
-        Format::Html => report::html(material, lang),
-        Format::Md => report::markdown(material, lang),
-        Format::Csv => report::csv(material).context("cannot write the figures as CSV")?,
-        Format::Json => serde_json::to_string_pretty(&Document::of(material))?,
-    })
 }

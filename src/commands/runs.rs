@@ -3,12 +3,8 @@
 use model::{Run, RunId};
 use store::Store;
 
-use super::{print, print_json, report::tell};
-use crate::{
-    cli::{Common, ReportFiles},
-    exit::Exit,
-    paths, references,
-};
+use super::{print, print_json};
+use crate::{cli::Common, exit::Exit, paths};
 
 /// `wireproof runs`
 pub(super) fn list(common: &Common) -> anyhow::Result<Exit> {
@@ -30,14 +26,6 @@ pub(super) fn list(common: &Common) -> anyhow::Result<Exit> {
         ))?;
     }
     Ok(Exit::Done)
-}
-
-/// `wireproof report RUN`
-pub(super) fn report(run: &RunId, files: &ReportFiles, common: &Common) -> anyhow::Result<Exit> {
-    let references = references::read_and_say(common)?;
-    references.check_chosen(&files.chosen())?;
-    let run = load(&open(common)?, run)?;
-    tell(&run, files, &references, &paths::store(common.store.as_deref())?, common)
 }
 
 /// A run by its name, the beginning of it, or "last".

@@ -5,6 +5,7 @@
 mod bad_input;
 mod beds;
 mod compare;
+mod documents;
 mod faults;
 mod kills;
 mod limited;

@@ -100,8 +100,8 @@ fn a_veth_pair_joins_two_namespaces_and_never_shows_here() {
         link::set_up(name, "lo-wire").expect("it exists");
         assert!(link::is_up(name, "lo-wire").expect("it exists"));
         assert!(link::has_address(name, "lo-wire", ip(v6)).expect("readable"));
-        let driver = namespace::within(name, || ethtool::driver("lo-wire")).expect("it exists").name;
-        assert_eq!(driver.expect("every driver says its name"), "veth");
+        let driver = namespace::within(name, || ethtool::driver("lo-wire")).expect("it exists");
+        assert_eq!(driver.expect("every driver says its name").name, "veth");
     }
     for (from, to) in [("198.18.0.1", "198.18.0.2"), ("2001:2::1", "2001:2::2")] {
         send(a, ip(from), b, ip(to));

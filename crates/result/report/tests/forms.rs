@@ -60,13 +60,13 @@ fn markdown_says_what_the_page_says() {
     let (run, outcomes) = fixture::run_with_limits();
     let english = report::markdown(&Material::of(&run, &outcomes), Lang::En);
     for said in [
-        "# Network verification report",
+        "# NW-17 acceptance",
         "> **Simulated environment** Every figure",
         "> **FAIL**",
         "## Limits",
-        "**Table 1** Each limit",
+        "** Each limit",
         "| **PASS** |",
-        "**Figure 2** **RTT by frame size**",
+        "** **RTT by frame size**",
         "```\nwireproof verify quick --bed lab\n```",
         "<details><summary>Kernel settings of the machine</summary>",
         "20261121-101500-3fa9",

@@ -6,7 +6,7 @@ use std::{
     path::{Component, Path},
 };
 
-use crate::{SIGNATURE_FILE, SUMS_FILE, SealError, Sums, sha256, sign};
+use crate::{SIGNATURE_FILE, SUMS_FILE, SealError, Sum, Sums, sha256, sign};
 
 /// What is wrong with a folder: one thing about one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub fn check(folder: &Path, key: Option<&str>) -> Result<Vec<Finding>, SealError
     let text = fs::read_to_string(&path).map_err(|source| SealError::Unreadable { path, source })?;
     let sums = Sums::parse(&text)?;
     let mut findings = signature(folder, &text, key)?;
-    findings.extend(sums.0.iter().filter_map(|sum| listed(folder, &sum.name, &sum.sha256)));
+    findings.extend(sums.0.iter().filter_map(|sum| listed(folder, sum)));
     let known: BTreeSet<&str> = sums.0.iter().map(|sum| sum.name.as_str()).chain([SUMS_FILE, SIGNATURE_FILE]).collect();
     let there = names(folder, "")?;
     findings.extend(there.into_iter().filter(|name| !known.contains(name.as_str())).map(Finding::Unlisted));
@@ -46,17 +46,17 @@ fn signature(folder: &Path, sums: &str, key: Option<&str>) -> Result<Vec<Finding
 }
 
 /// The list may come from somebody else: it must not make us read what lies elsewhere.
-fn listed(folder: &Path, name: &str, sum: &str) -> Option<Finding> {
+pub(crate) fn listed(folder: &Path, Sum { name, sha256: sum }: &Sum) -> Option<Finding> {
     let path = folder.join(name);
     let is_inside = Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
     if !is_inside {
-        return Some(Finding::NotAFile(name.to_owned()));
+        return Some(Finding::NotAFile(name.clone()));
     }
     match fs::symlink_metadata(&path).and_then(|about| about.is_file().then(|| fs::read(&path)).transpose()) {
-        Ok(None) => Some(Finding::NotAFile(name.to_owned())),
-        Ok(Some(content)) if sha256(&content) == sum => None,
-        Ok(Some(_)) => Some(Finding::Changed(name.to_owned())),
-        Err(_) => Some(Finding::Missing(name.to_owned())),
+        Ok(None) => Some(Finding::NotAFile(name.clone())),
+        Ok(Some(content)) if sha256(&content) == *sum => None,
+        Ok(Some(_)) => Some(Finding::Changed(name.clone())),
+        Err(_) => Some(Finding::Missing(name.clone())),
     }
 }
 

@@ -94,6 +94,12 @@ impl Plan {
         Ok(plan)
     }
 
+    /// As TOML that reads back as this plan.
+    pub fn to_toml(&self) -> String {
+        // Text, numbers, lists and tables, with text for keys: there is nothing that TOML cannot say.
+        toml::to_string(self).unwrap_or_default()
+    }
+
     /// Whether all that the plan says can be meant.
     pub fn check(&self) -> Result<(), PlanError> {
         if self.latency.is_empty() && self.goodput.is_empty() && self.path.is_empty() {
@@ -201,6 +207,13 @@ duration = "2 s"
                 "2 goodput TCP IPv4 1 stream",
             ]
         );
+    }
+
+    #[test]
+    fn a_plan_is_written_so_that_it_reads_back() {
+        let more = "rate = \"20 kpps\"\nduration = \"2 s\"\n[[path]]\n[[limits]]\nmetric = \"rtt_p50\"\nat_most = \"9 us\"\nmode = \"spin\"\n";
+        let plan = Plan::parse(&PLAN.replace("[[goodput]]", &format!("{more}[[goodput]]")), &[]).unwrap();
+        assert_eq!(Plan::parse(&plan.to_toml(), &[]), Ok(plan));
     }
 
     #[test]

@@ -48,7 +48,7 @@ fn limit_issue(run: &Run, outcome: &LimitOutcome, t: &Texts) -> Item {
         &[
             ("name", &show::outcome_name(run, outcome, t)),
             ("figure", &show::metric(outcome.limit.metric, t)),
-            ("criterion", &show::limit(&outcome.limit, t)),
+            ("criterion", &show::limit(outcome, t)),
             ("result", &result(outcome)),
         ],
     );
@@ -94,7 +94,7 @@ pub(super) fn items(run: &Run, outcomes: &[LimitOutcome], t: &Texts) -> Block {
 
 fn limit_row(run: &Run, outcome: &LimitOutcome, t: &Texts) -> Vec<Text> {
     let name = format!("{}: {}", show::outcome_name(run, outcome, t), show::metric(outcome.limit.metric, t));
-    let criterion = show::limit(&outcome.limit, t);
+    let criterion = show::limit(outcome, t);
     vec![name.into(), criterion.into(), result(outcome).into(), verdict(outcome.verdict, t).into()]
 }
 

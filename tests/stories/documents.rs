@@ -1,0 +1,133 @@
+//! Reports as documents that are handed over: whose they are, what they were made from, and that nobody changed them.
+
+use std::{fs, process::Command};
+
+use serde_json::Value;
+
+use crate::program::{Desk, SMALL};
+
+const META: &str = r#"
+title = "Link 7"
+customer = "Example Ltd."
+[[item]]
+what = "Card seated"
+verdict = "pass"
+photos = ["card.png"]
+[[device]]
+what = "card"
+serial = "SN-0042"
+"#;
+
+/// A desk with one run that knows whose document it is.
+fn measured() -> Desk {
+    let desk = Desk::new();
+    fs::write(desk.path("meta.toml"), META).unwrap();
+    fs::write(desk.path("card.png"), b"\x89PNG\r\n\x1a\nnot much of a picture").unwrap();
+    let (plan, meta, out) = (desk.plan(SMALL), desk.path("meta.toml"), desk.path("out"));
+    let [plan, meta, out] = [&plan, &meta, &out].map(|path| path.to_str().unwrap());
+    let done = desk.run(&["verify", plan, "--meta", meta, "--revision", "A", "--out", out]);
+    assert_eq!(done.status, 0, "{}", done.err);
+    desk
+}
+
+/// The report of the last run, written into a folder of the desk.
+fn report(desk: &Desk, folder: &str, more: &[&str]) -> String {
+    let out = desk.path(folder);
+    let done = desk.run(&[&["report", "last", "--out", out.to_str().unwrap()], more].concat());
+    assert_eq!(done.status, 0, "{}", done.err);
+    fs::read_to_string(out.join("report.html")).unwrap()
+}
+
+#[test]
+fn the_identity_is_kept_with_the_run_and_may_be_changed_for_a_report() {
+    let desk = measured();
+    let html = report(&desk, "again", &["--revision", "B", "--made-by", "H. Sato, 2026-11-21"]);
+    for said in ["Link 7", "Example Ltd.", "<dd>B</dd>", "H. Sato, 2026-11-21", "Card seated", "data:image/png;base64,"]
+    {
+        assert!(html.contains(said), "{said}");
+    }
+    let json: Value = serde_json::from_str(&desk.run(&["report", "--json", "--quiet"]).out).unwrap();
+    assert_eq!((&json["identity"]["revision"], &json["run"]["verdict"]), (&"A".into(), &"PASS".into()));
+    // What stands beside the report can be given to wireproof again.
+    let meta = desk.path("again/raw/identity.toml");
+    report(&desk, "third", &["--meta", meta.to_str().unwrap()]);
+    let failed = desk.path("failed.toml");
+    fs::write(&failed, META.replace("\"pass\"", "\"fail\"")).unwrap();
+    let done = desk.run(&["report", "--meta", failed.to_str().unwrap()]);
+    assert_eq!(done.status, 3, "what a person found to fail, fails: {}", done.err);
+}
+
+#[test]
+fn a_signed_report_is_checked_by_us_by_sha256sum_and_by_minisign() {
+    let desk = measured();
+    let [secret, public] = ["key.sec", "key.pub"].map(|name| desk.path(name).to_str().unwrap().to_owned());
+    let made = Command::new("minisign").args(["-G", "-W", "-s", &secret, "-p", &public]).output().unwrap();
+    assert!(made.status.success(), "{made:?}");
+    report(&desk, "out", &["--sign", &secret, "--format", "html,md"]);
+    let out = desk.path("out");
+    let folder = out.to_str().unwrap();
+    let check = |more: &[&str]| desk.run(&[&["report", "--check", folder], more].concat());
+
+    let good = check(&["--key", &public]);
+    assert_eq!((good.status, good.out.contains("signature is that of the key")), (0, true), "{}{}", good.out, good.err);
+    let sums = Command::new("sha256sum").args(["-c", "--strict", "SHA256SUMS"]).current_dir(&out).output().unwrap();
+    assert!(sums.status.success(), "{sums:?}");
+    let listed = String::from_utf8(sums.stdout).unwrap();
+    for name in ["report.html", "report.md", "report.json", "raw/run.json", "raw/plan.toml", "raw/photo-1.png"] {
+        assert!(listed.contains(&format!("{name}: OK")), "{name} is not listed:\n{listed}");
+    }
+    let verified = Command::new("minisign").args(["-V", "-p", &public, "-m", "SHA256SUMS"]).current_dir(&out).output();
+    assert!(verified.unwrap().status.success());
+
+    fs::write(out.join("raw/plan.toml"), "name = \"other\"").unwrap();
+    let bad = check(&[]);
+    assert_eq!((bad.status, bad.out.as_str()), (3, "raw/plan.toml: changed since it was written\n"));
+    report(&desk, "out", &[]);
+    let unsigned = check(&["--key", &public]);
+    assert_eq!(unsigned.status, 3);
+    assert!(unsigned.out.contains("the report is not signed"), "{}", unsigned.out);
+    check(&["--key", "/nowhere.pub"]).fails(1, &["/nowhere.pub", "No such file"]);
+}
+
+#[test]
+fn a_redacted_report_names_no_host_and_no_serial_number() {
+    let desk = measured();
+    report(&desk, "redacted", &["--redact", "--format", "html,md,csv,json"]);
+    let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
+    let words = [host.trim(), "SN-0042"];
+    for name in ["report.html", "report.md", "report.csv", "report.json", "raw/run.json", "raw/identity.toml"] {
+        let text = fs::read_to_string(desk.path("redacted").join(name)).unwrap();
+        // A host that is called like an ordinary word cannot be looked for.
+        for word in words.iter().filter(|word| word.len() > 4) {
+            assert!(!text.contains(word), "{name} says {word}");
+        }
+    }
+    assert!(!desk.path("redacted/raw/photo-1.png").exists(), "nobody knows what is to be read on a photo");
+}
+
+#[test]
+fn the_example_of_an_identity_can_be_used() {
+    let desk = measured();
+    let example = desk.run(&["report", "--meta-template", "--lang", "ja"]);
+    let meta = desk.path("example.toml");
+    fs::write(&meta, &example.out).unwrap();
+    let done = desk.run(&["report", "--meta", meta.to_str().unwrap(), "--lang", "ja"]);
+    assert_eq!(done.status, 4, "one item of the example is not ticked: {}", done.err);
+}
+
+#[test]
+fn an_identity_that_cannot_be_meant_is_refused_with_its_place() {
+    let desk = Desk::new();
+    let meta = desk.path("meta.toml");
+    for (text, parts) in [
+        ("titel = \"x\"", ["meta.toml", "line 1", "unknown field `titel`"]),
+        (
+            "[[item]]\nwhat = \"x\"\nverdict = \"ok\"",
+            ["line 3", "is no verdict", "pass, fail, inconclusive or not-run"],
+        ),
+        ("[[item]]\nwhat = \"x\"\nphotos = [\"gone.jpg\"]", ["[[item]] number 1", "gone.jpg", "No such file"]),
+    ] {
+        fs::write(&meta, text).unwrap();
+        desk.run(&["verify", "--meta", meta.to_str().unwrap()]).fails(2, &parts);
+    }
+}
