@@ -1,5 +1,7 @@
 //! What other tools printed becomes references, and whatever else comes in becomes an error.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 use model::{
     BitRate, Bytes, Direction, IpVersion, Nanos, PacketRate, PayloadSize, Protocol, Reference,
     reference::{Conditions, FigureMetric, Measurer, Statistic},

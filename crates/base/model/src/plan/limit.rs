@@ -184,12 +184,12 @@ impl Limit {
         match (&self.at_most, &self.at_least, &self.reference) {
             (Some(text), None, None) if self.within.is_none() => Ok(Criterion::Bound(Bound::AtMost(value(text)?))),
             (None, Some(text), None) if self.within.is_none() => Ok(Criterion::Bound(Bound::AtLeast(value(text)?))),
-            (None, None, Some(id)) => self.from_reference(id),
+            (None, None, Some(id)) => self.lean_on(id),
             _ => Err(format!("{} needs exactly one of at_most, at_least, and reference with within", self.metric)),
         }
     }
 
-    fn from_reference<'a>(&self, id: &'a str) -> Result<Criterion<'a>, String> {
+    fn lean_on<'a>(&self, id: &'a str) -> Result<Criterion<'a>, String> {
         if matches!(self.metric.quantity(), Quantity::Size | Quantity::Share) {
             return Err(format!("no reference has a {}; write at_least or at_most", self.metric));
         }
