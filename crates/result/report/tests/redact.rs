@@ -1,5 +1,7 @@
 //! No form of a redacted report says whose machines these are.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 mod fixture;
 
 use model::{Date, Device, Doubt, Identity, Run};

@@ -1,5 +1,7 @@
 //! Folders that were changed after they were sealed, and signatures that minisign itself made and verifies.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 use std::{
     fs,
     os::unix::fs::symlink,
