@@ -94,7 +94,7 @@ pub(crate) fn crossed_messages(
             Protocol::Tcp => payload / u64::from(result.payload_size.0.max(1)),
         };
         // Answers that were lost on their way back were answers all the same.
-        let least = answered.saturating_sub(result.lost.unwrap_or_default());
+        let least = answered.saturating_sub(result.lost.unwrap_or_default() + result.late);
         let agrees = messages as f64 >= least as f64 - slack && messages as f64 <= most as f64 + slack;
         (!agrees).then(|| (endpoint.to_owned(), answered, messages))
     })
