@@ -41,7 +41,7 @@ fn write(comparison: &Comparison, runs: &[Run], folder: &Path, common: &Common) 
     let lang = language(common);
     paths::make_folder(folder)?;
     let page = folder.join("compare.html");
-    paths::write(&page, &report::comparison_html(comparison, &runs.iter().collect::<Vec<_>>(), lang))?;
+    paths::write(&page, report::comparison_html(comparison, &runs.iter().collect::<Vec<_>>(), lang))?;
     let document = serde_json::to_string_pretty(&ComparisonDocument::of(comparison))?;
     paths::write(&folder.join("compare.json"), &document)?;
     if !common.quiet {
