@@ -11,7 +11,7 @@ pub(crate) struct ReportFiles {
     /// Folder for the files of the report (default: beside the store).
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Forms of the report, like html,md,csv; each is a file in the folder.
+    /// Forms of the report, like html,pdf,csv; each is a file in the folder.
     #[arg(long = "format", value_enum, value_delimiter = ',', default_values_t = [Format::Html, Format::Json], value_name = "FORMS")]
     pub(crate) formats: Vec<Format>,
     /// References to compare with, like rx2540-exanic-2015; all, also where conditions forbid it, or none (default: all that
@@ -46,6 +46,8 @@ fn parse_references(text: &str) -> Result<Chosen, String> {
 pub(crate) enum Format {
     /// One page for a browser, with everything in it.
     Html,
+    /// A document on A4, to hand over and to print.
+    Pdf,
     /// Markdown, for wikis and issues.
     Md,
     /// The figures of all trials, for a spreadsheet.
@@ -59,6 +61,7 @@ impl Format {
     pub(crate) fn file_name(self) -> &'static str {
         match self {
             Self::Html => "report.html",
+            Self::Pdf => "report.pdf",
             Self::Md => "report.md",
             Self::Csv => "report.csv",
             Self::Json => "report.json",

@@ -40,9 +40,10 @@ fn verify_measures_stores_and_reports_and_leaves_the_machine_as_it_was() {
     assert!(std::fs::read_to_string(desk.path("ja").join("report.html")).unwrap().contains("往復遅延時間"));
 
     let forms = desk.path("forms");
-    desk.run(&["report", "last", "--format", "md,csv", "--out", text(&forms)]);
+    desk.run(&["report", "last", "--format", "md,csv,pdf", "--out", text(&forms)]);
     assert!(std::fs::read_to_string(forms.join("report.md")).unwrap().starts_with("# "));
     assert!(std::fs::read_to_string(forms.join("report.csv")).unwrap().lines().count() > 8);
+    assert!(std::fs::read(forms.join("report.pdf")).unwrap().starts_with(b"%PDF-"));
     assert!(!forms.join("report.html").exists() && !forms.join("report.json").exists());
 }
 

@@ -19,6 +19,8 @@ pub(crate) struct Page {
     pub(crate) mark: Option<String>,
     /// What identifies the document: label and value. An empty value is a box to fill in by hand.
     pub(crate) identity: Vec<(String, String)>,
+    /// Who approved, checked and made it, in this order: the deed, and a name or nothing. Each is a box with room for a stamp.
+    pub(crate) approvals: Vec<(String, String)>,
     /// All the rest.
     pub(crate) blocks: Vec<Block>,
     /// What the results do not claim; the last words.

@@ -33,6 +33,7 @@ pub(crate) fn comparison(comparison: &Comparison, runs: &[&Run], t: &Texts) -> P
         title: t.get("compare-title"),
         mark: simulated.then(|| t.get("simulated")),
         identity: identity(comparison, t),
+        approvals: vec![],
         blocks,
         statement: t.get("statement"),
         reference: comparison.reference.id.to_string(),

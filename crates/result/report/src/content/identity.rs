@@ -16,7 +16,6 @@ pub(super) fn title(run: &Run, t: &Texts) -> String {
 /// What stands on the cover. What nobody said of the document is a box for a pen.
 pub(super) fn rows(run: &Run, t: &Texts) -> Vec<(String, String)> {
     let identity = run.identity.clone().unwrap_or_default();
-    let signatory = |who: &Option<Signatory>| who.as_ref().map(ToString::to_string).unwrap_or_default();
     let mut rows = vec![
         (t.get("label-document-number"), identity.document_number.clone().unwrap_or_default()),
         (t.get("label-revision"), identity.revision.clone().unwrap_or_default()),
@@ -24,13 +23,19 @@ pub(super) fn rows(run: &Run, t: &Texts) -> Vec<(String, String)> {
     ];
     rows.extend(identity.site.clone().map(|site| (t.get("label-site"), site)));
     rows.extend(identity.date.map(|date| (t.get("label-date"), date.to_string())));
-    rows.extend([
-        (t.get("label-made-by"), signatory(&identity.made_by)),
-        (t.get("label-checked-by"), signatory(&identity.checked_by)),
-        (t.get("label-approved-by"), signatory(&identity.approved_by)),
-    ]);
     rows.extend(measured(run, t));
     rows
+}
+
+/// Who answers for it. Who has not yet said so is a box for a pen or a stamp.
+pub(super) fn approvals(run: &Run, t: &Texts) -> Vec<(String, String)> {
+    let identity = run.identity.clone().unwrap_or_default();
+    let signatory = |who: &Option<Signatory>| who.as_ref().map(ToString::to_string).unwrap_or_default();
+    vec![
+        (t.get("label-approved-by"), signatory(&identity.approved_by)),
+        (t.get("label-checked-by"), signatory(&identity.checked_by)),
+        (t.get("label-made-by"), signatory(&identity.made_by)),
+    ]
 }
 
 /// What identifies the run.

@@ -53,6 +53,7 @@ pub(crate) fn page(material: &Material<'_>, t: &Texts) -> Page {
         title: identity::title(run, t),
         mark: run.bed.simulated.then(|| t.get("simulated")),
         identity: identity::rows(run, t),
+        approvals: identity::approvals(run, t),
         blocks,
         statement: t.get("statement"),
         reference: run.id.to_string(),

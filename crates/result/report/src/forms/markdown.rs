@@ -16,7 +16,7 @@ pub fn markdown(material: &Material<'_>, lang: Lang) -> String {
 }
 
 fn document(page: &Page, t: &Texts) -> String {
-    let identity = page.identity.iter().map(|(label, value)| {
+    let identity = page.identity.iter().chain(&page.approvals).map(|(label, value)| {
         let value = if value.is_empty() { "\\_\\_\\_\\_\\_\\_\\_\\_".to_owned() } else { escaped(value) };
         format!("- **{}**: {value}", escaped(label))
     });

@@ -4,9 +4,23 @@ mod csv;
 mod html;
 mod markdown;
 mod numbers;
+mod typst;
 
 pub use self::{
     csv::csv,
     html::{comparison_html, html},
     markdown::markdown,
+    typst::{Typeset, typst},
 };
+
+use model::Verdict;
+
+/// The name of a verdict's colour in the style sheet.
+fn colour(verdict: Option<Verdict>) -> &'static str {
+    match verdict {
+        None => "none",
+        Some(Verdict::Pass) => "pass",
+        Some(Verdict::Fail) => "fail",
+        Some(Verdict::Inconclusive | Verdict::NotRun) => "open",
+    }
+}

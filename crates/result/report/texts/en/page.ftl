@@ -3,3 +3,4 @@
 contents-heading = Contents
 figure-number = Figure { $number }
 table-number = Table { $number }
+annex-heading = Annex

@@ -5,7 +5,7 @@ use model::Verdict;
 
 use super::{figures, tables};
 use crate::{
-    forms::numbers::Numbers,
+    forms::{colour, numbers::Numbers},
     lang::Lang,
     page::{Block, Item, Section, Span, Text},
     texts::Texts,
@@ -72,20 +72,12 @@ impl<'t> Blocks<'t> {
 }
 
 fn verdict_box(verdict: Option<Verdict>, word: &str, meaning: &[Text], t: &Texts) -> Markup {
-    let class = verdict.map_or("none", verdict_class);
+    let class = colour(verdict);
     html! {
         section class=(format!("verdict {class}")) aria-label=(t.get("verdict-heading")) {
             p.word { (word) }
             @for words in meaning { p { (text(words, t)) } }
         }
-    }
-}
-
-fn verdict_class(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Pass => "pass",
-        Verdict::Fail => "fail",
-        Verdict::Inconclusive | Verdict::NotRun => "open",
     }
 }
 
@@ -110,7 +102,7 @@ fn span(piece: &Span, t: &Texts) -> Markup {
         Span::Strong(words) => html! { strong { (words) } },
         Span::Quiet(words) => html! { span.quiet { (words) } },
         Span::Code(words) => html! { code lang=[english] { (words) } },
-        Span::Verdict(verdict, words) => html! { span class=(format!("mark {}", verdict_class(*verdict))) { (words) } },
+        Span::Verdict(verdict, words) => html! { span class=(format!("mark {}", colour(Some(*verdict)))) { (words) } },
         Span::Link { to, words } => html! { a href=(to) { (words) } },
     }
 }

@@ -49,7 +49,7 @@ fn document(page: &Page, t: &Texts) -> Markup {
                 @if let Some(mark) = &page.mark { p.sheet-mark aria-hidden="true" { (mark) } }
                 header {
                     h1 { (page.title) }
-                    (identity(&page.identity))
+                    (identity(page))
                 }
                 main {
                     (blocks.all(opening))
@@ -65,10 +65,10 @@ fn document(page: &Page, t: &Texts) -> Markup {
     }
 }
 
-fn identity(rows: &[(String, String)]) -> Markup {
+fn identity(page: &Page) -> Markup {
     html! {
         dl.identity {
-            @for (label, value) in rows {
+            @for (label, value) in page.identity.iter().chain(&page.approvals) {
                 dt { (label) }
                 @if value.is_empty() { dd.blank {} } @else { dd { (value) } }
             }

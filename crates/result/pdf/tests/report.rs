@@ -1,0 +1,153 @@
+//! The report as a PDF, looked at with the tools that others look at PDFs with.
+
+#[path = "../../report/tests/fixture/mod.rs"]
+mod fixture;
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::Path,
+    process::Command,
+    time::{Duration, Instant},
+};
+
+use model::{LimitOutcome, Run};
+use report::{Lang, Material, Typeset};
+use tempfile::NamedTempFile;
+use wireproof_pdf::{pdf, without_glyph};
+
+const LANGS: [Lang; 2] = [Lang::En, Lang::Ja];
+
+fn runs() -> Vec<(Run, Vec<LimitOutcome>)> {
+    let without_limits = [fixture::run(), fixture::interrupted_run(), fixture::wide_run()].map(|run| (run, vec![]));
+    without_limits.into_iter().chain([fixture::run_with_limits()]).collect()
+}
+
+fn typeset(run: &Run, outcomes: &[LimitOutcome], lang: Lang) -> Typeset {
+    report::typst(&Material::of(run, outcomes), lang)
+}
+
+fn set(run: &Run, outcomes: &[LimitOutcome], lang: Lang) -> Vec<u8> {
+    let Typeset { source, files } = typeset(run, outcomes, lang);
+    pdf(&source, files).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// What a program says of a PDF, which is where its words have `PDF`.
+fn said(pdf: &[u8], words: &[&str]) -> String {
+    let file = NamedTempFile::new().unwrap();
+    fs::write(&file, pdf).unwrap();
+    let (program, words) = words.split_first().unwrap();
+    let words = words.iter().map(|word| if *word == "PDF" { file.path().to_str().unwrap() } else { word });
+    let output = Command::new(program).args(words).output();
+    let output = output.unwrap_or_else(|error| panic!("{program}: {error}; ./x test installs it"));
+    assert!(output.status.success(), "{program}: {output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The text of a PDF, without what lines and columns put between its characters.
+fn text(pdf: &[u8]) -> String {
+    squeezed(&said(pdf, &["pdftotext", "-raw", "PDF", "-"]))
+}
+
+fn squeezed(text: &str) -> String {
+    text.chars().filter(|c| !c.is_whitespace()).collect()
+}
+
+#[test]
+fn it_is_sound_embeds_its_fonts_and_can_be_copied_from_in_both_languages() {
+    let run = fixture::wide_run();
+    let sentences = [
+        "The plan sets no limits, so there is nothing to pass or fail.",
+        "測定計画に判定基準がないため、合否の判定は行っていません。",
+    ];
+    for (lang, sentence) in LANGS.into_iter().zip(sentences) {
+        let pdf = set(&run, &[], lang);
+        said(&pdf, &["qpdf", "--check", "PDF"]);
+        let fonts = said(&pdf, &["pdffonts", "PDF"]);
+        let fonts: Vec<&str> = fonts.lines().skip(2).collect();
+        assert!(!fonts.is_empty() && fonts.iter().all(|font| font.contains(" yes yes yes ")), "{fonts:#?}");
+        let text = text(&pdf);
+        assert!(text.contains(&squeezed(sentence)), "{sentence}");
+        // A figure of a table, and one that only a drawing has.
+        assert!(text.contains("15.49") && text.contains("99.9%"));
+    }
+}
+
+#[test]
+fn it_is_tagged_for_screen_readers_and_paged_for_everybody() {
+    let pdf = set(&fixture::run(), &[], Lang::Ja);
+    // PDF/UA-1: every figure has its words, every heading its level.
+    assert!(said(&pdf, &["pdfinfo", "-meta", "PDF"]).contains("<pdfuaid:part>1</pdfuaid:part>"));
+    let info = said(&pdf, &["pdfinfo", "PDF"]);
+    for said in ["ネットワーク検証報告書", "(A4)", "Tagged:          yes"] {
+        assert!(info.contains(said), "{said}: {info}");
+    }
+    let pages = info.lines().find_map(|line| line.strip_prefix("Pages:")).unwrap().trim();
+    let text = said(&pdf, &["pdftotext", "PDF", "-"]);
+    let sheets: Vec<&str> = text.trim_end_matches('\u{c}').split('\u{c}').collect();
+    assert_eq!(sheets.len().to_string(), pages);
+    for (number, sheet) in (1..).zip(sheets) {
+        for mark in ["模擬環境", "20261121-101500-3fa9", &format!("{number} / {pages}")] {
+            assert!(sheet.contains(mark), "sheet {number} lacks {mark}: {sheet}");
+        }
+    }
+}
+
+#[test]
+fn no_word_is_markup() {
+    let hostile = r##"#panic("x") $x$ "q" \ *s* _e_ <label> @ref `raw` [c] {d} // n /* - = ~ ' & </svg>"##;
+    let (mut run, outcomes) = fixture::run_with_limits();
+    run.plan.name = hostile.to_owned();
+    run.command = vec![hostile.to_owned()];
+    run.bed.endpoints[0].namespace = hostile.to_owned();
+    run.bed.endpoints[0].cpus_why = format!("{hostile}\u{1b}");
+    run.before.hosts[0].hostname = hostile.to_owned();
+    let text = text(&set(&run, &outcomes, Lang::En));
+    assert!(text.matches(&squeezed(hostile)).count() >= 4, "{text}");
+}
+
+#[test]
+fn no_character_is_an_empty_box() {
+    let texts = Path::new(env!("CARGO_MANIFEST_DIR")).join("../report/texts");
+    for lang in LANGS {
+        for file in fs::read_dir(texts.join(lang.to_string())).unwrap() {
+            let words = fs::read_to_string(file.unwrap().path()).unwrap();
+            assert_eq!(without_glyph(&words), BTreeSet::new());
+        }
+        for (run, outcomes) in runs() {
+            let Typeset { source, files } = typeset(&run, &outcomes, lang);
+            assert_eq!(without_glyph(&source), BTreeSet::new());
+            for (name, drawing) in files.into_iter().filter(|(name, _)| name.ends_with(".svg")) {
+                assert_eq!(without_glyph(&String::from_utf8(drawing).unwrap()), BTreeSet::new(), "{name}");
+            }
+        }
+    }
+}
+
+/// PDF/UA does not allow a character that no font here has. There is a PDF all the same.
+#[test]
+fn an_unknown_character_costs_no_report() {
+    let mut run = fixture::run();
+    run.plan.name = "\u{1f600}".to_owned();
+    said(&set(&run, &[], Lang::Ja), &["qpdf", "--check", "PDF"]);
+}
+
+#[test]
+fn every_run_gives_a_report_and_the_same_run_the_same_bytes() {
+    for (run, outcomes) in runs() {
+        let once = set(&run, &outcomes, Lang::En);
+        assert!(once.len() < 2_000_000, "{} bytes", once.len());
+        assert!(once == set(&run, &outcomes, Lang::En), "the same run came out differently");
+    }
+}
+
+/// A debug build, beside other tests, takes some times as long.
+#[test]
+fn it_does_not_keep_anybody_waiting() {
+    let (run, outcomes) = fixture::run_with_limits();
+    assert!(run.trials.len() >= 60);
+    let started = Instant::now();
+    set(&run, &outcomes, Lang::Ja);
+    let limit = Duration::from_secs(if cfg!(debug_assertions) { 60 } else { 5 });
+    assert!(started.elapsed() < limit, "took {:?}", started.elapsed());
+}

@@ -1,0 +1,141 @@
+//! How wide each column of a table is, how large its type, and whether its sheet is turned: decided here, as a word that is
+//! wider than its column would run into the next.
+
+use unicode_width::UnicodeWidthStr;
+
+use crate::page::{Column, ColumnKind, Table, Text};
+
+/// How a table is set.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Setting {
+    /// Size of type, in points.
+    pub(super) size: f64,
+    /// On a sheet that is turned.
+    pub(super) landscape: bool,
+    /// The width of each column, in points; together as wide as the page.
+    pub(super) widths: Vec<f64>,
+}
+
+/// Which cells may be broken into lines; those of sentences always may.
+#[derive(Clone, Copy, PartialEq)]
+enum Broken {
+    Nothing,
+    Words,
+    All,
+}
+
+/// What is tried, best first: size, turned, and what is broken.
+const TRIES: [(f64, bool, Broken); 9] = [
+    (8.5, false, Broken::Nothing),
+    (7.5, false, Broken::Nothing),
+    (7.5, false, Broken::Words),
+    (6.8, false, Broken::Nothing),
+    (6.8, false, Broken::Words),
+    (6.8, false, Broken::All),
+    (6.2, false, Broken::All),
+    (7.5, true, Broken::Words),
+    (6.8, true, Broken::All),
+];
+/// Between the margins of A4, in points.
+const PORTRAIT: f64 = 481.0;
+const LANDSCAPE: f64 = 728.0;
+/// Left and right of what stands in a cell, as in `report.typ`.
+const INSET: f64 = 6.0;
+/// A wide and a narrow character, in sizes of type; the narrow one rather wider than it is on average.
+const NARROW: f64 = 0.58;
+/// What a head of many characters gets at least and at most, in sizes of type.
+const HEAD: (f64, f64) = (4.2, 8.0);
+/// What a cell that is broken into lines gets at least.
+const SENTENCE: f64 = 9.0;
+
+/// The first that fits, or the last.
+pub(super) fn setting(table: &Table) -> Setting {
+    let tries = TRIES.map(|(size, landscape, broken)| {
+        let needs: Vec<Need> = (0..table.columns.len()).map(|column| need(table, column, broken)).collect();
+        let page = if landscape { LANDSCAPE } else { PORTRAIT };
+        let least: f64 = needs.iter().map(|need| need.least * size + INSET).sum();
+        (least <= page, Setting { size, landscape, widths: shares(&needs, size, page) })
+    });
+    let [.., last] = &tries;
+    let chosen = tries.iter().find(|(fits, _)| *fits).unwrap_or(last);
+    chosen.1.clone()
+}
+
+/// What a column needs, in sizes of type.
+struct Need {
+    /// So that nothing runs over.
+    least: f64,
+    /// So that every cell is on one line.
+    all: f64,
+}
+
+fn need(table: &Table, column: usize, broken: Broken) -> Need {
+    let Column { head, kind } = &table.columns[column];
+    let cells = || table.rows.iter().filter_map(|row| row.get(column)).map(Text::plain);
+    let longest = |width: fn(&str) -> f64| cells().map(|cell| width(&cell)).fold(0.0, f64::max);
+    let (all, piece) = (longest(wide), longest(longest_piece));
+    let least = match kind {
+        ColumnKind::Words if broken == Broken::Nothing => all,
+        ColumnKind::Figures if broken != Broken::All => all,
+        ColumnKind::Figures => piece,
+        ColumnKind::Words | ColumnKind::Long => piece.max(all.min(SENTENCE)),
+    };
+    let least = least.max(longest_piece(head)).max(wide(head).min(HEAD.0));
+    Need { least, all: all.max(least).max(wide(head).min(HEAD.1)) }
+}
+
+/// What is left over goes to the columns that would like more; once all have what they like, to each by its width.
+fn shares(needs: &[Need], size: f64, page: f64) -> Vec<f64> {
+    let least: Vec<f64> = needs.iter().map(|need| need.least * size + INSET).collect();
+    let wishes: Vec<f64> = needs.iter().map(|need| (need.all - need.least).max(0.0) * size).collect();
+    let (taken, wished) = (least.iter().sum::<f64>(), wishes.iter().sum::<f64>());
+    let granted = if wished > 0.0 { ((page - taken).max(0.0) / wished).min(1.0) } else { 0.0 };
+    let widths: Vec<f64> = least.iter().zip(wishes).map(|(least, wish)| least + wish * granted).collect();
+    let grown = page / widths.iter().sum::<f64>();
+    widths.into_iter().map(|width| width * grown).collect()
+}
+
+fn wide(words: &str) -> f64 {
+    let wide = words.chars().filter(|c| is_wide(*c)).count() as f64;
+    let all = words.width() as f64;
+    wide + (all - 2.0 * wide) * NARROW
+}
+
+/// The longest part that no line breaks in: between spaces, after what separates the parts of a name, around each kanji.
+fn longest_piece(words: &str) -> f64 {
+    words.split(|c: char| c.is_whitespace() || is_wide(c)).map(wide).fold(2.0 * NARROW, f64::max)
+}
+
+fn is_wide(c: char) -> bool {
+    c.len_utf8() > 2 && c.encode_utf8(&mut [0; 4]).width() == 2
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(columns: usize, cell: &str) -> Table {
+        let row = vec![Text::from(cell); columns];
+        Table { caption: String::new(), columns: vec![Column::figures("p50"); columns], rows: vec![row] }
+    }
+
+    #[test]
+    fn the_wider_the_table_the_smaller_its_type_until_the_sheet_is_turned() {
+        let set = |columns| {
+            let setting = setting(&table(columns, "1234.56"));
+            (setting.size, setting.landscape)
+        };
+        assert_eq!([set(4), set(13), set(14), set(19)], [(8.5, false), (7.5, false), (6.8, false), (7.5, true)]);
+    }
+
+    #[test]
+    fn columns_fill_the_page_and_hold_their_longest_word() {
+        let mut table = table(6, "1234.56");
+        table.columns[0] = Column::long("何");
+        table.rows[0][0] = "長い文は折り返すが、数字は折り返さない。".repeat(4).as_str().into();
+        let Setting { widths, size, .. } = setting(&table);
+        assert!((widths.iter().sum::<f64>() - PORTRAIT).abs() < 0.1);
+        assert!(widths[1..].iter().all(|width| *width >= wide("1234.56") * size), "{widths:?}");
+        assert!(widths[0] > widths[1]);
+    }
+}

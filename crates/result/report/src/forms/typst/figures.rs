@@ -1,0 +1,60 @@
+//! Drawings and photos as files that the Typst source names.
+
+use super::{
+    Sheets,
+    literal::{array, string},
+    optional, palette,
+};
+use crate::{
+    figure::swatch,
+    page::{Drawing, Figure, PhotoKind},
+};
+
+/// The fonts that come with the program.
+const FONTS: &str = "svg text { font-family: 'Noto Sans JP'; } svg .value { font-family: 'Noto Sans Mono'; }";
+/// A drawing wider than this takes the whole width of the page.
+const NARROW: u32 = 640;
+
+impl Sheets {
+    pub(super) fn figure(&mut self, figure: &Figure) -> String {
+        self.figures += 1;
+        let file = self.keep(&format!("figure-{}", self.figures), &figure.drawing);
+        let legend = array(figure.legend.iter().map(|entry| {
+            let mark = self.keep(&format!("mark-{}", entry.style), &swatch(entry.style));
+            format!("({}, {})", string(&mark), string(&entry.name))
+        }));
+        let note = optional((!figure.note.is_empty()).then(|| string(&figure.note)));
+        let (caption, file, description) = (string(&figure.caption), string(&file), string(&figure.description));
+        format!("#drawing({caption}, {file}, {description}, {}, {note}, {legend})", size(&figure.drawing))
+    }
+
+    /// Keeps a file; its whole name.
+    fn keep(&mut self, name: &str, drawing: &Drawing) -> String {
+        let (kind, bytes) = match drawing {
+            Drawing::Svg { width, height, content } => ("svg", svg(*width, *height, content).into_bytes()),
+            Drawing::Photo { bytes, kind: PhotoKind::Png } => ("png", bytes.clone()),
+            Drawing::Photo { bytes, kind: PhotoKind::Jpeg } => ("jpg", bytes.clone()),
+        };
+        let name = format!("{name}.{kind}");
+        self.files.insert(name.clone(), bytes);
+        name
+    }
+}
+
+fn size(drawing: &Drawing) -> &'static str {
+    match drawing {
+        Drawing::Svg { width, .. } if *width > NARROW => "(width: 100%)",
+        Drawing::Svg { .. } => "(width: 125mm)",
+        Drawing::Photo { .. } => "(width: 100%, height: 90mm, fit: \"contain\")",
+    }
+}
+
+fn svg(width: u32, height: u32, content: &str) -> String {
+    // XML has no control characters, and a host's name might.
+    let content: String = content.chars().filter(|c| !c.is_control() || c.is_whitespace()).collect();
+    let rules = palette::drawing_rules();
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\">\
+         <style>{rules}{FONTS}</style>{content}</svg>"
+    )
+}

@@ -1,0 +1,177 @@
+//! The report on paper, as a Typst document: `report.typ` has its looks, and what stands here calls the functions there.
+
+mod columns;
+mod figures;
+mod literal;
+mod palette;
+mod tables;
+
+use std::{collections::BTreeMap, fmt::Write as _};
+
+use model::Run;
+
+use self::literal::{array, pieces, string};
+use super::colour;
+use crate::{
+    content,
+    lang::Lang,
+    material::Material,
+    page::{Block, Item, Page, Section, Span, Text},
+    texts::Texts,
+};
+
+const LOOKS: &str = include_str!("report.typ");
+
+/// A Typst document.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Typeset {
+    /// The source.
+    pub source: String,
+    /// Drawings and photos: the name that the source has for each, and its bytes.
+    pub files: Vec<(String, Vec<u8>)>,
+}
+
+/// The report as a Typst document, which refers to nothing but its files and the fonts that come with the program.
+pub fn typst(material: &Material<'_>, lang: Lang) -> Typeset {
+    let t = Texts::of(lang);
+    typeset(&content::page(material, t), &date(material.run), t)
+}
+
+/// The run's day, not the day of this writing: so the same run gives the same document.
+fn date(run: &Run) -> String {
+    let stamp = run.finished.as_deref().unwrap_or(&run.started);
+    let day = stamp.parse().map(|stamp: jiff::Timestamp| stamp.to_zoned(jiff::tz::TimeZone::UTC).date());
+    day.map_or_else(
+        |_| "none".to_owned(),
+        |d| format!("datetime(year: {}, month: {}, day: {})", d.year(), d.month(), d.day()),
+    )
+}
+
+fn typeset(page: &Page, date: &str, t: &Texts) -> Typeset {
+    // What stands before the first section is for readers in a hurry, and comes on the cover.
+    let first = page.blocks.iter().position(|block| matches!(block, Block::Section(_))).unwrap_or(page.blocks.len());
+    let (opening, sections) = page.blocks.split_at(first);
+    let mut sheets = Sheets::default();
+    let mut source = palette::dictionary() + LOOKS;
+    let (title, lang, mark) = (string(&page.title), page.lang, optional(page.mark.as_deref().map(string)));
+    let _ = writeln!(source, "#show: report.with({title}, \"{lang}\", {date}, {mark}, {})", string(&page.reference));
+    let (identity, approvals) = (pairs(&page.identity), pairs(&page.approvals));
+    let _ = writeln!(source, "#cover({title}, {identity}, {approvals})[\n{}]", sheets.all(opening));
+    source += "#contents()\n";
+    source += &sheets.all(sections);
+    let _ = writeln!(source, "#note({})", string(&page.statement));
+    source += &sheets.annex(&t.get("annex-heading"));
+    Typeset { source, files: sheets.files.into_iter().collect() }
+}
+
+fn pairs(rows: &[(String, String)]) -> String {
+    array(rows.iter().map(|(label, value)| format!("({}, {})", string(label), string(value))))
+}
+
+/// Shows blocks, with what has gathered so far.
+#[derive(Default)]
+struct Sheets {
+    files: BTreeMap<String, Vec<u8>>,
+    /// How many drawings and photos there are.
+    figures: usize,
+    /// What goes to the annex: title and blocks.
+    folded: Vec<(String, String)>,
+    /// How deep the section is that is being shown; 0 outside of any.
+    depth: usize,
+}
+
+impl Sheets {
+    fn all(&mut self, blocks: &[Block]) -> String {
+        blocks.iter().map(|block| self.block(block) + "\n\n").collect()
+    }
+
+    fn block(&mut self, block: &Block) -> String {
+        match block {
+            Block::Section(section) => self.section(section),
+            Block::Verdict { verdict, word, meaning } => {
+                format!("#verdict(\"{}\", {}, {})", colour(*verdict), string(word), list(meaning))
+            }
+            Block::Notice { word, text: words } => format!("#notice({}, {})", string(word), text(words)),
+            Block::Paragraph(words) => format!("#{}", text(words)),
+            Block::Note(words) => format!("#note({})", text(words)),
+            Block::List(items) => format!("#list({})", items.iter().map(item).collect::<String>()),
+            Block::Terms(terms) => format!("#terms({})", terms.iter().map(term).collect::<String>()),
+            Block::Table(table) => tables::table(table),
+            Block::Facts { caption, rows } => tables::facts(caption, rows),
+            Block::Figure(figure) => self.figure(figure),
+            Block::Command(command) => {
+                format!("#command({})", command.lines().map(code).map(|line| line + ", ").collect::<String>())
+            }
+            Block::Folded { summary, blocks } => self.fold(summary, blocks),
+        }
+    }
+
+    fn section(&mut self, section: &Section) -> String {
+        self.depth += 1;
+        let heading = format!("#heading(level: {}, {})\n\n", self.depth, string(&section.title));
+        let blocks = self.all(&section.blocks);
+        self.depth -= 1;
+        heading + &blocks
+    }
+
+    /// Puts it into the annex, and says so here.
+    fn fold(&mut self, summary: &str, blocks: &[Block]) -> String {
+        let here = std::mem::replace(&mut self.depth, 2);
+        let blocks = self.all(blocks);
+        self.depth = here;
+        self.folded.push((summary.to_owned(), blocks));
+        format!("#folded(<folded-{}>, {})", self.folded.len(), string(summary))
+    }
+
+    /// Nothing when nothing was folded away.
+    fn annex(&self, heading: &str) -> String {
+        if self.folded.is_empty() {
+            return String::new();
+        }
+        let mut annex = format!("#annex({})[\n", string(heading));
+        for (number, (summary, blocks)) in (1..).zip(&self.folded) {
+            let _ = writeln!(annex, "#heading(level: 2, {}) <folded-{number}>\n\n{blocks}", string(summary));
+        }
+        annex + "]\n"
+    }
+}
+
+fn item(item: &Item) -> String {
+    format!("item({}, {}), ", text(&item.text), optional(item.note.as_ref().map(text)))
+}
+
+fn term((term, meaning): &(String, Text)) -> String {
+    format!("terms.item({}, {}), ", string(term), text(meaning))
+}
+
+fn optional(expression: Option<String>) -> String {
+    expression.unwrap_or_else(|| "none".to_owned())
+}
+
+fn list(texts: &[Text]) -> String {
+    texts.iter().map(|words| text(words) + ", ").collect()
+}
+
+/// A text as a content block.
+fn text(words: &Text) -> String {
+    let pieces: String = words.0.iter().map(|piece| format!("#{}", span(piece))).collect();
+    format!("[{pieces}]")
+}
+
+fn span(piece: &Span) -> String {
+    match piece {
+        Span::Plain(words) => string(words),
+        Span::Strong(words) => format!("strong({})", string(words)),
+        Span::Quiet(words) => format!("quiet({})", string(words)),
+        Span::Code(words) => code(words),
+        Span::Verdict(verdict, words) => format!("judged(\"{}\", {})", colour(Some(*verdict)), string(words)),
+        Span::Link { to, words } => format!("outward({}, {})", string(to), string(words)),
+    }
+}
+
+fn code(words: &str) -> String {
+    format!("code({})", pieces(words))
+}
+
+#[cfg(test)]
+mod tests;
