@@ -77,7 +77,7 @@ fn a_run_that_was_killed_twice_comes_to_its_end() {
     }
     assert!(!document["trials"].to_string().contains("unfinished"));
     let page = std::fs::read_to_string(out.join("report.html")).unwrap();
-    assert!(page.contains("Gone on with") && page.contains("was not made in one go"));
+    assert!(page.contains("Resumed") && page.contains("was interrupted and resumed"));
     assert_eq!(desk.runs()[0]["partial"], false);
     desk.run(&["resume"]).fails(1, &["is complete", "6 trials"]);
     before.assert_same();

@@ -85,7 +85,7 @@ mod tests {
         assert_eq!(
             english,
             "Set up on this machine, and undone at the end:\n  namespace wp1-a\nSteps of plan \u{201c}t\u{201d}:\n  \
-             6 × latency UDP IPv4 spin 64 B: about 4 min\nAll together about 4 min, and a few seconds for the bed.\n"
+             6 × latency UDP IPv4 spin 64 B: about 4 min\nIn total about 4 min, plus a few seconds for the bed.\n"
         );
         let standing = of(&[], &set_up, Lang::Ja);
         assert!(

@@ -55,7 +55,7 @@ fn too_few_trials_say_how_many_are_enough() {
 fn runs_without_anything_in_common_say_so() {
     let comparison_of = verdict::compare(&fixture::run(), &[fixture::wide_run()], 0.0);
     let text = comparison(&comparison_of, Lang::En);
-    assert!(text.contains("no configuration in common") && text.contains("reference alone: UDP IPv4"), "{text}");
+    assert!(text.contains("no configuration in common") && text.contains("reference only: UDP IPv4"), "{text}");
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn the_document_keeps_to_its_schema() {
 fn the_page_shows_tables_what_changed_and_both_bar_charts() {
     let [run, slower] = fixture::compared_runs();
     let compared = verdict::compare(&run, std::slice::from_ref(&slower), 0.05);
-    assert!(!comparison_html(&compared, &[&run, &slower], Lang::En).contains("for the price"));
+    assert!(!comparison_html(&compared, &[&run, &slower], Lang::En).contains("per price"));
     for (lang, charts) in [(Lang::En, ["Gbit/s", "kpps"]), (Lang::Ja, ["Gbit/s", "パケット処理性能"])] {
         let page = comparison_html(&compared, &[&run, &slower], lang);
         assert!(page.matches("<figure").count() == 2 && page.contains("6.12.0-1-amd64"));
@@ -94,6 +94,6 @@ fn prices_are_set_against_goodput_where_both_runs_have_one_in_the_same_currency(
         comparison_html(&compared, &[&run, &slower], Lang::En)
     };
     assert!(page([price("card", 60_000.0, "JPY"), price("card", 20_000.0, "JPY")]).contains("kbit/s per JPY"));
-    assert!(!page([price("card", 60_000.0, "JPY"), price("card", 200.0, "EUR")]).contains("for the price"));
-    assert!(!page([price("card", 60_000.0, "JPY"), price("card", 0.0, "JPY")]).contains("for the price"));
+    assert!(!page([price("card", 60_000.0, "JPY"), price("card", 200.0, "EUR")]).contains("per price"));
+    assert!(!page([price("card", 60_000.0, "JPY"), price("card", 0.0, "JPY")]).contains("per price"));
 }

@@ -89,7 +89,7 @@ fn every_place_evidence_and_culprit_has_words_in_both_languages() {
     let (english, japanese) = (evidence_words(&all, &spec, en), evidence_words(&all, &spec, ja));
     assert!(!english.contains('⟦') && !japanese.contains('⟦'), "{english} {japanese}");
     assert!(
-        english.contains("qdisc tbf 8001: overlimits +120; ") && english.contains("only 50.0 kpps made"),
+        english.contains("qdisc tbf 8001: overlimits +120; ") && english.contains("only 50.0 kpps achieved"),
         "{english}"
     );
     for word in Place::WORDS {

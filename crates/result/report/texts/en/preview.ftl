@@ -1,8 +1,8 @@
 # What a plan would do: verify --dry-run.
 
 preview-set-up = Set up on this machine, and undone at the end:
-preview-stands = Nothing is set up: test bed “{ $bed }” stands already.
+preview-stands = Nothing is set up: test bed “{ $bed }” is already up.
 preview-for-trials = Set for single trials, and put back after them:
 preview-steps = Steps of plan “{ $plan }”:
 preview-step = { $times } × { $what }: about { $time }
-preview-total = All together about { $time }, and a few seconds for the bed.
+preview-total = In total about { $time }, plus a few seconds for the bed.

@@ -2,7 +2,7 @@
 
 label-document-number = 文書番号
 label-revision = 版
-label-customer = お客様
+label-customer = 顧客名
 label-site = 実施場所
 label-date = 発行日
 label-made-by = 作成
@@ -10,8 +10,8 @@ label-checked-by = 確認
 label-approved-by = 承認
 
 scope-heading = 適用範囲
-scope-results = 結果は、ここに記す状態と時点における試験対象にのみ関するものです。wireproof は校正された測定器ではなく、測定値は各マシン自身の時計とカウンターに基づきます。
-tested-devices-caption = 試験対象の機器
+scope-results = 本報告書の結果は、ここに記す状態と時点における試験対象にのみ関するものです。wireproof は校正された測定器ではなく、測定値は各マシン自身の時計とカウンターに基づきます。
+tested-devices-caption = 被試験装置
 col-model = メーカー・型番
 col-serial = 製造番号
 col-note = 備考
@@ -23,7 +23,7 @@ issues-none = 指摘事項はありません。
 issue-limit = { $name }、{ $figure }: { $result }(判定基準: { $criterion })
 
 items-heading = 検証項目
-items-caption = 測定または目視で検証したすべての項目。測定の結果は試行間の中央値で、不確かさの区間が求められる場合は併記しています。
+items-caption = 測定または目視で検証したすべての項目。測定の結果は試行間の中央値で、不確かさの区間を求められる場合は併記しています。
 col-number = 番号
 col-item = 項目
 col-criterion = 判定基準
@@ -43,8 +43,8 @@ fact-bios = ファームウェア(BIOS)
 fact-file-system = ルートファイルシステム
 fact-services = 動作中のサービス
 cards-caption = カードとドライバー(名前空間の中から取得)
-col-driver-version = ドライバーの版
-col-firmware = ファームウェアの版
+col-driver-version = ドライバーのバージョン
+col-firmware = ファームウェアのバージョン
 col-bus = バスアドレス
 col-pcie = PCIe リンク
 pcie-link = x{ $width }、{ $speed }(カードの上限: x{ $most_width }、{ $most_speed })

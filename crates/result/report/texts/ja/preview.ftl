@@ -1,8 +1,8 @@
 # 計画の実行内容の予告:verify --dry-run
 
-preview-set-up = この機器に次のものを設定し、終了時に元へ戻します:
+preview-set-up = このマシンに次のものを設定し、終了時に元へ戻します:
 preview-stands = 新たに設定するものはありません(試験環境「{ $bed }」は構築済みです)。
 preview-for-trials = 個々の試行のために次の設定を行い、試行後に元へ戻します:
-preview-steps = 計画「{ $plan }」の手順:
-preview-step = { $times } × { $what }:約 { $time }
+preview-steps = 測定計画「{ $plan }」の手順:
+preview-step = { $times } × { $what }: 約 { $time }
 preview-total = 合計で約 { $time }(このほか試験環境の構築に数秒)です。
