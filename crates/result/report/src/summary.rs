@@ -1,6 +1,6 @@
 //! A run as a few lines of plain text, for the terminal.
 
-use model::{LimitOutcome, Match, ProbeSpec, ReferenceComparison, Run};
+use model::{LimitOutcome, Match, ProbeSpec, ReferenceComparison, Run, Verdict};
 use unicode_width::UnicodeWidthStr;
 
 use crate::{
@@ -29,7 +29,7 @@ pub fn summary(material: &Material<'_>, lang: Lang) -> String {
     }
     lines.extend(tables(run, t));
     lines.push(String::new());
-    lines.extend(outcomes.iter().map(|outcome| outcome_line(run, outcome, t)));
+    lines.extend(outcome_lines(run, outcomes, t));
     lines.push(verdict_line(run, outcomes, t));
     lines.extend(comparisons.unwrap_or_default().iter().map(|comparison| comparison_line(comparison, t)));
     let doubts = gather(run);
@@ -172,6 +172,22 @@ fn path_row(group: &PathGroup<'_>, t: &Texts) -> [String; 4] {
         show::leg_mtu(group, |result| &result.forward),
         show::leg_mtu(group, |result| &result.reverse),
     ]
+}
+
+/// A line for each limit; those in a row that were not run for one reason share theirs.
+fn outcome_lines(run: &Run, outcomes: &[LimitOutcome], t: &Texts) -> Vec<String> {
+    let reason = |it: &LimitOutcome| (it.limit.metric, show::limit(it, t));
+    let alike = |a: &LimitOutcome, b: &LimitOutcome| {
+        a.verdict == Verdict::NotRun && b.verdict == Verdict::NotRun && reason(a) == reason(b)
+    };
+    let line = |row: &[LimitOutcome]| match row {
+        [first, _, _, ..] => {
+            let (metric, limit) = (show::metric(first.limit.metric, t), show::limit(first, t));
+            t.with("outcomes-not-run", &[("count", &row.len()), ("metric", &metric), ("limit", &limit)])
+        }
+        few => few.iter().map(|outcome| outcome_line(run, outcome, t)).collect::<Vec<_>>().join("\n"),
+    };
+    outcomes.chunk_by(alike).map(line).collect()
 }
 
 fn outcome_line(run: &Run, outcome: &LimitOutcome, t: &Texts) -> String {

@@ -60,6 +60,7 @@ verdict-inconclusive = INCONCLUSIVE
 verdict-not-run = NOT RUN
 verdict-none = No verdict
 verdict-line = Verdict: { $word }. { $meaning }
+outcomes-not-run = NOT RUN: { $count } limits, { $metric }, { $limit }
 verdict-pass-meaning = Every criterion is met; those of measured figures with the whole uncertainty interval on the right side.
 verdict-fail-meaning = At least one criterion is not met.
 verdict-inconclusive-meaning = No criterion is missed, but at least one cannot be decided: its uncertainty interval straddles the limit, or there are too few trials for an interval.

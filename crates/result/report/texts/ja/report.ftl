@@ -60,6 +60,7 @@ verdict-inconclusive = 判定保留
 verdict-not-run = 未実施
 verdict-none = 判定なし
 verdict-line = 判定: { $word }。{ $meaning }
+outcomes-not-run = 未実施: { $count }件の判定基準、{ $metric }、{ $limit }
 verdict-pass-meaning = 判定基準をすべて満たしています(測定値については、不確かさの区間全体が基準内)。
 verdict-fail-meaning = 満たしていない判定基準があります。
 verdict-inconclusive-meaning = 満たしていない判定基準はありませんが、判定できないものがあります。不確かさの区間が基準値をまたいでいるか、区間を求めるには試行が不足しています。
