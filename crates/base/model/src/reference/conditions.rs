@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Words;
 use crate::{
     choice::choice,
     frame_size::{FrameSize, PayloadSize},
@@ -82,9 +83,9 @@ conditions! {
     /// Layer whose bits are counted.
     layer: u8,
     /// What joined the ends.
-    link: String,
+    link: Words,
     /// What the packets went through.
-    path: String,
+    path: Words,
     /// Port of the tester, and which way.
     port: String,
     /// Cores of what was measured.
@@ -92,13 +93,13 @@ conditions! {
     /// The program that measured.
     tool: String,
     /// The card, or the device under test.
-    device: String,
+    device: Words,
     /// The bus of the card.
-    bus: String,
+    bus: Words,
     /// The machine.
-    server: String,
+    server: Words,
     /// Its processor.
-    cpu: String,
+    cpu: Words,
     /// Its operating system.
     os: String,
 }

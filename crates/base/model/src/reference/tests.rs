@@ -31,6 +31,19 @@ fn figures_take_the_conditions_of_their_source() {
 }
 
 #[test]
+fn words_are_one_text_or_one_of_each_language() {
+    let words = |link: &str| {
+        let reference = Reference::parse(&TOML.replace("mtu = 1500", &format!("link = {link}")))?;
+        Ok::<_, ReferenceError>(reference.conditions.link.map(|it| (it.en, it.ja)))
+    };
+    assert_eq!(words(r#""fibre""#), Ok(Some(("fibre".to_owned(), None))));
+    let both = Some(("fibre".to_owned(), Some("光ファイバー".to_owned())));
+    assert_eq!(words(r#"{ en = "fibre", ja = "光ファイバー" }"#), Ok(both));
+    let wrong = words(r#"{ en = "fibre", fr = "fibre" }"#).unwrap_err().to_string();
+    assert!(wrong.contains("line 6") && wrong.contains(r#"expected a text, or { en = "...", ja = "..." }"#), "{wrong}");
+}
+
+#[test]
 fn errors_name_the_line_and_what_to_write() {
     let key = error(&TOML.replace("statistic", "statistics"));
     assert!(key.contains("line 9, column 1") && key.contains("expected one of"), "{key}");

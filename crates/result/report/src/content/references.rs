@@ -46,8 +46,10 @@ fn source(reference: &Reference, t: &Texts) -> String {
     let kind = kind(reference.kind, t);
     let measured = t.with("references-measured", &[("who", &who), ("kind", &kind), ("date", &date)]);
     let is = &reference.conditions;
-    let on = [&is.server, &is.cpu, &is.os, &is.device, &is.bus, &is.link, &is.tool];
-    let on: Vec<String> = on.into_iter().flatten().cloned().chain(is.link_rate.map(|rate| rate.to_string())).collect();
+    let described = [&is.server, &is.cpu, &is.device, &is.bus, &is.link].into_iter().flatten();
+    let named = [&is.os, &is.tool].into_iter().flatten().cloned();
+    let on = described.map(|words| show::words(words, t).to_owned()).chain(named);
+    let on: Vec<String> = on.chain(is.link_rate.map(|rate| rate.to_string())).collect();
     let on = (!on.is_empty()).then(|| t.with("references-on", &[("what", &on.join(", "))]));
     let read =
         reference.source.as_ref().map(|source| t.with("references-source", &[("source", &show::words(source, t))]));

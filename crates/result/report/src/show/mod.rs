@@ -10,8 +10,8 @@ pub(crate) use self::comparison::{
     compared_figure, compared_run, conclusion, difference, difference_interval, finding, medians,
 };
 pub(crate) use self::names::{
-    batch, configuration, figure, flow, goodput_configuration, goodput_traffic, latency_configuration, latency_traffic,
-    leg_mtu, metric, outcome_name, path_configuration, stage, verdict, way,
+    batch, configuration, direction, figure, flow, goodput_configuration, goodput_traffic, latency_configuration,
+    latency_traffic, leg_mtu, metric, mode, outcome_name, path_configuration, stage, verdict, way,
 };
 pub(crate) use self::references::{
     deviation, differences, figure_metric, limit, not_comparable, printed, statistic, words,

@@ -32,7 +32,7 @@ pub(crate) fn latency_configuration(spec: &LatencySpec, t: &Texts) -> String {
 }
 
 /// How a program waits.
-fn mode(mode: WaitMode, t: &Texts) -> String {
+pub(crate) fn mode(mode: WaitMode, t: &Texts) -> String {
     match mode {
         WaitMode::Spin => t.get("mode-spin"),
         WaitMode::Block => t.get("mode-block"),
@@ -60,13 +60,18 @@ pub(crate) fn goodput_traffic(spec: &GoodputSpec, t: &Texts) -> String {
 
 /// A goodput configuration: its traffic, MTU and direction.
 pub(crate) fn goodput_configuration(spec: &GoodputSpec, t: &Texts) -> String {
-    let direction = match spec.direction {
-        Direction::Forward => None,
-        Direction::Reverse => Some(t.get("direction-reverse")),
-        Direction::Both => Some(t.get("direction-both")),
-    };
+    let direction = (spec.direction != Direction::Forward).then(|| direction(spec.direction, t));
     let mtu = spec.mtu.map(|mtu| format!("MTU {}", mtu.0));
     joined([goodput_traffic(spec, t)].into_iter().chain(mtu).chain(direction), t)
+}
+
+/// Which way the data goes.
+pub(crate) fn direction(direction: Direction, t: &Texts) -> String {
+    match direction {
+        Direction::Forward => t.get("direction-forward"),
+        Direction::Reverse => t.get("direction-reverse"),
+        Direction::Both => t.get("direction-both"),
+    }
 }
 
 /// One direction of a goodput configuration; the ordinary one needs no naming.

@@ -3,11 +3,11 @@
 use model::{
     LimitOutcome, Match, NotComparable,
     plan::Bound,
-    reference::{Against, Condition, Difference, FigureMetric, Statistic, Words},
+    reference::{Against, Condition, Difference, FigureMetric, Stack, Statistic, Words},
     units::Printed,
 };
 
-use super::{NO_FIGURE, metric_value};
+use super::{NO_FIGURE, direction, metric_value, mode};
 use crate::{lang::Lang, texts::Texts};
 
 /// A reference's own words: Japanese where they are wanted and there are any.
@@ -59,14 +59,30 @@ pub(crate) fn differences(matches: &Match, t: &Texts) -> Option<String> {
 }
 
 fn difference(difference: &Difference, t: &Texts) -> String {
-    let value = |value: &str| match (difference.condition, value) {
-        (Condition::Simulated, "simulated") => t.get("world-simulated"),
-        (Condition::Simulated, _) => t.get("world-hardware"),
-        (_, value) => value.to_owned(),
-    };
+    let value = |value: &str| condition_value(difference.condition, value, t);
     let name = condition(difference.condition, t);
     let ours = difference.ours.as_deref().map_or_else(|| t.get("condition-unknown"), value);
     t.with("condition-differs", &[("name", &name), ("ours", &ours), ("theirs", &value(&difference.theirs))])
+}
+
+/// A value of a condition: choices in words, amounts as they are.
+fn condition_value(condition: Condition, value: &str, t: &Texts) -> String {
+    let chosen = match condition {
+        Condition::Simulated if value == "simulated" => Some(t.get("world-simulated")),
+        Condition::Simulated => Some(t.get("world-hardware")),
+        Condition::Stack => value.parse().ok().map(|it| stack(it, t)),
+        Condition::Mode => value.parse().ok().map(|it| mode(it, t)),
+        Condition::Direction => value.parse().ok().map(|it| direction(it, t)),
+        _ => None,
+    };
+    chosen.unwrap_or_else(|| value.to_owned())
+}
+
+fn stack(stack: Stack, t: &Texts) -> String {
+    match stack {
+        Stack::Kernel => t.get("stack-kernel"),
+        Stack::Bypass => t.get("stack-bypass"),
+    }
 }
 
 fn condition(condition: Condition, t: &Texts) -> String {

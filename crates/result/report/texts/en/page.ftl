@@ -4,3 +4,4 @@ contents-heading = Contents
 figure-number = Figure { $number }
 table-number = Table { $number }
 annex-heading = Annex
+on-page = (p. { $page })

@@ -6,6 +6,8 @@ limit-differs = Compared with { $reference } under other conditions. { $name }: 
 
 world-simulated = simulated
 world-hardware = hardware
+stack-kernel = kernel
+stack-bypass = bypass
 condition-unknown = not set or not known
 condition-differs = { $name } here { $ours }, there { $theirs }
 condition-simulated = Environment

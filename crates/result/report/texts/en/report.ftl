@@ -162,6 +162,7 @@ send-sendfile = sendfile
 receive-truncate = truncate
 datagrams-of = { $size } B datagrams
 window-of = window { $size }
+direction-forward = forward
 direction-reverse = reverse
 direction-both = both ways
 path-of = Path MTU, { $ip }

@@ -4,3 +4,4 @@ contents-heading = 目次
 figure-number = 図{ $number }
 table-number = 表{ $number }
 annex-heading = 付録
+on-page = ({ $page } ページ)

@@ -6,6 +6,8 @@ limit-differs = { $reference } とは条件が異なります。{ $name }: { $co
 
 world-simulated = 模擬環境
 world-hardware = 実機
+stack-kernel = カーネル
+stack-bypass = カーネルバイパス
 condition-unknown = 未設定または不明
 condition-differs = { $name }(本測定: { $ours }、比較対象: { $theirs })
 condition-simulated = 環境

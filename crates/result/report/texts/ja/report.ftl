@@ -158,6 +158,7 @@ send-sendfile = sendfile 使用
 receive-truncate = 受信破棄
 datagrams-of = データグラム { $size } B
 window-of = ウィンドウ { $size }
+direction-forward = 順方向
 direction-reverse = 逆方向
 direction-both = 双方向
 path-of = 経路MTU・{ $ip }

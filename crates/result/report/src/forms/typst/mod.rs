@@ -51,7 +51,8 @@ fn typeset(page: &Page, date: &str, t: &Texts) -> Typeset {
     // What stands before the first section is for readers in a hurry, and comes on the cover.
     let first = page.blocks.iter().position(|block| matches!(block, Block::Section(_))).unwrap_or(page.blocks.len());
     let (opening, sections) = page.blocks.split_at(first);
-    let mut sheets = Sheets::default();
+    let on_page = t.with("on-page", &[("page", &"#")]);
+    let mut sheets = Sheets { on_page, ..Sheets::default() };
     let mut source = palette::dictionary() + LOOKS;
     let (title, lang, mark) = (string(&page.title), page.lang, optional(page.mark.as_deref().map(string)));
     let _ = writeln!(source, "#show: report.with({title}, \"{lang}\", {date}, {mark}, {})", string(&page.reference));
@@ -72,6 +73,8 @@ fn pairs(rows: &[(String, String)]) -> String {
 #[derive(Default)]
 struct Sheets {
     files: BTreeMap<String, Vec<u8>>,
+    /// Where something is found, `#` standing for the number of the page, which Typst knows.
+    on_page: String,
     /// How many drawings and photos there are.
     figures: usize,
     /// What goes to the annex: title and blocks.
@@ -120,7 +123,7 @@ impl Sheets {
         let blocks = self.all(blocks);
         self.depth = here;
         self.folded.push((summary.to_owned(), blocks));
-        format!("#folded(<folded-{}>, {})", self.folded.len(), string(summary))
+        format!("#folded(<folded-{}>, {}, {})", self.folded.len(), string(summary), string(&self.on_page))
     }
 
     /// Nothing when nothing was folded away.

@@ -41,7 +41,7 @@ fn what_is_folded_away_stands_in_the_annex_in_its_order() {
     let said =
         said(vec![Block::section("s", vec![folded("a", vec![Block::Note("in a".into())]), folded("b", vec![])])]);
     let (body, annex) = said.split_once("#annex(\"付録\")").unwrap();
-    assert!(body.contains(r#"#folded(<folded-1>, "a")"#) && !body.contains("in a"), "{body}");
+    assert!(body.contains(r#"#folded(<folded-1>, "a", "(# ページ)")"#) && !body.contains("in a"), "{body}");
     let places = ["<folded-1>", "in a", "<folded-2>"].map(|mark| annex.find(mark).unwrap());
     assert!(places.is_sorted(), "{annex}");
     assert!(!source(vec![]).contains("#annex(\""));
