@@ -124,6 +124,19 @@ pub struct PcieLink {
     pub most_speed: String,
 }
 
+impl PcieLink {
+    /// What one way leaves for data, in bit/s: lanes times rate, less the line code (8b/10b to 5 GT/s, then 128b/130b), less
+    /// 24 bytes of header and framing for each 256 of payload. `None` where the kernel's words are not understood.
+    pub fn usable_bps(&self) -> Option<f64> {
+        const PAYLOAD: f64 = 256.0;
+        const OVERHEAD: f64 = 24.0;
+        let lanes: f64 = self.width.trim().parse().ok()?;
+        let gigatransfers: f64 = self.speed.split_whitespace().next()?.parse().ok()?;
+        let line_code = if gigatransfers <= 5.0 { 8.0 / 10.0 } else { 128.0 / 130.0 };
+        Some(lanes * gigatransfers * 1e9 * line_code * PAYLOAD / (PAYLOAD + OVERHEAD)).filter(|bps| *bps > 0.0)
+    }
+}
+
 impl Environment {
     /// What differs between before and after, in words; empty when nothing does. The reading times are not compared, and
     /// neither is what runs.
@@ -141,6 +154,17 @@ impl Environment {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_bus_carries_what_its_lanes_leave_for_data() {
+        let link =
+            |width: &str, speed: &str| PcieLink { width: width.into(), speed: speed.into(), ..PcieLink::default() };
+        let gbps = |link: PcieLink| link.usable_bps().map(|bps| (bps / 1e8).round() / 10.0);
+        // 16.0 and 63.0 Gbit/s before headers.
+        assert_eq!(gbps(link("4", "5.0 GT/s PCIe")), Some(14.6));
+        assert_eq!(gbps(link("8", "8.0 GT/s PCIe")), Some(57.6));
+        assert_eq!(gbps(link("0", "Unknown")), None);
+    }
 
     #[test]
     fn a_changed_mtu_is_named_with_both_values() {

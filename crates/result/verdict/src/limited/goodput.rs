@@ -2,7 +2,7 @@
 
 use model::{Evidence, Flow, GoodputResult, GoodputSpec, LimitedBy, Mtu, Place, Protocol, Run, Trial};
 
-use super::{Way, at, between, busy_core, core, not_known, tcp, too_large, udp};
+use super::{Way, at, between, busy_core, core, not_known, pcie, tcp, too_large, udp};
 use crate::link;
 
 /// A link that carries this share of its rate is full: bursts and the edges of the counted time take the rest.
@@ -10,6 +10,9 @@ const LINK_FULL: f64 = 0.95;
 
 /// Bytes that each frame takes on the wire beside its IP packet: preamble, header, FCS and gap (IEEE 802.3).
 const FRAME_OVERHEAD: u32 = 8 + 14 + 4 + 12;
+
+/// Bytes of a frame in memory beside its IP packet: preamble, FCS and gap never cross the bus.
+pub(super) const IN_MEMORY: u32 = 14;
 
 /// One flow with all that is known of it.
 #[derive(Clone, Copy)]
@@ -47,13 +50,21 @@ pub(super) fn limited_flow(
             udp::lost,
             shaped,
             link_full,
+            pcie::full,
             udp::sender_core,
             udp::sender_socket,
             udp::tester_alone,
         ],
-        Protocol::Tcp => {
-            &[too_large::path, shaped, link_full, tcp::waited, tcp::asked_window, tcp::core_of_an_end, tcp::sent_again]
-        }
+        Protocol::Tcp => &[
+            too_large::path,
+            shaped,
+            link_full,
+            pcie::full,
+            tcp::waited,
+            tcp::asked_window,
+            tcp::core_of_an_end,
+            tcp::sent_again,
+        ],
     };
     rules.iter().find_map(|rule| rule(&case)).unwrap_or_else(|| not_known(all_cores(&case)))
 }

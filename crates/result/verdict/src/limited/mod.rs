@@ -7,6 +7,7 @@ mod end;
 mod goodput;
 mod latency;
 mod loss;
+mod pcie;
 mod tcp;
 mod too_large;
 mod udp;

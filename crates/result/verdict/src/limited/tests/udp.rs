@@ -1,4 +1,4 @@
-use model::{Doubt, Evidence, Place, Protocol::Udp, Source};
+use model::{Doubt, Evidence, Flow, Measured, Place, Protocol::Udp, Source, environment::PcieLink};
 
 use super::fixture::{A, B, Story, at, story};
 
@@ -110,6 +110,36 @@ fn a_full_link_is_told_by_what_crosses_the_wire() {
     let Evidence::LinkFull { bps, link_bps } = limited.evidence[0] else { panic!("{limited:?}") };
     assert!((bps - 0.952e9 * 1538.0 / 1472.0).abs() < 1e6 && link_bps == 1e9, "{bps}");
     assert_eq!(udp().link(10_000).place().0, Place::NotKnown);
+}
+
+#[test]
+fn a_narrow_slot_is_told_by_what_crosses_the_bus() {
+    let slot = |width: &str, bus: [&str; 2]| {
+        let mut story = udp().link(10_000);
+        for (facts, bus) in story.run.before.endpoints.iter_mut().zip(bus) {
+            let card = &mut facts.interfaces[0];
+            card.bus = bus.into();
+            card.pcie = Some(PcieLink { width: width.into(), speed: "2.5 GT/s PCIe".into(), ..PcieLink::default() });
+        }
+        story.goodput().1.received.counted_bytes = 2_200_000_000;
+        story
+    };
+    let apart = ["0000:01:00.0", "0000:02:00.0"];
+    // One lane leaves 1.83 Gbit/s for data; 1.76 of payload and headers cross it.
+    let limited = slot("1", apart).limited_by();
+    assert_eq!((limited.place, limited.endpoint.as_deref()), (Place::Pcie, Some("a")));
+    assert_eq!(slot("2", apart).place().0, Place::NotKnown);
+
+    // Both ways at once over two ports of one card: each way of the bus carries both.
+    let both_ways = |bus| {
+        let mut story = slot("2", bus);
+        let back = Flow { from: "b".into(), to: "a".into(), ..story.goodput().1.clone() };
+        let Measured::Goodput { result, .. } = &mut story.trial.measured else { panic!("a transfer") };
+        result.flows.push(back);
+        story
+    };
+    assert_eq!(both_ways(["0000:01:00.0", "0000:01:00.1"]).place().0, Place::Pcie);
+    assert_eq!(both_ways(apart).place().0, Place::NotKnown);
 }
 
 #[test]
