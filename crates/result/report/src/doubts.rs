@@ -19,9 +19,7 @@ pub fn advice(doubt: &Doubt, lang: Lang) -> String {
         Doubt::Unprivileged => t.get("doubt-unprivileged"),
         Doubt::EnvironmentChanged { what } => t.with("doubt-environment-changed", &[("what", what)]),
         Doubt::Interrupted => t.get("doubt-interrupted"),
-        Doubt::OtherLoad { cpu, percent } => {
-            t.with("doubt-other-load", &[("cpu", cpu), ("percent", &format!("{percent:.0}"))])
-        }
+        Doubt::OtherLoad { cpu, percent } => other_load(&[(*cpu, *percent)], t),
         Doubt::DataEndedEarly => t.get("doubt-data-ended-early"),
         Doubt::PacketsDisagree { endpoint, program, interface } => {
             t.with("doubt-packets-disagree", &[("endpoint", endpoint), ("program", program), ("interface", interface)])
@@ -55,6 +53,12 @@ pub fn advice(doubt: &Doubt, lang: Lang) -> String {
     }
 }
 
+/// Cores, and the percentage of each that something else took.
+fn other_load(cores: &[(usize, f64)], t: &Texts) -> String {
+    let core = |(cpu, percent): &(usize, f64)| format!("{} {percent:.0} %", t.with("core-name", &[("cpu", cpu)]));
+    t.with("doubt-other-load", &[("cores", &cores.iter().map(core).collect::<Vec<_>>().join(", "))])
+}
+
 fn path_not_proven(mtu: u32, passed: [Option<u32>; 2], t: &Texts) -> String {
     let [forward, reverse] =
         passed.map(|passed| passed.map_or_else(|| t.get("nothing-passed"), |it| format!("{it} B")));
@@ -64,13 +68,44 @@ fn path_not_proven(mtu: u32, passed: [Option<u32>; 2], t: &Texts) -> String {
 /// One doubt, and where it arose.
 pub(crate) struct Gathered {
     pub(crate) doubt: Doubt,
+    /// Further cores that the same is true of, and the percentage of each.
+    cores: Vec<(usize, f64)>,
     /// Numbers of the trials that carry it; empty when it is the whole run's.
     pub(crate) trials: Vec<u32>,
 }
 
-/// Every doubt of the run and its trials, each said once: those of one kind become the worst of them.
+impl Gathered {
+    fn of(doubt: &Doubt, trials: Vec<u32>) -> Self {
+        Self { doubt: doubt.clone(), cores: vec![], trials }
+    }
+
+    /// What it means and what to do about it.
+    pub(crate) fn advice(&self, lang: Lang) -> String {
+        match self.doubt {
+            Doubt::OtherLoad { cpu, percent } => {
+                other_load(&[&[(cpu, percent)], self.cores.as_slice()].concat(), Texts::of(lang))
+            }
+            _ => advice(&self.doubt, lang),
+        }
+    }
+
+    /// Takes in a doubt about another core, if both are about such.
+    fn takes_core(&mut self, other: &Self) -> bool {
+        let Doubt::OtherLoad { cpu, percent } = other.doubt else { return false };
+        let both = matches!(self.doubt, Doubt::OtherLoad { .. }) && self.trials.is_empty() == other.trials.is_empty();
+        if both {
+            self.cores.push((cpu, percent));
+            self.trials.extend(&other.trials);
+            self.trials.sort_unstable();
+        }
+        both
+    }
+}
+
+/// Every doubt of the run and its trials, each said once: those of one kind become the worst of them, and those that differ
+/// in the core only name all cores.
 pub(crate) fn gather(run: &Run) -> Vec<Gathered> {
-    let whole = run.doubts.iter().map(|doubt| Gathered { doubt: doubt.clone(), trials: vec![] });
+    let whole = run.doubts.iter().map(|doubt| Gathered::of(doubt, vec![]));
     let mut of_trials: Vec<Gathered> = Vec::new();
     for trial in &run.trials {
         for doubt in &trial.doubts {
@@ -79,11 +114,17 @@ pub(crate) fn gather(run: &Run) -> Vec<Gathered> {
                     known.doubt = worse;
                     known.trials.push(trial.number);
                 }
-                None => of_trials.push(Gathered { doubt: doubt.clone(), trials: vec![trial.number] }),
+                None => of_trials.push(Gathered::of(doubt, vec![trial.number])),
             }
         }
     }
-    whole.chain(of_trials).collect()
+    let mut gathered: Vec<Gathered> = Vec::new();
+    for doubt in whole.chain(of_trials) {
+        if !gathered.iter_mut().any(|known| known.takes_core(&doubt)) {
+            gathered.push(doubt);
+        }
+    }
+    gathered
 }
 
 /// One doubt that says what both say, if they are alike.
@@ -177,6 +218,16 @@ mod tests {
         }
         let slow = advice(&Doubt::SenderTooSlow { intended: 1e6, achieved: 8e5 }, Lang::En);
         assert!(slow.contains("only 80.0 % of the load"), "{slow}");
+    }
+
+    #[test]
+    fn doubts_about_cores_name_all_of_them_at_once() {
+        let of = |cpu, trials| Gathered::of(&Doubt::OtherLoad { cpu, percent: 30.0 }, trials);
+        let mut first = of(0, vec![1, 3]);
+        assert!(first.takes_core(&of(1, vec![2, 3])) && !first.takes_core(&of(2, vec![])));
+        assert!(!first.takes_core(&Gathered::of(&Doubt::Interrupted, vec![1])));
+        assert!(first.advice(Lang::En).contains("(core 0 30 %, core 1 30 %)"), "{}", first.advice(Lang::En));
+        assert_eq!(ranges(&first.trials), "1–3");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use model::{LimitOutcome, Match, ProbeSpec, ReferenceComparison, Run, Verdict};
 use unicode_width::UnicodeWidthStr;
 
 use crate::{
-    doubts::{advice, gather, ranges},
+    doubts::{gather, ranges},
     groups::{
         FlowGroup, LatencyGroup, PathGroup, Spread, flow_groups, goodput_groups, knows_sender, latency_groups,
         path_groups,
@@ -41,7 +41,7 @@ pub fn summary(material: &Material<'_>, lang: Lang) -> String {
             [] => t.get("doubts-run"),
             trials => t.with("doubts-trials", &[("trials", &ranges(trials))]),
         };
-        lines.push(format!("  ! {} [{place}]", advice(&doubt.doubt, lang)));
+        lines.push(format!("  ! {} [{place}]", doubt.advice(lang)));
     }
     lines.join("\n") + "\n"
 }

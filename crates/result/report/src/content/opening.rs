@@ -5,7 +5,7 @@ use std::fmt::Display;
 use model::{Interval, LimitOutcome, Run};
 
 use crate::{
-    doubts::{Gathered, advice, gather, ranges},
+    doubts::{Gathered, gather, ranges},
     groups::{
         FlowGroup, LatencyGroup, PathGroup, Spread, by_traffic, flow_groups, goodput_groups, latency_groups,
         path_groups,
@@ -98,7 +98,7 @@ fn doubt(gathered: &Gathered, t: &Texts) -> Item {
         [] => t.get("doubts-run"),
         trials => t.with("doubts-trials", &[("trials", &ranges(trials))]),
     };
-    Item { text: advice(&gathered.doubt, t.lang).into(), note: Some(place.into()) }
+    Item { text: gathered.advice(t.lang).into(), note: Some(place.into()) }
 }
 
 /// Each limit with its verdict; nothing when the plan has none.
