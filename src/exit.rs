@@ -52,7 +52,7 @@ impl From<Conclusion> for Exit {
         match conclusion {
             Conclusion::NothingWorse => Self::Done,
             Conclusion::Worse => Self::Failed,
-            Conclusion::NotDecidable | Conclusion::NothingInCommon => Self::Inconclusive,
+            Conclusion::NotDecidable | Conclusion::NothingNew | Conclusion::NothingInCommon => Self::Inconclusive,
         }
     }
 }

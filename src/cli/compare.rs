@@ -12,7 +12,8 @@ pub(crate) struct Compared {
     /// single one is compared with the baseline of its plan and bed.
     #[arg(required = true, value_name = "RUN")]
     pub(crate) runs: Vec<RunId>,
-    /// How much worse a figure may be; with loss in percentage points. A smaller path MTU is always worse.
+    /// How much worse a time or a rate may be, in percent of the reference. More loss and a smaller path MTU are always
+    /// worse.
     #[arg(long, default_value = "0%", value_name = "PERCENT")]
     pub(crate) tolerance: Percent,
     /// Folder for compare.html and compare.json; without it no file is written.

@@ -39,10 +39,11 @@ fn a_run_is_held_against_its_baseline_and_the_exit_status_says_what_came_of_it()
     let same = compared(&desk, &["last"]);
     assert_eq!(
         (same.status, conclusion(&same)),
-        (0, "nothing-worse".into()),
-        "a run is not worse than itself: {}",
+        (4, "nothing-new".into()),
+        "a run says nothing of itself: {}",
         same.out
     );
+    assert!(desk.run(&["compare", "last"]).out.contains("nothing new was measured since"));
 
     Bad::new(&desk, BED).at("a", "tc qdisc add dev lab-a root tbf rate 200mbit burst 64kb limit 1mb");
     measure(&desk, &[]);

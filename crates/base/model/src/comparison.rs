@@ -12,8 +12,8 @@ use crate::{plan::Metric, probe::ProbeSpec, run::RunId, verdict::Interval};
 pub struct Comparison {
     /// What the others are compared with.
     pub reference: ComparedRun,
-    /// How much worse a figure may be before it counts, as a share of 1: 0.05 is 5 %. With figures that are shares
-    /// themselves it is in points of these; with sizes nothing is tolerated.
+    /// How much worse a time or a rate may be before it counts, as a share of the reference: 0.05 is 5 %. With loss and
+    /// sizes nothing is tolerated.
     pub tolerance: f64,
     /// What all comparisons say together.
     pub conclusion: Conclusion,
@@ -157,8 +157,10 @@ pub enum Finding {
 pub enum Conclusion {
     /// Nothing is worse by more than is tolerated, and all could be decided.
     NothingWorse,
-    /// Nothing is shown to be worse, but something could not be decided.
+    /// Nothing is shown to be worse, but something could not be decided, or was measured in the reference alone.
     NotDecidable,
+    /// A run is compared with itself: nothing new was measured.
+    NothingNew,
     /// A run has no configuration in common with the reference.
     NothingInCommon,
     /// Something is worse by more than is tolerated.

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 
 pub use self::{
     beside::{
-        Against, Compared, Condition, Difference, Match, NotComparable, NotCompared, OurFigure, ReferenceComparison,
+        Against, Compared, Condition, Difference, FLAT_OUT, Match, NotComparable, NotCompared, OurFigure,
+        ReferenceComparison,
     },
     conditions::{Conditions, Stack},
     figure::{FigureMetric, ReferenceFigure, Statistic},

@@ -113,6 +113,13 @@ pub(crate) fn conclusion(comparison: &Comparison, t: &Texts) -> Vec<String> {
         let beyond = comparison.figures().filter(|figure| figure.beyond_tolerance).count();
         lines.push(t.with("compare-tolerance", &[("tolerance", &tolerance), ("beyond", &beyond)]));
     }
+    if comparison.runs.iter().any(|it| it.run.id == comparison.reference.id) {
+        lines.push(t.with("compare-itself", &[("run", &comparison.reference.id)]));
+    }
+    let missing: usize = comparison.runs.iter().map(|run| run.only_reference.len()).sum();
+    if missing > 0 {
+        lines.push(t.with("compare-missing", &[("missing", &missing)]));
+    }
     if let Some(needed) = comparison.figures().filter_map(|figure| figure.trials_needed).max() {
         lines.push(t.with("compare-needed", &[("open", &open), ("needed", &needed)]));
     }

@@ -21,7 +21,8 @@ fn the_terminal_shows_each_figure_with_what_follows() {
     assert!(row("RTT p50").contains("+20.0 %") && row("RTT p50").ends_with("worse"), "{text}");
     assert!(row("Goodput").ends_with("worse") && row("Path MTU").ends_with("no difference"), "{text}");
     assert!(
-        text.contains("Up to 5 % worse is tolerated") && text.contains("kernel: \"6.1.0-28-amd64\", then"),
+        text.contains("Times and rates up to 5 % worse are tolerated")
+            && text.contains("kernel: \"6.1.0-28-amd64\", then"),
         "{text}"
     );
     assert!(text.contains("Simulated environment"), "{text}");

@@ -19,7 +19,7 @@ use crate::{
 /// Compares each of `runs` with the reference. `tolerance` says how much worse a figure may be, as a share of 1.
 pub fn compare(reference: &Run, runs: &[Run], tolerance: f64) -> Comparison {
     let runs: Vec<_> = runs.iter().map(|run| compare_run(reference, run, tolerance)).collect();
-    let conclusion = runs.iter().map(conclusion).max().unwrap_or(Conclusion::NothingInCommon);
+    let conclusion = runs.iter().map(|run| conclusion(reference, run)).max().unwrap_or(Conclusion::NothingInCommon);
     Comparison { reference: named(reference), tolerance, conclusion, runs }
 }
 
@@ -92,9 +92,9 @@ fn compare_figure(figure: ComparedFigure, theirs: &[Range], ours: &[Range], tole
     }
 }
 
-/// How much worse counts for nothing. A tolerance in percent says nothing of bytes.
+/// How much worse counts for nothing. A tolerance in percent of the reference says nothing of bytes, nor of points of loss.
 fn tolerated(figure: ComparedFigure, tolerance: f64) -> f64 {
-    if figure.difference_kind() == DifferenceKind::Bytes { 0.0 } else { tolerance }
+    if figure.difference_kind() == DifferenceKind::Share { tolerance } else { 0.0 }
 }
 
 fn figures(ranges: &[Range]) -> TrialFigures {
@@ -147,13 +147,15 @@ fn finite(value: f64) -> Option<f64> {
     value.is_finite().then_some(value)
 }
 
-fn conclusion(run: &RunComparison) -> Conclusion {
+fn conclusion(reference: &Run, run: &RunComparison) -> Conclusion {
     let any = |is: fn(&FigureComparison) -> bool| run.figures().any(is);
-    if run.configurations.is_empty() {
+    if run.run.id == reference.id {
+        Conclusion::NothingNew
+    } else if run.configurations.is_empty() {
         Conclusion::NothingInCommon
     } else if any(|figure| figure.beyond_tolerance) {
         Conclusion::Worse
-    } else if any(|figure| figure.finding == Finding::NotDecidable) {
+    } else if !run.only_reference.is_empty() || any(|figure| figure.finding == Finding::NotDecidable) {
         Conclusion::NotDecidable
     } else {
         Conclusion::NothingWorse

@@ -111,6 +111,9 @@ pub struct Difference {
     pub theirs: String,
 }
 
+/// The value of [`Condition::Offered`] where no rate is asked for.
+pub const FLAT_OUT: &str = "flat out";
+
 /// Conditions that figures of the same quantity can differ in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -203,6 +206,8 @@ pub enum NotComparable {
     },
     /// The source counts each packet as sent and as received.
     TxAndRx,
+    /// The source's packets never left the host.
+    InsideHost,
     /// Ours is simulated, theirs is hardware.
     Simulated,
     /// Ours is hardware, theirs is simulated.

@@ -23,6 +23,9 @@ pub struct ReferenceFigure {
     /// Whether the source counts each packet twice, as sent and as received. Such a sum is shown and never compared.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub tx_and_rx: bool,
+    /// Whether the packets never left the host, so that the figure says nothing of a network. Shown and never compared.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub inside_host: bool,
     /// Its own conditions, over those of the source.
     #[serde(default)]
     pub conditions: Conditions,

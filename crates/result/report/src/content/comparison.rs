@@ -50,7 +50,7 @@ fn identity(comparison: &Comparison, t: &Texts) -> Vec<(String, String)> {
 fn verdict(comparison: &Comparison, t: &Texts) -> Block {
     let verdict = match comparison.conclusion {
         Conclusion::NothingWorse => Verdict::Pass,
-        Conclusion::NotDecidable | Conclusion::NothingInCommon => Verdict::Inconclusive,
+        Conclusion::NotDecidable | Conclusion::NothingNew | Conclusion::NothingInCommon => Verdict::Inconclusive,
         Conclusion::Worse => Verdict::Fail,
     };
     let meaning = conclusion(comparison, t).into_iter().map(Text::from).collect();

@@ -103,6 +103,7 @@ pub(crate) fn conclusion(conclusion: Conclusion, t: &Texts) -> String {
     match conclusion {
         Conclusion::Worse => t.get("conclusion-worse"),
         Conclusion::NothingInCommon => t.get("conclusion-nothing-in-common"),
+        Conclusion::NothingNew => t.get("conclusion-nothing-new"),
         Conclusion::NotDecidable => t.get("conclusion-not-decidable"),
         Conclusion::NothingWorse => t.get("conclusion-nothing-worse"),
     }

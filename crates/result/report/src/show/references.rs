@@ -3,7 +3,7 @@
 use model::{
     LimitOutcome, Match, NotComparable,
     plan::Bound,
-    reference::{Against, Condition, Difference, FigureMetric, Stack, Statistic, Words},
+    reference::{Against, Condition, Difference, FLAT_OUT, FigureMetric, Stack, Statistic, Words},
     units::Printed,
 };
 
@@ -73,6 +73,7 @@ fn condition_value(condition: Condition, value: &str, t: &Texts) -> String {
         Condition::Stack => value.parse().ok().map(|it| stack(it, t)),
         Condition::Mode => value.parse().ok().map(|it| mode(it, t)),
         Condition::Direction => value.parse().ok().map(|it| direction(it, t)),
+        Condition::Offered if value == FLAT_OUT => Some(t.get("condition-flat-out")),
         _ => None,
     };
     chosen.unwrap_or_else(|| value.to_owned())
@@ -116,6 +117,7 @@ pub(crate) fn not_comparable(why: &NotComparable, t: &Texts) -> String {
         NotComparable::Protocol { theirs } => t.with("why-traffic", &[("theirs", &theirs.name())]),
         NotComparable::Metric { theirs } => t.with("why-metric", &[("theirs", &figure_metric(*theirs, t))]),
         NotComparable::TxAndRx => t.get("why-tx-and-rx"),
+        NotComparable::InsideHost => t.get("why-inside-host"),
         NotComparable::Simulated => t.get("why-simulated"),
         NotComparable::Hardware => t.get("why-hardware"),
         NotComparable::NothingMeasured => t.get("why-nothing-measured"),

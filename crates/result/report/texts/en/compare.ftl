@@ -24,9 +24,12 @@ compare-nothing-in-common = The runs have no configuration in common. Two config
 conclusion-worse = Worse
 conclusion-not-decidable = Not decidable
 conclusion-nothing-in-common = Nothing in common
+conclusion-nothing-new = Nothing new
 conclusion-nothing-worse = Nothing worse
 compare-tally = { $word }: { $worse } worse, { $better } better, { $same } without a difference shown, { $open } not decidable.
-compare-tolerance = Up to { $tolerance } worse is tolerated; worse than that with the whole interval: { $beyond }.
+compare-tolerance = Times and rates up to { $tolerance } worse are tolerated; worse than that with the whole interval: { $beyond }.
+compare-itself = { $run } is the run that it is compared with: nothing new was measured since.
+compare-missing = Configurations of the reference that were not measured again: { $missing }. Whether these are worse is not known.
 compare-needed = Too few trials for { $open } of the figures; { $needed } in each run always suffice to decide (--set repeats={ $needed }).
 compare-note-difference = A difference is the median of the differences between each trial of one run and each of the other (Hodges–Lehmann), with its { $confidence } interval (Mann–Whitney); times and rates by their ratio, loss in percentage points (pt).
 compare-note-same = “No difference” means that none is shown: the interval contains zero. More trials make it narrower.

@@ -1,7 +1,7 @@
 ## What others measured
 
-limit-by-reference = { $bound } ({ $reference }, within { $within })
-limit-not-comparable = within { $within } of { $reference }: not comparable, because { $why }
+limit-by-reference = { $bound } (at most { $within } worse than { $reference })
+limit-not-comparable = at most { $within } worse than { $reference }: not comparable, because { $why }
 limit-differs = Compared with { $reference } under other conditions. { $name }: { $conditions }.
 
 world-simulated = simulated
@@ -20,6 +20,7 @@ condition-streams = Number of streams
 condition-duration = Duration
 condition-window = Socket buffers
 condition-offered = Offered load
+condition-flat-out = flat out
 
 why-better-figure = another figure of the same source matches better
 why-unknown = this figure ({ $statistic }) is not known for every trial of the run
@@ -32,6 +33,7 @@ why-ping-pong = the source measured by ping-pong, the run by a schedule
 why-traffic = the run has no such trial over { $theirs }
 why-metric = the run measured nothing of the kind ({ $theirs })
 why-tx-and-rx = the source counts each packet twice, as sent and as received
+why-inside-host = the source's packets never left its host, so the figure says nothing of a network
 why-simulated = the run is simulated and the source was measured on hardware
 why-hardware = the run is on hardware and the source was not measured on a wire
 why-nothing-measured = nothing was measured

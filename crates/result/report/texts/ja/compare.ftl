@@ -24,9 +24,12 @@ compare-nothing-in-common = 共通の構成がありません。時間や回数�
 conclusion-worse = 悪化あり
 conclusion-not-decidable = 判定不可
 conclusion-nothing-in-common = 共通の構成なし
+conclusion-nothing-new = 新しい測定なし
 conclusion-nothing-worse = 悪化なし
 compare-tally = { $word }: 悪化 { $worse }、改善 { $better }、有意差なし { $same }、判定不可 { $open }
-compare-tolerance = { $tolerance } までの悪化を許容しています。区間全体がこれを超えて悪化したもの: { $beyond } 件
+compare-tolerance = 時間とレートは { $tolerance } までの悪化を許容しています(損失率と経路MTUは許容なし)。区間全体がこれを超えて悪化したもの: { $beyond } 件
+compare-itself = { $run } は比較の基準そのものです。基準の測定後、新しい測定は行われていません。
+compare-missing = 基準にある構成のうち { $missing } 件は測定されておらず、悪化の有無は判定できません。
 compare-needed = 測定値 { $open } 件は試行不足です。両方の測定に{ $needed }回ずつの試行があれば必ず判定できます(--set repeats={ $needed })。
 compare-note-difference = 差は、一方の各試行と他方の各試行との差の中央値(ホッジス・レーマン推定量)で、{ $confidence } 区間(マン・ホイットニー)を添えています。時間とレートは比で、損失率はパーセントポイント(pt)で比較します。
 compare-note-same = 「有意差なし」は、区間に 0 が含まれ、差が示されなかったことを意味します。試行を増やすと区間は狭くなります。

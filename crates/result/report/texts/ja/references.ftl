@@ -1,7 +1,7 @@
 ## 他者による測定値
 
-limit-by-reference = { $bound }({ $reference } との差 { $within } 以内)
-limit-not-comparable = { $reference } との差 { $within } 以内: 比較不可({ $why })
+limit-by-reference = { $bound }({ $reference } からの悪化が { $within } 以内)
+limit-not-comparable = { $reference } からの悪化が { $within } 以内: 比較不可({ $why })
 limit-differs = { $reference } とは条件が異なります。{ $name }: { $conditions }。
 
 world-simulated = 模擬環境
@@ -20,6 +20,7 @@ condition-streams = ストリーム数
 condition-duration = 測定時間
 condition-window = ソケットバッファ
 condition-offered = 印加負荷
+condition-flat-out = 制限なし
 
 why-better-figure = 同じ出典に、より条件の近い値があるため
 why-unknown = 本測定の全試行についてこの値({ $statistic })が得られていないため
@@ -32,6 +33,7 @@ why-ping-pong = 出典は往復ごとの送信、本測定は一定間隔の送�
 why-traffic = { $theirs } による該当の試行がないため
 why-metric = 同種の測定を行っていないため({ $theirs })
 why-tx-and-rx = 出典が各パケットを送信と受信で二重に数えているため
+why-inside-host = 出典の通信はホストの外に出ておらず、ネットワークの値ではないため
 why-simulated = 本測定は模擬環境、出典は実機での測定であるため
 why-hardware = 本測定は実機、出典は実回線を通らない測定であるため
 why-nothing-measured = 測定値がないため

@@ -1,3 +1,5 @@
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use model::{
     Bed, BedKind, ClockRelation, ComparedFigure, Conclusion, Environment, Finding, Flow, GoodputReceived,
     GoodputResult, GoodputSent, LatencyResult, Measured, Mtu, PathResult, Plan, Privilege, ProbeSpec, Run, RunId,
@@ -19,8 +21,9 @@ fn run(section: &str, values: &[f64]) -> Run {
     let plan = Plan::parse(&format!("name = \"t\"\n{section}"), &[]).unwrap();
     let spec = plan.specs().remove(0);
     let trials = values.iter().zip(1..).map(|(value, number)| trial(number, measured(&spec, *value))).collect();
+    static RUNS: AtomicU32 = AtomicU32::new(0);
     Run {
-        id: RunId("20261121-101500-3fa9".into()),
+        id: RunId(format!("20261121-101500-{:04x}", RUNS.fetch_add(1, Ordering::Relaxed))),
         started: "2026-11-21T10:15:00Z".into(),
         finished: None,
         command: vec![],
@@ -179,7 +182,29 @@ fn loss_is_compared_in_points_and_only_where_something_was_lost() {
     assert!(none.figures().all(|figure| figure.figure != ComparedFigure::Loss));
     let more = figure(UDP, &[0.0; 4], &[0.02, 0.021, 0.022, 0.023], ComparedFigure::Loss, 0.01);
     assert!(more.finding == Finding::Worse && more.beyond_tolerance && near(more.difference, 0.0215), "{more:?}");
-    assert!(!figure(UDP, &[0.0; 4], &[0.02; 4], ComparedFigure::Loss, 0.03).beyond_tolerance);
+}
+
+#[test]
+fn a_tolerance_in_percent_tolerates_no_loss() {
+    let lost = figure(UDP, &[0.0; 4], &[0.02; 4], ComparedFigure::Loss, 0.05);
+    assert_eq!((lost.finding, lost.beyond_tolerance), (Finding::Worse, true));
+}
+
+#[test]
+fn a_configuration_that_is_gone_leaves_the_comparison_undecided() {
+    let both = run(&format!("{LATENCY}{TCP}"), &[]);
+    let (mut reference, mut one) = (both.clone(), run(LATENCY, &TEN));
+    one.plan = both.plan.clone();
+    let trials = |section: &str| run(section, &TEN).trials;
+    reference.trials = [trials(LATENCY), trials(TCP)].concat();
+    assert_eq!(compare(&reference, &[one.clone()], 0.0).conclusion, Conclusion::NotDecidable);
+    assert_eq!(compare(&one, &[reference], 0.0).conclusion, Conclusion::NothingWorse, "more than before is no loss");
+}
+
+#[test]
+fn a_run_says_nothing_beside_itself() {
+    let run = run(LATENCY, &TEN);
+    assert_eq!(compare(&run, &[run.clone()], 0.0).conclusion, Conclusion::NothingNew);
 }
 
 #[test]

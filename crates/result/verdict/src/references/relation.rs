@@ -3,9 +3,9 @@
 use std::fmt::Display;
 
 use model::{
-    Match, NotComparable, ProbeSpec, Reference, ReferenceFigure,
+    BitRate, Match, NotComparable, ProbeSpec, Reference, ReferenceFigure,
     plan::Quantity,
-    reference::{Condition, Conditions, Difference, FigureMetric},
+    reference::{Condition, Conditions, Difference, FLAT_OUT, FigureMetric},
 };
 
 use super::{not_comparable, ours::Ours};
@@ -31,6 +31,9 @@ pub(super) fn relate(ours: &Ours, reference: &Reference, figure: &ReferenceFigur
 /// What makes them figures of different things, the gravest first.
 fn obstacle(ours: &Ours, figure: &ReferenceFigure, theirs: &Conditions, across_worlds: bool) -> Option<NotComparable> {
     let is = &ours.conditions;
+    if figure.inside_host {
+        return Some(NotComparable::InsideHost);
+    }
     let simulated = theirs.simulated.unwrap_or(false);
     if is.simulated != Some(simulated) && !across_worlds {
         return Some(if simulated { NotComparable::Hardware } else { NotComparable::Simulated });
@@ -95,10 +98,15 @@ fn differences(ours: &Ours, theirs: &Conditions) -> Vec<Difference> {
             difference(Condition::Streams, is.streams, theirs.streams),
             difference(Condition::Duration, is.duration, theirs.duration),
             difference(Condition::Window, is.window, theirs.window),
-            difference(Condition::Offered, is.offered, theirs.offered),
+            difference(Condition::Offered, Some(load(is.offered)), Some(load(theirs.offered))),
         ],
     };
     of_both.into_iter().chain(of_kind).flatten().collect()
+}
+
+/// Here silence has a meaning of its own.
+fn load(offered: Option<BitRate>) -> String {
+    offered.map_or_else(|| FLAT_OUT.to_owned(), |rate| rate.to_string())
 }
 
 fn difference<T: PartialEq + Display>(condition: Condition, ours: Option<T>, theirs: Option<T>) -> Option<Difference> {

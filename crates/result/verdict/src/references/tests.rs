@@ -209,3 +209,33 @@ fn a_limit_whose_reference_cannot_be_compared_is_not_run_and_says_why() {
     let statistic = NotComparable::Statistic { theirs: Statistic::Mean };
     assert_eq!(why(&hardware(&NEAR.replace("rtt_mean", "rtt_p50"))), statistic);
 }
+
+#[test]
+fn what_never_left_a_host_is_no_figure_of_a_network_even_for_a_simulated_bed() {
+    let toml = include_str!("../../../../../references/82599-loopback-2020.toml");
+    let loopback = Reference::parse(toml).unwrap();
+    let limit = NEAR.replace("rtt_mean", "goodput_mean").replace("mine", &loopback.id);
+    let mut run = hardware(&limit);
+    run.bed.simulated = true;
+    let outcome = judge(&run, std::slice::from_ref(&loopback)).remove(0);
+    assert_eq!((outcome.verdict, outcome.bound), (Verdict::NotRun, None));
+    let comparison = beside_references(&run, &[loopback], &Chosen::All).remove(0);
+    assert!(comparison.rows.iter().all(|row| !row.theirs.inside_host));
+    assert!(comparison.not_compared.iter().any(|it| it.why == NotComparable::InsideHost));
+}
+
+#[test]
+fn a_reference_that_names_no_offered_load_was_measured_flat_out() {
+    let mut paced = hardware("");
+    for trial in &mut paced.trials {
+        if let Measured::Goodput { spec, .. } = &mut trial.measured {
+            spec.rate = Some(BitRate(1_000_000_000));
+        }
+    }
+    let matches = |run: &Run, reference| rows(run, reference, &Chosen::Ordinary).remove(1).2;
+    assert_eq!(matches(&paced, reference()), differs(Condition::Offered, Some("1 Gbit/s"), "flat out"));
+    let mut same_load = reference();
+    same_load.conditions.offered = Some(BitRate(1_000_000_000));
+    assert_eq!(matches(&paced, same_load.clone()), Match::Comparable);
+    assert_eq!(matches(&hardware(""), same_load), differs(Condition::Offered, Some("flat out"), "1 Gbit/s"));
+}
