@@ -13,7 +13,15 @@ use crate::ImportError;
 pub(crate) fn figure(metric: FigureMetric, statistic: Statistic, value: &str) -> Result<ReferenceFigure, ImportError> {
     let wrong = |_| ImportError::Value { what: metric.word(), value: value.to_owned() };
     let value = value.parse().map_err(wrong)?;
-    Ok(ReferenceFigure { metric, statistic, value, tx_and_rx: false, conditions: Conditions::default(), note: None })
+    Ok(ReferenceFigure {
+        metric,
+        statistic,
+        value,
+        tx_and_rx: false,
+        inside_host: false,
+        conditions: Conditions::default(),
+        note: None,
+    })
 }
 
 /// A bit rate, to the bit.

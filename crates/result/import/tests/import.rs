@@ -68,6 +68,17 @@ fn iperf3_gives_what_arrived_and_the_seconds_only_where_it_received() {
 }
 
 #[test]
+fn a_last_fragment_of_iperf3_is_no_slowest_interval() {
+    let mut json: serde_json::Value = serde_json::from_str(saved!("iperf3-tcp-reverse.json")).unwrap();
+    let intervals = json["intervals"].as_array_mut().unwrap();
+    let mut fragment = intervals[0].clone();
+    fragment["sum"]["seconds"] = 0.0004.into();
+    fragment["sum"]["bits_per_second"] = 1000.0.into();
+    intervals.push(fragment);
+    assert_eq!(figures(&imported(&json.to_string())), figures(&imported(saved!("iperf3-tcp-reverse.json"))));
+}
+
+#[test]
 fn iperf3_over_udp_and_both_ways() {
     let udp = imported(saved!("iperf3-udp.json"));
     assert_eq!(figures(&udp), [(FigureMetric::Goodput, Statistic::Mean, 47_152_168.0)]);

@@ -6,7 +6,7 @@
 pub(crate) use model::PhotoKind;
 use model::Verdict;
 
-use crate::lang::Lang;
+use crate::{figure::Line, lang::Lang};
 
 /// A whole document.
 #[derive(Clone, Debug, PartialEq)]
@@ -160,7 +160,14 @@ pub(crate) enum Drawing {
 pub(crate) struct LegendEntry {
     /// Which colour and mark.
     pub(crate) style: usize,
+    pub(crate) line: Line,
     pub(crate) name: String,
+}
+
+impl LegendEntry {
+    pub(crate) fn solid(style: usize, name: String) -> Self {
+        Self { style, line: Line::Solid, name }
+    }
 }
 
 impl Block {

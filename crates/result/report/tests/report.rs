@@ -131,14 +131,30 @@ fn a_limit_from_a_reference_names_it_and_what_is_not_alike() {
     let (run, outcomes) = fixture::run_with_limits();
     let english = report::html(&Material::of(&run, &outcomes), Lang::En);
     for said in [
-        "at most 2.82 µs (some-card, within 20 %)",
-        "within 20 % of some-card: not comparable, because the source has another statistic (mean)",
+        "at most 2.82 µs (at most 20 % worse than some-card)",
+        "at most 20 % worse than some-card: not comparable, because the source has another statistic (mean)",
+        "some-card was measured under other conditions: Network stack here kernel, there bypass; Link rate",
+        "Limits from some-card were judged under other conditions than those of its figures: Network stack here kernel",
         "Network stack here kernel, there bypass; Link rate here not set or not known, there 10 Gbit/s.",
     ] {
         assert!(english.contains(said), "{said}");
     }
     let japanese = report::html(&Material::of(&run, &outcomes), Lang::Ja);
-    assert!(japanese.contains("some-card との差 20 % 以内: 比較不可(出典の統計量が異なるため(平均))"));
+    assert!(japanese.contains("some-card からの悪化が 20 % 以内: 比較不可(出典の統計量が異なるため(平均))"));
+}
+
+#[test]
+fn what_others_measured_is_dotted_and_not_taken_for_a_percentile_of_ours() {
+    let run = fixture::run();
+    let comparisons = fixture::comparisons(&run);
+    let beside = |comparisons| report::html(&Material { comparisons, ..Material::of(&run, &[]) }, Lang::En);
+    let (with, without) = (beside(Some(&comparisons)), beside(None));
+    assert!(
+        with.contains(" dotted\"><polyline")
+            && with.contains("class=\"cross\"")
+            && with.contains("Dotted, with crosses")
+    );
+    assert!(!without.contains(" dotted\"") && !without.contains("Dotted, with crosses"));
 }
 
 #[test]

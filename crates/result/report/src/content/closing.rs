@@ -25,6 +25,7 @@ pub(super) fn glossary(run: &Run, t: &Texts) -> Block {
         ("term-loss", "term-loss-meaning", udp),
         ("term-path-mtu", "term-path-mtu-meaning", path),
         ("term-frame", "term-frame-meaning", latency),
+        ("term-frame-rate", "term-frame-rate-meaning", udp),
         ("term-mode", "term-mode-meaning", latency),
         ("term-interval", "term-interval-meaning", true),
     ];

@@ -52,7 +52,15 @@ fn limit_issue(run: &Run, outcome: &LimitOutcome, t: &Texts) -> Item {
             ("result", &result(outcome)),
         ],
     );
-    Item { text: Text::from(verdict(outcome.verdict, t)).and(Span::Plain(format!(" {words}"))), note: None }
+    let note = differs(outcome, t).map(Text::from);
+    Item { text: Text::from(verdict(outcome.verdict, t)).and(Span::Plain(format!(" {words}"))), note }
+}
+
+/// What the reference that a limit goes by had otherwise; `None` where nothing is known to differ.
+fn differs(outcome: &LimitOutcome, t: &Texts) -> Option<String> {
+    let against = outcome.against.as_ref()?;
+    let conditions = show::differences(&against.matches, t)?;
+    Some(t.with("issue-differs", &[("reference", &against.reference), ("conditions", &conditions)]))
 }
 
 fn manual_issue(item: &ManualItem, t: &Texts) -> Item {

@@ -1,8 +1,8 @@
 //! What a hurried reader sees: what it is, the verdict, the main figures, and reasons for care.
 
-use std::fmt::Display;
+use std::{collections::BTreeMap, fmt::Display};
 
-use model::{Interval, LimitOutcome, Run};
+use model::{Interval, LimitOutcome, Match, Run, reference::Difference};
 
 use crate::{
     doubts::{Gathered, gather, ranges},
@@ -24,8 +24,23 @@ pub(super) fn simulated(run: &Run, t: &Texts) -> Vec<Block> {
 pub(super) fn verdict(run: &Run, outcomes: &[LimitOutcome], t: &Texts) -> Block {
     let (word, meaning) = show::overall(run, outcomes, t);
     let partial = run.partial.then(|| Text::strong(show::partial(run, t)));
-    let meaning = [Text::from(meaning)].into_iter().chain(partial).collect();
+    let differing = references_that_differ(outcomes, t).into_iter().map(Text::from);
+    let meaning = [Text::from(meaning)].into_iter().chain(partial).chain(differing).collect();
     Block::Verdict { verdict: verdict::overall(outcomes, run.identity.as_ref()), word, meaning }
+}
+
+/// A line for each reference that a verdict goes by though its conditions were others.
+fn references_that_differ(outcomes: &[LimitOutcome], t: &Texts) -> Vec<String> {
+    let mut by_reference: BTreeMap<&str, Vec<&Difference>> = BTreeMap::new();
+    for against in outcomes.iter().filter_map(|outcome| outcome.against.as_ref()) {
+        if let Match::Differs { conditions } = &against.matches {
+            by_reference.entry(&against.reference).or_default().extend(conditions);
+        }
+    }
+    let line = |(reference, differences): (&str, Vec<&Difference>)| {
+        t.with("verdict-differs", &[("reference", &reference), ("conditions", &show::in_short(&differences, t))])
+    };
+    by_reference.into_iter().map(line).collect()
 }
 
 /// The main figures in words: each traffic's smallest frame, each goodput, and what passes each way.

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::{
     axis::Axis,
-    marks::{STYLES, marker, one},
+    marks::{STYLES, cross, marker, one},
 };
 use crate::page::{Drawing, Figure, LegendEntry};
 
@@ -32,7 +32,7 @@ pub(super) struct Chart {
 pub(super) struct Series {
     /// Which colour and marker.
     pub(super) style: usize,
-    pub(super) dashed: bool,
+    pub(super) line: Line,
     pub(super) points: Vec<(f64, f64)>,
     /// Points that carry the style's mark.
     pub(super) marks: Vec<(f64, f64)>,
@@ -40,6 +40,33 @@ pub(super) struct Series {
     pub(super) bars: Vec<(f64, f64, f64)>,
     /// Heights that a line across the whole chart shows.
     pub(super) levels: Vec<f64>,
+}
+
+/// How a series is drawn, so that its kind is seen without colour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Line {
+    #[default]
+    Solid,
+    /// Dashed, with hollow marks.
+    Dashed,
+    /// Dotted, with crosses: what others measured.
+    Dotted,
+}
+
+impl Line {
+    /// Classes of a series.
+    pub(super) fn classes(self, style: usize) -> String {
+        let kind = match self {
+            Self::Solid => "",
+            Self::Dashed => " dashed",
+            Self::Dotted => " dotted",
+        };
+        format!("series s{}{kind}", style % STYLES)
+    }
+
+    pub(super) fn mark(self, style: usize, x: f64, y: f64) -> Markup {
+        if self == Self::Dotted { cross(style, x, y) } else { marker(style, x, y) }
+    }
 }
 
 impl Chart {
@@ -88,7 +115,7 @@ impl Chart {
         let place = |(x, y): &(f64, f64)| format!("{},{}", one(self.x_at(*x)), one(self.y_at(*y)));
         let path: Vec<String> = series.points.iter().map(place).collect();
         html! {
-            g class=(format!("series s{}{}", series.style % STYLES, if series.dashed { " dashed" } else { "" })) {
+            g class=(series.line.classes(series.style)) {
                 polyline points=(path.join(" ")) {}
                 @for level in &series.levels {
                     line.level x1=(LEFT) x2=(WIDTH - RIGHT) y1=(one(self.y_at(*level))) y2=(one(self.y_at(*level))) {}
@@ -96,7 +123,7 @@ impl Chart {
                 @for (x, low, high) in &series.bars {
                     path.bar d=(bar(self.x_at(*x), self.y_at(*low), self.y_at(*high))) {}
                 }
-                @for (x, y) in &series.marks { (marker(series.style, self.x_at(*x), self.y_at(*y))) }
+                @for (x, y) in &series.marks { (series.line.mark(series.style, self.x_at(*x), self.y_at(*y))) }
             }
         }
     }

@@ -40,7 +40,7 @@ pub(crate) fn cores(cores: &[(String, CoreUse)], t: &Texts) -> Vec<Figure> {
             ticks: (0..=100).step_by(20).map(percent).collect(),
         },
         rows: all.unwrap_or_default(),
-        legend: kinds.into_iter().enumerate().map(|(style, name)| LegendEntry { style, name }).collect(),
+        legend: kinds.into_iter().enumerate().map(|(style, name)| LegendEntry::solid(style, name)).collect(),
     };
     rows.figures()
 }

@@ -27,7 +27,7 @@ pub(crate) fn distribution(groups: &[LatencyGroup<'_>], t: &Texts) -> Option<Fig
         let name = format!("{name} (n = {})", show::grouped(merged.len()));
         let (low, high) = (format!("{low:.2} µs"), format!("{high:.2} µs"));
         words.push(t.with("figure-range", &[("name", &name), ("low", &low), ("high", &high)]));
-        legend.push(LegendEntry { style, name });
+        legend.push(LegendEntry::solid(style, name));
         let marks = marks(&points);
         series.push(Series { style, marks, points, ..Series::default() });
     }

@@ -2,7 +2,7 @@
 
 use super::{
     axis::Axis,
-    chart::{Chart, Series},
+    chart::{Chart, Line, Series},
 };
 use crate::{
     groups::FlowGroup,
@@ -35,11 +35,11 @@ const EXTREMES: usize = 2;
 
 /// Each trial, and lines across for the mean and, where there is room for it, for the fastest and the slowest second.
 fn drawn(style: usize, group: &FlowGroup<'_>, size: f64, groups: usize) -> Vec<Series> {
-    let level = |dashed: bool, bps: f64| Series { style, dashed, levels: vec![bps / size], ..Series::default() };
-    let mean = group.mean().map(|mean| level(true, mean.median));
+    let level = |line: Line, bps: f64| Series { style, line, levels: vec![bps / size], ..Series::default() };
+    let mean = group.mean().map(|mean| level(Line::Dashed, mean.median));
     let seconds = group.seconds().filter(|_| groups <= EXTREMES);
     let extremes = seconds.into_iter().flat_map(|(slowest, fastest)| [slowest, fastest]);
-    lines(style, group, size).into_iter().chain(mean).chain(extremes.map(|bps| level(false, bps))).collect()
+    lines(style, group, size).into_iter().chain(mean).chain(extremes.map(|bps| level(Line::Solid, bps))).collect()
 }
 
 /// Each trial's seconds, each drawn at its end.
@@ -56,7 +56,7 @@ fn lines(style: usize, group: &FlowGroup<'_>, size: f64) -> Vec<Series> {
 fn entry(style: usize, group: &FlowGroup<'_>, t: &Texts) -> LegendEntry {
     let name = show::flow(group.spec, group.from, group.to, t);
     let (Some(mean), Some((slowest, fastest))) = (group.mean(), group.seconds()) else {
-        return LegendEntry { style, name };
+        return LegendEntry::solid(style, name);
     };
     let (size, unit) = show::rate_unit(fastest);
     let in_unit = |bps: f64| format!("{:.2}", bps / size);
@@ -66,7 +66,7 @@ fn entry(style: usize, group: &FlowGroup<'_>, t: &Texts) -> LegendEntry {
         "legend-goodput",
         &[("name", &name), ("mean", &mean), ("max", &fastest), ("min", &slowest), ("unit", &unit), ("n", &seconds)],
     );
-    LegendEntry { style, name }
+    LegendEntry::solid(style, name)
 }
 
 fn range(group: &FlowGroup<'_>, t: &Texts) -> Option<String> {

@@ -2,7 +2,7 @@
 
 use super::{
     axis::{Axis, Scale},
-    chart::{Chart, Series},
+    chart::{Chart, Line, Series},
     curve::Curve,
 };
 use crate::{
@@ -24,20 +24,20 @@ pub(crate) fn rtt_by_frame_size(groups: &[LatencyGroup<'_>], curves: &[Curve], t
         let p99 = points(traffic, |group| group.rtt(|rtt| rtt.p99));
         let name = show::latency_traffic(traffic[0].spec, t);
         words.extend(traffic.iter().filter_map(|group| point_in_words(group, t)));
-        legend.push(LegendEntry { style, name });
+        legend.push(LegendEntry::solid(style, name));
         series.push(dashed(style, &p99));
         series.push(solid(style, &p50));
     }
     for (style, curve) in (traffics.len()..).zip(curves) {
         words.push(curve_in_words(curve));
-        legend.push(LegendEntry { style, name: curve.name.clone() });
+        legend.push(LegendEntry { style, line: Line::Dotted, name: curve.name.clone() });
         series.push(theirs(style, curve));
     }
     let (lowest, highest) = range(&series)?;
     let sizes: Vec<f64> = series.iter().flat_map(|one| one.points.iter().map(|(x, _)| *x)).collect();
     let chart = Chart {
         title: t.get("figure-sizes"),
-        note: t.get("figure-sizes-note"),
+        note: note(curves, t),
         description: words.join("; "),
         x: size_axis(t.get("axis-frame"), sizes),
         y: rtt_axis(t.get("axis-rtt"), lowest, highest),
@@ -45,6 +45,11 @@ pub(crate) fn rtt_by_frame_size(groups: &[LatencyGroup<'_>], curves: &[Curve], t
         legend,
     };
     Some(chart.figure())
+}
+
+fn note(curves: &[Curve], t: &Texts) -> String {
+    let theirs = (!curves.is_empty()).then(|| t.get("figure-sizes-note-theirs"));
+    [Some(t.get("figure-sizes-note")), theirs].into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
 fn point_in_words(group: &LatencyGroup<'_>, t: &Texts) -> Option<String> {
@@ -59,7 +64,7 @@ fn curve_in_words(curve: &Curve) -> String {
 
 fn theirs(style: usize, curve: &Curve) -> Series {
     let points: Vec<_> = curve.points.iter().map(|(size, ns)| (*size, ns / 1e3)).collect();
-    Series { style, dashed: true, marks: points.clone(), points, ..Series::default() }
+    Series { style, line: Line::Dotted, marks: points.clone(), points, ..Series::default() }
 }
 
 fn points(traffic: &[&LatencyGroup<'_>], figure: impl Fn(&LatencyGroup<'_>) -> Option<Spread>) -> Vec<(f64, Spread)> {
@@ -79,7 +84,7 @@ fn solid(style: usize, p50: &[(f64, Spread)]) -> Series {
 
 fn dashed(style: usize, p99: &[(f64, Spread)]) -> Series {
     let points: Vec<_> = p99.iter().map(|(size, it)| (*size, it.median / 1e3)).collect();
-    Series { style, dashed: true, marks: points.clone(), points, ..Series::default() }
+    Series { style, line: Line::Dashed, marks: points.clone(), points, ..Series::default() }
 }
 
 /// Smallest and largest value that is drawn.

@@ -2,6 +2,7 @@
 
 use maud::{Markup, html};
 
+use super::chart::Line;
 use crate::page::Drawing;
 
 /// Colours and markers there are; a further series starts over.
@@ -25,12 +26,22 @@ pub(super) fn marker(style: usize, x: f64, y: f64) -> Markup {
     html! { path.mark d=(format!("M{x:.1},{y:.1}{shape}")) {} }
 }
 
+/// The mark of what others measured: strokes alone.
+pub(super) fn cross(style: usize, x: f64, y: f64) -> Markup {
+    let shape = match style % 3 {
+        0 => "m-4,-4l8,8m0,-8l-8,8",
+        1 => "m0,-5.5v11m-5.5,-5.5h11",
+        _ => "m-4,-4l8,8m0,-8l-8,8m4,-9.5v11m-5.5,-5.5h11",
+    };
+    html! { path.cross d=(format!("M{x:.1},{y:.1}{shape}")) {} }
+}
+
 /// A style's line and mark, as they stand beside its name in a legend.
-pub(crate) fn swatch(style: usize) -> Drawing {
+pub(crate) fn swatch(style: usize, line: Line) -> Drawing {
     let content = html! {
-        g class=(format!("series s{}", style % STYLES)) {
+        g class=(line.classes(style)) {
             polyline points="1,7 29,7" {}
-            (marker(style, 15.0, 7.0))
+            (line.mark(style, 15.0, 7.0))
         }
     };
     Drawing::Svg { width: 30, height: 14, content: content.into_string() }

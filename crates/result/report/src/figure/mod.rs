@@ -17,6 +17,7 @@ mod rows;
 mod side_by_side;
 mod topology;
 
+pub(crate) use chart::Line;
 pub(crate) use cpu::cores;
 pub(crate) use curve::curves;
 pub(crate) use distribution::distribution;

@@ -43,7 +43,7 @@ pub(crate) fn side_by_side(sides: Sides, bars: &[Bars], t: &Texts) -> Vec<Figure
         note: sides.note,
         x: Axis::from_zero(sides.axis, highest),
         rows: bars.iter().flat_map(|one| rows(one, &in_words(one))).collect(),
-        legend: sides.runs.into_iter().enumerate().map(|(style, name)| LegendEntry { style, name }).collect(),
+        legend: sides.runs.into_iter().enumerate().map(|(style, name)| LegendEntry::solid(style, name)).collect(),
     };
     rows.figures()
 }

@@ -14,7 +14,7 @@ pub(crate) use self::names::{
     latency_traffic, leg_mtu, metric, mode, outcome_name, path_configuration, stage, verdict, way,
 };
 pub(crate) use self::references::{
-    deviation, differences, figure_metric, limit, not_comparable, printed, statistic, words,
+    deviation, differences, figure_metric, in_short, limit, not_comparable, printed, statistic, words,
 };
 use crate::texts::Texts;
 

@@ -58,6 +58,19 @@ pub(crate) fn differences(matches: &Match, t: &Texts) -> Option<String> {
     Some(conditions.iter().map(|it| difference(it, t)).collect::<Vec<_>>().join("; "))
 }
 
+/// Each condition once: with both values where these are always the same, else by its name.
+pub(crate) fn in_short(differences: &[&Difference], t: &Texts) -> String {
+    let mut words: Vec<String> = Vec::new();
+    for one in differences {
+        let alike = differences.iter().filter(|it| it.condition == one.condition).all(|it| it == one);
+        let word = if alike { difference(one, t) } else { condition(one.condition, t) };
+        if !words.contains(&word) {
+            words.push(word);
+        }
+    }
+    words.join("; ")
+}
+
 fn difference(difference: &Difference, t: &Texts) -> String {
     let value = |value: &str| condition_value(difference.condition, value, t);
     let name = condition(difference.condition, t);

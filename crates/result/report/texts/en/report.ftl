@@ -229,6 +229,7 @@ streams =
 
 figure-sizes = RTT by frame size
 figure-sizes-note = Solid: p50, with a bar from the lowest to the highest trial. Dashed, hollow: p99.
+figure-sizes-note-theirs = Dotted, with crosses: what others measured, in the statistic that the legend names. A mean of theirs is not a p50 of ours.
 figure-distribution = Distribution of RTT
 figure-distribution-note = All trials of a configuration together, at its smallest frame size, as far as the sample supports it. Each step to the right is ten times rarer.
 figure-goodput = Goodput over time
@@ -427,6 +428,8 @@ term-path-mtu = Path MTU
 term-path-mtu-meaning = The largest IP packet that passes from end to end without being fragmented. It can differ between the two directions.
 term-frame = Frame size
 term-frame-meaning = The whole Ethernet frame with its check sequence (FCS), as in RFC 2544; preamble and gap are not counted.
+term-frame-rate = Largest frame rate
+term-frame-rate-meaning = What Ethernet lets through at most: link rate ÷ ((frame size + 20) × 8), as preamble (7), start delimiter (1) and gap (12) take 20 bytes of the wire beside each frame. At 10 Gbit/s these are 14,880,952 frames of 64 bytes a second, or 812,743 of 1518. A frame is a UDP datagram and its headers: 46 bytes over IPv4, 66 over IPv6, FCS included.
 term-mode = spin, block, busy-poll
 term-mode-meaning = How both programs wait for a message: asking the socket without pause, sleeping until the kernel wakes them, or letting the kernel poll the card’s queue.
 term-interval = Uncertainty

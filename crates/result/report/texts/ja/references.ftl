@@ -3,6 +3,8 @@
 limit-by-reference = { $bound }({ $reference } からの悪化が { $within } 以内)
 limit-not-comparable = { $reference } からの悪化が { $within } 以内: 比較不可({ $why })
 limit-differs = { $reference } とは条件が異なります。{ $name }: { $conditions }。
+issue-differs = { $reference } とは測定条件が異なります: { $conditions }。
+verdict-differs = { $reference } による判定は、同出典とは異なる条件での測定に基づいています: { $conditions }。
 
 world-simulated = 模擬環境
 world-hardware = 実機

@@ -221,6 +221,7 @@ streams = { $count }ストリーム
 
 figure-sizes = フレーム長とRTT
 figure-sizes-note = 実線はp50で、縦棒は試行間の最小から最大まで。破線(中抜き)はp99。
+figure-sizes-note-theirs = 点線(十字印)は公表値・他社実測値で、統計量は凡例のとおりです。平均値と本測定のp50は異なる統計量です。
 figure-distribution = RTTの分布
 figure-distribution-note = 各構成の最小フレーム長について、全試行を合わせた分布(標本から求められる範囲)。右へ1目盛り進むごとに頻度は10分の1になります。
 figure-goodput = 実効スループットの時間変化
@@ -419,6 +420,8 @@ term-path-mtu = 経路MTU
 term-path-mtu-meaning = 分割されずに端から端まで通過する最大の IP パケットの大きさ。方向によって異なることがあります。
 term-frame = フレーム長
 term-frame-meaning = RFC 2544 と同じく、FCS を含むイーサネットフレーム全体の長さ。プリアンブルとフレーム間隔は含みません。
+term-frame-rate = 最大フレームレート
+term-frame-rate-meaning = イーサネットの理論上の上限で、リンク速度 ÷((フレーム長 + 20)× 8)です。20バイトは、フレームごとに回線上で加わるプリアンブル(7)、SFD(1)、フレーム間ギャップ(12)です。10 Gbit/s では、64バイトのフレームで毎秒 14,880,952、1518バイトで毎秒 812,743 です。フレーム長は、UDP データグラムに FCS を含むヘッダー(IPv4 で46バイト、IPv6 で66バイト)を加えた値です。
 term-mode = スピン待ち、ブロック待ち、ビジーポール待ち
 term-mode-meaning = 両端のプログラムがメッセージを待つ方法。順に、ソケットを休みなく確認する(spin)、カーネルに起こされるまでスリープする(block)、カーネルにカードのキューをポーリングさせる(busy-poll)。
 term-interval = 不確かさ

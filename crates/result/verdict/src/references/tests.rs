@@ -1,6 +1,6 @@
 use model::{
-    BitRate, FrameSize, LimitOutcome, Match, Measured, Metric, NotComparable, PayloadSize, Plan, Reference, Run,
-    TimeSummary, Verdict,
+    BitRate, Direction, FrameSize, LimitOutcome, Match, Measured, Metric, NotComparable, PayloadSize, Plan, Reference,
+    Run, TimeSummary, Verdict,
     plan::Bound,
     reference::{Condition, Difference, FigureMetric, Statistic},
 };
@@ -238,4 +238,25 @@ fn a_reference_that_names_no_offered_load_was_measured_flat_out() {
     same_load.conditions.offered = Some(BitRate(1_000_000_000));
     assert_eq!(matches(&paced, same_load.clone()), Match::Comparable);
     assert_eq!(matches(&hardware(""), same_load), differs(Condition::Offered, Some("flat out"), "1 Gbit/s"));
+}
+
+#[test]
+fn data_both_ways_is_not_alike_to_what_was_published_of_one_way() {
+    for toml in [
+        include_str!("../../../../../references/82599-loopback-2020.toml"),
+        include_str!("../../../../../references/rx2540-exanic-2015.toml"),
+    ] {
+        let reference = Reference::parse(toml).unwrap();
+        let mut both = hardware("");
+        for trial in &mut both.trials {
+            if let Measured::Goodput { spec, .. } = &mut trial.measured {
+                spec.direction = Direction::Both;
+            }
+        }
+        let comparison = beside_references(&both, &[reference], &Chosen::Ordinary).remove(0);
+        for row in comparison.rows.iter().filter(|row| row.theirs.metric == FigureMetric::Goodput) {
+            let Match::Differs { conditions } = &row.matches else { panic!("{:?}", row.matches) };
+            assert!(conditions.iter().any(|it| it.condition == Condition::Direction), "{conditions:?}");
+        }
+    }
 }

@@ -6,7 +6,7 @@ use maud::{Markup, PreEscaped, html};
 use crate::{
     figure::swatch,
     forms::numbers::Number,
-    page::{Drawing, Figure, PhotoKind},
+    page::{Drawing, Figure, LegendEntry, PhotoKind},
 };
 
 /// A drawing wider than this scrolls sideways on a phone instead of shrinking until nobody can read it.
@@ -18,7 +18,7 @@ pub(super) fn figure(figure: &Figure, number: &Number) -> Markup {
             figcaption { b.number { (number.words) } " " strong { (figure.caption) } " " span.note { (figure.note) } }
             (drawing(figure, number.count))
             @if !figure.legend.is_empty() {
-                ul.legend { @for entry in &figure.legend { li { (swatch_of(entry.style)) (entry.name) } } }
+                ul.legend { @for entry in &figure.legend { li { (swatch_of(entry)) (entry.name) } } }
             }
         }
     }
@@ -48,8 +48,8 @@ fn drawing(figure: &Figure, number: u32) -> Markup {
     }
 }
 
-fn swatch_of(style: usize) -> Markup {
-    let Drawing::Svg { width, height, content } = swatch(style) else { return html! {} };
+fn swatch_of(entry: &LegendEntry) -> Markup {
+    let Drawing::Svg { width, height, content } = swatch(entry.style, entry.line) else { return html! {} };
     html! { svg.swatch viewBox=(format!("0 0 {width} {height}")) aria-hidden="true" { (PreEscaped(content)) } }
 }
 

@@ -6,8 +6,8 @@ use super::{
     optional, palette,
 };
 use crate::{
-    figure::swatch,
-    page::{Drawing, Figure, PhotoKind},
+    figure::{Line, swatch},
+    page::{Drawing, Figure, LegendEntry, PhotoKind},
 };
 
 /// The fonts that come with the program.
@@ -20,7 +20,7 @@ impl Sheets {
         self.figures += 1;
         let file = self.keep(&format!("figure-{}", self.figures), &figure.drawing);
         let legend = array(figure.legend.iter().map(|entry| {
-            let mark = self.keep(&format!("mark-{}", entry.style), &swatch(entry.style));
+            let mark = self.keep(&mark_name(entry), &swatch(entry.style, entry.line));
             format!("({}, {})", string(&mark), string(&entry.name))
         }));
         let note = optional((!figure.note.is_empty()).then(|| string(&figure.note)));
@@ -39,6 +39,11 @@ impl Sheets {
         self.files.insert(name.clone(), bytes);
         name
     }
+}
+
+fn mark_name(entry: &LegendEntry) -> String {
+    let kind = if entry.line == Line::Dotted { "-dotted" } else { "" };
+    format!("mark-{}{kind}", entry.style)
 }
 
 fn size(drawing: &Drawing) -> &'static str {
