@@ -3,7 +3,7 @@
 mod fixture;
 
 use model::{
-    Comparison, Finding,
+    Comparison, Conclusion, Finding, Measured,
     identity::{Identity, Price},
 };
 use unicode_width::UnicodeWidthStr;
@@ -57,6 +57,18 @@ fn runs_without_anything_in_common_say_so() {
     let comparison_of = verdict::compare(&fixture::run(), &[fixture::wide_run()], 0.0);
     let text = comparison(&comparison_of, Lang::En);
     assert!(text.contains("no configuration in common") && text.contains("reference only: UDP IPv4"), "{text}");
+}
+
+#[test]
+fn what_was_not_measured_again_is_said() {
+    let [run, mut fewer] = fixture::compared_runs();
+    fewer.trials.retain(|trial| !matches!(trial.measured, Measured::Path { .. }));
+    let gone = verdict::compare(&run, &[fewer], 10.0);
+    assert_eq!(gone.conclusion, Conclusion::NotDecidable);
+    assert!(comparison(&gone, Lang::En).contains("Configurations of the reference that were not measured again: "));
+    let itself = verdict::compare(&run, std::slice::from_ref(&run), 0.0);
+    assert!(comparison(&itself, Lang::En).contains("nothing new was measured since"));
+    assert!(comparison_html(&itself, &[&run, &run], Lang::Ja).contains("新しい測定なし"));
 }
 
 #[test]
