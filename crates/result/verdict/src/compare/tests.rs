@@ -204,7 +204,7 @@ fn a_configuration_that_is_gone_leaves_the_comparison_undecided() {
 #[test]
 fn a_run_says_nothing_beside_itself() {
     let run = run(LATENCY, &TEN);
-    assert_eq!(compare(&run, &[run.clone()], 0.0).conclusion, Conclusion::NothingNew);
+    assert_eq!(compare(&run, std::slice::from_ref(&run), 0.0).conclusion, Conclusion::NothingNew);
 }
 
 #[test]
