@@ -59,7 +59,7 @@ fn read_photo(path: &Path, number: usize) -> Result<Photo, String> {
     }
     let content = fs::read(path).map_err(|error| error.to_string())?;
     let kind = PhotoKind::of(&content).ok_or("this is neither PNG nor JPEG; save it as one of these")?;
-    Ok(Photo { name: format!("photo-{number}.{}", kind.ending()), kind, sha256: seal::sha256(&content), content })
+    Ok(Photo { name: Photo::name_of(number, kind), kind, sha256: seal::sha256(&content), content })
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ mod paths;
 mod progress;
 mod record;
 mod references;
+mod under_way;
 
 use std::process::ExitCode;
 

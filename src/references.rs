@@ -107,6 +107,11 @@ impl References {
         Ok(())
     }
 
+    /// The user's own, which come behind those of the program.
+    pub(crate) fn own(&mut self) -> &mut [Reference] {
+        self.known.get_mut(BUILT_IN.len()..).unwrap_or_default()
+    }
+
     fn find(&self, id: &str) -> Option<&Reference> {
         self.known.iter().find(|reference| reference.id == id)
     }

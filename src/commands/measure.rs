@@ -14,7 +14,7 @@ use std::{
 use anyhow::Context;
 use bed::{BedError, BedRef, Session, Wanted};
 use kernel::{privilege, user_namespace};
-use model::{Identity, Plan, Privilege, Run, plan::Step};
+use model::{Identity, Plan, Privilege, Run, RunId, plan::Step};
 use report::{Lang, Notice};
 use run::{Ending, Order, RunError, conduct};
 use signal_hook::{
@@ -31,6 +31,7 @@ use crate::{
     progress::Progress,
     record::Record,
     references::{self, References},
+    under_way::UnderWay,
 };
 
 /// `wireproof verify`
@@ -75,6 +76,8 @@ fn measure(plan: Plan, identity: Option<Identity>, options: &Measure, common: &C
     }
     check_wrap(&options.wrap_words())?;
     let desk = Desk::open(paths::store(common.store.as_deref())?, &options.files, common)?;
+    let id = run::new_id();
+    let _under_way = desk.take(&id)?;
     let wanted = Wanted {
         bed: options.bed.clone(),
         mtu: options.mtu,
@@ -85,7 +88,7 @@ fn measure(plan: Plan, identity: Option<Identity>, options: &Measure, common: &C
     };
     let steps = plan.steps();
     desk.measure(&wanted, &steps, |session, record, interrupt| {
-        conduct(order(plan, identity), session, record, interrupt)
+        conduct(order(id, plan, identity), session, record, interrupt)
     })
 }
 
@@ -110,6 +113,11 @@ impl<'a> Desk<'a> {
 
     pub(super) fn store(&self) -> &Store {
         &self.store
+    }
+
+    /// Takes this run for this program alone; for the same moment as [`Desk::open`].
+    pub(super) fn take(&self, run: &RunId) -> anyhow::Result<UnderWay> {
+        UnderWay::take(&self.store_path, run)
     }
 
     /// Makes the bed, has these steps measured on it, gives everything back, and writes the report.
@@ -198,10 +206,11 @@ fn check_wrap(words: &[String]) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn order(plan: Plan, identity: Option<Identity>) -> Order {
+fn order(id: RunId, plan: Plan, identity: Option<Identity>) -> Order {
     let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
     let words = without_out(words);
     Order {
+        id,
         plan,
         command: iter::once("wireproof".to_owned()).chain(words).collect(),
         wireproof: agent::build(),

@@ -5,11 +5,11 @@ mod seal;
 
 use std::path::Path;
 
-use ::seal::SigningKey;
 use model::Run;
 use report::{Document, Material, Notice};
 use verdict::Chosen;
 
+use self::{files::Place, seal::Cover};
 use super::{
     language, print, print_json,
     runs::{load, open},
@@ -30,7 +30,7 @@ pub(super) fn report(options: &ReportOptions, common: &Common) -> anyhow::Result
     if let Some(folder) = &options.check {
         return seal::check(folder, options.key.as_deref(), common);
     }
-    let references = references::read_and_say(common)?;
+    let mut references = references::read_and_say(common)?;
     references.check_chosen(&options.files.chosen())?;
     let given = identity::read(&options.identify)?;
     let key = options.sign.as_deref().map(seal::read_key).transpose()?;
@@ -40,20 +40,19 @@ pub(super) fn report(options: &ReportOptions, common: &Common) -> anyhow::Result
     }
     let mut name = run.id.0.clone();
     if options.redact {
-        run = report::redacted(&run)?;
+        run = report::redacted(&run, references.own())?;
         // Not among files that say what this report leaves out.
         name += "-redacted";
     }
     let store = paths::store(common.store.as_deref())?;
     let folder = paths::report(options.files.out.as_deref(), &store, &name);
-    let place = Place { folder: &folder, key: key.as_ref() };
+    let cover = match &key {
+        Some(key) => Cover::Signed(key),
+        None if options.redact => Cover::Written,
+        None => Cover::All,
+    };
+    let place = Place { folder: &folder, cover };
     tell_in(&place, &run, &options.files, &references, common)
-}
-
-/// Where the report goes, and who signs it.
-struct Place<'a> {
-    folder: &'a Path,
-    key: Option<&'a SigningKey>,
 }
 
 /// Writes the report and says on standard output what came of the run.
@@ -65,7 +64,7 @@ pub(super) fn tell(
     common: &Common,
 ) -> anyhow::Result<Exit> {
     let folder = paths::report(files.out.as_deref(), store, &run.id.0);
-    tell_in(&Place { folder: &folder, key: None }, run, files, references, common)
+    tell_in(&Place { folder: &folder, cover: Cover::All }, run, files, references, common)
 }
 
 fn tell_in(
@@ -81,14 +80,17 @@ fn tell_in(
     let wanted = chosen != Chosen::None;
     let material = Material { comparisons: wanted.then_some(comparisons.as_slice()), ..Material::of(run, &outcomes) };
     let lang = language(common);
-    let first = files::write(&material, place.folder, &files.formats, place.key, lang)?;
+    let written = files::write(&material, place, &files.formats, lang)?;
+    if written.signature_removed {
+        say(&Notice::SignatureRemoved { folder: &place.folder.display().to_string() }.text(lang));
+    }
     if common.json {
         print_json(&Document::of(&material))?;
     } else {
         print(&report::summary(&material, lang))?;
     }
     if !common.quiet {
-        say(&Notice::ReportWritten { path: &first.display().to_string() }.text(lang));
+        say(&Notice::ReportWritten { path: &written.first.display().to_string() }.text(lang));
     }
     Ok(verdict::overall(&outcomes, run.identity.as_ref()).into())
 }

@@ -34,6 +34,7 @@ pub(super) fn resume(id: &RunId, files: &ReportFiles, common: &Common) -> anyhow
     drop(Store::open_to_read(&store_path)?);
     let desk = Desk::open(store_path, files, common)?;
     let run = if id.0 == "last" { desk.store().last()? } else { desk.store().load(id)? };
+    let _under_way = desk.take(&run.id)?;
     let reference: BedRef = run.bed.name.parse()?;
     let wanted = Wanted {
         mtu: run.bed.endpoints.first().map(|end| end.mtu),
@@ -61,7 +62,7 @@ fn cores(bed: &Bed) -> Option<[Vec<usize>; 2]> {
     }
 }
 
-/// Two programs must not go on with one run. A bed that was made for a run, and that cleaning leaves alone, is in use.
+/// The agents of a program that was killed may still be at work on the bed that was made for the run.
 fn wait_for_its_agents(run: &Run, wanted: &Wanted) -> anyhow::Result<()> {
     if wanted.bed != BedRef::Lab || run.bed.kind != BedKind::Lab {
         return Ok(());
@@ -73,7 +74,7 @@ fn wait_for_its_agents(run: &Run, wanted: &Wanted) -> anyhow::Result<()> {
             return Ok(());
         }
         if Instant::now() > until {
-            bail!("run {} is still under way; interrupt it first, or wait for its end", run.id);
+            bail!("the bed that run {} was measured on is still being taken down; try again in a moment", run.id);
         }
         thread::sleep(Duration::from_millis(200));
     }

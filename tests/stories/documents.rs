@@ -6,6 +6,10 @@ use serde_json::Value;
 
 use crate::program::{Desk, SMALL};
 
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap()
+}
+
 const META: &str = r#"
 title = "Link 7"
 customer = "Example Ltd."
@@ -57,19 +61,28 @@ fn the_identity_is_kept_with_the_run_and_may_be_changed_for_a_report() {
     assert_eq!(done.status, 3, "what a person found to fail, fails: {}", done.err);
 }
 
-#[test]
-fn a_signed_report_is_checked_by_us_by_sha256sum_and_by_minisign() {
-    let desk = measured();
+/// A pair of keys without a password: paths of the secret and the public one.
+fn keys(desk: &Desk) -> [String; 2] {
     let [secret, public] = ["key.sec", "key.pub"].map(|name| desk.path(name).to_str().unwrap().to_owned());
     let made = Command::new("minisign").args(["-G", "-W", "-s", &secret, "-p", &public]).output().unwrap();
     assert!(made.status.success(), "{made:?}");
-    report(&desk, "out", &["--sign", &secret, "--format", "html,md"]);
+    [secret, public]
+}
+
+#[test]
+fn a_signed_report_is_checked_by_us_by_sha256sum_and_by_minisign() {
+    let desk = measured();
+    let [secret, public] = keys(&desk);
+    report(&desk, "out", &["--sign", &secret, "--format", "html,md,json"]);
     let out = desk.path("out");
     let folder = out.to_str().unwrap();
     let check = |more: &[&str]| desk.run(&[&["report", "--check", folder], more].concat());
 
     let good = check(&["--key", &public]);
     assert_eq!((good.status, good.out.contains("signature is that of the key")), (0, true), "{}{}", good.out, good.err);
+    let run = desk.runs()[0].clone();
+    let which = format!("report of run {}, begun {}, signed 20", text(&run["id"]), text(&run["started"]));
+    assert!(good.out.contains(&which), "{}", good.out);
     let sums = Command::new("sha256sum").args(["-c", "--strict", "SHA256SUMS"]).current_dir(&out).output().unwrap();
     assert!(sums.status.success(), "{sums:?}");
     let listed = String::from_utf8(sums.stdout).unwrap();
@@ -79,14 +92,41 @@ fn a_signed_report_is_checked_by_us_by_sha256sum_and_by_minisign() {
     let verified = Command::new("minisign").args(["-V", "-p", &public, "-m", "SHA256SUMS"]).current_dir(&out).output();
     assert!(verified.unwrap().status.success());
 
+    fs::write(out.join("added.txt"), "").unwrap();
+    let added = check(&["--key", &public]);
+    assert!(
+        added.status == 3 && added.out.contains("added.txt: not in") && added.out.contains(&which),
+        "{}",
+        added.out
+    );
+    fs::remove_file(out.join("added.txt")).unwrap();
     fs::write(out.join("raw/plan.toml"), "name = \"other\"").unwrap();
     let bad = check(&[]);
-    assert_eq!((bad.status, bad.out.as_str()), (3, "raw/plan.toml: changed since it was written\n"));
-    report(&desk, "out", &[]);
+    assert_eq!((bad.status, bad.out.as_str()), (3, "raw/plan.toml: not as SHA256SUMS says\n"));
+    let again = desk.run(&["report", "--out", folder]);
+    assert!(again.err.contains("The signature in") && again.err.contains("was removed"), "{}", again.err);
     let unsigned = check(&["--key", &public]);
     assert_eq!(unsigned.status, 3);
     assert!(unsigned.out.contains("the report is not signed"), "{}", unsigned.out);
+    let unverified = check(&[]);
+    assert!(unverified.status == 0 && unverified.out.contains("anybody can rewrite"), "{}", unverified.out);
     check(&["--key", "/nowhere.pub"]).fails(1, &["/nowhere.pub", "No such file"]);
+}
+
+#[test]
+fn what_this_report_did_not_write_is_neither_signed_nor_left_beside_redacted_files() {
+    let desk = measured();
+    let [secret, _] = keys(&desk);
+    let out = desk.path("out");
+    let into = |more: &[&str]| desk.run(&[&["report", "--out", out.to_str().unwrap()], more].concat());
+    into(&["--redact"]).fails(2, &["holds raw/photo-1.png", "--out"]);
+    // Listed as if an earlier report had written it.
+    fs::write(out.join("report.pdf"), "planted").unwrap();
+    let sums = fs::read_to_string(out.join("SHA256SUMS")).unwrap();
+    let planted = Command::new("sha256sum").arg("report.pdf").current_dir(&out).output().unwrap().stdout;
+    fs::write(out.join("SHA256SUMS"), sums + str::from_utf8(&planted).unwrap()).unwrap();
+    into(&["--sign", &secret]).fails(2, &["holds report.pdf", "cannot answer for", "--format"]);
+    assert!(!out.join("SHA256SUMS.minisig").exists());
 }
 
 #[test]

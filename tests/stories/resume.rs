@@ -88,7 +88,8 @@ fn a_run_that_is_under_way_is_left_alone() {
     let desk = Desk::new();
     let mut run = desk.start(&["goodput", "--duration", "100 s", "--repeats", "1", "--quiet"]);
     wait_for(&desk, 1);
-    desk.run(&["resume"]).fails(1, &["still under way"]);
+    let pid = format!("(pid {})", run.id());
+    desk.run(&["resume"]).fails(1, &["is under way", &pid]);
     assert!(run.try_wait().unwrap().is_none(), "it goes on");
     assert!(Command::new("kill").args(["-INT", &run.id().to_string()]).status().unwrap().success());
     assert_eq!(run.wait().unwrap().code(), Some(130));

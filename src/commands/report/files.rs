@@ -3,33 +3,64 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use jiff::Timestamp;
 use model::Run;
 use report::{Document, Lang, Material, RawFile, Typeset};
 use seal::{Sum, Sums, sha256};
 
+use super::seal::Cover;
 use crate::{cli::Format, paths};
 
-/// Writes a file for each form, what it was made from, and SHA256SUMS, signed if there is a key; gives the path of the first
-/// form.
+/// Where the files go, and what answers for them.
+pub(super) struct Place<'a> {
+    pub(super) folder: &'a Path,
+    pub(super) cover: Cover<'a>,
+}
+
+/// What was written.
+pub(super) struct Written {
+    /// The first form, or the folder where there is none.
+    pub(super) first: PathBuf,
+    /// Whether the folder held a signature, which is none over these files.
+    pub(super) signature_removed: bool,
+}
+
+/// Writes what the report was made from, a file for each form, and SHA256SUMS, signed if there is a key. A form that cannot be
+/// made costs no other: it is the error once they are written, and nothing is signed then.
 pub(super) fn write(
     material: &Material<'_>,
-    folder: &Path,
+    place: &Place<'_>,
     formats: &[Format],
-    key: Option<&seal::SigningKey>,
     lang: Lang,
-) -> anyhow::Result<PathBuf> {
+) -> anyhow::Result<Written> {
+    let Place { folder, cover } = *place;
+    let raw = raw(material.run)?;
+    let names = raw.iter().map(|(name, _)| name.clone()).chain(formats.iter().map(|it| it.file_name().to_owned()));
+    cover.check(folder, &names.collect::<Vec<_>>())?;
     paths::make_folder(&folder.join("raw"))?;
-    let raw = raw(material.run);
     let listed: Vec<RawFile> = raw.iter().map(listed).collect();
     let material = Material { files: &listed, ..*material };
     let forms = formats.iter().map(|format| Ok((format.file_name().to_owned(), form(*format, &material, lang)?)));
-    let files = raw.into_iter().map(Ok).chain(forms).collect::<anyhow::Result<Vec<_>>>()?;
-    for (name, content) in &files {
-        paths::write(&folder.join(name), content)?;
+    let (mut sums, mut failed) = (Sums::default(), None);
+    for file in raw.into_iter().map(Ok).chain(forms) {
+        match file {
+            Ok((name, content)) => {
+                paths::write(&folder.join(&name), &content)?;
+                sums.0.push(Sum { name, sha256: sha256(&content) });
+            }
+            Err(error) => failed = failed.or(Some(error)),
+        }
     }
-    let sum = |(name, content): &(String, Vec<u8>)| Sum { name: name.clone(), sha256: sha256(content) };
-    super::seal::write(folder, Sums(files.iter().map(sum).collect()), key, &material.run.id.0)?;
-    Ok(formats.first().map_or_else(|| folder.to_owned(), |format| folder.join(format.file_name())))
+    let cover = if failed.is_some() { cover.unsigned() } else { cover };
+    let signature_removed = super::seal::write(folder, sums, cover, &comment(material.run))?;
+    let first = formats.first().map_or_else(|| folder.to_owned(), |format| folder.join(format.file_name()));
+    failed.map_or(Ok(Written { first, signature_removed }), Err)
+}
+
+/// What is signed with the sums, so that no other signed report can pass for this one.
+fn comment(run: &Run) -> String {
+    let now = jiff::fmt::temporal::DateTimePrinter::new().precision(Some(0)).timestamp_to_string(&Timestamp::now());
+    format!("wireproof report of run {}, begun {}, signed {now}", run.id, run.started)
 }
 
 fn form(format: Format, material: &Material<'_>, lang: Lang) -> anyhow::Result<Vec<u8>> {
@@ -53,7 +84,7 @@ fn json(material: &Material<'_>) -> anyhow::Result<String> {
 
 /// What the report was made from, each file with its name in the folder: the run as it is stored, its plan, whose document it
 /// is, and photos. Plan and identity can be given to wireproof again.
-fn raw(run: &Run) -> Vec<(String, Vec<u8>)> {
+fn raw(run: &Run) -> anyhow::Result<Vec<(String, Vec<u8>)>> {
     let identity = run.identity.as_ref();
     let run_without_photos = Run { identity: identity.map(model::Identity::without_photos), ..run.clone() };
     let texts = [
@@ -62,8 +93,17 @@ fn raw(run: &Run) -> Vec<(String, Vec<u8>)> {
         ("identity.toml", identity.map(|identity| identity.without_photos().to_toml())),
     ];
     let texts = texts.into_iter().filter_map(|(name, text)| Some((name.to_owned(), text?.into_bytes())));
-    let photos = identity.into_iter().flat_map(|it| &it.photos).map(|it| (it.name.clone(), it.content.clone()));
-    texts.chain(photos).map(|(name, content)| (format!("raw/{name}"), content)).collect()
+    let photos = identity.map_or(&[][..], |it| &it.photos);
+    // A store may come from somebody else, and must not make us write elsewhere.
+    if let Some(photo) = photos.iter().find(|photo| !photo.has_own_name()) {
+        anyhow::bail!(
+            "run {}: a photo is called {:?}, not like photo-1.png; the store was changed by hand",
+            run.id,
+            photo.name
+        );
+    }
+    let photos = photos.iter().map(|it| (it.name.clone(), it.content.clone()));
+    Ok(texts.chain(photos).map(|(name, content)| (format!("raw/{name}"), content)).collect())
 }
 
 fn listed((name, content): &(String, Vec<u8>)) -> RawFile {

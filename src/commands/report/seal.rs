@@ -1,15 +1,16 @@
 //! Sums over the files of a report, signatures over the sums, and the check of both.
 
-use std::{
-    env, fs, io,
-    path::{Path, PathBuf},
-};
+use std::{env, fs, io, path::Path};
 
 use anyhow::Context;
-use seal::{SIGNATURE_FILE, SUMS_FILE, SigningKey, Sums};
+use seal::{Checked, SIGNATURE_FILE, SUMS_FILE, SigningKey, Sums};
 
 use super::{print, print_json};
-use crate::{cli::Common, exit::Exit, paths};
+use crate::{
+    cli::Common,
+    exit::{Exit, Words},
+    paths,
+};
 
 /// Where the password of a key may stand, for those who have no terminal.
 const PASSWORD: &str = "WIREPROOF_KEY_PASSWORD";
@@ -25,45 +26,93 @@ pub(super) fn read_key(path: &Path) -> anyhow::Result<SigningKey> {
     SigningKey::read(&text, password).with_context(|| format!("cannot sign with {}", path.display()))
 }
 
-/// Writes the sums of what was written, with those of what an earlier report left here unchanged, and signs them.
-pub(super) fn write(folder: &Path, written: Sums, key: Option<&SigningKey>, run: &str) -> anyhow::Result<()> {
-    let sums = written.and_unchanged_in(folder).to_string();
+/// What a seal covers.
+#[derive(Clone, Copy)]
+pub(super) enum Cover<'a> {
+    /// What is written now, and what an earlier report left here unchanged.
+    All,
+    /// What is written now: nothing else may lie in the folder.
+    Written,
+    /// The same, signed.
+    Signed(&'a SigningKey),
+}
+
+impl Cover<'_> {
+    /// The same without a signature.
+    pub(super) fn unsigned(self) -> Self {
+        if let Self::Signed(_) = self { Self::Written } else { self }
+    }
+
+    /// Refuses a folder that holds what this report does not write: a signature would vouch for it, and where words are
+    /// replaced it may say them.
+    pub(super) fn check(self, folder: &Path, names: &[String]) -> anyhow::Result<()> {
+        if matches!(self, Self::All) {
+            return Ok(());
+        }
+        let others = seal::others(folder, names.iter().map(String::as_str))?;
+        let Some(first) = others.first() else { return Ok(()) };
+        let more = if others.len() > 1 { format!(" and {} more", others.len() - 1) } else { String::new() };
+        let (folder, first) = (folder.display(), seal::plain(first));
+        Err(Words(format!(
+            "{folder} holds {first}{more}, which this report does not write and cannot answer for; name an empty folder with \
+             --out, or have that form written too with --format"
+        ))
+        .into())
+    }
+}
+
+/// Writes the sums of what was written, and signs them with a key; `comment` is signed too. Says whether that took the
+/// signature of an earlier report away.
+pub(super) fn write(folder: &Path, written: Sums, cover: Cover<'_>, comment: &str) -> anyhow::Result<bool> {
+    let sums = if let Cover::All = cover { written.and_unchanged_in(folder) } else { written }.to_string();
     paths::write(&folder.join(SUMS_FILE), &sums)?;
     let signature = folder.join(SIGNATURE_FILE);
-    match key {
-        Some(key) => paths::write(&signature, key.sign(&sums, &format!("wireproof report of run {run}"))?),
-        None => remove(&signature),
+    match cover {
+        Cover::Signed(key) => paths::write(&signature, key.sign(&sums, comment)?).map(|()| false),
+        Cover::All | Cover::Written => remove(&signature),
     }
 }
 
-/// A signature over sums that are no more would only look like forgery.
-fn remove(path: &PathBuf) -> anyhow::Result<()> {
+/// A signature over sums that are no more would only look like forgery. Says whether there was one.
+fn remove(path: &Path) -> anyhow::Result<bool> {
     match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            Err(error).with_context(|| format!("cannot remove the outdated {}", path.display()))
-        }
-        _ => Ok(()),
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error).with_context(|| format!("cannot remove the outdated {}", path.display())),
     }
 }
 
-/// `wireproof report --check DIR`: a line for each file that is not as it was written.
+/// `wireproof report --check DIR`: whose signature there is, and a line for each file that does not agree with the list.
 pub(super) fn check(folder: &Path, key: Option<&Path>, common: &Common) -> anyhow::Result<Exit> {
     let key = key.map(read).transpose()?;
-    let findings: Vec<String> = seal::check(folder, key.as_deref())?.iter().map(ToString::to_string).collect();
+    let checked = seal::check(folder, key.as_deref())?;
+    let in_order = checked.findings.is_empty();
     if common.json {
-        print_json(
-            &serde_json::json!({ "in_order": findings.is_empty(), "signed_by_key": key.is_some() && findings.is_empty(), "findings": findings }),
-        )?;
-    } else if findings.is_empty() {
-        let signature = match key {
-            Some(_) => "the signature is that of the key".to_owned(),
-            None => "no signature was verified (give the public key with --key)".to_owned(),
-        };
-        print(&format!("Every file is as it was written; {signature}.\n"))?;
+        let findings: Vec<String> = checked.findings.iter().map(ToString::to_string).collect();
+        print_json(&serde_json::json!({
+            "in_order": in_order, "signed_by_key": checked.signed.is_some(), "trusted_comment": checked.signed, "findings": findings
+        }))?;
     } else {
-        print(&findings.iter().map(|finding| format!("{finding}\n")).collect::<String>())?;
+        print(&said(&checked))?;
     }
-    Ok(if findings.is_empty() { Exit::Done } else { Exit::Failed })
+    Ok(if in_order { Exit::Done } else { Exit::Failed })
+}
+
+fn said(checked: &Checked) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    if let Some(comment) = &checked.signed {
+        lines.push(format!("The signature is that of the key. Trusted comment: {}", seal::plain(comment)));
+    }
+    lines.extend(checked.findings.iter().map(ToString::to_string));
+    match (checked.findings.as_slice(), &checked.signed) {
+        ([], Some(_)) => lines.push("Every file is as it was signed, and there are no others.".to_owned()),
+        ([], None) => lines.push(format!(
+            "Every file agrees with {SUMS_FILE}, and there are no others. No signature was verified, and anybody can rewrite \
+             {SUMS_FILE}: whether the report is as it was handed over, only a signature shows (give the public key with --key)."
+        )),
+        _ => {}
+    }
+    lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
 fn read(path: &Path) -> anyhow::Result<String> {

@@ -23,6 +23,8 @@ use crate::{
 /// What to run.
 #[derive(Clone, Debug)]
 pub struct Order {
+    /// Name of the run that this makes; see [`new_id`].
+    pub id: RunId,
     /// The plan.
     pub plan: Plan,
     /// The command line that repeats it.
@@ -155,7 +157,7 @@ fn begin(order: Order, bed: Bed, before: Environment) -> Run {
         doubts.push(Doubt::FewTrials { trials, needed: MIN_TRIALS_FOR_INTERVAL });
     }
     Run {
-        id: new_id(),
+        id: order.id,
         started: now(),
         finished: None,
         command: order.command,
@@ -302,7 +304,8 @@ pub(crate) fn now() -> String {
     jiff::fmt::temporal::DateTimePrinter::new().precision(Some(0)).timestamp_to_string(&Timestamp::now())
 }
 
-fn new_id() -> RunId {
+/// A name for a run that begins now, which no other has.
+pub fn new_id() -> RunId {
     let time = Timestamp::now().to_zoned(TimeZone::UTC).strftime("%Y%m%d-%H%M%S").to_string();
     RunId(format!("{time}-{:04x}", RandomState::new().hash_one(()) & 0xffff))
 }

@@ -12,7 +12,7 @@ mod measure;
 mod resume;
 mod trial;
 
-pub use conduct::{Ending, Observer, Order, RunError, conduct, missing_steps, resume};
+pub use conduct::{Ending, Observer, Order, RunError, conduct, missing_steps, new_id, resume};
 pub use estimate::estimate;
 pub use fit::{Misfit, check};
 pub use resume::{CannotResume, check_resumable};

@@ -36,5 +36,5 @@ pub use material::{Material, RawFile};
 pub use meta::meta_template;
 pub use notice::Notice;
 pub use preview::{Preview, PreviewItem, preview};
-pub use redact::redacted;
+pub use redact::{RedactError, redacted};
 pub use summary::summary;

@@ -23,6 +23,11 @@ pub enum Notice<'a> {
         /// Its path.
         path: &'a str,
     },
+    /// A folder held a signed report, and now holds another one.
+    SignatureRemoved {
+        /// The folder.
+        folder: &'a str,
+    },
     /// The user interrupted.
     Interrupted,
     /// How long the rest will take.
@@ -47,6 +52,7 @@ impl Notice<'_> {
             }
             Self::Undoing => t.get("progress-undoing"),
             Self::ReportWritten { path } => t.with("progress-report-written", &[("path", path)]),
+            Self::SignatureRemoved { folder } => t.with("progress-signature-removed", &[("folder", folder)]),
             Self::Interrupted => t.get("progress-interrupted"),
             Self::TimeLeft { seconds } => t.with("time-left", &[("time", &show::time_left(*seconds))]),
             Self::ThroughputAlias => t.get("throughput-alias-note"),
@@ -68,6 +74,7 @@ mod tests {
             Notice::Preparing,
             Notice::Undoing,
             Notice::ReportWritten { path: "r.html" },
+            Notice::SignatureRemoved { folder: "out" },
             Notice::Interrupted,
             Notice::TimeLeft { seconds: 30 },
             Notice::ThroughputAlias,

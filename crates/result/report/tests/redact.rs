@@ -4,7 +4,7 @@
 
 mod fixture;
 
-use model::{Date, Device, Doubt, Identity, Run};
+use model::{Date, Device, Doubt, Identity, Reference, Run};
 use proptest::prelude::*;
 use wireproof_report::{self as report, Document, Lang, Material, redacted};
 
@@ -78,7 +78,7 @@ proptest! {
 
     #[test]
     fn no_word_of_the_machines_is_left_in_any_form(words in words()) {
-        let run = redacted(&speaking(&words)).unwrap();
+        let run = redacted(&speaking(&words), &mut []).unwrap();
         let plain_mac = words.mac.replace(':', "");
         for form in forms(&run) {
             let form = form.to_lowercase();
@@ -94,7 +94,7 @@ fn the_same_word_becomes_the_same_everywhere() {
     let mut run = fixture::run();
     run.doubts.push(Doubt::Failed { what: "bench1 is gone".into() });
     run.identity = Some(Identity { date: "2026-11-21".parse::<Date>().ok(), ..Identity::default() });
-    let redacted = redacted(&run).unwrap();
+    let redacted = redacted(&run, &mut []).unwrap();
     assert_eq!(redacted.before.hosts[0].hostname, "host-1");
     assert!(redacted.doubts.contains(&Doubt::Failed { what: "host-1 is gone".into() }));
     assert_eq!(redacted.before.endpoints[1].interfaces[0].mac, "00:00:5e:00:53:02");
@@ -105,7 +105,7 @@ fn the_same_word_becomes_the_same_everywhere() {
 fn figures_laboratory_addresses_and_what_the_document_says_of_people_stay() {
     let mut run = fixture::wide_run();
     run.identity = Some(Identity { customer: Some("Example Ltd.".into()), ..Identity::default() });
-    let redacted = redacted(&run).unwrap();
+    let redacted = redacted(&run, &mut []).unwrap();
     assert_eq!((&redacted.trials, &redacted.plan, &redacted.bed), (&run.trials, &run.plan, &run.bed));
     assert_eq!(redacted.identity, run.identity);
 }
@@ -117,9 +117,63 @@ fn a_host_may_be_named_like_a_word_of_the_program() {
     {
         let mut run = fixture::wide_run();
         run.before.hosts[0].hostname = name.into();
-        let redacted = redacted(&run).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let redacted = redacted(&run, &mut []).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(redacted.trials, run.trials, "{name}");
         assert_eq!(redacted.bed.endpoints, run.bed.endpoints, "{name}");
         assert_eq!(redacted.before.hosts[0].hostname, "host-1");
     }
+}
+
+fn with_serials(serials: &[&str]) -> Run {
+    let device = |serial: &&str| Device {
+        what: "card".into(),
+        model: None,
+        serial: Some((*serial).into()),
+        note: Some(format!("label {serial}")),
+    };
+    let mut run = fixture::wide_run();
+    run.identity = Some(Identity {
+        date: "2026-11-21".parse::<Date>().ok(),
+        devices: serials.iter().map(device).collect(),
+        ..Identity::default()
+    });
+    run
+}
+
+#[test]
+fn a_serial_number_like_any_word_breaks_no_figure_and_no_date() {
+    for serial in ["", " ", "1", "10", "64", "1000", "2026", "2026-11-21", "lab", "udp", "10 s", "latency", "PASS"] {
+        let run = with_serials(&[serial]);
+        let redacted = redacted(&run, &mut []).unwrap_or_else(|error| panic!("{serial}: {error}"));
+        assert_eq!((&redacted.trials, &redacted.plan, &redacted.bed), (&run.trials, &run.plan, &run.bed), "{serial}");
+        assert_eq!(redacted.before.hosts[0].cpus, run.before.hosts[0].cpus, "{serial}");
+        let identity = redacted.identity.unwrap();
+        let expected = if serial.trim().is_empty() { serial } else { "serial-1" };
+        assert_eq!(
+            (identity.date, identity.devices[0].serial.as_deref()),
+            (run.identity.unwrap().date, Some(expected))
+        );
+    }
+}
+
+#[test]
+fn what_a_person_says_of_a_serial_number_is_replaced() {
+    let redacted = redacted(&with_serials(&["04711"]), &mut []).unwrap();
+    assert_eq!(redacted.identity.unwrap().devices[0].note.as_deref(), Some("label serial-1"));
+}
+
+#[test]
+fn a_users_own_reference_says_nothing_of_the_machines_either() {
+    let mut run = fixture::run();
+    run.before.hosts[0].hostname = "zq7".into();
+    let toml = "id = \"mine\"\ntitle = { en = \"zq7 before\" }\nsource = { en = \"https://zq7.corp.example/52:54:00:ab:cd:01\" }\n\
+                kind = \"somebody\"\ndate = \"2015-07-31\"\n[[figures]]\nmetric = \"goodput\"\nstatistic = \"mean\"\nvalue = \"9 Gbit/s\"\n";
+    let mut references = [Reference::parse(toml).unwrap()];
+    let figures = references[0].figures.clone();
+    redacted(&run, &mut references).unwrap();
+    let [reference] = references;
+    assert_eq!(reference.title.en, "host-1 before");
+    let source = reference.source.unwrap().en;
+    assert!(source.starts_with("https://host-1.domain-1/00:00:5e:00:53:"), "{source}");
+    assert_eq!((reference.id.as_str(), reference.figures), ("mine", figures));
 }

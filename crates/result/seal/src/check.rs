@@ -19,30 +19,55 @@ pub enum Finding {
     NotAFile(String),
     /// A file that the list does not know.
     Unlisted(String),
+    /// The list names no file at all.
+    Empty,
     /// There is a key to verify with, but no signature.
     NotSigned,
     /// The signature is not that key's over this list.
     BadSignature(String),
 }
 
+/// What came of a check.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Checked {
+    /// What is wrong; nothing means that all agrees with the list.
+    pub findings: Vec<Finding>,
+    /// What the signer wrote into the signature, where that is the key's over this list. Whatever else was found, the list is
+    /// then as it was signed.
+    pub signed: Option<String>,
+}
+
 /// Looks at each listed file, at files that are not listed, and, with a public key (the text of its file), at the
-/// signature. Nothing found means that all is as it was written.
-pub fn check(folder: &Path, key: Option<&str>) -> Result<Vec<Finding>, SealError> {
+/// signature. Without a signature that holds, the list itself may be anybody's.
+pub fn check(folder: &Path, key: Option<&str>) -> Result<Checked, SealError> {
     let path = folder.join(SUMS_FILE);
     let text = fs::read_to_string(&path).map_err(|source| SealError::Unreadable { path, source })?;
     let sums = Sums::parse(&text)?;
-    let mut findings = signature(folder, &text, key)?;
-    findings.extend(sums.0.iter().filter_map(|sum| listed(folder, sum)));
-    let known: BTreeSet<&str> = sums.0.iter().map(|sum| sum.name.as_str()).chain([SUMS_FILE, SIGNATURE_FILE]).collect();
-    let there = names(folder, "")?;
-    findings.extend(there.into_iter().filter(|name| !known.contains(name.as_str())).map(Finding::Unlisted));
-    Ok(findings)
+    let (signed, bad) = match key.map(|key| signature(folder, &text, key)).transpose()? {
+        None => (None, None),
+        Some(Ok(comment)) => (Some(comment), None),
+        Some(Err(bad)) => (None, Some(bad)),
+    };
+    let empty = sums.0.is_empty().then_some(Finding::Empty);
+    let listed = sums.0.iter().filter_map(|sum| listed(folder, sum));
+    let unlisted = others(folder, sums.0.iter().map(|sum| sum.name.as_str()))?.into_iter().map(Finding::Unlisted);
+    Ok(Checked { findings: bad.into_iter().chain(empty).chain(listed).chain(unlisted).collect(), signed })
 }
 
-fn signature(folder: &Path, sums: &str, key: Option<&str>) -> Result<Vec<Finding>, SealError> {
-    let Some(key) = key else { return Ok(vec![]) };
-    let Ok(signature) = fs::read_to_string(folder.join(SIGNATURE_FILE)) else { return Ok(vec![Finding::NotSigned]) };
-    Ok(sign::verify(sums, &signature, key)?.err().map(Finding::BadSignature).into_iter().collect())
+/// Files below the folder that have none of these names, and are neither a list of sums nor the signature over one. None where
+/// there is no folder.
+pub fn others<'a>(folder: &Path, known: impl Iterator<Item = &'a str>) -> Result<Vec<String>, SealError> {
+    if !folder.exists() {
+        return Ok(vec![]);
+    }
+    let known: BTreeSet<&str> = known.chain([SUMS_FILE, SIGNATURE_FILE]).collect();
+    Ok(names(folder, "")?.into_iter().filter(|name| !known.contains(name.as_str())).collect())
+}
+
+/// What the signer wrote, or what is wrong.
+fn signature(folder: &Path, sums: &str, key: &str) -> Result<Result<String, Finding>, SealError> {
+    let Ok(signature) = fs::read_to_string(folder.join(SIGNATURE_FILE)) else { return Ok(Err(Finding::NotSigned)) };
+    Ok(sign::verify(sums, &signature, key)?.map_err(Finding::BadSignature))
 }
 
 /// The list may come from somebody else: it must not make us read what lies elsewhere.
@@ -78,14 +103,24 @@ fn names(folder: &Path, prefix: &str) -> Result<Vec<String>, SealError> {
 }
 
 impl fmt::Display for Finding {
+    /// Names may come from somebody else: what would steer a terminal is written out.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Changed(name) => write!(f, "{name}: changed since it was written"),
-            Self::Missing(name) => write!(f, "{name}: missing, or not readable"),
-            Self::NotAFile(name) => write!(f, "{name}: not a file of this folder"),
-            Self::Unlisted(name) => write!(f, "{name}: not in {SUMS_FILE}, so that nothing vouches for it"),
+            Self::Changed(name) => write!(f, "{}: not as {SUMS_FILE} says", plain(name)),
+            Self::Missing(name) => write!(f, "{}: missing, or not readable", plain(name)),
+            Self::NotAFile(name) => write!(f, "{}: not a file of this folder", plain(name)),
+            Self::Unlisted(name) => write!(f, "{}: not in {SUMS_FILE}, so that nothing vouches for it", plain(name)),
+            Self::Empty => write!(f, "{SUMS_FILE}: names no file, so that it vouches for nothing"),
             Self::NotSigned => write!(f, "{SIGNATURE_FILE}: missing, the report is not signed"),
-            Self::BadSignature(why) => write!(f, "{SIGNATURE_FILE}: not this key's signature over {SUMS_FILE}: {why}"),
+            Self::BadSignature(why) => {
+                write!(f, "{SIGNATURE_FILE}: not this key's signature over {SUMS_FILE}: {}", plain(why))
+            }
         }
     }
+}
+
+/// The text with control characters, and those that turn the direction of writing, written out.
+pub fn plain(text: &str) -> String {
+    let shown = |c: char| if matches!(c, '"' | '\'') { c.to_string() } else { c.escape_debug().to_string() };
+    text.chars().map(shown).collect()
 }

@@ -6,7 +6,7 @@ mod error;
 mod sign;
 mod sums;
 
-pub use check::{Finding, check};
+pub use check::{Checked, Finding, check, others, plain};
 pub use error::SealError;
 pub use sign::SigningKey;
 pub use sums::{Sum, Sums, sha256};

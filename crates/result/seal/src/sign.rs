@@ -46,14 +46,13 @@ fn decode(text: &str) -> Result<SecretKey, SealError> {
     SecretKey::from_bytes(&bytes).map_err(|_| wrong("it is cut off"))
 }
 
-/// Whether this is a signature of that key over this text; what is wrong otherwise.
-pub(crate) fn verify(text: &str, signature: &str, key: &str) -> Result<Result<(), String>, SealError> {
+/// What the signer wrote into the signature, if this is one of that key over this text; what is wrong otherwise.
+pub(crate) fn verify(text: &str, signature: &str, key: &str) -> Result<Result<String, String>, SealError> {
     let wrong = |error: PError| SealError::PublicKey { why: error.to_string() };
     let key = PublicKeyBox::from_string(key.trim()).and_then(PublicKeyBox::into_public_key).map_err(wrong)?;
-    let signature = match SignatureBox::from_string(signature) {
-        Ok(signature) => signature,
-        Err(error) => return Ok(Err(error.to_string())),
-    };
-    let verified = minisign::verify(&key, &signature, Cursor::new(text), true, false, false);
+    let verified = SignatureBox::from_string(signature).and_then(|signature| {
+        minisign::verify(&key, &signature, Cursor::new(text), true, false, false)?;
+        signature.trusted_comment()
+    });
     Ok(verified.map_err(|error| error.to_string()))
 }

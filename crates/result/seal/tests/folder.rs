@@ -10,7 +10,7 @@ use std::{
 };
 
 use tempfile::TempDir;
-use wireproof_seal::{Finding, SIGNATURE_FILE, SUMS_FILE, SealError, SigningKey, Sum, Sums, check, sha256};
+use wireproof_seal::{Finding, SIGNATURE_FILE, SUMS_FILE, SealError, SigningKey, Sum, Sums, check, others, sha256};
 
 fn sealed() -> TempDir {
     let folder = TempDir::new().unwrap();
@@ -52,6 +52,10 @@ fn no_password() -> Result<String, SealError> {
     panic!("this key has none")
 }
 
+fn findings(folder: &Path, key: Option<&str>) -> Vec<Finding> {
+    check(folder, key).unwrap().findings
+}
+
 fn sign(folder: &Path, key: &SigningKey) {
     fs::write(folder.join(SIGNATURE_FILE), key.sign(&sums(folder), "wireproof run 1").unwrap()).unwrap();
 }
@@ -59,7 +63,7 @@ fn sign(folder: &Path, key: &SigningKey) {
 #[test]
 fn an_untouched_folder_is_in_order_also_for_sha256sum() {
     let folder = sealed();
-    assert_eq!(check(folder.path(), None).unwrap(), []);
+    assert_eq!(findings(folder.path(), None), []);
     let theirs = Command::new("sha256sum").args(["-c", "--strict", SUMS_FILE]).current_dir(&folder).output().unwrap();
     assert!(theirs.status.success(), "{theirs:?}");
 }
@@ -74,7 +78,7 @@ fn each_file_that_is_not_as_it_was_is_named() {
     symlink("/etc/hostname", path("link")).unwrap();
     let lines = format!("{0}  ../outside\n{0}  /etc/hostname\n{0}  link\n", sha256(b""));
     fs::write(path(SUMS_FILE), sums(folder.path()) + &lines).unwrap();
-    let findings = check(folder.path(), None).unwrap();
+    let findings = findings(folder.path(), None);
     let not_files = ["../outside", "/etc/hostname", "link"].map(|name| Finding::NotAFile(name.to_owned()));
     let expected = [
         vec![Finding::Changed("report.html".into()), Finding::Missing("raw/plan.toml".into())],
@@ -95,9 +99,9 @@ fn a_folder_without_sums_cannot_be_checked() {
 fn minisign_verifies_our_signature_and_we_do() {
     let (folder, keys) = (sealed(), TempDir::new().unwrap());
     let (secret, public) = key_pair(keys.path(), None);
-    assert_eq!(check(folder.path(), Some(&public)).unwrap(), [Finding::NotSigned]);
+    assert_eq!(findings(folder.path(), Some(&public)), [Finding::NotSigned]);
     sign(folder.path(), &SigningKey::read(&secret, no_password).unwrap());
-    assert_eq!(check(folder.path(), Some(&public)).unwrap(), []);
+    assert_eq!(findings(folder.path(), Some(&public)), []);
     let mut verify = Command::new("minisign");
     verify.arg("-V").arg("-m").arg(folder.path().join(SUMS_FILE)).arg("-p").arg(keys.path().join("key.pub"));
     let verified = verify.output().unwrap();
@@ -111,7 +115,7 @@ fn a_list_changed_after_signing_and_another_key_are_found() {
     let (secret, public) = key_pair(keys.path(), None);
     sign(folder.path(), &SigningKey::read(&secret, no_password).unwrap());
     let (_, other) = key_pair(others.path(), None);
-    let bad = |key: &str| matches!(check(folder.path(), Some(key)).unwrap().as_slice(), [Finding::BadSignature(_)]);
+    let bad = |key: &str| matches!(findings(folder.path(), Some(key)).as_slice(), [Finding::BadSignature(_)]);
     assert!(bad(&other) && !bad(&public));
     let without_last = sums(folder.path()).lines().next().unwrap().to_owned() + "\n";
     fs::write(folder.path().join(SUMS_FILE), without_last).unwrap();
@@ -130,9 +134,37 @@ fn a_key_with_a_password_opens_with_it_alone() {
     let with = |password: &str| SigningKey::read(&secret, || Ok::<_, SealError>(password.to_owned()));
     assert!(matches!(with("guess"), Err(SealError::Password)));
     sign(folder.path(), &with("open sesame").unwrap());
-    assert_eq!(check(folder.path(), Some(&public)).unwrap(), []);
+    assert_eq!(findings(folder.path(), Some(&public)), []);
     for broken in ["", "one line", "a comment\nnot base64!", "a comment\nAAAA"] {
         let error = SigningKey::read(broken, no_password).err().expect("no key").to_string();
         assert!(error.starts_with("not a minisign secret key: "), "{error}");
     }
+}
+
+#[test]
+fn an_empty_list_vouches_for_nothing() {
+    let folder = TempDir::new().unwrap();
+    fs::write(folder.path().join(SUMS_FILE), "").unwrap();
+    assert_eq!(findings(folder.path(), None), [Finding::Empty]);
+}
+
+#[test]
+fn a_good_signature_says_what_was_signed_also_where_a_file_was_added() {
+    let (folder, keys) = (sealed(), TempDir::new().unwrap());
+    let (secret, public) = key_pair(keys.path(), None);
+    sign(folder.path(), &SigningKey::read(&secret, no_password).unwrap());
+    fs::write(folder.path().join("\x1b[2Jmore"), "").unwrap();
+    let checked = check(folder.path(), Some(&public)).unwrap();
+    assert_eq!(checked.signed.as_deref(), Some("wireproof run 1"));
+    let [added] = checked.findings.as_slice() else { panic!("{:?}", checked.findings) };
+    assert!(added.to_string().starts_with("\\u{1b}[2Jmore: not in SHA256SUMS"), "{added}");
+    assert_eq!(check(folder.path(), None).unwrap().signed, None, "nothing is known without a key");
+}
+
+#[test]
+fn what_is_neither_known_nor_a_seal_is_another_file() {
+    let folder = sealed();
+    fs::write(folder.path().join(SIGNATURE_FILE), "").unwrap();
+    assert_eq!(others(folder.path(), ["report.html"].into_iter()).unwrap(), ["raw/plan.toml"]);
+    assert_eq!(others(&folder.path().join("absent"), [].into_iter()).unwrap(), [""; 0]);
 }

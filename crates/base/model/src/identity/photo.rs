@@ -20,6 +20,19 @@ pub struct Photo {
     pub content: Vec<u8>,
 }
 
+impl Photo {
+    /// The name of the photo of this number, from 1.
+    pub fn name_of(number: usize, kind: PhotoKind) -> String {
+        format!("photo-{number}.{}", kind.ending())
+    }
+
+    /// Whether it is called as photos are, and so leads nowhere but into the report's folder.
+    pub fn has_own_name(&self) -> bool {
+        let number = self.name.strip_prefix("photo-").and_then(|rest| rest.split_once('.')?.0.parse().ok());
+        number.is_some_and(|number| self.name == Self::name_of(number, self.kind))
+    }
+}
+
 /// Format of a photo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]

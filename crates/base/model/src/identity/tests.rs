@@ -96,3 +96,12 @@ fn a_photo_is_known_by_its_content_and_travels_as_text() {
     assert!(error.starts_with("[[photo]]: photos are files; name them in their [[item]]"), "{error}");
     assert_eq!(identity.without_photos(), Identity::default());
 }
+
+#[test]
+fn a_photo_is_called_as_photos_are() {
+    let named = |name: &str| Photo { name: name.into(), kind: PhotoKind::Png, sha256: String::new(), content: vec![] };
+    assert!(named(&Photo::name_of(12, PhotoKind::Png)).has_own_name());
+    for name in ["../photo-1.png", "photo-1.png/../../x", "photo-1.jpg", "photo-+1.png", "photo-1.png.png", "x", ""] {
+        assert!(!named(name).has_own_name(), "{name}");
+    }
+}

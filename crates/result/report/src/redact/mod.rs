@@ -1,22 +1,25 @@
 //! A run without what tells strangers whose machines these are: names of hosts and users, MAC addresses, serial numbers and
-//! UUIDs, IP addresses of any network but a laboratory's. The same word becomes the same word everywhere.
+//! UUIDs, disks, IP addresses of any network but a laboratory's. The same word becomes the same word everywhere.
 //!
 //! What the document itself says on purpose stays: people, customer, site. Photos go: nobody knows what is to be read on them.
 
 mod patterns;
 mod substitutes;
 
-use std::collections::BTreeSet;
-
-use model::Run;
+use model::{Reference, Run};
+use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 
-use self::{patterns::users, substitutes::Substitutes};
+use self::{
+    patterns::{domains, users},
+    substitutes::{Known, Substitutes},
+};
 
 /// Keys whose text is the program's own, and must stay: a host may be named like one of its words.
 const OWN_WORDS: &[&str] = &[
     "batch",
     "congestion",
+    "date",
     "direction",
     "driver",
     "endpoint",
@@ -60,20 +63,79 @@ const OWN_WORDS_OF: &[(&str, &str)] = &[
 /// Keys whose text is a version, which may look like an address.
 const VERSIONS: &[&str] = &["bios", "driver_version", "firmware_version", "kernel", "microcode", "wireproof"];
 
+/// Parts of a run in which the program measured and counted: a serial number there is none.
+const FIGURES: &[&str] = &["plan", "trials", "bed"];
+
 /// What stands at a place of the run, and so what may be done with its text.
 #[derive(Clone, Copy)]
 struct Place<'a> {
+    /// The part of the run.
+    part: &'a str,
     /// The list or table it is in.
     parent: &'a str,
     key: &'a str,
 }
 
-/// The run with every such word replaced. Fails only where a run cannot be written as JSON and read back.
-pub fn redacted(run: &Run) -> Result<Run, serde_json::Error> {
-    let mut value = serde_json::to_value(without_photos(run))?;
-    let mut substitutes = Substitutes::new(&hosts(run), &serials(run), &found_users(&value));
-    replace(&mut value, Place { parent: "", key: "" }, &mut substitutes);
-    serde_json::from_value(value)
+/// A run whose words cannot be replaced.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "cannot replace the words of {what}: {source}; the name of a machine or a serial number is like a value that has to stay. \
+     Write the report without --redact, or name the machine otherwise"
+)]
+pub struct RedactError {
+    what: String,
+    source: serde_json::Error,
+}
+
+/// The run with every such word replaced, and the same words in these references. Fails only where a word is like a value that
+/// the program reads.
+pub fn redacted(run: &Run, references: &mut [Reference]) -> Result<Run, RedactError> {
+    let what = format!("run {}", run.id);
+    let value = value(&without_photos(run), &what)?;
+    let values = references.iter().map(|it| self::value(it, &name(it))).collect::<Result<Vec<_>, _>>()?;
+    let mut substitutes = Substitutes::new(&known(run, values.iter().chain([&value])));
+    let run = replaced_in(value, &mut substitutes, &what)?;
+    for (reference, value) in references.iter_mut().zip(values) {
+        *reference = replaced_in(value, &mut substitutes, &name(reference))?;
+    }
+    Ok(run)
+}
+
+fn name(reference: &Reference) -> String {
+    format!("reference {}", reference.id)
+}
+
+fn value(of: &impl Serialize, what: &str) -> Result<Value, RedactError> {
+    serde_json::to_value(of).map_err(|source| RedactError { what: what.to_owned(), source })
+}
+
+fn replaced_in<T: DeserializeOwned>(
+    mut value: Value,
+    substitutes: &mut Substitutes,
+    what: &str,
+) -> Result<T, RedactError> {
+    replace(&mut value, Place { part: "", parent: "", key: "" }, substitutes);
+    serde_json::from_value(value).map_err(|source| RedactError { what: what.to_owned(), source })
+}
+
+fn known<'a>(run: &Run, values: impl Iterator<Item = &'a Value>) -> Known {
+    let mut known = Known { hosts: hosts(run), serials: serials(run), ..Known::default() };
+    for value in values {
+        each_text(value, &mut |text| {
+            known.users.extend(users(text));
+            known.domains.extend(domains(text, &known.hosts));
+        });
+    }
+    known
+}
+
+fn each_text(value: &Value, see: &mut impl FnMut(&str)) {
+    match value {
+        Value::String(text) => see(text),
+        Value::Array(values) => values.iter().for_each(|value| each_text(value, see)),
+        Value::Object(table) => table.values().for_each(|value| each_text(value, see)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
 }
 
 fn without_photos(run: &Run) -> Run {
@@ -95,17 +157,7 @@ fn hosts(run: &Run) -> Vec<String> {
 
 fn serials(run: &Run) -> Vec<String> {
     let devices = run.identity.iter().flat_map(|identity| &identity.devices);
-    devices.filter_map(|device| device.serial.clone()).collect()
-}
-
-/// Users whose home folders are named anywhere.
-fn found_users(value: &Value) -> BTreeSet<String> {
-    match value {
-        Value::String(text) => users(text),
-        Value::Array(values) => values.iter().flat_map(found_users).collect(),
-        Value::Object(table) => table.values().flat_map(found_users).collect(),
-        _ => BTreeSet::new(),
-    }
+    devices.filter_map(|device| device.serial.clone()).filter(|serial| !serial.trim().is_empty()).collect()
 }
 
 fn replace(value: &mut Value, place: Place<'_>, substitutes: &mut Substitutes) {
@@ -115,7 +167,8 @@ fn replace(value: &mut Value, place: Place<'_>, substitutes: &mut Substitutes) {
         Value::Object(table) => {
             let old: Map<String, Value> = std::mem::take(table);
             for (key, mut value) in old {
-                replace(&mut value, Place { parent: place.key, key: &key }, substitutes);
+                let part = if place.part.is_empty() { &key } else { place.part };
+                replace(&mut value, Place { part, parent: place.key, key: &key }, substitutes);
                 table.insert(substitutes.addresses_in(&key), value);
             }
         }
@@ -123,13 +176,19 @@ fn replace(value: &mut Value, place: Place<'_>, substitutes: &mut Substitutes) {
     }
 }
 
-fn replaced(text: &str, Place { parent, key }: Place<'_>, substitutes: &mut Substitutes) -> String {
+fn replaced(text: &str, Place { part, parent, key }: Place<'_>, substitutes: &mut Substitutes) -> String {
     if VERSIONS.contains(&key) {
-        return substitutes.words_in(text);
+        return substitutes.names_in(text);
+    }
+    if (part, parent, key) == ("identity", "device", "serial") {
+        return substitutes.serial(text);
     }
     let text = substitutes.addresses_in(text);
-    let is_own = OWN_WORDS.contains(&key) || OWN_WORDS_OF.contains(&(parent, key));
-    if is_own { text } else { substitutes.words_in(&text) }
+    if OWN_WORDS.contains(&key) || OWN_WORDS_OF.contains(&(parent, key)) {
+        return text;
+    }
+    let text = if FIGURES.contains(&part) { text } else { substitutes.serials_in(&text, part == "identity") };
+    substitutes.names_in(&text)
 }
 
 #[cfg(test)]

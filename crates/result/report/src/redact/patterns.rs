@@ -1,6 +1,6 @@
 //! What an identifying word looks like, wherever it stands.
 
-use std::{collections::BTreeSet, net::IpAddr};
+use std::{collections::BTreeSet, iter, net::IpAddr, ops::Range};
 
 /// Folders that hold a folder for each user.
 const HOMES: [&str; 2] = ["/home/", "/Users/"];
@@ -8,10 +8,12 @@ const HOMES: [&str; 2] = ["/home/", "/Users/"];
 /// What a word is by its looks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Twelve hexadecimal digits in lower case, without separators.
+    /// Hexadecimal digits in lower case, without separators: twelve of Ethernet, forty of InfiniBand.
     Mac(String),
     Uuid,
     Address(IpAddr),
+    /// An address of a laboratory, or one that everybody has.
+    Common,
 }
 
 /// Users whose home folders this text names.
@@ -36,31 +38,74 @@ pub(super) fn pieces(text: &str) -> Vec<&str> {
     pieces
 }
 
-/// What this word is, if it tells whose it is. Addresses for laboratories and for examples do not.
-pub(super) fn kind(word: &str) -> Option<Kind> {
-    if let Some(digits) = mac(word) {
-        return Some(Kind::Mac(digits));
+/// Longest text that is one address: the twenty bytes of InfiniBand.
+const LONGEST: usize = 59;
+
+/// Where the longest address stands in this piece, or the last one of these, between what separates words.
+pub(super) fn address_in(piece: &str) -> Option<(Range<usize>, Kind)> {
+    let is_between = |(_, c): &(usize, char)| ":-.".contains(*c);
+    let between: Vec<usize> = piece.char_indices().filter(is_between).map(|(at, _)| at).collect();
+    let starts = iter::once(0).chain(between.iter().map(|at| at + 1));
+    let ends: Vec<usize> = between.iter().copied().chain([piece.len()]).collect();
+    let ranges = starts.flat_map(|start| ends.iter().map(move |end| start..*end));
+    let ranges = ranges.filter(|range| (1..=LONGEST).contains(&range.len()));
+    let found = ranges.filter_map(|range| Some((range.clone(), kind_at(piece, &range)?)));
+    found.max_by_key(|(range, _)| range.len())
+}
+
+/// Four numbers with more of them behind dots are a version.
+fn kind_at(piece: &str, range: &Range<usize>) -> Option<Kind> {
+    let (before, after) = (&piece[..range.start], piece[range.end..].trim_end_matches('.'));
+    let is_cut = before.ends_with('.') || after.starts_with('.');
+    let is_address = |kind: &Kind| matches!(kind, Kind::Address(_) | Kind::Common);
+    kind(&piece[range.clone()]).filter(|kind| !is_cut || !is_address(kind))
+}
+
+fn kind(word: &str) -> Option<Kind> {
+    if let Ok(address) = word.parse() {
+        return Some(if is_common(address) { Kind::Common } else { Kind::Address(address) });
     }
-    if is_uuid(word) {
-        return Some(Kind::Uuid);
-    }
-    word.parse().ok().filter(|address| !is_common(*address)).map(Kind::Address)
+    mac(word).map(Kind::Mac).or_else(|| is_uuid(word).then_some(Kind::Uuid))
+}
+
+fn is_hex(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 fn mac(word: &str) -> Option<String> {
-    let hex = |text: &str| text.bytes().all(|byte| byte.is_ascii_hexdigit());
     // The name that systemd gives an interface after its MAC address.
-    if let Some(digits) = word.strip_prefix("enx").filter(|digits| digits.len() == 12 && hex(digits)) {
+    if let Some(digits) = word.strip_prefix("enx").filter(|digits| digits.len() == 12 && is_hex(digits)) {
         return Some(digits.to_lowercase());
     }
     let pairs: Vec<&str> = word.split([':', '-']).collect();
-    let is_mac = pairs.len() == 6 && pairs.iter().all(|pair| pair.len() == 2 && hex(pair));
+    let is_mac = matches!(pairs.len(), 6 | 8..=20) && pairs.iter().all(|pair| pair.len() == 2 && is_hex(pair));
     is_mac.then(|| pairs.concat().to_lowercase())
 }
 
+/// With hyphens, or without, as systemd writes the machine's.
 fn is_uuid(word: &str) -> bool {
-    let lengths: Vec<usize> = word.split('-').map(str::len).collect();
-    lengths == [8, 4, 4, 4, 12] && word.bytes().all(|byte| byte == b'-' || byte.is_ascii_hexdigit())
+    let parts: Vec<&str> = word.split('-').collect();
+    let lengths: Vec<usize> = parts.iter().map(|part| part.len()).collect();
+    (lengths == [8, 4, 4, 4, 12] || lengths == [32]) && parts.into_iter().all(is_hex)
+}
+
+/// Whether the name of a file system or partition follows, which need not be a UUID of full length.
+pub(super) fn names_disk(before: &str) -> bool {
+    let before = before.trim_end_matches(['"', '\'']).to_ascii_lowercase();
+    ["uuid=", "/by-uuid/", "/by-partuuid/"].iter().any(|end| before.ends_with(end))
+}
+
+/// The domains in which hosts of these names stand in this text. One of a single part, like `local`, says nothing.
+pub(super) fn domains(text: &str, hosts: &[String]) -> BTreeSet<String> {
+    let lower = text.to_ascii_lowercase();
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '-';
+    let words = lower.split(|c: char| !is_name(c) && c != '.').map(|word| word.trim_end_matches('.'));
+    let behind = |word: &'_ str| {
+        let (host, domain) = word.split_once('.')?;
+        let is_domain = domain.contains('.') && domain.ends_with(|c: char| c.is_ascii_alphabetic());
+        (is_domain && hosts.iter().any(|known| known.eq_ignore_ascii_case(host))).then(|| domain.to_owned())
+    };
+    words.filter_map(behind).collect()
 }
 
 /// Loopback, nowhere, everywhere, netmasks; the networks of RFC 2544 and RFC 5180 (benchmarks), RFC 5737 and RFC 3849

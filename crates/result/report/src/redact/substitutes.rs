@@ -5,86 +5,128 @@ use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr},
 };
 
-use super::patterns::{Kind, kind, pieces};
+use super::patterns::{Kind, address_in, names_disk, pieces};
+
+/// Where the system has disks by their serial numbers.
+const BY_ID: &str = "/by-id/";
 
 /// The words that were met, and what stands instead.
 #[derive(Debug, Default)]
 pub(super) struct Substitutes {
-    /// Words known from where they stand, the longest first.
-    words: Vec<(String, String)>,
+    /// Hosts and domains, the longest first.
+    names: Vec<(String, String)>,
+    /// The longest first.
+    serials: Vec<(String, String)>,
     users: Vec<(String, String)>,
+    disks: HashMap<String, usize>,
     macs: HashMap<String, usize>,
     uuids: HashMap<String, usize>,
     v4: HashMap<IpAddr, usize>,
     v6: HashMap<IpAddr, usize>,
 }
 
+/// Words that are known from where they stand.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    pub(super) hosts: Vec<String>,
+    pub(super) domains: BTreeSet<String>,
+    pub(super) serials: Vec<String>,
+    pub(super) users: BTreeSet<String>,
+}
+
+/// Shorter serial numbers are ordinary words.
+const SHORTEST_SERIAL: usize = 4;
+
 impl Substitutes {
-    pub(super) fn new(hosts: &[String], serials: &[String], users: &BTreeSet<String>) -> Self {
-        let mut words = numbered("host", hosts);
-        words.extend(numbered("serial", serials));
-        words.sort_by_key(|(word, _)| std::cmp::Reverse(word.len()));
-        let users: Vec<String> = users.iter().cloned().collect();
-        Self { words, users: numbered("user", &users), ..Self::default() }
+    pub(super) fn new(known: &Known) -> Self {
+        let longest_first = |mut words: Vec<(String, String)>| {
+            words.sort_by_key(|(word, _)| std::cmp::Reverse(word.len()));
+            words
+        };
+        Self {
+            names: longest_first([numbered("host", &known.hosts), numbered("domain", &known.domains)].concat()),
+            serials: longest_first(numbered("serial", &known.serials)),
+            users: numbered("user", &known.users),
+            ..Self::default()
+        }
     }
 
-    /// The text with other hosts, serial numbers and users.
-    pub(super) fn words_in(&self, text: &str) -> String {
-        let with_words =
-            self.words.iter().fold(text.to_owned(), |text, (word, other)| swap(&text, word, other, |_, _| true));
+    /// The text with other hosts, domains and users.
+    pub(super) fn names_in(&self, text: &str) -> String {
+        // A host may be called like any number: only where nothing else is said.
+        let names = self.names.iter().filter(|(name, _)| !is_number(name) || name == text);
+        let with_names = names.fold(text.to_owned(), |text, (word, other)| swap(&text, word, other, |_, _| true));
         // A user may be called like any word: only in a path, or before a host.
         let is_user = |before: Option<char>, after: Option<char>| before == Some('/') || after == Some('@');
-        self.users.iter().fold(with_words, |text, (word, other)| swap(&text, word, other, is_user))
+        self.users.iter().fold(with_names, |text, (word, other)| swap(&text, word, other, is_user))
     }
 
-    /// The text with other MAC and IP addresses and UUIDs.
+    /// What stands instead of a serial number.
+    pub(super) fn serial(&self, text: &str) -> String {
+        self.serials.iter().find(|(serial, _)| serial == text).map_or(text, |(_, other)| other).to_owned()
+    }
+
+    /// The text with other serial numbers; with those that are mere numbers only in what a person wrote.
+    pub(super) fn serials_in(&self, text: &str, is_personal: bool) -> String {
+        let is_known = |serial: &str| {
+            serial.chars().count() >= SHORTEST_SERIAL && (is_personal || serial.contains(char::is_alphabetic))
+        };
+        let serials = self.serials.iter().filter(|(serial, _)| is_known(serial));
+        serials.fold(text.to_owned(), |text, (serial, other)| swap(&text, serial, other, |_, _| true))
+    }
+
+    /// The text with other MAC and IP addresses, UUIDs and disks.
     pub(super) fn addresses_in(&mut self, text: &str) -> String {
+        let text = self.disks_in(text);
         let mut result = String::with_capacity(text.len());
-        for piece in pieces(text) {
-            let is_disk = result.ends_with("UUID=");
+        for piece in pieces(&text) {
+            let is_disk = names_disk(&result) && !matches!(address_in(piece), Some((_, Kind::Uuid)));
             result += &if is_disk { self.uuid(piece) } else { self.address(piece) };
         }
         result
     }
 
-    /// One word, with an end of a sentence behind it, or several with a hyphen or a colon between them.
-    fn address(&mut self, piece: &str) -> String {
-        let (word, end) = piece.split_at(piece.trim_end_matches(['.', ':', '-']).len());
-        if let Some(other) = self.other(piece) {
-            return other;
+    /// Names of disks that are made from their serial numbers.
+    fn disks_in(&mut self, text: &str) -> String {
+        let mut parts = text.split(BY_ID);
+        let mut result = parts.next().unwrap_or_default().to_owned();
+        for part in parts {
+            let end = part.find(|c: char| c.is_whitespace() || "/,;'\"()".contains(c)).unwrap_or(part.len());
+            let (name, rest) = part.split_at(end);
+            let disk = name.split("-part").next().unwrap_or(name);
+            result += &format!("{BY_ID}disk-{}{}", number(&mut self.disks, disk.to_owned()), &name[disk.len()..]);
+            result += rest;
         }
-        if let Some(other) = self.other(word) {
-            return other + end;
-        }
-        match ['-', ':'].into_iter().find(|between| word.contains(*between)) {
-            None => piece.to_owned(),
-            Some(between) => {
-                let parts: Vec<String> = piece.split(between).map(|part| self.address(part)).collect();
-                parts.join(&between.to_string())
-            }
-        }
+        result
     }
 
-    /// What stands instead of this word, if anything does.
-    fn other(&mut self, word: &str) -> Option<String> {
-        Some(match kind(word)? {
+    /// A word, or several with something between them: the longest address, and those before and behind it.
+    fn address(&mut self, piece: &str) -> String {
+        let Some((range, kind)) = address_in(piece) else { return piece.to_owned() };
+        let (before, word, behind) = (&piece[..range.start], &piece[range.clone()], &piece[range.end..]);
+        let before = self.address(before);
+        let other = match kind {
+            Kind::Common => word.to_owned(),
             Kind::Uuid => self.uuid(word),
             Kind::Mac(digits) => self.mac(word, digits),
             Kind::Address(address) => self.ip(address),
-        })
+        };
+        before + &other + &self.address(behind)
     }
 
     fn uuid(&mut self, word: &str) -> String {
         format!("uuid-{}", number(&mut self.uuids, word.to_lowercase()))
     }
 
-    /// From the block for documentation (RFC 7042, section 2.1.2), and the numbers behind it.
+    /// From the block for documentation (RFC 7042, section 2.1.2), and the numbers behind it; longer ones begin with zeros.
     fn mac(&mut self, word: &str, digits: String) -> String {
-        let mac = format!("{:012x}", 0x0000_5e00_5300_u64 + number(&mut self.macs, digits) as u64);
-        let separator = if word.starts_with("enx") { "" } else { &word[2..3] };
-        let pairs: Vec<&str> = (0..6).map(|pair| &mac[pair * 2..pair * 2 + 2]).collect();
-        let prefix = if word.starts_with("enx") { "enx" } else { "" };
-        prefix.to_owned() + &pairs.join(separator)
+        let width = digits.len();
+        let mac = format!("{:0width$x}", 0x0000_5e00_5300_u64 + number(&mut self.macs, digits) as u64);
+        if word.starts_with("enx") {
+            return format!("enx{mac}");
+        }
+        let pairs: Vec<&str> = (0..width / 2).map(|pair| &mac[pair * 2..pair * 2 + 2]).collect();
+        pairs.join(&word[2..3])
     }
 
     /// From the networks for documentation (RFC 5737, RFC 3849); IPv4 goes on in the one for private use that is used least.
@@ -109,7 +151,7 @@ impl Substitutes {
 }
 
 /// Each distinct word with a name and a number.
-fn numbered(name: &str, words: &[String]) -> Vec<(String, String)> {
+fn numbered<'a>(name: &str, words: impl IntoIterator<Item = &'a String>) -> Vec<(String, String)> {
     let mut known: Vec<&String> = Vec::new();
     for word in words {
         if !known.contains(&word) {
@@ -117,6 +159,10 @@ fn numbered(name: &str, words: &[String]) -> Vec<(String, String)> {
         }
     }
     known.into_iter().zip(1..).map(|(word, number)| (word.clone(), format!("{name}-{number}"))).collect()
+}
+
+fn is_number(word: &str) -> bool {
+    word.chars().all(|c| c.is_ascii_digit())
 }
 
 /// The number of a word that was met, or the next one, from 1.

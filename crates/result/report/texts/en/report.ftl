@@ -6,6 +6,7 @@ progress-preparing = Preparing the test bed
 progress-measuring = Measuring { $what } ({ $step } of { $steps })
 progress-undoing = Undoing what was set up
 progress-report-written = Report written to { $path }
+progress-signature-removed = The signature in { $folder } was removed: it was over files that have now been written again. Sign them with --sign KEY
 progress-interrupted = Interrupted: finishing, then storing and reporting what was measured so far. Press Ctrl-C again to stop at once; “wireproof clean” then undoes what is left.
 time-left = about { $time } left
 throughput-alias-note = “Throughput” is RFC 1242's highest rate without loss. This command measures goodput: the payload that arrives, as iperf3 shows it.

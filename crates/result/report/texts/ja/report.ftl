@@ -6,6 +6,7 @@ progress-preparing = 試験環境を準備しています
 progress-measuring = { $what } を測定しています({ $step }/{ $steps })
 progress-undoing = 設定を元に戻しています
 progress-report-written = 報告書を { $path } に書き出しました
+progress-signature-removed = { $folder } にあった署名は、署名の対象だったファイルを書き直したため削除しました。署名し直すには --sign KEY を指定してください
 progress-interrupted = 中断されました。終了処理を行い、ここまでの測定結果を保存して報告書を作成します。もう一度 Ctrl-C を押すと直ちに終了します(残った設定は wireproof clean で元に戻せます)
 time-left = 残り約 { $time }
 throughput-alias-note = 「スループット」は RFC 1242 ではゼロロス最大転送レートを指します。このコマンドが測定するのは実効スループット(グッドプット)、すなわち iperf3 と同じく受信側に届いたペイロードの量です。
