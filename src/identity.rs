@@ -1,7 +1,8 @@
 //! From words on the command line, a file and photos to the identity of a document.
 
-use std::{fs, path::Path};
+use std::{fs, io::Cursor, path::Path};
 
+use image::{ImageFormat, ImageReader};
 use model::{Identity, Photo, PhotoKind};
 
 use crate::{cli::Identify, exit::Words, paths};
@@ -59,7 +60,18 @@ fn read_photo(path: &Path, number: usize) -> Result<Photo, String> {
     }
     let content = fs::read(path).map_err(|error| error.to_string())?;
     let kind = PhotoKind::of(&content).ok_or("this is neither PNG nor JPEG; save it as one of these")?;
+    check_readable(&content, kind)?;
     Ok(Photo { name: Photo::name_of(number, kind), kind, sha256: seal::sha256(&content), content })
+}
+
+/// A photo that cannot be shown would cost the report that is to show it.
+fn check_readable(content: &[u8], kind: PhotoKind) -> Result<(), String> {
+    let format = match kind {
+        PhotoKind::Png => ImageFormat::Png,
+        PhotoKind::Jpeg => ImageFormat::Jpeg,
+    };
+    let decoded = ImageReader::with_format(Cursor::new(content), format).decode();
+    decoded.map(drop).map_err(|error| format!("it cannot be shown ({error}); save it again as PNG or JPEG"))
 }
 
 #[cfg(test)]
@@ -70,11 +82,17 @@ mod tests {
 
     const META: &str = "[[item]]\nwhat = \"card seated\"\nphotos = [\"card.jpg\", \"slot.png\"]\n";
 
+    fn picture(format: ImageFormat) -> Vec<u8> {
+        let mut content = Cursor::new(Vec::new());
+        image::RgbImage::new(2, 2).write_to(&mut content, format).unwrap();
+        content.into_inner()
+    }
+
     fn folder(card: &[u8]) -> TempDir {
         let folder = TempDir::new().unwrap();
         fs::write(folder.path().join("meta.toml"), META).unwrap();
         fs::write(folder.path().join("card.jpg"), card).unwrap();
-        fs::write(folder.path().join("slot.png"), b"\x89PNG\r\n\x1a\n").unwrap();
+        fs::write(folder.path().join("slot.png"), picture(ImageFormat::Png)).unwrap();
         folder
     }
 
@@ -84,10 +102,11 @@ mod tests {
 
     #[test]
     fn photos_are_read_from_beside_the_file_and_named_anew() {
-        let identity = read_in(&folder(b"\xff\xd8\xff")).unwrap().unwrap();
+        let card = picture(ImageFormat::Jpeg);
+        let identity = read_in(&folder(&card)).unwrap().unwrap();
         assert_eq!(identity.items[0].photos, ["photo-1.jpg", "photo-2.png"]);
-        assert_eq!(identity.photos[0].content, b"\xff\xd8\xff");
-        assert_eq!(identity.photos[0].sha256, seal::sha256(b"\xff\xd8\xff"));
+        assert_eq!(identity.photos[0].content, card);
+        assert_eq!(identity.photos[0].sha256, seal::sha256(&card));
     }
 
     #[test]
@@ -95,9 +114,14 @@ mod tests {
         let error = |card: &[u8]| read_in(&folder(card)).unwrap_err().to_string();
         let text = error(b"not a photo");
         assert!(text.contains("meta.toml: [[item]] number 1: photo card.jpg: this is neither PNG nor JPEG"), "{text}");
-        let large = error(&[b"\xff\xd8\xff".as_slice(), &vec![0; MOST_PHOTOS]].concat());
+        let large = error(&[picture(ImageFormat::Jpeg), vec![0; MOST_PHOTOS]].concat());
         assert!(large.contains("1025 KiB together, and a report takes 1024 KiB; make them smaller"), "{large}");
-        let folder = folder(b"\xff\xd8\xff");
+        let png = picture(ImageFormat::Png);
+        for damaged in [b"\xff\xd8\xff".as_slice(), b"\x89PNG\r\n\x1a\n", &png[..png.len() / 2]] {
+            let text = error(damaged);
+            assert!(text.contains("photo card.jpg: it cannot be shown (") && text.contains("save it again"), "{text}");
+        }
+        let folder = folder(&picture(ImageFormat::Jpeg));
         fs::remove_file(folder.path().join("slot.png")).unwrap();
         let missing = read_in(&folder).unwrap_err().to_string();
         assert!(missing.contains("photo slot.png: No such file"), "{missing}");

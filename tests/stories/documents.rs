@@ -26,7 +26,7 @@ serial = "SN-0042"
 fn measured() -> Desk {
     let desk = Desk::new();
     fs::write(desk.path("meta.toml"), META).unwrap();
-    fs::write(desk.path("card.png"), b"\x89PNG\r\n\x1a\nnot much of a picture").unwrap();
+    image::RgbImage::new(2, 2).save(desk.path("card.png")).unwrap();
     let (plan, meta, out) = (desk.plan(SMALL), desk.path("meta.toml"), desk.path("out"));
     let [plan, meta, out] = [&plan, &meta, &out].map(|path| path.to_str().unwrap());
     let done = desk.run(&["verify", plan, "--meta", meta, "--revision", "A", "--out", out]);

@@ -41,8 +41,20 @@ pub(super) fn write(
     let listed: Vec<RawFile> = raw.iter().map(listed).collect();
     let material = Material { files: &listed, ..*material };
     let forms = formats.iter().map(|format| Ok((format.file_name().to_owned(), form(*format, &material, lang)?)));
+    let (sums, failed) = write_each(folder, raw.into_iter().map(Ok).chain(forms))?;
+    let cover = if failed.is_some() { cover.unsigned() } else { cover };
+    let signature_removed = super::seal::write(folder, sums, cover, &comment(material.run))?;
+    let first = formats.first().map_or_else(|| folder.to_owned(), |format| folder.join(format.file_name()));
+    failed.map_or(Ok(Written { first, signature_removed }), Err)
+}
+
+/// Writes each file that could be made; gives their sums, and why the first other one could not.
+fn write_each(
+    folder: &Path,
+    files: impl Iterator<Item = anyhow::Result<(String, Vec<u8>)>>,
+) -> anyhow::Result<(Sums, Option<anyhow::Error>)> {
     let (mut sums, mut failed) = (Sums::default(), None);
-    for file in raw.into_iter().map(Ok).chain(forms) {
+    for file in files {
         match file {
             Ok((name, content)) => {
                 paths::write(&folder.join(&name), &content)?;
@@ -51,10 +63,7 @@ pub(super) fn write(
             Err(error) => failed = failed.or(Some(error)),
         }
     }
-    let cover = if failed.is_some() { cover.unsigned() } else { cover };
-    let signature_removed = super::seal::write(folder, sums, cover, &comment(material.run))?;
-    let first = formats.first().map_or_else(|| folder.to_owned(), |format| folder.join(format.file_name()));
-    failed.map_or(Ok(Written { first, signature_removed }), Err)
+    Ok((sums, failed))
 }
 
 /// What is signed with the sums, so that no other signed report can pass for this one.
@@ -108,4 +117,20 @@ fn raw(run: &Run) -> anyhow::Result<Vec<(String, Vec<u8>)>> {
 
 fn listed((name, content): &(String, Vec<u8>)) -> RawFile {
     RawFile { name: name.clone(), bytes: content.len(), sha256: sha256(content) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_form_that_cannot_be_made_costs_no_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str| Ok((name.to_owned(), b"it".to_vec()));
+        let files = [file("a"), Err(anyhow::anyhow!("no paper")), Err(anyhow::anyhow!("no ink")), file("b")];
+        let (sums, failed) = write_each(folder.path(), files.into_iter()).unwrap();
+        assert_eq!(failed.map(|error| error.to_string()).as_deref(), Some("no paper"));
+        assert_eq!(sums.0.iter().map(|sum| sum.name.as_str()).collect::<Vec<_>>(), ["a", "b"]);
+        assert!(folder.path().join("b").exists());
+    }
 }

@@ -199,10 +199,27 @@ impl Identity {
         for (number, item) in self.items.iter().enumerate() {
             one_line(&item.what).map_err(|why| meaning(&format!("[[item]] number {}", number + 1), why))?;
         }
+        for (number, device) in self.devices.iter().enumerate() {
+            device.check().map_err(|(key, why)| meaning(&format!("[[device]] number {}: {key}", number + 1), why))?;
+        }
         for (number, price) in self.prices.iter().enumerate() {
             price.check().map_err(|why| meaning(&format!("[[price]] number {}", number + 1), why))?;
         }
         Ok(())
+    }
+}
+
+impl Device {
+    /// The key that cannot be meant, and why.
+    fn check(&self) -> Result<(), (&'static str, String)> {
+        one_line(&self.what).map_err(|why| ("what", why))?;
+        for (key, line) in [("model", &self.model), ("serial", &self.serial)] {
+            line.as_deref().map_or(Ok(()), one_line).map_err(|why| (key, format!("{why}, or leave it out")))?;
+        }
+        match &self.note {
+            Some(note) if note.trim().is_empty() => Err(("note", "write something, or leave it out".to_owned())),
+            _ => Ok(()),
+        }
     }
 }
 

@@ -59,6 +59,10 @@ fn errors_name_the_line_and_what_is_allowed() {
 fn what_cannot_be_meant_is_refused_with_its_place() {
     let price = error(&IDENTITY.replace("61800", "-1"));
     assert_eq!(price, "[[price]] number 1: amount = -1 is no price; write a number that is not below 0");
+    let serial = error(&IDENTITY.replace("A12345", ""));
+    assert_eq!(serial, "[[device]] number 1: serial: write one line of 1 to 200 characters, or leave it out");
+    let device = error(&IDENTITY.replace("\"card\"", "\" \""));
+    assert!(device.starts_with("[[device]] number 1: what: write one line"), "{device}");
     let what = error(&IDENTITY.replace("Cable labelled", "two\\nlines"));
     assert!(what.starts_with("[[item]] number 2: write one line"), "{what}");
     assert!(error(&IDENTITY.replace("NW-2026-017", " ")).starts_with("document_number: write one line"));
