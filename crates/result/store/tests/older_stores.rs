@@ -1,5 +1,7 @@
 //! What an older version of the program stored is still there.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 use std::path::{Path, PathBuf};
 
 use model::{Amount, Measured, Run, RunId};
