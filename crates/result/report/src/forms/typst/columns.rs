@@ -28,8 +28,8 @@ enum Broken {
 const TRIES: [(f64, bool, Broken); 9] = [
     (8.5, false, Broken::Nothing),
     (7.5, false, Broken::Nothing),
-    (7.5, false, Broken::Words),
     (6.8, false, Broken::Nothing),
+    (7.5, false, Broken::Words),
     (6.8, false, Broken::Words),
     (6.8, false, Broken::All),
     (6.2, false, Broken::All),
@@ -66,7 +66,9 @@ struct Need {
     /// So that nothing runs over.
     least: f64,
     /// So that every cell is on one line.
-    all: f64,
+    cells: f64,
+    /// So that its head is, or nearly.
+    head: f64,
 }
 
 fn need(table: &Table, column: usize, broken: Broken) -> Need {
@@ -81,16 +83,19 @@ fn need(table: &Table, column: usize, broken: Broken) -> Need {
         ColumnKind::Words | ColumnKind::Long => piece.max(all.min(SENTENCE)),
     };
     let least = least.max(longest_piece(head)).max(wide(head).min(HEAD.0));
-    Need { least, all: all.max(least).max(wide(head).min(HEAD.1)) }
+    Need { least, cells: all, head: wide(head).min(HEAD.1) }
 }
 
-/// What is left over goes to the columns that would like more; once all have what they like, to each by its width.
+/// What is left over goes to cells that would like more, then to heads, then to each column by its width.
 fn shares(needs: &[Need], size: f64, page: f64) -> Vec<f64> {
-    let least: Vec<f64> = needs.iter().map(|need| need.least * size + INSET).collect();
-    let wishes: Vec<f64> = needs.iter().map(|need| (need.all - need.least).max(0.0) * size).collect();
-    let (taken, wished) = (least.iter().sum::<f64>(), wishes.iter().sum::<f64>());
-    let granted = if wished > 0.0 { ((page - taken).max(0.0) / wished).min(1.0) } else { 0.0 };
-    let widths: Vec<f64> = least.iter().zip(wishes).map(|(least, wish)| least + wish * granted).collect();
+    let mut widths: Vec<f64> = needs.iter().map(|need| need.least * size + INSET).collect();
+    for wish in [|need: &Need| need.cells, |need: &Need| need.head] {
+        let wishes: Vec<f64> =
+            needs.iter().zip(&widths).map(|(need, width)| (wish(need) * size + INSET - width).max(0.0)).collect();
+        let left = (page - widths.iter().sum::<f64>()).max(0.0);
+        let granted = (left / wishes.iter().sum::<f64>().max(f64::MIN_POSITIVE)).min(1.0);
+        widths.iter_mut().zip(wishes).for_each(|(width, wish)| *width += wish * granted);
+    }
     let grown = page / widths.iter().sum::<f64>();
     widths.into_iter().map(|width| width * grown).collect()
 }
