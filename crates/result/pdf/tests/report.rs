@@ -1,5 +1,7 @@
 //! The report as a PDF, looked at with the tools that others look at PDFs with.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 #[path = "../../report/tests/fixture/mod.rs"]
 mod fixture;
 
