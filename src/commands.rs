@@ -68,9 +68,9 @@ fn language(common: &Common) -> Lang {
     common.lang.unwrap_or_else(|| Lang::from_env_value(&from_environment().unwrap_or_default()))
 }
 
-/// This program's own file, which agents run too.
+/// This program's own file, which agents run too and other programs of ours stand beside.
 fn own_program() -> anyhow::Result<PathBuf> {
-    env::current_exe().context("cannot find wireproof's own file to start agents from")
+    env::current_exe().context("cannot find wireproof's own file, by which it finds its programs")
 }
 
 /// Prints to standard output; a reader that has gone away, like `head`, is no error.

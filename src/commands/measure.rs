@@ -23,7 +23,11 @@ use signal_hook::{
 };
 use store::Store;
 
-use super::{dry_run::dry_run, language, own_program, plans, report::tell};
+use super::{
+    dry_run::dry_run,
+    language, own_program, plans,
+    report::{check_pdf, tell},
+};
 use crate::{
     cli::{Common, GoodputOptions, Identify, LatencyOptions, Measure, PathOptions, ReportFiles},
     exit::{Exit, Words, explain, say},
@@ -108,6 +112,7 @@ impl<'a> Desk<'a> {
         files.out.as_deref().map_or(Ok(()), paths::make_folder)?;
         let references = references::read_and_say(common)?;
         references.check_chosen(&files.chosen())?;
+        check_pdf(&files.formats)?;
         Ok(Self { store, store_path, files, references, common })
     }
 

@@ -1,6 +1,7 @@
 //! What came of a run: the files of its report, and what the terminal shows of it.
 
 mod files;
+mod pdf;
 mod seal;
 
 use std::path::Path;
@@ -9,6 +10,7 @@ use model::Run;
 use report::{Document, Material, Notice};
 use verdict::Chosen;
 
+pub(super) use self::pdf::check as check_pdf;
 use self::{files::Place, seal::Cover};
 use super::{
     language, print, print_json,
@@ -32,6 +34,7 @@ pub(super) fn report(options: &ReportOptions, common: &Common) -> anyhow::Result
     }
     let mut references = references::read_and_say(common)?;
     references.check_chosen(&options.files.chosen())?;
+    pdf::check(&options.files.formats)?;
     let given = identity::read(&options.identify)?;
     let key = options.sign.as_deref().map(seal::read_key).transpose()?;
     let mut run = load(&open(common)?, &options.run)?;

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use jiff::Timestamp;
 use model::Run;
-use report::{Document, Lang, Material, RawFile, Typeset};
+use report::{Document, Lang, Material, RawFile};
 use seal::{Sum, Sums, sha256};
 
-use super::seal::Cover;
+use super::{pdf, seal::Cover};
 use crate::{cli::Format, paths};
 
 /// Where the files go, and what answers for them.
@@ -75,16 +75,12 @@ fn comment(run: &Run) -> String {
 fn form(format: Format, material: &Material<'_>, lang: Lang) -> anyhow::Result<Vec<u8>> {
     let text = match format {
         Format::Html => report::html(material, lang),
-        Format::Pdf => return pdf(report::typst(material, lang)),
+        Format::Pdf => return pdf::set(&report::typst(material, lang)),
         Format::Md => report::markdown(material, lang),
         Format::Csv => report::csv(material).context("cannot write the figures as CSV")?,
         Format::Json => json(material)?,
     };
     Ok(text.into_bytes())
-}
-
-fn pdf(Typeset { source, files }: Typeset) -> anyhow::Result<Vec<u8>> {
-    pdf::pdf(&source, files).context("cannot write the report as PDF")
 }
 
 fn json(material: &Material<'_>) -> anyhow::Result<String> {

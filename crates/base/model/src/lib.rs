@@ -2,6 +2,7 @@
 //!
 //! This crate is pure: no clock, no files, no system calls. Everything here can be written as JSON and read back.
 
+mod base64;
 pub mod bed;
 pub mod change;
 mod choice;
@@ -19,6 +20,7 @@ pub mod probe;
 pub mod reference;
 pub mod run;
 pub mod trial;
+pub mod typeset;
 pub mod units;
 pub mod verdict;
 
@@ -44,5 +46,6 @@ pub use trial::{
     Flow, GoodputReceived, GoodputResult, GoodputSent, GoodputSide, LatencyResult, Measured, PathResult, SideFigures,
     SoFar, TimeSummary, Trial,
 };
+pub use typeset::{NamedFile, Typeset};
 pub use units::{BitRate, Bytes, Mtu, Nanos, PacketRate, Percent};
 pub use verdict::{Interval, LimitOutcome, Verdict};

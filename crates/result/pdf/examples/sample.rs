@@ -20,13 +20,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         Some("interrupted") => (fixture::interrupted_run(), vec![]),
         _ => (fixture::run(), vec![]),
     };
-    let report::Typeset { source, files } = report::typst(&report::Material::of(&run, &outcomes), lang);
+    let typeset = report::typst(&report::Material::of(&run, &outcomes), lang);
     if words.get(2).is_some_and(|word| word == "typst") {
-        print!("{source}");
+        print!("{}", typeset.source);
         return Ok(());
     }
     let started = Instant::now();
-    let pdf = wireproof_pdf::pdf(&source, files)?;
+    let pdf = wireproof_pdf::pdf(typeset)?;
     eprintln!("{} KB in {:.2?}", pdf.len() / 1000, started.elapsed());
     Ok(io::stdout().write_all(&pdf)?)
 }

@@ -9,6 +9,7 @@ mod world;
 use std::fmt::Write as _;
 
 pub use fonts::{FAMILY, MONOSPACED, without_glyph};
+use model::Typeset;
 use typst::{
     WorldExt,
     diag::{Severity, SourceDiagnostic},
@@ -19,23 +20,18 @@ use typst_layout::PagedDocument;
 use typst_pdf::{PdfOptions, PdfStandard, PdfStandards};
 use world::Document;
 
-/// A file that the source names: an SVG, PNG or JPEG.
-pub type NamedFile = (String, Vec<u8>);
-
 /// Why there is no PDF.
 #[derive(Debug, thiserror::Error)]
 #[error("the document could not be set:\n{0}This is a fault of wireproof; the HTML report says the same")]
 pub struct PdfError(String);
 
-/// The document of a Typst source, tagged for screen readers as PDF/UA-1 asks for.
-///
-/// `files` go by the names that the source has for them. Its date comes from the source (`set document(date: …)`).
+/// The document of a Typst source, tagged for screen readers as PDF/UA-1 asks for. Its date comes from the source (`set document(date: …)`).
 ///
 /// # Errors
 ///
 /// What Typst says against the source, with its lines.
-pub fn pdf(source: &str, files: Vec<NamedFile>) -> Result<Vec<u8>, PdfError> {
-    let document = Document::new(source, files);
+pub fn pdf(typeset: Typeset) -> Result<Vec<u8>, PdfError> {
+    let document = Document::new(typeset);
     let said = |diagnostics| PdfError(describe(&document, diagnostics));
     let paged: PagedDocument = typst::compile(&document).output.map_err(said)?;
     let accessible = typst_pdf::pdf(&paged, &options(&[PdfStandard::Ua_1]));

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use model::Typeset;
 use typst::{
     Library, LibraryExt, World,
     diag::{FileError, FileResult},
@@ -11,7 +12,7 @@ use typst::{
     utils::LazyHash,
 };
 
-use crate::{NamedFile, fonts::FONTS};
+use crate::fonts::FONTS;
 
 /// One source and the files that it names.
 pub(crate) struct Document {
@@ -22,12 +23,12 @@ pub(crate) struct Document {
 }
 
 impl Document {
-    pub(crate) fn new(source: &str, files: Vec<NamedFile>) -> Self {
+    pub(crate) fn new(Typeset { source, files }: Typeset) -> Self {
         Self {
             library: LazyHash::new(Library::default()),
             book: LazyHash::new(FontBook::from_fonts(FONTS.iter())),
             source: Source::detached(source),
-            files: files.into_iter().map(|(name, bytes)| (name, Bytes::new(bytes))).collect(),
+            files: files.into_iter().map(|file| (file.name, Bytes::new(file.content))).collect(),
         }
     }
 

@@ -13,8 +13,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use model::{LimitOutcome, Run};
-use report::{Lang, Material, Typeset};
+use model::{LimitOutcome, NamedFile, Run, Typeset};
+use report::{Lang, Material};
 use tempfile::NamedTempFile;
 use wireproof_pdf::{pdf, without_glyph};
 
@@ -30,8 +30,7 @@ fn typeset(run: &Run, outcomes: &[LimitOutcome], lang: Lang) -> Typeset {
 }
 
 fn set(run: &Run, outcomes: &[LimitOutcome], lang: Lang) -> Vec<u8> {
-    let Typeset { source, files } = typeset(run, outcomes, lang);
-    pdf(&source, files).unwrap_or_else(|error| panic!("{error}"))
+    pdf(typeset(run, outcomes, lang)).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// What a program says of a PDF, which is where its words have `PDF`.
@@ -119,8 +118,8 @@ fn no_character_is_an_empty_box() {
         for (run, outcomes) in runs() {
             let Typeset { source, files } = typeset(&run, &outcomes, lang);
             assert_eq!(without_glyph(&source), BTreeSet::new());
-            for (name, drawing) in files.into_iter().filter(|(name, _)| name.ends_with(".svg")) {
-                assert_eq!(without_glyph(&String::from_utf8(drawing).unwrap()), BTreeSet::new(), "{name}");
+            for NamedFile { name, content } in files.into_iter().filter(|file| file.name.ends_with(".svg")) {
+                assert_eq!(without_glyph(&String::from_utf8(content).unwrap()), BTreeSet::new(), "{name}");
             }
         }
     }

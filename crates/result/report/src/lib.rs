@@ -29,7 +29,7 @@ pub use document::{
     ResumedEntry, RunEntry, SchemaName, Stack, TrialEntry, comparison_schema, schema,
 };
 pub use doubts::advice;
-pub use forms::{Typeset, comparison_html, csv, html, markdown, typst};
+pub use forms::{comparison_html, csv, html, markdown, typst};
 pub use lack::{Lack, lack_labels};
 pub use lang::{Lang, LangError};
 pub use material::{Material, RawFile};

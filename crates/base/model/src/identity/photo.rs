@@ -1,8 +1,7 @@
 //! Photos of what was looked at, kept as they were given.
 
-use base64::{Engine, prelude::BASE64_STANDARD};
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+use serde::{Deserialize, Serialize};
 
 /// One photo.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -15,7 +14,7 @@ pub struct Photo {
     /// SHA-256 of its content, 64 hexadecimal digits.
     pub sha256: String,
     /// The file, byte for byte; Base64 where it is written as text.
-    #[serde(serialize_with = "to_base64", deserialize_with = "from_base64")]
+    #[serde(with = "crate::base64")]
     #[schemars(with = "String")]
     pub content: Vec<u8>,
 }
@@ -60,12 +59,4 @@ impl PhotoKind {
             Self::Jpeg => "jpg",
         }
     }
-}
-
-fn to_base64<S: Serializer>(content: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(&BASE64_STANDARD.encode(content))
-}
-
-fn from_base64<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
-    BASE64_STANDARD.decode(String::deserialize(deserializer)?).map_err(D::Error::custom)
 }

@@ -10,7 +10,7 @@ pub use self::{
     csv::csv,
     html::{comparison_html, html},
     markdown::markdown,
-    typst::{Typeset, typst},
+    typst::typst,
 };
 
 use model::Verdict;

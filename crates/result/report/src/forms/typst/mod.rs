@@ -8,7 +8,7 @@ mod tables;
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
-use model::Run;
+use model::{NamedFile, Run, Typeset};
 
 use self::literal::{array, pieces, string};
 use super::colour;
@@ -21,15 +21,6 @@ use crate::{
 };
 
 const LOOKS: &str = include_str!("report.typ");
-
-/// A Typst document.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Typeset {
-    /// The source.
-    pub source: String,
-    /// Drawings and photos: the name that the source has for each, and its bytes.
-    pub files: Vec<(String, Vec<u8>)>,
-}
 
 /// The report as a Typst document, which refers to nothing but its files and the fonts that come with the program.
 pub fn typst(material: &Material<'_>, lang: Lang) -> Typeset {
@@ -62,7 +53,8 @@ fn typeset(page: &Page, date: &str, t: &Texts) -> Typeset {
     source += &sheets.all(sections);
     let _ = writeln!(source, "#note({})", string(&page.statement));
     source += &sheets.annex(&t.get("annex-heading"));
-    Typeset { source, files: sheets.files.into_iter().collect() }
+    let files = sheets.files.into_iter().map(|(name, content)| NamedFile { name, content }).collect();
+    Typeset { source, files }
 }
 
 fn pairs(rows: &[(String, String)]) -> String {
