@@ -148,6 +148,13 @@ pub(crate) enum Command {
         #[command(flatten)]
         files: ReportFiles,
     },
+    /// Look at the network cards of this machine: what they are, what they read, and whether their bus carries them; exit
+    /// status 3 where a card gives no interface.
+    Inspect {
+        /// One card, by its interface.
+        #[arg(long, value_name = "IF")]
+        dev: Option<String>,
+    },
     /// Say what this kernel and this user can do, and what each missing piece costs.
     Doctor,
     /// Undo whatever a crash left behind.

@@ -5,6 +5,7 @@ mod compare;
 mod doctor;
 mod dry_run;
 mod import;
+mod inspect;
 mod measure;
 mod plans;
 mod references;
@@ -51,6 +52,7 @@ fn act(cli: Cli) -> anyhow::Result<Exit> {
         Command::Baseline { action } => compare::baseline(&action, &common),
         Command::Report { options } => report::report(&options, &common),
         Command::Resume { run, files } => resume::resume(&run, &files, &common),
+        Command::Inspect { dev } => inspect::inspect(dev.as_deref(), &common),
         Command::Doctor => doctor::doctor(&common),
         Command::Clean => bed::clean(&common),
         Command::Schema { of } => words::schema(of),

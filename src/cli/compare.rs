@@ -43,4 +43,6 @@ pub(crate) enum Shape {
     Run,
     /// Of "compare".
     Compare,
+    /// Of "inspect".
+    Inspect,
 }

@@ -17,6 +17,7 @@ pub(super) fn schema(of: Shape) -> anyhow::Result<Exit> {
     print_json(&match of {
         Shape::Run => report::schema(),
         Shape::Compare => report::comparison_schema(),
+        Shape::Inspect => report::cards_schema(),
     })?;
     Ok(Exit::Done)
 }

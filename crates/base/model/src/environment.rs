@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::difference::differences;
+use crate::{card::Card, difference::differences};
 
 /// The machines of a run, each with what was read there.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -99,6 +99,9 @@ pub struct InterfaceFacts {
     /// The card's PCIe link.
     #[serde(default)]
     pub pcie: Option<PcieLink>,
+    /// The card, seen from the machine: a network namespace hides nothing of it.
+    #[serde(default)]
+    pub card: Option<Card>,
     /// Its MTU.
     pub mtu: u32,
     /// Its MAC address.

@@ -4,6 +4,7 @@
 
 mod base64;
 pub mod bed;
+pub mod card;
 pub mod change;
 mod choice;
 pub mod comparison;
@@ -25,6 +26,7 @@ pub mod units;
 pub mod verdict;
 
 pub use bed::{Bed, BedKind, ClockRelation, Endpoint, Privilege};
+pub use card::{Card, Cards};
 pub use change::{Before, Change, LinkEnd};
 pub use choice::ChoiceError;
 pub use comparison::{ComparedFigure, Comparison, Conclusion, Finding};

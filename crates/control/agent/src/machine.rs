@@ -45,6 +45,7 @@ impl Machine {
             Request::EndpointFacts { endpoint } => Ok(Reply::EndpointFacts(Box::new(host::facts::endpoint(&endpoint)))),
             Request::Load => Ok(Reply::Load(load())),
             Request::LabState => Ok(Reply::LabState(lab_state())),
+            Request::Cards => Ok(Reply::Cards(Box::new(host::card::cards()))),
         }
     }
 

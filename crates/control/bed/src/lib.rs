@@ -13,4 +13,4 @@ mod session;
 pub use error::BedError;
 pub use kept::{clean, down, list, namespace_of, up};
 pub use reference::{BedRef, ReferenceError};
-pub use session::{Alone, Planned, Session, Survey, Wanted, planned, survey};
+pub use session::{Alone, Planned, Session, Survey, Wanted, cards, planned, survey};

@@ -9,7 +9,7 @@ use std::{
 };
 
 use model::{
-    Bed, Change, CoreUse, Endpoint, Environment, Mtu, Privilege,
+    Bed, Cards, Change, CoreUse, Endpoint, Environment, Mtu, Privilege,
     environment::{EndpointFacts, HostFacts, InterfaceFacts},
     units::ETHERNET_MTUS,
 };
@@ -183,6 +183,15 @@ pub fn survey(program: &Path) -> Result<Survey, BedError> {
     let mut machine = machine_agent(program)?;
     let interfaces = endpoint_facts(&mut machine, "this machine")?.interfaces;
     Ok(Survey { host: host_facts(&mut machine)?, interfaces, lab: lab_state(&mut machine)? })
+}
+
+/// The network cards of this machine.
+pub fn cards(program: &Path) -> Result<Cards, BedError> {
+    let mut machine = machine_agent(program)?;
+    match machine.ask(Request::Cards, REQUEST)? {
+        Reply::Cards(cards) => Ok(*cards),
+        other => Err(confused(&machine, &other)),
+    }
 }
 
 /// A bed as it would be.

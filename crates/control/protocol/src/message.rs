@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use model::{
-    Bed, Change, CoreUse, CpuFacts, EndCounters, Nanos, ProbeSpec, Seat, Side, SideFigures, SoFar,
+    Bed, Cards, Change, CoreUse, CpuFacts, EndCounters, Nanos, ProbeSpec, Seat, Side, SideFigures, SoFar,
     environment::{EndpointFacts, HostFacts},
 };
 use serde::{Deserialize, Serialize};
@@ -158,6 +158,8 @@ pub enum Request {
     Load,
     /// Cores this agent may use, and whether the kernel has IPv6.
     LabState,
+    /// Network cards of the machine.
+    Cards,
 }
 
 /// Answers.
@@ -178,6 +180,8 @@ pub enum Reply {
     Load(Vec<CoreUse>),
     /// What a lab can be made with.
     LabState(LabState),
+    /// Network cards.
+    Cards(Box<Cards>),
 }
 
 /// What a lab bed can be made with on this machine.

@@ -4,10 +4,10 @@
 use std::{collections::BTreeMap, fs, net::IpAddr};
 
 use kernel::{ethtool, link, sysctl};
-use model::environment::{EndpointFacts, HostFacts, InterfaceFacts, PcieLink};
+use model::environment::{EndpointFacts, HostFacts, InterfaceFacts};
 
 pub use crate::cpus::cpus;
-use crate::{parse, services::services};
+use crate::{card, parse, services::services};
 
 /// Settings of the whole machine that bear on results.
 const HOST_SETTINGS: [&str; 8] = [
@@ -63,20 +63,23 @@ pub fn host(wireproof_version: &str) -> HostFacts {
 
 /// Facts about an endpoint, read from inside its namespace.
 pub fn endpoint(name: &str) -> EndpointFacts {
+    EndpointFacts { endpoint: name.to_owned(), interfaces: interfaces(), sysctls: settings(&ENDPOINT_SETTINGS) }
+}
+
+/// Facts about each interface of the caller's namespace, loopback left out.
+pub(crate) fn interfaces() -> Vec<InterfaceFacts> {
     let links = link::list().unwrap_or_default();
-    EndpointFacts {
-        endpoint: name.to_owned(),
-        interfaces: links.into_iter().filter(|link| link.name != "lo").map(interface).collect(),
-        sysctls: settings(&ENDPOINT_SETTINGS),
-    }
+    links.into_iter().filter(|link| link.name != "lo").map(interface).collect()
 }
 
 fn interface(link: link::Link) -> InterfaceFacts {
     let driver = ethtool::driver(&link.name).unwrap_or_default();
     // A veth says 10 Gbit/s, and means nothing by it.
     let speed = (driver.name != "veth").then(|| read(&format!("/sys/class/net/{}/speed", link.name)));
+    let card = card::of_interface(&link.name);
     InterfaceFacts {
-        pcie: pcie(&link.name),
+        pcie: card.as_ref().and_then(|card| card.hops.first()).map(|hop| hop.link.clone()),
+        card,
         driver: driver.name,
         driver_version: driver.version,
         firmware_version: driver.firmware,
@@ -88,18 +91,6 @@ fn interface(link: link::Link) -> InterfaceFacts {
         addresses: link.addresses.into_iter().filter(is_given).map(|(ip, prefix)| format!("{ip}/{prefix}")).collect(),
         name: link.name,
     }
-}
-
-/// The link of the card of an interface; `None` where it is on no PCIe bus.
-fn pcie(interface: &str) -> Option<PcieLink> {
-    let fact = |name: &str| read(&format!("/sys/class/net/{interface}/device/{name}"));
-    let link = PcieLink {
-        width: fact("current_link_width"),
-        speed: fact("current_link_speed"),
-        most_width: fact("max_link_width"),
-        most_speed: fact("max_link_speed"),
-    };
-    (!link.width.is_empty()).then_some(link)
 }
 
 /// What the firmware says under these names, in a row.

@@ -1,5 +1,7 @@
 //! Facts about the machine, and its counters.
 
+pub mod cabling;
+pub mod card;
 pub mod counters;
 mod cpus;
 pub mod facts;

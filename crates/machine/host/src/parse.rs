@@ -74,6 +74,20 @@ pub(crate) fn service(cgroup: &str) -> Option<String> {
     units.filter_map(|unit| unit.trim().strip_suffix(".service")).next_back().map(str::to_owned)
 }
 
+/// Maker and model of a PCI device by the PCI ID list; the maker alone where the list does not have the model.
+pub(crate) fn pci_name(list: &str, vendor: &str, device: &str) -> Option<String> {
+    let mut lines = list.lines().skip_while(|line| entry(line, "", vendor).is_none());
+    let maker = entry(lines.next()?, "", vendor)?;
+    let mut models = lines.take_while(|line| line.starts_with(['\t', '#']));
+    let model = models.find_map(|line| entry(line, "\t", device)).map_or_else(|| device.to_owned(), str::to_owned);
+    Some(format!("{maker} {model}"))
+}
+
+/// The name in a line of the PCI ID list that begins with this ID.
+fn entry<'a>(line: &'a str, indent: &str, id: &str) -> Option<&'a str> {
+    line.strip_prefix(indent)?.strip_prefix(id)?.strip_prefix("  ")
+}
+
 /// Last part of a path as text.
 pub(crate) fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
@@ -154,5 +168,14 @@ mod tests {
     fn a_speed_that_is_not_known_is_none() {
         assert_eq!(speed("10000\n"), Some(10_000));
         assert_eq!(speed("-1\n"), None);
+    }
+
+    #[test]
+    fn a_card_goes_by_its_maker_and_model() {
+        let list = "# comment\n8086  Intel Corporation\n\t10fb  82599ES\n\t\t8086 10fb  X520\n\t1533  I210\n9999  Other\n\t10fb  No\n";
+        assert_eq!(pci_name(list, "8086", "1533").as_deref(), Some("Intel Corporation I210"));
+        assert_eq!(pci_name(list, "8086", "10fb").as_deref(), Some("Intel Corporation 82599ES"));
+        assert_eq!(pci_name(list, "8086", "ffff").as_deref(), Some("Intel Corporation ffff"));
+        assert_eq!(pci_name(list, "1234", "10fb"), None);
     }
 }

@@ -145,7 +145,7 @@ fn values(interface: &str, count: u32) -> Result<Vec<u64>> {
 ///
 /// # Safety
 /// `question` begins with an ethtool command and has room for everything that the kernel answers to it.
-unsafe fn ask(interface: &str, call: &'static str, question: *mut c_void) -> Result<()> {
+pub(crate) unsafe fn ask(interface: &str, call: &'static str, question: *mut c_void) -> Result<()> {
     check_name(interface)?;
     let mut request = InterfaceRequest { name: [0; 16], data: question, rest: [0; _] };
     request.name[..interface.len()].copy_from_slice(interface.as_bytes());
@@ -156,7 +156,7 @@ unsafe fn ask(interface: &str, call: &'static str, question: *mut c_void) -> Res
     if result < 0 { Err(io::Error::last_os_error()).on(call, shown(interface)) } else { Ok(()) }
 }
 
-fn shown(interface: &str) -> String {
+pub(crate) fn shown(interface: &str) -> String {
     format!("interface {interface}")
 }
 

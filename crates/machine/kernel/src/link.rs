@@ -26,6 +26,8 @@ pub struct Link {
     pub name: String,
     /// Its kind, as `ip -d link` names it (veth, bridge, vlan, …); empty for a plain card.
     pub kind: String,
+    /// Whether it is set up (administratively).
+    pub up: bool,
     /// The bridge, bond or the like that it belongs to.
     pub master: Option<String>,
     /// The interface under it: of a VLAN the one that carries it. The other end of a veth pair is not under it.
@@ -193,6 +195,7 @@ fn described(message: &LinkMessage, names: &BTreeMap<u32, String>, addresses: Ve
     let mut link = Link {
         name: name(message),
         kind: String::new(),
+        up: message.header.flags.contains(LinkFlags::Up),
         master: None,
         lower: None,
         mtu: Mtu(0),
@@ -228,7 +231,7 @@ fn kind(infos: &[LinkInfo]) -> String {
     kind.unwrap_or_default()
 }
 
-fn mac(bytes: &[u8]) -> String {
+pub(crate) fn mac(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(":")
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Everything here takes values and returns text: no file, no clock, no network.
 
+mod cards;
 mod comparison;
 mod content;
 mod document;
@@ -22,11 +23,13 @@ mod show;
 mod summary;
 mod texts;
 
+pub use cards::{cards, narrow_bus};
 pub use comparison::comparison;
 pub use document::{
-    BothWays, ComparisonDocument, ComparisonSchemaName, CountersEntry, Document, DoubtEntry, Environments, Figures,
-    FlowEntry, FlowFigures, GoodputBps, GoodputFigures, LatencyFigures, LimitedByEntry, LossEntry, PathFigures,
-    ResumedEntry, RunEntry, SchemaName, Stack, TrialEntry, comparison_schema, schema,
+    BothWays, CardsDocument, CardsSchemaName, ComparisonDocument, ComparisonSchemaName, CountersEntry, Document,
+    DoubtEntry, Environments, Figures, FlowEntry, FlowFigures, GoodputBps, GoodputFigures, LatencyFigures,
+    LimitedByEntry, LossEntry, PathFigures, ResumedEntry, RunEntry, SchemaName, Stack, TrialEntry, cards_schema,
+    comparison_schema, schema,
 };
 pub use doubts::advice;
 pub use forms::{comparison_html, csv, html, markdown, typst};

@@ -9,6 +9,7 @@ use crate::lang::Lang;
 
 /// A file for each subject, the same in both languages.
 const ENGLISH: &[&str] = &[
+    include_str!("../texts/en/cards.ftl"),
     include_str!("../texts/en/compare.ftl"),
     include_str!("../texts/en/figures.ftl"),
     include_str!("../texts/en/identity.ftl"),
@@ -19,6 +20,7 @@ const ENGLISH: &[&str] = &[
     include_str!("../texts/en/report.ftl"),
 ];
 const JAPANESE: &[&str] = &[
+    include_str!("../texts/ja/cards.ftl"),
     include_str!("../texts/ja/compare.ftl"),
     include_str!("../texts/ja/figures.ftl"),
     include_str!("../texts/ja/identity.ftl"),

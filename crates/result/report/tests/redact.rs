@@ -4,7 +4,10 @@
 
 mod fixture;
 
-use model::{Date, Device, Doubt, Identity, Reference, Run};
+use model::{
+    Card, Date, Device, Doubt, Identity, Reference, Run,
+    card::{Connector, Module},
+};
 use proptest::prelude::*;
 use wireproof_report::{self as report, Document, Lang, Material, redacted};
 
@@ -108,6 +111,19 @@ fn figures_laboratory_addresses_and_what_the_document_says_of_people_stay() {
     let redacted = redacted(&run, &mut []).unwrap();
     assert_eq!((&redacted.trials, &redacted.plan, &redacted.bed), (&run.trials, &run.plan, &run.bed));
     assert_eq!(redacted.identity, run.identity);
+}
+
+#[test]
+fn the_serial_number_of_a_module_in_a_port_is_replaced() {
+    let mut run = fixture::wide_run();
+    let module = Module { serial: "123456".into(), part: "SFP-10GSR".into(), ..Module::default() };
+    let card = Card { module: Some(module), connector: Some(Connector::Fibre), ..Card::default() };
+    run.before.endpoints[0].interfaces[0].card = Some(card);
+    run.before.hosts[0].hostname = "fibre".into();
+    let redacted = redacted(&run, &mut []).unwrap();
+    let card = redacted.before.endpoints[0].interfaces[0].card.clone().unwrap();
+    assert_eq!(card.connector, Some(Connector::Fibre));
+    assert_eq!(card.module.map(|module| (module.serial, module.part)), Some(("serial-1".into(), "SFP-10GSR".into())));
 }
 
 #[test]

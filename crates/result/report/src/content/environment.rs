@@ -1,6 +1,6 @@
 //! The machines: what they are, and whether they stayed so.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
     Environment, Run,
@@ -8,6 +8,7 @@ use model::{
 };
 
 use crate::{
+    cards::narrow_bus,
     page::{Block, Column, Item, Text},
     show,
     texts::Texts,
@@ -87,11 +88,13 @@ fn interfaces(endpoints: &[EndpointFacts], t: &Texts) -> Block {
     Block::table(t.get("endpoint-facts-caption"), columns, rows.collect())
 }
 
-/// What is known of cards and their drivers; nothing where all interfaces are virtual and say nothing.
-fn cards(endpoints: &[EndpointFacts], t: &Texts) -> Option<Block> {
+/// What is known of cards and their drivers, and of a bus that is too narrow for them; nothing where all interfaces are virtual
+/// and say nothing.
+fn cards(endpoints: &[EndpointFacts], t: &Texts) -> Vec<Block> {
     let columns = vec![
         Column::words(t.get("col-endpoint")),
         Column::words(t.get("endpoint-interface")),
+        Column::long(t.get("col-model")),
         Column::words(t.get("endpoint-driver")),
         Column::words(t.get("col-driver-version")),
         Column::words(t.get("col-firmware")),
@@ -105,7 +108,13 @@ fn cards(endpoints: &[EndpointFacts], t: &Texts) -> Option<Block> {
         it.interfaces.iter().filter(says).map(|interface| card_row(&it.endpoint, interface, t)).collect()
     };
     let rows: Vec<Vec<Text>> = endpoints.iter().flat_map(of_endpoint).collect();
-    (!rows.is_empty()).then(|| Block::table(t.get("cards-caption"), columns, rows))
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    let cards = endpoints.iter().flat_map(|it| &it.interfaces).filter_map(|interface| interface.card.as_ref());
+    let narrow: BTreeSet<String> = cards.filter_map(|card| narrow_bus(card, t.lang)).collect();
+    let table = Block::table(t.get("cards-caption"), columns, rows);
+    [table].into_iter().chain(narrow.into_iter().map(|text| Block::Paragraph(Text::strong(text)))).collect()
 }
 
 fn card_row(endpoint: &str, interface: &InterfaceFacts, t: &Texts) -> Vec<Text> {
@@ -122,6 +131,7 @@ fn card_row(endpoint: &str, interface: &InterfaceFacts, t: &Texts) -> Vec<Text> 
     vec![
         endpoint.into(),
         interface.name.as_str().into(),
+        said(interface.card.as_ref().map_or("", |card| &card.model)),
         interface.driver.as_str().into(),
         said(&interface.driver_version),
         said(&interface.firmware_version),

@@ -1,5 +1,6 @@
 //! The JSON document, `wireproof/1`: the same shape for every command that measures. Always in English.
 
+mod cards;
 mod comparison;
 mod goodput;
 mod latency;
@@ -15,6 +16,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use self::{
+    cards::{CardsDocument, CardsSchemaName, cards_schema},
     comparison::{ComparisonDocument, ComparisonSchemaName, comparison_schema},
     goodput::{FlowEntry, FlowFigures, GoodputBps, GoodputFigures},
     latency::LatencyFigures,

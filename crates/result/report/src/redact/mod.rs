@@ -19,6 +19,7 @@ use self::{
 const OWN_WORDS: &[&str] = &[
     "batch",
     "congestion",
+    "connector",
     "date",
     "direction",
     "driver",
@@ -157,7 +158,11 @@ fn hosts(run: &Run) -> Vec<String> {
 
 fn serials(run: &Run) -> Vec<String> {
     let devices = run.identity.iter().flat_map(|identity| &identity.devices);
-    devices.filter_map(|device| device.serial.clone()).filter(|serial| !serial.trim().is_empty()).collect()
+    let environments = std::iter::once(&run.before).chain(&run.after);
+    let interfaces = environments.flat_map(|environment| &environment.endpoints).flat_map(|end| &end.interfaces);
+    let modules = interfaces.filter_map(|interface| interface.card.as_ref()?.module.as_ref());
+    let serials = devices.filter_map(|device| device.serial.clone()).chain(modules.map(|module| module.serial.clone()));
+    serials.filter(|serial| !serial.trim().is_empty()).collect()
 }
 
 fn replace(value: &mut Value, place: Place<'_>, substitutes: &mut Substitutes) {
@@ -180,7 +185,8 @@ fn replaced(text: &str, Place { part, parent, key }: Place<'_>, substitutes: &mu
     if VERSIONS.contains(&key) {
         return substitutes.names_in(text);
     }
-    if (part, parent, key) == ("identity", "device", "serial") {
+    if key == "serial" && [("identity", "device"), ("before", "module"), ("after", "module")].contains(&(part, parent))
+    {
         return substitutes.serial(text);
     }
     let text = substitutes.addresses_in(text);

@@ -1,0 +1,237 @@
+//! Network cards: what a port is, what it reads just now, and the bus it hangs on.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::environment::{InterfaceFacts, PcieLink};
+
+/// What a machine has of network cards.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Cards {
+    /// Ports that have an interface; virtual interfaces are none.
+    pub ports: Vec<Port>,
+    /// Cards that have no interface, because nothing drives them or their driver gave up.
+    pub refused: Vec<Refused>,
+}
+
+/// A port with its interface.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Port {
+    /// Its interface, with the card behind it.
+    pub interface: InterfaceFacts,
+    /// What changes by itself.
+    pub readings: Readings,
+}
+
+/// What a port is: all of it lasts.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Card {
+    /// Maker and model by the PCI ID list of the machine, or the IDs alone, like `8086:10fb`.
+    pub model: String,
+    /// The MAC address that it was made with; empty where the driver does not say.
+    pub permanent_mac: String,
+    /// The highest speed that the port can do, in Mbit/s.
+    pub top_speed_mbps: Option<u32>,
+    /// What the cable goes into.
+    pub connector: Option<Connector>,
+    /// The module in the port, where there is one and it can be read.
+    pub module: Option<Module>,
+    /// Its way to the processor: the card's own bus link first, the root's last.
+    pub hops: Vec<Hop>,
+}
+
+/// A connector, as ethtool has them (`PORT_*` of linux/ethtool.h).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Connector {
+    /// Twisted pair.
+    TwistedPair,
+    /// Fibre, or a cage for modules.
+    Fibre,
+    /// A copper cable that cannot be taken off its modules.
+    DirectAttach,
+    /// A cage without a module.
+    Empty,
+    /// Any other.
+    Other,
+}
+
+/// A pluggable module, by what is burnt into it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Module {
+    /// Its form, like `SFP` or `QSFP28`.
+    pub form: String,
+    /// Its maker.
+    pub maker: String,
+    /// The maker's part number.
+    pub part: String,
+    /// Its serial number.
+    pub serial: String,
+    /// Wavelength of its laser in nanometres; `None` for copper.
+    pub wavelength_nm: Option<u16>,
+}
+
+/// One PCIe link on the way from a card to the processor, as the device at one of its ends reads it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Hop {
+    /// Address of that device, like `0000:01:00.0`.
+    pub device: String,
+    /// The link.
+    pub link: PcieLink,
+    /// How many network ports share it.
+    pub ports: u32,
+}
+
+/// A link that cannot carry what the ports behind it can.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shortfall<'a> {
+    /// The link.
+    pub hop: &'a Hop,
+    /// What it leaves for data each way, in bit/s.
+    pub has_bps: f64,
+    /// What its ports need each way, in bit/s.
+    pub needs_bps: f64,
+}
+
+impl Card {
+    /// The link that is tightest for its ports: what it leaves for data each way, and what they need. `None` where speeds or
+    /// links are not known.
+    pub fn tightest(&self) -> Option<Shortfall<'_>> {
+        let port_bps = f64::from(self.top_speed_mbps?) * 1e6;
+        let measured = self.hops.iter().filter_map(|hop| {
+            let has_bps = hop.link.usable_bps()?;
+            Some(Shortfall { hop, has_bps, needs_bps: port_bps * f64::from(hop.ports.max(1)) })
+        });
+        measured.min_by(|a, b| (a.has_bps / a.needs_bps).total_cmp(&(b.has_bps / b.needs_bps)))
+    }
+
+    /// The tightest link, if it cannot carry all ports at full speed.
+    pub fn shortfall(&self) -> Option<Shortfall<'_>> {
+        self.tightest().filter(|link| link.has_bps < link.needs_bps)
+    }
+}
+
+/// What a port reads just now.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Readings {
+    /// Whether it is set up (administratively).
+    pub up: bool,
+    /// Whether it hears the other end; `None` while it is down.
+    pub carrier: Option<bool>,
+    /// Whether it sends and receives at the same time.
+    pub full_duplex: Option<bool>,
+    /// Whether it agrees on its speed with the other end.
+    pub autonegotiation: Option<bool>,
+    /// Its sensors: what each is of, and degrees Celsius.
+    pub temperatures: Vec<(String, f64)>,
+    /// What the module reads, if it does.
+    pub module: Option<ModuleReadings>,
+    /// The kernel's counters since the driver was loaded.
+    pub counters: BTreeMap<String, u64>,
+}
+
+/// Diagnostics of a module (SFF-8472, SFF-8636).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ModuleReadings {
+    /// Degrees Celsius.
+    pub celsius: f64,
+    /// Supply in volts.
+    pub volts: f64,
+    /// Each lane: an SFP has one, a QSFP four.
+    pub lanes: Vec<LaneReadings>,
+}
+
+/// Light of one lane.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LaneReadings {
+    /// Received power in milliwatts.
+    pub received_mw: f64,
+    /// Sent power in milliwatts.
+    pub sent_mw: f64,
+    /// Laser bias in milliamperes.
+    pub bias_ma: f64,
+}
+
+/// One way of a cable: what a port sent was heard at another, with no switch between.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Cable {
+    /// The interface that sent.
+    pub from: String,
+    /// The interface that heard it.
+    pub to: String,
+}
+
+/// A card without an interface.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Refused {
+    /// Its address, like `0000:01:00.0`.
+    pub device: String,
+    /// Maker and model, as of [`Card::model`].
+    pub model: String,
+    /// The driver that has it; empty for none.
+    pub driver: String,
+    /// Why, as far as the kernel's log tells.
+    pub cause: Cause,
+    /// What the kernel's log says of it, the last lines.
+    pub log: Vec<String>,
+}
+
+/// Why a card has no interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cause {
+    /// No driver takes it.
+    NoDriver,
+    /// It is given to a program or a virtual machine (vfio, uio).
+    GivenAway,
+    /// The driver does not accept the module in its port.
+    UnsupportedModule,
+    /// There are too few interrupt vectors.
+    TooFewVectors,
+    /// The driver found no firmware file.
+    NoFirmware,
+    /// The card's own memory is damaged (checksum of the NVM).
+    BadNvm,
+    /// The firmware gave it no addresses.
+    NoAddresses,
+    /// The log does not say.
+    Unknown,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hop(device: &str, width: &str, ports: u32) -> Hop {
+        let link = PcieLink { width: width.into(), speed: "5.0 GT/s PCIe".into(), ..PcieLink::default() };
+        Hop { device: device.into(), link, ports }
+    }
+
+    fn card(hops: Vec<Hop>) -> Card {
+        Card { top_speed_mbps: Some(10_000), hops, ..Card::default() }
+    }
+
+    #[test]
+    fn four_lanes_are_too_few_for_two_ports_and_enough_for_one() {
+        let two = card(vec![hop("0000:01:00.0", "4", 2)]);
+        let short = two.shortfall().expect("16 Gbit/s less headers, of 20");
+        assert_eq!((short.needs_bps, (short.has_bps / 1e8).round()), (20e9, 146.0));
+        assert!(card(vec![hop("0000:01:00.0", "4", 1)]).shortfall().is_none());
+        assert!(card(vec![hop("0000:01:00.0", "8", 2)]).shortfall().is_none());
+    }
+
+    #[test]
+    fn a_slot_that_is_narrower_than_its_card_is_the_tightest() {
+        let behind_a_switch =
+            card(vec![hop("0000:03:00.0", "8", 1), hop("0000:01:00.0", "4", 2), hop("0000:00:01.0", "8", 2)]);
+        assert_eq!(behind_a_switch.shortfall().map(|short| short.hop.device.as_str()), Some("0000:01:00.0"));
+    }
+
+    #[test]
+    fn nothing_is_said_of_what_is_not_known() {
+        assert!(Card { top_speed_mbps: None, ..card(vec![hop("0000:01:00.0", "1", 2)]) }.tightest().is_none());
+        assert!(card(vec![hop("0000:01:00.0", "0", 2)]).tightest().is_none());
+    }
+}
