@@ -4,6 +4,7 @@ mod compare;
 mod files;
 mod identify;
 mod measure;
+mod reach;
 mod report;
 
 use std::{ffi::OsString, path::PathBuf};
@@ -17,6 +18,7 @@ pub(crate) use compare::{BaselineAction, Compared, Shape};
 pub(crate) use files::{Format, ReportFiles};
 pub(crate) use identify::Identify;
 pub(crate) use measure::{GoodputOptions, LatencyOptions, Measure, PathOptions};
+pub(crate) use reach::Reach;
 pub(crate) use report::ReportOptions;
 
 /// Proves what a network path really does: measures, says how sure it is, and writes a report.
@@ -147,6 +149,8 @@ pub(crate) enum Command {
         run: RunId,
         #[command(flatten)]
         files: ReportFiles,
+        #[command(flatten)]
+        reach: Reach,
     },
     /// Look at the network cards of this machine: what they are, what they read, and whether their bus carries them; exit
     /// status 3 where a card gives no interface.
@@ -181,6 +185,9 @@ pub(crate) enum Command {
         /// Over standard input and output.
         #[arg(long, required = true)]
         stdio: bool,
+        /// Remove the program's own file and folder first: it was copied for this agent.
+        #[arg(long)]
+        remove_self: bool,
     },
     /// Run a program in a network namespace (used by wireproof itself).
     #[command(hide = true)]

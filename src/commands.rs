@@ -51,16 +51,24 @@ fn act(cli: Cli) -> anyhow::Result<Exit> {
         Command::Compare { compared } => compare::compare(&compared, &common),
         Command::Baseline { action } => compare::baseline(&action, &common),
         Command::Report { options } => report::report(&options, &common),
-        Command::Resume { run, files } => resume::resume(&run, &files, &common),
+        Command::Resume { run, files, reach } => resume::resume(&run, &files, &reach, &common),
         Command::Inspect { dev } => inspect::inspect(dev.as_deref(), &common),
         Command::Doctor => doctor::doctor(&common),
         Command::Clean => bed::clean(&common),
         Command::Schema { of } => words::schema(of),
         Command::Completions { shell } => words::completions(shell),
         Command::Man { dir } => words::man(&dir),
-        Command::Agent { .. } => agent::serve_stdio().map(|()| Exit::Done).map_err(Into::into),
+        Command::Agent { remove_self, .. } => serve(remove_self),
         Command::InNamespace { namespace, program } => bed::enter(&namespace, &program),
     }
+}
+
+fn serve(from_a_copy: bool) -> anyhow::Result<Exit> {
+    if from_a_copy {
+        agent::remove_own_copy()?;
+    }
+    agent::serve_stdio()?;
+    Ok(Exit::Done)
 }
 
 /// The language to speak: as said, or as the environment says.

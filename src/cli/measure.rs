@@ -6,14 +6,17 @@ use model::{
     Batch, BitRate, Bytes, Direction, IpVersion, Mtu, Nanos, PacketRate, Protocol, ReceiveWay, SendWay, WaitMode,
 };
 
-use super::files::ReportFiles;
+use super::{files::ReportFiles, reach::Reach};
 
 /// Where and how to measure.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Measure {
-    /// Where: "lab" (two namespaces on this machine), or the name of a bed made with "bed up".
+    /// Where: "lab" (two namespaces on this machine), "hosts:ssh://[USER@]HOST[:PORT]?dev=IF&addr=ADDR/LEN" (this machine
+    /// and another one), or the name of a bed made with "bed up".
     #[arg(long, default_value = "lab")]
     pub(crate) bed: BedRef,
+    #[command(flatten)]
+    pub(crate) reach: Reach,
     #[command(flatten)]
     pub(crate) files: ReportFiles,
     /// Print the steps, what is set up on the machine, and the duration; do nothing.

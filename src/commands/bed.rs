@@ -3,7 +3,7 @@
 use std::{ffi::OsString, os::unix::process::CommandExt, process};
 
 use anyhow::Context;
-use bed::{BedRef, Wanted};
+use bed::{BedRef, Reach, Wanted};
 use kernel::{namespace, privilege};
 use model::{Bed, Mtu, Privilege};
 
@@ -47,6 +47,7 @@ fn up(name: &str, mtu: Option<Mtu>, common: &Common) -> anyhow::Result<Exit> {
         wrap: Vec::new(),
         privilege: Privilege::Root,
         program: own_program()?,
+        reach: Reach::default(),
     };
     let bed = bed::up(name, &wanted).map_err(words_or_bed)?;
     if common.json {

@@ -1,11 +1,16 @@
 //! What a command would do, without doing it.
 
+use kernel::privilege;
 use model::{Mtu, Plan, ProbeSpec};
 use report::{Preview, PreviewItem, preview};
 use run::estimate;
 use serde_json::json;
 
-use super::{language, measure::words_or_bed, own_program, print, print_json};
+use super::{
+    language,
+    measure::{wanted, words_or_bed},
+    print, print_json,
+};
 use crate::{
     cli::{Common, Measure},
     exit::{Exit, Words},
@@ -13,7 +18,7 @@ use crate::{
 
 /// Says what would be done. Nothing on the machine is changed, and nothing is stored.
 pub(super) fn dry_run(plan: &Plan, options: &Measure, common: &Common) -> anyhow::Result<Exit> {
-    let planned = bed::planned(&options.bed, options.mtu, &own_program()?).map_err(words_or_bed)?;
+    let planned = bed::planned(&wanted(options, privilege::current())?).map_err(words_or_bed)?;
     run::check(plan, &planned.bed).map_err(|misfit| Words(misfit.to_string()))?;
     let (items, for_trials) = (items(plan), planned.for_mtus(&mtus(plan)));
     if common.json {

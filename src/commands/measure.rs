@@ -82,17 +82,23 @@ fn measure(plan: Plan, identity: Option<Identity>, options: &Measure, common: &C
     let desk = Desk::open(paths::store(common.store.as_deref())?, &options.files, common)?;
     let id = run::new_id();
     let _under_way = desk.take(&id)?;
-    let wanted = Wanted {
+    let wanted = wanted(options, obtain_privilege(&options.bed, common)?)?;
+    let steps = plan.steps();
+    desk.measure(&wanted, &steps, |session, record, interrupt| {
+        conduct(order(id, plan, identity), session, record, interrupt)
+    })
+}
+
+/// What these options ask for.
+pub(super) fn wanted(options: &Measure, privilege: Privilege) -> anyhow::Result<Wanted> {
+    Ok(Wanted {
         bed: options.bed.clone(),
         mtu: options.mtu,
         cpus: options.cpus.clone(),
         wrap: options.wrap_words(),
-        privilege: obtain_privilege(&options.bed, common)?,
+        privilege,
         program: own_program()?,
-    };
-    let steps = plan.steps();
-    desk.measure(&wanted, &steps, |session, record, interrupt| {
-        conduct(order(id, plan, identity), session, record, interrupt)
+        reach: options.reach.of_bed(),
     })
 }
 
@@ -223,10 +229,11 @@ fn order(id: RunId, plan: Plan, identity: Option<Identity>) -> Order {
     }
 }
 
-/// Root, or root in a user namespace of our own: enough for a lab bed.
+/// Root, or root in a user namespace of our own: enough for a lab bed. Real interfaces are not in there: what does not have to
+/// be changed is measured as the user that we are.
 pub(super) fn obtain_privilege(bed: &BedRef, common: &Common) -> anyhow::Result<Privilege> {
     let privilege = privilege::current();
-    if privilege != Privilege::User {
+    if privilege != Privilege::User || matches!(bed, BedRef::Hosts(_)) {
         return Ok(privilege);
     }
     if *bed != BedRef::Lab {

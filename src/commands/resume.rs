@@ -16,7 +16,7 @@ use super::{
     own_program,
 };
 use crate::{
-    cli::{Common, ReportFiles},
+    cli::{Common, Reach, ReportFiles},
     exit::Exit,
     paths,
 };
@@ -28,7 +28,7 @@ const FAREWELL: Duration = Duration::from_secs(10);
 const NAMESPACES: &str = "/run/netns";
 
 /// `wireproof resume RUN`
-pub(super) fn resume(id: &RunId, files: &ReportFiles, common: &Common) -> anyhow::Result<Exit> {
+pub(super) fn resume(id: &RunId, files: &ReportFiles, reach: &Reach, common: &Common) -> anyhow::Result<Exit> {
     let store_path = paths::store(common.store.as_deref())?;
     // There has to be one already.
     drop(Store::open_to_read(&store_path)?);
@@ -42,6 +42,7 @@ pub(super) fn resume(id: &RunId, files: &ReportFiles, common: &Common) -> anyhow
         wrap: run.bed.wrap.clone(),
         privilege: obtain_privilege(&reference, common)?,
         program: own_program()?,
+        reach: reach.of_bed(),
         bed: reference,
     };
     wait_for_its_agents(&run, &wanted)?;

@@ -46,6 +46,8 @@ pub enum ClockRelation {
 pub enum BedKind {
     /// Two network namespaces of this machine, joined by one veth pair.
     Lab,
+    /// This machine and another one.
+    Hosts,
 }
 
 /// What the program was allowed to do.
@@ -65,7 +67,10 @@ pub enum Privilege {
 pub struct Endpoint {
     /// Short name: `a`, `b`.
     pub name: String,
-    /// The network namespace it lives in.
+    /// The machine it is on, by its host name; empty for the one machine that there is.
+    #[serde(default)]
+    pub machine: String,
+    /// The network namespace it lives in; empty for the machine's own.
     pub namespace: String,
     /// Its interface.
     pub interface: String,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::units::Mtu;
 
-/// One reversible change to one machine.
+/// One reversible change to one machine. A namespace is named; an empty name is that of the machine's own.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "change", rename_all = "kebab-case")]
 pub enum Change {
@@ -91,10 +91,11 @@ impl fmt::Display for Change {
             Self::Namespace { name } => write!(f, "namespace {name}"),
             Self::Veth { a, b, mtu } => write!(f, "veth pair {a} and {b}, MTU {}", mtu.0),
             Self::Address { namespace, interface, address, prefix } => {
-                write!(f, "address {address}/{prefix} on {namespace}/{interface}")
+                write!(f, "address {address}/{prefix} on {}", At(namespace, interface))
             }
-            Self::LinkUp { namespace, interface } => write!(f, "{namespace}/{interface} up"),
-            Self::Mtu { namespace, interface, mtu } => write!(f, "{namespace}/{interface} MTU {}", mtu.0),
+            Self::LinkUp { namespace, interface } => write!(f, "{} up", At(namespace, interface)),
+            Self::Mtu { namespace, interface, mtu } => write!(f, "{} MTU {}", At(namespace, interface), mtu.0),
+            Self::Sysctl { namespace, key, value } if namespace.is_empty() => write!(f, "{key} = {value}"),
             Self::Sysctl { namespace, key, value } => write!(f, "{key} = {value} in {namespace}"),
         }
     }
@@ -102,6 +103,29 @@ impl fmt::Display for Change {
 
 impl fmt::Display for LinkEnd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.namespace, self.interface)
+        At(&self.namespace, &self.interface).fmt(f)
+    }
+}
+
+/// Namespace and interface, in words.
+struct At<'a>(&'a str, &'a str);
+
+impl fmt::Display for At<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(namespace, interface) = self;
+        if namespace.is_empty() { f.write_str(interface) } else { write!(f, "{namespace}/{interface}") }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_namespace_is_named_unless_it_is_the_machines_own() {
+        let mtu =
+            |namespace: &str| Change::Mtu { namespace: namespace.into(), interface: "eth1".into(), mtu: Mtu(9000) };
+        assert_eq!(mtu("wp1-a").to_string(), "wp1-a/eth1 MTU 9000");
+        assert_eq!(mtu("").to_string(), "eth1 MTU 9000");
     }
 }

@@ -124,6 +124,9 @@ pub enum Doubt {
         cpu: usize,
         /// Of its time, in percent.
         percent: f64,
+        /// The machine that the core is on; empty for the one machine that there is.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        machine: String,
     },
     /// The sender's data ended before the receiver's counted time was over, so its end was counted as silence.
     DataEndedEarly,

@@ -10,7 +10,9 @@ mod window;
 
 use std::{
     collections::HashMap,
-    io,
+    env, fs, io,
+    path::{Path, PathBuf},
+    process,
     sync::mpsc::{self, Receiver, RecvTimeoutError},
     thread,
     time::{Duration, Instant},
@@ -35,6 +37,14 @@ pub enum AgentFailure {
     /// Changes could not be undone.
     #[error("{0}; \"wireproof clean\" tries again")]
     Undo(String),
+    /// The copy that this agent runs from stays.
+    #[error("cannot remove {}, a copy that was made for this run: {error}", path.display())]
+    Copy {
+        /// The copy.
+        path: PathBuf,
+        /// Why not.
+        error: io::Error,
+    },
 }
 
 /// Version and build of this program, as agents tell them.
@@ -42,11 +52,25 @@ pub fn build() -> String {
     build_id()
 }
 
+/// Removes the file that this agent runs from, with its folder: it was copied there for this run alone, and must be gone also
+/// if the connection is cut. The program itself runs on.
+pub fn remove_own_copy() -> Result<(), AgentFailure> {
+    let path = env::current_exe().unwrap_or_default();
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    // A program that somebody installed is never taken for a copy.
+    let is_ours = folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with("wireproof."));
+    let removed = match is_ours {
+        true => fs::remove_file(&path).and_then(|()| fs::remove_dir(folder)),
+        false => Err(io::Error::other("it is in no folder that was made for a copy")),
+    };
+    removed.map_err(|error| AgentFailure::Copy { path, error })
+}
+
 /// Serves the controller at standard input and output until it goes.
 pub fn serve_stdio() -> Result<(), AgentFailure> {
     // Whatever else prints to standard output from now on lands in standard error, not between the messages.
     let outbox = Outbox::new(kernel::fd::take_stdout()?);
-    outbox.greet(&Hello { build: build_id() });
+    outbox.greet(&Hello { build: build_id(), pid: process::id() });
     beat_in_background(outbox.clone());
     let inbox = read_in_background();
     let mut agent = Agent { outbox, machine: Machine::default(), tasks: HashMap::new() };

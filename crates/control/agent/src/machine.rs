@@ -3,7 +3,7 @@
 use std::{path::Path, thread, time::Duration};
 
 use host::counters::CpuTimes;
-use kernel::{privilege, sysctl};
+use kernel::{clock, privilege, sysctl};
 use ledger::Ledger;
 use model::{Bed, CoreUse, Privilege};
 use protocol::{LabState, Reply, Request, build_id};
@@ -44,7 +44,10 @@ impl Machine {
             Request::HostFacts => Ok(Reply::HostFacts(Box::new(host::facts::host(&build_id())))),
             Request::EndpointFacts { endpoint } => Ok(Reply::EndpointFacts(Box::new(host::facts::endpoint(&endpoint)))),
             Request::Load => Ok(Reply::Load(load())),
-            Request::LabState => Ok(Reply::LabState(lab_state())),
+            Request::LabState { interface } => Ok(Reply::LabState(lab_state(interface.as_deref()))),
+            Request::Clock => Ok(Reply::Clock(clock::now())),
+            Request::SourceFor { address } => Ok(Reply::Source(host::routes::source_for(address))),
+            Request::Uplinks => Ok(Reply::Interfaces(host::routes::uplinks())),
             Request::Cards => Ok(Reply::Cards(Box::new(host::card::cards()))),
         }
     }
@@ -108,8 +111,8 @@ fn load() -> Vec<CoreUse> {
     before.usage_until(&CpuTimes::read())
 }
 
-fn lab_state() -> LabState {
-    LabState { cpus: host::facts::cpus(None), ipv6: has_ipv6() }
+fn lab_state(interface: Option<&str>) -> LabState {
+    LabState { cpus: host::facts::cpus(interface), ipv6: has_ipv6() }
 }
 
 /// The setting is absent where the kernel has no IPv6; its value does not matter, because a lab has its own.

@@ -92,7 +92,7 @@ fn measure(
     let prepared = probe::prepare(&task.spec, task.side, &task.seat)?;
     // Before this side says that it is ready nothing is sent.
     let counters = Counters::begin(&task.seat.interface);
-    outbox.send(&FromAgent::Ready { id, address: prepared.address(), now: clock::now() });
+    outbox.send(&FromAgent::Ready { id, address: prepared.address() });
     let start = wait_for_start(started, control)?;
     clock::sleep_until(start);
     counters.started();

@@ -24,9 +24,9 @@ pub(crate) fn choose(facts: &CpuFacts) -> [Chosen; 2] {
     if all.is_empty() {
         return [Chosen::default(), Chosen::default()];
     }
-    let (kind, kept) = kind(facts, &all);
-    let (node, kept) = node(facts, &kept);
-    let physical = in_order(facts, &kept);
+    let (kind, kept) = kind(facts, &all, 2);
+    let (node, kept) = node(facts, &kept, 2);
+    let physical = in_order(facts, &kept, 2);
     match physical.as_slice() {
         [only] => on_one(only),
         _ => {
@@ -34,6 +34,17 @@ pub(crate) fn choose(facts: &CpuFacts) -> [Chosen; 2] {
             [0, 1].map(|end| dealt(facts, physical.iter().skip(end).step_by(2).take(turns), kind, node))
         }
     }
+}
+
+/// Cores for an end that has the machine for itself, in the same way.
+pub(crate) fn choose_for_one(facts: &CpuFacts) -> Chosen {
+    let all = usable_cores(facts);
+    if all.is_empty() {
+        return Chosen::default();
+    }
+    let (kind, kept) = kind(facts, &all, 1);
+    let (node, kept) = node(facts, &kept, 1);
+    dealt(facts, in_order(facts, &kept, 1).iter(), kind, node)
 }
 
 /// Cores that may be pinned to.
@@ -47,27 +58,27 @@ fn usable_cores(facts: &CpuFacts) -> Vec<&CoreFacts> {
     facts.cores.iter().filter(is_usable).collect()
 }
 
-fn kind<'a>(facts: &CpuFacts, cores: &[&'a CoreFacts]) -> (&'static str, Vec<&'a CoreFacts>) {
-    let isolated = apart(cores, |core| facts.isolated.contains(&core.cpu)).map(|kept| ("isolated ", kept));
-    let tickless = || apart(cores, |core| facts.nohz_full.contains(&core.cpu)).map(|kept| ("tickless ", kept));
+fn kind<'a>(facts: &CpuFacts, cores: &[&'a CoreFacts], ends: usize) -> (&'static str, Vec<&'a CoreFacts>) {
+    let isolated = apart(cores, ends, |core| facts.isolated.contains(&core.cpu)).map(|kept| ("isolated ", kept));
+    let tickless = || apart(cores, ends, |core| facts.nohz_full.contains(&core.cpu)).map(|kept| ("tickless ", kept));
     isolated.or_else(tickless).unwrap_or_else(|| ("", cores.to_vec()))
 }
 
 /// The card's node; without a card the one with most of the cores, since the ends should not be far from each other.
-fn node<'a>(facts: &CpuFacts, cores: &[&'a CoreFacts]) -> (Option<usize>, Vec<&'a CoreFacts>) {
+fn node<'a>(facts: &CpuFacts, cores: &[&'a CoreFacts], ends: usize) -> (Option<usize>, Vec<&'a CoreFacts>) {
     let on = |node: usize| cores.iter().filter(|core| core.node == Some(node)).count();
     let largest = || cores.iter().filter_map(|core| core.node).rev().max_by_key(|node| on(*node));
     let wanted = facts.card.as_ref().and_then(|card| card.node).or_else(largest);
-    match wanted.and_then(|node| Some((node, apart(cores, |core| core.node == Some(node))?))) {
+    match wanted.and_then(|node| Some((node, apart(cores, ends, |core| core.node == Some(node))?))) {
         Some((node, kept)) => (Some(node), kept),
         None => (None, cores.to_vec()),
     }
 }
 
-/// Those that are wanted, if they are two physical cores at least.
-fn apart<'a>(cores: &[&'a CoreFacts], wanted: impl Fn(&CoreFacts) -> bool) -> Option<Vec<&'a CoreFacts>> {
+/// Those that are wanted, if there is a physical core among them for each end at least.
+fn apart<'a>(cores: &[&'a CoreFacts], ends: usize, wanted: impl Fn(&CoreFacts) -> bool) -> Option<Vec<&'a CoreFacts>> {
     let kept: Vec<_> = cores.iter().copied().filter(|core| wanted(core)).collect();
-    (physical(&kept).len() >= 2).then_some(kept)
+    (physical(&kept).len() >= ends).then_some(kept)
 }
 
 /// Threads of one physical core together.
@@ -82,10 +93,10 @@ fn physical(cores: &[&CoreFacts]) -> Vec<Physical> {
     found
 }
 
-/// Physical cores, the best first. Of two there is none to leave out, and so they stay in order.
-fn in_order(facts: &CpuFacts, cores: &[&CoreFacts]) -> Vec<Physical> {
+/// Physical cores, the best first. Where each end gets one, there is none to leave out, and so they stay in order.
+fn in_order(facts: &CpuFacts, cores: &[&CoreFacts], ends: usize) -> Vec<Physical> {
     let mut physical = physical(cores);
-    let choice = physical.len() > 2;
+    let choice = physical.len() > ends;
     physical.sort_by_key(|threads| {
         let interrupted = threads.iter().any(|cpu| takes_interrupts(facts, *cpu));
         (choice && interrupted, choice && threads.contains(&0))
@@ -219,6 +230,16 @@ mod tests {
         assert_eq!(cpus(&unknown), [vec![2, 0], vec![3, 1]]);
         let everywhere = CpuFacts { card: card(Some(1), &[4, 5, 6]), ..two_nodes };
         assert_eq!(choose(&everywhere)[0].why, "core of NUMA node 1, interrupted by the card");
+    }
+
+    #[test]
+    fn an_end_that_has_a_machine_for_itself_gets_all_of_the_best_kind() {
+        assert_eq!(choose_for_one(&plain(3)).cpus, [1, 2, 0]);
+        assert_eq!(choose_for_one(&plain(1)).cpus, [0]);
+        let isolated = CpuFacts { allowed: vec![0, 1], isolated: vec![2], ..plain(3) };
+        assert_eq!((choose_for_one(&isolated).cpus, choose_for_one(&CpuFacts::default()).cpus), (vec![2], vec![]));
+        let card = CardFacts { node: Some(0), interrupts: vec![1] };
+        assert_eq!(choose_for_one(&CpuFacts { card: Some(card), ..plain(3) }).cpus, [2, 0, 1]);
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! What can go wrong with beds.
 
-use protocol::AgentError;
+use protocol::{AgentError, SshError};
+
+use crate::HostsError;
 
 /// A bed that could not be made, used or given back.
 #[derive(Debug, thiserror::Error)]
@@ -14,6 +16,20 @@ pub enum BedError {
     /// The machine agent was lost.
     #[error("{0}; a new agent has undone what it had set up")]
     Orphaned(AgentError),
+    /// The agent of another machine was lost.
+    #[error("{error}; {host} undoes by itself, within 10 s, what was changed there")]
+    Lost {
+        /// The machine.
+        host: String,
+        /// How.
+        error: AgentError,
+    },
+    /// Another machine cannot be reached.
+    #[error(transparent)]
+    Ssh(#[from] SshError),
+    /// Two machines cannot be measured as asked.
+    #[error(transparent)]
+    Hosts(#[from] HostsError),
     /// No bed of this name stands.
     #[error("there is no bed \"{name}\"; {}", standing(.beds))]
     NoSuchBed {

@@ -81,6 +81,7 @@ impl Lab {
         }
         Endpoint {
             name: name.to_owned(),
+            machine: String::new(),
             namespace: format!("wp{}-{name}", self.id),
             interface: format!("lab-{name}"),
             driver: "veth".to_owned(),

@@ -1,16 +1,23 @@
 //! Where a run happens: what to set up, and who sits at which end.
 //!
-//! A bed is made by a machine agent, which performs and records every change, and is measured by two port agents, one
-//! at each end. This room decides what to set up; it never touches the machine itself.
+//! A bed is made by machine agents, one for each machine, which perform and record every change, and is measured by two port
+//! agents, one at each end. This room decides what to set up; it never touches a machine itself.
 
 mod cores;
 mod error;
+mod hosts;
 mod kept;
 mod lab;
+mod machine;
+mod planned;
 mod reference;
 mod session;
+mod setup;
 
 pub use error::BedError;
+pub use hosts::{Hosts, HostsError, HostsReferenceError, Reach};
 pub use kept::{clean, down, list, namespace_of, up};
+pub use planned::{Planned, Survey, cards, planned, survey};
+pub use protocol::Caller;
 pub use reference::{BedRef, ReferenceError};
-pub use session::{Alone, Planned, Session, Survey, Wanted, cards, planned, survey};
+pub use session::{Alone, HostLoad, Session, Wanted};

@@ -2,6 +2,8 @@
 
 use std::{fmt, str::FromStr};
 
+use crate::hosts::{Hosts, HostsReferenceError};
+
 /// A bed to make for this run, or one that stands already.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BedRef {
@@ -9,6 +11,8 @@ pub enum BedRef {
     Lab,
     /// A bed that `bed up` made.
     Named(String),
+    /// This machine and another one.
+    Hosts(Box<Hosts>),
 }
 
 /// Text that names no bed.
@@ -16,13 +20,16 @@ pub enum BedRef {
 pub enum ReferenceError {
     /// A kind of bed that this version cannot make.
     #[error(
-        "this version has no bed \"{0}\"; use lab (two namespaces on this machine), or the name of a bed made with \
-         \"wireproof bed up NAME\""
+        "this version has no bed \"{0}\"; use lab (two namespaces on this machine), hosts:ssh://[USER@]HOST?dev=INTERFACE \
+         (this machine and another one), or the name of a bed made with \"wireproof bed up NAME\""
     )]
     Unknown(String),
     /// Not a name.
     #[error("\"{0}\" cannot name a bed: use 1 to 20 of a-z, 0-9 and -, beginning with a letter, and not \"lab\"")]
     Name(String),
+    /// Not two machines.
+    #[error(transparent)]
+    Hosts(#[from] HostsReferenceError),
 }
 
 /// Namespace names made from it stay short enough to read, and its ledger file needs no quoting.
@@ -45,6 +52,7 @@ impl FromStr for BedRef {
     fn from_str(text: &str) -> Result<Self, ReferenceError> {
         match text {
             "lab" => Ok(Self::Lab),
+            hosts if hosts.starts_with(Hosts::SCHEME) => Ok(Self::Hosts(Box::new(hosts.parse()?))),
             kind if kind.contains(':') => Err(ReferenceError::Unknown(kind.to_owned())),
             name => Self::check_name(name).map(|()| Self::Named(name.to_owned())),
         }
@@ -56,6 +64,7 @@ impl fmt::Display for BedRef {
         match self {
             Self::Lab => f.write_str("lab"),
             Self::Named(name) => f.write_str(name),
+            Self::Hosts(hosts) => hosts.fmt(f),
         }
     }
 }

@@ -13,6 +13,9 @@ pub const MAX_MESSAGE: usize = 16 * 1024 * 1024;
 /// How much foreign output is kept to be quoted.
 const NOISE_KEPT: usize = 2_000;
 
+/// How much foreign output may come first: what login scripts print.
+const NOISE_SKIPPED: usize = 64 * 1024;
+
 /// A stream that does not carry messages.
 #[derive(Debug, thiserror::Error)]
 pub enum FrameError {
@@ -48,22 +51,22 @@ pub fn write_preamble(stream: &mut impl Write) -> Result<(), FrameError> {
     Ok(stream.flush()?)
 }
 
-/// Reads up to the end of the preamble; anything before it is quoted in the error.
+/// Reads up to the end of the preamble, which begins like no text does: what login scripts print before it is skipped. Where
+/// no preamble comes, what came is quoted in the error.
 pub fn read_preamble(stream: &mut impl Read) -> Result<(), FrameError> {
     let mut seen = Vec::new();
     let mut byte = [0];
-    while !seen.ends_with(PREAMBLE) && seen.len() < NOISE_KEPT {
+    while !seen.ends_with(PREAMBLE) {
         match stream.read(&mut byte)? {
             0 if seen.is_empty() => return Err(FrameError::Ended),
-            0 => break,
-            _ => seen.push(byte[0]),
+            1 if seen.len() < NOISE_SKIPPED => seen.push(byte[0]),
+            _ => {
+                seen.truncate(NOISE_KEPT);
+                return Err(FrameError::Noise(String::from_utf8_lossy(&seen).into_owned()));
+            }
         }
     }
-    if seen == PREAMBLE {
-        return Ok(());
-    }
-    let noise = seen.strip_suffix(PREAMBLE).unwrap_or(&seen);
-    Err(FrameError::Noise(String::from_utf8_lossy(noise).into_owned()))
+    Ok(())
 }
 
 /// Writes one message and flushes.
@@ -98,7 +101,7 @@ mod tests {
     use crate::message::{Hello, ToAgent};
 
     fn hello() -> ToAgent {
-        ToAgent::Hello(Hello { build: "1".into() })
+        ToAgent::Hello(Hello { build: "1".into(), pid: 7 })
     }
 
     #[test]
@@ -115,13 +118,14 @@ mod tests {
     }
 
     #[test]
-    fn output_of_a_login_script_is_quoted() {
+    fn output_of_a_login_script_is_skipped_or_quoted() {
         let mut stream = b"Welcome to host7!\n".to_vec();
         stream.extend(PREAMBLE);
-        let error = read_preamble(&mut stream.as_slice()).expect_err("noise").to_string();
-        assert!(error.contains("Welcome to host7!") && !error.contains("wireproof"), "{error}");
+        read_preamble(&mut stream.as_slice()).expect("found behind it");
         let error = read_preamble(&mut b"command not found".as_slice()).expect_err("noise").to_string();
         assert!(error.contains("command not found"), "{error}");
+        let error = read_preamble(&mut [b'x'; NOISE_SKIPPED + 100].as_slice()).expect_err("noise").to_string();
+        assert!(error.contains("xxx") && error.len() < 2 * NOISE_KEPT, "{error}");
     }
 
     #[test]

@@ -1,11 +1,17 @@
-//! How an agent is started. No shell string is built anywhere: arguments stay arguments.
+//! How an agent is started. No shell string is built anywhere but for the shell at the other end of ssh: arguments stay
+//! arguments.
 
 use std::{path::PathBuf, process::Command};
 
-/// Where an agent shall run.
+use crate::ssh::Ssh;
+
+/// Where an agent shall run, and from which file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Launch {
-    /// The program to run as agent; normally this program's own file.
+    /// The machine.
+    pub place: Place,
+    /// The program to run as agent, normally this program's own file: as it is called at that place, or here where it is
+    /// copied first.
     pub program: PathBuf,
     /// Network namespace to enter before the agent is executed; `None` stays in the caller's.
     pub namespace: Option<String>,
@@ -13,35 +19,116 @@ pub struct Launch {
     pub wrap: Vec<String>,
 }
 
+/// The machine that an agent runs on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// This one.
+    Here,
+    /// Another one.
+    There {
+        /// How it is reached.
+        ssh: Ssh,
+        /// Whether it has to become root there, by sudo without a password.
+        sudo: bool,
+        /// Whether the program is copied there first, over the same connection.
+        copied: bool,
+    },
+}
+
+/// Takes the program from the front of standard input, runs it as agent with the rest of it, and removes it in any case. What
+/// cannot be done is said. It is given the program's length in bytes, and the words to start it through.
+const RUN_COPY: &str = "set -eu; umask 077; bytes=$1; shift; \
+    dir=$(mktemp -d \"${TMPDIR:-/tmp}/wireproof.XXXXXXXX\"); \
+    trap \"rm -rf \\\"$dir\\\"\" EXIT; trap \"exit 1\" HUP INT TERM; \
+    file=$dir/wireproof; \
+    { head -c \"$bytes\" >\"$file\" && [ \"$(wc -c <\"$file\")\" -eq \"$bytes\" ]; } || { \
+    echo \"there is no room for $((bytes / 1000000 + 1)) MB in $dir, or the connection ended: $(df -h \"$dir\" | tail -n 1)\" >&2; exit 1; }; \
+    chmod 700 \"$file\"; \
+    \"$file\" --version >/dev/null || { \
+    echo \"the copy in $dir cannot be run there: is that folder mounted noexec, or is the system too old?\" >&2; exit 1; }; \
+    \"$@\" \"$file\" agent --stdio --remove-self";
+
 impl Launch {
-    /// The program and its arguments.
-    pub fn command(&self) -> Command {
-        let mut command = Command::new(&self.program);
-        if let Some(namespace) = &self.namespace {
-            command.args(["in-namespace", namespace, "--"]).args(&self.wrap).arg(&self.program);
-        }
-        command.args(["agent", "--stdio"]);
-        command
+    /// An agent of this machine, in the caller's namespace.
+    pub fn here(program: PathBuf) -> Self {
+        Self { place: Place::Here, program, namespace: None, wrap: Vec::new() }
     }
+
+    /// The program and its arguments. `length` is that of the program's file in bytes, where it is copied.
+    pub(crate) fn command(&self, length: u64) -> Command {
+        let words = self.words();
+        match &self.place {
+            Place::Here => {
+                let mut command = Command::new(&words[0]);
+                command.args(&words[1..]);
+                command
+            }
+            Place::There { ssh, sudo, copied: false } => ssh.command(&[become_root(*sudo), words].concat()),
+            Place::There { ssh, sudo, copied: true } => {
+                let script = ["sh", "-c", RUN_COPY, "sh"].map(str::to_owned);
+                ssh.command(&[script.to_vec(), vec![length.to_string()], become_root(*sudo)].concat())
+            }
+        }
+    }
+
+    /// The file that is to be copied.
+    pub(crate) fn copied(&self) -> Option<&PathBuf> {
+        matches!(self.place, Place::There { copied: true, .. }).then_some(&self.program)
+    }
+
+    fn words(&self) -> Vec<String> {
+        let program = self.program.display().to_string();
+        let enter: Vec<String> = match &self.namespace {
+            Some(namespace) => [&program, "in-namespace", namespace, "--"].map(str::to_owned).to_vec(),
+            None => Vec::new(),
+        };
+        let agent = [&program, "agent", "--stdio"].map(str::to_owned).to_vec();
+        [enter, self.wrap.clone(), agent].concat()
+    }
+}
+
+/// Never asks for a password: nobody could answer.
+fn become_root(needed: bool) -> Vec<String> {
+    if needed { vec!["sudo".to_owned(), "-n".to_owned()] } else { Vec::new() }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn args(launch: &Launch) -> Vec<String> {
+        launch.command(7).get_args().map(|arg| arg.to_string_lossy().into_owned()).collect()
+    }
+
     #[test]
     fn a_port_agent_enters_its_namespace_before_it_is_executed() {
-        let launch = Launch { program: "/opt/wireproof".into(), namespace: Some("wp1-a".into()), wrap: vec![] };
-        let command = launch.command();
-        let args: Vec<_> = command.get_args().map(|arg| arg.to_string_lossy().into_owned()).collect();
-        assert_eq!(args, ["in-namespace", "wp1-a", "--", "/opt/wireproof", "agent", "--stdio"]);
+        let launch = Launch { namespace: Some("wp1-a".into()), ..Launch::here("/opt/wireproof".into()) };
+        assert_eq!(args(&launch), ["in-namespace", "wp1-a", "--", "/opt/wireproof", "agent", "--stdio"]);
+        assert_eq!(args(&Launch::here("/opt/wireproof".into())), ["agent", "--stdio"]);
     }
 
     #[test]
     fn a_wrapper_stands_between_the_namespace_and_the_agent() {
         let wrap = vec!["onload".into(), "-p".into(), "latency".into()];
-        let launch = Launch { program: "/opt/wireproof".into(), namespace: Some("wp1-a".into()), wrap };
-        let args: Vec<_> = launch.command().get_args().map(|arg| arg.to_string_lossy().into_owned()).collect();
-        assert_eq!(args[3..], ["onload", "-p", "latency", "/opt/wireproof", "agent", "--stdio"]);
+        let launch = Launch { wrap, ..Launch::here("/opt/wireproof".into()) };
+        assert_eq!(launch.command(0).get_program(), "onload");
+        assert_eq!(args(&launch), ["-p", "latency", "/opt/wireproof", "agent", "--stdio"]);
+        let launch = Launch { namespace: Some("wp1-a".into()), ..launch };
+        assert_eq!(args(&launch)[3..], ["onload", "-p", "latency", "/opt/wireproof", "agent", "--stdio"]);
+    }
+
+    #[test]
+    fn an_agent_elsewhere_is_started_through_ssh_and_sudo() {
+        let ssh = Ssh { program: vec!["ssh".into()], destination: "far".into(), port: None, caller: None };
+        let there = |copied| Launch {
+            place: Place::There { ssh: ssh.clone(), sudo: true, copied },
+            ..Launch::here("/opt/wire proof".into())
+        };
+        let words = args(&there(false));
+        assert_eq!(words[words.len() - 2..], ["far", "'sudo' '-n' '/opt/wire proof' 'agent' '--stdio'"]);
+        let words = args(&there(true));
+        let script = &words[words.len() - 1];
+        assert!(script.starts_with("'sh' '-c' 'set -eu;") && script.ends_with("'sh' '7' 'sudo' '-n'"), "{script}");
+        assert!(!RUN_COPY.contains(['\'', '!', '\n']), "whatever shell the user has there");
     }
 }

@@ -16,18 +16,22 @@
 //! gone. End of the stream means the same at once. This room measures nothing and changes nothing.
 
 mod build;
+mod clock;
 mod framing;
 mod launch;
 mod link;
 mod message;
+mod ssh;
 
 use std::time::Duration;
 
 pub use build::build_id;
+pub use clock::ClockReading;
 pub use framing::{FrameError, MAX_MESSAGE, PREAMBLE, read_message, read_preamble, write_message, write_preamble};
-pub use launch::Launch;
+pub use launch::{Launch, Place};
 pub use link::{AgentError, AgentLink, Fault};
 pub use message::{Failure, FromAgent, Hello, LabState, Outcome, Reply, Request, Task, ToAgent};
+pub use ssh::{Caller, Look, Ssh, SshError, look};
 
 /// How often each side lets the other know that it is there.
 pub const HEARTBEAT: Duration = Duration::from_secs(2);

@@ -1,7 +1,8 @@
 //! The controller's end of one agent: starts it, talks to it, notices when it is gone, and ends it.
 
 use std::{
-    io::Read,
+    fs::File,
+    io::{self, Read},
     os::unix::process::{CommandExt, ExitStatusExt},
     process::{Child, ChildStderr, ChildStdin, ChildStdout, ExitStatus, Stdio},
     sync::{
@@ -13,18 +14,23 @@ use std::{
 };
 
 use crate::{
-    Failure, FromAgent, HEARTBEAT, Hello, Launch, Reply, Request, SILENCE, ToAgent, build_id,
+    ClockReading, Failure, FromAgent, HEARTBEAT, Hello, Launch, Place, Reply, Request, SILENCE, ToAgent, build_id,
     framing::{FrameError, read_message, read_preamble, write_message, write_preamble},
+    ssh::{advice, advised},
 };
 
 /// How long an agent may take to undo its changes and go once its input has ended.
 const FAREWELL: Duration = Duration::from_secs(8);
 
-/// How long an agent may take to come up.
+/// How long an agent may take to come up, on this machine and on another one.
 const GREETING: Duration = Duration::from_secs(10);
+const GREETING_THERE: Duration = Duration::from_secs(40);
 
 /// How much of an agent's complaints is kept to be quoted.
 const STDERR_KEPT: usize = 4_000;
+
+/// How often a clock is asked: whatever comes between one question and its answer is not there each time.
+const CLOCK_QUESTIONS: usize = 8;
 
 /// Something went wrong with an agent.
 #[derive(Debug, thiserror::Error)]
@@ -51,7 +57,10 @@ pub enum Fault {
     #[error("does not speak wireproof's protocol: {0}")]
     Protocol(FrameError),
     /// It is another build of this program.
-    #[error("is another build (\"{theirs}\", here \"{ours}\"); use the same wireproof program on both ends")]
+    #[error(
+        "is another build (\"{theirs}\", here \"{ours}\"); use the same wireproof program on both ends, or have this one copied \
+         there for the run with --push"
+    )]
     OtherBuild {
         /// This program's build.
         ours: String,
@@ -59,15 +68,17 @@ pub enum Fault {
         theirs: String,
     },
     /// It ended though nobody asked it to.
-    #[error("ended unexpectedly ({status}){}", quoted(.stderr))]
+    #[error("ended unexpectedly ({status}){}{}", quoted(.stderr), advised(.advice))]
     Died {
         /// How its process ended.
         status: String,
         /// The last it said.
         stderr: String,
+        /// What to do about it.
+        advice: Option<String>,
     },
     /// It is there but says nothing.
-    #[error("has said nothing for {0:?}; it hangs or its machine is overloaded, and was ended")]
+    #[error("has said nothing for {0:?}; it hangs, its machine is overloaded, or the way there is cut; it was ended")]
     Silent(Duration),
     /// It did not answer in time.
     #[error("did not {what} within {within:?}; it was ended")]
@@ -100,6 +111,8 @@ fn quoted(stderr: &str) -> String {
 /// A running agent. Dropping it ends the agent: first by closing its input, by a signal if it does not go.
 pub struct AgentLink {
     name: String,
+    place: Place,
+    pid: u32,
     child: Child,
     outbox: Outbox,
     inbox: Receiver<Result<FromAgent, FrameError>>,
@@ -115,22 +128,27 @@ type Outbox = Arc<Mutex<Option<ChildStdin>>>;
 impl AgentLink {
     /// Starts an agent and exchanges greetings; `name` is for messages to people.
     pub fn launch(name: &str, launch: &Launch) -> Result<Self, AgentError> {
-        let mut child = launch
-            .command()
+        let failed = |error| AgentError {
+            agent: name.to_owned(),
+            fault: Fault::Launch { program: launch.program.display().to_string(), error },
+        };
+        let file = launch.copied().map(File::open).transpose().map_err(failed)?;
+        let length = file.as_ref().map_or(Ok(0), |file| file.metadata().map(|about| about.len())).map_err(failed)?;
+        let mut command = launch.command(length);
+        let mut child = command
             // An own process group: Ctrl-C reaches the controller alone, which then ends the run in order.
             .process_group(0)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
-            .map_err(|error| AgentError {
-                agent: name.to_owned(),
-                fault: Fault::Launch { program: launch.program.display().to_string(), error },
-            })?;
+            .map_err(failed)?;
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let outbox = Arc::new(Mutex::new(stdin));
         let mut link = Self {
             name: name.to_owned(),
+            place: launch.place.clone(),
+            pid: 0,
             child,
             inbox: read_in_background(stdout),
             complaints: Some(collect_in_background(stderr)),
@@ -139,7 +157,7 @@ impl AgentLink {
             _heartbeat: beat_in_background(Arc::clone(&outbox)),
             outbox,
         };
-        link.greet()?;
+        link.greet(file)?;
         Ok(link)
     }
 
@@ -147,6 +165,26 @@ impl AgentLink {
     pub fn new_id(&mut self) -> u64 {
         self.next_id += 1;
         self.next_id
+    }
+
+    /// Number of its process, on its machine.
+    pub fn pid(&self) -> u32 {
+        self.pid
+    }
+
+    /// Reads its clock: the best of several questions.
+    pub fn read_clock(&mut self) -> Result<ClockReading, AgentError> {
+        let mut best: Option<ClockReading> = None;
+        for _ in 0..CLOCK_QUESTIONS {
+            let asked = Instant::now();
+            match self.ask(Request::Clock, 2 * SILENCE)? {
+                Reply::Clock(shown) => {
+                    best = ClockReading::better(best, ClockReading::new(shown, asked, Instant::now()))
+                }
+                other => return Err(self.error(Fault::Confused(format!("{other:?}")))),
+            }
+        }
+        best.ok_or_else(|| self.error(Fault::Confused("no clock".to_owned())))
     }
 
     /// Sends one message.
@@ -200,13 +238,16 @@ impl AgentLink {
         AgentError { agent: self.name.clone(), fault }
     }
 
-    fn greet(&mut self) -> Result<(), AgentError> {
+    /// Hands the program over, where it is to be copied, and exchanges greetings.
+    fn greet(&mut self, file: Option<File>) -> Result<(), AgentError> {
         let ours = build_id();
         {
+            // Held all the time: no heartbeat may come between.
             let mut outbox = self.outbox.lock().unwrap_or_else(PoisonError::into_inner);
             let greeted = outbox.as_mut().ok_or(FrameError::Ended).and_then(|stdin| {
+                file.map_or(Ok(0), |mut file| io::copy(&mut file, stdin))?;
                 write_preamble(stdin)?;
-                write_message(stdin, &ToAgent::Hello(Hello { build: ours.clone() }))
+                write_message(stdin, &ToAgent::Hello(Hello { build: ours.clone(), pid: std::process::id() }))
             });
             drop(outbox);
             // A program that never reads is told apart below, by what it prints or how it ends.
@@ -215,13 +256,18 @@ impl AgentLink {
                 Err(error) => return Err(self.broken(error)),
             }
         }
-        match self.next(GREETING)? {
-            Some(FromAgent::Hello(Hello { build: theirs })) if theirs == ours => Ok(()),
-            Some(FromAgent::Hello(Hello { build: theirs })) => Err(self.error(Fault::OtherBuild { ours, theirs })),
+        let within = if self.place == Place::Here { GREETING } else { GREETING_THERE };
+        self.last_heard = Instant::now();
+        match self.next(within)? {
+            Some(FromAgent::Hello(Hello { build: theirs, pid })) if theirs == ours => {
+                self.pid = pid;
+                Ok(())
+            }
+            Some(FromAgent::Hello(Hello { build: theirs, .. })) => Err(self.error(Fault::OtherBuild { ours, theirs })),
             Some(other) => Err(self.error(Fault::Confused(format!("{other:?} instead of Hello")))),
             None => {
                 self.kill();
-                Err(self.error(Fault::Deadline { what: "say hello".to_owned(), within: GREETING }))
+                Err(self.error(Fault::Deadline { what: "say hello".to_owned(), within }))
             }
         }
     }
@@ -230,15 +276,29 @@ impl AgentLink {
     fn broken(&mut self, error: FrameError) -> AgentError {
         let fault = match error {
             FrameError::Ended => {
-                let status = self.wait(FAREWELL).map_or("still running".to_owned(), describe);
-                Fault::Died { status, stderr: self.complaints() }
+                let status = self.wait(FAREWELL);
+                self.died(status)
             }
+            FrameError::Noise(noise) => match self.wait(FAREWELL) {
+                // What a login script printed does not say why no agent came after it.
+                Some(status) if !status.success() => self.died(Some(status)),
+                _ => Fault::Protocol(FrameError::Noise(noise)),
+            },
             other => {
                 self.kill();
                 Fault::Protocol(other)
             }
         };
         self.error(fault)
+    }
+
+    fn died(&mut self, status: Option<ExitStatus>) -> Fault {
+        let stderr = self.complaints();
+        let advice = match &self.place {
+            Place::Here => None,
+            Place::There { ssh, .. } => advice(&stderr, &ssh.destination),
+        };
+        Fault::Died { status: status.map_or("still running".to_owned(), describe), stderr, advice }
     }
 
     fn complaints(&mut self) -> String {

@@ -1,6 +1,6 @@
 //! The messages, as values.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use model::{
     Bed, Cards, Change, CoreUse, CpuFacts, EndCounters, Nanos, ProbeSpec, Seat, Side, SideFigures, SoFar,
@@ -13,6 +13,9 @@ use serde::{Deserialize, Serialize};
 pub struct Hello {
     /// Version and build; both sides must be the same.
     pub build: String,
+    /// Number of its process.
+    #[serde(default)]
+    pub pid: u32,
 }
 
 /// What the controller sends.
@@ -75,8 +78,6 @@ pub enum FromAgent {
         id: u64,
         /// Where the serving side listens.
         address: Option<SocketAddr>,
-        /// The agent's `CLOCK_MONOTONIC`, by which `Start` names its time.
-        now: Nanos,
     },
     /// How far it is; may be left out under load.
     Progress {
@@ -156,8 +157,20 @@ pub enum Request {
     },
     /// How busy the machine's cores are, looked at for a moment in which nothing is measured.
     Load,
-    /// Cores this agent may use, and whether the kernel has IPv6.
-    LabState,
+    /// Cores this agent may use, seen from this interface where one is named, and whether the kernel has IPv6.
+    LabState {
+        /// An interface of its own network namespace.
+        interface: Option<String>,
+    },
+    /// What `CLOCK_MONOTONIC` shows there.
+    Clock,
+    /// Which of its addresses it would send from to reach this one.
+    SourceFor {
+        /// The address to be reached.
+        address: IpAddr,
+    },
+    /// Interfaces that a default route goes through.
+    Uplinks,
     /// Network cards of the machine.
     Cards,
 }
@@ -180,6 +193,12 @@ pub enum Reply {
     Load(Vec<CoreUse>),
     /// What a lab can be made with.
     LabState(LabState),
+    /// What the clock showed.
+    Clock(Nanos),
+    /// An address of its own; `None` where no route leads there.
+    Source(Option<IpAddr>),
+    /// Names of interfaces.
+    Interfaces(Vec<String>),
     /// Network cards.
     Cards(Box<Cards>),
 }

@@ -17,14 +17,14 @@ fn launch(folder: &Path, script: &str) -> Result<AgentLink, Fault> {
     let program = folder.join("agent.sh");
     fs::write(&program, format!("#!/bin/sh\n{script}\n")).expect("writes");
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("sets");
-    AgentLink::launch("test", &Launch { program, namespace: None, wrap: Vec::new() }).map_err(|error| error.fault)
+    AgentLink::launch("test", &Launch::here(program)).map_err(|error| error.fault)
 }
 
 /// The bytes an agent of this build would send first, in a file.
 fn greeting(folder: &Path, build: &str) -> String {
     let mut bytes = Vec::new();
     write_preamble(&mut bytes).expect("writes");
-    write_message(&mut bytes, &FromAgent::Hello(Hello { build: build.to_owned() })).expect("writes");
+    write_message(&mut bytes, &FromAgent::Hello(Hello { build: build.to_owned(), pid: 7 })).expect("writes");
     let path = folder.join("greeting");
     fs::write(&path, bytes).expect("writes");
     path.display().to_string()
@@ -41,11 +41,12 @@ fn another_build_is_refused_with_both_named() {
 }
 
 #[test]
-fn what_a_login_script_prints_is_quoted() {
+fn what_a_login_script_prints_is_skipped_or_quoted() {
     let folder = TempDir::new().expect("a folder");
     let greeting = greeting(folder.path(), &wireproof_protocol::build_id());
-    let script = format!("echo Welcome to host7; cat {greeting}; cat >/dev/null");
-    let fault = launch(folder.path(), &script).err().expect("refused");
+    let agent = launch(folder.path(), &format!("echo Welcome to host7; cat {greeting}; cat >/dev/null"));
+    assert_eq!(agent.expect("greets").pid(), 7);
+    let fault = launch(folder.path(), "echo Welcome to host7").err().expect("refused");
     assert!(
         matches!(&fault, Fault::Protocol(FrameError::Noise(noise)) if noise.contains("Welcome to host7")),
         "{fault}"
@@ -59,13 +60,13 @@ fn an_agent_that_dies_is_quoted() {
     assert_eq!(fault.to_string(), "ended unexpectedly (exit status 9); it said: no such luck");
     let greeting = greeting(folder.path(), &wireproof_protocol::build_id());
     let mut agent = launch(folder.path(), &format!("cat {greeting}; kill -KILL $$")).expect("greets");
-    let fault = agent.ask(Request::LabState, Duration::from_secs(5)).expect_err("dead").fault;
+    let fault = agent.ask(Request::Clock, Duration::from_secs(5)).expect_err("dead").fault;
     assert_eq!(fault.to_string(), "ended unexpectedly (killed by signal 9)");
 }
 
 #[test]
 fn a_program_that_is_not_there_is_named() {
-    let launch = Launch { program: "/nowhere/wireproof".into(), namespace: None, wrap: Vec::new() };
+    let launch = Launch::here("/nowhere/wireproof".into());
     let fault = AgentLink::launch("test", &launch).err().expect("cannot start").fault;
     assert!(fault.to_string().contains("could not be started (/nowhere/wireproof)"), "{fault}");
 }
@@ -76,8 +77,8 @@ fn an_agent_that_does_not_answer_in_time_is_ended() {
     let greeting = greeting(folder.path(), &wireproof_protocol::build_id());
     let mut agent = launch(folder.path(), &format!("cat {greeting}; exec sleep 600")).expect("greets");
     let asked = Instant::now();
-    let fault = agent.ask(Request::LabState, Duration::from_millis(300)).expect_err("late").fault;
-    assert!(fault.to_string().starts_with("did not answer LabState within 300ms"), "{fault}");
+    let fault = agent.ask(Request::Clock, Duration::from_millis(300)).expect_err("late").fault;
+    assert!(fault.to_string().starts_with("did not answer Clock within 300ms"), "{fault}");
     drop(agent);
     assert!(asked.elapsed() < Duration::from_secs(5), "it was ended, not waited for");
 }

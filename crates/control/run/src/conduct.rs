@@ -5,9 +5,9 @@ use std::{
     sync::atomic::AtomicBool,
 };
 
-use bed::{BedError, Session};
+use bed::{BedError, HostLoad, Session};
 use jiff::{Timestamp, tz::TimeZone};
-use model::{Bed, CoreUse, Doubt, Environment, Identity, Plan, Privilege, Run, RunId, Trial, plan::Step};
+use model::{Bed, Doubt, Environment, Identity, Plan, Privilege, Run, RunId, Trial, plan::Step};
 use protocol::{AgentError, Fault};
 use stats::MIN_TRIALS_FOR_INTERVAL;
 
@@ -287,17 +287,23 @@ fn finish(run: &mut Run, session: &mut Session, ending: &Ending) {
 }
 
 /// Our own agents take next to nothing while nothing is measured.
-fn add_other_load(run: &mut Run, cores: &[CoreUse]) {
-    for core in cores.iter().filter(|core| core.busy > OTHER_LOAD) {
-        let doubt = Doubt::OtherLoad { cpu: core.cpu, percent: core.busy };
-        if !run.doubts.iter().any(|known| is_same_core(known, &doubt)) {
-            run.doubts.push(doubt);
+fn add_other_load(run: &mut Run, loads: &[HostLoad]) {
+    for HostLoad { machine, cores } in loads {
+        for core in cores.iter().filter(|core| core.busy > OTHER_LOAD) {
+            let doubt = Doubt::OtherLoad { cpu: core.cpu, percent: core.busy, machine: machine.clone() };
+            if !run.doubts.iter().any(|known| is_same_core(known, &doubt)) {
+                run.doubts.push(doubt);
+            }
         }
     }
 }
 
 fn is_same_core(a: &Doubt, b: &Doubt) -> bool {
-    matches!((a, b), (Doubt::OtherLoad { cpu: a, .. }, Doubt::OtherLoad { cpu: b, .. }) if a == b)
+    let core = |doubt: &Doubt| match doubt {
+        Doubt::OtherLoad { cpu, machine, .. } => Some((*cpu, machine.clone())),
+        _ => None,
+    };
+    core(a).is_some_and(|a| core(b) == Some(a))
 }
 
 pub(crate) fn now() -> String {

@@ -136,6 +136,7 @@ mod tests {
     fn bed() -> Bed {
         let endpoint = |host| Endpoint {
             name: "a".into(),
+            machine: String::new(),
             namespace: "n".into(),
             interface: "i".into(),
             driver: "veth".into(),

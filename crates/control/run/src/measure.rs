@@ -6,8 +6,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use model::{Bed, ClockRelation, Endpoint, Nanos, ProbeSpec, Seat, Side, SoFar};
-use protocol::{AgentError, AgentLink, CANCEL, Failure, Fault, FromAgent, Outcome, Task, ToAgent};
+use model::{Bed, ClockRelation, Endpoint, ProbeSpec, Seat, Side, SoFar};
+use protocol::{AgentError, AgentLink, CANCEL, ClockReading, Failure, Fault, FromAgent, Outcome, Task, ToAgent};
 
 /// Opening sockets and connecting is done in this time.
 const PREPARE: Duration = Duration::from_secs(15);
@@ -18,7 +18,7 @@ const STALL: Duration = Duration::from_secs(30);
 /// A path that is slow may take a minute to bring what is still on the way.
 const DRAIN: Duration = Duration::from_secs(75);
 
-/// Between the order to start and the start, so that both sides have the order in time.
+/// Between the order to start and the start, besides the time that the order takes, so that both sides have it in time.
 const LEAD: Duration = Duration::from_millis(20);
 
 /// How often the controller looks at interrupts and at the other agent.
@@ -79,11 +79,11 @@ fn follow(
     watch: &mut dyn Watch,
     interrupt: &AtomicBool,
 ) -> Result<Outcomes, NoResult> {
+    let clocks = [near.link.read_clock()?, far.link.read_clock()?];
     far.prepare(task(spec, bed, Side::Far, None), interrupt)?;
     let peer = far.address()?;
     near.prepare(task(spec, bed, Side::Near, Some(peer)), interrupt)?;
-    far.start()?;
-    near.start()?;
+    start(near, far, clocks)?;
     let (stall, mut furthest, mut moved) = (stall(spec), 0.0, Instant::now());
     while !near.done {
         check(interrupt)?;
@@ -111,6 +111,16 @@ fn follow(
         }
     }
     Ok((near.take_outcome()?, far.take_outcome()?))
+}
+
+/// Orders both to start, each by its own clock. The far end serves and is there first, whatever the readings are off by.
+fn start(near: &mut Party<'_>, far: &mut Party<'_>, clocks: [ClockReading; 2]) -> Result<(), AgentError> {
+    let doubtful = clocks.map(|clock| clock.error).into_iter().sum::<Duration>();
+    // An order takes as long as a question whose answer came back after twice the error.
+    let at = Instant::now() + LEAD + 2 * doubtful;
+    let [near_clock, far_clock] = clocks;
+    far.link.send(&ToAgent::Start { id: far.id, at: far_clock.at(at - doubtful) })?;
+    near.link.send(&ToAgent::Start { id: near.id, at: near_clock.at(at) })
 }
 
 fn pass_on(near: &mut Party<'_>, far: &mut Party<'_>, watch: &mut dyn Watch) {
@@ -157,8 +167,6 @@ struct News {
 
 struct Ready {
     address: Option<SocketAddr>,
-    agent_clock: Nanos,
-    heard: Instant,
 }
 
 impl Party<'_> {
@@ -180,21 +188,10 @@ impl Party<'_> {
         address.ok_or_else(|| self.link.error(Fault::Confused("ready, but listening nowhere".to_owned())))
     }
 
-    /// Orders the start a little ahead, by the agent's own clock.
-    fn start(&mut self) -> Result<(), AgentError> {
-        let at = self.ready.as_ref().map_or(Nanos(0), |ready| {
-            let ahead = ready.heard.elapsed() + LEAD;
-            Nanos(ready.agent_clock.0 + ahead.as_nanos() as u64)
-        });
-        self.link.send(&ToAgent::Start { id: self.id, at })
-    }
-
     /// Takes the next message about this trial, if one comes within `patience`.
     fn step(&mut self, patience: Duration) -> Result<(), AgentError> {
         match self.link.next(patience)? {
-            Some(FromAgent::Ready { id, address, now }) if id == self.id => {
-                self.ready = Some(Ready { address, agent_clock: now, heard: Instant::now() });
-            }
+            Some(FromAgent::Ready { id, address }) if id == self.id => self.ready = Some(Ready { address }),
             Some(FromAgent::Progress { id, fraction, seconds, so_far }) if id == self.id => {
                 self.news.fraction = fraction;
                 self.news.seconds.extend(seconds);

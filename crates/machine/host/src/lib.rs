@@ -6,4 +6,5 @@ pub mod counters;
 mod cpus;
 pub mod facts;
 mod parse;
+pub mod routes;
 mod services;

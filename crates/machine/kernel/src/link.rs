@@ -274,7 +274,7 @@ fn named(interface: &str) -> LinkMessage {
 }
 
 fn within_name(namespace: &str, interface: &str) -> String {
-    format!("interface {namespace}/{interface}")
+    if namespace.is_empty() { format!("interface {interface}") } else { format!("interface {namespace}/{interface}") }
 }
 
 /// Refuses a name that no interface can have.

@@ -1,4 +1,5 @@
-//! Named network namespaces as ip-netns(8) keeps them: files in `/run/netns` on which the namespace is mounted.
+//! Named network namespaces as ip-netns(8) keeps them: files in `/run/netns` on which the namespace is mounted. Where a
+//! name is asked for, an empty one stands for the caller's own namespace.
 
 use std::{
     fs::{self, DirBuilder, File, OpenOptions},
@@ -133,6 +134,9 @@ fn own_identity() -> Result<u64> {
 
 /// Runs `f` in a short-lived thread that is in the namespace; mounts stay the caller's.
 pub fn within<T: Send>(name: &str, f: impl FnOnce() -> T + Send) -> Result<T> {
+    if name.is_empty() {
+        return Ok(f());
+    }
     let namespace = open(name)?;
     in_thread(|| {
         join(&namespace, name)?;
@@ -178,6 +182,9 @@ fn mount_flags(flags: StatVfsMountFlags) -> MountFlags {
 
 /// The namespace as an open file, which keeps it alive.
 pub(crate) fn open(name: &str) -> Result<File> {
+    if name.is_empty() {
+        return File::open(OWN).on("open", OWN);
+    }
     File::open(path(name)?).on("open", format_args!("namespace {name}"))
 }
 

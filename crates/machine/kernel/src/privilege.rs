@@ -2,9 +2,9 @@
 
 use std::{
     env,
-    ffi::{CStr, OsStr},
-    fs, io,
-    os::unix::ffi::OsStrExt,
+    ffi::{CStr, OsStr, OsString},
+    fs, io, iter,
+    os::unix::{ffi::OsStrExt, process},
     path::PathBuf,
 };
 
@@ -49,6 +49,28 @@ pub fn sudo_user() -> Option<User> {
     let name = env::var("SUDO_USER").ok()?;
     (geteuid().is_root() && uid != 0).then_some(())?;
     Some(User { name, uid, gid, home: home(uid)? })
+}
+
+/// A variable of the user who called, which sudo does not hand on: ours, or that of the nearest program above us that has it.
+pub fn callers_variable(name: &str) -> Option<OsString> {
+    let above = iter::successors(Some(process::parent_id()), |pid| parent(*pid)).take(MOST_ABOVE);
+    env::var_os(name).or_else(|| above.into_iter().find_map(|pid| variable_of(pid, name)))
+}
+
+/// Programs above us that may have changed the environment: shells, sudo, a terminal multiplexer.
+const MOST_ABOVE: usize = 16;
+
+fn parent(pid: u32) -> Option<u32> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let parent = status.lines().find_map(|line| line.strip_prefix("PPid:"))?.trim().parse().ok()?;
+    (parent > 1).then_some(parent)
+}
+
+fn variable_of(pid: u32, name: &str) -> Option<OsString> {
+    let environment = fs::read(format!("/proc/{pid}/environ")).ok()?;
+    let mut variables = environment.split(|byte| *byte == 0);
+    let value = variables.find_map(|variable| variable.strip_prefix(name.as_bytes())?.strip_prefix(b"="))?;
+    Some(OsStr::from_bytes(value).to_owned())
 }
 
 /// Lets this thread, and those it starts, reach files with the rights of the user who called sudo, so that what it makes
@@ -104,6 +126,16 @@ mod tests {
         assert_eq!(of(0, "         0          0 4294967295\n"), Privilege::Root);
         assert_eq!(of(0, "         0       1000          1\n"), Privilege::UserNamespace);
         assert_eq!(of(1000, "         0          0 4294967295\n"), Privilege::User);
+    }
+
+    #[test]
+    fn a_variable_is_found_in_a_program_above() {
+        let own = std::process::id();
+        let path = variable_of(own, "PATH").expect("cargo has one");
+        assert_eq!(Some(path), env::var_os("PATH"));
+        assert_eq!(variable_of(own, "PAT"), None);
+        assert_eq!(parent(own), Some(process::parent_id()));
+        assert_eq!(callers_variable("WIREPROOF_NO_SUCH_VARIABLE"), None);
     }
 
     #[test]

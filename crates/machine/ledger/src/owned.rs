@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use kernel::{lock::FileLock, sysctl};
+use kernel::{lock::FileLock, namespace, sysctl};
 use model::Change;
 use serde::Serialize;
 
@@ -127,6 +127,13 @@ impl Ledger {
     /// Whether its owner left the changes standing on purpose.
     pub(crate) fn is_kept(&self) -> bool {
         self.contents.kept.is_some()
+    }
+
+    /// Whether some of the changes were made in the network namespace that was its owner's own, and is not the caller's. They
+    /// can be undone from there alone.
+    pub(crate) fn is_elsewhere(&self) -> Result<bool, Error> {
+        let here = namespace::identity("")?;
+        Ok(self.contents.entries.iter().filter_map(|entry| entry.namespaces.get("")).any(|there| Some(*there) != here))
     }
 
     fn append(&mut self, line: &Line) -> Result<(), Error> {

@@ -63,12 +63,15 @@ pub fn undo_stale(dir: &Path) -> Result<Vec<Undone>, UndoErrors> {
     if errors.is_empty() { Ok(undone) } else { Err(UndoErrors(errors)) }
 }
 
-/// The ledger of an owner that died; `None` where it lives, has ended properly, or kept its changes.
+/// The ledger of an owner that died; `None` where it lives, has ended properly, kept its changes, or made them in a network
+/// namespace that was its own and is not ours.
 fn abandoned(dir: &Path, owner: &str) -> Result<Option<Ledger>, Error> {
-    match Ledger::reopen(dir, owner) {
-        Err(Error::InUse(_) | Error::Nothing { .. }) => Ok(None),
-        ledger => ledger.map(|ledger| (!ledger.is_kept()).then_some(ledger)),
-    }
+    let ledger = match Ledger::reopen(dir, owner) {
+        Err(Error::InUse(_) | Error::Nothing { .. }) => return Ok(None),
+        ledger => ledger?,
+    };
+    let is_ours = !ledger.is_kept() && !ledger.is_elsewhere()?;
+    Ok(is_ours.then_some(ledger))
 }
 
 fn owners(dir: &Path) -> Result<Vec<String>, Error> {

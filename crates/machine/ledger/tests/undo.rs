@@ -312,3 +312,18 @@ fn the_last_changes_are_undone_and_the_others_stay() {
     drop(ledger);
     assert!(bench.is_clean());
 }
+
+#[test]
+fn changes_in_the_owners_own_namespace_are_undone_there_and_from_nowhere_else() {
+    let bench = Bench::new("own");
+    namespace::create(&bench.a).expect("this test needs root");
+    let inside = |undo: &(dyn Fn() + Sync)| namespace::within(&bench.a, undo).expect("it exists");
+    let up = Change::LinkUp { namespace: String::new(), interface: "lo".into() };
+    inside(&|| bench.open().apply(up.clone()).expect("ours"));
+    assert!(bench.file().contains("\"namespace\":\"\"") && link::is_up(&bench.a, "lo").expect("it exists"));
+    assert!(undo_stale(bench.dir()).expect("not ours").is_empty(), "our own loopback is another one");
+    assert!(link::is_up(&bench.a, "lo").expect("it exists"));
+    inside(&|| assert_eq!(undo_stale(bench.dir()).expect("undone").len(), 1));
+    assert!(!link::is_up(&bench.a, "lo").expect("it exists"));
+    assert_eq!(fs::read_dir(bench.dir()).expect("ours").count(), 0);
+}

@@ -19,7 +19,7 @@ pub fn advice(doubt: &Doubt, lang: Lang) -> String {
         Doubt::Unprivileged => t.get("doubt-unprivileged"),
         Doubt::EnvironmentChanged { what } => t.with("doubt-environment-changed", &[("what", what)]),
         Doubt::Interrupted => t.get("doubt-interrupted"),
-        Doubt::OtherLoad { cpu, percent } => other_load(&[(*cpu, *percent)], t),
+        Doubt::OtherLoad { cpu, percent, machine } => other_load(&[(machine.clone(), *cpu, *percent)], t),
         Doubt::DataEndedEarly => t.get("doubt-data-ended-early"),
         Doubt::PacketsDisagree { endpoint, program, interface } => {
             t.with("doubt-packets-disagree", &[("endpoint", endpoint), ("program", program), ("interface", interface)])
@@ -53,9 +53,13 @@ pub fn advice(doubt: &Doubt, lang: Lang) -> String {
     }
 }
 
-/// Cores, and the percentage of each that something else took.
-fn other_load(cores: &[(usize, f64)], t: &Texts) -> String {
-    let core = |(cpu, percent): &(usize, f64)| format!("{} {percent:.0} %", t.with("core-name", &[("cpu", cpu)]));
+/// A core with its machine, where there are two, and the percentage that something else took.
+type LoadedCore = (String, usize, f64);
+
+fn other_load(cores: &[LoadedCore], t: &Texts) -> String {
+    let core = |(machine, cpu, percent): &LoadedCore| {
+        format!("{machine} {} {percent:.0} %", t.with("core-name", &[("cpu", cpu)])).trim_start().to_owned()
+    };
     t.with("doubt-other-load", &[("cores", &cores.iter().map(core).collect::<Vec<_>>().join(", "))])
 }
 
@@ -69,7 +73,7 @@ fn path_not_proven(mtu: u32, passed: [Option<u32>; 2], t: &Texts) -> String {
 pub(crate) struct Gathered {
     pub(crate) doubt: Doubt,
     /// Further cores that the same is true of, and the percentage of each.
-    cores: Vec<(usize, f64)>,
+    cores: Vec<LoadedCore>,
     /// Numbers of the trials that carry it; empty when it is the whole run's.
     pub(crate) trials: Vec<u32>,
 }
@@ -81,9 +85,9 @@ impl Gathered {
 
     /// What it means and what to do about it.
     pub(crate) fn advice(&self, lang: Lang) -> String {
-        match self.doubt {
-            Doubt::OtherLoad { cpu, percent } => {
-                other_load(&[&[(cpu, percent)], self.cores.as_slice()].concat(), Texts::of(lang))
+        match &self.doubt {
+            Doubt::OtherLoad { cpu, percent, machine } => {
+                other_load(&[&[(machine.clone(), *cpu, *percent)], self.cores.as_slice()].concat(), Texts::of(lang))
             }
             _ => advice(&self.doubt, lang),
         }
@@ -91,10 +95,10 @@ impl Gathered {
 
     /// Takes in a doubt about another core, if both are about such.
     fn takes_core(&mut self, other: &Self) -> bool {
-        let Doubt::OtherLoad { cpu, percent } = other.doubt else { return false };
+        let Doubt::OtherLoad { cpu, percent, machine } = &other.doubt else { return false };
         let both = matches!(self.doubt, Doubt::OtherLoad { .. }) && self.trials.is_empty() == other.trials.is_empty();
         if both {
-            self.cores.push((cpu, percent));
+            self.cores.push((machine.clone(), *cpu, *percent));
             self.trials.extend(&other.trials);
             self.trials.sort_unstable();
         }
@@ -150,10 +154,11 @@ fn worse(a: &Doubt, b: &Doubt) -> Option<Doubt> {
         (Doubt::Unsteady { settled_after_s: a }, Doubt::Unsteady { settled_after_s: b }) => {
             Some(Doubt::Unsteady { settled_after_s: a.max(*b) })
         }
-        (Doubt::OtherLoad { cpu: a_cpu, percent: a }, Doubt::OtherLoad { cpu: b_cpu, percent: b })
-            if a_cpu == b_cpu =>
-        {
-            Some(Doubt::OtherLoad { cpu: *a_cpu, percent: a.max(*b) })
+        (
+            Doubt::OtherLoad { cpu, percent: a, machine },
+            Doubt::OtherLoad { cpu: other_cpu, percent: b, machine: other_machine },
+        ) if (cpu, machine) == (other_cpu, other_machine) => {
+            Some(Doubt::OtherLoad { cpu: *cpu, percent: a.max(*b), machine: machine.clone() })
         }
         (Doubt::Stalled { seconds: a }, Doubt::Stalled { seconds: b }) => Some(Doubt::Stalled { seconds: *a.max(b) }),
         (
@@ -209,7 +214,7 @@ mod tests {
             Doubt::FrequencyChanged { cpu: 1, before: 3000, after: 2000 },
             Doubt::SmallBuffer { endpoint: endpoint(), asked: 4096, granted: 2048 },
             Doubt::Unfinished { seconds: 2 },
-            Doubt::OtherLoad { cpu: 1, percent: 30.0 },
+            Doubt::OtherLoad { cpu: 1, percent: 30.0, machine: String::new() },
             Doubt::DataEndedEarly,
             Doubt::OtherBuild { first: "1".to_owned(), then: "2".to_owned() },
         ] {
@@ -222,7 +227,7 @@ mod tests {
 
     #[test]
     fn doubts_about_cores_name_all_of_them_at_once() {
-        let of = |cpu, trials| Gathered::of(&Doubt::OtherLoad { cpu, percent: 30.0 }, trials);
+        let of = |cpu, trials| Gathered::of(&Doubt::OtherLoad { cpu, percent: 30.0, machine: String::new() }, trials);
         let mut first = of(0, vec![1, 3]);
         assert!(first.takes_core(&of(1, vec![2, 3])) && !first.takes_core(&of(2, vec![])));
         assert!(!first.takes_core(&Gathered::of(&Doubt::Interrupted, vec![1])));

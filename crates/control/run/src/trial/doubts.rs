@@ -34,7 +34,8 @@ const SAME_FREQUENCY: f64 = 0.05;
 /// Doubts about cores and clocks.
 pub(super) fn of_place(from: &Endpoint, to: &Endpoint, near: &Outcome, far: &Outcome) -> Vec<Doubt> {
     let mut doubts = Vec::new();
-    if let (Some(cpu), true) = (from.cpus.first(), from.cpus.first() == to.cpus.first()) {
+    let one_machine = from.machine == to.machine;
+    if let (Some(cpu), true) = (from.cpus.first(), one_machine && from.cpus.first() == to.cpus.first()) {
         doubts.push(Doubt::SharedCore { cpu: *cpu });
     }
     for (endpoint, outcome) in [(from, near), (to, far)] {
@@ -42,29 +43,32 @@ pub(super) fn of_place(from: &Endpoint, to: &Endpoint, near: &Outcome, far: &Out
             doubts.push(Doubt::NotPinned { endpoint: endpoint.name.clone() });
         }
     }
-    let cores: Vec<usize> = from.cpus.iter().chain(&to.cpus).copied().collect();
-    let both = [&near.counters, &far.counters];
-    let steal = both.iter().map(|counters| stolen(counters, &cores)).fold(0.0, f64::max);
+    let cores = |end: &Endpoint| match one_machine {
+        true => [from.cpus.as_slice(), &to.cpus].concat(),
+        false => end.cpus.clone(),
+    };
+    let both = [(&near.counters, cores(from)), (&far.counters, cores(to))];
+    let steal = both.iter().map(|(counters, cores)| stolen(counters, cores)).fold(0.0, f64::max);
     if steal > 0.0 {
         doubts.push(Doubt::Steal { percent: steal });
     }
-    doubts.extend(both.iter().find_map(|counters| frequency_changed(counters, &cores)));
-    doubts.extend(other_load(near, far));
+    doubts.extend(both.iter().find_map(|(counters, cores)| frequency_changed(counters, cores)));
+    doubts.extend(other_load((&from.machine, near), (&to.machine, far)));
     doubts
 }
 
 /// Cores of the ends that were busy with something else too. Not where both ends share a core: else it cannot be told whose
 /// time was whose.
-fn other_load(near: &Outcome, far: &Outcome) -> Vec<Doubt> {
-    if near.pinned.iter().any(|cpu| far.pinned.contains(cpu)) {
+fn other_load((near_host, near): (&str, &Outcome), (far_host, far): (&str, &Outcome)) -> Vec<Doubt> {
+    if near_host == far_host && near.pinned.iter().any(|cpu| far.pinned.contains(cpu)) {
         return Vec::new();
     }
-    [near, far].into_iter().filter_map(other_load_of).collect()
+    [(near_host, near), (far_host, far)].into_iter().filter_map(|(host, end)| other_load_of(host, end)).collect()
 }
 
 /// What the end's cores did beside the end's own threads, named by the core that had most of it: threads fill the cores in
 /// their order, and the last may stay idle.
-fn other_load_of(end: &Outcome) -> Option<Doubt> {
+fn other_load_of(machine: &str, end: &Outcome) -> Option<Doubt> {
     let counters = &end.counters;
     let mut own = counters.own_cpu;
     let mut others = Vec::new();
@@ -78,7 +82,11 @@ fn other_load_of(end: &Outcome) -> Option<Doubt> {
     }
     let percent: f64 = others.iter().map(|(_, other)| other).sum();
     let (cpu, _) = others.into_iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
-    (percent > OTHER_LOAD && counters.seconds > LONG_ENOUGH).then_some(Doubt::OtherLoad { cpu, percent })
+    (percent > OTHER_LOAD && counters.seconds > LONG_ENOUGH).then(|| Doubt::OtherLoad {
+        cpu,
+        percent,
+        machine: machine.to_owned(),
+    })
 }
 
 /// What was stolen from the worst of these cores, in percent; zero where that is too little to be told.
@@ -238,15 +246,19 @@ mod tests {
             Outcome { pinned: vec![cpu], counters, figures }
         };
         let alone = outcome(0, 100.0, 75.0);
-        assert!(other_load(&alone, &outcome(1, 60.0, 40.0)).is_empty());
+        let here = |near: &Outcome, far: &Outcome| other_load(("", near), ("", far));
+        assert!(here(&alone, &outcome(1, 60.0, 40.0)).is_empty());
         let beside = outcome(1, 100.0, 30.0);
-        assert_eq!(other_load(&alone, &beside), [Doubt::OtherLoad { cpu: 1, percent: 50.0 }]);
-        assert!(other_load(&outcome(1, 100.0, 30.0), &beside).is_empty(), "one core for both ends");
+        let doubt = |cpu, percent, machine: &str| Doubt::OtherLoad { cpu, percent, machine: machine.to_owned() };
+        assert_eq!(here(&alone, &beside), [doubt(1, 50.0, "")]);
+        let two_machines = other_load(("near", &beside), ("far", &beside));
+        assert_eq!(two_machines, [doubt(1, 50.0, "near"), doubt(1, 50.0, "far")]);
+        assert!(here(&outcome(1, 100.0, 30.0), &beside).is_empty(), "one core for both ends");
         // One thread, which fills the first of two cores; the second is somebody else's.
         let mut two = outcome(2, 100.0, 80.0);
         two.pinned.push(3);
         two.counters.cpu.push(CoreUse { cpu: 3, busy: 40.0, ..CoreUse::default() });
-        assert_eq!(other_load(&alone, &two), [Doubt::OtherLoad { cpu: 3, percent: 40.0 }]);
+        assert_eq!(here(&alone, &two), [doubt(3, 40.0, "")]);
     }
 
     #[test]

@@ -105,6 +105,7 @@ mod tests {
     fn bed() -> Bed {
         let end = |name: &str| Endpoint {
             name: name.into(),
+            machine: String::new(),
             namespace: "n".into(),
             interface: "i".into(),
             driver: "veth".into(),

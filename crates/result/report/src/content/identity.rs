@@ -43,6 +43,7 @@ fn measured(run: &Run, t: &Texts) -> Vec<(String, String)> {
     let finished = run.finished.as_deref().map_or_else(|| t.get("not-finished"), show::time);
     let bed = match run.bed.kind {
         BedKind::Lab => t.get("bed-lab"),
+        BedKind::Hosts => t.get("bed-hosts"),
     };
     vec![
         (t.get("label-run"), run.id.to_string()),

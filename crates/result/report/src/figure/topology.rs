@@ -30,6 +30,7 @@ pub(crate) fn topology(run: &Run, t: &Texts) -> Figure {
     let ends: Vec<End> = run.bed.endpoints.iter().map(|endpoint| End::of(endpoint, run, t)).collect();
     let (link, meaning) = match run.bed.kind {
         BedKind::Lab => (t.get("link-veth"), t.get("link-veth-meaning")),
+        BedKind::Hosts => (t.get("link-network"), t.get("link-network-meaning")),
     };
     let words: Vec<String> = ends.iter().map(End::words).chain([format!("{link}: {meaning}")]).collect();
     Figure {
@@ -45,12 +46,15 @@ impl End {
     fn of(endpoint: &Endpoint, run: &Run, t: &Texts) -> Self {
         let cpus: Vec<String> = endpoint.cpus.iter().map(ToString::to_string).collect();
         let cpus = if cpus.is_empty() { t.get("not-pinned") } else { cpus.join(", ") };
-        let mut facts = vec![
-            (t.get("endpoint-namespace"), endpoint.namespace.clone()),
+        let places =
+            [(t.get("endpoint-machine"), &endpoint.machine), (t.get("endpoint-namespace"), &endpoint.namespace)];
+        let places = places.into_iter().filter(|(_, place)| !place.is_empty());
+        let mut facts: Vec<_> = places.map(|(label, place)| (label, place.clone())).collect();
+        facts.extend([
             (t.get("endpoint-interface"), endpoint.interface.clone()),
             (t.get("endpoint-driver"), endpoint.driver.clone()),
             ("MTU".to_owned(), format!("{} B", endpoint.mtu.0)),
-        ];
+        ]);
         facts.extend(devices(endpoint, run).into_iter().map(|device| {
             let name = format!("{} ({})", device.name, device.kind);
             (t.with("endpoint-device", &[("name", &name)]), format!("MTU {} B", device.mtu.0))

@@ -6,6 +6,8 @@
 mod patterns;
 mod substitutes;
 
+use std::net::IpAddr;
+
 use model::{Reference, Run};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
@@ -121,6 +123,7 @@ fn replaced_in<T: DeserializeOwned>(
 
 fn known<'a>(run: &Run, values: impl Iterator<Item = &'a Value>) -> Known {
     let mut known = Known { hosts: hosts(run), serials: serials(run), ..Known::default() };
+    known.users.extend(reached(&run.bed.name).and_then(|(user, _)| user).map(str::to_owned));
     for value in values {
         each_text(value, &mut |text| {
             known.users.extend(users(text));
@@ -152,8 +155,20 @@ fn without_photos(run: &Run) -> Run {
 fn hosts(run: &Run) -> Vec<String> {
     let environments = std::iter::once(&run.before).chain(&run.after);
     let names = environments.flat_map(|environment| &environment.hosts).map(|host| host.hostname.as_str());
+    let ends = run.bed.endpoints.iter().map(|end| end.machine.as_str());
+    let names = names.chain(ends).chain(reached(&run.bed.name).map(|(_, host)| host));
     let parts = names.flat_map(|name| [Some(name), name.split_once('.').map(|(first, _)| first)]).flatten();
-    parts.filter(|name| !name.is_empty() && *name != "localhost").map(str::to_owned).collect()
+    // An address is replaced as such.
+    let is_name = |name: &&str| !name.is_empty() && *name != "localhost" && name.parse::<IpAddr>().is_err();
+    parts.filter(is_name).map(str::to_owned).collect()
+}
+
+/// User and machine that a bed of two is named by, as in `hosts:ssh://me@far:22?dev=eth1`.
+fn reached(bed: &str) -> Option<(Option<&str>, &str)> {
+    let (_, url) = bed.split_once("://")?;
+    let machine = url.split(['?', '/']).next()?;
+    let (user, host) = machine.rsplit_once('@').map_or((None, machine), |(user, host)| (Some(user), host));
+    Some((user, host.split(':').next()?))
 }
 
 fn serials(run: &Run) -> Vec<String> {

@@ -51,6 +51,7 @@ label-bed = Test bed
 label-program = Program
 not-finished = did not finish
 bed-lab = lab: two network namespaces of one machine, joined by a veth pair
+bed-hosts = hosts: two machines; the second one was controlled over ssh
 simulated = Simulated environment
 simulated-meaning = Every figure comes from a virtual link inside one machine. It shows what this machine's kernel can do; no network card, cable or switch took part.
 
@@ -108,6 +109,7 @@ metric-loss = Loss
 topology-heading = Topology
 topology-caption = The test bed: two endpoints and the link between them.
 endpoint = Endpoint { $name }
+endpoint-machine = Machine
 endpoint-namespace = Namespace
 endpoint-interface = Interface
 endpoint-driver = Driver
@@ -116,6 +118,8 @@ endpoint-cpu = Pinned to cores
 endpoint-cpu-why = Endpoint { $name } is pinned to cores { $cpus }. Why:
 endpoint-device = Device { $name }
 not-pinned = not pinned
+link-network = network
+link-network-meaning = Whatever joins the two machines: cables, switches, routers
 link-veth = veth pair
 link-veth-meaning = A virtual cable between the two endpoints
 

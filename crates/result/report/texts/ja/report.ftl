@@ -51,6 +51,7 @@ label-bed = 試験環境
 label-program = プログラム
 not-finished = 未完了
 bed-lab = lab: 1台のマシン内の2つのネットワーク名前空間を veth ペアで接続
+bed-hosts = hosts: 2台のマシン(2台目は ssh 経由で制御)
 simulated = 模擬環境
 simulated-meaning = すべての測定値は、1台のマシン内の仮想リンクによるものです。このマシンのカーネルの性能を示すもので、ネットワークカード、ケーブル、スイッチは関与していません。
 
@@ -108,6 +109,7 @@ metric-loss = 損失率
 topology-heading = 構成
 topology-caption = 試験環境: 2つのエンドポイントとその間のリンク
 endpoint = エンドポイント { $name }
+endpoint-machine = マシン
 endpoint-namespace = 名前空間
 endpoint-interface = インターフェース
 endpoint-driver = ドライバー
@@ -116,6 +118,8 @@ endpoint-cpu = 固定先のコア
 endpoint-cpu-why = エンドポイント { $name } の固定先コア { $cpus } の選定理由:
 endpoint-device = デバイス { $name }
 not-pinned = 固定なし
+link-network = ネットワーク
+link-network-meaning = 2台のマシンを結ぶケーブル、スイッチ、ルーターなど
 link-veth = veth ペア
 link-veth-meaning = 2つのエンドポイントを結ぶ仮想ケーブル
 

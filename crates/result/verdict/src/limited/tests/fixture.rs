@@ -114,6 +114,7 @@ pub(super) fn trial(measured: Measured) -> Trial {
 pub(crate) fn run() -> Run {
     let endpoint = |name: &str| Endpoint {
         name: name.into(),
+        machine: String::new(),
         namespace: String::new(),
         interface: "eth0".into(),
         driver: "ixgbe".into(),

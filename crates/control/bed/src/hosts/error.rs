@@ -1,0 +1,107 @@
+//! Two machines that cannot be measured as asked.
+
+use std::net::IpAddr;
+
+/// Why two machines make no bed. Nothing was changed.
+#[derive(Debug, thiserror::Error)]
+pub enum HostsError {
+    /// wireproof is not there.
+    #[error(
+        "there is no wireproof on the path of the user at {to}; have this one copied there for the run with --push, or install \
+         it (not every login sets the same path: \"ssh {to} command -v wireproof\")"
+    )]
+    NoProgram {
+        /// The machine.
+        to: String,
+    },
+    /// Our program cannot run there.
+    #[error("{to} is of another architecture ({there}, here {here}), so --push does not help; install wireproof there")]
+    Architecture {
+        /// The machine.
+        to: String,
+        /// What it is.
+        there: String,
+        /// What this one is.
+        here: String,
+    },
+    /// No such interface.
+    #[error("{host} has no interface \"{interface}\"; it has {}", .there.join(", "))]
+    NoInterface {
+        /// The machine.
+        host: String,
+        /// The interface asked for.
+        interface: String,
+        /// What it has.
+        there: Vec<String>,
+    },
+    /// An interface without an address that could be used.
+    #[error(
+        "{interface} has no address on {host} (link-local ones do not count); name one with addr=ADDRESS/LENGTH (near-addr= for \
+         the end here), and it is added for the run"
+    )]
+    NoAddress {
+        /// The machine.
+        host: String,
+        /// The interface.
+        interface: String,
+    },
+    /// An address that cannot be used.
+    #[error("{address}, asked for on {host}, is link-local or none; name another")]
+    LinkLocal {
+        /// The machine.
+        host: String,
+        /// The address.
+        address: IpAddr,
+    },
+    /// The address belongs to another interface.
+    #[error("{address} cannot be on {interface} of {host}: {holder} has it")]
+    Elsewhere {
+        /// The machine.
+        host: String,
+        /// The address.
+        address: IpAddr,
+        /// The interface that has it.
+        holder: String,
+        /// The interface asked for.
+        interface: String,
+    },
+    /// No route from here.
+    #[error(
+        "no route of {host} leads to {} but one that may lead anywhere; name the interface here with near-dev=, and its address \
+         with near-addr=ADDRESS/LENGTH", list(.to)
+    )]
+    NoWay {
+        /// This machine.
+        host: String,
+        /// Addresses of the far end.
+        to: Vec<IpAddr>,
+    },
+    /// A change would be made to the interface that people, or we, reach the machine by.
+    #[error(
+        "{interface} of {host} carries the default route or the ssh connection, and this would change it: {}. Name another \
+         interface, ask for nothing that it does not have, or add --i-know-this-is-my-uplink", .what.join(", ")
+    )]
+    Uplink {
+        /// The machine.
+        host: String,
+        /// The interface.
+        interface: String,
+        /// What would be changed.
+        what: Vec<String>,
+    },
+    /// Changes that only root can make.
+    #[error(
+        "without root on {host} nothing is changed there, and this would have to be: {}. Do it by hand, or let wireproof be \
+         root: with sudo here; there by logging in as root, or with sudo that asks for no password (NOPASSWD)", .what.join(", ")
+    )]
+    NotRoot {
+        /// The machine.
+        host: String,
+        /// What would be changed.
+        what: Vec<String>,
+    },
+}
+
+fn list(addresses: &[IpAddr]) -> String {
+    addresses.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}

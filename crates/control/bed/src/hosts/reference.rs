@@ -1,0 +1,163 @@
+//! How two machines are named after `--bed`. Pure.
+
+use std::{fmt, net::IpAddr, str::FromStr};
+
+/// This machine and another one, as asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hosts {
+    /// As it was written.
+    text: String,
+    /// The other machine as ssh is told: `host` or `user@host`.
+    pub(crate) destination: String,
+    /// Port of its ssh server.
+    pub(crate) port: Option<u16>,
+    /// What is asked for at the end here.
+    pub(crate) near: Asked,
+    /// What is asked for at the end there.
+    pub(crate) far: Asked,
+}
+
+/// What is asked for at one end.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Asked {
+    /// Its interface.
+    pub(crate) interface: Option<String>,
+    /// Its addresses, each with the length of its prefix; empty for those that the interface has.
+    pub(crate) addresses: Vec<(IpAddr, u8)>,
+}
+
+/// Text that names no two machines.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "\"{text}\": {why}; write hosts:ssh://[USER@]HOST[:PORT]?dev=INTERFACE, and where they shall have others than they have, \
+     &addr=ADDRESS/LENGTH for the far end, &near-dev=INTERFACE and &near-addr=ADDRESS/LENGTH for the end here"
+)]
+pub struct HostsReferenceError {
+    text: String,
+    why: String,
+}
+
+impl Asked {
+    /// Name of the interface; empty where none is asked for.
+    pub(crate) fn name(&self) -> &str {
+        self.interface.as_deref().unwrap_or_default()
+    }
+}
+
+impl Hosts {
+    /// How it begins.
+    pub(crate) const SCHEME: &str = "hosts:";
+}
+
+impl FromStr for Hosts {
+    type Err = HostsReferenceError;
+
+    fn from_str(text: &str) -> Result<Self, HostsReferenceError> {
+        parse(text).map_err(|why| HostsReferenceError { text: text.to_owned(), why })
+    }
+}
+
+impl fmt::Display for Hosts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+fn parse(text: &str) -> Result<Hosts, String> {
+    let url = text.strip_prefix(Hosts::SCHEME).and_then(|rest| rest.strip_prefix("ssh://"));
+    let url = url.ok_or("the other machine is reached by ssh")?;
+    let (machine, query) = url.split_once('?').unwrap_or((url, ""));
+    let (destination, port) = machine_of(machine.trim_end_matches('/'))?;
+    let (mut near, mut far) = (Asked::default(), Asked::default());
+    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+        let (key, value) = pair.split_once('=').ok_or_else(|| format!("\"{pair}\" is not KEY=VALUE"))?;
+        match key {
+            "dev" => interface(&mut far, key, value)?,
+            "near-dev" => interface(&mut near, key, value)?,
+            "addr" => far.addresses.push(address(value)?),
+            "near-addr" => near.addresses.push(address(value)?),
+            _ => return Err(format!("there is no key \"{key}\"")),
+        }
+    }
+    if far.interface.is_none() {
+        return Err("the interface of the far end is not named".to_owned());
+    }
+    if near.interface.is_none() && !near.addresses.is_empty() {
+        return Err("near-addr needs near-dev".to_owned());
+    }
+    Ok(Hosts { text: text.to_owned(), destination, port, near, far })
+}
+
+/// User and host as ssh is told, and the port.
+fn machine_of(text: &str) -> Result<(String, Option<u16>), String> {
+    let (user, host) = text.rsplit_once('@').map_or((None, text), |(user, host)| (Some(user), host));
+    let (host, port) = match host.strip_prefix('[').and_then(|host| host.split_once(']')) {
+        Some((host, "")) => (host, None),
+        Some((host, rest)) => (host, Some(rest.strip_prefix(':').ok_or("what follows the ] is no port")?)),
+        None => host.split_once(':').map_or((host, None), |(host, port)| (host, Some(port))),
+    };
+    let port = port.map(str::parse).transpose().map_err(|_| "the port is no number up to 65535".to_owned())?;
+    let words = [Some(host), user];
+    // ssh would take one that begins with a dash for an option.
+    let is_word = |word: &&str| {
+        !word.is_empty() && !word.starts_with('-') && !word.contains(|c: char| c.is_whitespace() || c.is_control())
+    };
+    if !words.iter().flatten().all(is_word) {
+        return Err("no machine is named".to_owned());
+    }
+    Ok((user.map_or(host.to_owned(), |user| format!("{user}@{host}")), port))
+}
+
+fn interface(end: &mut Asked, key: &str, value: &str) -> Result<(), String> {
+    let is_name = !value.is_empty() && value.len() <= 15 && !value.contains(|c: char| c == '/' || c.is_whitespace());
+    if !is_name || end.interface.is_some() {
+        return Err(format!("{key} names one interface, by 1 to 15 characters"));
+    }
+    end.interface = Some(value.to_owned());
+    Ok(())
+}
+
+fn address(text: &str) -> Result<(IpAddr, u8), String> {
+    let wrong = || format!("\"{text}\" is not an address with the length of its prefix, like 198.18.0.2/24");
+    let (address, length) = text.split_once('/').ok_or_else(wrong)?;
+    let (address, length): (IpAddr, u8) = (address.parse().map_err(|_| wrong())?, length.parse().map_err(|_| wrong())?);
+    let most = if address.is_ipv4() { 32 } else { 128 };
+    if length == 0 || length > most { Err(wrong()) } else { Ok((address, length)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_other_machine_is_named_as_in_a_url() {
+        let text = "hosts:ssh://me@far.example:2222?dev=eth1&addr=198.18.0.2/24&addr=2001:2::2/64&near-dev=eth2";
+        let hosts: Hosts = text.parse().expect("two machines");
+        assert_eq!((hosts.destination.as_str(), hosts.port), ("me@far.example", Some(2222)));
+        assert_eq!((hosts.far.interface.as_deref(), hosts.far.addresses.len()), (Some("eth1"), 2));
+        assert_eq!((hosts.near.interface.as_deref(), hosts.near.addresses.len()), (Some("eth2"), 0));
+        assert_eq!(hosts.to_string(), text);
+        let hosts: Hosts = "hosts:ssh://[2001:2::2]:22?dev=eth1".parse().expect("two machines");
+        assert_eq!((hosts.destination.as_str(), hosts.port), ("2001:2::2", Some(22)));
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        let why = |text: &str| text.parse::<Hosts>().expect_err(text).to_string();
+        assert!(why("hosts:far").contains("reached by ssh"));
+        assert!(why("hosts:ssh://far").contains("interface of the far end is not named"));
+        assert!(why("hosts:ssh://far:x?dev=eth1").contains("port"));
+        for nobody in [
+            "hosts:ssh://?dev=e",
+            "hosts:ssh://-oProxyCommand=x?dev=e",
+            "hosts:ssh://@far?dev=e",
+            "hosts:ssh://a b?dev=e",
+        ] {
+            assert!(why(nobody).contains("no machine is named"), "{nobody}");
+        }
+        assert!(why("hosts:ssh://far?dev=e&addr=198.18.0.2").contains("198.18.0.2/24"));
+        assert!(why("hosts:ssh://far?dev=e&addr=198.18.0.2/33").contains("not an address"));
+        assert!(why("hosts:ssh://far?dev=e&device=x").contains("no key \"device\""));
+        assert!(why("hosts:ssh://far?dev=e&dev=f").contains("one interface"));
+    }
+}

@@ -1,0 +1,201 @@
+//! One machine of a bed: its agent, which performs and records every change there.
+
+use std::{
+    hash::{BuildHasher, RandomState},
+    net::IpAddr,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use model::{
+    Change, Endpoint,
+    environment::{EndpointFacts, HostFacts},
+};
+use protocol::{AgentError, AgentLink, ClockReading, Fault, LabState, Launch, Place, Reply, Request, Ssh};
+
+use crate::{BedError, hosts::HostsError, kept};
+
+/// Any single request to an agent is done in this time.
+pub(crate) const REQUEST: Duration = Duration::from_secs(20);
+
+/// A machine with its agent. Dropping it ends the agent, which undoes what was not kept.
+pub(crate) struct Machine {
+    /// Its name as endpoints have it; empty for the one machine that there is.
+    pub(crate) name: String,
+    /// Interfaces that are not to be changed.
+    pub(crate) protected: Vec<String>,
+    agent: AgentLink,
+    place: Place,
+    /// What further agents run there.
+    program: PathBuf,
+    ledger_open: bool,
+    /// How many of the last changes hold for a while only.
+    passing: usize,
+}
+
+impl Machine {
+    /// This machine.
+    pub(crate) fn here(program: &Path) -> Result<Self, BedError> {
+        let agent = AgentLink::launch("machine agent", &Launch::here(program.to_owned()))?;
+        Ok(Self::of(agent, Place::Here, program.to_owned()))
+    }
+
+    /// Another machine: by the program of this name there, or by a copy of the one that has it here.
+    pub(crate) fn there(ssh: Ssh, sudo: bool, copied: bool, program: PathBuf) -> Result<Self, BedError> {
+        let name = format!("machine agent at {}", ssh.destination);
+        let place = |copied| Place::There { ssh: ssh.clone(), sudo, copied };
+        let launch = Launch { place: place(copied), ..Launch::here(program.clone()) };
+        let agent = AgentLink::launch(&name, &launch)?;
+        // The agent has removed its copy by now; what it runs is there for as long as it is.
+        let program = if copied { format!("/proc/{}/exe", agent.pid()).into() } else { program };
+        Ok(Self::of(agent, place(false), program))
+    }
+
+    fn of(agent: AgentLink, place: Place, program: PathBuf) -> Self {
+        Self { name: String::new(), protected: Vec::new(), agent, place, program, ledger_open: false, passing: 0 }
+    }
+
+    /// Starts an agent at an end that is on it.
+    pub(crate) fn port_agent(&self, endpoint: &Endpoint, wrap: &[String]) -> Result<AgentLink, BedError> {
+        let namespace = Some(endpoint.namespace.clone()).filter(|name| !name.is_empty());
+        let (place, program) = (self.place.clone(), self.program.clone());
+        let on = if place == Place::Here { String::new() } else { format!(" on {}", self.name) };
+        let launch = Launch { place, program, namespace, wrap: wrap.to_vec() };
+        Ok(AgentLink::launch(&format!("agent at endpoint {}{on}", endpoint.name), &launch)?)
+    }
+
+    /// Asks its agent.
+    pub(crate) fn ask(&mut self, request: Request) -> Result<Reply, AgentError> {
+        self.agent.ask(request, REQUEST)
+    }
+
+    /// Makes these changes under the name of this owner; when one fails, those before it are undone.
+    pub(crate) fn set_up(&mut self, owner: &str, changes: Vec<Change>) -> Result<(), BedError> {
+        if changes.is_empty() {
+            return Ok(());
+        }
+        self.open_ledger(owner)?;
+        for change in changes {
+            match self.ask(Request::Apply { change }) {
+                Ok(_) => {}
+                Err(error) if matches!(error.fault, Fault::Failed(_)) => {
+                    self.ask(Request::UndoAll)?;
+                    return Err(BedError::SetUp(error));
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes a change to this interface that holds until [`Machine::undo_passing`].
+    pub(crate) fn change_for_now(&mut self, interface: &str, change: Change) -> Result<(), BedError> {
+        if self.protected.iter().any(|protected| protected == interface) {
+            let (host, interface) = (self.name.clone(), interface.to_owned());
+            return Err(HostsError::Uplink { host, interface, what: vec![change.to_string()] }.into());
+        }
+        if !self.ledger_open {
+            self.open_ledger(&random_id())?;
+        }
+        self.ask(Request::Apply { change })?;
+        self.passing += 1;
+        Ok(())
+    }
+
+    /// Undoes what was made for a while only.
+    pub(crate) fn undo_passing(&mut self) -> Result<(), BedError> {
+        // Taken first: what could not be undone now stays in the ledger, and is undone with all the rest.
+        let changes = std::mem::take(&mut self.passing);
+        if changes > 0 {
+            self.ask(Request::UndoLast { changes })?;
+        }
+        Ok(())
+    }
+
+    /// Undoes all that was set up for this session.
+    pub(crate) fn give_back(mut self) -> Result<(), BedError> {
+        if !self.ledger_open {
+            return Ok(());
+        }
+        match self.ask(Request::UndoAll) {
+            Ok(_) => Ok(()),
+            Err(error) if matches!(error.fault, Fault::Failed(_)) => Err(error.into()),
+            Err(error) if self.place != Place::Here => Err(BedError::Lost { host: self.name, error }),
+            // The agent is gone, its record is not: another one undoes by it.
+            Err(error) => {
+                kept::clean(&self.program)?;
+                Err(BedError::Orphaned(error))
+            }
+        }
+    }
+
+    /// Facts about it.
+    pub(crate) fn host_facts(&mut self) -> Result<HostFacts, BedError> {
+        match self.ask(Request::HostFacts)? {
+            Reply::HostFacts(facts) => Ok(*facts),
+            other => Err(self.confused(&other)),
+        }
+    }
+
+    /// Facts about its own network namespace, under this name.
+    pub(crate) fn endpoint_facts(&mut self, endpoint: &str) -> Result<EndpointFacts, BedError> {
+        endpoint_facts(&mut self.agent, endpoint)
+    }
+
+    /// What a bed can be made with there, or an end on this interface.
+    pub(crate) fn lab_state(&mut self, interface: Option<&str>) -> Result<LabState, BedError> {
+        match self.ask(Request::LabState { interface: interface.map(str::to_owned) })? {
+            Reply::LabState(state) => Ok(state),
+            other => Err(self.confused(&other)),
+        }
+    }
+
+    /// The address that it would send from to reach this one; `None` where no route leads there.
+    pub(crate) fn source_for(&mut self, address: IpAddr) -> Result<Option<IpAddr>, BedError> {
+        match self.ask(Request::SourceFor { address })? {
+            Reply::Source(source) => Ok(source),
+            other => Err(self.confused(&other)),
+        }
+    }
+
+    /// Interfaces that a default route goes through.
+    pub(crate) fn uplinks(&mut self) -> Result<Vec<String>, BedError> {
+        match self.ask(Request::Uplinks)? {
+            Reply::Interfaces(names) => Ok(names),
+            other => Err(self.confused(&other)),
+        }
+    }
+
+    /// Its clock, as we see it.
+    pub(crate) fn read_clock(&mut self) -> Result<ClockReading, BedError> {
+        Ok(self.agent.read_clock()?)
+    }
+
+    /// The error for an answer to another question.
+    pub(crate) fn confused(&self, reply: &Reply) -> BedError {
+        confused(&self.agent, reply)
+    }
+
+    fn open_ledger(&mut self, owner: &str) -> Result<(), BedError> {
+        self.ask(Request::OpenLedger { owner: owner.to_owned() })?;
+        self.ledger_open = true;
+        Ok(())
+    }
+}
+
+/// Facts about where an agent is, under this name.
+pub(crate) fn endpoint_facts(agent: &mut AgentLink, endpoint: &str) -> Result<EndpointFacts, BedError> {
+    match agent.ask(Request::EndpointFacts { endpoint: endpoint.to_owned() }, REQUEST)? {
+        Reply::EndpointFacts(facts) => Ok(*facts),
+        other => Err(confused(agent, &other)),
+    }
+}
+
+pub(crate) fn confused(agent: &AgentLink, reply: &Reply) -> BedError {
+    agent.error(Fault::Confused(format!("{reply:?}"))).into()
+}
+
+/// Six hex digits; two beds at the same time would have to meet by chance, and the second would then be refused.
+pub(crate) fn random_id() -> String {
+    format!("{:06x}", RandomState::new().hash_one(()) & 0xff_ffff)
+}

@@ -1,0 +1,72 @@
+//! Makes a lab, or takes a bed that stands.
+
+use model::{Bed, Mtu, units::ETHERNET_MTUS};
+use protocol::LabState;
+
+use crate::{
+    BedError, Wanted,
+    cores::{self, Chosen},
+    kept,
+    lab::Lab,
+    machine::Machine,
+};
+
+/// MTU of a lab when none is asked for.
+const ETHERNET_MTU: Mtu = Mtu(1500);
+
+/// Sets up a lab; whatever was made before a failure is undone.
+pub(crate) fn make_lab(machine: &mut Machine, id: &str, name: &str, wanted: &Wanted) -> Result<Bed, BedError> {
+    let mtu = lab_mtu(wanted.mtu)?;
+    let state = machine.lab_state(None)?;
+    let lab = Lab { id: id.to_owned(), mtu, ipv6: state.ipv6, cores: choose_cores(wanted, &state)? };
+    machine.set_up(id, lab.changes())?;
+    Ok(lab.bed(name, wanted.privilege))
+}
+
+pub(crate) fn lab_mtu(asked: Option<Mtu>) -> Result<Mtu, BedError> {
+    let mtu = asked.unwrap_or(ETHERNET_MTU);
+    if ETHERNET_MTUS.contains(&mtu.0) { Ok(mtu) } else { Err(BedError::Mtu(mtu.0)) }
+}
+
+/// A bed that `bed up` made, with the cores for this run.
+pub(crate) fn take_standing(machine: &mut Machine, name: &str, wanted: &Wanted) -> Result<Bed, BedError> {
+    let mut bed = kept::find(machine, name)?;
+    check_mtu(&bed, wanted.mtu)?;
+    let cores = choose_cores(wanted, &machine.lab_state(None)?)?;
+    for (endpoint, cores) in bed.endpoints.iter_mut().zip(cores) {
+        (endpoint.cpus, endpoint.cpus_why) = (cores.cpus, cores.why);
+    }
+    Ok(bed)
+}
+
+pub(crate) fn check_mtu(bed: &Bed, asked: Option<Mtu>) -> Result<(), BedError> {
+    match (asked, bed.endpoints.first()) {
+        (Some(asked), Some(end)) if end.mtu != asked => {
+            Err(BedError::OtherMtu { bed: bed.name.clone(), has: end.mtu.0, asked: asked.0 })
+        }
+        _ => Ok(()),
+    }
+}
+
+fn choose_cores(wanted: &Wanted, state: &LabState) -> Result<[Chosen; 2], BedError> {
+    let Some([near, far]) = &wanted.cpus else { return Ok(cores::choose(&state.cpus)) };
+    Ok([as_asked(near, state)?, as_asked(far, state)?])
+}
+
+/// The cores of an end that has a machine for itself.
+pub(crate) fn cores_of_end(
+    machine: &mut Machine,
+    interface: &str,
+    asked: Option<&Vec<usize>>,
+) -> Result<Chosen, BedError> {
+    let state = machine.lab_state(Some(interface))?;
+    asked.map_or_else(|| Ok(cores::choose_for_one(&state.cpus)), |asked| as_asked(asked, &state))
+}
+
+fn as_asked(cpus: &[usize], state: &LabState) -> Result<Chosen, BedError> {
+    let usable = cores::usable(&state.cpus);
+    match cpus.iter().find(|cpu| !usable.contains(cpu)) {
+        Some(cpu) => Err(BedError::NoSuchCore { cpu: *cpu, allowed: usable }),
+        None => Ok(Chosen { cpus: cpus.to_vec(), why: "as asked for".to_owned() }),
+    }
+}

@@ -1,0 +1,54 @@
+//! How an agent's clock stands to ours, by questions and answers over its stream (Cristian 1989, as NTP does it).
+
+use std::time::{Duration, Instant};
+
+use model::Nanos;
+
+/// An agent's `CLOCK_MONOTONIC`, read once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClockReading {
+    /// What it showed.
+    shown: Nanos,
+    /// When it showed that, by our clock: in the middle between question and answer.
+    at: Instant,
+    /// How far off that may be: half of the time between question and answer.
+    pub error: Duration,
+}
+
+impl ClockReading {
+    /// From the moments of question and answer.
+    pub(crate) fn new(shown: Nanos, asked: Instant, answered: Instant) -> Self {
+        let error = answered.saturating_duration_since(asked) / 2;
+        Self { shown, at: asked + error, error }
+    }
+
+    /// The one that came back sooner.
+    pub(crate) fn better(best: Option<Self>, new: Self) -> Option<Self> {
+        Some(best.filter(|best| best.error <= new.error).unwrap_or(new))
+    }
+
+    /// What the agent's clock shows at this moment of ours, as long as both run alike: to be read anew every few minutes.
+    pub fn at(&self, moment: Instant) -> Nanos {
+        let after = moment.saturating_duration_since(self.at).as_nanos() as u64;
+        let before = self.at.saturating_duration_since(moment).as_nanos() as u64;
+        Nanos((self.shown.0 + after).saturating_sub(before))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_quickest_answer_places_the_other_clock() {
+        let start = Instant::now();
+        let ms = |ms: u64| start + Duration::from_millis(ms);
+        let slow = ClockReading::new(Nanos(5_000_000_000), ms(0), ms(40));
+        let quick = ClockReading::new(Nanos(5_050_000_000), ms(50), ms(52));
+        let best = ClockReading::better(ClockReading::better(None, slow), quick).expect("one of them");
+        assert_eq!((best, best.error), (quick, Duration::from_millis(1)));
+        assert_eq!(best.at(ms(151)), Nanos(5_150_000_000));
+        assert_eq!(best.at(ms(41)), Nanos(5_040_000_000));
+        assert_eq!(ClockReading::better(Some(quick), slow), Some(quick));
+    }
+}

@@ -1,0 +1,94 @@
+//! Another machine, reached through the user's own ssh with their settings and keys. We know no password, and ask for none.
+
+mod look;
+mod trouble;
+
+use std::{ffi::OsString, os::unix::process::CommandExt, process::Command};
+
+pub use look::{Look, look};
+pub use trouble::SshError;
+pub(crate) use trouble::{advice, advised};
+
+/// How another machine is reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ssh {
+    /// The program with its arguments: `ssh`, or what the user wants in its place, like `ssh -F FILE`.
+    pub program: Vec<String>,
+    /// The machine as ssh is told: `host` or `user@host`.
+    pub destination: String,
+    /// Port, where it is not the usual one or that of the user's settings.
+    pub port: Option<u16>,
+    /// Who it is called as; `None` for the user that we are.
+    pub caller: Option<Caller>,
+}
+
+/// A user whose program is run by us as root.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Caller {
+    /// User number.
+    pub uid: u32,
+    /// Number of the user's own group.
+    pub gid: u32,
+    /// What the user's programs find in their environment: HOME, SSH_AUTH_SOCK and the like.
+    pub environment: Vec<(String, OsString)>,
+}
+
+/// In the order of ssh's manual page. A terminal, a password prompt or forwarded ports have no place here, a connection that
+/// the user keeps open is used, and none is left open: its process would keep our pipe.
+const OPTIONS: [&str; 6] = [
+    "BatchMode=yes",
+    "ClearAllForwardings=yes",
+    "ConnectTimeout=10",
+    "ControlMaster=no",
+    "ForwardX11=no",
+    "RemoteCommand=none",
+];
+
+impl Ssh {
+    /// What runs these words there. ssh hands them to the user's shell in one line: each is quoted, so that they arrive as
+    /// they are.
+    pub(crate) fn command(&self, words: &[String]) -> Command {
+        let (program, arguments) = self.program.split_first().map_or(("ssh", &[][..]), |(first, rest)| (first, rest));
+        let mut command = Command::new(program);
+        command.args(arguments).arg("-T").args(OPTIONS.iter().flat_map(|option| ["-o", option]));
+        if let Some(port) = self.port {
+            command.args(["-p", &port.to_string()]);
+        }
+        command
+            .args(["--", &self.destination])
+            .arg(words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "));
+        if let Some(caller) = &self.caller {
+            command.uid(caller.uid).gid(caller.gid);
+            command.envs(caller.environment.iter().map(|(name, value)| (name, value)));
+        }
+        command
+    }
+}
+
+/// As one word of a shell: in single quotes everything but these stands for itself.
+fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_arrive_at_the_other_shell_as_they_are() {
+        let odd = ["a b", "$HOME `id`", "it's", "", "--", "\\", "*;\"<&"];
+        let script = format!("printf '%s\\n' {}", odd.map(quoted).join(" "));
+        let printed = Command::new("sh").args(["-c", &script]).output().expect("a shell").stdout;
+        assert_eq!(String::from_utf8(printed).expect("text"), odd.join("\n") + "\n");
+    }
+
+    #[test]
+    fn the_users_own_words_come_first_and_the_machine_last() {
+        let program = ["ssh", "-F", "my config"].map(str::to_owned).to_vec();
+        let ssh = Ssh { program, destination: "me@far".into(), port: Some(2222), caller: None };
+        let command = ssh.command(&["true".into()]);
+        let args: Vec<_> = command.get_args().map(|arg| arg.to_string_lossy().into_owned()).collect();
+        assert_eq!(args[..3], ["-F", "my config", "-T"]);
+        assert_eq!(args[args.len() - 5..], ["-p", "2222", "--", "me@far", "'true'"]);
+    }
+}

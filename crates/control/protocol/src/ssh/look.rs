@@ -1,0 +1,116 @@
+//! What is found at the other machine, before anything is started or changed there.
+
+use std::{
+    io::Read,
+    net::IpAddr,
+    process::{Child, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use super::{Ssh, SshError};
+
+/// A login takes no longer, not even with a slow name service.
+const LOGIN: Duration = Duration::from_secs(30);
+
+/// What stands before the answers, and after whatever a login script prints.
+const MARK: &str = "wireproof-looks-around";
+
+/// A line for each answer. `sudo -n` never asks.
+const QUESTIONS: &str = "echo; echo wireproof-looks-around; uname -m; id -u; command -v wireproof || echo; \
+    if [ \"$(id -u)\" -eq 0 ]; then echo no; elif sudo -n true 2>/dev/null; then echo yes; else echo refused; fi; \
+    echo \"${SSH_CONNECTION:-}\"";
+
+/// What is found there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Look {
+    /// Machine type, as `uname -m` says it.
+    pub architecture: String,
+    /// Number of the user that one is there.
+    pub uid: u32,
+    /// Where wireproof is on that user's path.
+    pub wireproof: Option<String>,
+    /// Whether that user becomes root by sudo without a password.
+    pub sudo: bool,
+    /// Address of this machine, as seen from there; after a jump host that of the jump host.
+    pub near: Option<IpAddr>,
+    /// Address of that machine which the connection ends at.
+    pub far: Option<IpAddr>,
+}
+
+/// Logs in and looks around; nothing is changed.
+pub fn look(ssh: &Ssh) -> Result<Look, SshError> {
+    let mut command = ssh.command(&["sh", "-c", QUESTIONS].map(str::to_owned));
+    let spawned = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let mut child = spawned.map_err(|error| SshError::start(ssh, error))?;
+    let (out, err) = (collect(child.stdout.take()), collect(child.stderr.take()));
+    let status = wait(&mut child).ok_or_else(|| SshError::Slow { to: ssh.destination.clone(), waited: LOGIN })?;
+    let (out, err) = (out.join().unwrap_or_default(), err.join().unwrap_or_default());
+    let look = parse(&out);
+    look.ok_or_else(|| match status {
+        Some(0) => SshError::Printed { to: ssh.destination.clone(), printed: out },
+        _ => SshError::refused(ssh, &err),
+    })
+}
+
+fn collect(stream: Option<impl Read + Send + 'static>) -> thread::JoinHandle<String> {
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        // What was read before an error is all there is to go by.
+        let _ = stream.map(|stream| stream.take(1 << 20).read_to_end(&mut bytes));
+        String::from_utf8_lossy(&bytes).into_owned()
+    })
+}
+
+/// The exit status; the outer `None` where it took too long and was ended.
+fn wait(child: &mut Child) -> Option<Option<i32>> {
+    let until = Instant::now() + LOGIN;
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) => return Some(status.code()),
+            Ok(None) if Instant::now() < until => thread::sleep(Duration::from_millis(10)),
+            Ok(None) | Err(_) => {
+                let _ = child.kill();
+                let _ = child.wait();
+                return None;
+            }
+        }
+    }
+}
+
+fn parse(printed: &str) -> Option<Look> {
+    let mut answers = printed.lines().skip_while(|line| *line != MARK).skip(1);
+    let mut answer = || answers.next().map(|line| line.trim().to_owned());
+    let (architecture, uid, wireproof, sudo) = (answer()?, answer()?, answer()?, answer()?);
+    let connection = answer()?;
+    let mut words = connection.split_whitespace();
+    let (near, far) = (words.next(), words.nth(1));
+    let address = |word: Option<&str>| word.and_then(|word| word.split('%').next()?.parse().ok());
+    Some(Look {
+        architecture,
+        uid: uid.parse().ok()?,
+        wireproof: Some(wireproof).filter(|path| path.starts_with('/')),
+        sudo: sudo == "yes",
+        near: address(near),
+        far: address(far),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_are_found_after_whatever_a_login_script_prints() {
+        let connection = "198.18.0.1 40000 198.18.0.2 22";
+        let said =
+            format!("Welcome!\nwireproof\n\n{MARK}\nx86_64\n1000\n/usr/local/bin/wireproof\nyes\n{connection}\n");
+        let look = parse(&said).expect("all answers");
+        assert_eq!((look.architecture.as_str(), look.uid, look.sudo), ("x86_64", 1000, true));
+        assert_eq!(look.wireproof.as_deref(), Some("/usr/local/bin/wireproof"));
+        assert_eq!((look.near, look.far), ("198.18.0.1".parse().ok(), "198.18.0.2".parse().ok()));
+        let bare = parse(&format!("\n{MARK}\naarch64\n0\n\nno\n\n")).expect("all answers");
+        assert_eq!((bare.wireproof, bare.sudo, bare.near, bare.far), (None, false, None, None));
+        assert_eq!(parse("This account is not available.\n"), None);
+    }
+}

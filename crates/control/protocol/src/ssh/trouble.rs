@@ -1,0 +1,118 @@
+//! What goes wrong with ssh, and what to do about it.
+
+use std::{io, time::Duration};
+
+use super::Ssh;
+
+/// The other machine cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum SshError {
+    /// There is no ssh here.
+    #[error(
+        "cannot run \"{program}\" ({error}); install it (package openssh-client), or name another program with --ssh"
+    )]
+    Start {
+        /// The program.
+        program: String,
+        /// Why not.
+        error: io::Error,
+    },
+    /// It did not let us in.
+    #[error("cannot log in at {to}: {said}{}", advised(.advice))]
+    Refused {
+        /// The machine.
+        to: String,
+        /// What ssh said.
+        said: String,
+        /// What to do.
+        advice: Option<String>,
+    },
+    /// A login that does not come to its end.
+    #[error("logging in at {to} takes longer than {waited:?}; try \"ssh {to} true\" by hand")]
+    Slow {
+        /// The machine.
+        to: String,
+        /// How long it was waited for.
+        waited: Duration,
+    },
+    /// Something else answers there.
+    #[error(
+        "{to} does not run commands given to ssh, it printed {printed:?} instead; is there a shell for this user, and does its \
+         login script let commands through?"
+    )]
+    Printed {
+        /// The machine.
+        to: String,
+        /// What came.
+        printed: String,
+    },
+}
+
+/// Advice after an error.
+pub(crate) fn advised(advice: &Option<String>) -> String {
+    advice.as_ref().map(|advice| format!("; {advice}")).unwrap_or_default()
+}
+
+impl SshError {
+    pub(super) fn start(ssh: &Ssh, error: io::Error) -> Self {
+        Self::Start { program: ssh.program.first().cloned().unwrap_or_default(), error }
+    }
+
+    pub(super) fn refused(ssh: &Ssh, stderr: &str) -> Self {
+        let to = ssh.destination.clone();
+        let said = if stderr.trim().is_empty() { "ssh ended without a word".to_owned() } else { in_one_line(stderr) };
+        Self::Refused { advice: advice(stderr, &to), said, to }
+    }
+}
+
+fn in_one_line(text: &str) -> String {
+    text.split(['\r', '\n']).map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" / ")
+}
+
+/// What to do about what ssh said of this machine; `None` where it is clear by itself, or unknown.
+pub(crate) fn advice(stderr: &str, to: &str) -> Option<String> {
+    let known: [(&str, String); 8] = [
+        (
+            "REMOTE HOST IDENTIFICATION HAS CHANGED",
+            format!(
+                "it may be another machine: find out why, then \"ssh-keygen -R\" its name and \"ssh {to}\" once by hand"
+            ),
+        ),
+        (
+            "Host key verification failed",
+            format!("its key is not known yet: \"ssh {to}\" once by hand, and compare the fingerprint"),
+        ),
+        ("Permission denied", format!("wireproof cannot type a password: set up a key with \"ssh-copy-id {to}\"")),
+        (
+            "Too many authentication failures",
+            "name the key in ~/.ssh/config (IdentityFile, IdentitiesOnly yes)".to_owned(),
+        ),
+        ("Could not resolve hostname", "check the name, or give it an address in ~/.ssh/config".to_owned()),
+        ("Connection refused", "no ssh server answers there: start it, or name its port (ssh://host:port)".to_owned()),
+        ("timed out", "is it switched on, and does a firewall let ssh through?".to_owned()),
+        (
+            "a password is required",
+            "let this user use sudo without a password there (NOPASSWD in sudoers), or log in as root".to_owned(),
+        ),
+    ];
+    known.into_iter().find(|(said, _)| stderr.contains(said)).map(|(_, advice)| advice)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_ssh_says_is_told_with_what_to_do() {
+        let ssh = Ssh { program: vec![], destination: "me@far".into(), port: None, caller: None };
+        let told = |stderr: &str| SshError::refused(&ssh, stderr).to_string();
+        let unknown = told(
+            "No ED25519 host key is known for far and you have requested strict checking.\r\nHost key verification failed.\r\n",
+        );
+        assert!(unknown.contains("\"ssh me@far\" once by hand") && !unknown.contains('\r'), "{unknown}");
+        let password = told("me@far: Permission denied (publickey,password).\r\n");
+        assert!(password.contains("ssh-copy-id me@far"), "{password}");
+        assert_eq!(told("odd"), "cannot log in at me@far: odd");
+        assert_eq!(told(" "), "cannot log in at me@far: ssh ended without a word");
+    }
+}

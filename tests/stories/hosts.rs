@@ -1,0 +1,256 @@
+//! Two hosts, joined by ssh and by a wire to be measured.
+
+use std::{
+    fs,
+    process::{Child, Command},
+    thread,
+    time::{Duration, Instant},
+};
+
+use crate::{
+    machine::{Snapshot, agents},
+    other_host::{ADDRESS, OtherHost, WIRE, signal},
+    program::{Desk, Done, MANY, WIREPROOF, done, text},
+};
+
+/// Each probe once, and both MTUs.
+const ALL: &str = r#"
+name = "hosts"
+[[path]]
+[[latency]]
+protocol = "udp"
+frame_sizes = [64, 1518]
+count = 2000
+warmup = 100
+[[latency]]
+protocol = "tcp"
+mode = "block"
+frame_sizes = [256]
+count = 500
+warmup = 50
+[[goodput]]
+protocol = "tcp"
+duration = "1 s"
+warmup = "100 ms"
+mtus = [1500, 9000]
+"#;
+
+/// Two hosts and nothing measured yet.
+struct Story {
+    before: Snapshot,
+    host: OtherHost,
+    wire: String,
+    desk: Desk,
+}
+
+impl Story {
+    fn new() -> Self {
+        Self::with_tmp("size=1g")
+    }
+
+    fn with_tmp(options: &str) -> Self {
+        let desk = Desk::new();
+        let host = OtherHost::with_tmp(options);
+        Self { before: Snapshot::take(), wire: host.wire(), host, desk }
+    }
+
+    fn run(&self, words: &[&str]) -> Done {
+        self.host.run(&self.desk, words, WIRE)
+    }
+
+    /// A look at the round trips, which is over in no time.
+    fn look(&self, more: &[&str]) -> Done {
+        self.run(&[&["latency", "--count", "100", "--repeats", "1"], more].concat())
+    }
+
+    /// Both hosts are as they were.
+    fn assert_same(&self) {
+        self.before.assert_same();
+        let until = Instant::now() + Duration::from_secs(12);
+        while self.host.wire() != self.wire && Instant::now() < until {
+            thread::sleep(Duration::from_millis(100));
+        }
+        assert_eq!(self.host.wire(), self.wire, "the second host is not as it was");
+        let left = |folder: &str| fs::read_dir(self.host.file(folder)).unwrap().count();
+        assert_eq!(left("/tmp"), 0, "something of ours is left in /tmp of the second host");
+        let ledger = self.host.path("state/ledger");
+        assert_eq!(fs::read_dir(ledger).map_or(0, Iterator::count), 0, "a ledger is left on the second host");
+    }
+
+    /// A run with at least two trials stored, still going on.
+    fn under_way(&self) -> Child {
+        let plan = self.desk.plan(MANY);
+        let words = ["verify", text(&plan), "--json", "--ssh", &self.host.ssh()];
+        let child = self.host.command(&self.desk, &words, "root", WIRE).spawn().unwrap();
+        let until = Instant::now() + Duration::from_secs(30);
+        let stored = || {
+            self.desk.path("runs.db").exists() && self.desk.runs().iter().any(|run| run["trials"].as_u64() >= Some(2))
+        };
+        while !stored() {
+            assert!(Instant::now() < until, "no trials come");
+            thread::sleep(Duration::from_millis(20));
+        }
+        child
+    }
+}
+
+#[test]
+fn two_hosts_are_measured_and_given_back() {
+    let story = Story::new();
+    let plan = story.desk.plan(ALL);
+    let planned = story.run(&["verify", text(&plan), "--dry-run"]);
+    assert_eq!(planned.status, 0, "{}", planned.err);
+    assert!(planned.out.contains("far-host: address 198.18.101.2/24 on wire-f"), "{}", planned.out);
+    story.assert_same();
+
+    let verify = story.run(&["verify", text(&plan), "--json"]);
+    assert_eq!(verify.status, 0, "{}", verify.err);
+    story.assert_same();
+    let document = verify.json();
+    let bed = &document["bed"];
+    assert_eq!((bed["kind"].as_str(), bed["simulated"].as_bool()), (Some("hosts"), Some(false)), "{bed}");
+    let error = bed["clocks"]["error_ns"].as_u64().unwrap();
+    assert!(bed["clocks"]["relation"] == "estimated" && error > 0 && error < 20_000_000, "{bed}");
+    let ends = bed["endpoints"].as_array().unwrap();
+    assert_eq!((ends[0]["interface"].as_str(), ends[1]["interface"].as_str()), (Some("wire-n"), Some("wire-f")));
+    assert_eq!(ends[1]["machine"], "far-host");
+    assert_eq!(ends[1]["addresses"][0], "198.18.101.2");
+    let hosts = document["environment"]["before"]["hosts"].as_array().unwrap();
+    assert_eq!((hosts.len(), hosts[1]["hostname"].as_str()), (2, Some("far-host")));
+    let trials = document["trials"].as_array().unwrap();
+    // A path search before each transfer with an MTU of its own, too.
+    assert_eq!(trials.len(), 8, "{trials:?}");
+    for trial in trials {
+        assert!(trial.get("one_way").is_none(), "two clocks give no one-way delays: {trial}");
+    }
+    let report = fs::read_to_string(story.desk.path("out").join("report.html")).unwrap();
+    assert!(report.contains("The ends have two clocks") && report.contains("far-host"));
+    assert!(!report.contains("Simulated environment"));
+}
+
+#[test]
+fn our_program_is_copied_and_removed_again() {
+    let story = Story::new();
+    fs::remove_file(story.host.path("bin/wireproof")).unwrap();
+    story.look(&[]).fails(1, &["no wireproof on the path of the user at root@198.18.100.2", "--push"]);
+    let pushed = story.look(&["--push"]);
+    assert_eq!(pushed.status, 0, "{}", pushed.err);
+    story.assert_same();
+}
+
+#[test]
+fn another_build_is_refused_and_our_own_can_be_copied() {
+    let story = Story::new();
+    let other = story.host.path("bin/wireproof");
+    let mut bytes = fs::read(WIREPROOF).unwrap();
+    let note = bytes.windows(8).position(|window| window == b"\x03\0\0\0GNU\0").expect("a build id note");
+    bytes[note + 8] ^= 0xff;
+    fs::remove_file(&other).unwrap();
+    fs::write(&other, bytes).unwrap();
+    assert!(Command::new("chmod").args(["755", text(&other)]).status().unwrap().success());
+    story.look(&[]).fails(1, &["is another build", "--push"]);
+    assert_eq!(story.look(&["--push"]).status, 0);
+    story.assert_same();
+}
+
+#[test]
+fn a_disk_without_room_and_one_without_programs_are_told() {
+    for (options, says) in [("size=64k", "there is no room"), ("size=1g,noexec", "mounted noexec")] {
+        let story = Story::with_tmp(options);
+        story.look(&["--push"]).fails(1, &["machine agent at root@198.18.100.2", says]);
+        story.assert_same();
+    }
+}
+
+#[test]
+fn a_host_that_cannot_be_used_is_told_with_what_to_do() {
+    let story = Story::new();
+    let host = &story.host;
+    let query = |query: &str| host.run(&story.desk, &["latency", "--count", "100"], query);
+    query("dev=wire-f").fails(1, &["wire-f has no address on far-host", "addr=ADDRESS/LENGTH"]);
+    query("dev=nothing").fails(1, &["far-host has no interface \"nothing\"", "control-f, wire-f"]);
+    query("dev=control-f&addr=198.18.101.2/24")
+        .fails(1, &["control-f of far-host carries", "--i-know-this-is-my-uplink"]);
+    query("dev=wire-f&addr=198.18.77.2/24").fails(1, &["near-dev="]);
+    query("dev=wire-f&addr=fe80::1/64").fails(1, &["link-local"]);
+    query("wire-f").fails(2, &["is not KEY=VALUE"]);
+    story.look(&["--cpus", "0,99"]).fails(2, &["core 99 cannot be used"]);
+    story.assert_same();
+
+    let ssh = host.ssh();
+    let as_plain = ["latency", "--count", "100", "--ssh", &ssh];
+    let plain = |query: &str| done(host.command(&story.desk, &as_plain, "plain", query).output().unwrap());
+    plain(WIRE).fails(1, &["without root on far-host", "address 198.18.101.2/24 on wire-f", "NOPASSWD"]);
+    story.assert_same();
+
+    let uname = host.path("bin/uname");
+    fs::write(&uname, "#!/bin/sh\necho riscv64\n").unwrap();
+    assert!(Command::new("chmod").args(["755", text(&uname)]).status().unwrap().success());
+    story.look(&["--push"]).fails(1, &["another architecture (riscv64", "--push does not help"]);
+    fs::remove_file(uname).unwrap();
+
+    let with_ssh = |ssh: &str| {
+        let words = ["latency", "--count", "100", "--ssh", ssh];
+        done(host.command(&story.desk, &words, "root", WIRE).output().unwrap())
+    };
+    with_ssh("/nowhere/ssh").fails(1, &["cannot run \"/nowhere/ssh\"", "openssh-client"]);
+    let without_key = format!("{} -o IdentityFile=/dev/null", host.ssh());
+    fs::rename(host.path("key"), host.path("other-key")).unwrap();
+    with_ssh(&without_key).fails(1, &["Permission denied", "ssh-copy-id root@198.18.100.2"]);
+    fs::rename(host.path("other-key"), host.path("key")).unwrap();
+    fs::write(host.path("known_hosts"), "").unwrap();
+    with_ssh(&host.ssh()).fails(1, &["Host key verification failed", &format!("\"ssh root@{ADDRESS}\" once by hand")]);
+    story.assert_same();
+}
+
+#[test]
+fn an_ordinary_user_there_measures_what_is_there() {
+    let story = Story::new();
+    // What an administrator did by hand.
+    assert_eq!(story.host.prints(&["ip", "addr", "add", "198.18.101.2/24", "dev", "wire-f"]), "");
+    let wire = story.host.wire();
+    let words = ["latency", "--count", "100", "--json", "--ssh", &story.host.ssh()];
+    let measured = done(story.host.command(&story.desk, &words, "plain", "dev=wire-f").output().unwrap());
+    assert_eq!(measured.status, 0, "{}", measured.err);
+    assert_eq!(measured.json()["bed"]["endpoints"][0]["addresses"][0], "198.18.101.1", "by the route");
+    assert_eq!(story.host.wire(), wire);
+}
+
+#[test]
+fn a_cut_connection_keeps_the_trials_and_undoes_both_ends() {
+    let story = Story::new();
+    let run = story.under_way();
+    let cut = Instant::now();
+    story.host.connections().into_iter().for_each(|pid| signal(pid, "-KILL"));
+    assert_kept(&story, run, &["agent at endpoint b on far-host", "ended unexpectedly", "far-host undoes by itself"]);
+    story.assert_same();
+    assert!(cut.elapsed() < Duration::from_secs(20), "{:?}", cut.elapsed());
+}
+
+#[test]
+fn a_host_that_falls_silent_keeps_the_trials_and_undoes_by_itself() {
+    let story = Story::new();
+    let run = story.under_way();
+    // As when its network is gone: nothing comes, and nothing says that it ended.
+    let connections = story.host.connections();
+    connections.iter().for_each(|pid| signal(*pid, "-STOP"));
+    assert_kept(&story, run, &["agent at endpoint b on far-host", "has said nothing for 10s"]);
+    let until = Instant::now() + Duration::from_secs(12);
+    while !agents().is_empty() && Instant::now() < until {
+        thread::sleep(Duration::from_millis(100));
+    }
+    assert_eq!(story.host.wire(), story.wire, "it undid without a word from here");
+    connections.iter().for_each(|pid| signal(*pid, "-KILL"));
+    story.assert_same();
+}
+
+/// What was measured is printed, stored and reported, as partial, and the message says these words.
+fn assert_kept(story: &Story, run: Child, says: &[&str]) {
+    let ended = done(run.wait_with_output().unwrap());
+    ended.fails(1, says);
+    let document = ended.json();
+    assert_eq!(document["run"]["partial"], true);
+    let trials = document["trials"].as_array().unwrap().len();
+    assert!((2..80).contains(&trials), "{trials}");
+    assert_eq!(story.desk.runs()[0]["trials"], trials as u64);
+}

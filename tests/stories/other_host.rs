@@ -1,0 +1,210 @@
+//! A second host with an ssh server of its own: namespaces for its network, its files and its name, on the kernel of the first.
+
+use std::{
+    fs::{self, DirBuilder},
+    os::unix::fs::{DirBuilderExt, symlink},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use tempfile::TempDir;
+
+use crate::{
+    machine::children,
+    program::{Desk, Done, WIREPROOF, done, text, without_caller},
+};
+
+/// Namespaces of the two hosts.
+const NEAR: &str = "wptest-near";
+const FAR: &str = "wptest-far";
+
+/// Address of the second host for ssh.
+pub(crate) const ADDRESS: &str = "198.18.100.2";
+
+/// What is asked for at the wire between the two: an address that the far end does not have yet.
+pub(crate) const WIRE: &str = "dev=wire-f&addr=198.18.101.2/24";
+
+/// Takes its own file systems and its name, then becomes the server. $1 is the host's folder, $2 the options of its /tmp.
+const BECOME: &str = "set -e
+    hostname far-host
+    mount -t tmpfs -o mode=755 none /run && mkdir -m 755 /run/sshd
+    mount -t tmpfs -o \"mode=1777,$2\" none /tmp
+    mkdir -p /var/lib/wireproof && mount --bind \"$1/state\" /var/lib/wireproof
+    for file in passwd shadow; do mount --bind \"$1/$file\" /etc/$file; done
+    exec /usr/sbin/sshd -D -e -f \"$1/sshd_config\" -E \"$1/log\"";
+
+/// The host. Dropping it ends its server and takes its network away.
+pub(crate) struct OtherHost {
+    folder: TempDir,
+    server: Child,
+}
+
+impl OtherHost {
+    /// A host with wireproof on its path, and these mount options of its /tmp.
+    pub(crate) fn with_tmp(options: &str) -> Self {
+        // Not in /tmp: the second host has one of its own.
+        let folder = tempfile::Builder::new().prefix("wptest-").tempdir_in("/var/tmp").unwrap();
+        make_network();
+        write_files(folder.path());
+        let mut command = Command::new("ip");
+        command.args([
+            "netns",
+            "exec",
+            FAR,
+            "unshare",
+            "--uts",
+            "sh",
+            "-c",
+            BECOME,
+            "sh",
+            text(folder.path()),
+            options,
+        ]);
+        let server = command.stdin(Stdio::null()).spawn().unwrap();
+        let host = Self { folder, server };
+        host.wait_until_it_listens();
+        host
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// A file of the second host, as it sees it.
+    pub(crate) fn file(&self, path: &str) -> PathBuf {
+        PathBuf::from(format!("/proc/{}/root{path}", self.server.id()))
+    }
+
+    /// What a program prints on the second host.
+    pub(crate) fn prints(&self, words: &[&str]) -> String {
+        let pid = self.server.id().to_string();
+        let output = Command::new("nsenter").args(["-t", &pid, "-m", "-n", "-u", "--"]).args(words).output().unwrap();
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
+    /// Addresses and MTU of the second host's end of the wire.
+    pub(crate) fn wire(&self) -> String {
+        let shown = self.prints(&["ip", "-o", "addr", "show", "dev", "wire-f"])
+            + &self.prints(&["cat", "/sys/class/net/wire-f/mtu"]);
+        // What the kernel gives by itself, and when, is its own business.
+        shown.lines().filter(|line| !line.contains("fe80::")).collect()
+    }
+
+    /// Processes of the ssh server for connections that are open.
+    pub(crate) fn connections(&self) -> Vec<u32> {
+        children(self.server.id())
+    }
+
+    /// The ssh command for `--ssh`: with keys and settings of this test alone.
+    pub(crate) fn ssh(&self) -> String {
+        format!("ssh -F {}", self.path("ssh_config").display())
+    }
+
+    /// A command on the first host, with the bed at its end.
+    pub(crate) fn command(&self, desk: &Desk, words: &[&str], user: &str, query: &str) -> Command {
+        let mut command = without_caller("ip".as_ref());
+        command.args(["netns", "exec", NEAR, WIREPROOF, "--store", text(&desk.path("runs.db"))]).args(words);
+        command.args(["--bed", &format!("hosts:ssh://{user}@{ADDRESS}?{query}"), "--out", text(&desk.path("out"))]);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    /// Runs it as root at both ends.
+    pub(crate) fn run(&self, desk: &Desk, words: &[&str], query: &str) -> Done {
+        done(self.command(desk, &[words, &["--ssh", &self.ssh()]].concat(), "root", query).output().unwrap())
+    }
+
+    fn wait_until_it_listens(&self) {
+        let until = Instant::now() + Duration::from_secs(20);
+        let answers = || {
+            let connect = format!("exec 3<>/dev/tcp/{ADDRESS}/22");
+            let probe = ["netns", "exec", NEAR, "bash", "-c", &connect];
+            Command::new("ip").args(probe).stderr(Stdio::null()).status().unwrap().success()
+        };
+        while !answers() {
+            let log = fs::read_to_string(self.path("log")).unwrap_or_default();
+            assert!(Instant::now() < until, "the ssh server does not listen: {log}");
+            thread::sleep(Duration::from_millis(50));
+        }
+    }
+}
+
+impl Drop for OtherHost {
+    fn drop(&mut self) {
+        for pid in self.connections() {
+            signal(pid, "-CONT");
+        }
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+        for namespace in [NEAR, FAR] {
+            let _ = Command::new("ip").args(["netns", "del", namespace]).status();
+        }
+    }
+}
+
+pub(crate) fn signal(pid: u32, name: &str) {
+    // It may have ended by itself.
+    let _ = Command::new("kill").args([name, &pid.to_string()]).stderr(Stdio::null()).status();
+}
+
+/// Two wires: one that ssh goes over, one to be measured.
+fn make_network() {
+    let ip = |words: &str| {
+        let done = Command::new("ip").args(words.split_whitespace()).output().unwrap();
+        assert!(done.status.success(), "ip {words}: {}", String::from_utf8_lossy(&done.stderr));
+    };
+    for namespace in [NEAR, FAR] {
+        let _ = Command::new("ip").args(["netns", "del", namespace]).stderr(Stdio::null()).status();
+        ip(&format!("netns add {namespace}"));
+        ip(&format!("-n {namespace} link set lo up"));
+    }
+    for (wire, network) in [("control", 100), ("wire", 101)] {
+        ip(&format!("link add {wire}-n netns {NEAR} type veth peer name {wire}-f netns {FAR}"));
+        ip(&format!("-n {NEAR} addr add 198.18.{network}.1/24 dev {wire}-n"));
+        ip(&format!("-n {NEAR} link set {wire}-n up"));
+        ip(&format!("-n {FAR} link set {wire}-f up"));
+    }
+    ip(&format!("-n {FAR} addr add {ADDRESS}/24 dev control-f"));
+}
+
+fn write_files(folder: &Path) {
+    let path = |name: &str| folder.join(name);
+    let write = |name: &str, content: String| fs::write(path(name), content).unwrap();
+    let shown = |name: &str| path(name).display().to_string();
+    // A user of the second host has to get there.
+    assert!(Command::new("chmod").args(["755", text(folder)]).status().unwrap().success());
+    for name in ["bin", "home", "state"] {
+        DirBuilder::new().mode(0o755).create(path(name)).unwrap();
+    }
+    symlink(WIREPROOF, path("bin/wireproof")).unwrap();
+    write("home/.bashrc", "echo 'Welcome to the far host!'\n".to_owned());
+    for key in ["host_key", "key"] {
+        let made = Command::new("ssh-keygen").args(["-q", "-t", "ed25519", "-N", "", "-f", &shown(key)]).status();
+        assert!(made.unwrap().success());
+    }
+    let users = ["root:x:0:0::", "plain:x:54321:54321::", "sshd:x:54322:65534::"];
+    write("passwd", users.map(|user| format!("{user}{}:/bin/bash\n", shown("home"))).concat());
+    write("shadow", ["root", "plain", "sshd"].map(|user| format!("{user}:*:19000:0:99999:7:::\n")).concat());
+    write(
+        "sshd_config",
+        format!(
+            "ListenAddress {ADDRESS}\nHostKey {}\nAuthorizedKeysFile {}\nStrictModes no\nUsePAM no\nPidFile none\n\
+             PermitRootLogin yes\nMaxStartups 50\nSetEnv PATH={}:/usr/sbin:/usr/bin:/sbin:/bin\n",
+            shown("host_key"),
+            shown("key.pub"),
+            shown("bin"),
+        ),
+    );
+    let host_key = fs::read_to_string(path("host_key.pub")).unwrap();
+    write("known_hosts", format!("{ADDRESS} {host_key}"));
+    write(
+        "ssh_config",
+        format!(
+            "IdentityFile {}\nIdentitiesOnly yes\nUserKnownHostsFile {}\nGlobalKnownHostsFile /dev/null\nStrictHostKeyChecking ask\n",
+            shown("key"),
+            shown("known_hosts"),
+        ),
+    );
+}
