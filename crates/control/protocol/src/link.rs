@@ -68,14 +68,12 @@ pub enum Fault {
         theirs: String,
     },
     /// It ended though nobody asked it to.
-    #[error("ended unexpectedly ({status}){}{}", quoted(.stderr), advised(.advice))]
+    #[error("ended unexpectedly ({status}){told}")]
     Died {
         /// How its process ended.
         status: String,
-        /// The last it said.
-        stderr: String,
-        /// What to do about it.
-        advice: Option<String>,
+        /// The last it said, and what to do about it.
+        told: String,
     },
     /// It is there but says nothing.
     #[error("has said nothing for {0:?}; it hangs, its machine is overloaded, or the way there is cut; it was ended")]
@@ -298,7 +296,8 @@ impl AgentLink {
             Place::Here => None,
             Place::There { ssh, .. } => advice(&stderr, &ssh.destination),
         };
-        Fault::Died { status: status.map_or("still running".to_owned(), describe), stderr, advice }
+        let told = quoted(&stderr) + &advised(&advice);
+        Fault::Died { status: status.map_or("still running".to_owned(), describe), told }
     }
 
     fn complaints(&mut self) -> String {
