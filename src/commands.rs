@@ -1,6 +1,7 @@
 //! One module a command; each reads from top to bottom as what the user gets.
 
 mod bed;
+mod beforehand;
 mod compare;
 mod doctor;
 mod dry_run;

@@ -6,20 +6,15 @@ use report::{Preview, PreviewItem, preview};
 use run::estimate;
 use serde_json::json;
 
-use super::{
-    language,
-    measure::{wanted, words_or_bed},
-    print, print_json,
-};
+use super::{beforehand::fitting, language, measure::wanted, print, print_json};
 use crate::{
     cli::{Common, Measure},
-    exit::{Exit, Words},
+    exit::Exit,
 };
 
 /// Says what would be done. Nothing on the machine is changed, and nothing is stored.
 pub(super) fn dry_run(plan: &Plan, options: &Measure, common: &Common) -> anyhow::Result<Exit> {
-    let planned = bed::planned(&wanted(options, privilege::current())?).map_err(words_or_bed)?;
-    run::check(plan, &planned.bed).map_err(|misfit| Words(misfit.to_string()))?;
+    let planned = fitting(plan, &wanted(options, privilege::current())?)?;
     let (items, for_trials) = (items(plan), planned.for_mtus(&mtus(plan)));
     if common.json {
         let steps: Vec<_> = items.iter().map(step).collect();

@@ -16,6 +16,7 @@ fn wrong_words_end_with_status_two_and_say_what_is_right() {
         (vec!["latency", "--ip", "5"], "use 4 or 6"),
         (vec!["latency", "--count", "0"], "0 is not in 1.."),
         (vec!["latency", "--count", "many"], "invalid digit"),
+        (vec!["latency", "--rate", "0"], "has no unit"),
         (vec!["goodput", "--duration", "10"], "has no unit"),
         (vec!["goodput", "--duration", "10 parsecs"], "unknown unit"),
         (vec!["goodput", "--duration", "100 ms"], "too short"),
@@ -58,6 +59,13 @@ fn what_the_bed_cannot_have_is_said_before_anything_is_measured() {
     desk.run(&["goodput", "--protocol", "udp", "--datagram", "1473"]).fails(2, &["fragments", "1472 bytes fit"]);
     desk.run(&["goodput", "--mtus", "1000"]).fails(2, &["takes IPv6 addresses away under an MTU of 1280"]);
     desk.run(&["goodput", "--rate", "1 Gbit/s"]).fails(2, &["rate is for datagrams"]);
+    desk.run(&["goodput", "--congestion", "nosuch"]).fails(2, &["\"nosuch\"", "cubic"]);
+    desk.run(&["goodput", "--protocol", "udp", "--rate", "0 bit/s"]).fails(2, &["sends nothing"]);
+    desk.run(&["goodput", "--protocol", "udp", "--rate", "1 bit/s"]).fails(2, &["not every stream would send"]);
+    desk.run(&["goodput", "--protocol", "udp", "--rate", "9 Tbit/s"]).fails(2, &["which no clock could pace"]);
+    desk.run(&["latency", "--rate", "0 pps"]).fails(2, &["sends nothing"]);
+    desk.run(&["latency", "--rate", "101 Mpps"]).fails(2, &["than any clock could pace"]);
+    desk.run(&["latency", "--wrap", "no-such-wrapper"]).fails(2, &["no program \"no-such-wrapper\""]);
     desk.run(&["latency", "--rate", "1 kpps", "--stamps"]).fails(2, &["take either them or the rate away"]);
     desk.run(&["latency", "--count", "5", "--duration", "1 s"]).fails(2, &["write only one of them"]);
     desk.run(&["latency", "--ip", "6", "--mtu", "1000", "--frame-sizes", "128"]).fails(2, &["no IPv6 address"]);

@@ -176,6 +176,25 @@ fn udp_goodput_each_way_and_in_each_batch() {
     }
 }
 
+/// What the kernel says to segmentation is EINVAL, which tells nobody anything.
+#[test]
+fn segments_that_a_narrower_path_does_not_take_are_said_to_be() {
+    let desk = Desk::new();
+    let _bed = desk.bed("narrow", &[]);
+    for (ip, route, largest) in [
+        ("4", "198.18.0.0/24 dev lab-a src 198.18.0.1 scope link", 1372),
+        ("6", "2001:2::/64 dev lab-a proto kernel metric 256", 1352),
+    ] {
+        let words: Vec<&str> = ["-n", "wpnarrow-a", "route", "replace"].into_iter().chain(route.split(' ')).collect();
+        let replaced = std::process::Command::new("ip").args(words).args(["mtu", "1400"]).status().unwrap();
+        assert!(replaced.success());
+        let words =
+            ["goodput", "--bed", "narrow", "--protocol", "udp", "--batch", "gso", "--ip", ip, "--duration", "1 s"];
+        desk.run(&[words.as_slice(), &["--repeats", "1"]].concat())
+            .fails(1, &["the path MTU is 1400 now", &format!("--datagram {largest} or less"), "wireproof path"]);
+    }
+}
+
 #[test]
 fn a_wrapper_runs_the_measuring_processes() {
     let desk = Desk::new();
@@ -193,5 +212,5 @@ fn a_wrapper_runs_the_measuring_processes() {
         started.lines().filter(|line| line.starts_with("nice -n 1 ") && line.ends_with("agent --stdio")).count(),
         2
     );
-    desk.run(&[words.as_slice(), &["--wrap", "no-such-wrapper"]].concat()).fails(1, &["--wrap", "no-such-wrapper"]);
+    desk.run(&[words.as_slice(), &["--wrap", "no-such-wrapper"]].concat()).fails(2, &["--wrap", "no-such-wrapper"]);
 }

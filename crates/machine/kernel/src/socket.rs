@@ -10,13 +10,19 @@ use std::{
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     io::Errno,
-    net::sockopt::{
-        set_socket_recv_buffer_size, set_socket_recv_buffer_size_force, set_socket_send_buffer_size,
-        set_socket_send_buffer_size_force,
+    net::{
+        AddressFamily, SocketType, socket,
+        sockopt::{
+            set_socket_recv_buffer_size, set_socket_recv_buffer_size_force, set_socket_send_buffer_size,
+            set_socket_send_buffer_size_force, set_tcp_congestion,
+        },
     },
 };
 
-use model::{Mtu, trial::TcpState};
+use model::{
+    Mtu,
+    trial::{TcpSeconds, TcpState},
+};
 
 use crate::error::{On, Result};
 
@@ -51,7 +57,26 @@ pub fn tcp_state(stream: &TcpStream) -> Result<TcpState> {
         receive_window_limited_us: info[22],
         send_buffer_limited_us: info[23],
         reorderings: number(220).into(),
+        seconds: TcpSeconds::default(),
     })
+}
+
+/// What changes on a connection from one second to the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TcpMoment {
+    /// Segments sent again since the connection began.
+    pub retransmits: u64,
+    /// Smoothed RTT, in microseconds.
+    pub rtt_us: u32,
+    /// Congestion window, in segments.
+    pub cwnd_segments: u32,
+}
+
+/// The connection just now, by one call.
+pub fn tcp_moment(stream: &TcpStream) -> Result<TcpMoment> {
+    let info = tcp_info(stream)?;
+    let number = |at: usize| number(&info, at);
+    Ok(TcpMoment { retransmits: number(100).into(), rtt_us: number(68), cwnd_segments: number(80) })
 }
 
 /// How far a connection has come (tcp(7), `TCP_INFO`).
@@ -86,6 +111,13 @@ fn congestion(stream: &TcpStream) -> Result<String> {
         option(stream, libc::IPPROTO_TCP, libc::TCP_CONGESTION).on("getsockopt(TCP_CONGESTION)", "a TCP connection")?;
     let bytes: Vec<u8> = name.iter().flat_map(|part| part.to_ne_bytes()).take_while(|byte| *byte != 0).collect();
     Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Whether this kernel has this congestion control. Where the caller may load modules, the kernel looks for one, as it does
+/// whenever a connection asks for it. One that is there and not for this caller counts.
+pub fn has_congestion_control(name: &str) -> Result<bool> {
+    let socket = socket(AddressFamily::INET, SocketType::STREAM, None).on("socket", "TCP")?;
+    Ok(matches!(set_tcp_congestion(&socket, name), Ok(()) | Err(Errno::PERM)))
 }
 
 /// Sleeps until one of the sockets can take data or has something in its error queue, or `patience` is over. Says of each
@@ -197,6 +229,8 @@ mod tests {
         assert!(available.expect("readable").split_whitespace().any(|name| name == info.congestion), "{info:?}");
         let setting = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_timestamps").expect("readable");
         assert_eq!(info.timestamps, setting.trim() != "0");
+        let moment = tcp_moment(&stream).expect("connected");
+        assert_eq!((moment.retransmits, moment.cwnd_segments), (0, info.cwnd_segments));
     }
 
     #[test]

@@ -9,8 +9,8 @@ use super::{LONGEST, MOST_ROUND_TRIPS, PATH_TIMEOUT, at_most};
 use crate::{
     frame_size::{FrameSize, PayloadSize},
     probe::{
-        Amount, Batch, Direction, GoodputSpec, IpVersion, LatencySpec, PathSpec, Protocol, ReceiveWay, SendWay,
-        WaitMode,
+        Amount, Batch, Direction, FASTEST, GoodputSpec, IpVersion, LatencySpec, MOST_OUT, PathSpec, Protocol,
+        ReceiveWay, SendWay, WaitMode,
     },
     units::{BitRate, Bytes, Mtu, Nanos, PacketRate},
 };
@@ -147,8 +147,7 @@ fn path_timeout() -> Nanos {
 
 const ORDINARY_COUNT: u64 = 10_000;
 
-/// A message each nanosecond is more than any clock could pace.
-const FASTEST: u64 = 100_000_000;
+const NO_RATE: &str = "a rate of 0 sends nothing; ask for more, or leave it out";
 
 /// The number of each datagram, and some bytes to see that they came whole.
 const LEAST_DATAGRAM: PayloadSize = PayloadSize(16);
@@ -180,10 +179,28 @@ impl LatencyItem {
         if self.stamps && self.protocol == Protocol::Tcp {
             return Err("stamps belong to datagrams; write protocol = \"udp\" with them".to_owned());
         }
-        match self.rate {
-            Some(PacketRate(0)) => Err("a rate of 0 sends nothing".to_owned()),
-            Some(PacketRate(rate)) => at_most("rate", rate, FASTEST),
-            None => Ok(()),
+        self.rate.map_or(Ok(()), |rate| self.check_rate(rate))
+    }
+
+    fn check_rate(&self, rate: PacketRate) -> Result<(), String> {
+        if rate.0 == 0 {
+            return Err(NO_RATE.to_owned());
+        }
+        if rate > FASTEST {
+            return Err(format!("rate {rate} is more than any clock could pace: {FASTEST} at the most"));
+        }
+        let within = |time: Nanos| (u128::from(rate.0) * u128::from(time.0)).div_ceil(1_000_000_000);
+        if within(self.timeout) > MOST_OUT.into() {
+            return Err(format!(
+                "at {rate} more than {MOST_OUT} messages could be out within the timeout of {}; choose a shorter timeout",
+                self.timeout
+            ));
+        }
+        match self.count {
+            Some(count) if u128::from(count.get()) > within(LONGEST) => {
+                Err(format!("{count} messages at {rate} take longer than {LONGEST}; take fewer, or a higher rate"))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -248,7 +265,7 @@ impl GoodputItem {
             return Err(format!("{key} is for TCP; take it out, or write protocol = \"tcp\""));
         }
         if self.rate == Some(BitRate(0)) {
-            return Err("a rate of 0 sends nothing".to_owned());
+            return Err(NO_RATE.to_owned());
         }
         match self.datagram {
             Some(size) if size < LEAST_DATAGRAM || size > LARGEST_DATAGRAM => Err(format!(

@@ -246,6 +246,11 @@ duration = "2 s"
         assert!(tcp_rate.contains("[[goodput]] number 1: rate is for datagrams"), "{tcp_rate}");
         let two_ends = error(&PLAN.replace("[64, 1518]", "[64]\ncount = 9\nduration = \"1 s\""));
         assert!(two_ends.contains("write only one of them"), "{two_ends}");
+        let paced = |more: &str| error(&PLAN.replace("[64, 1518]", &format!("[64]\n{more}")));
+        assert!(paced("rate = \"0.4 pps\"").contains("a rate of 0 sends nothing"));
+        assert!(paced("rate = \"101 Mpps\"").contains("100 Mpps at the most"));
+        assert!(paced("rate = \"1 Mpps\"\ntimeout = \"5 s\"").contains("choose a shorter timeout"));
+        assert!(paced("rate = \"1 pps\"\ncount = 604801").contains("take longer than 604800 s"));
         let limit = format!("{PLAN}[[limits]]\nmetric = \"rtt_p50\"\nat_most = \"5 Gbit/s\"");
         assert!(error(&limit).contains("unknown unit \"Gbit/s\""), "{}", error(&limit));
         let both = format!("{PLAN}[[limits]]\nmetric = \"rtt_p50\"");

@@ -18,6 +18,9 @@ pub const LATENCY_LEAST_PAYLOAD: PayloadSize = PayloadSize(4);
 /// Bytes in which the answer also carries the far side's two stamps. In smaller payloads one-way delay is not measured.
 pub const ONE_WAY_LEAST_PAYLOAD: PayloadSize = PayloadSize(20);
 
+/// Messages that may be out within a timeout under load; remembering them takes about 400 MB.
+pub const MOST_OUT: u64 = 1 << 22;
+
 /// How a program waits for its next message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

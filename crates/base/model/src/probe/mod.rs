@@ -10,12 +10,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use goodput::{Batch, Direction, GoodputSpec, ReceiveWay, SendWay};
-pub use latency::{Amount, LATENCY_LEAST_PAYLOAD, LatencySpec, ONE_WAY_LEAST_PAYLOAD, WaitMode};
+pub use latency::{Amount, LATENCY_LEAST_PAYLOAD, LatencySpec, MOST_OUT, ONE_WAY_LEAST_PAYLOAD, WaitMode};
 pub use path::{LARGEST_PATH_MTU, PathSpec};
 
 use crate::{
     choice::{ChoiceError, choice},
-    units::{Mtu, Nanos},
+    units::{Mtu, Nanos, PacketRate},
 };
 
 /// Transport protocol under a probe.
@@ -51,6 +51,10 @@ pub enum ProbeSpec {
     Path(PathSpec),
 }
 
+/// Messages or datagrams a second that a schedule can have. Ten nanoseconds between two of them are less than a clock takes
+/// to be read.
+pub const FASTEST: PacketRate = PacketRate(100_000_000);
+
 /// How long the tester is measured alone.
 const SELF_TEST: Nanos = Nanos::from_secs(1);
 const SELF_TEST_WARMUP: Nanos = Nanos::from_millis(200);
@@ -82,6 +86,8 @@ pub struct Seat {
     pub cpus: Vec<usize>,
     /// Whether both sides' stamps come from one clock, so that they may be subtracted.
     pub same_clock: bool,
+    /// Drawn for each trial, the same at both sides: by it a side tells the other from a stranger.
+    pub token: u32,
 }
 
 impl ProbeSpec {

@@ -13,7 +13,7 @@
 use std::time::Duration;
 
 use kernel::clock;
-use model::{LatencySpec, Nanos, PacketRate, WaitMode};
+use model::{LatencySpec, Nanos, PacketRate, WaitMode, probe::MOST_OUT};
 
 use super::{
     book::{LEAST_WINDOW, Trace},
@@ -21,9 +21,6 @@ use super::{
     talk::Talk,
 };
 use crate::{ProbeError, socket::STOP_CHECK};
-
-/// Messages that may be out within a timeout; remembering them takes about 400 MB.
-const MOST_OUT: u64 = 1 << 22;
 
 /// Sends so many messages by a schedule that starts now.
 pub(super) fn send_by_schedule<T: Trace>(

@@ -1,0 +1,78 @@
+//! What is wrong with the words is said before anything is set up.
+
+use std::path::Path;
+
+use bed::{Planned, Wanted};
+use kernel::{socket, sysctl};
+use model::Plan;
+
+use super::measure::words_or_bed;
+use crate::{cli::Measure, exit::Words};
+
+/// What this machine cannot have, whatever the bed.
+pub(super) fn check_machine(plan: &Plan, options: &Measure) -> anyhow::Result<()> {
+    check_wrap(&options.wrap_words())?;
+    plan.goodput.iter().filter_map(|item| item.congestion.as_deref()).try_for_each(check_congestion)
+}
+
+/// The bed as it would be, if the plan can be measured on it.
+pub(super) fn fitting(plan: &Plan, wanted: &Wanted) -> anyhow::Result<Planned> {
+    let planned = bed::planned(wanted).map_err(words_or_bed)?;
+    run::check(plan, &planned.bed).map_err(|misfit| Words(misfit.to_string()))?;
+    Ok(planned)
+}
+
+fn check_wrap(words: &[String]) -> anyhow::Result<()> {
+    let Some(program) = words.first() else { return Ok(()) };
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    // One with a slash is where it says, wherever the folders of the PATH are.
+    let is_there = std::env::split_paths(&path).any(|folder| folder.join(program).is_file());
+    if is_there || (program.contains('/') && Path::new(program).is_file()) {
+        return Ok(());
+    }
+    let why = format!("--wrap: there is no program \"{program}\" on the PATH; install it, or write its whole path");
+    Err(Words(why).into())
+}
+
+fn check_congestion(name: &str) -> anyhow::Result<()> {
+    if socket::has_congestion_control(name)? {
+        return Ok(());
+    }
+    let key = "net.ipv4.tcp_available_congestion_control";
+    let known = sysctl::read(key).unwrap_or_else(|error| error.to_string());
+    Err(Words(format!(
+        "congestion control \"{name}\": this kernel has none of that name, and found no module for it; choose one that {key} \
+         has: {known}"
+    ))
+    .into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_wrong_words(outcome: &anyhow::Result<()>) -> bool {
+        outcome.as_ref().is_err_and(|error| error.is::<Words>())
+    }
+
+    #[test]
+    fn a_wrapper_is_looked_for_where_a_shell_would() {
+        let check = |words: &[&str]| check_wrap(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>());
+        for there in [&[][..], &["sh", "-c"], &["/bin/sh"]] {
+            assert!(check(there).is_ok(), "{there:?}");
+        }
+        for absent in ["no-such-wrapper", "/bin/no-such-wrapper", "/bin"] {
+            assert!(is_wrong_words(&check(&[absent])), "{absent}");
+        }
+    }
+
+    #[test]
+    fn a_congestion_control_that_no_kernel_has_is_wrong_words() {
+        assert!(check_congestion("reno").is_ok());
+        for absent in ["nosuch", "", "a-name-longer-than-any"] {
+            let outcome = check_congestion(absent);
+            assert!(is_wrong_words(&outcome), "{absent}");
+            assert!(outcome.expect_err("wrong words").to_string().contains("reno"));
+        }
+    }
+}
