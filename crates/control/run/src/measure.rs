@@ -1,6 +1,7 @@
 //! One trial through two port agents: prepare both, start both, follow, collect.
 
 use std::{
+    hash::{BuildHasher, RandomState},
     net::SocketAddr,
     sync::atomic::{AtomicBool, Ordering::Relaxed},
     time::{Duration, Instant},
@@ -80,9 +81,10 @@ fn follow(
     interrupt: &AtomicBool,
 ) -> Result<Outcomes, NoResult> {
     let clocks = [near.link.read_clock()?, far.link.read_clock()?];
-    far.prepare(task(spec, bed, Side::Far, None), interrupt)?;
+    let token = RandomState::new().hash_one(()) as u32;
+    far.prepare(task(spec, bed, Side::Far, None, token), interrupt)?;
     let peer = far.address()?;
-    near.prepare(task(spec, bed, Side::Near, Some(peer)), interrupt)?;
+    near.prepare(task(spec, bed, Side::Near, Some(peer), token), interrupt)?;
     start(near, far, clocks)?;
     let (stall, mut furthest, mut moved) = (stall(spec), 0.0, Instant::now());
     while !near.done {
@@ -234,15 +236,15 @@ impl Party<'_> {
     }
 }
 
-fn task(spec: &ProbeSpec, bed: &Bed, side: Side, peer: Option<SocketAddr>) -> Task {
+fn task(spec: &ProbeSpec, bed: &Bed, side: Side, peer: Option<SocketAddr>, token: u32) -> Task {
     let end = match side {
         Side::Near => &bed.endpoints[0],
         Side::Far => &bed.endpoints[1],
     };
-    Task { spec: spec.clone(), side, seat: seat(spec, bed, end, peer) }
+    Task { spec: spec.clone(), side, seat: seat(spec, bed, end, peer, token) }
 }
 
-fn seat(spec: &ProbeSpec, bed: &Bed, end: &Endpoint, peer: Option<SocketAddr>) -> Seat {
+fn seat(spec: &ProbeSpec, bed: &Bed, end: &Endpoint, peer: Option<SocketAddr>, token: u32) -> Seat {
     // The bed was checked against the plan, so the address is there.
     let local = end.address(spec.ip()).unwrap_or_else(|| unreachable!("checked before the run"));
     Seat {
@@ -253,5 +255,6 @@ fn seat(spec: &ProbeSpec, bed: &Bed, end: &Endpoint, peer: Option<SocketAddr>) -
         mtu: spec.mtu().unwrap_or(end.mtu),
         cpus: end.cpus.clone(),
         same_clock: bed.clocks == ClockRelation::Same,
+        token,
     }
 }

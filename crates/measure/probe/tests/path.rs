@@ -158,6 +158,7 @@ fn seat(endpoint: &str, local: IpAddr, peer: Option<SocketAddr>) -> Seat {
         mtu: Mtu(9000),
         cpus: Vec::new(),
         same_clock: true,
+        token: 7,
     }
 }
 

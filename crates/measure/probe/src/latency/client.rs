@@ -25,8 +25,7 @@ pub(super) struct Client {
     pipe: Pipe,
     frame: FrameSize,
     tcp_timestamps: bool,
-    /// Whether the far side puts its stamps into replies.
-    with_stamps: bool,
+    seat: Seat,
     /// Messages to remember.
     window: usize,
 }
@@ -48,11 +47,10 @@ impl Client {
             (frame, tcp_timestamps) = (actual, timestamps);
             Ok(payload)
         })?;
-        let with_stamps = carries_stamps(seat, pipe.length());
         if spec.stamps {
             pipe.stamp(kernel::ethtool::stamps_in_hardware(&seat.interface)?)?;
         }
-        Ok(Self { spec: spec.clone(), pipe, frame, tcp_timestamps, with_stamps, window })
+        Ok(Self { spec: spec.clone(), pipe, frame, tcp_timestamps, seat: seat.clone(), window })
     }
 
     /// Measures; `trace` sees the times of each reply that counts, and is given back.
@@ -66,9 +64,10 @@ impl Client {
         let stream = self.pipe.stream().map(|stream| stream.try_clone()).transpose();
         let stream = stream.map_err(socket_error("duplicate the stream to", self.pipe.peer()))?;
         let _wakeable = stream.map(|stream| control.wakes(stream));
-        let book = Book::new(self.spec.warmup, self.spec.timeout, self.window, self.with_stamps, trace);
+        let with_stamps = carries_stamps(&self.seat, self.pipe.length());
+        let book = Book::new(self.spec.warmup, self.spec.timeout, self.window, with_stamps, trace);
         let book = book.over(self.spec.protocol);
-        let mut talk = Talk::new(&mut self.pipe, book, self.spec.timeout, self.with_stamps, control, teller);
+        let mut talk = Talk::new(&mut self.pipe, book, self.spec.timeout, &self.seat, control, teller);
         control.set_clerk(Some(clerk.clone()));
         let course = match self.spec.rate {
             None => ping_pong(&mut talk, &self.spec, window),

@@ -8,7 +8,7 @@ use std::{
 };
 
 use kernel::clock;
-use model::{LatencySpec, Protocol, Seat, SideFigures, probe::ONE_WAY_LEAST_PAYLOAD};
+use model::{LatencySpec, Protocol, Seat, SideFigures, WaitMode, probe::ONE_WAY_LEAST_PAYLOAD};
 use socket2::{SockRef, Type};
 
 use super::{carries_stamps, frame_of, make_room, message, pipe::stream_buffer};
@@ -32,6 +32,34 @@ pub(super) struct Server {
 enum Door {
     Udp(UdpSocket),
     Tcp(TcpListener),
+}
+
+/// What it takes to answer a datagram.
+struct Answering<'a> {
+    socket: &'a UdpSocket,
+    peer: SocketAddr,
+    with_stamps: bool,
+    control: &'a Control,
+}
+
+impl Answering<'_> {
+    /// Sends a message back. Gives the number of messages answered: 1, or 0 when the server shall stop.
+    #[inline]
+    fn answer(&self, message: &mut [u8]) -> Result<u64, ProbeError> {
+        loop {
+            stamp(message, self.with_stamps);
+            match self.socket.send(message) {
+                Ok(_) => return Ok(1),
+                // No room, or an earlier datagram's ICMP error: this one is sent again.
+                Err(error) if is_nothing_yet(&error) || is_refused(&error) => {
+                    if self.control.stopped() {
+                        return Ok(0);
+                    }
+                }
+                Err(error) => return Err(socket_error("send to", self.peer)(error)),
+            }
+        }
+    }
 }
 
 impl Server {
@@ -72,45 +100,63 @@ impl Server {
     }
 
     fn serve_udp(&self, socket: &UdpSocket, control: &Control) -> Result<u64, ProbeError> {
+        let payload = self.payload(false)?;
+        let with_stamps = carries_stamps(&self.seat, payload);
         let mut buffer = vec![0; BUFFER];
-        let Some((mut length, peer)) = self.first_datagram(socket, &mut buffer, control)? else { return Ok(0) };
+        let Some((length, peer)) = self.first_message(socket, &mut buffer, payload, control)? else { return Ok(0) };
         // A connected socket saves a route look-up for each answer, and lets nobody else in.
         socket.connect(peer).map_err(socket_error("connect to", peer))?;
-        let with_stamps = carries_stamps(&self.seat, self.payload(false)?);
-        let mut answered = 0;
+        let answering = Answering { socket, peer, with_stamps, control };
+        let mut answered = answering.answer(&mut buffer[..length])?;
+        answered += self.answer_queued(&answering, &mut buffer)?;
         while !control.stopped() {
-            if length > 0 {
-                stamp(&mut buffer[..length], with_stamps);
-                match socket.send(&buffer[..length]) {
-                    Ok(_) => answered += 1,
-                    // No room, or an earlier datagram's ICMP error: this one is sent again.
-                    Err(error) if is_nothing_yet(&error) || is_refused(&error) => continue,
-                    Err(error) => return Err(socket_error("send to", peer)(error)),
-                }
-            }
-            length = match socket.recv(&mut buffer) {
-                Ok(length) => length,
-                Err(error) if is_nothing_yet(&error) || is_refused(&error) => 0,
+            match socket.recv(&mut buffer) {
+                Ok(length) => answered += answering.answer(&mut buffer[..length])?,
+                Err(error) if is_nothing_yet(&error) || is_refused(&error) => {}
                 Err(error) => return Err(socket_error("receive from", peer)(error)),
-            };
+            }
         }
         Ok(answered)
     }
 
-    fn first_datagram(
+    /// Waits for the first message of this trial. Anybody can send to the port: what is not of the trial is not answered.
+    fn first_message(
         &self,
         socket: &UdpSocket,
         buffer: &mut [u8],
+        payload: usize,
         control: &Control,
     ) -> Result<Option<(usize, SocketAddr)>, ProbeError> {
         while !control.stopped() {
             match socket.recv_from(buffer) {
-                Ok(first) => return Ok(Some(first)),
+                Ok((length, peer)) if message::begins(&buffer[..length], self.seat.token, payload) => {
+                    return Ok(Some((length, peer)));
+                }
+                Ok(_) => {}
                 Err(error) if is_nothing_yet(&error) || is_refused(&error) => {}
                 Err(error) => return Err(socket_error("receive on", self.address)(error)),
             }
         }
         Ok(None)
+    }
+
+    /// Answers what came before the socket was connected, which anybody can have sent. Gives the number of messages answered.
+    fn answer_queued(&self, answering: &Answering<'_>, buffer: &mut [u8]) -> Result<u64, ProbeError> {
+        let Answering { socket, peer, control, .. } = *answering;
+        let waits = self.spec.mode != WaitMode::Spin;
+        socket.set_nonblocking(true).map_err(socket_error("set O_NONBLOCK for", peer))?;
+        let mut answered = 0;
+        while !control.stopped() {
+            match socket.recv_from(buffer) {
+                Ok((length, from)) if from == peer => answered += answering.answer(&mut buffer[..length])?,
+                Ok(_) => {}
+                Err(error) if is_refused(&error) => {}
+                Err(error) if is_nothing_yet(&error) => break,
+                Err(error) => return Err(socket_error("receive from", peer)(error)),
+            }
+        }
+        socket.set_nonblocking(!waits).map_err(socket_error("clear O_NONBLOCK for", peer))?;
+        Ok(answered)
     }
 
     fn accept(&self, listener: &TcpListener, control: &Control) -> Result<Option<(TcpStream, SocketAddr)>, ProbeError> {

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use kernel::clock;
-use model::Nanos;
+use model::{Nanos, Seat};
 
 use super::{
     book::{Book, Trace},
-    message,
+    carries_stamps, message,
     pipe::Pipe,
     so_far::Teller,
 };
@@ -24,6 +24,7 @@ pub(super) struct Talk<'a, T> {
     pub(super) control: &'a Control,
     teller: Teller,
     message: Vec<u8>,
+    token: u32,
     /// Whether the far side puts its stamps in.
     with_stamps: bool,
     /// Silence after which the peer is given up.
@@ -44,14 +45,15 @@ impl<'a, T: Trace> Talk<'a, T> {
         pipe: &'a mut Pipe,
         book: Book<T>,
         timeout: Nanos,
-        with_stamps: bool,
+        seat: &Seat,
         control: &'a Control,
         teller: Teller,
     ) -> Self {
-        // The first message has the number 0.
-        let message = vec![0; pipe.length()];
+        let (token, with_stamps) = (seat.token, carries_stamps(seat, pipe.length()));
+        let mut message = vec![0; pipe.length()];
+        message::put_number(&mut message, token, 0);
         let patience = Nanos((GONE.as_nanos() as u64).max(3 * timeout.0));
-        Self { pipe, book, control, teller, message, with_stamps, patience, heard: clock::now() }
+        Self { pipe, book, control, teller, message, token, with_stamps, patience, heard: clock::now() }
     }
 
     /// Sends the next message, whose clock reading is `departed`; `false` where the socket has no room for it yet.
@@ -62,7 +64,7 @@ impl<'a, T: Trace> Talk<'a, T> {
             self.book.sent(intended, departed);
             // The next one is made ready now, so that nothing stands between the clock's reading and its send call. There is
             // room for 32 bits; over 4 billion messages the number comes round, long after any reply.
-            message::put_number(&mut self.message, self.book.next() as u32);
+            message::put_number(&mut self.message, self.token, self.book.next() as u32);
         }
         Ok(is_sent)
     }
@@ -75,7 +77,7 @@ impl<'a, T: Trace> Talk<'a, T> {
         let at = clock::now();
         let mut answered = None;
         for message in messages.chunks_exact(length) {
-            answered = self.book.arrived(message::read(message, self.with_stamps), at).or(answered);
+            answered = self.book.arrived(message::read(message, self.token, self.with_stamps), at).or(answered);
         }
         self.heard = at;
         Ok(Some(Taken { at, answered }))

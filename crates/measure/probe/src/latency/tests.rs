@@ -5,6 +5,7 @@ mod load;
 use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket},
     thread,
+    time::Duration,
 };
 
 use kernel::clock;
@@ -13,7 +14,7 @@ use model::{
     trial::StageName,
 };
 
-use super::{Client, Server};
+use super::{Client, Server, message};
 use crate::{Control, Prepared, ProbeError, control::NoWindow};
 
 const LOOPBACK_MTU: Mtu = Mtu(65_536);
@@ -41,6 +42,7 @@ pub(super) fn seat(ip: IpVersion, peer: Option<SocketAddr>) -> Seat {
         mtu: LOOPBACK_MTU,
         cpus: Vec::new(),
         same_clock: true,
+        token: 7,
     }
 }
 
@@ -145,6 +147,45 @@ fn replies_that_never_come_are_lost_and_stay_in_the_sample() {
     let client = Client::prepare(&spec, &seat(IpVersion::V4, Some(peer))).expect("client");
     let result = client.measure(&Control::default(), &NoWindow, ()).expect("result").0;
     assert_eq!((result.lost, result.rtt_ns.n, result.rtt_ns.max), (Some(3), 3, None));
+}
+
+#[test]
+fn strangers_who_find_the_port_are_not_answered() {
+    for mode in [WaitMode::Spin, WaitMode::Block] {
+        let server = Server::prepare(&spec(Protocol::Udp, IpVersion::V4, mode), &seat(IpVersion::V4, None));
+        let server = server.expect("server");
+        let [own, other] = [(); 2].map(|()| {
+            let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).expect("binds");
+            socket.set_read_timeout(Some(Duration::from_millis(200))).expect("settable");
+            socket.connect(server.address().expect("bound")).expect("connects");
+            socket
+        });
+        let message = |number| {
+            let mut message = [0; 82];
+            message::put_number(&mut message, 7, number);
+            message
+        };
+        // All of it is there before the server looks.
+        for strange in [&b"GET / HTTP/1.0"[..], &[0; 82], &[], &message(0)[..81]] {
+            other.send(strange).expect("sent");
+        }
+        own.send(&message(3)).expect("sent");
+        other.send(&message(4)).expect("sent");
+        own.send(&message(5)).expect("sent");
+        let control = Control::default();
+        thread::scope(|scope| {
+            let serving = scope.spawn(|| server.serve(&control));
+            let mut came = [0; 100];
+            for number in [3, 5] {
+                let length = own.recv(&mut came).expect("answered");
+                assert_eq!(message::read(&came[..length], 7, false).number, number);
+            }
+            other.send(&message(6)).expect("sent, to a socket that is another's now");
+            assert!(other.recv(&mut came).is_err(), "a stranger was answered");
+            control.stop();
+            assert_eq!(serving.join().expect("joins").expect("serves"), 2);
+        });
+    }
 }
 
 #[test]

@@ -74,6 +74,7 @@ mod tests {
             mtu: Mtu(1500),
             cpus: Vec::new(),
             same_clock: true,
+            token: 7,
         };
         let own = links.iter_mut().find(|link| link.name == own).expect("listed");
         own.addresses = vec![(seat.local, 24)];

@@ -28,6 +28,7 @@ fn seat(local: IpAddr, peer: Option<SocketAddr>) -> Seat {
         mtu: Mtu(65_536),
         cpus: Vec::new(),
         same_clock: true,
+        token: 7,
     }
 }
 

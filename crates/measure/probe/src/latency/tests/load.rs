@@ -1,6 +1,6 @@
 //! Under load.
 
-use std::{net::TcpListener, time::Duration};
+use std::net::TcpListener;
 
 use super::*;
 use crate::latency::book::Trace;
