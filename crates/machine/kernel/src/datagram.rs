@@ -10,10 +10,12 @@ use std::{
     ptr,
 };
 
+use model::{IpVersion, Mtu};
+
 use crate::{
     control::controls,
     error::{On, Result},
-    socket::set_option,
+    socket::{option, set_option},
 };
 
 /// The most datagrams that one large one may be cut into, on every kernel (`UDP_MAX_SEGMENTS` until Linux 6.9).
@@ -29,6 +31,16 @@ type ControlRoom = [u64; 4];
 pub fn cut_into(socket: &UdpSocket, size: u16) -> Result<()> {
     set_option(socket, libc::SOL_UDP, libc::UDP_SEGMENT, size.into())
         .on("setsockopt(UDP_SEGMENT)", format_args!("a UDP socket, {size} bytes"))
+}
+
+/// The largest packet that goes to the other end of a connected socket, by its interface, its route and what routers have
+/// said (ip(7), `IP_MTU`).
+pub fn path_mtu(socket: &UdpSocket, ip: IpVersion) -> Result<Mtu> {
+    let (level, name) = match ip {
+        IpVersion::V4 => (libc::IPPROTO_IP, libc::IP_MTU),
+        IpVersion::V6 => (libc::IPPROTO_IPV6, libc::IPV6_MTU),
+    };
+    option::<u32>(socket, level, name).on("getsockopt(IP_MTU)", "a UDP socket").map(Mtu)
 }
 
 /// Lets the kernel put datagrams of one size together before they are received.

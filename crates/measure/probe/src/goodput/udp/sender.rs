@@ -13,7 +13,8 @@ use kernel::{
     socket::wait_until_writable,
 };
 use model::{
-    Batch, BitRate, GoodputSent, Nanos, PayloadSize,
+    Batch, BitRate, GoodputSent, IpVersion, Nanos, PayloadSize, Protocol,
+    frame_size::Headers,
     trial::{DatagramsSent, Pacing},
 };
 use stats::TimeHistogram;
@@ -90,7 +91,7 @@ pub(in crate::goodput) fn send(flow: &Flow, setting: Setting<'_>) -> Result<Good
         }
         Ok(giver.given)
     };
-    let (counted, (), given) = send_with(setting, &counters, give, || Ok(()))?;
+    let (counted, (), given) = send_with(setting, &counters, give, |_| Ok(()), || Ok(()))?;
     let sent: Vec<u64> = counters.iter().map(|counter| counter.load(Relaxed) / flow.size as u64).collect();
     flow.tell(&sent)?;
     flow.hear(setting.control)?;
@@ -123,6 +124,35 @@ fn no_segmentation(error: &str) -> ProbeError {
             "{error}; it needs Linux 4.18 and a device that computes checksums, write batch = \"mmsg\" instead"
         ),
     }
+}
+
+/// Why the kernel did not take datagrams.
+fn refused(socket: &UdpSocket, error: io::Error, shape: Shape, peer: SocketAddr) -> ProbeError {
+    // What a device without checksums says to segmentation (EIO).
+    const NO_CHECKSUMS: i32 = 5;
+    // What the kernel says of segments that the path does not take, among other things (EINVAL).
+    const TOO_LARGE: i32 = 22;
+    match error.raw_os_error() {
+        Some(NO_CHECKSUMS) if shape.segments > 1 => no_segmentation(&error.to_string()),
+        Some(TOO_LARGE) if shape.segments > 1 => {
+            too_large(socket, shape.size as u32, peer).unwrap_or_else(|| socket_error("send to", peer)(error))
+        }
+        _ => socket_error("send to", peer)(error),
+    }
+}
+
+/// That the path takes less than when the sender began to fill it; `None` where it takes these datagrams.
+fn too_large(socket: &UdpSocket, size: u32, peer: SocketAddr) -> Option<ProbeError> {
+    let headers = Headers { ip: IpVersion::of(peer.ip()), protocol: Protocol::Udp, tcp_timestamps: false };
+    let mtu = datagram::path_mtu(socket, headers.ip).ok()?.0;
+    (size + headers.bytes() > mtu).then(|| ProbeError::Unable {
+        what: format!("batch = \"gso\" with datagrams of {size} bytes to {peer}"),
+        why: format!(
+            "the path MTU is {mtu} now, smaller than the interface's, and segmentation makes no packet larger than it; ask \
+             for --datagram {} or less, or batch = \"mmsg\"; \"wireproof path\" finds what makes the path narrow",
+            mtu.saturating_sub(headers.bytes())
+        ),
+    })
 }
 
 /// The schedule, and the datagrams of each burst.
@@ -242,21 +272,12 @@ impl<'a> Giver<'a> {
                 Err(error) if is_nothing_yet(&error) => break 0,
                 // It is about an earlier datagram, and is said once.
                 Err(error) if is_refused(&error) => {}
-                Err(error) => return Err(self.refused(error)),
+                Err(error) => return Err(refused(stream.socket, error, *shape, self.peer)),
             }
         };
         stream.next += taken as u64;
         stream.counter.store(stream.next * shape.size as u64, Relaxed);
         Ok(taken)
-    }
-
-    fn refused(&self, error: io::Error) -> ProbeError {
-        // What a device without checksums says to segmentation (EIO).
-        const NO_CHECKSUMS: i32 = 5;
-        match error.raw_os_error() {
-            Some(NO_CHECKSUMS) if self.shape.segments > 1 => no_segmentation(&error.to_string()),
-            _ => socket_error("send to", self.peer)(error),
-        }
     }
 
     fn wait_for_room(&mut self) -> Result<(), ProbeError> {
