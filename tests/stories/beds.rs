@@ -35,7 +35,9 @@ fn a_bed_stands_is_used_and_taken_down() {
 
     let down = desk.run(&["bed", "down", "story"]);
     assert_eq!(down.status, 0, "{}", down.err);
-    assert!(down.out.contains("undone: namespace wpstory-a"), "{}", down.out);
+    for undone in ["namespace wpstory-a", "address 198.18.0.1/24 on wpstory-a", "address 2001:2::2/64 on wpstory-b"] {
+        assert!(down.out.contains(&format!("undone: {undone}")), "{}", down.out);
+    }
     desk.run(&["bed", "down", "story"]).fails(1, &["there is no bed \"story\""]);
     drop(standing);
     before.assert_same();

@@ -40,8 +40,9 @@ impl Lab {
         changes.extend(endpoints.iter().flat_map(|endpoint| self.settings(endpoint)));
         let [a, b] = ends.collect::<Vec<_>>().try_into().unwrap_or_else(|_| unreachable!("a lab has two ends"));
         changes.push(Change::Veth { a, b, mtu: self.mtu });
-        changes.extend(endpoints.iter().flat_map(addresses));
+        // Links first: one that goes down takes its IPv6 addresses with it, and undoing comes from the other end.
         changes.extend(endpoints.iter().flat_map(links_up));
+        changes.extend(endpoints.iter().flat_map(addresses));
         changes
     }
 
@@ -132,14 +133,14 @@ mod tests {
                 "net.ipv4.tcp_no_metrics_save = 1 in wp1f-b",
                 "net.ipv6.conf.default.disable_ipv6 = 0 in wp1f-b",
                 "veth pair wp1f-a/lab-a and wp1f-b/lab-b, MTU 1500",
-                "address 198.18.0.1/24 on wp1f-a/lab-a",
-                "address 2001:2::1/64 on wp1f-a/lab-a",
-                "address 198.18.0.2/24 on wp1f-b/lab-b",
-                "address 2001:2::2/64 on wp1f-b/lab-b",
                 "wp1f-a/lo up",
                 "wp1f-a/lab-a up",
                 "wp1f-b/lo up",
                 "wp1f-b/lab-b up",
+                "address 198.18.0.1/24 on wp1f-a/lab-a",
+                "address 2001:2::1/64 on wp1f-a/lab-a",
+                "address 198.18.0.2/24 on wp1f-b/lab-b",
+                "address 2001:2::2/64 on wp1f-b/lab-b",
             ]
         );
     }
