@@ -113,6 +113,21 @@ pub struct TcpState {
     pub send_buffer_limited_us: u64,
     /// Whether segments carry timestamps, 12 bytes each.
     pub timestamps: bool,
+    /// The same connection at the end of each whole second; empty in runs of before it was read.
+    #[serde(default)]
+    pub seconds: TcpSeconds,
+}
+
+/// What the kernel knew of a TCP connection second by second, beside the goodput of the same whole seconds. Lists of one
+/// length: of a long trial with many connections, a value for each second of each would be written with its name.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TcpSeconds {
+    /// Segments sent again in each second.
+    pub retransmits: Vec<u64>,
+    /// Smoothed RTT at the end of each second, in microseconds.
+    pub rtt_us: Vec<u32>,
+    /// Congestion window at the end of each second, in segments.
+    pub cwnd_segments: Vec<u32>,
 }
 
 /// Datagrams as the receiver counted them, over the whole transfer, by the number that each carries.

@@ -7,8 +7,8 @@ mod path;
 use serde::{Deserialize, Serialize};
 
 pub use goodput::{
-    DatagramsReceived, DatagramsSent, Flow, GoodputReceived, GoodputResult, GoodputSent, GoodputSide, TcpState,
-    ZeroCopied,
+    DatagramsReceived, DatagramsSent, Flow, GoodputReceived, GoodputResult, GoodputSent, GoodputSide, TcpSeconds,
+    TcpState, ZeroCopied,
 };
 pub use latency::{LatencyResult, OneWay, Pacing, Stage, StageName, TimeSummary, Variation};
 pub use path::{Leg, PathDevice, PathResult, Refusal};

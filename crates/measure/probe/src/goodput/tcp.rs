@@ -1,5 +1,6 @@
 //! Bulk data over TCP.
 
+mod diary;
 mod receiver;
 mod sender;
 

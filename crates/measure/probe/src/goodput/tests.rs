@@ -9,7 +9,7 @@ use std::{
 
 use model::{
     Batch, BitRate, Bytes, Direction, GoodputSide, GoodputSpec, IpVersion, Mtu, Nanos, PayloadSize, Protocol,
-    ReceiveWay, Seat, SendWay, Side, SideFigures,
+    ReceiveWay, Seat, SendWay, Side, SideFigures, fixture,
     trial::{GoodputReceived, GoodputSent},
 };
 
@@ -17,22 +17,7 @@ use super::prepare;
 use crate::{Control, Prepared, ProbeError, control::NoWindow};
 
 fn spec(protocol: Protocol) -> GoodputSpec {
-    GoodputSpec {
-        protocol,
-        ip: IpVersion::V4,
-        streams: 1,
-        duration: Nanos::from_secs(1),
-        warmup: Nanos::from_millis(50),
-        direction: Direction::Forward,
-        mtu: None,
-        window: None,
-        congestion: None,
-        send: SendWay::Write,
-        receive: ReceiveWay::Read,
-        datagram: None,
-        batch: Batch::Mmsg,
-        rate: None,
-    }
+    GoodputSpec { duration: Nanos::from_secs(1), warmup: Nanos::from_millis(50), ..fixture::goodput(protocol) }
 }
 
 fn tcp() -> GoodputSpec {
@@ -56,6 +41,7 @@ fn seat(spec: &GoodputSpec, peer: Option<SocketAddr>) -> Seat {
         mtu: Mtu(65_536),
         cpus: Vec::new(),
         same_clock: true,
+        token: 7,
     }
 }
 
@@ -105,6 +91,12 @@ fn tcp_counts_the_same_bytes_at_both_ends_whichever_way() {
         for (sent, received) in flows(&GoodputSpec { direction, streams: 3, ..tcp() }) {
             assert_eq!(sent.total_bytes, received.total_bytes);
             assert_eq!(sent.tcp.len(), 3);
+            for connection in &sent.tcp {
+                let seconds = &connection.seconds;
+                let lengths = [seconds.retransmits.len(), seconds.rtt_us.len(), seconds.cwnd_segments.len()];
+                assert_eq!(lengths, [1; 3], "beside each whole second");
+                assert!(seconds.cwnd_segments[0] > 0 && seconds.rtt_us[0] > 0, "{seconds:?}");
+            }
             assert_eq!((sent.buffer, received.buffer), (None, None));
         }
     }

@@ -13,7 +13,7 @@ use model::Protocol;
 
 use super::{
     ARRIVAL, OVERRUN,
-    timeline::{Counted, follow, sum},
+    timeline::{Counted, Passed, follow, sum},
     transfer::Setting,
 };
 use crate::ProbeError;
@@ -24,12 +24,14 @@ pub(super) fn shares(streams: usize, cpus: &[usize]) -> Vec<Vec<usize>> {
     (0..threads).map(|first| (first..streams).step_by(threads).collect()).collect()
 }
 
-/// Sends with a thread for each share, for as long as it counts and a little longer. `at_close` is called right when the
-/// counted time is over; what it and the threads brought is returned.
+/// Sends with a thread for each share, for as long as it counts and a little longer. `tell` hears what has passed, on the
+/// thread that called and not on one that sends. `at_close` is called right when the counted time is over; what it and the
+/// threads brought is returned.
 pub(super) fn send_with<R: Send, C>(
     setting: Setting<'_>,
     counters: &[AtomicU64],
     give: impl Fn(&[usize], &AtomicBool) -> Result<R, ProbeError> + Sync,
+    tell: impl FnMut(Passed) -> Result<(), ProbeError>,
     at_close: impl FnOnce() -> Result<C, ProbeError>,
 ) -> Result<(Counted, C, Vec<R>), ProbeError> {
     let (enough, give) = (&AtomicBool::new(false), &give);
@@ -45,7 +47,7 @@ pub(super) fn send_with<R: Send, C>(
             })
         };
         let givers: Vec<_> = shares(counters.len(), setting.cpus).into_iter().enumerate().map(work).collect();
-        let counted = follow(setting, clock::now(), counters, |_| {});
+        let counted = follow(setting, clock::now(), counters, tell);
         let closed = counted.and_then(|counted| Ok((counted, at_close()?)));
         if closed.is_ok() {
             thread::sleep(OVERRUN);
@@ -116,7 +118,12 @@ fn count(setting: Setting<'_>, counters: &[AtomicU64], peer: SocketAddr) -> Resu
             _ => thread::sleep(Duration::from_millis(1)),
         }
     }
-    follow(setting, clock::now(), counters, |bps| setting.control.second(bps))
+    follow(setting, clock::now(), counters, |passed| {
+        if let Passed::Second(bps) = passed {
+            setting.control.second(bps);
+        }
+        Ok(())
+    })
 }
 
 /// Keeps a thread on its core, where there are cores to keep to.

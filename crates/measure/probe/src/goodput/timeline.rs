@@ -32,13 +32,21 @@ pub(super) fn sum(counters: &[AtomicU64]) -> u64 {
     counters.iter().map(|counter| counter.load(Relaxed)).sum()
 }
 
-/// Follows the counters through warm-up and counted time, both from `began` on. `tell` hears of each whole second as it
-/// passes, in bit/s.
+/// What the one who follows hears of as it passes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Passed {
+    /// The warm-up.
+    WarmUp,
+    /// A whole second of the counted time, with its rate in bit/s.
+    Second(f64),
+}
+
+/// Follows the counters through warm-up and counted time, both from `began` on, and tells what has passed.
 pub(super) fn follow(
     setting: Setting<'_>,
     began: Nanos,
     counters: &[AtomicU64],
-    tell: impl Fn(f64),
+    mut tell: impl FnMut(Passed) -> Result<(), ProbeError>,
 ) -> Result<Counted, ProbeError> {
     let Setting { spec, control, window, .. } = setting;
     control.expect(spec.warmup.0 + spec.duration.0);
@@ -48,12 +56,13 @@ pub(super) fn follow(
     };
     let (opened, first) = reading(Nanos(began.0 + spec.warmup.0))?;
     window.opened();
+    tell(Passed::WarmUp)?;
     let mut intervals_bps = Vec::new();
     let (mut then, mut before) = (opened, first);
     for second in 1..=spec.duration.0 / SECOND {
         let (now, total) = reading(Nanos(opened + second * SECOND))?;
         let bps = rate(total - before, now - then);
-        tell(bps);
+        tell(Passed::Second(bps))?;
         intervals_bps.push(bps);
         (then, before) = (now, total);
     }

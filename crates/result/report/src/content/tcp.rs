@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use model::trial::{TcpState, ZeroCopied};
+use model::trial::{TcpSeconds, TcpState, ZeroCopied};
 
 use crate::{
     groups::FlowGroup,
@@ -33,7 +33,49 @@ pub(super) fn section(flows: &[FlowGroup<'_>], t: &Texts) -> Option<Block> {
     ];
     columns.extend(zero_copy.then(|| Column::figures(t.get("col-zero-copied"))));
     let rows = tcp.iter().map(|group| row(group, zero_copy, t)).collect();
-    Some(Block::section(t.get("tcp-heading"), vec![Block::table(t.get("tcp-caption"), columns, rows)]))
+    let states = Block::table(t.get("tcp-caption"), columns, rows);
+    Some(Block::section(t.get("tcp-heading"), [states].into_iter().chain(seconds(&tcp, t)).collect()))
+}
+
+/// The same connections second by second: what a state at the end does not show. Nothing where nobody looked, as in runs of
+/// before it was read.
+fn seconds(tcp: &[&FlowGroup<'_>], t: &Texts) -> Option<Block> {
+    let columns = vec![
+        Column::long(t.get("col-traffic")),
+        Column::words(t.get("col-direction")),
+        Column::figures(t.get("col-tcp-rtt")),
+        Column::figures(t.get("col-cwnd")),
+        Column::figures(t.get("col-seconds-retransmits")),
+        Column::figures(t.get("col-seconds-resending")),
+        Column::figures(t.get("col-seconds-worst")),
+    ];
+    let rows: Vec<_> = tcp.iter().filter_map(|group| row_of_seconds(group, t)).collect();
+    (!rows.is_empty()).then(|| Block::table(t.get("tcp-seconds-caption"), columns, rows))
+}
+
+fn row_of_seconds(group: &FlowGroup<'_>, t: &Texts) -> Option<Vec<Text>> {
+    let range = |list: fn(&TcpSeconds) -> &[u32]| {
+        lowest_to_highest(connections(group).flat_map(|it| list(&it.seconds)).map(|value| (*value).into()), grouped)
+    };
+    // Of all connections of a trial together.
+    let resent: Vec<u64> = group.flows.iter().flat_map(|(_, flow)| resent_by_second(&flow.sent.tcp)).collect();
+    let worst = resent.iter().max()?;
+    let resending = resent.iter().filter(|segments| **segments > 0).count();
+    let cells = [
+        show::goodput_traffic(group.spec, t),
+        show::way(group.from, group.to),
+        range(|it| &it.rtt_us),
+        range(|it| &it.cwnd_segments),
+        grouped(resent.iter().sum()),
+        format!("{resending} / {}", resent.len()),
+        grouped(*worst),
+    ];
+    Some(cells.into_iter().map(Text::from).collect())
+}
+
+fn resent_by_second(connections: &[TcpState]) -> Vec<u64> {
+    let seconds = connections.iter().map(|it| it.seconds.retransmits.len()).min().unwrap_or(0);
+    (0..seconds).map(|second| connections.iter().map(|it| it.seconds.retransmits[second]).sum()).collect()
 }
 
 fn connections<'g>(group: &'g FlowGroup<'_>) -> impl Iterator<Item = &'g TcpState> + Clone {

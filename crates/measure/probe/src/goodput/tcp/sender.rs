@@ -17,7 +17,7 @@ use model::{
     trial::{TcpState, ZeroCopied},
 };
 
-use super::{CHUNK, granted};
+use super::{CHUNK, diary::Diary, granted};
 use crate::{
     Control, ProbeError,
     error::socket_error,
@@ -69,14 +69,16 @@ pub(in crate::goodput) fn send(streams: &[TcpStream], setting: Setting<'_>) -> R
         let share = share.iter().map(|number| (&streams[*number], &counters[*number])).collect::<Vec<_>>();
         hand.give(&share, enough, peer)
     };
-    let (counted, tcp, given) = send_with(setting, &counters, give, || states(streams))?;
+    let mut diary = Diary::new(streams, setting.spec);
+    let (counted, states, given) =
+        send_with(setting, &counters, give, |passed| diary.enter(passed), || states(streams))?;
     drain(streams, setting.control, peer, DRAIN)?;
     let Counted { bytes, seconds, .. } = counted;
     Ok(GoodputSent {
         counted_bytes: bytes,
         total_bytes: sum(&counters),
         counted_s: seconds,
-        tcp,
+        tcp: diary.beside(states),
         datagrams: None,
         buffer_full: given.iter().map(|given| given.buffer_full).sum(),
         zero_copied: matches!(hand, Hand::ZeroCopy(_)).then(|| all_reports(streams, &given, peer)).transpose()?,
