@@ -111,6 +111,9 @@ pub struct Difference {
     pub theirs: String,
 }
 
+/// The value of [`Condition::Direction`] where a source does not say which way.
+pub const ONE_WAY: &str = "one way";
+
 /// The value of [`Condition::Offered`] where no rate is asked for.
 pub const FLAT_OUT: &str = "flat out";
 

@@ -62,6 +62,8 @@ conditions! {
     mtu: Mtu,
     /// Which way the data went.
     direction: Direction,
+    /// Whether it went one way only, where the source does not say which: either of ours is as good.
+    one_way: bool,
     /// Connections or flows at the same time, each way.
     streams: u16,
     /// How long one measurement took.

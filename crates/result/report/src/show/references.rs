@@ -3,7 +3,7 @@
 use model::{
     LimitOutcome, Match, NotComparable,
     plan::Bound,
-    reference::{Against, Condition, Difference, FLAT_OUT, FigureMetric, Stack, Statistic, Words},
+    reference::{Against, Condition, Difference, FLAT_OUT, FigureMetric, ONE_WAY, Stack, Statistic, Words},
     units::Printed,
 };
 
@@ -85,6 +85,7 @@ fn condition_value(condition: Condition, value: &str, t: &Texts) -> String {
         Condition::Simulated => Some(t.get("world-hardware")),
         Condition::Stack => value.parse().ok().map(|it| stack(it, t)),
         Condition::Mode => value.parse().ok().map(|it| mode(it, t)),
+        Condition::Direction if value == ONE_WAY => Some(t.get("condition-one-way")),
         Condition::Direction => value.parse().ok().map(|it| direction(it, t)),
         Condition::Offered if value == FLAT_OUT => Some(t.get("condition-flat-out")),
         _ => None,

@@ -23,6 +23,7 @@ condition-duration = Duration
 condition-window = Socket buffers
 condition-offered = Offered load
 condition-flat-out = flat out
+condition-one-way = one way
 
 why-better-figure = another figure of the same source matches better
 why-unknown = this figure ({ $statistic }) is not known for every trial of the run

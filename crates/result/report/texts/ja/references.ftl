@@ -23,6 +23,7 @@ condition-duration = 測定時間
 condition-window = ソケットバッファ
 condition-offered = 印加負荷
 condition-flat-out = 制限なし
+condition-one-way = 片方向
 
 why-better-figure = 同じ出典に、より条件の近い値があるため
 why-unknown = 本測定の全試行についてこの値({ $statistic })が得られていないため

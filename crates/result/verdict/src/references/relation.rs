@@ -3,9 +3,9 @@
 use std::fmt::Display;
 
 use model::{
-    BitRate, Match, NotComparable, ProbeSpec, Reference, ReferenceFigure,
+    BitRate, Direction, Match, NotComparable, ProbeSpec, Reference, ReferenceFigure,
     plan::Quantity,
-    reference::{Condition, Conditions, Difference, FLAT_OUT, FigureMetric},
+    reference::{Condition, Conditions, Difference, FLAT_OUT, FigureMetric, ONE_WAY},
 };
 
 use super::{not_comparable, ours::Ours};
@@ -94,7 +94,7 @@ fn differences(ours: &Ours, theirs: &Conditions) -> Vec<Difference> {
     let of_kind = match ours.spec {
         ProbeSpec::Latency(_) => vec![difference(Condition::Mode, is.mode, theirs.mode)],
         _ => vec![
-            difference(Condition::Direction, is.direction, theirs.direction),
+            direction(is.direction, theirs),
             difference(Condition::Streams, is.streams, theirs.streams),
             difference(Condition::Duration, is.duration, theirs.duration),
             difference(Condition::Window, is.window, theirs.window),
@@ -102,6 +102,17 @@ fn differences(ours: &Ours, theirs: &Conditions) -> Vec<Difference> {
         ],
     };
     of_both.into_iter().chain(of_kind).flatten().collect()
+}
+
+/// What went one way, whichever, differs only from what goes both ways.
+fn direction(ours: Option<Direction>, theirs: &Conditions) -> Option<Difference> {
+    match (theirs.one_way, ours) {
+        (Some(true), Some(Direction::Both)) => {
+            difference(Condition::Direction, ours.map(Direction::word), Some(ONE_WAY))
+        }
+        (Some(true), _) => None,
+        _ => difference(Condition::Direction, ours, theirs.direction),
+    }
 }
 
 /// Here silence has a meaning of its own.

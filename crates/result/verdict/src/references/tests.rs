@@ -260,3 +260,21 @@ fn data_both_ways_is_not_alike_to_what_was_published_of_one_way() {
         }
     }
 }
+
+#[test]
+fn what_went_one_way_whichever_is_alike_either_way() {
+    let toml = include_str!("../../../../../references/82599-loopback-2020.toml");
+    let with = |direction| {
+        let mut run = hardware("");
+        for trial in &mut run.trials {
+            if let Measured::Goodput { spec, .. } = &mut trial.measured {
+                spec.direction = direction;
+            }
+        }
+        let comparison = beside_references(&run, &[Reference::parse(toml).unwrap()], &Chosen::Ordinary).remove(0);
+        let Match::Differs { conditions } = comparison.rows[0].matches.clone() else { panic!("no link rate is known") };
+        conditions.into_iter().find(|it| it.condition == Condition::Direction).map(|it| (it.ours, it.theirs))
+    };
+    assert_eq!((with(Direction::Forward), with(Direction::Reverse)), (None, None));
+    assert_eq!(with(Direction::Both), Some((Some("both".to_owned()), "one way".to_owned())));
+}
