@@ -13,7 +13,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 
 use self::{
-    patterns::{domains, users},
+    patterns::{digits_of_mac, domains, users},
     substitutes::{Known, Substitutes},
 };
 
@@ -125,6 +125,7 @@ fn known<'a>(run: &Run, values: impl Iterator<Item = &'a Value>) -> Known {
     let mut known = Known { hosts: hosts(run), serials: serials(run), ..Known::default() };
     known.users.extend(reached(&run.bed.name).and_then(|(user, _)| user).map(str::to_owned));
     for value in values {
+        known.macs.extend(macs(value));
         each_text(value, &mut |text| {
             known.users.extend(users(text));
             known.domains.extend(domains(text, &known.hosts));
@@ -139,6 +140,18 @@ fn each_text(value: &Value, see: &mut impl FnMut(&str)) {
         Value::Array(values) => values.iter().for_each(|value| each_text(value, see)),
         Value::Object(table) => table.values().for_each(|value| each_text(value, see)),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// Digits of the MAC addresses that the facts name as such.
+fn macs(value: &Value) -> Vec<String> {
+    match value {
+        Value::Array(values) => values.iter().flat_map(macs).collect(),
+        Value::Object(table) => {
+            let own = table.get("mac").and_then(Value::as_str).and_then(digits_of_mac);
+            own.into_iter().chain(table.values().flat_map(macs)).collect()
+        }
+        _ => vec![],
     }
 }
 

@@ -53,12 +53,19 @@ pub(super) fn address_in(piece: &str) -> Option<(Range<usize>, Kind)> {
     found.max_by_key(|(range, _)| range.len())
 }
 
-/// Four numbers with more of them behind dots are a version.
+/// The digits of a MAC address, in lower case, where these are all that this text is, with separators or without.
+pub(super) fn digits_of_mac(text: &str) -> Option<String> {
+    let bare = matches!(text.len(), 12 | 40) && is_hex(text);
+    mac(text).or_else(|| bare.then(|| text.to_lowercase())).filter(|digits| digits.bytes().any(|digit| digit != b'0'))
+}
+
+/// Numbers with more of them behind dots are a version.
 fn kind_at(piece: &str, range: &Range<usize>) -> Option<Kind> {
     let (before, after) = (&piece[..range.start], piece[range.end..].trim_end_matches('.'));
     let is_cut = before.ends_with('.') || after.starts_with('.');
-    let is_address = |kind: &Kind| matches!(kind, Kind::Address(_) | Kind::Common);
-    kind(&piece[range.clone()]).filter(|kind| !is_cut || !is_address(kind))
+    let word = &piece[range.clone()];
+    let is_dotted = |kind: &Kind| matches!(kind, Kind::Address(_) | Kind::Common | Kind::Mac(_)) && word.contains('.');
+    kind(word).filter(|kind| !is_cut || !is_dotted(kind))
 }
 
 fn kind(word: &str) -> Option<Kind> {
@@ -76,6 +83,11 @@ fn mac(word: &str) -> Option<String> {
     // The name that systemd gives an interface after its MAC address.
     if let Some(digits) = word.strip_prefix("enx").filter(|digits| digits.len() == 12 && is_hex(digits)) {
         return Some(digits.to_lowercase());
+    }
+    // As Cisco writes them.
+    let fours: Vec<&str> = word.split('.').collect();
+    if fours.len() == 3 && fours.iter().all(|four| four.len() == 4 && is_hex(four)) {
+        return Some(fours.concat().to_lowercase());
     }
     let pairs: Vec<&str> = word.split([':', '-']).collect();
     let is_mac = matches!(pairs.len(), 6 | 8..=20) && pairs.iter().all(|pair| pair.len() == 2 && is_hex(pair));

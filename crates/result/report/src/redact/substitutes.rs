@@ -20,6 +20,8 @@ pub(super) struct Substitutes {
     users: Vec<(String, String)>,
     disks: HashMap<String, usize>,
     macs: HashMap<String, usize>,
+    /// Digits of the machines' own MAC addresses: without separators no other word is known to be one.
+    known_macs: BTreeSet<String>,
     uuids: HashMap<String, usize>,
     v4: HashMap<IpAddr, usize>,
     v6: HashMap<IpAddr, usize>,
@@ -32,6 +34,8 @@ pub(super) struct Known {
     pub(super) domains: BTreeSet<String>,
     pub(super) serials: Vec<String>,
     pub(super) users: BTreeSet<String>,
+    /// Digits of MAC addresses, in lower case.
+    pub(super) macs: BTreeSet<String>,
 }
 
 /// Shorter serial numbers are ordinary words.
@@ -47,6 +51,7 @@ impl Substitutes {
             names: longest_first([numbered("host", &known.hosts), numbered("domain", &known.domains)].concat()),
             serials: longest_first(numbered("serial", &known.serials)),
             users: numbered("user", &known.users),
+            known_macs: known.macs.clone(),
             ..Self::default()
         }
     }
@@ -83,7 +88,17 @@ impl Substitutes {
             let is_disk = names_disk(&result) && !matches!(address_in(piece), Some((_, Kind::Uuid)));
             result += &if is_disk { self.uuid(piece) } else { self.address(piece) };
         }
-        result
+        self.bare_macs_in(result)
+    }
+
+    /// After what is longer: the digits may be the end of a UUID.
+    fn bare_macs_in(&mut self, text: String) -> String {
+        let lower = text.to_ascii_lowercase();
+        let here: Vec<String> = self.known_macs.iter().filter(|digits| lower.contains(*digits)).cloned().collect();
+        here.into_iter().fold(text, |text, digits| {
+            let other = self.mac(&digits, digits.clone());
+            swap(&text, &digits, &other, |_, _| true)
+        })
     }
 
     /// Names of disks that are made from their serial numbers.
@@ -125,8 +140,12 @@ impl Substitutes {
         if word.starts_with("enx") {
             return format!("enx{mac}");
         }
-        let pairs: Vec<&str> = (0..width / 2).map(|pair| &mac[pair * 2..pair * 2 + 2]).collect();
-        pairs.join(&word[2..3])
+        let parts = |length: usize| (0..width / length).map(|part| &mac[part * length..][..length]).collect::<Vec<_>>();
+        match word.chars().find(|c| !c.is_ascii_hexdigit()) {
+            None => mac,
+            Some('.') => parts(4).join("."),
+            Some(separator) => parts(2).join(&separator.to_string()),
+        }
     }
 
     /// From the networks for documentation (RFC 5737, RFC 3849); IPv4 goes on in the one for private use that is used least.

@@ -8,6 +8,7 @@ fn substitutes() -> Substitutes {
         domains: BTreeSet::from(["corp.example".to_owned()]),
         serials: ["SN-0042", "10", "40962", "123"].map(str::to_owned).into(),
         users: BTreeSet::from(["sato".to_owned()]),
+        macs: BTreeSet::from(["525400abcd01".to_owned(), "525400123456".to_owned()]),
     })
 }
 
@@ -69,6 +70,9 @@ fn addresses_are_replaced_each_by_its_own() {
             "/dev/disk/by-id/ata-Disk_860_S3Z9NB0K12-part2 resume=/dev/disk/by-id/nvme-x,ro",
             "/dev/disk/by-id/disk-1-part2 resume=/dev/disk/by-id/disk-2,ro",
         ),
+        ("5254.00AB.cd01 is 52:54:00:ab:cd:01", "0000.5e00.5301 is 00:00:5e:00:53:01"),
+        ("525400ABCD01, 5254.00ab.cd01 and port-525400123456", "00005e005301, 0000.5e00.5301 and port-00005e005302"),
+        ("6f9619ff-8b86-d011-b42d-525400abcd01", "uuid-1"),
         ("nameserver=eth0:2a00::5", "nameserver=eth0:2001:db8::1"),
         ("root=UUID=1b2c-33 6f9619ff-8b86-d011-b42d-00cf4fc964ff", "root=UUID=uuid-1 uuid-2"),
     ];
@@ -90,6 +94,9 @@ fn what_says_nothing_about_anybody_stays() {
         "2026-11-21T10:15:00Z",
         "6.1.0-28-amd64",
         "driver 1.22.333.4.5",
+        "firmware 2024.1010.0001.1",
+        "525400abcd02 is no address that is known",
+        "x525400abcd01",
         "0000:3b:00.0",
         "tcp_rmem 4096 131072 6291456",
         "qdisc tbf 8001: overlimits +120",
@@ -103,6 +110,16 @@ fn what_says_nothing_about_anybody_stays() {
 fn what_a_person_wrote_names_serials_that_are_mere_numbers_too() {
     assert_eq!(substitutes().serials_in("40962 and 409620, 10 m", true), "serial-3 and 409620, 10 m");
     assert_eq!(substitutes().serial("10"), "serial-2");
+}
+
+#[test]
+fn a_fact_that_is_a_mac_address_is_one_however_it_is_written() {
+    for written in ["52:54:00:AB:cd:01", "52-54-00-ab-cd-01", "5254.00ab.cd01", "525400abcd01"] {
+        assert_eq!(super::digits_of_mac(written).as_deref(), Some("525400abcd01"), "{written}");
+    }
+    for other in ["00:00:00:00:00:00", "", "525400abcd0", "52:54:00", "2026-11-21"] {
+        assert_eq!(super::digits_of_mac(other), None, "{other}");
+    }
 }
 
 #[test]
