@@ -2,6 +2,7 @@
 
 use std::{
     env, fs,
+    io::{self, Write},
     path::{Path, PathBuf},
 };
 
@@ -47,9 +48,41 @@ pub(crate) fn make_folder(folder: &Path) -> anyhow::Result<()> {
         .with_context(|| format!("cannot make the folder {}; name another one with --out or --store", folder.display()))
 }
 
-/// Writes a file.
+/// Makes a folder that is none elsewhere: a link in its place is refused.
+pub(crate) fn make_folder_here(folder: &Path) -> anyhow::Result<()> {
+    if fs::symlink_metadata(folder).is_ok_and(|about| about.is_symlink()) {
+        anyhow::bail!(
+            "{} is a link, and leads files elsewhere; remove it, or name another folder with --out",
+            folder.display()
+        );
+    }
+    make_folder(folder)
+}
+
+/// Writes a file of its own in the place of whatever has this name: a link is replaced and never followed, and what was there
+/// stays until all of the new one is written.
 pub(crate) fn write(path: &Path, content: impl AsRef<[u8]>) -> anyhow::Result<()> {
-    fs::write(path, content).with_context(|| format!("cannot write {}", path.display()))
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(".part");
+    let part = path.with_file_name(name);
+    let replace = || {
+        write_new(&part, content.as_ref())?;
+        fs::rename(&part, path)
+    };
+    let written = replace();
+    if written.is_err() {
+        // What there is of it helps nobody; the error of the writing is the one to tell.
+        let _ = fs::remove_file(&part);
+    }
+    written.with_context(|| format!("cannot write {}", path.display()))
+}
+
+fn write_new(path: &Path, content: &[u8]) -> io::Result<()> {
+    // Left by a crash, or laid by somebody.
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => fs::File::create_new(path)?.write_all(content),
+    }
 }
 
 fn data() -> anyhow::Result<PathBuf> {
@@ -61,4 +94,39 @@ fn data() -> anyhow::Result<PathBuf> {
     let share =
         share.context("no home folder is known (HOME is not set); name a place for the store with --store PATH")?;
     Ok(share.join("wireproof"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn a_link_that_somebody_laid_is_replaced_and_leads_nowhere() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        fs::write(path("precious"), "precious").unwrap();
+        symlink(path("precious"), path("report.html")).unwrap();
+        symlink(path("precious"), path("report.html.part")).unwrap();
+        write(&path("report.html"), "report").unwrap();
+        assert_eq!(fs::read_to_string(path("precious")).unwrap(), "precious");
+        assert_eq!(fs::read_to_string(path("report.html")).unwrap(), "report");
+        let names = fs::read_dir(folder.path()).unwrap().count();
+        assert_eq!((names, fs::symlink_metadata(path("report.html")).unwrap().is_file()), (2, true));
+        write(&path("report.html"), "again").unwrap();
+        assert_eq!(fs::read_to_string(path("report.html")).unwrap(), "again");
+        assert!(write(&path("absent/report.html"), "").unwrap_err().to_string().contains("cannot write"));
+    }
+
+    #[test]
+    fn a_folder_that_is_a_link_is_refused() {
+        let [folder, other] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+        let raw = folder.path().join("raw");
+        symlink(other.path(), &raw).unwrap();
+        assert!(make_folder_here(&raw).unwrap_err().to_string().contains("is a link"));
+        fs::remove_file(&raw).unwrap();
+        make_folder_here(&raw).unwrap();
+        make_folder_here(&raw).unwrap();
+    }
 }

@@ -119,6 +119,16 @@ fn what_this_report_did_not_write_is_neither_signed_nor_left_beside_redacted_fil
     let [secret, _] = keys(&desk);
     let out = desk.path("out");
     let into = |more: &[&str]| desk.run(&[&["report", "--out", out.to_str().unwrap()], more].concat());
+    // A signed report is the files that were written, not what a link in their place leads to.
+    let elsewhere = desk.path("elsewhere");
+    fs::write(&elsewhere, "precious").unwrap();
+    let linked = desk.path("linked");
+    fs::create_dir(&linked).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, linked.join("report.html")).unwrap();
+    let signed = desk.run(&["report", "--out", linked.to_str().unwrap(), "--sign", &secret]);
+    assert_eq!(signed.status, 0, "{}", signed.err);
+    assert_eq!(fs::read_to_string(&elsewhere).unwrap(), "precious");
+    assert!(fs::symlink_metadata(linked.join("report.html")).unwrap().is_file());
     into(&["--redact"]).fails(2, &["holds raw/photo-1.png", "--out"]);
     // Listed as if an earlier report had written it.
     fs::write(out.join("report.pdf"), "planted").unwrap();

@@ -37,7 +37,8 @@ pub(super) fn write(
     let raw = raw(material.run)?;
     let names = raw.iter().map(|(name, _)| name.clone()).chain(formats.iter().map(|it| it.file_name().to_owned()));
     cover.check(folder, &names.collect::<Vec<_>>())?;
-    paths::make_folder(&folder.join("raw"))?;
+    paths::make_folder(folder)?;
+    paths::make_folder_here(&folder.join("raw"))?;
     let listed: Vec<RawFile> = raw.iter().map(listed).collect();
     let material = Material { files: &listed, ..*material };
     let forms = formats.iter().map(|format| Ok((format.file_name().to_owned(), form(*format, &material, lang)?)));
