@@ -56,7 +56,7 @@ pub(crate) enum Block {
     /// Terms with their meanings.
     Terms(Vec<(String, Text)>),
     /// Label and value, two columns, numbered like a table. Rows without a value are left out.
-    Facts { caption: String, rows: Vec<(String, Text)> },
+    Facts { number: u32, caption: String, rows: Vec<(String, Text)> },
     /// A numbered figure.
     Figure(Figure),
     /// What can be typed: shown as it is, never hyphenated.
@@ -107,6 +107,8 @@ pub(crate) enum Span {
 /// A table with a head.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Table {
+    /// Counts from 1 within the page, facts among them; 0 as long as the page is not [numbered](Page::numbered).
+    pub(crate) number: u32,
     pub(crate) caption: String,
     pub(crate) columns: Vec<Column>,
     /// Each as long as `columns`. The first cell names its row.
@@ -134,6 +136,8 @@ pub(crate) enum ColumnKind {
 /// A drawing with its words.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Figure {
+    /// Counts from 1 within the page; 0 as long as the page is not [numbered](Page::numbered).
+    pub(crate) number: u32,
     pub(crate) caption: String,
     /// How to read it, or what it was drawn from.
     pub(crate) note: String,
@@ -170,9 +174,52 @@ impl LegendEntry {
     }
 }
 
+impl Page {
+    /// With numbers for its figures and its tables, in the order in which it has them: so every form has the same ones,
+    /// wherever it puts what is folded.
+    pub(crate) fn numbered(mut self) -> Self {
+        number(&mut self.blocks, &mut Numbers::default());
+        self
+    }
+}
+
+/// The last number given to each kind.
+#[derive(Default)]
+struct Numbers {
+    figures: u32,
+    tables: u32,
+}
+
+fn number(blocks: &mut [Block], numbers: &mut Numbers) {
+    for block in blocks {
+        match block {
+            Block::Section(Section { blocks, .. }) | Block::Folded { blocks, .. } => number(blocks, numbers),
+            Block::Table(Table { number, .. }) | Block::Facts { number, .. } => {
+                numbers.tables += 1;
+                *number = numbers.tables;
+            }
+            Block::Figure(figure) => {
+                numbers.figures += 1;
+                figure.number = numbers.figures;
+            }
+            Block::Verdict { .. }
+            | Block::Notice { .. }
+            | Block::Paragraph(_)
+            | Block::Note(_)
+            | Block::List(_)
+            | Block::Terms(_)
+            | Block::Command(_) => {}
+        }
+    }
+}
+
 impl Block {
     pub(crate) fn table(caption: impl Into<String>, columns: Vec<Column>, rows: Vec<Vec<Text>>) -> Self {
-        Self::Table(Table { caption: caption.into(), columns, rows })
+        Self::Table(Table { number: 0, caption: caption.into(), columns, rows })
+    }
+
+    pub(crate) fn facts(caption: impl Into<String>, rows: Vec<(String, Text)>) -> Self {
+        Self::Facts { number: 0, caption: caption.into(), rows }
     }
 
     pub(crate) fn section(title: impl Into<String>, blocks: Vec<Self>) -> Self {

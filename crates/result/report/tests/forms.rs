@@ -42,6 +42,39 @@ fn figures_in_the_table_are_those_of_the_trials() {
     }
 }
 
+/// Each number as the form has it, with the caption behind it.
+fn numbered(text: &str, before: &str, behind: &str) -> Vec<(String, String)> {
+    let each = text.split(before).skip(1).filter_map(|rest| {
+        let (number, rest) = rest.split_once(behind)?;
+        let caption: String = rest.chars().filter(|c| c.is_alphanumeric()).take(5).collect();
+        (number.len() < 12).then(|| (number.to_owned(), caption))
+    });
+    let mut each: Vec<_> = each.collect();
+    each.sort();
+    each
+}
+
+#[test]
+fn every_form_gives_figures_and_tables_the_same_numbers() {
+    for lang in [Lang::En, Lang::Ja] {
+        let run = fixture::wide_run();
+        let material = Material::of(&run, &[]);
+        let (html, paper) = (report::html(&material, lang), report::typst(&material, lang).source);
+        let said = paper.rsplit_once("#show: report.with").expect("the report begins").1;
+        let tables = numbered(&html, "<caption><span><b class=\"number\">", "</b> ");
+        let mut on_paper = [numbered(said, "#tabular(\"", "\", \""), numbered(said, "#facts(\"", "\", \"")].concat();
+        on_paper.sort();
+        assert_eq!(tables, on_paper);
+        let figures = numbered(&html, "<figcaption><b class=\"number\">", "</b> <strong>");
+        assert_eq!(figures, numbered(said, "#drawing(\"", "\", \""));
+        assert!(tables.len() > 10 && figures.len() > 5);
+        assert!(
+            said.split_once("#annex(").expect("an annex").1.contains("#facts(\""),
+            "numbers of what is folded away"
+        );
+    }
+}
+
 #[test]
 fn tables_in_markdown_keep_their_columns() {
     for (run, lang) in [(fixture::wide_run(), Lang::En), (fixture::run(), Lang::Ja)] {

@@ -38,6 +38,7 @@ pub(crate) fn comparison(comparison: &Comparison, runs: &[&Run], t: &Texts) -> P
         statement: t.get("statement"),
         reference: comparison.reference.id.to_string(),
     }
+    .numbered()
 }
 
 fn identity(comparison: &Comparison, t: &Texts) -> Vec<(String, String)> {

@@ -68,7 +68,7 @@ fn machine(host: &HostFacts, t: &Texts) -> Vec<Block> {
     let caption = t.with("environment-caption", &[("host", &host.hostname)]);
     let lists =
         [settings(t.get("settings-caption"), &host.sysctls), settings(t.get("mitigations-caption"), &host.mitigations)];
-    [Block::Facts { caption, rows: facts }].into_iter().chain(lists.into_iter().flatten()).collect()
+    [Block::facts(caption, facts)].into_iter().chain(lists.into_iter().flatten()).collect()
 }
 
 fn interfaces(endpoints: &[EndpointFacts], t: &Texts) -> Block {
@@ -159,5 +159,5 @@ fn settings(caption: String, settings: &BTreeMap<String, String>) -> Option<Bloc
         return None;
     }
     let rows = settings.iter().map(|(key, value)| (key.clone(), value.as_str().into())).collect();
-    Some(Block::Folded { summary: caption.clone(), blocks: vec![Block::Facts { caption, rows }] })
+    Some(Block::Folded { summary: caption.clone(), blocks: vec![Block::facts(caption, rows)] })
 }

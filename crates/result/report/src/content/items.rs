@@ -145,6 +145,7 @@ fn photos(run: &Run, item: &ManualItem, number: usize, t: &Texts) -> Vec<Block> 
 
 fn figure(photo: &Photo, item: &ManualItem, number: usize, t: &Texts) -> Figure {
     Figure {
+        number: 0,
         caption: t.with("photo-caption", &[("number", &number), ("what", &item.what)]),
         note: t.with("photo-note", &[("name", &photo.name)]),
         description: t.with("photo-description", &[("what", &item.what)]),

@@ -58,6 +58,7 @@ pub(crate) fn page(material: &Material<'_>, t: &Texts) -> Page {
         statement: t.get("statement"),
         reference: run.id.to_string(),
     }
+    .numbered()
 }
 
 fn results(run: &Run, comparisons: &[ReferenceComparison], t: &Texts) -> Block {

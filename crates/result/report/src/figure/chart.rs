@@ -76,6 +76,7 @@ impl Chart {
             @for series in &self.series { (self.series(series)) }
         };
         Figure {
+            number: 0,
             caption: self.title,
             note: self.note,
             description: self.description,

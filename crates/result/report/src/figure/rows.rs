@@ -90,6 +90,7 @@ impl Rows {
         let content = html! { (self.axis(bottom)) @for row in &drawn { (row) } };
         let descriptions = rows.iter().map(|row| row.description.as_str()).filter(|words| !words.is_empty());
         Figure {
+            number: 0,
             caption: self.title.clone(),
             note: self.note.clone(),
             description: descriptions.collect::<Vec<_>>().join("; "),

@@ -34,6 +34,7 @@ pub(crate) fn topology(run: &Run, t: &Texts) -> Figure {
     };
     let words: Vec<String> = ends.iter().map(End::words).chain([format!("{link}: {meaning}")]).collect();
     Figure {
+        number: 0,
         caption: t.get("topology-caption"),
         note: meaning,
         description: words.join("; "),

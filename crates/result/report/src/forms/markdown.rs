@@ -1,6 +1,8 @@
 //! GitHub-flavoured Markdown, for wikis, issues and mail. A figure is its description here, since no drawing survives there.
 
-use super::numbers::Numbers;
+use model::{Comparison, Run};
+
+use super::numbers;
 use crate::{
     content,
     lang::Lang,
@@ -15,12 +17,18 @@ pub fn markdown(material: &Material<'_>, lang: Lang) -> String {
     document(&content::page(material, t), t)
 }
 
+/// Runs side by side as Markdown. `runs` are those compared, the reference first.
+pub fn comparison_markdown(comparison: &Comparison, runs: &[&Run], lang: Lang) -> String {
+    let t = Texts::of(lang);
+    document(&content::comparison(comparison, runs, t), t)
+}
+
 fn document(page: &Page, t: &Texts) -> String {
     let identity = page.identity.iter().chain(&page.approvals).map(|(label, value)| {
         let value = if value.is_empty() { "\\_\\_\\_\\_\\_\\_\\_\\_".to_owned() } else { escaped(value) };
         format!("- **{}**: {value}", escaped(label))
     });
-    let mut out = Markdown { t, numbers: Numbers::default(), depth: 1, parts: vec![] };
+    let mut out = Markdown { t, depth: 1, parts: vec![] };
     out.add(format!("# {}", escaped(&page.title)));
     out.add(identity.collect::<Vec<_>>().join("\n"));
     out.all(&page.blocks);
@@ -32,7 +40,6 @@ fn document(page: &Page, t: &Texts) -> String {
 /// Parts of a document as far as it has got, each to stand between empty lines.
 struct Markdown<'t> {
     t: &'t Texts,
-    numbers: Numbers,
     /// Level of the last heading.
     depth: usize,
     parts: Vec<String>,
@@ -64,7 +71,7 @@ impl Markdown<'_> {
                 self.add(terms.iter().map(term).collect::<Vec<_>>().join("\n"));
             }
             Block::Table(table) => self.table(table),
-            Block::Facts { caption, rows } => self.facts(caption, rows),
+            Block::Facts { number, caption, rows } => self.facts(*number, caption, rows),
             Block::Figure(figure) => self.figure(figure),
             Block::Command(command) => self.add(fenced(command)),
             Block::Folded { summary, blocks } => {
@@ -83,7 +90,7 @@ impl Markdown<'_> {
     }
 
     fn table(&mut self, table: &Table) {
-        let number = self.numbers.table(self.t).words;
+        let number = numbers::table(table.number, self.t);
         self.add(format!("**{number}** {}", escaped(&table.caption)));
         let head: Vec<String> = table.columns.iter().map(|column| escaped(&column.head)).collect();
         let rule = table.columns.iter().map(|column| if column.kind == ColumnKind::Figures { "--:" } else { ":--" });
@@ -92,8 +99,8 @@ impl Markdown<'_> {
         self.add([row(&head), row(&rule)].into_iter().chain(rows).collect::<Vec<_>>().join("\n"));
     }
 
-    fn facts(&mut self, caption: &str, rows: &[(String, Text)]) {
-        let number = self.numbers.table(self.t).words;
+    fn facts(&mut self, number: u32, caption: &str, rows: &[(String, Text)]) {
+        let number = numbers::table(number, self.t);
         self.add(format!("**{number}** {}", escaped(caption)));
         let kept = rows.iter().filter(|(_, value)| !value.is_empty());
         let rows = kept.map(|(label, value)| format!("| {} | {} |", escaped(label), cell(value)));
@@ -102,7 +109,7 @@ impl Markdown<'_> {
     }
 
     fn figure(&mut self, figure: &Figure) {
-        let number = self.numbers.figure(self.t).words;
+        let number = numbers::figure(figure.number, self.t);
         self.add(format!("**{number}** **{}** {}", escaped(&figure.caption), escaped(&figure.note)));
         self.add(format!("> {}", escaped(&figure.description)));
         if !figure.legend.is_empty() {

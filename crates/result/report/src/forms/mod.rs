@@ -9,8 +9,8 @@ mod typst;
 pub use self::{
     csv::csv,
     html::{comparison_html, html},
-    markdown::markdown,
-    typst::typst,
+    markdown::{comparison_markdown, markdown},
+    typst::{comparison_typst, typst},
 };
 
 use model::Verdict;

@@ -5,16 +5,15 @@ use model::Verdict;
 
 use super::{figures, tables};
 use crate::{
-    forms::{colour, numbers::Numbers},
+    forms::colour,
     lang::Lang,
     page::{Block, Item, Section, Span, Text},
     texts::Texts,
 };
 
-/// Shows blocks, with numbers and headings as far as they have got.
+/// Shows blocks, with headings as far as they have got.
 pub(super) struct Blocks<'t> {
     t: &'t Texts,
-    numbers: Numbers,
     /// Sections of the first level so far.
     sections: usize,
     /// How deep the section is that is being shown; 0 outside of any.
@@ -28,7 +27,7 @@ pub(super) fn anchor(section: usize) -> String {
 
 impl<'t> Blocks<'t> {
     pub(super) fn new(t: &'t Texts) -> Self {
-        Self { t, numbers: Numbers::default(), sections: 0, depth: 0 }
+        Self { t, sections: 0, depth: 0 }
     }
 
     pub(super) fn all(&mut self, blocks: &[Block]) -> Markup {
@@ -46,9 +45,9 @@ impl<'t> Blocks<'t> {
             Block::Terms(terms) => html! {
                 dl.terms { @for (term, meaning) in terms { dt { (term) } dd { (text(meaning, self.t)) } } }
             },
-            Block::Table(table) => tables::table(table, &self.numbers.table(self.t), self.t),
-            Block::Facts { caption, rows } => tables::facts(caption, rows, &self.numbers.table(self.t), self.t),
-            Block::Figure(figure) => figures::figure(figure, &self.numbers.figure(self.t)),
+            Block::Table(table) => tables::table(table, self.t),
+            Block::Facts { number, caption, rows } => tables::facts(*number, caption, rows, self.t),
+            Block::Figure(figure) => figures::figure(figure, self.t),
             Block::Command(command) => html! { pre tabindex="0" { code { (command) } } },
             Block::Folded { summary, blocks } => html! { details { summary { (summary) } (self.all(blocks)) } },
         }

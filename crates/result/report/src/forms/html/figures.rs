@@ -5,18 +5,19 @@ use maud::{Markup, PreEscaped, html};
 
 use crate::{
     figure::swatch,
-    forms::numbers::Number,
+    forms::numbers,
     page::{Drawing, Figure, LegendEntry, PhotoKind},
+    texts::Texts,
 };
 
 /// A drawing wider than this scrolls sideways on a phone instead of shrinking until nobody can read it.
 const NARROW: u32 = 640;
 
-pub(super) fn figure(figure: &Figure, number: &Number) -> Markup {
+pub(super) fn figure(figure: &Figure, t: &Texts) -> Markup {
     html! {
         figure {
-            figcaption { b.number { (number.words) } " " strong { (figure.caption) } " " span.note { (figure.note) } }
-            (drawing(figure, number.count))
+            figcaption { b.number { (numbers::figure(figure.number, t)) } " " strong { (figure.caption) } " " span.note { (figure.note) } }
+            (drawing(figure))
             @if !figure.legend.is_empty() {
                 ul.legend { @for entry in &figure.legend { li { (swatch_of(entry)) (entry.name) } } }
             }
@@ -24,7 +25,8 @@ pub(super) fn figure(figure: &Figure, number: &Number) -> Markup {
     }
 }
 
-fn drawing(figure: &Figure, number: u32) -> Markup {
+fn drawing(figure: &Figure) -> Markup {
+    let number = figure.number;
     match &figure.drawing {
         Drawing::Svg { width, height, content } => {
             let (title, description) = (format!("figure-{number}-title"), format!("figure-{number}-description"));

@@ -4,17 +4,17 @@ use maud::{Markup, html};
 
 use super::blocks::text;
 use crate::{
-    forms::numbers::Number,
+    forms::numbers,
     page::{ColumnKind, Table, Text},
     texts::Texts,
 };
 
-pub(super) fn table(table: &Table, number: &Number, t: &Texts) -> Markup {
+pub(super) fn table(table: &Table, t: &Texts) -> Markup {
     let classes: Vec<_> = table.columns.iter().map(|column| class(column.kind)).collect();
     html! {
         div.scroll role="region" aria-label=(table.caption) tabindex="0" {
             table {
-                (caption(&table.caption, number))
+                (caption(table.number, &table.caption, t))
                 thead {
                     tr { @for (column, class) in table.columns.iter().zip(&classes) { th class=[class] scope="col" { (column.head) } } }
                 }
@@ -45,11 +45,11 @@ fn row(cells: &[Text], classes: &[Option<&str>], t: &Texts) -> Markup {
 }
 
 /// Two columns without a head; rows without a value are left out.
-pub(super) fn facts(words: &str, rows: &[(String, Text)], number: &Number, t: &Texts) -> Markup {
+pub(super) fn facts(number: u32, words: &str, rows: &[(String, Text)], t: &Texts) -> Markup {
     html! {
         div.scroll role="region" aria-label=(words) tabindex="0" {
             table.facts {
-                (caption(words, number))
+                (caption(number, words, t))
                 tbody {
                     @for (label, value) in rows.iter().filter(|(_, value)| !value.is_empty()) {
                         tr { th scope="row" { (label) } td { (text(value, t)) } }
@@ -60,6 +60,6 @@ pub(super) fn facts(words: &str, rows: &[(String, Text)], number: &Number, t: &T
     }
 }
 
-fn caption(words: &str, number: &Number) -> Markup {
-    html! { caption { span { b.number { (number.words) } " " (words) } } }
+fn caption(number: u32, words: &str, t: &Texts) -> Markup {
+    html! { caption { span { b.number { (numbers::table(number, t)) } " " (words) } } }
 }

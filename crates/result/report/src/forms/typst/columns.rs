@@ -121,7 +121,7 @@ mod tests {
 
     fn table(columns: usize, cell: &str) -> Table {
         let row = vec![Text::from(cell); columns];
-        Table { caption: String::new(), columns: vec![Column::figures("p50"); columns], rows: vec![row] }
+        Table { number: 0, caption: String::new(), columns: vec![Column::figures("p50"); columns], rows: vec![row] }
     }
 
     #[test]

@@ -7,6 +7,7 @@ use super::{
 };
 use crate::{
     figure::{Line, swatch},
+    forms::numbers,
     page::{Drawing, Figure, LegendEntry, PhotoKind},
 };
 
@@ -15,17 +16,17 @@ const FONTS: &str = "svg text { font-family: 'Noto Sans JP'; } svg .value { font
 /// A drawing wider than this takes the whole width of the page.
 const NARROW: u32 = 640;
 
-impl Sheets {
+impl Sheets<'_> {
     pub(super) fn figure(&mut self, figure: &Figure) -> String {
-        self.figures += 1;
-        let file = self.keep(&format!("figure-{}", self.figures), &figure.drawing);
+        let number = string(&numbers::figure(figure.number, self.t));
+        let file = self.keep(&format!("figure-{}", figure.number), &figure.drawing);
         let legend = array(figure.legend.iter().map(|entry| {
             let mark = self.keep(&mark_name(entry), &swatch(entry.style, entry.line));
             format!("({}, {})", string(&mark), string(&entry.name))
         }));
         let note = optional((!figure.note.is_empty()).then(|| string(&figure.note)));
         let (caption, file, description) = (string(&figure.caption), string(&file), string(&figure.description));
-        format!("#drawing({caption}, {file}, {description}, {}, {note}, {legend})", size(&figure.drawing))
+        format!("#drawing({number}, {caption}, {file}, {description}, {}, {note}, {legend})", size(&figure.drawing))
     }
 
     /// Keeps a file; its whole name.

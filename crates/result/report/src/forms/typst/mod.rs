@@ -8,7 +8,7 @@ mod tables;
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
-use model::{NamedFile, Run, Typeset};
+use model::{Comparison, NamedFile, Run, Typeset};
 
 use self::literal::{array, pieces, string};
 use super::colour;
@@ -28,6 +28,14 @@ pub fn typst(material: &Material<'_>, lang: Lang) -> Typeset {
     typeset(&content::page(material, t), &date(material.run), t)
 }
 
+/// Runs side by side as a Typst document, dated as the last of them. `runs` are those compared, the reference first.
+pub fn comparison_typst(comparison: &Comparison, runs: &[&Run], lang: Lang) -> Typeset {
+    let t = Texts::of(lang);
+    let last = runs.iter().max_by_key(|run| &run.started);
+    let date = last.map_or_else(|| "none".to_owned(), |run| date(run));
+    typeset(&content::comparison(comparison, runs, t), &date, t)
+}
+
 /// The run's day, not the day of this writing: so the same run gives the same document.
 fn date(run: &Run) -> String {
     let stamp = run.finished.as_deref().unwrap_or(&run.started);
@@ -43,7 +51,7 @@ fn typeset(page: &Page, date: &str, t: &Texts) -> Typeset {
     let first = page.blocks.iter().position(|block| matches!(block, Block::Section(_))).unwrap_or(page.blocks.len());
     let (opening, sections) = page.blocks.split_at(first);
     let on_page = t.with("on-page", &[("page", &"#")]);
-    let mut sheets = Sheets { on_page, ..Sheets::default() };
+    let mut sheets = Sheets { t, on_page, files: BTreeMap::new(), folded: vec![], depth: 0 };
     let mut source = palette::dictionary() + LOOKS;
     let (title, lang, mark) = (string(&page.title), page.lang, optional(page.mark.as_deref().map(string)));
     let _ = writeln!(source, "#show: report.with({title}, \"{lang}\", {date}, {mark}, {})", string(&page.reference));
@@ -62,20 +70,18 @@ fn pairs(rows: &[(String, String)]) -> String {
 }
 
 /// Shows blocks, with what has gathered so far.
-#[derive(Default)]
-struct Sheets {
+struct Sheets<'t> {
+    t: &'t Texts,
     files: BTreeMap<String, Vec<u8>>,
     /// Where something is found, `#` standing for the number of the page, which Typst knows.
     on_page: String,
-    /// How many drawings and photos there are.
-    figures: usize,
     /// What goes to the annex: title and blocks.
     folded: Vec<(String, String)>,
     /// How deep the section is that is being shown; 0 outside of any.
     depth: usize,
 }
 
-impl Sheets {
+impl Sheets<'_> {
     fn all(&mut self, blocks: &[Block]) -> String {
         blocks.iter().map(|block| self.block(block) + "\n\n").collect()
     }
@@ -91,8 +97,8 @@ impl Sheets {
             Block::Note(words) => format!("#note({})", text(words)),
             Block::List(items) => format!("#list({})", items.iter().map(item).collect::<String>()),
             Block::Terms(terms) => format!("#terms({})", terms.iter().map(term).collect::<String>()),
-            Block::Table(table) => tables::table(table),
-            Block::Facts { caption, rows } => tables::facts(caption, rows),
+            Block::Table(table) => tables::table(table, self.t),
+            Block::Facts { number, caption, rows } => tables::facts(*number, caption, rows, self.t),
             Block::Figure(figure) => self.figure(figure),
             Block::Command(command) => {
                 format!("#command({})", command.lines().map(code).map(|line| line + ", ").collect::<String>())

@@ -6,16 +6,20 @@ use super::{
     literal::{array, string},
     text,
 };
-use crate::page::{Column, ColumnKind, Table, Text};
+use crate::{
+    forms::numbers,
+    page::{Column, ColumnKind, Table, Text},
+    texts::Texts,
+};
 
-pub(super) fn table(table: &Table) -> String {
+pub(super) fn table(table: &Table, t: &Texts) -> String {
     let Setting { size, landscape, widths } = columns::setting(table);
     let widths = array(widths.iter().map(|width| format!("{width:.1}fr")));
     let sides = array(table.columns.iter().map(|column| side(column).to_owned()));
     let heads = array(table.columns.iter().map(|column| string(&column.head)));
     let rows: String = table.rows.iter().map(|row| format!("  ({}),\n", list(row))).collect();
-    let caption = string(&table.caption);
-    let call = format!("#tabular({caption}, {size}pt, {widths}, {sides}, {heads},\n{rows})");
+    let (number, caption) = (string(&numbers::table(table.number, t)), string(&table.caption));
+    let call = format!("#tabular({number}, {caption}, {size}pt, {widths}, {sides}, {heads},\n{rows})");
     if landscape { format!("#landscape[{call}]") } else { call }
 }
 
@@ -27,8 +31,8 @@ fn side(column: &Column) -> &'static str {
 }
 
 /// Rows without a value are left out.
-pub(super) fn facts(caption: &str, rows: &[(String, Text)]) -> String {
+pub(super) fn facts(number: u32, caption: &str, rows: &[(String, Text)], t: &Texts) -> String {
     let rows = rows.iter().filter(|(_, value)| !value.is_empty());
     let rows: String = rows.map(|(label, value)| format!("  ({}, {}),\n", string(label), text(value))).collect();
-    format!("#facts({},\n{rows})", string(caption))
+    format!("#facts({}, {},\n{rows})", string(&numbers::table(number, t)), string(caption))
 }

@@ -68,10 +68,12 @@ fn words_keep_their_kinds_and_lines_break_after_the_parts_of_a_name() {
 #[test]
 fn a_table_has_a_width_and_a_side_for_each_column() {
     let columns = vec![Column::words("名前"), Column::figures("µs")];
-    let table = Table { caption: "表".to_owned(), columns, rows: vec![vec!["a".into(), "1.5".into()]] };
+    let table = Table { number: 12, caption: "表".to_owned(), columns, rows: vec![vec!["a".into(), "1.5".into()]] };
     let said = said(vec![Block::Table(table)]);
     assert!(
-        said.contains(r#"(left,right,), ("名前","µs",),"#) && said.contains(r##"([#"a"], [#"1.5"], ),"##),
+        said.contains(r#"#tabular("表12", "表", "#)
+            && said.contains(r#"(left,right,), ("名前","µs",),"#)
+            && said.contains(r##"([#"a"], [#"1.5"], ),"##),
         "{said}"
     );
 }
