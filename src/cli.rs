@@ -14,7 +14,7 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use model::{Mtu, RunId};
 
-pub(crate) use compare::{BaselineAction, Compared, Shape};
+pub(crate) use compare::{BaselineAction, Compared, ComparedFormat, Shape};
 pub(crate) use files::{Format, ReportFiles};
 pub(crate) use identify::Identify;
 pub(crate) use measure::{GoodputOptions, LatencyOptions, Measure, PathOptions};

@@ -16,9 +16,37 @@ pub(crate) struct Compared {
     /// worse.
     #[arg(long, default_value = "0%", value_name = "PERCENT")]
     pub(crate) tolerance: Percent,
-    /// Folder for compare.html and compare.json; without it no file is written.
+    /// Folder for the files of the comparison; without it none is written.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+    /// Forms of the comparison, like html,pdf,md; each is a file in the folder.
+    #[arg(long = "format", value_enum, value_delimiter = ',', default_values_t = [ComparedFormat::Html, ComparedFormat::Json], requires = "out", value_name = "FORMS")]
+    pub(crate) formats: Vec<ComparedFormat>,
+}
+
+/// A form of a comparison. Its name is the ending of the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ComparedFormat {
+    /// One page for a browser, with everything in it.
+    Html,
+    /// A document on A4, to hand over and to print.
+    Pdf,
+    /// Markdown, for wikis and issues.
+    Md,
+    /// Everything, for programs.
+    Json,
+}
+
+impl ComparedFormat {
+    /// Name of the file.
+    pub(crate) fn file_name(self) -> &'static str {
+        match self {
+            Self::Html => "compare.html",
+            Self::Pdf => "compare.pdf",
+            Self::Md => "compare.md",
+            Self::Json => "compare.json",
+        }
+    }
 }
 
 /// What to do with baselines.

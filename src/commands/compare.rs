@@ -3,27 +3,29 @@
 use std::path::Path;
 
 use model::{Comparison, Run, RunId};
-use report::{ComparisonDocument, Notice};
+use report::{ComparisonDocument, Lang, Notice};
 use store::{Baseline, Store};
 
 use super::{
     language, print, print_json,
+    report::{check_pdf, set_pdf},
     runs::{load, open},
 };
 use crate::{
-    cli::{BaselineAction, Common, Compared},
+    cli::{BaselineAction, Common, Compared, ComparedFormat},
     exit::{Exit, Words, say},
     paths,
 };
 
 /// `wireproof compare RUN…`
 pub(super) fn compare(compared: &Compared, common: &Common) -> anyhow::Result<Exit> {
+    check_pdf(compared.formats.contains(&ComparedFormat::Pdf))?;
     let runs = find(&open(common)?, &compared.runs)?;
     let [reference, others @ ..] = runs.as_slice() else { return Err(nothing_to_compare().into()) };
     let comparison = verdict::compare(reference, others, compared.tolerance.0 / 100.0);
     tell(&comparison, common)?;
     if let Some(folder) = &compared.out {
-        write(&comparison, &runs, folder, common)?;
+        write(&comparison, &runs, folder, &compared.formats, common)?;
     }
     Ok(comparison.conclusion.into())
 }
@@ -36,18 +38,34 @@ fn tell(comparison: &Comparison, common: &Common) -> anyhow::Result<()> {
     }
 }
 
-/// Writes `compare.html` and `compare.json`.
-fn write(comparison: &Comparison, runs: &[Run], folder: &Path, common: &Common) -> anyhow::Result<()> {
-    let lang = language(common);
+/// Writes a file for each form.
+fn write(
+    comparison: &Comparison,
+    runs: &[Run],
+    folder: &Path,
+    formats: &[ComparedFormat],
+    common: &Common,
+) -> anyhow::Result<()> {
+    let (lang, runs) = (language(common), runs.iter().collect::<Vec<_>>());
     paths::make_folder(folder)?;
-    let page = folder.join("compare.html");
-    paths::write(&page, report::comparison_html(comparison, &runs.iter().collect::<Vec<_>>(), lang))?;
-    let document = serde_json::to_string_pretty(&ComparisonDocument::of(comparison))?;
-    paths::write(&folder.join("compare.json"), &document)?;
+    for format in formats {
+        paths::write(&folder.join(format.file_name()), form(*format, comparison, &runs, lang)?)?;
+    }
     if !common.quiet {
-        say(&Notice::ReportWritten { path: &page.display().to_string() }.text(lang));
+        let first = formats.first().map_or_else(|| folder.to_owned(), |format| folder.join(format.file_name()));
+        say(&Notice::ReportWritten { path: &first.display().to_string() }.text(lang));
     }
     Ok(())
+}
+
+fn form(format: ComparedFormat, comparison: &Comparison, runs: &[&Run], lang: Lang) -> anyhow::Result<Vec<u8>> {
+    let text = match format {
+        ComparedFormat::Html => report::comparison_html(comparison, runs, lang),
+        ComparedFormat::Pdf => return set_pdf(&report::comparison_typst(comparison, runs, lang)),
+        ComparedFormat::Md => report::comparison_markdown(comparison, runs, lang),
+        ComparedFormat::Json => serde_json::to_string_pretty(&ComparisonDocument::of(comparison))?,
+    };
+    Ok(text.into_bytes())
 }
 
 /// The runs meant, the reference first: a single one is compared with its baseline.

@@ -24,12 +24,13 @@ use signal_hook::{
 use store::Store;
 
 use super::{
+    beforehand::{check_machine, fitting},
     dry_run::dry_run,
     language, own_program, plans,
     report::{check_pdf, tell},
 };
 use crate::{
-    cli::{Common, GoodputOptions, Identify, LatencyOptions, Measure, PathOptions, ReportFiles},
+    cli::{Common, Format, GoodputOptions, Identify, LatencyOptions, Measure, PathOptions, ReportFiles},
     exit::{Exit, Words, explain, say},
     identity, paths,
     progress::Progress,
@@ -75,14 +76,18 @@ fn measure(plan: Plan, identity: Option<Identity>, options: &Measure, common: &C
     let references = references::read(common)?;
     references.check_limits(&plan)?;
     references.check_chosen(&options.files.chosen())?;
+    check_machine(&plan, options)?;
     if options.dry_run {
         return dry_run(&plan, options, common);
     }
-    check_wrap(&options.wrap_words())?;
     let desk = Desk::open(paths::store(common.store.as_deref())?, &options.files, common)?;
     let id = run::new_id();
     let _under_way = desk.take(&id)?;
     let wanted = wanted(options, obtain_privilege(&options.bed, common)?)?;
+    // Another machine is looked over once it is reached.
+    if !matches!(wanted.bed, BedRef::Hosts(_)) {
+        fitting(&plan, &wanted)?;
+    }
     let steps = plan.steps();
     desk.measure(&wanted, &steps, |session, record, interrupt| {
         conduct(order(id, plan, identity), session, record, interrupt)
@@ -118,7 +123,7 @@ impl<'a> Desk<'a> {
         files.out.as_deref().map_or(Ok(()), paths::make_folder)?;
         let references = references::read_and_say(common)?;
         references.check_chosen(&files.chosen())?;
-        check_pdf(&files.formats)?;
+        check_pdf(files.formats.contains(&Format::Pdf))?;
         Ok(Self { store, store_path, files, references, common })
     }
 
@@ -204,19 +209,6 @@ fn without_out(mut words: impl Iterator<Item = String>) -> Vec<String> {
     kept
 }
 
-/// A wrapper that is not there is found before the bed is made.
-fn check_wrap(words: &[String]) -> anyhow::Result<()> {
-    let Some(program) = words.first() else { return Ok(()) };
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    // One with a slash is where it says, wherever the folders of the PATH are.
-    let is_there = std::env::split_paths(&path).any(|folder| folder.join(program).is_file());
-    anyhow::ensure!(
-        is_there || (program.contains('/') && Path::new(program).is_file()),
-        "--wrap: there is no program \"{program}\" on the PATH; install it, or write its whole path"
-    );
-    Ok(())
-}
-
 fn order(id: RunId, plan: Plan, identity: Option<Identity>) -> Order {
     let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
     let words = without_out(words);
@@ -282,13 +274,5 @@ mod tests {
     fn the_command_that_repeats_a_run_does_not_say_where_its_report_went() {
         let words = ["verify", "--out", "there", "--out=here", "--set", "repeats=6"].map(str::to_owned);
         assert_eq!(without_out(words.into_iter()), ["verify", "--set", "repeats=6"]);
-    }
-
-    #[test]
-    fn a_wrapper_is_looked_for_where_a_shell_would() {
-        let found =
-            |words: &[&str]| check_wrap(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>()).is_ok();
-        assert!(found(&[]) && found(&["sh", "-c"]) && found(&["/bin/sh"]));
-        assert!(!found(&["no-such-wrapper"]) && !found(&["/bin/no-such-wrapper"]) && !found(&["/bin"]));
     }
 }

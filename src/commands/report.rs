@@ -10,14 +10,14 @@ use model::Run;
 use report::{Document, Material, Notice};
 use verdict::Chosen;
 
-pub(super) use self::pdf::check as check_pdf;
+pub(super) use self::pdf::{check as check_pdf, set as set_pdf};
 use self::{files::Place, seal::Cover};
 use super::{
     language, print, print_json,
     runs::{load, open},
 };
 use crate::{
-    cli::{Common, ReportFiles, ReportOptions},
+    cli::{Common, Format, ReportFiles, ReportOptions},
     exit::{Exit, say},
     identity, paths,
     references::{self, References},
@@ -34,7 +34,7 @@ pub(super) fn report(options: &ReportOptions, common: &Common) -> anyhow::Result
     }
     let mut references = references::read_and_say(common)?;
     references.check_chosen(&options.files.chosen())?;
-    pdf::check(&options.files.formats)?;
+    pdf::check(options.files.formats.contains(&Format::Pdf))?;
     let given = identity::read(&options.identify)?;
     let key = options.sign.as_deref().map(seal::read_key).transpose()?;
     let mut run = load(&open(common)?, &options.run)?;

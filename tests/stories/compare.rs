@@ -57,6 +57,13 @@ fn a_run_is_held_against_its_baseline_and_the_exit_status_says_what_came_of_it()
     desk.run(&["compare", "last", "--lang", "ja", "--out", text(&out)]);
     let page = std::fs::read_to_string(out.join("compare.html")).unwrap();
     assert!(page.contains("測定の比較") && page.contains("<svg") && out.join("compare.json").exists());
+    let forms = desk.path("forms");
+    desk.run(&["compare", "last", "--out", text(&forms), "--format", "md,pdf"]);
+    let markdown = std::fs::read_to_string(forms.join("compare.md")).unwrap();
+    assert!(markdown.contains("**Table 1** ") && markdown.contains("> **Worse**"), "{markdown}");
+    assert!(std::fs::read(forms.join("compare.pdf")).unwrap().starts_with(b"%PDF-"));
+    assert!(!forms.join("compare.html").exists());
+    desk.run(&["compare", "last", "--format", "md"]).fails(2, &["--out"]);
     let back = compared(&desk, &["last", "baseline", "--tolerance", "50%"]);
     assert_eq!(back.json()["runs"][0]["configurations"][1]["figures"][0]["finding"], "better");
 

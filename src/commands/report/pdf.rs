@@ -10,17 +10,17 @@ use std::{
 use anyhow::{Context, bail};
 use model::Typeset;
 
-use crate::{cli::Format, commands::own_program};
+use crate::commands::own_program;
 
 const PROGRAM: &str = "wireproof-pdf";
 
-/// Refuses a PDF that nobody could set: better before the measurement than after it.
-pub(in crate::commands) fn check(formats: &[Format]) -> anyhow::Result<()> {
-    if formats.contains(&Format::Pdf) { program().map(drop) } else { Ok(()) }
+/// Refuses a PDF that is wanted and that nobody could set: better before the measurement than after it.
+pub(in crate::commands) fn check(wanted: bool) -> anyhow::Result<()> {
+    if wanted { program().map(drop) } else { Ok(()) }
 }
 
 /// The document as a PDF.
-pub(super) fn set(typeset: &Typeset) -> anyhow::Result<Vec<u8>> {
+pub(in crate::commands) fn set(typeset: &Typeset) -> anyhow::Result<Vec<u8>> {
     let said = run(&program()?, &serde_json::to_vec(typeset)?).context("cannot write the report as PDF")?;
     if said.status.success() {
         return Ok(said.stdout);

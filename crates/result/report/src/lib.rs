@@ -32,7 +32,7 @@ pub use document::{
     comparison_schema, schema,
 };
 pub use doubts::advice;
-pub use forms::{comparison_html, csv, html, markdown, typst};
+pub use forms::{comparison_html, comparison_markdown, comparison_typst, csv, html, markdown, typst};
 pub use lack::{Lack, lack_labels};
 pub use lang::{Lang, LangError};
 pub use material::{Material, RawFile};

@@ -7,7 +7,9 @@ use model::{
     identity::{Identity, Price},
 };
 use unicode_width::UnicodeWidthStr;
-use wireproof_report::{ComparisonDocument, Lang, comparison, comparison_html, comparison_schema};
+use wireproof_report::{
+    ComparisonDocument, Lang, comparison, comparison_html, comparison_markdown, comparison_schema, comparison_typst,
+};
 
 fn compared(tolerance: f64) -> Comparison {
     let [run, slower] = fixture::compared_runs();
@@ -93,6 +95,23 @@ fn the_page_shows_tables_what_changed_and_both_bar_charts() {
         assert!(charts.iter().all(|words| page.contains(words)) && page.contains(&slower.id.0));
         assert!(!page.contains('⟦') && !page.contains("NaN"));
     }
+}
+
+#[test]
+fn other_forms_say_what_the_page_says() {
+    let [run, slower] = fixture::compared_runs();
+    let (compared, runs) = (verdict::compare(&run, std::slice::from_ref(&slower), 0.05), [&run, &slower]);
+    let text = comparison_markdown(&compared, &runs, Lang::En);
+    for said in
+        ["> **Simulated environment**", "> **Worse**", "**Table 1** ", "**Figure 2** ", "6.12.0-1-amd64", &slower.id.0]
+    {
+        assert!(text.contains(said), "{said}: {text}");
+    }
+    let paper = comparison_typst(&compared, &runs, Lang::Ja);
+    for said in ["#tabular(\"表1\", ", "#drawing(\"図2\", ", "測定の比較", "datetime(year: 2026, month: 11"] {
+        assert!(paper.source.contains(said), "{said}: {}", paper.source);
+    }
+    assert!(paper.files.iter().any(|file| file.name == "figure-2.svg") && !paper.source.contains('⟦'));
 }
 
 #[test]
