@@ -7,13 +7,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     probe::{IpVersion, Protocol},
-    units::Mtu,
+    units::{BitRate, Mtu},
 };
 
 /// Ethernet header without VLAN tag, in bytes.
 pub const ETHERNET_HEADER: u32 = 14;
 /// Frame check sequence, in bytes.
 pub const FCS: u32 = 4;
+/// What a frame takes of the wire beside itself: preamble (7), start delimiter (1) and gap (12), in bytes (IEEE 802.3).
+pub const AROUND_FRAME: u32 = 20;
 /// What TCP timestamps (RFC 7323) add to each segment, padding included, in bytes.
 pub const TCP_TIMESTAMPS: u32 = 12;
 /// The smallest Ethernet frame; shorter payloads are padded to it.
@@ -28,6 +30,13 @@ pub struct FrameSize(pub u32);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct PayloadSize(pub u32);
+
+impl FrameSize {
+    /// Frames of this size that a link of this rate carries at most, in frames per second.
+    pub fn most_per_second(self, link: BitRate) -> f64 {
+        link.0 as f64 / (f64::from(self.0 + AROUND_FRAME) * 8.0)
+    }
+}
 
 /// The headers between the Ethernet header and the payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,6 +88,11 @@ impl Headers {
         ip + transport
     }
 
+    /// The frame that this payload makes; one that is too small is padded.
+    pub fn frame_with(self, payload: PayloadSize) -> FrameSize {
+        MIN_FRAME.max(FrameSize(ETHERNET_HEADER + self.bytes() + payload.0 + FCS))
+    }
+
     /// The frame that is really sent for the size asked for, and its payload of at least `least` bytes: the size asked for,
     /// or the smallest that the headers leave room in.
     pub fn frame_of(
@@ -103,6 +117,15 @@ impl Headers {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_link_carries_as_many_frames_as_ethernet_lets_through() {
+        let ten = BitRate(10_000_000_000);
+        assert_eq!(FrameSize(64).most_per_second(ten).floor(), 14_880_952.0);
+        assert_eq!(FrameSize(1518).most_per_second(ten).floor(), 812_743.0);
+        let udp = headers(IpVersion::V4, Protocol::Udp, false);
+        assert_eq!([1472, 18, 1].map(|payload| udp.frame_with(PayloadSize(payload)).0), [1518, 64, 64]);
+    }
 
     const LEAST: PayloadSize = PayloadSize(4);
     const MTU: Mtu = Mtu(1500);

@@ -13,22 +13,26 @@ const ENGLISH: &[&str] = &[
     include_str!("../texts/en/compare.ftl"),
     include_str!("../texts/en/figures.ftl"),
     include_str!("../texts/en/identity.ftl"),
+    include_str!("../texts/en/link.ftl"),
     include_str!("../texts/en/page.ftl"),
     include_str!("../texts/en/references.ftl"),
     include_str!("../texts/en/preview.ftl"),
     include_str!("../texts/en/resumed.ftl"),
     include_str!("../texts/en/report.ftl"),
+    include_str!("../texts/en/tcp.ftl"),
 ];
 const JAPANESE: &[&str] = &[
     include_str!("../texts/ja/cards.ftl"),
     include_str!("../texts/ja/compare.ftl"),
     include_str!("../texts/ja/figures.ftl"),
     include_str!("../texts/ja/identity.ftl"),
+    include_str!("../texts/ja/link.ftl"),
     include_str!("../texts/ja/page.ftl"),
     include_str!("../texts/ja/references.ftl"),
     include_str!("../texts/ja/preview.ftl"),
     include_str!("../texts/ja/resumed.ftl"),
     include_str!("../texts/ja/report.ftl"),
+    include_str!("../texts/ja/tcp.ftl"),
 ];
 
 static EN: LazyLock<Texts> = LazyLock::new(|| Texts::parse(Lang::En, ENGLISH));

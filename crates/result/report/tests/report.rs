@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use model::{LimitOutcome, Run};
+use model::{Delta, LimitOutcome, Measured, Run, Source, trial::TcpSeconds};
 use unicode_width::UnicodeWidthStr;
 use wireproof_report::{self as report, Lang, Material, RawFile};
 
@@ -317,6 +317,64 @@ fn loads_loss_directions_and_paths_are_shown() {
     for unused in ["open loop", "MSG_ZEROCOPY", "SO_BUSY_POLL", "Datagrams (UDP)", "Path MTU (B)</th></tr>"] {
         assert!(!quick.contains(unused), "{unused} is explained though the run did not use it");
     }
+}
+
+#[test]
+fn the_theoretical_maximum_stands_beside_goodput_where_the_link_has_a_rate() {
+    let mut run = fixture::wide_run();
+    let simulated = report::html(&Material::of(&run, &[]), Lang::En);
+    assert!(simulated.contains("Theoretical maximum: not known") && !simulated.contains(">Theoretical maximum</th>"));
+    run.bed.simulated = false;
+    let real = report::html(&Material::of(&run, &[]), Lang::En);
+    assert!(real.contains(">Theoretical maximum</th>") && real.contains(">Largest frame rate</th>"));
+    // 10 Gbit/s: 1024 bytes in frames of 1070, and 1448 in frames of 1518.
+    for figure in ["1.15 Mpps", "9.41"] {
+        assert!(real.contains(&format!(">{figure}</td>")), "{figure}");
+    }
+    let japanese = report::html(&Material::of(&run, &[]), Lang::Ja);
+    assert!(japanese.contains(">理論最大値</th>") && japanese.contains("リンク速度 × ペイロード長"));
+}
+
+#[test]
+fn no_loss_is_no_claim_where_the_sender_did_the_receiving() {
+    let mut run = fixture::wide_run();
+    for trial in &mut run.trials {
+        if let Measured::Goodput { result, .. } = &mut trial.measured {
+            for flow in &mut result.flows {
+                let arrived = flow.received.datagrams.as_ref().map(|datagrams| datagrams.received);
+                flow.sent.datagrams.iter_mut().zip(arrived).for_each(|(sent, arrived)| sent.sent = arrived);
+            }
+        }
+        trial.counters.iter_mut().for_each(|end| end.deltas.retain(|delta| delta.source != Source::Softnet));
+    }
+    let page = |run: &Run| report::html(&Material::of(run, &[]), Lang::En);
+    assert!(!page(&run).contains("synchronous loop"));
+    for trial in &mut run.trials {
+        let of = format!("cpu {}", trial.cpus[0].first().copied().unwrap_or_default());
+        trial.counters[1].deltas.push(Delta { source: Source::Softnet, of, name: "processed".into(), delta: 9_000 });
+    }
+    let synchronous = page(&run);
+    assert!(synchronous.contains("(synchronous loop)</strong>") && synchronous.contains("no claim about a path"));
+}
+
+#[test]
+fn connections_are_shown_second_by_second_where_they_were_read() {
+    let mut run = fixture::run();
+    let english = report::html(&Material::of(&run, &[]), Lang::En);
+    let table = english.split("<table").find(|table| table.contains("Seconds with retransmits")).expect("the table");
+    for cell in ["61 – 79", "84 – 140", "30", "6 / 15", "7"] {
+        assert!(table.contains(&format!(">{cell}</td>")), "{cell}: {table}");
+    }
+    assert!(report::html(&Material::of(&run, &[]), Lang::Ja).contains("再送があった秒数"));
+    let flows = run.trials.iter_mut().filter_map(|trial| match &mut trial.measured {
+        Measured::Goodput { result, .. } => Some(&mut result.flows),
+        _ => None,
+    });
+    flows
+        .flatten()
+        .flat_map(|flow| &mut flow.sent.tcp)
+        .for_each(|connection| connection.seconds = TcpSeconds::default());
+    assert!(!report::html(&Material::of(&run, &[]), Lang::En).contains("Seconds with retransmits"));
 }
 
 #[test]

@@ -8,17 +8,20 @@ mod figure;
 mod limited;
 mod link;
 mod references;
+mod synchronous;
 
 pub use compare::compare;
 pub use culprit::culprit;
 use figure::{Range, range};
 pub use limited::{limited_by, limited_flow, loss_at};
+pub use link::{LinkMost, link_most};
 use model::{
     Identity, Interval, Limit, LimitOutcome, ProbeSpec, Reference, Run, Verdict,
     plan::{Bound, Criterion, Quantity},
     reference::Against,
 };
 pub use references::{Chosen, beside_references};
+pub use synchronous::is_synchronous;
 
 /// Judges each limit of the run's plan for each probe it speaks of, measured or not, in the order of the plan.
 /// `references` are those that limits may name.

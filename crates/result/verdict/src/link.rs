@@ -1,6 +1,9 @@
 //! The link between the ends of a bed.
 
-use model::Run;
+use model::{
+    BitRate, Flow, GoodputSpec, PayloadSize, Run,
+    frame_size::{FrameSize, Headers},
+};
 
 /// Speed of the slower end's interface, where its driver knows one.
 pub(crate) fn speed_mbps(run: &Run) -> Option<u32> {
@@ -9,4 +12,36 @@ pub(crate) fn speed_mbps(run: &Run) -> Option<u32> {
         facts.interfaces.iter().find(|interface| interface.name == end.interface)?.speed_mbps
     };
     run.bed.endpoints.iter().filter_map(speed).min()
+}
+
+/// What a link carries at most, one way.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LinkMost {
+    /// Packets of full size, per second.
+    pub packets_per_second: f64,
+    /// Payload in them, in bit/s.
+    pub goodput_bps: f64,
+}
+
+/// What the link carries at most of packets like the flow's; `None` where its rate is not known, as that of a simulated bed, which
+/// has none.
+pub fn link_most(run: &Run, spec: &GoodputSpec, flow: &Flow) -> Option<LinkMost> {
+    if run.bed.simulated {
+        return None;
+    }
+    let link = BitRate(u64::from(speed_mbps(run)?) * 1_000_000);
+    let (payload, frame) = packet(spec, flow)?;
+    let packets_per_second = frame.most_per_second(link);
+    Some(LinkMost { packets_per_second, goodput_bps: packets_per_second * f64::from(payload.0) * 8.0 })
+}
+
+/// Payload of each full packet and the frame that it makes, as the connection or the datagrams have it.
+fn packet(spec: &GoodputSpec, flow: &Flow) -> Option<(PayloadSize, FrameSize)> {
+    let headers = |tcp_timestamps| Headers { ip: spec.ip, protocol: spec.protocol, tcp_timestamps };
+    let (payload, headers) = match (&flow.sent.datagrams, flow.sent.tcp.first()) {
+        (Some(datagrams), _) => (datagrams.payload_size, headers(false)),
+        (None, Some(connection)) => (PayloadSize(connection.mss), headers(connection.timestamps)),
+        (None, None) => return None,
+    };
+    (payload.0 > 0).then(|| (payload, headers.frame_with(payload)))
 }

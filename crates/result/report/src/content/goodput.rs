@@ -1,6 +1,7 @@
 //! Goodput: the main table and the figure.
 
 use model::{Protocol, Run, Trial};
+use verdict::link_most;
 
 use super::{
     cpu, datagrams,
@@ -25,11 +26,14 @@ pub(super) fn goodput(run: &Run, t: &Texts) -> Vec<Block> {
     let is_tcp = flows.iter().any(|flow| flow.spec.protocol == Protocol::Tcp);
     let offload = (run.bed.simulated && is_tcp).then(|| Block::Paragraph(t.get("goodput-lab-note").into()));
     let schedules: Vec<_> = flows.iter().filter_map(|flow| schedule_of(flow, t)).collect();
-    let mut blocks = vec![goodput_table(&flows, t)];
+    let most = |flow: &FlowGroup<'_>| flow.over(|one| Some(link_most(run, flow.spec, one)?.goodput_bps));
+    let most: Vec<_> = flows.iter().map(|flow| most(flow).map(|it| it.median)).collect();
+    let mut blocks = vec![goodput_table(&flows, &most, t)];
+    blocks.push(Block::Note(most_note(&most, t).into()));
     blocks.extend(offload);
     blocks.extend(figure::goodput_over_time(&flows, t).map(Block::Figure));
     blocks.extend(repeats(&flows, t).into_iter().map(Block::Figure));
-    blocks.extend(datagrams::section(&flows, t));
+    blocks.extend(datagrams::section(run, &flows, t));
     blocks.extend(schedule::section(&schedules, t));
     blocks.extend(tcp::section(&flows, t));
     blocks.extend(cpu::section(run, &groups, t));
@@ -55,14 +59,22 @@ struct Columns {
     intervals: bool,
     retransmits: bool,
     loss: bool,
+    most: bool,
 }
 
-fn goodput_table(flows: &[FlowGroup<'_>], t: &Texts) -> Block {
+/// How the theoretical maximum comes about, or that there is none to give.
+fn most_note(most: &[Option<f64>], t: &Texts) -> String {
+    if most.iter().any(Option::is_some) { t.get("goodput-most-note") } else { t.get("goodput-most-unknown") }
+}
+
+/// `most` is the theoretical maximum of each.
+fn goodput_table(flows: &[FlowGroup<'_>], most: &[Option<f64>], t: &Texts) -> Block {
     let any = |protocol: Protocol| flows.iter().any(|flow| flow.spec.protocol == protocol);
     let columns = Columns {
         intervals: flows.iter().any(|flow| flow.mean().is_some_and(|mean| mean.interval.is_some())),
         retransmits: any(Protocol::Tcp),
         loss: any(Protocol::Udp),
+        most: most.iter().any(Option::is_some),
     };
     let head = [
         Some(Column::long(t.get("col-traffic"))),
@@ -72,6 +84,7 @@ fn goodput_table(flows: &[FlowGroup<'_>], t: &Texts) -> Block {
         Some(Column::figures(t.get("col-mean"))),
         Some(Column::figures(t.get("col-mean-spread"))),
         columns.intervals.then(|| Column::figures(t.get("col-interval-mean"))),
+        columns.most.then(|| Column::figures(t.get("col-most"))),
         Some(Column::figures(t.get("col-fastest"))),
         Some(Column::figures(t.get("col-slowest"))),
         Some(Column::figures(t.get("col-sent"))),
@@ -79,7 +92,7 @@ fn goodput_table(flows: &[FlowGroup<'_>], t: &Texts) -> Block {
         columns.loss.then(|| Column::figures(t.get("col-loss"))),
     ];
     let unit = Unit::of(flows);
-    let rows = flows.iter().map(|flow| row(flow, &columns, &unit, t)).collect();
+    let rows = flows.iter().zip(most).map(|(flow, most)| row(flow, *most, &columns, &unit, t)).collect();
     let caption = t.with("goodput-caption", &[("unit", &unit.name)]);
     Block::table(caption, head.into_iter().flatten().collect(), rows)
 }
@@ -112,7 +125,7 @@ impl Unit {
     }
 }
 
-fn row(flow: &FlowGroup<'_>, columns: &Columns, unit: &Unit, t: &Texts) -> Vec<Text> {
+fn row(flow: &FlowGroup<'_>, most: Option<f64>, columns: &Columns, unit: &Unit, t: &Texts) -> Vec<Text> {
     let mean = flow.mean();
     let (slowest, fastest) = flow.seconds().unzip();
     let median_rate = |spread: Option<Spread>| unit.show_or_none(spread.map(|it| it.median));
@@ -126,6 +139,7 @@ fn row(flow: &FlowGroup<'_>, columns: &Columns, unit: &Unit, t: &Texts) -> Vec<T
         Some(Text::strong(median_rate(mean))),
         Some(or_none(mean.and_then(|mean| mean.range()), |(low, high)| unit.range(low, high)).into()),
         columns.intervals.then(interval),
+        columns.most.then(|| most.map_or_else(|| t.get("most-unknown"), |most| unit.show(most)).into()),
         Some(unit.show_or_none(fastest).into()),
         Some(unit.show_or_none(slowest).into()),
         Some(median_rate(sent).into()),

@@ -71,6 +71,11 @@ pub struct FlowFigures {
     pub to: String,
     /// Payload that arrived, in bit/s.
     pub goodput_bps: GoodputBps,
+    /// Payload that the link's rate leaves room for one way, in packets of full size, in bit/s; null where no rate of the link
+    /// is known.
+    pub most_bps: Option<f64>,
+    /// Packets of full size that the link carries at most one way, per second; null in the same way.
+    pub most_pps: Option<f64>,
     /// Payload that the sender gave to its sockets, in bit/s.
     pub sent_bps: Option<f64>,
     /// Goodput of each second, in bit/s.
@@ -89,6 +94,8 @@ pub struct FlowFigures {
     pub datagrams_received: Option<u64>,
     /// Datagrams sent that never arrived; null over TCP, which delivers all or fails.
     pub lost: Option<u64>,
+    /// Whether the sender's cores did the kernel's receiving too, so that no loss is no claim about the path; null over TCP.
+    pub synchronous_loop: Option<bool>,
     /// Copies of datagrams that had come before.
     pub duplicated: Option<u64>,
     /// Datagrams with a smaller number than one that came before.
@@ -149,21 +156,22 @@ impl GoodputFigures {
             intended_bps: spec.rate.map(|rate| rate.0 as f64),
             cpu: cores.iter().map(|core| core.busy).collect(),
             cores,
-            first: FlowFigures::of(first, tcp),
-            flows: result.flows.iter().map(|flow| FlowEntry::of(run, trial, flow, tcp)).collect(),
+            first: FlowFigures::of(run, trial, spec, first),
+            flows: result.flows.iter().map(|flow| FlowEntry::of(run, trial, spec, flow)).collect(),
         })
     }
 }
 
 impl FlowEntry {
-    fn of(run: &Run, trial: &Trial, flow: &Flow, tcp: bool) -> Self {
+    fn of(run: &Run, trial: &Trial, spec: &GoodputSpec, flow: &Flow) -> Self {
         let limited_by = verdict::limited_flow(run, trial, flow).map(|by| limited_by_entry(&by, trial));
-        Self { figures: FlowFigures::of(flow, tcp), limited_by }
+        Self { figures: FlowFigures::of(run, trial, spec, flow), limited_by }
     }
 }
 
 impl FlowFigures {
-    fn of(flow: &Flow, tcp: bool) -> Self {
+    fn of(run: &Run, trial: &Trial, spec: &GoodputSpec, flow: &Flow) -> Self {
+        let (tcp, most) = (spec.protocol == Protocol::Tcp, verdict::link_most(run, spec, flow));
         let (sent, received) = (&flow.sent, &flow.received);
         let known = knows_sender(flow);
         let (departed, arrived) = (sent.datagrams.as_ref(), received.datagrams.as_ref());
@@ -176,6 +184,8 @@ impl FlowFigures {
                 max: seconds().reduce(f64::max),
                 min: seconds().reduce(f64::min),
             },
+            most_bps: most.map(|most| most.goodput_bps),
+            most_pps: most.map(|most| most.packets_per_second),
             sent_bps: known.then(|| sent.mean_bps()),
             intervals: received.intervals_bps.clone(),
             received_bytes: received.counted_bytes,
@@ -185,6 +195,7 @@ impl FlowFigures {
             datagrams_sent: departed.map(|it| it.sent),
             datagrams_received: arrived.map(|it| it.received),
             lost: flow.lost(),
+            synchronous_loop: arrived.map(|_| verdict::is_synchronous(run, trial, &flow.from)),
             duplicated: arrived.map(|it| it.duplicated),
             reordered: arrived.map(|it| it.reordered),
             duplicate_window: arrived.map(|it| it.window),
