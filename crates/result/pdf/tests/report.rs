@@ -59,7 +59,7 @@ fn it_is_sound_embeds_its_fonts_and_can_be_copied_from_in_both_languages() {
     let run = fixture::wide_run();
     let sentences = [
         "The plan sets no limits, so there is nothing to pass or fail.",
-        "測定計画に判定基準がないため、合否の判定は行っていません。",
+        "測定プランに判定基準がないため、合否の判定は行っていません。",
     ];
     for (lang, sentence) in LANGS.into_iter().zip(sentences) {
         let pdf = set(&run, &[], lang);

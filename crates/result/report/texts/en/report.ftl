@@ -22,7 +22,7 @@ doubt-counters-disagree = The sender counted { $sent } bytes and the receiver { 
 doubt-few-trials = { $trials } trials are too few to state an uncertainty, which takes { $needed }. Repeat with --set repeats={ $needed }.
 doubt-unprivileged = The run had no root and lived in a user namespace of its own. The sockets and the kernel are the same; root would add beds that stay, in which other tools can be run for comparison. For figures to compare with those tools, repeat with sudo.
 doubt-environment-changed = The machine changed during the run ({ $what }), so the figures may mix two states. Find what changed it, stop that, and repeat.
-doubt-interrupted = The run was interrupted before all trials were done; some configurations have fewer trials or none. Repeat with the command under “Method”.
+doubt-interrupted = The run was interrupted before all trials were done; some configurations have fewer trials or none. “wireproof resume RUN” measures what is missing; the command under “Method” repeats all of it.
 doubt-data-ended-early = The data ended before the counted time was over, so its end was counted as silence and the goodput is too low. The machine was too busy to keep both ends in step; repeat while it is quiet.
 doubt-other-load = The ends’ cores were busy with something else as well ({ $cores }), so the figures contain waiting for it. See what runs there (top, then 1), end it or choose other cores with --cpus CLIENT,SERVER, and repeat.
 doubt-packets-disagree = At endpoint { $endpoint } the program counted { $program } and the interface’s counters { $interface } of the same traffic. Other traffic crossed the interface, or the driver counts differently; see what else is sent there (ip -s link), stop it and repeat.
@@ -270,6 +270,8 @@ col-datagrams-received = Received
 col-datagrams-lost = Lost
 col-disorder = Duplicated / reordered / corrupt
 col-overflowed = Dropped at full socket
+loss-synchronous = { $loss } (synchronous loop)
+synchronous-note = Synchronous loop: the sender’s own core carried each packet up to the receiver’s socket, as over a veth pair, so nothing between them could be overrun. That nothing was lost is no claim about a path.
 tcp-heading = TCP connections
 tcp-caption = State of the connections at the end of the counted time, as the sender’s kernel has it (TCP_INFO): lowest to highest over all connections and trials.
 col-congestion = Congestion control

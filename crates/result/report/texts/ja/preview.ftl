@@ -1,8 +1,8 @@
-# 計画の実行内容の予告:verify --dry-run
+# 測定プランの実行内容の予告:verify --dry-run
 
 preview-set-up = このマシンに次のものを設定し、終了時に元へ戻します:
 preview-stands = 新たに設定するものはありません(試験環境「{ $bed }」は構築済みです)。
 preview-for-trials = 個々の試行のために次の設定を行い、試行後に元へ戻します:
-preview-steps = 測定計画「{ $plan }」の手順:
+preview-steps = 測定プラン「{ $plan }」の手順:
 preview-step = { $times } × { $what }: 約 { $time }
 preview-total = 合計で約 { $time }(このほか試験環境の構築に数秒)です。
