@@ -1,5 +1,7 @@
 //! What wireproof itself costs: time to start, to verify, to report, and memory of controller and agents together.
 
+#![allow(dead_code, reason = "each benchmark takes a part of it")]
+
 use std::{
     collections::BTreeMap,
     fs,
@@ -20,6 +22,11 @@ pub(crate) struct Footprint {
 }
 
 impl Footprint {
+    /// A figure that has to be less than `most`.
+    pub(crate) fn new(what: &'static str, value: f64, unit: &'static str, most: f64) -> Self {
+        Self { what, value, unit, most }
+    }
+
     /// As a row of a Markdown table.
     pub(crate) fn line(&self) -> String {
         let met = if self.value < self.most { "met" } else { "missed" };
@@ -31,12 +38,16 @@ impl Footprint {
 pub(crate) fn footprint() -> Vec<Footprint> {
     let folder = std::env::temp_dir().join(format!("wireproof-footprint-{}", std::process::id()));
     let (verify, memory) = verify_and_watch(&folder);
-    let row = |what, value, unit, most| Footprint { what, value, unit, most };
     let rows = vec![
-        row("`wireproof --version`", median_of(21, || seconds(&["--version"], &folder)), "s", 0.05),
-        row("`wireproof verify` on `quick`", verify, "s", 60.0),
-        row("`wireproof report last`", median_of(5, || seconds(&["report", "last", "--quiet"], &folder)), "s", 2.0),
-        row("largest resident memory, controller and agents (PSS)", memory, "MiB", 64.0),
+        Footprint::new("`wireproof --version`", median_of(21, || seconds(&["--version"], &folder)), "s", 0.05),
+        Footprint::new("`wireproof verify` on `quick`", verify, "s", 60.0),
+        Footprint::new(
+            "`wireproof report last`",
+            median_of(5, || seconds(&["report", "last", "--quiet"], &folder)),
+            "s",
+            2.0,
+        ),
+        Footprint::new("largest resident memory, controller and agents (PSS)", memory, "MiB", 64.0),
     ];
     let _ = fs::remove_dir_all(&folder);
     rows
@@ -53,18 +64,18 @@ fn verify_and_watch(folder: &Path) -> (f64, f64) {
     (begun.elapsed().as_secs_f64(), most)
 }
 
-fn seconds(args: &[&str], folder: &Path) -> f64 {
+pub(crate) fn seconds(args: &[&str], folder: &Path) -> f64 {
     let begun = Instant::now();
     assert!(command(args, folder).status().unwrap().success());
     begun.elapsed().as_secs_f64()
 }
 
-fn median_of(times: usize, mut measure: impl FnMut() -> f64) -> f64 {
+pub(crate) fn median_of(times: usize, mut measure: impl FnMut() -> f64) -> f64 {
     let values: Vec<f64> = (0..times).map(|_| measure()).collect();
     stats::median(&values).unwrap()
 }
 
-fn command(args: &[&str], folder: &Path) -> Command {
+pub(crate) fn command(args: &[&str], folder: &Path) -> Command {
     let mut command = Command::new(WIREPROOF);
     command.arg("--store").arg(folder.join("runs.db")).args(args).stdout(Stdio::null());
     command

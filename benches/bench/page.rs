@@ -9,6 +9,7 @@ const HEAD: &str = "# Benchmarks\n\nWritten by `./x bench`. Each row that names 
     (order statistics). A figure here holds for one\nmachine; what carries over is the ratio.\n";
 
 /// Head of a table of comparisons.
+#[allow(dead_code, reason = "not every benchmark has a peer")]
 pub(crate) const COMPARISONS: &str =
     "| what | wireproof | peer | unit | ratio | 95 % interval | mark | |\n|---|---|---|---|---|---|---|---|\n";
 
@@ -23,7 +24,8 @@ pub(crate) fn write(benchmark: &str, peers: &[String], text: &str) {
         .filter(|(name, _)| *name != benchmark)
         .map(|(name, text)| (name.to_owned(), text.to_owned()))
         .collect();
-    parts.push((benchmark.to_owned(), format!("\nMachine: {}. Peers: {}.\n\n{text}", machine(), peers.join(", "))));
+    let peers = if peers.is_empty() { String::new() } else { format!(" Peers: {}.", peers.join(", ")) };
+    parts.push((benchmark.to_owned(), format!("\nMachine: {}.{peers}\n\n{text}", machine())));
     parts.sort();
     let mut page = HEAD.to_owned();
     for (name, text) in parts {
@@ -33,6 +35,7 @@ pub(crate) fn write(benchmark: &str, peers: &[String], text: &str) {
 }
 
 /// First line of what a program says of itself.
+#[allow(dead_code, reason = "not every benchmark has a peer")]
 pub(crate) fn version(program: &str) -> String {
     let output = Command::new(program).arg("--version").output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();

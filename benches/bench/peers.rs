@@ -1,5 +1,7 @@
 //! One bed, and the programs that are measured on it.
 
+#![allow(dead_code, reason = "each benchmark takes a part of it")]
+
 use std::{
     process::{Child, Command, Stdio},
     thread,
