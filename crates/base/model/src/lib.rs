@@ -13,6 +13,8 @@ pub mod cpu;
 pub mod difference;
 pub mod doubt;
 pub mod environment;
+#[cfg(feature = "fixture")]
+pub mod fixture;
 pub mod frame_size;
 pub mod identity;
 pub mod limited;

@@ -103,30 +103,14 @@ pub(crate) fn crossed_messages(
 #[cfg(test)]
 mod tests {
     use model::{
-        Amount, Delta, Direction, FrameSize, GoodputReceived, GoodputSent, IpVersion, Mtu, Nanos, PayloadSize,
-        ReceiveWay, SendWay, WaitMode,
+        Amount, Delta, FrameSize, GoodputReceived, GoodputSent, IpVersion, Mtu, Nanos, PayloadSize, WaitMode, fixture,
         trial::{DatagramsReceived, DatagramsSent, TcpState},
     };
 
     use super::*;
 
     fn spec(protocol: Protocol, batch: Batch) -> GoodputSpec {
-        GoodputSpec {
-            protocol,
-            ip: IpVersion::V4,
-            direction: Direction::Forward,
-            streams: 1,
-            duration: Nanos::from_secs(2),
-            warmup: Nanos::from_secs(1),
-            mtu: None,
-            window: None,
-            congestion: None,
-            send: SendWay::Write,
-            receive: ReceiveWay::Read,
-            datagram: None,
-            batch,
-            rate: None,
-        }
+        GoodputSpec { duration: Nanos::from_secs(2), batch, ..fixture::goodput(protocol) }
     }
 
     fn flow(sent: GoodputSent, received: GoodputReceived) -> Flow {
@@ -157,6 +141,7 @@ mod tests {
             receive_window_limited_us: 0,
             send_buffer_limited_us: 0,
             timestamps: false,
+            ..TcpState::default()
         };
         flow(
             GoodputSent { total_bytes: bytes, tcp: vec![connection], ..GoodputSent::default() },

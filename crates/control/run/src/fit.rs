@@ -3,7 +3,7 @@
 use model::{
     Bed, GoodputSpec, IpVersion, LatencySpec, Mtu, PayloadSize, Plan, ProbeSpec, Protocol,
     frame_size::{FrameSizeError, Headers},
-    probe::LATENCY_LEAST_PAYLOAD,
+    probe::{FASTEST, LATENCY_LEAST_PAYLOAD},
     units::{ETHERNET_MTUS, LEAST_IPV6_MTU},
 };
 
@@ -67,6 +67,14 @@ pub enum Misfit {
         /// The largest payload that fits.
         largest: u32,
     },
+    /// No schedule has this rate.
+    #[error("{probe}: {why}")]
+    Rate {
+        /// The probe.
+        probe: String,
+        /// Why not, and what to write.
+        why: String,
+    },
 }
 
 /// Checks each probe of the plan against the bed's addresses and MTU.
@@ -121,40 +129,35 @@ fn check_datagram(probe: String, spec: &GoodputSpec, mtu: Mtu) -> Result<(), Mis
         Some(PayloadSize(datagram)) if datagram > largest => {
             Err(Misfit::Datagram { probe, datagram, mtu: mtu.0, largest })
         }
-        _ => Ok(()),
+        datagram => check_rate(probe, spec, datagram.unwrap_or(PayloadSize(largest))),
     }
+}
+
+fn check_rate(probe: String, spec: &GoodputSpec, datagram: PayloadSize) -> Result<(), Misfit> {
+    let Some(rate) = spec.rate else { return Ok(()) };
+    let a_second = rate.0 as f64 / (f64::from(datagram.0) * 8.0);
+    let refuse = |why: String| Err(Misfit::Rate { probe, why });
+    if a_second > FASTEST.0 as f64 {
+        return refuse(format!(
+            "{rate} is more than {FASTEST} of {} bytes, which no clock could pace; ask for less, or leave the rate out to send \
+             flat out",
+            datagram.0
+        ));
+    }
+    if a_second * spec.duration.as_secs_f64() < f64::from(spec.streams) {
+        return refuse(format!(
+            "at {rate} not every stream would send a datagram of {} bytes within {}; ask for more, or for a longer duration",
+            datagram.0, spec.duration
+        ));
+    }
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
-    use std::net::{IpAddr, Ipv4Addr};
-
-    use model::{BedKind, ClockRelation, Endpoint, Privilege};
+    use model::fixture;
 
     use super::*;
-
-    fn bed() -> Bed {
-        let endpoint = |host| Endpoint {
-            name: "a".into(),
-            machine: String::new(),
-            namespace: "n".into(),
-            interface: "i".into(),
-            driver: "veth".into(),
-            mtu: Mtu(1500),
-            addresses: vec![IpAddr::from(Ipv4Addr::new(198, 18, 0, host))],
-            cpus: vec![],
-            cpus_why: String::new(),
-        };
-        Bed {
-            kind: BedKind::Lab,
-            name: "lab".into(),
-            simulated: true,
-            privilege: Privilege::Root,
-            clocks: ClockRelation::Same,
-            wrap: vec![],
-            endpoints: vec![endpoint(1), endpoint(2)],
-        }
-    }
 
     fn checked(latency: &str) -> Result<(), String> {
         checked_section(&format!("[[latency]]\n{latency}"))
@@ -162,7 +165,7 @@ mod tests {
 
     fn checked_section(section: &str) -> Result<(), String> {
         let toml = format!("name = \"t\"\n{section}");
-        check(&Plan::parse(&toml, &[]).unwrap(), &bed()).map_err(|misfit| misfit.to_string())
+        check(&Plan::parse(&toml, &[]).unwrap(), &fixture::lab()).map_err(|misfit| misfit.to_string())
     }
 
     #[test]
@@ -186,5 +189,18 @@ mod tests {
         assert_eq!(goodput("protocol = \"udp\"\ndatagram = 8972\nmtus = [9000]"), Ok(()));
         let datagram = goodput("protocol = \"udp\"\ndatagram = 1473").unwrap_err();
         assert!(datagram.contains("fragments; 1472 bytes fit"), "{datagram}");
+    }
+
+    #[test]
+    fn a_rate_that_no_schedule_has_is_refused_before_anything_is_set_up() {
+        let udp = |more: &str| checked_section(&format!("[[goodput]]\nprotocol = \"udp\"\nduration = \"1 s\"\n{more}"));
+        assert_eq!(udp("rate = \"1 Gbit/s\""), Ok(()));
+        assert_eq!(udp("rate = \"1 Tbit/s\""), Ok(()));
+        let fast = udp("rate = \"1 Tbit/s\"\ndatagram = 100").unwrap_err();
+        assert!(fast.contains("1 Tbit/s is more than 100 Mpps of 100 bytes"), "{fast}");
+        assert_eq!(udp("rate = \"11776 bit/s\""), Ok(()));
+        let slow = udp("rate = \"11775 bit/s\"").unwrap_err();
+        assert!(slow.contains("not every stream would send a datagram of 1472 bytes within 1 s"), "{slow}");
+        assert!(udp("rate = \"11776 bit/s\"\nstreams = 2").is_err());
     }
 }

@@ -119,8 +119,9 @@ fn with_reasons(mut bed: Bed, before: &Bed) -> Bed {
 #[cfg(test)]
 mod tests {
     use model::{
-        ClockRelation, EndCounters, LatencyResult, Measured, Plan, ProbeSpec, RunId, Trial,
+        LatencyResult, Measured, Plan, ProbeSpec, RunId, Trial,
         environment::{EndpointFacts, InterfaceFacts},
+        fixture,
     };
 
     use super::*;
@@ -135,18 +136,8 @@ mod tests {
 
     fn trial(number: u32, spec: &ProbeSpec, doubts: Vec<Doubt>) -> Trial {
         let ProbeSpec::Latency(spec) = spec else { panic!("latency") };
-        Trial {
-            number,
-            repeat: 1,
-            started: String::new(),
-            duration_s: 1.0,
-            endpoint_from: "a".into(),
-            endpoint_to: "b".into(),
-            cpus: Default::default(),
-            measured: Measured::Latency { spec: spec.clone(), result: Box::<LatencyResult>::default() },
-            counters: [EndCounters::default(), EndCounters::default()],
-            doubts,
-        }
+        let measured = Measured::Latency { spec: spec.clone(), result: Box::<LatencyResult>::default() };
+        Trial { number, doubts, ..fixture::trial(measured) }
     }
 
     /// Three trials are planned; the first is whole, the second was cut off.
@@ -157,32 +148,14 @@ mod tests {
         let trials = vec![trial(1, &specs[0], vec![]), trial(2, &specs[1], vec![Doubt::Unfinished { seconds: 2 }])];
         Run {
             id: RunId("r".into()),
-            started: String::new(),
             finished: Some(String::new()),
-            command: vec!["wireproof".into(), "verify".into()],
             wireproof: "build 1".into(),
-            identity: None,
-            plan,
-            bed: bed(),
             partial: true,
             before: environment("1", 1500),
             after: Some(environment("1", 1500)),
             doubts: vec![Doubt::Interrupted],
-            resumed: vec![],
-            self_tests: vec![],
             trials,
-        }
-    }
-
-    fn bed() -> Bed {
-        Bed {
-            kind: BedKind::Lab,
-            name: "lab".into(),
-            simulated: true,
-            privilege: Privilege::Root,
-            clocks: ClockRelation::Same,
-            wrap: vec![],
-            endpoints: vec![],
+            ..fixture::run(plan)
         }
     }
 
@@ -202,13 +175,16 @@ mod tests {
 
     #[test]
     fn a_bed_that_is_made_anew_is_no_change_and_a_new_mtu_is_one() {
-        let same = taken_up(cut_off(), bed(), environment("2", 1500), "build 1".into());
+        let same = taken_up(cut_off(), fixture::lab(), environment("2", 1500), "build 1".into());
         assert_eq!((same.doubts.as_slice(), same.resumed.len(), same.resumed[0].kept), ([].as_slice(), 1, 1));
         assert_eq!((same.trials.len(), same.partial, same.finished), (2, true, None));
-        let other = taken_up(cut_off(), bed(), environment("2", 9000), "build 2".into());
+        let other = taken_up(cut_off(), fixture::lab(), environment("2", 9000), "build 2".into());
         let what = "endpoints 1 interfaces 1 mtu: 1500, then 9000".to_owned();
         let build = Doubt::OtherBuild { first: "build 1".into(), then: "build 2".into() };
         assert_eq!(other.doubts, [Doubt::EnvironmentChanged { what }, build]);
-        assert_eq!(taken_up(other.clone(), bed(), environment("3", 9000), "build 2".into()).doubts, other.doubts);
+        assert_eq!(
+            taken_up(other.clone(), fixture::lab(), environment("3", 9000), "build 2".into()).doubts,
+            other.doubts
+        );
     }
 }

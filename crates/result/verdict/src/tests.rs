@@ -46,22 +46,7 @@ pub(crate) fn trials(plan: &Plan, rtts: &[TimeSummary], goodputs: &[f64]) -> Vec
         }
         ProbeSpec::Path(_) => None,
     };
-    plan.steps().iter().filter_map(measured).map(trial).collect()
-}
-
-fn trial(measured: Measured) -> Trial {
-    Trial {
-        number: 1,
-        repeat: 1,
-        started: "2026-11-21T10:15:00Z".into(),
-        duration_s: 1.0,
-        endpoint_from: "a".into(),
-        endpoint_to: "b".into(),
-        cpus: [vec![], vec![]],
-        measured,
-        counters: Default::default(),
-        doubts: vec![],
-    }
+    plan.steps().iter().filter_map(measured).map(model::fixture::trial).collect()
 }
 
 /// A sample without a maximum has lost one reply.
@@ -189,7 +174,7 @@ fn a_path_mtu_is_that_of_the_narrower_way_and_zero_where_nothing_passes() {
     let leg = |mtu: Option<u32>| Leg { mtu: mtu.map(Mtu), refusal: Refusal::Interface, routers: Some(0) };
     let judged = |forward, reverse| {
         let result = PathResult { forward: leg(forward), reverse: leg(reverse), devices: vec![], packets: 30 };
-        let trials = vec![trial(Measured::Path { spec: spec.clone(), result }); 6];
+        let trials = vec![model::fixture::trial(Measured::Path { spec: spec.clone(), result }); 6];
         let outcome = judge(&plan, &trials).remove(0);
         (outcome.verdict, outcome.median)
     };

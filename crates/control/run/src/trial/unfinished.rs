@@ -96,39 +96,16 @@ fn received(spec: &GoodputSpec, seconds: &[f64], latest: Option<&SoFar>) -> Good
 #[cfg(test)]
 mod tests {
     use model::{
-        BedKind, ClockRelation, LatencyResult, Mtu, Plan, Privilege,
+        LatencyResult, Plan, fixture,
         trial::{DatagramsReceived, TimeSummary},
     };
 
     use super::*;
 
-    fn bed() -> Bed {
-        let end = |name: &str| Endpoint {
-            name: name.into(),
-            machine: String::new(),
-            namespace: "n".into(),
-            interface: "i".into(),
-            driver: "veth".into(),
-            mtu: Mtu(1500),
-            addresses: vec![],
-            cpus: vec![],
-            cpus_why: String::new(),
-        };
-        Bed {
-            kind: BedKind::Lab,
-            name: "lab".into(),
-            simulated: true,
-            privilege: Privilege::Root,
-            clocks: ClockRelation::Same,
-            wrap: vec![],
-            endpoints: vec![end("a"), end("b")],
-        }
-    }
-
     fn kept(section: &str, told: &Told) -> Option<Trial> {
         let plan = Plan::parse(&format!("name = \"t\"\n{section}"), &[]).unwrap();
         let heading = Heading { number: 3, started: "then".into() };
-        unfinished(&heading, &plan.steps()[0], &bed(), told)
+        unfinished(&heading, &plan.steps()[0], &fixture::lab(), told)
     }
 
     #[test]

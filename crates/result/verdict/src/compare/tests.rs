@@ -1,11 +1,11 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use model::{
-    Bed, BedKind, ClockRelation, ComparedFigure, Conclusion, Environment, Finding, Flow, GoodputReceived,
-    GoodputResult, GoodputSent, LatencyResult, Measured, Mtu, PathResult, Plan, Privilege, ProbeSpec, Run, RunId,
-    TimeSummary, Trial,
+    ComparedFigure, Conclusion, Finding, Flow, GoodputReceived, GoodputResult, GoodputSent, LatencyResult, Measured,
+    Mtu, PathResult, Plan, ProbeSpec, Run, RunId, TimeSummary, Trial,
     comparison::FigureComparison,
     environment::{EndpointFacts, HostFacts, InterfaceFacts},
+    fixture,
     trial::{DatagramsReceived, DatagramsSent, Leg, Refusal},
 };
 
@@ -22,46 +22,12 @@ fn run(section: &str, values: &[f64]) -> Run {
     let spec = plan.specs().remove(0);
     let trials = values.iter().zip(1..).map(|(value, number)| trial(number, measured(&spec, *value))).collect();
     static RUNS: AtomicU32 = AtomicU32::new(0);
-    Run {
-        id: RunId(format!("20261121-101500-{:04x}", RUNS.fetch_add(1, Ordering::Relaxed))),
-        started: "2026-11-21T10:15:00Z".into(),
-        finished: None,
-        command: vec![],
-        wireproof: "wireproof 0.1.0 (a)".into(),
-        identity: None,
-        plan,
-        bed: Bed {
-            kind: BedKind::Lab,
-            name: "lab".into(),
-            simulated: true,
-            privilege: Privilege::Root,
-            clocks: ClockRelation::Same,
-            wrap: vec![],
-            endpoints: vec![],
-        },
-        partial: false,
-        before: Environment::default(),
-        after: None,
-        doubts: vec![],
-        resumed: vec![],
-        self_tests: vec![],
-        trials,
-    }
+    let id = RunId(format!("20261121-101500-{:04x}", RUNS.fetch_add(1, Ordering::Relaxed)));
+    Run { id, trials, ..fixture::run(plan) }
 }
 
 fn trial(number: u32, measured: Measured) -> Trial {
-    Trial {
-        number,
-        repeat: number,
-        started: "2026-11-21T10:15:00Z".into(),
-        duration_s: 1.0,
-        endpoint_from: "a".into(),
-        endpoint_to: "b".into(),
-        cpus: [vec![], vec![]],
-        measured,
-        counters: Default::default(),
-        doubts: vec![],
-    }
+    Trial { number, repeat: number, ..fixture::trial(measured) }
 }
 
 fn measured(spec: &ProbeSpec, value: f64) -> Measured {

@@ -1,11 +1,11 @@
 //! One trial with room for faults.
 
 use model::{
-    Batch, Bed, BedKind, ClockRelation, CoreUse, Delta, Direction, EndCounters, Endpoint, Environment, Flow,
-    GoodputReceived, GoodputResult, GoodputSent, GoodputSpec, IpVersion, LimitedBy, Measured, Mtu, Nanos, PayloadSize,
-    Place, Plan, Privilege, Protocol, ReceiveWay, Run, RunId, SendWay, Source, Trial,
+    CoreUse, Delta, EndCounters, Flow, GoodputReceived, GoodputResult, GoodputSent, GoodputSpec, LimitedBy, Measured,
+    Mtu, PayloadSize, Place, Plan, Protocol, Run, Source, Trial,
     environment::{EndpointFacts, InterfaceFacts},
-    trial::{DatagramsReceived, DatagramsSent, TcpState},
+    fixture,
+    trial::{DatagramsReceived, DatagramsSent, TcpSeconds, TcpState},
 };
 
 use super::super::limited_by;
@@ -14,25 +14,6 @@ use super::super::limited_by;
 pub(super) struct Story {
     pub(super) run: Run,
     pub(super) trial: Trial,
-}
-
-pub(super) fn spec(protocol: Protocol) -> GoodputSpec {
-    GoodputSpec {
-        protocol,
-        ip: IpVersion::V4,
-        direction: Direction::Forward,
-        streams: 1,
-        duration: Nanos::from_secs(10),
-        warmup: Nanos::from_secs(1),
-        mtu: None,
-        window: None,
-        congestion: None,
-        send: SendWay::Write,
-        receive: ReceiveWay::Read,
-        datagram: None,
-        batch: Batch::Mmsg,
-        rate: None,
-    }
 }
 
 /// From a to b, 10 s of 1 Gbit/s (and one of warm-up), all cores at half their time.
@@ -55,8 +36,10 @@ pub(super) fn story(protocol: Protocol) -> Story {
             ..GoodputReceived::default()
         },
     };
-    let measured =
-        Measured::Goodput { spec: spec(protocol), result: GoodputResult { mtu: Mtu(1500), flows: vec![flow] } };
+    let measured = Measured::Goodput {
+        spec: fixture::goodput(protocol),
+        result: GoodputResult { mtu: Mtu(1500), flows: vec![flow] },
+    };
     Story { run: run(), trial: trial(measured) }
 }
 
@@ -91,63 +74,23 @@ fn connection() -> TcpState {
         receive_window_limited_us: 0,
         send_buffer_limited_us: 0,
         timestamps: false,
+        seconds: TcpSeconds::default(),
     }
 }
 
 pub(super) fn trial(measured: Measured) -> Trial {
     let half = |cpu| CoreUse { cpu, busy: 50.0, softirq: 10.0, ..CoreUse::default() };
     let counters = || EndCounters { seconds: 10.0, cpu: (0..4).map(half).collect(), ..EndCounters::default() };
-    Trial {
-        number: 1,
-        repeat: 1,
-        started: "2026-11-21T10:15:00Z".into(),
-        duration_s: 10.0,
-        endpoint_from: "a".into(),
-        endpoint_to: "b".into(),
-        cpus: [vec![1], vec![2]],
-        measured,
-        counters: [counters(), counters()],
-        doubts: vec![],
-    }
+    Trial { duration_s: 10.0, cpus: [vec![1], vec![2]], counters: [counters(), counters()], ..fixture::trial(measured) }
 }
 
 pub(crate) fn run() -> Run {
-    let endpoint = |name: &str| Endpoint {
-        name: name.into(),
-        machine: String::new(),
-        namespace: String::new(),
-        interface: "eth0".into(),
-        driver: "ixgbe".into(),
-        mtu: Mtu(1500),
-        addresses: vec![],
-        cpus: vec![],
-        cpus_why: String::new(),
-    };
-    Run {
-        id: RunId("20261121-101500-3fa9".into()),
-        started: "2026-11-21T10:15:00Z".into(),
-        finished: None,
-        command: vec![],
-        wireproof: String::new(),
-        identity: None,
-        plan: Plan::parse("name = \"t\"\n[[goodput]]\nprotocol = \"tcp\"\nduration = \"10 s\"\n", &[]).unwrap(),
-        bed: Bed {
-            kind: BedKind::Lab,
-            name: "lab".into(),
-            simulated: true,
-            privilege: Privilege::Root,
-            clocks: ClockRelation::Same,
-            wrap: vec![],
-            endpoints: vec![endpoint("a"), endpoint("b")],
-        },
-        partial: false,
-        before: Environment::default(),
-        after: None,
-        doubts: vec![],
-        resumed: vec![],
-        self_tests: vec![],
-        trials: vec![],
+    let plan = "name = \"t\"\n[[goodput]]\nprotocol = \"tcp\"\nduration = \"10 s\"\n";
+    let mut run = fixture::run(Plan::parse(plan, &[]).unwrap());
+    for end in &mut run.bed.endpoints {
+        (end.interface, end.driver) = ("eth0".into(), "ixgbe".into());
     }
+    run
 }
 
 pub(super) fn counter(source: Source, of: &str, name: &str, delta: u64) -> Delta {

@@ -1,0 +1,95 @@
+//! Values for the tests of every room, each to be changed where a test needs another.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use crate::{
+    Batch, Bed, BedKind, ClockRelation, Direction, Endpoint, Environment, GoodputSpec, IpVersion, Measured, Mtu, Nanos,
+    Plan, Privilege, Protocol, ReceiveWay, Run, RunId, SendWay, Trial,
+};
+
+/// When the run and its trials began.
+pub const STARTED: &str = "2026-11-21T10:15:00Z";
+
+/// A lab with an IPv4 address at each end, and no cores.
+pub fn lab() -> Bed {
+    Bed {
+        kind: BedKind::Lab,
+        name: "lab".to_owned(),
+        simulated: true,
+        privilege: Privilege::Root,
+        clocks: ClockRelation::Same,
+        wrap: vec![],
+        endpoints: vec![endpoint("a", 1), endpoint("b", 2)],
+    }
+}
+
+fn endpoint(name: &str, host: u8) -> Endpoint {
+    Endpoint {
+        name: name.to_owned(),
+        machine: String::new(),
+        namespace: format!("wp1f-{name}"),
+        interface: format!("lab-{name}"),
+        driver: "veth".to_owned(),
+        mtu: Mtu(1500),
+        addresses: vec![IpAddr::from(Ipv4Addr::new(198, 18, 0, host))],
+        cpus: vec![],
+        cpus_why: String::new(),
+    }
+}
+
+/// One stream from the first end to the second: 10 s after one of warm-up, all else ordinary.
+pub fn goodput(protocol: Protocol) -> GoodputSpec {
+    GoodputSpec {
+        protocol,
+        ip: IpVersion::V4,
+        direction: Direction::Forward,
+        streams: 1,
+        duration: Nanos::from_secs(10),
+        warmup: Nanos::from_secs(1),
+        mtu: None,
+        window: None,
+        congestion: None,
+        send: SendWay::Write,
+        receive: ReceiveWay::Read,
+        datagram: None,
+        batch: Batch::Mmsg,
+        rate: None,
+    }
+}
+
+/// A run of this plan that has just begun.
+pub fn run(plan: Plan) -> Run {
+    Run {
+        id: RunId("20261121-101500-3fa9".to_owned()),
+        started: STARTED.to_owned(),
+        finished: None,
+        command: vec!["wireproof".to_owned(), "verify".to_owned()],
+        wireproof: "wireproof 0.1.0 (a)".to_owned(),
+        identity: None,
+        plan,
+        bed: lab(),
+        partial: false,
+        before: Environment::default(),
+        after: None,
+        doubts: vec![],
+        resumed: vec![],
+        self_tests: vec![],
+        trials: vec![],
+    }
+}
+
+/// The first trial of a run, one second long, from the first end to the second.
+pub fn trial(measured: Measured) -> Trial {
+    Trial {
+        number: 1,
+        repeat: 1,
+        started: STARTED.to_owned(),
+        duration_s: 1.0,
+        endpoint_from: "a".to_owned(),
+        endpoint_to: "b".to_owned(),
+        cpus: [vec![], vec![]],
+        measured,
+        counters: Default::default(),
+        doubts: vec![],
+    }
+}
