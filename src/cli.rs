@@ -10,6 +10,7 @@ mod report;
 use std::{ffi::OsString, path::PathBuf};
 
 use ::report::Lang;
+use bed::BedRef;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use model::{Mtu, RunId};
@@ -17,7 +18,7 @@ use model::{Mtu, RunId};
 pub(crate) use compare::{BaselineAction, Compared, ComparedFormat, Shape};
 pub(crate) use files::{Format, ReportFiles};
 pub(crate) use identify::Identify;
-pub(crate) use measure::{GoodputOptions, LatencyOptions, Measure, PathOptions};
+pub(crate) use measure::{GoodputOptions, LatencyOptions, Measure, PathOptions, TakePorts};
 pub(crate) use reach::Reach;
 pub(crate) use report::ReportOptions;
 
@@ -210,10 +211,15 @@ impl Command {
 /// What to do with beds that stay.
 #[derive(Debug, Subcommand)]
 pub(crate) enum BedAction {
-    /// Make a lab bed and leave it standing.
+    /// Make a bed and leave it standing.
     Up {
         /// Its name, for --bed and for "bed down".
         name: String,
+        /// Of what: "lab" (two namespaces on this machine), or "ports:eth1,eth2" (two of its ports).
+        #[arg(long, default_value = "lab")]
+        bed: BedRef,
+        #[command(flatten)]
+        ports: TakePorts,
         /// MTU of its interfaces, in bytes.
         #[arg(long, value_parser = measure::parse_mtu)]
         mtu: Option<Mtu>,

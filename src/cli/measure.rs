@@ -1,6 +1,6 @@
 //! Options of the commands that measure, and the keys of a plan that they change.
 
-use bed::BedRef;
+use bed::{BedRef, Taking};
 use clap::Args;
 use model::{
     Batch, BitRate, Bytes, Direction, IpVersion, Mtu, Nanos, PacketRate, Protocol, ReceiveWay, SendWay, WaitMode,
@@ -11,12 +11,14 @@ use super::{files::ReportFiles, reach::Reach};
 /// Where and how to measure.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Measure {
-    /// Where: "lab" (two namespaces on this machine), "hosts:ssh://[USER@]HOST[:PORT]?dev=IF&addr=ADDR/LEN" (this machine
+    /// Where: "lab" (two namespaces on this machine), "ports:eth1,eth2" (two of its ports, given back afterwards), "hosts:ssh://[USER@]HOST[:PORT]?dev=IF&addr=ADDR/LEN" (this machine
     /// and another one), or the name of a bed made with "bed up".
     #[arg(long, default_value = "lab")]
     pub(crate) bed: BedRef,
     #[command(flatten)]
     pub(crate) reach: Reach,
+    #[command(flatten)]
+    pub(crate) ports: TakePorts,
     #[command(flatten)]
     pub(crate) files: ReportFiles,
     /// Print the steps, what is set up on the machine, and the duration; do nothing.
@@ -49,6 +51,30 @@ pub(crate) struct Measure {
     /// Change any key of the plan, like repeats=6 or latency.timeout="200 ms"; can be given again.
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
+}
+
+/// Which ports of the machine may be taken.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct TakePorts {
+    /// With --bed ports:…: take ports that have addresses or routes; all is put back afterwards.
+    #[arg(long)]
+    take_ports_in_use: bool,
+    /// With --bed ports:…: take the port of the default route, or that of this ssh session.
+    #[arg(long)]
+    i_know_this_is_my_uplink: bool,
+}
+
+impl TakePorts {
+    /// As a bed is told.
+    pub(crate) fn taking(self) -> Taking {
+        Taking { in_use: self.take_ports_in_use, uplink: self.i_know_this_is_my_uplink }
+    }
+
+    /// What a command line with these words let be taken.
+    pub(crate) fn told(words: &[String]) -> Taking {
+        let said = |option: &str| words.iter().any(|word| word == option);
+        Taking { in_use: said("--take-ports-in-use"), uplink: said("--i-know-this-is-my-uplink") }
+    }
 }
 
 /// Cores of both ends.

@@ -3,9 +3,9 @@
 use std::{ffi::OsString, os::unix::process::CommandExt, process};
 
 use anyhow::Context;
-use bed::{BedRef, Reach, Wanted};
+use bed::{BedRef, Reach, Taking, Wanted};
 use kernel::{namespace, privilege};
-use model::{Bed, Mtu, Privilege};
+use model::{Bed, BedKind, Mtu, Privilege};
 
 use super::{measure::words_or_bed, own_program, print, print_json};
 use crate::{
@@ -17,7 +17,7 @@ use crate::{
 pub(super) fn act(action: BedAction, common: &Common) -> anyhow::Result<Exit> {
     need_root("beds that stay belong to root")?;
     match action {
-        BedAction::Up { name, mtu } => up(&name, mtu, common),
+        BedAction::Up { name, bed, ports, mtu } => up(&name, bed, ports.taking(), mtu, common),
         BedAction::Down { name } => tell_undone(&bed::down(&name, &own_program()?)?, common),
         BedAction::List => list(common),
         BedAction::Exec { name, endpoint, program } => exec(&name, &endpoint, &program),
@@ -38,10 +38,14 @@ pub(super) fn enter(namespace: &str, program: &[OsString]) -> anyhow::Result<Exi
     Err(error).with_context(|| format!("cannot run {}", file.display()))
 }
 
-fn up(name: &str, mtu: Option<Mtu>, common: &Common) -> anyhow::Result<Exit> {
+fn up(name: &str, bed: BedRef, taking: Taking, mtu: Option<Mtu>, common: &Common) -> anyhow::Result<Exit> {
     BedRef::check_name(name).map_err(|error| Words(error.to_string()))?;
+    if !matches!(bed, BedRef::Lab | BedRef::Ports(_)) {
+        return Err(Words(format!("--bed {bed}: a bed that stays is made of \"lab\" or of \"ports:IF1,IF2\"")).into());
+    }
     let wanted = Wanted {
-        bed: BedRef::Named(name.to_owned()),
+        bed,
+        taking,
         mtu,
         cpus: None,
         wrap: Vec::new(),
@@ -88,7 +92,13 @@ fn describe(bed: &Bed) -> String {
             addresses.join(", ")
         )
     });
-    format!("{} (simulated: two namespaces, one veth pair)\n", bed.name) + &ends.collect::<String>()
+    let simulated = if bed.simulated { "simulated: " } else { "" };
+    let what = match bed.kind {
+        BedKind::Lab => "two namespaces, one veth pair",
+        BedKind::Ports => "two ports of this machine, each in a namespace of its own",
+        BedKind::Hosts => "two machines",
+    };
+    format!("{} ({simulated}{what})\n", bed.name) + &ends.collect::<String>()
 }
 
 fn tell_undone(undone: &[String], common: &Common) -> anyhow::Result<Exit> {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use bed::{BedRef, Reach, Session, Survey, Wanted};
+use bed::{BedRef, Reach, Session, Survey, Taking, Wanted};
 use kernel::{clock, privilege, user_namespace};
 use model::Privilege;
 use report::{Lack, Lang, lack_labels};
@@ -58,8 +58,8 @@ pub(super) fn doctor(common: &Common) -> anyhow::Result<Exit> {
     let privilege = privilege::current();
     if privilege != Privilege::User {
         checks.extend(machine(&program));
-        let (bed, wrap, reach) = (BedRef::Lab, Vec::new(), Reach::default());
-        checks.push(lab(&Wanted { bed, mtu: None, cpus: None, wrap, privilege, program, reach }));
+        let (bed, wrap, taking, reach) = (BedRef::Lab, Vec::new(), Taking::default(), Reach::default());
+        checks.push(lab(&Wanted { bed, mtu: None, cpus: None, wrap, taking, privilege, program, reach }));
     }
     tell(&checks, common)?;
     let failed = checks.iter().any(|check| check.severity == Severity::Fail);

@@ -101,6 +101,7 @@ pub(super) fn wanted(options: &Measure, privilege: Privilege) -> anyhow::Result<
         mtu: options.mtu,
         cpus: options.cpus.clone(),
         wrap: options.wrap_words(),
+        taking: options.ports.taking(),
         privilege,
         program: own_program()?,
         reach: options.reach.of_bed(),
@@ -191,7 +192,9 @@ fn words_or_run(error: RunError) -> anyhow::Error {
 /// What no bed can have is wrong words; everything else is the machine.
 pub(super) fn words_or_bed(error: BedError) -> anyhow::Error {
     match error {
-        BedError::Mtu(_) | BedError::NoSuchCore { .. } | BedError::OtherMtu { .. } => Words(error.to_string()).into(),
+        BedError::Mtu(_) | BedError::NoSuchCore { .. } | BedError::OtherMtu { .. } | BedError::Port(_) => {
+            Words(error.to_string()).into()
+        }
         other => other.into(),
     }
 }
@@ -225,6 +228,9 @@ fn order(id: RunId, plan: Plan, identity: Option<Identity>) -> Order {
 /// be changed is measured as the user that we are.
 pub(super) fn obtain_privilege(bed: &BedRef, common: &Common) -> anyhow::Result<Privilege> {
     let privilege = privilege::current();
+    if matches!(bed, BedRef::Ports(_)) && privilege != Privilege::Root {
+        anyhow::bail!("taking ports of this machine needs root; run the same command with sudo");
+    }
     if privilege != Privilege::User || matches!(bed, BedRef::Hosts(_)) {
         return Ok(privilege);
     }

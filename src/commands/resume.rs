@@ -16,7 +16,7 @@ use super::{
     own_program,
 };
 use crate::{
-    cli::{Common, Reach, ReportFiles},
+    cli::{Common, Reach, ReportFiles, TakePorts},
     exit::Exit,
     paths,
 };
@@ -40,6 +40,7 @@ pub(super) fn resume(id: &RunId, files: &ReportFiles, reach: &Reach, common: &Co
         mtu: run.bed.endpoints.first().map(|end| end.mtu),
         cpus: cores(&run.bed),
         wrap: run.bed.wrap.clone(),
+        taking: TakePorts::told(&run.command),
         privilege: obtain_privilege(&reference, common)?,
         program: own_program()?,
         reach: reach.of_bed(),
@@ -65,7 +66,7 @@ fn cores(bed: &Bed) -> Option<[Vec<usize>; 2]> {
 
 /// The agents of a program that was killed may still be at work on the bed that was made for the run.
 fn wait_for_its_agents(run: &Run, wanted: &Wanted) -> anyhow::Result<()> {
-    if wanted.bed != BedRef::Lab || run.bed.kind != BedKind::Lab {
+    if !matches!((&wanted.bed, run.bed.kind), (BedRef::Lab, BedKind::Lab) | (BedRef::Ports(_), BedKind::Ports)) {
         return Ok(());
     }
     let until = Instant::now() + FAREWELL;

@@ -12,7 +12,7 @@ use crate::{probe::IpVersion, units::Mtu};
 pub struct Bed {
     /// How it was made.
     pub kind: BedKind,
-    /// As given on the command line: `lab`, or the name of a bed that was brought up before.
+    /// As given on the command line: `lab`, `ports:eth1,eth2`, or the name of a bed that was brought up before.
     pub name: String,
     /// Whether no real wire or card is involved; every output says so.
     pub simulated: bool,
@@ -48,6 +48,8 @@ pub enum BedKind {
     Lab,
     /// This machine and another one.
     Hosts,
+    /// Two ports of this machine, each in a network namespace of its own: what they send leaves the card.
+    Ports,
 }
 
 /// What the program was allowed to do.

@@ -4,7 +4,10 @@ use std::{fmt, net::IpAddr};
 
 use serde::{Deserialize, Serialize};
 
-use crate::units::Mtu;
+use crate::{
+    port::{Manager, PortState},
+    units::Mtu,
+};
 
 /// One reversible change to one machine. A namespace is named; an empty name is that of the machine's own.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,6 +63,22 @@ pub enum Change {
         /// Its new value.
         value: String,
     },
+    /// A port of the machine moved into a namespace.
+    Port {
+        /// The port, by its name in the machine's own namespace, which it keeps.
+        interface: String,
+        /// The namespace it is moved into.
+        namespace: String,
+    },
+    /// A program that configures interfaces by itself told to leave a port alone.
+    LeftAlone {
+        /// The program.
+        manager: Manager,
+        /// The port.
+        interface: String,
+        /// Its MAC address: it may come back under another name.
+        mac: String,
+    },
 }
 
 /// One end of a pair: an interface in a namespace.
@@ -83,6 +102,8 @@ pub enum Before {
     Same,
     /// The setting had this value.
     Value(String),
+    /// The port was like this.
+    Port(Box<PortState>),
 }
 
 impl fmt::Display for Change {
@@ -97,6 +118,8 @@ impl fmt::Display for Change {
             Self::Mtu { namespace, interface, mtu } => write!(f, "{} MTU {}", At(namespace, interface), mtu.0),
             Self::Sysctl { namespace, key, value } if namespace.is_empty() => write!(f, "{key} = {value}"),
             Self::Sysctl { namespace, key, value } => write!(f, "{key} = {value} in {namespace}"),
+            Self::Port { interface, namespace } => write!(f, "port {interface} moved into {namespace}"),
+            Self::LeftAlone { manager, interface, .. } => write!(f, "{interface} left alone by {manager}"),
         }
     }
 }

@@ -137,6 +137,13 @@ pub enum Doubt {
         /// Trials an interval needs.
         needed: u32,
     },
+    /// The ports of the two ends run at different speeds.
+    SpeedsDiffer {
+        /// Of the near end, in Mbit/s.
+        near_mbps: u32,
+        /// Of the far end, in Mbit/s.
+        far_mbps: u32,
+    },
     /// Ran in a user namespace, without root.
     Unprivileged,
     /// The machine changed during the run.

@@ -19,6 +19,7 @@ pub mod frame_size;
 pub mod identity;
 pub mod limited;
 pub mod plan;
+pub mod port;
 pub mod probe;
 pub mod reference;
 pub mod run;
@@ -40,6 +41,7 @@ pub use frame_size::{FrameSize, PayloadSize};
 pub use identity::{Date, Device, Identity, ManualItem, Photo, PhotoKind, Price, Signatory};
 pub use limited::{Culprit, CulpritKind, Evidence, LimitedBy, LossAt, Place};
 pub use plan::{Limit, Metric, Plan};
+pub use port::{Manager, PortFacts, PortState, PortsState};
 pub use probe::{
     Amount, Batch, Direction, GoodputSpec, IpVersion, LatencySpec, PathSpec, ProbeSpec, Protocol, ReceiveWay, Seat,
     SendWay, Side, WaitMode,

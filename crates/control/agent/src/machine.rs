@@ -3,7 +3,7 @@
 use std::{path::Path, thread, time::Duration};
 
 use host::counters::CpuTimes;
-use kernel::{clock, privilege, sysctl};
+use kernel::{clock, privilege};
 use ledger::Ledger;
 use model::{Bed, CoreUse, Privilege};
 use protocol::{LabState, Reply, Request, build_id};
@@ -49,6 +49,7 @@ impl Machine {
             Request::SourceFor { address } => Ok(Reply::Source(host::routes::source_for(address))),
             Request::Uplinks => Ok(Reply::Interfaces(host::routes::uplinks())),
             Request::Cards => Ok(Reply::Cards(Box::new(host::card::cards()))),
+            Request::PortsState => Ok(Reply::PortsState(Box::new(host::ports::ports().map_err(text)?))),
         }
     }
 
@@ -112,10 +113,5 @@ fn load() -> Vec<CoreUse> {
 }
 
 fn lab_state(interface: Option<&str>) -> LabState {
-    LabState { cpus: host::facts::cpus(interface), ipv6: has_ipv6() }
-}
-
-/// The setting is absent where the kernel has no IPv6; its value does not matter, because a lab has its own.
-fn has_ipv6() -> bool {
-    sysctl::read("net.ipv6.conf.default.disable_ipv6").is_ok()
+    LabState { cpus: host::facts::cpus(interface), ipv6: host::facts::has_ipv6() }
 }

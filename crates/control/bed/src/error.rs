@@ -4,6 +4,8 @@ use protocol::{AgentError, SshError};
 
 use crate::HostsError;
 
+use crate::PortError;
+
 /// A bed that could not be made, used or given back.
 #[derive(Debug, thiserror::Error)]
 pub enum BedError {
@@ -13,6 +15,20 @@ pub enum BedError {
     /// A change could not be made; what was made before it is undone.
     #[error("cannot set up the bed: {0}; what was set up before it has been undone")]
     SetUp(AgentError),
+    /// A port is not to be taken.
+    #[error("nothing was changed: {0}")]
+    Port(Box<PortError>),
+    /// A port is not there any more.
+    #[error(
+        "{interface} at endpoint {endpoint} is gone: its card was pulled out or reset, or somebody removed or moved it; see \
+         \"dmesg\", and go on with \"wireproof resume\" once it is back"
+    )]
+    PortGone {
+        /// The port.
+        interface: String,
+        /// The end it was at.
+        endpoint: String,
+    },
     /// The machine agent was lost.
     #[error("{0}; a new agent has undone what it had set up")]
     Orphaned(AgentError),
@@ -68,7 +84,9 @@ pub enum BedError {
         asked: u32,
     },
     /// The link stays down.
-    #[error("{interface} has not come up within {waited:?}; look at it with \"ip link\", and at the other end")]
+    #[error(
+        "{interface} has no link after {waited:?}; is its cable in, and the other end up? See \"ip link\" and \"ethtool\""
+    )]
     NoLink {
         /// The interface.
         interface: String,

@@ -5,15 +5,15 @@ use std::path::Path;
 use model::Bed;
 use protocol::{Reply, Request};
 
-use crate::{BedError, Wanted, machine::Machine, setup::make_lab};
+use crate::{BedError, Wanted, machine::Machine, setup::make};
 
-/// Makes a lab of this name and leaves it standing.
+/// Makes a bed of this name and leaves it standing.
 pub fn up(name: &str, wanted: &Wanted) -> Result<Bed, BedError> {
     let mut machine = Machine::here(&wanted.program)?;
     if beds(&mut machine)?.iter().any(|bed| bed.name == name) {
         return Err(BedError::Exists(name.to_owned()));
     }
-    let bed = make_lab(&mut machine, name, name, wanted)?;
+    let bed = make(&mut machine, name, name, wanted)?;
     machine.ask(Request::Keep { bed: bed.clone() })?;
     Ok(bed)
 }

@@ -37,12 +37,12 @@ impl Lab {
             .map(|endpoint| LinkEnd { namespace: endpoint.namespace.clone(), interface: endpoint.interface.clone() });
         let mut changes: Vec<Change> =
             endpoints.iter().map(|endpoint| Change::Namespace { name: endpoint.namespace.clone() }).collect();
-        changes.extend(endpoints.iter().flat_map(|endpoint| self.settings(endpoint)));
+        changes.extend(endpoints.iter().flat_map(|endpoint| settings(endpoint, self.ipv6, None)));
         let [a, b] = ends.collect::<Vec<_>>().try_into().unwrap_or_else(|_| unreachable!("a lab has two ends"));
         changes.push(Change::Veth { a, b, mtu: self.mtu });
         // Links first: one that goes down takes its IPv6 addresses with it, and undoing comes from the other end.
         changes.extend(endpoints.iter().flat_map(links_up));
-        changes.extend(endpoints.iter().flat_map(addresses));
+        changes.extend(endpoints.iter().flat_map(address_changes));
         changes
     }
 
@@ -66,20 +66,7 @@ impl Lab {
         names.zip(&self.cores).map(|((name, host), cores)| self.endpoint(name, host, cores)).collect()
     }
 
-    fn settings(&self, endpoint: &Endpoint) -> Vec<Change> {
-        let set = |(key, value): &(&str, &str)| Change::Sysctl {
-            namespace: endpoint.namespace.clone(),
-            key: (*key).to_owned(),
-            value: (*value).to_owned(),
-        };
-        SYSCTLS.iter().chain(self.ipv6.then_some(&IPV6_ON)).map(set).collect()
-    }
-
     fn endpoint(&self, name: &str, host: u8, cores: &Chosen) -> Endpoint {
-        let mut addresses = vec![IpAddr::from(Ipv4Addr::new(198, 18, 0, host))];
-        if self.ipv6 && self.mtu >= LEAST_IPV6_MTU {
-            addresses.push(Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 0, host.into()).into());
-        }
         Endpoint {
             name: name.to_owned(),
             machine: String::new(),
@@ -87,14 +74,30 @@ impl Lab {
             interface: format!("lab-{name}"),
             driver: "veth".to_owned(),
             mtu: self.mtu,
-            addresses,
+            addresses: addresses(host, self.ipv6 && self.mtu >= LEAST_IPV6_MTU),
             cpus: cores.cpus.clone(),
             cpus_why: cores.why.clone(),
         }
     }
 }
 
-fn addresses(endpoint: &Endpoint) -> Vec<Change> {
+/// Settings of an end's namespace; `more` is one that its bed needs beside those of all.
+pub(crate) fn settings(endpoint: &Endpoint, ipv6: bool, more: Option<(&str, &str)>) -> Vec<Change> {
+    let set = |(key, value): (&str, &str)| Change::Sysctl {
+        namespace: endpoint.namespace.clone(),
+        key: key.to_owned(),
+        value: value.to_owned(),
+    };
+    SYSCTLS.into_iter().chain(ipv6.then_some(IPV6_ON)).chain(more).map(set).collect()
+}
+
+/// Addresses of the end with this number, IPv4 first.
+pub(crate) fn addresses(host: u8, ipv6: bool) -> Vec<IpAddr> {
+    let v6 = ipv6.then(|| Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 0, host.into()).into());
+    [Ipv4Addr::new(198, 18, 0, host).into()].into_iter().chain(v6).collect()
+}
+
+pub(crate) fn address_changes(endpoint: &Endpoint) -> Vec<Change> {
     let add = |address: &IpAddr| Change::Address {
         namespace: endpoint.namespace.clone(),
         interface: endpoint.interface.clone(),
@@ -104,7 +107,7 @@ fn addresses(endpoint: &Endpoint) -> Vec<Change> {
     endpoint.addresses.iter().map(add).collect()
 }
 
-fn links_up(endpoint: &Endpoint) -> Vec<Change> {
+pub(crate) fn links_up(endpoint: &Endpoint) -> Vec<Change> {
     let up =
         |interface: &str| Change::LinkUp { namespace: endpoint.namespace.clone(), interface: interface.to_owned() };
     vec![up("lo"), up(&endpoint.interface)]

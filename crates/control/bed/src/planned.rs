@@ -12,7 +12,7 @@ use crate::{
     BedError, BedRef, Wanted, hosts, kept,
     lab::Lab,
     machine::Machine,
-    setup::{check_mtu, lab_mtu},
+    setup::{check_mtu, choose_ports, lab_mtu},
 };
 
 /// What a machine has.
@@ -57,6 +57,11 @@ pub fn planned(wanted: &Wanted) -> Result<Planned, BedError> {
             let lab = Lab { id: "<id>".to_owned(), mtu: lab_mtu(mtu)?, ipv6: true, cores: Default::default() };
             let set_up = lab.changes().iter().map(ToString::to_string).collect();
             Ok(Planned { bed: lab.bed("lab", Privilege::Root), set_up })
+        }
+        BedRef::Ports(names) => {
+            let ports = choose_ports(&mut Machine::here(&wanted.program)?, "<id>", names, wanted)?;
+            let set_up = ports.changes().iter().map(ToString::to_string).collect();
+            Ok(Planned { bed: ports.bed(&wanted.bed.to_string(), Privilege::Root), set_up })
         }
         BedRef::Named(name) => {
             let bed = kept::find(&mut Machine::here(&wanted.program)?, name)?;

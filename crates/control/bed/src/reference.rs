@@ -9,6 +9,8 @@ use crate::hosts::{Hosts, HostsReferenceError};
 pub enum BedRef {
     /// Two namespaces and a veth pair, made for this run.
     Lab,
+    /// Two ports of this machine, by their names, taken for this run.
+    Ports([String; 2]),
     /// A bed that `bed up` made.
     Named(String),
     /// This machine and another one.
@@ -20,10 +22,20 @@ pub enum BedRef {
 pub enum ReferenceError {
     /// A kind of bed that this version cannot make.
     #[error(
-        "this version has no bed \"{0}\"; use lab (two namespaces on this machine), hosts:ssh://[USER@]HOST?dev=INTERFACE \
-         (this machine and another one), or the name of a bed made with \"wireproof bed up NAME\""
+        "this version has no bed \"{0}\"; use lab (two namespaces on this machine), ports:IF1,IF2 (two of its ports), \
+         hosts:ssh://[USER@]HOST?dev=INTERFACE (this machine and another one), or the name of a bed made with \"wireproof \
+         bed up NAME\""
     )]
     Unknown(String),
+    /// Ports that are not two.
+    #[error("\"{0}\" does not name two ports; write ports:IF1,IF2, like ports:eth1,eth2 (\"ip link\" lists them)")]
+    NotTwoPorts(String),
+    /// One port named twice.
+    #[error("\"{0}\" names one port twice; a bed is between two ports that a cable joins")]
+    SamePort(String),
+    /// A name that no interface has.
+    #[error("\"{0}\" cannot be the name of an interface: those have 1 to 15 bytes, and no space, \"/\" or \":\"")]
+    PortName(String),
     /// Not a name.
     #[error("\"{0}\" cannot name a bed: use 1 to 20 of a-z, 0-9 and -, beginning with a letter, and not \"lab\"")]
     Name(String),
@@ -34,6 +46,25 @@ pub enum ReferenceError {
 
 /// Namespace names made from it stay short enough to read, and its ledger file needs no quoting.
 const LONGEST_NAME: usize = 20;
+
+const PORTS: &str = "ports:";
+
+/// Longest name of an interface: IFNAMSIZ of linux/if.h without the zero at its end.
+const LONGEST_PORT_NAME: usize = 15;
+
+fn ports_of(text: &str) -> Result<BedRef, ReferenceError> {
+    let names: Vec<&str> = text[PORTS.len()..].split(',').map(str::trim).collect();
+    let [a, b] = names[..] else { return Err(ReferenceError::NotTwoPorts(text.to_owned())) };
+    let fits = |name: &str| {
+        (1..=LONGEST_PORT_NAME).contains(&name.len()) && !name.contains(|c: char| c.is_whitespace() || "/:".contains(c))
+    };
+    match [a, b].into_iter().find(|name| !fits(name)) {
+        Some("") => Err(ReferenceError::NotTwoPorts(text.to_owned())),
+        Some(name) => Err(ReferenceError::PortName(name.to_owned())),
+        None if a == b => Err(ReferenceError::SamePort(text.to_owned())),
+        None => Ok(BedRef::Ports([a.to_owned(), b.to_owned()])),
+    }
+}
 
 impl BedRef {
     /// A name for a bed that is to be kept.
@@ -53,6 +84,7 @@ impl FromStr for BedRef {
         match text {
             "lab" => Ok(Self::Lab),
             hosts if hosts.starts_with(Hosts::SCHEME) => Ok(Self::Hosts(Box::new(hosts.parse()?))),
+            ports if ports.starts_with(PORTS) => ports_of(ports),
             kind if kind.contains(':') => Err(ReferenceError::Unknown(kind.to_owned())),
             name => Self::check_name(name).map(|()| Self::Named(name.to_owned())),
         }
@@ -63,6 +95,7 @@ impl fmt::Display for BedRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Lab => f.write_str("lab"),
+            Self::Ports([a, b]) => write!(f, "{PORTS}{a},{b}"),
             Self::Named(name) => f.write_str(name),
             Self::Hosts(hosts) => hosts.fmt(f),
         }
@@ -77,9 +110,23 @@ mod tests {
     fn beds_are_named_or_made() {
         assert_eq!("lab".parse(), Ok(BedRef::Lab));
         assert_eq!("rack-7".parse(), Ok(BedRef::Named("rack-7".into())));
-        assert!(matches!("ports:eth1,eth2".parse::<BedRef>(), Err(ReferenceError::Unknown(_))));
+        assert!(matches!("rack:7".parse::<BedRef>(), Err(ReferenceError::Unknown(_))));
         for wrong in ["", "7rack", "Rack", "a/b", "a b", "far-too-long-a-name-for-a-bed"] {
             assert!(matches!(wrong.parse::<BedRef>(), Err(ReferenceError::Name(_))), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn ports_are_two_that_differ() {
+        let two = BedRef::Ports(["enp1s0f0".into(), "enp1s0f1".into()]);
+        assert_eq!("ports:enp1s0f0, enp1s0f1".parse(), Ok(two.clone()));
+        assert_eq!(two.to_string(), "ports:enp1s0f0,enp1s0f1");
+        for wrong in ["ports:", "ports:eth1", "ports:eth1,", "ports:eth1,eth2,eth3"] {
+            assert!(matches!(wrong.parse::<BedRef>(), Err(ReferenceError::NotTwoPorts(_))), "{wrong}");
+        }
+        assert!(matches!("ports:eth1,eth1".parse::<BedRef>(), Err(ReferenceError::SamePort(_))));
+        for wrong in ["ports:eth1,far-too-long-a-name", "ports:a/b,eth1", "ports:a b,eth1"] {
+            assert!(matches!(wrong.parse::<BedRef>(), Err(ReferenceError::PortName(_))), "{wrong}");
         }
     }
 }

@@ -7,18 +7,22 @@ use std::{
     time::{Duration, Instant},
 };
 
-use model::{Bed, ClockRelation, CoreUse, Endpoint, Environment, Mtu, Privilege, environment::InterfaceFacts};
+use model::{Bed, BedKind, ClockRelation, CoreUse, Endpoint, Environment, Mtu, Privilege, environment::InterfaceFacts};
 use protocol::{AgentLink, Reply, Request};
 
 use crate::{
     BedError, BedRef, Reach, hosts,
     machine::{Machine, REQUEST, confused, endpoint_facts, random_id},
     planned::mtu_change,
-    setup::{make_lab, take_standing},
+    ports::Taking,
+    setup::{make, take_standing},
 };
 
 /// A link comes up in this time.
 const LINK: Duration = Duration::from_secs(5);
+
+/// Two cards that were just set up have agreed on a speed in this time.
+const NEGOTIATION: Duration = Duration::from_secs(15);
 
 /// What the user asked for.
 #[derive(Clone, Debug)]
@@ -31,6 +35,8 @@ pub struct Wanted {
     pub cpus: Option<[Vec<usize>; 2]>,
     /// Program with arguments that port agents are started through; empty for none.
     pub wrap: Vec<String>,
+    /// Which of the machine's ports may be taken.
+    pub taking: Taking,
     /// What the program may do.
     pub privilege: Privilege,
     /// The program that agents run.
@@ -70,7 +76,9 @@ impl Session {
     pub fn open(wanted: &Wanted) -> Result<Self, BedError> {
         let mut here = Machine::here(&wanted.program)?;
         let (mut bed, machines) = match &wanted.bed {
-            BedRef::Lab => (make_lab(&mut here, &random_id(), "lab", wanted)?, vec![here]),
+            BedRef::Lab | BedRef::Ports(_) => {
+                (make(&mut here, &random_id(), &wanted.bed.to_string(), wanted)?, vec![here])
+            }
             BedRef::Named(name) => (take_standing(&mut here, name, wanted)?, vec![here]),
             BedRef::Hosts(hosts) => hosts::make(here, hosts, wanted)?,
         };
@@ -79,7 +87,7 @@ impl Session {
         let mut ports = bed.endpoints.iter().map(start).collect::<Result<Vec<_>, _>>()?;
         for (port, endpoint) in ports.iter_mut().zip(&mut bed.endpoints) {
             // Somebody may have given it another MTU since the bed was made.
-            endpoint.mtu = wait_for_link(port, endpoint)?;
+            endpoint.mtu = wait_for_link(port, endpoint, bed.kind)?;
         }
         Ok(Self { bed, ports, machines })
     }
@@ -126,6 +134,17 @@ impl Session {
         Ok(Environment { read_at, hosts, endpoints })
     }
 
+    /// The error that says which port is not there any more; `None` where all are, or nobody can tell.
+    pub fn lost_port(&mut self) -> Option<BedError> {
+        let mut ends = self.ports.iter_mut().zip(&self.bed.endpoints);
+        ends.find_map(|(port, end)| {
+            let facts = endpoint_facts(port, &end.name).ok()?;
+            let is_there = facts.interfaces.iter().any(|link| link.name == end.interface);
+            let (interface, endpoint) = (end.interface.clone(), end.name.clone());
+            (!is_there).then_some(BedError::PortGone { interface, endpoint })
+        })
+    }
+
     /// How busy the cores of the two ends are while nothing is measured.
     pub fn load(&mut self) -> Result<Vec<HostLoad>, BedError> {
         let mut loads: Vec<HostLoad> = Vec::new();
@@ -169,8 +188,9 @@ fn cores_alone(ends: &[Endpoint]) -> [Vec<usize>; 2] {
 }
 
 /// The kernel declares a link up a moment after it was set up. Gives the link's MTU.
-fn wait_for_link(port: &mut AgentLink, endpoint: &Endpoint) -> Result<Mtu, BedError> {
-    let until = Instant::now() + LINK;
+fn wait_for_link(port: &mut AgentLink, endpoint: &Endpoint, kind: BedKind) -> Result<Mtu, BedError> {
+    let patience = if kind == BedKind::Ports { NEGOTIATION } else { LINK };
+    let until = Instant::now() + patience;
     loop {
         let facts = endpoint_facts(port, &endpoint.name)?;
         // Drivers that do not watch their carrier never say more than "unknown".
@@ -181,7 +201,7 @@ fn wait_for_link(port: &mut AgentLink, endpoint: &Endpoint) -> Result<Mtu, BedEr
         }
         if Instant::now() > until {
             let at = if endpoint.machine.is_empty() { String::new() } else { format!(" of {}", endpoint.machine) };
-            return Err(BedError::NoLink { interface: format!("{}{at}", endpoint.interface), waited: LINK });
+            return Err(BedError::NoLink { interface: format!("{}{at}", endpoint.interface), waited: patience });
         }
         thread::sleep(Duration::from_millis(10));
     }

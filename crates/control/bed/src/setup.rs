@@ -1,21 +1,60 @@
-//! Makes a lab, or takes a bed that stands.
+//! Makes a bed on this machine, or takes one that stands.
 
 use model::{Bed, Mtu, units::ETHERNET_MTUS};
-use protocol::LabState;
+use protocol::{LabState, Reply, Request};
 
 use crate::{
-    BedError, Wanted,
+    BedError, BedRef, Wanted,
     cores::{self, Chosen},
     kept,
     lab::Lab,
     machine::Machine,
+    ports::Ports,
 };
 
 /// MTU of a lab when none is asked for.
 const ETHERNET_MTU: Mtu = Mtu(1500);
 
-/// Sets up a lab; whatever was made before a failure is undone.
-pub(crate) fn make_lab(machine: &mut Machine, id: &str, name: &str, wanted: &Wanted) -> Result<Bed, BedError> {
+/// Sets up the bed that is wanted; whatever was made before a failure is undone.
+pub(crate) fn make(machine: &mut Machine, id: &str, name: &str, wanted: &Wanted) -> Result<Bed, BedError> {
+    match &wanted.bed {
+        BedRef::Ports(ports) => make_ports(machine, id, name, ports, wanted),
+        BedRef::Lab | BedRef::Named(_) | BedRef::Hosts(_) => make_lab(machine, id, name, wanted),
+    }
+}
+
+fn make_ports(
+    machine: &mut Machine,
+    id: &str,
+    name: &str,
+    names: &[String; 2],
+    wanted: &Wanted,
+) -> Result<Bed, BedError> {
+    // What a crash left in the namespaces of another run comes back first.
+    machine.ask(Request::Clean)?;
+    let mut ports = choose_ports(machine, id, names, wanted)?;
+    ports.cores = choose_cores(wanted, &machine.lab_state(Some(&names[0]))?)?;
+    machine.set_up(id, ports.changes())?;
+    Ok(ports.bed(name, wanted.privilege))
+}
+
+/// Two ports that can be taken, with no cores chosen yet. Changes nothing.
+pub(crate) fn choose_ports(
+    machine: &mut Machine,
+    id: &str,
+    names: &[String; 2],
+    wanted: &Wanted,
+) -> Result<Ports, BedError> {
+    let state = match machine.ask(Request::PortsState)? {
+        Reply::PortsState(state) => *state,
+        other => return Err(machine.confused(&other)),
+    };
+    let ipv6 = machine.lab_state(None)?.ipv6;
+    let chosen = Ports::choose(id, names, &state, wanted.mtu, wanted.taking);
+    Ok(Ports { ipv6, ..chosen.map_err(|error| BedError::Port(Box::new(error)))? })
+}
+
+fn make_lab(machine: &mut Machine, id: &str, name: &str, wanted: &Wanted) -> Result<Bed, BedError> {
     let mtu = lab_mtu(wanted.mtu)?;
     let state = machine.lab_state(None)?;
     let lab = Lab { id: id.to_owned(), mtu, ipv6: state.ipv6, cores: choose_cores(wanted, &state)? };

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 use model::{
-    Bed, Cards, Change, CoreUse, CpuFacts, EndCounters, Nanos, ProbeSpec, Seat, Side, SideFigures, SoFar,
+    Bed, Cards, Change, CoreUse, CpuFacts, EndCounters, Nanos, PortsState, ProbeSpec, Seat, Side, SideFigures, SoFar,
     environment::{EndpointFacts, HostFacts},
 };
 use serde::{Deserialize, Serialize};
@@ -173,6 +173,8 @@ pub enum Request {
     Uplinks,
     /// Network cards of the machine.
     Cards,
+    /// The machine's interfaces, and what stands for or against taking each.
+    PortsState,
 }
 
 /// Answers.
@@ -201,6 +203,8 @@ pub enum Reply {
     Interfaces(Vec<String>),
     /// Network cards.
     Cards(Box<Cards>),
+    /// What a bed of ports can be made with.
+    PortsState(Box<PortsState>),
 }
 
 /// What a lab bed can be made with on this machine.

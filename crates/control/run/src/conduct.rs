@@ -7,7 +7,7 @@ use std::{
 
 use bed::{BedError, HostLoad, Session};
 use jiff::{Timestamp, tz::TimeZone};
-use model::{Bed, Doubt, Environment, Identity, Plan, Privilege, Run, RunId, Trial, plan::Step};
+use model::{Bed, Doubt, Endpoint, Environment, Identity, Plan, Privilege, Run, RunId, Trial, plan::Step};
 use protocol::{AgentError, Fault};
 use stats::MIN_TRIALS_FOR_INTERVAL;
 
@@ -152,6 +152,7 @@ fn begin(order: Order, bed: Bed, before: Environment) -> Run {
     if bed.privilege == Privilege::UserNamespace {
         doubts.push(Doubt::Unprivileged);
     }
+    doubts.extend(speeds_differ(&bed, &before));
     let trials = order.plan.repeats.get();
     if !order.plan.limits.is_empty() && trials < MIN_TRIALS_FOR_INTERVAL {
         doubts.push(Doubt::FewTrials { trials, needed: MIN_TRIALS_FOR_INTERVAL });
@@ -172,6 +173,21 @@ fn begin(order: Order, bed: Bed, before: Environment) -> Run {
         resumed: Vec::new(),
         self_tests: Vec::new(),
         trials: Vec::new(),
+    }
+}
+
+/// The slower end then decides, and frames may be lost between them.
+fn speeds_differ(bed: &Bed, before: &Environment) -> Option<Doubt> {
+    let speed = |end: &Endpoint| {
+        let facts = before.endpoints.iter().find(|facts| facts.endpoint == end.name)?;
+        facts.interfaces.iter().find(|link| link.name == end.interface)?.speed_mbps
+    };
+    match bed.endpoints.as_slice() {
+        [near, far] => match (speed(near)?, speed(far)?) {
+            (near_mbps, far_mbps) if near_mbps != far_mbps => Some(Doubt::SpeedsDiffer { near_mbps, far_mbps }),
+            _ => None,
+        },
+        _ => None,
     }
 }
 
@@ -197,7 +213,7 @@ fn go_through(run: &mut Run, session: &mut Session, observer: &mut dyn Observer,
                 if !run.doubts.contains(&doubt) {
                     run.doubts.push(doubt);
                 }
-                if !failures.let_go_on(error) {
+                if !failures.let_go_on(*error) {
                     break;
                 }
             }
@@ -209,7 +225,7 @@ fn go_through(run: &mut Run, session: &mut Session, observer: &mut dyn Observer,
 /// Why a step did not come to its end.
 enum Trouble {
     Interrupted,
-    Failed(RunError),
+    Failed(Box<RunError>),
 }
 
 /// What failed so far.
@@ -245,7 +261,7 @@ fn trial(
     observer: &mut dyn Observer,
     interrupt: &AtomicBool,
 ) -> (Option<Trial>, Result<(), Trouble>) {
-    let failed = |error| Err(Trouble::Failed(error));
+    let failed = |error: RunError| Err(Trouble::Failed(Box::new(error)));
     if let Err(error) = session.set_mtu(step.spec.mtu()) {
         return (None, failed(error.into()));
     }
@@ -262,7 +278,12 @@ fn trial(
             None => (None, failed(RunError::Confused { step: name })),
         },
         Err(NoResult::Interrupted) => (follower.unfinished(), Err(Trouble::Interrupted)),
-        Err(NoResult::Failed(error)) => (follower.unfinished(), failed(RunError::Trial { step: name, error })),
+        Err(NoResult::Failed(error)) => {
+            let left = follower.unfinished();
+            // A port that is gone explains the failure better than what the failure looked like.
+            let error = session.lost_port().map_or(RunError::Trial { step: name, error }, Into::into);
+            (left, failed(error))
+        }
     }
 }
 

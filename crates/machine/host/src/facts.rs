@@ -93,6 +93,12 @@ fn interface(link: link::Link) -> InterfaceFacts {
     }
 }
 
+/// Whether the kernel has IPv6: the setting is absent where it has not. Its value does not matter, because each namespace has
+/// its own.
+pub fn has_ipv6() -> bool {
+    sysctl::read("net.ipv6.conf.default.disable_ipv6").is_ok()
+}
+
 /// What the firmware says under these names, in a row.
 fn dmi(names: &[&str]) -> String {
     let said = names.iter().map(|name| read(&format!("/sys/class/dmi/id/{name}"))).filter(|text| !text.is_empty());
@@ -100,7 +106,7 @@ fn dmi(names: &[&str]) -> String {
 }
 
 /// The kernel adds link-local addresses itself, some time after a link comes up: nobody changed anything.
-fn is_given((address, _): &(IpAddr, u8)) -> bool {
+pub(crate) fn is_given((address, _): &(IpAddr, u8)) -> bool {
     match address {
         IpAddr::V4(_) => true,
         IpAddr::V6(address) => !address.is_unicast_link_local(),

@@ -6,5 +6,6 @@ pub mod counters;
 mod cpus;
 pub mod facts;
 mod parse;
+pub mod ports;
 pub mod routes;
 mod services;

@@ -1,11 +1,15 @@
 //! What a driver says of its interface (ioctl interface of linux/ethtool.h).
 
+mod settings;
+
 use std::{ffi::CStr, ffi::c_void, io, mem::offset_of, os::fd::AsRawFd, os::unix::net::UnixDatagram};
 
 use crate::{
     error::{On, Result, invalid},
     link::check_name,
 };
+
+pub use settings::{set_settings, settings};
 
 const SIOCETHTOOL: u64 = 0x8946;
 const GET_DRIVER_INFO: u32 = 0x03;
@@ -108,7 +112,12 @@ pub fn statistics(interface: &str) -> Result<Vec<(String, u64)>> {
 
 /// How many counters the driver has.
 fn counters(interface: &str) -> Result<u32> {
-    let mut sizes = SetSizes { command: GET_SET_SIZES, reserved: 0, sets: 1 << COUNTER_NAMES, size: 0 };
+    strings(interface, COUNTER_NAMES)
+}
+
+/// How many strings a set of the driver has.
+fn strings(interface: &str, set: u32) -> Result<u32> {
+    let mut sizes = SetSizes { command: GET_SET_SIZES, reserved: 0, sets: 1 << set, size: 0 };
     let call = "ioctl(ETHTOOL_GSSET_INFO)";
     // SAFETY: the kernel writes the head of the structure and one size for the one set that is asked for.
     unsafe { ask(interface, call, (&raw mut sizes).cast()) }?;

@@ -7,6 +7,7 @@ pub mod clock;
 mod control;
 pub mod cpu;
 pub mod datagram;
+pub mod device;
 mod error;
 pub mod error_queue;
 pub mod ethtool;

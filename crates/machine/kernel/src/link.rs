@@ -22,6 +22,8 @@ const LONGEST_NAME: usize = 15;
 /// An interface of the caller's namespace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
+    /// Its number in the namespace (ifindex).
+    pub index: u32,
     /// Its name.
     pub name: String,
     /// Its kind, as `ip -d link` names it (veth, bridge, vlan, …); empty for a plain card.
@@ -79,8 +81,33 @@ pub fn mtu(namespace: &str, interface: &str) -> Result<Mtu> {
 pub fn set_mtu(namespace: &str, interface: &str, mtu: Mtu) -> Result<()> {
     let mut message = named(interface);
     message.attributes.push(LinkAttribute::Mtu(mtu.0));
-    let answer = within(namespace, || request(RouteNetlinkMessage::SetLink(message), 0))?;
-    answer.on("RTM_SETLINK", format_args!("MTU {} of {}", mtu.0, within_name(namespace, interface))).map(drop)
+    let what = format!("MTU {} of {}", mtu.0, within_name(namespace, interface));
+    let set = || match request(RouteNetlinkMessage::SetLink(message), 0) {
+        Err(error) if error.raw_os_error() == Some(libc::EINVAL) => Err(refused(error, interface)),
+        answer => answer,
+    };
+    within(namespace, set)?.on("RTM_SETLINK", what).map(drop)
+}
+
+/// An MTU that is refused, with what the driver takes.
+fn refused(error: io::Error, interface: &str) -> io::Error {
+    match existing(interface).ok().as_ref().and_then(mtus) {
+        Some((least, most)) => invalid(&format!("its driver takes an MTU from {least} to {most}")),
+        None => error,
+    }
+}
+
+/// The least and the largest MTU that the driver takes, where it says.
+pub(crate) fn mtus(link: &LinkMessage) -> Option<(u32, u32)> {
+    let (mut least, mut most) = (0, 0);
+    for attribute in &link.attributes {
+        match attribute {
+            LinkAttribute::MinMtu(mtu) => least = *mtu,
+            LinkAttribute::MaxMtu(mtu) => most = *mtu,
+            _ => {}
+        }
+    }
+    (most > 0).then_some((least, most))
 }
 
 /// Removes an interface; of a veth pair both ends go.
@@ -155,7 +182,7 @@ pub fn list() -> Result<Vec<Link>> {
         .collect())
 }
 
-fn name(message: &LinkMessage) -> String {
+pub(crate) fn name(message: &LinkMessage) -> String {
     let name = message.attributes.iter().find_map(|attribute| match attribute {
         LinkAttribute::IfName(name) => Some(name.clone()),
         _ => None,
@@ -193,6 +220,7 @@ fn own_address(attributes: &[AddressAttribute]) -> Option<IpAddr> {
 
 fn described(message: &LinkMessage, names: &BTreeMap<u32, String>, addresses: Vec<(IpAddr, u8)>) -> Link {
     let mut link = Link {
+        index: message.header.index,
         name: name(message),
         kind: String::new(),
         up: message.header.flags.contains(LinkFlags::Up),
@@ -235,6 +263,11 @@ pub(crate) fn mac(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(":")
 }
 
+/// The bytes of a MAC address; what is not one gives bytes that the kernel refuses.
+pub(crate) fn bytes_of_mac(mac: &str) -> Vec<u8> {
+    mac.split(':').map_while(|byte| u8::from_str_radix(byte, 16).ok()).collect()
+}
+
 /// Sets an interface of the caller's own namespace up or down.
 pub(crate) fn switch(interface: &str, up: bool) -> io::Result<()> {
     let mut message = named(interface);
@@ -267,7 +300,7 @@ fn find(interface: &str) -> io::Result<Option<LinkMessage>> {
     }
 }
 
-fn named(interface: &str) -> LinkMessage {
+pub(crate) fn named(interface: &str) -> LinkMessage {
     let mut message = LinkMessage::default();
     message.attributes.push(LinkAttribute::IfName(interface.to_owned()));
     message
@@ -307,5 +340,6 @@ mod tests {
     #[test]
     fn a_mac_address_is_written_as_usual() {
         assert_eq!(mac(&[2, 0, 0, 0, 0xab, 1]), "02:00:00:00:ab:01");
+        assert_eq!(bytes_of_mac("02:00:00:00:ab:01"), [2, 0, 0, 0, 0xab, 1]);
     }
 }

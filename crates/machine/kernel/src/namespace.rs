@@ -126,7 +126,8 @@ pub fn identity(name: &str) -> Result<Option<u64>> {
     }
 }
 
-fn own_identity() -> Result<u64> {
+/// What [`identity`] says of the namespace of the calling thread.
+pub fn own_identity() -> Result<u64> {
     UnixDatagram::unbound()
         .and_then(|socket| namespace_cookie(&socket))
         .on("getsockopt(SO_NETNS_COOKIE)", "network namespace")
@@ -186,6 +187,11 @@ pub(crate) fn open(name: &str) -> Result<File> {
         return File::open(OWN).on("open", OWN);
     }
     File::open(path(name)?).on("open", format_args!("namespace {name}"))
+}
+
+/// The calling thread's own namespace as an open file.
+pub(crate) fn open_own() -> Result<File> {
+    File::open(OWN).on("open", OWN)
 }
 
 fn join(namespace: &File, name: &str) -> Result<()> {

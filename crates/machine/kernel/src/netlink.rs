@@ -1,13 +1,14 @@
 //! One question to rtnetlink and all its answers, blocking.
 
-use std::io;
+use std::{convert::Infallible, io};
 
-use netlink_packet_core::{NLM_F_ACK, NLM_F_REQUEST, NetlinkMessage, NetlinkPayload};
-use netlink_packet_route::RouteNetlinkMessage;
+use netlink_packet_core::{
+    NLM_F_ACK, NLM_F_REQUEST, NetlinkDeserializable, NetlinkHeader, NetlinkMessage, NetlinkPayload, NetlinkSerializable,
+};
 use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
 
 /// Asks in the calling thread's network namespace. `flags` besides those every request has.
-pub(crate) fn request(message: RouteNetlinkMessage, flags: u16) -> io::Result<Vec<RouteNetlinkMessage>> {
+pub(crate) fn request<M: Message>(message: M, flags: u16) -> io::Result<Vec<M>> {
     let mut socket = Socket::new(NETLINK_ROUTE)?;
     socket.bind_auto()?;
     socket.connect(&SocketAddr::new(0, 0))?;
@@ -15,7 +16,49 @@ pub(crate) fn request(message: RouteNetlinkMessage, flags: u16) -> io::Result<Ve
     answers(&socket)
 }
 
-fn serialized(message: RouteNetlinkMessage, flags: u16) -> Vec<u8> {
+/// What can be asked and answered.
+pub(crate) trait Message: NetlinkSerializable + NetlinkDeserializable + Into<NetlinkPayload<Self>> {}
+
+impl<M: NetlinkSerializable + NetlinkDeserializable + Into<NetlinkPayload<M>>> Message for M {}
+
+/// A message as the kernel writes it, to be told back to it unchanged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Raw {
+    /// Its type, like `RTM_NEWROUTE`.
+    pub(crate) kind: u16,
+    /// What follows the header.
+    pub(crate) bytes: Vec<u8>,
+}
+
+impl NetlinkSerializable for Raw {
+    fn message_type(&self) -> u16 {
+        self.kind
+    }
+
+    fn buffer_len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    fn serialize(&self, buffer: &mut [u8]) {
+        buffer.copy_from_slice(&self.bytes);
+    }
+}
+
+impl NetlinkDeserializable for Raw {
+    type Error = Infallible;
+
+    fn deserialize(header: &NetlinkHeader, bytes: &[u8]) -> Result<Self, Infallible> {
+        Ok(Self { kind: header.message_type, bytes: bytes.to_vec() })
+    }
+}
+
+impl From<Raw> for NetlinkPayload<Raw> {
+    fn from(raw: Raw) -> Self {
+        Self::InnerMessage(raw)
+    }
+}
+
+fn serialized<M: Message>(message: M, flags: u16) -> Vec<u8> {
     let mut packet = NetlinkMessage::from(message);
     packet.header.flags = NLM_F_REQUEST | NLM_F_ACK | flags;
     packet.finalize();
@@ -24,13 +67,13 @@ fn serialized(message: RouteNetlinkMessage, flags: u16) -> Vec<u8> {
     bytes
 }
 
-fn answers(socket: &Socket) -> io::Result<Vec<RouteNetlinkMessage>> {
+fn answers<M: Message>(socket: &Socket) -> io::Result<Vec<M>> {
     let mut answers = Vec::new();
     loop {
         let (datagram, _) = socket.recv_from_full()?;
         let mut rest = datagram.as_slice();
         while !rest.is_empty() {
-            let message = NetlinkMessage::<RouteNetlinkMessage>::deserialize(rest).map_err(io::Error::other)?;
+            let message = NetlinkMessage::<M>::deserialize(rest).map_err(io::Error::other)?;
             match message.payload {
                 NetlinkPayload::InnerMessage(answer) => answers.push(answer),
                 // Every request asks for an acknowledgement, which is an error without a code and comes last.

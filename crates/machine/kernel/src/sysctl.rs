@@ -15,6 +15,20 @@ pub fn write(key: &str, value: &str) -> Result<()> {
     path(key).and_then(|path| fs::write(path, value)).on("write", format_args!("setting {key}"))
 }
 
+/// Names of the settings directly below a key, like `rp_filter` below `net.ipv4.conf.eth0`; none where there is no such key.
+pub fn below(key: &str) -> Result<Vec<String>> {
+    let what = format_args!("settings below {key}");
+    let entries = match path(key).and_then(fs::read_dir) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.on("read", what)?,
+    };
+    let names: std::io::Result<Vec<String>> =
+        entries.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect();
+    let mut names = names.on("read", what)?;
+    names.sort();
+    Ok(names)
+}
+
 /// As sysctl(8) does it: dots separate, and a slash stands for a dot within a part (an interface `eth0.5`).
 fn path(key: &str) -> std::io::Result<PathBuf> {
     let swapped: String = key

@@ -2,6 +2,8 @@
 
 use std::{fmt, io, path::PathBuf};
 
+use crate::Failure;
+
 /// A ledger or a change that could not be handled.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -72,7 +74,7 @@ pub enum Error {
         /// The change.
         change: String,
         /// Why it failed.
-        error: kernel::Error,
+        error: Failure,
     },
     /// A change could not be made.
     #[error("cannot make {change}: {error}")]
@@ -80,7 +82,7 @@ pub enum Error {
         /// The change.
         change: String,
         /// Why it failed.
-        error: kernel::Error,
+        error: Failure,
     },
     /// A change could not be undone, and stays recorded.
     #[error("cannot undo {change} (of \"{owner}\"): {error}")]
@@ -90,7 +92,7 @@ pub enum Error {
         /// The change.
         change: String,
         /// Why it failed.
-        error: kernel::Error,
+        error: Failure,
     },
     /// The kernel refused something that no change can do without.
     #[error(transparent)]

@@ -5,11 +5,15 @@
 //! whoever finds the file unlocked.
 
 mod error;
+mod failure;
 mod file;
 mod machine;
+mod managers;
 mod owned;
+mod port;
 mod stale;
 
 pub use error::{Error, UndoErrors};
+pub use failure::Failure;
 pub use owned::Ledger;
 pub use stale::{Undone, kept, stale, undo_stale};

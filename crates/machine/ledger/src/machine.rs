@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use kernel::{link, namespace, process, sysctl};
+use kernel::{device, link, namespace, process, sysctl};
 use model::{Before, Change, LinkEnd, Mtu};
 
-use crate::{Error, file::Entry};
+use crate::{Error, Failure, file::Entry, managers, port};
 
 /// A change that is ready to be made: what to record first.
 pub(crate) struct Prepared {
@@ -27,14 +27,22 @@ impl Prepared {
         }
         let unseen = |error| Error::Before { change: change.to_string(), error };
         let before = before(change).map_err(unseen)?;
-        Ok(Self { before, namespaces: identities(change).map_err(unseen)?, unnamed: None })
+        let namespaces = identities(change).map_err(|error| unseen(error.into()))?;
+        Ok(Self { before, namespaces, unnamed: None })
     }
 
     /// Makes the change.
-    pub(crate) fn make(self, change: &Change) -> kernel::Result<()> {
+    pub(crate) fn make(self, change: &Change) -> Result<(), Failure> {
         if self.before == Before::Same {
             return Ok(());
         }
+        match change {
+            Change::LeftAlone { manager, interface, mac } => managers::leave_alone(*manager, interface, mac),
+            change => Ok(self.make_in_kernel(change)?),
+        }
+    }
+
+    fn make_in_kernel(self, change: &Change) -> kernel::Result<()> {
         match change {
             Change::Namespace { name } => self.unnamed.map_or(Ok(()), |unnamed| unnamed.publish(name)),
             Change::Veth { a, b, mtu } => link::create_veth(a, b, *mtu),
@@ -44,6 +52,8 @@ impl Prepared {
             Change::LinkUp { namespace, interface } => link::set_up(namespace, interface),
             Change::Mtu { namespace, interface, mtu } => link::set_mtu(namespace, interface, *mtu),
             Change::Sysctl { namespace, key, value } => set(namespace, key, value),
+            Change::Port { interface, namespace } => device::send(interface, namespace),
+            Change::LeftAlone { .. } => Ok(()),
         }
     }
 }
@@ -61,16 +71,17 @@ fn refuse_taken(change: &Change) -> Result<(), Error> {
 fn refuse_taken_end(end: &LinkEnd, change: &Change) -> Result<(), Error> {
     let LinkEnd { namespace, interface } = end;
     let exists = link::exists(namespace, interface);
-    if exists.map_err(|error| Error::Before { change: change.to_string(), error })? {
+    if exists.map_err(|error| Error::Before { change: change.to_string(), error: error.into() })? {
         let remove = format!("ip -netns {namespace} link delete {interface}");
         return Err(Error::Taken { what: format!("interface {end}"), remove });
     }
     Ok(())
 }
 
-fn before(change: &Change) -> kernel::Result<Before> {
+fn before(change: &Change) -> Result<Before, Failure> {
     Ok(match change {
-        Change::Namespace { .. } | Change::Veth { .. } => Before::Absent,
+        Change::Namespace { .. } | Change::Veth { .. } | Change::LeftAlone { .. } => Before::Absent,
+        Change::Port { interface, .. } => port::before(interface)?,
         Change::Address { namespace, interface, address, .. } => {
             if link::has_address(namespace, interface, *address)? {
                 Before::Same
@@ -104,14 +115,24 @@ fn namespaces(change: &Change) -> Vec<&str> {
         | Change::Address { namespace, .. }
         | Change::LinkUp { namespace, .. }
         | Change::Mtu { namespace, .. }
-        | Change::Sysctl { namespace, .. } => vec![namespace],
+        | Change::Sysctl { namespace, .. }
+        | Change::Port { namespace, .. } => vec![namespace],
+        Change::LeftAlone { .. } => vec![],
         Change::Veth { a, b, .. } => vec![&a.namespace, &b.namespace],
     }
 }
 
 /// Takes a change back. Says whether there was anything to do: what is gone already, went with its namespace, or was there
 /// before, is left as it is.
-pub(crate) fn take_back(entry: &Entry) -> kernel::Result<bool> {
+pub(crate) fn take_back(entry: &Entry) -> Result<bool, Failure> {
+    match (&entry.change, &entry.before) {
+        (Change::Port { namespace, .. }, Before::Port(state)) => port::give_back(namespace, state, entry),
+        (Change::LeftAlone { manager, interface, .. }, _) => managers::release(*manager, interface),
+        _ => Ok(take_back_in_kernel(entry)?),
+    }
+}
+
+fn take_back_in_kernel(entry: &Entry) -> kernel::Result<bool> {
     match (&entry.change, &entry.before) {
         (_, Before::Same) => Ok(false),
         (Change::Namespace { name }, _) => take_back_namespace(name, entry),
@@ -132,7 +153,8 @@ pub(crate) fn take_back(entry: &Entry) -> kernel::Result<bool> {
         (Change::Sysctl { namespace, key, .. }, Before::Value(value)) => {
             within_ours(namespace, entry, || set(namespace, key, value))
         }
-        (Change::Mtu { .. } | Change::Sysctl { .. }, Before::Absent | Before::Down) => Ok(false),
+        // No such pair is ever recorded.
+        (Change::Mtu { .. } | Change::Sysctl { .. } | Change::Port { .. } | Change::LeftAlone { .. }, _) => Ok(false),
     }
 }
 
@@ -171,7 +193,7 @@ fn within_ours(namespace: &str, entry: &Entry, undo: impl FnOnce() -> kernel::Re
     }
 }
 
-fn is_recorded(identity: u64, namespace: &str, entry: &Entry) -> bool {
+pub(crate) fn is_recorded(identity: u64, namespace: &str, entry: &Entry) -> bool {
     entry.namespaces.get(namespace) == Some(&identity)
 }
 

@@ -12,7 +12,7 @@ use model::Change;
 use serde::Serialize;
 
 use crate::{
-    Error, UndoErrors,
+    Error, Failure, UndoErrors,
     file::{BadLine, Contents, Entry, KeptLine, Line},
     machine::{self, Prepared},
 };
@@ -91,12 +91,19 @@ impl Ledger {
 
     /// Undoes the last changes, as many as said, in the same way.
     pub fn undo_last(&mut self, changes: usize) -> Result<Vec<Change>, UndoErrors> {
-        let (mut undone, mut errors) = (Vec::new(), Vec::new());
+        let (mut undone, mut errors, mut occupied) = (Vec::new(), Vec::new(), Vec::new());
         for entry in self.contents.entries.clone().into_iter().rev().take(changes) {
+            // A port that is still in there would end with its namespace, or turn up wherever the kernel puts it.
+            if matches!(&entry.change, Change::Namespace { name } if occupied.contains(name)) {
+                continue;
+            }
             match self.undo(&entry) {
                 Ok(true) => undone.push(entry.change),
                 Ok(false) => {}
-                Err(error) => errors.push(error),
+                Err(error) => {
+                    occupied.extend(still_in(entry.change, &error));
+                    errors.push(error);
+                }
             }
         }
         if errors.is_empty() { Ok(undone) } else { Err(UndoErrors(errors)) }
@@ -158,6 +165,15 @@ impl Drop for Ledger {
         if self.contents.entries.is_empty() {
             let _ = fs::remove_file(&self.path);
         }
+    }
+}
+
+/// The namespace that a port is still in, because it could not be given back.
+fn still_in(change: Change, error: &Error) -> Option<String> {
+    match (change, error) {
+        (_, Error::Undo { error: Failure::NotAsBefore(_), .. }) => None,
+        (Change::Port { namespace, .. }, _) => Some(namespace),
+        _ => None,
     }
 }
 

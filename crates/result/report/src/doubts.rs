@@ -16,6 +16,9 @@ pub fn advice(doubt: &Doubt, lang: Lang) -> String {
             t.with("doubt-counters-disagree", &[("sent", sent), ("received", received)])
         }
         Doubt::FewTrials { trials, needed } => t.with("doubt-few-trials", &[("trials", trials), ("needed", needed)]),
+        Doubt::SpeedsDiffer { near_mbps, far_mbps } => {
+            t.with("doubt-speeds-differ", &[("near", near_mbps), ("far", far_mbps)])
+        }
         Doubt::Unprivileged => t.get("doubt-unprivileged"),
         Doubt::EnvironmentChanged { what } => t.with("doubt-environment-changed", &[("what", what)]),
         Doubt::Interrupted => t.get("doubt-interrupted"),

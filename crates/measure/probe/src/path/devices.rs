@@ -54,6 +54,7 @@ mod tests {
     fn link(name: &str, kind: &str, master: Option<&str>, lower: Option<&str>) -> Link {
         Link {
             up: true,
+            index: 7,
             name: name.to_owned(),
             kind: kind.to_owned(),
             master: master.map(str::to_owned),

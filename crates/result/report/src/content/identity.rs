@@ -44,6 +44,10 @@ fn measured(run: &Run, t: &Texts) -> Vec<(String, String)> {
     let bed = match run.bed.kind {
         BedKind::Lab => t.get("bed-lab"),
         BedKind::Hosts => t.get("bed-hosts"),
+        BedKind::Ports => {
+            let port = |end: usize| run.bed.endpoints.get(end).map_or("", |end| end.interface.as_str());
+            t.with("bed-ports", &[("near", &port(0)), ("far", &port(1))])
+        }
     };
     vec![
         (t.get("label-run"), run.id.to_string()),

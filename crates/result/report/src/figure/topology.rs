@@ -31,6 +31,7 @@ pub(crate) fn topology(run: &Run, t: &Texts) -> Figure {
     let (link, meaning) = match run.bed.kind {
         BedKind::Lab => (t.get("link-veth"), t.get("link-veth-meaning")),
         BedKind::Hosts => (t.get("link-network"), t.get("link-network-meaning")),
+        BedKind::Ports => (t.get("link-ports"), t.get("link-ports-meaning")),
     };
     let words: Vec<String> = ends.iter().map(End::words).chain([format!("{link}: {meaning}")]).collect();
     Figure {

@@ -20,6 +20,7 @@ doubt-steal = The hypervisor took up to { $percent } % of a core's time, so slow
 doubt-replies-missing = Replies are missing: { $lost } lost, { $late } later than the timeout. They count as over the timeout, so mean and maximum are unknown. See “Where packets were lost” and the counters under it; without an entry there look for drops at the receive buffer (nstat -az UdpRcvbufErrors) and at the interface (ip -s link), then repeat.
 doubt-counters-disagree = The sender counted { $sent } bytes and the receiver { $received }: more than buffers explain. The receiver's count is the figure; check both hosts for interface drops and other traffic, then repeat.
 doubt-few-trials = { $trials } trials are too few to state an uncertainty, which takes { $needed }. Repeat with --set repeats={ $needed }.
+doubt-speeds-differ = The two ports run at different speeds ({ $near } and { $far } Mbit/s). The slower one limits every figure, and what the faster one sends at full rate is lost on the way. Check cable, transceivers and autonegotiation at both ends (ethtool), and repeat.
 doubt-unprivileged = The run had no root and lived in a user namespace of its own. The sockets and the kernel are the same; root would add beds that stay, in which other tools can be run for comparison. For figures to compare with those tools, repeat with sudo.
 doubt-environment-changed = The machine changed during the run ({ $what }), so the figures may mix two states. Find what changed it, stop that, and repeat.
 doubt-interrupted = The run was interrupted before all trials were done; some configurations have fewer trials or none. “wireproof resume RUN” measures what is missing; the command under “Method” repeats all of it.
@@ -52,6 +53,7 @@ label-program = Program
 not-finished = did not finish
 bed-lab = lab: two network namespaces of one machine, joined by a veth pair
 bed-hosts = hosts: two machines; the second one was controlled over ssh
+bed-ports = ports: { $near } and { $far } of one machine, each in a network namespace of its own, so that traffic leaves the port
 simulated = Simulated environment
 simulated-meaning = Every figure comes from a virtual link inside one machine. It shows what this machine's kernel can do; no network card, cable or switch took part.
 
@@ -122,6 +124,8 @@ link-network = network
 link-network-meaning = Whatever joins the two machines: cables, switches, routers
 link-veth = veth pair
 link-veth-meaning = A virtual cable between the two endpoints
+link-ports = port to port
+link-ports-meaning = Each endpoint is a port of this machine. What one sends leaves the port and reaches the other from outside; what lies between them (a cable, a switch, a device under test) is not visible from here
 
 method-heading = Method
 method-repeats =

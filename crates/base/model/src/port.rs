@@ -1,0 +1,148 @@
+//! A port of a machine: what is known of it before it is taken, and all that giving it back takes.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::units::Mtu;
+
+/// A port as it was before it was taken.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PortState {
+    /// By what it is known again, wherever it is.
+    pub identity: PortIdentity,
+    /// Identity of the network namespace it was in: the machine's own.
+    pub home: u64,
+    /// When it was read, in seconds since the machine was started: lifetimes of addresses go on running.
+    pub read_at_s: u64,
+    /// Other names of it.
+    pub altnames: Vec<String>,
+    /// Its MAC address, like `02:00:00:00:00:01`.
+    pub mac: String,
+    /// Its MTU.
+    pub mtu: Mtu,
+    /// Packets that its transmit queue holds (txqueuelen).
+    pub queue_length: u32,
+    /// What is switched on at it.
+    pub flags: PortFlags,
+    /// Its own kernel settings, without its name: `ipv4.conf.rp_filter` stands for `net.ipv4.conf.NAME.rp_filter`.
+    pub settings: BTreeMap<String, String>,
+    /// What is set in its driver.
+    pub driver: DriverSettings,
+    /// Its addresses, those left out that the kernel makes by itself.
+    pub addresses: Vec<Saved>,
+    /// Neighbours that were entered by hand.
+    pub neighbours: Vec<Saved>,
+    /// Routes of all tables that leave through it, those left out that come with its addresses.
+    pub routes: Vec<Saved>,
+    /// Its queueing discipline, where somebody chose one.
+    pub queueing: Vec<Saved>,
+}
+
+/// By what a port is known again.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PortIdentity {
+    /// Its name.
+    pub name: String,
+    /// Its number in the namespace (ifindex).
+    pub index: u32,
+    /// Its driver.
+    pub driver: String,
+    /// Address of its card on the bus, like `0000:01:00.0`; empty for a virtual one.
+    pub bus: String,
+    /// The MAC address that its card came with; that which it has for one that came with none.
+    pub mac: String,
+}
+
+/// What is switched on at a port.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PortFlags {
+    /// Up (administratively).
+    pub up: bool,
+    /// Takes all frames, whomever they are for.
+    pub promiscuous: bool,
+    /// Takes all multicast frames.
+    pub all_multicast: bool,
+}
+
+/// What is set in a driver; nothing where it does not say.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DriverSettings {
+    /// The offloads that are asked for, a bit each, in the kernel's order.
+    pub offloads: Vec<u32>,
+    /// Numbers of the structures of linux/ethtool.h, by what they set: `rings`, `channels`, `coalescing`, `pause`.
+    pub numbers: BTreeMap<String, Vec<u32>>,
+}
+
+/// One thing that the kernel told of, as it told it: told back, it is there again.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Saved {
+    /// What `ip` or `tc` is told to make it by hand, like `address add 192.0.2.1/24 dev eth1`.
+    pub words: String,
+    /// The message of rtnetlink(7), without its header.
+    #[serde(with = "crate::base64")]
+    pub message: Vec<u8>,
+}
+
+/// What stands for or against taking a port.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PortFacts {
+    /// Its name.
+    pub name: String,
+    /// Its kind as `ip -d link` names it; empty for a plain card.
+    pub kind: String,
+    /// Its driver.
+    pub driver: String,
+    /// Address of its card on the bus; empty for a virtual one.
+    pub bus: String,
+    /// Its MAC address.
+    pub mac: String,
+    /// Its MTU.
+    pub mtu: Mtu,
+    /// The least and the largest MTU that its driver takes, where it says.
+    pub mtus: Option<(u32, u32)>,
+    /// The bridge, bond or team it belongs to.
+    pub master: Option<String>,
+    /// Interfaces on top of it: VLANs and the like.
+    pub on_top: Vec<String>,
+    /// Its addresses, link-local ones left out.
+    pub addresses: Vec<String>,
+    /// Routes that leave through it, in words.
+    pub routes: Vec<String>,
+    /// Whether a default route leaves through it.
+    pub is_uplink: bool,
+    /// Whether the session of the caller came in through it.
+    pub carries_session: bool,
+    /// What could not be put back, in words.
+    pub lasting: Vec<String>,
+}
+
+/// What there is to make a bed of ports with.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PortsState {
+    /// The machine's interfaces.
+    pub ports: Vec<PortFacts>,
+    /// Interfaces in other named namespaces, as namespace and name.
+    pub elsewhere: Vec<(String, String)>,
+    /// Programs at work that configure interfaces by themselves.
+    pub managers: Vec<Manager>,
+}
+
+/// A program that configures interfaces by itself, as soon as they appear.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Manager {
+    /// NetworkManager.
+    NetworkManager,
+    /// systemd-networkd.
+    Networkd,
+}
+
+impl std::fmt::Display for Manager {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::NetworkManager => "NetworkManager",
+            Self::Networkd => "systemd-networkd",
+        })
+    }
+}

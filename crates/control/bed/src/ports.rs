@@ -1,0 +1,291 @@
+//! Two ports of this machine, each in a network namespace of its own, so that what one sends to the other leaves the card.
+//! Pure: it says what to set up, or why not, and does nothing.
+
+use model::{
+    Bed, BedKind, Change, ClockRelation, Endpoint, Manager, Mtu, PortFacts, PortsState, Privilege,
+    units::LEAST_IPV6_MTU,
+};
+
+use crate::{
+    cores::Chosen,
+    lab::{address_changes, addresses, links_up, settings},
+};
+
+/// What the user lets be taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Taking {
+    /// Ports with addresses or routes, which their users then lack for a while.
+    pub in_use: bool,
+    /// The machine's uplink, or the port that the caller's ssh session came in through.
+    pub uplink: bool,
+}
+
+/// Why a port is not taken.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PortError {
+    /// No interface of this name.
+    #[error("there is no interface \"{name}\" here; {}", candidates(.ports))]
+    Missing {
+        /// The name asked for.
+        name: String,
+        /// What there is instead.
+        ports: Vec<String>,
+    },
+    /// It is in a namespace already.
+    #[error(
+        "{name} is in the network namespace \"{namespace}\"; take it out (wireproof bed down, wireproof clean, or \
+         ip -netns {namespace} link set {name} netns 1)"
+    )]
+    Elsewhere {
+        /// The port.
+        name: String,
+        /// Where it is.
+        namespace: String,
+    },
+    /// The loopback interface, or one that stands for several.
+    #[error("{name} is {what}, which cannot be a port of a bed; name the ports of a card")]
+    NoPort {
+        /// The interface.
+        name: String,
+        /// What it is.
+        what: String,
+    },
+    /// It belongs to a bridge, bond or team.
+    #[error("{name} belongs to {master}; take it out first (ip link set {name} nomaster), and put it back afterwards")]
+    Member {
+        /// The port.
+        name: String,
+        /// What it belongs to.
+        master: String,
+    },
+    /// Other interfaces stand on it.
+    #[error("{name} carries {}, which would stop; remove them first (ip link delete NAME)", .on_top.join(", "))]
+    Parent {
+        /// The port.
+        name: String,
+        /// What is on top of it.
+        on_top: Vec<String>,
+    },
+    /// It carries the default route.
+    #[error(
+        "{name} carries the machine's default route: taking it cuts the machine off for as long as the run lasts. Name \
+         another port, or say --i-know-this-is-my-uplink"
+    )]
+    Uplink {
+        /// The port.
+        name: String,
+    },
+    /// The caller sits behind it.
+    #[error(
+        "your ssh session comes in through {name}: taking it cuts you off. Name another port, or say \
+         --i-know-this-is-my-uplink (and run it in tmux, or the run ends with the session)"
+    )]
+    Session {
+        /// The port.
+        name: String,
+    },
+    /// Somebody uses it.
+    #[error(
+        "{name} is in use ({}); name another port, or say --take-ports-in-use: all of it is put back afterwards",
+        .what.join(", ")
+    )]
+    InUse {
+        /// The port.
+        name: String,
+        /// Its addresses and routes.
+        what: Vec<String>,
+    },
+    /// It has what nobody could put back.
+    #[error("{name} has what could not be put back; take it off first: {}", .what.join(", "))]
+    Lasting {
+        /// The port.
+        name: String,
+        /// What it has, and how to take it off.
+        what: Vec<String>,
+    },
+    /// Its driver does not take the MTU.
+    #[error("--mtu {mtu}: {name} ({driver}) takes an MTU from {least} to {most}")]
+    Mtu {
+        /// The MTU asked for.
+        mtu: u32,
+        /// The port.
+        name: String,
+        /// Its driver.
+        driver: String,
+        /// The least it takes.
+        least: u32,
+        /// The largest it takes.
+        most: u32,
+    },
+}
+
+fn candidates(ports: &[String]) -> String {
+    match ports {
+        [] => "there is none but the loopback".to_owned(),
+        ports => format!("there are: {}", ports.join(", ")),
+    }
+}
+
+/// What a bed of ports is made from.
+pub(crate) struct Ports {
+    /// Names its namespaces: `wp<id>-a`, `wp<id>-b`.
+    pub(crate) id: String,
+    pub(crate) ports: [PortFacts; 2],
+    pub(crate) mtu: Option<Mtu>,
+    pub(crate) ipv6: bool,
+    pub(crate) managers: Vec<Manager>,
+    pub(crate) cores: [Chosen; 2],
+}
+
+/// Routers on the wire must not change the addresses that are measured with.
+const NO_ANNOUNCEMENTS: (&str, &str) = ("net.ipv6.conf.default.accept_ra", "0");
+
+impl Ports {
+    /// Chooses these two of the machine's ports, or says why one of them is not to be taken. Cores are not chosen yet.
+    pub(crate) fn choose(
+        id: &str,
+        names: &[String; 2],
+        state: &PortsState,
+        mtu: Option<Mtu>,
+        taking: Taking,
+    ) -> Result<Self, PortError> {
+        let [a, b] = names.each_ref().map(|name| named(name, state));
+        let ports = [a?.clone(), b?.clone()];
+        for port in &ports {
+            check_kind(port)?;
+            check_use(port, taking)?;
+            check_mtu(port, mtu)?;
+        }
+        let (id, managers) = (id.to_owned(), state.managers.clone());
+        Ok(Self { id, ports, mtu, ipv6: true, managers, cores: Default::default() })
+    }
+
+    /// Everything to set up, in order.
+    pub(crate) fn changes(&self) -> Vec<Change> {
+        let endpoints = self.endpoints();
+        let mut changes: Vec<Change> = self.ports.iter().flat_map(|port| self.left_alone(port)).collect();
+        changes.extend(endpoints.iter().map(|end| Change::Namespace { name: end.namespace.clone() }));
+        let set = |end| settings(end, self.ipv6, self.ipv6.then_some(NO_ANNOUNCEMENTS));
+        changes.extend(endpoints.iter().flat_map(set));
+        changes.extend(endpoints.iter().map(moved));
+        changes.extend(endpoints.iter().zip(&self.ports).filter_map(|(end, port)| other_mtu(end, port)));
+        changes.extend(endpoints.iter().flat_map(links_up));
+        changes.extend(endpoints.iter().flat_map(address_changes));
+        changes
+    }
+
+    /// The bed that it makes.
+    pub(crate) fn bed(&self, name: &str, privilege: Privilege) -> Bed {
+        Bed {
+            kind: BedKind::Ports,
+            name: name.to_owned(),
+            // What is on no bus is no card.
+            simulated: self.ports.iter().all(|port| port.bus.is_empty()),
+            privilege,
+            clocks: ClockRelation::Same,
+            wrap: Vec::new(),
+            endpoints: self.endpoints(),
+        }
+    }
+
+    fn endpoints(&self) -> Vec<Endpoint> {
+        let names = ["a", "b"].into_iter().zip(1..);
+        let ends = names.zip(&self.ports).zip(&self.cores);
+        ends.map(|(((name, host), port), cores)| self.endpoint(name, host, port, cores)).collect()
+    }
+
+    fn endpoint(&self, name: &str, host: u8, port: &PortFacts, cores: &Chosen) -> Endpoint {
+        let mtu = self.mtu.unwrap_or(port.mtu);
+        Endpoint {
+            name: name.to_owned(),
+            machine: String::new(),
+            namespace: format!("wp{}-{name}", self.id),
+            interface: port.name.clone(),
+            driver: port.driver.clone(),
+            mtu,
+            addresses: addresses(host, self.ipv6 && mtu >= LEAST_IPV6_MTU),
+            cpus: cores.cpus.clone(),
+            cpus_why: cores.why.clone(),
+        }
+    }
+
+    fn left_alone(&self, port: &PortFacts) -> impl Iterator<Item = Change> {
+        let (interface, mac) = (port.name.clone(), port.mac.clone());
+        let left_alone = move |manager: &Manager| Change::LeftAlone {
+            manager: *manager,
+            interface: interface.clone(),
+            mac: mac.clone(),
+        };
+        self.managers.iter().map(left_alone)
+    }
+}
+
+fn moved(end: &Endpoint) -> Change {
+    Change::Port { interface: end.interface.clone(), namespace: end.namespace.clone() }
+}
+
+fn other_mtu(end: &Endpoint, port: &PortFacts) -> Option<Change> {
+    let (namespace, interface) = (end.namespace.clone(), end.interface.clone());
+    (end.mtu != port.mtu).then_some(Change::Mtu { namespace, interface, mtu: end.mtu })
+}
+
+fn named<'a>(name: &str, state: &'a PortsState) -> Result<&'a PortFacts, PortError> {
+    if let Some(port) = state.ports.iter().find(|port| port.name == name) {
+        return Ok(port);
+    }
+    let elsewhere = state.elsewhere.iter().find(|(_, interface)| interface == name);
+    Err(match elsewhere {
+        Some((namespace, _)) => PortError::Elsewhere { name: name.to_owned(), namespace: namespace.clone() },
+        None => {
+            let ports = state.ports.iter().filter(|port| port.name != "lo" && aggregate(port).is_none());
+            PortError::Missing { name: name.to_owned(), ports: ports.map(|port| port.name.clone()).collect() }
+        }
+    })
+}
+
+/// What stands for several interfaces is none itself.
+fn aggregate(port: &PortFacts) -> Option<&str> {
+    ["bridge", "bond", "team", "openvswitch"].into_iter().find(|kind| port.kind == *kind)
+}
+
+fn check_kind(port: &PortFacts) -> Result<(), PortError> {
+    let name = port.name.clone();
+    let what = match aggregate(port) {
+        _ if name == "lo" => Some("the loopback interface".to_owned()),
+        aggregate => aggregate.map(|kind| format!("a {kind}")),
+    };
+    match (what, &port.master, port.on_top.as_slice()) {
+        (Some(what), ..) => Err(PortError::NoPort { name, what }),
+        (None, Some(master), _) => Err(PortError::Member { name, master: master.clone() }),
+        (None, None, []) => Ok(()),
+        (None, None, on_top) => Err(PortError::Parent { name, on_top: on_top.to_vec() }),
+    }
+}
+
+fn check_use(port: &PortFacts, taking: Taking) -> Result<(), PortError> {
+    let name = port.name.clone();
+    if !port.lasting.is_empty() {
+        return Err(PortError::Lasting { name, what: port.lasting.clone() });
+    }
+    let is_own_way_out = port.carries_session || port.is_uplink;
+    match taking {
+        Taking { uplink: true, .. } if is_own_way_out => return Ok(()),
+        _ if port.carries_session => return Err(PortError::Session { name }),
+        _ if port.is_uplink => return Err(PortError::Uplink { name }),
+        _ => {}
+    }
+    let what = [port.addresses.clone(), port.routes.clone()].concat();
+    if what.is_empty() || taking.in_use { Ok(()) } else { Err(PortError::InUse { name, what }) }
+}
+
+fn check_mtu(port: &PortFacts, mtu: Option<Mtu>) -> Result<(), PortError> {
+    match (mtu, port.mtus) {
+        (Some(Mtu(mtu)), Some((least, most))) if !(least..=most).contains(&mtu) => {
+            Err(PortError::Mtu { mtu, name: port.name.clone(), driver: port.driver.clone(), least, most })
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

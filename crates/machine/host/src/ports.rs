@@ -1,0 +1,125 @@
+//! What stands for or against taking each port of the machine, and who else configures them.
+
+use std::{env, fs, net::IpAddr};
+
+use kernel::{
+    device, ethtool,
+    link::{self, Link},
+    namespace,
+};
+use model::{Manager, PortFacts, PortsState};
+
+use crate::{facts::is_given, services::services};
+
+/// What there is to make a bed of ports with.
+pub fn ports() -> kernel::Result<PortsState> {
+    let links = link::list()?;
+    let session = session_address();
+    let ports = links.iter().map(|link| facts(link, &links, session)).collect::<kernel::Result<_>>()?;
+    let (elsewhere, managers) = (elsewhere()?, managers(&services()));
+    Ok(PortsState { ports, elsewhere, managers })
+}
+
+fn facts(link: &Link, links: &[Link], session: Option<IpAddr>) -> kernel::Result<PortFacts> {
+    // A driver that says nothing of itself is one without a card.
+    let driver = ethtool::driver(&link.name).unwrap_or_default();
+    let routes = device::routes(&link.name, link.index)?;
+    let on_top = links.iter().filter(|it| it.lower.as_ref() == Some(&link.name)).map(|it| it.name.clone());
+    let given = link.addresses.iter().copied().filter(is_given);
+    Ok(PortFacts {
+        name: link.name.clone(),
+        kind: link.kind.clone(),
+        driver: driver.name,
+        bus: driver.bus,
+        mac: link.mac.clone(),
+        mtu: link.mtu,
+        mtus: device::mtus(&link.name)?,
+        master: link.master.clone(),
+        on_top: on_top.collect(),
+        addresses: given.map(|(address, prefix)| format!("{address}/{prefix}")).collect(),
+        is_uplink: routes.iter().any(|(_, is_default)| *is_default),
+        routes: routes.into_iter().map(|(words, _)| words).collect(),
+        carries_session: session.is_some_and(|own| link.addresses.iter().any(|(address, _)| *address == own)),
+        lasting: device::lasting(&link.name, link.index)?,
+    })
+}
+
+/// Interfaces of other namespaces that have a name.
+fn elsewhere() -> kernel::Result<Vec<(String, String)>> {
+    let mut found = Vec::new();
+    for name in namespace::list()? {
+        // One that goes meanwhile, or was never made whole, holds no port.
+        let links = namespace::within(&name, link::list).and_then(|links| links).unwrap_or_default();
+        found.extend(links.into_iter().filter(|link| link.name != "lo").map(|link| (name.clone(), link.name)));
+    }
+    Ok(found)
+}
+
+/// Our own end of the ssh session that this program was called in. sudo keeps it from us, but not from its own parents.
+fn session_address() -> Option<IpAddr> {
+    let own = env::var("SSH_CONNECTION").ok();
+    own.or_else(|| ancestors().find_map(|pid| variable(pid, "SSH_CONNECTION"))).and_then(|said| server(&said))
+}
+
+/// `SSH_CONNECTION` is the client's address and port, and the server's.
+fn server(said: &str) -> Option<IpAddr> {
+    let address = said.split_whitespace().nth(2)?.parse().ok()?;
+    Some(match address {
+        // A server that listens for both versions writes IPv4 like this.
+        IpAddr::V6(v6) => v6.to_ipv4_mapped().map_or(IpAddr::V6(v6), IpAddr::V4),
+        v4 => v4,
+    })
+}
+
+fn ancestors() -> impl Iterator<Item = u32> {
+    let parent = |pid: &u32| {
+        let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+        let parent = status.lines().find_map(|line| line.strip_prefix("PPid:"))?.trim().parse().ok()?;
+        (parent > 1).then_some(parent)
+    };
+    std::iter::successors(Some(std::process::id()), parent)
+}
+
+fn variable(pid: u32, name: &str) -> Option<String> {
+    let all = fs::read(format!("/proc/{pid}/environ")).ok()?;
+    let all = String::from_utf8_lossy(&all).into_owned();
+    all.split('\0').find_map(|it| it.strip_prefix(name)?.strip_prefix('=')).map(str::to_owned)
+}
+
+/// Services by the names that systemd has for them, or programs by theirs, which the kernel cuts at 15 bytes.
+fn managers(services: &[String]) -> Vec<Manager> {
+    let known = [
+        (Manager::NetworkManager, ["NetworkManager", "NetworkManager"]),
+        (Manager::Networkd, ["systemd-networkd", "systemd-network"]),
+    ];
+    let runs = |names: &[&str; 2]| services.iter().any(|it| names.contains(&it.trim_end_matches(".service")));
+    known.into_iter().filter(|(_, names)| runs(names)).map(|(manager, _)| manager).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_servers_end_of_a_session_is_known() {
+        assert_eq!(server("198.18.0.9 50000 198.18.0.1 22"), "198.18.0.1".parse().ok());
+        assert_eq!(server("::ffff:198.18.0.9 50000 ::ffff:198.18.0.1 22"), "198.18.0.1".parse().ok());
+        assert_eq!(server("2001:2::9 50000 2001:2::1 22"), "2001:2::1".parse().ok());
+        assert_eq!(server("nonsense"), None);
+    }
+
+    #[test]
+    fn programs_that_configure_interfaces_are_known_by_service_and_by_name() {
+        let of = |names: &[&str]| managers(&names.iter().map(ToString::to_string).collect::<Vec<_>>());
+        assert_eq!(of(&["NetworkManager.service", "cron.service"]), [Manager::NetworkManager]);
+        assert_eq!(of(&["systemd-network"]), [Manager::Networkd]);
+        assert!(of(&["systemd-networkd-wait-online", "sshd"]).is_empty());
+    }
+
+    #[test]
+    fn loopback_is_no_uplink() {
+        let state = ports().expect("rtnetlink");
+        let lo = state.ports.iter().find(|port| port.name == "lo").expect("there is always lo");
+        assert!(!lo.is_uplink && !lo.carries_session && lo.on_top.is_empty(), "{lo:?}");
+    }
+}

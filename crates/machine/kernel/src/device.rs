@@ -1,0 +1,189 @@
+//! Ports of the machine: reading all there is to one, moving it between namespaces, and putting back what a move takes.
+//!
+//! A move takes an interface down, and with that its addresses, routes, neighbours, queueing discipline and own settings;
+//! what is set in its driver stays. All here is about the calling thread's own network namespace.
+
+mod restore;
+mod told;
+
+use std::{collections::BTreeMap, os::fd::AsRawFd};
+
+use model::{
+    PortState,
+    port::{PortFlags, PortIdentity},
+};
+use netlink_packet_core::NLM_F_DUMP;
+use netlink_packet_route::{
+    RouteNetlinkMessage,
+    link::{LinkAttribute, LinkFlags, LinkMessage, Prop},
+};
+use rustix::time::{ClockId, clock_gettime};
+
+use crate::{
+    error::{On, Result},
+    ethtool,
+    link::{existing, mac, name, named},
+    namespace::{self, within},
+    netlink::request,
+    sysctl,
+};
+
+pub use restore::restore;
+pub use told::{lasting, routes};
+
+/// Where the kernel has settings for each interface.
+const SETTINGS: [&str; 4] = ["ipv4.conf", "ipv4.neigh", "ipv6.conf", "ipv6.neigh"];
+
+/// All there is to a port.
+pub fn read(interface: &str) -> Result<PortState> {
+    let link = existing(interface).on("RTM_GETLINK", shown(interface))?;
+    let index = link.header.index;
+    let mut state = PortState {
+        identity: identity(&link),
+        home: namespace::own_identity()?,
+        read_at_s: clock_gettime(ClockId::Boottime).tv_sec as u64,
+        flags: flags(&link),
+        settings: settings(interface)?,
+        driver: ethtool::settings(interface)?,
+        addresses: told::addresses(interface, index)?,
+        neighbours: told::neighbours(interface, index)?,
+        routes: told::restorable_routes(interface, index)?,
+        queueing: told::queueing(interface, index)?,
+        ..PortState::default()
+    };
+    for attribute in link.attributes {
+        match attribute {
+            LinkAttribute::Address(bytes) => state.mac = mac(&bytes),
+            LinkAttribute::Mtu(mtu) => state.mtu.0 = mtu,
+            LinkAttribute::TxQueueLen(length) => state.queue_length = length,
+            LinkAttribute::PropList(props) => state.altnames.extend(props.into_iter().filter_map(altname)),
+            _ => {}
+        }
+    }
+    Ok(state)
+}
+
+fn altname(prop: Prop) -> Option<String> {
+    match prop {
+        Prop::AltIfName(name) => Some(name),
+        _ => None,
+    }
+}
+
+fn flags(link: &LinkMessage) -> PortFlags {
+    let has = |flag| link.header.flags.contains(flag);
+    PortFlags { up: has(LinkFlags::Up), promiscuous: has(LinkFlags::Promisc), all_multicast: has(LinkFlags::Allmulti) }
+}
+
+/// By what this interface is known again. A card's own MAC address stays, whatever is set over it.
+fn identity(link: &LinkMessage) -> PortIdentity {
+    let name = name(link);
+    // Some virtual ones have a driver that says nothing of itself.
+    let driver = ethtool::driver(&name).unwrap_or_default();
+    let (mut own, mut present) = (None, String::new());
+    for attribute in &link.attributes {
+        match attribute {
+            LinkAttribute::PermAddress(bytes) => own = Some(mac(bytes)),
+            LinkAttribute::Address(bytes) => present = mac(bytes),
+            _ => {}
+        }
+    }
+    let mac = own.unwrap_or(present);
+    PortIdentity { name, index: link.header.index, driver: driver.name, bus: driver.bus, mac }
+}
+
+/// The name that this port has here; `None` where it is not here.
+pub fn find(wanted: &PortIdentity) -> Result<Option<String>> {
+    let answers = request(RouteNetlinkMessage::GetLink(LinkMessage::default()), NLM_F_DUMP);
+    let links = answers.on("RTM_GETLINK", "all interfaces")?.into_iter().filter_map(|answer| match answer {
+        RouteNetlinkMessage::NewLink(link) => Some(link),
+        _ => None,
+    });
+    let same = links
+        .map(|link| identity(&link))
+        .filter(|it| (&it.mac, &it.driver, &it.bus) == (&wanted.mac, &wanted.driver, &wanted.bus));
+    // Virtual ones may have been given one address; they keep their number when they are moved.
+    let best = same.max_by_key(|it| (it.index == wanted.index, it.name == wanted.name));
+    Ok(best.map(|it| it.name))
+}
+
+/// Moves a port from here into a namespace.
+pub fn send(interface: &str, namespace: &str) -> Result<()> {
+    let file = namespace::open(namespace)?;
+    let mut message = named(interface);
+    message.attributes.push(LinkAttribute::NetNsFd(file.as_raw_fd()));
+    let sent = request(RouteNetlinkMessage::SetLink(message), 0).map(drop);
+    sent.on("RTM_SETLINK", format_args!("{} into namespace {namespace}", shown(interface)))
+}
+
+/// Moves a port from a namespace to here; where its name is taken here, under another one.
+pub fn fetch(namespace: &str, interface: &str) -> Result<()> {
+    let home = namespace::open_own()?;
+    let index = within(namespace, || existing(interface))?.on("RTM_GETLINK", shown(interface))?.header.index;
+    let fetch = |name: Option<&str>| {
+        let mut message = LinkMessage::default();
+        message.header.index = index;
+        message.attributes.push(LinkAttribute::NetNsFd(home.as_raw_fd()));
+        message.attributes.extend(name.map(|name| LinkAttribute::IfName(name.to_owned())));
+        within(namespace, || request(RouteNetlinkMessage::SetLink(message), 0).map(drop))
+    };
+    let fetched = match fetch(None)? {
+        Err(error) if error.raw_os_error() == Some(libc::EEXIST) => fetch(Some("dev%d"))?,
+        fetched => fetched,
+    };
+    fetched.on("RTM_SETLINK", format_args!("{} out of namespace {namespace}", shown(interface)))
+}
+
+/// The least and the largest MTU that the driver of an interface takes, where it says.
+pub fn mtus(interface: &str) -> Result<Option<(u32, u32)>> {
+    let link = existing(interface).on("RTM_GETLINK", shown(interface))?;
+    Ok(crate::link::mtus(&link))
+}
+
+fn settings(interface: &str) -> Result<BTreeMap<String, String>> {
+    let mut settings = BTreeMap::new();
+    for group in SETTINGS {
+        for name in sysctl::below(&group_key(group, interface))? {
+            let setting = format!("{group}.{name}");
+            // One that cannot be read is not set: stable_secret says so by an error.
+            settings.extend(sysctl::read(&key(&setting, interface)).ok().map(|value| (setting, value)));
+        }
+    }
+    Ok(settings)
+}
+
+/// `net.ipv4.conf.NAME` for `ipv4.conf`; a dot within the name is written as a slash, see sysctl(8).
+fn group_key(group: &str, interface: &str) -> String {
+    format!("net.{group}.{}", interface.replace('.', "/"))
+}
+
+/// `net.ipv4.conf.NAME.rp_filter` for `ipv4.conf.rp_filter`.
+fn key(setting: &str, interface: &str) -> String {
+    let (group, name) = setting.rsplit_once('.').unwrap_or((setting, ""));
+    format!("{}.{name}", group_key(group, interface))
+}
+
+fn shown(interface: &str) -> String {
+    format!("interface {interface}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_setting_is_written_with_the_name_of_its_port() {
+        assert_eq!(key("ipv4.conf.rp_filter", "eth1"), "net.ipv4.conf.eth1.rp_filter");
+        assert_eq!(key("ipv6.neigh.locktime", "eth1.5"), "net.ipv6.neigh.eth1/5.locktime");
+    }
+
+    #[test]
+    fn a_port_is_read_whole_and_found_again() {
+        let lo = read("lo").expect("there is always lo");
+        assert!(lo.settings.contains_key("ipv4.conf.rp_filter"), "{:?}", lo.settings);
+        assert_eq!((lo.mtu.0, lo.identity.name.as_str()), (65_536, "lo"));
+        assert_eq!(find(&lo.identity).expect("rtnetlink").as_deref(), Some("lo"));
+        let other = PortIdentity { mac: "02:00:00:00:00:99".into(), ..lo.identity };
+        assert_eq!(find(&other).expect("rtnetlink"), None);
+    }
+}

@@ -1,0 +1,214 @@
+//! Putting back what a move took from a port, and whatever else is not as it was.
+
+use std::{
+    fmt::Display,
+    io, thread,
+    time::{Duration, Instant},
+};
+
+use model::{PortState, port::Saved};
+use netlink_packet_core::{NLM_F_APPEND, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE};
+use netlink_packet_route::{
+    RouteNetlinkMessage,
+    link::{LinkAttribute, LinkFlags, LinkMessage, Prop},
+};
+use rustix::time::{ClockId, clock_gettime};
+
+use super::{
+    key, read,
+    told::{ADDRESSES, Kind, NEIGHBOURS, QUEUEING, ROUTES, aged, is_ipv6},
+};
+use crate::{
+    error::Result,
+    ethtool,
+    link::{bytes_of_mac, switch},
+    netlink::request,
+    sysctl,
+};
+
+/// An address of IPv6 may be named in a route once nobody else was found to have it (RFC 4862, section 5.4).
+const ADDRESS_READY: Duration = Duration::from_secs(3);
+
+/// Makes a port of this namespace, which has this name now, as it was. Goes on where something cannot be done: the command
+/// for each such, with the reason.
+pub fn restore(interface: &str, wanted: &PortState) -> Result<Vec<String>> {
+    let now = read(interface)?;
+    let mut port = Port { name: interface.to_owned(), index: now.identity.index, wanted, failed: Vec::new() };
+    port.name_it(&now);
+    port.set_link(&now);
+    port.set_driver();
+    // Once before it is up, since some hold for what comes up with it, and once more, since coming up resets some. The
+    // kernel also sets ipv6.conf.mtu anew each time the link comes: there is no keeping that one.
+    port.write_settings();
+    port.add_addresses(false);
+    port.switch(&now);
+    port.add_addresses(true);
+    let failed = port.write_settings();
+    port.failed.extend(failed);
+    port.add_routes();
+    port.add("ip", &NEIGHBOURS, &wanted.neighbours, NLM_F_CREATE | NLM_F_REPLACE);
+    port.add("tc", &QUEUEING, &wanted.queueing, NLM_F_CREATE | NLM_F_REPLACE);
+    Ok(port.failed)
+}
+
+struct Port<'a> {
+    name: String,
+    index: u32,
+    wanted: &'a PortState,
+    failed: Vec<String>,
+}
+
+impl Port<'_> {
+    fn name_it(&mut self, now: &PortState) {
+        let name = &self.wanted.identity.name;
+        if self.name != *name {
+            // A new name would write itself over the labels of addresses: they come again after it. Mostly there are none.
+            for saved in self.wanted.addresses.iter().filter(|saved| !is_ipv6(saved)) {
+                let _ = ADDRESSES.take_away(&saved.message, self.index);
+            }
+            // Older kernels rename an interface only while it is down.
+            let down = if now.flags.up { switch(&self.name, false) } else { Ok(()) };
+            let renamed = down.and_then(|()| self.change([LinkAttribute::IfName(name.clone())]));
+            let command = format!("ip link set {} name {name}", self.name);
+            if self.is_done(&command, renamed) {
+                self.name.clone_from(name);
+            }
+        }
+        for altname in self.wanted.altnames.iter().filter(|it| !now.altnames.contains(it)) {
+            let mut message = self.message();
+            message.attributes.push(LinkAttribute::PropList(vec![Prop::AltIfName(altname.clone())]));
+            let flags = NLM_F_CREATE | NLM_F_EXCL | NLM_F_APPEND;
+            let added = request(RouteNetlinkMessage::NewLinkProp(message), flags).map(drop);
+            self.is_done(&format!("ip link property add dev {} altname {altname}", self.name), added);
+        }
+    }
+
+    fn set_link(&mut self, now: &PortState) {
+        let (name, wanted) = (self.name.clone(), self.wanted);
+        if now.mac != wanted.mac {
+            let set = self.change([LinkAttribute::Address(bytes_of_mac(&wanted.mac))]);
+            self.is_done(&format!("ip link set {name} address {}", wanted.mac), set);
+        }
+        if now.mtu != wanted.mtu {
+            let set = self.change([LinkAttribute::Mtu(wanted.mtu.0)]);
+            self.is_done(&format!("ip link set {name} mtu {}", wanted.mtu.0), set);
+        }
+        if now.queue_length != wanted.queue_length {
+            let set = self.change([LinkAttribute::TxQueueLen(wanted.queue_length)]);
+            self.is_done(&format!("ip link set {name} txqueuelen {}", wanted.queue_length), set);
+        }
+        let flags = [
+            ("promisc", LinkFlags::Promisc, now.flags.promiscuous, wanted.flags.promiscuous),
+            ("allmulticast", LinkFlags::Allmulti, now.flags.all_multicast, wanted.flags.all_multicast),
+        ];
+        for (word, flag, _, wanted) in flags.into_iter().filter(|(_, _, now, wanted)| now != wanted) {
+            let mut message = self.message();
+            message.header.change_mask = flag;
+            message.header.flags = if wanted { flag } else { LinkFlags::empty() };
+            let set = request(RouteNetlinkMessage::SetLink(message), 0).map(drop);
+            self.is_done(&format!("ip link set {name} {word} {}", on_or_off(wanted)), set);
+        }
+    }
+
+    fn set_driver(&mut self) {
+        for (what, error) in ethtool::set_settings(&self.name, &self.wanted.driver) {
+            let option = match what {
+                "rings" => "-G",
+                "channels" => "-L",
+                "coalescing" => "-C",
+                "pause" => "-A",
+                _ => "-K",
+            };
+            self.failed.push(format!("ethtool {option} {} … ({error})", self.name));
+        }
+    }
+
+    /// The commands for those that could not be written.
+    fn write_settings(&self) -> Vec<String> {
+        let write = |(setting, value): (&String, &String)| {
+            let key = key(setting, &self.name);
+            let is_other = sysctl::read(&key).ok().as_ref() != Some(value);
+            let written = if is_other { sysctl::write(&key, value) } else { Ok(()) };
+            written.err().map(|error| format!("sysctl -w {key}=\"{value}\" ({error})"))
+        };
+        self.wanted.settings.iter().filter_map(write).collect()
+    }
+
+    fn switch(&mut self, now: &PortState) {
+        let up = self.wanted.flags.up;
+        if up || now.flags.up {
+            let switched = switch(&self.name, up);
+            self.is_done(&format!("ip link set {} {}", self.name, if up { "up" } else { "down" }), switched);
+        }
+    }
+
+    /// Those of IPv6 only once it is up: they go when it is down.
+    fn add_addresses(&mut self, ipv6: bool) {
+        let now_s = clock_gettime(ClockId::Boottime).tv_sec as u64;
+        let age = now_s.saturating_sub(self.wanted.read_at_s);
+        let aged = self
+            .wanted
+            .addresses
+            .iter()
+            .filter(|saved| is_ipv6(saved) == ipv6)
+            .filter_map(|saved| Some(Saved { message: aged(&saved.message, age)?, ..saved.clone() }));
+        self.add("ip", &ADDRESSES, &aged.collect::<Vec<_>>(), NLM_F_CREATE | NLM_F_EXCL);
+    }
+
+    /// A gateway is reached by another route, which may come later: those that fail are tried again after the others.
+    fn add_routes(&mut self) {
+        let until = Instant::now() + ADDRESS_READY;
+        let mut left: Vec<&Saved> = self.wanted.routes.iter().collect();
+        loop {
+            let before = left.len();
+            left.retain(|saved| self.tell(&ROUTES, saved, NLM_F_CREATE | NLM_F_APPEND).is_err());
+            if left.is_empty() || (left.len() == before && Instant::now() > until) {
+                break;
+            }
+            if left.len() == before {
+                thread::sleep(Duration::from_millis(100));
+            }
+        }
+        let left: Vec<Saved> = left.into_iter().cloned().collect();
+        self.add("ip", &ROUTES, &left, NLM_F_CREATE | NLM_F_APPEND);
+    }
+
+    fn add(&mut self, program: &str, kind: &Kind, all: &[Saved], flags: u16) {
+        for saved in all {
+            let told = self.tell(kind, saved, flags);
+            self.is_done(&format!("{program} {}", saved.words), told);
+        }
+    }
+
+    /// What is there already is as it should be.
+    fn tell(&self, kind: &Kind, saved: &Saved, flags: u16) -> io::Result<()> {
+        match kind.tell(&saved.message, self.index, flags) {
+            Err(error) if error.raw_os_error() == Some(libc::EEXIST) => Ok(()),
+            told => told,
+        }
+    }
+
+    fn message(&self) -> LinkMessage {
+        let mut message = LinkMessage::default();
+        message.header.index = self.index;
+        message
+    }
+
+    fn change(&self, attributes: impl IntoIterator<Item = LinkAttribute>) -> io::Result<()> {
+        let mut message = self.message();
+        message.attributes.extend(attributes);
+        request(RouteNetlinkMessage::SetLink(message), 0).map(drop)
+    }
+
+    /// Remembers the command that would do what could not be done.
+    fn is_done(&mut self, command: &str, result: io::Result<()>) -> bool {
+        if let Err(error) = &result {
+            self.failed.push(format!("{command} ({error})"));
+        }
+        result.is_ok()
+    }
+}
+
+fn on_or_off(on: bool) -> impl Display {
+    if on { "on" } else { "off" }
+}

@@ -1,0 +1,129 @@
+//! What is set in a driver: offloads, and the structures of numbers that it reads and writes whole.
+
+use std::collections::BTreeMap;
+
+use model::port::DriverSettings;
+
+use super::{ask, strings};
+use crate::error::{On, Result, invalid};
+
+const GET_OFFLOADS: u32 = 0x3a;
+const SET_OFFLOADS: u32 = 0x3b;
+/// `ETH_SS_FEATURES`: the set of strings that name offloads.
+const OFFLOAD_NAMES: u32 = 4;
+
+/// A structure of linux/ethtool.h that is a command and numbers.
+struct Numbers {
+    name: &'static str,
+    get: u32,
+    set: u32,
+    /// How many numbers follow the command.
+    count: usize,
+}
+
+/// `struct ethtool_channels`, `ethtool_ringparam`, `ethtool_coalesce` and `ethtool_pauseparam`. Channels come first: rings
+/// and coalescing belong to each of them.
+const NUMBERS: [Numbers; 4] = [
+    Numbers { name: "channels", get: 0x3c, set: 0x3d, count: 8 },
+    Numbers { name: "rings", get: 0x10, set: 0x11, count: 8 },
+    Numbers { name: "coalescing", get: 0x0e, set: 0x0f, count: 22 },
+    Numbers { name: "pause", get: 0x12, set: 0x13, count: 3 },
+];
+
+/// What is set in the driver of an interface of the caller's namespace; nothing where the driver does not say.
+pub fn settings(interface: &str) -> Result<DriverSettings> {
+    let mut settings = DriverSettings { offloads: blocks(interface)?, numbers: BTreeMap::new() };
+    for numbers in NUMBERS {
+        if let Some(values) = said(get(interface, &numbers))? {
+            settings.numbers.insert(numbers.name.to_owned(), values);
+        }
+    }
+    Ok(settings)
+}
+
+/// Sets what differs, and goes on where something cannot be set: the name of each such, with the reason.
+pub fn set_settings(interface: &str, wanted: &DriverSettings) -> Vec<(&'static str, crate::Error)> {
+    let numbers = NUMBERS.iter().filter_map(|numbers| {
+        let values = wanted.numbers.get(numbers.name)?;
+        Some((numbers.name, set_where_other(interface, numbers, values)))
+    });
+    // Last: some depend on rings and channels.
+    let all = numbers.chain([("offloads", set_offloads(interface, &wanted.offloads))]);
+    all.filter_map(|(name, result)| result.err().map(|error| (name, error))).collect()
+}
+
+fn set_where_other(interface: &str, numbers: &Numbers, values: &[u32]) -> Result<()> {
+    if get(interface, numbers)? == values {
+        Ok(())
+    } else {
+        exchange(interface, numbers, numbers.set, values).map(drop)
+    }
+}
+
+fn get(interface: &str, numbers: &Numbers) -> Result<Vec<u32>> {
+    exchange(interface, numbers, numbers.get, &vec![0; numbers.count])
+}
+
+fn exchange(interface: &str, numbers: &Numbers, command: u32, values: &[u32]) -> Result<Vec<u32>> {
+    if values.len() != numbers.count {
+        return Err(invalid("not as many numbers as the kernel has")).on(numbers.name, interface);
+    }
+    let mut question = [&[command], values].concat();
+    // SAFETY: a command and as many numbers as its structure has.
+    unsafe { ask(interface, "ioctl(SIOCETHTOOL)", question.as_mut_ptr().cast()) }?;
+    question.remove(0);
+    Ok(question)
+}
+
+/// `None` where the driver does not know the question.
+fn said<T>(answer: Result<T>) -> Result<Option<T>> {
+    match answer {
+        Err(error) if error.errno() == Some(libc::EOPNOTSUPP) => Ok(None),
+        answer => answer.map(Some),
+    }
+}
+
+/// The offloads that are asked for.
+fn blocks(interface: &str) -> Result<Vec<u32>> {
+    Ok(offloads(interface)?.into_iter().map(|[_, requested, ..]| requested).collect())
+}
+
+/// `struct ethtool_get_features_block`: available, requested, active, never changed; a bit for each offload.
+type Offloads = [u32; 4];
+
+fn offloads(interface: &str) -> Result<Vec<Offloads>> {
+    let blocks = strings(interface, OFFLOAD_NAMES)?.div_ceil(32);
+    let mut answer = vec![0_u32; 2 + blocks as usize * 4];
+    (answer[0], answer[1]) = (GET_OFFLOADS, blocks);
+    // SAFETY: there is room for as many blocks as are asked for, and the kernel writes no more.
+    unsafe { ask(interface, "ioctl(ETHTOOL_GFEATURES)", answer.as_mut_ptr().cast()) }?;
+    Ok(answer[2..].chunks_exact(4).map(|block| [block[0], block[1], block[2], block[3]]).collect())
+}
+
+fn set_offloads(interface: &str, wanted: &[u32]) -> Result<()> {
+    let present = offloads(interface)?;
+    let mut question = vec![SET_OFFLOADS, wanted.len() as u32];
+    // `struct ethtool_set_features_block`: which are meant, and what they shall be.
+    for ([available, requested, ..], wanted) in present.iter().zip(wanted) {
+        question.extend([(requested ^ wanted) & available, *wanted]);
+    }
+    let is_as_wanted = question[2..].iter().step_by(2).all(|meant| *meant == 0);
+    if is_as_wanted {
+        return Ok(());
+    }
+    // SAFETY: the question holds as many blocks as it says, and the kernel writes nothing.
+    unsafe { ask(interface, "ioctl(ETHTOOL_SFEATURES)", question.as_mut_ptr().cast()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loopback_has_offloads_and_no_rings() {
+        let settings = settings("lo").expect("there is always lo");
+        assert!(settings.offloads.iter().any(|block| *block != 0), "{settings:?}");
+        assert!(!settings.numbers.contains_key("rings"), "{settings:?}");
+        assert!(set_settings("lo", &settings).is_empty(), "nothing differs");
+    }
+}

@@ -1,0 +1,295 @@
+//! Ports taken and given back on the real kernel, in a network namespace that stands for a machine. Needs root, and fails
+//! without.
+
+use std::{
+    fs,
+    path::Path,
+    process::Command,
+    thread,
+    time::{Duration, Instant},
+};
+
+use kernel::{link, namespace};
+use model::{Change, Manager};
+use tempfile::TempDir;
+use wireproof_ledger::{Error, Ledger, UndoErrors, undo_stale};
+
+/// A machine with two ports that a cable joins, one of them in use in every way there is.
+struct Bench {
+    dir: TempDir,
+    machine: String,
+    away: String,
+}
+
+const IN_USE: &str = "
+    ip link add port1 address 02:00:00:00:01:01 type veth peer name port2 address 02:00:00:00:01:02
+    ip link set port1 mtu 1400 txqueuelen 77 promisc on allmulticast on
+    ip link property add dev port1 altname a-port-with-a-rather-long-alternative-name altname port-one
+    sysctl -qw net.ipv4.conf.port1.rp_filter=2 net.ipv4.conf.port1.arp_ignore=1 net.ipv6.conf.port1.accept_ra=0
+    sysctl -qw net.ipv4.neigh.port1.gc_stale_time=77 net.ipv6.neigh.port1.ucast_solicit=5
+    ethtool -K port1 tx off gro on
+    ip link set port1 up
+    ip link set port2 up
+    ip address add 198.18.7.1/24 brd + dev port1
+    ip address add 198.18.7.2/24 dev port1 label port1:1
+    ip address add 198.18.9.1 peer 198.18.9.2/32 dev port1 metric 9
+    ip address add 2001:2:0:7::1/64 dev port1
+    ip address add 2001:2:0:7::2/64 dev port1 noprefixroute
+    ip address add 2001:2:0:9::1/64 dev port1 valid_lft 5000 preferred_lft 4000
+    ip route add 198.19.0.0/24 via 198.18.7.254 dev port1 metric 5 proto static
+    ip route add 198.19.1.0/24 dev port1 scope link src 198.18.7.2
+    ip route add 198.19.2.0/24 via 198.19.1.9 dev port1 onlink mtu 1200
+    ip route add default via 198.18.7.254 dev port1 table 100
+    ip route add 2001:2:0:8::/64 via 2001:2:0:7::99 dev port1 metric 7
+    ip route add default via fe80::99 dev port1 table 100
+    ip rule add iif port1 lookup 100
+    ip rule add oif port1 lookup 100 pref 77
+    ip neighbour add 198.18.7.9 lladdr 02:00:00:00:09:09 nud permanent dev port1
+    ip neighbour add 2001:2:0:7::9 lladdr 02:00:00:00:09:09 nud permanent dev port1
+    tc qdisc replace dev port1 root handle 8001: pfifo limit 55
+";
+
+const SEEN: &str = "
+    ip -d -j address
+    ip route show table all
+    ip -6 route show table all
+    ip -j rule
+    ip -6 -j rule
+    ip -j neighbour show nud permanent
+    ip -6 -j neighbour show nud permanent
+    ethtool -k port1
+    sysctl -a --pattern port1
+    tc -j qdisc show dev port1
+";
+
+impl Bench {
+    fn new(test: &str) -> Self {
+        let name = |end| format!("wptest{}{test}-{end}", std::process::id());
+        let bench = Self { dir: TempDir::new().expect("a directory"), machine: name("m"), away: name("a") };
+        namespace::create(&bench.machine).expect("this test needs root");
+        bench.sh(IN_USE);
+        bench.settled();
+        bench
+    }
+
+    fn dir(&self) -> &Path {
+        self.dir.path()
+    }
+
+    /// Runs commands on the machine, and gives what they print.
+    fn sh(&self, commands: &str) -> String {
+        let lines = commands.lines().map(str::trim).filter(|line| !line.is_empty());
+        lines.map(|line| in_namespace(&self.machine, line)).collect()
+    }
+
+    /// All there is to see of the machine, lifetimes that run on left out, and sorted: which of two links comes up first is
+    /// a matter of chance, and so is the order of their routes.
+    fn seen(&self) -> String {
+        let seen = self.sh(SEEN).replace("expires ", "\n");
+        let runs_on =
+            |word: &str| word.contains("life_time\":4") || word.contains("life_time\":3") || word.contains("sec ");
+        let mut words: Vec<&str> = seen.split([',', '\n']).filter(|word| !runs_on(word)).collect();
+        words.sort_unstable();
+        words.join("\n")
+    }
+
+    /// The same once nobody is asked any more who else has an address of IPv6.
+    fn settled(&self) -> String {
+        let until = Instant::now() + Duration::from_secs(10);
+        loop {
+            let seen = self.seen();
+            let is_up = !seen.contains("tentative") && seen.matches("fe80::").count() >= 6;
+            if is_up || Instant::now() > until {
+                return seen;
+            }
+            thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// Does this on the machine.
+    fn on_machine<T: Send>(&self, f: impl FnOnce() -> T + Send) -> T {
+        namespace::within(&self.machine, f).expect("the machine stands")
+    }
+
+    fn take(&self, ledger: &mut Ledger, interface: &str) -> Result<(), Error> {
+        ledger.apply(Change::Namespace { name: self.away.clone() })?;
+        ledger.apply(Change::Port { interface: interface.into(), namespace: self.away.clone() })
+    }
+
+    /// A port taken, by an owner that is to be forgotten or asked to undo.
+    fn taken(&self) -> Ledger {
+        self.on_machine(|| {
+            let mut ledger = Ledger::open(self.dir(), "owner").expect("a new ledger");
+            self.take(&mut ledger, "port1").expect("it can be taken");
+            ledger
+        })
+    }
+
+    fn clean(&self) -> Result<usize, UndoErrors> {
+        self.on_machine(|| undo_stale(self.dir())).map(|undone| undone.len())
+    }
+
+    fn assert_as_before(&self, before: &str) {
+        let after = self.settled();
+        for (then, now) in before.split('\n').zip(after.split('\n')) {
+            assert_eq!(then, now, "in {after}");
+        }
+        assert_eq!(before.len(), after.len());
+        assert!(!namespace::exists(&self.away));
+        assert_eq!(fs::read_dir(self.dir()).expect("ours").count(), 0, "nothing is recorded any more");
+    }
+}
+
+impl Drop for Bench {
+    fn drop(&mut self) {
+        for name in [&self.machine, &self.away] {
+            // A test that failed may have left it or not; either way there is nothing to add to its own message.
+            let _ = namespace::delete(name);
+        }
+    }
+}
+
+fn in_namespace(namespace: &str, line: &str) -> String {
+    let output = Command::new("ip").args(["netns", "exec", namespace]).args(line.split(' ')).output().expect("ip");
+    assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+#[test]
+fn a_port_in_use_is_given_back_as_it_was() {
+    let bench = Bench::new("undo");
+    let before = bench.settled();
+    let mut ledger = bench.taken();
+    assert!(link::exists(&bench.away, "port1").expect("readable"), "with its name");
+    assert!(!bench.sh("ip address").contains("198.18.7.1"), "the move takes its addresses");
+    assert_eq!(bench.on_machine(|| ledger.undo_all()).expect("all can be undone").len(), 2);
+    drop(ledger);
+    bench.assert_as_before(&before);
+}
+
+#[test]
+fn a_port_that_a_crash_left_away_is_given_back() {
+    let bench = Bench::new("crash");
+    let before = bench.settled();
+    drop(bench.taken());
+    // Whatever the run did to it there.
+    in_namespace(&bench.away, "ip link set port1 mtu 9000 txqueuelen 5");
+    in_namespace(&bench.away, "ip address add 198.18.0.1/24 dev port1");
+    assert_eq!(bench.clean().expect("all can be undone"), 2);
+    bench.assert_as_before(&before);
+}
+
+#[test]
+fn a_port_that_came_back_by_itself_under_another_name_is_put_right() {
+    let bench = Bench::new("back");
+    let before = bench.settled();
+    drop(bench.taken());
+    // As the kernel does it with a card whose namespace ends, where the name is taken by then.
+    in_namespace(&bench.away, &format!("ip link set port1 netns {} name dev5", bench.machine));
+    namespace::delete(&bench.away).expect("it exists");
+    assert_eq!(bench.clean().expect("all can be undone"), 1);
+    bench.assert_as_before(&before);
+}
+
+#[test]
+fn a_crash_between_record_and_move_changes_nothing() {
+    let bench = Bench::new("between");
+    let before = bench.settled();
+    let mut ledger = bench.taken();
+    let recorded = fs::read_to_string(bench.dir().join("owner.jsonl")).expect("readable");
+    bench.on_machine(|| ledger.undo_all()).expect("all can be undone");
+    drop(ledger);
+    bench.settled();
+    fs::write(bench.dir().join("owner.jsonl"), recorded).expect("ours");
+    bench.clean().expect("all can be undone");
+    bench.assert_as_before(&before);
+}
+
+#[test]
+fn a_name_that_somebody_took_meanwhile_is_said_and_everything_else_put_back() {
+    let bench = Bench::new("name");
+    let before = bench.settled();
+    drop(bench.taken());
+    bench.sh("ip link add port1 type bridge");
+    let error = bench.clean().expect_err("its name is taken").to_string();
+    assert!(error.contains("it is back, but not in all as it was"), "{error}");
+    assert!(
+        error.contains("could not be done: ip link set dev") && error.contains("name port1 (File exists"),
+        "{error}"
+    );
+    assert!(bench.sh("ip address").contains("198.18.7.1/24"));
+    assert!(!namespace::exists(&bench.away), "it is in no other namespace any more");
+    bench.sh("ip link delete port1");
+    bench.clean().expect("all can be undone");
+    bench.assert_as_before(&before);
+}
+
+#[test]
+fn a_port_that_is_gone_leaves_nothing_to_undo() {
+    let bench = Bench::new("gone");
+    drop(bench.taken());
+    in_namespace(&bench.away, "ip link delete port1");
+    assert_eq!(bench.clean().expect("nothing fails"), 1, "the namespace alone");
+    assert!(!namespace::exists(&bench.away));
+    assert_eq!(fs::read_dir(bench.dir()).expect("ours").count(), 0);
+}
+
+#[test]
+fn a_port_is_given_back_only_to_the_machine_it_was_taken_from() {
+    let bench = Bench::new("else");
+    let before = bench.settled();
+    drop(bench.taken());
+    let error = undo_stale(bench.dir()).expect_err("this is another namespace").to_string();
+    assert!(error.contains("taken from another network namespace than this one"), "{error}");
+    assert!(link::exists(&bench.away, "port1").expect("readable"), "it was not touched, nor was its namespace");
+    bench.clean().expect("all can be undone");
+    bench.assert_as_before(&before);
+}
+
+#[test]
+fn what_an_earlier_boot_took_is_forgotten() {
+    let bench = Bench::new("boot");
+    let before = bench.settled();
+    let mut ledger = bench.taken();
+    let recorded = fs::read_to_string(bench.dir().join("owner.jsonl")).expect("readable");
+    bench.on_machine(|| ledger.undo_all()).expect("all can be undone");
+    drop(ledger);
+    bench.settled();
+    let boot_id = kernel::sysctl::read("kernel.random.boot_id").expect("readable");
+    fs::write(bench.dir().join("owner.jsonl"), recorded.replace(&boot_id, "an earlier boot")).expect("ours");
+    assert_eq!(bench.clean().expect("nothing fails"), 0, "the system itself made the port what it is now");
+    bench.assert_as_before(&before);
+}
+
+#[test]
+fn what_could_not_be_put_back_is_refused_before_anything_is_changed() {
+    let bench = Bench::new("lasting");
+    bench.sh("ip route add 198.19.5.0/24 nexthop via 198.18.7.254 dev port1 nexthop via 198.18.7.253 dev port1");
+    let mut ledger = bench.on_machine(|| Ledger::open(bench.dir(), "owner")).expect("a new ledger");
+    let error = bench.on_machine(|| bench.take(&mut ledger, "port1")).expect_err("refused").to_string();
+    assert!(error.contains("a route of several hops (ip route delete 198.19.5.0/24"), "{error}");
+    assert!(bench.sh("ip link show port1").contains("port1"), "it stays where it is");
+    bench.sh("ip route delete 198.19.5.0/24");
+    bench.sh("tc qdisc replace dev port1 root handle 1: htb");
+    let take = || ledger.apply(Change::Port { interface: "port1".into(), namespace: bench.away.clone() });
+    let error = bench.on_machine(take).expect_err("refused").to_string();
+    assert!(error.contains("the queueing discipline htb (tc qdisc delete dev port1 root)"), "{error}");
+    bench.on_machine(|| ledger.undo_all()).expect("all can be undone");
+}
+
+#[test]
+fn a_program_that_cannot_be_told_is_named_and_its_file_taken_away_again() {
+    let bench = Bench::new("manager");
+    let mut ledger = Ledger::open(bench.dir(), "owner").expect("a new ledger");
+    let mac = "02:00:00:00:01:01".to_owned();
+    let told = ledger.apply(Change::LeftAlone { manager: Manager::Networkd, interface: "wptest-p".into(), mac });
+    // Where these tests run there is no networkd.
+    let error = told.expect_err("nobody to tell").to_string();
+    assert!(error.contains("\"networkctl reload\" does not work"), "{error}");
+    let file = Path::new("/run/systemd/network/00-wireproof-wptest-p.network");
+    assert!(file.exists());
+    // It cannot be told now either; but the file is gone.
+    ledger.undo_all().expect_err("nobody to tell");
+    assert!(!file.exists());
+    assert_eq!(ledger.undo_all().expect("nothing left to do"), []);
+}
