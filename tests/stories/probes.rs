@@ -176,7 +176,7 @@ fn udp_goodput_each_way_and_in_each_batch() {
     }
 }
 
-/// What the kernel says to segmentation is EINVAL, which tells nobody anything.
+/// What the kernel says to segmentation is that an argument or a message is wrong, which tells nobody what to do.
 #[test]
 fn segments_that_a_narrower_path_does_not_take_are_said_to_be() {
     let desk = Desk::new();

@@ -130,11 +130,11 @@ fn no_segmentation(error: &str) -> ProbeError {
 fn refused(socket: &UdpSocket, error: io::Error, shape: Shape, peer: SocketAddr) -> ProbeError {
     // What a device without checksums says to segmentation (EIO).
     const NO_CHECKSUMS: i32 = 5;
-    // What the kernel says of segments that the path does not take, among other things (EINVAL).
-    const TOO_LARGE: i32 = 22;
+    // What the kernel says of segments that the path does not take: EINVAL, newer ones EMSGSIZE.
+    const TOO_LARGE: [i32; 2] = [22, 90];
     match error.raw_os_error() {
         Some(NO_CHECKSUMS) if shape.segments > 1 => no_segmentation(&error.to_string()),
-        Some(TOO_LARGE) if shape.segments > 1 => {
+        Some(error_number) if shape.segments > 1 && TOO_LARGE.contains(&error_number) => {
             too_large(socket, shape.size as u32, peer).unwrap_or_else(|| socket_error("send to", peer)(error))
         }
         _ => socket_error("send to", peer)(error),
