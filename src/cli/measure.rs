@@ -11,8 +11,9 @@ use super::{files::ReportFiles, reach::Reach};
 /// Where and how to measure.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Measure {
-    /// Where: "lab" (two namespaces on this machine), "ports:eth1,eth2" (two of its ports, given back afterwards), "hosts:ssh://[USER@]HOST[:PORT]?dev=IF&addr=ADDR/LEN" (this machine
-    /// and another one), or the name of a bed made with "bed up".
+    /// Where: "lab" (two namespaces on this machine), "ports:eth1,eth2" (two of its ports, given back afterwards),
+    /// "hosts:ssh://[USER@]HOST[:PORT]?dev=IF&addr=ADDR/LEN" (this machine and another one), or the name of a bed made
+    /// with "bed up".
     #[arg(long, default_value = "lab")]
     pub(crate) bed: BedRef,
     #[command(flatten)]
@@ -59,7 +60,7 @@ pub(crate) struct TakePorts {
     /// With --bed ports:…: take ports that have addresses or routes; all is put back afterwards.
     #[arg(long)]
     take_ports_in_use: bool,
-    /// With --bed ports:…: take the port of the default route, or that of this ssh session.
+    /// Take the port of the default route, or that of an ssh session (--bed ports:…), or change it (--bed hosts:…).
     #[arg(long)]
     i_know_this_is_my_uplink: bool,
 }

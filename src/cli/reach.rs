@@ -1,4 +1,4 @@
-//! Options of beds on real machines.
+//! Options of a bed of two machines.
 
 use std::ffi::OsString;
 
@@ -6,7 +6,7 @@ use bed::Caller;
 use clap::Args;
 use kernel::privilege;
 
-/// How another machine is reached, and what may be changed.
+/// How another machine is reached.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Reach {
     /// With "hosts": the ssh program and its options, like "ssh -F FILE" (words are split at spaces).
@@ -15,20 +15,12 @@ pub(crate) struct Reach {
     /// With "hosts": copy this program to the other machine for the run; it is removed there.
     #[arg(long)]
     push: bool,
-    /// Change an interface also where it carries the default route or an ssh connection.
-    #[arg(long)]
-    i_know_this_is_my_uplink: bool,
 }
 
 impl Reach {
     /// The same for a bed; ssh is run as the user who called, also through sudo.
     pub(crate) fn of_bed(&self) -> bed::Reach {
-        bed::Reach {
-            ssh: self.ssh.split_whitespace().map(str::to_owned).collect(),
-            caller: caller(),
-            push: self.push,
-            uplink: self.i_know_this_is_my_uplink,
-        }
+        bed::Reach { ssh: self.ssh.split_whitespace().map(str::to_owned).collect(), caller: caller(), push: self.push }
     }
 }
 

@@ -60,7 +60,7 @@ impl Story {
 
     /// A look at the round trips, which is over in no time.
     fn look(&self, more: &[&str]) -> Done {
-        self.run(&[&["latency", "--count", "100", "--repeats", "1"], more].concat())
+        self.run(&[&["latency", "--count", "100", "--repeats", "1", "--frame-sizes", "64"], more].concat())
     }
 
     /// Both hosts are as they were.
@@ -166,7 +166,7 @@ fn a_disk_without_room_and_one_without_programs_are_told() {
 fn a_host_that_cannot_be_used_is_told_with_what_to_do() {
     let story = Story::new();
     let host = &story.host;
-    let query = |query: &str| host.run(&story.desk, &["latency", "--count", "100"], query);
+    let query = |query: &str| host.run(&story.desk, &["latency", "--count", "100", "--frame-sizes", "64"], query);
     query("dev=wire-f").fails(1, &["wire-f has no address on far-host", "addr=ADDRESS/LENGTH"]);
     query("dev=nothing").fails(1, &["far-host has no interface \"nothing\"", "control-f, wire-f"]);
     query("dev=control-f&addr=198.18.101.2/24")
@@ -178,7 +178,7 @@ fn a_host_that_cannot_be_used_is_told_with_what_to_do() {
     story.assert_same();
 
     let ssh = host.ssh();
-    let as_plain = ["latency", "--count", "100", "--ssh", &ssh];
+    let as_plain = ["latency", "--count", "100", "--frame-sizes", "64", "--ssh", &ssh];
     let plain = |query: &str| done(host.command(&story.desk, &as_plain, "plain", query).output().unwrap());
     plain(WIRE).fails(1, &["without root on far-host", "address 198.18.101.2/24 on wire-f", "NOPASSWD"]);
     story.assert_same();
@@ -190,7 +190,7 @@ fn a_host_that_cannot_be_used_is_told_with_what_to_do() {
     fs::remove_file(uname).unwrap();
 
     let with_ssh = |ssh: &str| {
-        let words = ["latency", "--count", "100", "--ssh", ssh];
+        let words = ["latency", "--count", "100", "--frame-sizes", "64", "--ssh", ssh];
         done(host.command(&story.desk, &words, "root", WIRE).output().unwrap())
     };
     with_ssh("/nowhere/ssh").fails(1, &["cannot run \"/nowhere/ssh\"", "openssh-client"]);
@@ -209,7 +209,7 @@ fn an_ordinary_user_there_measures_what_is_there() {
     // What an administrator did by hand.
     assert_eq!(story.host.prints(&["ip", "addr", "add", "198.18.101.2/24", "dev", "wire-f"]), "");
     let wire = story.host.wire();
-    let words = ["latency", "--count", "100", "--json", "--ssh", &story.host.ssh()];
+    let words = ["latency", "--count", "100", "--frame-sizes", "64", "--json", "--ssh", &story.host.ssh()];
     let measured = done(story.host.command(&story.desk, &words, "plain", "dev=wire-f").output().unwrap());
     assert_eq!(measured.status, 0, "{}", measured.err);
     assert_eq!(measured.json()["bed"]["endpoints"][0]["addresses"][0], "198.18.101.1", "by the route");

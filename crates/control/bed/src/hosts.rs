@@ -20,7 +20,7 @@ use crate::{
     setup::cores_of_end,
 };
 
-/// How another machine is reached, and what may be done there.
+/// How another machine is reached.
 #[derive(Clone, Debug, Default)]
 pub struct Reach {
     /// The program with its arguments: `ssh`, or what the user wants in its place.
@@ -29,8 +29,6 @@ pub struct Reach {
     pub caller: Option<Caller>,
     /// Whether our own program is copied there for the run.
     pub push: bool,
-    /// Whether also an interface may be changed that carries the default route or the ssh connection.
-    pub uplink: bool,
 }
 
 /// Two machines with their agents, and what their ends are to be. Nothing is changed yet.
@@ -108,7 +106,7 @@ fn names(near: &str, far: &str, destination: &str) -> [String; 2] {
 fn ground(machine: &mut Machine, ssh: Option<IpAddr>, may_change: bool, wanted: &Wanted) -> Result<Ground, BedError> {
     let interfaces = machine.endpoint_facts(&machine.name.clone())?.interfaces;
     let mut ground = Ground { host: machine.name.clone(), interfaces, protected: Vec::new(), may_change };
-    if !wanted.reach.uplink {
+    if !wanted.taking.uplink {
         ground.protected = machine.uplinks()?;
         let of_ssh = ssh.and_then(|address| ground.holder(address)).map(|interface| interface.name.clone());
         ground.protected.extend(of_ssh);

@@ -16,7 +16,7 @@ use crate::{
 pub struct Taking {
     /// Ports with addresses or routes, which their users then lack for a while.
     pub in_use: bool,
-    /// The machine's uplink, or the port that the caller's ssh session came in through.
+    /// A machine's uplink, or the port that an ssh session came in through.
     pub uplink: bool,
 }
 
