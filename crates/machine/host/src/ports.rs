@@ -1,11 +1,11 @@
 //! What stands for or against taking each port of the machine, and who else configures them.
 
-use std::{env, fs, net::IpAddr};
+use std::net::IpAddr;
 
 use kernel::{
     device, ethtool,
     link::{self, Link},
-    namespace,
+    namespace, privilege,
 };
 use model::{Manager, PortFacts, PortsState};
 
@@ -55,10 +55,9 @@ fn elsewhere() -> kernel::Result<Vec<(String, String)>> {
     Ok(found)
 }
 
-/// Our own end of the ssh session that this program was called in. sudo keeps it from us, but not from its own parents.
+/// Our own end of the ssh session that this program was called in.
 fn session_address() -> Option<IpAddr> {
-    let own = env::var("SSH_CONNECTION").ok();
-    own.or_else(|| ancestors().find_map(|pid| variable(pid, "SSH_CONNECTION"))).and_then(|said| server(&said))
+    server(&privilege::callers_variable("SSH_CONNECTION")?.to_string_lossy())
 }
 
 /// `SSH_CONNECTION` is the client's address and port, and the server's.
@@ -69,21 +68,6 @@ fn server(said: &str) -> Option<IpAddr> {
         IpAddr::V6(v6) => v6.to_ipv4_mapped().map_or(IpAddr::V6(v6), IpAddr::V4),
         v4 => v4,
     })
-}
-
-fn ancestors() -> impl Iterator<Item = u32> {
-    let parent = |pid: &u32| {
-        let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-        let parent = status.lines().find_map(|line| line.strip_prefix("PPid:"))?.trim().parse().ok()?;
-        (parent > 1).then_some(parent)
-    };
-    std::iter::successors(Some(std::process::id()), parent)
-}
-
-fn variable(pid: u32, name: &str) -> Option<String> {
-    let all = fs::read(format!("/proc/{pid}/environ")).ok()?;
-    let all = String::from_utf8_lossy(&all).into_owned();
-    all.split('\0').find_map(|it| it.strip_prefix(name)?.strip_prefix('=')).map(str::to_owned)
 }
 
 /// Services by the names that systemd has for them, or programs by theirs, which the kernel cuts at 15 bytes.
