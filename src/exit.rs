@@ -67,8 +67,31 @@ pub(crate) fn say(text: &str) {
     let _ = writeln!(stderr(), "{text}");
 }
 
+/// An error and what caused it. Many say the words of their cause themselves; these are not said twice.
+pub(crate) fn in_words(error: &anyhow::Error) -> String {
+    let causes = error.chain().map(ToString::to_string);
+    causes
+        .reduce(|said, cause| if said.contains(&cause) { said } else { format!("{said}: {cause}") })
+        .unwrap_or_default()
+}
+
 /// Says what went wrong, and gives the exit status for it.
 pub(crate) fn explain(error: &anyhow::Error) -> Exit {
-    say(&format!("wireproof: {error:#}"));
+    say(&format!("wireproof: {}", in_words(error)));
     if error.is::<Words>() { Exit::Words } else { Exit::CouldNot }
+}
+
+#[cfg(test)]
+mod tests {
+    use anyhow::Context;
+
+    use super::*;
+
+    #[test]
+    fn a_cause_that_the_message_has_already_is_said_once() {
+        let gone = || Err::<(), _>(std::io::Error::other("the disk is gone"));
+        let with = |words: &'static str| in_words(&gone().context(words).unwrap_err());
+        assert_eq!(with("cannot write"), "cannot write: the disk is gone");
+        assert_eq!(with("cannot write: the disk is gone; get another"), "cannot write: the disk is gone; get another");
+    }
 }

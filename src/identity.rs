@@ -66,12 +66,22 @@ fn read_photo(path: &Path, number: usize) -> Result<Photo, String> {
 
 /// A photo that cannot be shown would cost the report that is to show it.
 fn check_readable(content: &[u8], kind: PhotoKind) -> Result<(), String> {
+    if kind == PhotoKind::Jpeg && is_cut_off(content) {
+        return Err("the end of the picture is missing; copy the file again".to_owned());
+    }
     let format = match kind {
         PhotoKind::Png => ImageFormat::Png,
         PhotoKind::Jpeg => ImageFormat::Jpeg,
     };
     let decoded = ImageReader::with_format(Cursor::new(content), format).decode();
     decoded.map(drop).map_err(|error| format!("it cannot be shown ({error}); save it again as PNG or JPEG"))
+}
+
+/// The decoder fills up with grey what a JPEG lacks. Its data begin behind a marker (SOS) and end with another (EOI), and have
+/// neither in them (ITU-T T.81, B.1.1.5); a preview that is in the file as well stands before.
+fn is_cut_off(jpeg: &[u8]) -> bool {
+    let last = |marker: [u8; 2]| jpeg.windows(2).rposition(|two| two == marker);
+    last([0xff, 0xd9]) <= last([0xff, 0xda])
 }
 
 #[cfg(test)]
@@ -121,7 +131,10 @@ mod tests {
             let text = error(damaged);
             assert!(text.contains("photo card.jpg: it cannot be shown (") && text.contains("save it again"), "{text}");
         }
-        let folder = folder(&picture(ImageFormat::Jpeg));
+        let whole = picture(ImageFormat::Jpeg);
+        let cut = error(&whole[..whole.len() - 2]);
+        assert!(cut.contains("photo card.jpg: the end of the picture is missing"), "{cut}");
+        let folder = folder(&whole);
         fs::remove_file(folder.path().join("slot.png")).unwrap();
         let missing = read_in(&folder).unwrap_err().to_string();
         assert!(missing.contains("photo slot.png: No such file"), "{missing}");

@@ -62,7 +62,7 @@ impl Progress {
     pub(crate) fn step(&mut self, spec: &ProbeSpec, number: usize, steps: usize) {
         self.finished += self.current;
         self.current = estimate(spec);
-        let notice = Notice::Measuring { what: &spec.to_string(), step: number + 1, steps };
+        let notice = Notice::Measuring { what: spec, step: number + 1, steps };
         self.message = notice.text(self.lang);
         self.draw(0.0);
     }

@@ -57,11 +57,20 @@ pub(crate) enum BaselineAction {
         /// A run, the beginning of its name, or "last".
         run: RunId,
         /// A name for it, to keep several; compare with "baseline:NAME".
-        #[arg(long, default_value = "", hide_default_value = true)]
+        #[arg(long, default_value = "", hide_default_value = true, value_parser = parse_name)]
         name: String,
     },
     /// List the baselines.
     Show,
+}
+
+/// A name stands in lists and behind "baseline:".
+fn parse_name(text: &str) -> Result<String, String> {
+    const LONGEST: usize = 60;
+    if text.chars().count() > LONGEST || text.chars().any(char::is_control) {
+        return Err(format!("a name is one line of at most {LONGEST} characters"));
+    }
+    Ok(text.to_owned())
 }
 
 /// A JSON document that the program prints.
@@ -73,4 +82,15 @@ pub(crate) enum Shape {
     Compare,
     /// Of "inspect".
     Inspect,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse_name;
+
+    #[test]
+    fn a_baseline_has_a_name_of_one_line() {
+        assert_eq!(parse_name("release 1"), Ok("release 1".to_owned()));
+        assert!(parse_name("a\nb").is_err() && parse_name(&"x".repeat(61)).is_err());
+    }
 }

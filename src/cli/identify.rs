@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use model::{Identity, Signatory};
+use model::{Date, Identity, Signatory};
 
 /// Whose document the report is. What is said here wins over the file, and both over what is stored.
 #[derive(Clone, Debug, Default, Args)]
@@ -22,6 +22,9 @@ pub(crate) struct Identify {
     /// Its revision.
     #[arg(long, value_name = "TEXT")]
     pub(crate) revision: Option<String>,
+    /// Its date, like 2026-11-21.
+    #[arg(long, value_name = "DAY")]
+    pub(crate) date: Option<Date>,
     /// For whom.
     #[arg(long, value_name = "TEXT")]
     pub(crate) customer: Option<String>,
@@ -46,6 +49,7 @@ impl Identify {
             title: self.title.clone(),
             document_number: self.document_number.clone(),
             revision: self.revision.clone(),
+            date: self.date,
             customer: self.customer.clone(),
             site: self.site.clone(),
             made_by: self.made_by.clone(),

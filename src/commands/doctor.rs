@@ -11,7 +11,11 @@ use serde_json::{Value, json};
 use store::Store;
 
 use super::{language, own_program, print, print_json};
-use crate::{cli::Common, exit::Exit, paths};
+use crate::{
+    cli::Common,
+    exit::{Exit, in_words},
+    paths,
+};
 
 /// Reading the clock this slowly (in nanoseconds) shows in a round-trip time.
 const SLOW_CLOCK: f64 = 100.0;
@@ -73,7 +77,7 @@ fn store(common: &Common) -> Check {
     });
     match opened {
         Ok(path) => Check::ok("store", path.display().to_string()),
-        Err(error) => Check::not("store", Severity::Fail, format!("{error:#}"), Lack::Store),
+        Err(error) => Check::not("store", Severity::Fail, in_words(&error), Lack::Store),
     }
 }
 

@@ -159,12 +159,16 @@ impl<'a> Desk<'a> {
         // Whatever went wrong is said, each thing for itself; the first sets the exit status.
         let mut failures: Vec<anyhow::Error> = Vec::new();
         let mut exit = Exit::Done;
+        let mut left = "its report is the only copy";
         match conducted {
             Err(error) => failures.push(words_or_run(error)),
             Ok((run, ending)) => {
                 match tell(&run, self.files, &self.references, &self.store_path, self.common) {
                     Ok(verdict) => exit = verdict,
-                    Err(error) => failures.push(error),
+                    Err(error) => {
+                        left = "and its report is not whole either: keep what was printed of it";
+                        failures.push(error);
+                    }
                 }
                 match ending {
                     Ending::Complete => {}
@@ -173,9 +177,8 @@ impl<'a> Desk<'a> {
                 }
             }
         }
-        failures.extend(not_stored.map(|error| {
-            anyhow::Error::new(error).context("the run could not be stored, its report is the only copy")
-        }));
+        let lost = |error| anyhow::Error::new(error).context(format!("the run could not be stored, {left}"));
+        failures.extend(not_stored.map(lost));
         failures.extend(closed.err().map(Into::into));
         Ok(failures.iter().map(explain).collect::<Vec<_>>().first().copied().unwrap_or(exit))
     }

@@ -83,14 +83,16 @@ fn tell_in(
     let wanted = chosen != Chosen::None;
     let material = Material { comparisons: wanted.then_some(comparisons.as_slice()), ..Material::of(run, &outcomes) };
     let lang = language(common);
-    let written = files::write(&material, place, &files.formats, lang)?;
-    if written.signature_removed {
-        say(&Notice::SignatureRemoved { folder: &place.folder.display().to_string() }.text(lang));
-    }
+    let written = files::write(&material, place, &files.formats, lang);
+    // Also where no file could be written: it may be all that is left of the run.
     if common.json {
         print_json(&Document::of(&material))?;
     } else {
         print(&report::summary(&material, lang))?;
+    }
+    let written = written?;
+    if written.signature_removed {
+        say(&Notice::SignatureRemoved { folder: &place.folder.display().to_string() }.text(lang));
     }
     if !common.quiet {
         say(&Notice::ReportWritten { path: &written.first.display().to_string() }.text(lang));

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::{
     machine::{Snapshot, children},
-    program::{Desk, Done, MANY, WIREPROOF, done, text, without_caller},
+    program::{Desk, Done, MANY, SMALL, WIREPROOF, done, text, without_caller},
 };
 
 fn signal(pid: u32, name: &str) {
@@ -137,9 +137,24 @@ fn a_store_that_fills_up_leaves_the_report() {
     let ended = done(command.arg(small_disk.join("runs.db")).output().unwrap());
     let unmounted = Command::new("umount").arg(&small_disk).status().unwrap();
     assert!(unmounted.success());
-    ended.fails(1, &["full", "could not be stored"]);
+    ended.fails(1, &["full", "could not be stored, its report is the only copy"]);
     let report: Value =
         serde_json::from_str(&fs::read_to_string(desk.path("out").join("report.json")).unwrap()).unwrap();
     assert_eq!(report["trials"].as_array().unwrap().len(), 80, "all of it was measured and reported");
     before.assert_same();
+}
+
+#[test]
+fn a_disk_that_holds_neither_store_nor_report_leaves_what_is_printed() {
+    let desk = Desk::new();
+    let small_disk = desk.path("disk");
+    fs::create_dir(&small_disk).unwrap();
+    let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", "size=64k", "none", text(&small_disk)]).status();
+    assert!(mounted.unwrap().success());
+    let mut command = without_caller(WIREPROOF.as_ref());
+    command.args(["verify", text(&desk.plan(SMALL)), "--json", "--store"]);
+    let ended = done(command.arg(small_disk.join("runs.db")).output().unwrap());
+    assert!(Command::new("umount").arg(&small_disk).status().unwrap().success());
+    ended.fails(1, &["No space left", "not whole either: keep what was printed"]);
+    assert_eq!(ended.json()["trials"].as_array().unwrap().len(), 8, "all of it");
 }

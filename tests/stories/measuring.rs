@@ -96,7 +96,7 @@ fn a_dry_run_says_what_would_happen_and_does_nothing() {
     let before = Snapshot::take();
     let dry = desk.run(&["verify", "--dry-run"]);
     assert_eq!(dry.status, 0, "{}", dry.err);
-    for words in ["veth pair", "latency UDP IPv4 spin 64 B", "3 × ", "about"] {
+    for words in ["veth pair", "latency, UDP IPv4, spin, 64 B", "3 × ", "about"] {
         assert!(dry.out.contains(words), "{words}: {}", dry.out);
     }
     let words = ["goodput", "--mtus", "1500,9000", "--dry-run", "--lang", "ja"];

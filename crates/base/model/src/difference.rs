@@ -4,16 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-/// Each leaf that differs, like `hosts 1 kernel: "6.1", then "6.12"`; empty when nothing does. Items of a list count from 1.
+/// Each leaf that differs, like `hosts 1 kernel: "6.1" → "6.12"`; empty when nothing does. Items of a list count from 1.
 pub fn differences<T: Serialize>(before: &T, after: &T) -> Vec<String> {
     let (before, after) = (leaves_of(before), leaves_of(after));
     let paths: BTreeSet<_> = before.keys().chain(after.keys()).collect();
-    let none = "nothing".to_owned();
+    let none = "–".to_owned();
     let differing = paths.into_iter().filter(|path| before.get(*path) != after.get(*path));
     differing
         .map(|path| {
             let (was, is) = (before.get(path).unwrap_or(&none), after.get(path).unwrap_or(&none));
-            if path.is_empty() { format!("{was}, then {is}") } else { format!("{path}: {was}, then {is}") }
+            if path.is_empty() { format!("{was} → {is}") } else { format!("{path}: {was} → {is}") }
         })
         .collect()
 }

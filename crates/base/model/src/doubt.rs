@@ -148,7 +148,7 @@ pub enum Doubt {
     Unprivileged,
     /// The machine changed during the run.
     EnvironmentChanged {
-        /// What differs, like `eth0 mtu: 1500, then 9000`.
+        /// What differs, like `eth0 mtu: 1500 → 9000`.
         what: String,
     },
     /// The run was gone on with by another build of the program.

@@ -182,7 +182,7 @@ mod tests {
             }],
         };
         let differences = environment(1500, "x").differences(&environment(9000, "y"));
-        assert_eq!(differences, ["endpoints 1 interfaces 1 mtu: 1500, then 9000"]);
+        assert_eq!(differences, ["endpoints 1 interfaces 1 mtu: 1500 → 9000"]);
         assert!(environment(1500, "x").differences(&environment(1500, "y")).is_empty());
     }
 

@@ -196,8 +196,17 @@ impl Identity {
         for (key, line) in lines {
             line.as_deref().map_or(Ok(()), one_line).map_err(|why| meaning(key, why))?;
         }
+        for (key, who) in
+            [("made_by", &self.made_by), ("checked_by", &self.checked_by), ("approved_by", &self.approved_by)]
+        {
+            who.as_ref().map_or(Ok(()), |who| one_line(&who.name)).map_err(|why| meaning(key, why))?;
+        }
+        self.scope.as_deref().map_or(Ok(()), prose).map_err(|why| meaning("scope", why))?;
+        for (number, words) in self.deviations.iter().enumerate() {
+            prose(words).map_err(|why| meaning(&format!("deviations, number {}", number + 1), why))?;
+        }
         for (number, item) in self.items.iter().enumerate() {
-            one_line(&item.what).map_err(|why| meaning(&format!("[[item]] number {}", number + 1), why))?;
+            item.check().map_err(|why| meaning(&format!("[[item]] number {}", number + 1), why))?;
         }
         for (number, device) in self.devices.iter().enumerate() {
             device.check().map_err(|(key, why)| meaning(&format!("[[device]] number {}: {key}", number + 1), why))?;
@@ -216,15 +225,25 @@ impl Device {
         for (key, line) in [("model", &self.model), ("serial", &self.serial)] {
             line.as_deref().map_or(Ok(()), one_line).map_err(|why| (key, format!("{why}, or leave it out")))?;
         }
-        match &self.note {
-            Some(note) if note.trim().is_empty() => Err(("note", "write something, or leave it out".to_owned())),
-            _ => Ok(()),
+        self.note.as_deref().map_or(Ok(()), prose).map_err(|why| ("note", why))
+    }
+}
+
+impl ManualItem {
+    fn check(&self) -> Result<(), String> {
+        one_line(&self.what)?;
+        for (key, line) in [("criterion", &self.criterion), ("result", &self.result), ("by", &self.by)] {
+            line.as_deref().map_or(Ok(()), one_line).map_err(|why| format!("{key}: {why}, or leave it out"))?;
         }
+        Ok(())
     }
 }
 
 impl Price {
     fn check(&self) -> Result<(), String> {
+        for (key, line) in [("of", &self.of), ("currency", &self.currency)] {
+            one_line(line).map_err(|why| format!("{key}: {why}"))?;
+        }
         if self.amount.is_finite() && self.amount >= 0.0 {
             return Ok(());
         }
@@ -242,8 +261,21 @@ fn meaning(place: &str, why: String) -> IdentityError {
 }
 
 fn one_line(text: &str) -> Result<(), String> {
-    if text.trim().is_empty() || text.chars().any(char::is_control) || text.chars().count() > LONGEST_LINE {
+    if text.trim().is_empty() || text.chars().any(steers) || text.chars().count() > LONGEST_LINE {
         return Err(format!("write one line of 1 to {LONGEST_LINE} characters"));
+    }
+    Ok(())
+}
+
+/// Control characters, and those that turn the direction of writing, so that other words are read than are there.
+fn steers(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Sentences: of any length, and on several lines.
+fn prose(text: &str) -> Result<(), String> {
+    if text.trim().is_empty() || text.chars().any(|c| steers(c) && c != '\n' && c != '\t') {
+        return Err("write words without control characters, or leave it out".to_owned());
     }
     Ok(())
 }

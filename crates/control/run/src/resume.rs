@@ -179,7 +179,7 @@ mod tests {
         assert_eq!((same.doubts.as_slice(), same.resumed.len(), same.resumed[0].kept), ([].as_slice(), 1, 1));
         assert_eq!((same.trials.len(), same.partial, same.finished), (2, true, None));
         let other = taken_up(cut_off(), fixture::lab(), environment("2", 9000), "build 2".into());
-        let what = "endpoints 1 interfaces 1 mtu: 1500, then 9000".to_owned();
+        let what = "endpoints 1 interfaces 1 mtu: 1500 → 9000".to_owned();
         let build = Doubt::OtherBuild { first: "build 1".into(), then: "build 2".into() };
         assert_eq!(other.doubts, [Doubt::EnvironmentChanged { what }, build]);
         assert_eq!(

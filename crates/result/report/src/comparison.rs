@@ -87,9 +87,11 @@ pub(crate) fn unshared(run: &RunComparison, t: &Texts) -> Vec<String> {
     let reference = run
         .only_reference
         .iter()
-        .map(|spec| t.with("compare-only-reference", &[("configuration", &show::configuration(spec, t))]));
-    let own =
-        run.only_run.iter().map(|spec| t.with("compare-only-run", &[("configuration", &show::configuration(spec, t))]));
+        .map(|spec| t.with("compare-only-reference", &[("configuration", &show::configuration_and_amount(spec, t))]));
+    let own = run
+        .only_run
+        .iter()
+        .map(|spec| t.with("compare-only-run", &[("configuration", &show::configuration_and_amount(spec, t))]));
     let none = run.configurations.is_empty().then(|| t.get("compare-nothing-in-common"));
     none.into_iter().chain(reference).chain(own).collect()
 }

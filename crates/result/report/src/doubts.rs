@@ -63,7 +63,7 @@ fn other_load(cores: &[LoadedCore], t: &Texts) -> String {
     let core = |(machine, cpu, percent): &LoadedCore| {
         format!("{machine} {} {percent:.0} %", t.with("core-name", &[("cpu", cpu)])).trim_start().to_owned()
     };
-    t.with("doubt-other-load", &[("cores", &cores.iter().map(core).collect::<Vec<_>>().join(", "))])
+    t.with("doubt-other-load", &[("cores", &cores.iter().map(core).collect::<Vec<_>>().join(&t.get("list-comma")))])
 }
 
 fn path_not_proven(mtu: u32, passed: [Option<u32>; 2], t: &Texts) -> String {
@@ -90,7 +90,9 @@ impl Gathered {
     pub(crate) fn advice(&self, lang: Lang) -> String {
         match &self.doubt {
             Doubt::OtherLoad { cpu, percent, machine } => {
-                other_load(&[&[(machine.clone(), *cpu, *percent)], self.cores.as_slice()].concat(), Texts::of(lang))
+                let mut cores = [&[(machine.clone(), *cpu, *percent)], self.cores.as_slice()].concat();
+                cores.sort_by(|(a, of_a, _), (b, of_b, _)| (a, of_a).cmp(&(b, of_b)));
+                other_load(&cores, Texts::of(lang))
             }
             _ => advice(&self.doubt, lang),
         }
@@ -236,6 +238,9 @@ mod tests {
         assert!(!first.takes_core(&Gathered::of(&Doubt::Interrupted, vec![1])));
         assert!(first.advice(Lang::En).contains("(core 0 30 %, core 1 30 %)"), "{}", first.advice(Lang::En));
         assert_eq!(ranges(&first.trials), "1–3");
+        let mut later = of(1, vec![1]);
+        assert!(later.takes_core(&of(0, vec![2])));
+        assert!(later.advice(Lang::Ja).contains("(コア 0 30 %、コア 1 30 %)"), "{}", later.advice(Lang::Ja));
     }
 
     #[test]

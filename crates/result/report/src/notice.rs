@@ -1,16 +1,18 @@
 //! What the program says while it works, and notes it gives, in the user's language.
 
+use model::ProbeSpec;
+
 use crate::{lang::Lang, show, texts::Texts};
 
 /// A line of progress or a note.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Notice<'a> {
     /// The test bed is being set up.
     Preparing,
     /// A trial is running.
     Measuring {
-        /// What is measured, like `latency UDP IPv4 spin 64 B`.
-        what: &'a str,
+        /// What is measured.
+        what: &'a ProbeSpec,
         /// Which step of the plan, from 1.
         step: usize,
         /// Steps in all.
@@ -48,7 +50,8 @@ impl Notice<'_> {
         match self {
             Self::Preparing => t.get("progress-preparing"),
             Self::Measuring { what, step, steps } => {
-                t.with("progress-measuring", &[("what", what), ("step", step), ("steps", steps)])
+                let what = show::measurement(what, t);
+                t.with("progress-measuring", &[("what", &what), ("step", step), ("steps", steps)])
             }
             Self::Undoing => t.get("progress-undoing"),
             Self::ReportWritten { path } => t.with("progress-report-written", &[("path", path)]),
@@ -63,13 +66,17 @@ impl Notice<'_> {
 
 #[cfg(test)]
 mod tests {
+    use model::Plan;
+
     use super::*;
 
     #[test]
     fn notices_speak_both_languages() {
-        let notice = Notice::Measuring { what: "latency UDP IPv4 spin 64 B", step: 3, steps: 12 };
-        assert_eq!(notice.text(Lang::En), "Measuring latency UDP IPv4 spin 64 B (3 of 12)");
-        assert_eq!(notice.text(Lang::Ja), "latency UDP IPv4 spin 64 B を測定しています(3/12)");
+        let plan = "name = \"t\"\n[[latency]]\nprotocol = \"udp\"\nframe_sizes = [64]";
+        let what = &Plan::parse(plan, &[]).unwrap().specs()[0];
+        let notice = Notice::Measuring { what, step: 3, steps: 12 };
+        assert_eq!(notice.text(Lang::En), "3 of 12: measuring latency, UDP IPv4, spin, 64 B");
+        assert_eq!(notice.text(Lang::Ja), "3/12: RTT(UDP IPv4・スピン待ち・64 B)を測定しています");
         for notice in [
             Notice::Preparing,
             Notice::Undoing,

@@ -57,8 +57,9 @@ pub fn preview(preview: &Preview<'_>, lang: Lang) -> String {
 }
 
 fn step(item: &PreviewItem, t: &Texts) -> String {
+    let what = show::measurement(&item.spec, t);
     let values: [(&str, &dyn std::fmt::Display); 3] =
-        [("times", &item.times), ("what", &item.spec), ("time", &time(item.total()))];
+        [("times", &item.times), ("what", &what), ("time", &time(item.total()))];
     t.with("preview-step", &values)
 }
 
@@ -85,11 +86,14 @@ mod tests {
         assert_eq!(
             english,
             "Set up on this machine, and undone at the end:\n  namespace wp1-a\nSteps of plan \u{201c}t\u{201d}:\n  \
-             6 × latency UDP IPv4 spin 64 B: about 4 min\nIn total about 4 min, plus a few seconds for the bed.\n"
+             6 × latency, UDP IPv4, spin, 64 B: about 4 min\nIn total about 4 min, plus a few seconds for the bed.\n"
         );
         let standing = of(&[], &set_up, Lang::Ja);
         assert!(
-            standing.contains("rack") && standing.contains("namespace wp1-a") && !standing.contains('⟦'),
+            standing.contains("rack")
+                && standing.contains("namespace wp1-a")
+                && standing.contains("スピン待ち")
+                && !standing.contains('⟦'),
             "{standing}"
         );
     }

@@ -23,8 +23,7 @@ fn the_terminal_shows_each_figure_with_what_follows() {
     assert!(row("RTT p50").contains("+20.0 %") && row("RTT p50").ends_with("worse"), "{text}");
     assert!(row("Goodput").ends_with("worse") && row("Path MTU").ends_with("no difference"), "{text}");
     assert!(
-        text.contains("Times and rates up to 5 % worse are tolerated")
-            && text.contains("kernel: \"6.1.0-28-amd64\", then"),
+        text.contains("Times and rates up to 5 % worse are tolerated") && text.contains("kernel: \"6.1.0-28-amd64\" →"),
         "{text}"
     );
     assert!(text.contains("Simulated environment"), "{text}");
@@ -36,7 +35,7 @@ fn rows_fit_a_terminal_in_both_languages() {
         let text = comparison(&compared(0.0), lang);
         let rows: Vec<_> = text.lines().filter(|line| line.starts_with("  ") || line.contains(" · ")).collect();
         assert!(rows.len() > 20, "{text}");
-        for row in rows.into_iter().filter(|row| !row.contains("then")) {
+        for row in rows.into_iter().filter(|row| !row.contains(" → ")) {
             assert!(row.width() <= 80, "{} columns: {row}", row.width());
         }
         assert!(!text.contains('⟦'), "{text}");
@@ -59,6 +58,7 @@ fn runs_without_anything_in_common_say_so() {
     let comparison_of = verdict::compare(&fixture::run(), &[fixture::wide_run()], 0.0);
     let text = comparison(&comparison_of, Lang::En);
     assert!(text.contains("no configuration in common") && text.contains("reference only: UDP IPv4"), "{text}");
+    assert!(text.contains("64 B, 10,000 round trips counted"), "{text}");
 }
 
 #[test]
@@ -112,6 +112,17 @@ fn other_forms_say_what_the_page_says() {
         assert!(paper.source.contains(said), "{said}: {}", paper.source);
     }
     assert!(paper.files.iter().any(|file| file.name == "figure-2.svg") && !paper.source.contains('⟦'));
+}
+
+#[test]
+fn the_bars_say_how_many_trials_there_were_not_how_many_were_planned() {
+    let [run, mut slower] = fixture::compared_runs();
+    let planned = slower.plan.repeats.get();
+    slower.trials.retain(|trial| trial.repeat < planned);
+    let compared = verdict::compare(&run, std::slice::from_ref(&slower), 0.05);
+    let page = comparison_html(&compared, &[&run, &slower], Lang::En);
+    let of_bars = |run: &model::Run, n: u32| format!("{}, {} (veth), n = {n}", run.id, run.bed.name);
+    assert!(page.contains(&of_bars(&run, planned)) && page.contains(&of_bars(&slower, planned - 1)), "{page}");
 }
 
 #[test]

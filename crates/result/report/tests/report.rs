@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use model::{Delta, LimitOutcome, Measured, Run, Source, trial::TcpSeconds};
+use model::{Delta, LimitOutcome, Measured, Plan, Run, Source, trial::TcpSeconds};
 use unicode_width::UnicodeWidthStr;
 use wireproof_report::{self as report, Lang, Material, RawFile};
 
@@ -85,6 +85,18 @@ fn no_language_leaks_into_the_other() {
             }
         }
         assert!(!report::summary(&material, Lang::En).contains(is_japanese));
+    }
+}
+
+#[test]
+fn a_limit_that_finds_nothing_says_in_the_readers_language_what_it_looked_for() {
+    let mut run = fixture::run();
+    let limit = "metric = \"rtt_p99\"\nat_most = \"1 ms\"\nprotocol = \"udp\"\nframe_size = 999\nunder_load = true";
+    run.plan.limits = Plan::parse(&format!("name = \"t\"\n[[path]]\n[[limits]]\n{limit}"), &[]).expect("a plan").limits;
+    let outcomes = verdict::judge(&run, &[]);
+    for (lang, words) in [(Lang::En, "UDP, 999 B, under load"), (Lang::Ja, "UDP・999 B・負荷あり")] {
+        let html = report::html(&Material::of(&run, &outcomes), lang);
+        assert!(html.contains(words) && !html.contains("latency udp"), "{words}");
     }
 }
 
@@ -411,8 +423,18 @@ fn the_cover_says_whose_document_it_is_and_leaves_boxes_for_a_pen() {
         assert!(html.contains(said), "{said}");
     }
     let empty = report::html(&Material::of(&fixture::run(), &[]), Lang::Ja);
-    for said in ["文書番号", "顧客名", "作成", "確認", "承認", "申告された逸脱はありません", "指摘事項はありません"]
-    {
+    assert_eq!(empty.matches("class=\"blank\"").count(), 8, "number, revision, day, customer, site, and three people");
+    for said in [
+        "文書番号",
+        "発行日",
+        "顧客名",
+        "実施場所",
+        "作成",
+        "確認",
+        "承認",
+        "申告された逸脱はありません",
+        "指摘事項はありません",
+    ] {
         assert!(empty.contains(said), "{said}");
     }
 }

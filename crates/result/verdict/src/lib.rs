@@ -51,7 +51,11 @@ fn probes(run: &Run) -> Vec<ProbeSpec> {
 fn judge_limit(limit: &Limit, probes: &[ProbeSpec], run: &Run, references: &[Reference]) -> Vec<LimitOutcome> {
     let matched: Vec<_> = probes.iter().filter(|spec| limit.matches(spec)).collect();
     if matched.is_empty() {
-        return vec![outcome(limit, selected(limit), (None, None), &[])];
+        let bound = limit.criterion().ok().and_then(|criterion| match criterion {
+            Criterion::Bound(bound) => Some(bound),
+            Criterion::Reference { .. } => None,
+        });
+        return vec![outcome(limit, selected(limit), (bound, None), &[])];
     }
     let judge_probe = |spec: &ProbeSpec| {
         let of_probe = run.trials.iter().filter(|trial| trial.measured.spec() == *spec && trial.is_whole());

@@ -66,6 +66,18 @@ fn what_cannot_be_meant_is_refused_with_its_place() {
     let what = error(&IDENTITY.replace("Cable labelled", "two\\nlines"));
     assert!(what.starts_with("[[item]] number 2: write one line"), "{what}");
     assert!(error(&IDENTITY.replace("NW-2026-017", " ")).starts_with("document_number: write one line"));
+    for (from, to, place) in [
+        ("name = \"Hanako Sato\"", "name = \"\"", "made_by: write one line"),
+        ("latch flush", "two\\nlines", "[[item]] number 1: criterion: write one line"),
+        ("by = \"Hanako Sato\"\ndate", "by = \" \"\ndate", "[[item]] number 1: by: write one line"),
+        ("The card sat in slot 3, not in slot 1.", " ", "deviations, number 1: write words"),
+        ("NW-2026-017", "\\u202Egnp", "document_number: write one line"),
+        ("JPY", "", "[[price]] number 1: currency: write one line"),
+        ("title = \"Acceptance", "scope = \"\\u0007\"\ntitle = \"Acceptance", "scope: write words"),
+    ] {
+        let said = error(&IDENTITY.replace(from, to));
+        assert!(said.starts_with(place), "{to}: {said}");
+    }
 }
 
 #[test]

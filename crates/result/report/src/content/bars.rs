@@ -59,10 +59,12 @@ fn drawn(runs: &[&Run], title: String, axis: String, bars: Vec<Bars>, t: &Texts)
 fn run_name(run: &Run, t: &Texts) -> String {
     let mut drivers: Vec<&str> = run.bed.endpoints.iter().map(|end| end.driver.as_str()).collect();
     drivers.dedup();
-    t.with(
-        "figure-sides-run",
-        &[("run", &run.id), ("bed", &run.bed.name), ("drivers", &drivers.join(", ")), ("n", &run.plan.repeats)],
-    )
+    let n: Vec<usize> = flow_groups(&goodput_groups(run)).iter().map(|group| group.flows.len()).collect();
+    let n = match (n.iter().min(), n.iter().max()) {
+        (Some(least), Some(most)) if least < most => format!("{least}–{most}"),
+        (least, _) => least.map_or_else(|| show::NO_FIGURE.to_owned(), usize::to_string),
+    };
+    t.with("figure-sides-run", &[("run", &run.id), ("bed", &run.bed.name), ("drivers", &drivers.join(", ")), ("n", &n)])
 }
 
 /// A figure of each configuration and direction in each run, which it is given by its place.

@@ -81,7 +81,7 @@ fn table(run: &RunComparison, t: &Texts) -> Block {
         Column::words(t.get("col-figure")),
         Column::figures(t.get("col-trials")),
         Column::figures(t.get("compare-label-reference")),
-        Column::figures(t.get("label-run")),
+        Column::figures(t.get("col-ours")),
         Column::figures(t.get("compare-col-difference")),
         Column::figures(t.get("compare-col-interval")),
         Column::words(t.get("compare-col-finding")),

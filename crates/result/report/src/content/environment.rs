@@ -48,7 +48,7 @@ fn machine(host: &HostFacts, t: &Texts) -> Vec<Block> {
     let facts = vec![
         fact("fact-product", &host.product),
         fact("fact-bios", &host.bios),
-        fact("fact-hypervisor", &or_none(&host.hypervisor)),
+        fact("fact-hypervisor", &or_none(&show::hypervisor(&host.hypervisor, t))),
         fact("fact-cpu", &host.cpu_model),
         fact("fact-microcode", &host.microcode),
         fact("fact-architecture", &host.architecture),

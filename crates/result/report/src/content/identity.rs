@@ -19,10 +19,10 @@ pub(super) fn rows(run: &Run, t: &Texts) -> Vec<(String, String)> {
     let mut rows = vec![
         (t.get("label-document-number"), identity.document_number.clone().unwrap_or_default()),
         (t.get("label-revision"), identity.revision.clone().unwrap_or_default()),
+        (t.get("label-date"), identity.date.map(|date| date.to_string()).unwrap_or_default()),
         (t.get("label-customer"), identity.customer.clone().unwrap_or_default()),
+        (t.get("label-site"), identity.site.clone().unwrap_or_default()),
     ];
-    rows.extend(identity.site.clone().map(|site| (t.get("label-site"), site)));
-    rows.extend(identity.date.map(|date| (t.get("label-date"), date.to_string())));
     rows.extend(measured(run, t));
     rows
 }

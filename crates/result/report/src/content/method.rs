@@ -1,8 +1,8 @@
 //! How it was measured.
 
 use model::{
-    Amount, Batch, ClockRelation, FrameSize, GoodputSpec, LatencySpec, PathSpec, ProbeSpec, Protocol, ReceiveWay, Run,
-    SendWay, WaitMode, run::Resumption,
+    Batch, ClockRelation, FrameSize, GoodputSpec, LatencySpec, PathSpec, ProbeSpec, Protocol, ReceiveWay, Run, SendWay,
+    WaitMode, run::Resumption,
 };
 
 use crate::{
@@ -147,10 +147,7 @@ fn clock_cost(run: &Run, t: &Texts) -> Option<String> {
 
 fn latency_item(spec: &LatencySpec, sizes: &[FrameSize], t: &Texts) -> String {
     let sizes: Vec<String> = sizes.iter().map(|size| size.0.to_string()).collect();
-    let amount = match spec.amount {
-        Amount::Count(count) => t.with("amount-count", &[("count", &show::grouped(count))]),
-        Amount::Duration(duration) => t.with("amount-duration", &[("duration", &duration)]),
-    };
+    let amount = show::amount(spec.amount, t);
     t.with(
         "method-latency-item",
         &[

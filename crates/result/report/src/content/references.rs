@@ -47,13 +47,13 @@ fn source(reference: &Reference, t: &Texts) -> String {
     let measured = t.with("references-measured", &[("who", &who), ("kind", &kind), ("date", &date)]);
     let is = &reference.conditions;
     let described = [&is.server, &is.cpu, &is.device, &is.bus, &is.link].into_iter().flatten();
-    let named = [&is.os, &is.tool].into_iter().flatten().cloned();
-    let on = described.map(|words| show::words(words, t).to_owned()).chain(named);
+    let on = described.map(|words| show::words(words, t).to_owned()).chain(is.os.clone());
     let on: Vec<String> = on.chain(is.link_rate.map(|rate| rate.to_string())).collect();
     let on = (!on.is_empty()).then(|| t.with("references-on", &[("what", &on.join(", "))]));
+    let tool = is.tool.as_ref().map(|tool| t.with("references-tool", &[("tool", tool)]));
     let read =
         reference.source.as_ref().map(|source| t.with("references-source", &[("source", &show::words(source, t))]));
-    [Some(measured), on, read].into_iter().flatten().collect::<Vec<_>>().join(" ")
+    [Some(measured), on, tool, read].into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
 fn kind(kind: Measurer, t: &Texts) -> String {

@@ -5,6 +5,7 @@ use model::{Endpoint, Run};
 use crate::{
     figure,
     page::{Block, Span, Text},
+    show,
     texts::Texts,
 };
 
@@ -14,10 +15,14 @@ pub(super) fn topology(run: &Run, t: &Texts) -> Block {
     Block::section(t.get("topology-heading"), blocks)
 }
 
-/// Why is the program's own word on the machine, in English.
 fn why_these_cores(endpoint: &Endpoint, t: &Texts) -> Option<Block> {
     let cpus: Vec<String> = endpoint.cpus.iter().map(ToString::to_string).collect();
     let words = t.with("endpoint-cpu-why", &[("name", &endpoint.name), ("cpus", &cpus.join(", "))]);
-    let why = || Text::from(format!("{words} ")).and(Span::Code(endpoint.cpus_why.clone()));
+    let said = |words: String| Span::Plain(words);
+    let unknown = || Span::Code(endpoint.cpus_why.clone());
+    let why = || {
+        let why = show::why_these_cores(&endpoint.cpus_why, t).map_or_else(unknown, said);
+        Text::from(format!("{words} ")).and(why)
+    };
     (!endpoint.cpus_why.is_empty()).then(|| Block::Note(why()))
 }

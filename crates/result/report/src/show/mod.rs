@@ -1,6 +1,7 @@
 //! Quantities, names and dates as the report writes them.
 
 mod comparison;
+mod host;
 mod names;
 mod references;
 
@@ -9,9 +10,11 @@ use model::{LimitOutcome, Metric, Run, Verdict, plan::Quantity};
 pub(crate) use self::comparison::{
     compared_figure, compared_run, conclusion, difference, difference_interval, finding, medians,
 };
+pub(crate) use self::host::{hypervisor, why_these_cores};
 pub(crate) use self::names::{
-    batch, configuration, direction, figure, flow, goodput_configuration, goodput_traffic, latency_configuration,
-    latency_traffic, leg_mtu, metric, mode, outcome_name, path_configuration, stage, verdict, way,
+    amount, batch, configuration, configuration_and_amount, direction, figure, flow, goodput_configuration,
+    goodput_traffic, latency_configuration, latency_traffic, leg_mtu, measurement, metric, mode, outcome_name,
+    path_configuration, stage, verdict, way,
 };
 pub(crate) use self::references::{
     deviation, differences, figure_metric, in_short, limit, not_comparable, printed, statistic, words,

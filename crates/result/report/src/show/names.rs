@@ -1,12 +1,12 @@
 //! Names of what was measured, in the report's language.
 
 use model::{
-    Batch, Direction, GoodputSpec, IpVersion, LatencySpec, LimitOutcome, Metric, PathResult, PathSpec, ProbeSpec,
-    Protocol, ReceiveWay, Run, SendWay, Verdict, WaitMode,
+    Amount, Batch, Direction, GoodputSpec, IpVersion, LatencySpec, Limit, LimitOutcome, Metric, PathResult, PathSpec,
+    ProbeSpec, Protocol, ReceiveWay, Run, SendWay, Verdict, WaitMode,
     trial::{Leg, StageName},
 };
 
-use super::or_none;
+use super::{grouped, or_none};
 use crate::{groups::PathGroup, limited::Ends, texts::Texts};
 
 /// Words joined as the language joins them.
@@ -109,6 +109,34 @@ pub(crate) fn configuration(spec: &ProbeSpec, t: &Texts) -> String {
     }
 }
 
+/// A configuration with how long or often it is measured, by which it may differ from one of the same name.
+pub(crate) fn configuration_and_amount(spec: &ProbeSpec, t: &Texts) -> String {
+    let amount = match spec {
+        ProbeSpec::Latency(spec) => Some(amount(spec.amount, t)),
+        ProbeSpec::Goodput(spec) => Some(amount(Amount::Duration(spec.duration), t)),
+        ProbeSpec::Path(_) => None,
+    };
+    joined([configuration(spec, t)].into_iter().chain(amount), t)
+}
+
+/// How many round trips count, or for how long.
+pub(crate) fn amount(amount: Amount, t: &Texts) -> String {
+    match amount {
+        Amount::Count(count) => t.with("amount-count", &[("count", &grouped(count))]),
+        Amount::Duration(duration) => t.with("amount-duration", &[("duration", &duration)]),
+    }
+}
+
+/// A configuration and what is measured of it, for where nothing else says that.
+pub(crate) fn measurement(spec: &ProbeSpec, t: &Texts) -> String {
+    let name = configuration(spec, t);
+    match spec {
+        ProbeSpec::Latency(_) => t.with("measurement-latency", &[("name", &name)]),
+        ProbeSpec::Goodput(_) => t.with("measurement-goodput", &[("name", &name)]),
+        ProbeSpec::Path(_) => name,
+    }
+}
+
 /// A configuration, and with data both ways one of them.
 pub(crate) fn figure(spec: &ProbeSpec, way: Option<&Ends>, t: &Texts) -> String {
     match (spec, way) {
@@ -162,8 +190,25 @@ pub(crate) fn metric(metric: Metric, t: &Texts) -> String {
     }
 }
 
-/// The configuration that an outcome speaks of.
+/// The configuration that an outcome speaks of, or what its limit looked for and did not find.
 pub(crate) fn outcome_name(run: &Run, outcome: &LimitOutcome, t: &Texts) -> String {
-    let spec = run.plan.specs().into_iter().find(|spec| spec.to_string() == outcome.probe);
-    spec.map_or_else(|| outcome.probe.clone(), |spec| configuration(&spec, t))
+    let measured = run.trials.iter().map(|trial| trial.measured.spec());
+    let spec = run.plan.specs().into_iter().chain(measured).find(|spec| spec.to_string() == outcome.probe);
+    spec.map_or_else(|| looked_for(&outcome.limit, t), |spec| configuration(&spec, t))
+}
+
+fn looked_for(limit: &Limit, t: &Texts) -> String {
+    let load = |loaded: bool| if loaded { t.get("selects-load") } else { t.get("selects-ping-pong") };
+    let selectors = [
+        limit.protocol.map(|protocol| protocol.name().to_owned()),
+        limit.ip.map(|ip| ip.to_string()),
+        limit.mode.map(|it| mode(it, t)),
+        limit.frame_size.map(|size| format!("{} B", size.0)),
+        limit.under_load.map(load),
+        limit.streams.map(|streams| t.count("streams", streams.into())),
+        limit.direction.map(|it| direction(it, t)),
+        limit.mtu.map(|mtu| format!("MTU {}", mtu.0)),
+    ];
+    let selectors = joined(selectors.into_iter().flatten(), t);
+    if selectors.is_empty() { super::NO_FIGURE.to_owned() } else { selectors }
 }

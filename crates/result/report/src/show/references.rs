@@ -148,7 +148,8 @@ pub(crate) fn figure_metric(metric: FigureMetric, t: &Texts) -> String {
         FigureMetric::PacketRate => t.get("published-packet-rate"),
         FigureMetric::PortRate => t.get("published-port-rate"),
         FigureMetric::OfferedLoad => t.get("published-offered-load"),
-        FigureMetric::MonitorRate | FigureMetric::MonitorPacketRate => t.get("published-monitor"),
+        FigureMetric::MonitorRate => t.get("published-monitor"),
+        FigureMetric::MonitorPacketRate => t.get("published-monitor-packets"),
         FigureMetric::Transfer => t.get("published-transfer"),
         FigureMetric::CoreUse => t.get("published-core-use"),
     }

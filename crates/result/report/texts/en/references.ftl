@@ -47,7 +47,8 @@ published-goodput = goodput
 published-packet-rate = packet rate
 published-port-rate = rate at a port
 published-offered-load = load of a generator
-published-monitor = reading of a monitor
+published-monitor = rate that a monitor showed
+published-monitor-packets = packet rate that a monitor showed
 published-transfer = file transfer
 published-core-use = use of a core
 
@@ -64,6 +65,7 @@ references-none = No reference has a figure that this run can be compared with. 
 references-title = { $title } ({ $reference })
 references-measured = Measured by: { $who } ({ $kind }), { $date }.
 references-on = On: { $what }.
+references-tool = With: { $tool }.
 references-source = Source: { $source }.
 references-unnamed = not named
 references-undated = date not known

@@ -47,7 +47,8 @@ published-goodput = 実効スループット
 published-packet-rate = パケット処理性能
 published-port-rate = ポートのレート
 published-offered-load = 負荷生成器の印加負荷
-published-monitor = 監視ツールの表示値
+published-monitor = 監視ツールのレート表示値
+published-monitor-packets = 監視ツールのパケットレート表示値
 published-transfer = ファイル転送
 published-core-use = コアの使用率
 
@@ -64,6 +65,7 @@ references-none = 本測定と比較できる公表値・他社実測値はあ�
 references-title = { $title }({ $reference })
 references-measured = 測定者: { $who }({ $kind })、{ $date }。
 references-on = 対象: { $what }。
+references-tool = 測定ツール: { $tool }。
 references-source = 出典: { $source }。
 references-unnamed = 記載なし
 references-undated = 日付不明

@@ -10,16 +10,17 @@ pub(super) fn changed(reference: &Run, run: &Run) -> Vec<String> {
     let program = differences(&reference.wireproof, &run.wireproof);
     [
         program.into_iter().map(|versions| format!("program: {versions}")).collect(),
-        part("plan", differences(&measured(&reference.plan), &measured(&run.plan))),
+        part("plan", differences(&frame(&reference.plan), &frame(&run.plan))),
         part("bed", differences(&lasting_bed(&reference.bed), &lasting_bed(&run.bed))),
         lasting(reference).differences(&lasting(run)),
     ]
     .concat()
 }
 
-/// The plan without what is not measured but judged.
-fn measured(plan: &Plan) -> Plan {
-    Plan { limits: vec![], ..plan.clone() }
+/// The plan without what is judged, and without what is measured: configurations that one of the runs alone has are named as
+/// such.
+fn frame(plan: &Plan) -> Plan {
+    Plan { latency: vec![], goodput: vec![], path: vec![], limits: vec![], ..plan.clone() }
 }
 
 /// The bed without names that are new each time.

@@ -214,11 +214,12 @@ fn what_changed_around_the_figures_is_named_and_what_is_new_each_time_is_not() {
     place(&mut two, "6.12", "bb");
     two.wireproof = "wireproof 0.2.0 (b)".into();
     two.plan.name = "other".into();
+    two.plan.latency.clear();
     let changed = compare(&one, &[two.clone()], 0.0).runs.remove(0).changed;
     let expected = [
-        r#"program: "wireproof 0.1.0 (a)", then "wireproof 0.2.0 (b)""#,
-        r#"plan name: "t", then "other""#,
-        r#"hosts 1 kernel: "6.1", then "6.12""#,
+        r#"program: "wireproof 0.1.0 (a)" → "wireproof 0.2.0 (b)""#,
+        r#"plan name: "t" → "other""#,
+        r#"hosts 1 kernel: "6.1" → "6.12""#,
     ];
     assert_eq!(changed, expected);
     // A card's hardware address says that it is another card.

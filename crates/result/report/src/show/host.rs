@@ -1,0 +1,55 @@
+//! What the program says of a machine in English, in the report's language.
+
+use crate::texts::Texts;
+
+/// The name of a hypervisor, or that it has none.
+pub(crate) fn hypervisor(name: &str, t: &Texts) -> String {
+    if name == "of unknown kind" { t.get("hypervisor-unknown") } else { name.to_owned() }
+}
+
+/// Why an end measures on the cores it has; `None` where it is said in words that are not known here.
+pub(crate) fn why_these_cores(why: &str, t: &Texts) -> Option<String> {
+    match why {
+        "as asked for" => Some(t.get("cores-asked")),
+        "one of two threads of the only core there is" => Some(t.get("cores-threads")),
+        "the only core there is, for both ends" => Some(t.get("cores-only")),
+        chosen => these(chosen, t),
+    }
+}
+
+fn these(why: &str, t: &Texts) -> Option<String> {
+    let (cores, interrupts) = why.split_once(", ").unwrap_or((why, ""));
+    let (kind, node) = cores.split_once(" of NUMA node ").map_or((cores, None), |(kind, node)| (kind, Some(node)));
+    let kind = match kind {
+        "core" | "cores" => t.get("cores-plain"),
+        "isolated core" | "isolated cores" => t.get("cores-isolated"),
+        "tickless core" | "tickless cores" => t.get("cores-tickless"),
+        _ => return None,
+    };
+    let of_node = |node| t.with("cores-of-node", &[("cores", &kind), ("node", &node)]);
+    let cores = node.map_or_else(|| kind.clone(), of_node);
+    match interrupts {
+        "" => Some(cores),
+        "interrupted by the card" => Some(t.with("cores-interrupted", &[("cores", &cores)])),
+        "the first apart from the card's interrupts" => Some(t.with("cores-apart", &[("cores", &cores)])),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lang::Lang;
+
+    #[test]
+    fn why_an_end_has_its_cores_is_said_in_japanese_too() {
+        let ja = |why: &str| why_these_cores(why, Texts::of(Lang::Ja));
+        assert_eq!(ja("core of NUMA node 0").as_deref(), Some("NUMAノード 0 のコア"));
+        assert_eq!(ja("as asked for").as_deref(), Some("指定どおり"));
+        let apart = ja("isolated cores of NUMA node 1, the first apart from the card's interrupts");
+        assert!(apart.is_some_and(|words| words.starts_with("NUMAノード 1 の分離されたコア")));
+        assert_eq!(ja("cores that somebody chose"), None);
+        let en = why_these_cores("tickless cores, interrupted by the card", Texts::of(Lang::En));
+        assert_eq!(en.as_deref(), Some("tickless cores, interrupted by the card"));
+    }
+}
