@@ -6,7 +6,7 @@ use std::{
     collections::BTreeMap,
     fs,
     path::Path,
-    process::{Command, Stdio},
+    process::{Command, ExitStatus, Stdio},
     thread,
     time::{Duration, Instant},
 };
@@ -53,6 +53,11 @@ pub(crate) fn footprint() -> Vec<Footprint> {
     rows
 }
 
+/// Whether it did what it was to do. That limits could not be judged, as on a lab, is no fault of the program.
+pub(crate) fn is_done(status: ExitStatus) -> bool {
+    matches!(status.code(), Some(0 | 4))
+}
+
 fn verify_and_watch(folder: &Path) -> (f64, f64) {
     let begun = Instant::now();
     let mut run = command(&["verify", "--quiet"], folder).spawn().unwrap();
@@ -66,7 +71,7 @@ fn verify_and_watch(folder: &Path) -> (f64, f64) {
 
 pub(crate) fn seconds(args: &[&str], folder: &Path) -> f64 {
     let begun = Instant::now();
-    assert!(command(args, folder).status().unwrap().success());
+    assert!(is_done(command(args, folder).status().unwrap()), "{args:?}");
     begun.elapsed().as_secs_f64()
 }
 
