@@ -2,6 +2,7 @@
 
 use std::{
     fs,
+    os::unix::fs::chown,
     process::{Child, Command},
     thread,
     time::{Duration, Instant},
@@ -214,6 +215,28 @@ fn an_ordinary_user_there_measures_what_is_there() {
     assert_eq!(measured.status, 0, "{}", measured.err);
     assert_eq!(measured.json()["bed"]["endpoints"][0]["addresses"][0], "198.18.101.1", "by the route");
     assert_eq!(story.host.wire(), wire);
+}
+
+#[test]
+fn ssh_runs_as_the_user_who_called_sudo() {
+    let story = Story::new();
+    let (host, caller) = (&story.host, 65_534);
+    // Keys that this user alone may read, and a program that tells who it runs as.
+    for path in [host.path("key"), story.desk.path("")] {
+        chown(path, Some(caller), Some(caller)).unwrap();
+    }
+    let told = story.desk.path("told");
+    let program = story.desk.path("my-ssh");
+    fs::write(&program, format!("#!/bin/sh\nid -u >>{}\nexec {} \"$@\"\n", text(&told), host.ssh())).unwrap();
+    assert!(Command::new("chmod").args(["755", text(&program)]).status().unwrap().success());
+    let words = ["latency", "--count", "100", "--frame-sizes", "64", "--ssh", text(&program)];
+    let mut command = host.command(&story.desk, &words, "root", WIRE);
+    let number = caller.to_string();
+    command.envs([("SUDO_UID", number.as_str()), ("SUDO_GID", &number), ("SUDO_USER", "nobody")]);
+    let measured = done(command.output().unwrap());
+    assert_eq!(measured.status, 0, "{}", measured.err);
+    assert_eq!(fs::read_to_string(told).unwrap(), "65534\n".repeat(3), "to look around, and for two agents");
+    story.assert_same();
 }
 
 #[test]

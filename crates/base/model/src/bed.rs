@@ -89,6 +89,13 @@ pub struct Endpoint {
     pub cpus_why: String,
 }
 
+impl Bed {
+    /// Whether all ends are on one machine: with the same cores and cards, and one clock.
+    pub fn is_one_machine(&self) -> bool {
+        self.endpoints.windows(2).all(|ends| ends[0].machine == ends[1].machine)
+    }
+}
+
 impl Endpoint {
     /// Its address of this IP version, if it has one.
     pub fn address(&self, ip: IpVersion) -> Option<IpAddr> {

@@ -193,3 +193,17 @@ fn a_users_own_reference_says_nothing_of_the_machines_either() {
     assert!(source.starts_with("https://host-1.domain-1/00:00:5e:00:53:"), "{source}");
     assert_eq!((reference.id.as_str(), reference.figures), ("mine", figures));
 }
+
+#[test]
+fn the_other_host_of_a_bed_and_its_user_are_replaced() {
+    let mut run = fixture::run();
+    run.bed.name = "hosts:ssh://sato@rack7.corp.example:22?dev=eth1".into();
+    run.bed.endpoints[1].machine = "zq7".into();
+    run.command = ["wireproof", "verify", "--bed", &run.bed.name].map(str::to_owned).to_vec();
+    let redacted = redacted(&run, &mut []).unwrap();
+    let words = serde_json::to_string(&redacted).unwrap();
+    for word in ["sato", "rack7", "corp.example", "zq7"] {
+        assert!(!words.contains(word), "{word}: {} {}", redacted.bed.name, redacted.bed.endpoints[1].machine);
+    }
+    assert!(redacted.bed.name.contains("?dev=eth1"), "{}", redacted.bed.name);
+}

@@ -17,7 +17,7 @@ const FAR_LONGER: u64 = 10;
 pub(super) fn limited_by(run: &Run, trial: &Trial, spec: &LatencySpec, result: &LatencyResult) -> LimitedBy {
     let way = Way::forward(trial);
     let scheduled = spec.rate.and_then(|_| schedule(run, trial, &way, result));
-    let rules = [lost(run, trial, result), shared(&way), queued(trial), scheduled, stage(&way, result)];
+    let rules = [lost(run, trial, result), shared(run, &way), queued(trial), scheduled, stage(&way, result)];
     rules.into_iter().flatten().next().unwrap_or_else(|| not_known(Vec::new()))
 }
 
@@ -92,8 +92,8 @@ fn is_slow(run: &Run, trial: &Trial, result: &LatencyResult) -> bool {
 }
 
 /// Both ends on one core take turns: each message waits until the other end has gone to sleep.
-fn shared(way: &Way<'_>) -> Option<LimitedBy> {
-    let shared = way.shared_core()?;
+fn shared(run: &Run, way: &Way<'_>) -> Option<LimitedBy> {
+    let shared = way.shared_core().filter(|_| run.bed.is_one_machine())?;
     Some(at(Place::SenderCpu, &way.sender, vec![core(shared)]))
 }
 

@@ -21,7 +21,10 @@ pub(super) fn full(case: &Case<'_>) -> Option<LimitedBy> {
         let card = card(case, end.name)?;
         let link_bps = card.pcie.as_ref().and_then(PcieLink::usable_bps)?;
         let Measured::Goodput { result, .. } = &case.trial.measured else { return None };
-        let shared = |flow: &&Flow| self::card(case, same_way(flow)).is_some_and(|other| is_one_card(card, other));
+        let shared = |flow: &&Flow| {
+            let other = self::card(case, same_way(flow)).filter(|_| case.run.bed.is_one_machine());
+            same_way(flow) == end.name || other.is_some_and(|other| is_one_card(card, other))
+        };
         let payload_bps: f64 = result.flows.iter().filter(shared).map(|flow| flow.received.mean_bps()).sum();
         let (payload, packet) = case.packet_size()?;
         let bps = payload_bps * f64::from(packet + IN_MEMORY) / f64::from(payload.max(1));

@@ -64,6 +64,8 @@ fn ends_on_one_core_wait_for_each_other() {
     let limited = story.limited_by();
     assert_eq!((limited.place, limited.endpoint.as_deref()), (Place::SenderCpu, Some("a")));
     assert_eq!(limited.evidence, [Evidence::Core { cpu: 1, busy: 99.0, softirq: 0.0, steal: 0.0 }]);
+    story.run.bed.endpoints[1].machine = "another".into();
+    assert_eq!(story.place().0, Place::NotKnown, "cores of two machines may have one number");
 }
 
 #[test]

@@ -140,6 +140,9 @@ fn a_narrow_slot_is_told_by_what_crosses_the_bus() {
     };
     assert_eq!(both_ways(["0000:01:00.0", "0000:01:00.1"]).place().0, Place::Pcie);
     assert_eq!(both_ways(apart).place().0, Place::NotKnown);
+    let mut two_machines = both_ways(["0000:01:00.0", "0000:01:00.0"]);
+    two_machines.run.bed.endpoints[1].machine = "another".into();
+    assert_eq!(two_machines.place().0, Place::NotKnown, "cards of two machines may be in slots of one number");
 }
 
 #[test]
