@@ -248,6 +248,12 @@ fn a_cut_connection_keeps_the_trials_and_undoes_both_ends() {
     assert_kept(&story, run, &["agent at endpoint b on far-host", "ended unexpectedly", "far-host undoes by itself"]);
     story.assert_same();
     assert!(cut.elapsed() < Duration::from_secs(20), "{:?}", cut.elapsed());
+
+    let words = ["resume", "last", "--json", "--ssh", &story.host.ssh()];
+    let resumed = done(story.host.program(&story.desk, &words).output().unwrap());
+    assert_eq!(resumed.status, 0, "{}", resumed.err);
+    assert_eq!(resumed.json()["trials"].as_array().unwrap().len(), 80);
+    story.assert_same();
 }
 
 #[test]

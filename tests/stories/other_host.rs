@@ -102,12 +102,19 @@ impl OtherHost {
         format!("ssh -F {}", self.path("ssh_config").display())
     }
 
-    /// A command on the first host, with the bed at its end.
-    pub(crate) fn command(&self, desk: &Desk, words: &[&str], user: &str, query: &str) -> Command {
+    /// A command on the first host.
+    pub(crate) fn program(&self, desk: &Desk, words: &[&str]) -> Command {
         let mut command = without_caller("ip".as_ref());
         command.args(["netns", "exec", NEAR, WIREPROOF, "--store", text(&desk.path("runs.db"))]).args(words);
-        command.args(["--bed", &format!("hosts:ssh://{user}@{ADDRESS}?{query}"), "--out", text(&desk.path("out"))]);
+        command.args(["--out", text(&desk.path("out"))]);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    /// The same with the bed at its end.
+    pub(crate) fn command(&self, desk: &Desk, words: &[&str], user: &str, query: &str) -> Command {
+        let mut command = self.program(desk, words);
+        command.args(["--bed", &format!("hosts:ssh://{user}@{ADDRESS}?{query}")]);
         command
     }
 
