@@ -47,7 +47,7 @@ impl Machine {
             Request::LabState { interface } => Ok(Reply::LabState(lab_state(interface.as_deref()))),
             Request::Clock => Ok(Reply::Clock(clock::now())),
             Request::SourceFor { address } => Ok(Reply::Source(host::routes::source_for(address))),
-            Request::Uplinks => Ok(Reply::Interfaces(host::routes::uplinks())),
+            Request::Uplinks => Ok(Reply::Interfaces(host::ports::uplinks().map_err(text)?)),
             Request::Cards => Ok(Reply::Cards(Box::new(host::card::cards()))),
             Request::PortsState => Ok(Reply::PortsState(Box::new(host::ports::ports().map_err(text)?))),
         }

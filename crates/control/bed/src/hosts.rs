@@ -67,6 +67,9 @@ fn log_in(mut near: Machine, hosts: &Hosts, wanted: &Wanted) -> Result<Pair, Bed
     [near.name, far.name] = names(&here.hostname, &far.host_facts()?.hostname, &hosts.destination);
     let near_ground = ground(&mut near, look.near, wanted.privilege == Privilege::Root, wanted)?;
     let far_ground = ground(&mut far, look.far, look.uid == 0 || look.sudo, wanted)?;
+    if far_ground.is_same_machine(&near_ground) {
+        return Err(HostsError::Itself { to: hosts.destination.clone() }.into());
+    }
     let there = far_ground.end(hosts.far.name(), &hosts.far.addresses, wanted.mtu)?;
     let asked = match &hosts.near.interface {
         Some(_) => hosts.near.clone(),

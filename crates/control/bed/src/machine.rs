@@ -158,7 +158,7 @@ impl Machine {
         }
     }
 
-    /// Interfaces that a default route goes through.
+    /// Interfaces that a default route goes through, or the session of the caller.
     pub(crate) fn uplinks(&mut self) -> Result<Vec<String>, BedError> {
         match self.ask(Request::Uplinks)? {
             Reply::Interfaces(names) => Ok(names),

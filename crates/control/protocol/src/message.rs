@@ -169,7 +169,7 @@ pub enum Request {
         /// The address to be reached.
         address: IpAddr,
     },
-    /// Interfaces that a default route goes through.
+    /// Interfaces that a default route goes through, or the session of the caller.
     Uplinks,
     /// Network cards of the machine.
     Cards,

@@ -20,6 +20,23 @@ pub fn ports() -> kernel::Result<PortsState> {
     Ok(PortsState { ports, elsewhere, managers })
 }
 
+/// Interfaces that a default route leaves through, or that the caller's session came in through.
+pub fn uplinks() -> kernel::Result<Vec<String>> {
+    let session = session_address();
+    let mut found = Vec::new();
+    for link in link::list()? {
+        if carries(&link, session) || device::routes(&link.name, link.index)?.iter().any(|(_, is_default)| *is_default)
+        {
+            found.push(link.name);
+        }
+    }
+    Ok(found)
+}
+
+fn carries(link: &Link, session: Option<IpAddr>) -> bool {
+    session.is_some_and(|own| link.addresses.iter().any(|(address, _)| *address == own))
+}
+
 fn facts(link: &Link, links: &[Link], session: Option<IpAddr>) -> kernel::Result<PortFacts> {
     // A driver that says nothing of itself is one without a card.
     let driver = ethtool::driver(&link.name).unwrap_or_default();
@@ -39,7 +56,7 @@ fn facts(link: &Link, links: &[Link], session: Option<IpAddr>) -> kernel::Result
         addresses: given.map(|(address, prefix)| format!("{address}/{prefix}")).collect(),
         is_uplink: routes.iter().any(|(_, is_default)| *is_default),
         routes: routes.into_iter().map(|(words, _)| words).collect(),
-        carries_session: session.is_some_and(|own| link.addresses.iter().any(|(address, _)| *address == own)),
+        carries_session: carries(link, session),
         lasting: device::lasting(&link.name, link.index)?,
     })
 }

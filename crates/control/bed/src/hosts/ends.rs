@@ -58,6 +58,14 @@ impl Ground {
         Ok(End { interface: name.to_owned(), driver, mtu: mtu.unwrap_or(has), addresses, changes })
     }
 
+    /// Whether it is the same machine as another: it has the very same interfaces.
+    pub(crate) fn is_same_machine(&self, other: &Self) -> bool {
+        let names = |ground: &Self| -> Vec<(String, String)> {
+            ground.interfaces.iter().map(|interface| (interface.name.clone(), interface.mac.clone())).collect()
+        };
+        names(self) == names(other) && self.interfaces.iter().any(|interface| !interface.mac.is_empty())
+    }
+
     /// The interface that has this address.
     pub(crate) fn holder(&self, address: IpAddr) -> Option<&InterfaceFacts> {
         self.interfaces.iter().find(|interface| addresses(interface).any(|(own, _)| own == address))
@@ -179,6 +187,14 @@ mod tests {
         let unchanged = Ground { may_change: false, ..ground() };
         assert!(unchanged.end("eth1", &[(ip("198.18.0.2"), 24)], Some(Mtu(1500))).is_ok());
         assert!(ground().end("eth0", &[], None).is_ok(), "nothing is changed");
+    }
+
+    #[test]
+    fn a_machine_is_known_by_its_interfaces() {
+        let mut other = ground();
+        assert!(!ground().is_same_machine(&other), "nothing tells them apart or together");
+        other.interfaces[0].mac = "02:00:00:00:00:01".into();
+        assert!(other.is_same_machine(&other) && !other.is_same_machine(&ground()));
     }
 
     #[test]

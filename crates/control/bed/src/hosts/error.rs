@@ -24,6 +24,15 @@ pub enum HostsError {
         /// What this one is.
         here: String,
     },
+    /// The other machine is this one.
+    #[error(
+        "{to} is this very host: packets between two of its interfaces would never leave it; use --bed ports:IF1,IF2, which puts \
+         each into a namespace of its own"
+    )]
+    Itself {
+        /// The machine.
+        to: String,
+    },
     /// No such interface.
     #[error("{host} has no interface \"{interface}\"; it has {}", .there.join(", "))]
     NoInterface {

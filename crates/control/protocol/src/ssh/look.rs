@@ -85,7 +85,8 @@ fn parse(printed: &str) -> Option<Look> {
     let connection = answer()?;
     let mut words = connection.split_whitespace();
     let (near, far) = (words.next(), words.nth(1));
-    let address = |word: Option<&str>| word.and_then(|word| word.split('%').next()?.parse().ok());
+    // A server that listens for both versions writes IPv4 as IPv6.
+    let address = |word: Option<&str>| Some(word?.split('%').next()?.parse::<IpAddr>().ok()?.to_canonical());
     Some(Look {
         architecture,
         uid: uid.parse().ok()?,
