@@ -189,7 +189,7 @@ fn cores_alone(ends: &[Endpoint]) -> [Vec<usize>; 2] {
 
 /// The kernel declares a link up a moment after it was set up. Gives the link's MTU.
 fn wait_for_link(port: &mut AgentLink, endpoint: &Endpoint, kind: BedKind) -> Result<Mtu, BedError> {
-    let patience = if kind == BedKind::Ports { NEGOTIATION } else { LINK };
+    let patience = if kind == BedKind::Lab { LINK } else { NEGOTIATION };
     let until = Instant::now() + patience;
     loop {
         let facts = endpoint_facts(port, &endpoint.name)?;

@@ -17,19 +17,22 @@
 
 mod build;
 mod clock;
+mod fault;
 mod framing;
 mod launch;
 mod link;
 mod message;
+mod pipes;
 mod ssh;
 
 use std::time::Duration;
 
 pub use build::build_id;
 pub use clock::ClockReading;
+pub use fault::{AgentError, Fault};
 pub use framing::{FrameError, MAX_MESSAGE, PREAMBLE, read_message, read_preamble, write_message, write_preamble};
 pub use launch::{Launch, Place};
-pub use link::{AgentError, AgentLink, Fault};
+pub use link::AgentLink;
 pub use message::{Failure, FromAgent, Hello, LabState, Outcome, Reply, Request, Task, ToAgent};
 pub use ssh::{Caller, Look, Ssh, SshError, look};
 

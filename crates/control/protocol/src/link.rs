@@ -2,20 +2,23 @@
 
 use std::{
     fs::File,
-    io::{self, Read},
+    io,
     os::unix::process::{CommandExt, ExitStatusExt},
-    process::{Child, ChildStderr, ChildStdin, ChildStdout, ExitStatus, Stdio},
+    process::{Child, ExitStatus, Stdio},
     sync::{
         Arc, Mutex, PoisonError,
-        mpsc::{self, Receiver, RecvTimeoutError, Sender},
+        mpsc::{Receiver, RecvTimeoutError, Sender},
     },
     thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
 
 use crate::{
-    ClockReading, Failure, FromAgent, HEARTBEAT, Hello, Launch, Place, Reply, Request, SILENCE, ToAgent, build_id,
-    framing::{FrameError, read_message, read_preamble, write_message, write_preamble},
+    AgentError, ClockReading, Fault, FromAgent, HEARTBEAT, Hello, Launch, Place, Reply, Request, SILENCE, ToAgent,
+    build_id,
+    fault::quoted,
+    framing::{FrameError, write_message, write_preamble},
+    pipes::{Outbox, beat_in_background, collect_in_background, post, read_in_background},
     ssh::{advice, advised},
 };
 
@@ -26,85 +29,8 @@ const FAREWELL: Duration = Duration::from_secs(8);
 const GREETING: Duration = Duration::from_secs(10);
 const GREETING_THERE: Duration = Duration::from_secs(40);
 
-/// How much of an agent's complaints is kept to be quoted.
-const STDERR_KEPT: usize = 4_000;
-
 /// How often a clock is asked: whatever comes between one question and its answer is not there each time.
 const CLOCK_QUESTIONS: usize = 8;
-
-/// Something went wrong with an agent.
-#[derive(Debug, thiserror::Error)]
-#[error("the {agent} {fault}")]
-pub struct AgentError {
-    /// Which agent, like `machine agent` or `agent at endpoint a`.
-    pub agent: String,
-    /// What went wrong.
-    pub fault: Fault,
-}
-
-/// What can go wrong with an agent.
-#[derive(Debug, thiserror::Error)]
-pub enum Fault {
-    /// It could not be started.
-    #[error("could not be started ({program}): {error}")]
-    Launch {
-        /// The program that was to run.
-        program: String,
-        /// Why not.
-        error: std::io::Error,
-    },
-    /// Something else wrote into its stream, or it is no agent.
-    #[error("does not speak wireproof's protocol: {0}")]
-    Protocol(FrameError),
-    /// It is another build of this program.
-    #[error(
-        "is another build (\"{theirs}\", here \"{ours}\"); use the same wireproof program on both ends, or have this one copied \
-         there for the run with --push"
-    )]
-    OtherBuild {
-        /// This program's build.
-        ours: String,
-        /// The agent's build.
-        theirs: String,
-    },
-    /// It ended though nobody asked it to.
-    #[error("ended unexpectedly ({status}){told}")]
-    Died {
-        /// How its process ended.
-        status: String,
-        /// The last it said, and what to do about it.
-        told: String,
-    },
-    /// It is there but says nothing.
-    #[error("has said nothing for {0:?}; it hangs, its machine is overloaded, or the way there is cut; it was ended")]
-    Silent(Duration),
-    /// It did not answer in time.
-    #[error("did not {what} within {within:?}; it was ended")]
-    Deadline {
-        /// What it should have done.
-        what: String,
-        /// The time it had.
-        within: Duration,
-    },
-    /// It is there, and its measurement stands still.
-    #[error(
-        "came no further with its measurement for {within:?}; check with \"wireproof path\" that packets of this size pass"
-    )]
-    Stuck {
-        /// How long it was waited for.
-        within: Duration,
-    },
-    /// It says that what was asked did not work.
-    #[error("reports: {}", .0.text)]
-    Failed(Failure),
-    /// It answers something else than was asked.
-    #[error("gave an answer that does not fit the question: {0}")]
-    Confused(String),
-}
-
-fn quoted(stderr: &str) -> String {
-    if stderr.is_empty() { String::new() } else { format!("; it said: {}", stderr.trim()) }
-}
 
 /// A running agent. Dropping it ends the agent: first by closing its input, by a signal if it does not go.
 pub struct AgentLink {
@@ -120,8 +46,6 @@ pub struct AgentLink {
     /// Dropping it stops the heartbeat.
     _heartbeat: Sender<()>,
 }
-
-type Outbox = Arc<Mutex<Option<ChildStdin>>>;
 
 impl AgentLink {
     /// Starts an agent and exchanges greetings; `name` is for messages to people.
@@ -342,53 +266,4 @@ fn describe(status: ExitStatus) -> String {
         (Some(code), _) => format!("exit status {code}"),
         (None, None) => "for unknown reasons".to_owned(),
     }
-}
-
-fn post(outbox: &Outbox, message: &ToAgent) -> Result<(), FrameError> {
-    let mut outbox = outbox.lock().unwrap_or_else(PoisonError::into_inner);
-    write_message(outbox.as_mut().ok_or(FrameError::Ended)?, message)
-}
-
-fn read_in_background(stdout: Option<ChildStdout>) -> Receiver<Result<FromAgent, FrameError>> {
-    let (sender, receiver) = mpsc::channel();
-    thread::spawn(move || {
-        let Some(mut stdout) = stdout else { return };
-        if let Err(error) = read_preamble(&mut stdout) {
-            let _ = sender.send(Err(error));
-            return;
-        }
-        loop {
-            let message = read_message(&mut stdout);
-            let last = message.is_err();
-            if sender.send(message).is_err() || last {
-                return;
-            }
-        }
-    });
-    receiver
-}
-
-/// Keeps the end of what the agent writes to its standard error.
-fn collect_in_background(stderr: Option<ChildStderr>) -> JoinHandle<String> {
-    thread::spawn(move || {
-        let Some(mut stderr) = stderr else { return String::new() };
-        let (mut kept, mut chunk) = (Vec::new(), [0; 1024]);
-        while let Ok(length @ 1..) = stderr.read(&mut chunk) {
-            kept.extend_from_slice(&chunk[..length]);
-            kept.drain(..kept.len().saturating_sub(STDERR_KEPT));
-        }
-        String::from_utf8_lossy(&kept).into_owned()
-    })
-}
-
-fn beat_in_background(outbox: Outbox) -> Sender<()> {
-    let (stop, stopped) = mpsc::channel();
-    thread::spawn(move || {
-        while stopped.recv_timeout(HEARTBEAT) == Err(RecvTimeoutError::Timeout) {
-            if post(&outbox, &ToAgent::Heartbeat).is_err() {
-                return;
-            }
-        }
-    });
-    stop
 }

@@ -1,0 +1,74 @@
+//! The threads at an agent's three streams.
+
+use std::{
+    io::Read,
+    process::{ChildStderr, ChildStdin, ChildStdout},
+    sync::{
+        Arc, Mutex, PoisonError,
+        mpsc::{self, Receiver, RecvTimeoutError, Sender},
+    },
+    thread::{self, JoinHandle},
+};
+
+use crate::{
+    FromAgent, HEARTBEAT, ToAgent,
+    framing::{FrameError, read_message, read_preamble, write_message},
+};
+
+/// How much of an agent's complaints is kept to be quoted.
+const STDERR_KEPT: usize = 4_000;
+
+/// Where messages for an agent go, shared with the heartbeat; `None` once it is told to go.
+pub(crate) type Outbox = Arc<Mutex<Option<ChildStdin>>>;
+
+/// Sends one message.
+pub(crate) fn post(outbox: &Outbox, message: &ToAgent) -> Result<(), FrameError> {
+    let mut outbox = outbox.lock().unwrap_or_else(PoisonError::into_inner);
+    write_message(outbox.as_mut().ok_or(FrameError::Ended)?, message)
+}
+
+/// Reads messages until there are no more; what ends the stream comes last.
+pub(crate) fn read_in_background(stdout: Option<ChildStdout>) -> Receiver<Result<FromAgent, FrameError>> {
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        let Some(mut stdout) = stdout else { return };
+        if let Err(error) = read_preamble(&mut stdout) {
+            let _ = sender.send(Err(error));
+            return;
+        }
+        loop {
+            let message = read_message(&mut stdout);
+            let last = message.is_err();
+            if sender.send(message).is_err() || last {
+                return;
+            }
+        }
+    });
+    receiver
+}
+
+/// Keeps the end of what the agent writes to its standard error.
+pub(crate) fn collect_in_background(stderr: Option<ChildStderr>) -> JoinHandle<String> {
+    thread::spawn(move || {
+        let Some(mut stderr) = stderr else { return String::new() };
+        let (mut kept, mut chunk) = (Vec::new(), [0; 1024]);
+        while let Ok(length @ 1..) = stderr.read(&mut chunk) {
+            kept.extend_from_slice(&chunk[..length]);
+            kept.drain(..kept.len().saturating_sub(STDERR_KEPT));
+        }
+        String::from_utf8_lossy(&kept).into_owned()
+    })
+}
+
+/// Says again and again that we are there, until what is given back is dropped.
+pub(crate) fn beat_in_background(outbox: Outbox) -> Sender<()> {
+    let (stop, stopped) = mpsc::channel();
+    thread::spawn(move || {
+        while stopped.recv_timeout(HEARTBEAT) == Err(RecvTimeoutError::Timeout) {
+            if post(&outbox, &ToAgent::Heartbeat).is_err() {
+                return;
+            }
+        }
+    });
+    stop
+}
