@@ -23,6 +23,8 @@ pub(crate) struct Page {
     pub(crate) approvals: Vec<(String, String)>,
     /// All the rest.
     pub(crate) blocks: Vec<Block>,
+    /// How many of these come on the cover of a document on paper, from the first.
+    pub(crate) on_cover: usize,
     /// What the results do not claim; the last words.
     pub(crate) statement: String,
     /// What every sheet is told by: the run's name.

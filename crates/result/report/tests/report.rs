@@ -101,6 +101,14 @@ fn a_limit_that_finds_nothing_says_in_the_readers_language_what_it_looked_for() 
 }
 
 #[test]
+fn verdict_and_issues_are_on_page_one_on_paper_too() {
+    let (run, outcomes) = fixture::run_with_limits();
+    let source = report::typst(&Material::of(&run, &outcomes), Lang::Ja).source;
+    let (cover, _) = source.split_once("#contents()").expect("the contents come behind the cover");
+    assert!(cover.contains("指摘事項") && cover.contains("39.70 Gbit/s") && !cover.contains("要約"), "{cover}");
+}
+
+#[test]
 fn every_text_and_every_value_of_it_is_there() {
     for (run, outcomes) in runs() {
         for lang in [Lang::En, Lang::Ja] {

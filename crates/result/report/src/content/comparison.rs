@@ -19,6 +19,7 @@ pub(crate) fn comparison(comparison: &Comparison, runs: &[&Run], t: &Texts) -> P
     let notice = || Block::Notice { word: t.get("simulated"), text: t.get("simulated-meaning").into() };
     let mut blocks: Vec<Block> = simulated.then(notice).into_iter().collect();
     blocks.push(verdict(comparison, t));
+    let on_cover = blocks.len();
     blocks.extend(comparison.runs.iter().map(|run| run_section(run, t)));
     let figures: Vec<_> = bars::figures(runs, t).into_iter().map(Block::Figure).collect();
     if !figures.is_empty() {
@@ -35,6 +36,7 @@ pub(crate) fn comparison(comparison: &Comparison, runs: &[&Run], t: &Texts) -> P
         identity: identity(comparison, t),
         approvals: vec![],
         blocks,
+        on_cover,
         statement: t.get("statement"),
         reference: comparison.reference.id.to_string(),
     }

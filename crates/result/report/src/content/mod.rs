@@ -36,6 +36,7 @@ pub(crate) fn page(material: &Material<'_>, t: &Texts) -> Page {
     let mut blocks = opening::simulated(run, t);
     blocks.push(opening::verdict(run, outcomes, t));
     blocks.push(items::issues(run, outcomes, t));
+    let on_cover = blocks.len();
     blocks.push(opening::summary(run, t));
     blocks.push(opening::doubts(run, t));
     blocks.push(identity::scope(run, t));
@@ -55,6 +56,7 @@ pub(crate) fn page(material: &Material<'_>, t: &Texts) -> Page {
         identity: identity::rows(run, t),
         approvals: identity::approvals(run, t),
         blocks,
+        on_cover,
         statement: t.get("statement"),
         reference: run.id.to_string(),
     }

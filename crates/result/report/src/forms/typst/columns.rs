@@ -47,6 +47,8 @@ const NARROW: f64 = 0.58;
 const HEAD: (f64, f64) = (4.2, 8.0);
 /// What a cell that is broken into lines gets at least.
 const SENTENCE: f64 = 9.0;
+/// A longer word in katakana may be broken all the same.
+const LONGEST_KATAKANA: f64 = 10.0;
 
 /// The first that fits, or the last.
 pub(super) fn setting(table: &Table) -> Setting {
@@ -106,9 +108,16 @@ fn wide(words: &str) -> f64 {
     wide + (all - 2.0 * wide) * NARROW
 }
 
-/// The longest part that no line breaks in: between spaces, after what separates the parts of a name, around each kanji.
+/// The longest part that no line should break in: between spaces, after what separates the parts of a name, around each kanji. A
+/// line can break within a word in katakana, and such a word is hard to read then.
 fn longest_piece(words: &str) -> f64 {
-    words.split(|c: char| c.is_whitespace() || is_wide(c)).map(wide).fold(2.0 * NARROW, f64::max)
+    let width = |piece: &str| if piece.contains(is_katakana) { wide(piece).min(LONGEST_KATAKANA) } else { wide(piece) };
+    let pieces = words.split(|c: char| c.is_whitespace() || (is_wide(c) && !is_katakana(c)));
+    pieces.map(width).fold(2.0 * NARROW, f64::max)
+}
+
+fn is_katakana(c: char) -> bool {
+    matches!(c, '\u{30a1}'..='\u{30fa}' | 'ー')
 }
 
 fn is_wide(c: char) -> bool {
@@ -142,5 +151,14 @@ mod tests {
         assert!((widths.iter().sum::<f64>() - PORTRAIT).abs() < 0.1);
         assert!(widths[1..].iter().all(|width| *width >= wide("1234.56") * size), "{widths:?}");
         assert!(widths[0] > widths[1]);
+    }
+
+    #[test]
+    fn words_in_katakana_stay_whole_in_heads() {
+        let mut table = table(10, "12");
+        table.columns[1].head = "エンドポイント".to_owned();
+        let Setting { widths, size, .. } = setting(&table);
+        assert!(widths[1] >= 7.0 * size, "{widths:?}");
+        assert_eq!(longest_piece("送信側ドライバー名"), 5.0);
     }
 }

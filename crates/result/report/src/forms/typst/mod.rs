@@ -47,9 +47,8 @@ fn date(run: &Run) -> String {
 }
 
 fn typeset(page: &Page, date: &str, t: &Texts) -> Typeset {
-    // What stands before the first section is for readers in a hurry, and comes on the cover.
-    let first = page.blocks.iter().position(|block| matches!(block, Block::Section(_))).unwrap_or(page.blocks.len());
-    let (opening, sections) = page.blocks.split_at(first);
+    // For readers in a hurry.
+    let (opening, sections) = page.blocks.split_at(page.on_cover.min(page.blocks.len()));
     let on_page = t.with("on-page", &[("page", &"#")]);
     let mut sheets = Sheets { t, on_page, files: BTreeMap::new(), folded: vec![], depth: 0 };
     let mut source = palette::dictionary() + LOOKS;

@@ -5,6 +5,7 @@ use crate::page::{Column, Item, Section, Table};
 
 fn page(blocks: Vec<Block>) -> Page {
     Page {
+        on_cover: 1,
         lang: Lang::Ja,
         title: "報告書".to_owned(),
         mark: Some("模擬環境".to_owned()),
@@ -26,7 +27,7 @@ fn said(blocks: Vec<Block>) -> String {
 }
 
 #[test]
-fn what_stands_before_the_first_section_comes_on_the_cover() {
+fn what_a_hurried_reader_wants_comes_on_the_cover() {
     let (before, after) = (Block::Note("before".into()), Block::section("one", vec![Block::Note("after".into())]));
     let said = said(vec![before, after]);
     let (cover, rest) = said.split_once("#contents()").unwrap();
