@@ -66,15 +66,16 @@ fn read_photo(path: &Path, number: usize) -> Result<Photo, String> {
 
 /// A photo that cannot be shown would cost the report that is to show it.
 fn check_readable(content: &[u8], kind: PhotoKind) -> Result<(), String> {
-    if kind == PhotoKind::Jpeg && is_cut_off(content) {
-        return Err("the end of the picture is missing; copy the file again".to_owned());
-    }
     let format = match kind {
         PhotoKind::Png => ImageFormat::Png,
         PhotoKind::Jpeg => ImageFormat::Jpeg,
     };
     let decoded = ImageReader::with_format(Cursor::new(content), format).decode();
-    decoded.map(drop).map_err(|error| format!("it cannot be shown ({error}); save it again as PNG or JPEG"))
+    decoded.map_err(|error| format!("it cannot be shown ({error}); save it again as PNG or JPEG"))?;
+    if kind == PhotoKind::Jpeg && is_cut_off(content) {
+        return Err("the end of the picture is missing; copy the file again".to_owned());
+    }
+    Ok(())
 }
 
 /// The decoder fills up with grey what a JPEG lacks. Its data begin behind a marker (SOS) and end with another (EOI), and have
