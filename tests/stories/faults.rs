@@ -20,7 +20,7 @@ fn signal(pid: u32, name: &str) {
 }
 
 /// Waits until a run has this many stored trials.
-fn wait_for_trials(desk: &Desk, trials: u64) {
+pub(crate) fn wait_for_trials(desk: &Desk, trials: u64) {
     let until = Instant::now() + Duration::from_secs(30);
     let stored =
         || desk.path("runs.db").exists() && desk.runs().iter().any(|run| run["trials"].as_u64() >= Some(trials));
@@ -37,12 +37,12 @@ fn under_way(desk: &Desk) -> Child {
     child
 }
 
-fn end_of(child: Child) -> Done {
+pub(crate) fn end_of(child: Child) -> Done {
     done(child.wait_with_output().unwrap())
 }
 
 /// What was measured is printed, stored and reported, as partial.
-fn assert_kept(desk: &Desk, ended: &Done) {
+pub(crate) fn assert_kept(desk: &Desk, ended: &Done) {
     let document = ended.json();
     assert_eq!(document["run"]["partial"], true);
     let trials = document["trials"].as_array().unwrap().len();

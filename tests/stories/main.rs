@@ -15,6 +15,7 @@ mod machine;
 mod measuring;
 mod other_host;
 mod planted;
+mod ports;
 mod probes;
 mod program;
 mod references;
