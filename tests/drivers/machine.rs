@@ -1,0 +1,225 @@
+//! A machine in QEMU.
+
+use std::{
+    fs, io,
+    os::unix::net::{UnixListener, UnixStream},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use crate::{
+    control::{Control, Done},
+    lab::image,
+    monitor::Monitor,
+};
+
+/// QEMU opens its sockets within moments, also where the machine is busy.
+const LONGEST_START: Duration = Duration::from_secs(30);
+
+/// A machine that is up. It is switched off when it is dropped.
+pub(crate) struct Machine {
+    name: &'static str,
+    /// Where it writes its console.
+    console: PathBuf,
+    words: Vec<String>,
+    running: Running,
+}
+
+/// The process, and the ways to talk to it.
+struct Running {
+    process: Child,
+    control: Control,
+    monitor: Monitor,
+}
+
+/// A command that runs in the background of a machine.
+#[derive(Clone, Copy)]
+pub(crate) struct Background(u32);
+
+impl Machine {
+    /// Boots one, and waits for it to be up; `cards` are words for QEMU.
+    pub(crate) fn boot(name: &'static str, folder: &Path, disk: &Path, cards: Vec<String>) -> Self {
+        let console = folder.join(format!("{name}.console"));
+        let mut words = fixed_words(name, disk);
+        words.extend(cards);
+        let running = Running::start(&console, &words)
+            .unwrap_or_else(|error| panic!("{name} does not come up: {error}\n{}", tail(&console)));
+        let mut machine = Self { name, console, words, running };
+        machine.name_interfaces();
+        machine
+    }
+
+    /// The kernel numbers interfaces as it meets them; here they are called as their cards are.
+    fn name_interfaces(&mut self) {
+        let cards: Vec<_> = self.words.iter().filter_map(|word| named_card(word)).collect();
+        for (name, mac) in cards {
+            let here = format!("$(grep -l {mac} /sys/class/net/*/address | cut -d/ -f5)");
+            self.sh(&format!("ip link set {here} name {name}")).ok();
+        }
+    }
+
+    /// Runs a command of the shell.
+    pub(crate) fn sh(&mut self, command: &str) -> Done {
+        match self.running.control.run(command) {
+            Ok(done) => done,
+            Err(error) => panic!("{} does not answer to {command:?}: {error}\n{}", self.name, tail(&self.console)),
+        }
+    }
+
+    /// Runs wireproof.
+    pub(crate) fn wireproof(&mut self, words: &str) -> Done {
+        let done = self.sh(&format!("wireproof {words}"));
+        assert!(!done.err.contains("panicked"), "{words}: {}", done.err);
+        done
+    }
+
+    /// Starts a command and lets it run.
+    pub(crate) fn start(&mut self, command: &str) -> Background {
+        let number = self.sh("ls /tmp/*.started 2>/dev/null | wc -l").out.trim().parse().unwrap();
+        let files = format!(">/tmp/{number}.out 2>/tmp/{number}.err");
+        self.sh(&format!(
+            "touch /tmp/{number}.started; ({command} {files}; echo $? >/tmp/{number}.status) >/dev/null 2>&1 &"
+        ))
+        .ok();
+        Background(number)
+    }
+
+    /// Waits for a command that was started to end.
+    pub(crate) fn end_of(&mut self, Background(number): Background) -> Done {
+        self.until(&format!("test -s /tmp/{number}.status"));
+        let status = self.sh(&format!("cat /tmp/{number}.status")).out.trim().parse().unwrap();
+        let said = self.sh(&format!("cat /tmp/{number}.out; cat /tmp/{number}.err >&2"));
+        Done { status, ..said }
+    }
+
+    /// Waits until a command of the shell succeeds.
+    pub(crate) fn until(&mut self, command: &str) {
+        let waits = format!("for i in $(seq 300); do {command} && exit 0; sleep 0.2; done; exit 1");
+        let done = self.sh(&waits);
+        let now = if done.status == 0 { String::new() } else { self.sh("ps; ip address").out };
+        assert_eq!(done.status, 0, "{}: in vain waited for {command:?}: {now}", self.name);
+    }
+
+    /// Plugs the cable of a card in or out.
+    pub(crate) fn set_link(&mut self, card: &str, up: bool) {
+        self.running.monitor.set_link(card, up).unwrap();
+    }
+
+    /// Takes a card out.
+    pub(crate) fn unplug(&mut self, card: &str) {
+        self.running.monitor.unplug(card).unwrap();
+    }
+
+    /// Cuts the power, and switches the machine on again.
+    pub(crate) fn power_cut(&mut self) {
+        self.running.stop();
+        self.running = Running::start(&self.console, &self.words)
+            .unwrap_or_else(|error| panic!("{} does not come up again: {error}\n{}", self.name, tail(&self.console)));
+        self.name_interfaces();
+    }
+}
+
+impl Running {
+    fn start(console: &Path, words: &[String]) -> io::Result<Self> {
+        let [control, monitor] = ["control", "monitor"].map(|name| console.with_extension(name));
+        let listen = |path: &Path| {
+            let _ = fs::remove_file(path);
+            UnixListener::bind(path)
+        };
+        let listeners = [listen(&control)?, listen(&monitor)?];
+        let mut command = Command::new("setpriv");
+        // Whatever ends this process ends QEMU too.
+        command.args(["--pdeathsig", "KILL", "qemu-system-x86_64"]).args(words);
+        command.args(["-chardev", &format!("socket,id=control,path={}", control.display())]);
+        command.args(["-chardev", &format!("socket,id=monitor,path={}", monitor.display())]);
+        command.args(["-device", "virtserialport,chardev=control", "-mon", "chardev=monitor,mode=control"]);
+        command.args(["-serial", &format!("file:{}", console.display())]);
+        let mut process = command.stdin(Stdio::null()).stdout(Stdio::null()).spawn()?;
+        match greet(&listeners, &mut process) {
+            Ok((control, monitor)) => Ok(Self { process, control, monitor }),
+            Err(error) => {
+                let _ = process.kill();
+                let _ = process.wait();
+                Err(error)
+            }
+        }
+    }
+
+    /// As when the plug is pulled.
+    fn stop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+impl Drop for Machine {
+    fn drop(&mut self) {
+        self.running.stop();
+        if thread::panicking() {
+            eprintln!("the console of {}:\n{}", self.name, tail(&self.console));
+        }
+    }
+}
+
+/// The same for every machine. Without devices that QEMU would add by itself, so that each is there on purpose.
+fn fixed_words(name: &str, disk: &Path) -> Vec<String> {
+    // The kernel would measure how fast the processor's time stamp counter runs, and get it wrong where QEMU has to wait.
+    let clock = "clocksource=hpet tsc=unstable";
+    let append = format!("console=ttyS0 loglevel=4 panic=-1 mitigations=off no_timer_check {clock} hostname={name}");
+    // Cut is the power of the machine, not that of the computer which runs it: nothing has to be written through.
+    let disk = format!("file={},if=none,id=disk,format=raw,cache=unsafe", disk.display());
+    let (kernel, initrd) = (image("vmlinuz"), image("initrd"));
+    let words: [&[&str]; 6] = [
+        &["-machine", "q35", "-accel", "tcg,thread=multi", "-cpu", "max", "-smp", "2", "-m", "768"],
+        &["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"],
+        &["-kernel", kernel.to_str().unwrap(), "-initrd", initrd.to_str().unwrap()],
+        &["-append", &append],
+        &["-drive", &disk, "-device", "virtio-blk-pci,drive=disk"],
+        &["-device", "virtio-serial-pci"],
+    ];
+    words.concat().into_iter().map(str::to_owned).collect()
+}
+
+/// Name and MAC address of a card in QEMU's words for it.
+fn named_card(word: &str) -> Option<(String, String)> {
+    let value = |key: &str| word.split(',').find_map(|part| part.strip_prefix(key)).map(str::to_owned);
+    Some((value("id=")?, value("mac=")?))
+}
+
+fn greet([control, monitor]: &[UnixListener; 2], process: &mut Child) -> io::Result<(Control, Monitor)> {
+    let (control, monitor) = (accept(control, process)?, accept(monitor, process)?);
+    Ok((Control::wait(control)?, Monitor::open(monitor)?))
+}
+
+/// The connection that QEMU makes when it starts.
+fn accept(listener: &UnixListener, process: &mut Child) -> io::Result<UnixStream> {
+    listener.set_nonblocking(true)?;
+    let until = Instant::now() + LONGEST_START;
+    loop {
+        match listener.accept() {
+            Ok((stream, _)) => {
+                stream.set_nonblocking(false)?;
+                return Ok(stream);
+            }
+            Err(error) if error.kind() != io::ErrorKind::WouldBlock => return Err(error),
+            Err(_) => {}
+        }
+        if let Some(status) = process.try_wait()? {
+            return Err(io::Error::other(format!("QEMU ended with {status}; what it said is above")));
+        }
+        if Instant::now() > until {
+            return Err(io::Error::other("QEMU does not connect"));
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// The end of what a machine said on its console.
+fn tail(console: &Path) -> String {
+    let said = fs::read(console).unwrap_or_default();
+    let said = String::from_utf8_lossy(&said);
+    let lines: Vec<_> = said.lines().collect();
+    lines[lines.len().saturating_sub(40)..].join("\n")
+}

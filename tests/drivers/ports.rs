@@ -1,0 +1,208 @@
+//! The bed `ports:`: real drivers let go of their cards and get them back as they were, whatever ends the run.
+
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
+
+use crate::{
+    lab::{Card, Lab},
+    machine::Machine,
+};
+
+const BED: &str = "--bed ports:p1,p2 --take-ports-in-use";
+const SHORT: &str = "--duration '1 s' --repeats 1 --json";
+const LONG: &str = "--duration '60 s' --repeats 1 --json";
+
+/// A machine whose two ports are joined by a wire, the first one with settings of its own.
+struct Bench {
+    machine: Machine,
+    before: String,
+    _lab: Lab,
+}
+
+impl Bench {
+    fn new(device: &'static str) -> Self {
+        let mut lab = Lab::new();
+        let cards: [Card; 2] = lab.pair(device, ["p1", "p2"]);
+        let mut machine = lab.boot("ports", &cards);
+        for setting in [
+            "ip link set p1 mtu 1400 txqueuelen 555",
+            "ip link property add dev p1 altname first-port",
+            "ethtool -K p1 gro off",
+            "sysctl -q -w net.ipv4.conf.p1.rp_filter=2 net.ipv6.conf.p1.accept_ra=0",
+            "ip link set p1 up",
+            "ip address add 198.18.10.1/24 dev p1",
+            "ip address add 2001:2:0:10::1/64 dev p1",
+            "ip route add 198.18.99.0/24 via 198.18.10.254 dev p1 metric 77",
+            "ip route add 198.18.98.0/24 dev p1 table 1234",
+            "ip rule add from 198.18.10.1 table 1234",
+        ] {
+            machine.sh(setting).ok();
+        }
+        machine.until("ip -6 -o address show dev p1 scope global | grep -qv tentative");
+        let before = state(&mut machine);
+        Self { machine, before, _lab: lab }
+    }
+
+    /// Both ports are as they were; what the kernel adds by itself may take a moment.
+    fn assert_given_back(&mut self) {
+        let until = Instant::now() + Duration::from_secs(30);
+        let mut now = state(&mut self.machine);
+        while now != self.before && Instant::now() < until {
+            thread::sleep(Duration::from_millis(300));
+            now = state(&mut self.machine);
+        }
+        let lost: Vec<_> = self.before.lines().filter(|line| !now.lines().any(|other| other == *line)).collect();
+        let added: Vec<_> = now.lines().filter(|line| !self.before.lines().any(|other| other == *line)).collect();
+        assert_eq!(now, self.before, "not as before: {lost:#?} became {added:#?}");
+    }
+
+    /// Starts a long run, and waits until data flows through the ports.
+    fn under_way(&mut self) -> crate::machine::Background {
+        let run = self.machine.start(&format!("wireproof goodput {BED} {LONG}"));
+        let packets = "$(ip netns exec $name cat /sys/class/net/p1/statistics/tx_packets 2>/dev/null || echo 0)";
+        self.machine.until(&format!(
+            "for name in $(ls /run/netns); do [ {packets} -gt 200 ] && break; done && [ {packets} -gt 200 ]"
+        ));
+        run
+    }
+}
+
+/// Everything that is to come back, in the words of other programs.
+fn state(machine: &mut Machine) -> String {
+    let of_port = |port: &str| {
+        format!(
+            "ip -d -o link show dev {port} | sed 's/ state [A-Z]* / /; s/[<,]LOWER_UP//; s/NO-CARRIER,//'; \
+             ip -o address show dev {port} scope global | sed 's/ valid_lft.*//'; \
+             for what in -k -g -l -c -a; do ethtool $what {port} 2>/dev/null; done; \
+             sysctl -a 2>/dev/null | grep -F .{port}."
+        )
+    };
+    let command = format!(
+        "{}; {}; ip route show table all; ip -6 route show table all | grep -v fe80 | sed 's/ expires [0-9]*sec//'; \
+         ip rule; ip -6 rule; ls /run/netns; ls /var/lib/wireproof/ledger 2>/dev/null; pidof wireproof; true",
+        of_port("p1"),
+        of_port("p2")
+    );
+    machine.sh(&command).ok().out
+}
+
+fn measured_and_given_back(device: &'static str) {
+    let mut bench = Bench::new(device);
+    for words in ["path", "goodput --duration '1 s'", "latency --frame-sizes 64 --count 100 --stamps"] {
+        let document = bench.machine.wireproof(&format!("{words} {BED} --repeats 1 --json")).ok().json();
+        assert_eq!((&document["bed"]["kind"], &document["bed"]["simulated"]), (&"ports".into(), &false.into()));
+        // QEMU's cards never stamp, also where their driver says that they could: the kernel's stamps are used.
+        let stamped = &document["trials"][0]["hardware_stamps"];
+        assert!(stamped.is_null() || stamped == false, "{document}");
+        bench.assert_given_back();
+    }
+}
+
+#[test]
+fn ports_that_others_stand_on_are_refused() {
+    let mut bench = Bench::new("e1000e");
+    let mut refused = |before: &str, bed: &str, says: &[&str], after: &str| {
+        bench.machine.sh(before).ok();
+        let done = bench.machine.wireproof(&format!("path --bed ports:{bed}"));
+        bench.machine.sh(after).ok();
+        assert_ne!(done.status, 0, "{before}");
+        for words in says {
+            assert!(done.err.contains(words), "{before}: {words:?} is not said in: {}", done.err);
+        }
+    };
+    refused("true", "p1,p2", &["p1 is in use", "198.18.10.1/24", "--take-ports-in-use"], "true");
+    let vlan = "ip link add link p2 name p2.5 type vlan id 5";
+    refused(vlan, "p1,p2 --take-ports-in-use", &["p2 carries p2.5"], "ip link del p2.5");
+    let bond = "ip link add bond7 type bond; ip link set p2 master bond7";
+    let no_bond = "ip link set p2 nomaster; ip link del bond7; ip link set p2 down";
+    refused(bond, "p1,p2 --take-ports-in-use", &["p2 belongs to bond7"], no_bond);
+    refused("ip link add bond7 type bond", "p1,bond7 --take-ports-in-use", &["bond7 is"], "ip link del bond7");
+    let bridge = "ip link add br7 type bridge; ip link set p2 master br7";
+    refused(bridge, "p1,p2 --take-ports-in-use", &["p2 belongs to br7"], "ip link del br7");
+    let uplink = "ip route add default via 198.18.10.254";
+    let says = ["default route", "--i-know-this-is-my-uplink"];
+    refused(uplink, "p1,p2 --take-ports-in-use", &says, "ip route del default");
+    refused("true", "p1,p9 --take-ports-in-use", &["no interface \"p9\"", "p2"], "true");
+    bench.assert_given_back();
+}
+
+#[test]
+fn ports_of_e1000e_are_measured_and_given_back() {
+    measured_and_given_back("e1000e");
+}
+
+#[test]
+fn ports_of_vmxnet3_are_measured_and_given_back() {
+    measured_and_given_back("vmxnet3");
+}
+
+#[test]
+fn ports_of_virtio_net_are_measured_and_given_back() {
+    measured_and_given_back("virtio-net-pci");
+}
+
+#[test]
+fn ports_come_back_after_kills() {
+    let mut bench = Bench::new("e1000e");
+    let run = bench.under_way();
+    // The controller alone: the agents notice, and undo what they did.
+    bench.machine.sh("kill -9 $(pidof wireproof | tr ' ' '\\n' | sort -n | head -n 1)").ok();
+    assert_ne!(bench.machine.end_of(run).status, 0);
+    bench.assert_given_back();
+
+    // All at once: nobody is left to undo anything.
+    let run = bench.under_way();
+    bench.machine.sh("killall -9 wireproof").ok();
+    assert_ne!(bench.machine.end_of(run).status, 0);
+    assert_ne!(state(&mut bench.machine), bench.before, "nobody was there to give them back");
+    bench.machine.wireproof("clean").ok();
+    bench.assert_given_back();
+}
+
+#[test]
+fn after_a_power_cut_there_is_nothing_to_undo_and_the_next_run_works() {
+    let mut bench = Bench::new("e1000e");
+    bench.under_way();
+    bench.machine.power_cut();
+    let left = bench.machine.sh("ls /var/lib/wireproof/ledger").ok().out;
+    assert!(left.contains(".jsonl"), "what was recorded survives: {left}");
+    bench.machine.wireproof("clean").ok();
+    assert_eq!(bench.machine.sh("ls /var/lib/wireproof/ledger").ok().out, "");
+    bench.before = state(&mut bench.machine);
+    bench.machine.wireproof(&format!("goodput {BED} {SHORT}")).ok();
+    bench.assert_given_back();
+}
+
+#[test]
+fn a_cable_that_is_pulled_ends_the_run_and_the_ports_come_back() {
+    // QEMU's e1000e does not tell its driver of it.
+    let mut bench = Bench::new("vmxnet3");
+    let run = bench.under_way();
+    for port in ["p1", "p2"] {
+        bench.machine.set_link(port, false);
+    }
+    let done = bench.machine.end_of(run);
+    assert!(done.status != 0 && !done.err.contains("panicked"), "{done:?}");
+    for port in ["p1", "p2"] {
+        bench.machine.set_link(port, true);
+    }
+    bench.assert_given_back();
+    bench.machine.wireproof(&format!("goodput {BED} {SHORT}")).ok();
+}
+
+#[test]
+fn a_card_that_is_pulled_out_is_named_and_the_other_one_comes_back() {
+    let mut bench = Bench::new("e1000e");
+    let run = bench.under_way();
+    bench.machine.unplug("p2");
+    let done = bench.machine.end_of(run);
+    assert!(done.status != 0 && !done.err.contains("panicked"), "{done:?}");
+    assert!(done.err.contains("p2"), "{}", done.err);
+    bench.machine.until("ip address show dev p1 | grep -q 198.18.10.1/24");
+    bench.machine.until("ip route | grep -q '198.18.99.0/24.*metric 77'");
+    let left = bench.machine.sh("ls /run/netns; ls /var/lib/wireproof/ledger; pidof wireproof").out;
+    assert_eq!(left, "", "nothing is left behind");
+    bench.machine.wireproof(&format!("goodput {BED} {SHORT}")).fails(1, &["p2"]);
+}

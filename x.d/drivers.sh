@@ -1,0 +1,93 @@
+# shellcheck shell=bash disable=SC2154 # root, target: set by x
+# Part of x test-drivers: a machine for QEMU, made of Debian's packages. They are unpacked under target/, never installed.
+
+guest=$target/drivers
+guest_programs=(busybox-static coreutils dash iproute2 ethtool openssh-server openssh-client libgcc-s1)
+guest_modules=(
+  virtio_pci virtio_console virtio_blk ext4 crc32c_generic # what the machine itself runs on
+  e1000e igb vmxnet3 virtio_net                            # the cards
+  veth 8021q bonding bridge pktgen sch_netem sch_tbf       # what is put between or upon them
+)
+
+# What the machine boots: target/drivers/vmlinuz and target/drivers/initrd, with the program that was built last.
+make_guest() {
+  local program=$guest/program
+  at_end+=(give_back)
+  [[ -e $guest/system.cpio ]] || fetch_guest
+  rm -rf "$program"
+  mkdir -p "$program/usr/bin"
+  strip -o "$program/usr/bin/wireproof" "$target/debug/wireproof"
+  cp "$root/tests/drivers/init" "$program/init"
+  # The kernel unpacks one archive behind the other, so that a new program does not pack the whole system again.
+  pack "$program" "$program.cpio"
+  cat "$guest/system.cpio" "$program.cpio" >"$guest/initrd"
+  rm -rf "$program" "$program.cpio"
+}
+
+fetch_guest() {
+  local kernel packages part=$target/drivers.part
+  have apt-get || die "the kernel and the programs of the machines come from Debian's packages, and there is no apt-get here"
+  [[ $EUID -ne 0 ]] || refresh_lists
+  kernel=$(depends linux-image-amd64 | grep -m 1 '^linux-image-') ||
+    die "this machine's package sources have no linux-image-amd64: test-drivers runs on Debian for amd64"
+  mapfile -t packages < <(with_libraries "${guest_programs[@]}")
+  say "Unpacking $kernel, ${guest_programs[*]} and their libraries into target/drivers: the machines of the tests"
+  rm -rf "$part" "$guest"
+  mkdir -p "$part/debs"
+  (cd "$part/debs" && apt_get download "$kernel" "${packages[@]}") || apt_failed "could not download ${packages[*]}"
+  unpack_system "$part/system" "$part"/debs/*.deb
+  unpack_kernel "$part" "$part/debs/$kernel"_*.deb
+  pack "$part/system" "$part/system.cpio"
+  rm -rf "$part/debs" "$part/system" "$part/kernel"
+  mv "$part" "$guest"
+}
+
+# with_libraries PACKAGE…: these and all libraries under them, one a line
+with_libraries() {
+  local packages=("$@") name i
+  for ((i = 0; i < ${#packages[@]}; i++)); do
+    for name in $(depends "${packages[i]}"); do
+      # All else that a package depends on is for its installation.
+      case $name in lib* | zlib1g) ;; *) continue ;; esac
+      [[ " ${packages[*]} " == *" $name "* ]] || packages+=("$name")
+    done
+  done
+  printf '%s\n' "${packages[@]}"
+}
+
+# unpack_system DIRECTORY PACKAGE…: programs and libraries, without what is only read by people
+unpack_system() {
+  local directory=$1 name
+  shift
+  for name in bin sbin lib lib64; do
+    mkdir -p "$directory/usr/$name"
+    ln -s "usr/$name" "$directory/$name"
+  done
+  for name in "$@"; do
+    [[ $name != */linux-image-* ]] || continue
+    dpkg-deb --fsys-tarfile "$name" |
+      tar -x -C "$directory" --keep-directory-symlink --no-same-owner --exclude='./usr/share' --exclude='./var'
+  done
+}
+
+# unpack_kernel PART PACKAGE: PART/vmlinuz, and in PART/system the modules that are wanted with all that they need
+unpack_kernel() {
+  local kernel=$1/kernel busybox=$1/system/bin/busybox version module file
+  mkdir -p "$kernel"
+  dpkg-deb --fsys-tarfile "$2" | tar -x -C "$kernel" --no-same-owner
+  mv "$kernel"/boot/vmlinuz-* "$1/vmlinuz"
+  version=$(cd "$kernel/lib/modules" && echo *)
+  find "$kernel/lib/modules" -name '*.ko.xz' -exec xz --decompress {} +
+  "$busybox" depmod -b "$kernel" "$version"
+  for module in "${guest_modules[@]}"; do
+    file=$(grep -m 1 "/$module\.ko:" "$kernel/lib/modules/$version/modules.dep") || die "$2 has no module $module"
+    for file in ${file/:/}; do
+      mkdir -p "$1/system/lib/modules/$version/${file%/*}"
+      cp "$kernel/lib/modules/$version/$file" "$1/system/lib/modules/$version/$file"
+    done
+  done
+  "$busybox" depmod -b "$1/system" "$version"
+}
+
+# pack DIRECTORY FILE: as the kernel reads it; everything in it belongs to root
+pack() { (cd "$1" && find . -mindepth 1 | cpio --quiet --create --format=newc --owner=+0:+0 >"$2"); }
