@@ -111,10 +111,13 @@ impl OtherHost {
         command
     }
 
-    /// The same with the bed at its end.
+    /// The same with the bed at its end, and a core for each host: both have the same ones, and would both take the first.
     pub(crate) fn command(&self, desk: &Desk, words: &[&str], user: &str, query: &str) -> Command {
         let mut command = self.program(desk, words);
         command.args(["--bed", &format!("hosts:ssh://{user}@{ADDRESS}?{query}")]);
+        if !words.contains(&"--cpus") {
+            command.args(["--cpus", "0,1"]);
+        }
         command
     }
 
