@@ -219,6 +219,18 @@ fn an_ordinary_user_there_measures_what_is_there() {
 }
 
 #[test]
+fn root_there_is_reached_by_sudo_without_a_password() {
+    let story = Story::new();
+    let ssh = story.host.ssh();
+    for more in [[].as_slice(), &["--push"]] {
+        let words = [&["latency", "--count", "100", "--frame-sizes", "64", "--ssh", &ssh], more].concat();
+        let measured = done(story.host.command(&story.desk, &words, "admin", WIRE).output().unwrap());
+        assert_eq!(measured.status, 0, "{}", measured.err);
+        story.assert_same();
+    }
+}
+
+#[test]
 fn ssh_runs_as_the_user_who_called_sudo() {
     let story = Story::new();
     let (host, caller) = (&story.host, 65_534);

@@ -32,7 +32,7 @@ const BECOME: &str = "set -e
     mount -t tmpfs -o mode=755 none /run && mkdir -m 755 /run/sshd
     mount -t tmpfs -o \"mode=1777,$2\" none /tmp
     mkdir -p /var/lib/wireproof && mount --bind \"$1/state\" /var/lib/wireproof
-    for file in passwd shadow; do mount --bind \"$1/$file\" /etc/$file; done
+    for file in passwd shadow sudoers; do mount --bind \"$1/$file\" /etc/$file; done
     exec /usr/sbin/sshd -D -e -f \"$1/sshd_config\" -E \"$1/log\"";
 
 /// The host. Dropping it ends its server and takes its network away.
@@ -194,9 +194,10 @@ fn write_files(folder: &Path) {
         let made = Command::new("ssh-keygen").args(["-q", "-t", "ed25519", "-N", "", "-f", &shown(key)]).status();
         assert!(made.unwrap().success());
     }
-    let users = ["root:x:0:0::", "plain:x:54321:54321::", "sshd:x:54322:65534::"];
+    let users = ["root:x:0:0::", "plain:x:54321:54321::", "admin:x:54323:54323::", "sshd:x:54322:65534::"];
     write("passwd", users.map(|user| format!("{user}{}:/bin/bash\n", shown("home"))).concat());
-    write("shadow", ["root", "plain", "sshd"].map(|user| format!("{user}:*:19000:0:99999:7:::\n")).concat());
+    write("shadow", ["root", "plain", "admin", "sshd"].map(|user| format!("{user}:*:19000:0:99999:7:::\n")).concat());
+    write("sudoers", "admin ALL=(ALL) NOPASSWD: ALL\n".to_owned());
     write(
         "sshd_config",
         format!(
