@@ -3,6 +3,7 @@
 //! A move takes an interface down, and with that its addresses, routes, neighbours, queueing discipline and own settings;
 //! what is set in its driver stays. All here is about the calling thread's own network namespace.
 
+mod message;
 mod restore;
 mod told;
 

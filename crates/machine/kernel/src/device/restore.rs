@@ -15,8 +15,10 @@ use netlink_packet_route::{
 use rustix::time::{ClockId, clock_gettime};
 
 use super::{
-    key, read,
-    told::{ADDRESSES, Kind, NEIGHBOURS, QUEUEING, ROUTES, aged, is_ipv6},
+    key,
+    message::Kind,
+    read,
+    told::{ADDRESSES, NEIGHBOURS, QUEUEING, ROUTES, aged, is_ipv6},
 };
 use crate::{
     error::Result,

@@ -1,29 +1,9 @@
 //! What the kernel tells of a port, kept as it told it, to be told back.
 
-use std::{io, net::IpAddr};
-
 use model::port::Saved;
-use netlink_packet_core::NLM_F_DUMP;
 
-use crate::{
-    error::{On, Result},
-    link::mac,
-    netlink::{Raw, request},
-};
-
-const CALL: &str = "rtnetlink";
-
-/// A kind of thing that the kernel tells of.
-pub(super) struct Kind {
-    name: &'static str,
-    /// `RTM_NEW…` and `RTM_GET…` of linux/rtnetlink.h.
-    pub(super) new: u16,
-    get: u16,
-    /// Length of what comes before the attributes.
-    head: usize,
-    /// Where the number of the interface is: an attribute for routes, in the head for all others.
-    index_attribute: Option<u16>,
-}
+use super::message::{Kind, Told};
+use crate::{error::Result, link::mac};
 
 pub(super) const ADDRESSES: Kind = Kind { name: "addresses", new: 20, get: 22, head: 8, index_attribute: None };
 pub(super) const ROUTES: Kind = Kind { name: "routes", new: 24, get: 26, head: 12, index_attribute: Some(RTA_OIF) };
@@ -62,113 +42,6 @@ const TCA_OPTIONS: u16 = 2;
 const ROOT: u32 = u32::MAX;
 /// Disciplines without classes, whose options the kernel takes as it tells them.
 const SIMPLE: [&str; 7] = ["bfifo", "cake", "codel", "fq", "fq_codel", "pfifo", "pie"];
-
-/// One thing as it was told.
-#[derive(Clone)]
-pub(super) struct Told {
-    pub(super) bytes: Vec<u8>,
-    head: usize,
-}
-
-impl Told {
-    fn attributes(&self) -> impl Iterator<Item = (u16, std::ops::Range<usize>)> + use<'_> {
-        let mut at = self.head;
-        std::iter::from_fn(move || {
-            let length = usize::from(u16::from_ne_bytes([*self.bytes.get(at)?, *self.bytes.get(at + 1)?]));
-            let kind = u16::from_ne_bytes([*self.bytes.get(at + 2)?, *self.bytes.get(at + 3)?]);
-            let value = at + 4..at + length;
-            // The two highest bits say how it is coded (linux/netlink.h).
-            let found = (length >= 4 && value.end <= self.bytes.len()).then_some((kind & 0x3fff, value));
-            at += length.next_multiple_of(4);
-            found
-        })
-    }
-
-    fn place(&self, attribute: u16) -> Option<std::ops::Range<usize>> {
-        self.attributes().find(|(kind, _)| *kind == attribute).map(|(_, place)| place)
-    }
-
-    fn value(&self, attribute: u16) -> Option<&[u8]> {
-        self.place(attribute).map(|place| &self.bytes[place])
-    }
-
-    fn number(&self, attribute: u16) -> Option<u32> {
-        self.value(attribute).and_then(number)
-    }
-
-    fn text(&self, attribute: u16) -> Option<String> {
-        let bytes = self.value(attribute)?;
-        Some(String::from_utf8_lossy(bytes.strip_suffix(&[0]).unwrap_or(bytes)).into_owned())
-    }
-
-    fn address(&self, attribute: u16) -> Option<IpAddr> {
-        let bytes = self.value(attribute)?;
-        let v4 = <[u8; 4]>::try_from(bytes).map(IpAddr::from);
-        v4.or_else(|_| <[u8; 16]>::try_from(bytes).map(IpAddr::from)).ok()
-    }
-
-    fn is_ipv6(&self) -> bool {
-        i32::from(self.bytes[0]) == libc::AF_INET6
-    }
-
-    fn is_ip(&self) -> bool {
-        [libc::AF_INET, libc::AF_INET6].contains(&i32::from(self.bytes[0]))
-    }
-
-    fn head_number(&self, at: usize) -> u32 {
-        self.bytes.get(at..at + 4).and_then(number).unwrap_or_default()
-    }
-
-    fn saved(self, words: String) -> Saved {
-        Saved { words, message: self.bytes }
-    }
-}
-
-impl Kind {
-    /// All things of this kind in this namespace.
-    fn all(&self) -> Result<Vec<Told>> {
-        let question = Raw { kind: self.get, bytes: vec![0; self.head] };
-        let answers = request(question, NLM_F_DUMP).on(CALL, self.name)?;
-        let whole = answers.into_iter().filter(|answer| answer.kind == self.new && answer.bytes.len() >= self.head);
-        Ok(whole.map(|answer| Told { bytes: answer.bytes, head: self.head }).collect())
-    }
-
-    /// Those of one interface.
-    fn of(&self, index: u32) -> Result<Vec<Told>> {
-        Ok(self.all()?.into_iter().filter(|told| self.index(told) == Some(index)).collect())
-    }
-
-    fn index(&self, told: &Told) -> Option<u32> {
-        let place = self.index_place(told)?;
-        number(&told.bytes[place])
-    }
-
-    fn index_place(&self, told: &Told) -> Option<std::ops::Range<usize>> {
-        match self.index_attribute {
-            Some(attribute) => told.place(attribute),
-            None => Some(4..8),
-        }
-    }
-
-    /// Tells the kernel what it told before, for an interface that may have another number now.
-    pub(super) fn tell(&self, saved: &[u8], index: u32, flags: u16) -> io::Result<()> {
-        self.say(self.new, saved, index, flags)
-    }
-
-    /// Takes it away again.
-    pub(super) fn take_away(&self, saved: &[u8], index: u32) -> io::Result<()> {
-        // `RTM_DEL…` follows `RTM_NEW…`.
-        self.say(self.new + 1, saved, index, 0)
-    }
-
-    fn say(&self, kind: u16, saved: &[u8], index: u32, flags: u16) -> io::Result<()> {
-        let mut told = Told { bytes: saved.to_vec(), head: self.head };
-        if let Some(place) = self.index_place(&told) {
-            told.bytes[place].copy_from_slice(&index.to_ne_bytes());
-        }
-        request(Raw { kind, bytes: told.bytes }, flags).map(drop)
-    }
-}
 
 /// Addresses of an interface, without those that the kernel makes by itself: link-local ones, and those that come of
 /// what routers say.
@@ -332,62 +205,5 @@ pub fn lasting(interface: &str, index: u32) -> Result<Vec<String>> {
     Ok(found)
 }
 
-fn number(bytes: &[u8]) -> Option<u32> {
-    bytes.try_into().map(u32::from_ne_bytes).ok()
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The head of a message, and attributes.
-    fn told(head: &[u8], attributes: &[(u16, &[u8])]) -> Told {
-        let mut bytes = head.to_vec();
-        for (kind, value) in attributes {
-            bytes.extend((4 + value.len() as u16).to_ne_bytes());
-            bytes.extend(kind.to_ne_bytes());
-            bytes.extend_from_slice(value);
-            bytes.resize(bytes.len().next_multiple_of(4), 0);
-        }
-        Told { bytes, head: head.len() }
-    }
-
-    #[test]
-    fn an_address_is_written_as_ip_takes_it() {
-        let address = told(&[2, 24, 0, 0, 7, 0, 0, 0], &[(IFA_ADDRESS, &[198, 18, 0, 9]), (IFA_LABEL, b"eth1:1\0")]);
-        assert_eq!(saved_address(address, "eth1").words, "address add 198.18.0.9/24 label eth1:1 dev eth1");
-    }
-
-    #[test]
-    fn lifetimes_go_on_running() {
-        let lifetimes =
-            |preferred: u32, valid: u32| [preferred.to_ne_bytes(), valid.to_ne_bytes(), [0; 4], [0; 4]].concat();
-        let address = |cache: &[u8]| told(&[2, 24, 0, 0, 7, 0, 0, 0], &[(IFA_CACHEINFO, cache)]).bytes;
-        assert_eq!(aged(&address(&lifetimes(50, 100)), 60), Some(address(&lifetimes(0, 40))));
-        assert_eq!(aged(&address(&lifetimes(50, 100)), 100), None);
-        let forever = address(&lifetimes(u32::MAX, u32::MAX));
-        assert_eq!(aged(&forever, 1_000), Some(forever));
-    }
-
-    #[test]
-    fn a_route_is_written_as_ip_takes_it_without_its_state() {
-        let head = [2, 0, 0, 0, 254, 3, 0, 1, 16 | 4, 0, 0, 0];
-        let oif = 7_u32.to_ne_bytes();
-        let route =
-            told(&head, &[(RTA_OIF, &oif), (RTA_GATEWAY, &[198, 18, 0, 1]), (RTA_TABLE, &100_u32.to_ne_bytes())]);
-        assert!(is_given_route(&route) && leaves_through(&route, 7) && !leaves_through(&route, 8));
-        let saved = saved_route(route, "eth1");
-        assert_eq!(saved.words, "route add 0.0.0.0/0 via 198.18.0.1 dev eth1 table 100");
-        assert_eq!(saved.message[8], 4);
-    }
-
-    #[test]
-    fn each_hop_of_a_route_is_seen() {
-        let hop =
-            |index: u32| [vec![16, 0, 0, 0], index.to_ne_bytes().to_vec(), vec![8, 0, 5, 0, 198, 18, 0, 1]].concat();
-        let hops_of = [hop(7), hop(9)].concat();
-        let route = told(&[2, 24, 0, 0, 254, 3, 0, 1, 0, 0, 0, 0], &[(RTA_MULTIPATH, &hops_of)]);
-        assert_eq!(hops(&route), [7, 9]);
-        assert!(leaves_through(&route, 9));
-    }
-}
+mod tests;

@@ -1,0 +1,136 @@
+//! Messages of rtnetlink(7) as the kernel writes them, taken apart as far as is needed to choose among them.
+
+use std::{io, net::IpAddr, ops::Range};
+
+use model::port::Saved;
+use netlink_packet_core::NLM_F_DUMP;
+
+use crate::{
+    error::{On, Result},
+    netlink::{Raw, request},
+};
+
+const CALL: &str = "rtnetlink";
+
+/// A kind of thing that the kernel tells of.
+pub(super) struct Kind {
+    pub(super) name: &'static str,
+    /// `RTM_NEW…` and `RTM_GET…` of linux/rtnetlink.h.
+    pub(super) new: u16,
+    pub(super) get: u16,
+    /// Length of what comes before the attributes.
+    pub(super) head: usize,
+    /// Where the number of the interface is: an attribute for routes, in the head for all others.
+    pub(super) index_attribute: Option<u16>,
+}
+
+/// One thing as it was told.
+#[derive(Clone)]
+pub(super) struct Told {
+    pub(super) bytes: Vec<u8>,
+    pub(super) head: usize,
+}
+
+impl Told {
+    pub(super) fn attributes(&self) -> impl Iterator<Item = (u16, Range<usize>)> + use<'_> {
+        let mut at = self.head;
+        std::iter::from_fn(move || {
+            let length = usize::from(u16::from_ne_bytes([*self.bytes.get(at)?, *self.bytes.get(at + 1)?]));
+            let kind = u16::from_ne_bytes([*self.bytes.get(at + 2)?, *self.bytes.get(at + 3)?]);
+            let value = at + 4..at + length;
+            // The two highest bits say how it is coded (linux/netlink.h).
+            let found = (length >= 4 && value.end <= self.bytes.len()).then_some((kind & 0x3fff, value));
+            at += length.next_multiple_of(4);
+            found
+        })
+    }
+
+    pub(super) fn place(&self, attribute: u16) -> Option<Range<usize>> {
+        self.attributes().find(|(kind, _)| *kind == attribute).map(|(_, place)| place)
+    }
+
+    pub(super) fn value(&self, attribute: u16) -> Option<&[u8]> {
+        self.place(attribute).map(|place| &self.bytes[place])
+    }
+
+    pub(super) fn number(&self, attribute: u16) -> Option<u32> {
+        self.value(attribute).and_then(number)
+    }
+
+    pub(super) fn text(&self, attribute: u16) -> Option<String> {
+        let bytes = self.value(attribute)?;
+        Some(String::from_utf8_lossy(bytes.strip_suffix(&[0]).unwrap_or(bytes)).into_owned())
+    }
+
+    pub(super) fn address(&self, attribute: u16) -> Option<IpAddr> {
+        let bytes = self.value(attribute)?;
+        let v4 = <[u8; 4]>::try_from(bytes).map(IpAddr::from);
+        v4.or_else(|_| <[u8; 16]>::try_from(bytes).map(IpAddr::from)).ok()
+    }
+
+    pub(super) fn is_ipv6(&self) -> bool {
+        i32::from(self.bytes[0]) == libc::AF_INET6
+    }
+
+    pub(super) fn is_ip(&self) -> bool {
+        [libc::AF_INET, libc::AF_INET6].contains(&i32::from(self.bytes[0]))
+    }
+
+    pub(super) fn head_number(&self, at: usize) -> u32 {
+        self.bytes.get(at..at + 4).and_then(number).unwrap_or_default()
+    }
+
+    pub(super) fn saved(self, words: String) -> Saved {
+        Saved { words, message: self.bytes }
+    }
+}
+
+impl Kind {
+    /// All things of this kind in this namespace.
+    pub(super) fn all(&self) -> Result<Vec<Told>> {
+        let question = Raw { kind: self.get, bytes: vec![0; self.head] };
+        let answers = request(question, NLM_F_DUMP).on(CALL, self.name)?;
+        let whole = answers.into_iter().filter(|answer| answer.kind == self.new && answer.bytes.len() >= self.head);
+        Ok(whole.map(|answer| Told { bytes: answer.bytes, head: self.head }).collect())
+    }
+
+    /// Those of one interface.
+    pub(super) fn of(&self, index: u32) -> Result<Vec<Told>> {
+        Ok(self.all()?.into_iter().filter(|told| self.index(told) == Some(index)).collect())
+    }
+
+    pub(super) fn index(&self, told: &Told) -> Option<u32> {
+        let place = self.index_place(told)?;
+        number(&told.bytes[place])
+    }
+
+    fn index_place(&self, told: &Told) -> Option<Range<usize>> {
+        match self.index_attribute {
+            Some(attribute) => told.place(attribute),
+            None => Some(4..8),
+        }
+    }
+
+    /// Tells the kernel what it told before, for an interface that may have another number now.
+    pub(super) fn tell(&self, saved: &[u8], index: u32, flags: u16) -> io::Result<()> {
+        self.say(self.new, saved, index, flags)
+    }
+
+    /// Takes it away again.
+    pub(super) fn take_away(&self, saved: &[u8], index: u32) -> io::Result<()> {
+        // `RTM_DEL…` follows `RTM_NEW…`.
+        self.say(self.new + 1, saved, index, 0)
+    }
+
+    fn say(&self, kind: u16, saved: &[u8], index: u32, flags: u16) -> io::Result<()> {
+        let mut told = Told { bytes: saved.to_vec(), head: self.head };
+        if let Some(place) = self.index_place(&told) {
+            told.bytes[place].copy_from_slice(&index.to_ne_bytes());
+        }
+        request(Raw { kind, bytes: told.bytes }, flags).map(drop)
+    }
+}
+
+fn number(bytes: &[u8]) -> Option<u32> {
+    bytes.try_into().map(u32::from_ne_bytes).ok()
+}
