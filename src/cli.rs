@@ -161,7 +161,12 @@ pub(crate) enum Command {
         dev: Option<String>,
     },
     /// Say what this kernel and this user can do, and what each missing piece costs.
-    Doctor,
+    Doctor {
+        /// Say instead which idle ports of this machine are cabled together: each is set up for a moment, and sends a few frames
+        /// that no switch passes on.
+        #[arg(long)]
+        cabling: bool,
+    },
     /// Undo whatever a crash left behind.
     Clean,
     /// Print the JSON Schema of the JSON output.

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use bed::{BedRef, Reach, Session, Survey, Taking, Wanted};
+use bed::{BedRef, Cabling, Reach, Session, Survey, Taking, Wanted};
 use kernel::{clock, privilege, user_namespace};
-use model::Privilege;
+use model::{Privilege, card::Cable, environment::InterfaceFacts};
 use report::{Lack, Lang, lack_labels};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -47,6 +47,12 @@ impl Check {
     fn not(check: &'static str, severity: Severity, read: impl Into<String>, lack: Lack) -> Self {
         Self { check, severity, read: read.into(), lack: Some(lack) }
     }
+}
+
+/// `wireproof doctor --cabling`
+pub(super) fn cabling(common: &Common) -> anyhow::Result<Exit> {
+    tell(&cables(&bed::cabling(&own_program()?)?), common)?;
+    Ok(Exit::Done)
 }
 
 /// `wireproof doctor`
@@ -121,6 +127,36 @@ fn facts(survey: &Survey) -> Vec<Check> {
     checks
 }
 
+/// Each port that was tried, with the port that it is cabled to, and those that were left alone.
+fn cables(found: &Cabling) -> Vec<Check> {
+    if found.tried.is_empty() && found.left.is_empty() {
+        return vec![Check::ok("cabling", "this machine has no ports that a cable could be in")];
+    }
+    let tried = found.tried.iter().map(|port| cable(port, &found.cables));
+    let left = found.left.iter().map(|(port, why)| Check::ok("cabling", format!("{port}: left alone; {why}")));
+    tried.chain(left).collect()
+}
+
+fn cable(port: &InterfaceFacts, cables: &[Cable]) -> Check {
+    let name = &port.name;
+    let speed = port.speed_mbps.map_or("speed not known".to_owned(), |speed| format!("{speed} Mbit/s"));
+    let hears: Vec<&str> = cables.iter().filter(|it| it.to == *name).map(|it| it.from.as_str()).collect();
+    let heard_by: Vec<&str> = cables.iter().filter(|it| it.from == *name).map(|it| it.to.as_str()).collect();
+    let one_way =
+        |what: String| Check::not("cabling", Severity::Warn, format!("{name}: {speed}, {what}"), Lack::OtherDirection);
+    match (hears.join(", "), heard_by.join(", ")) {
+        _ if port.state != "up" => {
+            Check::ok("cabling", format!("{name}: no link; no cable, or nobody at its other end"))
+        }
+        (hears, heard_by) if hears.is_empty() && heard_by.is_empty() => {
+            Check::ok("cabling", format!("{name}: {speed}; what is at its other end is no port of this machine"))
+        }
+        (hears, heard_by) if heard_by.is_empty() => one_way(format!("hears {hears}, which does not hear it")),
+        (hears, heard_by) if hears.is_empty() => one_way(format!("is heard by {heard_by}, and hears nothing")),
+        (hears, _) => Check::ok("cabling", format!("{name}: {speed}, cabled to {hears}")),
+    }
+}
+
 fn cores(usable: usize) -> Check {
     let read = format!("{usable} usable");
     if usable >= 2 {
@@ -192,4 +228,29 @@ fn line(check: &Check, lang: Lang) -> String {
         .lack
         .map(|lack| format!("       {costs}: {}\n       {remedy}: {}\n", lack.costs(lang), lack.remedy(lang)));
     found + &more.unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(state: &str, cables: &[(&str, &str)]) -> (Severity, String) {
+        let port = InterfaceFacts { name: "eth1".into(), state: state.into(), ..InterfaceFacts::default() };
+        let cables: Vec<Cable> =
+            cables.iter().map(|(from, to)| Cable { from: (*from).into(), to: (*to).into() }).collect();
+        let check = cable(&port, &cables);
+        (check.severity, check.read)
+    }
+
+    #[test]
+    fn a_cable_is_whole_one_way_elsewhere_or_not_there() {
+        let whole = said("up", &[("eth1", "eth2"), ("eth2", "eth1"), ("eth3", "eth4")]);
+        assert_eq!(whole, (Severity::Ok, "eth1: speed not known, cabled to eth2".to_owned()));
+        let (severity, read) = said("up", &[("eth2", "eth1")]);
+        assert!(severity == Severity::Warn && read.contains("hears eth2, which does not hear it"), "{read}");
+        let (severity, read) = said("up", &[("eth1", "eth2")]);
+        assert!(severity == Severity::Warn && read.contains("is heard by eth2, and hears nothing"), "{read}");
+        assert!(said("up", &[("eth3", "eth4")]).1.contains("no port of this machine"));
+        assert!(said("down", &[]).1.contains("no link"));
+    }
 }

@@ -4,6 +4,7 @@
 
 mod bad_input;
 mod beds;
+mod cabling;
 mod compare;
 mod documents;
 mod faults;

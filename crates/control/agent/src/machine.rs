@@ -48,6 +48,7 @@ impl Machine {
             Request::Clock => Ok(Reply::Clock(clock::now())),
             Request::SourceFor { address } => Ok(Reply::Source(host::routes::source_for(address))),
             Request::Uplinks => Ok(Reply::Interfaces(host::ports::uplinks().map_err(text)?)),
+            Request::Cables { interfaces } => host::cabling::cabling(&interfaces).map(Reply::Cables).map_err(text),
             Request::Cards => Ok(Reply::Cards(Box::new(host::card::cards()))),
             Request::PortsState => Ok(Reply::PortsState(Box::new(host::ports::ports().map_err(text)?))),
         }

@@ -3,6 +3,7 @@
 //! A bed is made by machine agents, one for each machine, which perform and record every change, and is measured by two port
 //! agents, one at each end. This room decides what to set up; it never touches a machine itself.
 
+mod cabling;
 mod cores;
 mod error;
 mod hosts;
@@ -15,6 +16,7 @@ mod reference;
 mod session;
 mod setup;
 
+pub use cabling::{Cabling, cabling};
 pub use error::BedError;
 pub use hosts::{Hosts, HostsError, HostsReferenceError, Reach};
 pub use kept::{clean, down, list, namespace_of, up};

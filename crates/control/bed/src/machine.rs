@@ -8,7 +8,8 @@ use std::{
 };
 
 use model::{
-    Change, Endpoint,
+    Change, Endpoint, PortsState,
+    card::Cable,
     environment::{EndpointFacts, HostFacts},
 };
 use protocol::{AgentError, AgentLink, ClockReading, Fault, LabState, Launch, Place, Reply, Request, Ssh};
@@ -162,6 +163,22 @@ impl Machine {
     pub(crate) fn uplinks(&mut self) -> Result<Vec<String>, BedError> {
         match self.ask(Request::Uplinks)? {
             Reply::Interfaces(names) => Ok(names),
+            other => Err(self.confused(&other)),
+        }
+    }
+
+    /// What stands for or against taking each of its ports.
+    pub(crate) fn ports_state(&mut self) -> Result<PortsState, BedError> {
+        match self.ask(Request::PortsState)? {
+            Reply::PortsState(state) => Ok(*state),
+            other => Err(self.confused(&other)),
+        }
+    }
+
+    /// Who hears whom of these interfaces.
+    pub(crate) fn cables(&mut self, interfaces: Vec<String>) -> Result<Vec<Cable>, BedError> {
+        match self.ask(Request::Cables { interfaces })? {
+            Reply::Cables(cables) => Ok(cables),
             other => Err(self.confused(&other)),
         }
     }

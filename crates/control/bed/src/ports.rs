@@ -163,7 +163,7 @@ impl Ports {
     /// Everything to set up, in order.
     pub(crate) fn changes(&self) -> Vec<Change> {
         let endpoints = self.endpoints();
-        let mut changes: Vec<Change> = self.ports.iter().flat_map(|port| self.left_alone(port)).collect();
+        let mut changes: Vec<Change> = self.ports.iter().flat_map(|port| left_alone(port, &self.managers)).collect();
         changes.extend(endpoints.iter().map(|end| Change::Namespace { name: end.namespace.clone() }));
         let set = |end| settings(end, self.ipv6, self.ipv6.then_some(NO_ANNOUNCEMENTS));
         changes.extend(endpoints.iter().flat_map(set));
@@ -208,16 +208,21 @@ impl Ports {
             cpus_why: cores.why.clone(),
         }
     }
+}
 
-    fn left_alone(&self, port: &PortFacts) -> impl Iterator<Item = Change> {
-        let (interface, mac) = (port.name.clone(), port.mac.clone());
-        let left_alone = move |manager: &Manager| Change::LeftAlone {
-            manager: *manager,
-            interface: interface.clone(),
-            mac: mac.clone(),
-        };
-        self.managers.iter().map(left_alone)
-    }
+/// What keeps programs that configure interfaces away from a port.
+pub(crate) fn left_alone(port: &PortFacts, managers: &[Manager]) -> impl Iterator<Item = Change> {
+    let (interface, mac) = (port.name.clone(), port.mac.clone());
+    managers.iter().map(move |manager| Change::LeftAlone {
+        manager: *manager,
+        interface: interface.clone(),
+        mac: mac.clone(),
+    })
+}
+
+/// Why a port is not to be touched while nobody said so; `None` for an idle one.
+pub(crate) fn why_not(port: &PortFacts) -> Option<String> {
+    check_kind(port).and_then(|()| check_use(port, Taking::default())).err().map(|why| why.to_string())
 }
 
 fn moved(end: &Endpoint) -> Change {

@@ -1,7 +1,7 @@
 //! Makes a bed on this machine, or takes one that stands.
 
 use model::{Bed, Mtu, units::ETHERNET_MTUS};
-use protocol::{LabState, Reply, Request};
+use protocol::{LabState, Request};
 
 use crate::{
     BedError, BedRef, Wanted,
@@ -45,10 +45,7 @@ pub(crate) fn choose_ports(
     names: &[String; 2],
     wanted: &Wanted,
 ) -> Result<Ports, BedError> {
-    let state = match machine.ask(Request::PortsState)? {
-        Reply::PortsState(state) => *state,
-        other => return Err(machine.confused(&other)),
-    };
+    let state = machine.ports_state()?;
     let ipv6 = machine.lab_state(None)?.ipv6;
     let chosen = Ports::choose(id, names, &state, wanted.mtu, wanted.taking);
     Ok(Ports { ipv6, ..chosen.map_err(|error| BedError::Port(Box::new(error)))? })

@@ -4,6 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use model::{
     Bed, Cards, Change, CoreUse, CpuFacts, EndCounters, Nanos, PortsState, ProbeSpec, Seat, Side, SideFigures, SoFar,
+    card::Cable,
     environment::{EndpointFacts, HostFacts},
 };
 use serde::{Deserialize, Serialize};
@@ -173,6 +174,11 @@ pub enum Request {
     Uplinks,
     /// Network cards of the machine.
     Cards,
+    /// Which of these interfaces hear each other over a cable.
+    Cables {
+        /// Interfaces that are up.
+        interfaces: Vec<String>,
+    },
     /// The machine's interfaces, and what stands for or against taking each.
     PortsState,
 }
@@ -203,6 +209,8 @@ pub enum Reply {
     Interfaces(Vec<String>),
     /// Network cards.
     Cards(Box<Cards>),
+    /// Who heard whom.
+    Cables(Vec<Cable>),
     /// What a bed of ports can be made with.
     PortsState(Box<PortsState>),
 }

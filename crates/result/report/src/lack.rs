@@ -21,6 +21,8 @@ pub enum Lack {
     BareMetal,
     /// No lab bed can be made.
     LabBed,
+    /// A cable that carries one direction only.
+    OtherDirection,
 }
 
 impl Lack {
@@ -36,6 +38,7 @@ impl Lack {
             Self::FastClock => t.get("lack-clock-costs"),
             Self::BareMetal => t.get("lack-metal-costs"),
             Self::LabBed => t.get("lack-lab-costs"),
+            Self::OtherDirection => t.get("lack-direction-costs"),
         }
     }
 
@@ -51,6 +54,7 @@ impl Lack {
             Self::FastClock => t.get("lack-clock-remedy"),
             Self::BareMetal => t.get("lack-metal-remedy"),
             Self::LabBed => t.get("lack-lab-remedy"),
+            Self::OtherDirection => t.get("lack-direction-remedy"),
         }
     }
 }
@@ -76,6 +80,7 @@ mod tests {
             Lack::FastClock,
             Lack::BareMetal,
             Lack::LabBed,
+            Lack::OtherDirection,
         ];
         for lack in all {
             assert_ne!(lack.costs(Lang::En), lack.costs(Lang::Ja));

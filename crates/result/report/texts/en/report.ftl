@@ -479,6 +479,8 @@ lack-clock-costs = each round-trip time contains two readings of the clock
 lack-clock-remedy = use the tsc clock source, if the processor's TSC is stable
 lack-metal-costs = the host takes cores away at times, so single round trips may last milliseconds
 lack-metal-remedy = read medians, and compare only runs of the same machine
+lack-direction-costs = nothing that waits for an answer works over this cable
+lack-direction-remedy = a fibre may be broken or in the wrong place: check both of them, and the module at the end that hears nothing
 lack-lab-costs = nothing can be measured without real cards
 lack-lab-remedy = the kernel needs network namespaces and veth (CONFIG_NET_NS, CONFIG_VETH)
 

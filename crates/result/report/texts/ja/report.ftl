@@ -471,6 +471,8 @@ lack-clock-costs = 往復遅延時間には時計の読み取り2回分が含ま
 lack-clock-remedy = プロセッサーの TSC が安定している場合は、クロックソース tsc を使ってください
 lack-metal-costs = ホストがコアを一時的に奪うため、一部の往復が数ミリ秒になることがあります
 lack-metal-remedy = 中央値で判断し、同じマシンの測定どうしだけを比較してください
+lack-direction-costs = 応答を必要とする通信は、このケーブルでは成り立ちません
+lack-direction-remedy = 光ファイバーの断線や差し違いが考えられます。2 本のファイバーと、受信していない側のモジュールを確認してください
 lack-lab-costs = 実機のネットワークカードがなければ測定できません
 lack-lab-remedy = カーネルにネットワーク名前空間と veth(CONFIG_NET_NS、CONFIG_VETH)が必要です
 

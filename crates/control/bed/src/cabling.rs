@@ -1,0 +1,102 @@
+//! Which idle ports of this machine are cabled together.
+
+use std::{
+    path::Path,
+    thread,
+    time::{Duration, Instant},
+};
+
+use model::{Change, PortFacts, PortsState, card::Cable, environment::InterfaceFacts};
+
+use crate::{
+    BedError,
+    machine::{Machine, random_id},
+    ports::{left_alone, why_not},
+};
+
+/// Two cards that were just set up have agreed on a speed in this time; so long a port without a cable is waited for.
+const NEGOTIATION: Duration = Duration::from_secs(10);
+
+/// What came of looking.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Cabling {
+    /// Ports that were tried, as they were then: up where they hear another end.
+    pub tried: Vec<InterfaceFacts>,
+    /// Ports that were left alone, each with the reason.
+    pub left: Vec<(String, String)>,
+    /// What was heard where.
+    pub cables: Vec<Cable>,
+}
+
+/// Sets idle ports up, has each send a few frames that no switch passes on, and sets them down again. Ports that somebody uses
+/// are left alone.
+pub fn cabling(program: &Path) -> Result<Cabling, BedError> {
+    let mut machine = Machine::here(program)?;
+    let state = machine.ports_state()?;
+    let (idle, left) = idle(&state);
+    machine.set_up(&random_id(), changes(&idle, &state))?;
+    let tried = wait_for_links(&mut machine, &idle)?;
+    let linked = tried.iter().filter(|port| is_up(port)).map(|port| port.name.clone()).collect();
+    let cables = machine.cables(linked)?;
+    machine.give_back()?;
+    Ok(Cabling { tried, left, cables })
+}
+
+/// Those to try, and the others with the reason. What is on no bus and is no veth has no cable.
+fn idle(state: &PortsState) -> (Vec<&PortFacts>, Vec<(String, String)>) {
+    let could_have_a_cable = |port: &&PortFacts| !port.bus.is_empty() || port.kind == "veth";
+    let (mut idle, mut left) = (Vec::new(), Vec::new());
+    for port in state.ports.iter().filter(could_have_a_cable) {
+        match why_not(port) {
+            None => idle.push(port),
+            Some(why) => left.push((port.name.clone(), why)),
+        }
+    }
+    (idle, left)
+}
+
+fn changes(idle: &[&PortFacts], state: &PortsState) -> Vec<Change> {
+    let quiet = idle.iter().flat_map(|port| left_alone(port, &state.managers));
+    let up = idle.iter().map(|port| Change::LinkUp { namespace: String::new(), interface: port.name.clone() });
+    quiet.chain(up).collect()
+}
+
+/// The ports once all of them have a link, or the time is over.
+fn wait_for_links(machine: &mut Machine, idle: &[&PortFacts]) -> Result<Vec<InterfaceFacts>, BedError> {
+    let until = Instant::now() + NEGOTIATION;
+    loop {
+        let mut ports = machine.endpoint_facts("this machine")?.interfaces;
+        ports.retain(|port| idle.iter().any(|idle| idle.name == port.name));
+        if ports.iter().all(is_up) || Instant::now() > until {
+            return Ok(ports);
+        }
+        thread::sleep(Duration::from_millis(100));
+    }
+}
+
+fn is_up(port: &InterfaceFacts) -> bool {
+    port.state == "up"
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Manager;
+
+    use super::*;
+
+    #[test]
+    fn ports_in_use_are_left_alone_and_what_has_no_cable_is_not_spoken_of() {
+        let port = |name: &str, bus: &str| PortFacts { name: name.into(), bus: bus.into(), ..PortFacts::default() };
+        let used = PortFacts { addresses: vec!["198.18.9.1/24".into()], ..port("eth2", "0000:01:00.1") };
+        let ports = vec![port("lo", ""), port("tun0", ""), port("eth1", "0000:01:00.0"), used];
+        let state = PortsState { ports, managers: vec![Manager::NetworkManager], ..PortsState::default() };
+        let (idle, left) = idle(&state);
+        assert_eq!(idle.iter().map(|port| port.name.as_str()).collect::<Vec<_>>(), ["eth1"]);
+        assert!(left.len() == 1 && left[0].0 == "eth2" && left[0].1.contains("198.18.9.1/24"), "{left:?}");
+        let changes: Vec<String> = changes(&idle, &state).iter().map(ToString::to_string).collect();
+        assert!(
+            changes.len() == 2 && changes[0].contains("NetworkManager") && changes[1].ends_with("up"),
+            "{changes:?}"
+        );
+    }
+}
