@@ -58,6 +58,15 @@ impl Progress {
         }
     }
 
+    /// Something to know, which stays on the terminal.
+    pub(crate) fn note(&self, text: &str) {
+        match &self.show {
+            Show::Nothing => {}
+            Show::Bar(bar) => bar.println(text),
+            Show::Lines { .. } => say(text),
+        }
+    }
+
     /// A step of the plan begins.
     pub(crate) fn step(&mut self, spec: &ProbeSpec, number: usize, steps: usize) {
         self.finished += self.current;

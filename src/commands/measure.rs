@@ -108,6 +108,17 @@ pub(super) fn wanted(options: &Measure, privilege: Privilege) -> anyhow::Result<
     })
 }
 
+/// Ports of the bed whose bus cannot carry them: said before anything is measured over it. What cannot be read is not said.
+fn narrow_buses(session: &mut Session, lang: Lang) -> Vec<String> {
+    let environment = session.environment(String::new()).unwrap_or_default();
+    let ends = session.bed.endpoints.iter().zip(&environment.endpoints);
+    let said = ends.filter_map(|(end, facts)| {
+        let port = facts.interfaces.iter().find(|interface| interface.name == end.interface)?;
+        Some(format!("{}: {}", port.name, report::narrow_bus(port.card.as_ref()?, lang)?))
+    });
+    said.collect()
+}
+
 /// Where the trials and the report of a run go, and who is told of it.
 pub(super) struct Desk<'a> {
     store: Store,
@@ -149,6 +160,7 @@ impl<'a> Desk<'a> {
         let mut progress = Progress::new(self.common, lang, steps);
         progress.say(&Notice::Preparing);
         let mut session = Session::open(wanted).map_err(words_or_bed)?;
+        narrow_buses(&mut session, lang).iter().for_each(|said| progress.note(said));
         let mut record = Record::new(&mut self.store, &mut progress);
         let conducted = conducting(&mut session, &mut record, &interrupt);
         let not_stored = record.into_failure();
