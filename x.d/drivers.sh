@@ -44,13 +44,11 @@ fetch_guest() {
 
 # with_libraries PACKAGE…: these and all libraries under them, one a line
 with_libraries() {
-  local packages=("$@") name i
-  for ((i = 0; i < ${#packages[@]}; i++)); do
-    for name in $(depends "${packages[i]}"); do
-      # All else that a package depends on is for its installation.
-      case $name in lib* | zlib1g) ;; *) continue ;; esac
-      [[ " ${packages[*]} " == *" $name "* ]] || packages+=("$name")
-    done
+  local packages=("$@") more=("$@")
+  while [[ ${#more[@]} -gt 0 ]]; do
+    # All else that a package depends on is for its installation.
+    mapfile -t more < <(depends "${more[@]}" | grep -xE 'lib.*|zlib1g' | sort -u | grep -vxF "${packages[@]/#/-e}")
+    packages+=("${more[@]}")
   done
   printf '%s\n' "${packages[@]}"
 }

@@ -108,8 +108,9 @@ unpack_web_tools() {
   mv "$part" "$target/toolchain"
 }
 
+# depends PACKAGE…
 depends() {
-  apt-cache show --no-all-versions "$1" | sed -n 's/^Depends: //p' | tr ',' '\n' | sed 's/|.*//; s/(.*//; s/ //g'
+  apt-cache show --no-all-versions "$@" | sed -nE 's/^(Pre-)?Depends: //p' | tr ',' '\n' | sed 's/|.*//; s/(.*//; s/ //g'
 }
 
 is_installed() { [[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) == installed ]]; }
