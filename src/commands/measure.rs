@@ -161,6 +161,8 @@ impl<'a> Desk<'a> {
         progress.say(&Notice::Preparing);
         let mut session = Session::open(wanted).map_err(words_or_bed)?;
         narrow_buses(&mut session, lang).iter().for_each(|said| progress.note(said));
+        let unchangeable = session.unchangeable();
+        unchangeable.iter().for_each(|machine| progress.note(&Notice::NoRoot { machine }.text(lang)));
         let mut record = Record::new(&mut self.store, &mut progress);
         let conducted = conducting(&mut session, &mut record, &interrupt);
         let not_stored = record.into_failure();

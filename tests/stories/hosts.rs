@@ -214,7 +214,11 @@ fn an_ordinary_user_there_measures_what_is_there() {
     let words = ["latency", "--count", "100", "--frame-sizes", "64", "--json", "--ssh", &story.host.ssh()];
     let measured = done(story.host.command(&story.desk, &words, "plain", "dev=wire-f").output().unwrap());
     assert_eq!(measured.status, 0, "{}", measured.err);
+    assert!(measured.err.contains("Without root on far-host, nothing is changed there"), "{}", measured.err);
     assert_eq!(measured.json()["bed"]["endpoints"][0]["addresses"][0], "198.18.101.1", "by the route");
+    let words = ["path", "--ip", "4", "--mtus", "9000", "--ssh", &story.host.ssh()];
+    let other = done(story.host.command(&story.desk, &words, "plain", "dev=wire-f").output().unwrap());
+    other.fails(1, &["without root on far-host", "wire-f MTU 9000"]);
     assert_eq!(story.host.wire(), wire);
 }
 

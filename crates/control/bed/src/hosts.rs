@@ -115,6 +115,7 @@ fn ground(machine: &mut Machine, ssh: Option<IpAddr>, may_change: bool, wanted: 
         ground.protected.extend(of_ssh);
     }
     machine.protected.clone_from(&ground.protected);
+    machine.may_change = may_change;
     Ok(ground)
 }
 

@@ -25,6 +25,8 @@ pub(crate) struct Machine {
     pub(crate) name: String,
     /// Interfaces that are not to be changed.
     pub(crate) protected: Vec<String>,
+    /// Whether we may change it at all.
+    pub(crate) may_change: bool,
     agent: AgentLink,
     place: Place,
     /// What further agents run there.
@@ -53,7 +55,8 @@ impl Machine {
     }
 
     fn of(agent: AgentLink, place: Place, program: PathBuf) -> Self {
-        Self { name: String::new(), protected: Vec::new(), agent, place, program, ledger_open: false, passing: 0 }
+        let (name, protected, may_change) = (String::new(), Vec::new(), true);
+        Self { name, protected, may_change, agent, place, program, ledger_open: false, passing: 0 }
     }
 
     /// Starts an agent at an end that is on it.
@@ -94,6 +97,9 @@ impl Machine {
         if self.protected.iter().any(|protected| protected == interface) {
             let (host, interface) = (self.name.clone(), interface.to_owned());
             return Err(HostsError::Uplink { host, interface, what: vec![change.to_string()] }.into());
+        }
+        if !self.may_change {
+            return Err(HostsError::NotRoot { host: self.name.clone(), what: vec![change.to_string()] }.into());
         }
         if !self.ledger_open {
             self.open_ledger(&random_id())?;

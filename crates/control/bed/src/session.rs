@@ -121,6 +121,12 @@ impl Session {
         Ok(())
     }
 
+    /// Names of the machines that cannot be changed, for want of root.
+    pub fn unchangeable(&self) -> Vec<&str> {
+        let machines = self.machines.iter().filter(|machine| !machine.may_change);
+        machines.map(|machine| machine.name.as_str()).collect()
+    }
+
     /// The agents at the two ends, the sending one first.
     pub fn ports(&mut self) -> &mut [AgentLink] {
         &mut self.ports

@@ -15,8 +15,8 @@ const LEAST_TCP_MTU: u32 = 88;
 pub enum Misfit {
     /// The bed has no address of this IP version.
     #[error(
-        "{probe}: bed \"{bed}\" has no {ip} address (has the kernel no IPv6, or is the MTU under 1280?); \
-         take the probe out of the plan, or choose ip = 4 (--ip 4)"
+        "{probe}: bed \"{bed}\" has no {ip} address at both ends (was none given, has the kernel no IPv6, or is the MTU under \
+         1280?); take the probe out of the plan, or choose another ip (--ip 4)"
     )]
     NoAddress {
         /// The probe.

@@ -41,6 +41,11 @@ pub enum Notice<'a> {
     ThroughputAlias,
     /// There is no root; says what root would add.
     Unprivileged,
+    /// There is no root on a machine of a bed; says what root would add.
+    NoRoot {
+        /// Name of the machine.
+        machine: &'a str,
+    },
 }
 
 impl Notice<'_> {
@@ -60,6 +65,7 @@ impl Notice<'_> {
             Self::TimeLeft { seconds } => t.with("time-left", &[("time", &show::time_left(*seconds))]),
             Self::ThroughputAlias => t.get("throughput-alias-note"),
             Self::Unprivileged => t.get("unprivileged-note"),
+            Self::NoRoot { machine } => t.with("no-root-note", &[("machine", machine)]),
         }
     }
 }
@@ -86,6 +92,7 @@ mod tests {
             Notice::TimeLeft { seconds: 30 },
             Notice::ThroughputAlias,
             Notice::Unprivileged,
+            Notice::NoRoot { machine: "far" },
         ] {
             assert_ne!(notice.text(Lang::En), notice.text(Lang::Ja));
             assert!(!notice.text(Lang::Ja).contains('⟦') && !notice.text(Lang::En).contains('⟦'));

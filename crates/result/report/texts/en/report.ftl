@@ -13,6 +13,7 @@ progress-interrupted = Interrupted: finishing, then storing and reporting what w
 time-left = about { $time } left
 throughput-alias-note = “Throughput” is RFC 1242's highest rate without loss. This command measures goodput: the payload that arrives, as iperf3 shows it.
 unprivileged-note = Running without root, in a user namespace of its own. With root (sudo), beds can stay (bed up) and other programs can be run in them.
+no-root-note = Without root on { $machine }, nothing is changed there. With root (sudo here; there a login as root, or sudo that asks for no password), missing addresses can be added and other MTUs measured.
 
 ## Doubts: what each means and what to do
 
