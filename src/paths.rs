@@ -45,7 +45,7 @@ pub(crate) fn read_text(path: &Path, what: &str, longest: u64) -> Result<String,
 /// Makes a folder with its parents.
 pub(crate) fn make_folder(folder: &Path) -> anyhow::Result<()> {
     fs::create_dir_all(folder)
-        .with_context(|| format!("cannot make the folder {}; name another one with --out or --store", folder.display()))
+        .with_context(|| format!("cannot make the folder {}; name another place", folder.display()))
 }
 
 /// Makes a folder that is none elsewhere: a link in its place is refused.

@@ -25,7 +25,8 @@ fn wrong_words_end_with_status_two_and_say_what_is_right() {
         (vec!["verify", "/dev/zero"], "at most 1 MiB"),
         (vec!["goodput", "--mtu", "80", "--dry-run"], "MTU of 88 or more"),
         (vec!["latency", "--cpus", "1"], "like 0,1"),
-        (vec!["latency", "--bed", "ports:eth1,eth2"], "this version has no bed"),
+        (vec!["latency", "--bed", "lab:router"], "this version has no bed"),
+        (vec!["latency", "--bed", "ports:eth1,eth1"], "names one port twice"),
         (vec!["latency", "--set", "latency.cuont=3"], "unknown field `cuont`"),
         (vec!["latency", "--set", "nonsense"], "KEY=VALUE"),
         (vec!["verify", "no-such-plan"], "quick, latency, goodput"),
@@ -72,6 +73,7 @@ fn what_the_bed_cannot_have_is_said_before_anything_is_measured() {
     desk.run(&["latency", "--mtu", "20"]).fails(2, &["MTU from 68"]);
     desk.run(&["latency", "--dry-run", "--frame-sizes", "9018"]).fails(2, &["does not fit MTU 1500"]);
     desk.run(&["latency", "--cpus", "0,4095"]).fails(2, &["core 4095 cannot be used"]);
+    desk.run(&["latency", "--cpus", "0,4095", "--dry-run"]).fails(2, &["core 4095 cannot be used"]);
     desk.run(&["latency", "--bed", "nowhere"]).fails(1, &["no bed \"nowhere\"", "bed up"]);
     assert!(desk.runs().is_empty());
     before.assert_same();

@@ -12,7 +12,7 @@ use crate::{
     BedError, BedRef, Wanted, hosts, kept,
     lab::Lab,
     machine::Machine,
-    setup::{check_mtu, choose_ports, lab_mtu},
+    setup::{check_mtu, choose_cores, choose_ports, lab_mtu},
 };
 
 /// What a machine has.
@@ -52,6 +52,9 @@ pub struct Planned {
 /// What would be set up for this bed. Nothing is: a bed that stands is only looked up, another machine only looked over.
 pub fn planned(wanted: &Wanted) -> Result<Planned, BedError> {
     let mtu = wanted.mtu;
+    if wanted.cpus.is_some() && !matches!(wanted.bed, BedRef::Hosts(_)) {
+        choose_cores(wanted, &Machine::here(&wanted.program)?.lab_state(None)?)?;
+    }
     match &wanted.bed {
         BedRef::Lab => {
             let lab = Lab { id: "<id>".to_owned(), mtu: lab_mtu(mtu)?, ipv6: true, cores: Default::default() };

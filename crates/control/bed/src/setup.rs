@@ -84,7 +84,7 @@ pub(crate) fn check_mtu(bed: &Bed, asked: Option<Mtu>) -> Result<(), BedError> {
     }
 }
 
-fn choose_cores(wanted: &Wanted, state: &LabState) -> Result<[Chosen; 2], BedError> {
+pub(crate) fn choose_cores(wanted: &Wanted, state: &LabState) -> Result<[Chosen; 2], BedError> {
     let Some([near, far]) = &wanted.cpus else { return Ok(cores::choose(&state.cpus)) };
     Ok([as_asked(near, state)?, as_asked(far, state)?])
 }
