@@ -162,6 +162,21 @@ fn ports_come_back_after_kills() {
 }
 
 #[test]
+fn cards_that_come_back_by_themselves_get_their_names_and_all_else_back() {
+    let mut bench = Bench::new("e1000e");
+    let run = bench.under_way();
+    bench.machine.sh("killall -9 wireproof").ok();
+    assert_ne!(bench.machine.end_of(run).status, 0);
+    // Cards outlive their namespaces, but somebody has the name of one by then.
+    bench.machine.sh("ip link add p1 type bridge").ok();
+    bench.machine.sh("for name in $(ls /run/netns); do ip netns delete $name; done").ok();
+    bench.machine.wireproof("clean").fails(1, &["it is back, but not in all as it was", "name p1"]);
+    bench.machine.sh("ip link delete p1").ok();
+    bench.machine.wireproof("clean").ok();
+    bench.assert_given_back();
+}
+
+#[test]
 fn after_a_power_cut_there_is_nothing_to_undo_and_the_next_run_works() {
     let mut bench = Bench::new("e1000e");
     bench.under_way();
