@@ -21,6 +21,9 @@ struct Bench {
     away: String,
 }
 
+/// Where networkd reads what holds until the next boot.
+const FOLDER: &str = "/run/systemd/network";
+
 const IN_USE: &str = "
     ip link add port1 address 02:00:00:00:01:01 type veth peer name port2 address 02:00:00:00:01:02
     ip link set port1 mtu 1400 txqueuelen 77 promisc on allmulticast on
@@ -280,16 +283,19 @@ fn what_could_not_be_put_back_is_refused_before_anything_is_changed() {
 #[test]
 fn a_program_that_cannot_be_told_is_named_and_its_file_taken_away_again() {
     let bench = Bench::new("manager");
+    // Folders that are empty were made for this file.
+    let tidy = || [FOLDER, "/run/systemd"].iter().for_each(|folder| drop(fs::remove_dir(folder)));
     let mut ledger = Ledger::open(bench.dir(), "owner").expect("a new ledger");
     let mac = "02:00:00:00:01:01".to_owned();
     let told = ledger.apply(Change::LeftAlone { manager: Manager::Networkd, interface: "wptest-p".into(), mac });
     // Where these tests run there is no networkd.
     let error = told.expect_err("nobody to tell").to_string();
     assert!(error.contains("\"networkctl reload\" does not work"), "{error}");
-    let file = Path::new("/run/systemd/network/00-wireproof-wptest-p.network");
+    let file = Path::new(FOLDER).join("00-wireproof-wptest-p.network");
     assert!(file.exists());
     // It cannot be told now either; but the file is gone.
     ledger.undo_all().expect_err("nobody to tell");
     assert!(!file.exists());
     assert_eq!(ledger.undo_all().expect("nothing left to do"), []);
+    tidy();
 }
