@@ -4,7 +4,7 @@ use std::{
     fs::File,
     io,
     os::unix::process::{CommandExt, ExitStatusExt},
-    process::{Child, ExitStatus, Stdio},
+    process::{Child, ChildStdin, ExitStatus, Stdio},
     sync::{
         Arc, Mutex, PoisonError,
         mpsc::{Receiver, RecvTimeoutError, Sender},
@@ -43,8 +43,8 @@ pub struct AgentLink {
     complaints: Option<JoinHandle<String>>,
     last_heard: Instant,
     next_id: u64,
-    /// Dropping it stops the heartbeat.
-    _heartbeat: Sender<()>,
+    /// Dropping it stops the heartbeat, which begins after the greetings.
+    _heartbeat: Option<Sender<()>>,
 }
 
 impl AgentLink {
@@ -76,10 +76,11 @@ impl AgentLink {
             complaints: Some(collect_in_background(stderr)),
             last_heard: Instant::now(),
             next_id: 0,
-            _heartbeat: beat_in_background(Arc::clone(&outbox)),
+            _heartbeat: None,
             outbox,
         };
         link.greet(file)?;
+        link._heartbeat = Some(beat_in_background(Arc::clone(&link.outbox)));
         Ok(link)
     }
 
@@ -160,25 +161,37 @@ impl AgentLink {
         AgentError { agent: self.name.clone(), fault }
     }
 
-    /// Hands the program over, where it is to be copied, and exchanges greetings.
+    /// Exchanges greetings; where the program is to be copied, hands it over first.
     fn greet(&mut self, file: Option<File>) -> Result<(), AgentError> {
-        let ours = build_id();
-        {
-            // Held all the time: no heartbeat may come between.
+        let Some(file) = file else {
+            self.introduce()?;
+            return self.hear_hello();
+        };
+        self.pass_on(|stdin| io::copy(&mut &file, stdin).map(drop).map_err(FrameError::from))?;
+        // What takes the program over there, by its length, may read on beyond it (BusyBox does): we are silent until that is over.
+        self.hear_hello()?;
+        self.introduce()
+    }
+
+    fn introduce(&mut self) -> Result<(), AgentError> {
+        let hello = ToAgent::Hello(Hello { build: build_id(), pid: std::process::id() });
+        self.pass_on(|stdin| write_preamble(stdin).and_then(|()| write_message(stdin, &hello)))
+    }
+
+    /// Writes to the agent. A program that never reads is told apart afterwards, by what it prints or how it ends.
+    fn pass_on(&mut self, write: impl FnOnce(&mut ChildStdin) -> Result<(), FrameError>) -> Result<(), AgentError> {
+        let written = {
             let mut outbox = self.outbox.lock().unwrap_or_else(PoisonError::into_inner);
-            let greeted = outbox.as_mut().ok_or(FrameError::Ended).and_then(|stdin| {
-                file.map_or(Ok(0), |mut file| io::copy(&mut file, stdin))?;
-                write_preamble(stdin)?;
-                write_message(stdin, &ToAgent::Hello(Hello { build: ours.clone(), pid: std::process::id() }))
-            });
-            drop(outbox);
-            // A program that never reads is told apart below, by what it prints or how it ends.
-            match greeted {
-                Ok(()) | Err(FrameError::Ended) => {}
-                Err(error) => return Err(self.broken(error)),
-            }
+            outbox.as_mut().ok_or(FrameError::Ended).and_then(write)
+        };
+        match written {
+            Ok(()) | Err(FrameError::Ended) => Ok(()),
+            Err(error) => Err(self.broken(error)),
         }
-        let within = if self.place == Place::Here { GREETING } else { GREETING_THERE };
+    }
+
+    fn hear_hello(&mut self) -> Result<(), AgentError> {
+        let (ours, within) = (build_id(), if self.place == Place::Here { GREETING } else { GREETING_THERE });
         self.last_heard = Instant::now();
         match self.next(within)? {
             Some(FromAgent::Hello(Hello { build: theirs, pid })) if theirs == ours => {

@@ -9,14 +9,13 @@ use std::{
 
 use tempfile::TempDir;
 use wireproof_protocol::{
-    AgentLink, Fault, FrameError, FromAgent, Hello, Launch, Request, write_message, write_preamble,
+    AgentLink, Fault, FrameError, FromAgent, Hello, Launch, Place, Request, Ssh, write_message, write_preamble,
 };
 
 /// Starts a shell script as agent.
 fn launch(folder: &Path, script: &str) -> Result<AgentLink, Fault> {
     let program = folder.join("agent.sh");
-    fs::write(&program, format!("#!/bin/sh\n{script}\n")).expect("writes");
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("sets");
+    executable(&program, script);
     AgentLink::launch("test", &Launch::here(program)).map_err(|error| error.fault)
 }
 
@@ -28,6 +27,38 @@ fn greeting(folder: &Path, build: &str) -> String {
     let path = folder.join("greeting");
     fs::write(&path, bytes).expect("writes");
     path.display().to_string()
+}
+
+fn executable(path: &Path, script: &str) {
+    fs::write(path, format!("#!/bin/sh\n{script}\n")).expect("writes");
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("sets");
+}
+
+/// BusyBox's `head -c` takes more from a pipe than it is asked for, if there is more.
+#[test]
+fn what_takes_a_copied_program_over_may_read_on_beyond_it() {
+    let folder = TempDir::new().expect("a folder");
+    let path = |name: &str| folder.path().join(name);
+    let greeting = greeting(folder.path(), &wireproof_protocol::build_id());
+    fs::create_dir(path("bin")).expect("makes");
+    executable(&path("bin/head"), "/usr/bin/head \"$@\"; timeout 1 cat >/dev/null; true");
+    executable(
+        &path("ssh"),
+        &format!("for last; do :; done; PATH={}:$PATH exec sh -c \"$last\"", path("bin").display()),
+    );
+    let mut preamble = Vec::new();
+    write_preamble(&mut preamble).expect("writes");
+    let first = format!("{:02x}", preamble[0]);
+    // Says hello again once it has heard the beginning of ours.
+    let hears = format!("[ $(dd bs=1 count=1 2>/dev/null | od -An -tx1) = {first} ] || exit 3");
+    let again = format!("tail -c +{} {greeting}", preamble.len() + 1);
+    executable(&path("agent"), &format!("[ $1 = agent ] || exit 0\ncat {greeting}\n{hears}\n{again}\ncat >/dev/null"));
+    let program = vec![path("ssh").display().to_string()];
+    let ssh = Ssh { program, destination: "there".to_owned(), port: None, caller: None };
+    let launch = Launch { place: Place::There { ssh, sudo: false, copied: true }, ..Launch::here(path("agent")) };
+    let mut agent = AgentLink::launch("test", &launch).expect("greets");
+    let heard = agent.next(Duration::from_secs(5)).expect("lives");
+    assert!(matches!(heard, Some(FromAgent::Hello(_))), "{heard:?}");
 }
 
 #[test]
