@@ -132,6 +132,16 @@ impl Bench {
         self.on_machine(|| undo_stale(self.dir())).map(|undone| undone.len())
     }
 
+    /// What the ledger held while the port was taken. It is back by now, and nothing is recorded any more.
+    fn record_of_a_port_given_back(&self) -> String {
+        let mut ledger = self.taken();
+        let recorded = fs::read_to_string(self.dir().join("owner.jsonl")).expect("readable");
+        self.on_machine(|| ledger.undo_all()).expect("all can be undone");
+        drop(ledger);
+        self.settled();
+        recorded
+    }
+
     fn assert_as_before(&self, before: &str) {
         let after = self.settled();
         for (then, now) in before.split('\n').zip(after.split('\n')) {
@@ -198,11 +208,7 @@ fn a_port_that_came_back_by_itself_under_another_name_is_put_right() {
 fn a_crash_between_record_and_move_changes_nothing() {
     let bench = Bench::new("between");
     let before = bench.settled();
-    let mut ledger = bench.taken();
-    let recorded = fs::read_to_string(bench.dir().join("owner.jsonl")).expect("readable");
-    bench.on_machine(|| ledger.undo_all()).expect("all can be undone");
-    drop(ledger);
-    bench.settled();
+    let recorded = bench.record_of_a_port_given_back();
     fs::write(bench.dir().join("owner.jsonl"), recorded).expect("ours");
     bench.clean().expect("all can be undone");
     bench.assert_as_before(&before);
@@ -253,11 +259,7 @@ fn a_port_is_given_back_only_to_the_machine_it_was_taken_from() {
 fn what_an_earlier_boot_took_is_forgotten() {
     let bench = Bench::new("boot");
     let before = bench.settled();
-    let mut ledger = bench.taken();
-    let recorded = fs::read_to_string(bench.dir().join("owner.jsonl")).expect("readable");
-    bench.on_machine(|| ledger.undo_all()).expect("all can be undone");
-    drop(ledger);
-    bench.settled();
+    let recorded = bench.record_of_a_port_given_back();
     let boot_id = kernel::sysctl::read("kernel.random.boot_id").expect("readable");
     fs::write(bench.dir().join("owner.jsonl"), recorded.replace(&boot_id, "an earlier boot")).expect("ours");
     assert_eq!(bench.clean().expect("nothing fails"), 0, "the system itself made the port what it is now");
