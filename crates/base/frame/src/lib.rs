@@ -1,0 +1,5 @@
+//! Frames: builders, parsers, and the tag that each of our packets carries.
+//!
+//! This crate is pure: bytes in, bytes out. What BPF programs have to know of the tag is written from [`tag`] alone.
+
+pub mod tag;

@@ -1,0 +1,1 @@
+//! The packet engine: sends numbered frames, and counts them by number where they arrive.
