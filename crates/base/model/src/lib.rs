@@ -23,6 +23,7 @@ pub mod port;
 pub mod probe;
 pub mod reference;
 pub mod run;
+pub mod stream;
 pub mod trial;
 pub mod typeset;
 pub mod units;
@@ -48,6 +49,7 @@ pub use probe::{
 };
 pub use reference::{Compared, Match, NotComparable, Reference, ReferenceComparison, ReferenceFigure};
 pub use run::{Run, RunId};
+pub use stream::{Mac, Stream};
 pub use trial::{
     Flow, GoodputReceived, GoodputResult, GoodputSent, GoodputSide, LatencyResult, Measured, PathResult, SideFigures,
     SoFar, TimeSummary, Trial,

@@ -1,0 +1,194 @@
+//! How fast a stream is sent.
+
+use std::{fmt, num::NonZeroU32, str::FromStr};
+
+use super::words::{WordsError, as_words, keyed, number};
+use crate::{
+    frame_size::AROUND_FRAME,
+    units::{BitRate, PacketRate, Percent},
+};
+
+/// The load of a stream: `flat out`, `1 Mpps`, `1 Gbit/s L1`, `1 Gbit/s L2`, `10 %` (of the line), each also with `poisson` or
+/// `burst 32` behind it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Load {
+    /// How much.
+    pub rate: Rate,
+    /// At which moments.
+    pub pacing: Pacing,
+}
+
+/// How much a stream offers.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Rate {
+    /// As fast as the sender can.
+    #[default]
+    FlatOut,
+    /// Frames a second.
+    Packets(PacketRate),
+    /// Bits a second on the wire, with preamble and gap: what fills a link.
+    L1(BitRate),
+    /// Bits a second of frames with FCS.
+    L2(BitRate),
+    /// A share of the line's rate.
+    Line(Percent),
+}
+
+/// At which moments a stream's frames leave.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Pacing {
+    /// One after the other, each as long after the one before.
+    #[default]
+    Constant,
+    /// So many back to back, then a pause, so that the rate is met over all.
+    Burst(NonZeroU32),
+    /// Times between them by chance (exponential), with the rate as mean.
+    Poisson,
+}
+
+/// A share of a line whose rate nobody knows.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a share of the line takes a line with a rate, and this interface has none: write pps or bit/s instead")]
+pub struct NoLineRate;
+
+impl Rate {
+    /// Frames a second for frames of this mean size (bytes, with FCS); `None` is flat out. The line's rate is needed for a share
+    /// of it.
+    pub fn per_second(self, mean_size: f64, line: Option<BitRate>) -> Result<Option<f64>, NoLineRate> {
+        let on_wire = (mean_size + f64::from(AROUND_FRAME)) * 8.0;
+        Ok(match self {
+            Self::FlatOut => None,
+            Self::Packets(rate) => Some(rate.0 as f64),
+            Self::L1(rate) => Some(rate.0 as f64 / on_wire),
+            Self::L2(rate) => Some(rate.0 as f64 / (mean_size * 8.0)),
+            Self::Line(share) => Some(line.ok_or(NoLineRate)?.0 as f64 * share.0 / 100.0 / on_wire),
+        })
+    }
+}
+
+impl FromStr for Load {
+    type Err = WordsError;
+
+    fn from_str(text: &str) -> Result<Self, WordsError> {
+        let text = text.trim();
+        if let Some(rate) = text.strip_suffix(" poisson") {
+            return paced(rate, Pacing::Poisson);
+        }
+        match keyed(text, "burst") {
+            (rate, Some(frames)) => {
+                paced(rate, Pacing::Burst(number(frames, "a burst", "how many frames leave back to back, 1 or more")?))
+            }
+            (rate, None) => Ok(Self { rate: rate.parse()?, pacing: Pacing::Constant }),
+        }
+    }
+}
+
+fn paced(rate: &str, pacing: Pacing) -> Result<Load, WordsError> {
+    let rate = rate.parse()?;
+    if rate == Rate::FlatOut {
+        return Err(WordsError(format!("flat out leaves no time between frames: write a rate before \"{pacing}\"")));
+    }
+    Ok(Load { rate, pacing })
+}
+
+const POSSIBLE: &str = "\"flat out\", \"1 Mpps\", \"1 Gbit/s L1\" (with preamble and gap), \"1 Gbit/s L2\" (frames with FCS) or \"10 %\" (of the line)";
+
+impl FromStr for Rate {
+    type Err = WordsError;
+
+    fn from_str(text: &str) -> Result<Self, WordsError> {
+        let text = text.trim();
+        let refused = |why: String| WordsError(format!("{why}; a load is {POSSIBLE}"));
+        let bits = |rate: &str| rate.parse::<BitRate>().map_err(|error| refused(error.to_string()));
+        let rate = if text == "flat out" {
+            Self::FlatOut
+        } else if let Some(rate) = text.strip_suffix(" L1") {
+            Self::L1(bits(rate)?)
+        } else if let Some(rate) = text.strip_suffix(" L2") {
+            Self::L2(bits(rate)?)
+        } else if text.ends_with("bit/s") {
+            return Err(refused(format!("\"{text}\" may be meant with preamble and gap or without")));
+        } else if text.ends_with('%') {
+            Self::Line(text.parse().map_err(|error: crate::units::UnitError| refused(error.to_string()))?)
+        } else {
+            Self::Packets(text.parse().map_err(|error: crate::units::UnitError| refused(error.to_string()))?)
+        };
+        possible(rate).map_err(refused)
+    }
+}
+
+fn possible(rate: Rate) -> Result<Rate, String> {
+    match rate {
+        Rate::Packets(PacketRate(0)) | Rate::L1(BitRate(0)) | Rate::L2(BitRate(0)) => {
+            Err("a rate of 0 sends nothing".to_owned())
+        }
+        Rate::Line(Percent(share)) if !(share > 0.0 && share <= 100.0) => {
+            Err(format!("{share} % is not a share of the line: use more than 0 and 100 at the most"))
+        }
+        rate => Ok(rate),
+    }
+}
+
+impl fmt::Display for Load {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.pacing {
+            Pacing::Constant => write!(f, "{}", self.rate),
+            pacing => write!(f, "{} {pacing}", self.rate),
+        }
+    }
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::FlatOut => f.write_str("flat out"),
+            Self::Packets(rate) => write!(f, "{rate}"),
+            Self::L1(rate) => write!(f, "{rate} L1"),
+            Self::L2(rate) => write!(f, "{rate} L2"),
+            Self::Line(share) => write!(f, "{share}"),
+        }
+    }
+}
+
+impl fmt::Display for Pacing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Constant => f.write_str("constant"),
+            Self::Burst(frames) => write!(f, "burst {frames}"),
+            Self::Poisson => f.write_str("poisson"),
+        }
+    }
+}
+
+as_words!(Load);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_load_is_read_back_as_it_is_written() {
+        for text in ["flat out", "1 Mpps", "1.5 Gbit/s L1", "1 Gbit/s L2", "10 %", "99.5 % poisson", "1 kpps burst 32"]
+        {
+            assert_eq!(text.parse::<Load>().map(|load| load.to_string()), Ok(text.to_owned()));
+        }
+        let error = |text: &str| text.parse::<Load>().unwrap_err().to_string();
+        assert!(error("1 Gbit/s").contains("with preamble and gap or without; a load is"), "{}", error("1 Gbit/s"));
+        assert!(error("0 pps").contains("sends nothing"));
+        assert!(error("101 %").contains("100 at the most"));
+        assert!(error("flat out poisson").contains("no time between frames"));
+        assert!(error("1 Mpps burst 0").contains("1 or more"));
+        assert!(error("fast").contains("\"flat out\", \"1 Mpps\""));
+    }
+
+    #[test]
+    fn a_line_carries_as_many_frames_as_ethernet_lets_through() {
+        let ten = Some(BitRate(10_000_000_000));
+        let rate = |text: &str| text.parse::<Rate>().unwrap().per_second(64.0, ten).unwrap().unwrap().floor();
+        assert_eq!(rate("100 %"), 14_880_952.0);
+        assert_eq!(rate("10 Gbit/s L1"), 14_880_952.0);
+        assert_eq!(rate("512 kbit/s L2"), 1000.0);
+        assert_eq!(Rate::FlatOut.per_second(64.0, None), Ok(None));
+        assert_eq!("1 %".parse::<Rate>().unwrap().per_second(64.0, None), Err(NoLineRate));
+    }
+}

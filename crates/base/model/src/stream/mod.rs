@@ -1,0 +1,256 @@
+//! Streams: what frames a sender makes, the same in stream files (TOML), flags, messages and trials.
+//!
+//! A stream file is a list of `[[stream]]` tables. Every part is written in words, as on the command line:
+//!
+//! ```toml
+//! [[stream]]
+//! name = "voice"
+//! sizes = "64..128 step 2"
+//! vlans = ["100 priority 5"]
+//! source_ip = "198.18.0.1..198.18.0.100"
+//! source_port = "1024..1123"
+//! flows = 10000
+//! load = "10 % poisson"
+//! ```
+//!
+//! # Flows
+//!
+//! The frames of a stream are numbered from 0 (`index`), and frame `index` belongs to flow `index mod flows`. Each field that
+//! varies takes its value from the number of the flow alone, like the wheels of an odometer: the first field (source port,
+//! destination port, source IP, destination IP, source MAC, destination MAC, in this order) turns with each flow, the next one
+//! when all that turn faster have been through. Random fields draw a value for each flow. So whoever knows the number of a frame knows all of it.
+
+mod load;
+mod mac;
+mod payload;
+mod sizes;
+mod values;
+mod vlan;
+mod words;
+
+use std::net::IpAddr;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use self::{
+    load::{Load, NoLineRate, Pacing, Rate},
+    mac::{Mac, MacError},
+    payload::Payload,
+    sizes::{LARGEST_FRAME, Sizes},
+    values::{Field, LONGEST_LIST, Values, low_bytes},
+    vlan::Vlan,
+    words::WordsError,
+};
+use crate::{
+    frame_size::{FrameSize, MIN_FRAME},
+    probe::{IpVersion, Protocol},
+};
+
+/// Different flows of a stream at the most.
+pub const MOST_FLOWS: u32 = 1_000_000;
+/// Streams of one file at the most.
+pub const MOST_STREAMS: usize = 256;
+/// VLAN tags of a frame at the most.
+pub const MOST_VLANS: usize = 2;
+/// Where UDP and TCP come from unless told, as in RFC 2544, C.2.6.4.
+pub const SOURCE_PORT: u16 = 49_184;
+/// Where they go unless told: the port beside it, which a receiver without privilege can open.
+pub const DESTINATION_PORT: u16 = 49_185;
+
+/// What frames look like, how many flows they make, and how fast they are sent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Stream {
+    /// What it is called in results.
+    pub name: String,
+    /// Sizes of its frames.
+    pub sizes: Sizes,
+    /// VLAN tags, the outer one first.
+    pub vlans: Vec<Vlan>,
+    /// IPv4 or IPv6.
+    pub ip: IpVersion,
+    /// UDP, or TCP segments without a connection.
+    pub protocol: Protocol,
+    /// Differentiated services code point, 0 to 63.
+    pub dscp: u8,
+    /// Time to live, or hop limit of IPv6, 1 to 255.
+    pub ttl: u8,
+    /// `None` is the port's own.
+    pub source_mac: Option<Values<Mac>>,
+    /// `None` is that of the next hop.
+    pub destination_mac: Option<Values<Mac>>,
+    /// `None` is the port's own.
+    pub source_ip: Option<Values<IpAddr>>,
+    /// `None` is the other end's.
+    pub destination_ip: Option<Values<IpAddr>>,
+    /// `None` is [`SOURCE_PORT`], or as many as the flows need.
+    pub source_port: Option<Values<u16>>,
+    /// `None` is [`DESTINATION_PORT`], or as many as the flows need.
+    pub destination_port: Option<Values<u16>>,
+    /// How many different flows; `None` is as many as the fields make. Where no field varies, the ports do.
+    pub flows: Option<u32>,
+    /// What follows the tag.
+    pub payload: Payload,
+    /// How fast.
+    pub load: Load,
+}
+
+/// A stream file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    stream: Vec<Stream>,
+}
+
+/// A stream that cannot be sent, or a file that holds none.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StreamError {
+    /// Not TOML, an unknown key, or words that say nothing; the text carries line and column.
+    #[error("{0}")]
+    Toml(String),
+    /// The file has none, or too many.
+    #[error("the file has {0} streams: write 1 to {MOST_STREAMS} [[stream]] tables")]
+    Count(usize),
+    /// Readable, but it asks for what cannot be.
+    #[error("stream \"{name}\": {why}")]
+    Meaning {
+        /// Its name.
+        name: String,
+        /// What is wrong and what is possible.
+        why: String,
+    },
+}
+
+impl Default for Stream {
+    /// Frames of 64 bytes, IPv4 and UDP, one flow, flat out.
+    fn default() -> Self {
+        Self {
+            name: "stream".to_owned(),
+            sizes: Sizes::List(vec![MIN_FRAME]),
+            vlans: Vec::new(),
+            ip: IpVersion::V4,
+            protocol: Protocol::Udp,
+            dscp: 0,
+            ttl: 64,
+            source_mac: None,
+            destination_mac: None,
+            source_ip: None,
+            destination_ip: None,
+            source_port: None,
+            destination_port: None,
+            flows: None,
+            payload: Payload::default(),
+            load: Load::default(),
+        }
+    }
+}
+
+impl Stream {
+    /// Frames of this size, all else as by default.
+    pub fn of_size(size: FrameSize) -> Self {
+        Self { sizes: Sizes::List(vec![size]), ..Self::default() }
+    }
+
+    /// Reads a stream file; all streams are checked.
+    pub fn parse_file(toml: &str) -> Result<Vec<Self>, StreamError> {
+        let file: File = toml::from_str(toml).map_err(|error| StreamError::Toml(error.to_string()))?;
+        if file.stream.is_empty() || file.stream.len() > MOST_STREAMS {
+            return Err(StreamError::Count(file.stream.len()));
+        }
+        file.stream.iter().try_for_each(Self::check)?;
+        Ok(file.stream)
+    }
+
+    /// Whether all that it says can be meant.
+    pub fn check(&self) -> Result<(), StreamError> {
+        let meaning = |why| StreamError::Meaning { name: self.name.clone(), why };
+        self.check_headers().and_then(|()| self.check_addresses()).map_err(meaning)?;
+        self.flow_count().map(drop)
+    }
+
+    fn check_headers(&self) -> Result<(), String> {
+        if self.name.trim().is_empty() || self.name.chars().count() > 64 || self.name.chars().any(char::is_control) {
+            return Err("a name has 1 to 64 characters, and no control characters".to_owned());
+        }
+        if self.vlans.len() > MOST_VLANS {
+            return Err(format!("{} VLAN tags are too many: {MOST_VLANS} at the most", self.vlans.len()));
+        }
+        if self.dscp > 63 {
+            return Err(format!("there is no DSCP {}: use 0 to 63", self.dscp));
+        }
+        if self.ttl == 0 {
+            return Err("no router passes a ttl of 0 on: use 1 to 255".to_owned());
+        }
+        Ok(())
+    }
+
+    fn check_addresses(&self) -> Result<(), String> {
+        let macs = self.source_mac.iter().flat_map(Values::named);
+        if let Some(group) = macs.into_iter().find(|mac| mac.is_group()) {
+            return Err(format!("source_mac {group} names a group: no frame comes from one"));
+        }
+        let named = |values: &Option<Values<IpAddr>>| values.iter().flat_map(Values::named).collect::<Vec<_>>();
+        let (sources, destinations) = (named(&self.source_ip), named(&self.destination_ip));
+        if let Some(group) = sources.iter().find(|address| address.is_multicast()) {
+            return Err(format!("source_ip {group} names a group: no packet comes from one"));
+        }
+        match sources.iter().chain(&destinations).find(|address| IpVersion::of(**address) != self.ip) {
+            Some(other) => Err(format!("{other} is not {}: write ip = {}", self.ip, u8::from(IpVersion::of(*other)))),
+            None => Ok(()),
+        }
+    }
+
+    /// How many different flows it makes: as many as it says, or as many as its fields make.
+    pub fn flow_count(&self) -> Result<u32, StreamError> {
+        let most = u64::from(MOST_FLOWS);
+        let why = match (self.flows, self.counted_flows()) {
+            (Some(flows), _) if flows == 0 || flows > MOST_FLOWS => {
+                format!("flows = {flows} cannot be: use 1 to {MOST_FLOWS}")
+            }
+            (None, None) => format!("random values go on for ever: write how many flows there are, 1 to {MOST_FLOWS}"),
+            (None, Some(made)) if made > most => {
+                format!("its fields make {made} flows: write flows, 1 to {MOST_FLOWS}, to use the first of them")
+            }
+            (Some(flows), Some(made)) if made > 1 && u64::from(flows) > made => {
+                format!("its fields make {made} flows, and {flows} are asked for: give one of them more values")
+            }
+            (Some(flows), _) => return Ok(flows),
+            (None, Some(made)) => return Ok(made as u32),
+        };
+        Err(StreamError::Meaning { name: self.name.clone(), why })
+    }
+
+    /// How many different flows its fields make; `None` where one of them is random.
+    fn counted_flows(&self) -> Option<u64> {
+        let macs =
+            [&self.source_mac, &self.destination_mac].map(|values| values.as_ref().map_or(Some(1), Values::count));
+        let ips = [&self.source_ip, &self.destination_ip].map(|values| values.as_ref().map_or(Some(1), Values::count));
+        let ports =
+            [&self.source_port, &self.destination_port].map(|values| values.as_ref().map_or(Some(1), Values::count));
+        macs.into_iter().chain(ips).chain(ports).try_fold(1_u64, |product, count| Some(product.saturating_mul(count?)))
+    }
+
+    /// Source and destination port of all flows. Where flows are asked for and no field makes them, ports do: the source port
+    /// from 1024 on, and where these are not enough, the destination port too.
+    pub fn ports(&self) -> (Values<u16>, Values<u16>) {
+        const LEAST: u16 = 1024;
+        const ALL: u32 = 65_536 - LEAST as u32;
+        let source = self.source_port.clone().unwrap_or(Values::One(SOURCE_PORT));
+        let destination = self.destination_port.clone().unwrap_or(Values::One(DESTINATION_PORT));
+        let flows = self.flows.unwrap_or(1);
+        if flows == 1 || self.counted_flows() != Some(1) {
+            return (source, destination);
+        }
+        let last = (u32::from(LEAST) + flows.min(ALL) - 1) as u16;
+        let first_to = destination.first().min(65_500);
+        let last_to = first_to + (flows.div_ceil(ALL) - 1) as u16;
+        let to =
+            if last_to == first_to { destination } else { Values::Range { first: first_to, last: last_to, step: 1 } };
+        (Values::Range { first: LEAST, last, step: 1 }, to)
+    }
+}
+
+#[cfg(test)]
+mod tests;
