@@ -2,4 +2,14 @@
 //!
 //! This crate is pure: bytes in, bytes out. What BPF programs have to know of the tag is written from [`tag`] alone.
 
+pub mod checksum;
+mod compiled;
+pub mod headers;
 pub mod tag;
+mod variation;
+
+pub use self::{
+    compiled::{CompileError, Compiled, Offsets, Place, Size},
+    tag::Tag,
+    variation::{Sequence, Variation, hash},
+};

@@ -71,7 +71,7 @@ fn hex(digits: &str) -> Result<Vec<u8>, WordsError> {
     let refused =
         || WordsError(format!("\"{digits}\" are no bytes: use 1 to {LONGEST_PATTERN} of two hex digits each"));
     let all_hex = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
-    if !all_hex || digits.is_empty() || digits.len() % 2 != 0 || digits.len() > 2 * LONGEST_PATTERN {
+    if !all_hex || digits.is_empty() || !digits.len().is_multiple_of(2) || digits.len() > 2 * LONGEST_PATTERN {
         return Err(refused());
     }
     let byte = |from: usize| u8::from_str_radix(&digits[from..from + 2], 16).map_err(|_| refused());
