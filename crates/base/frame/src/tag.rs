@@ -61,9 +61,72 @@ impl Tag {
     }
 }
 
+/// Where the fields stand in the tag, in bytes.
+const STREAM_AT: usize = 2;
+const SEQUENCE_AT: usize = 4;
+const TOKEN_AT: usize = 10;
+const TIME_AT: usize = 12;
+
+/// The same for BPF programs: a C header with the constants, the struct, and what the layout promises. It needs `__u16` and
+/// its kin, as `<linux/types.h>` defines them, and nothing else.
+pub fn c_header() -> String {
+    format!(
+        "\
+/* The tag of wireproof's packets. Written from the crate `frame`, module `tag`: change it there. */
+#ifndef WIREPROOF_TAG_H
+#define WIREPROOF_TAG_H
+
+#define WP_TAG_MAGIC {MAGIC:#06x} /* in network byte order on the wire, as all fields */
+#define WP_TAG_WHOLE {WHOLE} /* bytes of the whole tag */
+#define WP_TAG_SHORT {SHORT} /* bytes of the short form: magic, stream, sequence */
+#define WP_TAG_STREAM {STREAM_AT} /* offsets, in bytes */
+#define WP_TAG_SEQUENCE {SEQUENCE_AT} /* 48 bits */
+#define WP_TAG_TOKEN {TOKEN_AT}
+#define WP_TAG_TIME {TIME_AT} /* 48 bits of CLOCK_MONOTONIC in ns, 0: none taken */
+#define WP_TAG_MASK {MASK:#x}ULL /* the lower 48 bits */
+
+struct wp_tag {{
+	__u16 magic;
+	__u16 stream;
+	__u16 sequence[3];
+	__u16 token;
+	__u16 time[3];
+}} __attribute__((packed));
+
+_Static_assert(sizeof(struct wp_tag) == WP_TAG_WHOLE, \"the whole tag\");
+_Static_assert(__builtin_offsetof(struct wp_tag, stream) == WP_TAG_STREAM, \"stream\");
+_Static_assert(__builtin_offsetof(struct wp_tag, sequence) == WP_TAG_SEQUENCE, \"sequence\");
+_Static_assert(__builtin_offsetof(struct wp_tag, token) == WP_TAG_TOKEN, \"token\");
+_Static_assert(__builtin_offsetof(struct wp_tag, time) == WP_TAG_TIME, \"time\");
+
+/* murmur3's finaliser: random values of fields, as `frame::hash` */
+static inline __attribute__((always_inline)) __u32 wp_hash(__u32 seed, __u32 position)
+{{
+	__u32 x = position ^ seed;
+
+	x = (x ^ x >> 16) * 0x85ebca6bU;
+	x = (x ^ x >> 13) * 0xc2b2ae35U;
+	return x ^ x >> 16;
+}}
+
+#endif
+"
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_c_header_says_what_the_bytes_are() {
+        let tag = Tag { stream: 0x0102, sequence: 0x0304_0506_0708, token: 0x090a, time: 0x0b0c_0d0e_0f10 };
+        let bytes = tag.to_bytes();
+        assert_eq!(bytes[STREAM_AT..], [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]);
+        assert_eq!([bytes[SEQUENCE_AT], bytes[TOKEN_AT], bytes[TIME_AT]], [3, 9, 11]);
+        let header = c_header();
+        assert!(header.contains("#define WP_TAG_MAGIC 0x5750 ") && header.contains("#define WP_TAG_TIME 12 "));
+    }
 
     #[test]
     fn a_tag_is_read_as_it_was_written_whole_and_short() {

@@ -62,7 +62,7 @@ impl Variation {
         match &self.values {
             Sequence::Step { first, step } => first.wrapping_add(step.wrapping_mul(position)),
             Sequence::Hash { seed, first, span } => {
-                first.wrapping_add((u64::from(hash(*seed, position)) * span >> 32) as u32)
+                first.wrapping_add(((u64::from(hash(*seed, position)) * span) >> 32) as u32)
             }
             Sequence::Table(values) => values[position as usize],
         }
