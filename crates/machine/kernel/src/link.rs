@@ -70,6 +70,11 @@ pub fn exists(namespace: &str, interface: &str) -> Result<bool> {
     Ok(within(namespace, || find(interface))?.on("RTM_GETLINK", within_name(namespace, interface))?.is_some())
 }
 
+/// Number of an interface of the caller's namespace (ifindex).
+pub fn index(interface: &str) -> Result<u32> {
+    Ok(existing(interface).on("RTM_GETLINK", within_name("", interface))?.header.index)
+}
+
 /// MTU of an interface.
 pub fn mtu(namespace: &str, interface: &str) -> Result<Mtu> {
     let what = within_name(namespace, interface);

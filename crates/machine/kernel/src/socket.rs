@@ -201,7 +201,7 @@ pub(crate) fn option<T: Plain>(socket: &impl AsFd, level: libc::c_int, name: lib
 }
 
 /// Sets an option whose value is a number.
-pub(crate) fn set_option(socket: &impl AsFd, level: libc::c_int, name: libc::c_int, value: u32) -> io::Result<()> {
+pub fn set_option(socket: &impl AsFd, level: libc::c_int, name: libc::c_int, value: u32) -> io::Result<()> {
     let length = size_of::<u32>() as libc::socklen_t;
     // SAFETY: the kernel reads `length` bytes of `value`, which outlives the call.
     let result =

@@ -1,0 +1,197 @@
+//! The few calls of bpf(2) that a program of six instructions needs.
+
+use std::{
+    io, mem,
+    os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd},
+};
+
+/// Why an XDP program cannot be had.
+#[derive(Debug, thiserror::Error)]
+pub enum BpfError {
+    /// Not root.
+    #[error("XDP programs need root (CAP_BPF and CAP_NET_ADMIN in the machine's own user namespace)")]
+    NotAllowed,
+    /// No such interface.
+    #[error("there is no interface {0} in this network namespace")]
+    NoInterface(String),
+    /// Somebody else's program.
+    #[error(
+        "interface {0} has an XDP program of somebody else; \"ip link show {0}\" names it, and \"ip link set {0} xdp off\" \
+         takes it away"
+    )]
+    Busy(String),
+    /// The driver takes no program, or none as things are.
+    #[error(
+        "the driver of interface {interface} does not take an XDP program ({io}): it has no native XDP, the MTU is too large for \
+         it, or there are fewer queues to receive on than its peer has to send on (\"ethtool -L\")"
+    )]
+    Refused {
+        /// The interface.
+        interface: String,
+        /// What the kernel said. Not a `source`: it is part of the message.
+        io: io::Error,
+    },
+    /// Anything else.
+    #[error("{call}: {io}")]
+    Call {
+        /// The command of bpf(2).
+        call: &'static str,
+        /// What the kernel said. Not a `source`: it is part of the message.
+        io: io::Error,
+    },
+}
+
+/// `struct bpf_insn` of linux/bpf.h.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct Instruction {
+    code: u8,
+    /// Destination in the lower half, source in the upper.
+    registers: u8,
+    offset: i16,
+    immediate: i32,
+}
+
+impl Instruction {
+    const fn new(code: u8, to: u8, from: u8, offset: i16, immediate: i32) -> Self {
+        Self { code, registers: to | from << 4, offset, immediate }
+    }
+
+    /// `to = *(u32 *)(from + offset)`
+    pub(crate) const fn load_u32(to: u8, from: u8, offset: i16) -> Self {
+        Self::new(0x61, to, from, offset, 0)
+    }
+
+    /// `to = map`, in two parts (`BPF_PSEUDO_MAP_FD`).
+    pub(crate) const fn load_map(to: u8, map: i32) -> [Self; 2] {
+        [Self::new(0x18, to, 1, 0, map), Self::new(0, 0, 0, 0, 0)]
+    }
+
+    /// `to = value`
+    pub(crate) const fn set(to: u8, value: i32) -> Self {
+        Self::new(0xb7, to, 0, 0, value)
+    }
+
+    /// Calls a helper; `r0` is what it returns.
+    pub(crate) const fn call(helper: i32) -> Self {
+        Self::new(0x85, 0, 0, 0, helper)
+    }
+
+    /// Returns `r0`.
+    pub(crate) const fn exit() -> Self {
+        Self::new(0x95, 0, 0, 0, 0)
+    }
+}
+
+/// An `XSKMAP` with room for so many queues.
+pub(crate) fn socket_map(queues: u32) -> Result<OwnedFd, BpfError> {
+    const MAP_CREATE: libc::c_long = 0;
+    const XSKMAP: u32 = 17;
+    /// The head of what `BPF_MAP_CREATE` reads.
+    #[repr(C)]
+    struct Create {
+        kind: u32,
+        key_size: u32,
+        value_size: u32,
+        entries: u32,
+    }
+    let mut create = Create { kind: XSKMAP, key_size: 4, value_size: 4, entries: queues };
+    // SAFETY: the kernel reads the four numbers.
+    unsafe { bpf_fd(MAP_CREATE, &mut create) }.map_err(|io| or_not_allowed("bpf(BPF_MAP_CREATE)", io))
+}
+
+/// Puts a socket into an `XSKMAP`.
+pub(crate) fn put_socket(map: &OwnedFd, queue: u32, socket: BorrowedFd<'_>) -> Result<(), BpfError> {
+    const MAP_UPDATE: libc::c_long = 2;
+    /// What `BPF_MAP_UPDATE_ELEM` reads.
+    #[repr(C)]
+    struct Update {
+        map: u32,
+        pad: u32,
+        key: u64,
+        value: u64,
+        flags: u64,
+    }
+    let value = socket.as_raw_fd();
+    let (key, value) = ((&raw const queue) as u64, (&raw const value) as u64);
+    let mut update = Update { map: map.as_raw_fd() as u32, pad: 0, key, value, flags: 0 };
+    // SAFETY: key and value point to four bytes each, as the map was made with, which outlive the call.
+    unsafe { bpf(MAP_UPDATE, &mut update) }.map(drop).map_err(|io| or_not_allowed("bpf(BPF_MAP_UPDATE_ELEM)", io))
+}
+
+/// Loads an XDP program that takes packets of several parts.
+pub(crate) fn load_xdp(instructions: &[Instruction]) -> Result<OwnedFd, BpfError> {
+    const PROG_LOAD: libc::c_long = 5;
+    const XDP: u32 = 6;
+    const TAKES_PARTS: u32 = 1 << 5;
+    /// The head of what `BPF_PROG_LOAD` reads.
+    #[repr(C)]
+    struct Load {
+        kind: u32,
+        count: u32,
+        instructions: u64,
+        license: u64,
+        log_level: u32,
+        log_size: u32,
+        log: u64,
+        kernel_version: u32,
+        flags: u32,
+    }
+    let license = c"Dual MIT/GPL";
+    let mut load = Load {
+        kind: XDP,
+        count: instructions.len() as u32,
+        instructions: instructions.as_ptr() as u64,
+        license: license.as_ptr() as u64,
+        log_level: 0,
+        log_size: 0,
+        log: 0,
+        kernel_version: 0,
+        flags: TAKES_PARTS,
+    };
+    // SAFETY: instructions and licence are where it says, as many as it says and with a zero at the end, and outlive the call.
+    unsafe { bpf_fd(PROG_LOAD, &mut load) }.map_err(|io| or_not_allowed("bpf(BPF_PROG_LOAD)", io))
+}
+
+/// Attaches a program to an interface in native mode, by a link that ends with its descriptor.
+pub(crate) fn attach_xdp(program: &OwnedFd, index: u32, interface: &str) -> Result<OwnedFd, BpfError> {
+    const LINK_CREATE: libc::c_long = 28;
+    const BPF_XDP: u32 = 37;
+    const NATIVE: u32 = 1 << 2;
+    /// The head of what `BPF_LINK_CREATE` reads.
+    #[repr(C)]
+    struct Link {
+        program: u32,
+        interface: u32,
+        attach: u32,
+        flags: u32,
+    }
+    let mut link = Link { program: program.as_raw_fd() as u32, interface: index, attach: BPF_XDP, flags: NATIVE };
+    // SAFETY: the kernel reads the four numbers.
+    unsafe { bpf_fd(LINK_CREATE, &mut link) }.map_err(|io| match io.raw_os_error() {
+        Some(libc::EBUSY | libc::EEXIST) => BpfError::Busy(interface.to_owned()),
+        Some(libc::EPERM) => BpfError::NotAllowed,
+        _ => BpfError::Refused { interface: interface.to_owned(), io },
+    })
+}
+
+fn or_not_allowed(call: &'static str, io: io::Error) -> BpfError {
+    if io.raw_os_error() == Some(libc::EPERM) { BpfError::NotAllowed } else { BpfError::Call { call, io } }
+}
+
+/// # Safety
+/// As for [`bpf`], for a command that answers with a new descriptor.
+unsafe fn bpf_fd<T>(command: libc::c_long, attributes: &mut T) -> io::Result<OwnedFd> {
+    // SAFETY: the caller promises it.
+    let fd = unsafe { bpf(command, attributes) }?;
+    // SAFETY: the kernel has just made it, and nobody else knows it.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd as i32) })
+}
+
+/// # Safety
+/// `attributes` begins as `union bpf_attr` does for this command, and what it points to is there.
+unsafe fn bpf<T>(command: libc::c_long, attributes: &mut T) -> io::Result<libc::c_long> {
+    // SAFETY: the kernel reads and writes no more than the size that it is told; the caller promises the rest.
+    let result = unsafe { libc::syscall(libc::SYS_bpf, command, &raw mut *attributes, mem::size_of::<T>()) };
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
+}

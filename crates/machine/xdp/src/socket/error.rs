@@ -1,0 +1,73 @@
+//! What can be wrong with an AF_XDP socket, and what to do about it.
+
+use std::io;
+
+/// Why a socket cannot be had, or does not go on.
+#[derive(Debug, thiserror::Error)]
+pub enum SocketError {
+    /// The kernel has no such sockets.
+    #[error("this kernel has no AF_XDP sockets (CONFIG_XDP_SOCKETS)")]
+    NoKernel,
+    /// Not root.
+    #[error("an AF_XDP socket needs root (CAP_NET_RAW in the namespace of the interface)")]
+    NotAllowed,
+    /// No such interface.
+    #[error("there is no interface {0} in this network namespace")]
+    NoInterface(String),
+    /// The interface has fewer queues.
+    #[error("interface {interface} has no queue {queue} that both sends and receives; see \"ethtool -l {interface}\"")]
+    NoQueue {
+        /// The interface.
+        interface: String,
+        /// The queue asked for, from 0.
+        queue: u32,
+    },
+    /// Another socket has the queue.
+    #[error(
+        "queue {queue} of interface {interface} is taken by another AF_XDP socket; end the program that holds it, or take \
+         another queue"
+    )]
+    Busy {
+        /// The interface.
+        interface: String,
+        /// The queue, from 0.
+        queue: u32,
+    },
+    /// The driver cannot do it.
+    #[error("the driver of interface {interface} does not do {what}; {instead}")]
+    NoSupport {
+        /// The interface.
+        interface: String,
+        /// What was asked for.
+        what: &'static str,
+        /// What to do instead.
+        instead: &'static str,
+    },
+    /// The interface is down, or went down or away while in use.
+    #[error("interface {0} is down or gone")]
+    Down(String),
+    /// Not enough memory may be locked.
+    #[error(
+        "{mib} MiB for frames are more than may be locked; raise the limit (\"ulimit -l\"), have CAP_IPC_LOCK, or ask for \
+         fewer frames"
+    )]
+    Memory {
+        /// What was asked for, in MiB, rounded up.
+        mib: u64,
+    },
+    /// A number that no ring or memory can have.
+    #[error("{0}")]
+    BadOption(String),
+    /// Anything else.
+    #[error("{call} on queue {queue} of interface {interface}: {io}")]
+    Call {
+        /// The system call.
+        call: &'static str,
+        /// The interface.
+        interface: String,
+        /// The queue, from 0.
+        queue: u32,
+        /// What the kernel said. Not a `source`: it is part of the message.
+        io: io::Error,
+    },
+}

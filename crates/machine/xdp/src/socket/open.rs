@@ -1,0 +1,294 @@
+//! Opening a socket: memory, rings, settings, and the queue it is bound to.
+
+use std::{
+    os::fd::{AsFd, BorrowedFd, OwnedFd},
+    sync::Arc,
+    time::Duration,
+};
+
+use kernel::{link, socket::set_option};
+use rustix::{
+    io::Errno,
+    net::{
+        AddressFamily, SocketFlags, SocketType, bind, socket_with, sockopt,
+        xdp::{
+            SocketAddrXdp, SocketAddrXdpFlags, SocketAddrXdpWithSharedUmem, XdpDesc, XdpMmapOffsets, XdpOptionsFlags,
+        },
+    },
+};
+
+use super::{
+    Bound, Frame, Receiver, Sender, Socket, SocketError, Statistics, Umem,
+    ring::{Consumer, Producer},
+};
+
+/// Where the rings are mapped from (linux/if_xdp.h): RX, TX, fill, completion.
+const RX: u64 = 0;
+const TX: u64 = 0x8000_0000;
+const FILL: u64 = 0x1_0000_0000;
+const COMPLETION: u64 = 0x1_8000_0000;
+
+/// The kernel wants fill ring and completion ring also of a socket that goes one way; what is not used is as small as can be.
+const UNUSED: u32 = 1;
+
+/// `XDP_MAX_TX_SKB_BUDGET` of linux/if_xdp.h, since Linux 6.18: packets that one call sends in copy mode, 32 without it.
+const MAX_TX_BUDGET: libc::c_int = 9;
+
+/// How packets get from the frames to the card.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// Zero-copy where driver and queue can do it, copy elsewhere.
+    #[default]
+    Any,
+    /// Copy, also where the driver can do more.
+    Copy,
+    /// Zero-copy, or an error.
+    ZeroCopy,
+}
+
+/// Polling the card's queue inside the program's calls (`SO_PREFER_BUSY_POLL`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BusyPoll {
+    /// How long a call polls, in µs.
+    pub us: u32,
+    /// Most packets that it handles meanwhile.
+    pub budget: u32,
+}
+
+/// What a socket is to be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// The interface, in the caller's network namespace.
+    pub interface: String,
+    /// Its queue, from 0.
+    pub queue: u32,
+    /// Zero-copy or copy.
+    pub mode: Mode,
+    /// Entries of TX ring and completion ring, a power of two; `None` for a socket that does not send.
+    pub send: Option<u32>,
+    /// Entries of RX ring and fill ring, a power of two; `None` for a socket that does not receive.
+    pub receive: Option<u32>,
+    /// Whether a packet may be several frames (`XDP_USE_SG`, Linux 6.6).
+    pub parts: bool,
+    /// Busy poll, if wanted.
+    pub busy_poll: Option<BusyPoll>,
+}
+
+impl Options {
+    /// Both ways on one queue, rings of 2,048 entries, any mode, packets of one frame, no busy poll.
+    pub fn new(interface: &str, queue: u32) -> Self {
+        Self {
+            interface: interface.to_owned(),
+            queue,
+            mode: Mode::Any,
+            send: Some(2048),
+            receive: Some(2048),
+            parts: false,
+            busy_poll: None,
+        }
+    }
+
+    fn check(&self) -> Result<(), SocketError> {
+        let bad = |what: &str| Err(SocketError::BadOption(what.to_owned()));
+        match (self.send, self.receive) {
+            (None, None) => bad("an AF_XDP socket has to send or to receive"),
+            (send, receive) if [send, receive].into_iter().flatten().any(|size| !size.is_power_of_two()) => {
+                bad("a ring of an AF_XDP socket has a power of two of entries, like 2048")
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// An error of the kernel as ours, where nothing better is known of it.
+pub(super) fn failed<'a>(call: &'static str, interface: &'a str, queue: u32) -> impl Fn(Errno) -> SocketError + 'a {
+    move |error| match error {
+        Errno::NETDOWN | Errno::NXIO | Errno::NODEV => SocketError::Down(interface.to_owned()),
+        _ => SocketError::Call { call, interface: interface.to_owned(), queue, io: error.into() },
+    }
+}
+
+impl Socket {
+    /// Opens a socket and binds it to its queue. A socket that receives is given frames to fill at once, since some drivers
+    /// want them when the queue is bound: as many of `frames` as the fill ring has room for.
+    pub fn open(umem: &Umem, options: &Options, frames: &mut Vec<Frame>) -> Result<Self, SocketError> {
+        options.check()?;
+        let Options { interface, queue, .. } = options;
+        let failed = |call| failed(call, interface, *queue);
+        let fd = Arc::new(socket()?);
+        let index = link::index(interface).map_err(|_| SocketError::NoInterface(interface.clone()))?;
+        let owner = umem.register(&fd).map_err(|error| match error {
+            Errno::NOBUFS | Errno::NOMEM => SocketError::Memory { mib: umem.mib() },
+            error => failed("setsockopt(XDP_UMEM_REG)")(error),
+        })?;
+        make_rings(&fd, options).map_err(failed("setsockopt(XDP_*_RING)"))?;
+        let mut rings = Rings::map(&fd, options).map_err(failed("mmap"))?;
+        if let Some(busy_poll) = options.busy_poll {
+            poll_busily(&fd, busy_poll).map_err(|error| call("setsockopt(SO_PREFER_BUSY_POLL)", options, error))?;
+        }
+        let given = rings.give(umem, frames);
+        if let Err(error) = bind_patiently(&fd, index, options, owner.as_ref()) {
+            // A socket that is not bound has taken none of them.
+            frames.extend(given.into_iter().filter_map(|address| Some(umem.frame_at(address)?.0)));
+            return Err(refused(error, options));
+        }
+        let zero_copy = sockopt::xdp_options(&fd).map_err(failed("getsockopt(XDP_OPTIONS)"))?;
+        let bound = Arc::new(Bound {
+            fd,
+            interface: interface.clone(),
+            queue: *queue,
+            umem: umem.clone(),
+            zero_copy: zero_copy.contains(XdpOptionsFlags::XDP_OPTIONS_ZEROCOPY),
+            busy_poll: options.busy_poll.is_some(),
+            _owner: owner,
+        });
+        Ok(rings.socket(bound))
+    }
+
+    /// Whether the card reads and writes the frames itself.
+    pub fn is_zero_copy(&self) -> bool {
+        self.bound.zero_copy
+    }
+
+    /// The memory of its packets.
+    pub fn umem(&self) -> &Umem {
+        &self.bound.umem
+    }
+
+    /// What the kernel counts of this socket.
+    pub fn statistics(&self) -> Result<Statistics, SocketError> {
+        self.bound.statistics()
+    }
+}
+
+/// For an `XSKMAP`, or to be polled beside others.
+impl AsFd for Socket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.bound.fd.as_fd()
+    }
+}
+
+fn socket() -> Result<OwnedFd, SocketError> {
+    socket_with(AddressFamily::XDP, SocketType::RAW, SocketFlags::CLOEXEC, None).map_err(|error| match error {
+        Errno::PERM | Errno::ACCESS => SocketError::NotAllowed,
+        _ => SocketError::NoKernel,
+    })
+}
+
+fn make_rings(fd: &OwnedFd, options: &Options) -> Result<(), Errno> {
+    sockopt::set_xdp_umem_fill_ring_size(fd, options.receive.unwrap_or(UNUSED))?;
+    sockopt::set_xdp_umem_completion_ring_size(fd, options.send.unwrap_or(UNUSED))?;
+    options.receive.map_or(Ok(()), |size| sockopt::set_xdp_rx_ring_size(fd, size))?;
+    options.send.map_or(Ok(()), |size| {
+        sockopt::set_xdp_tx_ring_size(fd, size)?;
+        // Older kernels do not know it, and send 32 packets in a call.
+        let _ = set_option(fd, libc::SOL_XDP, MAX_TX_BUDGET, size);
+        Ok(())
+    })
+}
+
+fn poll_busily(fd: &OwnedFd, busy_poll: BusyPoll) -> std::io::Result<()> {
+    set_option(fd, libc::SOL_SOCKET, libc::SO_PREFER_BUSY_POLL, 1)?;
+    set_option(fd, libc::SOL_SOCKET, libc::SO_BUSY_POLL, busy_poll.us)?;
+    set_option(fd, libc::SOL_SOCKET, libc::SO_BUSY_POLL_BUDGET, busy_poll.budget)
+}
+
+/// Binds. The kernel frees the queue of a socket that was closed a little later: one that is taken is asked for again.
+fn bind_patiently(fd: &OwnedFd, index: u32, options: &Options, owner: Option<&Arc<OwnedFd>>) -> Result<(), Errno> {
+    const TRIES: u32 = 50;
+    for _ in 1..TRIES {
+        match bind_to(fd, index, options, owner) {
+            Err(Errno::BUSY) => std::thread::sleep(Duration::from_millis(2)),
+            result => return result,
+        }
+    }
+    bind_to(fd, index, options, owner)
+}
+
+fn bind_to(fd: &OwnedFd, index: u32, options: &Options, owner: Option<&Arc<OwnedFd>>) -> Result<(), Errno> {
+    let mut flags = SocketAddrXdpFlags::empty();
+    // With shared memory the kernel takes these from the socket that it was registered with.
+    if owner.is_none() {
+        flags |= SocketAddrXdpFlags::XDP_USE_NEED_WAKEUP;
+        flags |= match options.mode {
+            Mode::Any => SocketAddrXdpFlags::empty(),
+            Mode::Copy => SocketAddrXdpFlags::XDP_COPY,
+            Mode::ZeroCopy => SocketAddrXdpFlags::XDP_ZEROCOPY,
+        };
+        if options.parts {
+            flags |= SocketAddrXdpFlags::XDP_USE_SG;
+        }
+    }
+    match owner {
+        None => bind(fd, &SocketAddrXdp::new(flags, index, options.queue)),
+        Some(owner) => {
+            flags |= SocketAddrXdpFlags::XDP_SHARED_UMEM;
+            let addr = SocketAddrXdp::new(flags, index, options.queue);
+            bind(fd, &SocketAddrXdpWithSharedUmem { addr, shared_umem_fd: owner.as_fd() })
+        }
+    }
+}
+
+fn call(call: &'static str, options: &Options, io: std::io::Error) -> SocketError {
+    SocketError::Call { call, interface: options.interface.clone(), queue: options.queue, io }
+}
+
+/// Why the kernel does not bind a socket.
+fn refused(error: Errno, options: &Options) -> SocketError {
+    let Options { interface, queue, mode, parts, .. } = options.clone();
+    match error {
+        Errno::BUSY => SocketError::Busy { interface, queue },
+        Errno::OPNOTSUPP if mode == Mode::ZeroCopy => SocketError::NoSupport {
+            interface,
+            what: "zero-copy AF_XDP with these settings",
+            instead: "use copy mode, or one page as frame size and the MTU that the driver takes with XDP",
+        },
+        Errno::OPNOTSUPP | Errno::INVAL if parts => SocketError::NoSupport {
+            interface,
+            what: "packets of several frames over AF_XDP (Linux 6.6 or newer)",
+            instead: "use an MTU that fits into one frame",
+        },
+        Errno::INVAL => SocketError::NoQueue { interface, queue },
+        error => failed("bind", &interface, queue)(error),
+    }
+}
+
+/// The rings of a socket, before it is one.
+struct Rings {
+    fill: Producer<u64>,
+    rx: Option<Consumer<XdpDesc>>,
+    tx: Option<Producer<XdpDesc>>,
+    completion: Consumer<u64>,
+}
+
+impl Rings {
+    fn map(fd: &OwnedFd, options: &Options) -> Result<Self, Errno> {
+        let XdpMmapOffsets { rx, tx, fr, cr } = sockopt::xdp_mmap_offsets(fd)?;
+        let Options { send, receive, .. } = *options;
+        Ok(Self {
+            fill: Producer::map(fd, FILL, &fr, receive.unwrap_or(UNUSED))?,
+            rx: receive.map(|size| Consumer::map(fd, RX, &rx, size)).transpose()?,
+            tx: send.map(|size| Producer::map(fd, TX, &tx, size)).transpose()?,
+            completion: Consumer::map(fd, COMPLETION, &cr, send.unwrap_or(UNUSED))?,
+        })
+    }
+
+    /// Gives the kernel frames to fill, where anything is to be received, and returns where they are.
+    fn give(&mut self, umem: &Umem, frames: &mut Vec<Frame>) -> Vec<u64> {
+        let mut given = Vec::new();
+        while self.rx.is_some() && self.fill.room(1) > 0 {
+            let Some(frame) = frames.pop() else { break };
+            given.push(umem.frame_address(&frame));
+            self.fill.put(umem.frame_address(&frame));
+        }
+        self.fill.tell();
+        given
+    }
+
+    fn socket(self, bound: Arc<Bound>) -> Socket {
+        let Self { fill, rx, tx, completion } = self;
+        let receiver = rx.map(|ring| Receiver { bound: Arc::clone(&bound), fill, ring });
+        let sender = tx.map(|ring| Sender { bound: Arc::clone(&bound), ring, completion, out: 0 });
+        Socket { sender, receiver, bound }
+    }
+}

@@ -1,0 +1,89 @@
+//! The way in: fill ring and RX ring.
+
+use std::{os::fd::AsFd, os::fd::BorrowedFd, sync::Arc, time::Duration};
+
+use kernel::socket::wait_until_readable;
+use rustix::{
+    io::Errno,
+    net::{
+        RecvFlags, recv,
+        xdp::{XdpDesc, XdpDescOptions},
+    },
+};
+
+use super::{
+    Bound, Frame, Packet, SocketError, Statistics, Umem,
+    open::failed,
+    ring::{Consumer, Producer},
+};
+
+/// Receives packets from a queue.
+pub struct Receiver {
+    pub(super) bound: Arc<Bound>,
+    pub(super) fill: Producer<u64>,
+    pub(super) ring: Consumer<XdpDesc>,
+}
+
+impl Receiver {
+    /// Gives the kernel frames to fill, as many as the ring has room for, from the end of `frames`; returns how many. Without
+    /// frames packets are dropped, which [`Statistics::no_frame`] counts.
+    #[inline]
+    pub fn refill(&mut self, frames: &mut Vec<Frame>) -> u32 {
+        let count = self.fill.room(frames.len() as u32).min(frames.len() as u32);
+        for frame in frames.drain(frames.len() - count as usize..) {
+            // There is room for it.
+            self.fill.put(self.bound.umem.frame_address(&frame));
+        }
+        if count > 0 {
+            self.fill.tell();
+        }
+        count
+    }
+
+    /// Hands over up to `most` packets that have come, and returns how many there were.
+    #[inline]
+    pub fn receive(&mut self, most: u32, mut each: impl FnMut(Packet)) -> u32 {
+        let umem = &self.bound.umem;
+        self.ring.take(most, |entry| {
+            if let Some((frame, offset)) = umem.frame_at(entry.addr) {
+                // No more than the frame holds, whatever stands there.
+                let length = entry.len.min(umem.frame_size() as u32 - offset);
+                each(Packet { frame, offset, length, more: entry.options.contains(XdpDescOptions::XDP_PKT_CONTD) });
+            }
+        })
+    }
+
+    /// Has the driver go on filling where it stopped for want of frames, and polls the queue where the socket is for busy
+    /// polling.
+    pub fn wake(&mut self) -> Result<(), SocketError> {
+        if !self.fill.needs_wakeup() && !self.bound.busy_poll {
+            return Ok(());
+        }
+        match recv(&self.bound.fd, &mut [0_u8; 0][..], RecvFlags::DONTWAIT) {
+            Ok(_) | Err(Errno::AGAIN | Errno::BUSY | Errno::NOBUFS | Errno::INTR) => Ok(()),
+            Err(error) => Err(failed("recvfrom", &self.bound.interface, self.bound.queue)(error)),
+        }
+    }
+
+    /// Sleeps until a packet is there, or `patience` is over.
+    pub fn wait(&self, patience: Duration) -> Result<(), kernel::Error> {
+        wait_until_readable(&self.bound.fd, patience)
+    }
+
+    /// The memory that it receives into.
+    pub fn umem(&self) -> &Umem {
+        &self.bound.umem
+    }
+
+    /// What the kernel counts of this socket.
+    pub fn statistics(&self) -> Result<Statistics, SocketError> {
+        self.bound.statistics()
+    }
+}
+
+/// For an `XSKMAP`, or to be polled beside others.
+impl AsFd for Receiver {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.bound.fd.as_fd()
+    }
+}

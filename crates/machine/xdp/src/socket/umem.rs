@@ -1,0 +1,245 @@
+//! The memory that packets lie in, and who may touch which part of it.
+
+use std::{
+    os::fd::OwnedFd,
+    slice,
+    sync::{
+        Arc, Mutex, Weak,
+        atomic::{AtomicU32, Ordering::Relaxed},
+    },
+};
+
+use rustix::net::{
+    sockopt::set_xdp_umem_reg,
+    xdp::{XdpUmemReg, XdpUmemRegFlags},
+};
+
+use super::{SocketError, mapping::Mapping};
+
+/// Bytes of each frame. The kernel keeps the first 256 of a frame that it fills for XDP programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FrameSize {
+    /// 2,048: room for 1,792 received bytes.
+    Half,
+    /// 4,096: room for 3,840 received bytes.
+    Page,
+}
+
+impl FrameSize {
+    /// As a number.
+    pub const fn bytes(self) -> usize {
+        match self {
+            Self::Half => 2048,
+            Self::Page => 4096,
+        }
+    }
+}
+
+/// One frame of a [`Umem`]: the right to read and write its bytes. There is one of it for each frame, and it cannot be copied.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Frame {
+    umem: u32,
+    index: u32,
+}
+
+/// A packet, or a part of one, in a frame; without FCS.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Packet {
+    /// The frame it lies in.
+    pub frame: Frame,
+    /// Its first byte in the frame.
+    pub offset: u32,
+    /// Its length in bytes.
+    pub length: u32,
+    /// Whether it goes on in the packet that comes next.
+    pub more: bool,
+}
+
+/// Memory for packets, cut into frames of one size. Clones are the same memory.
+#[derive(Clone)]
+pub struct Umem(Arc<Memory>);
+
+struct Memory {
+    mapping: Mapping,
+    frame_size: usize,
+    frames: u32,
+    /// Tells its frames from those of other memory.
+    id: u32,
+    /// The socket it was registered with, as long as any socket uses it.
+    owner: Mutex<Weak<OwnedFd>>,
+}
+
+impl Umem {
+    /// Takes memory for so many frames, and gives it with all of them.
+    pub fn new(frames: u32, size: FrameSize) -> Result<(Self, Vec<Frame>), SocketError> {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let length = frames as usize * size.bytes();
+        if frames == 0 {
+            return Err(SocketError::BadOption("memory for packets needs one frame at least".to_owned()));
+        }
+        let mapping = Mapping::anonymous(length).map_err(|_| SocketError::Memory { mib: mib(length) })?;
+        let id = NEXT.fetch_add(1, Relaxed);
+        let memory = Memory { mapping, frame_size: size.bytes(), frames, id, owner: Mutex::default() };
+        Ok((Self(Arc::new(memory)), (0..frames).map(|index| Frame { umem: id, index }).collect()))
+    }
+
+    /// Bytes of each frame.
+    pub fn frame_size(&self) -> usize {
+        self.0.frame_size
+    }
+
+    /// How many frames there are.
+    pub fn frames(&self) -> u32 {
+        self.0.frames
+    }
+
+    /// All bytes of a frame.
+    ///
+    /// # Panics
+    /// Where the frame belongs to other memory.
+    #[inline]
+    pub fn bytes(&self, frame: &Frame) -> &[u8] {
+        let (start, length) = self.place(frame);
+        // SAFETY: the bytes lie in the mapping, which lives as long as `self`, and nobody writes to them: neither the kernel nor
+        // another holder has them while there is this `Frame`.
+        unsafe { slice::from_raw_parts(start, length) }
+    }
+
+    /// All bytes of a frame, to write to.
+    ///
+    /// # Panics
+    /// Where the frame belongs to other memory.
+    #[inline]
+    #[allow(clippy::mut_from_ref, reason = "the frame, of which there is one, is what is borrowed mutably")]
+    pub fn bytes_mut<'a>(&'a self, frame: &'a mut Frame) -> &'a mut [u8] {
+        let (start, length) = self.place(frame);
+        // SAFETY: as in `bytes`; and nobody else reads them, since the only `Frame` of these bytes is borrowed mutably.
+        unsafe { slice::from_raw_parts_mut(start, length) }
+    }
+
+    /// The bytes of a packet.
+    ///
+    /// # Panics
+    /// Where it belongs to other memory, or lies beyond its frame.
+    #[inline]
+    pub fn packet(&self, packet: &Packet) -> &[u8] {
+        &self.bytes(&packet.frame)[packet.offset as usize..][..packet.length as usize]
+    }
+
+    /// The bytes of a packet, to write to.
+    ///
+    /// # Panics
+    /// Where it belongs to other memory, or lies beyond its frame.
+    #[inline]
+    pub fn packet_mut<'a>(&'a self, packet: &'a mut Packet) -> &'a mut [u8] {
+        &mut self.bytes_mut(&mut packet.frame)[packet.offset as usize..][..packet.length as usize]
+    }
+
+    #[inline]
+    fn place(&self, frame: &Frame) -> (*mut u8, usize) {
+        let Memory { mapping, frame_size, id, .. } = &*self.0;
+        assert_eq!(frame.umem, *id, "a frame of other memory");
+        // SAFETY: frames are made by `new` and `frame_at` alone, with indices below the number of frames.
+        (unsafe { mapping.start().as_ptr().add(frame.index as usize * frame_size) }, *frame_size)
+    }
+
+    /// What the kernel calls a packet: where it begins in the memory.
+    ///
+    /// # Panics
+    /// Where it belongs to other memory, or lies beyond its frame: the kernel would drop it, and the frame with it.
+    #[inline]
+    pub(super) fn address(&self, packet: &Packet) -> u64 {
+        assert_eq!(packet.frame.umem, self.0.id, "a frame of other memory");
+        assert!(packet.offset as usize + packet.length as usize <= self.0.frame_size, "a packet beyond its frame");
+        self.frame_address(&packet.frame) + u64::from(packet.offset)
+    }
+
+    /// Where a frame begins in the memory.
+    ///
+    /// # Panics
+    /// Where it belongs to other memory.
+    #[inline]
+    pub(super) fn frame_address(&self, frame: &Frame) -> u64 {
+        assert_eq!(frame.umem, self.0.id, "a frame of other memory");
+        u64::from(frame.index) * self.0.frame_size as u64
+    }
+
+    /// The frame that the kernel gives back by this address, and the byte in it; `None` for an address that is not in the
+    /// memory. Only for addresses that come from a ring: each of them ends the kernel's right to the frame.
+    #[inline]
+    pub(super) fn frame_at(&self, address: u64) -> Option<(Frame, u32)> {
+        // Frame sizes are powers of two.
+        let index = address >> self.0.frame_size.trailing_zeros();
+        let offset = address as u32 & (self.0.frame_size as u32 - 1);
+        (index < u64::from(self.0.frames)).then(|| (Frame { umem: self.0.id, index: index as u32 }, offset))
+    }
+
+    /// Registers the memory with a socket that is to be bound, or gives the socket that it is registered with.
+    pub(super) fn register(&self, fd: &Arc<OwnedFd>) -> Result<Option<Arc<OwnedFd>>, rustix::io::Errno> {
+        let mut owner = self.0.owner.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if let Some(owner) = owner.upgrade() {
+            return Ok(Some(owner));
+        }
+        let memory = XdpUmemReg {
+            addr: self.0.mapping.start().as_ptr() as u64,
+            len: self.0.mapping.length() as u64,
+            chunk_size: self.0.frame_size as u32,
+            headroom: 0,
+            flags: XdpUmemRegFlags::empty(),
+            tx_metadata_len: 0,
+        };
+        set_xdp_umem_reg(fd, memory)?;
+        *owner = Arc::downgrade(fd);
+        Ok(None)
+    }
+
+    /// Its size in MiB, rounded up.
+    pub(super) fn mib(&self) -> u64 {
+        mib(self.0.mapping.length())
+    }
+}
+
+fn mib(bytes: usize) -> u64 {
+    (bytes as u64).div_ceil(1 << 20)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_frame_has_its_own_bytes() {
+        let (umem, mut frames) = Umem::new(4, FrameSize::Half).expect("8 KiB");
+        for (number, frame) in frames.iter_mut().enumerate() {
+            umem.bytes_mut(frame).fill(number as u8);
+        }
+        for (number, frame) in frames.iter().enumerate() {
+            assert_eq!(umem.bytes(frame), [number as u8; 2048]);
+        }
+        let (last, offset) = umem.frame_at(3 * 2048 + 256).expect("it is inside");
+        assert_eq!((&last, offset), (&frames[3], 256));
+        assert_eq!(umem.frame_at(4 * 2048), None);
+        assert_eq!(umem.address(&Packet { frame: last, offset: 256, length: 60, more: false }), 3 * 2048 + 256);
+    }
+
+    #[test]
+    #[should_panic(expected = "a frame of other memory")]
+    fn a_frame_of_other_memory_is_refused() {
+        let (_, frames) = Umem::new(1, FrameSize::Half).expect("2 KiB");
+        let (other, _) = Umem::new(1, FrameSize::Half).expect("2 KiB");
+        other.bytes(&frames[0]);
+    }
+
+    #[test]
+    #[should_panic(expected = "a packet beyond its frame")]
+    fn a_packet_beyond_its_frame_is_refused() {
+        let (umem, mut frames) = Umem::new(1, FrameSize::Half).expect("2 KiB");
+        let frame = frames.pop().expect("one");
+        umem.address(&Packet { frame, offset: 2000, length: 49, more: false });
+    }
+
+    #[test]
+    fn memory_without_frames_is_refused() {
+        assert!(matches!(Umem::new(0, FrameSize::Page), Err(SocketError::BadOption(_))));
+    }
+}
