@@ -13,19 +13,22 @@
 //!
 //! Where every sending core numbers a sequence of its own, `index` is the sequence in the tag, so a receiver knows the flow, too.
 
+mod prepare;
+
 use std::net::IpAddr;
 
 use model::{
     FrameSize, IpVersion, Mtu, Protocol, Stream,
-    frame_size::{ETHERNET_HEADER, FCS, FrameSizeError},
-    stream::{Mac, StreamError, Values},
+    frame_size::FrameSizeError,
+    stream::{Mac, StreamError},
 };
 
+use self::prepare::{Fields, different, largest, size, template};
 use crate::{
     checksum::{finish, finish_udp, fold, sum},
-    headers::{self, Ip},
-    tag::{self, Tag},
-    variation::{Spot, Variation, Wheels},
+    headers,
+    tag::Tag,
+    variation::Variation,
 };
 
 /// What a stream that names no addresses of its own takes from the port and the path.
@@ -94,7 +97,7 @@ pub struct Size {
     pub frame: FrameSize,
     /// Bytes handed to the port: without FCS.
     pub length: usize,
-    /// Bytes of the tag: [`tag::WHOLE`] or [`tag::SHORT`].
+    /// Bytes of the tag: [`crate::tag::WHOLE`] or [`crate::tag::SHORT`].
     pub tag: usize,
     /// What the IP header says of the length.
     pub ip_length: u16,
@@ -238,11 +241,7 @@ impl Compiled {
         }
         let Offsets { l3, l4, .. } = self.offsets;
         let so_far = sums_so_far(&zeroed[l4..]);
-        let (addresses, protocol) = match self.ip {
-            IpVersion::V4 => (&zeroed[l3 + 12..l3 + 20], zeroed[l3 + 9]),
-            IpVersion::V6 => (&zeroed[l3 + 8..l3 + 40], zeroed[l3 + 6]),
-        };
-        let pseudo = sum(addresses) + u32::from(protocol);
+        let pseudo = headers::pseudo_sum(&zeroed[l3..l4]);
         let header = if self.ip == IpVersion::V4 { sum(&zeroed[l3..l4]) } else { 0 };
         for size in &mut self.sizes {
             let transport_length = size.length - l4;
@@ -277,145 +276,7 @@ fn sums_so_far(bytes: &[u8]) -> Vec<u32> {
     std::iter::once(0).chain(sums).collect()
 }
 
-/// The different ones of these sizes, and which of them each is.
-fn different(sizes: Vec<FrameSize>) -> (Vec<FrameSize>, Vec<u16>) {
-    let mut places = std::collections::HashMap::new();
-    let mut different = Vec::new();
-    let cycle = sizes.into_iter().map(|size| {
-        *places.entry(size).or_insert_with(|| {
-            different.push(size);
-            // A frame has fewer sizes than 16 bits have values.
-            (different.len() - 1) as u16
-        })
-    });
-    let cycle = cycle.collect();
-    (different, cycle)
-}
-
-/// The largest frame that the MTU lets through, with FCS.
-fn largest(stream: &Stream, mtu: Mtu) -> FrameSize {
-    FrameSize(mtu.0 + ETHERNET_HEADER + 4 * stream.vlans.len() as u32 + FCS)
-}
-
-/// The size that is really sent for the one asked for; its sums are still to be taken.
-fn size(stream: &Stream, place: &Place, offsets: &Offsets, asked: FrameSize) -> Result<Size, CompileError> {
-    let most = largest(stream, place.mtu);
-    let frame = asked.max(FrameSize((offsets.tag + tag::SHORT) as u32 + FCS));
-    if frame > most {
-        let why = FrameSizeError::TooLarge { frame: frame.0, mtu: place.mtu.0, largest: most.0 };
-        return Err(CompileError::Size { name: stream.name.clone(), why });
-    }
-    let length = (frame.0 - FCS) as usize;
-    let whole = length - offsets.tag >= tag::WHOLE;
-    let ip_length = match stream.ip {
-        IpVersion::V4 => length - offsets.l3,
-        IpVersion::V6 => length - offsets.l4,
-    };
-    let udp_length = if stream.protocol == Protocol::Udp { length - offsets.l4 } else { 0 };
-    Ok(Size {
-        asked,
-        frame,
-        length,
-        tag: if whole { tag::WHOLE } else { tag::SHORT },
-        // An MTU has 16 bits, so the lengths have no more.
-        ip_length: ip_length as u16,
-        udp_length: udp_length as u16,
-        ip_sum: 0,
-        transport_sum: 0,
-    })
-}
-
-/// Headers, an empty tag, and the payload behind it.
-fn template(mut headers: Vec<u8>, stream: &Stream, longest: usize) -> Vec<u8> {
-    headers.extend(Tag::default().to_bytes());
-    let behind = longest.saturating_sub(headers.len());
-    headers.extend(stream.payload.bytes(behind));
-    headers.truncate(longest);
-    headers
-}
-
-impl Offsets {
-    fn of(stream: &Stream) -> Self {
-        let l3 = ETHERNET_HEADER as usize + 4 * stream.vlans.len();
-        let (l4, ip_length, ip_checksum) = match stream.ip {
-            IpVersion::V4 => (l3 + headers::IPV4_HEADER, l3 + 2, Some(l3 + 10)),
-            IpVersion::V6 => (l3 + headers::IPV6_HEADER, l3 + 4, None),
-        };
-        let (tag, udp_length, transport_checksum) = match stream.protocol {
-            Protocol::Udp => (l4 + headers::UDP_HEADER, Some(l4 + 4), l4 + 6),
-            Protocol::Tcp => (l4 + headers::TCP_HEADER, None, l4 + 16),
-        };
-        Self { l3, l4, tag, ip_length, ip_checksum, udp_length, transport_checksum }
-    }
-}
-
-/// The addresses and ports of a stream, its own or those of its place.
-struct Fields {
-    source_mac: Values<Mac>,
-    destination_mac: Values<Mac>,
-    source_ip: Values<IpAddr>,
-    destination_ip: Values<IpAddr>,
-    source_port: Values<u16>,
-    destination_port: Values<u16>,
-}
-
-impl Fields {
-    fn of(stream: &Stream, place: &Place) -> Result<Self, CompileError> {
-        let (source_port, destination_port) = stream.ports();
-        let fields = Self {
-            source_mac: stream.source_mac.clone().unwrap_or(Values::One(place.source_mac)),
-            destination_mac: stream.destination_mac.clone().unwrap_or(Values::One(place.next_hop_mac)),
-            source_ip: stream.source_ip.clone().unwrap_or(Values::One(place.source)),
-            destination_ip: stream.destination_ip.clone().unwrap_or(Values::One(place.destination)),
-            source_port,
-            destination_port,
-        };
-        let of_version = |values: &Values<IpAddr>| IpVersion::of(values.first()) == stream.ip;
-        if !of_version(&fields.source_ip) || !of_version(&fields.destination_ip) {
-            let (from, to) = (place.source, place.destination);
-            return Err(CompileError::Version { name: stream.name.clone(), ip: stream.ip, from, to });
-        }
-        Ok(fields)
-    }
-
-    /// The headers of flow 0, without lengths and checksums.
-    fn headers(&self, stream: &Stream) -> Vec<u8> {
-        let mut frame = Vec::new();
-        let ether_type = match stream.ip {
-            IpVersion::V4 => headers::IPV4,
-            IpVersion::V6 => headers::IPV6,
-        };
-        headers::ethernet(&mut frame, self.destination_mac.first(), self.source_mac.first(), &stream.vlans, ether_type);
-        let protocol = match stream.protocol {
-            Protocol::Udp => headers::UDP,
-            Protocol::Tcp => headers::TCP,
-        };
-        let (source, destination) = (self.source_ip.first(), self.destination_ip.first());
-        headers::ip(&mut frame, &Ip { source, destination, protocol, dscp: stream.dscp, ttl: stream.ttl });
-        headers::transport(&mut frame, stream.protocol, self.source_port.first(), self.destination_port.first());
-        frame
-    }
-
-    /// What differs with the flow, in the order that [`model::stream`] states.
-    fn variations(&self, flows: u32, offsets: &Offsets) -> Vec<Variation> {
-        let (source, destination) = match self.destination_ip.first() {
-            IpAddr::V4(_) => (offsets.l3 + 12, offsets.l3 + 16),
-            IpAddr::V6(_) => (offsets.l3 + 8, offsets.l3 + 24),
-        };
-        let v4 = offsets.ip_checksum.is_some();
-        let port = |offset| Spot { offset, in_ip_checksum: false, in_transport_checksum: true };
-        let ip = |offset| Spot { offset, in_ip_checksum: v4, in_transport_checksum: true };
-        let mac = |offset| Spot { offset, in_ip_checksum: false, in_transport_checksum: false };
-        let mut wheels = Wheels::new(flows);
-        wheels.add(&self.source_port, port(offsets.l4));
-        wheels.add(&self.destination_port, port(offsets.l4 + 2));
-        wheels.add(&self.source_ip, ip(source));
-        wheels.add(&self.destination_ip, ip(destination));
-        wheels.add(&self.source_mac, mac(6));
-        wheels.add(&self.destination_mac, mac(0));
-        wheels.variations
-    }
-}
-
+#[cfg(test)]
+mod properties;
 #[cfg(test)]
 mod tests;

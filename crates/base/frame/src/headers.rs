@@ -7,6 +7,8 @@ use model::{
     stream::{Mac, Vlan},
 };
 
+use crate::checksum::{finish, sum};
+
 /// EtherType of IPv4.
 pub const IPV4: u16 = 0x0800;
 /// EtherType of ARP.
@@ -90,6 +92,25 @@ fn extend_address(frame: &mut Vec<u8>, address: IpAddr) {
         IpAddr::V4(address) => frame.extend(address.octets()),
         IpAddr::V6(address) => frame.extend(address.octets()),
     }
+}
+
+/// What an IP header adds to the checksum of UDP, TCP and ICMPv6 (the pseudo header), but for the length.
+pub fn pseudo_sum(header: &[u8]) -> u32 {
+    let (addresses, protocol) =
+        if header.len() == IPV6_HEADER { (&header[8..], header[6]) } else { (&header[12..], header[9]) };
+    sum(addresses) + u32::from(protocol)
+}
+
+/// Puts length and checksum into the IP header from `l3` to `l4`; the packet is all that follows.
+pub fn finish_ip(frame: &mut [u8], l3: usize, l4: usize) {
+    let end = frame.len();
+    if l4 - l3 == IPV6_HEADER {
+        frame[l3 + 4..l3 + 6].copy_from_slice(&((end - l4) as u16).to_be_bytes());
+        return;
+    }
+    frame[l3 + 2..l3 + 4].copy_from_slice(&((end - l3) as u16).to_be_bytes());
+    let checksum = finish(sum(&frame[l3..l4]));
+    frame[l3 + 10..l3 + 12].copy_from_slice(&checksum.to_be_bytes());
 }
 
 /// UDP header, or that of a TCP segment with data in the middle of a connection.

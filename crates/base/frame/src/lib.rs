@@ -5,11 +5,15 @@
 pub mod checksum;
 mod compiled;
 pub mod headers;
+pub mod parse;
+mod read;
+pub mod resolve;
 pub mod tag;
 mod variation;
 
 pub use self::{
     compiled::{CompileError, Compiled, Offsets, Place, Size},
+    read::{Seen, read},
     tag::Tag,
     variation::{Sequence, Variation, hash},
 };

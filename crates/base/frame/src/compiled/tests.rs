@@ -1,6 +1,7 @@
 use super::*;
+use crate::tag;
 
-fn place() -> Place {
+pub(super) fn place() -> Place {
     Place {
         source_mac: Mac([2, 0, 0, 0, 0, 1]),
         next_hop_mac: Mac([2, 0, 0, 0, 0, 2]),
@@ -10,7 +11,7 @@ fn place() -> Place {
     }
 }
 
-fn place6() -> Place {
+pub(super) fn place6() -> Place {
     Place { source: "2001:2::1".parse().unwrap(), destination: "2001:2::2".parse().unwrap(), ..place() }
 }
 
