@@ -48,7 +48,7 @@ pub fn put_together(socket: &UdpSocket) -> Result<()> {
     set_option(socket, libc::SOL_UDP, libc::UDP_GRO, 1).on("setsockopt(UDP_GRO)", "a UDP socket")
 }
 
-/// Messages for one connected socket, each with memory of its own.
+/// Messages for one connected socket, or frames for one interface, each with memory of its own.
 pub struct Outgoing {
     each: usize,
     memory: Box<[u8]>,
@@ -86,7 +86,7 @@ impl Outgoing {
     }
 
     /// Sends these messages without waiting, and returns how many of them the kernel took.
-    pub fn send(&mut self, socket: &UdpSocket, messages: Range<usize>) -> io::Result<usize> {
+    pub fn send(&mut self, socket: &impl AsFd, messages: Range<usize>) -> io::Result<usize> {
         let headers = &mut self.headers[messages];
         let (fd, count) = (socket.as_fd().as_raw_fd(), headers.len() as u32);
         // SAFETY: each header points to one part, and each part to its own piece of `memory`, at most as long as that.

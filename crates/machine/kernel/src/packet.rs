@@ -2,7 +2,7 @@
 
 use std::{
     io, mem,
-    os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd},
+    os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd},
     time::Duration,
 };
 
@@ -14,6 +14,7 @@ use rustix::{
 use crate::{
     error::{On, Result},
     link::existing,
+    socket::set_option,
 };
 
 /// A socket for frames of one EtherType on one interface, which hears what is sent to others too.
@@ -53,6 +54,33 @@ impl Frames {
         };
         let length = read(&self.socket, &mut *buffer).on("read", what)?;
         Ok(Some(&buffer[..length]))
+    }
+}
+
+/// A way for whole frames onto one interface, past its queueing disciplines (`PACKET_QDISC_BYPASS`); nothing is received.
+pub struct Outlet(OwnedFd);
+
+impl Outlet {
+    /// Opens it on an interface of the caller's namespace.
+    pub fn open(interface: &str) -> Result<Self> {
+        let what = format_args!("interface {interface}");
+        let index = existing(interface).on("RTM_GETLINK", what)?.header.index;
+        // Protocol 0: the socket hears of no frame.
+        // SAFETY: a plain system call; the descriptor that it gives is nobody else's.
+        let socket = unsafe { libc::socket(libc::AF_PACKET, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0) };
+        checked(socket).on("socket(AF_PACKET)", what)?;
+        // SAFETY: as above.
+        let socket = unsafe { OwnedFd::from_raw_fd(socket) };
+        set_option(&socket, libc::SOL_PACKET, libc::PACKET_QDISC_BYPASS, 1)
+            .on("setsockopt(PACKET_QDISC_BYPASS)", what)?;
+        bind(&socket, index, 0).on("bind", what)?;
+        Ok(Self(socket))
+    }
+}
+
+impl AsFd for Outlet {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
     }
 }
 

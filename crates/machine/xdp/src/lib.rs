@@ -1,9 +1,7 @@
 //! BPF programs, a folder each with the `.bpf.c` beside its loader, and AF_XDP sockets.
 #![allow(unsafe_code, reason = "system calls and memory that is shared with the kernel")]
 
-mod bpf;
 mod redirect;
 pub mod socket;
 
-pub use bpf::BpfError;
-pub use redirect::Redirect;
+pub use redirect::{Redirect, RedirectError};

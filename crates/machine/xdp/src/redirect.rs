@@ -1,11 +1,15 @@
 //! The least XDP program for AF_XDP sockets: what arrives on a queue goes to the socket of that queue, and to the kernel where
 //! there is none.
 
+mod bpf;
+
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use kernel::link;
 
-use crate::bpf::{self, BpfError, Instruction};
+use bpf::Instruction;
+
+pub use bpf::RedirectError;
 
 /// The program on an interface, which goes when this is dropped, or when the process ends.
 pub struct Redirect {
@@ -16,8 +20,8 @@ pub struct Redirect {
 impl Redirect {
     /// Attaches the program to an interface of the caller's network namespace, for so many queues, in the driver (native mode).
     /// It takes packets of several parts.
-    pub fn attach(interface: &str, queues: u32) -> Result<Self, BpfError> {
-        let index = link::index(interface).map_err(|_| BpfError::NoInterface(interface.to_owned()))?;
+    pub fn attach(interface: &str, queues: u32) -> Result<Self, RedirectError> {
+        let index = link::index(interface).map_err(|_| RedirectError::NoInterface(interface.to_owned()))?;
         let map = bpf::socket_map(queues)?;
         let program = bpf::load_xdp(&instructions(&map))?;
         let link = bpf::attach_xdp(&program, index, interface)?;
@@ -25,7 +29,7 @@ impl Redirect {
     }
 
     /// Sends what arrives on this queue to a socket, which has to be bound to the queue.
-    pub fn add(&self, queue: u32, socket: &impl AsFd) -> Result<(), BpfError> {
+    pub fn add(&self, queue: u32, socket: &impl AsFd) -> Result<(), RedirectError> {
         bpf::put_socket(&self.map, queue, socket.as_fd())
     }
 }

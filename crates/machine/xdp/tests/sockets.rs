@@ -5,7 +5,7 @@ use std::{thread::sleep, time::Duration};
 use kernel::{link, namespace, sysctl};
 use model::{LinkEnd, Mtu};
 use wireproof_xdp::{
-    BpfError, Redirect,
+    Redirect, RedirectError,
     socket::{Frame, FrameSize, Mode, Options, Packet, Socket, SocketError, Umem, Woken},
 };
 
@@ -247,9 +247,9 @@ fn a_second_program_is_refused_and_the_first_goes_with_its_owner() {
     let attach = || pair.within(0, || Redirect::attach(PORT, 1));
     let first = attach().expect("veth has native XDP");
     let error = attach().err().expect("there is one");
-    assert!(matches!(error, BpfError::Busy(_)), "{error}");
+    assert!(matches!(error, RedirectError::Busy(_)), "{error}");
     drop(first);
     attach().expect("it has gone");
     let error = pair.within(0, || Redirect::attach("none0", 1)).err().expect("no interface");
-    assert!(matches!(error, BpfError::NoInterface(_)), "{error}");
+    assert!(matches!(error, RedirectError::NoInterface(_)), "{error}");
 }

@@ -7,7 +7,7 @@ use std::{
 
 /// Why an XDP program cannot be had.
 #[derive(Debug, thiserror::Error)]
-pub enum BpfError {
+pub enum RedirectError {
     /// Not root.
     #[error("XDP programs need root (CAP_BPF and CAP_NET_ADMIN in the machine's own user namespace)")]
     NotAllowed,
@@ -84,7 +84,7 @@ impl Instruction {
 }
 
 /// An `XSKMAP` with room for so many queues.
-pub(crate) fn socket_map(queues: u32) -> Result<OwnedFd, BpfError> {
+pub(crate) fn socket_map(queues: u32) -> Result<OwnedFd, RedirectError> {
     const MAP_CREATE: libc::c_long = 0;
     const XSKMAP: u32 = 17;
     /// The head of what `BPF_MAP_CREATE` reads.
@@ -101,7 +101,7 @@ pub(crate) fn socket_map(queues: u32) -> Result<OwnedFd, BpfError> {
 }
 
 /// Puts a socket into an `XSKMAP`.
-pub(crate) fn put_socket(map: &OwnedFd, queue: u32, socket: BorrowedFd<'_>) -> Result<(), BpfError> {
+pub(crate) fn put_socket(map: &OwnedFd, queue: u32, socket: BorrowedFd<'_>) -> Result<(), RedirectError> {
     const MAP_UPDATE: libc::c_long = 2;
     /// What `BPF_MAP_UPDATE_ELEM` reads.
     #[repr(C)]
@@ -120,7 +120,7 @@ pub(crate) fn put_socket(map: &OwnedFd, queue: u32, socket: BorrowedFd<'_>) -> R
 }
 
 /// Loads an XDP program that takes packets of several parts.
-pub(crate) fn load_xdp(instructions: &[Instruction]) -> Result<OwnedFd, BpfError> {
+pub(crate) fn load_xdp(instructions: &[Instruction]) -> Result<OwnedFd, RedirectError> {
     const PROG_LOAD: libc::c_long = 5;
     const XDP: u32 = 6;
     const TAKES_PARTS: u32 = 1 << 5;
@@ -154,7 +154,7 @@ pub(crate) fn load_xdp(instructions: &[Instruction]) -> Result<OwnedFd, BpfError
 }
 
 /// Attaches a program to an interface in native mode, by a link that ends with its descriptor.
-pub(crate) fn attach_xdp(program: &OwnedFd, index: u32, interface: &str) -> Result<OwnedFd, BpfError> {
+pub(crate) fn attach_xdp(program: &OwnedFd, index: u32, interface: &str) -> Result<OwnedFd, RedirectError> {
     const LINK_CREATE: libc::c_long = 28;
     const BPF_XDP: u32 = 37;
     const NATIVE: u32 = 1 << 2;
@@ -169,14 +169,14 @@ pub(crate) fn attach_xdp(program: &OwnedFd, index: u32, interface: &str) -> Resu
     let mut link = Link { program: program.as_raw_fd() as u32, interface: index, attach: BPF_XDP, flags: NATIVE };
     // SAFETY: the kernel reads the four numbers.
     unsafe { bpf_fd(LINK_CREATE, &mut link) }.map_err(|io| match io.raw_os_error() {
-        Some(libc::EBUSY | libc::EEXIST) => BpfError::Busy(interface.to_owned()),
-        Some(libc::EPERM) => BpfError::NotAllowed,
-        _ => BpfError::Refused { interface: interface.to_owned(), io },
+        Some(libc::EBUSY | libc::EEXIST) => RedirectError::Busy(interface.to_owned()),
+        Some(libc::EPERM) => RedirectError::NotAllowed,
+        _ => RedirectError::Refused { interface: interface.to_owned(), io },
     })
 }
 
-fn or_not_allowed(call: &'static str, io: io::Error) -> BpfError {
-    if io.raw_os_error() == Some(libc::EPERM) { BpfError::NotAllowed } else { BpfError::Call { call, io } }
+fn or_not_allowed(call: &'static str, io: io::Error) -> RedirectError {
+    if io.raw_os_error() == Some(libc::EPERM) { RedirectError::NotAllowed } else { RedirectError::Call { call, io } }
 }
 
 /// # Safety
