@@ -56,6 +56,9 @@ pub struct Outgoing {
     headers: Box<[libc::mmsghdr]>,
 }
 
+// SAFETY: its pointers lead nowhere but into its own boxes, which go where it goes.
+unsafe impl Send for Outgoing {}
+
 impl Outgoing {
     /// Room for so many messages of `each` bytes, all zero.
     pub fn new(messages: usize, each: usize) -> Self {

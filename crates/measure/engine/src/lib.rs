@@ -1,1 +1,19 @@
 //! The packet engine: sends numbered frames, and counts them by number where they arrive.
+//!
+//! A [`Job`] says what to send, a [`Sender`] sends it. [`Xsk`] and [`AfPacket`] write each frame in user space by one loop, which
+//! keeps an absolute schedule and measures how well it is kept.
+
+mod af_packet;
+mod error;
+#[cfg(test)]
+mod fixture;
+mod job;
+mod lanes;
+mod pump;
+mod schedule;
+mod xsk;
+
+pub use af_packet::AfPacket;
+pub use error::EngineError;
+pub use job::{Job, Pacing, Sender, Sent, SentStream};
+pub use xsk::Xsk;

@@ -1,0 +1,73 @@
+//! Frames sent by AF_PACKET, many in a call and past the queueing disciplines; one socket a core. Works on any interface.
+
+use std::sync::atomic::{AtomicBool, AtomicU64};
+
+use kernel::{datagram::Outgoing, packet::Outlet};
+
+use crate::{
+    EngineError, Job, Sender, Sent,
+    pump::{self, Flushed, Port},
+};
+
+/// Frames of one call.
+const MESSAGES: usize = 64;
+
+/// What the kernel says where the ring behind the interface is full: the frame was not sent, and may be given again.
+const FULL: [i32; 3] = [libc::ENOBUFS, libc::EAGAIN, libc::EINTR];
+
+/// Sends a job by AF_PACKET sockets.
+pub struct AfPacket(Job);
+
+impl AfPacket {
+    /// From any interface that is up.
+    pub fn new(job: Job) -> Self {
+        Self(job)
+    }
+}
+
+impl Sender for AfPacket {
+    fn send(&mut self, stop: &AtomicBool, progress: &AtomicU64) -> Result<Sent, EngineError> {
+        pump::run(&self.0, |_| Outbox::open(&self.0), stop, progress)
+    }
+}
+
+/// Frames on their way into one socket.
+struct Outbox<'a> {
+    outlet: Outlet,
+    frames: Outgoing,
+    /// Those that are written and not taken: from the first up to the second.
+    waiting: (usize, usize),
+    interface: &'a str,
+}
+
+impl<'a> Outbox<'a> {
+    fn open(job: &'a Job) -> Result<Self, EngineError> {
+        let outlet = Outlet::open(&job.interface)?;
+        let frames = Outgoing::new(MESSAGES, job.longest());
+        Ok(Self { outlet, frames, waiting: (0, 0), interface: &job.interface })
+    }
+}
+
+impl Port for Outbox<'_> {
+    fn room(&mut self, _wanted: usize) -> usize {
+        MESSAGES - self.waiting.1
+    }
+
+    fn put(&mut self, write: impl FnOnce(&mut [u8]) -> usize) {
+        let index = self.waiting.1;
+        let length = write(self.frames.message(index));
+        self.frames.cut(index, length);
+        self.waiting.1 += 1;
+    }
+
+    fn flush(&mut self) -> Result<Flushed, EngineError> {
+        let (first, end) = self.waiting;
+        let taken = match self.frames.send(&self.outlet, first..end) {
+            Ok(taken) => taken,
+            Err(error) if error.raw_os_error().is_some_and(|number| FULL.contains(&number)) => 0,
+            Err(io) => return Err(EngineError::Io { what: format!("sendmmsg on interface {}", self.interface), io }),
+        };
+        self.waiting = if first + taken == end { (0, 0) } else { (first + taken, end) };
+        Ok(Flushed { taken, refused: false })
+    }
+}

@@ -1,0 +1,33 @@
+//! What can go wrong with an engine.
+
+use xdp::{RedirectError, socket::SocketError};
+
+/// An engine that cannot be had, or does not go on.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// Its AF_XDP socket.
+    #[error(transparent)]
+    Socket(#[from] SocketError),
+    /// Its XDP program.
+    #[error(transparent)]
+    Redirect(#[from] RedirectError),
+    /// A system call.
+    #[error(transparent)]
+    Kernel(#[from] kernel::Error),
+    /// A call that sends or receives.
+    #[error("{what}: {io}")]
+    Io {
+        /// What was tried.
+        what: String,
+        /// What the kernel said. Not a `source`: it is part of the message.
+        io: std::io::Error,
+    },
+    /// Something that this engine cannot do.
+    #[error("{what} cannot be had: {why}")]
+    Unable {
+        /// What was asked for.
+        what: String,
+        /// Why not, and what to do.
+        why: String,
+    },
+}

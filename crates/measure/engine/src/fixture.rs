@@ -1,0 +1,29 @@
+//! A job for tests.
+
+use frame::{Compiled, Place};
+use model::{Mtu, Nanos, Stream, stream::Mac};
+
+use crate::Job;
+
+/// A stream of 64-byte frames for each load, from one core.
+pub(crate) fn job(loads: &[&str]) -> Job {
+    let place = Place {
+        source_mac: Mac([2, 0, 0, 0, 0, 1]),
+        next_hop_mac: Mac([2, 0, 0, 0, 0, 2]),
+        source: "198.18.0.1".parse().expect("an address"),
+        destination: "198.18.0.2".parse().expect("an address"),
+        mtu: Mtu(1500),
+    };
+    let text: String = loads.iter().map(|load| format!("[[stream]]\nload = \"{load}\"\n")).collect();
+    let streams = Stream::parse_file(&text).expect("streams");
+    Job {
+        interface: "port0".to_owned(),
+        loads: streams.iter().map(|stream| stream.load).collect(),
+        streams: streams.iter().map(|stream| Compiled::new(stream, &place).expect("it fits")).collect(),
+        line: None,
+        cpus: vec![0],
+        token: 7,
+        duration: Nanos(1_000_000_000),
+        most: None,
+    }
+}

@@ -1,0 +1,162 @@
+//! What one core sends: each stream's numbers, schedule and figures, and which of them is next.
+
+use frame::{Compiled, Tag};
+use model::Nanos;
+
+use crate::{
+    EngineError, Job,
+    job::{Pacing, SentStream},
+    schedule::Schedule,
+};
+
+/// All streams on one core.
+pub(crate) struct Lanes<'a>(Vec<Lane<'a>>);
+
+/// One stream on one core.
+struct Lane<'a> {
+    stream: &'a Compiled,
+    number: u16,
+    token: u16,
+    /// Number of the next frame.
+    next: u64,
+    /// `None` is flat out.
+    schedule: Option<Schedule>,
+    /// When the last frame left, and when it was due.
+    before: Option<(Nanos, Nanos)>,
+    sent: SentStream,
+}
+
+impl<'a> Lanes<'a> {
+    /// Those of the core at this place of the job's.
+    pub(crate) fn new(job: &'a Job, core: usize, began: Nanos) -> Result<Self, EngineError> {
+        let cores = job.cpus.len();
+        let lane = |(index, (stream, rate)): (usize, (&'a Compiled, Option<f64>))| {
+            let schedule = rate.map(|rate| Schedule::new(began, rate, job.loads[index].pacing, core, cores));
+            let pacing = schedule.as_ref().map(|schedule| Pacing::new(schedule.gap_ns()));
+            let sent = SentStream { pacing, ..SentStream::default() };
+            Lane { stream, number: job.number(index, core), token: job.token, next: 0, schedule, before: None, sent }
+        };
+        Ok(Self(job.streams.iter().zip(job.rates()?).enumerate().map(lane).collect()))
+    }
+
+    /// Which stream is next, and when: of those that are due the one that is due longest; else, where there are any, of those that are flat
+    /// out the one that sent least; else the one that is due first.
+    #[inline]
+    pub(crate) fn next(&self, now: Nanos) -> (usize, Nanos) {
+        if let [lane] = self.0.as_slice() {
+            return (0, lane.schedule.as_ref().map_or(now, Schedule::due));
+        }
+        let paced = self.0.iter().enumerate().filter_map(|(index, lane)| Some((index, lane.schedule.as_ref()?.due())));
+        let paced = paced.min_by_key(|(_, due)| due.0);
+        let flat_out = self.0.iter().enumerate().filter(|(_, lane)| lane.schedule.is_none());
+        let flat_out = flat_out.min_by_key(|(_, lane)| lane.next).map(|(index, _)| (index, now));
+        match paced {
+            Some((index, due)) if due <= now || flat_out.is_none() => (index, due),
+            _ => flat_out.unwrap_or((0, now)),
+        }
+    }
+
+    /// Writes the next frame of a stream, which leaves now, and says how long it is.
+    #[inline]
+    pub(crate) fn write(&mut self, index: usize, now: Nanos, buffer: &mut [u8]) -> usize {
+        let lane = &mut self.0[index];
+        let tag = Tag { stream: lane.number, sequence: lane.next, token: lane.token, time: now.0 };
+        let length = lane.stream.write(buffer, lane.next, tag);
+        lane.next += 1;
+        lane.keep_pace(now);
+        length
+    }
+
+    /// Counts a frame that the kernel took, in the order in which they were written.
+    #[inline]
+    pub(crate) fn count(&mut self, index: usize, left: bool, now: Nanos) {
+        let lane = &mut self.0[index];
+        let sent = &mut lane.sent;
+        if !left {
+            sent.refused += 1;
+            return;
+        }
+        sent.bytes += u64::from(lane.stream.size(sent.frames + sent.refused).frame.0);
+        sent.frames += 1;
+        sent.span = Some((sent.span.map_or(now, |(first, _)| first), now));
+    }
+
+    /// What was sent in the end. Frames that were written and never taken have used up their numbers too, and what is overdue when
+    /// the time is over is given up.
+    pub(crate) fn sent(self, over: Nanos) -> Vec<SentStream> {
+        let given_up = |schedule: Schedule| Nanos(schedule.given_up().0 + over.0.saturating_sub(schedule.due().0));
+        let sent = |lane: Lane<'_>| SentStream {
+            given_up: lane.schedule.map_or(Nanos(0), given_up),
+            numbered: vec![(lane.number, lane.next)],
+            ..lane.sent
+        };
+        self.0.into_iter().map(sent).collect()
+    }
+}
+
+impl Lane<'_> {
+    /// Records how the schedule is kept by a frame that leaves now.
+    #[inline]
+    fn keep_pace(&mut self, now: Nanos) {
+        let (Some(schedule), Some(pacing)) = (&mut self.schedule, &mut self.sent.pacing) else { return };
+        let due = schedule.due();
+        pacing.behind.record(schedule.leave(now));
+        if let Some((now_before, due_before)) = self.before.replace((now, due)) {
+            let (gap, intended) = (now.0 - now_before.0, due.0 - due_before.0);
+            pacing.gaps.record(gap);
+            pacing.errors.record(gap.abs_diff(intended));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+
+    #[test]
+    fn what_is_due_goes_first_and_flat_out_fills_the_rest() {
+        let job = fixture::job(&["1 kpps", "flat out", "flat out"]);
+        let mut lanes = Lanes::new(&job, 0, Nanos(0)).expect("rates");
+        let mut buffer = [0; 2048];
+        let mut order = Vec::new();
+        for now in [0, 10, 20, 30, 1_000_000, 1_000_001] {
+            let (index, due) = lanes.next(Nanos(now));
+            assert!(due <= Nanos(now));
+            lanes.write(index, Nanos(now), &mut buffer);
+            order.push(index);
+        }
+        assert_eq!(order, [0, 1, 2, 1, 0, 2]);
+    }
+
+    #[test]
+    fn the_one_that_is_due_first_is_waited_for() {
+        let job = fixture::job(&["1 kpps", "2 kpps"]);
+        let mut lanes = Lanes::new(&job, 0, Nanos(0)).expect("rates");
+        let order: Vec<(usize, u64)> = std::iter::repeat_with(|| {
+            let (index, due) = lanes.next(Nanos(0));
+            lanes.write(index, due, &mut [0; 2048]);
+            (index, due.0)
+        })
+        .take(5)
+        .collect();
+        assert_eq!(order, [(0, 0), (1, 0), (1, 500_000), (0, 1_000_000), (1, 1_000_000)]);
+    }
+
+    #[test]
+    fn figures_tell_what_left_what_was_refused_and_how_the_pace_was_kept() {
+        let job = fixture::job(&["1 Mpps"]);
+        let mut lanes = Lanes::new(&job, 0, Nanos(0)).expect("rates");
+        for (now, left) in [(0, true), (1_100, true), (2_000, false), (3_000, true)] {
+            lanes.write(0, Nanos(now), &mut [0; 2048]);
+            lanes.count(0, left, Nanos(now));
+        }
+        let sent = lanes.sent(Nanos(9_000)).pop().expect("one stream");
+        assert_eq!(sent.given_up, Nanos(5_000));
+        assert_eq!((sent.frames, sent.bytes, sent.refused, sent.numbered), (3, 192, 1, vec![(0, 4)]));
+        assert_eq!(sent.span, Some((Nanos(0), Nanos(3_000))));
+        let pacing = sent.pacing.expect("paced");
+        assert_eq!((pacing.errors.summary().max, pacing.gaps.len()), (Some(100), 3));
+        assert_eq!((pacing.behind.summary().max, pacing.intended_gap_ns), (Some(100), 1000.0));
+    }
+}

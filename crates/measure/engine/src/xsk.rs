@@ -1,0 +1,122 @@
+//! Frames sent by AF_XDP: zero-copy where the driver can, copy elsewhere; one queue a core.
+
+use std::{
+    collections::VecDeque,
+    sync::atomic::{AtomicBool, AtomicU64},
+};
+
+use xdp::socket::{Frame, FrameSize, Mode, Options, Packet, Sender as Ring, Socket, Umem, Woken};
+
+use crate::{
+    EngineError, Job, Sender, Sent,
+    pump::{self, Flushed, Port},
+};
+
+/// Entries of TX ring and completion ring.
+const RING: u32 = 2048;
+
+/// Sends a job by AF_XDP sockets.
+pub struct Xsk {
+    job: Job,
+    mode: Mode,
+}
+
+impl Xsk {
+    /// Queue 0 is for the job's first core, queue 1 for the second, and so on.
+    pub fn new(job: Job, mode: Mode) -> Self {
+        Self { job, mode }
+    }
+}
+
+impl Sender for Xsk {
+    fn send(&mut self, stop: &AtomicBool, progress: &AtomicU64) -> Result<Sent, EngineError> {
+        pump::run(&self.job, |core| Queue::open(&self.job, core, self.mode), stop, progress)
+    }
+}
+
+/// One queue.
+struct Queue {
+    ring: Ring,
+    umem: Umem,
+    frames: Vec<Frame>,
+    /// Where a frame is put together that does not fit into one of the memory's; empty where all fit.
+    large: Vec<u8>,
+    /// Entries put into the ring since the beginning.
+    entries: u64,
+    /// After how many entries each frame that is not taken yet ends.
+    ends: VecDeque<u64>,
+}
+
+impl Queue {
+    fn open(job: &Job, queue: usize, mode: Mode) -> Result<Self, EngineError> {
+        let longest = job.longest();
+        let size = if longest <= FrameSize::Half.bytes() { FrameSize::Half } else { FrameSize::Page };
+        let parts = longest > size.bytes();
+        let (umem, frames) = Umem::new(2 * RING, size)?;
+        let options =
+            Options { mode, parts, receive: None, send: Some(RING), ..Options::new(&job.interface, queue as u32) };
+        let socket = Socket::open(&umem, &options, &mut Vec::new())?;
+        let ring = socket.sender.ok_or_else(|| EngineError::Unable {
+            what: "an AF_XDP socket that sends".to_owned(),
+            why: "it was opened without its ring".to_owned(),
+        })?;
+        let large = if parts { vec![0; longest] } else { Vec::new() };
+        Ok(Self { ring, umem, frames, large, entries: 0, ends: VecDeque::new() })
+    }
+
+    /// Memory's frames that the longest frame takes.
+    fn parts(&self) -> usize {
+        self.large.len().div_ceil(self.umem.frame_size()).max(1)
+    }
+
+    fn put_part(&mut self, mut frame: Frame, more: bool, write: impl FnOnce(&mut [u8]) -> usize) {
+        let length = write(self.umem.bytes_mut(&mut frame)) as u32;
+        if let Err(packet) = self.ring.put(Packet { frame, offset: 0, length, more }) {
+            // There was room when it was asked for, and nobody else puts anything.
+            self.frames.push(packet.frame);
+            return;
+        }
+        self.entries += 1;
+    }
+}
+
+impl Port for Queue {
+    fn room(&mut self, wanted: usize) -> usize {
+        let parts = self.parts();
+        if self.frames.len() < wanted * parts {
+            self.ring.completed(&mut self.frames);
+        }
+        self.frames.len().min(self.ring.room((wanted * parts) as u32) as usize) / parts
+    }
+
+    fn put(&mut self, write: impl FnOnce(&mut [u8]) -> usize) {
+        if self.large.is_empty() {
+            if let Some(frame) = self.frames.pop() {
+                self.put_part(frame, false, write);
+            }
+        } else {
+            let mut large = std::mem::take(&mut self.large);
+            let length = write(&mut large);
+            let mut parts = large[..length].chunks(self.umem.frame_size()).peekable();
+            while let (Some(part), Some(frame)) = (parts.next(), self.frames.pop()) {
+                self.put_part(frame, parts.peek().is_some(), |bytes| {
+                    bytes[..part.len()].copy_from_slice(part);
+                    part.len()
+                });
+            }
+            self.large = large;
+        }
+        self.ends.push_back(self.entries);
+    }
+
+    fn flush(&mut self) -> Result<Flushed, EngineError> {
+        self.ring.tell();
+        let woken = self.ring.wake()?;
+        let done = self.entries - u64::from(self.ring.waiting());
+        let taken = self.ends.partition_point(|end| *end <= done);
+        self.ends.drain(..taken);
+        // Keeps the completion ring from filling up, which would stop the kernel.
+        self.ring.completed(&mut self.frames);
+        Ok(Flushed { taken, refused: woken == Woken::Dropped && taken > 0 })
+    }
+}
