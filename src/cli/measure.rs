@@ -13,7 +13,8 @@ use super::{files::ReportFiles, reach::Reach};
 pub(crate) struct Measure {
     /// Where: "lab" (two namespaces on this machine), "ports:eth1,eth2" (two of its ports, given back afterwards),
     /// "hosts:ssh://USER@HOST:PORT?dev=IF&addr=ADDR/LEN" (this machine and another one; USER, PORT and addr may be left
-    /// out), or the name of a bed made with "bed up".
+    /// out; several other machines that all send to this one are joined by commas: "hosts:ssh://A?…,ssh://B?…"), or the
+    /// name of a bed made with "bed up".
     #[arg(long, default_value = "lab")]
     pub(crate) bed: BedRef,
     #[command(flatten)]

@@ -88,7 +88,7 @@ fn measure(plan: Plan, identity: Option<Identity>, options: &Measure, common: &C
     if !matches!(wanted.bed, BedRef::Hosts(_)) {
         fitting(&plan, &wanted)?;
     }
-    let steps = plan.steps();
+    let steps = plan.steps(wanted.bed.senders());
     desk.measure(&wanted, &steps, |session, record, interrupt| {
         conduct(order(id, plan, identity), session, record, interrupt)
     })

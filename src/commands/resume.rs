@@ -58,10 +58,9 @@ pub(super) fn resume(id: &RunId, files: &ReportFiles, reach: &Reach, common: &Co
 
 /// The cores that it was measured on so far.
 fn cores(bed: &Bed) -> Option<[Vec<usize>; 2]> {
-    match bed.endpoints.as_slice() {
-        [near, far] if !near.cpus.is_empty() && !far.cpus.is_empty() => Some([near.cpus.clone(), far.cpus.clone()]),
-        _ => None,
-    }
+    let (near, far) = (bed.senders().first()?.cpus.clone(), bed.receiver()?.cpus.clone());
+    let is_alike = bed.senders().iter().all(|end| end.cpus == near);
+    (is_alike && !near.is_empty() && !far.is_empty()).then_some([near, far])
 }
 
 /// The agents of a program that was killed may still be at work on the bed that was made for the run.

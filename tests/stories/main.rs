@@ -21,6 +21,7 @@ mod probes;
 mod program;
 mod references;
 mod resume;
+mod senders;
 mod sizes;
 mod through_sudo;
 mod unprivileged;

@@ -16,9 +16,8 @@ use crate::{
     program::{Desk, Done, WIREPROOF, done, text, without_caller},
 };
 
-/// Namespaces of the two hosts.
-const NEAR: &str = "wptest-near";
-const FAR: &str = "wptest-far";
+/// The namespace of the first host.
+pub(crate) const NEAR: &str = "wptest-near";
 
 /// Address of the second host for ssh.
 pub(crate) const ADDRESS: &str = "198.18.100.2";
@@ -26,9 +25,10 @@ pub(crate) const ADDRESS: &str = "198.18.100.2";
 /// What is asked for at the wire between the two: an address that the far end does not have yet.
 pub(crate) const WIRE: &str = "dev=wire-f&addr=198.18.101.2/24";
 
-/// Takes its own file systems and its name, then becomes the server. $1 is the host's folder, $2 the options of its /tmp.
+/// Takes its own file systems and its name, then becomes the server. $1 is the host's folder, $2 the options of its /tmp, $3 its
+/// name.
 const BECOME: &str = "set -e
-    hostname far-host
+    hostname \"$3\"
     mount -t tmpfs -o mode=755 none /run && mkdir -m 755 /run/sshd
     mount -t tmpfs -o \"mode=1777,$2\" none /tmp
     mkdir -p /var/lib/wireproof && mount --bind \"$1/state\" /var/lib/wireproof
@@ -39,31 +39,49 @@ const BECOME: &str = "set -e
 pub(crate) struct OtherHost {
     folder: TempDir,
     server: Child,
+    name: &'static str,
+    /// Its address for ssh.
+    pub(crate) address: String,
 }
 
 impl OtherHost {
     /// A host with wireproof on its path, and these mount options of its /tmp.
     pub(crate) fn with_tmp(options: &str) -> Self {
+        make_namespace(NEAR);
+        let host = Self::start("far-host", "", 100, options);
+        ip(&format!("-n {NEAR} addr add 198.18.101.1/24 dev wire-n"));
+        host
+    }
+
+    /// One more host, which takes the same key: wire-f is joined to wire-n2 of the first host.
+    pub(crate) fn beside(first: &Self) -> Self {
+        let host = Self::start("third-host", "2", 102, "size=1g");
+        fs::copy(first.path("key.pub"), host.path("key.pub")).unwrap();
+        let known = fs::read_to_string(first.path("known_hosts")).unwrap();
+        let more = fs::read_to_string(host.path("known_hosts")).unwrap();
+        fs::write(first.path("known_hosts"), known + &more).unwrap();
+        host
+    }
+
+    /// Its namespace for the network has the host's name; `suffix` tells its wires at the first host from those of others.
+    fn start(name: &'static str, suffix: &str, network: u8, options: &str) -> Self {
         // Not in /tmp: the second host has one of its own.
         let folder = tempfile::Builder::new().prefix("wptest-").tempdir_in("/var/tmp").unwrap();
-        make_network();
-        write_files(folder.path());
+        let (namespace, address) = (namespace_of(name), format!("198.18.{network}.2"));
+        make_namespace(&namespace);
+        for wire in ["control", "wire"] {
+            ip(&format!("link add {wire}-n{suffix} netns {NEAR} type veth peer name {wire}-f netns {namespace}"));
+            ip(&format!("-n {NEAR} link set {wire}-n{suffix} up"));
+            ip(&format!("-n {namespace} link set {wire}-f up"));
+        }
+        ip(&format!("-n {NEAR} addr add 198.18.{network}.1/24 dev control-n{suffix}"));
+        ip(&format!("-n {namespace} addr add {address}/24 dev control-f"));
+        write_files(folder.path(), &address);
         let mut command = Command::new("ip");
-        command.args([
-            "netns",
-            "exec",
-            FAR,
-            "unshare",
-            "--uts",
-            "sh",
-            "-c",
-            BECOME,
-            "sh",
-            text(folder.path()),
-            options,
-        ]);
+        command.args(["netns", "exec", &namespace, "unshare", "--uts", "sh", "-c", BECOME, "sh"]);
+        command.args([text(folder.path()), options, name]);
         let server = command.stdin(Stdio::null()).spawn().unwrap();
-        let host = Self { folder, server };
+        let host = Self { folder, server, name, address };
         host.wait_until_it_listens();
         host
     }
@@ -129,7 +147,7 @@ impl OtherHost {
     fn wait_until_it_listens(&self) {
         let until = Instant::now() + Duration::from_secs(20);
         let answers = || {
-            let connect = format!("exec 3<>/dev/tcp/{ADDRESS}/22");
+            let connect = format!("exec 3<>/dev/tcp/{}/22", self.address);
             let probe = ["netns", "exec", NEAR, "bash", "-c", &connect];
             Command::new("ip").args(probe).stderr(Stdio::null()).status().unwrap().success()
         };
@@ -148,8 +166,9 @@ impl Drop for OtherHost {
         }
         let _ = self.server.kill();
         let _ = self.server.wait();
-        for namespace in [NEAR, FAR] {
-            let _ = Command::new("ip").args(["netns", "del", namespace]).status();
+        for namespace in [NEAR.to_owned(), namespace_of(self.name)] {
+            // The first host may have gone with another one.
+            let _ = Command::new("ip").args(["netns", "del", &namespace]).stderr(Stdio::null()).status();
         }
     }
 }
@@ -159,27 +178,23 @@ pub(crate) fn signal(pid: u32, name: &str) {
     let _ = Command::new("kill").args([name, &pid.to_string()]).stderr(Stdio::null()).status();
 }
 
-/// Two wires: one that ssh goes over, one to be measured.
-fn make_network() {
-    let ip = |words: &str| {
-        let done = Command::new("ip").args(words.split_whitespace()).output().unwrap();
-        assert!(done.status.success(), "ip {words}: {}", String::from_utf8_lossy(&done.stderr));
-    };
-    for namespace in [NEAR, FAR] {
-        let _ = Command::new("ip").args(["netns", "del", namespace]).stderr(Stdio::null()).status();
-        ip(&format!("netns add {namespace}"));
-        ip(&format!("-n {namespace} link set lo up"));
-    }
-    for (wire, network) in [("control", 100), ("wire", 101)] {
-        ip(&format!("link add {wire}-n netns {NEAR} type veth peer name {wire}-f netns {FAR}"));
-        ip(&format!("-n {NEAR} addr add 198.18.{network}.1/24 dev {wire}-n"));
-        ip(&format!("-n {NEAR} link set {wire}-n up"));
-        ip(&format!("-n {FAR} link set {wire}-f up"));
-    }
-    ip(&format!("-n {FAR} addr add {ADDRESS}/24 dev control-f"));
+/// The namespace of another host.
+fn namespace_of(name: &str) -> String {
+    format!("wptest-{name}")
 }
 
-fn write_files(folder: &Path) {
+fn ip(words: &str) {
+    let done = Command::new("ip").args(words.split_whitespace()).output().unwrap();
+    assert!(done.status.success(), "ip {words}: {}", String::from_utf8_lossy(&done.stderr));
+}
+
+fn make_namespace(name: &str) {
+    let _ = Command::new("ip").args(["netns", "del", name]).stderr(Stdio::null()).status();
+    ip(&format!("netns add {name}"));
+    ip(&format!("-n {name} link set lo up"));
+}
+
+fn write_files(folder: &Path, address: &str) {
     let path = |name: &str| folder.join(name);
     let write = |name: &str, content: String| fs::write(path(name), content).unwrap();
     let shown = |name: &str| path(name).display().to_string();
@@ -201,7 +216,7 @@ fn write_files(folder: &Path) {
     write(
         "sshd_config",
         format!(
-            "ListenAddress {ADDRESS}\nHostKey {}\nAuthorizedKeysFile {}\nStrictModes no\nUsePAM no\nPidFile none\n\
+            "ListenAddress {address}\nHostKey {}\nAuthorizedKeysFile {}\nStrictModes no\nUsePAM no\nPidFile none\n\
              PermitRootLogin yes\nMaxStartups 50\nSetEnv PATH={}:/usr/sbin:/usr/bin:/sbin:/bin\n",
             shown("host_key"),
             shown("key.pub"),
@@ -209,7 +224,7 @@ fn write_files(folder: &Path) {
         ),
     );
     let host_key = fs::read_to_string(path("host_key.pub")).unwrap();
-    write("known_hosts", format!("{ADDRESS} {host_key}"));
+    write("known_hosts", format!("{address} {host_key}"));
     write(
         "ssh_config",
         format!(

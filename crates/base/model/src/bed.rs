@@ -23,7 +23,7 @@ pub struct Bed {
     /// The program that port agents are started through (`--wrap`), with its arguments; empty for none.
     #[serde(default)]
     pub wrap: Vec<String>,
-    /// The two ends, the near one first.
+    /// The ends: those that send, then the one that all of them send to. Of two, the first is the near one.
     pub endpoints: Vec<Endpoint>,
 }
 
@@ -93,6 +93,21 @@ impl Bed {
     /// Whether all ends are on one machine: with the same cores and cards, and one clock.
     pub fn is_one_machine(&self) -> bool {
         self.endpoints.windows(2).all(|ends| ends[0].machine == ends[1].machine)
+    }
+
+    /// Those that send: all ends but the last.
+    pub fn senders(&self) -> &[Endpoint] {
+        self.endpoints.split_last().map_or(&[], |(_, senders)| senders)
+    }
+
+    /// The end that all others send to; `None` for a bed without ends, which nobody makes.
+    pub fn receiver(&self) -> Option<&Endpoint> {
+        self.endpoints.last()
+    }
+
+    /// The end of this name.
+    pub fn end(&self, name: &str) -> Option<&Endpoint> {
+        self.endpoints.iter().find(|end| end.name == name)
     }
 }
 

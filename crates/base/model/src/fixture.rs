@@ -90,6 +90,7 @@ pub fn trial(measured: Measured) -> Trial {
         cpus: [vec![], vec![]],
         measured,
         counters: Default::default(),
+        others: vec![],
         doubts: vec![],
     }
 }

@@ -1,21 +1,25 @@
-//! This machine and another one, which is reached by the user's own ssh.
+//! This machine and others, which are reached by the user's own ssh.
 
 mod ends;
 mod error;
 mod reference;
 
-use std::net::IpAddr;
+use std::{net::IpAddr, time::Duration};
 
 use model::{Bed, BedKind, ClockRelation, Endpoint, Privilege};
 use protocol::{Caller, Look, Ssh, look};
 
-use self::ends::{End, Ground};
+use self::{
+    ends::{End, Ground},
+    reference::{Asked, Far},
+};
 pub use self::{
     error::HostsError,
     reference::{Hosts, HostsReferenceError},
 };
 use crate::{
     BedError, Wanted,
+    lab::end_name,
     machine::{Machine, random_id},
     setup::cores_of_end,
 };
@@ -31,25 +35,25 @@ pub struct Reach {
     pub push: bool,
 }
 
-/// Two machines with their agents, and what their ends are to be. Nothing is changed yet.
-struct Pair {
-    machines: [Machine; 2],
-    ends: [End; 2],
+/// The machines with their agents, this one first, and what their ends are to be. Nothing is changed yet.
+struct Group {
+    machines: Vec<Machine>,
+    ends: Vec<End>,
 }
 
 /// Makes the bed; whatever was changed before a failure is undone.
 pub(crate) fn make(here: Machine, hosts: &Hosts, wanted: &Wanted) -> Result<(Bed, Vec<Machine>), BedError> {
-    let Pair { mut machines, ends } = log_in(here, hosts, wanted)?;
+    let Group { mut machines, ends } = log_in(here, hosts, wanted)?;
     for (machine, end) in machines.iter_mut().zip(&ends) {
         machine.set_up(&random_id(), end.changes.clone())?;
     }
     let bed = bed(&mut machines, &ends, hosts, wanted)?;
-    Ok((bed, machines.into()))
+    Ok((bed, machines))
 }
 
 /// The bed as it would be, and in words what would be changed on which machine.
 pub(crate) fn plan(hosts: &Hosts, wanted: &Wanted) -> Result<(Bed, Vec<String>), BedError> {
-    let Pair { mut machines, ends } = log_in(Machine::here(&wanted.program)?, hosts, wanted)?;
+    let Group { mut machines, ends } = log_in(Machine::here(&wanted.program)?, hosts, wanted)?;
     let bed = bed(&mut machines, &ends, hosts, wanted)?;
     let of_end = |(machine, end): (&Machine, &End)| -> Vec<String> {
         end.changes.iter().map(|change| format!("{}: {change}", machine.name)).collect()
@@ -57,26 +61,73 @@ pub(crate) fn plan(hosts: &Hosts, wanted: &Wanted) -> Result<(Bed, Vec<String>),
     Ok((bed, machines.iter().zip(&ends).flat_map(of_end).collect()))
 }
 
-fn log_in(mut near: Machine, hosts: &Hosts, wanted: &Wanted) -> Result<Pair, BedError> {
-    let Reach { ssh, caller, .. } = &wanted.reach;
-    let program = if ssh.is_empty() { vec!["ssh".to_owned()] } else { ssh.clone() };
-    let ssh = Ssh { program, destination: hosts.destination.clone(), port: hosts.port, caller: caller.clone() };
-    let look = look(&ssh)?;
+fn log_in(mut near: Machine, hosts: &Hosts, wanted: &Wanted) -> Result<Group, BedError> {
     let here = near.host_facts()?;
-    let mut far = start_agent(&ssh, &look, &here.architecture, wanted)?;
-    [near.name, far.name] = names(&here.hostname, &far.host_facts()?.hostname, &hosts.destination);
-    let near_ground = ground(&mut near, look.near, wanted.privilege == Privilege::Root, wanted)?;
-    let far_ground = ground(&mut far, look.far, look.uid == 0 || look.sudo, wanted)?;
-    if far_ground.is_same_machine(&near_ground) {
-        return Err(HostsError::Itself { to: hosts.destination.clone() }.into());
+    near.name.clone_from(&here.hostname);
+    let mut looks = Vec::new();
+    let mut machines = vec![near];
+    for asked in &hosts.far {
+        let ssh = ssh(asked, &wanted.reach);
+        let look = look(&ssh)?;
+        let mut far = start_agent(&ssh, &look, &here.architecture, wanted)?;
+        let taken: Vec<&str> = machines.iter().map(|machine| machine.name.as_str()).collect();
+        far.name = name(&taken, &far.host_facts()?.hostname, &asked.destination);
+        machines.push(far);
+        looks.push(look);
     }
-    let there = far_ground.end(hosts.far.name(), &hosts.far.addresses, wanted.mtu)?;
+    // Of the connections from here, the first says where we must not cut ourselves off; the far ends have one each.
+    let reached = looks.iter().map(|look| (look.far, look.uid == 0 || look.sudo));
+    let here = looks.iter().take(1).map(|look| (look.near, wanted.privilege == Privilege::Root));
+    let mut grounds = Vec::new();
+    for (machine, (ssh, may_change)) in machines.iter_mut().zip(here.chain(reached)) {
+        grounds.push(ground(machine, ssh, may_change, wanted)?);
+    }
+    check_different(&grounds, hosts)?;
+    let there = grounds.iter().skip(1).zip(&hosts.far);
+    let there = there.map(|(ground, asked)| ground.end(asked.end.name(), &asked.end.addresses, wanted.mtu));
+    let mut ends: Vec<End> = there.collect::<Result<_, _>>()?;
     let asked = match &hosts.near.interface {
         Some(_) => hosts.near.clone(),
-        None => near_ground.towards(&there, &sources(&mut near, &there.addresses)?)?,
+        None => towards_all(&mut machines[0], &grounds[0], &ends)?,
     };
-    let here = near_ground.end(asked.name(), &asked.addresses, wanted.mtu)?;
-    Ok(Pair { machines: [near, far], ends: [here, there] })
+    ends.insert(0, grounds[0].end(asked.name(), &asked.addresses, wanted.mtu)?);
+    Ok(Group { machines, ends })
+}
+
+fn ssh(asked: &Far, reach: &Reach) -> Ssh {
+    let program = if reach.ssh.is_empty() { vec!["ssh".to_owned()] } else { reach.ssh.clone() };
+    Ssh { program, destination: asked.destination.clone(), port: asked.port, caller: reach.caller.clone() }
+}
+
+/// Refuses one machine under two names.
+fn check_different(grounds: &[Ground], hosts: &Hosts) -> Result<(), HostsError> {
+    let destinations = || hosts.far.iter().map(|far| far.destination.clone());
+    for (index, (ground, to)) in grounds.iter().skip(1).zip(destinations()).enumerate() {
+        if ground.is_same_machine(&grounds[0]) {
+            return Err(HostsError::Itself { to });
+        }
+        if let Some((_, other)) =
+            grounds[1..=index].iter().zip(destinations()).find(|(other, _)| ground.is_same_machine(other))
+        {
+            return Err(HostsError::Twice { to, other });
+        }
+    }
+    Ok(())
+}
+
+/// The one interface here that all of these ends are reached from.
+fn towards_all(near: &mut Machine, ground: &Ground, ends: &[End]) -> Result<Asked, BedError> {
+    let mut all: Vec<Asked> = Vec::new();
+    for end in ends {
+        let asked = ground.towards(end, &sources(near, &end.addresses)?)?;
+        if !all.contains(&asked) {
+            all.push(asked);
+        }
+    }
+    match all.len() {
+        1 => Ok(all.remove(0)),
+        _ => Err(HostsError::SeveralWays { host: near.name.clone() }.into()),
+    }
 }
 
 /// Starts the machine agent there: from our own file, or from the one that is there.
@@ -94,15 +145,12 @@ fn start_agent(ssh: &Ssh, look: &Look, architecture: &str, wanted: &Wanted) -> R
     Machine::there(ssh.clone(), sudo, true, wanted.program.clone())
 }
 
-/// Names by which people tell the two apart.
-fn names(near: &str, far: &str, destination: &str) -> [String; 2] {
+/// A name by which people tell a machine from those that have one.
+fn name(taken: &[&str], hostname: &str, destination: &str) -> String {
     let as_asked = destination.rsplit_once('@').map_or(destination, |(_, host)| host);
-    let far = match (far == near, as_asked == near) {
-        (false, _) => far.to_owned(),
-        (true, false) => as_asked.to_owned(),
-        (true, true) => format!("{far} (far)"),
-    };
-    [near.to_owned(), far]
+    let numbered = (2..).map(|number| format!("{hostname} ({number})"));
+    let names = [hostname.to_owned(), as_asked.to_owned()].into_iter().chain(numbered);
+    names.into_iter().find(|name| !taken.contains(&name.as_str())).unwrap_or_default()
 }
 
 /// Looks over a machine whose ssh connection ends at this address.
@@ -125,13 +173,22 @@ fn sources(machine: &mut Machine, to: &[IpAddr]) -> Result<Vec<IpAddr>, BedError
     Ok(found.into_iter().flatten().collect())
 }
 
-fn bed(machines: &mut [Machine; 2], ends: &[End; 2], hosts: &Hosts, wanted: &Wanted) -> Result<Bed, BedError> {
+/// One far host is measured from here; several send to here, where what they do together is counted.
+fn bed(machines: &mut [Machine], ends: &[End], hosts: &Hosts, wanted: &Wanted) -> Result<Bed, BedError> {
+    let count = ends.len();
+    let order: Vec<usize> = if count > 2 { (1..count).chain([0]).collect() } else { (0..count).collect() };
     let mut endpoints = Vec::new();
-    for (index, (machine, end)) in machines.iter_mut().zip(ends).enumerate() {
-        endpoints.push(endpoint(["a", "b"][index], machine, end, wanted.cpus.as_ref().map(|cpus| &cpus[index]))?);
+    for (place, index) in order.into_iter().enumerate() {
+        let is_last = place + 1 == count;
+        let cpus = wanted.cpus.as_ref().map(|cpus| &cpus[usize::from(is_last)]);
+        endpoints.push(endpoint(&end_name(place, count), &mut machines[index], &ends[index], cpus)?);
     }
-    let [near, far] = machines;
-    let error = near.read_clock()?.error + far.read_clock()?.error;
+    let mut errors: Vec<Duration> = Vec::new();
+    for machine in machines {
+        errors.push(machine.read_clock()?.error);
+    }
+    errors.sort_unstable();
+    let error: Duration = errors.iter().rev().take(2).sum();
     Ok(Bed {
         kind: BedKind::Hosts,
         name: hosts.to_string(),
@@ -164,8 +221,8 @@ mod tests {
 
     #[test]
     fn machines_of_one_name_are_told_apart() {
-        assert_eq!(names("one", "two", "me@198.18.0.2"), ["one", "two"]);
-        assert_eq!(names("debian", "debian", "me@198.18.0.2"), ["debian", "198.18.0.2"]);
-        assert_eq!(names("debian", "debian", "debian"), ["debian", "debian (far)"]);
+        assert_eq!(name(&["one"], "two", "me@198.18.0.2"), "two");
+        assert_eq!(name(&["debian"], "debian", "me@198.18.0.2"), "198.18.0.2");
+        assert_eq!(name(&["debian"], "debian", "debian"), "debian (2)");
     }
 }

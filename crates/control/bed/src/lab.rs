@@ -91,6 +91,15 @@ pub(crate) fn settings(endpoint: &Endpoint, ipv6: bool, more: Option<(&str, &str
     SYSCTLS.into_iter().chain(ipv6.then_some(IPV6_ON)).chain(more).map(set).collect()
 }
 
+/// Name of the end at this place of so many: senders are a, or a1 and so on where there are several; the receiver is b.
+pub(crate) fn end_name(place: usize, count: usize) -> String {
+    match (place + 1 == count, count) {
+        (true, _) => "b".to_owned(),
+        (false, 2) => "a".to_owned(),
+        (false, _) => format!("a{}", place + 1),
+    }
+}
+
 /// Addresses of the end with this number, IPv4 first.
 pub(crate) fn addresses(host: u8, ipv6: bool) -> Vec<IpAddr> {
     let v6 = ipv6.then(|| Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 0, host.into()).into());

@@ -67,6 +67,14 @@ fn ports_of(text: &str) -> Result<BedRef, ReferenceError> {
 }
 
 impl BedRef {
+    /// How many of its ends send to the last one.
+    pub fn senders(&self) -> usize {
+        match self {
+            Self::Hosts(hosts) => hosts.far.len(),
+            Self::Lab | Self::Ports(_) | Self::Named(_) => 1,
+        }
+    }
+
     /// A name for a bed that is to be kept.
     pub fn check_name(name: &str) -> Result<(), ReferenceError> {
         let fits = name.len() <= LONGEST_NAME

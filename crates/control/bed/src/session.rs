@@ -45,7 +45,7 @@ pub struct Wanted {
     pub reach: Reach,
 }
 
-/// A bed with agents at both ends. Dropping it ends the agents, and the machine agents then undo what they set up.
+/// A bed with agents at its ends. Dropping it ends the agents, and the machine agents then undo what they set up.
 pub struct Session {
     /// The bed.
     pub bed: Bed,
@@ -94,8 +94,8 @@ impl Session {
 
     /// Starts agents for both sides at the near end.
     pub fn alone(&self) -> Result<Alone, BedError> {
-        let ends = &self.bed.endpoints;
-        let near = &ends[0];
+        let ends = [&self.bed.endpoints[0], &self.bed.endpoints[self.bed.endpoints.len() - 1]];
+        let [near, _] = ends;
         let at_loopback = |(end, cpus): (&Endpoint, Vec<usize>)| Endpoint {
             name: end.name.clone(),
             interface: "lo".to_owned(),
@@ -103,9 +103,10 @@ impl Session {
             cpus,
             ..near.clone()
         };
-        let endpoints: Vec<_> = ends.iter().zip(cores_alone(ends)).map(at_loopback).collect();
+        let endpoints: Vec<_> = ends.into_iter().zip(cores_alone(ends)).map(at_loopback).collect();
         let bed = Bed { endpoints, clocks: ClockRelation::Same, ..self.bed.clone() };
-        let start = |end: &Endpoint| self.machines[0].port_agent(end, &bed.wrap);
+        let machine = &self.machines[machine_of(&self.machines, near)];
+        let start = |end: &Endpoint| machine.port_agent(end, &bed.wrap);
         let ports = bed.endpoints.iter().map(start).collect::<Result<_, _>>()?;
         Ok(Alone { bed, ports })
     }
@@ -127,7 +128,7 @@ impl Session {
         machines.map(|machine| machine.name.as_str()).collect()
     }
 
-    /// The agents at the two ends, the sending one first.
+    /// The agents at the ends, as the bed has them.
     pub fn ports(&mut self) -> &mut [AgentLink] {
         &mut self.ports
     }
@@ -184,8 +185,7 @@ fn machine_of(machines: &[Machine], end: &Endpoint) -> usize {
 }
 
 /// Cores of the near end's machine for both sides. Where the far end is on another machine, the near end has all of them.
-fn cores_alone(ends: &[Endpoint]) -> [Vec<usize>; 2] {
-    let [near, far] = [&ends[0], &ends[1]];
+fn cores_alone([near, far]: [&Endpoint; 2]) -> [Vec<usize>; 2] {
     match near.cpus.as_slice() {
         _ if near.machine == far.machine => [near.cpus.clone(), far.cpus.clone()],
         [_, _, ..] => [0, 1].map(|side| near.cpus.iter().skip(side).step_by(2).copied().collect()),

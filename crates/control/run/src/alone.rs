@@ -39,8 +39,8 @@ pub(crate) fn self_tests(run: &mut Run, session: &Session, interrupt: &AtomicBoo
 /// One load; `None` where the user interrupted, which the run notices by itself.
 fn self_test(run: &Run, spec: ProbeSpec, alone: &mut Alone, interrupt: &AtomicBool) -> Result<Option<Trial>, String> {
     let (heading, step) =
-        (Heading { number: run.self_tests.len() as u32 + 1, started: now() }, Step { repeat: 1, spec });
-    match measure(&step.spec, &alone.bed, &mut alone.ports, &mut Unwatched, interrupt) {
+        (Heading { number: run.self_tests.len() as u32 + 1, started: now() }, Step { repeat: 1, spec, senders: 0..1 });
+    match measure(&step, &alone.bed, &mut alone.ports, &mut Unwatched, interrupt) {
         Ok(outcomes) => Ok(assemble(heading, &step, &alone.bed, outcomes)),
         Err(NoResult::Interrupted) => Ok(None),
         Err(NoResult::Failed(error)) => Err(format!("{}: {error}", step.spec)),
@@ -52,6 +52,6 @@ struct Unwatched;
 
 impl Watch for Unwatched {
     fn progress(&mut self, _fraction: f64) {}
-    fn seconds(&mut self, _side: Side, _bps: &[f64]) {}
-    fn so_far(&mut self, _side: Side, _so_far: SoFar) {}
+    fn seconds(&mut self, _pair: usize, _side: Side, _bps: &[f64]) {}
+    fn so_far(&mut self, _pair: usize, _side: Side, _so_far: SoFar) {}
 }

@@ -123,7 +123,7 @@ pub fn missing_steps(run: &Run) -> Vec<Step> {
 
 /// Each step with the number of its trial.
 fn numbered(run: &Run) -> impl Iterator<Item = (u32, Step)> {
-    (1..).zip(run.plan.steps())
+    (1..).zip(run.plan.steps(run.bed.senders().len()))
 }
 
 fn is_done(run: &Run, number: u32) -> bool {
@@ -267,7 +267,7 @@ fn trial(
     }
     let heading = Heading { number, started: now() };
     let mut follower = Follower::new(run, step, heading, observer);
-    let outcomes = measure(&step.spec, &run.bed, session.ports(), &mut follower, interrupt);
+    let outcomes = measure(step, &run.bed, session.ports(), &mut follower, interrupt);
     let name = step.spec.to_string();
     match outcomes {
         Ok(outcomes) => match assemble(follower.heading, step, &run.bed, outcomes) {

@@ -16,19 +16,30 @@ const STRAY_PACKETS: f64 = 100.0;
 /// counted, in bytes of payload (TCP) or in datagrams (UDP). `None` where they agree, or where nothing was read.
 ///
 /// What was sent and not lost on the way must be seen by both interfaces, and neither can see more than was sent; where
-/// nothing was lost, the two bounds are one. Both sums are those of the whole transfer.
+/// nothing was lost, the two bounds are one. Both sums are those of the whole transfer, and of all flows of the trial that the
+/// interface sent or received.
 pub(crate) fn crossed(
     flow: &Flow,
+    all: &[Flow],
     spec: &GoodputSpec,
     sender: &EndCounters,
     receiver: &EndCounters,
 ) -> Option<(String, u64, u64)> {
-    let (sent, received, unit) = program(flow)?;
-    let ends = [(&flow.from, sent, sender, "tx"), (&flow.to, received, receiver, "rx")];
-    ends.into_iter().find_map(|(endpoint, own, counters, way)| {
+    let (.., unit) = program(flow)?;
+    let sent_there = |other: &&Flow| other.from == flow.from;
+    let received_there = |other: &&Flow| other.to == flow.to;
+    let ends = [
+        (&flow.from, all.iter().filter(sent_there).collect::<Vec<_>>(), sender, "tx"),
+        (&flow.to, all.iter().filter(received_there).collect(), receiver, "rx"),
+    ];
+    ends.into_iter().find_map(|(endpoint, flows, counters, way)| {
+        let programs: Vec<_> = flows.iter().filter_map(|flow| program(flow)).collect();
+        let sent: u64 = programs.iter().map(|(sent, ..)| sent).sum();
+        let received: u64 = programs.iter().map(|(_, received, _)| received).sum();
+        let own = if way == "tx" { sent } else { received };
         let interface = interface(flow, spec, counters, way)?;
         let slack = SHARE * own as f64 + STRAY_PACKETS * unit;
-        let most = sent + resent(flow);
+        let most = sent + flows.iter().map(|flow| resent(flow)).sum::<u64>();
         let agrees = interface as f64 >= received as f64 - slack && interface as f64 <= most as f64 + slack;
         (!agrees).then(|| (endpoint.clone(), own, interface))
     })
@@ -79,7 +90,7 @@ pub(crate) fn crossed_messages(
     (from, to): (&str, &str),
     spec: &LatencySpec,
     result: &LatencyResult,
-    [near, far]: &[EndCounters; 2],
+    [near, far]: [&EndCounters; 2],
 ) -> Option<(String, u64, u64)> {
     let headers = Headers { ip: spec.ip, protocol: spec.protocol, tcp_timestamps: result.tcp_timestamps };
     let answered = result.answered;
@@ -159,7 +170,7 @@ mod tests {
     fn check(flow: &Flow, batch: Batch, sent: (u64, u64), received: (u64, u64)) -> Option<(String, u64, u64)> {
         let protocol = if flow.sent.datagrams.is_some() { Protocol::Udp } else { Protocol::Tcp };
         let (sender, receiver) = (counted("tx", sent.0, sent.1), counted("rx", received.0, received.1));
-        crossed(flow, &spec(protocol, batch), &sender, &receiver)
+        crossed(flow, std::slice::from_ref(flow), &spec(protocol, batch), &sender, &receiver)
     }
 
     #[test]
@@ -224,7 +235,7 @@ mod tests {
             tx.deltas.extend(rx.deltas);
             tx
         };
-        crossed_messages(("a", "b"), &spec, &result, &[end(near), end(far)])
+        crossed_messages(("a", "b"), &spec, &result, [&end(near), &end(far)])
     }
 
     #[test]
@@ -239,6 +250,7 @@ mod tests {
     fn nothing_read_is_nothing_to_compare() {
         let nothing = EndCounters::default();
         let spec = spec(Protocol::Udp, Batch::Mmsg);
-        assert_eq!(crossed(&udp(100_000, 100_000, 1472), &spec, &nothing, &nothing), None);
+        let flow = udp(100_000, 100_000, 1472);
+        assert_eq!(crossed(&flow, std::slice::from_ref(&flow), &spec, &nothing, &nothing), None);
     }
 }

@@ -17,14 +17,16 @@ pub(crate) struct Follower<'a> {
     step: &'a Step,
     pub(crate) heading: Heading,
     observer: &'a mut dyn Observer,
-    told: Told,
+    /// Of each pair.
+    told: Vec<Told>,
     /// Whole seconds that were kept.
     kept: usize,
 }
 
 impl<'a> Follower<'a> {
     pub(crate) fn new(run: &'a Run, step: &'a Step, heading: Heading, observer: &'a mut dyn Observer) -> Self {
-        Self { run, step, heading, observer, told: Told::default(), kept: 0 }
+        let told = step.senders.clone().map(|_| Told::default()).collect();
+        Self { run, step, heading, observer, told, kept: 0 }
     }
 
     fn keep(&mut self) {
@@ -46,13 +48,14 @@ impl Watch for Follower<'_> {
         self.observer.progress(fraction);
     }
 
-    fn seconds(&mut self, side: Side, bps: &[f64]) {
-        let [near, far] = &mut self.told.seconds;
+    fn seconds(&mut self, pair: usize, side: Side, bps: &[f64]) {
+        let [near, far] = &mut self.told[pair].seconds;
         match side {
             Side::Near => near.extend(bps),
             Side::Far => far.extend(bps),
         }
-        let passed = near.len().max(far.len());
+        // Of all pairs, so that what is kept has as much of each.
+        let passed = self.told.iter().map(Told::passed).min().unwrap_or_default();
         if passed < self.kept + KEEP_EVERY {
             return;
         }
@@ -61,11 +64,12 @@ impl Watch for Follower<'_> {
     }
 
     /// Whole seconds say by themselves when to keep them; round trips are kept whenever some are told.
-    fn so_far(&mut self, side: Side, so_far: SoFar) {
+    fn so_far(&mut self, pair: usize, side: Side, so_far: SoFar) {
         let is_latency = matches!(so_far, SoFar::Latency { .. });
+        let [near, far] = &mut self.told[pair].latest;
         match side {
-            Side::Near => self.told.latest[0] = Some(so_far),
-            Side::Far => self.told.latest[1] = Some(so_far),
+            Side::Near => *near = Some(so_far),
+            Side::Far => *far = Some(so_far),
         }
         if is_latency {
             self.keep();

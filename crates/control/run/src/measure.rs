@@ -1,14 +1,17 @@
-//! One trial through two port agents: prepare both, start both, follow, collect.
+//! One trial through the port agents: prepare all sides, start all, follow, collect.
+
+mod party;
 
 use std::{
     hash::{BuildHasher, RandomState},
-    net::SocketAddr,
     sync::atomic::{AtomicBool, Ordering::Relaxed},
     time::{Duration, Instant},
 };
 
-use model::{Bed, ClockRelation, Endpoint, ProbeSpec, Seat, Side, SoFar};
-use protocol::{AgentError, AgentLink, CANCEL, ClockReading, Failure, Fault, FromAgent, Outcome, Task, ToAgent};
+use model::{Bed, Endpoint, ProbeSpec, Side, SoFar, plan::Step};
+use protocol::{AgentError, AgentLink, CANCEL, ClockReading, Failure, Fault, Outcome, Task, ToAgent};
+
+use self::party::{Pair, Party, task, task_of};
 
 /// Opening sockets and connecting is done in this time.
 const PREPARE: Duration = Duration::from_secs(15);
@@ -22,7 +25,7 @@ const DRAIN: Duration = Duration::from_secs(75);
 /// Between the order to start and the start, besides the time that the order takes, so that both sides have it in time.
 const LEAD: Duration = Duration::from_millis(20);
 
-/// How often the controller looks at interrupts and at the other agent.
+/// How often the controller looks at interrupts and at the other agents.
 const GLANCE: Duration = Duration::from_millis(100);
 
 /// Why there is no result.
@@ -39,101 +42,242 @@ impl From<AgentError> for NoResult {
     }
 }
 
-/// What both sides brought: near, far.
+/// What both sides of a pair brought: near, far.
 pub(crate) type Outcomes = (Outcome, Outcome);
 
-/// Told how a trial goes on.
+/// Told how a trial goes on. A pair is counted from the first sender of the step.
 pub(crate) trait Watch {
     /// How far it is, 0 to 1.
     fn progress(&mut self, fraction: f64);
     /// Goodput of whole seconds, in bit/s, as they pass at this side.
-    fn seconds(&mut self, side: Side, bps: &[f64]);
+    fn seconds(&mut self, pair: usize, side: Side, bps: &[f64]);
     /// What this side has so far, in the place of what it told before.
-    fn so_far(&mut self, side: Side, so_far: SoFar);
+    fn so_far(&mut self, pair: usize, side: Side, so_far: SoFar);
 }
 
-/// Runs one probe between the two ends and brings back both sides' figures.
+/// Runs one probe between the senders of a step and the receiver, and brings back the figures of both sides of each pair.
 pub(crate) fn measure(
-    spec: &ProbeSpec,
+    step: &Step,
     bed: &Bed,
-    ports: &mut [AgentLink],
+    links: &mut [AgentLink],
     watch: &mut dyn Watch,
     interrupt: &AtomicBool,
-) -> Result<Outcomes, NoResult> {
-    let [near, far] = ports else { unreachable!("a bed has two ends") };
-    let mut far = Party { id: far.new_id(), link: far, ready: None, news: News::default(), outcome: None, done: false };
-    let mut near =
-        Party { id: near.new_id(), link: near, ready: None, news: News::default(), outcome: None, done: false };
-    let outcome = follow(spec, bed, &mut near, &mut far, watch, interrupt);
+) -> Result<Vec<Outcomes>, NoResult> {
+    let mut trial = UnderWay::new(step, bed, links);
+    let outcome = trial.follow(watch, interrupt);
     if outcome.is_err() {
-        near.cancel();
-        far.cancel();
+        trial.cancel();
     }
     outcome
 }
 
-fn follow(
-    spec: &ProbeSpec,
-    bed: &Bed,
-    near: &mut Party<'_>,
-    far: &mut Party<'_>,
-    watch: &mut dyn Watch,
-    interrupt: &AtomicBool,
-) -> Result<Outcomes, NoResult> {
-    let clocks = [near.link.read_clock()?, far.link.read_clock()?];
-    let token = RandomState::new().hash_one(()) as u32;
-    far.prepare(task(spec, bed, Side::Far, None, token), interrupt)?;
-    let peer = far.address()?;
-    near.prepare(task(spec, bed, Side::Near, Some(peer), token), interrupt)?;
-    start(near, far, clocks)?;
-    let (stall, mut furthest, mut moved) = (stall(spec), 0.0, Instant::now());
-    while !near.done {
-        check(interrupt)?;
-        near.step(GLANCE)?;
-        far.step(Duration::ZERO)?;
-        pass_on(near, far, watch);
-        if near.news.fraction > furthest {
-            (furthest, moved) = (near.news.fraction, Instant::now());
-        }
-        // All is sent then, and what is still on the way is waited for.
-        let within = if furthest < 1.0 { stall } else { stall.max(DRAIN) };
-        if moved.elapsed() > within {
-            return Err(near.link.error(Fault::Stuck { within }).into());
-        }
-    }
-    if spec.far_serves_until_told() {
-        far.link.send(&ToAgent::Finish { id: far.id })?;
-    }
-    let asked = Instant::now();
-    while !far.done {
-        check(interrupt)?;
-        far.step(GLANCE)?;
-        if asked.elapsed() > PREPARE {
-            return Err(far.deadline("finish", PREPARE).into());
-        }
-    }
-    Ok((near.take_outcome()?, far.take_outcome()?))
+/// A trial with its sides.
+struct UnderWay<'a> {
+    spec: &'a ProbeSpec,
+    bed: &'a Bed,
+    /// One for each end, as the bed has them.
+    links: &'a mut [AgentLink],
+    pairs: Vec<Pair>,
 }
 
-/// Orders both to start, each by its own clock. The far end serves and is there first, whatever the readings are off by.
-fn start(near: &mut Party<'_>, far: &mut Party<'_>, clocks: [ClockReading; 2]) -> Result<(), AgentError> {
-    let doubtful = clocks.map(|clock| clock.error).into_iter().sum::<Duration>();
-    // An order takes as long as a question whose answer came back after twice the error.
-    let at = Instant::now() + LEAD + 2 * doubtful;
-    let [near_clock, far_clock] = clocks;
-    far.link.send(&ToAgent::Start { id: far.id, at: far_clock.at(at - doubtful) })?;
-    near.link.send(&ToAgent::Start { id: near.id, at: near_clock.at(at) })
-}
+impl<'a> UnderWay<'a> {
+    fn new(step: &'a Step, bed: &'a Bed, links: &'a mut [AgentLink]) -> Self {
+        let receiver = links.len() - 1;
+        let mut party = |link: usize| Party::new(link, links[link].new_id());
+        let pairs = step.senders.clone().map(|sender| Pair { near: party(sender), far: party(receiver) }).collect();
+        Self { spec: &step.spec, bed, links, pairs }
+    }
 
-fn pass_on(near: &mut Party<'_>, far: &mut Party<'_>, watch: &mut dyn Watch) {
-    watch.progress(near.news.fraction);
-    for (news, side) in [(&mut near.news, Side::Near), (&mut far.news, Side::Far)] {
-        if !news.seconds.is_empty() {
-            watch.seconds(side, &std::mem::take(&mut news.seconds));
+    fn follow(&mut self, watch: &mut dyn Watch, interrupt: &AtomicBool) -> Result<Vec<Outcomes>, NoResult> {
+        let clocks = self.read_clocks()?;
+        for pair in 0..self.pairs.len() {
+            self.prepare(pair, interrupt)?;
         }
-        if let Some(so_far) = news.so_far.take() {
-            watch.so_far(side, so_far);
+        self.start(&clocks)?;
+        self.watch(watch, interrupt)?;
+        self.finish(interrupt)?;
+        (0..self.pairs.len())
+            .map(|pair| Ok((self.outcome(pair, Side::Near)?, self.outcome(pair, Side::Far)?)))
+            .collect()
+    }
+
+    /// Of each end that is in it; others are not asked.
+    fn read_clocks(&mut self) -> Result<Vec<Option<ClockReading>>, AgentError> {
+        let is_in = |link: usize| self.pairs.iter().any(|pair| [pair.near.link, pair.far.link].contains(&link));
+        let links = self.links.iter_mut().enumerate();
+        links.map(|(link, agent)| is_in(link).then(|| agent.read_clock()).transpose()).collect()
+    }
+
+    /// Gets both sides of a pair ready: the far one has to listen before the near one connects.
+    fn prepare(&mut self, pair: usize, interrupt: &AtomicBool) -> Result<(), NoResult> {
+        let token = RandomState::new().hash_one(()) as u32;
+        let far = self.pairs[pair].far.link;
+        self.get_ready(
+            pair,
+            Side::Far,
+            task((self.spec, Side::Far), self.bed, (self.end(far), pair), None, token),
+            interrupt,
+        )?;
+        let peer = self.pairs[pair].far.address().map_err(|fault| self.links[far].error(fault))?;
+        let near = self.end(self.pairs[pair].near.link);
+        self.get_ready(
+            pair,
+            Side::Near,
+            task((self.spec, Side::Near), self.bed, (near, 0), Some(peer), token),
+            interrupt,
+        )
+    }
+
+    fn get_ready(&mut self, pair: usize, side: Side, task: Task, interrupt: &AtomicBool) -> Result<(), NoResult> {
+        let (link, id) = self.party(pair, side).place();
+        self.links[link].send(&ToAgent::Prepare { id, task })?;
+        let until = Instant::now() + PREPARE;
+        while self.party(pair, side).ready.is_none() {
+            check(interrupt)?;
+            if Instant::now() > until {
+                return Err(self.deadline(link, "get ready").into());
+            }
+            self.hear(link, GLANCE)?;
         }
+        Ok(())
+    }
+
+    /// Orders all to start, each by its own clock. The far sides serve and are there first, whatever the readings are off by.
+    fn start(&mut self, clocks: &[Option<ClockReading>]) -> Result<(), AgentError> {
+        let mut errors: Vec<Duration> = clocks.iter().flatten().map(|clock| clock.error).collect();
+        errors.sort_unstable();
+        // Of two clocks; the two worst, where there are more.
+        let doubtful = errors.iter().rev().take(2).sum::<Duration>();
+        // An order takes as long as a question whose answer came back after twice the error.
+        let at = Instant::now() + LEAD + 2 * doubtful;
+        for (side, at) in [(Side::Far, at - doubtful), (Side::Near, at)] {
+            for pair in 0..self.pairs.len() {
+                let (link, id) = self.party(pair, side).place();
+                let Some(clock) = &clocks[link] else { continue };
+                self.links[link].send(&ToAgent::Start { id, at: clock.at(at) })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Passes on what comes until all near sides are done.
+    fn watch(&mut self, watch: &mut dyn Watch, interrupt: &AtomicBool) -> Result<(), NoResult> {
+        let (stall, mut furthest, mut moved) = (stall(self.spec), 0.0, Instant::now());
+        while let Some(waiting) = self.pairs.iter().find(|pair| !pair.near.done).map(|pair| pair.near.link) {
+            check(interrupt)?;
+            self.hear_all(waiting)?;
+            let fraction = self.pass_on(watch);
+            if fraction > furthest {
+                (furthest, moved) = (fraction, Instant::now());
+            }
+            // All is sent then, and what is still on the way is waited for.
+            let within = if furthest < 1.0 { stall } else { stall.max(DRAIN) };
+            if moved.elapsed() > within {
+                return Err(self.links[waiting].error(Fault::Stuck { within }).into());
+            }
+        }
+        Ok(())
+    }
+
+    /// Has the far sides come to their end.
+    fn finish(&mut self, interrupt: &AtomicBool) -> Result<(), NoResult> {
+        for pair in self.pairs.iter().filter(|_| self.spec.far_serves_until_told()) {
+            self.links[pair.far.link].send(&ToAgent::Finish { id: pair.far.id })?;
+        }
+        let asked = Instant::now();
+        while let Some(waiting) = self.pairs.iter().find(|pair| !pair.far.done).map(|pair| pair.far.link) {
+            check(interrupt)?;
+            self.hear(waiting, GLANCE)?;
+            if asked.elapsed() > PREPARE {
+                return Err(self.deadline(waiting, "finish").into());
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells what is new; how far the slowest is.
+    fn pass_on(&mut self, watch: &mut dyn Watch) -> f64 {
+        let fraction = self.pairs.iter().map(|pair| pair.near.news.fraction).fold(1.0, f64::min);
+        watch.progress(fraction);
+        for (number, pair) in self.pairs.iter_mut().enumerate() {
+            for (party, side) in pair.both().into_iter().zip([Side::Near, Side::Far]) {
+                if !party.news.seconds.is_empty() {
+                    watch.seconds(number, side, &std::mem::take(&mut party.news.seconds));
+                }
+                if let Some(so_far) = party.news.so_far.take() {
+                    watch.so_far(number, side, so_far);
+                }
+            }
+        }
+        fraction
+    }
+
+    /// Takes all messages that have come, or the next one of this agent.
+    fn hear_all(&mut self, waiting: usize) -> Result<(), AgentError> {
+        let mut heard = false;
+        for link in 0..self.links.len() {
+            while self.hear(link, Duration::ZERO)? {
+                heard = true;
+            }
+        }
+        if heard { Ok(()) } else { self.hear(waiting, GLANCE).map(drop) }
+    }
+
+    /// Takes the next message of this agent, if one comes within `patience`; whether one came.
+    fn hear(&mut self, link: usize, patience: Duration) -> Result<bool, AgentError> {
+        let Some(message) = self.links[link].next(patience)? else { return Ok(false) };
+        let id = task_of(&message);
+        let mut parties = self.pairs.iter_mut().flat_map(Pair::both);
+        // Others are leftovers of an earlier trial that was cancelled.
+        if let Some(party) = parties.find(|party| party.link == link && Some(party.id) == id) {
+            party.take(message).map_err(|failure| self.links[link].error(Fault::Failed(failure)))?;
+        }
+        Ok(true)
+    }
+
+    /// Stops the trial at all ends and waits until they hold nothing any more. An agent that is gone holds nothing.
+    fn cancel(&mut self) {
+        let mut waiting: Vec<(usize, Side)> = Vec::new();
+        for pair in 0..self.pairs.len() {
+            for side in [Side::Near, Side::Far] {
+                let (link, id) = self.party(pair, side).place();
+                if !self.party(pair, side).done && self.links[link].send(&ToAgent::Cancel { id }).is_ok() {
+                    waiting.push((pair, side));
+                }
+            }
+        }
+        let until = Instant::now() + CANCEL;
+        for (pair, side) in waiting {
+            let (link, _) = self.party(pair, side).place();
+            while !self.party(pair, side).done && Instant::now() < until {
+                if let Err(error) = self.hear(link, GLANCE)
+                    && !matches!(error.fault, Fault::Failed(Failure { cancelled: true, .. }))
+                {
+                    break;
+                }
+            }
+        }
+    }
+
+    fn outcome(&mut self, pair: usize, side: Side) -> Result<Outcome, AgentError> {
+        let (link, _) = self.party(pair, side).place();
+        self.party(pair, side).take_outcome().map_err(|fault| self.links[link].error(fault))
+    }
+
+    fn party(&mut self, pair: usize, side: Side) -> &mut Party {
+        let pair = &mut self.pairs[pair];
+        match side {
+            Side::Near => &mut pair.near,
+            Side::Far => &mut pair.far,
+        }
+    }
+
+    fn end(&self, link: usize) -> &'a Endpoint {
+        &self.bed.endpoints[link]
+    }
+
+    fn deadline(&self, link: usize, what: &str) -> AgentError {
+        self.links[link].error(Fault::Deadline { what: what.to_owned(), within: PREPARE })
     }
 }
 
@@ -146,115 +290,4 @@ fn stall(spec: &ProbeSpec) -> Duration {
 
 fn check(interrupt: &AtomicBool) -> Result<(), NoResult> {
     if interrupt.load(Relaxed) { Err(NoResult::Interrupted) } else { Ok(()) }
-}
-
-/// One side of the trial.
-struct Party<'a> {
-    link: &'a mut AgentLink,
-    id: u64,
-    ready: Option<Ready>,
-    news: News,
-    outcome: Option<Outcome>,
-    done: bool,
-}
-
-/// What it told on the way.
-#[derive(Default)]
-struct News {
-    fraction: f64,
-    /// Not passed on yet.
-    seconds: Vec<f64>,
-    so_far: Option<SoFar>,
-}
-
-struct Ready {
-    address: Option<SocketAddr>,
-}
-
-impl Party<'_> {
-    fn prepare(&mut self, task: Task, interrupt: &AtomicBool) -> Result<(), NoResult> {
-        self.link.send(&ToAgent::Prepare { id: self.id, task })?;
-        let until = Instant::now() + PREPARE;
-        while self.ready.is_none() {
-            check(interrupt)?;
-            if Instant::now() > until {
-                return Err(self.deadline("get ready", PREPARE).into());
-            }
-            self.step(GLANCE)?;
-        }
-        Ok(())
-    }
-
-    fn address(&self) -> Result<SocketAddr, AgentError> {
-        let address = self.ready.as_ref().and_then(|ready| ready.address);
-        address.ok_or_else(|| self.link.error(Fault::Confused("ready, but listening nowhere".to_owned())))
-    }
-
-    /// Takes the next message about this trial, if one comes within `patience`.
-    fn step(&mut self, patience: Duration) -> Result<(), AgentError> {
-        match self.link.next(patience)? {
-            Some(FromAgent::Ready { id, address }) if id == self.id => self.ready = Some(Ready { address }),
-            Some(FromAgent::Progress { id, fraction, seconds, so_far }) if id == self.id => {
-                self.news.fraction = fraction;
-                self.news.seconds.extend(seconds);
-                self.news.so_far = so_far.or(self.news.so_far.take());
-            }
-            Some(FromAgent::Result { id, outcome }) if id == self.id => self.outcome = Some(outcome),
-            Some(FromAgent::Done { id }) if id == self.id => self.done = true,
-            Some(FromAgent::Failed { id, failure }) if id == self.id => {
-                self.done = true;
-                return Err(self.link.error(Fault::Failed(failure)));
-            }
-            // Leftovers of an earlier trial that was cancelled.
-            Some(_) | None => {}
-        }
-        Ok(())
-    }
-
-    fn take_outcome(&mut self) -> Result<Outcome, AgentError> {
-        let confused = || Fault::Confused("done, without a result".to_owned());
-        self.outcome.take().ok_or_else(|| self.link.error(confused()))
-    }
-
-    /// Stops the trial at this end and waits until it holds nothing any more. An agent that is gone holds nothing.
-    fn cancel(&mut self) {
-        if self.done || self.link.send(&ToAgent::Cancel { id: self.id }).is_err() {
-            return;
-        }
-        let until = Instant::now() + CANCEL;
-        while !self.done && Instant::now() < until {
-            if let Err(error) = self.step(GLANCE)
-                && !matches!(error.fault, Fault::Failed(Failure { cancelled: true, .. }))
-            {
-                return;
-            }
-        }
-    }
-
-    fn deadline(&self, what: &str, within: Duration) -> AgentError {
-        self.link.error(Fault::Deadline { what: what.to_owned(), within })
-    }
-}
-
-fn task(spec: &ProbeSpec, bed: &Bed, side: Side, peer: Option<SocketAddr>, token: u32) -> Task {
-    let end = match side {
-        Side::Near => &bed.endpoints[0],
-        Side::Far => &bed.endpoints[1],
-    };
-    Task { spec: spec.clone(), side, seat: seat(spec, bed, end, peer, token) }
-}
-
-fn seat(spec: &ProbeSpec, bed: &Bed, end: &Endpoint, peer: Option<SocketAddr>, token: u32) -> Seat {
-    // The bed was checked against the plan, so the address is there.
-    let local = end.address(spec.ip()).unwrap_or_else(|| unreachable!("checked before the run"));
-    Seat {
-        endpoint: end.name.clone(),
-        local,
-        peer,
-        interface: end.interface.clone(),
-        mtu: spec.mtu().unwrap_or(end.mtu),
-        cpus: end.cpus.clone(),
-        same_clock: bed.clocks == ClockRelation::Same,
-        token,
-    }
 }

@@ -53,7 +53,7 @@ pub fn check_resumable(run: &Run, here: &HostFacts) -> Result<(), CannotResume> 
     {
         return Err(CannotResume::OtherMachine { run: id, there: machine(there), here: machine(here) });
     }
-    let steps = run.plan.steps();
+    let steps = run.plan.steps(run.bed.senders().len());
     let is_elsewhere = |number: u32, repeat: u32, spec: &model::ProbeSpec| {
         let step = (number as usize).checked_sub(1).and_then(|index| steps.get(index));
         step.is_none_or(|step| step.repeat != repeat || step.spec != *spec)

@@ -4,8 +4,8 @@ mod doubts;
 mod unfinished;
 
 use model::{
-    Endpoint, Flow, GoodputResult, GoodputSide, GoodputSpec, Measured, ProbeSpec, SideFigures, Trial, bed::Bed,
-    plan::Step,
+    EndCounters, Endpoint, Flow, GoodputResult, GoodputSide, GoodputSpec, Measured, OtherSender, ProbeSpec,
+    SideFigures, Trial, bed::Bed, plan::Step,
 };
 use protocol::Outcome;
 
@@ -23,32 +23,77 @@ pub(crate) struct Heading {
     pub(crate) started: String,
 }
 
-/// Puts a trial together; `None` if the figures are not those of the probe.
-pub(crate) fn assemble(heading: Heading, step: &Step, bed: &Bed, outcomes: Outcomes) -> Option<Trial> {
-    let [from, to] = bed.endpoints.as_slice() else { return None };
-    let (near, far) = outcomes;
-    let mut doubts = doubts::of_place(from, to, &near, &far);
-    let cpus = [near.pinned.clone(), far.pinned.clone()];
-    let counters = [near.counters.clone(), far.counters.clone()];
-    let (measured, duration_s) = measured(&step.spec, from, to, near, far)?;
-    doubts.extend(doubts::of_figures(&measured, from, to, &counters));
+/// Puts a trial together from what each pair brought; `None` if the figures are not those of the probe.
+pub(crate) fn assemble(heading: Heading, step: &Step, bed: &Bed, pairs: Vec<Outcomes>) -> Option<Trial> {
+    let (senders, to) = (bed.senders().get(step.senders.clone())?, bed.receiver()?);
+    let far_pinned = union(pairs.iter().map(|(_, far)| far.pinned.as_slice()));
+    let far_counters = pairs.first()?.1.counters.clone();
+    let mut ends: Vec<End<'_>> = senders.iter().zip(&pairs).map(|(end, (near, _))| End::of(end, near)).collect();
+    ends.push(End { end: to, pinned: far_pinned, counters: far_counters });
+    let mut doubts = doubts::of_place(&ends);
+    let counted: Vec<_> = ends.iter().map(|end| (end.end, end.counters.clone())).collect();
+    let (measured, duration_s) = measured(&step.spec, senders, to, pairs)?;
+    doubts.extend(doubts::of_figures(&measured, &counted));
+    let far = ends.pop()?;
+    let mut senders = ends.into_iter();
+    let near = senders.next()?;
     Some(Trial {
         number: heading.number,
         repeat: step.repeat,
         started: heading.started,
         duration_s,
-        endpoint_from: from.name.clone(),
-        endpoint_to: to.name.clone(),
-        cpus,
+        endpoint_from: near.end.name.clone(),
+        endpoint_to: far.end.name.clone(),
+        cpus: [near.pinned, far.pinned],
         measured,
-        counters,
+        counters: [near.counters, far.counters],
+        others: senders.map(OtherSender::from).collect(),
         doubts,
     })
 }
 
+/// One end of the trial, with what all its sides brought.
+pub(crate) struct End<'a> {
+    pub(crate) end: &'a Endpoint,
+    /// Cores that its threads were pinned to.
+    pub(crate) pinned: Vec<usize>,
+    pub(crate) counters: EndCounters,
+}
+
+impl<'a> End<'a> {
+    fn of(end: &'a Endpoint, outcome: &Outcome) -> Self {
+        Self { end, pinned: outcome.pinned.clone(), counters: outcome.counters.clone() }
+    }
+}
+
+impl From<End<'_>> for OtherSender {
+    fn from(end: End<'_>) -> Self {
+        Self { endpoint: end.end.name.clone(), cpus: end.pinned, counters: end.counters }
+    }
+}
+
+/// Each core once, in the order in which they come.
+fn union<'a>(cores: impl Iterator<Item = &'a [usize]>) -> Vec<usize> {
+    let mut all = Vec::new();
+    for core in cores.flatten() {
+        if !all.contains(core) {
+            all.push(*core);
+        }
+    }
+    all
+}
+
 /// The figures, and how long the counted part took in seconds.
-fn measured(spec: &ProbeSpec, from: &Endpoint, to: &Endpoint, near: Outcome, far: Outcome) -> Option<(Measured, f64)> {
-    let seconds = near.counters.seconds;
+fn measured(spec: &ProbeSpec, senders: &[Endpoint], to: &Endpoint, pairs: Vec<Outcomes>) -> Option<(Measured, f64)> {
+    let seconds = pairs.first()?.0.counters.seconds;
+    if let ProbeSpec::Goodput(spec) = spec {
+        let sides = pairs.into_iter().map(|(near, far)| Some((goodput_side(near)?, goodput_side(far)?)));
+        let flows = flows(spec, senders, to, sides.collect::<Option<_>>()?)?;
+        let result = GoodputResult { mtu: spec.mtu.unwrap_or(senders.first()?.mtu), flows };
+        let seconds = result.flows.first()?.received.counted_s;
+        return Some((Measured::Goodput { spec: spec.clone(), result }, seconds));
+    }
+    let (near, far) = pairs.into_iter().next()?;
     match (spec, near.figures, far.figures) {
         (
             ProbeSpec::Latency(spec),
@@ -58,12 +103,6 @@ fn measured(spec: &ProbeSpec, from: &Endpoint, to: &Endpoint, near: Outcome, far
             (result.answered, result.far_overflowed) = (answered, overflowed);
             Some((Measured::Latency { spec: spec.clone(), result }, seconds))
         }
-        (ProbeSpec::Goodput(spec), SideFigures::Goodput(near), SideFigures::Goodput(far)) => {
-            let result =
-                GoodputResult { mtu: spec.mtu.unwrap_or(from.mtu), flows: flows(spec, from, to, *near, *far)? };
-            let seconds = result.flows.first()?.received.counted_s;
-            Some((Measured::Goodput { spec: spec.clone(), result }, seconds))
-        }
         (ProbeSpec::Path(spec), SideFigures::PathNear(mut result), SideFigures::PathFar { devices }) => {
             result.devices.extend(devices);
             Some((Measured::Path { spec: spec.clone(), result: *result }, seconds))
@@ -72,17 +111,31 @@ fn measured(spec: &ProbeSpec, from: &Endpoint, to: &Endpoint, near: Outcome, far
     }
 }
 
-/// One for each direction that data went, the forward one first.
-fn flows(spec: &GoodputSpec, from: &Endpoint, to: &Endpoint, near: GoodputSide, far: GoodputSide) -> Option<Vec<Flow>> {
+fn goodput_side(outcome: Outcome) -> Option<GoodputSide> {
+    match outcome.figures {
+        SideFigures::Goodput(side) => Some(*side),
+        _ => None,
+    }
+}
+
+/// One for each sender and direction that data went, the forward ones first.
+fn flows(
+    spec: &GoodputSpec,
+    senders: &[Endpoint],
+    to: &Endpoint,
+    sides: Vec<(GoodputSide, GoodputSide)>,
+) -> Option<Vec<Flow>> {
     let flow = |from: &Endpoint, to: &Endpoint, sent, received| {
         Some(Flow { from: from.name.clone(), to: to.name.clone(), sent: sent?, received: received? })
     };
-    let mut flows = Vec::new();
-    if spec.sends_forward() {
-        flows.push(flow(from, to, near.sent, far.received)?);
+    let (mut forward, mut back) = (Vec::new(), Vec::new());
+    for (from, (near, far)) in senders.iter().zip(sides) {
+        if spec.sends_forward() {
+            forward.push(flow(from, to, near.sent, far.received)?);
+        }
+        if spec.sends_back() {
+            back.push(flow(to, from, far.sent, near.received)?);
+        }
     }
-    if spec.sends_back() {
-        flows.push(flow(to, from, far.sent, near.received)?);
-    }
-    Some(flows)
+    Some([forward, back].concat())
 }

@@ -1,13 +1,17 @@
 //! Trials of one configuration brought together, and figures over them.
 
 use model::{
-    Flow, GoodputResult, GoodputSpec, Interval, LatencyResult, LatencySpec, Measured, PathResult, PathSpec, Run,
-    TimeSummary, Trial,
+    Direction, Flow, GoodputResult, GoodputSpec, Interval, LatencyResult, LatencySpec, Measured, PathResult, PathSpec,
+    Run, TimeSummary, Trial,
 };
 
-/// All trials of one configuration.
+use crate::{show, texts::Texts};
+
+/// All trials of one configuration, and of one sender where several took turns.
 pub(crate) struct Group<'a, S, R> {
     pub(crate) spec: &'a S,
+    /// From which end to which, where the bed has several senders.
+    pub(crate) way: Option<(&'a str, &'a str)>,
     pub(crate) trials: Vec<(&'a Trial, &'a R)>,
 }
 
@@ -20,6 +24,8 @@ pub(crate) struct FlowGroup<'a> {
     pub(crate) spec: &'a GoodputSpec,
     pub(crate) from: &'a str,
     pub(crate) to: &'a str,
+    /// Whether the way has to be named: others of the configuration go another one.
+    pub(crate) one_of_several: bool,
     pub(crate) flows: Vec<(&'a GoodputResult, &'a Flow)>,
 }
 
@@ -61,9 +67,11 @@ fn group<'a, S: PartialEq, R>(
     let mut groups: Vec<Group<'a, S, R>> = Vec::new();
     for trial in &run.trials {
         let Some((spec, result)) = pick(&trial.measured) else { continue };
-        match groups.iter_mut().find(|group| group.spec == spec) {
+        let takes_turns = run.bed.senders().len() > 1 && !trial.measured.spec().senders_share();
+        let way = takes_turns.then_some((trial.endpoint_from.as_str(), trial.endpoint_to.as_str()));
+        match groups.iter_mut().find(|group| group.spec == spec && group.way == way) {
             Some(group) => group.trials.push((trial, result)),
-            None => groups.push(Group { spec, trials: vec![(trial, result)] }),
+            None => groups.push(Group { spec, way, trials: vec![(trial, result)] }),
         }
     }
     groups
@@ -107,6 +115,16 @@ impl<S, R> Group<'_, S, R> {
 }
 
 impl LatencyGroup<'_> {
+    /// Kind of traffic, frame size left out.
+    pub(crate) fn traffic(&self, t: &Texts) -> String {
+        show::with_way(show::latency_traffic(self.spec, t), self.way, t)
+    }
+
+    /// Its traffic and the frame size asked for.
+    pub(crate) fn name(&self, t: &Texts) -> String {
+        show::with_way(show::latency_configuration(self.spec, t), self.way, t)
+    }
+
     /// A figure of RTT over all trials.
     pub(crate) fn rtt(&self, figure: impl Fn(&TimeSummary) -> Option<u64>) -> Option<Spread> {
         self.over(|result| figure(&result.rtt_ns).map(|ns| ns as f64))
@@ -121,7 +139,14 @@ impl LatencyGroup<'_> {
     /// Whether two configurations differ in their frame size alone, so that one line joins them.
     fn same_traffic(&self, other: &Self) -> bool {
         let key = |spec: &LatencySpec| (spec.protocol, spec.ip, spec.mode, spec.rate, spec.stamps);
-        key(self.spec) == key(other.spec)
+        key(self.spec) == key(other.spec) && self.way == other.way
+    }
+}
+
+impl PathGroup<'_> {
+    /// Its configuration.
+    pub(crate) fn name(&self, t: &Texts) -> String {
+        show::with_way(show::path_configuration(self.spec, t), self.way, t)
     }
 }
 
@@ -147,21 +172,29 @@ pub(crate) fn flow_groups<'a>(groups: &[GoodputGroup<'a>]) -> Vec<FlowGroup<'a>>
 
 fn flows_of<'a>(group: &GoodputGroup<'a>) -> Vec<FlowGroup<'a>> {
     let mut directions: Vec<FlowGroup<'a>> = Vec::new();
-    for (_, result) in &group.trials {
+    for &(_, result) in &group.trials {
         for flow in &result.flows {
             match directions.iter_mut().find(|known| (known.from, known.to) == (&flow.from, &flow.to)) {
                 Some(known) => known.flows.push((result, flow)),
                 None => {
                     let (from, to) = (&flow.from, &flow.to);
-                    directions.push(FlowGroup { spec: group.spec, from, to, flows: vec![(result, flow)] });
+                    let flows = vec![(result, flow)];
+                    directions.push(FlowGroup { spec: group.spec, from, to, one_of_several: false, flows });
                 }
             }
         }
     }
+    let one_of_several = directions.len() > 1 || group.spec.direction != Direction::Forward;
+    directions.iter_mut().for_each(|direction| direction.one_of_several = one_of_several);
     directions
 }
 
 impl FlowGroup<'_> {
+    /// Its traffic, and the way where that has to be named.
+    pub(crate) fn name(&self, t: &Texts) -> String {
+        show::flow(self.spec, self.one_of_several.then_some((self.from, self.to)), t)
+    }
+
     /// A figure over those trials that have it: the sender's are unknown where a trial was cut off.
     pub(crate) fn over(&self, figure: impl Fn(&Flow) -> Option<f64>) -> Option<Spread> {
         Spread::of(&self.flows.iter().filter_map(|(_, flow)| figure(flow)).collect::<Vec<_>>())

@@ -16,7 +16,7 @@ const SHOWN_STEAL: f64 = 1.0;
 /// Trials of one configuration that name the same place.
 pub(crate) struct Limited {
     pub(crate) spec: ProbeSpec,
-    /// From which end to which, where data went both ways: each way has its own figure.
+    /// From which end to which, where data went both ways or several ends sent: each way has its own figure.
     pub(crate) way: Option<Ends>,
     pub(crate) by: LimitedBy,
     /// Their numbers.
@@ -44,8 +44,8 @@ pub(crate) fn limited(
 ) -> (Vec<Limited>, Vec<u32>) {
     let mut known = Vec::new();
     let mut others = Vec::new();
-    for (spec, trials) in configurations(run) {
-        for way in ways(&trials) {
+    for (spec, trials) in turns(run) {
+        for way in ways(run, &trials) {
             let found: Vec<(u32, LimitedBy)> = trials
                 .iter()
                 .filter_map(|trial| Some((trial.number, find(trial, flow_of(trial, way.as_ref()))?)))
@@ -62,14 +62,32 @@ pub(crate) fn limited(
     (known, others)
 }
 
-/// Each way that data went, where it went both ways; else the trial is one figure.
-fn ways(trials: &[&Trial]) -> Vec<Option<Ends>> {
-    match trials.first().map(|trial| &trial.measured) {
-        Some(Measured::Goodput { result, .. }) if result.flows.len() > 1 => {
+/// Each way that data went, where it went several ways; else the trial is one figure, whose way is named where senders took turns.
+fn ways(run: &Run, trials: &[&Trial]) -> Vec<Option<Ends>> {
+    let Some(trial) = trials.first() else { return vec![] };
+    match &trial.measured {
+        Measured::Goodput { result, .. } if result.flows.len() > 1 => {
             result.flows.iter().map(|flow| Some((flow.from.clone(), flow.to.clone()))).collect()
         }
-        _ => vec![None],
+        Measured::Goodput { .. } => vec![None],
+        _ => vec![(run.bed.senders().len() > 1).then(|| (trial.endpoint_from.clone(), trial.endpoint_to.clone()))],
     }
+}
+
+/// Configurations, once for each sender where they took turns.
+fn turns(run: &Run) -> Vec<(ProbeSpec, Vec<&Trial>)> {
+    let mut all = Vec::new();
+    for (spec, trials) in configurations(run) {
+        let mut by_sender: Vec<Vec<&Trial>> = Vec::new();
+        for trial in trials {
+            match by_sender.iter_mut().find(|known| known[0].endpoint_from == trial.endpoint_from) {
+                Some(known) => known.push(trial),
+                None => by_sender.push(vec![trial]),
+            }
+        }
+        all.extend(by_sender.into_iter().map(|trials| (spec.clone(), trials)));
+    }
+    all
 }
 
 fn flow_of<'a>(trial: &'a Trial, way: Option<&Ends>) -> Option<&'a Flow> {

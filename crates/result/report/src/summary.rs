@@ -12,7 +12,7 @@ use crate::{
     lang::Lang,
     limited::{self, Limited, place_at},
     material::Material,
-    show::{self, NO_FIGURE, or_none},
+    show::{self, or_none},
     texts::Texts,
 };
 
@@ -58,16 +58,20 @@ fn heading(run: &Run, t: &Texts) -> String {
 
 fn tables(run: &Run, t: &Texts) -> Vec<String> {
     let (limited, _) = limited::limited(run, limited::find(run));
-    let limit = |spec: ProbeSpec| limit_words(limited.iter().filter(|row| row.spec == spec), t);
+    let goes = |row: &&Limited, way: Option<(&str, &str)>| {
+        let (Some((from, to)), Some(way)) = (&row.way, way) else { return true };
+        (from.as_str(), to.as_str()) == way
+    };
+    let limit = |spec: ProbeSpec, way: Option<(&str, &str)>| {
+        limit_words(limited.iter().filter(|row| row.spec == spec && goes(row, way)), t)
+    };
     let (latencies, goodputs, paths) = (latency_groups(run), goodput_groups(run), path_groups(run));
-    let latency = latencies.iter().map(|it| Row(latency_row(it, t), limit(ProbeSpec::Latency(it.spec.clone()))));
+    let latency =
+        latencies.iter().map(|it| Row(latency_row(it, t), limit(ProbeSpec::Latency(it.spec.clone()), it.way)));
     let flows = flow_groups(&goodputs);
-    let goodput = flows.iter().map(|it| {
-        let spec = ProbeSpec::Goodput(it.spec.clone());
-        let this_way =
-            |row: &&Limited| row.way.as_ref().is_none_or(|(from, to)| (from.as_str(), to.as_str()) == (it.from, it.to));
-        Row(goodput_row(it, t), limit_words(limited.iter().filter(|row| row.spec == spec).filter(this_way), t))
-    });
+    let goodput = flows
+        .iter()
+        .map(|it| Row(goodput_row(it, t), limit(ProbeSpec::Goodput(it.spec.clone()), Some((it.from, it.to)))));
     let path = paths.iter().map(|it| Row(path_row(it, t), kept_down(it, t)));
     let tables = [
         table(latency_head(t), latency.collect()),
@@ -115,7 +119,7 @@ fn latency_row(group: &LatencyGroup<'_>, t: &Texts) -> [String; 5] {
     let p50 = group.rtt(|rtt| rtt.p50);
     let range = |(low, high): (f64, f64)| format!("{} – {}", show::micros(low), show::micros(high));
     [
-        show::latency_configuration(group.spec, t),
+        group.name(t),
         group.trials.len().to_string(),
         show::micros_or_none(p50.map(|p50| p50.median)),
         or_none(p50.and_then(|p50| p50.range()), range),
@@ -143,7 +147,7 @@ fn goodput_row(group: &FlowGroup<'_>, t: &Texts) -> [String; 5] {
         }
     };
     [
-        show::flow(group.spec, group.from, group.to, t),
+        group.name(t),
         group.flows.len().to_string(),
         or_none(mean, |mean| show::rate(mean.median)),
         or_none(mean.as_ref(), range_beside_mean),
@@ -158,16 +162,14 @@ fn range_beside_mean(mean: &Spread) -> String {
 }
 
 fn path_head(run: &Run, t: &Texts) -> [String; 4] {
-    let [near, far] = match run.bed.endpoints.as_slice() {
-        [near, far] => [near.name.as_str(), far.name.as_str()],
-        _ => [NO_FIGURE; 2],
-    };
-    [t.get("path-heading"), t.get("col-trials"), show::way(near, far), show::way(far, near)]
+    let near = run.bed.senders().iter().map(|end| end.name.as_str()).collect::<Vec<_>>().join(", ");
+    let far = or_none(run.bed.receiver(), |end| end.name.clone());
+    [t.get("path-heading"), t.get("col-trials"), show::way(&near, &far), show::way(&far, &near)]
 }
 
 fn path_row(group: &PathGroup<'_>, t: &Texts) -> [String; 4] {
     [
-        show::path_configuration(group.spec, t),
+        group.name(t),
         group.trials.len().to_string(),
         show::leg_mtu(group, |result| &result.forward),
         show::leg_mtu(group, |result| &result.reverse),

@@ -19,6 +19,7 @@ const ENGLISH: &[&str] = &[
     include_str!("../texts/en/preview.ftl"),
     include_str!("../texts/en/resumed.ftl"),
     include_str!("../texts/en/report.ftl"),
+    include_str!("../texts/en/senders.ftl"),
     include_str!("../texts/en/tcp.ftl"),
 ];
 const JAPANESE: &[&str] = &[
@@ -32,6 +33,7 @@ const JAPANESE: &[&str] = &[
     include_str!("../texts/ja/preview.ftl"),
     include_str!("../texts/ja/resumed.ftl"),
     include_str!("../texts/ja/report.ftl"),
+    include_str!("../texts/ja/senders.ftl"),
     include_str!("../texts/ja/tcp.ftl"),
 ];
 

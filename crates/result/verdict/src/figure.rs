@@ -1,6 +1,9 @@
 //! One figure of one trial, or as much as is known of it.
 
-use model::{Flow, LatencyResult, LatencySpec, Measured, Metric, PathResult, Trial, trial::Leg};
+use model::{
+    Flow, LatencyResult, LatencySpec, Measured, Metric, PathResult, Trial,
+    trial::{Leg, Together},
+};
 
 /// Where a figure lies, in the metric's base unit. Both ends are the same where it is known.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,10 +34,10 @@ pub(crate) fn value(metric: Metric, trial: &Trial) -> Option<f64> {
             nanos.map(|nanos| nanos as f64)
         }
         Measured::Goodput { result, .. } => match metric {
-            Metric::GoodputMean => slowest(result.flows.iter().map(|flow| flow.received.mean_bps())),
-            Metric::GoodputMin => slowest(result.flows.iter().flat_map(|flow| flow.received.intervals_bps.clone())),
+            Metric::GoodputMean => slowest(result.ways(&trial.endpoint_to).map(|way| way.mean_bps)),
+            Metric::GoodputMin => slowest(result.ways(&trial.endpoint_to).flat_map(|way| way.intervals_bps)),
             Metric::Loss => loss(trial),
-            Metric::GoodputMax => slowest(result.flows.iter().filter_map(fastest_second)),
+            Metric::GoodputMax => slowest(result.ways(&trial.endpoint_to).filter_map(|way| fastest_second(&way))),
             _ => None,
         },
         Measured::Path { result, .. } => (metric == Metric::PathMtu).then(|| both_ways(result)),
@@ -58,8 +61,8 @@ fn lost_datagrams(flows: &[Flow]) -> Option<(u64, u64)> {
     flows.iter().map(counts).try_fold((0, 0), |(lost, sent), flow| flow.map(|(l, s)| (lost + l, sent + s)))
 }
 
-fn fastest_second(flow: &Flow) -> Option<f64> {
-    flow.received.intervals_bps.iter().copied().reduce(f64::max)
+fn fastest_second(way: &Together) -> Option<f64> {
+    way.intervals_bps.iter().copied().reduce(f64::max)
 }
 
 fn slowest(rates: impl Iterator<Item = f64>) -> Option<f64> {

@@ -10,13 +10,15 @@ mod link;
 mod references;
 mod synchronous;
 
+use std::fmt;
+
 pub use compare::compare;
 pub use culprit::culprit;
 use figure::{Range, range};
 pub use limited::{limited_by, limited_flow, loss_at};
 pub use link::{LinkMost, link_most};
 use model::{
-    Identity, Interval, Limit, LimitOutcome, ProbeSpec, Reference, Run, Verdict,
+    Identity, Interval, Limit, LimitOutcome, ProbeSpec, Reference, Run, Trial, Verdict,
     plan::{Bound, Criterion, Quantity},
     reference::Against,
 };
@@ -37,19 +39,50 @@ pub fn overall(outcomes: &[LimitOutcome], identity: Option<&Identity>) -> Option
     outcomes.iter().map(|outcome| outcome.verdict).chain(items).max()
 }
 
-/// Each distinct probe that is planned, or was measured all the same.
-fn probes(run: &Run) -> Vec<ProbeSpec> {
-    let mut probes = Vec::new();
+/// Each distinct probe that is planned, or was measured all the same: once for each sender where they take turns.
+fn probes(run: &Run) -> Vec<Probe> {
+    let mut probes: Vec<Probe> = Vec::new();
     for spec in run.plan.specs().into_iter().chain(run.trials.iter().map(|trial| trial.measured.spec())) {
-        if !probes.contains(&spec) {
-            probes.push(spec);
+        if !probes.iter().any(|probe| probe.spec == spec) {
+            probes.extend(of_senders(run, spec));
         }
     }
     probes
 }
 
-fn judge_limit(limit: &Limit, probes: &[ProbeSpec], run: &Run, references: &[Reference]) -> Vec<LimitOutcome> {
-    let matched: Vec<_> = probes.iter().filter(|spec| limit.matches(spec)).collect();
+/// A probe, and which of several senders it is that of.
+struct Probe {
+    spec: ProbeSpec,
+    from: Option<String>,
+}
+
+fn of_senders(run: &Run, spec: ProbeSpec) -> Vec<Probe> {
+    match run.bed.senders() {
+        senders @ [_, _, ..] if !spec.senders_share() => {
+            senders.iter().map(|end| Probe { spec: spec.clone(), from: Some(end.name.clone()) }).collect()
+        }
+        _ => vec![Probe { spec, from: None }],
+    }
+}
+
+impl Probe {
+    fn is_of(&self, trial: &Trial) -> bool {
+        trial.measured.spec() == self.spec && self.from.as_ref().is_none_or(|from| *from == trial.endpoint_from)
+    }
+}
+
+impl fmt::Display for Probe {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.spec.fmt(f)?;
+        self.from.as_ref().map_or(Ok(()), |from| write!(f, "{FROM}{from}"))
+    }
+}
+
+/// Stands between a probe and the sender that an outcome is of, where a bed has several.
+pub const FROM: &str = " from ";
+
+fn judge_limit(limit: &Limit, probes: &[Probe], run: &Run, references: &[Reference]) -> Vec<LimitOutcome> {
+    let matched: Vec<_> = probes.iter().filter(|probe| limit.matches(&probe.spec)).collect();
     if matched.is_empty() {
         let bound = limit.criterion().ok().and_then(|criterion| match criterion {
             Criterion::Bound(bound) => Some(bound),
@@ -57,10 +90,10 @@ fn judge_limit(limit: &Limit, probes: &[ProbeSpec], run: &Run, references: &[Ref
         });
         return vec![outcome(limit, selected(limit), (bound, None), &[])];
     }
-    let judge_probe = |spec: &ProbeSpec| {
-        let of_probe = run.trials.iter().filter(|trial| trial.measured.spec() == *spec && trial.is_whole());
+    let judge_probe = |probe: &Probe| {
+        let of_probe = run.trials.iter().filter(|trial| probe.is_of(trial) && trial.is_whole());
         let ranges: Vec<_> = of_probe.filter_map(|trial| range(limit.metric, trial)).collect();
-        outcome(limit, spec.to_string(), bound(limit, spec, run, references), &ranges)
+        outcome(limit, probe.to_string(), bound(limit, &probe.spec, run, references), &ranges)
     };
     matched.into_iter().map(judge_probe).collect()
 }

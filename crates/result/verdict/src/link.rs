@@ -7,11 +7,14 @@ use model::{
 
 /// Speed of the slower end's interface, where its driver knows one.
 pub(crate) fn speed_mbps(run: &Run) -> Option<u32> {
-    let speed = |end: &model::Endpoint| {
-        let facts = run.before.endpoints.iter().find(|facts| facts.endpoint == end.name)?;
-        facts.interfaces.iter().find(|interface| interface.name == end.interface)?.speed_mbps
-    };
-    run.bed.endpoints.iter().filter_map(speed).min()
+    run.bed.endpoints.iter().filter_map(|end| speed_of(run, &end.name)).min()
+}
+
+/// Speed of the interface of one end, where its driver knows one.
+pub(crate) fn speed_of(run: &Run, endpoint: &str) -> Option<u32> {
+    let end = run.bed.end(endpoint)?;
+    let facts = run.before.endpoints.iter().find(|facts| facts.endpoint == end.name)?;
+    facts.interfaces.iter().find(|interface| interface.name == end.interface)?.speed_mbps
 }
 
 /// What a link carries at most, one way.

@@ -10,16 +10,17 @@ const MOST: f64 = 0.5;
 /// Then a packet is sent when the one before it has been received, nothing between can be overrun, and no loss says nothing.
 /// Not where the ends are two machines, or where nobody counted.
 pub fn is_synchronous(run: &Run, trial: &Trial, from: &str) -> bool {
-    let sender = usize::from(from != trial.endpoint_from);
+    let to = if from == trial.endpoint_to { &trial.endpoint_from } else { &trial.endpoint_to };
+    let (Some((_, senders)), Some((counted, _))) = (trial.end(from), trial.end(to)) else { return false };
     let received = |cores: Option<&[usize]>| -> u64 {
         let is_of = |of: &str| {
             let number = of.strip_prefix("cpu ").and_then(|number| number.parse().ok());
             cores.is_none_or(|cores| number.is_some_and(|number| cores.contains(&number)))
         };
-        let processed = trial.counters[1 - sender].named(Source::Softnet, "processed");
+        let processed = counted.named(Source::Softnet, "processed");
         processed.filter(|delta| is_of(&delta.of)).map(|delta| delta.delta).sum()
     };
-    let (all, by_sender) = (received(None), received(Some(&trial.cpus[sender])));
+    let (all, by_sender) = (received(None), received(Some(senders)));
     run.bed.clocks == ClockRelation::Same && all > 0 && by_sender as f64 > MOST * all as f64
 }
 

@@ -46,7 +46,7 @@ pub(crate) fn trials(plan: &Plan, rtts: &[TimeSummary], goodputs: &[f64]) -> Vec
         }
         ProbeSpec::Path(_) => None,
     };
-    plan.steps().iter().filter_map(measured).map(model::fixture::trial).collect()
+    plan.steps(1).iter().filter_map(measured).map(model::fixture::trial).collect()
 }
 
 /// A sample without a maximum has lost one reply.
@@ -158,11 +158,21 @@ fn with_data_both_ways_the_slower_one_counts() {
     let plan = plan("metric = \"goodput_mean\"\nat_least = \"9 Gbit/s\"");
     let mut trials = trials(&plan, &[], &[9.5]);
     let Measured::Goodput { result, .. } = &mut trials[0].measured else { panic!("planned") };
-    result.flows.push(flow(4e9));
+    result.flows.push(Flow { from: "b".into(), to: "a".into(), ..flow(4e9) });
     assert_eq!(value(Metric::GoodputMean, &trials[0]), Some(4e9));
     assert_eq!(value(Metric::GoodputMin, &trials[0]), Some(3.6e9));
     assert_eq!(value(Metric::GoodputMax, &trials[0]), Some(4.4e9));
     assert_eq!(value(Metric::PathMtu, &trials[0]), None);
+}
+
+#[test]
+fn what_several_senders_bring_to_one_receiver_is_added_up() {
+    let plan = plan("metric = \"goodput_mean\"\nat_least = \"9 Gbit/s\"");
+    let mut trials = trials(&plan, &[], &[6e9 / 1e9]);
+    let Measured::Goodput { result, .. } = &mut trials[0].measured else { panic!("planned") };
+    result.flows.push(Flow { from: "a2".into(), ..flow(4e9) });
+    assert_eq!(value(Metric::GoodputMean, &trials[0]), Some(10e9));
+    assert_eq!(value(Metric::GoodputMin, &trials[0]), Some(9e9));
 }
 
 #[test]

@@ -4,7 +4,7 @@ mod items;
 mod limit;
 mod set;
 
-use std::num::NonZeroU32;
+use std::{num::NonZeroU32, ops::Range};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -49,6 +49,8 @@ pub struct Step {
     pub repeat: u32,
     /// What to measure.
     pub spec: ProbeSpec,
+    /// Which of the bed's senders are in it (see [`crate::Bed::senders`]).
+    pub senders: Range<usize>,
 }
 
 /// A plan that cannot be used.
@@ -124,11 +126,19 @@ impl Plan {
         Ok(())
     }
 
-    /// Each probe to run, in order: the whole list, then the whole list again for the next repeat.
-    pub fn steps(&self) -> Vec<Step> {
-        (1..=self.repeats.get())
-            .flat_map(|repeat| self.specs().into_iter().map(move |spec| Step { repeat, spec }))
-            .collect()
+    /// Each probe to run on a bed with so many senders, in order: the whole list, then the whole list again for the next
+    /// repeat. All senders share a trial that loads the receiver, and take turns in one that does not.
+    pub fn steps(&self, senders: usize) -> Vec<Step> {
+        let of_spec = |repeat: u32, spec: &ProbeSpec| -> Vec<Step> {
+            let step = |senders: Range<usize>| Step { repeat, spec: spec.clone(), senders };
+            if spec.senders_share() {
+                vec![step(0..senders)]
+            } else {
+                (0..senders).map(|one| step(one..one + 1)).collect()
+            }
+        };
+        let specs = self.specs();
+        (1..=self.repeats.get()).flat_map(|repeat| specs.iter().flat_map(move |spec| of_spec(repeat, spec))).collect()
     }
 
     /// Each probe once: the path first, because the others rest on it. Where the bed's MTU is changed for a probe, a path
@@ -194,7 +204,7 @@ duration = "2 s"
 
     #[test]
     fn repeats_go_round_the_whole_list() {
-        let steps = Plan::parse(PLAN, &[]).unwrap().steps();
+        let steps = Plan::parse(PLAN, &[]).unwrap().steps(1);
         let shown: Vec<_> = steps.iter().map(|step| format!("{} {}", step.repeat, step.spec)).collect();
         assert_eq!(
             shown,

@@ -123,6 +123,12 @@ impl ProbeSpec {
         }
     }
 
+    /// Whether the senders of a bed that has several send at the same time, to see what their receiver takes; else each is
+    /// measured by itself.
+    pub fn senders_share(&self) -> bool {
+        matches!(self, Self::Goodput(_))
+    }
+
     /// Whether the far side goes on until it is told that the near one is done.
     pub fn far_serves_until_told(&self) -> bool {
         !matches!(self, Self::Goodput(_))

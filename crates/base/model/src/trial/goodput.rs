@@ -14,7 +14,7 @@ use crate::{
 pub struct GoodputResult {
     /// MTU of the near interface.
     pub mtu: Mtu,
-    /// One for each direction that data went, the forward one first. Never empty.
+    /// One for each sender and direction that data went, the forward ones first. Never empty.
     pub flows: Vec<Flow>,
 }
 
@@ -167,6 +167,34 @@ pub struct ZeroCopied {
     pub zero_copied: u64,
     /// Sends that it copied after all.
     pub copied: u64,
+}
+
+/// What all senders of a trial brought together one way, in bit/s.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Together {
+    /// Over all counted time.
+    pub mean_bps: f64,
+    /// Of each whole second that all of them have.
+    pub intervals_bps: Vec<f64>,
+}
+
+impl Together {
+    fn of(flows: &[&Flow]) -> Self {
+        let seconds = flows.iter().map(|flow| flow.received.intervals_bps.len()).min().unwrap_or_default();
+        let second = |number: usize| flows.iter().map(|flow| flow.received.intervals_bps[number]).sum();
+        Self {
+            mean_bps: flows.iter().map(|flow| flow.received.mean_bps()).sum(),
+            intervals_bps: (0..seconds).map(second).collect(),
+        }
+    }
+}
+
+impl GoodputResult {
+    /// All that was sent to the trial's far end, then all that it sent; a way that nothing went is left out.
+    pub fn ways(&self, far: &str) -> impl Iterator<Item = Together> {
+        let (to, from): (Vec<&Flow>, Vec<&Flow>) = self.flows.iter().partition(|flow| flow.to == far);
+        [to, from].into_iter().filter(|flows| !flows.is_empty()).map(|flows| Together::of(&flows))
+    }
 }
 
 impl GoodputReceived {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 pub use goodput::{
     DatagramsReceived, DatagramsSent, Flow, GoodputReceived, GoodputResult, GoodputSent, GoodputSide, TcpSeconds,
-    TcpState, ZeroCopied,
+    TcpState, Together, ZeroCopied,
 };
 pub use latency::{LatencyResult, OneWay, Pacing, Stage, StageName, TimeSummary, Variation};
 pub use path::{Leg, PathDevice, PathResult, Refusal};
@@ -34,14 +34,28 @@ pub struct Trial {
     pub endpoint_from: String,
     /// The endpoint at the far side.
     pub endpoint_to: String,
-    /// CPUs the two ends were pinned to (near, far); empty where not pinned.
+    /// CPUs the two ends were pinned to (near, far); empty where not pinned. Of several senders this is the first.
     pub cpus: [Vec<usize>; 2],
     /// What was measured, and the figures.
     pub measured: Measured,
     /// What both ends counted over the trial (near, far).
     pub counters: [EndCounters; 2],
+    /// The other ends that sent to the far one at the same time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<OtherSender>,
     /// What makes the figures less trustworthy.
     pub doubts: Vec<Doubt>,
+}
+
+/// An end that sent beside the near one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OtherSender {
+    /// The endpoint.
+    pub endpoint: String,
+    /// CPUs it was pinned to; empty where not pinned.
+    pub cpus: Vec<usize>,
+    /// What it counted.
+    pub counters: EndCounters,
 }
 
 /// The probe with its parameters and its figures.
@@ -111,6 +125,25 @@ pub enum SoFar {
 }
 
 impl Trial {
+    /// What this end counted, and the CPUs it was pinned to; `None` for one that was not in it.
+    pub fn end(&self, endpoint: &str) -> Option<(&EndCounters, &[usize])> {
+        let [near, far] = &self.counters;
+        let [near_cpus, far_cpus] = &self.cpus;
+        match endpoint {
+            _ if endpoint == self.endpoint_to => Some((far, far_cpus)),
+            _ if endpoint == self.endpoint_from => Some((near, near_cpus)),
+            _ => {
+                let other = self.others.iter().find(|other| other.endpoint == endpoint)?;
+                Some((&other.counters, &other.cpus))
+            }
+        }
+    }
+
+    /// The ends that sent or were the near one, the first one first.
+    pub fn senders(&self) -> impl Iterator<Item = &str> {
+        [&self.endpoint_from].into_iter().chain(self.others.iter().map(|other| &other.endpoint)).map(String::as_str)
+    }
+
     /// Whether it may take the place of another try of the same measurement: it is whole, or got further.
     pub fn replaces(&self, other: &Self) -> bool {
         self.is_whole() || (!other.is_whole() && self.duration_s > other.duration_s)

@@ -33,6 +33,23 @@ pub enum HostsError {
         /// The machine.
         to: String,
     },
+    /// Two of the other machines are one.
+    #[error("{to} and {other} are one host; name each sender once")]
+    Twice {
+        /// The machine.
+        to: String,
+        /// The same by another name.
+        other: String,
+    },
+    /// The senders do not all come to one interface.
+    #[error(
+        "the routes of {host} to the other hosts leave through several interfaces or addresses; name the one interface that all \
+         of them send to with near-dev=, and its address with near-addr=ADDRESS/LENGTH"
+    )]
+    SeveralWays {
+        /// This machine.
+        host: String,
+    },
     /// No such interface.
     #[error("{host} has no interface \"{interface}\"; it has {}", .there.join(", "))]
     NoInterface {

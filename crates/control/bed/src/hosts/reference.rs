@@ -1,20 +1,27 @@
-//! How two machines are named after `--bed`. Pure.
+//! How other machines are named after `--bed`. Pure.
 
 use std::{fmt, net::IpAddr, str::FromStr};
 
-/// This machine and another one, as asked for.
+/// This machine and others, as asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hosts {
     /// As it was written.
     text: String,
-    /// The other machine as ssh is told: `host` or `user@host`.
+    /// What is asked for at the end here.
+    pub(crate) near: Asked,
+    /// The other machines; several send to this one. Never empty.
+    pub(crate) far: Vec<Far>,
+}
+
+/// Another machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Far {
+    /// As ssh is told: `host` or `user@host`.
     pub(crate) destination: String,
     /// Port of its ssh server.
     pub(crate) port: Option<u16>,
-    /// What is asked for at the end here.
-    pub(crate) near: Asked,
-    /// What is asked for at the end there.
-    pub(crate) far: Asked,
+    /// What is asked for at its end.
+    pub(crate) end: Asked,
 }
 
 /// What is asked for at one end.
@@ -30,7 +37,8 @@ pub(crate) struct Asked {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "\"{text}\": {why}; write hosts:ssh://[USER@]HOST[:PORT]?dev=INTERFACE, and where they shall have others than they have, \
-     &addr=ADDRESS/LENGTH for the far end, &near-dev=INTERFACE and &near-addr=ADDRESS/LENGTH for the end here"
+     &addr=ADDRESS/LENGTH for the far end, &near-dev=INTERFACE and &near-addr=ADDRESS/LENGTH for the end here; several hosts that \
+     send to this one are joined by commas: hosts:ssh://HOST1?dev=…,ssh://HOST2?dev=…"
 )]
 pub struct HostsReferenceError {
     text: String,
@@ -63,29 +71,40 @@ impl fmt::Display for Hosts {
     }
 }
 
+/// What stands before each of the other machines.
+const SSH: &str = "ssh://";
+
 fn parse(text: &str) -> Result<Hosts, String> {
-    let url = text.strip_prefix(Hosts::SCHEME).and_then(|rest| rest.strip_prefix("ssh://"));
-    let url = url.ok_or("the other machine is reached by ssh")?;
+    let list = text.strip_prefix(Hosts::SCHEME).and_then(|rest| rest.strip_prefix(SSH));
+    let list = list.ok_or("the other machine is reached by ssh")?;
+    let mut near = Asked::default();
+    let next = format!(",{SSH}");
+    let far = list.split(&next).map(|url| far(url, &mut near)).collect::<Result<Vec<_>, _>>()?;
+    if near.interface.is_none() && !near.addresses.is_empty() {
+        return Err("near-addr needs near-dev".to_owned());
+    }
+    Ok(Hosts { text: text.to_owned(), near, far })
+}
+
+/// One of the other machines; what is asked for at the end here may stand with any of them.
+fn far(url: &str, near: &mut Asked) -> Result<Far, String> {
     let (machine, query) = url.split_once('?').unwrap_or((url, ""));
     let (destination, port) = machine_of(machine.trim_end_matches('/'))?;
-    let (mut near, mut far) = (Asked::default(), Asked::default());
+    let mut end = Asked::default();
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         let (key, value) = pair.split_once('=').ok_or_else(|| format!("\"{pair}\" is not KEY=VALUE"))?;
         match key {
-            "dev" => interface(&mut far, key, value)?,
-            "near-dev" => interface(&mut near, key, value)?,
-            "addr" => far.addresses.push(address(value)?),
+            "dev" => interface(&mut end, key, value)?,
+            "near-dev" => interface(near, key, value)?,
+            "addr" => end.addresses.push(address(value)?),
             "near-addr" => near.addresses.push(address(value)?),
             _ => return Err(format!("there is no key \"{key}\"")),
         }
     }
-    if far.interface.is_none() {
+    if end.interface.is_none() {
         return Err("the interface of the far end is not named".to_owned());
     }
-    if near.interface.is_none() && !near.addresses.is_empty() {
-        return Err("near-addr needs near-dev".to_owned());
-    }
-    Ok(Hosts { text: text.to_owned(), destination, port, near, far })
+    Ok(Far { destination, port, end })
 }
 
 /// User and host as ssh is told, and the port.
@@ -133,12 +152,24 @@ mod tests {
     fn the_other_machine_is_named_as_in_a_url() {
         let text = "hosts:ssh://me@far.example:2222?dev=eth1&addr=198.18.0.2/24&addr=2001:2::2/64&near-dev=eth2";
         let hosts: Hosts = text.parse().expect("two machines");
-        assert_eq!((hosts.destination.as_str(), hosts.port), ("me@far.example", Some(2222)));
-        assert_eq!((hosts.far.interface.as_deref(), hosts.far.addresses.len()), (Some("eth1"), 2));
+        let far = &hosts.far[0];
+        assert_eq!((far.destination.as_str(), far.port), ("me@far.example", Some(2222)));
+        assert_eq!((far.end.interface.as_deref(), far.end.addresses.len()), (Some("eth1"), 2));
         assert_eq!((hosts.near.interface.as_deref(), hosts.near.addresses.len()), (Some("eth2"), 0));
         assert_eq!(hosts.to_string(), text);
         let hosts: Hosts = "hosts:ssh://[2001:2::2]:22?dev=eth1".parse().expect("two machines");
-        assert_eq!((hosts.destination.as_str(), hosts.port), ("2001:2::2", Some(22)));
+        assert_eq!((hosts.far[0].destination.as_str(), hosts.far[0].port), ("2001:2::2", Some(22)));
+    }
+
+    #[test]
+    fn several_machines_stand_in_a_list() {
+        let text = "hosts:ssh://one?dev=eth1&addr=198.18.0.2/24,ssh://me@two:22?dev=eth2&near-dev=eth3";
+        let hosts: Hosts = text.parse().expect("three machines");
+        let far: Vec<_> = hosts.far.iter().map(|far| (far.destination.as_str(), far.end.name())).collect();
+        assert_eq!(far, [("one", "eth1"), ("me@two", "eth2")]);
+        assert_eq!((hosts.near.name(), hosts.to_string().as_str()), ("eth3", text));
+        let why = "hosts:ssh://one?dev=e&near-dev=x,ssh://two?dev=e&near-dev=y".parse::<Hosts>().expect_err("two");
+        assert!(why.to_string().contains("near-dev names one interface"), "{why}");
     }
 
     #[test]

@@ -4,8 +4,8 @@ use model::{
     Doubt, EndCounters, Endpoint, Flow, GoodputReceived, GoodputSpec, LatencyResult, LatencySpec, Measured, PathResult,
     Trial, WaitMode,
 };
-use protocol::Outcome;
 
+use super::End;
 use crate::cross_check::{crossed, crossed_messages};
 
 /// Stolen time above both of these is a doubt: in percent of a core, and in seconds, because the kernel counts it in ticks of
@@ -31,44 +31,47 @@ const TESTERS_SHARE: f64 = 0.5;
 /// A core whose frequency moved by more than this share was not the same core any more.
 const SAME_FREQUENCY: f64 = 0.05;
 
-/// Doubts about cores and clocks.
-pub(super) fn of_place(from: &Endpoint, to: &Endpoint, near: &Outcome, far: &Outcome) -> Vec<Doubt> {
+/// Doubts about cores and clocks; the receiver is the last of the ends.
+pub(super) fn of_place(ends: &[End<'_>]) -> Vec<Doubt> {
     let mut doubts = Vec::new();
-    let one_machine = from.machine == to.machine;
-    if let (Some(cpu), true) = (from.cpus.first(), one_machine && from.cpus.first() == to.cpus.first()) {
-        doubts.push(Doubt::SharedCore { cpu: *cpu });
+    doubts.extend(shared_core(ends));
+    for end in ends.iter().filter(|end| end.pinned.is_empty()) {
+        doubts.push(Doubt::NotPinned { endpoint: end.end.name.clone() });
     }
-    for (endpoint, outcome) in [(from, near), (to, far)] {
-        if outcome.pinned.is_empty() {
-            doubts.push(Doubt::NotPinned { endpoint: endpoint.name.clone() });
-        }
-    }
-    let cores = |end: &Endpoint| match one_machine {
-        true => [from.cpus.as_slice(), &to.cpus].concat(),
-        false => end.cpus.clone(),
+    let cores_there = |machine: &str| -> Vec<usize> {
+        ends.iter().filter(|end| end.end.machine == machine).flat_map(|end| end.end.cpus.clone()).collect()
     };
-    let both = [(&near.counters, cores(from)), (&far.counters, cores(to))];
-    let steal = both.iter().map(|(counters, cores)| stolen(counters, cores)).fold(0.0, f64::max);
+    let all: Vec<_> = ends.iter().map(|end| (&end.counters, cores_there(&end.end.machine))).collect();
+    let steal = all.iter().map(|(counters, cores)| stolen(counters, cores)).fold(0.0, f64::max);
     if steal > 0.0 {
         doubts.push(Doubt::Steal { percent: steal });
     }
-    doubts.extend(both.iter().find_map(|(counters, cores)| frequency_changed(counters, cores)));
-    doubts.extend(other_load((&from.machine, near), (&to.machine, far)));
+    doubts.extend(all.iter().find_map(|(counters, cores)| frequency_changed(counters, cores)));
+    doubts.extend(other_load(ends));
     doubts
 }
 
-/// Cores of the ends that were busy with something else too. Not where both ends share a core: else it cannot be told whose
+/// The first core of a sender that is the receiver's first one too.
+fn shared_core(ends: &[End<'_>]) -> Option<Doubt> {
+    let (to, senders) = ends.split_last()?;
+    let cpu = *to.end.cpus.first()?;
+    let shares = |end: &End<'_>| end.end.machine == to.end.machine && end.end.cpus.first() == Some(&cpu);
+    senders.iter().any(shares).then_some(Doubt::SharedCore { cpu })
+}
+
+/// Cores of the ends that were busy with something else too. Not where two ends share a core: else it cannot be told whose
 /// time was whose.
-fn other_load((near_host, near): (&str, &Outcome), (far_host, far): (&str, &Outcome)) -> Vec<Doubt> {
-    if near_host == far_host && near.pinned.iter().any(|cpu| far.pinned.contains(cpu)) {
-        return Vec::new();
-    }
-    [(near_host, near), (far_host, far)].into_iter().filter_map(|(host, end)| other_load_of(host, end)).collect()
+fn other_load(ends: &[End<'_>]) -> Vec<Doubt> {
+    let share = |a: &End<'_>, b: &End<'_>| {
+        a.end.name != b.end.name && a.end.machine == b.end.machine && a.pinned.iter().any(|cpu| b.pinned.contains(cpu))
+    };
+    let alone = ends.iter().filter(|end| !ends.iter().any(|other| share(end, other)));
+    alone.filter_map(other_load_of).collect()
 }
 
 /// What the end's cores did beside the end's own threads, named by the core that had most of it: threads fill the cores in
 /// their order, and the last may stay idle.
-fn other_load_of(machine: &str, end: &Outcome) -> Option<Doubt> {
+fn other_load_of(end: &End<'_>) -> Option<Doubt> {
     let counters = &end.counters;
     let mut own = counters.own_cpu;
     let mut others = Vec::new();
@@ -85,7 +88,7 @@ fn other_load_of(machine: &str, end: &Outcome) -> Option<Doubt> {
     (percent > OTHER_LOAD && counters.seconds > LONG_ENOUGH).then(|| Doubt::OtherLoad {
         cpu,
         percent,
-        machine: machine.to_owned(),
+        machine: end.end.machine.clone(),
     })
 }
 
@@ -108,23 +111,32 @@ fn ours<'a>(counters: &'a EndCounters, cores: &'a [usize]) -> impl Iterator<Item
     counters.cpu.iter().filter(|core| cores.contains(&core.cpu))
 }
 
-/// Doubts about what was counted.
-pub(super) fn of_figures(
-    measured: &Measured,
-    from: &Endpoint,
-    to: &Endpoint,
-    counters: &[EndCounters; 2],
-) -> Vec<Doubt> {
-    match measured {
-        Measured::Latency { spec, result } => {
-            let crossed = crossed_messages((&from.name, &to.name), spec, result, counters);
+/// What an end counted.
+pub(super) type Counted<'a> = (&'a Endpoint, EndCounters);
+
+/// Doubts about what was counted by these ends, the receiver the last of them.
+pub(super) fn of_figures(measured: &Measured, counted: &[Counted<'_>]) -> Vec<Doubt> {
+    match (measured, counted) {
+        (Measured::Latency { spec, result }, [(from, near), (to, far)]) => {
+            let crossed = crossed_messages((&from.name, &to.name), spec, result, [near, far]);
             crossed.map(packets_disagree).into_iter().chain(of_latency(spec, result, from)).collect()
         }
-        Measured::Goodput { spec, result } => {
-            result.flows.iter().flat_map(|flow| of_flow(spec, flow, from, counters)).collect()
-        }
-        Measured::Path { .. } => Vec::new(),
+        (Measured::Goodput { spec, result }, counted) => of_flows(spec, &result.flows, counted),
+        (Measured::Latency { .. } | Measured::Path { .. }, _) => Vec::new(),
     }
+}
+
+/// What concerns several flows is said once.
+fn of_flows(spec: &GoodputSpec, flows: &[Flow], counted: &[Counted<'_>]) -> Vec<Doubt> {
+    let of = |name: &str| counted.iter().find(|(end, _)| end.name == name).map(|(_, counters)| counters);
+    let crossed = flows.iter().filter_map(|flow| crossed(flow, flows, spec, of(&flow.from)?, of(&flow.to)?));
+    let mut doubts: Vec<Doubt> = Vec::new();
+    for doubt in crossed.map(packets_disagree).chain(flows.iter().flat_map(|flow| of_flow(spec, flow))) {
+        if !doubts.contains(&doubt) {
+            doubts.push(doubt);
+        }
+    }
+    doubts
 }
 
 fn packets_disagree((endpoint, program, interface): (String, u64, u64)) -> Doubt {
@@ -145,11 +157,9 @@ fn of_latency(spec: &LatencySpec, result: &LatencyResult, from: &Endpoint) -> Ve
     doubts
 }
 
-fn of_flow(spec: &GoodputSpec, flow: &Flow, from: &Endpoint, [near, far]: &[EndCounters; 2]) -> Vec<Doubt> {
+fn of_flow(spec: &GoodputSpec, flow: &Flow) -> Vec<Doubt> {
     let mut doubts = Vec::new();
     let (sent, received) = (&flow.sent, &flow.received);
-    let (sender, receiver) = if flow.from == from.name { (near, far) } else { (far, near) };
-    doubts.extend(crossed(flow, spec, sender, receiver).map(packets_disagree));
     doubts.extend(unsteady(received));
     doubts.extend(stalled(received));
     if sent.datagrams.is_none() && sent.total_bytes != received.total_bytes {
@@ -239,26 +249,30 @@ mod tests {
 
     #[test]
     fn what_somebody_else_used_on_a_core_of_the_ends_is_a_doubt() {
-        let outcome = |cpu: usize, busy: f64, own_cpu: f64| {
-            let core = CoreUse { cpu, busy, softirq: 20.0, ..CoreUse::default() };
-            let counters = EndCounters { seconds: 2.0, own_cpu, cpu: vec![core], ..EndCounters::default() };
-            let figures = model::SideFigures::LatencyFar { answered: 1, overflowed: 0 };
-            Outcome { pinned: vec![cpu], counters, figures }
+        let place = |index: usize, machine: &str| {
+            let end = model::fixture::lab().endpoints.swap_remove(index);
+            Endpoint { machine: machine.to_owned(), ..end }
         };
-        let alone = outcome(0, 100.0, 75.0);
-        let here = |near: &Outcome, far: &Outcome| other_load(("", near), ("", far));
-        assert!(here(&alone, &outcome(1, 60.0, 40.0)).is_empty());
-        let beside = outcome(1, 100.0, 30.0);
+        let (near, far) = (place(0, ""), place(1, ""));
+        let counters = |cpu: usize, busy: f64, own_cpu: f64| {
+            let core = CoreUse { cpu, busy, softirq: 20.0, ..CoreUse::default() };
+            EndCounters { seconds: 2.0, own_cpu, cpu: vec![core], ..EndCounters::default() }
+        };
+        let end = |end, cpu, busy, own_cpu| End { end, pinned: vec![cpu], counters: counters(cpu, busy, own_cpu) };
+        let alone = || end(&near, 0, 100.0, 75.0);
+        assert!(other_load(&[alone(), end(&far, 1, 60.0, 40.0)]).is_empty());
         let doubt = |cpu, percent, machine: &str| Doubt::OtherLoad { cpu, percent, machine: machine.to_owned() };
-        assert_eq!(here(&alone, &beside), [doubt(1, 50.0, "")]);
-        let two_machines = other_load(("near", &beside), ("far", &beside));
+        assert_eq!(other_load(&[alone(), end(&far, 1, 100.0, 30.0)]), [doubt(1, 50.0, "")]);
+        let (one, two) = (place(0, "near"), place(1, "far"));
+        let two_machines = other_load(&[end(&one, 1, 100.0, 30.0), end(&two, 1, 100.0, 30.0)]);
         assert_eq!(two_machines, [doubt(1, 50.0, "near"), doubt(1, 50.0, "far")]);
-        assert!(here(&outcome(1, 100.0, 30.0), &beside).is_empty(), "one core for both ends");
+        let one_core = [end(&near, 1, 100.0, 30.0), end(&far, 1, 100.0, 30.0)];
+        assert!(other_load(&one_core).is_empty(), "one core for both ends");
         // One thread, which fills the first of two cores; the second is somebody else's.
-        let mut two = outcome(2, 100.0, 80.0);
+        let mut two = end(&far, 2, 100.0, 80.0);
         two.pinned.push(3);
         two.counters.cpu.push(CoreUse { cpu: 3, busy: 40.0, ..CoreUse::default() });
-        assert_eq!(here(&alone, &two), [doubt(3, 40.0, "")]);
+        assert_eq!(other_load(&[alone(), two]), [doubt(3, 40.0, "")]);
     }
 
     #[test]

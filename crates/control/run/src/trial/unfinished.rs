@@ -2,7 +2,7 @@
 
 use model::{
     Doubt, EndCounters, Endpoint, Flow, GoodputReceived, GoodputResult, GoodputSent, GoodputSpec, LatencySpec,
-    Measured, ProbeSpec, SoFar, Trial, bed::Bed, plan::Step,
+    Measured, OtherSender, ProbeSpec, SoFar, Trial, bed::Bed, plan::Step,
 };
 
 use super::{Heading, doubts};
@@ -16,17 +16,31 @@ pub(crate) struct Told {
     pub(crate) latest: [Option<SoFar>; 2],
 }
 
-/// The trial as far as it is known; `None` where nothing is, or the probe tells nothing on the way.
-pub(crate) fn unfinished(heading: &Heading, step: &Step, bed: &Bed, told: &Told) -> Option<Trial> {
-    let [from, to] = bed.endpoints.as_slice() else { return None };
+impl Told {
+    /// Whole seconds that have passed.
+    pub(crate) fn passed(&self) -> usize {
+        let [near, far] = &self.seconds;
+        near.len().max(far.len())
+    }
+}
+
+/// The trial as far as it is known, with what each pair told; `None` where nothing is, or the probe tells nothing on the way.
+pub(crate) fn unfinished(heading: &Heading, step: &Step, bed: &Bed, told: &[Told]) -> Option<Trial> {
+    let (senders, to) = (bed.senders().get(step.senders.clone())?, bed.receiver()?);
+    let from = senders.first()?;
     let (measured, seconds) = match &step.spec {
-        ProbeSpec::Latency(spec) => latency(spec, told)?,
-        ProbeSpec::Goodput(spec) => goodput(spec, from, to, told)?,
+        ProbeSpec::Latency(spec) => latency(spec, told.first()?)?,
+        ProbeSpec::Goodput(spec) => goodput(spec, senders, to, told)?,
         ProbeSpec::Path(_) => return None,
     };
-    let counters = [EndCounters::default(), EndCounters::default()];
     let mut doubts = vec![Doubt::Unfinished { seconds: seconds as u64 }];
-    doubts.extend(doubts::of_figures(&measured, from, to, &counters).into_iter().filter(known_before_the_end));
+    let counted: Vec<_> = senders.iter().chain([to]).map(|end| (end, EndCounters::default())).collect();
+    doubts.extend(doubts::of_figures(&measured, &counted).into_iter().filter(known_before_the_end));
+    let other = |end: &Endpoint| OtherSender {
+        endpoint: end.name.clone(),
+        cpus: end.cpus.clone(),
+        counters: EndCounters::default(),
+    };
     Some(Trial {
         number: heading.number,
         repeat: step.repeat,
@@ -36,7 +50,8 @@ pub(crate) fn unfinished(heading: &Heading, step: &Step, bed: &Bed, told: &Told)
         endpoint_to: to.name.clone(),
         cpus: [from.cpus.clone(), to.cpus.clone()],
         measured,
-        counters,
+        counters: Default::default(),
+        others: senders[1..].iter().map(other).collect(),
         doubts,
     })
 }
@@ -51,24 +66,26 @@ fn latency(spec: &LatencySpec, told: &Told) -> Option<(Measured, f64)> {
     (result.sent > 0).then(|| (Measured::Latency { spec: spec.clone(), result: result.clone() }, *seconds))
 }
 
-/// As far as the whole seconds go that each receiver has.
-fn goodput(spec: &GoodputSpec, from: &Endpoint, to: &Endpoint, told: &Told) -> Option<(Measured, f64)> {
-    let [near, far] = &told.seconds;
-    let whole = [(spec.sends_forward(), far), (spec.sends_back(), near)]
-        .into_iter()
-        .filter_map(|(sends, seconds)| sends.then_some(seconds.len()))
-        .min()
-        .filter(|whole| *whole > 0)?;
-    let received = |side: usize| received(spec, &told.seconds[side][..whole], told.latest[side].as_ref());
+/// As far as the whole seconds go that each receiving side has.
+fn goodput(spec: &GoodputSpec, senders: &[Endpoint], to: &Endpoint, told: &[Told]) -> Option<(Measured, f64)> {
+    let whole = told.iter().filter_map(|told| whole_seconds(spec, told)).min().filter(|whole| *whole > 0)?;
+    let pairs = || senders.iter().zip(told);
+    let received = |told: &Told, side: usize| received(spec, &told.seconds[side][..whole], told.latest[side].as_ref());
     let mut flows = Vec::new();
     if spec.sends_forward() {
-        flows.push(flow(from, to, received(1)));
+        flows.extend(pairs().map(|(from, told)| flow(from, to, received(told, 1))));
     }
     if spec.sends_back() {
-        flows.push(flow(to, from, received(0)));
+        flows.extend(pairs().map(|(from, told)| flow(to, from, received(told, 0))));
     }
-    let result = GoodputResult { mtu: spec.mtu.unwrap_or(from.mtu), flows };
+    let result = GoodputResult { mtu: spec.mtu.unwrap_or(senders.first()?.mtu), flows };
     Some((Measured::Goodput { spec: spec.clone(), result }, whole as f64))
+}
+
+fn whole_seconds(spec: &GoodputSpec, told: &Told) -> Option<usize> {
+    let [near, far] = &told.seconds;
+    let sides = [(spec.sends_forward(), far), (spec.sends_back(), near)];
+    sides.into_iter().filter_map(|(sends, seconds)| sends.then_some(seconds.len())).min()
 }
 
 /// What the sender counted is not known before the end.
@@ -105,7 +122,7 @@ mod tests {
     fn kept(section: &str, told: &Told) -> Option<Trial> {
         let plan = Plan::parse(&format!("name = \"t\"\n{section}"), &[]).unwrap();
         let heading = Heading { number: 3, started: "then".into() };
-        unfinished(&heading, &plan.steps()[0], &fixture::lab(), told)
+        unfinished(&heading, &plan.steps(1)[0], &fixture::lab(), std::slice::from_ref(told))
     }
 
     #[test]

@@ -75,7 +75,7 @@ fn measured(runs: &[&Run], figure: impl Fn(usize, &FlowGroup<'_>) -> Option<f64>
             let Some(value) = figure(index, &group) else { continue };
             let key = (group.spec.clone(), group.from.to_owned(), group.to.to_owned());
             let at = found.iter().position(|(known, _)| *known == key).unwrap_or_else(|| {
-                let name = show::flow(group.spec, group.from, group.to, t);
+                let name = group.name(t);
                 found.push((key, Bars { name, values: vec![None; runs.len()] }));
                 found.len() - 1
             });

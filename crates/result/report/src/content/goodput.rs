@@ -6,7 +6,7 @@ use verdict::link_most;
 use super::{
     cpu, datagrams,
     schedule::{self, Schedule},
-    tcp,
+    senders, tcp,
 };
 use crate::{
     figure::{self, Repeated, Spoken},
@@ -30,6 +30,7 @@ pub(super) fn goodput(run: &Run, t: &Texts) -> Vec<Block> {
     let most: Vec<_> = flows.iter().map(|flow| most(flow).map(|it| it.median)).collect();
     let mut blocks = vec![goodput_table(&flows, &most, t)];
     blocks.push(Block::Note(most_note(&most, t).into()));
+    blocks.extend(senders::section(run, &groups, t));
     blocks.extend(offload);
     blocks.extend(figure::goodput_over_time(&flows, t).map(Block::Figure));
     blocks.extend(repeats(&flows, t).into_iter().map(Block::Figure));
@@ -45,10 +46,7 @@ fn repeats(flows: &[FlowGroup<'_>], t: &Texts) -> Vec<Figure> {
     let unit = Unit::of(flows);
     let values =
         |group: &FlowGroup<'_>| group.flows.iter().map(|(_, flow)| flow.received.mean_bps() / unit.size).collect();
-    let repeated: Vec<_> = flows
-        .iter()
-        .map(|group| Repeated { name: show::flow(group.spec, group.from, group.to, t), values: values(group) })
-        .collect();
+    let repeated: Vec<_> = flows.iter().map(|group| Repeated { name: group.name(t), values: values(group) }).collect();
     let spoken =
         Spoken { title: t.get("figure-goodput-repeats"), axis: t.with("axis-goodput", &[("unit", &unit.name)]) };
     figure::repeats(spoken, &repeated, t)
@@ -161,7 +159,7 @@ fn schedule_of<'a>(group: &FlowGroup<'a>, t: &Texts) -> Option<Schedule<'a>> {
     let intended = group.over(|flow| flow.sent.datagrams.as_ref()?.intended_bps)?;
     let achieved = group.over(|flow| knows_sender(flow).then(|| flow.sent.mean_bps()));
     Some(Schedule {
-        name: show::flow(group.spec, group.from, group.to, t),
+        name: group.name(t),
         intended: show::rate(intended.median),
         achieved: or_none(achieved, |it| show::rate(it.median)),
         paced,

@@ -117,11 +117,11 @@ fn without_limit(run: &Run, outcomes: &[LimitOutcome], t: &Texts) -> Vec<Vec<Tex
     let flows = flow_groups(&goodput_groups(run));
     let goodput = flows.iter().filter(|it| is_free(ProbeSpec::Goodput(it.spec.clone()))).map(|it| {
         let mean = show::or_none(it.mean(), |mean| show::rate(mean.median));
-        (show::flow(it.spec, it.from, it.to, t), mean)
+        (it.name(t), mean)
     });
     let path = path_groups(run).into_iter().filter(|it| is_free(ProbeSpec::Path(it.spec.clone()))).map(|it| {
         let (forward, reverse) = (show::leg_mtu(&it, |it| &it.forward), show::leg_mtu(&it, |it| &it.reverse));
-        (show::path_configuration(it.spec, t), format!("{forward} / {reverse}"))
+        (it.name(t), format!("{forward} / {reverse}"))
     });
     let none = || Text::from(show::NO_FIGURE);
     let row = |(name, result): (String, String)| vec![name.into(), none(), result.into(), t.get("no-criterion").into()];

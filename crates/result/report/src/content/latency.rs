@@ -40,10 +40,7 @@ fn repeats(groups: &[LatencyGroup<'_>], t: &Texts) -> Vec<Figure> {
     let values = |group: &LatencyGroup<'_>| {
         group.trials.iter().filter_map(|(_, result)| Some(result.rtt_ns.p50? as f64 / 1e3)).collect()
     };
-    let repeated: Vec<_> = groups
-        .iter()
-        .map(|group| Repeated { name: show::latency_configuration(group.spec, t), values: values(group) })
-        .collect();
+    let repeated: Vec<_> = groups.iter().map(|group| Repeated { name: group.name(t), values: values(group) }).collect();
     let spoken = Spoken { title: t.get("figure-rtt-repeats"), axis: t.get("axis-rtt-p50") };
     figure::repeats(spoken, &repeated, t)
 }
@@ -77,7 +74,7 @@ fn row(group: &LatencyGroup<'_>, intervals: bool, t: &Texts) -> Vec<Text> {
     let missing = [or_none(lost, grouped)].into_iter().chain(others.map(grouped)).collect::<Vec<_>>().join(" / ");
     let interval = || or_none(p50.and_then(|p50| p50.interval), |it| range(it.low, it.high)).into();
     let cells = [
-        Some(show::latency_traffic(group.spec, t).into()),
+        Some(group.traffic(t).into()),
         Some(frame(group).into()),
         Some(payload(group).into()),
         Some(group.trials.len().to_string().into()),
@@ -126,7 +123,7 @@ fn polled(groups: &[LatencyGroup<'_>], t: &Texts) -> Option<Block> {
 fn overflowed(groups: &[LatencyGroup<'_>], t: &Texts) -> Vec<Block> {
     let full = groups.iter().map(|group| (group, group.sum(|it| it.overflowed))).filter(|(_, count)| *count > 0);
     let note = |(group, count): (&LatencyGroup<'_>, u64)| {
-        let name = show::latency_configuration(group.spec, t);
+        let name = group.name(t);
         Block::Note(t.with("overflowed", &[("name", &name), ("count", &grouped(count))]).into())
     };
     full.map(note).collect()
@@ -135,7 +132,7 @@ fn overflowed(groups: &[LatencyGroup<'_>], t: &Texts) -> Vec<Block> {
 fn schedule_of<'a>(group: &LatencyGroup<'a>, t: &Texts) -> Option<Schedule<'a>> {
     let paced: Vec<_> = group.trials.iter().filter_map(|(_, result)| result.pacing.as_ref()).collect();
     Some(Schedule {
-        name: show::latency_configuration(group.spec, t),
+        name: group.name(t),
         intended: show::packet_rate(group.over(|result| result.intended_pps)?.median),
         achieved: or_none(group.over(|result| Some(result.achieved_pps)), |it| show::packet_rate(it.median)),
         paced,
@@ -162,7 +159,7 @@ fn ways(run: &Run, groups: &[LatencyGroup<'_>], t: &Texts) -> Option<Block> {
 
 fn ways_row(group: &LatencyGroup<'_>, one_way: bool, t: &Texts) -> Vec<Text> {
     let variation = both(group, |it| Some(&it.variation.rtt_ns));
-    let mut cells = vec![show::latency_traffic(group.spec, t), frame(group)];
+    let mut cells = vec![group.traffic(t), frame(group)];
     if one_way {
         cells.push(both(group, |it| it.one_way.as_ref().map(|it| &it.forward_ns)));
         cells.push(both(group, |it| it.one_way.as_ref().map(|it| &it.reverse_ns)));
@@ -200,7 +197,7 @@ fn stages(groups: &[LatencyGroup<'_>], t: &Texts) -> Option<Block> {
         both(group, |it| it.stages.iter().find(|stage| stage.stage == name).map(|stage| &stage.time_ns))
     };
     let row = |group: &&LatencyGroup<'_>| {
-        let mut cells = vec![show::latency_traffic(group.spec, t), frame(group)];
+        let mut cells = vec![group.traffic(t), frame(group)];
         cells.extend(stages.map(|stage| time(group, stage)));
         cells.push(stamped_by(group, t));
         cells.into_iter().map(Text::from).collect()

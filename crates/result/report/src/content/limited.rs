@@ -116,10 +116,9 @@ fn counters(run: &Run, t: &Texts) -> Option<Block> {
 
 /// A trial's counters that tell of drops and errors, each with its end.
 fn telling(trial: &Trial) -> Vec<(&Trial, &str, &Delta)> {
-    let [near, far] = &trial.counters;
-    let ends = [(trial.endpoint_from.as_str(), near), (trial.endpoint_to.as_str(), far)];
-    let all =
-        ends.into_iter().flat_map(|(endpoint, counters)| counters.deltas.iter().map(move |it| (trial, endpoint, it)));
+    let ends = trial.senders().chain([trial.endpoint_to.as_str()]);
+    let ends = ends.filter_map(|endpoint| Some((endpoint, trial.end(endpoint)?.0)));
+    let all = ends.flat_map(|(endpoint, counters)| counters.deltas.iter().map(move |it| (trial, endpoint, it)));
     all.filter(|(.., delta)| delta.source != Source::Interrupt && tells_of_loss(&delta.name)).collect()
 }
 

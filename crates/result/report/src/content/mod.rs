@@ -18,6 +18,7 @@ mod path;
 mod raw;
 mod references;
 mod schedule;
+mod senders;
 mod tcp;
 mod topology;
 

@@ -63,7 +63,7 @@ pub(super) fn summary(run: &Run, t: &Texts) -> Block {
 fn latency_headline(group: &LatencyGroup<'_>, t: &Texts) -> Option<String> {
     let us = |ns: f64| format!("{} µs", show::micros(ns));
     let p50 = group.rtt(|rtt| rtt.p50)?;
-    let traffic = show::latency_traffic(group.spec, t);
+    let traffic = group.traffic(t);
     let (frame, median, spread) = (group.first().frame_size.0, us(p50.median), spread(p50, us, t));
     let p99 = group.rtt(|rtt| rtt.p99).map(|p99| us(p99.median));
     let mut values: Vec<(&str, &dyn Display)> =
@@ -75,7 +75,7 @@ fn latency_headline(group: &LatencyGroup<'_>, t: &Texts) -> Option<String> {
 
 fn goodput_headline(group: &FlowGroup<'_>, t: &Texts) -> Option<String> {
     let mean = group.mean()?;
-    let traffic = show::flow(group.spec, group.from, group.to, t);
+    let traffic = group.name(t);
     let (median, spread) = (show::rate(mean.median), spread(mean, show::rate, t));
     let mut values: Vec<(&str, &dyn Display)> = vec![("traffic", &traffic), ("median", &median), ("spread", &spread)];
     let loss = group.loss().map(show::percent);
@@ -86,7 +86,7 @@ fn goodput_headline(group: &FlowGroup<'_>, t: &Texts) -> Option<String> {
 
 fn path_headline(group: &PathGroup<'_>, t: &Texts) -> String {
     let (forward, reverse) = (show::leg_mtu(group, |it| &it.forward), show::leg_mtu(group, |it| &it.reverse));
-    let name = show::path_configuration(group.spec, t);
+    let name = group.name(t);
     t.with("headline-path", &[("name", &name), ("forward", &forward), ("reverse", &reverse)])
 }
 

@@ -87,7 +87,7 @@ fn path_table(groups: &[PathGroup<'_>], t: &Texts) -> Block {
 
 fn path_row(group: &PathGroup<'_>, found: Found<'_>, t: &Texts) -> Vec<Text> {
     vec![
-        show::path_configuration(group.spec, t).into(),
+        group.name(t).into(),
         found.way.into(),
         Text::strong(or_none(found.leg.mtu, |mtu| mtu.0.to_string())),
         refusal(&found.leg.refusal, t).into(),
@@ -129,7 +129,7 @@ fn device_table(groups: &[PathGroup<'_>], t: &Texts) -> Block {
 fn alike<'a>(groups: &[PathGroup<'a>], t: &Texts) -> Vec<(Vec<String>, Vec<&'a PathDevice>)> {
     let mut all: Vec<(Vec<String>, Vec<&PathDevice>)> = Vec::new();
     for group in groups {
-        let (name, devices) = (show::path_configuration(group.spec, t), devices(group));
+        let (name, devices) = (group.name(t), devices(group));
         match all.iter_mut().find(|(_, known)| *known == devices) {
             Some((names, _)) => names.push(name),
             None => all.push((vec![name], devices)),

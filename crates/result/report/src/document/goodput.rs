@@ -1,9 +1,9 @@
 //! Bulk data as JSON.
 
 use model::{
-    Batch, CoreUse, Direction, Flow, GoodputResult, GoodputSpec, IpVersion, Mtu, PayloadSize, Protocol, ReceiveWay,
-    Run, SendWay, Trial,
-    trial::{Pacing, TcpState, ZeroCopied},
+    Batch, CoreUse, Direction, Flow, GoodputResult, GoodputSpec, IpVersion, Measured, Mtu, PayloadSize, Protocol,
+    ReceiveWay, Run, SendWay, Trial,
+    trial::{Pacing, TcpState, Together, ZeroCopied},
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -44,6 +44,8 @@ pub struct GoodputFigures {
     pub cpu: Vec<f64>,
     /// What each core of the receiving end's machine was busy with.
     pub cores: Vec<CoreUse>,
+    /// Payload that arrived of all senders together, where several sent to one end; null where one sent.
+    pub total_bps: Option<GoodputBps>,
     /// The first flow.
     #[serde(flatten)]
     pub first: FlowFigures,
@@ -57,6 +59,8 @@ pub struct FlowEntry {
     /// Its figures.
     #[serde(flatten)]
     pub figures: FlowFigures,
+    /// Its share of what all senders brought together the same way, from 0 to 1; null where nothing arrived.
+    pub share: Option<f64>,
     /// What set the goodput; null where it is not known.
     pub limited_by: Option<LimitedByEntry>,
 }
@@ -156,6 +160,7 @@ impl GoodputFigures {
             intended_bps: spec.rate.map(|rate| rate.0 as f64),
             cpu: cores.iter().map(|core| core.busy).collect(),
             cores,
+            total_bps: (!trial.others.is_empty()).then(|| result.ways(&trial.endpoint_to).next()).flatten().map(total),
             first: FlowFigures::of(run, trial, spec, first),
             flows: result.flows.iter().map(|flow| FlowEntry::of(run, trial, spec, flow)).collect(),
         })
@@ -165,8 +170,20 @@ impl GoodputFigures {
 impl FlowEntry {
     fn of(run: &Run, trial: &Trial, spec: &GoodputSpec, flow: &Flow) -> Self {
         let limited_by = verdict::limited_flow(run, trial, flow).map(|by| limited_by_entry(&by, trial));
-        Self { figures: FlowFigures::of(run, trial, spec, flow), limited_by }
+        Self { figures: FlowFigures::of(run, trial, spec, flow), share: share(trial, flow), limited_by }
     }
+}
+
+fn share(trial: &Trial, flow: &Flow) -> Option<f64> {
+    let Measured::Goodput { result, .. } = &trial.measured else { return None };
+    let same_way = |other: &&Flow| (other.to == trial.endpoint_to) == (flow.to == trial.endpoint_to);
+    let all: f64 = result.flows.iter().filter(same_way).map(|flow| flow.received.mean_bps()).sum();
+    (all > 0.0).then(|| flow.received.mean_bps() / all)
+}
+
+fn total(way: Together) -> GoodputBps {
+    let seconds = || way.intervals_bps.iter().copied();
+    GoodputBps { mean: way.mean_bps, max: seconds().reduce(f64::max), min: seconds().reduce(f64::min) }
 }
 
 impl FlowFigures {

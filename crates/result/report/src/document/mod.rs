@@ -9,8 +9,8 @@ mod path;
 use std::collections::BTreeMap;
 
 use model::{
-    Bed, CoreUse, Delta, Doubt, EndCounters, Environment, Identity, LimitOutcome, LimitedBy, LossAt, Measured, Plan,
-    ReferenceComparison, Run, RunId, Trial, Verdict, run::Resumption,
+    Bed, CoreUse, Delta, Doubt, EndCounters, Environment, Identity, LimitOutcome, LimitedBy, LossAt, Measured,
+    OtherSender, Plan, ReferenceComparison, Run, RunId, Trial, Verdict, run::Resumption,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -143,6 +143,8 @@ pub struct TrialEntry {
     pub losses: Vec<LossEntry>,
     /// What both ends counted over the trial (near, far).
     pub counters: [CountersEntry; 2],
+    /// The other ends that sent to the far one at the same time; empty where one sent.
+    pub other_senders: Vec<OtherSenderEntry>,
     /// What makes the figures less trustworthy.
     pub doubts: Vec<DoubtEntry>,
     /// The probe, its parameters and figures.
@@ -184,6 +186,15 @@ pub struct LossEntry {
     pub packets: u64,
     /// The counters that show it.
     pub shown_by: Vec<Delta>,
+}
+
+/// An end that sent beside the near one.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct OtherSenderEntry {
+    /// Cores it was pinned to; empty where not pinned.
+    pub cpus: Vec<usize>,
+    /// What it counted over the trial.
+    pub counters: CountersEntry,
 }
 
 /// What one end counted over a trial.
@@ -275,6 +286,7 @@ fn trial_entry(run: &Run, trial: &Trial) -> Option<TrialEntry> {
         loss_at: loss_by_place(&losses),
         losses: losses.into_iter().map(loss_entry).collect(),
         counters: [counters_entry(&trial.endpoint_from, near), counters_entry(&trial.endpoint_to, far)],
+        other_senders: trial.others.iter().map(other_sender).collect(),
         doubts: trial.doubts.iter().map(doubt_entry).collect(),
         figures: figures(run, trial)?,
     })
@@ -306,6 +318,10 @@ fn loss_by_place(losses: &[LossAt]) -> BTreeMap<String, u64> {
 
 fn loss_entry(loss: LossAt) -> LossEntry {
     LossEntry { place: loss.place.to_string(), endpoint: loss.endpoint, packets: loss.packets, shown_by: loss.shown_by }
+}
+
+fn other_sender(other: &OtherSender) -> OtherSenderEntry {
+    OtherSenderEntry { cpus: other.cpus.clone(), counters: counters_entry(&other.endpoint, &other.counters) }
 }
 
 fn counters_entry(endpoint: &str, counters: &EndCounters) -> CountersEntry {

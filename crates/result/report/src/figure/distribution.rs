@@ -23,7 +23,7 @@ pub(crate) fn distribution(groups: &[LatencyGroup<'_>], t: &Texts) -> Option<Fig
         let Some(merged) = merged(smallest) else { continue };
         let points = by_nines(&merged);
         let (Some((_, low)), Some((_, high))) = (points.first(), points.last()) else { continue };
-        let name = show::latency_configuration(smallest.spec, t);
+        let name = smallest.name(t);
         let name = format!("{name} (n = {})", show::grouped(merged.len()));
         let (low, high) = (format!("{low:.2} µs"), format!("{high:.2} µs"));
         words.push(t.with("figure-range", &[("name", &name), ("low", &low), ("high", &high)]));

@@ -54,7 +54,7 @@ fn lines(style: usize, group: &FlowGroup<'_>, size: f64) -> Vec<Series> {
 }
 
 fn entry(style: usize, group: &FlowGroup<'_>, t: &Texts) -> LegendEntry {
-    let name = show::flow(group.spec, group.from, group.to, t);
+    let name = group.name(t);
     let (Some(mean), Some((slowest, fastest))) = (group.mean(), group.seconds()) else {
         return LegendEntry::solid(style, name);
     };
@@ -70,7 +70,7 @@ fn entry(style: usize, group: &FlowGroup<'_>, t: &Texts) -> LegendEntry {
 }
 
 fn range(group: &FlowGroup<'_>, t: &Texts) -> Option<String> {
-    let name = show::flow(group.spec, group.from, group.to, t);
+    let name = group.name(t);
     let (low, high) = group.seconds()?;
     Some(t.with("figure-range", &[("name", &name), ("low", &show::rate(low)), ("high", &show::rate(high))]))
 }

@@ -54,7 +54,7 @@ fn note(curves: &[Curve], t: &Texts) -> String {
 
 fn point_in_words(group: &LatencyGroup<'_>, t: &Texts) -> Option<String> {
     let p50 = group.rtt(|rtt| rtt.p50)?;
-    Some(format!("{}: p50 {} µs", show::latency_configuration(group.spec, t), show::micros(p50.median)))
+    Some(format!("{}: p50 {} µs", group.name(t), show::micros(p50.median)))
 }
 
 fn curve_in_words(curve: &Curve) -> String {

@@ -14,7 +14,7 @@ pub(crate) use self::host::{hypervisor, why_these_cores};
 pub(crate) use self::names::{
     amount, batch, configuration, configuration_and_amount, direction, figure, flow, goodput_configuration,
     goodput_traffic, latency_configuration, latency_traffic, leg_mtu, measurement, metric, mode, outcome_name,
-    path_configuration, stage, verdict, way,
+    path_configuration, stage, verdict, way, with_way,
 };
 pub(crate) use self::references::{
     deviation, differences, figure_metric, in_short, limit, not_comparable, printed, statistic, words,
@@ -160,7 +160,8 @@ pub(crate) fn overall(run: &Run, outcomes: &[LimitOutcome], t: &Texts) -> (Strin
 /// How much of the plan a partial run has.
 pub(crate) fn partial(run: &Run, t: &Texts) -> String {
     let done = run.trials.iter().filter(|trial| trial.is_whole()).count();
-    let meaning = t.with("partial-meaning", &[("done", &done), ("planned", &run.plan.steps().len())]);
+    let meaning =
+        t.with("partial-meaning", &[("done", &done), ("planned", &run.plan.steps(run.bed.senders().len()).len())]);
     format!("{}: {meaning}", t.get("partial"))
 }
 

@@ -75,10 +75,15 @@ pub(crate) fn direction(direction: Direction, t: &Texts) -> String {
 }
 
 /// One direction of a goodput configuration; the ordinary one needs no naming.
-pub(crate) fn flow(spec: &GoodputSpec, from: &str, to: &str, t: &Texts) -> String {
-    let way = (spec.direction != Direction::Forward).then(|| way(from, to));
+pub(crate) fn flow(spec: &GoodputSpec, ends: Option<(&str, &str)>, t: &Texts) -> String {
+    let way = ends.map(|(from, to)| way(from, to));
     let mtu = spec.mtu.map(|mtu| format!("MTU {}", mtu.0));
     joined([goodput_traffic(spec, t)].into_iter().chain(mtu).chain(way), t)
+}
+
+/// A configuration and the way that it goes, where that is named.
+pub(crate) fn with_way(name: String, ends: Option<(&str, &str)>, t: &Texts) -> String {
+    joined([name].into_iter().chain(ends.map(|(from, to)| way(from, to))), t)
 }
 
 /// Which way something goes.
@@ -140,8 +145,8 @@ pub(crate) fn measurement(spec: &ProbeSpec, t: &Texts) -> String {
 /// A configuration, and with data both ways one of them.
 pub(crate) fn figure(spec: &ProbeSpec, way: Option<&Ends>, t: &Texts) -> String {
     match (spec, way) {
-        (ProbeSpec::Goodput(spec), Some((from, to))) => flow(spec, from, to, t),
-        _ => configuration(spec, t),
+        (ProbeSpec::Goodput(spec), Some((from, to))) => flow(spec, Some((from, to)), t),
+        (_, way) => with_way(configuration(spec, t), way.map(|(from, to)| (from.as_str(), to.as_str())), t),
     }
 }
 
@@ -193,8 +198,13 @@ pub(crate) fn metric(metric: Metric, t: &Texts) -> String {
 /// The configuration that an outcome speaks of, or what its limit looked for and did not find.
 pub(crate) fn outcome_name(run: &Run, outcome: &LimitOutcome, t: &Texts) -> String {
     let measured = run.trials.iter().map(|trial| trial.measured.spec());
-    let spec = run.plan.specs().into_iter().chain(measured).find(|spec| spec.to_string() == outcome.probe);
-    spec.map_or_else(|| looked_for(&outcome.limit, t), |spec| configuration(&spec, t))
+    let (probe, from) = match outcome.probe.rsplit_once(verdict::FROM) {
+        Some((probe, from)) if run.bed.end(from).is_some() => (probe, Some(from)),
+        _ => (outcome.probe.as_str(), None),
+    };
+    let spec = run.plan.specs().into_iter().chain(measured).find(|spec| spec.to_string() == probe);
+    let ends = from.zip(run.bed.receiver().map(|end| end.name.as_str()));
+    spec.map_or_else(|| looked_for(&outcome.limit, t), |spec| with_way(configuration(&spec, t), ends, t))
 }
 
 fn looked_for(limit: &Limit, t: &Texts) -> String {

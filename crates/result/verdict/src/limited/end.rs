@@ -1,6 +1,6 @@
 //! The ends of a trial, as the rules see them.
 
-use model::{CoreUse, Delta, Direction, EndCounters, Measured, Source, Trial};
+use model::{CoreUse, Delta, Direction, EndCounters, Flow, Measured, Source, Trial};
 
 use super::{BUSY_PERCENT, SOFTIRQ_PERCENT};
 
@@ -31,12 +31,7 @@ pub(super) struct Way<'a> {
 impl<'a> Way<'a> {
     /// From the near end to the far one.
     pub(super) fn forward(trial: &'a Trial) -> Self {
-        let [near, far] = &trial.counters;
-        let [near_cpus, far_cpus] = &trial.cpus;
-        Self {
-            sender: End { name: &trial.endpoint_from, cpus: used(trial, near_cpus), counters: near },
-            receiver: End { name: &trial.endpoint_to, cpus: used(trial, far_cpus), counters: far },
-        }
+        Self { sender: End::of(trial, &trial.endpoint_from), receiver: End::of(trial, &trial.endpoint_to) }
     }
 
     /// The other way.
@@ -45,9 +40,9 @@ impl<'a> Way<'a> {
         Self { sender: receiver, receiver: sender }
     }
 
-    /// The way of data that this end sends.
-    pub(super) fn from(trial: &'a Trial, sender: &str) -> Self {
-        if sender == trial.endpoint_from { Self::forward(trial) } else { Self::reverse(trial) }
+    /// The way of a flow.
+    pub(super) fn of(trial: &'a Trial, flow: &'a Flow) -> Self {
+        Self { sender: End::of(trial, &flow.from), receiver: End::of(trial, &flow.to) }
     }
 
     /// The first core of both ends, where it is the same one.
@@ -57,17 +52,26 @@ impl<'a> Way<'a> {
     }
 }
 
-/// The first of an end's cores, as many as it has threads that measure: what the others did was somebody else's.
-fn used<'a>(trial: &Trial, cpus: &'a [usize]) -> &'a [usize] {
+/// The first of an end's cores, as many as it has threads that measure: what the others did was somebody else's. An end that
+/// all others send to has a side for each of them.
+fn used<'a>(trial: &Trial, endpoint: &str, cpus: &'a [usize]) -> &'a [usize] {
+    let sides = if endpoint == trial.endpoint_to { trial.senders().count() } else { 1 };
     let threads = match &trial.measured {
         Measured::Goodput { spec, .. } if spec.direction == Direction::Both => 2 * usize::from(spec.streams),
         Measured::Goodput { spec, .. } => usize::from(spec.streams),
         Measured::Latency { .. } | Measured::Path { .. } => 1,
     };
-    &cpus[..threads.min(cpus.len())]
+    &cpus[..(sides * threads).min(cpus.len())]
 }
 
 impl<'a> End<'a> {
+    /// The end of this name; of one that was not in the trial nothing is known.
+    fn of(trial: &'a Trial, name: &'a str) -> Self {
+        const UNKNOWN: &EndCounters = &EndCounters { seconds: 0.0, cpu: Vec::new(), own_cpu: 0.0, deltas: Vec::new() };
+        let (counters, cpus) = trial.end(name).unwrap_or((UNKNOWN, &[]));
+        Self { name, cpus: used(trial, name, cpus), counters }
+    }
+
     /// The busiest of its own cores. Of an end that is not pinned nobody can say which these are.
     pub(super) fn busiest(&self) -> Option<&'a CoreUse> {
         let own = self.cpus.iter().filter_map(|cpu| self.counters.core(*cpu));

@@ -1,6 +1,6 @@
 //! What limited a transfer: what TCP and UDP have in common.
 
-use model::{Evidence, Flow, GoodputResult, GoodputSpec, LimitedBy, Mtu, Place, Protocol, Run, Trial};
+use model::{Evidence, Flow, GoodputResult, GoodputSpec, LimitedBy, Measured, Mtu, Place, Protocol, Run, Trial};
 
 use super::{Way, at, between, busy_core, core, not_known, pcie, tcp, too_large, udp};
 use crate::link;
@@ -42,7 +42,7 @@ pub(super) fn limited_flow(
     result: &GoodputResult,
     flow: &Flow,
 ) -> LimitedBy {
-    let case = Case { run, trial, spec, flow, mtu: result.mtu, way: Way::from(trial, &flow.from) };
+    let case = Case { run, trial, spec, flow, mtu: result.mtu, way: Way::of(trial, flow) };
     let rules: &[Rule] = match spec.protocol {
         Protocol::Udp => &[
             udp::as_asked,
@@ -81,15 +81,28 @@ fn shaped(case: &Case<'_>) -> Option<LimitedBy> {
     Some(at(Place::Qdisc, &case.way.sender, vec![Evidence::Counter { counter }]))
 }
 
-/// The link carried what it can.
+/// The link of either end carried what it can, with all flows of the trial that go through it.
 fn link_full(case: &Case<'_>) -> Option<LimitedBy> {
-    let link_bps = f64::from(link::speed_mbps(case.run)?) * 1e6;
+    let Measured::Goodput { result, .. } = &case.trial.measured else { return None };
+    let through = |goes: fn(&Flow, &Flow) -> bool| -> f64 {
+        let flows = result.flows.iter().filter(|flow| goes(flow, case.flow));
+        flows.map(|flow| flow.received.mean_bps()).sum()
+    };
+    let sent = link_share(case, &case.flow.from, through(|a, b| a.from == b.from));
+    let received = link_share(case, &case.flow.to, through(|a, b| a.to == b.to));
+    let full = [sent, received].into_iter().flatten().filter(|(bps, link_bps)| *bps >= LINK_FULL * link_bps);
+    let fullest = full.min_by(|(_, a), (_, b)| a.total_cmp(b));
+    fullest.map(|(bps, link_bps)| between(Place::LinkRate, vec![Evidence::LinkFull { bps, link_bps }]))
+}
+
+/// What this much payload takes of an end's link in packets like the flow's, and the link's rate, both in bit/s.
+fn link_share(case: &Case<'_>, endpoint: &str, payload_bps: f64) -> Option<(f64, f64)> {
+    let link_bps = f64::from(link::speed_of(case.run, endpoint)?) * 1e6;
     let (payload, packet) = case.packet_size()?;
     // A payload that does not fit is sent in several packets; then each is full but the last.
     let packets = packet.div_ceil(case.mtu.0.max(1));
     let on_wire = f64::from(packet + packets * FRAME_OVERHEAD) / f64::from(payload.max(1));
-    let bps = case.flow.received.mean_bps() * on_wire;
-    (bps >= LINK_FULL * link_bps).then(|| between(Place::LinkRate, vec![Evidence::LinkFull { bps, link_bps }]))
+    Some((payload_bps * on_wire, link_bps))
 }
 
 impl Case<'_> {

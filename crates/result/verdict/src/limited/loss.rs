@@ -48,7 +48,7 @@ pub fn loss_at(run: &Run, trial: &Trial) -> Vec<LossAt> {
 /// Where the datagrams of one flow were lost.
 pub(super) fn of_flow(run: &Run, trial: &Trial, spec: &GoodputSpec, flow: &Flow) -> Vec<LossAt> {
     let overflowed = flow.received.datagrams.as_ref().map_or(0, |datagrams| datagrams.overflowed);
-    let claims = claims(run, Way::from(trial, &flow.from), overflowed, datagrams_per_packet(spec, flow));
+    let claims = claims(run, Way::of(trial, flow), overflowed, datagrams_per_packet(spec, flow));
     share_out(flow.lost().unwrap_or_default(), claims)
 }
 

@@ -1,0 +1,146 @@
+//! The sides of a trial, as the controller sees them.
+
+use std::net::SocketAddr;
+
+use model::{Bed, ClockRelation, Endpoint, ProbeSpec, Seat, Side, SoFar};
+use protocol::{Failure, Fault, FromAgent, Outcome, Task};
+
+/// A sender of the trial and its counterpart at the end that all send to.
+pub(super) struct Pair {
+    pub(super) near: Party,
+    pub(super) far: Party,
+}
+
+/// One side.
+pub(super) struct Party {
+    /// Which of the bed's agents has it.
+    pub(super) link: usize,
+    pub(super) id: u64,
+    pub(super) ready: Option<Ready>,
+    pub(super) news: News,
+    pub(super) outcome: Option<Outcome>,
+    pub(super) done: bool,
+}
+
+pub(super) struct Ready {
+    pub(super) address: Option<SocketAddr>,
+}
+
+/// What it told on the way.
+#[derive(Default)]
+pub(super) struct News {
+    pub(super) fraction: f64,
+    /// Not passed on yet.
+    pub(super) seconds: Vec<f64>,
+    pub(super) so_far: Option<SoFar>,
+}
+
+impl Pair {
+    pub(super) fn both(&mut self) -> [&mut Party; 2] {
+        [&mut self.near, &mut self.far]
+    }
+}
+
+impl Party {
+    pub(super) fn new(link: usize, id: u64) -> Self {
+        Self { link, id, ready: None, news: News::default(), outcome: None, done: false }
+    }
+
+    /// Its agent, and the number that the agent knows it by.
+    pub(super) fn place(&self) -> (usize, u64) {
+        (self.link, self.id)
+    }
+
+    /// Takes a message about it; the error is that of a task that failed.
+    pub(super) fn take(&mut self, message: FromAgent) -> Result<(), Failure> {
+        match message {
+            FromAgent::Ready { address, .. } => self.ready = Some(Ready { address }),
+            FromAgent::Progress { fraction, seconds, so_far, .. } => {
+                self.news.fraction = fraction;
+                self.news.seconds.extend(seconds);
+                self.news.so_far = so_far.or(self.news.so_far.take());
+            }
+            FromAgent::Result { outcome, .. } => self.outcome = Some(outcome),
+            FromAgent::Done { .. } => self.done = true,
+            FromAgent::Failed { failure, .. } => {
+                self.done = true;
+                return Err(failure);
+            }
+            FromAgent::Hello(_) | FromAgent::Answer { .. } | FromAgent::Heartbeat => {}
+        }
+        Ok(())
+    }
+
+    /// Where it listens.
+    pub(super) fn address(&self) -> Result<SocketAddr, Fault> {
+        let address = self.ready.as_ref().and_then(|ready| ready.address);
+        address.ok_or_else(|| Fault::Confused("ready, but listening nowhere".to_owned()))
+    }
+
+    pub(super) fn take_outcome(&mut self) -> Result<Outcome, Fault> {
+        self.outcome.take().ok_or_else(|| Fault::Confused("done, without a result".to_owned()))
+    }
+}
+
+/// The task that a message is about.
+pub(super) fn task_of(message: &FromAgent) -> Option<u64> {
+    match message {
+        FromAgent::Ready { id, .. }
+        | FromAgent::Progress { id, .. }
+        | FromAgent::Result { id, .. }
+        | FromAgent::Done { id }
+        | FromAgent::Failed { id, .. } => Some(*id),
+        FromAgent::Hello(_) | FromAgent::Answer { .. } | FromAgent::Heartbeat => None,
+    }
+}
+
+/// One side's task at this end. `turn` counts the sides that one end has of the same trial: each begins at a core of its own.
+pub(super) fn task(
+    (spec, side): (&ProbeSpec, Side),
+    bed: &Bed,
+    (end, turn): (&Endpoint, usize),
+    peer: Option<SocketAddr>,
+    token: u32,
+) -> Task {
+    // The bed was checked against the plan, so the address is there.
+    let local = end.address(spec.ip()).unwrap_or_else(|| unreachable!("checked before the run"));
+    let seat = Seat {
+        endpoint: end.name.clone(),
+        local,
+        peer,
+        interface: end.interface.clone(),
+        mtu: spec.mtu().unwrap_or(end.mtu),
+        cpus: dealt(&end.cpus, turn * threads(spec)),
+        same_clock: bed.clocks == ClockRelation::Same,
+        token,
+    };
+    Task { spec: spec.clone(), side, seat }
+}
+
+/// Threads of one side that measure.
+fn threads(spec: &ProbeSpec) -> usize {
+    match spec {
+        ProbeSpec::Goodput(spec) => spec.streams.into(),
+        ProbeSpec::Latency(_) | ProbeSpec::Path(_) => 1,
+    }
+}
+
+/// The same cores, those first that come after so many threads of others.
+fn dealt(cpus: &[usize], taken: usize) -> Vec<usize> {
+    let mut cpus = cpus.to_vec();
+    let first = taken.checked_rem(cpus.len()).unwrap_or_default();
+    cpus.rotate_left(first);
+    cpus
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_side_at_an_end_begins_at_a_core_of_its_own() {
+        assert_eq!(dealt(&[1, 2, 3], 0), [1, 2, 3]);
+        assert_eq!(dealt(&[1, 2, 3], 2), [3, 1, 2]);
+        assert_eq!((dealt(&[1], 7), dealt(&[], 7)), (vec![1], vec![]));
+    }
+}
