@@ -2,8 +2,8 @@
 
 use model::Nanos;
 use pcap_parser::{
-    Block, LegacyPcapBlock, Linktype, PcapBlockOwned, PcapHeader, PcapNGSlice, nom, parse_pcap_frame,
-    parse_pcap_frame_be, parse_pcap_frame_modified, parse_pcap_header,
+    Block, LegacyPcapBlock, Linktype, PcapBlockOwned, PcapHeader, PcapNGSlice, parse_pcap_frame, parse_pcap_frame_be,
+    parse_pcap_frame_modified, parse_pcap_header,
     pcapng::{EnhancedPacketBlock, InterfaceDescriptionBlock},
     traits::PcapNGPacketBlock,
 };
@@ -60,15 +60,14 @@ fn legacy(file: &[u8]) -> Result<Vec<Frame>, PcapError> {
 }
 
 fn legacy_frame<'a>(header: &PcapHeader, rest: &'a [u8]) -> Option<(&'a [u8], LegacyPcapBlock<'a>)> {
-    let parse: fn(&'a [u8]) -> nom::IResult<&'a [u8], LegacyPcapBlock<'a>, pcap_parser::PcapError<&'a [u8]>> =
-        if header.is_modified_format() {
-            parse_pcap_frame_modified
-        } else if header.is_bigendian() {
-            parse_pcap_frame_be
-        } else {
-            parse_pcap_frame
-        };
-    parse(rest).ok()
+    let parsed = if header.is_modified_format() {
+        parse_pcap_frame_modified(rest)
+    } else if header.is_bigendian() {
+        parse_pcap_frame_be(rest)
+    } else {
+        parse_pcap_frame(rest)
+    };
+    parsed.ok()
 }
 
 /// How an interface of a pcapng file writes time.

@@ -1,0 +1,60 @@
+//! What is asked of our readers for any input at all. `./x fuzz` looks for inputs that break it; `tests/corpus.rs` asks it of all
+//! that are kept in `fuzz/corpus`.
+
+use frame::{Compiled, Place, Tag};
+use model::{IpVersion, Mtu, Stream, stream::Mac};
+use pcap::Replay;
+
+/// A frame from anywhere.
+pub fn frame(input: &[u8]) {
+    let Ok(packet) = frame::parse::parse(input) else { return };
+    assert!(packet.vlans.len() <= model::stream::MOST_VLANS);
+    if let Ok(Some(seen)) = frame::read(input) {
+        assert!(seen.tag.is_none() || input.len() >= frame::tag::SHORT);
+    }
+}
+
+/// A stream file: what is accepted reads back as itself, and its frames are those that a receiver reads.
+pub fn stream(input: &[u8]) {
+    let Ok(text) = std::str::from_utf8(input) else { return };
+    let Ok(streams) = Stream::parse_file(text) else { return };
+    for stream in streams {
+        let written = toml::to_string(&stream).expect("a stream is TOML");
+        assert_eq!(Stream::parse_file(&format!("[[stream]]\n{written}")).as_ref(), Ok(&vec![stream.clone()]));
+        if let Ok(compiled) = Compiled::new(&stream, &place(stream.ip)) {
+            frames_are_read(&compiled);
+        }
+    }
+}
+
+fn place(ip: IpVersion) -> Place {
+    let (source, destination) = match ip {
+        IpVersion::V4 => ([198, 18, 0, 1].into(), [198, 18, 0, 2].into()),
+        IpVersion::V6 => ([0x2001, 2, 0, 0, 0, 0, 0, 1].into(), [0x2001, 2, 0, 0, 0, 0, 0, 2].into()),
+    };
+    let (source_mac, next_hop_mac) = (Mac([2, 0, 0, 0, 0, 1]), Mac([2, 0, 0, 0, 0, 2]));
+    Place { source_mac, next_hop_mac, source, destination, mtu: Mtu(9000) }
+}
+
+fn frames_are_read(compiled: &Compiled) {
+    let mut buffer = vec![0; compiled.longest()];
+    for index in [0, 1, u64::from(compiled.flows) - 1, u64::from(compiled.flows), u64::MAX] {
+        let tag = Tag { stream: 1, sequence: index & 0xffff_ffff_ffff, token: 2, time: 3 };
+        let length = compiled.write(&mut buffer, index, tag);
+        // A tag of VLANs of somebody's own making is one that nobody else can know.
+        let Ok(Some(seen)) = frame::read(&buffer[..length]) else { continue };
+        assert!(seen.intact);
+        assert_eq!(seen.tag.map(|tag| tag.sequence), Some(tag.sequence));
+    }
+}
+
+/// A capture: its frames are sent in order, or refused.
+pub fn pcap(input: &[u8]) {
+    let Ok(frames) = pcap::read(input) else { return };
+    let count = frames.len() as u64;
+    let Ok(replay) = Replay::new(frames, Mtu(1500)) else { return };
+    for index in 0..count {
+        assert!(replay.due(index) <= replay.due(index + 1));
+        assert!(replay.frame(index).len() <= replay.longest());
+    }
+}

@@ -1,0 +1,32 @@
+//! All inputs that fuzzing keeps, asked as ordinary tests: what once broke stays mended.
+
+use std::{fs, path::Path};
+
+#[path = "../fuzz/src/lib.rs"]
+#[expect(unreachable_pub, reason = "what fuzzes calls them from another crate")]
+mod targets;
+
+fn each_of(target: &str, ask: impl Fn(&[u8])) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(target);
+    let inputs: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert!(inputs.len() > 2, "{} holds {} inputs", folder.display(), inputs.len());
+    for input in inputs {
+        println!("{}", input.display());
+        ask(&fs::read(input).unwrap());
+    }
+}
+
+#[test]
+fn frames_that_fuzzing_keeps_are_read() {
+    each_of("frame", targets::frame);
+}
+
+#[test]
+fn stream_files_that_fuzzing_keeps_are_read() {
+    each_of("stream", targets::stream);
+}
+
+#[test]
+fn captures_that_fuzzing_keeps_are_read() {
+    each_of("pcap", targets::pcap);
+}
