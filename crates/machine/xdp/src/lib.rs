@@ -1,7 +1,18 @@
 //! BPF programs, a folder each with the `.bpf.c` beside its loader, and AF_XDP sockets.
-#![allow(unsafe_code, reason = "system calls and memory that is shared with the kernel")]
+//!
+//! Live frames need Linux 5.18. Nothing here outlives the process: programs hang on file descriptors, and nothing is pinned.
+#![allow(unsafe_code, reason = "system calls, memory that is shared with the kernel, and plain values that maps hold")]
 
+mod calls;
+mod error;
+pub mod interrupt;
+mod load;
+pub mod receiver;
 mod redirect;
+pub mod sender;
 pub mod socket;
 
+pub use error::{Error, Result};
+pub use receiver::Receiver;
 pub use redirect::{Redirect, RedirectError};
+pub use sender::Sender;

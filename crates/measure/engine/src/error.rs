@@ -11,6 +11,9 @@ pub enum EngineError {
     /// Its XDP program.
     #[error(transparent)]
     Redirect(#[from] RedirectError),
+    /// Its BPF programs.
+    #[error(transparent)]
+    Xdp(#[from] xdp::Error),
     /// A system call.
     #[error(transparent)]
     Kernel(#[from] kernel::Error),

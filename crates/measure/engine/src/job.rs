@@ -35,6 +35,12 @@ impl Job {
         (stream * self.cpus.len() + core) as u16
     }
 
+    /// The stream that each numbered sequence is of, in the order of the numbers: what a receiver has to know.
+    pub fn sequences(&self) -> Vec<Compiled> {
+        let cores = self.cpus.len();
+        self.streams.iter().flat_map(|stream| std::iter::repeat_n(stream.clone(), cores)).collect()
+    }
+
     /// Frames a second asked for of each stream, from all cores together; `None` is flat out.
     pub fn rates(&self) -> Result<Vec<Option<f64>>, EngineError> {
         let rate = |(stream, load): (&Compiled, &Load)| {

@@ -1,7 +1,8 @@
 //! The packet engine: sends numbered frames, and counts them by number where they arrive.
 //!
 //! A [`Job`] says what to send, a [`Sender`] sends it. [`Xsk`] and [`AfPacket`] write each frame in user space by one loop, which
-//! keeps an absolute schedule and measures how well it is kept.
+//! keeps an absolute schedule and measures how well it is kept. [`Live`] has the kernel run a BPF program that does so, which is many
+//! times faster, and leaves in batches. A [`Receiver`] counts what arrives by number, in the driver of the other end.
 
 mod af_packet;
 mod error;
@@ -9,11 +10,15 @@ mod error;
 mod fixture;
 mod job;
 mod lanes;
+mod live;
 mod pump;
+mod receiver;
 mod schedule;
 mod xsk;
 
 pub use af_packet::AfPacket;
 pub use error::EngineError;
 pub use job::{Job, Pacing, Sender, Sent, SentStream};
+pub use live::Live;
+pub use receiver::{Receive, Received, ReceivedStream, Receiver, Times};
 pub use xsk::Xsk;

@@ -77,7 +77,7 @@ pub(crate) fn run<P: Port>(
 }
 
 /// This core's share of the most frames that are wanted.
-fn most(job: &Job, core: usize) -> u64 {
+pub(crate) fn most(job: &Job, core: usize) -> u64 {
     let cores = job.cpus.len() as u64;
     job.most.map_or(u64::MAX, |most| most / cores + u64::from((core as u64) < most % cores))
 }

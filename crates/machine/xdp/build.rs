@@ -1,0 +1,39 @@
+//! Compiles each `src/*/*.bpf.c` for the kernel's virtual machine, with the tag as `frame` defines it.
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+const PROGRAMS: [&str; 2] = ["sender", "receiver"];
+
+fn main() {
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
+    fs::write(out.join("tag.h"), frame::tag::c_header()).expect("the folder that cargo gave can be written to");
+    println!("cargo::rerun-if-changed=src");
+    for program in PROGRAMS {
+        let source = format!("src/{program}/{program}.bpf.c");
+        compile(Path::new(&source), &out, &out.join(format!("{program}.bpf.o")));
+    }
+}
+
+fn compile(source: &Path, include: &Path, object: &Path) {
+    // Debian and Ubuntu keep asm/types.h there, where clang looks for it only when it compiles for this machine itself.
+    let machine = env::var("CARGO_CFG_TARGET_ARCH").expect("cargo sets it");
+    let mut clang = Command::new("clang");
+    clang
+        // cpu v3: atomics that return the value that was there (Linux 5.12).
+        .args(["-target", "bpf", "-mcpu=v3", "-O2", "-g", "-Wall", "-Werror", "-c"])
+        .arg(format!("-I/usr/include/{machine}-linux-gnu"))
+        .arg(format!("-I{}", include.display()))
+        .arg("-Isrc")
+        .args([source, Path::new("-o"), object]);
+    match clang.status() {
+        Ok(status) if status.success() => {}
+        Ok(_) => panic!("clang could not compile {}; it needs libbpf-dev and linux-libc-dev", source.display()),
+        Err(error) => {
+            panic!("clang, which compiles the BPF programs, could not be run: {error}; install clang and libbpf-dev")
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! The calls of bpf(2) that aya lacks, or falls back from without a word.
+
+use std::{
+    ffi::CString,
+    io,
+    os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd},
+};
+
+use crate::{Error, Result};
+
+const LOOKUP: u32 = 1;
+const UPDATE: u32 = 2;
+const PROG_RUN: u32 = 10;
+const LINK_CREATE: u32 = 28;
+
+/// `BPF_XDP` of `enum bpf_attach_type`.
+const ATTACH_XDP: u32 = 37;
+/// `XDP_FLAGS_DRV_MODE`: in the driver, or not at all.
+const IN_DRIVER: u32 = 1 << 2;
+/// `BPF_F_TEST_XDP_LIVE_FRAMES`.
+const LIVE_FRAMES: u32 = 1 << 1;
+/// `ENOTSUPP`, which is the kernel's own.
+const NOT_SUPPORTED: i32 = 524;
+
+/// `BPF_PROG_TEST_RUN` part of `union bpf_attr`.
+#[repr(C)]
+#[derive(Default)]
+struct Run {
+    program: u32,
+    result: u32,
+    data_size_in: u32,
+    data_size_out: u32,
+    data_in: u64,
+    data_out: u64,
+    repeat: u32,
+    duration: u32,
+    context_size_in: u32,
+    context_size_out: u32,
+    context_in: u64,
+    context_out: u64,
+    flags: u32,
+    cpu: u32,
+    batch_size: u32,
+    reserved: u32,
+}
+
+/// `BPF_LINK_CREATE` part of `union bpf_attr`, as far as XDP needs it.
+#[repr(C)]
+#[derive(Default)]
+struct LinkCreate {
+    program: u32,
+    interface: u32,
+    attach_type: u32,
+    flags: u32,
+}
+
+/// `BPF_MAP_*_ELEM` part of `union bpf_attr`.
+#[repr(C)]
+#[derive(Default)]
+struct Element {
+    map: u32,
+    reserved: u32,
+    key: u64,
+    value: u64,
+    flags: u64,
+}
+
+/// # Safety
+///
+/// Pointers in `attributes` are what `command` expects there.
+unsafe fn call<T>(command: u32, attributes: &mut T) -> io::Result<i32> {
+    // SAFETY: the kernel reads as much of the attributes as it is told they are long.
+    let answer = unsafe { libc::syscall(libc::SYS_bpf, command, std::ptr::from_mut(attributes), size_of::<T>()) };
+    if answer < 0 { Err(io::Error::last_os_error()) } else { Ok(answer as i32) }
+}
+
+/// Runs an XDP program on `frame` as often as told, in the caller's thread, and has the kernel do with each what it says.
+/// Whether all of that was done; a signal ends it early.
+pub(crate) fn run_live(program: BorrowedFd<'_>, frame: &[u8], repeat: u32, batch: u32) -> io::Result<bool> {
+    let mut run = Run {
+        program: program.as_raw_fd().cast_unsigned(),
+        data_size_in: frame.len() as u32,
+        data_in: frame.as_ptr() as u64,
+        repeat,
+        flags: LIVE_FRAMES,
+        batch_size: batch,
+        ..Run::default()
+    };
+    // SAFETY: the kernel reads `data_size_in` bytes at `data_in`.
+    match unsafe { call(PROG_RUN, &mut run) } {
+        Err(error) if error.raw_os_error() == Some(libc::EINTR) => Ok(false),
+        answer => answer.map(|_| true),
+    }
+}
+
+/// Number of an interface in the caller's namespace.
+pub(crate) fn index_of(interface: &str) -> Result<u32> {
+    let name = CString::new(interface).unwrap_or_default();
+    // SAFETY: the name ends with a zero.
+    match unsafe { libc::if_nametoindex(name.as_ptr()) } {
+        0 => Err(Error::NoInterface(interface.to_owned())),
+        index => Ok(index),
+    }
+}
+
+/// Attaches an XDP program to the driver of an interface in the caller's namespace, for as long as the descriptor is open:
+/// also who is killed leaves nothing behind.
+pub(crate) fn attach(program: BorrowedFd<'_>, interface: &str) -> Result<OwnedFd> {
+    let mut link = LinkCreate {
+        program: program.as_raw_fd().cast_unsigned(),
+        interface: index_of(interface)?,
+        attach_type: ATTACH_XDP,
+        flags: IN_DRIVER,
+    };
+    // SAFETY: there is no pointer in it.
+    let answer = unsafe { call(LINK_CREATE, &mut link) };
+    // SAFETY: the kernel gave a new descriptor.
+    answer.map(|link| unsafe { OwnedFd::from_raw_fd(link) }).map_err(|error| refused(error, interface))
+}
+
+fn refused(error: io::Error, interface: &str) -> Error {
+    let name = interface.to_owned();
+    match error.raw_os_error() {
+        Some(libc::EBUSY | libc::EEXIST) => Error::Busy(name),
+        Some(libc::ENOSPC) => Error::TooFewQueues(name),
+        Some(libc::ERANGE) => Error::TooLargeMtu(name),
+        Some(libc::EOPNOTSUPP | NOT_SUPPORTED) => Error::NoXdp(name),
+        Some(libc::EPERM | libc::EACCES) => Error::Denied("attaching to an interface"),
+        _ => Error::Call { call: "bpf(BPF_LINK_CREATE)", what: format!("interface {interface}"), io: error },
+    }
+}
+
+/// Reads the only value of a map.
+pub(crate) fn read(map: BorrowedFd<'_>, value: &mut [u8]) -> io::Result<()> {
+    let key = 0u32;
+    let mut element = element(map, &key, value.as_mut_ptr() as u64);
+    // SAFETY: the caller's buffer is as long as the value of the map.
+    unsafe { call(LOOKUP, &mut element) }.map(drop)
+}
+
+/// Writes the only value of a map.
+pub(crate) fn write(map: BorrowedFd<'_>, value: &[u8]) -> io::Result<()> {
+    let key = 0u32;
+    let mut element = element(map, &key, value.as_ptr() as u64);
+    // SAFETY: the caller's bytes are as long as the value of the map.
+    unsafe { call(UPDATE, &mut element) }.map(drop)
+}
+
+fn element(map: BorrowedFd<'_>, key: &u32, value: u64) -> Element {
+    let map = map.as_raw_fd().cast_unsigned();
+    Element { map, key: std::ptr::from_ref(key) as u64, value, ..Element::default() }
+}

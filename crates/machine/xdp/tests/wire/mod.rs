@@ -1,0 +1,64 @@
+//! Two namespaces and the wire between them.
+#![allow(dead_code, reason = "each test takes a part of it")]
+
+use std::process::Command;
+
+use kernel::{link, namespace};
+use model::{LinkEnd, Mtu};
+
+pub(crate) struct Wire {
+    pub(crate) a: String,
+    pub(crate) b: String,
+}
+
+impl Wire {
+    /// A veth pair, its ends both called wp0 and set up.
+    pub(crate) fn up(test: &str) -> Self {
+        Self::with_queues(test, 1)
+    }
+
+    /// The same with so many queues each way.
+    pub(crate) fn with_queues(test: &str, queues: u32) -> Self {
+        let [a, b] = ["a", "b"].map(|end| format!("wptest{}{test}-{end}", std::process::id()));
+        let wire = Self { a, b };
+        let ends = [&wire.a, &wire.b].map(|namespace| {
+            namespace::create(namespace).expect("this test needs root");
+            LinkEnd { namespace: namespace.clone(), interface: "wp0".to_owned() }
+        });
+        link::create_veth(&ends[0], &ends[1], Mtu(1500)).expect("veth");
+        wire.set_queues(&wire.a, queues, queues);
+        wire.set_queues(&wire.b, queues, queues);
+        for end in &ends {
+            link::set_up(&end.namespace, &end.interface).expect("it was just made");
+        }
+        wire
+    }
+
+    pub(crate) fn set_queues(&self, namespace: &str, receive: u32, send: u32) {
+        let set = || {
+            let (receive, send) = (receive.to_string(), send.to_string());
+            let status = Command::new("ethtool").args(["-L", "wp0", "rx", &receive, "tx", &send]).output();
+            let output = status.expect("ethtool is installed");
+            // 80: they are so already.
+            assert!(output.status.success() || output.status.code() == Some(80), "{output:?}");
+        };
+        namespace::within(namespace, set).expect("it exists");
+    }
+
+    pub(crate) fn at_a<T: Send>(&self, f: impl FnOnce() -> T + Send) -> T {
+        namespace::within(&self.a, f).expect("it exists")
+    }
+
+    pub(crate) fn at_b<T: Send>(&self, f: impl FnOnce() -> T + Send) -> T {
+        namespace::within(&self.b, f).expect("it exists")
+    }
+}
+
+impl Drop for Wire {
+    fn drop(&mut self) {
+        for name in [&self.a, &self.b] {
+            // A test that failed half-way may have left it or not.
+            let _ = namespace::delete(name);
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! Live frames: BPF programs, a thread and a core each, write every frame and hand it to the driver.
+//!
+//! It is the fastest way there is, and no way to latency: frames leave in batches, and over veth the receiver runs in the sender's own
+//! system call, between the batches.
+
+use std::{
+    sync::{
+        Barrier,
+        atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+        mpsc,
+    },
+    thread::{self, ScopedJoinHandle},
+    time::Duration,
+};
+
+use kernel::{clock, cpu, ethtool};
+use model::{Nanos, frame_size::FCS, stream::Pacing};
+use xdp::{
+    interrupt::Interruptible,
+    sender::{Options, Pace, Progress, Sender as Program, Stream},
+};
+
+use crate::{EngineError, Job, Sender, Sent, SentStream, pump::most};
+
+/// Frames that the kernel makes before it hands them over. A veth's ring holds 256; half of that leaves room for what its receiver did
+/// not get to in one go.
+const BATCH: u32 = 128;
+
+/// Frames of one call, after which the kernel makes its pages anew (24 ms): longer than any trial, since a signal ends it.
+const ENDLESS: u32 = u32::MAX;
+
+/// How often progress is looked at, and a stop obeyed.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// The program ends the job's time by itself, where it is not waiting for the next frame's.
+const GRACE: u64 = 20_000_000;
+
+/// Sends a job by live frames.
+pub struct Live {
+    job: Job,
+    cores: Vec<Program>,
+}
+
+impl Live {
+    /// From an interface of the caller's namespace whose driver has native XDP. Time is taken of every so many frames of a sequence,
+    /// rounded up to a power of two: 1 is all of them, which costs a third of the rate.
+    pub fn new(job: Job, time_every: u64) -> Result<Self, EngineError> {
+        let cores = (0..job.cpus.len()).map(|core| program(&job, core, time_every)).collect::<Result<_, _>>()?;
+        Ok(Self { job, cores })
+    }
+
+    fn progress(&self) -> Result<Vec<Vec<Progress>>, EngineError> {
+        Ok(self.cores.iter().map(Program::progress).collect::<Result<_, _>>()?)
+    }
+
+    /// Returns when all is sent, the time is over, or `stop` is set.
+    fn watch(&self, stop: &AtomicBool, progress: &AtomicU64) -> Result<(), EngineError> {
+        let end = clock::now().0.saturating_add(self.job.duration.0).saturating_add(GRACE);
+        let wanted = self.job.most.unwrap_or(u64::MAX);
+        loop {
+            thread::sleep(LOOK);
+            let frames = self.progress()?.concat().iter().map(|stream| stream.frames).sum();
+            progress.store(frames, Relaxed);
+            if frames >= wanted || stop.load(Relaxed) || clock::now().0 > end {
+                return Ok(());
+            }
+        }
+    }
+
+    fn sent(&self, refused: u64, ended_by_time: bool) -> Result<Sent, EngineError> {
+        let cores = self.progress()?;
+        let all: u64 = cores.concat().iter().map(|progress| progress.frames).sum();
+        let mut streams = vec![SentStream::default(); self.job.streams.len()];
+        for (core, progress) in cores.iter().enumerate() {
+            for (index, (sum, progress)) in streams.iter_mut().zip(progress).enumerate() {
+                let overdue = if ended_by_time { self.job.duration.0.saturating_sub(progress.due) } else { 0 };
+                sum.merge(SentStream {
+                    frames: progress.frames,
+                    bytes: progress.bytes + progress.frames * u64::from(FCS),
+                    span: span(progress),
+                    given_up: Nanos(progress.given_up + if self.is_paced(index) { overdue } else { 0 }),
+                    numbered: vec![(self.job.number(index, core), progress.frames)],
+                    ..SentStream::default()
+                });
+            }
+        }
+        for stream in &mut streams {
+            // The driver does not tell streams apart.
+            stream.refused = (u128::from(refused) * u128::from(stream.frames) / u128::from(all.max(1))) as u64;
+            stream.bytes -=
+                (u128::from(stream.bytes) * u128::from(stream.refused) / u128::from(stream.frames.max(1))) as u64;
+            stream.frames -= stream.refused;
+        }
+        Ok(Sent { streams })
+    }
+
+    fn is_paced(&self, stream: usize) -> bool {
+        self.job.rates().is_ok_and(|rates| rates[stream].is_some())
+    }
+}
+
+impl Sender for Live {
+    fn send(&mut self, stop: &AtomicBool, progress: &AtomicU64) -> Result<Sent, EngineError> {
+        let refused_before = refused(&self.job.interface);
+        let over = AtomicBool::new(false);
+        let start = Barrier::new(self.cores.len());
+        let (tell, told) = mpsc::channel();
+        thread::scope(|scope| {
+            let threads: Vec<_> = self
+                .cores
+                .iter()
+                .zip(&self.job.cpus)
+                .map(|(program, cpu)| {
+                    let (tell, over, start) = (tell.clone(), &over, &start);
+                    scope.spawn(move || run(program, *cpu, over, start, &tell))
+                })
+                .collect();
+            let interruptible: Vec<Interruptible> = told.iter().take(threads.len()).collect();
+            let watched = self.watch(stop, progress);
+            over.store(true, Relaxed);
+            end(&threads, &interruptible);
+            for thread in threads {
+                thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+            }
+            watched
+        })?;
+        let refused = refused(&self.job.interface) - refused_before;
+        let sent = self.sent(refused, !stop.load(Relaxed))?;
+        progress.store(sent.streams.iter().map(|stream| stream.frames).sum(), Relaxed);
+        Ok(sent)
+    }
+}
+
+/// The program of the core at this place of the job's.
+fn program(job: &Job, core: usize, time_every: u64) -> Result<Program, EngineError> {
+    let rates = job.rates()?;
+    let stream = |(index, compiled)| Stream {
+        compiled,
+        number: job.number(index, core),
+        pace: rates[index].map(|rate| Pace {
+            gap: (job.cpus.len() as f64 * 1e9 * 65536.0 / rate).round() as u64,
+            burst: match job.loads[index].pacing {
+                Pacing::Constant => 1,
+                Pacing::Burst(frames) => frames.get(),
+                Pacing::Poisson => 0,
+            },
+        }),
+    };
+    let streams: Vec<Stream<'_>> = job.streams.iter().enumerate().map(stream).collect();
+    let options = Options {
+        token: job.token,
+        time_every: time_every.next_power_of_two(),
+        duration: Duration::from_nanos(job.duration.0),
+        most: most(job, core),
+    };
+    Ok(Program::load(&job.interface, &streams, &options)?)
+}
+
+/// Runs the program of one core until it is over.
+fn run(
+    program: &Program,
+    cpu: usize,
+    over: &AtomicBool,
+    start: &Barrier,
+    tell: &mpsc::Sender<Interruptible>,
+) -> Result<(), EngineError> {
+    let pinned = cpu::pin_current_thread(cpu);
+    // Whoever waits for it takes one of each thread.
+    let _ = tell.send(Interruptible::current());
+    start.wait();
+    pinned?;
+    while !over.load(Relaxed) {
+        program.run(ENDLESS, BATCH)?;
+    }
+    Ok(())
+}
+
+/// Has the threads come back from their system calls.
+fn end<T>(threads: &[ScopedJoinHandle<'_, T>], interruptible: &[Interruptible]) {
+    // A signal that comes just before the call is lost on it: so again, until all are out.
+    while !threads.iter().all(ScopedJoinHandle::is_finished) {
+        for thread in interruptible {
+            // It fails only for a thread that has ended.
+            let _ = thread.interrupt();
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// When the first frame left, and the last: since time is not taken of each, that takes the mean rate of those before.
+fn span(progress: &Progress) -> Option<(Nanos, Nanos)> {
+    let since = progress.frames.checked_sub(1)?.saturating_sub(progress.last_sequence);
+    let more = ((progress.last - progress.first) * since).checked_div(progress.last_sequence).unwrap_or_default();
+    Some((Nanos(progress.first), Nanos(progress.last + more)))
+}
+
+/// Frames that XDP gave to the driver and it did not take, since its ring was full, as far as it counts them.
+fn refused(interface: &str) -> u64 {
+    let counters = ethtool::statistics(interface).unwrap_or_default();
+    counters.iter().filter(|(name, _)| name.ends_with("xdp_xmit_errors")).map(|(_, errors)| errors).sum()
+}
