@@ -9,11 +9,11 @@ guest_modules=(
   veth 8021q bonding bridge pktgen sch_netem sch_tbf       # what is put between or upon them
 )
 
-# What the machine boots: target/drivers/vmlinuz and target/drivers/initrd, with the program that was built last.
+# What the machine boots: target/drivers/vmlinux and target/drivers/initrd, with the program that was built last.
 make_guest() {
   local program=$guest/program
   at_end+=(give_back)
-  [[ -e $guest/system.cpio ]] || fetch_guest
+  [[ -e $guest/vmlinux ]] || fetch_guest
   rm -rf "$program"
   mkdir -p "$program/usr/bin"
   strip -o "$program/usr/bin/wireproof" "$target/debug/wireproof"
@@ -53,7 +53,7 @@ with_libraries() {
   printf '%s\n' "${packages[@]}"
 }
 
-# unpack_system DIRECTORY PACKAGE…: programs and libraries, without what is only read by people
+# unpack_system DIRECTORY PACKAGE…: programs and libraries, without what is only read by people, and other character sets
 unpack_system() {
   local directory=$1 name
   shift
@@ -64,16 +64,17 @@ unpack_system() {
   for name in "$@"; do
     [[ $name != */linux-image-* ]] || continue
     dpkg-deb --fsys-tarfile "$name" |
-      tar -x -C "$directory" --keep-directory-symlink --no-same-owner --exclude='./usr/share' --exclude='./var'
+      tar -x -C "$directory" --keep-directory-symlink --no-same-owner \
+        --exclude='./usr/share' --exclude='./usr/lib/*/gconv' --exclude='./var'
   done
 }
 
-# unpack_kernel PART PACKAGE: PART/vmlinuz, and in PART/system the modules that are wanted with all that they need
+# unpack_kernel PART PACKAGE: PART/vmlinux, and in PART/system the modules that are wanted with all that they need
 unpack_kernel() {
   local kernel=$1/kernel busybox=$1/system/bin/busybox version module file
   mkdir -p "$kernel"
   dpkg-deb --fsys-tarfile "$2" | tar -x -C "$kernel" --no-same-owner
-  mv "$kernel"/boot/vmlinuz-* "$1/vmlinuz"
+  unpack_image "$kernel"/boot/vmlinuz-* >"$1/vmlinux"
   version=$(cd "$kernel/lib/modules" && echo *)
   find "$kernel/lib/modules" -name '*.ko.xz' -exec xz --decompress {} +
   "$busybox" depmod -b "$kernel" "$version"
@@ -86,6 +87,18 @@ unpack_kernel() {
   done
   "$busybox" depmod -b "$1/system" "$version"
 }
+
+# unpack_image FILE: the kernel in it, which an emulated processor would take seconds to unpack each time. The places are those
+# of the kernel's Documentation/arch/x86/boot.rst: setup_sects, payload_offset and payload_length, with 4 bytes behind the payload.
+unpack_image() {
+  local offset=$((($(number 1 0x1f1 "$1") + 1) * 512 + $(number 4 0x248 "$1")))
+  local length=$(($(number 4 0x24c "$1") - 4))
+  dd if="$1" bs=1M iflag=skip_bytes,count_bytes skip=$offset count=$length status=none | xz --decompress ||
+    die "$1 is not packed by xz, as Debian's kernels are"
+}
+
+# number BYTES OFFSET FILE
+number() { od -A n -t "u$1" -N "$1" -j "$2" "$3" | tr -d ' '; }
 
 # pack DIRECTORY FILE: as the kernel reads it; everything in it belongs to root
 pack() { (cd "$1" && find . -mindepth 1 | cpio --quiet --create --format=newc --owner=+0:+0 >"$2"); }

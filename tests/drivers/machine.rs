@@ -53,11 +53,10 @@ impl Machine {
 
     /// The kernel numbers interfaces as it meets them; here they are called as their cards are.
     fn name_interfaces(&mut self) {
-        let cards: Vec<_> = self.words.iter().filter_map(|word| named_card(word)).collect();
-        for (name, mac) in cards {
-            let here = format!("$(grep -l {mac} /sys/class/net/*/address | cut -d/ -f5)");
-            self.sh(&format!("ip link set {here} name {name}")).ok();
-        }
+        let renamed =
+            |(name, mac)| format!("ip link set $(grep -l {mac} /sys/class/net/*/address | cut -d/ -f5) name {name}");
+        let commands: Vec<_> = self.words.iter().filter_map(|word| named_card(word)).map(renamed).collect();
+        self.sh(&commands.join(" && ")).ok();
     }
 
     /// Runs a command of the shell.
@@ -170,9 +169,9 @@ fn fixed_words(name: &str, disk: &Path) -> Vec<String> {
     let append = format!("console=ttyS0 loglevel=4 panic=-1 mitigations=off no_timer_check {clock} hostname={name}");
     // Cut is the power of the machine, not that of the computer which runs it: nothing has to be written through.
     let disk = format!("file={},if=none,id=disk,format=raw,cache=unsafe", disk.display());
-    let (kernel, initrd) = (image("vmlinuz"), image("initrd"));
+    let (kernel, initrd) = (image("vmlinux"), image("initrd"));
     let words: [&[&str]; 6] = [
-        &["-machine", "q35", "-accel", "tcg,thread=multi", "-cpu", "max", "-smp", "2", "-m", "768"],
+        &["-machine", "q35", "-accel", "tcg,thread=multi", "-cpu", "max", "-smp", "2", "-m", "512"],
         &["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"],
         &["-kernel", kernel.to_str().unwrap(), "-initrd", initrd.to_str().unwrap()],
         &["-append", &append],

@@ -7,12 +7,12 @@ use std::{
 
 use crate::{
     lab::{Card, Lab},
-    machine::Machine,
+    machine::{Background, Machine},
 };
 
 const BED: &str = "--bed ports:p1,p2 --take-ports-in-use";
 const SHORT: &str = "--duration '1 s' --repeats 1 --json";
-const LONG: &str = "--duration '60 s' --repeats 1 --json";
+const LONG: &str = "60 s";
 
 /// A machine whose two ports are joined by a wire, the first one with settings of its own.
 struct Bench {
@@ -26,7 +26,7 @@ impl Bench {
         let mut lab = Lab::new();
         let cards: [Card; 2] = lab.pair(device, ["p1", "p2"]);
         let mut machine = lab.boot("ports", &cards);
-        for setting in [
+        let settings = [
             "ip link set p1 mtu 1400 txqueuelen 555",
             "ip link property add dev p1 altname first-port",
             "ethtool -K p1 gro off",
@@ -37,9 +37,8 @@ impl Bench {
             "ip route add 198.18.99.0/24 via 198.18.10.254 dev p1 metric 77",
             "ip route add 198.18.98.0/24 dev p1 table 1234",
             "ip rule add from 198.18.10.1 table 1234",
-        ] {
-            machine.sh(setting).ok();
-        }
+        ];
+        machine.sh(&settings.join(" && ")).ok();
         machine.until("ip -6 -o address show dev p1 scope global | grep -qv tentative");
         let before = state(&mut machine);
         Self { machine, before, _lab: lab }
@@ -58,9 +57,10 @@ impl Bench {
         assert_eq!(now, self.before, "not as before: {lost:#?} became {added:#?}");
     }
 
-    /// Starts a long run, and waits until data flows through the ports.
-    fn under_way(&mut self) -> crate::machine::Background {
-        let run = self.machine.start(&format!("wireproof goodput {BED} {LONG}"));
+    /// Starts a run that is as long as this, and waits until data flows through the ports.
+    fn under_way(&mut self, duration: &str) -> Background {
+        let words = format!("--duration '{duration}' --repeats 1 --json");
+        let run = self.machine.start(&format!("wireproof goodput {BED} {words}"));
         let packets = "$(ip netns exec $name cat /sys/class/net/p1/statistics/tx_packets 2>/dev/null || echo 0)";
         self.machine.until(&format!(
             "for name in $(ls /run/netns); do [ {packets} -gt 200 ] && break; done && [ {packets} -gt 200 ]"
@@ -71,21 +71,13 @@ impl Bench {
 
 /// Everything that is to come back, in the words of other programs.
 fn state(machine: &mut Machine) -> String {
-    let of_port = |port: &str| {
-        format!(
-            "ip -d -o link show dev {port} | sed 's/ state [A-Z]* / /; s/[<,]LOWER_UP//; s/NO-CARRIER,//'; \
-             ip -o address show dev {port} scope global | sed 's/ valid_lft.*//'; \
-             for what in -k -g -l -c -a; do ethtool $what {port} 2>/dev/null; done; \
-             sysctl -a 2>/dev/null | grep -F .{port}."
-        )
-    };
-    let command = format!(
-        "{}; {}; ip route show table all; ip -6 route show table all | grep -v fe80 | sed 's/ expires [0-9]*sec//'; \
-         ip rule; ip -6 rule; ls /run/netns; ls /var/lib/wireproof/ledger 2>/dev/null; pidof wireproof; true",
-        of_port("p1"),
-        of_port("p2")
-    );
-    machine.sh(&command).ok().out
+    let command = "ip -d -o link show | grep -E ': p[12]: ' | sed 's/ state [A-Z]* / /; s/[<,]LOWER_UP//; s/NO-CARRIER,//'; \
+         ip -o address show scope global | grep -E ' p[12] ' | sed 's/ valid_lft.*//'; \
+         for port in p1 p2; do for what in -k -g -l -c -a; do ethtool $what $port 2>/dev/null; done; done; \
+         grep -rs . /proc/sys/net/ipv[46]/*/p[12]; \
+         ip route show table all; ip -6 route show table all | grep -v fe80 | sed 's/ expires [0-9]*sec//'; \
+         ip rule; ip -6 rule; ls /run/netns; ls /var/lib/wireproof/ledger 2>/dev/null; pidof wireproof; true";
+    machine.sh(command).ok().out
 }
 
 fn measured_and_given_back(device: &'static str) {
@@ -147,14 +139,14 @@ fn ports_of_virtio_net_are_measured_and_given_back() {
 #[test]
 fn ports_come_back_after_kills() {
     let mut bench = Bench::new("e1000e");
-    let run = bench.under_way();
+    let run = bench.under_way(LONG);
     // The controller alone: the agents notice, and undo what they did.
     bench.machine.sh("kill -9 $(pidof wireproof | tr ' ' '\\n' | sort -n | head -n 1)").ok();
     assert_ne!(bench.machine.end_of(run).status, 0);
     bench.assert_given_back();
 
     // All at once: nobody is left to undo anything.
-    let run = bench.under_way();
+    let run = bench.under_way(LONG);
     bench.machine.sh("killall -9 wireproof").ok();
     assert_ne!(bench.machine.end_of(run).status, 0);
     assert_ne!(state(&mut bench.machine), bench.before, "nobody was there to give them back");
@@ -165,7 +157,7 @@ fn ports_come_back_after_kills() {
 #[test]
 fn cards_that_come_back_by_themselves_get_their_names_and_all_else_back() {
     let mut bench = Bench::new("e1000e");
-    let run = bench.under_way();
+    let run = bench.under_way(LONG);
     bench.machine.sh("killall -9 wireproof").ok();
     assert_ne!(bench.machine.end_of(run).status, 0);
     // Cards outlive their namespaces, but somebody has the name of one by then.
@@ -180,7 +172,7 @@ fn cards_that_come_back_by_themselves_get_their_names_and_all_else_back() {
 #[test]
 fn after_a_power_cut_there_is_nothing_to_undo_and_the_next_run_works() {
     let mut bench = Bench::new("e1000e");
-    bench.under_way();
+    bench.under_way(LONG);
     bench.machine.power_cut();
     let left = bench.machine.sh("ls /var/lib/wireproof/ledger").ok().out;
     assert!(left.contains(".jsonl"), "what was recorded survives: {left}");
@@ -195,7 +187,7 @@ fn after_a_power_cut_there_is_nothing_to_undo_and_the_next_run_works() {
 fn a_cable_that_is_pulled_ends_the_run_and_the_ports_come_back() {
     // QEMU's e1000e does not tell its driver of it.
     let mut bench = Bench::new("vmxnet3");
-    let run = bench.under_way();
+    let run = bench.under_way("15 s");
     for port in ["p1", "p2"] {
         bench.machine.set_link(port, false);
     }
@@ -211,7 +203,7 @@ fn a_cable_that_is_pulled_ends_the_run_and_the_ports_come_back() {
 #[test]
 fn a_card_that_is_pulled_out_is_named_and_the_other_one_comes_back() {
     let mut bench = Bench::new("e1000e");
-    let run = bench.under_way();
+    let run = bench.under_way(LONG);
     bench.machine.unplug("p2");
     let done = bench.machine.end_of(run);
     assert!(done.status != 0 && !done.err.contains("panicked"), "{done:?}");
