@@ -18,7 +18,7 @@ use model::{Mtu, RunId};
 pub(crate) use compare::{BaselineAction, Compared, ComparedFormat, Shape};
 pub(crate) use files::{Format, ReportFiles};
 pub(crate) use identify::Identify;
-pub(crate) use measure::{GoodputOptions, LatencyOptions, Measure, PathOptions, TakePorts};
+pub(crate) use measure::{GoodputOptions, LatencyOptions, Measure, PacketsOptions, PathOptions, TakePorts};
 pub(crate) use reach::Reach;
 pub(crate) use report::ReportOptions;
 
@@ -71,7 +71,7 @@ pub(crate) enum Command {
     /// The main job: measure a plan on a bed and write the report.
     Verify {
         /// A plan file, or the name of a plan that comes with wireproof: quick, latency, goodput,
-        /// path, certify, loopback, soak.
+        /// packets, path, certify, loopback, soak.
         #[arg(default_value = "quick")]
         plan: PathBuf,
         #[command(flatten)]
@@ -98,6 +98,13 @@ pub(crate) enum Command {
     Throughput {
         #[command(flatten)]
         probe: GoodputOptions,
+        #[command(flatten)]
+        options: Measure,
+    },
+    /// Send numbered packets at one rate or at several, and count by number what arrives, what does not, and where it was lost.
+    Packets {
+        #[command(flatten)]
+        probe: PacketsOptions,
         #[command(flatten)]
         options: Measure,
     },
@@ -257,6 +264,7 @@ pub(crate) fn read() -> Cli {
 const REFUSED: &[(&str, &[&str])] = &[
     ("latency", &["streams"]),
     ("goodput", &["frame_sizes", "count"]),
+    ("packets", &["count", "streams"]),
     ("path", &["frame_sizes", "duration", "count", "streams"]),
 ];
 

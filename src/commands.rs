@@ -44,6 +44,7 @@ fn act(cli: Cli) -> anyhow::Result<Exit> {
             measure::say_what_throughput_is(&common);
             measure::goodput(&probe, &options, &common)
         }
+        Command::Packets { probe, options } => measure::packets(&probe, &options, &common),
         Command::Path { probe, options } => measure::path(&probe, &options, &common),
         Command::Bed { action } => bed::act(action, &common),
         Command::Runs => runs::list(&common),

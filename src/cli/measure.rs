@@ -1,9 +1,12 @@
 //! Options of the commands that measure, and the keys of a plan that they change.
 
+use std::path::PathBuf;
+
 use bed::{BedRef, Taking};
 use clap::Args;
 use model::{
-    Batch, BitRate, Bytes, Direction, IpVersion, Mtu, Nanos, PacketRate, Protocol, ReceiveWay, SendWay, WaitMode,
+    Batch, BitRate, Bytes, Direction, Engine, IpVersion, Mtu, Nanos, PacketRate, Protocol, ReceiveWay, SendWay,
+    WaitMode, plan::Ladder, stream::Sizes,
 };
 
 use super::{files::ReportFiles, reach::Reach};
@@ -32,7 +35,7 @@ pub(crate) struct Measure {
     /// Frame sizes with FCS, in bytes, like 64,512,1518.
     #[arg(long, value_delimiter = ',', value_name = "SIZES")]
     pub(crate) frame_sizes: Vec<u32>,
-    /// Time that counts for each goodput trial, like "10 s"; with "latency" for each latency trial.
+    /// Time that counts for each goodput trial, like "10 s"; with "latency" and "packets" for each of theirs.
     #[arg(long, value_name = "TIME")]
     pub(crate) duration: Option<Nanos>,
     /// Messages that count for each latency trial.
@@ -140,6 +143,37 @@ pub(crate) struct GoodputOptions {
     mtus: Vec<u32>,
 }
 
+/// What packets to send, and how fast.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct PacketsOptions {
+    /// 4 or 6.
+    #[arg(long)]
+    ip: Option<IpVersion>,
+    /// Which way the packets go: forward (sender to receiver), reverse or both.
+    #[arg(long)]
+    direction: Option<Direction>,
+    /// Load offered each way: "1 Mpps", "5 Gbit/s L1", "10 %" of the line, with "poisson" or "burst 32" behind it; several
+    /// loads one after the other like 1Mpps..10Mpps, "10 %..100 %" or "1 Mpps..10 Mpps step 500 kpps"; without it flat out.
+    #[arg(long, value_name = "LOAD")]
+    rate: Option<Ladder>,
+    /// Frame sizes that the packets of one trial have in turn, like "64, 128, 1518", "64..1518 step 2" or "genome aaafg"
+    /// (RFC 6985); with --frame-sizes each size has a trial of its own.
+    #[arg(long, value_name = "SIZES", conflicts_with = "frame_sizes")]
+    sizes: Option<Sizes>,
+    /// The simple Internet mix: 7 frames of 64 bytes, 4 of 594, 1 of 1518.
+    #[arg(long, conflicts_with_all = ["sizes", "frame_sizes"])]
+    imix: bool,
+    /// Flows that the packets take turns in, up to 1000000.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    flows: Option<u32>,
+    /// What sends the packets: live, xsk, af_packet, udp or pktgen; without it what fits best.
+    #[arg(long)]
+    engine: Option<Engine>,
+    /// File of [[stream]] tables: several streams at the same time, with headers and loads of their own.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["sizes", "imix", "frame_sizes", "flows", "rate", "ip"])]
+    pub(crate) stream_file: Option<PathBuf>,
+}
+
 /// How to look for the path MTU.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct PathOptions {
@@ -161,7 +195,7 @@ impl Measure {
     pub(crate) fn sets(&self, timed: &str) -> Vec<String> {
         let sets = [
             set("repeats", self.repeats),
-            set_list("latency.frame_sizes", &self.frame_sizes),
+            set_list(&format!("{}.frame_sizes", if timed == "packets" { timed } else { "latency" }), &self.frame_sizes),
             set("latency.count", self.count),
             set(&format!("{timed}.duration"), self.duration),
             set("goodput.streams", self.streams),
@@ -199,6 +233,22 @@ impl GoodputOptions {
             set("goodput.datagram", self.datagram),
             set("goodput.batch", self.batch),
             set_list("goodput.mtus", &self.mtus),
+        ];
+        sets.into_iter().flatten().collect()
+    }
+}
+
+impl PacketsOptions {
+    /// Each option as the key of the plan that it changes; a stream file is no key.
+    pub(crate) fn sets(&self) -> Vec<String> {
+        let sizes = if self.imix { Some(Sizes::Imix) } else { self.sizes.clone() };
+        let sets = [
+            set("packets.ip", self.ip.map(u8::from)),
+            set("packets.direction", self.direction),
+            set("packets.rate", self.rate.as_ref()),
+            set("packets.sizes", sizes.map(|sizes| format!("\"{sizes}\""))),
+            set("packets.flows", self.flows),
+            set("packets.engine", self.engine),
         ];
         sets.into_iter().flatten().collect()
     }

@@ -30,7 +30,9 @@ use super::{
     report::{check_pdf, tell},
 };
 use crate::{
-    cli::{Common, Format, GoodputOptions, Identify, LatencyOptions, Measure, PathOptions, ReportFiles},
+    cli::{
+        Common, Format, GoodputOptions, Identify, LatencyOptions, Measure, PacketsOptions, PathOptions, ReportFiles,
+    },
     exit::{Exit, Words, explain, say},
     identity, paths,
     progress::Progress,
@@ -55,6 +57,16 @@ pub(super) fn latency(probe: &LatencyOptions, options: &Measure, common: &Common
 pub(super) fn goodput(probe: &GoodputOptions, options: &Measure, common: &Common) -> anyhow::Result<Exit> {
     let sets = [probe.sets(), options.sets("goodput")].concat();
     measure(plans::read(Path::new("goodput"), &sets, options)?, None, options, common)
+}
+
+/// `wireproof packets`
+pub(super) fn packets(probe: &PacketsOptions, options: &Measure, common: &Common) -> anyhow::Result<Exit> {
+    let sets = [probe.sets(), options.sets("packets")].concat();
+    let mut plan = plans::read(Path::new("packets"), &sets, options)?;
+    if let Some(file) = &probe.stream_file {
+        plans::send_streams_of(file, &mut plan)?;
+    }
+    measure(plan, None, options, common)
 }
 
 /// `wireproof path`

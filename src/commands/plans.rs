@@ -2,15 +2,16 @@
 
 use std::path::Path;
 
-use model::Plan;
+use model::{Plan, stream::Stream};
 
 use crate::{cli::Measure, exit::Words, paths};
 
 /// Plans that come with the program.
-const BUILT_IN: [(&str, &str); 7] = [
+const BUILT_IN: [(&str, &str); 8] = [
     ("quick", include_str!("../../plans/quick.toml")),
     ("latency", include_str!("../../plans/latency.toml")),
     ("goodput", include_str!("../../plans/goodput.toml")),
+    ("packets", include_str!("../../plans/packets.toml")),
     ("path", include_str!("../../plans/path.toml")),
     ("certify", include_str!("../../plans/certify.toml")),
     ("loopback", include_str!("../../plans/loopback.toml")),
@@ -26,6 +27,17 @@ pub(super) fn read(plan: &Path, sets: &[String], options: &Measure) -> anyhow::R
     };
     let sets = [sets, &options.set].concat();
     Plan::parse(&toml, &sets).map_err(|error| Words(format!("plan {}: {error}", plan.display())).into())
+}
+
+/// Has the plan's packets be those of a stream file.
+pub(super) fn send_streams_of(file: &Path, plan: &mut Plan) -> anyhow::Result<()> {
+    let words = |why: String| Words(format!("stream file {}: {why}", file.display()));
+    let toml = paths::read_text(file, "a stream file", paths::LONGEST).map_err(words)?;
+    let streams = Stream::parse_file(&toml).map_err(|error| words(error.to_string()))?;
+    for item in &mut plan.packets {
+        (item.stream, item.frame_sizes, item.sizes) = (streams.clone(), Vec::new(), None);
+    }
+    Ok(plan.check().map_err(|error| words(error.to_string()))?)
 }
 
 fn read_file(path: &Path) -> anyhow::Result<String> {

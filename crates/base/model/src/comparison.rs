@@ -122,6 +122,8 @@ pub enum ComparedFigure {
     GoodputMean,
     /// Packets lost, or later than the timeout, as a share of those sent.
     Loss,
+    /// Numbered packets a second that arrived; with packets both ways those of the slower one.
+    ForwardingRate,
     /// The largest packet that passes both ways, in bytes.
     PathMtu,
 }
@@ -170,13 +172,15 @@ pub enum Conclusion {
 impl ComparedFigure {
     /// Whether more of it is better.
     pub fn more_is_better(self) -> bool {
-        matches!(self, Self::GoodputMean | Self::PathMtu)
+        matches!(self, Self::GoodputMean | Self::ForwardingRate | Self::PathMtu)
     }
 
     /// How its difference is stated.
     pub fn difference_kind(self) -> DifferenceKind {
         match self {
-            Self::RttMin | Self::RttP50 | Self::RttP99 | Self::GoodputMean => DifferenceKind::Share,
+            Self::RttMin | Self::RttP50 | Self::RttP99 | Self::GoodputMean | Self::ForwardingRate => {
+                DifferenceKind::Share
+            }
             Self::Loss => DifferenceKind::Points,
             Self::PathMtu => DifferenceKind::Bytes,
         }
@@ -190,6 +194,7 @@ impl ComparedFigure {
             Self::RttP99 => Metric::RttP99,
             Self::GoodputMean => Metric::GoodputMean,
             Self::Loss => Metric::Loss,
+            Self::ForwardingRate => Metric::ForwardingRate,
             Self::PathMtu => Metric::PathMtu,
         }
     }

@@ -44,15 +44,15 @@ pub use limited::{Culprit, CulpritKind, Evidence, LimitedBy, LossAt, Place};
 pub use plan::{Limit, Metric, Plan};
 pub use port::{Manager, PortFacts, PortState, PortsState};
 pub use probe::{
-    Amount, Batch, Direction, GoodputSpec, IpVersion, LatencySpec, PathSpec, ProbeSpec, Protocol, ReceiveWay, Seat,
-    SendWay, Side, WaitMode,
+    Amount, Batch, Direction, Engine, GoodputSpec, IpVersion, LatencySpec, PacketsSpec, PathSpec, ProbeSpec, Protocol,
+    ReceiveWay, Seat, SendWay, Side, WaitMode,
 };
 pub use reference::{Compared, Match, NotComparable, Reference, ReferenceComparison, ReferenceFigure};
 pub use run::{Run, RunId};
 pub use stream::{Mac, Stream};
 pub use trial::{
-    Flow, GoodputReceived, GoodputResult, GoodputSent, GoodputSide, LatencyResult, Measured, OtherSender, PathResult,
-    SideFigures, SoFar, TimeSummary, Trial,
+    Flow, GoodputReceived, GoodputResult, GoodputSent, GoodputSide, LatencyResult, Measured, OtherSender, PacketStream,
+    PacketsReceived, PacketsResult, PacketsSent, PacketsSide, PathResult, SideFigures, SoFar, TimeSummary, Trial,
 };
 pub use typeset::{NamedFile, Typeset};
 pub use units::{BitRate, Bytes, Mtu, Nanos, PacketRate, Percent};

@@ -15,6 +15,7 @@ pub fn estimate(spec: &ProbeSpec) -> f64 {
             ProbeSpec::Latency(spec) => latency(spec),
             ProbeSpec::Goodput(spec) => (spec.duration.0 + spec.warmup.0) as f64 / 1e9 + 0.1,
             ProbeSpec::Path(_) => PATH,
+            ProbeSpec::Packets(spec) => spec.duration.as_secs_f64() + 0.3,
         }
 }
 

@@ -1,9 +1,10 @@
 //! Whether a plan can be measured on a bed: said before anything is measured. Pure.
 
 use model::{
-    Bed, GoodputSpec, IpVersion, LatencySpec, Mtu, PayloadSize, Plan, ProbeSpec, Protocol,
-    frame_size::{FrameSizeError, Headers},
+    Bed, GoodputSpec, IpVersion, LatencySpec, Mtu, PacketsSpec, PayloadSize, Plan, ProbeSpec, Protocol,
+    frame_size::{ETHERNET_HEADER, FCS, FrameSize, FrameSizeError, Headers},
     probe::{FASTEST, LATENCY_LEAST_PAYLOAD},
+    stream::Stream,
     units::{ETHERNET_MTUS, LEAST_IPV6_MTU},
 };
 
@@ -96,6 +97,7 @@ fn check_spec(spec: &ProbeSpec, bed: &Bed, mtu: Mtu) -> Result<(), Misfit> {
         ProbeSpec::Goodput(spec) if spec.protocol == Protocol::Udp => check_datagram(probe, spec, mtu),
         ProbeSpec::Goodput(_) if mtu.0 < LEAST_TCP_MTU => Err(Misfit::SmallMtu { probe, mtu }),
         ProbeSpec::Goodput(_) | ProbeSpec::Path(_) => Ok(()),
+        ProbeSpec::Packets(spec) => check_packets(probe, spec, mtu),
     }
 }
 
@@ -120,6 +122,22 @@ fn check_frame(probe: String, spec: &LatencySpec, mtu: Mtu) -> Result<(), Misfit
     let headers = Headers { ip: spec.ip, protocol: spec.protocol, tcp_timestamps: false };
     let frame = headers.frame_of(spec.frame_size, LATENCY_LEAST_PAYLOAD, mtu);
     frame.map(drop).map_err(|error| Misfit::FrameSize { probe, error })
+}
+
+fn check_packets(probe: String, spec: &PacketsSpec, mtu: Mtu) -> Result<(), Misfit> {
+    let largest = FrameSize(mtu.0 + ETHERNET_HEADER + FCS);
+    let too_large = |stream: &Stream| {
+        // A VLAN tag is beside what the MTU counts.
+        let tags = 4 * stream.vlans.len() as u32;
+        stream.sizes.cycle(largest).into_iter().find(|size| size.0 > largest.0 + tags)
+    };
+    match spec.streams.iter().find_map(too_large) {
+        Some(size) => {
+            let error = FrameSizeError::TooLarge { frame: size.0, mtu: mtu.0, largest: largest.0 };
+            Err(Misfit::FrameSize { probe, error })
+        }
+        None => Ok(()),
+    }
 }
 
 fn check_datagram(probe: String, spec: &GoodputSpec, mtu: Mtu) -> Result<(), Misfit> {

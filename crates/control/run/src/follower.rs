@@ -63,15 +63,15 @@ impl Watch for Follower<'_> {
         self.keep();
     }
 
-    /// Whole seconds say by themselves when to keep them; round trips are kept whenever some are told.
+    /// Whole seconds say by themselves when to keep them; round trips and packets are kept whenever some are told.
     fn so_far(&mut self, pair: usize, side: Side, so_far: SoFar) {
-        let is_latency = matches!(so_far, SoFar::Latency { .. });
+        let is_all = !matches!(so_far, SoFar::Goodput(_));
         let [near, far] = &mut self.told[pair].latest;
         match side {
             Side::Near => *near = Some(so_far),
             Side::Far => *far = Some(so_far),
         }
-        if is_latency {
+        if is_all {
             self.keep();
         }
     }

@@ -284,7 +284,7 @@ impl<'a> UnderWay<'a> {
 fn stall(spec: &ProbeSpec) -> Duration {
     match spec {
         ProbeSpec::Latency(spec) => STALL.max(4 * Duration::from(spec.timeout)),
-        ProbeSpec::Goodput(_) | ProbeSpec::Path(_) => STALL,
+        ProbeSpec::Goodput(_) | ProbeSpec::Path(_) | ProbeSpec::Packets(_) => STALL,
     }
 }
 

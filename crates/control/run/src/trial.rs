@@ -4,8 +4,9 @@ mod doubts;
 mod unfinished;
 
 use model::{
-    EndCounters, Endpoint, Flow, GoodputResult, GoodputSide, GoodputSpec, Measured, OtherSender, ProbeSpec,
-    SideFigures, Trial, bed::Bed, plan::Step,
+    EndCounters, Endpoint, Flow, GoodputResult, GoodputSide, GoodputSpec, Measured, Mtu, OtherSender, PacketStream,
+    PacketsReceived, PacketsResult, PacketsSent, PacketsSide, PacketsSpec, ProbeSpec, SideFigures, Trial, bed::Bed,
+    plan::Step,
 };
 use protocol::Outcome;
 
@@ -93,6 +94,11 @@ fn measured(spec: &ProbeSpec, senders: &[Endpoint], to: &Endpoint, pairs: Vec<Ou
         let seconds = result.flows.first()?.received.counted_s;
         return Some((Measured::Goodput { spec: spec.clone(), result }, seconds));
     }
+    if let ProbeSpec::Packets(spec) = spec {
+        let sides = pairs.into_iter().map(|(near, far)| Some((packets_side(near)?, packets_side(far)?)));
+        let streams = packet_streams(spec, senders, to, sides.collect::<Option<_>>()?);
+        return packets_measured(spec, senders.first()?.mtu, streams);
+    }
     let (near, far) = pairs.into_iter().next()?;
     match (spec, near.figures, far.figures) {
         (
@@ -116,6 +122,44 @@ fn goodput_side(outcome: Outcome) -> Option<GoodputSide> {
         SideFigures::Goodput(side) => Some(*side),
         _ => None,
     }
+}
+
+fn packets_side(outcome: Outcome) -> Option<PacketsSide> {
+    match outcome.figures {
+        SideFigures::Packets(side) => Some(*side),
+        _ => None,
+    }
+}
+
+/// Each stream of each sender and direction, the forward ones first: what one side sent beside what the other received of it.
+fn packet_streams(
+    spec: &PacketsSpec,
+    senders: &[Endpoint],
+    to: &Endpoint,
+    sides: Vec<(PacketsSide, PacketsSide)>,
+) -> Vec<PacketStream> {
+    let one_way = |from: &Endpoint, to: &Endpoint, sent: Vec<PacketsSent>, received: Vec<PacketsReceived>| {
+        let (from, to) = (from.name.clone(), to.name.clone());
+        let stream = move |(sent, received)| PacketStream { from: from.clone(), to: to.clone(), sent, received };
+        sent.into_iter().zip(received).map(stream).collect::<Vec<_>>()
+    };
+    let (mut forward, mut back) = (Vec::new(), Vec::new());
+    for (from, (near, far)) in senders.iter().zip(sides) {
+        if spec.sends_forward() {
+            forward.extend(one_way(from, to, near.sent, far.received));
+        }
+        if spec.sends_back() {
+            back.extend(one_way(to, from, far.sent, near.received));
+        }
+    }
+    [forward, back].concat()
+}
+
+/// The figures of packets, and how long they were sent in seconds; `None` without a stream.
+fn packets_measured(spec: &PacketsSpec, mtu: Mtu, streams: Vec<PacketStream>) -> Option<(Measured, f64)> {
+    let seconds = streams.iter().map(|stream| stream.sent.seconds).reduce(f64::max)?;
+    let result = PacketsResult { mtu: spec.mtu.unwrap_or(mtu), streams };
+    Some((Measured::Packets { spec: spec.clone(), result }, seconds))
 }
 
 /// One for each sender and direction that data went, the forward ones first.

@@ -14,6 +14,8 @@ mod timeline;
 mod transfer;
 mod udp;
 
+pub(crate) use self::udp::tracker;
+
 use std::time::Duration;
 
 use model::{Bytes, GoodputSpec, Seat, Side};

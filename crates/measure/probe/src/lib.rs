@@ -5,6 +5,7 @@
 
 mod goodput;
 mod latency;
+mod packets;
 mod path;
 
 mod control;
@@ -41,5 +42,6 @@ pub fn prepare(spec: &ProbeSpec, side: Side, seat: &Seat) -> Result<Box<dyn Prep
         ProbeSpec::Latency(spec) => latency::prepare(spec, side, seat),
         ProbeSpec::Goodput(spec) => goodput::prepare(spec, side, seat),
         ProbeSpec::Path(spec) => path::prepare(spec, side, seat),
+        ProbeSpec::Packets(spec) => packets::prepare(spec, side, seat),
     }
 }

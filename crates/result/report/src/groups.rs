@@ -1,9 +1,10 @@
 //! Trials of one configuration brought together, and figures over them.
 
 use model::{
-    Direction, Flow, GoodputResult, GoodputSpec, Interval, LatencyResult, LatencySpec, Measured, PathResult, PathSpec,
-    Run, TimeSummary, Trial,
+    Direction, Flow, GoodputResult, GoodputSpec, Interval, LatencyResult, LatencySpec, Measured, PacketStream,
+    PacketsResult, PacketsSpec, PathResult, PathSpec, Run, TimeSummary, Trial,
 };
+use verdict::is_stream_synchronous;
 
 use crate::{show, texts::Texts};
 
@@ -17,6 +18,7 @@ pub(crate) struct Group<'a, S, R> {
 
 pub(crate) type LatencyGroup<'a> = Group<'a, LatencySpec, LatencyResult>;
 pub(crate) type GoodputGroup<'a> = Group<'a, GoodputSpec, GoodputResult>;
+pub(crate) type PacketGroup<'a> = Group<'a, PacketsSpec, PacketsResult>;
 pub(crate) type PathGroup<'a> = Group<'a, PathSpec, PathResult>;
 
 /// One direction of a goodput configuration, over all its trials.
@@ -27,6 +29,18 @@ pub(crate) struct FlowGroup<'a> {
     /// Whether the way has to be named: others of the configuration go another one.
     pub(crate) one_of_several: bool,
     pub(crate) flows: Vec<(&'a GoodputResult, &'a Flow)>,
+}
+
+/// One stream of one direction of a packet configuration, over all its trials.
+pub(crate) struct StreamGroup<'a> {
+    pub(crate) spec: &'a PacketsSpec,
+    pub(crate) from: &'a str,
+    pub(crate) to: &'a str,
+    /// Whether the way has to be named: others of the configuration go another one.
+    pub(crate) one_of_several: bool,
+    /// Never empty.
+    pub(crate) streams: Vec<&'a PacketStream>,
+    trials: Vec<&'a Trial>,
 }
 
 /// A figure over several trials.
@@ -89,6 +103,14 @@ pub(crate) fn latency_groups(run: &Run) -> Vec<LatencyGroup<'_>> {
 pub(crate) fn goodput_groups(run: &Run) -> Vec<GoodputGroup<'_>> {
     group(run, |measured| match measured {
         Measured::Goodput { spec, result } => Some((spec, result)),
+        _ => None,
+    })
+}
+
+/// The run's packet trials.
+pub(crate) fn packet_groups(run: &Run) -> Vec<PacketGroup<'_>> {
+    group(run, |measured| match measured {
+        Measured::Packets { spec, result } => Some((spec, result)),
         _ => None,
     })
 }
@@ -187,6 +209,76 @@ fn flows_of<'a>(group: &GoodputGroup<'a>) -> Vec<FlowGroup<'a>> {
     let one_of_several = directions.len() > 1 || group.spec.direction != Direction::Forward;
     directions.iter_mut().for_each(|direction| direction.one_of_several = one_of_several);
     directions
+}
+
+/// Each stream of each direction of each configuration by itself.
+pub(crate) fn stream_groups<'a>(groups: &[PacketGroup<'a>]) -> Vec<StreamGroup<'a>> {
+    groups.iter().flat_map(streams_of).collect()
+}
+
+fn streams_of<'a>(group: &PacketGroup<'a>) -> Vec<StreamGroup<'a>> {
+    let mut all: Vec<StreamGroup<'a>> = Vec::new();
+    for (trial, result) in &group.trials {
+        for stream in &result.streams {
+            let same = |known: &&mut StreamGroup<'_>| {
+                (known.from, known.to, &known.first().sent.stream) == (&stream.from, &stream.to, &stream.sent.stream)
+            };
+            match all.iter_mut().find(same) {
+                Some(known) => {
+                    known.streams.push(stream);
+                    known.trials.push(trial);
+                }
+                None => {
+                    let (from, to) = (&stream.from, &stream.to);
+                    let (spec, streams, trials) = (group.spec, vec![stream], vec![*trial]);
+                    all.push(StreamGroup { spec, from, to, one_of_several: false, streams, trials });
+                }
+            }
+        }
+    }
+    let one_of_several = group.spec.direction != Direction::Forward || all.iter().any(|it| it.from != all[0].from);
+    all.iter_mut().for_each(|stream| stream.one_of_several = one_of_several);
+    all
+}
+
+impl<'a> StreamGroup<'a> {
+    /// The first trial's, for what is alike in all of them.
+    pub(crate) fn first(&self) -> &'a PacketStream {
+        self.streams[0]
+    }
+
+    /// Its traffic, and the way where that has to be named; of several streams which one.
+    pub(crate) fn title(&self, t: &Texts) -> String {
+        show::with_way(self.name(t), self.one_of_several.then_some((self.from, self.to)), t)
+    }
+
+    /// Its traffic; of several streams which one.
+    pub(crate) fn name(&self, t: &Texts) -> String {
+        let traffic = show::packets_traffic(self.spec, t);
+        if self.spec.streams.len() == 1 { traffic } else { format!("{} ({traffic})", self.first().sent.stream) }
+    }
+
+    /// A figure over all trials.
+    pub(crate) fn over(&self, figure: impl Fn(&PacketStream) -> f64) -> Option<Spread> {
+        Spread::of(&self.streams.iter().map(|stream| figure(stream)).collect::<Vec<_>>())
+    }
+
+    /// A count summed over all trials.
+    pub(crate) fn sum(&self, count: impl Fn(&PacketStream) -> u64) -> u64 {
+        self.streams.iter().map(|stream| count(stream)).sum()
+    }
+
+    /// Frames that never came, as a share of those sent, from 0 to 1; `None` where nothing was sent.
+    pub(crate) fn loss(&self) -> Option<f64> {
+        let sent = self.sum(|stream| stream.sent.frames);
+        (sent > 0).then(|| self.sum(PacketStream::lost) as f64 / sent as f64)
+    }
+
+    /// Whether nothing was lost, and in one of the trials at least the sender's cores did the receiving.
+    pub(crate) fn is_lossless_loop(&self, run: &Run) -> bool {
+        let is_loop = |(trial, stream): (&&Trial, &&PacketStream)| is_stream_synchronous(run, trial, stream);
+        self.loss() == Some(0.0) && self.trials.iter().zip(&self.streams).any(is_loop)
+    }
 }
 
 impl FlowGroup<'_> {

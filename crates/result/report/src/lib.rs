@@ -28,8 +28,8 @@ pub use comparison::comparison;
 pub use document::{
     BothWays, CardsDocument, CardsSchemaName, ComparisonDocument, ComparisonSchemaName, CountersEntry, Document,
     DoubtEntry, Environments, Figures, FlowEntry, FlowFigures, GoodputBps, GoodputFigures, LatencyFigures,
-    LimitedByEntry, LossEntry, PathFigures, ResumedEntry, RunEntry, SchemaName, Stack, TrialEntry, cards_schema,
-    comparison_schema, schema,
+    LimitedByEntry, LossEntry, PacketsFigures, PathFigures, ResumedEntry, RunEntry, SchemaName, Stack, StreamFigures,
+    TrialEntry, cards_schema, comparison_schema, schema,
 };
 pub use doubts::advice;
 pub use forms::{comparison_html, comparison_markdown, comparison_typst, csv, html, markdown, typst};

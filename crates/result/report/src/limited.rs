@@ -184,7 +184,7 @@ fn place_name(place: Place, t: &Texts) -> String {
 /// All evidence, the strongest first. Rates are those of the probe: messages for latency, bits for goodput.
 pub(crate) fn evidence_words(by: &LimitedBy, spec: &ProbeSpec, t: &Texts) -> String {
     let rate = match spec {
-        ProbeSpec::Latency(_) => show::packet_rate,
+        ProbeSpec::Latency(_) | ProbeSpec::Packets(_) => show::packet_rate,
         ProbeSpec::Goodput(_) | ProbeSpec::Path(_) => show::rate,
     };
     by.evidence.iter().map(|it| evidence(it, rate, t)).collect::<Vec<_>>().join("; ")

@@ -1,13 +1,13 @@
 //! A run as a few lines of plain text, for the terminal.
 
-use model::{LimitOutcome, Match, ProbeSpec, ReferenceComparison, Run, Verdict};
+use model::{LimitOutcome, Match, PacketStream, ProbeSpec, ReferenceComparison, Run, Verdict};
 use unicode_width::UnicodeWidthStr;
 
 use crate::{
     doubts::{gather, ranges},
     groups::{
-        FlowGroup, LatencyGroup, PathGroup, Spread, flow_groups, goodput_groups, knows_sender, latency_groups,
-        path_groups,
+        FlowGroup, LatencyGroup, PathGroup, Spread, StreamGroup, flow_groups, goodput_groups, knows_sender,
+        latency_groups, packet_groups, path_groups, stream_groups,
     },
     lang::Lang,
     limited::{self, Limited, place_at},
@@ -72,10 +72,16 @@ fn tables(run: &Run, t: &Texts) -> Vec<String> {
     let goodput = flows
         .iter()
         .map(|it| Row(goodput_row(it, t), limit(ProbeSpec::Goodput(it.spec.clone()), Some((it.from, it.to)))));
+    let packets = packet_groups(run);
+    let streams = stream_groups(&packets);
+    let stream = streams
+        .iter()
+        .map(|it| Row(stream_row(run, it, t), limit(ProbeSpec::Packets(it.spec.clone()), Some((it.from, it.to)))));
     let path = paths.iter().map(|it| Row(path_row(it, t), kept_down(it, t)));
     let tables = [
         table(latency_head(t), latency.collect()),
         table(goodput_head(t), goodput.collect()),
+        table(stream_head(t), stream.collect()),
         table(path_head(run, t), path.collect()),
     ]
     .concat();
@@ -152,6 +158,27 @@ fn goodput_row(group: &FlowGroup<'_>, t: &Texts) -> [String; 5] {
         or_none(mean, |mean| show::rate(mean.median)),
         or_none(mean.as_ref(), range_beside_mean),
         lacking,
+    ]
+}
+
+fn stream_head(t: &Texts) -> [String; 5] {
+    [
+        t.get("packets-heading"),
+        t.get("col-trials"),
+        t.get("col-offered-load"),
+        t.get("col-forwarding-rate"),
+        t.get("col-loss"),
+    ]
+}
+
+fn stream_row(run: &Run, group: &StreamGroup<'_>, t: &Texts) -> [String; 5] {
+    let rate = |figure: fn(&PacketStream) -> f64| or_none(group.over(figure), |it| show::packet_rate(it.median));
+    [
+        group.title(t),
+        group.streams.len().to_string(),
+        rate(PacketStream::offered_pps),
+        rate(PacketStream::forwarding_pps),
+        show::stream_loss(run, group, t),
     ]
 }
 

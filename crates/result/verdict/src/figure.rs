@@ -1,7 +1,7 @@
 //! One figure of one trial, or as much as is known of it.
 
 use model::{
-    Flow, LatencyResult, LatencySpec, Measured, Metric, PathResult, Trial,
+    Flow, LatencyResult, LatencySpec, Measured, Metric, PacketStream, PacketsResult, PathResult, Trial,
     trial::{Leg, Together},
 };
 
@@ -28,7 +28,11 @@ pub(crate) fn value(metric: Metric, trial: &Trial) -> Option<f64> {
                 Metric::RttP99 => rtt.p99,
                 Metric::RttP999 => rtt.p999,
                 Metric::RttMax => rtt.max,
-                Metric::GoodputMean | Metric::GoodputMin | Metric::GoodputMax | Metric::PathMtu => None,
+                Metric::GoodputMean
+                | Metric::GoodputMin
+                | Metric::GoodputMax
+                | Metric::PathMtu
+                | Metric::ForwardingRate => None,
                 Metric::Loss => return loss(trial),
             };
             nanos.map(|nanos| nanos as f64)
@@ -41,6 +45,11 @@ pub(crate) fn value(metric: Metric, trial: &Trial) -> Option<f64> {
             _ => None,
         },
         Measured::Path { result, .. } => (metric == Metric::PathMtu).then(|| both_ways(result)),
+        Measured::Packets { result, .. } => match metric {
+            Metric::ForwardingRate => slowest(ways(result).into_iter().map(|way| forwarding_pps(result, way))),
+            Metric::Loss => loss(trial),
+            _ => None,
+        },
     }
 }
 
@@ -51,8 +60,24 @@ fn loss(trial: &Trial) -> Option<f64> {
         Measured::Latency { result, .. } => (result.lost? + result.late, result.sent),
         Measured::Goodput { result, .. } => lost_datagrams(&result.flows)?,
         Measured::Path { .. } => return None,
+        Measured::Packets { result, .. } => {
+            let sum = |count: fn(&PacketStream) -> u64| result.streams.iter().map(count).sum::<u64>();
+            (sum(PacketStream::lost), sum(|stream| stream.sent.frames))
+        }
     };
     (sent > 0).then(|| lost as f64 / sent as f64)
+}
+
+/// The ends that packets came from.
+fn ways(result: &PacketsResult) -> Vec<&str> {
+    let mut ways: Vec<&str> = result.streams.iter().map(|stream| stream.from.as_str()).collect();
+    ways.dedup();
+    ways
+}
+
+/// Of all streams that this end sent.
+fn forwarding_pps(result: &PacketsResult, from: &str) -> f64 {
+    result.streams.iter().filter(|stream| stream.from == from).map(PacketStream::forwarding_pps).sum()
 }
 
 /// Both ways together.
@@ -103,7 +128,12 @@ fn at_least(metric: Metric, spec: &LatencySpec, result: &LatencyResult) -> Optio
         Metric::RttP90 => supports(900),
         Metric::RttP99 => supports(990),
         Metric::RttP999 => supports(999),
-        Metric::GoodputMean | Metric::GoodputMin | Metric::GoodputMax | Metric::PathMtu | Metric::Loss => None,
+        Metric::GoodputMean
+        | Metric::GoodputMin
+        | Metric::GoodputMax
+        | Metric::PathMtu
+        | Metric::Loss
+        | Metric::ForwardingRate => None,
     }
 }
 

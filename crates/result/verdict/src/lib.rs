@@ -16,14 +16,14 @@ pub use compare::compare;
 pub use culprit::culprit;
 use figure::{Range, range};
 pub use limited::{limited_by, limited_flow, loss_at};
-pub use link::{LinkMost, link_most};
+pub use link::{LinkMost, line_rate, link_most};
 use model::{
     Identity, Interval, Limit, LimitOutcome, ProbeSpec, Reference, Run, Trial, Verdict,
     plan::{Bound, Criterion, Quantity},
     reference::Against,
 };
 pub use references::{Chosen, beside_references};
-pub use synchronous::is_synchronous;
+pub use synchronous::{is_stream_synchronous, is_synchronous};
 
 /// Judges each limit of the run's plan for each probe it speaks of, measured or not, in the order of the plan.
 /// `references` are those that limits may name.
@@ -169,6 +169,7 @@ fn selected(limit: &Limit) -> String {
     let kind = match limit.metric.quantity() {
         Quantity::Time => "latency",
         Quantity::Rate => "goodput",
+        Quantity::PacketRate => "packets",
         Quantity::Size => "path",
         Quantity::Share => "loss",
     };
@@ -181,6 +182,7 @@ fn selected(limit: &Limit) -> String {
         limit.streams.map(|streams| format!("{streams} stream{}", if streams == 1 { "" } else { "s" })),
         limit.direction.map(|direction| direction.to_string()),
         limit.mtu.map(|mtu| format!("MTU {}", mtu.0)),
+        limit.rate.map(|rate| format!("at {rate}")),
     ];
     std::iter::once(kind.to_owned()).chain(selectors.into_iter().flatten()).collect::<Vec<_>>().join(" ")
 }

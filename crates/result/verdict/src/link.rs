@@ -38,6 +38,12 @@ pub fn link_most(run: &Run, spec: &GoodputSpec, flow: &Flow) -> Option<LinkMost>
     Some(LinkMost { packets_per_second, goodput_bps: packets_per_second * f64::from(payload.0) * 8.0 })
 }
 
+/// Frames of this size that the link carries at most one way, per second; `None` in the same way.
+pub fn line_rate(run: &Run, size: FrameSize) -> Option<f64> {
+    let link = (!run.bed.simulated).then(|| speed_mbps(run)).flatten()?;
+    Some(size.most_per_second(BitRate(u64::from(link) * 1_000_000)))
+}
+
 /// Payload of each full packet and the frame that it makes, as the connection or the datagrams have it.
 fn packet(spec: &GoodputSpec, flow: &Flow) -> Option<(PayloadSize, FrameSize)> {
     let headers = |tcp_timestamps| Headers { ip: spec.ip, protocol: spec.protocol, tcp_timestamps };

@@ -1,6 +1,6 @@
 //! Whether a sender carried its packets to the receiver's socket by itself.
 
-use model::{ClockRelation, Run, Source, Trial};
+use model::{ClockRelation, PacketStream, Run, Source, Trial};
 
 /// Of the packets that cores received, the share that makes the work that of the sender's cores: other traffic of the machine
 /// is in the count.
@@ -22,6 +22,18 @@ pub fn is_synchronous(run: &Run, trial: &Trial, from: &str) -> bool {
     };
     let (all, by_sender) = (received(None), received(Some(senders)));
     run.bed.clocks == ClockRelation::Same && all > 0 && by_sender as f64 > MOST * all as f64
+}
+
+/// The same of a stream of packets, by the cores that its receiver saw each frame on. Where it did not, by what the kernel counted.
+pub fn is_stream_synchronous(run: &Run, trial: &Trial, stream: &PacketStream) -> bool {
+    let received = |wanted: &dyn Fn(usize) -> bool| -> u64 {
+        stream.received.cpus.iter().filter(|on| wanted(on.cpu)).map(|on| on.frames).sum()
+    };
+    let (all, by_sender) = (received(&|_| true), received(&|cpu| stream.sent.cpus.contains(&cpu)));
+    if all == 0 {
+        return is_synchronous(run, trial, &stream.from);
+    }
+    run.bed.clocks == ClockRelation::Same && by_sender as f64 > MOST * all as f64
 }
 
 #[cfg(test)]

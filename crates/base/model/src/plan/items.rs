@@ -111,13 +111,13 @@ pub struct PathItem {
     pub timeout: Nanos,
 }
 
-fn v4() -> IpVersion {
+pub(super) fn v4() -> IpVersion {
     IpVersion::V4
 }
 fn spin() -> WaitMode {
     WaitMode::Spin
 }
-fn forward() -> Direction {
+pub(super) fn forward() -> Direction {
     Direction::Forward
 }
 fn one_stream() -> NonZeroU16 {
@@ -313,7 +313,7 @@ impl PathItem {
     }
 }
 
-fn each_mtu(mtus: &[Mtu]) -> impl Iterator<Item = Option<Mtu>> {
+pub(super) fn each_mtu(mtus: &[Mtu]) -> impl Iterator<Item = Option<Mtu>> {
     let own = mtus.is_empty().then_some(None);
     own.into_iter().chain(mtus.iter().copied().map(Some))
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     frame_size::FrameSize,
     probe::{Direction, IpVersion, ProbeSpec, Protocol, WaitMode},
-    units::{BitRate, Mtu, Nanos, Percent},
+    units::{BitRate, Mtu, Nanos, PacketRate, Percent},
 };
 
 /// A figure that a limit can be set on.
@@ -37,8 +37,10 @@ pub enum Metric {
     GoodputMax,
     /// The largest packet that passes both ways, in bytes.
     PathMtu,
-    /// Of all messages or datagrams sent, the share that did not come; a reply after the timeout did not.
+    /// Of all messages, datagrams or packets sent, the share that did not come; a reply after the timeout did not.
     Loss,
+    /// Numbered packets a second that arrived; with packets both ways those of the slower one.
+    ForwardingRate,
 }
 
 /// What kind of quantity a figure is.
@@ -48,6 +50,8 @@ pub enum Quantity {
     Time,
     /// Bits per second.
     Rate,
+    /// Packets per second.
+    PacketRate,
     /// Bytes.
     Size,
     /// A part of 1.
@@ -81,7 +85,7 @@ pub struct Limit {
     /// Only latency trials that wait this way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<WaitMode>,
-    /// Only latency trials of this frame size.
+    /// Only latency and packet trials of this frame size.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frame_size: Option<FrameSize>,
     /// Only latency trials with (true) or without (false) a rate of their own.
@@ -90,12 +94,15 @@ pub struct Limit {
     /// Only goodput trials with this many streams.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub streams: Option<u16>,
-    /// Only goodput trials that go this way.
+    /// Only goodput and packet trials that go this way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub direction: Option<Direction>,
     /// Only trials for which the bed is set to this MTU.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mtu: Option<Mtu>,
+    /// Only packet trials at this rate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<PacketRate>,
 }
 
 /// Which side of a bound is good, with the bound in the metric's base unit (nanoseconds, bit/s, bytes, or a share of 1).
@@ -132,6 +139,7 @@ impl Metric {
             Self::GoodputMean | Self::GoodputMin | Self::GoodputMax => Quantity::Rate,
             Self::PathMtu => Quantity::Size,
             Self::Loss => Quantity::Share,
+            Self::ForwardingRate => Quantity::PacketRate,
             _ => Quantity::Time,
         }
     }
@@ -141,7 +149,7 @@ impl Metric {
         let share = within.0 / 100.0;
         match self.quantity() {
             Quantity::Time | Quantity::Share => Bound::AtMost(value * (1.0 + share)),
-            Quantity::Rate | Quantity::Size => Bound::AtLeast(value * (1.0 - share)),
+            Quantity::Rate | Quantity::PacketRate | Quantity::Size => Bound::AtLeast(value * (1.0 - share)),
         }
     }
 
@@ -149,6 +157,7 @@ impl Metric {
         match self.quantity() {
             Quantity::Time => text.parse::<Nanos>().map(|nanos| nanos.0 as f64).map_err(|e| e.to_string()),
             Quantity::Rate => text.parse::<BitRate>().map(|rate| rate.0 as f64).map_err(|e| e.to_string()),
+            Quantity::PacketRate => text.parse::<PacketRate>().map(|rate| rate.0 as f64).map_err(|e| e.to_string()),
             Quantity::Size => text
                 .parse::<u32>()
                 .map(f64::from)
@@ -173,6 +182,7 @@ impl fmt::Display for Metric {
             Self::GoodputMax => "goodput_max",
             Self::PathMtu => "path_mtu",
             Self::Loss => "loss",
+            Self::ForwardingRate => "forwarding_rate",
         })
     }
 }
@@ -190,7 +200,7 @@ impl Limit {
     }
 
     fn lean_on<'a>(&self, id: &'a str) -> Result<Criterion<'a>, String> {
-        if matches!(self.metric.quantity(), Quantity::Size | Quantity::Share) {
+        if matches!(self.metric.quantity(), Quantity::Size | Quantity::Share | Quantity::PacketRate) {
             return Err(format!("no reference has a {}; write at_least or at_most", self.metric));
         }
         match self.within {
@@ -206,7 +216,7 @@ impl Limit {
         match spec {
             ProbeSpec::Latency(spec) => {
                 matches!(quantity, Quantity::Time | Quantity::Share)
-                    && (self.streams, self.direction, self.mtu) == (None, None, None)
+                    && (self.streams, self.direction, self.mtu, self.rate) == (None, None, None, None)
                     && fits(self.protocol, spec.protocol)
                     && fits(self.ip, spec.ip)
                     && fits(self.mode, spec.mode)
@@ -216,7 +226,7 @@ impl Limit {
             ProbeSpec::Goodput(spec) => {
                 // TCP delivers all or fails.
                 (quantity == Quantity::Rate || (quantity == Quantity::Share && spec.protocol == Protocol::Udp))
-                    && (self.mode, self.frame_size, self.under_load) == (None, None, None)
+                    && (self.mode, self.frame_size, self.under_load, self.rate) == (None, None, None, None)
                     && fits(self.protocol, spec.protocol)
                     && fits(self.ip, spec.ip)
                     && fits(self.streams, spec.streams)
@@ -226,8 +236,17 @@ impl Limit {
             ProbeSpec::Path(spec) => {
                 quantity == Quantity::Size
                     && (self.protocol, self.mode, self.frame_size) == (None, None, None)
-                    && (self.under_load, self.streams, self.direction) == (None, None, None)
+                    && (self.under_load, self.streams, self.direction, self.rate) == (None, None, None, None)
                     && fits(self.ip, spec.ip)
+                    && (self.mtu.is_none() || self.mtu == spec.mtu)
+            }
+            ProbeSpec::Packets(spec) => {
+                matches!(quantity, Quantity::PacketRate | Quantity::Share)
+                    && (self.protocol, self.mode, self.under_load, self.streams) == (None, None, None, None)
+                    && fits(self.ip, spec.ip())
+                    && (self.frame_size.is_none() || self.frame_size == spec.frame_size())
+                    && fits(self.direction, spec.direction)
+                    && (self.rate.is_none() || self.rate == spec.rate())
                     && (self.mtu.is_none() || self.mtu == spec.mtu)
             }
         }

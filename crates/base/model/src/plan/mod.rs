@@ -2,6 +2,7 @@
 
 mod items;
 mod limit;
+mod packets;
 mod set;
 
 use std::{num::NonZeroU32, ops::Range};
@@ -11,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 pub use items::{GoodputItem, LatencyItem, PathItem};
 pub use limit::{Bound, Criterion, Limit, Metric, Quantity};
+pub use packets::{Ladder, LadderError, PacketsItem};
 
 use self::set::apply_sets;
 use crate::{
@@ -37,6 +39,9 @@ pub struct Plan {
     /// Path MTU.
     #[serde(default)]
     pub path: Vec<PathItem>,
+    /// Numbered packets.
+    #[serde(default)]
+    pub packets: Vec<PacketsItem>,
     /// What figures must reach.
     #[serde(default)]
     pub limits: Vec<Limit>,
@@ -104,8 +109,9 @@ impl Plan {
 
     /// Whether all that the plan says can be meant.
     pub fn check(&self) -> Result<(), PlanError> {
-        if self.latency.is_empty() && self.goodput.is_empty() && self.path.is_empty() {
-            let why = "the plan measures nothing; add a [[latency]], [[goodput]] or [[path]] section".to_owned();
+        if self.latency.is_empty() && self.goodput.is_empty() && self.path.is_empty() && self.packets.is_empty() {
+            let why =
+                "the plan measures nothing; add a [[latency]], [[goodput]], [[packets]] or [[path]] section".to_owned();
             return Err(PlanError::Meaning { section: format!("plan \"{}\"", self.name), why });
         }
         check_name(&self.name).map_err(|why| PlanError::Meaning { section: "name".to_owned(), why })?;
@@ -119,6 +125,9 @@ impl Plan {
         }
         for (number, item) in self.path.iter().enumerate() {
             item.check().map_err(|why| meaning("path", number, why))?;
+        }
+        for (number, item) in self.packets.iter().enumerate() {
+            item.check().map_err(|why| meaning("packets", number, why))?;
         }
         for (number, limit) in self.limits.iter().enumerate() {
             limit.criterion().map_err(|why| meaning("limits", number, why))?;
@@ -147,7 +156,8 @@ impl Plan {
         let path = self.path.iter().flat_map(PathItem::specs).map(ProbeSpec::Path);
         let latency = self.latency.iter().flat_map(LatencyItem::specs).map(ProbeSpec::Latency);
         let goodput = self.goodput.iter().flat_map(GoodputItem::specs).map(ProbeSpec::Goodput);
-        path.chain(latency).chain(goodput.flat_map(proved)).collect()
+        let packets = self.packets.iter().flat_map(PacketsItem::specs).map(ProbeSpec::Packets);
+        path.chain(latency).chain(goodput.chain(packets).flat_map(proved)).collect()
     }
 }
 

@@ -8,17 +8,19 @@ pub(super) fn apply_sets(table: &mut toml::Table, sets: &[String]) -> Result<(),
     sets.iter().try_for_each(|set| apply_set(table, set))
 }
 
+/// Keys of which an item has one at the most.
+const ONE_OF: [(&str, &[&str]); 2] =
+    [("latency", &["count", "duration"]), ("packets", &["frame_sizes", "sizes", "stream"])];
+
 /// A latency trial ends by its count or after its duration: who asks for the one means it instead of the plan's other one. To
 /// ask for both stays an error.
 fn make_room(table: &mut toml::Table, sets: &[String]) {
     let asks = |key: &str| sets.iter().any(|set| set.split_once('=').is_some_and(|(asked, _)| asked.trim() == key));
-    for (asked, other) in [("count", "duration"), ("duration", "count")] {
-        if !asks(&format!("latency.{asked}")) {
-            continue;
-        }
-        let items = table.get_mut("latency").and_then(toml::Value::as_array_mut);
+    for (section, keys) in ONE_OF {
+        let Some(asked) = keys.iter().find(|key| asks(&format!("{section}.{key}"))) else { continue };
+        let items = table.get_mut(section).and_then(toml::Value::as_array_mut);
         for item in items.into_iter().flatten().filter_map(toml::Value::as_table_mut) {
-            item.remove(other);
+            keys.iter().filter(|key| *key != asked).for_each(|other| drop(item.remove(*other)));
         }
     }
 }

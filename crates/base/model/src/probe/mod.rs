@@ -2,6 +2,7 @@
 
 mod goodput;
 mod latency;
+mod packets;
 mod path;
 
 use std::{fmt, net::IpAddr, net::SocketAddr, str::FromStr};
@@ -11,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 pub use goodput::{Batch, Direction, GoodputSpec, ReceiveWay, SendWay};
 pub use latency::{Amount, LATENCY_LEAST_PAYLOAD, LatencySpec, MOST_OUT, ONE_WAY_LEAST_PAYLOAD, WaitMode};
+pub use packets::{Engine, PacketsSpec};
 pub use path::{LARGEST_PATH_MTU, PathSpec};
 
 use crate::{
@@ -49,6 +51,8 @@ pub enum ProbeSpec {
     Goodput(GoodputSpec),
     /// Largest packet that passes, each way.
     Path(PathSpec),
+    /// Numbered packets at a rate.
+    Packets(PacketsSpec),
 }
 
 /// Messages or datagrams a second that a schedule can have. Ten nanoseconds between two of them are less than a clock takes
@@ -97,6 +101,7 @@ impl ProbeSpec {
             Self::Latency(spec) => spec.ip,
             Self::Goodput(spec) => spec.ip,
             Self::Path(spec) => spec.ip,
+            Self::Packets(spec) => spec.ip(),
         }
     }
 
@@ -106,6 +111,7 @@ impl ProbeSpec {
             Self::Latency(_) => None,
             Self::Goodput(spec) => spec.mtu,
             Self::Path(spec) => spec.mtu,
+            Self::Packets(spec) => spec.mtu,
         }
     }
 
@@ -126,7 +132,7 @@ impl ProbeSpec {
     /// Whether the senders of a bed that has several send at the same time, to see what their receiver takes; else each is
     /// measured by itself.
     pub fn senders_share(&self) -> bool {
-        matches!(self, Self::Goodput(_))
+        matches!(self, Self::Goodput(_) | Self::Packets(_))
     }
 
     /// Whether the far side goes on until it is told that the near one is done.
@@ -199,6 +205,7 @@ impl fmt::Display for ProbeSpec {
             Self::Latency(spec) => write!(f, "latency {spec}"),
             Self::Goodput(spec) => write!(f, "goodput {spec}"),
             Self::Path(spec) => write!(f, "path {spec}"),
+            Self::Packets(spec) => write!(f, "packets {spec}"),
         }
     }
 }

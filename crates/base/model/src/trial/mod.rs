@@ -2,6 +2,7 @@
 
 mod goodput;
 mod latency;
+mod packets;
 mod path;
 
 use serde::{Deserialize, Serialize};
@@ -11,12 +12,13 @@ pub use goodput::{
     TcpState, Together, ZeroCopied,
 };
 pub use latency::{LatencyResult, OneWay, Pacing, Stage, StageName, TimeSummary, Variation};
+pub use packets::{BitRates, PacketStream, PacketsReceived, PacketsResult, PacketsSent, PacketsSide, ReceivedOn};
 pub use path::{Leg, PathDevice, PathResult, Refusal};
 
 use crate::{
     counters::EndCounters,
     doubt::Doubt,
-    probe::{GoodputSpec, LatencySpec, PathSpec, ProbeSpec},
+    probe::{GoodputSpec, LatencySpec, PacketsSpec, PathSpec, ProbeSpec},
 };
 
 /// One finished measurement between two endpoints.
@@ -83,6 +85,13 @@ pub enum Measured {
         /// What came out.
         result: PathResult,
     },
+    /// Numbered packets.
+    Packets {
+        /// What was asked for.
+        spec: PacketsSpec,
+        /// What came out.
+        result: PacketsResult,
+    },
 }
 
 /// What one side of a probe brings home.
@@ -107,6 +116,8 @@ pub enum SideFigures {
         /// Devices its packets go through.
         devices: Vec<PathDevice>,
     },
+    /// Either side of a packet probe.
+    Packets(Box<PacketsSide>),
 }
 
 /// What one side of a probe has in the middle of a trial.
@@ -122,6 +133,8 @@ pub enum SoFar {
     },
     /// A receiver of datagrams: what it counted beside the bytes of each second, which travel by themselves.
     Goodput(Box<GoodputReceived>),
+    /// Either side of a packet probe: what there would be if it ended now.
+    Packets(Box<PacketsSide>),
 }
 
 impl Trial {
@@ -162,6 +175,7 @@ impl Measured {
             Self::Latency { spec, .. } => ProbeSpec::Latency(spec.clone()),
             Self::Goodput { spec, .. } => ProbeSpec::Goodput(spec.clone()),
             Self::Path { spec, .. } => ProbeSpec::Path(spec.clone()),
+            Self::Packets { spec, .. } => ProbeSpec::Packets(spec.clone()),
         }
     }
 }

@@ -121,7 +121,7 @@ pub(super) fn task(
 fn threads(spec: &ProbeSpec) -> usize {
     match spec {
         ProbeSpec::Goodput(spec) => spec.streams.into(),
-        ProbeSpec::Latency(_) | ProbeSpec::Path(_) => 1,
+        ProbeSpec::Latency(_) | ProbeSpec::Packets(_) | ProbeSpec::Path(_) => 1,
     }
 }
 

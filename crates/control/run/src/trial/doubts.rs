@@ -1,8 +1,8 @@
 //! What makes a trial's figures less trustworthy, as far as the trial itself shows it. Pure.
 
 use model::{
-    Doubt, EndCounters, Endpoint, Flow, GoodputReceived, GoodputSpec, LatencyResult, LatencySpec, Measured, PathResult,
-    Trial, WaitMode,
+    Doubt, EndCounters, Endpoint, Flow, GoodputReceived, GoodputSpec, LatencyResult, LatencySpec, Measured,
+    PacketStream, PathResult, Trial, WaitMode,
 };
 
 use super::End;
@@ -122,6 +122,7 @@ pub(super) fn of_figures(measured: &Measured, counted: &[Counted<'_>]) -> Vec<Do
             crossed.map(packets_disagree).into_iter().chain(of_latency(spec, result, from)).collect()
         }
         (Measured::Goodput { spec, result }, counted) => of_flows(spec, &result.flows, counted),
+        (Measured::Packets { result, .. }, _) => result.streams.iter().filter_map(of_stream).collect(),
         (Measured::Latency { .. } | Measured::Path { .. }, _) => Vec::new(),
     }
 }
@@ -172,6 +173,11 @@ fn of_flow(spec: &GoodputSpec, flow: &Flow) -> Vec<Doubt> {
     doubts.extend(intended.and_then(|intended| too_slow(intended, sent.mean_bps())));
     doubts.extend(small_buffer(spec, flow));
     doubts
+}
+
+/// What a sender did not send is never loss.
+fn of_stream(stream: &PacketStream) -> Option<Doubt> {
+    too_slow(stream.sent.intended_pps?, stream.offered_pps())
 }
 
 /// Whole seconds without anything, among others that had something.

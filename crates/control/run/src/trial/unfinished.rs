@@ -2,10 +2,10 @@
 
 use model::{
     Doubt, EndCounters, Endpoint, Flow, GoodputReceived, GoodputResult, GoodputSent, GoodputSpec, LatencySpec,
-    Measured, OtherSender, ProbeSpec, SoFar, Trial, bed::Bed, plan::Step,
+    Measured, OtherSender, PacketsSpec, ProbeSpec, SoFar, Trial, bed::Bed, plan::Step,
 };
 
-use super::{Heading, doubts};
+use super::{Heading, doubts, packet_streams, packets_measured};
 
 /// What both sides of a trial have told on the way (near, far).
 #[derive(Default)]
@@ -32,6 +32,7 @@ pub(crate) fn unfinished(heading: &Heading, step: &Step, bed: &Bed, told: &[Told
         ProbeSpec::Latency(spec) => latency(spec, told.first()?)?,
         ProbeSpec::Goodput(spec) => goodput(spec, senders, to, told)?,
         ProbeSpec::Path(_) => return None,
+        ProbeSpec::Packets(spec) => packets(spec, senders, to, told)?,
     };
     let mut doubts = vec![Doubt::Unfinished { seconds: seconds as u64 }];
     let counted: Vec<_> = senders.iter().chain([to]).map(|end| (end, EndCounters::default())).collect();
@@ -86,6 +87,17 @@ fn whole_seconds(spec: &GoodputSpec, told: &Told) -> Option<usize> {
     let [near, far] = &told.seconds;
     let sides = [(spec.sends_forward(), far), (spec.sends_back(), near)];
     sides.into_iter().filter_map(|(sends, seconds)| sends.then_some(seconds.len())).min()
+}
+
+/// As both sides told it last. The two do not tell at one moment, so that what is missing is not known to be lost.
+fn packets(spec: &PacketsSpec, senders: &[Endpoint], to: &Endpoint, told: &[Told]) -> Option<(Measured, f64)> {
+    let side = |so_far: &Option<SoFar>| match so_far {
+        Some(SoFar::Packets(side)) => Some((**side).clone()),
+        _ => None,
+    };
+    let sides = told.iter().map(|Told { latest: [near, far], .. }| Some((side(near)?, side(far)?)));
+    let streams = packet_streams(spec, senders, to, sides.collect::<Option<_>>()?);
+    packets_measured(spec, senders.first()?.mtu, streams).filter(|(_, seconds)| *seconds > 0.0)
 }
 
 /// What the sender counted is not known before the end.

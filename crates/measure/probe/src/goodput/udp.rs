@@ -7,7 +7,7 @@ mod label;
 mod receiver;
 mod schedule;
 mod sender;
-mod tracker;
+pub(crate) mod tracker;
 
 use std::{
     io::Write,

@@ -30,6 +30,9 @@ fn row(trial: &Trial, t: &Texts) -> Vec<Text> {
         Measured::Goodput { result, .. } => {
             (show::or_none(result.flows.first(), |flow| rate(flow.received.mean_bps())), NO_FIGURE.to_owned())
         }
+        Measured::Packets { result, .. } => {
+            (show::or_none(result.streams.first(), |stream| packet_rate(stream.forwarding_pps())), NO_FIGURE.to_owned())
+        }
         Measured::Path { .. } => (NO_FIGURE.to_owned(), NO_FIGURE.to_owned()),
     };
     [show::configuration(&trial.measured.spec(), t), made, rtt].map(Text::from).into()

@@ -12,6 +12,7 @@ pub(super) fn glossary(run: &Run, t: &Texts) -> Block {
     let paced = any(|measured| matches!(measured, Measured::Latency { spec, .. } if spec.rate.is_some()));
     let one_way = any(|measured| matches!(measured, Measured::Latency { result, .. } if result.one_way.is_some()));
     let udp = any(|measured| matches!(measured, Measured::Goodput { spec, .. } if spec.protocol == Protocol::Udp));
+    let packets = any(|measured| matches!(measured, Measured::Packets { .. }));
     let path = any(|measured| matches!(measured, Measured::Path { .. }));
     let terms = [
         ("term-rtt", "term-rtt-meaning", latency),
@@ -22,10 +23,12 @@ pub(super) fn glossary(run: &Run, t: &Texts) -> Block {
         ("term-one-way", "term-one-way-meaning", one_way),
         ("term-variation", "term-variation-meaning", latency),
         ("term-goodput", "term-goodput-meaning", goodput),
-        ("term-loss", "term-loss-meaning", udp),
+        ("term-loss", "term-loss-meaning", udp || packets),
+        ("term-packets", "term-packets-meaning", packets),
+        ("term-layers", "term-layers-meaning", packets),
         ("term-path-mtu", "term-path-mtu-meaning", path),
-        ("term-frame", "term-frame-meaning", latency),
-        ("term-frame-rate", "term-frame-rate-meaning", udp),
+        ("term-frame", "term-frame-meaning", latency || packets),
+        ("term-frame-rate", "term-frame-rate-meaning", udp || packets),
         ("term-mode", "term-mode-meaning", latency),
         ("term-interval", "term-interval-meaning", true),
     ];

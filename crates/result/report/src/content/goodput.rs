@@ -174,6 +174,7 @@ pub(super) fn saw_loss(trial: &Trial) -> bool {
             let overflowed = flow.received.datagrams.as_ref().map_or(0, |datagrams| datagrams.overflowed);
             flow.lost().unwrap_or(0) + flow.sent.retransmits() + overflowed > 0
         }),
+        model::Measured::Packets { result, .. } => result.streams.iter().any(|stream| stream.lost() > 0),
         model::Measured::Path { .. } => false,
     }
 }

@@ -1,10 +1,10 @@
 //! Everything that was verified, by measuring or by looking, in one list; and what of it did not hold.
 
-use model::{Doubt, LimitOutcome, ManualItem, Photo, ProbeSpec, Run, Verdict};
+use model::{Doubt, LimitOutcome, ManualItem, PacketStream, Photo, ProbeSpec, Run, Verdict};
 
 use crate::{
     doubts::{advice, gather},
-    groups::{flow_groups, goodput_groups, latency_groups, path_groups},
+    groups::{flow_groups, goodput_groups, latency_groups, packet_groups, path_groups, stream_groups},
     page::{Block, Column, Drawing, Figure, Item, Span, Text},
     show,
     texts::Texts,
@@ -119,13 +119,18 @@ fn without_limit(run: &Run, outcomes: &[LimitOutcome], t: &Texts) -> Vec<Vec<Tex
         let mean = show::or_none(it.mean(), |mean| show::rate(mean.median));
         (it.name(t), mean)
     });
+    let streams = stream_groups(&packet_groups(run));
+    let packets = streams.iter().filter(|it| is_free(ProbeSpec::Packets(it.spec.clone()))).map(|it| {
+        let forwarded = show::or_none(it.over(PacketStream::forwarding_pps), |it| show::packet_rate(it.median));
+        (it.title(t), forwarded)
+    });
     let path = path_groups(run).into_iter().filter(|it| is_free(ProbeSpec::Path(it.spec.clone()))).map(|it| {
         let (forward, reverse) = (show::leg_mtu(&it, |it| &it.forward), show::leg_mtu(&it, |it| &it.reverse));
         (it.name(t), format!("{forward} / {reverse}"))
     });
     let none = || Text::from(show::NO_FIGURE);
     let row = |(name, result): (String, String)| vec![name.into(), none(), result.into(), t.get("no-criterion").into()];
-    latency.chain(goodput).chain(path).map(row).collect()
+    latency.chain(goodput).chain(packets).chain(path).map(row).collect()
 }
 
 fn manual_row(item: &ManualItem, t: &Texts) -> Vec<Text> {

@@ -1,8 +1,8 @@
 //! How it was measured.
 
 use model::{
-    Batch, ClockRelation, FrameSize, GoodputSpec, LatencySpec, PathSpec, ProbeSpec, Protocol, ReceiveWay, Run, SendWay,
-    WaitMode, run::Resumption,
+    Batch, ClockRelation, FrameSize, GoodputSpec, LatencySpec, PacketsSpec, PathSpec, ProbeSpec, Protocol, ReceiveWay,
+    Run, SendWay, WaitMode, run::Resumption,
 };
 
 use crate::{
@@ -19,6 +19,7 @@ struct Asked {
     latency: Vec<(LatencySpec, Vec<FrameSize>)>,
     goodput: Vec<GoodputSpec>,
     path: Vec<PathSpec>,
+    packets: Vec<PacketsSpec>,
 }
 
 impl Asked {
@@ -29,7 +30,8 @@ impl Asked {
                 ProbeSpec::Latency(spec) => asked.add_latency(spec),
                 ProbeSpec::Goodput(spec) if !asked.goodput.contains(&spec) => asked.goodput.push(spec),
                 ProbeSpec::Path(spec) if !asked.path.contains(&spec) => asked.path.push(spec),
-                ProbeSpec::Goodput(_) | ProbeSpec::Path(_) => {}
+                ProbeSpec::Packets(spec) if !asked.packets.contains(&spec) => asked.packets.push(spec),
+                ProbeSpec::Goodput(_) | ProbeSpec::Path(_) | ProbeSpec::Packets(_) => {}
             }
         }
         asked
@@ -62,6 +64,10 @@ pub(super) fn method(run: &Run, t: &Texts) -> Block {
         let mut goodput: Vec<Block> = goodput_texts(&asked.goodput).into_iter().map(paragraph).collect();
         goodput.push(list(asked.goodput.iter().map(|spec| goodput_item(spec, t))));
         blocks.push(Block::section(t.get("method-goodput-heading"), goodput));
+    }
+    if !asked.packets.is_empty() {
+        let items = list(asked.packets.iter().map(|spec| packets_item(spec, t)));
+        blocks.push(Block::section(t.get("method-packets-heading"), vec![paragraph("method-packets"), items]));
     }
     if !asked.path.is_empty() {
         let items = list(asked.path.iter().map(|spec| path_item(spec, t)));
@@ -165,6 +171,11 @@ fn goodput_item(spec: &GoodputSpec, t: &Texts) -> String {
     let values: [(&str, &dyn std::fmt::Display); 3] =
         [("traffic", &traffic), ("duration", &spec.duration), ("warmup", &spec.warmup)];
     t.with("method-goodput-item", &values)
+}
+
+fn packets_item(spec: &PacketsSpec, t: &Texts) -> String {
+    let traffic = show::packets_configuration(spec, t);
+    t.with("method-packets-item", &[("traffic", &traffic), ("duration", &spec.duration)])
 }
 
 fn path_item(spec: &PathSpec, t: &Texts) -> String {

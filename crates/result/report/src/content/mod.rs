@@ -14,6 +14,7 @@ mod latency;
 mod limited;
 mod method;
 mod opening;
+mod packets;
 mod path;
 mod raw;
 mod references;
@@ -68,6 +69,7 @@ fn results(run: &Run, comparisons: &[ReferenceComparison], t: &Texts) -> Block {
     let parts = [
         latency::latency(run, comparisons, t),
         goodput::goodput(run, t),
+        packets::packets(run, t),
         path::path(run, t),
         limited::limited(run, t),
         alone::alone(run, t),

@@ -2,13 +2,13 @@
 
 use std::{collections::BTreeMap, fmt::Display};
 
-use model::{Interval, LimitOutcome, Match, Run, reference::Difference};
+use model::{Interval, LimitOutcome, Match, PacketStream, Run, reference::Difference};
 
 use crate::{
     doubts::{Gathered, gather, ranges},
     groups::{
-        FlowGroup, LatencyGroup, PathGroup, Spread, by_traffic, flow_groups, goodput_groups, latency_groups,
-        path_groups,
+        FlowGroup, LatencyGroup, PathGroup, Spread, StreamGroup, by_traffic, flow_groups, goodput_groups,
+        latency_groups, packet_groups, path_groups, stream_groups,
     },
     page::{Block, Column, Item, Span, Text},
     show,
@@ -49,9 +49,11 @@ pub(super) fn summary(run: &Run, t: &Texts) -> Block {
     let latency = by_traffic(&groups).into_iter().filter_map(|traffic| latency_headline(traffic[0], t));
     let flows = flow_groups(&goodput_groups(run));
     let goodput = flows.iter().filter_map(|flow| goodput_headline(flow, t));
+    let streams = stream_groups(&packet_groups(run));
+    let packets = streams.iter().filter_map(|group| packets_headline(run, group, t));
     let paths = path_groups(run);
     let path = paths.iter().map(|group| path_headline(group, t));
-    let lines: Vec<String> = latency.chain(goodput).chain(path).collect();
+    let lines: Vec<String> = latency.chain(goodput).chain(packets).chain(path).collect();
     let block = if lines.is_empty() {
         Block::Paragraph(t.get("headline-none").into())
     } else {
@@ -82,6 +84,18 @@ fn goodput_headline(group: &FlowGroup<'_>, t: &Texts) -> Option<String> {
     let Some(loss) = &loss else { return Some(t.with("headline-goodput", &values)) };
     values.push(("loss", loss));
     Some(t.with("headline-goodput-loss", &values))
+}
+
+fn packets_headline(run: &Run, group: &StreamGroup<'_>, t: &Texts) -> Option<String> {
+    let (offered, forwarded) = (group.over(PacketStream::offered_pps)?, group.over(PacketStream::forwarding_pps)?);
+    let values: [(&str, &dyn Display); 5] = [
+        ("traffic", &group.title(t)),
+        ("median", &show::packet_rate(forwarded.median)),
+        ("offered", &show::packet_rate(offered.median)),
+        ("spread", &spread(forwarded, show::packet_rate, t)),
+        ("loss", &show::stream_loss(run, group, t)),
+    ];
+    Some(t.with("headline-packets", &values))
 }
 
 fn path_headline(group: &PathGroup<'_>, t: &Texts) -> String {

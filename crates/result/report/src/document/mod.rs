@@ -4,6 +4,7 @@ mod cards;
 mod comparison;
 mod goodput;
 mod latency;
+mod packets;
 mod path;
 
 use std::collections::BTreeMap;
@@ -20,6 +21,7 @@ pub use self::{
     comparison::{ComparisonDocument, ComparisonSchemaName, comparison_schema},
     goodput::{FlowEntry, FlowFigures, GoodputBps, GoodputFigures},
     latency::LatencyFigures,
+    packets::{PacketsFigures, StreamFigures},
     path::{BothWays, PathFigures},
 };
 use crate::{doubts::advice, lang::Lang, limited, material::Material, texts::Texts};
@@ -162,6 +164,8 @@ pub enum Figures {
     Goodput(Box<GoodputFigures>),
     /// Path MTU.
     Path(Box<PathFigures>),
+    /// Numbered packets.
+    Packets(Box<PacketsFigures>),
 }
 
 /// The place that set a figure, with the evidence for it in words.
@@ -297,6 +301,7 @@ fn figures(run: &Run, trial: &Trial) -> Option<Figures> {
         Measured::Latency { spec, result } => Figures::Latency(Box::new(LatencyFigures::of(spec, result))),
         Measured::Goodput { spec, result } => Figures::Goodput(Box::new(GoodputFigures::of(run, trial, spec, result)?)),
         Measured::Path { spec, result } => Figures::Path(Box::new(PathFigures::of(run, trial, spec, result))),
+        Measured::Packets { spec, result } => Figures::Packets(Box::new(PacketsFigures::of(run, trial, spec, result)?)),
     })
 }
 

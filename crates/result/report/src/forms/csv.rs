@@ -2,11 +2,11 @@
 //! always, as the JSON is.
 
 use csv::{Terminator, WriterBuilder};
-use model::{Doubt, IpVersion, Mtu, Protocol, Run, TimeSummary, WaitMode};
+use model::{Doubt, Engine, IpVersion, Mtu, Protocol, Run, TimeSummary, WaitMode};
 use serde::Serialize;
 
 use crate::{
-    document::{Document, Figures, FlowEntry, GoodputFigures, LatencyFigures, PathFigures, TrialEntry},
+    document::{Document, Figures, FlowEntry, GoodputFigures, LatencyFigures, PathFigures, StreamFigures, TrialEntry},
     material::Material,
 };
 
@@ -71,6 +71,11 @@ struct Row {
     duplicated_packets: Option<u64>,
     reordered_packets: Option<u64>,
     overflowed_packets: Option<u64>,
+    corrupt_packets: Option<u64>,
+    engine: Option<Engine>,
+    stream: Option<String>,
+    offered_pps: Option<f64>,
+    forwarding_pps: Option<f64>,
     retransmitted_segments: Option<u64>,
     path_mtu_bytes: Option<u32>,
     routers: Option<u8>,
@@ -97,6 +102,9 @@ fn rows(run: &Run, entry: &TrialEntry) -> Vec<Row> {
         Figures::Latency(figures) => vec![latency(figures, trial)],
         Figures::Goodput(figures) => figures.flows.iter().map(|flow| goodput(figures, flow, trial.clone())).collect(),
         Figures::Path(figures) => path(figures, &trial),
+        Figures::Packets(figures) => {
+            figures.streams.iter().map(|stream| packets(figures.ip, stream, trial.clone())).collect()
+        }
     }
 }
 
@@ -167,6 +175,29 @@ fn goodput(figures: &GoodputFigures, entry: &FlowEntry, trial: Row) -> Row {
         overflowed_packets: flow.overflowed,
         retransmitted_segments: flow.retransmits,
         limited_by: entry.limited_by.as_ref().map(|by| by.place.clone()),
+        ..trial
+    }
+}
+
+fn packets(ip: IpVersion, stream: &StreamFigures, trial: Row) -> Row {
+    Row {
+        probe: "packets",
+        from: stream.from.clone(),
+        to: stream.to.clone(),
+        ip: Some(ip),
+        frame_size_bytes: Some(stream.frame_size.0),
+        engine: Some(stream.engine),
+        stream: Some(stream.stream.clone()),
+        intended_pps: stream.intended_pps,
+        offered_pps: Some(stream.offered_pps),
+        forwarding_pps: Some(stream.forwarding_pps),
+        sent_packets: Some(stream.sent),
+        received_packets: Some(stream.received),
+        lost_packets: Some(stream.lost),
+        late_packets: Some(stream.late),
+        duplicated_packets: Some(stream.duplicated),
+        reordered_packets: Some(stream.reordered),
+        corrupt_packets: Some(stream.corrupt),
         ..trial
     }
 }

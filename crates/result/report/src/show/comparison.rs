@@ -27,6 +27,7 @@ pub(crate) fn compared_figure(figure: ComparedFigure, t: &Texts) -> String {
         ComparedFigure::RttP99 => t.get("compare-rtt-p99"),
         ComparedFigure::GoodputMean => t.get("compare-goodput"),
         ComparedFigure::Loss => t.get("compare-loss"),
+        ComparedFigure::ForwardingRate => t.get("compare-forwarding-rate"),
         ComparedFigure::PathMtu => t.get("compare-path-mtu"),
     }
 }
@@ -40,6 +41,7 @@ pub(crate) fn medians(figure: &FigureComparison) -> ([String; 2], &'static str) 
             let (size, unit) = rate_unit(both.into_iter().flatten().fold(0.0, f64::max));
             (both.map(|it| or_none(it, |bps| format!("{:.2}", bps / size))), unit)
         }
+        Quantity::PacketRate => (both.map(|it| or_none(it, |pps| format!("{:.1}", pps / 1e3))), "kpps"),
         Quantity::Size => (both.map(|it| or_none(it, |bytes| format!("{bytes:.0}"))), "B"),
         Quantity::Share => (both.map(|it| or_none(it, |share| percent(share).trim_end_matches(" %").to_owned())), "%"),
     }

@@ -14,7 +14,7 @@ pub(crate) use self::host::{hypervisor, why_these_cores};
 pub(crate) use self::names::{
     amount, batch, configuration, configuration_and_amount, direction, figure, flow, goodput_configuration,
     goodput_traffic, latency_configuration, latency_traffic, leg_mtu, measurement, metric, mode, outcome_name,
-    path_configuration, stage, verdict, way, with_way,
+    packets_configuration, packets_traffic, path_configuration, stage, stream_loss, verdict, way, with_way,
 };
 pub(crate) use self::references::{
     deviation, differences, figure_metric, in_short, limit, not_comparable, printed, statistic, words,
@@ -49,6 +49,7 @@ pub(crate) fn metric_range(metric: Metric, low: f64, high: f64) -> String {
     match metric.quantity() {
         Quantity::Time => format!("{} – {} µs", micros(low), micros(high)),
         Quantity::Rate => rate_range(low, high),
+        Quantity::PacketRate => format!("{} – {}", packet_rate(low), packet_rate(high)),
         Quantity::Size => format!("{low:.0} – {high:.0} B"),
         Quantity::Share => format!("{} – {}", percent(low), percent(high)),
     }
@@ -75,6 +76,7 @@ pub(crate) fn metric_value(metric: Metric, value: f64) -> String {
     match metric.quantity() {
         Quantity::Time => format!("{} µs", micros(value)),
         Quantity::Rate => rate(value),
+        Quantity::PacketRate => packet_rate(value),
         Quantity::Size => format!("{value:.0} B"),
         Quantity::Share => percent(value),
     }

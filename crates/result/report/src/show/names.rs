@@ -1,13 +1,18 @@
 //! Names of what was measured, in the report's language.
 
 use model::{
-    Amount, Batch, Direction, GoodputSpec, IpVersion, LatencySpec, Limit, LimitOutcome, Metric, PathResult, PathSpec,
-    ProbeSpec, Protocol, ReceiveWay, Run, SendWay, Verdict, WaitMode,
+    Amount, Batch, Direction, GoodputSpec, IpVersion, LatencySpec, Limit, LimitOutcome, Metric, PacketsSpec,
+    PathResult, PathSpec, ProbeSpec, Protocol, ReceiveWay, Run, SendWay, Verdict, WaitMode,
+    stream::{Load, Stream},
     trial::{Leg, StageName},
 };
 
 use super::{grouped, or_none};
-use crate::{groups::PathGroup, limited::Ends, texts::Texts};
+use crate::{
+    groups::{PathGroup, StreamGroup},
+    limited::Ends,
+    texts::Texts,
+};
 
 /// Words joined as the language joins them.
 fn joined(words: impl IntoIterator<Item = String>, t: &Texts) -> String {
@@ -105,12 +110,46 @@ pub(crate) fn path_configuration(spec: &PathSpec, t: &Texts) -> String {
     joined([t.with("path-of", &[("ip", &spec.ip)])].into_iter().chain(mtu), t)
 }
 
+/// Kind of packet traffic, direction left out: `IPv4, 64 B frames, at 1 Mpps`.
+pub(crate) fn packets_traffic(spec: &PacketsSpec, t: &Texts) -> String {
+    let named = |stream: &Stream| format!("{}: {}", stream.name, stream_traffic(stream, t));
+    let streams = match spec.streams.as_slice() {
+        [stream] => stream_traffic(stream, t),
+        streams => streams.iter().map(named).collect::<Vec<_>>().join(" + "),
+    };
+    let engine = spec.engine.map(|engine| t.with("engine-is", &[("engine", &engine)]));
+    let mtu = spec.mtu.map(|mtu| format!("MTU {}", mtu.0));
+    joined([Some(streams), engine, mtu].into_iter().flatten(), t)
+}
+
+fn stream_traffic(stream: &Stream, t: &Texts) -> String {
+    let protocol = (stream.protocol != Protocol::Udp).then(|| stream.protocol.name().to_owned());
+    let frames = t.with("packets-of", &[("ip", &stream.ip), ("size", &stream.sizes)]);
+    let load = (stream.load != Load::default()).then(|| t.with("at-rate", &[("rate", &stream.load)]));
+    let flows = stream.flow_count().ok().filter(|flows| *flows > 1);
+    let flows = flows.map(|flows| t.with("packet-flows", &[("flows", &grouped(flows.into()))]));
+    joined([protocol, Some(frames), load, flows].into_iter().flatten(), t)
+}
+
+/// A packet configuration: its traffic and direction.
+pub(crate) fn packets_configuration(spec: &PacketsSpec, t: &Texts) -> String {
+    let direction = (spec.direction != Direction::Forward).then(|| direction(spec.direction, t));
+    joined([packets_traffic(spec, t)].into_iter().chain(direction), t)
+}
+
+/// The share that was lost. No loss is no claim where the sender itself did the receiving.
+pub(crate) fn stream_loss(run: &Run, group: &StreamGroup<'_>, t: &Texts) -> String {
+    let loss = or_none(group.loss(), super::percent);
+    if group.is_lossless_loop(run) { t.with("loss-synchronous", &[("loss", &loss)]) } else { loss }
+}
+
 /// A configuration in words.
 pub(crate) fn configuration(spec: &ProbeSpec, t: &Texts) -> String {
     match spec {
         ProbeSpec::Latency(spec) => latency_configuration(spec, t),
         ProbeSpec::Goodput(spec) => goodput_configuration(spec, t),
         ProbeSpec::Path(spec) => path_configuration(spec, t),
+        ProbeSpec::Packets(spec) => packets_configuration(spec, t),
     }
 }
 
@@ -119,6 +158,7 @@ pub(crate) fn configuration_and_amount(spec: &ProbeSpec, t: &Texts) -> String {
     let amount = match spec {
         ProbeSpec::Latency(spec) => Some(amount(spec.amount, t)),
         ProbeSpec::Goodput(spec) => Some(amount(Amount::Duration(spec.duration), t)),
+        ProbeSpec::Packets(spec) => Some(amount(Amount::Duration(spec.duration), t)),
         ProbeSpec::Path(_) => None,
     };
     joined([configuration(spec, t)].into_iter().chain(amount), t)
@@ -138,6 +178,7 @@ pub(crate) fn measurement(spec: &ProbeSpec, t: &Texts) -> String {
     match spec {
         ProbeSpec::Latency(_) => t.with("measurement-latency", &[("name", &name)]),
         ProbeSpec::Goodput(_) => t.with("measurement-goodput", &[("name", &name)]),
+        ProbeSpec::Packets(_) => t.with("measurement-packets", &[("name", &name)]),
         ProbeSpec::Path(_) => name,
     }
 }
@@ -192,6 +233,7 @@ pub(crate) fn metric(metric: Metric, t: &Texts) -> String {
         Metric::GoodputMax => t.get("metric-goodput-max"),
         Metric::PathMtu => t.get("metric-path-mtu"),
         Metric::Loss => t.get("metric-loss"),
+        Metric::ForwardingRate => t.get("metric-forwarding-rate"),
     }
 }
 
@@ -218,6 +260,7 @@ fn looked_for(limit: &Limit, t: &Texts) -> String {
         limit.streams.map(|streams| t.count("streams", streams.into())),
         limit.direction.map(|it| direction(it, t)),
         limit.mtu.map(|mtu| format!("MTU {}", mtu.0)),
+        limit.rate.map(|rate| t.with("at-rate", &[("rate", &rate)])),
     ];
     let selectors = joined(selectors.into_iter().flatten(), t);
     if selectors.is_empty() { super::NO_FIGURE.to_owned() } else { selectors }

@@ -12,6 +12,7 @@ pub(super) fn of(spec: &ProbeSpec) -> &'static [ComparedFigure] {
         }
         ProbeSpec::Goodput(_) => &[ComparedFigure::GoodputMean, ComparedFigure::Loss],
         ProbeSpec::Path(_) => &[ComparedFigure::PathMtu],
+        ProbeSpec::Packets(_) => &[ComparedFigure::ForwardingRate, ComparedFigure::Loss],
     }
 }
 

@@ -20,7 +20,7 @@ pub(super) fn changed(reference: &Run, run: &Run) -> Vec<String> {
 /// The plan without what is judged, and without what is measured: configurations that one of the runs alone has are named as
 /// such.
 fn frame(plan: &Plan) -> Plan {
-    Plan { latency: vec![], goodput: vec![], path: vec![], limits: vec![], ..plan.clone() }
+    Plan { latency: vec![], goodput: vec![], path: vec![], packets: vec![], limits: vec![], ..plan.clone() }
 }
 
 /// The bed without names that are new each time.

@@ -59,6 +59,8 @@ fn used<'a>(trial: &Trial, endpoint: &str, cpus: &'a [usize]) -> &'a [usize] {
     let threads = match &trial.measured {
         Measured::Goodput { spec, .. } if spec.direction == Direction::Both => 2 * usize::from(spec.streams),
         Measured::Goodput { spec, .. } => usize::from(spec.streams),
+        // An engine sends on all the cores that it is given.
+        Measured::Packets { .. } => cpus.len(),
         Measured::Latency { .. } | Measured::Path { .. } => 1,
     };
     &cpus[..(sides * threads).min(cpus.len())]

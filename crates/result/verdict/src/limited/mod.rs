@@ -37,7 +37,7 @@ pub fn limited_by(run: &Run, trial: &Trial) -> Option<LimitedBy> {
     match &trial.measured {
         Measured::Latency { spec, result } => Some(latency::limited_by(run, trial, spec, result)),
         Measured::Goodput { spec, result } => goodput::limited_by(run, trial, spec, result),
-        Measured::Path { .. } => None,
+        Measured::Packets { .. } | Measured::Path { .. } => None,
     }
 }
 

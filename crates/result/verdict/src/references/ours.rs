@@ -1,7 +1,7 @@
 //! Under what one of our configurations was measured.
 
 use model::{
-    BitRate, GoodputSpec, LatencySpec, Measured, ProbeSpec, Run,
+    BitRate, GoodputSpec, LatencySpec, Measured, PacketsSpec, ProbeSpec, Protocol, Run,
     reference::{Conditions, Stack},
 };
 
@@ -22,6 +22,7 @@ impl Ours {
             ProbeSpec::Latency(spec) => latency(run, spec),
             ProbeSpec::Goodput(spec) => goodput(run, spec),
             ProbeSpec::Path(_) => Conditions::default(),
+            ProbeSpec::Packets(spec) => packets(spec),
         };
         Self { spec: spec.clone(), conditions: own.or(&of_bed(run, spec)) }
     }
@@ -52,6 +53,17 @@ fn latency(run: &Run, spec: &LatencySpec) -> Conditions {
         payload_size: sent.map(|result| result.payload_size),
         mode: Some(spec.mode),
         rate: spec.rate,
+        ..Conditions::default()
+    }
+}
+
+fn packets(spec: &PacketsSpec) -> Conditions {
+    Conditions {
+        protocol: Some(Protocol::Udp),
+        frame_size: spec.frame_size(),
+        rate: spec.rate(),
+        direction: Some(spec.direction),
+        duration: Some(spec.duration),
         ..Conditions::default()
     }
 }

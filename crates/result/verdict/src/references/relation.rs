@@ -70,7 +70,7 @@ fn same_quantity(spec: &ProbeSpec, figure: &ReferenceFigure) -> bool {
     match spec {
         ProbeSpec::Latency(_) => quantity == Some(Quantity::Time),
         ProbeSpec::Goodput(_) => quantity == Some(Quantity::Rate),
-        ProbeSpec::Path(_) => false,
+        ProbeSpec::Path(_) | ProbeSpec::Packets(_) => false,
     }
 }
 

@@ -1,0 +1,317 @@
+//! The section of a plan for numbered packets.
+
+use std::{fmt, num::NonZeroU32, str::FromStr};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use super::LONGEST;
+use crate::{
+    frame_size::{FrameSize, MIN_FRAME},
+    probe::{Direction, Engine, IpVersion, PacketsSpec},
+    stream::{LARGEST_FRAME, Load, MOST_STREAMS, Rate, Sizes, Stream, WordsError},
+    units::{BitRate, Mtu, Nanos, PacketRate, Percent},
+};
+
+/// Numbered packets, at one load or at several, counted by number where they arrive.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PacketsItem {
+    /// `4` or `6`.
+    #[serde(default = "super::items::v4")]
+    pub ip: IpVersion,
+    /// `forward`, `reverse` or `both`.
+    #[serde(default = "super::items::forward")]
+    pub direction: Direction,
+    /// Frame sizes with FCS, in bytes, a trial each. One that has no room for the number is raised to the smallest that has.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub frame_sizes: Vec<FrameSize>,
+    /// Instead: sizes that one trial's frames have in turn, like "imix", "64, 128, 1518" or "64..1518 step 2".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sizes: Option<Sizes>,
+    /// Instead: streams that are sent at the same time, each with its own sizes, headers and load.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stream: Vec<Stream>,
+    /// What is offered each way ("1 Mpps", "5 Gbit/s L1", "10 %", "1 Mpps poisson"), or several loads one after the other ("1 Mpps..10 Mpps": ten of
+    /// them; "1 Mpps..10 Mpps step 500 kpps"); without it flat out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Ladder>,
+    /// Flows that the packets take turns in, told apart by their ports.
+    #[serde(default = "one_flow")]
+    pub flows: NonZeroU32,
+    /// How long packets are sent, for each frame size and rate.
+    pub duration: Nanos,
+    /// `live`, `xsk`, `af_packet`, `udp` or `pktgen`; without it what fits best.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub engine: Option<Engine>,
+    /// MTUs that both ends are set to, one after the other, each proved by a path probe, and put back afterwards; empty
+    /// leaves the bed's own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mtus: Vec<Mtu>,
+}
+
+fn one_flow() -> NonZeroU32 {
+    NonZeroU32::MIN
+}
+
+/// In less time a rate is hardly one.
+const SHORTEST: Nanos = Nanos::from_millis(100);
+
+/// More rungs are no ladder.
+const MOST_RUNGS: f64 = 1_000.0;
+
+/// Rungs of a ladder that names no step.
+const RUNGS: u32 = 10;
+
+impl PacketsItem {
+    pub(super) fn check(&self) -> Result<(), String> {
+        let said = [!self.frame_sizes.is_empty(), self.sizes.is_some(), !self.stream.is_empty()];
+        if said.into_iter().filter(|said| *said).count() != 1 {
+            return Err("write exactly one of frame_sizes (like [64, 1518], a trial each), sizes (like \"imix\") and \
+                [[packets.stream]] tables"
+                .to_owned());
+        }
+        if self.duration < SHORTEST || self.duration > LONGEST {
+            return Err(format!("duration is between {SHORTEST} and {LONGEST}"));
+        }
+        if self.stream.is_empty() {
+            return self.check_sizes();
+        }
+        self.check_streams()
+    }
+
+    fn check_sizes(&self) -> Result<(), String> {
+        if let Some(small) = self.frame_sizes.iter().find(|size| **size < MIN_FRAME || **size > LARGEST_FRAME) {
+            let (least, most) = (MIN_FRAME.0, LARGEST_FRAME.0);
+            return Err(format!("there is no frame of {} bytes: use {least} to {most} (with FCS)", small.0));
+        }
+        self.stream_of(Sizes::List(vec![MIN_FRAME]), Load::default()).check().map_err(|error| error.to_string())
+    }
+
+    fn check_streams(&self) -> Result<(), String> {
+        if self.rate.is_some() || self.flows != one_flow() {
+            return Err(
+                "rate and flows are those of the one stream that the section itself makes; write load and flows \
+                into the [[packets.stream]] tables instead"
+                    .to_owned(),
+            );
+        }
+        if self.stream.len() > MOST_STREAMS {
+            return Err(format!("{} streams are too many: {MOST_STREAMS} at the most", self.stream.len()));
+        }
+        if self.stream.iter().any(|stream| stream.ip != self.stream[0].ip) {
+            return Err("streams that are sent together are all IPv4 or all IPv6; write a section for each".to_owned());
+        }
+        self.stream.iter().try_for_each(Stream::check).map_err(|error| error.to_string())
+    }
+
+    /// A probe for each MTU, frame size and load, the loads of one frame size in a row.
+    pub(super) fn specs(&self) -> Vec<PacketsSpec> {
+        let mtus: Vec<Option<Mtu>> = super::items::each_mtu(&self.mtus).collect();
+        let together = self.streams();
+        mtus.into_iter().flat_map(|mtu| together.iter().map(move |streams| self.spec(mtu, streams.clone()))).collect()
+    }
+
+    /// What is sent together in each trial.
+    fn streams(&self) -> Vec<Vec<Stream>> {
+        if !self.stream.is_empty() {
+            return vec![self.stream.clone()];
+        }
+        let each = self.frame_sizes.iter().map(|size| Sizes::List(vec![*size]));
+        let loads = self.rate.as_ref().map_or_else(|| vec![Load::default()], |ladder| ladder.loads.clone());
+        each.chain(self.sizes.clone())
+            .flat_map(|sizes| loads.iter().map(move |load| vec![self.stream_of(sizes.clone(), *load)]))
+            .collect()
+    }
+
+    fn stream_of(&self, sizes: Sizes, load: Load) -> Stream {
+        let flows = Some(self.flows.get()).filter(|flows| *flows > 1);
+        Stream { sizes, ip: self.ip, flows, load, ..Stream::default() }
+    }
+
+    fn spec(&self, mtu: Option<Mtu>, streams: Vec<Stream>) -> PacketsSpec {
+        PacketsSpec { streams, direction: self.direction, duration: self.duration, engine: self.engine, mtu }
+    }
+}
+
+/// One load, or several from the lowest to the highest.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ladder {
+    text: String,
+    loads: Vec<Load>,
+}
+
+/// A ladder of loads that cannot be climbed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("rate \"{text}\": {why}")]
+pub struct LadderError {
+    text: String,
+    why: String,
+}
+
+impl Ladder {
+    /// Its loads, the lowest first.
+    pub fn loads(&self) -> &[Load] {
+        &self.loads
+    }
+}
+
+impl FromStr for Ladder {
+    type Err = LadderError;
+
+    fn from_str(text: &str) -> Result<Self, LadderError> {
+        let loads = loads(text).map_err(|why| LadderError { text: text.to_owned(), why })?;
+        Ok(Self { text: text.to_owned(), loads })
+    }
+}
+
+fn loads(text: &str) -> Result<Vec<Load>, String> {
+    let Some((first, rest)) = text.split_once("..") else {
+        return Ok(vec![text.parse().map_err(|error: WordsError| error.to_string())?]);
+    };
+    let rate = |text: &str| text.parse::<Rate>().map_err(|error| error.to_string());
+    let (last, step) = match rest.split_once(" step ") {
+        Some((last, step)) => (last.parse().map_err(|error: WordsError| error.to_string())?, Some(rate(step)?)),
+        None => (rest.parse::<Load>().map_err(|error| error.to_string())?, None),
+    };
+    let rates = rungs(rate(first)?, last.rate, step)?;
+    Ok(rates.into_iter().map(|rate| Load { rate, ..last }).collect())
+}
+
+/// From the first rate to the last, which is one of them.
+fn rungs(first: Rate, last: Rate, step: Option<Rate>) -> Result<Vec<Rate>, String> {
+    let one_kind = || {
+        "a ladder and its step are written in one kind of rate, like \"1 Mpps..10 Mpps\" or \"10 %..100 %\"".to_owned()
+    };
+    let amount = |rate: Rate| amount_like(first, rate).ok_or_else(one_kind);
+    let (low, high) = (amount(first)?, amount(last)?);
+    if low >= high {
+        return Err("the first rate of a ladder is lower than its last, like \"1 Mpps..10 Mpps\"".to_owned());
+    }
+    let amounts: Vec<f64> = match step {
+        None => (0..RUNGS).map(|rung| low + (high - low) * f64::from(rung) / f64::from(RUNGS - 1)).collect(),
+        Some(step) => {
+            let step = amount(step)?;
+            let below = ((high - low) / step).ceil();
+            if below >= MOST_RUNGS {
+                return Err(format!("a ladder has {MOST_RUNGS} rungs at the most; take larger steps"));
+            }
+            (0..below as u32).map(|rung| low + step * f64::from(rung)).chain([high]).collect()
+        }
+    };
+    Ok(amounts.into_iter().map(|amount| rate_like(first, amount)).collect())
+}
+
+/// How much a rate is, if it is of the same kind as another.
+fn amount_like(kind: Rate, rate: Rate) -> Option<f64> {
+    match (kind, rate) {
+        (Rate::Packets(_), Rate::Packets(rate)) => Some(rate.0 as f64),
+        (Rate::L1(_), Rate::L1(rate)) | (Rate::L2(_), Rate::L2(rate)) => Some(rate.0 as f64),
+        (Rate::Line(_), Rate::Line(share)) => Some(share.0),
+        _ => None,
+    }
+}
+
+fn rate_like(kind: Rate, amount: f64) -> Rate {
+    match kind {
+        Rate::FlatOut => Rate::FlatOut,
+        Rate::Packets(_) => Rate::Packets(PacketRate(amount.round() as u64)),
+        Rate::L1(_) => Rate::L1(BitRate(amount.round() as u64)),
+        Rate::L2(_) => Rate::L2(BitRate(amount.round() as u64)),
+        Rate::Line(_) => Rate::Line(Percent(amount)),
+    }
+}
+
+impl fmt::Display for Ladder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl Serialize for Ladder {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Ladder {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
+    }
+}
+
+impl JsonSchema for Ladder {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Ladder".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "type": "string" })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(text: &str) -> String {
+        match text.parse::<Ladder>() {
+            Ok(ladder) => ladder.loads().iter().map(Load::to_string).collect::<Vec<_>>().join(", "),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn a_ladder_has_ten_rungs_or_steps_of_its_own() {
+        assert_eq!(shown("5 Mpps"), "5 Mpps");
+        assert_eq!(shown("flat out"), "flat out");
+        let ten = "1 Mpps, 2 Mpps, 3 Mpps, 4 Mpps, 5 Mpps, 6 Mpps, 7 Mpps, 8 Mpps, 9 Mpps, 10 Mpps";
+        assert_eq!(shown("1Mpps..10Mpps"), ten);
+        assert_eq!(shown("1 Mpps..2.1 Mpps step 500 kpps"), "1 Mpps, 1.5 Mpps, 2 Mpps, 2.1 Mpps");
+        assert_eq!(shown("25 %..100 % poisson step 25 %").split(", ").next(), Some("25 % poisson"));
+        assert_eq!(shown("1 Gbit/s L1..2 Gbit/s L1 step 1 Gbit/s L1"), "1 Gbit/s L1, 2 Gbit/s L1");
+    }
+
+    #[test]
+    fn what_is_no_ladder_says_what_is_one() {
+        assert!(shown("10 Mpps..1 Mpps").contains("lower than its last"), "{}", shown("10 Mpps..1 Mpps"));
+        assert!(shown("1 Mpps..10").contains("\"1 Mpps\""), "{}", shown("1 Mpps..10"));
+        assert!(shown("1 Mpps..100 %").contains("one kind of rate"));
+        assert!(shown("0 pps..1 Mpps").contains("sends nothing"));
+        assert!(shown("1 pps..10 Mpps step 1 pps").contains("larger steps"));
+    }
+
+    fn specs(keys: &str) -> Result<Vec<String>, String> {
+        let toml = format!("name = \"t\"\n[[packets]]\nduration = \"1 s\"\n{keys}");
+        let plan = crate::Plan::parse(&toml, &[]).map_err(|error| error.to_string())?;
+        Ok(plan.specs().iter().map(ToString::to_string).collect())
+    }
+
+    #[test]
+    fn each_size_and_rate_is_a_trial_and_a_mix_or_streams_are_one() {
+        let ladder = specs("frame_sizes = [64, 128]\nrate = \"1 Mpps..2 Mpps step 1 Mpps\"").unwrap();
+        assert_eq!(
+            ladder,
+            ["64", "128"].map(|size| [1, 2].map(|rate| format!("packets IPv4 {size} B at {rate} Mpps"))).concat()
+        );
+        assert_eq!(
+            specs("sizes = \"imix\"\nflows = 100\ndirection = \"both\""),
+            Ok(vec!["packets IPv4 imix B 100 flows both".to_owned()])
+        );
+        let two =
+            "[[packets.stream]]\nname = \"x\"\nload = \"1 kpps\"\n[[packets.stream]]\nname = \"y\"\nprotocol = \"tcp\"";
+        assert_eq!(specs(two), Ok(vec!["packets x: IPv4 64 B at 1 kpps + y: TCP IPv4 64 B".to_owned()]));
+    }
+
+    #[test]
+    fn what_cannot_be_sent_is_refused_with_its_section() {
+        let refused = |keys: &str| specs(keys).unwrap_err();
+        assert!(refused("").contains("[[packets]] number 1: write exactly one of frame_sizes"), "{}", refused(""));
+        assert!(refused("frame_sizes = [64]\nsizes = \"imix\"").contains("exactly one"));
+        assert!(refused("frame_sizes = [60]").contains("use 64 to"));
+        assert!(refused("frame_sizes = [64]\nflows = 1000001").contains("1000000"));
+        assert!(refused("rate = \"1 Mpps\"\n[[packets.stream]]").contains("into the [[packets.stream]] tables"));
+        assert!(refused("[[packets.stream]]\n[[packets.stream]]\nip = 6").contains("all IPv4 or all IPv6"));
+        assert!(refused("[[packets.stream]]\ndscp = 64").contains("DSCP"));
+    }
+}

@@ -1,0 +1,127 @@
+//! Numbered packets at a rate, counted by number where they arrive.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Direction, IpVersion, Protocol};
+use crate::{
+    choice::choice,
+    frame_size::FrameSize,
+    stream::{Load, Rate, Sizes, Stream},
+    units::{Mtu, Nanos, PacketRate},
+};
+
+/// What makes the packets and puts them onto the interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Engine {
+    /// A BPF program writes frames that the kernel redirects to the interface (`BPF_PROG_RUN`, live frames).
+    Live,
+    /// `AF_XDP`: a ring of frames that the driver, or the kernel for it, sends.
+    Xsk,
+    /// `AF_PACKET`: frames handed to the kernel, past its queueing disciplines.
+    AfPacket,
+    /// UDP sockets: needs no privilege.
+    Udp,
+    /// The kernel's own generator, where it is there.
+    Pktgen,
+}
+
+choice!(Engine, "an engine", {
+    Live = "live", Xsk = "xsk", AfPacket = "af_packet", Udp = "udp", Pktgen = "pktgen",
+});
+
+/// Numbered packets one way or both, at one offered load.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PacketsSpec {
+    /// What each sender sends at the same time. Never empty; all of one IP version.
+    pub streams: Vec<Stream>,
+    /// Which way.
+    pub direction: Direction,
+    /// How long they are sent. Nothing is left out of it.
+    pub duration: Nanos,
+    /// What sends them; `None` is what fits best.
+    pub engine: Option<Engine>,
+    /// MTU that both ends are set to; `None` leaves the bed's own.
+    pub mtu: Option<Mtu>,
+}
+
+impl PacketsSpec {
+    /// IP version of its packets.
+    pub fn ip(&self) -> IpVersion {
+        self.streams.first().map_or(IpVersion::V4, |stream| stream.ip)
+    }
+
+    /// Whether packets go from the first end to the second.
+    pub fn sends_forward(&self) -> bool {
+        self.direction != Direction::Reverse
+    }
+
+    /// Whether packets go from the second end to the first.
+    pub fn sends_back(&self) -> bool {
+        self.direction != Direction::Forward
+    }
+
+    /// Size of its frames, where all have one.
+    pub fn frame_size(&self) -> Option<FrameSize> {
+        match self.streams.as_slice() {
+            [Stream { sizes: Sizes::List(sizes), .. }] if sizes.len() == 1 => sizes.first().copied(),
+            _ => None,
+        }
+    }
+
+    /// Packets a second that are asked for each way, where it is one stream that says so.
+    pub fn rate(&self) -> Option<PacketRate> {
+        match self.streams.as_slice() {
+            [Stream { load: Load { rate: Rate::Packets(rate), .. }, .. }] => Some(*rate),
+            _ => None,
+        }
+    }
+
+    /// Where it differs from this one in the load alone: rungs of one ladder.
+    pub fn is_rung_beside(&self, other: &Self) -> bool {
+        let flat = |spec: &Self| {
+            let streams = spec.streams.iter().map(|stream| Stream { load: Load::default(), ..stream.clone() });
+            Self { streams: streams.collect(), ..spec.clone() }
+        };
+        flat(self) == flat(other)
+    }
+}
+
+impl fmt::Display for PacketsSpec {
+    /// Only what differs from the ordinary is named.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, stream) in self.streams.iter().enumerate() {
+            if index > 0 {
+                f.write_str(" + ")?;
+            }
+            if self.streams.len() > 1 {
+                write!(f, "{}: ", stream.name)?;
+            }
+            show_stream(stream, f)?;
+        }
+        if self.direction != Direction::Forward {
+            write!(f, " {}", self.direction)?;
+        }
+        if let Some(engine) = self.engine {
+            write!(f, " {engine}")?;
+        }
+        self.mtu.map_or(Ok(()), |mtu| write!(f, " MTU {}", mtu.0))
+    }
+}
+
+fn show_stream(stream: &Stream, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    if stream.protocol != Protocol::Udp {
+        write!(f, "{} ", stream.protocol.name())?;
+    }
+    write!(f, "{} {} B", stream.ip, stream.sizes)?;
+    if stream.load != Load::default() {
+        write!(f, " at {}", stream.load)?;
+    }
+    match stream.flow_count() {
+        Ok(1) | Err(_) => Ok(()),
+        Ok(flows) => write!(f, " {flows} flows"),
+    }
+}

@@ -1,0 +1,202 @@
+//! Figures of numbered packets.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Pacing, TimeSummary};
+use crate::{
+    frame_size::{AROUND_FRAME, FrameSize},
+    probe::Engine,
+    units::Mtu,
+};
+
+/// Figures of numbered packets.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PacketsResult {
+    /// MTU of the near interface.
+    pub mtu: Mtu,
+    /// Each stream of each direction, the forward ones first. Never empty.
+    pub streams: Vec<PacketStream>,
+}
+
+/// One stream of packets one way, counted where it left and where it arrived.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PacketStream {
+    /// The endpoint that sent.
+    pub from: String,
+    /// The endpoint that received.
+    pub to: String,
+    /// What the sender counted.
+    pub sent: PacketsSent,
+    /// What the receiver counted.
+    pub received: PacketsReceived,
+}
+
+/// What one side of a packet probe counted, a part for each stream; one of the two is empty where packets go one way.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PacketsSide {
+    /// As a sender.
+    pub sent: Vec<PacketsSent>,
+    /// As a receiver.
+    pub received: Vec<PacketsReceived>,
+}
+
+/// What a sender of packets counted of one stream.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PacketsSent {
+    /// Name of the stream.
+    pub stream: String,
+    /// What sent them.
+    pub engine: Engine,
+    /// Why this engine, in English.
+    pub engine_why: String,
+    /// Size of the frames with FCS as they were sent: the one asked for, or the smallest that carries the number. Of a mix the
+    /// mean, rounded.
+    pub frame_size: FrameSize,
+    /// Flows that they took turns in.
+    pub flows: u32,
+    /// Frames that the kernel took.
+    pub frames: u64,
+    /// Their bytes with FCS.
+    pub bytes: u64,
+    /// From the first frame to the last, in seconds.
+    pub seconds: f64,
+    /// Frames a second that were asked for; `None` is flat out.
+    pub intended_pps: Option<f64>,
+    /// Frames that found the ring full and were not sent.
+    pub refused: u64,
+    /// How the schedule was kept; `None` where it was not measured.
+    pub pacing: Option<Pacing>,
+    /// Cores that sent.
+    pub cpus: Vec<usize>,
+}
+
+/// What a receiver of packets counted of one stream, by the number that each carries.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PacketsReceived {
+    /// Different frames.
+    pub frames: u64,
+    /// Their bytes with FCS.
+    pub bytes: u64,
+    /// From the first frame to the last, in seconds; 0 where the receiver does not know.
+    pub seconds: f64,
+    /// Copies of frames that had come before (RFC 5560).
+    pub duplicated: u64,
+    /// Frames with a smaller number than one that came before (RFC 4737).
+    pub reordered: u64,
+    /// How far back a number can lie and still be told from a copy.
+    pub window: u64,
+    /// Frames that carried something else than was sent.
+    pub corrupt: u64,
+    /// Frames that came after their time.
+    pub late: u64,
+    /// Time from leaving to arriving, in nanoseconds; `None` unless both sides' stamps come from one clock.
+    pub latency_ns: Option<TimeSummary>,
+    /// Time between two frames as they arrived, in nanoseconds; `None` where it was not measured.
+    pub inter_arrival_ns: Option<TimeSummary>,
+    /// Frames that each core received.
+    pub cpus: Vec<ReceivedOn>,
+}
+
+/// Frames that one core received.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ReceivedOn {
+    /// The core.
+    pub cpu: usize,
+    /// How many.
+    pub frames: u64,
+}
+
+impl PacketStream {
+    /// Frames that were sent and never came.
+    pub fn lost(&self) -> u64 {
+        self.sent.frames.saturating_sub(self.received.frames)
+    }
+
+    /// Frames a second that were really offered (RFC 2285, offered load).
+    pub fn offered_pps(&self) -> f64 {
+        per_second(self.sent.frames, self.sent.seconds)
+    }
+
+    /// Frames a second that arrived while they were offered (RFC 2285, forwarding rate). What is still on the way when the last
+    /// frame has left takes its time too.
+    pub fn forwarding_pps(&self) -> f64 {
+        per_second(self.received.frames, self.seconds())
+    }
+
+    /// What the sender put onto the wire, in bit/s.
+    pub fn tx(&self) -> BitRates {
+        BitRates::of(self.sent.frames, self.sent.bytes, self.sent.seconds)
+    }
+
+    /// What arrived, in bit/s.
+    pub fn rx(&self) -> BitRates {
+        BitRates::of(self.received.frames, self.received.bytes, self.seconds())
+    }
+
+    /// The longer of the times in which frames left and arrived: frames that came in a short while at the end, or at the
+    /// beginning alone, make no higher rate.
+    fn seconds(&self) -> f64 {
+        self.sent.seconds.max(self.received.seconds)
+    }
+}
+
+/// A rate of frames in bit/s, by what is counted of each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct BitRates {
+    /// Frame, preamble, start delimiter and gap: what the line carries.
+    pub l1_bps: f64,
+    /// The frame with FCS.
+    pub l2_bps: f64,
+}
+
+impl BitRates {
+    fn of(frames: u64, bytes: u64, seconds: f64) -> Self {
+        let bits = |bytes: u64| per_second(bytes, seconds) * 8.0;
+        Self { l1_bps: bits(bytes + frames * u64::from(AROUND_FRAME)), l2_bps: bits(bytes) }
+    }
+}
+
+fn per_second(count: u64, seconds: f64) -> f64 {
+    if seconds > 0.0 { count as f64 / seconds } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stream(sent: u64, received: u64, seconds: [f64; 2]) -> PacketStream {
+        let sent = PacketsSent {
+            stream: "1".into(),
+            engine: Engine::Live,
+            engine_why: String::new(),
+            frame_size: FrameSize(64),
+            flows: 1,
+            frames: sent,
+            bytes: 64 * sent,
+            seconds: seconds[0],
+            intended_pps: None,
+            refused: 0,
+            pacing: None,
+            cpus: vec![],
+        };
+        let received =
+            PacketsReceived { frames: received, bytes: 64 * received, seconds: seconds[1], ..Default::default() };
+        PacketStream { from: "a".into(), to: "b".into(), sent, received }
+    }
+
+    #[test]
+    fn ten_gigabit_of_smallest_frames_is_7_619_on_layer_two() {
+        let line = stream(14_880_952, 14_880_952, [1.0, 1.0]);
+        assert!((line.tx().l1_bps - 10e9).abs() < 1e3, "{:?}", line.tx());
+        assert!((line.rx().l2_bps - 7.619e9).abs() < 1e6, "{:?}", line.rx());
+        assert_eq!((line.lost(), line.offered_pps()), (0, 14_880_952.0));
+    }
+
+    #[test]
+    fn what_came_in_a_short_while_is_no_higher_rate_and_what_came_slowly_is_a_lower_one() {
+        assert_eq!(stream(1000, 500, [1.0, 0.5]).forwarding_pps(), 500.0);
+        assert_eq!(stream(1000, 1000, [1.0, 2.0]).forwarding_pps(), 500.0);
+        assert_eq!(stream(0, 0, [0.0, 0.0]).forwarding_pps(), 0.0);
+    }
+}

@@ -1,0 +1,94 @@
+//! What a side has so far, for whoever asks while packets are on their way.
+
+use std::{
+    sync::{
+        Arc, Mutex, OnceLock, PoisonError,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+    time::Instant,
+};
+
+use model::{PacketsReceived, PacketsSent, PacketsSide, PacketsSpec, SoFar};
+
+use super::receiving::{Counts, Receiving};
+use crate::{Control, control::Summary};
+
+/// How far this side is.
+pub(super) struct Account {
+    duration_ns: u64,
+    began: OnceLock<Instant>,
+    sending: Arc<Mutex<Option<Sending>>>,
+}
+
+/// What is being sent, a part for each stream.
+struct Sending {
+    /// As it will be told at the end, without counts.
+    streams: Vec<PacketsSent>,
+    /// Frames so far.
+    frames: Vec<Arc<AtomicU64>>,
+    began: Instant,
+}
+
+impl Account {
+    pub(super) fn of(spec: &PacketsSpec) -> Self {
+        Self { duration_ns: spec.duration.0, began: OnceLock::new(), sending: Arc::default() }
+    }
+
+    /// Sending begins: this is what will be told of each stream, and where its frames are counted.
+    pub(super) fn sends(&self, streams: Vec<PacketsSent>, frames: Vec<Arc<AtomicU64>>) {
+        let sending = Sending { streams, frames, began: Instant::now() };
+        *self.sending.lock().unwrap_or_else(PoisonError::into_inner) = Some(sending);
+    }
+
+    /// Tells how much of the time has passed, from the first call on.
+    pub(super) fn passed(&self, control: &Control) {
+        let began = self.began.get_or_init(Instant::now);
+        control.expect(self.duration_ns);
+        control.reached((began.elapsed().as_nanos() as u64).min(self.duration_ns));
+    }
+}
+
+/// While it lives, the control knows whom to ask.
+pub(super) struct Kept<'a>(&'a Control);
+
+impl<'a> Kept<'a> {
+    pub(super) fn by(control: &'a Control, account: &Account, receiving: Option<&Receiving>) -> Self {
+        let clerk = Clerk { sending: Arc::clone(&account.sending), counts: receiving.map(Receiving::counts) };
+        control.set_clerk(Some(Arc::new(Mutex::new(clerk))));
+        Self(control)
+    }
+}
+
+impl Drop for Kept<'_> {
+    fn drop(&mut self) {
+        self.0.set_clerk(None);
+    }
+}
+
+struct Clerk {
+    sending: Arc<Mutex<Option<Sending>>>,
+    counts: Option<Arc<Mutex<dyn Counts>>>,
+}
+
+impl Summary for Clerk {
+    fn so_far(&mut self) -> Option<SoFar> {
+        let sending = self.sending.lock().unwrap_or_else(PoisonError::into_inner);
+        let sent = sending.as_ref().map_or_else(Vec::new, Sending::so_far);
+        let received: Vec<PacketsReceived> = match &self.counts {
+            Some(counts) => counts.lock().unwrap_or_else(PoisonError::into_inner).read().ok()?,
+            None => Vec::new(),
+        };
+        Some(SoFar::Packets(Box::new(PacketsSide { sent, received })))
+    }
+}
+
+impl Sending {
+    fn so_far(&self) -> Vec<PacketsSent> {
+        let seconds = self.began.elapsed().as_secs_f64();
+        let part = |(stream, frames): (&PacketsSent, &Arc<AtomicU64>)| {
+            let frames = frames.load(Relaxed);
+            PacketsSent { frames, bytes: frames * u64::from(stream.frame_size.0), seconds, ..stream.clone() }
+        };
+        self.streams.iter().zip(&self.frames).map(part).collect()
+    }
+}

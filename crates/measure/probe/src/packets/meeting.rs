@@ -1,0 +1,157 @@
+//! What the two sides say to each other, a datagram a word. One that is lost is said again.
+
+use std::{
+    io,
+    net::{IpAddr, SocketAddr, UdpSocket},
+    time::{Duration, Instant},
+};
+
+use socket2::Type;
+
+use crate::{
+    Control, ProbeError,
+    error::socket_error,
+    socket::{bound, is_nothing_yet, is_refused},
+};
+
+/// Tells our words from others.
+const MAGIC: [u8; 4] = *b"wppk";
+const LENGTH: usize = 11;
+
+/// A word that is not answered is said again after this time.
+const AGAIN: Duration = Duration::from_millis(100);
+/// A side that does not answer for this long is gone.
+const GONE: Duration = Duration::from_secs(5);
+
+/// One word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Word {
+    /// From the near side: here I am, and this is where packets for me go.
+    Hello { port: u16 },
+    /// The answer, with the same of the far side.
+    Welcome { port: u16 },
+    /// From the near side: all is sent. Has it arrived?
+    Over,
+    /// The answer, once it has.
+    Settled,
+}
+
+/// A socket for words of one trial.
+pub(super) struct Meeting {
+    socket: UdpSocket,
+    local: SocketAddr,
+    token: u32,
+}
+
+impl Meeting {
+    /// On a free port of this address.
+    pub(super) fn open(local: IpAddr, token: u32) -> Result<Self, ProbeError> {
+        let any_port = SocketAddr::new(local, 0);
+        let socket: UdpSocket = bound(any_port, Type::DGRAM)?.into();
+        let local = socket.local_addr().map_err(socket_error("ask the port of", any_port))?;
+        Ok(Self { socket, local, token })
+    }
+
+    /// Where it is heard.
+    pub(super) fn address(&self) -> SocketAddr {
+        self.local
+    }
+
+    pub(super) fn say(&self, word: Word, to: SocketAddr) -> Result<(), ProbeError> {
+        match self.socket.send_to(&encode(word, self.token), to) {
+            Err(error) if !is_nothing_yet(&error) && !is_refused(&error) && !is_way_gone(&error) => {
+                Err(socket_error("send to", to)(error))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The next word of this trial, if one comes within `patience`.
+    pub(super) fn hear(&self, patience: Duration) -> Result<Option<(Word, SocketAddr)>, ProbeError> {
+        let patience = patience.max(Duration::from_millis(1));
+        self.socket.set_read_timeout(Some(patience)).map_err(socket_error("set SO_RCVTIMEO for", self.local))?;
+        let mut bytes = [0; LENGTH];
+        match self.socket.recv_from(&mut bytes) {
+            Ok((LENGTH, from)) => Ok(decode(bytes, self.token).map(|word| (word, from))),
+            Ok(_) => Ok(None),
+            Err(error) if is_nothing_yet(&error) || is_refused(&error) || is_way_gone(&error) => Ok(None),
+            Err(error) => Err(socket_error("receive at", self.local)(error)),
+        }
+    }
+
+    /// Says a word until `answers` takes what comes back.
+    pub(super) fn ask<T>(
+        &self,
+        word: Word,
+        peer: SocketAddr,
+        control: &Control,
+        answers: impl Fn(Word) -> Option<T>,
+    ) -> Result<T, ProbeError> {
+        let began = Instant::now();
+        while began.elapsed() < GONE {
+            self.say(word, peer)?;
+            let asked = Instant::now();
+            while asked.elapsed() < AGAIN {
+                if control.stopped() {
+                    return Err(ProbeError::Cancelled);
+                }
+                let heard = self.hear(AGAIN.saturating_sub(asked.elapsed()))?;
+                if let Some(answer) = heard.filter(|(_, from)| *from == peer).and_then(|(word, _)| answers(word)) {
+                    return Ok(answer);
+                }
+            }
+        }
+        Err(ProbeError::NoAnswer { peer, waited: began.elapsed() })
+    }
+}
+
+/// A link that is down, or a neighbour that does not answer: the word is lost, and may be said again.
+fn is_way_gone(error: &io::Error) -> bool {
+    use io::ErrorKind::{HostUnreachable, NetworkDown, NetworkUnreachable};
+    matches!(error.kind(), HostUnreachable | NetworkDown | NetworkUnreachable)
+}
+
+fn encode(word: Word, token: u32) -> [u8; LENGTH] {
+    let (kind, port) = match word {
+        Word::Hello { port } => (0, port),
+        Word::Welcome { port } => (1, port),
+        Word::Over => (2, 0),
+        Word::Settled => (3, 0),
+    };
+    let mut bytes = [0; LENGTH];
+    bytes[..4].copy_from_slice(&MAGIC);
+    bytes[4..8].copy_from_slice(&token.to_be_bytes());
+    bytes[8] = kind;
+    bytes[9..].copy_from_slice(&port.to_be_bytes());
+    bytes
+}
+
+/// `None` if nobody of this trial wrote these bytes.
+fn decode(bytes: [u8; LENGTH], token: u32) -> Option<Word> {
+    let [a, b, c, d, t0, t1, t2, t3, kind, high, low] = bytes;
+    if [a, b, c, d] != MAGIC || [t0, t1, t2, t3] != token.to_be_bytes() {
+        return None;
+    }
+    let port = u16::from_be_bytes([high, low]);
+    match kind {
+        0 => Some(Word::Hello { port }),
+        1 => Some(Word::Welcome { port }),
+        2 => Some(Word::Over),
+        3 => Some(Word::Settled),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_is_read_as_it_was_said_and_only_in_its_own_trial() {
+        for word in [Word::Hello { port: 49_185 }, Word::Welcome { port: 7 }, Word::Over, Word::Settled] {
+            assert_eq!(decode(encode(word, 0xdead_beef), 0xdead_beef), Some(word));
+            assert_eq!(decode(encode(word, 1), 2), None);
+        }
+        assert_eq!(decode([0; LENGTH], 0), None);
+    }
+}

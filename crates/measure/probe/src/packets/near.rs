@@ -1,0 +1,87 @@
+//! The side that begins and ends.
+
+use std::{
+    net::SocketAddr,
+    thread,
+    time::{Duration, Instant},
+};
+
+use model::{PacketsSide, PacketsSpec, Seat, SideFigures};
+
+use super::{
+    QUIET,
+    account::{Account, Kept},
+    meeting::{Meeting, Word},
+    receiving::Receiving,
+    sending::Sending,
+};
+use crate::{Control, Prepared, ProbeError, Window, far_address};
+
+/// How often it looks whether packets still come.
+const GLANCE: Duration = Duration::from_millis(10);
+
+/// A prepared near side.
+pub(super) struct Near {
+    spec: PacketsSpec,
+    peer: SocketAddr,
+    meeting: Meeting,
+    sending: Option<Sending>,
+    receiving: Option<Receiving>,
+}
+
+impl Near {
+    /// Attaches its receiver, and makes its frames.
+    pub(super) fn prepare(spec: &PacketsSpec, seat: &Seat) -> Result<Self, ProbeError> {
+        Ok(Self {
+            spec: spec.clone(),
+            peer: far_address(seat)?,
+            meeting: Meeting::open(seat.local, seat.token)?,
+            receiving: spec.sends_back().then(|| Receiving::attach(spec, seat)).transpose()?,
+            sending: spec.sends_forward().then(|| Sending::prepare(spec, seat)).transpose()?,
+        })
+    }
+
+    fn measure(mut self, control: &Control, window: &dyn Window) -> Result<PacketsSide, ProbeError> {
+        let account = Account::of(&self.spec);
+        let _kept = Kept::by(control, &account, self.receiving.as_ref());
+        let hello = Word::Hello { port: self.receiving.as_ref().map_or(0, Receiving::port) };
+        let port = self.meeting.ask(hello, self.peer, control, |word| match word {
+            Word::Welcome { port } => Some(port),
+            _ => None,
+        })?;
+        window.opened();
+        let began = Instant::now();
+        let sent = match self.sending.take() {
+            Some(sending) => sending.send(SocketAddr::new(self.peer.ip(), port), &account, control)?,
+            None => Vec::new(),
+        };
+        self.wait_for_the_other_way(began, &account, control)?;
+        self.meeting.ask(Word::Over, self.peer, control, |word| (word == Word::Settled).then_some(()))?;
+        let received = self.receiving.take().map_or(Ok(Vec::new()), |receiving| receiving.end(QUIET))?;
+        window.closed();
+        Ok(PacketsSide { sent, received })
+    }
+
+    /// Until the far side's time to send is over.
+    fn wait_for_the_other_way(&self, began: Instant, account: &Account, control: &Control) -> Result<(), ProbeError> {
+        let duration = Duration::from(self.spec.duration);
+        while self.receiving.is_some() && began.elapsed() < duration {
+            if control.stopped() {
+                return Err(ProbeError::Cancelled);
+            }
+            account.passed(control);
+            thread::sleep(GLANCE.min(duration.saturating_sub(began.elapsed())));
+        }
+        Ok(())
+    }
+}
+
+impl Prepared for Near {
+    fn address(&self) -> Option<SocketAddr> {
+        None
+    }
+
+    fn run(self: Box<Self>, control: &Control, window: &dyn Window) -> Result<SideFigures, ProbeError> {
+        Ok(SideFigures::Packets(Box::new(self.measure(control, window)?)))
+    }
+}
