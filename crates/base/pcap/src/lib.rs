@@ -2,6 +2,7 @@
 //!
 //! This crate is pure: bytes in, frames out, and back. Who calls it opens the files.
 
+mod format;
 mod read;
 mod replay;
 mod write;

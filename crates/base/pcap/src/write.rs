@@ -4,16 +4,11 @@ use std::io::{self, Write};
 
 use model::Nanos;
 
-const SECTION_HEADER: u32 = 0x0a0d_0d0a;
-const INTERFACE_DESCRIPTION: u32 = 1;
-const ENHANCED_PACKET: u32 = 6;
-const BYTE_ORDER: u32 = 0x1a2b_3c4d;
-const ETHERNET: u16 = 1;
+use crate::format::{
+    BYTE_ORDER, ENHANCED_PACKET, ETHERNET, INTERFACE_DESCRIPTION, INTERFACE_NAME, SECTION_HEADER, TIME_RESOLUTION,
+    USER_APPLICATION,
+};
 
-/// Options of blocks.
-const USER_APPLICATION: u16 = 4;
-const INTERFACE_NAME: u16 = 2;
-const TIME_RESOLUTION: u16 = 9;
 /// Times are in units of 10⁻⁹ s.
 const NANOSECONDS: u8 = 9;
 
