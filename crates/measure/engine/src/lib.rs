@@ -2,9 +2,11 @@
 //!
 //! A [`Job`] says what to send, a [`Sender`] sends it. [`Xsk`] and [`AfPacket`] write each frame in user space by one loop, which
 //! keeps an absolute schedule and measures how well it is kept. [`Live`] has the kernel run a BPF program that does so, which is many
-//! times faster, and leaves in batches. A [`Receiver`] counts what arrives by number, in the driver of the other end.
+//! times faster, and leaves in batches. [`choose()`] says which of them fits. A [`Receiver`] counts what arrives by number, in the driver
+//! of the other end.
 
 mod af_packet;
+mod choose;
 mod error;
 #[cfg(test)]
 mod fixture;
@@ -17,6 +19,7 @@ mod schedule;
 mod xsk;
 
 pub use af_packet::AfPacket;
+pub use choose::{Choice, Facts, choose, fits};
 pub use error::EngineError;
 pub use job::{Job, Pacing, Sender, Sent, SentStream};
 pub use live::Live;
