@@ -1,5 +1,7 @@
 //! All inputs that fuzzing keeps, asked as ordinary tests: what once broke stays mended.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 use std::{fs, path::Path};
 
 #[path = "../fuzz/src/lib.rs"]
