@@ -15,6 +15,7 @@ mod long;
 mod machine;
 mod measuring;
 mod other_host;
+mod packets;
 mod planted;
 mod ports;
 mod probes;

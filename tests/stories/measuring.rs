@@ -132,7 +132,7 @@ fn long_plans_can_be_tried_out_in_seconds() {
     }
 }
 
-fn assert_schema(desk: &Desk, document: &Value) {
+pub(crate) fn assert_schema(desk: &Desk, document: &Value) {
     let schema = desk.run(&["schema"]).json();
     let validator = jsonschema::validator_for(&schema).unwrap();
     let errors: Vec<_> = validator.iter_errors(document).map(|error| error.to_string()).collect();

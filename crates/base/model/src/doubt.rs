@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::probe::Engine;
+
 /// One reason to trust a figure less.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
@@ -44,6 +46,17 @@ pub enum Doubt {
         program: u64,
         /// The same by the interface's counters, headers taken off.
         interface: u64,
+    },
+    /// Not one of the packets that were sent arrived, and no counter shows where they went.
+    NothingArrived {
+        /// The endpoint that sent.
+        from: String,
+        /// The endpoint that should have received.
+        to: String,
+        /// Packets sent.
+        packets: u64,
+        /// What sent them.
+        engine: Engine,
     },
     /// The sender did not keep up with its schedule: what it did not send is not loss.
     SenderTooSlow {

@@ -73,6 +73,17 @@ impl TimeHistogram {
         self.sum += u128::from(nanos);
     }
 
+    /// Takes a time that was counted so often into the sample.
+    pub fn record_many(&mut self, nanos: u64, count: u64) {
+        let nanos = nanos.min(LONGEST);
+        if count > 0 {
+            self.sample.saturating_record_n(nanos, count);
+            self.min = self.min.min(nanos);
+            self.max = self.max.max(nanos);
+            self.sum += u128::from(nanos) * u128::from(count);
+        }
+    }
+
     /// Takes a lost or late reply into the sample: its time is unknown but over the timeout.
     pub fn record_missing(&mut self) {
         self.sample.saturating_record(MISSING);

@@ -16,6 +16,7 @@ pub mod link;
 pub mod lock;
 pub mod log;
 pub mod namespace;
+pub mod neighbour;
 mod netlink;
 pub mod packet;
 pub mod port;

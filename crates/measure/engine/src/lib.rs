@@ -23,5 +23,7 @@ pub use choose::{Choice, Facts, choose, fits};
 pub use error::EngineError;
 pub use job::{Job, Pacing, Sender, Sent, SentStream};
 pub use live::Live;
+pub use xdp::{receiver::WINDOW, socket::Mode};
+
 pub use receiver::{Receive, Received, ReceivedStream, Receiver, Times};
 pub use xsk::Xsk;

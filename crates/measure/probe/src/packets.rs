@@ -19,6 +19,11 @@ use model::{PacketsSpec, Seat, Side};
 use self::{far::Far, near::Near};
 use crate::{Prepared, ProbeError};
 
+/// What an engine says, for whoever measures.
+fn engine_error(error: engine::EngineError) -> ProbeError {
+    ProbeError::Unable { what: "packets".to_owned(), why: error.to_string() }
+}
+
 /// Nothing came for this long: what was on the way has arrived, or is lost.
 const QUIET: Duration = Duration::from_millis(200);
 

@@ -159,6 +159,7 @@ fn seat(endpoint: &str, local: IpAddr, peer: Option<SocketAddr>) -> Seat {
         interface: "stale".to_owned(),
         mtu: Mtu(9000),
         cpus: Vec::new(),
+        peer_cpus: 0,
         same_clock: true,
         token: 7,
     }

@@ -296,7 +296,7 @@ mod tests {
         );
         assert_eq!(
             specs("sizes = \"imix\"\nflows = 100\ndirection = \"both\""),
-            Ok(vec!["packets IPv4 imix B 100 flows both".to_owned()])
+            Ok(vec!["packets IPv4 IMIX 100 flows both".to_owned()])
         );
         let two =
             "[[packets.stream]]\nname = \"x\"\nload = \"1 kpps\"\n[[packets.stream]]\nname = \"y\"\nprotocol = \"tcp\"";

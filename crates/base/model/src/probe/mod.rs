@@ -88,6 +88,9 @@ pub struct Seat {
     pub mtu: Mtu,
     /// Cores for its threads, the first for the one that matters most; empty where it is not pinned.
     pub cpus: Vec<usize>,
+    /// How many cores the other side has for its threads; 0 where it is not pinned.
+    #[serde(default)]
+    pub peer_cpus: usize,
     /// Whether both sides' stamps come from one clock, so that they may be subtracted.
     pub same_clock: bool,
     /// Drawn for each trial, the same at both sides: by it a side tells the other from a stranger.

@@ -116,7 +116,7 @@ fn show_stream(stream: &Stream, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     if stream.protocol != Protocol::Udp {
         write!(f, "{} ", stream.protocol.name())?;
     }
-    write!(f, "{} {} B", stream.ip, stream.sizes)?;
+    write!(f, "{} {}", stream.ip, stream.sizes.words())?;
     if stream.load != Load::default() {
         write!(f, " at {}", stream.load)?;
     }

@@ -63,6 +63,17 @@ impl Sizes {
     }
 }
 
+impl Sizes {
+    /// As a reader is told of them: with their unit, where they are numbers.
+    pub fn words(&self) -> String {
+        match self {
+            Self::List(_) | Self::Sweep { .. } => format!("{self} B"),
+            Self::Imix => "IMIX".to_owned(),
+            Self::Genome(_) => self.to_string(),
+        }
+    }
+}
+
 fn gene(letter: char) -> Option<FrameSize> {
     GENES.iter().find(|(name, _)| *name == letter).map(|(_, size)| FrameSize(*size))
 }

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use model::{Bed, ClockRelation, Endpoint, ProbeSpec, Seat, Side, SoFar};
+use model::{Bed, ClockRelation, Endpoint, Engine, PacketsSpec, ProbeSpec, Seat, Side, SoFar};
 use protocol::{Failure, Fault, FromAgent, Outcome, Task};
 
 /// A sender of the trial and its counterpart at the end that all send to.
@@ -111,10 +111,30 @@ pub(super) fn task(
         interface: end.interface.clone(),
         mtu: spec.mtu().unwrap_or(end.mtu),
         cpus: dealt(&end.cpus, turn * threads(spec)),
+        peer_cpus: others(bed, side, end).map_or(0, |other| other.cpus.len()),
         same_clock: bed.clocks == ClockRelation::Same,
         token,
     };
-    Task { spec: spec.clone(), side, seat }
+    Task { spec: shared(spec, bed), side, seat }
+}
+
+/// Of several senders each has a side at the receiver, and a driver has one place for a program that counts: then sockets count,
+/// unless told otherwise.
+fn shared(spec: &ProbeSpec, bed: &Bed) -> ProbeSpec {
+    match spec {
+        ProbeSpec::Packets(spec) if bed.senders().len() > 1 && spec.engine.is_none() => {
+            ProbeSpec::Packets(PacketsSpec { engine: Some(Engine::Udp), ..spec.clone() })
+        }
+        spec => spec.clone(),
+    }
+}
+
+/// An end at the other side: all senders have as many cores.
+fn others<'a>(bed: &'a Bed, side: Side, end: &Endpoint) -> Option<&'a Endpoint> {
+    match side {
+        Side::Near => bed.receiver(),
+        Side::Far => bed.senders().iter().find(|other| other.name != end.name),
+    }
 }
 
 /// Threads of one side that measure.

@@ -122,7 +122,7 @@ pub(super) fn of_figures(measured: &Measured, counted: &[Counted<'_>]) -> Vec<Do
             crossed.map(packets_disagree).into_iter().chain(of_latency(spec, result, from)).collect()
         }
         (Measured::Goodput { spec, result }, counted) => of_flows(spec, &result.flows, counted),
-        (Measured::Packets { result, .. }, _) => result.streams.iter().filter_map(of_stream).collect(),
+        (Measured::Packets { result, .. }, _) => result.streams.iter().flat_map(of_stream).collect(),
         (Measured::Latency { .. } | Measured::Path { .. }, _) => Vec::new(),
     }
 }
@@ -176,8 +176,16 @@ fn of_flow(spec: &GoodputSpec, flow: &Flow) -> Vec<Doubt> {
 }
 
 /// What a sender did not send is never loss.
-fn of_stream(stream: &PacketStream) -> Option<Doubt> {
-    too_slow(stream.sent.intended_pps?, stream.offered_pps())
+fn of_stream(stream: &PacketStream) -> Vec<Doubt> {
+    let (sent, received) = (&stream.sent, &stream.received);
+    let nothing = (sent.frames > 0 && received.frames + received.corrupt == 0).then(|| Doubt::NothingArrived {
+        from: stream.from.clone(),
+        to: stream.to.clone(),
+        packets: sent.frames,
+        engine: sent.engine,
+    });
+    let slow = sent.intended_pps.and_then(|intended| too_slow(intended, stream.offered_pps()));
+    nothing.into_iter().chain(slow).collect()
 }
 
 /// Whole seconds without anything, among others that had something.

@@ -40,6 +40,7 @@ fn seat(spec: &GoodputSpec, peer: Option<SocketAddr>) -> Seat {
         interface: "lo".to_owned(),
         mtu: Mtu(65_536),
         cpus: Vec::new(),
+        peer_cpus: 0,
         same_clock: true,
         token: 7,
     }

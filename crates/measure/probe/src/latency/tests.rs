@@ -41,6 +41,7 @@ pub(super) fn seat(ip: IpVersion, peer: Option<SocketAddr>) -> Seat {
         interface: "lo".to_owned(),
         mtu: LOOPBACK_MTU,
         cpus: Vec::new(),
+        peer_cpus: 0,
         same_clock: true,
         token: 7,
     }

@@ -24,8 +24,8 @@ pub(super) struct Account {
 struct Sending {
     /// As it will be told at the end, without counts.
     streams: Vec<PacketsSent>,
-    /// Frames so far.
-    frames: Vec<Arc<AtomicU64>>,
+    /// Frames so far, of all streams.
+    frames: Arc<AtomicU64>,
     began: Instant,
 }
 
@@ -34,9 +34,9 @@ impl Account {
         Self { duration_ns: spec.duration.0, began: OnceLock::new(), sending: Arc::default() }
     }
 
-    /// Sending begins: this is what will be told of each stream, and where its frames are counted.
-    pub(super) fn sends(&self, streams: Vec<PacketsSent>, frames: Vec<Arc<AtomicU64>>) {
-        let sending = Sending { streams, frames, began: Instant::now() };
+    /// Sending begins: this is what will be told of each stream, and where the frames of all are counted.
+    pub(super) fn sends(&self, streams: Vec<PacketsSent>, frames: &Arc<AtomicU64>) {
+        let sending = Sending { streams, frames: Arc::clone(frames), began: Instant::now() };
         *self.sending.lock().unwrap_or_else(PoisonError::into_inner) = Some(sending);
     }
 
@@ -83,12 +83,11 @@ impl Summary for Clerk {
 }
 
 impl Sending {
+    /// Of several streams nobody knows before the end which frames were whose.
     fn so_far(&self) -> Vec<PacketsSent> {
-        let seconds = self.began.elapsed().as_secs_f64();
-        let part = |(stream, frames): (&PacketsSent, &Arc<AtomicU64>)| {
-            let frames = frames.load(Relaxed);
-            PacketsSent { frames, bytes: frames * u64::from(stream.frame_size.0), seconds, ..stream.clone() }
-        };
-        self.streams.iter().zip(&self.frames).map(part).collect()
+        let [stream] = self.streams.as_slice() else { return Vec::new() };
+        let (seconds, frames) = (self.began.elapsed().as_secs_f64(), self.frames.load(Relaxed));
+        let bytes = frames * u64::from(stream.frame_size.0);
+        vec![PacketsSent { frames, bytes, seconds, ..stream.clone() }]
     }
 }

@@ -15,9 +15,9 @@ use kernel::{
     datagram::{Incoming, Outgoing},
 };
 use model::{
-    FrameSize, Mtu, Nanos, PacketsReceived, PacketsSent, PacketsSpec, PayloadSize, Protocol, Seat,
+    Engine, FrameSize, Mtu, Nanos, PacketsReceived, PacketsSent, PacketsSpec, PayloadSize, Protocol, Seat,
     frame_size::{ETHERNET_HEADER, FCS, Headers},
-    stream::Stream,
+    stream::{self, Rate, Stream},
     trial::{Pacing, ReceivedOn},
 };
 use socket2::Type;
@@ -35,6 +35,8 @@ use crate::{
 const BATCH: usize = 64;
 /// What is due within this time is not slept for.
 const SPIN: u64 = 100_000;
+/// No buffer space available (errno(3)).
+const ENOBUFS: i32 = 105;
 /// How often a sender looks whether it should stop, in calls.
 const LOOK: u64 = 64;
 /// What a receive buffer is asked to hold.
@@ -51,76 +53,93 @@ fn headers(stream: &Stream) -> Headers {
     Headers { ip: stream.ip, protocol: Protocol::Udp, tcp_timestamps: false }
 }
 
-/// Sends every stream in turn from one socket.
+/// Sends a stream of one flow from one socket.
 pub(super) struct Sender {
     socket: UdpSocket,
     local: SocketAddr,
-    spec: PacketsSpec,
+    stream: Stream,
+    duration: Nanos,
+    /// The engine that was asked for.
+    asked: Option<Engine>,
     seat: Seat,
 }
 
 impl Sender {
     pub(super) fn prepare(spec: &PacketsSpec, seat: &Seat) -> Result<Self, ProbeError> {
         let unable = |why: &str| {
-            Err(ProbeError::Unable {
-                what: "engine udp".to_owned(),
-                why: format!("{why}; choose another engine (--engine)"),
-            })
+            let why = format!("{why}; choose another engine (--engine), as root");
+            Err(ProbeError::Unable { what: "engine udp".to_owned(), why })
         };
-        let ordinary = |stream: &Stream| {
-            Stream {
-                name: stream.name.clone(),
-                sizes: stream.sizes.clone(),
-                load: stream.load,
-                flows: stream.flows,
-                ip: stream.ip,
-                ..Stream::default()
-            } == *stream
-        };
-        if spec.engine.is_some_and(|engine| engine != model::Engine::Udp) {
-            return unable("this engine is not there");
+        let [stream] = spec.streams.as_slice() else { return unable("one socket is one stream") };
+        // The kernel writes the headers, and so one flow.
+        let Stream { name, sizes, load, ip, .. } = stream.clone();
+        if (Stream { name, sizes, load, ip, ..Stream::default() }) != *stream {
+            return unable("sockets have their headers from the kernel, and one socket is one flow");
         }
-        if !spec.streams.iter().all(ordinary) {
-            return unable("sockets have their headers from the kernel");
-        }
-        if spec.streams.len() > 1 || spec.streams.iter().any(|stream| stream.flow_count() != Ok(1)) {
-            return unable("one socket is one stream of one flow");
+        if !matches!(stream.load.rate, Rate::FlatOut | Rate::Packets(_) | Rate::L1(_) | Rate::L2(_))
+            || stream.load.pacing != stream::Pacing::Constant
+        {
+            return unable("sockets send flat out, or at a constant rate in pps or bit/s");
         }
         let local = SocketAddr::new(seat.local, 0);
         let socket: UdpSocket = bound(local, Type::DGRAM)?.into();
-        Ok(Self { socket, local, spec: spec.clone(), seat: seat.clone() })
+        Ok(Self {
+            socket,
+            local,
+            stream: stream.clone(),
+            duration: spec.duration,
+            asked: spec.engine,
+            seat: seat.clone(),
+        })
     }
 
     pub(super) fn send(
         self,
         to: SocketAddr,
-        streams: Vec<PacketsSent>,
-        frames: &[Arc<AtomicU64>],
         account: &Account,
         control: &Control,
     ) -> Result<Vec<PacketsSent>, ProbeError> {
         self.socket.connect(to).map_err(socket_error("connect to", to))?;
-        let (stream, counted) = (&self.spec.streams[0], &frames[0]);
-        let mut sent = streams;
-        sent[0] = self.send_one(stream, sent[0].clone(), counted, account, control)?;
-        Ok(sent)
+        let (part, counted) = (self.part(), Arc::new(AtomicU64::new(0)));
+        account.sends(vec![part.clone()], &counted);
+        Ok(vec![self.send_one(part, &counted, account, control)?])
+    }
+
+    /// What is known of the stream before it is sent.
+    fn part(&self) -> PacketsSent {
+        let sizes = sizes(&self.stream, self.seat.mtu);
+        let mean = sizes.iter().map(|size| f64::from(size.0)).sum::<f64>() / sizes.len().max(1) as f64;
+        let why = if self.asked.is_some() { "asked for" } else { "the others need root" };
+        PacketsSent {
+            stream: self.stream.name.clone(),
+            engine: Engine::Udp,
+            engine_why: why.to_owned(),
+            frame_size: FrameSize(mean.round() as u32),
+            flows: 1,
+            frames: 0,
+            bytes: 0,
+            seconds: 0.0,
+            intended_pps: self.stream.load.rate.per_second(mean, None).ok().flatten(),
+            refused: 0,
+            pacing: None,
+            cpus: self.seat.cpus.first().copied().into_iter().collect(),
+        }
     }
 
     fn send_one(
         &self,
-        stream: &Stream,
         mut sent: PacketsSent,
         counted: &AtomicU64,
         account: &Account,
         control: &Control,
     ) -> Result<PacketsSent, ProbeError> {
-        let sizes = sizes(stream, self.seat.mtu);
-        let overhead = (ETHERNET_HEADER + headers(stream).bytes() + FCS) as usize;
+        let sizes = sizes(&self.stream, self.seat.mtu);
+        let overhead = (ETHERNET_HEADER + headers(&self.stream).bytes() + FCS) as usize;
         let largest = sizes.iter().map(|size| size.0 as usize).max().unwrap_or_default() - overhead;
         let mut outgoing = Outgoing::new(BATCH, largest);
         let (mut gaps, mut behind) = (TimeHistogram::new(), TimeHistogram::new());
         let began = clock::now();
-        let end = began.0 + self.spec.duration.0;
+        let end = began.0 + self.duration.0;
         let (mut number, mut calls, mut last) = (0_u64, 0_u64, began);
         let due = |number: u64| sent.intended_pps.map_or(began.0, |pps| began.0 + (number as f64 * 1e9 / pps) as u64);
         loop {
@@ -157,7 +176,8 @@ impl Sender {
             let taken = match outgoing.send(&self.socket, 0..batch) {
                 Ok(taken) => taken,
                 Err(error) if is_nothing_yet(&error) || is_refused(&error) => 0,
-                Err(error) if error.raw_os_error() == Some(105) => 0,
+                // The queue behind the socket is full.
+                Err(error) if error.raw_os_error() == Some(ENOBUFS) => 0,
                 Err(error) => return Err(socket_error("send from", self.local)(error)),
             };
             if sent.intended_pps.is_some() {
@@ -174,7 +194,9 @@ impl Sender {
             last = now;
         }
         sent.frames = number;
-        sent.seconds = (clock::now().0 - began.0) as f64 / 1e9;
+        // Where a rate was asked for, its time is that of the schedule: the last packet leaves one gap before its end.
+        let passed = (clock::now().0 - began.0) as f64 / 1e9;
+        sent.seconds = if sent.intended_pps.is_some() { passed.max(self.duration.as_secs_f64()) } else { passed };
         sent.pacing = sent.intended_pps.map(|pps| Pacing {
             intended_gap_ns: 1e9 / pps,
             gap_ns: gaps.summary(),

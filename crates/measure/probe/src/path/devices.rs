@@ -74,6 +74,7 @@ mod tests {
             interface: "stale".to_owned(),
             mtu: Mtu(1500),
             cpus: Vec::new(),
+            peer_cpus: 0,
             same_clock: true,
             token: 7,
         };

@@ -19,7 +19,7 @@ pub(super) fn figures(runs: &[&Run], t: &Texts) -> Vec<Figure> {
     let goodput = drawn(runs, t.get("figure-sides-goodput"), axis, in_unit(goodput, size), t);
 
     let packets = measured(runs, |_, group| group.over(packets_per_second).map(|it| it.median), t);
-    let (size, unit) = packet_unit(highest(&packets));
+    let (size, unit) = show::packet_rate_unit(highest(&packets));
     let axis = t.with("axis-packets", &[("unit", &unit)]);
     let packets = drawn(runs, t.get("figure-sides-packets"), axis, in_unit(packets, size), t);
     [goodput, packets, for_the_price(runs, t)].concat()
@@ -93,23 +93,4 @@ fn highest(bars: &[Bars]) -> f64 {
 fn in_unit(bars: Vec<Bars>, size: f64) -> Vec<Bars> {
     let scaled = |one: Bars| Bars { values: one.values.into_iter().map(|it| it.map(|it| it / size)).collect(), ..one };
     bars.into_iter().map(scaled).collect()
-}
-
-/// The decimal unit that suits a packet rate, and its size.
-fn packet_unit(pps: f64) -> (f64, &'static str) {
-    match pps {
-        1e6.. => (1e6, "Mpps"),
-        1e3.. => (1e3, "kpps"),
-        _ => (1.0, "pps"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn packet_rates_have_units_that_suit() {
-        assert_eq!([14.88e6, 2.0e5, 90.0].map(packet_unit), [(1e6, "Mpps"), (1e3, "kpps"), (1.0, "pps")]);
-    }
 }

@@ -1,5 +1,6 @@
 //! Numbered packets: what was offered, what arrived, and both ports in bits.
 
+mod ladder;
 mod ports;
 
 use model::{PacketStream, Run};
@@ -23,6 +24,7 @@ pub(super) fn packets(run: &Run, t: &Texts) -> Vec<Block> {
     let schedules: Vec<_> = streams.iter().filter_map(|group| schedule_of(group, t)).collect();
     let mut blocks = vec![rate_table(run, &streams, t)];
     blocks.extend(is_any_loop(run, &streams).then(|| Block::Note(t.get("packets-synchronous-note").into())));
+    blocks.extend(ladder::figures(&streams, t).into_iter().map(Block::Figure));
     blocks.push(count_table(&streams, t));
     blocks.extend(ports::tables(run, &groups, t));
     blocks.extend(schedule::section(&schedules, t));

@@ -8,7 +8,7 @@ use model::{
     plan::Quantity,
 };
 
-use super::{grouped, micros_or_none, or_none, percent, rate_unit};
+use super::{grouped, micros_or_none, or_none, packet_rate_unit, percent, rate_unit};
 use crate::texts::Texts;
 
 /// A run in one line: name, plan, bed.
@@ -41,7 +41,10 @@ pub(crate) fn medians(figure: &FigureComparison) -> ([String; 2], &'static str) 
             let (size, unit) = rate_unit(both.into_iter().flatten().fold(0.0, f64::max));
             (both.map(|it| or_none(it, |bps| format!("{:.2}", bps / size))), unit)
         }
-        Quantity::PacketRate => (both.map(|it| or_none(it, |pps| format!("{:.1}", pps / 1e3))), "kpps"),
+        Quantity::PacketRate => {
+            let (size, unit) = packet_rate_unit(both.into_iter().flatten().fold(0.0, f64::max));
+            (both.map(|it| or_none(it, |pps| format!("{:.2}", pps / size))), unit)
+        }
         Quantity::Size => (both.map(|it| or_none(it, |bytes| format!("{bytes:.0}"))), "B"),
         Quantity::Share => (both.map(|it| or_none(it, |share| percent(share).trim_end_matches(" %").to_owned())), "%"),
     }

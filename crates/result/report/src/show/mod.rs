@@ -14,7 +14,8 @@ pub(crate) use self::host::{hypervisor, why_these_cores};
 pub(crate) use self::names::{
     amount, batch, configuration, configuration_and_amount, direction, figure, flow, goodput_configuration,
     goodput_traffic, latency_configuration, latency_traffic, leg_mtu, measurement, metric, mode, outcome_name,
-    packets_configuration, packets_traffic, path_configuration, stage, stream_loss, verdict, way, with_way,
+    packets_configuration, packets_traffic, packets_without_load, path_configuration, stage, stream_loss, verdict, way,
+    with_way,
 };
 pub(crate) use self::references::{
     deviation, differences, figure_metric, in_short, limit, not_comparable, printed, statistic, words,
@@ -88,6 +89,15 @@ pub(crate) fn packet_rate(pps: f64) -> String {
         1e6.. => format!("{:.2} Mpps", pps / 1e6),
         1e3.. => format!("{:.1} kpps", pps / 1e3),
         _ => format!("{pps:.0} pps"),
+    }
+}
+
+/// The decimal unit that suits a packet rate, and its size.
+pub(crate) fn packet_rate_unit(pps: f64) -> (f64, &'static str) {
+    match pps {
+        1e6.. => (1e6, "Mpps"),
+        1e3.. => (1e3, "kpps"),
+        _ => (1.0, "pps"),
     }
 }
 
@@ -211,5 +221,10 @@ mod tests {
     fn a_shell_reads_the_command_back() {
         let words = ["wireproof", "verify", "--set", "goodput.duration=3 s", "it's"].map(str::to_owned);
         assert_eq!(command(&words), r"wireproof verify --set 'goodput.duration=3 s' 'it'\''s'");
+    }
+
+    #[test]
+    fn packet_rates_have_units_that_suit() {
+        assert_eq!([14.88e6, 2.0e5, 90.0].map(packet_rate_unit), [(1e6, "Mpps"), (1e3, "kpps"), (1.0, "pps")]);
     }
 }

@@ -122,9 +122,15 @@ pub(crate) fn packets_traffic(spec: &PacketsSpec, t: &Texts) -> String {
     joined([Some(streams), engine, mtu].into_iter().flatten(), t)
 }
 
+/// The same without the load: what a ladder of loads has in common.
+pub(crate) fn packets_without_load(spec: &PacketsSpec, t: &Texts) -> String {
+    let streams = spec.streams.iter().map(|stream| Stream { load: Load::default(), ..stream.clone() }).collect();
+    packets_traffic(&PacketsSpec { streams, ..spec.clone() }, t)
+}
+
 fn stream_traffic(stream: &Stream, t: &Texts) -> String {
     let protocol = (stream.protocol != Protocol::Udp).then(|| stream.protocol.name().to_owned());
-    let frames = t.with("packets-of", &[("ip", &stream.ip), ("size", &stream.sizes)]);
+    let frames = t.with("packets-of", &[("ip", &stream.ip), ("size", &stream.sizes.words())]);
     let load = (stream.load != Load::default()).then(|| t.with("at-rate", &[("rate", &stream.load)]));
     let flows = stream.flow_count().ok().filter(|flows| *flows > 1);
     let flows = flows.map(|flows| t.with("packet-flows", &[("flows", &grouped(flows.into()))]));

@@ -40,9 +40,14 @@ impl<'a> Way<'a> {
         Self { sender: receiver, receiver: sender }
     }
 
+    /// From one end to another.
+    pub(super) fn between(trial: &'a Trial, from: &'a str, to: &'a str) -> Self {
+        Self { sender: End::of(trial, from), receiver: End::of(trial, to) }
+    }
+
     /// The way of a flow.
     pub(super) fn of(trial: &'a Trial, flow: &'a Flow) -> Self {
-        Self { sender: End::of(trial, &flow.from), receiver: End::of(trial, &flow.to) }
+        Self::between(trial, &flow.from, &flow.to)
     }
 
     /// The first core of both ends, where it is the same one.

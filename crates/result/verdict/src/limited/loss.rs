@@ -1,6 +1,8 @@
 //! Where packets were lost, by the counters of both ends.
 
-use model::{Batch, Delta, Flow, GoodputSpec, LossAt, Measured, Place, Protocol, Run, Source, Trial};
+use model::{
+    Batch, Delta, Engine, Flow, GoodputSpec, LossAt, Measured, PacketStream, Place, Protocol, Run, Source, Trial,
+};
 
 use super::end::{End, Way, sum};
 
@@ -36,6 +38,9 @@ pub fn loss_at(run: &Run, trial: &Trial) -> Vec<LossAt> {
         Measured::Goodput { spec, result } => {
             result.flows.iter().flat_map(|flow| of_flow(run, trial, spec, flow)).collect()
         }
+        Measured::Packets { result, .. } => {
+            result.streams.iter().flat_map(|stream| of_stream(run, trial, stream)).collect()
+        }
         Measured::Latency { spec, result } if spec.protocol == Protocol::Udp => {
             let there = claims(run, Way::forward(trial), result.far_overflowed, 1);
             let back = claims(run, Way::reverse(trial), result.overflowed, 1);
@@ -50,6 +55,17 @@ pub(super) fn of_flow(run: &Run, trial: &Trial, spec: &GoodputSpec, flow: &Flow)
     let overflowed = flow.received.datagrams.as_ref().map_or(0, |datagrams| datagrams.overflowed);
     let claims = claims(run, Way::of(trial, flow), overflowed, datagrams_per_packet(spec, flow));
     share_out(flow.lost().unwrap_or_default(), claims)
+}
+
+/// Where the frames of one stream were lost. What the receiver's own program took (XDP) counts as dropped by the driver, and is what
+/// arrived.
+pub(super) fn of_stream(run: &Run, trial: &Trial, stream: &PacketStream) -> Vec<LossAt> {
+    let way = Way::between(trial, &stream.from, &stream.to);
+    if stream.sent.engine == Engine::Udp {
+        return share_out(stream.lost(), claims(run, way, 0, 1));
+    }
+    let is_tester = |claim: &LossAt| claim.shown_by.iter().any(|delta| delta.name.contains("xdp_drop"));
+    share_out(stream.lost(), on_the_way(run, way, 1).into_iter().filter(|claim| !is_tester(claim)))
 }
 
 /// Where this many segments were dropped before they were sent again.

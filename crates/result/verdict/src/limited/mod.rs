@@ -7,6 +7,7 @@ mod end;
 mod goodput;
 mod latency;
 mod loss;
+mod packets;
 mod pcie;
 mod tcp;
 mod too_large;
@@ -37,7 +38,8 @@ pub fn limited_by(run: &Run, trial: &Trial) -> Option<LimitedBy> {
     match &trial.measured {
         Measured::Latency { spec, result } => Some(latency::limited_by(run, trial, spec, result)),
         Measured::Goodput { spec, result } => goodput::limited_by(run, trial, spec, result),
-        Measured::Packets { .. } | Measured::Path { .. } => None,
+        Measured::Packets { result, .. } => packets::limited_by(run, trial, result),
+        Measured::Path { .. } => None,
     }
 }
 

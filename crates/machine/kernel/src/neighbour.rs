@@ -1,0 +1,99 @@
+//! Who takes a packet next on its way to an address: the host itself or a router, by the kernel's routes and its neighbour
+//! table (ip-route(8), ip-neighbour(8)).
+
+use std::{io, net::IpAddr};
+
+use model::stream::Mac;
+use netlink_packet_core::NLM_F_DUMP;
+use netlink_packet_route::{
+    AddressFamily, RouteNetlinkMessage,
+    neighbour::{NeighbourAddress, NeighbourAttribute, NeighbourMessage},
+    route::{RouteAddress, RouteAttribute, RouteMessage},
+};
+
+use crate::{
+    error::{On, Result},
+    link,
+    netlink::request,
+};
+
+/// MAC address of whoever takes packets for this destination next, on this interface of the caller's namespace. The kernel knows it
+/// once something was sent there.
+pub fn next_hop(interface: &str, destination: IpAddr) -> Result<Mac> {
+    let index = link::index(interface)?;
+    let hop = gateway(destination).on("RTM_GETROUTE", destination)?.unwrap_or(destination);
+    let what = format!("neighbour {hop} on {interface}");
+    mac_of(index, hop).on("RTM_GETNEIGH", &what)?.ok_or_else(nobody).on("RTM_GETNEIGH", what)
+}
+
+fn nobody() -> io::Error {
+    io::Error::new(io::ErrorKind::NotFound, "nobody has told its MAC address; is the link up, and the address right?")
+}
+
+/// The router on the way; `None` where the destination is on the link.
+fn gateway(destination: IpAddr) -> io::Result<Option<IpAddr>> {
+    let mut question = RouteMessage::default();
+    question.header.address_family = family(destination);
+    question.header.destination_prefix_length = if destination.is_ipv4() { 32 } else { 128 };
+    question.attributes.push(RouteAttribute::Destination(RouteAddress::from(destination)));
+    let answers = request(RouteNetlinkMessage::GetRoute(question), 0)?;
+    let routes = answers.into_iter().filter_map(|answer| match answer {
+        RouteNetlinkMessage::NewRoute(route) => Some(route),
+        _ => None,
+    });
+    Ok(routes.flat_map(|route| route.attributes).find_map(|attribute| match attribute {
+        RouteAttribute::Gateway(RouteAddress::Inet(router)) => Some(router.into()),
+        RouteAttribute::Gateway(RouteAddress::Inet6(router)) => Some(router.into()),
+        _ => None,
+    }))
+}
+
+fn mac_of(index: u32, address: IpAddr) -> io::Result<Option<Mac>> {
+    let mut question = NeighbourMessage::default();
+    question.header.family = family(address);
+    let answers = request(RouteNetlinkMessage::GetNeighbour(question), NLM_F_DUMP)?;
+    Ok(answers.into_iter().find_map(|answer| match answer {
+        RouteNetlinkMessage::NewNeighbour(entry) if entry.header.ifindex == index => mac_in(&entry, address),
+        _ => None,
+    }))
+}
+
+/// The entry's MAC address, if it is this neighbour's.
+fn mac_in(entry: &NeighbourMessage, wanted: IpAddr) -> Option<Mac> {
+    let is_wanted = |attribute: &NeighbourAttribute| match attribute {
+        NeighbourAttribute::Destination(NeighbourAddress::Inet(address)) => IpAddr::from(*address) == wanted,
+        NeighbourAttribute::Destination(NeighbourAddress::Inet6(address)) => IpAddr::from(*address) == wanted,
+        _ => false,
+    };
+    let mac = |attribute: &NeighbourAttribute| match attribute {
+        NeighbourAttribute::LinkLayerAddress(bytes) => bytes.as_slice().try_into().ok().map(Mac),
+        _ => None,
+    };
+    entry.attributes.iter().any(is_wanted).then(|| entry.attributes.iter().find_map(mac)).flatten()
+}
+
+fn family(address: IpAddr) -> AddressFamily {
+    if address.is_ipv4() { AddressFamily::Inet } else { AddressFamily::Inet6 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_wanted_neighbour_answers() {
+        let mut entry = NeighbourMessage::default();
+        let address: IpAddr = "198.18.0.2".parse().unwrap();
+        entry.attributes.push(NeighbourAttribute::Destination(NeighbourAddress::Inet([198, 18, 0, 2].into())));
+        assert_eq!(mac_in(&entry, address), None, "not known yet");
+        entry.attributes.push(NeighbourAttribute::LinkLayerAddress(vec![2, 0, 0, 0, 0, 7]));
+        assert_eq!(mac_in(&entry, address), Some(Mac([2, 0, 0, 0, 0, 7])));
+        assert_eq!(mac_in(&entry, "198.18.0.3".parse().unwrap()), None);
+    }
+
+    #[test]
+    fn what_is_not_there_says_so() {
+        let error = next_hop("lo", "198.18.77.77".parse().unwrap()).unwrap_err().to_string();
+        assert!(error.contains("198.18.77.77"), "{error}");
+    }
+}

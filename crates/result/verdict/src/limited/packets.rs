@@ -1,0 +1,144 @@
+//! What limited numbered packets, and where they were lost.
+
+use model::{Evidence, LimitedBy, PacketStream, PacketsResult, Place, Run, Trial};
+
+use super::{AS_ASKED, LOSS_OF_RATE, Way, at, between, core, loss, not_known};
+use crate::link;
+
+/// A link that carries this share of its rate in frames is full.
+const LINK_FULL: f64 = 0.99;
+
+/// What limited the slower way; `None` without a stream.
+pub(super) fn limited_by(run: &Run, trial: &Trial, result: &PacketsResult) -> Option<LimitedBy> {
+    let slower = |a: &&PacketStream, b: &&PacketStream| a.forwarding_pps().total_cmp(&b.forwarding_pps());
+    Some(limited_stream(run, trial, result.streams.iter().min_by(slower)?))
+}
+
+fn limited_stream(run: &Run, trial: &Trial, stream: &PacketStream) -> LimitedBy {
+    let way = Way::between(trial, &stream.from, &stream.to);
+    as_asked(stream)
+        .or_else(|| lost(run, trial, stream, &way))
+        .or_else(|| link_full(run, stream))
+        .or_else(|| sender_core(stream, &way))
+        .unwrap_or_else(|| not_known(behind(stream).into_iter().collect()))
+}
+
+/// What was asked for arrived.
+fn as_asked(stream: &PacketStream) -> Option<LimitedBy> {
+    let (intended, achieved) = (stream.sent.intended_pps?, stream.forwarding_pps());
+    let is = achieved >= AS_ASKED * intended && lost_share(stream) < LOSS_OF_RATE;
+    is.then(|| between(Place::IntendedLoad, vec![Evidence::AsAsked { intended, achieved }]))
+}
+
+/// The place that dropped most.
+fn lost(run: &Run, trial: &Trial, stream: &PacketStream, way: &Way<'_>) -> Option<LimitedBy> {
+    if lost_share(stream) < LOSS_OF_RATE {
+        return None;
+    }
+    let worst = loss::of_stream(run, trial, stream).into_iter().max_by_key(|loss| loss.packets)?;
+    let mut evidence: Vec<Evidence> = worst.shown_by.into_iter().map(|counter| Evidence::Counter { counter }).collect();
+    if worst.endpoint.is_none() {
+        evidence.push(Evidence::Unseen { packets: worst.packets });
+    }
+    evidence.extend(way.receiver.softirq_core().map(core));
+    Some(LimitedBy { place: worst.place, endpoint: worst.endpoint, evidence })
+}
+
+/// The link carried as many frames as it can.
+fn link_full(run: &Run, stream: &PacketStream) -> Option<LimitedBy> {
+    let most = link::line_rate(run, stream.sent.frame_size)?;
+    let link_bps = f64::from(link::speed_mbps(run)?) * 1e6;
+    let full = stream.offered_pps() >= LINK_FULL * most;
+    full.then(|| between(Place::LinkRate, vec![Evidence::LinkFull { bps: stream.tx().l1_bps, link_bps }]))
+}
+
+/// The sender sent without a pause, and could not send faster.
+fn sender_core(stream: &PacketStream, way: &Way<'_>) -> Option<LimitedBy> {
+    let busy = core(way.sender.busy()?);
+    Some(at(Place::SenderCpu, &way.sender, [busy].into_iter().chain(behind(stream)).collect()))
+}
+
+/// That the sender sent less than was asked of it.
+fn behind(stream: &PacketStream) -> Option<Evidence> {
+    let (intended, achieved) = (stream.sent.intended_pps?, stream.offered_pps());
+    (achieved < AS_ASKED * intended).then_some(Evidence::Behind { intended, achieved })
+}
+
+fn lost_share(stream: &PacketStream) -> f64 {
+    stream.lost() as f64 / stream.sent.frames.max(1) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{
+        CoreUse, Delta, Direction, Engine, FrameSize, Measured, Mtu, Nanos, PacketsReceived, PacketsSent, PacketsSpec,
+        Plan, Source, Stream, fixture,
+    };
+
+    use super::*;
+
+    /// Packets of a second from a to b, and their run.
+    fn story(intended: Option<f64>, sent: u64, received: u64) -> (Run, Trial) {
+        let sent = PacketsSent {
+            stream: "stream".into(),
+            engine: Engine::AfPacket,
+            engine_why: String::new(),
+            frame_size: FrameSize(64),
+            flows: 1,
+            frames: sent,
+            bytes: 64 * sent,
+            seconds: 1.0,
+            intended_pps: intended,
+            refused: 0,
+            pacing: None,
+            cpus: vec![0],
+        };
+        let received = PacketsReceived { frames: received, bytes: 64 * received, ..PacketsReceived::default() };
+        let streams = vec![PacketStream { from: "a".into(), to: "b".into(), sent, received }];
+        let spec = PacketsSpec {
+            streams: vec![Stream::default()],
+            direction: Direction::Forward,
+            duration: Nanos::from_secs(1),
+            engine: None,
+            mtu: None,
+        };
+        let mut trial = fixture::trial(Measured::Packets { spec, result: PacketsResult { mtu: Mtu(1500), streams } });
+        trial.cpus = [vec![0], vec![1]];
+        let plan = "name = \"t\"\n[[packets]]\nframe_sizes = [64]\nduration = \"1 s\"";
+        (fixture::run(Plan::parse(plan, &[]).unwrap()), trial)
+    }
+
+    fn place((run, trial): &(Run, Trial)) -> Place {
+        super::super::limited_by(run, trial).unwrap().place
+    }
+
+    fn dropped(trial: &mut Trial, end: usize, name: &str, delta: u64) {
+        let (of, name) = ("eth0".to_owned(), name.to_owned());
+        trial.counters[end].deltas.push(Delta { source: Source::Link, of, name, delta });
+    }
+
+    #[test]
+    fn what_arrives_as_asked_is_limited_by_what_was_asked() {
+        assert_eq!(place(&story(Some(1000.0), 1000, 1000)), Place::IntendedLoad);
+        assert_eq!(place(&story(Some(1000.0), 500, 500)), Place::NotKnown, "the sender stayed behind");
+    }
+
+    #[test]
+    fn a_sender_without_a_pause_is_the_limit_where_nothing_is_lost() {
+        let mut story = story(None, 1000, 1000);
+        assert_eq!(place(&story), Place::NotKnown);
+        story.1.counters[0].cpu.push(CoreUse { cpu: 0, busy: 100.0, ..CoreUse::default() });
+        assert_eq!(place(&story), Place::SenderCpu);
+    }
+
+    #[test]
+    fn loss_is_where_a_counter_saw_it_or_between_the_ends() {
+        let mut story = story(Some(1000.0), 1000, 600);
+        assert_eq!(place(&story), Place::DeviceUnderTest);
+        dropped(&mut story.1, 0, "tx_dropped", 390);
+        assert_eq!(place(&story), Place::PeerRing, "a veth counts there what the ring behind it had no room for");
+        let found = super::super::loss_at(&story.0, &story.1);
+        let packets: Vec<_> = found.iter().map(|loss| (loss.place, loss.packets)).collect();
+        assert_eq!(packets, [(Place::PeerRing, 390), (Place::DeviceUnderTest, 10)]);
+    }
+}

@@ -1,0 +1,103 @@
+//! Numbered packets: sent, counted, lost, refused.
+
+use serde_json::Value;
+
+use crate::{
+    machine::Snapshot,
+    measuring::assert_schema,
+    planted::Bad,
+    program::{Desk, Done},
+};
+
+const BED: &str = "pkts";
+
+const SHORT: [&str; 5] = ["--duration", "500 ms", "--repeats", "1", "--json"];
+
+fn packets(desk: &Desk, words: &[&str]) -> Done {
+    desk.run(&[&["packets"], words, &SHORT].concat())
+}
+
+/// The trials of a run that came to its end.
+fn trials(done: &Done) -> Vec<Value> {
+    assert_eq!(done.status, 0, "{}", done.err);
+    done.json()["trials"].as_array().unwrap().clone()
+}
+
+#[test]
+fn packets_are_counted_by_number_whatever_sends_them() {
+    let desk = Desk::new();
+    let before = Snapshot::take();
+    for engine in ["live", "af_packet", "udp"] {
+        let done = packets(&desk, &["--rate", "20 kpps", "--engine", engine]);
+        let trial = &trials(&done)[0];
+        assert_schema(&desk, &done.json());
+        assert_eq!((&trial["probe"], &trial["engine"]), (&"packets".into(), &engine.into()));
+        let [sent, received, lost] = ["sent", "received", "lost"].map(|name| trial[name].as_u64().unwrap());
+        assert!(sent > 1_000 && received + lost == sent, "{engine}: {trial}");
+        assert_eq!((&trial["frame_size"], &trial["corrupt"]), (&64.into(), &0.into()), "{engine}");
+    }
+    before.assert_same();
+}
+
+#[test]
+fn a_ladder_has_a_trial_for_each_load_and_both_ways_are_counted_by_themselves() {
+    let desk = Desk::new();
+    let done = packets(&desk, &["--rate", "10kpps..30kpps step 10 kpps", "--direction", "both"]);
+    let trials = trials(&done);
+    let asked: Vec<_> = trials.iter().map(|trial| trial["intended_pps"].as_f64().unwrap()).collect();
+    assert_eq!(asked, [10e3, 20e3, 30e3]);
+    for trial in &trials {
+        let ways: Vec<_> = trial["streams"].as_array().unwrap().iter().map(|stream| stream["from"].clone()).collect();
+        assert_eq!(ways, ["a", "b"]);
+    }
+    let report = desk.run(&["report", "last", "--format", "csv", "--json"]);
+    assert_eq!(report.status, 0, "{}", report.err);
+}
+
+/// One in a hundred, and every one of them found.
+#[test]
+fn planted_loss_and_copies_of_packets_are_counted() {
+    const EVERY: u64 = 100;
+    let desk = Desk::new();
+    let _bed = desk.bed(BED, &[]);
+    let bad = Bad::new(&desk, BED);
+    let counted = || {
+        let done = packets(&desk, &["--bed", BED, "--engine", "udp", "--rate", "20 kpps"]);
+        trials(&done).remove(0)
+    };
+    bad.xdp("lose", EVERY);
+    let lossy = counted();
+    bad.remove_xdp();
+    let [sent, lost] = ["sent", "lost"].map(|name| lossy[name].as_u64().unwrap());
+    assert!(sent > 1_000 && lost.abs_diff(sent / EVERY) <= 1, "{lossy}");
+    assert_eq!(lossy["loss_at"]["device under test"], lost, "{}", lossy["loss_at"]);
+
+    bad.tc("duplicate", EVERY);
+    let doubled = counted();
+    bad.remove_tc();
+    let [sent, copies] = ["sent", "duplicated"].map(|name| doubled[name].as_u64().unwrap());
+    assert!(copies.abs_diff(sent / EVERY) <= 1, "{doubled}");
+    assert_eq!(counted()["lost"], 0);
+}
+
+#[test]
+fn what_cannot_be_sent_is_refused_before_anything_is_set_up() {
+    let desk = Desk::new();
+    let before = Snapshot::take();
+    for (words, says) in [
+        (&["--frame-sizes", "9000"][..], "does not fit MTU 1500"),
+        (&["--frame-sizes", "60"], "use 64 to"),
+        (&["--rate", "fast"], "\"flat out\", \"1 Mpps\""),
+        (&["--rate", "10 Mpps..1 Mpps"], "lower than its last"),
+        (&["--engine", "dpdk"], "use live, xsk, af_packet, udp or pktgen"),
+        (&["--imix", "--sizes", "64"], "cannot be used with"),
+        (&["--ip", "6", "--mtu", "1000"], "has no IPv6 address"),
+        (&["--flows", "1000001"], "1000000"),
+        (&["--stream-file", "/nowhere.toml"], "/nowhere.toml"),
+    ] {
+        let done = packets(&desk, words);
+        assert_eq!(done.status, 2, "{words:?}: {}", done.err);
+        assert!(done.err.contains(says), "{words:?}: {}", done.err);
+    }
+    before.assert_same();
+}
