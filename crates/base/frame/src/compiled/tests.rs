@@ -53,6 +53,7 @@ fn a_frame_without_room_has_the_short_tag_or_is_made_larger() {
         ("vlans = [1, 2]", 64, tag::SHORT),
         ("protocol = \"tcp\"", 68, tag::SHORT),
         ("ip = 6", 76, tag::SHORT),
+        ("ip = 6\nprotocol = \"tcp\"", 88, tag::SHORT),
         ("ip = 6\nprotocol = \"tcp\"\nvlans = [1, 2]", 96, tag::SHORT),
         ("ip = 6\nsizes = 84", 84, tag::WHOLE),
     ] {

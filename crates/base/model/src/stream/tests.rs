@@ -85,3 +85,13 @@ fn ports_make_the_flows_that_no_field_makes() {
         [(1, 1), (1000, 1), (64_512, 1), (64_512, 2), (64_512, 16)]
     );
 }
+
+#[test]
+fn the_examples_of_the_documentation_are_stream_files() {
+    let page = include_str!("../../../../../docs/streams.md");
+    let examples: Vec<&str> = page.split("```toml").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    assert_eq!(examples.len(), 1);
+    let streams = Stream::parse_file(examples[0]).unwrap();
+    assert_eq!(streams.iter().map(|stream| stream.name.as_str()).collect::<Vec<_>>(), ["voice", "bulk"]);
+    assert_eq!(streams.iter().map(Stream::flow_count).collect::<Vec<_>>(), [Ok(10_000), Ok(1_000_000)]);
+}
