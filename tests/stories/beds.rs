@@ -29,7 +29,7 @@ fn a_bed_stands_is_used_and_taken_down() {
     let verify = desk.run(&["verify", text(&desk.plan(SMALL)), "--bed", "story", "--json"]);
     assert_eq!(verify.status, 0, "{}", verify.err);
     let doubts = verify.json()["trials"][0]["doubts"].to_string();
-    assert!(!doubts.contains("core") && !doubts.contains("pinned"), "each end has its core: {doubts}");
+    assert!(!doubts.contains("shared-core") && !doubts.contains("not-pinned"), "each end has its core: {doubts}");
     desk.run(&["latency", "--bed", "story", "--mtu", "1500"]).fails(2, &["stands with MTU 9000"]);
     assert!(desk.run(&["bed", "list"]).out.contains("story"), "a run on a standing bed leaves it standing");
 

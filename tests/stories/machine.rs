@@ -1,24 +1,92 @@
 //! The machine as the tests find it and must leave it.
+//!
+//! Each story stands on ground of its own: its thread, and every program that it starts, have a network, mounts (`/run` and
+//! `/var/lib/wireproof` are empty) and IPC that no other story sees. So names of namespaces, interfaces and beds may be the same in
+//! any two stories, a [`Snapshot`] shows what this story did and nothing else, and two stories are told at a time. What they share:
+//! process numbers, `/tmp`, the cores, and the settings in `/proc/sys` outside of `net`.
+//!
+//! A story begins with `Desk::new()`, or with [`turn`] if it needs no desk. One whose result depends on who else uses the cores (what
+//! limited a figure, a rate that has to be kept, a doubt that must not be there) begins with `Desk::alone()` or [`turn_alone`]: it
+//! waits until all others have ended, and they wait for it. Whatever needs a thread of its own in a story inherits its ground.
 
 use std::{
+    cell::Cell,
     collections::BTreeSet,
     fs::{self, File},
-    process::Command,
+    path::Path,
+    process::{Command, Stdio},
     thread,
     time::{Duration, Instant},
 };
 
-/// Stories take turns: each looks at the whole machine.
-pub(crate) struct Turn {
-    _lock: File,
+use kernel::namespace;
+
+/// A story takes a place, or all of them; more would meet on the same cores, as beds take the first ones. The places are those of the
+/// whole machine, as stories of two programs must not disturb each other either: `/proc/self` is the main thread, which sees the
+/// machine's own `/run`, while a story sees another one.
+const PLACES: [&str; 2] =
+    ["/proc/self/root/run/wireproof-tests.lock", "/proc/self/root/run/wireproof-tests.second.lock"];
+/// Held by who waits for places: whoever came first gets theirs first, so that nobody who wants all is passed by for ever.
+const QUEUE: &str = "/proc/self/root/run/wireproof-tests.queue";
+
+thread_local! {
+    static HAS_TURN: Cell<bool> = const { Cell::new(false) };
 }
 
+/// A story under way. It ends when this is dropped.
+pub(crate) struct Turn {
+    _places: Vec<File>,
+}
+
+/// The turn of a story that others may be told beside.
 pub(crate) fn turn() -> Turn {
-    assert!(is_root(), "these tests make network namespaces and need root: run them with sudo ./x test");
-    let file = File::create("/run/wireproof-tests.lock").unwrap();
-    file.lock().unwrap();
+    Turn::take(1)
+}
+
+/// The turn of a story that nothing else may be told beside.
+pub(crate) fn turn_alone() -> Turn {
+    Turn::take(PLACES.len())
+}
+
+impl Turn {
+    fn take(wanted: usize) -> Self {
+        assert!(is_root(), "these tests make network namespaces and need root: run them with sudo ./x test");
+        let has_turn = HAS_TURN.replace(true);
+        assert!(
+            !has_turn,
+            "this story has its turn already, by turn() or a Desk, and would wait for itself: take one of them"
+        );
+        let queue = File::create(QUEUE).unwrap();
+        queue.lock().unwrap();
+        let mut others: Vec<File> = PLACES.map(|path| File::create(path).unwrap()).into();
+        let mut places = Vec::new();
+        while places.len() < wanted {
+            match others.iter().position(|place| place.try_lock().is_ok()) {
+                Some(free) => places.push(others.swap_remove(free)),
+                None => thread::sleep(Duration::from_millis(20)),
+            }
+        }
+        take_own_ground();
+        Self { _places: places }
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        HAS_TURN.set(false);
+    }
+}
+
+fn take_own_ground() {
+    namespace::isolate_thread().unwrap();
+    // Names of namespaces are mounts, and those of others would go from under us when they are deleted.
+    while Command::new("umount").args(["--lazy", "/run/netns"]).stderr(Stdio::null()).status().unwrap().success() {}
+    for folder in ["/run", "/var/lib/wireproof"] {
+        fs::create_dir_all(folder).unwrap();
+        let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", "mode=755", "none", folder]).status();
+        assert!(mounted.unwrap().success(), "{folder}");
+    }
     share_namespace_directory();
-    Turn { _lock: file }
 }
 
 /// The first namespace ever named makes /run/netns a mount of its own, as "ip netns add" does, and it stays one.
@@ -33,7 +101,7 @@ fn is_root() -> bool {
 }
 
 /// Everything that wireproof could leave behind.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(PartialEq, Eq)]
 pub(crate) struct Snapshot {
     namespaces: BTreeSet<String>,
     links: BTreeSet<String>,
@@ -48,7 +116,11 @@ impl Snapshot {
         Self {
             namespaces: names_in("/run/netns"),
             links: lines_of(Command::new("ip").args(["-o", "-d", "link"])),
-            mounts: fs::read_to_string("/proc/self/mountinfo").unwrap().lines().map(mount_without_number).collect(),
+            mounts: fs::read_to_string("/proc/thread-self/mountinfo")
+                .unwrap()
+                .lines()
+                .map(mount_without_number)
+                .collect(),
             sysctls: sysctls(),
             agents: agents(),
             ledger: names_in("/var/lib/wireproof/ledger"),
@@ -61,15 +133,38 @@ impl Snapshot {
         while *self != Self::take() && Instant::now() < until {
             thread::sleep(Duration::from_millis(50));
         }
-        assert_eq!(*self, Self::take(), "the machine is not as it was");
+        let now = Self::take();
+        assert!(*self == now, "the machine is not as it was:{}", self.differences(&now));
+    }
+
+    /// What was there and is not any more (-), and what is new (+), a line each.
+    fn differences(&self, now: &Self) -> String {
+        let numbers = |all: &BTreeSet<u32>| all.iter().map(ToString::to_string).collect();
+        let agents: [BTreeSet<String>; 2] = [numbers(&self.agents), numbers(&now.agents)];
+        [
+            (&self.namespaces, &now.namespaces),
+            (&self.links, &now.links),
+            (&self.mounts, &now.mounts),
+            (&self.sysctls, &now.sysctls),
+            (&agents[0], &agents[1]),
+            (&self.ledger, &now.ledger),
+        ]
+        .iter()
+        .flat_map(|(before, after)| {
+            let gone = before.difference(after).map(|line| format!("\n- {line}"));
+            gone.chain(after.difference(before).map(|line| format!("\n+ {line}")))
+        })
+        .collect()
     }
 }
 
-/// Processes that run as agents of wireproof.
+/// Processes of this story that run as agents of wireproof.
 pub(crate) fn agents() -> BTreeSet<u32> {
+    let ground = |process: &str| fs::read_link(Path::new("/proc").join(process).join("ns/ipc")).ok();
+    let own = ground("thread-self");
     let is_agent = |pid: &u32| {
         let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        String::from_utf8_lossy(&words).contains("agent\0--stdio\0")
+        String::from_utf8_lossy(&words).contains("agent\0--stdio\0") && ground(&pid.to_string()) == own
     };
     pids().filter(is_agent).collect()
 }
@@ -120,4 +215,24 @@ fn sysctls() -> BTreeSet<String> {
 fn lines_of(command: &mut Command) -> BTreeSet<String> {
     let output = command.output().unwrap();
     String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect()
+}
+
+#[test]
+#[should_panic(expected = "this story has its turn already")]
+fn a_story_that_asks_for_a_second_turn_is_told_so() {
+    let _first = turn();
+    turn();
+}
+
+#[test]
+fn what_a_story_makes_is_seen_by_itself_alone() {
+    let _turn = turn();
+    let before = Snapshot::take();
+    let other = thread::spawn(|| {
+        namespace::isolate_thread().unwrap();
+        assert!(Command::new("ip").args(["link", "add", "wptest0", "type", "veth"]).status().unwrap().success());
+        Snapshot::take()
+    });
+    assert!(other.join().unwrap() != before);
+    before.assert_same();
 }

@@ -58,7 +58,7 @@ fn a_ladder_has_a_trial_for_each_load_and_both_ways_are_counted_by_themselves() 
 #[test]
 fn planted_loss_and_copies_of_packets_are_counted() {
     const EVERY: u64 = 100;
-    let desk = Desk::new();
+    let desk = Desk::alone();
     let _bed = desk.bed(BED, &[]);
     let bad = Bad::new(&desk, BED);
     let counted = || {

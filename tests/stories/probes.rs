@@ -12,7 +12,7 @@ fn trials(desk: &Desk, words: &[&str]) -> Vec<Value> {
 
 #[test]
 fn latency_in_each_mode_and_for_a_time() {
-    let desk = Desk::new();
+    let desk = Desk::alone();
     for mode in ["spin", "block", "busy-poll"] {
         let words = ["latency", "--mode", mode, "--frame-sizes", "64,1518", "--duration", "500 ms"];
         let both = trials(&desk, &words);
@@ -35,7 +35,7 @@ fn latency_in_each_mode_and_for_a_time() {
 /// What a hypervisor does is not in our hands; all else is.
 #[test]
 fn a_clean_measurement_has_no_doubts() {
-    let desk = Desk::new();
+    let desk = Desk::alone();
     for words in [
         ["latency", "--duration", "1 s", "--frame-sizes", "128", "--mode", "spin"],
         ["latency", "--duration", "1 s", "--frame-sizes", "128", "--mode", "block"],
@@ -84,7 +84,7 @@ fn sizes_are_those_on_the_wire() {
 
 #[test]
 fn latency_under_load_keeps_its_schedule() {
-    let desk = Desk::new();
+    let desk = Desk::alone();
     for protocol in ["udp", "tcp"] {
         let words =
             ["latency", "--protocol", protocol, "--rate", "5 kpps", "--frame-sizes", "128", "--duration", "1 s"];
@@ -155,7 +155,7 @@ fn tcp_goodput_each_way_and_with_each_choice() {
 
 #[test]
 fn udp_goodput_each_way_and_in_each_batch() {
-    let desk = Desk::new();
+    let desk = Desk::alone();
     for batch in ["mmsg", "gso"] {
         for direction in ["forward", "reverse", "both"] {
             let words =

@@ -9,7 +9,7 @@ use std::{
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::machine::{Turn, turn};
+use crate::machine::{Turn, turn, turn_alone};
 
 /// The program under test.
 pub(crate) const WIREPROOF: &str = env!("CARGO_BIN_EXE_wireproof");
@@ -51,7 +51,7 @@ count = 1000
 warmup = 10
 "#;
 
-/// A folder for one story: its store, its plan, its reports.
+/// A folder for one story: its store, its plan, its reports; and its [`Turn`].
 pub(crate) struct Desk {
     folder: TempDir,
     _turn: Turn,
@@ -77,8 +77,14 @@ pub(crate) struct Done {
 }
 
 impl Desk {
+    /// For a story that others may be told beside.
     pub(crate) fn new() -> Self {
         Self { folder: TempDir::new().unwrap(), _turn: turn() }
+    }
+
+    /// For a story that needs the cores for itself: see [`turn_alone`].
+    pub(crate) fn alone() -> Self {
+        Self { folder: TempDir::new().unwrap(), _turn: turn_alone() }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {

@@ -51,7 +51,7 @@ at_most = "1 s"
 
 impl Three {
     fn new() -> Self {
-        let desk = Desk::new();
+        let desk = Desk::alone();
         let first = OtherHost::with_tmp("size=1g");
         let second = OtherHost::beside(&first);
         for line in [

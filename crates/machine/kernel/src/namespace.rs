@@ -26,6 +26,7 @@ use rustix::{
 
 use crate::{
     error::{On, Result, invalid},
+    link,
     socket::namespace_cookie,
 };
 
@@ -153,6 +154,18 @@ pub fn enter(name: &str) -> Result<()> {
     unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWNS) }.on("unshare", "mount namespace")?;
     mount_change("/", MountPropagationFlags::DOWNSTREAM | MountPropagationFlags::REC).on("mount", "/")?;
     remount_sys(name)
+}
+
+/// Gives the calling thread, and the programs that it starts from now on, a network, mounts and System V IPC of their own, with the
+/// loopback interface up. What is changed there shows nowhere else and ends with the last of these programs; all of them can be told
+/// by their IPC namespace, which stays the same when they enter others. Whole-program tests stand on such ground. Needs root.
+pub fn isolate_thread() -> Result<()> {
+    let all = UnshareFlags::NEWNET | UnshareFlags::NEWNS | UnshareFlags::NEWIPC;
+    // SAFETY: open files stay shared with the other threads, and all else that is given up concerns this thread alone.
+    unsafe { rustix::thread::unshare_unsafe(all) }.on("unshare", "network, mounts and IPC")?;
+    mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC).on("mount", "/")?;
+    remount_sys("isolated")?;
+    link::switch("lo", true).on("RTM_SETLINK", "interface lo")
 }
 
 /// Mounts sysfs anew, over the one that shows the interfaces of the namespace we came from (which cannot be unmounted in a

@@ -212,3 +212,26 @@ fn processes_in_a_namespace_are_found_and_ended() {
     child.wait().expect("ours");
     assert!(namespace::processes_in(name).expect("it exists").is_empty());
 }
+
+#[test]
+fn an_isolated_thread_and_what_it_starts_see_and_change_nothing_of_the_machine() {
+    let namespaces = ["net", "mnt", "ipc"].map(|kind| format!("/proc/thread-self/ns/{kind}"));
+    let look = move || namespaces.clone().map(|path| std::fs::read_link(path).expect("/proc"));
+    let mounts = || std::fs::read_to_string("/proc/thread-self/mountinfo").expect("/proc");
+    let (before, name) = (look(), format!("wptest{}ground", std::process::id()));
+    let inside = std::thread::spawn(move || {
+        namespace::isolate_thread().expect("this test needs root");
+        let words = ["-t", "tmpfs", &name, "/mnt"];
+        assert!(std::process::Command::new("mount").args(words).status().expect("mount").success());
+        assert!(mounts().contains(&name));
+        assert!(link::is_up("", "lo").expect("a loopback interface"));
+        let interfaces = std::process::Command::new("ls").arg("/sys/class/net").output().expect("ls").stdout;
+        (String::from_utf8_lossy(&interfaces).into_owned(), look(), name)
+    });
+    let (interfaces, inside, name) = inside.join().expect("it ends");
+    assert_eq!(interfaces, "lo\n");
+    for (own, other) in before.iter().zip(&inside) {
+        assert_ne!(own, other);
+    }
+    assert!(!std::fs::read_to_string("/proc/thread-self/mountinfo").expect("/proc").contains(&name));
+}
