@@ -6,7 +6,7 @@ use std::{
     process::Command,
 };
 
-const PROGRAMS: [&str; 2] = ["sender", "receiver"];
+const PROGRAMS: [&str; 3] = ["sender", "receiver", "bare"];
 
 fn main() {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));

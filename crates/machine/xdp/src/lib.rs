@@ -3,6 +3,7 @@
 //! Live frames need Linux 5.18. Nothing here outlives the process: programs hang on file descriptors, and nothing is pinned.
 #![allow(unsafe_code, reason = "system calls, memory that is shared with the kernel, and plain values that maps hold")]
 
+pub mod bare;
 mod calls;
 mod error;
 pub mod interrupt;

@@ -122,6 +122,11 @@ impl Sender {
         Ok(streams.iter().map(|entry| self.progress_of(entry)).collect())
     }
 
+    /// Whether the interface went away, from when on nothing is sent.
+    pub fn is_gone(&self) -> Result<bool> {
+        Ok(self.loaded.values::<ProgressSection, 1>(".bss.progress")?[0].gone != 0)
+    }
+
     fn progress_of(&self, entry: &ProgressEntry) -> Progress {
         let fixed = entry.sequence * u64::from(self.given.longest);
         Progress {
@@ -144,7 +149,7 @@ fn chances() -> Vec<u32> {
     middles.map(|middle| (middle / mean * 65536.0).round() as u32).collect()
 }
 
-fn cannot_run(io: io::Error) -> Error {
+pub(crate) fn cannot_run(io: io::Error) -> Error {
     match io.raw_os_error() {
         Some(libc::EINVAL) => Error::NoLiveFrames,
         Some(libc::EPERM) => Error::Denied("sending live frames"),

@@ -59,6 +59,7 @@ impl Live {
         let wanted = self.job.most.unwrap_or(u64::MAX);
         loop {
             thread::sleep(LOOK);
+            self.check()?;
             let frames = self.progress()?.concat().iter().map(|stream| stream.frames).sum();
             progress.store(frames, Relaxed);
             if frames >= wanted || stop.load(Relaxed) || clock::now().0 > end {
@@ -67,7 +68,20 @@ impl Live {
         }
     }
 
-    fn sent(&self, refused: u64, ended_by_time: bool) -> Result<Sent, EngineError> {
+    /// Whether the interface is still there.
+    fn check(&self) -> Result<(), EngineError> {
+        for core in &self.cores {
+            if core.is_gone()? {
+                return Err(EngineError::Unable {
+                    what: format!("the rest of what was to be sent from interface {}", self.job.interface),
+                    why: "the interface went away meanwhile; look into the kernel's log for why".to_owned(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn sent(&self, taken: Option<u64>, ended_by_time: bool) -> Result<Sent, EngineError> {
         let cores = self.progress()?;
         let all: u64 = cores.concat().iter().map(|progress| progress.frames).sum();
         let mut streams = vec![SentStream::default(); self.job.streams.len()];
@@ -84,6 +98,7 @@ impl Live {
                 });
             }
         }
+        let refused = all - taken.unwrap_or(all).min(all);
         for stream in &mut streams {
             // The driver does not tell streams apart.
             stream.refused = (u128::from(refused) * u128::from(stream.frames) / u128::from(all.max(1))) as u64;
@@ -101,7 +116,7 @@ impl Live {
 
 impl Sender for Live {
     fn send(&mut self, stop: &AtomicBool, progress: &AtomicU64) -> Result<Sent, EngineError> {
-        let refused_before = refused(&self.job.interface);
+        let taken_before = taken(&self.job.interface);
         let over = AtomicBool::new(false);
         let start = Barrier::new(self.cores.len());
         let (tell, told) = mpsc::channel();
@@ -124,8 +139,8 @@ impl Sender for Live {
             }
             watched
         })?;
-        let refused = refused(&self.job.interface) - refused_before;
-        let sent = self.sent(refused, !stop.load(Relaxed))?;
+        let taken = taken(&self.job.interface).zip(taken_before).map(|(after, before)| after - before);
+        let sent = self.sent(taken, !stop.load(Relaxed))?;
         progress.store(sent.streams.iter().map(|stream| stream.frames).sum(), Relaxed);
         Ok(sent)
     }
@@ -194,8 +209,11 @@ fn span(progress: &Progress) -> Option<(Nanos, Nanos)> {
     Some((Nanos(progress.first), Nanos(progress.last + more)))
 }
 
-/// Frames that XDP gave to the driver and it did not take, since its ring was full, as far as it counts them.
-fn refused(interface: &str) -> u64 {
-    let counters = ethtool::statistics(interface).unwrap_or_default();
-    counters.iter().filter(|(name, _)| name.ends_with("xdp_xmit_errors")).map(|(_, errors)| errors).sum()
+/// Frames that the driver took from XDP so far; `None` where it does not count them. What it did not take is gone without a word: its ring
+/// was full, the link is down, the frame is larger than the MTU, or nobody receives XDP's frames at a veth's other end.
+fn taken(interface: &str) -> Option<u64> {
+    let counters = ethtool::statistics(interface).ok()?;
+    let taken: Vec<u64> =
+        counters.iter().filter(|(name, _)| name.ends_with("xdp_xmit")).map(|(_, frames)| *frames).collect();
+    (!taken.is_empty()).then(|| taken.iter().sum())
 }

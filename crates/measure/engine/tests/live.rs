@@ -4,13 +4,17 @@
 mod wire;
 
 use std::{
+    env,
+    io::{BufRead, BufReader},
     num::NonZeroU32,
+    process::{Command, Stdio},
     sync::atomic::{AtomicBool, AtomicU64, Ordering},
     thread,
     time::{Duration, Instant},
 };
 
-use frame::{Compiled, Place};
+use frame::{Compiled, Place, Tag};
+use kernel::{link, packet::Frames};
 use model::{
     IpVersion, Mtu, Nanos, PacketRate, Stream,
     stream::{Load, Mac, Pacing, Rate},
@@ -216,4 +220,93 @@ fn attaching_and_detaching_take_little_time() {
     println!("attached, loaded and detached in {times:?}");
     // Reading the programs is slow where it is not optimised; ./x bench packets holds the optimised one to 200 ms.
     assert!(times[2] < Duration::from_secs(2), "{times:?}");
+}
+
+#[test]
+fn one_fault_of_each_kind_among_a_million_frames_is_found() {
+    const FRAMES: u64 = 1_000_000;
+    // Where the faults come on another core than the rest, the sequence is counted by both.
+    for cpu in [0, 1] {
+        let job = Job { most: Some(FRAMES), ..job(&[Stream::default()]) };
+        let wire = Wire::with_queues("faults", 2);
+        let receiver = wire.at_b(|| Receiver::attach("wp0", &receive(&job))).expect("veth has native XDP");
+        send(&wire, &job).expect("live frames");
+        let put = |sequence: u64, damaged: bool| {
+            let mut frame = [0; 60];
+            let tag = Tag { stream: 0, sequence, token: job.token, time: 0 };
+            job.streams[0].write(&mut frame, sequence, tag);
+            frame[30] ^= u8::from(damaged) << 3;
+            wire.at_a(|| {
+                kernel::cpu::pin_current_thread(cpu).expect("there are two cores");
+                Frames::open("wp0", 0x0800)?.send(&frame)
+            })
+            .expect("it is up");
+        };
+        put(FRAMES - 1000, false); // again
+        put(FRAMES + 1, false);
+        put(FRAMES, false); // behind the next one
+        put(FRAMES + 3, false); // one is missing before it
+        put(FRAMES + 4, true);
+        put(FRAMES + 1, false); // again
+        let received = receiver.read().expect("readable");
+        let arrived = &received.numbered[0];
+        assert_eq!(arrived.frames, FRAMES + 3, "{arrived:?}");
+        assert_eq!(
+            (arrived.duplicated, arrived.reordered, arrived.corrupt, arrived.late),
+            (2, 1, 1, 0),
+            "core {cpu}: {arrived:?}"
+        );
+        assert_eq!(arrived.cpus.len(), if cpu == 0 { 1 } else { 2 }, "{arrived:?}");
+    }
+}
+
+#[test]
+fn what_nobody_takes_at_the_other_end_was_refused() {
+    let job = Job { most: Some(10_000), ..job(&[Stream::default()]) };
+    let wire = Wire::up("nobody");
+    let sent = send(&wire, &job).expect("live frames");
+    assert_eq!((sent.streams[0].frames, sent.streams[0].refused), (0, 10_000));
+}
+
+#[test]
+fn an_interface_that_vanishes_ends_the_sending_with_its_name() {
+    let job = Job { most: None, ..job(&[Stream::default()]) };
+    let wire = Wire::up("vanish");
+    let _receiver = wire.at_b(|| Receiver::attach("wp0", &receive(&job))).expect("veth has native XDP");
+    let start = Instant::now();
+    let error = thread::scope(|scope| {
+        let sending = scope.spawn(|| send(&wire, &job));
+        thread::sleep(Duration::from_millis(500));
+        link::delete(&wire.b, "wp0").expect("it is there");
+        sending.join().expect("no panic").expect_err("nothing can be sent any more").to_string()
+    });
+    assert!(error.contains("interface wp0") && error.contains("went away"), "{error}");
+    assert!(start.elapsed() < Duration::from_secs(10));
+}
+
+#[test]
+fn a_killed_receiver_leaves_nothing_attached() {
+    const HELD: &str = "WIREPROOF_TEST_HELD_NAMESPACE";
+    let job = job(&[Stream::default()]);
+    if let Ok(namespace) = env::var(HELD) {
+        let attach = || Receiver::attach("wp0", &receive(&job));
+        let _receiver = kernel::namespace::within(&namespace, attach).expect("it exists").expect("veth has native XDP");
+        println!("attached");
+        thread::sleep(Duration::from_secs(60));
+        return;
+    }
+    let wire = Wire::up("killed");
+    let own = env::current_exe().expect("it runs");
+    let words = ["--exact", "a_killed_receiver_leaves_nothing_attached", "--nocapture"];
+    let mut child = Command::new(own).args(words).env(HELD, &wire.b).stdout(Stdio::piped()).spawn().expect("it runs");
+    let lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+    assert!(lines.map_while(Result::ok).any(|line| line.ends_with("attached")));
+    assert!(wire.link_of_b().contains("prog/xdp"), "{}", wire.link_of_b());
+    child.kill().expect("it runs");
+    child.wait().expect("it was killed");
+    let gone = (0..100).any(|_| {
+        thread::sleep(Duration::from_millis(20));
+        !wire.link_of_b().contains("xdp")
+    });
+    assert!(gone, "{}", wire.link_of_b());
 }

@@ -275,9 +275,9 @@ static __noinline int time(__u32 number, __u64 left)
 static __always_inline void in_flow(__u32 number, __u64 sequence, __u32 bytes)
 {
 	struct share *share = bpf_map_lookup_elem(&shares, &number);
-	__u32 count_of = flows[number].count ?: 1;
+	__u32 count_of = flows[number & (NUMBERED_MOST - 1)].count ?: 1;
 	__u64 round = sequence / count_of;
-	__u32 slot = flows[number].first + (__u32)(sequence - round * count_of);
+	__u32 slot = flows[number & (NUMBERED_MOST - 1)].first + (__u32)(sequence - round * count_of);
 	__u64 *here = bpf_map_lookup_elem(&rounds, &slot);
 	if (!share || !here)
 		return;

@@ -110,6 +110,7 @@ pub(super) struct ProgressSection {
     started: u64,
     pub(super) left: u64,
     next: u64,
+    pub(super) gone: u64,
 }
 
 macro_rules! plain {

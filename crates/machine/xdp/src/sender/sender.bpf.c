@@ -109,6 +109,7 @@ struct {
 	__u64 started;
 	__u64 left;	// frames of all streams that may still be sent
 	__u64 next;	// stream whose turn it is
+	__u64 gone;	// whether the interface went away
 } progress SEC(".bss.progress");
 
 struct {
@@ -335,10 +336,16 @@ int send(struct xdp_md *ctx)
 	// Of UDP, 0 says that there is none (RFC 768).
 	if (put(data, end, GIVEN.checksum ?: stream->checksum, transport || stream->tcp ? transport : 0xffff))
 		return XDP_ABORTED;
+	// The kernel takes the interface out of the map when it goes.
+	int verdict = bpf_redirect_map(&port, 0, XDP_DROP);
+	if (unlikely(verdict != XDP_REDIRECT)) {
+		progress.gone = 1;
+		return XDP_DROP;
+	}
 	at->sequence = sequence + 1;
 	if (GIVEN.streams > 1 || GIVEN.paced)
 		progress.left--;
-	return bpf_redirect_map(&port, 0, XDP_DROP);
+	return verdict;
 }
 
 char LICENSE[] SEC("license") = "GPL";

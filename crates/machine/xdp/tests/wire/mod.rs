@@ -45,6 +45,12 @@ impl Wire {
         namespace::within(namespace, set).expect("it exists");
     }
 
+    /// What `ip` says of the end at b.
+    pub(crate) fn link_of_b(&self) -> String {
+        let shown = || Command::new("ip").args(["link", "show", "wp0"]).output().expect("iproute2 is installed").stdout;
+        String::from_utf8(namespace::within(&self.b, shown).expect("it exists")).expect("text")
+    }
+
     pub(crate) fn at_a<T: Send>(&self, f: impl FnOnce() -> T + Send) -> T {
         namespace::within(&self.a, f).expect("it exists")
     }

@@ -1,0 +1,23 @@
+// What sending and receiving costs without any numbering: frames as they are, dropped where they arrive.
+#include "common.bpf.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_DEVMAP);
+	__uint(key_size, 4);
+	__uint(value_size, 4);
+	__uint(max_entries, 1);
+} port SEC(".maps");
+
+SEC("xdp")
+int pass_on(struct xdp_md *ctx)
+{
+	return bpf_redirect_map(&port, 0, XDP_DROP);
+}
+
+SEC("xdp")
+int drop(struct xdp_md *ctx)
+{
+	return XDP_DROP;
+}
+
+char LICENSE[] SEC("license") = "GPL";
