@@ -73,7 +73,8 @@ struct Numbered {
     owner: u32,
     origin: u32,
     highest: u64,
-    reserved_too: [u64; 2],
+    smallest: u64,
+    apart: [u64; 9],
 }
 
 /// `struct share` of receiver.bpf.c.
@@ -236,11 +237,12 @@ fn fits(what: &'static str, asked: usize, most: usize) -> Result<()> {
 /// A run and the shares of all CPUs, taken together.
 fn counted(run: &Numbered, shares: &[Share]) -> Counted {
     let total = |of: fn(&Share) -> u64| shares.iter().map(of).sum::<u64>();
-    let in_run = |cpu: usize| if run.origin as usize == cpu + 1 { run.frames } else { 0 };
+    let frames = run.frames + run.smallest;
+    let in_run = |cpu: usize| if run.origin as usize == cpu + 1 { frames } else { 0 };
     let cpus = shares.iter().enumerate().map(|(cpu, share)| (cpu, share.frames + in_run(cpu)));
     Counted {
-        frames: run.frames + total(|share| share.frames),
-        bytes: run.bytes + total(|share| share.bytes),
+        frames: frames + total(|share| share.frames),
+        bytes: run.bytes + 60 * run.smallest + total(|share| share.bytes),
         duplicated: total(|share| share.duplicated),
         reordered: total(|share| share.reordered),
         late: total(|share| share.late),

@@ -40,7 +40,7 @@ pub(super) struct SizeEntry {
     ip_length: u16,
     udp_length: u16,
     ip_sum: u16,
-    transport_sum: u16,
+    pub(super) transport_sum: u16,
     whole: u16,
 }
 

@@ -348,4 +348,70 @@ int send(struct xdp_md *ctx)
 	return verdict;
 }
 
+// Of `send_smallest`: what it would find out anew for each frame.
+struct {
+	__u64 token;	// as it lies in the frame
+	__u64 sum;	// `transport_sum` and the token
+} plain SEC(".bss.plain");
+
+// Takes the time of a frame; 0 where the job's is over.
+static __noinline __u64 stamp(__u64 sequence)
+{
+	struct progress *at = &progress.streams[0];
+	__u64 now = bpf_ktime_get_ns();
+	if (GIVEN.duration && at->first && now - at->first >= GIVEN.duration) {
+		at->most = sequence;
+		return 0;
+	}
+	if (sequence == 0)
+		at->first = now;
+	at->last = now;
+	at->last_sequence = sequence;
+	return now;
+}
+
+// The smallest frame of IPv4 and UDP, flat out, where every nanosecond counts: the same as `send` does, compiled for its 60 bytes.
+SEC("xdp")
+int send_smallest(struct xdp_md *ctx)
+{
+	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
+	struct progress *at = &progress.streams[0];
+	__u64 sequence = at->sequence, time = 0;
+
+	if (unlikely(sequence >= at->most))
+		return XDP_DROP;
+	if (data + 60 > end)
+		return XDP_ABORTED;
+	if (unlikely((sequence & GIVEN.every) == 0)) {
+		time = stamp(sequence);
+		if (!time)
+			return XDP_DROP;
+	}
+	u64_any *to = data;
+	const u64_any *from = (const void *)streams[0].bytes;
+	to[0] = from[0];
+	to[1] = from[1];
+	to[2] = from[2];
+	to[3] = from[3];
+	to[4] = from[4];
+	// The checksum, the tag's magic, and the rest of the tag to the end. All but the sequence is in the sum already.
+	__u64 first = bpf_cpu_to_be64((__u64)streams[0].number << 48 | sequence), second = plain.token;
+	__u64 sums = plain.sum + halves(first);
+	if (unlikely(time)) {
+		second |= bpf_cpu_to_be64(time & WP_TAG_MASK);
+		sums += halves(second) - plain.token;
+	}
+	__u32 sum = (__u16)~folded(sums);
+	*(u32_any *)(data + 40) = (sum ?: 0xffff) | bpf_htons(WP_TAG_MAGIC) << 16;
+	*(u64_any *)(data + 44) = first;
+	*(u64_any *)(data + 52) = second;
+	int verdict = bpf_redirect_map(&port, 0, XDP_DROP);
+	if (unlikely(verdict != XDP_REDIRECT)) {
+		progress.gone = 1;
+		return XDP_DROP;
+	}
+	at->sequence = sequence + 1;
+	return verdict;
+}
+
 char LICENSE[] SEC("license") = "GPL";

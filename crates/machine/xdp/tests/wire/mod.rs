@@ -3,7 +3,7 @@
 
 use std::process::Command;
 
-use kernel::{link, namespace};
+use kernel::{link, namespace, sysctl};
 use model::{LinkEnd, Mtu};
 
 pub(crate) struct Wire {
@@ -29,6 +29,9 @@ impl Wire {
         wire.set_queues(&wire.a, queues, queues);
         wire.set_queues(&wire.b, queues, queues);
         for end in &ends {
+            // Nothing but our own packets shall be there: one from another core would take the receiver there.
+            let disable = || sysctl::write("net.ipv6.conf.all.disable_ipv6", "1");
+            namespace::within(&end.namespace, disable).expect("it exists").expect("settable");
             link::set_up(&end.namespace, &end.interface).expect("it was just made");
         }
         wire
