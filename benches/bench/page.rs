@@ -1,8 +1,11 @@
 //! The page of results: each benchmark writes its own part of it and leaves the others alone.
 
-use std::{fmt::Write as _, fs, process::Command};
-
-const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/benchmarks.md");
+use std::{
+    fmt::Write as _,
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 const HEAD: &str = "# Benchmarks\n\nWritten by `./x bench`. Each row that names a peer: ten alternating pairs on one lab bed (two namespaces, \
     one veth pair), both programs on the\nsame two cores; medians, and the median of the ratios pair by pair with its 95 % interval \
@@ -15,7 +18,8 @@ pub(crate) const COMPARISONS: &str =
 
 /// Puts this text in the place of the benchmark's part.
 pub(crate) fn write(benchmark: &str, peers: &[String], text: &str) {
-    let page = fs::read_to_string(PAGE).unwrap_or_default();
+    let file = page();
+    let page = fs::read_to_string(&file).unwrap_or_default();
     let title = |name: &str| format!("\n## `./x bench {name}`\n");
     let mut parts: Vec<(String, String)> = page
         .split("\n## `./x bench ")
@@ -31,7 +35,7 @@ pub(crate) fn write(benchmark: &str, peers: &[String], text: &str) {
     for (name, text) in parts {
         writeln!(page, "{}{}", title(&name), text.trim_end()).unwrap();
     }
-    fs::write(PAGE, page).unwrap();
+    fs::write(file, page).unwrap();
 }
 
 /// First line of what a program says of itself.
@@ -40,6 +44,12 @@ pub(crate) fn version(program: &str) -> String {
     let output = Command::new(program).arg("--version").output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim().to_owned()
+}
+
+/// Benchmarks of rooms have a folder of their own below.
+fn page() -> PathBuf {
+    let mut folders = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
+    folders.find_map(|folder| Some(folder.join("docs/benchmarks.md")).filter(|page| page.exists())).unwrap()
 }
 
 fn machine() -> String {

@@ -146,7 +146,8 @@ impl Sender {
 
 /// Whether it is one stream of the smallest frames of IPv4 and UDP, flat out, for which there is a program of its own.
 fn is_smallest(given: &Given) -> bool {
-    let alike = (given.streams, given.longest, given.fixed, given.tag, given.checksum, given.whole) == (1, 60, 1, 42, 40, 1);
+    let alike =
+        (given.streams, given.longest, given.fixed, given.tag, given.checksum, given.whole) == (1, 60, 1, 42, 40, 1);
     alike && given.varies == 0 && given.paced == 0
 }
 

@@ -1,0 +1,24 @@
+//! Packets by number against other programs, on a veth pair between two namespaces; results go to `docs/benchmarks.md`. Needs root.
+//!
+//! xdp-tools 1.6 is no package everywhere, and Debian 12's does not load on newer kernels: `WIREPROOF_PEER_XDP_TOOLS` names the folder of
+//! its sources (<https://github.com/xdp-project/xdp-tools>, with submodules), in which `./configure && make` was run.
+#![allow(clippy::unwrap_used, reason = "a benchmark that cannot go on ends")]
+
+#[path = "../../../../benches/bench/page.rs"]
+mod page;
+#[path = "../../../../benches/bench/pairs.rs"]
+mod pairs;
+#[path = "../../../machine/xdp/tests/wire/mod.rs"]
+mod wire;
+
+#[path = "packets/live.rs"]
+mod live;
+
+fn main() {
+    // `cargo test --benches` and the like start benchmarks to see whether they start.
+    if !std::env::args().any(|arg| arg == "--bench") {
+        return;
+    }
+    let (text, peers) = live::measure();
+    page::write("packets", &peers, &text);
+}
