@@ -1,12 +1,14 @@
 //! Numbered packets: sent, counted, lost, refused.
 
+use std::{thread, time::Duration};
+
 use serde_json::Value;
 
 use crate::{
     machine::Snapshot,
     measuring::assert_schema,
     planted::Bad,
-    program::{Desk, Done},
+    program::{Desk, Done, done},
 };
 
 const BED: &str = "pkts";
@@ -78,6 +80,25 @@ fn planted_loss_and_copies_of_packets_are_counted() {
     let [sent, copies] = ["sent", "duplicated"].map(|name| doubled[name].as_u64().unwrap());
     assert!(copies.abs_diff(sent / EVERY) <= 1, "{doubled}");
     assert_eq!(counted()["lost"], 0);
+}
+
+/// What was counted until then is kept.
+#[test]
+fn a_link_that_goes_down_meanwhile_leaves_what_was_measured() {
+    let desk = Desk::new();
+    let _bed = desk.bed(BED, &[]);
+    let words = ["packets", "--bed", BED, "--rate", "20 kpps", "--duration", "8 s", "--repeats", "1", "--json"];
+    let run = desk.start(&words);
+    thread::sleep(Duration::from_secs(6));
+    let bad = Bad::new(&desk, BED);
+    bad.at("a", "ip link set lab-a down");
+    let done = done(run.wait_with_output().unwrap());
+    assert_eq!(done.status, 1, "{}", done.err);
+    assert!(done.err.contains("the link went down while packets were sent"), "{}", done.err);
+    let document = done.json();
+    let trial = &document["trials"][0];
+    assert!(trial["received"].as_u64() > Some(1_000) && trial["lost"].is_null(), "{trial}");
+    assert_eq!((&document["run"]["partial"], &trial["doubts"][0]["kind"]), (&true.into(), &"unfinished".into()));
 }
 
 #[test]

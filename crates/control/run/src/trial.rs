@@ -140,7 +140,8 @@ fn packet_streams(
 ) -> Vec<PacketStream> {
     let one_way = |from: &Endpoint, to: &Endpoint, sent: Vec<PacketsSent>, received: Vec<PacketsReceived>| {
         let (from, to) = (from.name.clone(), to.name.clone());
-        let stream = move |(sent, received)| PacketStream { from: from.clone(), to: to.clone(), sent, received };
+        let stream =
+            move |(sent, received)| PacketStream { from: from.clone(), to: to.clone(), sent, received, cut_off: false };
         sent.into_iter().zip(received).map(stream).collect::<Vec<_>>()
     };
     let (mut forward, mut back) = (Vec::new(), Vec::new());

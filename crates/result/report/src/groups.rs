@@ -270,7 +270,7 @@ impl<'a> StreamGroup<'a> {
 
     /// Frames that never came, as a share of those sent, from 0 to 1; `None` where nothing was sent.
     pub(crate) fn loss(&self) -> Option<f64> {
-        let sent = self.sum(|stream| stream.sent.frames);
+        let sent = self.sum(|stream| if stream.cut_off { 0 } else { stream.sent.frames });
         (sent > 0).then(|| self.sum(PacketStream::lost) as f64 / sent as f64)
     }
 

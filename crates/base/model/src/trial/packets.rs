@@ -30,6 +30,9 @@ pub struct PacketStream {
     pub sent: PacketsSent,
     /// What the receiver counted.
     pub received: PacketsReceived,
+    /// Whether the trial was cut off: the two sides told last at different moments, and what is missing is not known to be lost.
+    #[serde(default)]
+    pub cut_off: bool,
 }
 
 /// What one side of a packet probe counted, a part for each stream; one of the two is empty where packets go one way.
@@ -108,9 +111,9 @@ pub struct ReceivedOn {
 }
 
 impl PacketStream {
-    /// Frames that were sent and never came.
+    /// Frames that were sent and are known never to have come.
     pub fn lost(&self) -> u64 {
-        self.sent.frames.saturating_sub(self.received.frames)
+        if self.cut_off { 0 } else { self.sent.frames.saturating_sub(self.received.frames) }
     }
 
     /// Frames a second that were really offered (RFC 2285, offered load).
@@ -182,7 +185,7 @@ mod tests {
         };
         let received =
             PacketsReceived { frames: received, bytes: 64 * received, seconds: seconds[1], ..Default::default() };
-        PacketStream { from: "a".into(), to: "b".into(), sent, received }
+        PacketStream { from: "a".into(), to: "b".into(), sent, received, cut_off: false }
     }
 
     #[test]
@@ -191,6 +194,9 @@ mod tests {
         assert!((line.tx().l1_bps - 10e9).abs() < 1e3, "{:?}", line.tx());
         assert!((line.rx().l2_bps - 7.619e9).abs() < 1e6, "{:?}", line.rx());
         assert_eq!((line.lost(), line.offered_pps()), (0, 14_880_952.0));
+        let lossy = stream(1000, 900, [1.0, 1.0]);
+        assert_eq!(lossy.lost(), 100);
+        assert_eq!(PacketStream { cut_off: true, ..lossy }.lost(), 0, "it may still have been on its way");
     }
 
     #[test]

@@ -96,7 +96,8 @@ fn packets(spec: &PacketsSpec, senders: &[Endpoint], to: &Endpoint, told: &[Told
         _ => None,
     };
     let sides = told.iter().map(|Told { latest: [near, far], .. }| Some((side(near)?, side(far)?)));
-    let streams = packet_streams(spec, senders, to, sides.collect::<Option<_>>()?);
+    let mut streams = packet_streams(spec, senders, to, sides.collect::<Option<_>>()?);
+    streams.iter_mut().for_each(|stream| stream.cut_off = true);
     packets_measured(spec, senders.first()?.mtu, streams).filter(|(_, seconds)| *seconds > 0.0)
 }
 

@@ -24,6 +24,8 @@ pub(super) struct Account {
 struct Sending {
     /// As it will be told at the end, without counts.
     streams: Vec<PacketsSent>,
+    /// How long it takes.
+    duration_ns: u64,
     /// Frames so far, of all streams.
     frames: Arc<AtomicU64>,
     began: Instant,
@@ -36,7 +38,8 @@ impl Account {
 
     /// Sending begins: this is what will be told of each stream, and where the frames of all are counted.
     pub(super) fn sends(&self, streams: Vec<PacketsSent>, frames: &Arc<AtomicU64>) {
-        let sending = Sending { streams, frames: Arc::clone(frames), began: Instant::now() };
+        let duration_ns = self.duration_ns;
+        let sending = Sending { streams, duration_ns, frames: Arc::clone(frames), began: Instant::now() };
         *self.sending.lock().unwrap_or_else(PoisonError::into_inner) = Some(sending);
     }
 
@@ -86,7 +89,8 @@ impl Sending {
     /// Of several streams nobody knows before the end which frames were whose.
     fn so_far(&self) -> Vec<PacketsSent> {
         let [stream] = self.streams.as_slice() else { return Vec::new() };
-        let (seconds, frames) = (self.began.elapsed().as_secs_f64(), self.frames.load(Relaxed));
+        let passed = self.began.elapsed().as_secs_f64();
+        let (seconds, frames) = (passed.min(self.duration_ns as f64 / 1e9), self.frames.load(Relaxed));
         let bytes = frames * u64::from(stream.frame_size.0);
         vec![PacketsSent { frames, bytes, seconds, ..stream.clone() }]
     }

@@ -6,6 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use kernel::link;
 use model::{PacketsSide, PacketsSpec, Seat, SideFigures};
 
 use super::{
@@ -23,6 +24,7 @@ const GLANCE: Duration = Duration::from_millis(10);
 /// A prepared near side.
 pub(super) struct Near {
     spec: PacketsSpec,
+    interface: String,
     peer: SocketAddr,
     meeting: Meeting,
     sending: Option<Sending>,
@@ -34,6 +36,7 @@ impl Near {
     pub(super) fn prepare(spec: &PacketsSpec, seat: &Seat) -> Result<Self, ProbeError> {
         Ok(Self {
             spec: spec.clone(),
+            interface: seat.interface.clone(),
             peer: far_address(seat)?,
             meeting: Meeting::open(seat.local, seat.token)?,
             receiving: spec.sends_back().then(|| Receiving::attach(spec, seat)).transpose()?,
@@ -56,10 +59,21 @@ impl Near {
             None => Vec::new(),
         };
         self.wait_for_the_other_way(began, &account, control)?;
-        self.meeting.ask(Word::Over, self.peer, control, |word| (word == Word::Settled).then_some(()))?;
+        let settled = self.meeting.ask(Word::Over, self.peer, control, |word| (word == Word::Settled).then_some(()));
+        settled.map_err(|error| self.link_down().unwrap_or(error))?;
         let received = self.receiving.take().map_or(Ok(Vec::new()), |receiving| receiving.end(QUIET))?;
         window.closed();
         Ok(PacketsSide { sent, received })
+    }
+
+    /// What explains a silence better than the silence: this side's link is not up any more.
+    fn link_down(&self) -> Option<ProbeError> {
+        let down = link::list().ok()?.into_iter().find(|link| link.name == self.interface && link.operstate != "up")?;
+        let why = format!("it is {} (ip link); see to cable, module and the other end, and repeat", down.operstate);
+        Some(ProbeError::Unable {
+            what: format!("{}: the link went down while packets were sent", self.interface),
+            why,
+        })
     }
 
     /// Until the far side's time to send is over.

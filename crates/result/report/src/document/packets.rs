@@ -59,8 +59,8 @@ pub struct StreamFigures {
     pub sent: u64,
     /// Different frames that arrived.
     pub received: u64,
-    /// Frames sent that never arrived.
-    pub lost: u64,
+    /// Frames sent that never arrived; null where the trial was cut off.
+    pub lost: Option<u64>,
     /// Copies of frames that had come before (RFC 5560).
     pub duplicated: u64,
     /// Frames with a smaller number than one that came before (RFC 4737).
@@ -127,7 +127,7 @@ impl StreamFigures {
             line_rate_pps: verdict::line_rate(run, sent.frame_size),
             sent: sent.frames,
             received: received.frames,
-            lost: stream.lost(),
+            lost: (!stream.cut_off).then(|| stream.lost()),
             duplicated: received.duplicated,
             reordered: received.reordered,
             duplicate_window: received.window,

@@ -193,7 +193,7 @@ fn packets(ip: IpVersion, stream: &StreamFigures, trial: Row) -> Row {
         forwarding_pps: Some(stream.forwarding_pps),
         sent_packets: Some(stream.sent),
         received_packets: Some(stream.received),
-        lost_packets: Some(stream.lost),
+        lost_packets: stream.lost,
         late_packets: Some(stream.late),
         duplicated_packets: Some(stream.duplicated),
         reordered_packets: Some(stream.reordered),

@@ -8,8 +8,11 @@ use crate::link;
 /// A link that carries this share of its rate in frames is full.
 const LINK_FULL: f64 = 0.99;
 
-/// What limited the slower way; `None` without a stream.
+/// What limited the slower way; `None` without a stream, and where the trial was cut off, whose counters were not read again.
 pub(super) fn limited_by(run: &Run, trial: &Trial, result: &PacketsResult) -> Option<LimitedBy> {
+    if !trial.is_whole() {
+        return None;
+    }
     let slower = |a: &&PacketStream, b: &&PacketStream| a.forwarding_pps().total_cmp(&b.forwarding_pps());
     Some(limited_stream(run, trial, result.streams.iter().min_by(slower)?))
 }
@@ -94,7 +97,7 @@ mod tests {
             cpus: vec![0],
         };
         let received = PacketsReceived { frames: received, bytes: 64 * received, ..PacketsReceived::default() };
-        let streams = vec![PacketStream { from: "a".into(), to: "b".into(), sent, received }];
+        let streams = vec![PacketStream { from: "a".into(), to: "b".into(), sent, received, cut_off: false }];
         let spec = PacketsSpec {
             streams: vec![Stream::default()],
             direction: Direction::Forward,
