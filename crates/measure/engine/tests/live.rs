@@ -20,7 +20,7 @@ use model::{
     stream::{Load, Mac, Pacing, Rate},
 };
 use wire::Wire;
-use wireproof_engine::{EngineError, Job, Live, Receive, Received, Receiver, Sender, Sent};
+use wireproof_engine::{AfPacket, EngineError, Job, Live, Receive, Received, Receiver, Sender, Sent};
 
 const SECOND: Nanos = Nanos(1_000_000_000);
 
@@ -258,6 +258,28 @@ fn one_fault_of_each_kind_among_a_million_frames_is_found() {
         );
         assert_eq!(arrived.cpus.len(), if cpu == 0 { 1 } else { 2 }, "{arrived:?}");
     }
+}
+
+#[test]
+fn jumbo_frames_of_several_parts_are_counted_and_verified() {
+    let stream = Stream { sizes: "9018".parse().expect("a size"), ..Stream::default() };
+    let jumbo = Compiled::new(&stream, &Place { mtu: Mtu(9000), ..place(IpVersion::V4) }).expect("it fits the MTU");
+    let job = Job { streams: vec![jumbo], most: Some(1_000), ..job(&[Stream::default()]) };
+    let wire = Wire::up("jumbo");
+    for end in [&wire.a, &wire.b] {
+        link::set_mtu(end, "wp0", Mtu(9000)).expect("veth takes it");
+    }
+    let receiver = wire.at_b(|| Receiver::attach("wp0", &receive(&job))).expect("it takes frames of several parts");
+    let mut sender = AfPacket::new(job.clone());
+    let sent = wire.at_a(|| sender.send(&AtomicBool::new(false), &AtomicU64::new(0))).expect("it is up");
+    assert_eq!(sent.streams[0].frames, 1_000);
+    let mut damaged = vec![0; 9014];
+    job.streams[0].write(&mut damaged, 1_000, Tag { stream: 0, sequence: 1_000, token: job.token, time: 0 });
+    damaged[9_000] ^= 1;
+    wire.at_a(|| Frames::open("wp0", 0x0800)?.send(&damaged)).expect("it is up");
+    let received = receiver.read().expect("readable");
+    assert_eq!((received.numbered[0].frames, received.numbered[0].corrupt), (1_000, 1), "{received:?}");
+    assert_eq!(received.numbered[0].bytes, 1_000 * 9_014);
 }
 
 #[test]

@@ -347,6 +347,29 @@ static __always_inline int is_intact(void *data, void *end, __u64 size, const st
 	return folded(sum) == 0xffff;
 }
 
+// The same for a frame of several parts (`total` bytes), of which only the first lies at `data`.
+static __noinline int is_intact_in_parts(struct xdp_md *ctx, __u32 address, __u32 total, __u32 pseudo)
+{
+	__u32 piece[64];
+	__s64 sum = 0;
+	for (int i = 0; i < 64; i++) {
+		__u32 left = total - address;
+		if (address >= total)
+			break;
+		if (left >= sizeof(piece)) {
+			left = sizeof(piece);
+		} else {
+			__builtin_memset(piece, 0, sizeof(piece));
+			left &= sizeof(piece) - 1;
+		}
+		if (left == 0 || bpf_xdp_load_bytes(ctx, address, piece, left))
+			return 0;
+		sum = bpf_csum_diff(0, 0, piece, sizeof(piece), (__u32)sum);
+		address += left;
+	}
+	return folded((__u64)(__u32)sum + pseudo) == 0xffff;
+}
+
 // Whether it is ours, and then all that is to be done with it.
 static __always_inline int taken(struct xdp_md *ctx, void *data, void *end, const struct layout *layout)
 {
@@ -368,20 +391,27 @@ static __always_inline int taken(struct xdp_md *ctx, void *data, void *end, cons
 	__u64 sequence = first & WP_TAG_MASK;
 	if (number >= GIVEN.numbered || number >= NUMBERED_MOST)
 		return 0;
-	int is_whole = !GIVEN.length || (size == GIVEN.length && data + GIVEN.length <= end);
-	if (unlikely(!is_whole || (GIVEN.verify && !is_intact(data, end, size, layout)))) {
+	__u64 total = bpf_xdp_get_buff_len(ctx);
+	int is_right = !GIVEN.length || total == GIVEN.length;
+	if (total > size) {
+		__u32 pseudo = bpf_htons(layout->protocol) + bpf_htons((__u16)(total - layout->transport));
+		is_right = is_right && (!GIVEN.verify || is_intact_in_parts(ctx, layout->address, total, pseudo));
+	} else {
+		is_right = is_right && data + GIVEN.length <= end && (!GIVEN.verify || is_intact(data, end, size, layout));
+	}
+	if (unlikely(!is_right)) {
 		corrupt(number);
 		return 1;
 	}
 	struct numbered *n = &numbered[number];
 	if (GIVEN.per_flow) {
-		in_flow(number, sequence, size);
+		in_flow(number, sequence, total);
 	} else if (likely(sequence == n->next && n->owner == bpf_get_smp_processor_id() + 1)) {
 		n->next = sequence + 1;
 		n->frames++;
-		n->bytes += size;
+		n->bytes += total;
 	} else {
-		out_of_turn(number, sequence, size);
+		out_of_turn(number, sequence, total);
 	}
 	if (unlikely(second >> 16))
 		time(number, bpf_be64_to_cpu(second) & WP_TAG_MASK);

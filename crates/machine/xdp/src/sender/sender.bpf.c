@@ -287,6 +287,10 @@ int send(struct xdp_md *ctx)
 		second |= now & WP_TAG_MASK;
 	}
 	second = bpf_cpu_to_be64(second);
+	if (GIVEN.paced) {
+		at->last = now;
+		at->last_sequence = sequence;
+	}
 
 	const struct size *size = &sizes[0];
 	if (!GIVEN.fixed || GIVEN.streams > 1) {
