@@ -13,12 +13,18 @@ mod wire;
 
 #[path = "packets/live.rs"]
 mod live;
+#[path = "packets/user_space.rs"]
+mod user_space;
 
 fn main() {
     // `cargo test --benches` and the like start benchmarks to see whether they start.
     if !std::env::args().any(|arg| arg == "--bench") {
         return;
     }
-    let (text, peers) = live::measure();
-    page::write("packets", &peers, &text);
+    let (live, mut peers) = live::measure();
+    let (user_space, more) = user_space::measure();
+    peers.extend(more);
+    peers.sort();
+    peers.dedup();
+    page::write("packets", &peers, &format!("{live}\n{user_space}"));
 }

@@ -98,7 +98,8 @@ struct Run {
     lost: u64,
 }
 
-fn job(stream: &Stream, time: Duration) -> Job {
+/// A job of one stream on both cores.
+pub(crate) fn job(stream: &Stream, time: Duration) -> Job {
     let place = Place {
         source_mac: Mac([2, 0, 0, 0, 0, 1]),
         next_hop_mac: Mac([2, 0, 0, 0, 0, 2]),
@@ -202,7 +203,7 @@ impl Drop for Running {
 }
 
 /// Millions of frames a second that XDP receives at b, over this time.
-fn arriving(wire: &Wire, time: Duration) -> f64 {
+pub(crate) fn arriving(wire: &Wire, time: Duration) -> f64 {
     let counted = || -> u64 {
         let counters = wire.at_b(|| ethtool::statistics("wp0")).unwrap();
         counters.iter().filter(|(name, _)| name.ends_with("xdp_packets")).map(|(_, frames)| frames).sum()
