@@ -88,7 +88,7 @@ pub struct Stream {
     pub source_port: Option<Values<u16>>,
     /// `None` is [`DESTINATION_PORT`], or as many as the flows need.
     pub destination_port: Option<Values<u16>>,
-    /// How many different flows; `None` is as many as the fields make. Where no field varies, the ports do.
+    /// How many different flows; `None` is as many as the fields make. Where no field varies, ports do that are not set.
     pub flows: Option<u32>,
     /// What follows the tag.
     pub payload: Payload,
@@ -213,8 +213,9 @@ impl Stream {
             (None, Some(made)) if made > most => {
                 format!("its fields make {made} flows: write flows, 1 to {MOST_FLOWS}, to use the first of them")
             }
-            (Some(flows), Some(made)) if made > 1 && u64::from(flows) > made => {
-                format!("its fields make {made} flows, and {flows} are asked for: give one of them more values")
+            (Some(flows), Some(made)) if u64::from(flows) > made.max(self.flows_by_ports(made)) => {
+                let possible = made.max(self.flows_by_ports(made));
+                format!("its fields make {possible} flows, and {flows} are asked for: give one of them more values")
             }
             (Some(flows), _) => return Ok(flows),
             (None, Some(made)) => return Ok(made as u32),
@@ -232,23 +233,45 @@ impl Stream {
         macs.into_iter().chain(ips).chain(ports).try_fold(1_u64, |product, count| Some(product.saturating_mul(count?)))
     }
 
-    /// Source and destination port of all flows. Where flows are asked for and no field makes them, ports do: the source port
-    /// from 1024 on, and where these are not enough, the destination port too.
+    /// How many flows ports make that nobody has set, where the fields make only one.
+    fn flows_by_ports(&self, made: u64) -> u64 {
+        let free = [&self.source_port, &self.destination_port].into_iter().filter(|port| port.is_none()).count();
+        match (made, free) {
+            (1, 2) => u64::from(MOST_FLOWS),
+            (1, 1) => u64::from(FREE_PORTS),
+            _ => 1,
+        }
+    }
+
+    /// Source and destination port of all flows. Where flows are asked for and no field makes them, ports do that nobody has
+    /// set: the source port from 1024 on, and where that is set or has not enough of them, the destination port.
     pub fn ports(&self) -> (Values<u16>, Values<u16>) {
-        const LEAST: u16 = 1024;
-        const ALL: u32 = 65_536 - LEAST as u32;
         let source = self.source_port.clone().unwrap_or(Values::One(SOURCE_PORT));
         let destination = self.destination_port.clone().unwrap_or(Values::One(DESTINATION_PORT));
         let flows = self.flows.unwrap_or(1);
         if flows == 1 || self.counted_flows() != Some(1) {
             return (source, destination);
         }
-        let last = (u32::from(LEAST) + flows.min(ALL) - 1) as u16;
-        let first_to = destination.first().min(65_500);
-        let last_to = first_to + (flows.div_ceil(ALL) - 1) as u16;
-        let to =
-            if last_to == first_to { destination } else { Values::Range { first: first_to, last: last_to, step: 1 } };
-        (Values::Range { first: LEAST, last, step: 1 }, to)
+        match (&self.source_port, &self.destination_port) {
+            (None, None) => {
+                (from(FIRST_FREE_PORT, flows.min(FREE_PORTS)), from(DESTINATION_PORT, flows.div_ceil(FREE_PORTS)))
+            }
+            (None, Some(_)) => (from(FIRST_FREE_PORT, flows), destination),
+            (Some(_), None) => (source, from(FIRST_FREE_PORT, flows)),
+            (Some(_), Some(_)) => (source, destination),
+        }
+    }
+}
+
+/// Ports that flows are made by: those that need no privilege.
+const FIRST_FREE_PORT: u16 = 1024;
+const FREE_PORTS: u32 = 65_536 - FIRST_FREE_PORT as u32;
+
+/// So many ports from this one on, as far as there are.
+fn from(first: u16, count: u32) -> Values<u16> {
+    match first.saturating_add(u16::try_from(count.saturating_sub(1)).unwrap_or(u16::MAX)) {
+        last if last == first => Values::One(first),
+        last => Values::Range { first, last, step: 1 },
     }
 }
 

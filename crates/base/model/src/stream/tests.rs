@@ -87,6 +87,17 @@ fn ports_make_the_flows_that_no_field_makes() {
 }
 
 #[test]
+fn ports_that_were_set_stay_as_they_are() {
+    let one = |keys: &str| Stream::parse_file(&format!("[[stream]]\n{keys}")).unwrap().remove(0).ports();
+    let (source, destination) = one("source_port = 7\nflows = 1000");
+    assert_eq!((source, destination.to_string()), (Values::One(7), "1024..2023".to_owned()));
+    let (source, destination) = one("destination_port = 7\nflows = 64512");
+    assert_eq!((source.to_string(), destination), ("1024..65535".to_owned(), Values::One(7)));
+    assert!(stream("destination_port = 7\nflows = 64513").contains("make 64512 flows, and 64513 are asked for"));
+    assert!(stream("source_port = 7\ndestination_port = 7\nflows = 2").contains("make 1 flows, and 2 are asked for"));
+}
+
+#[test]
 fn the_examples_of_the_documentation_are_stream_files() {
     let page = include_str!("../../../../../docs/streams.md");
     let examples: Vec<&str> = page.split("```toml").skip(1).filter_map(|rest| rest.split("```").next()).collect();
