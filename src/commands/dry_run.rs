@@ -6,7 +6,12 @@ use report::{Preview, PreviewItem, preview};
 use run::estimate;
 use serde_json::json;
 
-use super::{beforehand::fitting, language, measure::wanted, print, print_json};
+use super::{
+    beforehand::fitting,
+    language,
+    measure::{dut_note, wanted},
+    print, print_json,
+};
 use crate::{
     cli::{Common, Measure},
     exit::Exit,
@@ -21,13 +26,14 @@ pub(super) fn dry_run(plan: &Plan, options: &Measure, common: &Common) -> anyhow
         let seconds: f64 = items.iter().map(PreviewItem::total).sum();
         let set_up = &planned.set_up;
         print_json(&json!({
-            "plan": plan, "steps": steps, "changes": set_up, "changes_for_trials": for_trials, "seconds": seconds
+            "plan": plan, "steps": steps, "dut_commands": options.bed.commands_for_dut(), "changes": set_up, "changes_for_trials": for_trials, "seconds": seconds
         }))?;
         return Ok(Exit::Done);
     }
     let (name, bed) = (plan.name.as_str(), planned.bed.name.as_str());
     let what = Preview { plan: name, bed, set_up: &planned.set_up, for_trials: &for_trials, items: &items };
     print(&preview(&what, language(common)))?;
+    dut_note(&options.bed, language(common)).map_or(Ok(()), |note| print(&format!("{note}\n")))?;
     Ok(Exit::Done)
 }
 

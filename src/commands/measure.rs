@@ -131,6 +131,12 @@ fn narrow_buses(session: &mut Session, lang: Lang) -> Vec<String> {
     said.collect()
 }
 
+/// What has to be configured on a device under test that routes; `None` where none does.
+pub(super) fn dut_note(bed: &BedRef, lang: Lang) -> Option<String> {
+    let commands = bed.commands_for_dut();
+    (!commands.is_empty()).then(|| [vec![Notice::ConfigureDut.text(lang)], commands].concat().join("\n  "))
+}
+
 /// Where the trials and the report of a run go, and who is told of it.
 pub(super) struct Desk<'a> {
     store: Store,
@@ -171,8 +177,12 @@ impl<'a> Desk<'a> {
         let interrupt = watch_signals(lang)?;
         let mut progress = Progress::new(self.common, lang, steps);
         progress.say(&Notice::Preparing);
+        dut_note(&wanted.bed, lang).iter().for_each(|note| progress.note(note));
         let mut session = Session::open(wanted).map_err(words_or_bed)?;
         narrow_buses(&mut session, lang).iter().for_each(|said| progress.note(said));
+        for closed in &session.not_through {
+            progress.note(&Notice::NotThrough { ip: closed.ip(), why: &closed.to_string() }.text(lang));
+        }
         let unchangeable = session.unchangeable();
         unchangeable.iter().for_each(|machine| progress.note(&Notice::NoRoot { machine }.text(lang)));
         let mut record = Record::new(&mut self.store, &mut progress);

@@ -176,6 +176,7 @@ fn a_host_that_cannot_be_used_is_told_with_what_to_do() {
     query("dev=wire-f&addr=198.18.77.2/24").fails(1, &["near-dev="]);
     query("dev=wire-f&addr=fe80::1/64").fails(1, &["link-local"]);
     query("wire-f").fails(2, &["is not KEY=VALUE"]);
+    story.look(&["--mtu", "70000"]).fails(1, &["takes an MTU from 68 to 65535"]);
     story.look(&["--cpus", "0,99"]).fails(2, &["core 99 cannot be used"]);
     story.assert_same();
 
@@ -287,6 +288,29 @@ fn a_host_that_falls_silent_keeps_the_trials_and_undoes_by_itself() {
     }
     assert_eq!(story.host.wire(), story.wire, "it undid without a word from here");
     connections.iter().for_each(|pid| signal(*pid, "-KILL"));
+    story.assert_same();
+}
+
+#[test]
+fn a_wire_that_is_lost_is_named_with_its_host_and_both_ends_are_undone() {
+    let story = Story::new();
+    let run = story.under_way(80);
+    story.host.set("ip link set wire-f down");
+    assert_kept(&story, run, &["wire-f at endpoint b on far-host lost its link", "wireproof resume"]);
+    story.host.set("ip link set wire-f up");
+    story.assert_same();
+}
+
+#[test]
+fn an_interrupt_undoes_both_ends_and_keeps_what_was_measured() {
+    let story = Story::new();
+    let run = story.under_way(80);
+    signal(run.id(), "-INT");
+    let ended = done(run.wait_with_output().unwrap());
+    assert_eq!(ended.status, 130, "{}", ended.err);
+    let document = ended.json();
+    assert_eq!(document["run"]["partial"], true);
+    assert!(document["trials"].as_array().unwrap().len() >= 2);
     story.assert_same();
 }
 

@@ -7,6 +7,7 @@ mod beds;
 mod cabling;
 mod compare;
 mod documents;
+mod dut;
 mod faults;
 mod hosts;
 mod kills;

@@ -63,6 +63,33 @@ impl OtherHost {
         host
     }
 
+    /// A router between two ports of the first host, port1 and port2, whose other ends it has: router1 and router2. Nothing is
+    /// configured on it but the ssh server.
+    pub(crate) fn router() -> Self {
+        make_namespace(NEAR);
+        let host = Self::start("the-router", "", 100, "size=1g");
+        for port in ["1", "2"] {
+            let peer = format!("router{port} netns {}", namespace_of("the-router"));
+            ip(&format!("link add port{port} netns {NEAR} type veth peer name {peer}"));
+        }
+        host
+    }
+
+    /// What a program complains of there.
+    pub(crate) fn says(&self, words: &[&str]) -> String {
+        let pid = self.server.id().to_string();
+        done(Command::new("nsenter").args(["-t", &pid, "-m", "-n", "-u", "--"]).args(words).output().unwrap()).err
+    }
+
+    /// Runs a command of `ip`, `tc` or `sysctl` there, which has to work.
+    pub(crate) fn set(&self, words: &str) {
+        let pid = self.server.id().to_string();
+        let mut command = Command::new("nsenter");
+        command.args(["-t", &pid, "-m", "-n", "-u", "--"]).args(words.split_whitespace());
+        let done = command.output().unwrap();
+        assert!(done.status.success(), "{words}: {}", String::from_utf8_lossy(&done.stderr));
+    }
+
     /// Its namespace for the network has the host's name; `suffix` tells its wires at the first host from those of others.
     fn start(name: &'static str, suffix: &str, network: u8, options: &str) -> Self {
         // Not in /tmp: the second host has one of its own.

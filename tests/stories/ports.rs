@@ -243,7 +243,57 @@ fn ports_without_a_cable_are_named_and_given_back() {
     let machine = Machine::new(&desk);
     machine.sh("ip link add lonely type veth peer name unused");
     let (before, whole) = (machine.settled(), Snapshot::take());
-    machine.run(&["latency", "--bed", "ports:lonely,port1"]).fails(1, &["lonely has no link after 15s", "cable"]);
+    machine
+        .run(&["latency", "--bed", "ports:lonely,port1"])
+        .fails(1, &["lonely at endpoint a has no link after 15s", "cable"]);
     assert_eq!(machine.settled(), before);
+    whole.assert_same();
+}
+
+#[test]
+fn a_link_that_comes_and_goes_is_not_waited_for_for_ever() {
+    let desk = Desk::new();
+    let machine = Machine::new(&desk);
+    machine.sh("ip link add lonely type veth peer name unused");
+    let (before, whole) = (machine.settled(), Snapshot::take());
+    // As two cards do that cannot agree.
+    let toggle = "for i in $(seq 60); do ip link set unused up; sleep 0.2; ip link set unused down; sleep 0.2; done";
+    let mut flapping = Command::new("ip").args(["netns", "exec", MACHINE, "sh", "-c", toggle]).spawn().unwrap();
+    let ended = machine.run(&["latency", "--bed", "ports:lonely,port1"]);
+    flapping.kill().unwrap();
+    flapping.wait().unwrap();
+    machine.sh("ip link set unused down");
+    ended.fails(1, &["the link of lonely at endpoint a came up and went down again", "autoneg", "another cable"]);
+    assert_eq!(machine.settled(), before);
+    whole.assert_same();
+}
+
+#[test]
+fn an_interrupt_gives_the_ports_back_and_keeps_what_was_measured() {
+    let desk = Desk::new();
+    let machine = Machine::new(&desk);
+    machine.use_port();
+    let (before, whole) = (machine.settled(), Snapshot::take());
+    let run = machine.under_way(&["--take-ports-in-use"]);
+    assert!(Command::new("kill").args(["-INT", &run.id().to_string()]).status().unwrap().success());
+    let ended = end_of(run);
+    assert_eq!(ended.status, 130, "{}", ended.err);
+    assert_kept(&desk, &ended);
+    assert_eq!(machine.settled(), before);
+    whole.assert_same();
+}
+
+#[test]
+fn a_port_that_loses_its_link_is_named_and_nothing_measured_is_lost() {
+    let desk = Desk::new();
+    let machine = Machine::new(&desk);
+    let whole = Snapshot::take();
+    let run = machine.under_way(&[]);
+    let namespace = namespace_of("port2");
+    let down = Command::new("ip").args(["-n", &namespace, "link", "set", "port2", "down"]).status().unwrap();
+    assert!(down.success());
+    let ended = end_of(run);
+    ended.fails(1, &["port2 at endpoint b lost its link", "wireproof resume"]);
+    assert_kept(&desk, &ended);
     whole.assert_same();
 }

@@ -23,8 +23,48 @@ pub struct Bed {
     /// The program that port agents are started through (`--wrap`), with its arguments; empty for none.
     #[serde(default)]
     pub wrap: Vec<String>,
+    /// What is known of a device under test between the ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dut: Option<Dut>,
     /// The ends: those that send, then the one that all of them send to. Of two, the first is the near one.
     pub endpoints: Vec<Endpoint>,
+}
+
+/// What the device under test is called wherever an end is named.
+pub const DUT: &str = "DUT";
+
+/// A device under test between the ends.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Dut {
+    /// Its name, where its counters are read; else empty.
+    pub machine: String,
+    /// What the ends are routed through, in the order of IPv4 and IPv6; empty where it does not route.
+    pub gateways: Vec<Gateway>,
+}
+
+/// An address of a device under test, which an end sends all through that goes to the other side.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Gateway {
+    /// The end.
+    pub endpoint: String,
+    /// The address.
+    pub address: IpAddr,
+    /// Length of the prefix of the network that it shares with the end.
+    pub prefix: u8,
+}
+
+/// What came of asking a host whether it is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Answer {
+    /// It answered.
+    Yes,
+    /// Nobody has the address of the next hop, or a router says so of the last one.
+    NoHost,
+    /// There is no route, here or at a router.
+    NoRoute,
+    /// Nothing came.
+    Nothing,
 }
 
 /// What is known of the clocks of the two ends.

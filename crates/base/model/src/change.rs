@@ -38,6 +38,19 @@ pub enum Change {
         /// Length of the network prefix.
         prefix: u8,
     },
+    /// A route to a network through a gateway.
+    Route {
+        /// Namespace it is in.
+        namespace: String,
+        /// The interface that it leaves through.
+        interface: String,
+        /// An address of the network.
+        to: IpAddr,
+        /// Length of the network's prefix.
+        prefix: u8,
+        /// The gateway.
+        via: IpAddr,
+    },
     /// An interface set up (administratively).
     LinkUp {
         /// Namespace the interface is in.
@@ -113,6 +126,9 @@ impl fmt::Display for Change {
             Self::Veth { a, b, mtu } => write!(f, "veth pair {a} and {b}, MTU {}", mtu.0),
             Self::Address { namespace, interface, address, prefix } => {
                 write!(f, "address {address}/{prefix} on {}", At(namespace, interface))
+            }
+            Self::Route { namespace, interface, to, prefix, via } => {
+                write!(f, "route to {to}/{prefix} via {via} at {}", At(namespace, interface))
             }
             Self::LinkUp { namespace, interface } => write!(f, "{} up", At(namespace, interface)),
             Self::Mtu { namespace, interface, mtu } => write!(f, "{} MTU {}", At(namespace, interface), mtu.0),

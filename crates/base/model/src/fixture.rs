@@ -19,6 +19,7 @@ pub fn lab() -> Bed {
         privilege: Privilege::Root,
         clocks: ClockRelation::Same,
         wrap: vec![],
+        dut: None,
         endpoints: vec![endpoint("a", 1), endpoint("b", 2)],
     }
 }
@@ -91,6 +92,7 @@ pub fn trial(measured: Measured) -> Trial {
         measured,
         counters: Default::default(),
         others: vec![],
+        dut: None,
         doubts: vec![],
     }
 }

@@ -29,7 +29,7 @@ pub mod typeset;
 pub mod units;
 pub mod verdict;
 
-pub use bed::{Bed, BedKind, ClockRelation, Endpoint, Privilege};
+pub use bed::{Answer, Bed, BedKind, ClockRelation, DUT, Dut, Endpoint, Gateway, Privilege};
 pub use card::{Card, Cards};
 pub use change::{Before, Change, LinkEnd};
 pub use choice::ChoiceError;

@@ -2,7 +2,7 @@
 
 use std::{path::Path, thread, time::Duration};
 
-use host::counters::CpuTimes;
+use host::counters::{CpuTimes, Reading};
 use kernel::{clock, privilege};
 use ledger::Ledger;
 use model::{Bed, CoreUse, Privilege};
@@ -18,6 +18,8 @@ const LEDGER_IN_USER_NAMESPACE: &str = "/run/wireproof/ledger";
 #[derive(Default)]
 pub(crate) struct Machine {
     ledger: Option<Ledger>,
+    /// What was read of which interfaces when counting began.
+    counting: Option<(Reading, Vec<String>)>,
 }
 
 impl Machine {
@@ -47,6 +49,15 @@ impl Machine {
             Request::LabState { interface } => Ok(Reply::LabState(lab_state(interface.as_deref()))),
             Request::Clock => Ok(Reply::Clock(clock::now())),
             Request::SourceFor { address } => Ok(Reply::Source(host::routes::source_for(address))),
+            Request::Answers { address } => Ok(Reply::Answer(host::answers::ask(address))),
+            Request::CountFrom { interfaces } => {
+                self.counting = Some((Reading::of(&interfaces), interfaces));
+                Ok(Reply::Done)
+            }
+            Request::CountUntil => {
+                let (before, interfaces) = self.counting.take().ok_or(NOT_COUNTING)?;
+                Ok(Reply::Counted(Box::new(before.until(&Reading::of(&interfaces)))))
+            }
             Request::Uplinks => Ok(Reply::Interfaces(host::ports::uplinks().map_err(text)?)),
             Request::Cables { interfaces } => host::cabling::cabling(&interfaces).map(Reply::Cables).map_err(text),
             Request::Cards => Ok(Reply::Cards(Box::new(host::card::cards()))),
@@ -84,6 +95,8 @@ impl Machine {
         self.ledger.as_mut().ok_or(NOT_OPEN.to_owned())
     }
 }
+
+const NOT_COUNTING: &str = "counters were asked for before they were read a first time; please report this fault";
 
 const NOT_OPEN: &str = "a change was asked for before the ledger was opened; please report this fault";
 

@@ -2,7 +2,7 @@
 
 use protocol::{AgentError, SshError};
 
-use crate::HostsError;
+use crate::{HostsError, NotThrough};
 
 use crate::PortError;
 
@@ -93,6 +93,35 @@ pub enum BedError {
         /// How long it was waited for.
         waited: std::time::Duration,
     },
+    /// A link that comes and goes.
+    #[error(
+        "the link of {interface} came up and went down again {times} times within {waited:?}, and did not stay; set the same speed \
+         and autonegotiation at both ends (\"ethtool -s PORT speed SPEED duplex full autoneg on\"), or try another cable or SFP; \
+         \"dmesg\" says what the driver saw"
+    )]
+    Flapping {
+        /// The interface, and where it is.
+        interface: String,
+        /// How often it went.
+        times: u32,
+        /// How long it was waited for.
+        waited: std::time::Duration,
+    },
+    /// A link that went in the middle.
+    #[error(
+        "{} lost its link: the cable was pulled out, or somebody set the port or its other end down; see \"ip link\" and \"dmesg\", and \
+         go on with \"wireproof resume\" once it is back", .ports.join(", ")
+    )]
+    LinkLost {
+        /// The interfaces, and where they are.
+        ports: Vec<String>,
+    },
+    /// The device under test does not forward.
+    #[error(
+        "the device under test does not forward between the two sides: {}. --dry-run prints what to configure on it",
+        .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+    )]
+    NotForwarded(Vec<NotThrough>),
     /// An MTU that a veth pair cannot have.
     #[error("--mtu {0}: the lab's interfaces take an MTU from 68 (the least IPv4 allows) to 65535")]
     Mtu(u32),

@@ -9,9 +9,10 @@ use std::{net::IpAddr, time::Duration};
 use model::{Bed, BedKind, ClockRelation, Endpoint, Privilege};
 use protocol::{Caller, Look, Ssh, look};
 
+pub(crate) use self::reference::{Far, address, machine_of};
 use self::{
     ends::{End, Ground},
-    reference::{Asked, Far},
+    reference::Asked,
 };
 pub use self::{
     error::HostsError,
@@ -69,7 +70,7 @@ fn log_in(mut near: Machine, hosts: &Hosts, wanted: &Wanted) -> Result<Group, Be
     for asked in &hosts.far {
         let ssh = ssh(asked, &wanted.reach);
         let look = look(&ssh)?;
-        let mut far = start_agent(&ssh, &look, &here.architecture, wanted)?;
+        let mut far = start_agent(&ssh, &look, look.uid != 0 && look.sudo, &here.architecture, wanted)?;
         let taken: Vec<&str> = machines.iter().map(|machine| machine.name.as_str()).collect();
         far.name = name(&taken, &far.host_facts()?.hostname, &asked.destination);
         machines.push(far);
@@ -94,7 +95,8 @@ fn log_in(mut near: Machine, hosts: &Hosts, wanted: &Wanted) -> Result<Group, Be
     Ok(Group { machines, ends })
 }
 
-fn ssh(asked: &Far, reach: &Reach) -> Ssh {
+/// How this machine is reached.
+pub(crate) fn ssh(asked: &Far, reach: &Reach) -> Ssh {
     let program = if reach.ssh.is_empty() { vec!["ssh".to_owned()] } else { reach.ssh.clone() };
     Ssh { program, destination: asked.destination.clone(), port: asked.port, caller: reach.caller.clone() }
 }
@@ -130,10 +132,15 @@ fn towards_all(near: &mut Machine, ground: &Ground, ends: &[End]) -> Result<Aske
     }
 }
 
-/// Starts the machine agent there: from our own file, or from the one that is there.
-fn start_agent(ssh: &Ssh, look: &Look, architecture: &str, wanted: &Wanted) -> Result<Machine, BedError> {
+/// Starts the machine agent there: from our own file, or from the one that is there; by sudo where it has to become root.
+pub(crate) fn start_agent(
+    ssh: &Ssh,
+    look: &Look,
+    sudo: bool,
+    architecture: &str,
+    wanted: &Wanted,
+) -> Result<Machine, BedError> {
     let to = ssh.destination.clone();
-    let sudo = look.uid != 0 && look.sudo;
     if !wanted.reach.push {
         let program = look.wireproof.as_ref().ok_or(HostsError::NoProgram { to })?;
         return Machine::there(ssh.clone(), sudo, false, program.into());
@@ -196,6 +203,7 @@ fn bed(machines: &mut [Machine], ends: &[End], hosts: &Hosts, wanted: &Wanted) -
         privilege: wanted.privilege,
         clocks: ClockRelation::Estimated { error_ns: error.as_nanos() as u64 },
         wrap: Vec::new(),
+        dut: hosts.through.device(&endpoints),
         endpoints,
     })
 }

@@ -56,6 +56,7 @@ impl Lab {
             privilege,
             clocks: ClockRelation::Same,
             wrap: Vec::new(),
+            dut: None,
             endpoints,
         }
     }

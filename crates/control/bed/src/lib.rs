@@ -5,7 +5,9 @@
 
 mod cabling;
 mod cores;
+mod dut;
 mod error;
+mod forwarding;
 mod hosts;
 mod kept;
 mod lab;
@@ -15,13 +17,17 @@ mod ports;
 mod reference;
 mod session;
 mod setup;
+mod through;
 
 pub use cabling::{Cabling, cabling};
+pub use dut::DutReader;
 pub use error::BedError;
+pub use forwarding::NotThrough;
 pub use hosts::{Hosts, HostsError, HostsReferenceError, Reach};
 pub use kept::{clean, down, list, namespace_of, up};
 pub use planned::{Planned, Survey, cards, planned, survey};
 pub use ports::{PortError, Taking};
 pub use protocol::Caller;
-pub use reference::{BedRef, ReferenceError};
-pub use session::{Alone, HostLoad, Session, Wanted};
+pub use reference::{BedRef, ReferenceError, TwoPorts};
+pub use session::{Agents, Alone, HostLoad, Session, Wanted};
+pub use through::Through;

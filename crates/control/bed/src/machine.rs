@@ -194,6 +194,11 @@ impl Machine {
         Ok(self.agent.read_clock()?)
     }
 
+    /// An error of its agent.
+    pub(crate) fn error(&self, fault: Fault) -> AgentError {
+        self.agent.error(fault)
+    }
+
     /// The error for an answer to another question.
     pub(crate) fn confused(&self, reply: &Reply) -> BedError {
         confused(&self.agent, reply)

@@ -1,14 +1,17 @@
 //! Two ports of this machine, each in a network namespace of its own, so that what one sends to the other leaves the card.
 //! Pure: it says what to set up, or why not, and does nothing.
 
+use std::net::IpAddr;
+
 use model::{
-    Bed, BedKind, Change, ClockRelation, Endpoint, Manager, Mtu, PortFacts, PortsState, Privilege,
+    Bed, BedKind, Change, ClockRelation, Endpoint, IpVersion, Manager, Mtu, PortFacts, PortsState, Privilege,
     units::LEAST_IPV6_MTU,
 };
 
 use crate::{
     cores::Chosen,
     lab::{address_changes, addresses, links_up, settings},
+    through::Through,
 };
 
 /// What the user lets be taken.
@@ -135,6 +138,8 @@ pub(crate) struct Ports {
     pub(crate) ipv6: bool,
     pub(crate) managers: Vec<Manager>,
     pub(crate) cores: [Chosen; 2],
+    /// What stands between them.
+    pub(crate) through: Through,
 }
 
 /// Routers on the wire must not change the addresses that are measured with.
@@ -157,7 +162,7 @@ impl Ports {
             check_mtu(port, mtu)?;
         }
         let (id, managers) = (id.to_owned(), state.managers.clone());
-        Ok(Self { id, ports, mtu, ipv6: true, managers, cores: Default::default() })
+        Ok(Self { id, ports, mtu, ipv6: true, managers, cores: Default::default(), through: Through::default() })
     }
 
     /// Everything to set up, in order.
@@ -170,7 +175,11 @@ impl Ports {
         changes.extend(endpoints.iter().map(moved));
         changes.extend(endpoints.iter().zip(&self.ports).filter_map(|(end, port)| other_mtu(end, port)));
         changes.extend(endpoints.iter().flat_map(links_up));
-        changes.extend(endpoints.iter().flat_map(address_changes));
+        if self.through.gateways.is_empty() {
+            changes.extend(endpoints.iter().flat_map(address_changes));
+        } else {
+            changes.extend(endpoints.iter().enumerate().flat_map(|(side, end)| self.routed(side, end)));
+        }
         changes
     }
 
@@ -184,8 +193,24 @@ impl Ports {
             privilege,
             clocks: ClockRelation::Same,
             wrap: Vec::new(),
+            dut: self.through.device(&self.endpoints()),
             endpoints: self.endpoints(),
         }
+    }
+
+    /// The addresses of a port beside its gateway, and the routes to the other side.
+    fn routed(&self, side: usize, end: &Endpoint) -> Vec<Change> {
+        let has = |address: &IpAddr| end.address(IpVersion::of(*address)).is_some();
+        let own = self.through.addresses(side, 0).into_iter().filter(|(address, _)| has(address));
+        let add = own.map(|(address, prefix)| Change::Address {
+            namespace: end.namespace.clone(),
+            interface: end.interface.clone(),
+            address,
+            prefix,
+        });
+        let routes = self.through.routes(side, &end.namespace, &end.interface).into_iter();
+        let routes = routes.filter(|route| matches!(route, Change::Route { via, .. } if has(via)));
+        add.chain(routes).collect()
     }
 
     fn endpoints(&self) -> Vec<Endpoint> {
@@ -203,10 +228,21 @@ impl Ports {
             interface: port.name.clone(),
             driver: port.driver.clone(),
             mtu,
-            addresses: addresses(host, self.ipv6 && mtu >= LEAST_IPV6_MTU),
+            addresses: self.addresses(host, self.ipv6 && mtu >= LEAST_IPV6_MTU),
             cpus: cores.cpus.clone(),
             cpus_why: cores.why.clone(),
         }
+    }
+}
+
+impl Ports {
+    /// Addresses of the end with this number, from 1.
+    fn addresses(&self, host: u8, ipv6: bool) -> Vec<IpAddr> {
+        if self.through.gateways.is_empty() {
+            return addresses(host, ipv6);
+        }
+        let own = self.through.addresses(usize::from(host) - 1, 0).into_iter().map(|(address, _)| address);
+        own.filter(|address| address.is_ipv4() || ipv6).collect()
     }
 }
 

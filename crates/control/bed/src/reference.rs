@@ -2,19 +2,33 @@
 
 use std::{fmt, str::FromStr};
 
-use crate::hosts::{Hosts, HostsReferenceError};
+use crate::{
+    hosts::{Hosts, HostsReferenceError},
+    through::{self, PARTS, Through},
+};
 
 /// A bed to make for this run, or one that stands already.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BedRef {
     /// Two namespaces and a veth pair, made for this run.
     Lab,
-    /// Two ports of this machine, by their names, taken for this run.
-    Ports([String; 2]),
+    /// Two ports of this machine, taken for this run.
+    Ports(Box<TwoPorts>),
     /// A bed that `bed up` made.
     Named(String),
     /// This machine and another one.
     Hosts(Box<Hosts>),
+}
+
+/// Two ports of this machine, as asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TwoPorts {
+    /// As it was written, without spaces.
+    text: String,
+    /// Their names.
+    pub(crate) names: [String; 2],
+    /// What stands between.
+    pub(crate) through: Through,
 }
 
 /// Text that names no bed.
@@ -30,6 +44,14 @@ pub enum ReferenceError {
     /// Ports that are not two.
     #[error("\"{0}\" does not name two ports; write ports:IF1,IF2, like ports:eth1,eth2 (\"ip link\" lists them)")]
     NotTwoPorts(String),
+    /// What stands between the ports cannot be read.
+    #[error("\"{text}\": {why}")]
+    Through {
+        /// The reference.
+        text: String,
+        /// What is wrong.
+        why: String,
+    },
     /// One port named twice.
     #[error("\"{0}\" names one port twice; a bed is between two ports that a cable joins")]
     SamePort(String),
@@ -53,20 +75,44 @@ const PORTS: &str = "ports:";
 const LONGEST_PORT_NAME: usize = 15;
 
 fn ports_of(text: &str) -> Result<BedRef, ReferenceError> {
-    let names: Vec<&str> = text[PORTS.len()..].split(',').map(str::trim).collect();
-    let [a, b] = names[..] else { return Err(ReferenceError::NotTwoPorts(text.to_owned())) };
+    let text = text.split(',').map(str::trim).collect::<Vec<_>>().join(",");
+    let list = &text[PORTS.len()..];
+    let parts = PARTS.iter().filter_map(|part| list.find(part)).min().unwrap_or(list.len());
+    let (list, parts) = list.split_at(parts);
+    let [a, b] = list.split(',').collect::<Vec<_>>()[..] else { return Err(ReferenceError::NotTwoPorts(text)) };
     let fits = |name: &str| {
         (1..=LONGEST_PORT_NAME).contains(&name.len()) && !name.contains(|c: char| c.is_whitespace() || "/:".contains(c))
     };
     match [a, b].into_iter().find(|name| !fits(name)) {
-        Some("") => Err(ReferenceError::NotTwoPorts(text.to_owned())),
-        Some(name) => Err(ReferenceError::PortName(name.to_owned())),
-        None if a == b => Err(ReferenceError::SamePort(text.to_owned())),
-        None => Ok(BedRef::Ports([a.to_owned(), b.to_owned()])),
+        Some("") => return Err(ReferenceError::NotTwoPorts(text.clone())),
+        Some(name) => return Err(ReferenceError::PortName(name.to_owned())),
+        None if a == b => return Err(ReferenceError::SamePort(text.clone())),
+        None => {}
     }
+    let through = through::parse(parts).map_err(|why| ReferenceError::Through { text: text.clone(), why })?;
+    let names = [a.to_owned(), b.to_owned()];
+    Ok(BedRef::Ports(Box::new(TwoPorts { text, names, through })))
 }
 
 impl BedRef {
+    /// What stands between its ends, as far as it is asked for; `None` for a bed that has nothing there.
+    pub fn through(&self) -> Option<&Through> {
+        let through = match self {
+            Self::Ports(ports) => &ports.through,
+            Self::Hosts(hosts) => &hosts.through,
+            Self::Lab | Self::Named(_) => return None,
+        };
+        (!through.is_nothing()).then_some(through)
+    }
+
+    /// What to set on a device under test that runs Linux, before anything is measured; empty where it needs nothing.
+    pub fn commands_for_dut(&self) -> Vec<String> {
+        match self {
+            Self::Ports(ports) => ports.through.commands([&ports.names[0], &ports.names[1]]),
+            Self::Lab | Self::Named(_) | Self::Hosts(_) => vec![],
+        }
+    }
+
     /// How many of its ends send to the last one.
     pub fn senders(&self) -> usize {
         match self {
@@ -103,7 +149,7 @@ impl fmt::Display for BedRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Lab => f.write_str("lab"),
-            Self::Ports([a, b]) => write!(f, "{PORTS}{a},{b}"),
+            Self::Ports(ports) => f.write_str(&ports.text),
             Self::Named(name) => f.write_str(name),
             Self::Hosts(hosts) => hosts.fmt(f),
         }
@@ -126,9 +172,11 @@ mod tests {
 
     #[test]
     fn ports_are_two_that_differ() {
-        let two = BedRef::Ports(["enp1s0f0".into(), "enp1s0f1".into()]);
-        assert_eq!("ports:enp1s0f0, enp1s0f1".parse(), Ok(two.clone()));
-        assert_eq!(two.to_string(), "ports:enp1s0f0,enp1s0f1");
+        let two: BedRef = "ports:enp1s0f0, enp1s0f1".parse().expect("two ports");
+        assert_eq!((two.to_string().as_str(), two.through()), ("ports:enp1s0f0,enp1s0f1", None));
+        let routed: BedRef = "ports:eth1,eth2,routed,dut=ssh://me@router".parse().expect("two ports");
+        assert!(routed.through().is_some() && !routed.commands_for_dut().is_empty());
+        assert_eq!(routed.to_string(), "ports:eth1,eth2,routed,dut=ssh://me@router");
         for wrong in ["ports:", "ports:eth1", "ports:eth1,", "ports:eth1,eth2,eth3"] {
             assert!(matches!(wrong.parse::<BedRef>(), Err(ReferenceError::NotTwoPorts(_))), "{wrong}");
         }

@@ -11,7 +11,7 @@ use model::{Bed, BedKind, ClockRelation, CoreUse, Endpoint, Environment, Mtu, Pr
 use protocol::{AgentLink, Reply, Request};
 
 use crate::{
-    BedError, BedRef, Reach, hosts,
+    BedError, BedRef, DutReader, NotThrough, Reach, forwarding, hosts,
     machine::{Machine, REQUEST, confused, endpoint_facts, random_id},
     planned::mtu_change,
     ports::Taking,
@@ -23,6 +23,9 @@ const LINK: Duration = Duration::from_secs(5);
 
 /// Two cards that were just set up have agreed on a speed in this time.
 const NEGOTIATION: Duration = Duration::from_secs(15);
+
+/// A link that stays up for so long is not about to go again.
+const STEADY: Duration = Duration::from_millis(300);
 
 /// What the user asked for.
 #[derive(Clone, Debug)]
@@ -52,6 +55,18 @@ pub struct Session {
     ports: Vec<AgentLink>,
     /// Each machine once, this one first.
     machines: Vec<Machine>,
+    /// The device under test, where it is read.
+    dut: Option<DutReader>,
+    /// Ways through the device under test that are closed, and are left out.
+    pub not_through: Vec<NotThrough>,
+}
+
+/// The agents that a trial needs.
+pub struct Agents<'a> {
+    /// Those at the ends, as the bed has them.
+    pub ports: &'a mut [AgentLink],
+    /// That of the device under test, where it is read.
+    pub dut: Option<&'a mut DutReader>,
 }
 
 /// How busy the cores of the ends on one machine are.
@@ -75,6 +90,9 @@ impl Session {
     /// Makes or takes the bed, and starts its agents.
     pub fn open(wanted: &Wanted) -> Result<Self, BedError> {
         let mut here = Machine::here(&wanted.program)?;
+        // Before anything is changed.
+        let asked = wanted.bed.through().and_then(|through| through.dut.as_ref());
+        let dut = asked.map(|asked| DutReader::open(asked, &here.host_facts()?, wanted)).transpose()?;
         let (mut bed, machines) = match &wanted.bed {
             BedRef::Lab | BedRef::Ports(_) => {
                 (make(&mut here, &random_id(), &wanted.bed.to_string(), wanted)?, vec![here])
@@ -89,7 +107,11 @@ impl Session {
             // Somebody may have given it another MTU since the bed was made.
             endpoint.mtu = wait_for_link(port, endpoint, bed.kind)?;
         }
-        Ok(Self { bed, ports, machines })
+        if let (Some(reader), Some(device)) = (&dut, &mut bed.dut) {
+            device.machine = reader.name().to_owned();
+        }
+        let not_through = forwarding::check(&mut bed, &mut ports)?;
+        Ok(Self { bed, ports, machines, dut, not_through })
     }
 
     /// Starts agents for both sides at the near end.
@@ -128,28 +150,45 @@ impl Session {
         machines.map(|machine| machine.name.as_str()).collect()
     }
 
-    /// The agents at the ends, as the bed has them.
-    pub fn ports(&mut self) -> &mut [AgentLink] {
-        &mut self.ports
+    /// The agents for a trial.
+    pub fn agents(&mut self) -> Agents<'_> {
+        Agents { ports: &mut self.ports, dut: self.dut.as_mut() }
     }
 
     /// Reads what the machines and the endpoints are now.
     pub fn environment(&mut self, read_at: String) -> Result<Environment, BedError> {
-        let hosts = self.machines.iter_mut().map(Machine::host_facts).collect::<Result<_, _>>()?;
+        let mut hosts: Vec<_> = self.machines.iter_mut().map(Machine::host_facts).collect::<Result<_, _>>()?;
         let ends = self.ports.iter_mut().zip(&self.bed.endpoints);
-        let endpoints = ends.map(|(port, end)| endpoint_facts(port, &end.name)).collect::<Result<_, _>>()?;
+        let mut endpoints: Vec<_> =
+            ends.map(|(port, end)| endpoint_facts(port, &end.name)).collect::<Result<_, _>>()?;
+        if let Some(dut) = &mut self.dut {
+            let (host, facts) = dut.facts()?;
+            hosts.push(host);
+            endpoints.push(facts);
+        }
         Ok(Environment { read_at, hosts, endpoints })
     }
 
-    /// The error that says which port is not there any more; `None` where all are, or nobody can tell.
+    /// The error that says which port is not there any more, or has no link; `None` where all are well, or nobody can tell.
     pub fn lost_port(&mut self) -> Option<BedError> {
-        let mut ends = self.ports.iter_mut().zip(&self.bed.endpoints);
-        ends.find_map(|(port, end)| {
-            let facts = endpoint_facts(port, &end.name).ok()?;
-            let is_there = facts.interfaces.iter().any(|link| link.name == end.interface);
-            let (interface, endpoint) = (end.interface.clone(), end.name.clone());
-            (!is_there).then_some(BedError::PortGone { interface, endpoint })
-        })
+        let mut down = Vec::new();
+        for (port, end) in self.ports.iter_mut().zip(&self.bed.endpoints) {
+            let Ok(facts) = endpoint_facts(port, &end.name) else { continue };
+            match facts.interfaces.iter().find(|link| link.name == end.interface) {
+                None => {
+                    let (interface, endpoint) = (end.interface.clone(), end.name.clone());
+                    return Some(BedError::PortGone { interface, endpoint });
+                }
+                Some(link) if !is_up(link) => down.push((link.state.clone(), place_of(end))),
+                Some(_) => {}
+            }
+        }
+        // One that was set down takes the link from the other end.
+        let set_down: Vec<_> =
+            down.iter().filter(|(state, _)| state == "down").map(|(_, place)| place.clone()).collect();
+        let all = || down.into_iter().map(|(_, place)| place).collect();
+        let ports = if set_down.is_empty() { all() } else { set_down };
+        (!ports.is_empty()).then_some(BedError::LinkLost { ports })
     }
 
     /// How busy the cores of the two ends are while nothing is measured.
@@ -193,21 +232,36 @@ fn cores_alone([near, far]: [&Endpoint; 2]) -> [Vec<usize>; 2] {
     }
 }
 
-/// The kernel declares a link up a moment after it was set up. Gives the link's MTU.
+/// An interface with the end that it is at, in words.
+fn place_of(end: &Endpoint) -> String {
+    let at = if end.machine.is_empty() { String::new() } else { format!(" on {}", end.machine) };
+    format!("{} at endpoint {}{at}", end.interface, end.name)
+}
+
+/// Drivers that do not watch their carrier never say more than "unknown".
+fn is_up(link: &InterfaceFacts) -> bool {
+    matches!(link.state.as_str(), "up" | "unknown")
+}
+
+/// The kernel declares a link up a moment after it was set up; between cards it may come and go before it stays. Gives the
+/// link's MTU.
 fn wait_for_link(port: &mut AgentLink, endpoint: &Endpoint, kind: BedKind) -> Result<Mtu, BedError> {
-    let patience = if kind == BedKind::Lab { LINK } else { NEGOTIATION };
+    let (patience, steady) = if kind == BedKind::Lab { (LINK, Duration::ZERO) } else { (NEGOTIATION, STEADY) };
     let until = Instant::now() + patience;
+    let (mut up_since, mut lost) = (None, 0);
     loop {
         let facts = endpoint_facts(port, &endpoint.name)?;
-        // Drivers that do not watch their carrier never say more than "unknown".
-        let is_up =
-            |link: &&InterfaceFacts| link.name == endpoint.interface && matches!(link.state.as_str(), "up" | "unknown");
-        if let Some(link) = facts.interfaces.iter().find(is_up) {
-            return Ok(Mtu(link.mtu));
+        match facts.interfaces.iter().find(|link| link.name == endpoint.interface && is_up(link)) {
+            Some(link) if up_since.get_or_insert_with(Instant::now).elapsed() >= steady => return Ok(Mtu(link.mtu)),
+            Some(_) => {}
+            None => lost += u32::from(up_since.take().is_some()),
         }
         if Instant::now() > until {
-            let at = if endpoint.machine.is_empty() { String::new() } else { format!(" of {}", endpoint.machine) };
-            return Err(BedError::NoLink { interface: format!("{}{at}", endpoint.interface), waited: patience });
+            let interface = place_of(endpoint);
+            return Err(match lost {
+                0 => BedError::NoLink { interface, waited: patience },
+                times => BedError::Flapping { interface, times, waited: patience },
+            });
         }
         thread::sleep(Duration::from_millis(10));
     }

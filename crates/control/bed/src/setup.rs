@@ -4,7 +4,7 @@ use model::{Bed, Mtu, units::ETHERNET_MTUS};
 use protocol::{LabState, Request};
 
 use crate::{
-    BedError, BedRef, Wanted,
+    BedError, BedRef, TwoPorts, Wanted,
     cores::{self, Chosen},
     kept,
     lab::Lab,
@@ -23,17 +23,11 @@ pub(crate) fn make(machine: &mut Machine, id: &str, name: &str, wanted: &Wanted)
     }
 }
 
-fn make_ports(
-    machine: &mut Machine,
-    id: &str,
-    name: &str,
-    names: &[String; 2],
-    wanted: &Wanted,
-) -> Result<Bed, BedError> {
+fn make_ports(machine: &mut Machine, id: &str, name: &str, asked: &TwoPorts, wanted: &Wanted) -> Result<Bed, BedError> {
     // What a crash left in the namespaces of another run comes back first.
     machine.ask(Request::Clean)?;
-    let mut ports = choose_ports(machine, id, names, wanted)?;
-    ports.cores = choose_cores(wanted, &machine.lab_state(Some(&names[0]))?)?;
+    let mut ports = choose_ports(machine, id, asked, wanted)?;
+    ports.cores = choose_cores(wanted, &machine.lab_state(Some(&asked.names[0]))?)?;
     machine.set_up(id, ports.changes())?;
     Ok(ports.bed(name, wanted.privilege))
 }
@@ -42,13 +36,13 @@ fn make_ports(
 pub(crate) fn choose_ports(
     machine: &mut Machine,
     id: &str,
-    names: &[String; 2],
+    asked: &TwoPorts,
     wanted: &Wanted,
 ) -> Result<Ports, BedError> {
     let state = machine.ports_state()?;
     let ipv6 = machine.lab_state(None)?.ipv6;
-    let chosen = Ports::choose(id, names, &state, wanted.mtu, wanted.taking);
-    Ok(Ports { ipv6, ..chosen.map_err(|error| BedError::Port(Box::new(error)))? })
+    let chosen = Ports::choose(id, &asked.names, &state, wanted.mtu, wanted.taking);
+    Ok(Ports { ipv6, through: asked.through.clone(), ..chosen.map_err(|error| BedError::Port(Box::new(error)))? })
 }
 
 fn make_lab(machine: &mut Machine, id: &str, name: &str, wanted: &Wanted) -> Result<Bed, BedError> {

@@ -3,7 +3,8 @@
 use std::net::{IpAddr, SocketAddr};
 
 use model::{
-    Bed, Cards, Change, CoreUse, CpuFacts, EndCounters, Nanos, PortsState, ProbeSpec, Seat, Side, SideFigures, SoFar,
+    Answer, Bed, Cards, Change, CoreUse, CpuFacts, EndCounters, Nanos, PortsState, ProbeSpec, Seat, Side, SideFigures,
+    SoFar,
     card::Cable,
     environment::{EndpointFacts, HostFacts},
 };
@@ -170,6 +171,18 @@ pub enum Request {
         /// The address to be reached.
         address: IpAddr,
     },
+    /// Whether a host answers at this address.
+    Answers {
+        /// The address.
+        address: IpAddr,
+    },
+    /// Read the counters of these interfaces and of the machine: what is counted begins now.
+    CountFrom {
+        /// Interfaces of its own network namespace.
+        interfaces: Vec<String>,
+    },
+    /// What was counted since then.
+    CountUntil,
     /// Interfaces that a default route goes through, or the session of the caller.
     Uplinks,
     /// Network cards of the machine.
@@ -205,6 +218,10 @@ pub enum Reply {
     Clock(Nanos),
     /// An address of its own; `None` where no route leads there.
     Source(Option<IpAddr>),
+    /// Whether the host answered.
+    Answer(Answer),
+    /// What was counted.
+    Counted(Box<EndCounters>),
     /// Names of interfaces.
     Interfaces(Vec<String>),
     /// Network cards.

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use bed::{Alone, Session};
+use bed::{Agents, Alone, Session};
 use model::{Doubt, ProbeSpec, Run, Side, SoFar, Trial, plan::Step};
 
 use crate::{
@@ -40,8 +40,8 @@ pub(crate) fn self_tests(run: &mut Run, session: &Session, interrupt: &AtomicBoo
 fn self_test(run: &Run, spec: ProbeSpec, alone: &mut Alone, interrupt: &AtomicBool) -> Result<Option<Trial>, String> {
     let (heading, step) =
         (Heading { number: run.self_tests.len() as u32 + 1, started: now() }, Step { repeat: 1, spec, senders: 0..1 });
-    match measure(&step, &alone.bed, &mut alone.ports, &mut Unwatched, interrupt) {
-        Ok(outcomes) => Ok(assemble(heading, &step, &alone.bed, outcomes)),
+    match measure(&step, &alone.bed, Agents { ports: &mut alone.ports, dut: None }, &mut Unwatched, interrupt) {
+        Ok(brought) => Ok(assemble(heading, &step, &alone.bed, brought)),
         Err(NoResult::Interrupted) => Ok(None),
         Err(NoResult::Failed(error)) => Err(format!("{}: {error}", step.spec)),
     }

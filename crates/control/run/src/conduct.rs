@@ -267,10 +267,10 @@ fn trial(
     }
     let heading = Heading { number, started: now() };
     let mut follower = Follower::new(run, step, heading, observer);
-    let outcomes = measure(step, &run.bed, session.ports(), &mut follower, interrupt);
+    let brought = measure(step, &run.bed, session.agents(), &mut follower, interrupt);
     let name = step.spec.to_string();
-    match outcomes {
-        Ok(outcomes) => match assemble(follower.heading, step, &run.bed, outcomes) {
+    match brought {
+        Ok(brought) => match assemble(follower.heading, step, &run.bed, brought) {
             Some(mut trial) => {
                 trial.doubts.extend(path_not_proven(&trial, &run.trials));
                 (Some(trial), Ok(()))

@@ -8,7 +8,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use model::{Bed, Endpoint, ProbeSpec, Side, SoFar, plan::Step};
+use bed::{Agents, DutReader};
+use model::{Bed, EndCounters, Endpoint, ProbeSpec, Side, SoFar, plan::Step};
 use protocol::{AgentError, AgentLink, CANCEL, ClockReading, Failure, Fault, Outcome, Task, ToAgent};
 
 use self::party::{Pair, Party, task, task_of};
@@ -55,15 +56,23 @@ pub(crate) trait Watch {
     fn so_far(&mut self, pair: usize, side: Side, so_far: SoFar);
 }
 
-/// Runs one probe between the senders of a step and the receiver, and brings back the figures of both sides of each pair.
+/// All that a trial brought.
+pub(crate) struct Brought {
+    /// The figures of both sides of each pair.
+    pub(crate) pairs: Vec<Outcomes>,
+    /// What the device under test counted.
+    pub(crate) dut: Option<EndCounters>,
+}
+
+/// Runs one probe between the senders of a step and the receiver.
 pub(crate) fn measure(
     step: &Step,
     bed: &Bed,
-    links: &mut [AgentLink],
+    agents: Agents<'_>,
     watch: &mut dyn Watch,
     interrupt: &AtomicBool,
-) -> Result<Vec<Outcomes>, NoResult> {
-    let mut trial = UnderWay::new(step, bed, links);
+) -> Result<Brought, NoResult> {
+    let mut trial = UnderWay::new(step, bed, agents);
     let outcome = trial.follow(watch, interrupt);
     if outcome.is_err() {
         trial.cancel();
@@ -77,28 +86,33 @@ struct UnderWay<'a> {
     bed: &'a Bed,
     /// One for each end, as the bed has them.
     links: &'a mut [AgentLink],
+    dut: Option<&'a mut DutReader>,
     pairs: Vec<Pair>,
 }
 
 impl<'a> UnderWay<'a> {
-    fn new(step: &'a Step, bed: &'a Bed, links: &'a mut [AgentLink]) -> Self {
+    fn new(step: &'a Step, bed: &'a Bed, Agents { ports: links, dut }: Agents<'a>) -> Self {
         let receiver = links.len() - 1;
         let mut party = |link: usize| Party::new(link, links[link].new_id());
         let pairs = step.senders.clone().map(|sender| Pair { near: party(sender), far: party(receiver) }).collect();
-        Self { spec: &step.spec, bed, links, pairs }
+        Self { spec: &step.spec, bed, links, dut, pairs }
     }
 
-    fn follow(&mut self, watch: &mut dyn Watch, interrupt: &AtomicBool) -> Result<Vec<Outcomes>, NoResult> {
+    fn follow(&mut self, watch: &mut dyn Watch, interrupt: &AtomicBool) -> Result<Brought, NoResult> {
         let clocks = self.read_clocks()?;
         for pair in 0..self.pairs.len() {
             self.prepare(pair, interrupt)?;
         }
+        self.dut.as_mut().map_or(Ok(()), |dut| dut.begin())?;
         self.start(&clocks)?;
         self.watch(watch, interrupt)?;
+        let dut = self.dut.as_mut().map(|dut| dut.counted()).transpose()?;
         self.finish(interrupt)?;
-        (0..self.pairs.len())
-            .map(|pair| Ok((self.outcome(pair, Side::Near)?, self.outcome(pair, Side::Far)?)))
-            .collect()
+        let mut pairs = Vec::new();
+        for pair in 0..self.pairs.len() {
+            pairs.push((self.outcome(pair, Side::Near)?, self.outcome(pair, Side::Far)?));
+        }
+        Ok(Brought { pairs, dut })
     }
 
     /// Of each end that is in it; others are not asked.

@@ -14,7 +14,7 @@ pub(crate) use self::{
     doubts::{OTHER_LOAD, path_not_proven},
     unfinished::{Told, unfinished},
 };
-use crate::measure::Outcomes;
+use crate::measure::{Brought, Outcomes};
 
 /// What names a trial before there are figures.
 pub(crate) struct Heading {
@@ -25,7 +25,8 @@ pub(crate) struct Heading {
 }
 
 /// Puts a trial together from what each pair brought; `None` if the figures are not those of the probe.
-pub(crate) fn assemble(heading: Heading, step: &Step, bed: &Bed, pairs: Vec<Outcomes>) -> Option<Trial> {
+pub(crate) fn assemble(heading: Heading, step: &Step, bed: &Bed, brought: Brought) -> Option<Trial> {
+    let Brought { pairs, dut } = brought;
     let (senders, to) = (bed.senders().get(step.senders.clone())?, bed.receiver()?);
     let far_pinned = union(pairs.iter().map(|(_, far)| far.pinned.as_slice()));
     let far_counters = pairs.first()?.1.counters.clone();
@@ -49,6 +50,7 @@ pub(crate) fn assemble(heading: Heading, step: &Step, bed: &Bed, pairs: Vec<Outc
         measured,
         counters: [near.counters, far.counters],
         others: senders.map(OtherSender::from).collect(),
+        dut,
         doubts,
     })
 }

@@ -1,5 +1,6 @@
 //! Facts about the machine, and its counters.
 
+pub mod answers;
 pub mod cabling;
 pub mod card;
 pub mod counters;

@@ -23,7 +23,8 @@ impl Error {
 
     /// Whether it failed because what it was about is not there (any more).
     pub fn says_gone(&self) -> bool {
-        const GONE: [i32; 3] = [libc::ENOENT, libc::ENODEV, libc::EADDRNOTAVAIL];
+        // ESRCH is what a route says.
+        const GONE: [i32; 4] = [libc::ENOENT, libc::ENODEV, libc::EADDRNOTAVAIL, libc::ESRCH];
         self.errno().is_some_and(|errno| GONE.contains(&errno))
     }
 

@@ -22,6 +22,7 @@ pub mod packet;
 pub mod port;
 pub mod privilege;
 pub mod process;
+pub mod route;
 pub mod socket;
 pub mod stamp;
 pub mod statistics;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use kernel::{device, link, namespace, process, sysctl};
+use kernel::{device, link, namespace, process, route, sysctl};
 use model::{Before, Change, LinkEnd, Mtu};
 
 use crate::{Error, Failure, file::Entry, managers, port};
@@ -49,6 +49,9 @@ impl Prepared {
             Change::Address { namespace, interface, address, prefix } => {
                 link::add_address(namespace, interface, *address, *prefix)
             }
+            Change::Route { namespace, interface, to, prefix, via } => {
+                route::add(namespace, interface, (*to, *prefix), *via)
+            }
             Change::LinkUp { namespace, interface } => link::set_up(namespace, interface),
             Change::Mtu { namespace, interface, mtu } => link::set_mtu(namespace, interface, *mtu),
             Change::Sysctl { namespace, key, value } => set(namespace, key, value),
@@ -80,7 +83,9 @@ fn refuse_taken_end(end: &LinkEnd, change: &Change) -> Result<(), Error> {
 
 fn before(change: &Change) -> Result<Before, Failure> {
     Ok(match change {
-        Change::Namespace { .. } | Change::Veth { .. } | Change::LeftAlone { .. } => Before::Absent,
+        Change::Namespace { .. } | Change::Veth { .. } | Change::LeftAlone { .. } | Change::Route { .. } => {
+            Before::Absent
+        }
         Change::Port { interface, .. } => port::before(interface)?,
         Change::Address { namespace, interface, address, .. } => {
             if link::has_address(namespace, interface, *address)? {
@@ -113,6 +118,7 @@ fn namespaces(change: &Change) -> Vec<&str> {
     match change {
         Change::Namespace { name: namespace }
         | Change::Address { namespace, .. }
+        | Change::Route { namespace, .. }
         | Change::LinkUp { namespace, .. }
         | Change::Mtu { namespace, .. }
         | Change::Sysctl { namespace, .. }
@@ -142,6 +148,9 @@ fn take_back_in_kernel(entry: &Entry) -> kernel::Result<bool> {
         }
         (Change::Address { namespace, interface, address, prefix }, _) => {
             within_ours(namespace, entry, || link::remove_address(namespace, interface, *address, *prefix))
+        }
+        (Change::Route { namespace, interface, to, prefix, via }, _) => {
+            within_ours(namespace, entry, || route::remove(namespace, interface, (*to, *prefix), *via))
         }
         (Change::LinkUp { namespace, interface }, _) => {
             within_ours(namespace, entry, || link::set_down(namespace, interface))

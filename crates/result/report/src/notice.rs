@@ -1,6 +1,6 @@
 //! What the program says while it works, and notes it gives, in the user's language.
 
-use model::ProbeSpec;
+use model::{IpVersion, ProbeSpec};
 
 use crate::{lang::Lang, show, texts::Texts};
 
@@ -41,6 +41,15 @@ pub enum Notice<'a> {
     ThroughputAlias,
     /// There is no root; says what root would add.
     Unprivileged,
+    /// How the device under test has to be configured: commands follow.
+    ConfigureDut,
+    /// An IP version does not get through the device under test, and is left out.
+    NotThrough {
+        /// The IP version.
+        ip: IpVersion,
+        /// What was seen, in English.
+        why: &'a str,
+    },
     /// There is no root on a machine of a bed; says what root would add.
     NoRoot {
         /// Name of the machine.
@@ -65,6 +74,8 @@ impl Notice<'_> {
             Self::TimeLeft { seconds } => t.with("time-left", &[("time", &show::time_left(*seconds))]),
             Self::ThroughputAlias => t.get("throughput-alias-note"),
             Self::Unprivileged => t.get("unprivileged-note"),
+            Self::ConfigureDut => t.get("dut-configure-note"),
+            Self::NotThrough { ip, why } => t.with("dut-closed-note", &[("ip", ip), ("why", why)]),
             Self::NoRoot { machine } => t.with("no-root-note", &[("machine", machine)]),
         }
     }

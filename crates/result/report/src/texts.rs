@@ -11,6 +11,7 @@ use crate::lang::Lang;
 const ENGLISH: &[&str] = &[
     include_str!("../texts/en/cards.ftl"),
     include_str!("../texts/en/compare.ftl"),
+    include_str!("../texts/en/dut.ftl"),
     include_str!("../texts/en/figures.ftl"),
     include_str!("../texts/en/identity.ftl"),
     include_str!("../texts/en/link.ftl"),
@@ -26,6 +27,7 @@ const ENGLISH: &[&str] = &[
 const JAPANESE: &[&str] = &[
     include_str!("../texts/ja/cards.ftl"),
     include_str!("../texts/ja/compare.ftl"),
+    include_str!("../texts/ja/dut.ftl"),
     include_str!("../texts/ja/figures.ftl"),
     include_str!("../texts/ja/identity.ftl"),
     include_str!("../texts/ja/link.ftl"),

@@ -16,6 +16,7 @@ pub use packets::{BitRates, PacketStream, PacketsReceived, PacketsResult, Packet
 pub use path::{Leg, PathDevice, PathResult, Refusal};
 
 use crate::{
+    bed::DUT,
     counters::EndCounters,
     doubt::Doubt,
     probe::{GoodputSpec, LatencySpec, PacketsSpec, PathSpec, ProbeSpec},
@@ -45,6 +46,9 @@ pub struct Trial {
     /// The other ends that sent to the far one at the same time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<OtherSender>,
+    /// What the device under test counted, from before the first packet until all had arrived, at all of its interfaces.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dut: Option<EndCounters>,
     /// What makes the figures less trustworthy.
     pub doubts: Vec<Doubt>,
 }
@@ -138,13 +142,14 @@ pub enum SoFar {
 }
 
 impl Trial {
-    /// What this end counted, and the CPUs it was pinned to; `None` for one that was not in it.
+    /// What this end or the device under test counted, and the CPUs it was pinned to; `None` for one that was not in it.
     pub fn end(&self, endpoint: &str) -> Option<(&EndCounters, &[usize])> {
         let [near, far] = &self.counters;
         let [near_cpus, far_cpus] = &self.cpus;
         match endpoint {
             _ if endpoint == self.endpoint_to => Some((far, far_cpus)),
             _ if endpoint == self.endpoint_from => Some((near, near_cpus)),
+            DUT => Some((self.dut.as_ref()?, &[])),
             _ => {
                 let other = self.others.iter().find(|other| other.endpoint == endpoint)?;
                 Some((&other.counters, &other.cpus))

@@ -2,6 +2,8 @@
 
 use std::{fmt, net::IpAddr, str::FromStr};
 
+use crate::through::{self, PARTS, Through};
+
 /// This machine and others, as asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hosts {
@@ -11,6 +13,8 @@ pub struct Hosts {
     pub(crate) near: Asked,
     /// The other machines; several send to this one. Never empty.
     pub(crate) far: Vec<Far>,
+    /// What stands between.
+    pub(crate) through: Through,
 }
 
 /// Another machine.
@@ -78,12 +82,20 @@ fn parse(text: &str) -> Result<Hosts, String> {
     let list = text.strip_prefix(Hosts::SCHEME).and_then(|rest| rest.strip_prefix(SSH));
     let list = list.ok_or("the other machine is reached by ssh")?;
     let mut near = Asked::default();
+    let parts = PARTS.iter().filter_map(|part| list.find(part)).min().unwrap_or(list.len());
+    let (list, parts) = list.split_at(parts);
+    let through = through::parse(parts)?;
+    if !through.gateways.is_empty() {
+        return Err("hosts keep their own routes: set those through the device by hand (ip route add), and leave routed and via= \
+                    out"
+            .to_owned());
+    }
     let next = format!(",{SSH}");
     let far = list.split(&next).map(|url| far(url, &mut near)).collect::<Result<Vec<_>, _>>()?;
     if near.interface.is_none() && !near.addresses.is_empty() {
         return Err("near-addr needs near-dev".to_owned());
     }
-    Ok(Hosts { text: text.to_owned(), near, far })
+    Ok(Hosts { text: text.to_owned(), near, far, through })
 }
 
 /// One of the other machines; what is asked for at the end here may stand with any of them.
@@ -108,7 +120,7 @@ fn far(url: &str, near: &mut Asked) -> Result<Far, String> {
 }
 
 /// User and host as ssh is told, and the port.
-fn machine_of(text: &str) -> Result<(String, Option<u16>), String> {
+pub(crate) fn machine_of(text: &str) -> Result<(String, Option<u16>), String> {
     let (user, host) = text.rsplit_once('@').map_or((None, text), |(user, host)| (Some(user), host));
     let (host, port) = match host.strip_prefix('[').and_then(|host| host.split_once(']')) {
         Some((host, "")) => (host, None),
@@ -136,7 +148,8 @@ fn interface(end: &mut Asked, key: &str, value: &str) -> Result<(), String> {
     Ok(())
 }
 
-fn address(text: &str) -> Result<(IpAddr, u8), String> {
+/// An address with the length of its prefix.
+pub(crate) fn address(text: &str) -> Result<(IpAddr, u8), String> {
     let wrong = || format!("\"{text}\" is not an address with the length of its prefix, like 198.18.0.2/24");
     let (address, length) = text.split_once('/').ok_or_else(wrong)?;
     let (address, length): (IpAddr, u8) = (address.parse().map_err(|_| wrong())?, length.parse().map_err(|_| wrong())?);

@@ -53,6 +53,7 @@ pub(crate) fn unfinished(heading: &Heading, step: &Step, bed: &Bed, told: &[Told
         measured,
         counters: Default::default(),
         others: senders[1..].iter().map(other).collect(),
+        dut: None,
         doubts,
     })
 }

@@ -33,6 +33,12 @@ type Counter = (String, String, u64);
 impl Reading {
     /// Reads them now, for this interface of the caller's namespace.
     pub fn take(interface: &str) -> Self {
+        Self::of(&[interface])
+    }
+
+    /// The same for several interfaces.
+    pub fn of(interfaces: &[impl AsRef<str>]) -> Self {
+        let interfaces: Vec<&str> = interfaces.iter().map(AsRef::as_ref).collect();
         let cpu = CpuTimes::read();
         let mut counters = BTreeMap::new();
         let mut add = |source, read: Vec<Counter>| {
@@ -41,15 +47,21 @@ impl Reading {
                 *counters.entry((source, of, name)).or_default() += value;
             }
         };
-        for (source, read) in of_interface(interface) {
-            add(source, read);
+        for interface in &interfaces {
+            for (source, mut read) in of_interface(interface) {
+                // Queueing disciplines of several interfaces may have one name.
+                if source == Source::Qdisc && interfaces.len() > 1 {
+                    read.iter_mut().for_each(|(of, ..)| *of = format!("{of} of {interface}"));
+                }
+                add(source, read);
+            }
         }
         add(Source::Softnet, softnet::parse(&text("/proc/thread-self/net/softnet_stat")));
         add(Source::Snmp, protocols::pairs(&text("/proc/thread-self/net/snmp")));
         add(Source::Snmp, protocols::lines(&text("/proc/thread-self/net/snmp6")));
         add(Source::Netstat, protocols::pairs(&text("/proc/thread-self/net/netstat")));
         add(Source::Interrupt, interrupts::soft(&text("/proc/softirqs")));
-        if let Some(device) = Device::of(interface) {
+        for device in interfaces.iter().filter_map(|interface| Device::of(interface)) {
             add(Source::Interrupt, interrupts::hard(&text("/proc/interrupts"), &device));
         }
         Self { cpu, counters }

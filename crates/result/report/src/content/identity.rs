@@ -43,6 +43,9 @@ fn measured(run: &Run, t: &Texts) -> Vec<(String, String)> {
     let finished = run.finished.as_deref().map_or_else(|| t.get("not-finished"), show::time);
     let bed = match run.bed.kind {
         BedKind::Lab => t.get("bed-lab"),
+        BedKind::Hosts if run.bed.senders().len() > 1 => {
+            t.with("bed-hosts-several", &[("count", &run.bed.endpoints.len())])
+        }
         BedKind::Hosts => t.get("bed-hosts"),
         BedKind::Ports => {
             let port = |end: usize| run.bed.endpoints.get(end).map_or("", |end| end.interface.as_str());

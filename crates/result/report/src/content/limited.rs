@@ -1,6 +1,6 @@
 //! What limited each figure, where packets were lost, and the counters that tell of it.
 
-use model::{Delta, LossAt, ProbeSpec, Run, Source, Trial};
+use model::{DUT, Delta, LossAt, ProbeSpec, Run, Source, Trial};
 
 use super::goodput::saw_loss;
 use crate::{
@@ -116,7 +116,7 @@ fn counters(run: &Run, t: &Texts) -> Option<Block> {
 
 /// A trial's counters that tell of drops and errors, each with its end.
 fn telling(trial: &Trial) -> Vec<(&Trial, &str, &Delta)> {
-    let ends = trial.senders().chain([trial.endpoint_to.as_str()]);
+    let ends = trial.senders().chain([trial.endpoint_to.as_str(), DUT]);
     let ends = ends.filter_map(|endpoint| Some((endpoint, trial.end(endpoint)?.0)));
     let all = ends.flat_map(|(endpoint, counters)| counters.deltas.iter().map(move |it| (trial, endpoint, it)));
     all.filter(|(.., delta)| delta.source != Source::Interrupt && tells_of_loss(&delta.name)).collect()

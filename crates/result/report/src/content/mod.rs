@@ -6,6 +6,7 @@ mod closing;
 mod comparison;
 mod cpu;
 mod datagrams;
+mod dut;
 mod environment;
 mod goodput;
 mod identity;
@@ -72,6 +73,7 @@ fn results(run: &Run, comparisons: &[ReferenceComparison], t: &Texts) -> Block {
         packets::packets(run, t),
         path::path(run, t),
         limited::limited(run, t),
+        dut::dut(run, t).into_iter().collect(),
         alone::alone(run, t),
     ];
     Block::section(t.get("results-heading"), parts.into_iter().flatten().collect())

@@ -10,7 +10,7 @@ mod path;
 use std::collections::BTreeMap;
 
 use model::{
-    Bed, CoreUse, Delta, Doubt, EndCounters, Environment, Identity, LimitOutcome, LimitedBy, LossAt, Measured,
+    Bed, CoreUse, DUT, Delta, Doubt, EndCounters, Environment, Identity, LimitOutcome, LimitedBy, LossAt, Measured,
     OtherSender, Plan, ReferenceComparison, Run, RunId, Trial, Verdict, run::Resumption,
 };
 use schemars::JsonSchema;
@@ -147,6 +147,8 @@ pub struct TrialEntry {
     pub counters: [CountersEntry; 2],
     /// The other ends that sent to the far one at the same time; empty where one sent.
     pub other_senders: Vec<OtherSenderEntry>,
+    /// What the device under test counted at all of its interfaces; null where it was not read.
+    pub dut: Option<CountersEntry>,
     /// What makes the figures less trustworthy.
     pub doubts: Vec<DoubtEntry>,
     /// The probe, its parameters and figures.
@@ -290,6 +292,7 @@ fn trial_entry(run: &Run, trial: &Trial) -> Option<TrialEntry> {
         loss_at: loss_by_place(&losses),
         losses: losses.into_iter().map(loss_entry).collect(),
         counters: [counters_entry(&trial.endpoint_from, near), counters_entry(&trial.endpoint_to, far)],
+        dut: trial.dut.as_ref().map(|counters| counters_entry(DUT, counters)),
         other_senders: trial.others.iter().map(other_sender).collect(),
         doubts: trial.doubts.iter().map(doubt_entry).collect(),
         figures: figures(run, trial)?,

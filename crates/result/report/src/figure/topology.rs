@@ -1,7 +1,7 @@
 //! The test bed: its endpoints and what joins them.
 
 use maud::{Markup, html};
-use model::{BedKind, Endpoint, Measured, Run, trial::PathDevice};
+use model::{BedKind, Dut, Endpoint, Gateway, Measured, Run, trial::PathDevice};
 use unicode_width::UnicodeWidthStr;
 
 use crate::{
@@ -27,7 +27,9 @@ struct End {
 
 /// The endpoints with their devices, and the link.
 pub(crate) fn topology(run: &Run, t: &Texts) -> Figure {
-    let ends: Vec<End> = run.bed.endpoints.iter().map(|endpoint| End::of(endpoint, run, t)).collect();
+    let mut ends: Vec<End> = run.bed.endpoints.iter().map(|endpoint| End::of(endpoint, run, t)).collect();
+    let before_receiver = ends.len().saturating_sub(1);
+    ends.splice(before_receiver..before_receiver, run.bed.dut.as_ref().map(|dut| End::between(dut, t)));
     let (link, meaning) = match run.bed.kind {
         BedKind::Lab => (t.get("link-veth"), t.get("link-veth-meaning")),
         BedKind::Hosts => (t.get("link-network"), t.get("link-network-meaning")),
@@ -65,6 +67,20 @@ impl End {
         facts.extend(labels.zip(endpoint.addresses.iter().map(ToString::to_string)));
         facts.push((t.get("endpoint-cpu"), cpus));
         Self { heading: t.with("endpoint", &[("name", &endpoint.name)]), facts }
+    }
+
+    /// The device under test.
+    fn between(dut: &Dut, t: &Texts) -> Self {
+        let machine = (!dut.machine.is_empty()).then(|| (t.get("endpoint-machine"), dut.machine.clone()));
+        let gateway = |gateway: &Gateway| {
+            let label = t.with("dut-gateway", &[("name", &gateway.endpoint)]);
+            (label, format!("{}/{}", gateway.address, gateway.prefix))
+        };
+        let mut facts: Vec<_> = machine.into_iter().chain(dut.gateways.iter().map(gateway)).collect();
+        if dut.gateways.is_empty() {
+            facts.push((t.get("dut-forwards"), String::new()));
+        }
+        Self { heading: t.get("dut-heading"), facts }
     }
 
     fn words(&self) -> String {

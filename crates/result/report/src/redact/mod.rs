@@ -123,7 +123,7 @@ fn replaced_in<T: DeserializeOwned>(
 
 fn known<'a>(run: &Run, values: impl Iterator<Item = &'a Value>) -> Known {
     let mut known = Known { hosts: hosts(run), serials: serials(run), ..Known::default() };
-    known.users.extend(reached(&run.bed.name).and_then(|(user, _)| user).map(str::to_owned));
+    known.users.extend(reached(&run.bed.name).filter_map(|(user, _)| user).map(str::to_owned));
     for value in values {
         known.macs.extend(macs(value));
         each_text(value, &mut |text| {
@@ -169,6 +169,7 @@ fn hosts(run: &Run) -> Vec<String> {
     let environments = std::iter::once(&run.before).chain(&run.after);
     let names = environments.flat_map(|environment| &environment.hosts).map(|host| host.hostname.as_str());
     let ends = run.bed.endpoints.iter().map(|end| end.machine.as_str());
+    let ends = ends.chain(run.bed.dut.iter().map(|dut| dut.machine.as_str()));
     let names = names.chain(ends).chain(reached(&run.bed.name).map(|(_, host)| host));
     let parts = names.flat_map(|name| [Some(name), name.split_once('.').map(|(first, _)| first)]).flatten();
     // An address is replaced as such.
@@ -176,12 +177,13 @@ fn hosts(run: &Run) -> Vec<String> {
     parts.filter(is_name).map(str::to_owned).collect()
 }
 
-/// User and machine that a bed of two is named by, as in `hosts:ssh://me@far:22?dev=eth1`.
-fn reached(bed: &str) -> Option<(Option<&str>, &str)> {
-    let (_, url) = bed.split_once("://")?;
-    let machine = url.split(['?', '/']).next()?;
-    let (user, host) = machine.rsplit_once('@').map_or((None, machine), |(user, host)| (Some(user), host));
-    Some((user, host.split(':').next()?))
+/// Users and machines that a bed is named by, as in `hosts:ssh://me@far:22?dev=eth1,dut=ssh://me@router`.
+fn reached(bed: &str) -> impl Iterator<Item = (Option<&str>, &str)> {
+    bed.split("://").skip(1).filter_map(|url| {
+        let machine = url.split(['?', '/', ',']).next()?;
+        let (user, host) = machine.rsplit_once('@').map_or((None, machine), |(user, host)| (Some(user), host));
+        Some((user, host.split(':').next()?))
+    })
 }
 
 fn serials(run: &Run) -> Vec<String> {

@@ -1,6 +1,6 @@
 //! The ends of a trial, as the rules see them.
 
-use model::{CoreUse, Delta, Direction, EndCounters, Flow, Measured, Source, Trial};
+use model::{CoreUse, DUT, Delta, Direction, EndCounters, Flow, Measured, Source, Trial};
 
 use super::{BUSY_PERCENT, SOFTIRQ_PERCENT};
 
@@ -129,6 +129,11 @@ impl<'a> End<'a> {
     pub(super) fn ingress_drops(&self) -> Vec<Delta> {
         self.moved(Source::Qdisc, |delta| delta.name == "drops" && is_ingress(delta))
     }
+}
+
+/// The device under test, where it was read.
+pub(super) fn dut(trial: &Trial) -> Option<End<'_>> {
+    trial.dut.as_ref().map(|counters| End { name: DUT, cpus: &[], counters })
 }
 
 fn is_ingress(delta: &Delta) -> bool {

@@ -2,7 +2,7 @@
 
 use model::{Evidence, Flow, GoodputResult, GoodputSpec, LimitedBy, Measured, Mtu, Place, Protocol, Run, Trial};
 
-use super::{Way, at, between, busy_core, core, not_known, pcie, tcp, too_large, udp};
+use super::{Way, at, between, busy_core, core, dut, not_known, pcie, tcp, too_large, udp};
 use crate::link;
 
 /// A link that carries this share of its rate is full: bursts and the edges of the counted time take the rest.
@@ -49,8 +49,10 @@ pub(super) fn limited_flow(
             too_large::path,
             udp::lost,
             shaped,
+            shaped_by_dut,
             link_full,
             pcie::full,
+            dut_core,
             udp::sender_core,
             udp::sender_socket,
             udp::tester_alone,
@@ -58,8 +60,10 @@ pub(super) fn limited_flow(
         Protocol::Tcp => &[
             too_large::path,
             shaped,
+            shaped_by_dut,
             link_full,
             pcie::full,
+            dut_core,
             tcp::waited,
             tcp::asked_window,
             tcp::core_of_an_end,
@@ -79,6 +83,16 @@ fn all_cores(case: &Case<'_>) -> Vec<Evidence> {
 fn shaped(case: &Case<'_>) -> Option<LimitedBy> {
     let counter = case.way.sender.held_back()?;
     Some(at(Place::Qdisc, &case.way.sender, vec![Evidence::Counter { counter }]))
+}
+
+/// The queueing discipline of the device under test did.
+fn shaped_by_dut(case: &Case<'_>) -> Option<LimitedBy> {
+    dut::shaped(case.trial)
+}
+
+/// A core of the device under test forwards no more.
+fn dut_core(case: &Case<'_>) -> Option<LimitedBy> {
+    dut::core_full(case.trial)
 }
 
 /// The link of either end carried what it can, with all flows of the trial that go through it.

@@ -5,7 +5,7 @@ use model::{
     trial::{Stage, StageName},
 };
 
-use super::{AS_ASKED, Way, at, between, core, full_socket, loss, not_known};
+use super::{AS_ASKED, Way, at, between, core, dut, full_socket, loss, not_known};
 
 /// Loss that can be what set a figure: less changes no percentile that is shown, of which p99.9 is the last.
 const LOSS: f64 = 0.001;
@@ -27,7 +27,7 @@ fn queued(trial: &Trial) -> Option<LimitedBy> {
         let counter = way.sender.held_back()?;
         Some(at(Place::Qdisc, &way.sender, vec![Evidence::Counter { counter }]))
     };
-    held_back(Way::forward(trial)).or_else(|| held_back(Way::reverse(trial)))
+    held_back(Way::forward(trial)).or_else(|| held_back(Way::reverse(trial))).or_else(|| dut::shaped(trial))
 }
 
 /// The place that dropped most, and whether the schedule was kept meanwhile.

@@ -4,7 +4,10 @@ use model::{
     Batch, Delta, Engine, Flow, GoodputSpec, LossAt, Measured, PacketStream, Place, Protocol, Run, Source, Trial,
 };
 
-use super::end::{End, Way, sum};
+use super::{
+    dut,
+    end::{End, Way, sum},
+};
 
 /// What drivers call a counter of packets that the card dropped because it had no descriptor for them: ixgbe, ice, i40e by its
 /// old name and its new one, mlx5 twice, vmxnet3. (`rx_no_buffer_count` of igb is none: such a frame may still wait on the chip.)
@@ -44,7 +47,7 @@ pub fn loss_at(run: &Run, trial: &Trial) -> Vec<LossAt> {
         Measured::Latency { spec, result } if spec.protocol == Protocol::Udp => {
             let there = claims(run, Way::forward(trial), result.far_overflowed, 1);
             let back = claims(run, Way::reverse(trial), result.overflowed, 1);
-            share_out(result.lost.unwrap_or_default(), back.into_iter().chain(there))
+            share_out(result.lost.unwrap_or_default(), back.into_iter().chain(there).chain(dut::losses(trial)))
         }
         _ => Vec::new(),
     }
@@ -53,8 +56,10 @@ pub fn loss_at(run: &Run, trial: &Trial) -> Vec<LossAt> {
 /// Where the datagrams of one flow were lost.
 pub(super) fn of_flow(run: &Run, trial: &Trial, spec: &GoodputSpec, flow: &Flow) -> Vec<LossAt> {
     let overflowed = flow.received.datagrams.as_ref().map_or(0, |datagrams| datagrams.overflowed);
-    let claims = claims(run, Way::of(trial, flow), overflowed, datagrams_per_packet(spec, flow));
-    share_out(flow.lost().unwrap_or_default(), claims)
+    let per_packet = datagrams_per_packet(spec, flow);
+    let claims = claims(run, Way::of(trial, flow), overflowed, per_packet);
+    let at_dut = dut::losses(trial).into_iter().map(|loss| LossAt { packets: loss.packets * per_packet, ..loss });
+    share_out(flow.lost().unwrap_or_default(), claims.into_iter().chain(at_dut))
 }
 
 /// Where the frames of one stream were lost. What the receiver's own program took (XDP) counts as dropped by the driver, and is what
@@ -69,11 +74,11 @@ pub(super) fn of_stream(run: &Run, trial: &Trial, stream: &PacketStream) -> Vec<
 }
 
 /// Where this many segments were dropped before they were sent again.
-pub(super) fn of_retransmits(run: &Run, way: Way<'_>, segments: u64) -> Vec<LossAt> {
+pub(super) fn of_retransmits(run: &Run, trial: &Trial, way: Way<'_>, segments: u64) -> Vec<LossAt> {
     let by_socket = |delta: &Delta| TCP_REFUSALS.contains(&delta.name.as_str());
     let refused = way.receiver.moved(Source::Netstat, by_socket);
     let socket = claim(Place::ReceiverSocket, way.receiver, sum(&refused), refused);
-    share_out(segments, [socket].into_iter().chain(on_the_way(run, way, 1)))
+    share_out(segments, [socket].into_iter().chain(on_the_way(run, way, 1)).chain(dut::losses(trial)))
 }
 
 /// A counter of packets counts a large one, which is cut into datagrams later, as one.

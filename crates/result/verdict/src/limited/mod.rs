@@ -3,6 +3,7 @@
 //! Rules are asked in a fixed order, and the first that finds its evidence answers. Each is written so that its answer
 //! changes when the fault that it names is taken away. What can look alike from the two ends is not guessed at.
 
+mod dut;
 mod end;
 mod goodput;
 mod latency;

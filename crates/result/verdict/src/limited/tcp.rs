@@ -87,7 +87,8 @@ pub(super) fn sent_again(case: &Case<'_>) -> Option<LimitedBy> {
     if lost == 0 || lost < retransmits / 2 || (lost as f64) < RESENT * segments {
         return None;
     }
-    let worst = loss::of_retransmits(case.run, case.way, lost).into_iter().max_by_key(|loss| loss.packets)?;
+    let worst =
+        loss::of_retransmits(case.run, case.trial, case.way, lost).into_iter().max_by_key(|loss| loss.packets)?;
     let evidence = match worst.endpoint {
         None => vec![Evidence::Unseen { packets: worst.packets }],
         Some(_) => worst.shown_by.into_iter().map(|counter| Evidence::Counter { counter }).collect(),

@@ -1,0 +1,61 @@
+//! The agent that reads the counters of a device under test. It changes nothing there, and needs no root.
+
+use model::{
+    DUT, EndCounters,
+    environment::{EndpointFacts, HostFacts, InterfaceFacts},
+};
+use protocol::{AgentError, Fault, Reply, Request, look};
+
+use crate::{
+    BedError, Wanted,
+    hosts::{Far, ssh, start_agent},
+    machine::Machine,
+};
+
+/// A device under test that is read.
+pub struct DutReader {
+    machine: Machine,
+    /// Interfaces that packets may go through: all but that of the ssh connection.
+    interfaces: Vec<String>,
+}
+
+impl DutReader {
+    /// Logs in and looks around.
+    pub(crate) fn open(asked: &Far, here: &HostFacts, wanted: &Wanted) -> Result<Self, BedError> {
+        let ssh = ssh(asked, &wanted.reach);
+        let look = look(&ssh)?;
+        let mut machine = start_agent(&ssh, &look, false, &here.architecture, wanted)?;
+        machine.name = machine.host_facts()?.hostname;
+        let is_ssh = |interface: &InterfaceFacts| {
+            let own = interface.addresses.iter().filter_map(|text| text.split_once('/')?.0.parse().ok());
+            look.far.is_some_and(|ssh| own.clone().any(|own: std::net::IpAddr| own == ssh))
+        };
+        let interfaces = machine.endpoint_facts(DUT)?.interfaces;
+        let interfaces =
+            interfaces.iter().filter(|interface| !is_ssh(interface)).map(|interface| interface.name.clone()).collect();
+        Ok(Self { machine, interfaces })
+    }
+
+    /// Its host name.
+    pub(crate) fn name(&self) -> &str {
+        &self.machine.name
+    }
+
+    /// What it is now.
+    pub(crate) fn facts(&mut self) -> Result<(HostFacts, EndpointFacts), BedError> {
+        Ok((self.machine.host_facts()?, self.machine.endpoint_facts(DUT)?))
+    }
+
+    /// Begins to count.
+    pub fn begin(&mut self) -> Result<(), AgentError> {
+        self.machine.ask(Request::CountFrom { interfaces: self.interfaces.clone() }).map(drop)
+    }
+
+    /// What was counted since.
+    pub fn counted(&mut self) -> Result<EndCounters, AgentError> {
+        match self.machine.ask(Request::CountUntil)? {
+            Reply::Counted(counters) => Ok(*counters),
+            other => Err(self.machine.error(Fault::Confused(format!("{other:?}")))),
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Whether a device under test that routes forwards between the ends: looked at before anything is measured.
+
+use std::{
+    fmt,
+    net::IpAddr,
+    time::{Duration, Instant},
+};
+
+use model::{Answer, Bed, Endpoint, Gateway, IpVersion};
+use protocol::{AgentLink, Reply, Request};
+
+use crate::{
+    BedError,
+    machine::{REQUEST, confused},
+};
+
+/// Ports that were just set up, and addresses that were just given, are ready after this time.
+const SETTLED: Duration = Duration::from_secs(6);
+
+/// A way through the device that nothing comes through.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotThrough {
+    /// The end that asked, and that its packets should have reached.
+    pub(crate) ends: [String; 2],
+    /// The address asked for.
+    pub(crate) to: IpAddr,
+    /// The device's address at the side of the end that asked.
+    pub(crate) gateway: IpAddr,
+    /// What the device itself answered.
+    pub(crate) at_gateway: Answer,
+    /// What came back for the other end.
+    pub(crate) beyond: Answer,
+}
+
+impl NotThrough {
+    /// Of which IP version.
+    pub fn ip(&self) -> IpVersion {
+        IpVersion::of(self.to)
+    }
+}
+
+impl fmt::Display for NotThrough {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [from, end] = &self.ends;
+        let (to, gateway) = (self.to, self.gateway);
+        write!(f, "from endpoint {from} nobody answers at {to} (endpoint {end}): ")?;
+        match (self.at_gateway, self.beyond) {
+            (Answer::NoHost, _) => write!(
+                f,
+                "no device has {gateway} at that side; give it this address on the port that faces {from}, set that port up, and see \
+                 that it is not the other port's"
+            ),
+            (_, Answer::NoRoute) => write!(f, "the device answers at {gateway} and has no route to {to}"),
+            (_, Answer::NoHost) => write!(
+                f,
+                "the device answers at {gateway} and does not find {to}; is its port that faces {end} up, with its address there?"
+            ),
+            _ => write!(
+                f,
+                "the device is there at {gateway} and nothing comes through it; is forwarding on, does a firewall drop it, and do its \
+                 two ports have their addresses?"
+            ),
+        }
+    }
+}
+
+/// Drops addresses of an IP version that does not get through, and says why not; an error where none does.
+pub(crate) fn check(bed: &mut Bed, ports: &mut [AgentLink]) -> Result<Vec<NotThrough>, BedError> {
+    let gateways = bed.dut.as_ref().map(|dut| dut.gateways.clone()).unwrap_or_default();
+    let mut closed: Vec<NotThrough> = Vec::new();
+    for ip in [IpVersion::V4, IpVersion::V6] {
+        let of_version: Vec<&Gateway> =
+            gateways.iter().filter(|gateway| IpVersion::of(gateway.address) == ip).collect();
+        closed.extend(first_closed(bed, ports, ip, &of_version)?);
+    }
+    let is_closed = |address: &IpAddr| closed.iter().any(|not| not.ip() == IpVersion::of(*address));
+    if !gateways.is_empty() && bed.endpoints.iter().all(|end| end.addresses.iter().all(is_closed)) {
+        return Err(BedError::NotForwarded(closed));
+    }
+    bed.endpoints.iter_mut().for_each(|end| end.addresses.retain(|address| !is_closed(address)));
+    Ok(closed)
+}
+
+/// The first of all ways, there and back, that is closed.
+fn first_closed(
+    bed: &Bed,
+    ports: &mut [AgentLink],
+    ip: IpVersion,
+    gateways: &[&Gateway],
+) -> Result<Option<NotThrough>, BedError> {
+    let last = bed.endpoints.len() - 1;
+    for (from, to) in (0..last).flat_map(|sender| [(sender, last), (last, sender)]) {
+        let end: &Endpoint = &bed.endpoints[from];
+        let gateway = gateways.iter().find(|gateway| gateway.endpoint == end.name);
+        let (Some(gateway), Some(address)) = (gateway, bed.endpoints[to].address(ip)) else { continue };
+        let beyond = patiently(&mut ports[from], address)?;
+        if beyond != Answer::Yes {
+            let at_gateway = ask(&mut ports[from], gateway.address)?;
+            let ends = [end.name.clone(), bed.endpoints[to].name.clone()];
+            return Ok(Some(NotThrough { ends, to: address, gateway: gateway.address, at_gateway, beyond }));
+        }
+    }
+    Ok(None)
+}
+
+fn patiently(port: &mut AgentLink, address: IpAddr) -> Result<Answer, BedError> {
+    let until = Instant::now() + SETTLED;
+    loop {
+        let answer = ask(port, address)?;
+        if answer == Answer::Yes || Instant::now() > until {
+            return Ok(answer);
+        }
+        std::thread::sleep(Duration::from_millis(200));
+    }
+}
+
+fn ask(port: &mut AgentLink, address: IpAddr) -> Result<Answer, BedError> {
+    match port.ask(Request::Answers { address }, REQUEST)? {
+        Reply::Answer(answer) => Ok(answer),
+        other => Err(confused(port, &other)),
+    }
+}

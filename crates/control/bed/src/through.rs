@@ -1,0 +1,220 @@
+//! What stands between the ends: a device under test, by what gateways the ends are routed through it, and how its counters are
+//! read. Pure.
+//!
+//! Where no others are asked for, the networks are those of RFC 2544 (appendix C.2.2: the first of each half of 198.18.0.0/15, the
+//! device .1 and the tester from .2 on) and of RFC 5180 (2001:2::/48).
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use model::{Change, Dut, Endpoint, Gateway};
+
+use crate::hosts::{Far, address, machine_of};
+
+/// A gateway with the length of its network's prefix.
+pub(crate) type Network = (IpAddr, u8);
+
+/// A device under test as it is asked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Through {
+    /// Its addresses at the side of the senders and at that of the receiver: for each IP version a pair, IPv4 first. Empty where it
+    /// does not route.
+    pub(crate) gateways: Vec<[Network; 2]>,
+    /// How it is reached, where its counters are to be read.
+    pub(crate) dut: Option<Far>,
+}
+
+/// What is written before each part.
+pub(crate) const PARTS: [&str; 3] = [",routed", ",via=", ",dut="];
+
+impl Through {
+    /// Whether there is nothing between the ends that is known of.
+    pub(crate) fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// The device as the bed has it.
+    pub(crate) fn device(&self, ends: &[Endpoint]) -> Option<Dut> {
+        let side = |place: usize| usize::from(place + 1 == ends.len());
+        let of_end = |(place, end): (usize, &Endpoint)| -> Vec<Gateway> {
+            let gateways = self.gateways.iter().map(|pair| pair[side(place)]);
+            gateways.map(|(address, prefix)| Gateway { endpoint: end.name.clone(), address, prefix }).collect()
+        };
+        let machine = self.dut.as_ref().map(|dut| dut.destination.clone()).unwrap_or_default();
+        let gateways = ends.iter().enumerate().flat_map(of_end).collect();
+        (!self.is_nothing()).then_some(Dut { machine, gateways })
+    }
+
+    /// Addresses of the end at this place of its side (0 for the senders, 1 for the receiver), each with its prefix.
+    pub(crate) fn addresses(&self, side: usize, place: usize) -> Vec<Network> {
+        self.gateways.iter().map(|pair| (after(pair[side], place as u128 + 1), pair[side].1)).collect()
+    }
+
+    /// The routes of an end at this side to the networks of the other one.
+    pub(crate) fn routes(&self, side: usize, namespace: &str, interface: &str) -> Vec<Change> {
+        let route = |pair: &[Network; 2]| {
+            let (to, prefix) = network(pair[1 - side]);
+            let (namespace, interface) = (namespace.to_owned(), interface.to_owned());
+            Change::Route { namespace, interface, to, prefix, via: pair[side].0 }
+        };
+        self.gateways.iter().map(route).collect()
+    }
+
+    /// What is to be set on a device that runs Linux, whose ports face these interfaces of the tester: nothing where it does not route.
+    pub fn commands(&self, facing: [&str; 2]) -> Vec<String> {
+        if self.gateways.is_empty() {
+            return vec![];
+        }
+        let at = |side: usize| {
+            let device = format!("PORT{}", side + 1);
+            let add = self.gateways.iter().map(move |pair| (pair[side], side));
+            let add =
+                add.map(|((address, length), side)| format!("ip address add {address}/{length} dev PORT{}", side + 1));
+            let up = format!("ip link set {device} up    # {device}: the port that faces {}", facing[side]);
+            [up].into_iter().chain(add).collect::<Vec<_>>()
+        };
+        let forward = self.gateways.iter().map(|pair| match pair[0].0 {
+            IpAddr::V4(_) => "sysctl -w net.ipv4.ip_forward=1".to_owned(),
+            IpAddr::V6(_) => "sysctl -w net.ipv6.conf.all.forwarding=1".to_owned(),
+        });
+        [at(0), at(1), forward.collect()].concat()
+    }
+}
+
+/// Parses the parts, each with what follows its mark, like `,via=198.18.0.1/24,198.19.0.1/24,dut=ssh://me@router`.
+pub(crate) fn parse(text: &str) -> Result<Through, String> {
+    let mut through = Through::default();
+    let mut items = text.split(',').filter(|item| !item.is_empty()).peekable();
+    while let Some(item) = items.next() {
+        match item.split_once('=') {
+            None if item == "routed" => through.gateways.extend(ordinary()),
+            Some(("via", first)) => {
+                let second = items.next().ok_or("via names two gateways, one for each side")?;
+                through.gateways.push(pair(first, second)?);
+            }
+            Some(("dut", url)) if through.dut.is_none() => through.dut = Some(device(url)?),
+            _ => {
+                return Err(format!(
+                    "\"{item}\" is none of routed, via=GATEWAY1/LENGTH,GATEWAY2/LENGTH and dut=ssh://[USER@]HOST"
+                ));
+            }
+        }
+    }
+    through.gateways.sort_by_key(|pair| pair[0].0.is_ipv6());
+    if through.gateways.windows(2).any(|two| two[0][0].0.is_ipv4() == two[1][0].0.is_ipv4()) {
+        return Err("there is one pair of gateways for IPv4, and one for IPv6".to_owned());
+    }
+    Ok(through)
+}
+
+fn ordinary() -> Vec<[Network; 2]> {
+    let v4 = |second: u8| (Ipv4Addr::new(198, second, 0, 1).into(), 24);
+    let v6 = |subnet: u16| (Ipv6Addr::new(0x2001, 2, 0, subnet, 0, 0, 0, 1).into(), 64);
+    vec![[v4(18), v4(19)], [v6(0), v6(1)]]
+}
+
+fn pair(first: &str, second: &str) -> Result<[Network; 2], String> {
+    let [a, b] = [address(first)?, address(second)?];
+    if a.0.is_ipv4() != b.0.is_ipv4() {
+        return Err(format!("the gateways {first} and {second} are of two IP versions"));
+    }
+    if network(a) == network(b) {
+        return Err(format!("the gateways {first} and {second} are in one network; a router stands between two"));
+    }
+    let most = if a.0.is_ipv4() { 30 } else { 126 };
+    if a.1 > most || b.1 > most {
+        return Err(format!("a network of {first} and {second} has no room for the tester beside the gateway"));
+    }
+    Ok([a, b])
+}
+
+fn device(url: &str) -> Result<Far, String> {
+    let machine =
+        url.strip_prefix("ssh://").ok_or("the device under test is reached by ssh: dut=ssh://[USER@]HOST[:PORT]")?;
+    let (destination, port) = machine_of(machine.trim_end_matches('/'))?;
+    Ok(Far { destination, port, end: Default::default() })
+}
+
+/// The network of an address.
+fn network((address, length): Network) -> Network {
+    match address {
+        IpAddr::V4(v4) => (Ipv4Addr::from(u32::from(v4) & mask(u128::from(length), 32) as u32).into(), length),
+        IpAddr::V6(v6) => (Ipv6Addr::from(u128::from(v6) & mask(u128::from(length), 128)).into(), length),
+    }
+}
+
+fn mask(length: u128, bits: u128) -> u128 {
+    let ones = if bits == 128 { u128::MAX } else { (1 << bits) - 1 };
+    if length == 0 { 0 } else { ones & (ones << (bits - length)) }
+}
+
+/// The address so many further on in the gateway's network: behind its end, those from its beginning.
+fn after((gateway, length): Network, further: u128) -> IpAddr {
+    let (first, bits) = match network((gateway, length)).0 {
+        IpAddr::V4(v4) => (u128::from(u32::from(v4)), 32_u32),
+        IpAddr::V6(v6) => (u128::from(v6), 128),
+    };
+    let own = match gateway {
+        IpAddr::V4(v4) => u128::from(u32::from(v4)),
+        IpAddr::V6(v6) => u128::from(v6),
+    };
+    let hosts = 1_u128.checked_shl(bits - u32::from(length)).unwrap_or(u128::MAX);
+    // Neither the network's own address nor the last one, which is for broadcasts.
+    let place = (own - first - 1 + further) % (hosts - 2) + 1;
+    match gateway {
+        IpAddr::V4(_) => Ipv4Addr::from((first + place) as u32).into(),
+        IpAddr::V6(_) => Ipv6Addr::from(first + place).into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> String {
+        parse(text).expect_err(text)
+    }
+
+    #[test]
+    fn a_router_has_the_networks_of_rfc_2544_and_the_tester_is_beside_it() {
+        let through = parse(",routed").expect("a router");
+        let shown = |side| through.addresses(side, 0).iter().map(|(a, l)| format!("{a}/{l}")).collect::<Vec<_>>();
+        assert_eq!(
+            (shown(0), shown(1)),
+            (
+                vec!["198.18.0.2/24".into(), "2001:2::2/64".into()],
+                vec!["198.19.0.2/24".into(), "2001:2:0:1::2/64".into()]
+            )
+        );
+        let routes: Vec<_> = through.routes(0, "ns", "eth1").iter().map(ToString::to_string).collect();
+        assert_eq!(
+            routes,
+            ["route to 198.19.0.0/24 via 198.18.0.1 at ns/eth1", "route to 2001:2:0:1::/64 via 2001:2::1 at ns/eth1"]
+        );
+        assert_eq!(through.addresses(0, 1)[0].0.to_string(), "198.18.0.3");
+    }
+
+    #[test]
+    fn other_gateways_leave_room_for_the_tester() {
+        let through = parse(",via=198.18.4.254/24,198.18.5.2/30,dut=ssh://me@router:2222").expect("a router");
+        let shown = |side| through.addresses(side, 0)[0].0.to_string();
+        assert_eq!((shown(0), shown(1)), ("198.18.4.1".to_owned(), "198.18.5.1".to_owned()));
+        let dut = through.dut.as_ref().expect("it is read");
+        assert_eq!((dut.destination.as_str(), dut.port), ("me@router", Some(2222)));
+        let commands = through.commands(["eth1", "eth2"]);
+        assert_eq!(commands[0], "ip link set PORT1 up    # PORT1: the port that faces eth1");
+        assert_eq!((commands[1].as_str(), commands.len()), ("ip address add 198.18.4.254/24 dev PORT1", 5));
+        assert!(parse(",dut=ssh://router").expect("a switch").commands(["a", "b"]).is_empty());
+    }
+
+    #[test]
+    fn what_cannot_be_routed_is_refused() {
+        assert!(words(",via=198.18.0.1/24").contains("two gateways"));
+        assert!(words(",via=198.18.0.1/24,2001:2::1/64").contains("two IP versions"));
+        assert!(words(",via=198.18.0.1/24,198.18.0.9/24").contains("in one network"));
+        assert!(words(",via=198.18.0.1/31,198.19.0.1/24").contains("no room"));
+        assert!(words(",via=198.18.0.1,198.19.0.1/24").contains("198.18.0.2/24"));
+        assert!(words(",routed,via=198.18.4.1/24,198.19.4.1/24").contains("one pair"));
+        assert!(words(",dut=router").contains("reached by ssh"));
+        assert!(words(",rooted").contains("\"rooted\" is none of"));
+    }
+}

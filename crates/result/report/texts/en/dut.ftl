@@ -1,0 +1,11 @@
+dut-configure-note = Configure the device under test like this before anything is measured: an address at each of its two ports, and forwarding between them; no further routes. On Linux:
+dut-closed-note = { $ip } does not get through the device under test and is left out: { $why }
+dut-heading = Device under test
+dut-caption = What { $machine } counted over each trial, at all of its interfaces but that of the ssh connection: its busiest core in % of its time, packets of all interfaces together, and drops of interfaces, queueing disciplines and receive backlogs. All counters are in the JSON.
+dut-col-core = Busiest core
+dut-col-received = Packets received
+dut-col-sent = Packets sent
+dut-col-dropped = Dropped
+dut-gateway = Facing { $name }
+dut-forwards = Forwards between the ends
+bed-hosts-several = hosts: { $count } machines; all others were controlled over ssh from the one that receives

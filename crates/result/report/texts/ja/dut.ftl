@@ -1,0 +1,11 @@
+dut-configure-note = 測定の前に、被試験装置(DUT)を次のように設定してください。2つのポートにそれぞれアドレスを付け、その間の転送を有効にします。ほかの経路は不要です。Linux の場合:
+dut-closed-note = { $ip } は被試験装置(DUT)を通過しないため、測定から除きます: { $why }
+dut-heading = 被試験装置(DUT)
+dut-caption = 各試行中に { $machine } が計数した値(ssh 接続に使うものを除く全インターフェース)。最も負荷の高いコアの使用率(%)、全インターフェース合計のパケット数、インターフェース・キューイング規律・受信バックログでの破棄数。すべてのカウンターは JSON にあります。
+dut-col-core = 最も負荷の高いコア
+dut-col-received = 受信パケット
+dut-col-sent = 送信パケット
+dut-col-dropped = 破棄
+dut-gateway = { $name } 側
+dut-forwards = エンドポイント間を転送
+bed-hosts-several = hosts: { $count }台のマシン(受信側のマシンから、ほかのマシンを ssh 経由で制御)

@@ -1,0 +1,51 @@
+//! What the counters of a device under test say. Each of its interfaces is in them.
+
+use model::{Delta, Evidence, LimitedBy, LossAt, Place, Source, Trial};
+
+use super::{
+    at, core,
+    end::{End, dut, sum},
+};
+
+/// What an interface counts of packets that it could not take, or could not send.
+const DROPPED: [&str; 5] = ["rx_dropped", "tx_dropped", "rx_missed_errors", "rx_fifo_errors", "rx_over_errors"];
+
+/// Why a router refuses a packet (`/proc/net/snmp`, `/proc/net/snmp6`).
+const REFUSED: [&str; 4] = ["InHdrErrors", "InAddrErrors", "InNoRoutes", "InDiscards"];
+
+/// Its queueing discipline held packets back.
+pub(super) fn shaped(trial: &Trial) -> Option<LimitedBy> {
+    let end = dut(trial)?;
+    let counter = end.held_back()?;
+    Some(at(Place::Qdisc, &end, vec![Evidence::Counter { counter }]))
+}
+
+/// A core of it does hardly anything but receive packets for its kernel.
+pub(super) fn core_full(trial: &Trial) -> Option<LimitedBy> {
+    let end = dut(trial)?;
+    let busy = end.softirq_core()?;
+    let squeezed = end.moved(Source::Softnet, |delta| {
+        delta.of == format!("cpu {}", busy.cpu) && ["dropped", "time_squeeze"].contains(&delta.name.as_str())
+    });
+    let counters = squeezed.into_iter().map(|counter| Evidence::Counter { counter });
+    Some(at(Place::SoftirqCore, &end, [core(busy)].into_iter().chain(counters).collect()))
+}
+
+/// Where it may have dropped packets, the surest first.
+pub(super) fn losses(trial: &Trial) -> Vec<LossAt> {
+    let Some(end) = dut(trial) else { return vec![] };
+    let named = |source: Source, names: &[&str]| end.moved(source, |delta| names.contains(&delta.name.as_str()));
+    let is_ip = |delta: &Delta| ["Ip", "Ip6"].contains(&delta.of.as_str());
+    let mut refused = named(Source::Snmp, &REFUSED);
+    refused.retain(is_ip);
+    vec![
+        claim(Place::Qdisc, &end, end.moved(Source::Qdisc, |delta| delta.name == "drops")),
+        claim(Place::SoftirqCore, &end, named(Source::Softnet, &["dropped"])),
+        claim(Place::DeviceUnderTest, &end, named(Source::Link, &DROPPED)),
+        claim(Place::DeviceUnderTest, &end, refused),
+    ]
+}
+
+fn claim(place: Place, end: &End<'_>, shown_by: Vec<Delta>) -> LossAt {
+    LossAt { place, endpoint: Some(end.name.to_owned()), packets: sum(&shown_by), shown_by }
+}
