@@ -149,14 +149,15 @@ fn the_tester_answers_for_each_of_its_addresses_on_both_sides() {
         move |words: &[&str]| done(Command::new("ip").args(["netns", "exec", &namespace]).args(words).output().unwrap())
     };
     for address in ["198.18.0.77/24", "2001:2::77/64"] {
-        at_end("a")(&["ip", "address", "add", address, "dev", "port1", "nodad"]);
+        let nodad: &[&str] = if address.contains("::") { &["nodad"] } else { &[] };
+        at_end("a")(&[&["ip", "address", "add", address, "dev", "port1"], nodad].concat());
     }
     // A port that nobody listens at is refused by who has the address, and by nobody else.
     let knock = |address: &str| format!("exec 3<>/dev/tcp/{address}/9");
     let mut answered = Vec::new();
     for address in ["198.18.0.2", "198.18.0.77", "2001:2::2", "2001:2::77"] {
-        answered.push((address, "the router", story.router.says(&["bash", "-c", &knock(address)])));
-        answered.push((address, "beyond it", at_end("b")(&["bash", "-c", &knock(address)]).err));
+        answered.push((address, "the router", story.router.says(&["timeout", "3", "bash", "-c", &knock(address)])));
+        answered.push((address, "beyond it", at_end("b")(&["timeout", "3", "bash", "-c", &knock(address)]).err));
     }
     let used = story.run(&["latency", "--bed", "routed", "--count", "100", "--frame-sizes", "128", "--repeats", "1"]);
     let down = story.run(&["bed", "down", "routed"]);
