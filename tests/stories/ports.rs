@@ -257,7 +257,7 @@ fn a_link_that_comes_and_goes_is_not_waited_for_for_ever() {
     machine.sh("ip link add lonely type veth peer name unused");
     let (before, whole) = (machine.settled(), Snapshot::take());
     // As two cards do that cannot agree.
-    let toggle = "for i in $(seq 60); do ip link set unused up; sleep 0.2; ip link set unused down; sleep 0.2; done";
+    let toggle = "for i in $(seq 60); do ip link set unused up; sleep 0.05; ip link set unused down; sleep 0.3; done";
     let mut flapping = Command::new("ip").args(["netns", "exec", MACHINE, "sh", "-c", toggle]).spawn().unwrap();
     let ended = machine.run(&["latency", "--bed", "ports:lonely,port1"]);
     flapping.kill().unwrap();
