@@ -3,17 +3,22 @@
 
 guest=$target/drivers
 guest_programs=(busybox-static coreutils dash iproute2 ethtool openssh-server openssh-client libgcc-s1)
+# What configures interfaces by itself, for the machines that have systemd.
+guest_managers=(systemd udev dbus dbus-daemon dbus-bin dbus-system-bus-common network-manager ifupdown)
 guest_modules=(
   virtio_pci virtio_console virtio_blk ext4 crc32c_generic # what the machine itself runs on
   e1000e igb vmxnet3 virtio_net                            # the cards
   veth 8021q bonding bridge pktgen sch_netem sch_tbf       # what is put between or upon them
+  sch_htb sch_prio sch_sfq sch_hfsc sch_drr sch_ingress    # what a port may have that is taken and given back
+  cls_u32 cls_flower cls_matchall act_gact act_mirred act_police
 )
 
-# What the machine boots: target/drivers/vmlinux and target/drivers/initrd, with the program that was built last.
+# What machines boot: target/drivers/vmlinux and target/drivers/initrd, or initrd-systemd for those that have systemd, with the
+# program that was built last.
 make_guest() {
   local program=$guest/program
   at_end+=(give_back)
-  [[ -e $guest/vmlinux ]] || fetch_guest
+  [[ -e $guest/managers.cpio ]] || fetch_guest
   rm -rf "$program"
   mkdir -p "$program/usr/bin"
   strip -o "$program/usr/bin/wireproof" "$target/debug/wireproof"
@@ -21,24 +26,29 @@ make_guest() {
   # The kernel unpacks one archive behind the other, so that a new program does not pack the whole system again.
   pack "$program" "$program.cpio"
   cat "$guest/system.cpio" "$program.cpio" >"$guest/initrd"
+  cat "$guest/managers.cpio" "$guest/initrd" >"$guest/initrd-systemd"
   rm -rf "$program" "$program.cpio"
 }
 
 fetch_guest() {
-  local kernel packages part=$target/drivers.part
+  local kernel packages managers part=$target/drivers.part
   have apt-get || die "the kernel and the programs of the machines come from Debian's packages, and there is no apt-get here"
   [[ $EUID -ne 0 ]] || refresh_lists
   kernel=$(depends linux-image-amd64 | grep -m 1 '^linux-image-') ||
     die "this machine's package sources have no linux-image-amd64: test-drivers runs on Debian for amd64"
   mapfile -t packages < <(with_libraries "${guest_programs[@]}")
-  say "Unpacking $kernel, ${guest_programs[*]} and their libraries into target/drivers: the machines of the tests"
+  mapfile -t managers < <(with_libraries "${guest_managers[@]}")
+  say "Unpacking $kernel, ${guest_programs[*]} ${guest_managers[*]} and their libraries into target/drivers: the machines of the tests"
   rm -rf "$part" "$guest"
-  mkdir -p "$part/debs"
+  mkdir -p "$part/debs" "$part/managers-debs"
   (cd "$part/debs" && apt_get download "$kernel" "${packages[@]}") || apt_failed "could not download ${packages[*]}"
+  (cd "$part/managers-debs" && apt_get download "${managers[@]}") || apt_failed "could not download ${managers[*]}"
   unpack_system "$part/system" "$part"/debs/*.deb
+  unpack_system "$part/managers" "$part"/managers-debs/*.deb
   unpack_kernel "$part" "$part/debs/$kernel"_*.deb
   pack "$part/system" "$part/system.cpio"
-  rm -rf "$part/debs" "$part/system" "$part/kernel"
+  pack "$part/managers" "$part/managers.cpio"
+  rm -rf "$part/debs" "$part/managers-debs" "$part/system" "$part/managers" "$part/kernel"
   mv "$part" "$guest"
 }
 
@@ -56,6 +66,7 @@ with_libraries() {
 # unpack_system DIRECTORY PACKAGE…: programs and libraries, without what is only read by people, and other character sets
 unpack_system() {
   local directory=$1 name
+  local left_out=(./var './usr/lib/*/gconv' ./usr/share/{doc,man,info,locale,bash-completion,zsh,lintian,bug,pkgconfig,initramfs-tools})
   shift
   for name in bin sbin lib lib64; do
     mkdir -p "$directory/usr/$name"
@@ -64,8 +75,7 @@ unpack_system() {
   for name in "$@"; do
     [[ $name != */linux-image-* ]] || continue
     dpkg-deb --fsys-tarfile "$name" |
-      tar -x -C "$directory" --keep-directory-symlink --no-same-owner \
-        --exclude='./usr/share' --exclude='./usr/lib/*/gconv' --exclude='./var'
+      tar -x -C "$directory" --keep-directory-symlink --no-same-owner "${left_out[@]/#/--exclude=}"
   done
 }
 

@@ -52,13 +52,22 @@ impl Lab {
 
     /// Boots a machine. Its name is its host name; its disk is at `/var/lib/wireproof` and survives a power cut.
     pub(crate) fn boot(&self, name: &'static str, cards: &[Card]) -> Machine {
+        self.boot_from("initrd", name, cards)
+    }
+
+    /// The same with systemd, udev, dbus, and what configures interfaces by itself.
+    pub(crate) fn boot_systemd(&self, name: &'static str, cards: &[Card]) -> Machine {
+        self.boot_from("initrd-systemd", name, cards)
+    }
+
+    fn boot_from(&self, system: &str, name: &'static str, cards: &[Card]) -> Machine {
         let disk = self.folder.path().join(format!("{name}.disk"));
         File::create(&disk).unwrap().set_len(32 << 20).unwrap();
         let made =
             Command::new("mkfs.ext4").args(["-q", "-F"]).arg(&disk).output().expect("./x test-drivers installs it");
         assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
         let cards = cards.iter().zip(1..).flat_map(|(card, slot)| card.words(name, slot)).collect();
-        Machine::boot(name, self.folder.path(), &disk, cards)
+        Machine::boot(name, self.folder.path(), [&image(system), &disk], cards)
     }
 }
 

@@ -39,10 +39,10 @@ struct Running {
 pub(crate) struct Background(u32);
 
 impl Machine {
-    /// Boots one, and waits for it to be up; `cards` are words for QEMU.
-    pub(crate) fn boot(name: &'static str, folder: &Path, disk: &Path, cards: Vec<String>) -> Self {
+    /// Boots one from files with its system and its disk, and waits for it to be up; `cards` are words for QEMU.
+    pub(crate) fn boot(name: &'static str, folder: &Path, files: [&Path; 2], cards: Vec<String>) -> Self {
         let console = folder.join(format!("{name}.console"));
-        let mut words = fixed_words(name, disk);
+        let mut words = fixed_words(name, files);
         words.extend(cards);
         let running = Running::start(&console, &words)
             .unwrap_or_else(|error| panic!("{name} does not come up: {error}\n{}", tail(&console)));
@@ -163,15 +163,16 @@ impl Drop for Machine {
 }
 
 /// The same for every machine. Without devices that QEMU would add by itself, so that each is there on purpose.
-fn fixed_words(name: &str, disk: &Path) -> Vec<String> {
+fn fixed_words(name: &str, [initrd, disk]: [&Path; 2]) -> Vec<String> {
     // The kernel would measure how fast the processor's time stamp counter runs, and get it wrong where QEMU has to wait.
     let clock = "clocksource=hpet tsc=unstable";
     let append = format!("console=ttyS0 loglevel=4 panic=-1 mitigations=off no_timer_check {clock} hostname={name}");
     // Cut is the power of the machine, not that of the computer which runs it: nothing has to be written through.
     let disk = format!("file={},if=none,id=disk,format=raw,cache=unsafe", disk.display());
-    let (kernel, initrd) = (image("vmlinux"), image("initrd"));
+    let kernel = image("vmlinux");
+    let memory = if initrd.ends_with("initrd-systemd") { "1024" } else { "512" };
     let words: [&[&str]; 6] = [
-        &["-machine", "q35", "-accel", "tcg,thread=multi", "-cpu", "max", "-smp", "2", "-m", "512"],
+        &["-machine", "q35", "-accel", "tcg,thread=multi", "-cpu", "max", "-smp", "2", "-m", memory],
         &["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"],
         &["-kernel", kernel.to_str().unwrap(), "-initrd", initrd.to_str().unwrap()],
         &["-append", &append],

@@ -8,6 +8,7 @@ mod facts;
 mod hosts;
 mod lab;
 mod machine;
+mod managers;
 mod monitor;
 mod planted;
 mod ports;

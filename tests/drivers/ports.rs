@@ -37,6 +37,25 @@ impl Bench {
             "ip route add 198.18.99.0/24 via 198.18.10.254 dev p1 metric 77",
             "ip route add 198.18.98.0/24 dev p1 table 1234",
             "ip rule add from 198.18.10.1 table 1234",
+            "ip route add 198.18.97.0/24 nexthop via 198.18.10.253 dev p1 nexthop via 198.18.10.252 dev p1 weight 3",
+            "ip nexthop add id 30 via 198.18.10.253 dev p1",
+            "ip nexthop add id 31 group 30",
+            "ip route add 198.18.96.0/24 nhid 31",
+            "tc qdisc add dev p1 root handle 1: prio",
+            "tc qdisc add dev p1 parent 1:1 handle 11: hfsc default 1",
+            "tc class add dev p1 parent 11: classid 11:1 hfsc sc rate 900mbit ul rate 900mbit",
+            "tc qdisc add dev p1 parent 1:2 handle 12: drr",
+            "tc class add dev p1 parent 12: classid 12:1 drr quantum 3000",
+            "tc qdisc add dev p1 parent 12:1 handle 13: sfq perturb 10",
+            "tc qdisc add dev p1 parent 1:3 handle 14: htb default 1",
+            "tc class add dev p1 parent 14: classid 14:1 htb rate 900mbit",
+            "tc filter add dev p1 parent 1: protocol ip pref 5 flower dst_ip 198.18.10.77 ip_proto udp action drop",
+            "tc filter add dev p1 parent 1: protocol all pref 6 matchall classid 1:1",
+            "tc filter add dev p1 parent 12: protocol all pref 1 matchall classid 12:1",
+            "tc qdisc add dev p1 clsact",
+            "tc filter add dev p1 ingress pref 1 protocol ip flower src_ip 198.18.10.78 \
+             action police rate 1mbit burst 10k conform-exceed drop",
+            "tc filter add dev p1 egress pref 1 protocol ip matchall action mirred egress mirror dev lo",
         ];
         machine.sh(&settings.join(" && ")).ok();
         machine.until("ip -6 -o address show dev p1 scope global | grep -qv tentative");
@@ -73,10 +92,12 @@ impl Bench {
 fn state(machine: &mut Machine) -> String {
     let command = "ip -d -o link show | grep -E ': p[12]: ' | sed 's/ state [A-Z]* / /; s/[<,]LOWER_UP//; s/NO-CARRIER,//'; \
          ip -o address show scope global | grep -E ' p[12] ' | sed 's/ valid_lft.*//'; \
+         tc qdisc show | grep -E ' p[12] ' | sed 's/ direct_packets_stat [0-9]*//'; tc class show dev p1; \
+         for place in 'parent 1:' 'parent 12:' ingress egress; do tc filter show dev p1 $place 2>/dev/null; done; \
          for port in p1 p2; do for what in -k -g -l -c -a; do ethtool $what $port 2>/dev/null; done; done; \
          grep -rs . /proc/sys/net/ipv[46]/*/p[12]; \
          ip route show table all; ip -6 route show table all | grep -v fe80 | sed 's/ expires [0-9]*sec//'; \
-         ip rule; ip -6 rule; ls /run/netns; ls /var/lib/wireproof/ledger 2>/dev/null; pidof wireproof; true";
+         ip rule; ip -6 rule; ip nexthop; ls /run/netns; ls /var/lib/wireproof/ledger 2>/dev/null; pidof wireproof; true";
     machine.sh(command).ok().out
 }
 

@@ -119,6 +119,16 @@ pub enum Before {
     Port(Box<PortState>),
 }
 
+impl Before {
+    /// The port as it was, where a change concerns one.
+    pub fn port(&self) -> Option<&PortState> {
+        match self {
+            Self::Port(state) => Some(state),
+            _ => None,
+        }
+    }
+}
+
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,13 +1,14 @@
 //! A port of a machine: what is known of it before it is taken, and all that giving it back takes.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, net::Ipv6Addr};
 
 use serde::{Deserialize, Serialize};
 
 use crate::units::Mtu;
 
-/// A port as it was before it was taken.
+/// A port as it was before it was taken. What another version did not record is not put back.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct PortState {
     /// By what it is known again, wherever it is.
     pub identity: PortIdentity,
@@ -33,10 +34,16 @@ pub struct PortState {
     pub addresses: Vec<Saved>,
     /// Neighbours that were entered by hand.
     pub neighbours: Vec<Saved>,
-    /// Routes of all tables that leave through it, those left out that come with its addresses.
+    /// Nexthop objects that leave through it, and the groups that they belong to.
+    pub nexthops: Vec<Saved>,
+    /// Routes of all tables that leave through it, those left out that come from routers.
     pub routes: Vec<Saved>,
-    /// Its queueing discipline, where somebody chose one.
+    /// Its queueing disciplines, their classes and filters, where somebody chose them.
     pub queueing: Vec<Saved>,
+    /// Multicast addresses of its link that somebody entered, like `33:33:00:00:00:77`.
+    pub multicast: Vec<String>,
+    /// The second half of addresses that routers announce the first half of, where somebody chose one.
+    pub token: Option<Ipv6Addr>,
 }
 
 /// By what a port is known again.
@@ -136,6 +143,8 @@ pub enum Manager {
     NetworkManager,
     /// systemd-networkd.
     Networkd,
+    /// ifupdown, which udev or systemd calls where a port comes or goes.
+    Ifupdown,
 }
 
 impl std::fmt::Display for Manager {
@@ -143,6 +152,7 @@ impl std::fmt::Display for Manager {
         f.write_str(match self {
             Self::NetworkManager => "NetworkManager",
             Self::Networkd => "systemd-networkd",
+            Self::Ifupdown => "ifupdown",
         })
     }
 }

@@ -1,6 +1,6 @@
 //! What stands for or against taking each port of the machine, and who else configures them.
 
-use std::net::IpAddr;
+use std::{fs, net::IpAddr};
 
 use kernel::{
     device, ethtool,
@@ -16,7 +16,9 @@ pub fn ports() -> kernel::Result<PortsState> {
     let links = link::list()?;
     let session = session_address();
     let ports = links.iter().map(|link| facts(link, &links, session)).collect::<kernel::Result<_>>()?;
-    let (elsewhere, managers) = (elsewhere()?, managers(&services()));
+    // What ifupdown brought up; see interfaces(5).
+    let brought_up = fs::read_to_string("/run/network/ifstate").unwrap_or_default();
+    let (elsewhere, managers) = (elsewhere()?, managers(&services(), &brought_up));
     Ok(PortsState { ports, elsewhere, managers })
 }
 
@@ -57,7 +59,7 @@ fn facts(link: &Link, links: &[Link], session: Option<IpAddr>) -> kernel::Result
         is_uplink: routes.iter().any(|(_, is_default)| *is_default),
         routes: routes.into_iter().map(|(words, _)| words).collect(),
         carries_session: carries(link, session),
-        lasting: device::lasting(&link.name, link.index)?,
+        lasting: device::lasting(&link.name)?,
     })
 }
 
@@ -87,14 +89,17 @@ fn server(said: &str) -> Option<IpAddr> {
     })
 }
 
-/// Services by the names that systemd has for them, or programs by theirs, which the kernel cuts at 15 bytes.
-fn managers(services: &[String]) -> Vec<Manager> {
+/// Services by the names that systemd has for them, or programs by theirs, which the kernel cuts at 15 bytes. ifupdown is none:
+/// it is known by what it brought up, `lo=lo` for the loopback interface.
+fn managers(services: &[String], brought_up: &str) -> Vec<Manager> {
     let known = [
         (Manager::NetworkManager, ["NetworkManager", "NetworkManager"]),
         (Manager::Networkd, ["systemd-networkd", "systemd-network"]),
     ];
     let runs = |names: &[&str; 2]| services.iter().any(|it| names.contains(&it.trim_end_matches(".service")));
-    known.into_iter().filter(|(_, names)| runs(names)).map(|(manager, _)| manager).collect()
+    let mut found: Vec<_> = known.into_iter().filter(|(_, names)| runs(names)).map(|(manager, _)| manager).collect();
+    found.extend(brought_up.lines().any(|line| !line.starts_with("lo=")).then_some(Manager::Ifupdown));
+    found
 }
 
 #[cfg(test)]
@@ -111,10 +116,11 @@ mod tests {
 
     #[test]
     fn programs_that_configure_interfaces_are_known_by_service_and_by_name() {
-        let of = |names: &[&str]| managers(&names.iter().map(ToString::to_string).collect::<Vec<_>>());
+        let of = |names: &[&str]| managers(&names.iter().map(ToString::to_string).collect::<Vec<_>>(), "lo=lo\n");
         assert_eq!(of(&["NetworkManager.service", "cron.service"]), [Manager::NetworkManager]);
         assert_eq!(of(&["systemd-network"]), [Manager::Networkd]);
         assert!(of(&["systemd-networkd-wait-online", "sshd"]).is_empty());
+        assert_eq!(managers(&[], "lo=lo\neth1=eth1\n"), [Manager::Ifupdown]);
     }
 
     #[test]

@@ -4,10 +4,13 @@
 //! what is set in its driver stays. All here is about the calling thread's own network namespace.
 
 mod message;
+mod multicast;
+mod queueing;
 mod restore;
+mod routes;
 mod told;
 
-use std::{collections::BTreeMap, os::fd::AsRawFd};
+use std::{collections::BTreeMap, net::Ipv6Addr, os::fd::AsRawFd};
 
 use model::{
     PortState,
@@ -16,7 +19,7 @@ use model::{
 use netlink_packet_core::NLM_F_DUMP;
 use netlink_packet_route::{
     RouteNetlinkMessage,
-    link::{LinkAttribute, LinkFlags, LinkMessage, Prop},
+    link::{AfSpecInet6, AfSpecUnspec, LinkAttribute, LinkFlags, LinkMessage, LinkXdp, Prop, XdpAttached},
 };
 use rustix::time::{ClockId, clock_gettime};
 
@@ -30,7 +33,8 @@ use crate::{
 };
 
 pub use restore::restore;
-pub use told::{lasting, routes};
+use routes::Through;
+pub use routes::routes;
 
 /// Where the kernel has settings for each interface.
 const SETTINGS: [&str; 4] = ["ipv4.conf", "ipv4.neigh", "ipv6.conf", "ipv6.neigh"];
@@ -39,6 +43,7 @@ const SETTINGS: [&str; 4] = ["ipv4.conf", "ipv4.neigh", "ipv6.conf", "ipv6.neigh
 pub fn read(interface: &str) -> Result<PortState> {
     let link = existing(interface).on("RTM_GETLINK", shown(interface))?;
     let index = link.header.index;
+    let through = Through::read(interface, index)?;
     let mut state = PortState {
         identity: identity(&link),
         home: namespace::own_identity()?,
@@ -48,8 +53,11 @@ pub fn read(interface: &str) -> Result<PortState> {
         driver: ethtool::settings(interface)?,
         addresses: told::addresses(interface, index)?,
         neighbours: told::neighbours(interface, index)?,
-        routes: told::restorable_routes(interface, index)?,
-        queueing: told::queueing(interface, index)?,
+        nexthops: through.nexthops(),
+        routes: through.restorable_routes()?,
+        queueing: queueing::queueing(interface, index)?,
+        multicast: multicast::entered(interface)?,
+        token: token(&link),
         ..PortState::default()
     };
     for attribute in link.attributes {
@@ -62,6 +70,40 @@ pub fn read(interface: &str) -> Result<PortState> {
         }
     }
     Ok(state)
+}
+
+/// What there is at a port that a move would take and nobody could put back, or that would stand in its way, in words.
+pub fn lasting(interface: &str) -> Result<Vec<String>> {
+    let link = existing(interface).on("RTM_GETLINK", shown(interface))?;
+    let index = link.header.index;
+    let mut found = Through::read(interface, index)?.lasting();
+    found.extend(queueing::lasting(interface, index)?);
+    if has_xdp(&link) {
+        found
+            .push(format!("an XDP program of somebody else, which sees each packet (ip link set {interface} xdp off)"));
+    }
+    Ok(found)
+}
+
+fn has_xdp(link: &LinkMessage) -> bool {
+    let attached = |xdp: &LinkXdp| matches!(xdp, LinkXdp::Attached(how) if *how != XdpAttached::None);
+    link.attributes.iter().any(|it| matches!(it, LinkAttribute::Xdp(xdps) if xdps.iter().any(attached)))
+}
+
+fn token(link: &LinkMessage) -> Option<Ipv6Addr> {
+    let specs = link.attributes.iter().filter_map(|attribute| match attribute {
+        LinkAttribute::AfSpecUnspec(specs) => Some(specs),
+        _ => None,
+    });
+    let of_ipv6 = specs.flatten().filter_map(|spec| match spec {
+        AfSpecUnspec::Inet6(of_ipv6) => Some(of_ipv6),
+        _ => None,
+    });
+    let tokens = of_ipv6.flatten().filter_map(|it| match it {
+        AfSpecInet6::Token(token) => Some(*token),
+        _ => None,
+    });
+    tokens.last().filter(|token| !token.is_unspecified())
 }
 
 fn altname(prop: Prop) -> Option<String> {

@@ -195,6 +195,19 @@ pub(crate) fn name(message: &LinkMessage) -> String {
     name.unwrap_or_default()
 }
 
+/// Name of the interface that has this number.
+pub(crate) fn name_of(index: u32) -> Result<String> {
+    let mut question = LinkMessage::default();
+    question.header.index = index;
+    let answers =
+        request(RouteNetlinkMessage::GetLink(question), 0).on("RTM_GETLINK", format_args!("interface {index}"))?;
+    let names = answers.iter().filter_map(|answer| match answer {
+        RouteNetlinkMessage::NewLink(link) => Some(name(link)),
+        _ => None,
+    });
+    Ok(names.last().unwrap_or_default())
+}
+
 fn addresses_by_index(messages: Vec<RouteNetlinkMessage>) -> BTreeMap<u32, Vec<(IpAddr, u8)>> {
     let mut by_index = BTreeMap::<_, Vec<_>>::new();
     for message in messages {

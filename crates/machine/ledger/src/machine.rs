@@ -83,10 +83,8 @@ fn refuse_taken_end(end: &LinkEnd, change: &Change) -> Result<(), Error> {
 
 fn before(change: &Change) -> Result<Before, Failure> {
     Ok(match change {
-        Change::Namespace { .. } | Change::Veth { .. } | Change::LeftAlone { .. } | Change::Route { .. } => {
-            Before::Absent
-        }
-        Change::Port { interface, .. } => port::before(interface)?,
+        Change::Namespace { .. } | Change::Veth { .. } | Change::Route { .. } => Before::Absent,
+        Change::Port { interface, .. } | Change::LeftAlone { interface, .. } => port::before(interface)?,
         Change::Address { namespace, interface, address, .. } => {
             if link::has_address(namespace, interface, *address)? {
                 Before::Same
@@ -133,7 +131,9 @@ fn namespaces(change: &Change) -> Vec<&str> {
 pub(crate) fn take_back(entry: &Entry) -> Result<bool, Failure> {
     match (&entry.change, &entry.before) {
         (Change::Port { namespace, .. }, Before::Port(state)) => port::give_back(namespace, state, entry),
-        (Change::LeftAlone { manager, interface, .. }, _) => managers::release(*manager, interface),
+        (Change::LeftAlone { manager, interface, mac }, before) => {
+            managers::release(*manager, interface, mac, before.port())
+        }
         _ => Ok(take_back_in_kernel(entry)?),
     }
 }

@@ -1,65 +1,137 @@
 //! Programs that configure interfaces by themselves, told to leave a port alone while it is ours.
 //!
-//! A port in another namespace is out of their sight; what they must not do is act the moment it comes back. Each is told by
-//! a file below `/run`, which a reboot forgets, and reads it anew; afterwards the file goes, and the port is theirs again.
-//! ifupdown needs no telling: it keeps to what it has written down of the port (ifstate), and does nothing twice.
+//! A port in another namespace is out of their sight; what they must not do is act the moment it goes or comes back. Each is
+//! told by a file below `/run`, which a reboot forgets, and reads it anew; afterwards the file goes, and the port is theirs
+//! again. Who is told takes off what it had set, and who is no longer told takes off what others have: what the port was
+//! like is therefore read before, and put back after.
 
 use std::{
     fs, io,
     path::{Path, PathBuf},
     process::Command,
+    thread,
+    time::Duration,
 };
 
-use model::Manager;
+use kernel::namespace;
+use model::{Manager, PortState};
 
-use crate::failure::Failure;
+use crate::{failure::Failure, port};
+
+/// What a program that has its port back does to it, it does in this time; and each part of it that passes, what is missing
+/// is put back.
+const CONFIGURES: [Duration; 6] = [Duration::from_millis(500); 6];
+
+/// Where systemd is at work; see sd_booted(3).
+const SYSTEMD: &str = "/run/systemd/system";
 
 /// Tells it to leave the port alone.
 pub(crate) fn leave_alone(manager: Manager, interface: &str, mac: &str) -> Result<(), Failure> {
-    let path = file(manager, interface);
-    let folder = path.parent().unwrap_or(Path::new("/run"));
-    let written = fs::create_dir_all(folder).and_then(|()| fs::write(&path, text(manager, interface, mac)));
-    written.map_err(|io| Failure::File { path, io })?;
-    read_anew(manager)
+    let told = Telling::of(manager, interface, mac, Path::new(SYSTEMD).exists());
+    let folder = told.file.parent().unwrap_or(Path::new("/run"));
+    let written = fs::create_dir_all(folder).and_then(|()| fs::write(&told.file, told.text()));
+    written.map_err(|io| Failure::File { path: told.file.clone(), io })?;
+    run(told.reads_anew)
 }
 
-/// Gives the port back to it. Says whether there was anything to do.
-pub(crate) fn release(manager: Manager, interface: &str) -> Result<bool, Failure> {
-    let path = file(manager, interface);
-    match fs::remove_file(&path) {
+/// Gives the port back to it, and makes it again what it was. Says whether there was anything to do.
+pub(crate) fn release(
+    manager: Manager,
+    interface: &str,
+    mac: &str,
+    before: Option<&PortState>,
+) -> Result<bool, Failure> {
+    if before.is_some_and(|state| namespace::own_identity().ok() != Some(state.home)) {
+        return Err(Failure::Elsewhere);
+    }
+    let was_told = stop_telling(&Telling::of(manager, interface, mac, Path::new(SYSTEMD).exists()));
+    let Some(state) = before else { return was_told };
+    let mut put_back = port::put_back(state);
+    for part in CONFIGURES.iter().filter(|_| matches!(was_told, Ok(true))) {
+        thread::sleep(*part);
+        put_back = port::put_back(state);
+    }
+    put_back.and(was_told)
+}
+
+fn stop_telling(told: &Telling) -> Result<bool, Failure> {
+    if !told.file.exists() {
+        return Ok(false);
+    }
+    if let Some(words) = told.has_seen {
+        run(words)?;
+    }
+    match fs::remove_file(&told.file) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-        removed => removed.map_err(|io| Failure::File { path, io })?,
+        removed => removed.map_err(|io| Failure::File { path: told.file.clone(), io })?,
     }
-    read_anew(manager).map(|()| true)
+    run(told.reads_anew).map(|()| true)
 }
 
-/// Where it reads what holds until the next boot; networkd goes by the first file that matches, in order of their names.
-fn file(manager: Manager, interface: &str) -> PathBuf {
-    match manager {
-        Manager::NetworkManager => format!("/run/NetworkManager/conf.d/90-wireproof-{interface}.conf"),
-        Manager::Networkd => format!("/run/systemd/network/00-wireproof-{interface}.network"),
-    }
-    .into()
+/// How a program is told of a port.
+struct Telling {
+    /// Where it reads what holds until the next boot.
+    file: PathBuf,
+    /// What the file says, behind a line of ours.
+    says: String,
+    /// The command that has it read its files anew.
+    reads_anew: &'static [&'static str],
+    /// The command that ends once it has seen what happened to interfaces so far.
+    has_seen: Option<&'static [&'static str]>,
 }
 
-/// By name as well as by address: the port may come back under another name.
-fn text(manager: Manager, interface: &str, mac: &str) -> String {
-    let what = "# Written by wireproof, which uses this port for a while and removes this file afterwards.\n";
-    match manager {
-        Manager::NetworkManager => {
-            format!("{what}[keyfile]\nunmanaged-devices+=interface-name:{interface};mac:{mac}\n")
+impl Telling {
+    /// By name as well as by address where that can be: the port may come back under another name.
+    fn of(manager: Manager, interface: &str, mac: &str, systemd: bool) -> Self {
+        match manager {
+            Manager::NetworkManager => Self {
+                file: format!("/run/NetworkManager/conf.d/90-wireproof-{interface}.conf").into(),
+                says: format!("[keyfile]\nunmanaged-devices+=interface-name:{interface};mac:{mac}\n"),
+                reads_anew: &["nmcli", "general", "reload", "conf"],
+                has_seen: None,
+            },
+            // It goes by the first file that matches, in order of their names.
+            Manager::Networkd => Self {
+                file: format!("/run/systemd/network/00-wireproof-{interface}.network").into(),
+                says: format!("[Match]\nMACAddress={mac}\n\n[Link]\nUnmanaged=yes\n"),
+                reads_anew: &["networkctl", "reload"],
+                has_seen: None,
+            },
+            // systemd calls ifdown when a port goes whose service is bound to it; this one is not, and so does not end.
+            Manager::Ifupdown if systemd => Self {
+                file: format!("{SYSTEMD}/ifup@{}.service", escaped(interface)).into(),
+                says: "[Service]\nType=oneshot\nRemainAfterExit=yes\nExecStart=/bin/true\n".to_owned(),
+                reads_anew: &["systemctl", "daemon-reload"],
+                has_seen: Some(&["udevadm", "settle", "--timeout=10"]),
+            },
+            // udev calls ifup and ifdown by a rule that comes before this one.
+            Manager::Ifupdown => Self {
+                file: format!("/run/udev/rules.d/81-wireproof-{interface}.rules").into(),
+                says: format!("SUBSYSTEM==\"net\", ENV{{INTERFACE}}==\"{interface}\", RUN=\"\"\n"),
+                reads_anew: &["udevadm", "control", "--reload"],
+                has_seen: Some(&["udevadm", "settle", "--timeout=10"]),
+            },
         }
-        Manager::Networkd => {
-            format!("{what}[Match]\nMACAddress={mac}\n\n[Link]\nUnmanaged=yes\n")
-        }
+    }
+
+    fn text(&self) -> String {
+        format!(
+            "# Written by wireproof, which uses this port for a while and removes this file afterwards.\n{}",
+            self.says
+        )
     }
 }
 
-fn read_anew(manager: Manager) -> Result<(), Failure> {
-    let words: &[&str] = match manager {
-        Manager::NetworkManager => &["nmcli", "general", "reload", "conf"],
-        Manager::Networkd => &["networkctl", "reload"],
+/// A name as systemd writes it in that of a unit (systemd-escape(1)).
+fn escaped(interface: &str) -> String {
+    let escape = |byte: u8| match byte {
+        b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' | b'_' | b'.' | b':' => char::from(byte).to_string(),
+        byte => format!("\\x{byte:02x}"),
     };
+    interface.bytes().map(escape).collect()
+}
+
+fn run(words: &[&str]) -> Result<(), Failure> {
     let failed = |said: String| Failure::Program { command: words.join(" "), said };
     let output = Command::new(words[0]).args(&words[1..]).output().map_err(|error| failed(error.to_string()))?;
     if output.status.success() {
@@ -74,17 +146,23 @@ mod tests {
 
     #[test]
     fn each_is_told_in_its_own_words() {
-        let told = |manager| (file(manager, "eth1").display().to_string(), text(manager, "eth1", "02:00:00:00:00:01"));
-        let (path, text) = told(Manager::NetworkManager);
-        assert_eq!(path, "/run/NetworkManager/conf.d/90-wireproof-eth1.conf");
-        assert!(text.ends_with("[keyfile]\nunmanaged-devices+=interface-name:eth1;mac:02:00:00:00:00:01\n"), "{text}");
-        let (path, text) = told(Manager::Networkd);
-        assert_eq!(path, "/run/systemd/network/00-wireproof-eth1.network");
-        assert!(text.ends_with("[Match]\nMACAddress=02:00:00:00:00:01\n\n[Link]\nUnmanaged=yes\n"), "{text}");
+        let told = |manager, systemd, file: &str, says: &str| {
+            let told = Telling::of(manager, "en-1", "02:00:00:00:00:01", systemd);
+            assert_eq!((told.file.display().to_string().as_str(), told.says.as_str()), (file, says));
+            assert!(told.text().starts_with("# Written by wireproof") && told.text().ends_with(says));
+        };
+        let nm = "[keyfile]\nunmanaged-devices+=interface-name:en-1;mac:02:00:00:00:00:01\n";
+        told(Manager::NetworkManager, true, "/run/NetworkManager/conf.d/90-wireproof-en-1.conf", nm);
+        let networkd = "[Match]\nMACAddress=02:00:00:00:00:01\n\n[Link]\nUnmanaged=yes\n";
+        told(Manager::Networkd, true, "/run/systemd/network/00-wireproof-en-1.network", networkd);
+        let unit = "[Service]\nType=oneshot\nRemainAfterExit=yes\nExecStart=/bin/true\n";
+        told(Manager::Ifupdown, true, r"/run/systemd/system/ifup@en\x2d1.service", unit);
+        let rule = "SUBSYSTEM==\"net\", ENV{INTERFACE}==\"en-1\", RUN=\"\"\n";
+        told(Manager::Ifupdown, false, "/run/udev/rules.d/81-wireproof-en-1.rules", rule);
     }
 
     #[test]
     fn what_was_never_told_needs_no_release() {
-        assert!(!release(Manager::Networkd, "wptest-none").expect("no such file"));
+        assert!(!release(Manager::Networkd, "wptest-none", "", None).expect("no such file"));
     }
 }

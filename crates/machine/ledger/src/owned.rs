@@ -91,17 +91,16 @@ impl Ledger {
 
     /// Undoes the last changes, as many as said, in the same way.
     pub fn undo_last(&mut self, changes: usize) -> Result<Vec<Change>, UndoErrors> {
-        let (mut undone, mut errors, mut occupied) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut undone, mut errors, mut away) = (Vec::new(), Vec::new(), Vec::new());
         for entry in self.contents.entries.clone().into_iter().rev().take(changes) {
-            // A port that is still in there would end with its namespace, or turn up wherever the kernel puts it.
-            if matches!(&entry.change, Change::Namespace { name } if occupied.contains(name)) {
+            if waits(&entry.change, &away) {
                 continue;
             }
             match self.undo(&entry) {
                 Ok(true) => undone.push(entry.change),
                 Ok(false) => {}
                 Err(error) => {
-                    occupied.extend(still_in(entry.change, &error));
+                    away.extend(still_away(entry.change, &error));
                     errors.push(error);
                 }
             }
@@ -168,11 +167,26 @@ impl Drop for Ledger {
     }
 }
 
-/// The namespace that a port is still in, because it could not be given back.
-fn still_in(change: Change, error: &Error) -> Option<String> {
+/// Whether a port that is still away has to come back first: it would end with its namespace, or turn up wherever the kernel
+/// puts it, and programs that configure interfaces would find it there.
+fn waits(change: &Change, away: &[StillAway]) -> bool {
+    away.iter().any(|port| match change {
+        Change::Namespace { name } => *name == port.namespace,
+        Change::LeftAlone { interface, .. } => *interface == port.interface,
+        _ => false,
+    })
+}
+
+/// A port that could not be given back, and the namespace that it is in.
+struct StillAway {
+    interface: String,
+    namespace: String,
+}
+
+fn still_away(change: Change, error: &Error) -> Option<StillAway> {
     match (change, error) {
         (_, Error::Undo { error: Failure::NotAsBefore(_), .. }) => None,
-        (Change::Port { namespace, .. }, _) => Some(namespace),
+        (Change::Port { interface, namespace }, _) => Some(StillAway { interface, namespace }),
         _ => None,
     }
 }

@@ -16,7 +16,7 @@ const COMES_BACK: Duration = Duration::from_secs(4);
 /// Reads a port that is to be taken, and refuses one that could not be given back whole.
 pub(crate) fn before(interface: &str) -> Result<Before, Failure> {
     let state = device::read(interface)?;
-    let lasting = device::lasting(interface, state.identity.index)?;
+    let lasting = device::lasting(interface)?;
     if lasting.is_empty() { Ok(Before::Port(Box::new(state))) } else { Err(Failure::Lasting(lasting)) }
 }
 
@@ -26,8 +26,16 @@ pub(crate) fn give_back(namespace: &str, state: &PortState, entry: &Entry) -> Re
     if namespace::own_identity()? != state.home {
         return Err(Failure::Elsewhere);
     }
-    let Some(name) = come_home(namespace, state, entry)? else { return Ok(false) };
-    let missing = device::restore(&name, state)?;
+    come_home(namespace, state, entry)?.map_or(Ok(false), |name| restore(&name, state))
+}
+
+/// Makes a port what it was, if it is here. Says whether it is.
+pub(crate) fn put_back(state: &PortState) -> Result<bool, Failure> {
+    device::find(&state.identity)?.map_or(Ok(false), |name| restore(&name, state))
+}
+
+fn restore(name: &str, state: &PortState) -> Result<bool, Failure> {
+    let missing = device::restore(name, state)?;
     if missing.is_empty() { Ok(true) } else { Err(Failure::NotAsBefore(missing)) }
 }
 

@@ -28,7 +28,7 @@ const IN_USE: &str = "
     ip link add port1 address 02:00:00:00:01:01 type veth peer name port2 address 02:00:00:00:01:02
     ip link set port1 mtu 1400 txqueuelen 77 promisc on allmulticast on
     ip link property add dev port1 altname a-port-with-a-rather-long-alternative-name altname port-one
-    sysctl -qw net.ipv4.conf.port1.rp_filter=2 net.ipv4.conf.port1.arp_ignore=1 net.ipv6.conf.port1.accept_ra=0
+    sysctl -qw net.ipv4.conf.port1.rp_filter=2 net.ipv4.conf.port1.arp_ignore=1 net.ipv6.conf.port1.accept_ra=2
     sysctl -qw net.ipv4.neigh.port1.gc_stale_time=77 net.ipv6.neigh.port1.ucast_solicit=5
     ethtool -K port1 tx off gro on
     ip link set port1 up
@@ -49,7 +49,37 @@ const IN_USE: &str = "
     ip rule add oif port1 lookup 100 pref 77
     ip neighbour add 198.18.7.9 lladdr 02:00:00:00:09:09 nud permanent dev port1
     ip neighbour add 2001:2:0:7::9 lladdr 02:00:00:00:09:09 nud permanent dev port1
-    tc qdisc replace dev port1 root handle 8001: pfifo limit 55
+    ip route add 198.19.5.0/24 nexthop via 198.18.7.254 dev port1 nexthop via 198.18.7.253 dev port2 weight 3 onlink
+    ip route add 2001:2:0:77::/64 nexthop via 2001:2:0:7::77 dev port1 nexthop via fe80::78 dev port2 weight 3
+    ip nexthop add id 30 via 198.18.7.254 dev port1
+    ip nexthop add id 31 via 198.18.7.253 dev port1
+    ip nexthop add id 32 via fe80::9 dev port1
+    ip link add other type veth peer name another
+    ip link set other up
+    ip link set another up
+    ip nexthop add id 33 via 198.18.7.9 dev other onlink
+    ip nexthop add id 12 group 30/31,3
+    ip nexthop add id 13 group 31/33
+    ip route add 198.19.6.0/24 nhid 30
+    ip route add 198.19.7.0/24 nhid 12 metric 9
+    ip route add 198.19.8.0/24 nhid 13
+    ip route add 2001:2:0:78::/64 nhid 32
+    ip address add 198.18.11.1/24 dev port1 noprefixroute
+    ip route add 198.18.11.0/24 dev port1 proto kernel scope link src 198.18.11.1 metric 101
+    ip maddress add 33:33:00:00:00:77 dev port1
+    ip token set ::77 dev port1
+    ip link set port1 alias a-port-to-be-taken
+    tc qdisc replace dev port1 root handle 1: htb default 10
+    tc class add dev port1 parent 1: classid 1:1 htb rate 50mbit
+    tc class add dev port1 parent 1:1 classid 1:10 htb rate 5mbit ceil 20mbit prio 2
+    tc class add dev port1 parent 1:1 classid 1:20 htb rate 5mbit burst 20k
+    tc qdisc add dev port1 parent 1:10 handle 8001: pfifo limit 55
+    tc qdisc add dev port1 parent 1:20 handle 8002: tbf rate 1mbit burst 10k latency 20ms
+    tc filter add dev port1 parent 1: protocol ip pref 7 u32 match ip dst 198.18.7.9/32 flowid 1:20
+    tc filter add dev port1 parent 1: protocol ip pref 8 u32 match ip protocol 17 0xff match ip dport 53 0xffff flowid 1:10
+    tc qdisc add dev port1 clsact
+    tc filter add dev port1 ingress protocol ip pref 3 u32 match ip src 198.18.7.8/32 classid 1:20
+    tc filter add dev port1 egress protocol ip pref 4 u32 match ip src 198.18.7.8/32 classid 1:20
 ";
 
 const SEEN: &str = "
@@ -62,7 +92,14 @@ const SEEN: &str = "
     ip -6 -j neighbour show nud permanent
     ethtool -k port1
     sysctl -a --pattern port1
-    tc -j qdisc show dev port1
+    ip nexthop
+    ip maddress show dev port1
+    ip token
+    tc -d -j qdisc show dev port1
+    tc -d class show dev port1
+    tc -d filter show dev port1
+    tc -d filter show dev port1 ingress
+    tc -d filter show dev port1 egress
 ";
 
 impl Bench {
@@ -89,8 +126,9 @@ impl Bench {
     /// a matter of chance, and so is the order of their routes.
     fn seen(&self) -> String {
         let seen = self.sh(SEEN).replace("expires ", "\n");
-        let runs_on =
-            |word: &str| word.contains("life_time\":4") || word.contains("life_time\":3") || word.contains("sec ");
+        let runs_on = |word: &str| {
+            ["life_time\":4", "life_time\":3", "sec ", "direct_packets"].iter().any(|it| word.contains(it))
+        };
         let mut words: Vec<&str> = seen.split([',', '\n']).filter(|word| !runs_on(word)).collect();
         words.sort_unstable();
         words.join("\n")
@@ -269,16 +307,22 @@ fn what_an_earlier_boot_took_is_forgotten() {
 #[test]
 fn what_could_not_be_put_back_is_refused_before_anything_is_changed() {
     let bench = Bench::new("lasting");
-    bench.sh("ip route add 198.19.5.0/24 nexthop via 198.18.7.254 dev port1 nexthop via 198.18.7.253 dev port1");
     let mut ledger = bench.on_machine(|| Ledger::open(bench.dir(), "owner")).expect("a new ledger");
-    let error = bench.on_machine(|| bench.take(&mut ledger, "port1")).expect_err("refused").to_string();
-    assert!(error.contains("a route of several hops (ip route delete 198.19.5.0/24"), "{error}");
-    assert!(bench.sh("ip link show port1").contains("port1"), "it stays where it is");
-    bench.sh("ip route delete 198.19.5.0/24");
-    bench.sh("tc qdisc replace dev port1 root handle 1: htb");
-    let take = || ledger.apply(Change::Port { interface: "port1".into(), namespace: bench.away.clone() });
-    let error = bench.on_machine(take).expect_err("refused").to_string();
-    assert!(error.contains("the queueing discipline htb (tc qdisc delete dev port1 root)"), "{error}");
+    ledger.apply(Change::Namespace { name: bench.away.clone() }).expect("it can be made");
+    let mut refused = |before: &str, says: &str, after: &str| {
+        bench.sh(before);
+        let seen = bench.settled();
+        let change = Change::Port { interface: "port1".into(), namespace: bench.away.clone() };
+        let error = bench.on_machine(|| ledger.apply(change)).expect_err("refused").to_string();
+        assert!(error.contains("could not be put back") && error.contains(says), "{error}");
+        assert_eq!(bench.settled(), seen, "nothing was changed");
+        bench.sh(after);
+    };
+    let resilient = "ip nexthop add id 14 group 30/31 type resilient buckets 8";
+    refused(resilient, "a resilient group of nexthops (ip nexthop delete id 14)", "ip nexthop delete id 14");
+    let sized = "tc qdisc replace dev port1 parent 1:10 handle 8001: stab overhead 20 pfifo";
+    let says = "the queueing discipline pfifo (tc qdisc delete dev port1 parent 1:10)";
+    refused(sized, says, "tc qdisc delete dev port1 parent 1:10");
     bench.on_machine(|| ledger.undo_all()).expect("all can be undone");
 }
 
@@ -287,17 +331,22 @@ fn a_program_that_cannot_be_told_is_named_and_its_file_taken_away_again() {
     let bench = Bench::new("manager");
     // Folders that are empty were made for this file.
     let tidy = || [FOLDER, "/run/systemd"].iter().for_each(|folder| drop(fs::remove_dir(folder)));
+    let before = bench.settled();
     let mut ledger = Ledger::open(bench.dir(), "owner").expect("a new ledger");
-    let mac = "02:00:00:00:01:01".to_owned();
-    let told = ledger.apply(Change::LeftAlone { manager: Manager::Networkd, interface: "wptest-p".into(), mac });
+    let change =
+        Change::LeftAlone { manager: Manager::Networkd, interface: "port1".into(), mac: "02:00:00:00:01:01".into() };
+    let told = bench.on_machine(|| ledger.apply(change));
     // Where these tests run there is no networkd.
     let error = told.expect_err("nobody to tell").to_string();
     assert!(error.contains("\"networkctl reload\" does not work"), "{error}");
-    let file = Path::new(FOLDER).join("00-wireproof-wptest-p.network");
+    let file = Path::new(FOLDER).join("00-wireproof-port1.network");
     assert!(file.exists());
-    // It cannot be told now either; but the file is gone.
-    ledger.undo_all().expect_err("nobody to tell");
+    // What it may have done to the port until it was told.
+    bench.sh("ip address delete 198.18.7.1/24 dev port1");
+    // It cannot be told now either; but the file is gone, and the port as before.
+    bench.on_machine(|| ledger.undo_all()).expect_err("nobody to tell");
     assert!(!file.exists());
-    assert_eq!(ledger.undo_all().expect("nothing left to do"), []);
+    assert_eq!(bench.settled(), before);
+    assert_eq!(bench.on_machine(|| ledger.undo_all()).expect("nothing left to do"), []);
     tidy();
 }

@@ -80,6 +80,40 @@ impl Told {
         self.bytes.get(at..at + 4).and_then(number).unwrap_or_default()
     }
 
+    /// The same with these attributes alone.
+    pub(super) fn only(&self, attributes: &[u16]) -> Self {
+        self.chosen(|attribute| attributes.contains(&attribute))
+    }
+
+    /// The same without these attributes.
+    pub(super) fn without(&self, attributes: &[u16]) -> Self {
+        self.chosen(|attribute| !attributes.contains(&attribute))
+    }
+
+    /// The same with another value for an attribute, which stands last then.
+    pub(super) fn with(&self, attribute: u16, value: &[u8]) -> Self {
+        let mut told = self.without(&[attribute]);
+        told.push(attribute, value);
+        told
+    }
+
+    fn chosen(&self, is_chosen: impl Fn(u16) -> bool) -> Self {
+        let mut told = Self { bytes: self.bytes[..self.head].to_vec(), head: self.head };
+        for (attribute, place) in self.attributes().filter(|(attribute, _)| is_chosen(*attribute)) {
+            told.push(attribute, &self.bytes[place]);
+        }
+        told
+    }
+
+    /// Values come from attributes, whose length is told in 16 bits.
+    fn push(&mut self, attribute: u16, value: &[u8]) {
+        let length = u16::try_from(4 + value.len()).unwrap_or(u16::MAX);
+        self.bytes.extend_from_slice(&length.to_ne_bytes());
+        self.bytes.extend_from_slice(&attribute.to_ne_bytes());
+        self.bytes.extend_from_slice(value);
+        self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
+    }
+
     pub(super) fn saved(self, words: String) -> Saved {
         Saved { words, message: self.bytes }
     }
@@ -88,7 +122,19 @@ impl Told {
 impl Kind {
     /// All things of this kind in this namespace.
     pub(super) fn all(&self) -> Result<Vec<Told>> {
-        let question = Raw { kind: self.get, bytes: vec![0; self.head] };
+        self.ask(vec![0; self.head])
+    }
+
+    /// Those of one interface, below a part of its queueing (`struct tcmsg`), which the kernel tells no other way.
+    pub(super) fn at(&self, index: u32, parent: u32) -> Result<Vec<Told>> {
+        let mut head = vec![0; self.head];
+        head[4..8].copy_from_slice(&index.to_ne_bytes());
+        head[12..16].copy_from_slice(&parent.to_ne_bytes());
+        self.ask(head)
+    }
+
+    fn ask(&self, head: Vec<u8>) -> Result<Vec<Told>> {
+        let question = Raw { kind: self.get, bytes: head };
         let answers = request(question, NLM_F_DUMP).on(CALL, self.name)?;
         let whole = answers.into_iter().filter(|answer| answer.kind == self.new && answer.bytes.len() >= self.head);
         Ok(whole.map(|answer| Told { bytes: answer.bytes, head: self.head }).collect())

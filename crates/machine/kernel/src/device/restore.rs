@@ -10,15 +10,16 @@ use model::{PortState, port::Saved};
 use netlink_packet_core::{NLM_F_APPEND, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE};
 use netlink_packet_route::{
     RouteNetlinkMessage,
-    link::{LinkAttribute, LinkFlags, LinkMessage, Prop},
+    link::{AfSpecInet6, AfSpecUnspec, LinkAttribute, LinkFlags, LinkMessage, Prop},
 };
 use rustix::time::{ClockId, clock_gettime};
 
 use super::{
     key,
     message::Kind,
-    read,
-    told::{ADDRESSES, NEIGHBOURS, QUEUEING, ROUTES, aged, is_ipv6},
+    multicast, queueing, read,
+    routes::{NEXTHOPS, ROUTES, renumbered, replaces},
+    told::{ADDRESSES, NEIGHBOURS, aged, is_ipv6},
 };
 use crate::{
     error::Result,
@@ -44,12 +45,15 @@ pub fn restore(interface: &str, wanted: &PortState) -> Result<Vec<String>> {
     port.write_settings();
     port.add_addresses(false);
     port.switch(&now);
+    port.set_token(&now);
     port.add_addresses(true);
     let failed = port.write_settings();
     port.failed.extend(failed);
+    port.add("ip", &NEXTHOPS, &wanted.nexthops, NLM_F_CREATE | NLM_F_REPLACE);
     port.add_routes();
     port.add("ip", &NEIGHBOURS, &wanted.neighbours, NLM_F_CREATE | NLM_F_REPLACE);
-    port.add("tc", &QUEUEING, &wanted.queueing, NLM_F_CREATE | NLM_F_REPLACE);
+    port.add_queueing(&now);
+    port.add_multicast(&now);
     Ok(port.failed)
 }
 
@@ -144,6 +148,14 @@ impl Port<'_> {
         }
     }
 
+    /// The second half that addresses of IPv6 get which routers announce; only a port that is up takes it.
+    fn set_token(&mut self, now: &PortState) {
+        let Some(token) = self.wanted.token.filter(|_| now.token != self.wanted.token) else { return };
+        let spec = AfSpecUnspec::Inet6(vec![AfSpecInet6::Token(token)]);
+        let set = self.change([LinkAttribute::AfSpecUnspec(vec![spec])]);
+        self.is_done(&format!("ip token set {token} dev {}", self.name), set);
+    }
+
     /// Those of IPv6 only once it is up: they go when it is down.
     fn add_addresses(&mut self, ipv6: bool) {
         let now_s = clock_gettime(ClockId::Boottime).tv_sec as u64;
@@ -157,13 +169,47 @@ impl Port<'_> {
         self.add("ip", &ADDRESSES, &aged.collect::<Vec<_>>(), NLM_F_CREATE | NLM_F_EXCL);
     }
 
-    /// A gateway is reached by another route, which may come later: those that fail are tried again after the others.
+    /// A gateway is reached by another route, which may come later.
     fn add_routes(&mut self) {
+        let old = self.wanted.identity.index;
+        let routes: Vec<_> = self.wanted.routes.iter().map(|saved| renumbered(saved, old, self.index)).collect();
+        let flags = |saved: &Saved| if replaces(saved) { NLM_F_REPLACE } else { NLM_F_APPEND };
+        self.add_all("ip", &routes, |port, saved| port.tell(&ROUTES, saved, NLM_F_CREATE | flags(saved)));
+    }
+
+    /// A discipline below a class needs that first, and a class below a discipline too. What has the same words is there
+    /// already: the rest of it counts, and so is never the same.
+    fn add_queueing(&mut self, now: &PortState) {
+        let [old, new] = [now, self.wanted].map(|state| format!(" dev {} ", state.identity.name));
+        let mut there: Vec<String> = now.queueing.iter().map(|saved| saved.words.replacen(&old, &new, 1)).collect();
+        let mut missing = self.wanted.queueing.clone();
+        missing.retain(|saved| {
+            let place = there.iter().position(|words| *words == saved.words);
+            place.map(|place| there.swap_remove(place)).is_none()
+        });
+        self.add_all("tc", &missing, |port, saved| port.tell_queueing(saved));
+    }
+
+    /// Filters are many where others may be one.
+    fn tell_queueing(&self, saved: &Saved) -> io::Result<()> {
+        let flags = if saved.words.starts_with("filter") { NLM_F_EXCL } else { NLM_F_REPLACE };
+        self.tell(queueing::kind(saved), saved, NLM_F_CREATE | flags)
+    }
+
+    fn add_multicast(&mut self, now: &PortState) {
+        for address in self.wanted.multicast.iter().filter(|it| !now.multicast.contains(it)) {
+            let entered = multicast::enter(&self.name, address);
+            self.is_done(&format!("ip maddress add {address} dev {}", self.name), entered);
+        }
+    }
+
+    /// Tells of things of which some need others: those that fail are tried again after the others.
+    fn add_all(&mut self, program: &str, all: &[Saved], tell: impl Fn(&Self, &Saved) -> io::Result<()>) {
         let until = Instant::now() + ADDRESS_READY;
-        let mut left: Vec<&Saved> = self.wanted.routes.iter().collect();
+        let mut left: Vec<&Saved> = all.iter().collect();
         loop {
             let before = left.len();
-            left.retain(|saved| self.tell(&ROUTES, saved, NLM_F_CREATE | NLM_F_APPEND).is_err());
+            left.retain(|saved| tell(self, saved).is_err());
             if left.is_empty() || (left.len() == before && Instant::now() > until) {
                 break;
             }
@@ -171,8 +217,10 @@ impl Port<'_> {
                 thread::sleep(Duration::from_millis(100));
             }
         }
-        let left: Vec<Saved> = left.into_iter().cloned().collect();
-        self.add("ip", &ROUTES, &left, NLM_F_CREATE | NLM_F_APPEND);
+        for saved in left {
+            let told = tell(self, saved);
+            self.is_done(&format!("{program} {}", saved.words), told);
+        }
     }
 
     fn add(&mut self, program: &str, kind: &Kind, all: &[Saved], flags: u16) {

@@ -28,23 +28,3 @@ fn lifetimes_go_on_running() {
     let forever = address(&lifetimes(u32::MAX, u32::MAX));
     assert_eq!(aged(&forever, 1_000), Some(forever));
 }
-
-#[test]
-fn a_route_is_written_as_ip_takes_it_without_its_state() {
-    let head = [2, 0, 0, 0, 254, 3, 0, 1, 16 | 4, 0, 0, 0];
-    let oif = 7_u32.to_ne_bytes();
-    let route = told(&head, &[(RTA_OIF, &oif), (RTA_GATEWAY, &[198, 18, 0, 1]), (RTA_TABLE, &100_u32.to_ne_bytes())]);
-    assert!(is_given_route(&route) && leaves_through(&route, 7) && !leaves_through(&route, 8));
-    let saved = saved_route(route, "eth1");
-    assert_eq!(saved.words, "route add 0.0.0.0/0 via 198.18.0.1 dev eth1 table 100");
-    assert_eq!(saved.message[8], 4);
-}
-
-#[test]
-fn each_hop_of_a_route_is_seen() {
-    let hop = |index: u32| [vec![16, 0, 0, 0], index.to_ne_bytes().to_vec(), vec![8, 0, 5, 0, 198, 18, 0, 1]].concat();
-    let hops_of = [hop(7), hop(9)].concat();
-    let route = told(&[2, 24, 0, 0, 254, 3, 0, 1, 0, 0, 0, 0], &[(RTA_MULTIPATH, &hops_of)]);
-    assert_eq!(hops(&route), [7, 9]);
-    assert!(leaves_through(&route, 9));
-}

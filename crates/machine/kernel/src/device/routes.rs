@@ -1,0 +1,231 @@
+//! Routes, and the nexthop objects that some of them go by.
+
+use std::net::IpAddr;
+
+use model::port::Saved;
+
+use super::message::{Kind, Told};
+use crate::{error::Result, link};
+
+pub(super) const ROUTES: Kind = Kind { name: "routes", new: 24, get: 26, head: 12, index_attribute: Some(RTA_OIF) };
+pub(super) const NEXTHOPS: Kind =
+    Kind { name: "nexthop objects", new: 104, get: 106, head: 8, index_attribute: Some(NHA_OIF) };
+
+const RTA_DST: u16 = 1;
+const RTA_OIF: u16 = 4;
+const RTA_GATEWAY: u16 = 5;
+const RTA_PRIORITY: u16 = 6;
+const RTA_MULTIPATH: u16 = 9;
+const RTA_CACHEINFO: u16 = 12;
+const RTA_TABLE: u16 = 15;
+const RTA_VIA: u16 = 18;
+const RTA_NH_ID: u16 = 30;
+/// `RTNH_F_ONLINK` and `RTNH_F_PERVASIVE`: the others tell of a state, and are refused.
+const SETTABLE_FLAGS: u8 = 4 | 2;
+/// `RTPROT_KERNEL`.
+const KERNEL: u8 = 2;
+/// `RTPROT_REDIRECT` and `RTPROT_RA`: they come with the next word of a router.
+const BY_ROUTERS: [u8; 2] = [1, 9];
+/// `RTN_UNICAST`.
+const UNICAST: u8 = 1;
+
+const NHA_ID: u16 = 1;
+const NHA_GROUP: u16 = 2;
+const NHA_GROUP_TYPE: u16 = 3;
+const NHA_OIF: u16 = 5;
+const NHA_GATEWAY: u16 = 6;
+/// What a nexthop object is made of, `NHA_ENCAP_TYPE` and `NHA_ENCAP` among it: all else tells of a state.
+const MADE_OF: [u16; 7] = [NHA_ID, NHA_GROUP, NHA_GROUP_TYPE, NHA_OIF, NHA_GATEWAY, 7, 8];
+
+/// What routes a move takes: those through the interface, and those through nexthop objects of it.
+pub(super) struct Through {
+    interface: String,
+    index: u32,
+    /// Each on its own first, then the groups that they are members of.
+    objects: Vec<Told>,
+}
+
+impl Through {
+    pub(super) fn read(interface: &str, index: u32) -> Result<Self> {
+        // Kernels before 5.3 have none.
+        let all = match NEXTHOPS.all() {
+            Err(error) if error.errno() == Some(libc::EOPNOTSUPP) => Vec::new(),
+            all => all?,
+        };
+        let (mut objects, others): (Vec<_>, Vec<_>) =
+            all.into_iter().partition(|told| NEXTHOPS.index(told) == Some(index));
+        let own = ids(&objects);
+        objects.extend(others.into_iter().filter(|told| members(told).iter().any(|(id, _)| own.contains(id))));
+        Ok(Self { interface: interface.to_owned(), index, objects })
+    }
+
+    /// Its nexthop objects, with the groups that they belong to.
+    pub(super) fn nexthops(&self) -> Vec<Saved> {
+        self.objects.iter().map(|told| saved_nexthop(told, &self.interface)).collect()
+    }
+
+    /// Groups that change over time, which the kernel does not take as it tells them.
+    pub(super) fn lasting(&self) -> Vec<String> {
+        let changing = |told: &&Told| told.value(NHA_GROUP_TYPE).is_some_and(|kind| kind != [0, 0]);
+        let words = |told: &Told| {
+            let id = told.number(NHA_ID).unwrap_or_default();
+            format!("a resilient group of nexthops (ip nexthop delete id {id})")
+        };
+        self.objects.iter().filter(changing).map(words).collect()
+    }
+
+    /// Routes to be put back.
+    pub(super) fn restorable_routes(&self) -> Result<Vec<Saved>> {
+        let told = ROUTES.all()?.into_iter().filter(|told| self.takes(told) && is_given_route(told));
+        told.map(|told| self.saved_route(told)).collect()
+    }
+
+    fn takes(&self, route: &Told) -> bool {
+        let by_object = route.number(RTA_NH_ID).is_some_and(|id| ids(&self.objects).contains(&id));
+        by_object || ROUTES.index(route) == Some(self.index) || hops(route).iter().any(|hop| hop.index == self.index)
+    }
+
+    fn saved_route(&self, mut told: Told) -> Result<Saved> {
+        let words = self.words(&told)?;
+        if told.value(RTA_NH_ID).is_some() {
+            // What the object stands for is told beside it, but is not to be said beside it.
+            told = told.without(&[RTA_OIF, RTA_GATEWAY, RTA_VIA, RTA_MULTIPATH]);
+        }
+        let flags = told.bytes[8] & SETTABLE_FLAGS;
+        told.bytes[8..12].copy_from_slice(&u32::from(flags).to_ne_bytes());
+        for hop in hops(&told) {
+            told.bytes[hop.at + 2] &= SETTABLE_FLAGS;
+        }
+        Ok(told.saved(words))
+    }
+
+    fn words(&self, told: &Told) -> Result<String> {
+        let any = if told.is_ipv6() { "::" } else { "0.0.0.0" };
+        let to = told.address(RTA_DST).map_or(any.to_owned(), |address| address.to_string());
+        let mut words = format!("route add {to}/{}", told.bytes[1]);
+        words += &self.way(told)?;
+        words += &format!(" table {}", told.number(RTA_TABLE).unwrap_or(told.bytes[4].into()));
+        words += &told.number(RTA_PRIORITY).map(|metric| format!(" metric {metric}")).unwrap_or_default();
+        Ok(words)
+    }
+
+    fn way(&self, told: &Told) -> Result<String> {
+        if let Some(id) = told.number(RTA_NH_ID) {
+            return Ok(format!(" nhid {id}"));
+        }
+        let hops = hops(told);
+        if hops.is_empty() {
+            return Ok(format!("{} dev {}", via(told.address(RTA_GATEWAY)), self.interface));
+        }
+        let mut words = String::new();
+        for hop in hops {
+            let name = if hop.index == self.index { self.interface.clone() } else { link::name_of(hop.index)? };
+            words += &format!(" nexthop{} dev {name} weight {}", via(hop.gateway), hop.weight);
+        }
+        Ok(words)
+    }
+}
+
+fn via(gateway: Option<IpAddr>) -> String {
+    gateway.map(|gateway| format!(" via {gateway}")).unwrap_or_default()
+}
+
+/// Routes through an interface in words, and whether each is a default route.
+pub fn routes(interface: &str, index: u32) -> Result<Vec<(String, bool)>> {
+    let through = Through::read(interface, index)?;
+    let told = ROUTES.all()?.into_iter().filter(|told| through.takes(told) && is_relied_on(told));
+    told.map(|told| Ok((through.words(&told)?, told.bytes[1] == 0))).collect()
+}
+
+/// A route of several hops over IPv6 loses some of them only, and is told whole to replace what is left of it.
+pub(super) fn replaces(saved: &Saved) -> bool {
+    let told = Told { bytes: saved.message.clone(), head: ROUTES.head };
+    told.is_ipv6() && told.value(RTA_MULTIPATH).is_some()
+}
+
+/// A saved route with another number for an interface where it has several hops.
+pub(super) fn renumbered(saved: &Saved, from: u32, to: u32) -> Saved {
+    let mut told = Told { bytes: saved.message.clone(), head: ROUTES.head };
+    for hop in hops(&told).iter().filter(|hop| hop.index == from) {
+        told.bytes[hop.at + 4..hop.at + 8].copy_from_slice(&to.to_ne_bytes());
+    }
+    told.saved(saved.words.clone())
+}
+
+/// Given by somebody, or by the kernel with an address: where that was told to bring no route with it (noprefixroute), a
+/// program put in another of the same kind. `struct rtmsg`: the protocol stands at 5, the type at 7.
+fn is_given_route(told: &Told) -> bool {
+    let with_address = || told.bytes[7] == UNICAST && !is_link_local(told) && !ends(told);
+    told.is_ip() && !BY_ROUTERS.contains(&told.bytes[5]) && (told.bytes[5] != KERNEL || with_address())
+}
+
+fn is_link_local(told: &Told) -> bool {
+    matches!(told.address(RTA_DST), Some(IpAddr::V6(to)) if to.is_unicast_link_local() || to.is_multicast())
+}
+
+/// Whether a route goes by itself: it came with an address that a router announced. `struct rta_cacheinfo`: the time stands
+/// at 8.
+fn ends(told: &Told) -> bool {
+    told.place(RTA_CACHEINFO).is_some_and(|place| told.is_ipv6() && told.head_number(place.start + 8) != 0)
+}
+
+/// Whether somebody relies on it: what routers announced counts too.
+fn is_relied_on(told: &Told) -> bool {
+    const ANNOUNCED: u8 = 9;
+    told.is_ip() && (told.bytes[5] == ANNOUNCED || (told.bytes[5] != KERNEL && is_given_route(told)))
+}
+
+/// One of a route's several hops.
+#[derive(Debug, PartialEq, Eq)]
+struct Hop {
+    /// Where it begins in the message.
+    at: usize,
+    index: u32,
+    weight: u32,
+    gateway: Option<IpAddr>,
+}
+
+/// Hops of a route, where it has several: `struct rtnexthop`, each followed by attributes.
+fn hops(told: &Told) -> Vec<Hop> {
+    const HEAD: usize = 8;
+    let Some(place) = told.place(RTA_MULTIPATH) else { return Vec::new() };
+    let (mut at, mut hops) = (place.start, Vec::new());
+    while at + HEAD <= place.end {
+        let length = usize::from(u16::from_ne_bytes([told.bytes[at], told.bytes[at + 1]])).max(HEAD);
+        let end = (at + length).min(place.end);
+        let own = Told { bytes: told.bytes[at..end].to_vec(), head: HEAD };
+        let weight = u32::from(told.bytes[at + 3]) + 1;
+        hops.push(Hop { at, index: own.head_number(4), weight, gateway: own.address(RTA_GATEWAY) });
+        at += length.next_multiple_of(4);
+    }
+    hops
+}
+
+fn ids(objects: &[Told]) -> Vec<u32> {
+    objects.iter().filter_map(|told| told.number(NHA_ID)).collect()
+}
+
+/// Members of a group with their weights: `struct nexthop_grp`.
+fn members(told: &Told) -> Vec<(u32, u32)> {
+    let members = told.value(NHA_GROUP).unwrap_or_default().chunks_exact(8);
+    let member = |raw: &[u8]| (u32::from_ne_bytes([raw[0], raw[1], raw[2], raw[3]]), u32::from(raw[4]) + 1);
+    members.map(member).collect()
+}
+
+/// `struct nhmsg`: the scope stands at 1, and is not taken; flags at 4.
+fn saved_nexthop(told: &Told, interface: &str) -> Saved {
+    let mut told = told.only(&MADE_OF);
+    let members: Vec<_> = members(&told).iter().map(|(id, weight)| format!("{id},{weight}")).collect();
+    let way = match members.as_slice() {
+        [] => format!("{} dev {interface}", via(told.address(NHA_GATEWAY))),
+        members => format!(" group {}", members.join("/")),
+    };
+    let words = format!("nexthop replace id {}{way}", told.number(NHA_ID).unwrap_or_default());
+    told.bytes[1] = 0;
+    let flags = told.bytes[4] & SETTABLE_FLAGS;
+    told.bytes[4..8].copy_from_slice(&u32::from(flags).to_ne_bytes());
+    told.saved(words)
+}
+
+#[cfg(test)]
+mod tests;
