@@ -49,6 +49,7 @@ fn up(name: &str, bed: BedRef, taking: Taking, mtu: Option<Mtu>, common: &Common
         mtu,
         cpus: None,
         wrap: Vec::new(),
+        stamps: false,
         privilege: Privilege::Root,
         program: own_program()?,
         reach: Reach::default(),

@@ -69,7 +69,17 @@ pub(super) fn doctor(common: &Common) -> anyhow::Result<Exit> {
     if privilege != Privilege::User {
         checks.extend(machine(&program));
         let (bed, wrap, taking, reach) = (BedRef::Lab, Vec::new(), Taking::default(), Reach::default());
-        checks.push(lab(&Wanted { bed, mtu: None, cpus: None, wrap, taking, privilege, program, reach }));
+        checks.push(lab(&Wanted {
+            bed,
+            mtu: None,
+            cpus: None,
+            wrap,
+            taking,
+            stamps: false,
+            privilege,
+            program,
+            reach,
+        }));
     }
     tell(&checks, common)?;
     let failed = checks.iter().any(|check| check.severity == Severity::Fail);

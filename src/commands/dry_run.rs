@@ -1,5 +1,6 @@
 //! What a command would do, without doing it.
 
+use bed::Wanted;
 use kernel::privilege;
 use model::{Mtu, Plan, ProbeSpec};
 use report::{Preview, PreviewItem, preview};
@@ -9,7 +10,7 @@ use serde_json::json;
 use super::{
     beforehand::fitting,
     language,
-    measure::{dut_note, wanted},
+    measure::{dut_note, stamps, wanted},
     print, print_json,
 };
 use crate::{
@@ -19,7 +20,8 @@ use crate::{
 
 /// Says what would be done. Nothing on the machine is changed, and nothing is stored.
 pub(super) fn dry_run(plan: &Plan, options: &Measure, common: &Common) -> anyhow::Result<Exit> {
-    let planned = fitting(plan, &wanted(options, privilege::current())?)?;
+    let wanted = Wanted { stamps: stamps(plan), ..wanted(options, privilege::current())? };
+    let planned = fitting(plan, &wanted)?;
     let (items, for_trials) = (items(plan), planned.for_mtus(&mtus(plan)));
     if common.json {
         let steps: Vec<_> = items.iter().map(step).collect();

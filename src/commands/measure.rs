@@ -95,7 +95,7 @@ fn measure(plan: Plan, identity: Option<Identity>, options: &Measure, common: &C
     let desk = Desk::open(paths::store(common.store.as_deref())?, &options.files, common)?;
     let id = run::new_id();
     let _under_way = desk.take(&id)?;
-    let wanted = wanted(options, obtain_privilege(&options.bed, common)?)?;
+    let wanted = Wanted { stamps: stamps(&plan), ..wanted(options, obtain_privilege(&options.bed, common)?)? };
     // Another machine is looked over once it is reached.
     if !matches!(wanted.bed, BedRef::Hosts(_)) {
         fitting(&plan, &wanted)?;
@@ -106,7 +106,12 @@ fn measure(plan: Plan, identity: Option<Identity>, options: &Measure, common: &C
     })
 }
 
-/// What these options ask for.
+/// Whether some of its messages are stamped on their way.
+pub(super) fn stamps(plan: &Plan) -> bool {
+    plan.latency.iter().any(|item| item.stamps)
+}
+
+/// What these options ask for, but for stamps.
 pub(super) fn wanted(options: &Measure, privilege: Privilege) -> anyhow::Result<Wanted> {
     Ok(Wanted {
         bed: options.bed.clone(),
@@ -114,6 +119,7 @@ pub(super) fn wanted(options: &Measure, privilege: Privilege) -> anyhow::Result<
         cpus: options.cpus.clone(),
         wrap: options.wrap_words(),
         taking: options.ports.taking(),
+        stamps: false,
         privilege,
         program: own_program()?,
         reach: options.reach.of_bed(),

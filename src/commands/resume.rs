@@ -12,7 +12,7 @@ use model::{Bed, BedKind, Run, RunId};
 use store::Store;
 
 use super::{
-    measure::{Desk, obtain_privilege},
+    measure::{Desk, obtain_privilege, stamps},
     own_program,
 };
 use crate::{
@@ -41,6 +41,7 @@ pub(super) fn resume(id: &RunId, files: &ReportFiles, reach: &Reach, common: &Co
         cpus: cores(&run.bed),
         wrap: run.bed.wrap.clone(),
         taking: TakePorts::told(&run.command),
+        stamps: stamps(&run.plan),
         privilege: obtain_privilege(&reference, common)?,
         program: own_program()?,
         reach: reach.of_bed(),

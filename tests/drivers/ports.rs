@@ -191,6 +191,32 @@ fn cards_that_come_back_by_themselves_get_their_names_and_all_else_back() {
 }
 
 #[test]
+fn a_card_that_was_told_to_stamp_is_told_what_it_was_before() {
+    let mut bench = Bench::new("e1000e");
+    let words = format!("latency {BED} --frame-sizes 64 --count 100000 --stamps --repeats 1");
+    // Only a card that nobody told to stamp is told to: so it is seen whether it is.
+    let is_free = |bench: &mut Bench| {
+        let planned = bench.machine.wireproof(&format!("{words} --dry-run --json")).ok().out;
+        planned.contains("/p1 stamps packets")
+    };
+    assert!(is_free(&mut bench), "the driver says that it can");
+    bench.machine.wireproof(&words.replace("100000", "100")).ok();
+    assert!(is_free(&mut bench), "set back");
+
+    let run = bench.machine.start(&words);
+    bench.machine.until("grep -q stamping /var/lib/wireproof/ledger/*.jsonl && [ $(pidof wireproof | wc -w) = 4 ]");
+    bench.machine.until("ip -n $(ls /run/netns | grep a$) address show p1 | grep -q 198.18.0.1");
+    bench.machine.sh("killall -9 wireproof").ok();
+    assert_ne!(bench.machine.end_of(run).status, 0);
+    bench.machine.sh("for name in $(ls /run/netns); do ip netns delete $name; done").ok();
+    bench.machine.until("test -e /sys/class/net/p1");
+    assert!(!is_free(&mut bench), "it still stamps");
+    bench.machine.wireproof("clean").ok();
+    assert!(is_free(&mut bench), "set back after all was killed");
+    bench.assert_given_back();
+}
+
+#[test]
 fn after_a_power_cut_there_is_nothing_to_undo_and_the_next_run_works() {
     let mut bench = Bench::new("e1000e");
     bench.under_way(LONG);

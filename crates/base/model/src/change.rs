@@ -5,7 +5,7 @@ use std::{fmt, net::IpAddr};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    port::{Manager, PortState},
+    port::{Manager, PortState, StampSetting},
     units::Mtu,
 };
 
@@ -76,6 +76,13 @@ pub enum Change {
         /// Its new value.
         value: String,
     },
+    /// The card of an interface told to stamp all packets.
+    Stamping {
+        /// Namespace the interface is in.
+        namespace: String,
+        /// The interface.
+        interface: String,
+    },
     /// A port of the machine moved into a namespace.
     Port {
         /// The port, by its name in the machine's own namespace, which it keeps.
@@ -117,6 +124,8 @@ pub enum Before {
     Value(String),
     /// The port was like this.
     Port(Box<PortState>),
+    /// The card was told this.
+    Stamping(StampSetting),
 }
 
 impl Before {
@@ -144,6 +153,7 @@ impl fmt::Display for Change {
             Self::Mtu { namespace, interface, mtu } => write!(f, "{} MTU {}", At(namespace, interface), mtu.0),
             Self::Sysctl { namespace, key, value } if namespace.is_empty() => write!(f, "{key} = {value}"),
             Self::Sysctl { namespace, key, value } => write!(f, "{key} = {value} in {namespace}"),
+            Self::Stamping { namespace, interface } => write!(f, "{} stamps packets", At(namespace, interface)),
             Self::Port { interface, namespace } => write!(f, "port {interface} moved into {namespace}"),
             Self::LeftAlone { manager, interface, .. } => write!(f, "{interface} left alone by {manager}"),
         }

@@ -79,6 +79,39 @@ pub struct DriverSettings {
     pub offloads: Vec<u32>,
     /// Numbers of the structures of linux/ethtool.h, by what they set: `rings`, `channels`, `coalescing`, `pause`.
     pub numbers: BTreeMap<String, Vec<u32>>,
+    /// What its card is told to stamp.
+    #[serde(default)]
+    pub stamping: Option<StampSetting>,
+}
+
+/// What a card is told to stamp, in numbers of linux/net_tstamp.h.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StampSetting {
+    /// Packets that leave: 0 for none.
+    pub departures: u32,
+    /// Packets that come: 0 for none.
+    pub arrivals: u32,
+}
+
+impl StampSetting {
+    /// `HWTSTAMP_TX_ON` and `HWTSTAMP_FILTER_ALL`: those that leave where somebody asks for it, all that come.
+    pub const ALL: Self = Self { departures: 1, arrivals: 1 };
+}
+
+/// What a card can stamp, and what it is told to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stamping {
+    /// Whether it can stamp each packet, both as it leaves and as it comes.
+    pub can_stamp_all: bool,
+    /// What it is told to.
+    pub set: StampSetting,
+}
+
+impl Stamping {
+    /// Whether it can be told to stamp all: it can, and nobody told it anything, as those do who keep clocks by it.
+    pub fn is_free(&self) -> bool {
+        self.can_stamp_all && self.set == StampSetting::default()
+    }
 }
 
 /// One thing that the kernel told of, as it told it: told back, it is there again.
@@ -122,6 +155,8 @@ pub struct PortFacts {
     pub carries_session: bool,
     /// What could not be put back, in words.
     pub lasting: Vec<String>,
+    /// What its card can stamp, where its driver says.
+    pub stamping: Option<Stamping>,
 }
 
 /// What there is to make a bed of ports with.

@@ -140,6 +140,8 @@ pub(crate) struct Ports {
     pub(crate) cores: [Chosen; 2],
     /// What stands between them.
     pub(crate) through: Through,
+    /// Whether cards that can are told to stamp packets.
+    pub(crate) stamps: bool,
 }
 
 /// Routers on the wire must not change the addresses that are measured with.
@@ -162,7 +164,8 @@ impl Ports {
             check_mtu(port, mtu)?;
         }
         let (id, managers) = (id.to_owned(), state.managers.clone());
-        Ok(Self { id, ports, mtu, ipv6: true, managers, cores: Default::default(), through: Through::default() })
+        let through = Through::default();
+        Ok(Self { id, ports, mtu, ipv6: true, managers, cores: Default::default(), through, stamps: false })
     }
 
     /// Everything to set up, in order.
@@ -174,6 +177,8 @@ impl Ports {
         changes.extend(endpoints.iter().flat_map(set));
         changes.extend(endpoints.iter().map(moved));
         changes.extend(endpoints.iter().zip(&self.ports).filter_map(|(end, port)| other_mtu(end, port)));
+        let stamping = endpoints.iter().zip(&self.ports).filter(|(_, port)| self.stamps && stamps_freely(port));
+        changes.extend(stamping.map(|(end, _)| stamping_change(end)));
         changes.extend(endpoints.iter().flat_map(links_up));
         if self.through.gateways.is_empty() {
             changes.extend(endpoints.iter().flat_map(address_changes));
@@ -263,6 +268,15 @@ pub(crate) fn why_not(port: &PortFacts) -> Option<String> {
 
 fn moved(end: &Endpoint) -> Change {
     Change::Port { interface: end.interface.clone(), namespace: end.namespace.clone() }
+}
+
+/// Where somebody told the card to stamp already, they rely on how it does.
+fn stamps_freely(port: &PortFacts) -> bool {
+    port.stamping.is_some_and(|stamping| stamping.is_free())
+}
+
+fn stamping_change(end: &Endpoint) -> Change {
+    Change::Stamping { namespace: end.namespace.clone(), interface: end.interface.clone() }
 }
 
 fn other_mtu(end: &Endpoint, port: &PortFacts) -> Option<Change> {

@@ -40,6 +40,8 @@ pub struct Wanted {
     pub wrap: Vec<String>,
     /// Which of the machine's ports may be taken.
     pub taking: Taking,
+    /// Whether cards that can are told to stamp packets.
+    pub stamps: bool,
     /// What the program may do.
     pub privilege: Privilege,
     /// The program that agents run.

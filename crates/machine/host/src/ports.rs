@@ -60,6 +60,7 @@ fn facts(link: &Link, links: &[Link], session: Option<IpAddr>) -> kernel::Result
         routes: routes.into_iter().map(|(words, _)| words).collect(),
         carries_session: carries(link, session),
         lasting: device::lasting(&link.name)?,
+        stamping: ethtool::stamping(&link.name)?,
     })
 }
 

@@ -1,6 +1,7 @@
 //! What a driver says of its interface (ioctl interface of linux/ethtool.h).
 
 mod settings;
+mod stamping;
 
 use std::{ffi::CStr, ffi::c_void, io, mem::offset_of, os::fd::AsRawFd, os::unix::net::UnixDatagram};
 
@@ -10,13 +11,13 @@ use crate::{
 };
 
 pub use settings::{set_settings, settings};
+pub use stamping::{set_stamping, stamping, stamps_in_hardware};
 
 const SIOCETHTOOL: u64 = 0x8946;
 const GET_DRIVER_INFO: u32 = 0x03;
 const GET_STRINGS: u32 = 0x1b;
 const GET_STATISTICS: u32 = 0x1d;
 const GET_SET_SIZES: u32 = 0x37;
-const GET_STAMP_INFO: u32 = 0x41;
 
 /// `ETH_SS_STATS`: the set of strings that name a driver's counters.
 const COUNTER_NAMES: u32 = 1;
@@ -50,15 +51,6 @@ struct SetSizes {
     size: u32,
 }
 
-/// `struct ethtool_ts_info` of linux/ethtool.h.
-#[repr(C)]
-struct StampInfo {
-    command: u32,
-    so_timestamping: u32,
-    /// Clock, kinds of transmit stamps, receive filters, and what is reserved.
-    rest: [u32; 9],
-}
-
 /// `struct ifreq` of linux/if.h, as SIOCETHTOOL reads it.
 #[repr(C)]
 struct InterfaceRequest {
@@ -68,7 +60,6 @@ struct InterfaceRequest {
 }
 
 const _: () = assert!(size_of::<DriverInfo>() == 196 && offset_of!(InterfaceRequest, data) == 16);
-const _: () = assert!(size_of::<StampInfo>() == 44);
 
 /// What a driver says of itself and of its card; empty text where it says nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -155,13 +146,20 @@ fn values(interface: &str, count: u32) -> Result<Vec<u64>> {
 /// # Safety
 /// `question` begins with an ethtool command and has room for everything that the kernel answers to it.
 pub(crate) unsafe fn ask(interface: &str, call: &'static str, question: *mut c_void) -> Result<()> {
+    // SAFETY: promised by the caller.
+    unsafe { request(interface, SIOCETHTOOL, call, question) }
+}
+
+/// # Safety
+/// `question` is what the kernel reads and writes for this request.
+unsafe fn request(interface: &str, request_code: u64, call: &'static str, question: *mut c_void) -> Result<()> {
     check_name(interface)?;
     let mut request = InterfaceRequest { name: [0; 16], data: question, rest: [0; _] };
     request.name[..interface.len()].copy_from_slice(interface.as_bytes());
     // Any socket will do: it stands for the namespace.
     let socket = UnixDatagram::unbound().on("socket", shown(interface))?;
     // SAFETY: the request names an interface and ends in zeros; the caller promises the rest, and owns what it points to.
-    let result = unsafe { libc::ioctl(socket.as_raw_fd(), SIOCETHTOOL as _, &raw mut request) };
+    let result = unsafe { libc::ioctl(socket.as_raw_fd(), request_code as _, &raw mut request) };
     if result < 0 { Err(io::Error::last_os_error()).on(call, shown(interface)) } else { Ok(()) }
 }
 
@@ -173,16 +171,6 @@ pub(crate) fn shown(interface: &str) -> String {
 fn text(bytes: &[u8]) -> String {
     let text = CStr::from_bytes_until_nul(bytes).map_or(bytes, CStr::to_bytes);
     String::from_utf8_lossy(text).into_owned()
-}
-
-/// Whether the interface can stamp packets in hardware, both as they leave and as they come.
-pub fn stamps_in_hardware(interface: &str) -> Result<bool> {
-    const BOTH: u32 =
-        libc::SOF_TIMESTAMPING_TX_HARDWARE | libc::SOF_TIMESTAMPING_RX_HARDWARE | libc::SOF_TIMESTAMPING_RAW_HARDWARE;
-    let mut info = StampInfo { command: GET_STAMP_INFO, so_timestamping: 0, rest: [0; 9] };
-    // SAFETY: the kernel writes a `struct ethtool_ts_info`, which `StampInfo` is as long as.
-    unsafe { ask(interface, "ioctl(ETHTOOL_GET_TS_INFO)", (&raw mut info).cast()) }?;
-    Ok(info.so_timestamping & BOTH == BOTH)
 }
 
 #[cfg(test)]
@@ -199,12 +187,5 @@ mod tests {
     fn text_may_fill_its_place() {
         assert_eq!(text(b"rx_kicks\0\0"), "rx_kicks");
         assert_eq!(text(b"rx_kicks"), "rx_kicks");
-    }
-
-    #[test]
-    fn loopback_has_no_hardware_to_stamp_with() {
-        assert!(!stamps_in_hardware("lo").expect("there is always lo"));
-        let error = stamps_in_hardware("none0").expect_err("there is none").to_string();
-        assert!(error.starts_with("ioctl(ETHTOOL_GET_TS_INFO) on interface none0: No such device"), "{error}");
     }
 }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use kernel::{device, link, namespace, process, route, sysctl};
-use model::{Before, Change, LinkEnd, Mtu};
+use kernel::{device, ethtool, link, namespace, process, route, sysctl};
+use model::{Before, Change, LinkEnd, Mtu, port::StampSetting};
 
 use crate::{Error, Failure, file::Entry, managers, port};
 
@@ -55,6 +55,7 @@ impl Prepared {
             Change::LinkUp { namespace, interface } => link::set_up(namespace, interface),
             Change::Mtu { namespace, interface, mtu } => link::set_mtu(namespace, interface, *mtu),
             Change::Sysctl { namespace, key, value } => set(namespace, key, value),
+            Change::Stamping { namespace, interface } => stamp(namespace, interface, StampSetting::ALL),
             Change::Port { interface, namespace } => device::send(interface, namespace),
             Change::LeftAlone { .. } => Ok(()),
         }
@@ -99,9 +100,17 @@ fn before(change: &Change) -> Result<Before, Failure> {
                 Before::Down
             }
         }
+        Change::Stamping { namespace, interface } => {
+            let stamping = namespace::within(namespace, || ethtool::stamping(interface))??;
+            stamping.map_or(Before::Same, |stamping| Before::Stamping(stamping.set))
+        }
         Change::Mtu { namespace, interface, .. } => Before::Value(link::mtu(namespace, interface)?.0.to_string()),
         Change::Sysctl { namespace, key, .. } => Before::Value(namespace::within(namespace, || sysctl::read(key))??),
     })
+}
+
+fn stamp(namespace: &str, interface: &str, setting: StampSetting) -> kernel::Result<()> {
+    namespace::within(namespace, || ethtool::set_stamping(interface, setting))?
 }
 
 fn identities(change: &Change) -> kernel::Result<BTreeMap<String, u64>> {
@@ -120,6 +129,7 @@ fn namespaces(change: &Change) -> Vec<&str> {
         | Change::LinkUp { namespace, .. }
         | Change::Mtu { namespace, .. }
         | Change::Sysctl { namespace, .. }
+        | Change::Stamping { namespace, .. }
         | Change::Port { namespace, .. } => vec![namespace],
         Change::LeftAlone { .. } => vec![],
         Change::Veth { a, b, .. } => vec![&a.namespace, &b.namespace],
@@ -155,6 +165,9 @@ fn take_back_in_kernel(entry: &Entry) -> kernel::Result<bool> {
         (Change::LinkUp { namespace, interface }, _) => {
             within_ours(namespace, entry, || link::set_down(namespace, interface))
         }
+        (Change::Stamping { namespace, interface }, Before::Stamping(before)) => {
+            within_ours(namespace, entry, || stamp(namespace, interface, *before))
+        }
         (Change::Mtu { namespace, interface, .. }, Before::Value(mtu)) => match mtu.parse() {
             Ok(mtu) => within_ours(namespace, entry, || link::set_mtu(namespace, interface, Mtu(mtu))),
             Err(_) => Ok(false),
@@ -163,7 +176,14 @@ fn take_back_in_kernel(entry: &Entry) -> kernel::Result<bool> {
             within_ours(namespace, entry, || set(namespace, key, value))
         }
         // No such pair is ever recorded.
-        (Change::Mtu { .. } | Change::Sysctl { .. } | Change::Port { .. } | Change::LeftAlone { .. }, _) => Ok(false),
+        (
+            Change::Mtu { .. }
+            | Change::Sysctl { .. }
+            | Change::Stamping { .. }
+            | Change::Port { .. }
+            | Change::LeftAlone { .. },
+            _,
+        ) => Ok(false),
     }
 }
 

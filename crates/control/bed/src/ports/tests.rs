@@ -1,3 +1,5 @@
+use model::port::{StampSetting, Stamping};
+
 use super::*;
 
 fn card(name: &str) -> PortFacts {
@@ -122,6 +124,23 @@ fn ports_in_use_and_uplinks_are_taken_only_when_told() {
     let session = |port: &mut PortFacts| port.carries_session = true;
     let why = refused(session, Taking { in_use: true, uplink: false }).expect("our own session");
     assert!(why.contains("your ssh session comes in through eth1"), "{why}");
+}
+
+#[test]
+fn a_card_is_told_to_stamp_where_it_can_and_nobody_else_told_it_to() {
+    let told = |stamping: Option<Stamping>, stamps| {
+        let state = state_of(vec![PortFacts { stamping, ..card("eth1") }, card("eth2")]);
+        let changes = Ports { stamps, ..chosen(&state, None) }.changes();
+        changes.iter().map(ToString::to_string).find(|change| change.contains("stamps packets"))
+    };
+    let free = Stamping { can_stamp_all: true, set: StampSetting::default() };
+    assert_eq!(told(Some(free), true).as_deref(), Some("wp1f-a/eth1 stamps packets"));
+    assert_eq!(told(Some(free), false), None, "nobody asked for stamps");
+    assert_eq!(told(None, true), None, "its driver does not say that it can");
+    assert_eq!(told(Some(Stamping { can_stamp_all: false, ..free }), true), None);
+    // As ptp4l does: departures that it asks for, and messages of PTP as they come.
+    let clock = StampSetting { departures: 1, arrivals: 12 };
+    assert_eq!(told(Some(Stamping { set: clock, ..free }), true), None, "somebody keeps a clock by it");
 }
 
 #[test]

@@ -118,6 +118,10 @@ impl Port<'_> {
 
     fn set_driver(&mut self) {
         for (what, error) in ethtool::set_settings(&self.name, &self.wanted.driver) {
+            if what == "stamping" {
+                self.failed.push(format!("hwstamp_ctl -i {} … ({error})", self.name));
+                continue;
+            }
             let option = match what {
                 "rings" => "-G",
                 "channels" => "-L",

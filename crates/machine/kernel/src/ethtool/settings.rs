@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use model::port::DriverSettings;
 
-use super::{ask, strings};
+use super::{ask, set_stamping, stamping, strings};
 use crate::error::{On, Result, invalid};
 
 const GET_OFFLOADS: u32 = 0x3a;
@@ -32,7 +32,8 @@ const NUMBERS: [Numbers; 4] = [
 
 /// What is set in the driver of an interface of the caller's namespace; nothing where the driver does not say.
 pub fn settings(interface: &str) -> Result<DriverSettings> {
-    let mut settings = DriverSettings { offloads: blocks(interface)?, numbers: BTreeMap::new() };
+    let stamping = stamping(interface)?.map(|stamping| stamping.set);
+    let mut settings = DriverSettings { offloads: blocks(interface)?, numbers: BTreeMap::new(), stamping };
     for numbers in NUMBERS {
         if let Some(values) = said(get(interface, &numbers))? {
             settings.numbers.insert(numbers.name.to_owned(), values);
@@ -48,7 +49,8 @@ pub fn set_settings(interface: &str, wanted: &DriverSettings) -> Vec<(&'static s
         Some((numbers.name, set_where_other(interface, numbers, values)))
     });
     // Last: some depend on rings and channels.
-    let all = numbers.chain([("offloads", set_offloads(interface, &wanted.offloads))]);
+    let offloads = ("offloads", set_offloads(interface, &wanted.offloads));
+    let all = numbers.chain([offloads, ("stamping", restore_stamping(interface, wanted))]);
     all.filter_map(|(name, result)| result.err().map(|error| (name, error))).collect()
 }
 
@@ -58,6 +60,11 @@ fn set_where_other(interface: &str, numbers: &Numbers, values: &[u32]) -> Result
     } else {
         exchange(interface, numbers, numbers.set, values).map(drop)
     }
+}
+
+fn restore_stamping(interface: &str, wanted: &DriverSettings) -> Result<()> {
+    let now = stamping(interface)?.map(|stamping| stamping.set);
+    wanted.stamping.filter(|_| wanted.stamping != now).map_or(Ok(()), |wanted| set_stamping(interface, wanted))
 }
 
 fn get(interface: &str, numbers: &Numbers) -> Result<Vec<u32>> {
@@ -76,7 +83,7 @@ fn exchange(interface: &str, numbers: &Numbers, command: u32, values: &[u32]) ->
 }
 
 /// `None` where the driver does not know the question.
-fn said<T>(answer: Result<T>) -> Result<Option<T>> {
+pub(super) fn said<T>(answer: Result<T>) -> Result<Option<T>> {
     match answer {
         Err(error) if error.errno() == Some(libc::EOPNOTSUPP) => Ok(None),
         answer => answer.map(Some),
