@@ -5,7 +5,7 @@ use std::path::Path;
 use bed::{BedRef, Cabling, Reach, Session, Survey, Taking, Wanted};
 use kernel::{clock, privilege, user_namespace};
 use model::{Privilege, card::Cable, environment::InterfaceFacts};
-use report::{Lack, Lang, lack_labels};
+use report::{Finding, Lack, Lang, Subject, lack_labels};
 use serde::Serialize;
 use serde_json::{Value, json};
 use store::Store;
@@ -22,10 +22,9 @@ const SLOW_CLOCK: f64 = 100.0;
 
 /// One thing looked at.
 struct Check {
-    check: &'static str,
+    check: Subject,
     severity: Severity,
-    /// What was found.
-    read: String,
+    read: Finding,
     /// What is not as wanted.
     lack: Option<Lack>,
 }
@@ -40,12 +39,17 @@ enum Severity {
 }
 
 impl Check {
-    fn ok(check: &'static str, read: impl Into<String>) -> Self {
-        Self { check, severity: Severity::Ok, read: read.into(), lack: None }
+    fn ok(check: Subject, read: Finding) -> Self {
+        Self { check, severity: Severity::Ok, read, lack: None }
     }
 
-    fn not(check: &'static str, severity: Severity, read: impl Into<String>, lack: Lack) -> Self {
-        Self { check, severity, read: read.into(), lack: Some(lack) }
+    fn not(check: Subject, severity: Severity, read: Finding, lack: Lack) -> Self {
+        Self { check, severity, read, lack: Some(lack) }
+    }
+
+    /// With an error, which is English.
+    fn failed(check: Subject, error: String, lack: Lack) -> Self {
+        Self::not(check, Severity::Fail, Finding::Words(error), lack)
     }
 }
 
@@ -63,7 +67,7 @@ pub(super) fn doctor(common: &Common) -> anyhow::Result<Exit> {
     if privilege::current() == Privilege::User
         && let Err(error) = user_namespace::become_root()
     {
-        checks.push(Check::not("user namespace", Severity::Fail, error.to_string(), Lack::RootAndUserNamespaces));
+        checks.push(Check::failed(Subject::UserNamespace, error.to_string(), Lack::RootAndUserNamespaces));
     }
     let privilege = privilege::current();
     if privilege != Privilege::User {
@@ -92,21 +96,19 @@ fn store(common: &Common) -> Check {
         Ok(path)
     });
     match opened {
-        Ok(path) => Check::ok("store", path.display().to_string()),
-        Err(error) => Check::not("store", Severity::Fail, in_words(&error), Lack::Store),
+        Ok(path) => Check::ok(Subject::Store, Finding::Words(path.display().to_string())),
+        Err(error) => Check::failed(Subject::Store, in_words(&error), Lack::Store),
     }
 }
 
 fn user() -> Check {
     match (privilege::current(), user_namespace::allowed()) {
-        (Privilege::Root | Privilege::UserNamespace, _) => Check::ok("user", "root"),
-        (Privilege::User, Ok(())) => {
-            Check::not("user", Severity::Info, "not root; user namespaces are allowed", Lack::Root)
-        }
+        (Privilege::Root | Privilege::UserNamespace, _) => Check::ok(Subject::User, Finding::Root),
+        (Privilege::User, Ok(())) => Check::not(Subject::User, Severity::Info, Finding::NamespacesAllowed, Lack::Root),
         (Privilege::User, Err(why)) => Check::not(
-            "user",
+            Subject::User,
             Severity::Fail,
-            format!("not root, and no user namespaces: {why}"),
+            Finding::NoNamespaces(why.to_string()),
             Lack::RootAndUserNamespaces,
         ),
     }
@@ -115,24 +117,31 @@ fn user() -> Check {
 fn machine(program: &Path) -> Vec<Check> {
     match bed::survey(program) {
         Ok(survey) => facts(&survey),
-        Err(error) => vec![Check::not("machine", Severity::Fail, error.to_string(), Lack::LabBed)],
+        Err(error) => vec![Check::failed(Subject::Machine, error.to_string(), Lack::LabBed)],
     }
 }
 
 fn facts(survey: &Survey) -> Vec<Check> {
     let host = &survey.host;
     let mut checks = vec![
-        Check::ok("kernel", format!("{} on {}", host.kernel, host.architecture)),
+        Check::ok(
+            Subject::Kernel,
+            Finding::Kernel { version: host.kernel.clone(), architecture: host.architecture.clone() },
+        ),
         cores(survey.lab.cpus.allowed.len()),
         ipv6(survey.lab.ipv6),
         clock(&host.clock_source),
         virtual_machine(&host.hypervisor),
     ];
     checks.extend(survey.interfaces.iter().map(|interface| {
-        let speed = interface.speed_mbps.map_or("speed not known".to_owned(), |speed| format!("{speed} Mbit/s"));
-        let read =
-            format!("{}: {}, {speed}, MTU {}, {}", interface.name, interface.driver, interface.mtu, interface.state);
-        Check::ok("interface", read)
+        let read = Finding::Interface {
+            name: interface.name.clone(),
+            driver: interface.driver.clone(),
+            speed_mbps: interface.speed_mbps,
+            mtu: interface.mtu,
+            state: interface.state.clone(),
+        };
+        Check::ok(Subject::Interface, read)
     }));
     checks
 }
@@ -140,69 +149,67 @@ fn facts(survey: &Survey) -> Vec<Check> {
 /// Each port that was tried, with the port that it is cabled to, and those that were left alone.
 fn cables(found: &Cabling) -> Vec<Check> {
     if found.tried.is_empty() && found.left.is_empty() {
-        return vec![Check::ok("cabling", "this machine has no ports that a cable could be in")];
+        return vec![Check::ok(Subject::Cabling, Finding::NoPorts)];
     }
     let tried = found.tried.iter().map(|port| cable(port, &found.cables));
-    let left = found.left.iter().map(|(port, why)| Check::ok("cabling", format!("{port}: left alone; {why}")));
+    let left = found
+        .left
+        .iter()
+        .map(|(port, why)| Check::ok(Subject::Cabling, Finding::LeftAlone { port: port.clone(), why: why.clone() }));
     tried.chain(left).collect()
 }
 
 fn cable(port: &InterfaceFacts, cables: &[Cable]) -> Check {
-    let name = &port.name;
-    let speed = port.speed_mbps.map_or("speed not known".to_owned(), |speed| format!("{speed} Mbit/s"));
-    let hears: Vec<&str> = cables.iter().filter(|it| it.to == *name).map(|it| it.from.as_str()).collect();
-    let heard_by: Vec<&str> = cables.iter().filter(|it| it.from == *name).map(|it| it.to.as_str()).collect();
-    let one_way =
-        |what: String| Check::not("cabling", Severity::Warn, format!("{name}: {speed}, {what}"), Lack::OtherDirection);
-    match (hears.join(", "), heard_by.join(", ")) {
-        _ if port.state != "up" => {
-            Check::ok("cabling", format!("{name}: no link; no cable, or nobody at its other end"))
-        }
-        (hears, heard_by) if hears.is_empty() && heard_by.is_empty() => {
-            Check::ok("cabling", format!("{name}: {speed}; what is at its other end is no port of this machine"))
-        }
-        (hears, heard_by) if heard_by.is_empty() => one_way(format!("hears {hears}, which does not hear it")),
-        (hears, heard_by) if hears.is_empty() => one_way(format!("is heard by {heard_by}, and hears nothing")),
-        (hears, _) => Check::ok("cabling", format!("{name}: {speed}, cabled to {hears}")),
+    let name = port.name.clone();
+    if port.state != "up" {
+        return Check::ok(Subject::Cabling, Finding::NoLink(name));
     }
+    let hears: Vec<String> = cables.iter().filter(|it| it.to == name).map(|it| it.from.clone()).collect();
+    let heard_by: Vec<String> = cables.iter().filter(|it| it.from == name).map(|it| it.to.clone()).collect();
+    let is_one_way = hears.is_empty() != heard_by.is_empty();
+    let found = Finding::Cable { port: name, speed_mbps: port.speed_mbps, hears, heard_by };
+    if is_one_way {
+        return Check::not(Subject::Cabling, Severity::Warn, found, Lack::OtherDirection);
+    }
+    Check::ok(Subject::Cabling, found)
 }
 
 fn cores(usable: usize) -> Check {
-    let read = format!("{usable} usable");
+    let read = Finding::Cores(usable);
     if usable >= 2 {
-        return Check::ok("cores", read);
+        return Check::ok(Subject::Cores, read);
     }
-    Check::not("cores", Severity::Warn, read, Lack::Cores)
+    Check::not(Subject::Cores, Severity::Warn, read, Lack::Cores)
 }
 
 fn ipv6(there: bool) -> Check {
     if there {
-        return Check::ok("IPv6", "there");
+        return Check::ok(Subject::Ipv6, Finding::Ipv6(true));
     }
-    Check::not("IPv6", Severity::Info, "the kernel has none", Lack::Ipv6)
+    Check::not(Subject::Ipv6, Severity::Info, Finding::Ipv6(false), Lack::Ipv6)
 }
 
 fn clock(source: &str) -> Check {
     let cost = clock::cost();
-    let read = format!("{source}, {cost:.0} ns a reading");
+    let read = Finding::Clock { source: source.to_owned(), cost };
     if cost < SLOW_CLOCK {
-        return Check::ok("clock", read);
+        return Check::ok(Subject::Clock, read);
     }
-    Check::not("clock", Severity::Warn, read, Lack::FastClock)
+    Check::not(Subject::Clock, Severity::Warn, read, Lack::FastClock)
 }
 
 fn virtual_machine(hypervisor: &str) -> Check {
     if hypervisor.is_empty() {
-        return Check::ok("hypervisor", "none seen");
+        return Check::ok(Subject::Hypervisor, Finding::NoHypervisor);
     }
-    Check::not("hypervisor", Severity::Info, hypervisor, Lack::BareMetal)
+    Check::not(Subject::Hypervisor, Severity::Info, Finding::Words(hypervisor.to_owned()), Lack::BareMetal)
 }
 
 /// Makes a lab bed and gives it back.
 fn lab(wanted: &Wanted) -> Check {
     match Session::open(wanted).and_then(Session::close) {
-        Ok(()) => Check::ok("lab bed", "made and taken down again"),
-        Err(error) => Check::not("lab bed", Severity::Fail, error.to_string(), Lack::LabBed),
+        Ok(()) => Check::ok(Subject::LabBed, Finding::LabMade),
+        Err(error) => Check::failed(Subject::LabBed, error.to_string(), Lack::LabBed),
     }
 }
 
@@ -217,9 +224,9 @@ fn tell(checks: &[Check], common: &Common) -> anyhow::Result<()> {
 /// As JSON, which is English always.
 fn entry(check: &Check) -> Value {
     json!({
-        "check": check.check,
+        "check": check.check.text(Lang::En),
         "severity": check.severity,
-        "read": check.read,
+        "read": check.read.text(Lang::En),
         "costs": check.lack.map(|lack| lack.costs(Lang::En)),
         "fix": check.lack.map(|lack| lack.remedy(Lang::En)),
     })
@@ -232,7 +239,7 @@ fn line(check: &Check, lang: Lang) -> String {
         Severity::Warn => "warn",
         Severity::Fail => "FAIL",
     };
-    let found = format!("{mark}   {}: {}\n", check.check, check.read);
+    let found = format!("{mark}   {}: {}\n", check.check.text(lang), check.read.text(lang));
     let (costs, remedy) = lack_labels(lang);
     let more = check
         .lack
@@ -249,7 +256,7 @@ mod tests {
         let cables: Vec<Cable> =
             cables.iter().map(|(from, to)| Cable { from: (*from).into(), to: (*to).into() }).collect();
         let check = cable(&port, &cables);
-        (check.severity, check.read)
+        (check.severity, check.read.text(Lang::En))
     }
 
     #[test]

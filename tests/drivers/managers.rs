@@ -9,7 +9,7 @@ use std::{
 use crate::{lab::Lab, machine::Machine};
 
 const BED: &str = "--bed ports:p1,p2 --take-ports-in-use";
-const STATE: &str = "ip -o address show dev p1 scope global | sed 's/ valid_lft.*//' | sort; ip route show table all | grep 'dev p1' | sort";
+const STATE: &str = "ip -o address show dev p1 scope global | sed 's/ valid_lft.*//' | sort; ip route show table all | grep 'dev p1' | grep -vE 'table local|fe80' | sort";
 /// Longer than any of them takes, on a machine that is slow.
 const ACTS: Duration = Duration::from_secs(8);
 

@@ -38,6 +38,7 @@ impl Bench {
             "ip route add 198.18.98.0/24 dev p1 table 1234",
             "ip rule add from 198.18.10.1 table 1234",
             "ip route add 198.18.97.0/24 nexthop via 198.18.10.253 dev p1 nexthop via 198.18.10.252 dev p1 weight 3",
+            "for i in $(seq 100); do grep -qx 1 /sys/class/net/p1/carrier && break; sleep 0.2; done",
             "ip nexthop add id 30 via 198.18.10.253 dev p1",
             "ip nexthop add id 31 group 30",
             "ip route add 198.18.96.0/24 nhid 31",

@@ -148,6 +148,8 @@ pub enum Place {
     ReceiverCpu,
     /// The TCP window: congestion or receive window against RTT.
     Window,
+    /// Segments that overtake each other, which TCP takes for lost and sends again.
+    Reordering,
     /// The path MTU.
     PathMtu,
     /// What is between the two ends.
@@ -168,6 +170,7 @@ choice!(Place, "a place", {
     ReceiverSocket = "receiver's socket",
     ReceiverCpu = "receiver CPU",
     Window = "window",
+    Reordering = "reordering",
     PathMtu = "path MTU",
     DeviceUnderTest = "device under test",
     NotKnown = "not known",

@@ -92,6 +92,7 @@ impl Ledger {
     /// Undoes the last changes, as many as said, in the same way.
     pub fn undo_last(&mut self, changes: usize) -> Result<Vec<Change>, UndoErrors> {
         let (mut undone, mut errors, mut away) = (Vec::new(), Vec::new(), Vec::new());
+        let mut again = Vec::new();
         for entry in self.contents.entries.clone().into_iter().rev().take(changes) {
             if waits(&entry.change, &away) {
                 continue;
@@ -99,10 +100,19 @@ impl Ledger {
             match self.undo(&entry) {
                 Ok(true) => undone.push(entry.change),
                 Ok(false) => {}
+                Err(Error::Undo { error: Failure::NotAsBefore(_), .. }) => again.push(entry),
                 Err(error) => {
-                    away.extend(still_away(entry.change, &error));
+                    away.extend(still_away(entry.change));
                     errors.push(error);
                 }
+            }
+        }
+        // A port may lack what needs another one, like a link.
+        for entry in again {
+            match self.undo(&entry) {
+                Ok(true) => undone.push(entry.change),
+                Ok(false) => {}
+                Err(error) => errors.push(error),
             }
         }
         if errors.is_empty() { Ok(undone) } else { Err(UndoErrors(errors)) }
@@ -183,10 +193,9 @@ struct StillAway {
     namespace: String,
 }
 
-fn still_away(change: Change, error: &Error) -> Option<StillAway> {
-    match (change, error) {
-        (_, Error::Undo { error: Failure::NotAsBefore(_), .. }) => None,
-        (Change::Port { interface, namespace }, _) => Some(StillAway { interface, namespace }),
+fn still_away(change: Change) -> Option<StillAway> {
+    match change {
+        Change::Port { interface, namespace } => Some(StillAway { interface, namespace }),
         _ => None,
     }
 }

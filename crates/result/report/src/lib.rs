@@ -8,6 +8,7 @@ mod content;
 mod document;
 mod doubts;
 mod figure;
+mod finding;
 mod forms;
 mod groups;
 mod lack;
@@ -32,6 +33,7 @@ pub use document::{
     TrialEntry, cards_schema, comparison_schema, schema,
 };
 pub use doubts::advice;
+pub use finding::{Finding, Subject};
 pub use forms::{comparison_html, comparison_markdown, comparison_typst, csv, html, markdown, typst};
 pub use lack::{Lack, lack_labels};
 pub use lang::{Lang, LangError};

@@ -175,6 +175,7 @@ fn place_name(place: Place, t: &Texts) -> String {
         Place::ReceiverSocket => t.get("place-receiver-socket"),
         Place::ReceiverCpu => t.get("place-receiver-cpu"),
         Place::Window => t.get("place-window"),
+        Place::Reordering => t.get("place-reordering"),
         Place::PathMtu => t.get("place-path-mtu"),
         Place::DeviceUnderTest => t.get("place-device-under-test"),
         Place::NotKnown => t.get("not-known"),

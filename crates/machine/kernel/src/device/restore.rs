@@ -32,6 +32,9 @@ use crate::{
 /// An address of IPv6 may be named in a route once nobody else was found to have it (RFC 4862, section 5.4).
 const ADDRESS_READY: Duration = Duration::from_secs(3);
 
+/// Two cards agree on a speed in this time.
+const LINK: Duration = Duration::from_secs(6);
+
 /// Makes a port of this namespace, which has this name now, as it was. Goes on where something cannot be done: the command
 /// for each such, with the reason.
 pub fn restore(interface: &str, wanted: &PortState) -> Result<Vec<String>> {
@@ -49,7 +52,7 @@ pub fn restore(interface: &str, wanted: &PortState) -> Result<Vec<String>> {
     port.add_addresses(true);
     let failed = port.write_settings();
     port.failed.extend(failed);
-    port.add("ip", &NEXTHOPS, &wanted.nexthops, NLM_F_CREATE | NLM_F_REPLACE);
+    port.add_nexthops();
     port.add_routes();
     port.add("ip", &NEIGHBOURS, &wanted.neighbours, NLM_F_CREATE | NLM_F_REPLACE);
     port.add_queueing(&now);
@@ -173,12 +176,21 @@ impl Port<'_> {
         self.add("ip", &ADDRESSES, &aged.collect::<Vec<_>>(), NLM_F_CREATE | NLM_F_EXCL);
     }
 
+    /// The kernel takes none for a port that has no link (yet).
+    fn add_nexthops(&mut self) {
+        let nexthops = self.wanted.nexthops.clone();
+        let flags = NLM_F_CREATE | NLM_F_REPLACE;
+        self.add_all("ip", &nexthops, LINK, |port, saved| port.tell(&NEXTHOPS, saved, flags));
+    }
+
     /// A gateway is reached by another route, which may come later.
     fn add_routes(&mut self) {
         let old = self.wanted.identity.index;
         let routes: Vec<_> = self.wanted.routes.iter().map(|saved| renumbered(saved, old, self.index)).collect();
         let flags = |saved: &Saved| if replaces(saved) { NLM_F_REPLACE } else { NLM_F_APPEND };
-        self.add_all("ip", &routes, |port, saved| port.tell(&ROUTES, saved, NLM_F_CREATE | flags(saved)));
+        self.add_all("ip", &routes, ADDRESS_READY, |port, saved| {
+            port.tell(&ROUTES, saved, NLM_F_CREATE | flags(saved))
+        });
     }
 
     /// A discipline below a class needs that first, and a class below a discipline too. What has the same words is there
@@ -191,7 +203,7 @@ impl Port<'_> {
             let place = there.iter().position(|words| *words == saved.words);
             place.map(|place| there.swap_remove(place)).is_none()
         });
-        self.add_all("tc", &missing, |port, saved| port.tell_queueing(saved));
+        self.add_all("tc", &missing, ADDRESS_READY, |port, saved| port.tell_queueing(saved));
     }
 
     /// Filters are many where others may be one.
@@ -208,8 +220,14 @@ impl Port<'_> {
     }
 
     /// Tells of things of which some need others: those that fail are tried again after the others.
-    fn add_all(&mut self, program: &str, all: &[Saved], tell: impl Fn(&Self, &Saved) -> io::Result<()>) {
-        let until = Instant::now() + ADDRESS_READY;
+    fn add_all(
+        &mut self,
+        program: &str,
+        all: &[Saved],
+        patience: Duration,
+        tell: impl Fn(&Self, &Saved) -> io::Result<()>,
+    ) {
+        let until = Instant::now() + patience;
         let mut left: Vec<&Saved> = all.iter().collect();
         loop {
             let before = left.len();

@@ -365,6 +365,7 @@ place-softirq-core = softirq core
 place-receiver-socket = receiver’s socket
 place-receiver-cpu = receiver CPU
 place-window = window
+place-reordering = reordering
 place-path-mtu = path MTU
 place-device-under-test = device under test
 evidence-core = core { $cpu } busy { $busy } % ({ $softirq } % in soft interrupts)

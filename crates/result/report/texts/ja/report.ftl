@@ -357,6 +357,7 @@ place-softirq-core = ソフト割り込みのコア
 place-receiver-socket = 受信側のソケット
 place-receiver-cpu = 受信側のCPU
 place-window = ウィンドウ
+place-reordering = パケットの順序逆転
 place-path-mtu = 経路MTU
 place-device-under-test = 被試験装置
 evidence-core = コア { $cpu } の使用率 { $busy } %(うちソフト割り込み { $softirq } %)

@@ -68,6 +68,7 @@ pub(super) fn limited_flow(
             tcp::asked_window,
             tcp::core_of_an_end,
             tcp::sent_again,
+            tcp::reordered,
         ],
     };
     rules.iter().find_map(|rule| rule(&case)).unwrap_or_else(|| not_known(all_cores(&case)))

@@ -1,6 +1,6 @@
 //! What limited TCP connections.
 
-use model::{Evidence, LimitedBy, Place, Source, limited::Wait, trial::TcpState};
+use model::{Delta, Evidence, LimitedBy, Place, Source, limited::Wait, trial::TcpState};
 
 use super::{at, between, core, end::sum, goodput::Case, loss};
 
@@ -81,10 +81,8 @@ pub(super) fn core_of_an_end(case: &Case<'_>) -> Option<LimitedBy> {
 /// so that the rest counts as lost only if it is the larger part.
 pub(super) fn sent_again(case: &Case<'_>) -> Option<LimitedBy> {
     let retransmits = case.flow.sent.retransmits();
-    let segments = case.flow.sent.total_bytes as f64 / f64::from(case.packet_size()?.0.max(1));
-    let twice = case.way.sender.moved(Source::Netstat, |delta| delta.name == "TCPDSACKRecvSegs");
-    let lost = retransmits.saturating_sub(sum(&twice));
-    if lost == 0 || lost < retransmits / 2 || (lost as f64) < RESENT * segments {
+    let lost = retransmits.saturating_sub(sum(&had_twice(case)));
+    if lost == 0 || lost < retransmits / 2 || !holds_back(case, lost)? {
         return None;
     }
     let worst =
@@ -94,4 +92,28 @@ pub(super) fn sent_again(case: &Case<'_>) -> Option<LimitedBy> {
         Some(_) => worst.shown_by.into_iter().map(|counter| Evidence::Counter { counter }).collect(),
     };
     Some(LimitedBy { place: worst.place, endpoint: worst.endpoint, evidence })
+}
+
+/// Segments were sent again that had arrived: they had only been overtaken. Over a veth pair without RPS that is so where two
+/// cores hand over the segments of one connection, the sender's own and the one that takes in its acknowledgements.
+pub(super) fn reordered(case: &Case<'_>) -> Option<LimitedBy> {
+    let twice = had_twice(case);
+    let for_nothing = case.flow.sent.retransmits().min(sum(&twice));
+    if !holds_back(case, for_nothing)? {
+        return None;
+    }
+    let queued = case.way.receiver.moved(Source::Netstat, |delta| delta.name == "TCPOFOQueue");
+    let counters = twice.into_iter().chain(queued);
+    Some(between(Place::Reordering, counters.map(|counter| Evidence::Counter { counter }).collect()))
+}
+
+/// What the receiver said that it has twice.
+fn had_twice(case: &Case<'_>) -> Vec<Delta> {
+    case.way.sender.moved(Source::Netstat, |delta| delta.name == "TCPDSACKRecvSegs")
+}
+
+/// Whether so many segments sent again can hold a connection back.
+fn holds_back(case: &Case<'_>, sent_again: u64) -> Option<bool> {
+    let segments = case.flow.sent.total_bytes as f64 / f64::from(case.packet_size()?.0.max(1));
+    Some(sent_again > 0 && sent_again as f64 >= RESENT * segments)
 }

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use model::Verdict;
 
-use super::{figures, tables};
+use super::{figures, quantities::together, tables};
 use crate::{
     forms::colour,
     lang::Lang,
@@ -90,16 +90,21 @@ fn list_item(item: &Item, t: &Texts) -> Markup {
 }
 
 pub(super) fn text(words: &Text, t: &Texts) -> Markup {
-    html! { @for piece in &words.0 { (span(piece, t)) } }
+    html! { @for piece in &words.0 { (span(piece, t, together)) } }
 }
 
-fn span(piece: &Span, t: &Texts) -> Markup {
+/// What stands on one line in any case.
+pub(super) fn line(words: &Text, t: &Texts) -> Markup {
+    html! { @for piece in &words.0 { (span(piece, t, |words| html! { (words) })) } }
+}
+
+fn span(piece: &Span, t: &Texts, plain: fn(&str) -> Markup) -> Markup {
     // What the machine says is English, and shall be read out as such.
     let english = (t.lang != Lang::En).then_some("en");
     match piece {
-        Span::Plain(words) => html! { (words) },
+        Span::Plain(words) => plain(words),
         Span::Strong(words) => html! { strong { (words) } },
-        Span::Quiet(words) => html! { span.quiet { (words) } },
+        Span::Quiet(words) => html! { span.quiet { (plain(words)) } },
         Span::Code(words) => html! { code lang=[english] { (words) } },
         Span::Verdict(verdict, words) => html! { span class=(format!("mark {}", colour(Some(*verdict)))) { (words) } },
         Span::Link { to, words } => html! { a href=(to) { (words) } },

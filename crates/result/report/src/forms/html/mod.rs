@@ -2,6 +2,7 @@
 
 mod blocks;
 mod figures;
+mod quantities;
 mod tables;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};

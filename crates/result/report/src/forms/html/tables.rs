@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::blocks::text;
+use super::blocks::{line, text};
 use crate::{
     forms::numbers,
     page::{ColumnKind, Table, Text},
@@ -38,7 +38,8 @@ fn row(cells: &[Text], classes: &[Option<&str>], t: &Texts) -> Markup {
         tr {
             @for (index, (cell, class)) in cells.iter().zip(classes).enumerate() {
                 @if index == 0 { th class=[class] scope="row" { (text(cell, t)) } }
-                @else { td class=[class] { (text(cell, t)) } }
+                @else if *class == Some("long") { td.long { (text(cell, t)) } }
+                @else { td class=[class] { (line(cell, t)) } }
             }
         }
     }

@@ -16,6 +16,32 @@ pub(super) struct Setting {
     pub(super) widths: Vec<f64>,
 }
 
+impl Setting {
+    /// Words of a column with places to break those that are wider than it is, where the table is too wide for any page.
+    pub(super) fn fitting(&self, column: usize, words: &str) -> String {
+        let room = (self.widths.get(column).copied().unwrap_or(PORTRAIT) - INSET).max(self.size) / self.size;
+        words.split_inclusive(char::is_whitespace).map(|piece| breakable(piece, room)).collect()
+    }
+}
+
+/// A line may break at spaces of no width.
+fn breakable(piece: &str, room: f64) -> String {
+    if wide(piece.trim_end()) <= room {
+        return piece.to_owned();
+    }
+    let (mut broken, mut on_line) = (String::new(), 0.0);
+    for c in piece.chars() {
+        let width = wide(c.encode_utf8(&mut [0; 4]));
+        if on_line + width > room && on_line > 0.0 {
+            broken.push('\u{200b}');
+            on_line = 0.0;
+        }
+        on_line += width;
+        broken.push(c);
+    }
+    broken
+}
+
 /// Which cells may be broken into lines; those of sentences always may.
 #[derive(Clone, Copy, PartialEq)]
 enum Broken {
@@ -160,5 +186,20 @@ mod tests {
         let Setting { widths, size, .. } = setting(&table);
         assert!(widths[1] >= 7.0 * size, "{widths:?}");
         assert_eq!(longest_piece("送信側ドライバー名"), 5.0);
+    }
+
+    #[test]
+    fn a_word_that_is_wider_than_its_column_is_broken() {
+        let word = "a-name-of-a-file-".repeat(30);
+        let mut table = table(8, "12");
+        table.rows[0][1] = word.as_str().into();
+        let setting = setting(&table);
+        let broken = setting.fitting(1, &format!("short {word}"));
+        assert_eq!(broken.replace('\u{200b}', ""), format!("short {word}"));
+        let pieces: Vec<&str> = broken.split(['\u{200b}', ' ']).collect();
+        assert!(pieces.len() > 3, "{broken}");
+        let room = setting.widths[1] - INSET;
+        assert!(pieces.iter().all(|piece| wide(piece) * setting.size <= room), "{room} {pieces:?}");
+        assert_eq!(setting.fitting(0, "12"), "12");
     }
 }

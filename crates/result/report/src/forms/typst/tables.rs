@@ -8,19 +8,33 @@ use super::{
 };
 use crate::{
     forms::numbers,
-    page::{Column, ColumnKind, Table, Text},
+    page::{Column, ColumnKind, Span, Table, Text},
     texts::Texts,
 };
 
 pub(super) fn table(table: &Table, t: &Texts) -> String {
-    let Setting { size, landscape, widths } = columns::setting(table);
+    let setting = columns::setting(table);
+    let Setting { size, landscape, widths } = &setting;
     let widths = array(widths.iter().map(|width| format!("{width:.1}fr")));
     let sides = array(table.columns.iter().map(|column| side(column).to_owned()));
-    let heads = array(table.columns.iter().map(|column| string(&column.head)));
-    let rows: String = table.rows.iter().map(|row| format!("  ({}),\n", list(row))).collect();
+    let heads = table.columns.iter().enumerate();
+    let heads = array(heads.map(|(index, column)| string(&setting.fitting(index, &column.head))));
+    let rows: String = table.rows.iter().map(|row| format!("  ({}),\n", list(&fitting(row, &setting)))).collect();
     let (number, caption) = (string(&numbers::table(table.number, t)), string(&table.caption));
     let call = format!("#tabular({number}, {caption}, {size}pt, {widths}, {sides}, {heads},\n{rows})");
-    if landscape { format!("#landscape[{call}]") } else { call }
+    if *landscape { format!("#landscape[{call}]") } else { call }
+}
+
+/// What the machine calls something may be broken in any case.
+fn fitting(row: &[Text], setting: &Setting) -> Vec<Text> {
+    let fitting = |column: usize, piece: &Span| match piece {
+        Span::Plain(words) => Span::Plain(setting.fitting(column, words)),
+        Span::Strong(words) => Span::Strong(setting.fitting(column, words)),
+        Span::Quiet(words) => Span::Quiet(setting.fitting(column, words)),
+        piece => piece.clone(),
+    };
+    let cell = |(column, cell): (usize, &Text)| Text(cell.0.iter().map(|piece| fitting(column, piece)).collect());
+    row.iter().enumerate().map(cell).collect()
 }
 
 fn side(column: &Column) -> &'static str {

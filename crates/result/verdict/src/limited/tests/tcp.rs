@@ -143,9 +143,29 @@ fn retransmissions_are_followed_to_where_the_segments_went() {
     let refused = lossy(2_000).counted(B, Source::Netstat, "TcpExt", "TCPBacklogDrop", 1_500);
     assert_eq!(refused.place(), at(Place::ReceiverSocket, "b"));
     assert_eq!(lossy(20).place().0, Place::NotKnown, "too few to hold anything back");
-    // As nstat counted with BBR over a veth pair between two cores: nothing was lost, much was reordered.
-    let reordered = lossy(35_389).counted(A, Source::Netstat, "TcpExt", "TCPDSACKRecvSegs", 34_249);
-    assert_eq!(reordered.place().0, Place::NotKnown);
+}
+
+#[test]
+fn segments_that_were_only_overtaken_are_told_from_lost_ones() {
+    let resent = |retransmits, twice| {
+        let mut story = tcp();
+        story.tcp().retransmits = retransmits;
+        let story = story.counted(A, Source::Netstat, "TcpExt", "TCPDSACKRecvSegs", twice);
+        story.counted(B, Source::Netstat, "TcpExt", "TCPOFOQueue", 142)
+    };
+    // As nstat counted with BBR over a veth pair between two cores.
+    let reordered = resent(35_389, 34_249).limited_by();
+    assert_eq!((reordered.place, reordered.endpoint), (Place::Reordering, None));
+    let counter = |it: &Evidence| match it {
+        Evidence::Counter { counter } => (counter.name.clone(), counter.delta),
+        other => panic!("{other:?}"),
+    };
+    let counters: Vec<_> = reordered.evidence.iter().map(counter).collect();
+    assert_eq!(counters, [("TCPDSACKRecvSegs".to_owned(), 34_249), ("TCPOFOQueue".to_owned(), 142)]);
+    // The same once RPS had one core take in all segments.
+    assert_eq!(resent(7, 6).place().0, Place::NotKnown);
+    assert_eq!(resent(2_000, 300).place().0, Place::DeviceUnderTest, "most of them were lost");
+    assert_eq!(resent(2_000, 1_900).busy(A, 0.0).place(), at(Place::SenderCpu, "a"), "a core says more");
 }
 
 #[test]

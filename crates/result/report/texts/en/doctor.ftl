@@ -1,0 +1,33 @@
+# What the doctor looks at, and what it found
+finding-store = store
+finding-user = user
+finding-user-namespace = user namespace
+finding-machine = machine
+finding-kernel = kernel
+finding-cores = cores
+finding-ipv6 = IPv6
+finding-clock = clock
+finding-hypervisor = hypervisor
+finding-interface = interface
+finding-lab-bed = lab bed
+finding-cabling = cabling
+
+finding-is-root = root
+finding-namespaces-allowed = not root; user namespaces are allowed
+finding-no-namespaces = not root, and no user namespaces: { $why }
+finding-kernel-read = { $version } on { $architecture }
+finding-cores-read = { $count } usable
+finding-ipv6-there = there
+finding-ipv6-missing = the kernel has none
+finding-clock-read = { $source }, { $cost } ns a reading
+finding-no-hypervisor = none seen
+finding-speed-not-known = speed not known
+finding-interface-read = { $name }: { $driver }, { $speed }, MTU { $mtu }, { $state }
+finding-lab-made = made and taken down again
+finding-no-ports = this machine has no ports that a cable could be in
+finding-left-alone = { $port }: left alone; { $why }
+finding-no-link = { $port }: no link; no cable, or nobody at its other end
+finding-no-port-of-ours = { $port }: { $speed }; what is at its other end is no port of this machine
+finding-hears = { $port }: { $speed }, hears { $other }, which does not hear it
+finding-is-heard = { $port }: { $speed }, is heard by { $other }, and hears nothing
+finding-cabled = { $port }: { $speed }, cabled to { $other }

@@ -1,0 +1,33 @@
+# doctor が調べるものと、その結果
+finding-store = ストア
+finding-user = ユーザー
+finding-user-namespace = ユーザー名前空間
+finding-machine = マシン
+finding-kernel = カーネル
+finding-cores = コア
+finding-ipv6 = IPv6
+finding-clock = クロック
+finding-hypervisor = ハイパーバイザー
+finding-interface = インターフェース
+finding-lab-bed = 模擬環境
+finding-cabling = 配線
+
+finding-is-root = root
+finding-namespaces-allowed = root ではないが、ユーザー名前空間を使える
+finding-no-namespaces = root ではなく、ユーザー名前空間も使えない: { $why }
+finding-kernel-read = { $version }（{ $architecture }）
+finding-cores-read = { $count } 個を使える
+finding-ipv6-there = あり
+finding-ipv6-missing = カーネルにない
+finding-clock-read = { $source }、読み取り 1 回に { $cost } ns
+finding-no-hypervisor = 検出なし
+finding-speed-not-known = 速度不明
+finding-interface-read = { $name }: { $driver }、{ $speed }、MTU { $mtu }、{ $state }
+finding-lab-made = 作成して元に戻せた
+finding-no-ports = このマシンには、ケーブルを挿せるポートがない
+finding-left-alone = { $port }: 対象外（{ $why }）
+finding-no-link = { $port }: リンクなし。ケーブルがないか、対向が動作していない
+finding-no-port-of-ours = { $port }: { $speed }、対向はこのマシンのポートではない
+finding-hears = { $port }: { $speed }、{ $other } からは届くが、{ $other } へは届かない
+finding-is-heard = { $port }: { $speed }、{ $other } へは届くが、何も届かない
+finding-cabled = { $port }: { $speed }、{ $other } と接続
