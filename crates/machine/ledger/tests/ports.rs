@@ -13,6 +13,7 @@ use kernel::{link, namespace};
 use model::{Change, Manager};
 use tempfile::TempDir;
 use wireproof_ledger::{Error, Ledger, UndoErrors, undo_stale};
+use xdp::Redirect;
 
 /// A machine with two ports that a cable joins, one of them in use in every way there is.
 struct Bench {
@@ -323,6 +324,19 @@ fn what_could_not_be_put_back_is_refused_before_anything_is_changed() {
     let sized = "tc qdisc replace dev port1 parent 1:10 handle 8001: stab overhead 20 pfifo";
     let says = "the queueing discipline pfifo (tc qdisc delete dev port1 parent 1:10)";
     refused(sized, says, "tc qdisc delete dev port1 parent 1:10");
+    bench.on_machine(|| ledger.undo_all()).expect("all can be undone");
+}
+
+#[test]
+fn a_port_whose_packets_a_program_of_somebody_else_sees_first_is_refused() {
+    let bench = Bench::new("xdp");
+    let attached = bench.on_machine(|| Redirect::attach("port1", 1)).expect("veth takes XDP programs");
+    let mut ledger = bench.on_machine(|| Ledger::open(bench.dir(), "owner")).expect("a new ledger");
+    let error = bench.on_machine(|| bench.take(&mut ledger, "port1")).expect_err("refused").to_string();
+    assert!(error.contains("an XDP program of somebody else") && error.contains("ip link set port1 xdp off"), "{error}");
+    drop(attached);
+    let change = Change::Port { interface: "port1".into(), namespace: bench.away.clone() };
+    bench.on_machine(|| ledger.apply(change)).expect("it is gone");
     bench.on_machine(|| ledger.undo_all()).expect("all can be undone");
 }
 
