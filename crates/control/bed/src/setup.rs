@@ -42,7 +42,12 @@ pub(crate) fn choose_ports(
     let state = machine.ports_state()?;
     let ipv6 = machine.lab_state(None)?.ipv6;
     let chosen = Ports::choose(id, &asked.names, &state, wanted.mtu, wanted.taking);
-    Ok(Ports { ipv6, stamps: wanted.stamps, through: asked.through.clone(), ..chosen.map_err(|error| BedError::Port(Box::new(error)))? })
+    Ok(Ports {
+        ipv6,
+        stamps: wanted.stamps,
+        through: asked.through.clone(),
+        ..chosen.map_err(|error| BedError::Port(Box::new(error)))?
+    })
 }
 
 fn make_lab(machine: &mut Machine, id: &str, name: &str, wanted: &Wanted) -> Result<Bed, BedError> {

@@ -333,7 +333,10 @@ fn a_port_whose_packets_a_program_of_somebody_else_sees_first_is_refused() {
     let attached = bench.on_machine(|| Redirect::attach("port1", 1)).expect("veth takes XDP programs");
     let mut ledger = bench.on_machine(|| Ledger::open(bench.dir(), "owner")).expect("a new ledger");
     let error = bench.on_machine(|| bench.take(&mut ledger, "port1")).expect_err("refused").to_string();
-    assert!(error.contains("an XDP program of somebody else") && error.contains("ip link set port1 xdp off"), "{error}");
+    assert!(
+        error.contains("an XDP program of somebody else") && error.contains("ip link set port1 xdp off"),
+        "{error}"
+    );
     drop(attached);
     let change = Change::Port { interface: "port1".into(), namespace: bench.away.clone() };
     bench.on_machine(|| ledger.apply(change)).expect("it is gone");
