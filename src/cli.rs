@@ -6,6 +6,7 @@ mod identify;
 mod measure;
 mod reach;
 mod report;
+mod watch;
 
 use std::{ffi::OsString, path::PathBuf};
 
@@ -21,6 +22,7 @@ pub(crate) use identify::Identify;
 pub(crate) use measure::{GoodputOptions, LatencyOptions, Measure, PacketsOptions, PathOptions, TakePorts};
 pub(crate) use reach::Reach;
 pub(crate) use report::ReportOptions;
+pub(crate) use watch::WatchOptions;
 
 /// Proves what a network path really does: measures, says how sure it is, and writes a report.
 #[derive(Debug, Parser)]
@@ -174,6 +176,12 @@ pub(crate) enum Command {
         #[arg(long)]
         cabling: bool,
     },
+    /// Show live rates of interfaces, those inside beds too: bit/s, packets/s, share of the line, drops, errors, queues, XDP, mean,
+    /// peak and totals. q or Ctrl-C ends it with a summary and status 0; --json prints a document a line.
+    Watch {
+        #[command(flatten)]
+        options: WatchOptions,
+    },
     /// Undo whatever a crash left behind.
     Clean,
     /// Print the JSON Schema of the JSON output.
@@ -216,7 +224,10 @@ pub(crate) enum Command {
 impl Command {
     /// Whether it writes or reads files of the user who called, and not the machine's.
     pub(crate) fn keeps_files(&self) -> bool {
-        !matches!(self, Self::Bed { .. } | Self::Clean | Self::Agent { .. } | Self::InNamespace { .. })
+        !matches!(
+            self,
+            Self::Bed { .. } | Self::Watch { .. } | Self::Clean | Self::Agent { .. } | Self::InNamespace { .. }
+        )
     }
 }
 

@@ -13,6 +13,7 @@ mod references;
 mod report;
 mod resume;
 mod runs;
+mod watch;
 mod words;
 
 use std::{env, path::PathBuf};
@@ -57,6 +58,7 @@ fn act(cli: Cli) -> anyhow::Result<Exit> {
         Command::Inspect { dev } => inspect::inspect(dev.as_deref(), &common),
         Command::Doctor { cabling: true } => doctor::cabling(&common),
         Command::Doctor { cabling: false } => doctor::doctor(&common),
+        Command::Watch { options } => watch::watch(&options, &common),
         Command::Clean => bed::clean(&common),
         Command::Schema { of } => words::schema(of),
         Command::Completions { shell } => words::completions(shell),

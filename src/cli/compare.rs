@@ -82,6 +82,8 @@ pub(crate) enum Shape {
     Compare,
     /// Of "inspect".
     Inspect,
+    /// Of each line of "watch".
+    Watch,
 }
 
 #[cfg(test)]

@@ -27,4 +27,5 @@ mod senders;
 mod sizes;
 mod through_sudo;
 mod unprivileged;
+mod watch;
 mod words;

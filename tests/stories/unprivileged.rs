@@ -8,19 +8,19 @@ use crate::{
 };
 
 /// A desk that anybody may write to, with a copy of the program that anybody may run.
-struct Guest {
+pub(crate) struct Guest {
     desk: Desk,
 }
 
 impl Guest {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let desk = Desk::new();
         fs::set_permissions(desk.path(""), fs::Permissions::from_mode(0o777)).unwrap();
         fs::copy(WIREPROOF, desk.path("wireproof")).unwrap();
         Self { desk }
     }
 
-    fn run(&self, args: &[&str]) -> Done {
+    pub(crate) fn run(&self, args: &[&str]) -> Done {
         let mut command = without_caller("setpriv".as_ref());
         command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(self.desk.path("wireproof")).args(args);
         command.env("HOME", self.desk.path(""));

@@ -93,17 +93,19 @@ pub fn driver(interface: &str) -> Result<Driver> {
 
 /// A driver's own counters by the names it gives them, as `ethtool -S` shows them; none for a driver without any.
 pub fn statistics(interface: &str) -> Result<Vec<(String, u64)>> {
-    let count = counters(interface)?;
-    if count == 0 {
+    let names = counter_names(interface)?;
+    if names.is_empty() {
         return Ok(Vec::new());
     }
-    let names = names(interface, count)?;
-    Ok(names.into_iter().zip(values(interface, count)?).collect())
+    Ok(names.into_iter().zip(counter_values(interface)?).collect())
 }
 
-/// How many counters the driver has.
-fn counters(interface: &str) -> Result<u32> {
-    strings(interface, COUNTER_NAMES)
+/// The names of a driver's own counters, in its order; none for a driver without any. They change with its queues.
+pub fn counter_names(interface: &str) -> Result<Vec<String>> {
+    match strings(interface, COUNTER_NAMES)? {
+        0 => Ok(Vec::new()),
+        count => names(interface, count),
+    }
 }
 
 /// How many strings a set of the driver has.
@@ -130,15 +132,20 @@ fn names(interface: &str, count: u32) -> Result<Vec<String>> {
     Ok(answer[12..].chunks_exact(NAME_LENGTH).take(count as usize).map(text).collect())
 }
 
-fn values(interface: &str, count: u32) -> Result<Vec<u64>> {
-    // `struct ethtool_stats`: command, how many, and the numbers.
-    let mut answer = vec![0_u64; 1 + ROOM];
+/// The values of a driver's own counters, in its order: as many as it has names. An error for a driver without any.
+pub fn counter_values(interface: &str) -> Result<Vec<u64>> {
+    // `struct ethtool_stats`: command, how many, and the numbers. Room that nobody clears: this is asked again and again.
+    let mut answer = Vec::with_capacity(1 + ROOM);
     let [a, b, c, d] = GET_STATISTICS.to_ne_bytes();
-    let [e, f, g, h] = count.to_ne_bytes();
-    answer[0] = u64::from_ne_bytes([a, b, c, d, e, f, g, h]);
+    answer.push(u64::from_ne_bytes([a, b, c, d, 0, 0, 0, 0]));
     // SAFETY: there is room for far more numbers than the driver has.
     unsafe { ask(interface, "ioctl(ETHTOOL_GSTATS)", answer.as_mut_ptr().cast()) }?;
-    Ok(answer[1..=count as usize].to_vec())
+    // The kernel says how many it wrote.
+    let [_, _, _, _, e, f, g, h] = answer[0].to_ne_bytes();
+    let count = (u32::from_ne_bytes([e, f, g, h]) as usize).min(ROOM);
+    // SAFETY: it wrote so many numbers behind the head, for which there is room.
+    unsafe { answer.set_len(1 + count) };
+    Ok(answer[1..].to_vec())
 }
 
 /// Puts one question to the driver of an interface.

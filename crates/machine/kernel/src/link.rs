@@ -269,7 +269,7 @@ fn described(message: &LinkMessage, names: &BTreeMap<u32, String>, addresses: Ve
     link
 }
 
-fn kind(infos: &[LinkInfo]) -> String {
+pub(crate) fn kind(infos: &[LinkInfo]) -> String {
     let kind = infos.iter().find_map(|info| match info {
         LinkInfo::Kind(kind) => Some(kind.to_string()),
         _ => None,

@@ -3,13 +3,13 @@
 use netlink_packet_core::NLM_F_DUMP;
 use netlink_packet_route::{
     RouteNetlinkMessage,
-    link::{LinkAttribute, Stats64},
+    link::{LinkAttribute, LinkFlags, LinkMessage, State, Stats64},
     tc::{TcAttribute, TcHandle, TcMessage, TcStats2},
 };
 
 use crate::{
     error::{On, Result},
-    link::existing,
+    link::{existing, kind, name},
     netlink::request,
 };
 
@@ -43,6 +43,67 @@ pub fn of_interface(interface: &str) -> Result<(Counters, Vec<Qdisc>)> {
     });
     let ours = ours.filter(|qdisc| u32::try_from(qdisc.header.index) == Ok(link.header.index));
     Ok((stats.unwrap_or_default(), ours.map(|qdisc| described(&qdisc)).collect()))
+}
+
+/// An interface, how it stands, and what it counted, of one moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Interface {
+    /// Its number in the namespace (ifindex).
+    pub index: u32,
+    /// Its name.
+    pub name: String,
+    /// Its kind, as `ip -d link` names it (veth, bridge, vlan, …); empty for a plain card.
+    pub kind: String,
+    /// Whether it is set up (administratively).
+    pub up: bool,
+    /// Whether it is the loopback interface.
+    pub loopback: bool,
+    /// Operational state (RFC 2863), in lower case: `up`, `down`, `lowerlayerdown`, `unknown`, …
+    pub operstate: String,
+    /// How often its carrier came or went.
+    pub carrier_changes: u32,
+    /// Its MTU in bytes.
+    pub mtu: u32,
+    /// Its counters, by the names that `/sys/class/net/*/statistics` has.
+    pub counters: Stats64,
+}
+
+/// All interfaces of the caller's namespace with their counters, in the kernel's order, by one question.
+pub fn of_all() -> Result<Vec<Interface>> {
+    let answers = request(RouteNetlinkMessage::GetLink(LinkMessage::default()), NLM_F_DUMP);
+    let answers = answers.on("RTM_GETLINK", "all interfaces")?;
+    Ok(answers
+        .into_iter()
+        .filter_map(|answer| match answer {
+            RouteNetlinkMessage::NewLink(link) => Some(interface(&link)),
+            _ => None,
+        })
+        .collect())
+}
+
+fn interface(link: &LinkMessage) -> Interface {
+    let mut interface = Interface {
+        index: link.header.index,
+        name: name(link),
+        kind: String::new(),
+        up: link.header.flags.contains(LinkFlags::Up),
+        loopback: link.header.flags.contains(LinkFlags::Loopback),
+        operstate: State::Unknown.to_string().to_lowercase(),
+        carrier_changes: 0,
+        mtu: 0,
+        counters: Stats64::default(),
+    };
+    for attribute in &link.attributes {
+        match attribute {
+            LinkAttribute::LinkInfo(infos) => interface.kind = kind(infos),
+            LinkAttribute::OperState(state) => interface.operstate = state.to_string().to_lowercase(),
+            LinkAttribute::CarrierChanges(changes) => interface.carrier_changes = *changes,
+            LinkAttribute::Mtu(mtu) => interface.mtu = *mtu,
+            LinkAttribute::Stats64(stats) => interface.counters = *stats,
+            _ => {}
+        }
+    }
+    interface
 }
 
 /// Under the names that `/sys/class/net/*/statistics` has.
@@ -120,6 +181,15 @@ mod tests {
         let after = of_interface("lo").expect("every namespace has one").0;
         assert!(of(&after)("tx_packets") >= of(&before)("tx_packets") + 10, "{before:?} {after:?}");
         assert!(of(&after)("rx_bytes") >= of(&before)("rx_bytes") + 1000, "{before:?} {after:?}");
+    }
+
+    #[test]
+    fn one_question_tells_of_all_interfaces() {
+        let all = of_all().expect("every namespace has lo");
+        let lo = all.iter().find(|interface| interface.name == "lo").expect("every namespace has one");
+        assert!(lo.loopback && lo.index == 1 && lo.mtu > 0, "{lo:?}");
+        let alone = of_interface("lo").expect("every namespace has one").0;
+        assert!(of(&alone)("rx_packets") >= lo.counters.rx_packets);
     }
 
     #[test]

@@ -23,14 +23,16 @@ mod redact;
 mod show;
 mod summary;
 mod texts;
+mod watch;
 
 pub use cards::{cards, narrow_bus};
 pub use comparison::comparison;
 pub use document::{
     BothWays, CardsDocument, CardsSchemaName, ComparisonDocument, ComparisonSchemaName, CountersEntry, Document,
     DoubtEntry, Environments, Figures, FlowEntry, FlowFigures, GoodputBps, GoodputFigures, LatencyFigures,
-    LimitedByEntry, LossEntry, PacketsFigures, PathFigures, ResumedEntry, RunEntry, SchemaName, Stack, StreamFigures,
-    TrialEntry, cards_schema, comparison_schema, schema,
+    LimitedByEntry, LossEntry, MovingEntry, PacketsFigures, PathFigures, PeakEntry, QueueEntry, QueueWayEntry,
+    RatesEntry, ResumedEntry, RunEntry, SchemaName, Stack, StreamFigures, TotalEntry, TrialEntry, WatchDocument,
+    WatchSchemaName, WatchedEntry, WaysEntry, cards_schema, comparison_schema, schema, watch_schema,
 };
 pub use doubts::advice;
 pub use finding::{Finding, Subject};
@@ -43,3 +45,4 @@ pub use notice::Notice;
 pub use preview::{Preview, PreviewItem, preview};
 pub use redact::{RedactError, redacted};
 pub use summary::summary;
+pub use watch::WatchWords;

@@ -24,6 +24,7 @@ const ENGLISH: &[&str] = &[
     include_str!("../texts/en/report.ftl"),
     include_str!("../texts/en/senders.ftl"),
     include_str!("../texts/en/tcp.ftl"),
+    include_str!("../texts/en/watch.ftl"),
 ];
 const JAPANESE: &[&str] = &[
     include_str!("../texts/ja/cards.ftl"),
@@ -41,6 +42,7 @@ const JAPANESE: &[&str] = &[
     include_str!("../texts/ja/report.ftl"),
     include_str!("../texts/ja/senders.ftl"),
     include_str!("../texts/ja/tcp.ftl"),
+    include_str!("../texts/ja/watch.ftl"),
 ];
 
 static EN: LazyLock<Texts> = LazyLock::new(|| Texts::parse(Lang::En, ENGLISH));

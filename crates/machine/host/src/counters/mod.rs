@@ -5,6 +5,7 @@
 
 mod cpu;
 mod interrupts;
+mod live;
 mod protocols;
 mod softnet;
 
@@ -14,6 +15,7 @@ pub use cpu::CpuTimes;
 use interrupts::Device;
 pub(crate) use interrupts::interrupt_numbers;
 use kernel::{ethtool, statistics};
+pub use live::Live;
 use model::{Delta, EndCounters, Source};
 
 /// A counter's place and name.

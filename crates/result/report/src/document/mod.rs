@@ -6,6 +6,7 @@ mod goodput;
 mod latency;
 mod packets;
 mod path;
+mod watch;
 
 use std::collections::BTreeMap;
 
@@ -23,6 +24,10 @@ pub use self::{
     latency::LatencyFigures,
     packets::{PacketsFigures, StreamFigures},
     path::{BothWays, PathFigures},
+    watch::{
+        MovingEntry, PeakEntry, QueueEntry, QueueWayEntry, RatesEntry, TotalEntry, WatchDocument, WatchSchemaName,
+        WatchedEntry, WaysEntry, watch_schema,
+    },
 };
 use crate::{doubts::advice, lang::Lang, limited, material::Material, texts::Texts};
 

@@ -1,0 +1,31 @@
+//! What packets take of a line.
+
+use crate::reading::Way;
+
+/// What a frame takes of an Ethernet line beside the bytes that interfaces count: FCS (4), preamble and start delimiter (8), and
+/// the least gap to the next frame (12), in bytes.
+pub const WIRE_EXTRA: u64 = 24;
+/// The shortest frame without FCS (IEEE 802.3); shorter ones are filled up.
+const SHORTEST: u64 = 60;
+
+/// Bits that so many packets of so many bytes take of an Ethernet line (layer 1).
+pub fn wire_bits(way: &Way) -> u64 {
+    let filled = way.bytes.max(way.packets.saturating_mul(SHORTEST));
+    filled.saturating_add(way.packets.saturating_mul(WIRE_EXTRA)).saturating_mul(8)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn line_rate_of_the_shortest_frames_fills_the_line() {
+        // 14,880,952 frames of 64 bytes with FCS are 10GbE's line rate.
+        let shortest = Way { bytes: 14_880_952 * 60, packets: 14_880_952, ..Way::default() };
+        assert_eq!(wire_bits(&shortest) / 1_000_000, 9_999);
+        let requests = Way { bytes: 42, packets: 1, ..Way::default() };
+        assert_eq!(wire_bits(&requests), 84 * 8);
+        let full = Way { bytes: 1514, packets: 1, ..Way::default() };
+        assert_eq!(wire_bits(&full), 1538 * 8);
+    }
+}
