@@ -1,6 +1,10 @@
 //! A router between two ports of this machine: what it needs is said, whether it forwards is looked at, and what it counts is read.
 
-use std::process::{Command, Stdio};
+use std::{
+    process::{Command, Stdio},
+    thread,
+    time::Duration,
+};
 
 use serde_json::Value;
 
@@ -151,6 +155,14 @@ fn the_tester_answers_for_each_of_its_addresses_on_both_sides() {
     for address in ["198.18.0.77/24", "2001:2::77/64"] {
         let nodad: &[&str] = if address.contains("::") { &["nodad"] } else { &[] };
         at_end("a")(&[&["ip", "address", "add", address, "dev", "port1"], nodad].concat());
+    }
+    // As long as it looks whether others have its addresses, the router asks from another one.
+    let tentative = || !story.router.says(&["sh", "-c", "ip -6 -o address show tentative >&2"]).is_empty();
+    for _ in 0..50 {
+        if !tentative() {
+            break;
+        }
+        thread::sleep(Duration::from_millis(100));
     }
     // A port that nobody listens at is refused by who has the address, and by nobody else.
     let knock = |address: &str| format!("exec 3<>/dev/tcp/{address}/9");

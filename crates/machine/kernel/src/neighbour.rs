@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn what_is_not_there_says_so() {
-        let error = next_hop("lo", "198.18.77.77".parse().unwrap()).unwrap_err().to_string();
-        assert!(error.contains("198.18.77.77"), "{error}");
+        let error = next_hop("lo", "127.0.0.77".parse().unwrap()).unwrap_err().to_string();
+        assert!(error.contains("neighbour 127.0.0.77 on lo: nobody"), "{error}");
     }
 }

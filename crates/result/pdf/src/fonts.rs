@@ -28,7 +28,9 @@ fn open(file: &[u8]) -> Option<Font> {
 
 /// The characters of a text that no font here has, and that would come out as empty boxes.
 pub fn without_glyph(text: &str) -> BTreeSet<char> {
-    let is_drawn = |c: &char| !c.is_control() && !FONTS.iter().any(|font| font.info().coverage.contains(u32::from(*c)));
+    // A space of no width is where a word may be broken.
+    let is_seen = |c: &char| !c.is_control() && *c != '\u{200b}';
+    let is_drawn = |c: &char| is_seen(c) && !FONTS.iter().any(|font| font.info().coverage.contains(u32::from(*c)));
     text.chars().filter(is_drawn).collect()
 }
 

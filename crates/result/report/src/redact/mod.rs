@@ -53,6 +53,7 @@ const OWN_WORDS: &[&str] = &[
     "to",
     "verdict",
     "why",
+    "engine_why",
 ];
 /// The same for keys that mean something else elsewhere, with what they stand in.
 const OWN_WORDS_OF: &[(&str, &str)] = &[

@@ -124,8 +124,24 @@ fn shares(needs: &[Need], size: f64, page: f64) -> Vec<f64> {
         let granted = (left / wishes.iter().sum::<f64>().max(f64::MIN_POSITIVE)).min(1.0);
         widths.iter_mut().zip(wishes).for_each(|(width, wish)| *width += wish * granted);
     }
+    let widths = held_to(widths, page);
     let grown = page / widths.iter().sum::<f64>();
     widths.into_iter().map(|width| width * grown).collect()
+}
+
+/// Where columns are wider than the page, the widest give way, and narrow ones keep what they need.
+fn held_to(widths: Vec<f64>, page: f64) -> Vec<f64> {
+    let mut sorted = widths.clone();
+    sorted.sort_by(f64::total_cmp);
+    let mut left = page;
+    for (before, width) in sorted.iter().enumerate() {
+        let share = left / (sorted.len() - before) as f64;
+        if *width > share {
+            return widths.into_iter().map(|width| width.min(share)).collect();
+        }
+        left -= width;
+    }
+    widths
 }
 
 fn wide(words: &str) -> f64 {
