@@ -166,7 +166,9 @@ impl Drop for Machine {
 fn fixed_words(name: &str, [initrd, disk]: [&Path; 2]) -> Vec<String> {
     // The kernel would measure how fast the processor's time stamp counter runs, and get it wrong where QEMU has to wait.
     let clock = "clocksource=hpet tsc=unstable";
-    let append = format!("console=ttyS0 loglevel=4 panic=-1 mitigations=off no_timer_check {clock} hostname={name}");
+    let append = format!(
+        "console=ttyS0 loglevel=4 panic=-1 mitigations=off no_timer_check net.ifnames=0 {clock} hostname={name}"
+    );
     // Cut is the power of the machine, not that of the computer which runs it: nothing has to be written through.
     let disk = format!("file={},if=none,id=disk,format=raw,cache=unsafe", disk.display());
     let kernel = image("vmlinux");

@@ -99,11 +99,11 @@ fn token(link: &LinkMessage) -> Option<Ipv6Addr> {
         AfSpecUnspec::Inet6(of_ipv6) => Some(of_ipv6),
         _ => None,
     });
-    let tokens = of_ipv6.flatten().filter_map(|it| match it {
+    let mut tokens = of_ipv6.flatten().filter_map(|it| match it {
         AfSpecInet6::Token(token) => Some(*token),
         _ => None,
     });
-    tokens.last().filter(|token| !token.is_unspecified())
+    tokens.next_back().filter(|token| !token.is_unspecified())
 }
 
 fn altname(prop: Prop) -> Option<String> {

@@ -201,11 +201,11 @@ pub(crate) fn name_of(index: u32) -> Result<String> {
     question.header.index = index;
     let answers =
         request(RouteNetlinkMessage::GetLink(question), 0).on("RTM_GETLINK", format_args!("interface {index}"))?;
-    let names = answers.iter().filter_map(|answer| match answer {
+    let mut names = answers.iter().filter_map(|answer| match answer {
         RouteNetlinkMessage::NewLink(link) => Some(name(link)),
         _ => None,
     });
-    Ok(names.last().unwrap_or_default())
+    Ok(names.next_back().unwrap_or_default())
 }
 
 fn addresses_by_index(messages: Vec<RouteNetlinkMessage>) -> BTreeMap<u32, Vec<(IpAddr, u8)>> {

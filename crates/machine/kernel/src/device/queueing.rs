@@ -51,7 +51,8 @@ const CLASSIFIERS: [Classifier; 3] = [
     Classifier { name: "flower", flags: 22, actions: 3, police: None },
     Classifier { name: "matchall", flags: 3, actions: 2, police: None },
 ];
-const ACTIONS: [&str; 3] = ["gact", "mirred", "police"];
+/// What the kernel takes as it tells it; of police it wants a table that it does not tell.
+const ACTIONS: [&str; 2] = ["gact", "mirred"];
 /// `TCA_CLS_FLAGS_SKIP_HW` and `TCA_CLS_FLAGS_SKIP_SW`: the others tell of a state, and are refused.
 const SETTABLE_FLAGS: u8 = 1 | 2;
 
