@@ -170,7 +170,7 @@ pub(crate) struct PacketsOptions {
     /// What sends the packets: live, xsk, af_packet, udp or pktgen; without it what fits best.
     #[arg(long)]
     engine: Option<Engine>,
-    /// File of [[stream]] tables: several streams at the same time, with headers and loads of their own.
+    /// TOML file with a table "stream" for each of several streams at the same time, with headers and loads of their own.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["sizes", "imix", "frame_sizes", "flows", "rate", "ip"])]
     pub(crate) stream_file: Option<PathBuf>,
 }
