@@ -94,7 +94,11 @@ fn state(machine: &mut Machine) -> String {
          grep -rs . /proc/sys/net/ipv[46]/*/p[12]; \
          ip route show table all; ip -6 route show table all | grep -v fe80 | sed 's/ expires [0-9]*sec//'; \
          ip rule; ip -6 rule; ip nexthop; ls /run/netns; ls /var/lib/wireproof/ledger 2>/dev/null; pidof wireproof; true";
-    machine.sh(command).ok().out
+    // Disciplines and classes are told in the order in which they were made, filters by their numbers.
+    let out = machine.sh(command).ok().out;
+    let mut lines: Vec<_> = out.lines().collect();
+    lines.sort_unstable();
+    lines.join("\n")
 }
 
 fn measured_and_given_back(device: &'static str) {

@@ -87,7 +87,7 @@ fn planted_loss_and_copies_of_packets_are_counted() {
 fn a_link_that_goes_down_meanwhile_leaves_what_was_measured() {
     let desk = Desk::new();
     let _bed = desk.bed(BED, &[]);
-    let words = ["packets", "--bed", BED, "--rate", "20 kpps", "--duration", "8 s", "--repeats", "1", "--json"];
+    let words = ["packets", "--bed", BED, "--rate", "20 kpps", "--duration", "20 s", "--repeats", "1", "--json"];
     let run = desk.start(&words);
     thread::sleep(Duration::from_secs(6));
     let bad = Bad::new(&desk, BED);
