@@ -83,7 +83,13 @@ fn our_mpps(wire: &Wire, sender: &mut dyn Sender) -> f64 {
     })
 }
 
+/// Started again where it sends nothing: `xsk-udp` does so now and then.
 fn their_mpps(wire: &Wire, words: &[&str]) -> f64 {
+    let mut runs = (0..3).map(|_| their_run(wire, words));
+    runs.find(|mpps| *mpps > 0.0).unwrap_or_else(|| panic!("{words:?} sends nothing"))
+}
+
+fn their_run(wire: &Wire, words: &[&str]) -> f64 {
     let mut command = Command::new("nsenter");
     command.arg(format!("--net=/run/netns/{}", wire.a)).args(["taskset", "--cpu-list", "1"]).args(words);
     let mut peer = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
@@ -93,7 +99,6 @@ fn their_mpps(wire: &Wire, words: &[&str]) -> f64 {
     process::end(&namespace::processes_in(&wire.a).unwrap()).unwrap();
     peer.wait().unwrap();
     thread::sleep(Duration::from_millis(200));
-    assert!(mpps > 0.0, "{words:?} sends nothing");
     mpps
 }
 
