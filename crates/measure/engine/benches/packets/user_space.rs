@@ -7,10 +7,10 @@ use std::{
     process::{Command, Stdio},
     sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
-use kernel::{namespace, process};
+use kernel::{cpu, namespace, process};
 use model::{Nanos, Stream};
 use wireproof_engine::{AfPacket, Job, Mode, Sender, Xsk};
 use xdp::bare;
@@ -57,8 +57,9 @@ pub(crate) fn measure() -> (String, Vec<String>) {
     let af_packet = || our_mpps(&wire, &mut AfPacket::new(job_on(&[1], "flat out", LONG)));
     let title = "64 B, AF_PACKET, one core".to_owned();
     add(compare(title, "trafgen", "Mpps", least(1.1), af_packet, || their_mpps(&wire, &words)));
-    text += "\nAF_XDP's times between frames, one core: by how much they differ from the schedule's.\n\n\
-             | rate | p50, ns | p99, ns | p99.9, ns | p50 ≤ 100, p99 ≤ 1,000 |\n|---|---|---|---|---|\n";
+    text += "\nAF_XDP's times between frames, one core: by how much they differ from the schedule's. Taken away is the share of time that a loop on \
+             this core, which only reads the clock, misses in pieces of more than 1 µs; where that is 1 % or more, p99 says nothing of the engine.\n\n\
+             | rate | p50, ns | p99, ns | p99.9, ns | taken away | p50 ≤ 100, p99 ≤ 1,000 |\n|---|---|---|---|---|---|\n";
     for load in ["100 kpps".to_owned(), format!("{:.0} kpps", xsk(&[1]) * 500.0)] {
         let row = pacing(&wire, &load);
         println!("{row}");
@@ -108,6 +109,24 @@ fn pacing(wire: &Wire, load: &str) -> String {
     let mut sent = wire.at_a(|| sender.send(&AtomicBool::new(false), &AtomicU64::new(0))).unwrap();
     let errors = sent.streams.remove(0).pacing.unwrap().errors.summary();
     let (p50, p99, p999) = (errors.p50.unwrap(), errors.p99.unwrap(), errors.p999.unwrap());
-    let word = if p50 <= 100 && p99 <= 1000 { "met" } else { "missed" };
-    format!("| {load} | {p50} | {p99} | {p999} | {word} |")
+    let away = thread::scope(|scope| scope.spawn(taken_away).join().unwrap());
+    let p99_says = away < 0.01;
+    let word = match (p50 <= 100, p99 <= 1000) {
+        (true, true) => "met",
+        (true, false) if !p99_says => "p50 met, p99 not to be judged",
+        _ => "missed",
+    };
+    format!("| {load} | {p50} | {p99} | {p999} | {:.2} % | {word} |", away * 100.0)
+}
+
+/// Share of time in which a loop that does nothing else is not run.
+fn taken_away() -> f64 {
+    cpu::pin_current_thread(1).unwrap();
+    let (start, mut last, mut away) = (Instant::now(), Instant::now(), Duration::ZERO);
+    while start.elapsed() < Duration::from_secs(5) {
+        let now = Instant::now();
+        away += Some(now - last).filter(|gap| *gap > Duration::from_micros(1)).unwrap_or_default();
+        last = now;
+    }
+    away.as_secs_f64() / start.elapsed().as_secs_f64()
 }
