@@ -25,8 +25,14 @@ const SYSCTLS: [(&str, &str); 2] = [
     ("net.ipv4.tcp_no_metrics_save", "1"),
 ];
 
-/// Where the machine has IPv6 switched off, new namespaces may begin the same way.
-const IPV6_ON: (&str, &str) = ("net.ipv6.conf.default.disable_ipv6", "0");
+/// The same for IPv6.
+const IPV6_SETTINGS: [(&str, &str); 2] = [
+    // Where the machine has IPv6 switched off, new namespaces may begin the same way.
+    ("net.ipv6.conf.default.disable_ipv6", "0"),
+    // A router's announcements would change addresses and routes under a run; and who listens for them asks for them: such a frame from
+    // another core takes the receiver of a veth there, and its ring overflows meanwhile.
+    ("net.ipv6.conf.default.accept_ra", "0"),
+];
 
 impl Lab {
     /// Everything to set up, in order.
@@ -37,7 +43,7 @@ impl Lab {
             .map(|endpoint| LinkEnd { namespace: endpoint.namespace.clone(), interface: endpoint.interface.clone() });
         let mut changes: Vec<Change> =
             endpoints.iter().map(|endpoint| Change::Namespace { name: endpoint.namespace.clone() }).collect();
-        changes.extend(endpoints.iter().flat_map(|endpoint| settings(endpoint, self.ipv6, None)));
+        changes.extend(endpoints.iter().flat_map(|endpoint| settings(endpoint, self.ipv6)));
         let [a, b] = ends.collect::<Vec<_>>().try_into().unwrap_or_else(|_| unreachable!("a lab has two ends"));
         changes.push(Change::Veth { a, b, mtu: self.mtu });
         // Links first: one that goes down takes its IPv6 addresses with it, and undoing comes from the other end.
@@ -82,14 +88,14 @@ impl Lab {
     }
 }
 
-/// Settings of an end's namespace; `more` is one that its bed needs beside those of all.
-pub(crate) fn settings(endpoint: &Endpoint, ipv6: bool, more: Option<(&str, &str)>) -> Vec<Change> {
+/// Settings of an end's namespace.
+pub(crate) fn settings(endpoint: &Endpoint, ipv6: bool) -> Vec<Change> {
     let set = |(key, value): (&str, &str)| Change::Sysctl {
         namespace: endpoint.namespace.clone(),
         key: key.to_owned(),
         value: value.to_owned(),
     };
-    SYSCTLS.into_iter().chain(ipv6.then_some(IPV6_ON)).chain(more).map(set).collect()
+    SYSCTLS.into_iter().chain(IPV6_SETTINGS.into_iter().filter(|_| ipv6)).map(set).collect()
 }
 
 /// Name of the end at this place of so many: senders are a, or a1 and so on where there are several; the receiver is b.
@@ -142,9 +148,11 @@ mod tests {
                 "net.ipv4.tcp_timestamps = 0 in wp1f-a",
                 "net.ipv4.tcp_no_metrics_save = 1 in wp1f-a",
                 "net.ipv6.conf.default.disable_ipv6 = 0 in wp1f-a",
+                "net.ipv6.conf.default.accept_ra = 0 in wp1f-a",
                 "net.ipv4.tcp_timestamps = 0 in wp1f-b",
                 "net.ipv4.tcp_no_metrics_save = 1 in wp1f-b",
                 "net.ipv6.conf.default.disable_ipv6 = 0 in wp1f-b",
+                "net.ipv6.conf.default.accept_ra = 0 in wp1f-b",
                 "veth pair wp1f-a/lab-a and wp1f-b/lab-b, MTU 1500",
                 "wp1f-a/lo up",
                 "wp1f-a/lab-a up",

@@ -144,9 +144,6 @@ pub(crate) struct Ports {
     pub(crate) stamps: bool,
 }
 
-/// Routers on the wire must not change the addresses that are measured with.
-const NO_ANNOUNCEMENTS: (&str, &str) = ("net.ipv6.conf.default.accept_ra", "0");
-
 impl Ports {
     /// Chooses these two of the machine's ports, or says why one of them is not to be taken. Cores are not chosen yet.
     pub(crate) fn choose(
@@ -173,8 +170,7 @@ impl Ports {
         let endpoints = self.endpoints();
         let mut changes: Vec<Change> = self.ports.iter().flat_map(|port| left_alone(port, &self.managers)).collect();
         changes.extend(endpoints.iter().map(|end| Change::Namespace { name: end.namespace.clone() }));
-        let set = |end| settings(end, self.ipv6, self.ipv6.then_some(NO_ANNOUNCEMENTS));
-        changes.extend(endpoints.iter().flat_map(set));
+        changes.extend(endpoints.iter().flat_map(|end| settings(end, self.ipv6)));
         changes.extend(endpoints.iter().map(moved));
         changes.extend(endpoints.iter().zip(&self.ports).filter_map(|(end, port)| other_mtu(end, port)));
         let stamping = endpoints.iter().zip(&self.ports).filter(|(_, port)| self.stamps && stamps_freely(port));
