@@ -37,6 +37,7 @@ fn packets_are_counted_by_number_whatever_sends_them() {
         let [sent, received, lost] = ["sent", "received", "lost"].map(|name| trial[name].as_u64().unwrap());
         assert!(sent > 1_000 && received + lost == sent, "{engine}: {trial}");
         assert_eq!((&trial["frame_size"], &trial["corrupt"]), (&64.into(), &0.into()), "{engine}");
+        assert!(!trial["doubts"].to_string().contains("packets-disagree"), "{engine}: {}", trial["doubts"]);
     }
     before.assert_same();
 }

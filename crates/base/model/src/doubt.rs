@@ -42,7 +42,7 @@ pub enum Doubt {
     PacketsDisagree {
         /// The endpoint.
         endpoint: String,
-        /// Bytes (TCP) or datagrams (UDP) the program counted.
+        /// Bytes (TCP), or datagrams or numbered packets, that the program counted.
         program: u64,
         /// The same by the interface's counters, headers taken off.
         interface: u64,

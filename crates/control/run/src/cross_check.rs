@@ -1,5 +1,9 @@
 //! What a program counted against what its interface counted. Pure.
 
+mod packets;
+
+pub(crate) use packets::crossed_packets;
+
 use model::{
     Batch, EndCounters, Flow, GoodputSpec, LatencyResult, LatencySpec, Protocol, Source,
     frame_size::{ETHERNET_HEADER, Headers},

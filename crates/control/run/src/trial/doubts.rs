@@ -6,7 +6,7 @@ use model::{
 };
 
 use super::End;
-use crate::cross_check::{crossed, crossed_messages};
+use crate::cross_check::{crossed, crossed_messages, crossed_packets};
 
 /// Stolen time above both of these is a doubt: in percent of a core, and in seconds, because the kernel counts it in ticks of
 /// 10 ms and one tick may belong to the time before.
@@ -122,7 +122,7 @@ pub(super) fn of_figures(measured: &Measured, counted: &[Counted<'_>]) -> Vec<Do
             crossed.map(packets_disagree).into_iter().chain(of_latency(spec, result, from)).collect()
         }
         (Measured::Goodput { spec, result }, counted) => of_flows(spec, &result.flows, counted),
-        (Measured::Packets { result, .. }, _) => result.streams.iter().flat_map(of_stream).collect(),
+        (Measured::Packets { result, .. }, counted) => of_streams(&result.streams, counted),
         (Measured::Latency { .. } | Measured::Path { .. }, _) => Vec::new(),
     }
 }
@@ -173,6 +173,12 @@ fn of_flow(spec: &GoodputSpec, flow: &Flow) -> Vec<Doubt> {
     doubts.extend(intended.and_then(|intended| too_slow(intended, sent.mean_bps())));
     doubts.extend(small_buffer(spec, flow));
     doubts
+}
+
+fn of_streams(streams: &[PacketStream], counted: &[Counted<'_>]) -> Vec<Doubt> {
+    let counted = counted.iter().map(|(end, counters)| (end.name.as_str(), counters));
+    let crossed = crossed_packets(streams, counted).into_iter().map(packets_disagree);
+    streams.iter().flat_map(of_stream).chain(crossed).collect()
 }
 
 /// What a sender did not send is never loss.
