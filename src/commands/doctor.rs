@@ -1,11 +1,12 @@
 //! What this kernel, this machine and this user can do, and what each missing piece costs.
 
-use std::path::Path;
+use std::{path::Path, sync::atomic::AtomicBool};
 
 use bed::{BedRef, Cabling, Reach, Session, Survey, Taking, Wanted};
 use kernel::{clock, privilege, user_namespace};
-use model::{Privilege, card::Cable, environment::InterfaceFacts};
+use model::{Engine, Privilege, card::Cable, environment::InterfaceFacts};
 use report::{Finding, Lack, Lang, Subject, lack_labels};
+use run::Proof;
 use serde::Serialize;
 use serde_json::{Value, json};
 use store::Store;
@@ -21,6 +22,7 @@ use crate::{
 const SLOW_CLOCK: f64 = 100.0;
 
 /// One thing looked at.
+#[derive(Clone)]
 struct Check {
     check: Subject,
     severity: Severity,
@@ -73,7 +75,7 @@ pub(super) fn doctor(common: &Common) -> anyhow::Result<Exit> {
     if privilege != Privilege::User {
         checks.extend(machine(&program));
         let (bed, wrap, taking, reach) = (BedRef::Lab, Vec::new(), Taking::default(), Reach::default());
-        checks.push(lab(&Wanted {
+        checks.extend(lab(&Wanted {
             bed,
             mtu: None,
             cpus: None,
@@ -205,11 +207,35 @@ fn virtual_machine(hypervisor: &str) -> Check {
     Check::not(Subject::Hypervisor, Severity::Info, Finding::Words(hypervisor.to_owned()), Lack::BareMetal)
 }
 
-/// Makes a lab bed and gives it back.
-fn lab(wanted: &Wanted) -> Check {
-    match Session::open(wanted).and_then(Session::close) {
+/// Makes a lab bed, tries each engine in it, and gives it back.
+fn lab(wanted: &Wanted) -> Vec<Check> {
+    let mut engines = Vec::new();
+    let made = Session::open(wanted).and_then(|mut session| {
+        engines.extend(ENGINES.map(|engine| tried(engine, &mut session)));
+        session.close()
+    });
+    let bed = match made {
         Ok(()) => Check::ok(Subject::LabBed, Finding::LabMade),
         Err(error) => Check::failed(Subject::LabBed, error.to_string(), Lack::LabBed),
+    };
+    [vec![bed], engines].concat()
+}
+
+const ENGINES: [Engine; 5] = [Engine::Live, Engine::Xsk, Engine::AfPacket, Engine::Udp, Engine::Pktgen];
+
+/// A few frames by an engine: all of them come, or it is not to be trusted.
+fn tried(engine: Engine, session: &mut Session) -> Check {
+    let proof = run::prove(engine, session, &AtomicBool::new(false));
+    let engine = engine.to_string();
+    match proof {
+        Ok(Proof { sent, received }) => {
+            let found = Finding::EngineTried { engine, sent, received };
+            match sent > 0 && sent == received {
+                true => Check::ok(Subject::Engine, found),
+                false => Check::not(Subject::Engine, Severity::Warn, found, Lack::EngineFrames),
+            }
+        }
+        Err(why) => Check::not(Subject::Engine, Severity::Info, Finding::NoEngine { engine, why }, Lack::Engine),
     }
 }
 

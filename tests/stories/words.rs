@@ -42,5 +42,16 @@ fn the_doctor_looks_the_machine_over() {
     for name in ["store", "user", "kernel", "cores", "clock", "lab bed"] {
         assert!(checks.iter().any(|check| check["check"] == name), "{name}: {checks:?}");
     }
+    let engines: Vec<&str> = checks
+        .iter()
+        .filter(|check| check["check"] == "packet engine")
+        .filter_map(|check| check["read"].as_str())
+        .collect();
+    for (engine, found) in ["live", "xsk", "af_packet", "udp"].iter().zip(&engines) {
+        let counts = found.strip_prefix(&format!("{engine}: ")).and_then(|said| said.strip_suffix(" received"));
+        let (sent, received) = counts.and_then(|counts| counts.split_once(" frames sent, ")).unwrap_or_default();
+        assert!(sent == received && sent.parse::<u64>().is_ok_and(|sent| sent > 0), "{engines:?}");
+    }
+    assert!(engines.len() == 5 && engines[4].starts_with("pktgen: "), "{engines:?}");
     assert!(begun.elapsed().as_secs() < 30);
 }

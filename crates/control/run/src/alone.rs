@@ -48,7 +48,7 @@ fn self_test(run: &Run, spec: ProbeSpec, alone: &mut Alone, interrupt: &AtomicBo
 }
 
 /// Nobody looks on.
-struct Unwatched;
+pub(crate) struct Unwatched;
 
 impl Watch for Unwatched {
     fn progress(&mut self, _fraction: f64) {}

@@ -9,10 +9,12 @@ mod estimate;
 mod fit;
 mod follower;
 mod measure;
+mod prove;
 mod resume;
 mod trial;
 
 pub use conduct::{Ending, Observer, Order, RunError, conduct, missing_steps, new_id, resume};
 pub use estimate::estimate;
 pub use fit::{Misfit, check};
+pub use prove::{Proof, prove};
 pub use resume::{CannotResume, check_resumable};

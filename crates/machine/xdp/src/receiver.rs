@@ -28,13 +28,16 @@ pub struct Options {
     pub verify: bool,
     /// Whether each flow is taken for a sequence of its own: then reordering between flows is none.
     pub per_flow: bool,
+    /// Whether frames carry the number of the kernel's own generator, from 1, in the place of a tag. Several sequences are told apart by
+    /// their source ports, which go up by one. It says nothing of a checksum.
+    pub pktgen: bool,
 }
 
 /// `struct layout` of receiver.bpf.c: where in a frame it finds what it needs.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Layout {
-    short: u32,
+    form: u32,
     tag: u32,
     address: u32,
     transport: u32,
@@ -60,6 +63,7 @@ struct Given {
     token: u16,
     verify: u16,
     per_flow: u32,
+    first_port: u32,
 }
 
 /// `struct numbered` of receiver.bpf.c.
@@ -187,7 +191,8 @@ impl Receiver {
 /// What all frames have alike, for the verifier to take out the rest.
 fn given(options: &Options) -> Result<Given> {
     let sizes = || options.sequences.iter().flat_map(|stream| &stream.sizes);
-    let mut found: Vec<Layout> = options.sequences.iter().flat_map(layouts_of).collect();
+    let mut found: Vec<Layout> =
+        options.sequences.iter().flat_map(|stream| layouts_of(stream, options.pktgen)).collect();
     found.sort();
     found.dedup();
     fits("layouts of frames (VLAN tags, IP version, protocol, form of the tag)", found.len(), LAYOUTS)?;
@@ -201,16 +206,26 @@ fn given(options: &Options) -> Result<Given> {
         numbered: options.sequences.len() as u32,
         length: if fixed { longest as u32 } else { 0 },
         token: options.token.to_be(),
-        verify: options.verify.into(),
+        verify: (options.verify && !options.pktgen).into(),
         per_flow: options.per_flow.into(),
+        first_port: options.sequences.first().map_or(0, source_port),
     })
 }
 
+/// Of the first frame.
+fn source_port(stream: &Compiled) -> u32 {
+    stream
+        .bytes
+        .get(stream.offsets.l4..stream.offsets.l4 + 2)
+        .map_or(0, |port| u32::from(port[0]) << 8 | u32::from(port[1]))
+}
+
 /// The whole tag first: its token is looked at.
-fn layouts_of(stream: &Compiled) -> Vec<Layout> {
+fn layouts_of(stream: &Compiled, pktgen: bool) -> Vec<Layout> {
+    const PKTGEN: u32 = 2;
     let whole = |whole: bool| stream.sizes.iter().any(|size| (size.tag == WHOLE) == whole).then_some(whole);
     let layout = |whole: bool| Layout {
-        short: (!whole).into(),
+        form: if pktgen { PKTGEN } else { (!whole).into() },
         tag: stream.offsets.tag as u32,
         address: (stream.offsets.l3 + if stream.ip == IpVersion::V4 { 12 } else { 8 }) as u32,
         transport: stream.offsets.l4 as u32,

@@ -1,39 +1,19 @@
 //! AF_XDP sockets over a veth pair between two namespaces. Needs root, and fails without.
 
+mod wire;
+
 use std::{thread::sleep, time::Duration};
 
-use kernel::{link, namespace, sysctl};
-use model::{LinkEnd, Mtu};
+use kernel::link;
+use wire::{PORT, Wire};
 use wireproof_xdp::{
     Redirect, RedirectError,
     socket::{Frame, FrameSize, Mode, Options, Packet, Socket, SocketError, Umem, Woken},
 };
 
-/// Two namespaces and a veth pair, gone when it ends.
-struct Pair([String; 2]);
-
-/// What both ends of a pair are called in their namespaces.
-const PORT: &str = "port0";
-
-impl Pair {
-    fn new(test: &str, mtu: u32) -> Self {
-        let pair = Self(["a", "b"].map(|end| format!("wptest{}{test}-{end}", std::process::id())));
-        let ends = pair.0.each_ref().map(|name| {
-            namespace::create(name).expect("this test needs root");
-            LinkEnd { namespace: name.clone(), interface: PORT.to_owned() }
-        });
-        link::create_veth(&ends[0], &ends[1], Mtu(mtu)).expect("veth");
-        pair.0.iter().for_each(|name| {
-            // Nothing but our own packets shall be there.
-            let disable = || sysctl::write("net.ipv6.conf.all.disable_ipv6", "1");
-            namespace::within(name, disable).expect("it exists").expect("settable");
-            link::set_up(name, PORT).expect("it is there");
-        });
-        pair
-    }
-
+impl Wire {
     fn within<T: Send>(&self, end: usize, f: impl FnOnce() -> T + Send) -> T {
-        namespace::within(&self.0[end], f).expect("it exists")
+        if end == 0 { self.at_a(f) } else { self.at_b(f) }
     }
 
     fn open(&self, end: usize, umem: &Umem, options: &Options, frames: &mut Vec<Frame>) -> Result<Socket, SocketError> {
@@ -47,15 +27,6 @@ impl Pair {
         let socket = self.open(end, umem, &options, frames).expect("the queue is free");
         redirect.add(0, &socket).expect("the socket is bound to it");
         (socket, redirect)
-    }
-}
-
-impl Drop for Pair {
-    fn drop(&mut self) {
-        for name in &self.0 {
-            // A test that failed may have left it or not; either way there is nothing to add to its own message.
-            let _ = namespace::delete(name);
-        }
     }
 }
 
@@ -101,11 +72,11 @@ fn receive(socket: &mut Socket, count: usize) -> Vec<Packet> {
 
 #[test]
 fn packets_arrive_in_order_and_frames_go_round() {
-    let pair = Pair::new("order", 1500);
+    let wire = Wire::up("order");
     let (out, mut out_frames) = Umem::new(64, FrameSize::Half).expect("memory");
     let (into, mut in_frames) = Umem::new(256, FrameSize::Page).expect("memory");
-    let (mut to, _redirect) = pair.listen(1, &into, false, &mut in_frames);
-    let mut from = pair.open(0, &out, &sending(), &mut Vec::new()).expect("the queue is free");
+    let (mut to, _redirect) = wire.listen(1, &into, false, &mut in_frames);
+    let mut from = wire.open(0, &out, &sending(), &mut Vec::new()).expect("the queue is free");
     assert!(!from.is_zero_copy() && from.receiver.is_none() && to.sender.is_none());
     for round in 0..20_u8 {
         for number in 0..64 {
@@ -132,11 +103,11 @@ fn packets_arrive_in_order_and_frames_go_round() {
 
 #[test]
 fn one_memory_serves_both_ends_and_a_packet_is_sent_back_from_where_it_lies() {
-    let pair = Pair::new("share", 1500);
+    let wire = Wire::up("share");
     let (umem, mut frames) = Umem::new(8192, FrameSize::Half).expect("memory");
     let mut ends = [0, 1].map(|end| {
-        let redirect = pair.within(end, || Redirect::attach(PORT, 1)).expect("veth has native XDP");
-        let socket = pair.open(end, &umem, &Options::new(PORT, 0), &mut frames).expect("the queue is free");
+        let redirect = wire.within(end, || Redirect::attach(PORT, 1)).expect("veth has native XDP");
+        let socket = wire.open(end, &umem, &Options::new(PORT, 0), &mut frames).expect("the queue is free");
         redirect.add(0, &socket).expect("the socket is bound to it");
         (socket, redirect)
     });
@@ -154,12 +125,12 @@ fn one_memory_serves_both_ends_and_a_packet_is_sent_back_from_where_it_lies() {
 
 #[test]
 fn a_packet_larger_than_a_frame_goes_in_parts() {
-    let pair = Pair::new("parts", 9000);
+    let wire = Wire::with_mtu("parts", 9000);
     let (umem, mut frames) = Umem::new(512, FrameSize::Page).expect("memory");
     let (into, mut in_frames) = Umem::new(512, FrameSize::Page).expect("memory");
-    let (mut to, _redirect) = pair.listen(1, &into, true, &mut in_frames);
+    let (mut to, _redirect) = wire.listen(1, &into, true, &mut in_frames);
     let options = Options { parts: true, ..sending() };
-    let mut from = pair.open(0, &umem, &options, &mut Vec::new()).expect("Linux 6.6");
+    let mut from = wire.open(0, &umem, &options, &mut Vec::new()).expect("Linux 6.6");
     let lengths = [4096, 4096, 808];
     for (part, length) in lengths.into_iter().enumerate() {
         let mut packet = Packet { frame: frames.pop().expect("enough"), offset: 0, length, more: part < 2 };
@@ -182,12 +153,12 @@ fn a_packet_larger_than_a_frame_goes_in_parts() {
 
 #[test]
 fn what_finds_no_frame_is_counted() {
-    let pair = Pair::new("starve", 1500);
+    let wire = Wire::up("starve");
     let (umem, mut frames) = Umem::new(64, FrameSize::Half).expect("memory");
     let mut few = frames.split_off(60);
-    let (mut to, _redirect) = pair.listen(1, &umem, false, &mut few);
+    let (mut to, _redirect) = wire.listen(1, &umem, false, &mut few);
     let (out, mut out_frames) = Umem::new(16, FrameSize::Half).expect("memory");
-    let mut from = pair.open(0, &out, &sending(), &mut Vec::new()).expect("the queue is free");
+    let mut from = wire.open(0, &out, &sending(), &mut Vec::new()).expect("the queue is free");
     for _ in 0..10 {
         let mut packet = Packet { frame: out_frames.pop().expect("enough"), offset: 0, length: 60, more: false };
         write(out.packet_mut(&mut packet), 0);
@@ -202,10 +173,10 @@ fn what_finds_no_frame_is_counted() {
 
 #[test]
 fn a_socket_that_cannot_be_had_says_why_and_loses_no_frame() {
-    let pair = Pair::new("errors", 1500);
+    let wire = Wire::up("errors");
     let (umem, mut frames) = Umem::new(64, FrameSize::Half).expect("memory");
     let mut refused = |options: &Options| {
-        let Err(error) = pair.open(0, &umem, options, &mut frames) else { panic!("{options:?} can be had") };
+        let Err(error) = wire.open(0, &umem, options, &mut frames) else { panic!("{options:?} can be had") };
         assert_eq!(frames.len(), 64, "{error}");
         error
     };
@@ -221,19 +192,19 @@ fn a_socket_that_cannot_be_had_says_why_and_loses_no_frame() {
     let error = refused(&Options { send: None, receive: None, ..any.clone() });
     assert!(matches!(error, SocketError::BadOption(_)), "{error}");
 
-    let first = pair.open(0, &Umem::new(8, FrameSize::Half).expect("memory").0, &sending(), &mut Vec::new());
-    let error = pair.open(0, &umem, &any, &mut frames).err().expect("the queue is taken");
+    let first = wire.open(0, &Umem::new(8, FrameSize::Half).expect("memory").0, &sending(), &mut Vec::new());
+    let error = wire.open(0, &umem, &any, &mut frames).err().expect("the queue is taken");
     assert!(matches!(error, SocketError::Busy { queue: 0, .. }), "{error}");
     drop(first.expect("the queue is free"));
-    pair.open(0, &umem, &sending(), &mut frames).expect("the queue is free again");
+    wire.open(0, &umem, &sending(), &mut frames).expect("the queue is free again");
 }
 
 #[test]
 fn a_link_that_goes_away_is_named() {
-    let pair = Pair::new("gone", 1500);
+    let wire = Wire::up("gone");
     let (umem, mut frames) = Umem::new(8, FrameSize::Half).expect("memory");
-    let mut from = pair.open(0, &umem, &sending(), &mut Vec::new()).expect("the queue is free");
-    link::set_down(&pair.0[0], PORT).expect("it is there");
+    let mut from = wire.open(0, &umem, &sending(), &mut Vec::new()).expect("the queue is free");
+    link::set_down(&wire.a, PORT).expect("it is there");
     let sender = from.sender.as_mut().expect("it sends");
     sender.put(Packet { frame: frames.pop().expect("enough"), offset: 0, length: 60, more: false }).expect("room");
     sender.tell();
@@ -243,13 +214,13 @@ fn a_link_that_goes_away_is_named() {
 
 #[test]
 fn a_second_program_is_refused_and_the_first_goes_with_its_owner() {
-    let pair = Pair::new("program", 1500);
-    let attach = || pair.within(0, || Redirect::attach(PORT, 1));
+    let wire = Wire::up("program");
+    let attach = || wire.within(0, || Redirect::attach(PORT, 1));
     let first = attach().expect("veth has native XDP");
     let error = attach().err().expect("there is one");
     assert!(matches!(error, RedirectError::Busy(_)), "{error}");
     drop(first);
     attach().expect("it has gone");
-    let error = pair.within(0, || Redirect::attach("none0", 1)).err().expect("no interface");
+    let error = wire.within(0, || Redirect::attach("none0", 1)).err().expect("no interface");
     assert!(matches!(error, RedirectError::NoInterface(_)), "{error}");
 }

@@ -16,39 +16,43 @@ const MESSAGES: usize = 64;
 const FULL: [i32; 3] = [libc::ENOBUFS, libc::EAGAIN, libc::EINTR];
 
 /// Sends a job by AF_PACKET sockets.
-pub struct AfPacket(Job);
+pub struct AfPacket {
+    job: Job,
+    outboxes: Vec<Outbox>,
+}
 
 impl AfPacket {
-    /// From any interface that is up.
-    pub fn new(job: Job) -> Self {
-        Self(job)
+    /// Opens the sockets on any interface of the caller's namespace.
+    pub fn open(job: Job) -> Result<Self, EngineError> {
+        let outboxes = pump::open_all(&job, |_| Outbox::open(&job))?;
+        Ok(Self { job, outboxes })
     }
 }
 
 impl Sender for AfPacket {
     fn send(&mut self, stop: &AtomicBool, progress: &AtomicU64) -> Result<Sent, EngineError> {
-        pump::run(&self.0, |_| Outbox::open(&self.0), stop, progress)
+        pump::run(&self.job, &mut self.outboxes, stop, progress)
     }
 }
 
 /// Frames on their way into one socket.
-struct Outbox<'a> {
+struct Outbox {
     outlet: Outlet,
     frames: Outgoing,
     /// Those that are written and not taken: from the first up to the second.
     waiting: (usize, usize),
-    interface: &'a str,
+    interface: String,
 }
 
-impl<'a> Outbox<'a> {
-    fn open(job: &'a Job) -> Result<Self, EngineError> {
+impl Outbox {
+    fn open(job: &Job) -> Result<Self, EngineError> {
         let outlet = Outlet::open(&job.interface)?;
         let frames = Outgoing::new(MESSAGES, job.longest());
-        Ok(Self { outlet, frames, waiting: (0, 0), interface: &job.interface })
+        Ok(Self { outlet, frames, waiting: (0, 0), interface: job.interface.clone() })
     }
 }
 
-impl Port for Outbox<'_> {
+impl Port for Outbox {
     fn room(&mut self, _wanted: usize) -> usize {
         MESSAGES - self.waiting.1
     }

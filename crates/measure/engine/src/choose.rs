@@ -1,12 +1,11 @@
-//! Which engine fits: said before anything is sent, from what is known of interface, user, kernel and job.
+//! Which engine fits: said before anything is sent, from what is known of interface, user, kernel and job. Pure.
 
-use kernel::{ethtool, privilege, sysctl};
 use model::{Engine, Privilege};
 
-use crate::{EngineError, Job};
+use crate::{EngineError, Facts};
 
-/// Frames of live frames hold so many bytes, without FCS: a page less what XDP keeps of it.
-const LIVE_LONGEST: usize = 3_498 + 14;
+/// Live frames hold so many bytes, without FCS: a page less what the kernel keeps of it.
+const LIVE_LONGEST: usize = xdp::sender::LARGEST_FRAME;
 
 /// Frames a second and core that every machine's AF_XDP in copy mode keeps a schedule for, each frame by itself.
 const KEPT_BY_XSK: f64 = 200e3;
@@ -41,31 +40,6 @@ const REDIRECTS: [&str; 22] = [
 const ZERO_COPY: [&str; 11] =
     ["ixgbe", "i40e", "ice", "igb", "igc", "mlx5_core", "st_gmac", "nfp", "gve", "fsl_dpaa2_eth", "tsnep"];
 
-/// What decides. Plain values: [`Facts::read`] fetches them.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Facts {
-    /// Interface, for what is said.
-    pub interface: String,
-    /// Name of its driver; empty where it has none that says.
-    pub driver: String,
-    /// Queues that it sends on.
-    pub queues: usize,
-    /// Who we are.
-    pub privilege: Privilege,
-    /// The kernel's version: major and minor number.
-    pub kernel: (u32, u32),
-    /// Whether the kernel's own packet generator is there.
-    pub pktgen: bool,
-    /// Cores that are to send.
-    pub cores: usize,
-    /// Bytes of the longest frame, without FCS.
-    pub longest: usize,
-    /// Frames a second of all streams; `None` where one is flat out.
-    pub rate: Option<f64>,
-    /// Whether the streams are what UDP sockets can send: plain UDP, one flow, no VLAN, no addresses of their own.
-    pub plain: bool,
-}
-
 /// An engine, and why it is the one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
@@ -75,57 +49,30 @@ pub struct Choice {
     pub why: String,
 }
 
-impl Facts {
-    /// Those of a job on an interface of the caller's network namespace. `plain` is for the caller to say, who knows the streams.
-    pub fn read(job: &Job, plain: bool) -> Result<Self, EngineError> {
-        let interface = &job.interface;
-        let rates: Option<Vec<f64>> = job.rates()?.into_iter().collect();
-        let driver = ethtool::driver(interface).map(|driver| driver.name).unwrap_or_default();
-        Ok(Self {
-            interface: interface.clone(),
-            driver,
-            queues: queues(interface),
-            privilege: privilege::current(),
-            kernel: kernel_version(&sysctl::read("kernel.osrelease")?),
-            pktgen: std::path::Path::new("/proc/net/pktgen").exists(),
-            cores: job.cpus.len(),
-            longest: job.longest(),
-            rate: rates.map(|rates| rates.iter().sum()),
-            plain,
-        })
-    }
-}
-
-/// Queues that an interface sends on; 1 where its driver does not say.
-fn queues(interface: &str) -> usize {
-    const TX: usize = 5;
-    const COMBINED: usize = 7;
-    let channels = ethtool::settings(interface).ok().and_then(|settings| settings.numbers.get("channels").cloned());
-    channels.map_or(1, |numbers| (numbers[TX] + numbers[COMBINED]) as usize).max(1)
-}
-
-/// `6.18.44-something` is 6 and 18.
-fn kernel_version(release: &str) -> (u32, u32) {
-    let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(|number| number.parse().unwrap_or(0));
-    (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
-}
-
-/// The engine that was asked for, if it can be had, else the one that fits best.
-pub fn choose(facts: &Facts, asked: Option<Engine>) -> Result<Choice, EngineError> {
-    if let Some(engine) = asked {
-        return match fits(facts, engine) {
-            Ok(_) => Ok(Choice { engine, why: "asked for".to_owned() }),
-            Err(why) => {
-                Err(EngineError::Unable { what: format!("engine {engine}"), why: format!("{why}; {}", instead(facts)) })
-            }
+/// The engine that was asked for, if it can be had, else all that fit, the best first. Never empty.
+pub fn choose(facts: &Facts, asked: Option<Engine>) -> Result<Vec<Choice>, EngineError> {
+    let Some(engine) = asked else {
+        let all = fitting(facts);
+        return match all.is_empty() {
+            true => Err(unable("an engine for these packets", reasons(facts))),
+            false => Ok(all),
         };
+    };
+    match fits(facts, engine) {
+        Ok(_) => Ok(vec![Choice { engine, why: "asked for".to_owned() }]),
+        Err(why) => Err(unable(&format!("engine {engine}"), format!("{why}; {}", instead(facts)))),
     }
-    best(facts)
-        .ok_or_else(|| EngineError::Unable { what: "an engine for these packets".to_owned(), why: reasons(facts) })
+}
+
+fn unable(what: &str, why: String) -> EngineError {
+    EngineError::Unable { what: what.to_owned(), why }
 }
 
 /// Whether an engine can send this job, and what speaks for it; or why not.
 pub fn fits(facts: &Facts, engine: Engine) -> Result<String, String> {
+    if facts.heard_by_socket && engine != Engine::Udp {
+        return Err("the other end counts by a UDP socket, since it has no root or no native XDP".to_owned());
+    }
     match engine {
         Engine::Live => live(facts),
         Engine::Xsk => xsk(facts),
@@ -135,14 +82,26 @@ pub fn fits(facts: &Facts, engine: Engine) -> Result<String, String> {
     }
 }
 
-/// The first that fits, of those that choose by themselves: pktgen's packets carry another number than ours.
-fn best(facts: &Facts) -> Option<Choice> {
-    let by_worth = if prefers_xsk(facts) {
+/// Those that fit, of those that choose by themselves: pktgen's packets carry another number than ours. Each that would have been better is
+/// named with what speaks against it.
+fn fitting(facts: &Facts) -> Vec<Choice> {
+    let by_worth = by_worth(facts);
+    let refused = |place: usize| -> String {
+        let better = by_worth[..place].iter().filter_map(|engine| Some((engine, fits(facts, *engine).err()?)));
+        better.map(|(engine, why)| format!("; not {engine}: {why}")).next().unwrap_or_default()
+    };
+    let choice = |(place, engine): (usize, &Engine)| {
+        Some(Choice { engine: *engine, why: fits(facts, *engine).ok()? + &refused(place) })
+    };
+    by_worth.iter().enumerate().filter_map(choice).collect()
+}
+
+fn by_worth(facts: &Facts) -> [Engine; 4] {
+    if prefers_xsk(facts) {
         [Engine::Xsk, Engine::Live, Engine::AfPacket, Engine::Udp]
     } else {
         [Engine::Live, Engine::Xsk, Engine::AfPacket, Engine::Udp]
-    };
-    by_worth.into_iter().find_map(|engine| Some(Choice { engine, why: fits(facts, engine).ok()? }))
+    }
 }
 
 /// Where AF_XDP is at least as fast, or what is asked for is not speed.
@@ -211,21 +170,21 @@ fn pktgen(facts: &Facts) -> Result<String, String> {
     if facts.privilege != Privilege::Root {
         return Err("pktgen needs root".to_owned());
     }
-    if !facts.pktgen {
-        return Err("this kernel has no /proc/net/pktgen (\"modprobe pktgen\")".to_owned());
+    match &facts.no_pktgen {
+        Some(why) => Err(why.clone()),
+        None => Ok("the kernel's own generator; its packets carry its own number".to_owned()),
     }
-    Ok("the kernel's own generator; its packets carry its own number".to_owned())
 }
 
 fn instead(facts: &Facts) -> String {
-    best(facts).map_or_else(|| reasons(facts), |choice| format!("engine {} can be had", choice.engine))
+    let best = fitting(facts).into_iter().next();
+    best.map_or_else(|| reasons(facts), |choice| format!("engine {} can be had", choice.engine))
 }
 
 /// Why there is none.
 fn reasons(facts: &Facts) -> String {
     let reason = |engine| Some(format!("{engine}: {}", fits(facts, engine).err()?));
-    let all = [Engine::Live, Engine::Xsk, Engine::AfPacket, Engine::Udp].into_iter().filter_map(reason);
-    all.collect::<Vec<_>>().join("; ")
+    by_worth(facts).into_iter().filter_map(reason).collect::<Vec<_>>().join("; ")
 }
 
 #[cfg(test)]
@@ -239,16 +198,17 @@ mod tests {
             queues: 2,
             privilege: Privilege::Root,
             kernel: (6, 18),
-            pktgen: false,
+            no_pktgen: Some("this kernel has no pktgen".to_owned()),
             cores: 2,
             longest: 60,
             rate: None,
             plain: true,
+            heard_by_socket: false,
         }
     }
 
     fn chosen(facts: &Facts) -> Engine {
-        let choice = choose(facts, None).expect("one fits");
+        let choice = choose(facts, None).expect("one fits").remove(0);
         assert!(choice.why.len() > 10, "{choice:?}");
         choice.engine
     }
@@ -275,12 +235,12 @@ mod tests {
 
     #[test]
     fn what_is_asked_for_is_had_or_told_why_not() {
-        assert_eq!(choose(&lab(), Some(Engine::AfPacket)).expect("it fits").engine, Engine::AfPacket);
+        assert_eq!(choose(&lab(), Some(Engine::AfPacket)).expect("it fits")[0].engine, Engine::AfPacket);
         let refused = |facts: &Facts, engine| choose(facts, Some(engine)).expect_err("it does not fit").to_string();
         let error = refused(&Facts { cores: 4, ..lab() }, Engine::Xsk);
         assert!(error.contains("wp0 has 2 for 4 cores") && error.contains("engine live can be had"), "{error}");
         let error = refused(&lab(), Engine::Pktgen);
-        assert!(error.starts_with("engine pktgen cannot be had: this kernel has no /proc/net/pktgen"), "{error}");
+        assert!(error.starts_with("engine pktgen cannot be had: this kernel has no pktgen"), "{error}");
         let error = refused(&Facts { plain: false, ..lab() }, Engine::Udp);
         assert!(error.contains("plain UDP of one flow"), "{error}");
     }
@@ -295,9 +255,23 @@ mod tests {
     }
 
     #[test]
-    fn a_kernels_version_is_read() {
-        assert_eq!(kernel_version("6.18.44-fc-v669"), (6, 18));
-        assert_eq!(kernel_version("5.15-rc1"), (5, 15));
-        assert_eq!(kernel_version(""), (0, 0));
+    fn the_next_best_follow_and_what_spoke_against_the_best_is_told() {
+        let engines: Vec<Engine> =
+            choose(&lab(), None).expect("one fits").into_iter().map(|choice| choice.engine).collect();
+        assert_eq!(engines, [Engine::Live, Engine::Xsk, Engine::AfPacket, Engine::Udp]);
+        let modest = Facts { rate: Some(20e3), queues: 1, ..lab() };
+        let choice = choose(&modest, None).expect("one fits").remove(0);
+        assert_eq!(choice.engine, Engine::Live);
+        assert!(
+            choice.why.contains("; not xsk: each core needs a queue of its own, and wp0 has 1 for 2"),
+            "{choice:?}"
+        );
+    }
+
+    #[test]
+    fn a_socket_at_the_other_end_hears_udp_alone() {
+        let heard = Facts { heard_by_socket: true, ..lab() };
+        assert_eq!(chosen(&heard), Engine::Udp);
+        assert!(choose(&Facts { plain: false, ..heard }, None).is_err());
     }
 }

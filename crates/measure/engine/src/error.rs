@@ -34,3 +34,10 @@ pub enum EngineError {
         why: String,
     },
 }
+
+impl EngineError {
+    /// Whether it is this driver, or this user, that cannot have XDP programs, whatever is done.
+    pub(crate) fn is_of_driver(&self) -> bool {
+        matches!(self, Self::Xdp(xdp::Error::NoXdp(_) | xdp::Error::TooLargeMtu(_) | xdp::Error::Denied(_)))
+    }
+}

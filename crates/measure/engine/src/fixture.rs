@@ -7,6 +7,11 @@ use crate::Job;
 
 /// A stream of 64-byte frames for each load, from one core.
 pub(crate) fn job(loads: &[&str]) -> Job {
+    job_of(&loads.iter().map(|load| format!("[[stream]]\nload = \"{load}\"\n")).collect::<String>())
+}
+
+/// The streams of a file, from one core.
+pub(crate) fn job_of(streams: &str) -> Job {
     let place = Place {
         source_mac: Mac([2, 0, 0, 0, 0, 1]),
         next_hop_mac: Mac([2, 0, 0, 0, 0, 2]),
@@ -14,8 +19,7 @@ pub(crate) fn job(loads: &[&str]) -> Job {
         destination: "198.18.0.2".parse().expect("an address"),
         mtu: Mtu(1500),
     };
-    let text: String = loads.iter().map(|load| format!("[[stream]]\nload = \"{load}\"\n")).collect();
-    let streams = Stream::parse_file(&text).expect("streams");
+    let streams = Stream::parse_file(streams).expect("streams");
     Job {
         interface: "port0".to_owned(),
         loads: streams.iter().map(|stream| stream.load).collect(),

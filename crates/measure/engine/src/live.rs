@@ -32,6 +32,9 @@ const ENDLESS: u32 = u32::MAX;
 /// How often progress is looked at, and a stop obeyed.
 const LOOK: Duration = Duration::from_millis(10);
 
+/// More frames than wait in the batches of all cores: some have been handed to the driver.
+const ENOUGH: u64 = 10_000;
+
 /// The program ends the job's time by itself, where it is not waiting for the next frame's.
 const GRACE: u64 = 20_000_000;
 
@@ -54,7 +57,8 @@ impl Live {
     }
 
     /// Returns when all is sent, the time is over, or `stop` is set.
-    fn watch(&self, stop: &AtomicBool, progress: &AtomicU64) -> Result<(), EngineError> {
+    fn watch(&self, taken_before: Option<u64>, stop: &AtomicBool, progress: &AtomicU64) -> Result<(), EngineError> {
+        let mut proven = false;
         let end = clock::now().0.saturating_add(self.job.duration.0).saturating_add(GRACE);
         let wanted = self.job.most.unwrap_or(u64::MAX);
         loop {
@@ -62,6 +66,10 @@ impl Live {
             self.check()?;
             let frames = self.progress()?.concat().iter().map(|stream| stream.frames).sum();
             progress.store(frames, Relaxed);
+            if !proven && frames > ENOUGH {
+                self.prove(frames, taken_before)?;
+                proven = true;
+            }
             if frames >= wanted || stop.load(Relaxed) || clock::now().0 > end {
                 return Ok(());
             }
@@ -79,6 +87,22 @@ impl Live {
             }
         }
         Ok(())
+    }
+
+    /// Whether anything leaves: drivers drop what they cannot send without a word.
+    fn prove(&self, frames: u64, taken_before: Option<u64>) -> Result<(), EngineError> {
+        let interface = &self.job.interface;
+        if taken(interface).is_none() || taken(interface) > taken_before {
+            return Ok(());
+        }
+        Err(EngineError::Unable {
+            what: "engine live".to_owned(),
+            why: format!(
+                "{interface} took none of the first {frames} frames; of a veth pair the other end has to receive by NAPI (an XDP \
+                 program there, or \"ethtool -K INTERFACE gro on\"), of a card its own driver may want an XDP program: use \
+                 engine xsk or af_packet"
+            ),
+        })
     }
 
     fn sent(&self, taken: Option<u64>, ended_by_time: bool) -> Result<Sent, EngineError> {
@@ -131,7 +155,7 @@ impl Sender for Live {
                 })
                 .collect();
             let interruptible: Vec<Interruptible> = told.iter().take(threads.len()).collect();
-            let watched = self.watch(stop, progress);
+            let watched = self.watch(taken_before, stop, progress);
             over.store(true, Relaxed);
             end(&threads, &interruptible);
             for thread in threads {

@@ -45,27 +45,30 @@ pub(crate) struct Flushed {
     pub(crate) refused: bool,
 }
 
-/// Runs a thread for each of the job's cores, pinned to it, with the port that `open` gives for its place among them.
+/// A port for each of the job's cores, by its place among them: all are there before the first frame leaves.
+pub(crate) fn open_all<P>(job: &Job, open: impl Fn(usize) -> Result<P, EngineError>) -> Result<Vec<P>, EngineError> {
+    (0..job.cpus.len()).map(open).collect()
+}
+
+/// Runs a thread for each of the job's cores, pinned to it, with the port at its place among them.
 pub(crate) fn run<P: Port>(
     job: &Job,
-    open: impl Fn(usize) -> Result<P, EngineError> + Sync,
+    ports: &mut [P],
     stop: &AtomicBool,
     progress: &AtomicU64,
 ) -> Result<Sent, EngineError> {
-    // All ports are there before the first frame leaves.
-    let ports: Vec<P> = (0..job.cpus.len()).map(&open).collect::<Result<_, _>>()?;
     let began = clock::now();
-    let core = |core: usize, mut port: P| {
+    let core = |core: usize, port: &mut P| {
         cpu::pin_current_thread(job.cpus[core])?;
         clock::wake_on_time()?;
-        Pump { job, port: &mut port, lanes: Lanes::new(job, core, began)?, put: VecDeque::new(), left: most(job, core) }
+        Pump { job, port, lanes: Lanes::new(job, core, began)?, put: VecDeque::new(), left: most(job, core) }
             .run(began, stop, progress)
     };
     // Threads that fail stop the others.
     let core = &|index, port| core(index, port).inspect_err(|_| stop.store(true, Relaxed));
     let of_cores: Vec<Result<Vec<SentStream>, EngineError>> = thread::scope(|scope| {
         let threads: Vec<_> =
-            ports.into_iter().enumerate().map(|(index, port)| scope.spawn(move || core(index, port))).collect();
+            ports.iter_mut().enumerate().map(|(index, port)| scope.spawn(move || core(index, port))).collect();
         let joined = threads.into_iter().map(|thread| thread.join());
         joined.map(|joined| joined.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
     });
@@ -184,7 +187,7 @@ mod tests {
 
     fn sent(job: &Job) -> Sent {
         let progress = AtomicU64::new(0);
-        let sent = run(job, |_| Ok(Paper::default()), &AtomicBool::new(false), &progress).expect("paper is patient");
+        let sent = run(job, &mut [Paper::default()], &AtomicBool::new(false), &progress).expect("paper is patient");
         assert_eq!(progress.into_inner(), sent.streams.iter().map(|stream| stream.frames).sum::<u64>());
         sent
     }
@@ -214,7 +217,7 @@ mod tests {
         let job = Job { duration: Nanos(3600 * 1_000_000_000), ..fixture::job(&["1 pps"]) };
         let (stop, began) = (AtomicBool::new(false), clock::now());
         thread::scope(|scope| {
-            let sender = scope.spawn(|| run(&job, |_| Ok(Paper::default()), &stop, &AtomicU64::new(0)));
+            let sender = scope.spawn(|| run(&job, &mut [Paper::default()], &stop, &AtomicU64::new(0)));
             stop.store(true, Relaxed);
             sender.join().expect("no panic").expect("it stops");
         });

@@ -18,19 +18,21 @@ const RING: u32 = 2048;
 /// Sends a job by AF_XDP sockets.
 pub struct Xsk {
     job: Job,
-    mode: Mode,
+    queues: Vec<Queue>,
 }
 
 impl Xsk {
-    /// Queue 0 is for the job's first core, queue 1 for the second, and so on.
-    pub fn new(job: Job, mode: Mode) -> Self {
-        Self { job, mode }
+    /// Opens the sockets on an interface of the caller's namespace: queue 0 is for the job's first core, queue 1 for the second, and
+    /// so on.
+    pub fn open(job: Job, mode: Mode) -> Result<Self, EngineError> {
+        let queues = pump::open_all(&job, |core| Queue::open(&job, core, mode))?;
+        Ok(Self { job, queues })
     }
 }
 
 impl Sender for Xsk {
     fn send(&mut self, stop: &AtomicBool, progress: &AtomicU64) -> Result<Sent, EngineError> {
-        pump::run(&self.job, |core| Queue::open(&self.job, core, self.mode), stop, progress)
+        pump::run(&self.job, &mut self.queues, stop, progress)
     }
 }
 

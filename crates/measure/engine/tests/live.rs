@@ -20,7 +20,7 @@ use model::{
     stream::{Load, Mac, Pacing, Rate},
 };
 use wire::Wire;
-use wireproof_engine::{AfPacket, EngineError, Job, Live, Receive, Received, Receiver, Sender, Sent};
+use wireproof_engine::{AfPacket, Counter, EngineError, Job, Live, Receive, Received, Receiver, Sender, Sent};
 
 const SECOND: Nanos = Nanos(1_000_000_000);
 
@@ -56,7 +56,7 @@ fn job(streams: &[Stream]) -> Job {
 }
 
 fn receive(job: &Job) -> Receive {
-    Receive { token: job.token, sequences: job.sequences(), verify: true, per_flow: false }
+    Receive { token: job.token, sequences: job.sequences(), verify: true, per_flow: false, pktgen: false }
 }
 
 fn send(wire: &Wire, job: &Job) -> Result<Sent, EngineError> {
@@ -270,8 +270,8 @@ fn jumbo_frames_of_several_parts_are_counted_and_verified() {
         link::set_mtu(end, "wp0", Mtu(9000)).expect("veth takes it");
     }
     let receiver = wire.at_b(|| Receiver::attach("wp0", &receive(&job))).expect("it takes frames of several parts");
-    let mut sender = AfPacket::new(job.clone());
-    let sent = wire.at_a(|| sender.send(&AtomicBool::new(false), &AtomicU64::new(0))).expect("it is up");
+    let send = || AfPacket::open(job.clone())?.send(&AtomicBool::new(false), &AtomicU64::new(0));
+    let sent = wire.at_a(send).expect("it is up");
     assert_eq!(sent.streams[0].frames, 1_000);
     let mut damaged = vec![0; 9014];
     job.streams[0].write(&mut damaged, 1_000, Tag { stream: 0, sequence: 1_000, token: job.token, time: 0 });
@@ -283,11 +283,13 @@ fn jumbo_frames_of_several_parts_are_counted_and_verified() {
 }
 
 #[test]
-fn what_nobody_takes_at_the_other_end_was_refused() {
-    let job = Job { most: Some(10_000), ..job(&[Stream::default()]) };
+fn what_nobody_takes_at_the_other_end_is_said_at_once() {
+    let job = Job { most: None, ..job(&[Stream::default()]) };
     let wire = Wire::up("nobody");
-    let sent = send(&wire, &job).expect("live frames");
-    assert_eq!((sent.streams[0].frames, sent.streams[0].refused), (0, 10_000));
+    let start = Instant::now();
+    let error = send(&wire, &job).expect_err("a veth drops them without a word").to_string();
+    assert!(error.contains("wp0 took none of the first") && error.contains("gro on"), "{error}");
+    assert!(start.elapsed() < Duration::from_secs(5));
 }
 
 #[test]

@@ -1,56 +1,22 @@
 //! The engines that write frames in user space, over a veth pair between two namespaces. Needs root, and fails without.
 
+#[path = "../../../machine/xdp/tests/wire/mod.rs"]
+mod wire;
+
 use std::{
     sync::atomic::{AtomicBool, AtomicU64},
     time::Duration,
 };
 
 use frame::{Compiled, Place, Tag};
-use kernel::{link, namespace, sysctl};
-use model::{LinkEnd, Mtu, Nanos, Stream, stream::Mac};
-use wireproof_engine::{AfPacket, EngineError, Job, Sender, Sent, Xsk};
+use kernel::link;
+use model::{Mtu, Nanos, Stream, stream::Mac};
+use wire::{PORT, Wire};
+use wireproof_engine::{AfPacket, Counter, EngineError, Job, Mode, Receive, Sender, Sent, SocketReceiver, Udp, Xsk};
 use xdp::{
     Redirect,
-    socket::{Frame, FrameSize, Mode, Options, Socket, Umem},
+    socket::{Frame, FrameSize, Options, Socket, Umem},
 };
-
-/// What both ends of a pair are called in their namespaces.
-const PORT: &str = "port0";
-
-/// Two namespaces and a veth pair, gone when it ends.
-struct Pair([String; 2]);
-
-impl Pair {
-    fn new(test: &str, mtu: u32) -> Self {
-        let pair = Self(["a", "b"].map(|end| format!("wptest{}{test}-{end}", std::process::id())));
-        let ends = pair.0.each_ref().map(|name| {
-            namespace::create(name).expect("this test needs root");
-            LinkEnd { namespace: name.clone(), interface: PORT.to_owned() }
-        });
-        link::create_veth(&ends[0], &ends[1], Mtu(mtu)).expect("veth");
-        pair.0.iter().for_each(|name| {
-            // Nothing but our own packets shall be there.
-            let disable = || sysctl::write("net.ipv6.conf.all.disable_ipv6", "1");
-            namespace::within(name, disable).expect("it exists").expect("settable");
-            link::set_up(name, PORT).expect("it is there");
-        });
-        pair
-    }
-
-    fn send(&self, sender: &mut dyn Sender) -> Result<Sent, EngineError> {
-        let run = || sender.send(&AtomicBool::new(false), &AtomicU64::new(0));
-        namespace::within(&self.0[0], run).expect("it exists")
-    }
-}
-
-impl Drop for Pair {
-    fn drop(&mut self) {
-        for name in &self.0 {
-            // A test that failed may have left it or not; either way there is nothing to add to its own message.
-            let _ = namespace::delete(name);
-        }
-    }
-}
 
 /// What arrives at the other end, whole.
 struct Ear {
@@ -61,7 +27,7 @@ struct Ear {
 }
 
 impl Ear {
-    fn open(pair: &Pair) -> Self {
+    fn open(wire: &Wire) -> Self {
         let (umem, mut frames) = Umem::new(8192, FrameSize::Page).expect("memory");
         let options = Options { send: None, receive: Some(4096), parts: true, ..Options::new(PORT, 0) };
         let open = || {
@@ -70,7 +36,7 @@ impl Ear {
             redirect.add(0, &socket).expect("it is bound");
             (socket, redirect)
         };
-        let (socket, redirect) = namespace::within(&pair.0[1], open).expect("it exists");
+        let (socket, redirect) = wire.at_b(open);
         Self { socket, umem, frames, _redirect: redirect }
     }
 
@@ -113,16 +79,30 @@ fn job(streams: &str, mtu: u32, most: u64) -> Job {
     }
 }
 
+/// An engine that is opened where it is to send.
+type Opened = Result<Box<dyn Sender>, EngineError>;
+type Open = fn(Job) -> Opened;
+
+fn xsk(job: Job) -> Opened {
+    Ok(Box::new(Xsk::open(job, Mode::Any)?))
+}
+
+fn af_packet(job: Job) -> Opened {
+    Ok(Box::new(AfPacket::open(job)?))
+}
+
+fn send(wire: &Wire, open: Open, job: &Job) -> Result<Sent, EngineError> {
+    wire.at_a(|| open(job.clone())?.send(&AtomicBool::new(false), &AtomicU64::new(0)))
+}
+
 /// Sends with each engine, and looks at every byte that comes.
 fn arrives_as_written(test: &str, streams: &str, mtu: u32) {
     const COUNT: u64 = 300;
-    let pair = Pair::new(test, mtu);
-    let mut ear = Ear::open(&pair);
+    let wire = Wire::with_mtu(test, mtu);
+    let mut ear = Ear::open(&wire);
     let job = job(streams, mtu, COUNT);
-    let engines: [Box<dyn Sender>; 2] =
-        [Box::new(Xsk::new(job.clone(), Mode::Any)), Box::new(AfPacket::new(job.clone()))];
-    for mut engine in engines {
-        let sent = pair.send(engine.as_mut()).expect("it sends");
+    for engine in [xsk as Open, af_packet] {
+        let sent = send(&wire, engine, &job).expect("it sends");
         let (frames, refused): (Vec<u64>, Vec<u64>) = sent.streams.iter().map(|it| (it.frames, it.refused)).unzip();
         assert_eq!((frames.iter().sum::<u64>(), refused.iter().sum::<u64>()), (COUNT, 0));
         let (mut next, mut bytes) = (vec![0; job.streams.len()], 0);
@@ -158,21 +138,64 @@ fn jumbo_frames_arrive_as_they_were_written() {
 
 #[test]
 fn an_interface_that_is_not_there_is_named() {
-    let pair = Pair::new("none", 1500);
+    let wire = Wire::up("none");
     let job = Job { interface: "none0".to_owned(), ..job("[[stream]]", 1500, 1) };
-    for mut engine in [Box::new(Xsk::new(job.clone(), Mode::Any)) as Box<dyn Sender>, Box::new(AfPacket::new(job))] {
-        let error = pair.send(engine.as_mut()).expect_err("there is none").to_string();
+    for engine in [xsk as Open, af_packet] {
+        let error = send(&wire, engine, &job).expect_err("there is none").to_string();
         assert!(error.contains("none0"), "{error}");
     }
 }
 
 #[test]
 fn an_interface_that_is_down_is_named() {
-    let pair = Pair::new("down", 1500);
-    link::set_down(&pair.0[0], PORT).expect("it is there");
+    let wire = Wire::up("down");
+    link::set_down(&wire.a, PORT).expect("it is there");
     let job = job("[[stream]]", 1500, 1);
-    for mut engine in [Box::new(Xsk::new(job.clone(), Mode::Any)) as Box<dyn Sender>, Box::new(AfPacket::new(job))] {
-        let error = pair.send(engine.as_mut()).expect_err("it is down").to_string();
+    for engine in [xsk as Open, af_packet] {
+        let error = send(&wire, engine, &job).expect_err("it is down").to_string();
         assert!(error.contains(PORT) && error.to_lowercase().contains("down"), "{error}");
     }
+}
+
+#[test]
+fn a_second_sender_on_a_queue_is_refused_before_it_sends() {
+    let wire = Wire::up("busy");
+    let job = job("[[stream]]", 1500, 1);
+    let _first = wire.at_a(|| xsk(job.clone())).expect("the queue is free");
+    let Err(error) = wire.at_a(|| xsk(job)) else { panic!("two have it") };
+    assert!(error.to_string().contains("queue 0 of interface wp0 is taken by another AF_XDP socket"), "{error}");
+}
+
+/// The kernel writes the headers of both ways, so addresses are needed.
+#[test]
+fn udp_sockets_send_and_count_without_a_driver() {
+    const COUNT: u64 = 5_000;
+    let wire = Wire::up("udp");
+    for (namespace, address) in [(&wire.a, "198.18.0.1"), (&wire.b, "198.18.0.2")] {
+        link::add_address(namespace, PORT, address.parse().expect("an address"), 24).expect("it is there");
+    }
+    let (from, to) = ("198.18.0.1".parse().expect("an address"), "198.18.0.2".parse().expect("an address"));
+    let job = job(
+        "[[stream]]\nsizes = \"imix\"\nload = \"50 kpps poisson\"\n[[stream]]\nname = \"small\"\nload = \"10 kpps\"",
+        1500,
+        COUNT,
+    );
+    let what = Receive { token: job.token, sequences: job.sequences(), verify: true, per_flow: false, pktgen: false };
+    let receiver = wire.at_b(|| SocketReceiver::open(to, &what, None)).expect("a port is free");
+    let port = receiver.port();
+    let sent = wire.at_a(|| {
+        let mut udp = Udp::open(job.clone(), from, (to, port).into())?;
+        udp.send(&AtomicBool::new(false), &AtomicU64::new(0))
+    });
+    let sent = sent.expect("it sends");
+    std::thread::sleep(Duration::from_millis(200));
+    let received = receiver.read().expect("readable");
+    let frames: Vec<u64> = sent.streams.iter().map(|stream| stream.frames).collect();
+    assert_eq!(frames.iter().sum::<u64>(), COUNT);
+    for (sent, came) in sent.streams.iter().zip(&received.numbered) {
+        assert_eq!((came.frames, came.bytes + 4 * came.frames), (sent.frames, sent.bytes));
+        assert_eq!((came.duplicated, came.reordered, came.corrupt), (0, 0, 0));
+        assert_eq!(came.latency.counts.iter().map(|(_, count)| count).sum::<u64>(), sent.frames);
+    }
+    assert!(sent.streams.iter().all(|stream| stream.pacing.is_some()) && received.others == 0, "{received:?}");
 }

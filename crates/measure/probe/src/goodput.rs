@@ -14,8 +14,6 @@ mod timeline;
 mod transfer;
 mod udp;
 
-pub(crate) use self::udp::tracker;
-
 use std::time::Duration;
 
 use model::{Bytes, GoodputSpec, Seat, Side};

@@ -10,7 +10,6 @@ mod meeting;
 mod near;
 mod receiving;
 mod sending;
-mod sockets;
 
 use std::time::Duration;
 

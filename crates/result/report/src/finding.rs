@@ -29,6 +29,8 @@ pub enum Subject {
     LabBed,
     /// Which ports are cabled together.
     Cabling,
+    /// A way of sending packets.
+    Engine,
 }
 
 impl Subject {
@@ -48,6 +50,7 @@ impl Subject {
             Self::Interface => t.get("finding-interface"),
             Self::LabBed => t.get("finding-lab-bed"),
             Self::Cabling => t.get("finding-cabling"),
+            Self::Engine => t.get("finding-engine"),
         }
     }
 }
@@ -98,6 +101,22 @@ pub enum Finding {
     },
     /// A lab bed was made and taken down.
     LabMade,
+    /// An engine sent frames in a bed, and so many of them came.
+    EngineTried {
+        /// Its name.
+        engine: String,
+        /// Frames that left.
+        sent: u64,
+        /// Frames that came.
+        received: u64,
+    },
+    /// An engine cannot be had, for this reason.
+    NoEngine {
+        /// Its name.
+        engine: String,
+        /// Why.
+        why: String,
+    },
     /// There is no port to look for a cable at.
     NoPorts,
     /// A port was left alone, for this reason.
@@ -148,6 +167,10 @@ impl Finding {
                 t.with("finding-interface-read", &values)
             }
             Self::LabMade => t.get("finding-lab-made"),
+            Self::EngineTried { engine, sent, received } => {
+                t.with("finding-engine-tried", &[("engine", engine), ("sent", sent), ("received", received)])
+            }
+            Self::NoEngine { engine, why } => t.with("finding-no-engine", &[("engine", engine), ("why", why)]),
             Self::NoPorts => t.get("finding-no-ports"),
             Self::LeftAlone { port, why } => t.with("finding-left-alone", &[("port", port), ("why", why)]),
             Self::NoLink(port) => t.with("finding-no-link", &[("port", port)]),
@@ -189,6 +212,9 @@ mod tests {
         for finding in [Finding::NamespacesAllowed, Finding::Cores(2), Finding::Ipv6(true), Finding::NoPorts] {
             assert_ne!(finding.text(Lang::En), finding.text(Lang::Ja));
         }
+        let tried = Finding::EngineTried { engine: "xsk".into(), sent: 200, received: 199 };
+        assert_eq!(tried.text(Lang::En), "xsk: 200 frames sent, 199 received");
+        assert_eq!(tried.text(Lang::Ja), "xsk: 送信 200 フレーム、受信 199 フレーム");
         let found = Finding::Clock { source: "tsc".into(), cost: 24.6 };
         assert_eq!(found.text(Lang::En), "tsc, 25 ns a reading");
         assert_ne!(Subject::LabBed.text(Lang::En), Subject::LabBed.text(Lang::Ja));

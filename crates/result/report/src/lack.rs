@@ -23,6 +23,10 @@ pub enum Lack {
     LabBed,
     /// A cable that carries one direction only.
     OtherDirection,
+    /// A way of sending packets.
+    Engine,
+    /// Frames that a way of sending says it sent.
+    EngineFrames,
 }
 
 impl Lack {
@@ -39,6 +43,8 @@ impl Lack {
             Self::BareMetal => t.get("lack-metal-costs"),
             Self::LabBed => t.get("lack-lab-costs"),
             Self::OtherDirection => t.get("lack-direction-costs"),
+            Self::Engine => t.get("lack-engine-costs"),
+            Self::EngineFrames => t.get("lack-frames-costs"),
         }
     }
 
@@ -55,6 +61,8 @@ impl Lack {
             Self::BareMetal => t.get("lack-metal-remedy"),
             Self::LabBed => t.get("lack-lab-remedy"),
             Self::OtherDirection => t.get("lack-direction-remedy"),
+            Self::Engine => t.get("lack-engine-remedy"),
+            Self::EngineFrames => t.get("lack-frames-remedy"),
         }
     }
 }
@@ -81,6 +89,8 @@ mod tests {
             Lack::BareMetal,
             Lack::LabBed,
             Lack::OtherDirection,
+            Lack::Engine,
+            Lack::EngineFrames,
         ];
         for lack in all {
             assert_ne!(lack.costs(Lang::En), lack.costs(Lang::Ja));

@@ -10,6 +10,8 @@
 #define WORDS (WINDOW / 32)
 #define SPREAD 0xffffffff
 #define LAYOUTS_MOST 4
+#define PKTGEN_MAGIC 0xbe9be955	// net/core/pktgen.c
+#define PKTGEN_HEADER 16
 
 // Two frames at the same place can be of one sequence only if they are on one CPU, or one of them is `SPREAD`.
 struct numbered {
@@ -41,8 +43,10 @@ struct window {
 	__u64 words[WORDS];
 };
 
+enum form { WHOLE, SHORT, PKTGEN };
+
 struct layout {
-	__u32 is_short;	// whether the tag has the short form
+	__u32 form;	// of the tag; PKTGEN is the header of the kernel's own generator
 	__u32 tag;	// where the tag begins
 	__u32 address;	// where the source address begins; from there on all is in the checksum
 	__u32 transport;
@@ -57,10 +61,11 @@ struct given {
 	__u16 token;
 	__u16 verify;	// whether checksums are verified
 	__u32 per_flow;	// whether each flow has a sequence of its own
+	__u32 first_port;	// PKTGEN: the source port of sequence 0
 };
 
 // Constants when the program is loaded: the verifier takes out what they rule out.
-const volatile struct given GIVEN = {{{0, 42, 26, 34, 17}}, 1, 1, 60, 0, 1};
+const volatile struct given GIVEN = {{{WHOLE, 42, 26, 34, 17}}, 1, 1, 60, 0, 1};
 
 // Where the flows of a sequence are among `rounds`, and how many.
 struct flows {
@@ -370,6 +375,17 @@ static __noinline int is_intact_in_parts(struct xdp_md *ctx, __u32 address, __u3
 	return folded((__u64)(__u32)sum + pseudo) == 0xffff;
 }
 
+// Sequence and number in one, as in a tag, from the header of the kernel's own generator; no sequence is ~0. It counts from 1.
+static __always_inline __u64 number_of_pktgen(void *data, void *end, const struct layout *layout)
+{
+	if (data + layout->tag + PKTGEN_HEADER > end || *(u32_any *)(data + layout->tag) != bpf_htonl(PKTGEN_MAGIC))
+		return ~0ULL;
+	__u64 number = (__u32)(bpf_ntohl(*(u32_any *)(data + layout->tag + 4)) - 1), sequence = 0;
+	if (GIVEN.numbered > 1)
+		sequence = (__u16)(bpf_ntohs(*(u16_any *)(data + layout->transport)) - GIVEN.first_port);
+	return sequence << 48 | number;
+}
+
 // Whether it is ours, and then all that is to be done with it.
 static __always_inline int taken(struct xdp_md *ctx, void *data, void *end, const struct layout *layout)
 {
@@ -377,16 +393,20 @@ static __always_inline int taken(struct xdp_md *ctx, void *data, void *end, cons
 	// As 64 bits: the difference of pointers is none of 32.
 	asm volatile("" : "+r"(size));
 
-	if (data + layout->tag + (layout->is_short ? WP_TAG_SHORT : WP_TAG_WHOLE) > end)
-		return 0;
-	if (*(u16_any *)(data + layout->tag) != bpf_htons(WP_TAG_MAGIC))
-		return 0;
-	if (!layout->is_short) {
-		second = *(u64_any *)(data + layout->tag + WP_TAG_TOKEN);
-		if ((__u16)second != GIVEN.token)
+	if (layout->form == PKTGEN) {
+		first = number_of_pktgen(data, end, layout);
+	} else {
+		if (data + layout->tag + (layout->form == SHORT ? WP_TAG_SHORT : WP_TAG_WHOLE) > end)
 			return 0;
+		if (*(u16_any *)(data + layout->tag) != bpf_htons(WP_TAG_MAGIC))
+			return 0;
+		if (layout->form == WHOLE) {
+			second = *(u64_any *)(data + layout->tag + WP_TAG_TOKEN);
+			if ((__u16)second != GIVEN.token)
+				return 0;
+		}
+		first = bpf_be64_to_cpu(*(u64_any *)(data + layout->tag + WP_TAG_STREAM));
 	}
-	first = bpf_be64_to_cpu(*(u64_any *)(data + layout->tag + WP_TAG_STREAM));
 	__u32 number = first >> 48;
 	__u64 sequence = first & WP_TAG_MASK;
 	if (number >= GIVEN.numbered || number >= NUMBERED_MOST)

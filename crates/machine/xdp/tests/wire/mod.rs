@@ -6,26 +6,38 @@ use std::process::Command;
 use kernel::{link, namespace, sysctl};
 use model::{LinkEnd, Mtu};
 
+/// What both ends of a wire are called in their namespaces.
+pub(crate) const PORT: &str = "wp0";
+
 pub(crate) struct Wire {
     pub(crate) a: String,
     pub(crate) b: String,
 }
 
 impl Wire {
-    /// A veth pair, its ends both called wp0 and set up.
+    /// A veth pair, its ends set up.
     pub(crate) fn up(test: &str) -> Self {
-        Self::with_queues(test, 1)
+        Self::new(test, 1, 1500)
+    }
+
+    /// The same with this MTU.
+    pub(crate) fn with_mtu(test: &str, mtu: u32) -> Self {
+        Self::new(test, 1, mtu)
     }
 
     /// The same with so many queues each way.
     pub(crate) fn with_queues(test: &str, queues: u32) -> Self {
+        Self::new(test, queues, 1500)
+    }
+
+    fn new(test: &str, queues: u32, mtu: u32) -> Self {
         let [a, b] = ["a", "b"].map(|end| format!("wptest{}{test}-{end}", std::process::id()));
         let wire = Self { a, b };
         let ends = [&wire.a, &wire.b].map(|namespace| {
             namespace::create(namespace).expect("this test needs root");
-            LinkEnd { namespace: namespace.clone(), interface: "wp0".to_owned() }
+            LinkEnd { namespace: namespace.clone(), interface: PORT.to_owned() }
         });
-        link::create_veth(&ends[0], &ends[1], Mtu(1500)).expect("veth");
+        link::create_veth(&ends[0], &ends[1], Mtu(mtu)).expect("veth");
         wire.set_queues(&wire.a, queues, queues);
         wire.set_queues(&wire.b, queues, queues);
         for end in &ends {
@@ -40,7 +52,7 @@ impl Wire {
     pub(crate) fn set_queues(&self, namespace: &str, receive: u32, send: u32) {
         let set = || {
             let (receive, send) = (receive.to_string(), send.to_string());
-            let status = Command::new("ethtool").args(["-L", "wp0", "rx", &receive, "tx", &send]).output();
+            let status = Command::new("ethtool").args(["-L", PORT, "rx", &receive, "tx", &send]).output();
             let output = status.expect("ethtool is installed");
             // 80: they are so already.
             assert!(output.status.success() || output.status.code() == Some(80), "{output:?}");
@@ -50,7 +62,7 @@ impl Wire {
 
     /// What `ip` says of the end at b.
     pub(crate) fn link_of_b(&self) -> String {
-        let shown = || Command::new("ip").args(["link", "show", "wp0"]).output().expect("iproute2 is installed").stdout;
+        let shown = || Command::new("ip").args(["link", "show", PORT]).output().expect("iproute2 is installed").stdout;
         String::from_utf8(namespace::within(&self.b, shown).expect("it exists")).expect("text")
     }
 

@@ -11,7 +11,7 @@ use std::{
 };
 
 use kernel::{cpu, namespace, process};
-use model::{Nanos, Stream};
+use model::Stream;
 use wireproof_engine::{AfPacket, Job, Mode, Sender, Xsk};
 use xdp::bare;
 
@@ -35,7 +35,7 @@ const TRAFGEN: &str = "{ 2,0,0,0,0,2, 2,0,0,0,0,1, 8,0, 0x45,0,0,46, 0,0,0,0, 64
 pub(crate) fn measure() -> (String, Vec<String>) {
     let wire = Wire::with_queues("bench", 2);
     let _drop = wire.at_b(|| bare::Drop::attach("wp0")).unwrap();
-    let xsk = |cpus: &[usize]| our_mpps(&wire, &mut Xsk::new(job_on(cpus, "flat out", LONG), Mode::Copy));
+    let xsk = |cpus: &[usize]| our_mpps(&wire, || xsk_on(cpus, "flat out", LONG));
     let (mut text, mut peers) = (COMPARISONS.to_owned(), vec!["trafgen".to_owned()]);
     let mut add = |row: Comparison| {
         println!("{}", row.line());
@@ -54,7 +54,7 @@ pub(crate) fn measure() -> (String, Vec<String>) {
     let mut frame = tempfile::NamedTempFile::new().unwrap();
     frame.write_all(TRAFGEN.as_bytes()).unwrap();
     let words = ["trafgen", "--out", "wp0", "--cpus", "1", "--in", frame.path().to_str().unwrap()];
-    let af_packet = || our_mpps(&wire, &mut AfPacket::new(job_on(&[1], "flat out", LONG)));
+    let af_packet = || our_mpps(&wire, || AfPacket::open(job_on(&[1], "flat out", LONG)).unwrap());
     let title = "64 B, AF_PACKET, one core".to_owned();
     add(compare(title, "trafgen", "Mpps", least(1.1), af_packet, || their_mpps(&wire, &words)));
     text += "\nAF_XDP's times between frames, one core: by how much they differ from the schedule's. Taken away is the share of time that a loop on \
@@ -73,10 +73,14 @@ fn job_on(cpus: &[usize], load: &str, time: Duration) -> Job {
     Job { cpus: cpus.to_vec(), ..job(&stream, time) }
 }
 
-fn our_mpps(wire: &Wire, sender: &mut dyn Sender) -> f64 {
+fn xsk_on(cpus: &[usize], load: &str, time: Duration) -> Xsk {
+    Xsk::open(job_on(cpus, load, time), Mode::Copy).unwrap()
+}
+
+fn our_mpps<S: Sender>(wire: &Wire, open: impl Fn() -> S + Sync) -> f64 {
     let stop = AtomicBool::new(false);
     thread::scope(|scope| {
-        let sending = scope.spawn(|| wire.at_a(|| sender.send(&stop, &AtomicU64::new(0)).unwrap()));
+        let sending = scope.spawn(|| wire.at_a(|| open().send(&stop, &AtomicU64::new(0)).unwrap()));
         let mpps = arriving(wire, COUNTED);
         stop.store(true, Relaxed);
         sending.join().unwrap();
@@ -105,8 +109,8 @@ fn their_run(wire: &Wire, words: &[&str]) -> f64 {
 
 /// A row on how this rate is kept.
 fn pacing(wire: &Wire, load: &str) -> String {
-    let mut sender = Xsk::new(Job { duration: Nanos(10_000_000_000), ..job_on(&[1], load, LONG) }, Mode::Copy);
-    let mut sent = wire.at_a(|| sender.send(&AtomicBool::new(false), &AtomicU64::new(0))).unwrap();
+    let send = || xsk_on(&[1], load, Duration::from_secs(10)).send(&AtomicBool::new(false), &AtomicU64::new(0));
+    let mut sent = wire.at_a(send).unwrap();
     let errors = sent.streams.remove(0).pacing.unwrap().errors.summary();
     let (p50, p99, p999) = (errors.p50.unwrap(), errors.p99.unwrap(), errors.p999.unwrap());
     let away = thread::scope(|scope| scope.spawn(taken_away).join().unwrap());

@@ -7,7 +7,6 @@ mod label;
 mod receiver;
 mod schedule;
 mod sender;
-pub(crate) mod tracker;
 
 use std::{
     io::Write,

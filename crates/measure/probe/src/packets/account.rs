@@ -10,7 +10,7 @@ use std::{
 
 use model::{PacketsReceived, PacketsSent, PacketsSide, PacketsSpec, SoFar};
 
-use super::receiving::{Counts, Receiving};
+use super::receiving::{Counting, Receiving};
 use crate::{Control, control::Summary};
 
 /// How far this side is.
@@ -70,7 +70,7 @@ impl Drop for Kept<'_> {
 
 struct Clerk {
     sending: Arc<Mutex<Option<Sending>>>,
-    counts: Option<Arc<Mutex<dyn Counts>>>,
+    counts: Option<Arc<Mutex<Counting>>>,
 }
 
 impl Summary for Clerk {

@@ -36,14 +36,12 @@ impl Far {
         let account = Account::of(&self.spec);
         let _kept = Kept::by(control, &account, self.receiving.as_ref());
         let Some((near, port)) = self.greeted(control)? else { return Err(ProbeError::Cancelled) };
+        let ready = self.sending.take().map(|sending| sending.open(near.ip(), port)).transpose()?;
         window.opened();
-        let sending = self.sending.take();
         let sent = thread::scope(|scope| {
-            let sender = sending.map(|sending| {
-                let (account, to) = (&account, SocketAddr::new(near.ip(), port));
-                scope.spawn(move || sending.send(to, account, control))
-            });
-            self.answer(control, &account, || sender.as_ref().is_none_or(|sender| sender.is_finished()))?;
+            let account = &account;
+            let sender = ready.map(|ready| scope.spawn(move || ready.send(account, control)));
+            self.answer(control, account, || sender.as_ref().is_none_or(|sender| sender.is_finished()))?;
             sender.map_or(Ok(Vec::<PacketsSent>::new()), |sender| {
                 sender.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
             })

@@ -14,7 +14,7 @@ use super::{
     account::{Account, Kept},
     meeting::{Meeting, Word},
     receiving::Receiving,
-    sending::Sending,
+    sending::{Ready, Sending},
 };
 use crate::{Control, Prepared, ProbeError, Window, far_address};
 
@@ -52,12 +52,10 @@ impl Near {
             Word::Welcome { port } => Some(port),
             _ => None,
         })?;
+        let ready = self.sending.take().map(|sending| sending.open(self.peer.ip(), port)).transpose()?;
         window.opened();
         let began = Instant::now();
-        let sent = match self.sending.take() {
-            Some(sending) => sending.send(SocketAddr::new(self.peer.ip(), port), &account, control)?,
-            None => Vec::new(),
-        };
+        let sent = ready.map_or(Ok(Vec::new()), |ready: Ready| ready.send(&account, control))?;
         self.wait_for_the_other_way(began, &account, control)?;
         let settled = self.meeting.ask(Word::Over, self.peer, control, |word| (word == Word::Settled).then_some(()));
         settled.map_err(|error| self.link_down().unwrap_or(error))?;

@@ -6,52 +6,65 @@ use std::{
     time::{Duration, Instant},
 };
 
-use engine::{Receive, ReceivedStream, Receiver, WINDOW};
-use frame::{Compiled, Place};
-use model::{
-    PacketsReceived, PacketsSpec, Seat,
-    frame_size::FCS,
-    stream::{DESTINATION_PORT, Mac, Stream},
-    trial::ReceivedOn,
-};
+use engine::{Attached, Counter, Place, Receive, Received, ReceivedStream};
+use kernel::privilege;
+use model::{Engine, PacketsReceived, PacketsSpec, Privilege, Seat, frame_size::FCS, trial::ReceivedOn};
 use stats::TimeHistogram;
 
-use super::{engine_error, sending, sockets};
+use super::{engine_error, sending};
 use crate::ProbeError;
-
-/// Counts packets by number.
-pub(super) trait Counts: Send {
-    /// What each stream has so far.
-    fn read(&mut self) -> Result<Vec<PacketsReceived>, ProbeError>;
-}
 
 /// An attached receiver.
 pub(super) struct Receiving {
     port: u16,
-    counts: Arc<Mutex<dyn Counts>>,
+    counts: Arc<Mutex<Counting>>,
+}
+
+/// What counts packets by number.
+pub(super) struct Counting {
+    counter: Box<dyn Counter>,
+    /// Cores that each stream is sent from: a numbered sequence each.
+    cores: usize,
+    same_clock: bool,
 }
 
 /// How often it looks whether packets still come.
 const GLANCE: Duration = Duration::from_millis(20);
 
+/// Where packets are counted: by a socket where UDP sockets send, or where this user may do nothing else.
+pub(super) fn place(spec: &PacketsSpec, seat: &Seat) -> Place {
+    // Where this side sends too, its first core does that.
+    let core = seat.cpus.get(usize::from(spec.sends_forward() && spec.sends_back())).copied();
+    match spec.engine {
+        Some(Engine::Udp) => Place::Socket(core),
+        Some(_) => Place::Driver,
+        None if privilege::current() != Privilege::Root => Place::Socket(core),
+        None if spec.streams.iter().all(sending::is_plain) => Place::Any(core),
+        None => Place::Driver,
+    }
+}
+
 impl Receiving {
     /// Attaches a receiver: from now on it counts.
     pub(super) fn attach(spec: &PacketsSpec, seat: &Seat) -> Result<Self, ProbeError> {
-        if sending::by_sockets(spec) {
-            let receiver = sockets::Receiver::attach(spec, seat)?;
-            return Ok(Self { port: receiver.port(), counts: Arc::new(Mutex::new(receiver)) });
-        }
-        let receiver = InDriver::attach(spec, seat)?;
-        Ok(Self { port: DESTINATION_PORT, counts: Arc::new(Mutex::new(receiver)) })
+        let cores = seat.peer_cpus.max(1);
+        let streams = sending::compiled(spec, &sending::nowhere(seat))?;
+        let sequences = streams.into_iter().flat_map(|stream| std::iter::repeat_n(stream, cores)).collect();
+        let pktgen = spec.engine == Some(Engine::Pktgen);
+        let what = Receive { token: seat.token as u16, sequences, verify: true, per_flow: false, pktgen };
+        let attached = engine::attach(&seat.interface, seat.local, &what, place(spec, seat));
+        let Attached { counter, port } = attached.map_err(engine_error)?;
+        let counting = Counting { counter, cores, same_clock: seat.same_clock };
+        Ok(Self { port: port.unwrap_or_default(), counts: Arc::new(Mutex::new(counting)) })
     }
 
-    /// The UDP port that it counts at; in the driver it counts at all of them.
+    /// The UDP port that it counts at; 0 in the driver, which counts at all of them.
     pub(super) fn port(&self) -> u16 {
         self.port
     }
 
-    pub(super) fn counts(&self) -> Arc<Mutex<dyn Counts>> {
-        Arc::clone(&self.counts) as _
+    pub(super) fn counts(&self) -> Arc<Mutex<Counting>> {
+        Arc::clone(&self.counts)
     }
 
     /// Frames so far, of all streams, copies among them.
@@ -78,56 +91,26 @@ impl Receiving {
     }
 }
 
-/// Counts in the driver.
-struct InDriver {
-    receiver: Receiver,
-    /// Cores that each stream is sent from: a numbered sequence each.
-    cores: usize,
-    same_clock: bool,
-}
-
-impl InDriver {
-    fn attach(spec: &PacketsSpec, seat: &Seat) -> Result<Self, ProbeError> {
-        let cores = seat.peer_cpus.max(1);
-        let streams = spec.streams.iter().map(|stream| seen(stream, seat)).collect::<Result<Vec<_>, _>>()?;
-        let sequences = streams.into_iter().flat_map(|stream| std::iter::repeat_n(stream, cores)).collect();
-        let what = Receive { token: seat.token as u16, sequences, verify: true, per_flow: false };
-        let receiver = Receiver::attach(&seat.interface, &what).map_err(engine_error)?;
-        Ok(Self { receiver, cores, same_clock: seat.same_clock })
-    }
-}
-
-/// The stream as a receiver has to know it: where in its frames to look. Whose addresses they have does not matter to that.
-fn seen(stream: &Stream, seat: &Seat) -> Result<Compiled, ProbeError> {
-    let anybody = Mac([2, 0, 0, 0, 0, 1]);
-    let place = Place {
-        source_mac: anybody,
-        next_hop_mac: anybody,
-        source: seat.local,
-        destination: seat.local,
-        mtu: seat.mtu,
-    };
-    Compiled::new(stream, &place).map_err(sending::not_to_be_sent)
-}
-
-impl Counts for InDriver {
-    fn read(&mut self) -> Result<Vec<PacketsReceived>, ProbeError> {
-        let received = self.receiver.read().map_err(engine_error)?;
-        Ok(received.numbered.chunks(self.cores).map(|cores| together(cores, self.same_clock)).collect())
+impl Counting {
+    /// What each stream has so far.
+    pub(super) fn read(&self) -> Result<Vec<PacketsReceived>, ProbeError> {
+        let received = self.counter.read().map_err(engine_error)?;
+        let streams = received.numbered.chunks(self.cores);
+        Ok(streams.map(|cores| together(cores, &received, self.same_clock)).collect())
     }
 }
 
 /// A stream that was sent from several cores, a numbered sequence each.
-fn together(cores: &[ReceivedStream], same_clock: bool) -> PacketsReceived {
+fn together(cores: &[ReceivedStream], received: &Received, same_clock: bool) -> PacketsReceived {
     let sum = |count: fn(&ReceivedStream) -> u64| cores.iter().map(count).sum::<u64>();
     let frames = sum(|core| core.frames);
     PacketsReceived {
         frames,
         bytes: sum(|core| core.bytes) + frames * u64::from(FCS),
-        seconds: 0.0,
+        seconds: received.span.map_or(0.0, |(first, last)| (last.0 - first.0) as f64 / 1e9),
         duplicated: sum(|core| core.duplicated),
         reordered: sum(|core| core.reordered),
-        window: WINDOW,
+        window: received.window,
         corrupt: sum(|core| core.corrupt),
         late: sum(|core| core.late),
         latency_ns: same_clock.then(|| times(cores)).filter(|times| !times.is_empty()).map(|times| times.summary()),
@@ -169,7 +152,8 @@ mod tests {
             cpus: cpus.to_vec(),
             ..ReceivedStream::default()
         };
-        let both = together(&[core(10, &[(1, 10)]), core(20, &[(0, 5), (1, 15)])], false);
+        let cores = [core(10, &[(1, 10)]), core(20, &[(0, 5), (1, 15)])];
+        let both = together(&cores, &Received::default(), false);
         assert_eq!((both.frames, both.bytes, both.reordered, both.latency_ns), (30, 30 * 64, 2, None));
         assert_eq!(both.cpus, [ReceivedOn { cpu: 0, frames: 5 }, ReceivedOn { cpu: 1, frames: 25 }]);
     }

@@ -10,104 +10,113 @@ use std::{
     time::Duration,
 };
 
-use ::engine::{AfPacket, Job, Live, Mode, Sender, SentStream, Xsk};
-use frame::{CompileError, Compiled, Place};
-use kernel::{cpu, link, neighbour, port, privilege};
+use ::engine::{Choice, Facts, Job, Opened, Sender, SentStream, Way, choose};
+use frame::{Compiled, Place};
+use kernel::{cpu, link, neighbour, port};
 use model::{
-    BitRate, Engine, FrameSize, Nanos, PacketsSent, PacketsSpec, Privilege, Seat,
-    stream::{Mac, Stream},
+    BitRate, FrameSize, Nanos, PacketsSent, PacketsSpec, Seat,
+    stream::{DESTINATION_PORT, Mac, Stream},
     trial::Pacing,
 };
 
-use super::{account::Account, engine_error, sockets};
+use super::{account::Account, engine_error, receiving};
 use crate::{Control, ProbeError};
-
-/// Of live frames every so many carry the time: stamping each costs a third of the rate.
-const TIME_EVERY: u64 = 64;
 
 /// How often it looks whether it should stop.
 const GLANCE: Duration = Duration::from_millis(10);
 
-/// Whether sockets send and receive: where they are asked for, or where this user may do nothing else.
-pub(super) fn by_sockets(spec: &PacketsSpec) -> bool {
-    spec.engine.map_or_else(|| privilege::current() != Privilege::Root, |engine| engine == Engine::Udp)
-}
-
-/// Streams that are ready to be sent.
-pub(super) enum Sending {
-    Sockets(Box<sockets::Sender>),
-    Frames { spec: PacketsSpec, seat: Seat },
+/// Streams to be sent.
+pub(super) struct Sending {
+    spec: PacketsSpec,
+    seat: Seat,
 }
 
 impl Sending {
+    /// Where no engine can send this, it is said now.
     pub(super) fn prepare(spec: &PacketsSpec, seat: &Seat) -> Result<Self, ProbeError> {
-        if spec.engine == Some(Engine::Pktgen) {
-            return Err(unable(
-                "engine pktgen",
-                "this build does not drive the kernel's generator; use live or af_packet",
-            ));
-        }
-        Ok(match by_sockets(spec) {
-            true => Self::Sockets(Box::new(sockets::Sender::prepare(spec, seat)?)),
-            false => Self::Frames { spec: spec.clone(), seat: seat.clone() },
-        })
+        let job = job(spec, seat, &nowhere(seat))?;
+        // The other end does as this one would; what it really does is known once the two have met.
+        let heard_by_socket = matches!(receiving::place(spec, seat), engine::Place::Socket(_));
+        choose(&facts(&job, spec, heard_by_socket)?, spec.engine).map_err(engine_error)?;
+        Ok(Self { spec: spec.clone(), seat: seat.clone() })
     }
 
-    /// Sends for the time asked for.
-    pub(super) fn send(
-        self,
-        to: SocketAddr,
-        account: &Account,
-        control: &Control,
-    ) -> Result<Vec<PacketsSent>, ProbeError> {
-        match self {
-            Self::Sockets(sender) => sender.send(to, account, control),
-            Self::Frames { spec, seat } => send_frames(&spec, &seat, to.ip(), account, control),
-        }
+    /// Opens what sends to this address, whose receiver counts at this port, or at all where it is 0. The kernel knows the next hop: the
+    /// sides have greeted each other.
+    pub(super) fn open(self, to: IpAddr, port: u16) -> Result<Ready, ProbeError> {
+        let Self { spec, seat } = self;
+        let place = Place {
+            source_mac: own_mac(&seat.interface)?,
+            next_hop_mac: neighbour::next_hop(&seat.interface, to)?,
+            destination: to,
+            ..nowhere(&seat)
+        };
+        let job = job(&spec, &seat, &place)?;
+        let facts = facts(&job, &spec, port != 0)?;
+        let way = Way { from: seat.local, to: SocketAddr::new(to, if port == 0 { DESTINATION_PORT } else { port }) };
+        let Opened { choice, sender } = engine::open(&job, &facts, spec.engine, way).map_err(engine_error)?;
+        Ok(Ready { sender, parts: parts(&job, &choice)?, duration: spec.duration })
     }
 }
 
-fn send_frames(
-    spec: &PacketsSpec,
-    seat: &Seat,
-    to: IpAddr,
-    account: &Account,
-    control: &Control,
-) -> Result<Vec<PacketsSent>, ProbeError> {
-    let job = job(spec, seat, to)?;
-    let rates = job.rates().map_err(engine_error)?;
-    let (engine, why, mut sender) = choose(spec.engine, &job)?;
-    let part = |(stream, rate): (&Compiled, &Option<f64>)| PacketsSent {
+/// What sends, opened.
+pub(super) struct Ready {
+    sender: Box<dyn Sender>,
+    /// Each stream, without what becomes of it.
+    parts: Vec<PacketsSent>,
+    duration: Nanos,
+}
+
+impl Ready {
+    /// Sends for the time asked for.
+    pub(super) fn send(self, account: &Account, control: &Control) -> Result<Vec<PacketsSent>, ProbeError> {
+        let Self { mut sender, parts, duration } = self;
+        let (stop, progress) = (AtomicBool::new(false), Arc::new(AtomicU64::new(0)));
+        account.sends(parts.clone(), &progress);
+        let sent = thread::scope(|scope| {
+            let sending = scope.spawn(|| sender.send(&stop, &progress));
+            while !sending.is_finished() {
+                stop.store(control.stopped(), Relaxed);
+                account.passed(control);
+                thread::sleep(GLANCE);
+            }
+            sending.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        });
+        let sent = sent.map_err(engine_error)?;
+        if control.stopped() {
+            return Err(ProbeError::Cancelled);
+        }
+        Ok(parts.into_iter().zip(sent.streams).map(|(part, sent)| finished(part, sent, duration)).collect())
+    }
+}
+
+fn facts(job: &Job, spec: &PacketsSpec, heard_by_socket: bool) -> Result<Facts, ProbeError> {
+    Facts::read(job, spec.streams.iter().all(is_plain), heard_by_socket).map_err(engine_error)
+}
+
+/// Whether sockets could send it, whose headers the kernel writes.
+pub(super) fn is_plain(stream: &Stream) -> bool {
+    let Stream { name, sizes, ip, flows, payload, load, .. } = stream.clone();
+    stream.flow_count() == Ok(1) && Stream { name, sizes, ip, flows, payload, load, ..Stream::default() } == *stream
+}
+
+/// What is known of each stream before it is sent.
+fn parts(job: &Job, choice: &Choice) -> Result<Vec<PacketsSent>, ProbeError> {
+    let part = |(stream, rate): (&Compiled, Option<f64>)| PacketsSent {
         stream: stream.name.clone(),
-        engine,
-        engine_why: why.clone(),
+        engine: choice.engine,
+        engine_why: choice.why.clone(),
         frame_size: FrameSize(stream.mean_size().round() as u32),
         flows: stream.flows,
         frames: 0,
         bytes: 0,
         seconds: 0.0,
-        intended_pps: *rate,
+        intended_pps: rate,
         refused: 0,
         pacing: None,
         cpus: job.cpus.clone(),
     };
-    let parts: Vec<PacketsSent> = job.streams.iter().zip(&rates).map(part).collect();
-    let (stop, progress) = (AtomicBool::new(false), Arc::new(AtomicU64::new(0)));
-    account.sends(parts.clone(), &progress);
-    let sent = thread::scope(|scope| {
-        let sending = scope.spawn(|| sender.send(&stop, &progress));
-        while !sending.is_finished() {
-            stop.store(control.stopped(), Relaxed);
-            account.passed(control);
-            thread::sleep(GLANCE);
-        }
-        sending.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-    });
-    let sent = sent.map_err(engine_error)?;
-    if control.stopped() {
-        return Err(ProbeError::Cancelled);
-    }
-    Ok(parts.into_iter().zip(sent.streams).map(|(part, sent)| finished(part, sent, spec.duration)).collect())
+    Ok(job.streams.iter().zip(job.rates().map_err(engine_error)?).map(part).collect())
 }
 
 /// A stream with what became of it. Where a rate was asked for, its time is that of the schedule: the last frame leaves one gap before
@@ -128,19 +137,11 @@ fn finished(part: PacketsSent, sent: SentStream, duration: Nanos) -> PacketsSent
     }
 }
 
-/// What is to be sent from this seat. The kernel knows the next hop: the sides have greeted each other.
-fn job(spec: &PacketsSpec, seat: &Seat, to: IpAddr) -> Result<Job, ProbeError> {
-    let place = Place {
-        source_mac: own_mac(&seat.interface)?,
-        next_hop_mac: neighbour::next_hop(&seat.interface, to)?,
-        source: seat.local,
-        destination: to,
-        mtu: seat.mtu,
-    };
-    let compiled = |stream: &Stream| Compiled::new(stream, &place).map_err(not_to_be_sent);
+/// What is to be sent from this seat, with these addresses.
+fn job(spec: &PacketsSpec, seat: &Seat, place: &Place) -> Result<Job, ProbeError> {
     Ok(Job {
         interface: seat.interface.clone(),
-        streams: spec.streams.iter().map(compiled).collect::<Result<_, _>>()?,
+        streams: compiled(spec, place)?,
         loads: spec.streams.iter().map(|stream| stream.load).collect(),
         line: line(&seat.interface),
         cpus: cores(seat)?,
@@ -148,6 +149,18 @@ fn job(spec: &PacketsSpec, seat: &Seat, to: IpAddr) -> Result<Job, ProbeError> {
         duration: spec.duration,
         most: None,
     })
+}
+
+/// A place of which only the seat's own part is true: enough to know where in frames to look, and what can be sent at all.
+pub(super) fn nowhere(seat: &Seat) -> Place {
+    let anybody = Mac([2, 0, 0, 0, 0, 1]);
+    Place { source_mac: anybody, next_hop_mac: anybody, source: seat.local, destination: seat.local, mtu: seat.mtu }
+}
+
+pub(super) fn compiled(spec: &PacketsSpec, place: &Place) -> Result<Vec<Compiled>, ProbeError> {
+    let compiled =
+        |stream: &Stream| Compiled::new(stream, place).map_err(|error| unable("packets", &error.to_string()));
+    spec.streams.iter().map(compiled).collect()
 }
 
 /// A side that is not pinned sends from the first core that it may have, as its receiver expects of it: one.
@@ -170,28 +183,6 @@ fn line(interface: &str) -> Option<BitRate> {
         kernel::ethtool::driver(interface).is_ok_and(|driver| ["veth", "tun"].contains(&driver.name.as_str()));
     let mbps = port::link_settings(interface).ok()?.speed_mbps.filter(|_| !is_virtual)?;
     Some(BitRate(u64::from(mbps) * 1_000_000))
-}
-
-/// The engine asked for; or live frames, and where the driver does not take them whole frames through the kernel.
-fn choose(asked: Option<Engine>, job: &Job) -> Result<(Engine, String, Box<dyn Sender>), ProbeError> {
-    let live = || Live::new(job.clone(), TIME_EVERY).map_err(engine_error);
-    let told = "asked for".to_owned();
-    Ok(match asked {
-        Some(Engine::Live) => (Engine::Live, told, Box::new(live()?)),
-        Some(Engine::Xsk) => (Engine::Xsk, told, Box::new(Xsk::new(job.clone(), Mode::Any))),
-        Some(Engine::AfPacket) => (Engine::AfPacket, told, Box::new(AfPacket::new(job.clone()))),
-        Some(Engine::Udp | Engine::Pktgen) | None => match live() {
-            Ok(live) => (Engine::Live, "the fastest, and this driver takes its frames".to_owned(), Box::new(live)),
-            Err(error) => {
-                let why = format!("live frames cannot be had here: {error}");
-                (Engine::AfPacket, why, Box::new(AfPacket::new(job.clone())))
-            }
-        },
-    })
-}
-
-pub(super) fn not_to_be_sent(error: CompileError) -> ProbeError {
-    ProbeError::Unable { what: "packets".to_owned(), why: error.to_string() }
 }
 
 fn unable(what: &str, why: &str) -> ProbeError {

@@ -11,6 +11,7 @@ finding-hypervisor = hypervisor
 finding-interface = interface
 finding-lab-bed = lab bed
 finding-cabling = cabling
+finding-engine = packet engine
 
 finding-is-root = root
 finding-namespaces-allowed = not root; user namespaces are allowed
@@ -24,6 +25,8 @@ finding-no-hypervisor = none seen
 finding-speed-not-known = speed not known
 finding-interface-read = { $name }: { $driver }, { $speed }, MTU { $mtu }, { $state }
 finding-lab-made = made and taken down again
+finding-engine-tried = { $engine }: { $sent } frames sent, { $received } received
+finding-no-engine = { $engine }: not here; { $why }
 finding-no-ports = this machine has no ports that a cable could be in
 finding-left-alone = { $port }: left alone; { $why }
 finding-no-link = { $port }: no link; no cable, or nobody at its other end

@@ -483,6 +483,10 @@ lack-metal-costs = the host takes cores away at times, so single round trips may
 lack-metal-remedy = read medians, and compare only runs of the same machine
 lack-direction-costs = nothing that waits for an answer works over this cable
 lack-direction-remedy = a fibre may be broken or in the wrong place: check both of them, and the module at the end that hears nothing
+lack-engine-costs = packets are sent by another engine, which may be slower or pace them less evenly
+lack-engine-remedy = nothing, unless you want this one: what is missing stands behind its name
+lack-frames-costs = what this engine counts as sent may not be what leaves
+lack-frames-remedy = use another one (--engine), and repeat doctor while the machine has nothing else to do
 lack-lab-costs = nothing can be measured without real cards
 lack-lab-remedy = the kernel needs network namespaces and veth (CONFIG_NET_NS, CONFIG_VETH)
 

@@ -11,6 +11,7 @@ finding-hypervisor = ハイパーバイザー
 finding-interface = インターフェース
 finding-lab-bed = 模擬環境
 finding-cabling = 配線
+finding-engine = パケットエンジン
 
 finding-is-root = root
 finding-namespaces-allowed = root ではないが、ユーザー名前空間を使える
@@ -24,6 +25,8 @@ finding-no-hypervisor = 検出なし
 finding-speed-not-known = 速度不明
 finding-interface-read = { $name }: { $driver }、{ $speed }、MTU { $mtu }、{ $state }
 finding-lab-made = 作成して元に戻せた
+finding-engine-tried = { $engine }: 送信 { $sent } フレーム、受信 { $received } フレーム
+finding-no-engine = { $engine }: 使用不可（{ $why }）
 finding-no-ports = このマシンには、ケーブルを挿せるポートがない
 finding-left-alone = { $port }: 対象外（{ $why }）
 finding-no-link = { $port }: リンクなし。ケーブルがないか、対向が動作していない

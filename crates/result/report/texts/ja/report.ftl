@@ -475,6 +475,10 @@ lack-metal-costs = ホストがコアを一時的に奪うため、一部の往�
 lack-metal-remedy = 中央値で判断し、同じマシンの測定どうしだけを比較してください
 lack-direction-costs = 応答を必要とする通信は、このケーブルでは成り立ちません
 lack-direction-remedy = 光ファイバーの断線や差し違いが考えられます。2 本のファイバーと、受信していない側のモジュールを確認してください
+lack-engine-costs = 別のエンジンでパケットを送信するため、送信レートや送信間隔の精度が下がることがあります
+lack-engine-remedy = このエンジンが必要でなければ、対処は不要です。必要な場合は、名前の後に示した理由を解消してください
+lack-frames-costs = このエンジンが送信済みと数えたフレームが、実際には送出されていない可能性があります
+lack-frames-remedy = 別のエンジン(--engine)を使うか、マシンに他の負荷がないときに doctor を再実行してください
 lack-lab-costs = 実機のネットワークカードがなければ測定できません
 lack-lab-remedy = カーネルにネットワーク名前空間と veth(CONFIG_NET_NS、CONFIG_VETH)が必要です
 

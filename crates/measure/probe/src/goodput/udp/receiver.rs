@@ -10,13 +10,13 @@ use std::{
     time::{Duration, Instant},
 };
 
+use engine::tracker::{Tracker, WINDOW};
 use kernel::datagram::{self, Incoming, Message};
 use model::{Batch, Bytes, GoodputReceived, SoFar, trial::DatagramsReceived};
 
 use super::{
     Flow, granted,
     label::{Label, Seen},
-    tracker::{Tracker, WINDOW},
 };
 use crate::{
     Control, ProbeError,

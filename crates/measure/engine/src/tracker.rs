@@ -1,16 +1,16 @@
-//! Which datagrams of a flow came, which came twice, and which came late.
+//! Which packets of a sequence came, which came twice, and which came late.
 
 /// How far back a number can lie and still be told from a copy.
-pub(crate) const WINDOW: u64 = 65_536;
+pub const WINDOW: u64 = 65_536;
 
 /// A number further ahead than this is a suspect: a damaged number looks the same as the first one after a long gap. It is
 /// believed once the next one confirms it, as with RTP's sequence numbers (RFC 3550, appendix A.1, whose bound this is).
-pub(crate) const AHEAD: u64 = 3_000;
+const AHEAD: u64 = 3_000;
 
 const WORD: u64 = u64::BITS as u64;
 
-/// Follows the numbers of one flow, in a fixed amount of memory.
-pub(crate) struct Tracker {
+/// Follows the numbers of one sequence, in a fixed amount of memory.
+pub struct Tracker {
     /// One more than the largest number that came.
     next: u64,
     /// A bit for each of the last [`WINDOW`] numbers, at its remainder: whether it came.
@@ -18,25 +18,32 @@ pub(crate) struct Tracker {
     /// The number that came last, where it is too far ahead to be believed by itself.
     suspect: Option<u64>,
     /// Different numbers.
-    pub(crate) received: u64,
+    pub received: u64,
     /// Copies of numbers that had come before (RFC 5560). None is told from a new number further back than the window:
     /// there it counts as received.
-    pub(crate) duplicated: u64,
+    pub duplicated: u64,
     /// Numbers smaller than one that came before, copies left out (RFC 4737).
-    pub(crate) reordered: u64,
+    pub reordered: u64,
     /// Suspects that were not confirmed. They count as nothing else: what they once were has not come.
-    pub(crate) damaged: u64,
+    pub damaged: u64,
+}
+
+impl Default for Tracker {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl Tracker {
-    pub(crate) fn new() -> Self {
+    /// One that nothing came of yet.
+    pub fn new() -> Self {
         let came = vec![0; (WINDOW / WORD) as usize].into_boxed_slice();
         Self { next: 0, came, suspect: None, received: 0, duplicated: 0, reordered: 0, damaged: 0 }
     }
 
     /// Takes the next number.
     #[inline]
-    pub(crate) fn take(&mut self, number: u64) {
+    pub fn take(&mut self, number: u64) {
         if number == self.next && self.suspect.is_none() {
             self.mark(number);
             self.next += 1;
@@ -47,12 +54,12 @@ impl Tracker {
     }
 
     /// Whether this number would be a suspect.
-    pub(crate) fn is_far_ahead(&self, number: u64) -> bool {
+    pub fn is_far_ahead(&self, number: u64) -> bool {
         number.saturating_sub(self.next) > AHEAD
     }
 
     /// Nothing comes any more, and so many were sent: that settles what the last suspect was.
-    pub(crate) fn end(&mut self, sent: u64) {
+    pub fn end(&mut self, sent: u64) {
         match self.suspect.take() {
             Some(suspect) if suspect < sent => self.believe(suspect),
             Some(_) => self.damaged += 1,

@@ -1,0 +1,215 @@
+//! Counts packets by a UDP socket, which takes no privilege.
+
+use std::{
+    collections::BTreeMap,
+    io,
+    net::{IpAddr, SocketAddr, UdpSocket},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+    thread::{self, JoinHandle},
+    time::Duration,
+};
+
+use frame::tag::{Tag, WHOLE};
+use kernel::{clock, cpu, datagram::Incoming, socket};
+use model::Nanos;
+
+use super::{Counter, Receive, Received, ReceivedStream, Times};
+use crate::{
+    EngineError,
+    tracker::{Tracker, WINDOW},
+};
+
+/// Packets of one call.
+const MESSAGES: usize = 64;
+/// A receive buffer that has room while the thread is away.
+const BUFFER: usize = 16 << 20;
+/// How often the thread looks whether it should stop.
+const LOOK_UP: Duration = Duration::from_millis(100);
+/// The bits of a time that a tag has room for.
+const TIME: u64 = (1 << 48) - 1;
+
+/// A thread that receives, until this is dropped.
+pub struct SocketReceiver {
+    port: u16,
+    stop: Arc<AtomicBool>,
+    seen: Arc<Mutex<Seen>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl SocketReceiver {
+    /// Opens a socket on a free port of this address, and receives on this core, or wherever the kernel puts it.
+    pub fn open(local: IpAddr, what: &Receive, core: Option<usize>) -> Result<Self, EngineError> {
+        let failed = |what: &'static str| move |io: io::Error| EngineError::Io { what: format!("{what} {local}"), io };
+        let socket = UdpSocket::bind(SocketAddr::new(local, 0)).map_err(failed("bind a UDP socket to"))?;
+        socket::set_ample_buffers(&socket, MESSAGES, BUFFER)?;
+        socket.set_read_timeout(Some(LOOK_UP)).map_err(failed("set SO_RCVTIMEO of a UDP socket at"))?;
+        let port = socket.local_addr().map_err(failed("ask the port of a UDP socket at"))?.port();
+        let (seen, stop) = (Arc::new(Mutex::new(Seen::new(what))), Arc::new(AtomicBool::new(false)));
+        let (shared, stopped) = (Arc::clone(&seen), Arc::clone(&stop));
+        let longest = what.sequences.iter().map(|stream| stream.longest() - stream.offsets.tag).max().unwrap_or(WHOLE);
+        let thread = thread::spawn(move || {
+            // Where it may not be had, the kernel's choice is as good.
+            let _ = core.map(cpu::pin_current_thread);
+            receive(&socket, longest, &shared, &stopped);
+        });
+        Ok(Self { port, stop, seen, thread: Some(thread) })
+    }
+
+    /// The port that it receives at.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+}
+
+impl Counter for SocketReceiver {
+    fn read(&self) -> Result<Received, EngineError> {
+        Ok(self.seen.lock().unwrap_or_else(PoisonError::into_inner).received())
+    }
+}
+
+impl Drop for SocketReceiver {
+    fn drop(&mut self) {
+        self.stop.store(true, Relaxed);
+        if let Some(thread) = self.thread.take() {
+            // It ends within the time that a receive call waits.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn receive(socket: &UdpSocket, longest: usize, seen: &Mutex<Seen>, stop: &AtomicBool) {
+    let mut incoming = Incoming::new(MESSAGES, longest);
+    while !stop.load(Relaxed) {
+        // Nothing came yet, or a signal.
+        let Ok(count) = incoming.receive(socket, true) else { continue };
+        let now = clock::now();
+        let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
+        for index in 0..count {
+            seen.take(incoming.message(index).bytes, now);
+        }
+    }
+}
+
+/// What came.
+struct Seen {
+    token: u16,
+    sequences: Vec<Sequence>,
+    others: u64,
+    span: Option<(Nanos, Nanos)>,
+}
+
+struct Sequence {
+    tracker: Tracker,
+    bytes: u64,
+    /// What its frames have before their payload.
+    headers: u64,
+    times: BTreeMap<u64, u64>,
+    least: u64,
+    longest: u64,
+    sum: u64,
+}
+
+impl Seen {
+    fn new(what: &Receive) -> Self {
+        let sequences = what.sequences.iter().map(|stream| Sequence::new(stream.offsets.tag as u64)).collect();
+        Self { token: what.token, sequences, others: 0, span: None }
+    }
+
+    fn take(&mut self, payload: &[u8], now: Nanos) {
+        let tag = Tag::read(payload, payload.len()).filter(|tag| payload.len() < WHOLE || tag.token == self.token);
+        let ours = tag.and_then(|tag| Some((tag, self.sequences.get_mut(usize::from(tag.stream))?)));
+        let Some((tag, sequence)) = ours else {
+            self.others += 1;
+            return;
+        };
+        sequence.take(tag, payload.len() as u64, now);
+        self.span = Some((self.span.map_or(now, |(first, _)| first), now));
+    }
+
+    fn received(&self) -> Received {
+        let numbered = self.sequences.iter().map(Sequence::received).collect();
+        Received { numbered, others: self.others, window: WINDOW, span: self.span }
+    }
+}
+
+impl Sequence {
+    fn new(headers: u64) -> Self {
+        let (tracker, times) = (Tracker::new(), BTreeMap::new());
+        Self { tracker, bytes: 0, headers, times, least: u64::MAX, longest: 0, sum: 0 }
+    }
+
+    fn take(&mut self, tag: Tag, payload: u64, now: Nanos) {
+        let before = self.tracker.received;
+        self.tracker.take(tag.sequence);
+        self.bytes += if self.tracker.received > before { self.headers + payload } else { 0 };
+        if tag.time > 0 {
+            let took = now.0.wrapping_sub(tag.time) & TIME;
+            *self.times.entry(rounded(took)).or_default() += 1;
+            (self.least, self.longest) = (self.least.min(took), self.longest.max(took));
+            self.sum += took;
+        }
+    }
+
+    fn received(&self) -> ReceivedStream {
+        let Self { tracker, bytes, times, least, longest, sum, .. } = self;
+        let counts: Vec<(u64, u64)> = times.iter().map(|(time, count)| (*time, *count)).collect();
+        let latency = match counts.is_empty() {
+            true => Times::default(),
+            false => Times { least: *least, longest: *longest, sum: *sum, counts },
+        };
+        ReceivedStream {
+            frames: tracker.received,
+            bytes: *bytes,
+            duplicated: tracker.duplicated,
+            reordered: tracker.reordered,
+            late: 0,
+            corrupt: tracker.damaged,
+            latency,
+            cpus: Vec::new(),
+        }
+    }
+}
+
+/// Rounded down to eleven bits, so that there are not as many different times as packets.
+fn rounded(nanos: u64) -> u64 {
+    let dropped = nanos.checked_ilog2().unwrap_or_default().saturating_sub(10);
+    nanos >> dropped << dropped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+
+    fn tagged(sequence: u64, token: u16, time: u64) -> Vec<u8> {
+        let mut payload = Tag { stream: 0, sequence, token, time }.to_bytes().to_vec();
+        payload.resize(40, 0);
+        payload
+    }
+
+    #[test]
+    fn packets_of_this_trial_are_counted_by_number_and_others_apart() {
+        let sequences = fixture::job(&["flat out"]).sequences();
+        let mut seen = Seen::new(&Receive { token: 7, sequences, verify: true, per_flow: false, pktgen: false });
+        for (sequence, now) in [(0, 1_000_100), (1, 1_000_200), (3, 1_000_300), (3, 1_000_400), (2, 1_000_500)] {
+            seen.take(&tagged(sequence, 7, 1_000_000), Nanos(now));
+        }
+        seen.take(&tagged(4, 8, 0), Nanos(1_000_600));
+        seen.take(b"stranger", Nanos(1_000_700));
+        let received = seen.received();
+        let stream = &received.numbered[0];
+        assert_eq!((stream.frames, stream.duplicated, stream.reordered, stream.corrupt), (4, 1, 1, 0));
+        assert_eq!((stream.bytes, received.others), (4 * (14 + 20 + 8 + 40), 2));
+        assert_eq!(received.span, Some((Nanos(1_000_100), Nanos(1_000_500))));
+        assert_eq!((stream.latency.least, stream.latency.longest, stream.latency.sum), (100, 500, 1500));
+    }
+
+    #[test]
+    fn times_are_told_apart_to_a_thousandth() {
+        assert_eq!([0, 1, 2047, 2048, 2049, 4099].map(rounded), [0, 1, 2047, 2048, 2048, 4096]);
+        assert!((1..64).map(|bit| (1_u64 << bit) + 12_345).all(|time| (time - rounded(time)) * 1024 <= time));
+    }
+}
