@@ -15,7 +15,15 @@ pub(crate) fn bound(local: SocketAddr, kind: Type) -> Result<Socket, ProbeError>
     let socket =
         Socket::new(Domain::for_address(local), kind, None).map_err(socket_error("open a socket for", local))?;
     socket.set_reuse_address(true).map_err(socket_error("set SO_REUSEADDR for", local))?;
-    socket.bind(&local.into()).map_err(socket_error("bind to", local))?;
+    socket.bind(&local.into()).map_err(|error| match error.kind() {
+        io::ErrorKind::AddrNotAvailable => ProbeError::Unable {
+            what: format!("address {}", local.ip()),
+            why: "this end does not have it any more (\"ip addr\"; IPv6 addresses go with a link that goes down); take the bed down and \
+                  up again"
+                .to_owned(),
+        },
+        _ => socket_error("bind to", local)(error),
+    })?;
     Ok(socket)
 }
 
