@@ -20,6 +20,26 @@ pub(super) fn shaped(trial: &Trial) -> Option<LimitedBy> {
     Some(at(Place::Qdisc, &end, vec![Evidence::Counter { counter }]))
 }
 
+/// Packets that it dropped, as a limit. What came and was not taken (a full ring, a full backlog) goes to the core that had no time for
+/// it, where one had none.
+pub(super) fn dropped(trial: &Trial, loss: &LossAt) -> Option<LimitedBy> {
+    let end = dut(trial).filter(|end| loss.endpoint.as_deref() == Some(end.name))?;
+    let not_taken = |delta: &Delta| match delta.source {
+        Source::Softnet => true,
+        Source::Link => delta.name.starts_with("rx_"),
+        _ => false,
+    };
+    let full = core_full(trial).filter(|_| loss.shown_by.iter().any(not_taken));
+    let mut limited = full.unwrap_or_else(|| at(loss.place, &end, Vec::new()));
+    for counter in &loss.shown_by {
+        let shown = Evidence::Counter { counter: counter.clone() };
+        if !limited.evidence.contains(&shown) {
+            limited.evidence.push(shown);
+        }
+    }
+    Some(limited)
+}
+
 /// A core of it does hardly anything but receive packets for its kernel.
 pub(super) fn core_full(trial: &Trial) -> Option<LimitedBy> {
     let end = dut(trial)?;

@@ -37,6 +37,10 @@ fn lost(run: &Run, trial: &Trial, result: &LatencyResult) -> Option<LimitedBy> {
         return None;
     }
     let worst = loss::loss_at(run, trial).into_iter().max_by_key(|loss| loss.packets)?;
+    if let Some(mut limited) = dut::dropped(trial, &worst) {
+        limited.evidence.extend(behind(result));
+        return Some(limited);
+    }
     let counters = worst.shown_by.into_iter().map(|counter| Evidence::Counter { counter }).collect();
     let mut limited = match (worst.place, worst.endpoint) {
         (place, None) => between(place, vec![Evidence::Unseen { packets: worst.packets }]),

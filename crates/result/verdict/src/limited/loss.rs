@@ -66,11 +66,13 @@ pub(super) fn of_flow(run: &Run, trial: &Trial, spec: &GoodputSpec, flow: &Flow)
 /// arrived.
 pub(super) fn of_stream(run: &Run, trial: &Trial, stream: &PacketStream) -> Vec<LossAt> {
     let way = Way::between(trial, &stream.from, &stream.to);
+    let at_dut = dut::losses(trial);
     if stream.sent.engine == Engine::Udp {
-        return share_out(stream.lost(), claims(run, way, 0, 1));
+        return share_out(stream.lost(), claims(run, way, 0, 1).into_iter().chain(at_dut));
     }
     let is_tester = |claim: &LossAt| claim.shown_by.iter().any(|delta| delta.name.contains("xdp_drop"));
-    share_out(stream.lost(), on_the_way(run, way, 1).into_iter().filter(|claim| !is_tester(claim)))
+    let at_ends = on_the_way(run, way, 1).into_iter().filter(|claim| !is_tester(claim));
+    share_out(stream.lost(), at_ends.chain(at_dut))
 }
 
 /// Where this many segments were dropped before they were sent again.

@@ -2,7 +2,7 @@
 
 use model::{Evidence, LimitedBy, PacketStream, PacketsResult, Place, Run, Trial};
 
-use super::{AS_ASKED, LOSS_OF_RATE, Way, at, between, core, loss, not_known};
+use super::{AS_ASKED, LOSS_OF_RATE, Way, at, between, core, dut, loss, not_known};
 use crate::link;
 
 /// A link that carries this share of its rate in frames is full.
@@ -21,7 +21,9 @@ fn limited_stream(run: &Run, trial: &Trial, stream: &PacketStream) -> LimitedBy 
     let way = Way::between(trial, &stream.from, &stream.to);
     as_asked(stream)
         .or_else(|| lost(run, trial, stream, &way))
+        .or_else(|| dut::shaped(trial))
         .or_else(|| link_full(run, stream))
+        .or_else(|| dut::core_full(trial))
         .or_else(|| sender_core(stream, &way))
         .unwrap_or_else(|| not_known(behind(stream).into_iter().collect()))
 }
@@ -39,6 +41,9 @@ fn lost(run: &Run, trial: &Trial, stream: &PacketStream, way: &Way<'_>) -> Optio
         return None;
     }
     let worst = loss::of_stream(run, trial, stream).into_iter().max_by_key(|loss| loss.packets)?;
+    if let Some(limited) = dut::dropped(trial, &worst) {
+        return Some(limited);
+    }
     let mut evidence: Vec<Evidence> = worst.shown_by.into_iter().map(|counter| Evidence::Counter { counter }).collect();
     if worst.endpoint.is_none() {
         evidence.push(Evidence::Unseen { packets: worst.packets });
@@ -74,8 +79,8 @@ fn lost_share(stream: &PacketStream) -> f64 {
 #[cfg(test)]
 mod tests {
     use model::{
-        CoreUse, Delta, Direction, Engine, FrameSize, Measured, Mtu, Nanos, PacketsReceived, PacketsSent, PacketsSpec,
-        Plan, Source, Stream, fixture,
+        CoreUse, DUT, Delta, Direction, EndCounters, Engine, FrameSize, Measured, Mtu, Nanos, PacketsReceived,
+        PacketsSent, PacketsSpec, Plan, Source, Stream, fixture,
     };
 
     use super::*;
@@ -143,5 +148,25 @@ mod tests {
         let found = super::super::loss_at(&story.0, &story.1);
         let packets: Vec<_> = found.iter().map(|loss| (loss.place, loss.packets)).collect();
         assert_eq!(packets, [(Place::PeerRing, 390), (Place::DeviceUnderTest, 10)]);
+    }
+
+    #[test]
+    fn a_device_under_test_that_drops_frames_or_has_no_time_is_named() {
+        let mut lossy = story(Some(1000.0), 1000, 600);
+        let backlog = Delta { source: Source::Softnet, of: "cpu 1".into(), name: "dropped".into(), delta: 400 };
+        lossy.1.dut = Some(EndCounters { deltas: vec![backlog], ..EndCounters::default() });
+        let limited = super::super::limited_by(&lossy.0, &lossy.1).unwrap();
+        assert_eq!((limited.place, limited.endpoint.as_deref()), (Place::SoftirqCore, Some(DUT)));
+        let losses = super::super::loss_at(&lossy.0, &lossy.1);
+        assert_eq!((losses.len(), losses[0].endpoint.as_deref(), losses[0].packets), (1, Some(DUT), 400));
+
+        let counted = |source, of: &str, name: &str| Delta { source, of: of.into(), name: name.into(), delta: 1000 };
+        let mut busy = story(None, 1000, 1000);
+        busy.1.dut = Some(EndCounters {
+            cpu: vec![CoreUse { cpu: 1, busy: 100.0, softirq: 99.0, ..CoreUse::default() }],
+            deltas: vec![counted(Source::Link, "in", "rx_packets"), counted(Source::Softnet, "cpu 1", "processed")],
+            ..EndCounters::default()
+        });
+        assert_eq!(place(&busy), Place::SoftirqCore);
     }
 }

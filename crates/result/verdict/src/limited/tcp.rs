@@ -2,7 +2,7 @@
 
 use model::{Delta, Evidence, LimitedBy, Place, Source, limited::Wait, trial::TcpState};
 
-use super::{at, between, core, end::sum, goodput::Case, loss};
+use super::{at, between, core, dut, end::sum, goodput::Case, loss};
 
 /// A connection that could not send for this share of the time in which it had data was held up by what it waited for.
 /// Less comes of the ordinary back and forth with a receiver that is about as fast.
@@ -87,6 +87,9 @@ pub(super) fn sent_again(case: &Case<'_>) -> Option<LimitedBy> {
     }
     let worst =
         loss::of_retransmits(case.run, case.trial, case.way, lost).into_iter().max_by_key(|loss| loss.packets)?;
+    if let Some(limited) = dut::dropped(case.trial, &worst) {
+        return Some(limited);
+    }
     let evidence = match worst.endpoint {
         None => vec![Evidence::Unseen { packets: worst.packets }],
         Some(_) => worst.shown_by.into_iter().map(|counter| Evidence::Counter { counter }).collect(),

@@ -2,7 +2,7 @@
 
 use model::{Evidence, Flow, LimitedBy, LossAt, Measured, Place};
 
-use super::{AS_ASKED, LOSS_OF_RATE, at, core, full_socket, goodput::Case, loss};
+use super::{AS_ASKED, LOSS_OF_RATE, at, core, dut, full_socket, goodput::Case, loss};
 
 /// A sender that waited for its socket less often than once in a thousand datagrams hardly waited: each wait frees the
 /// buffer of tens of them.
@@ -31,6 +31,9 @@ pub(super) fn lost(case: &Case<'_>) -> Option<LimitedBy> {
 }
 
 fn because_of(case: &Case<'_>, worst: LossAt) -> LimitedBy {
+    if let Some(limited) = dut::dropped(case.trial, &worst) {
+        return limited;
+    }
     let LossAt { place, endpoint, packets, shown_by } = worst;
     let mut evidence = Vec::new();
     let overflowed = case.flow.received.datagrams.as_ref().map_or(0, |datagrams| datagrams.overflowed);

@@ -79,9 +79,18 @@ fn connection() -> TcpState {
 }
 
 pub(super) fn trial(measured: Measured) -> Trial {
+    Trial {
+        duration_s: 10.0,
+        cpus: [vec![1], vec![2]],
+        counters: [counters(4), counters(4)],
+        ..fixture::trial(measured)
+    }
+}
+
+/// Of a machine with so many cores, which have half their time.
+fn counters(cores: usize) -> EndCounters {
     let half = |cpu| CoreUse { cpu, busy: 50.0, softirq: 10.0, ..CoreUse::default() };
-    let counters = || EndCounters { seconds: 10.0, cpu: (0..4).map(half).collect(), ..EndCounters::default() };
-    Trial { duration_s: 10.0, cpus: [vec![1], vec![2]], counters: [counters(), counters()], ..fixture::trial(measured) }
+    EndCounters { seconds: 10.0, cpu: (0..cores).map(half).collect(), ..EndCounters::default() }
 }
 
 pub(crate) fn run() -> Run {
@@ -116,6 +125,27 @@ impl Story {
     pub(super) fn counted(mut self, end: usize, source: Source, of: &str, name: &str, delta: u64) -> Self {
         self.trial.counters[end].deltas.push(counter(source, of, name, delta));
         self
+    }
+
+    /// The same with a counter of the device under test, two of whose cores have half their time.
+    pub(super) fn at_dut(mut self, source: Source, of: &str, name: &str, delta: u64) -> Self {
+        self.dut().deltas.push(counter(source, of, name, delta));
+        self
+    }
+
+    /// The same with a core of the device under test that receives all packets, and does nothing else.
+    pub(super) fn dut_busy(mut self) -> Self {
+        self.dut().cpu[1] = CoreUse { cpu: 1, busy: 99.0, softirq: 98.0, ..CoreUse::default() };
+        self.at_dut(Source::Link, "in", "rx_packets", 900_000).at_dut(Source::Link, "out", "rx_packets", 30_000).at_dut(
+            Source::Softnet,
+            "cpu 1",
+            "processed",
+            925_000,
+        )
+    }
+
+    fn dut(&mut self) -> &mut EndCounters {
+        self.trial.dut.get_or_insert_with(|| counters(2))
     }
 
     /// The same with a core of one end that has no time left, this much of it (in percent) for soft interrupts.
