@@ -1,0 +1,115 @@
+use std::os::unix::fs::symlink;
+
+use model::card::Card;
+use tempfile::TempDir;
+
+use super::*;
+
+/// A machine's PCI devices as sysfs has them: a folder in that of the device above, and a link from the bus to each.
+struct Tree(TempDir);
+
+impl Tree {
+    fn new() -> Self {
+        let tree = Self(tempfile::tempdir().unwrap());
+        fs::create_dir(tree.0.path().join("bus")).unwrap();
+        tree
+    }
+
+    /// A device with its facts, below the folder of this path.
+    fn add(&self, path: &str, facts: &[(&str, &str)]) -> Device {
+        let folder = self.0.path().join("devices/pci0000:00").join(path);
+        fs::create_dir_all(&folder).unwrap();
+        for (name, fact) in facts {
+            fs::write(folder.join(name), format!("{fact}\n")).unwrap();
+        }
+        symlink(&folder, self.0.path().join("bus").join(folder.file_name().unwrap())).unwrap();
+        Device(folder)
+    }
+
+    /// A port of a card that has ports on a link of so many lanes of 5 GT/s.
+    fn port(&self, path: &str, lanes: &str) -> Device {
+        let ids = [("class", "0x020000"), ("vendor", "0xfffd"), ("device", "0x10fb")];
+        self.add(path, &[&ids[..], &[("current_link_width", lanes), ("current_link_speed", "5.0 GT/s PCIe")]].concat())
+    }
+
+    fn bridge(&self, path: &str, lanes: &str) {
+        self.add(
+            path,
+            &[("class", "0x060400"), ("current_link_width", lanes), ("current_link_speed", "8.0 GT/s PCIe")],
+        );
+    }
+}
+
+fn interface_of(device: &Device, name: &str) {
+    fs::create_dir_all(device.0.join("net").join(name)).unwrap();
+}
+
+#[test]
+fn functions_are_told_from_other_folders() {
+    let is = |name: &str| is_function(Path::new("/sys/devices").join(name).as_path());
+    assert!(is("0000:01:00.0") && is("10000:e1:00.1"));
+    assert!(!is("pci0000:00") && !is("net") && !is("0000:00:1c.0:pcie001") && !is("virtio0"));
+}
+
+#[test]
+fn virtual_interfaces_are_on_no_bus() {
+    assert!(device_of("lo").is_none() && device_of("none0").is_none());
+}
+
+#[test]
+fn the_way_of_a_card_to_the_root_is_held_against_all_ports_behind_each_link() {
+    let tree = Tree::new();
+    tree.bridge("0000:00:01.0", "4");
+    // A switch on the card: two chips with two ports each.
+    tree.bridge("0000:00:01.0/0000:01:00.0", "8");
+    let ports = ["02:00.0/0000:03:00.0", "02:00.0/0000:03:00.1", "02:01.0/0000:04:00.0", "02:01.0/0000:04:00.1"];
+    for chip in ["0000:02:00.0", "0000:02:01.0"] {
+        tree.bridge(&format!("0000:00:01.0/0000:01:00.0/{chip}"), "8");
+    }
+    let ports = ports.map(|port| tree.port(&format!("0000:00:01.0/0000:01:00.0/0000:{port}"), "8"));
+    // A virtual function sends through the port of its physical one.
+    let function = tree.port("0000:00:01.0/0000:01:00.0/0000:02:00.0/0000:03:10.0", "0");
+    symlink(&ports[0].0, function.0.join("physfn")).unwrap();
+
+    let hops = ports[0].hops();
+    let seen: Vec<_> = hops.iter().map(|hop| (hop.device.as_str(), hop.link.width.as_str(), hop.ports)).collect();
+    assert_eq!(
+        seen,
+        [("0000:03:00.0", "8", 2), ("0000:02:00.0", "8", 2), ("0000:01:00.0", "8", 4), ("0000:00:01.0", "4", 4)]
+    );
+    let card = Card { top_speed_mbps: Some(10_000), hops, ..Card::default() };
+    let short = card.shortfall().expect("four lanes for four ports of 10 Gbit/s");
+    assert_eq!((short.hop.device.as_str(), short.needs_bps), ("0000:00:01.0", 40e9));
+    assert_eq!(ports[0].link().map(|link| link.speed).as_deref(), Some("5.0 GT/s PCIe"));
+}
+
+#[test]
+fn a_device_that_is_part_of_the_chipset_has_no_link() {
+    let tree = Tree::new();
+    assert!(tree.port("0000:00:19.0", "0").hops().is_empty());
+    assert!(tree.add("0000:00:1a.0", &[("class", "0x020000")]).link().is_none());
+}
+
+#[test]
+fn network_controllers_without_an_interface_are_found_with_driver_and_model() {
+    let tree = Tree::new();
+    tree.bridge("0000:00:01.0", "8");
+    let taken = tree.port("0000:00:01.0/0000:01:00.0", "8");
+    interface_of(&taken, "eth1");
+    let refused = tree.port("0000:00:01.0/0000:01:00.1", "8");
+    let given_away = tree.port("0000:00:02.0", "8");
+    let driver = tree.0.path().join("drivers/vfio-pci");
+    fs::create_dir_all(&driver).unwrap();
+    symlink(driver, given_away.0.join("driver")).unwrap();
+    // Of virtio the interface is one folder further down.
+    let virtio = tree.port("0000:00:03.0", "0");
+    fs::create_dir_all(virtio.0.join("virtio1/net/eth2")).unwrap();
+    tree.add("0000:00:1f.2", &[("class", "0x010601")]);
+
+    let found = controllers(&tree.0.path().join("bus"));
+    let seen: Vec<_> = found.iter().map(|device| (device.address(), device.has_interface())).collect();
+    let expected = [("0000:01:00.0", true), ("0000:01:00.1", false), ("0000:00:02.0", false), ("0000:00:03.0", true)];
+    assert_eq!(seen, expected.map(|(address, has)| (address.to_owned(), has)));
+    assert_eq!((refused.driver().as_str(), given_away.driver().as_str()), ("", "vfio-pci"));
+    assert_eq!(refused.model(), "fffd:10fb", "no list knows it");
+}
