@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{card::Card, difference::differences};
+use crate::{
+    card::{Card, Readings},
+    difference::differences,
+};
 
 /// The machines of a run, each with what was read there.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -76,6 +79,9 @@ pub struct EndpointFacts {
     pub endpoint: String,
     /// Its interfaces, loopback left out.
     pub interfaces: Vec<InterfaceFacts>,
+    /// What its cards read just then, by interface. It changes by itself, so that [`Environment::differences`] leaves it out.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub readings: BTreeMap<String, Readings>,
     /// Kernel settings of the namespace that bear on results.
     pub sysctls: BTreeMap<String, String>,
 }
@@ -142,15 +148,20 @@ impl PcieLink {
 
 impl Environment {
     /// What differs between before and after, in words; empty when nothing does. The reading times are not compared, and
-    /// neither is what runs.
+    /// neither is what runs, or what cards read.
     pub fn differences(&self, after: &Self) -> Vec<String> {
         differences(&self.lasting(), &after.lasting())
     }
 
     /// What does not change by itself.
     fn lasting(&self) -> Self {
-        let lasting = |host: &HostFacts| HostFacts { services: Vec::new(), ..host.clone() };
-        Self { read_at: String::new(), hosts: self.hosts.iter().map(lasting).collect(), ..self.clone() }
+        let of_host = |host: &HostFacts| HostFacts { services: Vec::new(), ..host.clone() };
+        let of_end = |end: &EndpointFacts| EndpointFacts { readings: BTreeMap::new(), ..end.clone() };
+        Self {
+            read_at: String::new(),
+            hosts: self.hosts.iter().map(of_host).collect(),
+            endpoints: self.endpoints.iter().map(of_end).collect(),
+        }
     }
 }
 
@@ -187,14 +198,22 @@ mod tests {
     }
 
     #[test]
-    fn services_that_come_and_go_are_no_difference() {
-        let environment = |services: &[&str]| Environment {
+    fn services_that_come_and_go_and_cards_that_grow_warm_are_no_difference() {
+        let environment = |services: &[&str], celsius| Environment {
             hosts: vec![HostFacts {
                 services: services.iter().map(ToString::to_string).collect(),
                 ..HostFacts::default()
             }],
+            endpoints: vec![EndpointFacts {
+                readings: [(
+                    "eth1".to_owned(),
+                    Readings { temperatures: vec![(String::new(), celsius)], ..Readings::default() },
+                )]
+                .into(),
+                ..EndpointFacts::default()
+            }],
             ..Environment::default()
         };
-        assert!(environment(&["cron", "ssh"]).differences(&environment(&["ssh"])).is_empty());
+        assert!(environment(&["cron", "ssh"], 41.0).differences(&environment(&["ssh"], 54.0)).is_empty());
     }
 }

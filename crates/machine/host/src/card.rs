@@ -10,6 +10,7 @@ mod speed;
 use kernel::port::{self, LinkSettings};
 use model::card::{Card, Cards, Connector, Port};
 
+pub(crate) use self::readings::read as readings;
 use crate::facts;
 
 /// All cards of this machine; interfaces as the caller's namespace has them.

@@ -1,5 +1,5 @@
 //! What a machine and an endpoint are. Nothing here fails: what cannot be read is left empty. Nothing here changes by
-//! itself (no frequencies, no loads), so that a difference between two readings means that somebody changed something.
+//! itself (no frequencies, no loads) but services and what cards read, so that a difference between two readings means that somebody changed something.
 
 use std::{collections::BTreeMap, fs, net::IpAddr};
 
@@ -63,7 +63,14 @@ pub fn host(wireproof_version: &str) -> HostFacts {
 
 /// Facts about an endpoint, read from inside its namespace.
 pub fn endpoint(name: &str) -> EndpointFacts {
-    EndpointFacts { endpoint: name.to_owned(), interfaces: interfaces(), sysctls: settings(&ENDPOINT_SETTINGS) }
+    let interfaces = interfaces();
+    let cards = interfaces.iter().filter(|interface| interface.card.is_some());
+    EndpointFacts {
+        endpoint: name.to_owned(),
+        readings: cards.map(|card| (card.name.clone(), card::readings(&card.name))).collect(),
+        interfaces,
+        sysctls: settings(&ENDPOINT_SETTINGS),
+    }
 }
 
 /// Facts about each interface of the caller's namespace, loopback left out.

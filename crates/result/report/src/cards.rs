@@ -70,7 +70,8 @@ fn mac(interface: &InterfaceFacts, card: &Card, t: &Texts) -> String {
     format!("{} ({})", interface.mac, t.with("card-permanent-mac", &[("mac", &card.permanent_mac)]))
 }
 
-fn link(interface: &InterfaceFacts, readings: &Readings, card: &Card, t: &Texts) -> String {
+/// State, speed and how it came about.
+pub(crate) fn link(interface: &InterfaceFacts, readings: &Readings, card: &Card, t: &Texts) -> String {
     let state = match (readings.up, readings.carrier) {
         (false, _) => t.get("card-link-down"),
         (true, Some(false)) => t.get("card-link-no-carrier"),
@@ -85,7 +86,8 @@ fn link(interface: &InterfaceFacts, readings: &Readings, card: &Card, t: &Texts)
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-fn connector(card: &Card, t: &Texts) -> String {
+/// What the cable goes into, and the module there.
+pub(crate) fn connector(card: &Card, t: &Texts) -> String {
     let connector = card.connector.map(|connector| match connector {
         Connector::TwistedPair => t.get("card-connector-twisted-pair"),
         Connector::Fibre => t.get("card-connector-fibre"),
@@ -104,7 +106,8 @@ fn module(module: &Module, t: &Texts) -> String {
     t.with("card-module", &values) + &light.unwrap_or_default()
 }
 
-fn signal(readings: &ModuleReadings, t: &Texts) -> String {
+/// The light of each lane, and what the module itself reads.
+pub(crate) fn signal(readings: &ModuleReadings, t: &Texts) -> String {
     let lanes = readings.lanes.iter().map(|lane| {
         let LaneReadings { received_mw, sent_mw, bias_ma } = lane;
         let values: [(&str, &dyn Display); 3] =
@@ -121,7 +124,8 @@ fn light(mw: f64) -> String {
     if mw <= 0.0 { "0 mW".to_owned() } else { format!("{mw:.3} mW ({:.1} dBm)", 10.0 * mw.log10()) }
 }
 
-fn temperatures(readings: &Readings) -> String {
+/// Each sensor; empty where there is none.
+pub(crate) fn temperatures(readings: &Readings) -> String {
     let one = |(label, celsius): &(String, f64)| format!("{label} {celsius:.0} °C").trim_start().to_owned();
     readings.temperatures.iter().map(one).collect::<Vec<_>>().join(", ")
 }

@@ -8,7 +8,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use model::{Delta, LimitOutcome, Measured, Plan, Run, Source, trial::TcpSeconds};
+use model::{
+    Card, Delta, Environment, LimitOutcome, Measured, Plan, Run, Source,
+    card::{Connector, LaneReadings, Module, ModuleReadings, Readings},
+    trial::TcpSeconds,
+};
 use unicode_width::UnicodeWidthStr;
 use wireproof_report::{self as report, Lang, Material, RawFile};
 
@@ -484,4 +488,42 @@ fn the_files_beside_the_report_stand_there_with_their_sums() {
     for said in ["raw/plan.toml", "1,234", &"ab".repeat(32), "sha256sum -c SHA256SUMS"] {
         assert!(html.contains(said), "{said}");
     }
+}
+
+#[test]
+fn what_the_cards_read_stands_in_the_report_with_what_became_of_it() {
+    let mut run = fixture::run();
+    let card = Card {
+        model: "Intel Corporation 82599ES".into(),
+        connector: Some(Connector::Fibre),
+        module: Some(Module { form: "SFP".into(), wavelength_nm: Some(850), ..Module::default() }),
+        top_speed_mbps: Some(10_000),
+        ..Card::default()
+    };
+    let readings = |celsius, received_mw| {
+        let lanes = vec![LaneReadings { received_mw, sent_mw: 0.5, bias_ma: 7.0 }];
+        Readings {
+            up: true,
+            carrier: Some(true),
+            temperatures: vec![("loc1".into(), celsius)],
+            module: Some(ModuleReadings { celsius: 38.5, volts: 3.3, lanes }),
+            ..Readings::default()
+        }
+    };
+    let read = |environment: &mut Environment, celsius, received_mw| {
+        let end = &mut environment.endpoints[0];
+        end.interfaces[0].card = Some(card.clone());
+        end.readings = [("eth0".to_owned(), readings(celsius, received_mw))].into();
+    };
+    assert!(!shown(&Material::of(&run, &[]), Lang::En).contains("What the cards read"), "there is none");
+    read(&mut run.before, 41.0, 0.4);
+    read(run.after.as_mut().unwrap(), 54.0, 0.0);
+    let page = shown(&Material::of(&run, &[]), Lang::En);
+    for said in
+        ["Intel Corporation 82599ES", "loc1 41 °C → loc1 54 °C", "850 nm", "0.400 mW", "no signal", "up, 10.00 Gbit/s"]
+    {
+        assert!(page.contains(said), "{said}");
+    }
+    assert!(run.changes().is_empty(), "nobody changed anything");
+    assert!(shown(&Material::of(&run, &[]), Lang::Ja).contains("カードの読み取り値"));
 }

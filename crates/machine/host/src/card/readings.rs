@@ -8,7 +8,8 @@ use model::card::Readings;
 use super::module;
 use crate::facts::read as text;
 
-pub(super) fn read(interface: &str) -> Readings {
+/// Of this interface; what cannot be read is left out.
+pub(crate) fn read(interface: &str) -> Readings {
     let settings = port::link_settings(interface).unwrap_or_default();
     let counters = statistics::of_interface(interface).map(|(counters, _)| counters).unwrap_or_default();
     Readings {
@@ -39,4 +40,34 @@ fn temperatures(sensors: &Path) -> Vec<(String, f64)> {
         Some((text(&format!("{sensor}_label")), celsius))
     };
     inputs.iter().filter_map(reading).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_temperature_has_the_label_of_its_sensor() {
+        let device = tempfile::tempdir().unwrap();
+        let sensor = device.path().join("hwmon/hwmon3");
+        fs::create_dir_all(&sensor).unwrap();
+        let files = [
+            ("temp1_input", "54000"),
+            ("temp1_label", "loc1"),
+            ("temp1_crit", "105000"),
+            ("temp2_input", "-500"),
+            ("in0_input", "3300"),
+        ];
+        files.iter().for_each(|(name, content)| fs::write(sensor.join(name), format!("{content}\n")).unwrap());
+        let read = temperatures(&device.path().join("hwmon"));
+        assert_eq!(read, [("loc1".to_owned(), 54.0), (String::new(), -0.5)]);
+        assert!(temperatures(&device.path().join("none")).is_empty());
+    }
+
+    #[test]
+    fn what_is_no_card_reads_its_counters_alone() {
+        let read = read("lo");
+        assert!(read.up && read.counters.contains_key("rx_packets"), "{read:?}");
+        assert!(read.module.is_none() && read.temperatures.is_empty() && read.autonegotiation.is_none(), "{read:?}");
+    }
 }

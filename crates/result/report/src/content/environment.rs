@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
     Environment, Run,
+    card::Readings,
     environment::{EndpointFacts, HostFacts, InterfaceFacts, PcieLink},
 };
 
 use crate::{
-    cards::narrow_bus,
+    cards::{self, narrow_bus},
     page::{Block, Column, Item, Text},
     show,
     texts::Texts,
@@ -20,6 +21,7 @@ pub(super) fn environment(run: &Run, t: &Texts) -> Block {
     blocks.extend(hosts.iter().flat_map(|host| machine(host, t)));
     blocks.push(interfaces(endpoints, t));
     blocks.extend(cards(endpoints, t));
+    blocks.extend(readings(run, t));
     blocks.extend(endpoints.iter().filter_map(|endpoint| {
         let caption = t.with("settings-endpoint-caption", &[("name", &endpoint.endpoint)]);
         settings(caption, &endpoint.sysctls)
@@ -137,6 +139,50 @@ fn card_row(endpoint: &str, interface: &InterfaceFacts, t: &Texts) -> Vec<Text> 
         said(&interface.firmware_version),
         said(&interface.bus),
         show::or_none(interface.pcie.as_ref(), pcie).into(),
+    ]
+}
+
+/// What the cards read before the run and after it: light and heat come and go.
+fn readings(run: &Run, t: &Texts) -> Option<Block> {
+    let columns = vec![
+        Column::words(t.get("col-endpoint")),
+        Column::words(t.get("endpoint-interface")),
+        Column::long(t.get("col-link")),
+        Column::long(t.get("col-connector")),
+        Column::long(t.get("col-signal")),
+        Column::words(t.get("col-temperature")),
+    ];
+    let of_endpoint = |it: &EndpointFacts| -> Vec<Vec<Text>> {
+        let cards = it.interfaces.iter().filter(|interface| it.readings.contains_key(&interface.name));
+        cards.map(|interface| reading_row(&it.endpoint, interface, run, t)).collect()
+    };
+    let rows: Vec<Vec<Text>> = run.before.endpoints.iter().flat_map(of_endpoint).collect();
+    (!rows.is_empty()).then(|| Block::table(t.get("card-readings-caption"), columns, rows))
+}
+
+fn reading_row(endpoint: &str, interface: &InterfaceFacts, run: &Run, t: &Texts) -> Vec<Text> {
+    let of = |environment: &Environment| -> Option<(InterfaceFacts, Readings)> {
+        let facts = environment.endpoints.iter().find(|facts| facts.endpoint == endpoint)?;
+        let interface = facts.interfaces.iter().find(|it| it.name == interface.name)?;
+        Some((interface.clone(), facts.readings.get(&interface.name)?.clone()))
+    };
+    let seen: Vec<_> = [Some(&run.before), run.after.as_ref()].into_iter().flatten().filter_map(of).collect();
+    let cell = |said: &dyn Fn(&InterfaceFacts, &Readings) -> String| {
+        let mut texts: Vec<String> = seen.iter().map(|(interface, readings)| said(interface, readings)).collect();
+        texts.dedup();
+        let text = texts.join(" → ");
+        Text::from(if text.is_empty() { show::NO_FIGURE.to_owned() } else { text })
+    };
+    let connector = |it: &InterfaceFacts| it.card.as_ref().map(|card| cards::connector(card, t)).unwrap_or_default();
+    let link =
+        |it: &InterfaceFacts, readings: &Readings| cards::link(it, readings, &it.card.clone().unwrap_or_default(), t);
+    vec![
+        endpoint.into(),
+        interface.name.as_str().into(),
+        cell(&link),
+        cell(&|it, _| connector(it)),
+        cell(&|_, readings| readings.module.as_ref().map(|module| cards::signal(module, t)).unwrap_or_default()),
+        cell(&|_, readings| cards::temperatures(readings)),
     ]
 }
 
