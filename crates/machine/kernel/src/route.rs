@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use netlink_packet_core::{NLM_F_CREATE, NLM_F_EXCL};
+use netlink_packet_core::{NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL};
 use netlink_packet_route::{
     AddressFamily, RouteNetlinkMessage,
     route::{RouteAttribute, RouteHeader, RouteMessage, RouteProtocol, RouteScope, RouteType},
@@ -29,6 +29,24 @@ pub fn remove(namespace: &str, interface: &str, network: (IpAddr, u8), via: IpAd
         let message = RouteNetlinkMessage::DelRoute(message(interface, network, via)?);
         request(message, 0).on("RTM_DELROUTE", what(network, via, interface)).map(drop)
     })?
+}
+
+/// Whether there is such a route, whoever added it.
+pub fn exists(namespace: &str, interface: &str, network: (IpAddr, u8), via: IpAddr) -> Result<bool> {
+    within(namespace, || {
+        let wanted = message(interface, network, via)?;
+        let mut question = RouteMessage::default();
+        question.header.address_family = wanted.header.address_family;
+        let all = request(RouteNetlinkMessage::GetRoute(question), NLM_F_DUMP);
+        let all = all.on("RTM_GETROUTE", what(network, via, interface))?;
+        Ok(all.iter().any(|route| matches!(route, RouteNetlinkMessage::NewRoute(route) if is_same(route, &wanted))))
+    })?
+}
+
+/// Whoever added it, and with whatever metric.
+fn is_same(route: &RouteMessage, wanted: &RouteMessage) -> bool {
+    let place = |route: &RouteMessage| (route.header.table, route.header.destination_prefix_length);
+    place(route) == place(wanted) && wanted.attributes.iter().all(|attribute| route.attributes.contains(attribute))
 }
 
 fn what((to, length): (IpAddr, u8), via: IpAddr, interface: &str) -> String {

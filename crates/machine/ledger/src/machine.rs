@@ -84,22 +84,15 @@ fn refuse_taken_end(end: &LinkEnd, change: &Change) -> Result<(), Error> {
 
 fn before(change: &Change) -> Result<Before, Failure> {
     Ok(match change {
-        Change::Namespace { .. } | Change::Veth { .. } | Change::Route { .. } => Before::Absent,
+        Change::Namespace { .. } | Change::Veth { .. } => Before::Absent,
         Change::Port { interface, .. } | Change::LeftAlone { interface, .. } => port::before(interface)?,
         Change::Address { namespace, interface, address, .. } => {
-            if link::has_address(namespace, interface, *address)? {
-                Before::Same
-            } else {
-                Before::Absent
-            }
+            same_or(Before::Absent, link::has_address(namespace, interface, *address)?)
         }
-        Change::LinkUp { namespace, interface } => {
-            if link::is_up(namespace, interface)? {
-                Before::Same
-            } else {
-                Before::Down
-            }
+        Change::Route { namespace, interface, to, prefix, via } => {
+            same_or(Before::Absent, route::exists(namespace, interface, (*to, *prefix), *via)?)
         }
+        Change::LinkUp { namespace, interface } => same_or(Before::Down, link::is_up(namespace, interface)?),
         Change::Stamping { namespace, interface } => {
             let stamping = namespace::within(namespace, || ethtool::stamping(interface))??;
             stamping.map_or(Before::Same, |stamping| Before::Stamping(stamping.set))
@@ -107,6 +100,11 @@ fn before(change: &Change) -> Result<Before, Failure> {
         Change::Mtu { namespace, interface, .. } => Before::Value(link::mtu(namespace, interface)?.0.to_string()),
         Change::Sysctl { namespace, key, .. } => Before::Value(namespace::within(namespace, || sysctl::read(key))??),
     })
+}
+
+/// What is there already was not made by us, and stays.
+fn same_or(otherwise: Before, is_there: bool) -> Before {
+    if is_there { Before::Same } else { otherwise }
 }
 
 fn stamp(namespace: &str, interface: &str, setting: StampSetting) -> kernel::Result<()> {
