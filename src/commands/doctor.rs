@@ -210,7 +210,7 @@ fn virtual_machine(hypervisor: &str) -> Check {
 /// Makes a lab bed, tries each engine in it, and gives it back.
 fn lab(wanted: &Wanted) -> Vec<Check> {
     let mut engines = Vec::new();
-    let made = Session::open(wanted).and_then(|mut session| {
+    let made = Session::open(wanted, &AtomicBool::new(false)).and_then(|mut session| {
         engines.extend(ENGINES.map(|engine| tried(engine, &mut session)));
         session.close()
     });

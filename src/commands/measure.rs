@@ -184,7 +184,10 @@ impl<'a> Desk<'a> {
         let mut progress = Progress::new(self.common, lang, steps);
         progress.say(&Notice::Preparing);
         dut_note(&wanted.bed, lang).iter().for_each(|note| progress.note(note));
-        let mut session = Session::open(wanted).map_err(words_or_bed)?;
+        let mut session = match Session::open(wanted, &interrupt) {
+            Err(BedError::Interrupted) => return Ok(Exit::Interrupted),
+            opened => opened.map_err(words_or_bed)?,
+        };
         narrow_buses(&mut session, lang).iter().for_each(|said| progress.note(said));
         for closed in &session.not_through {
             progress.note(&Notice::NotThrough { ip: closed.ip(), why: &closed.to_string() }.text(lang));

@@ -269,6 +269,31 @@ fn an_interrupt_gives_the_ports_back_and_keeps_what_was_measured() {
 }
 
 #[test]
+fn an_interrupt_while_a_link_is_waited_for_gives_the_ports_back_at_once() {
+    let desk = Desk::new();
+    let machine = Machine::new(&desk);
+    machine.sh("ip link add lonely type veth peer name unused");
+    machine.sh("ip link set unused up");
+    machine.sh("ip link set unused down");
+    let (before, whole) = (machine.settled(), Snapshot::take());
+    let mut command = machine.command(&["latency", "--bed", "ports:lonely,port1"]);
+    let run = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let until = Instant::now() + Duration::from_secs(10);
+    while machine.sh("ip -br link").contains("lonely") {
+        assert!(Instant::now() < until, "it is never taken");
+        thread::sleep(Duration::from_millis(20));
+    }
+    thread::sleep(Duration::from_secs(1));
+    let asked = Instant::now();
+    assert!(Command::new("kill").args(["-INT", &run.id().to_string()]).status().unwrap().success());
+    let ended = end_of(run);
+    assert!(asked.elapsed() < Duration::from_secs(5), "{:?}", asked.elapsed());
+    assert_eq!(ended.status, 130, "{}", ended.err);
+    assert_eq!(machine.settled(), before);
+    whole.assert_same();
+}
+
+#[test]
 fn a_port_that_loses_its_link_is_named_and_nothing_measured_is_lost() {
     let desk = Desk::new();
     let machine = Machine::new(&desk);

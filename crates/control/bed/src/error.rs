@@ -2,9 +2,7 @@
 
 use protocol::{AgentError, SshError};
 
-use crate::{HostsError, NotThrough};
-
-use crate::PortError;
+use crate::{HostsError, NotThrough, PortError};
 
 /// A bed that could not be made, used or given back.
 #[derive(Debug, thiserror::Error)]
@@ -83,6 +81,9 @@ pub enum BedError {
         /// MTU asked for.
         asked: u32,
     },
+    /// The user does not want it any more.
+    #[error("interrupted before anything was measured; what was set up has been undone")]
+    Interrupted,
     /// The link stays down.
     #[error(
         "{interface} has no link after {waited:?}; is its cable in, and the other end up? See \"ip link\" and \"ethtool\""
@@ -95,7 +96,7 @@ pub enum BedError {
     },
     /// A link that comes and goes.
     #[error(
-        "the link of {interface} came up and went down again {times} times within {waited:?}, and did not stay; set the same speed \
+        "the link of {interface} came up and went down again ({times}× within {waited:?}), and did not stay; set the same speed \
          and autonegotiation at both ends (\"ethtool -s PORT speed SPEED duplex full autoneg on\"), or try another cable or SFP; \
          \"dmesg\" says what the driver saw"
     )]

@@ -3,6 +3,7 @@
 use std::{
     fmt,
     net::IpAddr,
+    sync::atomic::AtomicBool,
     time::{Duration, Instant},
 };
 
@@ -10,7 +11,7 @@ use model::{Answer, Bed, Endpoint, Gateway, IpVersion};
 use protocol::{AgentLink, Reply, Request};
 
 use crate::{
-    BedError,
+    BedError, links,
     machine::{REQUEST, confused},
 };
 
@@ -65,13 +66,17 @@ impl fmt::Display for NotThrough {
 }
 
 /// Drops addresses of an IP version that does not get through, and says why not; an error where none does.
-pub(crate) fn check(bed: &mut Bed, ports: &mut [AgentLink]) -> Result<Vec<NotThrough>, BedError> {
+pub(crate) fn check(
+    bed: &mut Bed,
+    ports: &mut [AgentLink],
+    interrupt: &AtomicBool,
+) -> Result<Vec<NotThrough>, BedError> {
     let gateways = bed.dut.as_ref().map(|dut| dut.gateways.clone()).unwrap_or_default();
     let mut closed: Vec<NotThrough> = Vec::new();
     for ip in [IpVersion::V4, IpVersion::V6] {
         let of_version: Vec<&Gateway> =
             gateways.iter().filter(|gateway| IpVersion::of(gateway.address) == ip).collect();
-        closed.extend(first_closed(bed, ports, ip, &of_version)?);
+        closed.extend(first_closed(bed, ports, ip, &of_version, interrupt)?);
     }
     let is_closed = |address: &IpAddr| closed.iter().any(|not| not.ip() == IpVersion::of(*address));
     if !gateways.is_empty() && bed.endpoints.iter().all(|end| end.addresses.iter().all(is_closed)) {
@@ -87,13 +92,14 @@ fn first_closed(
     ports: &mut [AgentLink],
     ip: IpVersion,
     gateways: &[&Gateway],
+    interrupt: &AtomicBool,
 ) -> Result<Option<NotThrough>, BedError> {
     let last = bed.endpoints.len() - 1;
     for (from, to) in (0..last).flat_map(|sender| [(sender, last), (last, sender)]) {
         let end: &Endpoint = &bed.endpoints[from];
         let gateway = gateways.iter().find(|gateway| gateway.endpoint == end.name);
         let (Some(gateway), Some(address)) = (gateway, bed.endpoints[to].address(ip)) else { continue };
-        let beyond = patiently(&mut ports[from], address)?;
+        let beyond = patiently(&mut ports[from], address, interrupt)?;
         if beyond != Answer::Yes {
             let at_gateway = ask(&mut ports[from], gateway.address)?;
             let ends = [end.name.clone(), bed.endpoints[to].name.clone()];
@@ -103,13 +109,14 @@ fn first_closed(
     Ok(None)
 }
 
-fn patiently(port: &mut AgentLink, address: IpAddr) -> Result<Answer, BedError> {
+fn patiently(port: &mut AgentLink, address: IpAddr, interrupt: &AtomicBool) -> Result<Answer, BedError> {
     let until = Instant::now() + SETTLED;
     loop {
         let answer = ask(port, address)?;
         if answer == Answer::Yes || Instant::now() > until {
             return Ok(answer);
         }
+        links::check(interrupt)?;
         std::thread::sleep(Duration::from_millis(200));
     }
 }

@@ -11,6 +11,7 @@ mod forwarding;
 mod hosts;
 mod kept;
 mod lab;
+mod links;
 mod machine;
 mod planned;
 mod ports;

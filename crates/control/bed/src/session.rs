@@ -3,29 +3,19 @@
 use std::{
     net::{Ipv4Addr, Ipv6Addr},
     path::PathBuf,
-    thread,
-    time::{Duration, Instant},
+    sync::atomic::AtomicBool,
 };
 
-use model::{Bed, BedKind, ClockRelation, CoreUse, Endpoint, Environment, Mtu, Privilege, environment::InterfaceFacts};
+use model::{Bed, ClockRelation, CoreUse, Endpoint, Environment, Mtu, Privilege};
 use protocol::{AgentLink, Reply, Request};
 
 use crate::{
-    BedError, BedRef, DutReader, NotThrough, Reach, forwarding, hosts,
+    BedError, BedRef, DutReader, NotThrough, Reach, forwarding, hosts, links,
     machine::{Machine, REQUEST, confused, endpoint_facts, random_id},
     planned::mtu_change,
     ports::Taking,
     setup::{make, take_standing},
 };
-
-/// A link comes up in this time.
-const LINK: Duration = Duration::from_secs(5);
-
-/// Two cards that were just set up have agreed on a speed in this time.
-const NEGOTIATION: Duration = Duration::from_secs(15);
-
-/// A link that stays up for so long is not about to go again.
-const STEADY: Duration = Duration::from_millis(300);
 
 /// What the user asked for.
 #[derive(Clone, Debug)]
@@ -89,8 +79,9 @@ pub struct Alone {
 }
 
 impl Session {
-    /// Makes or takes the bed, and starts its agents.
-    pub fn open(wanted: &Wanted) -> Result<Self, BedError> {
+    /// Makes or takes the bed, and starts its agents. Links and a device under test are waited for until they are ready or there is an
+    /// interrupt.
+    pub fn open(wanted: &Wanted, interrupt: &AtomicBool) -> Result<Self, BedError> {
         let mut here = Machine::here(&wanted.program)?;
         // Before anything is changed.
         let asked = wanted.bed.through().and_then(|through| through.dut.as_ref());
@@ -107,12 +98,12 @@ impl Session {
         let mut ports = bed.endpoints.iter().map(start).collect::<Result<Vec<_>, _>>()?;
         for (port, endpoint) in ports.iter_mut().zip(&mut bed.endpoints) {
             // Somebody may have given it another MTU since the bed was made.
-            endpoint.mtu = wait_for_link(port, endpoint, bed.kind)?;
+            endpoint.mtu = links::wait_for(port, endpoint, bed.kind, interrupt)?;
         }
         if let (Some(reader), Some(device)) = (&dut, &mut bed.dut) {
             device.machine = reader.name().to_owned();
         }
-        let not_through = forwarding::check(&mut bed, &mut ports)?;
+        let not_through = forwarding::check(&mut bed, &mut ports, interrupt)?;
         Ok(Self { bed, ports, machines, dut, not_through })
     }
 
@@ -173,24 +164,7 @@ impl Session {
 
     /// The error that says which port is not there any more, or has no link; `None` where all are well, or nobody can tell.
     pub fn lost_port(&mut self) -> Option<BedError> {
-        let mut down = Vec::new();
-        for (port, end) in self.ports.iter_mut().zip(&self.bed.endpoints) {
-            let Ok(facts) = endpoint_facts(port, &end.name) else { continue };
-            match facts.interfaces.iter().find(|link| link.name == end.interface) {
-                None => {
-                    let (interface, endpoint) = (end.interface.clone(), end.name.clone());
-                    return Some(BedError::PortGone { interface, endpoint });
-                }
-                Some(link) if !is_up(link) => down.push((link.state.clone(), place_of(end))),
-                Some(_) => {}
-            }
-        }
-        // One that was set down takes the link from the other end.
-        let set_down: Vec<_> =
-            down.iter().filter(|(state, _)| state == "down").map(|(_, place)| place.clone()).collect();
-        let all = || down.into_iter().map(|(_, place)| place).collect();
-        let ports = if set_down.is_empty() { all() } else { set_down };
-        (!ports.is_empty()).then_some(BedError::LinkLost { ports })
+        links::lost(&mut self.ports, &self.bed.endpoints)
     }
 
     /// How busy the cores of the two ends are while nothing is measured.
@@ -231,40 +205,5 @@ fn cores_alone([near, far]: [&Endpoint; 2]) -> [Vec<usize>; 2] {
         _ if near.machine == far.machine => [near.cpus.clone(), far.cpus.clone()],
         [_, _, ..] => [0, 1].map(|side| near.cpus.iter().skip(side).step_by(2).copied().collect()),
         _ => [near.cpus.clone(), near.cpus.clone()],
-    }
-}
-
-/// An interface with the end that it is at, in words.
-fn place_of(end: &Endpoint) -> String {
-    let at = if end.machine.is_empty() { String::new() } else { format!(" on {}", end.machine) };
-    format!("{} at endpoint {}{at}", end.interface, end.name)
-}
-
-/// Drivers that do not watch their carrier never say more than "unknown".
-fn is_up(link: &InterfaceFacts) -> bool {
-    matches!(link.state.as_str(), "up" | "unknown")
-}
-
-/// The kernel declares a link up a moment after it was set up; between cards it may come and go before it stays. Gives the
-/// link's MTU.
-fn wait_for_link(port: &mut AgentLink, endpoint: &Endpoint, kind: BedKind) -> Result<Mtu, BedError> {
-    let (patience, steady) = if kind == BedKind::Lab { (LINK, Duration::ZERO) } else { (NEGOTIATION, STEADY) };
-    let until = Instant::now() + patience;
-    let (mut up_since, mut lost) = (None, 0);
-    loop {
-        let facts = endpoint_facts(port, &endpoint.name)?;
-        match facts.interfaces.iter().find(|link| link.name == endpoint.interface && is_up(link)) {
-            Some(link) if up_since.get_or_insert_with(Instant::now).elapsed() >= steady => return Ok(Mtu(link.mtu)),
-            Some(_) => {}
-            None => lost += u32::from(up_since.take().is_some()),
-        }
-        if Instant::now() > until {
-            let interface = place_of(endpoint);
-            return Err(match lost {
-                0 => BedError::NoLink { interface, waited: patience },
-                times => BedError::Flapping { interface, times, waited: patience },
-            });
-        }
-        thread::sleep(Duration::from_millis(10));
     }
 }

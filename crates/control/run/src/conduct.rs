@@ -339,6 +339,7 @@ pub fn new_id() -> RunId {
 
 #[cfg(test)]
 mod tests {
+    use model::environment::{EndpointFacts, InterfaceFacts};
     use protocol::Failure;
 
     use super::*;
@@ -364,6 +365,25 @@ mod tests {
             failures.in_a_row = 0;
         }
         assert_eq!(failures.all.len(), 2, "each said once");
+    }
+
+    #[test]
+    fn two_ports_of_different_speeds_are_a_doubt() {
+        let (bed, end) = (model::fixture::lab(), |name: &str, speed_mbps| EndpointFacts {
+            endpoint: name.into(),
+            interfaces: vec![InterfaceFacts { name: "eth0".into(), speed_mbps, ..InterfaceFacts::default() }],
+            ..EndpointFacts::default()
+        });
+        let doubt = |near, far| {
+            let mut bed = bed.clone();
+            bed.endpoints.iter_mut().for_each(|end| end.interface = "eth0".into());
+            let before = Environment { endpoints: vec![end("a", near), end("b", far)], ..Environment::default() };
+            speeds_differ(&bed, &before)
+        };
+        let differ = Doubt::SpeedsDiffer { near_mbps: 10_000, far_mbps: 1_000 };
+        assert_eq!(doubt(Some(10_000), Some(1_000)), Some(differ));
+        assert_eq!(doubt(Some(10_000), Some(10_000)), None);
+        assert_eq!(doubt(Some(10_000), None), None, "who knows");
     }
 
     #[test]
