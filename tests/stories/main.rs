@@ -4,6 +4,7 @@
 
 mod bad_input;
 mod beds;
+mod between;
 mod cabling;
 mod compare;
 mod documents;

@@ -85,13 +85,13 @@ fn log_in(mut near: Machine, hosts: &Hosts, wanted: &Wanted) -> Result<Group, Be
     }
     check_different(&grounds, hosts)?;
     let there = grounds.iter().skip(1).zip(&hosts.far);
-    let there = there.map(|(ground, asked)| ground.end(asked.end.name(), &asked.end.addresses, wanted.mtu));
+    let there = there.map(|(ground, asked)| ground.end(&asked.end, wanted.mtu));
     let mut ends: Vec<End> = there.collect::<Result<_, _>>()?;
     let asked = match &hosts.near.interface {
         Some(_) => hosts.near.clone(),
         None => towards_all(&mut machines[0], &grounds[0], &ends)?,
     };
-    ends.insert(0, grounds[0].end(asked.name(), &asked.addresses, wanted.mtu)?);
+    ends.insert(0, grounds[0].end(&asked, wanted.mtu)?);
     Ok(Group { machines, ends })
 }
 

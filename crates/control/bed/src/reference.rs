@@ -109,7 +109,8 @@ impl BedRef {
     pub fn commands_for_dut(&self) -> Vec<String> {
         match self {
             Self::Ports(ports) => ports.through.commands([&ports.names[0], &ports.names[1]]),
-            Self::Lab | Self::Named(_) | Self::Hosts(_) => vec![],
+            Self::Hosts(hosts) => hosts.commands_for_dut(),
+            Self::Lab | Self::Named(_) => vec![],
         }
     }
 

@@ -23,7 +23,7 @@ pub struct Through {
     pub(crate) dut: Option<Far>,
 }
 
-/// What is written before each part.
+/// What is written before each part, behind two ports.
 pub(crate) const PARTS: [&str; 3] = [",routed", ",via=", ",dut="];
 
 impl Through {

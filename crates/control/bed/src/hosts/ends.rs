@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use model::{Change, Mtu, environment::InterfaceFacts};
+use model::{Change, Mtu, environment::InterfaceFacts, units::LEAST_IPV6_MTU};
 
 use super::{HostsError, reference::Asked};
 
@@ -30,8 +30,9 @@ pub(crate) struct End {
 }
 
 impl Ground {
-    /// The end on this interface, with these addresses, and this MTU where one is asked for.
-    pub(crate) fn end(&self, name: &str, asked: &[(IpAddr, u8)], mtu: Option<Mtu>) -> Result<End, HostsError> {
+    /// The end as it is asked for, with this MTU where one is.
+    pub(crate) fn end(&self, end: &Asked, mtu: Option<Mtu>) -> Result<End, HostsError> {
+        let (name, asked) = (end.name(), &end.addresses);
         let interface = self.interface(name)?;
         asked.iter().try_for_each(|(address, _)| self.check(*address, interface))?;
         let own: Vec<IpAddr> = addresses(interface).map(|(address, _)| address).collect();
@@ -43,11 +44,12 @@ impl Ground {
             prefix: *prefix,
         });
         let has = Mtu(interface.mtu);
+        self.check_mtu(name, mtu.unwrap_or(has), own.iter().chain(asked.iter().map(|(address, _)| address)))?;
         let resized = mtu.filter(|mtu| *mtu != has);
         let resized = resized.map(|mtu| Change::Mtu { namespace: String::new(), interface: name.to_owned(), mtu });
         let up = Change::LinkUp { namespace: String::new(), interface: name.to_owned() };
         let up = (interface.state == "down").then_some(up);
-        let changes: Vec<Change> = resized.into_iter().chain(added).chain(up).collect();
+        let changes: Vec<Change> = resized.into_iter().chain(added).chain(up).chain(end.routes.clone()).collect();
         self.check_changes(name, &changes)?;
         let mut addresses = if asked.is_empty() { own } else { asked.iter().map(|(address, _)| *address).collect() };
         if addresses.is_empty() {
@@ -84,7 +86,7 @@ impl Ground {
             }
         }
         let used = addresses(interface).filter(|(own, _)| sources.contains(own)).collect();
-        Ok(Asked { interface: Some(interface.name.clone()), addresses: used })
+        Ok(Asked { interface: Some(interface.name.clone()), addresses: used, routes: Vec::new() })
     }
 
     fn interface(&self, name: &str) -> Result<&InterfaceFacts, HostsError> {
@@ -108,6 +110,22 @@ impl Ground {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Nothing would put back addresses that go with an MTU too small for them.
+    fn check_mtu<'a>(
+        &self,
+        interface: &str,
+        mtu: Mtu,
+        addresses: impl Iterator<Item = &'a IpAddr>,
+    ) -> Result<(), HostsError> {
+        let mut lost: Vec<IpAddr> = addresses.filter(|address| address.is_ipv6()).copied().collect();
+        lost.dedup();
+        if mtu >= LEAST_IPV6_MTU || lost.is_empty() {
+            return Ok(());
+        }
+        let (host, interface) = (self.host.clone(), interface.to_owned());
+        Err(HostsError::TakesAddresses { mtu: mtu.0, least: LEAST_IPV6_MTU.0, host, interface, addresses: lost })
     }
 
     fn check_changes(&self, interface: &str, changes: &[Change]) -> Result<(), HostsError> {
@@ -176,17 +194,21 @@ mod tests {
         }
     }
 
+    fn asked(name: &str, addresses: &[(IpAddr, u8)]) -> Asked {
+        Asked { interface: Some(name.into()), addresses: addresses.to_vec(), routes: vec![] }
+    }
+
     fn words(end: &End) -> Vec<String> {
         end.changes.iter().map(ToString::to_string).collect()
     }
 
     #[test]
     fn what_is_there_is_taken_as_it_is() {
-        let end = ground().end("eth1", &[], None).expect("it has addresses");
+        let end = ground().end(&asked("eth1", &[]), None).expect("it has addresses");
         assert_eq!((end.addresses, end.changes), (vec![ip("198.18.0.2"), ip("2001:2::2")], vec![]));
         let unchanged = Ground { may_change: false, ..ground() };
-        assert!(unchanged.end("eth1", &[(ip("198.18.0.2"), 24)], Some(Mtu(1500))).is_ok());
-        assert!(ground().end("eth0", &[], None).is_ok(), "nothing is changed");
+        assert!(unchanged.end(&asked("eth1", &[(ip("198.18.0.2"), 24)]), Some(Mtu(1500))).is_ok());
+        assert!(ground().end(&asked("eth0", &[]), None).is_ok(), "nothing is changed");
     }
 
     #[test]
@@ -199,14 +221,14 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_added() {
-        let end = ground().end("eth2", &[(ip("198.18.1.2"), 24)], Some(Mtu(9000))).expect("possible");
+        let end = ground().end(&asked("eth2", &[(ip("198.18.1.2"), 24)]), Some(Mtu(9000))).expect("possible");
         assert_eq!(words(&end), ["eth2 MTU 9000", "address 198.18.1.2/24 on eth2", "eth2 up"]);
     }
 
     #[test]
     fn what_must_not_be_changed_is_refused() {
         let refused = |ground: Ground, name: &str, address: &str, mtu| {
-            ground.end(name, &[(ip(address), 24)], mtu).expect_err("refused").to_string()
+            ground.end(&asked(name, &[(ip(address), 24)]), mtu).expect_err("refused").to_string()
         };
         let uplink = refused(ground(), "eth0", "198.18.9.1", Some(Mtu(9000)));
         assert!(uplink.contains("eth0 MTU 9000") && uplink.contains("--i-know-this-is-my-uplink"), "{uplink}");
@@ -216,9 +238,12 @@ mod tests {
         assert!(elsewhere.contains("eth0 has it"), "{elsewhere}");
         let local = refused(ground(), "eth1", "169.254.1.1", None);
         assert!(local.contains("link-local"), "{local}");
-        let none = ground().end("eth2", &[], None).expect_err("no address").to_string();
+        let small = ground().end(&asked("eth1", &[]), Some(Mtu(1000))).expect_err("too small").to_string();
+        assert!(small.contains("eth1 of far has or is to have 2001:2::2; ask for 1280 or more"), "{small}");
+        assert!(ground().end(&asked("eth2", &[(ip("198.18.1.2"), 24)]), Some(Mtu(1000))).is_ok());
+        let none = ground().end(&asked("eth2", &[]), None).expect_err("no address").to_string();
         assert!(none.contains("eth2 has no address"), "{none}");
-        let missing = ground().end("eth7", &[], None).expect_err("no interface").to_string();
+        let missing = ground().end(&asked("eth7", &[]), None).expect_err("no interface").to_string();
         assert!(missing.contains("eth0, eth1, eth2"), "{missing}");
     }
 
@@ -232,7 +257,7 @@ mod tests {
             changes,
         };
         let near = ground().towards(&far("198.18.0.9", vec![]), &[ip("198.18.0.2")]).expect("a way");
-        assert_eq!(near, Asked { interface: Some("eth1".into()), addresses: vec![(ip("198.18.0.2"), 24)] });
+        assert_eq!(near, asked("eth1", &[(ip("198.18.0.2"), 24)]));
         let added = |address: &str| {
             let change =
                 Change::Address { namespace: String::new(), interface: "x".into(), address: ip(address), prefix: 24 };

@@ -91,6 +91,23 @@ pub enum HostsError {
         /// The interface asked for.
         interface: String,
     },
+    /// An MTU that takes addresses away.
+    #[error(
+        "--mtu {mtu}: under an MTU of {least} the kernel takes all addresses of IPv6 off an interface, and {interface} of {host} has \
+         or is to have {}; ask for {least} or more, or leave these out", list(.addresses)
+    )]
+    TakesAddresses {
+        /// The MTU asked for.
+        mtu: u32,
+        /// The least that IPv6 allows.
+        least: u32,
+        /// The machine.
+        host: String,
+        /// The interface.
+        interface: String,
+        /// What would be lost.
+        addresses: Vec<IpAddr>,
+    },
     /// No route from here.
     #[error(
         "no route of {host} leads to {} but one that may lead anywhere; name the interface here with near-dev=, and its address \

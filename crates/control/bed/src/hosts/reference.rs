@@ -2,7 +2,9 @@
 
 use std::{fmt, net::IpAddr, str::FromStr};
 
-use crate::through::{self, PARTS, Through};
+use model::Change;
+
+use crate::through::{self, Through};
 
 /// This machine and others, as asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,6 +37,8 @@ pub(crate) struct Asked {
     pub(crate) interface: Option<String>,
     /// Its addresses, each with the length of its prefix; empty for those that the interface has.
     pub(crate) addresses: Vec<(IpAddr, u8)>,
+    /// The routes to the other side of a device under test that routes.
+    pub(crate) routes: Vec<Change>,
 }
 
 /// Text that names no two machines.
@@ -42,7 +46,8 @@ pub(crate) struct Asked {
 #[error(
     "\"{text}\": {why}; write hosts:ssh://[USER@]HOST[:PORT]?dev=INTERFACE, and where they shall have others than they have, \
      &addr=ADDRESS/LENGTH for the far end, &near-dev=INTERFACE and &near-addr=ADDRESS/LENGTH for the end here; several hosts that \
-     send to this one are joined by commas: hosts:ssh://HOST1?dev=…,ssh://HOST2?dev=…"
+     send to this one are joined by commas: hosts:ssh://HOST1?dev=…,ssh://HOST2?dev=…; what stands between comes last: ,routed or \
+     ,via=GATEWAY1/LENGTH,GATEWAY2/LENGTH for a router, ,dut=ssh://[USER@]HOST where its counters are to be read"
 )]
 pub struct HostsReferenceError {
     text: String,
@@ -59,6 +64,14 @@ impl Asked {
 impl Hosts {
     /// How it begins.
     pub(crate) const SCHEME: &str = "hosts:";
+
+    /// What is to be set on a device under test between them.
+    pub(crate) fn commands_for_dut(&self) -> Vec<String> {
+        let near = format!("{} of this host", self.near.name());
+        let far: Vec<_> = self.far.iter().map(|far| format!("{} of {}", far.end.name(), far.destination)).collect();
+        let far = far.join(", ");
+        self.through.commands(if self.far.len() > 1 { [&far, &near] } else { [&near, &far] })
+    }
 }
 
 impl FromStr for Hosts {
@@ -82,18 +95,18 @@ fn parse(text: &str) -> Result<Hosts, String> {
     let list = text.strip_prefix(Hosts::SCHEME).and_then(|rest| rest.strip_prefix(SSH));
     let list = list.ok_or("the other machine is reached by ssh")?;
     let mut near = Asked::default();
-    let parts = PARTS.iter().filter_map(|part| list.find(part)).min().unwrap_or(list.len());
+    // What stands between comes behind the last machine.
+    let mut commas = list.match_indices(',').map(|(at, _)| at);
+    let parts = commas.find(|at| !list[at + 1..].starts_with(SSH)).unwrap_or(list.len());
     let (list, parts) = list.split_at(parts);
     let through = through::parse(parts)?;
-    if !through.gateways.is_empty() {
-        return Err("hosts keep their own routes: set those through the device by hand (ip route add), and leave routed and via= \
-                    out"
-            .to_owned());
-    }
     let next = format!(",{SSH}");
-    let far = list.split(&next).map(|url| far(url, &mut near)).collect::<Result<Vec<_>, _>>()?;
+    let mut far = list.split(&next).map(|url| far(url, &mut near)).collect::<Result<Vec<_>, _>>()?;
     if near.interface.is_none() && !near.addresses.is_empty() {
         return Err("near-addr needs near-dev".to_owned());
+    }
+    if !through.gateways.is_empty() {
+        place(&through, &mut near, &mut far)?;
     }
     Ok(Hosts { text: text.to_owned(), near, far, through })
 }
@@ -117,6 +130,26 @@ fn far(url: &str, near: &mut Asked) -> Result<Far, String> {
         return Err("the interface of the far end is not named".to_owned());
     }
     Ok(Far { destination, port, end })
+}
+
+/// Gives the ends the addresses beside the gateways, and the routes through them. One far host is sent to from here, several send to
+/// here.
+fn place(through: &Through, near: &mut Asked, far: &mut [Far]) -> Result<(), String> {
+    if near.interface.is_none() {
+        return Err("behind a router no route shows which interface here is meant: name it with near-dev=".to_owned());
+    }
+    if !near.addresses.is_empty() || far.iter().any(|far| !far.end.addresses.is_empty()) {
+        return Err("the addresses are those beside the gateways: leave addr= and near-addr= out, or routed and via="
+            .to_owned());
+    }
+    let near_side = usize::from(far.len() > 1);
+    let settle = |end: &mut Asked, side, place| {
+        end.addresses = through.addresses(side, place);
+        end.routes = through.routes(side, "", end.name());
+    };
+    settle(near, near_side, 0);
+    far.iter_mut().enumerate().for_each(|(place, far)| settle(&mut far.end, 1 - near_side, place));
+    Ok(())
 }
 
 /// User and host as ssh is told, and the port.
@@ -183,6 +216,38 @@ mod tests {
         assert_eq!((hosts.near.name(), hosts.to_string().as_str()), ("eth3", text));
         let why = "hosts:ssh://one?dev=e&near-dev=x,ssh://two?dev=e&near-dev=y".parse::<Hosts>().expect_err("two");
         assert!(why.to_string().contains("near-dev names one interface"), "{why}");
+    }
+
+    #[test]
+    fn hosts_on_two_sides_of_a_router_stand_beside_its_gateways() {
+        let shown = |end: &Asked| {
+            let addresses = end.addresses.iter().map(|(address, length)| format!("{address}/{length}"));
+            addresses.chain(end.routes.iter().map(ToString::to_string)).collect::<Vec<_>>()
+        };
+        let text = "hosts:ssh://me@far?dev=eth1&near-dev=eth2,via=198.18.4.1/24,198.18.5.1/24,dut=ssh://router";
+        let two: Hosts = text.parse().expect("a router");
+        assert_eq!(shown(&two.near), ["198.18.4.2/24", "route to 198.18.5.0/24 via 198.18.4.1 at eth2"]);
+        assert_eq!(shown(&two.far[0].end), ["198.18.5.2/24", "route to 198.18.4.0/24 via 198.18.5.1 at eth1"]);
+        let commands = two.commands_for_dut();
+        assert_eq!(commands[0], "ip link set PORT1 up    # PORT1: the port that faces eth2 of this host");
+        assert_eq!(commands[2], "ip link set PORT2 up    # PORT2: the port that faces eth1 of me@far");
+        assert_eq!((two.to_string().as_str(), two.through.dut.is_some()), (text, true));
+
+        let three: Hosts = "hosts:ssh://one?dev=e&near-dev=x,ssh://two?dev=f,via=198.18.4.1/24,198.18.5.1/24"
+            .parse()
+            .expect("a router");
+        assert_eq!(shown(&three.near)[0], "198.18.5.2/24", "several send to this one");
+        let far: Vec<_> = three.far.iter().map(|far| shown(&far.end)[0].clone()).collect();
+        assert_eq!(far, ["198.18.4.2/24", "198.18.4.3/24"]);
+        assert!(three.commands_for_dut()[0].ends_with("faces e of one, f of two"));
+
+        let why = |text: &str| text.parse::<Hosts>().expect_err(text).to_string();
+        assert!(why("hosts:ssh://far?dev=e,routed").contains("name it with near-dev="));
+        assert!(
+            why("hosts:ssh://far?dev=e&addr=198.18.0.2/24&near-dev=x,routed")
+                .contains("leave addr= and near-addr= out")
+        );
+        assert!(why("hosts:ssh://far?dev=e&near-dev=x,rooted").contains("\"rooted\" is none of"));
     }
 
     #[test]
