@@ -29,6 +29,11 @@ fn stream_files_that_fuzzing_keeps_are_read() {
 }
 
 #[test]
+fn datagrams_that_fuzzing_keeps_are_read() {
+    each_of("datagram", targets::datagram);
+}
+
+#[test]
 fn captures_that_fuzzing_keeps_are_read() {
     each_of("pcap", targets::pcap);
 }
