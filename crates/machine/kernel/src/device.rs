@@ -16,7 +16,7 @@ use model::{
     PortState,
     port::{PortFlags, PortIdentity},
 };
-use netlink_packet_core::NLM_F_DUMP;
+use netlink_packet_core::{NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL};
 use netlink_packet_route::{
     RouteNetlinkMessage,
     link::{AfSpecInet6, AfSpecUnspec, LinkAttribute, LinkFlags, LinkMessage, LinkXdp, Prop, XdpAttached},
@@ -26,7 +26,7 @@ use rustix::time::{ClockId, clock_gettime};
 use crate::{
     error::{On, Result},
     ethtool,
-    link::{existing, mac, name, named},
+    link::{existing, mac, name, named, switch},
     namespace::{self, within},
     netlink::request,
     sysctl,
@@ -35,6 +35,7 @@ use crate::{
 pub use restore::restore;
 use routes::Through;
 pub use routes::routes;
+use told::ADDRESSES;
 
 /// Where the kernel has settings for each interface.
 const SETTINGS: [&str; 4] = ["ipv4.conf", "ipv4.neigh", "ipv6.conf", "ipv6.neigh"];
@@ -175,6 +176,23 @@ pub fn fetch(namespace: &str, interface: &str) -> Result<()> {
         fetched => fetched,
     };
     fetched.on("RTM_SETLINK", format_args!("{} out of namespace {namespace}", shown(interface)))
+}
+
+/// Sets an interface down, and gives it back its addresses of IPv6, which go with that: one that was down before had them.
+pub fn set_down(namespace: &str, interface: &str) -> Result<()> {
+    within(namespace, || {
+        let index = existing(interface).on("RTM_GETLINK", shown(interface))?.header.index;
+        let mut addresses = told::addresses(interface, index)?;
+        addresses.retain(told::is_ipv6);
+        switch(interface, false).on("RTM_SETLINK", shown(interface))?;
+        for saved in addresses {
+            match ADDRESSES.tell(&saved.message, index, NLM_F_CREATE | NLM_F_EXCL) {
+                Err(error) if error.raw_os_error() == Some(libc::EEXIST) => {}
+                told => told.on("RTM_NEWADDR", &saved.words)?,
+            }
+        }
+        Ok(())
+    })?
 }
 
 /// The least and the largest MTU that the driver of an interface takes, where it says.

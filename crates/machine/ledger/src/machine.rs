@@ -161,7 +161,7 @@ fn take_back_in_kernel(entry: &Entry) -> kernel::Result<bool> {
             within_ours(namespace, entry, || route::remove(namespace, interface, (*to, *prefix), *via))
         }
         (Change::LinkUp { namespace, interface }, _) => {
-            within_ours(namespace, entry, || link::set_down(namespace, interface))
+            within_ours(namespace, entry, || device::set_down(namespace, interface))
         }
         (Change::Stamping { namespace, interface }, Before::Stamping(before)) => {
             within_ours(namespace, entry, || stamp(namespace, interface, *before))

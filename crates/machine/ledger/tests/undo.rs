@@ -115,6 +115,43 @@ fn settings_and_addresses_return_to_what_was_there() {
 }
 
 #[test]
+fn an_interface_that_was_down_keeps_its_addresses_and_a_route_of_somebody_else_stays() {
+    let bench = Bench::new("down");
+    let changes = bench.changes();
+    let mut ledger = bench.open();
+    changes[..5].iter().for_each(|change| ledger.apply(change.clone()).expect("this test needs root"));
+    ledger.keep(&"a bed").expect("writable");
+    let address = |text: &str| text.parse().expect("an address");
+    let (own, ours) = (address("2001:2::9"), address("2001:2::1"));
+    link::add_address(&bench.a, "wire", own, 64).expect("added");
+
+    let mut other = Ledger::open(bench.dir(), "other").expect("a new ledger");
+    let (namespace, interface) = (bench.a.clone(), "wire".to_owned());
+    let named = || (namespace.clone(), interface.clone());
+    let ((a, b), (c, d)) = (named(), named());
+    other.apply(Change::Address { namespace: a, interface: b, address: ours, prefix: 64 }).expect("added");
+    other.apply(Change::LinkUp { namespace: c, interface: d }).expect("set up");
+    let route = |to: &str, via: &str| {
+        let (namespace, interface) = named();
+        Change::Route { namespace, interface, to: address(to), prefix: 24, via: address(via) }
+    };
+    let (there, missing) = (("198.19.0.0", "198.18.0.9"), ("198.19.1.0", "198.18.0.9"));
+    kernel::route::add(&namespace, &interface, (address(there.0), 24), address(there.1)).expect("somebody else's");
+    [there, missing].into_iter().for_each(|(to, via)| other.apply(route(to, via)).expect("there now"));
+    let exists = |(to, via): (&str, &str)| {
+        kernel::route::exists(&namespace, &interface, (address(to), 24), address(via)).expect("rtnetlink")
+    };
+    assert!(exists(there) && exists(missing));
+    other.undo_last(2).expect("undone");
+    assert!(exists(there) && !exists(missing));
+
+    other.undo_all().expect("undone");
+    let has = |address| link::has_address(&bench.a, "wire", address).expect("it exists");
+    assert!(!link::is_up(&bench.a, "wire").expect("it exists") && has(own) && !has(ours));
+    ledger.undo_all().expect("undone");
+}
+
+#[test]
 fn a_change_is_on_disk_before_it_is_made() {
     let bench = Bench::new("first");
     let mut ledger = bench.set_up();
