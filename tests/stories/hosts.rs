@@ -175,6 +175,9 @@ fn a_host_that_cannot_be_used_is_told_with_what_to_do() {
         .fails(1, &["control-f of far-host carries", "--i-know-this-is-my-uplink"]);
     query("dev=wire-f&addr=198.18.77.2/24").fails(1, &["near-dev="]);
     query("dev=wire-f&addr=fe80::1/64").fails(1, &["link-local"]);
+    query("dev=wire-f&addr=198.18.101.1/24").fails(1, &["would both have 198.18.101.1"]);
+    query("dev=wire-f&addr=198.18.77.2/24&near-dev=wire-n")
+        .fails(1, &["wire-n at endpoint a", "has no route to 198.18.77.2"]);
     query("wire-f").fails(2, &["is not KEY=VALUE"]);
     story.look(&["--mtu", "70000"]).fails(1, &["takes an MTU from 68 to 65535"]);
     story.look(&["--cpus", "0,99"]).fails(2, &["core 99 cannot be used"]);
@@ -191,6 +194,12 @@ fn a_host_that_cannot_be_used_is_told_with_what_to_do() {
     assert!(Command::new("chmod").args(["755", text(&uname)]).status().unwrap().success());
     story.look(&["--push"]).fails(1, &["another architecture (riscv64", "--push does not help"]);
     fs::remove_file(uname).unwrap();
+
+    for line in ["ip link add br0 type bridge", "ip link set wire-f master br0"] {
+        host.set(line);
+    }
+    query(WIRE).fails(1, &["wire-f of far-host belongs to br0", "name br0 in its place"]);
+    host.set("ip link del br0");
 
     let with_ssh = |ssh: &str| {
         let words = ["latency", "--count", "100", "--frame-sizes", "64", "--ssh", ssh];

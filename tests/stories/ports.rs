@@ -254,6 +254,24 @@ fn ports_without_a_cable_are_named_and_given_back() {
 }
 
 #[test]
+fn ports_that_are_not_joined_are_told_before_anything_is_measured_and_given_back() {
+    let desk = Desk::new();
+    let machine = Machine::new(&desk);
+    machine.sh("ip link add apart type veth peer name elsewhere");
+    for port in ["apart", "elsewhere"] {
+        machine.sh(&format!("ip link set {port} up"));
+    }
+    let (before, whole) = (machine.lines("ip -br link"), Snapshot::take());
+    machine.run(&["latency", "--bed", "ports:apart,port1"]).fails(
+        1,
+        &["apart at endpoint a does not find 198.18.0.2, which is at port1 at endpoint b", "doctor --cabling"],
+    );
+    assert!(desk.runs().is_empty(), "nothing was measured");
+    assert_eq!(machine.lines("ip -br link"), before);
+    whole.assert_same();
+}
+
+#[test]
 fn an_interrupt_gives_the_ports_back_and_keeps_what_was_measured() {
     let desk = Desk::new();
     let machine = Machine::new(&desk);

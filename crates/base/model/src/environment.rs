@@ -99,6 +99,9 @@ pub struct InterfaceFacts {
     /// Version of the card's firmware, empty where the driver says none.
     #[serde(default)]
     pub firmware_version: String,
+    /// The bridge, bond or the like that it belongs to.
+    #[serde(default)]
+    pub master: Option<String>,
     /// Address of the card on its bus, like `0000:01:00.0`; empty for a virtual interface.
     #[serde(default)]
     pub bus: String,

@@ -117,6 +117,32 @@ pub enum BedError {
         /// The interfaces, and where they are.
         ports: Vec<String>,
     },
+    /// The ends are not on one wire.
+    #[error(
+        "{from} does not find {address}, which is at {to}: nobody answers for it there; are the two joined by a cable, or by a switch \
+         in one VLAN? \"wireproof doctor --cabling\" says which idle ports of a machine hear each other"
+    )]
+    NoWire {
+        /// The interface that asked, and where it is.
+        from: String,
+        /// That which should have answered.
+        to: String,
+        /// The address asked for.
+        address: std::net::IpAddr,
+    },
+    /// An end knows no way to another.
+    #[error(
+        "{from} has no route to {address}, which is at {to}: give both ends addresses of one network (near-addr=, addr=), or set the \
+         route"
+    )]
+    NoRoute {
+        /// The interface that asked, and where it is.
+        from: String,
+        /// That which should have answered.
+        to: String,
+        /// The address asked for.
+        address: std::net::IpAddr,
+    },
     /// The device under test does not forward.
     #[error(
         "the device under test does not forward between the two sides: {}. --dry-run prints what to configure on it",

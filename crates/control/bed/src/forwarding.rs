@@ -1,4 +1,4 @@
-//! Whether a device under test that routes forwards between the ends: looked at before anything is measured.
+//! Whether the ends reach each other, through a device under test that routes or without: looked at before anything is measured.
 
 use std::{
     fmt,
@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use model::{Answer, Bed, Endpoint, Gateway, IpVersion};
+use model::{Answer, Bed, BedKind, Endpoint, Gateway, IpVersion};
 use protocol::{AgentLink, Reply, Request};
 
 use crate::{
@@ -17,6 +17,9 @@ use crate::{
 
 /// Ports that were just set up, and addresses that were just given, are ready after this time.
 const SETTLED: Duration = Duration::from_secs(6);
+
+/// A switch that has just seen a link may keep it closed for 30 s (spanning tree: listening, learning).
+const SWITCH: Duration = Duration::from_secs(35);
 
 /// A way through the device that nothing comes through.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -107,6 +110,43 @@ fn first_closed(
         }
     }
     Ok(None)
+}
+
+/// Refuses ends that are on no common wire, which nothing could be measured between.
+pub(crate) fn check_wire(bed: &Bed, ports: &mut [AgentLink], interrupt: &AtomicBool) -> Result<(), BedError> {
+    let is_routed = bed.dut.as_ref().is_some_and(|dut| !dut.gateways.is_empty());
+    if bed.kind == BedKind::Lab || is_routed {
+        return Ok(());
+    }
+    let Some((receiver, senders)) = bed.endpoints.split_last() else { return Ok(()) };
+    for (sender, port) in senders.iter().zip(ports) {
+        let both_have = |ip: &IpVersion| sender.address(*ip).and(receiver.address(*ip)).is_some();
+        let ip = [IpVersion::V4, IpVersion::V6].into_iter().find(both_have);
+        if let Some(address) = ip.and_then(|ip| receiver.address(ip)) {
+            find(sender, receiver, port, address, interrupt)?;
+        }
+    }
+    Ok(())
+}
+
+/// An answer that does not come may be one that a firewall drops.
+fn find(
+    from: &Endpoint,
+    to: &Endpoint,
+    port: &mut AgentLink,
+    address: IpAddr,
+    interrupt: &AtomicBool,
+) -> Result<(), BedError> {
+    let begun = Instant::now();
+    loop {
+        let (from, to) = (links::place_of(from), links::place_of(to));
+        match ask(port, address)? {
+            Answer::Yes | Answer::Nothing => return Ok(()),
+            Answer::NoRoute => return Err(BedError::NoRoute { from, to, address }),
+            Answer::NoHost if begun.elapsed() > SWITCH => return Err(BedError::NoWire { from, to, address }),
+            Answer::NoHost => links::check(interrupt)?,
+        }
+    }
 }
 
 fn patiently(port: &mut AgentLink, address: IpAddr, interrupt: &AtomicBool) -> Result<Answer, BedError> {

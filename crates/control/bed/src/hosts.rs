@@ -92,6 +92,7 @@ fn log_in(mut near: Machine, hosts: &Hosts, wanted: &Wanted) -> Result<Group, Be
         None => towards_all(&mut machines[0], &grounds[0], &ends)?,
     };
     ends.insert(0, grounds[0].end(&asked, wanted.mtu)?);
+    check_addresses(&machines, &ends)?;
     Ok(Group { machines, ends })
 }
 
@@ -112,6 +113,20 @@ fn check_different(grounds: &[Ground], hosts: &Hosts) -> Result<(), HostsError> 
             grounds[1..=index].iter().zip(destinations()).find(|(other, _)| ground.is_same_machine(other))
         {
             return Err(HostsError::Twice { to, other });
+        }
+    }
+    Ok(())
+}
+
+/// Refuses one address at two ends: packets to it would go no further than their own host.
+fn check_addresses(machines: &[Machine], ends: &[End]) -> Result<(), HostsError> {
+    let ends: Vec<_> = machines.iter().zip(ends).collect();
+    for (place, (machine, end)) in ends.iter().enumerate() {
+        for (before, other) in &ends[..place] {
+            if let Some(address) = end.addresses.iter().find(|address| other.addresses.contains(address)) {
+                let (host, other) = (before.name.clone(), machine.name.clone());
+                return Err(HostsError::SameAddress { host, other, address: *address });
+            }
         }
     }
     Ok(())

@@ -105,7 +105,7 @@ pub(crate) fn check(interrupt: &AtomicBool) -> Result<(), BedError> {
 }
 
 /// An interface with the end that it is at, in words.
-fn place_of(end: &Endpoint) -> String {
+pub(crate) fn place_of(end: &Endpoint) -> String {
     let at = if end.machine.is_empty() { String::new() } else { format!(" on {}", end.machine) };
     format!("{} at endpoint {}{at}", end.interface, end.name)
 }

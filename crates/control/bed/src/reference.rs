@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr};
 
 use crate::{
     hosts::{Hosts, HostsReferenceError},
-    through::{self, PARTS, Through},
+    through::{self, Through},
 };
 
 /// A bed to make for this run, or one that stands already.
@@ -75,22 +75,21 @@ const PORTS: &str = "ports:";
 const LONGEST_PORT_NAME: usize = 15;
 
 fn ports_of(text: &str) -> Result<BedRef, ReferenceError> {
-    let text = text.split(',').map(str::trim).collect::<Vec<_>>().join(",");
-    let list = &text[PORTS.len()..];
-    let parts = PARTS.iter().filter_map(|part| list.find(part)).min().unwrap_or(list.len());
-    let (list, parts) = list.split_at(parts);
-    let [a, b] = list.split(',').collect::<Vec<_>>()[..] else { return Err(ReferenceError::NotTwoPorts(text)) };
+    let items: Vec<&str> = text[PORTS.len()..].split(',').map(str::trim).collect();
+    let text = format!("{PORTS}{}", items.join(","));
+    let [a, b, parts @ ..] = items.as_slice() else { return Err(ReferenceError::NotTwoPorts(text)) };
     let fits = |name: &str| {
         (1..=LONGEST_PORT_NAME).contains(&name.len()) && !name.contains(|c: char| c.is_whitespace() || "/:".contains(c))
     };
-    match [a, b].into_iter().find(|name| !fits(name)) {
+    match [*a, *b].into_iter().find(|name| !fits(name)) {
         Some("") => return Err(ReferenceError::NotTwoPorts(text.clone())),
         Some(name) => return Err(ReferenceError::PortName(name.to_owned())),
         None if a == b => return Err(ReferenceError::SamePort(text.clone())),
         None => {}
     }
-    let through = through::parse(parts).map_err(|why| ReferenceError::Through { text: text.clone(), why })?;
-    let names = [a.to_owned(), b.to_owned()];
+    let through =
+        through::parse(&parts.join(",")).map_err(|why| ReferenceError::Through { text: text.clone(), why })?;
+    let names = [(*a).to_owned(), (*b).to_owned()];
     Ok(BedRef::Ports(Box::new(TwoPorts { text, names, through })))
 }
 
@@ -173,12 +172,14 @@ mod tests {
 
     #[test]
     fn ports_are_two_that_differ() {
-        let two: BedRef = "ports:enp1s0f0, enp1s0f1".parse().expect("two ports");
+        let two: BedRef = "ports: enp1s0f0, enp1s0f1".parse().expect("two ports");
         assert_eq!((two.to_string().as_str(), two.through()), ("ports:enp1s0f0,enp1s0f1", None));
         let routed: BedRef = "ports:eth1,eth2,routed,dut=ssh://me@router".parse().expect("two ports");
         assert!(routed.through().is_some() && !routed.commands_for_dut().is_empty());
         assert_eq!(routed.to_string(), "ports:eth1,eth2,routed,dut=ssh://me@router");
-        for wrong in ["ports:", "ports:eth1", "ports:eth1,", "ports:eth1,eth2,eth3"] {
+        let third = "ports:eth1,eth2,eth3".parse::<BedRef>().expect_err("a third").to_string();
+        assert!(third.contains("\"eth3\" is none of routed, via="), "{third}");
+        for wrong in ["ports:", "ports:eth1", "ports:eth1,", "ports:,eth1"] {
             assert!(matches!(wrong.parse::<BedRef>(), Err(ReferenceError::NotTwoPorts(_))), "{wrong}");
         }
         assert!(matches!("ports:eth1,eth1".parse::<BedRef>(), Err(ReferenceError::SamePort(_))));

@@ -103,6 +103,7 @@ impl Session {
         if let (Some(reader), Some(device)) = (&dut, &mut bed.dut) {
             device.machine = reader.name().to_owned();
         }
+        forwarding::check_wire(&bed, &mut ports, interrupt)?;
         let not_through = forwarding::check(&mut bed, &mut ports, interrupt)?;
         Ok(Self { bed, ports, machines, dut, not_through })
     }

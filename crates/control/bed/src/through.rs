@@ -23,9 +23,6 @@ pub struct Through {
     pub(crate) dut: Option<Far>,
 }
 
-/// What is written before each part, behind two ports.
-pub(crate) const PARTS: [&str; 3] = [",routed", ",via=", ",dut="];
-
 impl Through {
     /// Whether there is nothing between the ends that is known of.
     pub(crate) fn is_nothing(&self) -> bool {
@@ -113,18 +110,29 @@ fn ordinary() -> Vec<[Network; 2]> {
 }
 
 fn pair(first: &str, second: &str) -> Result<[Network; 2], String> {
-    let [a, b] = [address(first)?, address(second)?];
+    let [a, b] = [gateway(first)?, gateway(second)?];
     if a.0.is_ipv4() != b.0.is_ipv4() {
         return Err(format!("the gateways {first} and {second} are of two IP versions"));
     }
     if network(a) == network(b) {
         return Err(format!("the gateways {first} and {second} are in one network; a router stands between two"));
     }
-    let most = if a.0.is_ipv4() { 30 } else { 126 };
-    if a.1 > most || b.1 > most {
-        return Err(format!("a network of {first} and {second} has no room for the tester beside the gateway"));
-    }
     Ok([a, b])
+}
+
+/// A gateway in a network that has room for the tester too.
+fn gateway(text: &str) -> Result<Network, String> {
+    let (gateway, length) = address(text)?;
+    let most = if gateway.is_ipv4() { 30 } else { 126 };
+    if length > most {
+        return Err(format!("the network of {text} has no room for the tester beside the gateway"));
+    }
+    if gateway.is_multicast() || gateway.is_loopback() || !is_host((gateway, length)) {
+        return Err(format!(
+            "{text} is no address that a gateway could have: it is its network's own, or for many hosts, or a loopback's"
+        ));
+    }
+    Ok((gateway, length))
 }
 
 fn device(url: &str) -> Result<Far, String> {
@@ -147,20 +155,30 @@ fn mask(length: u128, bits: u128) -> u128 {
     if length == 0 { 0 } else { ones & (ones << (bits - length)) }
 }
 
+/// Whether it is neither the network's own address nor the last one, which is for broadcasts.
+fn is_host(address: Network) -> bool {
+    let place = number(address.0) - number(network(address).0);
+    place > 0 && place < hosts(address) - 1
+}
+
+fn number(address: IpAddr) -> u128 {
+    match address {
+        IpAddr::V4(v4) => u32::from(v4).into(),
+        IpAddr::V6(v6) => v6.into(),
+    }
+}
+
+/// How many addresses a network has.
+fn hosts((address, length): Network) -> u128 {
+    let bits = if address.is_ipv4() { 32 } else { 128_u32 };
+    1_u128.checked_shl(bits - u32::from(length)).unwrap_or(u128::MAX)
+}
+
 /// The address so many further on in the gateway's network: behind its end, those from its beginning.
-fn after((gateway, length): Network, further: u128) -> IpAddr {
-    let (first, bits) = match network((gateway, length)).0 {
-        IpAddr::V4(v4) => (u128::from(u32::from(v4)), 32_u32),
-        IpAddr::V6(v6) => (u128::from(v6), 128),
-    };
-    let own = match gateway {
-        IpAddr::V4(v4) => u128::from(u32::from(v4)),
-        IpAddr::V6(v6) => u128::from(v6),
-    };
-    let hosts = 1_u128.checked_shl(bits - u32::from(length)).unwrap_or(u128::MAX);
-    // Neither the network's own address nor the last one, which is for broadcasts.
-    let place = (own - first - 1 + further) % (hosts - 2) + 1;
-    match gateway {
+fn after(gateway: Network, further: u128) -> IpAddr {
+    let first = number(network(gateway).0);
+    let place = (number(gateway.0) - first - 1 + further) % (hosts(gateway) - 2) + 1;
+    match gateway.0 {
         IpAddr::V4(_) => Ipv4Addr::from((first + place) as u32).into(),
         IpAddr::V6(_) => Ipv6Addr::from(first + place).into(),
     }
@@ -213,6 +231,9 @@ mod tests {
         assert!(words(",via=198.18.0.1/24,198.18.0.9/24").contains("in one network"));
         assert!(words(",via=198.18.0.1/31,198.19.0.1/24").contains("no room"));
         assert!(words(",via=198.18.0.1,198.19.0.1/24").contains("198.18.0.2/24"));
+        for nobody in ["198.18.0.0/24", "198.18.0.255/24", "127.0.0.1/8", "224.0.0.1/24", "2001:2::/64", "ff02::1/64"] {
+            assert!(words(&format!(",via={nobody},198.19.0.1/24")).contains("no address that a gateway"), "{nobody}");
+        }
         assert!(words(",routed,via=198.18.4.1/24,198.19.4.1/24").contains("one pair"));
         assert!(words(",dut=router").contains("reached by ssh"));
         assert!(words(",rooted").contains("\"rooted\" is none of"));

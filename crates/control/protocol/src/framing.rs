@@ -23,7 +23,9 @@ pub enum FrameError {
     #[error("the stream ended")]
     Ended,
     /// Something else was printed into the stream.
-    #[error("something else was printed where messages should be: {0:?}")]
+    #[error(
+        "something else was printed where messages should be: {0:?}; is it wireproof that was started there, and not another program of that name?"
+    )]
     Noise(String),
     /// A length that no message has.
     #[error("a message of {0} bytes is longer than the {MAX_MESSAGE} allowed")]

@@ -91,6 +91,7 @@ fn interface(link: link::Link) -> InterfaceFacts {
         driver_version: driver.version,
         firmware_version: driver.firmware,
         bus: driver.bus,
+        master: link.master,
         mtu: link.mtu.0,
         mac: link.mac,
         state: link.operstate,

@@ -34,6 +34,7 @@ impl Ground {
     pub(crate) fn end(&self, end: &Asked, mtu: Option<Mtu>) -> Result<End, HostsError> {
         let (name, asked) = (end.name(), &end.addresses);
         let interface = self.interface(name)?;
+        self.check_member(interface)?;
         asked.iter().try_for_each(|(address, _)| self.check(*address, interface))?;
         let own: Vec<IpAddr> = addresses(interface).map(|(address, _)| address).collect();
         let missing = asked.iter().filter(|(address, _)| !own.contains(address));
@@ -101,7 +102,7 @@ impl Ground {
     fn check(&self, address: IpAddr, interface: &InterfaceFacts) -> Result<(), HostsError> {
         let host = self.host.clone();
         if !is_usable(&address) {
-            return Err(HostsError::LinkLocal { host, address });
+            return Err(HostsError::Unusable { host, address });
         }
         match self.holder(address) {
             Some(holder) if holder.name != interface.name => {
@@ -109,6 +110,19 @@ impl Ground {
                 Err(HostsError::Elsewhere { host, address, holder, interface })
             }
             _ => Ok(()),
+        }
+    }
+
+    /// What a bridge or a bond has is none of the interface's any more; a VRF (its driver says so) only routes for it.
+    fn check_member(&self, interface: &InterfaceFacts) -> Result<(), HostsError> {
+        let has_packets =
+            |master: &&String| !self.interfaces.iter().any(|it| it.name == **master && it.driver == "vrf");
+        match interface.master.as_ref().filter(has_packets) {
+            None => Ok(()),
+            Some(master) => {
+                let (host, interface) = (self.host.clone(), interface.name.clone());
+                Err(HostsError::Member { host, interface, master: master.clone() })
+            }
         }
     }
 
@@ -149,12 +163,13 @@ fn addresses(interface: &InterfaceFacts) -> impl Iterator<Item = (IpAddr, u8)> {
     parsed.filter(|(address, _)| is_usable(address))
 }
 
-/// A link-local address (RFC 3927, RFC 4291 section 2.5.6) means nothing without its interface.
+/// A link-local address (RFC 3927, RFC 4291 section 2.5.6) means nothing without its interface; a loopback's never leaves.
 fn is_usable(address: &IpAddr) -> bool {
-    match address {
-        IpAddr::V4(address) => !address.is_link_local() && !address.is_unspecified(),
-        IpAddr::V6(address) => !address.is_unicast_link_local() && !address.is_unspecified(),
-    }
+    let is_link_local = match address {
+        IpAddr::V4(address) => address.is_link_local() || address.is_broadcast(),
+        IpAddr::V6(address) => address.is_unicast_link_local(),
+    };
+    !is_link_local && !address.is_unspecified() && !address.is_loopback() && !address.is_multicast()
 }
 
 fn contains((network, length): (IpAddr, u8), address: IpAddr) -> bool {
@@ -243,6 +258,18 @@ mod tests {
         assert!(ground().end(&asked("eth2", &[(ip("198.18.1.2"), 24)]), Some(Mtu(1000))).is_ok());
         let none = ground().end(&asked("eth2", &[]), None).expect_err("no address").to_string();
         assert!(none.contains("eth2 has no address"), "{none}");
+        for nobody in ["127.0.0.5", "224.0.0.5", "255.255.255.255", "::1", "ff02::1"] {
+            let why = refused(ground(), "eth1", nobody, None);
+            assert!(why.contains("name another"), "{nobody}: {why}");
+        }
+        let member = |driver: &str| {
+            let mut ground = ground();
+            ground.interfaces[1].master = Some("eth2".into());
+            ground.interfaces[2].driver = driver.into();
+            ground.end(&asked("eth1", &[]), None).err().map(|error| error.to_string())
+        };
+        assert!(member("bridge").expect("a member").starts_with("eth1 of far belongs to eth2, which has its packets"));
+        assert_eq!(member("vrf"), None);
         let missing = ground().end(&asked("eth7", &[]), None).expect_err("no interface").to_string();
         assert!(missing.contains("eth0, eth1, eth2"), "{missing}");
     }

@@ -71,9 +71,31 @@ pub enum HostsError {
         /// The interface.
         interface: String,
     },
+    /// An interface whose packets another one has.
+    #[error(
+        "{interface} of {host} belongs to {master}, which has its packets; name {master} in its place, or take it out"
+    )]
+    Member {
+        /// The machine.
+        host: String,
+        /// The interface.
+        interface: String,
+        /// What it belongs to.
+        master: String,
+    },
+    /// One address at two ends.
+    #[error("{host} and {other} would both have {address}; give each end an address of its own")]
+    SameAddress {
+        /// A machine.
+        host: String,
+        /// Another one.
+        other: String,
+        /// The address.
+        address: IpAddr,
+    },
     /// An address that cannot be used.
-    #[error("{address}, asked for on {host}, is link-local or none; name another")]
-    LinkLocal {
+    #[error("{address}, asked for on {host}, is link-local, a loopback's, for many hosts, or none; name another")]
+    Unusable {
         /// The machine.
         host: String,
         /// The address.

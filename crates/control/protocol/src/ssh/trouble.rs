@@ -71,7 +71,9 @@ fn in_one_line(text: &str) -> String {
 
 /// What to do about what ssh said of this machine; `None` where it is clear by itself, or unknown.
 pub(crate) fn advice(stderr: &str, to: &str) -> Option<String> {
-    let known: [(&str, String); 8] = [
+    let other_program = "that program is for another processor or system: install the one for it, or take it off the path and use \
+                         --push where both are of one kind";
+    let known: [(&str, String); 10] = [
         (
             "REMOTE HOST IDENTIFICATION HAS CHANGED",
             format!(
@@ -90,6 +92,8 @@ pub(crate) fn advice(stderr: &str, to: &str) -> Option<String> {
         ("Could not resolve hostname", "check the name, or give it an address in ~/.ssh/config".to_owned()),
         ("Connection refused", "no ssh server answers there: start it, or name its port (ssh://host:port)".to_owned()),
         ("timed out", "is it switched on, and does a firewall let ssh through?".to_owned()),
+        ("Exec format error", other_program.to_owned()),
+        ("required file not found", other_program.to_owned()),
         (
             "a password is required",
             "let this user use sudo without a password there (NOPASSWD in sudoers), or log in as root".to_owned(),
@@ -112,6 +116,8 @@ mod tests {
         assert!(unknown.contains("\"ssh me@far\" once by hand") && !unknown.contains('\r'), "{unknown}");
         let password = told("me@far: Permission denied (publickey,password).\r\n");
         assert!(password.contains("ssh-copy-id me@far"), "{password}");
+        let foreign = told("bash: line 1: /usr/bin/wireproof: cannot execute binary file: Exec format error");
+        assert!(foreign.contains("install the one for it"), "{foreign}");
         assert_eq!(told("odd"), "cannot log in at me@far: odd");
         assert_eq!(told(" "), "cannot log in at me@far: ssh ended without a word");
     }
