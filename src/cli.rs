@@ -4,6 +4,7 @@ mod compare;
 mod files;
 mod identify;
 mod measure;
+mod packets;
 mod reach;
 mod report;
 mod watch;
@@ -20,6 +21,7 @@ pub(crate) use compare::{BaselineAction, Compared, ComparedFormat, Shape};
 pub(crate) use files::{Format, ReportFiles};
 pub(crate) use identify::Identify;
 pub(crate) use measure::{GoodputOptions, LatencyOptions, Measure, PacketsOptions, PathOptions, TakePorts};
+pub(crate) use packets::{CaptureOptions, PacketsAction};
 pub(crate) use reach::Reach;
 pub(crate) use report::ReportOptions;
 pub(crate) use watch::WatchOptions;
@@ -104,7 +106,10 @@ pub(crate) enum Command {
         options: Measure,
     },
     /// Send numbered packets at one rate or at several, and count by number what arrives, what does not, and where it was lost.
+    #[command(args_conflicts_with_subcommands = true)]
     Packets {
+        #[command(subcommand)]
+        action: Option<PacketsAction>,
         #[command(flatten)]
         probe: PacketsOptions,
         #[command(flatten)]

@@ -2,6 +2,7 @@
 
 mod bed;
 mod beforehand;
+mod capture;
 mod compare;
 mod doctor;
 mod dry_run;
@@ -23,7 +24,7 @@ use anyhow::Context;
 use kernel::privilege;
 
 use crate::{
-    cli::{Cli, Command, Common},
+    cli::{Cli, Command, Common, PacketsAction},
     exit::{Exit, explain},
 };
 
@@ -45,7 +46,8 @@ fn act(cli: Cli) -> anyhow::Result<Exit> {
             measure::say_what_throughput_is(&common);
             measure::goodput(&probe, &options, &common)
         }
-        Command::Packets { probe, options } => measure::packets(&probe, &options, &common),
+        Command::Packets { action: Some(PacketsAction::Capture(options)), .. } => capture::capture(&options, &common),
+        Command::Packets { action: None, probe, options } => measure::packets(&probe, &options, &common),
         Command::Path { probe, options } => measure::path(&probe, &options, &common),
         Command::Bed { action } => bed::act(action, &common),
         Command::Runs => runs::list(&common),

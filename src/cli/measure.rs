@@ -6,7 +6,9 @@ use bed::{BedRef, Taking};
 use clap::Args;
 use model::{
     Batch, BitRate, Bytes, Direction, Engine, IpVersion, Mtu, Nanos, PacketRate, Protocol, ReceiveWay, SendWay,
-    WaitMode, plan::Ladder, stream::Sizes,
+    WaitMode,
+    plan::Ladder,
+    stream::{Load, Rate, Sizes},
 };
 
 use super::{files::ReportFiles, reach::Reach};
@@ -173,6 +175,10 @@ pub(crate) struct PacketsOptions {
     /// TOML file with a table "stream" for each of several streams at the same time, with headers and loads of their own.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["sizes", "imix", "frame_sizes", "flows", "rate", "ip"])]
     pub(crate) stream_file: Option<PathBuf>,
+    /// Send the frames of a capture (pcap or pcapng) as they are, round after round: with the times between them that they had, or at
+    /// --rate. They carry no number: where they arrive they are known by their bytes.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["sizes", "imix", "frame_sizes", "flows", "stream_file", "ip"])]
+    pub(crate) replay: Option<PathBuf>,
 }
 
 /// How to look for the path MTU.
@@ -240,13 +246,19 @@ impl GoodputOptions {
 }
 
 impl PacketsOptions {
+    /// The loads that a capture is sent at, one after the other: without any, as it was captured.
+    pub(crate) fn replay_loads(&self) -> Vec<Load> {
+        let captured = Load { rate: Rate::Captured, ..Load::default() };
+        self.rate.as_ref().map_or_else(|| vec![captured], |ladder| ladder.loads().to_vec())
+    }
+
     /// Each option as the key of the plan that it changes; a stream file is no key.
     pub(crate) fn sets(&self) -> Vec<String> {
         let sizes = if self.imix { Some(Sizes::Imix) } else { self.sizes.clone() };
         let sets = [
             set("packets.ip", self.ip.map(u8::from)),
             set("packets.direction", self.direction),
-            set("packets.rate", self.rate.as_ref()),
+            set("packets.rate", self.rate.as_ref().filter(|_| self.replay.is_none())),
             set("packets.sizes", sizes.map(|sizes| format!("\"{sizes}\""))),
             set("packets.flows", self.flows),
             set("packets.engine", self.engine),

@@ -39,7 +39,7 @@ fn parse_interval(text: &str) -> Result<Nanos, String> {
     fits.then_some(interval).ok_or_else(|| "an interval is from 50 ms to 1 h".to_owned())
 }
 
-fn parse_duration(text: &str) -> Result<Nanos, String> {
+pub(super) fn parse_duration(text: &str) -> Result<Nanos, String> {
     let duration: Nanos = text.parse().map_err(|error: model::units::UnitError| error.to_string())?;
     (duration.0 > 0).then_some(duration).ok_or_else(|| "a duration is longer than nothing, like \"10 s\"".to_owned())
 }

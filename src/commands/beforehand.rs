@@ -4,10 +4,13 @@ use std::path::Path;
 
 use bed::{Planned, Wanted};
 use kernel::{socket, sysctl};
-use model::Plan;
+use model::{Mtu, Plan};
 
 use super::measure::words_or_bed;
 use crate::{cli::Measure, exit::Words};
+
+/// Where nobody asks for another.
+const ETHERNET_MTU: Mtu = Mtu(1500);
 
 /// What this machine cannot have, whatever the bed.
 pub(super) fn check_machine(plan: &Plan, options: &Measure) -> anyhow::Result<()> {
@@ -20,6 +23,24 @@ pub(super) fn fitting(plan: &Plan, wanted: &Wanted) -> anyhow::Result<Planned> {
     let planned = bed::planned(wanted).map_err(words_or_bed)?;
     run::check(plan, &planned.bed).map_err(|misfit| Words(misfit.to_string()))?;
     Ok(planned)
+}
+
+/// Captures can be read and sent; from here on they are named by their whole path, since agents have a folder of their own.
+pub(super) fn check_replays(plan: &mut Plan, mtu: Option<Mtu>) -> anyhow::Result<()> {
+    for item in &mut plan.packets {
+        let least = item.mtus.iter().copied().min().or(mtu).unwrap_or(ETHERNET_MTU);
+        for file in item.stream.iter_mut().filter_map(|stream| stream.replay.as_mut()) {
+            check_replay(file, least).map_err(|why| Words(format!("replay of {file}: {why}")))?;
+            *file = std::path::absolute(&file)?.to_string_lossy().into_owned();
+        }
+    }
+    Ok(())
+}
+
+fn check_replay(file: &str, mtu: Mtu) -> Result<(), String> {
+    let bytes = std::fs::read(file).map_err(|error| error.to_string())?;
+    let frames = pcap::read(&bytes).map_err(|error| error.to_string())?;
+    pcap::Replay::new(frames, mtu).map(drop).map_err(|error| error.to_string())
 }
 
 fn check_wrap(words: &[String]) -> anyhow::Result<()> {

@@ -24,7 +24,7 @@ use signal_hook::{
 use store::Store;
 
 use super::{
-    beforehand::{check_machine, fitting},
+    beforehand::{check_machine, check_replays, fitting},
     dry_run::dry_run,
     language, own_program, plans,
     report::{check_pdf, tell},
@@ -66,6 +66,9 @@ pub(super) fn packets(probe: &PacketsOptions, options: &Measure, common: &Common
     if let Some(file) = &probe.stream_file {
         plans::send_streams_of(file, &mut plan)?;
     }
+    if let Some(file) = &probe.replay {
+        plans::replay(file, &probe.replay_loads(), &mut plan)?;
+    }
     measure(plan, None, options, common)
 }
 
@@ -84,11 +87,12 @@ pub(super) fn say_what_throughput_is(common: &Common) {
     }
 }
 
-fn measure(plan: Plan, identity: Option<Identity>, options: &Measure, common: &Common) -> anyhow::Result<Exit> {
+fn measure(mut plan: Plan, identity: Option<Identity>, options: &Measure, common: &Common) -> anyhow::Result<Exit> {
     let references = references::read(common)?;
     references.check_limits(&plan)?;
     references.check_chosen(&options.files.chosen())?;
     check_machine(&plan, options)?;
+    check_replays(&mut plan, options.mtu)?;
     if options.dry_run {
         return dry_run(&plan, options, common);
     }
@@ -282,7 +286,7 @@ pub(super) fn obtain_privilege(bed: &BedRef, common: &Common) -> anyhow::Result<
     if privilege != Privilege::User || matches!(bed, BedRef::Hosts(_)) {
         return Ok(privilege);
     }
-    if *bed != BedRef::Lab {
+    if !matches!(bed, BedRef::Lab | BedRef::Senders(_)) {
         anyhow::bail!("bed \"{bed}\" belongs to root; run the same command with sudo");
     }
     user_namespace::become_root().context(

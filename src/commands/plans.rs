@@ -2,7 +2,11 @@
 
 use std::path::Path;
 
-use model::{Plan, stream::Stream};
+use model::{
+    Plan,
+    plan::PacketsItem,
+    stream::{Load, Stream},
+};
 
 use crate::{cli::Measure, exit::Words, paths};
 
@@ -33,11 +37,31 @@ pub(super) fn read(plan: &Path, sets: &[String], options: &Measure) -> anyhow::R
 pub(super) fn send_streams_of(file: &Path, plan: &mut Plan) -> anyhow::Result<()> {
     let words = |why: String| Words(format!("stream file {}: {why}", file.display()));
     let toml = paths::read_text(file, "a stream file", paths::LONGEST).map_err(words)?;
-    let streams = Stream::parse_file(&toml).map_err(|error| words(error.to_string()))?;
+    let mut streams = Stream::parse_file(&toml).map_err(|error| words(error.to_string()))?;
+    // Captures are named as they are seen from the stream file.
+    for capture in streams.iter_mut().filter_map(|stream| stream.replay.as_mut()) {
+        *capture = file.with_file_name(&*capture).to_string_lossy().into_owned();
+    }
     for item in &mut plan.packets {
         (item.stream, item.frame_sizes, item.sizes) = (streams.clone(), Vec::new(), None);
     }
     Ok(plan.check().map_err(|error| words(error.to_string()))?)
+}
+
+/// Has the plan send a capture at each of these loads.
+pub(super) fn replay(file: &Path, loads: &[Load], plan: &mut Plan) -> anyhow::Result<()> {
+    let replay = Some(file.to_string_lossy().into_owned());
+    let stream =
+        |load: &Load| Stream { name: "replay".to_owned(), replay: replay.clone(), load: *load, ..Stream::default() };
+    let at = |item: &PacketsItem, load: &Load| PacketsItem {
+        stream: vec![stream(load)],
+        frame_sizes: Vec::new(),
+        sizes: None,
+        rate: None,
+        ..item.clone()
+    };
+    plan.packets = plan.packets.iter().flat_map(|item| loads.iter().map(move |load| at(item, load))).collect();
+    Ok(plan.check().map_err(|error| Words(error.to_string()))?)
 }
 
 fn read_file(path: &Path) -> anyhow::Result<String> {

@@ -66,7 +66,10 @@ fn cores(bed: &Bed) -> Option<[Vec<usize>; 2]> {
 
 /// The agents of a program that was killed may still be at work on the bed that was made for the run.
 fn wait_for_its_agents(run: &Run, wanted: &Wanted) -> anyhow::Result<()> {
-    if !matches!((&wanted.bed, run.bed.kind), (BedRef::Lab, BedKind::Lab) | (BedRef::Ports(_), BedKind::Ports)) {
+    if !matches!(
+        (&wanted.bed, run.bed.kind),
+        (BedRef::Lab | BedRef::Senders(_), BedKind::Lab) | (BedRef::Ports(_), BedKind::Ports)
+    ) {
         return Ok(());
     }
     let until = Instant::now() + FAREWELL;

@@ -1,6 +1,6 @@
 //! Live rates of interfaces, in this network namespace and in others.
 
-mod ending;
+pub(super) mod ending;
 mod eyes;
 mod show;
 mod terminal;

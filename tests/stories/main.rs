@@ -6,6 +6,7 @@ mod bad_input;
 mod beds;
 mod between;
 mod cabling;
+mod captures;
 mod compare;
 mod documents;
 mod dut;

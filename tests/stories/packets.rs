@@ -57,6 +57,38 @@ fn a_ladder_has_a_trial_for_each_load_and_both_ways_are_counted_by_themselves() 
     assert_eq!(report.status, 0, "{}", report.err);
 }
 
+#[test]
+fn several_senders_of_a_lab_are_counted_each_and_together() {
+    let desk = Desk::new();
+    let before = Snapshot::take();
+    for engine in ["live", "af_packet", "udp"] {
+        let bed = ["--bed", "lab:senders=2", "--engine", engine];
+        let done = packets(&desk, &[&bed[..], &["--rate", "5kpps..10kpps step 5 kpps"]].concat());
+        assert_schema(&desk, &done.json());
+        for trial in trials(&done) {
+            let streams = trial["streams"].as_array().unwrap();
+            let from: Vec<_> = streams.iter().map(|stream| stream["from"].clone()).collect();
+            assert_eq!(from, ["a1", "a2"], "{engine}");
+            let count = |of: &Value, name: &str| of[name].as_u64().unwrap();
+            for name in ["sent", "received", "lost"] {
+                let sum: u64 = streams.iter().map(|stream| count(stream, name)).sum();
+                assert_eq!(count(&trial["together"][0], name), sum, "{engine}: {name}");
+            }
+            for stream in streams {
+                let [sent, received, lost] = ["sent", "received", "lost"].map(|name| count(stream, name));
+                assert!(sent > 1_000 && received + lost == sent, "{engine}: {stream}");
+                assert_eq!((&stream["corrupt"], &stream["duplicated"]), (&0.into(), &0.into()), "{engine}");
+            }
+            // What goes through the bridge is counted there.
+            let bridge = trial["dut"]["deltas"].as_array().unwrap();
+            let came = bridge.iter().filter(|delta| delta["name"] == "rx_packets" && delta["of"] != "to-b");
+            let came: u64 = came.map(|delta| delta["delta"].as_u64().unwrap()).sum();
+            assert!(came >= count(&trial["together"][0], "sent"), "{engine}: {}", trial["dut"]);
+        }
+    }
+    before.assert_same();
+}
+
 /// One in a hundred, and every one of them found.
 #[test]
 fn planted_loss_and_copies_of_packets_are_counted() {
@@ -116,6 +148,9 @@ fn what_cannot_be_sent_is_refused_before_anything_is_set_up() {
         (&["--ip", "6", "--mtu", "1000"], "has no IPv6 address"),
         (&["--flows", "1000001"], "1000000"),
         (&["--stream-file", "/nowhere.toml"], "/nowhere.toml"),
+        (&["--bed", "lab:senders=0"], "2 to 16 senders"),
+        (&["--bed", "lab:senders=99"], "2 to 16 senders"),
+        (&["--bed", "lab:senders=two"], "2 to 16 senders"),
     ] {
         let done = packets(&desk, words);
         assert_eq!(done.status, 2, "{words:?}: {}", done.err);

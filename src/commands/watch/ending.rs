@@ -9,7 +9,7 @@ use signal_hook::{
 
 /// Why it ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ending {
+pub(crate) enum Ending {
     /// By q, Ctrl-C, or because all was read that was asked for: that is how it is meant to end.
     Asked,
     /// By another signal.
@@ -19,7 +19,7 @@ pub(super) enum Ending {
 }
 
 /// Sends word of each signal that ends programs.
-pub(super) fn end_on_signals(ends: Sender<Ending>) -> anyhow::Result<()> {
+pub(crate) fn end_on_signals(ends: Sender<Ending>) -> anyhow::Result<()> {
     let mut signals = Signals::new(TERM_SIGNALS.iter().chain(&[SIGHUP]))?;
     thread::Builder::new().name("signals".to_owned()).spawn(move || {
         for signal in signals.forever() {

@@ -15,13 +15,15 @@
 
 mod prepare;
 
-use std::net::IpAddr;
+use std::{net::IpAddr, sync::Arc};
 
 use model::{
     FrameSize, IpVersion, Mtu, Protocol, Stream,
-    frame_size::FrameSizeError,
+    frame_size::{FCS, FrameSizeError},
     stream::{Mac, StreamError},
 };
+
+use pcap::Replay;
 
 use self::prepare::{Fields, different, largest, size, template};
 use crate::{
@@ -67,10 +69,13 @@ pub struct Compiled {
     pub cycle: Vec<u16>,
     /// What differs with the flow.
     pub variations: Vec<Variation>,
+    /// Frames that are sent as they were captured, instead: without a tag, and so without a number. Of all else, sizes alone are then
+    /// meant.
+    pub replay: Option<Arc<Replay>>,
 }
 
 /// Where things stand in each frame, in bytes from its beginning.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Offsets {
     /// IP header.
     pub l3: usize,
@@ -89,7 +94,7 @@ pub struct Offsets {
 }
 
 /// One size of frames.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Size {
     /// As asked for, with FCS.
     pub asked: FrameSize,
@@ -162,10 +167,30 @@ impl Compiled {
             sizes,
             cycle,
             variations,
+            replay: None,
         };
         compiled.add_up();
         compiled.bytes = compiled.longest_frame(longest);
         Ok(compiled)
+    }
+
+    /// Makes a capture ready to be sent under this name.
+    pub fn of_replay(name: &str, replay: Arc<Replay>) -> Self {
+        let lengths = replay.frames().map(|frame| FrameSize(frame.len() as u32 + FCS)).collect();
+        let (sizes, cycle) = different(lengths);
+        let size = |frame: FrameSize| Size { asked: frame, frame, length: (frame.0 - FCS) as usize, ..Size::default() };
+        Self {
+            name: name.to_owned(),
+            ip: IpVersion::V4,
+            protocol: Protocol::Udp,
+            flows: 1,
+            offsets: Offsets::default(),
+            bytes: vec![0; replay.longest()],
+            sizes: sizes.into_iter().map(size).collect(),
+            cycle,
+            variations: Vec::new(),
+            replay: Some(replay),
+        }
     }
 
     /// Bytes of its longest frame without FCS: how long a buffer has to be.
@@ -192,6 +217,11 @@ impl Compiled {
     /// Writes frame `index`, without FCS, with this tag, and says how many bytes it has. The buffer has to be [`Self::longest`]
     /// bytes long at least, or this panics.
     pub fn write(&self, buffer: &mut [u8], index: u64, tag: Tag) -> usize {
+        if let Some(replay) = &self.replay {
+            let frame = replay.frame(index);
+            buffer[..frame.len()].copy_from_slice(frame);
+            return frame.len();
+        }
         let size = self.size(index);
         buffer[..size.length].copy_from_slice(&self.bytes[..size.length]);
         self.finish(&mut buffer[..size.length], size, self.flow(index), tag);

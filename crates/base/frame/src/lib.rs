@@ -4,6 +4,7 @@
 
 pub mod checksum;
 mod compiled;
+mod filter;
 pub mod headers;
 pub mod parse;
 mod read;
@@ -13,6 +14,7 @@ mod variation;
 
 pub use self::{
     compiled::{CompileError, Compiled, Offsets, Place, Size},
+    filter::{Filter, FilterError},
     read::{Seen, read},
     tag::Tag,
     variation::{Sequence, Variation, hash},

@@ -84,7 +84,7 @@ pub enum ClockRelation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum BedKind {
-    /// Two network namespaces of this machine, joined by one veth pair.
+    /// Network namespaces of this machine: two that a veth pair joins, or several that a bridge joins.
     Lab,
     /// This machine and another one.
     Hosts,

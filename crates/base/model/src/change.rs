@@ -27,6 +27,22 @@ pub enum Change {
         /// MTU of both ends.
         mtu: Mtu,
     },
+    /// A new bridge that joins interfaces of its namespace, and is up.
+    Bridge {
+        /// The namespace.
+        namespace: String,
+        /// The bridge.
+        interface: String,
+        /// What it joins.
+        ports: Vec<String>,
+    },
+    /// Generic receive offload of an interface switched on.
+    Gro {
+        /// Namespace the interface is in.
+        namespace: String,
+        /// The interface.
+        interface: String,
+    },
     /// An address on an interface.
     Address {
         /// Namespace the interface is in.
@@ -118,7 +134,7 @@ pub enum Before {
     Absent,
     /// The interface was down.
     Down,
-    /// The interface was up already, or the address there already: undoing leaves it.
+    /// What was asked for was so already: undoing leaves it.
     Same,
     /// The setting had this value.
     Value(String),
@@ -143,6 +159,10 @@ impl fmt::Display for Change {
         match self {
             Self::Namespace { name } => write!(f, "namespace {name}"),
             Self::Veth { a, b, mtu } => write!(f, "veth pair {a} and {b}, MTU {}", mtu.0),
+            Self::Bridge { namespace, interface, ports } => {
+                write!(f, "bridge {} of {}", At(namespace, interface), ports.join(", "))
+            }
+            Self::Gro { namespace, interface } => write!(f, "{} GRO on", At(namespace, interface)),
             Self::Address { namespace, interface, address, prefix } => {
                 write!(f, "address {address}/{prefix} on {}", At(namespace, interface))
             }

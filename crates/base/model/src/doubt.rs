@@ -47,6 +47,11 @@ pub enum Doubt {
         /// The same by the interface's counters, headers taken off.
         interface: u64,
     },
+    /// Frames of a capture were known by their bytes alone.
+    NotNumbered {
+        /// The stream.
+        stream: String,
+    },
     /// Not one of the packets that were sent arrived, and no counter shows where they went.
     NothingArrived {
         /// The endpoint that sent.

@@ -35,10 +35,13 @@ pub enum ReplayError {
     },
     /// Too long for the path.
     #[error(
-        "frame {frame} has {length} bytes, and MTU {mtu} lets {most} through (without FCS): --mtu gives a bed another"
+        "{count} of its frames are too long: frame {frame} has {length} bytes, and MTU {mtu} lets {most} through (without FCS); \
+         --mtu gives a bed another"
     )]
     TooLong {
-        /// Counts from 1.
+        /// How many are.
+        count: usize,
+        /// The first of them; counts from 1.
         frame: usize,
         /// Its bytes, without FCS.
         length: usize,
@@ -59,10 +62,11 @@ impl Replay {
     /// Makes frames ready to be sent through this MTU. A time that lies before that of the frame ahead counts as the same.
     pub fn new(frames: Vec<Frame>, mtu: Mtu) -> Result<Self, ReplayError> {
         let first = frames.first().ok_or(ReplayError::Empty)?.time.0;
+        fits(&frames, mtu)?;
         let mut due = 0;
         let mut ready = Vec::with_capacity(frames.len());
         for (number, frame) in frames.into_iter().enumerate() {
-            check(number + 1, &frame, mtu)?;
+            check(number + 1, &frame)?;
             due = due.max(frame.time.0.saturating_sub(first));
             let mut bytes = frame.bytes;
             bytes.resize(bytes.len().max(SHORTEST), 0);
@@ -84,6 +88,16 @@ impl Replay {
         Nanos(rounds.saturating_mul(self.round.0).saturating_add(self.frames[self.place(index)].0.0))
     }
 
+    /// Its frames, each with its bytes without FCS.
+    pub fn frames(&self) -> impl ExactSizeIterator<Item = &[u8]> {
+        self.frames.iter().map(|(_, bytes)| bytes.as_slice())
+    }
+
+    /// Frames a second, as they were captured; `None` where all have one time.
+    pub fn rate(&self) -> Option<f64> {
+        (self.round.0 > 0).then(|| self.frames.len() as f64 * 1e9 / self.round.0 as f64)
+    }
+
     /// Bytes of its longest frame, without FCS.
     pub fn longest(&self) -> usize {
         self.frames.iter().map(|(_, bytes)| bytes.len()).max().unwrap_or(0)
@@ -94,17 +108,20 @@ impl Replay {
     }
 }
 
-fn check(number: usize, frame: &Frame, mtu: Mtu) -> Result<(), ReplayError> {
-    let (length, kept) = (frame.bytes.len(), frame.bytes.len());
-    let vlans = vlan_tags(&frame.bytes);
-    let most = (mtu.0 + ETHERNET_HEADER) as usize + 4 * vlans;
+fn fits(frames: &[Frame], mtu: Mtu) -> Result<(), ReplayError> {
+    let most = |frame: &Frame| (mtu.0 + ETHERNET_HEADER) as usize + 4 * vlan_tags(&frame.bytes);
+    let mut too_long = (1..).zip(frames).filter(|(_, frame)| frame.bytes.len() > most(frame));
+    let Some((number, first)) = too_long.next() else { return Ok(()) };
+    let (length, most, count) = (first.bytes.len(), most(first), 1 + too_long.count());
+    Err(ReplayError::TooLong { count, frame: number, length, mtu: mtu.0, most })
+}
+
+fn check(number: usize, frame: &Frame) -> Result<(), ReplayError> {
+    let kept = frame.bytes.len();
     if kept < frame.length as usize {
         return Err(ReplayError::Cut { frame: number, kept, length: frame.length });
     }
-    if length > most {
-        return Err(ReplayError::TooLong { frame: number, length, mtu: mtu.0, most });
-    }
-    if length < ETHERNET_HEADER as usize {
+    if kept < ETHERNET_HEADER as usize {
         return Err(ReplayError::TooShort { frame: number });
     }
     Ok(())
@@ -140,7 +157,7 @@ mod tests {
         assert!(error(vec![Frame { length: 1000, ..frame(0, 96) }]).contains("cut by the capture (96 of 1000 bytes)"));
         assert!(
             error(vec![frame(0, 60), frame(0, 1515)])
-                .contains("frame 2 has 1515 bytes, and MTU 1500 lets 1514 through")
+                .contains("1 of its frames are too long: frame 2 has 1515 bytes, and MTU 1500 lets 1514 through")
         );
         assert!(error(vec![frame(0, 13)]).contains("shorter than an Ethernet header"));
         let mut tagged = frame(0, 1518);

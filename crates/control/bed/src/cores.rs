@@ -31,7 +31,7 @@ pub(crate) fn choose(facts: &CpuFacts) -> [Chosen; 2] {
         [only] => on_one(only),
         _ => {
             let turns = physical.len() / 2;
-            [0, 1].map(|end| dealt(facts, physical.iter().skip(end).step_by(2).take(turns), kind, node))
+            [0, 1].map(|end| in_turn(facts, physical.iter().skip(end).step_by(2).take(turns), kind, node))
         }
     }
 }
@@ -44,7 +44,22 @@ pub(crate) fn choose_for_one(facts: &CpuFacts) -> Chosen {
     }
     let (kind, kept) = kind(facts, &all, 1);
     let (node, kept) = node(facts, &kept, 1);
-    dealt(facts, in_order(facts, &kept, 1).iter(), kind, node)
+    in_turn(facts, in_order(facts, &kept, 1).iter(), kind, node)
+}
+
+/// Those of one side, dealt out to so many ends, the same number to each; where there are too few, ends share them.
+pub(crate) fn dealt(cores: &Chosen, ends: usize) -> Vec<Chosen> {
+    let Chosen { cpus, why } = cores;
+    let each = (cpus.len() / ends).max(1);
+    let of_end = |end: usize| Chosen {
+        cpus: (0..each.min(cpus.len())).map(|turn| cpus[(end + turn * ends) % cpus.len()]).collect(),
+        why: if ends > cpus.len() && !cpus.is_empty() {
+            format!("{why}, shared by {ends} senders")
+        } else {
+            why.clone()
+        },
+    };
+    (0..ends).map(of_end).collect()
 }
 
 /// Cores that may be pinned to.
@@ -109,7 +124,7 @@ fn takes_interrupts(facts: &CpuFacts, cpu: usize) -> bool {
 }
 
 /// One thread of each physical core first, then their siblings.
-fn dealt<'a>(
+fn in_turn<'a>(
     facts: &CpuFacts,
     physical: impl Iterator<Item = &'a Physical>,
     kind: &str,
@@ -178,6 +193,18 @@ mod tests {
         assert_eq!(choose(&plain(1))[1].why, "the only core there is, for both ends");
         assert_eq!(cpus(&plain(2)), [vec![0], vec![1]]);
         assert_eq!(cpus(&CpuFacts { allowed: vec![3], ..plain(8) }), [vec![3], vec![3]]);
+    }
+
+    #[test]
+    fn senders_have_as_many_cores_each_or_share_them() {
+        let ends = |cpus: &[usize], ends| {
+            let chosen = dealt(&Chosen { cpus: cpus.to_vec(), why: "cores".to_owned() }, ends);
+            (chosen.iter().map(|end| end.cpus.clone()).collect::<Vec<_>>(), chosen[0].why.clone())
+        };
+        assert_eq!(ends(&[1, 3, 5], 1), (vec![vec![1, 3, 5]], "cores".to_owned()));
+        assert_eq!(ends(&[1, 3, 5, 7, 9], 2).0, [[1, 5], [3, 7]]);
+        assert_eq!(ends(&[1, 3], 3), (vec![vec![1], vec![3], vec![1]], "cores, shared by 3 senders".to_owned()));
+        assert_eq!(ends(&[], 2).0, [vec![], vec![]] as [Vec<usize>; 2]);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! The agent that reads the counters of a device under test. It changes nothing there, and needs no root.
 
+use std::path::Path;
+
 use model::{
     DUT, EndCounters,
     environment::{EndpointFacts, HostFacts, InterfaceFacts},
@@ -9,6 +11,7 @@ use protocol::{AgentError, Fault, Reply, Request, look};
 use crate::{
     BedError, Wanted,
     hosts::{Far, ssh, start_agent},
+    lab::SWITCH,
     machine::Machine,
 };
 
@@ -17,6 +20,8 @@ pub struct DutReader {
     machine: Machine,
     /// Interfaces that packets may go through: all but that of the ssh connection.
     interfaces: Vec<String>,
+    /// Whether it is a machine beside those of the ends.
+    is_machine: bool,
 }
 
 impl DutReader {
@@ -33,7 +38,18 @@ impl DutReader {
         let interfaces = machine.endpoint_facts(DUT)?.interfaces;
         let interfaces =
             interfaces.iter().filter(|interface| !is_ssh(interface)).map(|interface| interface.name.clone()).collect();
-        Ok(Self { machine, interfaces })
+        Ok(Self { machine, interfaces, is_machine: true })
+    }
+
+    /// Reads the bridge of a lab, which has a namespace of this machine for itself.
+    pub(crate) fn of_switch(namespace: &str, program: &Path) -> Result<Self, BedError> {
+        let mut machine = Machine::within(namespace, program)?;
+        machine.name = SWITCH.to_owned();
+        let interfaces = machine.endpoint_facts(DUT)?.interfaces;
+        // The bridge itself counts what its ports count.
+        let is_port = |interface: &InterfaceFacts| !["lo", SWITCH].contains(&interface.name.as_str());
+        let ports = interfaces.into_iter().filter(is_port).map(|interface| interface.name).collect();
+        Ok(Self { machine, interfaces: ports, is_machine: false })
     }
 
     /// Its host name.
@@ -41,9 +57,10 @@ impl DutReader {
         &self.machine.name
     }
 
-    /// What it is now.
-    pub(crate) fn facts(&mut self) -> Result<(HostFacts, EndpointFacts), BedError> {
-        Ok((self.machine.host_facts()?, self.machine.endpoint_facts(DUT)?))
+    /// What it is now; no machine where it is one of the ends'.
+    pub(crate) fn facts(&mut self) -> Result<(Option<HostFacts>, EndpointFacts), BedError> {
+        let host = self.is_machine.then(|| self.machine.host_facts()).transpose()?;
+        Ok((host, self.machine.endpoint_facts(DUT)?))
     }
 
     /// Begins to count.

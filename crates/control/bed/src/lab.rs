@@ -1,19 +1,23 @@
-//! The embedded lab: two network namespaces joined by one veth pair. Pure: it says what to set up, and does nothing.
+//! The embedded lab: two network namespaces joined by one veth pair, or several senders and a receiver joined by a bridge. Pure: it
+//! says what to set up, and does nothing.
 //!
 //! Addresses are those set apart for benchmarks: 198.18.0.0/15 (RFC 2544, appendix C) and 2001:2::/48 (RFC 5180).
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use model::{Bed, BedKind, Change, ClockRelation, Endpoint, LinkEnd, Mtu, Privilege, units::LEAST_IPV6_MTU};
+use model::{Bed, BedKind, Change, ClockRelation, Dut, Endpoint, LinkEnd, Mtu, Privilege, units::LEAST_IPV6_MTU};
 
-use crate::cores::Chosen;
+use crate::cores::{Chosen, dealt};
 
 /// What a lab is made from.
 pub(crate) struct Lab {
-    /// Names its namespaces: `wp<id>-a`, `wp<id>-b`.
+    /// Names its namespaces: `wp<id>-a`, `wp<id>-b`, `wp<id>-switch`.
     pub(crate) id: String,
     pub(crate) mtu: Mtu,
     pub(crate) ipv6: bool,
+    /// Those that send, one at least.
+    pub(crate) senders: usize,
+    /// Cores of all senders, and of the receiver.
     pub(crate) cores: [Chosen; 2],
 }
 
@@ -38,17 +42,34 @@ impl Lab {
     /// Everything to set up, in order.
     pub(crate) fn changes(&self) -> Vec<Change> {
         let endpoints = self.endpoints();
-        let ends = endpoints
-            .iter()
-            .map(|endpoint| LinkEnd { namespace: endpoint.namespace.clone(), interface: endpoint.interface.clone() });
         let mut changes: Vec<Change> =
             endpoints.iter().map(|endpoint| Change::Namespace { name: endpoint.namespace.clone() }).collect();
         changes.extend(endpoints.iter().flat_map(|endpoint| settings(endpoint, self.ipv6)));
-        let [a, b] = ends.collect::<Vec<_>>().try_into().unwrap_or_else(|_| unreachable!("a lab has two ends"));
-        changes.push(Change::Veth { a, b, mtu: self.mtu });
+        match endpoints.as_slice() {
+            [a, b] => changes.push(Change::Veth { a: link_end(a), b: link_end(b), mtu: self.mtu }),
+            ends => changes.extend(self.switch(ends)),
+        }
         // Links first: one that goes down takes its IPv6 addresses with it, and undoing comes from the other end.
         changes.extend(endpoints.iter().flat_map(links_up));
         changes.extend(endpoints.iter().flat_map(address_changes));
+        changes
+    }
+
+    /// A bridge between these ends. Its ports receive by NAPI: a veth whose other end does not loses what XDP sends to it.
+    fn switch(&self, ends: &[Endpoint]) -> Vec<Change> {
+        let namespace = switch_namespace(&self.id);
+        let port = |end: &Endpoint| LinkEnd { namespace: namespace.clone(), interface: format!("to-{}", end.name) };
+        let ports = || ends.iter().map(port);
+        let key = "net.ipv6.conf.default.disable_ipv6".to_owned();
+        // It has nothing to say itself.
+        let silent = Change::Sysctl { namespace: namespace.clone(), key, value: "1".to_owned() };
+        let mut changes = vec![Change::Namespace { name: namespace.clone() }];
+        changes.extend(self.ipv6.then_some(silent));
+        changes.extend(ends.iter().map(|end| Change::Veth { a: link_end(end), b: port(end), mtu: self.mtu }));
+        changes.extend(ports().map(|LinkEnd { namespace, interface }| Change::Gro { namespace, interface }));
+        changes.extend(ports().map(|LinkEnd { namespace, interface }| Change::LinkUp { namespace, interface }));
+        let ports = ports().map(|port| port.interface).collect();
+        changes.push(Change::Bridge { namespace, interface: SWITCH.to_owned(), ports });
         changes
     }
 
@@ -62,30 +83,45 @@ impl Lab {
             privilege,
             clocks: ClockRelation::Same,
             wrap: Vec::new(),
-            dut: None,
+            dut: (self.senders > 1).then(|| Dut { machine: SWITCH.to_owned(), gateways: Vec::new() }),
             endpoints,
         }
     }
 
-    /// The two ends.
+    /// Those that send, and the one that receives.
     pub(crate) fn endpoints(&self) -> Vec<Endpoint> {
-        let names = ["a", "b"].into_iter().zip(1..);
-        names.zip(&self.cores).map(|((name, host), cores)| self.endpoint(name, host, cores)).collect()
+        let [near, far] = &self.cores;
+        let cores = dealt(near, self.senders).into_iter().chain([far.clone()]);
+        cores.enumerate().map(|(place, cores)| self.endpoint(place, cores)).collect()
     }
 
-    fn endpoint(&self, name: &str, host: u8, cores: &Chosen) -> Endpoint {
+    fn endpoint(&self, place: usize, cores: Chosen) -> Endpoint {
+        let name = end_name(place, self.senders + 1);
+        let host = place as u8 + 1;
         Endpoint {
-            name: name.to_owned(),
             machine: String::new(),
             namespace: format!("wp{}-{name}", self.id),
             interface: format!("lab-{name}"),
             driver: "veth".to_owned(),
             mtu: self.mtu,
             addresses: addresses(host, self.ipv6 && self.mtu >= LEAST_IPV6_MTU),
-            cpus: cores.cpus.clone(),
-            cpus_why: cores.why.clone(),
+            name,
+            cpus: cores.cpus,
+            cpus_why: cores.why,
         }
     }
+}
+
+/// What joins several senders and their receiver.
+pub(crate) const SWITCH: &str = "switch";
+
+/// Where that is.
+pub(crate) fn switch_namespace(id: &str) -> String {
+    format!("wp{id}-{SWITCH}")
+}
+
+fn link_end(end: &Endpoint) -> LinkEnd {
+    LinkEnd { namespace: end.namespace.clone(), interface: end.interface.clone() }
 }
 
 /// Settings of an end's namespace.
@@ -134,7 +170,7 @@ mod tests {
     use super::*;
 
     fn lab(mtu: u32) -> Lab {
-        Lab { id: "1f".into(), mtu: Mtu(mtu), ipv6: true, cores: Default::default() }
+        Lab { id: "1f".into(), mtu: Mtu(mtu), ipv6: true, senders: 1, cores: Default::default() }
     }
 
     #[test]
@@ -164,6 +200,25 @@ mod tests {
                 "address 2001:2::2/64 on wp1f-b/lab-b",
             ]
         );
+    }
+
+    #[test]
+    fn several_senders_are_joined_to_their_receiver_by_a_bridge() {
+        let cores = |cpus: &[usize]| Chosen { cpus: cpus.to_vec(), why: String::new() };
+        let lab = Lab { senders: 2, cores: [cores(&[1, 3, 5]), cores(&[2])], ..lab(1500) };
+        let ends = lab.endpoints();
+        let shown: Vec<_> = ends.iter().map(|end| (end.name.as_str(), end.cpus.as_slice())).collect();
+        assert_eq!(shown, [("a1", &[1][..]), ("a2", &[3][..]), ("b", &[2][..])]);
+        let changes: Vec<String> = lab.changes().iter().map(ToString::to_string).collect();
+        for change in [
+            "namespace wp1f-switch",
+            "veth pair wp1f-a2/lab-a2 and wp1f-switch/to-a2, MTU 1500",
+            "wp1f-switch/to-b GRO on",
+            "bridge wp1f-switch/switch of to-a1, to-a2, to-b",
+            "address 198.18.0.3/24 on wp1f-b/lab-b",
+        ] {
+            assert!(changes.iter().any(|made| made == change), "{change}: {changes:#?}");
+        }
     }
 
     #[test]

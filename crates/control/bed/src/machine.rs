@@ -43,6 +43,13 @@ impl Machine {
         Ok(Self::of(agent, Place::Here, program.to_owned()))
     }
 
+    /// A namespace of this machine, to be looked at.
+    pub(crate) fn within(namespace: &str, program: &Path) -> Result<Self, BedError> {
+        let launch = Launch { namespace: Some(namespace.to_owned()), ..Launch::here(program.to_owned()) };
+        let agent = AgentLink::launch(&format!("agent in namespace {namespace}"), &launch)?;
+        Ok(Self::of(agent, Place::Here, program.to_owned()))
+    }
+
     /// Another machine: by the program of this name there, or by a copy of the one that has it here.
     pub(crate) fn there(ssh: Ssh, sudo: bool, copied: bool, program: PathBuf) -> Result<Self, BedError> {
         let name = format!("machine agent at {}", ssh.destination);

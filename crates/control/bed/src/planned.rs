@@ -56,10 +56,11 @@ pub fn planned(wanted: &Wanted) -> Result<Planned, BedError> {
         choose_cores(wanted, &Machine::here(&wanted.program)?.lab_state(None)?)?;
     }
     match &wanted.bed {
-        BedRef::Lab => {
-            let lab = Lab { id: "<id>".to_owned(), mtu: lab_mtu(mtu)?, ipv6: true, cores: Default::default() };
+        BedRef::Lab | BedRef::Senders(_) => {
+            let (id, senders, cores) = ("<id>".to_owned(), wanted.bed.senders(), Default::default());
+            let lab = Lab { id, mtu: lab_mtu(mtu)?, ipv6: true, senders, cores };
             let set_up = lab.changes().iter().map(ToString::to_string).collect();
-            Ok(Planned { bed: lab.bed("lab", Privilege::Root), set_up })
+            Ok(Planned { bed: lab.bed(&wanted.bed.to_string(), Privilege::Root), set_up })
         }
         BedRef::Ports(names) => {
             let ports = choose_ports(&mut Machine::here(&wanted.program)?, "<id>", names, wanted)?;

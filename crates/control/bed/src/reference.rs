@@ -12,6 +12,8 @@ use crate::{
 pub enum BedRef {
     /// Two namespaces and a veth pair, made for this run.
     Lab,
+    /// So many senders and a receiver, namespaces that a bridge joins, made for this run.
+    Senders(usize),
     /// Two ports of this machine, taken for this run.
     Ports(Box<TwoPorts>),
     /// A bed that `bed up` made.
@@ -36,11 +38,14 @@ pub struct TwoPorts {
 pub enum ReferenceError {
     /// A kind of bed that this version cannot make.
     #[error(
-        "this version has no bed \"{0}\"; use lab (two namespaces on this machine), ports:IF1,IF2 (two of its ports), \
+        "this version has no bed \"{0}\"; use lab (two namespaces on this machine), lab:senders=N (several of them that send to one), ports:IF1,IF2 (two of its ports), \
          hosts:ssh://[USER@]HOST?dev=INTERFACE (this machine and another one), or the name of a bed made with \"wireproof \
          bed up NAME\""
     )]
     Unknown(String),
+    /// Senders that cannot be counted.
+    #[error("\"{0}\": a lab has 2 to {MOST_SENDERS} senders; write lab:senders=2, or lab for one")]
+    SenderCount(String),
     /// Ports that are not two.
     #[error("\"{0}\" does not name two ports; write ports:IF1,IF2, like ports:eth1,eth2 (\"ip link\" lists them)")]
     NotTwoPorts(String),
@@ -71,6 +76,16 @@ const LONGEST_NAME: usize = 20;
 
 const PORTS: &str = "ports:";
 
+const SENDERS: &str = "lab:senders=";
+
+/// Senders of a lab: more than most machines have cores for.
+const MOST_SENDERS: usize = 16;
+
+fn senders_of(text: &str) -> Result<BedRef, ReferenceError> {
+    let count = text[SENDERS.len()..].parse().ok().filter(|count| (2..=MOST_SENDERS).contains(count));
+    count.map(BedRef::Senders).ok_or_else(|| ReferenceError::SenderCount(text.to_owned()))
+}
+
 /// Longest name of an interface: IFNAMSIZ of linux/if.h without the zero at its end.
 const LONGEST_PORT_NAME: usize = 15;
 
@@ -99,7 +114,7 @@ impl BedRef {
         let through = match self {
             Self::Ports(ports) => &ports.through,
             Self::Hosts(hosts) => &hosts.through,
-            Self::Lab | Self::Named(_) => return None,
+            Self::Lab | Self::Senders(_) | Self::Named(_) => return None,
         };
         (!through.is_nothing()).then_some(through)
     }
@@ -109,7 +124,7 @@ impl BedRef {
         match self {
             Self::Ports(ports) => ports.through.commands([&ports.names[0], &ports.names[1]]),
             Self::Hosts(hosts) => hosts.commands_for_dut(),
-            Self::Lab | Self::Named(_) => vec![],
+            Self::Lab | Self::Senders(_) | Self::Named(_) => vec![],
         }
     }
 
@@ -117,6 +132,7 @@ impl BedRef {
     pub fn senders(&self) -> usize {
         match self {
             Self::Hosts(hosts) => hosts.far.len(),
+            Self::Senders(count) => *count,
             Self::Lab | Self::Ports(_) | Self::Named(_) => 1,
         }
     }
@@ -137,6 +153,7 @@ impl FromStr for BedRef {
     fn from_str(text: &str) -> Result<Self, ReferenceError> {
         match text {
             "lab" => Ok(Self::Lab),
+            senders if senders.starts_with(SENDERS) => senders_of(senders),
             hosts if hosts.starts_with(Hosts::SCHEME) => Ok(Self::Hosts(Box::new(hosts.parse()?))),
             ports if ports.starts_with(PORTS) => ports_of(ports),
             kind if kind.contains(':') => Err(ReferenceError::Unknown(kind.to_owned())),
@@ -149,6 +166,7 @@ impl fmt::Display for BedRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Lab => f.write_str("lab"),
+            Self::Senders(count) => write!(f, "{SENDERS}{count}"),
             Self::Ports(ports) => f.write_str(&ports.text),
             Self::Named(name) => f.write_str(name),
             Self::Hosts(hosts) => hosts.fmt(f),
@@ -163,6 +181,12 @@ mod tests {
     #[test]
     fn beds_are_named_or_made() {
         assert_eq!("lab".parse(), Ok(BedRef::Lab));
+        let senders: BedRef = "lab:senders=3".parse().expect("a lab");
+        assert_eq!((senders.senders(), senders.to_string().as_str()), (3, "lab:senders=3"));
+        for wrong in ["0", "1", "17", "99", "two", "", "-2", "2,3"] {
+            let error = format!("lab:senders={wrong}").parse::<BedRef>().expect_err(wrong).to_string();
+            assert!(error.contains("2 to 16 senders"), "{error}");
+        }
         assert_eq!("rack-7".parse(), Ok(BedRef::Named("rack-7".into())));
         assert!(matches!("rack:7".parse::<BedRef>(), Err(ReferenceError::Unknown(_))));
         for wrong in ["", "7rack", "Rack", "a/b", "a b", "far-too-long-a-name-for-a-bed"] {

@@ -10,7 +10,9 @@ use model::{Bed, ClockRelation, CoreUse, Endpoint, Environment, Mtu, Privilege};
 use protocol::{AgentLink, Reply, Request};
 
 use crate::{
-    BedError, BedRef, DutReader, NotThrough, Reach, forwarding, hosts, links,
+    BedError, BedRef, DutReader, NotThrough, Reach, forwarding, hosts,
+    lab::switch_namespace,
+    links,
     machine::{Machine, REQUEST, confused, endpoint_facts, random_id},
     planned::mtu_change,
     ports::Taking,
@@ -85,10 +87,16 @@ impl Session {
         let mut here = Machine::here(&wanted.program)?;
         // Before anything is changed.
         let asked = wanted.bed.through().and_then(|through| through.dut.as_ref());
-        let dut = asked.map(|asked| DutReader::open(asked, &here.host_facts()?, wanted)).transpose()?;
+        let mut dut = asked.map(|asked| DutReader::open(asked, &here.host_facts()?, wanted)).transpose()?;
         let (mut bed, machines) = match &wanted.bed {
             BedRef::Lab | BedRef::Ports(_) => {
                 (make(&mut here, &random_id(), &wanted.bed.to_string(), wanted)?, vec![here])
+            }
+            BedRef::Senders(_) => {
+                let id = random_id();
+                let bed = make(&mut here, &id, &wanted.bed.to_string(), wanted)?;
+                dut = Some(DutReader::of_switch(&switch_namespace(&id), &wanted.program)?);
+                (bed, vec![here])
             }
             BedRef::Named(name) => (take_standing(&mut here, name, wanted)?, vec![here]),
             BedRef::Hosts(hosts) => hosts::make(here, hosts, wanted)?,
@@ -157,7 +165,7 @@ impl Session {
             ends.map(|(port, end)| endpoint_facts(port, &end.name)).collect::<Result<_, _>>()?;
         if let Some(dut) = &mut self.dut {
             let (host, facts) = dut.facts()?;
-            hosts.push(host);
+            hosts.extend(host);
             endpoints.push(facts);
         }
         Ok(Environment { read_at, hosts, endpoints })

@@ -19,7 +19,7 @@ const ETHERNET_MTU: Mtu = Mtu(1500);
 pub(crate) fn make(machine: &mut Machine, id: &str, name: &str, wanted: &Wanted) -> Result<Bed, BedError> {
     match &wanted.bed {
         BedRef::Ports(ports) => make_ports(machine, id, name, ports, wanted),
-        BedRef::Lab | BedRef::Named(_) | BedRef::Hosts(_) => make_lab(machine, id, name, wanted),
+        BedRef::Lab | BedRef::Senders(_) | BedRef::Named(_) | BedRef::Hosts(_) => make_lab(machine, id, name, wanted),
     }
 }
 
@@ -53,7 +53,8 @@ pub(crate) fn choose_ports(
 fn make_lab(machine: &mut Machine, id: &str, name: &str, wanted: &Wanted) -> Result<Bed, BedError> {
     let mtu = lab_mtu(wanted.mtu)?;
     let state = machine.lab_state(None)?;
-    let lab = Lab { id: id.to_owned(), mtu, ipv6: state.ipv6, cores: choose_cores(wanted, &state)? };
+    let (senders, cores) = (wanted.bed.senders(), choose_cores(wanted, &state)?);
+    let lab = Lab { id: id.to_owned(), mtu, ipv6: state.ipv6, senders, cores };
     machine.set_up(id, lab.changes())?;
     Ok(lab.bed(name, wanted.privilege))
 }

@@ -1,7 +1,7 @@
 //! Whether a plan can be measured on a bed: said before anything is measured. Pure.
 
 use model::{
-    Bed, GoodputSpec, IpVersion, LatencySpec, Mtu, PacketsSpec, PayloadSize, Plan, ProbeSpec, Protocol,
+    Bed, BedKind, GoodputSpec, IpVersion, LatencySpec, Mtu, PacketsSpec, PayloadSize, Plan, ProbeSpec, Protocol,
     frame_size::{ETHERNET_HEADER, FCS, FrameSize, FrameSizeError, Headers},
     probe::{FASTEST, LATENCY_LEAST_PAYLOAD},
     stream::Stream,
@@ -106,6 +106,9 @@ fn check_other_mtu(probe: &str, bed: &Bed, mtu: Mtu) -> Result<(), Misfit> {
     if !ETHERNET_MTUS.contains(&mtu.0) {
         let (least, most) = (ETHERNET_MTUS.start(), ETHERNET_MTUS.end());
         return refuse(format!("no interface takes an MTU of {}; write {least} to {most}", mtu.0));
+    }
+    if bed.kind == BedKind::Lab && bed.senders().len() > 1 {
+        return refuse("the bridge of this bed keeps its MTU; make the bed of another with --mtu".to_owned());
     }
     if mtu < LEAST_IPV6_MTU && bed.endpoints.iter().any(|endpoint| endpoint.address(IpVersion::V6).is_some()) {
         return refuse(format!(

@@ -88,6 +88,8 @@ struct UnderWay<'a> {
     links: &'a mut [AgentLink],
     dut: Option<&'a mut DutReader>,
     pairs: Vec<Pair>,
+    /// By which all sides of the trial know each other.
+    token: u32,
 }
 
 impl<'a> UnderWay<'a> {
@@ -95,7 +97,8 @@ impl<'a> UnderWay<'a> {
         let receiver = links.len() - 1;
         let mut party = |link: usize| Party::new(link, links[link].new_id());
         let pairs = step.senders.clone().map(|sender| Pair { near: party(sender), far: party(receiver) }).collect();
-        Self { spec: &step.spec, bed, links, dut, pairs }
+        let token = RandomState::new().hash_one(()) as u32;
+        Self { spec: &step.spec, bed, links, dut, pairs, token }
     }
 
     fn follow(&mut self, watch: &mut dyn Watch, interrupt: &AtomicBool) -> Result<Brought, NoResult> {
@@ -124,12 +127,12 @@ impl<'a> UnderWay<'a> {
 
     /// Gets both sides of a pair ready: the far one has to listen before the near one connects.
     fn prepare(&mut self, pair: usize, interrupt: &AtomicBool) -> Result<(), NoResult> {
-        let token = RandomState::new().hash_one(()) as u32;
+        let (token, place) = (self.token, (pair, self.pairs.len()));
         let far = self.pairs[pair].far.link;
         self.get_ready(
             pair,
             Side::Far,
-            task((self.spec, Side::Far), self.bed, (self.end(far), pair), None, token),
+            task((self.spec, Side::Far), self.bed, (self.end(far), pair), place, None, token),
             interrupt,
         )?;
         let peer = self.pairs[pair].far.address().map_err(|fault| self.links[far].error(fault))?;
@@ -137,7 +140,7 @@ impl<'a> UnderWay<'a> {
         self.get_ready(
             pair,
             Side::Near,
-            task((self.spec, Side::Near), self.bed, (near, 0), Some(peer), token),
+            task((self.spec, Side::Near), self.bed, (near, 0), place, Some(peer), token),
             interrupt,
         )
     }

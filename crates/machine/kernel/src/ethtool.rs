@@ -17,6 +17,8 @@ const SIOCETHTOOL: u64 = 0x8946;
 const GET_DRIVER_INFO: u32 = 0x03;
 const GET_STRINGS: u32 = 0x1b;
 const GET_STATISTICS: u32 = 0x1d;
+const GET_GRO: u32 = 0x2b;
+const SET_GRO: u32 = 0x2c;
 const GET_SET_SIZES: u32 = 0x37;
 
 /// `ETH_SS_STATS`: the set of strings that name a driver's counters.
@@ -98,6 +100,23 @@ pub fn statistics(interface: &str) -> Result<Vec<(String, u64)>> {
         return Ok(Vec::new());
     }
     Ok(names.into_iter().zip(counter_values(interface)?).collect())
+}
+
+/// Whether an interface of the caller's namespace puts received segments together (generic receive offload).
+pub fn gro(interface: &str) -> Result<bool> {
+    Ok(value(interface, "ioctl(ETHTOOL_GGRO)", [GET_GRO, 0])? != 0)
+}
+
+/// Switches generic receive offload. A veth then receives by NAPI, and so also what XDP sends to it.
+pub fn set_gro(interface: &str, on: bool) -> Result<()> {
+    value(interface, "ioctl(ETHTOOL_SGRO)", [SET_GRO, on.into()]).map(drop)
+}
+
+/// `struct ethtool_value`: a command and a value.
+fn value(interface: &str, call: &'static str, mut question: [u32; 2]) -> Result<u32> {
+    // SAFETY: the kernel reads and writes a command and a value.
+    unsafe { ask(interface, call, question.as_mut_ptr().cast()) }?;
+    Ok(question[1])
 }
 
 /// The names of a driver's own counters, in its order; none for a driver without any. They change with its queues.

@@ -58,6 +58,25 @@ pub fn create_veth(a: &LinkEnd, b: &LinkEnd, mtu: Mtu) -> Result<()> {
     answer.on("RTM_NEWLINK", format_args!("veth pair {a} and {b}")).map(drop)
 }
 
+/// Makes a bridge in a namespace, of interfaces that are there, and sets it up. It passes on from the first moment: it takes no part in
+/// spanning trees.
+pub fn create_bridge(namespace: &str, interface: &str, ports: &[String]) -> Result<()> {
+    check_name(interface)?;
+    let create = || {
+        let mut message = named(interface);
+        message.attributes.push(LinkAttribute::LinkInfo(vec![LinkInfo::Kind(InfoKind::Bridge)]));
+        request(RouteNetlinkMessage::NewLink(message), NLM_F_CREATE | NLM_F_EXCL)?;
+        let bridge = existing(interface)?.header.index;
+        for port in ports {
+            let mut message = named(port);
+            message.attributes.push(LinkAttribute::Controller(bridge));
+            request(RouteNetlinkMessage::SetLink(message), 0)?;
+        }
+        switch(interface, true)
+    };
+    within(namespace, create)?.on("RTM_NEWLINK", within_name(namespace, interface))
+}
+
 fn veth_end(end: &LinkEnd, mtu: Mtu, namespace: &File) -> LinkMessage {
     let mut message = named(&end.interface);
     message.attributes.push(LinkAttribute::Mtu(mtu.0));

@@ -1,4 +1,6 @@
-//! Whole Ethernet frames of one kind on one interface (packet(7)).
+//! Whole Ethernet frames of one interface (packet(7)).
+
+mod capture;
 
 use std::{
     io, mem,
@@ -17,6 +19,8 @@ use crate::{
     socket::set_option,
 };
 
+pub use capture::{Capture, Captured};
+
 /// A socket for frames of one EtherType on one interface, which hears what is sent to others too.
 pub struct Frames {
     socket: OwnedFd,
@@ -28,11 +32,7 @@ impl Frames {
     pub fn open(interface: &str, ethertype: u16) -> Result<Self> {
         let what = format_args!("interface {interface}");
         let index = existing(interface).on("RTM_GETLINK", what)?.header.index;
-        // SAFETY: a plain system call; the descriptor that it gives is nobody else's.
-        let socket = unsafe { libc::socket(libc::AF_PACKET, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0) };
-        checked(socket).on("socket(AF_PACKET)", what)?;
-        // SAFETY: as above.
-        let socket = unsafe { OwnedFd::from_raw_fd(socket) };
+        let socket = opened().on("socket(AF_PACKET)", what)?;
         hear_all(&socket, index).on("setsockopt(PACKET_ADD_MEMBERSHIP)", what)?;
         bind(&socket, index, ethertype).on("bind", what)?;
         Ok(Self { socket, interface: interface.to_owned() })
@@ -65,12 +65,7 @@ impl Outlet {
     pub fn open(interface: &str) -> Result<Self> {
         let what = format_args!("interface {interface}");
         let index = existing(interface).on("RTM_GETLINK", what)?.header.index;
-        // Protocol 0: the socket hears of no frame.
-        // SAFETY: a plain system call; the descriptor that it gives is nobody else's.
-        let socket = unsafe { libc::socket(libc::AF_PACKET, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0) };
-        checked(socket).on("socket(AF_PACKET)", what)?;
-        // SAFETY: as above.
-        let socket = unsafe { OwnedFd::from_raw_fd(socket) };
+        let socket = opened().on("socket(AF_PACKET)", what)?;
         set_option(&socket, libc::SOL_PACKET, libc::PACKET_QDISC_BYPASS, 1)
             .on("setsockopt(PACKET_QDISC_BYPASS)", what)?;
         bind(&socket, index, 0).on("bind", what)?;
@@ -82,6 +77,15 @@ impl AsFd for Outlet {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
     }
+}
+
+/// A socket of protocol 0, which hears of no frame.
+fn opened() -> io::Result<OwnedFd> {
+    // SAFETY: a plain system call; the descriptor that it gives is nobody else's.
+    let socket = unsafe { libc::socket(libc::AF_PACKET, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0) };
+    checked(socket)?;
+    // SAFETY: as above.
+    Ok(unsafe { OwnedFd::from_raw_fd(socket) })
 }
 
 /// For as long as the socket is open, the card passes on also what is sent to others.

@@ -46,6 +46,8 @@ impl Prepared {
         match change {
             Change::Namespace { name } => self.unnamed.map_or(Ok(()), |unnamed| unnamed.publish(name)),
             Change::Veth { a, b, mtu } => link::create_veth(a, b, *mtu),
+            Change::Bridge { namespace, interface, ports } => link::create_bridge(namespace, interface, ports),
+            Change::Gro { namespace, interface } => set_gro(namespace, interface, true),
             Change::Address { namespace, interface, address, prefix } => {
                 link::add_address(namespace, interface, *address, *prefix)
             }
@@ -68,6 +70,10 @@ fn refuse_taken(change: &Change) -> Result<(), Error> {
             Err(Error::Taken { what: format!("namespace {name}"), remove: format!("ip netns delete {name}") })
         }
         Change::Veth { a, b, .. } => [a, b].into_iter().try_for_each(|end| refuse_taken_end(end, change)),
+        Change::Bridge { namespace, interface, .. } => {
+            let end = LinkEnd { namespace: namespace.clone(), interface: interface.clone() };
+            refuse_taken_end(&end, change)
+        }
         _ => Ok(()),
     }
 }
@@ -84,7 +90,10 @@ fn refuse_taken_end(end: &LinkEnd, change: &Change) -> Result<(), Error> {
 
 fn before(change: &Change) -> Result<Before, Failure> {
     Ok(match change {
-        Change::Namespace { .. } | Change::Veth { .. } => Before::Absent,
+        Change::Namespace { .. } | Change::Veth { .. } | Change::Bridge { .. } => Before::Absent,
+        Change::Gro { namespace, interface } => {
+            same_or(Before::Absent, namespace::within(namespace, || ethtool::gro(interface))??)
+        }
         Change::Port { interface, .. } | Change::LeftAlone { interface, .. } => port::before(interface)?,
         Change::Address { namespace, interface, address, .. } => {
             same_or(Before::Absent, link::has_address(namespace, interface, *address)?)
@@ -107,6 +116,10 @@ fn same_or(otherwise: Before, is_there: bool) -> Before {
     if is_there { Before::Same } else { otherwise }
 }
 
+fn set_gro(namespace: &str, interface: &str, on: bool) -> kernel::Result<()> {
+    namespace::within(namespace, || ethtool::set_gro(interface, on))?
+}
+
 fn stamp(namespace: &str, interface: &str, setting: StampSetting) -> kernel::Result<()> {
     namespace::within(namespace, || ethtool::set_stamping(interface, setting))?
 }
@@ -122,6 +135,8 @@ fn identities(change: &Change) -> kernel::Result<BTreeMap<String, u64>> {
 fn namespaces(change: &Change) -> Vec<&str> {
     match change {
         Change::Namespace { name: namespace }
+        | Change::Bridge { namespace, .. }
+        | Change::Gro { namespace, .. }
         | Change::Address { namespace, .. }
         | Change::Route { namespace, .. }
         | Change::LinkUp { namespace, .. }
@@ -153,6 +168,12 @@ fn take_back_in_kernel(entry: &Entry) -> kernel::Result<bool> {
         (Change::Veth { a, b, .. }, _) => {
             // One namespace may be gone and the pair still be there: the other end then takes it away.
             Ok(take_back_end(a, entry)? || take_back_end(b, entry)?)
+        }
+        (Change::Bridge { namespace, interface, .. }, _) => {
+            within_ours(namespace, entry, || link::delete(namespace, interface))
+        }
+        (Change::Gro { namespace, interface }, _) => {
+            within_ours(namespace, entry, || set_gro(namespace, interface, false))
         }
         (Change::Address { namespace, interface, address, prefix }, _) => {
             within_ours(namespace, entry, || link::remove_address(namespace, interface, *address, *prefix))

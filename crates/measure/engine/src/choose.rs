@@ -73,6 +73,9 @@ pub fn fits(facts: &Facts, engine: Engine) -> Result<String, String> {
     if facts.heard_by_socket && engine != Engine::Udp {
         return Err("the other end counts by a UDP socket, since it has no root or no native XDP".to_owned());
     }
+    if facts.replay && [Engine::Live, Engine::Pktgen].contains(&engine) {
+        return Err("it makes all frames itself, and a capture is sent as it is".to_owned());
+    }
     match engine {
         Engine::Live => live(facts),
         Engine::Xsk => xsk(facts),
@@ -203,6 +206,7 @@ mod tests {
             longest: 60,
             rate: None,
             plain: true,
+            replay: false,
             heard_by_socket: false,
         }
     }
@@ -266,6 +270,14 @@ mod tests {
             choice.why.contains("; not xsk: each core needs a queue of its own, and wp0 has 1 for 2"),
             "{choice:?}"
         );
+    }
+
+    #[test]
+    fn a_capture_is_sent_by_those_that_take_whole_frames() {
+        let replay = Facts { replay: true, plain: false, ..lab() };
+        assert_eq!(chosen(&replay), Engine::Xsk);
+        let error = choose(&replay, Some(Engine::Live)).expect_err("it makes its own").to_string();
+        assert!(error.contains("makes all frames itself") && error.contains("engine xsk can be had"), "{error}");
     }
 
     #[test]

@@ -28,6 +28,8 @@ pub struct Facts {
     pub rate: Option<f64>,
     /// Whether the streams are what UDP sockets can send: plain UDP, one flow, no VLAN, no addresses of their own.
     pub plain: bool,
+    /// Whether one of the streams is a capture, whose frames only engines send that are handed whole frames.
+    pub replay: bool,
     /// Whether the other end counts by a UDP socket, which hears only what is sent to its port.
     pub heard_by_socket: bool,
 }
@@ -50,6 +52,7 @@ impl Facts {
             longest: job.longest(),
             rate: rates.map(|rates| rates.iter().sum()),
             plain,
+            replay: job.streams.iter().any(|stream| stream.replay.is_some()),
             heard_by_socket,
         })
     }

@@ -21,6 +21,7 @@ pub(crate) fn job_of(streams: &str) -> Job {
     };
     let streams = Stream::parse_file(streams).expect("streams");
     Job {
+        first: 0,
         interface: "port0".to_owned(),
         loads: streams.iter().map(|stream| stream.load).collect(),
         streams: streams.iter().map(|stream| Compiled::new(stream, &place).expect("it fits")).collect(),

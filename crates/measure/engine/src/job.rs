@@ -3,7 +3,10 @@
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use frame::Compiled;
-use model::{BitRate, Nanos, stream::Load};
+use model::{
+    BitRate, Nanos,
+    stream::{Load, Rate},
+};
 use stats::TimeHistogram;
 
 use crate::EngineError;
@@ -13,8 +16,10 @@ use crate::EngineError;
 pub struct Job {
     /// The interface, in the caller's network namespace.
     pub interface: String,
-    /// The streams, which all leave at the same time. Stream `s` on core `c` has the number `s * cpus.len() + c` in its tags.
+    /// The streams, which all leave at the same time. Stream `s` on core `c` has the number `first + s * cpus.len() + c` in its tags.
     pub streams: Vec<Compiled>,
+    /// Number of the first sequence: other senders to the same receiver have those below.
+    pub first: u16,
     /// How each of them is paced; one for each stream.
     pub loads: Vec<Load>,
     /// The line's rate, for loads that are a share of it.
@@ -32,7 +37,7 @@ pub struct Job {
 impl Job {
     /// The number in the tags of a stream that leaves from the core at this place of `cpus`.
     pub fn number(&self, stream: usize, core: usize) -> u16 {
-        (stream * self.cpus.len() + core) as u16
+        self.first + (stream * self.cpus.len() + core) as u16
     }
 
     /// The stream that each numbered sequence is of, in the order of the numbers: what a receiver has to know.
@@ -44,6 +49,9 @@ impl Job {
     /// Frames a second asked for of each stream, from all cores together; `None` is flat out.
     pub fn rates(&self) -> Result<Vec<Option<f64>>, EngineError> {
         let rate = |(stream, load): (&Compiled, &Load)| {
+            if load.rate == Rate::Captured {
+                return Ok(stream.replay.as_ref().and_then(|replay| replay.rate()));
+            }
             load.rate.per_second(stream.mean_size(), self.line).map_err(|error| EngineError::Unable {
                 what: format!("the rate of stream \"{}\"", stream.name),
                 why: error.to_string(),

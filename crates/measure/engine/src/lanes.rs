@@ -1,7 +1,10 @@
 //! What one core sends: each stream's numbers, schedule and figures, and which of them is next.
 
 use frame::{Compiled, Tag};
-use model::Nanos;
+use model::{
+    Nanos,
+    stream::{Load, Rate},
+};
 
 use crate::{
     EngineError, Job,
@@ -31,7 +34,7 @@ impl<'a> Lanes<'a> {
     pub(crate) fn new(job: &'a Job, core: usize, began: Nanos) -> Result<Self, EngineError> {
         let cores = job.cpus.len();
         let lane = |(index, (stream, rate)): (usize, (&'a Compiled, Option<f64>))| {
-            let schedule = rate.map(|rate| Schedule::new(began, rate, job.loads[index].pacing, core, cores));
+            let schedule = schedule(stream, job.loads[index], rate, began, (core, cores));
             let pacing = schedule.as_ref().map(|schedule| Pacing::new(schedule.gap_ns()));
             let sent = SentStream { pacing, ..SentStream::default() };
             Lane { stream, number: job.number(index, core), token: job.token, next: 0, schedule, before: None, sent }
@@ -91,6 +94,23 @@ impl<'a> Lanes<'a> {
             ..lane.sent
         };
         self.0.into_iter().map(sent).collect()
+    }
+}
+
+/// When the frames of a stream leave from one of the cores; `None` is flat out. The frames of a capture leave in order, and so from the
+/// first core alone.
+fn schedule(
+    stream: &Compiled,
+    load: Load,
+    rate: Option<f64>,
+    began: Nanos,
+    (core, cores): (usize, usize),
+) -> Option<Schedule> {
+    match &stream.replay {
+        None => Some(Schedule::new(began, rate?, load.pacing, core, cores)),
+        Some(_) if core > 0 => Some(Schedule::never()),
+        Some(replay) if load.rate == Rate::Captured => Some(Schedule::captured(began, rate?, replay)),
+        Some(_) => Some(Schedule::new(began, rate?, load.pacing, 0, 1)),
     }
 }
 

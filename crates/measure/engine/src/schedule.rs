@@ -1,6 +1,9 @@
 //! When each frame of a stream is due: an absolute schedule, which does not shift when a frame is late.
 
+use std::sync::Arc;
+
 use model::{Nanos, stream::Pacing};
+use pcap::Replay;
 
 /// What is later than this is given up, so that a sender that was away does not flood the path when it comes back.
 const CATCH_UP: u64 = 10_000_000;
@@ -19,6 +22,8 @@ pub(crate) struct Schedule {
     shift_ns: f64,
     given_up: u64,
     chance: Chance,
+    /// A capture whose times are kept, instead.
+    captured: Option<Arc<Replay>>,
 }
 
 impl Schedule {
@@ -28,12 +33,32 @@ impl Schedule {
         let frames = if let Pacing::Burst(frames) = pacing { f64::from(frames.get()) } else { 1.0 };
         let shift_ns = gap_ns * frames * core as f64 / cores as f64;
         let chance = Chance(began.0 ^ (core as u64) << 56);
-        let mut schedule =
-            Self { began: began.0, gap_ns, pacing, next: 0, due_ns: shift_ns, shift_ns, given_up: 0, chance };
+        let mut schedule = Self {
+            began: began.0,
+            gap_ns,
+            pacing,
+            next: 0,
+            due_ns: shift_ns,
+            shift_ns,
+            given_up: 0,
+            chance,
+            captured: None,
+        };
         if pacing == Pacing::Poisson {
             schedule.due_ns = schedule.wait();
         }
         schedule
+    }
+
+    /// The times that the frames of a capture had, `rate` being the mean of a second.
+    pub(crate) fn captured(began: Nanos, rate: f64, replay: &Arc<Replay>) -> Self {
+        Self { captured: Some(Arc::clone(replay)), ..Self::new(began, rate, Pacing::Constant, 0, 1) }
+    }
+
+    /// No frame is ever due.
+    pub(crate) fn never() -> Self {
+        const FAR_AWAY: f64 = (u64::MAX / 2) as f64;
+        Self { due_ns: FAR_AWAY, ..Self::new(Nanos(0), 1.0, Pacing::Constant, 0, 1) }
     }
 
     /// Mean time between two frames.
@@ -53,6 +78,10 @@ impl Schedule {
         let behind = now.0.saturating_sub(self.due().0);
         self.given_up += behind.saturating_sub(CATCH_UP);
         self.next += 1;
+        if let Some(replay) = &self.captured {
+            self.due_ns = replay.due(self.next).0 as f64;
+            return behind;
+        }
         // From the number and not from the time before: rounding does not add up.
         match self.pacing {
             Pacing::Constant => self.due_ns = self.shift_ns + self.next as f64 * self.gap_ns,

@@ -44,6 +44,7 @@ fn compiled(stream: &Stream) -> Compiled {
 
 fn job(streams: &[Stream]) -> Job {
     Job {
+        first: 0,
         interface: "wp0".to_owned(),
         streams: streams.iter().map(compiled).collect(),
         loads: streams.iter().map(|stream| stream.load).collect(),

@@ -68,6 +68,7 @@ fn job(streams: &str, mtu: u32, most: u64) -> Job {
     };
     let streams = Stream::parse_file(streams).expect("streams");
     Job {
+        first: 0,
         interface: PORT.to_owned(),
         loads: streams.iter().map(|stream| stream.load).collect(),
         streams: streams.iter().map(|stream| Compiled::new(stream, &place).expect("it fits")).collect(),

@@ -9,6 +9,7 @@ mod far;
 mod meeting;
 mod near;
 mod receiving;
+mod replay;
 mod sending;
 
 use std::time::Duration;

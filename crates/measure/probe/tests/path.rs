@@ -162,6 +162,8 @@ fn seat(endpoint: &str, local: IpAddr, peer: Option<SocketAddr>) -> Seat {
         peer_cpus: 0,
         same_clock: true,
         token: 7,
+        sender: 0,
+        senders: 1,
     }
 }
 

@@ -27,6 +27,7 @@ pub fn advice(doubt: &Doubt, lang: Lang) -> String {
         Doubt::PacketsDisagree { endpoint, program, interface } => {
             t.with("doubt-packets-disagree", &[("endpoint", endpoint), ("program", program), ("interface", interface)])
         }
+        Doubt::NotNumbered { stream } => t.with("doubt-not-numbered", &[("stream", stream)]),
         Doubt::NothingArrived { from, to, packets, engine } => t.with(
             "doubt-nothing-arrived",
             &[("from", from), ("to", to), ("packets", &crate::show::grouped(*packets)), ("engine", engine)],
@@ -213,6 +214,7 @@ mod tests {
         let endpoint = || "b".to_owned();
         for doubt in [
             Doubt::PacketsDisagree { endpoint: endpoint(), program: 100, interface: 120 },
+            Doubt::NotNumbered { stream: "voice".to_owned() },
             Doubt::NothingArrived { from: endpoint(), to: endpoint(), packets: 9, engine: model::Engine::Live },
             Doubt::SenderTooSlow { intended: 1e6, achieved: 8e5 },
             Doubt::BehindSchedule { behind_ns: 90_000, rtt_ns: 120_000 },

@@ -23,6 +23,7 @@ mod redact;
 mod show;
 mod summary;
 mod texts;
+mod together;
 mod watch;
 
 pub use cards::{cards, narrow_bus};

@@ -37,6 +37,22 @@ pub enum Notice<'a> {
         /// In seconds.
         seconds: u64,
     },
+    /// Frames are written to a file.
+    Capturing {
+        /// Where they are seen.
+        interface: &'a str,
+        /// The file.
+        file: &'a str,
+    },
+    /// What was captured.
+    Captured {
+        /// Frames in the file.
+        frames: u64,
+        /// Frames that were seen.
+        seen: u64,
+        /// Frames that there was no room for.
+        dropped: u64,
+    },
     /// `throughput` was typed, goodput is measured.
     ThroughputAlias,
     /// There is no root; says what root would add.
@@ -72,6 +88,11 @@ impl Notice<'_> {
             Self::SignatureRemoved { folder } => t.with("progress-signature-removed", &[("folder", folder)]),
             Self::Interrupted => t.get("progress-interrupted"),
             Self::TimeLeft { seconds } => t.with("time-left", &[("time", &show::time_left(*seconds))]),
+            Self::Capturing { interface, file } => t.with("capturing", &[("interface", interface), ("file", file)]),
+            Self::Captured { frames, seen, dropped } => {
+                let [frames, seen, lost] = [frames, seen, dropped].map(|count| show::grouped(*count));
+                t.with("captured", &[("frames", &frames), ("seen", &seen), ("dropped", &lost)])
+            }
             Self::ThroughputAlias => t.get("throughput-alias-note"),
             Self::Unprivileged => t.get("unprivileged-note"),
             Self::ConfigureDut => t.get("dut-configure-note"),
@@ -101,6 +122,8 @@ mod tests {
             Notice::SignatureRemoved { folder: "out" },
             Notice::Interrupted,
             Notice::TimeLeft { seconds: 30 },
+            Notice::Capturing { interface: "eth1", file: "a.pcapng" },
+            Notice::Captured { frames: 1, seen: 2, dropped: 3 },
             Notice::ThroughputAlias,
             Notice::Unprivileged,
             Notice::NoRoot { machine: "far" },

@@ -1,6 +1,6 @@
 //! A run as a few lines of plain text, for the terminal.
 
-use model::{LimitOutcome, Match, PacketStream, ProbeSpec, ReferenceComparison, Run, Verdict};
+use model::{LimitOutcome, Match, PacketStream, ProbeSpec, ReferenceComparison, Run, Verdict, trial::AllSenders};
 use unicode_width::UnicodeWidthStr;
 
 use crate::{
@@ -14,6 +14,7 @@ use crate::{
     material::Material,
     show::{self, or_none},
     texts::Texts,
+    together::{TogetherGroup, together_groups},
 };
 
 /// Columns of a terminal.
@@ -77,11 +78,12 @@ fn tables(run: &Run, t: &Texts) -> Vec<String> {
     let stream = streams
         .iter()
         .map(|it| Row(stream_row(run, it, t), limit(ProbeSpec::Packets(it.spec.clone()), Some((it.from, it.to)))));
+    let together = packets.iter().flat_map(together_groups).map(|it| Row(together_row(&it, t), vec![]));
     let path = paths.iter().map(|it| Row(path_row(it, t), kept_down(it, t)));
     let tables = [
         table(latency_head(t), latency.collect()),
         table(goodput_head(t), goodput.collect()),
-        table(stream_head(t), stream.collect()),
+        table(stream_head(t), stream.chain(together).collect()),
         table(path_head(run, t), path.collect()),
     ]
     .concat();
@@ -179,6 +181,18 @@ fn stream_row(run: &Run, group: &StreamGroup<'_>, t: &Texts) -> [String; 5] {
         rate(PacketStream::offered_pps),
         rate(PacketStream::forwarding_pps),
         show::stream_loss(run, group, t),
+    ]
+}
+
+fn together_row(group: &TogetherGroup<'_>, t: &Texts) -> [String; 5] {
+    let (from, to) = group.way();
+    let rate = |figure: fn(&AllSenders) -> f64| or_none(group.over(figure), |it| show::packet_rate(it.median));
+    [
+        show::with_way(show::packets_traffic(group.spec, t), Some((&from, to)), t),
+        group.trials.len().to_string(),
+        rate(|together| together.offered_pps),
+        rate(|together| together.forwarding_pps),
+        or_none(group.loss(), show::percent),
     ]
 }
 

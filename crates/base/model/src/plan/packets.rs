@@ -99,7 +99,9 @@ impl PacketsItem {
         if self.stream.len() > MOST_STREAMS {
             return Err(format!("{} streams are too many: {MOST_STREAMS} at the most", self.stream.len()));
         }
-        if self.stream.iter().any(|stream| stream.ip != self.stream[0].ip) {
+        let mut versions = self.stream.iter().filter(|stream| stream.replay.is_none()).map(|stream| stream.ip);
+        let first = versions.next();
+        if versions.any(|ip| Some(ip) != first) {
             return Err("streams that are sent together are all IPv4 or all IPv6; write a section for each".to_owned());
         }
         self.stream.iter().try_for_each(Stream::check).map_err(|error| error.to_string())
@@ -214,7 +216,7 @@ fn amount_like(kind: Rate, rate: Rate) -> Option<f64> {
 
 fn rate_like(kind: Rate, amount: f64) -> Rate {
     match kind {
-        Rate::FlatOut => Rate::FlatOut,
+        Rate::FlatOut | Rate::Captured => kind,
         Rate::Packets(_) => Rate::Packets(PacketRate(amount.round() as u64)),
         Rate::L1(_) => Rate::L1(BitRate(amount.round() as u64)),
         Rate::L2(_) => Rate::L2(BitRate(amount.round() as u64)),

@@ -95,6 +95,12 @@ pub struct Seat {
     pub same_clock: bool,
     /// Drawn for each trial, the same at both sides: by it a side tells the other from a stranger.
     pub token: u32,
+    /// Which of the trial's senders it is, or has as its counterpart, from 0.
+    #[serde(default)]
+    pub sender: usize,
+    /// How many senders the trial has.
+    #[serde(default)]
+    pub senders: usize,
 }
 
 impl ProbeSpec {

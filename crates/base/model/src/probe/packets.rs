@@ -51,7 +51,8 @@ pub struct PacketsSpec {
 impl PacketsSpec {
     /// IP version of its packets.
     pub fn ip(&self) -> IpVersion {
-        self.streams.first().map_or(IpVersion::V4, |stream| stream.ip)
+        let numbered = self.streams.iter().find(|stream| stream.replay.is_none());
+        numbered.map_or(IpVersion::V4, |stream| stream.ip)
     }
 
     /// Whether packets go from the first end to the second.
@@ -67,7 +68,7 @@ impl PacketsSpec {
     /// Size of its frames, where all have one.
     pub fn frame_size(&self) -> Option<FrameSize> {
         match self.streams.as_slice() {
-            [Stream { sizes: Sizes::List(sizes), .. }] if sizes.len() == 1 => sizes.first().copied(),
+            [Stream { sizes: Sizes::List(sizes), replay: None, .. }] if sizes.len() == 1 => sizes.first().copied(),
             _ => None,
         }
     }
@@ -112,7 +113,15 @@ impl fmt::Display for PacketsSpec {
     }
 }
 
+/// The last part of a path.
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
 fn show_stream(stream: &Stream, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    if let Some(capture) = &stream.replay {
+        return write!(f, "replay of {} at {}", file_name(capture), stream.load);
+    }
     if stream.protocol != Protocol::Udp {
         write!(f, "{} ", stream.protocol.name())?;
     }

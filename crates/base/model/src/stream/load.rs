@@ -32,6 +32,8 @@ pub enum Rate {
     L2(BitRate),
     /// A share of the line's rate.
     Line(Percent),
+    /// With the times between them that the frames of a capture had.
+    Captured,
 }
 
 /// At which moments a stream's frames leave.
@@ -52,12 +54,12 @@ pub enum Pacing {
 pub struct NoLineRate;
 
 impl Rate {
-    /// Frames a second for frames of this mean size (bytes, with FCS); `None` is flat out. The line's rate is needed for a share
+    /// Frames a second for frames of this mean size (bytes, with FCS); `None` is flat out, or what the capture says. The line's rate is needed for a share
     /// of it.
     pub fn per_second(self, mean_size: f64, line: Option<BitRate>) -> Result<Option<f64>, NoLineRate> {
         let on_wire = (mean_size + f64::from(AROUND_FRAME)) * 8.0;
         Ok(match self {
-            Self::FlatOut => None,
+            Self::FlatOut | Self::Captured => None,
             Self::Packets(rate) => Some(rate.0 as f64),
             Self::L1(rate) => Some(rate.0 as f64 / on_wire),
             Self::L2(rate) => Some(rate.0 as f64 / (mean_size * 8.0)),
@@ -88,10 +90,13 @@ fn paced(rate: &str, pacing: Pacing) -> Result<Load, WordsError> {
     if rate == Rate::FlatOut {
         return Err(WordsError(format!("flat out leaves no time between frames: write a rate before \"{pacing}\"")));
     }
+    if rate == Rate::Captured {
+        return Err(WordsError(format!("the capture says when frames leave: write a rate before \"{pacing}\"")));
+    }
     Ok(Load { rate, pacing })
 }
 
-const POSSIBLE: &str = "\"flat out\", \"1 Mpps\", \"1 Gbit/s L1\" (with preamble and gap), \"1 Gbit/s L2\" (frames with FCS) or \"10 %\" (of the line)";
+const POSSIBLE: &str = "\"flat out\", \"1 Mpps\", \"1 Gbit/s L1\" (with preamble and gap), \"1 Gbit/s L2\" (frames with FCS), \"10 %\" (of the line) or \"as captured\" (of a replay)";
 
 impl FromStr for Rate {
     type Err = WordsError;
@@ -102,6 +107,8 @@ impl FromStr for Rate {
         let bits = |rate: &str| rate.parse::<BitRate>().map_err(|error| refused(error.to_string()));
         let rate = if text == "flat out" {
             Self::FlatOut
+        } else if text == "as captured" {
+            Self::Captured
         } else if let Some(rate) = text.strip_suffix(" L1") {
             Self::L1(bits(rate)?)
         } else if let Some(rate) = text.strip_suffix(" L2") {
@@ -146,6 +153,7 @@ impl fmt::Display for Rate {
             Self::L1(rate) => write!(f, "{rate} L1"),
             Self::L2(rate) => write!(f, "{rate} L2"),
             Self::Line(share) => write!(f, "{share}"),
+            Self::Captured => f.write_str("as captured"),
         }
     }
 }
@@ -168,8 +176,16 @@ mod tests {
 
     #[test]
     fn a_load_is_read_back_as_it_is_written() {
-        for text in ["flat out", "1 Mpps", "1.5 Gbit/s L1", "1 Gbit/s L2", "10 %", "99.5 % poisson", "1 kpps burst 32"]
-        {
+        for text in [
+            "flat out",
+            "1 Mpps",
+            "1.5 Gbit/s L1",
+            "1 Gbit/s L2",
+            "10 %",
+            "99.5 % poisson",
+            "1 kpps burst 32",
+            "as captured",
+        ] {
             assert_eq!(text.parse::<Load>().map(|load| load.to_string()), Ok(text.to_owned()));
         }
         let error = |text: &str| text.parse::<Load>().unwrap_err().to_string();

@@ -64,6 +64,10 @@ pub const DESTINATION_PORT: u16 = 49_185;
 pub struct Stream {
     /// What it is called in results.
     pub name: String,
+    /// A capture (pcap or pcapng) whose frames are sent as they are, round after round; all that says what frames look like is then
+    /// left out. Both ends read it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replay: Option<String>,
     /// Sizes of its frames.
     pub sizes: Sizes,
     /// VLAN tags, the outer one first.
@@ -128,6 +132,7 @@ impl Default for Stream {
     fn default() -> Self {
         Self {
             name: "stream".to_owned(),
+            replay: None,
             sizes: Sizes::List(vec![MIN_FRAME]),
             vlans: Vec::new(),
             ip: IpVersion::V4,
@@ -166,8 +171,27 @@ impl Stream {
     /// Whether all that it says can be meant.
     pub fn check(&self) -> Result<(), StreamError> {
         let meaning = |why| StreamError::Meaning { name: self.name.clone(), why };
-        self.check_headers().and_then(|()| self.check_addresses()).map_err(meaning)?;
+        self.check_replay()
+            .and_then(|()| self.check_headers())
+            .and_then(|()| self.check_addresses())
+            .map_err(meaning)?;
         self.flow_count().map(drop)
+    }
+
+    /// A capture says itself what its frames look like.
+    fn check_replay(&self) -> Result<(), String> {
+        let Self { name, replay, load, .. } = self.clone();
+        match replay {
+            None if load.rate == Rate::Captured => {
+                Err("there is no capture that says when frames leave: write replay = \"FILE\", or another load"
+                    .to_owned())
+            }
+            Some(_) if (Self { name, replay, load, ..Self::default() }) != *self => {
+                Err("a replay sends the frames of its capture as they are: beside replay write name and load alone"
+                    .to_owned())
+            }
+            _ => Ok(()),
+        }
     }
 
     fn check_headers(&self) -> Result<(), String> {

@@ -12,7 +12,9 @@ pub use goodput::{
     TcpState, Together, ZeroCopied,
 };
 pub use latency::{LatencyResult, OneWay, Pacing, Stage, StageName, TimeSummary, Variation};
-pub use packets::{BitRates, PacketStream, PacketsReceived, PacketsResult, PacketsSent, PacketsSide, ReceivedOn};
+pub use packets::{
+    AllSenders, BitRates, PacketStream, PacketsReceived, PacketsResult, PacketsSent, PacketsSide, ReceivedOn,
+};
 pub use path::{Leg, PathDevice, PathResult, Refusal};
 
 use crate::{

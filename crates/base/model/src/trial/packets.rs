@@ -110,6 +110,54 @@ pub struct ReceivedOn {
     pub frames: u64,
 }
 
+/// What several senders brought to one end together.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AllSenders {
+    /// The endpoints that sent.
+    pub from: Vec<String>,
+    /// The endpoint that received.
+    pub to: String,
+    /// Frames a second that were sent (offered load).
+    pub offered_pps: f64,
+    /// Frames a second that arrived (forwarding rate).
+    pub forwarding_pps: f64,
+    /// Frames sent.
+    pub sent: u64,
+    /// Different frames that arrived.
+    pub received: u64,
+    /// Frames sent that never arrived.
+    pub lost: u64,
+}
+
+impl PacketsResult {
+    /// Each end that several others sent to, with what they brought together; empty where one sent.
+    pub fn together(&self) -> Vec<AllSenders> {
+        let mut all: Vec<AllSenders> = Vec::new();
+        for stream in &self.streams {
+            let place = all.iter().position(|together| together.to == stream.to).unwrap_or(all.len());
+            if place == all.len() {
+                all.push(AllSenders { to: stream.to.clone(), ..AllSenders::default() });
+            }
+            all[place].add(stream);
+        }
+        all.retain(|together| together.from.len() > 1);
+        all
+    }
+}
+
+impl AllSenders {
+    fn add(&mut self, stream: &PacketStream) {
+        if !self.from.contains(&stream.from) {
+            self.from.push(stream.from.clone());
+        }
+        self.offered_pps += stream.offered_pps();
+        self.forwarding_pps += stream.forwarding_pps();
+        self.sent += stream.sent.frames;
+        self.received += stream.received.frames;
+        self.lost += stream.lost();
+    }
+}
+
 impl PacketStream {
     /// Frames that were sent and are known never to have come.
     pub fn lost(&self) -> u64 {
@@ -197,6 +245,17 @@ mod tests {
         let lossy = stream(1000, 900, [1.0, 1.0]);
         assert_eq!(lossy.lost(), 100);
         assert_eq!(PacketStream { cut_off: true, ..lossy }.lost(), 0, "it may still have been on its way");
+    }
+
+    #[test]
+    fn what_several_senders_bring_to_one_end_is_added_up() {
+        let from = |from: &str, received| PacketStream { from: from.into(), ..stream(1000, received, [1.0, 1.0]) };
+        let result = |streams| PacketsResult { mtu: Mtu(1500), streams };
+        assert_eq!(result(vec![from("a", 900), from("a", 1000)]).together(), [], "two streams of one sender");
+        let together = result(vec![from("a1", 900), from("a2", 1000)]).together().remove(0);
+        assert_eq!((together.from, together.to.as_str()), (vec!["a1".to_owned(), "a2".to_owned()], "b"));
+        assert_eq!((together.sent, together.received, together.lost), (2000, 1900, 100));
+        assert_eq!((together.offered_pps, together.forwarding_pps), (2000.0, 1900.0));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use model::{Bed, ClockRelation, Endpoint, Engine, PacketsSpec, ProbeSpec, Seat, Side, SoFar};
+use model::{Bed, ClockRelation, Endpoint, ProbeSpec, Seat, Side, SoFar};
 use protocol::{Failure, Fault, FromAgent, Outcome, Task};
 
 /// A sender of the trial and its counterpart at the end that all send to.
@@ -94,11 +94,13 @@ pub(super) fn task_of(message: &FromAgent) -> Option<u64> {
     }
 }
 
-/// One side's task at this end. `turn` counts the sides that one end has of the same trial: each begins at a core of its own.
+/// One side's task at this end, of this sender of so many. `turn` counts the sides that one end has of the same trial: each begins at a
+/// core of its own.
 pub(super) fn task(
     (spec, side): (&ProbeSpec, Side),
     bed: &Bed,
     (end, turn): (&Endpoint, usize),
+    (sender, senders): (usize, usize),
     peer: Option<SocketAddr>,
     token: u32,
 ) -> Task {
@@ -114,19 +116,10 @@ pub(super) fn task(
         peer_cpus: others(bed, side, end).map_or(0, |other| other.cpus.len()),
         same_clock: bed.clocks == ClockRelation::Same,
         token,
+        sender,
+        senders,
     };
-    Task { spec: shared(spec, bed), side, seat }
-}
-
-/// Of several senders each has a side at the receiver, and a driver has one place for a program that counts: then sockets count,
-/// unless told otherwise.
-fn shared(spec: &ProbeSpec, bed: &Bed) -> ProbeSpec {
-    match spec {
-        ProbeSpec::Packets(spec) if bed.senders().len() > 1 && spec.engine.is_none() => {
-            ProbeSpec::Packets(PacketsSpec { engine: Some(Engine::Udp), ..spec.clone() })
-        }
-        spec => spec.clone(),
-    }
+    Task { spec: spec.clone(), side, seat }
 }
 
 /// An end at the other side: all senders have as many cores.

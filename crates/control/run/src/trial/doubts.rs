@@ -122,7 +122,11 @@ pub(super) fn of_figures(measured: &Measured, counted: &[Counted<'_>]) -> Vec<Do
             crossed.map(packets_disagree).into_iter().chain(of_latency(spec, result, from)).collect()
         }
         (Measured::Goodput { spec, result }, counted) => of_flows(spec, &result.flows, counted),
-        (Measured::Packets { result, .. }, counted) => of_streams(&result.streams, counted),
+        (Measured::Packets { spec, result }, counted) => {
+            let replays = spec.streams.iter().filter(|stream| stream.replay.is_some());
+            let not_numbered = replays.map(|stream| Doubt::NotNumbered { stream: stream.name.clone() });
+            not_numbered.chain(of_streams(&result.streams, counted)).collect()
+        }
         (Measured::Latency { .. } | Measured::Path { .. }, _) => Vec::new(),
     }
 }

@@ -108,6 +108,7 @@ pub(crate) fn job(stream: &Stream, time: Duration) -> Job {
         mtu: Mtu(1500),
     };
     Job {
+        first: 0,
         interface: "wp0".to_owned(),
         streams: vec![Compiled::new(stream, &place).unwrap()],
         loads: vec![stream.load],

@@ -43,6 +43,8 @@ fn seat(spec: &GoodputSpec, peer: Option<SocketAddr>) -> Seat {
         peer_cpus: 0,
         same_clock: true,
         token: 7,
+        sender: 0,
+        senders: 1,
     }
 }
 

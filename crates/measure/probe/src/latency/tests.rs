@@ -44,6 +44,8 @@ pub(super) fn seat(ip: IpVersion, peer: Option<SocketAddr>) -> Seat {
         peer_cpus: 0,
         same_clock: true,
         token: 7,
+        sender: 0,
+        senders: 1,
     }
 }
 

@@ -1,17 +1,22 @@
 //! The receiving half of a side: in the driver of the port (XDP), or, without privilege, by a socket.
 
 use std::{
-    sync::{Arc, Mutex, PoisonError},
+    ops::Range,
+    sync::{Arc, Mutex, PoisonError, Weak},
     thread,
     time::{Duration, Instant},
 };
 
 use engine::{Attached, Counter, Place, Receive, Received, ReceivedStream};
 use kernel::privilege;
-use model::{Engine, PacketsReceived, PacketsSpec, Privilege, Seat, frame_size::FCS, trial::ReceivedOn};
+use model::{Engine, PacketsReceived, PacketsSpec, Privilege, Seat, Stream, frame_size::FCS, trial::ReceivedOn};
 use stats::TimeHistogram;
 
-use super::{engine_error, sending};
+use super::{
+    engine_error,
+    replay::{self, Recognised},
+    sending,
+};
 use crate::ProbeError;
 
 /// An attached receiver.
@@ -22,7 +27,11 @@ pub(super) struct Receiving {
 
 /// What counts packets by number.
 pub(super) struct Counting {
-    counter: Box<dyn Counter>,
+    counter: Shared,
+    /// The sequences of the sender that this side is for.
+    own: Range<usize>,
+    /// Replays, which are known by their bytes, and their places among the streams.
+    recognised: Option<(Recognised, Vec<usize>)>,
     /// Cores that each stream is sent from: a numbered sequence each.
     cores: usize,
     same_clock: bool,
@@ -47,15 +56,18 @@ pub(super) fn place(spec: &PacketsSpec, seat: &Seat) -> Place {
 impl Receiving {
     /// Attaches a receiver: from now on it counts.
     pub(super) fn attach(spec: &PacketsSpec, seat: &Seat) -> Result<Self, ProbeError> {
-        let cores = seat.peer_cpus.max(1);
-        let streams = sending::compiled(spec, &sending::nowhere(seat))?;
-        let sequences = streams.into_iter().flat_map(|stream| std::iter::repeat_n(stream, cores)).collect();
+        let (cores, senders) = (seat.peer_cpus.max(1), seat.senders.max(1));
+        let streams = sending::compiled(&numbered(spec), &sending::nowhere(seat))?;
+        let of_one: Vec<_> = streams.into_iter().flat_map(|stream| std::iter::repeat_n(stream, cores)).collect();
+        let first = seat.sender * of_one.len();
+        let own = first..first + of_one.len();
+        let sequences = std::iter::repeat_n(of_one, senders).flatten().collect();
         let pktgen = spec.engine == Some(Engine::Pktgen);
         let what = Receive { token: seat.token as u16, sequences, verify: true, per_flow: false, pktgen };
-        let attached = engine::attach(&seat.interface, seat.local, &what, place(spec, seat));
-        let Attached { counter, port } = attached.map_err(engine_error)?;
-        let counting = Counting { counter, cores, same_clock: seat.same_clock };
-        Ok(Self { port: port.unwrap_or_default(), counts: Arc::new(Mutex::new(counting)) })
+        let (counter, port) = shared(seat, &what, place(spec, seat))?;
+        let recognised = replays(spec, seat)?;
+        let counting = Counting { counter, own, recognised, cores, same_clock: seat.same_clock };
+        Ok(Self { port, counts: Arc::new(Mutex::new(counting)) })
     }
 
     /// The UDP port that it counts at; 0 in the driver, which counts at all of them.
@@ -94,10 +106,52 @@ impl Receiving {
 impl Counting {
     /// What each stream has so far.
     pub(super) fn read(&self) -> Result<Vec<PacketsReceived>, ProbeError> {
-        let received = self.counter.read().map_err(engine_error)?;
-        let streams = received.numbered.chunks(self.cores);
-        Ok(streams.map(|cores| together(cores, &received, self.same_clock)).collect())
+        let received = self.counter.lock().unwrap_or_else(PoisonError::into_inner).read().map_err(engine_error)?;
+        let own = received.numbered[self.own.clone()].chunks(self.cores);
+        let mut streams: Vec<_> = own.map(|cores| together(cores, &received, self.same_clock)).collect();
+        if let Some((recognised, places)) = &self.recognised {
+            places.iter().zip(recognised.read()?).for_each(|(place, seen)| streams[*place] = seen);
+        }
+        Ok(streams)
     }
+}
+
+/// What counts, for the sides of several senders.
+type Shared = Arc<Mutex<Box<dyn Counter>>>;
+
+/// What counts in drivers for this process, by interface and trial.
+static SHARED: Mutex<Vec<(String, u32, Weak<Mutex<Box<dyn Counter>>>)>> = Mutex::new(Vec::new());
+
+/// What counts, and the port of its socket. A driver has one place for a program, so that the first side attaches it for all senders of the
+/// trial; sockets are each side's own.
+fn shared(seat: &Seat, what: &Receive, place: Place) -> Result<(Shared, u16), ProbeError> {
+    let mut all = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+    all.retain(|(.., counter)| counter.strong_count() > 0);
+    let is_same = |(interface, token, _): &&(String, u32, _)| (interface, *token) == (&seat.interface, seat.token);
+    if let Some(counter) = all.iter().find(is_same).and_then(|(.., counter)| counter.upgrade()) {
+        return Ok((counter, 0));
+    }
+    let attached = engine::attach(&seat.interface, seat.local, what, place);
+    let Attached { counter, port } = attached.map_err(engine_error)?;
+    let counter = Arc::new(Mutex::new(counter));
+    if port.is_none() {
+        all.push((seat.interface.clone(), seat.token, Arc::downgrade(&counter)));
+    }
+    Ok((counter, port.unwrap_or_default()))
+}
+
+/// The same streams, with a stream that nobody sends at the place of each replay: its frames carry no number.
+fn numbered(spec: &PacketsSpec) -> PacketsSpec {
+    let silent = Stream { ip: spec.ip(), ..Stream::default() };
+    let stream = |stream: &Stream| if stream.replay.is_some() { silent.clone() } else { stream.clone() };
+    PacketsSpec { streams: spec.streams.iter().map(stream).collect(), ..spec.clone() }
+}
+
+fn replays(spec: &PacketsSpec, seat: &Seat) -> Result<Option<(Recognised, Vec<usize>)>, ProbeError> {
+    let named = spec.streams.iter().enumerate().filter_map(|(place, stream)| Some((place, stream.replay.as_ref()?)));
+    let (places, files): (Vec<_>, Vec<_>) = named.unzip();
+    let captures: Vec<_> = files.into_iter().map(|file| replay::read(file, seat.mtu)).collect::<Result<_, _>>()?;
+    Ok(if captures.is_empty() { None } else { Some((Recognised::attach(&captures, seat)?, places)) })
 }
 
 /// A stream that was sent from several cores, a numbered sequence each.

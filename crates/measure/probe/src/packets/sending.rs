@@ -19,7 +19,7 @@ use model::{
     trial::Pacing,
 };
 
-use super::{account::Account, engine_error, receiving};
+use super::{account::Account, engine_error, receiving, replay};
 use crate::{Control, ProbeError};
 
 /// How often it looks whether it should stop.
@@ -139,12 +139,14 @@ fn finished(part: PacketsSent, sent: SentStream, duration: Nanos) -> PacketsSent
 
 /// What is to be sent from this seat, with these addresses.
 fn job(spec: &PacketsSpec, seat: &Seat, place: &Place) -> Result<Job, ProbeError> {
+    let cpus = cores(seat)?;
     Ok(Job {
         interface: seat.interface.clone(),
         streams: compiled(spec, place)?,
+        first: (seat.sender * spec.streams.len() * cpus.len()) as u16,
         loads: spec.streams.iter().map(|stream| stream.load).collect(),
         line: line(&seat.interface),
-        cpus: cores(seat)?,
+        cpus,
         token: seat.token as u16,
         duration: spec.duration,
         most: None,
@@ -158,8 +160,10 @@ pub(super) fn nowhere(seat: &Seat) -> Place {
 }
 
 pub(super) fn compiled(spec: &PacketsSpec, place: &Place) -> Result<Vec<Compiled>, ProbeError> {
-    let compiled =
-        |stream: &Stream| Compiled::new(stream, place).map_err(|error| unable("packets", &error.to_string()));
+    let compiled = |stream: &Stream| match &stream.replay {
+        Some(file) => Ok(Compiled::of_replay(&stream.name, Arc::new(replay::read(file, place.mtu)?))),
+        None => Compiled::new(stream, place).map_err(|error| unable("packets", &error.to_string())),
+    };
     spec.streams.iter().map(compiled).collect()
 }
 

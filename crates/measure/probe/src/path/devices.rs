@@ -77,6 +77,8 @@ mod tests {
             peer_cpus: 0,
             same_clock: true,
             token: 7,
+            sender: 0,
+            senders: 1,
         };
         let own = links.iter_mut().find(|link| link.name == own).expect("listed");
         own.addresses = vec![(seat.local, 24)];

@@ -30,6 +30,8 @@ fn seat(local: IpAddr, peer: Option<SocketAddr>) -> Seat {
         peer_cpus: 0,
         same_clock: true,
         token: 7,
+        sender: 0,
+        senders: 1,
     }
 }
 

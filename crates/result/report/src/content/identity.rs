@@ -42,6 +42,7 @@ pub(super) fn approvals(run: &Run, t: &Texts) -> Vec<(String, String)> {
 fn measured(run: &Run, t: &Texts) -> Vec<(String, String)> {
     let finished = run.finished.as_deref().map_or_else(|| t.get("not-finished"), show::time);
     let bed = match run.bed.kind {
+        BedKind::Lab if run.bed.senders().len() > 1 => t.get("bed-lab-senders"),
         BedKind::Lab => t.get("bed-lab"),
         BedKind::Hosts if run.bed.senders().len() > 1 => {
             t.with("bed-hosts-several", &[("count", &run.bed.endpoints.len())])

@@ -1,12 +1,13 @@
 //! What several senders brought to one receiver together, and each one's share of it.
 
-use model::{GoodputResult, Run};
+use model::{GoodputResult, Run, trial::AllSenders};
 
 use crate::{
-    groups::{GoodputGroup, Spread},
+    groups::{GoodputGroup, PacketGroup, Spread},
     page::{Block, Column, Text},
-    show::{self, or_none},
+    show::{self, grouped, or_none},
     texts::Texts,
+    together::{TogetherGroup, together_groups},
 };
 
 /// Nothing where one end sent.
@@ -24,6 +25,38 @@ pub(super) fn section(run: &Run, groups: &[GoodputGroup<'_>], t: &Texts) -> Opti
         groups.iter().flat_map(|group| [true, false].map(|to| row(group, (far, to), t))).flatten().collect();
     let table = Block::table(t.get("senders-caption"), columns, rows);
     Some(Block::section(t.get("senders-heading"), vec![table]))
+}
+
+/// The same of packets, with what was lost of them.
+pub(super) fn packets(groups: &[PacketGroup<'_>], t: &Texts) -> Option<Block> {
+    let groups = groups.iter().flat_map(together_groups);
+    let rows: Vec<Vec<Text>> = groups.map(|group| packet_row(&group, t)).collect();
+    if rows.is_empty() {
+        return None;
+    }
+    let columns = vec![
+        Column::long(t.get("col-configuration")),
+        Column::words(t.get("col-direction")),
+        Column::figures(t.get("col-trials")),
+        Column::figures(t.get("col-offered-load")),
+        Column::figures(t.get("col-forwarding-rate")),
+        Column::figures(t.get("col-datagrams-lost")),
+    ];
+    let table = Block::table(t.get("senders-packets-caption"), columns, rows);
+    Some(Block::section(t.get("senders-heading"), vec![table]))
+}
+
+fn packet_row(group: &TogetherGroup<'_>, t: &Texts) -> Vec<Text> {
+    let (from, to) = group.way();
+    let rate = |figure: fn(&AllSenders) -> f64| or_none(group.over(figure), |it| show::packet_rate(it.median));
+    vec![
+        show::packets_traffic(group.spec, t).into(),
+        show::way(&from, to).into(),
+        group.trials.len().to_string().into(),
+        rate(|together| together.offered_pps).into(),
+        Text::strong(rate(|together| together.forwarding_pps)),
+        grouped(group.lost()).into(),
+    ]
 }
 
 /// One way of a configuration: to the end that all send to, or from it. Nothing where no data went that way.

@@ -3,7 +3,7 @@
 use model::{
     Direction, Engine, FrameSize, IpVersion, Mtu, PacketStream, PacketsResult, PacketsSpec, Run, TimeSummary, Trial,
     stream::Stream,
-    trial::{BitRates, ReceivedOn},
+    trial::{AllSenders, BitRates, ReceivedOn},
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -28,6 +28,8 @@ pub struct PacketsFigures {
     pub first: StreamFigures,
     /// Each stream of each direction, the forward ones first.
     pub streams: Vec<StreamFigures>,
+    /// Each end that several others sent to, with what they brought together; empty where one sent.
+    pub together: Vec<AllSenders>,
 }
 
 /// Figures of one stream of packets, one way.
@@ -106,6 +108,7 @@ impl PacketsFigures {
             engine_asked: spec.engine,
             first: figures(result.streams.first()?),
             streams: result.streams.iter().map(figures).collect(),
+            together: result.together(),
         })
     }
 }

@@ -55,6 +55,7 @@ label-bed = Test bed
 label-program = Program
 not-finished = did not finish
 bed-lab = lab: two network namespaces of one machine, joined by a veth pair
+bed-lab-senders = lab: several network namespaces of one machine that send to one, joined by a bridge
 bed-hosts = hosts: two machines; the second one was controlled over ssh
 bed-ports = ports: { $near } and { $far } of one machine, each in a network namespace of its own, so that traffic leaves the port
 simulated = Simulated environment

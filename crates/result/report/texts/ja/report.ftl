@@ -55,6 +55,7 @@ label-bed = 試験環境
 label-program = プログラム
 not-finished = 未完了
 bed-lab = lab: 1台のマシン内の2つのネットワーク名前空間を veth ペアで接続
+bed-lab-senders = lab: 1台のマシン内で、複数のネットワーク名前空間がブリッジを経て1つの名前空間へ送信
 bed-hosts = hosts: 2台のマシン(2台目は ssh 経由で制御)
 bed-ports = ports: 1台のマシンの2つのポート({ $near }、{ $far })をそれぞれ専用のネットワーク名前空間に配置し、トラフィックが必ずポートから外に出る構成
 simulated = 模擬環境

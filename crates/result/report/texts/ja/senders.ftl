@@ -2,3 +2,4 @@ senders-heading = 全送信側の合計
 senders-caption = すべての送信側が同時に送出し、受信側で計数した合計値(全試行の中央値)と、各エンドポイントの占める割合。
 col-together = 合計
 col-shares = 内訳
+senders-packets-caption = すべての送信側が同時に送出したパケットの合計: 送出、到着、ロス。レートは全試行の中央値、ロスは全試行の合計です。

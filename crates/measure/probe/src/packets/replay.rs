@@ -1,0 +1,122 @@
+//! Captures that are sent again: read at both ends, and known by their bytes where they arrive.
+//!
+//! Frames of a capture carry no number. The receiver counts those that are the same as one of the capture's, byte for byte; which of them
+//! are copies, and whether their order is right, it does not know.
+
+use std::{
+    collections::HashSet,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+    thread::{self, JoinHandle},
+};
+
+use kernel::packet::Capture;
+use model::{Mtu, PacketsReceived, Seat, frame_size::FCS};
+use pcap::Replay;
+
+use crate::{ProbeError, socket::STOP_CHECK};
+
+/// Reads a capture of this end's machine.
+pub(super) fn read(file: &str, mtu: Mtu) -> Result<Replay, ProbeError> {
+    let unable = |why: String| ProbeError::Unable { what: format!("the replay of {file}"), why };
+    let bytes = std::fs::read(file)
+        .map_err(|error| unable(format!("{error}; both ends read the capture: the same file has to be at each")))?;
+    let frames = pcap::read(&bytes).map_err(|error| unable(error.to_string()))?;
+    Replay::new(frames, mtu).map_err(|error| unable(error.to_string()))
+}
+
+/// Counts the frames of captures at an interface.
+pub(super) struct Recognised {
+    stop: Arc<AtomicBool>,
+    seen: Arc<Mutex<Vec<Seen>>>,
+    failure: Arc<Mutex<Option<ProbeError>>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// What came of one capture.
+#[derive(Clone, Default)]
+struct Seen {
+    frames: u64,
+    bytes: u64,
+    first: u64,
+    last: u64,
+}
+
+impl Recognised {
+    /// From now on counts the frames of these captures, each by itself.
+    pub(super) fn attach(captures: &[Replay], seat: &Seat) -> Result<Self, ProbeError> {
+        let mut capture = Capture::open(&seat.interface, false)?;
+        let known: Vec<HashSet<Vec<u8>>> =
+            captures.iter().map(|capture| capture.frames().map(<[u8]>::to_vec).collect()).collect();
+        let stop = Arc::new(AtomicBool::new(false));
+        let seen = Arc::new(Mutex::new(vec![Seen::default(); captures.len()]));
+        let failure = Arc::new(Mutex::new(None));
+        let (stopped, counts, failed) = (Arc::clone(&stop), Arc::clone(&seen), Arc::clone(&failure));
+        let interface = seat.interface.clone();
+        let thread = thread::spawn(move || {
+            while !stopped.load(Relaxed) {
+                if let Err(error) = count(&mut capture, &known, &counts, &interface) {
+                    *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                    return;
+                }
+            }
+        });
+        Ok(Self { stop, seen, failure, thread: Some(thread) })
+    }
+}
+
+/// Counts what comes next.
+fn count(
+    capture: &mut Capture,
+    known: &[HashSet<Vec<u8>>],
+    counts: &Mutex<Vec<Seen>>,
+    interface: &str,
+) -> Result<(), ProbeError> {
+    capture.take(STOP_CHECK, |frame| {
+        if let Some(place) = known.iter().position(|frames| frames.contains(frame.bytes)) {
+            let seen = &mut counts.lock().unwrap_or_else(PoisonError::into_inner)[place];
+            seen.frames += 1;
+            seen.bytes += u64::from(frame.length + FCS);
+            seen.first = if seen.frames == 1 { frame.time.0 } else { seen.first };
+            seen.last = frame.time.0;
+        }
+    })?;
+    match capture.dropped()? {
+        0 => Ok(()),
+        dropped => Err(ProbeError::Unable {
+            what: format!("the count of a replay at {interface}"),
+            why: format!(
+                "{dropped} frames came faster than they were compared with the capture, so that it is not known which are lost; send \
+                 slower"
+            ),
+        }),
+    }
+}
+
+impl Recognised {
+    /// What came of each capture so far.
+    pub(super) fn read(&self) -> Result<Vec<PacketsReceived>, ProbeError> {
+        if let Some(error) = self.failure.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            return Err(error);
+        }
+        let received = |seen: &Seen| PacketsReceived {
+            frames: seen.frames,
+            bytes: seen.bytes,
+            seconds: seen.last.saturating_sub(seen.first) as f64 / 1e9,
+            ..PacketsReceived::default()
+        };
+        Ok(self.seen.lock().unwrap_or_else(PoisonError::into_inner).iter().map(received).collect())
+    }
+}
+
+impl Drop for Recognised {
+    fn drop(&mut self) {
+        self.stop.store(true, Relaxed);
+        if let Some(thread) = self.thread.take() {
+            // It ends within the time that it waits for frames.
+            let _ = thread.join();
+        }
+    }
+}
