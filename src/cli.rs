@@ -21,7 +21,7 @@ pub(crate) use compare::{BaselineAction, Compared, ComparedFormat, Shape};
 pub(crate) use files::{Format, ReportFiles};
 pub(crate) use identify::Identify;
 pub(crate) use measure::{GoodputOptions, LatencyOptions, Measure, PacketsOptions, PathOptions, TakePorts};
-pub(crate) use packets::{CaptureOptions, PacketsAction};
+pub(crate) use packets::{CaptureOptions, PacketsAction, ReceiveOptions, SendOptions};
 pub(crate) use reach::Reach;
 pub(crate) use report::ReportOptions;
 pub(crate) use watch::WatchOptions;

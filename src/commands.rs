@@ -14,6 +14,7 @@ mod references;
 mod report;
 mod resume;
 mod runs;
+mod sides;
 mod watch;
 mod words;
 
@@ -47,6 +48,8 @@ fn act(cli: Cli) -> anyhow::Result<Exit> {
             measure::goodput(&probe, &options, &common)
         }
         Command::Packets { action: Some(PacketsAction::Capture(options)), .. } => capture::capture(&options, &common),
+        Command::Packets { action: Some(PacketsAction::Send(options)), .. } => sides::send_alone(&options, &common),
+        Command::Packets { action: Some(PacketsAction::Receive(options)), .. } => sides::receive(&options, &common),
         Command::Packets { action: None, probe, options } => measure::packets(&probe, &options, &common),
         Command::Path { probe, options } => measure::path(&probe, &options, &common),
         Command::Bed { action } => bed::act(action, &common),

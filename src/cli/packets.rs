@@ -1,14 +1,21 @@
 //! What else can be done with packets than measuring between the ends of a bed.
 
-use std::path::PathBuf;
+use std::{net::IpAddr, path::PathBuf};
 
 use clap::{Args, Subcommand};
 use frame::Filter;
-use model::Nanos;
+use model::{
+    Engine, Nanos,
+    stream::{Load, Mac, Sizes},
+};
 
 /// One side alone.
 #[derive(Debug, Subcommand)]
 pub(crate) enum PacketsAction {
+    /// Send numbered packets from an interface to whoever listens, and end by itself.
+    Send(SendOptions),
+    /// Count the numbered packets that come to an interface: start it before the sender.
+    Receive(ReceiveOptions),
     /// Write the frames that an interface sees into a file that Wireshark, tcpdump and --replay read (pcapng), until Ctrl-C.
     Capture(CaptureOptions),
 }
@@ -32,4 +39,71 @@ pub(crate) struct CaptureOptions {
     /// several, like "udp port 53", all have to hold. All frames without it.
     #[arg(long, value_name = "WORDS")]
     pub(crate) filter: Option<Filter>,
+}
+
+/// What to send from one interface, to whoever listens.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct SendOptions {
+    /// The interface; of a bed that stands after "wireproof bed exec NAME a -- wireproof packets send lab-a …".
+    #[arg(value_name = "IF")]
+    pub(crate) interface: String,
+    /// Address of the receiver.
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) to: IpAddr,
+    /// MAC address of the next hop, where it cannot be asked for.
+    #[arg(long, value_name = "MAC")]
+    pub(crate) mac: Option<Mac>,
+    /// Load: "1 Mpps", "5 Gbit/s L1", "10 %" of the line, with "poisson" or "burst 32" behind it; without it flat out.
+    #[arg(long, value_name = "LOAD")]
+    pub(crate) rate: Option<Load>,
+    /// Frame sizes with FCS, in turn, like "64", "64, 128, 1518" or "imix" (default: 64).
+    #[arg(long, value_name = "SIZES")]
+    pub(crate) sizes: Option<Sizes>,
+    /// Flows that the packets take turns in, up to 1000000.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(crate) flows: Option<u32>,
+    /// TOML file with a table "stream" for each of several streams at the same time; the receiver has to be given the same.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["sizes", "flows", "rate"])]
+    pub(crate) stream_file: Option<PathBuf>,
+    /// What sends the packets: live, xsk or af_packet; without it what fits best.
+    #[arg(long)]
+    pub(crate) engine: Option<Engine>,
+    /// How long.
+    #[arg(long, value_name = "TIME", default_value = "10 s", value_parser = super::watch::parse_duration)]
+    pub(crate) duration: Nanos,
+    /// End earlier, after so many frames of all streams.
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) count: Option<u64>,
+    /// By which a receiver knows these packets from others: the same at both sides.
+    #[arg(long, default_value_t = 0, value_name = "NUMBER")]
+    pub(crate) token: u16,
+    /// Cores to send from, like 2,3; each has a numbered sequence of its own (default: one core).
+    #[arg(long, value_delimiter = ',', value_name = "CORES")]
+    pub(crate) cpus: Vec<usize>,
+    /// Send from the interface of the default route, or that of an ssh session.
+    #[arg(long)]
+    pub(crate) i_know_this_is_my_uplink: bool,
+}
+
+/// What to listen for.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ReceiveOptions {
+    /// The interface; its driver has to have native XDP, as those of veth and of most cards.
+    #[arg(value_name = "IF")]
+    pub(crate) interface: String,
+    /// The sender's stream file; needed for frames with VLAN tags, and for such as have no room for the whole tag.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) stream_file: Option<PathBuf>,
+    /// End by itself after this time; otherwise Ctrl-C ends it.
+    #[arg(long, value_name = "TIME", value_parser = super::watch::parse_duration)]
+    pub(crate) duration: Option<Nanos>,
+    /// End by itself when so many frames have come.
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) count: Option<u64>,
+    /// By which these packets are known from others: the same at both sides.
+    #[arg(long, default_value_t = 0, value_name = "NUMBER")]
+    pub(crate) token: u16,
+    /// The sender runs on this machine: then the time that packets took is told.
+    #[arg(long)]
+    pub(crate) one_clock: bool,
 }

@@ -37,6 +37,15 @@ pub(super) fn check_replays(plan: &mut Plan, mtu: Option<Mtu>) -> anyhow::Result
     Ok(())
 }
 
+/// Cores that a thread may be pinned to.
+pub(super) fn check_cores(cpus: &[usize]) -> anyhow::Result<()> {
+    let allowed = kernel::cpu::allowed()?;
+    match cpus.iter().find(|cpu| !allowed.contains(cpu)) {
+        Some(cpu) => Err(Words(format!("--cpus: core {cpu} cannot be had here; there is {allowed:?}")).into()),
+        None => Ok(()),
+    }
+}
+
 fn check_replay(file: &str, mtu: Mtu) -> Result<(), String> {
     let bytes = std::fs::read(file).map_err(|error| error.to_string())?;
     let frames = pcap::read(&bytes).map_err(|error| error.to_string())?;

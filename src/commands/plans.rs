@@ -35,6 +35,15 @@ pub(super) fn read(plan: &Path, sets: &[String], options: &Measure) -> anyhow::R
 
 /// Has the plan's packets be those of a stream file.
 pub(super) fn send_streams_of(file: &Path, plan: &mut Plan) -> anyhow::Result<()> {
+    let streams = streams_of(file)?;
+    for item in &mut plan.packets {
+        (item.stream, item.frame_sizes, item.sizes) = (streams.clone(), Vec::new(), None);
+    }
+    Ok(plan.check().map_err(|error| Words(format!("stream file {}: {error}", file.display())))?)
+}
+
+/// The streams of a file.
+pub(super) fn streams_of(file: &Path) -> anyhow::Result<Vec<Stream>> {
     let words = |why: String| Words(format!("stream file {}: {why}", file.display()));
     let toml = paths::read_text(file, "a stream file", paths::LONGEST).map_err(words)?;
     let mut streams = Stream::parse_file(&toml).map_err(|error| words(error.to_string()))?;
@@ -42,10 +51,7 @@ pub(super) fn send_streams_of(file: &Path, plan: &mut Plan) -> anyhow::Result<()
     for capture in streams.iter_mut().filter_map(|stream| stream.replay.as_mut()) {
         *capture = file.with_file_name(&*capture).to_string_lossy().into_owned();
     }
-    for item in &mut plan.packets {
-        (item.stream, item.frame_sizes, item.sizes) = (streams.clone(), Vec::new(), None);
-    }
-    Ok(plan.check().map_err(|error| words(error.to_string()))?)
+    Ok(streams)
 }
 
 /// Has the plan send a capture at each of these loads.

@@ -1,11 +1,10 @@
 //! Captures: written, and sent again as they are.
 
-use std::{fs, io::Write, path::Path, process::Command, thread, time::Duration};
+use std::{fs, io::Write, path::Path, process::Command};
 
 use crate::{
     machine::Snapshot,
-    other_host::signal,
-    program::{Desk, Done, WIREPROOF, done, text},
+    program::{Desk, Done, Speaking, WIREPROOF, text},
 };
 
 const BED: &str = "capt";
@@ -41,11 +40,9 @@ fn replay(desk: &Desk, file: &Path, more: &[&str]) -> Done {
 }
 
 /// A capture at end b of the bed, under way.
-fn capture_at_b(desk: &Desk, file: &Path, more: &[&str]) -> std::process::Child {
+fn capture_at_b(desk: &Desk, file: &Path, more: &[&str]) -> Speaking {
     let exec = ["bed", "exec", BED, "b", "--", WIREPROOF, "packets", "capture", "lab-b", text(file)];
-    let capture = desk.start(&[&exec[..], more].concat());
-    thread::sleep(Duration::from_millis(1500));
-    capture
+    Speaking::once(desk.start(&[&exec[..], more].concat()), "Capturing")
 }
 
 #[test]
@@ -59,8 +56,7 @@ fn a_capture_is_sent_again_byte_for_byte_and_in_its_rhythm() {
         let capture = capture_at_b(&desk, &out, &[]);
         let sent = replay(&desk, &file, &["--bed", BED, "--engine", engine]);
         assert_eq!(sent.status, 0, "{}", sent.err);
-        signal(capture.id(), "-INT");
-        let captured = done(capture.wait_with_output().unwrap());
+        let captured = capture.interrupted();
         assert_eq!(captured.status, 0, "{}", captured.err);
         assert!(captured.err.contains("0 dropped"), "{}", captured.err);
 
@@ -160,8 +156,7 @@ fn chosen_frames_are_captured_and_other_programs_read_them() {
     assert_eq!(sent.status, 0, "{}", sent.err);
     let port = sent.json()["trials"][0]["sent"].as_u64().unwrap();
     assert!(port > 500);
-    signal(capture.id(), "-INT");
-    let captured = done(capture.wait_with_output().unwrap());
+    let captured = capture.interrupted();
     assert_eq!(captured.status, 0, "{}", captured.err);
     assert_eq!(captured.json()["dropped"], 0);
     let read = Command::new("tshark").args(["-r", text(&out), "-T", "fields", "-e", "udp.length"]).output();

@@ -26,6 +26,7 @@ mod program;
 mod references;
 mod resume;
 mod senders;
+mod sides;
 mod sizes;
 mod through_sudo;
 mod unprivileged;

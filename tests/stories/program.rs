@@ -2,8 +2,9 @@
 
 use std::{
     ffi::OsStr,
+    io::{BufRead, BufReader, Read},
     path::{Path, PathBuf},
-    process::{Child, Command, Output, Stdio},
+    process::{Child, ChildStderr, Command, Output, Stdio},
 };
 
 use serde_json::Value;
@@ -74,6 +75,38 @@ pub(crate) struct Done {
     pub(crate) status: i32,
     pub(crate) out: String,
     pub(crate) err: String,
+}
+
+/// A command under way that has said that it is ready.
+pub(crate) struct Speaking {
+    child: Child,
+    /// What it said until then, and where it goes on.
+    said: String,
+    err: BufReader<ChildStderr>,
+}
+
+impl Speaking {
+    /// Waits until it has said this.
+    pub(crate) fn once(mut child: Child, words: &str) -> Self {
+        let (mut said, mut err) = (String::new(), BufReader::new(child.stderr.take().unwrap()));
+        while !said.contains(words) {
+            assert!(err.read_line(&mut said).unwrap() > 0, "it ended: {said}");
+        }
+        Self { child, said, err }
+    }
+
+    /// Interrupts it, as Ctrl-C does, and waits for its end.
+    pub(crate) fn interrupted(self) -> Done {
+        crate::other_host::signal(self.child.id(), "-INT");
+        self.ended()
+    }
+
+    /// Waits for its end.
+    pub(crate) fn ended(mut self) -> Done {
+        self.err.read_to_string(&mut self.said).unwrap();
+        let done = done(self.child.wait_with_output().unwrap());
+        Done { err: self.said, ..done }
+    }
 }
 
 impl Desk {

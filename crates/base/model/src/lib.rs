@@ -51,8 +51,9 @@ pub use reference::{Compared, Match, NotComparable, Reference, ReferenceComparis
 pub use run::{Run, RunId};
 pub use stream::{Mac, Stream};
 pub use trial::{
-    Flow, GoodputReceived, GoodputResult, GoodputSent, GoodputSide, LatencyResult, Measured, OtherSender, PacketStream,
-    PacketsReceived, PacketsResult, PacketsSent, PacketsSide, PathResult, SideFigures, SoFar, TimeSummary, Trial,
+    Flow, GoodputReceived, GoodputResult, GoodputSent, GoodputSide, Heard, LatencyResult, Measured, OtherSender,
+    PacketStream, PacketsReceived, PacketsResult, PacketsSent, PacketsSide, PathResult, SequenceHeard, SideFigures,
+    SoFar, TimeSummary, Trial,
 };
 pub use typeset::{NamedFile, Typeset};
 pub use units::{BitRate, Bytes, Mtu, Nanos, PacketRate, Percent};

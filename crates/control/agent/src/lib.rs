@@ -18,6 +18,19 @@ use std::{
     time::{Duration, Instant},
 };
 
+/// One side of numbered packets in the caller's own process: it changes nothing on the machine, and its load ends by itself.
+pub mod alone {
+    pub use probe::{
+        Control, ProbeError,
+        alone::{Listener, Outgoing, send},
+    };
+
+    /// Whether a default route leaves through this interface, or the caller's session came in through it.
+    pub fn is_uplink(interface: &str) -> Result<bool, kernel::Error> {
+        Ok(host::ports::uplinks()?.iter().any(|uplink| uplink == interface))
+    }
+}
+
 /// Reads live counters in the caller's own process: looking changes nothing, and nobody has to be asked to do it.
 pub use host::counters::Live;
 use protocol::{FrameError, FromAgent, HEARTBEAT, Hello, SILENCE, ToAgent, build_id, read_message, read_preamble};

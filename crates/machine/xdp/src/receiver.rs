@@ -113,6 +113,8 @@ unsafe impl Pod for Flows {}
 pub struct Counted {
     /// Frames, each number once. Those too late to tell count as received.
     pub frames: u64,
+    /// One more than the highest number that came; 0 where none did, and where each flow is a sequence of its own.
+    pub expected: u64,
     /// Their bytes without FCS.
     pub bytes: u64,
     /// Further frames of a number that was there already.
@@ -257,6 +259,7 @@ fn counted(run: &Numbered, shares: &[Share]) -> Counted {
     let cpus = shares.iter().enumerate().map(|(cpu, share)| (cpu, share.frames + in_run(cpu)));
     Counted {
         frames: frames + total(|share| share.frames),
+        expected: run.next.max(run.highest),
         bytes: run.bytes + 60 * run.smallest + total(|share| share.bytes),
         duplicated: total(|share| share.duplicated),
         reordered: total(|share| share.reordered),

@@ -53,6 +53,11 @@ impl Tracker {
         }
     }
 
+    /// One more than the largest number that came.
+    pub fn expected(&self) -> u64 {
+        self.next
+    }
+
     /// Whether this number would be a suspect.
     pub fn is_far_ahead(&self, number: u64) -> bool {
         number.saturating_sub(self.next) > AHEAD

@@ -18,6 +18,7 @@ use model::{ProbeSpec, Seat, Side, SideFigures};
 
 pub use control::{Control, Window};
 pub use error::ProbeError;
+pub use packets::alone;
 
 /// A side that is ready to run.
 pub trait Prepared: Send {

@@ -5,6 +5,7 @@
 //! the far one says so when it has stopped sending and nothing more came for a while.
 
 mod account;
+pub mod alone;
 mod far;
 mod meeting;
 mod near;

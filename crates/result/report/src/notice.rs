@@ -37,6 +37,18 @@ pub enum Notice<'a> {
         /// In seconds.
         seconds: u64,
     },
+    /// Packets are sent from one side alone.
+    Sending {
+        /// The interface.
+        interface: &'a str,
+        /// Address of the receiver.
+        to: &'a str,
+    },
+    /// Packets are waited for.
+    Listening {
+        /// The interface.
+        interface: &'a str,
+    },
     /// Frames are written to a file.
     Capturing {
         /// Where they are seen.
@@ -88,6 +100,8 @@ impl Notice<'_> {
             Self::SignatureRemoved { folder } => t.with("progress-signature-removed", &[("folder", folder)]),
             Self::Interrupted => t.get("progress-interrupted"),
             Self::TimeLeft { seconds } => t.with("time-left", &[("time", &show::time_left(*seconds))]),
+            Self::Sending { interface, to } => t.with("sides-sending", &[("interface", interface), ("to", to)]),
+            Self::Listening { interface } => t.with("sides-listening", &[("interface", interface)]),
             Self::Capturing { interface, file } => t.with("capturing", &[("interface", interface), ("file", file)]),
             Self::Captured { frames, seen, dropped } => {
                 let [frames, seen, lost] = [frames, seen, dropped].map(|count| show::grouped(*count));
@@ -122,6 +136,8 @@ mod tests {
             Notice::SignatureRemoved { folder: "out" },
             Notice::Interrupted,
             Notice::TimeLeft { seconds: 30 },
+            Notice::Sending { interface: "eth1", to: "198.18.0.2" },
+            Notice::Listening { interface: "eth1" },
             Notice::Capturing { interface: "eth1", file: "a.pcapng" },
             Notice::Captured { frames: 1, seen: 2, dropped: 3 },
             Notice::ThroughputAlias,

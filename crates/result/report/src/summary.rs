@@ -105,7 +105,7 @@ fn kept_down(group: &PathGroup<'_>, t: &Texts) -> Vec<String> {
 }
 
 /// One line of a table: its cells, and what limited the figures where that is known.
-struct Row<const N: usize>([String; N], Vec<String>);
+pub(crate) struct Row<const N: usize>(pub(crate) [String; N], pub(crate) Vec<String>);
 
 /// `limited by receiver CPU (b)`; where trials name several places, each with its count. Empty where it is not known.
 fn limit_words<'a>(limited: impl Iterator<Item = &'a Limited>, t: &Texts) -> Vec<String> {
@@ -274,7 +274,7 @@ fn verdict_line(run: &Run, outcomes: &[LimitOutcome], t: &Texts) -> String {
 ///
 /// The first column stands to the left, the rest to the right, each as wide as its widest cell. A name that leaves no room
 /// for the figures stands on a line of its own above them, and what limited them on one below where it does not fit.
-fn table<const N: usize>(head: [String; N], rows: Vec<Row<N>>) -> Vec<String> {
+pub(crate) fn table<const N: usize>(head: [String; N], rows: Vec<Row<N>>) -> Vec<String> {
     if rows.is_empty() {
         return vec![];
     }

@@ -23,6 +23,7 @@ const ENGLISH: &[&str] = &[
     include_str!("../texts/en/resumed.ftl"),
     include_str!("../texts/en/report.ftl"),
     include_str!("../texts/en/senders.ftl"),
+    include_str!("../texts/en/sides.ftl"),
     include_str!("../texts/en/tcp.ftl"),
     include_str!("../texts/en/watch.ftl"),
 ];
@@ -41,6 +42,7 @@ const JAPANESE: &[&str] = &[
     include_str!("../texts/ja/resumed.ftl"),
     include_str!("../texts/ja/report.ftl"),
     include_str!("../texts/ja/senders.ftl"),
+    include_str!("../texts/ja/sides.ftl"),
     include_str!("../texts/ja/tcp.ftl"),
     include_str!("../texts/ja/watch.ftl"),
 ];

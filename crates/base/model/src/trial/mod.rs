@@ -1,6 +1,7 @@
 //! One finished measurement: its figures, its raw sample, what was counted meanwhile, and what makes it less trustworthy.
 
 mod goodput;
+mod heard;
 mod latency;
 mod packets;
 mod path;
@@ -11,6 +12,7 @@ pub use goodput::{
     DatagramsReceived, DatagramsSent, Flow, GoodputReceived, GoodputResult, GoodputSent, GoodputSide, TcpSeconds,
     TcpState, Together, ZeroCopied,
 };
+pub use heard::{Heard, SequenceHeard};
 pub use latency::{LatencyResult, OneWay, Pacing, Stage, StageName, TimeSummary, Variation};
 pub use packets::{
     AllSenders, BitRates, PacketStream, PacketsReceived, PacketsResult, PacketsSent, PacketsSide, ReceivedOn,

@@ -162,6 +162,7 @@ impl Sequence {
         };
         ReceivedStream {
             frames: tracker.received,
+            expected: tracker.expected(),
             bytes: *bytes,
             duplicated: tracker.duplicated,
             reordered: tracker.reordered,

@@ -9,7 +9,9 @@ use std::{
 
 use engine::{Attached, Counter, Place, Receive, Received, ReceivedStream};
 use kernel::privilege;
-use model::{Engine, PacketsReceived, PacketsSpec, Privilege, Seat, Stream, frame_size::FCS, trial::ReceivedOn};
+use model::{
+    Engine, PacketsReceived, PacketsSpec, Privilege, Seat, Stream, TimeSummary, frame_size::FCS, trial::ReceivedOn,
+};
 use stats::TimeHistogram;
 
 use super::{
@@ -119,23 +121,30 @@ impl Counting {
 /// What counts, for the sides of several senders.
 type Shared = Arc<Mutex<Box<dyn Counter>>>;
 
-/// What counts in drivers for this process, by interface and trial.
-static SHARED: Mutex<Vec<(String, u32, Weak<Mutex<Box<dyn Counter>>>)>> = Mutex::new(Vec::new());
+/// What counts in a driver for one trial of this process.
+struct InDriver {
+    interface: String,
+    token: u32,
+    counter: Weak<Mutex<Box<dyn Counter>>>,
+}
+
+static IN_DRIVERS: Mutex<Vec<InDriver>> = Mutex::new(Vec::new());
 
 /// What counts, and the port of its socket. A driver has one place for a program, so that the first side attaches it for all senders of the
 /// trial; sockets are each side's own.
 fn shared(seat: &Seat, what: &Receive, place: Place) -> Result<(Shared, u16), ProbeError> {
-    let mut all = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
-    all.retain(|(.., counter)| counter.strong_count() > 0);
-    let is_same = |(interface, token, _): &&(String, u32, _)| (interface, *token) == (&seat.interface, seat.token);
-    if let Some(counter) = all.iter().find(is_same).and_then(|(.., counter)| counter.upgrade()) {
+    let mut all = IN_DRIVERS.lock().unwrap_or_else(PoisonError::into_inner);
+    all.retain(|known| known.counter.strong_count() > 0);
+    let is_same = |known: &&InDriver| (&known.interface, known.token) == (&seat.interface, seat.token);
+    if let Some(counter) = all.iter().find(is_same).and_then(|known| known.counter.upgrade()) {
         return Ok((counter, 0));
     }
     let attached = engine::attach(&seat.interface, seat.local, what, place);
     let Attached { counter, port } = attached.map_err(engine_error)?;
     let counter = Arc::new(Mutex::new(counter));
     if port.is_none() {
-        all.push((seat.interface.clone(), seat.token, Arc::downgrade(&counter)));
+        let (interface, token) = (seat.interface.clone(), seat.token);
+        all.push(InDriver { interface, token, counter: Arc::downgrade(&counter) });
     }
     Ok((counter, port.unwrap_or_default()))
 }
@@ -167,10 +176,15 @@ fn together(cores: &[ReceivedStream], received: &Received, same_clock: bool) -> 
         window: received.window,
         corrupt: sum(|core| core.corrupt),
         late: sum(|core| core.late),
-        latency_ns: same_clock.then(|| times(cores)).filter(|times| !times.is_empty()).map(|times| times.summary()),
+        latency_ns: latency(cores, same_clock),
         inter_arrival_ns: None,
         cpus: received_on(cores),
     }
+}
+
+/// The times that frames took; `None` where clocks differ, or no frame carried a time.
+pub(super) fn latency(cores: &[ReceivedStream], same_clock: bool) -> Option<TimeSummary> {
+    same_clock.then(|| times(cores)).filter(|times| !times.is_empty()).map(|times| times.summary())
 }
 
 fn times(cores: &[ReceivedStream]) -> TimeHistogram {

@@ -14,7 +14,7 @@ use ::engine::{Choice, Facts, Job, Opened, Sender, SentStream, Way, choose};
 use frame::{Compiled, Place};
 use kernel::{cpu, link, neighbour, port};
 use model::{
-    BitRate, FrameSize, Nanos, PacketsSent, PacketsSpec, Seat,
+    BitRate, Engine, FrameSize, Nanos, PacketsSent, PacketsSpec, Seat,
     stream::{DESTINATION_PORT, Mac, Stream},
     trial::Pacing,
 };
@@ -44,19 +44,26 @@ impl Sending {
     /// Opens what sends to this address, whose receiver counts at this port, or at all where it is 0. The kernel knows the next hop: the
     /// sides have greeted each other.
     pub(super) fn open(self, to: IpAddr, port: u16) -> Result<Ready, ProbeError> {
-        let Self { spec, seat } = self;
-        let place = Place {
-            source_mac: own_mac(&seat.interface)?,
-            next_hop_mac: neighbour::next_hop(&seat.interface, to)?,
-            destination: to,
-            ..nowhere(&seat)
-        };
-        let job = job(&spec, &seat, &place)?;
-        let facts = facts(&job, &spec, port != 0)?;
-        let way = Way { from: seat.local, to: SocketAddr::new(to, if port == 0 { DESTINATION_PORT } else { port }) };
-        let Opened { choice, sender } = engine::open(&job, &facts, spec.engine, way).map_err(engine_error)?;
-        Ok(Ready { sender, parts: parts(&job, &choice)?, duration: spec.duration })
+        let next_hop = neighbour::next_hop(&self.seat.interface, to)?;
+        open_towards(&self.spec, &self.seat, next_hop, to, port, None)
     }
+}
+
+/// Opens what sends from a seat through this next hop, `most` frames at the most.
+pub(super) fn open_towards(
+    spec: &PacketsSpec,
+    seat: &Seat,
+    next_hop_mac: Mac,
+    to: IpAddr,
+    port: u16,
+    most: Option<u64>,
+) -> Result<Ready, ProbeError> {
+    let place = Place { source_mac: own_mac(&seat.interface)?, next_hop_mac, destination: to, ..nowhere(seat) };
+    let job = Job { most, ..job(spec, seat, &place)? };
+    let facts = facts(&job, spec, port != 0)?;
+    let way = Way { from: seat.local, to: SocketAddr::new(to, if port == 0 { DESTINATION_PORT } else { port }) };
+    let Opened { choice, sender } = engine::open(&job, &facts, spec.engine, way).map_err(engine_error)?;
+    Ok(Ready { sender, parts: parts(&job, &choice)?, duration: spec.duration, most })
 }
 
 /// What sends, opened.
@@ -65,12 +72,24 @@ pub(super) struct Ready {
     /// Each stream, without what becomes of it.
     parts: Vec<PacketsSent>,
     duration: Nanos,
+    most: Option<u64>,
 }
 
 impl Ready {
+    /// What sends; `None` without a stream.
+    pub(super) fn engine(&self) -> Option<Engine> {
+        self.parts.first().map(|part| part.engine)
+    }
+
     /// Sends for the time asked for.
     pub(super) fn send(self, account: &Account, control: &Control) -> Result<Vec<PacketsSent>, ProbeError> {
-        let Self { mut sender, parts, duration } = self;
+        let sent = self.run(account, control)?;
+        if control.stopped() { Err(ProbeError::Cancelled) } else { Ok(sent) }
+    }
+
+    /// Sends until the time is over, all is sent, or it is stopped; what was sent until then.
+    pub(super) fn run(self, account: &Account, control: &Control) -> Result<Vec<PacketsSent>, ProbeError> {
+        let Self { mut sender, parts, duration, most } = self;
         let (stop, progress) = (AtomicBool::new(false), Arc::new(AtomicU64::new(0)));
         account.sends(parts.clone(), &progress);
         let sent = thread::scope(|scope| {
@@ -83,9 +102,8 @@ impl Ready {
             sending.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         });
         let sent = sent.map_err(engine_error)?;
-        if control.stopped() {
-            return Err(ProbeError::Cancelled);
-        }
+        // What ended early has not kept its schedule to the end.
+        let duration = if most.is_some() || control.stopped() { Nanos(0) } else { duration };
         Ok(parts.into_iter().zip(sent.streams).map(|(part, sent)| finished(part, sent, duration)).collect())
     }
 }

@@ -1,0 +1,46 @@
+//! What a receiver counted of packets whose sender it cannot ask.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::TimeSummary;
+
+/// What came, by numbered sequence.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Heard {
+    /// Those of which anything came, in the order of their numbers.
+    pub sequences: Vec<SequenceHeard>,
+    /// Frames that were not numbered, or carried another token.
+    pub others: u64,
+}
+
+/// What came of one numbered sequence: of a stream from one core.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SequenceHeard {
+    /// Its number in the tag.
+    pub number: u16,
+    /// Different frames.
+    pub received: u64,
+    /// Numbers from 0 to the highest that came which did not come themselves, or not intact. What is behind the highest nobody here knows
+    /// of.
+    pub lost: u64,
+    /// Copies of frames that had come before (RFC 5560).
+    pub duplicated: u64,
+    /// Frames with a smaller number than one that came before (RFC 4737).
+    pub reordered: u64,
+    /// Frames so late that nobody knows whether they had come before.
+    pub late: u64,
+    /// Frames with a wrong checksum or length.
+    pub corrupt: u64,
+    /// Time from leaving to arriving, in nanoseconds; null unless both sides have one clock.
+    pub latency_ns: Option<TimeSummary>,
+    /// Cores that received it.
+    pub cpus: Vec<usize>,
+}
+
+impl Heard {
+    /// A count of all sequences.
+    pub fn sum(&self, count: impl Fn(&SequenceHeard) -> u64) -> u64 {
+        self.sequences.iter().map(count).sum()
+    }
+}

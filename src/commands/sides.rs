@@ -1,0 +1,121 @@
+//! One side of numbered packets alone: two hosts that know nothing of each other, or two shells.
+
+use std::{
+    path::Path,
+    sync::{Arc, mpsc},
+    thread,
+    time::{Duration, Instant},
+};
+
+use agent::alone::{Control, Listener, Outgoing, send};
+use model::{Direction, Heard, IpVersion, PacketsSent, PacketsSpec, stream::Stream};
+use report::Notice;
+use serde_json::json;
+
+use super::{beforehand, language, plans, print, print_json, watch::ending};
+use crate::{
+    cli::{Common, ReceiveOptions, SendOptions},
+    exit::{Exit, Words, say},
+};
+
+/// Between two lines on what came so far.
+const LINE: Duration = Duration::from_secs(1);
+
+/// How often it looks whether enough has come.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// `wireproof packets send`
+pub(super) fn send_alone(options: &SendOptions, common: &Common) -> anyhow::Result<Exit> {
+    if !options.i_know_this_is_my_uplink && agent::alone::is_uplink(&options.interface)? {
+        anyhow::bail!(
+            "{} carries the default route or an ssh session, which a generator would cut off; name another interface, or add \
+             --i-know-this-is-my-uplink",
+            options.interface
+        );
+    }
+    let outgoing = outgoing(options)?;
+    let control = Arc::new(Control::default());
+    let (ends, ended) = mpsc::channel();
+    ending::end_on_signals(ends)?;
+    let stop = Arc::clone(&control);
+    thread::spawn(move || ended.recv().map(|_| stop.stop()));
+    if !common.quiet {
+        say(&Notice::Sending { interface: &options.interface, to: &options.to.to_string() }.text(language(common)));
+    }
+    let sent = send(&outgoing, &control)?;
+    if common.json {
+        print_json(
+            &json!({ "interface": options.interface, "to": options.to, "token": options.token, "streams": sent }),
+        )?;
+    } else {
+        print(&report::sent(&sent, language(common)))?;
+    }
+    Ok(if control.stopped() { Exit::Interrupted } else { done(&sent) })
+}
+
+/// Nothing that left is no success.
+fn done(sent: &[PacketsSent]) -> Exit {
+    if sent.iter().any(|stream| stream.frames > 0) { Exit::Done } else { Exit::CouldNot }
+}
+
+fn outgoing(options: &SendOptions) -> anyhow::Result<Outgoing> {
+    let SendOptions { interface, to, mac, engine, duration, count, cpus, token, .. } = options.clone();
+    let ip = IpVersion::of(to);
+    let streams = match &options.stream_file {
+        Some(file) => plans::streams_of(file)?,
+        None => vec![stream(options, ip)],
+    };
+    streams.iter().try_for_each(Stream::check).map_err(|error| Words(error.to_string()))?;
+    if let Some(other) = streams.iter().find(|stream| stream.replay.is_none() && stream.ip != ip) {
+        let why = format!("stream \"{}\" is {}, and {to} is {ip}: write ip = {}", other.name, other.ip, u8::from(ip));
+        return Err(Words(why).into());
+    }
+    beforehand::check_cores(&cpus)?;
+    let spec = PacketsSpec { streams, direction: Direction::Forward, duration, engine, mtu: None };
+    Ok(Outgoing { interface, to, mac, spec, most: count, cpus, token })
+}
+
+fn stream(options: &SendOptions, ip: IpVersion) -> Stream {
+    let SendOptions { sizes, flows, rate, .. } = options.clone();
+    let any = Stream::default();
+    Stream { ip, flows, sizes: sizes.unwrap_or(any.sizes), load: rate.unwrap_or(any.load), ..Stream::default() }
+}
+
+/// `wireproof packets receive`
+pub(super) fn receive(options: &ReceiveOptions, common: &Common) -> anyhow::Result<Exit> {
+    let streams = options.stream_file.as_deref().map_or(Ok(Vec::new()), |file: &Path| plans::streams_of(file))?;
+    let listener = Listener::attach(&options.interface, &streams, options.token, options.one_clock)?;
+    let (ends, ended) = mpsc::channel();
+    ending::end_on_signals(ends)?;
+    let lang = language(common);
+    if !common.quiet {
+        say(&Notice::Listening { interface: &options.interface }.text(lang));
+    }
+    let began = Instant::now();
+    let (mut told, mut before) = (began, 0);
+    let is_over = || options.duration.is_some_and(|duration| began.elapsed() >= Duration::from(duration));
+    let is_enough = |heard: &Heard| options.count.is_some_and(|count| heard.sum(|it| it.received) >= count);
+    let mut heard = listener.heard()?;
+    while !is_over() && !is_enough(&heard) && ended.recv_timeout(LOOK).is_err() {
+        heard = listener.heard()?;
+        if told.elapsed() >= LINE {
+            let received = heard.sum(|sequence| sequence.received);
+            let pps = (received - before) as f64 / told.elapsed().as_secs_f64();
+            if !common.quiet && received > 0 {
+                say(&report::heard_so_far(&heard, pps, lang));
+            }
+            (told, before) = (Instant::now(), received);
+        }
+    }
+    heard = listener.heard()?;
+    if common.json {
+        let (interface, token, seconds) = (&options.interface, options.token, began.elapsed().as_secs_f64());
+        let (sequences, others) = (&heard.sequences, heard.others);
+        print_json(
+            &json!({ "interface": interface, "token": token, "seconds": seconds, "sequences": sequences, "others": others }),
+        )?;
+    } else {
+        print(&report::heard(&heard, lang))?;
+    }
+    Ok(Exit::Done)
+}
