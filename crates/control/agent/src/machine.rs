@@ -3,10 +3,10 @@
 use std::{path::Path, thread, time::Duration};
 
 use host::counters::{CpuTimes, Reading};
-use kernel::{clock, privilege};
+use kernel::{clock, link::list, privilege};
 use ledger::Ledger;
 use model::{Bed, CoreUse, Privilege};
-use protocol::{LabState, Reply, Request, build_id};
+use protocol::{LabState, LinkReading, Reply, Request, build_id};
 
 /// Where changes are recorded. It must outlive a crash, and be found by whoever cleans up after it.
 const LEDGER: &str = "/var/lib/wireproof/ledger";
@@ -27,8 +27,8 @@ impl Machine {
     pub(crate) fn answer(&mut self, request: Request) -> Result<Reply, String> {
         match request {
             Request::OpenLedger { owner } => self.open(&owner),
-            Request::Apply { change } => {
-                self.ledger()?.apply(change).map_err(text)?;
+            Request::Apply { changes } => {
+                self.ledger()?.apply_all(changes).map_err(text)?;
                 Ok(Reply::Done)
             }
             Request::UndoLast { changes } => {
@@ -45,6 +45,7 @@ impl Machine {
             Request::Clean => clean().map(Reply::Undone),
             Request::HostFacts => Ok(Reply::HostFacts(Box::new(host::facts::host(&build_id())))),
             Request::EndpointFacts { endpoint } => Ok(Reply::EndpointFacts(Box::new(host::facts::endpoint(&endpoint)))),
+            Request::Link { interface } => Ok(Reply::Link(link(&interface)?)),
             Request::Load => Ok(Reply::Load(load())),
             Request::LabState { interface } => Ok(Reply::LabState(lab_state(interface.as_deref()))),
             Request::Clock => Ok(Reply::Clock(clock::now())),
@@ -124,6 +125,17 @@ fn load() -> Vec<CoreUse> {
     let before = CpuTimes::read();
     thread::sleep(LOOK);
     before.usage_until(&CpuTimes::read())
+}
+
+fn link(interface: &str) -> Result<Option<LinkReading>, String> {
+    let link = list().map_err(text)?.into_iter().find(|link| link.name == interface);
+    // Drivers that do not watch their carrier never say more than "unknown".
+    Ok(link.map(|link| LinkReading {
+        set_up: link.up,
+        up: matches!(link.operstate.as_str(), "up" | "unknown"),
+        losses: link.carrier_losses,
+        mtu: link.mtu,
+    }))
 }
 
 fn lab_state(interface: Option<&str>) -> LabState {

@@ -96,17 +96,17 @@ pub enum BedError {
     },
     /// A link that comes and goes.
     #[error(
-        "the link of {interface} came up and went down again ({times}× within {waited:?}), and did not stay; set the same speed \
-         and autonegotiation at both ends (\"ethtool -s PORT speed SPEED duplex full autoneg on\"), or try another cable or SFP; \
-         \"dmesg\" says what the driver saw"
+        "the link of {interface} went down {} within {within_s} s, and does not stay. As where two ports cannot agree: set both ends to \
+         the same speed (\"ethtool -s PORT speed MBPS duplex full autoneg on\"), try another cable, and look at the SFP (\"wireproof \
+         inspect --dev PORT\": is it supported, does it see light?); \"dmesg\" says what the driver saw", how_often(*.times)
     )]
     Flapping {
         /// The interface, and where it is.
         interface: String,
         /// How often it went.
         times: u32,
-        /// How long it was waited for.
-        waited: std::time::Duration,
+        /// Within this time, in seconds.
+        within_s: u64,
     },
     /// A link that went in the middle.
     #[error(
@@ -159,6 +159,10 @@ fn standing(beds: &[String]) -> String {
         [] => "none stands. Make one with \"wireproof bed up NAME\"".to_owned(),
         beds => format!("standing: {}", beds.join(", ")),
     }
+}
+
+fn how_often(times: u32) -> String {
+    if times == 1 { "once".to_owned() } else { format!("{times} times") }
 }
 
 fn list(cpus: &[usize]) -> String {

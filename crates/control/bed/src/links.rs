@@ -1,4 +1,5 @@
-//! Links of a bed: waited for before anything is measured, and looked at once something went wrong.
+//! Whether the links of a bed come up, and whether they stay: two cards that cannot agree on a speed have one for a moment, and
+//! again, and again.
 
 use std::{
     sync::atomic::{AtomicBool, Ordering::Relaxed},
@@ -6,96 +7,129 @@ use std::{
     time::{Duration, Instant},
 };
 
-use model::{BedKind, Endpoint, Mtu, environment::InterfaceFacts};
-use protocol::AgentLink;
+use model::{Bed, BedKind, Endpoint};
+use protocol::{AgentLink, LinkReading, Reply, Request};
 
-use crate::{BedError, machine::endpoint_facts};
+use crate::{
+    BedError,
+    machine::{REQUEST, confused},
+};
 
-/// A link comes up in this time.
-const LINK: Duration = Duration::from_secs(5);
+/// How often links are looked at. What goes and comes between two looks is in the kernel's count.
+const LOOK: Duration = Duration::from_millis(20);
 
-/// Two cards that were just set up have agreed on a speed in this time.
-const NEGOTIATION: Duration = Duration::from_secs(15);
+/// A link that went once has to stay for so long: negotiation that starts anew each time has it for a second or two.
+const STEADY_AGAIN: Duration = Duration::from_secs(3);
 
-/// A link that stays up for so long is not about to go again.
-const STEADY: Duration = Duration::from_millis(300);
+/// A driver may set up its card once more after it was up; one that loses its link so often does not keep it.
+const TOO_OFTEN: u32 = 4;
 
-/// The kernel declares a link up a moment after it was set up; between cards it may come and go before it stays. Gives the
-/// link's MTU.
-pub(crate) fn wait_for(
-    port: &mut AgentLink,
-    endpoint: &Endpoint,
-    kind: BedKind,
-    interrupt: &AtomicBool,
-) -> Result<Mtu, BedError> {
-    let (patience, steady) = if kind == BedKind::Lab { (LINK, Duration::ZERO) } else { (NEGOTIATION, STEADY) };
-    let until = Instant::now() + patience;
-    let mut watch = Watch::default();
+/// For how long a link is waited for, and has to stay to be taken for one.
+#[derive(Clone, Copy)]
+struct Patience {
+    longest: Duration,
+    steady: Duration,
+}
+
+/// The kernel's own links, which are up a moment after both ends are.
+const OF_A_LAB: Patience = Patience { longest: Duration::from_secs(5), steady: Duration::ZERO };
+
+/// Links of cards, which first agree on a speed.
+const OF_CARDS: Patience = Patience { longest: Duration::from_secs(15), steady: Duration::from_secs(1) };
+
+/// A link that is watched. Pure: it is told the time.
+struct Watched {
+    patience: Patience,
+    /// The kernel's count at the first look.
+    losses_before: Option<u32>,
+    /// Since then.
+    losses: u32,
+    up_since: Option<Duration>,
+}
+
+/// What was seen of a link so far.
+#[derive(Debug, PartialEq, Eq)]
+enum Seen {
+    /// It may still come, or go.
+    TooLittle,
+    /// It is up, and stays.
+    Steady,
+    /// It does not come.
+    None,
+    /// It comes, and goes, as often as this.
+    Flapping(u32),
+}
+
+impl Watched {
+    fn new(patience: Patience) -> Self {
+        Self { patience, losses_before: None, losses: 0, up_since: None }
+    }
+
+    /// Looks at the link, so long after the first look.
+    fn look(&mut self, at: Duration, link: LinkReading) -> Seen {
+        let losses = link.losses.wrapping_sub(*self.losses_before.get_or_insert(link.losses));
+        if losses != self.losses || !link.up {
+            self.up_since = None;
+        }
+        self.losses = losses;
+        if link.up {
+            self.up_since.get_or_insert(at);
+        }
+        let steady = if losses == 0 { self.patience.steady } else { STEADY_AGAIN };
+        match self.up_since {
+            Some(since) if at - since >= steady => Seen::Steady,
+            _ if losses >= TOO_OFTEN => Seen::Flapping(losses),
+            // One that is up at the end of the time is looked at until it has stayed, or gone.
+            None if at >= self.patience.longest && losses > 0 => Seen::Flapping(losses),
+            None if at >= self.patience.longest => Seen::None,
+            _ => Seen::TooLittle,
+        }
+    }
+}
+
+/// The links of a bed once all of them are up and stay; each as it was read last.
+pub(crate) fn wait(agents: &mut [AgentLink], bed: &Bed, interrupt: &AtomicBool) -> Result<Vec<LinkReading>, BedError> {
+    let patience = if bed.kind == BedKind::Lab { OF_A_LAB } else { OF_CARDS };
+    let mut watched: Vec<_> = bed.endpoints.iter().map(|_| Watched::new(patience)).collect();
+    let begun = Instant::now();
     loop {
-        let facts = endpoint_facts(port, &endpoint.name)?;
-        let link = facts.interfaces.iter().find(|link| link.name == endpoint.interface && is_up(link));
-        match (watch.up_for(link.is_some(), Instant::now()), link) {
-            (Some(up_for), Some(link)) if up_for >= steady => return Ok(Mtu(link.mtu)),
-            _ => {}
+        let mut steady = Vec::new();
+        for ((agent, end), watched) in agents.iter_mut().zip(&bed.endpoints).zip(&mut watched) {
+            let link = read(agent, end)?.ok_or_else(|| gone(end))?;
+            let (at, interface) = (begun.elapsed(), place_of(end));
+            match watched.look(at, link) {
+                Seen::Steady => steady.push(link),
+                Seen::TooLittle => {}
+                Seen::None => return Err(BedError::NoLink { interface, waited: patience.longest }),
+                Seen::Flapping(times) => return Err(BedError::Flapping { interface, times, within_s: at.as_secs() }),
+            }
+        }
+        if steady.len() == bed.endpoints.len() {
+            return Ok(steady);
         }
         check(interrupt)?;
-        if Instant::now() > until {
-            return Err(watch.given_up(place_of(endpoint), patience));
-        }
-        thread::sleep(Duration::from_millis(10));
+        thread::sleep(LOOK);
     }
 }
 
-/// A link that is looked at again and again.
-#[derive(Default)]
-struct Watch {
-    up_since: Option<Instant>,
-    /// How often it was up and went.
-    lost: u32,
-}
-
-impl Watch {
-    /// For how long it has been up, by what is seen now.
-    fn up_for(&mut self, is_up: bool, now: Instant) -> Option<Duration> {
-        if is_up {
-            return Some(now.duration_since(*self.up_since.get_or_insert(now)));
-        }
-        self.lost += u32::from(self.up_since.take().is_some());
-        None
-    }
-
-    /// Why it was not waited for any longer.
-    fn given_up(&self, interface: String, waited: Duration) -> BedError {
-        match self.lost {
-            0 => BedError::NoLink { interface, waited },
-            times => BedError::Flapping { interface, times, waited },
-        }
-    }
-}
-
-/// The error that says which port is not there any more, or has no link; `None` where all are well, or nobody can tell.
-pub(crate) fn lost(ports: &mut [AgentLink], ends: &[Endpoint]) -> Option<BedError> {
+/// The port that is gone, or those that have no link any more; `None` where all are well, or nobody can tell.
+pub(crate) fn lost(agents: &mut [AgentLink], ends: &[Endpoint]) -> Option<BedError> {
     let mut down = Vec::new();
-    for (port, end) in ports.iter_mut().zip(ends) {
-        let Ok(facts) = endpoint_facts(port, &end.name) else { continue };
-        match facts.interfaces.iter().find(|link| link.name == end.interface) {
-            None => {
-                let (interface, endpoint) = (end.interface.clone(), end.name.clone());
-                return Some(BedError::PortGone { interface, endpoint });
-            }
-            Some(link) if !is_up(link) => down.push((link.state.clone(), place_of(end))),
-            Some(_) => {}
+    for (agent, end) in agents.iter_mut().zip(ends) {
+        match read(agent, end) {
+            Ok(None) => return Some(gone(end)),
+            Ok(Some(link)) if !link.up => down.push((link.set_up, place_of(end))),
+            Ok(Some(_)) | Err(_) => {}
         }
     }
     blamed(down).map(|ports| BedError::LinkLost { ports })
 }
 
-/// Of interfaces without a link, each with its state and its place, those that lost it by themselves: one that was set down takes it
-/// from the other end.
-fn blamed(down: Vec<(String, String)>) -> Option<Vec<String>> {
-    let is_set_down = |(state, _): &(String, String)| state == "down";
-    let some_are = down.iter().any(is_set_down);
-    let to_blame = down.into_iter().filter(|port| !some_are || is_set_down(port));
+/// Of interfaces without a link, each with whether it is set up and its place, those that lost it by themselves: one that was set
+/// down takes it from the other end.
+fn blamed(down: Vec<(bool, String)>) -> Option<Vec<String>> {
+    let some_are_set_down = down.iter().any(|(set_up, _)| !set_up);
+    let to_blame = down.into_iter().filter(|(set_up, _)| !(some_are_set_down && *set_up));
     Some(to_blame.map(|(_, place)| place).collect()).filter(|places: &Vec<_>| !places.is_empty())
 }
 
@@ -104,41 +138,70 @@ pub(crate) fn check(interrupt: &AtomicBool) -> Result<(), BedError> {
     if interrupt.load(Relaxed) { Err(BedError::Interrupted) } else { Ok(()) }
 }
 
+fn read(agent: &mut AgentLink, end: &Endpoint) -> Result<Option<LinkReading>, BedError> {
+    match agent.ask(Request::Link { interface: end.interface.clone() }, REQUEST)? {
+        Reply::Link(link) => Ok(link),
+        other => Err(confused(agent, &other)),
+    }
+}
+
+fn gone(end: &Endpoint) -> BedError {
+    BedError::PortGone { interface: end.interface.clone(), endpoint: end.name.clone() }
+}
+
 /// An interface with the end that it is at, in words.
 pub(crate) fn place_of(end: &Endpoint) -> String {
     let at = if end.machine.is_empty() { String::new() } else { format!(" on {}", end.machine) };
     format!("{} at endpoint {}{at}", end.interface, end.name)
 }
 
-/// Drivers that do not watch their carrier never say more than "unknown".
-fn is_up(link: &InterfaceFacts) -> bool {
-    matches!(link.state.as_str(), "up" | "unknown")
-}
-
 #[cfg(test)]
 mod tests {
+    use model::Mtu;
+
     use super::*;
 
+    /// What is seen of a card's link that is looked at every 100 ms, up and with these losses as told for each moment in ms.
+    fn seen(link: impl Fn(u64) -> (bool, u32)) -> (u64, Seen) {
+        let mut watched = Watched::new(OF_CARDS);
+        let looks = (0..).step_by(100).map(|ms| {
+            let (up, losses) = link(ms);
+            let reading = LinkReading { set_up: true, up, losses: losses.wrapping_add(u32::MAX), mtu: Mtu(1500) };
+            (ms, watched.look(Duration::from_millis(ms), reading))
+        });
+        looks.into_iter().find(|(_, seen)| *seen != Seen::TooLittle).expect("it comes to an end")
+    }
+
     #[test]
-    fn a_link_that_comes_and_goes_is_told_from_one_that_never_comes() {
-        let (start, mut watch) = (Instant::now(), Watch::default());
-        let mut sees = |is_up, at: u64| watch.up_for(is_up, start + Duration::from_millis(at)).map(|up| up.as_millis());
-        assert_eq!([sees(false, 0), sees(true, 10), sees(true, 200)], [None, Some(0), Some(190)]);
-        assert_eq!(
-            [sees(false, 210), sees(false, 220), sees(true, 300), sees(true, 600)],
-            [None, None, Some(0), Some(300)]
-        );
-        let said = watch.given_up("eth1 at endpoint a".into(), NEGOTIATION).to_string();
-        assert!(said.contains("went down again (1× within 15s)") && said.contains("autonegotiation"), "{said}");
-        let never = Watch::default().given_up("eth1 at endpoint a".into(), NEGOTIATION).to_string();
-        assert!(never.starts_with("eth1 at endpoint a has no link after 15s"), "{never}");
+    fn a_link_that_comes_and_stays_is_taken_after_a_second() {
+        assert_eq!(seen(|_| (true, 0)), (1000, Seen::Steady));
+        assert_eq!(seen(|ms| (ms >= 2500, 0)), (3500, Seen::Steady));
+        assert_eq!(seen(|ms| (ms >= 14_900, 0)), (15_900, Seen::Steady), "it came in time");
+        assert_eq!(seen(|_| (false, 0)), (15_000, Seen::None));
+    }
+
+    #[test]
+    fn a_link_that_went_once_has_to_stay_for_longer() {
+        // The driver set up its card once more.
+        assert_eq!(seen(|ms| (!(500..1500).contains(&ms), u32::from(ms >= 500))), (4500, Seen::Steady));
+    }
+
+    #[test]
+    fn a_link_that_comes_and_goes_is_flapping() {
+        // Up for 600 ms, away for 1400 ms: two cards that begin to negotiate anew.
+        let slow = |ms: u64| (ms % 2000 < 600, ((ms + 1400) / 2000) as u32);
+        assert_eq!(seen(slow), (6600, Seen::Flapping(4)));
+        // So fast that it is up at each look.
+        assert_eq!(seen(|ms| (true, (ms / 100) as u32)), (400, Seen::Flapping(4)));
+        // So slow that the time is over first.
+        assert_eq!(seen(|ms| (ms < 500, u32::from(ms >= 500))), (15_000, Seen::Flapping(1)));
     }
 
     #[test]
     fn of_two_ports_without_a_link_the_one_that_was_set_down_is_to_blame() {
-        let port = |state: &str, place: &str| (state.to_owned(), place.to_owned());
-        assert_eq!(blamed(vec![port("lowerlayerdown", "a"), port("down", "b")]), Some(vec!["b".to_owned()]));
-        let cable = blamed(vec![port("lowerlayerdown", "a"), port("lowerlayerdown", "b")]);
+        let port = |set_up, place: &str| (set_up, place.to_owned());
+        assert_eq!(blamed(vec![port(true, "a"), port(false, "b")]), Some(vec!["b".to_owned()]));
+        let cable = blamed(vec![port(true, "a"), port(true, "b")]);
         assert_eq!(cable, Some(vec!["a".to_owned(), "b".to_owned()]));
         assert_eq!(blamed(vec![]), None);
     }

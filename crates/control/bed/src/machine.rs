@@ -19,6 +19,9 @@ use crate::{BedError, hosts::HostsError, kept};
 /// Any single request to an agent is done in this time.
 pub(crate) const REQUEST: Duration = Duration::from_secs(20);
 
+/// Undoing is: links have to come again before all is as it was, and programs that configure interfaces are waited for.
+const UNDOING: Duration = Duration::from_secs(120);
+
 /// A machine with its agent. Dropping it ends the agent, which undoes what was not kept.
 pub(crate) struct Machine {
     /// Its name as endpoints have it; empty for the one machine that there is.
@@ -77,7 +80,8 @@ impl Machine {
 
     /// Asks its agent.
     pub(crate) fn ask(&mut self, request: Request) -> Result<Reply, AgentError> {
-        self.agent.ask(request, REQUEST)
+        let within = patience(&request);
+        self.agent.ask(request, within)
     }
 
     /// Makes these changes under the name of this owner; when one fails, those before it are undone.
@@ -86,8 +90,8 @@ impl Machine {
             return Ok(());
         }
         self.open_ledger(owner)?;
-        for change in changes {
-            match self.ask(Request::Apply { change }) {
+        for changes in changes.chunk_by(are_made_together) {
+            match self.ask(Request::Apply { changes: changes.to_vec() }) {
                 Ok(_) => {}
                 Err(error) if matches!(error.fault, Fault::Failed(_)) => {
                     self.ask(Request::UndoAll)?;
@@ -111,19 +115,19 @@ impl Machine {
         if !self.ledger_open {
             self.open_ledger(&random_id())?;
         }
-        self.ask(Request::Apply { change })?;
+        self.ask(Request::Apply { changes: vec![change] })?;
         self.passing += 1;
         Ok(())
     }
 
-    /// Undoes what was made for a while only.
-    pub(crate) fn undo_passing(&mut self) -> Result<(), BedError> {
+    /// Undoes what was made for a while only. Says whether there was anything.
+    pub(crate) fn undo_passing(&mut self) -> Result<bool, BedError> {
         // Taken first: what could not be undone now stays in the ledger, and is undone with all the rest.
         let changes = std::mem::take(&mut self.passing);
         if changes > 0 {
             self.ask(Request::UndoLast { changes })?;
         }
-        Ok(())
+        Ok(changes > 0)
     }
 
     /// Undoes all that was set up for this session.
@@ -218,6 +222,21 @@ impl Machine {
     }
 }
 
+fn patience(request: &Request) -> Duration {
+    match request {
+        Request::Apply { changes } => REQUEST * changes.len() as u32,
+        Request::OpenLedger { .. } | Request::UndoLast { .. } | Request::UndoAll | Request::Clean => UNDOING,
+        _ => REQUEST,
+    }
+}
+
+/// What concerns ports is recorded for all of them before any is touched: one that goes takes the link from another that it is
+/// cabled to, and with the link what the kernel keeps only as long as there is one, like nexthop objects.
+fn are_made_together(one: &Change, next: &Change) -> bool {
+    let both_move = matches!((one, next), (Change::Port { .. }, Change::Port { .. }));
+    both_move || matches!((one, next), (Change::LeftAlone { .. }, Change::LeftAlone { .. }))
+}
+
 /// Facts about where an agent is, under this name.
 pub(crate) fn endpoint_facts(agent: &mut AgentLink, endpoint: &str) -> Result<EndpointFacts, BedError> {
     match agent.ask(Request::EndpointFacts { endpoint: endpoint.to_owned() }, REQUEST)? {
@@ -233,4 +252,19 @@ pub(crate) fn confused(agent: &AgentLink, reply: &Reply) -> BedError {
 /// Six hex digits; two beds at the same time would have to meet by chance, and the second would then be refused.
 pub(crate) fn random_id() -> String {
     format!("{:06x}", RandomState::new().hash_one(()) & 0xff_ffff)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_ports_are_recorded_before_one_is_moved() {
+        let namespace = |name: &str| Change::Namespace { name: name.into() };
+        let moved = |port: &str| Change::Port { interface: port.into(), namespace: "wp1-a".into() };
+        let up = |port: &str| Change::LinkUp { namespace: "wp1-a".into(), interface: port.into() };
+        let changes = [namespace("wp1-a"), namespace("wp1-b"), moved("p1"), moved("p2"), up("p1"), up("p2")];
+        let sizes: Vec<_> = changes.chunk_by(are_made_together).map(<[_]>::len).collect();
+        assert_eq!(sizes, [1, 1, 2, 1, 1]);
+    }
 }

@@ -104,9 +104,10 @@ impl Session {
         bed.wrap.clone_from(&wanted.wrap);
         let start = |end: &Endpoint| machines[machine_of(&machines, end)].port_agent(end, &bed.wrap);
         let mut ports = bed.endpoints.iter().map(start).collect::<Result<Vec<_>, _>>()?;
-        for (port, endpoint) in ports.iter_mut().zip(&mut bed.endpoints) {
+        let links = links::wait(&mut ports, &bed, interrupt)?;
+        for (endpoint, link) in bed.endpoints.iter_mut().zip(&links) {
             // Somebody may have given it another MTU since the bed was made.
-            endpoint.mtu = links::wait_for(port, endpoint, bed.kind, interrupt)?;
+            endpoint.mtu = link.mtu;
         }
         if let (Some(reader), Some(device)) = (&dut, &mut bed.dut) {
             device.machine = reader.name().to_owned();
@@ -135,15 +136,21 @@ impl Session {
         Ok(Alone { bed, ports })
     }
 
-    /// Sets both ends to this MTU, or puts their own back.
-    pub fn set_mtu(&mut self, mtu: Option<Mtu>) -> Result<(), BedError> {
-        self.machines.iter_mut().try_for_each(Machine::undo_passing)?;
-        let Some(mtu) = mtu else { return Ok(()) };
-        for end in &self.bed.endpoints {
-            let machine = machine_of(&self.machines, end);
-            self.machines[machine].change_for_now(&end.interface, mtu_change(end, mtu))?;
+    /// Sets both ends to this MTU, or puts their own back, and waits for their links until there is an interrupt.
+    pub fn set_mtu(&mut self, mtu: Option<Mtu>, interrupt: &AtomicBool) -> Result<(), BedError> {
+        let mut changed = false;
+        for machine in &mut self.machines {
+            changed |= machine.undo_passing()?;
         }
-        Ok(())
+        if let Some(mtu) = mtu {
+            for end in &self.bed.endpoints {
+                let machine = machine_of(&self.machines, end);
+                self.machines[machine].change_for_now(&end.interface, mtu_change(end, mtu))?;
+            }
+            changed = true;
+        }
+        // Many drivers set their card up anew.
+        if changed { links::wait(&mut self.ports, &self.bed, interrupt).map(drop) } else { Ok(()) }
     }
 
     /// Names of the machines that cannot be changed, for want of root.
@@ -171,7 +178,7 @@ impl Session {
         Ok(Environment { read_at, hosts, endpoints })
     }
 
-    /// The error that says which port is not there any more, or has no link; `None` where all are well, or nobody can tell.
+    /// The error that says which port is not there any more, or lost its link; `None` where all are well, or nobody can tell.
     pub fn lost_port(&mut self) -> Option<BedError> {
         links::lost(&mut self.ports, &self.bed.endpoints)
     }

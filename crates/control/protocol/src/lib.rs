@@ -33,7 +33,7 @@ pub use fault::{AgentError, Fault};
 pub use framing::{FrameError, MAX_MESSAGE, PREAMBLE, read_message, read_preamble, write_message, write_preamble};
 pub use launch::{Launch, Place};
 pub use link::AgentLink;
-pub use message::{Failure, FromAgent, Hello, LabState, Outcome, Reply, Request, Task, ToAgent};
+pub use message::{Failure, FromAgent, Hello, LabState, LinkReading, Outcome, Reply, Request, Task, ToAgent};
 pub use ssh::{Caller, Look, Ssh, SshError, look};
 
 /// How often each side lets the other know that it is there.

@@ -3,8 +3,8 @@
 use std::net::{IpAddr, SocketAddr};
 
 use model::{
-    Answer, Bed, Cards, Change, CoreUse, CpuFacts, EndCounters, Nanos, PortsState, ProbeSpec, Seat, Side, SideFigures,
-    SoFar,
+    Answer, Bed, Cards, Change, CoreUse, CpuFacts, EndCounters, Mtu, Nanos, PortsState, ProbeSpec, Seat, Side,
+    SideFigures, SoFar,
     card::Cable,
     environment::{EndpointFacts, HostFacts},
 };
@@ -124,10 +124,10 @@ pub enum Request {
         /// Names the ledger file; the bed's name.
         owner: String,
     },
-    /// Record one change and make it.
+    /// Record these changes, then make them.
     Apply {
-        /// The change.
-        change: Change,
+        /// The changes, in order.
+        changes: Vec<Change>,
     },
     /// Undo the last changes of the open ledger, the very last first.
     UndoLast {
@@ -156,6 +156,11 @@ pub enum Request {
     EndpointFacts {
         /// Its name, for the answer.
         endpoint: String,
+    },
+    /// How the link of an interface is.
+    Link {
+        /// An interface of its own network namespace.
+        interface: String,
     },
     /// How busy the machine's cores are, looked at for a moment in which nothing is measured.
     Load,
@@ -210,6 +215,8 @@ pub enum Reply {
     HostFacts(Box<HostFacts>),
     /// Facts about an endpoint.
     EndpointFacts(Box<EndpointFacts>),
+    /// A link; `None` where there is no such interface.
+    Link(Option<LinkReading>),
     /// Use of each core.
     Load(Vec<CoreUse>),
     /// What a lab can be made with.
@@ -239,6 +246,19 @@ pub struct LabState {
     pub cpus: CpuFacts,
     /// Whether the kernel has IPv6.
     pub ipv6: bool,
+}
+
+/// How the link of an interface is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LinkReading {
+    /// Whether the interface is set up (administratively).
+    pub set_up: bool,
+    /// Whether packets can pass, or its driver does not say.
+    pub up: bool,
+    /// How often its carrier went since the interface is there, as the kernel counts.
+    pub losses: u32,
+    /// Its MTU.
+    pub mtu: Mtu,
 }
 
 /// One side of a measurement.

@@ -142,7 +142,7 @@ fn carry_out(
     }
     observer.began(&run);
     let ending = go_through(&mut run, session, observer, interrupt);
-    finish(&mut run, session, &ending);
+    finish(&mut run, session, &ending, interrupt);
     observer.ended(&run);
     Ok((run, ending))
 }
@@ -262,8 +262,10 @@ fn trial(
     interrupt: &AtomicBool,
 ) -> (Option<Trial>, Result<(), Trouble>) {
     let failed = |error: RunError| Err(Trouble::Failed(Box::new(error)));
-    if let Err(error) = session.set_mtu(step.spec.mtu()) {
-        return (None, failed(error.into()));
+    match session.set_mtu(step.spec.mtu(), interrupt) {
+        Ok(()) => {}
+        Err(BedError::Interrupted) => return (None, Err(Trouble::Interrupted)),
+        Err(error) => return (None, failed(error.into())),
     }
     let heading = Heading { number, started: now() };
     let mut follower = Follower::new(run, step, heading, observer);
@@ -288,9 +290,9 @@ fn trial(
 }
 
 /// Reads the environment again, and closes the run's record.
-fn finish(run: &mut Run, session: &mut Session, ending: &Ending) {
+fn finish(run: &mut Run, session: &mut Session, ending: &Ending, interrupt: &AtomicBool) {
     // Where this fails, the bed puts it back as it is closed, and says so if it cannot.
-    let _ = session.set_mtu(None);
+    let _ = session.set_mtu(None, interrupt);
     run.finished = Some(now());
     run.partial = !matches!(ending, Ending::Complete);
     if let Ending::Interrupted = ending {

@@ -40,6 +40,8 @@ pub struct Link {
     pub mac: String,
     /// Operational state (RFC 2863), in lower case: `up`, `down`, `lowerlayerdown`, `unknown`, …
     pub operstate: String,
+    /// How often its carrier went since it is there.
+    pub carrier_losses: u32,
     /// Its addresses, each with the length of its prefix.
     pub addresses: Vec<(IpAddr, u8)>,
 }
@@ -266,6 +268,7 @@ fn described(message: &LinkMessage, names: &BTreeMap<u32, String>, addresses: Ve
         mtu: Mtu(0),
         mac: String::new(),
         operstate: String::new(),
+        carrier_losses: 0,
         addresses,
     };
     let mut lower_is_elsewhere = false;
@@ -274,6 +277,7 @@ fn described(message: &LinkMessage, names: &BTreeMap<u32, String>, addresses: Ve
             LinkAttribute::Mtu(mtu) => link.mtu = Mtu(*mtu),
             LinkAttribute::Address(bytes) => link.mac = mac(bytes),
             LinkAttribute::OperState(state) => link.operstate = state.to_string().to_lowercase(),
+            LinkAttribute::CarrierDownCount(losses) => link.carrier_losses = *losses,
             LinkAttribute::Controller(index) => link.master = names.get(index).cloned(),
             LinkAttribute::Link(index) => link.lower = names.get(index).cloned(),
             LinkAttribute::LinkNetNsId(_) => lower_is_elsewhere = true,

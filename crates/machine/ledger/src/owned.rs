@@ -63,9 +63,20 @@ impl Ledger {
 
     /// Makes a change, once it is recorded.
     pub fn apply(&mut self, change: Change) -> Result<(), Error> {
-        let prepared = Prepared::read(&change)?;
-        self.record(&change, &prepared)?;
-        prepared.make(&change).map_err(|error| Error::Make { change: change.to_string(), error })
+        self.apply_all(vec![change])
+    }
+
+    /// Makes these changes in order, once all of them are recorded: making one may take from another what it was before, as where
+    /// a port that goes takes the link from the one at the other end of its cable.
+    pub fn apply_all(&mut self, changes: Vec<Change>) -> Result<(), Error> {
+        let prepared = changes.iter().map(Prepared::read).collect::<Result<Vec<_>, _>>()?;
+        for (change, prepared) in changes.iter().zip(&prepared) {
+            self.record(change, prepared)?;
+        }
+        let make = |(prepared, change): (Prepared, &Change)| {
+            prepared.make(change).map_err(|error| Error::Make { change: change.to_string(), error })
+        };
+        prepared.into_iter().zip(&changes).try_for_each(make)
     }
 
     fn record(&mut self, change: &Change, prepared: &Prepared) -> Result<(), Error> {

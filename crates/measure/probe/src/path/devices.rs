@@ -62,6 +62,7 @@ mod tests {
             mtu: Mtu(1500),
             mac: String::new(),
             operstate: "up".to_owned(),
+            carrier_losses: 0,
             addresses: Vec::new(),
         }
     }
