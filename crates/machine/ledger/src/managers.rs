@@ -25,11 +25,15 @@ const CONFIGURES: [Duration; 6] = [Duration::from_millis(500); 6];
 /// Where systemd is at work; see sd_booted(3).
 const SYSTEMD: &str = "/run/systemd/system";
 
+/// Before the name of a profile in a file of ours.
+const PROFILE: &str = "# Brought up again then: ";
+
 /// Tells it to leave the port alone.
 pub(crate) fn leave_alone(manager: Manager, interface: &str, mac: &str) -> Result<(), Failure> {
     let told = Telling::of(manager, interface, mac, Path::new(SYSTEMD).exists());
     let folder = told.file.parent().unwrap_or(Path::new("/run"));
-    let written = fs::create_dir_all(folder).and_then(|()| fs::write(&told.file, told.text()));
+    let text = told.text(active_profile(manager, interface).as_deref());
+    let written = fs::create_dir_all(folder).and_then(|()| fs::write(&told.file, text));
     written.map_err(|io| Failure::File { path: told.file.clone(), io })?;
     run(told.reads_anew)
 }
@@ -61,11 +65,33 @@ fn stop_telling(told: &Telling) -> Result<bool, Failure> {
     if let Some(words) = told.has_seen {
         run(words)?;
     }
+    let text = fs::read_to_string(&told.file).unwrap_or_default();
     match fs::remove_file(&told.file) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
         removed => removed.map_err(|io| Failure::File { path: told.file.clone(), io })?,
     }
-    run(told.reads_anew).map(|()| true)
+    run(told.reads_anew)?;
+    // It takes a port that is configured already for one that others look after. Where its profile is gone, it may.
+    let _ = noted_profile(&text).map(|uuid| run(&["nmcli", "--wait", "10", "connection", "up", "uuid", uuid]));
+    Ok(true)
+}
+
+/// The profile that NetworkManager has brought up on a port by itself.
+fn active_profile(manager: Manager, interface: &str) -> Option<String> {
+    let words = ["-g", "GENERAL.STATE,GENERAL.CON-UUID", "device", "show", interface];
+    let asked = (manager == Manager::NetworkManager).then(|| Command::new("nmcli").args(words).output());
+    profile_in(&String::from_utf8_lossy(&asked?.ok()?.stdout))
+}
+
+/// The profile in what nmcli says; `None` where the port is not connected, or as somebody else made it ("connected (externally)").
+fn profile_in(said: &str) -> Option<String> {
+    let (state, uuid) = said.trim_end().split_once('\n')?;
+    (state.ends_with(" (connected)") && !uuid.is_empty()).then(|| uuid.to_owned())
+}
+
+/// The profile that is noted in a file of ours.
+fn noted_profile(text: &str) -> Option<&str> {
+    text.lines().find_map(|line| line.strip_prefix(PROFILE))
 }
 
 /// How a program is told of a port.
@@ -114,9 +140,11 @@ impl Telling {
         }
     }
 
-    fn text(&self) -> String {
+    /// What the file holds; the profile that is to be brought up again is noted in it, as the file is there as long as it is needed.
+    fn text(&self, profile: Option<&str>) -> String {
+        let note = profile.map(|uuid| format!("{PROFILE}{uuid}\n")).unwrap_or_default();
         format!(
-            "# Written by wireproof, which uses this port for a while and removes this file afterwards.\n{}",
+            "# Written by wireproof, which uses this port for a while and removes this file afterwards.\n{note}{}",
             self.says
         )
     }
@@ -149,7 +177,10 @@ mod tests {
         let told = |manager, systemd, file: &str, says: &str| {
             let told = Telling::of(manager, "en-1", "02:00:00:00:00:01", systemd);
             assert_eq!((told.file.display().to_string().as_str(), told.says.as_str()), (file, says));
-            assert!(told.text().starts_with("# Written by wireproof") && told.text().ends_with(says));
+            let text = told.text(None);
+            assert!(text.starts_with("# Written by wireproof") && text.ends_with(says), "{text}");
+            let text = told.text(Some("1-2-3"));
+            assert!(text.ends_with(says) && noted_profile(&text) == Some("1-2-3"), "{text}");
         };
         let nm = "[keyfile]\nunmanaged-devices+=interface-name:en-1;mac:02:00:00:00:00:01\n";
         told(Manager::NetworkManager, true, "/run/NetworkManager/conf.d/90-wireproof-en-1.conf", nm);
@@ -159,6 +190,15 @@ mod tests {
         told(Manager::Ifupdown, true, r"/run/systemd/system/ifup@en\x2d1.service", unit);
         let rule = "SUBSYSTEM==\"net\", ENV{INTERFACE}==\"en-1\", RUN=\"\"\n";
         told(Manager::Ifupdown, false, "/run/udev/rules.d/81-wireproof-en-1.rules", rule);
+    }
+
+    #[test]
+    fn a_profile_is_brought_up_again_where_it_was_up() {
+        assert_eq!(profile_in("100 (connected)\n1-2-3\n").as_deref(), Some("1-2-3"));
+        assert_eq!(profile_in("100 (connected (externally))\n1-2-3\n"), None);
+        assert_eq!(profile_in("30 (disconnected)\n\n"), None);
+        assert_eq!(profile_in(""), None);
+        assert_eq!(noted_profile("[keyfile]\n"), None);
     }
 
     #[test]
