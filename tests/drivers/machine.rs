@@ -85,6 +85,11 @@ impl Machine {
         Background(number)
     }
 
+    /// Whether a command that was started has ended.
+    pub(crate) fn has_ended(&mut self, Background(number): Background) -> bool {
+        self.sh(&format!("test -s /tmp/{number}.status")).status == 0
+    }
+
     /// Waits for a command that was started to end.
     pub(crate) fn end_of(&mut self, Background(number): Background) -> Done {
         self.until(&format!("test -s /tmp/{number}.status"));
@@ -95,9 +100,15 @@ impl Machine {
 
     /// Waits until a command of the shell succeeds.
     pub(crate) fn until(&mut self, command: &str) {
-        let waits = format!("for i in $(seq 300); do {command} && exit 0; sleep 0.2; done; exit 1");
+        let waits = format!(
+            "end=$(($(date +%s) + 90)); while [ $(date +%s) -lt $end ]; do {command} && exit 0; sleep 0.2; done; exit 1"
+        );
         let done = self.sh(&waits);
-        let now = if done.status == 0 { String::new() } else { self.sh("ps; ip address").out };
+        let now = if done.status == 0 {
+            String::new()
+        } else {
+            self.sh("ps; ip address; tail -n 5 /tmp/*.out /tmp/*.err; ! command -v nmcli || nmcli device").out
+        };
         assert_eq!(done.status, 0, "{}: in vain waited for {command:?}: {now}", self.name);
     }
 

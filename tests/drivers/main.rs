@@ -3,10 +3,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod bench;
 mod control;
 mod facts;
 mod hosts;
 mod lab;
+mod links;
 mod machine;
 mod managers;
 mod monitor;
