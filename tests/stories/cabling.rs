@@ -48,7 +48,11 @@ fn doctor_says_which_idle_ports_are_cabled_together_and_leaves_them_as_they_were
     command.args(["netns", "exec", Host::NAME]).arg(inner.get_program()).args(inner.get_args());
     let said = done(command.output().unwrap());
     assert_eq!(said.status, 0, "{}", said.err);
-    for line in ["p1: speed not known, cabled to p2", "p4: speed not known, cabled to p3", "used: left alone"] {
+    for line in [
+        "p1: speed not known, cabled to p2",
+        "p4: speed not known, cabled to p3",
+        "used: left alone; in use (198.18.9.1/24)",
+    ] {
         assert!(said.out.contains(line), "{line}: {}", said.out);
     }
     assert!(said.out.contains("198.18.9.1/24"), "{}", said.out);

@@ -1,6 +1,8 @@
 //! Two ports of this machine, each in a network namespace of its own, so that what one sends to the other leaves the card.
 //! Pure: it says what to set up, or why not, and does nothing.
 
+mod error;
+
 use std::net::IpAddr;
 
 use model::{
@@ -8,6 +10,7 @@ use model::{
     units::LEAST_IPV6_MTU,
 };
 
+pub use self::error::PortError;
 use crate::{
     cores::Chosen,
     lab::{address_changes, addresses, links_up, settings},
@@ -21,112 +24,6 @@ pub struct Taking {
     pub in_use: bool,
     /// A machine's uplink, or the port that an ssh session came in through.
     pub uplink: bool,
-}
-
-/// Why a port is not taken.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub enum PortError {
-    /// No interface of this name.
-    #[error("there is no interface \"{name}\" here; {}", candidates(.ports))]
-    Missing {
-        /// The name asked for.
-        name: String,
-        /// What there is instead.
-        ports: Vec<String>,
-    },
-    /// It is in a namespace already.
-    #[error(
-        "{name} is in the network namespace \"{namespace}\"; take it out (wireproof bed down, wireproof clean, or \
-         ip -netns {namespace} link set {name} netns 1)"
-    )]
-    Elsewhere {
-        /// The port.
-        name: String,
-        /// Where it is.
-        namespace: String,
-    },
-    /// The loopback interface, or one that stands for several.
-    #[error("{name} is {what}, which cannot be a port of a bed; name the ports of a card")]
-    NoPort {
-        /// The interface.
-        name: String,
-        /// What it is.
-        what: String,
-    },
-    /// It belongs to a bridge, bond or team.
-    #[error("{name} belongs to {master}; take it out first (ip link set {name} nomaster), and put it back afterwards")]
-    Member {
-        /// The port.
-        name: String,
-        /// What it belongs to.
-        master: String,
-    },
-    /// Other interfaces stand on it.
-    #[error("{name} carries {}, which would stop; remove them first (ip link delete NAME)", .on_top.join(", "))]
-    Parent {
-        /// The port.
-        name: String,
-        /// What is on top of it.
-        on_top: Vec<String>,
-    },
-    /// It carries the default route.
-    #[error(
-        "{name} carries the machine's default route: taking it cuts the machine off for as long as the run lasts. Name \
-         another port, or say --i-know-this-is-my-uplink"
-    )]
-    Uplink {
-        /// The port.
-        name: String,
-    },
-    /// The caller sits behind it.
-    #[error(
-        "your ssh session comes in through {name}: taking it cuts you off. Name another port, or say \
-         --i-know-this-is-my-uplink (and run it in tmux, or the run ends with the session)"
-    )]
-    Session {
-        /// The port.
-        name: String,
-    },
-    /// Somebody uses it.
-    #[error(
-        "{name} is in use ({}); name another port, or say --take-ports-in-use: all of it is put back afterwards",
-        .what.join(", ")
-    )]
-    InUse {
-        /// The port.
-        name: String,
-        /// Its addresses and routes.
-        what: Vec<String>,
-    },
-    /// It has what nobody could put back.
-    #[error("{name} has what could not be put back; take it off first: {}", .what.join(", "))]
-    Lasting {
-        /// The port.
-        name: String,
-        /// What it has, and how to take it off.
-        what: Vec<String>,
-    },
-    /// Its driver does not take the MTU.
-    #[error("--mtu {mtu}: {name} ({driver}) takes an MTU from {least} to {most}")]
-    Mtu {
-        /// The MTU asked for.
-        mtu: u32,
-        /// The port.
-        name: String,
-        /// Its driver.
-        driver: String,
-        /// The least it takes.
-        least: u32,
-        /// The largest it takes.
-        most: u32,
-    },
-}
-
-fn candidates(ports: &[String]) -> String {
-    match ports {
-        [] => "there is none but the loopback".to_owned(),
-        ports => format!("there are: {}", ports.join(", ")),
-    }
 }
 
 /// What a bed of ports is made from.
@@ -257,9 +154,15 @@ pub(crate) fn left_alone(port: &PortFacts, managers: &[Manager]) -> impl Iterato
     })
 }
 
-/// Why a port is not to be touched while nobody said so; `None` for an idle one.
+/// Why a port is not to be touched, where nobody may say that it is to be all the same; `None` for an idle one.
 pub(crate) fn why_not(port: &PortFacts) -> Option<String> {
-    check_kind(port).and_then(|()| check_use(port, Taking::default())).err().map(|why| why.to_string())
+    let refused = check_kind(port).and_then(|()| check_use(port, Taking::default())).err()?;
+    Some(match refused {
+        PortError::InUse { what, .. } => format!("in use ({})", what.join(", ")),
+        PortError::Uplink { .. } => "it carries the machine's default route".to_owned(),
+        PortError::Session { .. } => "your ssh session comes in through it".to_owned(),
+        other => other.to_string(),
+    })
 }
 
 fn moved(end: &Endpoint) -> Change {
