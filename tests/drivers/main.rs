@@ -12,6 +12,7 @@ mod links;
 mod machine;
 mod managers;
 mod monitor;
+mod packets;
 mod planted;
 mod ports;
 mod power;

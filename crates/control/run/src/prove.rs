@@ -16,8 +16,9 @@ use crate::{
 };
 
 /// A load that every engine keeps on every machine.
-const RATE: PacketRate = PacketRate(10_000);
-const DURATION: Nanos = Nanos(20_000_000);
+const RATE: PacketRate = PacketRate(2_000);
+/// Longer than it takes a slow machine to start the threads.
+const DURATION: Nanos = Nanos(100_000_000);
 
 /// Frames that an engine sent, and those that came of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -169,7 +169,8 @@ fn refuse_others() -> Result<(), EngineError> {
 
 /// Writes one command into a file of pktgen.
 fn tell(file: &Path, command: &str) -> Result<(), EngineError> {
-    fs::write(file, command).map_err(|io| failed(&format!("write \"{command}\" to"), file, io))
+    // The line has to end: pgctrl takes its last byte away, whatever it is.
+    fs::write(file, format!("{command}\n")).map_err(|io| failed(&format!("write \"{command}\" to"), file, io))
 }
 
 fn failed(what: &str, file: &Path, io: io::Error) -> EngineError {
