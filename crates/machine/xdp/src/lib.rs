@@ -8,12 +8,14 @@ mod calls;
 mod error;
 pub mod interrupt;
 mod load;
+mod pass;
 pub mod receiver;
 mod redirect;
 pub mod sender;
 pub mod socket;
 
 pub use error::{Error, Result};
+pub use pass::Pass;
 pub use receiver::Receiver;
 pub use redirect::{Redirect, RedirectError};
 pub use sender::Sender;

@@ -1,7 +1,7 @@
 //! The least XDP program for AF_XDP sockets: what arrives on a queue goes to the socket of that queue, and to the kernel where
 //! there is none.
 
-mod bpf;
+pub(crate) mod bpf;
 
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 

@@ -13,9 +13,10 @@ use std::{
     time::Duration,
 };
 
-use kernel::{clock, cpu, ethtool};
+use kernel::{clock, cpu, ethtool, link};
 use model::{Nanos, frame_size::FCS, stream::Pacing};
 use xdp::{
+    Pass, RedirectError,
     interrupt::Interruptible,
     sender::{Options, Pace, Progress, Sender as Program, Stream},
 };
@@ -35,6 +36,9 @@ const LOOK: Duration = Duration::from_millis(10);
 /// More frames than wait in the batches of all cores: some have been handed to the driver.
 const ENOUGH: u64 = 10_000;
 
+/// A card has its link again in this time.
+const LINK: u64 = 10_000_000_000;
+
 /// The program ends the job's time by itself, where it is not waiting for the next frame's.
 const GRACE: u64 = 20_000_000;
 
@@ -42,6 +46,8 @@ const GRACE: u64 = 20_000_000;
 pub struct Live {
     job: Job,
     cores: Vec<Program>,
+    /// What the driver wants to have before it sends for XDP; `None` where it has one already, or needs none.
+    _pass: Option<Pass>,
 }
 
 impl Live {
@@ -49,7 +55,8 @@ impl Live {
     /// rounded up to a power of two: 1 is all of them, which costs a third of the rate.
     pub fn new(job: Job, time_every: u64) -> Result<Self, EngineError> {
         let cores = (0..job.cpus.len()).map(|core| program(&job, core, time_every)).collect::<Result<_, _>>()?;
-        Ok(Self { job, cores })
+        let pass = pass(&job.interface)?;
+        Ok(Self { job, cores, _pass: pass })
     }
 
     fn progress(&self) -> Result<Vec<Vec<Progress>>, EngineError> {
@@ -168,6 +175,28 @@ impl Sender for Live {
         progress.store(sent.streams.iter().map(|stream| stream.frames).sum(), Relaxed);
         Ok(sent)
     }
+}
+
+/// A program for the interface, where its driver may want one. A card begins anew then, and its link comes back after a while.
+fn pass(interface: &str) -> Result<Option<Pass>, EngineError> {
+    if ethtool::driver(interface).is_ok_and(|driver| driver.name == "veth") {
+        return Ok(None);
+    }
+    let was_up = is_up(interface)?;
+    let pass = match Pass::attach(interface) {
+        // That of a receiver of ours does as well.
+        Err(RedirectError::Busy(_)) => return Ok(None),
+        pass => pass?,
+    };
+    let until = clock::now().0 + LINK;
+    while was_up && !is_up(interface)? && clock::now().0 < until {
+        thread::sleep(LOOK);
+    }
+    Ok(Some(pass))
+}
+
+fn is_up(interface: &str) -> Result<bool, EngineError> {
+    Ok(link::list()?.iter().any(|link| link.name == interface && link.operstate == "up"))
 }
 
 /// The program of the core at this place of the job's.

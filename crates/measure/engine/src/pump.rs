@@ -2,7 +2,10 @@
 
 use std::{
     collections::VecDeque,
-    sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+    sync::{
+        Barrier, OnceLock,
+        atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+    },
     thread,
 };
 
@@ -57,10 +60,13 @@ pub(crate) fn run<P: Port>(
     stop: &AtomicBool,
     progress: &AtomicU64,
 ) -> Result<Sent, EngineError> {
-    let began = clock::now();
+    // The time begins when all threads are where they send from.
+    let (there, began) = (Barrier::new(job.cpus.len()), OnceLock::new());
     let core = |core: usize, port: &mut P| {
-        cpu::pin_current_thread(job.cpus[core])?;
-        clock::wake_on_time()?;
+        let ready = cpu::pin_current_thread(job.cpus[core]).and_then(|()| clock::wake_on_time());
+        there.wait();
+        ready?;
+        let began = *began.get_or_init(clock::now);
         Pump { job, port, lanes: Lanes::new(job, core, began)?, put: VecDeque::new(), left: most(job, core) }
             .run(began, stop, progress)
     };
