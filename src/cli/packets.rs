@@ -91,7 +91,7 @@ pub(crate) struct ReceiveOptions {
     /// The interface; its driver has to have native XDP, as those of veth and of most cards.
     #[arg(value_name = "IF")]
     pub(crate) interface: String,
-    /// The sender's stream file; needed for frames with VLAN tags, and for such as have no room for the whole tag.
+    /// The sender's stream file; needed for frames with VLAN tags, and for TCP in small frames or over IPv6.
     #[arg(long, value_name = "FILE")]
     pub(crate) stream_file: Option<PathBuf>,
     /// End by itself after this time; otherwise Ctrl-C ends it.

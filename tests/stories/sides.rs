@@ -21,7 +21,8 @@ fn receiver(desk: &Desk, more: &[&str]) -> Speaking {
 }
 
 fn sent_by_a(desk: &Desk, more: &[&str]) -> Done {
-    done(at(desk, "a", &[&["send", "lab-a", "--to", "198.18.0.2"], more].concat()).wait_with_output().unwrap())
+    let to = if more.contains(&"--to") { &[][..] } else { &["--to", "198.18.0.2"] };
+    done(at(desk, "a", &[&["send", "lab-a"], to, more].concat()).wait_with_output().unwrap())
 }
 
 fn sum(list: &Value, name: &str) -> u64 {
@@ -34,6 +35,7 @@ fn two_shells_send_and_count_whatever_sends() {
     let _bed = desk.bed(BED, &[]);
     for (more, sequences) in [
         (&["--rate", "5 kpps"][..], 1),
+        (&["--rate", "5 kpps", "--to", "2001:2::2", "--sizes", "64, 1518", "--engine", "af_packet"], 1),
         (&["--rate", "5 kpps", "--engine", "live", "--flows", "100"], 1),
         (&["--rate", "5 kpps", "--engine", "af_packet", "--cpus", "0,1", "--sizes", "imix"], 2),
     ] {
@@ -46,12 +48,12 @@ fn two_shells_send_and_count_whatever_sends() {
         let (sent, received) = (sent.json(), received.json());
         let list = &received["sequences"];
         let frames = sum(&sent["streams"], "frames");
-        assert!(frames > 500 && frames == sum(list, "received"), "{more:?}: {frames} {received}");
+        assert!(frames > 100 && frames == sum(list, "received"), "{more:?}: {frames} {received}");
         assert_eq!(list.as_array().unwrap().len(), sequences, "{more:?}: {received}");
         for name in ["lost", "duplicated", "corrupt"] {
             assert_eq!(sum(list, name), 0, "{more:?}: {name}: {received}");
         }
-        assert!(list[0]["latency_ns"]["p50"].as_u64() > Some(0), "{more:?}: {received}");
+        assert!(list[0]["latency_ns"]["min"].as_u64() > Some(0), "{more:?}: {received}");
     }
 }
 

@@ -106,8 +106,8 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Attaches it to the driver of an interface of the caller's namespace. Where no streams are named, frames without VLAN tags whose tag is
-    /// whole are ours.
+    /// Attaches it to the driver of an interface of the caller's namespace. Where no streams are named, frames without VLAN tags are
+    /// ours, over TCP only larger ones of IPv4.
     pub fn attach(interface: &str, streams: &[Stream], token: u16, one_clock: bool) -> Result<Self, ProbeError> {
         let links = link::list()?;
         let link = links.iter().find(|link| link.name == interface);
@@ -140,18 +140,18 @@ impl Listener {
     }
 }
 
-/// Frames of any size over each IP version and protocol.
+/// Frames of any size over UDP, and larger ones over TCP and IPv4: as many layouts as the receiver's program tells apart. The small ones of
+/// IPv6 carry the short form of the tag, which has no token.
 fn common() -> Vec<Stream> {
-    let sizes = Sizes::List(vec![FrameSize(128), FrameSize(256)]);
-    let of = |ip| {
-        [Protocol::Udp, Protocol::Tcp].map(|protocol| Stream {
-            ip,
-            protocol,
-            sizes: sizes.clone(),
-            ..Stream::default()
-        })
+    let of = |ip, protocol, least| {
+        let sizes = Sizes::List(vec![FrameSize(least), FrameSize(256)]);
+        Stream { ip, protocol, sizes, ..Stream::default() }
     };
-    [IpVersion::V4, IpVersion::V6].map(of).concat()
+    vec![
+        of(IpVersion::V4, Protocol::Udp, 64),
+        of(IpVersion::V6, Protocol::Udp, 64),
+        of(IpVersion::V4, Protocol::Tcp, 128),
+    ]
 }
 
 fn compiled(stream: &Stream, mtu: Mtu) -> Result<Compiled, ProbeError> {
