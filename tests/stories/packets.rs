@@ -50,6 +50,8 @@ fn a_ladder_has_a_trial_for_each_load_and_both_ways_are_counted_by_themselves() 
     let asked: Vec<_> = trials.iter().map(|trial| trial["intended_pps"].as_f64().unwrap()).collect();
     assert_eq!(asked, [10e3, 20e3, 30e3]);
     for trial in &trials {
+        let between = &trial["streams"][0]["inter_arrival_ns"];
+        assert!(between["n"].as_u64().unwrap() > 4_000 && between["p99"].is_u64(), "{trial}");
         let ways: Vec<_> = trial["streams"].as_array().unwrap().iter().map(|stream| stream["from"].clone()).collect();
         assert_eq!(ways, ["a", "b"]);
     }

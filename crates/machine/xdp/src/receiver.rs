@@ -31,6 +31,8 @@ pub struct Options {
     /// Whether frames carry the number of the kernel's own generator, from 1, in the place of a tag. Several sequences are told apart by
     /// their source ports, which go up by one. It says nothing of a checksum.
     pub pktgen: bool,
+    /// Whether the time between the frames of each sequence is taken, which costs a reading of the clock each.
+    pub gaps: bool,
 }
 
 /// `struct layout` of receiver.bpf.c: where in a frame it finds what it needs.
@@ -64,6 +66,8 @@ struct Given {
     verify: u16,
     per_flow: u32,
     first_port: u32,
+    gaps: u32,
+    reserved: u32,
 }
 
 /// `struct numbered` of receiver.bpf.c.
@@ -91,10 +95,17 @@ struct Share {
     reordered: u64,
     late: u64,
     corrupt: u64,
+    latency: Noted,
+}
+
+/// `struct times` of receiver.bpf.c.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Noted {
     least: u64,
     longest: u64,
     sum: u64,
-    latency: [u64; BUCKETS],
+    counts: [u64; BUCKETS],
 }
 
 // SAFETY: plain integers without padding.
@@ -103,6 +114,8 @@ unsafe impl Pod for Given {}
 unsafe impl Pod for Numbered {}
 // SAFETY: as above.
 unsafe impl Pod for Share {}
+// SAFETY: as above.
+unsafe impl Pod for Noted {}
 // SAFETY: as above.
 unsafe impl Pod for Layout {}
 // SAFETY: as above.
@@ -126,14 +139,16 @@ pub struct Counted {
     /// Frames with our magic and token whose checksum was wrong; not in `frames`.
     pub corrupt: u64,
     /// One-way times of those frames that carried one.
-    pub latency: Latency,
+    pub latency: Times,
+    /// Times between one frame and the next as they came; empty where they were not taken.
+    pub gaps: Times,
     /// CPUs that received it, with their frames.
     pub cpus: Vec<(usize, u64)>,
 }
 
 /// A sample of times in ns.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Latency {
+pub struct Times {
     /// Shortest, exactly.
     pub least: u64,
     /// Longest, exactly.
@@ -150,6 +165,7 @@ pub struct Receiver {
     _link: OwnedFd,
     loaded: Loaded,
     numbered: usize,
+    gaps: bool,
 }
 
 impl Receiver {
@@ -164,6 +180,7 @@ impl Receiver {
         loader
             .override_global("GIVEN", &given, true)
             .map_max_entries("shares", numbered as u32)
+            .map_max_entries("gaps", if options.gaps { numbered as u32 } else { 1 })
             .map_max_entries("windows", if options.per_flow { 1 } else { numbered as u32 })
             .map_max_entries("rounds", if options.per_flow { rounds } else { 1 });
         let loaded = Loaded::new("receive", &mut loader, OBJECT)?;
@@ -171,7 +188,7 @@ impl Receiver {
         all[..numbered].copy_from_slice(&flows);
         loaded.set_values(".bss.flows", &all)?;
         let link = loaded.with_program(|program| calls::attach(program, interface))??;
-        Ok(Self { _link: link, loaded, numbered })
+        Ok(Self { _link: link, loaded, numbered, gaps: options.gaps })
     }
 
     /// What came so far, a value for each numbered sequence.
@@ -179,7 +196,8 @@ impl Receiver {
         let numbered = self.loaded.values::<Numbered, MOST_NUMBERED>(".bss.numbered")?;
         let counted = |(number, run): (usize, &Numbered)| {
             let shares = self.loaded.of_cpus::<Share>("shares", number as u32)?;
-            Ok(counted(run, &shares))
+            let gaps = if self.gaps { self.loaded.of_cpus::<Noted>("gaps", number as u32)? } else { Vec::new() };
+            Ok(counted(run, &shares, &gaps))
         };
         numbered[..self.numbered].iter().enumerate().map(counted).collect()
     }
@@ -211,6 +229,8 @@ fn given(options: &Options) -> Result<Given> {
         verify: (options.verify && !options.pktgen).into(),
         per_flow: options.per_flow.into(),
         first_port: options.sequences.first().map_or(0, source_port),
+        gaps: options.gaps.into(),
+        reserved: 0,
     })
 }
 
@@ -252,7 +272,7 @@ fn fits(what: &'static str, asked: usize, most: usize) -> Result<()> {
 }
 
 /// A run and the shares of all CPUs, taken together.
-fn counted(run: &Numbered, shares: &[Share]) -> Counted {
+fn counted(run: &Numbered, shares: &[Share], gaps: &[Noted]) -> Counted {
     let total = |of: fn(&Share) -> u64| shares.iter().map(of).sum::<u64>();
     let frames = run.frames + run.smallest;
     let in_run = |cpu: usize| if run.origin as usize == cpu + 1 { frames } else { 0 };
@@ -265,18 +285,18 @@ fn counted(run: &Numbered, shares: &[Share]) -> Counted {
         reordered: total(|share| share.reordered),
         late: total(|share| share.late),
         corrupt: total(|share| share.corrupt),
-        latency: latency(shares),
+        latency: times(shares.iter().map(|share| &share.latency)),
+        gaps: times(gaps.iter()),
         cpus: cpus.filter(|(_, frames)| *frames > 0).collect(),
     }
 }
 
-fn latency(shares: &[Share]) -> Latency {
-    let counts =
-        (0..BUCKETS).map(|bucket| (shortest_of(bucket), shares.iter().map(|share| share.latency[bucket]).sum()));
-    Latency {
-        least: shares.iter().map(|share| share.least).filter(|least| *least > 0).min().unwrap_or_default(),
-        longest: shares.iter().map(|share| share.longest).max().unwrap_or_default(),
-        sum: shares.iter().map(|share| share.sum).sum(),
+fn times<'a>(noted: impl Iterator<Item = &'a Noted> + Clone) -> Times {
+    let counts = (0..BUCKETS).map(|bucket| (shortest_of(bucket), noted.clone().map(|all| all.counts[bucket]).sum()));
+    Times {
+        least: noted.clone().map(|all| all.least).filter(|least| *least > 0).min().unwrap_or_default(),
+        longest: noted.clone().map(|all| all.longest).max().unwrap_or_default(),
+        sum: noted.clone().map(|all| all.sum).sum(),
         counts: counts.filter(|(_, count)| *count > 0).collect(),
     }
 }

@@ -10,7 +10,14 @@ use wire::Wire;
 use wireproof_xdp::{Receiver, Sender, receiver, sender};
 
 fn receiving(stream: &Compiled) -> receiver::Options {
-    receiver::Options { token: 0xbeef, sequences: vec![stream.clone()], verify: true, per_flow: false, pktgen: false }
+    receiver::Options {
+        token: 0xbeef,
+        sequences: vec![stream.clone()],
+        verify: true,
+        per_flow: false,
+        pktgen: false,
+        gaps: false,
+    }
 }
 
 fn compiled(stream: &Stream) -> Compiled {

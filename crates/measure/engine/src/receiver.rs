@@ -6,7 +6,7 @@ use std::net::IpAddr;
 
 use frame::Compiled;
 use model::Nanos;
-pub use xdp::receiver::{Counted as ReceivedStream, Latency as Times};
+pub use xdp::receiver::{Counted as ReceivedStream, Times};
 
 use crate::EngineError;
 pub use sockets::SocketReceiver;
@@ -24,6 +24,8 @@ pub struct Receive {
     pub per_flow: bool,
     /// Whether [`crate::Pktgen`] sends: then frames carry its number, whose checksums nobody verifies.
     pub pktgen: bool,
+    /// Whether the time between the frames of each sequence is taken, which costs a reading of the clock each.
+    pub gaps: bool,
 }
 
 /// What arrived.
@@ -52,8 +54,8 @@ pub struct Receiver(xdp::Receiver);
 impl Receiver {
     /// Attaches it to an interface of the caller's namespace.
     pub fn attach(interface: &str, what: &Receive) -> Result<Self, EngineError> {
-        let Receive { token, sequences, verify, per_flow, pktgen } = what.clone();
-        let options = xdp::receiver::Options { token, sequences, verify, per_flow, pktgen };
+        let Receive { token, sequences, verify, per_flow, pktgen, gaps } = what.clone();
+        let options = xdp::receiver::Options { token, sequences, verify, per_flow, pktgen, gaps };
         Ok(Self(xdp::Receiver::attach(interface, &options)?))
     }
 }

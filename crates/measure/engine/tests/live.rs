@@ -57,7 +57,7 @@ fn job(streams: &[Stream]) -> Job {
 }
 
 fn receive(job: &Job) -> Receive {
-    Receive { token: job.token, sequences: job.sequences(), verify: true, per_flow: false, pktgen: false }
+    Receive { token: job.token, sequences: job.sequences(), verify: true, per_flow: false, pktgen: false, gaps: false }
 }
 
 fn send(wire: &Wire, job: &Job) -> Result<Sent, EngineError> {
@@ -153,6 +153,27 @@ fn a_load_is_met_and_its_end_too() {
         assert!((sent.streams[0].frames as f64 - intended).abs() < error, "{pacing}: {sent:?}");
         assert!(last.0 - first.0 <= SECOND.0, "{pacing}: {sent:?}");
     }
+}
+
+#[test]
+fn the_times_between_frames_are_taken_where_they_are_asked_for() {
+    let load = Load { rate: Rate::Packets(PacketRate(20_000)), ..Load::default() };
+    for stream in [
+        Stream { load, ..Stream::default() },
+        Stream { load, vlans: vec!["7".parse().expect("a VLAN")], ..Stream::default() },
+    ] {
+        let job = Job { most: Some(4_000), ..job(&[stream]) };
+        let (sent, received) = measure("gaps", &job, &Receive { gaps: true, ..receive(&job) });
+        let gaps = &received.numbered[0].gaps;
+        assert_eq!(gaps.counts.iter().map(|(_, count)| count).sum::<u64>(), 3_999, "{gaps:?}");
+        let (first, last) = sent.streams[0].span.expect("frames were sent");
+        // All gaps are the time from the first frame to the last; each is taken a little after its frame left.
+        assert!(gaps.sum.abs_diff(last.0 - first.0) < SECOND.0 / 10, "{gaps:?} {sent:?}");
+        assert!(gaps.least <= 50_000 && gaps.longest >= 50_000, "{gaps:?}");
+    }
+    let job = job(&[Stream::default()]);
+    let (_, received) = measure("nogaps", &job, &receive(&job));
+    assert!(received.numbered[0].gaps.counts.is_empty());
 }
 
 #[test]

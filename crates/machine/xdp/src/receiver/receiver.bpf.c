@@ -26,6 +26,12 @@ struct numbered {
 	__u64 apart[9];	// values of a map begin anywhere in a cache line: two of these shall not meet in one
 };
 
+// A sample of times in ns.
+struct times {
+	__u64 least, longest, sum;
+	__u64 counts[1024];	// logarithmic with 32 linear steps an octave
+};
+
 // Of one sequence on one CPU. `frames` and `bytes` are those that are not counted in `numbered`.
 struct share {
 	__u64 frames;
@@ -34,8 +40,7 @@ struct share {
 	__u64 reordered;
 	__u64 late;	// WINDOW or more behind the highest: nobody knows whether they were there before
 	__u64 corrupt;
-	__u64 least, longest, sum;	// ns
-	__u64 latency[1024];	// logarithmic with 32 linear steps an octave
+	struct times latency;
 };
 
 // 32 of the bits, and which 32: the upper half is the number of times that the window has gone by, plus 1.
@@ -62,6 +67,8 @@ struct given {
 	__u16 verify;	// whether checksums are verified
 	__u32 per_flow;	// whether each flow has a sequence of its own
 	__u32 first_port;	// PKTGEN: the source port of sequence 0
+	__u32 gaps;	// whether the time between frames is taken
+	__u32 reserved;
 };
 
 // Constants when the program is loaded: the verifier takes out what they rule out.
@@ -75,6 +82,8 @@ struct flows {
 
 struct flows flows[NUMBERED_MOST] SEC(".bss.flows");
 struct numbered numbered[NUMBERED_MOST] SEC(".bss.numbered");
+// When the last frame of a sequence came.
+__u64 arrived[NUMBERED_MOST] SEC(".bss.arrived");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -82,6 +91,14 @@ struct {
 	__type(value, struct share);
 	__uint(max_entries, 1);
 } shares SEC(".maps");
+
+// Between the frames of a sequence, as they came.
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__type(key, __u32);
+	__type(value, struct times);
+	__uint(max_entries, 1);
+} gaps SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -247,15 +264,9 @@ static __noinline int corrupt(__u32 number)
 	return 0;
 }
 
-static __noinline int time(__u32 number, __u64 left)
+static __always_inline void note(struct times *times, __u64 took)
 {
-	struct share *share = bpf_map_lookup_elem(&shares, &number);
-	__u64 took = (bpf_ktime_get_ns() - left) & WP_TAG_MASK, octave = 0, rest = took >> 5;
-	if (!share)
-		return 0;
-	// A clock that reads less than the sender's did: not on the same machine.
-	if (took >> 47)
-		took = 0, rest = 0;
+	__u64 octave = 0, rest = took >> 5;
 #pragma unroll
 	for (int bits = 32; bits; bits >>= 1) {
 		if (rest >> bits) {
@@ -268,12 +279,35 @@ static __noinline int time(__u32 number, __u64 left)
 	if (octave > 31)
 		octave = 31;
 	__u64 bucket = octave ? (octave << 5) + ((took >> (octave - 1)) & 31) : took;
-	share->latency[bucket & 1023]++;
-	share->sum += took;
-	if (took > share->longest)
-		share->longest = took;
-	if (took < share->least || !share->least)
-		share->least = took;
+	times->counts[bucket & 1023]++;
+	times->sum += took;
+	if (took > times->longest)
+		times->longest = took;
+	if (took < times->least || !times->least)
+		times->least = took;
+}
+
+static __noinline int time(__u32 number, __u64 left)
+{
+	struct share *share = bpf_map_lookup_elem(&shares, &number);
+	__u64 took = (bpf_ktime_get_ns() - left) & WP_TAG_MASK;
+	// A clock that reads less than the sender's did: not on the same machine.
+	if (share)
+		note(&share->latency, took >> 47 ? 0 : took);
+	return 0;
+}
+
+static __noinline int gap(__u32 number)
+{
+	struct times *times = bpf_map_lookup_elem(&gaps, &number);
+	__u64 now = bpf_ktime_get_ns();
+	if (!times || number >= NUMBERED_MOST)
+		return 0;
+	__u64 before = arrived[number];
+	arrived[number] = now;
+	// Two CPUs that receive it at once can read the clock in another order.
+	if (before && now >= before)
+		note(times, now - before);
 	return 0;
 }
 
@@ -424,6 +458,8 @@ static __always_inline int taken(struct xdp_md *ctx, void *data, void *end, cons
 		return 1;
 	}
 	struct numbered *n = &numbered[number];
+	if (GIVEN.gaps)
+		gap(number);
 	if (GIVEN.per_flow) {
 		in_flow(number, sequence, total);
 	} else if (likely(sequence == n->next && n->owner == bpf_get_smp_processor_id() + 1)) {
@@ -482,6 +518,8 @@ static __always_inline int is_next_smallest(void *data, void *end)
 		return 0;
 	n->next = sequence + 1;
 	n->smallest++;
+	if (GIVEN.gaps)
+		gap(number);
 	if (unlikely(second >> 16))
 		time(number, bpf_be64_to_cpu(second) & WP_TAG_MASK);
 	return 1;

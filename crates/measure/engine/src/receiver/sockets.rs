@@ -169,6 +169,8 @@ impl Sequence {
             late: 0,
             corrupt: tracker.damaged,
             latency,
+            // Several packets come with one call, at one time.
+            gaps: Times::default(),
             cpus: Vec::new(),
         }
     }
@@ -194,7 +196,8 @@ mod tests {
     #[test]
     fn packets_of_this_trial_are_counted_by_number_and_others_apart() {
         let sequences = fixture::job(&["flat out"]).sequences();
-        let mut seen = Seen::new(&Receive { token: 7, sequences, verify: true, per_flow: false, pktgen: false });
+        let mut seen =
+            Seen::new(&Receive { token: 7, sequences, verify: true, per_flow: false, pktgen: false, gaps: false });
         for (sequence, now) in [(0, 1_000_100), (1, 1_000_200), (3, 1_000_300), (3, 1_000_400), (2, 1_000_500)] {
             seen.take(&tagged(sequence, 7, 1_000_000), Nanos(now));
         }

@@ -7,10 +7,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use engine::{Attached, Counter, Place, Receive, Received, ReceivedStream};
+use engine::{Attached, Counter, Place, Receive, Received, ReceivedStream, Times};
 use kernel::privilege;
 use model::{
-    Engine, PacketsReceived, PacketsSpec, Privilege, Seat, Stream, TimeSummary, frame_size::FCS, trial::ReceivedOn,
+    Engine, PacketsReceived, PacketsSpec, Privilege, Seat, Stream, TimeSummary, frame_size::FCS, stream::Rate,
+    trial::ReceivedOn,
 };
 use stats::TimeHistogram;
 
@@ -65,7 +66,14 @@ impl Receiving {
         let own = first..first + of_one.len();
         let sequences = std::iter::repeat_n(of_one, senders).flatten().collect();
         let pktgen = spec.engine == Some(Engine::Pktgen);
-        let what = Receive { token: seat.token as u16, sequences, verify: true, per_flow: false, pktgen };
+        let what = Receive {
+            token: seat.token as u16,
+            sequences,
+            verify: true,
+            per_flow: false,
+            pktgen,
+            gaps: is_paced(spec),
+        };
         let (counter, port) = shared(seat, &what, place(spec, seat))?;
         let recognised = replays(spec, seat)?;
         let counting = Counting { counter, own, recognised, cores, same_clock: seat.same_clock };
@@ -177,22 +185,37 @@ fn together(cores: &[ReceivedStream], received: &Received, same_clock: bool) -> 
         corrupt: sum(|core| core.corrupt),
         late: sum(|core| core.late),
         latency_ns: latency(cores, same_clock),
-        inter_arrival_ns: None,
+        inter_arrival_ns: inter_arrival(cores),
         cpus: received_on(cores),
     }
 }
 
 /// The times that frames took; `None` where clocks differ, or no frame carried a time.
 pub(super) fn latency(cores: &[ReceivedStream], same_clock: bool) -> Option<TimeSummary> {
-    same_clock.then(|| times(cores)).filter(|times| !times.is_empty()).map(|times| times.summary())
+    same_clock
+        .then(|| times(cores.iter().map(|core| &core.latency)))
+        .filter(|times| !times.is_empty())
+        .map(|times| times.summary())
 }
 
-fn times(cores: &[ReceivedStream]) -> TimeHistogram {
+fn times<'a>(times: impl Iterator<Item = &'a Times>) -> TimeHistogram {
     let mut all = TimeHistogram::new();
-    for (nanos, count) in cores.iter().flat_map(|core| &core.latency.counts) {
+    for (nanos, count) in times.flat_map(|times| &times.counts) {
         all.record_many(*nanos, *count);
     }
     all
+}
+
+/// The times between frames; `None` where they were not taken, and where several cores sent: then nobody knows whose frame came
+/// before whose.
+fn inter_arrival(cores: &[ReceivedStream]) -> Option<TimeSummary> {
+    let [core] = cores else { return None };
+    Some(times(std::iter::once(&core.gaps))).filter(|gaps| !gaps.is_empty()).map(|gaps| gaps.summary())
+}
+
+/// Whether any stream has a rate. Flat out, the clock would be what limits it.
+fn is_paced(spec: &PacketsSpec) -> bool {
+    spec.streams.iter().any(|stream| stream.load.rate != Rate::FlatOut)
 }
 
 fn received_on(cores: &[ReceivedStream]) -> Vec<ReceivedOn> {

@@ -163,6 +163,7 @@ fn schedule_of<'a>(group: &FlowGroup<'a>, t: &Texts) -> Option<Schedule<'a>> {
         intended: show::rate(intended.median),
         achieved: or_none(achieved, |it| show::rate(it.median)),
         paced,
+        arrived: Vec::new(),
     })
 }
 

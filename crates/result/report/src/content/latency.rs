@@ -136,6 +136,7 @@ fn schedule_of<'a>(group: &LatencyGroup<'a>, t: &Texts) -> Option<Schedule<'a>> 
         intended: show::packet_rate(group.over(|result| result.intended_pps)?.median),
         achieved: or_none(group.over(|result| Some(result.achieved_pps)), |it| show::packet_rate(it.median)),
         paced,
+        arrived: Vec::new(),
     })
 }
 

@@ -131,5 +131,6 @@ fn schedule_of<'a>(group: &StreamGroup<'a>, t: &Texts) -> Option<Schedule<'a>> {
         intended: packet_rate(intended),
         achieved: or_none(group.over(PacketStream::offered_pps), |it| packet_rate(it.median)),
         paced: group.streams.iter().filter_map(|stream| stream.sent.pacing.as_ref()).collect(),
+        arrived: group.streams.iter().filter_map(|stream| stream.received.inter_arrival_ns.as_ref()).collect(),
     })
 }

@@ -1,11 +1,11 @@
 //! How a paced load was kept to its schedule: asked and measured.
 
-use model::trial::Pacing;
+use model::trial::{Pacing, TimeSummary};
 
 use crate::{
     groups::Spread,
     page::{Block, Column, Text},
-    show::{micros, micros_or_none, or_none},
+    show::{NO_FIGURE, micros, micros_or_none, or_none},
     texts::Texts,
 };
 
@@ -18,45 +18,46 @@ pub(super) struct Schedule<'a> {
     pub(super) achieved: String,
     /// How each trial kept it.
     pub(super) paced: Vec<&'a Pacing>,
+    /// Times between what arrived, of each trial.
+    pub(super) arrived: Vec<&'a TimeSummary>,
 }
 
-/// Nothing when no load was paced.
+/// A column of figures: its title, and the figure of a configuration.
+type Figure = (String, fn(&Schedule<'_>) -> String);
+
+/// Nothing when no load was paced. What no configuration has is no column.
 pub(super) fn section(schedules: &[Schedule<'_>], t: &Texts) -> Option<Block> {
     if schedules.is_empty() {
         return None;
     }
-    let columns = vec![
-        Column::long(t.get("col-configuration")),
-        Column::figures(t.get("col-asked")),
-        Column::figures(t.get("col-achieved")),
-        Column::figures(t.get("col-gap-asked")),
-        Column::figures(t.get("col-gap-p50")),
-        Column::figures(t.get("col-gap-p99")),
-        Column::figures(t.get("col-behind-p50")),
-        Column::figures(t.get("col-behind-p99")),
-    ];
+    let mut figures = figures(t);
+    figures.retain(|(_, figure)| schedules.iter().any(|schedule| figure(schedule) != NO_FIGURE));
+    let mut columns = vec![Column::long(t.get("col-configuration"))];
+    columns.extend(figures.iter().map(|(title, _)| Column::figures(title.clone())));
+    let row = |schedule: &Schedule<'_>| -> Vec<Text> {
+        let cells = figures.iter().map(|(_, figure)| figure(schedule));
+        [schedule.name.clone()].into_iter().chain(cells).map(Text::from).collect()
+    };
     let rows = schedules.iter().map(row).collect();
     Some(Block::section(t.get("schedule-heading"), vec![Block::table(t.get("schedule-caption"), columns, rows)]))
 }
 
-fn row(schedule: &Schedule<'_>) -> Vec<Text> {
-    let cells = [
-        schedule.name.clone(),
-        schedule.intended.clone(),
-        schedule.achieved.clone(),
-        or_none(schedule.paced.first(), |pacing| micros(pacing.intended_gap_ns)),
-        schedule.median(|pacing| pacing.gap_ns.p50),
-        schedule.median(|pacing| pacing.gap_ns.p99),
-        schedule.median(|pacing| pacing.behind_ns.p50),
-        schedule.median(|pacing| pacing.behind_ns.p99),
-    ];
-    cells.map(Text::from).into()
+fn figures(t: &Texts) -> Vec<Figure> {
+    vec![
+        (t.get("col-asked"), |it| it.intended.clone()),
+        (t.get("col-achieved"), |it| it.achieved.clone()),
+        (t.get("col-gap-asked"), |it| or_none(it.paced.first(), |pacing| micros(pacing.intended_gap_ns))),
+        (t.get("col-gap-p50"), |it| median(&it.paced, |pacing| pacing.gap_ns.p50)),
+        (t.get("col-gap-p99"), |it| median(&it.paced, |pacing| pacing.gap_ns.p99)),
+        (t.get("col-behind-p50"), |it| median(&it.paced, |pacing| pacing.behind_ns.p50)),
+        (t.get("col-behind-p99"), |it| median(&it.paced, |pacing| pacing.behind_ns.p99)),
+        (t.get("col-arrived-p50"), |it| median(&it.arrived, |gaps| gaps.p50)),
+        (t.get("col-arrived-p99"), |it| median(&it.arrived, |gaps| gaps.p99)),
+    ]
 }
 
-impl Schedule<'_> {
-    /// Over the trials; a dash if one of them does not have it.
-    fn median(&self, figure: impl Fn(&Pacing) -> Option<u64>) -> String {
-        let values: Option<Vec<f64>> = self.paced.iter().map(|pacing| figure(pacing).map(|ns| ns as f64)).collect();
-        micros_or_none(values.and_then(|values| Spread::of(&values)).map(|it| it.median))
-    }
+/// Over the trials; a dash if one of them does not have it.
+fn median<T>(trials: &[&T], figure: impl Fn(&T) -> Option<u64>) -> String {
+    let values: Option<Vec<f64>> = trials.iter().map(|trial| figure(trial).map(|ns| ns as f64)).collect();
+    micros_or_none(values.and_then(|values| Spread::of(&values)).map(|it| it.median))
 }
