@@ -7,7 +7,8 @@ use crate::Job;
 
 /// A stream of 64-byte frames for each load, from one core.
 pub(crate) fn job(loads: &[&str]) -> Job {
-    job_of(&loads.iter().map(|load| format!("[[stream]]\nload = \"{load}\"\n")).collect::<String>())
+    let stream = |(number, load): (usize, &&str)| format!("[[stream]]\nname = \"{number}\"\nload = \"{load}\"\n");
+    job_of(&loads.iter().enumerate().map(stream).collect::<String>())
 }
 
 /// The streams of a file, from one core.

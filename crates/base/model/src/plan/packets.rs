@@ -104,7 +104,7 @@ impl PacketsItem {
         if versions.any(|ip| Some(ip) != first) {
             return Err("streams that are sent together are all IPv4 or all IPv6; write a section for each".to_owned());
         }
-        self.stream.iter().try_for_each(Stream::check).map_err(|error| error.to_string())
+        Stream::check_all(&self.stream).map_err(|error| error.to_string())
     }
 
     /// A probe for each MTU, frame size and load, the loads of one frame size in a row.
@@ -315,5 +315,6 @@ mod tests {
         assert!(refused("rate = \"1 Mpps\"\n[[packets.stream]]").contains("into the [[packets.stream]] tables"));
         assert!(refused("[[packets.stream]]\n[[packets.stream]]\nip = 6").contains("all IPv4 or all IPv6"));
         assert!(refused("[[packets.stream]]\ndscp = 64").contains("DSCP"));
+        assert!(refused("[[packets.stream]]\n[[packets.stream]]").contains("another stream has this name"));
     }
 }

@@ -120,7 +120,8 @@ fn file_name(path: &str) -> &str {
 
 fn show_stream(stream: &Stream, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     if let Some(capture) = &stream.replay {
-        return write!(f, "replay of {} at {}", file_name(capture), stream.load);
+        let at = if stream.load.rate == Rate::Captured { "" } else { "at " };
+        return write!(f, "replay of {} {at}{}", file_name(capture), stream.load);
     }
     if stream.protocol != Protocol::Udp {
         write!(f, "{} ", stream.protocol.name())?;

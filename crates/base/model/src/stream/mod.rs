@@ -28,7 +28,7 @@ mod values;
 mod vlan;
 mod words;
 
-use std::net::IpAddr;
+use std::{collections::HashSet, net::IpAddr};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -164,8 +164,22 @@ impl Stream {
         if file.stream.is_empty() || file.stream.len() > MOST_STREAMS {
             return Err(StreamError::Count(file.stream.len()));
         }
-        file.stream.iter().try_for_each(Self::check)?;
+        Self::check_all(&file.stream)?;
         Ok(file.stream)
+    }
+
+    /// Whether each can be meant, and is told from the others in results.
+    pub fn check_all(streams: &[Self]) -> Result<(), StreamError> {
+        streams.iter().try_for_each(Self::check)?;
+        let mut names = HashSet::new();
+        match streams.iter().find(|stream| !names.insert(&stream.name)) {
+            Some(Self { name, .. }) => {
+                let why =
+                    "another stream has this name too; results are told apart by it, so write name = \"…\" into each";
+                Err(StreamError::Meaning { name: name.clone(), why: why.to_owned() })
+            }
+            None => Ok(()),
+        }
     }
 
     /// Whether all that it says can be meant.

@@ -51,6 +51,13 @@ fn a_file_that_cannot_be_read_says_where() {
 }
 
 #[test]
+fn streams_of_one_file_have_different_names() {
+    let error = error("[[stream]]\nname = \"voice\"\n[[stream]]\n[[stream]]\nname = \"voice\"");
+    assert!(error.starts_with("stream \"voice\": another stream has this name too"), "{error}");
+    assert!(Stream::parse_file("[[stream]]\nname = \"voice\"\n[[stream]]").is_ok());
+}
+
+#[test]
 fn what_cannot_be_meant_is_refused_with_what_can() {
     assert!(stream("dscp = 64").contains("stream \"stream\": there is no DSCP 64: use 0 to 63"));
     assert!(stream("ttl = 0").contains("use 1 to 255"));
