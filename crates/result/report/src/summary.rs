@@ -78,7 +78,8 @@ fn tables(run: &Run, t: &Texts) -> Vec<String> {
     let stream = streams
         .iter()
         .map(|it| Row(stream_row(run, it, t), limit(ProbeSpec::Packets(it.spec.clone()), Some((it.from, it.to)))));
-    let together = packets.iter().flat_map(together_groups).map(|it| Row(together_row(&it, t), vec![]));
+    let together =
+        packets.iter().flat_map(|group| together_groups(run, group)).map(|it| Row(together_row(&it, t), vec![]));
     let path = paths.iter().map(|it| Row(path_row(it, t), kept_down(it, t)));
     let tables = [
         table(latency_head(t), latency.collect()),
@@ -192,7 +193,7 @@ fn together_row(group: &TogetherGroup<'_>, t: &Texts) -> [String; 5] {
         group.trials.len().to_string(),
         rate(|together| together.offered_pps),
         rate(|together| together.forwarding_pps),
-        or_none(group.loss(), show::percent),
+        show::together_loss(group, t),
     ]
 }
 

@@ -1,6 +1,7 @@
 //! What several senders brought to one end together, over all trials of a configuration.
 
-use model::{PacketsResult, PacketsSpec, trial::AllSenders};
+use model::{PacketsResult, PacketsSpec, Run, trial::AllSenders};
+use verdict::is_stream_synchronous;
 
 use crate::groups::{PacketGroup, Spread};
 
@@ -9,15 +10,22 @@ pub(crate) struct TogetherGroup<'a> {
     pub(crate) spec: &'a PacketsSpec,
     /// Never empty.
     pub(crate) trials: Vec<AllSenders>,
+    /// Whether a sender's own cores did the receiving.
+    is_loop: bool,
 }
 
 /// Each end that several sent to; empty where one sent.
-pub(crate) fn together_groups<'a>(group: &PacketGroup<'a>) -> Vec<TogetherGroup<'a>> {
+pub(crate) fn together_groups<'a>(run: &Run, group: &PacketGroup<'a>) -> Vec<TogetherGroup<'a>> {
     let trials: Vec<Vec<AllSenders>> = group.trials.iter().map(|(_, result)| PacketsResult::together(result)).collect();
     let ends = trials.first().map_or(0, Vec::len);
+    let is_loop = |to: &str| {
+        let streams = group.trials.iter().flat_map(|(trial, result)| result.streams.iter().map(move |it| (trial, it)));
+        streams.filter(|(_, stream)| stream.to == to).any(|(trial, stream)| is_stream_synchronous(run, trial, stream))
+    };
     let of_end = |end: usize| TogetherGroup {
         spec: group.spec,
         trials: trials.iter().filter_map(|together| together.get(end).cloned()).collect(),
+        is_loop: is_loop(&trials[0][end].to),
     };
     (0..ends).map(of_end).collect()
 }
@@ -42,5 +50,58 @@ impl TogetherGroup<'_> {
     pub(crate) fn loss(&self) -> Option<f64> {
         let sent: u64 = self.trials.iter().map(|together| together.sent).sum();
         (sent > 0).then(|| self.lost() as f64 / sent as f64)
+    }
+
+    /// Whether nothing was lost, and a sender's own cores did the receiving, so that it says nothing.
+    pub(crate) fn is_lossless_loop(&self) -> bool {
+        self.is_loop && self.lost() == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{
+        Engine, FrameSize, Measured, Mtu, PacketStream, PacketsReceived, PacketsSent, Plan, ProbeSpec, fixture,
+        trial::ReceivedOn,
+    };
+
+    use super::*;
+    use crate::groups::packet_groups;
+
+    /// 10 frames from core 0 of this end, received on this core.
+    fn stream(from: &str, received_on: usize) -> PacketStream {
+        let sent = PacketsSent {
+            stream: "stream".to_owned(),
+            engine: Engine::Live,
+            engine_why: String::new(),
+            frame_size: FrameSize(64),
+            flows: 1,
+            frames: 10,
+            bytes: 640,
+            seconds: 1.0,
+            intended_pps: None,
+            refused: 0,
+            pacing: None,
+            cpus: vec![0],
+        };
+        let cpus = vec![ReceivedOn { cpu: received_on, frames: 10 }];
+        let received = PacketsReceived { frames: 10, bytes: 640, seconds: 1.0, cpus, ..PacketsReceived::default() };
+        PacketStream { from: from.to_owned(), to: "b".to_owned(), sent, received, cut_off: false }
+    }
+
+    #[test]
+    fn no_loss_of_all_together_is_no_claim_where_a_sender_did_the_receiving() {
+        let is_loop = |received_on| {
+            let plan = Plan::parse("name = \"t\"\n[[packets]]\nduration = \"1 s\"\nframe_sizes = [64]", &[]).unwrap();
+            let ProbeSpec::Packets(spec) = plan.specs().remove(0) else { panic!("planned") };
+            let streams = vec![stream("a1", received_on), stream("a2", 1)];
+            let trial = fixture::trial(Measured::Packets { spec, result: PacketsResult { mtu: Mtu(1500), streams } });
+            let run = Run { trials: vec![trial], ..fixture::run(plan) };
+            let groups = packet_groups(&run);
+            let together = together_groups(&run, &groups[0]);
+            assert_eq!((together.len(), together[0].loss()), (1, Some(0.0)));
+            together[0].is_lossless_loop()
+        };
+        assert!(is_loop(0) && !is_loop(1));
     }
 }

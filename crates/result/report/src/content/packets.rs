@@ -28,7 +28,7 @@ pub(super) fn packets(run: &Run, t: &Texts) -> Vec<Block> {
     let mut blocks = vec![rate_table(run, &streams, t)];
     blocks.extend(is_any_loop(run, &streams).then(|| Block::Note(t.get("packets-synchronous-note").into())));
     blocks.extend(ladder::figures(&streams, t).into_iter().map(Block::Figure));
-    blocks.extend(senders::packets(&groups, t));
+    blocks.extend(senders::packets(run, &groups, t));
     blocks.push(count_table(&streams, t));
     blocks.extend(ports::tables(run, &groups, t));
     blocks.extend(schedule::section(&schedules, t));

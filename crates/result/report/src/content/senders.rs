@@ -28,8 +28,8 @@ pub(super) fn section(run: &Run, groups: &[GoodputGroup<'_>], t: &Texts) -> Opti
 }
 
 /// The same of packets, with what was lost of them.
-pub(super) fn packets(groups: &[PacketGroup<'_>], t: &Texts) -> Option<Block> {
-    let groups = groups.iter().flat_map(together_groups);
+pub(super) fn packets(run: &Run, groups: &[PacketGroup<'_>], t: &Texts) -> Option<Block> {
+    let groups = groups.iter().flat_map(|group| together_groups(run, group));
     let rows: Vec<Vec<Text>> = groups.map(|group| packet_row(&group, t)).collect();
     if rows.is_empty() {
         return None;

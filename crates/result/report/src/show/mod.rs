@@ -14,8 +14,8 @@ pub(crate) use self::host::{hypervisor, why_these_cores};
 pub(crate) use self::names::{
     amount, batch, configuration, configuration_and_amount, direction, figure, flow, goodput_configuration,
     goodput_traffic, latency_configuration, latency_traffic, leg_mtu, measurement, metric, mode, outcome_name,
-    packets_configuration, packets_traffic, packets_without_load, path_configuration, stage, stream_loss, verdict, way,
-    with_way,
+    packets_configuration, packets_traffic, packets_without_load, path_configuration, stage, stream_loss,
+    together_loss, verdict, way, with_way,
 };
 pub(crate) use self::references::{
     deviation, differences, figure_metric, in_short, limit, not_comparable, printed, statistic, words,
@@ -203,6 +203,21 @@ mod tests {
         assert_eq!((packet_rate(812_345.0), packet_rate(1.5e6)), ("812.3 kpps".into(), "1.50 Mpps".into()));
         assert_eq!(metric_value(Metric::PathMtu, 1500.0), "1500 B");
         assert_eq!(metric_range(Metric::Loss, 0.0, 0.001), "0 % – 0.10 %");
+    }
+
+    #[test]
+    fn a_replay_is_named_by_its_capture() {
+        let named = |load: &str, lang| {
+            let stream = format!("[[packets.stream]]\nreplay = \"/captures/voice.pcapng\"\nload = \"{load}\"");
+            let plan =
+                model::Plan::parse(&format!("name = \"t\"\n[[packets]]\nduration = \"1 s\"\n{stream}"), &[]).unwrap();
+            let model::ProbeSpec::Packets(spec) = plan.specs().remove(0) else { panic!("planned") };
+            packets_traffic(&spec, crate::texts::Texts::of(lang))
+        };
+        assert_eq!(named("as captured", crate::Lang::En), "replay of voice.pcapng, as captured");
+        assert_eq!(named("1 kpps", crate::Lang::En), "replay of voice.pcapng, at 1 kpps");
+        assert_eq!(named("flat out", crate::Lang::En), "replay of voice.pcapng");
+        assert!(named("as captured", crate::Lang::Ja).starts_with("キャプチャー voice.pcapng の再送"));
     }
 
     #[test]

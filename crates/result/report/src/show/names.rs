@@ -3,7 +3,7 @@
 use model::{
     Amount, Batch, Direction, GoodputSpec, IpVersion, LatencySpec, Limit, LimitOutcome, Metric, PacketsSpec,
     PathResult, PathSpec, ProbeSpec, Protocol, ReceiveWay, Run, SendWay, Verdict, WaitMode,
-    stream::{Load, Stream},
+    stream::{Load, Rate, Stream},
     trial::{Leg, StageName},
 };
 
@@ -12,6 +12,7 @@ use crate::{
     groups::{PathGroup, StreamGroup},
     limited::Ends,
     texts::Texts,
+    together::TogetherGroup,
 };
 
 /// Words joined as the language joins them.
@@ -129,12 +130,25 @@ pub(crate) fn packets_without_load(spec: &PacketsSpec, t: &Texts) -> String {
 }
 
 fn stream_traffic(stream: &Stream, t: &Texts) -> String {
+    if let Some(capture) = &stream.replay {
+        return replay_traffic(capture, stream.load, t);
+    }
     let protocol = (stream.protocol != Protocol::Udp).then(|| stream.protocol.name().to_owned());
     let frames = t.with("packets-of", &[("ip", &stream.ip), ("size", &stream.sizes.words())]);
     let load = (stream.load != Load::default()).then(|| t.with("at-rate", &[("rate", &stream.load)]));
     let flows = stream.flow_count().ok().filter(|flows| *flows > 1);
     let flows = flows.map(|flows| t.with("packet-flows", &[("flows", &grouped(flows.into()))]));
     joined([protocol, Some(frames), load, flows].into_iter().flatten(), t)
+}
+
+/// Its capture says what its frames are, and where nothing else is asked for, when they leave.
+fn replay_traffic(capture: &str, load: Load, t: &Texts) -> String {
+    let file = capture.rsplit('/').next().unwrap_or(capture);
+    let load = match load.rate {
+        Rate::Captured => Some(t.get("packets-as-captured")),
+        _ => (load != Load::default()).then(|| t.with("at-rate", &[("rate", &load)])),
+    };
+    joined([t.with("packets-replay", &[("file", &file)])].into_iter().chain(load), t)
 }
 
 /// A packet configuration: its traffic and direction.
@@ -145,8 +159,17 @@ pub(crate) fn packets_configuration(spec: &PacketsSpec, t: &Texts) -> String {
 
 /// The share that was lost. No loss is no claim where the sender itself did the receiving.
 pub(crate) fn stream_loss(run: &Run, group: &StreamGroup<'_>, t: &Texts) -> String {
-    let loss = or_none(group.loss(), super::percent);
-    if group.is_lossless_loop(run) { t.with("loss-synchronous", &[("loss", &loss)]) } else { loss }
+    loss(group.loss(), group.is_lossless_loop(run), t)
+}
+
+/// The same of all that sent to one end.
+pub(crate) fn together_loss(group: &TogetherGroup<'_>, t: &Texts) -> String {
+    loss(group.loss(), group.is_lossless_loop(), t)
+}
+
+fn loss(share: Option<f64>, is_lossless_loop: bool, t: &Texts) -> String {
+    let loss = or_none(share, super::percent);
+    if is_lossless_loop { t.with("loss-synchronous", &[("loss", &loss)]) } else { loss }
 }
 
 /// A configuration in words.
