@@ -60,7 +60,12 @@ pub fn choose(facts: &Facts, asked: Option<Engine>) -> Result<Vec<Choice>, Engin
     };
     match fits(facts, engine) {
         Ok(_) => Ok(vec![Choice { engine, why: "asked for".to_owned() }]),
-        Err(why) => Err(unable(&format!("engine {engine}"), format!("{why}; {}", instead(facts)))),
+        Err(why) => {
+            // Where UDP is asked for, a socket hears it for that alone: another engine would have another receiver.
+            let heard_by_socket = facts.heard_by_socket && engine != Engine::Udp;
+            let others = Facts { heard_by_socket, ..facts.clone() };
+            Err(unable(&format!("engine {engine}"), format!("{why}; {}", instead(&others))))
+        }
     }
 }
 
@@ -247,6 +252,8 @@ mod tests {
         assert!(error.starts_with("engine pktgen cannot be had: this kernel has no pktgen"), "{error}");
         let error = refused(&Facts { plain: false, ..lab() }, Engine::Udp);
         assert!(error.contains("plain UDP of one flow"), "{error}");
+        let error = refused(&Facts { plain: false, heard_by_socket: true, ..lab() }, Engine::Udp);
+        assert!(error.ends_with("; engine live can be had"), "{error}");
     }
 
     #[test]

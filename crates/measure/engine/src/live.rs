@@ -96,6 +96,14 @@ impl Live {
         Ok(())
     }
 
+    /// Whether anything left of what came to its end before it was enough to be proven by.
+    fn prove_all(&self, taken_before: Option<u64>) -> Result<(), EngineError> {
+        match self.progress()?.concat().iter().map(|stream| stream.frames).sum() {
+            0 => Ok(()),
+            frames => self.prove(frames, taken_before),
+        }
+    }
+
     /// Whether anything leaves: drivers drop what they cannot send without a word.
     fn prove(&self, frames: u64, taken_before: Option<u64>) -> Result<(), EngineError> {
         let interface = &self.job.interface;
@@ -170,6 +178,7 @@ impl Sender for Live {
             }
             watched
         })?;
+        self.prove_all(taken_before)?;
         let taken = taken(&self.job.interface).zip(taken_before).map(|(after, before)| after - before);
         let sent = self.sent(taken, !stop.load(Relaxed))?;
         progress.store(sent.streams.iter().map(|stream| stream.frames).sum(), Relaxed);

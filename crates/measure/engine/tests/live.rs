@@ -106,7 +106,7 @@ fn frames_of_every_kind_arrive_whole() {
             "macs",
             "[[stream]]\nsizes = \"imix\"\nsource_mac = \"02:00:00:00:01:00..02:00:00:00:01:ff\"\nvlans = [\"7\"]",
         ),
-        ("two", "[[stream]]\n[[stream]]\nip = 6\nsizes = \"200, 100\"\nflows = 10"),
+        ("two", "[[stream]]\n[[stream]]\nname = \"six\"\nip = 6\nsizes = \"200, 100\"\nflows = 10"),
     ];
     for (name, toml) in kinds {
         let job = job(&words(toml));
@@ -312,6 +312,14 @@ fn what_nobody_takes_at_the_other_end_is_said_at_once() {
     let error = send(&wire, &job).expect_err("a veth drops them without a word").to_string();
     assert!(error.contains("wp0 took none of the first") && error.contains("gro on"), "{error}");
     assert!(start.elapsed() < Duration::from_secs(5));
+}
+
+#[test]
+fn what_nobody_takes_at_the_other_end_is_said_of_few_frames_too() {
+    let load = Load { rate: Rate::Packets(PacketRate(10_000)), ..Load::default() };
+    let job = Job { most: Some(500), ..job(&[Stream { load, ..Stream::default() }]) };
+    let error = send(&Wire::up("nobodyfew"), &job).expect_err("a veth drops them without a word").to_string();
+    assert!(error.contains("wp0 took none of the first 500 frames"), "{error}");
 }
 
 #[test]
