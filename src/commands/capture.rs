@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use kernel::packet::{Capture, Captured};
 use pcap::Writer;
 use report::Notice;
@@ -23,9 +23,18 @@ use crate::{
 /// How often it looks whether it is to end.
 const LOOK: Duration = Duration::from_millis(100);
 
+/// Hears the interface, those frames too that are for others.
+fn opened(interface: &str) -> anyhow::Result<Capture> {
+    Capture::open(interface, true).map_err(|error| match error.io_kind() {
+        io::ErrorKind::PermissionDenied => anyhow::Error::new(error).context("frames of an interface take root (sudo)"),
+        _ if error.says_gone() => anyhow!("{interface}: there is no such interface (\"ip link\" lists them)"),
+        _ => error.into(),
+    })
+}
+
 /// `wireproof packets capture`
 pub(super) fn capture(options: &CaptureOptions, common: &Common) -> anyhow::Result<Exit> {
-    let mut frames = Capture::open(&options.interface, true).context("frames of an interface take root (sudo)")?;
+    let mut frames = opened(&options.interface)?;
     let writer = Writer::new(BufWriter::new(create(&options.file)?), &[&options.interface]);
     let mut record = Record { writer: writer.with_context(|| full(&options.file))?, options, written: 0, seen: 0 };
     let (ends, ended) = mpsc::channel();

@@ -173,7 +173,7 @@ fn a_capture_that_cannot_be_says_why() {
     let new = desk.path("new.pcapng");
     for (words, status, says) in [
         (&["lo", text(&there)][..], 2, "is there already"),
-        (&["none0", text(&new)], 1, "none0"),
+        (&["none0", text(&new)], 1, "wireproof: none0: there is no such interface"),
         (&["lo", text(&new), "--filter", "udp or tcp"], 2, "all of them have to hold"),
         (&["lo", "/nowhere/new.pcapng"], 1, "cannot write /nowhere/new.pcapng"),
     ] {
