@@ -24,7 +24,10 @@ pub enum Error {
     #[error("the driver of {0} does not take XDP at this MTU; lower that of both ends, to 3,498 or less")]
     TooLargeMtu(String),
     /// No native XDP.
-    #[error("the driver of {0} has no native XDP; use another engine (af_packet or udp)")]
+    #[error(
+        "the driver of {0} has no native XDP, by which packets are counted; count at an interface whose driver has it, or send by \
+         engine udp, whose packets a socket counts"
+    )]
     NoXdp(String),
     /// A frame that live frames cannot carry.
     #[error("live frames carry 14 to {most} B without FCS, not {asked} B; use engine xsk or af_packet")]
