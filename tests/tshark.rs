@@ -23,9 +23,10 @@ fn streams() -> Vec<Vec<u8>> {
     let mut file = String::new();
     for (ip, range) in [(4, "198.18.0.9..198.18.3.1 step 77"), (6, "2001:2::fff0..2001:2::2:0 step 7")] {
         for protocol in ["udp", "tcp"] {
-            for vlans in ["", "\"100 priority 3\"", "7, 4094"] {
+            for (tags, vlans) in ["", "\"100 priority 3\"", "7, 4094"].into_iter().enumerate() {
                 file += &format!(
-                    "[[stream]]\nip = {ip}\nprotocol = \"{protocol}\"\nvlans = [{vlans}]\nsizes = \"64..1518 step 97\"\n\
+                    "[[stream]]\nname = \"{protocol} {ip}, {tags} tags\"\nip = {ip}\nprotocol = \"{protocol}\"\nvlans = [{vlans}]\n\
+                     sizes = \"64..1518 step 97\"\n\
                      source_ip = \"{range}\"\ndestination_port = \"random 2000..60000\"\nflows = 20\ndscp = 46\n\
                      payload = \"random seed 3\"\n"
                 );
