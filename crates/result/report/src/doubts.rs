@@ -234,7 +234,7 @@ mod tests {
             assert!(both[0] != both[1] && both.iter().all(|text| !text.contains('⟦')), "{both:?}");
         }
         let slow = advice(&Doubt::SenderTooSlow { intended: 1e6, achieved: 8e5 }, Lang::En);
-        assert!(slow.contains("only 80.0 % of the load"), "{slow}");
+        assert!(slow.contains("80.0 % of it at worst"), "{slow}");
     }
 
     #[test]

@@ -254,8 +254,9 @@ impl<'a> StreamGroup<'a> {
 
     /// Its traffic; of several streams which one.
     pub(crate) fn name(&self, t: &Texts) -> String {
-        let traffic = show::packets_traffic(self.spec, t);
-        if self.spec.streams.len() == 1 { traffic } else { format!("{} ({traffic})", self.first().sent.stream) }
+        let own = self.spec.streams.iter().filter(|stream| stream.name == self.first().sent.stream);
+        let traffic = show::packets_traffic(&PacketsSpec { streams: own.cloned().collect(), ..self.spec.clone() }, t);
+        if self.spec.streams.len() == 1 { traffic } else { format!("{}: {traffic}", self.first().sent.stream) }
     }
 
     /// A figure over all trials.

@@ -111,12 +111,19 @@ pub(crate) fn path_configuration(spec: &PathSpec, t: &Texts) -> String {
     joined([t.with("path-of", &[("ip", &spec.ip)])].into_iter().chain(mtu), t)
 }
 
+/// Streams of one configuration that its name tells of; what the others are stands in the table of streams.
+const NAMED_STREAMS: usize = 4;
+
 /// Kind of packet traffic, direction left out: `IPv4, 64 B frames, at 1 Mpps`.
 pub(crate) fn packets_traffic(spec: &PacketsSpec, t: &Texts) -> String {
     let named = |stream: &Stream| format!("{}: {}", stream.name, stream_traffic(stream, t));
     let streams = match spec.streams.as_slice() {
         [stream] => stream_traffic(stream, t),
-        streams => streams.iter().map(named).collect::<Vec<_>>().join(" + "),
+        streams => {
+            let left_out = streams.len().saturating_sub(NAMED_STREAMS);
+            let more = (left_out > 0).then(|| t.with("packets-more-streams", &[("count", &left_out)]));
+            streams.iter().take(NAMED_STREAMS).map(named).chain(more).collect::<Vec<_>>().join(" + ")
+        }
     };
     let engine = spec.engine.map(|engine| t.with("engine-is", &[("engine", &engine)]));
     let mtu = spec.mtu.map(|mtu| format!("MTU {}", mtu.0));

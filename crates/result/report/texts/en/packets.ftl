@@ -24,6 +24,7 @@ col-port-rx = { $port } Rx
 col-forwarded-sum = Forwarded, all directions
 flat-out = flat out
 packets-of = { $ip }, { $size } frames
+packets-more-streams = { $count } more
 packets-replay = replay of { $file }
 packets-as-captured = as captured
 packet-flows = { $flows } flows

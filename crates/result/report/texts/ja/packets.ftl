@@ -22,6 +22,7 @@ col-port-rx = { $port } Rx
 col-forwarded-sum = 転送レート (全方向の合計)
 flat-out = 最大レート
 packets-of = { $ip }・フレーム長 { $size }
+packets-more-streams = ほか { $count } 件
 packets-replay = キャプチャー { $file } の再送
 packets-as-captured = キャプチャー時の間隔
 packet-flows = { $flows }フロー
