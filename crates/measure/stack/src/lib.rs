@@ -8,10 +8,13 @@
 pub mod control;
 mod error;
 mod grant;
+mod handover;
+pub mod launch;
 mod mapping;
 mod reason;
 
 pub use control::Control;
 pub use error::{GrantError, NoGrant};
 pub use grant::{Attachment, Grant, Granted};
+pub use launch::Launcher;
 pub use reason::Reason;
