@@ -5,7 +5,7 @@ use std::os::fd::{BorrowedFd, RawFd};
 pub use datagram::SocketId;
 
 use crate::{
-    control::Reason,
+    Reason,
     message::{Incoming, Outcome, Outgoing, Wait},
 };
 
