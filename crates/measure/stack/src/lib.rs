@@ -11,10 +11,14 @@ mod grant;
 mod handover;
 pub mod launch;
 mod mapping;
+mod message;
 mod reason;
+mod stack;
 
 pub use control::Control;
 pub use error::{GrantError, NoGrant};
 pub use grant::{Attachment, Grant, Granted};
 pub use launch::Launcher;
+pub use message::{Incoming, Outcome, Outgoing, Wait};
 pub use reason::Reason;
+pub use stack::{Asleep, SocketId, Stack};
