@@ -1,6 +1,6 @@
 //! The least that a datagram can cost over AF_XDP: frames whose headers stand ready, of which a number is written and read.
 
-use wireproof_xdp::{
+use xdp::{
     Redirect,
     socket::{Frame, FrameSize, Options, Packet, Socket, Umem},
 };

@@ -8,6 +8,8 @@ use std::{
 
 use stats::TimeHistogram;
 
+use crate::wire::Wire;
+
 /// Round trips before those that are counted.
 const WARM_UP: u64 = 20_000;
 /// Longer than any round trip takes: whatever did not come by then is lost.
@@ -21,21 +23,28 @@ pub(crate) trait End: Send {
     fn receive(&mut self, payload: &mut [u8]) -> Option<usize>;
 }
 
-/// So many round trips of this payload, which holds its number (8 bytes) at least.
-pub(crate) fn round_trips(mut near: impl End, mut far: impl End, payload: usize, count: u64) -> TimeHistogram {
+/// So many round trips of this payload, which holds its number (8 bytes) at least, each end in its namespace.
+pub(crate) fn round_trips(
+    wire: &Wire,
+    mut near: impl End,
+    mut far: impl End,
+    payload: usize,
+    count: u64,
+) -> TimeHistogram {
     let over = AtomicBool::new(false);
     thread::scope(|scope| {
         scope.spawn(|| {
-            kernel::cpu::pin_current_thread(1).unwrap();
-            echo(&mut far, &over);
+            wire.at_b(|| {
+                kernel::cpu::pin_current_thread(1).unwrap();
+                echo(&mut far, &over);
+            })
         });
-        let times = scope.spawn(|| {
+        wire.at_a(|| {
             kernel::cpu::pin_current_thread(0).unwrap();
             let times = ask(&mut near, payload, count);
             over.store(true, Relaxed);
             times
-        });
-        times.join().unwrap()
+        })
     })
 }
 
