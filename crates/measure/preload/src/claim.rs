@@ -1,7 +1,7 @@
 //! Asks the launcher for a grant, when the first socket could make use of it.
 
 use std::{
-    ffi::CStr,
+    ffi::{CStr, c_int},
     sync::{
         Mutex, OnceLock,
         atomic::{AtomicU32, Ordering},
@@ -32,8 +32,9 @@ pub(crate) fn remember(name: &CStr) {
 /// What goes past the kernel, asked for if need be.
 pub(crate) fn past() -> Option<&'static Past> {
     if process::past().is_none() && may_ask() {
+        let before = own::high();
         match NAME.get().map(|name| Grant::claim(name)) {
-            Some(Ok(grant)) => take(grant),
+            Some(Ok(grant)) => take(grant, &before),
             Some(Err(NoGrant::Refused(_))) => {}
             _ => HOPELESS.store(std::process::id(), Ordering::Relaxed),
         }
@@ -52,12 +53,12 @@ fn may_ask() -> bool {
     true
 }
 
-fn take(grant: Grant) {
+fn take(grant: Grant, before: &[c_int]) {
     match Stack::new(grant, wait()) {
         Ok(stack) => process::set_past(Past::new(stack)),
         Err(_) => HOPELESS.store(std::process::id(), Ordering::Relaxed),
     }
-    own::find();
+    own::keep(before);
 }
 
 fn wait() -> Wait {

@@ -39,11 +39,6 @@ pub(crate) fn with_past<T>(work: impl FnOnce(&'static Past) -> T) -> Option<T> {
     inside(|| work(past))
 }
 
-/// Whether everything goes to the kernel because something panicked.
-pub(crate) fn is_broken() -> bool {
-    IS_BROKEN.load(Ordering::Relaxed)
-}
-
 #[cold]
 fn fails() {
     IS_BROKEN.store(true, Ordering::Relaxed);

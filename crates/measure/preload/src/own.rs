@@ -13,11 +13,12 @@ const MOST: usize = 256;
 
 static OWN: [AtomicI32; MOST] = [const { AtomicI32::new(-1) }; MOST];
 static COUNT: AtomicUsize = AtomicUsize::new(0);
+static LOWEST: AtomicI32 = AtomicI32::new(c_int::MAX);
 
 /// Whether a descriptor is one of ours.
 #[inline]
 pub(crate) fn is_own(fd: c_int) -> bool {
-    all().any(|own| own == fd)
+    fd >= LOWEST.load(Ordering::Relaxed) && all().any(|own| own == fd)
 }
 
 fn all() -> impl Iterator<Item = c_int> {
@@ -39,15 +40,28 @@ pub(crate) fn others(first: u32, last: u32) -> impl Iterator<Item = (u32, u32)> 
     })
 }
 
-/// Finds what was opened for us: everything that is where only we put descriptors.
-pub(crate) fn find() {
-    let Ok(entries) = std::fs::read_dir("/proc/self/fd") else { return };
+/// Descriptors where ours are put.
+pub(crate) fn high() -> Vec<c_int> {
+    let entries = std::fs::read_dir("/proc/self/fd").into_iter().flatten();
     let numbers = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<c_int>().ok());
-    let lowest = stack::aside::lowest();
-    for (place, fd) in OWN.iter().zip(numbers.filter(|fd| *fd >= lowest)) {
+    numbers.filter(|fd| *fd >= stack::aside::lowest()).collect()
+}
+
+/// Takes those that are there now, and were not before, for ours.
+pub(crate) fn keep(before: &[c_int]) {
+    for (place, fd) in OWN.iter().zip(high().into_iter().filter(|fd| !before.contains(fd))) {
         place.store(fd, Ordering::Relaxed);
         COUNT.fetch_add(1, Ordering::AcqRel);
     }
+    LOWEST.store(stack::aside::lowest(), Ordering::Relaxed);
+    static ASKED: std::sync::Once = std::sync::Once::new();
+    // SAFETY: a function that makes system calls and nothing else, as a child of several threads may.
+    ASKED.call_once(|| _ = unsafe { libc::pthread_atfork(None, None, Some(in_child)) });
+}
+
+/// A child that kept them would keep the interfaces' queues from everybody else.
+unsafe extern "C" fn in_child() {
+    give_up();
 }
 
 /// Closes them all, whereby the launcher takes everything back.

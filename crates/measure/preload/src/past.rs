@@ -2,11 +2,12 @@
 
 use std::{
     ffi::c_int,
+    mem::ManuallyDrop,
     os::fd::BorrowedFd,
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use stack::{Reason, SocketId, Stack};
+use stack::{Asleep, Reason, SocketId, Stack};
 
 use crate::{
     call::raw,
@@ -40,10 +41,14 @@ impl Past {
         self.sets.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// To be called before the last look whether something is there, by who sleeps then.
-    pub(crate) fn begin_sleep(&self) {
-        // Not to be dropped at the end of a frame that may be cancelled.
-        std::mem::forget(self.stack.sleep());
+    /// To be called before the last look whether something is there, by who sleeps then, and to be given to [`wake_up`](Self::wake_up). It is not
+    /// dropped at the end of its frame, which may be cancelled.
+    pub(crate) fn fall_asleep(&self) -> ManuallyDrop<Asleep<'_>> {
+        ManuallyDrop::new(self.stack.sleep())
+    }
+
+    pub(crate) fn wake_up(asleep: ManuallyDrop<Asleep<'_>>) {
+        drop(ManuallyDrop::into_inner(asleep));
     }
 
     fn sockets(&self) -> MutexGuard<'_, Vec<Socket>> {
@@ -115,9 +120,8 @@ impl Past {
 
 /// All descriptors that stand for a socket.
 fn descriptors(id: SocketId) -> impl Iterator<Item = c_int> {
-    (0..process::used()).filter(move |fd| {
-        table().and_then(|table| table.look(*fd)).is_some_and(|seen| seen.kind() == Kind::Live(id.0))
-    })
+    (0..process::used())
+        .filter(move |fd| table().and_then(|table| table.look(*fd)).is_some_and(|seen| seen.kind() == Kind::Live(id.0)))
 }
 
 fn cookie(fd: c_int) -> Option<u64> {

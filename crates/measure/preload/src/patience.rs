@@ -62,8 +62,17 @@ pub(crate) struct Held(u64);
 impl Held {
     /// Holds back all but those that are faults, and those of libc's own.
     pub(crate) fn new() -> Self {
-        const KEPT: [i32; 9] =
-            [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGTRAP, libc::SIGSYS, libc::SIGABRT, 32, 33];
+        const KEPT: [i32; 9] = [
+            libc::SIGSEGV,
+            libc::SIGBUS,
+            libc::SIGFPE,
+            libc::SIGILL,
+            libc::SIGTRAP,
+            libc::SIGSYS,
+            libc::SIGABRT,
+            32,
+            33,
+        ];
         let all = KEPT.iter().fold(!0_u64, |set, signal| set & !(1 << (signal - 1)));
         let mut before = 0_u64;
         let place = [libc::SIG_BLOCK as usize, &raw const all as usize, &raw mut before as usize, SIGNALS];

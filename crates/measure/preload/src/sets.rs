@@ -51,7 +51,14 @@ struct Member {
 
 impl Sets {
     /// A socket was added to a set, changed in it or taken out of it.
-    pub(crate) fn control(&mut self, set: c_int, operation: c_int, fd: c_int, event: Option<epoll_event>, stack: &Stack) {
+    pub(crate) fn control(
+        &mut self,
+        set: c_int,
+        operation: c_int,
+        fd: c_int,
+        event: Option<epoll_event>,
+        stack: &Stack,
+    ) {
         let known = self.all.iter_mut().position(|it| it.fd == set);
         let at = known.unwrap_or_else(|| {
             self.all.push(Set { fd: set, members: Vec::new(), rides: false, ours_first: false });
@@ -105,7 +112,11 @@ impl Sets {
 
     /// Sockets in a set that go past the kernel.
     pub(crate) fn sockets_in(&self, set: c_int) -> Vec<SocketId> {
-        self.all.iter().filter(|it| it.fd == set).flat_map(|it| it.members.iter().filter_map(|member| member.id)).collect()
+        self.all
+            .iter()
+            .filter(|it| it.fd == set)
+            .flat_map(|it| it.members.iter().filter_map(|member| member.id))
+            .collect()
     }
 
     /// Whether something is ready in a set that came past the kernel.
@@ -120,7 +131,7 @@ impl Sets {
     }
 
     /// Takes out of what the kernel told what is ours alone; what the kernel has told of one-shot sockets is not told again by us.
-    pub(crate) fn strip(&mut self, set: c_int, told: &mut [epoll_event]) -> usize {
+    pub(crate) fn strip(&mut self, set: c_int, told: &mut [epoll_event], stack: &Stack) -> usize {
         let mut kept = 0;
         for at in 0..told.len() {
             if told[at].u64 != RIDER {
@@ -129,9 +140,12 @@ impl Sets {
             }
         }
         if let Some(it) = self.find(set) {
-            for member in it.members.iter_mut().filter(|member| member.events & ONCE != 0) {
+            for member in &mut it.members {
                 let data = member.data;
-                member.is_armed &= !told[..kept].iter().any(|event| { event.u64 } == data);
+                if told[..kept].iter().any(|event| { event.u64 } == data) {
+                    member.is_armed &= member.events & ONCE == 0;
+                    member.id.into_iter().for_each(|id| stack.ask_soon(id));
+                }
             }
         }
         kept

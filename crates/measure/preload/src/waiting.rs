@@ -11,8 +11,8 @@ use stack::SocketId;
 
 use crate::{
     call::{answer, raw, raw_waiting},
-    descriptors::live,
-    inside::with_past,
+    descriptors::{kind, live},
+    inside::{inside, with_past},
     past::Past,
     patience::{Held, LOOKS, Patience, SIGNALS},
     process::table,
@@ -31,11 +31,7 @@ pub(crate) fn concerns_us(fds: &[pollfd]) -> bool {
 }
 
 fn is_ours(fd: c_int) -> bool {
-    fd >= 0 && (live(fd).is_some() || is_set(fd))
-}
-
-fn is_set(fd: c_int) -> bool {
-    table().and_then(|table| table.look(fd)).is_some_and(|seen| seen.kind() == Kind::Set)
+    fd >= 0 && (live(fd).is_some() || kind(fd) == Some(Kind::Set))
 }
 
 /// poll, for as long as it may take; none where it is the kernel's after all.
@@ -77,14 +73,26 @@ fn look(fds: &mut [pollfd], mask: *const sigset_t) -> c_int {
 /// Adds to what the kernel said what came past it.
 fn add(fds: &mut [pollfd], past: &Past) {
     for one in fds.iter_mut().filter(|one| one.fd >= 0 && one.events & READABLE != 0) {
+        if one.revents != 0
+            && let Some(id) = socket(one.fd)
+        {
+            past.stack.ask_soon(id);
+        }
         if is_readable(one.fd, past) {
             one.revents |= one.events & READABLE;
         }
     }
 }
 
+fn socket(fd: c_int) -> Option<SocketId> {
+    match kind(fd) {
+        Some(Kind::Live(id)) => Some(SocketId(id)),
+        _ => None,
+    }
+}
+
 fn is_readable(fd: c_int, past: &Past) -> bool {
-    match table().and_then(|table| table.look(fd)).map(|seen| seen.kind()) {
+    match kind(fd) {
         Some(Kind::Live(id)) => past.stack.readable(SocketId(id)),
         Some(Kind::Set) => past.sets().is_ready(fd, &past.stack),
         _ => false,
@@ -137,15 +145,15 @@ fn sleep(fds: &mut [pollfd], patience: &Patience, mask: *const sigset_t) -> c_in
 
 fn sleep_beside(room: &mut [pollfd], fds: &[pollfd], patience: &Patience, mask: *const sigset_t) -> c_int {
     let mut count = fds.len();
-    let begins = with_past(|past| {
+    let asleep = with_past(|past| {
         for fd in past.stack.descriptors().iter().take(BESIDE) {
             room[count] = pollfd { fd: *fd, events: libc::POLLIN, revents: 0 };
             count += 1;
         }
-        past.begin_sleep();
+        past.fall_asleep()
     });
     // The last look: what comes from now on wakes us.
-    let result = match begins.is_some() && pump_finds(fds) {
+    let result = match pump_finds(fds) {
         true => 0,
         false => {
             let left = patience.left();
@@ -155,8 +163,8 @@ fn sleep_beside(room: &mut [pollfd], fds: &[pollfd], patience: &Patience, mask: 
             answer(unsafe { raw_waiting(libc::SYS_ppoll, place) }) as c_int
         }
     };
-    if begins.is_some() {
-        with_past(Past::end_sleep);
+    if let Some(asleep) = asleep {
+        inside(|| Past::wake_up(asleep));
     }
     result
 }

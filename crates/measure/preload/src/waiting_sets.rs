@@ -6,14 +6,14 @@ use libc::{epoll_event, sigset_t, timespec};
 
 use crate::{
     call::{answer, raw, raw_waiting},
-    inside::with_past,
+    inside::{inside, with_past},
     past::Past,
     patience::{Held, LOOKS, Patience, SIGNALS},
     process::table,
     table::Kind,
 };
 
-const NOW: timespec = timespec { tv_sec: 0, tv_nsec: 0 };
+static NOW: timespec = timespec { tv_sec: 0, tv_nsec: 0 };
 
 /// Whether it is a set with sockets in it that go past the kernel.
 pub(crate) fn concerns_us(set: c_int) -> bool {
@@ -75,7 +75,7 @@ fn look(set: c_int, events: &mut [epoll_event], time: *const timespec, mask: *co
     }
     let add = |past: &Past| {
         let mut sets = past.sets();
-        let kept = before + sets.strip(set, &mut events[before..before + told as usize]);
+        let kept = before + sets.strip(set, &mut events[before..before + told as usize], &past.stack);
         sets.add(set, events, kept, &past.stack) as c_int
     };
     with_past(add).unwrap_or(before as c_int + told as c_int)
@@ -103,17 +103,17 @@ fn spin(set: c_int, events: &mut [epoll_event], patience: &Patience, mask: *cons
 }
 
 fn sleep(set: c_int, events: &mut [epoll_event], patience: &Patience, mask: *const sigset_t) -> c_int {
-    let begins = with_past(Past::begin_sleep);
+    let asleep = with_past(Past::fall_asleep);
     // The last look: what comes from now on wakes us.
-    let result = match begins.is_some() && is_ready(set) {
+    let result = match is_ready(set) {
         true => 0,
         false => {
             let left = patience.left();
             look(set, events, left.as_ref().map_or(ptr::null(), ptr::from_ref), mask)
         }
     };
-    if begins.is_some() {
-        with_past(Past::end_sleep);
+    if let Some(asleep) = asleep {
+        inside(|| Past::wake_up(asleep));
     }
     result
 }
