@@ -34,8 +34,9 @@ struct Set {
     members: Vec<Member>,
     /// Whether the arrivals' descriptor is in it.
     rides: bool,
-    /// Whether ours come first the next time, as they had no room the last time.
+    /// Whether ours come first the next time, as they had no room the last time, and which of them.
     ours_first: bool,
+    next: usize,
 }
 
 struct Member {
@@ -61,7 +62,7 @@ impl Sets {
     ) {
         let known = self.all.iter_mut().position(|it| it.fd == set);
         let at = known.unwrap_or_else(|| {
-            self.all.push(Set { fd: set, members: Vec::new(), rides: false, ours_first: false });
+            self.all.push(Set { fd: set, members: Vec::new(), rides: false, ours_first: false, next: 0 });
             self.all.len() - 1
         });
         let it = &mut self.all[at];
@@ -155,7 +156,10 @@ impl Sets {
     pub(crate) fn add(&mut self, set: c_int, events: &mut [epoll_event], mut count: usize, stack: &Stack) -> usize {
         let Some(it) = self.find(set) else { return count };
         it.ours_first = false;
-        for member in &mut it.members {
+        let members = it.members.len();
+        for turn in 0..members {
+            let member_at = (it.next + turn) % members;
+            let member = &mut it.members[member_at];
             // What the kernel just told may have taken its one shot.
             let data = member.data;
             let same = events[..count].iter().position(|event| { event.u64 } == data);
@@ -167,8 +171,8 @@ impl Sets {
                     count += 1;
                 }
                 None => {
-                    it.ours_first = true;
-                    continue;
+                    (it.ours_first, it.next) = (true, member_at);
+                    break;
                 }
             }
             member.told = Some(arrivals);

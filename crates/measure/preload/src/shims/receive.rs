@@ -9,7 +9,7 @@ use libc::{iovec, mmsghdr, msghdr, size_t, sockaddr, socklen_t, ssize_t, timespe
 use stack::SocketId;
 
 use crate::{
-    call::waiting,
+    call::{errno, set_errno, waiting},
     descriptors::{forget, live},
     messages::{Beside, receive},
 };
@@ -135,7 +135,7 @@ unsafe fn receive_many(
     flags: c_int,
     mut timeout: Option<&mut timespec>,
 ) -> c_int {
-    let begun = Instant::now();
+    let (begun, errno_before) = (Instant::now(), errno());
     let limit = timeout.as_ref().map(|limit| Duration::new(limit.tv_sec as u64, limit.tv_nsec as u32));
     let mut flags_of_each = flags & !libc::MSG_WAITFORONE;
     let count = messages.len() as c_int;
@@ -148,8 +148,12 @@ unsafe fn receive_many(
                 None => waiting!(SYS_recvmsg, fd, header, flags_of_each),
             }
         };
+        if received < 0 && index > 0 {
+            set_errno(errno_before);
+            return index;
+        }
         if received < 0 {
-            return if index == 0 { -1 } else { index };
+            return -1;
         }
         message.msg_len = received as c_uint;
         if flags & libc::MSG_WAITFORONE != 0 {

@@ -9,8 +9,8 @@ use libc::{iovec, mmsghdr, msghdr, size_t, sockaddr, socklen_t, ssize_t};
 use stack::SocketId;
 
 use crate::{
-    call::{set_errno, waiting},
-    descriptors::live,
+    call::{errno, set_errno, waiting},
+    descriptors::{leave_if_live, live},
     messages,
 };
 
@@ -31,7 +31,7 @@ unsafe extern "C-unwind" fn sendto(
 ) -> ssize_t {
     // SAFETY: the caller's pointers, as libc takes them.
     unsafe {
-        if let Some(id) = live(fd)
+        if let Some(id) = live_for(fd, flags)
             && let Some(sent) = messages::send(id, &[piece(bytes, length)], (to, to_length), (null(), 0), flags)
         {
             return sent;
@@ -44,7 +44,7 @@ unsafe extern "C-unwind" fn sendto(
 unsafe extern "C-unwind" fn sendmsg(fd: c_int, message: *const msghdr, flags: c_int) -> ssize_t {
     // SAFETY: the caller's pointers, as libc takes them.
     unsafe {
-        if let Some(id) = live(fd)
+        if let Some(id) = live_for(fd, flags)
             && let Some(header) = message.as_ref()
         {
             let pieces = std::slice::from_raw_parts(header.msg_iov, header.msg_iovlen as usize);
@@ -62,7 +62,7 @@ unsafe extern "C-unwind" fn sendmsg(fd: c_int, message: *const msghdr, flags: c_
 unsafe extern "C-unwind" fn sendmmsg(fd: c_int, messages: *mut mmsghdr, count: c_uint, flags: c_int) -> c_int {
     // SAFETY: the caller's pointers, as libc takes them.
     unsafe {
-        match live(fd) {
+        match live_for(fd, flags) {
             Some(id) => send_all(fd, id, std::slice::from_raw_parts_mut(messages, count as usize), flags),
             None => waiting!(SYS_sendmmsg, fd, messages, count, flags),
         }
@@ -100,6 +100,15 @@ unsafe extern "C-unwind" fn writev(fd: c_int, pieces: *const iovec, count: c_int
     }
 }
 
+/// The socket behind a descriptor, if what is sent with these flags goes past the kernel. Of a datagram that is sent in parts the kernel has
+/// the first ones, and so everything that comes after them.
+fn live_for(fd: c_int, flags: c_int) -> Option<SocketId> {
+    if flags & libc::MSG_MORE != 0 {
+        leave_if_live(fd);
+    }
+    live(fd)
+}
+
 fn piece(bytes: *const c_void, length: size_t) -> iovec {
     iovec { iov_base: bytes.cast_mut(), iov_len: length }
 }
@@ -109,7 +118,7 @@ fn piece(bytes: *const c_void, length: size_t) -> iovec {
 /// # Safety
 /// Messages as sendmmsg(2) takes them.
 unsafe fn send_all(fd: c_int, id: SocketId, all: &mut [mmsghdr], flags: c_int) -> c_int {
-    let mut sent = 0;
+    let (mut sent, errno_before) = (0, errno());
     while sent < all.len() {
         // SAFETY: the caller's.
         let went = unsafe {
@@ -124,7 +133,10 @@ unsafe fn send_all(fd: c_int, id: SocketId, all: &mut [mmsghdr], flags: c_int) -
                     let one: c_int = waiting!(SYS_sendmmsg, fd, &raw mut all[sent], 1_u32, flags);
                     match one {
                         -1 if sent == 0 => return -1,
-                        -1 => break,
+                        -1 => {
+                            set_errno(errno_before);
+                            break;
+                        }
                         _ => 1,
                     }
                 }
