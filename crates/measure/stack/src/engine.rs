@@ -165,6 +165,8 @@ impl Engine {
     /// Looks again.
     pub(crate) fn refresh(&mut self, id: SocketId, fd: BorrowedFd<'_>) -> Result<(), Reason> {
         self.follow_changes();
+        // What came until now is for the socket as it was.
+        self.pump();
         let Some(mut live) = self.sockets.get_mut(id.0 as usize).and_then(Option::take) else {
             return Err(Reason::NotBound);
         };
