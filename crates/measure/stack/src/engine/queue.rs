@@ -8,7 +8,7 @@ use xdp::socket::{Frame, Packet};
 const NONE: u32 = u32::MAX;
 
 /// What the kernel counts of a socket's room for a small datagram beside its payload.
-const OVERHEAD: usize = 768;
+pub(super) const OVERHEAD: usize = 768;
 
 /// A datagram in its frame.
 pub(super) struct Waiting {
