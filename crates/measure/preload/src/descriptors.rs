@@ -6,7 +6,7 @@ use stack::{Reason, SocketId};
 
 use crate::{
     call::raw,
-    claim,
+    claim, corked,
     inside::{inside, with_past},
     process::{self, is_own, table},
     table::{Kind, Seen},
@@ -114,6 +114,7 @@ pub(crate) fn forget(fd: c_int) {
 /// Closes a descriptor by a call of the kernel's. Whoever uses it meanwhile has what the kernel has.
 pub(crate) fn closing<T>(fd: c_int, call: impl FnOnce() -> T) -> T {
     let (Some(kind), Some(table)) = (kind(fd), table()) else { return call() };
+    corked::forget(fd);
     if !matches!(kind, Kind::Live(_) | Kind::Set) {
         forget(fd);
         return call();
@@ -199,6 +200,11 @@ pub(crate) fn changed(fd: c_int) {
 /// Whether it is a UDP socket that may go past the kernel once it is bound.
 pub(crate) fn may_become_live(fd: c_int) -> bool {
     kind(fd) == Some(Kind::Unknown) && matches!(ask(fd), Told::Unbound) && inside(claim::past).flatten().is_some()
+}
+
+/// Whether it is the same socket as before, past the kernel or left to it since.
+pub(crate) fn is_still(fd: c_int, id: SocketId) -> bool {
+    matches!(kind(fd), Some(Kind::Kernel)) || kind(fd) == Some(Kind::Live(id.0))
 }
 
 /// What is known of a descriptor.

@@ -10,6 +10,7 @@
 
 mod call;
 mod claim;
+mod corked;
 mod descriptors;
 mod inside;
 mod messages;

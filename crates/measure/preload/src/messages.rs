@@ -9,7 +9,7 @@ use std::{
 use libc::{iovec, msghdr, sockaddr, socklen_t};
 use stack::{Incoming, Outcome, Outgoing, SocketId};
 
-use crate::{call::set_errno, inside::with_past};
+use crate::{call::set_errno, descriptors::is_still, inside::with_past};
 
 /// Pieces of a message that there is room for in a frame; one in more is the kernel's.
 const PIECES: usize = 64;
@@ -31,13 +31,25 @@ impl Beside {
 ///
 /// # Safety
 /// Pointers as recvmsg(2) takes them.
-pub(crate) unsafe fn receive(id: SocketId, pieces: &[iovec], beside: &Beside, flags: c_int) -> Option<isize> {
+pub(crate) unsafe fn receive(
+    fd: c_int,
+    id: SocketId,
+    pieces: &[iovec],
+    beside: &Beside,
+    flags: c_int,
+) -> Option<isize> {
     // SAFETY: the caller's.
     unsafe {
-        match pieces.len() {
+        let received = match pieces.len() {
             ..=1 => receive_in::<1>(id, pieces, beside, flags),
             _ => receive_in::<PIECES>(id, pieces, beside, flags),
+        };
+        // It may have waited until another thread closed it; its number may be another's by now.
+        if received.is_none() && !is_still(fd, id) {
+            set_errno(libc::EBADF);
+            return Some(-1);
         }
+        received
     }
 }
 

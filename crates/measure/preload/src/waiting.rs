@@ -10,7 +10,7 @@ use libc::{pollfd, sigset_t, timespec};
 use stack::SocketId;
 
 use crate::{
-    call::{answer, raw, raw_waiting},
+    call::{answer, raw_waiting},
     descriptors::{kind, live},
     inside::{inside, with_past},
     past::Past,
@@ -62,7 +62,7 @@ fn look(fds: &mut [pollfd], mask: *const sigset_t) -> c_int {
     let now = timespec { tv_sec: 0, tv_nsec: 0 };
     let place = [fds.as_mut_ptr() as usize, fds.len(), &raw const now as usize, mask as usize, SIGNALS];
     // SAFETY: the program's descriptors, a time of this frame and the program's mask.
-    let asked = answer(unsafe { raw(libc::SYS_ppoll, place) });
+    let asked = answer(unsafe { raw_waiting(libc::SYS_ppoll, place) });
     if asked < 0 {
         return -1;
     }

@@ -47,7 +47,7 @@ fn fault(wire: &Wire, part: &str, version: usize, wait: &str) -> Option<String> 
     let (without, with, claims) = compared(wire, part, version, wait);
     assert!(without.ends_with("exit status: 0\n"), "{part}: {without}");
     let sockets = || claims.iter().flat_map(|claim| &claim.sockets);
-    let past: u64 = sockets().map(|socket| socket.past.received.min(socket.past.sent)).sum();
+    let past: u64 = sockets().map(|socket| socket.past.received + socket.past.sent).sum();
     if without != with {
         let differs = without.lines().zip(with.lines()).find(|(without, with)| without != with);
         return Some(format!("{part}, {wait}: {differs:?}\n--- through:\n{without}\n--- past:\n{with}"));

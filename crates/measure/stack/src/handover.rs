@@ -19,7 +19,7 @@ use xdp::{
     steer::FlowTable,
 };
 
-use crate::{Control, aside::aside, Grant, Granted, NoGrant, grant::options};
+use crate::{Control, Grant, Granted, NoGrant, aside::aside, grant::options};
 
 /// Descriptors that go with one message; the kernel takes 253 (`SCM_MAX_FD`).
 const MOST_DESCRIPTORS: usize = 64;

@@ -103,7 +103,11 @@ impl Stack {
     /// Gives its flows back, where its last descriptor goes. To be called before that is closed: what waits in its queue is lost.
     pub fn close(&self, id: SocketId) {
         if !self.family.is_child() {
-            self.engine().close(id);
+            let mut engine = self.engine();
+            engine.close(id);
+            // Who waits for it waits in vain.
+            engine.queued = true;
+            self.tell_sleepers(&mut engine);
         }
     }
 

@@ -33,7 +33,7 @@ pub(super) unsafe extern "C-unwind" fn recvfrom(
     unsafe {
         if let Some(id) = live(fd) {
             let beside = Beside { name: from, name_length: from_length, ..Beside::NOTHING };
-            if let Some(received) = receive(id, &[piece(bytes, length)], &beside, flags) {
+            if let Some(received) = receive(fd, id, &[piece(bytes, length)], &beside, flags) {
                 return received;
             }
         }
@@ -46,7 +46,7 @@ unsafe extern "C-unwind" fn recvmsg(fd: c_int, message: *mut msghdr, flags: c_in
     // SAFETY: the caller's pointers, as libc takes them; what the kernel filled in where it succeeded.
     unsafe {
         if let Some(id) = live(fd)
-            && let Some(received) = receive_message(id, message, flags)
+            && let Some(received) = receive_message(fd, id, message, flags)
         {
             return received;
         }
@@ -84,7 +84,7 @@ pub(super) unsafe extern "C-unwind" fn read(fd: c_int, bytes: *mut c_void, lengt
     unsafe {
         if length > 0
             && let Some(id) = live(fd)
-            && let Some(received) = receive(id, &[piece(bytes, length)], &Beside::NOTHING, 0)
+            && let Some(received) = receive(fd, id, &[piece(bytes, length)], &Beside::NOTHING, 0)
         {
             return received;
         }
@@ -99,7 +99,7 @@ unsafe extern "C-unwind" fn readv(fd: c_int, pieces: *const iovec, count: c_int)
         if let Some(id) = live(fd) {
             let all = std::slice::from_raw_parts(pieces, count.clamp(0, 1024) as usize);
             if all.iter().any(|piece| piece.iov_len > 0)
-                && let Some(received) = receive(id, all, &Beside::NOTHING, 0)
+                && let Some(received) = receive(fd, id, all, &Beside::NOTHING, 0)
             {
                 return received;
             }
@@ -114,13 +114,13 @@ fn piece(bytes: *mut c_void, length: size_t) -> iovec {
 
 /// # Safety
 /// A message as recvmsg(2) takes it.
-unsafe fn receive_message(id: SocketId, message: *mut msghdr, flags: c_int) -> Option<ssize_t> {
+unsafe fn receive_message(fd: c_int, id: SocketId, message: *mut msghdr, flags: c_int) -> Option<ssize_t> {
     // SAFETY: the caller's.
     unsafe {
         let header = message.as_ref()?;
         let pieces = std::slice::from_raw_parts(header.msg_iov, header.msg_iovlen as usize);
         let beside = Beside { name: header.msg_name.cast(), header: message, ..Beside::NOTHING };
-        receive(id, pieces, &beside, flags)
+        receive(fd, id, pieces, &beside, flags)
     }
 }
 
@@ -143,7 +143,7 @@ unsafe fn receive_many(
         let header = &raw mut message.msg_hdr;
         // SAFETY: the caller's.
         let received = unsafe {
-            match receive_message(id, header, flags_of_each) {
+            match receive_message(fd, id, header, flags_of_each) {
                 Some(received) => received,
                 None => waiting!(SYS_recvmsg, fd, header, flags_of_each),
             }

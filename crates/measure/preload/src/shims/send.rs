@@ -10,7 +10,8 @@ use stack::SocketId;
 
 use crate::{
     call::{errno, set_errno, waiting},
-    descriptors::{leave_if_live, live},
+    corked,
+    descriptors::live,
     messages,
 };
 
@@ -74,7 +75,7 @@ unsafe extern "C-unwind" fn write(fd: c_int, bytes: *const c_void, length: size_
     // SAFETY: the caller's pointers, as libc takes them.
     unsafe {
         if length > 0
-            && let Some(id) = live(fd)
+            && let Some(id) = live_for(fd, 0)
             && let Some(sent) = messages::send(id, &[piece(bytes, length)], (null(), 0), (null(), 0), 0)
         {
             return sent;
@@ -87,7 +88,7 @@ unsafe extern "C-unwind" fn write(fd: c_int, bytes: *const c_void, length: size_
 unsafe extern "C-unwind" fn writev(fd: c_int, pieces: *const iovec, count: c_int) -> ssize_t {
     // SAFETY: the caller's pointers, as libc takes them.
     unsafe {
-        if let Some(id) = live(fd) {
+        if let Some(id) = live_for(fd, 0) {
             let all = std::slice::from_raw_parts(pieces, count.clamp(0, 1024) as usize);
             // What becomes of a datagram without bytes depends on the kernel.
             if all.iter().any(|piece| piece.iov_len > 0)
@@ -100,13 +101,10 @@ unsafe extern "C-unwind" fn writev(fd: c_int, pieces: *const iovec, count: c_int
     }
 }
 
-/// The socket behind a descriptor, if what is sent with these flags goes past the kernel. Of a datagram that is sent in parts the kernel has
-/// the first ones, and so everything that comes after them.
+/// The socket behind a descriptor, if what is sent with these flags goes past the kernel.
+#[inline]
 fn live_for(fd: c_int, flags: c_int) -> Option<SocketId> {
-    if flags & libc::MSG_MORE != 0 {
-        leave_if_live(fd);
-    }
-    live(fd)
+    live(fd).filter(|_| !corked::has_part(fd, flags))
 }
 
 fn piece(bytes: *const c_void, length: size_t) -> iovec {

@@ -11,9 +11,26 @@ use std::{
 
 /// What the program can be asked for.
 pub(crate) const PARTS: [&str; 20] = [
-    "data", "flags", "options", "control", "errors", "pointers", "polls", "selects", "epolls", "edges", "copies",
-    "closing", "forks", "executes", "threads", "signals", "cancels",
-    "cancelled", "stdio", "passing",
+    "data",
+    "flags",
+    "options",
+    "control",
+    "errors",
+    "pointers",
+    "polls",
+    "selects",
+    "epolls",
+    "edges",
+    "copies",
+    "closing",
+    "forks",
+    "executes",
+    "threads",
+    "signals",
+    "cancels",
+    "cancelled",
+    "stdio",
+    "passing",
 ];
 
 /// The library, which cargo puts beside the test's own program.
