@@ -9,6 +9,7 @@ mod control;
 pub mod cpu;
 pub mod datagram;
 pub mod device;
+pub mod diag;
 mod error;
 pub mod error_queue;
 pub mod ethtool;

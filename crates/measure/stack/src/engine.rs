@@ -22,7 +22,7 @@ use xdp::{
 use crate::{
     Control, Grant, Reason,
     input::Input,
-    look::{Look, look},
+    look::{Look, look, shares_with_others},
     ticks::Ticks,
     ways::{Exit, Ways},
 };
@@ -173,6 +173,9 @@ impl Engine {
         }
         if !self.exits.iter().any(|exit| exit.open) {
             return Err(Reason::InterfaceGone);
+        }
+        if live.look.shares_port && shares_with_others(live.look.local.port()) {
+            return Err(Reason::SharedPort);
         }
         live.take_flows(&mut self.table, &self.locals)?;
         self.input.bind(id, live.look.binding);

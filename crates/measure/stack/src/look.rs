@@ -10,7 +10,7 @@ use rustix::net::{getpeername, getsockname};
 
 use crate::{
     Reason,
-    calls::{is_nonblocking, number, option},
+    calls::{inode, is_nonblocking, number, option},
 };
 
 /// Options whose value, where it is not 0, leaves a socket with the kernel.
@@ -138,6 +138,22 @@ pub(crate) fn look(fd: BorrowedFd<'_>) -> Result<Look, Reason> {
         segment: number(raw, libc::SOL_UDP, libc::UDP_SEGMENT) as u16,
         wants: wants(raw, v6),
     })
+}
+
+/// Whether a socket of another process has the same port, with which the kernel would share what comes.
+pub(crate) fn shares_with_others(port: u16) -> bool {
+    let Ok(inodes) = kernel::diag::udp_inodes(port) else { return true };
+    if inodes.len() < 2 {
+        return false;
+    }
+    let own = own_inodes();
+    inodes.iter().any(|inode| !own.contains(inode))
+}
+
+/// What this process has open.
+fn own_inodes() -> Vec<u64> {
+    let open = std::fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
+    open.filter_map(|entry| inode(entry.file_name().to_str()?.parse().ok()?)).collect()
 }
 
 /// Whether a UDP socket is one of IPv6.

@@ -40,6 +40,16 @@ struct Leaving {
     segment: usize,
 }
 
+/// What came of putting a datagram into a ring.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Put {
+    Done,
+    /// The ring has no room, or all frames are taken.
+    Full,
+    /// It would have to be cut into fragments.
+    TooLarge,
+}
+
 impl Engine {
     /// Puts a datagram into a ring, or says that it is for the kernel.
     pub(crate) fn send(&mut self, id: SocketId, message: &Outgoing<'_>, flags: i32) -> Sent {
@@ -49,20 +59,18 @@ impl Engine {
         }
         let bytes: usize = message.pieces.iter().map(|piece| piece.len()).sum();
         let leaving = if flags & !KNOWN_FLAGS == 0 { self.leaving(id, message, bytes, now) } else { None };
-        let ring = leaving.filter(|leaving| self.put(message, leaving, bytes)).map(|leaving| leaving.ring);
+        let put = leaving.map(|leaving| (leaving.ring, self.put(message, &leaving, bytes)));
         let Self { sockets, control, .. } = self;
         let Some(live) = sockets.get(id.0 as usize).and_then(Option::as_ref) else { return Sent::of(Outcome::Kernel) };
         let slot = control.slot(live.slot);
-        match ring {
-            Some(ring) => {
-                slot.past.sent(bytes);
-                Sent { outcome: Outcome::Done(bytes), wake: self.rings[ring].tell() }
-            }
-            None => {
-                slot.through.sent(bytes);
-                Sent::of(Outcome::Kernel)
-            }
+        if let Some((ring, Put::Done)) = put {
+            slot.past.sent(bytes);
+            return Sent { outcome: Outcome::Done(bytes), wake: self.rings[ring].tell() };
         }
+        slot.through.sent(bytes);
+        // What fills the ring may have been put there while the link was down.
+        let wake = put.filter(|(_, put)| *put == Put::Full).and_then(|(ring, _)| self.rings[ring].tell());
+        Sent { outcome: Outcome::Kernel, wake }
     }
 
     /// The error that the kernel would tell before anything else, like that nobody listens at the other end.
@@ -112,15 +120,19 @@ impl Engine {
 
     /// Writes it into frames and puts them into the ring: all, or none of them.
     #[inline]
-    fn put(&mut self, message: &Outgoing<'_>, leaving: &Leaving, bytes: usize) -> bool {
+    fn put(&mut self, message: &Outgoing<'_>, leaving: &Leaving, bytes: usize) -> Put {
         let Self { rings, free, .. } = self;
         let ring = &mut rings[leaving.ring];
         ring.reclaim(free);
         let count = if bytes == 0 { 1 } else { bytes.div_ceil(leaving.segment) };
         if free.len() < count || !ring.has_room(count) {
-            return false;
+            return Put::Full;
         }
-        (0..count).all(|number| self.put_segment(message, leaving, number * leaving.segment))
+        // Where the first one fits, so do the others, which are no longer.
+        match (0..count).all(|number| self.put_segment(message, leaving, number * leaving.segment)) {
+            true => Put::Done,
+            false => Put::TooLarge,
+        }
     }
 
     fn put_segment(&mut self, message: &Outgoing<'_>, leaving: &Leaving, from: usize) -> bool {
