@@ -8,7 +8,7 @@ mod socket;
 
 use std::{
     ops::Range,
-    os::fd::{AsRawFd, BorrowedFd, RawFd},
+    os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd},
 };
 
 use datagram::SocketId;
@@ -37,10 +37,14 @@ const LEAST_FILLED: usize = 256;
 
 pub(crate) struct Engine {
     control: Control,
+    /// Ends what was claimed when it is closed.
+    _claim: Option<OwnedFd>,
     table: FlowTable,
     umem: Umem,
     /// Frames that are in no ring and no queue. It has room for all there are.
     free: Vec<Frame>,
+    /// Frames that were sent from, to be sent from again: what another core has filled takes longer to write to.
+    sent: Vec<Frame>,
     rings: Vec<Ring>,
     /// Frames that the kernel shall have to fill in each ring.
     filled: usize,
@@ -67,9 +71,10 @@ pub(crate) struct Engine {
 
 impl Engine {
     pub(crate) fn new(grant: Grant) -> Self {
-        let Grant { control, flows, umem, frames, interfaces } = grant;
+        let Grant { control, flows, umem, frames, interfaces, claim, .. } = grant;
         let ticks = Ticks::measure();
-        let mut free = Vec::with_capacity(umem.frames() as usize);
+        let frames_in_all = umem.frames() as usize;
+        let mut free = Vec::with_capacity(frames_in_all);
         free.extend(frames);
         // Half of them may wait for sockets; the others go round.
         let places = Places::new(free.len() as u32 / 2);
@@ -90,9 +95,11 @@ impl Engine {
             rings,
             filled: LEAST_FILLED,
             exit_rings,
+            _claim: claim,
             table: flows,
             umem,
             free,
+            sent: Vec::with_capacity(frames_in_all),
             input: Input::default(),
             places,
             sockets: Vec::new(),
