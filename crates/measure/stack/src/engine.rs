@@ -11,7 +11,7 @@ use std::{
     os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd},
 };
 
-use datagram::SocketId;
+use datagram::{Input, SocketId};
 use kernel::link;
 use model::stream::Mac;
 use xdp::{
@@ -21,7 +21,6 @@ use xdp::{
 
 use crate::{
     Control, Grant, Reason,
-    input::Input,
     look::{Look, look, shares_with_others},
     ticks::Ticks,
     ways::{Exit, Ways},
@@ -61,6 +60,8 @@ pub(crate) struct Engine {
     /// How often sockets are asked for what the kernel has: while nothing comes, and for errors before something is sent.
     ask_every: u64,
     errors_every: u64,
+    /// How long it holds that a socket's calls return at once, where nobody says otherwise.
+    sure_for: u64,
     /// Threads that are to be woken when something comes for a socket.
     pub(crate) asleep: u32,
     /// Whether they were signalled.
@@ -109,6 +110,7 @@ impl Engine {
             generation: control.generation(),
             ask_every: ticks.of_us(2),
             errors_every: ticks.of_us(50),
+            sure_for: ticks.of_us(100),
             asleep: 0,
             signalled: false,
             queued: false,
