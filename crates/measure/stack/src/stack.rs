@@ -179,13 +179,13 @@ impl Stack {
             Received::Done(length) => Tried::Over(Outcome::Done(length)),
             Received::NotOurs => Tried::Over(Outcome::Kernel),
             Received::Nothing { nonblocking, fd } => Tried::Nothing { waits: waits(nonblocking), fd },
-            Received::Ask { fd } => self.ask_kernel(id, fd, message, flags),
+            Received::Ask { fd, is_sure } => self.ask_kernel(id, fd, is_sure, message, flags),
         }
     }
 
     /// What the kernel has of it.
     #[cold]
-    fn ask_kernel(&self, id: SocketId, fd: RawFd, message: &mut Incoming<'_, '_>, flags: i32) -> Tried {
+    fn ask_kernel(&self, id: SocketId, fd: RawFd, is_sure: bool, message: &mut Incoming<'_, '_>, flags: i32) -> Tried {
         match calls::receive(fd, message, flags & !libc::MSG_WAITFORONE) {
             Ok(length) => {
                 if flags & libc::MSG_PEEK == 0 {
@@ -194,7 +194,7 @@ impl Stack {
                 Tried::Over(Outcome::Done(length))
             }
             Err(libc::EAGAIN) => {
-                let nonblocking = calls::is_nonblocking(fd);
+                let nonblocking = is_sure || calls::is_nonblocking(fd);
                 let mut engine = self.engine();
                 engine.set_nonblocking(id, nonblocking);
                 // The kernel was asked out of turn, while something of ours waits.

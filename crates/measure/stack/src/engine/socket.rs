@@ -41,11 +41,13 @@ pub(super) struct Live {
     /// When it was last asked for errors.
     pub(super) checked: u64,
     pub(super) since: u32,
+    /// When it was last asked whether calls on it return at once.
+    pub(super) sure: u64,
 }
 
 impl Live {
     pub(super) fn new(fd: RawFd, look: Look, slot: SlotId) -> Self {
-        Self { fd, look, flows: Vec::new(), queue: Queue::default(), slot, asked: 0, checked: 0, since: 0 }
+        Self { fd, look, flows: Vec::new(), queue: Queue::default(), slot, asked: 0, checked: 0, since: 0, sure: 0 }
     }
 
     /// Puts its flows into the table: one for each address that it hears, of which one at least is of a granted interface.
