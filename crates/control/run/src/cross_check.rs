@@ -118,7 +118,8 @@ pub(crate) fn crossed_messages(
 #[cfg(test)]
 mod tests {
     use model::{
-        Amount, Delta, FrameSize, GoodputReceived, GoodputSent, IpVersion, Mtu, Nanos, PayloadSize, WaitMode, fixture,
+        Amount, Delta, FrameSize, GoodputReceived, GoodputSent, IpVersion, Mtu, Nanos, PayloadSize, Stack, WaitMode,
+        fixture,
         trial::{DatagramsReceived, DatagramsSent, TcpState},
     };
 
@@ -224,6 +225,7 @@ mod tests {
         let spec = LatencySpec {
             protocol: Protocol::Udp,
             ip: IpVersion::V4,
+            stack: Stack::Kernel,
             frame_size: FrameSize(64),
             amount: Amount::Count(9_000),
             warmup: 1_000,

@@ -10,7 +10,7 @@ use std::{
 
 use kernel::clock;
 use model::{
-    Amount, FrameSize, IpVersion, LatencyResult, LatencySpec, Mtu, Nanos, PacketRate, Protocol, Seat, WaitMode,
+    Amount, FrameSize, IpVersion, LatencyResult, LatencySpec, Mtu, Nanos, PacketRate, Protocol, Seat, Stack, WaitMode,
     trial::StageName,
 };
 
@@ -23,6 +23,7 @@ pub(super) fn spec(protocol: Protocol, ip: IpVersion, mode: WaitMode) -> Latency
     LatencySpec {
         protocol,
         ip,
+        stack: Stack::Kernel,
         mode,
         frame_size: FrameSize(128),
         amount: Amount::Count(200),

@@ -2,13 +2,13 @@
 
 use model::{
     Batch, CoreUse, Direction, Flow, GoodputResult, GoodputSpec, IpVersion, Measured, Mtu, PayloadSize, Protocol,
-    ReceiveWay, Run, SendWay, Trial,
+    ReceiveWay, Run, SendWay, Stack, Trial,
     trial::{Pacing, TcpState, Together, ZeroCopied},
 };
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{LimitedByEntry, Stack, limited_by_entry};
+use super::{LimitedByEntry, limited_by_entry};
 use crate::groups::knows_sender;
 
 /// Parameters and figures of bulk data. What is said of a flow here is said of the first one.
@@ -147,7 +147,7 @@ impl GoodputFigures {
         Some(Self {
             protocol: spec.protocol,
             ip: spec.ip,
-            stack: Stack::Kernel,
+            stack: spec.stack,
             direction: spec.direction,
             streams: spec.streams,
             mtu: result.mtu,

@@ -1,13 +1,12 @@
 //! Round trips as JSON.
 
 use model::{
-    Amount, FrameSize, IpVersion, LatencyResult, LatencySpec, PayloadSize, Protocol, TimeSummary, WaitMode,
+    Amount, FrameSize, IpVersion, LatencyResult, LatencySpec, PayloadSize, Protocol, Stack, TimeSummary, WaitMode,
     trial::{OneWay, Pacing, Stage, Variation},
 };
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::Stack;
 use crate::show::WIRE_EXTRA;
 
 /// Parameters and figures of round trips.
@@ -82,7 +81,7 @@ impl LatencyFigures {
         Self {
             protocol: spec.protocol,
             ip: spec.ip,
-            stack: Stack::Kernel,
+            stack: spec.stack,
             mode: spec.mode,
             frame_size: result.frame_size,
             frame_size_asked: spec.frame_size,
