@@ -1,4 +1,4 @@
-//! Compiles each `src/*/*.bpf.c` for the kernel's virtual machine, with the tag as `frame` defines it.
+//! Compiles each `src/*/*.bpf.c` for the kernel's virtual machine, with the tag as `frame` defines it, and the flow table as `steer` does.
 
 use std::{
     env, fs,
@@ -6,11 +6,16 @@ use std::{
     process::Command,
 };
 
-const PROGRAMS: [&str; 3] = ["sender", "receiver", "bare"];
+#[path = "src/steer/layout.rs"]
+#[allow(dead_code, reason = "here it is for the header alone")]
+mod layout;
+
+const PROGRAMS: [&str; 4] = ["sender", "receiver", "bare", "steer"];
 
 fn main() {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
     fs::write(out.join("tag.h"), frame::tag::c_header()).expect("the folder that cargo gave can be written to");
+    fs::write(out.join("steer.h"), layout::c_header()).expect("as above");
     println!("cargo::rerun-if-changed=src");
     for program in PROGRAMS {
         let source = format!("src/{program}/{program}.bpf.c");

@@ -3,6 +3,7 @@
 //! Needs Linux 5.14 (for [`namespace::identity`]).
 #![allow(unsafe_code, reason = "system calls that rustix and the standard library do not cover")]
 
+mod asked;
 pub mod clock;
 mod control;
 pub mod cpu;

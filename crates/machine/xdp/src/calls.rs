@@ -11,6 +11,7 @@ use crate::{Error, Result};
 const LOOKUP: u32 = 1;
 const UPDATE: u32 = 2;
 const PROG_RUN: u32 = 10;
+const INFO: u32 = 15;
 const LINK_CREATE: u32 = 28;
 
 /// `BPF_XDP` of `enum bpf_attach_type`.
@@ -63,6 +64,27 @@ struct Element {
     key: u64,
     value: u64,
     flags: u64,
+}
+
+/// `BPF_OBJ_GET_INFO_BY_FD` part of `union bpf_attr`.
+#[repr(C)]
+#[derive(Default)]
+struct Info {
+    object: u32,
+    length: u32,
+    info: u64,
+}
+
+/// The head of `struct bpf_link_info`, as far as XDP needs it.
+#[repr(C)]
+#[derive(Default)]
+struct LinkInfo {
+    kind: u32,
+    id: u32,
+    program: u32,
+    pad: u32,
+    interface: u32,
+    pad_end: u32,
 }
 
 /// # Safety
@@ -128,6 +150,18 @@ fn refused(error: io::Error, interface: &str) -> Error {
         Some(libc::EPERM | libc::EACCES) => Error::Denied("attaching to an interface"),
         _ => Error::Call { call: "bpf(BPF_LINK_CREATE)", what: format!("interface {interface}"), io: error },
     }
+}
+
+/// Number of the interface that an XDP link is on; 0 where that has gone.
+pub(crate) fn interface_of_link(link: BorrowedFd<'_>) -> io::Result<u32> {
+    let mut about = LinkInfo::default();
+    let mut info = Info {
+        object: link.as_raw_fd().cast_unsigned(),
+        length: size_of::<LinkInfo>() as u32,
+        info: (&raw mut about) as u64,
+    };
+    // SAFETY: the kernel writes no more than `length` bytes to `about`.
+    unsafe { call(INFO, &mut info) }.map(|_| about.interface)
 }
 
 /// Reads the only value of a map.

@@ -8,14 +8,17 @@ mod calls;
 mod error;
 pub mod interrupt;
 mod load;
+mod mapping;
 mod pass;
 pub mod receiver;
 mod redirect;
 pub mod sender;
 pub mod socket;
+pub mod steer;
 
 pub use error::{Error, Result};
 pub use pass::Pass;
 pub use receiver::Receiver;
 pub use redirect::{Redirect, RedirectError};
 pub use sender::Sender;
+pub use steer::Steer;

@@ -50,7 +50,7 @@ impl Loaded {
         let mut values: Box<[T; N]> = unsafe { Box::new_zeroed().assume_init() };
         // SAFETY: any bytes are a valid `T` (Pod), and the slice is all of them.
         let bytes = unsafe { slice::from_raw_parts_mut(values.as_mut_ptr().cast::<u8>(), size_of::<[T; N]>()) };
-        calls::read(self.data(section)?.fd().as_fd(), bytes)
+        calls::read(self.array(section)?.fd().as_fd(), bytes)
             .map_err(|io| self.call("bpf(BPF_MAP_LOOKUP_ELEM)", section, io))?;
         Ok(values)
     }
@@ -59,7 +59,7 @@ impl Loaded {
     pub(crate) fn set_values<T: Pod>(&self, section: &'static str, values: &[T]) -> Result<()> {
         // SAFETY: the slice is all of the values, which have no padding that was not written.
         let bytes = unsafe { slice::from_raw_parts(values.as_ptr().cast::<u8>(), mem::size_of_val(values)) };
-        calls::write(self.data(section)?.fd().as_fd(), bytes)
+        calls::write(self.array(section)?.fd().as_fd(), bytes)
             .map_err(|io| self.call("bpf(BPF_MAP_UPDATE_ELEM)", section, io))
     }
 
@@ -70,7 +70,8 @@ impl Loaded {
         Ok(array.get(&key, 0).map_err(|error| failed(self.name, &error))?.iter().copied().collect())
     }
 
-    fn data(&self, section: &'static str) -> Result<&MapData> {
+    /// An array: a section of plain values, or a map of that kind.
+    pub(crate) fn array(&self, section: &'static str) -> Result<&MapData> {
         match self.ebpf.map(section) {
             Some(Map::Array(data)) => Ok(data),
             _ => Err(missing(self.name, section)),

@@ -36,7 +36,6 @@
 //! An interface that is down can be bound to; it is found when the kernel is to send.
 
 mod error;
-mod mapping;
 mod open;
 mod receiver;
 mod ring;

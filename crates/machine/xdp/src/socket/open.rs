@@ -145,6 +145,26 @@ impl Socket {
         Ok(rings.socket(bound))
     }
 
+    /// Takes over a socket that another process opened, of which it has sent the descriptor, over memory of that process that was
+    /// [adopted](Umem::adopt) too. `options` are those that it was opened with. The other process touches the rings no more from here on; what
+    /// it put into them stays there. Children do not inherit the rings. It needs no rights, and Linux 6.4.
+    pub fn adopt(umem: &Umem, options: &Options, fd: OwnedFd) -> Result<Self, SocketError> {
+        options.check()?;
+        let failed = |call| failed(call, &options.interface, options.queue);
+        let zero_copy = sockopt::xdp_options(&fd).map_err(failed("getsockopt(XDP_OPTIONS)"))?;
+        let rings = Rings::map(&fd, options).map_err(failed("mmap"))?;
+        rings.keep_from_children().map_err(failed("madvise"))?;
+        Ok(rings.socket(Arc::new(Bound {
+            fd: Arc::new(fd),
+            interface: options.interface.clone(),
+            queue: options.queue,
+            umem: umem.clone(),
+            zero_copy: zero_copy.contains(XdpOptionsFlags::XDP_OPTIONS_ZEROCOPY),
+            busy_poll: options.busy_poll.is_some(),
+            _owner: None,
+        })))
+    }
+
     /// Whether the card reads and writes the frames itself.
     pub fn is_zero_copy(&self) -> bool {
         self.bound.zero_copy
@@ -283,6 +303,13 @@ impl Rings {
         }
         self.fill.tell();
         given
+    }
+
+    fn keep_from_children(&self) -> Result<(), Errno> {
+        self.fill.keep_from_children()?;
+        self.completion.keep_from_children()?;
+        self.rx.as_ref().map_or(Ok(()), Consumer::keep_from_children)?;
+        self.tx.as_ref().map_or(Ok(()), Producer::keep_from_children)
     }
 
     fn socket(self, bound: Arc<Bound>) -> Socket {

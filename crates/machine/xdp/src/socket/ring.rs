@@ -15,19 +15,19 @@ use std::{
 
 use rustix::{io, net::xdp::XdpRingOffset};
 
-use super::mapping::Mapping;
+use crate::mapping::Mapping;
 
 /// `XDP_RING_NEED_WAKEUP`.
 const NEED_WAKEUP: u32 = 1;
 
-/// Where things are in a mapped ring. What the kernel maps stays where it is as long as `_mapping` does.
+/// Where things are in a mapped ring. What the kernel maps stays where it is as long as `mapping` does.
 struct Ring<T> {
     producer: NonNull<AtomicU32>,
     consumer: NonNull<AtomicU32>,
     flags: NonNull<AtomicU32>,
     entries: NonNull<T>,
     size: u32,
-    _mapping: Mapping,
+    mapping: Mapping,
 }
 
 // SAFETY: the ring belongs to no thread. It is not `Sync`: of our side there is one user at a time.
@@ -46,7 +46,7 @@ impl<T: Copy> Ring<T> {
             flags: place(flags).cast(),
             entries: place(offsets.desc).cast(),
             size,
-            _mapping: mapping,
+            mapping,
         })
     }
 
@@ -86,6 +86,10 @@ impl<T: Copy> Producer<T> {
         let ring = Ring::map(fd, at, offsets, size)?;
         let (written, taken) = (ring.producer().load(Relaxed), ring.consumer().load(Relaxed));
         Ok(Self { ring, written, taken })
+    }
+
+    pub(super) fn keep_from_children(&self) -> io::Result<()> {
+        self.ring.mapping.keep_from_children()
     }
 
     /// How many more can be put; looks at what the kernel has taken only where it is less than wanted.
@@ -144,6 +148,10 @@ impl<T: Copy> Consumer<T> {
         let ring = Ring::map(fd, at, offsets, size)?;
         let (read, written) = (ring.consumer().load(Relaxed), ring.producer().load(Relaxed));
         Ok(Self { ring, read, written })
+    }
+
+    pub(super) fn keep_from_children(&self) -> io::Result<()> {
+        self.ring.mapping.keep_from_children()
     }
 
     /// Hands over up to `most` entries, and returns how many there were. The kernel may use their places again afterwards.

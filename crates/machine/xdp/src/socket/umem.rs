@@ -1,7 +1,8 @@
 //! The memory that packets lie in, and who may touch which part of it.
 
 use std::{
-    os::fd::OwnedFd,
+    ops::Range,
+    os::fd::{AsFd, BorrowedFd, OwnedFd},
     slice,
     sync::{
         Arc, Mutex, Weak,
@@ -9,12 +10,17 @@ use std::{
     },
 };
 
-use rustix::net::{
-    sockopt::set_xdp_umem_reg,
-    xdp::{XdpUmemReg, XdpUmemRegFlags},
+use rustix::{
+    fs::{MemfdFlags, ftruncate, memfd_create},
+    io::Errno,
+    net::{
+        sockopt::set_xdp_umem_reg,
+        xdp::{XdpUmemReg, XdpUmemRegFlags},
+    },
 };
 
-use super::{SocketError, mapping::Mapping};
+use super::SocketError;
+use crate::mapping::Mapping;
 
 /// Bytes of each frame. The kernel keeps the first 256 of a frame that it fills for XDP programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,6 +71,8 @@ struct Memory {
     frames: u32,
     /// Tells its frames from those of other memory.
     id: u32,
+    /// What another process maps to have the same memory.
+    file: Option<OwnedFd>,
     /// The socket it was registered with, as long as any socket uses it.
     owner: Mutex<Weak<OwnedFd>>,
 }
@@ -72,15 +80,62 @@ struct Memory {
 impl Umem {
     /// Takes memory for so many frames, and gives it with all of them.
     pub fn new(frames: u32, size: FrameSize) -> Result<(Self, Vec<Frame>), SocketError> {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let length = frames as usize * size.bytes();
-        if frames == 0 {
-            return Err(SocketError::BadOption("memory for packets needs one frame at least".to_owned()));
-        }
+        let length = length(frames, size)?;
         let mapping = Mapping::anonymous(length).map_err(|_| SocketError::Memory { mib: mib(length) })?;
+        let umem = Self::of(mapping, frames, size, None);
+        let all = umem.take(0..frames);
+        Ok((umem, all))
+    }
+
+    /// The same in a file without a name, whose descriptor ([`file`](Self::file)) another process can [`adopt`](Self::adopt).
+    pub fn shared(frames: u32, size: FrameSize) -> Result<(Self, Vec<Frame>), SocketError> {
+        let length = length(frames, size)?;
+        let memory = |_: Errno| SocketError::Memory { mib: mib(length) };
+        let file = memfd_create("wireproof-frames", MemfdFlags::CLOEXEC).map_err(memory)?;
+        ftruncate(&file, length as u64).map_err(memory)?;
+        let mapping = Mapping::of_kernel(&file, 0, length).map_err(memory)?;
+        let umem = Self::of(mapping, frames, size, Some(file));
+        let all = umem.take(0..frames);
+        Ok((umem, all))
+    }
+
+    /// The memory that another process took with [`shared`](Self::shared), and those of its frames that `ours` says. The others belong to that
+    /// process, or are in the rings of sockets that are adopted with it. Children do not inherit it.
+    pub fn adopt(
+        file: OwnedFd,
+        frames: u32,
+        size: FrameSize,
+        ours: Range<u32>,
+    ) -> Result<(Self, Vec<Frame>), SocketError> {
+        let length = length(frames, size)?;
+        let memory = |_: Errno| SocketError::Memory { mib: mib(length) };
+        if ours.end > frames || rustix::fs::fstat(&file).map_err(memory)?.st_size < length as i64 {
+            return Err(SocketError::BadOption(
+                "the memory for packets is smaller than what was said of it".to_owned(),
+            ));
+        }
+        let mapping = Mapping::of_kernel(&file, 0, length).map_err(memory)?;
+        mapping.keep_from_children().map_err(memory)?;
+        let umem = Self::of(mapping, frames, size, Some(file));
+        let ours = umem.take(ours);
+        Ok((umem, ours))
+    }
+
+    fn of(mapping: Mapping, frames: u32, size: FrameSize, file: Option<OwnedFd>) -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
         let id = NEXT.fetch_add(1, Relaxed);
-        let memory = Memory { mapping, frame_size: size.bytes(), frames, id, owner: Mutex::default() };
-        Ok((Self(Arc::new(memory)), (0..frames).map(|index| Frame { umem: id, index }).collect()))
+        let owner = Mutex::default();
+        Self(Arc::new(Memory { mapping, frame_size: size.bytes(), frames, id, file, owner }))
+    }
+
+    /// Frames by their numbers; each is taken once.
+    fn take(&self, numbers: Range<u32>) -> Vec<Frame> {
+        numbers.map(|index| Frame { umem: self.0.id, index }).collect()
+    }
+
+    /// The descriptor of memory that processes share; `None` of memory that is this one's alone.
+    pub fn file(&self) -> Option<BorrowedFd<'_>> {
+        self.0.file.as_ref().map(AsFd::as_fd)
     }
 
     /// Bytes of each frame.
@@ -139,7 +194,7 @@ impl Umem {
     fn place(&self, frame: &Frame) -> (*mut u8, usize) {
         let Memory { mapping, frame_size, id, .. } = &*self.0;
         assert_eq!(frame.umem, *id, "a frame of other memory");
-        // SAFETY: frames are made by `new` and `frame_at` alone, with indices below the number of frames.
+        // SAFETY: frames are made by `take` and `frame_at` alone, with indices below the number of frames.
         (unsafe { mapping.start().as_ptr().add(frame.index as usize * frame_size) }, *frame_size)
     }
 
@@ -175,7 +230,7 @@ impl Umem {
     }
 
     /// Registers the memory with a socket that is to be bound, or gives the socket that it is registered with.
-    pub(super) fn register(&self, fd: &Arc<OwnedFd>) -> Result<Option<Arc<OwnedFd>>, rustix::io::Errno> {
+    pub(super) fn register(&self, fd: &Arc<OwnedFd>) -> Result<Option<Arc<OwnedFd>>, Errno> {
         let mut owner = self.0.owner.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         if let Some(owner) = owner.upgrade() {
             return Ok(Some(owner));
@@ -197,6 +252,13 @@ impl Umem {
     pub(super) fn mib(&self) -> u64 {
         mib(self.0.mapping.length())
     }
+}
+
+fn length(frames: u32, size: FrameSize) -> Result<usize, SocketError> {
+    if frames == 0 {
+        return Err(SocketError::BadOption("memory for packets needs one frame at least".to_owned()));
+    }
+    Ok(frames as usize * size.bytes())
 }
 
 fn mib(bytes: usize) -> u64 {

@@ -4,11 +4,11 @@ use std::{os::fd::AsFd, ptr::NonNull};
 
 use rustix::{
     io,
-    mm::{MapFlags, ProtFlags, mmap, mmap_anonymous, munmap},
+    mm::{Advice, MapFlags, ProtFlags, madvise, mmap, mmap_anonymous, munmap},
 };
 
 /// A mapping that may be read and written.
-pub(super) struct Mapping {
+pub(crate) struct Mapping {
     start: NonNull<u8>,
     length: usize,
 }
@@ -20,7 +20,7 @@ unsafe impl Sync for Mapping {}
 
 impl Mapping {
     /// Memory of our own, which is there at once and not only when it is first written to.
-    pub(super) fn anonymous(length: usize) -> io::Result<Self> {
+    pub(crate) fn anonymous(length: usize) -> io::Result<Self> {
         // SAFETY: without MAP_FIXED the kernel takes a place where nothing is.
         let start = unsafe {
             let null = std::ptr::null_mut();
@@ -29,8 +29,8 @@ impl Mapping {
         Self::of(start.cast(), length)
     }
 
-    /// Memory of the kernel behind a file descriptor.
-    pub(super) fn of_kernel(fd: &impl AsFd, at: u64, length: usize) -> io::Result<Self> {
+    /// Memory of the kernel, or of a file, behind a descriptor.
+    pub(crate) fn of_kernel(fd: &impl AsFd, at: u64, length: usize) -> io::Result<Self> {
         // SAFETY: as above.
         let start = unsafe {
             let null = std::ptr::null_mut();
@@ -43,13 +43,19 @@ impl Mapping {
         NonNull::new(start).map(|start| Self { start, length }).ok_or(io::Errno::NOMEM)
     }
 
+    /// Has children of this process go without it.
+    pub(crate) fn keep_from_children(&self) -> io::Result<()> {
+        // SAFETY: it changes nothing of the memory, nor of the mapping here.
+        unsafe { madvise(self.start.as_ptr().cast(), self.length, Advice::LinuxDontFork) }
+    }
+
     /// Where it begins. Mappings begin at a page.
-    pub(super) fn start(&self) -> NonNull<u8> {
+    pub(crate) fn start(&self) -> NonNull<u8> {
         self.start
     }
 
     /// Its length in bytes.
-    pub(super) fn length(&self) -> usize {
+    pub(crate) fn length(&self) -> usize {
         self.length
     }
 }

@@ -1,0 +1,146 @@
+//! Steering: UDP of flows that are in a table goes past the kernel to the AF_XDP socket of its queue, all else to the kernel.
+//!
+//! The table is memory that the BPF program reads and a program writes through a mapping of its own ([`FlowTable::map`]): a flow comes and
+//! goes without a system call. Who holds the table's descriptor needs no rights for that.
+
+mod layout;
+mod table;
+
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+
+use aya::{EbpfLoader, Pod, include_bytes_aligned, maps::XskMap};
+
+use crate::{
+    Error, Result, calls,
+    load::{Loaded, failed},
+};
+
+pub use table::{Flow, FlowTable, TableFull, Taken};
+
+const OBJECT: &[u8] = include_bytes_aligned!(concat!(env!("OUT_DIR"), "/steer.bpf.o"));
+const NAME: &str = "steer";
+
+/// Interfaces that one table may serve.
+pub const MOST_INTERFACES: usize = layout::INTERFACES;
+
+/// `struct place` of steer.bpf.c.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+struct Place {
+    interface: u32,
+    first: u32,
+    queues: u32,
+    room: u32,
+}
+
+/// `struct counters` of steer.bpf.c: packets since the program was loaded.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Taken to a socket.
+    pub taken: u64,
+    /// Passed on to the kernel: for a port in the table, and yet of no flow in it.
+    pub no_flow: u64,
+    /// Passed on to the kernel: its queue has no socket.
+    pub no_socket: u64,
+    /// Passed on to the kernel: larger than a frame.
+    pub too_large: u64,
+}
+
+// SAFETY: plain integers without padding.
+unsafe impl Pod for Place {}
+// SAFETY: as above.
+unsafe impl Pod for Counters {}
+
+/// The steering program at work on some interfaces; it leaves them when dropped, or when the process ends, however it does.
+pub struct Steer {
+    // Before the program: detaching comes first.
+    attached: Vec<Attached>,
+    loaded: Loaded,
+    places: [Place; MOST_INTERFACES],
+    room_for: u32,
+}
+
+/// One interface that the program is attached to.
+struct Attached {
+    interface: String,
+    index: u32,
+    link: OwnedFd,
+}
+
+/// What has become of the program on an interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Attachment {
+    /// It is at work there.
+    There,
+    /// The interface has gone, also to another network namespace.
+    Gone,
+}
+
+impl Steer {
+    /// Loads the program, with room for so many queues of all interfaces together.
+    pub fn load(queues: u32) -> Result<Self> {
+        let mut loader = EbpfLoader::new();
+        loader.map_max_entries("sockets", queues.max(1));
+        let loaded = Loaded::new(NAME, &mut loader, OBJECT)?;
+        Ok(Self { attached: Vec::new(), loaded, places: Default::default(), room_for: queues })
+    }
+
+    /// Attaches it to the driver of an interface of the caller's namespace that has so many queues. Packets longer than `room` bytes stay with
+    /// the kernel. Where it fails, the other interfaces go on.
+    pub fn attach(&mut self, interface: &str, queues: u32, room: u32) -> Result<()> {
+        let number = self.attached.len();
+        let taken: u32 = self.places[..number].iter().map(|place| place.queues).sum();
+        fits("interfaces", number + 1, MOST_INTERFACES)?;
+        fits("queues", (taken + queues) as usize, self.room_for as usize)?;
+        let index = calls::index_of(interface)?;
+        let link = self.loaded.with_program(|program| calls::attach(program, interface))??;
+        self.attached.push(Attached { interface: interface.to_owned(), index, link });
+        self.places[number] = Place { interface: index, first: taken, queues, room };
+        self.loaded.set_values(".bss.places", &self.places)
+    }
+
+    /// Sends what the table has of a queue to this socket, which has to be bound to it. It takes the place of the one before.
+    ///
+    /// # Errors
+    /// Where the interface is none that it is attached to, or has no such queue.
+    pub fn add(&mut self, interface: &str, queue: u32, socket: &impl AsFd) -> Result<()> {
+        let place = self.attached.iter().position(|it| it.interface == interface).map(|number| self.places[number]);
+        let place = place.filter(|place| queue < place.queues);
+        let place = place.ok_or_else(|| Error::NoInterface(format!("{interface} with queue {queue}")))?;
+        let mut sockets = XskMap::try_from(self.loaded.map("sockets")?).map_err(|error| failed(NAME, &error))?;
+        sockets.set(place.first + queue, socket.as_fd().as_raw_fd(), 0).map_err(|error| failed(NAME, &error))
+    }
+
+    /// The descriptor of the table, for [`FlowTable::map`].
+    pub fn table(&self) -> Result<OwnedFd> {
+        let data = self.loaded.array("table")?;
+        let call = |io| Error::Call { call: "dup", what: "the flow table".to_owned(), io };
+        data.fd().as_fd().try_clone_to_owned().map_err(call)
+    }
+
+    /// What it did so far, on all interfaces.
+    pub fn counters(&self) -> Result<Counters> {
+        let cpus = self.loaded.of_cpus::<Counters>("counted", 0)?;
+        Ok(cpus.iter().fold(Counters::default(), |sum, cpu| Counters {
+            taken: sum.taken + cpu.taken,
+            no_flow: sum.no_flow + cpu.no_flow,
+            no_socket: sum.no_socket + cpu.no_socket,
+            too_large: sum.too_large + cpu.too_large,
+        }))
+    }
+
+    /// Whether the program is still where it was attached to. While it is, nobody can attach another one there.
+    pub fn attachment(&self, interface: &str) -> Result<Attachment> {
+        let attached = self.attached.iter().find(|it| it.interface == interface);
+        let attached = attached.ok_or_else(|| Error::NoInterface(interface.to_owned()))?;
+        let index = calls::interface_of_link(attached.link.as_fd());
+        let index =
+            index.map_err(|io| Error::Call { call: "bpf(BPF_OBJ_GET_INFO_BY_FD)", what: interface.into(), io })?;
+        Ok(if index == attached.index { Attachment::There } else { Attachment::Gone })
+    }
+}
+
+fn fits(what: &'static str, asked: usize, most: usize) -> Result<()> {
+    if asked > most { Err(Error::TooMany { what, asked, most }) } else { Ok(()) }
+}

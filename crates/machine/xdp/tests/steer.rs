@@ -1,0 +1,264 @@
+//! Which datagrams come to an AF_XDP socket and which to the kernel, over a veth pair between two namespaces. Needs root, and fails without.
+
+mod wire;
+
+use std::{
+    net::{SocketAddr, UdpSocket},
+    os::fd::AsFd,
+    thread::sleep,
+    time::Duration,
+};
+
+use kernel::{link, sysctl};
+use wire::{PORT, Wire};
+use wireproof_xdp::{
+    Error, Steer,
+    socket::{Frame, FrameSize, Options, Packet, Socket, Umem},
+    steer::{Attachment, Counters, Flow, FlowTable},
+};
+
+const A: [&str; 2] = ["198.18.0.1", "2001:2::1"];
+const B: [&str; 2] = ["198.18.0.2", "2001:2::2"];
+
+fn at(address: &str, port: u16) -> SocketAddr {
+    SocketAddr::new(address.parse().expect("an address"), port)
+}
+
+fn any(local: SocketAddr) -> Flow {
+    Flow { local, peer: None }
+}
+
+/// A wire with addresses of both versions; b's end is steered.
+struct Steered {
+    steer: Steer,
+    flows: FlowTable,
+    socket: Socket,
+    _frames: Vec<Frame>,
+    wire: Wire,
+}
+
+impl Steered {
+    fn new(test: &str, mtu: u32) -> Self {
+        let wire = Wire::with_mtu(test, mtu);
+        for (namespace, addresses) in [(&wire.a, A), (&wire.b, B)] {
+            let enable = || sysctl::write("net.ipv6.conf.all.disable_ipv6", "0");
+            kernel::namespace::within(namespace, enable).expect("it exists").expect("settable");
+            for (address, prefix) in addresses.into_iter().zip([24, 64]) {
+                let address = address.parse().expect("an address");
+                link::add_address(namespace, PORT, address, prefix).expect("it is new");
+            }
+        }
+        let mut steer = Steer::load(1).expect("this test needs root");
+        wire.at_b(|| steer.attach(PORT, 1, 1792)).expect("veth has native XDP");
+        let flows = FlowTable::map(&steer.table().expect("a descriptor")).expect("it can be mapped");
+        let (umem, mut frames) = Umem::new(4096, FrameSize::Half).expect("memory");
+        let socket = wire.at_b(|| Socket::open(&umem, &Options::new(PORT, 0), &mut frames)).expect("the queue is free");
+        Self { steer, flows, socket, _frames: frames, wire }
+    }
+
+    fn add_socket(&mut self) {
+        self.steer.add(PORT, 0, &self.socket).expect("it is bound to that queue");
+    }
+
+    fn socket_at_a(&self, address: SocketAddr) -> UdpSocket {
+        self.wire.at_a(|| UdpSocket::bind(address)).expect("it can be bound")
+    }
+
+    fn socket_at_b(&self, address: SocketAddr) -> UdpSocket {
+        let socket = self.wire.at_b(|| UdpSocket::bind(address)).expect("it can be bound");
+        socket.set_read_timeout(Some(Duration::from_millis(1_000))).expect("settable");
+        socket
+    }
+
+    /// Payloads that came to the AF_XDP socket.
+    fn past(&mut self, wanted: usize) -> Vec<Vec<u8>> {
+        let mut payloads = Vec::new();
+        let umem = self.socket.umem().clone();
+        let receiver = self.socket.receiver.as_mut().expect("it receives");
+        for _ in 0..200 {
+            receiver.receive(u32::MAX, |packet| {
+                let bytes = umem.packet(&packet);
+                payloads.push(bytes[if bytes[12] == 8 { 42 } else { 62 }..].to_vec());
+            });
+            if wanted > 0 && payloads.len() >= wanted {
+                break;
+            }
+            sleep(Duration::from_millis(if wanted > 0 { 5 } else { 1 }));
+        }
+        payloads
+    }
+
+    fn counters(&self) -> Counters {
+        self.steer.counters().expect("readable")
+    }
+}
+
+fn through(socket: &UdpSocket) -> usize {
+    socket.recv(&mut [0; 9000]).expect("it comes through the kernel")
+}
+
+#[test]
+fn datagrams_of_a_flow_come_past_the_kernel_and_others_through_it() {
+    let mut steered = Steered::new("flow", 1500);
+    for version in 0..2 {
+        let before = steered.counters();
+        let (here, there) = (at(B[version], 7000), at(A[version], 5000));
+        let (kernel, other_port) = (steered.socket_at_b(here), steered.socket_at_b(at(B[version], 7001)));
+        let (peer, other_peer) = (steered.socket_at_a(there), steered.socket_at_a(at(A[version], 5001)));
+        let send = |from: &UdpSocket, to: SocketAddr, text: &[u8]| from.send_to(text, to).expect("it goes");
+
+        let taken = steered.flows.insert(&any(here)).expect("room");
+        if version == 0 {
+            send(&peer, here, b"no socket yet");
+            assert_eq!((through(&kernel), steered.counters().no_socket), (13, 1));
+            steered.add_socket();
+        }
+        send(&peer, here, b"first");
+        send(&other_peer, here, b"second");
+        send(&peer, other_port.local_addr().expect("bound"), b"third");
+        assert_eq!(steered.past(2), [b"first".to_vec(), b"second".to_vec()]);
+        assert_eq!(through(&other_port), 5);
+
+        steered.flows.remove(taken);
+        let connected = Flow { local: here, peer: Some(there) };
+        let taken = steered.flows.insert(&connected).expect("room");
+        send(&peer, here, b"of the peer");
+        send(&other_peer, here, b"of another");
+        assert_eq!((steered.past(1), through(&kernel)), (vec![b"of the peer".to_vec()], 10));
+
+        steered.flows.remove(taken);
+        send(&peer, here, b"all over");
+        assert_eq!((through(&kernel), steered.past(0).len()), (8, 0));
+        let counters = steered.counters();
+        assert_eq!((counters.taken - before.taken, counters.no_flow - before.no_flow), (3, 1));
+    }
+}
+
+#[test]
+fn what_the_kernel_alone_understands_goes_to_it() {
+    let mut steered = Steered::new("kernels", 1500);
+    let here = at(B[0], 7000);
+    steered.add_socket();
+    let _taken = steered.flows.insert(&any(here)).expect("room");
+    let kernel = steered.socket_at_b(here);
+    let peer = steered.socket_at_a(at(A[0], 5000));
+
+    peer.send_to(&[1; 4000], here).expect("it goes in fragments");
+    assert_eq!(through(&kernel), 4000);
+
+    let options = steered.socket_at_a(at(A[0], 5001));
+    // Four times IPOPT_NOOP.
+    kernel::socket::set_option(&options, libc::IPPROTO_IP, libc::IP_OPTIONS, 0x0101_0101).expect("settable");
+    options.send_to(b"options", here).expect("it goes");
+    assert_eq!(through(&kernel), 7);
+
+    let _group = steered.flows.insert(&any(at("239.1.1.1", 7000))).expect("room");
+    let group =
+        steered.socket_at_b(at("0.0.0.0", 7000).to_string().replace("0.0.0.0", "239.1.1.1").parse().expect("one"));
+    group.join_multicast_v4(&"239.1.1.1".parse().expect("one"), &B[0].parse().expect("one")).expect("it can be joined");
+    peer.send_to(b"to many", at("239.1.1.1", 7000)).expect("it goes");
+    assert_eq!(through(&group), 7);
+
+    assert_eq!((steered.past(0).len(), steered.counters()), (0, Counters::default()));
+}
+
+/// The frame of a datagram to b as it comes from a, caught at the AF_XDP socket, goes once more with a tag, and once without.
+#[test]
+fn tagged_frames_are_not_taken() {
+    let mut steered = Steered::new("vlan", 1500);
+    let here = at(B[0], 7000);
+    steered.add_socket();
+    let _taken = steered.flows.insert(&any(here)).expect("room");
+    steered.socket_at_a(at(A[0], 5000)).send_to(b"a frame of 60 bytes, more or less", here).expect("it goes");
+    let umem = steered.socket.umem().clone();
+    let mut caught = Vec::new();
+    while caught.is_empty() {
+        steered
+            .socket
+            .receiver
+            .as_mut()
+            .expect("it receives")
+            .receive(1, |packet| caught = umem.packet(&packet).to_vec());
+    }
+    let tagged = [&caught[..12], &[0x81, 0, 0, 7], &caught[12..]].concat();
+
+    let (out, mut frames) = Umem::new(8, FrameSize::Half).expect("memory");
+    let options = Options { receive: None, ..Options::new(PORT, 0) };
+    let mut from = steered.wire.at_a(|| Socket::open(&out, &options, &mut Vec::new())).expect("the queue is free");
+    let sender = from.sender.as_mut().expect("it sends");
+    for bytes in [&tagged, &caught] {
+        let frame = frames.pop().expect("enough");
+        let mut packet = Packet { frame, offset: 0, length: bytes.len() as u32, more: false };
+        out.packet_mut(&mut packet).copy_from_slice(bytes);
+        sender.put(packet).expect("there is room");
+    }
+    sender.tell();
+    sender.wake().expect("the link is up");
+    assert_eq!((steered.past(1), steered.counters().taken), (vec![caught[42..].to_vec()], 2));
+}
+
+#[test]
+fn what_a_frame_does_not_take_goes_to_the_kernel() {
+    let mut steered = Steered::new("large", 9000);
+    let here = at(B[1], 7000);
+    steered.add_socket();
+    let _taken = steered.flows.insert(&any(here)).expect("room");
+    let kernel = steered.socket_at_b(here);
+    let peer = steered.socket_at_a(at(A[1], 5000));
+    // 14 + 40 + 8 bytes before the payload, in a frame with room for 1,792.
+    for length in [1730, 1731, 8000] {
+        peer.send_to(&vec![1; length], here).expect("it goes");
+    }
+    assert_eq!((through(&kernel), through(&kernel)), (1731, 8000));
+    assert_eq!(steered.past(1).iter().map(Vec::len).collect::<Vec<_>>(), [1730]);
+    assert_eq!(steered.counters(), Counters { taken: 1, too_large: 2, ..Counters::default() });
+}
+
+#[test]
+fn memory_and_socket_are_used_where_they_are_adopted() {
+    let mut steered = Steered::new("adopt", 1500);
+    drop(steered.socket);
+    let (shared, mut frames) = Umem::shared(4096, FrameSize::Half).expect("memory");
+    let options = Options::new(PORT, 0);
+    let opened = steered.wire.at_b(|| Socket::open(&shared, &options, &mut frames)).expect("the queue is free");
+    steered.steer.add(PORT, 0, &opened).expect("it is bound to that queue");
+
+    let duplicate = |fd: std::os::fd::BorrowedFd<'_>| fd.try_clone_to_owned().expect("dup");
+    let file = duplicate(shared.file().expect("it is shared"));
+    let (umem, ours) = Umem::adopt(file, 4096, FrameSize::Half, 0..frames.len() as u32).expect("the same memory");
+    assert_eq!(ours.len(), 4096 - 2048);
+    steered.socket = Socket::adopt(&umem, &options, duplicate(opened.as_fd())).expect("Linux 6.4");
+    drop((opened, shared));
+
+    let (here, there) = (at(B[0], 7000), at(A[0], 5000));
+    let _taken = steered.flows.insert(&any(here)).expect("room");
+    let peer = steered.socket_at_a(there);
+    // Twice round the ring: frames have to be given back as well.
+    let mut back = ours;
+    for number in 0..5_000_u32 {
+        peer.send_to(&number.to_be_bytes(), here).expect("it goes");
+        let mut came = None;
+        let receiver = steered.socket.receiver.as_mut().expect("it receives");
+        while came.is_none() {
+            receiver.receive(1, |packet| came = Some(packet));
+        }
+        let packet = came.expect("it came");
+        assert_eq!(umem.packet(&packet)[42..46], number.to_be_bytes());
+        back.push(packet.frame);
+        receiver.refill(&mut back);
+    }
+    assert_eq!(steered.counters().taken, 5_000);
+}
+
+#[test]
+fn another_program_or_none_is_told_of() {
+    let mut steered = Steered::new("other", 1500);
+    let mut second = Steer::load(1).expect("root");
+    let error = steered.wire.at_b(|| second.attach(PORT, 1, 1792)).expect_err("there is one");
+    assert!(matches!(error, Error::Busy(_)), "{error}");
+    assert!(matches!(second.add(PORT, 0, &steered.socket), Err(Error::NoInterface(_))));
+    assert!(matches!(steered.steer.add(PORT, 1, &steered.socket), Err(Error::NoInterface(_))));
+    assert_eq!(steered.steer.attachment(PORT).expect("readable"), Attachment::There);
+    link::delete(&steered.wire.b, PORT).expect("it is there");
+    assert_eq!(steered.steer.attachment(PORT).expect("readable"), Attachment::Gone);
+}

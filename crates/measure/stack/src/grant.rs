@@ -1,0 +1,149 @@
+//! The means by which a program goes past the kernel, and where they come from.
+
+mod facts;
+
+use kernel::link;
+use xdp::{
+    Steer,
+    socket::{BusyPoll, Frame, FrameSize, Options, Socket, Umem},
+    steer::{self, Counters, FlowTable},
+};
+
+use crate::{Control, GrantError};
+use facts::Facts;
+
+/// Frames for each entry of a ring: one in the fill ring, one that a socket holds, one on its way out, and one to spare.
+const FRAMES_AN_ENTRY: u32 = 4;
+
+/// All that a program needs to go past the kernel.
+pub struct Grant {
+    /// The page that it shares with the launcher.
+    pub control: Control,
+    /// Flows that come past the kernel; empty at first.
+    pub flows: FlowTable,
+    /// The memory that packets lie in.
+    pub umem: Umem,
+    /// Frames that are in no ring.
+    pub frames: Vec<Frame>,
+    /// The interfaces, by the numbers that [`Control::is_gone`] knows them by.
+    pub interfaces: Vec<Granted>,
+}
+
+/// One interface of a grant.
+pub struct Granted {
+    /// Its name.
+    pub name: String,
+    /// Its number in its network namespace.
+    pub index: u32,
+    /// Its own address.
+    pub mac: [u8; 6],
+    /// Its MTU in bytes, when the grant was made.
+    pub mtu: u32,
+    /// Whether it hands over packets whose UDP checksum is that of the pseudo header alone (`CHECKSUM_PARTIAL`), as virtual drivers do.
+    pub partial_checksums: bool,
+    /// A socket for each of its queues, in their order, both ways.
+    pub queues: Vec<Socket>,
+}
+
+/// The steering program on some interfaces, from which grants come, one after the other; it is gone when dropped, or when the process ends.
+pub struct Attachment {
+    steer: Steer,
+    interfaces: Vec<Facts>,
+    frame_size: FrameSize,
+    ring: u32,
+    /// Interfaces that were asked for and are not among them, and why.
+    pub refused: Vec<(String, GrantError)>,
+}
+
+impl Grant {
+    /// Attaches to interfaces of the caller's network namespace and grants them to this process.
+    ///
+    /// # Errors
+    /// Also where one of the interfaces alone cannot be had.
+    pub fn make(interfaces: &[String]) -> Result<(Attachment, Self), GrantError> {
+        let mut attachment = Attachment::new(interfaces)?;
+        if let Some((_, error)) = attachment.refused.pop() {
+            return Err(error);
+        }
+        let grant = attachment.grant()?;
+        Ok((attachment, grant))
+    }
+}
+
+impl Attachment {
+    /// Attaches to those of the interfaces that can be had; of the others [`refused`](Self::refused) says why not.
+    pub fn new(interfaces: &[String]) -> Result<Self, GrantError> {
+        let links = link::list()?;
+        let (mut there, mut refused): (Vec<Facts>, _) = (Vec::new(), Vec::new());
+        for name in interfaces {
+            match Facts::read(name, &links) {
+                Ok(facts) => there.push(facts),
+                Err(error) => refused.push((name.clone(), error)),
+            }
+        }
+        let frame_size = facts::frame_size(&there);
+        let queues = there.iter().map(|facts| facts.queues).sum();
+        let mut steer = Steer::load(queues)?;
+        let mut attached = Vec::new();
+        for facts in there {
+            match steer.attach(&facts.name, facts.queues, facts::room(frame_size)) {
+                Ok(()) => attached.push(facts),
+                Err(error) => refused.push((facts.name, error.into())),
+            }
+        }
+        Ok(Self { steer, interfaces: attached, frame_size, ring: facts::ring(queues, frame_size), refused })
+    }
+
+    /// Names of the interfaces that it is attached to, by their numbers in each grant.
+    pub fn interfaces(&self) -> impl Iterator<Item = &str> {
+        self.interfaces.iter().map(|facts| facts.name.as_str())
+    }
+
+    /// Fresh memory and sockets, and no flows. What was granted before has to be dropped first, as a queue has one socket at a time; it is
+    /// waited for a moment.
+    pub fn grant(&mut self) -> Result<Grant, GrantError> {
+        let call = |call| move |io| GrantError::Call { call, io };
+        let mut flows = FlowTable::map(&self.steer.table()?).map_err(call("mmap of the flow table"))?;
+        flows.clear();
+        let queues: u32 = self.interfaces.iter().map(|facts| facts.queues).sum();
+        let (umem, mut frames) = Umem::shared(queues.max(1) * self.ring * FRAMES_AN_ENTRY, self.frame_size)?;
+        let mut interfaces = Vec::new();
+        for facts in &self.interfaces {
+            let sockets =
+                (0..facts.queues).map(|queue| Socket::open(&umem, &facts.options(queue, self.ring), &mut frames));
+            let queues = sockets.collect::<Result<Vec<_>, _>>()?;
+            for (queue, socket) in (0..).zip(&queues) {
+                self.steer.add(&facts.name, queue, socket)?;
+            }
+            interfaces.push(facts.granted(queues));
+        }
+        let control = Control::new().map_err(call("memfd_create"))?;
+        Ok(Grant { control, flows, umem, frames, interfaces })
+    }
+
+    /// What the steering program did since it was attached.
+    pub fn counters(&self) -> Result<Counters, GrantError> {
+        Ok(self.steer.counters()?)
+    }
+
+    /// What has become of the program on an interface.
+    pub fn attachment(&self, interface: &str) -> Result<steer::Attachment, GrantError> {
+        Ok(self.steer.attachment(interface)?)
+    }
+}
+
+impl Facts {
+    fn options(&self, queue: u32, ring: u32) -> Options {
+        Options {
+            send: Some(ring),
+            receive: Some(ring),
+            busy_poll: None::<BusyPoll>,
+            ..Options::new(&self.name, queue)
+        }
+    }
+
+    fn granted(&self, queues: Vec<Socket>) -> Granted {
+        let Self { name, index, mac, mtu, partial_checksums, .. } = self.clone();
+        Granted { name, index, mac, mtu, partial_checksums, queues }
+    }
+}

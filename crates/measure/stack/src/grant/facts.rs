@@ -1,0 +1,100 @@
+//! What an interface is, as far as grants go.
+
+use kernel::{ethtool, link::Link};
+use model::stream::Mac;
+use xdp::socket::FrameSize;
+
+use crate::GrantError;
+
+/// Drivers that hand over packets of the same machine with a checksum that is not finished: nobody has computed it.
+const UNFINISHED_CHECKSUMS: [&str; 3] = ["veth", "virtio_net", "tun"];
+/// What the kernel keeps of each frame for XDP programs (`XDP_PACKET_HEADROOM`).
+const HEADROOM: usize = 256;
+/// Ethernet header, two VLAN tags.
+const LINK_HEADERS: usize = 22;
+/// Most memory for packets, in bytes; with many queues the rings become shorter.
+const MOST_MEMORY: usize = 256 << 20;
+const RING: u32 = 2048;
+const SHORTEST_RING: u32 = 256;
+
+/// One interface.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Facts {
+    pub(super) name: String,
+    pub(super) index: u32,
+    pub(super) mac: [u8; 6],
+    pub(super) mtu: u32,
+    pub(super) partial_checksums: bool,
+    pub(super) queues: u32,
+}
+
+impl Facts {
+    /// Of an interface of the caller's network namespace.
+    pub(super) fn read(name: &str, links: &[Link]) -> Result<Self, GrantError> {
+        let link = links.iter().find(|link| link.name == name);
+        let link = link.ok_or_else(|| GrantError::NoInterface(name.to_owned()))?;
+        let Mac(mac) = link.mac.parse().map_err(|_| GrantError::NoEthernet(name.to_owned()))?;
+        let driver = ethtool::driver(name).map(|driver| driver.name).unwrap_or_default();
+        Ok(Self {
+            name: name.to_owned(),
+            index: link.index,
+            mac,
+            mtu: link.mtu.0,
+            partial_checksums: UNFINISHED_CHECKSUMS.contains(&driver.as_str()),
+            queues: queues(name),
+        })
+    }
+}
+
+/// Queues that it receives on; a driver that does not say has one.
+fn queues(interface: &str) -> u32 {
+    /// Places in `struct ethtool_channels`, behind the command.
+    const RX: usize = 4;
+    const COMBINED: usize = 7;
+    let channels = ethtool::settings(interface).ok().and_then(|settings| settings.numbers.get("channels").cloned());
+    channels.map_or(1, |numbers| numbers[RX] + numbers[COMBINED]).max(1)
+}
+
+/// A size that takes each packet of the largest MTU, where there is one.
+pub(super) fn frame_size(interfaces: &[Facts]) -> FrameSize {
+    let largest = interfaces.iter().map(|facts| facts.mtu as usize).max().unwrap_or_default();
+    if largest + LINK_HEADERS <= room(FrameSize::Half) as usize { FrameSize::Half } else { FrameSize::Page }
+}
+
+/// Bytes that a frame takes of a packet.
+pub(super) fn room(size: FrameSize) -> u32 {
+    (size.bytes() - HEADROOM) as u32
+}
+
+/// Entries of each ring, where so many queues have to share the memory.
+pub(super) fn ring(queues: u32, size: FrameSize) -> u32 {
+    let bytes = |ring: u32| queues as usize * ring as usize * super::FRAMES_AN_ENTRY as usize * size.bytes();
+    let mut ring = RING;
+    while ring > SHORTEST_RING && bytes(ring) > MOST_MEMORY {
+        ring /= 2;
+    }
+    ring
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of_mtu(mtu: u32) -> Facts {
+        Facts { name: "wp0".to_owned(), index: 2, mac: [2, 0, 0, 0, 0, 1], mtu, partial_checksums: true, queues: 1 }
+    }
+
+    #[test]
+    fn a_frame_takes_a_packet_of_the_mtu_where_it_can() {
+        assert_eq!(frame_size(&[of_mtu(1500)]), FrameSize::Half);
+        assert_eq!(frame_size(&[of_mtu(1770)]), FrameSize::Half);
+        assert_eq!(frame_size(&[of_mtu(1500), of_mtu(1771)]), FrameSize::Page);
+        assert_eq!(frame_size(&[of_mtu(9000)]), FrameSize::Page);
+    }
+
+    #[test]
+    fn many_queues_have_shorter_rings() {
+        assert_eq!([1, 16, 17, 64, 1000].map(|queues| ring(queues, FrameSize::Half)), [2048, 2048, 1024, 512, 256]);
+        assert_eq!(ring(16, FrameSize::Page), 1024);
+    }
+}

@@ -1,0 +1,82 @@
+//! A page of memory that processes share.
+
+use std::{
+    io,
+    marker::PhantomData,
+    ops::Deref,
+    os::fd::{AsFd, BorrowedFd, OwnedFd},
+    ptr::{NonNull, null_mut},
+};
+
+use rustix::{
+    fs::{MemfdFlags, fstat, ftruncate, memfd_create},
+    mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap},
+};
+
+/// What may lie in memory that others write to at any moment.
+///
+/// # Safety
+/// Any bytes are a valid value, zeros are a new one, and all of it is changed through atomics only.
+pub(crate) unsafe trait Shared: Sync {}
+
+/// A value in a file without a name, which other processes can map by its descriptor.
+pub(crate) struct SharedMapping<T: Shared> {
+    start: NonNull<T>,
+    file: OwnedFd,
+    _value: PhantomData<T>,
+}
+
+// SAFETY: the memory belongs to no thread, and what lies in it is `Sync`.
+unsafe impl<T: Shared> Send for SharedMapping<T> {}
+// SAFETY: as above.
+unsafe impl<T: Shared> Sync for SharedMapping<T> {}
+
+impl<T: Shared> SharedMapping<T> {
+    /// A new value: zeros.
+    pub(crate) fn new(name: &str) -> io::Result<Self> {
+        let file = memfd_create(name, MemfdFlags::CLOEXEC)?;
+        ftruncate(&file, size_of::<T>() as u64)?;
+        Self::map(file)
+    }
+
+    /// The value that another process made.
+    pub(crate) fn open(file: OwnedFd) -> io::Result<Self> {
+        if fstat(&file)?.st_size < size_of::<T>() as i64 {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "the file is smaller than what has to be in it"));
+        }
+        Self::map(file)
+    }
+
+    /// Children do not inherit it: they would write of their sockets what is said of ours.
+    fn map(file: OwnedFd) -> io::Result<Self> {
+        let (length, rights) = (size_of::<T>(), ProtFlags::READ | ProtFlags::WRITE);
+        // SAFETY: without MAP_FIXED the kernel takes a place where nothing is.
+        let start = unsafe { mmap(null_mut(), length, rights, MapFlags::SHARED, &file, 0) }?;
+        // SAFETY: it changes nothing of the memory, nor of the mapping here.
+        unsafe { madvise(start, length, Advice::LinuxDontFork) }?;
+        let start = NonNull::new(start.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
+        Ok(Self { start, file, _value: PhantomData })
+    }
+}
+
+impl<T: Shared> Deref for SharedMapping<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        // SAFETY: the mapping is as long as the value and begins at a page; any bytes are a valid `T` (Shared).
+        unsafe { self.start.as_ref() }
+    }
+}
+
+impl<T: Shared> AsFd for SharedMapping<T> {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+}
+
+impl<T: Shared> Drop for SharedMapping<T> {
+    fn drop(&mut self) {
+        // SAFETY: start and length are those of a mapping of ours, and nothing borrows from it any more. It fails only for what is none.
+        let _ = unsafe { munmap(self.start.as_ptr().cast(), size_of::<T>()) };
+    }
+}

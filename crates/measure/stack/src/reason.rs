@@ -1,0 +1,110 @@
+//! Why a socket is with the kernel.
+
+/// Why all packets of a socket go through the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[repr(u32)]
+pub enum Reason {
+    /// It is no UDP socket.
+    #[error("it is no UDP socket; TCP and other protocols go through the kernel")]
+    NotUdp = 1,
+    /// It has no local port yet; the kernel gives it one with its first datagram.
+    #[error("it is not bound to a port")]
+    NotBound,
+    /// None of its addresses is one of a bypassed interface.
+    #[error("its address is none of an interface that is bypassed")]
+    OtherInterface,
+    /// `SO_BINDTODEVICE` to an interface that is not bypassed.
+    #[error("it is bound to a device that is not bypassed (SO_BINDTODEVICE)")]
+    OtherDevice,
+    /// `IP_OPTIONS`, or extension headers of IPv6.
+    #[error("its packets carry IP options or extension headers")]
+    IpOptions,
+    /// `UDP_CORK`.
+    #[error("it puts datagrams together from several calls (UDP_CORK)")]
+    Cork,
+    /// `SO_TIMESTAMPING`.
+    #[error("it has packets stamped by card or kernel (SO_TIMESTAMPING)")]
+    Timestamping,
+    /// `SO_ATTACH_FILTER` or `SO_ATTACH_BPF`.
+    #[error("it has a filter attached (SO_ATTACH_FILTER, SO_ATTACH_BPF)")]
+    Filter,
+    /// `SO_ZEROCOPY`.
+    #[error("it sends without copying (SO_ZEROCOPY)")]
+    ZeroCopy,
+    /// `UDP_ENCAP`.
+    #[error("its packets are unpacked by the kernel (UDP_ENCAP)")]
+    Encapsulation,
+    /// `fdopen`.
+    #[error("stdio reads or writes it (fdopen)")]
+    Stdio,
+    /// `SO_REUSEPORT` or `SO_REUSEADDR` with a socket of another process.
+    #[error("it shares its port with a socket of another process")]
+    SharedPort,
+    /// The launcher gave nothing.
+    #[error("there is no grant")]
+    NoGrant,
+    /// The table of flows is full.
+    #[error("the table of flows is full")]
+    TableFull,
+    /// The interface went away, went down, or has another XDP program.
+    #[error("its interface is gone, down, or has another XDP program")]
+    InterfaceGone,
+    /// It is used by a process that was forked from the one that has the grant.
+    #[error("it is used by a child of the process that bypasses")]
+    Forked,
+    /// What the kernel says of it could not be read.
+    #[error("the kernel did not say what it is")]
+    Unreadable,
+    /// No memory, or too many sockets.
+    #[error("there was no memory for it")]
+    NoMemory,
+    /// Something that no other reason names.
+    #[error("it uses what is not supported past the kernel")]
+    Unsupported,
+    /// A fault in our own code, which was caught.
+    #[error("there was a fault in the library, which was caught; please report it")]
+    Fault,
+}
+
+impl Reason {
+    const ALL: [Self; 20] = [
+        Self::NotUdp,
+        Self::NotBound,
+        Self::OtherInterface,
+        Self::OtherDevice,
+        Self::IpOptions,
+        Self::Cork,
+        Self::Timestamping,
+        Self::Filter,
+        Self::ZeroCopy,
+        Self::Encapsulation,
+        Self::Stdio,
+        Self::SharedPort,
+        Self::NoGrant,
+        Self::TableFull,
+        Self::InterfaceGone,
+        Self::Forked,
+        Self::Unreadable,
+        Self::NoMemory,
+        Self::Unsupported,
+        Self::Fault,
+    ];
+
+    /// The reason of a number in shared memory.
+    pub(crate) fn of(number: u32) -> Option<Self> {
+        Self::ALL.into_iter().find(|reason| *reason as u32 == number)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_reason_is_known_by_its_number() {
+        for reason in Reason::ALL {
+            assert_eq!(Reason::of(reason as u32), Some(reason), "{reason}");
+        }
+        assert_eq!((Reason::of(0), Reason::of(Reason::Fault as u32 + 1)), (None, None));
+    }
+}
