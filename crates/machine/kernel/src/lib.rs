@@ -30,5 +30,6 @@ pub mod statistics;
 pub mod stream;
 pub mod sysctl;
 pub mod user_namespace;
+pub mod watch;
 
 pub use error::{Error, Result};

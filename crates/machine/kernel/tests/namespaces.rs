@@ -3,7 +3,7 @@
 use std::net::{IpAddr, UdpSocket};
 
 use model::{LinkEnd, Mtu};
-use wireproof_kernel::{ethtool, link, namespace, process, statistics, sysctl};
+use wireproof_kernel::{ethtool, link, namespace, process, statistics, sysctl, watch::Watch};
 
 /// Namespaces of one test, gone when it ends.
 struct Namespaces(Vec<String>);
@@ -234,4 +234,31 @@ fn an_isolated_thread_and_what_it_starts_see_and_change_nothing_of_the_machine()
         assert_ne!(own, other);
     }
     assert!(!std::fs::read_to_string("/proc/thread-self/mountinfo").expect("/proc").contains(&name));
+}
+
+#[test]
+fn changes_of_links_addresses_and_neighbours_are_heard_of() {
+    let namespaces = Namespaces::create("watch", &["a", "b"]);
+    let [a, b] = [&namespaces.0[0], &namespaces.0[1]];
+    let (watch, other) = (namespace::within(a, Watch::open), namespace::within(b, Watch::open));
+    let (watch, other) = (watch.expect("it exists").expect("open"), other.expect("it exists").expect("open"));
+    let news = || watch.has_news().expect("readable");
+    assert!(!news());
+    link::create_veth(&end(a, "wp0"), &end(b, "wp0"), Mtu(1500)).expect("veth");
+    assert!(news() && !news());
+    other.has_news().expect("readable");
+    link::add_address(a, "wp0", ip("198.18.0.1"), 24).expect("it is new");
+    assert!(news() && !news() && !other.has_news().expect("readable"));
+    let add = |words: &str| {
+        let run = || std::process::Command::new("ip").args(words.split(' ')).status().expect("iproute2 is installed");
+        assert!(namespace::within(a, run).expect("it exists").success(), "{words}");
+    };
+    add("neigh add 198.18.0.2 lladdr 02:00:00:00:00:02 dev wp0");
+    assert!(news());
+    link::set_up(a, "wp0").expect("it is there");
+    assert!(news());
+    add("route add 198.18.1.0/24 via 198.18.0.2");
+    assert!(news());
+    add("rule add from 198.18.0.1 lookup 100");
+    assert!(news() && !other.has_news().expect("readable"));
 }

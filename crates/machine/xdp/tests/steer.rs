@@ -153,8 +153,7 @@ fn what_the_kernel_alone_understands_goes_to_it() {
     assert_eq!(through(&kernel), 7);
 
     let _group = steered.flows.insert(&any(at("239.1.1.1", 7000))).expect("room");
-    let group =
-        steered.socket_at_b(at("0.0.0.0", 7000).to_string().replace("0.0.0.0", "239.1.1.1").parse().expect("one"));
+    let group = steered.socket_at_b(at("239.1.1.1", 7000));
     group.join_multicast_v4(&"239.1.1.1".parse().expect("one"), &B[0].parse().expect("one")).expect("it can be joined");
     peer.send_to(b"to many", at("239.1.1.1", 7000)).expect("it goes");
     assert_eq!(through(&group), 7);

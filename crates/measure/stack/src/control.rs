@@ -177,15 +177,16 @@ impl Control {
         self.0.generation.fetch_add(1, Release);
     }
 
-    /// Whether an interface of the grant, by its number in it, is gone for good: its sockets go through the kernel.
+    /// Whether an interface of the grant, by its number in it, cannot be used: it is gone, down, or has lost its program. Its sockets go through
+    /// the kernel as long.
     #[inline]
     pub fn is_gone(&self, interface: usize) -> bool {
         self.0.gone[interface].load(Acquire) != 0
     }
 
-    /// Says that an interface of the grant is gone for good; counts as a change.
-    pub fn set_gone(&self, interface: usize) {
-        self.0.gone[interface].store(1, Release);
+    /// Says whether an interface of the grant cannot be used; counts as a change.
+    pub fn set_gone(&self, interface: usize, gone: bool) {
+        self.0.gone[interface].store(gone.into(), Release);
         self.change();
     }
 
@@ -330,12 +331,14 @@ mod tests {
     }
 
     #[test]
-    fn changes_are_seen_and_an_interface_that_is_gone_is_one() {
+    fn changes_are_seen_and_so_is_an_interface_that_comes_and_goes() {
         let launcher = Control::new().expect("memory");
         let program = other_mapping(&launcher);
         let before = program.generation();
-        launcher.set_gone(1);
+        launcher.set_gone(1, true);
         assert!(program.generation() != before && program.is_gone(1) && !program.is_gone(0));
+        launcher.set_gone(1, false);
+        assert!(!program.is_gone(1));
     }
 
     #[test]

@@ -8,7 +8,7 @@ mod socket;
 
 use std::{
     ops::Range,
-    os::fd::{AsRawFd, BorrowedFd, RawFd},
+    os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd},
 };
 
 use datagram::SocketId;
@@ -58,11 +58,13 @@ pub(crate) struct Engine {
     pub(crate) signalled: bool,
     /// Whether something was put into a queue since sleepers were last told.
     pub(crate) queued: bool,
+    /// Ends the claim where it is closed.
+    _claim: Option<OwnedFd>,
 }
 
 impl Engine {
     pub(crate) fn new(grant: Grant) -> Self {
-        let Grant { control, flows, umem, frames, interfaces } = grant;
+        let Grant { control, flows, umem, frames, interfaces, claim, .. } = grant;
         let ticks = Ticks::measure();
         let mut free = Vec::with_capacity(umem.frames() as usize);
         free.extend(frames);
@@ -100,6 +102,7 @@ impl Engine {
             signalled: false,
             queued: false,
             control,
+            _claim: claim,
         };
         engine.read_interfaces();
         engine

@@ -2,14 +2,17 @@
 
 mod facts;
 
+use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+
 use kernel::link;
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
 use xdp::{
     Steer,
-    socket::{BusyPoll, Frame, FrameSize, Options, Socket, Umem},
+    socket::{Frame, FrameSize, Options, Socket, Umem},
     steer::{self, Counters, FlowTable},
 };
 
-use crate::{Control, GrantError};
+use crate::{Control, GrantError, NoGrant, handover};
 use facts::Facts;
 
 /// Frames for each entry of a ring: one in the fill ring, one that a socket holds, one on its way out, and one to spare.
@@ -27,6 +30,10 @@ pub struct Grant {
     pub frames: Vec<Frame>,
     /// The interfaces, by the numbers that [`Control::is_gone`] knows them by.
     pub interfaces: Vec<Granted>,
+    /// Entries of each ring.
+    pub(crate) ring: u32,
+    /// The connection to the launcher of another process: it ends the claim when it is closed.
+    pub(crate) claim: Option<OwnedFd>,
 }
 
 /// One interface of a grant.
@@ -68,6 +75,26 @@ impl Grant {
         let grant = attachment.grant()?;
         Ok((attachment, grant))
     }
+
+    /// Claims the grant of a launcher in the caller's network namespace, by the name of its socket. It is given back when this is dropped, or
+    /// when the process ends or becomes another program. Children do not have it.
+    pub fn claim(name: &str) -> Result<Self, NoGrant> {
+        let connected = || {
+            let flags = SocketFlags::CLOEXEC;
+            let connection = socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)?;
+            connect(&connection, &SocketAddrUnix::new_abstract_name(name.as_bytes())?)?;
+            Ok(connection)
+        };
+        let connection = connected().map_err(|error: rustix::io::Errno| NoGrant::NoLauncher(error.into()))?;
+        handover::take_over(connection)
+    }
+
+    /// Its descriptors. A child that was forked has them too: as long as it does not close them, nobody else can have the queues.
+    pub fn descriptors(&self) -> impl Iterator<Item = RawFd> {
+        let sockets = self.interfaces.iter().flat_map(|interface| interface.queues.iter().map(AsFd::as_fd));
+        let others = [Some(self.control.as_fd()), self.umem.file(), self.claim.as_ref().map(AsFd::as_fd)];
+        sockets.chain(others.into_iter().flatten()).map(|fd| fd.as_raw_fd())
+    }
 }
 
 impl Attachment {
@@ -94,9 +121,9 @@ impl Attachment {
         Ok(Self { steer, interfaces: attached, frame_size, ring: facts::ring(queues, frame_size), refused })
     }
 
-    /// Names of the interfaces that it is attached to, by their numbers in each grant.
-    pub fn interfaces(&self) -> impl Iterator<Item = &str> {
-        self.interfaces.iter().map(|facts| facts.name.as_str())
+    /// Names of the interfaces that it is attached to and their numbers in the network namespace, in the order of each grant.
+    pub fn interfaces(&self) -> impl Iterator<Item = (&str, u32)> {
+        self.interfaces.iter().map(|facts| (facts.name.as_str(), facts.index))
     }
 
     /// Fresh memory and sockets, and no flows. What was granted before has to be dropped first, as a queue has one socket at a time; it is
@@ -109,8 +136,8 @@ impl Attachment {
         let (umem, mut frames) = Umem::shared(queues.max(1) * self.ring * FRAMES_AN_ENTRY, self.frame_size)?;
         let mut interfaces = Vec::new();
         for facts in &self.interfaces {
-            let sockets =
-                (0..facts.queues).map(|queue| Socket::open(&umem, &facts.options(queue, self.ring), &mut frames));
+            let sockets = (0..facts.queues)
+                .map(|queue| Socket::open(&umem, &options(&facts.name, queue, self.ring), &mut frames));
             let queues = sockets.collect::<Result<Vec<_>, _>>()?;
             for (queue, socket) in (0..).zip(&queues) {
                 self.steer.add(&facts.name, queue, socket)?;
@@ -118,7 +145,12 @@ impl Attachment {
             interfaces.push(facts.granted(queues));
         }
         let control = Control::new().map_err(call("memfd_create"))?;
-        Ok(Grant { control, flows, umem, frames, interfaces })
+        Ok(Grant { control, flows, umem, frames, interfaces, ring: self.ring, claim: None })
+    }
+
+    /// The descriptor of the table of flows.
+    pub(crate) fn table(&self) -> Result<OwnedFd, GrantError> {
+        Ok(self.steer.table()?)
     }
 
     /// What the steering program did since it was attached.
@@ -132,16 +164,12 @@ impl Attachment {
     }
 }
 
-impl Facts {
-    fn options(&self, queue: u32, ring: u32) -> Options {
-        Options {
-            send: Some(ring),
-            receive: Some(ring),
-            busy_poll: None::<BusyPoll>,
-            ..Options::new(&self.name, queue)
-        }
-    }
+/// How each socket is opened, and adopted.
+pub(crate) fn options(interface: &str, queue: u32, ring: u32) -> Options {
+    Options { send: Some(ring), receive: Some(ring), ..Options::new(interface, queue) }
+}
 
+impl Facts {
     fn granted(&self, queues: Vec<Socket>) -> Granted {
         let Self { name, index, mac, mtu, partial_checksums, .. } = self.clone();
         Granted { name, index, mac, mtu, partial_checksums, queues }

@@ -1,0 +1,105 @@
+//! What makes and ends descriptors.
+
+use std::ffi::{c_int, c_long, c_uint};
+
+use crate::{
+    call::{answer, kernel, raw, waiting},
+    descriptors::{closes, closes_all, is_copy},
+};
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn close(fd: c_int) -> c_int {
+    closes(fd);
+    // SAFETY: it takes no pointer.
+    unsafe { waiting!(SYS_close, fd) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn close_range(first: c_uint, last: c_uint, flags: c_int) -> c_int {
+    if flags as c_uint & libc::CLOSE_RANGE_CLOEXEC == 0 {
+        closes_all(first, last);
+    }
+    // SAFETY: it takes no pointer.
+    unsafe { kernel!(SYS_close_range, first, last, flags) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn closefrom(first: c_int) {
+    let first = c_uint::try_from(first).unwrap_or(0);
+    closes_all(first, c_uint::MAX);
+    // SAFETY: it takes no pointer.
+    unsafe {
+        // It cannot fail on Linux 5.9 or newer, and says nothing if it does.
+        raw(libc::SYS_close_range, [first as usize, c_uint::MAX as usize, 0]);
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn dup(old: c_int) -> c_int {
+    // SAFETY: it takes no pointer.
+    copied(old, unsafe { kernel!(SYS_dup, old) })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn dup2(old: c_int, new: c_int) -> c_int {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: it takes no pointer.
+    return copied(old, unsafe { kernel!(SYS_dup2, old, new) });
+    #[cfg(not(target_arch = "x86_64"))]
+    // SAFETY: it takes no pointer.
+    unsafe {
+        match old == new {
+            true if kernel!(SYS_fcntl, old, libc::F_GETFD) < 0 => -1,
+            true => new,
+            false => dup3(old, new, 0),
+        }
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn dup3(old: c_int, new: c_int, flags: c_int) -> c_int {
+    // SAFETY: it takes no pointer.
+    copied(old, unsafe { kernel!(SYS_dup3, old, new, flags) })
+}
+
+/// Variadic in C: a third argument that is not there is whatever its register holds, which the kernel does not look at then.
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn fcntl(fd: c_int, command: c_int, argument: usize) -> c_int {
+    // SAFETY: the caller's argument, as libc takes it.
+    unsafe {
+        match command {
+            libc::F_GETOWN => owner(fd),
+            libc::F_SETLKW | libc::F_OFD_SETLKW => waiting!(SYS_fcntl, fd, command, argument),
+            libc::F_DUPFD | libc::F_DUPFD_CLOEXEC => copied(fd, kernel!(SYS_fcntl, fd, command, argument)),
+            _ => kernel!(SYS_fcntl, fd, command, argument),
+        }
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn fcntl64(fd: c_int, command: c_int, argument: usize) -> c_int {
+    // SAFETY: the caller's argument, as libc takes it.
+    unsafe { fcntl(fd, command, argument) }
+}
+
+fn copied(old: c_int, new: c_int) -> c_int {
+    if new >= 0 && new != old {
+        is_copy(old, new);
+    }
+    new
+}
+
+/// As libc asks it: a process group with a number that would be an error's is told from one.
+fn owner(fd: c_int) -> c_int {
+    const F_GETOWN_EX: c_int = 16;
+    const F_OWNER_PGRP: c_int = 2;
+    let mut owner = [0 as c_int; 2];
+    // SAFETY: room for a kind and a number.
+    let asked =
+        unsafe { raw(libc::SYS_fcntl as c_long, [fd as usize, F_GETOWN_EX as usize, owner.as_mut_ptr() as usize]) };
+    match (answer(asked), owner) {
+        (0, [F_OWNER_PGRP, group]) => -group,
+        (0, [_, process]) => process,
+        _ => -1,
+    }
+}

@@ -1,0 +1,74 @@
+//! What makes sockets, and changes what they are.
+
+use std::{
+    ffi::{c_char, c_int, c_ulong, c_void},
+    mem::transmute,
+};
+
+use libc::{FILE, sockaddr, socklen_t};
+
+use crate::{
+    call::{kernel, set_errno, waiting},
+    descriptors::{forget, leave_to_kernel},
+};
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn socket(domain: c_int, kind: c_int, protocol: c_int) -> c_int {
+    // SAFETY: it takes no pointer.
+    let fd = unsafe { kernel!(SYS_socket, domain, kind, protocol) };
+    // libc may have closed what had this number before without our seeing it.
+    forget(fd);
+    fd
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn connect(fd: c_int, to: *const sockaddr, length: socklen_t) -> c_int {
+    // SAFETY: the caller's pointers, as libc takes them.
+    unsafe { waiting!(SYS_connect, fd, to, length) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn bind(fd: c_int, to: *const sockaddr, length: socklen_t) -> c_int {
+    // SAFETY: the caller's pointers, as libc takes them.
+    unsafe { kernel!(SYS_bind, fd, to, length) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn setsockopt(
+    fd: c_int,
+    level: c_int,
+    name: c_int,
+    value: *const c_void,
+    length: socklen_t,
+) -> c_int {
+    // SAFETY: the caller's pointers, as libc takes them.
+    unsafe { kernel!(SYS_setsockopt, fd, level, name, value, length) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn shutdown(fd: c_int, how: c_int) -> c_int {
+    // SAFETY: it takes no pointer.
+    unsafe { kernel!(SYS_shutdown, fd, how) }
+}
+
+/// Variadic in C, as [`fcntl`](super::descriptors) is.
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn ioctl(fd: c_int, request: c_ulong, argument: usize) -> c_int {
+    // SAFETY: the caller's argument, as libc takes it.
+    unsafe { kernel!(SYS_ioctl, fd, request as usize, argument) }
+}
+
+/// What libc then does with the descriptor is not seen.
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn fdopen(fd: c_int, mode: *const c_char) -> *mut FILE {
+    leave_to_kernel(fd);
+    // SAFETY: libc's function of this name, which has this type; the caller's pointer, as it takes it.
+    unsafe {
+        let next = libc::dlsym(libc::RTLD_NEXT, c"fdopen".as_ptr());
+        if next.is_null() {
+            set_errno(libc::ENOSYS);
+            return std::ptr::null_mut();
+        }
+        transmute::<*mut c_void, extern "C" fn(c_int, *const c_char) -> *mut FILE>(next)(fd, mode)
+    }
+}

@@ -1,0 +1,102 @@
+//! What waits for several descriptors: poll and select.
+
+use std::{
+    ffi::{c_int, c_long},
+    ptr,
+};
+
+use libc::{fd_set, nfds_t, pollfd, sigset_t, timespec, timeval};
+
+use crate::call::{set_errno, waiting};
+
+/// Bytes of a set of signals, as the kernel has it.
+pub(super) const SIGNALS: usize = 8;
+const NANOSECONDS: c_long = 1_000_000_000;
+
+#[unsafe(no_mangle)]
+pub(super) unsafe extern "C-unwind" fn poll(fds: *mut pollfd, count: nfds_t, timeout: c_int) -> c_int {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: the caller's pointers, as libc takes them.
+    return unsafe { waiting!(SYS_poll, fds, count as usize, timeout) };
+    #[cfg(not(target_arch = "x86_64"))]
+    // SAFETY: the caller's pointers, as libc takes them.
+    unsafe {
+        let mut left = timespec { tv_sec: (timeout / 1000).into(), tv_nsec: c_long::from(timeout % 1000) * 1_000_000 };
+        let left = if timeout < 0 { ptr::null_mut() } else { &raw mut left };
+        waiting!(SYS_ppoll, fds, count as usize, left, ptr::null::<sigset_t>(), SIGNALS)
+    }
+}
+
+#[unsafe(no_mangle)]
+pub(super) unsafe extern "C-unwind" fn ppoll(
+    fds: *mut pollfd,
+    count: nfds_t,
+    timeout: *const timespec,
+    mask: *const sigset_t,
+) -> c_int {
+    // SAFETY: the caller's pointers, as libc takes them. The kernel writes what is left of the time, libc's caller does not expect that.
+    unsafe {
+        let mut left = timeout.as_ref().copied();
+        waiting!(SYS_ppoll, fds, count as usize, place(&mut left), mask, SIGNALS)
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn select(
+    count: c_int,
+    readable: *mut fd_set,
+    writable: *mut fd_set,
+    exceptional: *mut fd_set,
+    timeout: *mut timeval,
+) -> c_int {
+    // SAFETY: the caller's pointers, as libc takes them.
+    unsafe {
+        let mut left = match timeout.as_ref().map(duration) {
+            Some(None) => {
+                set_errno(libc::EINVAL);
+                return -1;
+            }
+            Some(Some(duration)) => Some(duration),
+            None => None,
+        };
+        let chosen =
+            waiting!(SYS_pselect6, count, readable, writable, exceptional, place(&mut left), ptr::null::<usize>());
+        if let (Some(timeout), Some(left)) = (timeout.as_mut(), left) {
+            *timeout = timeval { tv_sec: left.tv_sec, tv_usec: left.tv_nsec / 1000 };
+        }
+        chosen
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn pselect(
+    count: c_int,
+    readable: *mut fd_set,
+    writable: *mut fd_set,
+    exceptional: *mut fd_set,
+    timeout: *const timespec,
+    mask: *const sigset_t,
+) -> c_int {
+    // SAFETY: the caller's pointers, as libc takes them. The kernel takes the mask with its length, behind one pointer.
+    unsafe {
+        let mut left = timeout.as_ref().copied();
+        let mask = [mask as usize, SIGNALS];
+        waiting!(SYS_pselect6, count, readable, writable, exceptional, place(&mut left), mask.as_ptr())
+    }
+}
+
+fn place(time: &mut Option<timespec>) -> *mut timespec {
+    time.as_mut().map_or(ptr::null_mut(), ptr::from_mut)
+}
+
+/// As glibc makes it of microseconds, which may be a second and more.
+fn duration(time: &timeval) -> Option<timespec> {
+    let nanoseconds = i128::from(time.tv_usec) * 1000;
+    let second = i128::from(NANOSECONDS);
+    if time.tv_sec < 0 || nanoseconds < 0 {
+        return None;
+    }
+    let seconds = i128::from(time.tv_sec) + nanoseconds / second;
+    let tv_sec = seconds.min(i64::MAX.into()) as i64;
+    Some(timespec { tv_sec, tv_nsec: (nanoseconds % second) as c_long })
+}

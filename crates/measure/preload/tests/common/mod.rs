@@ -1,0 +1,83 @@
+//! A C program that prints what each call answers, run with the library and without it.
+#![allow(dead_code, reason = "each test takes a part of it")]
+
+use std::{
+    fs,
+    io::{BufRead, BufReader},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    sync::OnceLock,
+};
+
+/// What the program can be asked for.
+pub(crate) const PARTS: [&str; 19] = [
+    "data", "flags", "options", "control", "errors", "pointers", "polls", "selects", "epolls", "edges", "copies",
+    "closing", "forks", "executes", "threads", "signals", "cancels", "stdio", "passing",
+];
+
+/// The library, which cargo puts two folders above the test's own program.
+pub(crate) fn library() -> PathBuf {
+    let test = std::env::current_exe().expect("it runs");
+    let folder = test.parent().and_then(Path::parent).expect("target/PROFILE/deps");
+    let library = folder.join("libwireproof_preload.so");
+    assert!(library.exists(), "{} is built with this test", library.display());
+    library
+}
+
+/// The program, compiled once for each test.
+pub(crate) fn program() -> &'static Path {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    PROGRAM.get_or_init(|| {
+        let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/program");
+        let files = fs::read_dir(sources).expect("it is there").map(|entry| entry.expect("it is there").path());
+        let files = files.filter(|file| file.extension().is_some_and(|extension| extension == "c"));
+        let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("every-call-{}", std::process::id()));
+        let status = Command::new("cc")
+            .args(["-O2", "-Wall", "-Wextra", "-Werror", "-Wno-nonnull", "-Wno-stringop-overflow", "-pthread", "-o"])
+            .arg(&program)
+            .args(files)
+            .status();
+        assert!(status.expect("a C compiler is installed").success());
+        program
+    })
+}
+
+/// The part of the program that answers, until this is dropped.
+pub(crate) struct Echo(Child);
+
+impl Echo {
+    pub(crate) fn at(address: &str) -> Self {
+        Self::by(&mut Command::new(program()), address)
+    }
+
+    /// By a command that ends with the program.
+    pub(crate) fn by(command: &mut Command, address: &str) -> Self {
+        let mut child =
+            command.args(["echo", address, address]).stdout(Stdio::piped()).spawn().expect("it is executable");
+        let mut line = String::new();
+        let out = child.stdout.as_mut().expect("it is piped");
+        BufReader::new(out).read_line(&mut line).expect("it speaks");
+        assert_eq!(line, "ready\n");
+        Self(child)
+    }
+}
+
+impl Drop for Echo {
+    fn drop(&mut self) {
+        // It may have come to its end already.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// What a command printed, and how it ended.
+pub(crate) fn told(command: &mut Command) -> String {
+    let output = command.stdin(Stdio::null()).output().expect("it is executable");
+    let [out, err] = [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text));
+    format!("{out}{err}{}\n", output.status)
+}
+
+/// A command under the library, which finds no launcher.
+pub(crate) fn preloaded(command: &mut Command) -> &mut Command {
+    command.env("LD_PRELOAD", library()).env("WIREPROOF_BYPASS", "wireproof-bypass-nobody")
+}

@@ -1,0 +1,207 @@
+/* Options, control messages, and what goes wrong. */
+#include "common.h"
+
+static char got[70000];
+
+void options(void) {
+    int fd = connected();
+    settle(fd);
+    struct timeval limit = {0, 400000};
+    TELL(setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit));
+    long before = milliseconds();
+    TELL(recv(fd, got, 10, 0));
+    long took = milliseconds() - before;
+    printf("after %s\n", took >= 395 && took < 2000 ? "400 ms" : "another time");
+    TELL(send(fd, "~20 late", 8, 0));
+    TELL(recv(fd, got, 10, 0));
+    TELL(fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK));
+    TELL(recv(fd, got, 10, 0));
+    TELL(fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK));
+    before = milliseconds();
+    TELL(recv(fd, got, 10, 0));
+    printf("%s\n", milliseconds() - before >= 395 ? "it waited" : "it did not wait");
+    int on = 1, off = 0;
+    TELL(ioctl(fd, FIONBIO, &on));
+    TELL(recv(fd, got, 10, 0));
+    TELL(ioctl(fd, FIONBIO, &off));
+    TELL(fcntl(fd, F_GETFL) & O_NONBLOCK);
+    int size = 4096;
+    socklen_t length = sizeof size;
+    TELL(setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof size));
+    TELL(getsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, &length));
+    printf("room %d\n", size);
+    TELL(getsockopt(fd, SOL_SOCKET, SO_ERROR, &size, &length));
+    printf("error %d\n", size);
+    TELL(setsockopt(fd, SOL_SOCKET, 9999, &size, sizeof size));
+    TELL(send(fd, "after", 5, 0));
+    TELL(recv(fd, got, 10, 0));
+
+    /* Another peer, none, and the first one again. */
+    struct sockaddr_storage none = {.ss_family = AF_UNSPEC};
+    TELL(connect(fd, (void *)&none, sizeof none));
+    TELL(send(fd, "to whom", 7, 0));
+    socklen_t own_length;
+    struct sockaddr_storage own = address(own_address, 0, &own_length);
+    TELL(getpeername(fd, (void *)&own, &own_length));
+    TELL(sendto(fd, "to whom", 7, 0, (void *)&echo, echo_length));
+    TELL(recv(fd, got, 10, 0));
+    TELL(connect(fd, (void *)&echo, echo_length));
+    TELL(send(fd, "again", 5, 0));
+    TELL(recv(fd, got, 10, 0));
+    TELL(bind(fd, (void *)&echo, echo_length));
+
+    /* Two that share a port. */
+    int one = socket(echo.ss_family, SOCK_DGRAM, 0), two = socket(echo.ss_family, SOCK_DGRAM, 0);
+    own = address(own_address, 7009, &own_length);
+    setsockopt(one, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on);
+    TELL(bind(one, (void *)&own, own_length));
+    TELL(bind(two, (void *)&own, own_length));
+    setsockopt(two, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on);
+    TELL(bind(two, (void *)&own, own_length));
+    for (int index = 0; index < 8; index++) {
+        int sender = index % 2 ? one : two;
+        sendto(sender, "shared", 6, 0, (void *)&echo, echo_length);
+        struct pollfd both[2] = {{one, POLLIN, 0}, {two, POLLIN, 0}};
+        int ready = poll(both, 2, 5000);
+        printf("%d is ready, %zd\n", ready, recv(both[0].revents ? one : two, got, 10, 0));
+    }
+}
+
+static int level(void) { return echo.ss_family == AF_INET ? IPPROTO_IP : IPPROTO_IPV6; }
+
+static void told_control(int fd, int *gro) {
+    _Alignas(8) char room[256];
+    struct iovec piece = {got, sizeof got};
+    struct msghdr message = {.msg_iov = &piece, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof room};
+    TELL(recvmsg(fd, &message, 0));
+    printf("flags %x\n", message.msg_flags);
+    for (struct cmsghdr *one = CMSG_FIRSTHDR(&message); one; one = CMSG_NXTHDR(&message, one)) {
+        unsigned value = 0;
+        if (one->cmsg_len >= CMSG_LEN(4)) memcpy(&value, CMSG_DATA(one), 4);
+        else value = *CMSG_DATA(one);
+        int is_number = one->cmsg_level != SOL_SOCKET && one->cmsg_len <= CMSG_LEN(4);
+        printf("level %d, type %d, %zu bytes, %u\n", one->cmsg_level, one->cmsg_type, one->cmsg_len, is_number ? value : 0);
+        if (gro && one->cmsg_level == SOL_UDP && one->cmsg_type == UDP_GRO) *gro = value;
+    }
+}
+
+void control(void) {
+    int fd = connected(), on = 1, v4 = level() == IPPROTO_IP;
+    settle(fd);
+    TELL(setsockopt(fd, level(), v4 ? IP_PKTINFO : IPV6_RECVPKTINFO, &on, sizeof on));
+    TELL(setsockopt(fd, level(), v4 ? IP_RECVTTL : IPV6_RECVHOPLIMIT, &on, sizeof on));
+    TELL(setsockopt(fd, level(), v4 ? IP_RECVTOS : IPV6_RECVTCLASS, &on, sizeof on));
+    TELL(setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on));
+    TELL(send(fd, "control", 7, 0));
+    told_control(fd, NULL);
+    /* Time to live and type of service, by options and by a message. */
+    int ttl = 33, tos = 0x20;
+    TELL(setsockopt(fd, level(), v4 ? IP_TTL : IPV6_UNICAST_HOPS, &ttl, sizeof ttl));
+    TELL(setsockopt(fd, level(), v4 ? IP_TOS : IPV6_TCLASS, &tos, sizeof tos));
+    TELL(send(fd, "ttl", 3, 0));
+    told_control(fd, NULL);
+    _Alignas(8) char room[64] = {0};
+    struct iovec piece = {"by message", 10};
+    struct msghdr message = {.msg_iov = &piece, .msg_iovlen = 1, .msg_control = room, .msg_controllen = CMSG_SPACE(4)};
+    struct cmsghdr *one = CMSG_FIRSTHDR(&message);
+    *one = (struct cmsghdr){CMSG_LEN(4), level(), v4 ? IP_TTL : IPV6_HOPLIMIT};
+    memcpy(CMSG_DATA(one), &ttl, 4);
+    TELL(sendmsg(fd, &message, 0));
+    told_control(fd, NULL);
+    one->cmsg_type = 9999;
+    TELL(sendmsg(fd, &message, 0));
+    /* Cut by the kernel, or as the kernel would. */
+    *one = (struct cmsghdr){CMSG_LEN(2), SOL_UDP, UDP_SEGMENT};
+    *(unsigned short *)CMSG_DATA(one) = 4;
+    TELL(sendmsg(fd, &message, 0));
+    for (int index = 0; index < 3; index++) TELL(recv(fd, got, 20, 0));
+    int size = 5;
+    TELL(setsockopt(fd, SOL_UDP, UDP_SEGMENT, &size, sizeof size));
+    TELL(send(fd, "0123456789", 10, 0));
+    for (int index = 0; index < 2; index++) TELL(recv(fd, got, 20, 0));
+    size = 0;
+    TELL(setsockopt(fd, SOL_UDP, UDP_SEGMENT, &size, sizeof size));
+    TELL(setsockopt(fd, SOL_UDP, UDP_GRO, &on, sizeof on));
+    TELL(send(fd, "gro", 3, 0));
+    TELL(recv(fd, got, 20, 0));
+    /* Too little room for what comes along. */
+    piece = (struct iovec){got, 20};
+    message.msg_controllen = 8;
+    TELL(send(fd, "little", 6, 0));
+    TELL(recvmsg(fd, &message, 0));
+    printf("flags %x, control %zu\n", message.msg_flags, message.msg_controllen);
+}
+
+/* Past the kernel, memory that is not there is a fault and no error. */
+void pointers(void) {
+    int fd = bound();
+    settle(fd);
+    struct sockaddr_storage from;
+    TELL(sendto(fd, (void *)8, 10, 0, (void *)&echo, echo_length));
+    TELL(sendto(fd, "x", 1, 0, (void *)8, echo_length));
+    TELL(sendmsg(fd, (void *)8, 0));
+    TELL(sendmmsg(fd, (void *)8, 2, 0));
+    TELL(sendto(fd, "bad", 3, 0, (void *)&echo, echo_length));
+    TELL(recv(fd, (void *)8, 10, 0));
+    TELL(sendto(fd, "bad", 3, 0, (void *)&echo, echo_length));
+    TELL(recvfrom(fd, got, 10, 0, (void *)&from, (void *)8));
+    TELL(recvmsg(fd, (void *)8, MSG_DONTWAIT));
+    TELL(recvmmsg(fd, (void *)8, 1, MSG_DONTWAIT, NULL));
+    TELL(poll((void *)8, 2, 0));
+    TELL(epoll_wait(epoll_create1(0), (void *)8, 1, 0));
+}
+
+void errors(void) {
+    int fd = bound();
+    settle(fd);
+    TELL(send(fd, "to whom", 7, 0));
+    TELL(sendto(fd, "x", 1, 0, (void *)&echo, 3));
+    struct sockaddr_storage odd = echo;
+    odd.ss_family = 77;
+    TELL(sendto(fd, "x", 1, 0, (void *)&odd, echo_length));
+    TELL(sendto(fd, got, 65508 + 100, 0, (void *)&echo, echo_length));
+    TELL(recv(-1, got, 10, 0));
+    TELL(send(999, got, 10, 0));
+    TELL(write(-5, got, 10));
+    TELL(read(70000, got, 10));
+    TELL(close(-1));
+    TELL(close(999));
+    TELL(dup(-1));
+    TELL(dup2(999, 20));
+    TELL(dup2(fd, -1));
+    TELL(dup3(fd, fd, 0));
+    TELL(fcntl(999, F_GETFD));
+    TELL(fcntl(fd, 9999));
+    TELL(ioctl(fd, 0x12345));
+    TELL(shutdown(999, SHUT_RD));
+    TELL(connect(fd, (void *)&echo, 1));
+    TELL(fdopen(999, "r") != NULL);
+
+    /* Nobody is at this port: what ICMP says is told once. */
+    int nobody = bound();
+    socklen_t length;
+    struct sockaddr_storage closed = address(echo_address, 7008, &length);
+    TELL(connect(nobody, (void *)&closed, length));
+    TELL(send(nobody, "anybody", 7, 0));
+    pause_for(50);
+    TELL(recv(nobody, got, 10, MSG_DONTWAIT));
+    TELL(recv(nobody, got, 10, MSG_DONTWAIT));
+    TELL(send(nobody, "anybody", 7, 0));
+    pause_for(50);
+    TELL(send(nobody, "anybody", 7, 0));
+    pause_for(50);
+    TELL(send(nobody, "anybody", 7, 0));
+    pause_for(50);
+    int error = 0;
+    socklen_t size = sizeof error;
+    TELL(getsockopt(nobody, SOL_SOCKET, SO_ERROR, &error, &size));
+    printf("%s\n", strerrorname_np(error));
+    TELL(send(nobody, "anybody", 7, 0));
+    struct pollfd wait = {nobody, POLLIN, 0};
+    TELL(poll(&wait, 1, 5000));
+    printf("revents %x\n", wait.revents);
+    TELL(recv(nobody, got, 10, 0));
+    /* Waited for by somebody who sleeps. */
+    TELL(send(nobody, "anybody", 7, 0));
+    TELL(recv(nobody, got, 10, 0));
+}

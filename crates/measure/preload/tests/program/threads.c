@@ -1,0 +1,223 @@
+/* Threads, signals and cancellation. */
+#include "common.h"
+
+static char got[2000];
+static int common_fd;
+static volatile sig_atomic_t signals_seen;
+
+struct worker { int fd; long result; int error; long took; pthread_t thread; };
+
+static void *receiving(void *argument) {
+    struct worker *self = argument;
+    char bytes[100];
+    long before = milliseconds();
+    self->result = recv(self->fd, bytes, sizeof bytes, 0);
+    self->error = errno;
+    self->took = milliseconds() - before;
+    return NULL;
+}
+
+static void told_worker(const char *what, struct worker *self) {
+    pthread_join(self->thread, NULL);
+    printf("%s: %ld %s\n", what, self->result, self->result < 0 ? strerrorname_np(self->error) : "");
+}
+
+static void *echoing(void *argument) {
+    struct worker *self = argument;
+    char bytes[100], text[40];
+    self->fd = connected();
+    settle(self->fd);
+    for (int turn = 0; turn < 200; turn++) {
+        int length = sprintf(text, "%p %d", argument, turn);
+        send(self->fd, text, length, 0);
+        self->result += recv(self->fd, bytes, sizeof bytes, 0) == length && !memcmp(bytes, text, length);
+    }
+    return NULL;
+}
+
+static void *coming_and_going(void *argument) {
+    struct worker *self = argument;
+    for (int turn = 0; turn < 50; turn++) {
+        int fd = connected();
+        char bytes[10];
+        send(fd, "come", 4, 0);
+        self->result += recv(fd, bytes, 10, 0) == 4;
+        close(fd);
+    }
+    return NULL;
+}
+
+static void *polling(void *argument) {
+    struct worker *self = argument;
+    struct pollfd wait = {self->fd, POLLIN, 0};
+    self->result = poll(&wait, 1, 5000);
+    return NULL;
+}
+
+void threads(void) {
+    struct worker workers[4] = {{0}};
+    for (int index = 0; index < 4; index++) pthread_create(&workers[index].thread, NULL, echoing, &workers[index]);
+    for (int index = 0; index < 4; index++) told_worker("echoed", &workers[index]);
+    for (int index = 0; index < 4; index++) {
+        workers[index].result = 0;
+        pthread_create(&workers[index].thread, NULL, coming_and_going, &workers[index]);
+    }
+    for (int index = 0; index < 4; index++) told_worker("came", &workers[index]);
+    /* Each waits for its own; one thread's work does not hide another's. */
+    for (int index = 0; index < 3; index++) pthread_create(&workers[index].thread, NULL, receiving, &workers[index]);
+    pause_for(50);
+    for (int index = 2; index >= 0; index--) {
+        send(workers[index].fd, "woken", 5, 0);
+        pause_for(20);
+    }
+    for (int index = 0; index < 3; index++) told_worker("received", &workers[index]);
+    for (int index = 0; index < 3; index++) pthread_create(&workers[index].thread, NULL, polling, &workers[index]);
+    pause_for(50);
+    for (int index = 2; index >= 0; index--) send(workers[index].fd, "woken", 5, 0);
+    for (int index = 0; index < 3; index++) told_worker("polled", &workers[index]);
+    /* Closed while somebody waits: who waits waits on, and its number may be another's. */
+    int fd = connected();
+    settle(fd);
+    struct timeval limit = {0, 300000};
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    struct worker waits = {.fd = fd};
+    pthread_create(&waits.thread, NULL, receiving, &waits);
+    pause_for(50);
+    TELL(close(fd));
+    int next = connected();
+    printf("%s\n", next == fd ? "the same number" : "another number");
+    settle(next);
+    told_worker("its socket was closed", &waits);
+    printf("%s\n", waits.took >= 290 ? "at its limit" : "before");
+    TELL(send(next, "next", 4, 0));
+    TELL(recv(next, got, 20, 0));
+    /* Shut down while somebody waits. */
+    waits.fd = next;
+    pthread_create(&waits.thread, NULL, receiving, &waits);
+    pause_for(50);
+    TELL(shutdown(next, SHUT_RD));
+    told_worker("shut down", &waits);
+    TELL(recv(next, got, 20, 0));
+    TELL(send(next, "out", 3, 0));
+}
+
+static void seen(int number) { signals_seen += number == SIGALRM || number == SIGUSR1; }
+
+static void talks(int number) {
+    int error = errno;
+    char bytes[10];
+    seen(number);
+    send(common_fd, "handler", 7, 0);
+    recv(common_fd, bytes, 10, MSG_DONTWAIT);
+    errno = error;
+}
+
+static void in(int ms) {
+    struct itimerval timer = {{0, 0}, {0, ms * 1000}};
+    setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+void signals(void) {
+    int fd = connected();
+    settle(fd);
+    struct timeval none = {0};
+    struct pollfd wait = {fd, POLLIN, 0};
+    struct epoll_event event = {.events = EPOLLIN};
+    fd_set set;
+    int sets = epoll_create1(0);
+    epoll_ctl(sets, EPOLL_CTL_ADD, fd, &event);
+    for (int flags = 0; flags <= SA_RESTART; flags += SA_RESTART) {
+        printf("%s\n", flags ? "restarted" : "not restarted");
+        on_signal(SIGALRM, flags, seen);
+        in(50);
+        TELL(poll(&wait, 1, 5000));
+        in(50);
+        FD_ZERO(&set); FD_SET(fd, &set);
+        TELL(select(fd + 1, &set, NULL, NULL, NULL));
+        in(50);
+        TELL(epoll_wait(sets, &event, 1, 5000));
+        /* A time limit is never begun again. */
+        in(50);
+        TELL(recv(fd, got, 20, 0));
+        setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &none, sizeof none);
+        in(50);
+        if (flags) TELL(send(fd, "~100 late", 9, 0));
+        TELL(recv(fd, got, 20, 0));
+        in(50);
+        if (flags) TELL(send(fd, "~100 late", 9, 0));
+        TELL(read(fd, got, 20));
+        in(50);
+        struct iovec piece = {got, 20};
+        struct msghdr message = {.msg_iov = &piece, .msg_iovlen = 1};
+        if (flags) TELL(send(fd, "~100 late", 9, 0));
+        TELL(recvmsg(fd, &message, 0));
+        struct timeval limit = {5, 0};
+        setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+        printf("%d signals\n", signals_seen);
+    }
+    /* Ignored ones interrupt nothing. */
+    signal(SIGALRM, SIG_IGN);
+    in(30);
+    TELL(poll(&wait, 1, 80));
+    in(30);
+    send(fd, "~60 late", 8, 0);
+    TELL(recv(fd, got, 20, 0));
+    /* Blocked until it is waited. */
+    on_signal(SIGUSR1, 0, seen);
+    sigset_t blocked, empty;
+    sigemptyset(&empty), sigemptyset(&blocked), sigaddset(&blocked, SIGUSR1);
+    sigprocmask(SIG_BLOCK, &blocked, NULL);
+    raise(SIGUSR1);
+    TELL(poll(&wait, 1, 20));
+    struct timespec limit = {5, 0};
+    TELL(ppoll(&wait, 1, &limit, &empty));
+    raise(SIGUSR1);
+    FD_ZERO(&set); FD_SET(fd, &set);
+    TELL(pselect(fd + 1, &set, NULL, NULL, &limit, &empty));
+    raise(SIGUSR1);
+    TELL(epoll_pwait(sets, &event, 1, 5000, &empty));
+    printf("%d signals\n", signals_seen);
+    /* A handler that sends and receives itself, in the midst of the same. */
+    common_fd = connected();
+    settle(common_fd);
+    on_signal(SIGALRM, SA_RESTART, talks);
+    struct itimerval often = {{0, 500}, {0, 500}};
+    setitimer(ITIMER_REAL, &often, NULL);
+    int right = 0;
+    for (int turn = 0; turn < 3000; turn++) {
+        char text[20];
+        int length = sprintf(text, "%d", turn);
+        send(fd, text, length, 0);
+        ssize_t came;
+        while ((came = recv(fd, got, 20, 0)) < 0 && errno == EINTR) {}
+        right += came == length && !memcmp(got, text, length);
+    }
+    often = (struct itimerval){{0, 0}, {0, 0}};
+    setitimer(ITIMER_REAL, &often, NULL);
+    printf("%d right\n", right);
+}
+
+static void *waits_in(void *argument) {
+    int pipe_ends[2];
+    struct pollfd wait = {common_fd, POLLIN, 0};
+    switch (*(int *)argument) {
+    case 0: recv(common_fd, got, 20, 0); break;
+    case 1: poll(&wait, 1, -1); break;
+    case 2: if (!pipe(pipe_ends)) (void)!read(pipe_ends[0], got, 1); break;
+    case 3: select(0, NULL, NULL, NULL, NULL); break;
+    }
+    return NULL;
+}
+
+void cancels(void) {
+    common_fd = connected();
+    for (int kind = 0; kind < 4; kind++) {
+        pthread_t thread;
+        void *result;
+        pthread_create(&thread, NULL, waits_in, &kind);
+        pause_for(40);
+        TELL(pthread_cancel(thread));
+        TELL(pthread_join(thread, &result));
+        printf("%d: %s\n", kind, result == PTHREAD_CANCELED ? "cancelled" : "not cancelled");
+    }
+}

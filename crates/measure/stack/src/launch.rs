@@ -1,0 +1,147 @@
+//! The launcher's half: it hands a grant to one program at a time, watches what changes under it, and clears up behind each.
+
+mod programs;
+mod server;
+
+use std::{
+    collections::hash_map::RandomState,
+    hash::{BuildHasher, Hasher},
+    io,
+    os::fd::OwnedFd,
+    process,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+        mpsc::Sender,
+    },
+    thread::{self, JoinHandle},
+};
+
+use rustix::{
+    event::{EventfdFlags, eventfd},
+    net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, listen, socket_with},
+};
+
+use kernel::watch::Watch;
+use xdp::{socket::Statistics, steer::Counters};
+
+use crate::{
+    Attachment, GrantError,
+    control::{Counted, Record},
+};
+use server::Server;
+
+/// A launcher at work in a thread of its own.
+pub struct Launcher {
+    name: String,
+    held: Arc<AtomicBool>,
+    stop: OwnedFd,
+    thread: JoinHandle<Result<Counters, GrantError>>,
+}
+
+/// Something that happened.
+#[derive(Debug)]
+pub enum Event {
+    /// A program has the grant.
+    Claimed(Program),
+    /// A program was refused, and goes through the kernel.
+    Refused {
+        /// The program.
+        program: Program,
+        /// Why.
+        why: String,
+    },
+    /// A program has ended, or has given the grant back.
+    Ended(Claim),
+    /// An interface can be used, or not, from now on.
+    Interface {
+        /// Its name.
+        name: String,
+        /// How it is.
+        health: Health,
+    },
+    /// Something failed; what can be done without it goes on.
+    Trouble(GrantError),
+}
+
+/// A process that asked for the grant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Program {
+    /// Its number.
+    pub process: u32,
+    /// Its name, as the kernel has it (`comm`).
+    pub name: String,
+}
+
+/// What a program did while it had the grant.
+#[derive(Debug)]
+pub struct Claim {
+    /// The program.
+    pub program: Program,
+    /// Its UDP sockets, one by one.
+    pub sockets: Vec<Record>,
+    /// How many more there were, and what went past the kernel and through it of those together.
+    pub beyond: (u32, Counted, Counted),
+    /// Its sockets that are not UDP.
+    pub others: u32,
+    /// What the kernel counted of each AF_XDP socket: interface, queue, and the numbers.
+    pub queues: Vec<(String, u32, Statistics)>,
+}
+
+/// How an interface of the grant is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Health {
+    /// It can be used.
+    Well,
+    /// It is down.
+    Down,
+    /// It is not in this network namespace any more.
+    Gone,
+    /// Somebody has taken the steering program away.
+    NoProgram,
+}
+
+impl Launcher {
+    /// Begins to listen, for programs that the caller starts from now on, and tells what happens.
+    pub fn start(mut attachment: Attachment, tell: Sender<Event>) -> Result<Self, GrantError> {
+        let call = |call| move |error: rustix::io::Errno| GrantError::Call { call, io: error.into() };
+        let ready = attachment.grant()?;
+        let name = format!("wireproof-bypass-{}-{:016x}", process::id(), RandomState::new().build_hasher().finish());
+        let listener = listener(&name).map_err(call("bind of the launcher's socket"))?;
+        let stop = eventfd(0, EventfdFlags::CLOEXEC).map_err(call("eventfd"))?;
+        let ours = stop.try_clone().map_err(|io| GrantError::Call { call: "dup", io })?;
+        let held = Arc::new(AtomicBool::new(false));
+        let server = Server::new(attachment, ready, listener, Watch::open()?, ours, tell, Arc::clone(&held));
+        let thread = thread::Builder::new().name("launcher".to_owned()).spawn(move || server.serve());
+        let thread = thread.map_err(|io| GrantError::Call { call: "starting a thread", io })?;
+        Ok(Self { name, held, stop, thread })
+    }
+
+    /// The name of its socket, by which [`crate::Grant::claim`] finds it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether a program has the grant.
+    pub fn is_held(&self) -> bool {
+        self.held.load(Relaxed)
+    }
+
+    /// Stops, takes everything from the interfaces, and gives what the steering program counted. A grant that is still held is worth nothing
+    /// afterwards: its flows go through the kernel.
+    pub fn end(self) -> Result<Counters, GrantError> {
+        rustix::io::write(&self.stop, &1_u64.to_ne_bytes())
+            .map_err(|error| GrantError::Call { call: "write to an eventfd", io: error.into() })?;
+        let died = |_| GrantError::Call { call: "the launcher's thread", io: io::Error::other("it panicked") };
+        self.thread.join().map_err(died)?
+    }
+}
+
+/// An abstract socket: it is found by name in its network namespace, whatever a program's root, user and descriptors are.
+fn listener(name: &str) -> Result<OwnedFd, rustix::io::Errno> {
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let socket = socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)?;
+    bind(&socket, &SocketAddrUnix::new_abstract_name(name.as_bytes())?)?;
+    listen(&socket, 64)?;
+    Ok(socket)
+}

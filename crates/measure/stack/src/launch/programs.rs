@@ -1,0 +1,61 @@
+//! Who asks for a grant.
+
+use std::{
+    fs, io,
+    mem::{MaybeUninit, size_of},
+    os::fd::{AsFd, AsRawFd},
+    process,
+};
+
+use super::Program;
+
+/// The process at the other end of a connection, as it was when it connected.
+pub(super) fn at_other_end(connection: &impl AsFd) -> io::Result<Program> {
+    let mut credentials = MaybeUninit::<libc::ucred>::zeroed();
+    let mut length = size_of::<libc::ucred>() as libc::socklen_t;
+    let fd = connection.as_fd().as_raw_fd();
+    // SAFETY: the kernel writes no more than `length` bytes.
+    let answer = unsafe {
+        libc::getsockopt(fd, libc::SOL_SOCKET, libc::SO_PEERCRED, credentials.as_mut_ptr().cast(), &raw mut length)
+    };
+    if answer < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: zeros are valid, and so is what the kernel wrote.
+    let process = unsafe { credentials.assume_init() }.pid.cast_unsigned();
+    let name = fs::read_to_string(format!("/proc/{process}/comm")).unwrap_or_default();
+    Ok(Program { process, name: name.trim_end().to_owned() })
+}
+
+/// Whether a process is this one, or one that it started, or that one of those did. The name of the launcher's socket is no secret, and who
+/// has a grant sends what it likes.
+pub(super) fn is_ours(process: u32) -> bool {
+    let mut at = process;
+    while at > 1 {
+        if at == process::id() {
+            return true;
+        }
+        at = parent(at).unwrap_or_default();
+    }
+    false
+}
+
+fn parent(process: u32) -> Option<u32> {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // The name, in brackets, may have brackets and spaces in it (proc(5)).
+    stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(1)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_child_is_ours_and_its_parent_is_not() {
+        let mut child = process::Command::new("sleep").arg("10").spawn().expect("coreutils");
+        let (own, outer) = (process::id(), parent(process::id()).expect("there is one"));
+        assert_eq!([own, child.id(), outer, 1].map(is_ours), [true, true, false, false]);
+        child.kill().and_then(|()| child.wait()).expect("it can be killed");
+        assert!(!is_ours(child.id()));
+    }
+}

@@ -1,0 +1,252 @@
+//! The launcher's thread: waits for programs that ask, for the one that has the grant to end, and for changes.
+
+use std::{
+    os::fd::{AsFd, OwnedFd},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+        mpsc::Sender,
+    },
+};
+
+use kernel::{link, watch::Watch};
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    io::Errno,
+    net::{SocketFlags, accept_with},
+    process::{Pid, PidfdFlags, pidfd_open},
+};
+use xdp::steer::{self, Counters};
+
+use super::{Claim, Event, Health, Program, programs};
+use crate::{Attachment, Grant, GrantError, handover};
+
+/// How often it looks whether the steering program is still there: nothing tells of that.
+const LOOK: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
+
+pub(super) struct Server {
+    attachment: Attachment,
+    listener: OwnedFd,
+    watch: Watch,
+    stop: OwnedFd,
+    tell: Sender<Event>,
+    is_held: Arc<AtomicBool>,
+    health: Vec<Health>,
+    /// For the program that asks next.
+    ready: Option<Grant>,
+    held: Option<Held>,
+}
+
+/// A grant that a program has.
+struct Held {
+    program: Program,
+    connection: OwnedFd,
+    /// A child that inherited the connection does not keep the grant.
+    process: Option<OwnedFd>,
+    grant: Grant,
+}
+
+/// What there is to do.
+#[derive(Default)]
+struct Awaited {
+    stop: bool,
+    news: bool,
+    ended: bool,
+    asked: bool,
+}
+
+impl Server {
+    pub(super) fn new(
+        attachment: Attachment,
+        ready: Grant,
+        listener: OwnedFd,
+        watch: Watch,
+        stop: OwnedFd,
+        tell: Sender<Event>,
+        is_held: Arc<AtomicBool>,
+    ) -> Self {
+        let health = attachment.interfaces().map(|_| Health::Well).collect();
+        Self { attachment, listener, watch, stop, tell, is_held, health, ready: Some(ready), held: None }
+    }
+
+    pub(super) fn serve(mut self) -> Result<Counters, GrantError> {
+        loop {
+            let awaited = self.wait()?;
+            if awaited.stop {
+                self.end_claim();
+                return self.attachment.counters();
+            }
+            if awaited.news {
+                self.look();
+            }
+            // Before anybody else asks: the grant may be free by now.
+            if awaited.ended {
+                self.end_claim();
+                self.make_ready();
+            }
+            if awaited.asked {
+                self.answer();
+            }
+        }
+    }
+
+    fn wait(&self) -> Result<Awaited, GrantError> {
+        let held = self.held.as_ref();
+        let mut polled = vec![
+            PollFd::new(&self.stop, PollFlags::IN),
+            PollFd::new(&self.watch, PollFlags::IN),
+            PollFd::new(&self.listener, PollFlags::IN),
+        ];
+        let connection = held.map(|held| &held.connection);
+        let process = held.and_then(|held| held.process.as_ref());
+        polled.extend([connection, process].into_iter().flatten().map(|fd| PollFd::new(fd, PollFlags::IN)));
+        match poll(&mut polled, Some(&LOOK)) {
+            Err(Errno::INTR) => Ok(Awaited::default()),
+            Err(error) => Err(GrantError::Call { call: "poll", io: error.into() }),
+            Ok(ready) => {
+                let is_ready = |fd: &PollFd<'_>| !fd.revents().is_empty();
+                Ok(Awaited {
+                    stop: is_ready(&polled[0]),
+                    news: ready == 0 || is_ready(&polled[1]),
+                    asked: is_ready(&polled[2]),
+                    ended: polled[3..].iter().any(is_ready),
+                })
+            }
+        }
+    }
+
+    /// Who does not listen any more does not want to know.
+    fn tell(&self, event: Event) {
+        let _ = self.tell.send(event);
+    }
+
+    /// Passes on that something has changed, and looks how the interfaces are.
+    fn look(&mut self) {
+        match self.watch.has_news() {
+            Ok(true) => self.grants().for_each(|grant| grant.control.change()),
+            Ok(false) => {}
+            Err(error) => self.tell(Event::Trouble(error.into())),
+        }
+        let now = match self.looked() {
+            Ok(now) => now,
+            Err(error) => return self.tell(Event::Trouble(error)),
+        };
+        for (number, (name, health)) in now.into_iter().enumerate() {
+            if self.health[number] != health {
+                self.health[number] = health;
+                self.mark(number);
+                self.tell(Event::Interface { name, health });
+            }
+        }
+    }
+
+    fn looked(&self) -> Result<Vec<(String, Health)>, GrantError> {
+        let links = link::list()?;
+        let look = |(name, index): (&str, u32)| {
+            let link = links.iter().find(|link| link.index == index);
+            let health = match link {
+                None => Health::Gone,
+                Some(_) if self.attachment.attachment(name)? == steer::Attachment::Gone => Health::NoProgram,
+                Some(link) if !link.up => Health::Down,
+                Some(_) => Health::Well,
+            };
+            Ok((name.to_owned(), health))
+        };
+        self.attachment.interfaces().map(look).collect()
+    }
+
+    fn grants(&self) -> impl Iterator<Item = &Grant> {
+        self.held.iter().map(|held| &held.grant).chain(&self.ready)
+    }
+
+    fn mark(&self, interface: usize) {
+        let is_gone = self.health[interface] != Health::Well;
+        self.grants().for_each(|grant| grant.control.set_gone(interface, is_gone));
+    }
+
+    fn answer(&mut self) {
+        let Ok(connection) = accept_with(&self.listener, SocketFlags::CLOEXEC) else { return };
+        let program = match programs::at_other_end(&connection) {
+            Ok(program) => program,
+            Err(io) => return self.tell(Event::Trouble(GrantError::Call { call: "getsockopt(SO_PEERCRED)", io })),
+        };
+        match self.decide(&program) {
+            Ok(grant) => self.hand_over(program, connection, grant),
+            Err(why) => {
+                // Who has gone meanwhile needs no answer.
+                let _ = handover::refuse(&connection, &why);
+                self.tell(Event::Refused { program, why });
+            }
+        }
+    }
+
+    fn decide(&mut self, program: &Program) -> Result<Grant, String> {
+        if !programs::is_ours(program.process) {
+            return Err("it is no program that this launcher started".to_owned());
+        }
+        if let Some(Held { program, .. }) = &self.held {
+            return Err(format!(
+                "held by {} (pid {}); one process at a time can bypass",
+                program.name, program.process
+            ));
+        }
+        match self.ready.take() {
+            Some(grant) => Ok(grant),
+            None => self.attachment.grant().map_err(|error| error.to_string()),
+        }
+    }
+
+    fn hand_over(&mut self, program: Program, connection: OwnedFd, grant: Grant) {
+        let number = i32::try_from(program.process).ok().and_then(Pid::from_raw);
+        let process = number.and_then(|number| pidfd_open(number, PidfdFlags::empty()).ok());
+        let handed = self.attachment.table().and_then(|table| {
+            let call = |io| GrantError::Call { call: "sendmsg of a grant", io };
+            handover::hand_over(&connection, &grant, table.as_fd()).map_err(call)
+        });
+        self.held = Some(Held { program: program.clone(), connection, process, grant });
+        (0..self.health.len())
+            .filter(|number| self.health[*number] != Health::Well)
+            .for_each(|number| self.mark(number));
+        match handed {
+            Ok(()) => {
+                self.is_held.store(true, Relaxed);
+                self.tell(Event::Claimed(program));
+            }
+            Err(error) => {
+                self.held = None;
+                self.tell(Event::Trouble(error));
+                self.make_ready();
+            }
+        }
+    }
+
+    /// Takes down what the program did; what it had is gone afterwards.
+    fn end_claim(&mut self) {
+        let Some(Held { program, grant, .. }) = self.held.take() else { return };
+        let queues = grant.interfaces.iter().flat_map(|interface| {
+            let counted = |(queue, socket): (u32, &xdp::socket::Socket)| {
+                Some((interface.name.clone(), queue, socket.statistics().ok()?))
+            };
+            (0..).zip(&interface.queues).filter_map(counted)
+        });
+        let claim = Claim {
+            program,
+            sockets: grant.control.records(),
+            beyond: grant.control.beyond(),
+            others: grant.control.others(),
+            queues: queues.collect(),
+        };
+        drop(grant);
+        self.is_held.store(false, Relaxed);
+        self.tell(Event::Ended(claim));
+    }
+
+    /// Fresh memory, sockets and an empty table: no state of one program is seen by the next.
+    fn make_ready(&mut self) {
+        match self.attachment.grant() {
+            Ok(grant) => self.ready = Some(grant),
+            Err(error) => self.tell(Event::Trouble(error)),
+        }
+        (0..self.health.len()).for_each(|number| self.mark(number));
+    }
+}

@@ -1,0 +1,328 @@
+//! A launcher and the programs that claim its grant, over a veth pair between two namespaces: this program starts itself again as each of
+//! them. Needs root, and fails without.
+
+use std::{
+    env,
+    io::{BufRead, BufReader, stdin},
+    net::{SocketAddr, UdpSocket},
+    os::unix::process::CommandExt,
+    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
+    sync::mpsc::{Receiver, channel},
+    thread::sleep,
+    time::{Duration, Instant},
+};
+
+use kernel::{link, namespace, sysctl};
+use model::{LinkEnd, Mtu};
+use wireproof_stack::{
+    Attachment, Grant, Launcher, NoGrant,
+    launch::{Claim, Event, Health},
+};
+use xdp::steer::Flow;
+
+/// What the started program is to be.
+const PART: &str = "WIREPROOF_TEST_PART";
+const PORT: &str = "wp0";
+const A: &str = "198.18.0.1";
+const B: &str = "198.18.0.2";
+const PATIENCE: Duration = Duration::from_secs(5);
+
+fn main() {
+    let name = || env::args().nth(1).expect("the launcher's socket");
+    match env::var(PART).as_deref() {
+        Ok("program") => program(&name()),
+        Ok("becomes another") => become_another(&name()),
+        Ok("launcher") => launcher(),
+        _ => tell_all(),
+    }
+}
+
+fn tell_all() {
+    one_program_after_the_other_has_the_grant();
+    a_program_that_becomes_another_gives_it_back();
+    whoever_is_killed_leaves_nothing_behind();
+    what_becomes_of_interfaces_is_told();
+    an_interface_that_cannot_be_had_is_named();
+    println!("5 stories passed");
+}
+
+/// Claims, takes one flow, and tells what comes of it until its input ends.
+fn program(name: &str) {
+    let mut grant = match Grant::claim(name) {
+        Ok(grant) => grant,
+        Err(error) => return println!("{error}"),
+    };
+    let local = address(B, 7000);
+    let _taken = grant.flows.insert(&Flow { local, peer: None }).expect("an empty table has room");
+    let id = grant.control.add(7);
+    let slot = grant.control.slot(id);
+    slot.set_fate(Ok(()));
+    slot.set_ends(Some(local), None);
+    println!("claimed {}", grant.frames.len());
+    std::thread::spawn(|| {
+        stdin().read_line(&mut String::new()).expect("readable");
+        std::process::exit(0);
+    });
+    loop {
+        let receiver = grant.interfaces[0].queues[0].receiver.as_mut().expect("both ways");
+        receiver.receive(1, |packet| {
+            let payload = &grant.umem.packet(&packet)[42..];
+            slot.past.received(payload.len());
+            println!("got {}", String::from_utf8_lossy(payload));
+            grant.frames.push(packet.frame);
+        });
+        receiver.refill(&mut grant.frames);
+    }
+}
+
+fn become_another(name: &str) {
+    let _grant = Grant::claim(name).expect("it is free");
+    println!("claimed");
+    panic!("{}", Command::new("cat").env_remove(PART).exec());
+}
+
+fn launcher() {
+    let (tell, _heard) = channel();
+    let attachment = Attachment::new(&[PORT.to_owned()]).expect("this test needs root");
+    let launcher = Launcher::start(attachment, tell).expect("it can be granted");
+    println!("{}", launcher.name());
+    stdin().read_line(&mut String::new()).expect("readable");
+}
+
+/// A wire between two namespaces.
+struct Wire {
+    a: String,
+    b: String,
+}
+
+impl Wire {
+    fn up(test: &str) -> Self {
+        let [a, b] = ["a", "b"].map(|end| format!("wptest{}{test}-{end}", std::process::id()));
+        let wire = Self { a, b };
+        let ends = [&wire.a, &wire.b].map(|name| {
+            namespace::create(name).expect("this test needs root");
+            LinkEnd { namespace: name.clone(), interface: PORT.to_owned() }
+        });
+        link::create_veth(&ends[0], &ends[1], Mtu(1500)).expect("veth");
+        for (end, address) in ends.iter().zip([A, B]) {
+            let disable = || sysctl::write("net.ipv6.conf.all.disable_ipv6", "1");
+            namespace::within(&end.namespace, disable).expect("it exists").expect("settable");
+            link::add_address(&end.namespace, PORT, address.parse().expect("an address"), 24).expect("it is new");
+            link::set_up(&end.namespace, PORT).expect("it was just made");
+        }
+        wire
+    }
+
+    fn at_b<T: Send>(&self, f: impl FnOnce() -> T + Send) -> T {
+        namespace::within(&self.b, f).expect("it exists")
+    }
+
+    fn launch(&self) -> (Launcher, Receiver<Event>) {
+        let (tell, heard) = channel();
+        let start = || Launcher::start(Attachment::new(&[PORT.to_owned()])?, tell);
+        (self.at_b(start).expect("this test needs root"), heard)
+    }
+
+    fn start(&self, part: &str, argument: &str) -> Started {
+        let mut command = Command::new("/proc/self/exe");
+        command.env(PART, part).arg(argument).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = self.at_b(|| command.spawn()).expect("this program");
+        let lines = BufReader::new(child.stdout.take().expect("piped"));
+        Started { input: child.stdin.take(), lines, child }
+    }
+
+    fn send(&self, text: &str) {
+        let socket =
+            namespace::within(&self.a, || UdpSocket::bind(address(A, 5000))).expect("it exists").expect("ours");
+        socket.send_to(text.as_bytes(), address(B, 7000)).expect("it goes");
+    }
+
+    /// What `ip` says of the end at b.
+    fn shown(&self) -> String {
+        let shown = self.at_b(|| Command::new("ip").args(["link", "show", PORT]).output()).expect("iproute2");
+        String::from_utf8(shown.stdout).expect("text")
+    }
+
+    fn has_xdp(&self) -> bool {
+        self.shown().contains("xdp")
+    }
+}
+
+impl Drop for Wire {
+    fn drop(&mut self) {
+        for name in [&self.a, &self.b] {
+            // A test that failed half-way may have left it or not.
+            let _ = namespace::delete(name);
+        }
+    }
+}
+
+struct Started {
+    child: Child,
+    input: Option<ChildStdin>,
+    lines: BufReader<ChildStdout>,
+}
+
+impl Started {
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.lines.read_line(&mut line).expect("readable");
+        line.trim_end().to_owned()
+    }
+
+    fn kill(mut self) {
+        self.child.kill().expect("it runs");
+        self.child.wait().expect("ours");
+    }
+
+    /// By the end of its input.
+    fn end(mut self) {
+        drop(self.input.take());
+        assert!(self.child.wait().expect("ours").success());
+    }
+}
+
+fn address(ip: &str, port: u16) -> SocketAddr {
+    SocketAddr::new(ip.parse().expect("an address"), port)
+}
+
+fn ended(heard: &Receiver<Event>) -> Claim {
+    loop {
+        match heard.recv_timeout(PATIENCE).expect("it ends") {
+            Event::Ended(claim) => return claim,
+            Event::Trouble(error) => panic!("{error}"),
+            _ => {}
+        }
+    }
+}
+
+fn one_program_after_the_other_has_the_grant() {
+    let wire = Wire::up("next");
+    let (launcher, heard) = wire.launch();
+    for round in 0..3 {
+        let mut first = wire.start("program", launcher.name());
+        // Memory and rings are new each time.
+        assert_eq!(first.line(), "claimed 6144");
+        let pid = first.child.id();
+        assert!(matches!(heard.recv_timeout(PATIENCE), Ok(Event::Claimed(program)) if program.process == pid));
+        assert!(launcher.is_held());
+        let mut second = wire.start("program", launcher.name());
+        let told = second.line();
+        assert!(told.starts_with("held by ") && told.contains(&format!("(pid {pid})")), "{told}");
+        second.end();
+        assert!(matches!(heard.recv_timeout(PATIENCE), Ok(Event::Refused { why, .. }) if why == told));
+
+        wire.send("hello");
+        assert_eq!(first.line(), "got hello");
+        if round == 1 {
+            first.end()
+        } else {
+            first.kill()
+        }
+        let claim = ended(&heard);
+        let [record] = &claim.sockets[..] else { panic!("{claim:?}") };
+        assert_eq!((record.process, record.fate, record.local), (pid, Ok(()), Some(address(B, 7000))));
+        assert_eq!((record.past.received, record.past.received_bytes, claim.queues.len()), (1, 5, 1));
+    }
+    assert!(!launcher.is_held());
+    // Flows of a program that is gone are gone too.
+    let kernel = wire.at_b(|| UdpSocket::bind(address(B, 7000))).expect("it is free");
+    kernel.set_read_timeout(Some(PATIENCE)).expect("settable");
+    wire.send("to the kernel");
+    assert_eq!(kernel.recv(&mut [0; 20]).expect("it comes"), 13);
+    assert_eq!(launcher.end().expect("readable").taken, 3);
+    assert!(!wire.has_xdp());
+}
+
+fn a_program_that_becomes_another_gives_it_back() {
+    let wire = Wire::up("exec");
+    let (launcher, heard) = wire.launch();
+    let mut first = wire.start("becomes another", launcher.name());
+    assert_eq!(first.line(), "claimed");
+    assert_eq!(ended(&heard).program.process, first.child.id());
+    let mut next = wire.start("program", launcher.name());
+    assert_eq!(next.line(), "claimed 6144");
+    first.end();
+    next.end();
+    ended(&heard);
+    launcher.end().expect("readable");
+}
+
+fn whoever_is_killed_leaves_nothing_behind() {
+    let wire = Wire::up("kill");
+    let mut launcher = wire.start("launcher", "");
+    let name = launcher.line();
+    assert!(wire.has_xdp());
+    let refused = wire.at_b(|| Grant::claim(&name)).err().expect("it did not start us");
+    assert_eq!(refused.to_string(), "it is no program that this launcher started");
+    launcher.kill();
+    assert!(!wire.has_xdp());
+    let gone = wire.at_b(|| Grant::claim(&name)).err().expect("it is gone");
+    assert!(matches!(gone, NoGrant::NoLauncher(_)), "{gone}");
+    // And the next one has the interface.
+    let (launcher, _heard) = wire.launch();
+    assert!(wire.has_xdp());
+    launcher.end().expect("readable");
+}
+
+fn what_becomes_of_interfaces_is_told() {
+    let wire = Wire::up("health");
+    let (launcher, heard) = wire.launch();
+    let grant = wire.at_b(|| Grant::claim(launcher.name())).expect("we are its own program");
+    let expect = |wanted: Health| loop {
+        if let Event::Interface { name, health } = heard.recv_timeout(PATIENCE).expect("it is told") {
+            assert_eq!((name.as_str(), health), (PORT, wanted));
+            return assert_eq!(grant.control.is_gone(0), wanted != Health::Well);
+        }
+    };
+    let before = grant.control.generation();
+    link::set_down(&wire.b, PORT).expect("it is there");
+    expect(Health::Down);
+    link::set_up(&wire.b, PORT).expect("it is there");
+    expect(Health::Well);
+    assert!(grant.control.generation() > before);
+
+    detach_program_of(&wire);
+    expect(Health::NoProgram);
+    link::delete(&wire.b, PORT).expect("it is there");
+    expect(Health::Gone);
+    drop(grant);
+    ended(&heard);
+    // Nothing can be granted now, and the launcher says so.
+    let trouble = Instant::now();
+    while !matches!(heard.recv_timeout(PATIENCE).expect("it is told"), Event::Trouble(_)) {
+        assert!(trouble.elapsed() < PATIENCE);
+    }
+    assert!(matches!(wire.at_b(|| Grant::claim(launcher.name())), Err(NoGrant::Refused(_))));
+    launcher.end().expect("readable");
+}
+
+/// As an administrator may, by force.
+fn detach_program_of(wire: &Wire) {
+    let said_of_link = wire.shown();
+    let program = said_of_link.split_once("prog/xdp id ").and_then(|(_, rest)| rest.split_whitespace().next());
+    let program = format!(" prog {} ", program.expect("it has one"));
+    let shown = Command::new("bpftool").args(["link", "list"]).output().expect("bpftool is installed");
+    let text = String::from_utf8(shown.stdout).expect("text");
+    let ours = text.lines().find(|line| line.contains(": xdp ") && line.contains(&program)).expect("it is listed");
+    let id = ours.split(':').next().expect("it begins with it");
+    let detached = Command::new("bpftool").args(["link", "detach", "id", id]).status().expect("it is installed");
+    assert!(detached.success());
+}
+
+fn an_interface_that_cannot_be_had_is_named() {
+    let wire = Wire::up("refused");
+    let names = [PORT, "none0", "lo"].map(str::to_owned);
+    let attachment = wire.at_b(|| Attachment::new(&names)).expect("this test needs root");
+    let refused: Vec<String> = attachment.refused.iter().map(|(name, error)| format!("{name}: {error}")).collect();
+    assert_eq!(attachment.interfaces().map(|(name, _)| name).collect::<Vec<_>>(), [PORT]);
+    assert!(refused[0].starts_with("none0: there is no interface none0"), "{refused:?}");
+    assert!(refused[1].starts_with("lo: ") && refused[1].contains("native XDP"), "{refused:?}");
+    let again = wire.at_b(|| Grant::make(&[PORT.to_owned()])).err().expect("it has a program");
+    assert!(again.to_string().contains("already has an XDP program"), "{again}");
+    drop(attachment);
+    sleep(Duration::from_millis(10));
+    let (_attachment, grant) = wire.at_b(|| Grant::make(&[PORT.to_owned()])).expect("it is free again");
+    let [interface] = &grant.interfaces[..] else { panic!("one") };
+    assert_eq!((interface.mtu, interface.partial_checksums, interface.queues.len()), (1500, true, 1));
+}
