@@ -14,6 +14,7 @@ use socket2::{SockRef, Type};
 use super::{carries_stamps, frame_of, make_room, message, pipe::stream_buffer};
 use crate::{
     Control, Prepared, ProbeError, Window,
+    datagrams::{Carrier, Datagrams},
     error::socket_error,
     socket::{STOP_CHECK, bound, is_nothing_yet, is_refused, set_wait},
 };
@@ -26,6 +27,7 @@ pub(super) struct Server {
     spec: LatencySpec,
     seat: Seat,
     address: SocketAddr,
+    carrier: Carrier,
     door: Door,
 }
 
@@ -36,7 +38,7 @@ enum Door {
 
 /// What it takes to answer a datagram.
 struct Answering<'a> {
-    socket: &'a UdpSocket,
+    socket: &'a Datagrams,
     peer: SocketAddr,
     with_stamps: bool,
     control: &'a Control,
@@ -66,6 +68,7 @@ impl Server {
     /// Listens on a free port of this address.
     pub(super) fn prepare(spec: &LatencySpec, seat: &Seat) -> Result<Self, ProbeError> {
         let any_port = SocketAddr::new(seat.local, 0);
+        let carrier = Carrier::prepare(spec.stack, spec.mode, seat)?;
         let door = match spec.protocol {
             Protocol::Udp => {
                 let socket = bound(any_port, Type::DGRAM)?;
@@ -85,7 +88,7 @@ impl Server {
             Door::Tcp(listener) => listener.local_addr(),
         };
         let address = address.map_err(socket_error("ask the port of", any_port))?;
-        Ok(Self { spec: spec.clone(), seat: seat.clone(), address, door })
+        Ok(Self { spec: spec.clone(), seat: seat.clone(), address, carrier, door })
     }
 
     /// Answers until stopped, or until a TCP client hangs up. Gives the number of messages answered.
@@ -106,6 +109,8 @@ impl Server {
         let Some((length, peer)) = self.first_message(socket, &mut buffer, payload, control)? else { return Ok(0) };
         // A connected socket saves a route look-up for each answer, and lets nobody else in.
         socket.connect(peer).map_err(socket_error("connect to", peer))?;
+        let listening = socket.try_clone().map_err(socket_error("duplicate the socket to", peer))?;
+        let socket = &self.carrier.carry(listening)?;
         let answering = Answering { socket, peer, with_stamps, control };
         let mut answered = answering.answer(&mut buffer[..length])?;
         answered += self.answer_queued(&answering, &mut buffer)?;
@@ -142,7 +147,8 @@ impl Server {
 
     /// Answers what came before the socket was connected, which anybody can have sent. Gives the number of messages answered.
     fn answer_queued(&self, answering: &Answering<'_>, buffer: &mut [u8]) -> Result<u64, ProbeError> {
-        let Answering { socket, peer, control, .. } = *answering;
+        let Answering { peer, control, .. } = *answering;
+        let socket = answering.socket.socket();
         let waits = self.spec.mode != WaitMode::Spin;
         socket.set_nonblocking(true).map_err(socket_error("set O_NONBLOCK for", peer))?;
         let mut answered = 0;
