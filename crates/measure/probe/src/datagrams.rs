@@ -10,7 +10,7 @@ use std::{
 
 use kernel::datagram::{Incoming, MOST_MESSAGES, Outgoing, Took};
 use model::{Seat, Stack, WaitMode};
-use stack::{Attachment, Grant, Launcher, Outcome, SocketId, Wait};
+use stack::{Attachment, Grant, Launcher, Outcome, SocketId, Wait, control::Record};
 
 use crate::{ProbeError, error::socket_error, socket::WOULD_BLOCK};
 
@@ -151,6 +151,23 @@ impl Datagrams {
                 past => done(past),
             }
         })
+    }
+
+    /// Datagrams, each way, that went through the kernel, where they were to go past it.
+    pub(crate) fn through_kernel(&self) -> Option<u64> {
+        let through = self.record()?.through;
+        Some(through.sent + through.received)
+    }
+
+    /// Datagrams that were dropped because what waits for this socket was full, in the kernel and past it.
+    pub(crate) fn overflowed(&self) -> Result<u64, kernel::Error> {
+        let past = self.record().map_or(0, |record| record.dropped);
+        Ok(kernel::socket::drops(&self.socket)? + past)
+    }
+
+    fn record(&self) -> Option<Record> {
+        let (bypass, id) = self.past.as_ref()?;
+        bypass.stack.record(*id)
     }
 
     /// Whether it is past the kernel, where less than the kernel's buffers waits for who naps.

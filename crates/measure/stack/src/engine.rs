@@ -113,6 +113,12 @@ impl Engine {
         self.rings.iter().map(Ring::fd)
     }
 
+    /// What is written down of a socket.
+    pub(crate) fn record(&self, id: SocketId) -> Option<Record> {
+        let live = self.sockets.get(id.0 as usize)?.as_ref()?;
+        Some(self.control.slot(live.slot).record())
+    }
+
     /// Looks at a descriptor, and takes its flows.
     pub(crate) fn open(&mut self, fd: BorrowedFd<'_>) -> Result<SocketId, Reason> {
         self.follow_changes();

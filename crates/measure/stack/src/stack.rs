@@ -19,6 +19,7 @@ use rustix::{
 
 use crate::{
     Grant, Reason, calls,
+    control::Record,
     engine::{Engine, Received},
     family::Family,
     message::{Incoming, Outcome, Outgoing, Wait},
@@ -102,6 +103,11 @@ impl Stack {
         if !self.family.is_child() {
             self.engine().close(id);
         }
+    }
+
+    /// What it has done so far, past the kernel and through it.
+    pub fn record(&self, id: SocketId) -> Option<Record> {
+        self.engine().record(id)
     }
 
     /// Sends a datagram; returns the bytes of its payload. `flags` as of sendmsg(2).

@@ -91,6 +91,11 @@ impl Flow {
         Ok(flow)
     }
 
+    /// Datagrams that went through the kernel, where they were to go past it.
+    fn through_kernel(&self) -> Option<u64> {
+        self.sockets.iter().map(Datagrams::through_kernel).sum()
+    }
+
     fn tell_ports(&self) -> Result<(), ProbeError> {
         let port = |datagrams: &Datagrams| datagrams.socket().local_addr().map(|local| local.port().to_be_bytes());
         let ports = self.sockets.iter().map(port).collect::<Result<Vec<_>, _>>();

@@ -113,6 +113,7 @@ impl Client {
             // The far side tells these.
             answered: 0,
             far_overflowed: 0,
+            through_kernel: self.pipe.through_kernel(),
             segments: self.pipe.segments()?,
             rtt_ns: rtt.summary(),
             achieved_pps: course.achieved_pps,

@@ -170,8 +170,16 @@ impl Pipe {
     /// Datagrams that the full socket buffer dropped.
     pub(super) fn overflowed(&self) -> Result<u64, ProbeError> {
         match &self.line {
-            Line::Udp { socket, .. } => Ok(kernel::socket::drops(socket.socket())?),
+            Line::Udp { socket, .. } => Ok(socket.overflowed()?),
             Line::Tcp(_) => Ok(0),
+        }
+    }
+
+    /// Datagrams that went through the kernel, where they were to go past it.
+    pub(super) fn through_kernel(&self) -> Option<u64> {
+        match &self.line {
+            Line::Udp { socket, .. } => socket.through_kernel(),
+            Line::Tcp(_) => None,
         }
     }
 

@@ -36,6 +36,17 @@ enum Door {
     Tcp(TcpListener),
 }
 
+/// What a server did.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Served {
+    /// Messages answered.
+    pub(super) answered: u64,
+    /// Datagrams that its socket's full buffer dropped.
+    overflowed: u64,
+    /// Datagrams that went through the kernel, where they were to go past it.
+    through_kernel: Option<u64>,
+}
+
 /// What it takes to answer a datagram.
 struct Answering<'a> {
     socket: &'a Datagrams,
@@ -91,22 +102,26 @@ impl Server {
         Ok(Self { spec: spec.clone(), seat: seat.clone(), address, carrier, door })
     }
 
-    /// Answers until stopped, or until a TCP client hangs up. Gives the number of messages answered.
-    pub(super) fn serve(&self, control: &Control) -> Result<u64, ProbeError> {
+    /// Answers until stopped, or until a TCP client hangs up.
+    pub(super) fn serve(&self, control: &Control) -> Result<Served, ProbeError> {
         match &self.door {
             Door::Udp(socket) => self.serve_udp(socket, control),
             Door::Tcp(listener) => match self.accept(listener, control)? {
-                Some((stream, peer)) => self.serve_tcp(stream, peer, control),
-                None => Ok(0),
+                Some((stream, peer)) => {
+                    Ok(Served { answered: self.serve_tcp(stream, peer, control)?, ..Served::default() })
+                }
+                None => Ok(Served::default()),
             },
         }
     }
 
-    fn serve_udp(&self, socket: &UdpSocket, control: &Control) -> Result<u64, ProbeError> {
+    fn serve_udp(&self, socket: &UdpSocket, control: &Control) -> Result<Served, ProbeError> {
         let payload = self.payload(false)?;
         let with_stamps = carries_stamps(&self.seat, payload);
         let mut buffer = vec![0; BUFFER];
-        let Some((length, peer)) = self.first_message(socket, &mut buffer, payload, control)? else { return Ok(0) };
+        let Some((length, peer)) = self.first_message(socket, &mut buffer, payload, control)? else {
+            return Ok(Served { overflowed: kernel::socket::drops(socket)?, ..Served::default() });
+        };
         // A connected socket saves a route look-up for each answer, and lets nobody else in.
         socket.connect(peer).map_err(socket_error("connect to", peer))?;
         let listening = socket.try_clone().map_err(socket_error("duplicate the socket to", peer))?;
@@ -121,7 +136,7 @@ impl Server {
                 Err(error) => return Err(socket_error("receive from", peer)(error)),
             }
         }
-        Ok(answered)
+        Ok(Served { answered, overflowed: socket.overflowed()?, through_kernel: socket.through_kernel() })
     }
 
     /// Waits for the first message of this trial. Anybody can send to the port: what is not of the trial is not answered.
@@ -209,14 +224,6 @@ impl Server {
     fn payload(&self, tcp_timestamps: bool) -> Result<usize, ProbeError> {
         Ok(frame_of(&self.spec, tcp_timestamps, self.seat.mtu)?.1.0 as usize)
     }
-
-    /// Datagrams that its full socket buffer dropped.
-    fn overflowed(&self) -> Result<u64, ProbeError> {
-        match &self.door {
-            Door::Udp(socket) => Ok(kernel::socket::drops(socket)?),
-            Door::Tcp(_) => Ok(0),
-        }
-    }
 }
 
 impl Prepared for Server {
@@ -225,8 +232,8 @@ impl Prepared for Server {
     }
 
     fn run(self: Box<Self>, control: &Control, _window: &dyn Window) -> Result<SideFigures, ProbeError> {
-        let answered = self.serve(control)?;
-        Ok(SideFigures::LatencyFar { answered, overflowed: self.overflowed()? })
+        let Served { answered, overflowed, through_kernel } = self.serve(control)?;
+        Ok(SideFigures::LatencyFar { answered, overflowed, through_kernel })
     }
 }
 

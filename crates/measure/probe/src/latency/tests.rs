@@ -134,7 +134,7 @@ fn measure(spec: &LatencySpec, far: &Seat) -> (LatencyResult, u64) {
         let client = Client::prepare(spec, &near).expect("client");
         let (result, ()) = client.measure(&Control::default(), &NoWindow, ()).expect("result");
         serving.stop();
-        (result, answered.join().expect("joins").expect("serves"))
+        (result, answered.join().expect("joins").expect("serves").answered)
     })
 }
 
@@ -187,7 +187,7 @@ fn strangers_who_find_the_port_are_not_answered() {
             other.send(&message(6)).expect("sent, to a socket that is another's now");
             assert!(other.recv(&mut came).is_err(), "a stranger was answered");
             control.stop();
-            assert_eq!(serving.join().expect("joins").expect("serves"), 2);
+            assert_eq!(serving.join().expect("joins").expect("serves").answered, 2);
         });
     }
 }

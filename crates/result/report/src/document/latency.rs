@@ -48,6 +48,8 @@ pub struct LatencyFigures {
     pub duplicated: u64,
     /// Replies that the full socket buffer dropped, warm-up included.
     pub overflowed: u64,
+    /// Datagrams of both ends, each way, that went through the kernel, where they were to go past it; warm-up included. Null where they were not.
+    pub through_kernel: Option<u64>,
     /// TCP segments in which the messages left, warm-up included: fewer than messages where several shared one; null over UDP.
     pub segments: Option<u64>,
     /// Round-trip times in nanoseconds, as far as the sample carries them; under load from the intended send time.
@@ -97,6 +99,7 @@ impl LatencyFigures {
             reordered: result.reordered,
             duplicated: result.duplicated,
             overflowed: result.overflowed,
+            through_kernel: result.through_kernel,
             segments: result.segments,
             rtt_ns: result.rtt_ns.clone(),
             intended_pps: result.intended_pps,

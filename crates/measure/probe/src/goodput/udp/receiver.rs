@@ -76,7 +76,7 @@ pub(in crate::goodput) fn receive(flow: Flow, setting: Setting<'_>) -> Result<Go
             &progress,
             peer,
         )?;
-        Ok((taker.book(kernel::socket::drops(socket)?), taker.tracker.received))
+        Ok((taker.book(socket)?, taker.tracker.received))
     };
     let finish = || {
         let ended_early = has_ended(&flow, peer)?;
@@ -128,6 +128,7 @@ fn total(books: &[DatagramsReceived]) -> DatagramsReceived {
         window: WINDOW,
         corrupt: sum(|book| book.corrupt),
         overflowed: sum(|book| book.overflowed),
+        through_kernel: books.iter().map(|book| book.through_kernel).sum(),
     }
 }
 
@@ -165,6 +166,7 @@ impl Clerk {
             window: WINDOW,
             corrupt: tally.corrupt.load(Relaxed),
             overflowed: kernel::socket::drops(socket).unwrap_or_default(),
+            through_kernel: None,
         };
         self.flows.iter().map(book).collect()
     }
@@ -280,15 +282,16 @@ impl Taker {
         sent != UNKNOWN && quiet > if self.tracker.received >= sent { COPIES } else { LOST }
     }
 
-    fn book(&self, overflowed: u64) -> DatagramsReceived {
-        DatagramsReceived {
+    fn book(&self, socket: &Datagrams) -> Result<DatagramsReceived, ProbeError> {
+        Ok(DatagramsReceived {
             received: self.tracker.received,
             duplicated: self.tracker.duplicated,
             reordered: self.tracker.reordered,
             window: WINDOW,
             corrupt: self.corrupt + self.tracker.damaged,
-            overflowed,
-        }
+            overflowed: socket.overflowed()?,
+            through_kernel: socket.through_kernel(),
+        })
     }
 }
 
