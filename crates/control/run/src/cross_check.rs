@@ -134,7 +134,13 @@ mod tests {
     }
 
     fn udp(sent: u64, received: u64, payload: u32) -> Flow {
-        let sent = DatagramsSent { payload_size: PayloadSize(payload), sent, intended_bps: None, pacing: None };
+        let sent = DatagramsSent {
+            payload_size: PayloadSize(payload),
+            sent,
+            through_kernel: None,
+            intended_bps: None,
+            pacing: None,
+        };
         let received = DatagramsReceived { received, ..DatagramsReceived::default() };
         flow(
             GoodputSent { datagrams: Some(sent), ..GoodputSent::default() },

@@ -134,6 +134,12 @@ pub(crate) fn set_errno(errno: c_int) {
     unsafe { *libc::__errno_location() = errno };
 }
 
+/// This thread's errno.
+pub(crate) fn errno() -> c_int {
+    // SAFETY: as above.
+    unsafe { *libc::__errno_location() }
+}
+
 /// Finds where libc says that there is one thread alone; to be called once, at the start.
 pub(crate) fn find_single_threaded() {
     // SAFETY: a name that ends with NUL.

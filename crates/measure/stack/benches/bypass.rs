@@ -30,10 +30,18 @@ fn main() {
     for frame in [64, 1518] {
         // Headers and frame check sequence.
         let payload = frame - 46;
-        show("raw", frame, &raw(payload));
-        show("stack", frame, &stack(payload));
-        show("kernel", frame, &kernel(payload));
+        for (name, measure) in [("raw", raw as fn(usize) -> TimeHistogram), ("stack", stack), ("kernel", kernel)] {
+            if is_wanted(name) {
+                show(name, frame, &measure(payload));
+            }
+        }
     }
+}
+
+/// By their names behind `--bench`; without any, all of them.
+fn is_wanted(name: &str) -> bool {
+    let names: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
+    names.is_empty() || names.iter().any(|wanted| wanted == name)
 }
 
 fn raw(payload: usize) -> TimeHistogram {

@@ -132,14 +132,16 @@ pub(crate) fn signals_interrupt() -> bool {
 }
 
 /// Waits until one of the descriptors can be read, or a deadline; with these signals put off meanwhile.
-pub(crate) fn wait(fds: [RawFd; 2], deadline: Option<Instant>, signals: Option<Signals>) -> Result<(), Errno> {
-    let mut fds = fds.map(|fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 });
+pub(crate) fn wait(fds: &[RawFd], deadline: Option<Instant>, signals: Option<Signals>) -> Result<(), Errno> {
+    let mut watched = [libc::pollfd { fd: -1, events: libc::POLLIN, revents: 0 }; 2];
+    watched.iter_mut().zip(fds).for_each(|(watched, fd)| watched.fd = *fd);
     let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
     let left = left.map(|left| libc::timespec { tv_sec: left.as_secs() as _, tv_nsec: left.subsec_nanos() as _ });
     let left = left.as_ref().map_or(std::ptr::null(), |left| left as *const libc::timespec);
     let signals = signals.as_ref().map_or(std::ptr::null(), |signals| signals as *const Signals);
     // SAFETY: all point to what they say, which outlives the call.
-    let call =
-        unsafe { libc::syscall(libc::SYS_ppoll, fds.as_mut_ptr(), fds.len(), left, signals, size_of::<Signals>()) };
+    let call = unsafe {
+        libc::syscall(libc::SYS_ppoll, watched.as_mut_ptr(), watched.len(), left, signals, size_of::<Signals>())
+    };
     result(call).map(drop)
 }

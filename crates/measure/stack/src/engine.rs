@@ -21,16 +21,20 @@ use xdp::{
 
 use crate::{
     Control, Grant, Reason,
+    control::Record,
     input::Input,
     look::{Look, look},
     ticks::Ticks,
     ways::{Exit, Ways},
 };
-use queue::Places;
+use queue::{OVERHEAD, Places};
 use rings::Ring;
 use socket::{Live, Local};
 
 pub(crate) use inwards::Received;
+
+/// Frames that the kernel has to fill in each ring at least.
+const LEAST_FILLED: usize = 256;
 
 pub(crate) struct Engine {
     control: Control,
@@ -39,6 +43,8 @@ pub(crate) struct Engine {
     /// Frames that are in no ring and no queue. It has room for all there are.
     free: Vec<Frame>,
     rings: Vec<Ring>,
+    /// Frames that the kernel shall have to fill in each ring.
+    filled: usize,
     input: Input,
     places: Places,
     sockets: Vec<Option<Live>>,
@@ -58,7 +64,7 @@ pub(crate) struct Engine {
     pub(crate) signalled: bool,
     /// Whether something was put into a queue since sleepers were last told.
     pub(crate) queued: bool,
-    /// Ends the claim where it is closed.
+    /// The grant is ours as long as this is open.
     _claim: Option<OwnedFd>,
 }
 
@@ -85,6 +91,7 @@ impl Engine {
         }
         let mut engine = Self {
             rings,
+            filled: LEAST_FILLED,
             exit_rings,
             table: flows,
             umem,
@@ -147,6 +154,7 @@ impl Engine {
             self.sockets.push(None);
         }
         self.sockets[number] = Some(live);
+        self.set_filled();
         Ok(id)
     }
 
@@ -167,6 +175,8 @@ impl Engine {
     /// Looks again.
     pub(crate) fn refresh(&mut self, id: SocketId, fd: BorrowedFd<'_>) -> Result<(), Reason> {
         self.follow_changes();
+        // What came until now is for the socket as it was.
+        self.pump();
         let Some(mut live) = self.sockets.get_mut(id.0 as usize).and_then(Option::take) else {
             return Err(Reason::NotBound);
         };
@@ -177,7 +187,10 @@ impl Engine {
             self.take(id, &mut live)
         });
         match taken {
-            Ok(()) => self.sockets[id.0 as usize] = Some(live),
+            Ok(()) => {
+                self.sockets[id.0 as usize] = Some(live);
+                self.set_filled();
+            }
             Err(reason) => {
                 self.control.slot(live.slot).set_fate(Err(reason));
                 self.forget(id, live);
@@ -198,6 +211,12 @@ impl Engine {
         live.give_flows(&mut self.table);
         self.input.release(id);
         self.places.clear(&mut live.queue, &mut self.free);
+    }
+
+    /// As many small datagrams come in while nobody looks as the kernel would keep for these sockets.
+    fn set_filled(&mut self) {
+        let room: usize = self.sockets.iter().flatten().map(|live| live.look.room).sum();
+        self.filled = (room / OVERHEAD).max(LEAST_FILLED);
     }
 
     fn live(&mut self, id: SocketId) -> Option<&mut Live> {

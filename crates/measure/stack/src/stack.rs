@@ -3,7 +3,10 @@
 use std::{
     io,
     os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd},
-    sync::{Mutex, MutexGuard},
+    sync::{
+        Mutex, MutexGuard,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
     time::{Duration, Instant},
 };
 
@@ -18,7 +21,9 @@ use rustix::{
 };
 
 use crate::{
-    Grant, Reason, calls,
+    Grant, Reason,
+    aside::aside,
+    calls,
     control::Record,
     engine::{Engine, Received},
     family::Family,
@@ -47,9 +52,11 @@ pub struct Stack {
     wait: Wait,
     family: Family,
     /// Becomes readable when something comes in, or when what came was put into a queue by another thread than those asleep.
-    poll: [RawFd; 1],
-    _poll: OwnedFd,
+    poll: OwnedFd,
+    number: [RawFd; 1],
     came: OwnedFd,
+    /// Whether `poll` looks at the interfaces' queues. Each packet costs time for that, so that it begins when somebody first sleeps.
+    watched: AtomicBool,
 }
 
 impl Stack {
@@ -59,16 +66,12 @@ impl Stack {
     /// Where the kernel has no descriptors or memory left.
     pub fn new(grant: Grant, wait: Wait) -> io::Result<Self> {
         let engine = Engine::new(grant);
-        let poll = epoll::create(CreateFlags::CLOEXEC)?;
-        let came = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+        let poll = aside(epoll::create(CreateFlags::CLOEXEC)?);
+        let came = aside(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
         epoll::add(&poll, &came, EventData::new_u64(0), EventFlags::IN)?;
-        for fd in engine.descriptors() {
-            // SAFETY: the rings are the engine's, and so are their descriptors.
-            let fd = unsafe { BorrowedFd::borrow_raw(fd) };
-            epoll::add(&poll, fd, EventData::new_u64(0), EventFlags::IN)?;
-        }
         let family = Family::found()?;
-        Ok(Self { engine: Mutex::new(engine), wait, family, poll: [poll.as_raw_fd()], _poll: poll, came })
+        let number = [poll.as_raw_fd()];
+        Ok(Self { engine: Mutex::new(engine), wait, family, number, poll, came, watched: AtomicBool::new(false) })
     }
 
     /// A panic leaves no more than counts that are not right; what it was about goes on by the kernel.
@@ -250,7 +253,7 @@ impl Stack {
                 std::hint::spin_loop();
             }
             let now = Instant::now();
-            match calls::wait([fd, self.poll[0]], Some(now), Some(signals)) {
+            match calls::wait(&[fd], Some(now), Some(signals)) {
                 Err(libc::EINTR) if is_interrupted() => break Outcome::Failed(libc::EINTR),
                 _ if deadline.is_some_and(|deadline| now >= deadline) => break Outcome::Failed(libc::EAGAIN),
                 _ => {}
@@ -275,7 +278,7 @@ impl Stack {
             if let Tried::Over(outcome) = self.receive_at_once(id, message, flags) {
                 return outcome;
             }
-            let waited = calls::wait([fd, self.poll[0]], deadline, None);
+            let waited = calls::wait(&[fd, self.number[0]], deadline, None);
             drop(asleep);
             self.engine().ask_soon(id);
             match waited {
@@ -306,6 +309,18 @@ impl Stack {
         true
     }
 
+    /// How many datagrams have come for a socket past the kernel, as a number that changes with each: for who wants to know of changes alone.
+    pub fn arrivals(&self, id: SocketId) -> u64 {
+        if self.family.is_child() { 0 } else { self.engine().arrivals(id) }
+    }
+
+    /// The kernel says that it has something for a socket: it is asked with the next call, however soon that comes.
+    pub fn ask_soon(&self, id: SocketId) {
+        if !self.family.is_child() {
+            self.engine().ask_soon(id);
+        }
+    }
+
     /// Bytes of the first datagram that waits (`FIONREAD`); `None` where none of ours does.
     pub fn waiting(&self, id: SocketId) -> Option<usize> {
         if self.readable(id) { self.engine().first_length(id) } else { None }
@@ -325,14 +340,18 @@ impl Stack {
     /// Descriptors that become readable when something comes, to be polled beside others (`POLLIN`). Only [`pump`](Self::pump) and
     /// [`receive`](Self::receive) may read from them; the program may not close them.
     pub fn descriptors(&self) -> &[RawFd] {
-        &self.poll
+        &self.number
     }
 
     /// To be held while the caller sleeps in a call of its own on [`descriptors`](Self::descriptors), and taken before it looks for the last time
     /// whether something is there: what another thread takes from the interfaces meanwhile wakes it.
     pub fn sleep(&self) -> Asleep<'_> {
         if !self.family.is_child() {
-            self.engine().asleep += 1;
+            let mut engine = self.engine();
+            engine.asleep += 1;
+            if !self.watched.swap(true, Relaxed) {
+                self.watch(&engine);
+            }
         }
         Asleep { stack: self }
     }
@@ -340,6 +359,16 @@ impl Stack {
     /// How calls wait.
     pub fn wait(&self) -> Wait {
         self.wait
+    }
+
+    #[cold]
+    fn watch(&self, engine: &Engine) {
+        for fd in engine.descriptors() {
+            // SAFETY: the rings are the engine's, and so are their descriptors.
+            let fd = unsafe { BorrowedFd::borrow_raw(fd) };
+            // Without memory for it, a sleeper is woken by what else it waits for.
+            let _ = epoll::add(&self.poll, fd, EventData::new_u64(0), EventFlags::IN);
+        }
     }
 
     /// Wakes those asleep, where something was put into a queue that may be theirs.

@@ -77,6 +77,11 @@ impl Receiver {
         wait_until_readable(&self.bound.fd, patience)
     }
 
+    /// Entries of its rings.
+    pub fn size(&self) -> u32 {
+        self.ring.size()
+    }
+
     /// The memory that it receives into.
     pub fn umem(&self) -> &Umem {
         &self.bound.umem

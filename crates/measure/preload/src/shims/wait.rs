@@ -3,18 +3,27 @@
 use std::{
     ffi::{c_int, c_long},
     ptr,
+    time::{Duration, Instant},
 };
 
 use libc::{fd_set, nfds_t, pollfd, sigset_t, timespec, timeval};
 
-use crate::call::{set_errno, waiting};
+use super::selected::Selected;
+use crate::{
+    call::{set_errno, waiting},
+    patience::SIGNALS,
+    process, waiting,
+};
 
-/// Bytes of a set of signals, as the kernel has it.
-pub(super) const SIGNALS: usize = 8;
 const NANOSECONDS: c_long = 1_000_000_000;
 
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C-unwind" fn poll(fds: *mut pollfd, count: nfds_t, timeout: c_int) -> c_int {
+    let limit = u64::try_from(timeout).ok().map(Duration::from_millis);
+    // SAFETY: the caller's pointers, as libc takes them.
+    if let Some(ready) = unsafe { past_kernel(fds, count, limit, ptr::null()) } {
+        return ready;
+    }
     #[cfg(target_arch = "x86_64")]
     // SAFETY: the caller's pointers, as libc takes them.
     return unsafe { waiting!(SYS_poll, fds, count as usize, timeout) };
@@ -36,6 +45,11 @@ pub(super) unsafe extern "C-unwind" fn ppoll(
 ) -> c_int {
     // SAFETY: the caller's pointers, as libc takes them. The kernel writes what is left of the time, libc's caller does not expect that.
     unsafe {
+        if let Ok(limit) = timeout.as_ref().map(span).transpose()
+            && let Some(ready) = past_kernel(fds, count, limit, mask)
+        {
+            return ready;
+        }
         let mut left = timeout.as_ref().copied();
         waiting!(SYS_ppoll, fds, count as usize, place(&mut left), mask, SIGNALS)
     }
@@ -59,6 +73,19 @@ unsafe extern "C-unwind" fn select(
             Some(Some(duration)) => Some(duration),
             None => None,
         };
+        let sets = Selected { count, readable, writable, exceptional };
+        if let Ok(limit) = left.as_ref().map(span).transpose()
+            && sets.concern_us()
+        {
+            let begun = Instant::now();
+            if let Some(chosen) = sets.select(limit, ptr::null()) {
+                if let (Some(timeout), Some(limit)) = (timeout.as_mut(), limit) {
+                    let left = limit.saturating_sub(begun.elapsed());
+                    *timeout = timeval { tv_sec: left.as_secs() as i64, tv_usec: left.subsec_micros().into() };
+                }
+                return chosen;
+            }
+        }
         let chosen =
             waiting!(SYS_pselect6, count, readable, writable, exceptional, place(&mut left), ptr::null::<usize>());
         if let (Some(timeout), Some(left)) = (timeout.as_mut(), left) {
@@ -79,9 +106,41 @@ unsafe extern "C-unwind" fn pselect(
 ) -> c_int {
     // SAFETY: the caller's pointers, as libc takes them. The kernel takes the mask with its length, behind one pointer.
     unsafe {
+        let sets = Selected { count, readable, writable, exceptional };
+        if let Ok(limit) = timeout.as_ref().map(span).transpose()
+            && sets.concern_us()
+            && let Some(chosen) = sets.select(limit, mask)
+        {
+            return chosen;
+        }
         let mut left = timeout.as_ref().copied();
         let mask = [mask as usize, SIGNALS];
         waiting!(SYS_pselect6, count, readable, writable, exceptional, place(&mut left), mask.as_ptr())
+    }
+}
+
+/// poll over descriptors of which one goes past the kernel; none where none does.
+unsafe fn past_kernel(
+    fds: *mut pollfd,
+    count: nfds_t,
+    limit: Option<Duration>,
+    mask: *const sigset_t,
+) -> Option<c_int> {
+    if fds.is_null() || process::table().is_none() {
+        return None;
+    }
+    // SAFETY: the caller's.
+    let fds = unsafe { std::slice::from_raw_parts_mut(fds, count as usize) };
+    if waiting::concerns_us(fds) { waiting::poll(fds, limit, mask) } else { None }
+}
+
+/// A time that the kernel would take.
+pub(super) fn span(time: &timespec) -> Result<Duration, ()> {
+    match (u64::try_from(time.tv_sec), u32::try_from(time.tv_nsec)) {
+        (Ok(seconds), Ok(nanoseconds)) if c_long::from(nanoseconds) < NANOSECONDS => {
+            Ok(Duration::new(seconds, nanoseconds))
+        }
+        _ => Err(()),
     }
 }
 

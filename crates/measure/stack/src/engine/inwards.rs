@@ -84,8 +84,9 @@ impl Engine {
     fn receive_straight(&mut self, id: SocketId, message: &mut Incoming<'_, '_>, flags: i32) -> Option<usize> {
         for number in 0..self.rings.len() {
             while let Some(packet) = self.rings[number].next() {
-                let Self { rings, input, umem, sockets, control, free, .. } = self;
+                let Self { rings, input, umem, sockets, control, free, filled, .. } = self;
                 let ring = &mut rings[number];
+                fetch(umem.packet(&packet));
                 let sorted = input.sort(umem.packet(&packet), ring.sums);
                 let live = sockets.get(id.0 as usize).and_then(Option::as_ref);
                 match (sorted, live) {
@@ -95,7 +96,7 @@ impl Engine {
                         let length = hand_over(&arrived, beside, &live.look, message, flags);
                         control.slot(live.slot).past.received(arrived.payload.len());
                         free.push(packet.frame);
-                        ring.refill(free);
+                        ring.refill(free, *filled);
                         return Some(length);
                     }
                     (Some((to, arrived)), _) => {
@@ -104,7 +105,7 @@ impl Engine {
                     }
                     (None, _) => free.push(packet.frame),
                 }
-                self.rings[number].refill(&mut self.free);
+                self.rings[number].refill(&mut self.free, self.filled);
             }
         }
         None
@@ -125,7 +126,7 @@ impl Engine {
                     }
                     None => free.push(packet.frame),
                 }
-                self.rings[number].refill(&mut self.free);
+                self.rings[number].refill(&mut self.free, self.filled);
             }
         }
         came
@@ -152,6 +153,11 @@ impl Engine {
     /// Whether a datagram waits in a socket's queue.
     pub(crate) fn has_waiting(&self, id: SocketId) -> bool {
         self.sockets.get(id.0 as usize).and_then(Option::as_ref).is_some_and(|live| !live.queue.is_empty())
+    }
+
+    /// How many came.
+    pub(crate) fn arrivals(&self, id: SocketId) -> u64 {
+        self.sockets.get(id.0 as usize).and_then(Option::as_ref).map_or(0, |live| live.queue.arrivals())
     }
 
     /// Bytes of the first one.
@@ -200,6 +206,18 @@ fn waiting(ends: Ends, packet: xdp::socket::Packet, ring: &Ring) -> Waiting {
     let Ends { from, to, marks, length } = ends;
     let start = if to.is_ipv4() { V4_HEADERS } else { V6_HEADERS };
     Waiting { packet, start, length, from, to, marks, interface: ring.interface, time: Duration::ZERO }
+}
+
+/// Has the processor fetch a packet, which lies in the caches of the core that it came by, all at once and not line by line.
+#[inline]
+fn fetch(packet: &[u8]) {
+    const LINE: usize = 64;
+    #[cfg(target_arch = "x86_64")]
+    for at in (0..packet.len()).step_by(LINE) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: it reads nothing, and the byte is one of the packet's.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(packet.as_ptr().add(at).cast()) };
+    }
 }
 
 /// Since 1970.

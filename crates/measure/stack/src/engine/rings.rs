@@ -18,8 +18,8 @@ pub(super) struct Ring {
     pub(super) interface: u32,
     pub(super) sums: Sums,
     fd: RawFd,
-    /// Frames that the kernel is owed, since packets were taken.
-    owed: usize,
+    /// Frames that the kernel has to fill, with packets that have come and were not taken.
+    filling: usize,
 }
 
 impl Ring {
@@ -29,7 +29,9 @@ impl Ring {
         granted.queues.into_iter().filter_map(move |queue| {
             let fd = queue.as_fd().as_raw_fd();
             let (sender, receiver) = (queue.sender?, queue.receiver?);
-            Some(Self { sender, receiver, interface: granted.index, sums, fd, owed: 0 })
+            // It was opened with as many as it takes.
+            let filling = receiver.size() as usize;
+            Some(Self { sender, receiver, interface: granted.index, sums, fd, filling })
         })
     }
 
@@ -38,15 +40,16 @@ impl Ring {
     pub(super) fn next(&mut self) -> Option<Packet> {
         let mut next = None;
         while next.is_none() && self.receiver.receive(1, |packet| next = Some(packet)) > 0 {}
-        self.owed += usize::from(next.is_some());
+        self.filling = self.filling.saturating_sub(usize::from(next.is_some()));
         next
     }
 
-    /// Gives the kernel frames for those that were taken, once that is worth while.
+    /// Gives the kernel frames where it has fewer than `wanted` to fill, once that is worth while. The fewer go round, the more of them stay in
+    /// the caches.
     #[inline]
-    pub(super) fn refill(&mut self, free: &mut Vec<Frame>) {
-        if self.owed >= BACK {
-            self.owed = self.owed.saturating_sub(self.receiver.refill_some(free, self.owed) as usize);
+    pub(super) fn refill(&mut self, free: &mut Vec<Frame>, wanted: usize) {
+        if self.filling + BACK <= wanted {
+            self.filling += self.receiver.refill_some(free, wanted - self.filling) as usize;
         }
     }
 
