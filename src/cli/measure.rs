@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use bed::{BedRef, Taking};
 use clap::Args;
 use model::{
-    Batch, BitRate, Bytes, Direction, Engine, IpVersion, Mtu, Nanos, PacketRate, Protocol, ReceiveWay, SendWay,
+    Batch, BitRate, Bytes, Direction, Engine, IpVersion, Mtu, Nanos, PacketRate, Protocol, ReceiveWay, SendWay, Stack,
     WaitMode,
     plan::Ladder,
     stream::{Load, Rate, Sizes},
@@ -97,6 +97,9 @@ pub(crate) struct LatencyOptions {
     /// 4 or 6.
     #[arg(long)]
     ip: Option<IpVersion>,
+    /// Network stacks at both ends, one after the other: kernel, bypass (UDP, past the kernel by AF_XDP).
+    #[arg(long, value_delimiter = ',', value_name = "STACKS")]
+    stack: Vec<Stack>,
     /// How both ends wait: spin, block or busy-poll.
     #[arg(long)]
     mode: Option<WaitMode>,
@@ -117,6 +120,9 @@ pub(crate) struct GoodputOptions {
     /// 4 or 6.
     #[arg(long)]
     ip: Option<IpVersion>,
+    /// Network stacks at both ends, one after the other: kernel, bypass (UDP, past the kernel by AF_XDP).
+    #[arg(long, value_delimiter = ',', value_name = "STACKS")]
+    stack: Vec<Stack>,
     /// Which way the data goes: forward (client to server), reverse or both.
     #[arg(long)]
     direction: Option<Direction>,
@@ -217,6 +223,7 @@ impl LatencyOptions {
         let sets = [
             set("latency.protocol", self.protocol),
             set("latency.ip", self.ip.map(u8::from)),
+            set_words("latency.stacks", &self.stack),
             set("latency.mode", self.mode),
             set("latency.rate", self.rate),
             set("latency.stamps", self.stamps.then_some(true)),
@@ -231,6 +238,7 @@ impl GoodputOptions {
         let sets = [
             set("goodput.protocol", self.protocol),
             set("goodput.ip", self.ip.map(u8::from)),
+            set_words("goodput.stacks", &self.stack),
             set("goodput.direction", self.direction),
             set("goodput.window", self.window),
             set("goodput.congestion", self.congestion.as_ref()),
@@ -280,6 +288,11 @@ fn set(key: &str, value: Option<impl std::fmt::Display>) -> Option<String> {
 
 fn set_list(key: &str, values: &[u32]) -> Option<String> {
     (!values.is_empty()).then(|| format!("{key}={values:?}"))
+}
+
+fn set_words(key: &str, words: &[impl std::fmt::Display]) -> Option<String> {
+    let quoted: Vec<_> = words.iter().map(|word| format!("\"{word}\"")).collect();
+    (!words.is_empty()).then(|| format!("{key}=[{}]", quoted.join(", ")))
 }
 
 pub(super) fn parse_mtu(text: &str) -> Result<Mtu, String> {

@@ -32,6 +32,65 @@ fn latency_in_each_mode_and_for_a_time() {
     }
 }
 
+/// Datagrams that the kernel's UDP took or gave at both ends.
+fn datagrams_of_the_kernel(trial: &Value) -> i64 {
+    let ends = trial["counters"].as_array().unwrap().iter();
+    let deltas = ends.flat_map(|end| end["deltas"].as_array().unwrap());
+    let of_udp = deltas.filter(|it| ["InDatagrams", "OutDatagrams"].contains(&it["name"].as_str().unwrap()));
+    of_udp.map(|it| it["delta"].as_i64().unwrap()).sum()
+}
+
+#[test]
+fn datagrams_pass_the_kernel_by_beside_those_that_do_not() {
+    let desk = Desk::alone();
+    let ping_pong = ["latency", "--frame-sizes", "64,1518", "--count", "2000"].as_slice();
+    let bulk = ["goodput", "--protocol", "udp", "--duration", "1 s", "--rate", "200 Mbit/s"].as_slice();
+    let both_ways = [
+        "goodput",
+        "--protocol",
+        "udp",
+        "--duration",
+        "1 s",
+        "--rate",
+        "20 Mbit/s",
+        "--direction",
+        "both",
+        "--streams",
+        "2",
+    ]
+    .as_slice();
+    for ip in ["4", "6"] {
+        for words in [ping_pong, bulk, both_ways] {
+            let trials = trials(&desk, &[words, &["--stack", "kernel,bypass", "--ip", ip]].concat());
+            let (kernel, bypass): (Vec<&Value>, Vec<&Value>) =
+                trials.iter().partition(|trial| trial["stack"] == "kernel");
+            assert_eq!(kernel.len(), bypass.len(), "{trials:?}");
+            for (kernel, bypass) in kernel.iter().zip(bypass) {
+                let (through, past) = (datagrams_of_the_kernel(kernel), datagrams_of_the_kernel(bypass));
+                assert!(through > 4000 && past < 100, "{words:?}: {through}, and {past} past it");
+                let lost = |trial: &Value| {
+                    trial["lost"].as_u64().unwrap_or_else(|| {
+                        trial["flows"].as_array().unwrap().iter().map(|flow| flow["lost"].as_u64().unwrap()).sum()
+                    })
+                };
+                assert_eq!((lost(kernel), lost(bypass)), (0, 0), "{words:?}");
+                assert!(!bypass["doubts"].to_string().contains("through-kernel"), "{}", bypass["doubts"]);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_cannot_pass_the_kernel_by_is_said() {
+    let desk = Desk::new();
+    desk.run(&["latency", "--protocol", "tcp", "--stack", "bypass"])
+        .fails(2, &["only UDP goes past the kernel so far"]);
+    desk.run(&["goodput", "--protocol", "tcp", "--stack", "kernel,bypass"])
+        .fails(2, &["only UDP goes past the kernel so far"]);
+    desk.run(&["latency", "--stack", "pass"]).fails(2, &["\"pass\" is not a network stack: use kernel or bypass"]);
+    desk.run(&["latency", "--stack", "bypass", "--mode", "busy-poll"]).fails(2, &["busy-poll is the kernel's"]);
+}
+
 /// What a hypervisor does is not in our hands; all else is.
 #[test]
 fn a_clean_measurement_has_no_doubts() {

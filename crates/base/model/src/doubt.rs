@@ -113,6 +113,13 @@ pub enum Doubt {
         /// The endpoint.
         endpoint: String,
     },
+    /// What was to go past the kernel went through it in part.
+    ThroughKernel {
+        /// Datagrams that did, each way of both ends, warm-up included.
+        datagrams: u64,
+        /// Datagrams of both ends.
+        of: u64,
+    },
     /// A core's frequency changed during the trial.
     FrequencyChanged {
         /// The core.

@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use crate::{
     Batch, Bed, BedKind, ClockRelation, Direction, Endpoint, Environment, GoodputSpec, IpVersion, Measured, Mtu, Nanos,
-    Plan, Privilege, Protocol, ReceiveWay, Run, RunId, SendWay, Trial,
+    Plan, Privilege, Protocol, ReceiveWay, Run, RunId, SendWay, Stack, Trial,
 };
 
 /// When the run and its trials began.
@@ -43,6 +43,7 @@ pub fn goodput(protocol: Protocol) -> GoodputSpec {
     GoodputSpec {
         protocol,
         ip: IpVersion::V4,
+        stack: Stack::Kernel,
         direction: Direction::Forward,
         streams: 1,
         duration: Nanos::from_secs(10),

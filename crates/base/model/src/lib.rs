@@ -45,7 +45,7 @@ pub use plan::{Limit, Metric, Plan};
 pub use port::{Manager, PortFacts, PortState, PortsState};
 pub use probe::{
     Amount, Batch, Direction, Engine, GoodputSpec, IpVersion, LatencySpec, PacketsSpec, PathSpec, ProbeSpec, Protocol,
-    ReceiveWay, Seat, SendWay, Side, WaitMode,
+    ReceiveWay, Seat, SendWay, Side, Stack, WaitMode,
 };
 pub use reference::{Compared, Match, NotComparable, Reference, ReferenceComparison, ReferenceFigure};
 pub use run::{Run, RunId};

@@ -12,7 +12,7 @@ pub use self::{
         Against, Compared, Condition, Difference, FLAT_OUT, Match, NotComparable, NotCompared, ONE_WAY, OurFigure,
         ReferenceComparison,
     },
-    conditions::{Conditions, Stack},
+    conditions::Conditions,
     figure::{FigureMetric, ReferenceFigure, Statistic},
 };
 

@@ -118,7 +118,8 @@ pub(crate) fn crossed_messages(
 #[cfg(test)]
 mod tests {
     use model::{
-        Amount, Delta, FrameSize, GoodputReceived, GoodputSent, IpVersion, Mtu, Nanos, PayloadSize, WaitMode, fixture,
+        Amount, Delta, FrameSize, GoodputReceived, GoodputSent, IpVersion, Mtu, Nanos, PayloadSize, Stack, WaitMode,
+        fixture,
         trial::{DatagramsReceived, DatagramsSent, TcpState},
     };
 
@@ -133,7 +134,13 @@ mod tests {
     }
 
     fn udp(sent: u64, received: u64, payload: u32) -> Flow {
-        let sent = DatagramsSent { payload_size: PayloadSize(payload), sent, intended_bps: None, pacing: None };
+        let sent = DatagramsSent {
+            payload_size: PayloadSize(payload),
+            sent,
+            through_kernel: None,
+            intended_bps: None,
+            pacing: None,
+        };
         let received = DatagramsReceived { received, ..DatagramsReceived::default() };
         flow(
             GoodputSent { datagrams: Some(sent), ..GoodputSent::default() },
@@ -224,6 +231,7 @@ mod tests {
         let spec = LatencySpec {
             protocol: Protocol::Udp,
             ip: IpVersion::V4,
+            stack: Stack::Kernel,
             frame_size: FrameSize(64),
             amount: Amount::Count(9_000),
             warmup: 1_000,

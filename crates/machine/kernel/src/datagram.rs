@@ -24,6 +24,9 @@ pub const MOST_SEGMENTS: usize = 64;
 /// The most payload that one large datagram may have, over IPv4 and IPv6 alike.
 pub const LARGEST: usize = 65_487;
 
+/// Messages that a program gives or takes in one call at the most.
+pub const MOST_MESSAGES: usize = 64;
+
 /// Room for one control message with a number in it, aligned as a control message has to be.
 type ControlRoom = [u64; 4];
 
@@ -83,6 +86,11 @@ impl Outgoing {
         &mut self.memory[index * self.each..][..self.each]
     }
 
+    /// What is sent of one message.
+    pub fn bytes(&self, index: usize) -> &[u8] {
+        &self.memory[index * self.each..][..self.parts[index].iov_len]
+    }
+
     /// How many bytes of one message are sent: all of it, unless said otherwise here.
     pub fn cut(&mut self, index: usize, length: usize) {
         self.parts[index].iov_len = length.min(self.each);
@@ -107,6 +115,15 @@ pub struct Incoming {
     _parts: Box<[libc::iovec]>,
     control: Box<[ControlRoom]>,
     headers: Box<[libc::mmsghdr]>,
+}
+
+/// A message that was put into the memory of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Took {
+    /// Its bytes that fitted.
+    pub length: usize,
+    /// Whether it had more.
+    pub is_truncated: bool,
 }
 
 /// What one message brought.
@@ -143,6 +160,24 @@ impl Incoming {
         // to its own piece of `memory`. All are boxes that live as long as `self`.
         let taken = unsafe { libc::recvmmsg(fd, self.headers.as_mut_ptr(), count, flags as _, ptr::null_mut()) };
         usize::try_from(taken).map_err(|_| io::Error::last_os_error())
+    }
+
+    /// Takes what somebody else than the kernel has, who is given the memory of each message by its number; ends with the first error, which is
+    /// given where there was no message before it.
+    pub fn receive_by(&mut self, mut receive: impl FnMut(usize, &mut [u8]) -> io::Result<Took>) -> io::Result<usize> {
+        let memory = self.memory.chunks_exact_mut(self.each);
+        for (index, (room, header)) in memory.zip(&mut self.headers).enumerate() {
+            match receive(index, room) {
+                Ok(took) => {
+                    header.msg_len = took.length as u32;
+                    header.msg_hdr.msg_controllen = 0;
+                    header.msg_hdr.msg_flags = if took.is_truncated { libc::MSG_TRUNC } else { 0 };
+                }
+                Err(error) if index == 0 => return Err(error),
+                Err(_) => return Ok(index),
+            }
+        }
+        Ok(self.headers.len())
     }
 
     /// One of the messages that the last call took.

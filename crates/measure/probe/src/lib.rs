@@ -9,6 +9,7 @@ mod packets;
 mod path;
 
 mod control;
+mod datagrams;
 mod error;
 mod socket;
 

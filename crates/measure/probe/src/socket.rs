@@ -67,6 +67,9 @@ fn busy_poll(socket: &Socket) -> Result<(), ProbeError> {
     })
 }
 
+/// What a call says that would have to wait.
+pub(crate) const WOULD_BLOCK: io::ErrorKind = io::ErrorKind::WouldBlock;
+
 /// Nothing there yet: the call would block, timed out, or a signal came.
 pub(crate) fn is_nothing_yet(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted)

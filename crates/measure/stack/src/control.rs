@@ -219,7 +219,7 @@ impl Control {
     /// All sockets that are written down one by one, in the order of their coming.
     pub fn records(&self) -> Vec<Record> {
         let count = (self.0.opened.load(Acquire) as usize).min(SOCKETS);
-        self.0.slots[..count].iter().map(Slot::read).collect()
+        self.0.slots[..count].iter().map(Slot::record).collect()
     }
 
     /// How many sockets came after those, and what went past the kernel and through it of all of them together.
@@ -254,7 +254,8 @@ impl Slot {
         self.closed.store(1, Relaxed);
     }
 
-    fn read(&self) -> Record {
+    /// All that it says.
+    pub fn record(&self) -> Record {
         let fate = match self.fate.load(Acquire) {
             1 => Ok(()),
             number => Err(Reason::of(number.wrapping_sub(1)).unwrap_or(Reason::NotBound)),

@@ -21,6 +21,7 @@ use xdp::{
 
 use crate::{
     Control, Grant, Reason,
+    control::Record,
     look::{Look, look, shares_with_others},
     ticks::Ticks,
     ways::{Exit, Ways},
@@ -126,6 +127,12 @@ impl Engine {
     /// Descriptors that become readable when something has come.
     pub(crate) fn descriptors(&self) -> impl Iterator<Item = RawFd> {
         self.rings.iter().map(Ring::fd)
+    }
+
+    /// What is written down of a socket.
+    pub(crate) fn record(&self, id: SocketId) -> Option<Record> {
+        let live = self.sockets.get(id.0 as usize)?.as_ref()?;
+        Some(self.control.slot(live.slot).record())
     }
 
     /// Looks at a descriptor, and takes its flows.

@@ -28,6 +28,6 @@ pub use control::Control;
 pub use error::{GrantError, NoGrant};
 pub use grant::{Attachment, Grant, Granted};
 pub use launch::Launcher;
-pub use message::{Incoming, Outcome, Outgoing, Wait};
+pub use message::{DO_NOT_WAIT, Incoming, Outcome, Outgoing, TRUNCATED, Wait};
 pub use reason::Reason;
 pub use stack::{Asleep, SocketId, Stack};

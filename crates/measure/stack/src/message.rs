@@ -2,6 +2,11 @@
 
 use std::io::{IoSlice, IoSliceMut};
 
+/// `MSG_DONTWAIT`, for those who have no libc.
+pub const DO_NOT_WAIT: i32 = libc::MSG_DONTWAIT;
+/// `MSG_TRUNC`, likewise.
+pub const TRUNCATED: i32 = libc::MSG_TRUNC;
+
 /// What became of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome<T> {

@@ -24,6 +24,7 @@ use crate::{
     Grant, Reason,
     aside::aside,
     calls,
+    control::Record,
     engine::{Engine, Received},
     family::Family,
     message::{Incoming, Outcome, Outgoing, Wait},
@@ -109,6 +110,11 @@ impl Stack {
             engine.queued = true;
             self.tell_sleepers(&mut engine);
         }
+    }
+
+    /// What it has done so far, past the kernel and through it.
+    pub fn record(&self, id: SocketId) -> Option<Record> {
+        self.engine().record(id)
     }
 
     /// Sends a datagram; returns the bytes of its payload. `flags` as of sendmsg(2).

@@ -49,6 +49,10 @@ pub fn advice(doubt: &Doubt, lang: Lang) -> String {
         }
         Doubt::PathNotProven { mtu, forward, reverse } => path_not_proven(*mtu, [*forward, *reverse], t),
         Doubt::NothingToPoll { endpoint } => t.with("doubt-nothing-to-poll", &[("endpoint", endpoint)]),
+        Doubt::ThroughKernel { datagrams, of } => {
+            let grouped = crate::show::grouped;
+            t.with("doubt-through-kernel", &[("datagrams", &grouped(*datagrams)), ("of", &grouped(*of))])
+        }
         Doubt::FrequencyChanged { cpu, before, after } => {
             t.with("doubt-frequency-changed", &[("cpu", cpu), ("before", before), ("after", after)])
         }
@@ -223,6 +227,7 @@ mod tests {
             Doubt::Unsteady { settled_after_s: 1.5 },
             Doubt::PathNotProven { mtu: 9000, forward: Some(1500), reverse: None },
             Doubt::NothingToPoll { endpoint: endpoint() },
+            Doubt::ThroughKernel { datagrams: 1234, of: 20_000 },
             Doubt::FrequencyChanged { cpu: 1, before: 3000, after: 2000 },
             Doubt::SmallBuffer { endpoint: endpoint(), asked: 4096, granted: 2048 },
             Doubt::Unfinished { seconds: 2 },

@@ -160,7 +160,7 @@ impl LatencyGroup<'_> {
 
     /// Whether two configurations differ in their frame size alone, so that one line joins them.
     fn same_traffic(&self, other: &Self) -> bool {
-        let key = |spec: &LatencySpec| (spec.protocol, spec.ip, spec.mode, spec.rate, spec.stamps);
+        let key = |spec: &LatencySpec| (spec.protocol, spec.ip, spec.stack, spec.mode, spec.rate, spec.stamps);
         key(self.spec) == key(other.spec) && self.way == other.way
     }
 }

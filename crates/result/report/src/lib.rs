@@ -33,7 +33,7 @@ pub use document::{
     BothWays, CardsDocument, CardsSchemaName, ComparisonDocument, ComparisonSchemaName, CountersEntry, Document,
     DoubtEntry, Environments, Figures, FlowEntry, FlowFigures, GoodputBps, GoodputFigures, LatencyFigures,
     LimitedByEntry, LossEntry, MovingEntry, PacketsFigures, PathFigures, PeakEntry, QueueEntry, QueueWayEntry,
-    RatesEntry, ResumedEntry, RunEntry, SchemaName, Stack, StreamFigures, TotalEntry, TrialEntry, WatchDocument,
+    RatesEntry, ResumedEntry, RunEntry, SchemaName, StreamFigures, TotalEntry, TrialEntry, WatchDocument,
     WatchSchemaName, WatchedEntry, WaysEntry, cards_schema, comparison_schema, schema, watch_schema,
 };
 pub use doubts::advice;

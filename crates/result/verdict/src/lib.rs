@@ -176,6 +176,7 @@ fn selected(limit: &Limit) -> String {
     let selectors = [
         limit.protocol.map(|protocol| protocol.to_string()),
         limit.ip.map(|ip| ip.to_string()),
+        limit.stack.map(|stack| stack.to_string()),
         limit.mode.map(|mode| mode.to_string()),
         limit.frame_size.map(|size| format!("{} B", size.0)),
         limit.under_load.map(|loaded| if loaded { "under load" } else { "ping-pong" }.to_owned()),

@@ -10,7 +10,7 @@ use crate::{
     frame_size::{FrameSize, PayloadSize},
     probe::{
         Amount, Batch, Direction, FASTEST, GoodputSpec, IpVersion, LatencySpec, MOST_OUT, PathSpec, Protocol,
-        ReceiveWay, SendWay, WaitMode,
+        ReceiveWay, SendWay, Stack, WaitMode,
     },
     units::{BitRate, Bytes, Mtu, Nanos, PacketRate},
 };
@@ -24,6 +24,9 @@ pub struct LatencyItem {
     /// `4` or `6`.
     #[serde(default = "v4")]
     pub ip: IpVersion,
+    /// Network stacks at both ends, one after the other: `kernel`, and `bypass` (UDP, past the kernel by AF_XDP).
+    #[serde(default = "kernel")]
+    pub stacks: Vec<Stack>,
     /// `spin`, `block` or `busy-poll`.
     #[serde(default = "spin")]
     pub mode: WaitMode,
@@ -58,6 +61,9 @@ pub struct GoodputItem {
     /// `4` or `6`.
     #[serde(default = "v4")]
     pub ip: IpVersion,
+    /// Network stacks at both ends, one after the other: `kernel`, and `bypass` (UDP, past the kernel by AF_XDP).
+    #[serde(default = "kernel")]
+    pub stacks: Vec<Stack>,
     /// `forward`, `reverse` or `both`.
     #[serde(default = "forward")]
     pub direction: Direction,
@@ -113,6 +119,9 @@ pub struct PathItem {
 
 pub(super) fn v4() -> IpVersion {
     IpVersion::V4
+}
+fn kernel() -> Vec<Stack> {
+    vec![Stack::Kernel]
 }
 fn spin() -> WaitMode {
     WaitMode::Spin
@@ -179,6 +188,15 @@ impl LatencyItem {
         if self.stamps && self.protocol == Protocol::Tcp {
             return Err("stamps belong to datagrams; write protocol = \"udp\" with them".to_owned());
         }
+        if self.mode == WaitMode::BusyPoll && self.stacks.contains(&Stack::Bypass) {
+            return Err(
+                "busy-poll is the kernel's; write mode = \"spin\" or \"block\" with stacks = [\"bypass\"]".to_owned()
+            );
+        }
+        if self.stamps && self.stacks.contains(&Stack::Bypass) {
+            return Err("stamps are the kernel's; take them away, or write stacks = [\"kernel\"]".to_owned());
+        }
+        check_stacks(&self.stacks, self.protocol)?;
         self.rate.map_or(Ok(()), |rate| self.check_rate(rate))
     }
 
@@ -206,11 +224,12 @@ impl LatencyItem {
 
     pub(super) fn specs(&self) -> Vec<LatencySpec> {
         let count = || Amount::Count(self.count.map_or(ORDINARY_COUNT, NonZeroU64::get));
-        let spec = |frame_size: &FrameSize| LatencySpec {
+        let spec = |stack: Stack, frame_size: FrameSize| LatencySpec {
             protocol: self.protocol,
             ip: self.ip,
+            stack,
             mode: self.mode,
-            frame_size: *frame_size,
+            frame_size,
             amount: self.duration.map_or_else(count, Amount::Duration),
             // By a slow schedule a thousand messages would take long: a second of them is warm-up enough.
             warmup: self.rate.map_or(self.warmup, |rate| self.warmup.min(rate.0)),
@@ -218,7 +237,8 @@ impl LatencyItem {
             rate: self.rate,
             stamps: self.stamps,
         };
-        self.frame_sizes.iter().map(spec).collect()
+        let sizes = |stack: &Stack| self.frame_sizes.iter().map(|size| spec(*stack, *size)).collect::<Vec<_>>();
+        self.stacks.iter().flat_map(sizes).collect()
     }
 }
 
@@ -237,6 +257,7 @@ impl GoodputItem {
         if self.window.is_some_and(|window| window.0 < 4096 || window.0 > 1 << 30) {
             return Err("window is between 4 KiB and 1 GiB".to_owned());
         }
+        check_stacks(&self.stacks, self.protocol)?;
         match self.protocol {
             Protocol::Tcp => self.check_tcp(),
             Protocol::Udp => self.check_udp(),
@@ -267,6 +288,9 @@ impl GoodputItem {
         if self.rate == Some(BitRate(0)) {
             return Err(NO_RATE.to_owned());
         }
+        if self.batch == Batch::Gso && self.stacks.contains(&Stack::Bypass) {
+            return Err("batch = \"gso\" is the kernel's; take it out, or write stacks = [\"kernel\"]".to_owned());
+        }
         match self.datagram {
             Some(size) if size < LEAST_DATAGRAM || size > LARGEST_DATAGRAM => Err(format!(
                 "datagram = {} is not between {} and {}: each carries its number, and IP takes no more",
@@ -277,13 +301,15 @@ impl GoodputItem {
     }
 
     pub(super) fn specs(&self) -> Vec<GoodputSpec> {
-        each_mtu(&self.mtus).map(|mtu| self.spec(mtu)).collect()
+        let stacks = |mtu| self.stacks.iter().map(move |stack| self.spec(*stack, mtu));
+        each_mtu(&self.mtus).flat_map(stacks).collect()
     }
 
-    fn spec(&self, mtu: Option<Mtu>) -> GoodputSpec {
+    fn spec(&self, stack: Stack, mtu: Option<Mtu>) -> GoodputSpec {
         GoodputSpec {
             protocol: self.protocol,
             ip: self.ip,
+            stack,
             direction: self.direction,
             streams: self.streams.get(),
             duration: self.duration,
@@ -310,6 +336,18 @@ impl PathItem {
 
     pub(super) fn specs(&self) -> Vec<PathSpec> {
         each_mtu(&self.mtus).map(|mtu| PathSpec { ip: self.ip, mtu, timeout: self.timeout }).collect()
+    }
+}
+
+fn check_stacks(stacks: &[Stack], protocol: Protocol) -> Result<(), String> {
+    if stacks.is_empty() || (1..stacks.len()).any(|at| stacks[..at].contains(&stacks[at])) {
+        return Err("stacks names each network stack once, like stacks = [\"kernel\", \"bypass\"]".to_owned());
+    }
+    match protocol {
+        Protocol::Tcp if stacks.contains(&Stack::Bypass) => {
+            Err("only UDP goes past the kernel so far; write protocol = \"udp\", or stacks = [\"kernel\"]".to_owned())
+        }
+        _ => Ok(()),
     }
 }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     frame_size::FrameSize,
-    probe::{Direction, IpVersion, ProbeSpec, Protocol, WaitMode},
+    probe::{Direction, IpVersion, ProbeSpec, Protocol, Stack, WaitMode},
     units::{BitRate, Mtu, Nanos, PacketRate, Percent},
 };
 
@@ -82,6 +82,9 @@ pub struct Limit {
     /// Only trials of this IP version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ip: Option<IpVersion>,
+    /// Only latency and goodput trials through this network stack.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stack: Option<Stack>,
     /// Only latency trials that wait this way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<WaitMode>,
@@ -219,6 +222,7 @@ impl Limit {
                     && (self.streams, self.direction, self.mtu, self.rate) == (None, None, None, None)
                     && fits(self.protocol, spec.protocol)
                     && fits(self.ip, spec.ip)
+                    && fits(self.stack, spec.stack)
                     && fits(self.mode, spec.mode)
                     && fits(self.frame_size, spec.frame_size)
                     && fits(self.under_load, spec.rate.is_some())
@@ -229,20 +233,22 @@ impl Limit {
                     && (self.mode, self.frame_size, self.under_load, self.rate) == (None, None, None, None)
                     && fits(self.protocol, spec.protocol)
                     && fits(self.ip, spec.ip)
+                    && fits(self.stack, spec.stack)
                     && fits(self.streams, spec.streams)
                     && fits(self.direction, spec.direction)
                     && (self.mtu.is_none() || self.mtu == spec.mtu)
             }
             ProbeSpec::Path(spec) => {
                 quantity == Quantity::Size
-                    && (self.protocol, self.mode, self.frame_size) == (None, None, None)
+                    && (self.protocol, self.stack, self.mode, self.frame_size) == (None, None, None, None)
                     && (self.under_load, self.streams, self.direction, self.rate) == (None, None, None, None)
                     && fits(self.ip, spec.ip)
                     && (self.mtu.is_none() || self.mtu == spec.mtu)
             }
             ProbeSpec::Packets(spec) => {
                 matches!(quantity, Quantity::PacketRate | Quantity::Share)
-                    && (self.protocol, self.mode, self.under_load, self.streams) == (None, None, None, None)
+                    && (self.protocol, self.stack, self.mode) == (None, None, None)
+                    && (self.under_load, self.streams) == (None, None)
                     && fits(self.ip, spec.ip())
                     && (self.frame_size.is_none() || self.frame_size == spec.frame_size())
                     && fits(self.direction, spec.direction)

@@ -248,6 +248,38 @@ duration = "2 s"
     }
 
     #[test]
+    fn each_network_stack_has_trials_of_its_own_and_limits_tell_them_apart() {
+        let both = "stacks = [\"kernel\", \"bypass\"]";
+        let limit = "[[limits]]\nmetric = \"rtt_p50\"\nat_most = \"9 us\"\nstack = \"bypass\"\n";
+        let plan =
+            format!("{}{limit}", PLAN.replace("frame_sizes = [64, 1518]", &format!("frame_sizes = [64]\n{both}")));
+        let plan = Plan::parse(&plan, &[]).unwrap();
+        let shown: Vec<_> = plan.specs().iter().map(ToString::to_string).collect();
+        assert_eq!(
+            shown,
+            ["latency UDP IPv4 spin 64 B", "latency UDP IPv4 spin 64 B bypass", "goodput TCP IPv4 1 stream"]
+        );
+        let matched: Vec<_> = plan.specs().iter().map(|spec| plan.limits[0].matches(spec)).collect();
+        assert_eq!(matched, [false, true, false]);
+    }
+
+    #[test]
+    fn what_the_kernel_alone_does_is_refused_past_it() {
+        let latency = |more: &str| error(&PLAN.replace("[64, 1518]", &format!("[64]\nstacks = [\"bypass\"]\n{more}")));
+        assert!(latency("mode = \"busy-poll\"").contains("busy-poll is the kernel's"));
+        assert!(latency("stamps = true").contains("stamps are the kernel's"));
+        let tcp = error(&PLAN.replace("\"2 s\"", "\"2 s\"\nstacks = [\"bypass\"]"));
+        assert!(tcp.contains("[[goodput]] number 1: only UDP goes past the kernel so far"), "{tcp}");
+        let gso = PLAN.replace(
+            "\"tcp\"\nduration = \"2 s\"",
+            "\"udp\"\nduration = \"2 s\"\nbatch = \"gso\"\nstacks = [\"bypass\"]",
+        );
+        assert!(error(&gso).contains("batch = \"gso\" is the kernel's"));
+        let twice = error(&PLAN.replace("[64, 1518]", "[64]\nstacks = [\"kernel\", \"kernel\"]"));
+        assert!(twice.contains("names each network stack once"), "{twice}");
+    }
+
+    #[test]
     fn errors_name_line_column_and_what_is_expected() {
         let unknown_key = error(&PLAN.replace("protocol = \"udp\"", "protocl = \"udp\""));
         assert!(unknown_key.contains("line 5, column 1") && unknown_key.contains("expected one of"), "{unknown_key}");

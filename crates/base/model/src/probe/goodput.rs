@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{IpVersion, Protocol};
+use super::{IpVersion, Protocol, Stack};
 use crate::{
     choice::choice,
     frame_size::PayloadSize,
@@ -72,6 +72,9 @@ pub struct GoodputSpec {
     pub protocol: Protocol,
     /// IPv4 or IPv6.
     pub ip: IpVersion,
+    /// Whose network stack at both ends.
+    #[serde(default)]
+    pub stack: Stack,
     /// Which way.
     pub direction: Direction,
     /// Connections (TCP) or flows (UDP) that send at the same time, each way.
@@ -123,6 +126,9 @@ impl fmt::Display for GoodputSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let s = if self.streams == 1 { "" } else { "s" };
         write!(f, "{} {} {} stream{s}", self.protocol.name(), self.ip, self.streams)?;
+        if self.stack == Stack::Bypass {
+            f.write_str(" bypass")?;
+        }
         if self.direction != Direction::Forward {
             write!(f, " {}", self.direction)?;
         }

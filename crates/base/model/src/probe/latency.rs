@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{IpVersion, Protocol};
+use super::{IpVersion, Protocol, Stack};
 use crate::{
     choice::choice,
     frame_size::{FrameSize, PayloadSize},
@@ -52,6 +52,9 @@ pub struct LatencySpec {
     pub protocol: Protocol,
     /// IPv4 or IPv6.
     pub ip: IpVersion,
+    /// Whose network stack at both ends.
+    #[serde(default)]
+    pub stack: Stack,
     /// How both ends wait.
     pub mode: WaitMode,
     /// Size of each frame on the wire, with FCS.
@@ -71,6 +74,9 @@ pub struct LatencySpec {
 impl fmt::Display for LatencySpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {} {} {} B", self.protocol.name(), self.ip, self.mode, self.frame_size.0)?;
+        if self.stack == Stack::Bypass {
+            f.write_str(" bypass")?;
+        }
         if let Some(rate) = self.rate {
             write!(f, " at {rate}")?;
         }

@@ -30,6 +30,19 @@ pub enum Protocol {
     Tcp,
 }
 
+/// Whose network stack carries the packets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Stack {
+    /// The kernel's.
+    #[default]
+    Kernel,
+    /// One in the program, past the kernel (AF_XDP).
+    Bypass,
+}
+
+choice!(Stack, "a network stack", { Kernel = "kernel", Bypass = "bypass" });
+
 /// IP version, written 4 or 6.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "u8", into = "u8")]
@@ -127,14 +140,24 @@ impl ProbeSpec {
     /// The same load for a moment, to see what the tester does alone; `None` for probes whose pace the path sets.
     pub fn self_test(&self) -> Option<Self> {
         match self {
-            Self::Latency(spec) if spec.rate.is_some() => {
+            // Past the kernel there is no loopback to measure the tester alone on.
+            Self::Latency(spec) if spec.rate.is_some() && spec.stack == Stack::Kernel => {
                 Some(Self::Latency(LatencySpec { amount: Amount::Duration(SELF_TEST), ..spec.clone() }))
             }
-            Self::Goodput(spec) if spec.protocol == Protocol::Udp => {
+            Self::Goodput(spec) if spec.protocol == Protocol::Udp && spec.stack == Stack::Kernel => {
                 let (duration, warmup) = (SELF_TEST, SELF_TEST_WARMUP);
                 Some(Self::Goodput(GoodputSpec { duration, warmup, direction: Direction::Forward, ..spec.clone() }))
             }
             _ => None,
+        }
+    }
+
+    /// Whose network stack carries it.
+    pub fn stack(&self) -> Stack {
+        match self {
+            Self::Latency(spec) => spec.stack,
+            Self::Goodput(spec) => spec.stack,
+            Self::Path(_) | Self::Packets(_) => Stack::Kernel,
         }
     }
 

@@ -5,23 +5,10 @@ use serde::{Deserialize, Serialize};
 
 use super::Words;
 use crate::{
-    choice::choice,
     frame_size::{FrameSize, PayloadSize},
-    probe::{Direction, IpVersion, Protocol, WaitMode},
+    probe::{Direction, IpVersion, Protocol, Stack, WaitMode},
     units::{BitRate, Bytes, Mtu, Nanos, PacketRate},
 };
-
-/// Whose network stack carried the packets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Stack {
-    /// The kernel's.
-    Kernel,
-    /// One in the program, past the kernel.
-    Bypass,
-}
-
-choice!(Stack, "a network stack", { Kernel = "kernel", Bypass = "bypass" });
 
 macro_rules! conditions {
     ($($(#[doc = $doc:literal])+ $field:ident: $type:ty,)+) => {

@@ -145,6 +145,9 @@ pub struct DatagramsReceived {
     pub corrupt: u64,
     /// Datagrams that the full socket buffers dropped (`SO_MEMINFO`; with `gso` a large one counts once).
     pub overflowed: u64,
+    /// Datagrams among them that went through the kernel, where they were to go past it; `None` where they were not.
+    #[serde(default)]
+    pub through_kernel: Option<u64>,
 }
 
 /// Datagrams as the sender counted them, over the whole transfer.
@@ -154,6 +157,9 @@ pub struct DatagramsSent {
     pub payload_size: PayloadSize,
     /// Datagrams that the kernel took.
     pub sent: u64,
+    /// Datagrams among them that went through the kernel, where they were to go past it; `None` where they were not.
+    #[serde(default)]
+    pub through_kernel: Option<u64>,
     /// Payload asked for in the counted time, in bit/s; `None` is flat out.
     pub intended_bps: Option<f64>,
     /// How the schedule was kept; `None` is flat out.

@@ -32,6 +32,9 @@ pub struct LatencyResult {
     /// Messages that the far side's full socket buffer dropped, warm-up included.
     #[serde(default)]
     pub far_overflowed: u64,
+    /// Datagrams of both ends, each way, that went through the kernel, where they were to go past it; warm-up included. `None` where they were not.
+    #[serde(default)]
+    pub through_kernel: Option<u64>,
     /// TCP segments in which the messages left this end, warm-up included: where there are fewer than messages, several
     /// shared one. `None` over UDP.
     #[serde(default)]

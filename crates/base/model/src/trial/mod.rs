@@ -114,6 +114,8 @@ pub enum SideFigures {
         answered: u64,
         /// Datagrams that its socket's full buffer dropped (`SO_MEMINFO`).
         overflowed: u64,
+        /// Datagrams of its own, each way, that went through the kernel where they were to go past it.
+        through_kernel: Option<u64>,
     },
     /// Either side of a goodput probe.
     Goodput(Box<GoodputSide>),

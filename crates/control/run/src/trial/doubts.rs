@@ -159,6 +159,8 @@ fn of_latency(spec: &LatencySpec, result: &LatencyResult, from: &Endpoint) -> Ve
     if spec.mode == WaitMode::BusyPoll && result.napi.is_none() {
         doubts.push(Doubt::NothingToPoll { endpoint: from.name.clone() });
     }
+    // Each message and each answer is a datagram that leaves one end and comes to the other.
+    doubts.extend(through_kernel(result.through_kernel, 4 * result.answered));
     doubts
 }
 
@@ -176,7 +178,18 @@ fn of_flow(spec: &GoodputSpec, flow: &Flow) -> Vec<Doubt> {
     let intended = sent.datagrams.as_ref().and_then(|datagrams| datagrams.intended_bps);
     doubts.extend(intended.and_then(|intended| too_slow(intended, sent.mean_bps())));
     doubts.extend(small_buffer(spec, flow));
+    if let (Some(left), Some(came)) = (&sent.datagrams, &received.datagrams) {
+        let through = left.through_kernel.zip(came.through_kernel).map(|(left, came)| left + came);
+        doubts.extend(through_kernel(through, left.sent + came.received));
+    }
     doubts
+}
+
+/// The first ones may: the kernel gives a socket its port, and looks for the neighbour.
+fn through_kernel(datagrams: Option<u64>, of: u64) -> Option<Doubt> {
+    const SOME: f64 = 0.01;
+    let datagrams = datagrams?;
+    (datagrams as f64 > SOME * of as f64).then_some(Doubt::ThroughKernel { datagrams, of })
 }
 
 fn of_streams(streams: &[PacketStream], counted: &[Counted<'_>]) -> Vec<Doubt> {

@@ -2,12 +2,12 @@
 
 use std::{
     io::Read,
-    net::{SocketAddr, TcpListener, TcpStream, UdpSocket},
+    net::{SocketAddr, TcpListener, TcpStream},
     thread,
     time::{Duration, Instant},
 };
 
-use model::{GoodputSpec, Protocol, Seat, SideFigures};
+use model::{GoodputSpec, Protocol, Seat, SideFigures, WaitMode};
 use socket2::Type;
 
 use super::{
@@ -19,6 +19,7 @@ use super::{
 };
 use crate::{
     Control, Prepared, ProbeError, Window,
+    datagrams::{Carrier, Datagrams},
     error::socket_error,
     socket::{bound, is_nothing_yet},
 };
@@ -33,7 +34,7 @@ pub(super) struct Far {
     listener: TcpListener,
     address: SocketAddr,
     /// For each way that datagrams go, a socket for each flow.
-    sockets: Vec<(Way, Vec<UdpSocket>)>,
+    sockets: Vec<(Way, Vec<Datagrams>)>,
 }
 
 impl Far {
@@ -52,7 +53,8 @@ impl Far {
         let sockets = match spec.protocol {
             Protocol::Tcp => Vec::new(),
             Protocol::Udp => {
-                let bind = |way| Ok((way, udp::bind_all(spec, seat.local)?));
+                let carrier = Carrier::prepare(spec.stack, WaitMode::Spin, seat)?;
+                let bind = |way| Ok((way, udp::bind_all(spec, &carrier, seat.local)?));
                 ways(spec).map(bind).collect::<Result<_, ProbeError>>()?
             }
         };

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use model::{GoodputSpec, Protocol, Seat, SideFigures};
+use model::{GoodputSpec, Protocol, Seat, SideFigures, WaitMode};
 
 use super::{
     hello::{Way, ways},
@@ -10,7 +10,7 @@ use super::{
     transfer::{Line, Lines, transfer},
     udp,
 };
-use crate::{Control, Prepared, ProbeError, Window, far_address};
+use crate::{Control, Prepared, ProbeError, Window, datagrams::Carrier, far_address};
 
 /// A prepared near side: everything is open, nothing sent yet.
 pub(super) struct Near {
@@ -22,10 +22,11 @@ pub(super) struct Near {
 impl Near {
     pub(super) fn prepare(spec: &GoodputSpec, seat: &Seat) -> Result<Self, ProbeError> {
         let peer = far_address(seat)?;
+        let carrier = Carrier::prepare(spec.stack, WaitMode::Spin, seat)?;
         let open = |way| {
             Ok(match spec.protocol {
                 Protocol::Tcp => (way, Line::Tcp(tcp::connect_all(spec, seat.local, peer, way)?)),
-                Protocol::Udp => (way, Line::Udp(udp::Flow::open(spec, seat, peer, way)?)),
+                Protocol::Udp => (way, Line::Udp(udp::Flow::open(spec, seat, &carrier, peer, way)?)),
             })
         };
         let lines = ways(spec).map(open).collect::<Result<_, ProbeError>>()?;
@@ -40,8 +41,8 @@ impl Prepared for Near {
 
     fn run(self: Box<Self>, control: &Control, window: &dyn Window) -> Result<SideFigures, ProbeError> {
         let mut lines = Lines::default();
-        for (way, line) in self.lines {
-            if let Line::Udp(flow) = &line {
+        for (way, mut line) in self.lines {
+            if let Line::Udp(flow) = &mut line {
                 flow.join(control)?;
             }
             match way {

@@ -25,6 +25,7 @@ use super::{
 };
 use crate::{
     Control, ProbeError,
+    datagrams::{Carrier, Datagrams},
     error::socket_error,
     socket::{STOP_CHECK, bound},
 };
@@ -43,14 +44,20 @@ pub(super) struct Flow {
     /// The other end of `control`.
     peer: SocketAddr,
     control: TcpStream,
-    sockets: Vec<UdpSocket>,
+    sockets: Vec<Datagrams>,
 }
 
 impl Flow {
     /// The near side's beginning: asks the far side for flows.
-    pub(super) fn open(spec: &GoodputSpec, seat: &Seat, peer: SocketAddr, way: Way) -> Result<Self, ProbeError> {
+    pub(super) fn open(
+        spec: &GoodputSpec,
+        seat: &Seat,
+        carrier: &Carrier,
+        peer: SocketAddr,
+        way: Way,
+    ) -> Result<Self, ProbeError> {
         let size = payload(spec, seat)?;
-        let sockets = bind_all(spec, seat.local)?;
+        let sockets = bind_all(spec, carrier, seat.local)?;
         let asking = bound(SocketAddr::new(seat.local, 0), Type::STREAM)?;
         let control = connect(asking, peer, Hello { way, value: size })?;
         let flow = Self { way, size: size.into(), peer, control, sockets };
@@ -59,7 +66,7 @@ impl Flow {
     }
 
     /// The near side's end: learns where the far side's flows are.
-    pub(super) fn join(&self, control: &Control) -> Result<(), ProbeError> {
+    pub(super) fn join(&mut self, control: &Control) -> Result<(), ProbeError> {
         self.connect_all(control)?;
         if self.way == Way::Reverse {
             for socket in &self.sockets {
@@ -74,30 +81,35 @@ impl Flow {
     pub(super) fn answer(
         hello: Hello,
         stream: TcpStream,
-        sockets: Vec<UdpSocket>,
+        sockets: Vec<Datagrams>,
         control: &Control,
     ) -> Result<Self, ProbeError> {
         let peer = peer_of(&stream)?;
-        let flow = Self { way: hello.way, size: hello.value.into(), peer, control: stream, sockets };
+        let mut flow = Self { way: hello.way, size: hello.value.into(), peer, control: stream, sockets };
         flow.connect_all(control)?;
         flow.tell_ports()?;
         Ok(flow)
     }
 
+    /// Datagrams that went through the kernel, where they were to go past it.
+    fn through_kernel(&self) -> Option<u64> {
+        self.sockets.iter().map(Datagrams::through_kernel).sum()
+    }
+
     fn tell_ports(&self) -> Result<(), ProbeError> {
-        let port = |socket: &UdpSocket| socket.local_addr().map(|local| local.port().to_be_bytes());
+        let port = |datagrams: &Datagrams| datagrams.socket().local_addr().map(|local| local.port().to_be_bytes());
         let ports = self.sockets.iter().map(port).collect::<Result<Vec<_>, _>>();
         let ports = ports.map_err(socket_error("ask the port of the socket to", self.peer))?;
         self.write(ports.as_flattened())
     }
 
-    fn connect_all(&self, control: &Control) -> Result<(), ProbeError> {
+    fn connect_all(&mut self, control: &Control) -> Result<(), ProbeError> {
         let mut ports = vec![[0; 2]; self.sockets.len()];
         read_all(&self.control, ports.as_flattened_mut(), self.peer, ARRIVAL, control)?;
-        for (socket, port) in self.sockets.iter().zip(ports) {
+        for (socket, port) in self.sockets.iter_mut().zip(ports) {
             let mut peer = self.peer;
             peer.set_port(u16::from_be_bytes(port));
-            socket.connect(peer).map_err(socket_error("connect to", peer))?;
+            socket.connect(peer)?;
         }
         Ok(())
     }
@@ -121,7 +133,7 @@ impl Flow {
 }
 
 /// A socket for each flow of one way.
-pub(super) fn bind_all(spec: &GoodputSpec, local: IpAddr) -> Result<Vec<UdpSocket>, ProbeError> {
+pub(super) fn bind_all(spec: &GoodputSpec, carrier: &Carrier, local: IpAddr) -> Result<Vec<Datagrams>, ProbeError> {
     let any_port = SocketAddr::new(local, 0);
     let open = |_| {
         let socket = bound(any_port, Type::DGRAM)?;
@@ -134,7 +146,7 @@ pub(super) fn bind_all(spec: &GoodputSpec, local: IpAddr) -> Result<Vec<UdpSocke
             None => socket::set_ample_buffers(&socket, AMPLE_SEND, AMPLE_RECEIVE)?,
         }
         socket.set_read_timeout(Some(STOP_CHECK)).map_err(socket_error("set SO_RCVTIMEO for", any_port))?;
-        Ok(UdpSocket::from(socket))
+        carrier.carry(UdpSocket::from(socket))
     };
     (0..spec.streams).map(open).collect()
 }
@@ -157,10 +169,11 @@ fn payload(spec: &GoodputSpec, seat: &Seat) -> Result<u16, ProbeError> {
 
 /// What the kernel granted: it doubles what was asked for, to have room for its own bookkeeping.
 fn granted(
-    sockets: &[UdpSocket],
+    sockets: &[Datagrams],
     size: impl Fn(&SockRef<'_>) -> std::io::Result<usize>,
     on: SocketAddr,
 ) -> Result<Bytes, ProbeError> {
-    let size = size(&SockRef::from(&sockets[0])).map_err(socket_error("ask the buffers of the socket to", on))?;
+    let size =
+        size(&SockRef::from(sockets[0].socket())).map_err(socket_error("ask the buffers of the socket to", on))?;
     Ok(Bytes(size as u64 / 2))
 }

@@ -17,7 +17,7 @@ use super::{
     stages::Stages,
     talk::Talk,
 };
-use crate::{Control, Prepared, ProbeError, Window, error::socket_error, far_address};
+use crate::{Control, Prepared, ProbeError, Window, datagrams::Carrier, error::socket_error, far_address};
 
 /// A prepared client: connected, with its socket set up.
 pub(super) struct Client {
@@ -42,7 +42,8 @@ impl Client {
     pub(super) fn prepare(spec: &LatencySpec, seat: &Seat) -> Result<Self, ProbeError> {
         let window = load::window(spec)?;
         let (mut frame, mut tcp_timestamps) = (spec.frame_size, false);
-        let mut pipe = Pipe::connect(spec, seat.local, far_address(seat)?, |timestamps| {
+        let carrier = Carrier::prepare(spec.stack, spec.mode, seat)?;
+        let mut pipe = Pipe::connect(spec, &carrier, seat.local, far_address(seat)?, |timestamps| {
             let (actual, payload) = frame_of(spec, timestamps, seat.mtu)?;
             (frame, tcp_timestamps) = (actual, timestamps);
             Ok(payload)
@@ -112,6 +113,7 @@ impl Client {
             // The far side tells these.
             answered: 0,
             far_overflowed: 0,
+            through_kernel: self.pipe.through_kernel(),
             segments: self.pipe.segments()?,
             rtt_ns: rtt.summary(),
             achieved_pps: course.achieved_pps,

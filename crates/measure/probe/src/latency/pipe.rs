@@ -2,7 +2,7 @@
 
 use std::{
     io::{self, Read, Write},
-    net::{IpAddr, SocketAddr, TcpStream, UdpSocket},
+    net::{IpAddr, SocketAddr, TcpStream},
     os::fd::{AsFd, BorrowedFd},
     time::Duration,
 };
@@ -14,6 +14,7 @@ use socket2::{Socket, Type};
 use super::make_room;
 use crate::{
     ProbeError,
+    datagrams::{Carrier, Datagrams},
     error::socket_error,
     socket::{STOP_CHECK, bound, is_nothing_yet, is_refused, set_wait, set_wait_between_sends},
 };
@@ -41,7 +42,7 @@ pub(super) struct Pipe {
 }
 
 enum Line {
-    Udp { socket: UdpSocket, is_stamped: bool },
+    Udp { socket: Datagrams, is_stamped: bool },
     Tcp(Stream),
 }
 
@@ -60,12 +61,13 @@ impl Pipe {
     /// or not.
     pub(super) fn connect(
         spec: &LatencySpec,
+        carrier: &Carrier,
         local: IpAddr,
         peer: SocketAddr,
         length: impl FnOnce(bool) -> Result<PayloadSize, ProbeError>,
     ) -> Result<Self, ProbeError> {
         let (line, timestamps) = match spec.protocol {
-            Protocol::Udp => (Line::Udp { socket: connect_udp(spec, local, peer)?, is_stamped: false }, false),
+            Protocol::Udp => (Line::Udp { socket: connect_udp(spec, carrier, local, peer)?, is_stamped: false }, false),
             Protocol::Tcp => {
                 let stream = connect_tcp(spec, local, peer)?;
                 let timestamps = kernel::socket::tcp_state(&stream)?.timestamps;
@@ -83,7 +85,7 @@ impl Pipe {
     /// Has each datagram stamped from now on, by the card as well where that is worth asking for.
     pub(super) fn stamp(&mut self, hardware: bool) -> Result<(), ProbeError> {
         if let Line::Udp { socket, is_stamped } = &mut self.line {
-            stamp::enable(socket, hardware)?;
+            stamp::enable(socket.socket(), hardware)?;
             *is_stamped = true;
         }
         Ok(())
@@ -108,10 +110,12 @@ impl Pipe {
     pub(super) fn take(&mut self) -> Result<Option<&[u8]>, ProbeError> {
         let taken = match &mut self.line {
             Line::Udp { socket, is_stamped: false } => socket.recv(&mut self.inbox),
-            Line::Udp { socket, is_stamped: true } => stamp::receive(socket, &mut self.inbox).map(|(length, came)| {
-                self.came = came;
-                length
-            }),
+            Line::Udp { socket, is_stamped: true } => {
+                stamp::receive(socket.socket(), &mut self.inbox).map(|(length, came)| {
+                    self.came = came;
+                    length
+                })
+            }
             Line::Tcp(stream) => match stream.take(&mut self.inbox, self.length) {
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
                     return Err(ProbeError::PeerClosed { peer: self.peer });
@@ -137,7 +141,7 @@ impl Pipe {
         let mut left = Stamps::default();
         let Line::Udp { socket, is_stamped: true } = &self.line else { return Ok(left) };
         loop {
-            match stamp::next_departure(socket) {
+            match stamp::next_departure(socket.socket()) {
                 Ok((id, stamps)) if id == number => {
                     left.software = left.software.or(stamps.software);
                     left.hardware = left.hardware.or(stamps.hardware);
@@ -166,8 +170,16 @@ impl Pipe {
     /// Datagrams that the full socket buffer dropped.
     pub(super) fn overflowed(&self) -> Result<u64, ProbeError> {
         match &self.line {
-            Line::Udp { socket, .. } => Ok(kernel::socket::drops(socket)?),
+            Line::Udp { socket, .. } => Ok(socket.overflowed()?),
             Line::Tcp(_) => Ok(0),
+        }
+    }
+
+    /// Datagrams that went through the kernel, where they were to go past it.
+    pub(super) fn through_kernel(&self) -> Option<u64> {
+        match &self.line {
+            Line::Udp { socket, .. } => socket.through_kernel(),
+            Line::Tcp(_) => None,
         }
     }
 
@@ -219,13 +231,18 @@ impl Stream {
     }
 }
 
-fn connect_udp(spec: &LatencySpec, local: IpAddr, peer: SocketAddr) -> Result<UdpSocket, ProbeError> {
+fn connect_udp(
+    spec: &LatencySpec,
+    carrier: &Carrier,
+    local: IpAddr,
+    peer: SocketAddr,
+) -> Result<Datagrams, ProbeError> {
     let socket = bound(SocketAddr::new(local, 0), Type::DGRAM)?;
     make_room(&socket, spec)?;
     socket.connect(&peer.into()).map_err(socket_error("connect to", peer))?;
     // A sleeping receive wakes by itself to see the timeout or a wish to stop.
     wait_as_asked(&socket, spec, Some(Duration::from(spec.timeout).min(STOP_CHECK)), peer)?;
-    Ok(socket.into())
+    carrier.carry(socket.into())
 }
 
 fn connect_tcp(spec: &LatencySpec, local: IpAddr, peer: SocketAddr) -> Result<TcpStream, ProbeError> {

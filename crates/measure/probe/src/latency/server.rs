@@ -14,6 +14,7 @@ use socket2::{SockRef, Type};
 use super::{carries_stamps, frame_of, make_room, message, pipe::stream_buffer};
 use crate::{
     Control, Prepared, ProbeError, Window,
+    datagrams::{Carrier, Datagrams},
     error::socket_error,
     socket::{STOP_CHECK, bound, is_nothing_yet, is_refused, set_wait},
 };
@@ -26,6 +27,7 @@ pub(super) struct Server {
     spec: LatencySpec,
     seat: Seat,
     address: SocketAddr,
+    carrier: Carrier,
     door: Door,
 }
 
@@ -34,9 +36,20 @@ enum Door {
     Tcp(TcpListener),
 }
 
+/// What a server did.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Served {
+    /// Messages answered.
+    pub(super) answered: u64,
+    /// Datagrams that its socket's full buffer dropped.
+    overflowed: u64,
+    /// Datagrams that went through the kernel, where they were to go past it.
+    through_kernel: Option<u64>,
+}
+
 /// What it takes to answer a datagram.
 struct Answering<'a> {
-    socket: &'a UdpSocket,
+    socket: &'a Datagrams,
     peer: SocketAddr,
     with_stamps: bool,
     control: &'a Control,
@@ -66,6 +79,7 @@ impl Server {
     /// Listens on a free port of this address.
     pub(super) fn prepare(spec: &LatencySpec, seat: &Seat) -> Result<Self, ProbeError> {
         let any_port = SocketAddr::new(seat.local, 0);
+        let carrier = Carrier::prepare(spec.stack, spec.mode, seat)?;
         let door = match spec.protocol {
             Protocol::Udp => {
                 let socket = bound(any_port, Type::DGRAM)?;
@@ -85,27 +99,33 @@ impl Server {
             Door::Tcp(listener) => listener.local_addr(),
         };
         let address = address.map_err(socket_error("ask the port of", any_port))?;
-        Ok(Self { spec: spec.clone(), seat: seat.clone(), address, door })
+        Ok(Self { spec: spec.clone(), seat: seat.clone(), address, carrier, door })
     }
 
-    /// Answers until stopped, or until a TCP client hangs up. Gives the number of messages answered.
-    pub(super) fn serve(&self, control: &Control) -> Result<u64, ProbeError> {
+    /// Answers until stopped, or until a TCP client hangs up.
+    pub(super) fn serve(&self, control: &Control) -> Result<Served, ProbeError> {
         match &self.door {
             Door::Udp(socket) => self.serve_udp(socket, control),
             Door::Tcp(listener) => match self.accept(listener, control)? {
-                Some((stream, peer)) => self.serve_tcp(stream, peer, control),
-                None => Ok(0),
+                Some((stream, peer)) => {
+                    Ok(Served { answered: self.serve_tcp(stream, peer, control)?, ..Served::default() })
+                }
+                None => Ok(Served::default()),
             },
         }
     }
 
-    fn serve_udp(&self, socket: &UdpSocket, control: &Control) -> Result<u64, ProbeError> {
+    fn serve_udp(&self, socket: &UdpSocket, control: &Control) -> Result<Served, ProbeError> {
         let payload = self.payload(false)?;
         let with_stamps = carries_stamps(&self.seat, payload);
         let mut buffer = vec![0; BUFFER];
-        let Some((length, peer)) = self.first_message(socket, &mut buffer, payload, control)? else { return Ok(0) };
+        let Some((length, peer)) = self.first_message(socket, &mut buffer, payload, control)? else {
+            return Ok(Served { overflowed: kernel::socket::drops(socket)?, ..Served::default() });
+        };
         // A connected socket saves a route look-up for each answer, and lets nobody else in.
         socket.connect(peer).map_err(socket_error("connect to", peer))?;
+        let listening = socket.try_clone().map_err(socket_error("duplicate the socket to", peer))?;
+        let socket = &self.carrier.carry(listening)?;
         let answering = Answering { socket, peer, with_stamps, control };
         let mut answered = answering.answer(&mut buffer[..length])?;
         answered += self.answer_queued(&answering, &mut buffer)?;
@@ -116,7 +136,7 @@ impl Server {
                 Err(error) => return Err(socket_error("receive from", peer)(error)),
             }
         }
-        Ok(answered)
+        Ok(Served { answered, overflowed: socket.overflowed()?, through_kernel: socket.through_kernel() })
     }
 
     /// Waits for the first message of this trial. Anybody can send to the port: what is not of the trial is not answered.
@@ -142,7 +162,8 @@ impl Server {
 
     /// Answers what came before the socket was connected, which anybody can have sent. Gives the number of messages answered.
     fn answer_queued(&self, answering: &Answering<'_>, buffer: &mut [u8]) -> Result<u64, ProbeError> {
-        let Answering { socket, peer, control, .. } = *answering;
+        let Answering { peer, control, .. } = *answering;
+        let socket = answering.socket.socket();
         let waits = self.spec.mode != WaitMode::Spin;
         socket.set_nonblocking(true).map_err(socket_error("set O_NONBLOCK for", peer))?;
         let mut answered = 0;
@@ -203,14 +224,6 @@ impl Server {
     fn payload(&self, tcp_timestamps: bool) -> Result<usize, ProbeError> {
         Ok(frame_of(&self.spec, tcp_timestamps, self.seat.mtu)?.1.0 as usize)
     }
-
-    /// Datagrams that its full socket buffer dropped.
-    fn overflowed(&self) -> Result<u64, ProbeError> {
-        match &self.door {
-            Door::Udp(socket) => Ok(kernel::socket::drops(socket)?),
-            Door::Tcp(_) => Ok(0),
-        }
-    }
 }
 
 impl Prepared for Server {
@@ -219,8 +232,8 @@ impl Prepared for Server {
     }
 
     fn run(self: Box<Self>, control: &Control, _window: &dyn Window) -> Result<SideFigures, ProbeError> {
-        let answered = self.serve(control)?;
-        Ok(SideFigures::LatencyFar { answered, overflowed: self.overflowed()? })
+        let Served { answered, overflowed, through_kernel } = self.serve(control)?;
+        Ok(SideFigures::LatencyFar { answered, overflowed, through_kernel })
     }
 }
 

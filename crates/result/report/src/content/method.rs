@@ -2,7 +2,7 @@
 
 use model::{
     Batch, ClockRelation, FrameSize, GoodputSpec, LatencySpec, PacketsSpec, PathSpec, ProbeSpec, Protocol, ReceiveWay,
-    Run, SendWay, WaitMode, run::Resumption,
+    Run, SendWay, Stack, WaitMode, run::Resumption,
 };
 
 use crate::{
@@ -125,6 +125,7 @@ fn latency_texts(run: &Run, asked: &Asked) -> Vec<&'static str> {
         ("method-load", any(|spec| spec.rate.is_some())),
         ("method-latency-sample", true),
         ("method-busy-poll", any(|spec| spec.mode == WaitMode::BusyPoll)),
+        ("method-bypass", any(|spec| spec.stack == Stack::Bypass)),
         ("method-one-way", one_way),
         ("method-stages", any(|spec| spec.stamps)),
     ])
@@ -135,6 +136,7 @@ fn goodput_texts(specs: &[GoodputSpec]) -> Vec<&'static str> {
     that_hold(&[
         ("method-goodput", true),
         ("method-udp", any(|spec| spec.protocol == Protocol::Udp)),
+        ("method-bypass", any(|spec| spec.stack == Stack::Bypass)),
         ("method-gso", any(|spec| spec.batch == Batch::Gso)),
         ("method-zerocopy", any(|spec| spec.send == SendWay::ZeroCopy)),
         ("method-sendfile", any(|spec| spec.send == SendWay::Sendfile)),

@@ -2,13 +2,13 @@
 
 use model::{
     Batch, CoreUse, Direction, Flow, GoodputResult, GoodputSpec, IpVersion, Measured, Mtu, PayloadSize, Protocol,
-    ReceiveWay, Run, SendWay, Trial,
+    ReceiveWay, Run, SendWay, Stack, Trial,
     trial::{Pacing, TcpState, Together, ZeroCopied},
 };
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{LimitedByEntry, Stack, limited_by_entry};
+use super::{LimitedByEntry, limited_by_entry};
 use crate::groups::knows_sender;
 
 /// Parameters and figures of bulk data. What is said of a flow here is said of the first one.
@@ -110,6 +110,8 @@ pub struct FlowFigures {
     pub corrupt: Option<u64>,
     /// Datagrams that the receiver's full socket buffers dropped.
     pub overflowed: Option<u64>,
+    /// Datagrams of both ends that went through the kernel, where they were to go past it; null where they were not.
+    pub through_kernel: Option<u64>,
     /// How the schedule was kept; null when flat out.
     pub pacing: Option<Pacing>,
     /// State of each TCP connection at the end of the counted time.
@@ -147,7 +149,7 @@ impl GoodputFigures {
         Some(Self {
             protocol: spec.protocol,
             ip: spec.ip,
-            stack: Stack::Kernel,
+            stack: spec.stack,
             direction: spec.direction,
             streams: spec.streams,
             mtu: result.mtu,
@@ -218,6 +220,9 @@ impl FlowFigures {
             duplicate_window: arrived.map(|it| it.window),
             corrupt: arrived.map(|it| it.corrupt),
             overflowed: arrived.map(|it| it.overflowed),
+            through_kernel: departed
+                .zip(arrived)
+                .and_then(|(left, came)| Some(left.through_kernel? + came.through_kernel?)),
             pacing: departed.and_then(|it| it.pacing.clone()),
             tcp: sent.tcp.clone(),
             zero_copied: sent.zero_copied,

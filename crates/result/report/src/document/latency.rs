@@ -1,13 +1,12 @@
 //! Round trips as JSON.
 
 use model::{
-    Amount, FrameSize, IpVersion, LatencyResult, LatencySpec, PayloadSize, Protocol, TimeSummary, WaitMode,
+    Amount, FrameSize, IpVersion, LatencyResult, LatencySpec, PayloadSize, Protocol, Stack, TimeSummary, WaitMode,
     trial::{OneWay, Pacing, Stage, Variation},
 };
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::Stack;
 use crate::show::WIRE_EXTRA;
 
 /// Parameters and figures of round trips.
@@ -49,6 +48,8 @@ pub struct LatencyFigures {
     pub duplicated: u64,
     /// Replies that the full socket buffer dropped, warm-up included.
     pub overflowed: u64,
+    /// Datagrams of both ends, each way, that went through the kernel, where they were to go past it; warm-up included. Null where they were not.
+    pub through_kernel: Option<u64>,
     /// TCP segments in which the messages left, warm-up included: fewer than messages where several shared one; null over UDP.
     pub segments: Option<u64>,
     /// Round-trip times in nanoseconds, as far as the sample carries them; under load from the intended send time.
@@ -82,7 +83,7 @@ impl LatencyFigures {
         Self {
             protocol: spec.protocol,
             ip: spec.ip,
-            stack: Stack::Kernel,
+            stack: spec.stack,
             mode: spec.mode,
             frame_size: result.frame_size,
             frame_size_asked: spec.frame_size,
@@ -98,6 +99,7 @@ impl LatencyFigures {
             reordered: result.reordered,
             duplicated: result.duplicated,
             overflowed: result.overflowed,
+            through_kernel: result.through_kernel,
             segments: result.segments,
             rtt_ns: result.rtt_ns.clone(),
             intended_pps: result.intended_pps,

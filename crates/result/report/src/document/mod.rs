@@ -221,14 +221,6 @@ pub struct CountersEntry {
     pub deltas: Vec<Delta>,
 }
 
-/// Whose network stack carried the packets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Stack {
-    /// The kernel's.
-    Kernel,
-}
-
 impl Document {
     /// The document of a run.
     pub fn of(material: &Material<'_>) -> Self {

@@ -1,13 +1,11 @@
 //! A path MTU search as JSON.
 
 use model::{
-    Culprit, IpVersion, Mtu, PathResult, PathSpec, Run, Trial,
+    Culprit, IpVersion, Mtu, PathResult, PathSpec, Run, Stack, Trial,
     trial::{PathDevice, Refusal},
 };
 use schemars::JsonSchema;
 use serde::Serialize;
-
-use super::Stack;
 
 /// Parameters and figures of a path MTU search.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]

@@ -2,7 +2,7 @@
 //! always, as the JSON is.
 
 use csv::{Terminator, WriterBuilder};
-use model::{Doubt, Engine, IpVersion, Mtu, Protocol, Run, TimeSummary, WaitMode};
+use model::{Doubt, Engine, IpVersion, Mtu, Protocol, Run, Stack, TimeSummary, WaitMode};
 use serde::Serialize;
 
 use crate::{
@@ -38,6 +38,7 @@ struct Row {
     to: String,
     protocol: Option<Protocol>,
     ip: Option<IpVersion>,
+    stack: Option<Stack>,
     mode: Option<WaitMode>,
     streams: Option<u16>,
     frame_size_bytes: Option<u32>,
@@ -122,6 +123,7 @@ fn latency(figures: &LatencyFigures, trial: Row) -> Row {
         probe: "latency",
         protocol: Some(figures.protocol),
         ip: Some(figures.ip),
+        stack: Some(figures.stack),
         mode: Some(figures.mode),
         frame_size_bytes: Some(figures.frame_size.0),
         payload_size_bytes: Some(figures.payload_size.0),

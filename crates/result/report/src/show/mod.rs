@@ -14,7 +14,7 @@ pub(crate) use self::host::{hypervisor, why_these_cores};
 pub(crate) use self::names::{
     amount, batch, configuration, configuration_and_amount, direction, figure, flow, goodput_configuration,
     goodput_traffic, latency_configuration, latency_traffic, leg_mtu, measurement, metric, mode, outcome_name,
-    packets_configuration, packets_traffic, packets_without_load, path_configuration, stage, stream_loss,
+    packets_configuration, packets_traffic, packets_without_load, path_configuration, stack, stage, stream_loss,
     together_loss, verdict, way, with_way,
 };
 pub(crate) use self::references::{

@@ -2,7 +2,7 @@
 
 use model::{
     Amount, Batch, Direction, GoodputSpec, IpVersion, LatencySpec, Limit, LimitOutcome, Metric, PacketsSpec,
-    PathResult, PathSpec, ProbeSpec, Protocol, ReceiveWay, Run, SendWay, Verdict, WaitMode,
+    PathResult, PathSpec, ProbeSpec, Protocol, ReceiveWay, Run, SendWay, Stack, Verdict, WaitMode,
     stream::{Load, Rate, Stream},
     trial::{Leg, StageName},
 };
@@ -29,12 +29,25 @@ pub(crate) fn latency_traffic(spec: &LatencySpec, t: &Texts) -> String {
     let rate = spec.rate.map(|rate| t.with("at-rate", &[("rate", &rate)]));
     let stamps = spec.stamps.then(|| t.get("stamped"));
     let first = [transport(spec.protocol, spec.ip), mode(spec.mode, t)];
-    joined(first.into_iter().chain(rate).chain(stamps), t)
+    joined(first.into_iter().chain(past_the_kernel(spec.stack, t)).chain(rate).chain(stamps), t)
 }
 
 /// A latency configuration: its traffic and the frame size asked for.
 pub(crate) fn latency_configuration(spec: &LatencySpec, t: &Texts) -> String {
     joined([latency_traffic(spec, t), format!("{} B", spec.frame_size.0)], t)
+}
+
+/// Only what differs from the ordinary is named.
+fn past_the_kernel(used: Stack, t: &Texts) -> Option<String> {
+    (used == Stack::Bypass).then(|| stack(used, t))
+}
+
+/// Whose network stack.
+pub(crate) fn stack(stack: Stack, t: &Texts) -> String {
+    match stack {
+        Stack::Kernel => t.get("stack-kernel"),
+        Stack::Bypass => t.get("stack-bypass"),
+    }
 }
 
 /// How a program waits.
@@ -60,7 +73,8 @@ pub(crate) fn goodput_traffic(spec: &GoodputSpec, t: &Texts) -> String {
     let rate = spec.rate.map(|rate| t.with("at-rate", &[("rate", &rate)]));
     let window = spec.window.map(|window| t.with("window-of", &[("size", &window)]));
     let long = spec.long().map(|seconds| format!("{seconds} s"));
-    let choices = [send, receive, spec.congestion.clone(), batch, datagram, rate, window, long];
+    let choices =
+        [past_the_kernel(spec.stack, t), send, receive, spec.congestion.clone(), batch, datagram, rate, window, long];
     joined(first.into_iter().chain(choices.into_iter().flatten()), t)
 }
 
@@ -290,6 +304,7 @@ fn looked_for(limit: &Limit, t: &Texts) -> String {
     let selectors = [
         limit.protocol.map(|protocol| protocol.name().to_owned()),
         limit.ip.map(|ip| ip.to_string()),
+        limit.stack.map(|it| stack(it, t)),
         limit.mode.map(|it| mode(it, t)),
         limit.frame_size.map(|size| format!("{} B", size.0)),
         limit.under_load.map(load),

@@ -3,11 +3,11 @@
 use model::{
     LimitOutcome, Match, NotComparable,
     plan::Bound,
-    reference::{Against, Condition, Difference, FLAT_OUT, FigureMetric, ONE_WAY, Stack, Statistic, Words},
+    reference::{Against, Condition, Difference, FLAT_OUT, FigureMetric, ONE_WAY, Statistic, Words},
     units::Printed,
 };
 
-use super::{NO_FIGURE, direction, metric_value, mode};
+use super::{NO_FIGURE, direction, metric_value, mode, stack};
 use crate::{lang::Lang, texts::Texts};
 
 /// A reference's own words: Japanese where they are wanted and there are any.
@@ -91,13 +91,6 @@ fn condition_value(condition: Condition, value: &str, t: &Texts) -> String {
         _ => None,
     };
     chosen.unwrap_or_else(|| value.to_owned())
-}
-
-fn stack(stack: Stack, t: &Texts) -> String {
-    match stack {
-        Stack::Kernel => t.get("stack-kernel"),
-        Stack::Bypass => t.get("stack-bypass"),
-    }
 }
 
 fn condition(condition: Condition, t: &Texts) -> String {

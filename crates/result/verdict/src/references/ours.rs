@@ -1,8 +1,7 @@
 //! Under what one of our configurations was measured.
 
 use model::{
-    BitRate, GoodputSpec, LatencySpec, Measured, PacketsSpec, ProbeSpec, Protocol, Run,
-    reference::{Conditions, Stack},
+    BitRate, GoodputSpec, LatencySpec, Measured, PacketsSpec, ProbeSpec, Protocol, Run, reference::Conditions,
 };
 
 use crate::link;
@@ -37,7 +36,7 @@ fn of_bed(run: &Run, spec: &ProbeSpec) -> Conditions {
         mtu: spec.mtu().or(mtu),
         link_rate: link::speed_mbps(run).map(|mbps| BitRate(u64::from(mbps) * 1_000_000)),
         // What a wrapper does with the sockets is its own affair.
-        stack: run.bed.wrap.is_empty().then_some(Stack::Kernel),
+        stack: run.bed.wrap.is_empty().then_some(spec.stack()),
         ..Conditions::default()
     }
 }

@@ -21,6 +21,7 @@ use super::{
 use crate::{
     Control, ProbeError,
     control::Summary,
+    datagrams::Datagrams,
     error::socket_error,
     goodput::{
         NAP, NAP_BUFFER, QUIET,
@@ -54,13 +55,13 @@ pub(in crate::goodput) fn receive(flow: Flow, setting: Setting<'_>) -> Result<Go
     let peer = flow.peer;
     let buffer = granted(&flow.sockets, |socket| socket.recv_buffer_size(), peer)?;
     if setting.spec.batch == Batch::Gso {
-        flow.sockets.iter().try_for_each(put_together)?;
+        flow.sockets.iter().try_for_each(|datagrams| put_together(datagrams.socket()))?;
     }
     let counters: Vec<AtomicU64> = flow.sockets.iter().map(|_| AtomicU64::new(0)).collect();
     let clerk = Clerk::hire(&flow, buffer)?;
     setting.control.set_clerk(Some(Arc::new(Mutex::new(Arc::clone(&clerk)))));
     let sent: Vec<AtomicU64> = flow.sockets.iter().map(|_| AtomicU64::new(UNKNOWN)).collect();
-    let taking = |socket: &UdpSocket, number: usize| {
+    let taking = |socket: &Datagrams, number: usize| {
         let progress = Progress {
             counter: &counters[number],
             tally: &clerk.flows[number].1,
@@ -68,8 +69,14 @@ pub(in crate::goodput) fn receive(flow: Flow, setting: Setting<'_>) -> Result<Go
             control: setting.control,
         };
         let mut taker = Taker::new(number as u16, flow.size);
-        taker.take_all(socket, setting.spec.batch, buffer >= NAP_BUFFER, &progress, peer)?;
-        Ok((taker.book(kernel::socket::drops(socket)?), taker.tracker.received))
+        taker.take_all(
+            socket,
+            setting.spec.batch,
+            buffer >= NAP_BUFFER && !socket.is_past_the_kernel(),
+            &progress,
+            peer,
+        )?;
+        Ok((taker.book(socket)?, taker.tracker.received))
     };
     let finish = || {
         let ended_early = has_ended(&flow, peer)?;
@@ -121,6 +128,7 @@ fn total(books: &[DatagramsReceived]) -> DatagramsReceived {
         window: WINDOW,
         corrupt: sum(|book| book.corrupt),
         overflowed: sum(|book| book.overflowed),
+        through_kernel: books.iter().map(|book| book.through_kernel).sum(),
     }
 }
 
@@ -144,7 +152,7 @@ struct Clerk {
 
 impl Clerk {
     fn hire(flow: &Flow, buffer: Bytes) -> Result<Arc<Self>, ProbeError> {
-        let of_flow = |socket: &UdpSocket| Ok((socket.try_clone()?, Tally::default()));
+        let of_flow = |flow: &Datagrams| Ok((flow.socket().try_clone()?, Tally::default()));
         let flows: std::io::Result<_> = flow.sockets.iter().map(of_flow).collect();
         let flows = flows.map_err(socket_error("duplicate the socket to", flow.peer))?;
         Ok(Arc::new(Self { flows, size: flow.size, buffer }))
@@ -158,6 +166,7 @@ impl Clerk {
             window: WINDOW,
             corrupt: tally.corrupt.load(Relaxed),
             overflowed: kernel::socket::drops(socket).unwrap_or_default(),
+            through_kernel: None,
         };
         self.flows.iter().map(book).collect()
     }
@@ -203,7 +212,7 @@ impl Taker {
     /// Takes datagrams until all that were sent have come, or the rest is lost.
     fn take_all(
         &mut self,
-        socket: &UdpSocket,
+        socket: &Datagrams,
         batch: Batch,
         naps: bool,
         progress: &Progress<'_>,
@@ -216,7 +225,7 @@ impl Taker {
         let mut quiet_since = None;
         while !progress.control.stopped() {
             let quiet = quiet_since.map_or(Duration::ZERO, |since: Instant| since.elapsed());
-            match incoming.receive(socket, !naps || quiet > QUIET) {
+            match socket.receive_batch(&mut incoming, !naps || quiet > QUIET) {
                 Ok(messages) => {
                     (0..messages).for_each(|index| self.take(&incoming.message(index)));
                     self.tell(progress);
@@ -273,15 +282,16 @@ impl Taker {
         sent != UNKNOWN && quiet > if self.tracker.received >= sent { COPIES } else { LOST }
     }
 
-    fn book(&self, overflowed: u64) -> DatagramsReceived {
-        DatagramsReceived {
+    fn book(&self, socket: &Datagrams) -> Result<DatagramsReceived, ProbeError> {
+        Ok(DatagramsReceived {
             received: self.tracker.received,
             duplicated: self.tracker.duplicated,
             reordered: self.tracker.reordered,
             window: WINDOW,
             corrupt: self.corrupt + self.tracker.damaged,
-            overflowed,
-        }
+            overflowed: socket.overflowed()?,
+            through_kernel: socket.through_kernel(),
+        })
     }
 }
 

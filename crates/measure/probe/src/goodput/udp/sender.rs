@@ -26,6 +26,7 @@ use super::{
 };
 use crate::{
     ProbeError,
+    datagrams::Datagrams,
     error::socket_error,
     goodput::{
         threads::send_with,
@@ -63,7 +64,7 @@ struct Given {
 /// One flow, as its thread sees it.
 struct Stream<'a> {
     number: usize,
-    socket: &'a UdpSocket,
+    socket: &'a Datagrams,
     counter: &'a AtomicU64,
     label: Label,
     /// Number of the next datagram.
@@ -77,7 +78,7 @@ pub(in crate::goodput) fn send(flow: &Flow, setting: Setting<'_>) -> Result<Good
     let (spec, peer) = (setting.spec, flow.peer);
     let shape = Shape::new(spec.batch, flow.size);
     if shape.segments > 1 {
-        flow.sockets.iter().try_for_each(|socket| cut_into(socket, flow.size))?;
+        flow.sockets.iter().try_for_each(|socket| cut_into(socket.socket(), flow.size))?;
     }
     let counters: Vec<AtomicU64> = flow.sockets.iter().map(|_| AtomicU64::new(0)).collect();
     let schedule = spec.rate.map(|rate| paced(rate, spec.streams, shape));
@@ -104,6 +105,7 @@ pub(in crate::goodput) fn send(flow: &Flow, setting: Setting<'_>) -> Result<Good
         datagrams: Some(DatagramsSent {
             payload_size: PayloadSize(flow.size as u32),
             sent: sent.iter().sum(),
+            through_kernel: flow.through_kernel(),
             intended_bps: spec.rate.map(|rate| rate.0 as f64),
             pacing: schedule.map(|(schedule, _)| pacing(&schedule, &given)),
         }),
@@ -190,7 +192,7 @@ impl Shape {
 }
 
 impl<'a> Stream<'a> {
-    fn new(number: usize, socket: &'a UdpSocket, counter: &'a AtomicU64, shape: Shape) -> Self {
+    fn new(number: usize, socket: &'a Datagrams, counter: &'a AtomicU64, shape: Shape) -> Self {
         Self { number, socket, counter, label: Label::new(number as u16, shape.size), next: 0, before: None }
     }
 }
@@ -267,12 +269,12 @@ impl<'a> Giver<'a> {
             outgoing.cut(message, here * shape.size);
         }
         let taken = loop {
-            match outgoing.send(stream.socket, 0..messages) {
+            match stream.socket.send_batch(outgoing, messages) {
                 Ok(messages) => break shape.datagrams_in(messages, burst),
                 Err(error) if is_nothing_yet(&error) => break 0,
                 // It is about an earlier datagram, and is said once.
                 Err(error) if is_refused(&error) => {}
-                Err(error) => return Err(refused(stream.socket, error, *shape, self.peer)),
+                Err(error) => return Err(refused(stream.socket.socket(), error, *shape, self.peer)),
             }
         };
         stream.next += taken as u64;

@@ -49,6 +49,7 @@ fn sent(protocol: Protocol) -> GoodputSent {
             datagrams: Some(DatagramsSent {
                 payload_size: PayloadSize(1472),
                 sent: 934_000,
+                through_kernel: None,
                 intended_bps: None,
                 pacing: None,
             }),

@@ -1,0 +1,219 @@
+//! A socket for datagrams: the kernel's, or one past it.
+
+use std::{
+    io::{self, IoSlice, IoSliceMut},
+    net::{SocketAddr, UdpSocket},
+    os::fd::{AsFd, BorrowedFd},
+    slice,
+    sync::{Arc, mpsc},
+};
+
+use kernel::datagram::{Incoming, MOST_MESSAGES, Outgoing, Took};
+use model::{Seat, Stack, WaitMode};
+use stack::{Attachment, Grant, Launcher, Outcome, SocketId, Wait, control::Record};
+
+use crate::{ProbeError, error::socket_error, socket::WOULD_BLOCK};
+
+/// What carries the datagrams of one side.
+#[derive(Clone)]
+pub(crate) enum Carrier {
+    /// The kernel's stack.
+    Kernel,
+    /// One of our own, past the kernel.
+    Bypass(Arc<Bypass>),
+}
+
+/// The interface of one side, past the kernel.
+pub(crate) struct Bypass {
+    stack: stack::Stack,
+    /// Follows what changes in the kernel, and takes everything from the interface when it goes.
+    launcher: Option<Launcher>,
+}
+
+/// A socket that may be connected.
+pub(crate) struct Datagrams {
+    /// The kernel's; past it, the one that has the port, and takes what comes through the kernel after all.
+    socket: UdpSocket,
+    past: Option<(Arc<Bypass>, SocketId)>,
+}
+
+impl Carrier {
+    /// Gets ready what a spec asks for.
+    pub(crate) fn prepare(asked: Stack, mode: WaitMode, seat: &Seat) -> Result<Self, ProbeError> {
+        match asked {
+            Stack::Kernel => Ok(Self::Kernel),
+            Stack::Bypass => Ok(Self::Bypass(Arc::new(Bypass::of(&seat.interface, mode)?))),
+        }
+    }
+
+    /// Takes a socket that is bound.
+    pub(crate) fn carry(&self, socket: UdpSocket) -> Result<Datagrams, ProbeError> {
+        let past = match self {
+            Self::Kernel => None,
+            Self::Bypass(bypass) => Some((Arc::clone(bypass), bypass.open(&socket)?)),
+        };
+        Ok(Datagrams { socket, past })
+    }
+}
+
+impl Bypass {
+    fn of(interface: &str, mode: WaitMode) -> Result<Self, ProbeError> {
+        let unable = |why: String| ProbeError::Unable { what: format!("stack = \"bypass\" on {interface}"), why };
+        let mut attachment = Attachment::new(&[interface.to_owned()]).map_err(|error| unable(error.to_string()))?;
+        if let Some((_, error)) = attachment.refused.pop() {
+            return Err(unable(error.to_string()));
+        }
+        // Nobody hears what it tells: what goes wrong shows in the datagrams that go through the kernel.
+        let (tell, _) = mpsc::channel();
+        let launcher = Launcher::start(attachment, tell).map_err(|error| unable(error.to_string()))?;
+        let grant = Grant::claim(launcher.name()).map_err(|error| unable(error.to_string()))?;
+        let wait = if mode == WaitMode::Block { Wait::Sleep } else { Wait::Spin };
+        let stack = stack::Stack::new(grant, wait).map_err(|error| unable(error.to_string()))?;
+        Ok(Self { stack, launcher: Some(launcher) })
+    }
+
+    fn open(&self, socket: &UdpSocket) -> Result<SocketId, ProbeError> {
+        self.stack.open(socket.as_fd()).map_err(|reason| ProbeError::Unable {
+            what: "stack = \"bypass\"".to_owned(),
+            why: format!("this socket stays with the kernel: {reason}"),
+        })
+    }
+
+    fn send(&self, id: SocketId, payload: &[u8]) -> Outcome<usize> {
+        let pieces = [IoSlice::new(payload)];
+        self.stack.send(id, &stack::Outgoing { pieces: &pieces, name: &[], control: &[] }, 0)
+    }
+
+    fn receive(&self, id: SocketId, room: &mut [u8], flags: i32) -> Outcome<Took> {
+        let mut pieces = [IoSliceMut::new(room)];
+        let mut message = stack::Incoming::new(&mut pieces);
+        match self.stack.receive(id, &mut message, flags) {
+            Outcome::Done(length) => {
+                Outcome::Done(Took { length, is_truncated: message.flags & stack::TRUNCATED != 0 })
+            }
+            Outcome::Kernel => Outcome::Kernel,
+            Outcome::Failed(error) => Outcome::Failed(error),
+        }
+    }
+}
+
+impl Drop for Bypass {
+    fn drop(&mut self) {
+        if let Some(launcher) = self.launcher.take() {
+            // It fails where its thread is gone already, and all that it held with it.
+            let _ = launcher.end();
+        }
+    }
+}
+
+impl Datagrams {
+    /// Sends one to the peer.
+    #[inline]
+    pub(crate) fn send(&self, payload: &[u8]) -> io::Result<usize> {
+        match self.past.as_ref().map_or(Outcome::Kernel, |(bypass, id)| bypass.send(*id, payload)) {
+            Outcome::Kernel => self.socket.send(payload),
+            past => done(past),
+        }
+    }
+
+    /// Receives one.
+    #[inline]
+    pub(crate) fn recv(&self, room: &mut [u8]) -> io::Result<usize> {
+        match self.past.as_ref().map_or(Outcome::Kernel, |(bypass, id)| bypass.receive(*id, room, 0)) {
+            Outcome::Kernel => self.socket.recv(room),
+            past => done(past).map(|took| took.length),
+        }
+    }
+
+    /// Sends the first so many messages without waiting, and returns how many went.
+    pub(crate) fn send_batch(&self, outgoing: &mut Outgoing, messages: usize) -> io::Result<usize> {
+        let Some((bypass, id)) = &self.past else { return outgoing.send(&self.socket, 0..messages) };
+        let mut pieces = [IoSlice::new(&[]); MOST_MESSAGES];
+        let pieces = &mut pieces[..messages];
+        for (index, piece) in pieces.iter_mut().enumerate() {
+            *piece = IoSlice::new(outgoing.bytes(index));
+        }
+        let each = |piece| stack::Outgoing { pieces: slice::from_ref(piece), name: &[], control: &[] };
+        match bypass.stack.send_many(*id, pieces.iter().map(each), 0, |_, _| {}) {
+            (0, Some(Outcome::Kernel)) => outgoing.send(&self.socket, 0..messages),
+            (0, Some(failed)) => done(failed).map(|_| 0),
+            (went, _) => Ok(went),
+        }
+    }
+
+    /// Receives what is there, as [`Incoming::receive`] does.
+    pub(crate) fn receive_batch(&self, incoming: &mut Incoming, wait: bool) -> io::Result<usize> {
+        let Some((bypass, id)) = &self.past else { return incoming.receive(&self.socket, wait) };
+        incoming.receive_by(|index, room| {
+            let flags = if wait && index == 0 { 0 } else { stack::DO_NOT_WAIT };
+            match bypass.receive(*id, room, flags) {
+                Outcome::Kernel => Err(WOULD_BLOCK.into()),
+                past => done(past),
+            }
+        })
+    }
+
+    /// Datagrams, each way, that went through the kernel, where they were to go past it.
+    pub(crate) fn through_kernel(&self) -> Option<u64> {
+        let through = self.record()?.through;
+        Some(through.sent + through.received)
+    }
+
+    /// Datagrams that were dropped because what waits for this socket was full, in the kernel and past it.
+    pub(crate) fn overflowed(&self) -> Result<u64, kernel::Error> {
+        let past = self.record().map_or(0, |record| record.dropped);
+        Ok(kernel::socket::drops(&self.socket)? + past)
+    }
+
+    fn record(&self) -> Option<Record> {
+        let (bypass, id) = self.past.as_ref()?;
+        bypass.stack.record(*id)
+    }
+
+    /// Whether it is past the kernel, where less than the kernel's buffers waits for who naps.
+    pub(crate) fn is_past_the_kernel(&self) -> bool {
+        self.past.is_some()
+    }
+
+    /// The kernel's.
+    pub(crate) fn socket(&self) -> &UdpSocket {
+        &self.socket
+    }
+
+    /// Connects, and hears the peer alone from now on.
+    pub(crate) fn connect(&mut self, peer: SocketAddr) -> Result<(), ProbeError> {
+        self.socket.connect(peer).map_err(socket_error("connect to", peer))?;
+        self.look_again()
+    }
+
+    /// To be called after a change of the kernel's socket.
+    fn look_again(&self) -> Result<(), ProbeError> {
+        let Some((bypass, id)) = &self.past else { return Ok(()) };
+        bypass.stack.refresh(*id, self.socket.as_fd()).map_err(|reason| ProbeError::Unable {
+            what: "stack = \"bypass\"".to_owned(),
+            why: format!("this socket stays with the kernel: {reason}"),
+        })
+    }
+}
+
+impl AsFd for Datagrams {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+impl Drop for Datagrams {
+    fn drop(&mut self) {
+        if let Some((bypass, id)) = &self.past {
+            bypass.stack.close(*id);
+        }
+    }
+}
+
+fn done<T>(outcome: Outcome<T>) -> io::Result<T> {
+    match outcome {
+        Outcome::Done(value) => Ok(value),
+        Outcome::Failed(error) => Err(io::Error::from_raw_os_error(error)),
+        Outcome::Kernel => Err(WOULD_BLOCK.into()),
+    }
+}
