@@ -36,17 +36,27 @@ pub enum Refusal {
     Checksum,
 }
 
+/// Which checksums of UDP hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sums {
+    /// Those of the whole datagram.
+    Whole,
+    /// Also those of the pseudo header alone: what a virtual interface hands over of a datagram that never leaves the machine
+    /// (`CHECKSUM_PARTIAL` of Linux), whose checksum a card was to complete.
+    PartialToo,
+}
+
 /// Reads a frame without FCS. Bytes behind the IP packet, as Ethernet pads short frames, belong to nothing.
-pub fn read(frame: &[u8]) -> Result<Arrived<'_>, Refusal> {
+pub fn read(frame: &[u8], sums: Sums) -> Result<Arrived<'_>, Refusal> {
     let (header, packet) = frame.split_at_checked(ETHERNET_HEADER).ok_or(Refusal::Malformed)?;
     match u16_at(header, 12) {
-        IPV4 => in_ipv4(packet),
-        IPV6 => in_ipv6(packet),
+        IPV4 => in_ipv4(packet, sums),
+        IPV6 => in_ipv6(packet, sums),
         _ => Err(Refusal::Other),
     }
 }
 
-fn in_ipv4(packet: &[u8]) -> Result<Arrived<'_>, Refusal> {
+fn in_ipv4(packet: &[u8], sums: Sums) -> Result<Arrived<'_>, Refusal> {
     const MORE_OR_OFFSET: u16 = 0x3fff;
     let header = packet.get(..IPV4_HEADER).ok_or(Refusal::Malformed)?;
     // Version 4 and a header of five words: without options.
@@ -59,10 +69,10 @@ fn in_ipv4(packet: &[u8]) -> Result<Arrived<'_>, Refusal> {
     let length = usize::from(u16_at(header, 2));
     let datagram = packet.get(IPV4_HEADER..length).ok_or(Refusal::Malformed)?;
     let ends = [ipv4_at(header, 12), ipv4_at(header, 16)];
-    in_udp(datagram, ends, sum(&header[12..20]), header[8], header[1])
+    in_udp(datagram, ends, sum(&header[12..20]), sums, [header[8], header[1]])
 }
 
-fn in_ipv6(packet: &[u8]) -> Result<Arrived<'_>, Refusal> {
+fn in_ipv6(packet: &[u8], sums: Sums) -> Result<Arrived<'_>, Refusal> {
     let header = packet.get(..IPV6_HEADER).ok_or(Refusal::Malformed)?;
     if header[0] >> 4 != 6 || header[6] != UDP {
         return Err(Refusal::Other);
@@ -71,24 +81,28 @@ fn in_ipv6(packet: &[u8]) -> Result<Arrived<'_>, Refusal> {
     let datagram = packet.get(IPV6_HEADER..length).ok_or(Refusal::Malformed)?;
     let ends = [ipv6_at(header, 8), ipv6_at(header, 24)];
     let traffic_class = header[0] << 4 | header[1] >> 4;
-    in_udp(datagram, ends, sum(&header[8..40]), header[7], traffic_class)
+    in_udp(datagram, ends, sum(&header[8..40]), sums, [header[7], traffic_class])
 }
 
-/// With the addresses of the IP header, and the sum of them.
+/// With the addresses of the IP header, the sum of them, and what else it says.
 fn in_udp(
     datagram: &[u8],
     [from, to]: [IpAddr; 2],
     addresses: u32,
-    ttl: u8,
-    traffic_class: u8,
+    sums: Sums,
+    [ttl, traffic_class]: [u8; 2],
 ) -> Result<Arrived<'_>, Refusal> {
     let header = datagram.get(..UDP_HEADER).ok_or(Refusal::Malformed)?;
     let length = usize::from(u16_at(header, 4));
     let datagram = datagram.get(..length).filter(|_| length >= UDP_HEADER).ok_or(Refusal::Malformed)?;
-    // Over IPv4 a datagram may have none (RFC 768); over IPv6 not (RFC 8200, section 8.1).
-    let is_summed = u16_at(header, 6) != 0;
     let pseudo = addresses + u32::from(UDP) + length as u32;
-    if is_summed && fold(pseudo + u32::from(fold(sum(datagram)))) != 0xffff || !is_summed && to.is_ipv6() {
+    let holds = match u16_at(header, 6) {
+        // Over IPv4 a datagram may have none (RFC 768); over IPv6 not (RFC 8200, section 8.1).
+        0 => to.is_ipv4(),
+        checksum if sums == Sums::PartialToo && checksum == fold(pseudo) => true,
+        _ => fold(pseudo + u32::from(fold(sum(datagram)))) == 0xffff,
+    };
+    if !holds {
         return Err(Refusal::Checksum);
     }
     Ok(Arrived {
@@ -120,6 +134,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    fn read(frame: &[u8]) -> Result<Arrived<'_>, Refusal> {
+        super::read(frame, Sums::Whole)
+    }
 
     /// What another library makes of it.
     fn built(v4: bool, ports: (u16, u16), payload: &[u8]) -> Vec<u8> {
@@ -193,5 +211,21 @@ mod tests {
         let mut frame = built(false, (7, 9), b"payload");
         frame[60..62].fill(0);
         assert_eq!(read(&frame), Err(Refusal::Checksum));
+    }
+
+    #[test]
+    fn a_sum_of_the_pseudo_header_alone_holds_where_the_caller_says_so() {
+        for v4 in [true, false] {
+            let mut frame = built(v4, (7, 9), b"payload");
+            let (addresses, udp) = if v4 { (&frame[26..34], 34) } else { (&frame[22..54], 54) };
+            let pseudo = fold(sum(addresses) + u32::from(UDP) + 15);
+            frame[udp + 6..udp + 8].copy_from_slice(&pseudo.to_be_bytes());
+            assert_eq!(read(&frame), Err(Refusal::Checksum));
+            assert_eq!(super::read(&frame, Sums::PartialToo).map(|it| it.payload), Ok(&b"payload"[..]));
+            frame[udp + 7] ^= 1;
+            assert_eq!(super::read(&frame, Sums::PartialToo), Err(Refusal::Checksum));
+            let whole = built(v4, (7, 9), b"payload");
+            assert_eq!(super::read(&whole, Sums::PartialToo).map(|it| it.payload), Ok(&b"payload"[..]));
+        }
     }
 }

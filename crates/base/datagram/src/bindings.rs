@@ -87,19 +87,24 @@ impl Bindings {
 }
 
 impl Binding {
+    /// Whether it hears what comes to this address.
+    pub fn hears(&self, address: IpAddr) -> bool {
+        match self.address {
+            Some(own) => own == address,
+            None => self.versions.hear(address),
+        }
+    }
+
     /// How well a datagram fits: whether by its address, whether by its peer; `None` where it does not.
     fn rank(&self, from: SocketAddr, to: SocketAddr) -> Option<(bool, bool)> {
-        let hears = match self.address {
-            Some(address) => address == to.ip(),
-            None => self.versions.hear(to.ip()),
-        };
         let is_peer = self.peer.is_none_or(|peer| peer == from);
-        (hears && is_peer).then_some((self.address.is_some(), self.peer.is_some()))
+        (self.hears(to.ip()) && is_peer).then_some((self.address.is_some(), self.peer.is_some()))
     }
 }
 
 impl Versions {
-    fn hear(self, address: IpAddr) -> bool {
+    /// Whether they are those of an address.
+    pub fn hear(self, address: IpAddr) -> bool {
         match self {
             Self::V4 => address.is_ipv4(),
             Self::V6 => address.is_ipv6(),

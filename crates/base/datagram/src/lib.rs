@@ -9,7 +9,7 @@ mod bindings;
 mod departing;
 
 pub use self::{
-    arrived::{Arrived, Refusal, read},
+    arrived::{Arrived, Refusal, Sums, read},
     bindings::{Binding, Bindings, SocketId, Versions},
     departing::{Departing, Way, WriteError, write},
 };

@@ -1,11 +1,25 @@
 //! The Internet checksum (RFC 1071): a sum of 16-bit words in ones' complement, which may be taken in any order and in parts.
 
 /// The sum of these bytes as 16-bit words, not folded; an odd last byte counts as the upper half of a word.
+///
+/// Bytes are added as they lie, in larger words whose carries are brought back, and swapped once at the end (RFC 1071, section 2).
 pub fn sum(bytes: &[u8]) -> u32 {
-    let (words, rest) = bytes.as_chunks::<2>();
-    let last = rest.first().map_or(0, |byte| u32::from(*byte) << 8);
-    // 65,536 words would be too many for 32 bits; an IP packet has half as many.
-    words.iter().fold(last, |sum, word| sum + u32::from(u16::from_be_bytes(*word)))
+    const LANES: usize = 8;
+    let (blocks, rest) = bytes.as_chunks::<{ 4 * LANES }>();
+    // 32-bit words in 64-bit lanes: room for 2³² of them.
+    let mut lanes = [0_u64; LANES];
+    for block in blocks {
+        let (words, _) = block.as_chunks::<4>();
+        for (lane, word) in lanes.iter_mut().zip(words) {
+            *lane += u64::from(u32::from_ne_bytes(*word));
+        }
+    }
+    let (words, rest) = rest.as_chunks::<2>();
+    let last = rest.first().map_or(0, |byte| u64::from(u16::from_ne_bytes([*byte, 0])));
+    let words = words.iter().fold(last, |sum, word| sum + u64::from(u16::from_ne_bytes(*word)));
+    let halves = |sum: u64| (sum >> 32) + (sum & 0xffff_ffff);
+    let sum = halves(halves(lanes.iter().sum::<u64>() + words)) as u32;
+    u32::from(u16::from_be(fold(sum)))
 }
 
 /// A sum brought into 16 bits, carries added at the lower end.
@@ -37,6 +51,21 @@ mod tests {
         assert_eq!(fold(sum(&bytes)), 0xddf2);
         assert_eq!(fold(sum(&bytes[..3]) + sum(&[0, bytes[3]]) + sum(&bytes[4..])), 0xddf2);
         assert_eq!(finish(sum(&bytes)), !0xddf2);
+    }
+
+    #[test]
+    fn any_number_of_bytes_adds_up_as_words_do() {
+        let bytes: Vec<u8> = (0..4096_u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+        let plain = |bytes: &[u8]| {
+            bytes.chunks(2).map(|word| u32::from(word[0]) << 8 | u32::from(*word.get(1).unwrap_or(&0))).sum()
+        };
+        for length in (0..200).chain([1471, 1472, 1473, 4096]) {
+            for from in 0..3 {
+                let part = &bytes[from.min(bytes.len() - length)..][..length];
+                assert_eq!(fold(sum(part)), fold(plain(part)), "{length} bytes");
+            }
+        }
+        assert_eq!(fold(sum(&[0xff; 65_535])), fold(plain(&[0xff; 65_535])));
     }
 
     #[test]

@@ -3,11 +3,13 @@
 //! Needs Linux 5.14 (for [`namespace::identity`]).
 #![allow(unsafe_code, reason = "system calls that rustix and the standard library do not cover")]
 
+mod asked;
 pub mod clock;
 mod control;
 pub mod cpu;
 pub mod datagram;
 pub mod device;
+pub mod diag;
 mod error;
 pub mod error_queue;
 pub mod ethtool;

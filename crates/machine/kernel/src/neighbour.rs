@@ -12,6 +12,7 @@ use netlink_packet_route::{
 };
 
 use crate::{
+    asked::{self, Question},
     error::{On, Result},
     link,
     netlink::request,
@@ -24,6 +25,47 @@ pub fn next_hop(interface: &str, destination: IpAddr) -> Result<Mac> {
     let hop = gateway(destination).on("RTM_GETROUTE", destination)?.unwrap_or(destination);
     let what = format!("neighbour {hop} on {interface}");
     mac_of(index, hop).on("RTM_GETNEIGH", &what)?.ok_or_else(nobody).on("RTM_GETNEIGH", what)
+}
+
+/// Who takes a packet on a link, as the kernel knows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Neighbour {
+    /// Its MAC address.
+    pub mac: Mac,
+    /// Whether that holds without having to be confirmed: it was confirmed lately, or somebody entered it. The others are confirmed by the kernel
+    /// once it sends them something.
+    pub confirmed: bool,
+}
+
+/// The neighbour of this address at the interface of this number, in the caller's namespace; `None` where its MAC address is not known. It
+/// takes no memory.
+pub fn at(interface: u32, address: IpAddr) -> Result<Option<Neighbour>> {
+    const GET: u16 = 30;
+    const DESTINATION: u16 = 1;
+    let [a, b, c, d] = interface.to_ne_bytes();
+    // `struct ndmsg`.
+    let question = Question::new(GET, &[asked::family(address), 0, 0, 0, a, b, c, d, 0, 0, 0, 0]);
+    let mut room = [0; 2048];
+    match question.with_address(DESTINATION, address).ask(&mut room) {
+        Ok(answer) => Ok(read(answer)),
+        Err(error) if error.raw_os_error() == Some(libc::ENOENT) => Ok(None),
+        Err(error) => Err(error).on("RTM_GETNEIGH", address),
+    }
+}
+
+/// Of `struct ndmsg` and its attributes.
+fn read(answer: &[u8]) -> Option<Neighbour> {
+    const HEAD: usize = 12;
+    const LINK_ADDRESS: u16 = 2;
+    /// `NUD_REACHABLE`, `NUD_NOARP` and `NUD_PERMANENT`.
+    const CONFIRMED: u8 = 0x02 | 0x40 | 0x80;
+    /// `NUD_STALE`, `NUD_DELAY` and `NUD_PROBE`.
+    const DOUBTFUL: u8 = 0x04 | 0x08 | 0x10;
+    let state = *answer.get(8)?;
+    let mut attributes = asked::attributes(answer.get(HEAD..)?);
+    let mac = attributes.find(|(kind, _)| *kind == LINK_ADDRESS)?.1.try_into().ok().map(Mac)?;
+    let confirmed = state & CONFIRMED != 0;
+    (confirmed || state & DOUBTFUL != 0).then_some(Neighbour { mac, confirmed })
 }
 
 fn nobody() -> io::Error {
@@ -89,6 +131,31 @@ mod tests {
         entry.attributes.push(NeighbourAttribute::LinkLayerAddress(vec![2, 0, 0, 0, 0, 7]));
         assert_eq!(mac_in(&entry, address), Some(Mac([2, 0, 0, 0, 0, 7])));
         assert_eq!(mac_in(&entry, "198.18.0.3".parse().unwrap()), None);
+    }
+
+    #[test]
+    fn a_state_says_whether_it_holds() {
+        let entry = |state: u8| {
+            let mut entry = vec![2, 0, 0, 0, 7, 0, 0, 0, state, 0, 0, 0];
+            entry.extend([8, 0, 1, 0, 198, 18, 0, 2, 10, 0, 2, 0, 2, 0, 0, 0, 0, 7, 0, 0]);
+            read(&entry)
+        };
+        let mac = Mac([2, 0, 0, 0, 0, 7]);
+        for (state, confirmed) in
+            [(0x02, true), (0x80, true), (0x40, true), (0x04, false), (0x08, false), (0x10, false)]
+        {
+            assert_eq!(entry(state), Some(Neighbour { mac, confirmed }), "{state:#x}");
+        }
+        for state in [0x01, 0x20] {
+            assert_eq!(entry(state), None, "not known, or known to be gone");
+        }
+        assert_eq!(read(&[0; 12]), None);
+    }
+
+    #[test]
+    fn a_neighbour_that_nobody_knows_is_none() {
+        let index = link::index("lo").expect("there is one");
+        assert_eq!(at(index, "127.0.0.77".parse().unwrap()).expect("readable"), None);
     }
 
     #[test]

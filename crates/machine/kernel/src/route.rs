@@ -1,4 +1,4 @@
-//! Routes that a bed needs: to a network through a gateway.
+//! Routes that a bed needs, to a network through a gateway, and the one that a packet takes.
 
 use std::net::IpAddr;
 
@@ -9,6 +9,7 @@ use netlink_packet_route::{
 };
 
 use crate::{
+    asked::{Question, address, attributes, family, number},
     error::{On, Result},
     link,
     namespace::within,
@@ -43,6 +44,66 @@ pub fn exists(namespace: &str, interface: &str, network: (IpAddr, u8), via: IpAd
     })?
 }
 
+/// The way that a packet takes from here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Way {
+    /// Whether it goes to one host that is not this one: no broadcast, no multicast, not to ourselves.
+    pub leaves: bool,
+    /// Number of the interface that it leaves by.
+    pub interface: u32,
+    /// The router on the way; `None` where the destination is on the link.
+    pub gateway: Option<IpAddr>,
+    /// The address that it leaves from, where nobody chose one.
+    pub source: Option<IpAddr>,
+    /// Most bytes of a packet, where that is less than the interface's MTU: of the route, or learnt of the path.
+    pub mtu: Option<u32>,
+}
+
+/// The way to a destination, from this address if one is chosen, in the caller's namespace. It takes no memory.
+///
+/// # Errors
+/// Where there is none, as the kernel says when something is sent there.
+pub fn to(destination: IpAddr, source: Option<IpAddr>) -> Result<Way> {
+    const GET: u16 = 26;
+    let bits = if destination.is_ipv4() { 32 } else { 128 };
+    let from_bits = source.map_or(0, |_| bits);
+    // `struct rtmsg`.
+    let head = [family(destination), bits, from_bits, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    let question = Question::new(GET, &head).with_address(DESTINATION, destination);
+    let question = source.into_iter().fold(question, |question, source| question.with_address(SOURCE, source));
+    let mut room = [0; 2048];
+    question.ask(&mut room).map(read).on("RTM_GETROUTE", destination)
+}
+
+const DESTINATION: u16 = 1;
+const SOURCE: u16 = 2;
+
+/// Of `struct rtmsg` and its attributes.
+fn read(answer: &[u8]) -> Way {
+    const HEAD: usize = 12;
+    const INTERFACE: u16 = 4;
+    const GATEWAY: u16 = 5;
+    const PREFERRED: u16 = 7;
+    const METRICS: u16 = 8;
+    /// Of either version: `struct rtvia`.
+    const VIA: u16 = 18;
+    const MTU: u16 = 2;
+    const UNICAST: u8 = 1;
+    let leaves = answer.get(7) == Some(&UNICAST);
+    let way = Way { leaves, interface: 0, gateway: None, source: None, mtu: None };
+    attributes(answer.get(HEAD..).unwrap_or_default()).fold(way, |way, (kind, value)| match kind {
+        INTERFACE => Way { interface: number(value).unwrap_or(0), ..way },
+        GATEWAY => Way { gateway: address(value), ..way },
+        VIA => Way { gateway: value.get(2..).and_then(address), ..way },
+        PREFERRED => Way { source: address(value), ..way },
+        METRICS => {
+            let mtu = attributes(value).find(|(kind, _)| *kind == MTU).and_then(|(_, value)| number(value));
+            Way { mtu: mtu.filter(|mtu| *mtu > 0), ..way }
+        }
+        _ => way,
+    })
+}
+
 /// Whoever added it, and with whatever metric.
 fn is_same(route: &RouteMessage, wanted: &RouteMessage) -> bool {
     let place = |route: &RouteMessage| (route.header.table, route.header.destination_prefix_length);
@@ -70,4 +131,39 @@ fn message(interface: &str, (to, length): (IpAddr, u8), via: IpAddr) -> Result<R
         RouteAttribute::Oif(link::index(interface)?),
     ];
     Ok(message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_kernel_tells_is_read() {
+        let mut answer = vec![2, 32, 0, 0, 254, 0, 0, 1, 0, 0, 0, 0];
+        let mut add = |kind: u16, value: &[u8]| {
+            answer.extend((4 + value.len() as u16).to_ne_bytes());
+            answer.extend(kind.to_ne_bytes());
+            answer.extend(value);
+        };
+        add(1, &[198, 18, 0, 2]);
+        add(4, &7_u32.to_ne_bytes());
+        add(5, &[198, 18, 0, 9]);
+        add(7, &[198, 18, 0, 1]);
+        add(8, &[8, 0, 2, 0, 0x78, 5, 0, 0]);
+        let ip = |last: u8| Some(IpAddr::from([198, 18, 0, last]));
+        let expected = Way { leaves: true, interface: 7, gateway: ip(9), source: ip(1), mtu: Some(1400) };
+        assert_eq!(read(&answer), expected);
+        answer[7] = 2;
+        assert!(!read(&answer).leaves, "to ourselves");
+        assert!(!read(&[]).leaves);
+    }
+
+    #[test]
+    fn the_way_to_ourselves_does_not_leave() {
+        let way = to([127, 0, 0, 1].into(), None).expect("loopback is up");
+        assert_eq!((way.leaves, way.gateway, way.source), (false, None, Some([127, 0, 0, 1].into())));
+        let error = to([127, 0, 0, 1].into(), Some([198, 18, 77, 77].into()));
+        let error = error.expect_err("that is no address of ours").to_string();
+        assert!(error.starts_with("RTM_GETROUTE on 127.0.0.1: "), "{error}");
+    }
 }

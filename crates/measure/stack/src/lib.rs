@@ -5,16 +5,30 @@
 //! says what has changed in the kernel, and the program what it did with each of its sockets.
 #![allow(unsafe_code, reason = "memory that processes share, and system calls that rustix does not cover")]
 
+mod ancillary;
+pub mod aside;
+mod calls;
 pub mod control;
+mod engine;
 mod error;
+mod family;
 mod grant;
 mod handover;
+pub mod input;
 pub mod launch;
+mod look;
 mod mapping;
+mod message;
+mod name;
 mod reason;
+mod stack;
+mod ticks;
+mod ways;
 
 pub use control::Control;
 pub use error::{GrantError, NoGrant};
 pub use grant::{Attachment, Grant, Granted};
 pub use launch::Launcher;
+pub use message::{Incoming, Outcome, Outgoing, Wait};
 pub use reason::Reason;
+pub use stack::{Asleep, SocketId, Stack};

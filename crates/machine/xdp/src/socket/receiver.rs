@@ -29,7 +29,14 @@ impl Receiver {
     /// frames packets are dropped, which [`Statistics::no_frame`] counts.
     #[inline]
     pub fn refill(&mut self, frames: &mut Vec<Frame>) -> u32 {
-        let count = self.fill.room(frames.len() as u32).min(frames.len() as u32);
+        self.refill_some(frames, frames.len())
+    }
+
+    /// The same, of so many frames at most.
+    #[inline]
+    pub fn refill_some(&mut self, frames: &mut Vec<Frame>, most: usize) -> u32 {
+        let most = most.min(frames.len()) as u32;
+        let count = self.fill.room(most).min(most);
         for frame in frames.drain(frames.len() - count as usize..) {
             // There is room for it.
             self.fill.put(self.bound.umem.frame_address(&frame));
@@ -68,6 +75,11 @@ impl Receiver {
     /// Sleeps until a packet is there, or `patience` is over.
     pub fn wait(&self, patience: Duration) -> Result<(), kernel::Error> {
         wait_until_readable(&self.bound.fd, patience)
+    }
+
+    /// Entries of its rings.
+    pub fn size(&self) -> u32 {
+        self.ring.size()
     }
 
     /// The memory that it receives into.

@@ -154,6 +154,11 @@ impl<T: Copy> Consumer<T> {
         self.ring.mapping.keep_from_children()
     }
 
+    /// Entries that it has.
+    pub(super) fn size(&self) -> u32 {
+        self.ring.size
+    }
+
     /// Hands over up to `most` entries, and returns how many there were. The kernel may use their places again afterwards.
     #[inline]
     pub(super) fn take(&mut self, most: u32, mut each: impl FnMut(T)) -> u32 {

@@ -65,9 +65,16 @@ impl Sender {
         self.ring.tell();
     }
 
+    /// Whether the kernel is to be called for what was put ([`wake`](Self::wake)). Who has the socket's descriptor may do so too, by an empty
+    /// `sendto` with `MSG_DONTWAIT`.
+    #[inline]
+    pub fn wants_waking(&self) -> bool {
+        self.ring.needs_wakeup() || self.bound.busy_poll
+    }
+
     /// Has the kernel send, where it wants to be called for that.
     pub fn wake(&mut self) -> Result<Woken, SocketError> {
-        if !self.ring.needs_wakeup() && !self.bound.busy_poll {
+        if !self.wants_waking() {
             return Ok(Woken::Well);
         }
         match send(&self.bound.fd, &[], SendFlags::DONTWAIT) {

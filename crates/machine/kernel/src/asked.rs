@@ -1,0 +1,121 @@
+//! One question to rtnetlink and its only answer, without taking memory: for whoever asks while packets wait.
+
+use std::{io, net::IpAddr};
+
+use rustix::{
+    io::Errno,
+    net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, recv, send, socket_with},
+};
+
+/// `struct nlmsghdr`.
+const HEADER: usize = 16;
+/// `struct rtattr`.
+const ATTRIBUTE: usize = 4;
+/// `NLMSG_ERROR`.
+const ERROR: u16 = 2;
+/// `NLM_F_REQUEST`.
+const REQUEST: u16 = 1;
+
+/// A question, written in place.
+pub(crate) struct Question {
+    bytes: [u8; 128],
+    length: usize,
+}
+
+impl Question {
+    /// Of this type (`RTM_GETROUTE`), with what follows its header.
+    pub(crate) fn new(kind: u16, head: &[u8]) -> Self {
+        let mut question = Self { bytes: [0; 128], length: HEADER };
+        question.bytes[4..6].copy_from_slice(&kind.to_ne_bytes());
+        question.bytes[6..8].copy_from_slice(&REQUEST.to_ne_bytes());
+        question.put(head);
+        question
+    }
+
+    /// With an attribute more.
+    pub(crate) fn with(mut self, kind: u16, value: &[u8]) -> Self {
+        self.put(&((ATTRIBUTE + value.len()) as u16).to_ne_bytes());
+        self.put(&kind.to_ne_bytes());
+        self.put(value);
+        self
+    }
+
+    /// With an attribute that is an address.
+    pub(crate) fn with_address(self, kind: u16, address: IpAddr) -> Self {
+        match address {
+            IpAddr::V4(address) => self.with(kind, &address.octets()),
+            IpAddr::V6(address) => self.with(kind, &address.octets()),
+        }
+    }
+
+    fn put(&mut self, bytes: &[u8]) {
+        self.bytes[self.length..][..bytes.len()].copy_from_slice(bytes);
+        self.length += bytes.len();
+    }
+
+    /// Asks in the calling thread's network namespace. `room` has the answer afterwards: what follows the header of its one message.
+    pub(crate) fn ask<'a>(mut self, room: &'a mut [u8; 2048]) -> io::Result<&'a [u8]> {
+        self.bytes[..4].copy_from_slice(&(self.length as u32).to_ne_bytes());
+        // Protocol 0 is NETLINK_ROUTE.
+        let socket = socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, None)?;
+        send(&socket, &self.bytes[..self.length], SendFlags::empty())?;
+        let received = loop {
+            match recv(&socket, &mut room[..], RecvFlags::empty()) {
+                Err(Errno::INTR) => {}
+                received => break received?.0,
+            }
+        };
+        let answer = room.get(..received).unwrap_or_default();
+        let header = answer.get(..HEADER).ok_or(Errno::BADMSG)?;
+        let length = u32::from_ne_bytes([header[0], header[1], header[2], header[3]]) as usize;
+        let body = answer.get(HEADER..length).ok_or(Errno::BADMSG)?;
+        match (u16::from_ne_bytes([header[4], header[5]]), body) {
+            (ERROR, [a, b, c, d, ..]) => Err(io::Error::from_raw_os_error(-i32::from_ne_bytes([*a, *b, *c, *d]))),
+            _ => Ok(body),
+        }
+    }
+}
+
+/// Attributes (`struct rtattr`), each with its type.
+pub(crate) fn attributes(mut bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
+    std::iter::from_fn(move || {
+        let [low, high, kind @ ..] = bytes.get(..ATTRIBUTE)? else { return None };
+        let length = usize::from(u16::from_ne_bytes([*low, *high]));
+        let value = bytes.get(ATTRIBUTE..length)?;
+        let kind = u16::from_ne_bytes([kind[0], kind[1]]);
+        bytes = bytes.get(length.next_multiple_of(4)..).unwrap_or_default();
+        Some((kind, value))
+    })
+}
+
+/// An address of either version.
+pub(crate) fn address(bytes: &[u8]) -> Option<IpAddr> {
+    if let Ok(v4) = <[u8; 4]>::try_from(bytes) {
+        return Some(v4.into());
+    }
+    <[u8; 16]>::try_from(bytes).ok().map(IpAddr::from)
+}
+
+/// A number of 32 bits.
+pub(crate) fn number(bytes: &[u8]) -> Option<u32> {
+    bytes.try_into().ok().map(u32::from_ne_bytes)
+}
+
+/// `AF_INET` or `AF_INET6`.
+pub(crate) fn family(address: IpAddr) -> u8 {
+    (if address.is_ipv4() { libc::AF_INET } else { libc::AF_INET6 }) as u8
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn attributes_that_end_too_early_are_no_attributes() {
+        let good = [8, 0, 4, 0, 7, 0, 0, 0, 5, 0, 1, 0, 9, 0, 0, 0];
+        let all: Vec<_> = attributes(&good).collect();
+        assert_eq!(all, [(4, &[7, 0, 0, 0][..]), (1, &[9][..])]);
+        assert_eq!(attributes(&good[..7]).count(), 0, "shorter than it says");
+        assert_eq!(attributes(&[3, 0, 1, 0]).count(), 0, "shorter than its own head");
+    }
+}

@@ -1,0 +1,148 @@
+//! System calls on a program's own descriptor. They are made directly: the library that is laid under a program exports the names of libc's
+//! own functions, which would lead back here.
+
+use std::{
+    os::fd::RawFd,
+    time::{Duration, Instant},
+};
+
+use crate::message::Incoming;
+
+/// `errno`.
+pub(crate) type Errno = i32;
+
+fn result(returned: libc::c_long) -> Result<usize, Errno> {
+    // SAFETY: the place is there as long as the thread is.
+    usize::try_from(returned).map_err(|_| unsafe { *libc::__errno_location() })
+}
+
+/// Receives without waiting what the kernel has.
+pub(crate) fn receive(fd: RawFd, message: &mut Incoming<'_, '_>, flags: i32) -> Result<usize, Errno> {
+    // SAFETY: zeros are a valid header.
+    let mut header: libc::msghdr = unsafe { std::mem::zeroed() };
+    // `IoSliceMut` is laid out as `struct iovec` is.
+    header.msg_iov = message.pieces.as_mut_ptr().cast();
+    header.msg_iovlen = message.pieces.len() as _;
+    if !message.name.is_empty() {
+        header.msg_name = message.name.as_mut_ptr().cast();
+        header.msg_namelen = message.name.len() as _;
+    }
+    if !message.control.is_empty() {
+        header.msg_control = message.control.as_mut_ptr().cast();
+        header.msg_controllen = message.control.len() as _;
+    }
+    let flags = flags | libc::MSG_DONTWAIT;
+    // SAFETY: the header points to memory of the lengths that it says, which is borrowed for the call.
+    let received = result(unsafe { libc::syscall(libc::SYS_recvmsg, fd, &raw mut header, flags) })?;
+    message.name_length = header.msg_namelen as usize;
+    message.control_length = header.msg_controllen as usize;
+    message.flags = header.msg_flags;
+    Ok(received)
+}
+
+/// An option's value, as far as it fits, and its length.
+pub(crate) fn option<const N: usize>(fd: RawFd, level: i32, name: i32) -> Result<([u8; N], usize), Errno> {
+    let mut value = [0; N];
+    let mut length = N as libc::socklen_t;
+    // SAFETY: the kernel writes no more than `length` bytes to `value`, and the length itself.
+    let call = unsafe { libc::syscall(libc::SYS_getsockopt, fd, level, name, value.as_mut_ptr(), &raw mut length) };
+    let returned = result(call)?;
+    // Filters are counted by what the call returns.
+    Ok((value, returned.max(length as usize)))
+}
+
+/// An option that is a number; 0 where this kernel does not know it.
+pub(crate) fn number(fd: RawFd, level: i32, name: i32) -> i32 {
+    option(fd, level, name).map_or(0, |(value, _)| i32::from_ne_bytes(value))
+}
+
+/// The error that waits for the socket's next call, which is taken away by that.
+pub(crate) fn pending_error(fd: RawFd) -> Option<Errno> {
+    Some(number(fd, libc::SOL_SOCKET, libc::SO_ERROR)).filter(|errno| *errno != 0)
+}
+
+/// Whether calls on it return at once.
+pub(crate) fn is_nonblocking(fd: RawFd) -> bool {
+    // SAFETY: the call reads and writes no memory of ours.
+    let flags = result(unsafe { libc::syscall(libc::SYS_fcntl, fd, libc::F_GETFL) });
+    flags.is_ok_and(|flags| flags as i32 & libc::O_NONBLOCK != 0)
+}
+
+/// How long a call on it waits (`SO_RCVTIMEO`); `None` is for ever.
+pub(crate) fn receive_timeout(fd: RawFd) -> Option<Duration> {
+    let (value, _) = option::<16>(fd, libc::SOL_SOCKET, libc::SO_RCVTIMEO).ok()?;
+    let word = |at: usize| value[at..at + 8].try_into().map_or(0, u64::from_ne_bytes);
+    let timeout = Duration::from_secs(word(0)) + Duration::from_micros(word(8));
+    (!timeout.is_zero()).then_some(timeout)
+}
+
+/// The file behind a descriptor, as the kernel numbers them.
+pub(crate) fn inode(fd: RawFd) -> Option<u64> {
+    // SAFETY: zeros are a valid value.
+    let mut stat: libc::stat = unsafe { std::mem::zeroed() };
+    // SAFETY: the kernel writes one `struct stat`, as the empty name and the flag say of the descriptor itself.
+    let call = unsafe { libc::syscall(libc::SYS_newfstatat, fd, c"".as_ptr(), &raw mut stat, libc::AT_EMPTY_PATH) };
+    result(call).ok().map(|_| stat.st_ino)
+}
+
+/// Signals, as the kernel has them.
+pub(crate) type Signals = u64;
+
+/// Signals of a thread's own faults, which cannot be put off.
+const FAULTS: Signals =
+    mask(libc::SIGSEGV) | mask(libc::SIGBUS) | mask(libc::SIGILL) | mask(libc::SIGFPE) | mask(libc::SIGTRAP);
+
+const fn mask(signal: i32) -> Signals {
+    1 << (signal - 1)
+}
+
+/// Puts all signals off, until what is returned is [set](set_signals) again.
+pub(crate) fn hold_signals() -> Signals {
+    set_signals(!FAULTS)
+}
+
+/// Sets which signals are put off, and returns which were.
+pub(crate) fn set_signals(signals: Signals) -> Signals {
+    let mut before: Signals = 0;
+    let (new, old) = (&raw const signals, &raw mut before);
+    // SAFETY: both point to as many bytes as is said.
+    unsafe { libc::syscall(libc::SYS_rt_sigprocmask, libc::SIG_SETMASK, new, old, size_of::<Signals>()) };
+    before
+}
+
+/// Whether a signal handler that ran leaves the call that it ran in the midst of undone: one at least was set up without `SA_RESTART`.
+pub(crate) fn signals_interrupt() -> bool {
+    /// `struct sigaction` of the kernel.
+    #[repr(C)]
+    struct Action {
+        handler: usize,
+        flags: libc::c_ulong,
+        restorer: usize,
+        mask: Signals,
+    }
+    const LAST: i32 = 64;
+    // Nobody sends those of faults, and runtimes handle them without it.
+    (1..=LAST).filter(|signal| FAULTS & mask(*signal) == 0).any(|signal| {
+        let mut action = Action { handler: 0, flags: 0, restorer: 0, mask: 0 };
+        let (none, old) = (std::ptr::null::<Action>(), &raw mut action);
+        // SAFETY: nothing is set; the kernel writes one `struct sigaction`.
+        let call = unsafe { libc::syscall(libc::SYS_rt_sigaction, signal, none, old, size_of::<Signals>()) };
+        let handled = result(call).is_ok() && action.handler > libc::SIG_IGN;
+        handled && action.flags & libc::SA_RESTART as libc::c_ulong == 0
+    })
+}
+
+/// Waits until one of the descriptors can be read, or a deadline; with these signals put off meanwhile.
+pub(crate) fn wait(fds: &[RawFd], deadline: Option<Instant>, signals: Option<Signals>) -> Result<(), Errno> {
+    let mut watched = [libc::pollfd { fd: -1, events: libc::POLLIN, revents: 0 }; 2];
+    watched.iter_mut().zip(fds).for_each(|(watched, fd)| watched.fd = *fd);
+    let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+    let left = left.map(|left| libc::timespec { tv_sec: left.as_secs() as _, tv_nsec: left.subsec_nanos() as _ });
+    let left = left.as_ref().map_or(std::ptr::null(), |left| left as *const libc::timespec);
+    let signals = signals.as_ref().map_or(std::ptr::null(), |signals| signals as *const Signals);
+    // SAFETY: all point to what they say, which outlives the call.
+    let call = unsafe {
+        libc::syscall(libc::SYS_ppoll, watched.as_mut_ptr(), watched.len(), left, signals, size_of::<Signals>())
+    };
+    result(call).map(drop)
+}

@@ -1,0 +1,274 @@
+//! All that the threads of a process share of what goes past the kernel, behind one lock.
+
+mod inwards;
+mod outwards;
+mod queue;
+mod rings;
+mod socket;
+
+use std::{
+    ops::Range,
+    os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd},
+};
+
+use datagram::SocketId;
+use kernel::link;
+use model::stream::Mac;
+use xdp::{
+    socket::{Frame, Umem},
+    steer::FlowTable,
+};
+
+use crate::{
+    Control, Grant, Reason,
+    input::Input,
+    look::{Look, look, shares_with_others},
+    ticks::Ticks,
+    ways::{Exit, Ways},
+};
+use queue::{OVERHEAD, Places};
+use rings::Ring;
+use socket::{Live, Local};
+
+pub(crate) use inwards::Received;
+
+/// Frames that the kernel has to fill in each ring at least.
+const LEAST_FILLED: usize = 256;
+
+pub(crate) struct Engine {
+    control: Control,
+    table: FlowTable,
+    umem: Umem,
+    /// Frames that are in no ring and no queue. It has room for all there are.
+    free: Vec<Frame>,
+    rings: Vec<Ring>,
+    /// Frames that the kernel shall have to fill in each ring.
+    filled: usize,
+    input: Input,
+    places: Places,
+    sockets: Vec<Option<Live>>,
+    /// Where the next free number is looked for first.
+    next: usize,
+    ways: Ways,
+    /// Granted interfaces, and all of our addresses, as of this generation.
+    exits: Vec<Exit>,
+    /// Which rings are of which of them.
+    exit_rings: Vec<Range<usize>>,
+    locals: Vec<Local>,
+    generation: u64,
+    /// How often sockets are asked for what the kernel has: while nothing comes, and for errors before something is sent.
+    ask_every: u64,
+    errors_every: u64,
+    /// Threads that are to be woken when something comes for a socket.
+    pub(crate) asleep: u32,
+    /// Whether they were signalled.
+    pub(crate) signalled: bool,
+    /// Whether something was put into a queue since sleepers were last told.
+    pub(crate) queued: bool,
+    /// The grant is ours as long as this is open.
+    _claim: Option<OwnedFd>,
+}
+
+impl Engine {
+    pub(crate) fn new(grant: Grant) -> Self {
+        let Grant { control, flows, umem, frames, interfaces, claim, .. } = grant;
+        let ticks = Ticks::measure();
+        let mut free = Vec::with_capacity(umem.frames() as usize);
+        free.extend(frames);
+        // Half of them may wait for sockets; the others go round.
+        let places = Places::new(free.len() as u32 / 2);
+        let exit = |granted: &crate::Granted| Exit {
+            index: granted.index,
+            mac: Mac(granted.mac),
+            mtu: granted.mtu,
+            open: true,
+        };
+        let exits = interfaces.iter().map(exit).collect();
+        let (mut rings, mut exit_rings) = (Vec::new(), Vec::new());
+        for granted in interfaces {
+            let first = rings.len();
+            rings.extend(Ring::of(granted));
+            exit_rings.push(first..rings.len());
+        }
+        let mut engine = Self {
+            rings,
+            filled: LEAST_FILLED,
+            exit_rings,
+            table: flows,
+            umem,
+            free,
+            input: Input::default(),
+            places,
+            sockets: Vec::new(),
+            next: 0,
+            ways: Ways::new(ticks),
+            exits,
+            locals: Vec::new(),
+            generation: control.generation(),
+            ask_every: ticks.of_us(2),
+            errors_every: ticks.of_us(50),
+            asleep: 0,
+            signalled: false,
+            queued: false,
+            control,
+            _claim: claim,
+        };
+        engine.read_interfaces();
+        engine
+    }
+
+    /// Descriptors that become readable when something has come.
+    pub(crate) fn descriptors(&self) -> impl Iterator<Item = RawFd> {
+        self.rings.iter().map(Ring::fd)
+    }
+
+    /// Looks at a descriptor, and takes its flows.
+    pub(crate) fn open(&mut self, fd: BorrowedFd<'_>) -> Result<SocketId, Reason> {
+        self.follow_changes();
+        let looked = look(fd);
+        match looked {
+            Err(Reason::NotUdp) => self.control.add_other(),
+            // It is looked at again.
+            Err(Reason::NotBound) => {}
+            _ => return self.admit(fd, looked),
+        }
+        looked.map(|_| SocketId(0))
+    }
+
+    fn admit(&mut self, fd: BorrowedFd<'_>, looked: Result<Look, Reason>) -> Result<SocketId, Reason> {
+        let slot = self.control.add(fd.as_raw_fd());
+        let number = self.free_number();
+        let id = SocketId(number as u32);
+        let live = looked.and_then(|look| {
+            self.control.slot(slot).set_ends(Some(look.local), look.peer);
+            let mut live = Live::new(fd.as_raw_fd(), look, slot);
+            self.take(id, &mut live).map(|()| live)
+        });
+        self.control.slot(slot).set_fate(live.as_ref().map(|_| ()).map_err(|reason| *reason));
+        let live = live?;
+        if number == self.sockets.len() {
+            self.sockets.push(None);
+        }
+        self.sockets[number] = Some(live);
+        self.set_filled();
+        Ok(id)
+    }
+
+    /// A number that nobody had for long: who still waits for a socket that was closed must not take another one for it.
+    fn free_number(&mut self) -> usize {
+        const SOON: usize = 1024;
+        let count = self.sockets.len();
+        let is_free = |number: &usize| self.sockets[*number].is_none();
+        let free = if count < SOON { None } else { (self.next..count).chain(0..self.next).find(is_free) };
+        let number = free.unwrap_or(count);
+        self.next = number + 1;
+        number
+    }
+
+    /// Its flows, and its place among those that hear.
+    fn take(&mut self, id: SocketId, live: &mut Live) -> Result<(), Reason> {
+        let is_elsewhere = |index: u32| self.exits.len() != 1 || self.exits[0].index != index;
+        if live.look.device.is_some_and(is_elsewhere) {
+            return Err(Reason::OtherDevice);
+        }
+        if !self.exits.iter().any(|exit| exit.open) {
+            return Err(Reason::InterfaceGone);
+        }
+        if live.look.shares_port && shares_with_others(live.look.local.port()) {
+            return Err(Reason::SharedPort);
+        }
+        live.take_flows(&mut self.table, &self.locals)?;
+        self.input.bind(id, live.look.binding);
+        Ok(())
+    }
+
+    /// Looks again.
+    pub(crate) fn refresh(&mut self, id: SocketId, fd: BorrowedFd<'_>) -> Result<(), Reason> {
+        self.follow_changes();
+        // What came until now is for the socket as it was.
+        self.pump();
+        let Some(mut live) = self.sockets.get_mut(id.0 as usize).and_then(Option::take) else {
+            return Err(Reason::NotBound);
+        };
+        let taken = look(fd).and_then(|look| {
+            self.control.slot(live.slot).set_ends(Some(look.local), look.peer);
+            live.fd = fd.as_raw_fd();
+            live.look = look;
+            self.take(id, &mut live)
+        });
+        match taken {
+            Ok(()) => {
+                self.sockets[id.0 as usize] = Some(live);
+                self.set_filled();
+            }
+            Err(reason) => {
+                self.control.slot(live.slot).set_fate(Err(reason));
+                self.forget(id, live);
+            }
+        }
+        taken
+    }
+
+    /// Gives its flows back.
+    pub(crate) fn close(&mut self, id: SocketId) {
+        if let Some(live) = self.sockets.get_mut(id.0 as usize).and_then(Option::take) {
+            self.control.slot(live.slot).set_closed();
+            self.forget(id, live);
+        }
+    }
+
+    fn forget(&mut self, id: SocketId, mut live: Live) {
+        live.give_flows(&mut self.table);
+        self.input.release(id);
+        self.places.clear(&mut live.queue, &mut self.free);
+    }
+
+    /// As many small datagrams come in while nobody looks as the kernel would keep for these sockets.
+    fn set_filled(&mut self) {
+        let room: usize = self.sockets.iter().flatten().map(|live| live.look.room).sum();
+        self.filled = (room / OVERHEAD).max(LEAST_FILLED);
+    }
+
+    fn live(&mut self, id: SocketId) -> Option<&mut Live> {
+        self.sockets.get_mut(id.0 as usize)?.as_mut()
+    }
+
+    /// Follows what changed in the kernel.
+    #[inline]
+    fn follow_changes(&mut self) {
+        let generation = self.control.generation();
+        if generation != self.generation {
+            self.generation = generation;
+            self.read_interfaces();
+            self.take_flows_anew();
+        }
+    }
+
+    /// Where the kernel does not say, all stays as it was.
+    #[cold]
+    fn read_interfaces(&mut self) {
+        let Ok(links) = link::list() else { return };
+        for (number, exit) in self.exits.iter_mut().enumerate() {
+            let link = links.iter().find(|link| link.index == exit.index);
+            exit.open = link.is_some_and(|link| link.up) && !self.control.is_gone(number);
+            if let Some(link) = link {
+                exit.mtu = link.mtu.0;
+                exit.mac = link.mac.parse().unwrap_or(exit.mac);
+            }
+        }
+        let granted = |index: u32| self.exits.iter().any(|exit| exit.index == index && exit.open);
+        let locals = links.iter().filter(|link| link.up).flat_map(|link| {
+            link.addresses.iter().map(|(address, _)| Local { address: *address, granted: granted(link.index) })
+        });
+        let is_taken = |local: &Local| !local.address.is_loopback() && !crate::look::needs_scope(local.address);
+        self.locals = locals.filter(is_taken).collect();
+    }
+
+    /// What has no address of ours any more stays, and hears through the kernel.
+    fn take_flows_anew(&mut self) {
+        for live in self.sockets.iter_mut().flatten() {
+            let fate = live.take_flows(&mut self.table, &self.locals);
+            self.control.slot(live.slot).set_fate(fate);
+        }
+    }
+}

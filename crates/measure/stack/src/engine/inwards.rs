@@ -1,0 +1,227 @@
+//! What comes in: from the rings, to the sockets.
+
+use std::{os::fd::RawFd, time::Duration};
+
+use datagram::{Arrived, SocketId};
+use rustix::time::{ClockId, clock_gettime};
+
+use super::{
+    Engine,
+    queue::Waiting,
+    rings::Ring,
+    socket::{Beside, Live, hand_over},
+};
+use crate::{message::Incoming, ticks};
+
+/// Headers before the payload: what a frame that was read has, and nothing else.
+const V4_HEADERS: usize = 14 + 20 + 8;
+const V6_HEADERS: usize = 14 + 40 + 8;
+/// Datagrams of ours after which the kernel is asked too, so that what comes through it does not wait for ever.
+const FAIR: u32 = 64;
+
+/// What came of looking for a datagram.
+pub(crate) enum Received {
+    /// There was one of ours.
+    Done(usize),
+    /// There is none of ours; the kernel is to be asked, by this descriptor.
+    Ask { fd: RawFd },
+    /// There is none of ours, and the kernel had none a moment ago. Whether the socket's calls return at once then, and its descriptor.
+    Nothing { nonblocking: bool, fd: RawFd },
+    /// The socket is not ours.
+    NotOurs,
+}
+
+impl Engine {
+    /// A datagram of ours, or what else to do.
+    #[inline]
+    pub(crate) fn receive(&mut self, id: SocketId, message: &mut Incoming<'_, '_>, flags: i32) -> Received {
+        let Some(live) = self.sockets.get(id.0 as usize).and_then(Option::as_ref) else { return Received::NotOurs };
+        if live.since < FAIR {
+            if let Some(length) = self.receive_ours(id, message, flags) {
+                if let Some(live) = self.live(id) {
+                    live.since += 1;
+                }
+                return Received::Done(length);
+            }
+        }
+        let (now, every) = (ticks::now(), self.ask_every);
+        let Some(live) = self.live(id) else { return Received::NotOurs };
+        if live.since < FAIR && now.wrapping_sub(live.asked) < every {
+            return Received::Nothing { nonblocking: live.look.nonblocking, fd: live.fd };
+        }
+        (live.asked, live.since) = (now, 0);
+        let fd = live.fd;
+        self.follow_changes();
+        Received::Ask { fd }
+    }
+
+    /// A datagram of ours.
+    fn receive_ours(&mut self, id: SocketId, message: &mut Incoming<'_, '_>, flags: i32) -> Option<usize> {
+        let peeks = flags & libc::MSG_PEEK != 0;
+        let is_empty = self.live(id)?.queue.is_empty();
+        if is_empty && !peeks {
+            return self.receive_straight(id, message, flags);
+        }
+        if is_empty {
+            self.pump();
+        }
+        let Self { sockets, places, umem, control, free, .. } = self;
+        let live = sockets.get_mut(id.0 as usize)?.as_mut()?;
+        let waiting = places.first(&live.queue)?;
+        let payload = umem.packet(&waiting.packet).get(waiting.start..waiting.start + waiting.length)?;
+        let [ttl, traffic_class] = waiting.marks;
+        let arrived = Arrived { from: waiting.from, to: waiting.to, ttl, traffic_class, payload };
+        let beside = Beside { interface: waiting.interface, time: waiting.time };
+        let length = hand_over(&arrived, beside, &live.look, message, flags);
+        if !peeks {
+            control.slot(live.slot).past.received(payload.len());
+            free.extend(places.pop(&mut live.queue).map(|waiting| waiting.packet.frame));
+        }
+        Some(length)
+    }
+
+    /// The next datagram for a socket that has none waiting, straight from where it came.
+    fn receive_straight(&mut self, id: SocketId, message: &mut Incoming<'_, '_>, flags: i32) -> Option<usize> {
+        for number in 0..self.rings.len() {
+            while let Some(packet) = self.rings[number].next() {
+                let Self { rings, input, umem, sockets, control, free, filled, .. } = self;
+                let ring = &mut rings[number];
+                fetch(umem.packet(&packet));
+                let sorted = input.sort(umem.packet(&packet), ring.sums);
+                let live = sockets.get(id.0 as usize).and_then(Option::as_ref);
+                match (sorted, live) {
+                    (Some((to, arrived)), Some(live)) if to == id => {
+                        let time = if live.look.wants.time() { time() } else { Duration::ZERO };
+                        let beside = Beside { interface: ring.interface, time };
+                        let length = hand_over(&arrived, beside, &live.look, message, flags);
+                        control.slot(live.slot).past.received(arrived.payload.len());
+                        free.push(packet.frame);
+                        ring.refill(free, *filled);
+                        return Some(length);
+                    }
+                    (Some((to, arrived)), _) => {
+                        let waiting = waiting(packet_of(&arrived), packet, ring);
+                        self.queue(to, waiting);
+                    }
+                    (None, _) => free.push(packet.frame),
+                }
+                self.rings[number].refill(&mut self.free, self.filled);
+            }
+        }
+        None
+    }
+
+    /// Takes what has come into the queues; whether anything came for a socket.
+    pub(crate) fn pump(&mut self) -> bool {
+        let mut came = false;
+        for number in 0..self.rings.len() {
+            while let Some(packet) = self.rings[number].next() {
+                let Self { rings, input, umem, free, .. } = self;
+                let ring = &mut rings[number];
+                match input.sort(umem.packet(&packet), ring.sums) {
+                    Some((to, arrived)) => {
+                        let waiting = waiting(packet_of(&arrived), packet, ring);
+                        self.queue(to, waiting);
+                        came = true;
+                    }
+                    None => free.push(packet.frame),
+                }
+                self.rings[number].refill(&mut self.free, self.filled);
+            }
+        }
+        came
+    }
+
+    /// Puts a datagram into its socket's queue, or drops it where that is full.
+    fn queue(&mut self, to: SocketId, mut waiting: Waiting) {
+        self.queued = true;
+        let Self { sockets, places, free, control, .. } = self;
+        let Some(live) = sockets.get_mut(to.0 as usize).and_then(Option::as_mut) else {
+            return free.push(waiting.packet.frame);
+        };
+        let Live { queue, look, slot, .. } = live;
+        if look.wants.time() {
+            waiting.time = time();
+        }
+        let refused = if queue.has_room(look.room) { places.push(queue, waiting).err() } else { Some(waiting) };
+        if let Some(waiting) = refused {
+            control.slot(*slot).dropped.add(1);
+            free.push(waiting.packet.frame);
+        }
+    }
+
+    /// Whether a datagram waits in a socket's queue.
+    pub(crate) fn has_waiting(&self, id: SocketId) -> bool {
+        self.sockets.get(id.0 as usize).and_then(Option::as_ref).is_some_and(|live| !live.queue.is_empty())
+    }
+
+    /// How many came.
+    pub(crate) fn arrivals(&self, id: SocketId) -> u64 {
+        self.sockets.get(id.0 as usize).and_then(Option::as_ref).map_or(0, |live| live.queue.arrivals())
+    }
+
+    /// Bytes of the first one.
+    pub(crate) fn first_length(&self, id: SocketId) -> Option<usize> {
+        let live = self.sockets.get(id.0 as usize)?.as_ref()?;
+        self.places.first(&live.queue).map(|waiting| waiting.length)
+    }
+
+    /// Has the kernel asked by the next call.
+    pub(crate) fn ask_soon(&mut self, id: SocketId) {
+        if let Some(live) = self.live(id) {
+            live.asked = 0;
+        }
+    }
+
+    /// Counts what came through the kernel.
+    pub(crate) fn count_received_through(&mut self, id: SocketId, bytes: usize) {
+        let Self { sockets, control, .. } = self;
+        if let Some(live) = sockets.get(id.0 as usize).and_then(Option::as_ref) {
+            control.slot(live.slot).through.received(bytes);
+        }
+    }
+
+    /// Whether calls on a socket return at once, as its descriptor says now.
+    pub(crate) fn set_nonblocking(&mut self, id: SocketId, nonblocking: bool) {
+        if let Some(live) = self.live(id) {
+            live.look.nonblocking = nonblocking;
+        }
+    }
+}
+
+/// What stays of a datagram when its frame is put aside.
+struct Ends {
+    from: std::net::SocketAddr,
+    to: std::net::SocketAddr,
+    marks: [u8; 2],
+    length: usize,
+}
+
+fn packet_of(arrived: &Arrived<'_>) -> Ends {
+    let Arrived { from, to, ttl, traffic_class, payload } = *arrived;
+    Ends { from, to, marks: [ttl, traffic_class], length: payload.len() }
+}
+
+fn waiting(ends: Ends, packet: xdp::socket::Packet, ring: &Ring) -> Waiting {
+    let Ends { from, to, marks, length } = ends;
+    let start = if to.is_ipv4() { V4_HEADERS } else { V6_HEADERS };
+    Waiting { packet, start, length, from, to, marks, interface: ring.interface, time: Duration::ZERO }
+}
+
+/// Has the processor fetch a packet, which lies in the caches of the core that it came by, all at once and not line by line.
+#[inline]
+fn fetch(packet: &[u8]) {
+    const LINE: usize = 64;
+    #[cfg(target_arch = "x86_64")]
+    for at in (0..packet.len()).step_by(LINE) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: it reads nothing, and the byte is one of the packet's.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(packet.as_ptr().add(at).cast()) };
+    }
+}
+
+/// Since 1970.
+fn time() -> Duration {
+    let time = clock_gettime(ClockId::Realtime);
+    Duration::new(time.tv_sec.try_into().unwrap_or(0), time.tv_nsec.try_into().unwrap_or(0))
+}

@@ -1,0 +1,180 @@
+//! What goes out: from the sockets, to the rings.
+
+use std::{io::IoSlice, net::SocketAddr, os::fd::RawFd};
+
+use datagram::{Departing, SocketId};
+use xdp::socket::Packet;
+
+use super::Engine;
+use crate::{
+    ancillary::Said,
+    calls,
+    message::{Outcome, Outgoing},
+    name, ticks,
+};
+
+/// Flags of sendmsg(2) that change nothing here: sending never waits, and there is no SIGPIPE.
+const KNOWN_FLAGS: i32 = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
+/// Most datagrams that one is cut into (`UDP_MAX_SEGMENTS` of linux/udp.h).
+const MOST_SEGMENTS: usize = 128;
+
+/// What came of a datagram.
+pub(crate) struct Sent {
+    pub(crate) outcome: Outcome<usize>,
+    /// The descriptor that the kernel wants to be called by, once the lock is given back.
+    pub(crate) wake: Option<RawFd>,
+}
+
+impl Sent {
+    fn of(outcome: Outcome<usize>) -> Self {
+        Self { outcome, wake: None }
+    }
+}
+
+/// How a datagram leaves.
+struct Leaving {
+    departing: Departing,
+    way: datagram::Way,
+    ring: usize,
+    /// Bytes of each datagram that the payload is cut into.
+    segment: usize,
+}
+
+/// What came of putting a datagram into a ring.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Put {
+    Done,
+    /// The ring has no room, or all frames are taken.
+    Full,
+    /// It would have to be cut into fragments.
+    TooLarge,
+}
+
+impl Engine {
+    /// Puts a datagram into a ring, or says that it is for the kernel.
+    pub(crate) fn send(&mut self, id: SocketId, message: &Outgoing<'_>, flags: i32) -> Sent {
+        let now = ticks::now();
+        if let Some(errno) = self.pending_error(id, now) {
+            return Sent::of(Outcome::Failed(errno));
+        }
+        let bytes: usize = message.pieces.iter().map(|piece| piece.len()).sum();
+        let leaving = if flags & !KNOWN_FLAGS == 0 { self.leaving(id, message, bytes, now) } else { None };
+        let put = leaving.map(|leaving| (leaving.ring, self.put(message, &leaving, bytes)));
+        let Self { sockets, control, .. } = self;
+        let Some(live) = sockets.get(id.0 as usize).and_then(Option::as_ref) else { return Sent::of(Outcome::Kernel) };
+        let slot = control.slot(live.slot);
+        if let Some((ring, Put::Done)) = put {
+            slot.past.sent(bytes);
+            return Sent { outcome: Outcome::Done(bytes), wake: self.rings[ring].tell() };
+        }
+        slot.through.sent(bytes);
+        // What fills the ring may have been put there while the link was down.
+        let wake = put.filter(|(_, put)| *put == Put::Full).and_then(|(ring, _)| self.rings[ring].tell());
+        Sent { outcome: Outcome::Kernel, wake }
+    }
+
+    /// The error that the kernel would tell before anything else, like that nobody listens at the other end.
+    fn pending_error(&mut self, id: SocketId, now: u64) -> Option<i32> {
+        let every = self.errors_every;
+        let live = self.live(id)?;
+        if now.wrapping_sub(live.asked.max(live.checked)) < every {
+            return None;
+        }
+        live.checked = now;
+        calls::pending_error(live.fd)
+    }
+
+    /// How it leaves; `None` where the kernel is to decide.
+    #[inline]
+    fn leaving(&mut self, id: SocketId, message: &Outgoing<'_>, bytes: usize, now: u64) -> Option<Leaving> {
+        self.follow_changes();
+        let said = if message.control.is_empty() { Said::default() } else { Said::read(message.control)? };
+        let Self { sockets, ways, exits, exit_rings, generation, locals, .. } = self;
+        let look = &sockets.get(id.0 as usize)?.as_ref()?.look;
+        let to = if message.name.is_empty() { look.peer? } else { name::read(message.name)? };
+        if to.port() == 0 || !look.v6 && to.is_ipv6() || !look.binding.versions.hear(to.ip()) {
+            return None;
+        }
+        let source = said.source.or(look.binding.address);
+        if said.source.is_some_and(|chosen| !locals.iter().any(|local| local.address == chosen)) {
+            return None;
+        }
+        let found = ways.find((to.ip(), source), now, *generation, exits)?;
+        let [ttl, traffic_class] = if to.is_ipv4() { look.v4_marks } else { look.v6_marks };
+        let departing = Departing {
+            from: SocketAddr::new(found.source, look.local.port()),
+            to,
+            ttl: said.ttl.unwrap_or(ttl),
+            traffic_class: said.traffic_class.unwrap_or(traffic_class),
+        };
+        let segment = match usize::from(said.segment.unwrap_or(look.segment)) {
+            0 => bytes,
+            segment if bytes.div_ceil(segment) > MOST_SEGMENTS => return None,
+            segment => segment,
+        };
+        // Each socket keeps to one queue, so that its datagrams stay in order.
+        let of_exit = exit_rings.get(found.exit)?;
+        let ring = of_exit.start + id.0 as usize % of_exit.len().max(1);
+        Some(Leaving { departing, way: found.way, ring, segment })
+    }
+
+    /// Writes it into frames and puts them into the ring: all, or none of them.
+    #[inline]
+    fn put(&mut self, message: &Outgoing<'_>, leaving: &Leaving, bytes: usize) -> Put {
+        let Self { rings, free, .. } = self;
+        let ring = &mut rings[leaving.ring];
+        ring.reclaim(free);
+        let count = if bytes == 0 { 1 } else { bytes.div_ceil(leaving.segment) };
+        if free.len() < count || !ring.has_room(count) {
+            return Put::Full;
+        }
+        // Where the first one fits, so do the others, which are no longer.
+        match (0..count).all(|number| self.put_segment(message, leaving, number * leaving.segment)) {
+            true => Put::Done,
+            false => Put::TooLarge,
+        }
+    }
+
+    fn put_segment(&mut self, message: &Outgoing<'_>, leaving: &Leaving, from: usize) -> bool {
+        let Self { rings, free, umem, .. } = self;
+        let Some(mut frame) = free.pop() else { return false };
+        let (room, Leaving { way, departing, segment, .. }) = (umem.bytes_mut(&mut frame), leaving);
+        let written = match message.pieces {
+            [piece] if piece.len() == *segment => datagram::write(way, departing, [&**piece].into_iter(), room),
+            pieces => datagram::write(way, departing, parts(pieces, from, *segment), room),
+        };
+        let put = match written {
+            Ok(length) => {
+                let packet = Packet { frame, offset: 0, length: length as u32, more: false };
+                rings[leaving.ring].put(packet).map_err(|packet| packet.frame)
+            }
+            // Larger than the MTU, or than a frame.
+            Err(_) => Err(frame),
+        };
+        put.map_err(|frame| free.push(frame)).is_ok()
+    }
+}
+
+/// What of these pieces, taken together, lies in so many bytes from here on.
+fn parts<'a>(pieces: &'a [IoSlice<'a>], from: usize, length: usize) -> impl Iterator<Item = &'a [u8]> + Clone {
+    pieces.iter().scan(0, move |begun, piece| {
+        let (begin, end) = (*begun, *begun + piece.len());
+        *begun = end;
+        let inside = |at: usize| at.clamp(begin, end) - begin;
+        Some(&piece[inside(from)..inside(from + length)])
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_are_cut_where_segments_end() {
+        let pieces = [&b"abc"[..], b"", b"defgh", b"i"].map(IoSlice::new);
+        let segment = |from: usize, length: usize| parts(&pieces, from, length).collect::<Vec<_>>().concat();
+        assert_eq!(segment(0, 9), b"abcdefghi");
+        assert_eq!([0, 4, 8].map(|from| segment(from, 4)), [&b"abcd"[..], b"efgh", b"i"]);
+        assert_eq!(segment(9, 4), b"");
+    }
+}

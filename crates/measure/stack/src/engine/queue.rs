@@ -1,0 +1,166 @@
+//! Datagrams that wait for their sockets, in places that were all taken when the engine began.
+
+use std::{net::SocketAddr, time::Duration};
+
+use xdp::socket::{Frame, Packet};
+
+/// No place.
+const NONE: u32 = u32::MAX;
+
+/// What the kernel counts of a socket's room for a small datagram beside its payload.
+pub(super) const OVERHEAD: usize = 768;
+
+/// A datagram in its frame.
+pub(super) struct Waiting {
+    pub(super) packet: Packet,
+    /// Its payload in the packet.
+    pub(super) start: usize,
+    pub(super) length: usize,
+    pub(super) from: SocketAddr,
+    pub(super) to: SocketAddr,
+    pub(super) marks: [u8; 2],
+    /// Number of the interface that it came in by.
+    pub(super) interface: u32,
+    /// When it came, since 1970, where the socket asked for that.
+    pub(super) time: Duration,
+}
+
+/// One socket's datagrams, first come first served.
+pub(super) struct Queue {
+    first: u32,
+    last: u32,
+    count: u32,
+    bytes: usize,
+    arrivals: u64,
+}
+
+impl Default for Queue {
+    fn default() -> Self {
+        Self { first: NONE, last: NONE, count: 0, bytes: 0, arrivals: 0 }
+    }
+}
+
+impl Queue {
+    pub(super) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// How many ever came.
+    pub(super) fn arrivals(&self) -> u64 {
+        self.arrivals
+    }
+
+    /// Whether it takes one more, where so many bytes may wait: as the kernel does, it looks at what is there and not at what comes.
+    pub(super) fn has_room(&self, room: usize) -> bool {
+        self.bytes <= room
+    }
+}
+
+/// Places of all queues together.
+pub(super) struct Places {
+    places: Vec<Place>,
+    free: u32,
+}
+
+struct Place {
+    waiting: Option<Waiting>,
+    next: u32,
+}
+
+impl Places {
+    /// So many.
+    pub(super) fn new(count: u32) -> Self {
+        let next = |number: u32| if number + 1 < count { number + 1 } else { NONE };
+        let places = (0..count).map(|number| Place { waiting: None, next: next(number) }).collect();
+        Self { places, free: if count > 0 { 0 } else { NONE } }
+    }
+
+    /// Puts a datagram at a queue's end; gives it back where no place is free.
+    pub(super) fn push(&mut self, queue: &mut Queue, waiting: Waiting) -> Result<(), Waiting> {
+        let number = self.free;
+        let Some(place) = self.places.get_mut(number as usize) else { return Err(waiting) };
+        self.free = place.next;
+        queue.bytes += waiting.length + OVERHEAD;
+        *place = Place { waiting: Some(waiting), next: NONE };
+        match self.places.get_mut(queue.last as usize) {
+            Some(last) => last.next = number,
+            None => queue.first = number,
+        }
+        queue.last = number;
+        queue.count += 1;
+        queue.arrivals += 1;
+        Ok(())
+    }
+
+    /// The datagram at the head of a queue.
+    pub(super) fn first(&self, queue: &Queue) -> Option<&Waiting> {
+        self.places.get(queue.first as usize)?.waiting.as_ref()
+    }
+
+    /// Takes it.
+    pub(super) fn pop(&mut self, queue: &mut Queue) -> Option<Waiting> {
+        let number = queue.first;
+        let place = self.places.get_mut(number as usize)?;
+        let waiting = place.waiting.take()?;
+        queue.first = std::mem::replace(&mut place.next, self.free);
+        self.free = number;
+        if queue.first == NONE {
+            queue.last = NONE;
+        }
+        queue.count -= 1;
+        queue.bytes -= waiting.length + OVERHEAD;
+        Some(waiting)
+    }
+
+    /// Empties a queue into frames that are free.
+    pub(super) fn clear(&mut self, queue: &mut Queue, free: &mut Vec<Frame>) {
+        while let Some(waiting) = self.pop(queue) {
+            free.push(waiting.packet.frame);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use xdp::socket::{FrameSize, Umem};
+
+    use super::*;
+
+    fn waiting(frame: Frame, length: usize) -> Waiting {
+        let end = "198.18.0.1:7".parse().expect("an address");
+        let packet = Packet { frame, offset: 0, length: length as u32, more: false };
+        Waiting { packet, start: 0, length, from: end, to: end, marks: [0; 2], interface: 1, time: Duration::ZERO }
+    }
+
+    #[test]
+    fn queues_share_their_places_and_keep_their_order() {
+        let (_umem, mut frames) = Umem::new(4, FrameSize::Half).expect("memory");
+        let mut places = Places::new(3);
+        let (mut one, mut other) = (Queue::default(), Queue::default());
+        let mut push = |queue: &mut Queue, length| {
+            let refused = places.push(queue, waiting(frames.pop().expect("enough"), length)).err();
+            let is_refused = refused.is_some();
+            frames.extend(refused.map(|it| it.packet.frame));
+            is_refused
+        };
+        assert!(!push(&mut one, 1) && !push(&mut other, 2) && !push(&mut one, 3));
+        assert!(push(&mut one, 4), "no place is left");
+        let mut length = |queue: &mut Queue| {
+            let length = places.first(queue).map(|it| it.length);
+            let taken = places.pop(queue);
+            assert_eq!(length, taken.as_ref().map(|it| it.length));
+            frames.extend(taken.map(|it| it.packet.frame));
+            length
+        };
+        assert_eq!((length(&mut one), length(&mut one), length(&mut one)), (Some(1), Some(3), None));
+        assert!(one.is_empty() && !other.is_empty());
+        for round in 0..100 {
+            assert!(places.push(&mut one, waiting(frames.pop().expect("one"), round)).is_ok());
+            assert!(places.push(&mut one, waiting(frames.pop().expect("one"), round)).is_ok());
+            assert!(!one.has_room(2 * (OVERHEAD + round) - 1) && one.has_room(2 * (OVERHEAD + round)));
+            places.clear(&mut one, &mut frames);
+            assert!(one.is_empty() && one.bytes == 0);
+        }
+        assert_eq!((frames.len(), places.pop(&mut other).map(|it| it.length)), (3, Some(2)));
+    }
+}

@@ -1,0 +1,87 @@
+//! The queues of the interfaces: where packets come from and go to.
+
+use std::os::fd::{AsFd, AsRawFd, RawFd};
+
+use datagram::Sums;
+use xdp::socket::{Frame, Packet, Receiver, Sender};
+
+use crate::Granted;
+
+/// Frames that go back to the kernel at a time.
+const BACK: usize = 16;
+
+/// One queue.
+pub(super) struct Ring {
+    sender: Sender,
+    receiver: Receiver,
+    /// The number of its interface in the namespace.
+    pub(super) interface: u32,
+    pub(super) sums: Sums,
+    fd: RawFd,
+    /// Frames that the kernel has to fill, with packets that have come and were not taken.
+    filling: usize,
+}
+
+impl Ring {
+    /// All queues of an interface.
+    pub(super) fn of(granted: Granted) -> impl Iterator<Item = Self> {
+        let sums = if granted.partial_checksums { Sums::PartialToo } else { Sums::Whole };
+        granted.queues.into_iter().filter_map(move |queue| {
+            let fd = queue.as_fd().as_raw_fd();
+            let (sender, receiver) = (queue.sender?, queue.receiver?);
+            // It was opened with as many as it takes.
+            let filling = receiver.size() as usize;
+            Some(Self { sender, receiver, interface: granted.index, sums, fd, filling })
+        })
+    }
+
+    /// The next packet that has come.
+    #[inline]
+    pub(super) fn next(&mut self) -> Option<Packet> {
+        let mut next = None;
+        while next.is_none() && self.receiver.receive(1, |packet| next = Some(packet)) > 0 {}
+        self.filling = self.filling.saturating_sub(usize::from(next.is_some()));
+        next
+    }
+
+    /// Gives the kernel frames where it has fewer than `wanted` to fill, once that is worth while. The fewer go round, the more of them stay in
+    /// the caches.
+    #[inline]
+    pub(super) fn refill(&mut self, free: &mut Vec<Frame>, wanted: usize) {
+        if self.filling + BACK <= wanted {
+            self.filling += self.receiver.refill_some(free, wanted - self.filling) as usize;
+        }
+    }
+
+    /// Whether so many packets can be put.
+    #[inline]
+    pub(super) fn has_room(&mut self, count: usize) -> bool {
+        self.sender.room(count as u32) as usize >= count
+    }
+
+    /// By which it is polled, and called.
+    pub(super) fn fd(&self) -> RawFd {
+        self.fd
+    }
+
+    /// Puts a packet into the ring, once those that left are taken back; gives it back where there is no room.
+    #[inline]
+    pub(super) fn put(&mut self, packet: Packet) -> Result<(), Packet> {
+        self.sender.put(packet)
+    }
+
+    /// Takes back frames of packets that left.
+    #[inline]
+    pub(super) fn reclaim(&mut self, free: &mut Vec<Frame>) {
+        if self.sender.out() > 0 {
+            self.sender.completed(free);
+        }
+    }
+
+    /// Tells the kernel of what was put; the descriptor to call it by, where it wants to be called.
+    #[inline]
+    pub(super) fn tell(&mut self) -> Option<RawFd> {
+        self.sender.tell();
+        self.sender.wants_waking().then_some(self.fd)
+    }
+}

@@ -1,0 +1,147 @@
+//! A socket that goes past the kernel.
+
+use std::{
+    net::{IpAddr, SocketAddr},
+    os::fd::RawFd,
+    time::Duration,
+};
+
+use datagram::Arrived;
+use xdp::steer::{Flow, FlowTable, TableFull, Taken};
+
+use super::queue::Queue;
+use crate::{
+    Reason,
+    ancillary::Writer,
+    control::SlotId,
+    look::{Look, Wants},
+    message::Incoming,
+    name,
+};
+
+/// One of our own addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Local {
+    pub(super) address: IpAddr,
+    /// Whether it is of a granted interface.
+    pub(super) granted: bool,
+}
+
+/// A socket that goes past the kernel.
+pub(super) struct Live {
+    /// The program's descriptor.
+    pub(super) fd: RawFd,
+    pub(super) look: Look,
+    /// What is in the table of flows of it.
+    flows: Vec<Taken>,
+    pub(super) queue: Queue,
+    pub(super) slot: SlotId,
+    /// When the kernel was last asked what it has, and how many datagrams of ours were handed over since.
+    pub(super) asked: u64,
+    /// When it was last asked for errors.
+    pub(super) checked: u64,
+    pub(super) since: u32,
+}
+
+impl Live {
+    pub(super) fn new(fd: RawFd, look: Look, slot: SlotId) -> Self {
+        Self { fd, look, flows: Vec::new(), queue: Queue::default(), slot, asked: 0, checked: 0, since: 0 }
+    }
+
+    /// Puts its flows into the table: one for each address that it hears, of which one at least is of a granted interface.
+    pub(super) fn take_flows(&mut self, table: &mut FlowTable, addresses: &[Local]) -> Result<(), Reason> {
+        let hears = |local: &&Local| self.look.binding.hears(local.address);
+        if !addresses.iter().filter(hears).any(|local| local.granted) {
+            self.give_flows(table);
+            return Err(Reason::OtherInterface);
+        }
+        let (port, peer) = (self.look.local.port(), self.look.peer);
+        let flow = |local: &Local| Flow { local: SocketAddr::new(local.address, port), peer };
+        let flows =
+            addresses.iter().filter(hears).map(|local| table.insert(&flow(local))).collect::<Result<Vec<_>, _>>();
+        // Those of before are given back afterwards, so that what stays the same is there throughout.
+        self.give_flows(table);
+        self.flows = flows.map_err(|TableFull| Reason::TableFull)?;
+        Ok(())
+    }
+
+    pub(super) fn give_flows(&mut self, table: &mut FlowTable) {
+        self.flows.drain(..).for_each(|flow| table.remove(flow));
+    }
+}
+
+/// Beside a datagram's own bytes.
+#[derive(Clone, Copy)]
+pub(super) struct Beside {
+    /// Number of the interface that it came in by.
+    pub(super) interface: u32,
+    /// When, since 1970.
+    pub(super) time: Duration,
+}
+
+/// Gives a program what came, as recvmsg(2) does; returns what that returns.
+pub(super) fn hand_over(
+    arrived: &Arrived<'_>,
+    beside: Beside,
+    look: &Look,
+    message: &mut Incoming<'_, '_>,
+    flags: i32,
+) -> usize {
+    let payload = arrived.payload;
+    let mut written = 0;
+    for piece in message.pieces.iter_mut() {
+        let part = &payload[written..];
+        let length = part.len().min(piece.len());
+        piece[..length].copy_from_slice(&part[..length]);
+        written += length;
+    }
+    message.flags = if written < payload.len() { libc::MSG_TRUNC } else { 0 };
+    if !message.name.is_empty() {
+        message.name_length = name::write(arrived.from, look.v6, message.name);
+    }
+    message.control_length = 0;
+    if look.wants != Wants::default() {
+        tell(arrived, beside, look, message);
+    }
+    if flags & libc::MSG_TRUNC != 0 { payload.len() } else { written }
+}
+
+/// Control messages, in the order of the kernel's.
+fn tell(arrived: &Arrived<'_>, Beside { interface, time }: Beside, look: &Look, message: &mut Incoming<'_, '_>) {
+    let (v4, v6) = (libc::SOL_IP, libc::SOL_IPV6);
+    let wants = look.wants;
+    let mut writer = Writer::new(message.control);
+    if wants.nanos {
+        writer.put_time(libc::SO_TIMESTAMPNS, time.as_secs() as i64, time.subsec_nanos().into());
+    } else if wants.micros {
+        writer.put_time(libc::SO_TIMESTAMP, time.as_secs() as i64, time.subsec_micros().into());
+    }
+    if wants.v6_info {
+        writer.put_info_v6(interface, arrived.to.ip());
+    }
+    match arrived.to.ip() {
+        IpAddr::V4(to) => {
+            if wants.v4_info {
+                writer.put_info_v4(interface, to.octets());
+            }
+            if wants.v4_ttl {
+                writer.put_number(v4, libc::IP_TTL, arrived.ttl);
+            }
+            if wants.v4_class {
+                writer.put(v4, libc::IP_TOS, &[arrived.traffic_class]);
+            }
+        }
+        IpAddr::V6(_) => {
+            if wants.v6_hops {
+                writer.put_number(v6, libc::IPV6_HOPLIMIT, arrived.ttl);
+            }
+            if wants.v6_class {
+                writer.put_number(v6, libc::IPV6_TCLASS, arrived.traffic_class);
+            }
+        }
+    }
+    message.control_length = writer.length;
+    if writer.cut {
+        message.flags |= libc::MSG_CTRUNC;
+    }
+}

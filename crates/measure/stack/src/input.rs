@@ -1,0 +1,106 @@
+//! What becomes of a frame that came past the kernel: which socket its datagram is for.
+
+use std::net::SocketAddr;
+
+use datagram::{Arrived, Binding, Bindings, SocketId, Sums};
+
+/// All sockets, as frames find them. Nothing here is taken on trust: frames are whatever somebody sent.
+#[derive(Debug, Default)]
+pub struct Input {
+    bindings: Bindings,
+    /// The ends of the last datagram, and whose it was: the next one is most often of the same flow.
+    last: Option<(SocketAddr, SocketAddr, SocketId)>,
+}
+
+impl Input {
+    /// Binds a socket, or binds it anew.
+    pub fn bind(&mut self, id: SocketId, binding: Binding) {
+        self.last = None;
+        self.bindings.bind(id, binding);
+    }
+
+    /// Forgets a socket.
+    pub fn release(&mut self, id: SocketId) {
+        self.last = None;
+        self.bindings.release(id);
+    }
+
+    /// The datagram of a frame and the socket it is for; `None` where it is no datagram, or nobody's.
+    #[inline]
+    pub fn sort<'f>(&mut self, frame: &'f [u8], sums: Sums) -> Option<(SocketId, Arrived<'f>)> {
+        let arrived = datagram::read(frame, sums).ok()?;
+        if let Some((from, to, id)) = &self.last
+            && *from == arrived.from
+            && *to == arrived.to
+        {
+            return Some((*id, arrived));
+        }
+        let id = self.bindings.receiver(arrived.from, arrived.to)?;
+        self.last = Some((arrived.from, arrived.to, id));
+        Some((id, arrived))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use datagram::{Departing, Versions, Way};
+    use model::stream::Mac;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn bound(port: u16) -> Binding {
+        Binding { address: None, port, peer: None, versions: Versions::Both }
+    }
+
+    fn frame(from: &str, to: &str, payload: &[u8]) -> Vec<u8> {
+        let way = Way { source_mac: Mac([2; 6]), next_hop_mac: Mac([2; 6]), mtu: 1500 };
+        let [from, to] = [from, to].map(|end| end.parse().expect("an address"));
+        let mut frame = vec![0; 1600];
+        let departing = Departing { from, to, ttl: 1, traffic_class: 0 };
+        let length = datagram::write(&way, &departing, [payload].into_iter(), &mut frame).expect("it fits");
+        frame.truncate(length);
+        frame
+    }
+
+    #[test]
+    fn a_flow_that_goes_to_another_socket_goes_there_at_once() {
+        let mut input = Input::default();
+        let frame = frame("198.18.0.1:7", "198.18.0.2:53", b"x");
+        let receiver = |input: &mut Input| input.sort(&frame, Sums::Whole).map(|(id, _)| id.0);
+        input.bind(SocketId(1), bound(53));
+        assert_eq!([receiver(&mut input), receiver(&mut input)], [Some(1); 2]);
+        let peer = Some("198.18.0.1:7".parse().expect("an address"));
+        input.bind(SocketId(2), Binding { peer, ..bound(53) });
+        assert_eq!(receiver(&mut input), Some(2), "a connected one comes first");
+        input.release(SocketId(2));
+        assert_eq!(receiver(&mut input), Some(1));
+        input.release(SocketId(1));
+        assert_eq!(receiver(&mut input), None);
+    }
+
+    proptest! {
+        #[test]
+        fn hostile_frames_do_no_harm(
+            frames in prop::collection::vec((any::<bool>(), prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..6), 0..1700_usize), 1..20),
+        ) {
+            let mut input = Input::default();
+            input.bind(SocketId(1), bound(53));
+            for (v4, changes, length) in frames {
+                let mut frame = match v4 {
+                    true => frame("198.18.0.1:7", "198.18.0.2:53", b"payload"),
+                    false => frame("[2001:2::1]:7", "[2001:2::2]:53", b"payload"),
+                };
+                for (at, value) in changes {
+                    let at = at.index(frame.len());
+                    frame[at] = value;
+                }
+                frame.resize(length, 0);
+                if let Some((id, arrived)) = input.sort(&frame, Sums::PartialToo) {
+                    prop_assert_eq!((id, arrived.to.port()), (SocketId(1), 53));
+                    prop_assert!(arrived.payload.len() <= frame.len());
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,284 @@
+//! What a descriptor of a program is: asked of the kernel, so that sockets that were inherited or handed over are known like any other.
+
+use std::{
+    net::{IpAddr, SocketAddr},
+    os::fd::{AsRawFd, BorrowedFd, RawFd},
+};
+
+use datagram::{Binding, Versions};
+use rustix::net::{getpeername, getsockname};
+
+use crate::{
+    Reason,
+    calls::{inode, is_nonblocking, number, option},
+};
+
+/// Options whose value, where it is not 0, leaves a socket with the kernel.
+const NOT_PAST: [(i32, i32, Reason); 24] = [
+    (libc::SOL_SOCKET, libc::SO_TIMESTAMPING, Reason::Timestamping),
+    (libc::SOL_SOCKET, 65, Reason::Timestamping), // SO_TIMESTAMPING_NEW
+    (libc::SOL_SOCKET, 63, Reason::Unsupported),  // SO_TIMESTAMP_NEW
+    (libc::SOL_SOCKET, 64, Reason::Unsupported),  // SO_TIMESTAMPNS_NEW
+    (libc::SOL_SOCKET, libc::SO_ZEROCOPY, Reason::ZeroCopy),
+    (libc::SOL_SOCKET, libc::SO_MARK, Reason::Unsupported),
+    (libc::SOL_SOCKET, libc::SO_DONTROUTE, Reason::Unsupported),
+    (libc::SOL_SOCKET, libc::SO_RXQ_OVFL, Reason::Unsupported),
+    (libc::SOL_UDP, libc::UDP_CORK, Reason::Cork),
+    (libc::SOL_UDP, libc::UDP_ENCAP, Reason::Encapsulation),
+    (libc::SOL_IP, libc::IP_TRANSPARENT, Reason::Unsupported),
+    (libc::SOL_IP, libc::IP_MINTTL, Reason::Unsupported),
+    (libc::SOL_IP, libc::IP_PASSSEC, Reason::Unsupported),
+    (libc::SOL_IP, libc::IP_RECVORIGDSTADDR, Reason::Unsupported),
+    (libc::SOL_IP, 23, Reason::Unsupported),  // IP_CHECKSUM
+    (libc::SOL_IP, 25, Reason::Unsupported),  // IP_RECVFRAGSIZE
+    (libc::SOL_IP, 50, Reason::Unsupported),  // IP_UNICAST_IF
+    (libc::SOL_IPV6, 2, Reason::Unsupported), // IPV6_2292PKTINFO
+    (libc::SOL_IPV6, 8, Reason::Unsupported), // IPV6_2292HOPLIMIT
+    (libc::SOL_IPV6, libc::IPV6_FLOWINFO, Reason::Unsupported),
+    (libc::SOL_IPV6, 73, Reason::Unsupported), // IPV6_MINHOPCOUNT
+    (libc::SOL_IPV6, 74, Reason::Unsupported), // IPV6_RECVORIGDSTADDR
+    (libc::SOL_IPV6, 76, Reason::Unsupported), // IPV6_UNICAST_IF
+    (libc::SOL_IPV6, 77, Reason::Unsupported), // IPV6_RECVFRAGSIZE
+];
+
+/// Options that hold IP options or extension headers: their length tells whether there are any.
+const EXTENSIONS: [(i32, i32); 5] = [
+    (libc::SOL_IP, libc::IP_OPTIONS),
+    (libc::SOL_IPV6, libc::IPV6_HOPOPTS),
+    (libc::SOL_IPV6, libc::IPV6_RTHDRDSTOPTS),
+    (libc::SOL_IPV6, libc::IPV6_RTHDR),
+    (libc::SOL_IPV6, libc::IPV6_DSTOPTS),
+];
+
+/// A socket as the kernel has it.
+#[derive(Clone, Debug)]
+pub(crate) struct Look {
+    /// Where it is bound; the port is not 0.
+    pub(crate) local: SocketAddr,
+    /// Where it is connected to.
+    pub(crate) peer: Option<SocketAddr>,
+    /// What it hears.
+    pub(crate) binding: Binding,
+    /// Whether its addresses are of IPv6 (`AF_INET6`).
+    pub(crate) v6: bool,
+    /// The interface that it is bound to (`SO_BINDTODEVICE`).
+    pub(crate) device: Option<u32>,
+    /// Whether others may have its port too.
+    pub(crate) shares_port: bool,
+    /// Whether calls on it return at once.
+    pub(crate) nonblocking: bool,
+    /// What its packets carry: time to live and type of service, then hop limit and traffic class.
+    pub(crate) v4_marks: [u8; 2],
+    pub(crate) v6_marks: [u8; 2],
+    /// Bytes that may wait to be received.
+    pub(crate) room: usize,
+    /// Bytes of each datagram that a longer one is cut into (`UDP_SEGMENT`); 0 is whole.
+    pub(crate) segment: u16,
+    /// Control messages beside what it receives.
+    pub(crate) wants: Wants,
+}
+
+/// Control messages that a socket asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Wants {
+    pub(crate) micros: bool,
+    pub(crate) nanos: bool,
+    pub(crate) v4_info: bool,
+    pub(crate) v4_ttl: bool,
+    pub(crate) v4_class: bool,
+    pub(crate) v6_info: bool,
+    pub(crate) v6_hops: bool,
+    pub(crate) v6_class: bool,
+}
+
+impl Wants {
+    /// Whether it is to be told when a datagram came.
+    pub(crate) fn time(self) -> bool {
+        self.micros || self.nanos
+    }
+}
+
+/// Looks at a descriptor.
+pub(crate) fn look(fd: BorrowedFd<'_>) -> Result<Look, Reason> {
+    let raw = fd.as_raw_fd();
+    let v6 = kind(raw)?;
+    rule_out(raw)?;
+    let local = SocketAddr::try_from(getsockname(fd).map_err(|_| Reason::Unreadable)?);
+    let local = canonical(local.map_err(|_| Reason::Unreadable)?);
+    if local.port() == 0 {
+        return Err(Reason::NotBound);
+    }
+    let peer = getpeername(fd).ok().flatten().and_then(|peer| SocketAddr::try_from(peer).ok()).map(canonical);
+    if [Some(local), peer].into_iter().flatten().any(|end| needs_scope(end.ip()) || end.ip().is_multicast()) {
+        return Err(Reason::Unsupported);
+    }
+    let address = (!local.ip().is_unspecified()).then_some(local.ip());
+    let versions = match (v6, v6 && is_set(raw, libc::SOL_IPV6, libc::IPV6_V6ONLY)) {
+        (false, _) => Versions::V4,
+        (true, true) => Versions::V6,
+        (true, false) => Versions::Both,
+    };
+    let byte = |level: i32, name: i32| number(raw, level, name) as u8;
+    Ok(Look {
+        local,
+        peer,
+        binding: Binding { address, port: local.port(), peer, versions },
+        v6,
+        // SO_BINDTOIFINDEX
+        device: Some(number(raw, libc::SOL_SOCKET, 62) as u32).filter(|index| *index != 0),
+        shares_port: is_set(raw, libc::SOL_SOCKET, libc::SO_REUSEPORT)
+            || is_set(raw, libc::SOL_SOCKET, libc::SO_REUSEADDR),
+        nonblocking: is_nonblocking(raw),
+        v4_marks: [byte(libc::SOL_IP, libc::IP_TTL), byte(libc::SOL_IP, libc::IP_TOS)],
+        v6_marks: match v6 {
+            true => [byte(libc::SOL_IPV6, libc::IPV6_UNICAST_HOPS), byte(libc::SOL_IPV6, libc::IPV6_TCLASS)],
+            false => [0; 2],
+        },
+        room: number(raw, libc::SOL_SOCKET, libc::SO_RCVBUF).max(0) as usize,
+        segment: number(raw, libc::SOL_UDP, libc::UDP_SEGMENT) as u16,
+        wants: wants(raw, v6),
+    })
+}
+
+/// Whether a socket of another process has the same port, with which the kernel would share what comes.
+pub(crate) fn shares_with_others(port: u16) -> bool {
+    let Ok(inodes) = kernel::diag::udp_inodes(port) else { return true };
+    if inodes.len() < 2 {
+        return false;
+    }
+    let own = own_inodes();
+    inodes.iter().any(|inode| !own.contains(inode))
+}
+
+/// What this process has open.
+fn own_inodes() -> Vec<u64> {
+    let open = std::fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
+    open.filter_map(|entry| inode(entry.file_name().to_str()?.parse().ok()?)).collect()
+}
+
+/// Whether a UDP socket is one of IPv6.
+fn kind(fd: RawFd) -> Result<bool, Reason> {
+    let of = |name: i32| number(fd, libc::SOL_SOCKET, name);
+    match [of(libc::SO_DOMAIN), of(libc::SO_TYPE), of(libc::SO_PROTOCOL)] {
+        [domain @ (libc::AF_INET | libc::AF_INET6), libc::SOCK_DGRAM, libc::IPPROTO_UDP] => {
+            Ok(domain == libc::AF_INET6)
+        }
+        _ => Err(Reason::NotUdp),
+    }
+}
+
+fn rule_out(fd: RawFd) -> Result<(), Reason> {
+    if let Some((_, _, reason)) = NOT_PAST.into_iter().find(|(level, name, _)| is_set(fd, *level, *name)) {
+        return Err(reason);
+    }
+    if EXTENSIONS.into_iter().any(|(level, name)| option::<40>(fd, level, name).is_ok_and(|(_, length)| length > 0)) {
+        return Err(Reason::IpOptions);
+    }
+    // Asked without room for it, a filter says its length; one that is no list of instructions is kept to itself.
+    match option::<0>(fd, libc::SOL_SOCKET, libc::SO_GET_FILTER) {
+        Ok((_, 1..)) | Err(libc::EACCES) => return Err(Reason::Filter),
+        _ => {}
+    }
+    // -1 is off; 0 is an offset.
+    match option::<4>(fd, libc::SOL_SOCKET, libc::SO_PEEK_OFF) {
+        Ok((value, _)) if i32::from_ne_bytes(value) >= 0 => Err(Reason::Unsupported),
+        _ => Ok(()),
+    }
+}
+
+fn wants(fd: RawFd, v6: bool) -> Wants {
+    let v6_set = |name: i32| v6 && is_set(fd, libc::SOL_IPV6, name);
+    Wants {
+        micros: is_set(fd, libc::SOL_SOCKET, libc::SO_TIMESTAMP),
+        nanos: is_set(fd, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS),
+        v4_info: is_set(fd, libc::SOL_IP, libc::IP_PKTINFO),
+        v4_ttl: is_set(fd, libc::SOL_IP, libc::IP_RECVTTL),
+        v4_class: is_set(fd, libc::SOL_IP, libc::IP_RECVTOS),
+        v6_info: v6_set(libc::IPV6_RECVPKTINFO),
+        v6_hops: v6_set(libc::IPV6_RECVHOPLIMIT),
+        v6_class: v6_set(libc::IPV6_RECVTCLASS),
+    }
+}
+
+fn is_set(fd: RawFd, level: i32, name: i32) -> bool {
+    number(fd, level, name) != 0
+}
+
+fn canonical(end: SocketAddr) -> SocketAddr {
+    SocketAddr::new(end.ip().to_canonical(), end.port())
+}
+
+/// An address that means something on one link alone.
+pub(crate) fn needs_scope(address: IpAddr) -> bool {
+    matches!(address, IpAddr::V6(address) if address.is_unicast_link_local())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        net::{TcpListener, UdpSocket},
+        os::fd::AsFd,
+    };
+
+    use kernel::socket::set_option;
+
+    use super::*;
+
+    fn on_loopback() -> UdpSocket {
+        UdpSocket::bind("127.0.0.1:0").expect("loopback")
+    }
+
+    #[test]
+    fn a_socket_is_seen_as_it_is() {
+        let socket = on_loopback();
+        let own = socket.local_addr().expect("bound");
+        let seen = look(socket.as_fd()).expect("UDP");
+        assert_eq!((seen.local, seen.peer, seen.v6, seen.nonblocking, seen.device), (own, None, false, false, None));
+        assert_eq!((seen.v4_marks, seen.segment, seen.wants, seen.shares_port), ([64, 0], 0, Wants::default(), false));
+        socket.connect("127.0.0.1:9").expect("loopback");
+        socket.set_nonblocking(true).expect("settable");
+        socket.set_ttl(9).expect("settable");
+        set_option(&socket, libc::SOL_IP, libc::IP_RECVTTL, 1).expect("settable");
+        set_option(&socket, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, 1).expect("settable");
+        let seen = look(socket.as_fd()).expect("UDP");
+        assert_eq!(seen.peer, Some("127.0.0.1:9".parse().expect("an address")));
+        assert!(seen.nonblocking && seen.v4_marks[0] == 9);
+        assert_eq!(seen.wants, Wants { v4_ttl: true, nanos: true, ..Wants::default() });
+    }
+
+    #[test]
+    fn both_versions_are_told_apart() {
+        let socket = UdpSocket::bind("[::]:0").expect("any");
+        let seen = look(socket.as_fd()).expect("UDP");
+        assert_eq!((seen.v6, seen.binding.address, seen.binding.versions), (true, None, Versions::Both));
+        let socket = UdpSocket::bind("[::ffff:127.0.0.1]:0").expect("loopback");
+        let seen = look(socket.as_fd()).expect("UDP");
+        assert_eq!((seen.v6, seen.binding.address), (true, Some([127, 0, 0, 1].into())));
+    }
+
+    #[test]
+    fn what_is_not_to_go_past_the_kernel_says_why() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("loopback");
+        let reason = |fd: BorrowedFd<'_>| look(fd).map(|_| ()).expect_err("it stays");
+        assert_eq!(reason(listener.as_fd()), Reason::NotUdp);
+        assert_eq!(reason(std::fs::File::open("/dev/null").expect("there").as_fd()), Reason::NotUdp);
+        for (level, name, why) in [
+            (libc::SOL_UDP, libc::UDP_CORK, Reason::Cork),
+            (libc::SOL_SOCKET, libc::SO_TIMESTAMPING, Reason::Timestamping),
+            (libc::SOL_SOCKET, libc::SO_ZEROCOPY, Reason::ZeroCopy),
+            (libc::SOL_IP, libc::IP_MINTTL, Reason::Unsupported),
+            (libc::SOL_SOCKET, libc::SO_PEEK_OFF, Reason::Unsupported),
+        ] {
+            let socket = on_loopback();
+            set_option(&socket, level, name, 2 - u32::from(name != libc::SO_TIMESTAMPING)).expect("settable");
+            assert_eq!(reason(socket.as_fd()), why, "{level} {name}");
+        }
+        let socket = socket2_unbound();
+        assert_eq!(reason(socket.as_fd()), Reason::NotBound);
+    }
+
+    fn socket2_unbound() -> std::os::fd::OwnedFd {
+        use rustix::net::{AddressFamily, SocketType, socket};
+        socket(AddressFamily::INET, SocketType::DGRAM, None).expect("a socket")
+    }
+}

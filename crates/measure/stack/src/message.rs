@@ -1,0 +1,60 @@
+//! Messages as recvmsg(2) and sendmsg(2) have them: pieces of data, an address, and control messages.
+
+use std::io::{IoSlice, IoSliceMut};
+
+/// What became of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome<T> {
+    /// It is done.
+    Done(T),
+    /// It is for the kernel: the caller makes its own call on the descriptor.
+    Kernel,
+    /// It failed, with this `errno`.
+    Failed(i32),
+}
+
+/// A message to send.
+#[derive(Clone, Copy)]
+pub struct Outgoing<'a> {
+    /// The payload, in pieces (`msg_iov`).
+    pub pieces: &'a [IoSlice<'a>],
+    /// The destination as a `struct sockaddr` (`msg_name`); empty for a connected socket's peer.
+    pub name: &'a [u8],
+    /// Control messages (`msg_control`).
+    pub control: &'a [u8],
+}
+
+/// Room for a message to receive, and what came beside the payload.
+pub struct Incoming<'a, 'b> {
+    /// Room for the payload, in pieces (`msg_iov`).
+    pub pieces: &'a mut [IoSliceMut<'b>],
+    /// Room for the source as a `struct sockaddr` (`msg_name`); may be empty.
+    pub name: &'a mut [u8],
+    /// Room for control messages (`msg_control`); may be empty.
+    pub control: &'a mut [u8],
+    /// Bytes of the source's address, also where there was less room for it (`msg_namelen`).
+    pub name_length: usize,
+    /// Bytes of control messages that were written (`msg_controllen`).
+    pub control_length: usize,
+    /// `MSG_TRUNC`, `MSG_CTRUNC` and the like (`msg_flags`).
+    pub flags: i32,
+}
+
+impl<'a, 'b> Incoming<'a, 'b> {
+    /// Room for a payload alone.
+    pub fn new(pieces: &'a mut [IoSliceMut<'b>]) -> Self {
+        Self { pieces, name: &mut [], control: &mut [], name_length: 0, control_length: 0, flags: 0 }
+    }
+}
+
+/// How a call that has to wait does so.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Wait {
+    /// It asks again and again.
+    Spin,
+    /// It sleeps.
+    Sleep,
+    /// It asks for 50 µs, and then sleeps.
+    #[default]
+    Auto,
+}

@@ -1,0 +1,423 @@
+//! All sockets of a process that go past the kernel.
+
+use std::{
+    io,
+    os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd},
+    sync::{
+        Mutex, MutexGuard,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+    time::{Duration, Instant},
+};
+
+pub use datagram::SocketId;
+use rustix::{
+    event::{
+        EventfdFlags,
+        epoll::{self, CreateFlags, EventData, EventFlags},
+        eventfd,
+    },
+    net::{SendFlags, send},
+};
+
+use crate::{
+    Grant, Reason,
+    aside::aside,
+    calls,
+    engine::{Engine, Received},
+    family::Family,
+    message::{Incoming, Outcome, Outgoing, Wait},
+};
+
+/// Flags of recvmsg(2) that are known here.
+const KNOWN_FLAGS: i32 = libc::MSG_DONTWAIT
+    | libc::MSG_PEEK
+    | libc::MSG_TRUNC
+    | libc::MSG_WAITALL
+    | libc::MSG_NOSIGNAL
+    | libc::MSG_CMSG_CLOEXEC
+    | libc::MSG_WAITFORONE;
+/// How long a call asks again and again before it sleeps, or before signals are looked for while it does not.
+const PATIENCE: Duration = Duration::from_micros(50);
+/// How often signals are looked for then.
+const LOOK_FOR_SIGNALS: u32 = 64;
+
+/// All sockets of a process that go past the kernel; one a process, used by all its threads.
+///
+/// Each socket is named by a number that [`open`](Self::open) gives. Its descriptor, the *shadow*, stays the kernel's: what comes for it
+/// through the kernel is received too. In a child of the process all is answered by [`Outcome::Kernel`].
+pub struct Stack {
+    engine: Mutex<Engine>,
+    wait: Wait,
+    family: Family,
+    /// Becomes readable when something comes in, or when what came was put into a queue by another thread than those asleep.
+    poll: OwnedFd,
+    number: [RawFd; 1],
+    came: OwnedFd,
+    /// Whether `poll` looks at the interfaces' queues. Each packet costs time for that, so that it begins when somebody first sleeps.
+    watched: AtomicBool,
+}
+
+impl Stack {
+    /// Has the use of what was granted.
+    ///
+    /// # Errors
+    /// Where the kernel has no descriptors or memory left.
+    pub fn new(grant: Grant, wait: Wait) -> io::Result<Self> {
+        let engine = Engine::new(grant);
+        let poll = aside(epoll::create(CreateFlags::CLOEXEC)?);
+        let came = aside(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
+        epoll::add(&poll, &came, EventData::new_u64(0), EventFlags::IN)?;
+        let family = Family::found()?;
+        let number = [poll.as_raw_fd()];
+        Ok(Self { engine: Mutex::new(engine), wait, family, number, poll, came, watched: AtomicBool::new(false) })
+    }
+
+    /// A panic leaves no more than counts that are not right; what it was about goes on by the kernel.
+    fn engine(&self) -> MutexGuard<'_, Engine> {
+        self.engine.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// Looks at a descriptor of the kernel's, and takes its flows.
+    ///
+    /// # Errors
+    /// Why it stays with the kernel.
+    pub fn open(&self, fd: BorrowedFd<'_>) -> Result<SocketId, Reason> {
+        if self.family.is_child() {
+            return Err(Reason::Forked);
+        }
+        self.engine().open(fd)
+    }
+
+    /// Looks again, after `connect`, `bind`, `setsockopt` or `fcntl` on it, or where another descriptor (`dup`) stands for it from now on.
+    ///
+    /// # Errors
+    /// Why it is with the kernel from now on; the number stands for nothing then, and what waited in its queue is lost.
+    pub fn refresh(&self, id: SocketId, fd: BorrowedFd<'_>) -> Result<(), Reason> {
+        if self.family.is_child() {
+            return Err(Reason::Forked);
+        }
+        self.engine().refresh(id, fd)
+    }
+
+    /// Gives its flows back, where its last descriptor goes. To be called before that is closed: what waits in its queue is lost.
+    pub fn close(&self, id: SocketId) {
+        if !self.family.is_child() {
+            let mut engine = self.engine();
+            engine.close(id);
+            // Who waits for it waits in vain.
+            engine.queued = true;
+            self.tell_sleepers(&mut engine);
+        }
+    }
+
+    /// Sends a datagram; returns the bytes of its payload. `flags` as of sendmsg(2).
+    pub fn send(&self, id: SocketId, message: &Outgoing<'_>, flags: i32) -> Outcome<usize> {
+        if self.family.is_child() {
+            return Outcome::Kernel;
+        }
+        let sent = self.engine().send(id, message, flags);
+        sent.wake.into_iter().for_each(wake);
+        sent.outcome
+    }
+
+    /// Sends several, as sendmmsg(2) does, and has the kernel called once for all of them: how many went, and what became of the first one that
+    /// did not. `sent` is told the number of each and the bytes of its payload.
+    pub fn send_many<'a>(
+        &self,
+        id: SocketId,
+        messages: impl IntoIterator<Item = Outgoing<'a>>,
+        flags: i32,
+        mut sent: impl FnMut(usize, usize),
+    ) -> (usize, Option<Outcome<usize>>) {
+        if self.family.is_child() {
+            return (0, Some(Outcome::Kernel));
+        }
+        let (mut count, mut last, mut to_wake) = (0, None, None);
+        let mut engine = self.engine();
+        for message in messages {
+            let it = engine.send(id, &message, flags);
+            if to_wake != it.wake {
+                to_wake.into_iter().for_each(wake);
+                to_wake = it.wake;
+            }
+            match it.outcome {
+                Outcome::Done(bytes) => sent(count, bytes),
+                other => {
+                    last = Some(other);
+                    break;
+                }
+            }
+            count += 1;
+        }
+        drop(engine);
+        to_wake.into_iter().for_each(wake);
+        (count, last)
+    }
+
+    /// Receives a datagram, also one that came through the kernel; returns the bytes that were written, or all that it has with `MSG_TRUNC`. It
+    /// waits as the socket and `flags` (as of recvmsg(2)) say.
+    pub fn receive(&self, id: SocketId, message: &mut Incoming<'_, '_>, flags: i32) -> Outcome<usize> {
+        if self.family.is_child() || flags & !KNOWN_FLAGS != 0 {
+            return Outcome::Kernel;
+        }
+        match self.receive_at_once(id, message, flags) {
+            Tried::Over(outcome) => outcome,
+            Tried::Nothing { waits: false, .. } => Outcome::Failed(libc::EAGAIN),
+            Tried::Nothing { fd, .. } => self.receive_patiently(id, fd, message, flags),
+        }
+    }
+
+    #[inline]
+    fn receive_at_once(&self, id: SocketId, message: &mut Incoming<'_, '_>, flags: i32) -> Tried {
+        let mut engine = self.engine();
+        let received = engine.receive(id, message, flags);
+        self.tell_sleepers(&mut engine);
+        drop(engine);
+        let waits = |nonblocking: bool| !nonblocking && flags & libc::MSG_DONTWAIT == 0;
+        match received {
+            Received::Done(length) => Tried::Over(Outcome::Done(length)),
+            Received::NotOurs => Tried::Over(Outcome::Kernel),
+            Received::Nothing { nonblocking, fd } => Tried::Nothing { waits: waits(nonblocking), fd },
+            Received::Ask { fd } => self.ask_kernel(id, fd, message, flags),
+        }
+    }
+
+    /// What the kernel has of it.
+    #[cold]
+    fn ask_kernel(&self, id: SocketId, fd: RawFd, message: &mut Incoming<'_, '_>, flags: i32) -> Tried {
+        match calls::receive(fd, message, flags & !libc::MSG_WAITFORONE) {
+            Ok(length) => {
+                if flags & libc::MSG_PEEK == 0 {
+                    self.engine().count_received_through(id, length);
+                }
+                Tried::Over(Outcome::Done(length))
+            }
+            Err(libc::EAGAIN) => {
+                let nonblocking = calls::is_nonblocking(fd);
+                let mut engine = self.engine();
+                engine.set_nonblocking(id, nonblocking);
+                // The kernel was asked out of turn, while something of ours waits.
+                match engine.receive(id, message, flags) {
+                    Received::Done(length) => Tried::Over(Outcome::Done(length)),
+                    _ => Tried::Nothing { waits: !nonblocking && flags & libc::MSG_DONTWAIT == 0, fd },
+                }
+            }
+            Err(errno) => Tried::Over(Outcome::Failed(errno)),
+        }
+    }
+
+    /// Waits for a datagram.
+    #[cold]
+    fn receive_patiently(&self, id: SocketId, fd: RawFd, message: &mut Incoming<'_, '_>, flags: i32) -> Outcome<usize> {
+        let timeout = calls::receive_timeout(fd);
+        let begun = Instant::now();
+        let deadline = timeout.and_then(|timeout| begun.checked_add(timeout));
+        let spins_until = (self.wait != Wait::Sleep).then(|| begun + PATIENCE);
+        if let Some(until) = spins_until {
+            while Instant::now() < until {
+                if let Tried::Over(outcome) = self.receive_at_once(id, message, flags) {
+                    return outcome;
+                }
+                if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                    return Outcome::Failed(libc::EAGAIN);
+                }
+            }
+        }
+        // A handler without `SA_RESTART` interrupts the call, as does any where there is a timeout (signal(7)).
+        let is_interrupted = || timeout.is_some() || calls::signals_interrupt();
+        match self.wait {
+            Wait::Spin => self.spin(id, fd, message, flags, deadline, is_interrupted),
+            Wait::Sleep | Wait::Auto => self.fall_asleep(id, fd, message, flags, deadline, is_interrupted),
+        }
+    }
+
+    /// Asks again and again. A signal whose handler runs in the midst of that would go unnoticed: they are put off, and let in again and again.
+    fn spin(
+        &self,
+        id: SocketId,
+        fd: RawFd,
+        message: &mut Incoming<'_, '_>,
+        flags: i32,
+        deadline: Option<Instant>,
+        is_interrupted: impl Fn() -> bool,
+    ) -> Outcome<usize> {
+        let signals = calls::hold_signals();
+        let outcome = 'over: loop {
+            for _ in 0..LOOK_FOR_SIGNALS {
+                if let Tried::Over(outcome) = self.receive_at_once(id, message, flags) {
+                    break 'over outcome;
+                }
+                std::hint::spin_loop();
+            }
+            let now = Instant::now();
+            match calls::wait(&[fd], Some(now), Some(signals)) {
+                Err(libc::EINTR) if is_interrupted() => break Outcome::Failed(libc::EINTR),
+                _ if deadline.is_some_and(|deadline| now >= deadline) => break Outcome::Failed(libc::EAGAIN),
+                _ => {}
+            }
+        };
+        calls::set_signals(signals);
+        outcome
+    }
+
+    /// Sleeps until something comes.
+    fn fall_asleep(
+        &self,
+        id: SocketId,
+        fd: RawFd,
+        message: &mut Incoming<'_, '_>,
+        flags: i32,
+        deadline: Option<Instant>,
+        is_interrupted: impl Fn() -> bool,
+    ) -> Outcome<usize> {
+        loop {
+            let asleep = self.sleep();
+            if let Tried::Over(outcome) = self.receive_at_once(id, message, flags) {
+                return outcome;
+            }
+            let waited = calls::wait(&[fd, self.number[0]], deadline, None);
+            drop(asleep);
+            self.engine().ask_soon(id);
+            match waited {
+                Err(libc::EINTR) if is_interrupted() => return Outcome::Failed(libc::EINTR),
+                Err(libc::EINTR) | Ok(()) => {}
+                Err(errno) => return Outcome::Failed(errno),
+            }
+            if let Tried::Over(outcome) = self.receive_at_once(id, message, flags) {
+                return outcome;
+            }
+            if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                return Outcome::Failed(libc::EAGAIN);
+            }
+        }
+    }
+
+    /// Whether a datagram of ours waits; the shadow is the caller's to ask (poll(2)).
+    pub fn readable(&self, id: SocketId) -> bool {
+        if self.family.is_child() {
+            return false;
+        }
+        let mut engine = self.engine();
+        engine.has_waiting(id) || self.pump_into(&mut engine) && engine.has_waiting(id)
+    }
+
+    /// Whether a datagram can be sent at once. It always can: what has no room goes through the kernel.
+    pub fn writable(&self, _id: SocketId) -> bool {
+        true
+    }
+
+    /// How many datagrams have come for a socket past the kernel, as a number that changes with each: for who wants to know of changes alone.
+    pub fn arrivals(&self, id: SocketId) -> u64 {
+        if self.family.is_child() { 0 } else { self.engine().arrivals(id) }
+    }
+
+    /// The kernel says that it has something for a socket: it is asked with the next call, however soon that comes.
+    pub fn ask_soon(&self, id: SocketId) {
+        if !self.family.is_child() {
+            self.engine().ask_soon(id);
+        }
+    }
+
+    /// Bytes of the first datagram that waits (`FIONREAD`); `None` where none of ours does.
+    pub fn waiting(&self, id: SocketId) -> Option<usize> {
+        if self.readable(id) { self.engine().first_length(id) } else { None }
+    }
+
+    /// Takes what has come from the interfaces into the queues of its sockets; whether anything came.
+    pub fn pump(&self) -> bool {
+        !self.family.is_child() && self.pump_into(&mut self.engine())
+    }
+
+    fn pump_into(&self, engine: &mut Engine) -> bool {
+        let came = engine.pump();
+        self.tell_sleepers(engine);
+        came
+    }
+
+    /// Descriptors that become readable when something comes, to be polled beside others (`POLLIN`). Only [`pump`](Self::pump) and
+    /// [`receive`](Self::receive) may read from them; the program may not close them.
+    pub fn descriptors(&self) -> &[RawFd] {
+        &self.number
+    }
+
+    /// To be held while the caller sleeps in a call of its own on [`descriptors`](Self::descriptors), and taken before it looks for the last time
+    /// whether something is there: what another thread takes from the interfaces meanwhile wakes it.
+    pub fn sleep(&self) -> Asleep<'_> {
+        if !self.family.is_child() {
+            let mut engine = self.engine();
+            engine.asleep += 1;
+            if !self.watched.swap(true, Relaxed) {
+                self.watch(&engine);
+            }
+        }
+        Asleep { stack: self }
+    }
+
+    /// How calls wait.
+    pub fn wait(&self) -> Wait {
+        self.wait
+    }
+
+    #[cold]
+    fn watch(&self, engine: &Engine) {
+        for fd in engine.descriptors() {
+            // SAFETY: the rings are the engine's, and so are their descriptors.
+            let fd = unsafe { BorrowedFd::borrow_raw(fd) };
+            // Without memory for it, a sleeper is woken by what else it waits for.
+            let _ = epoll::add(&self.poll, fd, EventData::new_u64(0), EventFlags::IN);
+        }
+    }
+
+    /// Wakes those asleep, where something was put into a queue that may be theirs.
+    #[inline]
+    fn tell_sleepers(&self, engine: &mut Engine) {
+        if std::mem::take(&mut engine.queued) && engine.asleep > 0 && !engine.signalled {
+            // It fails only where they have been woken very often.
+            engine.signalled = rustix::io::write(&self.came, &1_u64.to_ne_bytes()).is_ok();
+        }
+    }
+}
+
+/// The caller is asleep.
+pub struct Asleep<'a> {
+    stack: &'a Stack,
+}
+
+impl Drop for Asleep<'_> {
+    fn drop(&mut self) {
+        if self.stack.family.is_child() {
+            return;
+        }
+        let mut engine = self.stack.engine();
+        engine.asleep = engine.asleep.saturating_sub(1);
+        // The last one to wake up takes the signal away: sooner, others might not have seen it.
+        if engine.asleep == 0 && engine.signalled {
+            engine.signalled = false;
+            let _ = rustix::io::read(&self.stack.came, &mut [0; 8]);
+        }
+    }
+}
+
+/// What came of an attempt to receive.
+enum Tried {
+    Over(Outcome<usize>),
+    /// There is nothing. Whether the call waits, and the socket's descriptor.
+    Nothing {
+        waits: bool,
+        fd: RawFd,
+    },
+}
+
+/// Has the kernel send what is in a ring. Where it cannot just now, the next call does; where the interface is down the packets are lost.
+fn wake(fd: RawFd) {
+    const TRIES: u32 = 4;
+    // SAFETY: the rings, whose descriptor it is, are there as long as the stack.
+    let fd = unsafe { BorrowedFd::borrow_raw(fd) };
+    for _ in 0..TRIES {
+        match send(fd.as_fd(), &[], SendFlags::DONTWAIT) {
+            Err(rustix::io::Errno::AGAIN | rustix::io::Errno::BUSY) => {}
+            _ => return,
+        }
+    }
+}

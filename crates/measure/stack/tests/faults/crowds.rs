@@ -1,0 +1,175 @@
+//! Many datagrams, many sockets.
+
+use std::{fs, io::IoSlice, net::UdpSocket, os::fd::AsFd, time::Duration};
+
+use kernel::socket::set_option;
+use rustix::net::{AddressFamily, SocketType, bind, socket};
+use wireproof_stack::{Incoming, Outcome, Outgoing, Reason, SocketId, Stack, Wait};
+
+use crate::{
+    ends::{Near, Version},
+    past::{Past, soon},
+};
+
+/// What waits for a socket.
+fn take(stack: &Stack, id: SocketId) -> usize {
+    let mut count = 0;
+    let mut buffer = [0; 64];
+    let mut message =
+        || stack.receive(id, &mut Incoming::new(&mut [std::io::IoSliceMut::new(&mut buffer)]), libc::MSG_DONTWAIT);
+    // The kernel is asked after that many, which may have nothing.
+    let mut misses = 0;
+    while misses < 3 {
+        match message() {
+            Outcome::Done(_) => count += 1,
+            _ => misses += 1,
+        }
+    }
+    count
+}
+
+#[test]
+fn what_finds_the_ring_full_is_lost_and_the_rest_comes() {
+    let past = Past::open("full", Wait::Auto);
+    past.connected(|ends| {
+        let Near::Past { stack, id, .. } = &ends.near else { panic!("it goes past") };
+        for round in 0..20 {
+            for _ in 0..3000 {
+                ends.far.send(b"flood").expect("on the link");
+            }
+            let count = take(stack, *id);
+            assert!((200..3000).contains(&count), "round {round}: {count}");
+        }
+        ends.far.send(b"after").expect("on the link");
+        assert!(soon(|| ends.near.raw_receive(libc::MSG_DONTWAIT) == Some(Ok(5))));
+    });
+}
+
+#[test]
+fn a_socket_that_is_not_read_loses_its_own_datagrams_alone() {
+    let past = Past::open("queue", Wait::Auto);
+    past.connected(|ends| {
+        let idle = past.bound(7005);
+        set_option(&idle, libc::SOL_SOCKET, libc::SO_RCVBUF, 20_000).expect("settable");
+        let idle_id = past.stack.open(idle.as_fd()).expect("it can go past");
+        let other = past.wire.at_b(|| UdpSocket::bind(Version::V4.at(2, 7006))).expect("it is free");
+        for _ in 0..200 {
+            for _ in 0..10 {
+                other.send_to(b"nobody reads it", Version::V4.at(1, 7005)).expect("on the link");
+            }
+            ends.far.send(b"x").expect("on the link");
+            assert_eq!(ends.near.raw_receive(0), Some(Ok(1)));
+        }
+        let record = past.page.records().into_iter().find(|it| it.local == Some(Version::V4.at(1, 7005)));
+        let dropped = record.expect("it is written down").dropped as usize;
+        let taken = take(&past.stack, idle_id);
+        assert_eq!(dropped + taken, 2000, "each is somewhere");
+        assert!((40_000 / 1000..40_000 / 700).contains(&taken), "as many as its room holds: {taken}");
+    });
+}
+
+#[test]
+fn many_are_sent_by_one_call() {
+    let past = Past::open("batch", Wait::Auto);
+    past.connected(|ends| {
+        let Near::Past { stack, id, .. } = &ends.near else { panic!("it goes past") };
+        assert!(soon(|| ends.near.raw_send(b"first") == Some(5)));
+        ends.far.recv(&mut [0; 8]).expect("it came");
+        let payloads: Vec<[u8; 2]> = (0..64).map(|number| [number, 7]).collect();
+        let pieces: Vec<[IoSlice<'_>; 1]> = payloads.iter().map(|payload| [IoSlice::new(payload)]).collect();
+        let messages = pieces.iter().map(|pieces| Outgoing { pieces, name: &[], control: &[] });
+        let mut told = Vec::new();
+        let sent = stack.send_many(*id, messages, 0, |number, bytes| told.push((number, bytes)));
+        assert_eq!(sent, (64, None));
+        assert_eq!(told, (0..64).map(|number| (number, 2)).collect::<Vec<_>>());
+        for payload in &payloads {
+            let mut buffer = [0; 8];
+            assert_eq!((ends.far.recv(&mut buffer).expect("it came"), buffer[..2].to_vec()), (2, payload.to_vec()));
+        }
+        let bad = Outgoing { pieces: &[], name: &[1], control: &[] };
+        let messages = pieces[..2].iter().map(|pieces| Outgoing { pieces, name: &[], control: &[] }).chain([bad]);
+        assert_eq!(stack.send_many(*id, messages, 0, |_, _| ()), (2, Some(Outcome::Kernel)));
+    });
+}
+
+/// A socket that shares its port.
+fn sharing(port: u16) -> UdpSocket {
+    let fd = socket(AddressFamily::INET, SocketType::DGRAM, None).expect("a socket");
+    set_option(&fd, libc::SOL_SOCKET, libc::SO_REUSEPORT, 1).expect("settable");
+    bind(&fd, &Version::V4.at(1, port)).expect("it may be shared");
+    fd.into()
+}
+
+#[test]
+fn sockets_that_share_a_port_share_what_comes() {
+    let past = Past::open("share", Wait::Auto);
+    past.wire.at_a(|| {
+        let sockets = [(); 3].map(|()| sharing(7010));
+        let ids = sockets.each_ref().map(|socket| past.stack.open(socket.as_fd()).expect("it can go past"));
+        for port in 20_000..20_120 {
+            let from = past.wire.at_b(|| UdpSocket::bind(Version::V4.at(2, port))).expect("it is free");
+            from.send_to(b"x", Version::V4.at(1, 7010)).expect("on the link");
+        }
+        let counts = ids.map(|id| take(&past.stack, id));
+        assert_eq!(counts.iter().sum::<usize>(), 120);
+        assert!(counts.iter().all(|count| *count > 15), "{counts:?}");
+    });
+}
+
+#[test]
+fn a_port_that_another_process_shares_stays_with_the_kernel() {
+    let past = Past::open("foreign", Wait::Auto);
+    past.wire.at_a(|| {
+        let own = sharing(7011);
+        let id = past.stack.open(own.as_fd()).expect("it is ours alone");
+        past.stack.close(id);
+        let foreign = sharing(7011);
+        // SAFETY: the child calls nothing but functions that are safe there.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            // SAFETY: as above; it ends when its parent does at the latest.
+            unsafe {
+                libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+                libc::pause();
+                libc::_exit(0);
+            }
+        }
+        drop(foreign);
+        let other = sharing(7011);
+        let seen = past.stack.open(other.as_fd());
+        // SAFETY: it is our child.
+        unsafe {
+            libc::kill(child, libc::SIGKILL);
+            libc::waitpid(child, std::ptr::null_mut(), 0);
+        }
+        assert_eq!(seen, Err(Reason::SharedPort));
+        assert!(past.stack.open(other.as_fd()).is_ok(), "it has gone");
+    });
+}
+
+fn resident_kib() -> u64 {
+    let status = fs::read_to_string("/proc/self/statm").expect("readable");
+    status.split_whitespace().nth(1).and_then(|pages| pages.parse::<u64>().ok()).expect("a number") * 4
+}
+
+#[test]
+fn a_million_that_come_and_go_leave_nothing() {
+    let past = Past::open("million", Wait::Auto);
+    past.connected(|ends| {
+        let socket = past.bound(7012);
+        let round = |count: u32| {
+            for _ in 0..count {
+                let id = past.stack.open(socket.as_fd()).expect("it can go past");
+                past.stack.close(id);
+            }
+        };
+        round(10_000);
+        let before = resident_kib();
+        round(990_000);
+        let grown = resident_kib().saturating_sub(before);
+        assert!(grown < 4096, "{grown} KiB more");
+        ends.near.socket().set_read_timeout(Some(Duration::from_secs(1))).expect("settable");
+        ends.far.send(b"still").expect("on the link");
+        assert_eq!(ends.near.raw_receive(0), Some(Ok(5)));
+    });
+}

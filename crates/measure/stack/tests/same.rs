@@ -1,0 +1,67 @@
+//! The same calls on a socket of the kernel's and on one past it have the same results. Needs root, and fails without.
+#![allow(unsafe_code, reason = "the calls of a program, as libc has them")]
+
+#[path = "same/cases.rs"]
+mod cases;
+#[path = "same/ends.rs"]
+mod ends;
+#[path = "../../../machine/xdp/tests/wire/mod.rs"]
+mod wire;
+
+use cases::CASES;
+use ends::{Ends, Near, Version, address};
+use wire::{PORT, Wire};
+use wireproof_stack::{Control, Grant, Stack, Wait};
+
+use std::os::fd::AsFd;
+
+/// All cases over one version, first over the kernel, then past it.
+fn all_are_the_same(test: &str, version: Version) {
+    let wire = Wire::up(test);
+    address(&wire);
+    let run = |stack: Option<&Stack>| -> Vec<Vec<String>> {
+        CASES.iter().map(|case| Ends::open(&wire, version, case.connected, stack).run(case.script)).collect()
+    };
+    let plain = wire.at_a(|| run(None));
+    let (_attachment, grant) = wire.at_a(|| Grant::make(&[PORT.to_owned()])).expect("veth has native XDP");
+    let page = Control::open(grant.control.as_fd().try_clone_to_owned().expect("dup")).expect("the same page");
+    let stack = wire.at_a(|| Stack::new(grant, Wait::Auto)).expect("descriptors");
+    let past = wire.at_a(|| run(Some(&stack)));
+    let records = page.records();
+    for (((case, plain), past), record) in CASES.iter().zip(plain).zip(past).zip(&records) {
+        assert_eq!(plain, past, "{}", case.name);
+        assert_eq!(record.fate, Ok(()), "{}", case.name);
+        let [sent, received] = [record.past.sent, record.past.received].map(|count| count > 0);
+        assert_eq!((sent, received), (case.sends_past, case.receives_past), "{}: {record:?}", case.name);
+    }
+    assert!(records.len() >= CASES.len());
+}
+
+#[test]
+fn calls_on_sockets_of_ipv4_have_the_same_results() {
+    all_are_the_same("v4", Version::V4);
+}
+
+#[test]
+fn calls_on_sockets_of_ipv6_have_the_same_results() {
+    all_are_the_same("v6", Version::V6);
+}
+
+#[test]
+fn calls_on_sockets_of_ipv6_that_hear_ipv4_have_the_same_results() {
+    all_are_the_same("both", Version::Both);
+}
+
+#[test]
+fn a_socket_that_was_not_opened_is_the_kernels() {
+    let wire = Wire::up("none");
+    address(&wire);
+    let (_attachment, grant) = wire.at_a(|| Grant::make(&[PORT.to_owned()])).expect("veth has native XDP");
+    let stack = wire.at_a(|| Stack::new(grant, Wait::Auto)).expect("descriptors");
+    let ends = wire.at_a(|| Ends::open(&wire, Version::V4, true, Some(&stack)));
+    let Near::Past { id, .. } = ends.near else { panic!("it goes past") };
+    stack.close(id);
+    stack.close(id);
+    assert_eq!(ends.near.raw_send(b"x"), None, "by the kernel");
+    assert_eq!(ends.near.raw_receive(libc::MSG_DONTWAIT), None, "by the kernel");
+}
