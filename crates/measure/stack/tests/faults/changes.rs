@@ -95,7 +95,7 @@ fn an_interface_that_is_gone_leaves_its_sockets_to_the_kernel() {
     let past = Past::open("gone", Wait::Auto);
     past.connected(|ends| {
         assert!(soon(|| goes_past(ends)));
-        past.page.set_gone(0);
+        past.page.set_gone(0, true);
         assert_eq!(ends.near.raw_send(b"x"), None);
         assert!(past.page.records()[0].fate.is_err());
         let other = past.bound(7009);
