@@ -259,7 +259,9 @@ impl Engine {
     /// What has no address of ours any more stays, and hears through the kernel.
     fn take_flows_anew(&mut self) {
         for live in self.sockets.iter_mut().flatten() {
+            let is_open = self.exits.iter().any(|exit| exit.open);
             let fate = live.take_flows(&mut self.table, &self.locals);
+            let fate = if is_open { fate } else { Err(Reason::InterfaceGone) };
             self.control.slot(live.slot).set_fate(fate);
         }
     }

@@ -147,6 +147,35 @@ fn a_port_that_another_process_shares_stays_with_the_kernel() {
     });
 }
 
+#[test]
+fn a_full_table_takes_no_more_and_is_empty_again_afterwards() {
+    let past = Past::open("table", Wait::Auto);
+    past.wire.at_a(|| {
+        let socket = past.bound(7013);
+        // Each peer is a flow of its own.
+        let fill = || {
+            let mut ids = Vec::new();
+            for port in 1..=6000 {
+                socket.connect(Version::V4.at(2, port)).expect("on the link");
+                match past.stack.open(socket.as_fd()) {
+                    Ok(id) => ids.push(id),
+                    Err(reason) => {
+                        assert_eq!(reason, Reason::TableFull);
+                        break;
+                    }
+                }
+            }
+            ids
+        };
+        let first = fill();
+        assert!((1000..5000).contains(&first.len()), "{}", first.len());
+        for id in &first {
+            past.stack.close(*id);
+        }
+        assert_eq!(fill().len(), first.len());
+    });
+}
+
 fn resident_kib() -> u64 {
     let status = fs::read_to_string("/proc/self/statm").expect("readable");
     status.split_whitespace().nth(1).and_then(|pages| pages.parse::<u64>().ok()).expect("a number") * 4
