@@ -1,5 +1,6 @@
 //! The command line, as it is written and explained to people.
 
+mod bypass;
 mod compare;
 mod files;
 mod identify;
@@ -17,6 +18,7 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use model::{Mtu, RunId};
 
+pub(crate) use bypass::BypassOptions;
 pub(crate) use compare::{BaselineAction, Compared, ComparedFormat, Shape};
 pub(crate) use files::{Format, ReportFiles};
 pub(crate) use identify::Identify;
@@ -127,6 +129,12 @@ pub(crate) enum Command {
         #[command(subcommand)]
         action: BedAction,
     },
+    /// Run a program whose UDP goes past the kernel (AF_XDP), on any interface whose driver has native XDP; the program needs no change. The exit
+    /// status is the program's own; 127 where there is no such program, 126 where it cannot be run.
+    Bypass {
+        #[command(flatten)]
+        options: BypassOptions,
+    },
     /// List what was measured.
     Runs,
     /// Write the report of a run again; or check one that was handed over.
@@ -231,7 +239,12 @@ impl Command {
     pub(crate) fn keeps_files(&self) -> bool {
         !matches!(
             self,
-            Self::Bed { .. } | Self::Watch { .. } | Self::Clean | Self::Agent { .. } | Self::InNamespace { .. }
+            Self::Bed { .. }
+                | Self::Bypass { .. }
+                | Self::Watch { .. }
+                | Self::Clean
+                | Self::Agent { .. }
+                | Self::InNamespace { .. }
         )
     }
 }

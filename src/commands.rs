@@ -2,6 +2,7 @@
 
 mod bed;
 mod beforehand;
+mod bypass;
 mod capture;
 mod compare;
 mod doctor;
@@ -53,6 +54,7 @@ fn act(cli: Cli) -> anyhow::Result<Exit> {
         Command::Packets { action: None, probe, options } => measure::packets(&probe, &options, &common),
         Command::Path { probe, options } => measure::path(&probe, &options, &common),
         Command::Bed { action } => bed::act(action, &common),
+        Command::Bypass { options } => bypass::bypass(&options, &common),
         Command::Runs => runs::list(&common),
         Command::Import { file, name, condition } => import::import(&file, name, &condition, &common),
         Command::References => references::list(&common),

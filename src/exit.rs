@@ -22,6 +22,8 @@ pub(crate) enum Exit {
     Inconclusive,
     /// Interrupted; what was measured is kept.
     Interrupted,
+    /// What a program of somebody else, which was run, ended with.
+    Program(u8),
 }
 
 impl From<Exit> for ExitCode {
@@ -33,6 +35,7 @@ impl From<Exit> for ExitCode {
             Exit::Failed => 3,
             Exit::Inconclusive => 4,
             Exit::Interrupted => 130,
+            Exit::Program(status) => status,
         })
     }
 }

@@ -3,6 +3,7 @@
 //! One thread dispatches, one reads, one beats, and each measurement has its own. When the input ends, or nothing is heard for
 //! [`protocol::SILENCE`], the agent stops its measurements, undoes its changes and goes.
 
+pub mod bypass;
 mod machine;
 mod outbox;
 mod task;

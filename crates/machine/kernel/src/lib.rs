@@ -29,6 +29,7 @@ pub mod socket;
 pub mod stamp;
 pub mod statistics;
 pub mod stream;
+pub mod supervise;
 pub mod sysctl;
 pub mod user_namespace;
 pub mod watch;

@@ -9,9 +9,12 @@ use std::{
 };
 
 use model::Privilege;
-use rustix::process::geteuid;
+use rustix::process::{getegid, geteuid};
 
-use crate::error::{On, Result, invalid};
+use crate::{
+    error::{On, Result, invalid},
+    process::parent,
+};
 
 /// A user of this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,6 +45,11 @@ fn of(uid: u32, uid_map: &str) -> Privilege {
     }
 }
 
+/// User and group whose rights this process has.
+pub fn effective() -> (u32, u32) {
+    (geteuid().as_raw(), getegid().as_raw())
+}
+
 /// The user who called sudo, if this process is root by sudo.
 pub fn sudo_user() -> Option<User> {
     let number = |name| env::var(name).ok()?.parse().ok();
@@ -59,12 +67,6 @@ pub fn callers_variable(name: &str) -> Option<OsString> {
 
 /// Programs above us that may have changed the environment: shells, sudo, a terminal multiplexer.
 const MOST_ABOVE: usize = 16;
-
-fn parent(pid: u32) -> Option<u32> {
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    let parent = status.lines().find_map(|line| line.strip_prefix("PPid:"))?.trim().parse().ok()?;
-    (parent > 1).then_some(parent)
-}
 
 fn variable_of(pid: u32, name: &str) -> Option<OsString> {
     let environment = fs::read(format!("/proc/{pid}/environ")).ok()?;

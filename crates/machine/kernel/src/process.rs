@@ -1,6 +1,6 @@
 //! Other processes.
 
-use std::{io, time::Duration};
+use std::{fs, io, time::Duration};
 
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
@@ -35,6 +35,20 @@ pub fn end(pids: &[u32]) -> Result<()> {
             Err(stubborn).on("kill", format_args!("process {pid}"))
         }
     }
+}
+
+/// The process that another one is a child of; `None` for one that has gone, and for a child of the first process.
+pub fn parent(pid: u32) -> Option<u32> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let parent = status.lines().find_map(|line| line.strip_prefix("PPid:"))?.trim().parse().ok()?;
+    (parent > 1).then_some(parent)
+}
+
+/// Children of this process.
+pub fn children() -> Vec<u32> {
+    let all = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids = all.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    pids.filter(|pid| parent(*pid) == Some(std::process::id())).collect()
 }
 
 /// `None` where there is no such process any more.

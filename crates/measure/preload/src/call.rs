@@ -134,6 +134,12 @@ pub(crate) fn set_errno(errno: c_int) {
     unsafe { *libc::__errno_location() = errno };
 }
 
+/// This thread's errno.
+pub(crate) fn errno() -> c_int {
+    // SAFETY: as above.
+    unsafe { *libc::__errno_location() }
+}
+
 /// Finds where libc says that there is one thread alone; to be called once, at the start.
 pub(crate) fn find_single_threaded() {
     // SAFETY: a name that ends with NUL.
@@ -141,7 +147,8 @@ pub(crate) fn find_single_threaded() {
     SINGLE_THREADED.store(found.cast(), Ordering::Relaxed);
 }
 
-fn is_single_threaded() -> bool {
+/// Whether there was never another thread.
+pub(crate) fn is_single_threaded() -> bool {
     let said = SINGLE_THREADED.load(Ordering::Relaxed);
     // SAFETY: null, or a byte of libc that is there as long as the process is.
     !said.is_null() && unsafe { said.read_volatile() } != 0

@@ -2,8 +2,12 @@
 
 use std::{ffi::c_int, mem::size_of_val};
 
+use stack::{Reason, SocketId};
+
 use crate::{
-    call::raw,
+    call::{is_single_threaded, raw},
+    claim, corked,
+    inside::{inside, with_past},
     process::{self, is_own, table},
     table::{Kind, Seen},
 };
@@ -22,25 +26,45 @@ enum Told {
 
 /// The socket behind a descriptor, if it goes past the kernel.
 #[inline]
-pub(crate) fn live(fd: c_int) -> Option<u32> {
+pub(crate) fn live(fd: c_int) -> Option<SocketId> {
     let seen = table()?.look(fd)?;
     match seen.kind() {
-        Kind::Live(id) => Some(id),
+        Kind::Live(id) => Some(SocketId(id)),
         Kind::Unknown => classify(fd, seen),
         _ => None,
     }
 }
 
 #[cold]
-fn classify(fd: c_int, seen: Seen) -> Option<u32> {
+fn classify(fd: c_int, seen: Seen) -> Option<SocketId> {
     let kind = match ask(fd) {
         Told::Nothing | Told::Unbound => return None,
         Told::Foreign => Kind::Foreign,
-        Told::Udp => Kind::Kernel,
+        Told::Udp => inside(|| adopt(fd))??,
     };
     process::uses(fd);
-    table()?.settle(fd, seen, kind);
-    None
+    let is_settled = table()?.settle(fd, seen, kind);
+    let Kind::Live(id) = kind else { return None };
+    let id = SocketId(id);
+    match is_settled {
+        true => with_past(|past| past.sets().is_live(fd, id, &past.stack)),
+        // It is another one by now.
+        false => with_past(|past| past.released(id)),
+    };
+    is_settled.then_some(id)
+}
+
+/// What a UDP socket is from now on; none where that is to be asked again.
+fn adopt(fd: c_int) -> Option<Kind> {
+    if !is_own() {
+        return None;
+    }
+    let Some(past) = claim::past() else { return Some(Kind::Kernel) };
+    match past.adopt(fd) {
+        Ok(id) => Some(Kind::Live(id.0)),
+        Err(Reason::NotBound) => None,
+        Err(_) => Some(Kind::Kernel),
+    }
 }
 
 fn ask(fd: c_int) -> Told {
@@ -87,43 +111,129 @@ pub(crate) fn forget(fd: c_int) {
     }
 }
 
-/// To be called before a descriptor is closed.
-pub(crate) fn closes(fd: c_int) {
-    match kind(fd) {
-        Some(Kind::Live(_) | Kind::Set(_)) if is_own() => {}
-        Some(Kind::Foreign | Kind::Kernel) => forget(fd),
-        _ => {}
+/// Closes a descriptor by a call of the kernel's. Whoever uses it meanwhile has what the kernel has.
+pub(crate) fn closing<T>(fd: c_int, call: impl FnOnce() -> T) -> T {
+    let (Some(kind), Some(table)) = (kind(fd), table()) else { return call() };
+    corked::forget(fd);
+    if !matches!(kind, Kind::Live(_) | Kind::Set) {
+        forget(fd);
+        return call();
     }
+    if !is_own() {
+        return call();
+    }
+    table.replace(fd, Kind::Closing);
+    with_past(|past| match kind {
+        Kind::Live(id) => past.released(SocketId(id)),
+        _ => past.sets().close(fd),
+    });
+    let result = call();
+    table.replace(fd, Kind::Unknown);
+    result
 }
 
-/// To be called before all descriptors between these, both with it, are closed.
-pub(crate) fn closes_all(first: u32, last: u32) {
+/// The same for all between these, both with it.
+pub(crate) fn closing_all<T>(first: u32, last: u32, call: impl FnOnce() -> T) -> T {
     if is_own() {
         let end = process::used().min(c_int::try_from(last).unwrap_or(c_int::MAX).saturating_add(1));
-        (c_int::try_from(first).unwrap_or(c_int::MAX)..end).for_each(closes);
+        (c_int::try_from(first).unwrap_or(c_int::MAX)..end).for_each(|fd| closing(fd, || ()));
     }
+    call()
 }
 
 /// To be called when a descriptor became another name of what an older one is.
 pub(crate) fn is_copy(old: c_int, new: c_int) {
+    let (Some(table), Some(kind)) = (table(), kind(old)) else { return };
     if !is_own() {
         return;
     }
-    let (Some(table), Some(kind)) = (table(), kind(old)) else { return };
     match kind {
-        Kind::Foreign | Kind::Kernel => {
-            process::uses(new);
-            table.replace(new, kind);
+        Kind::Live(id) => {
+            with_past(|past| past.copied(SocketId(id)));
         }
-        _ => forget(new),
+        Kind::Set => without(old),
+        _ => {}
+    }
+    process::uses(new);
+    let is_told = matches!(kind, Kind::Live(_) | Kind::Foreign | Kind::Kernel);
+    table.replace(new, if is_told { kind } else { Kind::Unknown });
+}
+
+/// A set has nothing in it from now on that goes past the kernel: it has several names, or is in another set.
+pub(crate) fn without(set: c_int) {
+    with_past(|past| {
+        let inside = past.sets().sockets_in(set);
+        past.sets().bar(set);
+        inside.into_iter().for_each(|id| past.leave(id));
+    });
+}
+
+/// A UDP socket is left to the kernel from now on.
+pub(crate) fn leave_to_kernel(fd: c_int) {
+    leave_if_live(fd);
+    if let Some(seen) = table().and_then(|table| table.look(fd))
+        && seen.kind() == Kind::Unknown
+        && !matches!(ask(fd), Told::Nothing)
+    {
+        process::uses(fd);
+        table().map(|table| table.settle(fd, seen, Kind::Kernel));
     }
 }
 
-/// A UDP socket that is left to the kernel from now on.
-pub(crate) fn leave_to_kernel(fd: c_int) {
-    if live(fd).is_some() && is_own() {}
+/// The same for one that was past it.
+pub(crate) fn leave_if_live(fd: c_int) {
+    match kind(fd) {
+        Some(Kind::Live(id)) if is_own() => _ = with_past(|past| past.leave(SocketId(id))),
+        _ => {}
+    }
 }
 
-fn kind(fd: c_int) -> Option<Kind> {
+/// Something about it was changed: what it is may be seen otherwise now.
+pub(crate) fn changed(fd: c_int) {
+    match kind(fd) {
+        Some(Kind::Live(id)) if is_own() => _ = with_past(|past| past.refresh(SocketId(id), fd)),
+        Some(Kind::Kernel) => forget(fd),
+        _ => {}
+    }
+}
+
+/// To be called before a thread waits in the kernel for a datagram of a socket that another thread may take past it meanwhile: one that is bound to
+/// no port is bound to one, as sending would do.
+#[cold]
+pub(crate) fn binds(fd: c_int) -> Option<SocketId> {
+    let is_nonblocking = || {
+        // SAFETY: it takes no pointer.
+        let flags = unsafe { raw(libc::SYS_fcntl, [fd as usize, libc::F_GETFL as usize]) };
+        flags as c_int & libc::O_NONBLOCK != 0
+    };
+    if is_single_threaded() || kind(fd) != Some(Kind::Unknown) || !is_unbound(fd) || is_nonblocking() {
+        return None;
+    }
+    let family = option(fd, libc::SO_DOMAIN).ok()?;
+    let mut name = [0_u8; 28];
+    name[..2].copy_from_slice(&(family as u16).to_ne_bytes());
+    let length = if family == libc::AF_INET { 16 } else { 28 };
+    // SAFETY: a name of this frame.
+    unsafe { raw(libc::SYS_bind, [fd as usize, name.as_ptr() as usize, length]) };
+    live(fd)
+}
+
+/// Whether it is a UDP socket that is bound to no port.
+pub(crate) fn is_unbound(fd: c_int) -> bool {
+    matches!(ask(fd), Told::Unbound)
+}
+
+/// Whether it is a UDP socket that may go past the kernel once it is bound.
+pub(crate) fn may_become_live(fd: c_int) -> bool {
+    kind(fd) == Some(Kind::Unknown) && is_unbound(fd) && inside(claim::past).flatten().is_some()
+}
+
+/// Whether it is the same socket as before, past the kernel or left to it since.
+pub(crate) fn is_still(fd: c_int, id: SocketId) -> bool {
+    matches!(kind(fd), Some(Kind::Kernel)) || kind(fd) == Some(Kind::Live(id.0))
+}
+
+/// What is known of a descriptor.
+pub(crate) fn kind(fd: c_int) -> Option<Kind> {
     Some(table()?.look(fd)?.kind())
 }

@@ -9,7 +9,17 @@
 #![allow(unsafe_code, reason = "libc's functions take pointers of whoever calls them")]
 
 mod call;
+mod claim;
+mod corked;
 mod descriptors;
+mod inside;
+mod messages;
+mod own;
+mod past;
+mod patience;
 mod process;
+mod sets;
 mod shims;
 mod table;
+mod waiting;
+mod waiting_sets;

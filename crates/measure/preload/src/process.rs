@@ -1,16 +1,16 @@
 //! What belongs to this process alone: memory that a child of `fork` finds empty, so that it knows nothing of its parent's sockets.
 
 use std::{
-    ffi::c_int,
+    ffi::{CStr, c_int},
     mem::size_of,
     ptr,
     sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, Ordering},
 };
 
-use crate::{call::raw, table::Table};
+use crate::{call::raw, past::Past, table::Table};
 
 /// Where a launcher says what it is to be asked by.
-pub(crate) const LAUNCHER: &std::ffi::CStr = c"WIREPROOF_BYPASS";
+pub(crate) const LAUNCHER: &CStr = c"WIREPROOF_BYPASS";
 
 /// Zero in each child, by `MADV_WIPEONFORK`.
 #[repr(C)]
@@ -19,6 +19,8 @@ pub(crate) struct Memory {
     owner: AtomicU32,
     /// One more than the highest number that was ever written to the table.
     used: AtomicI32,
+    /// What goes past the kernel; null until something does.
+    past: AtomicPtr<Past>,
     table: Table,
 }
 
@@ -28,6 +30,25 @@ static MEMORY: AtomicPtr<Memory> = AtomicPtr::new(ptr::null_mut());
 #[inline]
 pub(crate) fn table() -> Option<&'static Table> {
     memory().map(|memory| &memory.table)
+}
+
+/// What goes past the kernel in this process.
+#[inline]
+pub(crate) fn past() -> Option<&'static Past> {
+    // SAFETY: null, or a box that was leaked.
+    memory().and_then(|memory| unsafe { memory.past.load(Ordering::Acquire).as_ref() })
+}
+
+/// Makes it what goes past the kernel, unless another thread was first.
+pub(crate) fn set_past(past: Past) {
+    if let Some(memory) = memory() {
+        let past = Box::into_raw(Box::new(past));
+        let (null, order) = (ptr::null_mut(), Ordering::AcqRel);
+        if memory.past.compare_exchange(null, past, order, Ordering::Acquire).is_err() {
+            // SAFETY: the box of two lines above, which nobody else has seen.
+            drop(unsafe { Box::from_raw(past) });
+        }
+    }
 }
 
 #[inline]
@@ -67,9 +88,12 @@ static START: extern "C" fn() = start;
 
 extern "C" fn start() {
     // SAFETY: a name that ends with NUL; nobody else runs yet who could change the environment.
-    if unsafe { libc::getenv(LAUNCHER.as_ptr()) }.is_null() {
+    let launcher = unsafe { libc::getenv(LAUNCHER.as_ptr()) };
+    if launcher.is_null() {
         return;
     }
+    // SAFETY: getenv gave a text that ends with NUL.
+    crate::claim::remember(unsafe { CStr::from_ptr(launcher) });
     crate::call::find_single_threaded();
     // SAFETY: without MAP_FIXED the kernel takes a place where nothing is.
     let place = unsafe {

@@ -6,6 +6,7 @@ mod descriptors;
 mod epoll;
 mod fortified;
 mod receive;
+mod selected;
 mod send;
 mod sockets;
 mod wait;

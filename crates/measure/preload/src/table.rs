@@ -24,8 +24,8 @@ pub(crate) enum Kind {
     Closing,
     /// A socket that goes past the kernel.
     Live(u32),
-    /// An epoll set that sockets were added to which go past the kernel.
-    Set(u32),
+    /// An epoll set with sockets in it that go past the kernel.
+    Set,
 }
 
 /// An entry as it was read.
@@ -36,7 +36,7 @@ pub(crate) struct Seen(u64);
 #[repr(C)]
 pub(crate) struct Table([AtomicU64; ENTRIES]);
 
-/// Bits: what it is in the lowest 8, version in the next 24, number of the socket or set above.
+/// Bits: what it is in the lowest 8, version in the next 24, number of the socket above.
 const VERSION: u64 = 1 << 8;
 const VERSIONS: u64 = 0xffff_ff00;
 
@@ -50,7 +50,7 @@ impl Seen {
             2 => Kind::Kernel,
             3 => Kind::Closing,
             4 => Kind::Live(number),
-            _ => Kind::Set(number),
+            _ => Kind::Set,
         }
     }
 
@@ -61,7 +61,7 @@ impl Seen {
             Kind::Kernel => (2, 0),
             Kind::Closing => (3, 0),
             Kind::Live(number) => (4, number),
-            Kind::Set(number) => (5, number),
+            Kind::Set => (5, 0),
         };
         u64::from(number) << 32 | self.0 & VERSIONS | kind
     }

@@ -50,6 +50,8 @@ pub(crate) struct Engine {
     input: Input,
     places: Places,
     sockets: Vec<Option<Live>>,
+    /// Where the next free number is looked for first.
+    next: usize,
     ways: Ways,
     /// Granted interfaces, and all of our addresses, as of this generation.
     exits: Vec<Exit>,
@@ -68,6 +70,8 @@ pub(crate) struct Engine {
     pub(crate) signalled: bool,
     /// Whether something was put into a queue since sleepers were last told.
     pub(crate) queued: bool,
+    /// The grant is ours as long as this is open.
+    _claim: Option<OwnedFd>,
 }
 
 impl Engine {
@@ -104,6 +108,7 @@ impl Engine {
             input: Input::default(),
             places,
             sockets: Vec::new(),
+            next: 0,
             ways: Ways::new(ticks),
             exits,
             locals: Vec::new(),
@@ -115,6 +120,7 @@ impl Engine {
             signalled: false,
             queued: false,
             control,
+            _claim: claim,
         };
         engine.read_interfaces();
         engine
@@ -140,7 +146,7 @@ impl Engine {
 
     fn admit(&mut self, fd: BorrowedFd<'_>, looked: Result<Look, Reason>) -> Result<SocketId, Reason> {
         let slot = self.control.add(fd.as_raw_fd());
-        let number = self.sockets.iter().position(Option::is_none).unwrap_or(self.sockets.len());
+        let number = self.free_number();
         let id = SocketId(number as u32);
         let live = looked.and_then(|look| {
             self.control.slot(slot).set_ends(Some(look.local), look.peer);
@@ -155,6 +161,17 @@ impl Engine {
         self.sockets[number] = Some(live);
         self.set_filled();
         Ok(id)
+    }
+
+    /// A number that nobody had for long: who still waits for a socket that was closed must not take another one for it.
+    fn free_number(&mut self) -> usize {
+        const SOON: usize = 1024;
+        let count = self.sockets.len();
+        let is_free = |number: &usize| self.sockets[*number].is_none();
+        let free = if count < SOON { None } else { (self.next..count).chain(0..self.next).find(is_free) };
+        let number = free.unwrap_or(count);
+        self.next = number + 1;
+        number
     }
 
     /// Its flows, and its place among those that hear.

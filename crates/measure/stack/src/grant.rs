@@ -12,7 +12,7 @@ use xdp::{
     steer::{self, Counters, FlowTable},
 };
 
-use crate::{Control, GrantError, NoGrant, handover};
+use crate::{Control, GrantError, NoGrant, aside::aside, handover};
 use facts::Facts;
 
 /// Frames for each entry of a ring: one in the fill ring, one that a socket holds, one on its way out, and one to spare.
@@ -86,7 +86,7 @@ impl Grant {
             Ok(connection)
         };
         let connection = connected().map_err(|error: rustix::io::Errno| NoGrant::NoLauncher(error.into()))?;
-        handover::take_over(connection)
+        handover::take_over(aside(connection))
     }
 
     /// Its descriptors. A child that was forked has them too: as long as it does not close them, nobody else can have the queues.

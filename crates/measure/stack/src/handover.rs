@@ -19,7 +19,7 @@ use xdp::{
     steer::FlowTable,
 };
 
-use crate::{Control, Grant, Granted, NoGrant, grant::options};
+use crate::{Control, Grant, Granted, NoGrant, aside::aside, grant::options};
 
 /// Descriptors that go with one message; the kernel takes 253 (`SCM_MAX_FD`).
 const MOST_DESCRIPTORS: usize = 64;
@@ -138,5 +138,5 @@ fn receive(from: &impl AsFd) -> io::Result<(Vec<u8>, Vec<OwnedFd>)> {
         RecvAncillaryMessage::ScmRights(rights) => Some(rights),
         _ => None,
     });
-    Ok((words, rights.flatten().collect()))
+    Ok((words, rights.flatten().map(aside).collect()))
 }

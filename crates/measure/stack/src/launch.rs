@@ -23,7 +23,7 @@ use rustix::{
 };
 
 use kernel::watch::Watch;
-use xdp::{socket::Statistics, steer::Counters};
+pub use xdp::{socket::Statistics, steer::Counters};
 
 use crate::{
     Attachment, GrantError,
@@ -84,8 +84,21 @@ pub struct Claim {
     pub beyond: (u32, Counted, Counted),
     /// Its sockets that are not UDP.
     pub others: u32,
-    /// What the kernel counted of each AF_XDP socket: interface, queue, and the numbers.
-    pub queues: Vec<(String, u32, Statistics)>,
+    /// The AF_XDP sockets that it had.
+    pub queues: Vec<Queue>,
+}
+
+/// An AF_XDP socket of a program.
+#[derive(Clone, Debug)]
+pub struct Queue {
+    /// The interface.
+    pub interface: String,
+    /// The queue, from 0.
+    pub number: u32,
+    /// Whether the card read and wrote the program's memory itself.
+    pub zero_copy: bool,
+    /// What the kernel did not hand over, and why.
+    pub statistics: Statistics,
 }
 
 /// How an interface of the grant is.

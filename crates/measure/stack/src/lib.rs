@@ -6,6 +6,7 @@
 #![allow(unsafe_code, reason = "memory that processes share, and system calls that rustix does not cover")]
 
 mod ancillary;
+pub mod aside;
 mod calls;
 pub mod control;
 mod engine;

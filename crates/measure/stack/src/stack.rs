@@ -21,7 +21,9 @@ use rustix::{
 };
 
 use crate::{
-    Grant, Reason, calls,
+    Grant, Reason,
+    aside::aside,
+    calls,
     engine::{Engine, Received},
     family::Family,
     message::{Incoming, Outcome, Outgoing, Wait},
@@ -63,8 +65,8 @@ impl Stack {
     /// Where the kernel has no descriptors or memory left.
     pub fn new(grant: Grant, wait: Wait) -> io::Result<Self> {
         let engine = Engine::new(grant);
-        let poll = epoll::create(CreateFlags::CLOEXEC)?;
-        let came = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+        let poll = aside(epoll::create(CreateFlags::CLOEXEC)?);
+        let came = aside(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
         epoll::add(&poll, &came, EventData::new_u64(0), EventFlags::IN)?;
         let family = Family::found()?;
         let number = [poll.as_raw_fd()];
@@ -101,7 +103,11 @@ impl Stack {
     /// Gives its flows back, where its last descriptor goes. To be called before that is closed: what waits in its queue is lost.
     pub fn close(&self, id: SocketId) {
         if !self.family.is_child() {
-            self.engine().close(id);
+            let mut engine = self.engine();
+            engine.close(id);
+            // Who waits for it waits in vain.
+            engine.queued = true;
+            self.tell_sleepers(&mut engine);
         }
     }
 
@@ -299,6 +305,18 @@ impl Stack {
     /// Whether a datagram can be sent at once. It always can: what has no room goes through the kernel.
     pub fn writable(&self, _id: SocketId) -> bool {
         true
+    }
+
+    /// How many datagrams have come for a socket past the kernel, as a number that changes with each: for who wants to know of changes alone.
+    pub fn arrivals(&self, id: SocketId) -> u64 {
+        if self.family.is_child() { 0 } else { self.engine().arrivals(id) }
+    }
+
+    /// The kernel says that it has something for a socket: it is asked with the next call, however soon that comes.
+    pub fn ask_soon(&self, id: SocketId) {
+        if !self.family.is_child() {
+            self.engine().ask_soon(id);
+        }
     }
 
     /// Bytes of the first datagram that waits (`FIONREAD`); `None` where none of ours does.

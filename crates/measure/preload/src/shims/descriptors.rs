@@ -3,35 +3,63 @@
 use std::ffi::{c_int, c_long, c_uint};
 
 use crate::{
-    call::{answer, kernel, raw, waiting},
-    descriptors::{closes, closes_all, is_copy},
+    call::{answer, kernel, raw, set_errno, waiting},
+    descriptors::{changed, closing, closing_all, is_copy},
+    own,
 };
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn close(fd: c_int) -> c_int {
-    closes(fd);
+    if own::is_own(fd) {
+        return is_not_there();
+    }
     // SAFETY: it takes no pointer.
-    unsafe { waiting!(SYS_close, fd) }
+    closing(fd, || unsafe { waiting!(SYS_close, fd) })
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn close_range(first: c_uint, last: c_uint, flags: c_int) -> c_int {
-    if flags as c_uint & libc::CLOSE_RANGE_CLOEXEC == 0 {
-        closes_all(first, last);
+    if flags as c_uint & libc::CLOSE_RANGE_CLOEXEC != 0 || first > last {
+        // SAFETY: it takes no pointer.
+        return unsafe { kernel!(SYS_close_range, first, last, flags) };
     }
-    // SAFETY: it takes no pointer.
-    unsafe { kernel!(SYS_close_range, first, last, flags) }
+    closing_all(first, last, || {
+        // SAFETY: as above.
+        own::others(first, last).fold(0, |result, (first, last)| {
+            match unsafe { kernel!(SYS_close_range, first, last, flags) } {
+                0 => result,
+                failed => failed,
+            }
+        })
+    })
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn closefrom(first: c_int) {
     let first = c_uint::try_from(first).unwrap_or(0);
-    closes_all(first, c_uint::MAX);
-    // SAFETY: it takes no pointer.
-    unsafe {
-        // It cannot fail on Linux 5.9 or newer, and says nothing if it does.
-        raw(libc::SYS_close_range, [first as usize, c_uint::MAX as usize, 0]);
+    closing_all(first, c_uint::MAX, || {
+        for (first, last) in own::others(first, c_uint::MAX) {
+            // SAFETY: it takes no pointer. It cannot fail on Linux 5.9 or newer, and says nothing if it does.
+            unsafe { raw(libc::SYS_close_range, [first as usize, last as usize, 0]) };
+        }
+    });
+}
+
+/// What is ours is not there for the program.
+fn is_not_there() -> c_int {
+    set_errno(libc::EBADF);
+    -1
+}
+
+/// A copy onto a number that may be in use.
+fn onto(old: c_int, new: c_int, copy: impl FnOnce() -> c_int) -> c_int {
+    if own::is_own(new) || own::is_own(old) {
+        return is_not_there();
     }
+    // SAFETY: it takes no pointer.
+    let is_there = || unsafe { raw(libc::SYS_fcntl, [old as usize, libc::F_GETFD as usize]) } >= 0;
+    let new = if old == new || !is_there() { copy() } else { closing(new, copy) };
+    copied(old, new)
 }
 
 #[unsafe(no_mangle)]
@@ -44,7 +72,7 @@ unsafe extern "C-unwind" fn dup(old: c_int) -> c_int {
 unsafe extern "C-unwind" fn dup2(old: c_int, new: c_int) -> c_int {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: it takes no pointer.
-    return copied(old, unsafe { kernel!(SYS_dup2, old, new) });
+    return onto(old, new, || unsafe { kernel!(SYS_dup2, old, new) });
     #[cfg(not(target_arch = "x86_64"))]
     // SAFETY: it takes no pointer.
     unsafe {
@@ -59,7 +87,7 @@ unsafe extern "C-unwind" fn dup2(old: c_int, new: c_int) -> c_int {
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn dup3(old: c_int, new: c_int, flags: c_int) -> c_int {
     // SAFETY: it takes no pointer.
-    copied(old, unsafe { kernel!(SYS_dup3, old, new, flags) })
+    onto(old, new, || unsafe { kernel!(SYS_dup3, old, new, flags) })
 }
 
 /// Variadic in C: a third argument that is not there is whatever its register holds, which the kernel does not look at then.
@@ -71,6 +99,11 @@ unsafe extern "C-unwind" fn fcntl(fd: c_int, command: c_int, argument: usize) ->
             libc::F_GETOWN => owner(fd),
             libc::F_SETLKW | libc::F_OFD_SETLKW => waiting!(SYS_fcntl, fd, command, argument),
             libc::F_DUPFD | libc::F_DUPFD_CLOEXEC => copied(fd, kernel!(SYS_fcntl, fd, command, argument)),
+            libc::F_SETFL => {
+                let result = kernel!(SYS_fcntl, fd, command, argument);
+                changed(fd);
+                result
+            }
             _ => kernel!(SYS_fcntl, fd, command, argument),
         }
     }

@@ -1,12 +1,17 @@
 //! What receives.
 
-use std::ffi::{c_int, c_uint, c_void};
+use std::{
+    ffi::{c_int, c_uint, c_void},
+    time::{Duration, Instant},
+};
 
 use libc::{iovec, mmsghdr, msghdr, size_t, sockaddr, socklen_t, ssize_t, timespec};
+use stack::SocketId;
 
 use crate::{
-    call::waiting,
-    descriptors::{forget, live},
+    call::{errno, set_errno, waiting},
+    descriptors::{binds, forget, live},
+    messages::{Beside, receive},
 };
 
 #[unsafe(no_mangle)]
@@ -24,16 +29,27 @@ pub(super) unsafe extern "C-unwind" fn recvfrom(
     from: *mut sockaddr,
     from_length: *mut socklen_t,
 ) -> ssize_t {
-    let _ = live(fd);
     // SAFETY: the caller's pointers, as libc takes them.
-    unsafe { waiting!(SYS_recvfrom, fd, bytes, length, flags, from, from_length) }
+    unsafe {
+        if let Some(id) = receiver(fd, flags) {
+            let beside = Beside { name: from, name_length: from_length, ..Beside::NOTHING };
+            if let Some(received) = receive(fd, id, &[piece(bytes, length)], &beside, flags) {
+                return received;
+            }
+        }
+        waiting!(SYS_recvfrom, fd, bytes, length, flags, from, from_length)
+    }
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn recvmsg(fd: c_int, message: *mut msghdr, flags: c_int) -> ssize_t {
-    let _ = live(fd);
     // SAFETY: the caller's pointers, as libc takes them; what the kernel filled in where it succeeded.
     unsafe {
+        if let Some(id) = receiver(fd, flags)
+            && let Some(received) = receive_message(fd, id, message, flags)
+        {
+            return received;
+        }
         let received: ssize_t = waiting!(SYS_recvmsg, fd, message, flags);
         if received >= 0 {
             came_along(message);
@@ -50,9 +66,12 @@ unsafe extern "C-unwind" fn recvmmsg(
     flags: c_int,
     timeout: *mut timespec,
 ) -> c_int {
-    let _ = live(fd);
     // SAFETY: the caller's pointers, as libc takes them; what the kernel filled in where it succeeded.
     unsafe {
+        if let Some(id) = receiver(fd, flags) {
+            let messages = std::slice::from_raw_parts_mut(messages, count as usize);
+            return receive_many(fd, id, messages, flags, timeout.as_mut());
+        }
         let received: c_int = waiting!(SYS_recvmmsg, fd, messages, count, flags, timeout);
         (0..received).for_each(|index| came_along(&raw mut (*messages.offset(index as isize)).msg_hdr));
         received
@@ -61,16 +80,103 @@ unsafe extern "C-unwind" fn recvmmsg(
 
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C-unwind" fn read(fd: c_int, bytes: *mut c_void, length: size_t) -> ssize_t {
-    let _ = live(fd);
     // SAFETY: the caller's pointers, as libc takes them.
-    unsafe { waiting!(SYS_read, fd, bytes, length) }
+    unsafe {
+        if length > 0
+            && let Some(id) = receiver(fd, 0)
+            && let Some(received) = receive(fd, id, &[piece(bytes, length)], &Beside::NOTHING, 0)
+        {
+            return received;
+        }
+        waiting!(SYS_read, fd, bytes, length)
+    }
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn readv(fd: c_int, pieces: *const iovec, count: c_int) -> ssize_t {
-    let _ = live(fd);
     // SAFETY: the caller's pointers, as libc takes them.
-    unsafe { waiting!(SYS_readv, fd, pieces, count) }
+    unsafe {
+        if let Some(id) = receiver(fd, 0) {
+            let all = std::slice::from_raw_parts(pieces, count.clamp(0, 1024) as usize);
+            if all.iter().any(|piece| piece.iov_len > 0)
+                && let Some(received) = receive(fd, id, all, &Beside::NOTHING, 0)
+            {
+                return received;
+            }
+        }
+        waiting!(SYS_readv, fd, pieces, count)
+    }
+}
+
+/// The socket behind a descriptor that is to be received from, if it goes past the kernel.
+#[inline]
+fn receiver(fd: c_int, flags: c_int) -> Option<SocketId> {
+    match live(fd) {
+        None if flags & libc::MSG_DONTWAIT == 0 => binds(fd),
+        id => id,
+    }
+}
+
+fn piece(bytes: *mut c_void, length: size_t) -> iovec {
+    iovec { iov_base: bytes, iov_len: length }
+}
+
+/// # Safety
+/// A message as recvmsg(2) takes it.
+unsafe fn receive_message(fd: c_int, id: SocketId, message: *mut msghdr, flags: c_int) -> Option<ssize_t> {
+    // SAFETY: the caller's.
+    unsafe {
+        let header = message.as_ref()?;
+        let pieces = std::slice::from_raw_parts(header.msg_iov, header.msg_iovlen as usize);
+        let beside = Beside { name: header.msg_name.cast(), header: message, ..Beside::NOTHING };
+        receive(fd, id, pieces, &beside, flags)
+    }
+}
+
+/// As the kernel does it: the time is looked at after each message, and an error is told only where there was none before.
+///
+/// # Safety
+/// Messages as recvmmsg(2) takes them.
+unsafe fn receive_many(
+    fd: c_int,
+    id: SocketId,
+    messages: &mut [mmsghdr],
+    flags: c_int,
+    mut timeout: Option<&mut timespec>,
+) -> c_int {
+    let (begun, errno_before) = (Instant::now(), errno());
+    let limit = timeout.as_ref().map(|limit| Duration::new(limit.tv_sec as u64, limit.tv_nsec as u32));
+    let mut flags_of_each = flags & !libc::MSG_WAITFORONE;
+    let count = messages.len() as c_int;
+    for (index, message) in (0..).zip(messages) {
+        let header = &raw mut message.msg_hdr;
+        // SAFETY: the caller's.
+        let received = unsafe {
+            match receive_message(fd, id, header, flags_of_each) {
+                Some(received) => received,
+                None => waiting!(SYS_recvmsg, fd, header, flags_of_each),
+            }
+        };
+        if received < 0 && index > 0 {
+            set_errno(errno_before);
+            return index;
+        }
+        if received < 0 {
+            return -1;
+        }
+        message.msg_len = received as c_uint;
+        if flags & libc::MSG_WAITFORONE != 0 {
+            flags_of_each |= libc::MSG_DONTWAIT;
+        }
+        if let (Some(limit), Some(timeout)) = (limit, timeout.as_mut()) {
+            let left = limit.saturating_sub(begun.elapsed());
+            **timeout = timespec { tv_sec: left.as_secs() as i64, tv_nsec: left.subsec_nanos().into() };
+            if left.is_zero() {
+                return index + 1;
+            }
+        }
+    }
+    count
 }
 
 /// Descriptors that came with a message have numbers that may have meant something else.

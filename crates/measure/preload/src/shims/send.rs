@@ -1,10 +1,19 @@
 //! What sends.
 
-use std::ffi::{c_int, c_uint, c_void};
+use std::{
+    ffi::{c_int, c_uint, c_void},
+    ptr::null,
+};
 
 use libc::{iovec, mmsghdr, msghdr, size_t, sockaddr, socklen_t, ssize_t};
+use stack::SocketId;
 
-use crate::{call::waiting, descriptors::live};
+use crate::{
+    call::{errno, set_errno, waiting},
+    corked,
+    descriptors::live,
+    messages,
+};
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn send(fd: c_int, bytes: *const c_void, length: size_t, flags: c_int) -> ssize_t {
@@ -21,35 +30,117 @@ unsafe extern "C-unwind" fn sendto(
     to: *const sockaddr,
     to_length: socklen_t,
 ) -> ssize_t {
-    let _ = live(fd);
     // SAFETY: the caller's pointers, as libc takes them.
-    unsafe { waiting!(SYS_sendto, fd, bytes, length, flags, to, to_length) }
+    unsafe {
+        if let Some(id) = live_for(fd, flags)
+            && let Some(sent) = messages::send(id, &[piece(bytes, length)], (to, to_length), (null(), 0), flags)
+        {
+            return sent;
+        }
+        waiting!(SYS_sendto, fd, bytes, length, flags, to, to_length)
+    }
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn sendmsg(fd: c_int, message: *const msghdr, flags: c_int) -> ssize_t {
-    let _ = live(fd);
     // SAFETY: the caller's pointers, as libc takes them.
-    unsafe { waiting!(SYS_sendmsg, fd, message, flags) }
+    unsafe {
+        if let Some(id) = live_for(fd, flags)
+            && let Some(header) = message.as_ref()
+        {
+            let pieces = std::slice::from_raw_parts(header.msg_iov, header.msg_iovlen as usize);
+            let control = (header.msg_control.cast_const(), header.msg_controllen as usize);
+            if let Some(sent) = messages::send(id, pieces, (header.msg_name.cast(), header.msg_namelen), control, flags)
+            {
+                return sent;
+            }
+        }
+        waiting!(SYS_sendmsg, fd, message, flags)
+    }
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn sendmmsg(fd: c_int, messages: *mut mmsghdr, count: c_uint, flags: c_int) -> c_int {
-    let _ = live(fd);
     // SAFETY: the caller's pointers, as libc takes them.
-    unsafe { waiting!(SYS_sendmmsg, fd, messages, count, flags) }
+    unsafe {
+        match live_for(fd, flags) {
+            Some(id) => send_all(fd, id, std::slice::from_raw_parts_mut(messages, count as usize), flags),
+            None => waiting!(SYS_sendmmsg, fd, messages, count, flags),
+        }
+    }
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn write(fd: c_int, bytes: *const c_void, length: size_t) -> ssize_t {
-    let _ = live(fd);
     // SAFETY: the caller's pointers, as libc takes them.
-    unsafe { waiting!(SYS_write, fd, bytes, length) }
+    unsafe {
+        if length > 0
+            && let Some(id) = live_for(fd, 0)
+            && let Some(sent) = messages::send(id, &[piece(bytes, length)], (null(), 0), (null(), 0), 0)
+        {
+            return sent;
+        }
+        waiting!(SYS_write, fd, bytes, length)
+    }
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn writev(fd: c_int, pieces: *const iovec, count: c_int) -> ssize_t {
-    let _ = live(fd);
     // SAFETY: the caller's pointers, as libc takes them.
-    unsafe { waiting!(SYS_writev, fd, pieces, count) }
+    unsafe {
+        if let Some(id) = live_for(fd, 0) {
+            let all = std::slice::from_raw_parts(pieces, count.clamp(0, 1024) as usize);
+            // What becomes of a datagram without bytes depends on the kernel.
+            if all.iter().any(|piece| piece.iov_len > 0)
+                && let Some(sent) = messages::send(id, all, (null(), 0), (null(), 0), 0)
+            {
+                return sent;
+            }
+        }
+        waiting!(SYS_writev, fd, pieces, count)
+    }
+}
+
+/// The socket behind a descriptor, if what is sent with these flags goes past the kernel.
+#[inline]
+fn live_for(fd: c_int, flags: c_int) -> Option<SocketId> {
+    live(fd).filter(|_| !corked::has_part(fd, flags))
+}
+
+fn piece(bytes: *const c_void, length: size_t) -> iovec {
+    iovec { iov_base: bytes.cast_mut(), iov_len: length }
+}
+
+/// Past the kernel as long as that takes them; the kernel has the next one otherwise, and the others are tried again.
+///
+/// # Safety
+/// Messages as sendmmsg(2) takes them.
+unsafe fn send_all(fd: c_int, id: SocketId, all: &mut [mmsghdr], flags: c_int) -> c_int {
+    let (mut sent, errno_before) = (0, errno());
+    while sent < all.len() {
+        // SAFETY: the caller's.
+        let went = unsafe {
+            match messages::are_all_somewhere(&all[sent..]).then(|| messages::send_many(id, &mut all[sent..], flags)) {
+                Some(Some(Ok(count))) => count,
+                Some(Some(Err(errno))) if sent == 0 => {
+                    set_errno(errno);
+                    return -1;
+                }
+                Some(Some(Err(_))) => break,
+                _ => {
+                    let one: c_int = waiting!(SYS_sendmmsg, fd, &raw mut all[sent], 1_u32, flags);
+                    match one {
+                        -1 if sent == 0 => return -1,
+                        -1 => {
+                            set_errno(errno_before);
+                            break;
+                        }
+                        _ => 1,
+                    }
+                }
+            }
+        };
+        sent += went;
+    }
+    sent as c_int
 }

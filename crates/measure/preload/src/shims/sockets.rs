@@ -9,7 +9,8 @@ use libc::{FILE, sockaddr, socklen_t};
 
 use crate::{
     call::{kernel, set_errno, waiting},
-    descriptors::{forget, leave_to_kernel},
+    descriptors::{changed, forget, leave_if_live, leave_to_kernel, live},
+    inside::with_past,
 };
 
 #[unsafe(no_mangle)]
@@ -24,13 +25,17 @@ unsafe extern "C-unwind" fn socket(domain: c_int, kind: c_int, protocol: c_int) 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn connect(fd: c_int, to: *const sockaddr, length: socklen_t) -> c_int {
     // SAFETY: the caller's pointers, as libc takes them.
-    unsafe { waiting!(SYS_connect, fd, to, length) }
+    let result = unsafe { waiting!(SYS_connect, fd, to, length) };
+    changed(fd);
+    result
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn bind(fd: c_int, to: *const sockaddr, length: socklen_t) -> c_int {
     // SAFETY: the caller's pointers, as libc takes them.
-    unsafe { kernel!(SYS_bind, fd, to, length) }
+    let result = unsafe { kernel!(SYS_bind, fd, to, length) };
+    changed(fd);
+    result
 }
 
 #[unsafe(no_mangle)]
@@ -42,20 +47,38 @@ unsafe extern "C-unwind" fn setsockopt(
     length: socklen_t,
 ) -> c_int {
     // SAFETY: the caller's pointers, as libc takes them.
-    unsafe { kernel!(SYS_setsockopt, fd, level, name, value, length) }
+    let result = unsafe { kernel!(SYS_setsockopt, fd, level, name, value, length) };
+    changed(fd);
+    result
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn shutdown(fd: c_int, how: c_int) -> c_int {
     // SAFETY: it takes no pointer.
-    unsafe { kernel!(SYS_shutdown, fd, how) }
+    let result = unsafe { kernel!(SYS_shutdown, fd, how) };
+    // The kernel knows what that means for those who wait.
+    leave_if_live(fd);
+    result
 }
 
 /// Variadic in C, as [`fcntl`](super::descriptors) is.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn ioctl(fd: c_int, request: c_ulong, argument: usize) -> c_int {
     // SAFETY: the caller's argument, as libc takes it.
-    unsafe { kernel!(SYS_ioctl, fd, request as usize, argument) }
+    unsafe {
+        if request == libc::FIONREAD
+            && let Some(id) = live(fd)
+            && let Some(waiting) = with_past(|past| past.stack.waiting(id)).flatten()
+        {
+            (argument as *mut c_int).write(waiting as c_int);
+            return 0;
+        }
+        let result = kernel!(SYS_ioctl, fd, request as usize, argument);
+        if request == libc::FIONBIO {
+            changed(fd);
+        }
+        result
+    }
 }
 
 /// What libc then does with the descriptor is not seen.

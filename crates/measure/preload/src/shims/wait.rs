@@ -3,18 +3,29 @@
 use std::{
     ffi::{c_int, c_long},
     ptr,
+    time::{Duration, Instant},
 };
 
 use libc::{fd_set, nfds_t, pollfd, sigset_t, timespec, timeval};
 
-use crate::call::{set_errno, waiting};
+use super::selected::Selected;
+use crate::{
+    call::{is_single_threaded, set_errno, waiting},
+    patience::SIGNALS,
+    process, waiting,
+};
 
-/// Bytes of a set of signals, as the kernel has it.
-pub(super) const SIGNALS: usize = 8;
+/// How long the kernel waits for a socket that is bound to no port, before it is looked at again.
+const UNTIL_BOUND: Duration = Duration::from_millis(5);
 const NANOSECONDS: c_long = 1_000_000_000;
 
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C-unwind" fn poll(fds: *mut pollfd, count: nfds_t, timeout: c_int) -> c_int {
+    let limit = u64::try_from(timeout).ok().map(Duration::from_millis);
+    // SAFETY: the caller's pointers, as libc takes them.
+    if let Some(ready) = unsafe { past_kernel(fds, count, limit, ptr::null()) } {
+        return ready;
+    }
     #[cfg(target_arch = "x86_64")]
     // SAFETY: the caller's pointers, as libc takes them.
     return unsafe { waiting!(SYS_poll, fds, count as usize, timeout) };
@@ -36,6 +47,11 @@ pub(super) unsafe extern "C-unwind" fn ppoll(
 ) -> c_int {
     // SAFETY: the caller's pointers, as libc takes them. The kernel writes what is left of the time, libc's caller does not expect that.
     unsafe {
+        if let Ok(limit) = timeout.as_ref().map(span).transpose()
+            && let Some(ready) = past_kernel(fds, count, limit, mask)
+        {
+            return ready;
+        }
         let mut left = timeout.as_ref().copied();
         waiting!(SYS_ppoll, fds, count as usize, place(&mut left), mask, SIGNALS)
     }
@@ -59,6 +75,19 @@ unsafe extern "C-unwind" fn select(
             Some(Some(duration)) => Some(duration),
             None => None,
         };
+        let sets = Selected { count, readable, writable, exceptional };
+        if let Ok(limit) = left.as_ref().map(span).transpose()
+            && sets.concern_us()
+        {
+            let begun = Instant::now();
+            if let Some(chosen) = sets.select(limit, ptr::null()) {
+                if let (Some(timeout), Some(limit)) = (timeout.as_mut(), limit) {
+                    let left = limit.saturating_sub(begun.elapsed());
+                    *timeout = timeval { tv_sec: left.as_secs() as i64, tv_usec: left.subsec_micros().into() };
+                }
+                return chosen;
+            }
+        }
         let chosen =
             waiting!(SYS_pselect6, count, readable, writable, exceptional, place(&mut left), ptr::null::<usize>());
         if let (Some(timeout), Some(left)) = (timeout.as_mut(), left) {
@@ -79,9 +108,57 @@ unsafe extern "C-unwind" fn pselect(
 ) -> c_int {
     // SAFETY: the caller's pointers, as libc takes them. The kernel takes the mask with its length, behind one pointer.
     unsafe {
+        let sets = Selected { count, readable, writable, exceptional };
+        if let Ok(limit) = timeout.as_ref().map(span).transpose()
+            && sets.concern_us()
+            && let Some(chosen) = sets.select(limit, mask)
+        {
+            return chosen;
+        }
         let mut left = timeout.as_ref().copied();
         let mask = [mask as usize, SIGNALS];
         waiting!(SYS_pselect6, count, readable, writable, exceptional, place(&mut left), mask.as_ptr())
+    }
+}
+
+/// poll over descriptors of which one goes past the kernel; none where none does.
+unsafe fn past_kernel(
+    fds: *mut pollfd,
+    count: nfds_t,
+    limit: Option<Duration>,
+    mask: *const sigset_t,
+) -> Option<c_int> {
+    if fds.is_null() || process::table().is_none() {
+        return None;
+    }
+    // SAFETY: the caller's.
+    let fds = unsafe { std::slice::from_raw_parts_mut(fds, count as usize) };
+    let begun = Instant::now();
+    loop {
+        let left = limit.map(|limit| limit.saturating_sub(begun.elapsed()));
+        if waiting::concerns_us(fds) {
+            return waiting::poll(fds, left, mask);
+        }
+        // Another thread may take one of them past the kernel meanwhile.
+        if is_single_threaded() || left.is_some_and(|left| left < UNTIL_BOUND) || !waiting::may_concern_us(fds) {
+            return None;
+        }
+        let mut slice = Some(timespec { tv_sec: 0, tv_nsec: UNTIL_BOUND.subsec_nanos().into() });
+        // SAFETY: the caller's.
+        let ready = unsafe { waiting!(SYS_ppoll, fds.as_mut_ptr(), fds.len(), place(&mut slice), mask, SIGNALS) };
+        if ready != 0 {
+            return Some(ready);
+        }
+    }
+}
+
+/// A time that the kernel would take.
+pub(super) fn span(time: &timespec) -> Result<Duration, ()> {
+    match (u64::try_from(time.tv_sec), u32::try_from(time.tv_nsec)) {
+        (Ok(seconds), Ok(nanoseconds)) if c_long::from(nanoseconds) < NANOSECONDS => {
+            Ok(Duration::new(seconds, nanoseconds))
+        }
+        _ => Err(()),
     }
 }
 

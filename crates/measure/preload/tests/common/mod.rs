@@ -10,16 +10,33 @@ use std::{
 };
 
 /// What the program can be asked for.
-pub(crate) const PARTS: [&str; 19] = [
-    "data", "flags", "options", "control", "errors", "pointers", "polls", "selects", "epolls", "edges", "copies",
-    "closing", "forks", "executes", "threads", "signals", "cancels", "stdio", "passing",
+pub(crate) const PARTS: [&str; 20] = [
+    "data",
+    "flags",
+    "options",
+    "control",
+    "errors",
+    "pointers",
+    "polls",
+    "selects",
+    "epolls",
+    "edges",
+    "copies",
+    "closing",
+    "forks",
+    "executes",
+    "threads",
+    "signals",
+    "cancels",
+    "cancelled",
+    "stdio",
+    "passing",
 ];
 
-/// The library, which cargo puts two folders above the test's own program.
+/// The library, which cargo puts beside the test's own program.
 pub(crate) fn library() -> PathBuf {
     let test = std::env::current_exe().expect("it runs");
-    let folder = test.parent().and_then(Path::parent).expect("target/PROFILE/deps");
-    let library = folder.join("libwireproof_preload.so");
+    let library = test.with_file_name("libwireproof_preload.so");
     assert!(library.exists(), "{} is built with this test", library.display());
     library
 }

@@ -60,5 +60,6 @@ void inherited(int fd);
 void threads(void);
 void signals(void);
 void cancels(void);
+void cancelled(void);
 void stdio(void);
 void passing(void);

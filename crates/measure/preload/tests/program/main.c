@@ -103,7 +103,7 @@ int main(int count, char **words) {
         {"data", data}, {"flags", flags}, {"options", options}, {"control", control}, {"errors", errors}, {"pointers", pointers},
         {"polls", polls}, {"selects", selects}, {"epolls", epolls}, {"edges", edges}, {"copies", copies},
         {"closing", closing}, {"forks", forks}, {"executes", executes}, {"threads", threads}, {"signals", signals},
-        {"cancels", cancels}, {"stdio", stdio}, {"passing", passing},
+        {"cancels", cancels}, {"cancelled", cancelled}, {"stdio", stdio}, {"passing", passing},
     };
     if (count < 4) return 2;
     own_file = words[0], own_address = words[2], echo_address = words[3];

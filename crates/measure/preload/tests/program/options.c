@@ -147,7 +147,6 @@ void pointers(void) {
     TELL(recvfrom(fd, got, 10, 0, (void *)&from, (void *)8));
     TELL(recvmsg(fd, (void *)8, MSG_DONTWAIT));
     TELL(recvmmsg(fd, (void *)8, 1, MSG_DONTWAIT, NULL));
-    TELL(poll((void *)8, 2, 0));
     TELL(epoll_wait(epoll_create1(0), (void *)8, 1, 0));
 }
 

@@ -79,14 +79,21 @@ void epolls(void) {
     TELL(epoll_wait(set, &event, 0, 0));
     TELL(epoll_wait(fd, &event, 1, 0));
     /* A set is itself waited for. */
-    int outer = epoll_create1(EPOLL_CLOEXEC);
     struct pollfd wait = {set, POLLIN, 0};
     TELL(poll(&wait, 1, 5000));
     printf("%x\n", wait.revents);
-    TELL(added(outer, EPOLL_CTL_ADD, set, EPOLLIN, 9));
-    waited("outer", outer, 8, 5000);
     TELL(recv(fd, got, 20, 0));
     TELL(poll(&wait, 1, 20));
+    send(fd, "~30 polled", 10, 0);
+    TELL(poll(&wait, 1, 5000));
+    TELL(recv(fd, got, 20, 0));
+    int outer = epoll_create1(EPOLL_CLOEXEC);
+    TELL(added(outer, EPOLL_CTL_ADD, set, EPOLLIN, 9));
+    waited("outer, empty", outer, 8, 20);
+    ask(fd, "nested");
+    waited("outer", outer, 8, 5000);
+    waited("inner", set, 8, 0);
+    TELL(recv(fd, got, 20, 0));
     waited("outer, empty", outer, 8, 20);
     send(fd, "~30 nested", 10, 0);
     waited("outer, later", outer, 8, 5000);

@@ -160,6 +160,11 @@ impl Engine {
         self.sockets.get(id.0 as usize).and_then(Option::as_ref).is_some_and(|live| !live.queue.is_empty())
     }
 
+    /// How many came.
+    pub(crate) fn arrivals(&self, id: SocketId) -> u64 {
+        self.sockets.get(id.0 as usize).and_then(Option::as_ref).map_or(0, |live| live.queue.arrivals())
+    }
+
     /// Bytes of the first one.
     pub(crate) fn first_length(&self, id: SocketId) -> Option<usize> {
         let live = self.sockets.get(id.0 as usize)?.as_ref()?;

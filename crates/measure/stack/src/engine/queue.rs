@@ -31,17 +31,23 @@ pub(super) struct Queue {
     last: u32,
     count: u32,
     bytes: usize,
+    arrivals: u64,
 }
 
 impl Default for Queue {
     fn default() -> Self {
-        Self { first: NONE, last: NONE, count: 0, bytes: 0 }
+        Self { first: NONE, last: NONE, count: 0, bytes: 0, arrivals: 0 }
     }
 }
 
 impl Queue {
     pub(super) fn is_empty(&self) -> bool {
         self.count == 0
+    }
+
+    /// How many ever came.
+    pub(super) fn arrivals(&self) -> u64 {
+        self.arrivals
     }
 
     /// Whether it takes one more, where so many bytes may wait: as the kernel does, it looks at what is there and not at what comes.
@@ -82,6 +88,7 @@ impl Places {
         }
         queue.last = number;
         queue.count += 1;
+        queue.arrivals += 1;
         None
     }
 

@@ -7,6 +7,8 @@ use std::{
     process,
 };
 
+use kernel::process::parent;
+
 use super::Program;
 
 /// The process at the other end of a connection, as it was when it connected.
@@ -30,20 +32,7 @@ pub(super) fn at_other_end(connection: &impl AsFd) -> io::Result<Program> {
 /// Whether a process is this one, or one that it started, or that one of those did. The name of the launcher's socket is no secret, and who
 /// has a grant sends what it likes.
 pub(super) fn is_ours(process: u32) -> bool {
-    let mut at = process;
-    while at > 1 {
-        if at == process::id() {
-            return true;
-        }
-        at = parent(at).unwrap_or_default();
-    }
-    false
-}
-
-fn parent(process: u32) -> Option<u32> {
-    let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // The name, in brackets, may have brackets and spaces in it (proc(5)).
-    stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(1)?.parse().ok()
+    std::iter::successors(Some(process), |pid| parent(*pid)).any(|pid| pid == process::id())
 }
 
 #[cfg(test)]

@@ -16,9 +16,12 @@ use rustix::{
     net::{SocketFlags, accept_with},
     process::{Pid, PidfdFlags, pidfd_open},
 };
-use xdp::steer::{self, Counters};
+use xdp::{
+    socket::Socket,
+    steer::{self, Counters},
+};
 
-use super::{Claim, Event, Health, Program, programs};
+use super::{Claim, Event, Health, Program, Queue, programs};
 use crate::{Attachment, Grant, GrantError, handover};
 
 /// How often it looks whether the steering program is still there: nothing tells of that.
@@ -70,6 +73,7 @@ impl Server {
     }
 
     pub(super) fn serve(mut self) -> Result<Counters, GrantError> {
+        self.look();
         loop {
             let awaited = self.wait()?;
             if awaited.stop {
@@ -224,8 +228,9 @@ impl Server {
     fn end_claim(&mut self) {
         let Some(Held { program, grant, .. }) = self.held.take() else { return };
         let queues = grant.interfaces.iter().flat_map(|interface| {
-            let counted = |(queue, socket): (u32, &xdp::socket::Socket)| {
-                Some((interface.name.clone(), queue, socket.statistics().ok()?))
+            let counted = |(number, socket): (u32, &Socket)| {
+                let (interface, zero_copy) = (interface.name.clone(), socket.is_zero_copy());
+                Some(Queue { interface, number, zero_copy, statistics: socket.statistics().ok()? })
             };
             (0..).zip(&interface.queues).filter_map(counted)
         });

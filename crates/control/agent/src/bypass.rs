@@ -1,0 +1,191 @@
+//! Runs a program whose UDP sockets go past the kernel, and takes down what became of each of them. Nothing of it outlives the process: programs
+//! in drivers and sockets go with their descriptors.
+
+mod account;
+mod choose;
+mod environment;
+mod image;
+mod obstacle;
+
+use std::{
+    ffi::OsString,
+    io,
+    path::PathBuf,
+    process::Command,
+    sync::mpsc::{Receiver, channel},
+    thread,
+};
+
+use kernel::{
+    privilege, process,
+    supervise::{Heard, Supervisor, pass_on},
+};
+use model::Privilege;
+use stack::{Attachment, GrantError, Launcher};
+
+pub use account::{Account, KernelCounted, Link, Refusal};
+pub use choose::Passed;
+pub use environment::Wait;
+pub use obstacle::{Kind, Obstacle};
+pub use stack::{
+    Reason,
+    control::{Counted, Record},
+    launch::{Claim, Counters, Event, Health, Program, Queue},
+};
+/// What is to be run, and how.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Interfaces; none are all that can be had, but for the way to the default route and to the caller's session.
+    pub interfaces: Vec<String>,
+    /// How its blocking calls wait.
+    pub wait: Wait,
+    /// The library that goes under it.
+    pub library: PathBuf,
+    /// The program and its arguments.
+    pub program: Vec<OsString>,
+}
+
+/// What is told while it runs.
+#[derive(Debug)]
+pub enum Told {
+    /// Nothing of the program can be taken past the kernel.
+    Obstacle(Obstacle),
+    /// An interface is not bypassed.
+    Passed(Passed),
+    /// There is no interface to bypass.
+    Nothing,
+    /// Something happened meanwhile.
+    Event(Event),
+}
+
+/// Why the program was not run.
+#[derive(Debug, thiserror::Error)]
+pub enum BypassError {
+    /// Not root.
+    #[error(
+        "taking sockets past the kernel needs root, as it puts a program into the driver: sudo wireproof bypass -- …; the program itself may \
+         give its rights up (setpriv, runuser, its own option)"
+    )]
+    NoRoot,
+    /// Root of a user namespace.
+    #[error(
+        "taking sockets past the kernel needs root of the machine itself: in a user namespace the kernel lets nobody put a program into a \
+         driver"
+    )]
+    UserNamespace,
+    /// The library is not there.
+    #[error(
+        "there is no {}, the library that takes sockets past the kernel; it stands beside wireproof, and \"./x build\" makes both", .0.display()
+    )]
+    NoLibrary(PathBuf),
+    /// `LD_PRELOAD` cannot name it.
+    #[error("{} cannot be loaded into a program: LD_PRELOAD takes no path with a space or a colon in it (ld.so(8)); move wireproof", .0.display())]
+    LibraryPath(PathBuf),
+    /// An interface that was named and cannot be meant.
+    #[error(transparent)]
+    Interface(#[from] choose::BadInterface),
+    /// The program was not found, or may not be run.
+    #[error("cannot run {}: {io}", program.display())]
+    Program {
+        /// The program.
+        program: PathBuf,
+        /// What the kernel said. Not a `source`: it is part of the message.
+        io: io::Error,
+    },
+    /// The kernel.
+    #[error(transparent)]
+    Kernel(#[from] kernel::Error),
+    /// The launcher.
+    #[error(transparent)]
+    Grant(#[from] GrantError),
+}
+
+impl BypassError {
+    /// The exit status that a shell, `env` or `timeout` would give: 127 for a program that is not there, 126 for one that cannot be run.
+    pub fn status(&self) -> Option<u8> {
+        match self {
+            Self::Program { io, .. } if io.kind() == io::ErrorKind::NotFound => Some(127),
+            Self::Program { .. } => Some(126),
+            _ => None,
+        }
+    }
+}
+
+/// Runs the program to its end, and to that of all that it started. Gives its exit status and what became of its sockets. To be called
+/// while the process has one thread.
+pub fn run(options: &Options, tell: impl Fn(Told) + Send + 'static) -> Result<(u8, Account), BypassError> {
+    match privilege::current() {
+        Privilege::Root => {}
+        Privilege::UserNamespace => return Err(BypassError::UserNamespace),
+        Privilege::User => return Err(BypassError::NoRoot),
+    }
+    let environment = environment::of(&options.library, options.wait)?;
+    let chosen = choose::interfaces(&options.interfaces)?;
+    let [program, arguments @ ..] = &options.program[..] else { return Err(no_program()) };
+    if let Some(obstacle) = obstacle::of(program, &options.library) {
+        tell(Told::Obstacle(obstacle));
+    }
+    let supervisor = Supervisor::begin()?;
+    let mut attachment = Attachment::new(&chosen.taken)?;
+    let refused = attachment.refused.drain(..).map(|(interface, error)| Passed { interface, why: error.to_string() });
+    chosen.passed.into_iter().chain(refused).for_each(|passed| tell(Told::Passed(passed)));
+    let counting = account::Before::read(&attachment);
+    let (happens, events) = channel();
+    let is_any = attachment.interfaces().next().is_some();
+    let launcher = if is_any {
+        Some(Launcher::start(attachment, happens)?)
+    } else {
+        tell(Told::Nothing);
+        // Nothing happens then, and nobody waits for it.
+        drop(happens);
+        None
+    };
+    let mut command = Command::new(program);
+    command.args(arguments).envs(environment.variables(launcher.as_ref().map(Launcher::name)));
+    let child = supervisor.spawn(&mut command).map_err(|io| BypassError::Program { program: program.into(), io })?;
+    let listener = thread::spawn(move || listen(&events, tell));
+    let status = supervise(&supervisor, child.id())?;
+    let steering = launcher.map_or(Ok(Counters::default()), Launcher::end)?;
+    let (claims, refused) = listener.join().unwrap_or_default();
+    Ok((status, counting.until_now(claims, refused, steering)))
+}
+
+fn no_program() -> BypassError {
+    BypassError::Program { program: PathBuf::new(), io: io::ErrorKind::NotFound.into() }
+}
+
+/// Tells what happens as it does, and keeps what programs did.
+fn listen(events: &Receiver<Event>, tell: impl Fn(Told)) -> (Vec<Claim>, Vec<Refusal>) {
+    let (mut claims, mut refused) = (Vec::new(), Vec::<Refusal>::new());
+    for event in events {
+        match event {
+            Event::Ended(claim) => claims.push(claim),
+            Event::Refused { program, why } => {
+                let refusal = Refusal { program, why };
+                // A server's children may ask by the thousand.
+                if !refused.iter().any(|it| it.program.name == refusal.program.name && it.why == refusal.why) {
+                    refused.push(refusal.clone());
+                    tell(Told::Event(Event::Refused { program: refusal.program, why: refusal.why }));
+                }
+            }
+            event => tell(Told::Event(event)),
+        }
+    }
+    (claims, refused)
+}
+
+/// Waits for the program and for whatever it leaves behind: a daemon goes on past the kernel as long as there is its launcher.
+fn supervise(supervisor: &Supervisor, program: u32) -> Result<u8, BypassError> {
+    let mut ended = None;
+    loop {
+        match supervisor.next()? {
+            Heard::Ended { process, status } if process == program => ended = Some(status),
+            Heard::Ended { .. } => {}
+            Heard::Alone => return Ok(ended.unwrap_or_default()),
+            Heard::Asked { signal, from_terminal } => {
+                let to = if ended.is_none() { vec![program] } else { process::children() };
+                to.into_iter().for_each(|process| pass_on(signal, from_terminal, process));
+            }
+        }
+    }
+}

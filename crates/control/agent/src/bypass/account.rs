@@ -1,0 +1,111 @@
+//! What became of the program's datagrams, and what the kernel counted of them meanwhile.
+
+use host::counters::Reading;
+use model::{Delta, counters::Source};
+use stack::{
+    Attachment,
+    launch::{Claim, Program},
+};
+
+use super::{Counted, Counters, Record};
+
+/// All that is known when a program has ended.
+#[derive(Debug)]
+pub struct Account {
+    /// Interfaces that were bypassed.
+    pub links: Vec<Link>,
+    /// Programs that had the grant, one after the other.
+    pub claims: Vec<Claim>,
+    /// Programs that asked for it and went through the kernel.
+    pub refused: Vec<Refusal>,
+    /// What the steering program counted.
+    pub steering: Counters,
+    /// UDP datagrams that the kernel counted in this network namespace meanwhile, of all programs together.
+    pub kernel: KernelCounted,
+}
+
+impl Account {
+    /// Whether the kernel's own UDP counters stayed where they were: but for what programs had it carry, and for one in a hundred of what
+    /// went past it, which is left for other programs of the namespace.
+    pub fn is_flat(&self) -> bool {
+        let (past, through) =
+            (self.sum(|claim| (&claim.beyond.1, |it| it.past)), self.sum(|claim| (&claim.beyond.2, |it| it.through)));
+        self.kernel.received <= through.received + past.received / 100
+            && self.kernel.sent <= through.sent + past.sent / 100
+    }
+
+    /// Of all sockets of all programs.
+    fn sum(&self, of: impl Fn(&Claim) -> (&Counted, fn(&Record) -> Counted)) -> Counted {
+        let add = |sum: Counted, it: Counted| Counted {
+            received: sum.received + it.received,
+            received_bytes: sum.received_bytes + it.received_bytes,
+            sent: sum.sent + it.sent,
+            sent_bytes: sum.sent_bytes + it.sent_bytes,
+        };
+        let all = self.claims.iter().flat_map(|claim| {
+            let (beyond, one) = of(claim);
+            claim.sockets.iter().map(one).chain([*beyond])
+        });
+        all.fold(Counted::default(), add)
+    }
+}
+
+/// An interface that was bypassed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// Its name.
+    pub name: String,
+    /// Packets that it counted in, of all programs together; whether those that went past the kernel are among them is the driver's affair.
+    pub received: u64,
+    /// Packets that it counted out.
+    pub sent: u64,
+}
+
+/// A program that was refused, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The program.
+    pub program: Program,
+    /// Why.
+    pub why: String,
+}
+
+/// UDP datagrams over IPv4 and IPv6 together (`InDatagrams`, `OutDatagrams`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct KernelCounted {
+    /// That it handed to sockets.
+    pub received: u64,
+    /// That it sent for sockets.
+    pub sent: u64,
+}
+
+/// What was counted when the program had not started yet.
+pub(super) struct Before {
+    interfaces: Vec<String>,
+    reading: Reading,
+}
+
+impl Before {
+    pub(super) fn read(attachment: &Attachment) -> Self {
+        let interfaces: Vec<String> = attachment.interfaces().map(|(name, _)| name.to_owned()).collect();
+        let reading = Reading::of(&interfaces);
+        Self { interfaces, reading }
+    }
+
+    pub(super) fn until_now(self, claims: Vec<Claim>, refused: Vec<Refusal>, steering: Counters) -> Account {
+        let deltas = self.reading.until(&Reading::of(&self.interfaces)).deltas;
+        let link = |name: String| {
+            let sum = |counter| sum(&deltas, Source::Link, &[&name], counter);
+            let (received, sent) = (sum("rx_packets"), sum("tx_packets"));
+            Link { name, received, sent }
+        };
+        let udp = |counter| sum(&deltas, Source::Snmp, &["Udp", "Udp6"], counter);
+        let kernel = KernelCounted { received: udp("InDatagrams"), sent: udp("OutDatagrams") };
+        Account { links: self.interfaces.into_iter().map(link).collect(), claims, refused, steering, kernel }
+    }
+}
+
+fn sum(deltas: &[Delta], source: Source, of: &[&str], name: &str) -> u64 {
+    let is_it = |delta: &&Delta| delta.source == source && of.contains(&delta.of.as_str()) && delta.name == name;
+    deltas.iter().filter(is_it).map(|delta| delta.delta).sum()
+}

@@ -1,0 +1,132 @@
+//! Which interfaces to bypass.
+
+use kernel::link::{self, Link};
+
+/// Interfaces that are to be attached to, and those that are not.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Chosen {
+    pub(super) taken: Vec<String>,
+    pub(super) passed: Vec<Passed>,
+}
+
+/// An interface that stays with the kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Passed {
+    /// The interface.
+    pub interface: String,
+    /// Why.
+    pub why: String,
+}
+
+/// An interface that was named and cannot be meant.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BadInterface {
+    /// There is none of this name.
+    #[error("there is no interface {0} in this network namespace; \"ip link\" lists those that there are")]
+    None(String),
+    /// The loopback interface.
+    #[error("{0} is the loopback interface, which has no driver to go to; its datagrams stay with the kernel")]
+    Loopback(String),
+    /// It has no Ethernet address.
+    #[error("interface {0} is no Ethernet interface; only those can be bypassed")]
+    NoEthernet(String),
+}
+
+/// Those that were named, or all that serve.
+pub(super) fn interfaces(named: &[String]) -> Result<Chosen, super::BypassError> {
+    let links = link::list()?;
+    if named.is_empty() {
+        // What cannot be asked for is no uplink that could be known.
+        return Ok(all(&links, &host::ports::uplinks()?));
+    }
+    named.iter().try_for_each(|name| check(name, &links))?;
+    let mut taken = named.to_vec();
+    taken.dedup();
+    Ok(Chosen { taken, passed: Vec::new() })
+}
+
+/// All that are up and have an address. An uplink has to be named: some drivers stop their card for seconds to take a program in.
+fn all(links: &[Link], uplinks: &[String]) -> Chosen {
+    let mut chosen = Chosen::default();
+    for link in links.iter().filter(|link| !is_loopback(link) && link.up && !link.addresses.is_empty()) {
+        let why = if uplinks.contains(&link.name) {
+            "the default route or this session goes through it, and taking it may interrupt them for a moment; name it with --dev to take it"
+        } else if has_ethernet(link) {
+            chosen.taken.push(link.name.clone());
+            continue;
+        } else {
+            "it is no Ethernet interface"
+        };
+        chosen.passed.push(Passed { interface: link.name.clone(), why: why.to_owned() });
+    }
+    chosen
+}
+
+fn check(name: &str, links: &[Link]) -> Result<(), BadInterface> {
+    match links.iter().find(|link| link.name == name) {
+        None => Err(BadInterface::None(name.to_owned())),
+        Some(link) if is_loopback(link) => Err(BadInterface::Loopback(name.to_owned())),
+        Some(link) if !has_ethernet(link) => Err(BadInterface::NoEthernet(name.to_owned())),
+        Some(_) => Ok(()),
+    }
+}
+
+/// The kernel makes one in each network namespace, and it is always the first.
+fn is_loopback(link: &Link) -> bool {
+    link.index == 1 && link.name == "lo"
+}
+
+fn has_ethernet(link: &Link) -> bool {
+    link.mac.len() == "02:00:00:00:00:01".len()
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Mtu;
+
+    use super::*;
+
+    fn link(index: u32, name: &str, mac: &str) -> Link {
+        Link {
+            index,
+            name: name.to_owned(),
+            kind: String::new(),
+            up: true,
+            master: None,
+            lower: None,
+            mtu: Mtu(1500),
+            mac: mac.to_owned(),
+            operstate: "up".to_owned(),
+            carrier_losses: 0,
+            addresses: vec![("198.18.0.1".parse().expect("an address"), 24)],
+        }
+    }
+
+    #[test]
+    fn all_are_those_that_are_up_with_an_address_and_no_uplink() {
+        let mac = "02:00:00:00:00:01";
+        let links = [
+            link(1, "lo", "00:00:00:00:00:00"),
+            link(2, "eth0", mac),
+            link(3, "eth1", mac),
+            Link { up: false, ..link(4, "eth2", mac) },
+            Link { addresses: Vec::new(), ..link(5, "eth3", mac) },
+            link(6, "wg0", ""),
+        ];
+        let chosen = all(&links, &["eth0".to_owned()]);
+        assert_eq!(chosen.taken, ["eth1"]);
+        let passed: Vec<&str> = chosen.passed.iter().map(|passed| passed.interface.as_str()).collect();
+        assert_eq!(passed, ["eth0", "wg0"]);
+        assert!(chosen.passed[0].why.contains("--dev"), "{chosen:?}");
+    }
+
+    #[test]
+    fn what_cannot_be_meant_is_refused() {
+        let links = [link(1, "lo", "00:00:00:00:00:00"), link(2, "eth0", "02:00:00:00:00:01"), link(3, "wg0", "")];
+        let checked = |name: &str| check(name, &links);
+        assert_eq!(checked("eth0"), Ok(()));
+        assert_eq!(checked("none0"), Err(BadInterface::None("none0".to_owned())));
+        assert_eq!(checked("lo"), Err(BadInterface::Loopback("lo".to_owned())));
+        assert_eq!(checked("wg0"), Err(BadInterface::NoEthernet("wg0".to_owned())));
+    }
+}

@@ -1,0 +1,77 @@
+//! What the program finds in its environment.
+
+use std::{env, ffi::OsString, path::Path, path::PathBuf};
+
+use super::BypassError;
+
+/// How a blocking call of the program waits for a datagram.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Wait {
+    /// It looks again and again, and keeps its core busy.
+    Spin,
+    /// It sleeps until the kernel wakes it.
+    Sleep,
+    /// It looks for a moment, and sleeps then.
+    #[default]
+    Auto,
+}
+
+impl Wait {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Spin => "spin",
+            Self::Sleep => "sleep",
+            Self::Auto => "auto",
+        }
+    }
+}
+
+pub(super) struct Environment {
+    preload: OsString,
+    wait: Wait,
+}
+
+/// With a library that can be loaded.
+pub(super) fn of(library: &Path, wait: Wait) -> Result<Environment, BypassError> {
+    if !library.is_file() {
+        return Err(BypassError::NoLibrary(library.to_owned()));
+    }
+    let preload = preload(library, env::var_os("LD_PRELOAD")).ok_or(BypassError::LibraryPath(library.to_owned()))?;
+    Ok(Environment { preload, wait })
+}
+
+impl Environment {
+    /// With the name of the launcher's socket, where there is a launcher; without, the program runs as it would by itself.
+    pub(super) fn variables(&self, launcher: Option<&str>) -> Vec<(&'static str, OsString)> {
+        let Some(name) = launcher else { return Vec::new() };
+        let wait = self.wait.word().into();
+        vec![("LD_PRELOAD", self.preload.clone()), ("WIREPROOF_BYPASS", name.into()), ("WIREPROOF_BYPASS_WAIT", wait)]
+    }
+}
+
+/// The library first: others find our names under theirs. `None` where the loader would take its path apart.
+fn preload(library: &Path, others: Option<OsString>) -> Option<OsString> {
+    let mut value = PathBuf::from(library).into_os_string();
+    if value.as_encoded_bytes().iter().any(|byte| byte.is_ascii_whitespace() || *byte == b':') {
+        return None;
+    }
+    if let Some(others) = others.filter(|others| !others.is_empty()) {
+        value.push(":");
+        value.push(others);
+    }
+    Some(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_library_comes_first_and_others_stay() {
+        let of = |library: &str, others: Option<&str>| preload(Path::new(library), others.map(Into::into));
+        assert_eq!(of("/a/x.so", None), Some("/a/x.so".into()));
+        assert_eq!(of("/a/x.so", Some("")), Some("/a/x.so".into()));
+        assert_eq!(of("/a/x.so", Some("y.so z.so")), Some("/a/x.so:y.so z.so".into()));
+        assert_eq!((of("/a b/x.so", None), of("/a:b/x.so", None)), (None, None));
+    }
+}

@@ -1,0 +1,64 @@
+//! What a program's file says of whether a library can be put under its calls: pure, on the bytes of the file.
+
+use object::{
+    Endianness, ReadRef,
+    elf::FileHeader64,
+    read::elf::{FileHeader, ProgramHeader},
+};
+
+/// What an executable file is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Image {
+    /// A script: the program that reads it, and the words behind that on its first line.
+    Script {
+        /// The program's path.
+        interpreter: String,
+        /// The rest of the line.
+        rest: String,
+    },
+    /// A program.
+    Program {
+        /// For which machine (`e_machine`).
+        machine: u16,
+        /// What loads it with its libraries (`PT_INTERP`); `None` of a static one.
+        loader: Option<String>,
+        /// Whether it is of the Go compiler, whose programs make system calls by themselves.
+        go: bool,
+    },
+    /// Neither, like a program of 32 bits.
+    Other,
+}
+
+impl Image {
+    /// Of the bytes of a file.
+    pub(super) fn read<'data>(file: impl ReadRef<'data>) -> Self {
+        // As much of the line as the kernel reads (`BINPRM_BUF_SIZE`).
+        let line = file.read_bytes_at(0, file.len().unwrap_or_default().min(256)).unwrap_or_default();
+        if let Some(line) = line.strip_prefix(b"#!") {
+            return Self::script(line);
+        }
+        program(file).unwrap_or(Self::Other)
+    }
+
+    fn script(line: &[u8]) -> Self {
+        let line = String::from_utf8_lossy(line.split(|byte| *byte == b'\n').next().unwrap_or_default()).into_owned();
+        let (interpreter, rest) = line.trim().split_once([' ', '\t']).unwrap_or((line.trim(), ""));
+        Self::Script { interpreter: interpreter.to_owned(), rest: rest.trim().to_owned() }
+    }
+}
+
+fn program<'data>(file: impl ReadRef<'data>) -> object::Result<Image> {
+    let header = FileHeader64::<Endianness>::parse(file)?;
+    let endian = header.endian()?;
+    let (mut loader, mut go) = (None, false);
+    for segment in header.program_headers(endian, file)? {
+        if let Some(path) = segment.interpreter(endian, file)? {
+            loader = Some(String::from_utf8_lossy(path).into_owned());
+        }
+        let Some(mut notes) = segment.notes(endian, file)? else { continue };
+        while let Some(note) = notes.next()? {
+            go |= note.name() == b"Go";
+        }
+    }
+    Ok(Image::Program { machine: header.e_machine(endian), loader, go })
+}

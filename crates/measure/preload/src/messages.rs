@@ -1,0 +1,200 @@
+//! The program's memory, as the stack takes it.
+
+use std::{
+    ffi::{c_int, c_void},
+    io::{IoSlice, IoSliceMut},
+    ptr, slice,
+};
+
+use libc::{iovec, msghdr, sockaddr, socklen_t};
+use stack::{Incoming, Outcome, Outgoing, SocketId};
+
+use crate::{call::set_errno, descriptors::is_still, inside::with_past};
+
+/// Pieces of a message that there is room for in a frame; one in more is the kernel's.
+const PIECES: usize = 64;
+
+/// Where an answer is written, other than the payload.
+pub(crate) struct Beside {
+    pub(crate) name: *mut sockaddr,
+    pub(crate) name_length: *mut socklen_t,
+    pub(crate) header: *mut msghdr,
+}
+
+impl Beside {
+    /// Nothing but the payload is asked for.
+    pub(crate) const NOTHING: Self =
+        Self { name: ptr::null_mut(), name_length: ptr::null_mut(), header: ptr::null_mut() };
+}
+
+/// Receives for a socket; none where that is for the kernel.
+///
+/// # Safety
+/// Pointers as recvmsg(2) takes them.
+pub(crate) unsafe fn receive(
+    fd: c_int,
+    id: SocketId,
+    pieces: &[iovec],
+    beside: &Beside,
+    flags: c_int,
+) -> Option<isize> {
+    // SAFETY: the caller's.
+    unsafe {
+        let received = match pieces.len() {
+            ..=1 => receive_in::<1>(id, pieces, beside, flags),
+            _ => receive_in::<PIECES>(id, pieces, beside, flags),
+        };
+        // It may have waited until another thread closed it; its number may be another's by now.
+        if received.is_none() && !is_still(fd, id) {
+            set_errno(libc::EBADF);
+            return Some(-1);
+        }
+        received
+    }
+}
+
+unsafe fn receive_in<const ROOM: usize>(
+    id: SocketId,
+    pieces: &[iovec],
+    beside: &Beside,
+    flags: c_int,
+) -> Option<isize> {
+    // SAFETY: the caller's; memory that the program lends for the time of this call.
+    unsafe {
+        let mut room: [IoSliceMut<'_>; ROOM] = std::array::from_fn(|_| IoSliceMut::new(&mut []));
+        let mut count = 0;
+        for piece in pieces.iter().filter(|piece| piece.iov_len > 0) {
+            *room.get_mut(count)? = IoSliceMut::new(slice::from_raw_parts_mut(piece.iov_base.cast(), piece.iov_len));
+            count += 1;
+        }
+        let header = beside.header.as_mut();
+        let control = header.as_ref().map_or((ptr::null_mut(), 0), |it| (it.msg_control, it.msg_controllen as usize));
+        let name_room = match &header {
+            Some(header) => header.msg_namelen,
+            None => beside.name_length.as_ref().copied().unwrap_or(0),
+        };
+        let mut message = Incoming {
+            name: bytes(beside.name.cast(), name_room as usize),
+            control: bytes(control.0, control.1),
+            ..Incoming::new(&mut room[..count])
+        };
+        let outcome = with_past(|past| past.stack.receive(id, &mut message, flags))?;
+        let Outcome::Done(length) = outcome else { return ended(outcome) };
+        let name_length = message.name_length as socklen_t;
+        if let Some(header) = header {
+            if !beside.name.is_null() {
+                header.msg_namelen = name_length;
+            }
+            header.msg_controllen = message.control_length as _;
+            header.msg_flags = message.flags;
+        } else if let Some(place) = beside.name_length.as_mut().filter(|_| !beside.name.is_null()) {
+            *place = name_length;
+        }
+        Some(length as isize)
+    }
+}
+
+/// Sends from a socket; none where that is for the kernel.
+///
+/// # Safety
+/// Pointers as sendmsg(2) takes them.
+pub(crate) unsafe fn send(
+    id: SocketId,
+    pieces: &[iovec],
+    name: (*const sockaddr, socklen_t),
+    control: (*const c_void, usize),
+    flags: c_int,
+) -> Option<isize> {
+    // SAFETY: the caller's.
+    unsafe {
+        match pieces.len() {
+            ..=1 => send_from::<1>(id, pieces, name, control, flags),
+            _ => send_from::<PIECES>(id, pieces, name, control, flags),
+        }
+    }
+}
+
+unsafe fn send_from<const ROOM: usize>(
+    id: SocketId,
+    pieces: &[iovec],
+    name: (*const sockaddr, socklen_t),
+    control: (*const c_void, usize),
+    flags: c_int,
+) -> Option<isize> {
+    // SAFETY: the caller's; memory that the program lends for the time of this call.
+    unsafe {
+        let mut room = [IoSlice::new(&[]); ROOM];
+        let mut count = 0;
+        for piece in pieces.iter().filter(|piece| piece.iov_len > 0) {
+            *room.get_mut(count)? = IoSlice::new(slice::from_raw_parts(piece.iov_base.cast(), piece.iov_len));
+            count += 1;
+        }
+        let message = Outgoing {
+            pieces: &room[..count],
+            name: bytes(name.0.cast_mut().cast(), name.1 as usize),
+            control: bytes(control.0.cast_mut(), control.1),
+        };
+        ended(with_past(|past| past.stack.send(id, &message, flags))?)
+    }
+}
+
+/// Several messages at once: how many went, or none where the first one is for the kernel.
+///
+/// # Safety
+/// Pointers as sendmmsg(2) takes them, with no piece that is nowhere.
+pub(crate) unsafe fn send_many(
+    id: SocketId,
+    messages: &mut [libc::mmsghdr],
+    flags: c_int,
+) -> Option<Result<usize, c_int>> {
+    // SAFETY: the caller's; `IoSlice` is an `iovec` by its documentation.
+    unsafe {
+        let start = messages.as_mut_ptr();
+        let each = (0..messages.len()).map(|index| {
+            let header = &(*start.add(index)).msg_hdr;
+            Outgoing {
+                pieces: slice::from_raw_parts(header.msg_iov.cast::<IoSlice<'_>>(), header.msg_iovlen as usize),
+                name: bytes(header.msg_name, header.msg_namelen as usize),
+                control: bytes(header.msg_control, header.msg_controllen as usize),
+            }
+        });
+        let sent = |index: usize, length: usize| (*start.add(index)).msg_len = length as u32;
+        match with_past(|past| past.stack.send_many(id, each, flags, sent))? {
+            (0, Some(Outcome::Kernel)) => None,
+            (0, Some(Outcome::Failed(errno))) => Some(Err(errno)),
+            (count, _) => Some(Ok(count)),
+        }
+    }
+}
+
+/// Whether all of what is to be sent is somewhere.
+///
+/// # Safety
+/// Pointers as sendmmsg(2) takes them.
+pub(crate) unsafe fn are_all_somewhere(messages: &[libc::mmsghdr]) -> bool {
+    messages.iter().all(|message| {
+        let (start, count) = (message.msg_hdr.msg_iov, message.msg_hdr.msg_iovlen as usize);
+        // SAFETY: the caller's.
+        count > 0 && unsafe { slice::from_raw_parts(start, count) }.iter().all(|piece| !piece.iov_base.is_null())
+    })
+}
+
+fn ended(outcome: Outcome<usize>) -> Option<isize> {
+    match outcome {
+        Outcome::Done(length) => Some(length as isize),
+        Outcome::Kernel => None,
+        Outcome::Failed(errno) => {
+            set_errno(errno);
+            Some(-1)
+        }
+    }
+}
+
+/// Memory, or none where it is nowhere.
+unsafe fn bytes<'a>(start: *mut c_void, length: usize) -> &'a mut [u8] {
+    match start.is_null() {
+        true => &mut [],
+        // SAFETY: the caller's.
+        false => unsafe { slice::from_raw_parts_mut(start.cast(), length) },
+    }
+}

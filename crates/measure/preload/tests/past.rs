@@ -1,0 +1,83 @@
+//! Past the kernel, a program must get the answers that it gets through it.
+
+mod common;
+#[path = "common/wire.rs"]
+mod wire;
+
+use std::process::Command;
+
+use common::{Echo, library, program, told};
+use stack::launch::{Claim, Event};
+use wire::{ECHO, OWN, Wire};
+
+/// What differs past the kernel: memory that is not there is a fault and no error, and who waits for a datagram is not cancelled.
+const DIFFERENT: [&str; 2] = ["pointers", "cancelled"];
+
+/// One part of the program, as it is.
+fn plain(wire: &Wire, part: &str, version: usize) -> Command {
+    let mut command = wire.command(0, program());
+    command.args([part, OWN[version], ECHO[version]]);
+    command
+}
+
+/// The same past the kernel.
+fn bypassed(wire: &Wire, part: &str, version: usize, launcher: &str, wait: &str) -> Command {
+    let mut command = wire.command(0, "env");
+    let load = format!("LD_PRELOAD={}", library().display());
+    command.args([load, format!("WIREPROOF_BYPASS={launcher}"), format!("WIREPROOF_BYPASS_WAIT={wait}")]);
+    command.arg(program()).args([part, OWN[version], ECHO[version]]);
+    command
+}
+
+/// What a part says without and with, and what became of its sockets.
+fn compared(wire: &Wire, part: &str, version: usize, wait: &str) -> (String, String, Vec<Claim>) {
+    let without = told(&mut plain(wire, part, version));
+    let (launcher, events) = wire.launcher();
+    let with = told(&mut bypassed(wire, part, version, launcher.name(), wait));
+    launcher.end().expect("it ends");
+    let claims = events.iter().filter_map(|event| match event {
+        Event::Ended(claim) => Some(claim),
+        _ => None,
+    });
+    (without, with, claims.collect())
+}
+
+/// What is wrong with a part past the kernel, if anything is.
+fn fault(wire: &Wire, part: &str, version: usize, wait: &str) -> Option<String> {
+    let (without, with, claims) = compared(wire, part, version, wait);
+    assert!(without.ends_with("exit status: 0\n"), "{part}: {without}");
+    let sockets = || claims.iter().flat_map(|claim| &claim.sockets);
+    let past: u64 = sockets().map(|socket| socket.past.received + socket.past.sent).sum();
+    if without != with {
+        let differs = without.lines().zip(with.lines()).find(|(without, with)| without != with);
+        return Some(format!("{part}, {wait}: {differs:?}\n--- through:\n{without}\n--- past:\n{with}"));
+    }
+    (past == 0).then(|| format!("{part}, {wait}: nothing went past the kernel: {claims:?}"))
+}
+
+fn are_the_same(wire: &Wire, parts: &[&str], version: usize, wait: &str) {
+    let _echo = Echo::by(&mut wire.command(1, program()), ECHO[version]);
+    let faults: Vec<String> = parts.iter().filter_map(|part| fault(wire, part, version, wait)).collect();
+    assert!(faults.is_empty(), "{} of {}:\n{}", faults.len(), parts.len(), faults.join("\n"));
+}
+
+fn every_part(wait: &str) {
+    let parts: Vec<&str> = common::PARTS.into_iter().filter(|part| !DIFFERENT.contains(part)).collect();
+    are_the_same(&Wire::up(wait), &parts, 0, wait);
+}
+
+#[test]
+fn every_part_answers_as_through_the_kernel_asleep() {
+    every_part("sleep");
+}
+
+#[test]
+fn every_part_answers_as_through_the_kernel_awake() {
+    every_part("spin");
+}
+
+#[test]
+fn parts_answer_as_through_the_kernel_over_ipv6() {
+    let parts = ["data", "flags", "options", "control", "errors", "polls", "epolls"];
+    are_the_same(&Wire::up("six"), &parts, 1, "auto");
+}

@@ -1,0 +1,67 @@
+//! `wireproof bypass`: a program of somebody else, its UDP past the kernel.
+
+mod document;
+mod words;
+
+use agent::bypass::{self, BypassError, Event, Options, Told, Wait};
+
+use super::own_program;
+use crate::{
+    cli::{BypassOptions, Common},
+    exit::{Exit, explain, say},
+};
+
+/// Stands beside wireproof, as cargo names it.
+const LIBRARY: &str = "libwireproof_preload.so";
+
+/// Runs the program; standard input and output are its own, and what there is to say goes to standard error.
+pub(super) fn bypass(options: &BypassOptions, common: &Common) -> anyhow::Result<Exit> {
+    let wait = match (options.spin, options.sleep) {
+        (true, _) => Wait::Spin,
+        (_, true) => Wait::Sleep,
+        _ => Wait::Auto,
+    };
+    let library = own_program()?.with_file_name(LIBRARY);
+    let (interfaces, program) = (options.dev.clone(), options.program.clone());
+    let quiet = common.quiet;
+    let tell = move |told: Told| {
+        if !quiet && let Some(line) = line(&told) {
+            say(&format!("wireproof bypass: {line}"));
+        }
+    };
+    let (status, account) = match bypass::run(&Options { interfaces, wait, library, program }, tell) {
+        Ok(ended) => ended,
+        Err(error) => return failed(error),
+    };
+    match (options.stats, common.json) {
+        (true, true) => say(&serde_json::to_string_pretty(&document::of(&account))?),
+        (true, false) => say(words::all(&account).trim_end()),
+        (false, _) if !quiet => words::by_the_kernel(&account).iter().for_each(|line| say(line)),
+        _ => {}
+    }
+    Ok(Exit::Program(status))
+}
+
+/// A program that cannot be run ends as a shell would end.
+fn failed(error: BypassError) -> anyhow::Result<Exit> {
+    let status = error.status();
+    let exit = explain(&error.into());
+    Ok(status.map_or(exit, Exit::Program))
+}
+
+/// What is said while the program runs; nothing of what goes as it should.
+fn line(told: &Told) -> Option<String> {
+    Some(match told {
+        Told::Obstacle(obstacle) => obstacle.to_string(),
+        Told::Passed(passed) => format!("{} stays with the kernel: {}", passed.interface, passed.why),
+        Told::Nothing => {
+            "there is no interface to bypass: all goes through the kernel; name one with --dev IF".to_owned()
+        }
+        Told::Event(Event::Refused { program, why }) => {
+            format!("{} (pid {}) goes through the kernel: {why}", program.name, program.process)
+        }
+        Told::Event(Event::Interface { name, health }) => words::health(name, *health),
+        Told::Event(Event::Trouble(error)) => error.to_string(),
+        Told::Event(Event::Claimed(_) | Event::Ended(_)) => return None,
+    })
+}

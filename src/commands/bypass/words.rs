@@ -1,0 +1,124 @@
+//! What became of a program's sockets, in words.
+
+use std::fmt::Write;
+
+use agent::bypass::{Account, Claim, Counted, Health, Queue, Record};
+
+/// Lines of sockets that went through the kernel, where nobody asked for all of it.
+const MOST_LINES: usize = 10;
+
+/// All that is known.
+pub(super) fn all(account: &Account) -> String {
+    let mut text = String::new();
+    for claim in &account.claims {
+        of_claim(&mut text, claim);
+    }
+    for refusal in &account.refused {
+        let program = &refusal.program;
+        push(&mut text, &format!("{} (pid {}): through the kernel: {}", program.name, program.process, refusal.why));
+    }
+    if account.claims.is_empty() && account.refused.is_empty() {
+        push(&mut text, "wireproof bypass: no datagram was sent or received by a socket that could go past the kernel");
+    }
+    let steering = &account.steering;
+    push(
+        &mut text,
+        &format!(
+            "drivers took {} packets past the kernel, and gave it {} of no socket of ours, {} larger than a frame, {} of queues without a socket",
+            steering.taken, steering.no_flow, steering.too_large, steering.no_socket
+        ),
+    );
+    for link in &account.links {
+        push(
+            &mut text,
+            &format!("interface {}: {} packets in, {} out, of all programs", link.name, link.received, link.sent),
+        );
+    }
+    let kernel = &account.kernel;
+    let (received, sent) = (kernel.received, kernel.sent);
+    let flat = if account.is_flat() { "they stayed flat" } else { "they did not stay flat" };
+    push(
+        &mut text,
+        &format!("the kernel's own UDP counters: {received} datagrams in, {sent} out, of all programs: {flat}"),
+    );
+    text
+}
+
+/// Sockets that the program used and that went through the kernel, a line each.
+pub(super) fn by_the_kernel(account: &Account) -> Vec<String> {
+    let sockets = account.claims.iter().flat_map(|claim| claim.sockets.iter().map(move |socket| (claim, socket)));
+    let used = sockets.filter(|(_, socket)| socket.through.received + socket.through.sent > 0);
+    let mut lines: Vec<String> = used
+        .filter_map(|(claim, socket)| {
+            let why = socket.fate.err()?;
+            Some(format!("wireproof bypass: {} of {}: through the kernel: {why}", name(socket), claim.program.name))
+        })
+        .collect();
+    if lines.len() > MOST_LINES {
+        let more = lines.split_off(MOST_LINES).len();
+        lines.push(format!("wireproof bypass: and {more} more sockets, which --stats lists"));
+    }
+    lines
+}
+
+/// How an interface is now.
+pub(super) fn health(name: &str, health: Health) -> String {
+    match health {
+        Health::Well => format!("{name} can be used again"),
+        Health::Down => format!("{name} is down: its sockets go through the kernel until it is up"),
+        Health::Gone => format!("{name} is gone: its sockets go through the kernel"),
+        Health::NoProgram => format!("somebody has taken our program from {name}: its sockets go through the kernel"),
+    }
+}
+
+fn of_claim(text: &mut String, claim: &Claim) {
+    push(text, &format!("wireproof bypass: {} (pid {})", claim.program.name, claim.program.process));
+    for socket in &claim.sockets {
+        let fate = match socket.fate {
+            Ok(()) => "past the kernel".to_owned(),
+            Err(why) => format!("through the kernel: {why}"),
+        };
+        push(text, &format!("  {}: {fate}", name(socket)));
+        push(
+            text,
+            &format!("    past the kernel: {}, {} dropped as its queue was full", ways(&socket.past), socket.dropped),
+        );
+        push(text, &format!("    through the kernel: {}", ways(&socket.through)));
+    }
+    let (more, past, through) = &claim.beyond;
+    if *more > 0 {
+        push(text, &format!("  {more} more UDP sockets: past the kernel {}; through it {}", ways(past), ways(through)));
+    }
+    if claim.others > 0 {
+        push(text, &format!("  {} sockets of TCP or others: through the kernel, as all but UDP", claim.others));
+    }
+    claim.queues.iter().for_each(|queue| push(text, &of_queue(queue)));
+}
+
+fn of_queue(queue: &Queue) -> String {
+    let mode = if queue.zero_copy { "zero-copy" } else { "copy" };
+    let Queue { interface, number, statistics, .. } = queue;
+    let mut line = format!("  queue {number} of {interface}: {mode} mode");
+    let lost =
+        [("ring full", statistics.ring_full), ("no frame", statistics.no_frame), ("dropped", statistics.dropped)];
+    for (name, count) in lost.into_iter().filter(|(_, count)| *count > 0) {
+        line += &format!(", {name} {count}");
+    }
+    line
+}
+
+fn name(socket: &Record) -> String {
+    let local = socket.local.map_or("not bound".to_owned(), |local| local.to_string());
+    let peer = socket.peer.map_or(String::new(), |peer| format!(" to {peer}"));
+    format!("socket {} ({local}{peer})", socket.descriptor)
+}
+
+fn ways(counted: &Counted) -> String {
+    let Counted { received, received_bytes, sent, sent_bytes } = counted;
+    format!("{received} in ({received_bytes} B), {sent} out ({sent_bytes} B)")
+}
+
+fn push(text: &mut String, line: &str) {
+    // A string takes all that is written to it.
+    let _ = writeln!(text, "{line}");
+}
