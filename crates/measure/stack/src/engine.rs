@@ -36,8 +36,6 @@ const LEAST_FILLED: usize = 256;
 
 pub(crate) struct Engine {
     control: Control,
-    /// Ends what was claimed when it is closed.
-    _claim: Option<OwnedFd>,
     table: FlowTable,
     umem: Umem,
     /// Frames that are in no ring and no queue. It has room for all there are.
@@ -100,7 +98,6 @@ impl Engine {
             rings,
             filled: LEAST_FILLED,
             exit_rings,
-            _claim: claim,
             table: flows,
             umem,
             free,
