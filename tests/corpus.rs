@@ -34,6 +34,11 @@ fn datagrams_that_fuzzing_keeps_are_read() {
 }
 
 #[test]
+fn frames_for_sockets_that_fuzzing_keeps_are_read() {
+    each_of("input", targets::input);
+}
+
+#[test]
 fn captures_that_fuzzing_keeps_are_read() {
     each_of("pcap", targets::pcap);
 }

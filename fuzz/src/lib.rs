@@ -1,7 +1,7 @@
 //! What is asked of our readers for any input at all. `./x fuzz` looks for inputs that break it; `tests/corpus.rs` asks it of all
 //! that are kept in `fuzz/corpus`.
 
-use datagram::{Departing, Sums, Way};
+use datagram::{Binding, Departing, Input, SocketId, Sums, Versions, Way};
 use frame::{Compiled, Place, Tag};
 use model::{IpVersion, Mtu, Stream, stream::Mac};
 use pcap::Replay;
@@ -57,6 +57,33 @@ pub fn pcap(input: &[u8]) {
     for index in 0..count {
         assert!(replay.due(index) <= replay.due(index + 1));
         assert!(replay.frame(index).len() <= replay.longest());
+    }
+}
+
+/// Frames for sockets in user space, each behind its length in two bytes: what a socket is given lies in the frame, and is for it.
+pub fn input(input: &[u8]) {
+    const PORT: u16 = 9;
+    let own = Some([198, 18, 0, 2].into());
+    let peer = Some(([198, 18, 0, 1], 7).into());
+    let bindings = [
+        Binding { address: None, port: PORT, peer: None, versions: Versions::Both },
+        Binding { address: own, port: PORT, peer: None, versions: Versions::V4 },
+        Binding { address: own, port: PORT, peer, versions: Versions::V4 },
+    ];
+    let mut sockets = Input::default();
+    for (id, binding) in (0..).zip(bindings) {
+        sockets.bind(SocketId(id), binding);
+    }
+    let mut rest = input;
+    while let Some((length, frames)) = rest.split_first_chunk() {
+        let (frame, next) = frames.split_at(usize::from(u16::from_be_bytes(*length)).min(frames.len()));
+        if let Some((id, arrived)) = sockets.sort(frame, Sums::PartialToo) {
+            let binding = bindings[id.0 as usize];
+            assert!(binding.hears(arrived.to.ip()) && binding.peer.is_none_or(|peer| peer == arrived.from));
+            let (all, part) = (frame.as_ptr_range(), arrived.payload.as_ptr_range());
+            assert!(arrived.to.port() == PORT && all.start <= part.start && part.end <= all.end);
+        }
+        rest = next;
     }
 }
 

@@ -4,21 +4,24 @@
 ///
 /// Bytes are added as they lie, in larger words whose carries are brought back, and swapped once at the end (RFC 1071, section 2).
 pub fn sum(bytes: &[u8]) -> u32 {
-    const LANES: usize = 8;
-    let (blocks, rest) = bytes.as_chunks::<{ 4 * LANES }>();
-    // 32-bit words in 64-bit lanes: room for 2³² of them.
-    let mut lanes = [0_u64; LANES];
+    const WORD: usize = size_of::<u64>();
+    // As many that do not wait for one another as a processor adds at a time.
+    const LANES: usize = 4;
+    let (blocks, rest) = bytes.as_chunks::<{ LANES * WORD }>();
+    let mut lanes = [0_u128; LANES];
     for block in blocks {
-        let (words, _) = block.as_chunks::<4>();
+        let (words, _) = block.as_chunks::<WORD>();
         for (lane, word) in lanes.iter_mut().zip(words) {
-            *lane += u64::from(u32::from_ne_bytes(*word));
+            *lane += u128::from(u64::from_ne_bytes(*word));
         }
     }
     let (words, rest) = rest.as_chunks::<2>();
     let last = rest.first().map_or(0, |byte| u64::from(u16::from_ne_bytes([*byte, 0])));
     let words = words.iter().fold(last, |sum, word| sum + u64::from(u16::from_ne_bytes(*word)));
+    let sum = lanes.into_iter().sum::<u128>() + u128::from(words);
+    // 2¹⁶ is 1 here, and so is each power of it.
     let halves = |sum: u64| (sum >> 32) + (sum & 0xffff_ffff);
-    let sum = halves(halves(lanes.iter().sum::<u64>() + words)) as u32;
+    let sum = halves(halves(halves(sum as u64) + halves((sum >> 64) as u64))) as u32;
     u32::from(u16::from_be(fold(sum)))
 }
 

@@ -54,7 +54,7 @@ impl Question {
     }
 
     /// Asks in the calling thread's network namespace. `room` has the answer afterwards: what follows the header of its one message.
-    pub(crate) fn ask<'a>(mut self, room: &'a mut [u8; 2048]) -> io::Result<&'a [u8]> {
+    pub(crate) fn ask(mut self, room: &mut [u8; 2048]) -> io::Result<&[u8]> {
         self.bytes[..4].copy_from_slice(&(self.length as u32).to_ne_bytes());
         // Protocol 0 is NETLINK_ROUTE.
         let socket = socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, None)?;

@@ -1,7 +1,12 @@
-//! Past the kernel: round trips over AF_XDP with nothing around it, over our sockets, and over the kernel's own, on one veth pair between two
-//! namespaces, both ends spinning on their own core. Needs root and two cores.
+//! Past the kernel: round trips over our sockets beside those over AF_XDP with nothing around it, and beside those over the kernel's own sockets,
+//! on one veth pair between two namespaces, both ends spinning on a core of their own; results go to `docs/benchmarks.md`. Needs root and two
+//! cores. Names behind it (`raw`, `stack`, `kernel`, or `look` alone) have only these measured, once, and printed.
 #![allow(clippy::unwrap_used, reason = "a benchmark that cannot go on ends")]
 
+#[path = "../../../../benches/bench/page.rs"]
+mod page;
+#[path = "../../../../benches/bench/pairs.rs"]
+mod pairs;
 #[path = "bypass/pingpong.rs"]
 mod pingpong;
 #[path = "bypass/plain.rs"]
@@ -13,6 +18,7 @@ mod stack;
 #[path = "../../../machine/xdp/tests/wire/mod.rs"]
 mod wire;
 
+use pairs::{Comparison, Want, compare};
 use pingpong::round_trips;
 use raw::Raw;
 use stack::Past;
@@ -21,27 +27,60 @@ use wire::Wire;
 
 /// Round trips of each measurement.
 const COUNT: u64 = 200_000;
+const SIZES: [usize; 2] = [64, 1518];
+/// Headers and frame check sequence.
+const AROUND: usize = 46;
 
 fn main() {
     // `cargo test --benches` and the like start benchmarks to see whether they start.
     if !std::env::args().any(|arg| arg == "--bench") {
         return;
     }
-    for frame in [64, 1518] {
-        // Headers and frame check sequence.
-        let payload = frame - 46;
-        for (name, measure) in [("raw", raw as fn(usize) -> TimeHistogram), ("stack", stack), ("kernel", kernel)] {
-            if is_wanted(name) {
-                show(name, frame, &measure(payload));
-            }
+    let names: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
+    if names.is_empty() {
+        return write();
+    }
+    if names == ["look"] {
+        return println!("{:.1} ns", look_ns());
+    }
+    for size in SIZES {
+        for name in &names {
+            let measure = match name.as_str() {
+                "raw" => raw,
+                "stack" => stack,
+                "kernel" => kernel,
+                other => panic!("no \"{other}\" is measured here"),
+            };
+            println!("{name}, {size} B: {:?}", measure(size - AROUND).summary());
         }
     }
 }
 
-/// By their names behind `--bench`; without any, all of them.
-fn is_wanted(name: &str) -> bool {
-    let names: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
-    names.is_empty() || names.iter().any(|wanted| wanted == name)
+fn write() {
+    let p50 = |measure: fn(usize) -> TimeHistogram, size: usize| {
+        move || measure(size - AROUND).summary().p50.unwrap() as f64 / 1e3
+    };
+    let mut text = page::COMPARISONS.to_owned();
+    for size in SIZES {
+        let ratio = |ratio| Want { ratio, or_more: false };
+        let (title, unit) = (format!("RTT p50, udp, {size} B, sockets past the kernel"), "µs");
+        let ours = || p50(stack, size);
+        text += &shown(compare(title.clone(), "AF_XDP alone", unit, ratio(1.25), ours(), p50(raw, size)));
+        text += &shown(compare(title, "kernel", unit, ratio(1.0), ours(), p50(kernel, size)));
+    }
+    let look = look_ns();
+    let met = if look < 30.0 { "met" } else { "missed" };
+    text += &format!(
+        "\nA look that finds nothing, without waiting: {look:.1} ns (mark < 30, {met}).\n\nBoth ends of each row are of the same kind, connected and \
+         spinning. AF_XDP alone sends frames whose headers stand ready, and writes and\nreads 8 bytes of them; our sockets copy and sum the whole \
+         payload. A veth pair has no card, bus or wire.\n"
+    );
+    page::write("bypass", &[], &text);
+}
+
+fn shown(row: Comparison) -> String {
+    println!("{}", row.line());
+    row.line() + "\n"
 }
 
 fn raw(payload: usize) -> TimeHistogram {
@@ -64,7 +103,13 @@ fn kernel(payload: usize) -> TimeHistogram {
     round_trips(&wire, near, far, payload, COUNT)
 }
 
-fn show(what: &str, frame: usize, times: &TimeHistogram) {
-    let summary = times.summary();
-    println!("{what}, {frame} B: {summary:?}");
+/// What a look that finds nothing costs, in nanoseconds: the median of many rounds, the kernel asked as often as it ever is.
+fn look_ns() -> f64 {
+    const LOOKS: u32 = 100_000;
+    let wire = Wire::up("look");
+    plain::address(&wire);
+    let [near, _far] = plain::sockets(&wire);
+    let past = Past::open(&wire, true, near);
+    let rounds: Vec<f64> = (0..51).map(|_| past.look_ns(LOOKS)).collect();
+    stats::median(&rounds).unwrap()
 }

@@ -11,7 +11,7 @@ use std::{
     os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd},
 };
 
-use datagram::SocketId;
+use datagram::{Input, SocketId};
 use kernel::link;
 use model::stream::Mac;
 use xdp::{
@@ -21,7 +21,6 @@ use xdp::{
 
 use crate::{
     Control, Grant, Reason,
-    input::Input,
     look::{Look, look, shares_with_others},
     ticks::Ticks,
     ways::{Exit, Ways},
@@ -41,6 +40,8 @@ pub(crate) struct Engine {
     umem: Umem,
     /// Frames that are in no ring and no queue. It has room for all there are.
     free: Vec<Frame>,
+    /// Frames that were sent from, to be sent from again: what another core has filled takes longer to write to.
+    sent: Vec<Frame>,
     rings: Vec<Ring>,
     /// Frames that the kernel shall have to fill in each ring.
     filled: usize,
@@ -59,6 +60,8 @@ pub(crate) struct Engine {
     /// How often sockets are asked for what the kernel has: while nothing comes, and for errors before something is sent.
     ask_every: u64,
     errors_every: u64,
+    /// How long it holds that a socket's calls return at once, where nobody says otherwise.
+    sure_for: u64,
     /// Threads that are to be woken when something comes for a socket.
     pub(crate) asleep: u32,
     /// Whether they were signalled.
@@ -73,7 +76,8 @@ impl Engine {
     pub(crate) fn new(grant: Grant) -> Self {
         let Grant { control, flows, umem, frames, interfaces, claim, .. } = grant;
         let ticks = Ticks::measure();
-        let mut free = Vec::with_capacity(umem.frames() as usize);
+        let frames_in_all = umem.frames() as usize;
+        let mut free = Vec::with_capacity(frames_in_all);
         free.extend(frames);
         // Half of them may wait for sockets; the others go round.
         let places = Places::new(free.len() as u32 / 2);
@@ -97,6 +101,7 @@ impl Engine {
             table: flows,
             umem,
             free,
+            sent: Vec::with_capacity(frames_in_all),
             input: Input::default(),
             places,
             sockets: Vec::new(),
@@ -107,6 +112,7 @@ impl Engine {
             generation: control.generation(),
             ask_every: ticks.of_us(2),
             errors_every: ticks.of_us(50),
+            sure_for: ticks.of_us(100),
             asleep: 0,
             signalled: false,
             queued: false,
@@ -267,7 +273,9 @@ impl Engine {
     /// What has no address of ours any more stays, and hears through the kernel.
     fn take_flows_anew(&mut self) {
         for live in self.sockets.iter_mut().flatten() {
+            let is_open = self.exits.iter().any(|exit| exit.open);
             let fate = live.take_flows(&mut self.table, &self.locals);
+            let fate = if is_open { fate } else { Err(Reason::InterfaceGone) };
             self.control.slot(live.slot).set_fate(fate);
         }
     }

@@ -14,7 +14,6 @@ mod error;
 mod family;
 mod grant;
 mod handover;
-pub mod input;
 pub mod launch;
 mod look;
 mod mapping;

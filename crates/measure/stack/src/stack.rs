@@ -179,13 +179,13 @@ impl Stack {
             Received::Done(length) => Tried::Over(Outcome::Done(length)),
             Received::NotOurs => Tried::Over(Outcome::Kernel),
             Received::Nothing { nonblocking, fd } => Tried::Nothing { waits: waits(nonblocking), fd },
-            Received::Ask { fd } => self.ask_kernel(id, fd, message, flags),
+            Received::Ask { fd, is_sure } => self.ask_kernel(id, fd, is_sure, message, flags),
         }
     }
 
     /// What the kernel has of it.
     #[cold]
-    fn ask_kernel(&self, id: SocketId, fd: RawFd, message: &mut Incoming<'_, '_>, flags: i32) -> Tried {
+    fn ask_kernel(&self, id: SocketId, fd: RawFd, is_sure: bool, message: &mut Incoming<'_, '_>, flags: i32) -> Tried {
         match calls::receive(fd, message, flags & !libc::MSG_WAITFORONE) {
             Ok(length) => {
                 if flags & libc::MSG_PEEK == 0 {
@@ -194,7 +194,7 @@ impl Stack {
                 Tried::Over(Outcome::Done(length))
             }
             Err(libc::EAGAIN) => {
-                let nonblocking = calls::is_nonblocking(fd);
+                let nonblocking = is_sure || calls::is_nonblocking(fd);
                 let mut engine = self.engine();
                 engine.set_nonblocking(id, nonblocking);
                 // The kernel was asked out of turn, while something of ours waits.
@@ -411,7 +411,8 @@ enum Tried {
 
 /// Has the kernel send what is in a ring. Where it cannot just now, the next call does; where the interface is down the packets are lost.
 fn wake(fd: RawFd) {
-    const TRIES: u32 = 4;
+    /// Each try sends what there is memory for, or drops one packet that finds the other end full.
+    const TRIES: u32 = 64;
     // SAFETY: the rings, whose descriptor it is, are there as long as the stack.
     let fd = unsafe { BorrowedFd::borrow_raw(fd) };
     for _ in 0..TRIES {

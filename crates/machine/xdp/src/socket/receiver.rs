@@ -47,6 +47,12 @@ impl Receiver {
         count
     }
 
+    /// Whether a packet has come.
+    #[inline]
+    pub fn has_any(&mut self) -> bool {
+        self.ring.has_any()
+    }
+
     /// Hands over up to `most` packets that have come, and returns how many there were.
     #[inline]
     pub fn receive(&mut self, most: u32, mut each: impl FnMut(Packet)) -> u32 {

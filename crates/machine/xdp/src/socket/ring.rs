@@ -159,12 +159,19 @@ impl<T: Copy> Consumer<T> {
         self.ring.size
     }
 
-    /// Hands over up to `most` entries, and returns how many there were. The kernel may use their places again afterwards.
+    /// Whether there is one to be read.
     #[inline]
-    pub(super) fn take(&mut self, most: u32, mut each: impl FnMut(T)) -> u32 {
+    pub(super) fn has_any(&mut self) -> bool {
         if self.written == self.read {
             self.written = self.ring.producer().load(Acquire);
         }
+        self.written != self.read
+    }
+
+    /// Hands over up to `most` entries, and returns how many there were. The kernel may use their places again afterwards.
+    #[inline]
+    pub(super) fn take(&mut self, most: u32, mut each: impl FnMut(T)) -> u32 {
+        self.has_any();
         let count = self.written.wrapping_sub(self.read).min(self.ring.size).min(most);
         for number in 0..count {
             // SAFETY: the entry is in the ring and aligned, the kernel wrote it before it said so, and any bytes are a `T`.

@@ -4,6 +4,7 @@ use std::{
     io::{IoSlice, IoSliceMut},
     net::UdpSocket,
     os::fd::AsFd,
+    time::Instant,
 };
 
 use wireproof_stack::{Attachment, Grant, Incoming, Outcome, Outgoing, SocketId, Stack, Wait};
@@ -32,6 +33,17 @@ impl Past {
             Self { stack, id, socket, through: 0, _attachment: attachment }
         };
         if is_near { wire.at_a(open) } else { wire.at_b(open) }
+    }
+
+    /// Nanoseconds of a look, of so many that find nothing.
+    pub(crate) fn look_ns(&self, looks: u32) -> f64 {
+        let mut buffer = [0; 64];
+        let begun = Instant::now();
+        for _ in 0..looks {
+            let looked = self.stack.receive(self.id, &mut Incoming::new(&mut [IoSliceMut::new(&mut buffer)]), 0);
+            assert_eq!(looked, Outcome::Failed(libc::EAGAIN));
+        }
+        begun.elapsed().as_nanos() as f64 / f64::from(looks)
     }
 }
 

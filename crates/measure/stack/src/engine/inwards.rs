@@ -23,8 +23,8 @@ const FAIR: u32 = 64;
 pub(crate) enum Received {
     /// There was one of ours.
     Done(usize),
-    /// There is none of ours; the kernel is to be asked, by this descriptor.
-    Ask { fd: RawFd },
+    /// There is none of ours; the kernel is to be asked, by this descriptor. Whether it is sure that calls on it return at once.
+    Ask { fd: RawFd, is_sure: bool },
     /// There is none of ours, and the kernel had none a moment ago. Whether the socket's calls return at once then, and its descriptor.
     Nothing { nonblocking: bool, fd: RawFd },
     /// The socket is not ours.
@@ -35,24 +35,29 @@ impl Engine {
     /// A datagram of ours, or what else to do.
     #[inline]
     pub(crate) fn receive(&mut self, id: SocketId, message: &mut Incoming<'_, '_>, flags: i32) -> Received {
-        let Some(live) = self.sockets.get(id.0 as usize).and_then(Option::as_ref) else { return Received::NotOurs };
-        if live.since < FAIR {
+        let Self { sockets, rings, .. } = self;
+        let Some(live) = sockets.get_mut(id.0 as usize).and_then(Option::as_mut) else { return Received::NotOurs };
+        let is_fair = live.since < FAIR;
+        // The way of those who ask again and again: nothing has come.
+        if is_fair && (!live.queue.is_empty() || rings.iter_mut().any(Ring::has_any)) {
+            live.since += 1;
             if let Some(length) = self.receive_ours(id, message, flags) {
-                if let Some(live) = self.live(id) {
-                    live.since += 1;
-                }
                 return Received::Done(length);
             }
         }
-        let (now, every) = (ticks::now(), self.ask_every);
+        let (now, every, sure_for) = (ticks::now(), self.ask_every, self.sure_for);
         let Some(live) = self.live(id) else { return Received::NotOurs };
-        if live.since < FAIR && now.wrapping_sub(live.asked) < every {
-            return Received::Nothing { nonblocking: live.look.nonblocking, fd: live.fd };
+        let (nonblocking, fd) = (live.look.nonblocking, live.fd);
+        if is_fair && now.wrapping_sub(live.asked) < every {
+            return Received::Nothing { nonblocking, fd };
         }
         (live.asked, live.since) = (now, 0);
-        let fd = live.fd;
+        let is_sure = nonblocking && now.wrapping_sub(live.sure) < sure_for;
+        if !is_sure {
+            live.sure = now;
+        }
         self.follow_changes();
-        Received::Ask { fd }
+        Received::Ask { fd, is_sure }
     }
 
     /// A datagram of ours.
@@ -143,7 +148,7 @@ impl Engine {
         if look.wants.time() {
             waiting.time = time();
         }
-        let refused = if queue.has_room(look.room) { places.push(queue, waiting).err() } else { Some(waiting) };
+        let refused = if queue.has_room(look.room) { places.push(queue, waiting) } else { Some(waiting) };
         if let Some(waiting) = refused {
             control.slot(*slot).dropped.add(1);
             free.push(waiting.packet.frame);

@@ -121,11 +121,16 @@ impl Engine {
     /// Writes it into frames and puts them into the ring: all, or none of them.
     #[inline]
     fn put(&mut self, message: &Outgoing<'_>, leaving: &Leaving, bytes: usize) -> Put {
-        let Self { rings, free, .. } = self;
+        let Self { rings, free, sent, .. } = self;
         let ring = &mut rings[leaving.ring];
-        ring.reclaim(free);
+        ring.reclaim(sent);
         let count = if bytes == 0 { 1 } else { bytes.div_ceil(leaving.segment) };
-        if free.len() < count || !ring.has_room(count) {
+        while sent.len() < count
+            && let Some(frame) = free.pop()
+        {
+            sent.push(frame);
+        }
+        if sent.len() < count || !ring.has_room(count) {
             return Put::Full;
         }
         // Where the first one fits, so do the others, which are no longer.
@@ -136,8 +141,8 @@ impl Engine {
     }
 
     fn put_segment(&mut self, message: &Outgoing<'_>, leaving: &Leaving, from: usize) -> bool {
-        let Self { rings, free, umem, .. } = self;
-        let Some(mut frame) = free.pop() else { return false };
+        let Self { rings, sent, umem, .. } = self;
+        let Some(mut frame) = sent.pop() else { return false };
         let (room, Leaving { way, departing, segment, .. }) = (umem.bytes_mut(&mut frame), leaving);
         let written = match message.pieces {
             [piece] if piece.len() == *segment => datagram::write(way, departing, [&**piece].into_iter(), room),
@@ -151,7 +156,7 @@ impl Engine {
             // Larger than the MTU, or than a frame.
             Err(_) => Err(frame),
         };
-        put.map_err(|frame| free.push(frame)).is_ok()
+        put.map_err(|frame| sent.push(frame)).is_ok()
     }
 }
 

@@ -35,6 +35,12 @@ impl Ring {
         })
     }
 
+    /// Whether one has come.
+    #[inline]
+    pub(super) fn has_any(&mut self) -> bool {
+        self.receiver.has_any()
+    }
+
     /// The next packet that has come.
     #[inline]
     pub(super) fn next(&mut self) -> Option<Packet> {

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use datagram::{Arrived, Binding, Bindings, SocketId, Sums};
+use crate::{Arrived, Binding, Bindings, SocketId, Sums, read};
 
 /// All sockets, as frames find them. Nothing here is taken on trust: frames are whatever somebody sent.
 #[derive(Debug, Default)]
@@ -28,7 +28,7 @@ impl Input {
     /// The datagram of a frame and the socket it is for; `None` where it is no datagram, or nobody's.
     #[inline]
     pub fn sort<'f>(&mut self, frame: &'f [u8], sums: Sums) -> Option<(SocketId, Arrived<'f>)> {
-        let arrived = datagram::read(frame, sums).ok()?;
+        let arrived = read(frame, sums).ok()?;
         if let Some((from, to, id)) = &self.last
             && *from == arrived.from
             && *to == arrived.to
@@ -43,11 +43,11 @@ impl Input {
 
 #[cfg(test)]
 mod tests {
-    use datagram::{Departing, Versions, Way};
     use model::stream::Mac;
     use proptest::prelude::*;
 
     use super::*;
+    use crate::{Departing, Versions, Way, write};
 
     fn bound(port: u16) -> Binding {
         Binding { address: None, port, peer: None, versions: Versions::Both }
@@ -58,7 +58,7 @@ mod tests {
         let [from, to] = [from, to].map(|end| end.parse().expect("an address"));
         let mut frame = vec![0; 1600];
         let departing = Departing { from, to, ttl: 1, traffic_class: 0 };
-        let length = datagram::write(&way, &departing, [payload].into_iter(), &mut frame).expect("it fits");
+        let length = write(&way, &departing, [payload].into_iter(), &mut frame).expect("it fits");
         frame.truncate(length);
         frame
     }
