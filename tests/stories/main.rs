@@ -5,6 +5,7 @@
 mod bad_input;
 mod beds;
 mod between;
+mod bypass;
 mod cabling;
 mod captures;
 mod compare;

@@ -21,8 +21,7 @@ fn completions_man_pages_and_schema_are_there() {
 fn help_names_every_command_a_user_needs() {
     let desk = Desk::new();
     let help = desk.run(&["--help"]).out;
-    let words =
-        "verify latency goodput bed runs report compare baseline inspect doctor watch clean schema completions man";
+    let words = "verify latency goodput bed bypass runs report compare baseline inspect doctor watch clean schema completions man";
     for command in words.split(' ') {
         assert!(help.contains(&format!("\n  {command} ")), "{command}: {help}");
     }

@@ -142,7 +142,7 @@ pub fn run(options: &Options, tell: impl Fn(Told) + Send + 'static) -> Result<(u
     };
     let mut command = Command::new(program);
     command.args(arguments).envs(environment.variables(launcher.as_ref().map(Launcher::name)));
-    let child = command.spawn().map_err(|io| BypassError::Program { program: program.into(), io })?;
+    let child = supervisor.spawn(&mut command).map_err(|io| BypassError::Program { program: program.into(), io })?;
     let listener = thread::spawn(move || listen(&events, tell));
     let status = supervise(&supervisor, child.id())?;
     let steering = launcher.map_or(Ok(Counters::default()), Launcher::end)?;

@@ -38,7 +38,7 @@ pub struct Neighbour {
 }
 
 /// The neighbour of this address at the interface of this number, in the caller's namespace; `None` where its MAC address is not known. It
-/// takes no memory.
+/// takes no memory, but for an error.
 pub fn at(interface: u32, address: IpAddr) -> Result<Option<Neighbour>> {
     const GET: u16 = 30;
     const DESTINATION: u16 = 1;

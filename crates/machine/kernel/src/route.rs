@@ -59,7 +59,8 @@ pub struct Way {
     pub mtu: Option<u32>,
 }
 
-/// The way to a destination, from this address if one is chosen, in the caller's namespace. It takes no memory.
+/// The way to a destination, from this address if one is chosen, in the caller's namespace. It takes no memory, but for
+/// an error.
 ///
 /// # Errors
 /// Where there is none, as the kernel says when something is sent there.

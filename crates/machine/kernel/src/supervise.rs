@@ -3,7 +3,11 @@
 use std::{
     io,
     mem::{MaybeUninit, size_of},
-    os::fd::{AsRawFd, FromRawFd, OwnedFd},
+    os::{
+        fd::{AsRawFd, FromRawFd, OwnedFd},
+        unix::process::CommandExt,
+    },
+    process::{Child, Command},
 };
 
 use rustix::{
@@ -19,6 +23,8 @@ const ENDING: [libc::c_int; 4] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, lib
 /// Signals and ends of children, to be read by one thread.
 pub struct Supervisor {
     signals: OwnedFd,
+    /// What was blocked before.
+    before: libc::sigset_t,
 }
 
 /// What a supervisor heard.
@@ -44,16 +50,16 @@ pub enum Heard {
 
 impl Supervisor {
     /// From here on signals are told instead of ending this process, and orphans among its descendants become its children. To be called
-    /// while there is one thread: those that it starts later do not get the signals either. What `std::process::Command` starts is as ever.
+    /// while there is one thread: those that it starts later do not get the signals either.
     pub fn begin() -> Result<Self> {
-        let mut set = MaybeUninit::<libc::sigset_t>::zeroed();
+        let (mut set, mut before) = (MaybeUninit::<libc::sigset_t>::zeroed(), MaybeUninit::<libc::sigset_t>::zeroed());
         // SAFETY: the set is initialised before it is used, and the calls read and write nothing else.
         let fd = unsafe {
             libc::sigemptyset(set.as_mut_ptr());
             for signal in ENDING.into_iter().chain([libc::SIGCHLD]) {
                 libc::sigaddset(set.as_mut_ptr(), signal);
             }
-            libc::pthread_sigmask(libc::SIG_BLOCK, set.as_ptr(), std::ptr::null_mut());
+            libc::pthread_sigmask(libc::SIG_BLOCK, set.as_ptr(), before.as_mut_ptr());
             libc::signalfd(-1, set.as_ptr(), libc::SFD_CLOEXEC)
         };
         if fd < 0 {
@@ -61,7 +67,23 @@ impl Supervisor {
         }
         set_child_subreaper(Some(getpid())).on("prctl(PR_SET_CHILD_SUBREAPER)", "this process")?;
         // SAFETY: the kernel has just made it, and nobody else knows it.
-        Ok(Self { signals: unsafe { OwnedFd::from_raw_fd(fd) } })
+        let signals = unsafe { OwnedFd::from_raw_fd(fd) };
+        // SAFETY: zeros are a set, and so is what the kernel wrote.
+        Ok(Self { signals, before: unsafe { before.assume_init() } })
+    }
+
+    /// Starts a program, which gets signals as it would without a supervisor.
+    pub fn spawn(&self, command: &mut Command) -> io::Result<Child> {
+        let before = self.before;
+        let unblock = move || {
+            // SAFETY: the set is there, and the call may be made between fork and exec (signal-safety(7)).
+            match unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut()) } {
+                0 => Ok(()),
+                error => Err(io::Error::from_raw_os_error(error)),
+            }
+        };
+        // SAFETY: the closure makes one call that is allowed there, and takes no memory.
+        unsafe { command.pre_exec(unblock) }.spawn()
     }
 
     /// Waits for what comes next.

@@ -147,7 +147,8 @@ pub(crate) fn find_single_threaded() {
     SINGLE_THREADED.store(found.cast(), Ordering::Relaxed);
 }
 
-fn is_single_threaded() -> bool {
+/// Whether there was never another thread.
+pub(crate) fn is_single_threaded() -> bool {
     let said = SINGLE_THREADED.load(Ordering::Relaxed);
     // SAFETY: null, or a byte of libc that is there as long as the process is.
     !said.is_null() && unsafe { said.read_volatile() } != 0

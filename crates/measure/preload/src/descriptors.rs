@@ -5,7 +5,7 @@ use std::{ffi::c_int, mem::size_of_val};
 use stack::{Reason, SocketId};
 
 use crate::{
-    call::raw,
+    call::{is_single_threaded, raw},
     claim, corked,
     inside::{inside, with_past},
     process::{self, is_own, table},
@@ -44,14 +44,25 @@ fn classify(fd: c_int, seen: Seen) -> Option<SocketId> {
     };
     process::uses(fd);
     let is_settled = table()?.settle(fd, seen, kind);
-    let Kind::Live(id) = kind else { return None };
-    let id = SocketId(id);
+    let id = match kind {
+        Kind::Live(id) => SocketId(id),
+        _ if is_settled => return None,
+        _ => return live_now(fd),
+    };
     match is_settled {
         true => with_past(|past| past.sets().is_live(fd, id, &past.stack)),
         // It is another one by now.
         false => with_past(|past| past.released(id)),
     };
-    is_settled.then_some(id)
+    // Another thread may have been first.
+    live_now(fd)
+}
+
+fn live_now(fd: c_int) -> Option<SocketId> {
+    match kind(fd) {
+        Some(Kind::Live(id)) => Some(SocketId(id)),
+        _ => None,
+    }
 }
 
 /// What a UDP socket is from now on; none where that is to be asked again.
@@ -197,9 +208,35 @@ pub(crate) fn changed(fd: c_int) {
     }
 }
 
+/// To be called before a thread waits in the kernel for a datagram of a socket that another thread may take past it meanwhile: one that is bound to
+/// no port is bound to one, as sending would do.
+#[cold]
+pub(crate) fn binds(fd: c_int) -> Option<SocketId> {
+    let is_nonblocking = || {
+        // SAFETY: it takes no pointer.
+        let flags = unsafe { raw(libc::SYS_fcntl, [fd as usize, libc::F_GETFL as usize]) };
+        flags as c_int & libc::O_NONBLOCK != 0
+    };
+    if is_single_threaded() || kind(fd) != Some(Kind::Unknown) || !is_unbound(fd) || is_nonblocking() {
+        return None;
+    }
+    let family = option(fd, libc::SO_DOMAIN).ok()?;
+    let mut name = [0_u8; 28];
+    name[..2].copy_from_slice(&(family as u16).to_ne_bytes());
+    let length = if family == libc::AF_INET { 16 } else { 28 };
+    // SAFETY: a name of this frame.
+    unsafe { raw(libc::SYS_bind, [fd as usize, name.as_ptr() as usize, length]) };
+    live(fd)
+}
+
+/// Whether it is a UDP socket that is bound to no port.
+pub(crate) fn is_unbound(fd: c_int) -> bool {
+    matches!(ask(fd), Told::Unbound)
+}
+
 /// Whether it is a UDP socket that may go past the kernel once it is bound.
 pub(crate) fn may_become_live(fd: c_int) -> bool {
-    kind(fd) == Some(Kind::Unknown) && matches!(ask(fd), Told::Unbound) && inside(claim::past).flatten().is_some()
+    kind(fd) == Some(Kind::Unknown) && is_unbound(fd) && inside(claim::past).flatten().is_some()
 }
 
 /// Whether it is the same socket as before, past the kernel or left to it since.

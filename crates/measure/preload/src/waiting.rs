@@ -11,7 +11,7 @@ use stack::SocketId;
 
 use crate::{
     call::{answer, raw_waiting},
-    descriptors::{kind, live},
+    descriptors::{is_unbound, kind, live},
     inside::{inside, with_past},
     past::Past,
     patience::{Held, LOOKS, Patience, SIGNALS},
@@ -28,6 +28,11 @@ const FEW: usize = 248;
 /// Whether one of them goes past the kernel, or is a set with such in it.
 pub(crate) fn concerns_us(fds: &[pollfd]) -> bool {
     table().is_some() && fds.iter().fold(false, |any, one| is_ours(one.fd) || any)
+}
+
+/// Whether one of them may go past the kernel once it is bound.
+pub(crate) fn may_concern_us(fds: &[pollfd]) -> bool {
+    fds.iter().any(|one| one.events & READABLE != 0 && kind(one.fd) == Some(Kind::Unknown) && is_unbound(one.fd))
 }
 
 fn is_ours(fd: c_int) -> bool {

@@ -84,13 +84,13 @@ fn iperf3_sends_and_receives() {
     let ends = Ends::new("iperf3");
     for direction in ["--format=k", "--reverse"] {
         ends.same(direction, 3000, |near| {
-            let _server = ends.far(&["iperf3", "-s", "-1"], "Server listening");
+            let _server = ends.far(&["iperf3", "-s", "-1", "--forceflush"], "Server listening");
             let test = ["iperf3", "-c", B, "-u", "-b", "20M", "-l", "1000", "-t", "2", "-J", direction];
             iperf3_says(&near.told(&test))
         });
     }
     ends.same("server", 3000, |near| {
-        let _server = near.start(&["iperf3", "-s", "-1"], "Server listening");
+        let _server = near.start(&["iperf3", "-s", "-1", "--forceflush"], "Server listening");
         iperf3_says(&ends.far_told(&["iperf3", "-c", A, "-u", "-b", "20M", "-l", "1000", "-t", "2", "-J"]))
     });
 }
@@ -179,7 +179,7 @@ fn dnsmasq_answers_what_dig_asks() {
     };
     let many = |words: &[String]| words.to_vec();
     // dig past the kernel.
-    ends.same("dig", 2, |near| {
+    ends.same("dig", 0, |near| {
         let words = serve(B, "--keep-in-foreground");
         let _server = ends.far(&refs(&words), "").after(400);
         (0..3).map(|_| near.told(&refs(&many(&asked(B))))).collect()

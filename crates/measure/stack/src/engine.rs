@@ -37,8 +37,6 @@ const LEAST_FILLED: usize = 256;
 
 pub(crate) struct Engine {
     control: Control,
-    /// Ends what was claimed when it is closed.
-    _claim: Option<OwnedFd>,
     table: FlowTable,
     umem: Umem,
     /// Frames that are in no ring and no queue. It has room for all there are.
@@ -99,7 +97,6 @@ impl Engine {
             rings,
             filled: LEAST_FILLED,
             exit_rings,
-            _claim: claim,
             table: flows,
             umem,
             free,
@@ -280,7 +277,9 @@ impl Engine {
     /// What has no address of ours any more stays, and hears through the kernel.
     fn take_flows_anew(&mut self) {
         for live in self.sockets.iter_mut().flatten() {
+            let is_open = self.exits.iter().any(|exit| exit.open);
             let fate = live.take_flows(&mut self.table, &self.locals);
+            let fate = if is_open { fate } else { Err(Reason::InterfaceGone) };
             self.control.slot(live.slot).set_fate(fate);
         }
     }

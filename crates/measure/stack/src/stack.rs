@@ -417,7 +417,8 @@ enum Tried {
 
 /// Has the kernel send what is in a ring. Where it cannot just now, the next call does; where the interface is down the packets are lost.
 fn wake(fd: RawFd) {
-    const TRIES: u32 = 4;
+    /// Each try sends what there is memory for, or drops one packet that finds the other end full.
+    const TRIES: u32 = 64;
     // SAFETY: the rings, whose descriptor it is, are there as long as the stack.
     let fd = unsafe { BorrowedFd::borrow_raw(fd) };
     for _ in 0..TRIES {

@@ -122,3 +122,132 @@ fn takes_rights(path: &Path) -> bool {
     let (user, group) = kernel::privilege::effective();
     file.mode() & SET_USER != 0 && file.uid() != user || file.mode() & SET_GROUP == SET_GROUP && file.gid() != group
 }
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use tempfile::TempDir;
+
+    use super::*;
+
+    /// A folder with programs that a compiler made just now.
+    struct Programs(TempDir);
+
+    impl Programs {
+        fn new() -> Self {
+            let programs = Self(TempDir::new().expect("a folder"));
+            fs::write(programs.path("main.c"), "int main(void) { return 0; }").expect("it can be written to");
+            // As the linker of Go writes it (cmd/link/internal/ld/elf.go): four bytes of name, four of description, type 4.
+            let note = "__asm__(\".section .note.go.buildid,\\\"a\\\",@note\\n.long 4,4,4\\n.asciz \\\"Go\\\\0\\\"\\n.long 0\\n.text\");";
+            fs::write(programs.path("go.c"), note).expect("it can be written to");
+            programs
+        }
+
+        fn path(&self, name: &str) -> PathBuf {
+            self.0.path().join(name)
+        }
+
+        fn compile(&self, name: &str, arguments: &[&str]) -> PathBuf {
+            let mut cc = Command::new("cc");
+            cc.current_dir(self.0.path()).args(["main.c", "-o", name]).args(arguments);
+            assert!(cc.status().expect("a C compiler is installed").success());
+            self.path(name)
+        }
+
+        fn script(&self, name: &str, text: &str) -> PathBuf {
+            let path = self.path(name);
+            fs::write(&path, text).expect("it can be written to");
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("ours");
+            path
+        }
+    }
+
+    /// With this test's own program for the library: it is of this machine.
+    fn found(program: &Path) -> Option<(PathBuf, Kind)> {
+        let library = env::current_exe().expect("it runs");
+        of(program.as_os_str(), &library).map(|obstacle| (obstacle.program, obstacle.kind))
+    }
+
+    #[test]
+    fn programs_without_a_loader_and_those_of_go_are_known() {
+        let programs = Programs::new();
+        let plain = programs.compile("plain", &[]);
+        let alone = programs.compile("static", &["-static"]);
+        let at_any_place = programs.compile("static-pie", &["-static-pie"]);
+        let go = programs.compile("go", &["go.c"]);
+        let static_go = programs.compile("static-go", &["go.c", "-static"]);
+        assert_eq!(found(&plain), None);
+        assert_eq!(found(&alone), Some((alone.clone(), Kind::Static)));
+        assert_eq!(found(&at_any_place), Some((at_any_place, Kind::Static)));
+        assert_eq!(found(&go), Some((go, Kind::Go)));
+        assert_eq!(found(&static_go), Some((static_go, Kind::Go)));
+    }
+
+    #[test]
+    fn scripts_are_their_interpreters() {
+        let programs = Programs::new();
+        let alone = programs.compile("static", &["-static"]);
+        let line = format!("#!{} -x\n", alone.display());
+        let script = programs.script("script", &line);
+        let outer = programs.script("outer", &format!("#! {}\nanything", script.display()));
+        let by_env = programs.script("by-env", &format!("#!/usr/bin/env -S A=b {} -x\n", alone.display()));
+        for script in [script, outer, by_env] {
+            assert_eq!(found(&script), Some((alone.clone(), Kind::Static)), "{}", script.display());
+        }
+        assert_eq!(found(&programs.script("shell", "#!/bin/sh\n")), None);
+        assert_eq!(found(&programs.script("text", "echo x\n")), None);
+        let endless = programs.path("endless");
+        programs.script("endless", &format!("#!{}\n", endless.display()));
+        assert_eq!(found(&endless), None);
+    }
+
+    #[test]
+    fn programs_for_others_are_known() {
+        let programs = Programs::new();
+        let plain = fs::read(programs.compile("plain", &[])).expect("readable");
+        let write = |name: &str, bytes: &[u8]| {
+            fs::write(programs.path(name), bytes).expect("it can be written to");
+            programs.path(name)
+        };
+        // `e_machine` stands at byte 18, the class at byte 4.
+        let mut other = plain.clone();
+        other[18] = 0xf7;
+        let other = write("other", &other);
+        assert_eq!(found(&other), Some((other, Kind::OtherMachine)));
+        let mut small = plain.clone();
+        small[4] = 1;
+        let small = write("small", &small);
+        assert_eq!(found(&small), Some((small, Kind::OtherMachine)));
+        let musl = programs.compile("musl", &["-Wl,--dynamic-linker=/lib/ld-musl-x86_64.so.1"]);
+        assert_eq!(found(&musl), Some((musl, Kind::OtherLibc)));
+        assert_eq!(found(&programs.path("none")), None);
+        assert_eq!(found(&write("cut", &plain[..100])), Some((programs.path("cut"), Kind::OtherMachine)));
+    }
+
+    #[test]
+    fn a_program_that_takes_anothers_rights_is_known() {
+        let programs = Programs::new();
+        let plain = programs.compile("plain", &[]);
+        let become_as = |uid: u32, gid: u32, mode: u32| {
+            std::os::unix::fs::chown(&plain, Some(uid), Some(gid)).expect("this test needs root");
+            fs::set_permissions(&plain, fs::Permissions::from_mode(mode)).expect("root may");
+            found(&plain).map(|(_, kind)| kind)
+        };
+        let (user, group) = kernel::privilege::effective();
+        assert_eq!(become_as(65_534, group, 0o4755), Some(Kind::SetId));
+        assert_eq!(become_as(user, 65_534, 0o2755), Some(Kind::SetId));
+        assert_eq!(become_as(user, group, 0o6755), None);
+        // Without the right to execute for the group it means something else.
+        assert_eq!(become_as(user, 65_534, 0o2745), None);
+        assert_eq!(become_as(65_534, 65_534, 0o755), None);
+    }
+
+    #[test]
+    fn programs_are_found_as_a_shell_finds_them() {
+        let of_name = find(OsStr::new("sh")).expect("it is on the PATH");
+        assert!(of_name.is_absolute() && of_name.ends_with("sh"));
+        assert_eq!(find(OsStr::new("./some/where")), Some("./some/where".into()));
+        assert_eq!(find(OsStr::new("no-such-program-anywhere")), None);
+    }
+}

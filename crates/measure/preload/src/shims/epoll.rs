@@ -1,6 +1,10 @@
 //! What waits for sets of descriptors that the kernel keeps.
 
-use std::{ffi::c_int, ptr, time::Duration};
+use std::{
+    ffi::c_int,
+    ptr,
+    time::{Duration, Instant},
+};
 
 use libc::{epoll_event, sigset_t, timespec};
 
@@ -50,7 +54,11 @@ unsafe extern "C-unwind" fn epoll_pwait(
         let limit = u64::try_from(timeout).ok().map(Duration::from_millis);
         match past_kernel(set, events, most, limit, mask) {
             Some(ready) => ready,
-            None => waiting!(SYS_epoll_pwait, set, events, most, timeout, mask, SIGNALS),
+            None => {
+                let begun = Instant::now();
+                let ready = waiting!(SYS_epoll_pwait, set, events, most, timeout, mask, SIGNALS);
+                meanwhile(set, events, most, ready, limit.map(|limit| limit.saturating_sub(begun.elapsed())), mask)
+            }
         }
     }
 }
@@ -71,7 +79,12 @@ unsafe extern "C-unwind" fn epoll_pwait2(
         };
         match ready {
             Some(ready) => ready,
-            None => waiting!(SYS_epoll_pwait2, set, events, most, timeout, mask, SIGNALS),
+            None => {
+                let begun = Instant::now();
+                let ready = waiting!(SYS_epoll_pwait2, set, events, most, timeout, mask, SIGNALS);
+                let limit = timeout.as_ref().and_then(|timeout| span(timeout).ok());
+                meanwhile(set, events, most, ready, limit.map(|limit| limit.saturating_sub(begun.elapsed())), mask)
+            }
         }
     }
 }
@@ -89,6 +102,28 @@ unsafe fn past_kernel(
     }
     // SAFETY: the caller's.
     waiting_sets::wait(set, unsafe { std::slice::from_raw_parts_mut(events, most as usize) }, limit, mask)
+}
+
+/// What the kernel told of a set, into which another thread may have put meanwhile what goes past the kernel.
+unsafe fn meanwhile(
+    set: c_int,
+    events: *mut epoll_event,
+    most: c_int,
+    ready: c_int,
+    limit: Option<Duration>,
+    mask: *const sigset_t,
+) -> c_int {
+    if ready <= 0 || !waiting_sets::concerns_us(set) {
+        return ready;
+    }
+    // SAFETY: events that the kernel has just written.
+    let told = unsafe { std::slice::from_raw_parts_mut(events, ready as usize) };
+    match with_past(|past| past.sets().strip(set, told, &past.stack)) {
+        // SAFETY: the caller's.
+        Some(0) => unsafe { past_kernel(set, events, most, limit, mask) }.unwrap_or(0),
+        Some(kept) => kept as c_int,
+        None => ready,
+    }
 }
 
 /// Takes down what the kernel has just been told.

@@ -10,7 +10,7 @@ use stack::SocketId;
 
 use crate::{
     call::{errno, set_errno, waiting},
-    descriptors::{forget, live},
+    descriptors::{binds, forget, live},
     messages::{Beside, receive},
 };
 
@@ -31,7 +31,7 @@ pub(super) unsafe extern "C-unwind" fn recvfrom(
 ) -> ssize_t {
     // SAFETY: the caller's pointers, as libc takes them.
     unsafe {
-        if let Some(id) = live(fd) {
+        if let Some(id) = receiver(fd, flags) {
             let beside = Beside { name: from, name_length: from_length, ..Beside::NOTHING };
             if let Some(received) = receive(fd, id, &[piece(bytes, length)], &beside, flags) {
                 return received;
@@ -45,7 +45,7 @@ pub(super) unsafe extern "C-unwind" fn recvfrom(
 unsafe extern "C-unwind" fn recvmsg(fd: c_int, message: *mut msghdr, flags: c_int) -> ssize_t {
     // SAFETY: the caller's pointers, as libc takes them; what the kernel filled in where it succeeded.
     unsafe {
-        if let Some(id) = live(fd)
+        if let Some(id) = receiver(fd, flags)
             && let Some(received) = receive_message(fd, id, message, flags)
         {
             return received;
@@ -68,7 +68,7 @@ unsafe extern "C-unwind" fn recvmmsg(
 ) -> c_int {
     // SAFETY: the caller's pointers, as libc takes them; what the kernel filled in where it succeeded.
     unsafe {
-        if let Some(id) = live(fd) {
+        if let Some(id) = receiver(fd, flags) {
             let messages = std::slice::from_raw_parts_mut(messages, count as usize);
             return receive_many(fd, id, messages, flags, timeout.as_mut());
         }
@@ -83,7 +83,7 @@ pub(super) unsafe extern "C-unwind" fn read(fd: c_int, bytes: *mut c_void, lengt
     // SAFETY: the caller's pointers, as libc takes them.
     unsafe {
         if length > 0
-            && let Some(id) = live(fd)
+            && let Some(id) = receiver(fd, 0)
             && let Some(received) = receive(fd, id, &[piece(bytes, length)], &Beside::NOTHING, 0)
         {
             return received;
@@ -96,7 +96,7 @@ pub(super) unsafe extern "C-unwind" fn read(fd: c_int, bytes: *mut c_void, lengt
 unsafe extern "C-unwind" fn readv(fd: c_int, pieces: *const iovec, count: c_int) -> ssize_t {
     // SAFETY: the caller's pointers, as libc takes them.
     unsafe {
-        if let Some(id) = live(fd) {
+        if let Some(id) = receiver(fd, 0) {
             let all = std::slice::from_raw_parts(pieces, count.clamp(0, 1024) as usize);
             if all.iter().any(|piece| piece.iov_len > 0)
                 && let Some(received) = receive(fd, id, all, &Beside::NOTHING, 0)
@@ -105,6 +105,15 @@ unsafe extern "C-unwind" fn readv(fd: c_int, pieces: *const iovec, count: c_int)
             }
         }
         waiting!(SYS_readv, fd, pieces, count)
+    }
+}
+
+/// The socket behind a descriptor that is to be received from, if it goes past the kernel.
+#[inline]
+fn receiver(fd: c_int, flags: c_int) -> Option<SocketId> {
+    match live(fd) {
+        None if flags & libc::MSG_DONTWAIT == 0 => binds(fd),
+        id => id,
     }
 }
 

@@ -10,11 +10,13 @@ use libc::{fd_set, nfds_t, pollfd, sigset_t, timespec, timeval};
 
 use super::selected::Selected;
 use crate::{
-    call::{set_errno, waiting},
+    call::{is_single_threaded, set_errno, waiting},
     patience::SIGNALS,
     process, waiting,
 };
 
+/// How long the kernel waits for a socket that is bound to no port, before it is looked at again.
+const UNTIL_BOUND: Duration = Duration::from_millis(5);
 const NANOSECONDS: c_long = 1_000_000_000;
 
 #[unsafe(no_mangle)]
@@ -131,7 +133,23 @@ unsafe fn past_kernel(
     }
     // SAFETY: the caller's.
     let fds = unsafe { std::slice::from_raw_parts_mut(fds, count as usize) };
-    if waiting::concerns_us(fds) { waiting::poll(fds, limit, mask) } else { None }
+    let begun = Instant::now();
+    loop {
+        let left = limit.map(|limit| limit.saturating_sub(begun.elapsed()));
+        if waiting::concerns_us(fds) {
+            return waiting::poll(fds, left, mask);
+        }
+        // Another thread may take one of them past the kernel meanwhile.
+        if is_single_threaded() || left.is_some_and(|left| left < UNTIL_BOUND) || !waiting::may_concern_us(fds) {
+            return None;
+        }
+        let mut slice = Some(timespec { tv_sec: 0, tv_nsec: UNTIL_BOUND.subsec_nanos().into() });
+        // SAFETY: the caller's.
+        let ready = unsafe { waiting!(SYS_ppoll, fds.as_mut_ptr(), fds.len(), place(&mut slice), mask, SIGNALS) };
+        if ready != 0 {
+            return Some(ready);
+        }
+    }
 }
 
 /// A time that the kernel would take.

@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, kill_process, set_child_subreaper};
 use stack::launch::{Claim, Event};
 
 use crate::{common::library, wire::Wire};
@@ -30,6 +30,8 @@ pub(crate) struct Running {
 
 impl Ends {
     pub(crate) fn new(test: &str) -> Self {
+        // Daemons stay among those that the launcher started.
+        set_child_subreaper(Some(rustix::process::getpid())).expect("any process may");
         Self(Wire::up(test.split('-').next().unwrap_or(test)))
     }
 

@@ -148,7 +148,7 @@ impl Engine {
         if look.wants.time() {
             waiting.time = time();
         }
-        let refused = if queue.has_room(look.room) { places.push(queue, waiting).err() } else { Some(waiting) };
+        let refused = if queue.has_room(look.room) { places.push(queue, waiting) } else { Some(waiting) };
         if let Some(waiting) = refused {
             control.slot(*slot).dropped.add(1);
             free.push(waiting.packet.frame);

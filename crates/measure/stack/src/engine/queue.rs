@@ -76,9 +76,9 @@ impl Places {
     }
 
     /// Puts a datagram at a queue's end; gives it back where no place is free.
-    pub(super) fn push(&mut self, queue: &mut Queue, waiting: Waiting) -> Result<(), Waiting> {
+    pub(super) fn push(&mut self, queue: &mut Queue, waiting: Waiting) -> Option<Waiting> {
         let number = self.free;
-        let Some(place) = self.places.get_mut(number as usize) else { return Err(waiting) };
+        let Some(place) = self.places.get_mut(number as usize) else { return Some(waiting) };
         self.free = place.next;
         queue.bytes += waiting.length + OVERHEAD;
         *place = Place { waiting: Some(waiting), next: NONE };
@@ -89,7 +89,7 @@ impl Places {
         queue.last = number;
         queue.count += 1;
         queue.arrivals += 1;
-        Ok(())
+        None
     }
 
     /// The datagram at the head of a queue.
@@ -138,7 +138,7 @@ mod tests {
         let mut places = Places::new(3);
         let (mut one, mut other) = (Queue::default(), Queue::default());
         let mut push = |queue: &mut Queue, length| {
-            let refused = places.push(queue, waiting(frames.pop().expect("enough"), length)).err();
+            let refused = places.push(queue, waiting(frames.pop().expect("enough"), length));
             let is_refused = refused.is_some();
             frames.extend(refused.map(|it| it.packet.frame));
             is_refused
@@ -155,8 +155,8 @@ mod tests {
         assert_eq!((length(&mut one), length(&mut one), length(&mut one)), (Some(1), Some(3), None));
         assert!(one.is_empty() && !other.is_empty());
         for round in 0..100 {
-            assert!(places.push(&mut one, waiting(frames.pop().expect("one"), round)).is_ok());
-            assert!(places.push(&mut one, waiting(frames.pop().expect("one"), round)).is_ok());
+            assert!(places.push(&mut one, waiting(frames.pop().expect("one"), round)).is_none());
+            assert!(places.push(&mut one, waiting(frames.pop().expect("one"), round)).is_none());
             assert!(!one.has_room(2 * (OVERHEAD + round) - 1) && one.has_room(2 * (OVERHEAD + round)));
             places.clear(&mut one, &mut frames);
             assert!(one.is_empty() && one.bytes == 0);

@@ -58,18 +58,30 @@ impl Live {
             return Err(Reason::OtherInterface);
         }
         let (port, peer) = (self.look.local.port(), self.look.peer);
-        let flow = |local: &Local| Flow { local: SocketAddr::new(local.address, port), peer };
-        let flows =
-            addresses.iter().filter(hears).map(|local| table.insert(&flow(local))).collect::<Result<Vec<_>, _>>();
         // Those of before are given back afterwards, so that what stays the same is there throughout.
-        self.give_flows(table);
-        self.flows = flows.map_err(|TableFull| Reason::TableFull)?;
+        let before = std::mem::take(&mut self.flows);
+        for local in addresses.iter().filter(hears) {
+            let flow = Flow { local: SocketAddr::new(local.address, port), peer };
+            match table.insert(&flow) {
+                Ok(taken) => self.flows.push(taken),
+                Err(TableFull) => {
+                    give(before, table);
+                    self.give_flows(table);
+                    return Err(Reason::TableFull);
+                }
+            }
+        }
+        give(before, table);
         Ok(())
     }
 
     pub(super) fn give_flows(&mut self, table: &mut FlowTable) {
-        self.flows.drain(..).for_each(|flow| table.remove(flow));
+        give(std::mem::take(&mut self.flows), table);
     }
+}
+
+fn give(flows: Vec<Taken>, table: &mut FlowTable) {
+    flows.into_iter().for_each(|flow| table.remove(flow));
 }
 
 /// Beside a datagram's own bytes.

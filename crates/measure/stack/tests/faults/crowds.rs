@@ -9,6 +9,7 @@ use wireproof_stack::{Incoming, Outcome, Outgoing, Reason, SocketId, Stack, Wait
 use crate::{
     ends::{Near, Version},
     past::{Past, soon},
+    wire::Wire,
 };
 
 /// What waits for a socket.
@@ -144,6 +145,105 @@ fn a_port_that_another_process_shares_stays_with_the_kernel() {
         }
         assert_eq!(seen, Err(Reason::SharedPort));
         assert!(past.stack.open(other.as_fd()).is_ok(), "it has gone");
+    });
+}
+
+#[test]
+fn a_full_table_takes_no_more_and_is_empty_again_afterwards() {
+    let past = Past::open("table", Wait::Auto);
+    past.wire.at_a(|| {
+        let socket = past.bound(7013);
+        // Each peer is a flow of its own.
+        let fill = || {
+            let mut ids = Vec::new();
+            for port in 1..=6000 {
+                socket.connect(Version::V4.at(2, port)).expect("on the link");
+                match past.stack.open(socket.as_fd()) {
+                    Ok(id) => ids.push(id),
+                    Err(reason) => {
+                        assert_eq!(reason, Reason::TableFull);
+                        break;
+                    }
+                }
+            }
+            ids
+        };
+        let first = fill();
+        assert!((1000..5000).contains(&first.len()), "{}", first.len());
+        for id in &first {
+            past.stack.close(*id);
+        }
+        assert_eq!(fill().len(), first.len());
+    });
+}
+
+#[test]
+fn all_queues_of_an_interface_are_used() {
+    let past = Past::over(Wire::with_queues("queues", 2), Wait::Sleep);
+    past.wire.at_a(|| {
+        let sockets = [7030, 7031, 7032, 7033].map(|port| past.bound(port));
+        let ids = sockets.each_ref().map(|socket| past.stack.open(socket.as_fd()).expect("it can go past"));
+        let fars =
+            [0, 1, 2, 3].map(|port| past.wire.at_b(|| UdpSocket::bind(Version::V4.at(2, 7040 + port))).expect("free"));
+        for far in &fars {
+            for (number, id) in ids.iter().enumerate() {
+                far.send_to(b"x", Version::V4.at(1, 7030 + number as u16)).expect("on the link");
+                let mut buffer = [0; 8];
+                let mut message = [std::io::IoSliceMut::new(&mut buffer)];
+                assert_eq!(past.stack.receive(*id, &mut Incoming::new(&mut message), 0), Outcome::Done(1));
+            }
+        }
+        let name = crate::ends::named(Version::V4.at(2, 7040));
+        for id in ids {
+            let message = Outgoing { pieces: &[IoSlice::new(b"back")], name: &name, control: &[] };
+            assert!(soon(|| past.stack.send(id, &message, 0) == Outcome::Done(4)));
+            assert_eq!(fars[0].recv(&mut [0; 8]).expect("it came"), 4);
+        }
+        let received: u64 = past.page.records().iter().map(|record| record.past.received).sum();
+        assert_eq!(received, 16);
+    });
+}
+
+#[test]
+fn threads_that_do_all_of_it_at_once_do_not_meet() {
+    const TIME: Duration = Duration::from_secs(1);
+    let past = Past::open("threads", Wait::Auto);
+    past.wire.at_a(|| {
+        let over = std::sync::atomic::AtomicBool::new(false);
+        let is_over = || over.load(std::sync::atomic::Ordering::Relaxed);
+        std::thread::scope(|scope| {
+            for number in 0..4_u16 {
+                let (past, is_over) = (&past, &is_over);
+                let socket = past.bound(7050 + number);
+                let far = past.wire.at_b(|| UdpSocket::bind(Version::V4.at(2, 7060 + number))).expect("it is free");
+                socket.connect(Version::V4.at(2, 7060 + number)).expect("on the link");
+                far.connect(Version::V4.at(1, 7050 + number)).expect("on the link");
+                scope.spawn(move || {
+                    let mut count = 0;
+                    while !is_over() {
+                        let id = past.stack.open(socket.as_fd()).expect("it can go past");
+                        let near = Near::Past { socket: socket.try_clone().expect("dup"), stack: &past.stack, id };
+                        for _ in 0..50 {
+                            near.raw_send(b"there");
+                            far.send(&number.to_ne_bytes()).expect("on the link");
+                            count += u64::from(near.raw_receive(libc::MSG_DONTWAIT) == Some(Ok(2)));
+                        }
+                        past.stack.close(id);
+                    }
+                    assert!(count > 100, "{count}");
+                });
+            }
+            scope.spawn(|| {
+                while !is_over() {
+                    let _asleep = past.stack.sleep();
+                    past.stack.pump();
+                    past.page.change();
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+            });
+            std::thread::sleep(TIME);
+            over.store(true, std::sync::atomic::Ordering::Relaxed);
+        });
     });
 }
 

@@ -23,7 +23,10 @@ pub(crate) struct Past {
 
 impl Past {
     pub(crate) fn open(test: &str, wait: Wait) -> Self {
-        let wire = Wire::up(test);
+        Self::over(Wire::up(test), wait)
+    }
+
+    pub(crate) fn over(wire: Wire, wait: Wait) -> Self {
         address(&wire);
         let (attachment, grant) = wire.at_a(|| Grant::make(&[PORT.to_owned()])).expect("veth has native XDP");
         let page = Control::open(grant.control.as_fd().try_clone_to_owned().expect("dup")).expect("the same page");

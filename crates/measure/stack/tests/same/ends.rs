@@ -69,8 +69,9 @@ impl<'s> Ends<'s> {
         let any: SocketAddr = if version == Version::V4 { "0.0.0.0:7001" } else { "[::]:7001" }.parse().expect("any");
         let near = UdpSocket::bind(any).expect("it is free");
         let patience = |patience| {
-            [&near, &far]
-                .map(|socket| socket.set_read_timeout(Some(Duration::from_millis(patience))).expect("settable"));
+            for socket in [&near, &far] {
+                socket.set_read_timeout(Some(Duration::from_millis(patience))).expect("settable");
+            }
         };
         // A neighbour that did not answer at once is asked again a second later.
         patience(5_000);
