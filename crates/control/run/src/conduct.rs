@@ -48,7 +48,7 @@ pub trait Observer {
     /// A trial is finished, or cut off.
     fn trial(&mut self, run: &RunId, trial: &Trial);
     /// The run is over; all of it is in `run`.
-    fn ended(&mut self, run: &Run);
+    fn ended(&mut self, run: &Run, ending: &Ending);
 }
 
 /// How a run ended.
@@ -60,6 +60,13 @@ pub enum Ending {
     Interrupted,
     /// Something failed: trials, or what all of them need. All others are kept. Never empty.
     Failed(Vec<RunError>),
+}
+
+impl Ending {
+    /// Whether all that there is to say of the run is why it failed: a run of no trial, which nobody has gone on with.
+    pub fn left_nothing(&self, run: &Run) -> bool {
+        matches!(self, Self::Failed(_)) && run.trials.is_empty() && run.resumed.is_empty()
+    }
 }
 
 /// A run that could not be made, or not to its end.
@@ -143,7 +150,7 @@ fn carry_out(
     observer.began(&run);
     let ending = go_through(&mut run, session, observer, interrupt);
     finish(&mut run, session, &ending, interrupt);
-    observer.ended(&run);
+    observer.ended(&run, &ending);
     Ok((run, ending))
 }
 
