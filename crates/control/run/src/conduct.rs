@@ -348,7 +348,10 @@ pub fn new_id() -> RunId {
 
 #[cfg(test)]
 mod tests {
-    use model::environment::{EndpointFacts, InterfaceFacts};
+    use model::{
+        Measured, ProbeSpec,
+        environment::{EndpointFacts, InterfaceFacts},
+    };
     use protocol::Failure;
 
     use super::*;
@@ -374,6 +377,20 @@ mod tests {
             failures.in_a_row = 0;
         }
         assert_eq!(failures.all.len(), 2, "each said once");
+    }
+
+    #[test]
+    fn a_run_that_failed_and_measured_nothing_leaves_nothing() {
+        let failed = || Ending::Failed(vec![no_answer(1)]);
+        let plan = Plan::parse("name = \"t\"\n[[packets]]\nduration = \"1 s\"\nframe_sizes = [64]", &[]).unwrap();
+        let ProbeSpec::Packets(spec) = plan.specs().remove(0) else { panic!("planned") };
+        let empty = model::fixture::run(plan);
+        assert!(failed().left_nothing(&empty));
+        assert!(!Ending::Interrupted.left_nothing(&empty), "it can be gone on with");
+        let stream = model::fixture::packet_stream(1, 1);
+        let result = model::PacketsResult { mtu: model::Mtu(1500), streams: vec![stream] };
+        let trials = vec![model::fixture::trial(Measured::Packets { spec, result })];
+        assert!(!failed().left_nothing(&Run { trials, ..empty }));
     }
 
     #[test]
