@@ -1,7 +1,7 @@
 //! Keeps each trial as it ends, and shows progress.
 
 use model::{Run, RunId, Trial, plan::Step};
-use run::Observer;
+use run::{Ending, Observer};
 use store::{Store, StoreError};
 
 use crate::progress::Progress;
@@ -74,7 +74,7 @@ impl Observer for Record<'_> {
         self.keep(run, |_| Ok(()));
     }
 
-    fn ended(&mut self, run: &Run) {
-        self.keep(&run.id, |store| store.finish(run));
+    fn ended(&mut self, run: &Run, ending: &Ending) {
+        self.keep(&run.id, |store| if ending.left_nothing(run) { store.forget(&run.id) } else { store.finish(run) });
     }
 }

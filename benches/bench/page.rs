@@ -11,6 +11,9 @@ const HEAD: &str = "# Benchmarks\n\nWritten by `./x bench`. Each row that names 
     one veth pair), both programs on the\nsame two cores; medians, and the median of the ratios pair by pair with its 95 % interval \
     (order statistics). A figure here holds for one\nmachine; what carries over is the ratio.\n";
 
+/// From here on the page is nobody's but its authors'.
+const BY_HAND: &str = "\n# Where the time goes\n";
+
 /// Head of a table of comparisons.
 #[allow(dead_code, reason = "not every benchmark has a peer")]
 pub(crate) const COMPARISONS: &str =
@@ -20,6 +23,7 @@ pub(crate) const COMPARISONS: &str =
 pub(crate) fn write(benchmark: &str, peers: &[String], text: &str) {
     let file = page();
     let page = fs::read_to_string(&file).unwrap_or_default();
+    let (page, by_hand) = page.split_at(page.find(BY_HAND).unwrap_or(page.len()));
     let title = |name: &str| format!("\n## `./x bench {name}`\n");
     let mut parts: Vec<(String, String)> = page
         .split("\n## `./x bench ")
@@ -35,7 +39,7 @@ pub(crate) fn write(benchmark: &str, peers: &[String], text: &str) {
     for (name, text) in parts {
         writeln!(page, "{}{}", title(&name), text.trim_end()).unwrap();
     }
-    fs::write(file, page).unwrap();
+    fs::write(file, page + by_hand).unwrap();
 }
 
 /// First line of what a program says of itself.

@@ -82,6 +82,10 @@ pub(crate) enum Shape {
     Compare,
     /// Of "inspect".
     Inspect,
+    /// Of "packets send".
+    PacketsSend,
+    /// Of "packets receive".
+    PacketsReceive,
     /// Of each line of "watch".
     Watch,
 }

@@ -41,7 +41,16 @@ pub(super) fn enter(namespace: &str, program: &[OsString]) -> anyhow::Result<Exi
 fn up(name: &str, bed: BedRef, taking: Taking, mtu: Option<Mtu>, common: &Common) -> anyhow::Result<Exit> {
     BedRef::check_name(name).map_err(|error| Words(error.to_string()))?;
     if !matches!(bed, BedRef::Lab | BedRef::Ports(_)) {
-        return Err(Words(format!("--bed {bed}: a bed that stays is made of \"lab\" or of \"ports:IF1,IF2\"")).into());
+        let instead = match &bed {
+            BedRef::Senders(_) => {
+                format!(
+                    "; a lab of several senders is made anew for each run, whose --bed says how many send: measure with --bed {bed}"
+                )
+            }
+            _ => String::new(),
+        };
+        let why = format!("--bed {bed}: a bed that stays is made of \"lab\" or of \"ports:IF1,IF2\"{instead}");
+        return Err(Words(why).into());
     }
     let wanted = Wanted {
         bed,

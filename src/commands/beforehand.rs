@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use bed::{Planned, Wanted};
+use agent::foresee_packets;
+use bed::{BedRef, Planned, Wanted};
 use kernel::{socket, sysctl};
-use model::{Mtu, Plan};
+use model::{Bed, Mtu, Plan, Privilege, ProbeSpec};
 
 use super::measure::words_or_bed;
 use crate::{cli::Measure, exit::Words};
@@ -22,7 +23,21 @@ pub(super) fn check_machine(plan: &Plan, options: &Measure) -> anyhow::Result<()
 pub(super) fn fitting(plan: &Plan, wanted: &Wanted) -> anyhow::Result<Planned> {
     let planned = bed::planned(wanted).map_err(words_or_bed)?;
     run::check(plan, &planned.bed).map_err(|misfit| Words(misfit.to_string()))?;
+    if matches!(wanted.bed, BedRef::Lab | BedRef::Senders(_)) {
+        check_engines(plan, &planned.bed, wanted.privilege)?;
+    }
     Ok(planned)
+}
+
+/// Whether the packets of the plan can be sent from the ends of a lab, of which all is known before it is there.
+fn check_engines(plan: &Plan, lab: &Bed, privilege: Privilege) -> anyhow::Result<()> {
+    for spec in plan.specs() {
+        let ProbeSpec::Packets(packets) = &spec else { continue };
+        for end in &lab.endpoints {
+            foresee_packets(packets, end, privilege).map_err(|error| Words(format!("{spec}: {error}")))?;
+        }
+    }
+    Ok(())
 }
 
 /// Captures can be read and sent; from here on they are named by their whole path, since agents have a folder of their own.

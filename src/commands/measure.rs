@@ -212,9 +212,13 @@ impl<'a> Desk<'a> {
         match conducted {
             Err(error) => failures.push(words_or_run(error)),
             Ok((run, ending)) => {
-                match tell(&run, self.files, &self.references, &self.store_path, self.common) {
-                    Ok(verdict) => exit = verdict,
-                    Err(error) => {
+                // A run of nothing but its failure has no report.
+                let told = (!ending.left_nothing(&run))
+                    .then(|| tell(&run, self.files, &self.references, &self.store_path, self.common));
+                match told {
+                    None => {}
+                    Some(Ok(verdict)) => exit = verdict,
+                    Some(Err(error)) => {
                         left = "and its report is not whole either: keep what was printed of it";
                         failures.push(error);
                     }

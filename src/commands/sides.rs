@@ -7,10 +7,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use agent::alone::{Control, Listener, Outgoing, send};
+use agent::alone::{Control, Listener, Outgoing, depart};
 use model::{Direction, Heard, IpVersion, PacketsSent, PacketsSpec, stream::Stream};
-use report::Notice;
-use serde_json::json;
+use report::{HeardDocument, HeardSchemaName, Notice, SentDocument, SentSchemaName};
 
 use super::{beforehand, language, plans, print, print_json, watch::ending};
 use crate::{
@@ -33,7 +32,7 @@ pub(super) fn send_alone(options: &SendOptions, common: &Common) -> anyhow::Resu
             options.interface
         );
     }
-    let outgoing = outgoing(options)?;
+    let departing = depart(&outgoing(options)?)?;
     let control = Arc::new(Control::default());
     let (ends, ended) = mpsc::channel();
     ending::end_on_signals(ends)?;
@@ -42,11 +41,15 @@ pub(super) fn send_alone(options: &SendOptions, common: &Common) -> anyhow::Resu
     if !common.quiet {
         say(&Notice::Sending { interface: &options.interface, to: &options.to.to_string() }.text(language(common)));
     }
-    let sent = send(&outgoing, &control)?;
+    let sent = departing.send(&control)?;
     if common.json {
-        print_json(
-            &json!({ "interface": options.interface, "to": options.to, "token": options.token, "streams": sent }),
-        )?;
+        print_json(&SentDocument {
+            schema: SentSchemaName::V1,
+            interface: options.interface.clone(),
+            to: options.to,
+            token: options.token,
+            streams: sent.clone(),
+        })?;
     } else {
         print(&report::sent(&sent, language(common)))?;
     }
@@ -109,11 +112,13 @@ pub(super) fn receive(options: &ReceiveOptions, common: &Common) -> anyhow::Resu
     }
     heard = listener.heard()?;
     if common.json {
-        let (interface, token, seconds) = (&options.interface, options.token, began.elapsed().as_secs_f64());
-        let (sequences, others) = (&heard.sequences, heard.others);
-        print_json(
-            &json!({ "interface": interface, "token": token, "seconds": seconds, "sequences": sequences, "others": others }),
-        )?;
+        print_json(&HeardDocument {
+            schema: HeardSchemaName::V1,
+            interface: options.interface.clone(),
+            token: options.token,
+            seconds: began.elapsed().as_secs_f64(),
+            heard,
+        })?;
     } else {
         print(&report::heard(&heard, lang))?;
     }

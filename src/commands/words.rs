@@ -18,6 +18,8 @@ pub(super) fn schema(of: Shape) -> anyhow::Result<Exit> {
         Shape::Run => report::schema(),
         Shape::Compare => report::comparison_schema(),
         Shape::Inspect => report::cards_schema(),
+        Shape::PacketsSend => report::sent_schema(),
+        Shape::PacketsReceive => report::heard_schema(),
         Shape::Watch => report::watch_schema(),
     })?;
     Ok(Exit::Done)

@@ -150,6 +150,10 @@ fn what_cannot_be_sent_is_refused_before_anything_is_set_up() {
         (&["--ip", "6", "--mtu", "1000"], "has no IPv6 address"),
         (&["--flows", "1000001"], "1000000"),
         (&["--stream-file", "/nowhere.toml"], "/nowhere.toml"),
+        (&["--rate", "50 %"], "takes a line with a rate, and this interface has none"),
+        (&["--engine", "udp", "--flows", "2"], "engine udp cannot be had: UDP sockets send plain UDP"),
+        (&["--engine", "live", "--mtu", "9000", "--frame-sizes", "9018"], "engine xsk can be had"),
+        (&["--bed", "lab:senders=2", "--set", "packets.mtus=[1500, 9000]"], "measure once for each MTU, with --mtu"),
         (&["--bed", "lab:senders=0"], "2 to 16 senders"),
         (&["--bed", "lab:senders=99"], "2 to 16 senders"),
         (&["--bed", "lab:senders=two"], "2 to 16 senders"),
@@ -158,5 +162,6 @@ fn what_cannot_be_sent_is_refused_before_anything_is_set_up() {
         assert_eq!(done.status, 2, "{words:?}: {}", done.err);
         assert!(done.err.contains(says), "{words:?}: {}", done.err);
     }
+    assert!(desk.runs().is_empty(), "nothing was measured");
     before.assert_same();
 }

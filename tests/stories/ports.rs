@@ -33,6 +33,13 @@ impl<'a> Machine<'a> {
         machine
     }
 
+    /// An interface without a cable. One that was up once is told of otherwise than one that never was.
+    fn add_lonely(&self) {
+        self.sh("ip link add lonely type veth peer name unused");
+        self.sh("ip link set unused up");
+        self.sh("ip link set unused down");
+    }
+
     /// Gives port1 addresses, routes and settings of its own.
     fn use_port(&self) {
         for line in [
@@ -241,10 +248,7 @@ fn ports_that_others_need_are_refused_before_anything_is_changed() {
 fn ports_without_a_cable_are_named_and_given_back() {
     let desk = Desk::new();
     let machine = Machine::new(&desk);
-    machine.sh("ip link add lonely type veth peer name unused");
-    // An interface that was up once is told of otherwise than one that never was.
-    machine.sh("ip link set unused up");
-    machine.sh("ip link set unused down");
+    machine.add_lonely();
     let (before, whole) = (machine.settled(), Snapshot::take());
     machine
         .run(&["latency", "--bed", "ports:lonely,port1"])
@@ -290,9 +294,7 @@ fn an_interrupt_gives_the_ports_back_and_keeps_what_was_measured() {
 fn an_interrupt_while_a_link_is_waited_for_gives_the_ports_back_at_once() {
     let desk = Desk::new();
     let machine = Machine::new(&desk);
-    machine.sh("ip link add lonely type veth peer name unused");
-    machine.sh("ip link set unused up");
-    machine.sh("ip link set unused down");
+    machine.add_lonely();
     let (before, whole) = (machine.settled(), Snapshot::take());
     let mut command = machine.command(&["latency", "--bed", "ports:lonely,port1"]);
     let run = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();

@@ -46,6 +46,10 @@ fn two_shells_send_and_count_whatever_sends() {
         assert_eq!(received.status, 0, "{more:?}: {}", received.err);
         assert!(received.err.contains("received"), "a line a second: {}", received.err);
         let (sent, received) = (sent.json(), received.json());
+        for (shape, document) in [("packets-send", &sent), ("packets-receive", &received)] {
+            let schema = jsonschema::validator_for(&desk.run(&["schema", shape]).json()).unwrap();
+            assert!(schema.is_valid(document), "{shape}: {document}");
+        }
         let list = &received["sequences"];
         let frames = sum(&sent["streams"], "frames");
         assert!(frames > 100 && frames == sum(list, "received"), "{more:?}: {frames} {received}");
@@ -69,6 +73,23 @@ fn a_side_ends_after_so_many_frames_and_says_what_it_counted() {
     assert_eq!(received.status, 0, "{}", received.err);
     assert!(received.out.contains("1,000") && received.out.contains("Sequence"), "{}", received.out);
     assert!(!received.out.contains("µs"), "nobody said that both have one clock: {}", received.out);
+}
+
+/// Nobody listens at the other end, so that its veth takes no frames of XDP.
+#[test]
+fn where_nothing_leaves_by_the_best_engine_the_next_one_sends() {
+    let desk = Desk::new();
+    let _bed = desk.bed(BED, &[]);
+    let words = ["--duration", "300 ms", "--json"];
+    let sent = sent_by_a(&desk, &words);
+    assert_eq!(sent.status, 0, "{}", sent.err);
+    let stream = &sent.json()["streams"][0];
+    assert_eq!(stream["engine"], "xsk", "{stream}");
+    let why = stream["engine_why"].as_str().unwrap();
+    assert!(why.contains("tried before it: engine live cannot be had: lab-a took none of the first"), "{why}");
+    assert!(stream["frames"].as_u64() > Some(1000), "{stream}");
+    let asked = sent_by_a(&desk, &[&words[..], &["--engine", "live"]].concat());
+    asked.fails(1, &["engine live cannot be had: lab-a took none of the first"]);
 }
 
 #[test]
@@ -156,7 +177,9 @@ fn a_side_that_cannot_be_had_says_why() {
         (&["receive", "none0"], 1, "there is no such interface"),
         (&["receive", "lab-a", "--stream-file", "/nowhere.toml"], 2, "/nowhere.toml"),
     ] {
-        done(at(&desk, "a", words).wait_with_output().unwrap()).fails(status, &[says]);
+        let told = done(at(&desk, "a", words).wait_with_output().unwrap());
+        told.fails(status, &[says]);
+        assert!(!told.err.contains("Sending"), "{words:?}: {}", told.err);
     }
     drop(standing);
     before.assert_same();

@@ -3,8 +3,9 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use crate::{
-    Batch, Bed, BedKind, ClockRelation, Direction, Endpoint, Environment, GoodputSpec, IpVersion, Measured, Mtu, Nanos,
-    Plan, Privilege, Protocol, ReceiveWay, Run, RunId, SendWay, Stack, Trial,
+    Batch, Bed, BedKind, ClockRelation, Direction, Endpoint, Engine, Environment, FrameSize, GoodputSpec, IpVersion,
+    Measured, Mtu, Nanos, PacketStream, PacketsReceived, PacketsSent, Plan, Privilege, Protocol, ReceiveWay, Run,
+    RunId, SendWay, Stack, Trial,
 };
 
 /// When the run and its trials began.
@@ -57,6 +58,27 @@ pub fn goodput(protocol: Protocol) -> GoodputSpec {
         batch: Batch::Mmsg,
         rate: None,
     }
+}
+
+/// One stream of the smallest frames from a to b, flat out: so many sent and received in a second.
+pub fn packet_stream(sent: u64, received: u64) -> PacketStream {
+    let sent = PacketsSent {
+        stream: "stream".to_owned(),
+        engine: Engine::Live,
+        engine_why: String::new(),
+        frame_size: FrameSize(64),
+        flows: 1,
+        frames: sent,
+        bytes: 64 * sent,
+        seconds: 1.0,
+        intended_pps: None,
+        refused: 0,
+        pacing: None,
+        cpus: vec![0],
+    };
+    let received =
+        PacketsReceived { frames: received, bytes: 64 * received, seconds: 1.0, ..PacketsReceived::default() };
+    PacketStream { from: "a".to_owned(), to: "b".to_owned(), sent, received, cut_off: false }
 }
 
 /// A run of this plan that has just begun.

@@ -13,7 +13,7 @@ pub mod cpu;
 pub mod difference;
 pub mod doubt;
 pub mod environment;
-#[cfg(feature = "fixture")]
+#[cfg(any(test, feature = "fixture"))]
 pub mod fixture;
 pub mod frame_size;
 pub mod identity;

@@ -23,7 +23,7 @@ use std::{
 pub mod alone {
     pub use probe::{
         Control, ProbeError,
-        alone::{Listener, Outgoing, send},
+        alone::{Departing, Listener, Outgoing, depart},
     };
 
     /// Whether a default route leaves through this interface, or the caller's session came in through it.
@@ -31,6 +31,9 @@ pub mod alone {
         Ok(host::ports::uplinks()?.iter().any(|uplink| uplink == interface))
     }
 }
+
+/// Whether packets can be sent from an end that is not there yet: asked in the caller's own process, since it only looks.
+pub use probe::foresee_packets;
 
 /// Reads live counters in the caller's own process: looking changes nothing, and nobody has to be asked to do it.
 pub use host::counters::Live;

@@ -1,15 +1,66 @@
 //! Reads counters around a measurement: cores when the counted time begins and ends, all others before the first packet and
 //! after the last one.
 
-use std::sync::{Mutex, PoisonError};
+use std::{
+    sync::{Arc, Condvar, Mutex, PoisonError, Weak},
+    time::Duration,
+};
 
 use host::counters::{CpuTimes, Reading, over};
 use kernel::clock;
 use model::{EndCounters, Nanos};
 use probe::Window;
 
+/// How long those are waited for that measure at the same interface.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// Measurements under way at each interface.
+static AT_WORK: Mutex<Vec<(String, Weak<AtWork>)>> = Mutex::new(Vec::new());
+
+/// How many measurements are under way at an interface.
+#[derive(Default)]
+struct AtWork {
+    count: Mutex<usize>,
+    fewer: Condvar,
+}
+
+/// One of them, until it is dropped.
+struct Presence(Arc<AtWork>);
+
+impl Presence {
+    fn at(interface: &str) -> Self {
+        let mut all = AT_WORK.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|(_, at_work)| at_work.strong_count() > 0);
+        let known = all.iter().find(|(name, _)| name == interface).and_then(|(_, at_work)| at_work.upgrade());
+        let at_work = known.unwrap_or_else(|| {
+            let new = Arc::default();
+            all.push((interface.to_owned(), Arc::downgrade(&new)));
+            new
+        });
+        *at_work.count.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        Self(at_work)
+    }
+
+    /// Waits until the others are over too.
+    fn end(self) {
+        let at_work = Arc::clone(&self.0);
+        drop(self);
+        let count = at_work.count.lock().unwrap_or_else(PoisonError::into_inner);
+        drop(at_work.fewer.wait_timeout_while(count, PATIENCE, |count| *count > 0));
+    }
+}
+
+impl Drop for Presence {
+    fn drop(&mut self) {
+        *self.0.count.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+        self.0.fewer.notify_all();
+    }
+}
+
 /// What was read so far.
 pub(crate) struct Counters {
+    /// The far sides of several senders count one interface's packets: each reads it when the last of them is over.
+    presence: Presence,
     interface: String,
     before: Reading,
     started: Mutex<Option<Edge>>,
@@ -34,6 +85,7 @@ impl Counters {
     /// Reads all counters of this end before anything is sent.
     pub(crate) fn begin(interface: &str) -> Self {
         Self {
+            presence: Presence::at(interface),
             interface: interface.to_owned(),
             before: Reading::take(interface),
             started: Mutex::new(None),
@@ -49,11 +101,13 @@ impl Counters {
 
     /// What was counted; all has arrived that will arrive.
     pub(crate) fn end(self) -> EndCounters {
+        let end = Edge::now();
+        self.presence.end();
         let after = Reading::take(&self.interface);
         let take = |place: Mutex<Option<Edge>>| place.into_inner().unwrap_or_else(PoisonError::into_inner);
         let (started, opened, closed) = (take(self.started), take(self.opened), take(self.closed));
         // A side that is told of no counted time works for all of the measurement.
-        match (opened.or(started), closed.unwrap_or_else(Edge::now)) {
+        match (opened.or(started), closed.unwrap_or(end)) {
             (Some(opened), closed) => EndCounters {
                 own_cpu: 100.0 * (closed.own.0 - opened.own.0) as f64 / (closed.at.0 - opened.at.0).max(1) as f64,
                 ..over([&self.before, &after], [&opened.cores, &closed.cores])
@@ -75,4 +129,31 @@ impl Window for Counters {
 
 fn put(place: &Mutex<Option<Edge>>) {
     *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(Edge::now());
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{thread, time::Instant};
+
+    use super::*;
+
+    #[test]
+    fn an_interface_is_read_when_the_last_measurement_at_it_is_over() {
+        const LATER: Duration = Duration::from_millis(300);
+        let [first, last, failed, elsewhere] = ["lo", "lo", "lo", "other0"].map(Counters::begin);
+        drop(failed);
+        let began = Instant::now();
+        elsewhere.end();
+        assert!(began.elapsed() < LATER, "nobody else is there");
+        thread::scope(|scope| {
+            let waiting = scope.spawn(|| {
+                first.end();
+                began.elapsed()
+            });
+            thread::sleep(LATER);
+            last.end();
+            let waited = waiting.join().expect("no panic");
+            assert!(waited >= LATER && waited < PATIENCE, "{waited:?}");
+        });
+    }
 }

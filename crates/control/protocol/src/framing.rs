@@ -13,8 +13,8 @@ pub const MAX_MESSAGE: usize = 16 * 1024 * 1024;
 /// How much foreign output is kept to be quoted.
 const NOISE_KEPT: usize = 2_000;
 
-/// How much foreign output may come first: what login scripts print.
-const NOISE_SKIPPED: usize = 64 * 1024;
+/// How much foreign output may come first, in bytes: what login scripts print.
+pub(crate) const NOISE_SKIPPED: usize = 64 * 1024;
 
 /// A stream that does not carry messages.
 #[derive(Debug, thiserror::Error)]

@@ -48,7 +48,7 @@ pub trait Observer {
     /// A trial is finished, or cut off.
     fn trial(&mut self, run: &RunId, trial: &Trial);
     /// The run is over; all of it is in `run`.
-    fn ended(&mut self, run: &Run);
+    fn ended(&mut self, run: &Run, ending: &Ending);
 }
 
 /// How a run ended.
@@ -60,6 +60,13 @@ pub enum Ending {
     Interrupted,
     /// Something failed: trials, or what all of them need. All others are kept. Never empty.
     Failed(Vec<RunError>),
+}
+
+impl Ending {
+    /// Whether all that there is to say of the run is why it failed: a run of no trial, which nobody has gone on with.
+    pub fn left_nothing(&self, run: &Run) -> bool {
+        matches!(self, Self::Failed(_)) && run.trials.is_empty() && run.resumed.is_empty()
+    }
 }
 
 /// A run that could not be made, or not to its end.
@@ -143,7 +150,7 @@ fn carry_out(
     observer.began(&run);
     let ending = go_through(&mut run, session, observer, interrupt);
     finish(&mut run, session, &ending, interrupt);
-    observer.ended(&run);
+    observer.ended(&run, &ending);
     Ok((run, ending))
 }
 
@@ -341,7 +348,10 @@ pub fn new_id() -> RunId {
 
 #[cfg(test)]
 mod tests {
-    use model::environment::{EndpointFacts, InterfaceFacts};
+    use model::{
+        Measured, ProbeSpec,
+        environment::{EndpointFacts, InterfaceFacts},
+    };
     use protocol::Failure;
 
     use super::*;
@@ -367,6 +377,20 @@ mod tests {
             failures.in_a_row = 0;
         }
         assert_eq!(failures.all.len(), 2, "each said once");
+    }
+
+    #[test]
+    fn a_run_that_failed_and_measured_nothing_leaves_nothing() {
+        let failed = || Ending::Failed(vec![no_answer(1)]);
+        let plan = Plan::parse("name = \"t\"\n[[packets]]\nduration = \"1 s\"\nframe_sizes = [64]", &[]).unwrap();
+        let ProbeSpec::Packets(spec) = plan.specs().remove(0) else { panic!("planned") };
+        let empty = model::fixture::run(plan);
+        assert!(failed().left_nothing(&empty));
+        assert!(!Ending::Interrupted.left_nothing(&empty), "it can be gone on with");
+        let stream = model::fixture::packet_stream(1, 1);
+        let result = model::PacketsResult { mtu: model::Mtu(1500), streams: vec![stream] };
+        let trials = vec![model::fixture::trial(Measured::Packets { spec, result })];
+        assert!(!failed().left_nothing(&Run { trials, ..empty }));
     }
 
     #[test]

@@ -108,7 +108,7 @@ fn check_other_mtu(probe: &str, bed: &Bed, mtu: Mtu) -> Result<(), Misfit> {
         return refuse(format!("no interface takes an MTU of {}; write {least} to {most}", mtu.0));
     }
     if bed.kind == BedKind::Lab && bed.senders().len() > 1 {
-        return refuse("the bridge of this bed keeps its MTU; make the bed of another with --mtu".to_owned());
+        return refuse("the bridge that joins the senders of this bed keeps its MTU; measure once for each MTU, with --mtu in the place of mtus".to_owned());
     }
     if mtu < LEAST_IPV6_MTU && bed.endpoints.iter().any(|endpoint| endpoint.address(IpVersion::V6).is_some()) {
         return refuse(format!(

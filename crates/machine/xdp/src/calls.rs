@@ -6,7 +6,9 @@ use std::{
     os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd},
 };
 
-use crate::{Error, Result};
+use kernel::link;
+
+use crate::{Error, Result, error::ETHERNET_MTU};
 
 const LOOKUP: u32 = 1;
 const UPDATE: u32 = 2;
@@ -137,15 +139,24 @@ pub(crate) fn attach(program: BorrowedFd<'_>, interface: &str) -> Result<OwnedFd
     // SAFETY: there is no pointer in it.
     let answer = unsafe { call(LINK_CREATE, &mut link) };
     // SAFETY: the kernel gave a new descriptor.
-    answer.map(|link| unsafe { OwnedFd::from_raw_fd(link) }).map_err(|error| refused(error, interface))
+    answer
+        .map(|link| unsafe { OwnedFd::from_raw_fd(link) })
+        .map_err(|error| refused(error, interface, mtu_of(interface)))
 }
 
-fn refused(error: io::Error, interface: &str) -> Error {
+/// Its MTU; 0 where it cannot be read.
+fn mtu_of(interface: &str) -> u32 {
+    let links = link::list().unwrap_or_default();
+    links.iter().find(|link| link.name == interface).map_or(0, |link| link.mtu.0)
+}
+
+fn refused(error: io::Error, interface: &str, mtu: u32) -> Error {
     let name = interface.to_owned();
     match error.raw_os_error() {
         Some(libc::EBUSY | libc::EEXIST) => Error::Busy(name),
         Some(libc::ENOSPC) => Error::TooFewQueues(name),
         Some(libc::ERANGE) => Error::TooLargeMtu(name),
+        Some(libc::EINVAL) if mtu > ETHERNET_MTU => Error::RefusedMtu { interface: name, mtu },
         Some(libc::EOPNOTSUPP | NOT_SUPPORTED) => Error::NoXdp(name),
         Some(libc::EPERM | libc::EACCES) => Error::Denied("attaching to an interface"),
         _ => Error::Call { call: "bpf(BPF_LINK_CREATE)", what: format!("interface {interface}"), io: error },
@@ -183,4 +194,20 @@ pub(crate) fn write(map: BorrowedFd<'_>, value: &[u8]) -> io::Result<()> {
 fn element(map: BorrowedFd<'_>, key: &u32, value: u64) -> Element {
     let map = map.as_raw_fd().cast_unsigned();
     Element { map, key: std::ptr::from_ref(key) as u64, value, ..Element::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_driver_that_refuses_a_large_mtu_is_told_which_one_it_takes() {
+        let told = |mtu| refused(io::Error::from_raw_os_error(libc::EINVAL), "eth7", mtu).to_string();
+        let large = told(9000);
+        assert!(
+            large.contains("at an MTU of 9000; set it to 1500") && large.contains("ip link set eth7 mtu 1500"),
+            "{large}"
+        );
+        assert!(told(1500).starts_with("bpf(BPF_LINK_CREATE) on interface eth7: "), "not the MTU: {}", told(1500));
+    }
 }

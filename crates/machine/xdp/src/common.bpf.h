@@ -1,4 +1,5 @@
 // What both programs need.
+#pragma once
 #include <linux/bpf.h>
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>

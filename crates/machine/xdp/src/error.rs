@@ -2,6 +2,9 @@
 
 use std::io;
 
+/// The largest MTU that each driver with XDP takes.
+pub(crate) const ETHERNET_MTU: u32 = 1500;
+
 /// What this crate returns.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -23,6 +26,17 @@ pub enum Error {
     /// The MTU of the interface, or that of a veth's peer, leaves no room for what XDP needs.
     #[error("the driver of {0} does not take XDP at this MTU; lower that of both ends, to 3,498 or less")]
     TooLargeMtu(String),
+    /// `EINVAL` of a driver, at an MTU above that of Ethernet.
+    #[error(
+        "the driver of {interface} refused XDP, as many do at an MTU of {mtu}; set it to {ETHERNET_MTU}, which all of them take, at both ends \
+         (\"ip link set {interface} mtu {ETHERNET_MTU}\"), or look into the kernel's log for the most that this one takes"
+    )]
+    RefusedMtu {
+        /// The interface.
+        interface: String,
+        /// Its MTU.
+        mtu: u32,
+    },
     /// No native XDP.
     #[error(
         "the driver of {0} has no native XDP, by which packets are counted; count at an interface whose driver has it, or send by \

@@ -8,6 +8,19 @@ pub enum EngineError {
     /// Its AF_XDP socket.
     #[error(transparent)]
     Socket(#[from] SocketError),
+    /// `EINVAL` of binding an AF_XDP socket, at an MTU above that of Ethernet.
+    #[error(
+        "queue {queue} of interface {interface} takes no AF_XDP socket, as with many drivers at an MTU of {mtu}; set it to 1500, which all of \
+         them take, at both ends (\"ip link set {interface} mtu 1500\"), or use engine af_packet"
+    )]
+    SocketMtu {
+        /// The interface.
+        interface: String,
+        /// The queue, from 0.
+        queue: u32,
+        /// Its MTU.
+        mtu: u32,
+    },
     /// Its XDP program.
     #[error(transparent)]
     Redirect(#[from] RedirectError),
@@ -25,6 +38,14 @@ pub enum EngineError {
         /// What the kernel said. Not a `source`: it is part of the message.
         io: std::io::Error,
     },
+    /// It started, and nothing of it left the machine.
+    #[error("engine {engine} cannot be had: {why}")]
+    NothingLeft {
+        /// Which.
+        engine: model::Engine,
+        /// Why, and what to do.
+        why: String,
+    },
     /// Something that this engine cannot do.
     #[error("{what} cannot be had: {why}")]
     Unable {
@@ -38,6 +59,14 @@ pub enum EngineError {
 impl EngineError {
     /// Whether it is this driver, or this user, that cannot have XDP programs, whatever is done.
     pub(crate) fn is_of_driver(&self) -> bool {
-        matches!(self, Self::Xdp(xdp::Error::NoXdp(_) | xdp::Error::TooLargeMtu(_) | xdp::Error::Denied(_)))
+        matches!(
+            self,
+            Self::Xdp(
+                xdp::Error::NoXdp(_)
+                    | xdp::Error::TooLargeMtu(_)
+                    | xdp::Error::RefusedMtu { .. }
+                    | xdp::Error::Denied(_)
+            )
+        )
     }
 }

@@ -38,14 +38,19 @@ impl Facts {
     /// Those of a job on an interface of the caller's network namespace. `plain` and `heard_by_socket` are for the caller to say, who
     /// knows the streams and the other end.
     pub fn read(job: &Job, plain: bool, heard_by_socket: bool) -> Result<Self, EngineError> {
-        let interface = &job.interface;
+        let driver = ethtool::driver(&job.interface).map(|driver| driver.name).unwrap_or_default();
+        let foreseen = Self::foreseen(job, &driver, privilege::current(), plain)?;
+        Ok(Self { queues: queues(&job.interface), heard_by_socket, ..foreseen })
+    }
+
+    /// Those of a job on an interface that will be there, of this driver and with a queue for each core, heard as this privilege allows.
+    pub fn foreseen(job: &Job, driver: &str, privilege: Privilege, plain: bool) -> Result<Self, EngineError> {
         let rates: Option<Vec<f64>> = job.rates()?.into_iter().collect();
-        let driver = ethtool::driver(interface).map(|driver| driver.name).unwrap_or_default();
         Ok(Self {
-            interface: interface.clone(),
-            driver,
-            queues: queues(interface),
-            privilege: privilege::current(),
+            interface: job.interface.clone(),
+            driver: driver.to_owned(),
+            queues: job.cpus.len(),
+            privilege,
             kernel: kernel_version(&sysctl::read("kernel.osrelease")?),
             no_pktgen: pktgen::cannot_send(job),
             cores: job.cpus.len(),
@@ -53,7 +58,7 @@ impl Facts {
             rate: rates.map(|rates| rates.iter().sum()),
             plain,
             replay: job.streams.iter().any(|stream| stream.replay.is_some()),
-            heard_by_socket,
+            heard_by_socket: privilege != Privilege::Root,
         })
     }
 }

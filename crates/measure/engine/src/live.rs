@@ -14,7 +14,7 @@ use std::{
 };
 
 use kernel::{clock, cpu, ethtool, link};
-use model::{Nanos, frame_size::FCS, stream::Pacing};
+use model::{Engine, Nanos, frame_size::FCS, stream::Pacing};
 use xdp::{
     Pass, RedirectError,
     interrupt::Interruptible,
@@ -110,8 +110,8 @@ impl Live {
         if taken(interface).is_none() || taken(interface) > taken_before {
             return Ok(());
         }
-        Err(EngineError::Unable {
-            what: "engine live".to_owned(),
+        Err(EngineError::NothingLeft {
+            engine: Engine::Live,
             why: format!(
                 "{interface} took none of the first {frames} frames; of a veth pair the other end has to receive by NAPI (an XDP \
                  program there, or \"ethtool -K INTERFACE gro on\"), of a card its own driver may want an XDP program: use \

@@ -1,20 +1,45 @@
 //! Opens the engine that fits, or the next best where that one does not start.
 
-use std::net::{IpAddr, SocketAddr};
+use std::{
+    net::{IpAddr, SocketAddr},
+    sync::atomic::{AtomicBool, AtomicU64},
+};
 
 use model::Engine;
 
-use crate::{AfPacket, Choice, EngineError, Facts, Job, Live, Mode, Pktgen, Sender, Udp, Xsk, choose};
+use crate::{AfPacket, Choice, EngineError, Facts, Job, Live, Mode, Pktgen, Sender, Sent, Udp, Xsk, choose};
 
 /// Of live frames every so many carry the time: stamping each costs a third of the rate.
 const TIME_EVERY: u64 = 64;
 
 /// An engine that is ready to send.
 pub struct Opened {
+    choice: Choice,
+    sender: Box<dyn Sender>,
+    /// What else fits, the best first.
+    others: Vec<Choice>,
+    job: Job,
+    way: Way,
+}
+
+impl Opened {
     /// Which, and why.
-    pub choice: Choice,
-    /// What sends.
-    pub sender: Box<dyn Sender>,
+    pub fn choice(&self) -> &Choice {
+        &self.choice
+    }
+
+    /// As [`Sender::send`]; where nothing leaves by one engine, by the next best. Also which it was in the end, and why.
+    pub fn send(self, stop: &AtomicBool, progress: &AtomicU64) -> Result<(Choice, Sent), EngineError> {
+        let Self { choice, mut sender, others, job, way } = self;
+        match sender.send(stop, progress) {
+            Err(error @ EngineError::NothingLeft { .. }) if !others.is_empty() => {
+                // What it holds of the interface, another may need.
+                drop(sender);
+                opened(&job, others, way, Some(error))?.send(stop, progress)
+            }
+            sent => Ok((choice, sent?)),
+        }
+    }
 }
 
 /// Where UDP sockets send from and to.
@@ -29,8 +54,12 @@ pub struct Way {
 /// Opens the engine that was asked for, or the best of those that fit and do start, on an interface of the caller's namespace.
 /// Nothing is sent yet.
 pub fn open(job: &Job, facts: &Facts, asked: Option<Engine>, way: Way) -> Result<Opened, EngineError> {
-    first_that_starts(choose(facts, asked)?, |engine| start(job, engine, way))
-        .map(|(choice, sender)| Opened { choice, sender })
+    opened(job, choose(facts, asked)?, way, None)
+}
+
+fn opened(job: &Job, choices: Vec<Choice>, way: Way, failed: Option<EngineError>) -> Result<Opened, EngineError> {
+    let (choice, sender, others) = first_that_starts(choices, failed, |engine| start(job, engine, way))?;
+    Ok(Opened { choice, sender, others, job: job.clone(), way })
 }
 
 fn start(job: &Job, engine: Engine, Way { from, to }: Way) -> Result<Box<dyn Sender>, EngineError> {
@@ -44,22 +73,23 @@ fn start(job: &Job, engine: Engine, Way { from, to }: Way) -> Result<Box<dyn Sen
     })
 }
 
-/// The first that starts; it says which failed before it. The error is that of the best.
+/// The first that starts, and those behind it; it says what failed before it, or had failed already. The error is that of the best.
 fn first_that_starts<T>(
     choices: Vec<Choice>,
+    mut failed: Option<EngineError>,
     start: impl Fn(Engine) -> Result<T, EngineError>,
-) -> Result<(Choice, T), EngineError> {
-    let mut failed: Option<(Engine, EngineError)> = None;
-    for Choice { engine, why } in choices {
+) -> Result<(Choice, T, Vec<Choice>), EngineError> {
+    let mut choices = choices.into_iter();
+    while let Some(Choice { engine, why }) = choices.next() {
         match start(engine) {
             Ok(started) => {
-                let before = failed.map(|(engine, error)| format!("; {engine} did not start: {error}"));
-                return Ok((Choice { engine, why: why + &before.unwrap_or_default() }, started));
+                let before = failed.map(|error| format!("; tried before it: {error}"));
+                return Ok((Choice { engine, why: why + &before.unwrap_or_default() }, started, choices.collect()));
             }
-            Err(error) => failed = failed.or(Some((engine, error))),
+            Err(error) => failed = failed.or(Some(error)),
         }
     }
-    Err(failed.map_or_else(nothing, |(_, error)| error))
+    Err(failed.unwrap_or_else(nothing))
 }
 
 fn nothing() -> EngineError {
@@ -80,17 +110,21 @@ mod tests {
 
     #[test]
     fn the_next_best_is_taken_where_the_best_does_not_start() {
-        let start = |engine| if engine == Engine::AfPacket { Ok(()) } else { Err(refuse(engine)) };
-        let (choice, ()) = first_that_starts(choices(), start).expect("one starts");
-        assert_eq!(choice.engine, Engine::AfPacket);
-        assert_eq!(choice.why, "it fits; live did not start: live cannot be had: no");
-        let (choice, ()) = first_that_starts(choices(), |_| Ok(())).expect("all start");
-        assert_eq!((choice.engine, choice.why.as_str()), (Engine::Live, "it fits"));
+        let start = |engine| if engine == Engine::Xsk { Ok(()) } else { Err(refuse(engine)) };
+        let (choice, (), others) = first_that_starts(choices(), None, start).expect("one starts");
+        assert_eq!((choice.engine, others), (Engine::Xsk, vec![choices().remove(2)]));
+        assert_eq!(choice.why, "it fits; tried before it: live cannot be had: no");
+        let (choice, (), others) = first_that_starts(choices(), None, |_| Ok(())).expect("all start");
+        assert_eq!((choice.engine, choice.why.as_str(), others.len()), (Engine::Live, "it fits", 2));
     }
 
     #[test]
     fn where_none_starts_the_error_is_that_of_the_best() {
-        let error = first_that_starts(choices(), |engine| Err::<(), _>(refuse(engine))).expect_err("none starts");
+        let error = first_that_starts(choices(), None, |engine| Err::<(), _>(refuse(engine))).expect_err("none starts");
         assert_eq!(error.to_string(), "live cannot be had: no");
+        let before = Some(refuse(Engine::Pktgen));
+        let error =
+            first_that_starts(choices(), before, |engine| Err::<(), _>(refuse(engine))).expect_err("none starts");
+        assert_eq!(error.to_string(), "pktgen cannot be had: no");
     }
 }

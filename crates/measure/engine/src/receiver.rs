@@ -8,7 +8,7 @@ use frame::Compiled;
 use model::Nanos;
 pub use xdp::receiver::{Counted as ReceivedStream, Times};
 
-use crate::EngineError;
+use crate::{EngineError, Job};
 pub use sockets::SocketReceiver;
 
 /// What to receive.
@@ -26,6 +26,14 @@ pub struct Receive {
     pub pktgen: bool,
     /// Whether the time between the frames of each sequence is taken, which costs a reading of the clock each.
     pub gaps: bool,
+}
+
+impl Receive {
+    /// What this job sends: its checksums are verified, and no time is taken but what the frames carry.
+    pub fn of(job: &Job) -> Self {
+        let (token, sequences) = (job.token, job.sequences());
+        Self { token, sequences, verify: true, per_flow: false, pktgen: false, gaps: false }
+    }
 }
 
 /// What arrived.

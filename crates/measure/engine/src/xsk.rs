@@ -5,7 +5,8 @@ use std::{
     sync::atomic::{AtomicBool, AtomicU64},
 };
 
-use xdp::socket::{Frame, FrameSize, Mode, Options, Packet, Sender as Ring, Socket, Umem, Woken};
+use kernel::link;
+use xdp::socket::{Frame, FrameSize, Mode, Options, Packet, Sender as Ring, Socket, SocketError, Umem, Woken};
 
 use crate::{
     EngineError, Job, Sender, Sent,
@@ -14,6 +15,9 @@ use crate::{
 
 /// Entries of TX ring and completion ring.
 const RING: u32 = 2048;
+
+/// The largest MTU that each driver with AF_XDP takes.
+const ETHERNET_MTU: u32 = 1500;
 
 /// Sends a job by AF_XDP sockets.
 pub struct Xsk {
@@ -57,7 +61,8 @@ impl Queue {
         let (umem, frames) = Umem::new(2 * RING, size)?;
         let options =
             Options { mode, parts, receive: None, send: Some(RING), ..Options::new(&job.interface, queue as u32) };
-        let socket = Socket::open(&umem, &options, &mut Vec::new())?;
+        let socket = Socket::open(&umem, &options, &mut Vec::new());
+        let socket = socket.map_err(|error| explained(error, mtu_of(&job.interface)))?;
         let ring = socket.sender.ok_or_else(|| EngineError::Unable {
             what: "an AF_XDP socket that sends".to_owned(),
             why: "it was opened without its ring".to_owned(),
@@ -79,6 +84,24 @@ impl Queue {
             return;
         }
         self.entries += 1;
+    }
+}
+
+/// Its MTU; 0 where it cannot be read.
+fn mtu_of(interface: &str) -> u32 {
+    let links = link::list().unwrap_or_default();
+    links.iter().find(|link| link.name == interface).map_or(0, |link| link.mtu.0)
+}
+
+/// What a driver that refuses the MTU says of it is no more than `EINVAL`.
+fn explained(error: SocketError, mtu: u32) -> EngineError {
+    match error {
+        SocketError::Call { call: "bind", interface, queue, io }
+            if io.raw_os_error() == Some(libc::EINVAL) && mtu > ETHERNET_MTU =>
+        {
+            EngineError::SocketMtu { interface, queue, mtu }
+        }
+        other => other.into(),
     }
 }
 
@@ -120,5 +143,27 @@ impl Port for Queue {
         // Keeps the completion ring from filling up, which would stop the kernel.
         self.ring.completed(&mut self.frames);
         Ok(Flushed { taken, refused: woken == Woken::Dropped && taken > 0 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+
+    #[test]
+    fn a_driver_that_refuses_a_large_mtu_is_told_which_one_it_takes() {
+        let refused = |errno| SocketError::Call {
+            call: "bind",
+            interface: "eth7".to_owned(),
+            queue: 1,
+            io: io::Error::from_raw_os_error(errno),
+        };
+        let large = explained(refused(libc::EINVAL), 9000).to_string();
+        assert!(large.starts_with("queue 1 of interface eth7") && large.contains("9000; set it to 1500"), "{large}");
+        for (errno, mtu) in [(libc::EINVAL, 1500), (libc::EIO, 9000)] {
+            assert!(explained(refused(errno), mtu).to_string().starts_with("bind on queue 1"), "not the MTU");
+        }
     }
 }

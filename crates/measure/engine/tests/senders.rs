@@ -181,14 +181,7 @@ fn udp_sockets_send_and_count_without_a_driver() {
         1500,
         COUNT,
     );
-    let what = Receive {
-        token: job.token,
-        sequences: job.sequences(),
-        verify: true,
-        per_flow: false,
-        pktgen: false,
-        gaps: false,
-    };
+    let what = Receive::of(&job);
     let receiver = wire.at_b(|| SocketReceiver::open(to, &what, None)).expect("a port is free");
     let port = receiver.port();
     let sent = wire.at_a(|| {

@@ -13,11 +13,14 @@ mod receiving;
 mod replay;
 mod sending;
 
-use std::time::Duration;
+use std::{
+    net::{IpAddr, Ipv4Addr, Ipv6Addr},
+    time::Duration,
+};
 
-use model::{PacketsSpec, Seat, Side};
+use model::{Endpoint, IpVersion, PacketsSpec, Privilege, Seat, Side};
 
-use self::{far::Far, near::Near};
+use self::{far::Far, near::Near, sending::Sending};
 use crate::{Prepared, ProbeError};
 
 /// What an engine says, for whoever measures.
@@ -27,6 +30,29 @@ fn engine_error(error: engine::EngineError) -> ProbeError {
 
 /// Nothing came for this long: what was on the way has arrived, or is lost.
 const QUIET: Duration = Duration::from_millis(200);
+
+/// Whether an end that will be there, and whose driver is known, will be able to send these packets with this privilege. Where it
+/// will not, why: before anything is set up.
+pub fn foresee(spec: &PacketsSpec, end: &Endpoint, privilege: Privilege) -> Result<(), ProbeError> {
+    let unspecified = match spec.ip() {
+        IpVersion::V4 => IpAddr::from(Ipv4Addr::UNSPECIFIED),
+        IpVersion::V6 => IpAddr::from(Ipv6Addr::UNSPECIFIED),
+    };
+    let seat = Seat {
+        endpoint: end.name.clone(),
+        local: end.address(spec.ip()).unwrap_or(unspecified),
+        peer: None,
+        interface: end.interface.clone(),
+        mtu: spec.mtu.unwrap_or(end.mtu),
+        cpus: end.cpus.clone(),
+        peer_cpus: 0,
+        same_clock: false,
+        token: 0,
+        sender: 0,
+        senders: 1,
+    };
+    Sending::foresee(spec, &seat, &end.driver, privilege)
+}
 
 /// Gets one side ready.
 pub(crate) fn prepare(spec: &PacketsSpec, side: Side, seat: &Seat) -> Result<Box<dyn Prepared>, ProbeError> {

@@ -69,6 +69,8 @@ pub(crate) struct Engine {
     pub(crate) signalled: bool,
     /// Whether something was put into a queue since sleepers were last told.
     pub(crate) queued: bool,
+    /// The grant is ours as long as this is open.
+    _claim: Option<OwnedFd>,
 }
 
 impl Engine {
@@ -116,6 +118,7 @@ impl Engine {
             signalled: false,
             queued: false,
             control,
+            _claim: claim,
         };
         engine.read_interfaces();
         engine

@@ -31,10 +31,11 @@ pub use cards::{cards, narrow_bus};
 pub use comparison::comparison;
 pub use document::{
     BothWays, CardsDocument, CardsSchemaName, ComparisonDocument, ComparisonSchemaName, CountersEntry, Document,
-    DoubtEntry, Environments, Figures, FlowEntry, FlowFigures, GoodputBps, GoodputFigures, LatencyFigures,
-    LimitedByEntry, LossEntry, MovingEntry, PacketsFigures, PathFigures, PeakEntry, QueueEntry, QueueWayEntry,
-    RatesEntry, ResumedEntry, RunEntry, SchemaName, StreamFigures, TotalEntry, TrialEntry, WatchDocument,
-    WatchSchemaName, WatchedEntry, WaysEntry, cards_schema, comparison_schema, schema, watch_schema,
+    DoubtEntry, Environments, Figures, FlowEntry, FlowFigures, GoodputBps, GoodputFigures, HeardDocument,
+    HeardSchemaName, LatencyFigures, LimitedByEntry, LossEntry, MovingEntry, PacketsFigures, PathFigures, PeakEntry,
+    QueueEntry, QueueWayEntry, RatesEntry, ResumedEntry, RunEntry, SchemaName, SentDocument, SentSchemaName,
+    StreamFigures, TotalEntry, TrialEntry, WatchDocument, WatchSchemaName, WatchedEntry, WaysEntry, cards_schema,
+    comparison_schema, heard_schema, schema, sent_schema, watch_schema,
 };
 pub use doubts::advice;
 pub use finding::{Finding, Subject};

@@ -60,33 +60,17 @@ impl TogetherGroup<'_> {
 
 #[cfg(test)]
 mod tests {
-    use model::{
-        Engine, FrameSize, Measured, Mtu, PacketStream, PacketsReceived, PacketsSent, Plan, ProbeSpec, fixture,
-        trial::ReceivedOn,
-    };
+    use model::{Measured, Mtu, PacketStream, Plan, ProbeSpec, fixture, trial::ReceivedOn};
 
     use super::*;
     use crate::groups::packet_groups;
 
     /// 10 frames from core 0 of this end, received on this core.
     fn stream(from: &str, received_on: usize) -> PacketStream {
-        let sent = PacketsSent {
-            stream: "stream".to_owned(),
-            engine: Engine::Live,
-            engine_why: String::new(),
-            frame_size: FrameSize(64),
-            flows: 1,
-            frames: 10,
-            bytes: 640,
-            seconds: 1.0,
-            intended_pps: None,
-            refused: 0,
-            pacing: None,
-            cpus: vec![0],
-        };
-        let cpus = vec![ReceivedOn { cpu: received_on, frames: 10 }];
-        let received = PacketsReceived { frames: 10, bytes: 640, seconds: 1.0, cpus, ..PacketsReceived::default() };
-        PacketStream { from: from.to_owned(), to: "b".to_owned(), sent, received, cut_off: false }
+        let mut stream = fixture::packet_stream(10, 10);
+        stream.from = from.to_owned();
+        stream.received.cpus = vec![ReceivedOn { cpu: received_on, frames: 10 }];
+        stream
     }
 
     #[test]

@@ -93,6 +93,13 @@ impl Store {
         self.update(run, "store the end of the run")
     }
 
+    /// Forgets a run of which nothing was measured.
+    pub fn forget(&mut self, run: &RunId) -> Result<(), StoreError> {
+        let delete = "DELETE FROM run WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM trial WHERE run = ?1)";
+        self.connection.execute(delete, params![run.0]).map_err(|e| self.error("forget an empty run", e))?;
+        Ok(())
+    }
+
     fn update(&mut self, run: &Run, tried: &'static str) -> Result<(), StoreError> {
         let update = "UPDATE run SET finished = ?2, partial = ?3, body = ?4 WHERE id = ?1";
         let row = params![run.id.0, run.finished, is_partial(run), body(run)];

@@ -60,6 +60,18 @@ fn a_killed_run_has_each_finished_trial_and_is_partial() {
 }
 
 #[test]
+fn only_a_run_of_which_nothing_was_measured_is_forgotten() {
+    let (_folder, path) = place();
+    let mut store = Store::open(&path).unwrap();
+    for (id, trials) in [("empty", 0), ("measured", 1)] {
+        let run = begin(&mut store, id, trials);
+        store.forget(&run.id).unwrap();
+    }
+    let left: Vec<_> = store.runs().unwrap().into_iter().map(|run| run.id.0).collect();
+    assert_eq!(left, ["measured"]);
+}
+
+#[test]
 fn an_interrupted_run_that_was_finished_in_order_stays_partial() {
     let (_folder, path) = place();
     let mut store = Store::open(&path).unwrap();

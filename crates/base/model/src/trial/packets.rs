@@ -45,7 +45,7 @@ pub struct PacketsSide {
 }
 
 /// What a sender of packets counted of one stream.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PacketsSent {
     /// Name of the stream.
     pub stream: String,
@@ -64,11 +64,11 @@ pub struct PacketsSent {
     pub bytes: u64,
     /// From the first frame to the last, in seconds.
     pub seconds: f64,
-    /// Frames a second that were asked for; `None` is flat out.
+    /// Frames a second that were asked for; null is flat out.
     pub intended_pps: Option<f64>,
     /// Frames that found the ring full and were not sent.
     pub refused: u64,
-    /// How the schedule was kept; `None` where it was not measured.
+    /// How the schedule was kept; null where it was not measured.
     pub pacing: Option<Pacing>,
     /// Cores that sent.
     pub cpus: Vec<usize>,
@@ -215,25 +215,12 @@ fn per_second(count: u64, seconds: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixture;
 
     fn stream(sent: u64, received: u64, seconds: [f64; 2]) -> PacketStream {
-        let sent = PacketsSent {
-            stream: "1".into(),
-            engine: Engine::Live,
-            engine_why: String::new(),
-            frame_size: FrameSize(64),
-            flows: 1,
-            frames: sent,
-            bytes: 64 * sent,
-            seconds: seconds[0],
-            intended_pps: None,
-            refused: 0,
-            pacing: None,
-            cpus: vec![],
-        };
-        let received =
-            PacketsReceived { frames: received, bytes: 64 * received, seconds: seconds[1], ..Default::default() };
-        PacketStream { from: "a".into(), to: "b".into(), sent, received, cut_off: false }
+        let mut stream = fixture::packet_stream(sent, received);
+        [stream.sent.seconds, stream.received.seconds] = seconds;
+        stream
     }
 
     #[test]

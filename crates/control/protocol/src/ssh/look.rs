@@ -9,6 +9,7 @@ use std::{
 };
 
 use super::{Ssh, SshError};
+use crate::framing::NOISE_SKIPPED;
 
 /// A login takes no longer, not even with a slow name service.
 const LOGIN: Duration = Duration::from_secs(30);
@@ -44,21 +45,45 @@ pub fn look(ssh: &Ssh) -> Result<Look, SshError> {
     let spawned = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let mut child = spawned.map_err(|error| SshError::start(ssh, error))?;
     let (out, err) = (collect(child.stdout.take()), collect(child.stderr.take()));
-    let status = wait(&mut child).ok_or_else(|| SshError::Slow { to: ssh.destination.clone(), waited: LOGIN })?;
+    let status = wait(&mut child);
     let (out, err) = (out.join().unwrap_or_default(), err.join().unwrap_or_default());
-    let look = parse(&out);
+    let to = || ssh.destination.clone();
+    if out.total > NOISE_SKIPPED {
+        return Err(SshError::Talkative { to: to(), most: NOISE_SKIPPED });
+    }
+    let status = status.ok_or_else(|| SshError::Slow { to: to(), waited: LOGIN })?;
+    let look = parse(&out.text());
     look.ok_or_else(|| match status {
-        Some(0) => SshError::Printed { to: ssh.destination.clone(), printed: out },
-        _ => SshError::refused(ssh, &err),
+        Some(0) => SshError::Printed { to: to(), printed: out.text() },
+        _ => SshError::refused(ssh, &err.text()),
     })
 }
 
-fn collect(stream: Option<impl Read + Send + 'static>) -> thread::JoinHandle<String> {
+/// What was printed: its beginning, and how many bytes it was.
+#[derive(Default)]
+struct Printed {
+    kept: Vec<u8>,
+    total: usize,
+}
+
+impl Printed {
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.kept).into_owned()
+    }
+}
+
+/// Reads all: who prints is not to find that nobody listens any more.
+fn collect(stream: Option<impl Read + Send + 'static>) -> thread::JoinHandle<Printed> {
     thread::spawn(move || {
-        let mut bytes = Vec::new();
+        let (mut printed, mut chunk) = (Printed::default(), [0; 4096]);
+        let Some(mut stream) = stream else { return printed };
         // What was read before an error is all there is to go by.
-        let _ = stream.map(|stream| stream.take(1 << 20).read_to_end(&mut bytes));
-        String::from_utf8_lossy(&bytes).into_owned()
+        while let Ok(length @ 1..) = stream.read(&mut chunk) {
+            let room = NOISE_SKIPPED - printed.kept.len();
+            printed.kept.extend_from_slice(&chunk[..length.min(room)]);
+            printed.total += length;
+        }
+        printed
     })
 }
 
@@ -100,6 +125,22 @@ fn parse(printed: &str) -> Option<Look> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A machine whose shell does this first; what it is then given is the last of its words.
+    fn far(first: &str) -> Result<Look, SshError> {
+        let program = ["sh", "-c", &format!("{first}; for word; do :; done; eval \"$word\"")].map(str::to_owned).into();
+        look(&Ssh { program, destination: "far".to_owned(), port: None, caller: None })
+    }
+
+    #[test]
+    fn a_login_script_that_prints_a_little_is_skipped_and_one_that_prints_much_is_named() {
+        let printing = |bytes: usize| far(&format!("head -c {bytes} /dev/zero | tr '\\0' x"));
+        assert!(printing(60_000).expect("it answers behind that").uid < u32::MAX);
+        for much in [70_000, 2_000_000] {
+            let error = printing(much).expect_err("too much").to_string();
+            assert!(error.starts_with("far prints more than 64 KiB") && error.contains("terminals alone"), "{error}");
+        }
+    }
 
     #[test]
     fn answers_are_found_after_whatever_a_login_script_prints() {

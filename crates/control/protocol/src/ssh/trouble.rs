@@ -35,6 +35,17 @@ pub enum SshError {
         /// How long it was waited for.
         waited: Duration,
     },
+    /// A login script that does not know when to be silent.
+    #[error(
+        "{to} prints more than {} KiB where a command given to ssh should be heard; have its login \
+         scripts print to terminals alone (in a shell: [ -t 1 ])", most / 1024
+    )]
+    Talkative {
+        /// The machine.
+        to: String,
+        /// Bytes that are skipped at the most.
+        most: usize,
+    },
     /// Something else answers there.
     #[error(
         "{to} does not run commands given to ssh, it printed {printed:?} instead; is there a shell for this user, and does its \

@@ -62,27 +62,14 @@ fn totals(streams: &[PacketStream], is_meant: impl Fn(&PacketStream) -> bool) ->
 
 #[cfg(test)]
 mod tests {
-    use model::{Delta, Engine, FrameSize, PacketsReceived, PacketsSent};
+    use model::{Delta, fixture};
 
     use super::*;
 
     fn stream(sent: u64, frames: u64, duplicated: u64) -> PacketStream {
-        let sent = PacketsSent {
-            stream: "stream".into(),
-            engine: Engine::Live,
-            engine_why: String::new(),
-            frame_size: FrameSize(64),
-            flows: 1,
-            frames: sent,
-            bytes: 64 * sent,
-            seconds: 1.0,
-            intended_pps: None,
-            refused: 0,
-            pacing: None,
-            cpus: vec![0],
-        };
-        let received = PacketsReceived { frames, duplicated, ..PacketsReceived::default() };
-        PacketStream { from: "a".into(), to: "b".into(), sent, received, cut_off: false }
+        let mut stream = fixture::packet_stream(sent, frames);
+        stream.received.duplicated = duplicated;
+        stream
     }
 
     fn counters(name: &str, delta: u64) -> EndCounters {

@@ -123,8 +123,7 @@ pub(crate) fn job(stream: &Stream, time: Duration) -> Job {
 fn ours(stream: &Stream, time_every: u64, per_flow: bool, time: Duration) -> Run {
     let wire = Wire::with_queues("bench", 2);
     let job = job(stream, time + Duration::from_millis(500));
-    let what =
-        Receive { token: job.token, sequences: job.sequences(), verify: true, per_flow, pktgen: false, gaps: false };
+    let what = Receive { per_flow, ..Receive::of(&job) };
     let receiver = wire.at_b(|| Receiver::attach("wp0", &what)).unwrap();
     let mut live = wire.at_a(|| Live::new(job, time_every)).unwrap();
     let (sent, mpps) = thread::scope(|scope| {
@@ -220,14 +219,7 @@ pub(crate) fn arriving(wire: &Wire, time: Duration) -> f64 {
 fn attached() -> f64 {
     let wire = Wire::with_queues("bench", 2);
     let job = job(&Stream::default(), Duration::from_secs(1));
-    let what = Receive {
-        token: job.token,
-        sequences: job.sequences(),
-        verify: true,
-        per_flow: false,
-        pktgen: false,
-        gaps: false,
-    };
+    let what = Receive::of(&job);
     let times = (0..9).map(|_| {
         let start = Instant::now();
         let receiver = wire.at_b(|| Receiver::attach("wp0", &what)).unwrap();

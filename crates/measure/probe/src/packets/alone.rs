@@ -15,7 +15,11 @@ use model::{
     stream::{DESTINATION_PORT, Mac, Sizes},
 };
 
-use super::{account::Account, engine_error, receiving, sending};
+use super::{
+    account::Account,
+    engine_error, receiving,
+    sending::{self, Ready},
+};
 use crate::{Control, ProbeError};
 
 /// Somebody who is there tells its MAC address within this time.
@@ -43,8 +47,21 @@ pub struct Outgoing {
     pub token: u16,
 }
 
-/// Sends, until the time is over, all is sent, or `control` stops it: what each stream sent until then.
-pub fn send(outgoing: &Outgoing, control: &Control) -> Result<Vec<PacketsSent>, ProbeError> {
+/// Packets that can be sent.
+pub struct Departing {
+    ready: Ready,
+    account: Account,
+}
+
+impl Departing {
+    /// Sends, until the time is over, all is sent, or `control` stops it: what each stream sent until then.
+    pub fn send(self, control: &Control) -> Result<Vec<PacketsSent>, ProbeError> {
+        self.ready.run(&self.account, control)
+    }
+}
+
+/// Gets ready to send: finds the next hop, and opens an engine.
+pub fn depart(outgoing: &Outgoing) -> Result<Departing, ProbeError> {
     let Outgoing { interface, to, spec, most, token, .. } = outgoing;
     let ip = IpVersion::of(*to);
     let links = link::list()?;
@@ -75,11 +92,11 @@ pub fn send(outgoing: &Outgoing, control: &Control) -> Result<Vec<PacketsSent>, 
     };
     let next_hop_mac = outgoing.mac.map_or_else(|| resolved(interface, local, *to), Ok)?;
     let ready = sending::open_towards(spec, &seat, next_hop_mac, *to, 0, *most)?;
-    if ready.engine() == Some(Engine::Udp) && ethtool::driver(interface).is_ok_and(|driver| driver.name == "veth") {
+    if ready.engine() == Engine::Udp && ethtool::driver(interface).is_ok_and(|driver| driver.name == "veth") {
         let why = "over a veth nobody fills in a socket's checksums, and the receiver would take all for corrupt; use xsk or af_packet, as root";
         return Err(unable("engine udp", why));
     }
-    ready.run(&Account::of(spec), control)
+    Ok(Departing { ready, account: Account::of(spec) })
 }
 
 /// The next hop's MAC address: something is sent there, so that the kernel asks for it.

@@ -10,11 +10,11 @@ use std::{
     time::Duration,
 };
 
-use ::engine::{Choice, Facts, Job, Opened, Sender, SentStream, Way, choose};
+use ::engine::{Choice, Facts, Job, Opened, SentStream, Way, choose};
 use frame::{Compiled, Place};
 use kernel::{cpu, link, neighbour, port};
 use model::{
-    BitRate, Engine, FrameSize, Nanos, PacketsSent, PacketsSpec, Seat,
+    BitRate, Engine, FrameSize, Nanos, PacketsSent, PacketsSpec, Privilege, Seat,
     stream::{DESTINATION_PORT, Mac, Stream},
     trial::Pacing,
 };
@@ -41,6 +41,20 @@ impl Sending {
         Ok(Self { spec: spec.clone(), seat: seat.clone() })
     }
 
+    /// The same for an end that will be there, whose driver is known.
+    pub(super) fn foresee(
+        spec: &PacketsSpec,
+        seat: &Seat,
+        driver: &str,
+        privilege: Privilege,
+    ) -> Result<(), ProbeError> {
+        let job = job(spec, seat, &nowhere(seat))?;
+        let plain = spec.streams.iter().all(is_plain);
+        let facts = Facts::foreseen(&job, driver, privilege, plain).map_err(engine_error)?;
+        let heard_by_socket = facts.heard_by_socket || spec.engine == Some(Engine::Udp);
+        choose(&Facts { heard_by_socket, ..facts }, spec.engine).map(drop).map_err(engine_error)
+    }
+
     /// Opens what sends to this address, whose receiver counts at this port, or at all where it is 0. The kernel knows the next hop: the
     /// sides have greeted each other.
     pub(super) fn open(self, to: IpAddr, port: u16) -> Result<Ready, ProbeError> {
@@ -62,13 +76,13 @@ pub(super) fn open_towards(
     let job = Job { most, ..job(spec, seat, &place)? };
     let facts = facts(&job, spec, port != 0)?;
     let way = Way { from: seat.local, to: SocketAddr::new(to, if port == 0 { DESTINATION_PORT } else { port }) };
-    let Opened { choice, sender } = engine::open(&job, &facts, spec.engine, way).map_err(engine_error)?;
-    Ok(Ready { sender, parts: parts(&job, &choice)?, duration: spec.duration, most })
+    let opened = engine::open(&job, &facts, spec.engine, way).map_err(engine_error)?;
+    Ok(Ready { parts: parts(&job, opened.choice())?, opened, duration: spec.duration, most })
 }
 
 /// What sends, opened.
 pub(super) struct Ready {
-    sender: Box<dyn Sender>,
+    opened: Opened,
     /// Each stream, without what becomes of it.
     parts: Vec<PacketsSent>,
     duration: Nanos,
@@ -76,9 +90,9 @@ pub(super) struct Ready {
 }
 
 impl Ready {
-    /// What sends; `None` without a stream.
-    pub(super) fn engine(&self) -> Option<Engine> {
-        self.parts.first().map(|part| part.engine)
+    /// What sends.
+    pub(super) fn engine(&self) -> Engine {
+        self.opened.choice().engine
     }
 
     /// Sends for the time asked for.
@@ -89,11 +103,11 @@ impl Ready {
 
     /// Sends until the time is over, all is sent, or it is stopped; what was sent until then.
     pub(super) fn run(self, account: &Account, control: &Control) -> Result<Vec<PacketsSent>, ProbeError> {
-        let Self { mut sender, parts, duration, most } = self;
+        let Self { opened, parts, duration, most } = self;
         let (stop, progress) = (AtomicBool::new(false), Arc::new(AtomicU64::new(0)));
         account.sends(parts.clone(), &progress);
         let sent = thread::scope(|scope| {
-            let sending = scope.spawn(|| sender.send(&stop, &progress));
+            let sending = scope.spawn(|| opened.send(&stop, &progress));
             while !sending.is_finished() {
                 stop.store(control.stopped(), Relaxed);
                 account.passed(control);
@@ -101,10 +115,11 @@ impl Ready {
             }
             sending.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         });
-        let sent = sent.map_err(engine_error)?;
+        let (Choice { engine, why }, sent) = sent.map_err(engine_error)?;
         // What ended early has not kept its schedule to the end.
         let duration = if most.is_some() || control.stopped() { Nanos(0) } else { duration };
-        Ok(parts.into_iter().zip(sent.streams).map(|(part, sent)| finished(part, sent, duration)).collect())
+        let parts = parts.into_iter().map(|part| PacketsSent { engine, engine_why: why.clone(), ..part });
+        Ok(parts.zip(sent.streams).map(|(part, sent)| finished(part, sent, duration)).collect())
     }
 }
 

@@ -6,6 +6,7 @@ mod goodput;
 mod latency;
 mod packets;
 mod path;
+mod sides;
 mod watch;
 
 use std::collections::BTreeMap;
@@ -24,6 +25,7 @@ pub use self::{
     latency::LatencyFigures,
     packets::{PacketsFigures, StreamFigures},
     path::{BothWays, PathFigures},
+    sides::{HeardDocument, HeardSchemaName, SentDocument, SentSchemaName, heard_schema, sent_schema},
     watch::{
         MovingEntry, PeakEntry, QueueEntry, QueueWayEntry, RatesEntry, TotalEntry, WatchDocument, WatchSchemaName,
         WatchedEntry, WaysEntry, watch_schema,

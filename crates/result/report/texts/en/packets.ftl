@@ -2,7 +2,7 @@
 
 measurement-packets = packets, { $name }
 packets-heading = Packets (numbered frames)
-packets-caption = Offered load and forwarding rate (RFC 2285): frames a second that left, and that arrived. Each frame carries a number, by which the receiver counts it. Medians over the trials; frame sizes with FCS. An arrow in the frame size: asked for → sent, because the number does not fit into the smaller one.
+packets-caption = Offered load and forwarding rate (RFC 2285): frames a second that left, and that arrived, each over its own time: what waited on the way is forwarded slower than it was offered, also where nothing is lost. Each frame carries a number, by which the receiver counts it. Medians over the trials; frame sizes with FCS. An arrow in the frame size: asked for → sent, because the number does not fit into the smaller one.
 packets-synchronous-note = Synchronous loop: the sender’s own cores carried each frame up to the receiver’s program, as over a veth pair, so nothing between them could be overrun. That nothing was lost is no claim about a path.
 packets-counts-caption = What became of the frames: sums over all trials. Up to { $window } numbers back, reordered frames are told from duplicates. Frames that found the sender’s ring full were never sent, and are no loss.
 packets-ports-l1 = Both ports, layer 1: frame with FCS, preamble, start delimiter and gap (20 bytes more than the frame). Medians over the trials.

@@ -79,30 +79,15 @@ fn lost_share(stream: &PacketStream) -> f64 {
 #[cfg(test)]
 mod tests {
     use model::{
-        CoreUse, DUT, Delta, Direction, EndCounters, Engine, FrameSize, Measured, Mtu, Nanos, PacketsReceived,
-        PacketsSent, PacketsSpec, Plan, Source, Stream, fixture,
+        CoreUse, DUT, Delta, Direction, EndCounters, Measured, Mtu, Nanos, PacketsSpec, Plan, Source, Stream, fixture,
     };
 
     use super::*;
 
     /// Packets of a second from a to b, and their run.
     fn story(intended: Option<f64>, sent: u64, received: u64) -> (Run, Trial) {
-        let sent = PacketsSent {
-            stream: "stream".into(),
-            engine: Engine::AfPacket,
-            engine_why: String::new(),
-            frame_size: FrameSize(64),
-            flows: 1,
-            frames: sent,
-            bytes: 64 * sent,
-            seconds: 1.0,
-            intended_pps: intended,
-            refused: 0,
-            pacing: None,
-            cpus: vec![0],
-        };
-        let received = PacketsReceived { frames: received, bytes: 64 * received, ..PacketsReceived::default() };
-        let streams = vec![PacketStream { from: "a".into(), to: "b".into(), sent, received, cut_off: false }];
+        let mut stream = fixture::packet_stream(sent, received);
+        stream.sent.intended_pps = intended;
         let spec = PacketsSpec {
             streams: vec![Stream::default()],
             direction: Direction::Forward,
@@ -110,7 +95,8 @@ mod tests {
             engine: None,
             mtu: None,
         };
-        let mut trial = fixture::trial(Measured::Packets { spec, result: PacketsResult { mtu: Mtu(1500), streams } });
+        let mut trial =
+            fixture::trial(Measured::Packets { spec, result: PacketsResult { mtu: Mtu(1500), streams: vec![stream] } });
         trial.cpus = [vec![0], vec![1]];
         let plan = "name = \"t\"\n[[packets]]\nframe_sizes = [64]\nduration = \"1 s\"";
         (fixture::run(Plan::parse(plan, &[]).unwrap()), trial)

@@ -1,0 +1,63 @@
+// Whether a frame is as it was sent, by its checksum.
+#pragma once
+#include "receiver/state.bpf.h"
+
+// Whether the transport checksum is right, which covers all from `address` to the end of the frame.
+static __always_inline int is_intact(void *data, void *end, __u64 size, const struct layout *layout)
+{
+	__u32 length = GIVEN.length;
+	void *at = data + layout->address;
+	__u64 sum = bpf_htons(layout->protocol);
+	if (length && length <= 128) {
+		sum += bpf_htons(length - layout->transport);
+#pragma unroll
+		for (int i = 0; i < 128; i += 4) {
+			if (layout->address + i + 4 > length)
+				break;
+			sum += *(u32_any *)(at + i);
+		}
+		if ((length - layout->address) & 2)
+			sum += *(u16_any *)(data + length - 2);
+		return folded(sum) == 0xffff;
+	}
+	sum += bpf_htons((__u16)(size - layout->transport));
+	for (int i = 0; i < FRAME_MOST / 32 + 1; i++) {
+		if (at + 32 > end)
+			break;
+		u64_any *words = at;
+		sum += halves(words[0]) + halves(words[1]) + halves(words[2]) + halves(words[3]);
+		at += 32;
+	}
+	for (int i = 0; i < 15; i++) {
+		if (at + 2 > end)
+			break;
+		sum += *(u16_any *)at;
+		at += 2;
+	}
+	if (at + 1 <= end)
+		sum += *(__u8 *)at;
+	return folded(sum) == 0xffff;
+}
+
+// The same for a frame of several parts (`total` bytes), of which only the first lies at `data`.
+static __noinline int is_intact_in_parts(struct xdp_md *ctx, __u32 address, __u32 total, __u32 pseudo)
+{
+	__u32 piece[64];
+	__s64 sum = 0;
+	for (int i = 0; i < 64; i++) {
+		__u32 left = total - address;
+		if (address >= total)
+			break;
+		if (left >= sizeof(piece)) {
+			left = sizeof(piece);
+		} else {
+			__builtin_memset(piece, 0, sizeof(piece));
+			left &= sizeof(piece) - 1;
+		}
+		if (left == 0 || bpf_xdp_load_bytes(ctx, address, piece, left))
+			return 0;
+		sum = bpf_csum_diff(0, 0, piece, sizeof(piece), (__u32)sum);
+		address += left;
+	}
+	return folded((__u64)(__u32)sum + pseudo) == 0xffff;
+}

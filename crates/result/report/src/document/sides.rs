@@ -1,0 +1,64 @@
+//! One side of numbered packets alone, as JSON.
+
+use std::net::IpAddr;
+
+use model::{Heard, PacketsSent};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// What `packets send` prints with `--json`.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct SentDocument {
+    /// Name and version of this shape.
+    pub schema: SentSchemaName,
+    /// Where they left.
+    pub interface: String,
+    /// Who they were for.
+    pub to: IpAddr,
+    /// What each frame carries that has room for it.
+    pub token: u16,
+    /// What was sent of each stream.
+    pub streams: Vec<PacketsSent>,
+}
+
+/// Name and version of the shape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub enum SentSchemaName {
+    /// The first version.
+    #[serde(rename = "wireproof-packets-send/1")]
+    V1,
+}
+
+/// What `packets receive` prints with `--json`.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct HeardDocument {
+    /// Name and version of this shape.
+    pub schema: HeardSchemaName,
+    /// Where they arrived.
+    pub interface: String,
+    /// What frames had to carry to be counted.
+    pub token: u16,
+    /// How long was listened.
+    pub seconds: f64,
+    /// What came.
+    #[serde(flatten)]
+    pub heard: Heard,
+}
+
+/// Name and version of the shape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub enum HeardSchemaName {
+    /// The first version.
+    #[serde(rename = "wireproof-packets-receive/1")]
+    V1,
+}
+
+/// The JSON Schema of [`SentDocument`].
+pub fn sent_schema() -> serde_json::Value {
+    schemars::schema_for!(SentDocument).to_value()
+}
+
+/// The JSON Schema of [`HeardDocument`].
+pub fn heard_schema() -> serde_json::Value {
+    schemars::schema_for!(HeardDocument).to_value()
+}
