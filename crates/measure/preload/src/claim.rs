@@ -3,10 +3,9 @@
 use std::{
     ffi::{CStr, c_int},
     sync::{
-        Mutex, OnceLock,
-        atomic::{AtomicU32, Ordering},
+        OnceLock,
+        atomic::{AtomicU32, AtomicU64, Ordering},
     },
-    time::{Duration, Instant},
 };
 
 use stack::{Grant, NoGrant, Stack, Wait};
@@ -14,12 +13,13 @@ use stack::{Grant, NoGrant, Stack, Wait};
 use crate::{own, past::Past, process};
 
 /// Between two times that it is asked, where another process has what there is.
-const AGAIN: Duration = Duration::from_millis(100);
+const AGAIN_MS: u64 = 100;
 
 static NAME: OnceLock<String> = OnceLock::new();
 /// The process that was told that there is nobody to ask.
 static HOPELESS: AtomicU32 = AtomicU32::new(0);
-static ASKED: Mutex<Option<Instant>> = Mutex::new(None);
+/// When the launcher last refused; 0 for never.
+static REFUSED_AT: AtomicU64 = AtomicU64::new(0);
 
 /// Takes down the launcher's name, as the program may change its environment.
 pub(crate) fn remember(name: &CStr) {
@@ -29,28 +29,40 @@ pub(crate) fn remember(name: &CStr) {
     }
 }
 
-/// What goes past the kernel, asked for if need be.
+/// What goes past the kernel, asked for if need be. Who comes while another thread asks waits for the answer.
 pub(crate) fn past() -> Option<&'static Past> {
-    if process::past().is_none() && may_ask() {
-        let before = own::high();
-        match NAME.get().map(|name| Grant::claim(name)) {
-            Some(Ok(grant)) => take(grant, &before),
-            Some(Err(NoGrant::Refused(_))) => {}
-            _ => HOPELESS.store(std::process::id(), Ordering::Relaxed),
-        }
+    if process::past().is_none() {
+        process::alone(|| {
+            if process::past().is_none() && may_ask() {
+                ask();
+            }
+        });
     }
     process::past()
 }
 
-fn may_ask() -> bool {
-    // In a child of a parent that was just asking it is held by nobody; that one goes by the kernel.
-    let Ok(mut asked) = ASKED.try_lock() else { return false };
-    let is_early = asked.is_some_and(|at| at.elapsed() < AGAIN);
-    if is_early || HOPELESS.load(Ordering::Relaxed) == std::process::id() {
-        return false;
+fn ask() {
+    let before = own::high();
+    match NAME.get().map(|name| Grant::claim(name)) {
+        Some(Ok(grant)) => take(grant, &before),
+        // Another process has it, and may give it back.
+        Some(Err(NoGrant::Refused(_))) => REFUSED_AT.store(now(), Ordering::Relaxed),
+        _ => HOPELESS.store(std::process::id(), Ordering::Relaxed),
     }
-    *asked = Some(Instant::now());
-    true
+}
+
+fn may_ask() -> bool {
+    let refused_at = REFUSED_AT.load(Ordering::Relaxed);
+    let is_early = refused_at != 0 && now().saturating_sub(refused_at) < AGAIN_MS;
+    !is_early && HOPELESS.load(Ordering::Relaxed) != std::process::id()
+}
+
+/// Milliseconds of a clock that all processes share; never 0.
+fn now() -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: a time of this frame.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time) };
+    (time.tv_sec * 1000 + time.tv_nsec / 1_000_000 + 1) as u64
 }
 
 fn take(grant: Grant, before: &[c_int]) {

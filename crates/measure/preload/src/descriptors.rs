@@ -44,14 +44,25 @@ fn classify(fd: c_int, seen: Seen) -> Option<SocketId> {
     };
     process::uses(fd);
     let is_settled = table()?.settle(fd, seen, kind);
-    let Kind::Live(id) = kind else { return None };
-    let id = SocketId(id);
+    let id = match kind {
+        Kind::Live(id) => SocketId(id),
+        _ if is_settled => return None,
+        _ => return live_now(fd),
+    };
     match is_settled {
         true => with_past(|past| past.sets().is_live(fd, id, &past.stack)),
         // It is another one by now.
         false => with_past(|past| past.released(id)),
     };
-    is_settled.then_some(id)
+    // Another thread may have been first.
+    live_now(fd)
+}
+
+fn live_now(fd: c_int) -> Option<SocketId> {
+    match kind(fd) {
+        Some(Kind::Live(id)) => Some(SocketId(id)),
+        _ => None,
+    }
 }
 
 /// What a UDP socket is from now on; none where that is to be asked again.

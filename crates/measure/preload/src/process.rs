@@ -5,6 +5,7 @@ use std::{
     mem::size_of,
     ptr,
     sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, Ordering},
+    time::Duration,
 };
 
 use crate::{call::raw, past::Past, table::Table};
@@ -19,6 +20,8 @@ pub(crate) struct Memory {
     owner: AtomicU32,
     /// One more than the highest number that was ever written to the table.
     used: AtomicI32,
+    /// Whether a thread asks the launcher just now.
+    asking: AtomicU32,
     /// What goes past the kernel; null until something does.
     past: AtomicPtr<Past>,
     table: Table,
@@ -49,6 +52,16 @@ pub(crate) fn set_past(past: Past) {
             drop(unsafe { Box::from_raw(past) });
         }
     }
+}
+
+/// Runs this in one thread at a time. A child of a process in which a thread was in it begins anew.
+pub(crate) fn alone(work: impl FnOnce()) {
+    let Some(memory) = memory() else { return };
+    while memory.asking.compare_exchange(0, 1, Ordering::AcqRel, Ordering::Acquire).is_err() {
+        std::thread::sleep(Duration::from_micros(100));
+    }
+    work();
+    memory.asking.store(0, Ordering::Release);
 }
 
 #[inline]
