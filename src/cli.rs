@@ -129,8 +129,8 @@ pub(crate) enum Command {
         #[command(subcommand)]
         action: BedAction,
     },
-    /// Run a program whose UDP goes past the kernel (AF_XDP), on any interface whose driver has native XDP; the program needs no change. The exit
-    /// status is the program's own; 127 where there is no such program, 126 where it cannot be run.
+    /// Run a program whose UDP goes past the kernel (AF_XDP), on any interface whose driver has native XDP; the program
+    /// needs no change. The exit status is the program's own; 127 where there is no such program, 126 where it cannot be run.
     Bypass {
         #[command(flatten)]
         options: BypassOptions,

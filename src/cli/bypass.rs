@@ -7,17 +7,19 @@ use clap::Args;
 /// Options of `wireproof bypass`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct BypassOptions {
-    /// Interface to bypass; can be given again (default: all that are up and have an address, but for that of the default route and of your own
-    /// session, which have to be named).
+    /// Interface to bypass; can be given again (default: all that are up and have an address, but for that of the
+    /// default route and of your own session, which have to be named).
     #[arg(long, value_name = "IF")]
     pub(crate) dev: Vec<String>,
-    /// Blocking calls look for datagrams again and again: quickest, and one core stays busy (default: for 50 µs, then they sleep).
+    /// Blocking calls look for datagrams again and again: quickest, and one core stays busy (default: for 50 µs, then
+    /// they sleep).
     #[arg(long, conflicts_with = "sleep")]
     pub(crate) spin: bool,
     /// Blocking calls sleep at once.
     #[arg(long)]
     pub(crate) sleep: bool,
-    /// Say at the end, on standard error, what became of each socket, and what the kernel counted meanwhile; as JSON with --json.
+    /// Say at the end, on standard error, what became of each socket, and what the kernel counted meanwhile; as JSON
+    /// with --json.
     #[arg(long)]
     pub(crate) stats: bool,
     /// The program and its arguments.

@@ -1,4 +1,5 @@
-//! Compiles each `src/*/*.bpf.c` for the kernel's virtual machine, with the tag as `frame` defines it, and the flow table as `steer` does.
+//! Compiles each `src/*/*.bpf.c` for the kernel's virtual machine, with the tag as `frame` defines it, and the flow
+//! table as `steer` does.
 
 use std::{
     env, fs,

@@ -1,5 +1,5 @@
-//! Runs a program whose UDP sockets go past the kernel, and takes down what became of each of them. Nothing of it outlives the process: programs
-//! in drivers and sockets go with their descriptors.
+//! Runs a program whose UDP sockets go past the kernel, and takes down what became of each of them. Nothing of it
+//! outlives the process: programs in drivers and sockets go with their descriptors.
 
 mod account;
 mod choose;
@@ -101,7 +101,8 @@ pub enum BypassError {
 }
 
 impl BypassError {
-    /// The exit status that a shell, `env` or `timeout` would give: 127 for a program that is not there, 126 for one that cannot be run.
+    /// The exit status that a shell, `env` or `timeout` would give: 127 for a program that is not there, 126 for one
+    /// that cannot be run.
     pub fn status(&self) -> Option<u8> {
         match self {
             Self::Program { io, .. } if io.kind() == io::ErrorKind::NotFound => Some(127),
@@ -111,8 +112,8 @@ impl BypassError {
     }
 }
 
-/// Runs the program to its end, and to that of all that it started. Gives its exit status and what became of its sockets. To be called
-/// while the process has one thread.
+/// Runs the program to its end, and to that of all that it started. Gives its exit status and what became of its
+/// sockets. To be called while the process has one thread.
 pub fn run(options: &Options, tell: impl Fn(Told) + Send + 'static) -> Result<(u8, Account), BypassError> {
     match privilege::current() {
         Privilege::Root => {}
@@ -174,7 +175,8 @@ fn listen(events: &Receiver<Event>, tell: impl Fn(Told)) -> (Vec<Claim>, Vec<Ref
     (claims, refused)
 }
 
-/// Waits for the program and for whatever it leaves behind: a daemon goes on past the kernel as long as there is its launcher.
+/// Waits for the program and for whatever it leaves behind: a daemon goes on past the kernel as long as there is its
+/// launcher.
 fn supervise(supervisor: &Supervisor, program: u32) -> Result<u8, BypassError> {
     let mut ended = None;
     loop {

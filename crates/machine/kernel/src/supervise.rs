@@ -49,8 +49,8 @@ pub enum Heard {
 }
 
 impl Supervisor {
-    /// From here on signals are told instead of ending this process, and orphans among its descendants become its children. To be called
-    /// while there is one thread: those that it starts later do not get the signals either.
+    /// From here on signals are told instead of ending this process, and orphans among its descendants become its
+    /// children. To be called while there is one thread: those that it starts later do not get the signals either.
     pub fn begin() -> Result<Self> {
         let (mut set, mut before) = (MaybeUninit::<libc::sigset_t>::zeroed(), MaybeUninit::<libc::sigset_t>::zeroed());
         // SAFETY: the set is initialised before it is used, and the calls read and write nothing else.

@@ -1,7 +1,9 @@
-//! Steering: UDP of flows that are in a table goes past the kernel to the AF_XDP socket of its queue, all else to the kernel.
+//! Steering: UDP of flows that are in a table goes past the kernel to the AF_XDP socket of its queue, all else to the
+//! kernel.
 //!
-//! The table is memory that the BPF program reads and a program writes through a mapping of its own ([`FlowTable::map`]): a flow comes and
-//! goes without a system call. Who holds the table's descriptor needs no rights for that.
+//! The table is memory that the BPF program reads and a program writes through a mapping of its own
+//! ([`FlowTable::map`]): a flow comes and goes without a system call. Who holds the table's descriptor needs no rights
+//! for that.
 
 mod layout;
 mod table;
@@ -52,7 +54,8 @@ unsafe impl Pod for Place {}
 // SAFETY: as above.
 unsafe impl Pod for Counters {}
 
-/// The steering program at work on some interfaces; it leaves them when dropped, or when the process ends, however it does.
+/// The steering program at work on some interfaces; it leaves them when dropped, or when the process ends, however it
+/// does.
 pub struct Steer {
     // Before the program: detaching comes first.
     attached: Vec<Attached>,
@@ -86,8 +89,8 @@ impl Steer {
         Ok(Self { attached: Vec::new(), loaded, places: Default::default(), room_for: queues })
     }
 
-    /// Attaches it to the driver of an interface of the caller's namespace that has so many queues. Packets longer than `room` bytes stay with
-    /// the kernel. Where it fails, the other interfaces go on.
+    /// Attaches it to the driver of an interface of the caller's namespace that has so many queues. Packets longer than
+    /// `room` bytes stay with the kernel. Where it fails, the other interfaces go on.
     pub fn attach(&mut self, interface: &str, queues: u32, room: u32) -> Result<()> {
         let number = self.attached.len();
         let taken: u32 = self.places[..number].iter().map(|place| place.queues).sum();
@@ -100,7 +103,8 @@ impl Steer {
         self.loaded.set_values(".bss.places", &self.places)
     }
 
-    /// Sends what the table has of a queue to this socket, which has to be bound to it. It takes the place of the one before.
+    /// Sends what the table has of a queue to this socket, which has to be bound to it. It takes the place of the one
+    /// before.
     ///
     /// # Errors
     /// Where the interface is none that it is attached to, or has no such queue.

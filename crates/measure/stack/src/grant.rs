@@ -15,7 +15,8 @@ use xdp::{
 use crate::{Control, GrantError, NoGrant, aside::aside, handover};
 use facts::Facts;
 
-/// Frames for each entry of a ring: one in the fill ring, one that a socket holds, one on its way out, and one to spare.
+/// Frames for each entry of a ring: one in the fill ring, one that a socket holds, one on its way out, and one to
+/// spare.
 const FRAMES_AN_ENTRY: u32 = 4;
 
 /// All that a program needs to go past the kernel.
@@ -46,13 +47,15 @@ pub struct Granted {
     pub mac: [u8; 6],
     /// Its MTU in bytes, when the grant was made.
     pub mtu: u32,
-    /// Whether it hands over packets whose UDP checksum is that of the pseudo header alone (`CHECKSUM_PARTIAL`), as virtual drivers do.
+    /// Whether it hands over packets whose UDP checksum is that of the pseudo header alone (`CHECKSUM_PARTIAL`), as
+    /// virtual drivers do.
     pub partial_checksums: bool,
     /// A socket for each of its queues, in their order, both ways.
     pub queues: Vec<Socket>,
 }
 
-/// The steering program on some interfaces, from which grants come, one after the other; it is gone when dropped, or when the process ends.
+/// The steering program on some interfaces, from which grants come, one after the other; it is gone when dropped, or
+/// when the process ends.
 pub struct Attachment {
     steer: Steer,
     interfaces: Vec<Facts>,
@@ -76,8 +79,8 @@ impl Grant {
         Ok((attachment, grant))
     }
 
-    /// Claims the grant of a launcher in the caller's network namespace, by the name of its socket. It is given back when this is dropped, or
-    /// when the process ends or becomes another program. Children do not have it.
+    /// Claims the grant of a launcher in the caller's network namespace, by the name of its socket. It is given back
+    /// when this is dropped, or when the process ends or becomes another program. Children do not have it.
     pub fn claim(name: &str) -> Result<Self, NoGrant> {
         let connected = || {
             let flags = SocketFlags::CLOEXEC;
@@ -89,7 +92,8 @@ impl Grant {
         handover::take_over(aside(connection))
     }
 
-    /// Its descriptors. A child that was forked has them too: as long as it does not close them, nobody else can have the queues.
+    /// Its descriptors. A child that was forked has them too: as long as it does not close them, nobody else can have
+    /// the queues.
     pub fn descriptors(&self) -> impl Iterator<Item = RawFd> {
         let sockets = self.interfaces.iter().flat_map(|interface| interface.queues.iter().map(AsFd::as_fd));
         let others = [Some(self.control.as_fd()), self.umem.file(), self.claim.as_ref().map(AsFd::as_fd)];
@@ -121,13 +125,14 @@ impl Attachment {
         Ok(Self { steer, interfaces: attached, frame_size, ring: facts::ring(queues, frame_size), refused })
     }
 
-    /// Names of the interfaces that it is attached to and their numbers in the network namespace, in the order of each grant.
+    /// Names of the interfaces that it is attached to and their numbers in the network namespace, in the order of each
+    /// grant.
     pub fn interfaces(&self) -> impl Iterator<Item = (&str, u32)> {
         self.interfaces.iter().map(|facts| (facts.name.as_str(), facts.index))
     }
 
-    /// Fresh memory and sockets, and no flows. What was granted before has to be dropped first, as a queue has one socket at a time; it is
-    /// waited for a moment.
+    /// Fresh memory and sockets, and no flows. What was granted before has to be dropped first, as a queue has one
+    /// socket at a time; it is waited for a moment.
     pub fn grant(&mut self) -> Result<Grant, GrantError> {
         let call = |call| move |io| GrantError::Call { call, io };
         let mut flows = FlowTable::map(&self.steer.table()?).map_err(call("mmap of the flow table"))?;

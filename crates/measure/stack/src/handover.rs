@@ -1,7 +1,8 @@
 //! A grant on its way from the launcher to a program: words about it, and the descriptors beside them (`SCM_RIGHTS`).
 //!
-//! The program connects, and the launcher answers at once: a message with the [`Answer`] and three descriptors, then one for each
-//! [`MOST_DESCRIPTORS`] AF_XDP sockets. The connection is the claim: it ends when the program closes it, however that comes.
+//! The program connects, and the launcher answers at once: a message with the [`Answer`] and three descriptors, then
+//! one for each [`MOST_DESCRIPTORS`] AF_XDP sockets. The connection is the claim: it ends when the program closes it,
+//! however that comes.
 
 use std::{
     io::{self, IoSlice, IoSliceMut},

@@ -1,4 +1,5 @@
-//! The launcher's half: it hands a grant to one program at a time, watches what changes under it, and clears up behind each.
+//! The launcher's half: it hands a grant to one program at a time, watches what changes under it, and clears up behind
+//! each.
 
 mod programs;
 mod server;
@@ -140,8 +141,8 @@ impl Launcher {
         self.held.load(Relaxed)
     }
 
-    /// Stops, takes everything from the interfaces, and gives what the steering program counted. A grant that is still held is worth nothing
-    /// afterwards: its flows go through the kernel.
+    /// Stops, takes everything from the interfaces, and gives what the steering program counted. A grant that is still
+    /// held is worth nothing afterwards: its flows go through the kernel.
     pub fn end(self) -> Result<Counters, GrantError> {
         rustix::io::write(&self.stop, &1_u64.to_ne_bytes())
             .map_err(|error| GrantError::Call { call: "write to an eventfd", io: error.into() })?;
@@ -150,7 +151,8 @@ impl Launcher {
     }
 }
 
-/// An abstract socket: it is found by name in its network namespace, whatever a program's root, user and descriptors are.
+/// An abstract socket: it is found by name in its network namespace, whatever a program's root, user and descriptors
+/// are.
 fn listener(name: &str) -> Result<OwnedFd, rustix::io::Errno> {
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     let socket = socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)?;

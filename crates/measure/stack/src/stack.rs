@@ -1,16 +1,17 @@
 //! All sockets of a process that go past the kernel.
 
+mod sleep;
+mod waits;
+
 use std::{
     io,
     os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd},
-    sync::{
-        Mutex, MutexGuard,
-        atomic::{AtomicBool, Ordering::Relaxed},
-    },
-    time::{Duration, Instant},
+    sync::{Mutex, MutexGuard, atomic::AtomicBool},
 };
 
 pub use datagram::SocketId;
+pub use sleep::Asleep;
+
 use rustix::{
     event::{
         EventfdFlags,
@@ -38,10 +39,6 @@ const KNOWN_FLAGS: i32 = libc::MSG_DONTWAIT
     | libc::MSG_NOSIGNAL
     | libc::MSG_CMSG_CLOEXEC
     | libc::MSG_WAITFORONE;
-/// How long a call asks again and again before it sleeps, or before signals are looked for while it does not.
-const PATIENCE: Duration = Duration::from_micros(50);
-/// How often signals are looked for then.
-const LOOK_FOR_SIGNALS: u32 = 64;
 
 /// All sockets of a process that go past the kernel; one a process, used by all its threads.
 ///
@@ -213,92 +210,6 @@ impl Stack {
         }
     }
 
-    /// Waits for a datagram.
-    #[cold]
-    fn receive_patiently(&self, id: SocketId, fd: RawFd, message: &mut Incoming<'_, '_>, flags: i32) -> Outcome<usize> {
-        let timeout = calls::receive_timeout(fd);
-        let begun = Instant::now();
-        let deadline = timeout.and_then(|timeout| begun.checked_add(timeout));
-        let spins_until = (self.wait != Wait::Sleep).then(|| begun + PATIENCE);
-        if let Some(until) = spins_until {
-            while Instant::now() < until {
-                if let Tried::Over(outcome) = self.receive_at_once(id, message, flags) {
-                    return outcome;
-                }
-                if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-                    return Outcome::Failed(libc::EAGAIN);
-                }
-            }
-        }
-        // A handler without `SA_RESTART` interrupts the call, as does any where there is a timeout (signal(7)).
-        let is_interrupted = || timeout.is_some() || calls::signals_interrupt();
-        match self.wait {
-            Wait::Spin => self.spin(id, fd, message, flags, deadline, is_interrupted),
-            Wait::Sleep | Wait::Auto => self.fall_asleep(id, fd, message, flags, deadline, is_interrupted),
-        }
-    }
-
-    /// Asks again and again. A signal whose handler runs in the midst of that would go unnoticed: they are put off, and let in again and again.
-    fn spin(
-        &self,
-        id: SocketId,
-        fd: RawFd,
-        message: &mut Incoming<'_, '_>,
-        flags: i32,
-        deadline: Option<Instant>,
-        is_interrupted: impl Fn() -> bool,
-    ) -> Outcome<usize> {
-        let signals = calls::hold_signals();
-        let outcome = 'over: loop {
-            for _ in 0..LOOK_FOR_SIGNALS {
-                if let Tried::Over(outcome) = self.receive_at_once(id, message, flags) {
-                    break 'over outcome;
-                }
-                std::hint::spin_loop();
-            }
-            let now = Instant::now();
-            match calls::wait(&[fd], Some(now), Some(signals)) {
-                Err(libc::EINTR) if is_interrupted() => break Outcome::Failed(libc::EINTR),
-                _ if deadline.is_some_and(|deadline| now >= deadline) => break Outcome::Failed(libc::EAGAIN),
-                _ => {}
-            }
-        };
-        calls::set_signals(signals);
-        outcome
-    }
-
-    /// Sleeps until something comes.
-    fn fall_asleep(
-        &self,
-        id: SocketId,
-        fd: RawFd,
-        message: &mut Incoming<'_, '_>,
-        flags: i32,
-        deadline: Option<Instant>,
-        is_interrupted: impl Fn() -> bool,
-    ) -> Outcome<usize> {
-        loop {
-            let asleep = self.sleep();
-            if let Tried::Over(outcome) = self.receive_at_once(id, message, flags) {
-                return outcome;
-            }
-            let waited = calls::wait(&[fd, self.number[0]], deadline, None);
-            drop(asleep);
-            self.engine().ask_soon(id);
-            match waited {
-                Err(libc::EINTR) if is_interrupted() => return Outcome::Failed(libc::EINTR),
-                Err(libc::EINTR) | Ok(()) => {}
-                Err(errno) => return Outcome::Failed(errno),
-            }
-            if let Tried::Over(outcome) = self.receive_at_once(id, message, flags) {
-                return outcome;
-            }
-            if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-                return Outcome::Failed(libc::EAGAIN);
-            }
-        }
-    }
-
     /// Whether a datagram of ours waits; the shadow is the caller's to ask (poll(2)).
     pub fn readable(&self, id: SocketId) -> bool {
         if self.family.is_child() {
@@ -341,67 +252,9 @@ impl Stack {
         came
     }
 
-    /// Descriptors that become readable when something comes, to be polled beside others (`POLLIN`). Only [`pump`](Self::pump) and
-    /// [`receive`](Self::receive) may read from them; the program may not close them.
-    pub fn descriptors(&self) -> &[RawFd] {
-        &self.number
-    }
-
-    /// To be held while the caller sleeps in a call of its own on [`descriptors`](Self::descriptors), and taken before it looks for the last time
-    /// whether something is there: what another thread takes from the interfaces meanwhile wakes it.
-    pub fn sleep(&self) -> Asleep<'_> {
-        if !self.family.is_child() {
-            let mut engine = self.engine();
-            engine.asleep += 1;
-            if !self.watched.swap(true, Relaxed) {
-                self.watch(&engine);
-            }
-        }
-        Asleep { stack: self }
-    }
-
     /// How calls wait.
     pub fn wait(&self) -> Wait {
         self.wait
-    }
-
-    #[cold]
-    fn watch(&self, engine: &Engine) {
-        for fd in engine.descriptors() {
-            // SAFETY: the rings are the engine's, and so are their descriptors.
-            let fd = unsafe { BorrowedFd::borrow_raw(fd) };
-            // Without memory for it, a sleeper is woken by what else it waits for.
-            let _ = epoll::add(&self.poll, fd, EventData::new_u64(0), EventFlags::IN);
-        }
-    }
-
-    /// Wakes those asleep, where something was put into a queue that may be theirs.
-    #[inline]
-    fn tell_sleepers(&self, engine: &mut Engine) {
-        if std::mem::take(&mut engine.queued) && engine.asleep > 0 && !engine.signalled {
-            // It fails only where they have been woken very often.
-            engine.signalled = rustix::io::write(&self.came, &1_u64.to_ne_bytes()).is_ok();
-        }
-    }
-}
-
-/// The caller is asleep.
-pub struct Asleep<'a> {
-    stack: &'a Stack,
-}
-
-impl Drop for Asleep<'_> {
-    fn drop(&mut self) {
-        if self.stack.family.is_child() {
-            return;
-        }
-        let mut engine = self.stack.engine();
-        engine.asleep = engine.asleep.saturating_sub(1);
-        // The last one to wake up takes the signal away: sooner, others might not have seen it.
-        if engine.asleep == 0 && engine.signalled {
-            engine.signalled = false;
-            let _ = rustix::io::read(&self.stack.came, &mut [0; 8]);
-        }
     }
 }
 

@@ -25,8 +25,8 @@ pub struct Account {
 }
 
 impl Account {
-    /// Whether the kernel's own UDP counters stayed where they were: but for what programs had it carry, and for one in a hundred of what
-    /// went past it, which is left for other programs of the namespace.
+    /// Whether the kernel's own UDP counters stayed where they were: but for what programs had it carry, and for one in
+    /// a hundred of what went past it, which is left for other programs of the namespace.
     pub fn is_flat(&self) -> bool {
         let (past, through) =
             (self.sum(|claim| (&claim.beyond.1, |it| it.past)), self.sum(|claim| (&claim.beyond.2, |it| it.through)));
@@ -55,7 +55,8 @@ impl Account {
 pub struct Link {
     /// Its name.
     pub name: String,
-    /// Packets that it counted in, of all programs together; whether those that went past the kernel are among them is the driver's affair.
+    /// Packets that it counted in, of all programs together; whether those that went past the kernel are among them is
+    /// the driver's affair.
     pub received: u64,
     /// Packets that it counted out.
     pub sent: u64,

@@ -45,7 +45,8 @@ pub(super) fn interfaces(named: &[String]) -> Result<Chosen, super::BypassError>
     Ok(Chosen { taken, passed: Vec::new() })
 }
 
-/// All that are up and have an address. An uplink has to be named: some drivers stop their card for seconds to take a program in.
+/// All that are up and have an address. An uplink has to be named: some drivers stop their card for seconds to take a
+/// program in.
 fn all(links: &[Link], uplinks: &[String]) -> Chosen {
     let mut chosen = Chosen::default();
     for link in links.iter().filter(|link| !is_loopback(link) && link.up && !link.addresses.is_empty()) {

@@ -114,7 +114,8 @@ fn is_elf(path: &Path) -> bool {
     fs::read(path).is_ok_and(|bytes| bytes.starts_with(b"\x7fELF"))
 }
 
-/// Whether the loader is told that it must not trust the caller's environment. Capabilities of a file add nothing to those that root has.
+/// Whether the loader is told that it must not trust the caller's environment. Capabilities of a file add nothing to
+/// those that root has.
 fn takes_rights(path: &Path) -> bool {
     const SET_USER: u32 = 0o4000;
     const SET_GROUP: u32 = 0o2010;

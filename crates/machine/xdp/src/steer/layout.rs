@@ -1,4 +1,5 @@
-//! How the flow table lies in memory: the BPF program reads what the library writes. Pure, as the build script writes the C header from it.
+//! How the flow table lies in memory: the BPF program reads what the library writes. Pure, as the build script writes
+//! the C header from it.
 
 /// Ports there are.
 pub(super) const PORTS: usize = 1 << 16;
@@ -22,8 +23,8 @@ const SPREAD: [u64; 5] =
 /// Bits of the hash that are not in the number of a place.
 const SHIFT: u32 = 64 - FLOWS.trailing_zeros();
 
-/// Two ends as they stand in a packet that comes in: addresses of 16 bytes, IPv4 mapped into IPv6, and the two ports, the peer's first. All
-/// as they lie in memory.
+/// Two ends as they stand in a packet that comes in: addresses of 16 bytes, IPv4 mapped into IPv6, and the two ports,
+/// the peer's first. All as they lie in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub(super) struct Key {

@@ -97,8 +97,10 @@ static __always_inline int is_there(struct wp_table *all, const struct wp_key *k
 
 		if (state == WP_NEVER)
 			return 0;
-		if (state == WP_LIVE && flow->ports == key->ports && flow->local[1] == key->local[1] &&
-		    flow->peer[1] == key->peer[1] && flow->local[0] == key->local[0] && flow->peer[0] == key->peer[0])
+		// One branch for all of them: the verifier follows each.
+		__u64 differs = (flow->local[0] ^ key->local[0]) | (flow->local[1] ^ key->local[1]) |
+			(flow->peer[0] ^ key->peer[0]) | (flow->peer[1] ^ key->peer[1]) | (flow->ports ^ key->ports);
+		if (!(differs | (state ^ WP_LIVE)))
 			return 1;
 	}
 	return 0;

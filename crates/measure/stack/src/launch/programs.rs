@@ -29,8 +29,8 @@ pub(super) fn at_other_end(connection: &impl AsFd) -> io::Result<Program> {
     Ok(Program { process, name: name.trim_end().to_owned() })
 }
 
-/// Whether a process is this one, or one that it started, or that one of those did. The name of the launcher's socket is no secret, and who
-/// has a grant sends what it likes.
+/// Whether a process is this one, or one that it started, or that one of those did. The name of the launcher's socket
+/// is no secret, and who has a grant sends what it likes.
 pub(super) fn is_ours(process: u32) -> bool {
     std::iter::successors(Some(process), |pid| parent(*pid)).any(|pid| pid == process::id())
 }
