@@ -30,6 +30,19 @@ pub(crate) fn compare(
     peer: &'static str,
     unit: &'static str,
     want: Want,
+    ours: impl FnMut() -> f64,
+    theirs: impl FnMut() -> f64,
+) -> Comparison {
+    compare_often(PAIRS, title, peer, unit, want, ours, theirs)
+}
+
+/// Measures so many pairs, where the difference that is looked for is small.
+pub(crate) fn compare_often(
+    pairs: usize,
+    title: String,
+    peer: &'static str,
+    unit: &'static str,
+    want: Want,
     mut ours: impl FnMut() -> f64,
     mut theirs: impl FnMut() -> f64,
 ) -> Comparison {
@@ -41,7 +54,7 @@ pub(crate) fn compare(
             (ours(), theirs)
         }
     };
-    let (ours, theirs) = (0..PAIRS).map(&mut pair).unzip();
+    let (ours, theirs) = (0..pairs).map(&mut pair).unzip();
     Comparison { title, peer, unit, want, ours, theirs }
 }
 

@@ -151,6 +151,7 @@ impl Slot {
         self.closed.store(1, Relaxed);
     }
 
+    /// All that it says.
     pub fn record(&self) -> Record {
         let fate = match self.fate.load(Acquire) {
             1 => Ok(()),

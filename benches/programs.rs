@@ -1,0 +1,165 @@
+//! Programs past the kernel: sockperf and iperf3, as they are, under `wireproof bypass` and without it, in alternating runs on one bed and
+//! the same cores; and what the library costs a program that is not bypassed.
+//!
+//! Writes its part of `docs/benchmarks.md`. Run it with `./x bench programs`, on a machine that does nothing else. What AF_XDP alone does on
+//! the same machine says `./x bench bypass`.
+
+#![allow(clippy::unwrap_used, reason = "a benchmark that cannot be made shall stop")]
+
+#[path = "bench/page.rs"]
+mod page;
+#[path = "bench/pairs.rs"]
+mod pairs;
+#[path = "bench/peers.rs"]
+mod peers;
+
+use std::{
+    path::Path,
+    process::{Child, Command, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use page::COMPARISONS;
+use pairs::{Comparison, Want, compare, compare_often};
+use peers::{Bed, SERVER, WIREPROOF, output, pinned_in};
+use serde_json::Value;
+
+const PORT: &str = "11111";
+
+/// How a program is run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Kernel,
+    Bypass,
+}
+
+fn main() {
+    // `cargo test --benches` and the like start benchmarks to see whether they start.
+    if !std::env::args().any(|arg| arg == "--bench") {
+        return;
+    }
+    let bed = Bed::up();
+    let mut text = COMPARISONS.to_owned();
+    for (frame, options, words, ratio) in [
+        (64, ["--nonblocked"].as_slice(), "non-blocking", 1.0 / 3.5),
+        (1518, &["--nonblocked"], "non-blocking", 1.0 / 3.5),
+        (64, &[], "blocking", 0.2),
+    ] {
+        for (figure, figure_words) in [("percentile 50.000", "p50"), ("avg-latency", "average")] {
+            if figure_words == "average" && (frame, words) != (64, "non-blocking") {
+                continue;
+            }
+            let title = format!("sockperf ping-pong, udp, {frame} B, {words}, RTT/2 {figure_words}");
+            let want = Want { ratio, or_more: false };
+            let measure = |way| move || half_rtt_us(way, frame, options, figure);
+            text += &shown(compare(title, "without bypass", "µs", want, measure(Way::Bypass), measure(Way::Kernel)));
+        }
+    }
+    let want = Want { ratio: 1.5, or_more: true };
+    let title = "iperf3, udp, 1472 B, received".to_owned();
+    let measure = |way| move || iperf3_gbps(way);
+    text += &shown(compare(title, "without bypass", "Gbit/s", want, measure(Way::Bypass), measure(Way::Kernel)));
+    drop(bed);
+    let want = Want { ratio: 1.03, or_more: false };
+    let title = "iperf3, tcp over loopback, time for 4 GB, under the library and not bypassed".to_owned();
+    text += &shown(compare_often(30, title, "without it", "s", want, || transfer_s(true), || transfer_s(false)));
+    text += &start_up();
+    text += "\nBoth ends of each row are run the same way: unchanged programs from Debian's packages, `wireproof bypass --spin -- PROGRAM` with bypass. \
+             RTT/2 as\nsockperf prints it. A veth pair has no card, bus or wire.\n";
+    page::write("programs", &[page::version("sockperf"), page::version("iperf3")], &text);
+}
+
+fn shown(row: Comparison) -> String {
+    println!("{}", row.line());
+    row.line() + "\n"
+}
+
+/// A program at one end of the bed, on one core.
+fn program(way: Way, end: &str, cpu: &str) -> Command {
+    let mut command = pinned_in(end, cpu);
+    if way == Way::Bypass {
+        command.args([WIREPROOF, "bypass", "--spin", "--quiet", "--"]);
+    }
+    command
+}
+
+/// A server, which is asked to end, and then waited for: what it leaves behind would be in the next one's way.
+struct Server(Child);
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = Command::new("kill").arg(self.0.id().to_string()).status();
+        let _ = self.0.wait();
+    }
+}
+
+fn half_rtt_us(way: Way, frame: u32, options: &[&str], figure: &str) -> f64 {
+    let mut server = program(way, "b", "1");
+    server.args(["sockperf", "server", "-i", SERVER, "-p", PORT]).args(options);
+    let server = Server(server.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
+    thread::sleep(Duration::from_millis(700));
+    let mut client = program(way, "a", "0");
+    client.args(["sockperf", "ping-pong", "-i", SERVER, "-p", PORT, "-t", "2", "-m", &(frame - 46).to_string()]);
+    let text = output(client.args(options));
+    drop(server);
+    let line = text.lines().find(|line| line.contains(figure)).unwrap_or_else(|| panic!("{text}"));
+    let number = line.rsplit("====> avg-latency=").next().unwrap().rsplit("= ").next().unwrap();
+    let end = number.trim().find(|c: char| c != '.' && !c.is_ascii_digit()).unwrap_or(number.trim().len());
+    number.trim()[..end].parse().unwrap_or_else(|_| panic!("{line}"))
+}
+
+fn iperf3_gbps(way: Way) -> f64 {
+    let mut server = program(way, "b", "1");
+    let mut server = server.args(["iperf3", "-s", "-1"]).stdout(Stdio::null()).spawn().unwrap();
+    thread::sleep(Duration::from_millis(700));
+    let mut client = program(way, "a", "0");
+    let text = output(client.args(["iperf3", "-c", SERVER, "-u", "-b", "0", "-l", "1472", "-t", "4", "-O", "1", "-J"]));
+    server.wait().unwrap();
+    let document: Value = serde_json::from_str(&text[text.find('{').unwrap()..]).unwrap();
+    let sum = &document["end"]["sum"];
+    let lost = sum["lost_percent"].as_f64().unwrap();
+    sum["bits_per_second"].as_f64().unwrap() * (1.0 - lost / 100.0) / 1e9
+}
+
+/// The library stands beside the program.
+fn library() -> String {
+    Path::new(WIREPROOF).with_file_name("libwireproof_preload.so").display().to_string()
+}
+
+/// How long iperf3 takes for a transfer that has nothing to do with us.
+fn transfer_s(under_library: bool) -> f64 {
+    let command = |core: &str| {
+        let mut command = Command::new("taskset");
+        command.args(["-c", core, "iperf3"]).stdout(Stdio::null());
+        if under_library {
+            command.env("LD_PRELOAD", library());
+        }
+        command
+    };
+    let mut server = command("1").args(["-s", "-1", "-p", "5299"]).spawn().unwrap();
+    thread::sleep(Duration::from_millis(300));
+    let begun = Instant::now();
+    assert!(command("0").args(["-c", "127.0.0.1", "-p", "5299", "-n", "4G"]).status().unwrap().success());
+    let took = begun.elapsed().as_secs_f64();
+    server.wait().unwrap();
+    took
+}
+
+/// What it costs to begin: a program that does nothing, under `wireproof bypass` in a namespace of its own with a bed's interface, and alone.
+fn start_up() -> String {
+    let bed = Bed::up();
+    let time = |way| {
+        let begun = Instant::now();
+        output(program(way, "a", "0").arg("true"));
+        begun.elapsed().as_secs_f64() * 1e3
+    };
+    let differences: Vec<f64> = (0..21).map(|_| time(Way::Bypass) - time(Way::Kernel)).collect();
+    drop(bed);
+    let cost = stats::median(&differences).unwrap();
+    let met = if cost < 100.0 { "met" } else { "missed" };
+    println!("start-up: {cost:.1} ms");
+    format!(
+        "\nStarting and ending `wireproof bypass` around a program that does nothing: {cost:.1} ms (mark < 100, {met}).\n"
+    )
+}
