@@ -68,7 +68,7 @@ unsafe fn receive_in<const ROOM: usize>(
             count += 1;
         }
         let header = beside.header.as_mut();
-        let control = header.as_ref().map_or((ptr::null_mut(), 0), |it| (it.msg_control, it.msg_controllen as usize));
+        let control = header.as_ref().map_or((ptr::null_mut(), 0), |it| (it.msg_control, it.msg_controllen));
         let name_room = match &header {
             Some(header) => header.msg_namelen,
             None => beside.name_length.as_ref().copied().unwrap_or(0),
@@ -153,9 +153,9 @@ pub(crate) unsafe fn send_many(
         let each = (0..messages.len()).map(|index| {
             let header = &(*start.add(index)).msg_hdr;
             Outgoing {
-                pieces: slice::from_raw_parts(header.msg_iov.cast::<IoSlice<'_>>(), header.msg_iovlen as usize),
+                pieces: slice::from_raw_parts(header.msg_iov.cast::<IoSlice<'_>>(), header.msg_iovlen),
                 name: bytes(header.msg_name, header.msg_namelen as usize),
-                control: bytes(header.msg_control, header.msg_controllen as usize),
+                control: bytes(header.msg_control, header.msg_controllen),
             }
         });
         let sent = |index: usize, length: usize| (*start.add(index)).msg_len = length as u32;
@@ -173,7 +173,7 @@ pub(crate) unsafe fn send_many(
 /// Pointers as sendmmsg(2) takes them.
 pub(crate) unsafe fn are_all_somewhere(messages: &[libc::mmsghdr]) -> bool {
     messages.iter().all(|message| {
-        let (start, count) = (message.msg_hdr.msg_iov, message.msg_hdr.msg_iovlen as usize);
+        let (start, count) = (message.msg_hdr.msg_iov, message.msg_hdr.msg_iovlen);
         // SAFETY: the caller's.
         count > 0 && unsafe { slice::from_raw_parts(start, count) }.iter().all(|piece| !piece.iov_base.is_null())
     })

@@ -27,7 +27,7 @@ const FEW: usize = 248;
 
 /// Whether one of them goes past the kernel, or is a set with such in it.
 pub(crate) fn concerns_us(fds: &[pollfd]) -> bool {
-    table().is_some() && fds.iter().fold(false, |any, one| is_ours(one.fd) || any)
+    table().is_some() && fds.iter().filter(|one| is_ours(one.fd)).count() > 0
 }
 
 /// Whether one of them may go past the kernel once it is bound.

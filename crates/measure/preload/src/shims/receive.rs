@@ -127,7 +127,7 @@ unsafe fn receive_message(fd: c_int, id: SocketId, message: *mut msghdr, flags: 
     // SAFETY: the caller's.
     unsafe {
         let header = message.as_ref()?;
-        let pieces = std::slice::from_raw_parts(header.msg_iov, header.msg_iovlen as usize);
+        let pieces = std::slice::from_raw_parts(header.msg_iov, header.msg_iovlen);
         let beside = Beside { name: header.msg_name.cast(), header: message, ..Beside::NOTHING };
         receive(fd, id, pieces, &beside, flags)
     }

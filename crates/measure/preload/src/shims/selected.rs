@@ -34,7 +34,7 @@ impl Selected {
     pub(super) unsafe fn concern_us(&self) -> bool {
         // SAFETY: the caller's.
         let Some(words) = process::table().and_then(|_| unsafe { self.words(self.readable) }) else { return false };
-        members(words, self.count).fold(false, |any, fd| live(fd).is_some() || any)
+        members(words, self.count).filter(|fd| live(*fd).is_some()).count() > 0
     }
 
     /// Waits; none where it is for the kernel.

@@ -48,8 +48,8 @@ unsafe extern "C-unwind" fn sendmsg(fd: c_int, message: *const msghdr, flags: c_
         if let Some(id) = live_for(fd, flags)
             && let Some(header) = message.as_ref()
         {
-            let pieces = std::slice::from_raw_parts(header.msg_iov, header.msg_iovlen as usize);
-            let control = (header.msg_control.cast_const(), header.msg_controllen as usize);
+            let pieces = std::slice::from_raw_parts(header.msg_iov, header.msg_iovlen);
+            let control = (header.msg_control.cast_const(), header.msg_controllen);
             if let Some(sent) = messages::send(id, pieces, (header.msg_name.cast(), header.msg_namelen), control, flags)
             {
                 return sent;
