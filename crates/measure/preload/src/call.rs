@@ -91,6 +91,7 @@ impl<T> Argument for *mut T {
 ///
 /// # Safety
 /// As the system call says.
+#[inline(always)]
 pub(crate) unsafe fn raw<const N: usize>(number: c_long, arguments: [usize; N]) -> isize {
     let mut all = [0; 6];
     all[..N].copy_from_slice(&arguments);
@@ -103,6 +104,7 @@ pub(crate) unsafe fn raw<const N: usize>(number: c_long, arguments: [usize; N]) 
 ///
 /// # Safety
 /// As the system call says, and nothing that has to be dropped may be in the frames above.
+#[inline(always)]
 pub(crate) unsafe fn raw_waiting<const N: usize>(number: c_long, arguments: [usize; N]) -> isize {
     if is_single_threaded() {
         // SAFETY: the caller's.
@@ -119,6 +121,7 @@ pub(crate) unsafe fn raw_waiting<const N: usize>(number: c_long, arguments: [usi
 }
 
 /// What libc's function would return: -1 and errno for an error.
+#[inline(always)]
 pub(crate) fn answer(result: isize) -> isize {
     // The kernel's errors are -4095 to -1.
     if result as usize > -4096_isize as usize {
@@ -148,6 +151,7 @@ pub(crate) fn find_single_threaded() {
 }
 
 /// Whether there was never another thread.
+#[inline(always)]
 pub(crate) fn is_single_threaded() -> bool {
     let said = SINGLE_THREADED.load(Ordering::Relaxed);
     // SAFETY: null, or a byte of libc that is there as long as the process is.

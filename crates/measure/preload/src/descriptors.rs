@@ -125,6 +125,10 @@ pub(crate) fn forget(fd: c_int) {
 /// Closes a descriptor by a call of the kernel's. Whoever uses it meanwhile has what the kernel has.
 pub(crate) fn closing<T>(fd: c_int, call: impl FnOnce() -> T) -> T {
     let (Some(kind), Some(table)) = (kind(fd), table()) else { return call() };
+    if kind == Kind::Foreign {
+        // What has this number next is no UDP socket, unless a call that makes one says so (`socket`, `dup2`, a message with descriptors).
+        return call();
+    }
     corked::forget(fd);
     if !matches!(kind, Kind::Live(_) | Kind::Set) {
         forget(fd);

@@ -42,6 +42,7 @@ const VERSIONS: u64 = 0xffff_ff00;
 
 impl Seen {
     /// What it says.
+    #[inline(always)]
     pub(crate) fn kind(self) -> Kind {
         let number = (self.0 >> 32) as u32;
         match self.0 as u8 {
@@ -73,6 +74,7 @@ impl Seen {
 
 impl Table {
     /// The entry of a descriptor; none for numbers that have none.
+    #[inline(always)]
     pub(crate) fn look(&self, fd: c_int) -> Option<Seen> {
         Some(Seen(self.entry(fd)?.load(Ordering::Acquire)))
     }
@@ -97,6 +99,7 @@ impl Table {
         }
     }
 
+    #[inline(always)]
     fn entry(&self, fd: c_int) -> Option<&AtomicU64> {
         self.0.get(usize::try_from(fd).ok()?)
     }

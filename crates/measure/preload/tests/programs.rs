@@ -18,9 +18,13 @@ fn lines(text: &str, words: &[&str]) -> String {
     text.lines().filter(|line| words.iter().any(|word| line.contains(word))).map(|line| format!("{line}\n")).collect()
 }
 
-/// What sockperf says of messages that went missing, whatever its colours.
+/// Whether what sockperf says of messages that went missing is less than a busy machine loses, none twice or out of order.
 fn sockperf_says(text: &str) -> String {
-    lines(&text.replace("\u{1b}[2;35m", "").replace("\u{1b}[0m", ""), &["# dropped messages", "exit status"])
+    let said = text.lines().find_map(|line| line.split_once("# dropped messages = ")?.1.split_once(';'));
+    let (lost, others) = said.unwrap_or(("all", "of them"));
+    let came = lost.parse::<u32>().is_ok_and(|lost| lost < 200);
+    let others: String = others.split('\u{1b}').next().unwrap_or_default().trim().into();
+    format!("came: {came}, {others}\n{}", lines(text, &["exit status"]))
 }
 
 fn sockperf(kind: &str, more: &[&str]) {
@@ -83,27 +87,27 @@ fn sockperf_serves() {
 fn iperf3_sends_and_receives() {
     let ends = Ends::new("iperf3");
     for direction in ["--format=k", "--reverse"] {
-        ends.same(direction, 3000, |near| {
+        ends.same(direction, 900, |near| {
             let _server = ends.far(&["iperf3", "-s", "-1", "--forceflush"], "Server listening");
-            let test = ["iperf3", "-c", B, "-u", "-b", "20M", "-l", "1000", "-t", "2", "-J", direction];
+            let test = ["iperf3", "-c", B, "-u", "-b", "5M", "-l", "1000", "-t", "2", "-J", direction];
             iperf3_says(&near.told(&test))
         });
     }
-    ends.same("server", 3000, |near| {
+    ends.same("server", 900, |near| {
         let _server = near.start(&["iperf3", "-s", "-1", "--forceflush"], "Server listening");
-        iperf3_says(&ends.far_told(&["iperf3", "-c", A, "-u", "-b", "20M", "-l", "1000", "-t", "2", "-J"]))
+        iperf3_says(&ends.far_told(&["iperf3", "-c", A, "-u", "-b", "5M", "-l", "1000", "-t", "2", "-J"]))
     });
 }
 
-/// What is lost, and about how much went: two seconds of 20 Mbit/s in datagrams of 1000 bytes.
+/// About how much went, two seconds of 5 Mbit/s in datagrams of 1000 bytes, and whether more was lost than a busy machine loses.
 fn iperf3_says(text: &str) -> String {
     let value = |name: &str| {
         let after = text.rsplit_once(&format!("\"{name}\":"))?.1;
         after.split([',', '\n']).next()?.trim().parse::<f64>().ok()
     };
-    let went =
-        value("packets").map_or("none", |packets| if (4900.0..5100.0).contains(&packets) { "all" } else { "some" });
-    format!("{went} went, {:?} were lost\n{}", value("lost_packets"), lines(text, &["exit status", "error"]))
+    let went = value("packets").is_some_and(|packets| (1100.0..1400.0).contains(&packets));
+    let came = value("lost_packets").is_some_and(|lost| lost < 300.0);
+    format!("went: {went}, came: {came}\n{}", lines(text, &["exit status", "error"]))
 }
 
 #[test]
@@ -178,7 +182,7 @@ fn dnsmasq_answers_what_dig_asks() {
         fixed.iter().chain(&more).map(|word| (*word).to_owned()).collect()
     };
     let many = |words: &[String]| words.to_vec();
-    // dig past the kernel.
+    // dig past the kernel, as far as one datagram goes: the first one to a neighbour confirms that for the kernel.
     ends.same("dig", 0, |near| {
         let words = serve(B, "--keep-in-foreground");
         let _server = ends.far(&refs(&words), "").after(400);
@@ -199,6 +203,7 @@ fn dnsmasq_answers_what_dig_asks() {
     }
 }
 
+/// Its packets are stamped by the kernel (`SO_TIMESTAMPING`), and so stay with it; dnsmasq above is a daemon that goes past it.
 #[test]
 fn chrony_serves_time_as_a_daemon() {
     let ends = Ends::new("ntp");
@@ -211,7 +216,7 @@ fn chrony_serves_time_as_a_daemon() {
     };
     let server = configured("ntp-server", &format!("allow all\nlocal stratum 3\nbindaddress {A}"));
     let client = configured("ntp-client", &format!("server {A} iburst maxdelay 1\nport 0"));
-    ends.same("chronyd", 8, |near| {
+    ends.same("chronyd", 0, |near| {
         let running = near.start(&["chronyd", "-x", "-u", "root", "-f", &server], "").after(1000);
         let said = ends.far_told(&["chronyd", "-x", "-Q", "-t", "12", "-u", "root", "-f", &client]);
         ends::end_by_file(&file("ntp-server.pid"));

@@ -1,4 +1,5 @@
 //! A veth pair between two namespaces, and a launcher at one end of it.
+#![allow(dead_code, reason = "each test takes a part of it")]
 
 use std::{
     net::IpAddr,
