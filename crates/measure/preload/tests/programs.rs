@@ -203,30 +203,6 @@ fn dnsmasq_answers_what_dig_asks() {
     }
 }
 
-/// Its packets are stamped by the kernel (`SO_TIMESTAMPING`), and so stay with it; dnsmasq above is a daemon that goes past it.
-#[test]
-fn chrony_serves_time_as_a_daemon() {
-    let ends = Ends::new("ntp");
-    let folder = ends::folder();
-    let file = |name: &str| folder.join(name).display().to_string();
-    let configured = |name: &str, words: &str| {
-        let text = format!("{words}\nbindcmdaddress /\ncmdport 0\npidfile {}\n", file(&format!("{name}.pid")));
-        fs::write(file(name), text).expect("writable");
-        file(name)
-    };
-    let server = configured("ntp-server", &format!("allow all\nlocal stratum 3\nbindaddress {A}"));
-    let client = configured("ntp-client", &format!("server {A} iburst maxdelay 1\nport 0"));
-    ends.same("chronyd", 0, |near| {
-        let running = near.start(&["chronyd", "-x", "-u", "root", "-f", &server], "").after(1000);
-        let said = ends.far_told(&["chronyd", "-x", "-Q", "-t", "12", "-u", "root", "-f", &client]);
-        ends::end_by_file(&file("ntp-server.pid"));
-        sleep(Duration::from_millis(300));
-        drop(running);
-        let is_right = said.contains("System clock wrong by") || said.contains("System clock was");
-        format!("{} {}", if is_right { "it told the time" } else { &said }, lines(&said, &["exit status"]))
-    });
-}
-
 fn refs(words: &[String]) -> Vec<&str> {
     words.iter().map(String::as_str).collect()
 }
