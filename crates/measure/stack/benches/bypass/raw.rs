@@ -26,12 +26,13 @@ impl Raw {
     /// On the only queue of the wire's end, in its namespace.
     pub(crate) fn open(wire: &Wire, is_near: bool) -> Self {
         let open = || {
-            let (umem, mut frames) = Umem::new(8192, FrameSize::Half).unwrap();
+            // Few, as our sockets have them go round too: they stay in the cache.
+            let (umem, mut frames) = Umem::new(256, FrameSize::Half).unwrap();
             for frame in &mut frames {
                 write_headers(umem.bytes_mut(frame), is_near);
             }
             let program = Redirect::attach(PORT, 1).unwrap();
-            let mut for_queue = frames.split_off(4096);
+            let mut for_queue = frames.split_off(128);
             let socket = Socket::open(&umem, &Options::new(PORT, 0), &mut for_queue).unwrap();
             program.add(0, &socket).unwrap();
             Self { socket, umem, free: frames, used: for_queue, _program: program }
