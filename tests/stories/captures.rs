@@ -105,8 +105,8 @@ fn what_cannot_be_sent_again_says_why() {
     refused(&file("text", b"a line of text that is long enough"), &[], 2, "neither pcap nor pcapng");
     refused(&file("empty.pcapng", &empty), &[], 2, "no frames");
     refused(&long, &[], 2, "2 of its frames are too long: frame 6 has 1515 bytes, and MTU 1500 lets 1514 through");
-    refused(&good, &["--engine", "live"], 1, "engine live cannot be had: it makes all frames itself");
-    refused(&good, &["--engine", "udp"], 1, "engine udp");
+    refused(&good, &["--engine", "live"], 2, "engine live cannot be had: it makes all frames itself");
+    refused(&good, &["--engine", "udp"], 2, "engine udp");
     refused(&good, &["--flows", "9"], 2, "cannot be used with");
     let streams = desk.path("streams.toml");
     fs::write(&streams, "[[stream]]\nreplay = \"good.pcapng\"\ndscp = 46\n").unwrap();

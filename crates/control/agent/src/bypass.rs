@@ -25,10 +25,9 @@ use stack::{Attachment, GrantError, Launcher};
 
 pub use account::{Account, KernelCounted, Link, Refusal};
 pub use choose::Passed;
-pub use environment::Wait;
 pub use obstacle::{Kind, Obstacle};
 pub use stack::{
-    Reason,
+    Reason, Wait,
     control::{Counted, Record},
     launch::{Claim, Counters, Event, Health, Program, Queue},
 };

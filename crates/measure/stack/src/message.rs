@@ -63,3 +63,14 @@ pub enum Wait {
     #[default]
     Auto,
 }
+
+impl Wait {
+    /// As the environment of a program says it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Spin => "spin",
+            Self::Sleep => "sleep",
+            Self::Auto => "auto",
+        }
+    }
+}

@@ -2,29 +2,9 @@
 
 use std::{env, ffi::OsString, path::Path, path::PathBuf};
 
+use stack::Wait;
+
 use super::BypassError;
-
-/// How a blocking call of the program waits for a datagram.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Wait {
-    /// It looks again and again, and keeps its core busy.
-    Spin,
-    /// It sleeps until the kernel wakes it.
-    Sleep,
-    /// It looks for a moment, and sleeps then.
-    #[default]
-    Auto,
-}
-
-impl Wait {
-    fn word(self) -> &'static str {
-        match self {
-            Self::Spin => "spin",
-            Self::Sleep => "sleep",
-            Self::Auto => "auto",
-        }
-    }
-}
 
 pub(super) struct Environment {
     preload: OsString,
