@@ -163,7 +163,8 @@ fn the_exit_status_is_the_programs_own() {
 fn signals_reach_the_program_once() {
     with_lab(|lab| {
         for (name, status) in [("-INT", 130), ("-TERM", 143), ("-HUP", 129)] {
-            let started = lab.start("a", &["--", "sh", "-c", "echo ready; exec sleep 60"]);
+            // What runs in the background of a shell is started with SIGINT ignored, and so is all that it starts.
+            let started = lab.start("a", &["--", "env", "--default-signal", "sh", "-c", "echo ready; exec sleep 60"]);
             assert_eq!(started.line, "ready\n");
             signal(started.child.id(), name);
             assert_eq!(started.ended().status, status, "{name}");

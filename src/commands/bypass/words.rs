@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use agent::bypass::{Account, Claim, Counted, Health, Queue, Record};
+use agent::bypass::{Account, Claim, Counted, Health, Queue, Record, stays_with_the_kernel};
 
 /// Lines of sockets that went through the kernel, where nobody asked for all of it.
 const MOST_LINES: usize = 10;
@@ -24,7 +24,8 @@ pub(super) fn all(account: &Account) -> String {
     push(
         &mut text,
         &format!(
-            "drivers took {} packets past the kernel, and gave it {} of no socket of ours, {} larger than a frame, {} of queues without a socket",
+            "drivers took {} packets past the kernel; of those to ports of the program they left to it {} for other addresses or peers, {} larger \
+             than a frame, {} of queues without a socket",
             steering.taken, steering.no_flow, steering.too_large, steering.no_socket
         ),
     );
@@ -36,7 +37,11 @@ pub(super) fn all(account: &Account) -> String {
     }
     let kernel = &account.kernel;
     let (received, sent) = (kernel.received, kernel.sent);
-    let flat = if account.is_flat() { "they stayed flat" } else { "they did not stay flat" };
+    let flat = match account.is_flat() {
+        Some(true) => "they stayed flat",
+        Some(false) => "they did not stay flat",
+        None => "sockets that stayed with the kernel, as said above, are among them",
+    };
     push(
         &mut text,
         &format!("the kernel's own UDP counters: {received} datagrams in, {sent} out, of all programs: {flat}"),
@@ -44,11 +49,11 @@ pub(super) fn all(account: &Account) -> String {
     text
 }
 
-/// Sockets that the program used and that went through the kernel, a line each.
+/// Sockets that stayed with the kernel, or came back to it, a line each.
 pub(super) fn by_the_kernel(account: &Account) -> Vec<String> {
     let sockets = account.claims.iter().flat_map(|claim| claim.sockets.iter().map(move |socket| (claim, socket)));
-    let used = sockets.filter(|(_, socket)| socket.through.received + socket.through.sent > 0);
-    let mut lines: Vec<String> = used
+    let mut lines: Vec<String> = sockets
+        .filter(|(_, socket)| stays_with_the_kernel(socket))
         .filter_map(|(claim, socket)| {
             let why = socket.fate.err()?;
             Some(format!("wireproof bypass: {} of {}: through the kernel: {why}", name(socket), claim.program.name))
@@ -67,7 +72,9 @@ pub(super) fn health(name: &str, health: Health) -> String {
         Health::Well => format!("{name} can be used again"),
         Health::Down => format!("{name} is down: its sockets go through the kernel until it is up"),
         Health::Gone => format!("{name} is gone: its sockets go through the kernel"),
-        Health::NoProgram => format!("somebody has taken our program from {name}: its sockets go through the kernel"),
+        Health::NoProgram => {
+            format!("somebody took wireproof's XDP program away from {name}: its sockets go through the kernel")
+        }
     }
 }
 
@@ -79,6 +86,10 @@ fn of_claim(text: &mut String, claim: &Claim) {
             Err(why) => format!("through the kernel: {why}"),
         };
         push(text, &format!("  {}: {fate}", name(socket)));
+        if stays_with_the_kernel(socket) && socket.past == Counted::default() {
+            push(text, "    the kernel alone counts what it sends and receives");
+            continue;
+        }
         push(
             text,
             &format!("    past the kernel: {}, {} dropped as its queue was full", ways(&socket.past), socket.dropped),

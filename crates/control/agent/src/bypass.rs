@@ -12,7 +12,7 @@ use std::{
     io,
     path::PathBuf,
     process::Command,
-    sync::mpsc::{Receiver, channel},
+    sync::mpsc::{Receiver, Sender, channel},
     thread,
 };
 
@@ -23,7 +23,7 @@ use kernel::{
 use model::Privilege;
 use stack::{Attachment, GrantError, Launcher};
 
-pub use account::{Account, KernelCounted, Link, Refusal};
+pub use account::{Account, KernelCounted, Link, Refusal, stays_with_the_kernel};
 pub use choose::Passed;
 pub use obstacle::{Kind, Obstacle};
 pub use stack::{
@@ -131,15 +131,10 @@ pub fn run(options: &Options, tell: impl Fn(Told) + Send + 'static) -> Result<(u
     chosen.passed.into_iter().chain(refused).for_each(|passed| tell(Told::Passed(passed)));
     let counting = account::Before::read(&attachment);
     let (happens, events) = channel();
-    let is_any = attachment.interfaces().next().is_some();
-    let launcher = if is_any {
-        Some(Launcher::start(attachment, happens)?)
-    } else {
+    let launcher = launch(attachment, happens, &tell);
+    if launcher.is_none() {
         tell(Told::Nothing);
-        // Nothing happens then, and nobody waits for it.
-        drop(happens);
-        None
-    };
+    }
     let mut command = Command::new(program);
     command.args(arguments).envs(environment.variables(launcher.as_ref().map(Launcher::name)));
     let child = supervisor.spawn(&mut command).map_err(|io| BypassError::Program { program: program.into(), io })?;
@@ -148,6 +143,19 @@ pub fn run(options: &Options, tell: impl Fn(Told) + Send + 'static) -> Result<(u
     let steering = launcher.map_or(Ok(Counters::default()), Launcher::end)?;
     let (claims, refused) = listener.join().unwrap_or_default();
     Ok((status, counting.until_now(claims, refused, steering)))
+}
+
+/// None where there is no interface to bypass, or no memory or queue to be had of them: the program runs by the kernel then.
+fn launch(attachment: Attachment, happens: Sender<Event>, tell: &impl Fn(Told)) -> Option<Launcher> {
+    let interfaces: Vec<String> = attachment.interfaces().map(|(name, _)| name.to_owned()).collect();
+    if interfaces.is_empty() {
+        return None;
+    }
+    let passed = |error: GrantError| {
+        let why = error.to_string();
+        interfaces.into_iter().for_each(|interface| tell(Told::Passed(Passed { interface, why: why.clone() })));
+    };
+    Launcher::start(attachment, happens).map_err(passed).ok()
 }
 
 fn no_program() -> BypassError {

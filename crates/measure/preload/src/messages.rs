@@ -153,7 +153,7 @@ pub(crate) unsafe fn send_many(
         let each = (0..messages.len()).map(|index| {
             let header = &(*start.add(index)).msg_hdr;
             Outgoing {
-                pieces: slice::from_raw_parts(header.msg_iov.cast::<IoSlice<'_>>(), header.msg_iovlen),
+                pieces: some(header.msg_iov.cast::<IoSlice<'_>>(), header.msg_iovlen),
                 name: bytes(header.msg_name, header.msg_namelen as usize),
                 control: bytes(header.msg_control, header.msg_controllen),
             }
@@ -197,4 +197,22 @@ unsafe fn bytes<'a>(start: *mut c_void, length: usize) -> &'a mut [u8] {
         // SAFETY: the caller's.
         false => unsafe { slice::from_raw_parts_mut(start.cast(), length) },
     }
+}
+
+/// What a program gives as a pointer and a count, of which nothing is often a null pointer.
+///
+/// # Safety
+/// As for [`slice::from_raw_parts`], where there is a count.
+pub(crate) unsafe fn some<'a, T>(start: *const T, count: usize) -> &'a [T] {
+    // SAFETY: the caller's.
+    if count == 0 { &[] } else { unsafe { slice::from_raw_parts(start, count) } }
+}
+
+/// The same, to be written to.
+///
+/// # Safety
+/// As for [`slice::from_raw_parts_mut`], where there is a count.
+pub(crate) unsafe fn some_mut<'a, T>(start: *mut T, count: usize) -> &'a mut [T] {
+    // SAFETY: the caller's.
+    if count == 0 { &mut [] } else { unsafe { slice::from_raw_parts_mut(start, count) } }
 }

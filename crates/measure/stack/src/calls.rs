@@ -96,13 +96,29 @@ const fn mask(signal: i32) -> Signals {
     1 << (signal - 1)
 }
 
-/// Puts all signals off, until what is returned is [set](set_signals) again.
-pub(crate) fn hold_signals() -> Signals {
-    set_signals(!FAULTS)
+/// Puts all signals off until it is dropped.
+pub(crate) fn hold_signals() -> Held {
+    Held(set_signals(!FAULTS))
+}
+
+/// Signals are put off.
+pub(crate) struct Held(Signals);
+
+impl Held {
+    /// Those that were put off before.
+    pub(crate) fn before(&self) -> Signals {
+        self.0
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        set_signals(self.0);
+    }
 }
 
 /// Sets which signals are put off, and returns which were.
-pub(crate) fn set_signals(signals: Signals) -> Signals {
+fn set_signals(signals: Signals) -> Signals {
     let mut before: Signals = 0;
     let (new, old) = (&raw const signals, &raw mut before);
     // SAFETY: both point to as many bytes as is said.

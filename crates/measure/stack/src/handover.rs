@@ -130,7 +130,13 @@ fn receive(from: &impl AsFd) -> io::Result<(Vec<u8>, Vec<OwnedFd>)> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_DESCRIPTORS))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
     let mut words = vec![0; LONGEST];
-    let came = recvmsg(from, &mut [IoSliceMut::new(&mut words)], &mut control, RecvFlags::CMSG_CLOEXEC)?;
+    let came = loop {
+        // A signal may come in the midst of it.
+        match recvmsg(from, &mut [IoSliceMut::new(&mut words)], &mut control, RecvFlags::CMSG_CLOEXEC) {
+            Err(rustix::io::Errno::INTR) => {}
+            came => break came?,
+        }
+    };
     if came.bytes == 0 {
         return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the launcher has ended"));
     }

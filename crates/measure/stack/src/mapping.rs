@@ -9,7 +9,7 @@ use std::{
 };
 
 use rustix::{
-    fs::{MemfdFlags, fstat, ftruncate, memfd_create},
+    fs::{MemfdFlags, SealFlags, fcntl_add_seals, fstat, ftruncate, memfd_create},
     mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap},
 };
 
@@ -34,8 +34,10 @@ unsafe impl<T: Shared> Sync for SharedMapping<T> {}
 impl<T: Shared> SharedMapping<T> {
     /// A new value: zeros.
     pub(crate) fn new(name: &str) -> io::Result<Self> {
-        let file = memfd_create(name, MemfdFlags::CLOEXEC)?;
+        let file = memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
         ftruncate(&file, size_of::<T>() as u64)?;
+        // Whoever has it could otherwise take the memory away under the others.
+        fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
         Self::map(file)
     }
 

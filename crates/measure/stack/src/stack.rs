@@ -95,7 +95,10 @@ impl Stack {
         if self.family.is_child() {
             return Err(Reason::Forked);
         }
-        self.engine().refresh(id, fd)
+        let mut engine = self.engine();
+        let refreshed = engine.refresh(id, fd);
+        self.tell_sleepers(&mut engine);
+        refreshed
     }
 
     /// Gives its flows back, where its last descriptor goes. To be called before that is closed: what waits in its queue is lost.
@@ -201,7 +204,9 @@ impl Stack {
                 let mut engine = self.engine();
                 engine.set_nonblocking(id, nonblocking);
                 // The kernel was asked out of turn, while something of ours waits.
-                match engine.receive(id, message, flags) {
+                let received = engine.receive(id, message, flags);
+                self.tell_sleepers(&mut engine);
+                match received {
                     Received::Done(length) => Tried::Over(Outcome::Done(length)),
                     _ => Tried::Nothing { waits: !nonblocking && flags & libc::MSG_DONTWAIT == 0, fd },
                 }

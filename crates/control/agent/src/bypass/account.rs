@@ -7,7 +7,7 @@ use stack::{
     launch::{Claim, Program},
 };
 
-use super::{Counted, Counters, Record};
+use super::{Counted, Counters, Reason, Record};
 
 /// All that is known when a program has ended.
 #[derive(Debug)]
@@ -26,12 +26,17 @@ pub struct Account {
 
 impl Account {
     /// Whether the kernel's own UDP counters stayed where they were: but for what programs had it carry, and for one in
-    /// a hundred of what went past it, which is left for other programs of the namespace.
-    pub fn is_flat(&self) -> bool {
+    /// a hundred of what went past it, which is left for other programs of the namespace. `None` where sockets stayed with the kernel, which
+    /// alone counts what they do.
+    pub fn is_flat(&self) -> Option<bool> {
+        if self.claims.iter().flat_map(|claim| &claim.sockets).any(stays_with_the_kernel) {
+            return None;
+        }
         let (past, through) =
             (self.sum(|claim| (&claim.beyond.1, |it| it.past)), self.sum(|claim| (&claim.beyond.2, |it| it.through)));
-        self.kernel.received <= through.received + past.received / 100
-            && self.kernel.sent <= through.sent + past.sent / 100
+        let is_flat = self.kernel.received <= through.received + past.received / 100
+            && self.kernel.sent <= through.sent + past.sent / 100;
+        Some(is_flat)
     }
 
     /// Of all sockets of all programs.
@@ -48,6 +53,12 @@ impl Account {
         });
         all.fold(Counted::default(), add)
     }
+}
+
+/// Whether all that a socket did was left to the kernel, and counted by it alone.
+pub fn stays_with_the_kernel(socket: &Record) -> bool {
+    // Of a socket that was never bound nothing is known, nor is there anything to know.
+    socket.fate.is_err_and(|why| why != Reason::NotBound)
 }
 
 /// An interface that was bypassed.

@@ -11,7 +11,7 @@ use stack::SocketId;
 use crate::{
     call::{errno, set_errno, waiting},
     descriptors::{binds, forget, live},
-    messages::{Beside, receive},
+    messages::{Beside, receive, some, some_mut},
 };
 
 #[unsafe(no_mangle)]
@@ -69,7 +69,7 @@ unsafe extern "C-unwind" fn recvmmsg(
     // SAFETY: the caller's pointers, as libc takes them; what the kernel filled in where it succeeded.
     unsafe {
         if let Some(id) = receiver(fd, flags) {
-            let messages = std::slice::from_raw_parts_mut(messages, count as usize);
+            let messages = some_mut(messages, count as usize);
             return receive_many(fd, id, messages, flags, timeout.as_mut());
         }
         let received: c_int = waiting!(SYS_recvmmsg, fd, messages, count, flags, timeout);
@@ -97,7 +97,7 @@ unsafe extern "C-unwind" fn readv(fd: c_int, pieces: *const iovec, count: c_int)
     // SAFETY: the caller's pointers, as libc takes them.
     unsafe {
         if let Some(id) = receiver(fd, 0) {
-            let all = std::slice::from_raw_parts(pieces, count.clamp(0, 1024) as usize);
+            let all = some(pieces, count.clamp(0, 1024) as usize);
             if all.iter().any(|piece| piece.iov_len > 0)
                 && let Some(received) = receive(fd, id, all, &Beside::NOTHING, 0)
             {
@@ -127,7 +127,7 @@ unsafe fn receive_message(fd: c_int, id: SocketId, message: *mut msghdr, flags: 
     // SAFETY: the caller's.
     unsafe {
         let header = message.as_ref()?;
-        let pieces = std::slice::from_raw_parts(header.msg_iov, header.msg_iovlen);
+        let pieces = some(header.msg_iov, header.msg_iovlen);
         let beside = Beside { name: header.msg_name.cast(), header: message, ..Beside::NOTHING };
         receive(fd, id, pieces, &beside, flags)
     }

@@ -10,8 +10,8 @@ use libc::{fd_set, pollfd, sigset_t};
 
 use crate::{call::set_errno, descriptors::live, process, waiting};
 
-/// Descriptors that are looked at; a program that selects among more goes through the kernel.
-const MOST: usize = 256;
+/// Descriptors that are looked at: as many as a set of libc's has room for. A program with larger ones of its own goes through the kernel.
+const MOST: usize = 1024;
 const WORD: usize = u64::BITS as usize;
 /// What makes a descriptor readable, writable and exceptional, by the kernel's `select`.
 const KINDS: [(c_short, c_short); 3] = [

@@ -12,7 +12,7 @@ use crate::{
     call::{errno, set_errno, waiting},
     corked,
     descriptors::live,
-    messages,
+    messages::{self, some, some_mut},
 };
 
 #[unsafe(no_mangle)]
@@ -48,7 +48,7 @@ unsafe extern "C-unwind" fn sendmsg(fd: c_int, message: *const msghdr, flags: c_
         if let Some(id) = live_for(fd, flags)
             && let Some(header) = message.as_ref()
         {
-            let pieces = std::slice::from_raw_parts(header.msg_iov, header.msg_iovlen);
+            let pieces = some(header.msg_iov, header.msg_iovlen);
             let control = (header.msg_control.cast_const(), header.msg_controllen);
             if let Some(sent) = messages::send(id, pieces, (header.msg_name.cast(), header.msg_namelen), control, flags)
             {
@@ -64,7 +64,7 @@ unsafe extern "C-unwind" fn sendmmsg(fd: c_int, messages: *mut mmsghdr, count: c
     // SAFETY: the caller's pointers, as libc takes them.
     unsafe {
         match live_for(fd, flags) {
-            Some(id) => send_all(fd, id, std::slice::from_raw_parts_mut(messages, count as usize), flags),
+            Some(id) => send_all(fd, id, some_mut(messages, count as usize), flags),
             None => waiting!(SYS_sendmmsg, fd, messages, count, flags),
         }
     }
@@ -89,7 +89,7 @@ unsafe extern "C-unwind" fn writev(fd: c_int, pieces: *const iovec, count: c_int
     // SAFETY: the caller's pointers, as libc takes them.
     unsafe {
         if let Some(id) = live_for(fd, 0) {
-            let all = std::slice::from_raw_parts(pieces, count.clamp(0, 1024) as usize);
+            let all = some(pieces, count.clamp(0, 1024) as usize);
             // What becomes of a datagram without bytes depends on the kernel.
             if all.iter().any(|piece| piece.iov_len > 0)
                 && let Some(sent) = messages::send(id, all, (null(), 0), (null(), 0), 0)

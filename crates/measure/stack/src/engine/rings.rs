@@ -56,6 +56,8 @@ impl Ring {
     pub(super) fn refill(&mut self, free: &mut Vec<Frame>, wanted: usize) {
         if self.filling + BACK <= wanted {
             self.filling += self.receiver.refill_some(free, wanted - self.filling) as usize;
+            // A card that ran out of them waits to be told; where the link is down it fails.
+            let _ = self.receiver.wake();
         }
     }
 

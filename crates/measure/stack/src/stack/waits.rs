@@ -60,23 +60,21 @@ impl Stack {
         deadline: Option<Instant>,
         is_interrupted: impl Fn() -> bool,
     ) -> Outcome<usize> {
-        let signals = calls::hold_signals();
-        let outcome = 'over: loop {
+        let held = calls::hold_signals();
+        loop {
             for _ in 0..LOOK_FOR_SIGNALS {
                 if let Tried::Over(outcome) = self.receive_at_once(id, message, flags) {
-                    break 'over outcome;
+                    return outcome;
                 }
                 std::hint::spin_loop();
             }
             let now = Instant::now();
-            match calls::wait(&[fd], Some(now), Some(signals)) {
-                Err(libc::EINTR) if is_interrupted() => break Outcome::Failed(libc::EINTR),
-                _ if deadline.is_some_and(|deadline| now >= deadline) => break Outcome::Failed(libc::EAGAIN),
+            match calls::wait(&[fd], Some(now), Some(held.before())) {
+                Err(libc::EINTR) if is_interrupted() => return Outcome::Failed(libc::EINTR),
+                _ if deadline.is_some_and(|deadline| now >= deadline) => return Outcome::Failed(libc::EAGAIN),
                 _ => {}
             }
-        };
-        calls::set_signals(signals);
-        outcome
+        }
     }
 
     /// Sleeps until something comes.
