@@ -100,7 +100,7 @@ fn half_rtt_us(way: Way, frame: u32, options: &[&str], figure: &str) -> f64 {
     let server = Server(server.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
     thread::sleep(Duration::from_millis(700));
     let mut client = program(way, "a", "0");
-    client.args(["sockperf", "ping-pong", "-i", SERVER, "-p", PORT, "-t", "2", "-m", &(frame - 46).to_string()]);
+    client.args(["sockperf", "ping-pong", "-i", SERVER, "-p", PORT, "-t", "1", "-m", &(frame - 46).to_string()]);
     let text = output(client.args(options));
     drop(server);
     let line = text.lines().find(|line| line.contains(figure)).unwrap_or_else(|| panic!("{text}"));
@@ -114,7 +114,7 @@ fn iperf3_gbps(way: Way) -> f64 {
     let mut server = server.args(["iperf3", "-s", "-1"]).stdout(Stdio::null()).spawn().unwrap();
     thread::sleep(Duration::from_millis(700));
     let mut client = program(way, "a", "0");
-    let text = output(client.args(["iperf3", "-c", SERVER, "-u", "-b", "0", "-l", "1472", "-t", "4", "-O", "1", "-J"]));
+    let text = output(client.args(["iperf3", "-c", SERVER, "-u", "-b", "0", "-l", "1472", "-t", "2", "-O", "1", "-J"]));
     server.wait().unwrap();
     let document: Value = serde_json::from_str(&text[text.find('{').unwrap()..]).unwrap();
     let sum = &document["end"]["sum"];
