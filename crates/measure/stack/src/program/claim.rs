@@ -8,9 +8,9 @@ use std::{
     },
 };
 
-use stack::{Grant, NoGrant, Stack, Wait};
+use crate::{Grant, NoGrant, Stack, Wait};
 
-use crate::{own, past::Past, process};
+use super::{own, past::Past, process};
 
 /// Between two times that it is asked, where another process has what there is.
 const AGAIN_MS: u64 = 100;
