@@ -8,6 +8,7 @@ mod claim;
 pub mod corked;
 pub mod descriptors;
 pub mod inside;
+mod noted;
 pub mod own;
 mod past;
 pub mod patience;
