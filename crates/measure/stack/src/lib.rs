@@ -11,7 +11,7 @@ mod calls;
 pub mod control;
 mod engine;
 mod error;
-mod family;
+
 mod grant;
 mod handover;
 pub mod launch;
@@ -24,6 +24,7 @@ mod reason;
 mod stack;
 mod ticks;
 mod ways;
+mod wiped;
 
 pub use control::Control;
 pub use error::{GrantError, NoGrant};

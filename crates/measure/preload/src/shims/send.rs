@@ -1,9 +1,6 @@
 //! What sends.
 
-use std::{
-    ffi::{c_int, c_uint, c_void},
-    ptr::null,
-};
+use std::ffi::{c_int, c_uint, c_void};
 
 use libc::{iovec, mmsghdr, msghdr, size_t, sockaddr, socklen_t, ssize_t};
 use stack::SocketId;
@@ -12,7 +9,7 @@ use crate::{
     call::{errno, set_errno, waiting},
     corked,
     descriptors::live,
-    messages::{self, some, some_mut},
+    messages::{self, Sent, some, some_mut},
 };
 
 #[unsafe(no_mangle)]
@@ -33,7 +30,8 @@ unsafe extern "C-unwind" fn sendto(
     // SAFETY: the caller's pointers, as libc takes them.
     unsafe {
         if let Some(id) = live_for(fd, flags)
-            && let Some(sent) = messages::send(id, &[piece(bytes, length)], (to, to_length), (null(), 0), flags)
+            && let Some(sent) =
+                messages::send(id, &Sent { name: (to, to_length), ..Sent::alone(&[piece(bytes, length)]) }, flags)
         {
             return sent;
         }
@@ -50,8 +48,8 @@ unsafe extern "C-unwind" fn sendmsg(fd: c_int, message: *const msghdr, flags: c_
         {
             let pieces = some(header.msg_iov, header.msg_iovlen);
             let control = (header.msg_control.cast_const(), header.msg_controllen);
-            if let Some(sent) = messages::send(id, pieces, (header.msg_name.cast(), header.msg_namelen), control, flags)
-            {
+            let name = (header.msg_name.cast_const().cast(), header.msg_namelen);
+            if let Some(sent) = messages::send(id, &Sent { pieces, name, control }, flags) {
                 return sent;
             }
         }
@@ -76,7 +74,7 @@ unsafe extern "C-unwind" fn write(fd: c_int, bytes: *const c_void, length: size_
     unsafe {
         if length > 0
             && let Some(id) = live_for(fd, 0)
-            && let Some(sent) = messages::send(id, &[piece(bytes, length)], (null(), 0), (null(), 0), 0)
+            && let Some(sent) = messages::send(id, &Sent::alone(&[piece(bytes, length)]), 0)
         {
             return sent;
         }
@@ -92,7 +90,7 @@ unsafe extern "C-unwind" fn writev(fd: c_int, pieces: *const iovec, count: c_int
             let all = some(pieces, count.clamp(0, 1024) as usize);
             // What becomes of a datagram without bytes depends on the kernel.
             if all.iter().any(|piece| piece.iov_len > 0)
-                && let Some(sent) = messages::send(id, all, (null(), 0), (null(), 0), 0)
+                && let Some(sent) = messages::send(id, &Sent::alone(all), 0)
             {
                 return sent;
             }
