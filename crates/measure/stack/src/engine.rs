@@ -261,7 +261,8 @@ impl Engine {
         let Ok(links) = link::list() else { return };
         for (number, exit) in self.exits.iter_mut().enumerate() {
             let link = links.iter().find(|link| link.index == exit.index);
-            exit.open = link.is_some_and(|link| link.up) && !self.control.is_gone(number);
+            let has_queues = !self.exit_rings[number].is_empty();
+            exit.open = has_queues && link.is_some_and(|link| link.up) && !self.control.is_gone(number);
             if let Some(link) = link {
                 exit.mtu = link.mtu.0;
                 exit.mac = link.mac.parse().unwrap_or(exit.mac);

@@ -32,7 +32,7 @@ use crate::{
     control::{Counted, Record},
 };
 use outside::Lender;
-use server::Server;
+use server::{Hears, Server};
 
 pub use outside::page;
 
@@ -140,8 +140,9 @@ impl Launcher {
         let outside = Lender::new(listening(&outside::name(&name))?, page);
         let stop = eventfd(0, EventfdFlags::CLOEXEC).map_err(call("eventfd"))?;
         let ours = stop.try_clone().map_err(|io| GrantError::Call { call: "dup", io })?;
+        let hears = Hears { listener, outside, watch: Watch::open()?, stop: ours };
         let held = Arc::new(AtomicBool::new(false));
-        let server = Server::new(attachment, ready, listener, outside, Watch::open()?, ours, tell, Arc::clone(&held));
+        let server = Server::new(attachment, ready, hears, tell, Arc::clone(&held));
         let thread = thread::Builder::new().name("launcher".to_owned()).spawn(move || server.serve());
         let thread = thread.map_err(|io| GrantError::Call { call: "starting a thread", io })?;
         Ok(Self { name, held, stop, thread })
