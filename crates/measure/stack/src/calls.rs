@@ -73,6 +73,15 @@ pub(crate) fn is_nonblocking(fd: RawFd) -> bool {
     flags.is_ok_and(|flags| flags as i32 & libc::O_NONBLOCK != 0)
 }
 
+/// Whether nobody is at the other end of a connection any more.
+pub(crate) fn hangs_up(fd: RawFd) -> bool {
+    let mut watched = libc::pollfd { fd, events: 0, revents: 0 };
+    let now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: one descriptor and a time of this frame, and no mask.
+    let call = unsafe { libc::syscall(libc::SYS_ppoll, &raw mut watched, 1, &raw const now, 0, 0) };
+    result(call) == Ok(1) && watched.revents & libc::POLLHUP != 0
+}
+
 /// How long a call on it waits (`SO_RCVTIMEO`); `None` is for ever.
 pub(crate) fn receive_timeout(fd: RawFd) -> Option<Duration> {
     let (value, _) = option::<16>(fd, libc::SOL_SOCKET, libc::SO_RCVTIMEO).ok()?;

@@ -24,7 +24,7 @@ use crate::{
     Control, Grant, Reason, calls,
     control::Record,
     look::{Look, look, shares_with_others},
-    ticks::Ticks,
+    ticks::{self, Ticks},
     ways::{Exit, Ways},
 };
 use queue::{OVERHEAD, Places};
@@ -70,8 +70,11 @@ pub(crate) struct Engine {
     pub(crate) signalled: bool,
     /// Whether something was put into a queue since sleepers were last told.
     pub(crate) queued: bool,
-    /// The grant is ours as long as this is open.
-    _claim: Option<OwnedFd>,
+    /// The grant is ours as long as this is open at both ends.
+    claim: Option<OwnedFd>,
+    /// When it was last looked at, and how often it is.
+    claim_seen: u64,
+    claim_every: u64,
 }
 
 impl Engine {
@@ -119,7 +122,9 @@ impl Engine {
             signalled: false,
             queued: false,
             control,
-            _claim: claim,
+            claim,
+            claim_seen: ticks::now(),
+            claim_every: ticks.of_us(100_000),
         };
         engine.read_interfaces();
         engine
@@ -138,7 +143,7 @@ impl Engine {
 
     /// Looks at a descriptor, and takes its flows.
     pub(crate) fn open(&mut self, fd: BorrowedFd<'_>) -> Result<SocketId, Reason> {
-        self.follow_changes();
+        self.follow_changes(ticks::now());
         let admitted = look(fd).and_then(|look| self.admit(fd, look));
         // One that is not bound is looked at again.
         if let Err(why) = admitted
@@ -195,7 +200,7 @@ impl Engine {
 
     /// Looks again.
     pub(crate) fn refresh(&mut self, id: SocketId, fd: BorrowedFd<'_>) -> Result<(), Reason> {
-        self.follow_changes();
+        self.follow_changes(ticks::now());
         // What came until now is for the socket as it was.
         self.pump();
         let Some(mut live) = self.sockets.get_mut(id.0 as usize).and_then(Option::take) else {
@@ -246,7 +251,10 @@ impl Engine {
 
     /// Follows what changed in the kernel.
     #[inline]
-    fn follow_changes(&mut self) {
+    fn follow_changes(&mut self, now: u64) {
+        if now.wrapping_sub(self.claim_seen) > self.claim_every {
+            self.look_after_claim(now);
+        }
         let generation = self.control.generation();
         if generation != self.generation {
             self.generation = generation;

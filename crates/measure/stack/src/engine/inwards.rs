@@ -56,7 +56,7 @@ impl Engine {
         if !is_sure {
             live.sure = now;
         }
-        self.follow_changes();
+        self.follow_changes(now);
         Received::Ask { fd, is_sure }
     }
 

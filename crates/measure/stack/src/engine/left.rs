@@ -1,11 +1,11 @@
-//! Sockets that stay with the kernel, or go back to it.
+//! What stays with the kernel, or goes back to it: a socket, or all of them.
 
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsRawFd, BorrowedFd};
 
 use datagram::SocketId;
 
 use super::Engine;
-use crate::Reason;
+use crate::{Reason, calls, program::own};
 
 impl Engine {
     /// Gives its flows back, as it is with the kernel from now on.
@@ -19,5 +19,20 @@ impl Engine {
     /// Writes down one that was never taken past it.
     pub(crate) fn note(&self, fd: BorrowedFd<'_>, why: Reason) {
         self.control.note(fd, why);
+    }
+
+    /// Gives the queues up once the launcher has ended: nothing comes by them any more, and nobody else could have them.
+    #[cold]
+    pub(super) fn look_after_claim(&mut self, now: u64) {
+        self.claim_seen = now;
+        let Some(claim) = self.claim.take_if(|claim| calls::hangs_up(claim.as_raw_fd())) else { return };
+        // What came until now is still for its sockets.
+        self.pump();
+        // They could not be closed as long as they are ours.
+        own::forget(&self.descriptors().chain([claim.as_raw_fd()]).collect::<Vec<_>>());
+        self.exit_rings.fill(0..0);
+        self.rings.clear();
+        self.read_interfaces();
+        self.take_flows_anew();
     }
 }

@@ -87,7 +87,7 @@ impl Engine {
     /// How it leaves; `None` where the kernel is to decide.
     #[inline]
     fn leaving(&mut self, id: SocketId, message: &Outgoing<'_>, bytes: usize, now: u64) -> Option<Leaving> {
-        self.follow_changes();
+        self.follow_changes(now);
         let said = if message.control.is_empty() { Said::default() } else { Said::read(message.control)? };
         let Self { sockets, ways, exits, exit_rings, generation, locals, .. } = self;
         let look = &sockets.get(id.0 as usize)?.as_ref()?.look;
