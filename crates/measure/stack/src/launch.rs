@@ -89,6 +89,8 @@ pub struct Claim {
     pub sockets: Vec<Record>,
     /// How many more there were, and what went past the kernel and through it of those together.
     pub beyond: (u32, Counted, Counted),
+    /// Frames that came past the kernel and were taken by no socket: not whole, with a wrong checksum, or for one that was just closed.
+    pub refused: u64,
     /// The AF_XDP sockets that it had.
     pub queues: Vec<Queue>,
 }

@@ -67,10 +67,17 @@ impl Engine {
             slot.past.sent(bytes);
             return Sent { outcome: Outcome::Done(bytes), wake: self.rings[ring].tell() };
         }
-        slot.through.sent(bytes);
         // What fills the ring may have been put there while the link was down.
         let wake = put.filter(|(_, put)| *put == Put::Full).and_then(|(ring, _)| self.rings[ring].tell());
         Sent { outcome: Outcome::Kernel, wake }
+    }
+
+    /// Counts what the kernel has sent.
+    pub(crate) fn count_sent_through(&mut self, id: SocketId, bytes: usize) {
+        let Self { sockets, control, .. } = self;
+        if let Some(live) = sockets.get(id.0 as usize).and_then(Option::as_ref) {
+            control.slot(live.slot).through.sent(bytes);
+        }
     }
 
     /// The error that the kernel would tell before anything else, like that nobody listens at the other end.

@@ -259,6 +259,7 @@ impl Server {
             program,
             sockets: grant.control.records(),
             beyond: grant.control.beyond(),
+            refused: grant.control.refused(),
             queues: queues.collect(),
         };
         drop(grant);
