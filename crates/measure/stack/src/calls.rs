@@ -68,9 +68,13 @@ pub(crate) fn pending_error(fd: RawFd) -> Option<Errno> {
 
 /// Whether calls on it return at once.
 pub(crate) fn is_nonblocking(fd: RawFd) -> bool {
+    flags(fd) & libc::O_NONBLOCK != 0
+}
+
+/// Its flags (`F_GETFL`); none where it is no descriptor.
+pub(crate) fn flags(fd: RawFd) -> i32 {
     // SAFETY: the call reads and writes no memory of ours.
-    let flags = result(unsafe { libc::syscall(libc::SYS_fcntl, fd, libc::F_GETFL) });
-    flags.is_ok_and(|flags| flags as i32 & libc::O_NONBLOCK != 0)
+    result(unsafe { libc::syscall(libc::SYS_fcntl, fd, libc::F_GETFL) }).map_or(0, |flags| flags as i32)
 }
 
 /// Whether nobody is at the other end of a connection any more.

@@ -72,9 +72,11 @@ pub(crate) struct Engine {
     pub(crate) queued: bool,
     /// The grant is ours as long as this is open at both ends.
     claim: Option<OwnedFd>,
-    /// When it was last looked at, and how often it is.
-    claim_seen: u64,
-    claim_every: u64,
+    /// When that was last looked at, and how often it is, of what nobody tells: this, and who shares our ports.
+    looked: u64,
+    look_every: u64,
+    /// How often the ports are not looked at before they are again.
+    ports_wait: u32,
 }
 
 impl Engine {
@@ -123,8 +125,9 @@ impl Engine {
             queued: false,
             control,
             claim,
-            claim_seen: ticks::now(),
-            claim_every: ticks.of_us(100_000),
+            looked: ticks::now(),
+            look_every: ticks.of_us(100_000),
+            ports_wait: 0,
         };
         engine.read_interfaces();
         engine
@@ -252,8 +255,8 @@ impl Engine {
     /// Follows what changed in the kernel.
     #[inline]
     fn follow_changes(&mut self, now: u64) {
-        if now.wrapping_sub(self.claim_seen) > self.claim_every {
-            self.look_after_claim(now);
+        if now.wrapping_sub(self.looked) > self.look_every {
+            self.look_around(now);
         }
         let generation = self.control.generation();
         if generation != self.generation {
