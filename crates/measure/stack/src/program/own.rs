@@ -57,6 +57,13 @@ unsafe extern "C" fn in_child() {
     give_up();
 }
 
+/// These are closed: their numbers are the program's.
+pub(crate) fn forget(closed: &[c_int]) {
+    for place in OWN.iter().filter(|place| closed.contains(&place.load(Ordering::Relaxed))) {
+        place.store(-1, Ordering::Relaxed);
+    }
+}
+
 /// Closes them all, whereby the launcher takes everything back.
 pub(crate) fn give_up() {
     for fd in OWN[..COUNT.swap(0, Ordering::AcqRel).min(MOST)].iter() {

@@ -102,8 +102,11 @@ pub(crate) fn page(ask: impl FnOnce() -> Option<Control>) -> Option<&'static Con
         });
     }
     let page = place.load(Ordering::Acquire);
-    // SAFETY: neither of the two that are none, so a box that was leaked.
-    (page != NOT_TO_BE_HAD).then(|| unsafe { page.as_ref() }).flatten()
+    if page == NOT_TO_BE_HAD {
+        return None;
+    }
+    // SAFETY: null, or a box that was leaked.
+    unsafe { page.as_ref() }
 }
 
 /// Runs this in one thread at a time. A child of a process in which a thread was in it begins anew.
