@@ -12,6 +12,7 @@ pub mod control;
 mod engine;
 mod error;
 
+mod glance;
 mod grant;
 mod handover;
 pub mod launch;

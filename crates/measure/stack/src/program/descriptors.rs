@@ -14,7 +14,8 @@ use super::{
 use crate::{
     Reason, SocketId,
     calls::{cookie, is_nonblocking},
-    look::{self, Told, glance},
+    glance::{Told, glance},
+    look,
 };
 
 /// The socket behind a descriptor, if it goes past the kernel.

@@ -16,7 +16,7 @@ use super::{
 use crate::{
     SocketId,
     calls::{cookie, inode},
-    look::{Told, glance},
+    glance::{Told, glance},
 };
 
 /// What the kernel says is in a set (`/proc/PID/fdinfo`).
