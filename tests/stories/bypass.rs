@@ -1,5 +1,7 @@
 //! Programs of others, started by `wireproof bypass`.
 
+mod programs;
+mod running;
 mod sockets;
 
 use std::{

@@ -16,7 +16,7 @@ mod messages;
 mod shims;
 
 use stack::program::{
-    corked, descriptors, inside, own, patience, process, receiving, selected, waiting, waiting_sets, watched,
+    corked, descriptors, inside, own, patience, process, receiving, selected, table, waiting, waiting_sets, watched,
 };
 
 /// Run by the loader, before the program.

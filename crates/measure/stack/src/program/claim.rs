@@ -12,8 +12,9 @@ use crate::{Control, Grant, NoGrant, Reason, Stack, Wait};
 
 use super::{own, past::Past, process, table::Kind};
 
-/// Between two times that it is asked, where another process has what there is.
+/// Between two times that it is asked, where another process has what there is: at first, and how often that is doubled.
 const AGAIN_MS: u64 = 100;
+const DOUBLED: u32 = 6;
 
 static NAME: OnceLock<String> = OnceLock::new();
 /// The process that was told that there is nobody to ask.
@@ -22,6 +23,8 @@ static HOPELESS: AtomicU32 = AtomicU32::new(0);
 static UNABLE: AtomicU32 = AtomicU32::new(0);
 /// When the launcher last refused; 0 for never.
 static REFUSED_AT: AtomicU64 = AtomicU64::new(0);
+/// How often it did so, one after the other.
+static REFUSALS: AtomicU32 = AtomicU32::new(0);
 
 /// Takes down the launcher's name, as the program may change its environment.
 pub(crate) fn remember(name: &CStr) {
@@ -47,7 +50,10 @@ fn ask() {
     match NAME.get().map(|name| Grant::claim(name)) {
         Some(Ok(grant)) => take(grant),
         // Another process has it, and may give it back.
-        Some(Err(NoGrant::Refused(_))) => REFUSED_AT.store(now(), Ordering::Relaxed),
+        Some(Err(NoGrant::Refused(_))) => {
+            REFUSALS.fetch_add(1, Ordering::Relaxed);
+            REFUSED_AT.store(now(), Ordering::Relaxed);
+        }
         Some(Err(NoGrant::Unusable(_))) => unable(),
         _ => HOPELESS.store(std::process::id(), Ordering::Relaxed),
     }
@@ -85,7 +91,8 @@ fn is_hopeless() -> bool {
 /// Whether the launcher's refusal, if there was one, is old enough to ask again.
 pub(crate) fn is_time() -> bool {
     let refused_at = REFUSED_AT.load(Ordering::Relaxed);
-    refused_at == 0 || now().saturating_sub(refused_at) >= AGAIN_MS
+    let doubled = REFUSALS.load(Ordering::Relaxed).saturating_sub(1).min(DOUBLED);
+    refused_at == 0 || now().saturating_sub(refused_at) >= AGAIN_MS << doubled
 }
 
 /// Milliseconds of a clock that all processes share, and that costs little to read; never 0.
@@ -101,6 +108,7 @@ fn take(grant: Grant) {
     match Stack::new(grant, wait()) {
         Ok(stack) => {
             ours.extend(stack.own_descriptors());
+            REFUSALS.store(0, Ordering::Relaxed);
             own::keep(&ours);
             process::set_past(Past::new(stack));
         }
