@@ -20,8 +20,9 @@ int added(int set, int operation, int fd, unsigned events, unsigned tag) {
 }
 
 void ask(int fd, const char *text) {
+    char answer;
     send(fd, text, strlen(text), 0);
-    pause_for(30);
+    recv(fd, &answer, 1, MSG_PEEK);
 }
 
 void epolls(void) {
