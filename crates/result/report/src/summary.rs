@@ -13,6 +13,7 @@ use crate::{
     limited::{self, Limited, place_at},
     material::Material,
     show::{self, or_none},
+    stacks,
     texts::Texts,
     together::{TogetherGroup, together_groups},
 };
@@ -29,6 +30,7 @@ pub fn summary(material: &Material<'_>, lang: Lang) -> String {
         lines.push(format!("[{}] {}", t.get("simulated"), t.get("simulated-meaning")));
     }
     lines.extend(tables(run, t));
+    lines.extend(stacks::headlines(&latency_groups(run), &flow_groups(&goodput_groups(run)), t));
     lines.push(String::new());
     lines.extend(outcome_lines(run, outcomes, t));
     lines.push(verdict_line(run, outcomes, t));
