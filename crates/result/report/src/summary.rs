@@ -30,8 +30,8 @@ pub fn summary(material: &Material<'_>, lang: Lang) -> String {
         lines.push(format!("[{}] {}", t.get("simulated"), t.get("simulated-meaning")));
     }
     lines.extend(tables(run, t));
-    lines.extend(stacks::headlines(&latency_groups(run), &flow_groups(&goodput_groups(run)), t));
     lines.push(String::new());
+    lines.extend(stacks::headlines(&latency_groups(run), &flow_groups(&goodput_groups(run)), t));
     lines.extend(outcome_lines(run, outcomes, t));
     lines.push(verdict_line(run, outcomes, t));
     lines.extend(comparisons.unwrap_or_default().iter().map(|comparison| comparison_line(comparison, t)));
