@@ -1,6 +1,7 @@
 //! All that the threads of a process share of what goes past the kernel, behind one lock.
 
 mod inwards;
+mod left;
 mod outwards;
 mod queue;
 mod rings;
@@ -20,10 +21,10 @@ use xdp::{
 };
 
 use crate::{
-    Control, Grant, Reason,
+    Control, Grant, Reason, calls,
     control::Record,
     look::{Look, look, shares_with_others},
-    ticks::Ticks,
+    ticks::{self, Ticks},
     ways::{Exit, Ways},
 };
 use queue::{OVERHEAD, Places};
@@ -69,8 +70,13 @@ pub(crate) struct Engine {
     pub(crate) signalled: bool,
     /// Whether something was put into a queue since sleepers were last told.
     pub(crate) queued: bool,
-    /// The grant is ours as long as this is open.
-    _claim: Option<OwnedFd>,
+    /// The grant is ours as long as this is open at both ends.
+    claim: Option<OwnedFd>,
+    /// When that was last looked at, and how often it is, of what nobody tells: this, and who shares our ports.
+    looked: u64,
+    look_every: u64,
+    /// How often the ports are not looked at before they are again.
+    ports_wait: u32,
 }
 
 impl Engine {
@@ -118,7 +124,10 @@ impl Engine {
             signalled: false,
             queued: false,
             control,
-            _claim: claim,
+            claim,
+            looked: ticks::now(),
+            look_every: ticks.of_us(100_000),
+            ports_wait: 0,
         };
         engine.read_interfaces();
         engine
@@ -137,28 +146,25 @@ impl Engine {
 
     /// Looks at a descriptor, and takes its flows.
     pub(crate) fn open(&mut self, fd: BorrowedFd<'_>) -> Result<SocketId, Reason> {
-        self.follow_changes();
-        let looked = look(fd);
-        match looked {
-            Err(Reason::NotUdp) => self.control.add_other(),
-            // It is looked at again.
-            Err(Reason::NotBound) => {}
-            _ => return self.admit(fd, looked),
+        self.follow_changes(ticks::now());
+        let admitted = look(fd).and_then(|look| self.admit(fd, look));
+        // One that is not bound is looked at again.
+        if let Err(why) = admitted
+            && why != Reason::NotBound
+        {
+            self.control.note(fd, why);
         }
-        looked.map(|_| SocketId(0))
+        admitted
     }
 
-    fn admit(&mut self, fd: BorrowedFd<'_>, looked: Result<Look, Reason>) -> Result<SocketId, Reason> {
-        let slot = self.control.add(fd.as_raw_fd());
+    fn admit(&mut self, fd: BorrowedFd<'_>, look: Look) -> Result<SocketId, Reason> {
+        let slot = self.control.add(fd.as_raw_fd(), calls::cookie(fd.as_raw_fd()).ok_or(Reason::Unreadable)?);
         let number = self.free_number();
         let id = SocketId(number as u32);
-        let live = looked.and_then(|look| {
-            self.control.slot(slot).set_ends(Some(look.local), look.peer);
-            let mut live = Live::new(fd.as_raw_fd(), look, slot);
-            self.take(id, &mut live).map(|()| live)
-        });
-        self.control.slot(slot).set_fate(live.as_ref().map(|_| ()).map_err(|reason| *reason));
-        let live = live?;
+        self.control.slot(slot).set_ends(Some(look.local), look.peer);
+        let mut live = Live::new(fd.as_raw_fd(), look, slot);
+        self.take(id, &mut live)?;
+        self.control.slot(slot).set_fate(Ok(()));
         if number == self.sockets.len() {
             self.sockets.push(None);
         }
@@ -197,7 +203,7 @@ impl Engine {
 
     /// Looks again.
     pub(crate) fn refresh(&mut self, id: SocketId, fd: BorrowedFd<'_>) -> Result<(), Reason> {
-        self.follow_changes();
+        self.follow_changes(ticks::now());
         // What came until now is for the socket as it was.
         self.pump();
         let Some(mut live) = self.sockets.get_mut(id.0 as usize).and_then(Option::take) else {
@@ -222,7 +228,7 @@ impl Engine {
         taken
     }
 
-    /// Gives its flows back.
+    /// Gives its flows back, where its last descriptor goes.
     pub(crate) fn close(&mut self, id: SocketId) {
         if let Some(live) = self.sockets.get_mut(id.0 as usize).and_then(Option::take) {
             self.control.slot(live.slot).set_closed();
@@ -248,7 +254,10 @@ impl Engine {
 
     /// Follows what changed in the kernel.
     #[inline]
-    fn follow_changes(&mut self) {
+    fn follow_changes(&mut self, now: u64) {
+        if now.wrapping_sub(self.looked) > self.look_every {
+            self.look_around(now);
+        }
         let generation = self.control.generation();
         if generation != self.generation {
             self.generation = generation;
@@ -263,7 +272,8 @@ impl Engine {
         let Ok(links) = link::list() else { return };
         for (number, exit) in self.exits.iter_mut().enumerate() {
             let link = links.iter().find(|link| link.index == exit.index);
-            exit.open = link.is_some_and(|link| link.up) && !self.control.is_gone(number);
+            let has_queues = !self.exit_rings[number].is_empty();
+            exit.open = has_queues && link.is_some_and(|link| link.up) && !self.control.is_gone(number);
             if let Some(link) = link {
                 exit.mtu = link.mtu.0;
                 exit.mac = link.mac.parse().unwrap_or(exit.mac);

@@ -5,7 +5,6 @@ mod facts;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 
 use kernel::link;
-use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
 use xdp::{
     Steer,
     socket::{Frame, FrameSize, Options, Socket, Umem},
@@ -82,13 +81,7 @@ impl Grant {
     /// Claims the grant of a launcher in the caller's network namespace, by the name of its socket. It is given back
     /// when this is dropped, or when the process ends or becomes another program. Children do not have it.
     pub fn claim(name: &str) -> Result<Self, NoGrant> {
-        let connected = || {
-            let flags = SocketFlags::CLOEXEC;
-            let connection = socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)?;
-            connect(&connection, &SocketAddrUnix::new_abstract_name(name.as_bytes())?)?;
-            Ok(connection)
-        };
-        let connection = connected().map_err(|error: rustix::io::Errno| NoGrant::NoLauncher(error.into()))?;
+        let connection = handover::connected(name.as_bytes()).map_err(NoGrant::NoLauncher)?;
         handover::take_over(aside(connection))
     }
 
@@ -96,7 +89,7 @@ impl Grant {
     /// the queues.
     pub fn descriptors(&self) -> impl Iterator<Item = RawFd> {
         let sockets = self.interfaces.iter().flat_map(|interface| interface.queues.iter().map(AsFd::as_fd));
-        let others = [Some(self.control.as_fd()), self.umem.file(), self.claim.as_ref().map(AsFd::as_fd)];
+        let others = [self.control.file(), self.umem.file(), self.claim.as_ref().map(AsFd::as_fd)];
         sockets.chain(others.into_iter().flatten()).map(|fd| fd.as_raw_fd())
     }
 }
@@ -132,17 +125,24 @@ impl Attachment {
     }
 
     /// Fresh memory and sockets, and no flows. What was granted before has to be dropped first, as a queue has one
-    /// socket at a time; it is waited for a moment.
+    /// socket at a time; it is waited for a moment. An interface that is gone, or has lost the program, has no queues in it.
+    ///
+    /// # Errors
+    /// Also where that goes for all of them.
     pub fn grant(&mut self) -> Result<Grant, GrantError> {
         let call = |call| move |io| GrantError::Call { call, io };
         let mut flows = FlowTable::map(&self.steer.table()?).map_err(call("mmap of the flow table"))?;
         flows.clear();
-        let queues: u32 = self.interfaces.iter().map(|facts| facts.queues).sum();
-        let (umem, mut frames) = Umem::shared(queues.max(1) * self.ring * FRAMES_AN_ENTRY, self.frame_size)?;
+        let there = self.there()?;
+        let queues: u32 = there.iter().sum();
+        if queues == 0 {
+            return Err(GrantError::AllGone);
+        }
+        let (umem, mut frames) = Umem::shared(queues * self.ring * FRAMES_AN_ENTRY, self.frame_size)?;
         let mut interfaces = Vec::new();
-        for facts in &self.interfaces {
-            let sockets = (0..facts.queues)
-                .map(|queue| Socket::open(&umem, &options(&facts.name, queue, self.ring), &mut frames));
+        for (facts, queues) in self.interfaces.iter().zip(there) {
+            let sockets =
+                (0..queues).map(|queue| Socket::open(&umem, &options(&facts.name, queue, self.ring), &mut frames));
             let queues = sockets.collect::<Result<Vec<_>, _>>()?;
             for (queue, socket) in (0..).zip(&queues) {
                 self.steer.add(&facts.name, queue, socket)?;
@@ -151,6 +151,17 @@ impl Attachment {
         }
         let control = Control::new().map_err(call("memfd_create"))?;
         Ok(Grant { control, flows, umem, frames, interfaces, ring: self.ring, claim: None })
+    }
+
+    /// How many queues of each interface can be had.
+    fn there(&self) -> Result<Vec<u32>, GrantError> {
+        let links = link::list()?;
+        let queues = |facts: &Facts| {
+            let is_there = links.iter().any(|link| link.index == facts.index)
+                && self.attachment(&facts.name)? == steer::Attachment::There;
+            Ok(if is_there { facts.queues } else { 0 })
+        };
+        self.interfaces.iter().map(queues).collect()
     }
 
     /// The descriptor of the table of flows.

@@ -11,7 +11,8 @@ mod calls;
 pub mod control;
 mod engine;
 mod error;
-mod family;
+
+mod glance;
 mod grant;
 mod handover;
 pub mod launch;
@@ -19,10 +20,12 @@ mod look;
 mod mapping;
 mod message;
 mod name;
+pub mod program;
 mod reason;
 mod stack;
 mod ticks;
 mod ways;
+mod wiped;
 
 pub use control::Control;
 pub use error::{GrantError, NoGrant};

@@ -6,11 +6,11 @@ use std::{
 };
 
 use datagram::{Binding, Versions};
-use rustix::net::{getpeername, getsockname};
 
 use crate::{
     Reason,
-    calls::{inode, is_nonblocking, number, option},
+    calls::{flags, inode, is_nonblocking, number, option},
+    glance::ends,
 };
 
 /// Options whose value, where it is not 0, leaves a socket with the kernel.
@@ -103,12 +103,11 @@ pub(crate) fn look(fd: BorrowedFd<'_>) -> Result<Look, Reason> {
     let raw = fd.as_raw_fd();
     let v6 = kind(raw)?;
     rule_out(raw)?;
-    let local = SocketAddr::try_from(getsockname(fd).map_err(|_| Reason::Unreadable)?);
-    let local = canonical(local.map_err(|_| Reason::Unreadable)?);
+    let (local, peer) = ends(fd);
+    let local = local.ok_or(Reason::Unreadable)?;
     if local.port() == 0 {
         return Err(Reason::NotBound);
     }
-    let peer = getpeername(fd).ok().flatten().and_then(|peer| SocketAddr::try_from(peer).ok()).map(canonical);
     if [Some(local), peer].into_iter().flatten().any(|end| needs_scope(end.ip()) || end.ip().is_multicast()) {
         return Err(Reason::Unsupported);
     }
@@ -157,12 +156,13 @@ fn own_inodes() -> Vec<u64> {
 }
 
 /// Whether a UDP socket is one of IPv6.
-fn kind(fd: RawFd) -> Result<bool, Reason> {
+pub(crate) fn kind(fd: RawFd) -> Result<bool, Reason> {
     let of = |name: i32| number(fd, libc::SOL_SOCKET, name);
     match [of(libc::SO_DOMAIN), of(libc::SO_TYPE), of(libc::SO_PROTOCOL)] {
         [domain @ (libc::AF_INET | libc::AF_INET6), libc::SOCK_DGRAM, libc::IPPROTO_UDP] => {
             Ok(domain == libc::AF_INET6)
         }
+        [libc::AF_INET | libc::AF_INET6, libc::SOCK_STREAM, libc::IPPROTO_TCP] => Err(Reason::Tcp),
         _ => Err(Reason::NotUdp),
     }
 }
@@ -170,6 +170,9 @@ fn kind(fd: RawFd) -> Result<bool, Reason> {
 fn rule_out(fd: RawFd) -> Result<(), Reason> {
     if let Some((_, _, reason)) = NOT_PAST.into_iter().find(|(level, name, _)| is_set(fd, *level, *name)) {
         return Err(reason);
+    }
+    if flags(fd) & libc::O_ASYNC != 0 {
+        return Err(Reason::Signals);
     }
     if EXTENSIONS.into_iter().any(|(level, name)| option::<40>(fd, level, name).is_ok_and(|(_, length)| length > 0)) {
         return Err(Reason::IpOptions);
@@ -202,10 +205,6 @@ fn wants(fd: RawFd, v6: bool) -> Wants {
 
 fn is_set(fd: RawFd, level: i32, name: i32) -> bool {
     number(fd, level, name) != 0
-}
-
-fn canonical(end: SocketAddr) -> SocketAddr {
-    SocketAddr::new(end.ip().to_canonical(), end.port())
 }
 
 /// An address that means something on one link alone.
@@ -260,7 +259,7 @@ mod tests {
     fn what_is_not_to_go_past_the_kernel_says_why() {
         let listener = TcpListener::bind("127.0.0.1:0").expect("loopback");
         let reason = |fd: BorrowedFd<'_>| look(fd).map(|_| ()).expect_err("it stays");
-        assert_eq!(reason(listener.as_fd()), Reason::NotUdp);
+        assert_eq!(reason(listener.as_fd()), Reason::Tcp);
         assert_eq!(reason(std::fs::File::open("/dev/null").expect("there").as_fd()), Reason::NotUdp);
         for (level, name, why) in [
             (libc::SOL_UDP, libc::UDP_CORK, Reason::Cork),
@@ -273,6 +272,9 @@ mod tests {
             set_option(&socket, level, name, 2 - u32::from(name != libc::SO_TIMESTAMPING)).expect("settable");
             assert_eq!(reason(socket.as_fd()), why, "{level} {name}");
         }
+        let told = on_loopback();
+        rustix::fs::fcntl_setfl(&told, rustix::fs::OFlags::from_bits_retain(libc::O_ASYNC as u32)).expect("settable");
+        assert_eq!(reason(told.as_fd()), Reason::Signals);
         let socket = socket2_unbound();
         assert_eq!(reason(socket.as_fd()), Reason::NotBound);
     }

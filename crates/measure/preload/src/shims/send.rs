@@ -1,9 +1,6 @@
 //! What sends.
 
-use std::{
-    ffi::{c_int, c_uint, c_void},
-    ptr::null,
-};
+use std::ffi::{c_int, c_uint, c_void};
 
 use libc::{iovec, mmsghdr, msghdr, size_t, sockaddr, socklen_t, ssize_t};
 use stack::SocketId;
@@ -11,8 +8,10 @@ use stack::SocketId;
 use crate::{
     call::{errno, set_errno, waiting},
     corked,
-    descriptors::live,
-    messages::{self, some, some_mut},
+    descriptors::{kind, live},
+    inside::with_past,
+    messages::{self, Sent, some, some_mut},
+    table::Kind,
 };
 
 #[unsafe(no_mangle)]
@@ -32,12 +31,14 @@ unsafe extern "C-unwind" fn sendto(
 ) -> ssize_t {
     // SAFETY: the caller's pointers, as libc takes them.
     unsafe {
-        if let Some(id) = live_for(fd, flags)
-            && let Some(sent) = messages::send(id, &[piece(bytes, length)], (to, to_length), (null(), 0), flags)
+        let id = live_for(fd, flags);
+        if let Some(id) = id
+            && let Some(sent) =
+                messages::send(id, &Sent { name: (to, to_length), ..Sent::alone(&[piece(bytes, length)]) }, flags)
         {
             return sent;
         }
-        waiting!(SYS_sendto, fd, bytes, length, flags, to, to_length)
+        by_kernel(fd, id, waiting!(SYS_sendto, fd, bytes, length, flags, to, to_length))
     }
 }
 
@@ -45,17 +46,18 @@ unsafe extern "C-unwind" fn sendto(
 unsafe extern "C-unwind" fn sendmsg(fd: c_int, message: *const msghdr, flags: c_int) -> ssize_t {
     // SAFETY: the caller's pointers, as libc takes them.
     unsafe {
-        if let Some(id) = live_for(fd, flags)
+        let id = live_for(fd, flags);
+        if let Some(id) = id
             && let Some(header) = message.as_ref()
         {
             let pieces = some(header.msg_iov, header.msg_iovlen);
             let control = (header.msg_control.cast_const(), header.msg_controllen);
-            if let Some(sent) = messages::send(id, pieces, (header.msg_name.cast(), header.msg_namelen), control, flags)
-            {
+            let name = (header.msg_name.cast_const().cast(), header.msg_namelen);
+            if let Some(sent) = messages::send(id, &Sent { pieces, name, control }, flags) {
                 return sent;
             }
         }
-        waiting!(SYS_sendmsg, fd, message, flags)
+        by_kernel(fd, id, waiting!(SYS_sendmsg, fd, message, flags))
     }
 }
 
@@ -65,7 +67,13 @@ unsafe extern "C-unwind" fn sendmmsg(fd: c_int, messages: *mut mmsghdr, count: c
     unsafe {
         match live_for(fd, flags) {
             Some(id) => send_all(fd, id, some_mut(messages, count as usize), flags),
-            None => waiting!(SYS_sendmmsg, fd, messages, count, flags),
+            None => {
+                let sent: c_int = waiting!(SYS_sendmmsg, fd, messages, count, flags);
+                for message in some(messages, usize::try_from(sent).unwrap_or(0)) {
+                    by_kernel(fd, None, message.msg_len as ssize_t);
+                }
+                sent
+            }
         }
     }
 }
@@ -74,13 +82,13 @@ unsafe extern "C-unwind" fn sendmmsg(fd: c_int, messages: *mut mmsghdr, count: c
 unsafe extern "C-unwind" fn write(fd: c_int, bytes: *const c_void, length: size_t) -> ssize_t {
     // SAFETY: the caller's pointers, as libc takes them.
     unsafe {
-        if length > 0
-            && let Some(id) = live_for(fd, 0)
-            && let Some(sent) = messages::send(id, &[piece(bytes, length)], (null(), 0), (null(), 0), 0)
+        let id = if length > 0 { live_for(fd, 0) } else { None };
+        if let Some(id) = id
+            && let Some(sent) = messages::send(id, &Sent::alone(&[piece(bytes, length)]), 0)
         {
             return sent;
         }
-        waiting!(SYS_write, fd, bytes, length)
+        by_kernel(fd, id, waiting!(SYS_write, fd, bytes, length))
     }
 }
 
@@ -88,16 +96,17 @@ unsafe extern "C-unwind" fn write(fd: c_int, bytes: *const c_void, length: size_
 unsafe extern "C-unwind" fn writev(fd: c_int, pieces: *const iovec, count: c_int) -> ssize_t {
     // SAFETY: the caller's pointers, as libc takes them.
     unsafe {
-        if let Some(id) = live_for(fd, 0) {
+        let id = live_for(fd, 0);
+        if let Some(id) = id {
             let all = some(pieces, count.clamp(0, 1024) as usize);
             // What becomes of a datagram without bytes depends on the kernel.
             if all.iter().any(|piece| piece.iov_len > 0)
-                && let Some(sent) = messages::send(id, all, (null(), 0), (null(), 0), 0)
+                && let Some(sent) = messages::send(id, &Sent::alone(all), 0)
             {
                 return sent;
             }
         }
-        waiting!(SYS_writev, fd, pieces, count)
+        by_kernel(fd, id, waiting!(SYS_writev, fd, pieces, count))
     }
 }
 
@@ -105,6 +114,18 @@ unsafe extern "C-unwind" fn writev(fd: c_int, pieces: *const iovec, count: c_int
 #[inline]
 fn live_for(fd: c_int, flags: c_int) -> Option<SocketId> {
     live(fd).filter(|_| !corked::has_part(fd, flags))
+}
+
+/// What the kernel sent for a socket that goes past it is counted, also what bound it to a port; what it sent, or its error.
+#[inline]
+fn by_kernel(fd: c_int, id: Option<SocketId>, sent: ssize_t) -> ssize_t {
+    let is_new = || kind(fd) == Some(Kind::Unknown);
+    if sent >= 0
+        && let Some(id) = id.or_else(|| if is_new() { live(fd) } else { None })
+    {
+        with_past(|past| past.stack.sent_by_kernel(id, sent as usize));
+    }
+    sent
 }
 
 fn piece(bytes: *const c_void, length: size_t) -> iovec {
@@ -135,7 +156,10 @@ unsafe fn send_all(fd: c_int, id: SocketId, all: &mut [mmsghdr], flags: c_int) -
                             set_errno(errno_before);
                             break;
                         }
-                        _ => 1,
+                        _ => {
+                            by_kernel(fd, Some(id), all[sent].msg_len as ssize_t);
+                            1
+                        }
                     }
                 }
             }

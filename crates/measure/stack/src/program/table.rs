@@ -9,11 +9,11 @@ use std::{
 };
 
 /// Numbers that there are entries for; what is above is the kernel's.
-pub(crate) const ENTRIES: usize = 1 << 16;
+pub const ENTRIES: usize = 1 << 16;
 
 /// What a descriptor is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
     /// Nobody looked yet.
     Unknown,
     /// No socket that could be taken past the kernel.
@@ -24,17 +24,23 @@ pub(crate) enum Kind {
     Closing,
     /// A socket that goes past the kernel.
     Live(u32),
-    /// An epoll set with sockets in it that go past the kernel.
+    /// A UDP socket that is left to the kernel as long as another process has what there is.
+    Refused,
+    /// An epoll set with sockets in it that go past the kernel, or with such sets.
     Set,
+    /// An epoll set without.
+    EmptySet,
+    /// A socket that stays with the kernel whatever becomes of it, like one of TCP.
+    Never,
 }
 
 /// An entry as it was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Seen(u64);
+pub struct Seen(u64);
 
 /// Entries, all zero at first: [`Kind::Unknown`].
 #[repr(C)]
-pub(crate) struct Table([AtomicU64; ENTRIES]);
+pub struct Table([AtomicU64; ENTRIES]);
 
 /// Bits: what it is in the lowest 8, version in the next 24, number of the socket above.
 const VERSION: u64 = 1 << 8;
@@ -43,7 +49,7 @@ const VERSIONS: u64 = 0xffff_ff00;
 impl Seen {
     /// What it says.
     #[inline(always)]
-    pub(crate) fn kind(self) -> Kind {
+    pub fn kind(self) -> Kind {
         let number = (self.0 >> 32) as u32;
         match self.0 as u8 {
             0 => Kind::Unknown,
@@ -51,7 +57,10 @@ impl Seen {
             2 => Kind::Kernel,
             3 => Kind::Closing,
             4 => Kind::Live(number),
-            _ => Kind::Set,
+            5 => Kind::Set,
+            6 => Kind::Never,
+            7 => Kind::EmptySet,
+            _ => Kind::Refused,
         }
     }
 
@@ -63,6 +72,9 @@ impl Seen {
             Kind::Closing => (3, 0),
             Kind::Live(number) => (4, number),
             Kind::Set => (5, 0),
+            Kind::Never => (6, 0),
+            Kind::EmptySet => (7, 0),
+            Kind::Refused => (8, 0),
         };
         u64::from(number) << 32 | self.0 & VERSIONS | kind
     }
@@ -75,19 +87,19 @@ impl Seen {
 impl Table {
     /// The entry of a descriptor; none for numbers that have none.
     #[inline(always)]
-    pub(crate) fn look(&self, fd: c_int) -> Option<Seen> {
+    pub fn look(&self, fd: c_int) -> Option<Seen> {
         Some(Seen(self.entry(fd)?.load(Ordering::Acquire)))
     }
 
     /// Writes what was found out, unless the descriptor may be another one by now; whether it was written.
-    pub(crate) fn settle(&self, fd: c_int, seen: Seen, kind: Kind) -> bool {
+    pub fn settle(&self, fd: c_int, seen: Seen, kind: Kind) -> bool {
         self.entry(fd).is_some_and(|entry| {
             entry.compare_exchange(seen.0, seen.with(kind), Ordering::AcqRel, Ordering::Acquire).is_ok()
         })
     }
 
     /// Makes it something else, whatever it was; what it was.
-    pub(crate) fn replace(&self, fd: c_int, kind: Kind) -> Option<Kind> {
+    pub fn replace(&self, fd: c_int, kind: Kind) -> Option<Kind> {
         let entry = self.entry(fd)?;
         let mut seen = Seen(entry.load(Ordering::Acquire));
         loop {

@@ -1,0 +1,215 @@
+//! What a descriptor is, found out when it is first used for data, and kept right while descriptors come and go.
+
+use std::ffi::c_int;
+
+use super::{
+    call::{is_single_threaded, raw},
+    claim, corked,
+    inside::{inside, with_past},
+    noted::{self, note},
+    process::{self, is_own, table},
+    table::{Kind, Seen},
+    watched,
+};
+use crate::{
+    Reason, SocketId,
+    calls::{cookie, is_nonblocking},
+    glance::{Told, glance},
+    look,
+};
+
+/// The socket behind a descriptor, if it goes past the kernel.
+#[inline]
+pub fn live(fd: c_int) -> Option<SocketId> {
+    let seen = table()?.look(fd)?;
+    match seen.kind() {
+        Kind::Live(id) => Some(SocketId(id)),
+        Kind::Unknown => classify(fd, seen),
+        Kind::Refused if claim::is_time() => classify(fd, seen),
+        _ => None,
+    }
+}
+
+#[cold]
+fn classify(fd: c_int, seen: Seen) -> Option<SocketId> {
+    let told = glance(fd);
+    let kind = match told {
+        Told::Nothing | Told::Unbound => return None,
+        Told::Foreign => Kind::Foreign,
+        Told::Other(_) => Kind::Never,
+        Told::Udp => inside(|| adopt(fd))??,
+    };
+    if let Told::Other(why) = told {
+        note(fd, why);
+    }
+    process::uses(fd);
+    let is_settled = table()?.settle(fd, seen, kind);
+    let id = match kind {
+        Kind::Live(id) => SocketId(id),
+        _ if is_settled => return None,
+        _ => return live_now(fd),
+    };
+    match is_settled {
+        true => with_past(|past| watched::is_live(cookie(fd), id, past)),
+        // It is another one by now.
+        false => with_past(|past| past.released(id)),
+    };
+    // Another thread may have been first.
+    live_now(fd)
+}
+
+fn live_now(fd: c_int) -> Option<SocketId> {
+    match kind(fd) {
+        Some(Kind::Live(id)) => Some(SocketId(id)),
+        _ => None,
+    }
+}
+
+/// What a UDP socket is from now on; none where that is to be asked again.
+fn adopt(fd: c_int) -> Option<Kind> {
+    if !is_own() {
+        return None;
+    }
+    let Some(past) = claim::past() else {
+        noted::write(fd, claim::why_not());
+        return Some(claim::kind_without());
+    };
+    match past.adopt(fd) {
+        Ok(id) => Some(Kind::Live(id.0)),
+        Err(Reason::NotBound) => None,
+        Err(_) => Some(Kind::Kernel),
+    }
+}
+
+/// Its number may mean something else from now on.
+pub fn forget(fd: c_int) {
+    if let Some(table) = table()
+        && table.look(fd).is_some_and(|seen| seen.kind() != Kind::Unknown)
+    {
+        table.replace(fd, Kind::Unknown);
+    }
+}
+
+/// Closes a descriptor by a call of the kernel's. Whoever uses it meanwhile has what the kernel has.
+pub fn closing<T>(fd: c_int, call: impl FnOnce() -> T) -> T {
+    let (Some(kind), Some(table)) = (kind(fd), table()) else { return call() };
+    if kind == Kind::Foreign {
+        // What has this number next is no UDP socket, unless a call that makes one says so (`socket`, `dup2`, a message with descriptors).
+        return call();
+    }
+    corked::forget(fd);
+    if !matches!(kind, Kind::Live(_) | Kind::Set | Kind::EmptySet) {
+        if kind != Kind::Never && process::has_sets() && is_own() {
+            watched::is_closed(fd);
+        }
+        forget(fd);
+        return call();
+    }
+    if !is_own() {
+        return call();
+    }
+    table.replace(fd, Kind::Closing);
+    match kind {
+        Kind::Live(id) => _ = with_past(|past| past.released(SocketId(id))),
+        _ => watched::set_is_closed(fd),
+    }
+    let result = call();
+    table.replace(fd, Kind::Unknown);
+    result
+}
+
+/// The same for all between these, both with it.
+pub fn closing_all<T>(first: u32, last: u32, call: impl FnOnce() -> T) -> T {
+    if is_own() {
+        let end = process::used().min(c_int::try_from(last).unwrap_or(c_int::MAX).saturating_add(1));
+        (c_int::try_from(first).unwrap_or(c_int::MAX)..end).for_each(|fd| closing(fd, || ()));
+    }
+    call()
+}
+
+/// To be called when a descriptor became another name of what an older one is.
+pub fn is_copy(old: c_int, new: c_int) {
+    let (Some(table), Some(kind)) = (table(), kind(old)) else { return };
+    if !is_own() {
+        return;
+    }
+    match kind {
+        Kind::Live(id) => _ = with_past(|past| past.copied(SocketId(id))),
+        Kind::Set | Kind::EmptySet => watched::set_is_copied(old, new),
+        _ => watched::is_copied(old),
+    }
+    process::uses(new);
+    let is_told = !matches!(kind, Kind::Unknown | Kind::Closing);
+    table.replace(new, if is_told { kind } else { Kind::Unknown });
+}
+
+/// A socket is left to the kernel from now on.
+pub fn leave_to_kernel(fd: c_int, why: Reason) {
+    leave_if_live(fd, why);
+    let Some(seen) = table().and_then(|table| table.look(fd)) else { return };
+    if !matches!(seen.kind(), Kind::Unknown | Kind::Kernel | Kind::Refused) {
+        return;
+    }
+    let kind = match glance(fd) {
+        Told::Nothing => return,
+        Told::Foreign => Kind::Foreign,
+        Told::Other(what) => {
+            note(fd, what);
+            Kind::Never
+        }
+        Told::Unbound | Told::Udp => {
+            note(fd, why);
+            Kind::Never
+        }
+    };
+    process::uses(fd);
+    table().map(|table| table.settle(fd, seen, kind));
+}
+
+/// The same for one that was past it.
+pub fn leave_if_live(fd: c_int, why: Reason) {
+    match kind(fd) {
+        Some(Kind::Live(id)) if is_own() => _ = with_past(|past| past.leave(SocketId(id), why)),
+        _ => {}
+    }
+}
+
+/// Something about it was changed: what it is may be seen otherwise now.
+pub fn changed(fd: c_int) {
+    match kind(fd) {
+        Some(Kind::Live(id)) if is_own() => _ = with_past(|past| past.refresh(SocketId(id), fd)),
+        Some(Kind::Kernel | Kind::Refused) => forget(fd),
+        _ => {}
+    }
+}
+
+/// To be called before a thread waits in the kernel for a datagram of a socket that another thread may take past it meanwhile: one that is bound to
+/// no port is bound to one, as sending would do.
+#[cold]
+pub fn binds(fd: c_int) -> Option<SocketId> {
+    if is_single_threaded() || kind(fd) != Some(Kind::Unknown) || !is_unbound(fd) || is_nonblocking(fd) {
+        return None;
+    }
+    let is_v6 = look::kind(fd).ok()?;
+    let (family, length) = if is_v6 { (libc::AF_INET6, 28) } else { (libc::AF_INET, 16) };
+    let mut name = [0_u8; 28];
+    name[..2].copy_from_slice(&(family as u16).to_ne_bytes());
+    // SAFETY: a name of this frame.
+    unsafe { raw(libc::SYS_bind, [fd as usize, name.as_ptr() as usize, length]) };
+    live(fd)
+}
+
+/// Whether it is a UDP socket that is bound to no port.
+pub fn is_unbound(fd: c_int) -> bool {
+    matches!(glance(fd), Told::Unbound)
+}
+
+/// Whether it is the same socket as before, past the kernel or left to it since.
+pub fn is_still(fd: c_int, id: SocketId) -> bool {
+    matches!(kind(fd), Some(Kind::Kernel | Kind::Never | Kind::Refused)) || kind(fd) == Some(Kind::Live(id.0))
+}
+
+/// What is known of a descriptor.
+pub fn kind(fd: c_int) -> Option<Kind> {
+    Some(table()?.look(fd)?.kind())
+}
