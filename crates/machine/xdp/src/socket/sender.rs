@@ -69,7 +69,7 @@ impl Sender {
     /// `sendto` with `MSG_DONTWAIT`.
     #[inline]
     pub fn wants_waking(&self) -> bool {
-        self.ring.needs_wakeup() || self.bound.busy_poll
+        self.ring.needs_wakeup() || self.bound.polls_alone
     }
 
     /// Has the kernel send, where it wants to be called for that.
