@@ -1,5 +1,7 @@
 //! Programs of others, started by `wireproof bypass`.
 
+mod sockets;
+
 use std::{
     fs,
     io::{BufRead, BufReader},

@@ -1,13 +1,13 @@
 //! What became of a program's sockets, as JSON.
 
-use agent::bypass::{Account, Claim, Counted, Queue, Record};
+use agent::bypass::{Account, Claim, Counted, Outside, Queue, Record};
 use serde_json::{Value, json};
 
 /// All that is known.
 pub(super) fn of(account: &Account) -> Value {
     let steering = &account.steering;
     json!({
-        "programs": account.claims.iter().map(claim).collect::<Vec<_>>(),
+        "programs": account.claims.iter().map(claim).chain(account.outside.iter().map(outside)).collect::<Vec<_>>(),
         "refused": account.refused.iter().map(|it| json!({
             "program": it.program.name, "pid": it.program.process, "why": it.why,
         })).collect::<Vec<_>>(),
@@ -29,10 +29,20 @@ fn claim(claim: &Claim) -> Value {
     json!({
         "program": claim.program.name,
         "pid": claim.program.process,
+        "granted": true,
         "sockets": claim.sockets.iter().map(socket).collect::<Vec<_>>(),
         "more_sockets": { "count": count, "past": ways(past), "through": ways(through) },
-        "not_udp": claim.others,
         "queues": claim.queues.iter().map(queue).collect::<Vec<_>>(),
+    })
+}
+
+/// A program that had no queues.
+fn outside(outside: &Outside) -> Value {
+    json!({
+        "program": outside.program.name,
+        "pid": outside.program.process,
+        "granted": false,
+        "sockets": outside.sockets.iter().map(socket).collect::<Vec<_>>(),
     })
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use agent::bypass::{Account, Claim, Counted, Health, Queue, Record, stays_with_the_kernel};
+use agent::bypass::{Account, Claim, Counted, Health, Program, Queue, Reason, Record, stays_with_the_kernel};
 
 /// Lines of sockets that went through the kernel, where nobody asked for all of it.
 const MOST_LINES: usize = 10;
@@ -14,11 +14,17 @@ pub(super) fn all(account: &Account) -> String {
         of_claim(&mut text, claim);
     }
     for refusal in &account.refused {
-        let program = &refusal.program;
-        push(&mut text, &format!("{} (pid {}): through the kernel: {}", program.name, program.process, refusal.why));
+        push(&mut text, &format!("{}: through the kernel: {}", head(&refusal.program), refusal.why));
+        let sockets = account.outside.iter().filter(|outside| outside.program.process == refusal.program.process);
+        sockets.flat_map(|outside| &outside.sockets).for_each(|socket| of_socket(&mut text, socket));
     }
-    if account.claims.is_empty() && account.refused.is_empty() {
-        push(&mut text, "wireproof bypass: no datagram was sent or received by a socket that could go past the kernel");
+    let is_refused = |program: &Program| account.refused.iter().any(|it| it.program.process == program.process);
+    for outside in account.outside.iter().filter(|outside| !is_refused(&outside.program)) {
+        push(&mut text, &head(&outside.program));
+        outside.sockets.iter().for_each(|socket| of_socket(&mut text, socket));
+    }
+    if account.claims.is_empty() && account.refused.is_empty() && account.outside.is_empty() {
+        push(&mut text, "wireproof bypass: no socket was used");
     }
     let steering = &account.steering;
     push(
@@ -49,21 +55,26 @@ pub(super) fn all(account: &Account) -> String {
     text
 }
 
-/// Sockets that stayed with the kernel, or came back to it, a line each.
+/// UDP sockets that stayed with the kernel, or came back to it, a line each; those of TCP together.
 pub(super) fn by_the_kernel(account: &Account) -> Vec<String> {
-    let sockets = account.claims.iter().flat_map(|claim| claim.sockets.iter().map(move |socket| (claim, socket)));
-    let mut lines: Vec<String> = sockets
-        .filter(|(_, socket)| stays_with_the_kernel(socket))
-        .filter_map(|(claim, socket)| {
-            let why = socket.fate.err()?;
-            Some(format!("wireproof bypass: {} of {}: through the kernel: {why}", name(socket), claim.program.name))
-        })
-        .collect();
+    let line = |(program, socket): (&Program, &Record)| {
+        let why = socket.fate.err()?;
+        Some(format!("wireproof bypass: {} of {}: through the kernel: {why}", name(socket), program.name))
+    };
+    let udp = account.sockets().filter(|(_, socket)| stays_with_the_kernel(socket));
+    let mut lines: Vec<String> = udp.filter_map(line).collect();
     if lines.len() > MOST_LINES {
         let more = lines.split_off(MOST_LINES).len();
         lines.push(format!("wireproof bypass: and {more} more sockets, which --stats lists"));
     }
+    let tcp = account.sockets().filter(|(_, socket)| socket.fate == Err(Reason::Tcp)).count();
     lines
+        .extend((tcp > 0).then(|| format!("wireproof bypass: TCP passes through untouched for now: {}", sockets(tcp))));
+    lines
+}
+
+fn sockets(count: usize) -> String {
+    if count == 1 { "1 socket".to_owned() } else { format!("{count} sockets") }
 }
 
 /// How an interface is now.
@@ -79,31 +90,33 @@ pub(super) fn health(name: &str, health: Health) -> String {
 }
 
 fn of_claim(text: &mut String, claim: &Claim) {
-    push(text, &format!("wireproof bypass: {} (pid {})", claim.program.name, claim.program.process));
-    for socket in &claim.sockets {
-        let fate = match socket.fate {
-            Ok(()) => "past the kernel".to_owned(),
-            Err(why) => format!("through the kernel: {why}"),
-        };
-        push(text, &format!("  {}: {fate}", name(socket)));
-        if stays_with_the_kernel(socket) && socket.past == Counted::default() {
-            push(text, "    the kernel alone counts what it sends and receives");
-            continue;
-        }
-        push(
-            text,
-            &format!("    past the kernel: {}, {} dropped as its queue was full", ways(&socket.past), socket.dropped),
-        );
-        push(text, &format!("    through the kernel: {}", ways(&socket.through)));
-    }
+    push(text, &head(&claim.program));
+    claim.sockets.iter().for_each(|socket| of_socket(text, socket));
     let (more, past, through) = &claim.beyond;
     if *more > 0 {
-        push(text, &format!("  {more} more UDP sockets: past the kernel {}; through it {}", ways(past), ways(through)));
-    }
-    if claim.others > 0 {
-        push(text, &format!("  {} sockets of TCP or others: through the kernel, as all but UDP", claim.others));
+        push(text, &format!("  {more} more sockets: past the kernel {}; through it {}", ways(past), ways(through)));
     }
     claim.queues.iter().for_each(|queue| push(text, &of_queue(queue)));
+}
+
+fn head(program: &Program) -> String {
+    format!("wireproof bypass: {} (pid {})", program.name, program.process)
+}
+
+fn of_socket(text: &mut String, socket: &Record) {
+    let fate = match socket.fate {
+        Ok(()) => "past the kernel".to_owned(),
+        Err(why) => format!("through the kernel: {why}"),
+    };
+    push(text, &format!("  {}: {fate}", name(socket)));
+    if socket.fate.is_err() && socket.past == Counted::default() {
+        return;
+    }
+    push(
+        text,
+        &format!("    past the kernel: {}, {} dropped as its queue was full", ways(&socket.past), socket.dropped),
+    );
+    push(text, &format!("    through the kernel: {}", ways(&socket.through)));
 }
 
 fn of_queue(queue: &Queue) -> String {

@@ -29,7 +29,7 @@ pub use obstacle::{Kind, Obstacle};
 pub use stack::{
     Reason, Wait,
     control::{Counted, Record},
-    launch::{Claim, Counters, Event, Health, Program, Queue},
+    launch::{Claim, Counters, Event, Health, Outside, Program, Queue},
 };
 /// What is to be run, and how.
 #[derive(Clone, Debug)]
@@ -141,8 +141,8 @@ pub fn run(options: &Options, tell: impl Fn(Told) + Send + 'static) -> Result<(u
     let listener = thread::spawn(move || listen(&events, tell));
     let status = supervise(&supervisor, child.id())?;
     let steering = launcher.map_or(Ok(Counters::default()), Launcher::end)?;
-    let (claims, refused) = listener.join().unwrap_or_default();
-    Ok((status, counting.until_now(claims, refused, steering)))
+    let kept = listener.join().unwrap_or_default();
+    Ok((status, counting.until_now(kept, steering)))
 }
 
 /// None where there is no interface to bypass, or no memory or queue to be had of them: the program runs by the kernel then.
@@ -162,24 +162,33 @@ fn no_program() -> BypassError {
     BypassError::Program { program: PathBuf::new(), io: io::ErrorKind::NotFound.into() }
 }
 
+/// What is kept of what happened.
+#[derive(Default)]
+struct Kept {
+    claims: Vec<Claim>,
+    outside: Vec<Outside>,
+    refused: Vec<Refusal>,
+}
+
 /// Tells what happens as it does, and keeps what programs did.
-fn listen(events: &Receiver<Event>, tell: impl Fn(Told)) -> (Vec<Claim>, Vec<Refusal>) {
-    let (mut claims, mut refused) = (Vec::new(), Vec::<Refusal>::new());
+fn listen(events: &Receiver<Event>, tell: impl Fn(Told)) -> Kept {
+    let mut kept = Kept::default();
     for event in events {
         match event {
-            Event::Ended(claim) => claims.push(claim),
+            Event::Ended(claim) => kept.claims.push(claim),
+            Event::Outside(outside) => kept.outside = outside,
             Event::Refused { program, why } => {
                 let refusal = Refusal { program, why };
                 // A server's children may ask by the thousand.
-                if !refused.iter().any(|it| it.program.name == refusal.program.name && it.why == refusal.why) {
-                    refused.push(refusal.clone());
+                if !kept.refused.iter().any(|it| it.is_like(&refusal)) {
+                    kept.refused.push(refusal.clone());
                     tell(Told::Event(Event::Refused { program: refusal.program, why: refusal.why }));
                 }
             }
             event => tell(Told::Event(event)),
         }
     }
-    (claims, refused)
+    kept
 }
 
 /// Waits for the program and for whatever it leaves behind: a daemon goes on past the kernel as long as there is its

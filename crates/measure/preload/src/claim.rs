@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use stack::{Grant, NoGrant, Stack, Wait};
+use stack::{Control, Grant, NoGrant, Reason, Stack, Wait};
 
 use crate::{own, past::Past, process};
 
@@ -18,6 +18,8 @@ const AGAIN_MS: u64 = 100;
 static NAME: OnceLock<String> = OnceLock::new();
 /// The process that was told that there is nobody to ask.
 static HOPELESS: AtomicU32 = AtomicU32::new(0);
+/// The process that was given what it could not use.
+static UNABLE: AtomicU32 = AtomicU32::new(0);
 /// When the launcher last refused; 0 for never.
 static REFUSED_AT: AtomicU64 = AtomicU64::new(0);
 
@@ -47,8 +49,25 @@ fn ask() {
         Some(Ok(grant)) => take(grant, &before),
         // Another process has it, and may give it back.
         Some(Err(NoGrant::Refused(_))) => REFUSED_AT.store(now(), Ordering::Relaxed),
+        Some(Err(NoGrant::Unusable(_))) => unable(),
         _ => HOPELESS.store(std::process::id(), Ordering::Relaxed),
     }
+}
+
+fn unable() {
+    let own = std::process::id();
+    [&UNABLE, &HOPELESS].iter().for_each(|place| place.store(own, Ordering::Relaxed));
+}
+
+/// Why nothing goes past the kernel.
+pub(crate) fn why_not() -> Reason {
+    let is_unable = UNABLE.load(Ordering::Relaxed) == std::process::id();
+    if is_unable { Reason::Unusable } else { Reason::NoGrant }
+}
+
+/// Where sockets are written down as long as nothing does.
+pub(crate) fn page() -> Option<&'static Control> {
+    process::page(|| stack::launch::page(NAME.get()?).ok())
 }
 
 fn may_ask() -> bool {
@@ -68,7 +87,7 @@ fn now() -> u64 {
 fn take(grant: Grant, before: &[c_int]) {
     match Stack::new(grant, wait()) {
         Ok(stack) => process::set_past(Past::new(stack)),
-        Err(_) => HOPELESS.store(std::process::id(), Ordering::Relaxed),
+        Err(_) => unable(),
     }
     own::keep(before);
 }

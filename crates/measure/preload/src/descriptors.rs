@@ -8,14 +8,18 @@ use crate::{
     call::{is_single_threaded, raw},
     claim, corked,
     inside::{inside, with_past},
+    noted::{self, note},
     process::{self, is_own, table},
     table::{Kind, Seen},
 };
 
 /// What the kernel says of a descriptor.
+#[derive(Clone, Copy)]
 enum Told {
-    /// Nothing that could be taken past it.
+    /// No socket of IP.
     Foreign,
+    /// A socket of IP that is not UDP: what it is, as a reason.
+    Other(Reason),
     /// A UDP socket that is bound to no port yet: its first datagram binds it.
     Unbound,
     /// A UDP socket.
@@ -37,11 +41,16 @@ pub(crate) fn live(fd: c_int) -> Option<SocketId> {
 
 #[cold]
 fn classify(fd: c_int, seen: Seen) -> Option<SocketId> {
-    let kind = match ask(fd) {
+    let told = ask(fd);
+    let kind = match told {
         Told::Nothing | Told::Unbound => return None,
         Told::Foreign => Kind::Foreign,
+        Told::Other(_) => Kind::Never,
         Told::Udp => inside(|| adopt(fd))??,
     };
+    if let Told::Other(why) = told {
+        note(fd, why);
+    }
     process::uses(fd);
     let is_settled = table()?.settle(fd, seen, kind);
     let id = match kind {
@@ -70,7 +79,10 @@ fn adopt(fd: c_int) -> Option<Kind> {
     if !is_own() {
         return None;
     }
-    let Some(past) = claim::past() else { return Some(Kind::Kernel) };
+    let Some(past) = claim::past() else {
+        noted::write(fd, claim::why_not());
+        return Some(Kind::Kernel);
+    };
     match past.adopt(fd) {
         Ok(id) => Some(Kind::Live(id.0)),
         Err(Reason::NotBound) => None,
@@ -84,12 +96,11 @@ fn ask(fd: c_int) -> Told {
         Err(libc::EBADF) => return Told::Nothing,
         _ => return Told::Foreign,
     }
-    let is_udp =
-        option(fd, libc::SO_TYPE) == Ok(libc::SOCK_DGRAM) && option(fd, libc::SO_PROTOCOL) == Ok(libc::IPPROTO_UDP);
-    match is_udp {
-        false => Told::Foreign,
-        true if is_bound(fd) => Told::Udp,
-        true => Told::Unbound,
+    match [libc::SO_TYPE, libc::SO_PROTOCOL].map(|name| option(fd, name)) {
+        [Ok(libc::SOCK_DGRAM), Ok(libc::IPPROTO_UDP)] if is_bound(fd) => Told::Udp,
+        [Ok(libc::SOCK_DGRAM), Ok(libc::IPPROTO_UDP)] => Told::Unbound,
+        [Ok(libc::SOCK_STREAM), Ok(libc::IPPROTO_TCP)] => Told::Other(Reason::Tcp),
+        _ => Told::Other(Reason::NotUdp),
     }
 }
 
@@ -170,7 +181,7 @@ pub(crate) fn is_copy(old: c_int, new: c_int) {
         _ => {}
     }
     process::uses(new);
-    let is_told = matches!(kind, Kind::Live(_) | Kind::Foreign | Kind::Kernel);
+    let is_told = matches!(kind, Kind::Live(_) | Kind::Foreign | Kind::Kernel | Kind::Never);
     table.replace(new, if is_told { kind } else { Kind::Unknown });
 }
 
@@ -179,26 +190,37 @@ pub(crate) fn without(set: c_int) {
     with_past(|past| {
         let inside = past.sets().sockets_in(set);
         past.sets().bar(set);
-        inside.into_iter().for_each(|id| past.leave(id));
+        inside.into_iter().for_each(|id| past.leave(id, Reason::SharedSet));
     });
 }
 
-/// A UDP socket is left to the kernel from now on.
-pub(crate) fn leave_to_kernel(fd: c_int) {
-    leave_if_live(fd);
-    if let Some(seen) = table().and_then(|table| table.look(fd))
-        && seen.kind() == Kind::Unknown
-        && !matches!(ask(fd), Told::Nothing)
-    {
-        process::uses(fd);
-        table().map(|table| table.settle(fd, seen, Kind::Kernel));
+/// A socket is left to the kernel from now on.
+pub(crate) fn leave_to_kernel(fd: c_int, why: Reason) {
+    leave_if_live(fd, why);
+    let Some(seen) = table().and_then(|table| table.look(fd)) else { return };
+    if !matches!(seen.kind(), Kind::Unknown | Kind::Kernel) {
+        return;
     }
+    let kind = match ask(fd) {
+        Told::Nothing => return,
+        Told::Foreign => Kind::Foreign,
+        Told::Other(what) => {
+            note(fd, what);
+            Kind::Never
+        }
+        Told::Unbound | Told::Udp => {
+            note(fd, why);
+            Kind::Never
+        }
+    };
+    process::uses(fd);
+    table().map(|table| table.settle(fd, seen, kind));
 }
 
 /// The same for one that was past it.
-pub(crate) fn leave_if_live(fd: c_int) {
+pub(crate) fn leave_if_live(fd: c_int, why: Reason) {
     match kind(fd) {
-        Some(Kind::Live(id)) if is_own() => _ = with_past(|past| past.leave(SocketId(id))),
+        Some(Kind::Live(id)) if is_own() => _ = with_past(|past| past.leave(SocketId(id), why)),
         _ => {}
     }
 }
@@ -245,7 +267,7 @@ pub(crate) fn may_become_live(fd: c_int) -> bool {
 
 /// Whether it is the same socket as before, past the kernel or left to it since.
 pub(crate) fn is_still(fd: c_int, id: SocketId) -> bool {
-    matches!(kind(fd), Some(Kind::Kernel)) || kind(fd) == Some(Kind::Live(id.0))
+    matches!(kind(fd), Some(Kind::Kernel | Kind::Never)) || kind(fd) == Some(Kind::Live(id.0))
 }
 
 /// What is known of a descriptor.

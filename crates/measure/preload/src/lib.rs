@@ -18,6 +18,7 @@ mod corked;
 mod descriptors;
 mod inside;
 mod messages;
+mod noted;
 mod own;
 mod past;
 mod patience;

@@ -96,22 +96,22 @@ impl Past {
     pub(crate) fn refresh(&self, id: SocketId, fd: c_int) {
         // SAFETY: the program's own descriptor, which it uses right now.
         if self.stack.refresh(id, unsafe { BorrowedFd::borrow_raw(fd) }).is_err() {
-            self.left(id);
+            self.left(id, Kind::Kernel);
         }
     }
 
-    /// Leaves a socket to the kernel for good.
-    pub(crate) fn leave(&self, id: SocketId) {
-        self.left(id);
-        self.stack.close(id);
+    /// Leaves a socket to the kernel: for good, or until something about it changes.
+    pub(crate) fn leave(&self, id: SocketId, why: Reason) {
+        self.left(id, if why == Reason::SharedSet { Kind::Kernel } else { Kind::Never });
+        self.stack.leave(id, why);
     }
 
     /// What follows from its being left to the kernel.
-    fn left(&self, id: SocketId) {
+    fn left(&self, id: SocketId, kind: Kind) {
         self.sockets().retain(|socket| socket.id != id);
         for fd in descriptors(id) {
             if let Some(table) = table() {
-                table.replace(fd, Kind::Kernel);
+                table.replace(fd, kind);
             }
         }
         self.sets().forget(id, self.stack.descriptors());

@@ -8,6 +8,8 @@ use std::{
     time::Duration,
 };
 
+use stack::Control;
+
 use crate::{call::raw, past::Past, table::Table};
 
 /// Where a launcher says what it is to be asked by.
@@ -24,6 +26,8 @@ pub(crate) struct Memory {
     asking: AtomicU32,
     /// What goes past the kernel; null until something does.
     past: AtomicPtr<Past>,
+    /// Where sockets are written down as long as nothing does; null until one is, and dangling where that cannot be had.
+    page: AtomicPtr<Control>,
     table: Table,
 }
 
@@ -52,6 +56,23 @@ pub(crate) fn set_past(past: Past) {
             drop(unsafe { Box::from_raw(past) });
         }
     }
+}
+
+/// Where sockets are written down as long as nothing goes past the kernel: asked for once, by whoever needs it first.
+pub(crate) fn page(ask: impl FnOnce() -> Option<Control>) -> Option<&'static Control> {
+    const NOT_TO_BE_HAD: *mut Control = ptr::without_provenance_mut(align_of::<Control>());
+    let place = &memory()?.page;
+    if place.load(Ordering::Acquire).is_null() {
+        alone(|| {
+            if place.load(Ordering::Acquire).is_null() {
+                let page = ask().map_or(NOT_TO_BE_HAD, |page| Box::into_raw(Box::new(page)));
+                place.store(page, Ordering::Release);
+            }
+        });
+    }
+    let page = place.load(Ordering::Acquire);
+    // SAFETY: neither of the two that are none, so a box that was leaked.
+    (page != NOT_TO_BE_HAD).then(|| unsafe { page.as_ref() }).flatten()
 }
 
 /// Runs this in one thread at a time. A child of a process in which a thread was in it begins anew.

@@ -26,6 +26,8 @@ pub(crate) enum Kind {
     Live(u32),
     /// An epoll set with sockets in it that go past the kernel.
     Set,
+    /// A socket that stays with the kernel whatever becomes of it, like one of TCP.
+    Never,
 }
 
 /// An entry as it was read.
@@ -51,7 +53,8 @@ impl Seen {
             2 => Kind::Kernel,
             3 => Kind::Closing,
             4 => Kind::Live(number),
-            _ => Kind::Set,
+            5 => Kind::Set,
+            _ => Kind::Never,
         }
     }
 
@@ -63,6 +66,7 @@ impl Seen {
             Kind::Closing => (3, 0),
             Kind::Live(number) => (4, number),
             Kind::Set => (5, 0),
+            Kind::Never => (6, 0),
         };
         u64::from(number) << 32 | self.0 & VERSIONS | kind
     }

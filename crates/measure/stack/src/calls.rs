@@ -56,6 +56,11 @@ pub(crate) fn number(fd: RawFd, level: i32, name: i32) -> i32 {
     option(fd, level, name).map_or(0, |(value, _)| i32::from_ne_bytes(value))
 }
 
+/// The kernel's own number of a socket (`SO_COOKIE`), which no other one ever has.
+pub(crate) fn cookie(fd: RawFd) -> Option<u64> {
+    option(fd, libc::SOL_SOCKET, libc::SO_COOKIE).ok().map(|(value, _)| u64::from_ne_bytes(value))
+}
+
 /// The error that waits for the socket's next call, which is taken away by that.
 pub(crate) fn pending_error(fd: RawFd) -> Option<Errno> {
     Some(number(fd, libc::SOL_SOCKET, libc::SO_ERROR)).filter(|errno| *errno != 0)

@@ -4,21 +4,25 @@ mod slot;
 
 use std::{
     io,
-    os::fd::{AsFd, BorrowedFd, OwnedFd},
+    os::fd::{AsRawFd, BorrowedFd, OwnedFd},
+    process,
     sync::atomic::{
         AtomicU32, AtomicU64,
         Ordering::{Acquire, Relaxed, Release},
     },
 };
 
-use crate::mapping::{Shared, SharedMapping};
+use crate::{
+    Reason, calls, look,
+    mapping::{Shared, SharedMapping},
+};
 
 pub use slot::{Counted, Counter, Record, Slot, Traffic};
 
 /// Sockets that are written down one by one. Those beyond share a place.
 pub const SOCKETS: usize = 1024;
 
-/// The page. Clones of its descriptor are the same page.
+/// The page. Those that are mapped by its file are the same page.
 pub struct Control(SharedMapping<Page>);
 
 #[repr(C)]
@@ -26,8 +30,8 @@ struct Page {
     generation: AtomicU64,
     gone: [AtomicU32; xdp::steer::MOST_INTERFACES],
     opened: AtomicU32,
-    /// Sockets that are not UDP, as far as the library looked at them.
-    others: AtomicU32,
+    /// Which socket each slot is of, apart from the slots: looked through for each new one.
+    cookies: [AtomicU64; SOCKETS],
     slots: [Slot; SOCKETS + 1],
 }
 
@@ -47,6 +51,11 @@ impl Control {
     /// The page that another process made.
     pub fn open(file: OwnedFd) -> io::Result<Self> {
         SharedMapping::open(file).map(Self)
+    }
+
+    /// The file that another process maps it by, where it was made here.
+    pub fn file(&self) -> Option<BorrowedFd<'_>> {
+        self.0.file()
     }
 
     /// Changes with whatever changes in links, addresses, routes and neighbours of the network namespace.
@@ -73,12 +82,31 @@ impl Control {
         self.change();
     }
 
-    /// Begins to write down a UDP socket, which has this descriptor in this process.
-    pub fn add(&self, descriptor: i32) -> SlotId {
+    /// Begins to write down a socket, which has this descriptor in this process; or goes on, where it is written down already, as the kernel's
+    /// own number of it (`SO_COOKIE`) tells.
+    pub fn add(&self, descriptor: i32, cookie: u64) -> SlotId {
+        if let Some(known) = self.known(cookie) {
+            return known;
+        }
         let number = self.0.opened.fetch_add(1, Relaxed);
         let id = SlotId(number.min(SOCKETS as u32));
         self.slot(id).begin(descriptor);
+        if let Some(place) = self.0.cookies.get(number as usize) {
+            place.store(cookie, Release);
+        }
         id
+    }
+
+    /// Where a socket of this process is written down.
+    fn known(&self, cookie: u64) -> Option<SlotId> {
+        let own = process::id();
+        let is_it =
+            |number: &usize| self.0.cookies[*number].load(Acquire) == cookie && self.0.slots[*number].process() == own;
+        (0..self.count()).find(is_it).map(|number| SlotId(number as u32))
+    }
+
+    fn count(&self) -> usize {
+        (self.0.opened.load(Acquire) as usize).min(SOCKETS)
     }
 
     /// What is written down of a socket.
@@ -87,20 +115,18 @@ impl Control {
         &self.0.slots[id.0 as usize]
     }
 
-    /// Counts a socket that is not UDP.
-    pub fn add_other(&self) {
-        self.0.others.fetch_add(1, Relaxed);
-    }
-
-    /// Sockets that were looked at and are not UDP.
-    pub fn others(&self) -> u32 {
-        self.0.others.load(Relaxed)
+    /// Writes down a socket that stays with the kernel, and why.
+    pub fn note(&self, fd: BorrowedFd<'_>, why: Reason) {
+        let id = self.add(fd.as_raw_fd(), calls::cookie(fd.as_raw_fd()).unwrap_or_default());
+        let (local, peer) = look::ends(fd);
+        self.slot(id).set_ends(local, peer);
+        self.slot(id).set_fate(Err(why));
     }
 
     /// All sockets that are written down one by one, in the order of their coming.
     pub fn records(&self) -> Vec<Record> {
-        let count = (self.0.opened.load(Acquire) as usize).min(SOCKETS);
-        self.0.slots[..count].iter().map(Slot::record).collect()
+        // One may have been taken this moment, and not been written to yet.
+        self.0.slots[..self.count()].iter().filter(|slot| slot.process() != 0).map(Slot::record).collect()
     }
 
     /// How many sockets came after those, and what went past the kernel and through it of all of them together.
@@ -111,29 +137,21 @@ impl Control {
     }
 }
 
-/// The descriptor that another process maps the page by.
-impl AsFd for Control {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.0.as_fd()
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use std::process;
+    use std::os::fd::AsFd;
 
     use super::*;
-    use crate::Reason;
 
     fn other_mapping(of: &Control) -> Control {
-        Control::open(of.as_fd().try_clone_to_owned().expect("dup")).expect("the same page")
+        Control::open(of.file().expect("made here").try_clone_to_owned().expect("dup")).expect("the same page")
     }
 
     #[test]
     fn what_one_side_writes_the_other_reads() {
         let launcher = Control::new().expect("memory");
         let program = other_mapping(&launcher);
-        let id = program.add(7);
+        let id = program.add(7, 70);
         let ends = ["198.18.0.1:7", "[2001:2::1]:8"].map(|end| end.parse().expect("an address"));
         let slot = program.slot(id);
         slot.set_fate(Ok(()));
@@ -168,11 +186,29 @@ mod tests {
     fn sockets_beyond_the_room_are_counted_together() {
         let control = Control::new().expect("memory");
         for descriptor in 0..SOCKETS as i32 + 3 {
-            let id = control.add(descriptor);
+            let id = control.add(descriptor, descriptor as u64);
             control.slot(id).past.sent(10);
         }
         let (count, past, _) = control.beyond();
         assert_eq!((control.records().len(), count, past.sent, past.sent_bytes), (SOCKETS, 3, 3, 30));
+    }
+
+    #[test]
+    fn a_socket_that_changes_stays_in_its_place() {
+        let control = Control::new().expect("memory");
+        let socket = std::net::UdpSocket::bind("127.0.0.1:0").expect("loopback");
+        let other = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback");
+        for _ in 0..3 {
+            control.note(socket.as_fd(), Reason::Cork);
+            control.note(other.as_fd(), Reason::Tcp);
+            control.note(socket.try_clone().expect("dup").as_fd(), Reason::ShutDown);
+        }
+        let records = control.records();
+        let said: Vec<_> = records.iter().map(|it| (it.fate, it.local)).collect();
+        assert_eq!(
+            said,
+            [(Err(Reason::ShutDown), socket.local_addr().ok()), (Err(Reason::Tcp), other.local_addr().ok())]
+        );
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! All that the threads of a process share of what goes past the kernel, behind one lock.
 
 mod inwards;
+mod left;
 mod outwards;
 mod queue;
 mod rings;
@@ -20,7 +21,7 @@ use xdp::{
 };
 
 use crate::{
-    Control, Grant, Reason,
+    Control, Grant, Reason, calls,
     control::Record,
     look::{Look, look, shares_with_others},
     ticks::Ticks,
@@ -138,27 +139,24 @@ impl Engine {
     /// Looks at a descriptor, and takes its flows.
     pub(crate) fn open(&mut self, fd: BorrowedFd<'_>) -> Result<SocketId, Reason> {
         self.follow_changes();
-        let looked = look(fd);
-        match looked {
-            Err(Reason::NotUdp) => self.control.add_other(),
-            // It is looked at again.
-            Err(Reason::NotBound) => {}
-            _ => return self.admit(fd, looked),
+        let admitted = look(fd).and_then(|look| self.admit(fd, look));
+        // One that is not bound is looked at again.
+        if let Err(why) = admitted
+            && why != Reason::NotBound
+        {
+            self.control.note(fd, why);
         }
-        looked.map(|_| SocketId(0))
+        admitted
     }
 
-    fn admit(&mut self, fd: BorrowedFd<'_>, looked: Result<Look, Reason>) -> Result<SocketId, Reason> {
-        let slot = self.control.add(fd.as_raw_fd());
+    fn admit(&mut self, fd: BorrowedFd<'_>, look: Look) -> Result<SocketId, Reason> {
+        let slot = self.control.add(fd.as_raw_fd(), calls::cookie(fd.as_raw_fd()).ok_or(Reason::Unreadable)?);
         let number = self.free_number();
         let id = SocketId(number as u32);
-        let live = looked.and_then(|look| {
-            self.control.slot(slot).set_ends(Some(look.local), look.peer);
-            let mut live = Live::new(fd.as_raw_fd(), look, slot);
-            self.take(id, &mut live).map(|()| live)
-        });
-        self.control.slot(slot).set_fate(live.as_ref().map(|_| ()).map_err(|reason| *reason));
-        let live = live?;
+        self.control.slot(slot).set_ends(Some(look.local), look.peer);
+        let mut live = Live::new(fd.as_raw_fd(), look, slot);
+        self.take(id, &mut live)?;
+        self.control.slot(slot).set_fate(Ok(()));
         if number == self.sockets.len() {
             self.sockets.push(None);
         }
@@ -222,7 +220,7 @@ impl Engine {
         taken
     }
 
-    /// Gives its flows back.
+    /// Gives its flows back, where its last descriptor goes.
     pub(crate) fn close(&mut self, id: SocketId) {
         if let Some(live) = self.sockets.get_mut(id.0 as usize).and_then(Option::take) {
             self.control.slot(live.slot).set_closed();

@@ -5,7 +5,6 @@ mod facts;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 
 use kernel::link;
-use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
 use xdp::{
     Steer,
     socket::{Frame, FrameSize, Options, Socket, Umem},
@@ -82,13 +81,7 @@ impl Grant {
     /// Claims the grant of a launcher in the caller's network namespace, by the name of its socket. It is given back
     /// when this is dropped, or when the process ends or becomes another program. Children do not have it.
     pub fn claim(name: &str) -> Result<Self, NoGrant> {
-        let connected = || {
-            let flags = SocketFlags::CLOEXEC;
-            let connection = socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)?;
-            connect(&connection, &SocketAddrUnix::new_abstract_name(name.as_bytes())?)?;
-            Ok(connection)
-        };
-        let connection = connected().map_err(|error: rustix::io::Errno| NoGrant::NoLauncher(error.into()))?;
+        let connection = handover::connected(name.as_bytes()).map_err(NoGrant::NoLauncher)?;
         handover::take_over(aside(connection))
     }
 
@@ -96,7 +89,7 @@ impl Grant {
     /// the queues.
     pub fn descriptors(&self) -> impl Iterator<Item = RawFd> {
         let sockets = self.interfaces.iter().flat_map(|interface| interface.queues.iter().map(AsFd::as_fd));
-        let others = [Some(self.control.as_fd()), self.umem.file(), self.claim.as_ref().map(AsFd::as_fd)];
+        let others = [self.control.file(), self.umem.file(), self.claim.as_ref().map(AsFd::as_fd)];
         sockets.chain(others.into_iter().flatten()).map(|fd| fd.as_raw_fd())
     }
 }

@@ -10,9 +10,12 @@ use std::{
     os::fd::{AsFd, BorrowedFd, OwnedFd},
 };
 
-use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags,
-    recvmsg, sendmsg,
+use rustix::{
+    io::Errno,
+    net::{
+        AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
+        SendFlags, SocketAddrUnix, SocketFlags, SocketType, connect, recv, recvmsg, sendmsg, socket_with,
+    },
 };
 use serde::{Deserialize, Serialize};
 use xdp::{
@@ -78,15 +81,48 @@ pub(crate) fn hand_over(program: &impl AsFd, grant: &Grant, table: BorrowedFd<'_
         interfaces: grant.interfaces.iter().map(interface).collect(),
     };
     let words = serde_json::to_vec(&Answer::Granted(description))?;
-    send(program, &words, &[grant.control.as_fd(), umem, table])?;
+    send(program, &words, &[file(&grant.control)?, umem, table])?;
     let sockets: Vec<_> = grant.interfaces.iter().flat_map(|it| it.queues.iter().map(AsFd::as_fd)).collect();
     sockets.chunks(MOST_DESCRIPTORS).try_for_each(|chunk| send(program, b"sockets", chunk))
 }
 
-/// Takes over what the launcher at the other end hands out.
+/// Gives a program without a grant the page where such programs write down their sockets.
+pub(crate) fn lend(program: &impl AsFd, page: &Control) -> io::Result<()> {
+    send(program, b"sockets", &[file(page)?])
+}
+
+/// Takes that page.
+pub(crate) fn borrow(connection: &impl AsFd) -> io::Result<Control> {
+    let page = receive(connection)?.1.into_iter().next();
+    Control::open(page.ok_or_else(|| io::Error::other("the launcher lends no page"))?)
+}
+
+fn file(page: &Control) -> io::Result<BorrowedFd<'_>> {
+    page.file().ok_or_else(|| io::Error::other("the page is one of another process"))
+}
+
+/// Takes over what the launcher at the other end hands out; what cannot be used is told there.
 pub(crate) fn take_over(connection: OwnedFd) -> Result<Grant, NoGrant> {
+    let taken = take(&connection);
+    if let Err(NoGrant::Unusable(why)) = &taken {
+        // Where it cannot be told it has ended.
+        let _ = send(&connection, why.as_bytes(), &[]);
+    }
+    taken.map(|grant| Grant { claim: Some(connection), ..grant })
+}
+
+/// What the program at the other end, which has gone, could not do with its grant.
+pub(crate) fn complaint(connection: &impl AsFd) -> Option<String> {
+    let mut words = [0; 1024];
+    let mut hear = || recv(connection, &mut words[..], RecvFlags::DONTWAIT);
+    // That it went without having read all comes first.
+    let (length, _) = hear().or_else(|error| if error == Errno::CONNRESET { hear() } else { Err(error) }).ok()?;
+    (length > 0).then(|| String::from_utf8_lossy(&words[..length]).into_owned())
+}
+
+fn take(connection: &OwnedFd) -> Result<Grant, NoGrant> {
     let unusable = |error: &dyn std::fmt::Display| NoGrant::Unusable(error.to_string());
-    let (words, descriptors) = receive(&connection).map_err(|error| unusable(&error))?;
+    let (words, descriptors) = receive(connection).map_err(|error| unusable(&error))?;
     let description = match serde_json::from_slice(&words).map_err(|error| unusable(&error))? {
         Answer::Refused(why) => return Err(NoGrant::Refused(why)),
         Answer::Granted(description) => description,
@@ -102,7 +138,7 @@ pub(crate) fn take_over(connection: OwnedFd) -> Result<Grant, NoGrant> {
     let mut sockets = Vec::new();
     let wanted: u32 = description.interfaces.iter().map(|it| it.queues).sum();
     while sockets.len() < wanted as usize {
-        sockets.extend(receive(&connection).map_err(|error| unusable(&error))?.1);
+        sockets.extend(receive(connection).map_err(|error| unusable(&error))?.1);
     }
     let mut sockets = sockets.into_iter();
     let mut interfaces = Vec::new();
@@ -113,7 +149,14 @@ pub(crate) fn take_over(connection: OwnedFd) -> Result<Grant, NoGrant> {
         let Interface { name, index, mac, mtu, partial_checksums, .. } = it;
         interfaces.push(Granted { name, index, mac, mtu, partial_checksums, queues });
     }
-    Ok(Grant { control, flows, umem, frames, interfaces, ring: description.ring, claim: Some(connection) })
+    Ok(Grant { control, flows, umem, frames, interfaces, ring: description.ring, claim: None })
+}
+
+/// A connection to what listens by this name.
+pub(crate) fn connected(name: &[u8]) -> io::Result<OwnedFd> {
+    let connection = socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
+    connect(&connection, &SocketAddrUnix::new_abstract_name(name)?)?;
+    Ok(connection)
 }
 
 fn send(to: &impl AsFd, words: &[u8], descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {

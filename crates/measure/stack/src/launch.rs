@@ -1,6 +1,7 @@
 //! The launcher's half: it hands a grant to one program at a time, watches what changes under it, and clears up behind
 //! each.
 
+mod outside;
 mod programs;
 mod server;
 
@@ -27,10 +28,13 @@ use kernel::watch::Watch;
 pub use xdp::{socket::Statistics, steer::Counters};
 
 use crate::{
-    Attachment, GrantError,
+    Attachment, Control, GrantError,
     control::{Counted, Record},
 };
+use outside::Lender;
 use server::Server;
+
+pub use outside::page;
 
 /// A launcher at work in a thread of its own.
 pub struct Launcher {
@@ -61,6 +65,8 @@ pub enum Event {
         /// How it is.
         health: Health,
     },
+    /// The launcher stops. What the sockets of processes without a grant were, those that had none yet among them.
+    Outside(Vec<Outside>),
     /// Something failed; what can be done without it goes on.
     Trouble(GrantError),
 }
@@ -79,14 +85,21 @@ pub struct Program {
 pub struct Claim {
     /// The program.
     pub program: Program,
-    /// Its UDP sockets, one by one.
+    /// Its sockets, one by one.
     pub sockets: Vec<Record>,
     /// How many more there were, and what went past the kernel and through it of those together.
     pub beyond: (u32, Counted, Counted),
-    /// Its sockets that are not UDP.
-    pub others: u32,
     /// The AF_XDP sockets that it had.
     pub queues: Vec<Queue>,
+}
+
+/// Sockets of a process, from when it had no grant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outside {
+    /// The process.
+    pub program: Program,
+    /// They stay with the kernel, each for its reason.
+    pub sockets: Vec<Record>,
 }
 
 /// An AF_XDP socket of a program.
@@ -121,11 +134,14 @@ impl Launcher {
         let call = |call| move |error: rustix::io::Errno| GrantError::Call { call, io: error.into() };
         let ready = attachment.grant()?;
         let name = format!("wireproof-bypass-{}-{:016x}", process::id(), RandomState::new().build_hasher().finish());
-        let listener = listener(&name).map_err(call("bind of the launcher's socket"))?;
+        let listening = |name: &[u8]| listener(name).map_err(call("bind of the launcher's socket"));
+        let listener = listening(name.as_bytes())?;
+        let page = Control::new().map_err(|io| GrantError::Call { call: "memfd_create", io })?;
+        let outside = Lender::new(listening(&outside::name(&name))?, page);
         let stop = eventfd(0, EventfdFlags::CLOEXEC).map_err(call("eventfd"))?;
         let ours = stop.try_clone().map_err(|io| GrantError::Call { call: "dup", io })?;
         let held = Arc::new(AtomicBool::new(false));
-        let server = Server::new(attachment, ready, listener, Watch::open()?, ours, tell, Arc::clone(&held));
+        let server = Server::new(attachment, ready, listener, outside, Watch::open()?, ours, tell, Arc::clone(&held));
         let thread = thread::Builder::new().name("launcher".to_owned()).spawn(move || server.serve());
         let thread = thread.map_err(|io| GrantError::Call { call: "starting a thread", io })?;
         Ok(Self { name, held, stop, thread })
@@ -153,10 +169,10 @@ impl Launcher {
 
 /// An abstract socket: it is found by name in its network namespace, whatever a program's root, user and descriptors
 /// are.
-fn listener(name: &str) -> Result<OwnedFd, rustix::io::Errno> {
+fn listener(name: &[u8]) -> Result<OwnedFd, rustix::io::Errno> {
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     let socket = socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)?;
-    bind(&socket, &SocketAddrUnix::new_abstract_name(name.as_bytes())?)?;
+    bind(&socket, &SocketAddrUnix::new_abstract_name(name)?)?;
     listen(&socket, 64)?;
     Ok(socket)
 }

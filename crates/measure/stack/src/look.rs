@@ -103,12 +103,11 @@ pub(crate) fn look(fd: BorrowedFd<'_>) -> Result<Look, Reason> {
     let raw = fd.as_raw_fd();
     let v6 = kind(raw)?;
     rule_out(raw)?;
-    let local = SocketAddr::try_from(getsockname(fd).map_err(|_| Reason::Unreadable)?);
-    let local = canonical(local.map_err(|_| Reason::Unreadable)?);
+    let (local, peer) = ends(fd);
+    let local = local.ok_or(Reason::Unreadable)?;
     if local.port() == 0 {
         return Err(Reason::NotBound);
     }
-    let peer = getpeername(fd).ok().flatten().and_then(|peer| SocketAddr::try_from(peer).ok()).map(canonical);
     if [Some(local), peer].into_iter().flatten().any(|end| needs_scope(end.ip()) || end.ip().is_multicast()) {
         return Err(Reason::Unsupported);
     }
@@ -140,6 +139,13 @@ pub(crate) fn look(fd: BorrowedFd<'_>) -> Result<Look, Reason> {
     })
 }
 
+/// Where a socket is bound and where it is connected to, as far as the kernel says.
+pub(crate) fn ends(fd: BorrowedFd<'_>) -> (Option<SocketAddr>, Option<SocketAddr>) {
+    let local = getsockname(fd).ok().and_then(|local| SocketAddr::try_from(local).ok());
+    let peer = getpeername(fd).ok().flatten().and_then(|peer| SocketAddr::try_from(peer).ok());
+    (local.map(canonical), peer.map(canonical))
+}
+
 /// Whether a socket of another process has the same port, with which the kernel would share what comes.
 pub(crate) fn shares_with_others(port: u16) -> bool {
     let Ok(inodes) = kernel::diag::udp_inodes(port) else { return true };
@@ -163,6 +169,7 @@ fn kind(fd: RawFd) -> Result<bool, Reason> {
         [domain @ (libc::AF_INET | libc::AF_INET6), libc::SOCK_DGRAM, libc::IPPROTO_UDP] => {
             Ok(domain == libc::AF_INET6)
         }
+        [libc::AF_INET | libc::AF_INET6, libc::SOCK_STREAM, libc::IPPROTO_TCP] => Err(Reason::Tcp),
         _ => Err(Reason::NotUdp),
     }
 }
@@ -260,7 +267,7 @@ mod tests {
     fn what_is_not_to_go_past_the_kernel_says_why() {
         let listener = TcpListener::bind("127.0.0.1:0").expect("loopback");
         let reason = |fd: BorrowedFd<'_>| look(fd).map(|_| ()).expect_err("it stays");
-        assert_eq!(reason(listener.as_fd()), Reason::NotUdp);
+        assert_eq!(reason(listener.as_fd()), Reason::Tcp);
         assert_eq!(reason(std::fs::File::open("/dev/null").expect("there").as_fd()), Reason::NotUdp);
         for (level, name, why) in [
             (libc::SOL_UDP, libc::UDP_CORK, Reason::Cork),

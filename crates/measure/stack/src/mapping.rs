@@ -22,7 +22,8 @@ pub(crate) unsafe trait Shared: Sync {}
 /// A value in a file without a name, which other processes can map by its descriptor.
 pub(crate) struct SharedMapping<T: Shared> {
     start: NonNull<T>,
-    file: OwnedFd,
+    /// Where it was made here, for others to map it by.
+    file: Option<OwnedFd>,
     _value: PhantomData<T>,
 }
 
@@ -38,7 +39,9 @@ impl<T: Shared> SharedMapping<T> {
         ftruncate(&file, size_of::<T>() as u64)?;
         // Whoever has it could otherwise take the memory away under the others.
         fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
-        Self::map(file)
+        let mut mapping = Self::map(&file)?;
+        mapping.file = Some(file);
+        Ok(mapping)
     }
 
     /// The value that another process made.
@@ -46,18 +49,23 @@ impl<T: Shared> SharedMapping<T> {
         if fstat(&file)?.st_size < size_of::<T>() as i64 {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "the file is smaller than what has to be in it"));
         }
-        Self::map(file)
+        Self::map(&file)
+    }
+
+    /// The file that others map it by, where it was made here.
+    pub(crate) fn file(&self) -> Option<BorrowedFd<'_>> {
+        self.file.as_ref().map(AsFd::as_fd)
     }
 
     /// Children do not inherit it: they would write of their sockets what is said of ours.
-    fn map(file: OwnedFd) -> io::Result<Self> {
+    fn map(file: &OwnedFd) -> io::Result<Self> {
         let (length, rights) = (size_of::<T>(), ProtFlags::READ | ProtFlags::WRITE);
         // SAFETY: without MAP_FIXED the kernel takes a place where nothing is.
-        let start = unsafe { mmap(null_mut(), length, rights, MapFlags::SHARED, &file, 0) }?;
+        let start = unsafe { mmap(null_mut(), length, rights, MapFlags::SHARED, file, 0) }?;
         // SAFETY: it changes nothing of the memory, nor of the mapping here.
         unsafe { madvise(start, length, Advice::LinuxDontFork) }?;
         let start = NonNull::new(start.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
-        Ok(Self { start, file, _value: PhantomData })
+        Ok(Self { start, file: None, _value: PhantomData })
     }
 }
 
@@ -67,12 +75,6 @@ impl<T: Shared> Deref for SharedMapping<T> {
     fn deref(&self) -> &T {
         // SAFETY: the mapping is as long as the value and begins at a page; any bytes are a valid `T` (Shared).
         unsafe { self.start.as_ref() }
-    }
-}
-
-impl<T: Shared> AsFd for SharedMapping<T> {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.file.as_fd()
     }
 }
 

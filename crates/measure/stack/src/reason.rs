@@ -4,9 +4,12 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[repr(u32)]
 pub enum Reason {
-    /// It is no UDP socket.
-    #[error("it is no UDP socket; TCP and other protocols go through the kernel")]
-    NotUdp = 1,
+    /// It is a TCP socket.
+    #[error("it is TCP, which passes through untouched for now")]
+    Tcp = 1,
+    /// It is neither a UDP nor a TCP socket.
+    #[error("it is neither UDP nor TCP")]
+    NotUdp,
     /// It has no local port yet; the kernel gives it one with its first datagram.
     #[error("it is not bound to a port")]
     NotBound,
@@ -37,12 +40,24 @@ pub enum Reason {
     /// `fdopen`.
     #[error("stdio reads or writes it (fdopen)")]
     Stdio,
+    /// `shutdown`.
+    #[error("it was shut down (shutdown)")]
+    ShutDown,
+    /// `O_ASYNC`, `F_SETOWN` or `F_SETSIG`.
+    #[error("signals tell of its datagrams (O_ASYNC, F_SETOWN)")]
+    Signals,
+    /// An epoll set with it in it has a second descriptor, or is in another set.
+    #[error("it is in an epoll set that has a second descriptor or is in another set")]
+    SharedSet,
     /// `SO_REUSEPORT` or `SO_REUSEADDR` with a socket of another process.
     #[error("it shares its port with a socket of another process")]
     SharedPort,
-    /// The launcher gave nothing.
-    #[error("there is no grant")]
+    /// The launcher refused its process, or was not there.
+    #[error("its process was given no queues")]
     NoGrant,
+    /// What the launcher gave its process was of no use there.
+    #[error("its process could not use the queues that it was given")]
+    Unusable,
     /// The table of flows is full.
     #[error("the table of flows is full")]
     TableFull,
@@ -67,7 +82,8 @@ pub enum Reason {
 }
 
 impl Reason {
-    const ALL: [Self; 20] = [
+    const ALL: [Self; 25] = [
+        Self::Tcp,
         Self::NotUdp,
         Self::NotBound,
         Self::OtherInterface,
@@ -79,8 +95,12 @@ impl Reason {
         Self::ZeroCopy,
         Self::Encapsulation,
         Self::Stdio,
+        Self::ShutDown,
+        Self::Signals,
+        Self::SharedSet,
         Self::SharedPort,
         Self::NoGrant,
+        Self::Unusable,
         Self::TableFull,
         Self::InterfaceGone,
         Self::Forked,

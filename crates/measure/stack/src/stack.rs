@@ -1,5 +1,6 @@
 //! All sockets of a process that go past the kernel.
 
+mod left;
 mod sleep;
 mod waits;
 

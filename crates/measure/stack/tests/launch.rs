@@ -14,6 +14,7 @@ use std::{
 
 use kernel::{link, namespace, sysctl};
 use model::{LinkEnd, Mtu};
+use rustix::process::{Resource, Rlimit, setrlimit};
 use wireproof_stack::{
     Attachment, Grant, Launcher, NoGrant,
     launch::{Claim, Event, Health},
@@ -32,6 +33,7 @@ fn main() {
     match env::var(PART).as_deref() {
         Ok("program") => program(&name()),
         Ok("becomes another") => become_another(&name()),
+        Ok("poor program") => poor_program(&name()),
         Ok("launcher") => launcher(),
         _ => tell_all(),
     }
@@ -43,7 +45,8 @@ fn tell_all() {
     whoever_is_killed_leaves_nothing_behind();
     what_becomes_of_interfaces_is_told();
     an_interface_that_cannot_be_had_is_named();
-    println!("5 stories passed");
+    a_program_that_cannot_use_its_grant_says_why();
+    println!("6 stories passed");
 }
 
 /// Claims, takes one flow, and tells what comes of it until its input ends.
@@ -54,7 +57,7 @@ fn program(name: &str) {
     };
     let local = address(B, 7000);
     let _taken = grant.flows.insert(&Flow { local, peer: None }).expect("an empty table has room");
-    let id = grant.control.add(7);
+    let id = grant.control.add(7, 7);
     let slot = grant.control.slot(id);
     slot.set_fate(Ok(()));
     slot.set_ends(Some(local), None);
@@ -79,6 +82,13 @@ fn become_another(name: &str) {
     let _grant = Grant::claim(name).expect("it is free");
     println!("claimed");
     panic!("{}", Command::new("cat").env_remove(PART).exec());
+}
+
+/// Has no room for the memory that packets lie in.
+fn poor_program(name: &str) {
+    let little = Rlimit { current: Some(1 << 20), maximum: None };
+    setrlimit(Resource::As, little).expect("less is always granted");
+    println!("{}", Grant::claim(name).err().expect("there is no room for it"));
 }
 
 fn launcher() {
@@ -245,6 +255,29 @@ fn a_program_that_becomes_another_gives_it_back() {
     first.end();
     next.end();
     ended(&heard);
+    launcher.end().expect("readable");
+}
+
+fn a_program_that_cannot_use_its_grant_says_why() {
+    let wire = Wire::up("poor");
+    let (launcher, heard) = wire.launch();
+    let mut poor = wire.start("poor program", launcher.name());
+    let told = poor.line();
+    assert!(told.starts_with("what the launcher handed over could not be used: "), "{told}");
+    poor.end();
+    let reason = told.rsplit_once(": ").expect("it says more").1;
+    let why = loop {
+        match heard.recv_timeout(PATIENCE).expect("it is told") {
+            // Not where it went before all was handed over.
+            Event::Claimed(_) => {}
+            Event::Refused { why, .. } => break why,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert!(why.ends_with(reason), "{why}");
+    let mut next = wire.start("program", launcher.name());
+    assert_eq!(next.line(), "claimed 6144");
+    next.end();
     launcher.end().expect("readable");
 }
 

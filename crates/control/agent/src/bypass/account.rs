@@ -4,10 +4,10 @@ use host::counters::Reading;
 use model::{Delta, counters::Source};
 use stack::{
     Attachment,
-    launch::{Claim, Program},
+    launch::{Claim, Outside, Program},
 };
 
-use super::{Counted, Counters, Reason, Record};
+use super::{Counted, Counters, Kept, Reason, Record};
 
 /// All that is known when a program has ended.
 #[derive(Debug)]
@@ -16,6 +16,8 @@ pub struct Account {
     pub links: Vec<Link>,
     /// Programs that had the grant, one after the other.
     pub claims: Vec<Claim>,
+    /// Sockets of programs that had none.
+    pub outside: Vec<Outside>,
     /// Programs that asked for it and went through the kernel.
     pub refused: Vec<Refusal>,
     /// What the steering program counted.
@@ -29,7 +31,7 @@ impl Account {
     /// a hundred of what went past it, which is left for other programs of the namespace. `None` where sockets stayed with the kernel, which
     /// alone counts what they do.
     pub fn is_flat(&self) -> Option<bool> {
-        if self.claims.iter().flat_map(|claim| &claim.sockets).any(stays_with_the_kernel) {
+        if self.sockets().any(|(_, socket)| stays_with_the_kernel(socket)) {
             return None;
         }
         let (past, through) =
@@ -37,6 +39,13 @@ impl Account {
         let is_flat = self.kernel.received <= through.received + past.received / 100
             && self.kernel.sent <= through.sent + past.sent / 100;
         Some(is_flat)
+    }
+
+    /// All sockets that are written down one by one, with the programs that they are of.
+    pub fn sockets(&self) -> impl Iterator<Item = (&Program, &Record)> {
+        let claimed = self.claims.iter().map(|claim| (&claim.program, &claim.sockets));
+        let outside = self.outside.iter().map(|outside| (&outside.program, &outside.sockets));
+        claimed.chain(outside).flat_map(|(program, sockets)| sockets.iter().map(move |socket| (program, socket)))
     }
 
     /// Of all sockets of all programs.
@@ -55,10 +64,10 @@ impl Account {
     }
 }
 
-/// Whether all that a socket did was left to the kernel, and counted by it alone.
+/// Whether it is a UDP socket of which all, from some moment on, was left to the kernel, and counted by it alone.
 pub fn stays_with_the_kernel(socket: &Record) -> bool {
     // Of a socket that was never bound nothing is known, nor is there anything to know.
-    socket.fate.is_err_and(|why| why != Reason::NotBound)
+    socket.fate.is_err_and(|why| !matches!(why, Reason::NotBound | Reason::Tcp | Reason::NotUdp))
 }
 
 /// An interface that was bypassed.
@@ -80,6 +89,13 @@ pub struct Refusal {
     pub program: Program,
     /// Why.
     pub why: String,
+}
+
+impl Refusal {
+    /// Whether it says the same of another process of the program.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        self.program.name == other.program.name && self.why == other.why
+    }
 }
 
 /// UDP datagrams over IPv4 and IPv6 together (`InDatagrams`, `OutDatagrams`).
@@ -104,7 +120,9 @@ impl Before {
         Self { interfaces, reading }
     }
 
-    pub(super) fn until_now(self, claims: Vec<Claim>, refused: Vec<Refusal>, steering: Counters) -> Account {
+    pub(super) fn until_now(self, kept: Kept, steering: Counters) -> Account {
+        let Kept { mut claims, mut outside, refused } = kept;
+        join(&mut claims, &mut outside);
         let deltas = self.reading.until(&Reading::of(&self.interfaces)).deltas;
         let link = |name: String| {
             let sum = |counter| sum(&deltas, Source::Link, &[&name], counter);
@@ -113,8 +131,18 @@ impl Before {
         };
         let udp = |counter| sum(&deltas, Source::Snmp, &["Udp", "Udp6"], counter);
         let kernel = KernelCounted { received: udp("InDatagrams"), sent: udp("OutDatagrams") };
-        Account { links: self.interfaces.into_iter().map(link).collect(), claims, refused, steering, kernel }
+        Account { links: self.interfaces.into_iter().map(link).collect(), claims, outside, refused, steering, kernel }
     }
+}
+
+/// What a program did before it had the grant stands before what it did then.
+fn join(claims: &mut [Claim], outside: &mut Vec<Outside>) {
+    outside.retain_mut(|outside| {
+        let claim = claims.iter_mut().find(|claim| claim.program.process == outside.program.process);
+        let Some(claim) = claim else { return true };
+        claim.sockets.splice(..0, outside.sockets.drain(..));
+        false
+    });
 }
 
 fn sum(deltas: &[Delta], source: Source, of: &[&str], name: &str) -> u64 {

@@ -7,6 +7,7 @@ use std::{
 };
 
 use libc::{epoll_event, sigset_t, timespec};
+use stack::Reason;
 
 use super::wait::span;
 use crate::{
@@ -133,6 +134,6 @@ fn in_set(set: c_int, operation: c_int, fd: c_int, event: Option<epoll_event>) {
         past.sets().is_barred(set)
     });
     if is_barred == Some(true) {
-        leave_if_live(fd);
+        leave_if_live(fd, Reason::SharedSet);
     }
 }

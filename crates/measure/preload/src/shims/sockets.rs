@@ -6,10 +6,11 @@ use std::{
 };
 
 use libc::{FILE, sockaddr, socklen_t};
+use stack::Reason;
 
 use crate::{
     call::{kernel, set_errno, waiting},
-    descriptors::{changed, forget, leave_if_live, leave_to_kernel, live},
+    descriptors::{changed, forget, leave_to_kernel, live},
     inside::with_past,
 };
 
@@ -57,7 +58,7 @@ unsafe extern "C-unwind" fn shutdown(fd: c_int, how: c_int) -> c_int {
     // SAFETY: it takes no pointer.
     let result = unsafe { kernel!(SYS_shutdown, fd, how) };
     // The kernel knows what that means for those who wait.
-    leave_if_live(fd);
+    leave_to_kernel(fd, Reason::ShutDown);
     result
 }
 
@@ -84,7 +85,7 @@ unsafe extern "C-unwind" fn ioctl(fd: c_int, request: c_ulong, argument: usize) 
 /// What libc then does with the descriptor is not seen.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn fdopen(fd: c_int, mode: *const c_char) -> *mut FILE {
-    leave_to_kernel(fd);
+    leave_to_kernel(fd, Reason::Stdio);
     // SAFETY: libc's function of this name, which has this type; the caller's pointer, as it takes it.
     unsafe {
         let next = libc::dlsym(libc::RTLD_NEXT, c"fdopen".as_ptr());

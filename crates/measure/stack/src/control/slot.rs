@@ -151,6 +151,11 @@ impl Slot {
         self.closed.store(1, Relaxed);
     }
 
+    /// The process that began it; 0 where nobody did yet.
+    pub(super) fn process(&self) -> u32 {
+        self.process.load(Relaxed)
+    }
+
     /// All that it says.
     pub fn record(&self) -> Record {
         let fate = match self.fate.load(Acquire) {

@@ -21,7 +21,7 @@ use xdp::{
     steer::{self, Counters},
 };
 
-use super::{Claim, Event, Health, Program, Queue, programs};
+use super::{Claim, Event, Health, Program, Queue, outside::Lender, programs};
 use crate::{Attachment, Grant, GrantError, handover};
 
 /// How often it looks whether the steering program is still there: nothing tells of that.
@@ -30,6 +30,7 @@ const LOOK: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
 pub(super) struct Server {
     attachment: Attachment,
     listener: OwnedFd,
+    outside: Lender,
     watch: Watch,
     stop: OwnedFd,
     tell: Sender<Event>,
@@ -56,6 +57,7 @@ struct Awaited {
     news: bool,
     ended: bool,
     asked: bool,
+    visited: bool,
 }
 
 impl Server {
@@ -63,13 +65,14 @@ impl Server {
         attachment: Attachment,
         ready: Grant,
         listener: OwnedFd,
+        outside: Lender,
         watch: Watch,
         stop: OwnedFd,
         tell: Sender<Event>,
         is_held: Arc<AtomicBool>,
     ) -> Self {
         let health = attachment.interfaces().map(|_| Health::Well).collect();
-        Self { attachment, listener, watch, stop, tell, is_held, health, ready: Some(ready), held: None }
+        Self { attachment, listener, outside, watch, stop, tell, is_held, health, ready: Some(ready), held: None }
     }
 
     pub(super) fn serve(mut self) -> Result<Counters, GrantError> {
@@ -78,6 +81,7 @@ impl Server {
             let awaited = self.wait()?;
             if awaited.stop {
                 self.end_claim();
+                self.tell(Event::Outside(self.outside.written()));
                 return self.attachment.counters();
             }
             if awaited.news {
@@ -91,6 +95,9 @@ impl Server {
             if awaited.asked {
                 self.answer();
             }
+            if awaited.visited {
+                self.outside.answer();
+            }
         }
     }
 
@@ -100,6 +107,7 @@ impl Server {
             PollFd::new(&self.stop, PollFlags::IN),
             PollFd::new(&self.watch, PollFlags::IN),
             PollFd::new(&self.listener, PollFlags::IN),
+            PollFd::from_borrowed_fd(self.outside.fd(), PollFlags::IN),
         ];
         let connection = held.map(|held| &held.connection);
         let process = held.and_then(|held| held.process.as_ref());
@@ -113,7 +121,8 @@ impl Server {
                     stop: is_ready(&polled[0]),
                     news: ready == 0 || is_ready(&polled[1]),
                     asked: is_ready(&polled[2]),
-                    ended: polled[3..].iter().any(is_ready),
+                    visited: is_ready(&polled[3]),
+                    ended: polled[4..].iter().any(is_ready),
                 })
             }
         }
@@ -216,9 +225,10 @@ impl Server {
                 self.is_held.store(true, Relaxed);
                 self.tell(Event::Claimed(program));
             }
+            // It may have gone already, as it could not use the first part.
             Err(error) => {
-                self.held = None;
-                self.tell(Event::Trouble(error));
+                let told = self.held.take().and_then(|held| complained(&held));
+                self.tell(told.unwrap_or(Event::Trouble(error)));
                 self.make_ready();
             }
         }
@@ -226,7 +236,12 @@ impl Server {
 
     /// Takes down what the program did; what it had is gone afterwards.
     fn end_claim(&mut self) {
-        let Some(Held { program, grant, .. }) = self.held.take() else { return };
+        let Some(held) = self.held.take() else { return };
+        self.is_held.store(false, Relaxed);
+        if let Some(told) = complained(&held) {
+            return self.tell(told);
+        }
+        let Held { program, grant, .. } = held;
         let queues = grant.interfaces.iter().flat_map(|interface| {
             let counted = |(number, socket): (u32, &Socket)| {
                 let (interface, zero_copy) = (interface.name.clone(), socket.is_zero_copy());
@@ -238,11 +253,9 @@ impl Server {
             program,
             sockets: grant.control.records(),
             beyond: grant.control.beyond(),
-            others: grant.control.others(),
             queues: queues.collect(),
         };
         drop(grant);
-        self.is_held.store(false, Relaxed);
         self.tell(Event::Ended(claim));
     }
 
@@ -254,4 +267,11 @@ impl Server {
         }
         (0..self.health.len()).for_each(|number| self.mark(number));
     }
+}
+
+/// What is to be told of a program that had a grant and could not use it.
+fn complained(held: &Held) -> Option<Event> {
+    let why = handover::complaint(&held.connection)?;
+    let why = format!("it could not use the queues that it was given: {why}");
+    Some(Event::Refused { program: held.program.clone(), why })
 }

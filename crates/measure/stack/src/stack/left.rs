@@ -1,0 +1,29 @@
+//! Sockets that stay with the kernel, or go back to it.
+
+use std::os::fd::BorrowedFd;
+
+use datagram::SocketId;
+
+use super::Stack;
+use crate::Reason;
+
+impl Stack {
+    /// Leaves a socket to the kernel from now on; its number stands for nothing then, and what waits in its queue is lost.
+    pub fn leave(&self, id: SocketId, why: Reason) {
+        if self.family.is_child() {
+            return;
+        }
+        let mut engine = self.engine();
+        engine.leave(id, why);
+        // Who waits for it waits in vain.
+        engine.queued = true;
+        self.tell_sleepers(&mut engine);
+    }
+
+    /// Writes down why a socket that was never taken past the kernel stays with it.
+    pub fn note(&self, fd: BorrowedFd<'_>, why: Reason) {
+        if !self.family.is_child() {
+            self.engine().note(fd, why);
+        }
+    }
+}

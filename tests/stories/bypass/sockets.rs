@@ -1,0 +1,95 @@
+//! Each socket of a program has a line of its own, and its reason where it stays with the kernel.
+
+use serde_json::Value;
+
+use super::with_lab;
+
+/// Sockets of every kind, each used, and one of them changed again and again.
+const EVERY_KIND: &str = "
+import ctypes, os, socket, sys
+peer = sys.argv[1]
+def udp(own=''):
+    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    s.bind((own, 0))
+    s.connect((peer, 9))
+    return s
+def use(s):
+    s.send(b'x')
+listener = socket.create_server(('127.0.0.1', 0))
+for n in range(3):
+    tcp = socket.create_connection(listener.getsockname())
+    end, _ = listener.accept()
+    tcp.send(b'x'); end.recv(1)
+    tcp.close(); end.close()
+past, corked, shut, stdio, signals = [udp() for _ in range(5)]
+use(past)
+for n in range(50):
+    corked.setsockopt(socket.IPPROTO_UDP, 1, 1)
+    use(corked)
+use(shut)
+shut.shutdown(socket.SHUT_WR)
+use(stdio)
+libc = ctypes.CDLL(None)
+libc.fdopen.restype = ctypes.c_void_p
+libc.fdopen(ctypes.c_int(stdio.fileno()), b'r+')
+elsewhere = udp('127.0.0.1') if len(sys.argv) > 2 else None
+";
+
+/// How many sockets have each reason; an empty one where there is none.
+fn reasons(account: &Value) -> Vec<(String, usize)> {
+    let programs = account["programs"].as_array().unwrap().iter();
+    let sockets = programs.flat_map(|program| program["sockets"].as_array().unwrap());
+    let mut all: Vec<(String, usize)> = Vec::new();
+    for socket in sockets {
+        let why = socket["why_not"].as_str().unwrap_or_default();
+        assert_eq!(socket["bypassed"].as_bool().unwrap(), why.is_empty());
+        match all.iter_mut().find(|(known, _)| known == why) {
+            Some((_, count)) => *count += 1,
+            None => all.push((why.to_owned(), 1)),
+        }
+    }
+    all
+}
+
+#[test]
+fn every_socket_has_one_line_and_says_why_it_stays() {
+    with_lab(|lab| {
+        let peer = lab.address("b");
+        let done = lab.bypass("a", &["--stats", "--json", "--", "python3", "-c", EVERY_KIND, &peer]);
+        assert_eq!(done.status, 0, "{}", done.err);
+        let account: Value = serde_json::from_str(&done.err).expect(&done.err);
+        let found = reasons(&account);
+        let count = |words: &str| found.iter().filter(|(why, _)| why.contains(words)).map(|(_, count)| count).sum();
+        let counts: [usize; 4] = ["TCP, which passes through untouched", "UDP_CORK", "shutdown", "fdopen"].map(count);
+        // Both ends of three connections; of what listened nothing was received.
+        assert_eq!(counts, [6, 1, 1, 1], "{account:#}");
+        assert_eq!(found.iter().find(|(why, _)| why.is_empty()).map(|(_, count)| *count), Some(1), "{account:#}");
+    });
+}
+
+#[test]
+fn who_has_no_queues_says_why_too() {
+    with_lab(|lab| {
+        let peer = lab.address("b");
+        // No socket of UDP at all: nobody asks for queues.
+        let tcp = "import socket; s = socket.create_server(('127.0.0.1', 0)); c = socket.create_connection(s.getsockname()); c.send(b'x')";
+        let done = lab.bypass("a", &["--", "python3", "-c", tcp]);
+        done.fails(0, &["TCP passes through untouched for now: 1 socket"]);
+        let all = lab.bypass("a", &["--stats", "--", "python3", "-c", tcp]);
+        all.fails(0, &["python3 (pid ", "through the kernel: it is TCP, which passes through untouched for now"]);
+        // A child that is another program, while the first one has the queues.
+        let one = format!(
+            "import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.bind(('', 0)); s.sendto(b'x', ('{peer}', 9))"
+        );
+        let two = format!("{one}; import subprocess; subprocess.run(['python3', '-c', {one:?}], check=True)");
+        let done = lab.bypass("a", &["--stats", "--json", "--quiet", "--", "python3", "-c", &two]);
+        let account: Value = serde_json::from_str(&done.err).expect(&done.err);
+        let programs = account["programs"].as_array().unwrap();
+        let granted: Vec<bool> = programs.iter().map(|program| program["granted"].as_bool().unwrap()).collect();
+        assert_eq!(granted, [true, false], "{account:#}");
+        let refused = &programs[1]["sockets"][0];
+        assert_eq!(refused["why_not"], "its process was given no queues", "{account:#}");
+        assert!(account["refused"][0]["why"].as_str().unwrap().starts_with("held by python3"), "{account:#}");
+        assert_eq!(account["kernel"]["flat"], Value::Null);
+    });
+}
