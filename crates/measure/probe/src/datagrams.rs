@@ -65,9 +65,9 @@ impl Bypass {
         }
         // Nobody hears what it tells: what goes wrong shows in the datagrams that go through the kernel.
         let (tell, _) = mpsc::channel();
-        let launcher = Launcher::start(attachment, tell).map_err(|error| unable(error.to_string()))?;
-        let grant = Grant::claim(launcher.name()).map_err(|error| unable(error.to_string()))?;
         let wait = if mode == WaitMode::Block { Wait::Sleep } else { Wait::Spin };
+        let launcher = Launcher::start(attachment.for_wait(wait), tell).map_err(|error| unable(error.to_string()))?;
+        let grant = Grant::claim(launcher.name()).map_err(|error| unable(error.to_string()))?;
         let stack = stack::Stack::new(grant, wait).map_err(|error| unable(error.to_string()))?;
         Ok(Self { stack, launcher: Some(launcher) })
     }

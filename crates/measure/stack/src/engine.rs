@@ -1,5 +1,6 @@
 //! All that the threads of a process share of what goes past the kernel, behind one lock.
 
+mod cards;
 mod inwards;
 mod left;
 mod outwards;
@@ -27,6 +28,7 @@ use crate::{
     ticks::Ticks,
     ways::{Exit, Ways},
 };
+use cards::Cards;
 use queue::{OVERHEAD, Places};
 use rings::Ring;
 use socket::{Live, Local};
@@ -45,6 +47,7 @@ pub(crate) struct Engine {
     /// Frames that were sent from, to be sent from again: what another core has filled takes longer to write to.
     sent: Vec<Frame>,
     rings: Vec<Ring>,
+    cards: Cards,
     /// Frames that the kernel shall have to fill in each ring.
     filled: usize,
     input: Input,
@@ -97,6 +100,7 @@ impl Engine {
             exit_rings.push(first..rings.len());
         }
         let mut engine = Self {
+            cards: Cards::new(&rings),
             rings,
             filled: LEAST_FILLED,
             exit_rings,

@@ -1,6 +1,7 @@
 //! The launcher's half: it hands a grant to one program at a time, watches what changes under it, and clears up behind
 //! each.
 
+mod cards;
 mod outside;
 mod programs;
 mod server;
@@ -31,6 +32,7 @@ use crate::{
     Attachment, Control, GrantError,
     control::{Counted, Record},
 };
+use cards::Cards;
 use outside::Lender;
 use server::Server;
 
@@ -67,6 +69,8 @@ pub enum Event {
     },
     /// The launcher stops. What the sockets of processes without a grant were, those that had none yet among them.
     Outside(Vec<Outside>),
+    /// A card did not take what it was to be told for programs that poll it, or could not be told what it was told before: a sentence.
+    NotSet(String),
     /// Something failed; what can be done without it goes on.
     Trouble(GrantError),
 }
@@ -141,7 +145,11 @@ impl Launcher {
         let stop = eventfd(0, EventfdFlags::CLOEXEC).map_err(call("eventfd"))?;
         let ours = stop.try_clone().map_err(|io| GrantError::Call { call: "dup", io })?;
         let held = Arc::new(AtomicBool::new(false));
-        let server = Server::new(attachment, ready, listener, outside, Watch::open()?, ours, tell, Arc::clone(&held));
+        let (cards, not_set) = Cards::prepare(&ready, attachment.wait, ledger::directory(), &name);
+        // Who does not listen any more does not want to know.
+        not_set.into_iter().for_each(|why| drop(tell.send(Event::NotSet(why))));
+        let server =
+            Server::new(attachment, cards, ready, listener, outside, Watch::open()?, ours, tell, Arc::clone(&held));
         let thread = thread::Builder::new().name("launcher".to_owned()).spawn(move || server.serve());
         let thread = thread.map_err(|io| GrantError::Call { call: "starting a thread", io })?;
         Ok(Self { name, held, stop, thread })

@@ -9,6 +9,9 @@ use crate::Granted;
 
 /// Frames that go back to the kernel at a time.
 const BACK: usize = 16;
+/// Looks for which a queue without packets is polled at each, and how seldom it is then: its interrupts come as well, or the kernel's timer.
+const WARM: u32 = 4096;
+const SELDOM: u32 = 64;
 
 /// One queue.
 pub(super) struct Ring {
@@ -20,6 +23,9 @@ pub(super) struct Ring {
     fd: RawFd,
     /// Frames that the kernel has to fill, with packets that have come and were not taken.
     filling: usize,
+    /// Whether the card's queue is polled by us; then, for how many looks nothing has come.
+    pub(super) is_polled: bool,
+    idle: u32,
 }
 
 impl Ring {
@@ -27,11 +33,11 @@ impl Ring {
     pub(super) fn of(granted: Granted) -> impl Iterator<Item = Self> {
         let sums = if granted.partial_checksums { Sums::PartialToo } else { Sums::Whole };
         granted.queues.into_iter().filter_map(move |queue| {
-            let fd = queue.as_fd().as_raw_fd();
+            let (fd, is_polled) = (queue.as_fd().as_raw_fd(), queue.is_busy_polled());
             let (sender, receiver) = (queue.sender?, queue.receiver?);
             // It was opened with as many as it takes.
             let filling = receiver.size() as usize;
-            Some(Self { sender, receiver, interface: granted.index, sums, fd, filling })
+            Some(Self { sender, receiver, interface: granted.index, sums, fd, filling, is_polled, idle: 0 })
         })
     }
 
@@ -41,12 +47,27 @@ impl Ring {
         self.receiver.has_any()
     }
 
+    /// Has the card's queue polled, if its turn has come at this look; whether there is something then.
+    pub(super) fn poll(&mut self, look: u32) -> bool {
+        if !self.is_polled || self.idle >= WARM && !look.is_multiple_of(SELDOM) {
+            return false;
+        }
+        // Where the link is down it fails, and nothing comes.
+        let _ = self.receiver.poll();
+        // Until a packet is taken.
+        self.idle = self.idle.saturating_add(1);
+        self.receiver.has_any()
+    }
+
     /// The next packet that has come.
     #[inline]
     pub(super) fn next(&mut self) -> Option<Packet> {
         let mut next = None;
         while next.is_none() && self.receiver.receive(1, |packet| next = Some(packet)) > 0 {}
-        self.filling = self.filling.saturating_sub(usize::from(next.is_some()));
+        if next.is_some() {
+            self.filling = self.filling.saturating_sub(1);
+            self.idle = 0;
+        }
         next
     }
 

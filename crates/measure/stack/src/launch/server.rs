@@ -21,7 +21,12 @@ use xdp::{
     steer::{self, Counters},
 };
 
-use super::{Claim, Event, Health, Program, Queue, outside::Lender, programs};
+use super::{
+    Claim, Event, Health, Program, Queue,
+    cards::{Cards, NotSet},
+    outside::Lender,
+    programs,
+};
 use crate::{Attachment, Grant, GrantError, handover};
 
 /// How often it looks whether the steering program is still there: nothing tells of that.
@@ -29,6 +34,7 @@ const LOOK: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
 
 pub(super) struct Server {
     attachment: Attachment,
+    cards: Cards,
     listener: OwnedFd,
     outside: Lender,
     watch: Watch,
@@ -63,6 +69,7 @@ struct Awaited {
 impl Server {
     pub(super) fn new(
         attachment: Attachment,
+        cards: Cards,
         ready: Grant,
         listener: OwnedFd,
         outside: Lender,
@@ -72,10 +79,29 @@ impl Server {
         is_held: Arc<AtomicBool>,
     ) -> Self {
         let health = attachment.interfaces().map(|_| Health::Well).collect();
-        Self { attachment, listener, outside, watch, stop, tell, is_held, health, ready: Some(ready), held: None }
+        Self {
+            attachment,
+            cards,
+            listener,
+            outside,
+            watch,
+            stop,
+            tell,
+            is_held,
+            health,
+            ready: Some(ready),
+            held: None,
+        }
     }
 
     pub(super) fn serve(mut self) -> Result<Counters, GrantError> {
+        let counters = self.rounds();
+        let not_set = self.cards.give_back();
+        self.tell_not_set(not_set);
+        counters
+    }
+
+    fn rounds(&mut self) -> Result<Counters, GrantError> {
         self.look();
         loop {
             let awaited = self.wait()?;
@@ -86,6 +112,7 @@ impl Server {
             }
             if awaited.news {
                 self.look();
+                self.steer();
             }
             // Before anybody else asks: the grant may be free by now.
             if awaited.ended {
@@ -131,6 +158,16 @@ impl Server {
     /// Who does not listen any more does not want to know.
     fn tell(&self, event: Event) {
         let _ = self.tell.send(event);
+    }
+
+    fn tell_not_set(&self, not_set: impl IntoIterator<Item = NotSet>) {
+        not_set.into_iter().for_each(|why| self.tell(Event::NotSet(why)));
+    }
+
+    /// Sockets that come and go within a moment need no rule.
+    fn steer(&mut self) {
+        let not_set = self.held.as_ref().map(|held| self.cards.steer(&held.grant.control));
+        self.tell_not_set(not_set.into_iter().flatten());
     }
 
     /// Passes on that something has changed, and looks how the interfaces are.
@@ -238,6 +275,8 @@ impl Server {
     fn end_claim(&mut self) {
         let Some(held) = self.held.take() else { return };
         self.is_held.store(false, Relaxed);
+        let not_set = self.cards.forget();
+        self.tell_not_set(not_set);
         if let Some(told) = complained(&held) {
             return self.tell(told);
         }
