@@ -48,7 +48,7 @@ use std::{os::fd::OwnedFd, sync::Arc};
 pub use error::SocketError;
 pub use open::{BusyPoll, Mode, Options};
 pub use receiver::Receiver;
-pub use sender::{Sender, Woken};
+pub use sender::{Sender, Woken, send_apart};
 pub use statistics::Statistics;
 pub use umem::{Frame, FrameSize, Packet, Umem};
 

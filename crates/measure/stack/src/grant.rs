@@ -141,7 +141,7 @@ impl Attachment {
         let (umem, mut frames) = Umem::shared(queues.max(1) * self.ring * FRAMES_AN_ENTRY, self.frame_size)?;
         let mut interfaces = Vec::new();
         for facts in &self.interfaces {
-            let busy_poll = facts.busy_poll(self.wait);
+            let busy_poll = facts::busy_poll(self.wait);
             let options = |queue| Options { busy_poll, ..options(&facts.name, queue, self.ring) };
             let sockets = (0..facts.queues).map(|queue| Socket::open(&umem, &options(queue), &mut frames));
             let queues = sockets.collect::<Result<Vec<_>, _>>()?;

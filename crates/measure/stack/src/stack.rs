@@ -6,7 +6,7 @@ mod waits;
 
 use std::{
     io,
-    os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd},
+    os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd},
     sync::{Mutex, MutexGuard, atomic::AtomicBool},
 };
 
@@ -22,12 +22,14 @@ use rustix::{
     net::{SendFlags, send},
 };
 
+use xdp::socket::send_apart;
+
 use crate::{
-    Grant, Reason,
+    Grant, Granted, Reason,
     aside::aside,
     calls,
     control::Record,
-    engine::{Engine, Received},
+    engine::{Engine, Received, Wake},
     family::Family,
     message::{Incoming, Outcome, Outgoing, Wait},
 };
@@ -47,6 +49,8 @@ const KNOWN_FLAGS: i32 = libc::MSG_DONTWAIT
 /// through the kernel is received too. In a child of the process all is answered by [`Outcome::Kernel`].
 pub struct Stack {
     engine: Mutex<Engine>,
+    /// Whether zero-copy cards are polled.
+    has_cards: bool,
     wait: Wait,
     family: Family,
     /// Becomes readable when something comes in, or when what came was put into a queue by another thread than those asleep.
@@ -63,13 +67,23 @@ impl Stack {
     /// # Errors
     /// Where the kernel has no descriptors or memory left.
     pub fn new(grant: Grant, wait: Wait) -> io::Result<Self> {
+        let has_cards = grant.interfaces.iter().any(Granted::is_busy_polled);
         let engine = Engine::new(grant);
         let poll = aside(epoll::create(CreateFlags::CLOEXEC)?);
         let came = aside(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
         epoll::add(&poll, &came, EventData::new_u64(0), EventFlags::IN)?;
         let family = Family::found()?;
         let number = [poll.as_raw_fd()];
-        Ok(Self { engine: Mutex::new(engine), wait, family, number, poll, came, watched: AtomicBool::new(false) })
+        Ok(Self {
+            engine: Mutex::new(engine),
+            has_cards,
+            wait,
+            family,
+            number,
+            poll,
+            came,
+            watched: AtomicBool::new(false),
+        })
     }
 
     /// A panic leaves no more than counts that are not right; what it was about goes on by the kernel.
@@ -124,7 +138,7 @@ impl Stack {
             return Outcome::Kernel;
         }
         let sent = self.engine().send(id, message, flags);
-        sent.wake.into_iter().for_each(wake);
+        sent.wake.into_iter().for_each(|queue| self.wake(queue));
         sent.outcome
     }
 
@@ -145,7 +159,11 @@ impl Stack {
         for message in messages {
             let it = engine.send(id, &message, flags);
             if to_wake != it.wake {
-                to_wake.into_iter().for_each(wake);
+                if let Some(queue) = to_wake {
+                    drop(engine);
+                    self.wake(queue);
+                    engine = self.engine();
+                }
                 to_wake = it.wake;
             }
             match it.outcome {
@@ -158,8 +176,18 @@ impl Stack {
             count += 1;
         }
         drop(engine);
-        to_wake.into_iter().for_each(wake);
+        to_wake.into_iter().for_each(|queue| self.wake(queue));
         (count, last)
+    }
+
+    /// Has the kernel send what is in a ring.
+    fn wake(&self, queue: Wake) {
+        // SAFETY: the rings, whose descriptor it is, are there as long as the stack.
+        let fd = unsafe { BorrowedFd::borrow_raw(queue.fd) };
+        wake(fd);
+        if self.has_cards && self.engine().is_left(queue) {
+            send_apart(&fd);
+        }
     }
 
     /// Receives a datagram, also one that came through the kernel; returns the bytes that were written, or all that it has with `MSG_TRUNC`. It
@@ -275,13 +303,11 @@ enum Tried {
 }
 
 /// Has the kernel send what is in a ring. Where it cannot just now, the next call does; where the interface is down the packets are lost.
-fn wake(fd: RawFd) {
+fn wake(fd: BorrowedFd<'_>) {
     /// Each try sends what there is memory for, or drops one packet that finds the other end full.
     const TRIES: u32 = 64;
-    // SAFETY: the rings, whose descriptor it is, are there as long as the stack.
-    let fd = unsafe { BorrowedFd::borrow_raw(fd) };
     for _ in 0..TRIES {
-        match send(fd.as_fd(), &[], SendFlags::DONTWAIT) {
+        match send(fd, &[], SendFlags::DONTWAIT) {
             Err(rustix::io::Errno::AGAIN | rustix::io::Errno::BUSY) => {}
             _ => return,
         }

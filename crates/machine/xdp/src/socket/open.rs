@@ -55,8 +55,8 @@ pub enum Mode {
 pub struct BusyPoll {
     /// Most packets that a call handles.
     pub budget: u32,
-    /// Whether the calls alone shall poll, and interrupts stay off meanwhile (`SO_PREFER_BUSY_POLL`). Then nothing is sent but by a call that
-    /// polls: not for drivers that send apart from what they receive.
+    /// Whether the calls alone shall poll, and interrupts stay off meanwhile (`SO_PREFER_BUSY_POLL`). The kernel then asks no driver to send by
+    /// itself: see [`send_apart`](super::send_apart).
     pub alone: bool,
 }
 

@@ -21,8 +21,16 @@ const MOST_SEGMENTS: usize = 128;
 /// What came of a datagram.
 pub(crate) struct Sent {
     pub(crate) outcome: Outcome<usize>,
-    /// The descriptor that the kernel wants to be called by, once the lock is given back.
-    pub(crate) wake: Option<RawFd>,
+    /// The queue that the kernel wants to be called for, once the lock is given back.
+    pub(crate) wake: Option<Wake>,
+}
+
+/// A queue with something to send.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Wake {
+    ring: usize,
+    /// The descriptor that the kernel is called by.
+    pub(crate) fd: RawFd,
 }
 
 impl Sent {
@@ -65,12 +73,23 @@ impl Engine {
         let slot = control.slot(live.slot);
         if let Some((ring, Put::Done)) = put {
             slot.past.sent(bytes);
-            return Sent { outcome: Outcome::Done(bytes), wake: self.rings[ring].tell() };
+            return Sent { outcome: Outcome::Done(bytes), wake: self.tell(ring) };
         }
         slot.through.sent(bytes);
         // What fills the ring may have been put there while the link was down.
-        let wake = put.filter(|(_, put)| *put == Put::Full).and_then(|(ring, _)| self.rings[ring].tell());
+        let wake = put.filter(|(_, put)| *put == Put::Full).and_then(|(ring, _)| self.tell(ring));
         Sent { outcome: Outcome::Kernel, wake }
+    }
+
+    #[inline]
+    fn tell(&mut self, ring: usize) -> Option<Wake> {
+        let wants_waking = self.rings[ring].tell();
+        wants_waking.then(|| Wake { ring, fd: self.rings[ring].fd() })
+    }
+
+    /// Whether something waits still although the kernel was called.
+    pub(crate) fn is_left(&self, wake: Wake) -> bool {
+        self.rings[wake.ring].is_left()
     }
 
     /// The error that the kernel would tell before anything else, like that nobody listens at the other end.

@@ -107,10 +107,16 @@ impl Ring {
         }
     }
 
-    /// Tells the kernel of what was put; the descriptor to call it by, where it wants to be called.
+    /// Tells the kernel of what was put; whether it wants to be called.
     #[inline]
-    pub(super) fn tell(&mut self) -> Option<RawFd> {
+    pub(super) fn tell(&mut self) -> bool {
         self.sender.tell();
-        self.sender.wants_waking().then_some(self.fd)
+        self.sender.wants_waking()
+    }
+
+    /// Whether something waits still after such a call, and the driver has to be asked.
+    #[inline]
+    pub(super) fn is_left(&self) -> bool {
+        self.sender.is_left()
     }
 }

@@ -8,8 +8,6 @@ use crate::{GrantError, Wait};
 
 /// Drivers that hand over packets of the same machine with a checksum that is not finished: nobody has computed it.
 const UNFINISHED_CHECKSUMS: [&str; 3] = ["veth", "virtio_net", "tun"];
-/// Drivers that send from elsewhere than they receive: who polls alone would never have them send.
-const SEND_APART: [&str; 1] = ["virtio_net"];
 /// Most packets that a call polls: as many as the kernel does at a time (`NAPI_POLL_WEIGHT`).
 const BUDGET: u32 = 64;
 /// What the kernel keeps of each frame for XDP programs (`XDP_PACKET_HEADROOM`).
@@ -29,7 +27,6 @@ pub(super) struct Facts {
     pub(super) mac: [u8; 6],
     pub(super) mtu: u32,
     pub(super) partial_checksums: bool,
-    sends_apart: bool,
     pub(super) queues: u32,
 }
 
@@ -46,19 +43,14 @@ impl Facts {
             mac,
             mtu: link.mtu.0,
             partial_checksums: UNFINISHED_CHECKSUMS.contains(&driver.as_str()),
-            sends_apart: SEND_APART.contains(&driver.as_str()),
             queues: queues(name),
         })
     }
+}
 
-    /// How its queues are polled, if it is zero-copy: where programs go to sleep, interrupts stay on.
-    pub(super) fn busy_poll(&self, wait: Wait) -> Option<BusyPoll> {
-        match wait {
-            Wait::Sleep => None,
-            Wait::Auto => Some(BusyPoll { budget: BUDGET, alone: false }),
-            Wait::Spin => Some(BusyPoll { budget: BUDGET, alone: !self.sends_apart }),
-        }
-    }
+/// How queues of zero-copy cards are polled: where programs go to sleep, interrupts stay on.
+pub(super) fn busy_poll(wait: Wait) -> Option<BusyPoll> {
+    (wait != Wait::Sleep).then_some(BusyPoll { budget: BUDGET, alone: wait == Wait::Spin })
 }
 
 /// Queues that it receives on; a driver that does not say has one.
@@ -97,7 +89,7 @@ mod tests {
 
     fn of_mtu(mtu: u32) -> Facts {
         let (name, mac) = ("wp0".to_owned(), [2, 0, 0, 0, 0, 1]);
-        Facts { name, index: 2, mac, mtu, partial_checksums: true, sends_apart: false, queues: 1 }
+        Facts { name, index: 2, mac, mtu, partial_checksums: true, queues: 1 }
     }
 
     #[test]
@@ -109,12 +101,9 @@ mod tests {
     }
 
     #[test]
-    fn who_spins_polls_alone_unless_the_driver_sends_apart_and_who_sleeps_never_does() {
-        let alone = |facts: &Facts| {
-            [Wait::Sleep, Wait::Auto, Wait::Spin].map(|wait| facts.busy_poll(wait).map(|poll| poll.alone))
-        };
-        assert_eq!(alone(&of_mtu(1500)), [None, Some(false), Some(true)]);
-        assert_eq!(alone(&Facts { sends_apart: true, ..of_mtu(1500) }), [None, Some(false), Some(false)]);
+    fn who_spins_polls_alone_and_who_sleeps_does_not_poll() {
+        let alone = [Wait::Sleep, Wait::Auto, Wait::Spin].map(|wait| busy_poll(wait).map(|poll| poll.alone));
+        assert_eq!(alone, [None, Some(false), Some(true)]);
     }
 
     #[test]
