@@ -224,10 +224,21 @@ fn a_program_whose_launcher_was_killed_goes_on_through_the_kernel() {
     with_lab(|lab| {
         let address = lab.address("b");
         let ask = |count: &str| lab.exec("a", &["python3", "-c", ASK, &address, count]).out;
-        let echo = lab.start("b", &["--", "python3", "-c", ECHO, &address, "200"]);
+        let echo = lab.start("b", &["--", "python3", "-c", ECHO, &address, "300"]);
         assert_eq!(ask("100"), "all came back\n");
         signal(echo.child.id(), "-KILL");
         lab.waits_until_no_xdp("b");
+        sleep(Duration::from_millis(150));
+        assert_eq!(ask("100"), "all came back\n");
+        // It has given the queues up, so that the next one has them beside it.
+        let other = "
+import socket, sys
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.bind((sys.argv[1], 0)); s.setblocking(False); s.connect(s.getsockname()); s.send(b'x')
+";
+        let next = lab.bypass("b", &["--stats", "--json", "--", "python3", "-c", other, &address]);
+        let account: Value = serde_json::from_str(&next.err).expect(&next.err);
+        assert_eq!(account["programs"][0]["sockets"][0]["bypassed"], true, "{account:#}");
         assert_eq!(ask("100"), "all came back\n");
         assert_eq!(echo.ended().out, "done\n");
     });

@@ -32,6 +32,7 @@ fn claim(claim: &Claim) -> Value {
         "granted": true,
         "sockets": claim.sockets.iter().map(socket).collect::<Vec<_>>(),
         "more_sockets": { "count": count, "past": ways(past), "through": ways(through) },
+        "refused_frames": claim.refused,
         "queues": claim.queues.iter().map(queue).collect::<Vec<_>>(),
     })
 }

@@ -96,6 +96,9 @@ fn of_claim(text: &mut String, claim: &Claim) {
     if *more > 0 {
         push(text, &format!("  {more} more sockets: past the kernel {}; through it {}", ways(past), ways(through)));
     }
+    if claim.refused > 0 {
+        push(text, &format!("  {} frames were for no socket, cut short, or had a wrong checksum", claim.refused));
+    }
     claim.queues.iter().for_each(|queue| push(text, &of_queue(queue)));
 }
 

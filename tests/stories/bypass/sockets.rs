@@ -93,3 +93,47 @@ fn who_has_no_queues_says_why_too() {
         assert_eq!(account["kernel"]["flat"], Value::Null);
     });
 }
+
+/// Sends to itself what the kernel does not take, one datagram that it does, and frames that no socket can want.
+const LOST: &str = "
+import socket, sys
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.bind((sys.argv[1], 7000)); s.settimeout(5)
+print('ready', flush=True)
+s.recv(100)
+for to in ('198.18.255.255', '198.18.255.255', '127.0.0.1'):
+    try: s.sendto(b'x' * 9, (to, 9))
+    except OSError as error: pass
+";
+/// One datagram with a wrong checksum, and a right one.
+const WRONG: &str = "
+import socket, struct, sys
+own, peer, interface = sys.argv[1:]
+import subprocess
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.sendto(b'', (peer, 9))
+mac = bytes.fromhex(subprocess.run(['ip', 'neigh', 'show', peer], capture_output=True, text=True).stdout.split('lladdr ')[1].split()[0].replace(':', ''))
+ip = lambda sum: struct.pack('>BBHHHBBH4s4s', 0x45, 0, 29, 0, 0, 64, 17, sum, socket.inet_aton(own), socket.inet_aton(peer))
+words = sum(struct.unpack('>10H', ip(0)))
+words = (words & 0xffff) + (words >> 16); words = ~((words & 0xffff) + (words >> 16)) & 0xffff
+raw = socket.socket(socket.AF_PACKET, socket.SOCK_RAW); raw.bind((interface, 0))
+raw.send(mac + b'\\x02\\0\\0\\0\\0\\1' + b'\\x08\\0' + ip(words) + struct.pack('>HHHH', 7, 7000, 9, 0xbad) + b'x')
+s.sendto(b'right', (peer, 7000))
+";
+
+#[test]
+fn what_the_kernel_did_not_send_is_not_counted_and_what_no_socket_took_is() {
+    with_lab(|lab| {
+        let (own, peer) = (lab.address("a"), lab.address("b"));
+        let started = lab.start("b", &["--stats", "--json", "--", "python3", "-c", LOST, &peer]);
+        assert_eq!(started.line, "ready\n");
+        let sent = lab.exec("a", &["python3", "-c", &WRONG.replace("\\\\", "\\"), &own, &peer, "lab-a"]);
+        assert_eq!(sent.status, 0, "{}", sent.err);
+        let ended = started.ended();
+        let account: Value = serde_json::from_str(&ended.err).expect(&ended.err);
+        let program = &account["programs"][0];
+        // A broadcast address is refused, as is one of no route.
+        assert_eq!(program["sockets"][0]["through"]["sent"], 1, "{account:#}");
+        assert_eq!(program["refused_frames"], 1, "{account:#}");
+    });
+}

@@ -131,7 +131,7 @@ pub fn run(options: &Options, tell: impl Fn(Told) + Send + 'static) -> Result<(u
     chosen.passed.into_iter().chain(refused).for_each(|passed| tell(Told::Passed(passed)));
     let counting = account::Before::read(&attachment);
     let (happens, events) = channel();
-    let launcher = launch(attachment, happens, &tell);
+    let launcher = launch(attachment, happens.clone(), &tell);
     if launcher.is_none() {
         tell(Told::Nothing);
     }
@@ -140,9 +140,21 @@ pub fn run(options: &Options, tell: impl Fn(Told) + Send + 'static) -> Result<(u
     let child = supervisor.spawn(&mut command).map_err(|io| BypassError::Program { program: program.into(), io })?;
     let listener = thread::spawn(move || listen(&events, tell));
     let status = supervise(&supervisor, child.id())?;
-    let steering = launcher.map_or(Ok(Counters::default()), Launcher::end)?;
+    let steering = counted(launcher.map(Launcher::end), happens);
     let kept = listener.join().unwrap_or_default();
     Ok((status, counting.until_now(kept, steering)))
+}
+
+/// What the steering program counted; where that is not known it is said, and the program's exit status is handed on all the same.
+fn counted(ended: Option<Result<Counters, GrantError>>, tell: Sender<Event>) -> Counters {
+    ended
+        .transpose()
+        .unwrap_or_else(|error| {
+            // Who does not listen any more does not want to know.
+            let _ = tell.send(Event::Trouble(error));
+            None
+        })
+        .unwrap_or_default()
 }
 
 /// None where there is no interface to bypass, or no memory or queue to be had of them: the program runs by the kernel then.
@@ -205,5 +217,22 @@ fn supervise(supervisor: &Supervisor, program: u32) -> Result<u8, BypassError> {
                 to.into_iter().for_each(|process| pass_on(signal, from_terminal, process));
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_counted_is_said_and_nothing_else_is_lost() {
+        let (tell, told) = channel();
+        let error = GrantError::Call { call: "the launcher's thread", io: io::Error::other("it panicked") };
+        assert_eq!(counted(Some(Err(error)), tell.clone()), Counters::default());
+        assert!(matches!(told.try_recv(), Ok(Event::Trouble(_))));
+        let some = Counters { taken: 7, ..Counters::default() };
+        assert_eq!(counted(Some(Ok(some)), tell.clone()), some);
+        assert_eq!(counted(None, tell), Counters::default());
+        assert!(told.try_recv().is_err());
     }
 }

@@ -47,7 +47,7 @@ pub fn exists(namespace: &str, interface: &str, network: (IpAddr, u8), via: IpAd
 /// The way that a packet takes from here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Way {
-    /// Whether it goes to one host that is not this one: no broadcast, no multicast, not to ourselves.
+    /// Whether it goes, as it is, to one host that is not this one: no broadcast, no multicast, not to ourselves, and not in another packet.
     pub leaves: bool,
     /// Number of the interface that it leaves by.
     pub interface: u32,
@@ -89,6 +89,8 @@ fn read(answer: &[u8]) -> Way {
     /// Of either version: `struct rtvia`.
     const VIA: u16 = 18;
     const MTU: u16 = 2;
+    /// `RTA_ENCAP_TYPE`: the kernel puts it into a tunnel of the route's own.
+    const ENCAPSULATION: u16 = 21;
     const UNICAST: u8 = 1;
     let leaves = answer.get(7) == Some(&UNICAST);
     let way = Way { leaves, interface: 0, gateway: None, source: None, mtu: None };
@@ -96,6 +98,7 @@ fn read(answer: &[u8]) -> Way {
         INTERFACE => Way { interface: number(value).unwrap_or(0), ..way },
         GATEWAY => Way { gateway: address(value), ..way },
         VIA => Way { gateway: value.get(2..).and_then(address), ..way },
+        ENCAPSULATION => Way { leaves: false, ..way },
         PREFERRED => Way { source: address(value), ..way },
         METRICS => {
             let mtu = attributes(value).find(|(kind, _)| *kind == MTU).and_then(|(_, value)| number(value));
@@ -154,6 +157,8 @@ mod tests {
         let ip = |last: u8| Some(IpAddr::from([198, 18, 0, last]));
         let expected = Way { leaves: true, interface: 7, gateway: ip(9), source: ip(1), mtu: Some(1400) };
         assert_eq!(read(&answer), expected);
+        let encapsulated = [answer.as_slice(), &[6, 0, 21, 0, 2, 0, 0, 0]].concat();
+        assert_eq!(read(&encapsulated), Way { leaves: false, ..expected }, "in a tunnel");
         answer[7] = 2;
         assert!(!read(&answer).leaves, "to ourselves");
         assert!(!read(&[]).leaves);

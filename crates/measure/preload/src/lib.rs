@@ -13,18 +13,16 @@
 #![allow(unsafe_code, reason = "libc's functions take pointers of whoever calls them")]
 
 mod call;
-mod claim;
-mod corked;
-mod descriptors;
-mod inside;
 mod messages;
-mod noted;
-mod own;
-mod past;
-mod patience;
-mod process;
-mod sets;
 mod shims;
-mod table;
-mod waiting;
-mod waiting_sets;
+
+use stack::program::{corked, descriptors, inside, own, patience, process, table, waiting, waiting_sets};
+
+/// Run by the loader, before the program.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static START: extern "C" fn() = start;
+
+extern "C" fn start() {
+    stack::program::process::begin();
+}

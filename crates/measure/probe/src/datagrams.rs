@@ -112,8 +112,9 @@ impl Datagrams {
     /// Sends one to the peer.
     #[inline]
     pub(crate) fn send(&self, payload: &[u8]) -> io::Result<usize> {
-        match self.past.as_ref().map_or(Outcome::Kernel, |(bypass, id)| bypass.send(*id, payload)) {
-            Outcome::Kernel => self.socket.send(payload),
+        let Some((bypass, id)) = &self.past else { return self.socket.send(payload) };
+        match bypass.send(*id, payload) {
+            Outcome::Kernel => self.socket.send(payload).inspect(|length| bypass.stack.sent_by_kernel(*id, *length)),
             past => done(past),
         }
     }
@@ -137,7 +138,11 @@ impl Datagrams {
         }
         let each = |piece| stack::Outgoing { pieces: slice::from_ref(piece), name: &[], control: &[] };
         match bypass.stack.send_many(*id, pieces.iter().map(each), 0, |_, _| {}) {
-            (0, Some(Outcome::Kernel)) => outgoing.send(&self.socket, 0..messages),
+            (0, Some(Outcome::Kernel)) => {
+                let sent = outgoing.send(&self.socket, 0..messages)?;
+                (0..sent).for_each(|index| bypass.stack.sent_by_kernel(*id, outgoing.bytes(index).len()));
+                Ok(sent)
+            }
             (0, Some(failed)) => done(failed).map(|_| 0),
             (went, _) => Ok(went),
         }
@@ -146,13 +151,19 @@ impl Datagrams {
     /// Receives what is there, as [`Incoming::receive`] does.
     pub(crate) fn receive_batch(&self, incoming: &mut Incoming, wait: bool) -> io::Result<usize> {
         let Some((bypass, id)) = &self.past else { return incoming.receive(&self.socket, wait) };
-        incoming.receive_by(|index, room| {
+        let mut is_left = false;
+        let received = incoming.receive_by(|index, room| {
             let flags = if wait && index == 0 { 0 } else { stack::DO_NOT_WAIT };
             match bypass.receive(*id, room, flags) {
-                Outcome::Kernel => Err(WOULD_BLOCK.into()),
+                Outcome::Kernel => {
+                    is_left = index == 0;
+                    Err(WOULD_BLOCK.into())
+                }
                 past => done(past),
             }
-        })
+        });
+        // A socket that was left to the kernel has nothing past it any more.
+        if is_left { incoming.receive(&self.socket, wait) } else { received }
     }
 
     /// Datagrams, each way, that went through the kernel, where they were to go past it.

@@ -68,9 +68,22 @@ pub(crate) fn pending_error(fd: RawFd) -> Option<Errno> {
 
 /// Whether calls on it return at once.
 pub(crate) fn is_nonblocking(fd: RawFd) -> bool {
+    flags(fd) & libc::O_NONBLOCK != 0
+}
+
+/// Its flags (`F_GETFL`); none where it is no descriptor.
+pub(crate) fn flags(fd: RawFd) -> i32 {
     // SAFETY: the call reads and writes no memory of ours.
-    let flags = result(unsafe { libc::syscall(libc::SYS_fcntl, fd, libc::F_GETFL) });
-    flags.is_ok_and(|flags| flags as i32 & libc::O_NONBLOCK != 0)
+    result(unsafe { libc::syscall(libc::SYS_fcntl, fd, libc::F_GETFL) }).map_or(0, |flags| flags as i32)
+}
+
+/// Whether nobody is at the other end of a connection any more.
+pub(crate) fn hangs_up(fd: RawFd) -> bool {
+    let mut watched = libc::pollfd { fd, events: 0, revents: 0 };
+    let now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: one descriptor and a time of this frame, and no mask.
+    let call = unsafe { libc::syscall(libc::SYS_ppoll, &raw mut watched, 1, &raw const now, 0, 0) };
+    result(call) == Ok(1) && watched.revents & libc::POLLHUP != 0
 }
 
 /// How long a call on it waits (`SO_RCVTIMEO`); `None` is for ever.

@@ -30,6 +30,8 @@ struct Page {
     generation: AtomicU64,
     gone: [AtomicU32; xdp::steer::MOST_INTERFACES],
     opened: AtomicU32,
+    /// Frames that came for its flows and were for none of its sockets, or not whole.
+    refused: Counter,
     /// Which socket each slot is of, apart from the slots: looked through for each new one.
     cookies: [AtomicU64; SOCKETS],
     slots: [Slot; SOCKETS + 1],
@@ -121,6 +123,16 @@ impl Control {
         let (local, peer) = look::ends(fd);
         self.slot(id).set_ends(local, peer);
         self.slot(id).set_fate(Err(why));
+    }
+
+    /// Counts a frame that came past the kernel and was taken by no socket: not whole, with a wrong checksum, or for one that is closed.
+    pub fn refuse(&self) {
+        self.0.refused.add(1);
+    }
+
+    /// How many those are.
+    pub fn refused(&self) -> u64 {
+        self.0.refused.get()
     }
 
     /// All sockets that are written down one by one, in the order of their coming.

@@ -25,7 +25,7 @@ use crate::{
     Control, Grant, Reason, calls,
     control::Record,
     look::{Look, look, shares_with_others},
-    ticks::Ticks,
+    ticks::{self, Ticks},
     ways::{Exit, Ways},
 };
 use cards::Cards;
@@ -74,8 +74,13 @@ pub(crate) struct Engine {
     pub(crate) signalled: bool,
     /// Whether something was put into a queue since sleepers were last told.
     pub(crate) queued: bool,
-    /// The grant is ours as long as this is open.
-    _claim: Option<OwnedFd>,
+    /// The grant is ours as long as this is open at both ends.
+    claim: Option<OwnedFd>,
+    /// When that was last looked at, and how often it is, of what nobody tells: this, and who shares our ports.
+    looked: u64,
+    look_every: u64,
+    /// How often the ports are not looked at before they are again.
+    ports_wait: u32,
 }
 
 impl Engine {
@@ -124,7 +129,10 @@ impl Engine {
             signalled: false,
             queued: false,
             control,
-            _claim: claim,
+            claim,
+            looked: ticks::now(),
+            look_every: ticks.of_us(100_000),
+            ports_wait: 0,
         };
         engine.read_interfaces();
         engine
@@ -143,7 +151,7 @@ impl Engine {
 
     /// Looks at a descriptor, and takes its flows.
     pub(crate) fn open(&mut self, fd: BorrowedFd<'_>) -> Result<SocketId, Reason> {
-        self.follow_changes();
+        self.follow_changes(ticks::now());
         let admitted = look(fd).and_then(|look| self.admit(fd, look));
         // One that is not bound is looked at again.
         if let Err(why) = admitted
@@ -200,7 +208,7 @@ impl Engine {
 
     /// Looks again.
     pub(crate) fn refresh(&mut self, id: SocketId, fd: BorrowedFd<'_>) -> Result<(), Reason> {
-        self.follow_changes();
+        self.follow_changes(ticks::now());
         // What came until now is for the socket as it was.
         self.pump();
         let Some(mut live) = self.sockets.get_mut(id.0 as usize).and_then(Option::take) else {
@@ -251,7 +259,10 @@ impl Engine {
 
     /// Follows what changed in the kernel.
     #[inline]
-    fn follow_changes(&mut self) {
+    fn follow_changes(&mut self, now: u64) {
+        if now.wrapping_sub(self.looked) > self.look_every {
+            self.look_around(now);
+        }
         let generation = self.control.generation();
         if generation != self.generation {
             self.generation = generation;
@@ -266,7 +277,8 @@ impl Engine {
         let Ok(links) = link::list() else { return };
         for (number, exit) in self.exits.iter_mut().enumerate() {
             let link = links.iter().find(|link| link.index == exit.index);
-            exit.open = link.is_some_and(|link| link.up) && !self.control.is_gone(number);
+            let has_queues = !self.exit_rings[number].is_empty();
+            exit.open = has_queues && link.is_some_and(|link| link.up) && !self.control.is_gone(number);
             if let Some(link) = link {
                 exit.mtu = link.mtu.0;
                 exit.mac = link.mac.parse().unwrap_or(exit.mac);

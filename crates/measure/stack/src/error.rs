@@ -20,6 +20,9 @@ pub enum GrantError {
     /// An interface without Ethernet addresses, like a tunnel.
     #[error("interface {0} is no Ethernet interface; only those can be bypassed")]
     NoEthernet(String),
+    /// Nothing is left to be granted.
+    #[error("none of the interfaces is there any more, or has wireproof's XDP program")]
+    AllGone,
     /// Another failed call.
     #[error("{call}: {io}")]
     Call {

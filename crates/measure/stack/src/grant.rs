@@ -132,18 +132,25 @@ impl Attachment {
     }
 
     /// Fresh memory and sockets, and no flows. What was granted before has to be dropped first, as a queue has one
-    /// socket at a time; it is waited for a moment.
+    /// socket at a time; it is waited for a moment. An interface that is gone, or has lost the program, has no queues in it.
+    ///
+    /// # Errors
+    /// Also where that goes for all of them.
     pub fn grant(&mut self) -> Result<Grant, GrantError> {
         let call = |call| move |io| GrantError::Call { call, io };
         let mut flows = FlowTable::map(&self.steer.table()?).map_err(call("mmap of the flow table"))?;
         flows.clear();
-        let queues: u32 = self.interfaces.iter().map(|facts| facts.queues).sum();
-        let (umem, mut frames) = Umem::shared(queues.max(1) * self.ring * FRAMES_AN_ENTRY, self.frame_size)?;
+        let there = self.there()?;
+        let queues: u32 = there.iter().sum();
+        if queues == 0 {
+            return Err(GrantError::AllGone);
+        }
+        let (umem, mut frames) = Umem::shared(queues * self.ring * FRAMES_AN_ENTRY, self.frame_size)?;
         let mut interfaces = Vec::new();
-        for facts in &self.interfaces {
-            let busy_poll = facts::busy_poll(self.wait);
+        let busy_poll = facts::busy_poll(self.wait);
+        for (facts, queues) in self.interfaces.iter().zip(there) {
             let options = |queue| Options { busy_poll, ..options(&facts.name, queue, self.ring) };
-            let sockets = (0..facts.queues).map(|queue| Socket::open(&umem, &options(queue), &mut frames));
+            let sockets = (0..queues).map(|queue| Socket::open(&umem, &options(queue), &mut frames));
             let queues = sockets.collect::<Result<Vec<_>, _>>()?;
             for (queue, socket) in (0..).zip(&queues) {
                 self.steer.add(&facts.name, queue, socket)?;
@@ -152,6 +159,17 @@ impl Attachment {
         }
         let control = Control::new().map_err(call("memfd_create"))?;
         Ok(Grant { control, flows, umem, frames, interfaces, ring: self.ring, claim: None })
+    }
+
+    /// How many queues of each interface can be had.
+    fn there(&self) -> Result<Vec<u32>, GrantError> {
+        let links = link::list()?;
+        let queues = |facts: &Facts| {
+            let is_there = links.iter().any(|link| link.index == facts.index)
+                && self.attachment(&facts.name)? == steer::Attachment::There;
+            Ok(if is_there { facts.queues } else { 0 })
+        };
+        self.interfaces.iter().map(queues).collect()
     }
 
     /// The descriptor of the table of flows.

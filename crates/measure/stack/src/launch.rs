@@ -34,7 +34,7 @@ use crate::{
 };
 use cards::Cards;
 use outside::Lender;
-use server::Server;
+use server::{Hears, Server};
 
 pub use outside::page;
 
@@ -93,6 +93,8 @@ pub struct Claim {
     pub sockets: Vec<Record>,
     /// How many more there were, and what went past the kernel and through it of those together.
     pub beyond: (u32, Counted, Counted),
+    /// Frames that came past the kernel and were taken by no socket: not whole, with a wrong checksum, or for one that was just closed.
+    pub refused: u64,
     /// The AF_XDP sockets that it had.
     pub queues: Vec<Queue>,
 }
@@ -144,12 +146,12 @@ impl Launcher {
         let outside = Lender::new(listening(&outside::name(&name))?, page);
         let stop = eventfd(0, EventfdFlags::CLOEXEC).map_err(call("eventfd"))?;
         let ours = stop.try_clone().map_err(|io| GrantError::Call { call: "dup", io })?;
+        let hears = Hears { listener, outside, watch: Watch::open()?, stop: ours };
         let held = Arc::new(AtomicBool::new(false));
         let (cards, not_set) = Cards::prepare(&ready, attachment.wait, ledger::directory(), &name);
         // Who does not listen any more does not want to know.
         not_set.into_iter().for_each(|why| drop(tell.send(Event::NotSet(why))));
-        let server =
-            Server::new(attachment, cards, ready, listener, outside, Watch::open()?, ours, tell, Arc::clone(&held));
+        let server = Server::new(attachment, cards, ready, hears, tell, Arc::clone(&held));
         let thread = thread::Builder::new().name("launcher".to_owned()).spawn(move || server.serve());
         let thread = thread.map_err(|io| GrantError::Call { call: "starting a thread", io })?;
         Ok(Self { name, held, stop, thread })

@@ -19,6 +19,7 @@ mod look;
 mod mapping;
 mod message;
 mod name;
+pub mod program;
 mod reason;
 mod stack;
 mod ticks;

@@ -10,7 +10,7 @@ use rustix::net::{getpeername, getsockname};
 
 use crate::{
     Reason,
-    calls::{inode, is_nonblocking, number, option},
+    calls::{flags, inode, is_nonblocking, number, option},
 };
 
 /// Options whose value, where it is not 0, leaves a socket with the kernel.
@@ -178,6 +178,9 @@ fn rule_out(fd: RawFd) -> Result<(), Reason> {
     if let Some((_, _, reason)) = NOT_PAST.into_iter().find(|(level, name, _)| is_set(fd, *level, *name)) {
         return Err(reason);
     }
+    if flags(fd) & libc::O_ASYNC != 0 {
+        return Err(Reason::Signals);
+    }
     if EXTENSIONS.into_iter().any(|(level, name)| option::<40>(fd, level, name).is_ok_and(|(_, length)| length > 0)) {
         return Err(Reason::IpOptions);
     }
@@ -280,6 +283,9 @@ mod tests {
             set_option(&socket, level, name, 2 - u32::from(name != libc::SO_TIMESTAMPING)).expect("settable");
             assert_eq!(reason(socket.as_fd()), why, "{level} {name}");
         }
+        let told = on_loopback();
+        rustix::fs::fcntl_setfl(&told, rustix::fs::OFlags::from_bits_retain(libc::O_ASYNC as u32)).expect("settable");
+        assert_eq!(reason(told.as_fd()), Reason::Signals);
         let socket = socket2_unbound();
         assert_eq!(reason(socket.as_fd()), Reason::NotBound);
     }

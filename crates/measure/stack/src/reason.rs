@@ -43,8 +43,8 @@ pub enum Reason {
     /// `shutdown`.
     #[error("it was shut down (shutdown)")]
     ShutDown,
-    /// `O_ASYNC`, `F_SETOWN` or `F_SETSIG`.
-    #[error("signals tell of its datagrams (O_ASYNC, F_SETOWN)")]
+    /// `O_ASYNC`.
+    #[error("signals tell of its datagrams (O_ASYNC)")]
     Signals,
     /// An epoll set with it in it has a second descriptor, or is in another set.
     #[error("it is in an epoll set that has a second descriptor or is in another set")]

@@ -46,7 +46,8 @@ fn tell_all() {
     what_becomes_of_interfaces_is_told();
     an_interface_that_cannot_be_had_is_named();
     a_program_that_cannot_use_its_grant_says_why();
-    println!("6 stories passed");
+    an_interface_that_is_gone_keeps_nobody_from_the_others();
+    println!("7 stories passed");
 }
 
 /// Claims, takes one flow, and tells what comes of it until its input ends.
@@ -327,6 +328,30 @@ fn what_becomes_of_interfaces_is_told() {
         assert!(trouble.elapsed() < PATIENCE);
     }
     assert!(matches!(wire.at_b(|| Grant::claim(launcher.name())), Err(NoGrant::Refused(_))));
+    launcher.end().expect("readable");
+}
+
+fn an_interface_that_is_gone_keeps_nobody_from_the_others() {
+    const SECOND: &str = "wp1";
+    let wire = Wire::up("two");
+    let ends =
+        [&wire.a, &wire.b].map(|namespace| LinkEnd { namespace: namespace.clone(), interface: SECOND.to_owned() });
+    link::create_veth(&ends[0], &ends[1], Mtu(1500)).expect("veth");
+    link::set_up(&wire.b, SECOND).expect("it was just made");
+    let (tell, heard) = channel();
+    let names = [PORT, SECOND].map(str::to_owned);
+    let launcher = wire.at_b(|| Launcher::start(Attachment::new(&names)?, tell)).expect("this test needs root");
+    let mut first = wire.start("program", launcher.name());
+    assert_eq!(first.line(), "claimed 12288");
+    link::delete(&wire.b, SECOND).expect("it is there");
+    first.end();
+    ended(&heard);
+    let mut next = wire.start("program", launcher.name());
+    assert_eq!(next.line(), "claimed 6144");
+    wire.send("hello");
+    assert_eq!(next.line(), "got hello");
+    next.end();
+    ended(&heard);
     launcher.end().expect("readable");
 }
 

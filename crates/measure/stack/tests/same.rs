@@ -13,8 +13,6 @@ use ends::{Ends, Near, Version, address};
 use wire::{PORT, Wire};
 use wireproof_stack::{Control, Grant, Stack, Wait};
 
-use std::os::fd::AsFd;
-
 /// All cases over one version, first over the kernel, then past it.
 fn all_are_the_same(test: &str, version: Version) {
     let wire = Wire::up(test);
@@ -24,7 +22,8 @@ fn all_are_the_same(test: &str, version: Version) {
     };
     let plain = wire.at_a(|| run(None));
     let (_attachment, grant) = wire.at_a(|| Grant::make(&[PORT.to_owned()])).expect("veth has native XDP");
-    let page = Control::open(grant.control.as_fd().try_clone_to_owned().expect("dup")).expect("the same page");
+    let page = Control::open(grant.control.file().expect("made here").try_clone_to_owned().expect("dup"))
+        .expect("the same page");
     let stack = wire.at_a(|| Stack::new(grant, Wait::Auto)).expect("descriptors");
     let past = wire.at_a(|| run(Some(&stack)));
     let records = page.records();

@@ -12,6 +12,7 @@ use crate::{
     call::{errno, set_errno, waiting},
     corked,
     descriptors::live,
+    inside::with_past,
     messages::{self, some, some_mut},
 };
 
@@ -32,12 +33,13 @@ unsafe extern "C-unwind" fn sendto(
 ) -> ssize_t {
     // SAFETY: the caller's pointers, as libc takes them.
     unsafe {
-        if let Some(id) = live_for(fd, flags)
+        let id = live_for(fd, flags);
+        if let Some(id) = id
             && let Some(sent) = messages::send(id, &[piece(bytes, length)], (to, to_length), (null(), 0), flags)
         {
             return sent;
         }
-        waiting!(SYS_sendto, fd, bytes, length, flags, to, to_length)
+        by_kernel(id, waiting!(SYS_sendto, fd, bytes, length, flags, to, to_length))
     }
 }
 
@@ -45,7 +47,8 @@ unsafe extern "C-unwind" fn sendto(
 unsafe extern "C-unwind" fn sendmsg(fd: c_int, message: *const msghdr, flags: c_int) -> ssize_t {
     // SAFETY: the caller's pointers, as libc takes them.
     unsafe {
-        if let Some(id) = live_for(fd, flags)
+        let id = live_for(fd, flags);
+        if let Some(id) = id
             && let Some(header) = message.as_ref()
         {
             let pieces = some(header.msg_iov, header.msg_iovlen);
@@ -55,7 +58,7 @@ unsafe extern "C-unwind" fn sendmsg(fd: c_int, message: *const msghdr, flags: c_
                 return sent;
             }
         }
-        waiting!(SYS_sendmsg, fd, message, flags)
+        by_kernel(id, waiting!(SYS_sendmsg, fd, message, flags))
     }
 }
 
@@ -74,13 +77,13 @@ unsafe extern "C-unwind" fn sendmmsg(fd: c_int, messages: *mut mmsghdr, count: c
 unsafe extern "C-unwind" fn write(fd: c_int, bytes: *const c_void, length: size_t) -> ssize_t {
     // SAFETY: the caller's pointers, as libc takes them.
     unsafe {
-        if length > 0
-            && let Some(id) = live_for(fd, 0)
+        let id = if length > 0 { live_for(fd, 0) } else { None };
+        if let Some(id) = id
             && let Some(sent) = messages::send(id, &[piece(bytes, length)], (null(), 0), (null(), 0), 0)
         {
             return sent;
         }
-        waiting!(SYS_write, fd, bytes, length)
+        by_kernel(id, waiting!(SYS_write, fd, bytes, length))
     }
 }
 
@@ -88,7 +91,8 @@ unsafe extern "C-unwind" fn write(fd: c_int, bytes: *const c_void, length: size_
 unsafe extern "C-unwind" fn writev(fd: c_int, pieces: *const iovec, count: c_int) -> ssize_t {
     // SAFETY: the caller's pointers, as libc takes them.
     unsafe {
-        if let Some(id) = live_for(fd, 0) {
+        let id = live_for(fd, 0);
+        if let Some(id) = id {
             let all = some(pieces, count.clamp(0, 1024) as usize);
             // What becomes of a datagram without bytes depends on the kernel.
             if all.iter().any(|piece| piece.iov_len > 0)
@@ -97,7 +101,7 @@ unsafe extern "C-unwind" fn writev(fd: c_int, pieces: *const iovec, count: c_int
                 return sent;
             }
         }
-        waiting!(SYS_writev, fd, pieces, count)
+        by_kernel(id, waiting!(SYS_writev, fd, pieces, count))
     }
 }
 
@@ -105,6 +109,17 @@ unsafe extern "C-unwind" fn writev(fd: c_int, pieces: *const iovec, count: c_int
 #[inline]
 fn live_for(fd: c_int, flags: c_int) -> Option<SocketId> {
     live(fd).filter(|_| !corked::has_part(fd, flags))
+}
+
+/// What the kernel sent for a socket that goes past it is counted; what it sent, or its error.
+#[inline]
+fn by_kernel(id: Option<SocketId>, sent: ssize_t) -> ssize_t {
+    if let Some(id) = id
+        && sent >= 0
+    {
+        with_past(|past| past.stack.sent_by_kernel(id, sent as usize));
+    }
+    sent
 }
 
 fn piece(bytes: *const c_void, length: size_t) -> iovec {
@@ -135,7 +150,10 @@ unsafe fn send_all(fd: c_int, id: SocketId, all: &mut [mmsghdr], flags: c_int) -
                             set_errno(errno_before);
                             break;
                         }
-                        _ => 1,
+                        _ => {
+                            by_kernel(Some(id), all[sent].msg_len as ssize_t);
+                            1
+                        }
                     }
                 }
             }

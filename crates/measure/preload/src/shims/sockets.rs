@@ -75,7 +75,7 @@ unsafe extern "C-unwind" fn ioctl(fd: c_int, request: c_ulong, argument: usize) 
             return 0;
         }
         let result = kernel!(SYS_ioctl, fd, request as usize, argument);
-        if request == libc::FIONBIO {
+        if request == libc::FIONBIO || request == libc::FIOASYNC {
             changed(fd);
         }
         result

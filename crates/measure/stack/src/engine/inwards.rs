@@ -56,7 +56,7 @@ impl Engine {
         if !is_sure {
             live.sure = now;
         }
-        self.follow_changes();
+        self.follow_changes(now);
         Received::Ask { fd, is_sure }
     }
 
@@ -108,7 +108,10 @@ impl Engine {
                         let waiting = waiting(packet_of(&arrived), packet, ring);
                         self.queue(to, waiting);
                     }
-                    (None, _) => free.push(packet.frame),
+                    (None, _) => {
+                        control.refuse();
+                        free.push(packet.frame);
+                    }
                 }
                 self.rings[number].refill(&mut self.free, self.filled);
             }
@@ -124,7 +127,7 @@ impl Engine {
         }
         for number in 0..self.rings.len() {
             while let Some(packet) = self.rings[number].next() {
-                let Self { rings, input, umem, free, .. } = self;
+                let Self { rings, input, umem, free, control, .. } = self;
                 let ring = &mut rings[number];
                 match input.sort(umem.packet(&packet), ring.sums) {
                     Some((to, arrived)) => {
@@ -132,7 +135,10 @@ impl Engine {
                         self.queue(to, waiting);
                         came = true;
                     }
-                    None => free.push(packet.frame),
+                    None => {
+                        control.refuse();
+                        free.push(packet.frame);
+                    }
                 }
                 self.rings[number].refill(&mut self.free, self.filled);
             }

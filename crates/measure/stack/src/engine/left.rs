@@ -1,11 +1,11 @@
-//! Sockets that stay with the kernel, or go back to it.
+//! What stays with the kernel, or goes back to it: a socket, or all of them.
 
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsRawFd, BorrowedFd};
 
 use datagram::SocketId;
 
 use super::Engine;
-use crate::Reason;
+use crate::{Reason, calls, look::shares_with_others, program::own};
 
 impl Engine {
     /// Gives its flows back, as it is with the kernel from now on.
@@ -19,5 +19,46 @@ impl Engine {
     /// Writes down one that was never taken past it.
     pub(crate) fn note(&self, fd: BorrowedFd<'_>, why: Reason) {
         self.control.note(fd, why);
+    }
+
+    /// Looks for what nobody tells of.
+    #[cold]
+    pub(super) fn look_around(&mut self, now: u64) {
+        /// Who shares a port is asked for once a second.
+        const PORTS_WAIT: u32 = 9;
+        self.looked = now;
+        self.look_after_claim();
+        match self.ports_wait.checked_sub(1) {
+            Some(left) => self.ports_wait = left,
+            None => {
+                self.ports_wait = PORTS_WAIT;
+                self.look_at_ports();
+            }
+        }
+    }
+
+    /// A port that another process has too by now is the kernel's, which shares out what comes; until it has gone.
+    fn look_at_ports(&mut self) {
+        for live in self.sockets.iter_mut().flatten().filter(|live| live.look.shares_port) {
+            let is_shared = shares_with_others(live.look.local.port());
+            if live.is_shared != is_shared {
+                live.is_shared = is_shared;
+                let fate = live.take_flows(&mut self.table, &self.locals);
+                self.control.slot(live.slot).set_fate(fate);
+            }
+        }
+    }
+
+    /// Gives the queues up once the launcher has ended: nothing comes by them any more, and nobody else could have them.
+    fn look_after_claim(&mut self) {
+        let Some(claim) = self.claim.take_if(|claim| calls::hangs_up(claim.as_raw_fd())) else { return };
+        // What came until now is still for its sockets.
+        self.pump();
+        // They could not be closed as long as they are ours.
+        own::forget(&self.descriptors().chain([claim.as_raw_fd()]).collect::<Vec<_>>());
+        self.exit_rings.fill(0..0);
+        self.rings.clear();
+        self.read_interfaces();
+        self.take_flows_anew();
     }
 }

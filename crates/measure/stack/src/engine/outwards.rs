@@ -75,7 +75,6 @@ impl Engine {
             slot.past.sent(bytes);
             return Sent { outcome: Outcome::Done(bytes), wake: self.tell(ring) };
         }
-        slot.through.sent(bytes);
         // What fills the ring may have been put there while the link was down.
         let wake = put.filter(|(_, put)| *put == Put::Full).and_then(|(ring, _)| self.tell(ring));
         Sent { outcome: Outcome::Kernel, wake }
@@ -92,6 +91,14 @@ impl Engine {
         self.rings[wake.ring].is_left()
     }
 
+    /// Counts what the kernel has sent.
+    pub(crate) fn count_sent_through(&mut self, id: SocketId, bytes: usize) {
+        let Self { sockets, control, .. } = self;
+        if let Some(live) = sockets.get(id.0 as usize).and_then(Option::as_ref) {
+            control.slot(live.slot).through.sent(bytes);
+        }
+    }
+
     /// The error that the kernel would tell before anything else, like that nobody listens at the other end.
     fn pending_error(&mut self, id: SocketId, now: u64) -> Option<i32> {
         let every = self.errors_every;
@@ -106,10 +113,10 @@ impl Engine {
     /// How it leaves; `None` where the kernel is to decide.
     #[inline]
     fn leaving(&mut self, id: SocketId, message: &Outgoing<'_>, bytes: usize, now: u64) -> Option<Leaving> {
-        self.follow_changes();
+        self.follow_changes(now);
         let said = if message.control.is_empty() { Said::default() } else { Said::read(message.control)? };
         let Self { sockets, ways, exits, exit_rings, generation, locals, .. } = self;
-        let look = &sockets.get(id.0 as usize)?.as_ref()?.look;
+        let look = &sockets.get(id.0 as usize)?.as_ref().filter(|live| !live.is_shared)?.look;
         let to = if message.name.is_empty() { look.peer? } else { name::read(message.name)? };
         if to.port() == 0 || !look.v6 && to.is_ipv6() || !look.binding.versions.hear(to.ip()) {
             return None;

@@ -36,6 +36,8 @@ pub(super) struct Live {
     flows: Vec<Taken>,
     pub(super) queue: Queue,
     pub(super) slot: SlotId,
+    /// Whether a socket of another process has its port too: all of it is the kernel's as long.
+    pub(super) is_shared: bool,
     /// When the kernel was last asked what it has, and how many datagrams of ours were handed over since.
     pub(super) asked: u64,
     /// When it was last asked for errors.
@@ -47,11 +49,26 @@ pub(super) struct Live {
 
 impl Live {
     pub(super) fn new(fd: RawFd, look: Look, slot: SlotId) -> Self {
-        Self { fd, look, flows: Vec::new(), queue: Queue::default(), slot, asked: 0, checked: 0, since: 0, sure: 0 }
+        Self {
+            fd,
+            look,
+            flows: Vec::new(),
+            queue: Queue::default(),
+            slot,
+            is_shared: false,
+            asked: 0,
+            checked: 0,
+            since: 0,
+            sure: 0,
+        }
     }
 
     /// Puts its flows into the table: one for each address that it hears, of which one at least is of a granted interface.
     pub(super) fn take_flows(&mut self, table: &mut FlowTable, addresses: &[Local]) -> Result<(), Reason> {
+        if self.is_shared {
+            self.give_flows(table);
+            return Err(Reason::SharedPort);
+        }
         let hears = |local: &&Local| self.look.binding.hears(local.address);
         if !addresses.iter().filter(hears).any(|local| local.granted) {
             self.give_flows(table);

@@ -7,7 +7,8 @@ use xdp::socket::{BusyPoll, FrameSize};
 use crate::{GrantError, Wait};
 
 /// Drivers that hand over packets of the same machine with a checksum that is not finished: nobody has computed it.
-const UNFINISHED_CHECKSUMS: [&str; 3] = ["veth", "virtio_net", "tun"];
+/// "vif" is what both ends of Xen's call themselves.
+const UNFINISHED_CHECKSUMS: [&str; 4] = ["veth", "virtio_net", "tun", "vif"];
 /// Most packets that a call polls: as many as the kernel does at a time (`NAPI_POLL_WEIGHT`).
 const BUDGET: u32 = 64;
 /// What the kernel keeps of each frame for XDP programs (`XDP_PACKET_HEADROOM`).

@@ -35,16 +35,25 @@ const LOOK: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
 pub(super) struct Server {
     attachment: Attachment,
     cards: Cards,
-    listener: OwnedFd,
-    outside: Lender,
-    watch: Watch,
-    stop: OwnedFd,
+    hears: Hears,
     tell: Sender<Event>,
     is_held: Arc<AtomicBool>,
     health: Vec<Health>,
     /// For the program that asks next.
     ready: Option<Grant>,
     held: Option<Held>,
+}
+
+/// Where it is spoken to.
+pub(super) struct Hears {
+    /// Programs that ask for the grant.
+    pub(super) listener: OwnedFd,
+    /// Those that need none.
+    pub(super) outside: Lender,
+    /// The kernel, of what changes.
+    pub(super) watch: Watch,
+    /// Its owner, that it shall end.
+    pub(super) stop: OwnedFd,
 }
 
 /// A grant that a program has.
@@ -71,27 +80,12 @@ impl Server {
         attachment: Attachment,
         cards: Cards,
         ready: Grant,
-        listener: OwnedFd,
-        outside: Lender,
-        watch: Watch,
-        stop: OwnedFd,
+        hears: Hears,
         tell: Sender<Event>,
         is_held: Arc<AtomicBool>,
     ) -> Self {
         let health = attachment.interfaces().map(|_| Health::Well).collect();
-        Self {
-            attachment,
-            cards,
-            listener,
-            outside,
-            watch,
-            stop,
-            tell,
-            is_held,
-            health,
-            ready: Some(ready),
-            held: None,
-        }
+        Self { attachment, cards, hears, tell, is_held, health, ready: Some(ready), held: None }
     }
 
     pub(super) fn serve(mut self) -> Result<Counters, GrantError> {
@@ -107,7 +101,7 @@ impl Server {
             let awaited = self.wait()?;
             if awaited.stop {
                 self.end_claim();
-                self.tell(Event::Outside(self.outside.written()));
+                self.tell(Event::Outside(self.hears.outside.written()));
                 return self.attachment.counters();
             }
             if awaited.news {
@@ -123,7 +117,7 @@ impl Server {
                 self.answer();
             }
             if awaited.visited {
-                self.outside.answer();
+                self.hears.outside.answer();
             }
         }
     }
@@ -131,10 +125,10 @@ impl Server {
     fn wait(&self) -> Result<Awaited, GrantError> {
         let held = self.held.as_ref();
         let mut polled = vec![
-            PollFd::new(&self.stop, PollFlags::IN),
-            PollFd::new(&self.watch, PollFlags::IN),
-            PollFd::new(&self.listener, PollFlags::IN),
-            PollFd::from_borrowed_fd(self.outside.fd(), PollFlags::IN),
+            PollFd::new(&self.hears.stop, PollFlags::IN),
+            PollFd::new(&self.hears.watch, PollFlags::IN),
+            PollFd::new(&self.hears.listener, PollFlags::IN),
+            PollFd::from_borrowed_fd(self.hears.outside.fd(), PollFlags::IN),
         ];
         let connection = held.map(|held| &held.connection);
         let process = held.and_then(|held| held.process.as_ref());
@@ -172,7 +166,7 @@ impl Server {
 
     /// Passes on that something has changed, and looks how the interfaces are.
     fn look(&mut self) {
-        match self.watch.has_news() {
+        match self.hears.watch.has_news() {
             Ok(true) => self.grants().for_each(|grant| grant.control.change()),
             Ok(false) => {}
             Err(error) => self.tell(Event::Trouble(error.into())),
@@ -215,7 +209,7 @@ impl Server {
     }
 
     fn answer(&mut self) {
-        let Ok(connection) = accept_with(&self.listener, SocketFlags::CLOEXEC) else { return };
+        let Ok(connection) = accept_with(&self.hears.listener, SocketFlags::CLOEXEC) else { return };
         let program = match programs::at_other_end(&connection) {
             Ok(program) => program,
             Err(io) => return self.tell(Event::Trouble(GrantError::Call { call: "getsockopt(SO_PEERCRED)", io })),
@@ -292,6 +286,7 @@ impl Server {
             program,
             sockets: grant.control.records(),
             beyond: grant.control.beyond(),
+            refused: grant.control.refused(),
             queues: queues.collect(),
         };
         drop(grant);

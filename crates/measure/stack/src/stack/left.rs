@@ -20,6 +20,14 @@ impl Stack {
         self.tell_sleepers(&mut engine);
     }
 
+    /// To be told of each datagram that the kernel sent for a socket: what [`send`](Self::send) left to it, once that has succeeded.
+    #[cold]
+    pub fn sent_by_kernel(&self, id: SocketId, bytes: usize) {
+        if !self.family.is_child() {
+            self.engine().count_sent_through(id, bytes);
+        }
+    }
+
     /// Writes down why a socket that was never taken past the kernel stays with it.
     pub fn note(&self, fd: BorrowedFd<'_>, why: Reason) {
         if !self.family.is_child() {

@@ -55,6 +55,10 @@ fn a_route_that_changes_is_followed() {
         past.ip(&past.wire.a, &format!("route change 198.18.9.0/24 via 198.18.0.2 dev {PORT} mtu 1000"));
         assert_eq!((send(1200), send(900)), (Outcome::Kernel, Outcome::Done(900)));
         past.ip(&past.wire.a, "route del 198.18.9.0/24");
+        let tunnel = "encap ip id 7 dst 198.18.0.2 via 198.18.0.2";
+        past.ip(&past.wire.a, &format!("route add 198.18.9.0/24 {tunnel} dev {PORT}"));
+        assert_eq!(send(900), Outcome::Kernel, "the kernel packs it into another packet");
+        past.ip(&past.wire.a, "route del 198.18.9.0/24");
         past.ip(&past.wire.a, "route add blackhole 198.18.9.0/24");
         assert_eq!(send(900), Outcome::Kernel, "its error is the kernel's to tell");
     });

@@ -7,7 +7,7 @@ use rustix::net::{AddressFamily, SocketType, bind, socket};
 use wireproof_stack::{Incoming, Outcome, Outgoing, Reason, SocketId, Stack, Wait};
 
 use crate::{
-    ends::{Near, Version},
+    ends::{Near, Version, named},
     past::{Past, soon},
     wire::Wire,
 };
@@ -125,6 +125,55 @@ fn a_port_that_another_process_shares_stays_with_the_kernel() {
         let id = past.stack.open(own.as_fd()).expect("it is ours alone");
         past.stack.close(id);
         let foreign = sharing(7011);
+        let child = Child::begin();
+        drop(foreign);
+        let other = sharing(7011);
+        let seen = past.stack.open(other.as_fd());
+        drop(child);
+        assert_eq!(seen, Err(Reason::SharedPort));
+        assert!(past.stack.open(other.as_fd()).is_ok(), "it has gone");
+    });
+}
+
+#[test]
+fn a_port_that_another_process_shares_later_is_the_kernels_as_long() {
+    let past = Past::open("later", Wait::Auto);
+    past.wire.at_a(|| {
+        let own = sharing(7012);
+        let id = past.stack.open(own.as_fd()).expect("it is ours alone");
+        let fate = || past.stack.record(id).expect("it is open").fate;
+        let to = Version::V4.at(2, 9);
+        let name = named(to);
+        // Whoever uses it looks around.
+        let uses = || {
+            let sent = past.stack.send(id, &Outgoing { pieces: &[IoSlice::new(b"x")], name: &name, control: &[] }, 0);
+            if sent == Outcome::Kernel {
+                // That nobody listens there may be told by then.
+                let _ = own.send_to(b"x", to);
+            }
+            sent
+        };
+        assert!(soon(|| uses() == Outcome::Done(1)));
+        assert_eq!(fate(), Ok(()));
+        let foreign = sharing(7012);
+        let child = Child::begin();
+        drop(foreign);
+        assert!(soon(|| {
+            uses();
+            fate() == Err(Reason::SharedPort)
+        }));
+        assert_eq!(uses(), Outcome::Kernel);
+        drop(child);
+        assert!(soon(|| uses() == Outcome::Done(1)), "it has gone");
+        assert_eq!(fate(), Ok(()));
+    });
+}
+
+/// Another process that has all that we have, until this is dropped.
+struct Child(libc::pid_t);
+
+impl Child {
+    fn begin() -> Self {
         // SAFETY: the child calls nothing but functions that are safe there.
         let child = unsafe { libc::fork() };
         if child == 0 {
@@ -135,17 +184,18 @@ fn a_port_that_another_process_shares_stays_with_the_kernel() {
                 libc::_exit(0);
             }
         }
-        drop(foreign);
-        let other = sharing(7011);
-        let seen = past.stack.open(other.as_fd());
+        Self(child)
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
         // SAFETY: it is our child.
         unsafe {
-            libc::kill(child, libc::SIGKILL);
-            libc::waitpid(child, std::ptr::null_mut(), 0);
+            libc::kill(self.0, libc::SIGKILL);
+            libc::waitpid(self.0, std::ptr::null_mut(), 0);
         }
-        assert_eq!(seen, Err(Reason::SharedPort));
-        assert!(past.stack.open(other.as_fd()).is_ok(), "it has gone");
-    });
+    }
 }
 
 #[test]
@@ -193,7 +243,7 @@ fn all_queues_of_an_interface_are_used() {
                 assert_eq!(past.stack.receive(*id, &mut Incoming::new(&mut message), 0), Outcome::Done(1));
             }
         }
-        let name = crate::ends::named(Version::V4.at(2, 7040));
+        let name = named(Version::V4.at(2, 7040));
         for id in ids {
             let message = Outgoing { pieces: &[IoSlice::new(b"back")], name: &name, control: &[] };
             assert!(soon(|| past.stack.send(id, &message, 0) == Outcome::Done(4)));

@@ -2,7 +2,6 @@
 
 use std::{
     net::UdpSocket,
-    os::fd::AsFd,
     process::Command,
     time::{Duration, Instant},
 };
@@ -29,7 +28,8 @@ impl Past {
     pub(crate) fn over(wire: Wire, wait: Wait) -> Self {
         address(&wire);
         let (attachment, grant) = wire.at_a(|| Grant::make(&[PORT.to_owned()])).expect("veth has native XDP");
-        let page = Control::open(grant.control.as_fd().try_clone_to_owned().expect("dup")).expect("the same page");
+        let page = Control::open(grant.control.file().expect("made here").try_clone_to_owned().expect("dup"))
+            .expect("the same page");
         let stack = wire.at_a(|| Stack::new(grant, wait)).expect("descriptors");
         Self { stack, page, wire, _attachment: attachment }
     }

@@ -8,16 +8,15 @@ use std::{
     time::Duration,
 };
 
-use stack::Control;
-
-use crate::{call::raw, past::Past, table::Table};
+use super::{call::raw, past::Past, table::Table};
+use crate::Control;
 
 /// Where a launcher says what it is to be asked by.
 pub(crate) const LAUNCHER: &CStr = c"WIREPROOF_BYPASS";
 
 /// Zero in each child, by `MADV_WIPEONFORK`.
 #[repr(C)]
-pub(crate) struct Memory {
+struct Memory {
     /// Process that it belongs to; 0 until somebody asks.
     owner: AtomicU32,
     /// One more than the highest number that was ever written to the table.
@@ -35,13 +34,13 @@ static MEMORY: AtomicPtr<Memory> = AtomicPtr::new(ptr::null_mut());
 
 /// The table of descriptors; none where nobody launched this program to be taken past the kernel.
 #[inline]
-pub(crate) fn table() -> Option<&'static Table> {
+pub fn table() -> Option<&'static Table> {
     memory().map(|memory| &memory.table)
 }
 
 /// What goes past the kernel in this process.
 #[inline]
-pub(crate) fn past() -> Option<&'static Past> {
+pub fn past() -> Option<&'static Past> {
     // SAFETY: null, or a box that was leaked.
     memory().and_then(|memory| unsafe { memory.past.load(Ordering::Acquire).as_ref() })
 }
@@ -71,8 +70,11 @@ pub(crate) fn page(ask: impl FnOnce() -> Option<Control>) -> Option<&'static Con
         });
     }
     let page = place.load(Ordering::Acquire);
-    // SAFETY: neither of the two that are none, so a box that was leaked.
-    (page != NOT_TO_BE_HAD).then(|| unsafe { page.as_ref() }).flatten()
+    if page == NOT_TO_BE_HAD {
+        return None;
+    }
+    // SAFETY: null, or a box that was leaked.
+    unsafe { page.as_ref() }
 }
 
 /// Runs this in one thread at a time. A child of a process in which a thread was in it begins anew.
@@ -92,7 +94,7 @@ fn memory() -> Option<&'static Memory> {
 }
 
 /// Whether this is the process whose memory it is, and not one that `vfork` lets use it for a while.
-pub(crate) fn is_own() -> bool {
+pub fn is_own() -> bool {
     // SAFETY: it takes nothing.
     let pid = unsafe { raw(libc::SYS_getpid, []) } as u32;
     memory().is_some_and(|memory| {
@@ -115,20 +117,16 @@ pub(crate) fn uses(fd: c_int) {
     }
 }
 
-/// Run by the loader, before the program.
-#[used]
-#[unsafe(link_section = ".init_array")]
-static START: extern "C" fn() = start;
-
-extern "C" fn start() {
+/// To be called once, before the program runs: where a launcher is named, the program's sockets may go past the kernel from now on.
+pub fn begin() {
     // SAFETY: a name that ends with NUL; nobody else runs yet who could change the environment.
     let launcher = unsafe { libc::getenv(LAUNCHER.as_ptr()) };
     if launcher.is_null() {
         return;
     }
     // SAFETY: getenv gave a text that ends with NUL.
-    crate::claim::remember(unsafe { CStr::from_ptr(launcher) });
-    crate::call::find_single_threaded();
+    super::claim::remember(unsafe { CStr::from_ptr(launcher) });
+    super::call::find_single_threaded();
     // SAFETY: without MAP_FIXED the kernel takes a place where nothing is.
     let place = unsafe {
         let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);

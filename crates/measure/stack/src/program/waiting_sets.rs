@@ -4,7 +4,7 @@ use std::{ffi::c_int, ptr, time::Duration};
 
 use libc::{epoll_event, sigset_t, timespec};
 
-use crate::{
+use super::{
     call::{answer, raw, raw_waiting},
     inside::{inside, with_past},
     past::Past,
@@ -16,19 +16,14 @@ use crate::{
 static NOW: timespec = timespec { tv_sec: 0, tv_nsec: 0 };
 
 /// Whether it is a set with sockets in it that go past the kernel.
-pub(crate) fn concerns_us(set: c_int) -> bool {
+pub fn concerns_us(set: c_int) -> bool {
     table().and_then(|table| table.look(set)).is_some_and(|seen| seen.kind() == Kind::Set)
 }
 
 /// epoll_wait, for as long as it may take; none where it is the kernel's after all.
 ///
 /// Nothing in this frame has to be dropped while it waits in the kernel: it may be cancelled there.
-pub(crate) fn wait(
-    set: c_int,
-    events: &mut [epoll_event],
-    timeout: Option<Duration>,
-    mask: *const sigset_t,
-) -> Option<c_int> {
+pub fn wait(set: c_int, events: &mut [epoll_event], timeout: Option<Duration>, mask: *const sigset_t) -> Option<c_int> {
     let wait = with_past(|past| past.stack.wait())?;
     let patience = Patience::new(timeout, wait);
     loop {

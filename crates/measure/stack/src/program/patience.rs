@@ -5,13 +5,13 @@ use std::{
     time::{Duration, Instant},
 };
 
+use crate::Wait;
 use libc::{sigset_t, timespec};
-use stack::Wait;
 
-use crate::call::raw;
+use super::call::raw;
 
 /// Bytes of a set of signals, as the kernel has it.
-pub(crate) const SIGNALS: usize = 8;
+pub const SIGNALS: usize = 8;
 /// How long a call that would rather sleep asks again and again before.
 const BRIEFLY: Duration = Duration::from_micros(50);
 /// How often it asks us before it asks the kernel again.

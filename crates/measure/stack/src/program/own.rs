@@ -7,7 +7,7 @@ use std::{
     sync::atomic::{AtomicI32, AtomicUsize, Ordering},
 };
 
-use crate::call::raw;
+use super::call::raw;
 
 const MOST: usize = 256;
 
@@ -17,7 +17,7 @@ static LOWEST: AtomicI32 = AtomicI32::new(c_int::MAX);
 
 /// Whether a descriptor is one of ours.
 #[inline]
-pub(crate) fn is_own(fd: c_int) -> bool {
+pub fn is_own(fd: c_int) -> bool {
     fd >= LOWEST.load(Ordering::Relaxed) && all().any(|own| own == fd)
 }
 
@@ -26,7 +26,7 @@ fn all() -> impl Iterator<Item = c_int> {
 }
 
 /// The parts of a range of descriptors, both ends with it, that are not ours.
-pub(crate) fn others(first: u32, last: u32) -> impl Iterator<Item = (u32, u32)> {
+pub fn others(first: u32, last: u32) -> impl Iterator<Item = (u32, u32)> {
     let mut next = Some(first).filter(|first| first <= &last);
     std::iter::from_fn(move || {
         let from = next?;
@@ -44,7 +44,7 @@ pub(crate) fn others(first: u32, last: u32) -> impl Iterator<Item = (u32, u32)> 
 pub(crate) fn high() -> Vec<c_int> {
     let entries = std::fs::read_dir("/proc/self/fd").into_iter().flatten();
     let numbers = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<c_int>().ok());
-    numbers.filter(|fd| *fd >= stack::aside::lowest()).collect()
+    numbers.filter(|fd| *fd >= crate::aside::lowest()).collect()
 }
 
 /// Takes those that are there now, and were not before, for ours.
@@ -53,7 +53,7 @@ pub(crate) fn keep(before: &[c_int]) {
         place.store(fd, Ordering::Relaxed);
         COUNT.fetch_add(1, Ordering::AcqRel);
     }
-    LOWEST.store(stack::aside::lowest(), Ordering::Relaxed);
+    LOWEST.store(crate::aside::lowest(), Ordering::Relaxed);
     static ASKED: std::sync::Once = std::sync::Once::new();
     // SAFETY: a function that makes system calls and nothing else, as a child of several threads may.
     ASKED.call_once(|| _ = unsafe { libc::pthread_atfork(None, None, Some(in_child)) });
@@ -62,6 +62,13 @@ pub(crate) fn keep(before: &[c_int]) {
 /// A child that kept them would keep the interfaces' queues from everybody else.
 unsafe extern "C" fn in_child() {
     give_up();
+}
+
+/// These are closed: their numbers are the program's.
+pub(crate) fn forget(closed: &[c_int]) {
+    for place in OWN.iter().filter(|place| closed.contains(&place.load(Ordering::Relaxed))) {
+        place.store(-1, Ordering::Relaxed);
+    }
 }
 
 /// Closes them all, whereby the launcher takes everything back.

@@ -6,7 +6,7 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-use crate::{
+use super::{
     call::{errno, set_errno},
     past::Past,
     process,
@@ -21,7 +21,7 @@ thread_local! {
 static IS_BROKEN: AtomicBool = AtomicBool::new(false);
 
 /// Runs our own code, which leaves errno alone; none where this thread is in it already, or where it panics.
-pub(crate) fn inside<T>(work: impl FnOnce() -> T) -> Option<T> {
+pub fn inside<T>(work: impl FnOnce() -> T) -> Option<T> {
     if IS_BROKEN.load(Ordering::Relaxed) || INSIDE.replace(true) {
         return None;
     }
@@ -34,7 +34,7 @@ pub(crate) fn inside<T>(work: impl FnOnce() -> T) -> Option<T> {
 
 /// The same with what goes past the kernel, if anything does.
 #[inline]
-pub(crate) fn with_past<T>(work: impl FnOnce(&'static Past) -> T) -> Option<T> {
+pub fn with_past<T>(work: impl FnOnce(&'static Past) -> T) -> Option<T> {
     let past = process::past()?;
     inside(|| work(past))
 }
@@ -42,5 +42,5 @@ pub(crate) fn with_past<T>(work: impl FnOnce(&'static Past) -> T) -> Option<T> {
 #[cold]
 fn fails() {
     IS_BROKEN.store(true, Ordering::Relaxed);
-    crate::own::give_up();
+    super::own::give_up();
 }

@@ -8,9 +8,9 @@ use std::{
     },
 };
 
-use stack::{Control, Grant, NoGrant, Reason, Stack, Wait};
+use crate::{Control, Grant, NoGrant, Reason, Stack, Wait};
 
-use crate::{own, past::Past, process};
+use super::{own, past::Past, process};
 
 /// Between two times that it is asked, where another process has what there is.
 const AGAIN_MS: u64 = 100;
@@ -67,7 +67,7 @@ pub(crate) fn why_not() -> Reason {
 
 /// Where sockets are written down as long as nothing does.
 pub(crate) fn page() -> Option<&'static Control> {
-    process::page(|| stack::launch::page(NAME.get()?).ok())
+    process::page(|| crate::launch::page(NAME.get()?).ok())
 }
 
 fn may_ask() -> bool {

@@ -5,10 +5,10 @@
 
 use std::{ffi::c_int, os::fd::RawFd};
 
+use crate::{SocketId, Stack};
 use libc::epoll_event;
-use stack::{SocketId, Stack};
 
-use crate::{
+use super::{
     call::raw,
     process::{self, table},
     table::Kind,
@@ -23,7 +23,7 @@ const ONCE: u32 = libc::EPOLLONESHOT as u32;
 
 /// All of them.
 #[derive(Default)]
-pub(crate) struct Sets {
+pub struct Sets {
     all: Vec<Set>,
     /// Sets that have another name, or are in another set themselves: their sockets are the kernel's.
     barred: Vec<c_int>,
@@ -52,14 +52,7 @@ struct Member {
 
 impl Sets {
     /// A socket was added to a set, changed in it or taken out of it.
-    pub(crate) fn control(
-        &mut self,
-        set: c_int,
-        operation: c_int,
-        fd: c_int,
-        event: Option<epoll_event>,
-        stack: &Stack,
-    ) {
+    pub fn control(&mut self, set: c_int, operation: c_int, fd: c_int, event: Option<epoll_event>, stack: &Stack) {
         let known = self.all.iter_mut().position(|it| it.fd == set);
         let at = known.unwrap_or_else(|| {
             self.all.push(Set { fd: set, members: Vec::new(), rides: false, ours_first: false, next: 0 });
@@ -78,7 +71,7 @@ impl Sets {
     }
 
     /// A descriptor is a socket that goes past the kernel from now on.
-    pub(crate) fn is_live(&mut self, fd: c_int, id: SocketId, stack: &Stack) {
+    pub fn is_live(&mut self, fd: c_int, id: SocketId, stack: &Stack) {
         for set in &mut self.all {
             let members = set.members.iter_mut().filter(|member| member.fd == fd && member.id.is_none());
             members.for_each(|member| member.id = Some(id));
@@ -107,7 +100,7 @@ impl Sets {
     }
 
     /// Whether it may have nothing in it that does.
-    pub(crate) fn is_barred(&self, set: c_int) -> bool {
+    pub fn is_barred(&self, set: c_int) -> bool {
         self.barred.contains(&set)
     }
 
@@ -132,7 +125,7 @@ impl Sets {
     }
 
     /// Takes out of what the kernel told what is ours alone; what the kernel has told of one-shot sockets is not told again by us.
-    pub(crate) fn strip(&mut self, set: c_int, told: &mut [epoll_event], stack: &Stack) -> usize {
+    pub fn strip(&mut self, set: c_int, told: &mut [epoll_event], stack: &Stack) -> usize {
         let mut kept = 0;
         for at in 0..told.len() {
             if told[at].u64 != RIDER {

@@ -7,9 +7,9 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use stack::{Asleep, Reason, SocketId, Stack};
+use crate::{Asleep, Reason, SocketId, Stack};
 
-use crate::{
+use super::{
     call::raw,
     process::{self, table},
     sets::Sets,
@@ -17,8 +17,9 @@ use crate::{
 };
 
 /// What goes past the kernel in this process.
-pub(crate) struct Past {
-    pub(crate) stack: Stack,
+pub struct Past {
+    /// The sockets.
+    pub stack: Stack,
     sockets: Mutex<Vec<Socket>>,
     sets: Mutex<Sets>,
 }
@@ -37,7 +38,7 @@ impl Past {
     }
 
     /// The epoll sets.
-    pub(crate) fn sets(&self) -> MutexGuard<'_, Sets> {
+    pub fn sets(&self) -> MutexGuard<'_, Sets> {
         self.sets.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -6,10 +6,10 @@ use std::{
     time::Duration,
 };
 
+use crate::SocketId;
 use libc::{pollfd, sigset_t, timespec};
-use stack::SocketId;
 
-use crate::{
+use super::{
     call::{answer, raw_waiting},
     descriptors::{is_unbound, kind, live},
     inside::{inside, with_past},
@@ -26,12 +26,12 @@ const BESIDE: usize = 8;
 const FEW: usize = 248;
 
 /// Whether one of them goes past the kernel, or is a set with such in it.
-pub(crate) fn concerns_us(fds: &[pollfd]) -> bool {
+pub fn concerns_us(fds: &[pollfd]) -> bool {
     table().is_some() && fds.iter().filter(|one| is_ours(one.fd)).count() > 0
 }
 
 /// Whether one of them may go past the kernel once it is bound.
-pub(crate) fn may_concern_us(fds: &[pollfd]) -> bool {
+pub fn may_concern_us(fds: &[pollfd]) -> bool {
     fds.iter().any(|one| one.events & READABLE != 0 && kind(one.fd) == Some(Kind::Unknown) && is_unbound(one.fd))
 }
 
@@ -42,7 +42,7 @@ fn is_ours(fd: c_int) -> bool {
 /// poll, for as long as it may take; none where it is the kernel's after all.
 ///
 /// Nothing in this frame has to be dropped while it waits in the kernel: it may be cancelled there.
-pub(crate) fn poll(fds: &mut [pollfd], timeout: Option<Duration>, mask: *const sigset_t) -> Option<c_int> {
+pub fn poll(fds: &mut [pollfd], timeout: Option<Duration>, mask: *const sigset_t) -> Option<c_int> {
     let wait = with_past(|past| past.stack.wait())?;
     let patience = Patience::new(timeout, wait);
     loop {
@@ -133,7 +133,7 @@ fn sleep(fds: &mut [pollfd], patience: &Patience, mask: *const sigset_t) -> c_in
         many => unsafe {
             let start = libc::calloc(many + BESIDE, size_of::<pollfd>()).cast::<pollfd>();
             if start.is_null() {
-                crate::call::set_errno(libc::ENOMEM);
+                super::call::set_errno(libc::ENOMEM);
                 return -1;
             }
             std::slice::from_raw_parts_mut(start, many + BESIDE)

@@ -2,9 +2,9 @@
 
 use std::{ffi::c_int, mem::size_of_val};
 
-use stack::{Reason, SocketId};
+use crate::{Reason, SocketId};
 
-use crate::{
+use super::{
     call::{is_single_threaded, raw},
     claim, corked,
     inside::{inside, with_past},
@@ -30,7 +30,7 @@ enum Told {
 
 /// The socket behind a descriptor, if it goes past the kernel.
 #[inline]
-pub(crate) fn live(fd: c_int) -> Option<SocketId> {
+pub fn live(fd: c_int) -> Option<SocketId> {
     let seen = table()?.look(fd)?;
     match seen.kind() {
         Kind::Live(id) => Some(SocketId(id)),
@@ -125,7 +125,7 @@ fn is_bound(fd: c_int) -> bool {
 }
 
 /// Its number may mean something else from now on.
-pub(crate) fn forget(fd: c_int) {
+pub fn forget(fd: c_int) {
     if let Some(table) = table()
         && table.look(fd).is_some_and(|seen| seen.kind() != Kind::Unknown)
     {
@@ -134,7 +134,7 @@ pub(crate) fn forget(fd: c_int) {
 }
 
 /// Closes a descriptor by a call of the kernel's. Whoever uses it meanwhile has what the kernel has.
-pub(crate) fn closing<T>(fd: c_int, call: impl FnOnce() -> T) -> T {
+pub fn closing<T>(fd: c_int, call: impl FnOnce() -> T) -> T {
     let (Some(kind), Some(table)) = (kind(fd), table()) else { return call() };
     if kind == Kind::Foreign {
         // What has this number next is no UDP socket, unless a call that makes one says so (`socket`, `dup2`, a message with descriptors).
@@ -159,7 +159,7 @@ pub(crate) fn closing<T>(fd: c_int, call: impl FnOnce() -> T) -> T {
 }
 
 /// The same for all between these, both with it.
-pub(crate) fn closing_all<T>(first: u32, last: u32, call: impl FnOnce() -> T) -> T {
+pub fn closing_all<T>(first: u32, last: u32, call: impl FnOnce() -> T) -> T {
     if is_own() {
         let end = process::used().min(c_int::try_from(last).unwrap_or(c_int::MAX).saturating_add(1));
         (c_int::try_from(first).unwrap_or(c_int::MAX)..end).for_each(|fd| closing(fd, || ()));
@@ -168,7 +168,7 @@ pub(crate) fn closing_all<T>(first: u32, last: u32, call: impl FnOnce() -> T) ->
 }
 
 /// To be called when a descriptor became another name of what an older one is.
-pub(crate) fn is_copy(old: c_int, new: c_int) {
+pub fn is_copy(old: c_int, new: c_int) {
     let (Some(table), Some(kind)) = (table(), kind(old)) else { return };
     if !is_own() {
         return;
@@ -186,7 +186,7 @@ pub(crate) fn is_copy(old: c_int, new: c_int) {
 }
 
 /// A set has nothing in it from now on that goes past the kernel: it has several names, or is in another set.
-pub(crate) fn without(set: c_int) {
+pub fn without(set: c_int) {
     with_past(|past| {
         let inside = past.sets().sockets_in(set);
         past.sets().bar(set);
@@ -195,7 +195,7 @@ pub(crate) fn without(set: c_int) {
 }
 
 /// A socket is left to the kernel from now on.
-pub(crate) fn leave_to_kernel(fd: c_int, why: Reason) {
+pub fn leave_to_kernel(fd: c_int, why: Reason) {
     leave_if_live(fd, why);
     let Some(seen) = table().and_then(|table| table.look(fd)) else { return };
     if !matches!(seen.kind(), Kind::Unknown | Kind::Kernel) {
@@ -218,7 +218,7 @@ pub(crate) fn leave_to_kernel(fd: c_int, why: Reason) {
 }
 
 /// The same for one that was past it.
-pub(crate) fn leave_if_live(fd: c_int, why: Reason) {
+pub fn leave_if_live(fd: c_int, why: Reason) {
     match kind(fd) {
         Some(Kind::Live(id)) if is_own() => _ = with_past(|past| past.leave(SocketId(id), why)),
         _ => {}
@@ -226,7 +226,7 @@ pub(crate) fn leave_if_live(fd: c_int, why: Reason) {
 }
 
 /// Something about it was changed: what it is may be seen otherwise now.
-pub(crate) fn changed(fd: c_int) {
+pub fn changed(fd: c_int) {
     match kind(fd) {
         Some(Kind::Live(id)) if is_own() => _ = with_past(|past| past.refresh(SocketId(id), fd)),
         Some(Kind::Kernel) => forget(fd),
@@ -237,7 +237,7 @@ pub(crate) fn changed(fd: c_int) {
 /// To be called before a thread waits in the kernel for a datagram of a socket that another thread may take past it meanwhile: one that is bound to
 /// no port is bound to one, as sending would do.
 #[cold]
-pub(crate) fn binds(fd: c_int) -> Option<SocketId> {
+pub fn binds(fd: c_int) -> Option<SocketId> {
     let is_nonblocking = || {
         // SAFETY: it takes no pointer.
         let flags = unsafe { raw(libc::SYS_fcntl, [fd as usize, libc::F_GETFL as usize]) };
@@ -256,21 +256,21 @@ pub(crate) fn binds(fd: c_int) -> Option<SocketId> {
 }
 
 /// Whether it is a UDP socket that is bound to no port.
-pub(crate) fn is_unbound(fd: c_int) -> bool {
+pub fn is_unbound(fd: c_int) -> bool {
     matches!(ask(fd), Told::Unbound)
 }
 
 /// Whether it is a UDP socket that may go past the kernel once it is bound.
-pub(crate) fn may_become_live(fd: c_int) -> bool {
+pub fn may_become_live(fd: c_int) -> bool {
     kind(fd) == Some(Kind::Unknown) && is_unbound(fd) && inside(claim::past).flatten().is_some()
 }
 
 /// Whether it is the same socket as before, past the kernel or left to it since.
-pub(crate) fn is_still(fd: c_int, id: SocketId) -> bool {
+pub fn is_still(fd: c_int, id: SocketId) -> bool {
     matches!(kind(fd), Some(Kind::Kernel | Kind::Never)) || kind(fd) == Some(Kind::Live(id.0))
 }
 
 /// What is known of a descriptor.
-pub(crate) fn kind(fd: c_int) -> Option<Kind> {
+pub fn kind(fd: c_int) -> Option<Kind> {
     Some(table()?.look(fd)?.kind())
 }

@@ -9,11 +9,11 @@ use std::{
 };
 
 /// Numbers that there are entries for; what is above is the kernel's.
-pub(crate) const ENTRIES: usize = 1 << 16;
+pub const ENTRIES: usize = 1 << 16;
 
 /// What a descriptor is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
     /// Nobody looked yet.
     Unknown,
     /// No socket that could be taken past the kernel.
@@ -32,11 +32,11 @@ pub(crate) enum Kind {
 
 /// An entry as it was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Seen(u64);
+pub struct Seen(u64);
 
 /// Entries, all zero at first: [`Kind::Unknown`].
 #[repr(C)]
-pub(crate) struct Table([AtomicU64; ENTRIES]);
+pub struct Table([AtomicU64; ENTRIES]);
 
 /// Bits: what it is in the lowest 8, version in the next 24, number of the socket above.
 const VERSION: u64 = 1 << 8;
@@ -45,7 +45,7 @@ const VERSIONS: u64 = 0xffff_ff00;
 impl Seen {
     /// What it says.
     #[inline(always)]
-    pub(crate) fn kind(self) -> Kind {
+    pub fn kind(self) -> Kind {
         let number = (self.0 >> 32) as u32;
         match self.0 as u8 {
             0 => Kind::Unknown,
@@ -79,19 +79,19 @@ impl Seen {
 impl Table {
     /// The entry of a descriptor; none for numbers that have none.
     #[inline(always)]
-    pub(crate) fn look(&self, fd: c_int) -> Option<Seen> {
+    pub fn look(&self, fd: c_int) -> Option<Seen> {
         Some(Seen(self.entry(fd)?.load(Ordering::Acquire)))
     }
 
     /// Writes what was found out, unless the descriptor may be another one by now; whether it was written.
-    pub(crate) fn settle(&self, fd: c_int, seen: Seen, kind: Kind) -> bool {
+    pub fn settle(&self, fd: c_int, seen: Seen, kind: Kind) -> bool {
         self.entry(fd).is_some_and(|entry| {
             entry.compare_exchange(seen.0, seen.with(kind), Ordering::AcqRel, Ordering::Acquire).is_ok()
         })
     }
 
     /// Makes it something else, whatever it was; what it was.
-    pub(crate) fn replace(&self, fd: c_int, kind: Kind) -> Option<Kind> {
+    pub fn replace(&self, fd: c_int, kind: Kind) -> Option<Kind> {
         let entry = self.entry(fd)?;
         let mut seen = Seen(entry.load(Ordering::Acquire));
         loop {

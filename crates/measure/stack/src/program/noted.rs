@@ -2,9 +2,9 @@
 
 use std::{ffi::c_int, os::fd::BorrowedFd};
 
-use stack::Reason;
+use crate::Reason;
 
-use crate::{
+use super::{
     claim,
     inside::inside,
     process::{self, is_own},

@@ -13,7 +13,7 @@ static COUNT: AtomicU32 = AtomicU32::new(0);
 
 /// Whether what is sent with these flags is a part of a datagram, or the end of one that is in parts.
 #[inline]
-pub(crate) fn has_part(fd: c_int, flags: c_int) -> bool {
+pub fn has_part(fd: c_int, flags: c_int) -> bool {
     let more = flags & libc::MSG_MORE != 0;
     (more || COUNT.load(Ordering::Relaxed) > 0) && takes(fd, more)
 }
@@ -34,7 +34,7 @@ fn takes(fd: c_int, more: bool) -> bool {
 
 /// A descriptor is closed, and what it was sent in part is gone.
 #[inline]
-pub(crate) fn forget(fd: c_int) {
+pub fn forget(fd: c_int) {
     if COUNT.load(Ordering::Relaxed) > 0 {
         takes(fd, false);
     }
