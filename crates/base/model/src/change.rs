@@ -211,10 +211,10 @@ impl fmt::Display for Change {
                 write!(f, "{} {setting} = {value}", At(namespace, interface))
             }
             Self::PromptInterrupts { namespace, interface } => {
-                write!(f, "{} interrupts at once", At(namespace, interface))
+                write!(f, "prompt interrupts of {}", At(namespace, interface))
             }
             Self::Steering { namespace, interface, to, queue } => {
-                write!(f, "{} takes UDP for {to} to queue {queue}", At(namespace, interface))
+                write!(f, "rule of {} that takes UDP for {to} to queue {queue}", At(namespace, interface))
             }
             Self::Stamping { namespace, interface } => write!(f, "{} stamps packets", At(namespace, interface)),
             Self::Port { interface, namespace } => write!(f, "port {interface} moved into {namespace}"),
@@ -252,6 +252,6 @@ mod tests {
         let (namespace, interface, to) =
             (String::new(), "eth1".to_owned(), "[2001:2::1]:53".parse().expect("an address"));
         let steering = Change::Steering { namespace, interface, to, queue: 3 };
-        assert_eq!(steering.to_string(), "eth1 takes UDP for [2001:2::1]:53 to queue 3");
+        assert_eq!(steering.to_string(), "rule of eth1 that takes UDP for [2001:2::1]:53 to queue 3");
     }
 }

@@ -79,7 +79,10 @@ fn a_card_that_takes_no_rules_is_asked_once() {
         })
     };
     let [why] = &steer()[..] else { panic!("it says why") };
-    assert!(why.contains("lo takes UDP for 127.0.0.1:7 to queue 3") && why.contains("not supported"), "{why}");
+    assert!(
+        why.contains("rule of lo that takes UDP for 127.0.0.1:7 to queue 3") && why.contains("not supported"),
+        "{why}"
+    );
     assert!(steer().is_empty());
     // What is for all programs stays when one has ended.
     assert_eq!((cards.forget(), bench.settings()), (None, DEFERRED.map(|(_, value)| value.to_owned())));
