@@ -34,7 +34,7 @@ use rings::Ring;
 use socket::{Live, Local};
 
 pub(crate) use inwards::Received;
-pub(crate) use outwards::Wake;
+pub(crate) use outwards::{Sent, Wake};
 
 /// Frames that the kernel has to fill in each ring at least.
 const LEAST_FILLED: usize = 256;

@@ -148,9 +148,7 @@ impl Launcher {
         let ours = stop.try_clone().map_err(|io| GrantError::Call { call: "dup", io })?;
         let hears = Hears { listener, outside, watch: Watch::open()?, stop: ours };
         let held = Arc::new(AtomicBool::new(false));
-        let (cards, not_set) = Cards::prepare(&ready, attachment.wait, ledger::directory(), &name);
-        // Who does not listen any more does not want to know.
-        not_set.into_iter().for_each(|why| drop(tell.send(Event::NotSet(why))));
+        let cards = Cards::prepare(&ready, attachment.wait, &name, tell.clone());
         let server = Server::new(attachment, cards, ready, hears, tell, Arc::clone(&held));
         let thread = thread::Builder::new().name("launcher".to_owned()).spawn(move || server.serve());
         let thread = thread.map_err(|io| GrantError::Call { call: "starting a thread", io })?;

@@ -1,6 +1,7 @@
 //! All sockets of a process that go past the kernel.
 
 mod left;
+mod sending;
 mod sleep;
 mod waits;
 
@@ -13,25 +14,20 @@ use std::{
 pub use datagram::SocketId;
 pub use sleep::Asleep;
 
-use rustix::{
-    event::{
-        EventfdFlags,
-        epoll::{self, CreateFlags, EventData, EventFlags},
-        eventfd,
-    },
-    net::{SendFlags, send},
+use rustix::event::{
+    EventfdFlags,
+    epoll::{self, CreateFlags, EventData, EventFlags},
+    eventfd,
 };
-
-use xdp::socket::send_apart;
 
 use crate::{
     Grant, Granted, Reason,
     aside::aside,
     calls,
     control::Record,
-    engine::{Engine, Received, Wake},
+    engine::{Engine, Received},
     family::Family,
-    message::{Incoming, Outcome, Outgoing, Wait},
+    message::{Incoming, Outcome, Wait},
 };
 
 /// Flags of recvmsg(2) that are known here.
@@ -130,64 +126,6 @@ impl Stack {
     /// What it has done so far, past the kernel and through it.
     pub fn record(&self, id: SocketId) -> Option<Record> {
         self.engine().record(id)
-    }
-
-    /// Sends a datagram; returns the bytes of its payload. `flags` as of sendmsg(2).
-    pub fn send(&self, id: SocketId, message: &Outgoing<'_>, flags: i32) -> Outcome<usize> {
-        if self.family.is_child() {
-            return Outcome::Kernel;
-        }
-        let sent = self.engine().send(id, message, flags);
-        sent.wake.into_iter().for_each(|queue| self.wake(queue));
-        sent.outcome
-    }
-
-    /// Sends several, as sendmmsg(2) does, and has the kernel called once for all of them: how many went, and what became of the first one that
-    /// did not. `sent` is told the number of each and the bytes of its payload.
-    pub fn send_many<'a>(
-        &self,
-        id: SocketId,
-        messages: impl IntoIterator<Item = Outgoing<'a>>,
-        flags: i32,
-        mut sent: impl FnMut(usize, usize),
-    ) -> (usize, Option<Outcome<usize>>) {
-        if self.family.is_child() {
-            return (0, Some(Outcome::Kernel));
-        }
-        let (mut count, mut last, mut to_wake) = (0, None, None);
-        let mut engine = self.engine();
-        for message in messages {
-            let it = engine.send(id, &message, flags);
-            if to_wake != it.wake {
-                if let Some(queue) = to_wake {
-                    drop(engine);
-                    self.wake(queue);
-                    engine = self.engine();
-                }
-                to_wake = it.wake;
-            }
-            match it.outcome {
-                Outcome::Done(bytes) => sent(count, bytes),
-                other => {
-                    last = Some(other);
-                    break;
-                }
-            }
-            count += 1;
-        }
-        drop(engine);
-        to_wake.into_iter().for_each(|queue| self.wake(queue));
-        (count, last)
-    }
-
-    /// Has the kernel send what is in a ring.
-    fn wake(&self, queue: Wake) {
-        // SAFETY: the rings, whose descriptor it is, are there as long as the stack.
-        let fd = unsafe { BorrowedFd::borrow_raw(queue.fd) };
-        wake(fd);
-        if self.has_cards && self.engine().is_left(queue) {
-            send_apart(&fd);
-        }
     }
 
     /// Receives a datagram, also one that came through the kernel; returns the bytes that were written, or all that it has with `MSG_TRUNC`. It
@@ -300,16 +238,4 @@ enum Tried {
         waits: bool,
         fd: RawFd,
     },
-}
-
-/// Has the kernel send what is in a ring. Where it cannot just now, the next call does; where the interface is down the packets are lost.
-fn wake(fd: BorrowedFd<'_>) {
-    /// Each try sends what there is memory for, or drops one packet that finds the other end full.
-    const TRIES: u32 = 64;
-    for _ in 0..TRIES {
-        match send(fd, &[], SendFlags::DONTWAIT) {
-            Err(rustix::io::Errno::AGAIN | rustix::io::Errno::BUSY) => {}
-            _ => return,
-        }
-    }
 }

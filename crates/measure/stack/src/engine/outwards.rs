@@ -23,6 +23,8 @@ pub(crate) struct Sent {
     pub(crate) outcome: Outcome<usize>,
     /// The queue that the kernel wants to be called for, once the lock is given back.
     pub(crate) wake: Option<Wake>,
+    /// Whether a card has not sent yet what it was given, and will have room in a moment.
+    pub(crate) is_full: bool,
 }
 
 /// A queue with something to send.
@@ -35,7 +37,7 @@ pub(crate) struct Wake {
 
 impl Sent {
     fn of(outcome: Outcome<usize>) -> Self {
-        Self { outcome, wake: None }
+        Self { outcome, wake: None, is_full: false }
     }
 }
 
@@ -73,11 +75,12 @@ impl Engine {
         let slot = control.slot(live.slot);
         if let Some((ring, Put::Done)) = put {
             slot.past.sent(bytes);
-            return Sent { outcome: Outcome::Done(bytes), wake: self.tell(ring) };
+            return Sent { wake: self.tell(ring), ..Sent::of(Outcome::Done(bytes)) };
         }
         // What fills the ring may have been put there while the link was down.
-        let wake = put.filter(|(_, put)| *put == Put::Full).and_then(|(ring, _)| self.tell(ring));
-        Sent { outcome: Outcome::Kernel, wake }
+        let full = put.filter(|(_, put)| *put == Put::Full).map(|(ring, _)| ring);
+        let is_full = full.is_some_and(|ring| self.rings[ring].is_zero_copy);
+        Sent { wake: full.and_then(|ring| self.tell(ring)), is_full, ..Sent::of(Outcome::Kernel) }
     }
 
     #[inline]

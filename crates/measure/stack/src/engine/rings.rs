@@ -23,6 +23,8 @@ pub(super) struct Ring {
     fd: RawFd,
     /// Frames that the kernel has to fill, with packets that have come and were not taken.
     filling: usize,
+    /// Whether the card sends by itself, and may need a moment for what is in the ring.
+    pub(super) is_zero_copy: bool,
     /// Whether the card's queue is polled by us; then, for how many looks nothing has come.
     pub(super) is_polled: bool,
     idle: u32,
@@ -33,11 +35,22 @@ impl Ring {
     pub(super) fn of(granted: Granted) -> impl Iterator<Item = Self> {
         let sums = if granted.partial_checksums { Sums::PartialToo } else { Sums::Whole };
         granted.queues.into_iter().filter_map(move |queue| {
-            let (fd, is_polled) = (queue.as_fd().as_raw_fd(), queue.is_busy_polled());
+            let fd = queue.as_fd().as_raw_fd();
+            let (is_zero_copy, is_polled) = (queue.is_zero_copy(), queue.is_busy_polled());
             let (sender, receiver) = (queue.sender?, queue.receiver?);
             // It was opened with as many as it takes.
             let filling = receiver.size() as usize;
-            Some(Self { sender, receiver, interface: granted.index, sums, fd, filling, is_polled, idle: 0 })
+            Some(Self {
+                sender,
+                receiver,
+                interface: granted.index,
+                sums,
+                fd,
+                filling,
+                is_zero_copy,
+                is_polled,
+                idle: 0,
+            })
         })
     }
 

@@ -4,12 +4,14 @@
 use std::{
     net::{IpAddr, SocketAddr},
     path::Path,
+    sync::mpsc::Sender,
 };
 
 use kernel::{link, link::Link, namespace};
 use ledger::Ledger;
 use model::Change;
 
+use super::Event;
 use crate::{Control, Grant, Wait, control::Record};
 
 /// How often the kernel leaves interrupts off after it has found nothing, and for how long each time, in ns, until it looks by itself. Short
@@ -38,14 +40,12 @@ pub(super) struct Cards {
     settings: usize,
     /// Flows of a program that rules were asked for.
     steered: Vec<(u32, SocketAddr)>,
+    tell: Sender<Event>,
 }
-
-/// Something that a card did not take, in words; all goes on without it.
-pub(super) type NotSet = String;
 
 impl Cards {
     /// Those of a grant, set for programs that wait like this. The owner's name is nobody else's.
-    pub(super) fn prepare(grant: &Grant, wait: Wait, directory: &Path, owner: &str) -> (Self, Vec<NotSet>) {
+    pub(super) fn prepare(grant: &Grant, wait: Wait, owner: &str, tell: Sender<Event>) -> Self {
         let polled = grant.interfaces.iter().filter(|granted| granted.is_busy_polled());
         let card = |it: &crate::Granted| Card {
             interface: it.name.clone(),
@@ -53,22 +53,27 @@ impl Cards {
             queues: it.queues.len() as u32,
             takes_rules: true,
         };
-        Self::of(polled.map(card).collect(), wait, directory, owner)
+        Self::of(polled.map(card).collect(), wait, ledger::directory(), owner, tell)
     }
 
-    fn of(cards: Vec<Card>, wait: Wait, directory: &Path, owner: &str) -> (Self, Vec<NotSet>) {
+    fn of(cards: Vec<Card>, wait: Wait, directory: &Path, owner: &str, tell: Sender<Event>) -> Self {
         let is_changed = |card: &Card| wait == Wait::Spin || card.queues > 1;
-        let mut all = Self { namespace: String::new(), ledger: None, settings: 0, steered: Vec::new(), cards };
+        let mut all = Self { namespace: String::new(), ledger: None, settings: 0, steered: Vec::new(), cards, tell };
         if !all.cards.iter().any(is_changed) {
-            return (all, Vec::new());
+            return all;
         }
-        let not_set = match all.begin(directory, owner) {
-            Err(why) => vec![format!("cards stay as they are: {why}")],
-            Ok(()) if wait == Wait::Spin => all.cards.clone().iter().flat_map(|card| all.defer(card)).collect(),
-            Ok(()) => Vec::new(),
-        };
+        match all.begin(directory, owner) {
+            Err(why) => all.say(format!("cards stay as they are: {why}")),
+            Ok(()) if wait == Wait::Spin => all.cards.clone().iter().for_each(|card| all.defer(card)),
+            Ok(()) => {}
+        }
         all.settings = all.ledger.as_ref().map_or(0, Ledger::standing);
-        (all, not_set)
+        all
+    }
+
+    /// Something that a card did not take; all goes on without it. Who does not listen any more does not want to know.
+    fn say(&self, why: String) {
+        let _ = self.tell.send(Event::NotSet(why));
     }
 
     /// What somebody left behind who was killed would be taken for what was there before.
@@ -80,7 +85,7 @@ impl Cards {
     }
 
     /// Has interrupts wait as long as a program polls, and come at once when none does.
-    fn defer(&mut self, card: &Card) -> Vec<NotSet> {
+    fn defer(&mut self, card: &Card) {
         let (namespace, interface) = (self.namespace.clone(), card.interface.clone());
         let deferred = DEFERRED.map(|(setting, value)| Change::InterfaceSetting {
             namespace: namespace.clone(),
@@ -89,8 +94,11 @@ impl Cards {
             value: value.to_owned(),
         });
         let prompt = Change::PromptInterrupts { namespace, interface };
-        let changes = deferred.into_iter().chain([prompt]);
-        changes.filter_map(|change| self.apply(change).err().map(|why| format!("{why}; it goes on without"))).collect()
+        for change in deferred.into_iter().chain([prompt]) {
+            if let Err(why) = self.apply(change) {
+                self.say(format!("{why}; it goes on without"));
+            }
+        }
     }
 
     fn apply(&mut self, change: Change) -> Result<(), String> {
@@ -100,45 +108,43 @@ impl Cards {
 
     /// Has what is for a program's sockets come by one queue, on cards of many: it polls that alone then. The last one, as what is for nobody
     /// in particular comes by the first.
-    pub(super) fn steer(&mut self, control: &Control) -> Vec<NotSet> {
+    pub(super) fn steer(&mut self, control: &Control) {
         let takes_rules = |card: &Card| card.queues > 1 && card.takes_rules;
         if self.ledger.is_none() || !self.cards.iter().any(takes_rules) {
-            return Vec::new();
+            return;
         }
         let sockets = control.records();
         let links = link::list().unwrap_or_default();
         let cards: Vec<Card> = self.cards.iter().filter(|card| takes_rules(card)).cloned().collect();
-        cards.iter().filter_map(|card| self.steer_to(card, &sockets, &links).err()).collect()
+        cards.iter().for_each(|card| self.steer_to(card, &sockets, &links));
     }
 
-    fn steer_to(&mut self, card: &Card, sockets: &[Record], links: &[Link]) -> Result<(), NotSet> {
+    fn steer_to(&mut self, card: &Card, sockets: &[Record], links: &[Link]) {
         let link = links.iter().find(|link| link.index == card.index);
         for to in link.map_or(Vec::new(), |link| flows(sockets, link)) {
             if self.steered.contains(&(card.index, to)) || self.steered.len() == MOST_RULES {
                 continue;
             }
-            let (namespace, interface, queue) = (self.namespace.clone(), card.interface.clone(), card.queues - 1);
-            let applied = self.apply(Change::Steering { namespace, interface, to, queue });
             self.steered.push((card.index, to));
-            applied.map_err(|why| {
-                self.cards.iter_mut().filter(|it| it.index == card.index).for_each(|it| it.takes_rules = false);
-                format!("{why}; packets of the program come by all queues of {}", card.interface)
-            })?;
+            let (namespace, interface, queue) = (self.namespace.clone(), card.interface.clone(), card.queues - 1);
+            if let Err(why) = self.apply(Change::Steering { namespace, interface, to, queue }) {
+                self.say(format!("{why}; packets of the program come by all queues of {}", card.interface));
+                return self.cards.iter_mut().filter(|it| it.index == card.index).for_each(|it| it.takes_rules = false);
+            }
         }
-        Ok(())
     }
 
     /// Takes the rules of a program away that has ended.
-    pub(super) fn forget(&mut self) -> Option<NotSet> {
+    pub(super) fn forget(&mut self) {
         self.steered.clear();
         let undone = self.ledger.as_mut().map(|ledger| ledger.undo_last(ledger.standing() - self.settings));
-        undone.and_then(Result::err).map(|error| error.to_string())
+        undone.and_then(Result::err).into_iter().for_each(|error| self.say(error.to_string()));
     }
 
     /// Gives everything back as it was.
-    pub(super) fn give_back(&mut self) -> Option<NotSet> {
+    pub(super) fn give_back(&mut self) {
         let undone = self.ledger.take().map(|mut ledger| ledger.undo_all());
-        undone.and_then(Result::err).map(|error| error.to_string())
+        undone.and_then(Result::err).into_iter().for_each(|error| self.say(error.to_string()));
     }
 }
 

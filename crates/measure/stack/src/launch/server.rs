@@ -21,12 +21,7 @@ use xdp::{
     steer::{self, Counters},
 };
 
-use super::{
-    Claim, Event, Health, Program, Queue,
-    cards::{Cards, NotSet},
-    outside::Lender,
-    programs,
-};
+use super::{Claim, Event, Health, Program, Queue, cards::Cards, outside::Lender, programs};
 use crate::{Attachment, Grant, GrantError, handover};
 
 /// How often it looks whether the steering program is still there: nothing tells of that.
@@ -90,8 +85,7 @@ impl Server {
 
     pub(super) fn serve(mut self) -> Result<Counters, GrantError> {
         let counters = self.rounds();
-        let not_set = self.cards.give_back();
-        self.tell_not_set(not_set);
+        self.cards.give_back();
         counters
     }
 
@@ -106,7 +100,8 @@ impl Server {
             }
             if awaited.news {
                 self.look();
-                self.steer();
+                // Sockets that come and go within a moment need no rule.
+                self.held.iter().for_each(|held| self.cards.steer(&held.grant.control));
             }
             // Before anybody else asks: the grant may be free by now.
             if awaited.ended {
@@ -152,16 +147,6 @@ impl Server {
     /// Who does not listen any more does not want to know.
     fn tell(&self, event: Event) {
         let _ = self.tell.send(event);
-    }
-
-    fn tell_not_set(&self, not_set: impl IntoIterator<Item = NotSet>) {
-        not_set.into_iter().for_each(|why| self.tell(Event::NotSet(why)));
-    }
-
-    /// Sockets that come and go within a moment need no rule.
-    fn steer(&mut self) {
-        let not_set = self.held.as_ref().map(|held| self.cards.steer(&held.grant.control));
-        self.tell_not_set(not_set.into_iter().flatten());
     }
 
     /// Passes on that something has changed, and looks how the interfaces are.
@@ -269,8 +254,7 @@ impl Server {
     fn end_claim(&mut self) {
         let Some(held) = self.held.take() else { return };
         self.is_held.store(false, Relaxed);
-        let not_set = self.cards.forget();
-        self.tell_not_set(not_set);
+        self.cards.forget();
         if let Some(told) = complained(&held) {
             return self.tell(told);
         }

@@ -1,4 +1,7 @@
-use std::{fs, process};
+use std::{
+    fs, process,
+    sync::mpsc::{Receiver, channel},
+};
 
 use kernel::{interface, link};
 use tempfile::TempDir;
@@ -10,33 +13,42 @@ use crate::{Reason, control::Control};
 struct Bench {
     namespace: String,
     directory: TempDir,
+    tell: Sender<Event>,
+    told: Receiver<Event>,
 }
 
 impl Bench {
     fn new(test: &str) -> Self {
         let namespace = format!("wptest{}{test}", process::id());
         namespace::create(&namespace).expect("this test needs root");
-        Self { namespace, directory: TempDir::new().expect("a folder") }
-    }
-
-    fn within<T: Send>(&self, f: impl FnOnce() -> T + Send) -> T {
-        namespace::within(&self.namespace, f).expect("it is there")
+        let (tell, told) = channel();
+        Self { namespace, directory: TempDir::new().expect("a folder"), tell, told }
     }
 
     fn prepare(&self, queues: u32, wait: Wait, owner: &str) -> Cards {
         let card = Card { interface: "lo".to_owned(), index: 1, queues, takes_rules: true };
-        let (cards, not_set) = self.within(|| Cards::of(vec![card], wait, self.directory.path(), owner));
-        assert_eq!(not_set, [""; 0]);
+        let (directory, tell) = (self.directory.path(), self.tell.clone());
+        let cards = within(&self.namespace, || Cards::of(vec![card], wait, directory, owner, tell));
+        assert_eq!(self.said(), [""; 0]);
         cards
     }
 
+    fn said(&self) -> Vec<String> {
+        let not_set = |event| if let Event::NotSet(why) = event { why } else { panic!("{event:?}") };
+        self.told.try_iter().map(not_set).collect()
+    }
+
     fn settings(&self) -> [String; 2] {
-        self.within(|| DEFERRED.map(|(setting, _)| interface::read("lo", setting).expect("readable")))
+        within(&self.namespace, || DEFERRED.map(|(setting, _)| interface::read("lo", setting).expect("readable")))
     }
 
     fn ledgers(&self) -> usize {
         fs::read_dir(self.directory.path()).expect("ours").count()
     }
+}
+
+fn within<T: Send>(namespace: &str, f: impl FnOnce() -> T + Send) -> T {
+    namespace::within(namespace, f).expect("it is there")
 }
 
 impl Drop for Bench {
@@ -56,14 +68,15 @@ fn interrupts_wait_for_who_spins_and_are_as_before_afterwards_also_after_a_kill(
     // What the next one finds is not what was there before.
     let mut next = bench.prepare(1, Wait::Spin, "second");
     assert_eq!(bench.settings(), DEFERRED.map(|(_, value)| value));
-    assert_eq!(next.give_back(), None);
+    next.give_back();
     assert_eq!((bench.settings(), bench.ledgers()), (before.clone(), 0));
     for (queues, wait) in [(1, Wait::Auto), (1, Wait::Sleep), (8, Wait::Auto)] {
         let mut cards = bench.prepare(queues, wait, "third");
         assert_eq!(bench.settings(), before);
-        assert_eq!(cards.give_back(), None);
+        cards.give_back();
     }
     assert_eq!(bench.ledgers(), 0);
+    assert_eq!(bench.said(), [""; 0]);
 }
 
 #[test]
@@ -73,20 +86,21 @@ fn a_card_that_takes_no_rules_is_asked_once() {
     let control = Control::new().expect("memory");
     socket(&control, "127.0.0.1:7", Ok(()));
     let mut steer = || {
-        bench.within(|| {
+        within(&bench.namespace, || {
             link::set_up("", "lo").expect("it is there");
             cards.steer(&control)
         })
     };
-    let [why] = &steer()[..] else { panic!("it says why") };
-    assert!(
-        why.contains("rule of lo that takes UDP for 127.0.0.1:7 to queue 3") && why.contains("not supported"),
-        "{why}"
-    );
-    assert!(steer().is_empty());
+    steer();
+    let [why] = &bench.said()[..] else { panic!("it says why") };
+    assert!(why.contains("lo that takes UDP for 127.0.0.1:7 to queue 3") && why.contains("not supported"), "{why}");
+    steer();
+    assert_eq!(bench.said(), [""; 0]);
     // What is for all programs stays when one has ended.
-    assert_eq!((cards.forget(), bench.settings()), (None, DEFERRED.map(|(_, value)| value.to_owned())));
-    assert_eq!(cards.give_back(), None);
+    cards.forget();
+    assert_eq!(bench.settings(), DEFERRED.map(|(_, value)| value));
+    cards.give_back();
+    assert_eq!(bench.said(), [""; 0]);
 }
 
 #[test]
