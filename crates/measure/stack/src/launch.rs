@@ -8,6 +8,7 @@ mod server;
 
 use std::{
     collections::hash_map::RandomState,
+    ffi::CStr,
     hash::{BuildHasher, Hasher},
     io,
     os::fd::OwnedFd,
@@ -37,6 +38,11 @@ use outside::Lender;
 use server::{Hears, Server};
 
 pub use outside::page;
+
+/// What a program finds in its environment: the name of the launcher's socket.
+pub const LAUNCHER_VARIABLE: &CStr = c"WIREPROOF_BYPASS";
+/// And how its calls wait, in the words of [`Wait`](crate::Wait).
+pub const WAIT_VARIABLE: &CStr = c"WIREPROOF_BYPASS_WAIT";
 
 /// A launcher at work in a thread of its own.
 pub struct Launcher {

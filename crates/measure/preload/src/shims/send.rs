@@ -11,9 +11,10 @@ use stack::SocketId;
 use crate::{
     call::{errno, set_errno, waiting},
     corked,
-    descriptors::live,
+    descriptors::{kind, live},
     inside::with_past,
     messages::{self, some, some_mut},
+    table::Kind,
 };
 
 #[unsafe(no_mangle)]
@@ -39,7 +40,7 @@ unsafe extern "C-unwind" fn sendto(
         {
             return sent;
         }
-        by_kernel(id, waiting!(SYS_sendto, fd, bytes, length, flags, to, to_length))
+        by_kernel(fd, id, waiting!(SYS_sendto, fd, bytes, length, flags, to, to_length))
     }
 }
 
@@ -58,7 +59,7 @@ unsafe extern "C-unwind" fn sendmsg(fd: c_int, message: *const msghdr, flags: c_
                 return sent;
             }
         }
-        by_kernel(id, waiting!(SYS_sendmsg, fd, message, flags))
+        by_kernel(fd, id, waiting!(SYS_sendmsg, fd, message, flags))
     }
 }
 
@@ -68,7 +69,13 @@ unsafe extern "C-unwind" fn sendmmsg(fd: c_int, messages: *mut mmsghdr, count: c
     unsafe {
         match live_for(fd, flags) {
             Some(id) => send_all(fd, id, some_mut(messages, count as usize), flags),
-            None => waiting!(SYS_sendmmsg, fd, messages, count, flags),
+            None => {
+                let sent: c_int = waiting!(SYS_sendmmsg, fd, messages, count, flags);
+                for message in some(messages, usize::try_from(sent).unwrap_or(0)) {
+                    by_kernel(fd, None, message.msg_len as ssize_t);
+                }
+                sent
+            }
         }
     }
 }
@@ -83,7 +90,7 @@ unsafe extern "C-unwind" fn write(fd: c_int, bytes: *const c_void, length: size_
         {
             return sent;
         }
-        by_kernel(id, waiting!(SYS_write, fd, bytes, length))
+        by_kernel(fd, id, waiting!(SYS_write, fd, bytes, length))
     }
 }
 
@@ -101,7 +108,7 @@ unsafe extern "C-unwind" fn writev(fd: c_int, pieces: *const iovec, count: c_int
                 return sent;
             }
         }
-        by_kernel(id, waiting!(SYS_writev, fd, pieces, count))
+        by_kernel(fd, id, waiting!(SYS_writev, fd, pieces, count))
     }
 }
 
@@ -111,11 +118,12 @@ fn live_for(fd: c_int, flags: c_int) -> Option<SocketId> {
     live(fd).filter(|_| !corked::has_part(fd, flags))
 }
 
-/// What the kernel sent for a socket that goes past it is counted; what it sent, or its error.
+/// What the kernel sent for a socket that goes past it is counted, also what bound it to a port; what it sent, or its error.
 #[inline]
-fn by_kernel(id: Option<SocketId>, sent: ssize_t) -> ssize_t {
-    if let Some(id) = id
-        && sent >= 0
+fn by_kernel(fd: c_int, id: Option<SocketId>, sent: ssize_t) -> ssize_t {
+    let is_new = || kind(fd) == Some(Kind::Unknown);
+    if sent >= 0
+        && let Some(id) = id.or_else(|| if is_new() { live(fd) } else { None })
     {
         with_past(|past| past.stack.sent_by_kernel(id, sent as usize));
     }
@@ -151,7 +159,7 @@ unsafe fn send_all(fd: c_int, id: SocketId, all: &mut [mmsghdr], flags: c_int) -
                             break;
                         }
                         _ => {
-                            by_kernel(Some(id), all[sent].msg_len as ssize_t);
+                            by_kernel(fd, Some(id), all[sent].msg_len as ssize_t);
                             1
                         }
                     }

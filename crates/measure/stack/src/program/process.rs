@@ -9,10 +9,7 @@ use std::{
 };
 
 use super::{call::raw, past::Past, table::Table};
-use crate::Control;
-
-/// Where a launcher says what it is to be asked by.
-pub(crate) const LAUNCHER: &CStr = c"WIREPROOF_BYPASS";
+use crate::{Control, launch::LAUNCHER_VARIABLE};
 
 /// Zero in each child, by `MADV_WIPEONFORK`.
 #[repr(C)]
@@ -120,7 +117,7 @@ pub(crate) fn uses(fd: c_int) {
 /// To be called once, before the program runs: where a launcher is named, the program's sockets may go past the kernel from now on.
 pub fn begin() {
     // SAFETY: a name that ends with NUL; nobody else runs yet who could change the environment.
-    let launcher = unsafe { libc::getenv(LAUNCHER.as_ptr()) };
+    let launcher = unsafe { libc::getenv(LAUNCHER_VARIABLE.as_ptr()) };
     if launcher.is_null() {
         return;
     }

@@ -1,0 +1,89 @@
+//! Programs that run while others talk to them.
+
+use std::{
+    fs,
+    process::{Child, Stdio},
+    thread::sleep,
+    time::{Duration, Instant},
+};
+
+use tempfile::TempDir;
+
+use super::{Lab, PATIENCE};
+use crate::other_host::signal;
+
+/// A program that runs until this is dropped.
+pub(super) struct Running {
+    child: Child,
+    /// What it says, standard output and error together.
+    folder: TempDir,
+}
+
+impl Running {
+    /// Starts it at an end of the lab, and waits until it says this.
+    pub(super) fn start(lab: &Lab<'_>, end: &str, words: &[&str], says: &str) -> Self {
+        let folder = TempDir::new().unwrap();
+        let said = || fs::File::options().create(true).append(true).open(folder.path().join("said")).unwrap();
+        let mut command = lab.desk.command(&Lab::words(end, words));
+        let child = command.stdin(Stdio::null()).stdout(said()).stderr(said()).spawn().unwrap();
+        let running = Self { child, folder };
+        let until = Instant::now() + PATIENCE;
+        while !running.said().contains(says) {
+            assert!(Instant::now() < until, "it does not say {says}: {}", running.said());
+            sleep(Duration::from_millis(20));
+        }
+        running
+    }
+
+    /// Waits until somebody at this end of the lab, it, hears datagrams to a port.
+    pub(super) fn hears(self, lab: &Lab<'_>, end: &str, port: u16) -> Self {
+        let (until, filter) = (Instant::now() + PATIENCE, format!("sport = :{port}"));
+        while lab.exec(end, &["ss", "-Huan", &filter]).out.is_empty() {
+            assert!(Instant::now() < until, "it does not hear {port}: {}", self.said());
+            sleep(Duration::from_millis(20));
+        }
+        self
+    }
+
+    /// All that it said until now.
+    pub(super) fn said(&self) -> String {
+        fs::read_to_string(self.folder.path().join("said")).unwrap()
+    }
+
+    /// Ends it, unless it does so by itself within a moment; all that it said.
+    pub(super) fn ended(mut self) -> String {
+        self.end();
+        self.said()
+    }
+
+    fn end(&mut self) {
+        if self.ends_within(Duration::from_millis(200)) {
+            return;
+        }
+        signal(self.child.id(), "-TERM");
+        if !self.ends_within(Duration::from_secs(3)) {
+            // It may have ended this moment.
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+        }
+    }
+
+    fn ends_within(&mut self, time: Duration) -> bool {
+        let until = Instant::now() + time;
+        while Instant::now() < until {
+            if self.child.try_wait().unwrap().is_some() {
+                return true;
+            }
+            sleep(Duration::from_millis(10));
+        }
+        false
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if self.child.try_wait().is_ok_and(|ended| ended.is_none()) {
+            self.end();
+        }
+    }
+}
