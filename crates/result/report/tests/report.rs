@@ -317,6 +317,14 @@ fn both_network_stacks_stand_beside_each_other() {
         assert!(page.contains(line) && page.contains(caption), "{lang:?}");
         assert!(report::summary(&material, lang).contains(line), "{lang:?}");
     }
+    // Of the one all cards were zero-copy, of the other none.
+    for (lang, zero_copy, copy) in [
+        (Lang::En, "the card reads and writes the packets in the program’s own memory", "does no zero-copy AF_XDP"),
+        (Lang::Ja, "ゼロコピーモード", "コピーモード: ドライバーがゼロコピー"),
+    ] {
+        let page = shown(&material, lang);
+        assert!(page.contains(zero_copy) && page.contains(copy), "{lang:?}");
+    }
     let by_kernel_alone = fixture::run();
     assert!(!shown(&Material::of(&by_kernel_alone, &[]), Lang::En).contains("past the kernel"));
 }
