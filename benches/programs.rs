@@ -1,8 +1,8 @@
 //! Programs past the kernel: sockperf and iperf3, as they are, under `wireproof bypass` and without it, in alternating runs on one bed and
 //! the same cores; and what the library costs a program that is not bypassed.
 //!
-//! Writes its part of `docs/benchmarks.md`. Run it with `./x bench programs`, on a machine that does nothing else. What AF_XDP alone does on
-//! the same machine says `./x bench bypass`.
+//! Writes its part of `docs/benchmarks.md`. Run it with `./x bench programs`, on a machine that does nothing else. Beside sockperf stands what
+//! AF_XDP alone does, on the same cores and in turn.
 
 #![allow(clippy::unwrap_used, reason = "a benchmark that cannot be made shall stop")]
 
@@ -12,6 +12,12 @@ mod page;
 mod pairs;
 #[path = "bench/peers.rs"]
 mod peers;
+#[path = "../crates/measure/stack/benches/bypass/pingpong.rs"]
+mod pingpong;
+#[path = "../crates/measure/stack/benches/bypass/raw.rs"]
+mod raw;
+#[path = "../crates/machine/xdp/tests/wire/mod.rs"]
+mod wire;
 
 use std::{
     path::Path,
@@ -23,7 +29,10 @@ use std::{
 use page::COMPARISONS;
 use pairs::{Comparison, Want, compare, compare_often};
 use peers::{Bed, SERVER, WIREPROOF, output, pinned_in};
+use pingpong::round_trips;
+use raw::Raw;
 use serde_json::Value;
+use wire::Wire;
 
 const PORT: &str = "11111";
 
@@ -56,14 +65,23 @@ fn main() {
             text += &shown(compare(title, "without bypass", "µs", want, measure(Way::Bypass), measure(Way::Kernel)));
         }
     }
+    for frame in [64, 1518] {
+        let title = format!("sockperf ping-pong, udp, {frame} B, non-blocking, RTT p50");
+        let want = Want { ratio: 1.25, or_more: false };
+        let ours = || 2.0 * half_rtt_us(Way::Bypass, frame, &["--nonblocked"], "percentile 50.000");
+        text += &shown(compare(title, "AF_XDP alone", "µs", want, ours, || raw_rtt_us(frame)));
+    }
     let want = Want { ratio: 1.5, or_more: true };
     let title = "iperf3, udp, 1472 B, received".to_owned();
     let measure = |way| move || iperf3_gbps(way);
     text += &shown(compare(title, "without bypass", "Gbit/s", want, measure(Way::Bypass), measure(Way::Kernel)));
     drop(bed);
-    let want = Want { ratio: 1.03, or_more: false };
-    let title = "iperf3, tcp over loopback, time for 4 GB, under the library and not bypassed".to_owned();
-    text += &shown(compare_often(30, title, "without it", "s", want, || transfer_s(true), || transfer_s(false)));
+    for (protocol, amount) in [("tcp", "4G"), ("udp", "1G")] {
+        let want = Want { ratio: 1.03, or_more: false };
+        let title = format!("iperf3, {protocol} over loopback, time for {amount}B, under the library and not bypassed");
+        let measure = |under_library| move || transfer_s(under_library, protocol, amount);
+        text += &shown(compare_often(30, title, "without it", "s", want, measure(true), measure(false)));
+    }
     text += &start_up();
     text += "\nBoth ends of each row are run the same way: unchanged programs from Debian's packages, `wireproof bypass --spin -- PROGRAM` with bypass. \
              RTT/2 as\nsockperf prints it. A veth pair has no card, bus or wire.\n";
@@ -109,6 +127,16 @@ fn half_rtt_us(way: Way, frame: u32, options: &[&str], figure: &str) -> f64 {
     number.trim()[..end].parse().unwrap_or_else(|_| panic!("{line}"))
 }
 
+/// The median round trip over AF_XDP with nothing around it, of frames of the same size.
+fn raw_rtt_us(frame: u32) -> f64 {
+    const COUNT: u64 = 200_000;
+    let wire = Wire::up("raw");
+    // Without headers and frame check sequence.
+    let payload = frame as usize - 46;
+    let times = round_trips(&wire, Raw::open(&wire, true), Raw::open(&wire, false), payload, COUNT);
+    times.summary().p50.unwrap() as f64 / 1e3
+}
+
 fn iperf3_gbps(way: Way) -> f64 {
     let mut server = program(way, "b", "1");
     let mut server = server.args(["iperf3", "-s", "-1"]).stdout(Stdio::null()).spawn().unwrap();
@@ -128,7 +156,7 @@ fn library() -> String {
 }
 
 /// How long iperf3 takes for a transfer that has nothing to do with us.
-fn transfer_s(under_library: bool) -> f64 {
+fn transfer_s(under_library: bool, protocol: &str, amount: &str) -> f64 {
     let command = |core: &str| {
         let mut command = Command::new("taskset");
         command.args(["-c", core, "iperf3"]).stdout(Stdio::null());
@@ -140,7 +168,12 @@ fn transfer_s(under_library: bool) -> f64 {
     let mut server = command("1").args(["-s", "-1", "-p", "5299"]).spawn().unwrap();
     thread::sleep(Duration::from_millis(300));
     let begun = Instant::now();
-    assert!(command("0").args(["-c", "127.0.0.1", "-p", "5299", "-n", "4G"]).status().unwrap().success());
+    let mut client = command("0");
+    client.args(["-c", "127.0.0.1", "-p", "5299", "-n", amount]);
+    if protocol == "udp" {
+        client.args(["-u", "-b", "0", "-l", "1472"]);
+    }
+    assert!(client.status().unwrap().success());
     let took = begun.elapsed().as_secs_f64();
     server.wait().unwrap();
     took

@@ -247,15 +247,45 @@ s.bind((sys.argv[1], 0)); s.setblocking(False); s.connect(s.getsockname()); s.se
 }
 
 #[test]
+fn a_program_that_is_killed_leaves_nothing_and_the_next_one_works() {
+    with_lab(|lab| {
+        let address = lab.address("b");
+        let begin = |count: &str| lab.start("b", &["--stats", "--json", "--", "python3", "-c", ECHO, &address, count]);
+        let ask = || lab.exec("a", &["python3", "-c", ASK, &address, "100"]).out;
+        let killed = begin("1000");
+        assert_eq!(ask(), "all came back\n");
+        let program = children(killed.child.id());
+        assert_eq!(program.len(), 1);
+        signal(program[0], "-KILL");
+        let killed = killed.ended();
+        assert_eq!(killed.status, 137);
+        let account: Value = serde_json::from_str(&killed.err).expect(&killed.err);
+        assert!(account["programs"][0]["sockets"][0]["past"]["sent"].as_u64() >= Some(98), "{account:#}");
+        assert!(!lab.has_xdp("b"));
+        let next = begin("100");
+        assert_eq!(ask(), "all came back\n");
+        let account: Value = serde_json::from_str(&next.ended().err).unwrap();
+        assert_eq!(account["programs"][0]["sockets"][0]["bypassed"], true, "{account:#}");
+    });
+}
+
+#[test]
 fn a_second_bypass_of_an_interface_goes_through_the_kernel_and_says_so() {
     with_lab(|lab| {
-        let first = lab.start("a", &["--", "sh", "-c", "echo ready; exec sleep 60"]);
-        let second = lab.bypass("a", &["--dev", "lab-a", "--", "sh", "-c", "echo still runs; exit 4"]);
-        second.fails(4, &["lab-a stays with the kernel", "already has an XDP program", "all goes through the kernel"]);
-        assert_eq!(second.out, "still runs\n");
-        assert!(lab.has_xdp("a"), "that of the first is left alone");
-        signal(first.child.id(), "-TERM");
-        assert_eq!(first.ended().status, 143);
+        let address = lab.address("b");
+        let first = lab.start("b", &["--stats", "--json", "--", "python3", "-c", ECHO, &address, "100"]);
+        let one = "
+import socket, sys
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.bind((sys.argv[1], 0)); s.sendto(b'x', s.getsockname()); print(s.recv(9)); sys.exit(4)
+";
+        let second = lab.bypass("b", &["--dev", "lab-b", "--", "python3", "-c", one, &address]);
+        second.fails(4, &["lab-b stays with the kernel", "already has an XDP program", "all goes through the kernel"]);
+        assert_eq!(second.out, "b'x'\n");
+        assert!(lab.has_xdp("b"), "that of the first is left alone");
+        assert_eq!(lab.exec("a", &["python3", "-c", ASK, &address, "100"]).out, "all came back\n");
+        let account: Value = serde_json::from_str(&first.ended().err).unwrap();
+        assert!(account["programs"][0]["sockets"][0]["past"]["sent"].as_u64() >= Some(98), "{account:#}");
     });
 }
 

@@ -1,12 +1,14 @@
 //! The launcher's half: it hands a grant to one program at a time, watches what changes under it, and clears up behind
 //! each.
 
+mod cards;
 mod outside;
 mod programs;
 mod server;
 
 use std::{
     collections::hash_map::RandomState,
+    ffi::CStr,
     hash::{BuildHasher, Hasher},
     io,
     os::fd::OwnedFd,
@@ -31,10 +33,16 @@ use crate::{
     Attachment, Control, GrantError,
     control::{Counted, Record},
 };
+use cards::Cards;
 use outside::Lender;
 use server::{Hears, Server};
 
 pub use outside::page;
+
+/// What a program finds in its environment: the name of the launcher's socket.
+pub const LAUNCHER_VARIABLE: &CStr = c"WIREPROOF_BYPASS";
+/// And how its calls wait, in the words of [`Wait`](crate::Wait).
+pub const WAIT_VARIABLE: &CStr = c"WIREPROOF_BYPASS_WAIT";
 
 /// A launcher at work in a thread of its own.
 pub struct Launcher {
@@ -67,6 +75,8 @@ pub enum Event {
     },
     /// The launcher stops. What the sockets of processes without a grant were, those that had none yet among them.
     Outside(Vec<Outside>),
+    /// A card did not take what it was to be told for programs that poll it, or could not be told what it was told before: a sentence.
+    NotSet(String),
     /// Something failed; what can be done without it goes on.
     Trouble(GrantError),
 }
@@ -144,7 +154,8 @@ impl Launcher {
         let ours = stop.try_clone().map_err(|io| GrantError::Call { call: "dup", io })?;
         let hears = Hears { listener, outside, watch: Watch::open()?, stop: ours };
         let held = Arc::new(AtomicBool::new(false));
-        let server = Server::new(attachment, ready, hears, tell, Arc::clone(&held));
+        let cards = Cards::prepare(&ready, attachment.wait, &name, tell.clone());
+        let server = Server::new(attachment, cards, ready, hears, tell, Arc::clone(&held));
         let thread = thread::Builder::new().name("launcher".to_owned()).spawn(move || server.serve());
         let thread = thread.map_err(|io| GrantError::Call { call: "starting a thread", io })?;
         Ok(Self { name, held, stop, thread })

@@ -65,6 +65,13 @@ pub enum Wait {
 }
 
 impl Wait {
+    const ALL: [Self; 3] = [Self::Spin, Self::Sleep, Self::Auto];
+
+    /// Of its word; what is none is the default.
+    pub fn of(word: &str) -> Self {
+        Self::ALL.into_iter().find(|wait| wait.word() == word).unwrap_or_default()
+    }
+
     /// As the environment of a program says it.
     pub fn word(self) -> &'static str {
         match self {

@@ -1,8 +1,16 @@
 //! What the program finds in its environment.
 
-use std::{env, ffi::OsString, path::Path, path::PathBuf};
+use std::{
+    env,
+    ffi::{CStr, OsStr, OsString},
+    os::unix::ffi::OsStrExt,
+    path::{Path, PathBuf},
+};
 
-use stack::Wait;
+use stack::{
+    Wait,
+    launch::{LAUNCHER_VARIABLE, WAIT_VARIABLE},
+};
 
 use super::BypassError;
 
@@ -22,10 +30,14 @@ pub(super) fn of(library: &Path, wait: Wait) -> Result<Environment, BypassError>
 
 impl Environment {
     /// With the name of the launcher's socket, where there is a launcher; without, the program runs as it would by itself.
-    pub(super) fn variables(&self, launcher: Option<&str>) -> Vec<(&'static str, OsString)> {
-        let Some(name) = launcher else { return Vec::new() };
-        let wait = self.wait.word().into();
-        vec![("LD_PRELOAD", self.preload.clone()), ("WIREPROOF_BYPASS", name.into()), ("WIREPROOF_BYPASS_WAIT", wait)]
+    pub(super) fn variables(&self, launcher: Option<&str>) -> Vec<(&'static OsStr, OsString)> {
+        let Some(launcher) = launcher else { return Vec::new() };
+        let name = |variable: &'static CStr| OsStr::from_bytes(variable.to_bytes());
+        vec![
+            (OsStr::new("LD_PRELOAD"), self.preload.clone()),
+            (name(LAUNCHER_VARIABLE), launcher.into()),
+            (name(WAIT_VARIABLE), self.wait.word().into()),
+        ]
     }
 }
 

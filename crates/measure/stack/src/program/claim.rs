@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use crate::{Control, Grant, NoGrant, Reason, Stack, Wait};
+use crate::{Control, Grant, NoGrant, Reason, Stack, Wait, launch::WAIT_VARIABLE};
 
 use super::{own, past::Past, process, table::Kind};
 
@@ -117,9 +117,6 @@ fn take(grant: Grant) {
 }
 
 fn wait() -> Wait {
-    match std::env::var("WIREPROOF_BYPASS_WAIT").as_deref() {
-        Ok("spin") => Wait::Spin,
-        Ok("sleep") => Wait::Sleep,
-        _ => Wait::Auto,
-    }
+    let name = WAIT_VARIABLE.to_str().unwrap_or_default();
+    std::env::var(name).map_or_else(|_| Wait::default(), |word| Wait::of(&word))
 }

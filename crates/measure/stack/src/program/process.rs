@@ -11,10 +11,7 @@ use std::{
 };
 
 use super::{call::raw, past::Past, sets::Sets, table::Table};
-use crate::{Control, mapping::Shared, wiped::Wiped};
-
-/// Where a launcher says what it is to be asked by.
-pub(crate) const LAUNCHER: &CStr = c"WIREPROOF_BYPASS";
+use crate::{Control, launch::LAUNCHER_VARIABLE, mapping::Shared, wiped::Wiped};
 
 /// What each child begins anew.
 #[repr(C)]
@@ -152,7 +149,7 @@ pub(crate) fn uses(fd: c_int) {
 /// To be called once, before the program runs: where a launcher is named, the program's sockets may go past the kernel from now on.
 pub fn begin() {
     // SAFETY: a name that ends with NUL; nobody else runs yet who could change the environment.
-    let launcher = unsafe { libc::getenv(LAUNCHER.as_ptr()) };
+    let launcher = unsafe { libc::getenv(LAUNCHER_VARIABLE.as_ptr()) };
     if launcher.is_null() {
         return;
     }
