@@ -7,16 +7,17 @@
 //! What of libc goes around these names is not seen: calls that libc makes to itself (stdio, the resolver, `posix_spawn`), and system calls
 //! that a program makes by itself, as Go does.
 //!
-//! Past the kernel three things differ from it: memory that is not there is a fault and no `EFAULT`; a thread that waits in a receiving call
-//! is cancelled (`pthread_cancel`) only once that has returned; and a set that is put into another set, or has a second descriptor, is the
-//! kernel's with all that is in it, where what waited until then is lost.
+//! Past the kernel one thing differs from it: memory that is not there is a fault and no `EFAULT`. And where a signal handler jumps (`siglongjmp`)
+//! out of a call that does not wait, just while it is in our own code, all goes to the kernel from then on.
 #![allow(unsafe_code, reason = "libc's functions take pointers of whoever calls them")]
 
 mod call;
 mod messages;
 mod shims;
 
-use stack::program::{corked, descriptors, inside, own, patience, process, table, waiting, waiting_sets};
+use stack::program::{
+    corked, descriptors, inside, own, patience, process, receiving, selected, table, waiting, waiting_sets, watched,
+};
 
 /// Run by the loader, before the program.
 #[used]

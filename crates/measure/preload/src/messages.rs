@@ -9,7 +9,7 @@ use std::{
 use libc::{iovec, msghdr, sockaddr, socklen_t};
 use stack::{Incoming, Outcome, Outgoing, SocketId};
 
-use crate::{call::set_errno, descriptors::is_still, inside::with_past};
+use crate::{call::set_errno, descriptors::is_still, inside::with_past, receiving};
 
 /// Pieces of a message that there is room for in a frame; one in more is the kernel's.
 const PIECES: usize = 64;
@@ -78,7 +78,7 @@ unsafe fn receive_in<const ROOM: usize>(
             control: bytes(control.0, control.1),
             ..Incoming::new(&mut room[..count])
         };
-        let outcome = with_past(|past| past.stack.receive(id, &mut message, flags))?;
+        let outcome = receiving::receive(id, &mut message, flags);
         let Outcome::Done(length) = outcome else { return ended(outcome) };
         let name_length = message.name_length as socklen_t;
         if let Some(header) = header {
@@ -94,45 +94,47 @@ unsafe fn receive_in<const ROOM: usize>(
     }
 }
 
+/// What is to be sent: pieces of a payload, and an address and control messages that may be nowhere.
+pub(crate) struct Sent<'a> {
+    pub(crate) pieces: &'a [iovec],
+    pub(crate) name: (*const sockaddr, socklen_t),
+    pub(crate) control: (*const c_void, usize),
+}
+
+impl<'a> Sent<'a> {
+    /// A payload alone.
+    pub(crate) fn alone(pieces: &'a [iovec]) -> Self {
+        Self { pieces, name: (ptr::null(), 0), control: (ptr::null(), 0) }
+    }
+}
+
 /// Sends from a socket; none where that is for the kernel.
 ///
 /// # Safety
 /// Pointers as sendmsg(2) takes them.
-pub(crate) unsafe fn send(
-    id: SocketId,
-    pieces: &[iovec],
-    name: (*const sockaddr, socklen_t),
-    control: (*const c_void, usize),
-    flags: c_int,
-) -> Option<isize> {
+pub(crate) unsafe fn send(id: SocketId, sent: &Sent<'_>, flags: c_int) -> Option<isize> {
     // SAFETY: the caller's.
     unsafe {
-        match pieces.len() {
-            ..=1 => send_from::<1>(id, pieces, name, control, flags),
-            _ => send_from::<PIECES>(id, pieces, name, control, flags),
+        match sent.pieces.len() {
+            ..=1 => send_from::<1>(id, sent, flags),
+            _ => send_from::<PIECES>(id, sent, flags),
         }
     }
 }
 
-unsafe fn send_from<const ROOM: usize>(
-    id: SocketId,
-    pieces: &[iovec],
-    name: (*const sockaddr, socklen_t),
-    control: (*const c_void, usize),
-    flags: c_int,
-) -> Option<isize> {
+unsafe fn send_from<const ROOM: usize>(id: SocketId, sent: &Sent<'_>, flags: c_int) -> Option<isize> {
     // SAFETY: the caller's; memory that the program lends for the time of this call.
     unsafe {
         let mut room = [IoSlice::new(&[]); ROOM];
         let mut count = 0;
-        for piece in pieces.iter().filter(|piece| piece.iov_len > 0) {
+        for piece in sent.pieces.iter().filter(|piece| piece.iov_len > 0) {
             *room.get_mut(count)? = IoSlice::new(slice::from_raw_parts(piece.iov_base.cast(), piece.iov_len));
             count += 1;
         }
         let message = Outgoing {
             pieces: &room[..count],
-            name: bytes(name.0.cast_mut().cast(), name.1 as usize),
-            control: bytes(control.0.cast_mut(), control.1),
+            name: bytes(sent.name.0.cast_mut().cast(), sent.name.1 as usize),
+            control: bytes(sent.control.0.cast_mut(), sent.control.1),
         };
         ended(with_past(|past| past.stack.send(id, &message, flags))?)
     }

@@ -6,7 +6,6 @@ mod descriptors;
 mod epoll;
 mod fortified;
 mod receive;
-mod selected;
 mod send;
 mod sockets;
 mod wait;

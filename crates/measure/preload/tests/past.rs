@@ -10,8 +10,8 @@ use common::{Echo, library, program, told};
 use stack::launch::{Claim, Event};
 use wire::{ECHO, OWN, Wire};
 
-/// What differs past the kernel: memory that is not there is a fault and no error, and who waits for a datagram is not cancelled.
-const DIFFERENT: [&str; 2] = ["pointers", "cancelled"];
+/// What differs past the kernel: memory that is not there is a fault and no error, and who spins is busy.
+const DIFFERENT: [&str; 2] = ["pointers", "calm"];
 
 /// One part of the program, as it is.
 fn plain(wire: &Wire, part: &str, version: usize) -> Command {
@@ -80,4 +80,23 @@ fn every_part_answers_as_through_the_kernel_awake() {
 fn parts_answer_as_through_the_kernel_over_ipv6() {
     let parts = ["data", "flags", "options", "control", "errors", "polls", "epolls"];
     are_the_same(&Wire::up("six"), &parts, 1, "auto");
+}
+
+#[test]
+fn whoever_sleeps_does_sleep_after_others_were_cancelled() {
+    are_the_same(&Wire::up("calm"), &["calm"], 0, "sleep");
+}
+
+#[test]
+fn who_was_refused_goes_past_the_kernel_once_it_can() {
+    let wire = Wire::up("refused");
+    let _echo = Echo::by(&mut wire.command(1, program()), ECHO[0]);
+    let (without, with, claims) = compared(&wire, "refused", 0, "sleep");
+    assert_eq!(without, with);
+    let past: Vec<u64> =
+        claims.iter().map(|claim| claim.sockets.iter().map(|socket| socket.past.received).sum()).collect();
+    assert!(
+        past.len() == 2 && past[1] >= 4,
+        "received past the kernel by those who had a claim: {past:?}, {claims:#?}"
+    );
 }

@@ -1,19 +1,25 @@
 //! System calls on a program's own descriptor. They are made directly: the library that is laid under a program exports the names of libc's
 //! own functions, which would lead back here.
 
-use std::{
-    os::fd::RawFd,
-    time::{Duration, Instant},
-};
+use std::{os::fd::RawFd, time::Duration};
 
-use crate::message::Incoming;
+use crate::{
+    message::Incoming,
+    program::call::{Argument, raw},
+};
 
 /// `errno`.
 pub(crate) type Errno = i32;
 
-fn result(returned: libc::c_long) -> Result<usize, Errno> {
-    // SAFETY: the place is there as long as the thread is.
-    usize::try_from(returned).map_err(|_| unsafe { *libc::__errno_location() })
+fn result(returned: isize) -> Result<usize, Errno> {
+    usize::try_from(returned).map_err(|_| -returned as Errno)
+}
+
+/// A system call, which leaves `errno` alone.
+macro_rules! system {
+    ($number:ident, $($argument:expr),*) => {
+        result(raw(libc::$number, [$(Argument::word($argument)),*]))
+    };
 }
 
 /// Receives without waiting what the kernel has.
@@ -33,7 +39,7 @@ pub(crate) fn receive(fd: RawFd, message: &mut Incoming<'_, '_>, flags: i32) -> 
     }
     let flags = flags | libc::MSG_DONTWAIT;
     // SAFETY: the header points to memory of the lengths that it says, which is borrowed for the call.
-    let received = result(unsafe { libc::syscall(libc::SYS_recvmsg, fd, &raw mut header, flags) })?;
+    let received = unsafe { system!(SYS_recvmsg, fd, &raw mut header, flags) }?;
     message.name_length = header.msg_namelen as usize;
     message.control_length = header.msg_controllen as usize;
     message.flags = header.msg_flags;
@@ -45,8 +51,7 @@ pub(crate) fn option<const N: usize>(fd: RawFd, level: i32, name: i32) -> Result
     let mut value = [0; N];
     let mut length = N as libc::socklen_t;
     // SAFETY: the kernel writes no more than `length` bytes to `value`, and the length itself.
-    let call = unsafe { libc::syscall(libc::SYS_getsockopt, fd, level, name, value.as_mut_ptr(), &raw mut length) };
-    let returned = result(call)?;
+    let returned = unsafe { system!(SYS_getsockopt, fd, level, name, value.as_mut_ptr(), &raw mut length) }?;
     // Filters are counted by what the call returns.
     Ok((value, returned.max(length as usize)))
 }
@@ -74,7 +79,7 @@ pub(crate) fn is_nonblocking(fd: RawFd) -> bool {
 /// Its flags (`F_GETFL`); none where it is no descriptor.
 pub(crate) fn flags(fd: RawFd) -> i32 {
     // SAFETY: the call reads and writes no memory of ours.
-    result(unsafe { libc::syscall(libc::SYS_fcntl, fd, libc::F_GETFL) }).map_or(0, |flags| flags as i32)
+    unsafe { system!(SYS_fcntl, fd, libc::F_GETFL) }.map_or(0, |flags| flags as i32)
 }
 
 /// Whether nobody is at the other end of a connection any more.
@@ -82,8 +87,8 @@ pub(crate) fn hangs_up(fd: RawFd) -> bool {
     let mut watched = libc::pollfd { fd, events: 0, revents: 0 };
     let now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: one descriptor and a time of this frame, and no mask.
-    let call = unsafe { libc::syscall(libc::SYS_ppoll, &raw mut watched, 1, &raw const now, 0, 0) };
-    result(call) == Ok(1) && watched.revents & libc::POLLHUP != 0
+    let call = unsafe { system!(SYS_ppoll, &raw mut watched, 1, &raw const now, 0, 0) };
+    call == Ok(1) && watched.revents & libc::POLLHUP != 0
 }
 
 /// How long a call on it waits (`SO_RCVTIMEO`); `None` is for ever.
@@ -99,12 +104,12 @@ pub(crate) fn inode(fd: RawFd) -> Option<u64> {
     // SAFETY: zeros are a valid value.
     let mut stat: libc::stat = unsafe { std::mem::zeroed() };
     // SAFETY: the kernel writes one `struct stat`, as the empty name and the flag say of the descriptor itself.
-    let call = unsafe { libc::syscall(libc::SYS_newfstatat, fd, c"".as_ptr(), &raw mut stat, libc::AT_EMPTY_PATH) };
-    result(call).ok().map(|_| stat.st_ino)
+    let call = unsafe { system!(SYS_newfstatat, fd, c"".as_ptr(), &raw mut stat, libc::AT_EMPTY_PATH) };
+    call.ok().map(|_| stat.st_ino)
 }
 
 /// Signals, as the kernel has them.
-pub(crate) type Signals = u64;
+type Signals = u64;
 
 /// Signals of a thread's own faults, which cannot be put off.
 const FAULTS: Signals =
@@ -112,36 +117,6 @@ const FAULTS: Signals =
 
 const fn mask(signal: i32) -> Signals {
     1 << (signal - 1)
-}
-
-/// Puts all signals off until it is dropped.
-pub(crate) fn hold_signals() -> Held {
-    Held(set_signals(!FAULTS))
-}
-
-/// Signals are put off.
-pub(crate) struct Held(Signals);
-
-impl Held {
-    /// Those that were put off before.
-    pub(crate) fn before(&self) -> Signals {
-        self.0
-    }
-}
-
-impl Drop for Held {
-    fn drop(&mut self) {
-        set_signals(self.0);
-    }
-}
-
-/// Sets which signals are put off, and returns which were.
-fn set_signals(signals: Signals) -> Signals {
-    let mut before: Signals = 0;
-    let (new, old) = (&raw const signals, &raw mut before);
-    // SAFETY: both point to as many bytes as is said.
-    unsafe { libc::syscall(libc::SYS_rt_sigprocmask, libc::SIG_SETMASK, new, old, size_of::<Signals>()) };
-    before
 }
 
 /// Whether a signal handler that ran leaves the call that it ran in the midst of undone: one at least was set up without `SA_RESTART`.
@@ -160,23 +135,8 @@ pub(crate) fn signals_interrupt() -> bool {
         let mut action = Action { handler: 0, flags: 0, restorer: 0, mask: 0 };
         let (none, old) = (std::ptr::null::<Action>(), &raw mut action);
         // SAFETY: nothing is set; the kernel writes one `struct sigaction`.
-        let call = unsafe { libc::syscall(libc::SYS_rt_sigaction, signal, none, old, size_of::<Signals>()) };
-        let handled = result(call).is_ok() && action.handler > libc::SIG_IGN;
+        let call = unsafe { system!(SYS_rt_sigaction, signal, none, old, size_of::<Signals>()) };
+        let handled = call.is_ok() && action.handler > libc::SIG_IGN;
         handled && action.flags & libc::SA_RESTART as libc::c_ulong == 0
     })
-}
-
-/// Waits until one of the descriptors can be read, or a deadline; with these signals put off meanwhile.
-pub(crate) fn wait(fds: &[RawFd], deadline: Option<Instant>, signals: Option<Signals>) -> Result<(), Errno> {
-    let mut watched = [libc::pollfd { fd: -1, events: libc::POLLIN, revents: 0 }; 2];
-    watched.iter_mut().zip(fds).for_each(|(watched, fd)| watched.fd = *fd);
-    let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-    let left = left.map(|left| libc::timespec { tv_sec: left.as_secs() as _, tv_nsec: left.subsec_nanos() as _ });
-    let left = left.as_ref().map_or(std::ptr::null(), |left| left as *const libc::timespec);
-    let signals = signals.as_ref().map_or(std::ptr::null(), |signals| signals as *const Signals);
-    // SAFETY: all point to what they say, which outlives the call.
-    let call = unsafe {
-        libc::syscall(libc::SYS_ppoll, watched.as_mut_ptr(), watched.len(), left, signals, size_of::<Signals>())
-    };
-    result(call).map(drop)
 }

@@ -13,7 +13,8 @@ use std::{
 };
 
 use crate::{
-    Reason, calls, look,
+    Reason, calls,
+    glance::ends,
     mapping::{Shared, SharedMapping},
 };
 
@@ -120,7 +121,7 @@ impl Control {
     /// Writes down a socket that stays with the kernel, and why.
     pub fn note(&self, fd: BorrowedFd<'_>, why: Reason) {
         let id = self.add(fd.as_raw_fd(), calls::cookie(fd.as_raw_fd()).unwrap_or_default());
-        let (local, peer) = look::ends(fd);
+        let (local, peer) = ends(fd);
         self.slot(id).set_ends(local, peer);
         self.slot(id).set_fate(Err(why));
     }

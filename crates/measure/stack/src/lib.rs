@@ -11,7 +11,8 @@ mod calls;
 pub mod control;
 mod engine;
 mod error;
-mod family;
+
+mod glance;
 mod grant;
 mod handover;
 pub mod launch;
@@ -24,6 +25,7 @@ mod reason;
 mod stack;
 mod ticks;
 mod ways;
+mod wiped;
 
 pub use control::Control;
 pub use error::{GrantError, NoGrant};

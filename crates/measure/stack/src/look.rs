@@ -6,11 +6,11 @@ use std::{
 };
 
 use datagram::{Binding, Versions};
-use rustix::net::{getpeername, getsockname};
 
 use crate::{
     Reason,
     calls::{flags, inode, is_nonblocking, number, option},
+    glance::ends,
 };
 
 /// Options whose value, where it is not 0, leaves a socket with the kernel.
@@ -139,13 +139,6 @@ pub(crate) fn look(fd: BorrowedFd<'_>) -> Result<Look, Reason> {
     })
 }
 
-/// Where a socket is bound and where it is connected to, as far as the kernel says.
-pub(crate) fn ends(fd: BorrowedFd<'_>) -> (Option<SocketAddr>, Option<SocketAddr>) {
-    let local = getsockname(fd).ok().and_then(|local| SocketAddr::try_from(local).ok());
-    let peer = getpeername(fd).ok().flatten().and_then(|peer| SocketAddr::try_from(peer).ok());
-    (local.map(canonical), peer.map(canonical))
-}
-
 /// Whether a socket of another process has the same port, with which the kernel would share what comes.
 pub(crate) fn shares_with_others(port: u16) -> bool {
     let Ok(inodes) = kernel::diag::udp_inodes(port) else { return true };
@@ -163,7 +156,7 @@ fn own_inodes() -> Vec<u64> {
 }
 
 /// Whether a UDP socket is one of IPv6.
-fn kind(fd: RawFd) -> Result<bool, Reason> {
+pub(crate) fn kind(fd: RawFd) -> Result<bool, Reason> {
     let of = |name: i32| number(fd, libc::SOL_SOCKET, name);
     match [of(libc::SO_DOMAIN), of(libc::SO_TYPE), of(libc::SO_PROTOCOL)] {
         [domain @ (libc::AF_INET | libc::AF_INET6), libc::SOCK_DGRAM, libc::IPPROTO_UDP] => {
@@ -212,10 +205,6 @@ fn wants(fd: RawFd, v6: bool) -> Wants {
 
 fn is_set(fd: RawFd, level: i32, name: i32) -> bool {
     number(fd, level, name) != 0
-}
-
-fn canonical(end: SocketAddr) -> SocketAddr {
-    SocketAddr::new(end.ip().to_canonical(), end.port())
 }
 
 /// An address that means something on one link alone.

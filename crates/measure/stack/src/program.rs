@@ -3,6 +3,7 @@
 //!
 //! Inside are raw system calls: no name of libc is called that `preload` defines.
 
+mod asleep;
 pub mod call;
 mod claim;
 pub mod corked;
@@ -13,7 +14,10 @@ pub mod own;
 mod past;
 pub mod patience;
 pub mod process;
+pub mod receiving;
+pub mod selected;
 mod sets;
 pub mod table;
 pub mod waiting;
 pub mod waiting_sets;
+pub mod watched;

@@ -46,9 +46,6 @@ pub enum Reason {
     /// `O_ASYNC`.
     #[error("signals tell of its datagrams (O_ASYNC)")]
     Signals,
-    /// An epoll set with it in it has a second descriptor, or is in another set.
-    #[error("it is in an epoll set that has a second descriptor or is in another set")]
-    SharedSet,
     /// `SO_REUSEPORT` or `SO_REUSEADDR` with a socket of another process.
     #[error("it shares its port with a socket of another process")]
     SharedPort,
@@ -82,7 +79,7 @@ pub enum Reason {
 }
 
 impl Reason {
-    const ALL: [Self; 25] = [
+    const ALL: [Self; 24] = [
         Self::Tcp,
         Self::NotUdp,
         Self::NotBound,
@@ -97,7 +94,6 @@ impl Reason {
         Self::Stdio,
         Self::ShutDown,
         Self::Signals,
-        Self::SharedSet,
         Self::SharedPort,
         Self::NoGrant,
         Self::Unusable,

@@ -3,7 +3,7 @@
 mod left;
 mod sending;
 mod sleep;
-mod waits;
+pub(crate) mod waits;
 
 use std::{
     io,
@@ -26,8 +26,8 @@ use crate::{
     calls,
     control::Record,
     engine::{Engine, Received},
-    family::Family,
     message::{Incoming, Outcome, Wait},
+    wiped::Family,
 };
 
 /// Flags of recvmsg(2) that are known here.
@@ -131,14 +131,20 @@ impl Stack {
     /// Receives a datagram, also one that came through the kernel; returns the bytes that were written, or all that it has with `MSG_TRUNC`. It
     /// waits as the socket and `flags` (as of recvmsg(2)) say.
     pub fn receive(&self, id: SocketId, message: &mut Incoming<'_, '_>, flags: i32) -> Outcome<usize> {
-        if self.family.is_child() || flags & !KNOWN_FLAGS != 0 {
-            return Outcome::Kernel;
-        }
-        match self.receive_at_once(id, message, flags) {
+        match self.try_receive(id, message, flags) {
             Tried::Over(outcome) => outcome,
             Tried::Nothing { waits: false, .. } => Outcome::Failed(libc::EAGAIN),
             Tried::Nothing { fd, .. } => self.receive_patiently(id, fd, message, flags),
         }
+    }
+
+    /// The same, but that waiting is the caller's.
+    #[inline]
+    pub(crate) fn try_receive(&self, id: SocketId, message: &mut Incoming<'_, '_>, flags: i32) -> Tried {
+        if self.family.is_child() || flags & !KNOWN_FLAGS != 0 {
+            return Tried::Over(Outcome::Kernel);
+        }
+        self.receive_at_once(id, message, flags)
     }
 
     #[inline]
@@ -231,7 +237,7 @@ impl Stack {
 }
 
 /// What came of an attempt to receive.
-enum Tried {
+pub(crate) enum Tried {
     Over(Outcome<usize>),
     /// There is nothing. Whether the call waits, and the socket's descriptor.
     Nothing {

@@ -1,9 +1,6 @@
 //! What sends.
 
-use std::{
-    ffi::{c_int, c_uint, c_void},
-    ptr::null,
-};
+use std::ffi::{c_int, c_uint, c_void};
 
 use libc::{iovec, mmsghdr, msghdr, size_t, sockaddr, socklen_t, ssize_t};
 use stack::SocketId;
@@ -13,7 +10,7 @@ use crate::{
     corked,
     descriptors::{kind, live},
     inside::with_past,
-    messages::{self, some, some_mut},
+    messages::{self, Sent, some, some_mut},
     table::Kind,
 };
 
@@ -36,7 +33,8 @@ unsafe extern "C-unwind" fn sendto(
     unsafe {
         let id = live_for(fd, flags);
         if let Some(id) = id
-            && let Some(sent) = messages::send(id, &[piece(bytes, length)], (to, to_length), (null(), 0), flags)
+            && let Some(sent) =
+                messages::send(id, &Sent { name: (to, to_length), ..Sent::alone(&[piece(bytes, length)]) }, flags)
         {
             return sent;
         }
@@ -54,8 +52,8 @@ unsafe extern "C-unwind" fn sendmsg(fd: c_int, message: *const msghdr, flags: c_
         {
             let pieces = some(header.msg_iov, header.msg_iovlen);
             let control = (header.msg_control.cast_const(), header.msg_controllen);
-            if let Some(sent) = messages::send(id, pieces, (header.msg_name.cast(), header.msg_namelen), control, flags)
-            {
+            let name = (header.msg_name.cast_const().cast(), header.msg_namelen);
+            if let Some(sent) = messages::send(id, &Sent { pieces, name, control }, flags) {
                 return sent;
             }
         }
@@ -86,7 +84,7 @@ unsafe extern "C-unwind" fn write(fd: c_int, bytes: *const c_void, length: size_
     unsafe {
         let id = if length > 0 { live_for(fd, 0) } else { None };
         if let Some(id) = id
-            && let Some(sent) = messages::send(id, &[piece(bytes, length)], (null(), 0), (null(), 0), 0)
+            && let Some(sent) = messages::send(id, &Sent::alone(&[piece(bytes, length)]), 0)
         {
             return sent;
         }
@@ -103,7 +101,7 @@ unsafe extern "C-unwind" fn writev(fd: c_int, pieces: *const iovec, count: c_int
             let all = some(pieces, count.clamp(0, 1024) as usize);
             // What becomes of a datagram without bytes depends on the kernel.
             if all.iter().any(|piece| piece.iov_len > 0)
-                && let Some(sent) = messages::send(id, all, (null(), 0), (null(), 0), 0)
+                && let Some(sent) = messages::send(id, &Sent::alone(all), 0)
             {
                 return sent;
             }

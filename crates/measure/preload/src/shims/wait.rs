@@ -8,11 +8,13 @@ use std::{
 
 use libc::{fd_set, nfds_t, pollfd, sigset_t, timespec, timeval};
 
-use super::selected::Selected;
 use crate::{
     call::{is_single_threaded, set_errno, waiting},
+    messages::some_mut,
     patience::SIGNALS,
-    process, waiting,
+    process,
+    selected::Selected,
+    waiting,
 };
 
 /// How long the kernel waits for a socket that is bound to no port, before it is looked at again.
@@ -75,8 +77,8 @@ unsafe extern "C-unwind" fn select(
             Some(Some(duration)) => Some(duration),
             None => None,
         };
-        let sets = Selected { count, readable, writable, exceptional };
         if let Ok(limit) = left.as_ref().map(span).transpose()
+            && let Some(mut sets) = selected(count, [readable, writable, exceptional])
             && sets.concern_us()
         {
             let begun = Instant::now();
@@ -108,8 +110,8 @@ unsafe extern "C-unwind" fn pselect(
 ) -> c_int {
     // SAFETY: the caller's pointers, as libc takes them. The kernel takes the mask with its length, behind one pointer.
     unsafe {
-        let sets = Selected { count, readable, writable, exceptional };
         if let Ok(limit) = timeout.as_ref().map(span).transpose()
+            && let Some(mut sets) = selected(count, [readable, writable, exceptional])
             && sets.concern_us()
             && let Some(chosen) = sets.select(limit, mask)
         {
@@ -150,6 +152,23 @@ unsafe fn past_kernel(
             return Some(ready);
         }
     }
+}
+
+/// The sets of a call; those that are nowhere have nothing in them.
+///
+/// # Safety
+/// Sets as select(2) takes them: as many bits as there are descriptors.
+unsafe fn selected<'a>(count: c_int, sets: [*mut fd_set; 3]) -> Option<Selected<'a>> {
+    let count = usize::try_from(count).ok().filter(|_| process::table().is_some())?;
+    let words = count.div_ceil(u64::BITS as usize);
+    // SAFETY: the caller's.
+    let sets = sets.map(|set| unsafe { some_mut(set.cast(), if set.is_null() { 0 } else { words }) });
+    Some(Selected { count, sets })
+}
+
+/// A time as the kernel takes it.
+pub(super) fn spec(time: Duration) -> timespec {
+    timespec { tv_sec: time.as_secs() as i64, tv_nsec: time.subsec_nanos().into() }
 }
 
 /// A time that the kernel would take.

@@ -10,7 +10,7 @@ use std::{
 };
 
 /// What the program can be asked for.
-pub(crate) const PARTS: [&str; 20] = [
+pub(crate) const PARTS: [&str; 32] = [
     "data",
     "flags",
     "options",
@@ -31,6 +31,18 @@ pub(crate) const PARTS: [&str; 20] = [
     "cancelled",
     "stdio",
     "passing",
+    "jumps",
+    "leaps",
+    "calm",
+    "masks",
+    "later",
+    "members",
+    "nested",
+    "inheriting",
+    "shared",
+    "refused",
+    "large",
+    "chrooted",
 ];
 
 /// The library, which cargo puts beside the test's own program.

@@ -234,3 +234,27 @@ void stdio(void) {
     TELL(dprintf(next, "formatted %d", 7));
     TELL(recv(next, got, 20, 0));
 }
+
+/* Where there is no /proc. */
+void chrooted(void) {
+    char folder[] = "/tmp/wireproof-root-XXXXXX";
+    if (!mkdtemp(folder)) return;
+    TELL(chroot(folder));
+    TELL(chdir("/"));
+    int fd = connected();
+    settle(fd);
+    talk("without /proc", fd);
+    for (int other = 3; other < 2000; other++)
+        if (other != fd) close(other);
+    talk("all else closed", fd);
+    talk("fresh", connected());
+    fflush(stdout);
+    pid_t child = fork();
+    if (!child) {
+        int own = connected();
+        settle(own), talk("child", own);
+        exit(3);
+    }
+    joined(child);
+    talk("parent", fd);
+}

@@ -80,7 +80,7 @@ static void answer(void) {
     int fd = socket(own.ss_family, SOCK_DGRAM, 0);
     if (fd < 0 || bind(fd, (void *)&own, length)) perror("the echo"), exit(1);
     puts("ready"), fflush(stdout);
-    alarm(300);
+    alarm(1200);
     static char bytes[65536];
     for (;;) {
         struct sockaddr_storage from;
@@ -104,6 +104,9 @@ int main(int count, char **words) {
         {"polls", polls}, {"selects", selects}, {"epolls", epolls}, {"edges", edges}, {"copies", copies},
         {"closing", closing}, {"forks", forks}, {"executes", executes}, {"threads", threads}, {"signals", signals},
         {"cancels", cancels}, {"cancelled", cancelled}, {"stdio", stdio}, {"passing", passing},
+        {"jumps", jumps}, {"leaps", leaps}, {"calm", calm}, {"masks", masks}, {"later", later}, {"members", members},
+        {"nested", nested}, {"inheriting", inheriting}, {"shared", shared}, {"refused", refused}, {"large", large},
+        {"chrooted", chrooted},
     };
     if (count < 4) return 2;
     own_file = words[0], own_address = words[2], echo_address = words[3];

@@ -1,9 +1,9 @@
 /* epoll. */
-#include "common.h"
+#include "sets.h"
 
 static char got[2000];
 
-static void waited(const char *what, int set, int most, int timeout) {
+void waited(const char *what, int set, int most, int timeout) {
     struct epoll_event events[8];
     errno = UNTOUCHED;
     int count = epoll_wait(set, events, most, timeout);
@@ -14,12 +14,12 @@ static void waited(const char *what, int set, int most, int timeout) {
             if (events[index].data.u64 == tag) printf(" %u: %x\n", tag, events[index].events);
 }
 
-static int added(int set, int operation, int fd, unsigned events, unsigned tag) {
+int added(int set, int operation, int fd, unsigned events, unsigned tag) {
     struct epoll_event event = {.events = events, .data.u64 = tag};
     return epoll_ctl(set, operation, fd, &event);
 }
 
-static void ask(int fd, const char *text) {
+void ask(int fd, const char *text) {
     send(fd, text, strlen(text), 0);
     pause_for(30);
 }

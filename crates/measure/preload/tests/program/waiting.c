@@ -1,6 +1,8 @@
 /* poll and select, of sockets and of other descriptors beside them. */
 #include "common.h"
 
+#include <sys/resource.h>
+
 static char got[2000];
 
 static void polled(const char *what, struct pollfd *fds, int count, int timeout) {
@@ -10,7 +12,7 @@ static void polled(const char *what, struct pollfd *fds, int count, int timeout)
     puts("");
 }
 
-static void *later(void *fd) {
+static void *writes_later(void *fd) {
     pause_for(60);
     if (write(*(int *)fd, "late", 4) != 4) perror("write");
     return NULL;
@@ -57,11 +59,11 @@ void polls(void) {
     fds[0].events = POLLIN;
     /* What becomes ready in another thread. */
     pthread_t thread;
-    pthread_create(&thread, NULL, later, &pipe_ends[1]);
+    pthread_create(&thread, NULL, writes_later, &pipe_ends[1]);
     polled("a pipe later", fds, 4, 5000);
     pthread_join(thread, NULL);
     TELL(read(pipe_ends[0], got, 20));
-    pthread_create(&thread, NULL, later, &fd);
+    pthread_create(&thread, NULL, writes_later, &fd);
     polled("an answer later", fds, 4, 5000);
     pthread_join(thread, NULL);
     struct timespec limit = {0, 30000000};
@@ -143,4 +145,57 @@ void selects(void) {
     FD_ZERO(&in); FD_SET(fd, &in);
     TELL(select(fd + 1, &in, NULL, NULL, &wrong));
     TELL(recv(fd, got, 20, 0));
+}
+
+/* More descriptors than a set of libc's has room for: the program makes its own, as many bits as it takes. */
+enum { LARGE = 4096, WORDS = LARGE / 64 };
+
+static void mark(unsigned long *set, int fd) { set[fd / 64] |= 1UL << fd % 64; }
+static int is_marked(const unsigned long *set, int fd) { return set[fd / 64] >> fd % 64 & 1; }
+
+static void selected_large(const char *what, int count, const int *fds, int most, long milliseconds) {
+    unsigned long in[WORDS] = {0}, out[WORDS] = {0};
+    for (int index = 0; index < count; index++) mark(in, fds[index]);
+    mark(out, fds[0]);
+    struct timeval limit = {milliseconds / 1000, milliseconds % 1000 * 1000};
+    errno = UNTOUCHED;
+    told(what, select(most, (void *)in, (void *)out, NULL, &limit));
+    for (int fd = 0; fd < LARGE; fd++)
+        if (is_marked(in, fd) || is_marked(out, fd)) printf(" %d: %d %d\n", fd, is_marked(in, fd), is_marked(out, fd));
+}
+
+void large(void) {
+    struct rlimit limit = {LARGE, LARGE};
+    TELL(setrlimit(RLIMIT_NOFILE, &limit));
+    static int fds[2000];
+    int pipe_ends[2], count = 0;
+    if (pipe(pipe_ends)) return;
+    fds[count++] = connected();
+    settle(fds[0]);
+    int high = fcntl(fds[0], F_DUPFD, 2500), alone = connected();
+    int far = fcntl(alone, F_DUPFD, 3000);
+    close(alone);
+    settle(far);
+    fds[count++] = high, fds[count++] = far;
+    selected_large("nothing", count, fds, LARGE, 0);
+    selected_large("a while", count, fds, 3001, 30);
+    TELL(send(far, "~30 far", 7, 0));
+    selected_large("far", count, fds + 1, 3001, 2000);
+    selected_large("before it", count - 1, fds + 1, 3000, 20);
+    TELL(recv(far, got, 20, 0));
+    TELL(send(high, "high", 4, 0));
+    pause_for(30);
+    selected_large("both names", count, fds, 3001, 2000);
+    TELL(recv(fds[0], got, 20, 0));
+    /* More than a thousand at once. */
+    while (count < 1500) fds[count++] = fcntl(pipe_ends[0], F_DUPFD, 1200);
+    TELL(send(far, "~30 far", 7, 0));
+    unsigned long in[WORDS] = {0};
+    for (int index = 0; index < count; index++) mark(in, fds[index]);
+    struct timeval patience = {2, 0};
+    TELL(select(LARGE, (void *)in, NULL, NULL, &patience));
+    printf("%d %d\n", is_marked(in, far), is_marked(in, high));
+    TELL(recv(far, got, 20, 0));
+    mark(in, 4000);
+    TELL(select(LARGE, (void *)in, NULL, NULL, &patience));
 }

@@ -10,10 +10,11 @@ use std::{
 
 use crate::{Control, Grant, NoGrant, Reason, Stack, Wait, launch::WAIT_VARIABLE};
 
-use super::{own, past::Past, process};
+use super::{own, past::Past, process, table::Kind};
 
-/// Between two times that it is asked, where another process has what there is.
+/// Between two times that it is asked, where another process has what there is: at first, and how often that is doubled.
 const AGAIN_MS: u64 = 100;
+const DOUBLED: u32 = 6;
 
 static NAME: OnceLock<String> = OnceLock::new();
 /// The process that was told that there is nobody to ask.
@@ -22,6 +23,8 @@ static HOPELESS: AtomicU32 = AtomicU32::new(0);
 static UNABLE: AtomicU32 = AtomicU32::new(0);
 /// When the launcher last refused; 0 for never.
 static REFUSED_AT: AtomicU64 = AtomicU64::new(0);
+/// How often it did so, one after the other.
+static REFUSALS: AtomicU32 = AtomicU32::new(0);
 
 /// Takes down the launcher's name, as the program may change its environment.
 pub(crate) fn remember(name: &CStr) {
@@ -44,11 +47,13 @@ pub(crate) fn past() -> Option<&'static Past> {
 }
 
 fn ask() {
-    let before = own::high();
     match NAME.get().map(|name| Grant::claim(name)) {
-        Some(Ok(grant)) => take(grant, &before),
+        Some(Ok(grant)) => take(grant),
         // Another process has it, and may give it back.
-        Some(Err(NoGrant::Refused(_))) => REFUSED_AT.store(now(), Ordering::Relaxed),
+        Some(Err(NoGrant::Refused(_))) => {
+            REFUSALS.fetch_add(1, Ordering::Relaxed);
+            REFUSED_AT.store(now(), Ordering::Relaxed);
+        }
         Some(Err(NoGrant::Unusable(_))) => unable(),
         _ => HOPELESS.store(std::process::id(), Ordering::Relaxed),
     }
@@ -70,26 +75,45 @@ pub(crate) fn page() -> Option<&'static Control> {
     process::page(|| crate::launch::page(NAME.get()?).ok())
 }
 
-fn may_ask() -> bool {
-    let refused_at = REFUSED_AT.load(Ordering::Relaxed);
-    let is_early = refused_at != 0 && now().saturating_sub(refused_at) < AGAIN_MS;
-    !is_early && HOPELESS.load(Ordering::Relaxed) != std::process::id()
+/// What a socket is for which there is nothing.
+pub(crate) fn kind_without() -> Kind {
+    if is_hopeless() { Kind::Kernel } else { Kind::Refused }
 }
 
-/// Milliseconds of a clock that all processes share; never 0.
+fn may_ask() -> bool {
+    is_time() && !is_hopeless()
+}
+
+fn is_hopeless() -> bool {
+    HOPELESS.load(Ordering::Relaxed) == std::process::id()
+}
+
+/// Whether the launcher's refusal, if there was one, is old enough to ask again.
+pub(crate) fn is_time() -> bool {
+    let refused_at = REFUSED_AT.load(Ordering::Relaxed);
+    let doubled = REFUSALS.load(Ordering::Relaxed).saturating_sub(1).min(DOUBLED);
+    refused_at == 0 || now().saturating_sub(refused_at) >= AGAIN_MS << doubled
+}
+
+/// Milliseconds of a clock that all processes share, and that costs little to read; never 0.
 fn now() -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: a time of this frame.
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time) };
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC_COARSE, &mut time) };
     (time.tv_sec * 1000 + time.tv_nsec / 1_000_000 + 1) as u64
 }
 
-fn take(grant: Grant, before: &[c_int]) {
+fn take(grant: Grant) {
+    let mut ours: Vec<c_int> = grant.descriptors().collect();
     match Stack::new(grant, wait()) {
-        Ok(stack) => process::set_past(Past::new(stack)),
+        Ok(stack) => {
+            ours.extend(stack.own_descriptors());
+            REFUSALS.store(0, Ordering::Relaxed);
+            own::keep(&ours);
+            process::set_past(Past::new(stack));
+        }
         Err(_) => unable(),
     }
-    own::keep(before);
 }
 
 fn wait() -> Wait {

@@ -1,8 +1,6 @@
 //! What a descriptor is, found out when it is first used for data, and kept right while descriptors come and go.
 
-use std::{ffi::c_int, mem::size_of_val};
-
-use crate::{Reason, SocketId};
+use std::ffi::c_int;
 
 use super::{
     call::{is_single_threaded, raw},
@@ -11,22 +9,14 @@ use super::{
     noted::{self, note},
     process::{self, is_own, table},
     table::{Kind, Seen},
+    watched,
 };
-
-/// What the kernel says of a descriptor.
-#[derive(Clone, Copy)]
-enum Told {
-    /// No socket of IP.
-    Foreign,
-    /// A socket of IP that is not UDP: what it is, as a reason.
-    Other(Reason),
-    /// A UDP socket that is bound to no port yet: its first datagram binds it.
-    Unbound,
-    /// A UDP socket.
-    Udp,
-    /// It is no descriptor.
-    Nothing,
-}
+use crate::{
+    Reason, SocketId,
+    calls::{cookie, is_nonblocking},
+    glance::{Told, glance},
+    look,
+};
 
 /// The socket behind a descriptor, if it goes past the kernel.
 #[inline]
@@ -35,13 +25,14 @@ pub fn live(fd: c_int) -> Option<SocketId> {
     match seen.kind() {
         Kind::Live(id) => Some(SocketId(id)),
         Kind::Unknown => classify(fd, seen),
+        Kind::Refused if claim::is_time() => classify(fd, seen),
         _ => None,
     }
 }
 
 #[cold]
 fn classify(fd: c_int, seen: Seen) -> Option<SocketId> {
-    let told = ask(fd);
+    let told = glance(fd);
     let kind = match told {
         Told::Nothing | Told::Unbound => return None,
         Told::Foreign => Kind::Foreign,
@@ -59,7 +50,7 @@ fn classify(fd: c_int, seen: Seen) -> Option<SocketId> {
         _ => return live_now(fd),
     };
     match is_settled {
-        true => with_past(|past| past.sets().is_live(fd, id, &past.stack)),
+        true => with_past(|past| watched::is_live(cookie(fd), id, past)),
         // It is another one by now.
         false => with_past(|past| past.released(id)),
     };
@@ -81,47 +72,13 @@ fn adopt(fd: c_int) -> Option<Kind> {
     }
     let Some(past) = claim::past() else {
         noted::write(fd, claim::why_not());
-        return Some(Kind::Kernel);
+        return Some(claim::kind_without());
     };
     match past.adopt(fd) {
         Ok(id) => Some(Kind::Live(id.0)),
         Err(Reason::NotBound) => None,
         Err(_) => Some(Kind::Kernel),
     }
-}
-
-fn ask(fd: c_int) -> Told {
-    match option(fd, libc::SO_DOMAIN) {
-        Ok(libc::AF_INET | libc::AF_INET6) => {}
-        Err(libc::EBADF) => return Told::Nothing,
-        _ => return Told::Foreign,
-    }
-    match [libc::SO_TYPE, libc::SO_PROTOCOL].map(|name| option(fd, name)) {
-        [Ok(libc::SOCK_DGRAM), Ok(libc::IPPROTO_UDP)] if is_bound(fd) => Told::Udp,
-        [Ok(libc::SOCK_DGRAM), Ok(libc::IPPROTO_UDP)] => Told::Unbound,
-        [Ok(libc::SOCK_STREAM), Ok(libc::IPPROTO_TCP)] => Told::Other(Reason::Tcp),
-        _ => Told::Other(Reason::NotUdp),
-    }
-}
-
-fn option(fd: c_int, name: c_int) -> Result<c_int, c_int> {
-    let (mut value, mut length) = (0 as c_int, size_of_val(&0_i32) as u32);
-    let place =
-        [fd as usize, libc::SOL_SOCKET as usize, name as usize, &raw mut value as usize, &raw mut length as usize];
-    // SAFETY: a value of `length` bytes and the length, both of this frame.
-    match unsafe { raw(libc::SYS_getsockopt, place) } {
-        0 => Ok(value),
-        error => Err(-error as c_int),
-    }
-}
-
-fn is_bound(fd: c_int) -> bool {
-    let (mut name, mut length) = ([0_u8; 28], 28_u32);
-    let place = [fd as usize, name.as_mut_ptr() as usize, &raw mut length as usize];
-    // SAFETY: room for `length` bytes and the length, both of this frame.
-    let told = unsafe { raw(libc::SYS_getsockname, place) };
-    // The port, in the same place in both versions of IP.
-    told == 0 && name[2..4] != [0, 0]
 }
 
 /// Its number may mean something else from now on.
@@ -141,7 +98,10 @@ pub fn closing<T>(fd: c_int, call: impl FnOnce() -> T) -> T {
         return call();
     }
     corked::forget(fd);
-    if !matches!(kind, Kind::Live(_) | Kind::Set) {
+    if !matches!(kind, Kind::Live(_) | Kind::Set | Kind::EmptySet) {
+        if kind != Kind::Never && process::has_sets() && is_own() {
+            watched::is_closed(fd);
+        }
         forget(fd);
         return call();
     }
@@ -149,10 +109,10 @@ pub fn closing<T>(fd: c_int, call: impl FnOnce() -> T) -> T {
         return call();
     }
     table.replace(fd, Kind::Closing);
-    with_past(|past| match kind {
-        Kind::Live(id) => past.released(SocketId(id)),
-        _ => past.sets().close(fd),
-    });
+    match kind {
+        Kind::Live(id) => _ = with_past(|past| past.released(SocketId(id))),
+        _ => watched::set_is_closed(fd),
+    }
     let result = call();
     table.replace(fd, Kind::Unknown);
     result
@@ -174,34 +134,23 @@ pub fn is_copy(old: c_int, new: c_int) {
         return;
     }
     match kind {
-        Kind::Live(id) => {
-            with_past(|past| past.copied(SocketId(id)));
-        }
-        Kind::Set => without(old),
-        _ => {}
+        Kind::Live(id) => _ = with_past(|past| past.copied(SocketId(id))),
+        Kind::Set | Kind::EmptySet => watched::set_is_copied(old, new),
+        _ => watched::is_copied(old),
     }
     process::uses(new);
-    let is_told = matches!(kind, Kind::Live(_) | Kind::Foreign | Kind::Kernel | Kind::Never);
+    let is_told = !matches!(kind, Kind::Unknown | Kind::Closing);
     table.replace(new, if is_told { kind } else { Kind::Unknown });
-}
-
-/// A set has nothing in it from now on that goes past the kernel: it has several names, or is in another set.
-pub fn without(set: c_int) {
-    with_past(|past| {
-        let inside = past.sets().sockets_in(set);
-        past.sets().bar(set);
-        inside.into_iter().for_each(|id| past.leave(id, Reason::SharedSet));
-    });
 }
 
 /// A socket is left to the kernel from now on.
 pub fn leave_to_kernel(fd: c_int, why: Reason) {
     leave_if_live(fd, why);
     let Some(seen) = table().and_then(|table| table.look(fd)) else { return };
-    if !matches!(seen.kind(), Kind::Unknown | Kind::Kernel) {
+    if !matches!(seen.kind(), Kind::Unknown | Kind::Kernel | Kind::Refused) {
         return;
     }
-    let kind = match ask(fd) {
+    let kind = match glance(fd) {
         Told::Nothing => return,
         Told::Foreign => Kind::Foreign,
         Told::Other(what) => {
@@ -229,7 +178,7 @@ pub fn leave_if_live(fd: c_int, why: Reason) {
 pub fn changed(fd: c_int) {
     match kind(fd) {
         Some(Kind::Live(id)) if is_own() => _ = with_past(|past| past.refresh(SocketId(id), fd)),
-        Some(Kind::Kernel) => forget(fd),
+        Some(Kind::Kernel | Kind::Refused) => forget(fd),
         _ => {}
     }
 }
@@ -238,18 +187,13 @@ pub fn changed(fd: c_int) {
 /// no port is bound to one, as sending would do.
 #[cold]
 pub fn binds(fd: c_int) -> Option<SocketId> {
-    let is_nonblocking = || {
-        // SAFETY: it takes no pointer.
-        let flags = unsafe { raw(libc::SYS_fcntl, [fd as usize, libc::F_GETFL as usize]) };
-        flags as c_int & libc::O_NONBLOCK != 0
-    };
-    if is_single_threaded() || kind(fd) != Some(Kind::Unknown) || !is_unbound(fd) || is_nonblocking() {
+    if is_single_threaded() || kind(fd) != Some(Kind::Unknown) || !is_unbound(fd) || is_nonblocking(fd) {
         return None;
     }
-    let family = option(fd, libc::SO_DOMAIN).ok()?;
+    let is_v6 = look::kind(fd).ok()?;
+    let (family, length) = if is_v6 { (libc::AF_INET6, 28) } else { (libc::AF_INET, 16) };
     let mut name = [0_u8; 28];
     name[..2].copy_from_slice(&(family as u16).to_ne_bytes());
-    let length = if family == libc::AF_INET { 16 } else { 28 };
     // SAFETY: a name of this frame.
     unsafe { raw(libc::SYS_bind, [fd as usize, name.as_ptr() as usize, length]) };
     live(fd)
@@ -257,17 +201,12 @@ pub fn binds(fd: c_int) -> Option<SocketId> {
 
 /// Whether it is a UDP socket that is bound to no port.
 pub fn is_unbound(fd: c_int) -> bool {
-    matches!(ask(fd), Told::Unbound)
-}
-
-/// Whether it is a UDP socket that may go past the kernel once it is bound.
-pub fn may_become_live(fd: c_int) -> bool {
-    kind(fd) == Some(Kind::Unknown) && is_unbound(fd) && inside(claim::past).flatten().is_some()
+    matches!(glance(fd), Told::Unbound)
 }
 
 /// Whether it is the same socket as before, past the kernel or left to it since.
 pub fn is_still(fd: c_int, id: SocketId) -> bool {
-    matches!(kind(fd), Some(Kind::Kernel | Kind::Never)) || kind(fd) == Some(Kind::Live(id.0))
+    matches!(kind(fd), Some(Kind::Kernel | Kind::Never | Kind::Refused)) || kind(fd) == Some(Kind::Live(id.0))
 }
 
 /// What is known of a descriptor.

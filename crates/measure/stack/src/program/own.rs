@@ -40,20 +40,13 @@ pub fn others(first: u32, last: u32) -> impl Iterator<Item = (u32, u32)> {
     })
 }
 
-/// Descriptors where ours are put.
-pub(crate) fn high() -> Vec<c_int> {
-    let entries = std::fs::read_dir("/proc/self/fd").into_iter().flatten();
-    let numbers = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<c_int>().ok());
-    numbers.filter(|fd| *fd >= crate::aside::lowest()).collect()
-}
-
-/// Takes those that are there now, and were not before, for ours.
-pub(crate) fn keep(before: &[c_int]) {
-    for (place, fd) in OWN.iter().zip(high().into_iter().filter(|fd| !before.contains(fd))) {
-        place.store(fd, Ordering::Relaxed);
-        COUNT.fetch_add(1, Ordering::AcqRel);
+/// Takes these for ours.
+pub(crate) fn keep(ours: &[c_int]) {
+    for (place, fd) in OWN.iter().zip(ours) {
+        place.store(*fd, Ordering::Relaxed);
     }
-    LOWEST.store(crate::aside::lowest(), Ordering::Relaxed);
+    LOWEST.store(ours.iter().copied().min().unwrap_or(c_int::MAX), Ordering::Relaxed);
+    COUNT.store(ours.len(), Ordering::Release);
     static ASKED: std::sync::Once = std::sync::Once::new();
     // SAFETY: a function that makes system calls and nothing else, as a child of several threads may.
     ASKED.call_once(|| _ = unsafe { libc::pthread_atfork(None, None, Some(in_child)) });

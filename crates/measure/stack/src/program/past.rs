@@ -1,27 +1,23 @@
-//! What goes past the kernel: the stack, which descriptors stand for each of its sockets, and the epoll sets that they are in.
+//! What goes past the kernel: the stack, and which descriptors stand for each of its sockets.
 
 use std::{
     ffi::c_int,
-    mem::ManuallyDrop,
     os::fd::BorrowedFd,
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use crate::{Asleep, Reason, SocketId, Stack};
-
 use super::{
-    call::raw,
     process::{self, table},
-    sets::Sets,
     table::Kind,
+    watched,
 };
+use crate::{Reason, SocketId, Stack, calls::cookie};
 
 /// What goes past the kernel in this process.
 pub struct Past {
     /// The sockets.
     pub stack: Stack,
     sockets: Mutex<Vec<Socket>>,
-    sets: Mutex<Sets>,
 }
 
 /// A socket, and how many descriptors stand for it.
@@ -34,22 +30,7 @@ struct Socket {
 
 impl Past {
     pub(crate) fn new(stack: Stack) -> Self {
-        Self { stack, sockets: Mutex::default(), sets: Mutex::default() }
-    }
-
-    /// The epoll sets.
-    pub fn sets(&self) -> MutexGuard<'_, Sets> {
-        self.sets.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// To be called before the last look whether something is there, by who sleeps then, and to be given to [`wake_up`](Self::wake_up). It is not
-    /// dropped at the end of its frame, which may be cancelled.
-    pub(crate) fn fall_asleep(&self) -> ManuallyDrop<Asleep<'_>> {
-        ManuallyDrop::new(self.stack.sleep())
-    }
-
-    pub(crate) fn wake_up(asleep: ManuallyDrop<Asleep<'_>>) {
-        drop(ManuallyDrop::into_inner(asleep));
+        Self { stack, sockets: Mutex::default() }
     }
 
     fn sockets(&self) -> MutexGuard<'_, Vec<Socket>> {
@@ -85,7 +66,7 @@ impl Past {
         if sockets[at].descriptors == 0 {
             sockets.swap_remove(at);
             drop(sockets);
-            self.sets().forget(id, self.stack.descriptors());
+            watched::is_gone(id, self);
             self.stack.close(id);
         } else if let Some(other) = descriptors(id).next() {
             drop(sockets);
@@ -101,9 +82,9 @@ impl Past {
         }
     }
 
-    /// Leaves a socket to the kernel: for good, or until something about it changes.
+    /// Leaves a socket to the kernel for good.
     pub(crate) fn leave(&self, id: SocketId, why: Reason) {
-        self.left(id, if why == Reason::SharedSet { Kind::Kernel } else { Kind::Never });
+        self.left(id, Kind::Never);
         self.stack.leave(id, why);
     }
 
@@ -115,7 +96,7 @@ impl Past {
                 table.replace(fd, kind);
             }
         }
-        self.sets().forget(id, self.stack.descriptors());
+        watched::is_left(id, self);
     }
 }
 
@@ -123,12 +104,4 @@ impl Past {
 fn descriptors(id: SocketId) -> impl Iterator<Item = c_int> {
     (0..process::used())
         .filter(move |fd| table().and_then(|table| table.look(*fd)).is_some_and(|seen| seen.kind() == Kind::Live(id.0)))
-}
-
-fn cookie(fd: c_int) -> Option<u64> {
-    let (mut value, mut length) = (0_u64, 8_u32);
-    let (level, name) = (libc::SOL_SOCKET as usize, libc::SO_COOKIE as usize);
-    let place = [fd as usize, level, name, &raw mut value as usize, &raw mut length as usize];
-    // SAFETY: a value of `length` bytes and the length, both of this frame.
-    (unsafe { raw(libc::SYS_getsockopt, place) } == 0).then_some(value)
 }

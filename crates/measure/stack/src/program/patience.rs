@@ -1,21 +1,24 @@
-//! How the calls that wait for several descriptors do so.
+//! How calls that wait do so.
 
 use std::{
     ptr,
     time::{Duration, Instant},
 };
 
-use crate::Wait;
 use libc::{sigset_t, timespec};
 
 use super::call::raw;
+use crate::Wait;
 
 /// Bytes of a set of signals, as the kernel has it.
 pub const SIGNALS: usize = 8;
 /// How long a call that would rather sleep asks again and again before.
 const BRIEFLY: Duration = Duration::from_micros(50);
 /// How often it asks us before it asks the kernel again.
-pub(crate) const LOOKS: u32 = 32;
+const LOOKS: u32 = 32;
+
+/// No time at all.
+pub(crate) static NOW: timespec = timespec { tv_sec: 0, tv_nsec: 0 };
 
 /// A call's patience.
 pub(crate) struct Patience {
@@ -35,7 +38,7 @@ impl Patience {
         self.timeout.is_some_and(|timeout| self.begun.elapsed() >= timeout)
     }
 
-    /// Whether it asks again and again.
+    /// Whether it asks again and again just now.
     pub(crate) fn spins(&self) -> bool {
         match self.wait {
             Wait::Spin => true,
@@ -44,9 +47,21 @@ impl Patience {
         }
     }
 
-    /// Whether signals have to be held back meanwhile, as it may take long: their handlers would run unnoticed.
-    pub(crate) fn holds_signals(&self) -> bool {
+    /// Whether it does so for good, so that signals have to be let in by and by.
+    pub(crate) fn never_sleeps(&self) -> bool {
         self.wait == Wait::Spin
+    }
+
+    /// Asks us as often as is worth while before the kernel is asked: whether that found something.
+    pub(crate) fn looks(&self, mut look: impl FnMut() -> bool) -> bool {
+        let looks = if self.spins() { LOOKS } else { 1 };
+        (0..looks).any(|_| {
+            let found = look();
+            if !found {
+                std::hint::spin_loop();
+            }
+            found
+        })
     }
 
     /// What is left of it, as the kernel takes it.
@@ -56,7 +71,8 @@ impl Patience {
     }
 }
 
-/// Signals that are held back, until [`release`](Held::release); not by its end, as what waits may be cancelled.
+/// Signals that are held back, but for the moments in which the kernel is asked: a handler that runs in the midst of our own code would go unnoticed,
+/// and one that jumps out of it would leave it half done. Until [`release`](Held::release); not by its end, as what waits may be cancelled.
 pub(crate) struct Held(u64);
 
 impl Held {
@@ -81,9 +97,9 @@ impl Held {
         Self(before)
     }
 
-    /// The mask that there was before, for calls that take one.
-    pub(crate) fn before(&self) -> *const sigset_t {
-        ptr::from_ref(&self.0).cast()
+    /// The mask for calls that take one: the program's, or that of before.
+    pub(crate) fn mask(&self, programs: *const sigset_t) -> *const sigset_t {
+        if programs.is_null() { ptr::from_ref(&self.0).cast() } else { programs }
     }
 
     /// Lets them come.

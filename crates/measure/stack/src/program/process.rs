@@ -2,16 +2,18 @@
 
 use std::{
     ffi::{CStr, c_int},
-    mem::size_of,
     ptr,
-    sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, Ordering},
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicI32, AtomicPtr, AtomicU32, Ordering},
+    },
     time::Duration,
 };
 
-use super::{call::raw, past::Past, table::Table};
-use crate::{Control, launch::LAUNCHER_VARIABLE};
+use super::{call::raw, past::Past, sets::Sets, table::Table};
+use crate::{Control, launch::LAUNCHER_VARIABLE, mapping::Shared, wiped::Wiped};
 
-/// Zero in each child, by `MADV_WIPEONFORK`.
+/// What each child begins anew.
 #[repr(C)]
 struct Memory {
     /// Process that it belongs to; 0 until somebody asks.
@@ -24,8 +26,13 @@ struct Memory {
     past: AtomicPtr<Past>,
     /// Where sockets are written down as long as nothing does; null until one is, and dangling where that cannot be had.
     page: AtomicPtr<Control>,
+    /// Its epoll sets; null until it has one.
+    sets: AtomicPtr<Mutex<Sets>>,
     table: Table,
 }
+
+// SAFETY: atomics all over, zeros of which are a process that has nothing yet.
+unsafe impl Shared for Memory {}
 
 static MEMORY: AtomicPtr<Memory> = AtomicPtr::new(ptr::null_mut());
 
@@ -42,15 +49,40 @@ pub fn past() -> Option<&'static Past> {
     memory().and_then(|memory| unsafe { memory.past.load(Ordering::Acquire).as_ref() })
 }
 
-/// Makes it what goes past the kernel, unless another thread was first.
+/// Makes it what goes past the kernel.
 pub(crate) fn set_past(past: Past) {
     if let Some(memory) = memory() {
-        let past = Box::into_raw(Box::new(past));
-        let (null, order) = (ptr::null_mut(), Ordering::AcqRel);
-        if memory.past.compare_exchange(null, past, order, Ordering::Acquire).is_err() {
-            // SAFETY: the box of two lines above, which nobody else has seen.
-            drop(unsafe { Box::from_raw(past) });
-        }
+        first(&memory.past, past);
+    }
+}
+
+/// The epoll sets; none before there is one.
+pub(crate) fn sets() -> Option<MutexGuard<'static, Sets>> {
+    // SAFETY: null, or a box that was leaked.
+    let sets = unsafe { memory()?.sets.load(Ordering::Acquire).as_ref() }?;
+    Some(sets.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Whether there may be one.
+pub(crate) fn has_sets() -> bool {
+    memory().is_some_and(|memory| !memory.sets.load(Ordering::Relaxed).is_null())
+}
+
+/// The same for who has one.
+pub(crate) fn some_sets() -> Option<MutexGuard<'static, Sets>> {
+    let place = &memory()?.sets;
+    if place.load(Ordering::Acquire).is_null() {
+        first(place, Mutex::default());
+    }
+    sets()
+}
+
+/// Puts a value where there is none, unless another thread was first.
+fn first<T>(place: &AtomicPtr<T>, value: T) {
+    let value = Box::into_raw(Box::new(value));
+    if place.compare_exchange(ptr::null_mut(), value, Ordering::AcqRel, Ordering::Acquire).is_err() {
+        // SAFETY: the box of two lines above, which nobody else has seen.
+        drop(unsafe { Box::from_raw(value) });
     }
 }
 
@@ -124,17 +156,9 @@ pub fn begin() {
     // SAFETY: getenv gave a text that ends with NUL.
     super::claim::remember(unsafe { CStr::from_ptr(launcher) });
     super::call::find_single_threaded();
-    // SAFETY: without MAP_FIXED the kernel takes a place where nothing is.
-    let place = unsafe {
-        let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-        libc::mmap(ptr::null_mut(), size_of::<Memory>(), access, kind | libc::MAP_NORESERVE, -1, 0)
-    };
-    if place == libc::MAP_FAILED {
-        return;
-    }
-    // SAFETY: the mapping just made. Without this a child would take its parent's sockets for its own.
-    if unsafe { libc::madvise(place, size_of::<Memory>(), libc::MADV_WIPEONFORK) } == 0 {
-        MEMORY.store(place.cast(), Ordering::Release);
+    // Without it everything is the kernel's.
+    if let Ok(memory) = Wiped::<Memory>::new() {
+        MEMORY.store(ptr::from_ref(&**Box::leak(Box::new(memory))).cast_mut(), Ordering::Release);
         is_own();
     }
 }

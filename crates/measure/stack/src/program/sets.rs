@@ -1,11 +1,12 @@
-//! Epoll sets of the program that have sockets in them which go past the kernel.
+//! Epoll sets of the program that have sockets in them which go past the kernel, or may some day, and such sets.
 //!
 //! The program's set stays the kernel's. Beside the sockets themselves, which the kernel still watches for what comes through it, the
 //! descriptor by which arrivals past the kernel are noticed rides in it, under a mark of its own that the program never sees.
 
+mod ready;
+
 use std::{ffi::c_int, os::fd::RawFd};
 
-use crate::{SocketId, Stack};
 use libc::epoll_event;
 
 use super::{
@@ -13,25 +14,31 @@ use super::{
     process::{self, table},
     table::Kind,
 };
+use crate::SocketId;
+
+pub(crate) use ready::{is_readable, without_riders};
 
 /// What the kernel tells of ourselves: no pointer and no small number, and nothing that a program would come upon.
-const RIDER: u64 = 0xb5fe_57a9_9e1d_c0d3;
-const READABLE: u32 = (libc::EPOLLIN | libc::EPOLLRDNORM) as u32;
-const WRITABLE: u32 = (libc::EPOLLOUT | libc::EPOLLWRNORM | libc::EPOLLWRBAND) as u32;
-const EDGE: u32 = libc::EPOLLET as u32;
-const ONCE: u32 = libc::EPOLLONESHOT as u32;
+pub(crate) const RIDER: u64 = 0xb5fe_57a9_9e1d_c0d3;
+/// Sets within sets: the kernel takes no more (`EP_MAX_NESTS`).
+const DEEPEST: u32 = 5;
 
 /// All of them.
 #[derive(Default)]
-pub struct Sets {
+pub(crate) struct Sets {
     all: Vec<Set>,
-    /// Sets that have another name, or are in another set themselves: their sockets are the kernel's.
-    barred: Vec<c_int>,
+    /// The number of the next one.
+    next: u32,
 }
 
 struct Set {
-    fd: c_int,
+    number: u32,
+    /// Descriptors that stand for it.
+    names: Vec<c_int>,
     members: Vec<Member>,
+    /// How many of them go past the kernel, and how many are sets.
+    live: usize,
+    inner: usize,
     /// Whether the arrivals' descriptor is in it.
     rides: bool,
     /// Whether ours come first the next time, as they had no room the last time, and which of them.
@@ -41,190 +48,198 @@ struct Set {
 
 struct Member {
     fd: c_int,
-    /// None as long as it is not past the kernel.
-    id: Option<SocketId>,
+    what: What,
     events: u32,
     data: u64,
     /// Arrivals that were told of, where only changes are; none where it was not asked since.
     told: Option<u64>,
     is_armed: bool,
+    /// Whether it has other names, by which it stays when this one is closed.
+    is_copied: bool,
+}
+
+/// What is in a set.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum What {
+    /// A UDP socket by the kernel's own number of it, and by ours where it is past the kernel.
+    Socket { cookie: u64, id: Option<SocketId> },
+    /// A set by its number.
+    Set(u32),
+}
+
+impl What {
+    fn is_same(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Socket { cookie: one, .. }, Self::Socket { cookie: other, .. }) => one == other,
+            (Self::Set(one), Self::Set(other)) => one == other,
+            _ => false,
+        }
+    }
+
+    fn id(self) -> Option<SocketId> {
+        if let Self::Socket { id, .. } = self { id } else { None }
+    }
 }
 
 impl Sets {
-    /// A socket was added to a set, changed in it or taken out of it.
-    pub fn control(&mut self, set: c_int, operation: c_int, fd: c_int, event: Option<epoll_event>, stack: &Stack) {
-        let known = self.all.iter_mut().position(|it| it.fd == set);
-        let at = known.unwrap_or_else(|| {
-            self.all.push(Set { fd: set, members: Vec::new(), rides: false, ours_first: false, next: 0 });
-            self.all.len() - 1
-        });
-        let it = &mut self.all[at];
-        it.members.retain(|member| member.fd != fd);
-        if let Some(event) = event.filter(|_| operation != libc::EPOLL_CTL_DEL) {
-            let id = live_now(fd);
-            it.members.push(Member { fd, id, events: event.events, data: event.u64, told: None, is_armed: true });
+    /// The number of a set that has this descriptor.
+    pub(crate) fn number(&mut self, fd: c_int) -> u32 {
+        if let Some(known) = self.find(fd) {
+            return known.number;
         }
-        it.settle(stack.descriptors());
-        if it.members.is_empty() {
-            self.all.swap_remove(at);
-        }
+        let number = self.next;
+        self.next += 1;
+        let (names, members) = (vec![fd], Vec::new());
+        self.all.push(Set { number, names, members, live: 0, inner: 0, rides: false, ours_first: false, next: 0 });
+        number
     }
 
-    /// A descriptor is a socket that goes past the kernel from now on.
-    pub fn is_live(&mut self, fd: c_int, id: SocketId, stack: &Stack) {
-        for set in &mut self.all {
-            let members = set.members.iter_mut().filter(|member| member.fd == fd && member.id.is_none());
-            members.for_each(|member| member.id = Some(id));
-            set.settle(stack.descriptors());
+    /// Something was put into a set, changed in it (an event), or taken out.
+    pub(crate) fn change(&mut self, set: c_int, fd: c_int, what: What, event: Option<epoll_event>) {
+        self.number(set);
+        let Some(set) = self.find_mut(set) else { return };
+        let known = set.members.iter().position(|member| member.fd == fd && member.what.is_same(what));
+        let known = known.map(|at| set.members.swap_remove(at));
+        if let Some(event) = event {
+            let is_copied = known.is_some_and(|known| known.is_copied);
+            let (events, data) = (event.events, event.u64);
+            set.members.push(Member { fd, what, events, data, told: None, is_armed: true, is_copied });
         }
+        set.count();
+    }
+
+    /// A socket goes past the kernel from now on.
+    pub(crate) fn is_live(&mut self, cookie: u64, now: SocketId) {
+        self.each_member(|member| {
+            if let What::Socket { cookie: of, id } = &mut member.what
+                && *of == cookie
+            {
+                (*id, member.told) = (Some(now), None);
+            }
+            true
+        });
     }
 
     /// A socket goes past the kernel no more.
-    pub(crate) fn forget(&mut self, id: SocketId, riders: &[RawFd]) {
+    pub(crate) fn is_left(&mut self, gone: SocketId) {
+        self.each_member(|member| {
+            if let What::Socket { id, .. } = &mut member.what
+                && *id == Some(gone)
+            {
+                *id = None;
+            }
+            true
+        });
+    }
+
+    /// A socket that went past the kernel is closed.
+    pub(crate) fn is_gone(&mut self, id: SocketId) {
+        self.each_member(|member| member.what.id() != Some(id));
+    }
+
+    /// A descriptor of something that does not go past the kernel is closed.
+    pub(crate) fn is_closed(&mut self, fd: c_int) {
+        self.each_resting(|member| member.fd != fd || member.is_copied);
+    }
+
+    /// A descriptor of such a thing has another name.
+    pub(crate) fn is_copied(&mut self, fd: c_int) {
+        self.each_resting(|member| {
+            member.is_copied |= member.fd == fd;
+            true
+        });
+    }
+
+    /// A set has another name.
+    pub(crate) fn set_is_copied(&mut self, old: c_int, new: c_int) {
+        self.number(old);
+        self.set_is_closed(new);
+        if let Some(set) = self.find_mut(old) {
+            set.names.push(new);
+        }
+    }
+
+    /// A name of a set is closed, and the set with its last one.
+    pub(crate) fn set_is_closed(&mut self, name: c_int) {
+        let Some(set) = self.find_mut(name) else { return };
+        set.names.retain(|known| *known != name);
+        if set.names.is_empty() {
+            let gone = set.number;
+            self.all.retain(|set| set.number != gone);
+            self.each_member(|member| !matches!(member.what, What::Set(number) if number == gone));
+        }
+    }
+
+    /// Lets the arrivals' descriptor ride where a socket is past the kernel, and only there, and says which sets are ours.
+    pub(crate) fn settle(&mut self, riders: &[RawFd]) {
         for set in &mut self.all {
-            set.members.retain(|member| member.id != Some(id));
-            set.settle(riders);
+            let needed = set.live > 0;
+            if needed != set.rides {
+                let operation = if needed { libc::EPOLL_CTL_ADD } else { libc::EPOLL_CTL_DEL };
+                riders.iter().for_each(|rider| tell(set.names[0], operation, *rider, libc::EPOLLIN as u32, RIDER));
+                set.rides = needed;
+            }
         }
-        self.all.retain(|set| !set.members.is_empty());
+        let Some(table) = table() else { return };
+        for set in &self.all {
+            let kind = if self.holds_ours(set, DEEPEST) { Kind::Set } else { Kind::EmptySet };
+            for name in &set.names {
+                if table.look(*name).is_some_and(|seen| seen.kind() != kind) {
+                    process::uses(*name);
+                    table.replace(*name, kind);
+                }
+            }
+        }
     }
 
-    /// A set is closed.
-    pub(crate) fn close(&mut self, fd: c_int) {
-        self.all.retain(|set| set.fd != fd);
-        self.barred.retain(|barred| *barred != fd);
+    fn holds_ours(&self, set: &Set, depth: u32) -> bool {
+        set.live > 0 || depth > 0 && self.inner(set).any(|inner| self.holds_ours(inner, depth - 1))
     }
 
-    /// A set has nothing in it that goes past the kernel from now on.
-    pub(crate) fn bar(&mut self, set: c_int) {
-        self.barred.push(set);
-    }
-
-    /// Whether it may have nothing in it that does.
-    pub fn is_barred(&self, set: c_int) -> bool {
-        self.barred.contains(&set)
-    }
-
-    /// Sockets in a set that go past the kernel.
-    pub(crate) fn sockets_in(&self, set: c_int) -> Vec<SocketId> {
-        self.all
+    /// Sets in a set.
+    fn inner<'a>(&'a self, set: &'a Set) -> impl Iterator<Item = &'a Set> {
+        let members = if set.inner > 0 { &set.members[..] } else { &[] };
+        members
             .iter()
-            .filter(|it| it.fd == set)
-            .flat_map(|it| it.members.iter().filter_map(|member| member.id))
-            .collect()
+            .filter_map(|member| if let What::Set(number) = member.what { self.numbered(number) } else { None })
     }
 
-    /// Whether something is ready in a set that came past the kernel.
-    pub(crate) fn is_ready(&self, set: c_int, stack: &Stack) -> bool {
-        let members = self.all.iter().filter(|it| it.fd == set).flat_map(|it| &it.members);
-        members.into_iter().any(|member| member.ready(stack).is_some())
-    }
-
-    /// Whether ours have to come first this time, for which there is room then.
-    pub(crate) fn ours_first(&mut self, set: c_int) -> bool {
-        self.find(set).is_some_and(|it| it.ours_first)
-    }
-
-    /// Takes out of what the kernel told what is ours alone; what the kernel has told of one-shot sockets is not told again by us.
-    pub fn strip(&mut self, set: c_int, told: &mut [epoll_event], stack: &Stack) -> usize {
-        let mut kept = 0;
-        for at in 0..told.len() {
-            if told[at].u64 != RIDER {
-                told[kept] = told[at];
-                kept += 1;
-            }
+    fn each_member(&mut self, mut keep: impl FnMut(&mut Member) -> bool) {
+        for set in &mut self.all {
+            set.members.retain_mut(&mut keep);
+            set.count();
         }
-        if let Some(it) = self.find(set) {
-            for member in &mut it.members {
-                let data = member.data;
-                if told[..kept].iter().any(|event| { event.u64 } == data) {
-                    member.is_armed &= member.events & ONCE == 0;
-                    member.id.into_iter().for_each(|id| stack.ask_soon(id));
-                }
-            }
-        }
-        kept
     }
 
-    /// Adds what is ready past the kernel to what there is, `count` events; how many there are then.
-    pub(crate) fn add(&mut self, set: c_int, events: &mut [epoll_event], mut count: usize, stack: &Stack) -> usize {
-        let Some(it) = self.find(set) else { return count };
-        it.ours_first = false;
-        let members = it.members.len();
-        for turn in 0..members {
-            let member_at = (it.next + turn) % members;
-            let member = &mut it.members[member_at];
-            // What the kernel just told may have taken its one shot.
-            let data = member.data;
-            let same = events[..count].iter().position(|event| { event.u64 } == data);
-            let Some((ready, arrivals)) = member.ready_beside(same.is_some(), stack) else { continue };
-            match same {
-                Some(at) => events[at].events |= ready,
-                None if count < events.len() => {
-                    events[count] = epoll_event { events: ready, u64: data };
-                    count += 1;
-                }
-                None => {
-                    (it.ours_first, it.next) = (true, member_at);
-                    break;
-                }
-            }
-            member.told = Some(arrivals);
-            if member.events & ONCE != 0 && member.is_armed {
-                member.is_armed = false;
-                change(it.fd, libc::EPOLL_CTL_MOD, member.fd, ONCE, data);
-            }
+    /// Each that does not go past the kernel.
+    fn each_resting(&mut self, mut keep: impl FnMut(&mut Member) -> bool) {
+        for set in self.all.iter_mut().filter(|set| set.members.len() > set.live) {
+            set.members.retain_mut(|member| member.what.id().is_some() || keep(member));
+            set.count();
         }
-        count
     }
 
-    fn find(&mut self, set: c_int) -> Option<&mut Set> {
-        self.all.iter_mut().find(|it| it.fd == set)
+    fn numbered(&self, number: u32) -> Option<&Set> {
+        self.all.iter().find(|set| set.number == number)
+    }
+
+    fn find(&self, name: c_int) -> Option<&Set> {
+        self.all.iter().find(|set| set.names.contains(&name))
+    }
+
+    fn find_mut(&mut self, name: c_int) -> Option<&mut Set> {
+        self.all.iter_mut().find(|set| set.names.contains(&name))
     }
 }
 
 impl Set {
-    /// Lets the arrivals' descriptor ride where a socket is past the kernel, and only there.
-    fn settle(&mut self, riders: &[RawFd]) {
-        let needed = self.members.iter().any(|member| member.id.is_some());
-        if needed == self.rides {
-            return;
-        }
-        let operation = if needed { libc::EPOLL_CTL_ADD } else { libc::EPOLL_CTL_DEL };
-        riders.iter().for_each(|rider| change(self.fd, operation, *rider, libc::EPOLLIN as u32, RIDER));
-        self.rides = needed;
-        if let Some(table) = table() {
-            process::uses(self.fd);
-            table.replace(self.fd, if needed { Kind::Set } else { Kind::Foreign });
-        }
+    fn count(&mut self) {
+        self.live = self.members.iter().filter(|member| member.what.id().is_some()).count();
+        self.inner = self.members.iter().filter(|member| matches!(member.what, What::Set(_))).count();
     }
 }
 
-impl Member {
-    /// What it is ready for past the kernel, if the program wants to know.
-    fn ready(&self, stack: &Stack) -> Option<(u32, u64)> {
-        self.ready_beside(false, stack)
-    }
-
-    /// The same where the kernel has told of it already, by what may have been its one shot.
-    fn ready_beside(&self, is_told: bool, stack: &Stack) -> Option<(u32, u64)> {
-        let id = self.id.filter(|_| self.is_armed || is_told)?;
-        if self.events & READABLE == 0 || !stack.readable(id) {
-            return None;
-        }
-        let arrivals = stack.arrivals(id);
-        let is_new = self.events & EDGE == 0 || is_told || self.told != Some(arrivals);
-        is_new.then_some((self.events & (READABLE | WRITABLE), arrivals))
-    }
-}
-
-fn live_now(fd: c_int) -> Option<SocketId> {
-    match table()?.look(fd)?.kind() {
-        Kind::Live(id) => Some(SocketId(id)),
-        _ => None,
-    }
-}
-
-fn change(set: c_int, operation: c_int, fd: c_int, events: u32, data: u64) {
+fn tell(set: c_int, operation: c_int, fd: c_int, events: u32, data: u64) {
     let mut event = epoll_event { events, u64: data };
     // SAFETY: an event of this frame. It fails where the program has just closed one of the two, which needs nothing any more.
     unsafe { raw(libc::SYS_epoll_ctl, [set as usize, operation as usize, fd as usize, &raw mut event as usize]) };

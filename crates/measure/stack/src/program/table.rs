@@ -24,8 +24,12 @@ pub enum Kind {
     Closing,
     /// A socket that goes past the kernel.
     Live(u32),
-    /// An epoll set with sockets in it that go past the kernel.
+    /// A UDP socket that is left to the kernel as long as another process has what there is.
+    Refused,
+    /// An epoll set with sockets in it that go past the kernel, or with such sets.
     Set,
+    /// An epoll set without.
+    EmptySet,
     /// A socket that stays with the kernel whatever becomes of it, like one of TCP.
     Never,
 }
@@ -54,7 +58,9 @@ impl Seen {
             3 => Kind::Closing,
             4 => Kind::Live(number),
             5 => Kind::Set,
-            _ => Kind::Never,
+            6 => Kind::Never,
+            7 => Kind::EmptySet,
+            _ => Kind::Refused,
         }
     }
 
@@ -67,6 +73,8 @@ impl Seen {
             Kind::Live(number) => (4, number),
             Kind::Set => (5, 0),
             Kind::Never => (6, 0),
+            Kind::EmptySet => (7, 0),
+            Kind::Refused => (8, 0),
         };
         u64::from(number) << 32 | self.0 & VERSIONS | kind
     }

@@ -2,22 +2,24 @@
 
 use std::{
     ffi::{c_int, c_short},
-    ptr,
+    ptr, slice,
     time::Duration,
 };
 
-use crate::SocketId;
 use libc::{pollfd, sigset_t, timespec};
 
 use super::{
-    call::{answer, raw_waiting},
-    descriptors::{is_unbound, kind, live},
-    inside::{inside, with_past},
+    asleep,
+    call::{answer, raw_waiting, set_errno},
+    descriptors::{is_unbound, kind},
+    inside::with_past,
     past::Past,
-    patience::{Held, LOOKS, Patience, SIGNALS},
-    process::table,
+    patience::{Held, NOW, Patience, SIGNALS},
+    process,
     table::Kind,
+    watched,
 };
+use crate::SocketId;
 
 const READABLE: c_short = libc::POLLIN | libc::POLLRDNORM;
 /// Descriptors of ours that are waited for beside the program's.
@@ -27,149 +29,143 @@ const FEW: usize = 248;
 
 /// Whether one of them goes past the kernel, or is a set with such in it.
 pub fn concerns_us(fds: &[pollfd]) -> bool {
-    table().is_some() && fds.iter().filter(|one| is_ours(one.fd)).count() > 0
+    process::table().is_some() && fds.iter().filter(|one| is_ours(one.fd)).count() > 0
 }
 
 /// Whether one of them may go past the kernel once it is bound.
 pub fn may_concern_us(fds: &[pollfd]) -> bool {
-    fds.iter().any(|one| one.events & READABLE != 0 && kind(one.fd) == Some(Kind::Unknown) && is_unbound(one.fd))
+    fds.iter().any(|one| asks(one) && kind(one.fd) == Some(Kind::Unknown) && is_unbound(one.fd))
 }
 
-fn is_ours(fd: c_int) -> bool {
-    fd >= 0 && (live(fd).is_some() || kind(fd) == Some(Kind::Set))
+/// Whether a descriptor goes past the kernel, or is a set with such in it.
+pub(super) fn is_ours(fd: c_int) -> bool {
+    if fd >= 0 {
+        watched::is_used(fd);
+    }
+    matches!(kind(fd), Some(Kind::Live(_) | Kind::Set))
 }
 
 /// poll, for as long as it may take; none where it is the kernel's after all.
 ///
-/// Nothing in this frame has to be dropped while it waits in the kernel: it may be cancelled there.
+/// Nothing in this frame has to be dropped while it waits in the kernel: it may be cancelled there, or left by a jump.
 pub fn poll(fds: &mut [pollfd], timeout: Option<Duration>, mask: *const sigset_t) -> Option<c_int> {
     let wait = with_past(|past| past.stack.wait())?;
     let patience = Patience::new(timeout, wait);
-    loop {
-        let ready = look(fds, mask);
-        if ready != 0 || patience.is_over() {
-            return Some(ready);
-        }
-        match patience.spins() {
-            true if patience.holds_signals() => return Some(spin(fds, &patience, mask)),
-            true => (0..LOOKS).any(|_| pump_finds(fds)),
-            false => match sleep(fds, &patience, mask) {
-                error @ ..0 => return Some(error),
-                _ => true,
-            },
-        };
+    let ready = look(fds, mask);
+    if ready != 0 || patience.is_over() {
+        return Some(ready);
     }
-}
-
-/// What is ready now, past the kernel and in it.
-fn look(fds: &mut [pollfd], mask: *const sigset_t) -> c_int {
-    with_past(|past| past.stack.pump());
-    let now = timespec { tv_sec: 0, tv_nsec: 0 };
-    let place = [fds.as_mut_ptr() as usize, fds.len(), &raw const now as usize, mask as usize, SIGNALS];
-    // SAFETY: the program's descriptors, a time of this frame and the program's mask.
-    let asked = answer(unsafe { raw_waiting(libc::SYS_ppoll, place) });
-    if asked < 0 {
-        return -1;
-    }
-    with_past(|past| add(fds, past));
-    fds.iter().filter(|one| one.revents != 0).count() as c_int
-}
-
-/// Adds to what the kernel said what came past it.
-fn add(fds: &mut [pollfd], past: &Past) {
-    for one in fds.iter_mut().filter(|one| one.fd >= 0 && one.events & READABLE != 0) {
-        if one.revents != 0
-            && let Some(id) = socket(one.fd)
-        {
-            past.stack.ask_soon(id);
-        }
-        if is_readable(one.fd, past) {
-            one.revents |= one.events & READABLE;
-        }
-    }
-}
-
-fn socket(fd: c_int) -> Option<SocketId> {
-    match kind(fd) {
-        Some(Kind::Live(id)) => Some(SocketId(id)),
-        _ => None,
-    }
-}
-
-fn is_readable(fd: c_int, past: &Past) -> bool {
-    match kind(fd) {
-        Some(Kind::Live(id)) => past.stack.readable(SocketId(id)),
-        Some(Kind::Set) => past.sets().is_ready(fd, &past.stack),
-        _ => false,
-    }
-}
-
-fn pump_finds(fds: &[pollfd]) -> bool {
-    let asks = |one: &&pollfd| one.fd >= 0 && one.events & READABLE != 0;
-    with_past(|past| fds.iter().filter(asks).any(|one| is_readable(one.fd, past))).unwrap_or(true)
-}
-
-/// Asks again and again, with signals held back but for the moments in which the kernel is asked.
-fn spin(fds: &mut [pollfd], patience: &Patience, mask: *const sigset_t) -> c_int {
     let held = Held::new();
-    let mask = if mask.is_null() { held.before() } else { mask };
+    let mask = held.mask(mask);
     let ready = loop {
-        (0..LOOKS).any(|_| pump_finds(fds));
-        let ready = look(fds, mask);
+        patience.looks(|| has_ready(fds));
+        let slept = if patience.spins() { 0 } else { sleep(fds, &patience, mask) };
+        let ready = if slept < 0 { slept } else { look(fds, mask) };
         if ready != 0 || patience.is_over() {
             break ready;
         }
     };
     held.release();
-    ready
+    Some(ready)
+}
+
+/// What is ready now, past the kernel and in it. Where something is, no signal is let in by the call's mask, as the kernel would not either.
+fn look(fds: &mut [pollfd], mask: *const sigset_t) -> c_int {
+    let is_ready = with_past(|past| past.stack.pump()).is_some() && has_ready(fds);
+    let mask = if is_ready { ptr::null() } else { mask };
+    let place = [fds.as_mut_ptr() as usize, fds.len(), &raw const NOW as usize, mask as usize, SIGNALS];
+    // SAFETY: the program's descriptors, no time and the program's mask.
+    let asked = unsafe { raw_waiting(libc::SYS_ppoll, place) };
+    if asked < 0 && !is_ready {
+        return answer(asked) as c_int;
+    }
+    if asked < 0 {
+        fds.iter_mut().for_each(|one| one.revents = 0);
+    }
+    with_past(|past| fds.iter_mut().filter(|one| asks(one)).for_each(|one| add(one, past)));
+    fds.iter().filter(|one| one.revents != 0).count() as c_int
+}
+
+/// Adds to what the kernel said what came past it.
+fn add(one: &mut pollfd, past: &Past) {
+    let is_told = one.revents & READABLE != 0;
+    match kind(one.fd) {
+        Some(Kind::Live(id)) if one.revents != 0 => past.stack.ask_soon(SocketId(id)),
+        Some(Kind::Set) if is_told => {
+            // What tells of arrivals makes it readable too.
+            let is_the_kernels =
+                process::sets().is_none_or(|sets| sets.is_the_kernels_too(one.fd, past.stack.descriptors()));
+            one.revents &= if is_the_kernels { !0 } else { !READABLE };
+        }
+        _ => {}
+    }
+    if is_readable(one.fd, past) {
+        one.revents |= one.events & READABLE;
+    }
+}
+
+fn asks(one: &pollfd) -> bool {
+    one.fd >= 0 && one.events & READABLE != 0
+}
+
+fn is_readable(fd: c_int, past: &Past) -> bool {
+    match kind(fd) {
+        Some(Kind::Live(id)) => past.stack.readable(SocketId(id)),
+        Some(Kind::Set) => process::sets().is_some_and(|sets| sets.is_ready(fd, &past.stack)),
+        _ => false,
+    }
+}
+
+/// Whether something came past the kernel, or cannot any more.
+fn has_ready(fds: &[pollfd]) -> bool {
+    with_past(|past| fds.iter().any(|one| asks(one) && is_readable(one.fd, past))).unwrap_or(true)
 }
 
 /// Sleeps until the kernel has something, or something comes past it; less than nothing for an error.
-fn sleep(fds: &mut [pollfd], patience: &Patience, mask: *const sigset_t) -> c_int {
-    let mut few = [pollfd { fd: -1, events: 0, revents: 0 }; FEW + BESIDE];
-    let room = match fds.len() {
-        ..=FEW => &mut few[..],
-        // SAFETY: given back by this function, unless it is cancelled, which costs the memory.
-        many => unsafe {
-            let start = libc::calloc(many + BESIDE, size_of::<pollfd>()).cast::<pollfd>();
-            if start.is_null() {
-                super::call::set_errno(libc::ENOMEM);
-                return -1;
+fn sleep(fds: &[pollfd], patience: &Patience, mask: *const sigset_t) -> c_int {
+    with_room(fds.len() + BESIDE, |room| {
+        room[..fds.len()].copy_from_slice(fds);
+        let mut count = fds.len();
+        with_past(|past| {
+            for (place, fd) in room[count..].iter_mut().zip(past.stack.descriptors()) {
+                *place = pollfd { fd: *fd, events: libc::POLLIN, revents: 0 };
+                count += 1;
             }
-            std::slice::from_raw_parts_mut(start, many + BESIDE)
-        },
-    };
-    room[..fds.len()].copy_from_slice(fds);
-    let result = sleep_beside(room, fds, patience, mask);
-    if fds.len() > FEW {
-        // SAFETY: what was taken above.
-        unsafe { libc::free(room.as_mut_ptr().cast()) };
-    }
-    result
+        });
+        asleep::fall_asleep();
+        // The last look: what comes from now on wakes us.
+        let result = match has_ready(fds) {
+            true => 0,
+            false => wait(&mut room[..count], patience.left(), mask),
+        };
+        asleep::wake_up();
+        result
+    })
 }
 
-fn sleep_beside(room: &mut [pollfd], fds: &[pollfd], patience: &Patience, mask: *const sigset_t) -> c_int {
-    let mut count = fds.len();
-    let asleep = with_past(|past| {
-        for fd in past.stack.descriptors().iter().take(BESIDE) {
-            room[count] = pollfd { fd: *fd, events: libc::POLLIN, revents: 0 };
-            count += 1;
-        }
-        past.fall_asleep()
-    });
-    // The last look: what comes from now on wakes us.
-    let result = match pump_finds(fds) {
-        true => 0,
-        false => {
-            let left = patience.left();
-            let left = left.as_ref().map_or(ptr::null(), ptr::from_ref);
-            let place = [room.as_mut_ptr() as usize, count, left as usize, mask as usize, SIGNALS];
-            // SAFETY: descriptors and a time of the frames above, and the program's mask.
-            answer(unsafe { raw_waiting(libc::SYS_ppoll, place) }) as c_int
-        }
-    };
-    if let Some(asleep) = asleep {
-        inside(|| Past::wake_up(asleep));
+fn wait(fds: &mut [pollfd], left: Option<timespec>, mask: *const sigset_t) -> c_int {
+    let left = left.as_ref().map_or(ptr::null(), ptr::from_ref);
+    let place = [fds.as_mut_ptr() as usize, fds.len(), left as usize, mask as usize, SIGNALS];
+    // SAFETY: descriptors and a time of the frames above, and the program's mask.
+    answer(unsafe { raw_waiting(libc::SYS_ppoll, place) }) as c_int
+}
+
+/// Room for so many descriptors, which takes no memory for a few; -1 where there is none. Who is cancelled within costs the memory.
+pub(super) fn with_room(count: usize, work: impl FnOnce(&mut [pollfd]) -> c_int) -> c_int {
+    let mut few = [pollfd { fd: -1, events: 0, revents: 0 }; FEW + BESIDE];
+    if count <= few.len() {
+        return work(&mut few[..count]);
     }
-    result
+    // SAFETY: zeros are valid descriptors, and as many as are asked for.
+    let many = unsafe { libc::calloc(count, size_of::<pollfd>()) }.cast::<pollfd>();
+    if many.is_null() {
+        set_errno(libc::ENOMEM);
+        return -1;
+    }
+    // SAFETY: what was taken above, until it is given back.
+    unsafe {
+        let result = work(slice::from_raw_parts_mut(many, count));
+        libc::free(many.cast());
+        result
+    }
 }

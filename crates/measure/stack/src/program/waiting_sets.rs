@@ -1,114 +1,182 @@
 //! epoll_wait(2) on sets of which some sockets go past the kernel.
 
-use std::{ffi::c_int, ptr, time::Duration};
+use std::{
+    ffi::c_int,
+    ptr,
+    time::{Duration, Instant},
+};
 
 use libc::{epoll_event, sigset_t, timespec};
 
 use super::{
+    asleep,
     call::{answer, raw, raw_waiting},
-    inside::{inside, with_past},
+    inside::with_past,
     past::Past,
-    patience::{Held, LOOKS, Patience, SIGNALS},
-    process::table,
-    table::Kind,
+    patience::{Held, NOW, Patience, SIGNALS},
+    process,
+    sets::{Sets, is_readable, without_riders},
+    watched,
 };
 
-static NOW: timespec = timespec { tv_sec: 0, tv_nsec: 0 };
+/// How long a call waits that is woken for a relative's sake, with whom it has the set in common.
+static NAP: timespec = timespec { tv_sec: 0, tv_nsec: 1_000_000 };
 
-/// Whether it is a set with sockets in it that go past the kernel.
-pub fn concerns_us(set: c_int) -> bool {
-    table().and_then(|table| table.look(set)).is_some_and(|seen| seen.kind() == Kind::Set)
-}
-
-/// epoll_wait, for as long as it may take; none where it is the kernel's after all.
+/// epoll_wait, where the kernel's own call is `kernel`: for as long as it may take, of which it is told what is left.
 ///
-/// Nothing in this frame has to be dropped while it waits in the kernel: it may be cancelled there.
-pub fn wait(set: c_int, events: &mut [epoll_event], timeout: Option<Duration>, mask: *const sigset_t) -> Option<c_int> {
-    let wait = with_past(|past| past.stack.wait())?;
-    let patience = Patience::new(timeout, wait);
+/// # Safety
+/// Room for `most` events, where that is more than none.
+pub unsafe fn wait(
+    set: c_int,
+    events: *mut epoll_event,
+    most: c_int,
+    timeout: Option<Duration>,
+    mask: *const sigset_t,
+    mut kernel: impl FnMut(Option<Duration>) -> c_int,
+) -> c_int {
+    if process::table().is_none() || most <= 0 || events.is_null() {
+        return kernel(timeout);
+    }
+    let begun = Instant::now();
+    let left = || timeout.map(|timeout| timeout.saturating_sub(begun.elapsed()));
     loop {
-        let ready = look(set, events, &NOW, mask);
-        if ready != 0 || patience.is_over() {
-            return Some(ready);
+        if watched::concerns_us(set)
+            // SAFETY: the caller's.
+            && let Some(ready) = past_kernel(set, unsafe { std::slice::from_raw_parts_mut(events, most as usize) }, left(), mask)
+        {
+            return ready;
         }
-        match patience.spins() {
-            true if patience.holds_signals() => return Some(spin(set, events, &patience, mask)),
-            true => _ = (0..LOOKS).any(|_| is_ready(set)),
-            false => match sleep(set, events, &patience, mask) {
-                0 => {}
-                ready => return Some(ready),
-            },
+        let told = kernel(left());
+        // Another thread may have put into it meanwhile what goes past the kernel, or a relative has it too.
+        let kept = match told {
+            // SAFETY: events that the kernel has just written.
+            1.. => stripped(set, unsafe { std::slice::from_raw_parts_mut(events, told as usize) }) as c_int,
+            _ => return told,
         };
+        if kept > 0 || timeout.is_some_and(|timeout| begun.elapsed() >= timeout) {
+            return kept;
+        }
+        if !watched::concerns_us(set) && nap(mask) < 0 {
+            return -1;
+        }
     }
 }
 
-fn is_ready(set: c_int) -> bool {
-    with_past(|past| past.sets().is_ready(set, &past.stack)).unwrap_or(true)
+fn stripped(set: c_int, told: &mut [epoll_event]) -> usize {
+    let with_sets = |past: &Past| process::sets().map(|mut sets| sets.strip(set, told, &past.stack));
+    match with_past(with_sets).flatten() {
+        Some(kept) => kept,
+        None => without_riders(told),
+    }
 }
 
-/// What is ready, past the kernel and in it; the kernel may wait for so long.
+/// A moment, in which signals come; less than nothing where one did.
+fn nap(mask: *const sigset_t) -> c_int {
+    // SAFETY: no descriptors, a time and a mask.
+    answer(unsafe { raw_waiting(libc::SYS_ppoll, [0, 0, &raw const NAP as usize, mask as usize, SIGNALS]) }) as c_int
+}
+
+/// epoll_wait on a set with sockets in it that go past the kernel; none where it is the kernel's after all.
+///
+/// Nothing in this frame has to be dropped while it waits in the kernel: it may be cancelled there, or left by a jump.
+fn past_kernel(
+    set: c_int,
+    events: &mut [epoll_event],
+    timeout: Option<Duration>,
+    mask: *const sigset_t,
+) -> Option<c_int> {
+    let wait = with_past(|past| past.stack.wait())?;
+    let patience = Patience::new(timeout, wait);
+    let ready = look(set, events, &NOW, mask);
+    if ready != 0 || patience.is_over() {
+        return Some(ready);
+    }
+    let held = Held::new();
+    let mask = held.mask(mask);
+    let ready = loop {
+        patience.looks(|| is_ready(set));
+        let ready = match patience.spins() {
+            true => look(set, events, &NOW, mask),
+            false => sleep(set, events, &patience, mask),
+        };
+        if ready != 0 || patience.is_over() {
+            break ready;
+        }
+        // With no time to wait, epoll does not tell of signals, and poll does.
+        if patience.never_sleeps() && signalled(mask) {
+            break -1;
+        }
+    };
+    held.release();
+    Some(ready)
+}
+
+fn signalled(mask: *const sigset_t) -> bool {
+    // SAFETY: no descriptors, no time and a mask.
+    answer(unsafe { raw(libc::SYS_ppoll, [0, 0, &raw const NOW as usize, mask as usize, SIGNALS]) }) < 0
+}
+
+fn with_sets<T>(work: impl FnOnce(&mut Sets, &Past) -> T) -> Option<T> {
+    with_past(|past| process::sets().map(|mut sets| work(&mut sets, past))).flatten()
+}
+
+/// Whether something is ready that came past the kernel, or cannot come any more.
+fn is_ready(set: c_int) -> bool {
+    with_sets(|sets, past| sets.is_ready(set, &past.stack)).unwrap_or(true)
+}
+
+/// What is ready, past the kernel and in it; the kernel may wait for so long. Where something is, no signal is let in by the call's mask, as the kernel
+/// would not either.
 fn look(set: c_int, events: &mut [epoll_event], time: *const timespec, mask: *const sigset_t) -> c_int {
-    with_past(|past| past.stack.pump());
     // Where there is little room, each has its turn to come first.
-    let before = with_past(|past| {
-        let mut sets = past.sets();
-        let is_turn = sets.ours_first(set);
-        if is_turn { sets.add(set, events, 0, &past.stack) } else { 0 }
+    let ours = with_sets(|sets, past| {
+        past.stack.pump();
+        let first = if sets.ours_first(set) { sets.add(set, events, 0, &past.stack) } else { 0 };
+        (first, first > 0 || sets.is_ready(set, &past.stack))
     });
-    let before = before.unwrap_or(0);
+    let (before, is_ready) = ours.unwrap_or((0, false));
+    let (time, mask) = if is_ready { (&raw const NOW, ptr::null()) } else { (time, mask) };
     let room = &mut events[before..];
     let told = match room.len() {
         0 => 0,
         count => {
             let place = [set as usize, room.as_mut_ptr() as usize, count, time as usize, mask as usize, SIGNALS];
             // SAFETY: the program's room for events, a time of the frames above and the program's mask.
-            answer(unsafe { raw_waiting(libc::SYS_epoll_pwait2, place) })
+            unsafe { raw_waiting(libc::SYS_epoll_pwait2, place) }
         }
     };
-    if told < 0 {
-        return if before > 0 { before as c_int } else { -1 };
+    if told < 0 && !is_ready {
+        return answer(told) as c_int;
     }
-    let add = |past: &Past| {
-        let mut sets = past.sets();
-        let kept = before + sets.strip(set, &mut events[before..before + told as usize], &past.stack);
+    let told = told.max(0) as usize;
+    let add = |sets: &mut Sets, past: &Past| {
+        let kept = before + sets.strip(set, &mut events[before..before + told], &past.stack);
         sets.add(set, events, kept, &past.stack) as c_int
     };
-    with_past(add).unwrap_or(before as c_int + told as c_int)
-}
-
-/// Asks again and again, with signals held back but for the moments in which the kernel is asked.
-fn spin(set: c_int, events: &mut [epoll_event], patience: &Patience, mask: *const sigset_t) -> c_int {
-    let held = Held::new();
-    let mask = if mask.is_null() { held.before() } else { mask };
-    let ready = loop {
-        (0..LOOKS).any(|_| is_ready(set));
-        let ready = look(set, events, &NOW, mask);
-        // With no time to wait, epoll does not tell of signals, and poll does.
-        if ready != 0 || patience.is_over() {
-            break ready;
-        }
-        let place = [0, 0, &raw const NOW as usize, mask as usize, SIGNALS];
-        // SAFETY: no descriptors, a time and a mask.
-        if answer(unsafe { raw(libc::SYS_ppoll, place) }) < 0 {
-            break -1;
-        }
-    };
-    held.release();
-    ready
+    match with_sets(add) {
+        Some(ready) => ready,
+        None => (before + without_riders(&mut events[before..before + told])) as c_int,
+    }
 }
 
 fn sleep(set: c_int, events: &mut [epoll_event], patience: &Patience, mask: *const sigset_t) -> c_int {
-    let asleep = with_past(Past::fall_asleep);
+    asleep::fall_asleep();
     // The last look: what comes from now on wakes us.
     let result = match is_ready(set) {
-        true => 0,
+        true => look(set, events, &NOW, mask),
         false => {
             let left = patience.left();
             look(set, events, left.as_ref().map_or(ptr::null(), ptr::from_ref), mask)
         }
     };
-    if let Some(asleep) = asleep {
-        inside(|| Past::wake_up(asleep));
+    asleep::wake_up();
+    if result == 0 && !patience.is_over() && woken_for_others() && nap(mask) < 0 {
+        return -1;
     }
     result
+}
+
+/// Whether nothing of ours says that something came: a relative's does.
+fn woken_for_others() -> bool {
+    with_past(|past| !past.stack.descriptors().iter().any(|own| is_readable(*own))).unwrap_or(true)
 }

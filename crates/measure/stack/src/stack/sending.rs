@@ -25,7 +25,7 @@ impl Stack {
         if sent.is_full {
             sent = self.send_patiently(id, message, flags, sent);
         }
-        sent.wake.into_iter().for_each(|queue| self.wake(queue));
+        sent.wake.into_iter().for_each(|queue| self.kick(queue));
         sent.outcome
     }
 
@@ -53,7 +53,7 @@ impl Stack {
             if to_wake != it.wake {
                 if let Some(queue) = to_wake {
                     drop(engine);
-                    self.wake(queue);
+                    self.kick(queue);
                     engine = self.engine();
                 }
                 to_wake = it.wake;
@@ -68,7 +68,7 @@ impl Stack {
             count += 1;
         }
         drop(engine);
-        to_wake.into_iter().for_each(|queue| self.wake(queue));
+        to_wake.into_iter().for_each(|queue| self.kick(queue));
         (count, last)
     }
 
@@ -79,17 +79,17 @@ impl Stack {
         const PATIENCE: Duration = Duration::from_millis(1);
         let begun = Instant::now();
         while sent.is_full && begun.elapsed() < PATIENCE {
-            sent.wake.into_iter().for_each(|queue| self.wake(queue));
+            sent.wake.into_iter().for_each(|queue| self.kick(queue));
             sent = self.engine().send(id, message, flags);
         }
         sent
     }
 
     /// Has the kernel send what is in a ring.
-    fn wake(&self, queue: Wake) {
+    fn kick(&self, queue: Wake) {
         // SAFETY: the rings, whose descriptor it is, are there as long as the stack.
         let fd = unsafe { BorrowedFd::borrow_raw(queue.fd) };
-        wake(fd);
+        kick(fd);
         if self.has_cards && self.engine().is_left(queue) {
             send_apart(&fd);
         }
@@ -97,7 +97,7 @@ impl Stack {
 }
 
 /// Has the kernel send what is in a ring. Where it cannot just now, the next call does; where the interface is down the packets are lost.
-fn wake(fd: BorrowedFd<'_>) {
+fn kick(fd: BorrowedFd<'_>) {
     /// Each try sends what there is memory for, or drops one packet that finds the other end full.
     const TRIES: u32 = 64;
     for _ in 0..TRIES {

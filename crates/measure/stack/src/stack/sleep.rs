@@ -1,7 +1,7 @@
 //! Threads that sleep until something comes, also into a queue that another thread puts it into.
 
 use std::{
-    os::fd::{BorrowedFd, RawFd},
+    os::fd::{AsRawFd, BorrowedFd, RawFd},
     sync::atomic::Ordering::Relaxed,
 };
 
@@ -17,6 +17,11 @@ impl Stack {
         &self.number
     }
 
+    /// Those that it has beside the grant's.
+    pub(crate) fn own_descriptors(&self) -> [RawFd; 2] {
+        [&self.poll, &self.came].map(AsRawFd::as_raw_fd)
+    }
+
     /// To be held while the caller sleeps in a call of its own on [`descriptors`](Self::descriptors), and taken before it looks for the last time
     /// whether something is there: what another thread takes from the interfaces meanwhile wakes it.
     pub fn sleep(&self) -> Asleep<'_> {
@@ -28,6 +33,20 @@ impl Stack {
             }
         }
         Asleep { stack: self }
+    }
+
+    /// The caller is asleep no more: what [`Asleep`] says when it is dropped, for who has forgotten that.
+    pub(crate) fn wake(&self) {
+        if self.family.is_child() {
+            return;
+        }
+        let mut engine = self.engine();
+        engine.asleep = engine.asleep.saturating_sub(1);
+        // The last one to wake up takes the signal away: sooner, others might not have seen it.
+        if engine.asleep == 0 && engine.signalled {
+            engine.signalled = false;
+            let _ = rustix::io::read(&self.came, &mut [0; 8]);
+        }
     }
 
     /// Has `poll` look at the interfaces' queues.
@@ -58,15 +77,6 @@ pub struct Asleep<'a> {
 
 impl Drop for Asleep<'_> {
     fn drop(&mut self) {
-        if self.stack.family.is_child() {
-            return;
-        }
-        let mut engine = self.stack.engine();
-        engine.asleep = engine.asleep.saturating_sub(1);
-        // The last one to wake up takes the signal away: sooner, others might not have seen it.
-        if engine.asleep == 0 && engine.signalled {
-            engine.signalled = false;
-            let _ = rustix::io::read(&self.stack.came, &mut [0; 8]);
-        }
+        self.stack.wake();
     }
 }

@@ -1,24 +1,44 @@
 //! Calls that wait for a datagram.
 
-use std::{
-    os::fd::RawFd,
-    time::{Duration, Instant},
-};
+use std::{os::fd::RawFd, ptr, time::Duration};
 
 use datagram::SocketId;
 
 use super::{Stack, Tried};
 use crate::{
     calls,
-    message::{Incoming, Outcome, Wait},
+    message::{Incoming, Outcome},
+    program::{
+        call::raw_waiting,
+        patience::{Held, NOW, Patience, SIGNALS},
+    },
 };
 
-/// How long a call asks again and again before it sleeps, or before signals are looked for while it does not.
-const PATIENCE: Duration = Duration::from_micros(50);
-/// How often signals are looked for then.
-const LOOK_FOR_SIGNALS: u32 = 64;
+/// Who waits.
+pub(crate) trait Waits {
+    /// Tries to receive.
+    fn attempt(&mut self) -> Tried;
+    /// To be called before the last attempt, by who sleeps then.
+    fn fall_asleep(&self);
+    /// To be called by who has slept.
+    fn wake_up(&self);
+}
+
+/// For what and how long.
+pub(crate) struct Waiting {
+    /// The socket's descriptor, and that by which arrivals are noticed.
+    fds: [RawFd; 2],
+    patience: Patience,
+    has_timeout: bool,
+}
 
 impl Stack {
+    /// How a call waits for a datagram of a socket with this descriptor.
+    pub(crate) fn waits_for(&self, fd: RawFd) -> Waiting {
+        let timeout = calls::receive_timeout(fd);
+        Waiting::new([fd, self.number[0]], timeout, Patience::new(timeout, self.wait))
+    }
+
     /// Waits for a datagram.
     #[cold]
     pub(super) fn receive_patiently(
@@ -28,84 +48,100 @@ impl Stack {
         message: &mut Incoming<'_, '_>,
         flags: i32,
     ) -> Outcome<usize> {
-        let timeout = calls::receive_timeout(fd);
-        let begun = Instant::now();
-        let deadline = timeout.and_then(|timeout| begun.checked_add(timeout));
-        let spins_until = (self.wait != Wait::Sleep).then(|| begun + PATIENCE);
-        if let Some(until) = spins_until {
-            while Instant::now() < until {
-                if let Tried::Over(outcome) = self.receive_at_once(id, message, flags) {
-                    return outcome;
-                }
-                if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-                    return Outcome::Failed(libc::EAGAIN);
-                }
-            }
-        }
-        // A handler without `SA_RESTART` interrupts the call, as does any where there is a timeout (signal(7)).
-        let is_interrupted = || timeout.is_some() || calls::signals_interrupt();
-        match self.wait {
-            Wait::Spin => self.spin(id, fd, message, flags, deadline, is_interrupted),
-            Wait::Sleep | Wait::Auto => self.fall_asleep(id, fd, message, flags, deadline, is_interrupted),
-        }
+        self.waits_for(fd).wait(&mut Receiving { stack: self, id, message, flags })
+    }
+}
+
+impl Waiting {
+    fn new(fds: [RawFd; 2], timeout: Option<Duration>, patience: Patience) -> Self {
+        Self { fds, patience, has_timeout: timeout.is_some() }
     }
 
-    /// Asks again and again. A signal whose handler runs in the midst of that would go unnoticed: they are put off, and let in again and again.
-    fn spin(
-        &self,
-        id: SocketId,
-        fd: RawFd,
-        message: &mut Incoming<'_, '_>,
-        flags: i32,
-        deadline: Option<Instant>,
-        is_interrupted: impl Fn() -> bool,
-    ) -> Outcome<usize> {
-        let held = calls::hold_signals();
-        loop {
-            for _ in 0..LOOK_FOR_SIGNALS {
-                if let Tried::Over(outcome) = self.receive_at_once(id, message, flags) {
-                    return outcome;
-                }
-                std::hint::spin_loop();
+    /// Waits. Nothing in this frame has to be dropped: the thread may be cancelled in it, or jump out of it, while it asks the kernel.
+    pub(crate) fn wait(self, caller: &mut impl Waits) -> Outcome<usize> {
+        let held = Held::new();
+        let outcome = loop {
+            if let Some(outcome) = self.attempts(caller) {
+                break outcome;
             }
-            let now = Instant::now();
-            match calls::wait(&[fd], Some(now), Some(held.before())) {
-                Err(libc::EINTR) if is_interrupted() => return Outcome::Failed(libc::EINTR),
-                _ if deadline.is_some_and(|deadline| now >= deadline) => return Outcome::Failed(libc::EAGAIN),
+            if self.patience.is_over() {
+                break Outcome::Failed(libc::EAGAIN);
+            }
+            let asked = match self.patience.spins() {
+                true if self.patience.never_sleeps() => self.ask_kernel(Some(NOW), &held),
+                true => 0,
+                false => {
+                    caller.fall_asleep();
+                    // The last one: what comes from now on wakes us.
+                    let found = over(caller);
+                    let asked = if found.is_none() { self.ask_kernel(self.patience.left(), &held) } else { 0 };
+                    caller.wake_up();
+                    if let Some(outcome) = found {
+                        break outcome;
+                    }
+                    asked
+                }
+            };
+            // A handler without `SA_RESTART` interrupts the call, as does any where there is a timeout (signal(7)).
+            match -asked as i32 {
+                libc::EINTR if self.has_timeout || calls::signals_interrupt() => break Outcome::Failed(libc::EINTR),
+                libc::EINTR => {}
+                errno @ 1.. => break Outcome::Failed(errno),
                 _ => {}
             }
-        }
+        };
+        held.release();
+        outcome
     }
 
-    /// Sleeps until something comes.
-    fn fall_asleep(
-        &self,
-        id: SocketId,
-        fd: RawFd,
-        message: &mut Incoming<'_, '_>,
-        flags: i32,
-        deadline: Option<Instant>,
-        is_interrupted: impl Fn() -> bool,
-    ) -> Outcome<usize> {
-        loop {
-            let asleep = self.sleep();
-            if let Tried::Over(outcome) = self.receive_at_once(id, message, flags) {
-                return outcome;
-            }
-            let waited = calls::wait(&[fd, self.number[0]], deadline, None);
-            drop(asleep);
-            self.engine().ask_soon(id);
-            match waited {
-                Err(libc::EINTR) if is_interrupted() => return Outcome::Failed(libc::EINTR),
-                Err(libc::EINTR) | Ok(()) => {}
-                Err(errno) => return Outcome::Failed(errno),
-            }
-            if let Tried::Over(outcome) = self.receive_at_once(id, message, flags) {
-                return outcome;
-            }
-            if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-                return Outcome::Failed(libc::EAGAIN);
-            }
-        }
+    fn attempts(&self, caller: &mut impl Waits) -> Option<Outcome<usize>> {
+        let mut outcome = None;
+        self.patience.looks(|| {
+            outcome = over(caller);
+            outcome.is_some()
+        });
+        outcome
+    }
+
+    /// What the kernel says of the descriptors within a time, with signals let in.
+    fn ask_kernel(&self, time: Option<libc::timespec>, held: &Held) -> isize {
+        let mut watched = self.fds.map(|fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 });
+        let time = time.as_ref().map_or(ptr::null(), ptr::from_ref);
+        // Who spins hears of arrivals by itself.
+        let count = if self.patience.never_sleeps() { 1 } else { watched.len() };
+        let mask = held.mask(ptr::null());
+        let place = [watched.as_mut_ptr() as usize, count, time as usize, mask as usize, SIGNALS];
+        // SAFETY: descriptors and a time of this frame, and a mask that outlives the call.
+        unsafe { raw_waiting(libc::SYS_ppoll, place) }
+    }
+}
+
+fn over(caller: &mut impl Waits) -> Option<Outcome<usize>> {
+    match caller.attempt() {
+        Tried::Over(outcome) => Some(outcome),
+        Tried::Nothing { .. } => None,
+    }
+}
+
+/// A call on the stack itself.
+struct Receiving<'a, 'b, 'c> {
+    stack: &'a Stack,
+    id: SocketId,
+    message: &'a mut Incoming<'b, 'c>,
+    flags: i32,
+}
+
+impl Waits for Receiving<'_, '_, '_> {
+    fn attempt(&mut self) -> Tried {
+        self.stack.receive_at_once(self.id, self.message, self.flags)
+    }
+
+    fn fall_asleep(&self) {
+        std::mem::forget(self.stack.sleep());
+    }
+
+    fn wake_up(&self) {
+        self.stack.wake();
+        self.stack.ask_soon(self.id);
     }
 }

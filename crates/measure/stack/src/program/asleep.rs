@@ -1,0 +1,64 @@
+//! Threads that sleep in the kernel are counted, so that who takes in what is theirs wakes them. One that is cancelled, or that a signal handler jumps
+//! out of its sleep, does not come back to say so.
+
+use std::{
+    cell::Cell,
+    ffi::c_void,
+    mem,
+    ptr::{self, null},
+    sync::OnceLock,
+};
+
+use super::{
+    inside::{inside, with_past},
+    past::Past,
+    process,
+};
+
+thread_local! {
+    /// Where this thread is counted as asleep; null for nowhere.
+    static COUNTED: Cell<*const Past> = const { Cell::new(null()) };
+}
+
+/// Has a thread that ends counted no more.
+static AT_END: OnceLock<Option<libc::pthread_key_t>> = OnceLock::new();
+
+/// To be called before the last look whether something is there, by who sleeps then.
+pub(crate) fn fall_asleep() {
+    with_past(|past| {
+        if !ptr::eq(COUNTED.replace(past), past) {
+            mem::forget(past.stack.sleep());
+            at_end(past);
+        }
+    });
+}
+
+/// To be called by who has slept.
+pub(crate) fn wake_up() {
+    inside(is_awake);
+}
+
+fn is_awake() {
+    let counted = COUNTED.replace(null());
+    if let Some(past) = process::past().filter(|past| ptr::eq(*past, counted)) {
+        past.stack.wake();
+    }
+}
+
+/// What a thread has for a key takes no memory, as long as there are few of them.
+fn at_end(past: &Past) {
+    let key = AT_END.get_or_init(|| {
+        let mut key = 0;
+        // SAFETY: a place for a key, and a function that is there as long as the library.
+        let made = unsafe { libc::pthread_key_create(&mut key, Some(thread_ends)) };
+        (made == 0).then_some(key)
+    });
+    if let Some(key) = key {
+        // SAFETY: a key that was made; what it holds is not looked at.
+        unsafe { libc::pthread_setspecific(*key, ptr::from_ref(past).cast()) };
+    }
+}
+
+unsafe extern "C" fn thread_ends(_past: *mut c_void) {
+    wake_up();
+}
