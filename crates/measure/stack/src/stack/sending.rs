@@ -76,7 +76,7 @@ impl Stack {
     #[cold]
     fn send_patiently(&self, id: SocketId, message: &Outgoing<'_>, flags: i32, mut sent: Sent) -> Sent {
         /// What the slowest cards take for some packets. A link that has gone would keep them for good.
-        const PATIENCE: Duration = Duration::from_micros(200);
+        const PATIENCE: Duration = Duration::from_millis(1);
         let begun = Instant::now();
         while sent.is_full && begun.elapsed() < PATIENCE {
             sent.wake.into_iter().for_each(|queue| self.kick(queue));
