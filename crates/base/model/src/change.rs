@@ -1,6 +1,9 @@
 //! A change to the machine, as a value: what it will be, and what was there before.
 
-use std::{fmt, net::IpAddr};
+use std::{
+    fmt,
+    net::{IpAddr, SocketAddr},
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -99,6 +102,35 @@ pub enum Change {
         /// The interface.
         interface: String,
     },
+    /// A setting of an interface below `/sys/class/net`.
+    InterfaceSetting {
+        /// Namespace the interface is in.
+        namespace: String,
+        /// The interface.
+        interface: String,
+        /// The setting, like `gro_flush_timeout`.
+        setting: String,
+        /// Its new value.
+        value: String,
+    },
+    /// The card of an interface told to interrupt as soon as a packet comes.
+    PromptInterrupts {
+        /// Namespace the interface is in.
+        namespace: String,
+        /// The interface.
+        interface: String,
+    },
+    /// UDP for a local address and port sent to one queue of a card.
+    Steering {
+        /// Namespace the interface is in.
+        namespace: String,
+        /// The interface.
+        interface: String,
+        /// Address and port.
+        to: SocketAddr,
+        /// The queue, from 0.
+        queue: u32,
+    },
     /// A port of the machine moved into a namespace.
     Port {
         /// The port, by its name in the machine's own namespace, which it keeps.
@@ -138,6 +170,8 @@ pub enum Before {
     Same,
     /// The setting had this value.
     Value(String),
+    /// The setting had these numbers.
+    Numbers(Vec<u32>),
     /// The port was like this.
     Port(Box<PortState>),
     /// The card was told this.
@@ -173,6 +207,15 @@ impl fmt::Display for Change {
             Self::Mtu { namespace, interface, mtu } => write!(f, "{} MTU {}", At(namespace, interface), mtu.0),
             Self::Sysctl { namespace, key, value } if namespace.is_empty() => write!(f, "{key} = {value}"),
             Self::Sysctl { namespace, key, value } => write!(f, "{key} = {value} in {namespace}"),
+            Self::InterfaceSetting { namespace, interface, setting, value } => {
+                write!(f, "{} {setting} = {value}", At(namespace, interface))
+            }
+            Self::PromptInterrupts { namespace, interface } => {
+                write!(f, "prompt interrupts of {}", At(namespace, interface))
+            }
+            Self::Steering { namespace, interface, to, queue } => {
+                write!(f, "rule of {} that takes UDP for {to} to queue {queue}", At(namespace, interface))
+            }
             Self::Stamping { namespace, interface } => write!(f, "{} stamps packets", At(namespace, interface)),
             Self::Port { interface, namespace } => write!(f, "port {interface} moved into {namespace}"),
             Self::LeftAlone { manager, interface, .. } => write!(f, "{interface} left alone by {manager}"),
@@ -206,5 +249,9 @@ mod tests {
             |namespace: &str| Change::Mtu { namespace: namespace.into(), interface: "eth1".into(), mtu: Mtu(9000) };
         assert_eq!(mtu("wp1-a").to_string(), "wp1-a/eth1 MTU 9000");
         assert_eq!(mtu("").to_string(), "eth1 MTU 9000");
+        let (namespace, interface, to) =
+            (String::new(), "eth1".to_owned(), "[2001:2::1]:53".parse().expect("an address"));
+        let steering = Change::Steering { namespace, interface, to, queue: 3 };
+        assert_eq!(steering.to_string(), "rule of eth1 that takes UDP for [2001:2::1]:53 to queue 3");
     }
 }

@@ -126,7 +126,7 @@ pub fn run(options: &Options, tell: impl Fn(Told) + Send + 'static) -> Result<(u
         tell(Told::Obstacle(obstacle));
     }
     let supervisor = Supervisor::begin()?;
-    let mut attachment = Attachment::new(&chosen.taken)?;
+    let mut attachment = Attachment::new(&chosen.taken)?.for_wait(options.wait);
     let refused = attachment.refused.drain(..).map(|(interface, error)| Passed { interface, why: error.to_string() });
     chosen.passed.into_iter().chain(refused).for_each(|passed| tell(Told::Passed(passed)));
     let counting = account::Before::read(&attachment);

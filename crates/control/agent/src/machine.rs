@@ -8,9 +8,6 @@ use ledger::Ledger;
 use model::{Bed, CoreUse, Privilege};
 use protocol::{LabState, LinkReading, Reply, Request, build_id};
 
-/// Where changes are recorded. It must outlive a crash, and be found by whoever cleans up after it.
-const LEDGER: &str = "/var/lib/wireproof/ledger";
-
 /// In a user namespace all changes end with its last process, and its record with them.
 const LEDGER_IN_USER_NAMESPACE: &str = "/run/wireproof/ledger";
 
@@ -112,7 +109,7 @@ fn clean() -> Result<Vec<String>, String> {
 
 fn directory() -> Result<&'static Path, String> {
     match privilege::current() {
-        Privilege::Root => Ok(Path::new(LEDGER)),
+        Privilege::Root => Ok(ledger::directory()),
         Privilege::UserNamespace => Ok(Path::new(LEDGER_IN_USER_NAMESPACE)),
         Privilege::User => Err("changing the machine needs root; run wireproof with sudo".to_owned()),
     }

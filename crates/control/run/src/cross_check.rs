@@ -138,6 +138,7 @@ mod tests {
             payload_size: PayloadSize(payload),
             sent,
             through_kernel: None,
+            zero_copy: None,
             intended_bps: None,
             pacing: None,
         };

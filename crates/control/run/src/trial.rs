@@ -106,10 +106,11 @@ fn measured(spec: &ProbeSpec, senders: &[Endpoint], to: &Endpoint, pairs: Vec<Ou
         (
             ProbeSpec::Latency(spec),
             SideFigures::LatencyNear(mut result),
-            SideFigures::LatencyFar { answered, overflowed, through_kernel },
+            SideFigures::LatencyFar { answered, overflowed, through_kernel, zero_copy },
         ) => {
             (result.answered, result.far_overflowed) = (answered, overflowed);
             result.through_kernel = result.through_kernel.zip(through_kernel).map(|(near, far)| near + far);
+            result.zero_copy = result.zero_copy.zip(zero_copy).map(|(near, far)| near && far);
             Some((Measured::Latency { spec: spec.clone(), result }, seconds))
         }
         (ProbeSpec::Path(spec), SideFigures::PathNear(mut result), SideFigures::PathFar { devices }) => {

@@ -1,5 +1,6 @@
 //! What a driver says of its interface (ioctl interface of linux/ethtool.h).
 
+mod rules;
 mod settings;
 mod stamping;
 
@@ -10,7 +11,8 @@ use crate::{
     link::check_name,
 };
 
-pub use settings::{set_settings, settings};
+pub use rules::{is_steered, steer, unsteer};
+pub use settings::{coalescing, prompt, set_coalescing, set_settings, settings};
 pub use stamping::{set_stamping, stamping, stamps_in_hardware};
 
 const SIOCETHTOOL: u64 = 0x8946;

@@ -134,6 +134,16 @@ pub fn own_identity() -> Result<u64> {
         .on("getsockopt(SO_NETNS_COOKIE)", "network namespace")
 }
 
+/// The name of the calling thread's namespace; empty where it has none, by which it is its own still.
+pub fn own_name() -> Result<String> {
+    let own = fs::metadata(OWN).on("stat", OWN)?;
+    let is_own = |name: &String| {
+        let named = path(name).and_then(|path| fs::metadata(path).on("stat", name));
+        named.is_ok_and(|named| (named.dev(), named.ino()) == (own.dev(), own.ino()))
+    };
+    Ok(list()?.into_iter().find(is_own).unwrap_or_default())
+}
+
 /// Runs `f` in a short-lived thread that is in the namespace; mounts stay the caller's.
 pub fn within<T: Send>(name: &str, f: impl FnOnce() -> T + Send) -> Result<T> {
     if name.is_empty() {

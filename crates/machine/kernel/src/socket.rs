@@ -200,6 +200,11 @@ pub(crate) fn option<T: Plain>(socket: &impl AsFd, level: libc::c_int, name: lib
     if result == 0 { Ok(value) } else { Err(io::Error::last_os_error()) }
 }
 
+/// Reads an option whose value is a number.
+pub fn number_option(socket: &impl AsFd, level: libc::c_int, name: libc::c_int) -> io::Result<u32> {
+    option(socket, level, name)
+}
+
 /// Sets an option whose value is a number.
 pub fn set_option(socket: &impl AsFd, level: libc::c_int, name: libc::c_int, value: u32) -> io::Result<()> {
     let length = size_of::<u32>() as libc::socklen_t;

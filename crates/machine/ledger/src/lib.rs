@@ -13,7 +13,14 @@ mod owned;
 mod port;
 mod stale;
 
+use std::path::Path;
+
 pub use error::{Error, UndoErrors};
 pub use failure::Failure;
 pub use owned::Ledger;
 pub use stale::{Undone, kept, stale, undo_stale};
+
+/// Where root's changes are recorded. It outlives a crash, and is found by whoever cleans up after it.
+pub fn directory() -> &'static Path {
+    Path::new("/var/lib/wireproof/ledger")
+}

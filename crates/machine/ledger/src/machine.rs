@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use kernel::{device, ethtool, link, namespace, process, route, sysctl};
+use kernel::{device, ethtool, interface as setting_of, link, namespace, process, route, sysctl};
 use model::{Before, Change, LinkEnd, Mtu, port::StampSetting};
 
 use crate::{Error, Failure, file::Entry, managers, port};
@@ -58,6 +58,16 @@ impl Prepared {
             Change::Mtu { namespace, interface, mtu } => link::set_mtu(namespace, interface, *mtu),
             Change::Sysctl { namespace, key, value } => set(namespace, key, value),
             Change::Stamping { namespace, interface } => stamp(namespace, interface, StampSetting::ALL),
+            Change::InterfaceSetting { namespace, interface, setting, value } => {
+                set_interface(namespace, interface, setting, value)
+            }
+            Change::PromptInterrupts { namespace, interface } => namespace::within(namespace, || {
+                let numbers = ethtool::coalescing(interface)?;
+                numbers.map_or(Ok(()), |numbers| ethtool::set_coalescing(interface, &ethtool::prompt(&numbers)))
+            })?,
+            Change::Steering { namespace, interface, to, queue } => {
+                namespace::within(namespace, || ethtool::steer(interface, *to, *queue))?
+            }
             Change::Port { interface, namespace } => device::send(interface, namespace),
             Change::LeftAlone { .. } => Ok(()),
         }
@@ -106,6 +116,18 @@ fn before(change: &Change) -> Result<Before, Failure> {
             let stamping = namespace::within(namespace, || ethtool::stamping(interface))??;
             stamping.map_or(Before::Same, |stamping| Before::Stamping(stamping.set))
         }
+        Change::InterfaceSetting { namespace, interface, setting, value } => {
+            let now = namespace::within(namespace, || setting_of::read(interface, setting))??;
+            if now == *value { Before::Same } else { Before::Value(now) }
+        }
+        Change::PromptInterrupts { namespace, interface } => {
+            let now = namespace::within(namespace, || ethtool::coalescing(interface))??;
+            now.filter(|now| ethtool::prompt(now) != *now).map_or(Before::Same, Before::Numbers)
+        }
+        Change::Steering { namespace, interface, to, queue } => {
+            let is_there = namespace::within(namespace, || ethtool::is_steered(interface, *to, *queue))??;
+            same_or(Before::Absent, is_there)
+        }
         Change::Mtu { namespace, interface, .. } => Before::Value(link::mtu(namespace, interface)?.0.to_string()),
         Change::Sysctl { namespace, key, .. } => Before::Value(namespace::within(namespace, || sysctl::read(key))??),
     })
@@ -122,6 +144,10 @@ fn set_gro(namespace: &str, interface: &str, on: bool) -> kernel::Result<()> {
 
 fn stamp(namespace: &str, interface: &str, setting: StampSetting) -> kernel::Result<()> {
     namespace::within(namespace, || ethtool::set_stamping(interface, setting))?
+}
+
+fn set_interface(namespace: &str, interface: &str, setting: &str, value: &str) -> kernel::Result<()> {
+    namespace::within(namespace, || setting_of::write(interface, setting, value))?
 }
 
 fn identities(change: &Change) -> kernel::Result<BTreeMap<String, u64>> {
@@ -143,6 +169,9 @@ fn namespaces(change: &Change) -> Vec<&str> {
         | Change::Mtu { namespace, .. }
         | Change::Sysctl { namespace, .. }
         | Change::Stamping { namespace, .. }
+        | Change::InterfaceSetting { namespace, .. }
+        | Change::PromptInterrupts { namespace, .. }
+        | Change::Steering { namespace, .. }
         | Change::Port { namespace, .. } => vec![namespace],
         Change::LeftAlone { .. } => vec![],
         Change::Veth { a, b, .. } => vec![&a.namespace, &b.namespace],
@@ -187,6 +216,17 @@ fn take_back_in_kernel(entry: &Entry) -> kernel::Result<bool> {
         (Change::Stamping { namespace, interface }, Before::Stamping(before)) => {
             within_ours(namespace, entry, || stamp(namespace, interface, *before))
         }
+        (Change::InterfaceSetting { namespace, interface, setting, .. }, Before::Value(value)) => {
+            within_ours(namespace, entry, || set_interface(namespace, interface, setting, value))
+        }
+        (Change::PromptInterrupts { namespace, interface }, Before::Numbers(numbers)) => {
+            within_ours(namespace, entry, || {
+                namespace::within(namespace, || ethtool::set_coalescing(interface, numbers))?
+            })
+        }
+        (Change::Steering { namespace, interface, to, queue }, _) => {
+            within_ours(namespace, entry, || namespace::within(namespace, || ethtool::unsteer(interface, *to, *queue))?)
+        }
         (Change::Mtu { namespace, interface, .. }, Before::Value(mtu)) => match mtu.parse() {
             Ok(mtu) => within_ours(namespace, entry, || link::set_mtu(namespace, interface, Mtu(mtu))),
             Err(_) => Ok(false),
@@ -199,6 +239,8 @@ fn take_back_in_kernel(entry: &Entry) -> kernel::Result<bool> {
             Change::Mtu { .. }
             | Change::Sysctl { .. }
             | Change::Stamping { .. }
+            | Change::InterfaceSetting { .. }
+            | Change::PromptInterrupts { .. }
             | Change::Port { .. }
             | Change::LeftAlone { .. },
             _,

@@ -94,6 +94,11 @@ impl Ledger {
         Ok(())
     }
 
+    /// How many changes stand.
+    pub fn standing(&self) -> usize {
+        self.contents.entries.len()
+    }
+
     /// Undoes all changes, the last one first, and goes on where one cannot be undone: that one stays recorded. Says what
     /// was undone; what had gone by itself is not in it.
     pub fn undo_all(&mut self) -> Result<Vec<Change>, UndoErrors> {

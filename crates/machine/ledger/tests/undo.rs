@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use kernel::{link, namespace, sysctl};
+use kernel::{interface, link, namespace, sysctl};
 use model::{Change, LinkEnd, Mtu};
 use tempfile::TempDir;
 use wireproof_ledger::{Error, Ledger, UndoErrors, kept, stale, undo_stale};
@@ -363,4 +363,48 @@ fn changes_in_the_owners_own_namespace_are_undone_there_and_from_nowhere_else() 
     inside(&|| assert_eq!(undo_stale(bench.dir()).expect("undone").len(), 1));
     assert!(!link::is_up(&bench.a, "lo").expect("it exists"));
     assert_eq!(fs::read_dir(bench.dir()).expect("ours").count(), 0);
+}
+
+#[test]
+fn settings_of_an_interface_return_also_where_their_owner_was_killed() {
+    const SETTINGS: [(&str, &str); 2] = [("napi_defer_hard_irqs", "2"), ("gro_flush_timeout", "50000")];
+    let bench = Bench::new("napi");
+    let mut standing = bench.open();
+    bench.changes().into_iter().take(4).for_each(|change| standing.apply(change).expect("this test needs root"));
+    let read = || {
+        let read = || SETTINGS.map(|(setting, _)| interface::read("wire", setting).expect("readable"));
+        namespace::within(&bench.a, read).expect("it exists")
+    };
+    let changes = SETTINGS.map(|(setting, value)| Change::InterfaceSetting {
+        namespace: bench.a.clone(),
+        interface: "wire".to_owned(),
+        setting: setting.to_owned(),
+        value: value.to_owned(),
+    });
+    let before = read();
+    let mut ledger = Ledger::open(bench.dir(), "killed").expect("a new ledger");
+    ledger.apply_all(changes.to_vec()).expect("writable");
+    // As it is already: undoing this one changes nothing.
+    ledger.apply(changes[0].clone()).expect("writable");
+    assert_eq!(read(), SETTINGS.map(|(_, value)| value));
+    drop(ledger);
+    let undone = undo_stale(bench.dir()).expect("all can be undone");
+    assert_eq!((undone.len(), read()), (2, before));
+    standing.undo_all().expect("all can be undone");
+}
+
+#[test]
+fn a_card_that_gathers_no_packets_is_left_alone_and_one_that_takes_no_rules_says_so() {
+    let bench = Bench::new("card");
+    let mut ledger = bench.open();
+    bench.changes().into_iter().take(4).for_each(|change| ledger.apply(change).expect("this test needs root"));
+    let (namespace, interface) = (bench.a.clone(), "wire".to_owned());
+    let prompt = Change::PromptInterrupts { namespace: namespace.clone(), interface: interface.clone() };
+    ledger.apply(prompt).expect("nothing is to be done");
+    let to = "198.18.0.1:7".parse().expect("an address");
+    let error = ledger.apply(Change::Steering { namespace, interface, to, queue: 0 }).expect_err("veth takes none");
+    let error = error.to_string();
+    assert!(error.contains("198.18.0.1:7 to queue 0: ioctl(ETHTOOL_GRXCLSRLCNT)"), "{error}");
+    let undone = ledger.undo_all().expect("all can be undone");
+    assert_eq!(undone.len(), 4, "{undone:?}");
 }

@@ -21,14 +21,14 @@
 //! **Waking.** Sockets are bound with `XDP_USE_NEED_WAKEUP`: [`Sender::wake`] and [`Receiver::wake`] call the kernel only where it asked for
 //! that, as it always does for sending in copy mode.
 //!
-//! **Busy poll** ([`BusyPoll`]): on a card, the queue's interrupts stay off while the program asks again and again. It takes the two
-//! settings of the interface as well: `napi_defer_hard_irqs` (2 or so) and `gro_flush_timeout` (200,000 ns or so).
+//! **Busy poll** ([`BusyPoll`]): a zero-copy card's queue is polled in the program's own calls ([`Receiver::poll`]), and its interrupts stay off
+//! while the program asks again and again. That takes two settings of the interface as well: `napi_defer_hard_irqs` and `gro_flush_timeout`.
 //!
 //! **Larger than a frame**: with [`Options::parts`] (`XDP_USE_SG`, Linux 6.6) a packet is several frames, all but the last of them marked
 //! with [`Packet::more`].
 //!
 //! **Sharing**: sockets of several queues and interfaces may use one [`Umem`], and then a frame that came in on one leaves on
-//! another without being copied. One socket only may be bound to a queue.
+//! another without being copied. One socket only may be bound to a queue. The queues of an interface are zero-copy all or none.
 //!
 //! When a socket is dropped its queue is free again a moment later, for which [`Socket::open`] waits. Frames that are in its rings
 //! then do not come back. The queue of the socket that shared memory was registered with stays taken until the others are gone too.
@@ -48,7 +48,7 @@ use std::{os::fd::OwnedFd, sync::Arc};
 pub use error::SocketError;
 pub use open::{BusyPoll, Mode, Options};
 pub use receiver::Receiver;
-pub use sender::{Sender, Woken};
+pub use sender::{Sender, Woken, send_apart};
 pub use statistics::Statistics;
 pub use umem::{Frame, FrameSize, Packet, Umem};
 
@@ -68,7 +68,9 @@ struct Bound {
     queue: u32,
     umem: Umem,
     zero_copy: bool,
-    busy_poll: bool,
+    /// Whether calls poll its queue, and whether they alone do.
+    polls: bool,
+    polls_alone: bool,
     /// The socket that the memory was registered with, where it was another one: the kernel wants it to stay.
     _owner: Option<Arc<OwnedFd>>,
 }

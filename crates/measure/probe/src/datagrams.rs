@@ -10,7 +10,7 @@ use std::{
 
 use kernel::datagram::{Incoming, MOST_MESSAGES, Outgoing, Took};
 use model::{Seat, Stack, WaitMode};
-use stack::{Attachment, Grant, Launcher, Outcome, SocketId, Wait, control::Record};
+use stack::{Attachment, Grant, Granted, Launcher, Outcome, SocketId, Wait, control::Record};
 
 use crate::{ProbeError, error::socket_error, socket::WOULD_BLOCK};
 
@@ -26,6 +26,7 @@ pub(crate) enum Carrier {
 /// The interface of one side, past the kernel.
 pub(crate) struct Bypass {
     stack: stack::Stack,
+    is_zero_copy: bool,
     /// Follows what changes in the kernel, and takes everything from the interface when it goes.
     launcher: Option<Launcher>,
 }
@@ -65,11 +66,12 @@ impl Bypass {
         }
         // Nobody hears what it tells: what goes wrong shows in the datagrams that go through the kernel.
         let (tell, _) = mpsc::channel();
-        let launcher = Launcher::start(attachment, tell).map_err(|error| unable(error.to_string()))?;
-        let grant = Grant::claim(launcher.name()).map_err(|error| unable(error.to_string()))?;
         let wait = if mode == WaitMode::Block { Wait::Sleep } else { Wait::Spin };
+        let launcher = Launcher::start(attachment.for_wait(wait), tell).map_err(|error| unable(error.to_string()))?;
+        let grant = Grant::claim(launcher.name()).map_err(|error| unable(error.to_string()))?;
+        let is_zero_copy = grant.interfaces.iter().all(Granted::is_zero_copy);
         let stack = stack::Stack::new(grant, wait).map_err(|error| unable(error.to_string()))?;
-        Ok(Self { stack, launcher: Some(launcher) })
+        Ok(Self { stack, is_zero_copy, launcher: Some(launcher) })
     }
 
     fn open(&self, socket: &UdpSocket) -> Result<SocketId, ProbeError> {
@@ -168,6 +170,11 @@ impl Datagrams {
     pub(crate) fn through_kernel(&self) -> Option<u64> {
         let through = self.record()?.through;
         Some(through.sent + through.received)
+    }
+
+    /// Whether the card reads and writes their memory itself; `None` where the kernel's stack does.
+    pub(crate) fn is_zero_copy(&self) -> Option<bool> {
+        self.past.as_ref().map(|(bypass, _)| bypass.is_zero_copy)
     }
 
     /// Datagrams that were dropped because what waits for this socket was full, in the kernel and past it.

@@ -1,5 +1,6 @@
 //! All that the threads of a process share of what goes past the kernel, behind one lock.
 
+mod cards;
 mod inwards;
 mod left;
 mod outwards;
@@ -27,11 +28,13 @@ use crate::{
     ticks::{self, Ticks},
     ways::{Exit, Ways},
 };
+use cards::Cards;
 use queue::{OVERHEAD, Places};
 use rings::Ring;
 use socket::{Live, Local};
 
 pub(crate) use inwards::Received;
+pub(crate) use outwards::{Sent, Wake};
 
 /// Frames that the kernel has to fill in each ring at least.
 const LEAST_FILLED: usize = 256;
@@ -45,6 +48,7 @@ pub(crate) struct Engine {
     /// Frames that were sent from, to be sent from again: what another core has filled takes longer to write to.
     sent: Vec<Frame>,
     rings: Vec<Ring>,
+    cards: Cards,
     /// Frames that the kernel shall have to fill in each ring.
     filled: usize,
     input: Input,
@@ -102,6 +106,7 @@ impl Engine {
             exit_rings.push(first..rings.len());
         }
         let mut engine = Self {
+            cards: Cards::new(&rings),
             rings,
             filled: LEAST_FILLED,
             exit_rings,
@@ -226,14 +231,6 @@ impl Engine {
             }
         }
         taken
-    }
-
-    /// Gives its flows back, where its last descriptor goes.
-    pub(crate) fn close(&mut self, id: SocketId) {
-        if let Some(live) = self.sockets.get_mut(id.0 as usize).and_then(Option::take) {
-            self.control.slot(live.slot).set_closed();
-            self.forget(id, live);
-        }
     }
 
     fn forget(&mut self, id: SocketId, mut live: Live) {

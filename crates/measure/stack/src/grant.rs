@@ -11,7 +11,7 @@ use xdp::{
     steer::{self, Counters, FlowTable},
 };
 
-use crate::{Control, GrantError, NoGrant, aside::aside, handover};
+use crate::{Control, GrantError, NoGrant, Wait, aside::aside, handover};
 use facts::Facts;
 
 /// Frames for each entry of a ring: one in the fill ring, one that a socket holds, one on its way out, and one to
@@ -60,6 +60,7 @@ pub struct Attachment {
     interfaces: Vec<Facts>,
     frame_size: FrameSize,
     ring: u32,
+    pub(crate) wait: Wait,
     /// Interfaces that were asked for and are not among them, and why.
     pub refused: Vec<(String, GrantError)>,
 }
@@ -115,7 +116,13 @@ impl Attachment {
                 Err(error) => refused.push((facts.name, error.into())),
             }
         }
-        Ok(Self { steer, interfaces: attached, frame_size, ring: facts::ring(queues, frame_size), refused })
+        let ring = facts::ring(queues, frame_size);
+        Ok(Self { steer, interfaces: attached, frame_size, ring, wait: Wait::default(), refused })
+    }
+
+    /// For programs whose calls wait like this: where they ask again and again, zero-copy cards are polled by them.
+    pub fn for_wait(self, wait: Wait) -> Self {
+        Self { wait, ..self }
     }
 
     /// Names of the interfaces that it is attached to and their numbers in the network namespace, in the order of each
@@ -140,9 +147,10 @@ impl Attachment {
         }
         let (umem, mut frames) = Umem::shared(queues * self.ring * FRAMES_AN_ENTRY, self.frame_size)?;
         let mut interfaces = Vec::new();
+        let busy_poll = facts::busy_poll(self.wait);
         for (facts, queues) in self.interfaces.iter().zip(there) {
-            let sockets =
-                (0..queues).map(|queue| Socket::open(&umem, &options(&facts.name, queue, self.ring), &mut frames));
+            let options = |queue| Options { busy_poll, ..options(&facts.name, queue, self.ring) };
+            let sockets = (0..queues).map(|queue| Socket::open(&umem, &options(queue), &mut frames));
             let queues = sockets.collect::<Result<Vec<_>, _>>()?;
             for (queue, socket) in (0..).zip(&queues) {
                 self.steer.add(&facts.name, queue, socket)?;
@@ -183,6 +191,18 @@ impl Attachment {
 /// How each socket is opened, and adopted.
 pub(crate) fn options(interface: &str, queue: u32, ring: u32) -> Options {
     Options { send: Some(ring), receive: Some(ring), ..Options::new(interface, queue) }
+}
+
+impl Granted {
+    /// Whether the card reads and writes the memory of packets itself, on all of its queues.
+    pub fn is_zero_copy(&self) -> bool {
+        self.queues.iter().all(Socket::is_zero_copy)
+    }
+
+    /// Whether its queues are polled by who looks for packets.
+    pub(crate) fn is_busy_polled(&self) -> bool {
+        self.queues.iter().any(Socket::is_busy_polled)
+    }
 }
 
 impl Facts {

@@ -1,6 +1,7 @@
 //! The launcher's half: it hands a grant to one program at a time, watches what changes under it, and clears up behind
 //! each.
 
+mod cards;
 mod outside;
 mod programs;
 mod server;
@@ -32,6 +33,7 @@ use crate::{
     Attachment, Control, GrantError,
     control::{Counted, Record},
 };
+use cards::Cards;
 use outside::Lender;
 use server::{Hears, Server};
 
@@ -73,6 +75,8 @@ pub enum Event {
     },
     /// The launcher stops. What the sockets of processes without a grant were, those that had none yet among them.
     Outside(Vec<Outside>),
+    /// A card did not take what it was to be told for programs that poll it, or could not be told what it was told before: a sentence.
+    NotSet(String),
     /// Something failed; what can be done without it goes on.
     Trouble(GrantError),
 }
@@ -150,7 +154,8 @@ impl Launcher {
         let ours = stop.try_clone().map_err(|io| GrantError::Call { call: "dup", io })?;
         let hears = Hears { listener, outside, watch: Watch::open()?, stop: ours };
         let held = Arc::new(AtomicBool::new(false));
-        let server = Server::new(attachment, ready, hears, tell, Arc::clone(&held));
+        let cards = Cards::prepare(&ready, attachment.wait, &name, tell.clone());
+        let server = Server::new(attachment, cards, ready, hears, tell, Arc::clone(&held));
         let thread = thread::Builder::new().name("launcher".to_owned()).spawn(move || server.serve());
         let thread = thread.map_err(|io| GrantError::Call { call: "starting a thread", io })?;
         Ok(Self { name, held, stop, thread })

@@ -1,34 +1,32 @@
 //! All sockets of a process that go past the kernel.
 
 mod left;
+mod sending;
 mod sleep;
 pub(crate) mod waits;
 
 use std::{
     io,
-    os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd},
+    os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd},
     sync::{Mutex, MutexGuard, atomic::AtomicBool},
 };
 
 pub use datagram::SocketId;
 pub use sleep::Asleep;
 
-use rustix::{
-    event::{
-        EventfdFlags,
-        epoll::{self, CreateFlags, EventData, EventFlags},
-        eventfd,
-    },
-    net::{SendFlags, send},
+use rustix::event::{
+    EventfdFlags,
+    epoll::{self, CreateFlags, EventData, EventFlags},
+    eventfd,
 };
 
 use crate::{
-    Grant, Reason,
+    Grant, Granted, Reason,
     aside::aside,
     calls,
     control::Record,
     engine::{Engine, Received},
-    message::{Incoming, Outcome, Outgoing, Wait},
+    message::{Incoming, Outcome, Wait},
     wiped::Family,
 };
 
@@ -47,6 +45,8 @@ const KNOWN_FLAGS: i32 = libc::MSG_DONTWAIT
 /// through the kernel is received too. In a child of the process all is answered by [`Outcome::Kernel`].
 pub struct Stack {
     engine: Mutex<Engine>,
+    /// Whether zero-copy cards are polled.
+    has_cards: bool,
     wait: Wait,
     family: Family,
     /// Becomes readable when something comes in, or when what came was put into a queue by another thread than those asleep.
@@ -63,13 +63,23 @@ impl Stack {
     /// # Errors
     /// Where the kernel has no descriptors or memory left.
     pub fn new(grant: Grant, wait: Wait) -> io::Result<Self> {
+        let has_cards = grant.interfaces.iter().any(Granted::is_busy_polled);
         let engine = Engine::new(grant);
         let poll = aside(epoll::create(CreateFlags::CLOEXEC)?);
         let came = aside(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
         epoll::add(&poll, &came, EventData::new_u64(0), EventFlags::IN)?;
         let family = Family::found()?;
         let number = [poll.as_raw_fd()];
-        Ok(Self { engine: Mutex::new(engine), wait, family, number, poll, came, watched: AtomicBool::new(false) })
+        Ok(Self {
+            engine: Mutex::new(engine),
+            has_cards,
+            wait,
+            family,
+            number,
+            poll,
+            came,
+            watched: AtomicBool::new(false),
+        })
     }
 
     /// A panic leaves no more than counts that are not right; what it was about goes on by the kernel.
@@ -116,50 +126,6 @@ impl Stack {
     /// What it has done so far, past the kernel and through it.
     pub fn record(&self, id: SocketId) -> Option<Record> {
         self.engine().record(id)
-    }
-
-    /// Sends a datagram; returns the bytes of its payload. `flags` as of sendmsg(2).
-    pub fn send(&self, id: SocketId, message: &Outgoing<'_>, flags: i32) -> Outcome<usize> {
-        if self.family.is_child() {
-            return Outcome::Kernel;
-        }
-        let sent = self.engine().send(id, message, flags);
-        sent.wake.into_iter().for_each(wake);
-        sent.outcome
-    }
-
-    /// Sends several, as sendmmsg(2) does, and has the kernel called once for all of them: how many went, and what became of the first one that
-    /// did not. `sent` is told the number of each and the bytes of its payload.
-    pub fn send_many<'a>(
-        &self,
-        id: SocketId,
-        messages: impl IntoIterator<Item = Outgoing<'a>>,
-        flags: i32,
-        mut sent: impl FnMut(usize, usize),
-    ) -> (usize, Option<Outcome<usize>>) {
-        if self.family.is_child() {
-            return (0, Some(Outcome::Kernel));
-        }
-        let (mut count, mut last, mut to_wake) = (0, None, None);
-        let mut engine = self.engine();
-        for message in messages {
-            let it = engine.send(id, &message, flags);
-            if to_wake != it.wake {
-                to_wake.into_iter().for_each(wake);
-                to_wake = it.wake;
-            }
-            match it.outcome {
-                Outcome::Done(bytes) => sent(count, bytes),
-                other => {
-                    last = Some(other);
-                    break;
-                }
-            }
-            count += 1;
-        }
-        drop(engine);
-        to_wake.into_iter().for_each(wake);
-        (count, last)
     }
 
     /// Receives a datagram, also one that came through the kernel; returns the bytes that were written, or all that it has with `MSG_TRUNC`. It
@@ -278,18 +244,4 @@ pub(crate) enum Tried {
         waits: bool,
         fd: RawFd,
     },
-}
-
-/// Has the kernel send what is in a ring. Where it cannot just now, the next call does; where the interface is down the packets are lost.
-fn wake(fd: RawFd) {
-    /// Each try sends what there is memory for, or drops one packet that finds the other end full.
-    const TRIES: u32 = 64;
-    // SAFETY: the rings, whose descriptor it is, are there as long as the stack.
-    let fd = unsafe { BorrowedFd::borrow_raw(fd) };
-    for _ in 0..TRIES {
-        match send(fd.as_fd(), &[], SendFlags::DONTWAIT) {
-            Err(rustix::io::Errno::AGAIN | rustix::io::Errno::BUSY) => {}
-            _ => return,
-        }
-    }
 }

@@ -22,6 +22,7 @@ mod preview;
 mod redact;
 mod show;
 mod sides;
+mod stacks;
 mod summary;
 mod texts;
 mod together;

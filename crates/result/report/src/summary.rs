@@ -13,6 +13,7 @@ use crate::{
     limited::{self, Limited, place_at},
     material::Material,
     show::{self, or_none},
+    stacks,
     texts::Texts,
     together::{TogetherGroup, together_groups},
 };
@@ -30,6 +31,7 @@ pub fn summary(material: &Material<'_>, lang: Lang) -> String {
     }
     lines.extend(tables(run, t));
     lines.push(String::new());
+    lines.extend(stacks::headlines(&latency_groups(run), &flow_groups(&goodput_groups(run)), t));
     lines.extend(outcome_lines(run, outcomes, t));
     lines.push(verdict_line(run, outcomes, t));
     lines.extend(comparisons.unwrap_or_default().iter().map(|comparison| comparison_line(comparison, t)));

@@ -238,7 +238,7 @@ fn a_run_stands_beside_what_others_measured() {
     {
         assert!(japanese.contains(said), "{said}");
     }
-    assert!(japanese.contains("ネットワークスタック(本測定: カーネル、比較対象: カーネルバイパス)"));
+    assert!(japanese.contains("ネットワークスタック(本測定: カーネル、比較対象: バイパス)"));
     assert!(japanese.contains("待機方式(本測定: スピン待ち、比較対象: ブロック待ち)"));
     for page in [&english, &japanese] {
         assert!(!page.contains('⟦'));
@@ -303,6 +303,30 @@ fn figures_that_one_trial_lacks_are_not_shown_for_all() {
     assert!(html.contains("(one trial)") && !html.contains("15.22 – 15.22"));
     let row = html.split("<tr>").find(|row| row.contains("3 / 0 / 0 / 0")).expect("the row with lost replies");
     assert!(row.contains("<td class=\"n\">–</td>"), "the maximum is unknown: {row}");
+}
+
+#[test]
+fn both_network_stacks_stand_beside_each_other() {
+    let run = fixture::wide_run();
+    let material = Material::of(&run, &[]);
+    let (english, japanese) = ("the median round trip past the kernel is 0.5", "RTTの中央値は、カーネル経由の 0.5");
+    for (lang, line, caption) in
+        [(Lang::En, english, "below 1: the bypass is quicker"), (Lang::Ja, japanese, "1未満ならバイパスのほうが速い")]
+    {
+        let page = shown(&material, lang);
+        assert!(page.contains(line) && page.contains(caption), "{lang:?}");
+        assert!(report::summary(&material, lang).contains(line), "{lang:?}");
+    }
+    // Of the one all cards were zero-copy, of the other none.
+    for (lang, zero_copy, copy) in [
+        (Lang::En, "the card reads and writes the packets in the program’s own memory", "does no zero-copy AF_XDP"),
+        (Lang::Ja, "ゼロコピーモード", "コピーモード: ドライバーがゼロコピー"),
+    ] {
+        let page = shown(&material, lang);
+        assert!(page.contains(zero_copy) && page.contains(copy), "{lang:?}");
+    }
+    let by_kernel_alone = fixture::run();
+    assert!(!shown(&Material::of(&by_kernel_alone, &[]), Lang::En).contains("past the kernel"));
 }
 
 #[test]

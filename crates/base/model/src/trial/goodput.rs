@@ -148,6 +148,9 @@ pub struct DatagramsReceived {
     /// Datagrams among them that went through the kernel, where they were to go past it; `None` where they were not.
     #[serde(default)]
     pub through_kernel: Option<u64>,
+    /// Whether this end's card read or wrote the memory of these packets itself (zero-copy AF_XDP); `None` where all went through the kernel.
+    #[serde(default)]
+    pub zero_copy: Option<bool>,
 }
 
 /// Datagrams as the sender counted them, over the whole transfer.
@@ -160,6 +163,9 @@ pub struct DatagramsSent {
     /// Datagrams among them that went through the kernel, where they were to go past it; `None` where they were not.
     #[serde(default)]
     pub through_kernel: Option<u64>,
+    /// Whether this end's card read or wrote the memory of these packets itself (zero-copy AF_XDP); `None` where all went through the kernel.
+    #[serde(default)]
+    pub zero_copy: Option<bool>,
     /// Payload asked for in the counted time, in bit/s; `None` is flat out.
     pub intended_bps: Option<f64>,
     /// How the schedule was kept; `None` is flat out.

@@ -35,6 +35,10 @@ pub struct LatencyResult {
     /// Datagrams of both ends, each way, that went through the kernel, where they were to go past it; warm-up included. `None` where they were not.
     #[serde(default)]
     pub through_kernel: Option<u64>,
+    /// Whether the cards of both ends read and wrote the memory of these packets themselves (zero-copy AF_XDP); `None` where all went through the
+    /// kernel.
+    #[serde(default)]
+    pub zero_copy: Option<bool>,
     /// TCP segments in which the messages left this end, warm-up included: where there are fewer than messages, several
     /// shared one. `None` over UDP.
     #[serde(default)]

@@ -116,6 +116,8 @@ pub enum SideFigures {
         overflowed: u64,
         /// Datagrams of its own, each way, that went through the kernel where they were to go past it.
         through_kernel: Option<u64>,
+        /// Whether its card read and wrote the memory of these packets itself; `None` where all went through the kernel.
+        zero_copy: Option<bool>,
     },
     /// Either side of a goodput probe.
     Goodput(Box<GoodputSide>),

@@ -30,6 +30,9 @@ const NUMBERS: [Numbers; 4] = [
     Numbers { name: "pause", get: 0x12, set: 0x13, count: 3 },
 ];
 
+/// Its place among them.
+const COALESCING: usize = 2;
+
 /// What is set in the driver of an interface of the caller's namespace; nothing where the driver does not say.
 pub fn settings(interface: &str) -> Result<DriverSettings> {
     let stamping = stamping(interface)?.map(|stamping| stamping.set);
@@ -52,6 +55,38 @@ pub fn set_settings(interface: &str, wanted: &DriverSettings) -> Vec<(&'static s
     let offloads = ("offloads", set_offloads(interface, &wanted.offloads));
     let all = numbers.chain([offloads, ("stamping", restore_stamping(interface, wanted))]);
     all.filter_map(|(name, result)| result.err().map(|error| (name, error))).collect()
+}
+
+/// How an interface of the caller's namespace gathers packets before it interrupts: the numbers of `struct ethtool_coalesce`; `None` where its
+/// driver does not say.
+pub fn coalescing(interface: &str) -> Result<Option<Vec<u32>>> {
+    said(get(interface, &NUMBERS[COALESCING]))
+}
+
+/// Sets those numbers, where they differ.
+pub fn set_coalescing(interface: &str, numbers: &[u32]) -> Result<()> {
+    let set = |numbers: &[u32]| set_where_other(interface, &NUMBERS[COALESCING], numbers);
+    // While a card adapts by itself, some drivers (ice, iavf) take no other times.
+    set(&not_adaptive(numbers))?;
+    set(numbers)
+}
+
+/// The same numbers for a card that interrupts at once: it does not wait for more packets, and does not adapt by itself.
+pub fn prompt(numbers: &[u32]) -> Vec<u32> {
+    const RX_US: usize = 0;
+    const RX_FRAMES: usize = 1;
+    let mut prompt = not_adaptive(numbers);
+    prompt[RX_US] = 0;
+    // One frame is none to wait for; drivers that do not count them have 0, and none means to wait for ever elsewhere.
+    prompt[RX_FRAMES] = prompt[RX_FRAMES].min(1);
+    prompt
+}
+
+fn not_adaptive(numbers: &[u32]) -> Vec<u32> {
+    const ADAPTIVE_RX: usize = 9;
+    let mut fixed = numbers.to_vec();
+    fixed[ADAPTIVE_RX] = 0;
+    fixed
 }
 
 fn set_where_other(interface: &str, numbers: &Numbers, values: &[u32]) -> Result<()> {
@@ -125,6 +160,17 @@ fn set_offloads(interface: &str, wanted: &[u32]) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_card_that_interrupts_at_once_waits_neither_for_time_nor_for_packets() {
+        // As ice has them: 50 µs, adaptive both ways.
+        let mut adaptive = vec![0; NUMBERS[COALESCING].count];
+        (adaptive[0], adaptive[1], adaptive[4], adaptive[9], adaptive[10]) = (50, 32, 50, 1, 1);
+        let prompt = prompt(&adaptive);
+        assert_eq!((prompt[0], prompt[1], prompt[4], prompt[9], prompt[10]), (0, 1, 50, 0, 1));
+        assert_eq!(not_adaptive(&adaptive)[..2], [50, 32]);
+        assert_eq!(super::prompt(&prompt), prompt);
+    }
 
     #[test]
     fn loopback_has_offloads_and_no_rings() {

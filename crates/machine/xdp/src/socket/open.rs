@@ -6,7 +6,10 @@ use std::{
     time::Duration,
 };
 
-use kernel::{link, socket::set_option};
+use kernel::{
+    link,
+    socket::{number_option, set_option},
+};
 use rustix::{
     io::Errno,
     net::{
@@ -46,13 +49,15 @@ pub enum Mode {
     ZeroCopy,
 }
 
-/// Polling the card's queue inside the program's calls (`SO_PREFER_BUSY_POLL`).
+/// Polling the card's queue inside the program's calls (`SO_BUSY_POLL`), of a socket that is zero-copy; others are left as they are, since the
+/// kernel hands packets to them as it likes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BusyPoll {
-    /// How long a call polls, in µs.
-    pub us: u32,
-    /// Most packets that it handles meanwhile.
+    /// Most packets that a call handles.
     pub budget: u32,
+    /// Whether the calls alone shall poll, and interrupts stay off meanwhile (`SO_PREFER_BUSY_POLL`). The kernel then asks no driver to send by
+    /// itself: see [`send_apart`](super::send_apart).
+    pub alone: bool,
 }
 
 /// What a socket is to be.
@@ -117,57 +122,45 @@ impl Socket {
         let failed = |call| failed(call, interface, *queue);
         let fd = Arc::new(socket()?);
         let index = link::index(interface).map_err(|_| SocketError::NoInterface(interface.clone()))?;
-        let owner = umem.register(&fd).map_err(|error| match error {
+        let owner = umem.register(&fd, interface).map_err(|error| match error {
             Errno::NOBUFS | Errno::NOMEM => SocketError::Memory { mib: umem.mib() },
             error => failed("setsockopt(XDP_UMEM_REG)")(error),
         })?;
         make_rings(&fd, options).map_err(failed("setsockopt(XDP_*_RING)"))?;
         let mut rings = Rings::map(&fd, options).map_err(failed("mmap"))?;
-        if let Some(busy_poll) = options.busy_poll {
-            poll_busily(&fd, busy_poll).map_err(|error| call("setsockopt(SO_PREFER_BUSY_POLL)", options, error))?;
-        }
         let given = rings.give(umem, frames);
         if let Err(error) = bind_patiently(&fd, index, options, owner.as_ref()) {
             // A socket that is not bound has taken none of them.
             frames.extend(given.into_iter().filter_map(|address| Some(umem.frame_at(address)?.0)));
             return Err(refused(error, options));
         }
-        let zero_copy = sockopt::xdp_options(&fd).map_err(failed("getsockopt(XDP_OPTIONS)"))?;
-        let bound = Arc::new(Bound {
-            fd,
-            interface: interface.clone(),
-            queue: *queue,
-            umem: umem.clone(),
-            zero_copy: zero_copy.contains(XdpOptionsFlags::XDP_OPTIONS_ZEROCOPY),
-            busy_poll: options.busy_poll.is_some(),
-            _owner: owner,
-        });
-        Ok(rings.socket(bound))
+        let zero_copy = is_zero_copy(&fd).map_err(failed("getsockopt(XDP_OPTIONS)"))?;
+        if let Some(busy_poll) = options.busy_poll.filter(|_| zero_copy) {
+            poll_busily(&fd, busy_poll).map_err(|error| call("setsockopt(SO_BUSY_POLL)", options, error))?;
+        }
+        Ok(rings.socket(Bound::of(fd, options, umem, zero_copy, owner)))
     }
 
     /// Takes over a socket that another process opened, of which it has sent the descriptor, over memory of that process that was
-    /// [adopted](Umem::adopt) too. `options` are those that it was opened with. The other process touches the rings no more from here on; what
+    /// [adopted](Umem::adopt) too. `options` are those that it was opened with; busy poll is as it was set. The other process touches the rings no more from here on; what
     /// it put into them stays there. Children do not inherit the rings. It needs no rights, and Linux 6.4.
     pub fn adopt(umem: &Umem, options: &Options, fd: OwnedFd) -> Result<Self, SocketError> {
         options.check()?;
         let failed = |call| failed(call, &options.interface, options.queue);
-        let zero_copy = sockopt::xdp_options(&fd).map_err(failed("getsockopt(XDP_OPTIONS)"))?;
+        let zero_copy = is_zero_copy(&fd).map_err(failed("getsockopt(XDP_OPTIONS)"))?;
         let rings = Rings::map(&fd, options).map_err(failed("mmap"))?;
         rings.keep_from_children().map_err(failed("madvise"))?;
-        Ok(rings.socket(Arc::new(Bound {
-            fd: Arc::new(fd),
-            interface: options.interface.clone(),
-            queue: options.queue,
-            umem: umem.clone(),
-            zero_copy: zero_copy.contains(XdpOptionsFlags::XDP_OPTIONS_ZEROCOPY),
-            busy_poll: options.busy_poll.is_some(),
-            _owner: None,
-        })))
+        Ok(rings.socket(Bound::of(Arc::new(fd), options, umem, zero_copy, None)))
     }
 
     /// Whether the card reads and writes the frames itself.
     pub fn is_zero_copy(&self) -> bool {
         self.bound.zero_copy
+    }
+
+    /// Whether its queue is polled by [`Receiver::poll`].
+    pub fn is_busy_polled(&self) -> bool {
+        self.bound.polls
     }
 
     /// The memory of its packets.
@@ -178,6 +171,14 @@ impl Socket {
     /// What the kernel counts of this socket.
     pub fn statistics(&self) -> Result<Statistics, SocketError> {
         self.bound.statistics()
+    }
+}
+
+impl Bound {
+    fn of(fd: Arc<OwnedFd>, options: &Options, umem: &Umem, zero_copy: bool, owner: Option<Arc<OwnedFd>>) -> Self {
+        let (interface, queue, umem) = (options.interface.clone(), options.queue, umem.clone());
+        let (polls, polls_alone) = polls(&fd);
+        Self { fd, interface, queue, umem, zero_copy, polls, polls_alone, _owner: owner }
     }
 }
 
@@ -207,10 +208,24 @@ fn make_rings(fd: &OwnedFd, options: &Options) -> Result<(), Errno> {
     })
 }
 
+fn is_zero_copy(fd: &OwnedFd) -> Result<bool, Errno> {
+    Ok(sockopt::xdp_options(fd)?.contains(XdpOptionsFlags::XDP_OPTIONS_ZEROCOPY))
+}
+
 fn poll_busily(fd: &OwnedFd, busy_poll: BusyPoll) -> std::io::Result<()> {
-    set_option(fd, libc::SOL_SOCKET, libc::SO_PREFER_BUSY_POLL, 1)?;
-    set_option(fd, libc::SOL_SOCKET, libc::SO_BUSY_POLL, busy_poll.us)?;
-    set_option(fd, libc::SOL_SOCKET, libc::SO_BUSY_POLL_BUDGET, busy_poll.budget)
+    /// Calls that do not wait poll once, however long they might.
+    const US: u32 = 20;
+    set_option(fd, libc::SOL_SOCKET, libc::SO_BUSY_POLL, US)?;
+    // Both are of Linux 5.11, as is busy polling of these sockets.
+    set_option(fd, libc::SOL_SOCKET, libc::SO_BUSY_POLL_BUDGET, busy_poll.budget)?;
+    set_option(fd, libc::SOL_SOCKET, libc::SO_PREFER_BUSY_POLL, busy_poll.alone.into())
+}
+
+/// Whether calls on a socket poll, and whether they alone do, as was set when it was opened. Older kernels know neither.
+fn polls(fd: &OwnedFd) -> (bool, bool) {
+    let is_set = |name| number_option(fd, libc::SOL_SOCKET, name).is_ok_and(|value| value > 0);
+    let polls = is_set(libc::SO_BUSY_POLL);
+    (polls, polls && is_set(libc::SO_PREFER_BUSY_POLL))
 }
 
 /// Binds. The kernel frees the queue of a socket that was closed a little later: one that is taken is asked for again.
@@ -312,7 +327,8 @@ impl Rings {
         self.tx.as_ref().map_or(Ok(()), Producer::keep_from_children)
     }
 
-    fn socket(self, bound: Arc<Bound>) -> Socket {
+    fn socket(self, bound: Bound) -> Socket {
+        let bound = Arc::new(bound);
         let Self { fill, rx, tx, completion } = self;
         let receiver = rx.map(|ring| Receiver { bound: Arc::clone(&bound), fill, ring });
         let sender = tx.map(|ring| Sender { bound: Arc::clone(&bound), ring, completion, out: 0 });

@@ -66,12 +66,18 @@ impl Receiver {
         })
     }
 
-    /// Has the driver go on filling where it stopped for want of frames, and polls the queue where the socket is for busy
-    /// polling.
+    /// Has the driver go on filling where it stopped for want of frames.
     pub fn wake(&mut self) -> Result<(), SocketError> {
-        if !self.fill.needs_wakeup() && !self.bound.busy_poll {
-            return Ok(());
-        }
+        if self.fill.needs_wakeup() { self.call() } else { Ok(()) }
+    }
+
+    /// Has the card's queue looked at in this call, where the socket is busy polled: what has come is in the ring afterwards.
+    #[inline]
+    pub fn poll(&mut self) -> Result<(), SocketError> {
+        if self.bound.polls { self.call() } else { Ok(()) }
+    }
+
+    fn call(&self) -> Result<(), SocketError> {
         match recv(&self.bound.fd, &mut [0_u8; 0][..], RecvFlags::DONTWAIT) {
             Ok(_) | Err(Errno::AGAIN | Errno::BUSY | Errno::NOBUFS | Errno::INTR) => Ok(()),
             Err(error) => Err(failed("recvfrom", &self.bound.interface, self.bound.queue)(error)),

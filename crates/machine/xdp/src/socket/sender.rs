@@ -1,8 +1,9 @@
 //! The way out: TX ring and completion ring.
 
-use std::sync::Arc;
+use std::{os::fd::AsFd, sync::Arc};
 
 use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
     io::Errno,
     net::{
         SendFlags, send,
@@ -23,6 +24,13 @@ pub struct Sender {
     pub(super) completion: Consumer<u64>,
     /// Packets in the kernel's hands.
     pub(super) out: u32,
+}
+
+/// Has a driver send that was [left](Sender::is_left) out: poll(2) asks it, while calls that are to poll alone (`SO_PREFER_BUSY_POLL`) do not.
+pub fn send_apart(socket: &impl AsFd) {
+    const AT_ONCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
+    // It fails only for want of memory; the next call asks again.
+    let _ = poll(&mut [PollFd::new(socket, PollFlags::OUT)], Some(&AT_ONCE));
 }
 
 /// What came of a call to the kernel.
@@ -69,7 +77,13 @@ impl Sender {
     /// `sendto` with `MSG_DONTWAIT`.
     #[inline]
     pub fn wants_waking(&self) -> bool {
-        self.ring.needs_wakeup() || self.bound.busy_poll
+        self.ring.needs_wakeup() || self.bound.polls_alone
+    }
+
+    /// Whether a call that polled the queue has sent nothing: the driver sends apart from what it receives, and has to be asked by
+    /// [`send_apart`].
+    pub fn is_left(&self) -> bool {
+        self.bound.polls_alone && self.ring.waiting() > 0
     }
 
     /// Has the kernel send, where it wants to be called for that.
@@ -78,6 +92,10 @@ impl Sender {
             return Ok(Woken::Well);
         }
         match send(&self.bound.fd, &[], SendFlags::DONTWAIT) {
+            Ok(_) if self.is_left() => {
+                send_apart(&self.bound.fd);
+                Ok(Woken::Well)
+            }
             Ok(_) => Ok(Woken::Well),
             Err(Errno::BUSY) if !self.bound.zero_copy => Ok(Woken::Dropped),
             Err(Errno::AGAIN | Errno::BUSY | Errno::NOBUFS | Errno::INTR) => Ok(Woken::Again),

@@ -1,6 +1,7 @@
 //! The memory that packets lie in, and who may touch which part of it.
 
 use std::{
+    collections::HashMap,
     ops::Range,
     os::fd::{AsFd, BorrowedFd, OwnedFd},
     slice,
@@ -73,8 +74,9 @@ struct Memory {
     id: u32,
     /// What another process maps to have the same memory.
     file: Option<OwnedFd>,
-    /// The socket it was registered with, as long as any socket uses it.
-    owner: Mutex<Weak<OwnedFd>>,
+    /// The socket that it was registered with for each interface, as long as any socket there uses it. One for all of them would make all
+    /// zero-copy or none.
+    owners: Mutex<HashMap<String, Weak<OwnedFd>>>,
 }
 
 impl Umem {
@@ -124,8 +126,8 @@ impl Umem {
     fn of(mapping: Mapping, frames: u32, size: FrameSize, file: Option<OwnedFd>) -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let id = NEXT.fetch_add(1, Relaxed);
-        let owner = Mutex::default();
-        Self(Arc::new(Memory { mapping, frame_size: size.bytes(), frames, id, file, owner }))
+        let owners = Mutex::default();
+        Self(Arc::new(Memory { mapping, frame_size: size.bytes(), frames, id, file, owners }))
     }
 
     /// Frames by their numbers; each is taken once.
@@ -229,10 +231,10 @@ impl Umem {
         (index < u64::from(self.0.frames)).then(|| (Frame { umem: self.0.id, index: index as u32 }, offset))
     }
 
-    /// Registers the memory with a socket that is to be bound, or gives the socket that it is registered with.
-    pub(super) fn register(&self, fd: &Arc<OwnedFd>) -> Result<Option<Arc<OwnedFd>>, Errno> {
-        let mut owner = self.0.owner.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        if let Some(owner) = owner.upgrade() {
+    /// Registers the memory with a socket that is to be bound to an interface, or gives the socket there that it is registered with.
+    pub(super) fn register(&self, fd: &Arc<OwnedFd>, interface: &str) -> Result<Option<Arc<OwnedFd>>, Errno> {
+        let mut owners = self.0.owners.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if let Some(owner) = owners.get(interface).and_then(Weak::upgrade) {
             return Ok(Some(owner));
         }
         let memory = XdpUmemReg {
@@ -244,7 +246,7 @@ impl Umem {
             tx_metadata_len: 0,
         };
         set_xdp_umem_reg(fd, memory)?;
-        *owner = Arc::downgrade(fd);
+        owners.insert(interface.to_owned(), Arc::downgrade(fd));
         Ok(None)
     }
 

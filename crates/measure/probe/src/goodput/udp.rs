@@ -96,6 +96,11 @@ impl Flow {
         self.sockets.iter().map(Datagrams::through_kernel).sum()
     }
 
+    /// Whether the card reads and writes their memory itself; `None` where the kernel's stack does.
+    fn is_zero_copy(&self) -> Option<bool> {
+        self.sockets.first().and_then(Datagrams::is_zero_copy)
+    }
+
     fn tell_ports(&self) -> Result<(), ProbeError> {
         let port = |datagrams: &Datagrams| datagrams.socket().local_addr().map(|local| local.port().to_be_bytes());
         let ports = self.sockets.iter().map(port).collect::<Result<Vec<_>, _>>();

@@ -114,6 +114,7 @@ impl Client {
             answered: 0,
             far_overflowed: 0,
             through_kernel: self.pipe.through_kernel(),
+            zero_copy: self.pipe.is_zero_copy(),
             segments: self.pipe.segments()?,
             rtt_ns: rtt.summary(),
             achieved_pps: course.achieved_pps,

@@ -175,6 +175,14 @@ impl Pipe {
         }
     }
 
+    /// Whether the card reads and writes the memory of the datagrams itself; `None` where the kernel's stack does.
+    pub(super) fn is_zero_copy(&self) -> Option<bool> {
+        match &self.line {
+            Line::Udp { socket, .. } => socket.is_zero_copy(),
+            Line::Tcp(_) => None,
+        }
+    }
+
     /// Datagrams that went through the kernel, where they were to go past it.
     pub(super) fn through_kernel(&self) -> Option<u64> {
         match &self.line {

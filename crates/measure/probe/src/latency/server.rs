@@ -45,6 +45,8 @@ pub(super) struct Served {
     overflowed: u64,
     /// Datagrams that went through the kernel, where they were to go past it.
     through_kernel: Option<u64>,
+    /// Whether its card read and wrote their memory itself, where they were to go past the kernel.
+    zero_copy: Option<bool>,
 }
 
 /// What it takes to answer a datagram.
@@ -136,7 +138,8 @@ impl Server {
                 Err(error) => return Err(socket_error("receive from", peer)(error)),
             }
         }
-        Ok(Served { answered, overflowed: socket.overflowed()?, through_kernel: socket.through_kernel() })
+        let (overflowed, through_kernel) = (socket.overflowed()?, socket.through_kernel());
+        Ok(Served { answered, overflowed, through_kernel, zero_copy: socket.is_zero_copy() })
     }
 
     /// Waits for the first message of this trial. Anybody can send to the port: what is not of the trial is not answered.
@@ -232,8 +235,8 @@ impl Prepared for Server {
     }
 
     fn run(self: Box<Self>, control: &Control, _window: &dyn Window) -> Result<SideFigures, ProbeError> {
-        let Served { answered, overflowed, through_kernel } = self.serve(control)?;
-        Ok(SideFigures::LatencyFar { answered, overflowed, through_kernel })
+        let Served { answered, overflowed, through_kernel, zero_copy } = self.serve(control)?;
+        Ok(SideFigures::LatencyFar { answered, overflowed, through_kernel, zero_copy })
     }
 }
 

@@ -35,11 +35,11 @@ impl Engine {
     /// A datagram of ours, or what else to do.
     #[inline]
     pub(crate) fn receive(&mut self, id: SocketId, message: &mut Incoming<'_, '_>, flags: i32) -> Received {
-        let Self { sockets, rings, .. } = self;
+        let Self { sockets, rings, cards, .. } = self;
         let Some(live) = sockets.get_mut(id.0 as usize).and_then(Option::as_mut) else { return Received::NotOurs };
         let is_fair = live.since < FAIR;
         // The way of those who ask again and again: nothing has come.
-        if is_fair && (!live.queue.is_empty() || rings.iter_mut().any(Ring::has_any)) {
+        if is_fair && (!live.queue.is_empty() || rings.iter_mut().any(Ring::has_any) || cards.poll(rings)) {
             live.since += 1;
             if let Some(length) = self.receive_ours(id, message, flags) {
                 return Received::Done(length);
@@ -122,6 +122,9 @@ impl Engine {
     /// Takes what has come into the queues; whether anything came for a socket.
     pub(crate) fn pump(&mut self) -> bool {
         let mut came = false;
+        if !self.rings.iter_mut().any(Ring::has_any) {
+            self.cards.poll(&mut self.rings);
+        }
         for number in 0..self.rings.len() {
             while let Some(packet) = self.rings[number].next() {
                 let Self { rings, input, umem, free, control, .. } = self;

@@ -21,13 +21,23 @@ const MOST_SEGMENTS: usize = 128;
 /// What came of a datagram.
 pub(crate) struct Sent {
     pub(crate) outcome: Outcome<usize>,
-    /// The descriptor that the kernel wants to be called by, once the lock is given back.
-    pub(crate) wake: Option<RawFd>,
+    /// The queue that the kernel wants to be called for, once the lock is given back.
+    pub(crate) wake: Option<Wake>,
+    /// Whether a card has not sent yet what it was given, and will have room in a moment.
+    pub(crate) is_full: bool,
+}
+
+/// A queue with something to send.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Wake {
+    ring: usize,
+    /// The descriptor that the kernel is called by.
+    pub(crate) fd: RawFd,
 }
 
 impl Sent {
     fn of(outcome: Outcome<usize>) -> Self {
-        Self { outcome, wake: None }
+        Self { outcome, wake: None, is_full: false }
     }
 }
 
@@ -65,11 +75,23 @@ impl Engine {
         let slot = control.slot(live.slot);
         if let Some((ring, Put::Done)) = put {
             slot.past.sent(bytes);
-            return Sent { outcome: Outcome::Done(bytes), wake: self.rings[ring].tell() };
+            return Sent { wake: self.tell(ring), ..Sent::of(Outcome::Done(bytes)) };
         }
         // What fills the ring may have been put there while the link was down.
-        let wake = put.filter(|(_, put)| *put == Put::Full).and_then(|(ring, _)| self.rings[ring].tell());
-        Sent { outcome: Outcome::Kernel, wake }
+        let full = put.filter(|(_, put)| *put == Put::Full).map(|(ring, _)| ring);
+        let is_full = full.is_some_and(|ring| self.rings[ring].is_zero_copy);
+        Sent { wake: full.and_then(|ring| self.tell(ring)), is_full, ..Sent::of(Outcome::Kernel) }
+    }
+
+    #[inline]
+    fn tell(&mut self, ring: usize) -> Option<Wake> {
+        let wants_waking = self.rings[ring].tell();
+        wants_waking.then(|| Wake { ring, fd: self.rings[ring].fd() })
+    }
+
+    /// Whether something waits still although the kernel was called.
+    pub(crate) fn is_left(&self, wake: Wake) -> bool {
+        self.rings[wake.ring].is_left()
     }
 
     /// Counts what the kernel has sent.

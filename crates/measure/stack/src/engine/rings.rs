@@ -9,6 +9,9 @@ use crate::Granted;
 
 /// Frames that go back to the kernel at a time.
 const BACK: usize = 16;
+/// Looks for which a queue without packets is polled at each, and how seldom it is then: its interrupts come as well, or the kernel's timer.
+const WARM: u32 = 4096;
+const SELDOM: u32 = 64;
 
 /// One queue.
 pub(super) struct Ring {
@@ -20,6 +23,11 @@ pub(super) struct Ring {
     fd: RawFd,
     /// Frames that the kernel has to fill, with packets that have come and were not taken.
     filling: usize,
+    /// Whether the card sends by itself, and may need a moment for what is in the ring.
+    pub(super) is_zero_copy: bool,
+    /// Whether the card's queue is polled by us; then, for how many looks nothing has come.
+    pub(super) is_polled: bool,
+    idle: u32,
 }
 
 impl Ring {
@@ -28,10 +36,21 @@ impl Ring {
         let sums = if granted.partial_checksums { Sums::PartialToo } else { Sums::Whole };
         granted.queues.into_iter().filter_map(move |queue| {
             let fd = queue.as_fd().as_raw_fd();
+            let (is_zero_copy, is_polled) = (queue.is_zero_copy(), queue.is_busy_polled());
             let (sender, receiver) = (queue.sender?, queue.receiver?);
             // It was opened with as many as it takes.
             let filling = receiver.size() as usize;
-            Some(Self { sender, receiver, interface: granted.index, sums, fd, filling })
+            Some(Self {
+                sender,
+                receiver,
+                interface: granted.index,
+                sums,
+                fd,
+                filling,
+                is_zero_copy,
+                is_polled,
+                idle: 0,
+            })
         })
     }
 
@@ -41,12 +60,27 @@ impl Ring {
         self.receiver.has_any()
     }
 
+    /// Has the card's queue polled, if its turn has come at this look; whether there is something then.
+    pub(super) fn poll(&mut self, look: u32) -> bool {
+        if !self.is_polled || self.idle >= WARM && !look.is_multiple_of(SELDOM) {
+            return false;
+        }
+        // Where the link is down it fails, and nothing comes.
+        let _ = self.receiver.poll();
+        // Until a packet is taken.
+        self.idle = self.idle.saturating_add(1);
+        self.receiver.has_any()
+    }
+
     /// The next packet that has come.
     #[inline]
     pub(super) fn next(&mut self) -> Option<Packet> {
         let mut next = None;
         while next.is_none() && self.receiver.receive(1, |packet| next = Some(packet)) > 0 {}
-        self.filling = self.filling.saturating_sub(usize::from(next.is_some()));
+        if next.is_some() {
+            self.filling = self.filling.saturating_sub(1);
+            self.idle = 0;
+        }
         next
     }
 
@@ -86,10 +120,16 @@ impl Ring {
         }
     }
 
-    /// Tells the kernel of what was put; the descriptor to call it by, where it wants to be called.
+    /// Tells the kernel of what was put; whether it wants to be called.
     #[inline]
-    pub(super) fn tell(&mut self) -> Option<RawFd> {
+    pub(super) fn tell(&mut self) -> bool {
         self.sender.tell();
-        self.sender.wants_waking().then_some(self.fd)
+        self.sender.wants_waking()
+    }
+
+    /// Whether something waits still after such a call, and the driver has to be asked.
+    #[inline]
+    pub(super) fn is_left(&self) -> bool {
+        self.sender.is_left()
     }
 }

@@ -2,13 +2,15 @@
 
 use kernel::{ethtool, link::Link};
 use model::stream::Mac;
-use xdp::socket::FrameSize;
+use xdp::socket::{BusyPoll, FrameSize};
 
-use crate::GrantError;
+use crate::{GrantError, Wait};
 
 /// Drivers that hand over packets of the same machine with a checksum that is not finished: nobody has computed it.
 /// "vif" is what both ends of Xen's call themselves.
 const UNFINISHED_CHECKSUMS: [&str; 4] = ["veth", "virtio_net", "tun", "vif"];
+/// Most packets that a call polls: as many as the kernel does at a time (`NAPI_POLL_WEIGHT`).
+const BUDGET: u32 = 64;
 /// What the kernel keeps of each frame for XDP programs (`XDP_PACKET_HEADROOM`).
 const HEADROOM: usize = 256;
 /// Ethernet header, two VLAN tags.
@@ -47,6 +49,11 @@ impl Facts {
     }
 }
 
+/// How queues of zero-copy cards are polled: where programs go to sleep, interrupts stay on.
+pub(super) fn busy_poll(wait: Wait) -> Option<BusyPoll> {
+    (wait != Wait::Sleep).then_some(BusyPoll { budget: BUDGET, alone: wait == Wait::Spin })
+}
+
 /// Queues that it receives on; a driver that does not say has one.
 fn queues(interface: &str) -> u32 {
     /// Places in `struct ethtool_channels`, behind the command.
@@ -82,7 +89,8 @@ mod tests {
     use super::*;
 
     fn of_mtu(mtu: u32) -> Facts {
-        Facts { name: "wp0".to_owned(), index: 2, mac: [2, 0, 0, 0, 0, 1], mtu, partial_checksums: true, queues: 1 }
+        let (name, mac) = ("wp0".to_owned(), [2, 0, 0, 0, 0, 1]);
+        Facts { name, index: 2, mac, mtu, partial_checksums: true, queues: 1 }
     }
 
     #[test]
@@ -91,6 +99,12 @@ mod tests {
         assert_eq!(frame_size(&[of_mtu(1770)]), FrameSize::Half);
         assert_eq!(frame_size(&[of_mtu(1500), of_mtu(1771)]), FrameSize::Page);
         assert_eq!(frame_size(&[of_mtu(9000)]), FrameSize::Page);
+    }
+
+    #[test]
+    fn who_spins_polls_alone_and_who_sleeps_does_not_poll() {
+        let alone = [Wait::Sleep, Wait::Auto, Wait::Spin].map(|wait| busy_poll(wait).map(|poll| poll.alone));
+        assert_eq!(alone, [None, Some(false), Some(true)]);
     }
 
     #[test]

@@ -21,7 +21,7 @@ use xdp::{
     steer::{self, Counters},
 };
 
-use super::{Claim, Event, Health, Program, Queue, outside::Lender, programs};
+use super::{Claim, Event, Health, Program, Queue, cards::Cards, outside::Lender, programs};
 use crate::{Attachment, Grant, GrantError, handover};
 
 /// How often it looks whether the steering program is still there: nothing tells of that.
@@ -29,6 +29,7 @@ const LOOK: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
 
 pub(super) struct Server {
     attachment: Attachment,
+    cards: Cards,
     hears: Hears,
     tell: Sender<Event>,
     is_held: Arc<AtomicBool>,
@@ -72,16 +73,23 @@ struct Awaited {
 impl Server {
     pub(super) fn new(
         attachment: Attachment,
+        cards: Cards,
         ready: Grant,
         hears: Hears,
         tell: Sender<Event>,
         is_held: Arc<AtomicBool>,
     ) -> Self {
         let health = attachment.interfaces().map(|_| Health::Well).collect();
-        Self { attachment, hears, tell, is_held, health, ready: Some(ready), held: None }
+        Self { attachment, cards, hears, tell, is_held, health, ready: Some(ready), held: None }
     }
 
     pub(super) fn serve(mut self) -> Result<Counters, GrantError> {
+        let counters = self.rounds();
+        self.cards.give_back();
+        counters
+    }
+
+    fn rounds(&mut self) -> Result<Counters, GrantError> {
         self.look();
         loop {
             let awaited = self.wait()?;
@@ -92,6 +100,8 @@ impl Server {
             }
             if awaited.news {
                 self.look();
+                // Sockets that come and go within a moment need no rule.
+                self.held.iter().for_each(|held| self.cards.steer(&held.grant.control));
             }
             // Before anybody else asks: the grant may be free by now.
             if awaited.ended {
@@ -244,6 +254,7 @@ impl Server {
     fn end_claim(&mut self) {
         let Some(held) = self.held.take() else { return };
         self.is_held.store(false, Relaxed);
+        self.cards.forget();
         if let Some(told) = complained(&held) {
             return self.tell(told);
         }

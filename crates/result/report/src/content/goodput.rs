@@ -6,7 +6,7 @@ use verdict::link_most;
 use super::{
     cpu, datagrams,
     schedule::{self, Schedule},
-    senders, tcp,
+    senders, stacks, tcp,
 };
 use crate::{
     figure::{self, Repeated, Spoken},
@@ -30,6 +30,7 @@ pub(super) fn goodput(run: &Run, t: &Texts) -> Vec<Block> {
     let most: Vec<_> = flows.iter().map(|flow| most(flow).map(|it| it.median)).collect();
     let mut blocks = vec![goodput_table(&flows, &most, t)];
     blocks.push(Block::Note(most_note(&most, t).into()));
+    blocks.extend(stacks::goodput(&flows, t));
     blocks.extend(senders::section(run, &groups, t));
     blocks.extend(offload);
     blocks.extend(figure::goodput_over_time(&flows, t).map(Block::Figure));

@@ -6,7 +6,10 @@ use model::{
     IpVersion, Protocol, ReferenceComparison, Run, TimeSummary, WaitMode, frame_size::Headers, trial::StageName,
 };
 
-use super::schedule::{self, Schedule};
+use super::{
+    schedule::{self, Schedule},
+    stacks,
+};
 use crate::{
     figure::{self, Repeated, Spoken},
     groups::{LatencyGroup, latency_groups},
@@ -25,6 +28,7 @@ pub(super) fn latency(run: &Run, comparisons: &[ReferenceComparison], t: &Texts)
     let mut blocks = vec![latency_table(&groups, t)];
     blocks.extend(polled(&groups, t));
     blocks.extend(overflowed(&groups, t));
+    blocks.extend(stacks::latency(&groups, t));
     blocks.extend(figure::rtt_by_frame_size(&groups, &figure::curves(comparisons, t), t).map(Block::Figure));
     blocks.extend(figure::distribution(&groups, t).map(Block::Figure));
     blocks.extend(repeats(&groups, t).into_iter().map(Block::Figure));

@@ -6,7 +6,7 @@ use model::{
 };
 
 use crate::{
-    groups::{Spread, latency_groups},
+    groups::{Spread, goodput_groups, latency_groups},
     page::{Block, Item},
     show,
     texts::Texts,
@@ -61,7 +61,7 @@ pub(super) fn method(run: &Run, t: &Texts) -> Block {
         blocks.push(Block::section(t.get("method-latency-heading"), latency));
     }
     if !asked.goodput.is_empty() {
-        let mut goodput: Vec<Block> = goodput_texts(&asked.goodput).into_iter().map(paragraph).collect();
+        let mut goodput: Vec<Block> = goodput_texts(run, &asked.goodput).into_iter().map(paragraph).collect();
         goodput.push(list(asked.goodput.iter().map(|spec| goodput_item(spec, t))));
         blocks.push(Block::section(t.get("method-goodput-heading"), goodput));
     }
@@ -119,6 +119,7 @@ fn that_hold(texts: &[(&'static str, bool)]) -> Vec<&'static str> {
 fn latency_texts(run: &Run, asked: &Asked) -> Vec<&'static str> {
     let any = |holds: fn(&LatencySpec) -> bool| asked.latency.iter().any(|(spec, _)| holds(spec));
     let groups = latency_groups(run);
+    let modes = groups.iter().flat_map(|group| &group.trials).filter_map(|(_, result)| result.zero_copy);
     let one_way = groups.iter().flat_map(|group| &group.trials).any(|(_, result)| result.one_way.is_some());
     that_hold(&[
         ("method-latency", any(|spec| spec.rate.is_none())),
@@ -126,17 +127,24 @@ fn latency_texts(run: &Run, asked: &Asked) -> Vec<&'static str> {
         ("method-latency-sample", true),
         ("method-busy-poll", any(|spec| spec.mode == WaitMode::BusyPoll)),
         ("method-bypass", any(|spec| spec.stack == Stack::Bypass)),
+        ("method-zero-copy", modes.clone().any(|zero_copy| zero_copy)),
+        ("method-copy", modes.clone().any(|zero_copy| !zero_copy)),
         ("method-one-way", one_way),
         ("method-stages", any(|spec| spec.stamps)),
     ])
 }
 
-fn goodput_texts(specs: &[GoodputSpec]) -> Vec<&'static str> {
+fn goodput_texts(run: &Run, specs: &[GoodputSpec]) -> Vec<&'static str> {
     let any = |holds: fn(&GoodputSpec) -> bool| specs.iter().any(holds);
+    let groups = goodput_groups(run);
+    let flows = groups.iter().flat_map(|group| &group.trials).flat_map(|(_, result)| &result.flows);
+    let modes = flows.filter_map(|flow| flow.sent.datagrams.as_ref()?.zero_copy);
     that_hold(&[
         ("method-goodput", true),
         ("method-udp", any(|spec| spec.protocol == Protocol::Udp)),
         ("method-bypass", any(|spec| spec.stack == Stack::Bypass)),
+        ("method-zero-copy", modes.clone().any(|zero_copy| zero_copy)),
+        ("method-copy", modes.clone().any(|zero_copy| !zero_copy)),
         ("method-gso", any(|spec| spec.batch == Batch::Gso)),
         ("method-zerocopy", any(|spec| spec.send == SendWay::ZeroCopy)),
         ("method-sendfile", any(|spec| spec.send == SendWay::Sendfile)),

@@ -21,6 +21,7 @@ mod raw;
 mod references;
 mod schedule;
 mod senders;
+mod stacks;
 mod tcp;
 mod topology;
 

@@ -12,6 +12,7 @@ use crate::{
     },
     page::{Block, Column, Item, Span, Text},
     show,
+    stacks::headlines,
     texts::Texts,
 };
 
@@ -53,7 +54,8 @@ pub(super) fn summary(run: &Run, t: &Texts) -> Block {
     let packets = streams.iter().filter_map(|group| packets_headline(run, group, t));
     let paths = path_groups(run);
     let path = paths.iter().map(|group| path_headline(group, t));
-    let lines: Vec<String> = latency.chain(goodput).chain(packets).chain(path).collect();
+    let stacks = headlines(&groups, &flows, t);
+    let lines: Vec<String> = latency.chain(goodput).chain(stacks).chain(packets).chain(path).collect();
     let block = if lines.is_empty() {
         Block::Paragraph(t.get("headline-none").into())
     } else {

@@ -112,6 +112,8 @@ pub struct FlowFigures {
     pub overflowed: Option<u64>,
     /// Datagrams of both ends that went through the kernel, where they were to go past it; null where they were not.
     pub through_kernel: Option<u64>,
+    /// Whether the cards of both ends read and wrote the memory of these packets themselves (zero-copy AF_XDP); null where all went through the kernel.
+    pub zero_copy: Option<bool>,
     /// How the schedule was kept; null when flat out.
     pub pacing: Option<Pacing>,
     /// State of each TCP connection at the end of the counted time.
@@ -223,6 +225,7 @@ impl FlowFigures {
             through_kernel: departed
                 .zip(arrived)
                 .and_then(|(left, came)| Some(left.through_kernel? + came.through_kernel?)),
+            zero_copy: departed.zip(arrived).and_then(|(left, came)| Some(left.zero_copy? && came.zero_copy?)),
             pacing: departed.and_then(|it| it.pacing.clone()),
             tcp: sent.tcp.clone(),
             zero_copied: sent.zero_copied,

@@ -50,6 +50,8 @@ pub struct LatencyFigures {
     pub overflowed: u64,
     /// Datagrams of both ends, each way, that went through the kernel, where they were to go past it; warm-up included. Null where they were not.
     pub through_kernel: Option<u64>,
+    /// Whether the cards of both ends read and wrote the memory of these packets themselves (zero-copy AF_XDP). Null where all went through the kernel.
+    pub zero_copy: Option<bool>,
     /// TCP segments in which the messages left, warm-up included: fewer than messages where several shared one; null over UDP.
     pub segments: Option<u64>,
     /// Round-trip times in nanoseconds, as far as the sample carries them; under load from the intended send time.
@@ -100,6 +102,7 @@ impl LatencyFigures {
             duplicated: result.duplicated,
             overflowed: result.overflowed,
             through_kernel: result.through_kernel,
+            zero_copy: result.zero_copy,
             segments: result.segments,
             rtt_ns: result.rtt_ns.clone(),
             intended_pps: result.intended_pps,

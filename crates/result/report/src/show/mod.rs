@@ -111,6 +111,11 @@ pub(crate) fn percent(share: f64) -> String {
     }
 }
 
+/// One figure as a multiple of another.
+pub(crate) fn ratio(ratio: f64) -> String {
+    format!("{ratio:.2}")
+}
+
 /// A value or what stands for none.
 pub(crate) fn or_none<T>(value: Option<T>, show: impl FnOnce(T) -> String) -> String {
     value.map_or_else(|| NO_FIGURE.to_owned(), show)

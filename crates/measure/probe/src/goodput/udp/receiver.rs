@@ -129,6 +129,7 @@ fn total(books: &[DatagramsReceived]) -> DatagramsReceived {
         corrupt: sum(|book| book.corrupt),
         overflowed: sum(|book| book.overflowed),
         through_kernel: books.iter().map(|book| book.through_kernel).sum(),
+        zero_copy: books.first().and_then(|book| book.zero_copy),
     }
 }
 
@@ -167,6 +168,7 @@ impl Clerk {
             corrupt: tally.corrupt.load(Relaxed),
             overflowed: kernel::socket::drops(socket).unwrap_or_default(),
             through_kernel: None,
+            zero_copy: None,
         };
         self.flows.iter().map(book).collect()
     }
@@ -291,6 +293,7 @@ impl Taker {
             corrupt: self.corrupt + self.tracker.damaged,
             overflowed: socket.overflowed()?,
             through_kernel: socket.through_kernel(),
+            zero_copy: socket.is_zero_copy(),
         })
     }
 }

@@ -106,6 +106,7 @@ pub(in crate::goodput) fn send(flow: &Flow, setting: Setting<'_>) -> Result<Good
             payload_size: PayloadSize(flow.size as u32),
             sent: sent.iter().sum(),
             through_kernel: flow.through_kernel(),
+            zero_copy: flow.is_zero_copy(),
             intended_bps: spec.rate.map(|rate| rate.0 as f64),
             pacing: schedule.map(|(schedule, _)| pacing(&schedule, &given)),
         }),

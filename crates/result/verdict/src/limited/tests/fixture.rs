@@ -50,6 +50,7 @@ fn sent(protocol: Protocol) -> GoodputSent {
                 payload_size: PayloadSize(1472),
                 sent: 934_000,
                 through_kernel: None,
+                zero_copy: None,
                 intended_bps: None,
                 pacing: None,
             }),

@@ -1,0 +1,109 @@
+//! Calls that send, and what the kernel is called for.
+
+use std::{
+    os::fd::BorrowedFd,
+    time::{Duration, Instant},
+};
+
+use datagram::SocketId;
+use rustix::net::{SendFlags, send};
+use xdp::socket::send_apart;
+
+use super::Stack;
+use crate::{
+    engine::{Sent, Wake},
+    message::{Outcome, Outgoing},
+};
+
+impl Stack {
+    /// Sends a datagram; returns the bytes of its payload. `flags` as of sendmsg(2).
+    pub fn send(&self, id: SocketId, message: &Outgoing<'_>, flags: i32) -> Outcome<usize> {
+        if self.family.is_child() {
+            return Outcome::Kernel;
+        }
+        let mut sent = self.engine().send(id, message, flags);
+        if sent.is_full {
+            sent = self.send_patiently(id, message, flags, sent);
+        }
+        sent.wake.into_iter().for_each(|queue| self.call(queue));
+        sent.outcome
+    }
+
+    /// Sends several, as sendmmsg(2) does, and has the kernel called once for all of them: how many went, and what became of the first one that
+    /// did not. `sent` is told the number of each and the bytes of its payload.
+    pub fn send_many<'a>(
+        &self,
+        id: SocketId,
+        messages: impl IntoIterator<Item = Outgoing<'a>>,
+        flags: i32,
+        mut sent: impl FnMut(usize, usize),
+    ) -> (usize, Option<Outcome<usize>>) {
+        if self.family.is_child() {
+            return (0, Some(Outcome::Kernel));
+        }
+        let (mut count, mut last, mut to_wake) = (0, None, None);
+        let mut engine = self.engine();
+        for message in messages {
+            let mut it = engine.send(id, &message, flags);
+            if it.is_full {
+                drop(engine);
+                it = self.send_patiently(id, &message, flags, it);
+                engine = self.engine();
+            }
+            if to_wake != it.wake {
+                if let Some(queue) = to_wake {
+                    drop(engine);
+                    self.call(queue);
+                    engine = self.engine();
+                }
+                to_wake = it.wake;
+            }
+            match it.outcome {
+                Outcome::Done(bytes) => sent(count, bytes),
+                other => {
+                    last = Some(other);
+                    break;
+                }
+            }
+            count += 1;
+        }
+        drop(engine);
+        to_wake.into_iter().for_each(|queue| self.call(queue));
+        (count, last)
+    }
+
+    /// Tries again until the card has room. Whatever went through the kernel instead would overtake what waits in the ring.
+    #[cold]
+    fn send_patiently(&self, id: SocketId, message: &Outgoing<'_>, flags: i32, mut sent: Sent) -> Sent {
+        /// What the slowest cards take for some packets. A link that has gone would keep them for good.
+        const PATIENCE: Duration = Duration::from_micros(200);
+        let begun = Instant::now();
+        while sent.is_full && begun.elapsed() < PATIENCE {
+            sent.wake.into_iter().for_each(|queue| self.call(queue));
+            sent = self.engine().send(id, message, flags);
+        }
+        sent
+    }
+
+    /// Has the kernel send what is in a ring.
+    fn call(&self, queue: Wake) {
+        // SAFETY: the rings, whose descriptor it is, are there as long as the stack.
+        let fd = unsafe { BorrowedFd::borrow_raw(queue.fd) };
+        wake(fd);
+        if self.has_cards && self.engine().is_left(queue) {
+            send_apart(&fd);
+        }
+    }
+}
+
+/// Has the kernel send what is in a ring. Where it cannot just now, the next call does; where the interface is down the packets are lost.
+fn wake(fd: BorrowedFd<'_>) {
+    /// Each try sends what there is memory for, or drops one packet that finds the other end full.
+    const TRIES: u32 = 64;
+    for _ in 0..TRIES {
+        match send(fd, &[], SendFlags::DONTWAIT) {
+            Err(rustix::io::Errno::AGAIN | rustix::io::Errno::BUSY) => {}
+            _ => return,
+        }
+    }
+}
