@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use agent::bypass::{Account, Claim, Counted, Health, Program, Queue, Reason, Record, stays_with_the_kernel};
+use agent::bypass::{Account, Claim, Counted, Counters, Health, Program, Queue, Reason, Record, stays_with_the_kernel};
 
 /// Lines of sockets that went through the kernel, where nobody asked for all of it.
 const MOST_LINES: usize = 10;
@@ -26,15 +26,7 @@ pub(super) fn all(account: &Account) -> String {
     if account.claims.is_empty() && account.refused.is_empty() && account.outside.is_empty() {
         push(&mut text, "wireproof bypass: no socket was used");
     }
-    let steering = &account.steering;
-    push(
-        &mut text,
-        &format!(
-            "drivers took {} packets past the kernel; of those to ports of the program they left to it {} for other addresses or peers, {} larger \
-             than a frame, {} of queues without a socket",
-            steering.taken, steering.no_flow, steering.too_large, steering.no_socket
-        ),
-    );
+    push(&mut text, &of_steering(&account.steering));
     for link in &account.links {
         push(
             &mut text,
@@ -100,6 +92,20 @@ fn of_claim(text: &mut String, claim: &Claim) {
         push(text, &format!("  {} frames were for no socket, cut short, or had a wrong checksum", claim.refused));
     }
     claim.queues.iter().for_each(|queue| push(text, &of_queue(queue)));
+}
+
+/// What it left to the kernel is named where there is some.
+fn of_steering(steering: &Counters) -> String {
+    let mut line = format!("taken past the kernel by XDP: {} packets", steering.taken);
+    let left = [
+        (steering.no_flow, "for other addresses or peers"),
+        (steering.too_large, "larger than a frame"),
+        (steering.no_socket, "on queues without a socket"),
+    ];
+    for (count, why) in left.into_iter().filter(|(count, _)| *count > 0) {
+        line += &format!("; {count} to the program's ports left to the kernel, {why}");
+    }
+    line
 }
 
 fn head(program: &Program) -> String {

@@ -233,14 +233,6 @@ impl Engine {
         taken
     }
 
-    /// Gives its flows back, where its last descriptor goes.
-    pub(crate) fn close(&mut self, id: SocketId) {
-        if let Some(live) = self.sockets.get_mut(id.0 as usize).and_then(Option::take) {
-            self.control.slot(live.slot).set_closed();
-            self.forget(id, live);
-        }
-    }
-
     fn forget(&mut self, id: SocketId, mut live: Live) {
         live.give_flows(&mut self.table);
         self.input.release(id);

@@ -8,6 +8,14 @@ use super::Engine;
 use crate::{Reason, calls, look::shares_with_others, program::own};
 
 impl Engine {
+    /// Gives its flows back, where its last descriptor goes.
+    pub(crate) fn close(&mut self, id: SocketId) {
+        if let Some(live) = self.sockets.get_mut(id.0 as usize).and_then(Option::take) {
+            self.control.slot(live.slot).set_closed();
+            self.forget(id, live);
+        }
+    }
+
     /// Gives its flows back, as it is with the kernel from now on.
     pub(crate) fn leave(&mut self, id: SocketId, why: Reason) {
         if let Some(live) = self.sockets.get_mut(id.0 as usize).and_then(Option::take) {

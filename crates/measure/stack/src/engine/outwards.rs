@@ -91,7 +91,7 @@ impl Engine {
 
     /// Whether something waits still although the kernel was called.
     pub(crate) fn is_left(&self, wake: Wake) -> bool {
-        self.rings[wake.ring].is_left()
+        self.rings.get(wake.ring).is_some_and(|ring| ring.is_left())
     }
 
     /// Counts what the kernel has sent.
