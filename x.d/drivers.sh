@@ -21,8 +21,7 @@ make_guest() {
   [[ -e $guest/managers.cpio ]] || fetch_guest
   rm -rf "$program"
   mkdir -p "$program/usr/bin"
-  # Optimised: an emulated processor takes half the time for it, which is more than the building does.
-  strip -o "$program/usr/bin/wireproof" "$target/release/wireproof"
+  strip -o "$program/usr/bin/wireproof" "$target/guest/wireproof"
   cp "$root/tests/drivers/init" "$program/init"
   # The kernel unpacks one archive behind the other, so that a new program does not pack the whole system again.
   pack "$program" "$program.cpio"
@@ -82,21 +81,25 @@ unpack_system() {
 
 # unpack_kernel PART PACKAGE: PART/vmlinux, and in PART/system the modules that are wanted with all that they need
 unpack_kernel() {
-  local kernel=$1/kernel busybox=$1/system/bin/busybox version module file
+  local kernel=$1/kernel wanted=("${guest_modules[@]}") name file place more
+  local -A taken=()
   mkdir -p "$kernel"
   dpkg-deb --fsys-tarfile "$2" | tar -x -C "$kernel" --no-same-owner
   unpack_image "$kernel"/boot/vmlinuz-* >"$1/vmlinux"
-  version=$(cd "$kernel/lib/modules" && echo *)
-  find "$kernel/lib/modules" -name '*.ko.xz' -exec xz --decompress {} +
-  "$busybox" depmod -b "$kernel" "$version"
-  for module in "${guest_modules[@]}"; do
-    file=$(grep -m 1 "/$module\.ko:" "$kernel/lib/modules/$version/modules.dep") || die "$2 has no module $module"
-    for file in ${file/:/}; do
-      mkdir -p "$1/system/lib/modules/$version/${file%/*}"
-      cp "$kernel/lib/modules/$version/$file" "$1/system/lib/modules/$version/$file"
-    done
+  while [[ ${#wanted[@]} -gt 0 ]]; do
+    name=${wanted[0]} wanted=("${wanted[@]:1}")
+    [[ -z ${taken[$name]:-} ]] || continue
+    taken[$name]=yes
+    file=$(find "$kernel/lib/modules" -name "${name//[-_]/[-_]}.ko*" -print -quit)
+    [[ -n $file ]] || die "$2 has no module $name"
+    [[ $file != *.xz ]] || { xz --decompress "$file" && file=${file%.xz}; }
+    place=$1/system/${file#"$kernel/"}
+    mkdir -p "${place%/*}"
+    cp "$file" "$place"
+    IFS=, read -r -a more < <(tr '\0' '\n' <"$file" | sed -n 's/^depends=//p') || true
+    wanted+=("${more[@]}")
   done
-  "$busybox" depmod -b "$1/system" "$version"
+  "$1/system/bin/busybox" depmod -b "$1/system" "$(cd "$kernel/lib/modules" && echo *)"
 }
 
 # unpack_image FILE: the kernel in it, which an emulated processor would take seconds to unpack each time. The places are those

@@ -20,7 +20,7 @@ fn machine_with_all_drivers(lab: &mut Lab) -> Machine {
 
 #[test]
 fn the_doctor_reads_each_driver_as_ethtool_does() {
-    let mut lab = Lab::new();
+    let mut lab = Lab::with_two_processors();
     let mut machine = machine_with_all_drivers(&mut lab);
     let doctor = machine.wireproof("doctor --json").ok().json();
     let checks = doctor["checks"].as_array().unwrap();
@@ -48,7 +48,7 @@ fn the_doctor_reads_each_driver_as_ethtool_does() {
 
 #[test]
 fn every_probe_measures_on_this_kernel_too() {
-    let lab = Lab::new();
+    let lab = Lab::with_two_processors();
     let mut machine = lab.boot("probes", &[]);
     let mut trials = |words: &str| {
         let document = machine.wireproof(&format!("{words} --repeats 1 --json")).ok().json();

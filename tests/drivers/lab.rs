@@ -10,11 +10,13 @@ use tempfile::TempDir;
 
 use crate::machine::Machine;
 
-/// A folder for one story: sockets, disks, what machines say on their consoles. Stories have nothing in common: as many are told
-/// at a time as there are processors, which is how `cargo test` does it.
+/// A folder for one story: sockets, disks, what machines say on their consoles. Stories have nothing in common: some are told
+/// at a time.
 pub(crate) struct Lab {
     folder: TempDir,
     wires: u32,
+    /// Of each machine.
+    processors: u8,
 }
 
 /// One end of a wire.
@@ -33,8 +35,14 @@ pub(crate) struct Card {
 }
 
 impl Lab {
+    /// Of machines with one processor: to emulate two costs half as much again, for what keeps consistent what they share.
     pub(crate) fn new() -> Self {
-        Self { folder: TempDir::new().unwrap(), wires: 0 }
+        Self { folder: TempDir::new().unwrap(), wires: 0, processors: 1 }
+    }
+
+    /// Of machines with two processors, for what may depend on there being several.
+    pub(crate) fn with_two_processors() -> Self {
+        Self { processors: 2, ..Self::new() }
     }
 
     /// A wire, that is its two ends.
@@ -67,7 +75,7 @@ impl Lab {
             Command::new("mkfs.ext4").args(["-q", "-F"]).arg(&disk).output().expect("./x test-drivers installs it");
         assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
         let cards = cards.iter().zip(1..).flat_map(|(card, slot)| card.words(name, slot)).collect();
-        Machine::boot(name, self.folder.path(), [&image(system), &disk], cards)
+        Machine::boot(name, self.processors, self.folder.path(), [&image(system), &disk], cards)
     }
 }
 

@@ -40,9 +40,15 @@ pub(crate) struct Background(u32);
 
 impl Machine {
     /// Boots one from files with its system and its disk, and waits for it to be up; `cards` are words for QEMU.
-    pub(crate) fn boot(name: &'static str, folder: &Path, files: [&Path; 2], cards: Vec<String>) -> Self {
+    pub(crate) fn boot(
+        name: &'static str,
+        processors: u8,
+        folder: &Path,
+        files: [&Path; 2],
+        cards: Vec<String>,
+    ) -> Self {
         let console = folder.join(format!("{name}.console"));
-        let mut words = fixed_words(name, files);
+        let mut words = fixed_words(name, processors, files);
         words.extend(cards);
         let running = Running::start(&console, &words)
             .unwrap_or_else(|error| panic!("{name} does not come up: {error}\n{}", tail(&console)));
@@ -174,7 +180,7 @@ impl Drop for Machine {
 }
 
 /// The same for every machine. Without devices that QEMU would add by itself, so that each is there on purpose.
-fn fixed_words(name: &str, [initrd, disk]: [&Path; 2]) -> Vec<String> {
+fn fixed_words(name: &str, processors: u8, [initrd, disk]: [&Path; 2]) -> Vec<String> {
     // The kernel would measure how fast the processor's time stamp counter runs, and get it wrong where QEMU has to wait.
     let clock = "clocksource=hpet tsc=unstable";
     let append = format!(
@@ -183,11 +189,13 @@ fn fixed_words(name: &str, [initrd, disk]: [&Path; 2]) -> Vec<String> {
     // Cut is the power of the machine, not that of the computer which runs it: nothing has to be written through.
     let disk = format!("file={},if=none,id=disk,format=raw,cache=unsafe", disk.display());
     let kernel = image("vmlinux");
-    // All that the emulation can do, but for page tables of five levels, which are a step more for each page that is looked up.
-    let processor = "max,la57=off";
+    // All that the emulation can do, but for what is slow when emulated: page tables of five levels are a step more for each
+    // page that is looked up, and memory is copied byte by byte where a processor claims that this is quick.
+    let processor = "max,la57=off,erms=off";
+    let processors = processors.to_string();
     let memory = if initrd.ends_with("initrd-systemd") { "1024" } else { "512" };
     let words: [&[&str]; 6] = [
-        &["-machine", "q35", "-accel", "tcg,thread=multi", "-cpu", processor, "-smp", "2", "-m", memory],
+        &["-machine", "q35", "-accel", "tcg", "-cpu", processor, "-smp", &processors, "-m", memory],
         &["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"],
         &["-kernel", kernel.to_str().unwrap(), "-initrd", initrd.to_str().unwrap()],
         &["-append", &append],

@@ -13,7 +13,9 @@ const BED: &str = "--bed ports:p1,p2 --take-ports-in-use";
 const STATE: &str = "ip -o address show dev p1 scope global | sed 's/ valid_lft.*//' | sort; \
     ip route show table all | grep 'dev p1' | grep -vE 'table local|fe80' | sed 's/ linkdown//' | sort";
 /// Longer than any of them takes, on a machine that is slow.
-const ACTS: Duration = Duration::from_secs(8);
+const ACTS: Duration = Duration::from_secs(10);
+/// What one that was seen to act would do again, it does within this many times as long.
+const PATIENCE: u32 = 3;
 
 /// So often a port comes until one of them has acted.
 const TRIES: u32 = 6;
@@ -66,48 +68,50 @@ impl Manager {
         for command in self.set_up {
             machine.sh(command).ok();
         }
-        self.configures_what_it_is_not_told_of(machine);
+        let patience = PATIENCE * self.configures_what_it_is_not_told_of(machine) + Duration::from_secs(1);
         machine.sh("ip address add 198.18.10.7/24 dev p1; ip route add 198.18.98.0/24 dev p1").ok();
         let before = machine.sh(STATE).ok().out;
 
         machine.wireproof(&format!("path {BED} --repeats 1")).ok();
-        self.assert_given_back(machine, &before);
+        self.assert_given_back(machine, &before, patience);
 
         let run = machine.start(&format!("wireproof goodput {BED} --duration '60 s' --repeats 1"));
         machine.until("! test -e /sys/class/net/p1 && [ $(ip netns | wc -l) = 2 ] && pidof wireproof >/dev/null");
         machine.sh("killall -9 wireproof").ok();
         machine.end_of(run);
-        let added = added_when_it_comes_back(machine);
+        let added = added_when_it_comes_back(machine, patience);
         assert!(!added.contains("198.18."), "it was told to leave the port alone: {added}");
         assert_eq!(machine.sh(STATE).ok().out, "");
         machine.wireproof("clean").ok();
-        self.assert_given_back(machine, &before);
+        self.assert_given_back(machine, &before, patience);
     }
 
-    /// Where it did nothing when a port comes, there would be nothing to see.
-    fn configures_what_it_is_not_told_of(&self, machine: &mut Machine) {
+    /// Where it did nothing when a port comes, there would be nothing to see. How long it took.
+    fn configures_what_it_is_not_told_of(&self, machine: &mut Machine) -> Duration {
         let is_configured = "ip route show dev p1 | grep -q 198.18.99.0/24";
         machine.until(&format!("{is_configured} && {}", self.has_it));
         machine.sh("ip netns add away").ok();
         // What it adds need not stay: of a port that comes the kernel says that it was added, and then that it was renamed, which
         // systemd takes for its end; ifdown follows where ifup was quick, and nothing at all where it had not begun.
-        let acts = (0..TRIES).any(|_| {
-            machine.sh("ip link set p1 netns away").ok();
-            thread::sleep(ACTS);
-            added_when_it_comes_back(machine).contains("198.18.10.1/24")
+        let acts = (0..TRIES).find_map(|_| {
+            machine.sh("ip link set p1 netns away && udevadm settle").ok();
+            machine.until("! systemctl is-active sys-subsystem-net-devices-p1.device");
+            thread::sleep(Duration::from_secs(1));
+            let comes = Instant::now();
+            added_when_it_comes_back(machine, ACTS).contains("198.18.10.1/24").then(|| comes.elapsed())
         });
-        assert!(acts, "it did nothing");
         machine.sh("ip netns delete away").ok();
         machine.sh(self.put_right).ok();
         machine.until(&format!("{is_configured} && {}", self.has_it));
+        acts.expect("it did nothing")
     }
 
-    fn assert_given_back(&self, machine: &mut Machine, before: &str) {
+    fn assert_given_back(&self, machine: &mut Machine, before: &str, patience: Duration) {
         let until = Instant::now() + ACTS;
         while machine.sh(STATE).ok().out != before && Instant::now() < until {
             thread::sleep(Duration::from_millis(300));
         }
-        thread::sleep(ACTS);
+        thread::sleep(patience);
         assert_eq!(machine.sh(STATE).ok().out, before, "and it stays so");
         machine.until(self.has_it);
         let left = machine.sh("find /run -name '*wireproof*'; ls /run/netns /var/lib/wireproof/ledger").out;
@@ -115,19 +119,26 @@ impl Manager {
     }
 }
 
-/// Moves p1 back from wherever it is, as the kernel does with a card whose namespace ends, once it is seen what happens to it.
+/// Moves p1 back from wherever it is, as the kernel does with a card whose namespace ends.
 fn come_back(machine: &mut Machine) {
-    machine.until("pidof ip");
     let moves = "for name in $(ls /run/netns); do ip -n $name link set p1 netns 1 2>/dev/null; done; ip link show p1";
     machine.sh(moves).ok();
 }
 
-/// The addresses that somebody gave to p1 when it came back, also those that went again.
-fn added_when_it_comes_back(machine: &mut Machine) -> String {
-    let seconds = ACTS.as_secs() + 2;
-    let monitor = machine.start(&format!("timeout {seconds} ip -4 -o monitor address"));
+/// The addresses that somebody gave to p1 when it came back, also those that went again: the first of its own, or all within
+/// this long.
+fn added_when_it_comes_back(machine: &mut Machine, within: Duration) -> String {
+    machine.sh("ip -4 -o monitor address >/tmp/added 2>&1 & echo $! >/tmp/monitor").ok();
+    machine.until("pidof ip");
     come_back(machine);
-    machine.end_of(monitor).out
+    let until = Instant::now() + within;
+    let mut added = String::new();
+    while !added.contains("198.18.10.1/24") && Instant::now() < until {
+        thread::sleep(Duration::from_millis(300));
+        added = machine.sh("cat /tmp/added").ok().out;
+    }
+    machine.sh("kill $(cat /tmp/monitor)").ok();
+    added
 }
 
 /// Each on a machine of its own, where no other one meddles.

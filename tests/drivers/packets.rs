@@ -27,7 +27,7 @@ fn whole(done: Done) -> Value {
 
 #[test]
 fn the_kernels_own_generator_is_counted_by_its_own_number_and_put_away() {
-    let lab = Lab::new();
+    let lab = Lab::with_two_processors();
     let mut machine = lab.boot("pktgen", &[]);
     machine.wireproof("bed up gen").ok();
     let absent = pktgen(&mut machine, "");
@@ -70,7 +70,7 @@ fn the_kernels_own_generator_is_counted_by_its_own_number_and_put_away() {
 
 #[test]
 fn the_doctor_has_every_engine_send_on_this_kernel() {
-    let lab = Lab::new();
+    let lab = Lab::with_two_processors();
     let mut machine = lab.boot("engines", &[]);
     machine.sh("modprobe pktgen").ok();
     let doctor = machine.wireproof("doctor --json").ok().json();
@@ -84,7 +84,7 @@ fn the_doctor_has_every_engine_send_on_this_kernel() {
 
 /// The only trial over two cards as they are.
 fn over(device: &'static str, words: &str) -> Value {
-    let mut lab = Lab::new();
+    let mut lab = Lab::with_two_processors();
     let cards: [Card; 2] = lab.pair(device, ["p1", "p2"]);
     let mut machine = lab.boot("cards", &cards);
     machine.wireproof(&format!("packets --bed ports:p1,p2 {words} {SHORT}")).ok().json()["trials"][0].clone()

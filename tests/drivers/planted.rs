@@ -33,7 +33,7 @@ impl Planted {
     }
 }
 
-const ROUND_TRIPS: &str = "latency --frame-sizes 128 --set latency.warmup=10";
+const ROUND_TRIPS: &str = "latency --mode block --frame-sizes 128 --set latency.warmup=10";
 const DATAGRAMS: &str = "goodput --protocol udp --batch mmsg --rate '2 Mbit/s' --datagram 500 --duration '2 s'";
 
 fn number(value: &Value) -> u64 {

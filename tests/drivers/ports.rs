@@ -9,7 +9,7 @@ fn measured_and_given_back(device: &'static str) {
     bench.machine.sh("ip nexthop add id 30 via 198.18.10.253 dev p1 && ip nexthop add id 31 group 30").ok();
     bench.machine.sh("ip route add 198.18.96.0/24 nhid 31").ok();
     bench.before = state(&mut bench.machine);
-    for words in ["path", "goodput --duration '1 s'", "latency --frame-sizes 64 --count 100 --stamps"] {
+    for words in ["path", "goodput --duration '1 s'", "latency --mode block --frame-sizes 64 --count 100 --stamps"] {
         let document = bench.machine.wireproof(&format!("{words} {BED} --repeats 1 --json")).ok().json();
         assert_eq!((&document["bed"]["kind"], &document["bed"]["simulated"]), (&"ports".into(), &false.into()));
         // QEMU's cards never stamp, also where their driver says that they could: the kernel's stamps are used.
@@ -99,7 +99,7 @@ fn cards_that_come_back_by_themselves_get_their_names_and_all_else_back() {
 #[test]
 fn a_card_that_was_told_to_stamp_is_told_what_it_was_before() {
     let mut bench = Bench::new("e1000e");
-    let words = format!("latency {BED} --frame-sizes 64 --count 100000 --stamps --repeats 1");
+    let words = format!("latency {BED} --mode block --frame-sizes 64 --count 100000 --stamps --repeats 1");
     // Only a card that nobody told to stamp is told to: so it is seen whether it is.
     let is_free = |bench: &mut Bench| {
         let planned = bench.machine.wireproof(&format!("{words} --dry-run --json")).ok().out;
