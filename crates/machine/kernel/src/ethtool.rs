@@ -12,7 +12,7 @@ use crate::{
 };
 
 pub use rules::{is_steered, steer, unsteer};
-pub use settings::{coalescing, prompt, set_coalescing, set_settings, settings};
+pub use settings::{Queues, coalescing, prompt, queues, set_coalescing, set_settings, settings};
 pub use stamping::{set_stamping, stamping, stamps_in_hardware};
 
 const SIOCETHTOOL: u64 = 0x8946;

@@ -40,7 +40,7 @@ impl Facts {
     pub fn read(job: &Job, plain: bool, heard_by_socket: bool) -> Result<Self, EngineError> {
         let driver = ethtool::driver(&job.interface).map(|driver| driver.name).unwrap_or_default();
         let foreseen = Self::foreseen(job, &driver, privilege::current(), plain)?;
-        Ok(Self { queues: queues(&job.interface), heard_by_socket, ..foreseen })
+        Ok(Self { queues: ethtool::queues(&job.interface).sending as usize, heard_by_socket, ..foreseen })
     }
 
     /// Those of a job on an interface that will be there, of this driver and with a queue for each core, heard as this privilege allows.
@@ -61,14 +61,6 @@ impl Facts {
             heard_by_socket: privilege != Privilege::Root,
         })
     }
-}
-
-/// Queues that an interface sends on; 1 where its driver does not say.
-fn queues(interface: &str) -> usize {
-    const TX: usize = 5;
-    const COMBINED: usize = 7;
-    let channels = ethtool::settings(interface).ok().and_then(|settings| settings.numbers.get("channels").cloned());
-    channels.map_or(1, |numbers| (numbers[TX] + numbers[COMBINED]) as usize).max(1)
 }
 
 /// `6.18.44-something` is 6 and 18.

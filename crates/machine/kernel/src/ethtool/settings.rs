@@ -30,8 +30,28 @@ const NUMBERS: [Numbers; 4] = [
     Numbers { name: "pause", get: 0x12, set: 0x13, count: 3 },
 ];
 
-/// Its place among them.
+/// Their places among them.
+const CHANNELS: usize = 0;
 const COALESCING: usize = 2;
+
+/// Queues that a driver has in use, each way, from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Queues {
+    /// For packets that come.
+    pub receiving: u32,
+    /// For packets that leave.
+    pub sending: u32,
+}
+
+/// How many queues an interface of the caller's namespace uses; a driver that does not say has one.
+pub fn queues(interface: &str) -> Queues {
+    const RX: usize = 4;
+    const TX: usize = 5;
+    const COMBINED: usize = 7;
+    let channels = get(interface, &NUMBERS[CHANNELS]).ok();
+    let count = |own: usize| channels.as_ref().map_or(1, |channels| channels[own] + channels[COMBINED]).max(1);
+    Queues { receiving: count(RX), sending: count(TX) }
+}
 
 /// What is set in the driver of an interface of the caller's namespace; nothing where the driver does not say.
 pub fn settings(interface: &str) -> Result<DriverSettings> {

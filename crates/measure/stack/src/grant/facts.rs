@@ -44,7 +44,7 @@ impl Facts {
             mac,
             mtu: link.mtu.0,
             partial_checksums: UNFINISHED_CHECKSUMS.contains(&driver.as_str()),
-            queues: queues(name),
+            queues: ethtool::queues(name).receiving,
         })
     }
 }
@@ -52,15 +52,6 @@ impl Facts {
 /// How queues of zero-copy cards are polled: where programs go to sleep, interrupts stay on.
 pub(super) fn busy_poll(wait: Wait) -> Option<BusyPoll> {
     (wait != Wait::Sleep).then_some(BusyPoll { budget: BUDGET, alone: wait == Wait::Spin })
-}
-
-/// Queues that it receives on; a driver that does not say has one.
-fn queues(interface: &str) -> u32 {
-    /// Places in `struct ethtool_channels`, behind the command.
-    const RX: usize = 4;
-    const COMBINED: usize = 7;
-    let channels = ethtool::settings(interface).ok().and_then(|settings| settings.numbers.get("channels").cloned());
-    channels.map_or(1, |numbers| numbers[RX] + numbers[COMBINED]).max(1)
 }
 
 /// A size that takes each packet of the largest MTU, where there is one.

@@ -87,7 +87,7 @@ impl Stack {
 
     /// Has the kernel send what is in a ring.
     fn kick(&self, queue: Wake) {
-        // SAFETY: the rings, whose descriptor it is, are there as long as the stack.
+        // SAFETY: the ring's own, or, where the queues were given up just now, a number that nobody has: ours are beyond those that programs open.
         let fd = unsafe { BorrowedFd::borrow_raw(queue.fd) };
         kick(fd);
         if self.has_cards && self.engine().is_left(queue) {

@@ -1,4 +1,4 @@
-//! Prints the report of a made-up run, to look at: `cargo run -p wireproof-report --example sample -- ja limits`.
+//! Prints the report of a made-up run, to look at: `cargo run -p wireproof-report --example report -- ja limits`.
 //! The first word is the language, the second `quick`, `wide`, `limits`, `interrupted` or `compare`, the third `text` for the
 //! terminal; for all but `compare` also `md` or `csv`.
 

@@ -1,4 +1,4 @@
-//! Prints the PDF of a made-up run, to look at: `cargo run -p wireproof-pdf --example sample -- ja limits > sample.pdf`.
+//! Prints the PDF of a made-up run, to look at: `cargo run -p wireproof-pdf --example pdf -- ja limits > sample.pdf`.
 //! The first word is the language, the second `quick`, `wide`, `limits` or `interrupted`; a third, `typst`, prints the source.
 
 #[path = "../../report/tests/fixture/mod.rs"]
