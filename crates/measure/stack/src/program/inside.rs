@@ -4,7 +4,7 @@ use std::{
     cell::Cell,
     panic::{AssertUnwindSafe, catch_unwind},
     ptr,
-    sync::atomic::{AtomicBool, Ordering},
+    sync::atomic::{AtomicBool, Ordering, compiler_fence},
 };
 
 use super::{
@@ -31,13 +31,15 @@ pub fn inside<T>(work: impl FnOnce() -> T) -> Option<T> {
     }
     let mark = Cell::new(0_usize);
     let frame = ptr::from_ref(&mark) as usize;
-    let before = INSIDE.replace(frame);
+    let before = INSIDE.get();
     if before != 0 {
-        INSIDE.set(before);
         return is_entered_again(before, frame);
     }
     // SAFETY: a word of this frame, written so that it is there for whoever looks whether this frame is.
     unsafe { mark.as_ptr().write_volatile(frame) };
+    // A signal handler that sees the frame sees its word.
+    compiler_fence(Ordering::SeqCst);
+    INSIDE.set(frame);
     let errno = errno();
     let result = catch_unwind(AssertUnwindSafe(work));
     set_errno(errno);
