@@ -11,7 +11,7 @@ use stack::launch::{Claim, Event};
 use wire::{ECHO, OWN, Wire};
 
 /// What differs past the kernel: memory that is not there is a fault and no error, and who spins is busy.
-const DIFFERENT: [&str; 2] = ["pointers", "calm"];
+const DIFFERENT: [&str; 3] = ["pointers", "calm", "crowd"];
 
 /// One part of the program, as it is.
 fn plain(wire: &Wire, part: &str, version: usize) -> Command {
@@ -67,6 +67,12 @@ fn every_part(wait: &str) {
 }
 
 #[test]
+fn who_waits_in_the_kernel_is_woken_when_another_thread_goes_past_it() {
+    let wire = Wire::up("woken");
+    ["sleep", "spin", "auto"].iter().for_each(|wait| are_the_same(&wire, &["woken"], 0, wait));
+}
+
+#[test]
 fn every_part_answers_as_through_the_kernel_asleep() {
     every_part("sleep");
 }
@@ -84,7 +90,7 @@ fn parts_answer_as_through_the_kernel_over_ipv6() {
 
 #[test]
 fn whoever_sleeps_does_sleep_after_others_were_cancelled() {
-    are_the_same(&Wire::up("calm"), &["calm"], 0, "sleep");
+    are_the_same(&Wire::up("calm"), &["calm", "crowd"], 0, "sleep");
 }
 
 #[test]

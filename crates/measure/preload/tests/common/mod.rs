@@ -10,7 +10,7 @@ use std::{
 };
 
 /// What the program can be asked for.
-pub(crate) const PARTS: [&str; 32] = [
+pub(crate) const PARTS: [&str; 34] = [
     "data",
     "flags",
     "options",
@@ -34,6 +34,8 @@ pub(crate) const PARTS: [&str; 32] = [
     "jumps",
     "leaps",
     "calm",
+    "woken",
+    "crowd",
     "masks",
     "later",
     "members",

@@ -66,6 +66,8 @@ void passing(void);
 void jumps(void);
 void leaps(void);
 void calm(void);
+void woken(void);
+void crowd(void);
 void masks(void);
 void later(void);
 void members(void);

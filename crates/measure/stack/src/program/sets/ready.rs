@@ -60,6 +60,9 @@ impl Sets {
     /// Takes out of what the kernel told what is ours alone; what the kernel has told of one-shot sockets is not told again by us. How many are left.
     pub(crate) fn strip(&mut self, name: c_int, told: &mut [epoll_event], stack: &Stack) -> usize {
         let mut kept = without_riders(told);
+        if kept < told.len() {
+            stack.is_seen();
+        }
         let Some(at) = self.all.iter().position(|set| set.names.contains(&name)) else { return kept };
         for member_at in 0..self.all[at].members.len() {
             let member = &self.all[at].members[member_at];
