@@ -242,8 +242,25 @@ static void *selecting(void *argument) {
     return NULL;
 }
 
+/* To be cancelled from the start on: our own code is no place for that, what follows is. */
+static void *sending(void *argument) {
+    struct worker *self = argument;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+    int fd = connected();
+    pthread_cancel(pthread_self());
+    pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
+    self->result = send(fd, "first", 5, 0);
+    pause_for(1000);
+    return NULL;
+}
+
 /* Who waits in the kernel already when another thread's first send takes the socket past it. */
 void woken(void) {
+    struct worker first = {0};
+    void *result;
+    pthread_create(&first.thread, NULL, sending, &first);
+    TELL(pthread_join(first.thread, &result));
+    printf("%s\n", result == PTHREAD_CANCELED ? "cancelled" : "not cancelled");
     static void *(*const ways[])(void *) = {waiting_in_a_set, polling, selecting, polling, selecting, waiting_in_a_set};
     for (int way = 0; way < 6; way++) {
         int fd = socket(echo.ss_family, SOCK_DGRAM, 0), set = epoll_create1(0), outer = epoll_create1(0);

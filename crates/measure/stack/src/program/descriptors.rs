@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 
 use super::{
-    call::{is_single_threaded, raw},
+    call::{is_single_threaded, raw, uncancelled},
     claim, corked,
     inside::{inside, with_past},
     noted::{self, note},
@@ -37,7 +37,7 @@ fn classify(fd: c_int, seen: Seen) -> Option<SocketId> {
         Told::Nothing | Told::Unbound => return None,
         Told::Foreign => Kind::Foreign,
         Told::Other(_) => Kind::Never,
-        Told::Udp => inside(|| adopt(fd))??,
+        Told::Udp => inside(|| uncancelled(|| adopt(fd)))??,
     };
     if let Told::Other(why) = told {
         note(fd, why);

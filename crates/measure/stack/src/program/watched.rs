@@ -206,6 +206,12 @@ fn entries(set: c_int) -> Vec<Entry> {
     entries.filter(|entry| entry.data != RIDER && inode(entry.fd) == Some(entry.inode)).collect()
 }
 
+/// Whether several members of a set have the same data.
+#[cold]
+pub(super) fn has_several(set: c_int, data: u64) -> bool {
+    entries(set).iter().filter(|entry| entry.data == data).count() > 1
+}
+
 impl Entry {
     /// A line like `tfd:        5 events:       19 data:                7  pos:0 ino:2a sdev:8`.
     fn read(line: &str) -> Option<Self> {
