@@ -4,7 +4,11 @@ mod common;
 #[path = "common/wire.rs"]
 mod wire;
 
-use std::process::Command;
+use std::{
+    process::{Command, Stdio},
+    thread,
+    time::Duration,
+};
 
 use common::{Echo, library, program, told};
 use stack::launch::{Claim, Event};
@@ -105,4 +109,21 @@ fn who_was_refused_goes_past_the_kernel_once_it_can() {
         past.len() == 2 && past[1] >= 4,
         "received past the kernel by those who had a claim: {past:?}, {claims:#?}"
     );
+}
+
+#[test]
+fn who_sleeps_gives_the_queues_up_when_its_launcher_ends() {
+    let wire = Wire::up("given");
+    let _echo = Echo::by(&mut wire.command(1, program()), ECHO[0]);
+    let (launcher, _events) = wire.launcher();
+    let mut sleeper =
+        bypassed(&wire, "sleeps", 0, launcher.name(), "sleep").stdout(Stdio::null()).spawn().expect("it is executable");
+    thread::sleep(Duration::from_millis(1500));
+    assert!(launcher.is_held());
+    launcher.end().expect("it ends");
+    thread::sleep(Duration::from_millis(500));
+    let fault = fault(&wire, "copies", 0, "sleep");
+    assert!(sleeper.try_wait().expect("it is ours").is_none(), "it slept meanwhile");
+    assert!(sleeper.wait().expect("it is ours").success());
+    assert_eq!(fault, None);
 }

@@ -141,11 +141,6 @@ impl Engine {
         self.rings.iter().map(Ring::fd)
     }
 
-    /// The one that hangs up when the launcher has ended.
-    pub(crate) fn claim(&self) -> Option<RawFd> {
-        self.claim.as_ref().map(AsRawFd::as_raw_fd)
-    }
-
     /// What is written down of a socket.
     pub(crate) fn record(&self, id: SocketId) -> Option<Record> {
         let live = self.sockets.get(id.0 as usize)?.as_ref()?;
@@ -229,17 +224,17 @@ impl Engine {
                 self.set_filled();
             }
             Err(reason) => {
-                self.control.slot(live.slot).set_fate(Err(reason));
-                self.forget(id, live);
+                self.leaves(id, live, reason);
             }
         }
         taken
     }
 
-    fn forget(&mut self, id: SocketId, mut live: Live) {
+    /// Returns how many datagrams waited for it.
+    fn forget(&mut self, id: SocketId, mut live: Live) -> u64 {
         live.give_flows(&mut self.table);
         self.input.release(id);
-        self.places.clear(&mut live.queue, &mut self.free);
+        self.places.clear(&mut live.queue, &mut self.free)
     }
 
     /// As many small datagrams come in while nobody looks as the kernel would keep for these sockets.

@@ -66,6 +66,7 @@ void passing(void);
 void jumps(void);
 void leaps(void);
 void calm(void);
+void sleeps(void);
 void alike(void);
 void woken(void);
 void crowd(void);

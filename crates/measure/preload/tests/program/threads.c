@@ -293,3 +293,9 @@ void crowd(void) {
         if (index != 3) send(crowd[index].fd, "one", 3, 0);
     for (int index = 0; index < 16; index++) told_worker("crowd", &crowd[index]);
 }
+
+void sleeps(void) {
+    struct pollfd wait = {connected(), POLLIN, 0};
+    settle(wait.fd);
+    TELL(poll(&wait, 1, 6000));
+}
