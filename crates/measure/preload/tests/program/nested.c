@@ -162,6 +162,12 @@ void shared(void) {
     take(quiet);
 }
 
+static void *takes_one(void *argument) {
+    char bytes[20];
+    TELL(recv(*(int *)argument, bytes, sizeof bytes, 0));
+    return NULL;
+}
+
 /* Another process has what there is, and gives it back. */
 void refused(void) {
     int go[2], ready[2];
@@ -182,9 +188,16 @@ void refused(void) {
     TELL(added(set, EPOLL_CTL_ADD, fresh, EPOLLIN, 2));
     settle(fd);
     waited("nothing", set, 8, 20);
+    /* Another thread waits for one of them in the kernel meanwhile. */
+    int third = connected();
+    settle(third);
+    pthread_t waits;
+    pthread_create(&waits, NULL, takes_one, &third);
     close(go[1]);
     joined(holder);
     pause_for(300);
+    TELL(send(third, "~20 third", 9, 0));
+    TELL(pthread_join(waits, NULL));
     for (int turn = 0; turn < 3; turn++) {
         TELL(send(fd, "~20 one", 7, 0));
         waited("one", set, 8, 2000);
