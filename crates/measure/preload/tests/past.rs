@@ -4,14 +4,18 @@ mod common;
 #[path = "common/wire.rs"]
 mod wire;
 
-use std::process::Command;
+use std::{
+    process::{Command, Stdio},
+    thread,
+    time::Duration,
+};
 
 use common::{Echo, library, program, told};
 use stack::launch::{Claim, Event};
 use wire::{ECHO, OWN, Wire};
 
 /// What differs past the kernel: memory that is not there is a fault and no error, and who spins is busy.
-const DIFFERENT: [&str; 2] = ["pointers", "calm"];
+const DIFFERENT: [&str; 3] = ["pointers", "calm", "crowd"];
 
 /// One part of the program, as it is.
 fn plain(wire: &Wire, part: &str, version: usize) -> Command {
@@ -67,6 +71,12 @@ fn every_part(wait: &str) {
 }
 
 #[test]
+fn who_waits_in_the_kernel_is_woken_when_another_thread_goes_past_it() {
+    let wire = Wire::up("woken");
+    ["sleep", "spin", "auto"].iter().for_each(|wait| are_the_same(&wire, &["woken", "alike"], 0, wait));
+}
+
+#[test]
 fn every_part_answers_as_through_the_kernel_asleep() {
     every_part("sleep");
 }
@@ -84,7 +94,7 @@ fn parts_answer_as_through_the_kernel_over_ipv6() {
 
 #[test]
 fn whoever_sleeps_does_sleep_after_others_were_cancelled() {
-    are_the_same(&Wire::up("calm"), &["calm"], 0, "sleep");
+    are_the_same(&Wire::up("calm"), &["calm", "crowd"], 0, "sleep");
 }
 
 #[test]
@@ -99,4 +109,21 @@ fn who_was_refused_goes_past_the_kernel_once_it_can() {
         past.len() == 2 && past[1] >= 4,
         "received past the kernel by those who had a claim: {past:?}, {claims:#?}"
     );
+}
+
+#[test]
+fn who_sleeps_gives_the_queues_up_when_its_launcher_ends() {
+    let wire = Wire::up("given");
+    let _echo = Echo::by(&mut wire.command(1, program()), ECHO[0]);
+    let (launcher, _events) = wire.launcher();
+    let mut sleeper =
+        bypassed(&wire, "sleeps", 0, launcher.name(), "sleep").stdout(Stdio::null()).spawn().expect("it is executable");
+    thread::sleep(Duration::from_millis(1500));
+    assert!(launcher.is_held());
+    launcher.end().expect("it ends");
+    thread::sleep(Duration::from_millis(500));
+    let fault = fault(&wire, "copies", 0, "sleep");
+    assert!(sleeper.try_wait().expect("it is ours").is_none(), "it slept meanwhile");
+    assert!(sleeper.wait().expect("it is ours").success());
+    assert_eq!(fault, None);
 }

@@ -25,6 +25,7 @@ use crate::{
     Control, Grant, Reason, calls,
     control::Record,
     look::{Look, look, shares_with_others},
+    stack::Sleepers,
     ticks::{self, Ticks},
     ways::{Exit, Ways},
 };
@@ -69,9 +70,7 @@ pub(crate) struct Engine {
     /// How long it holds that a socket's calls return at once, where nobody says otherwise.
     sure_for: u64,
     /// Threads that are to be woken when something comes for a socket.
-    pub(crate) asleep: u32,
-    /// Whether they were signalled.
-    pub(crate) signalled: bool,
+    pub(crate) sleepers: Sleepers,
     /// Whether something was put into a queue since sleepers were last told.
     pub(crate) queued: bool,
     /// The grant is ours as long as this is open at both ends.
@@ -125,8 +124,7 @@ impl Engine {
             ask_every: ticks.of_us(2),
             errors_every: ticks.of_us(50),
             sure_for: ticks.of_us(100),
-            asleep: 0,
-            signalled: false,
+            sleepers: Sleepers::default(),
             queued: false,
             control,
             claim,
@@ -226,17 +224,17 @@ impl Engine {
                 self.set_filled();
             }
             Err(reason) => {
-                self.control.slot(live.slot).set_fate(Err(reason));
-                self.forget(id, live);
+                self.leaves(id, live, reason);
             }
         }
         taken
     }
 
-    fn forget(&mut self, id: SocketId, mut live: Live) {
+    /// Returns how many datagrams waited for it.
+    fn forget(&mut self, id: SocketId, mut live: Live) -> u64 {
         live.give_flows(&mut self.table);
         self.input.release(id);
-        self.places.clear(&mut live.queue, &mut self.free);
+        self.places.clear(&mut live.queue, &mut self.free)
     }
 
     /// As many small datagrams come in while nobody looks as the kernel would keep for these sockets.
@@ -251,7 +249,7 @@ impl Engine {
 
     /// Follows what changed in the kernel.
     #[inline]
-    fn follow_changes(&mut self, now: u64) {
+    pub(crate) fn follow_changes(&mut self, now: u64) {
         if now.wrapping_sub(self.looked) > self.look_every {
             self.look_around(now);
         }

@@ -37,8 +37,8 @@ pub enum Reason {
     /// `UDP_ENCAP`.
     #[error("its packets are unpacked by the kernel (UDP_ENCAP)")]
     Encapsulation,
-    /// `fdopen`.
-    #[error("stdio reads or writes it (fdopen)")]
+    /// `fdopen`, or `dup2` onto a standard number.
+    #[error("stdio reads or writes it (fdopen, dup2)")]
     Stdio,
     /// `shutdown`.
     #[error("it was shut down (shutdown)")]

@@ -13,6 +13,7 @@ use std::{
 
 pub use datagram::SocketId;
 pub use sleep::Asleep;
+pub(crate) use sleep::Sleepers;
 
 use rustix::event::{
     EventfdFlags,

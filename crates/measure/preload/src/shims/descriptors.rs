@@ -2,9 +2,11 @@
 
 use std::ffi::{c_int, c_long, c_uint};
 
+use stack::Reason;
+
 use crate::{
     call::{answer, kernel, raw, set_errno, waiting},
-    descriptors::{changed, closing, closing_all, is_copy},
+    descriptors::{changed, closing, closing_all, is_copy, leave_if_live},
     own,
 };
 
@@ -58,6 +60,10 @@ fn onto(old: c_int, new: c_int, copy: impl FnOnce() -> c_int) -> c_int {
     }
     // SAFETY: it takes no pointer.
     let is_there = || unsafe { raw(libc::SYS_fcntl, [old as usize, libc::F_GETFD as usize]) } >= 0;
+    if old != new && (0..=libc::STDERR_FILENO).contains(&new) {
+        // What stdio reads and writes by a standard number is not seen.
+        leave_if_live(old, Reason::Stdio);
+    }
     let new = if old == new || !is_there() { copy() } else { closing(new, copy) };
     copied(old, new)
 }

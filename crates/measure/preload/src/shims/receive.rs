@@ -2,12 +2,13 @@
 
 use std::{
     ffi::{c_int, c_uint, c_void},
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use libc::{iovec, mmsghdr, msghdr, size_t, sockaddr, socklen_t, ssize_t, timespec};
 use stack::SocketId;
 
+use super::wait::span;
 use crate::{
     call::{errno, set_errno, waiting},
     descriptors::{binds, forget, live},
@@ -145,7 +146,10 @@ unsafe fn receive_many(
     mut timeout: Option<&mut timespec>,
 ) -> c_int {
     let (begun, errno_before) = (Instant::now(), errno());
-    let limit = timeout.as_ref().map(|limit| Duration::new(limit.tv_sec as u64, limit.tv_nsec as u32));
+    let Ok(limit) = timeout.as_deref().map(span).transpose() else {
+        set_errno(libc::EINVAL);
+        return -1;
+    };
     let mut flags_of_each = flags & !libc::MSG_WAITFORONE;
     let count = messages.len() as c_int;
     for (index, message) in (0..).zip(messages) {

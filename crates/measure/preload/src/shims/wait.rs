@@ -9,16 +9,14 @@ use std::{
 use libc::{fd_set, nfds_t, pollfd, sigset_t, timespec, timeval};
 
 use crate::{
-    call::{is_single_threaded, set_errno, waiting},
+    call::{set_errno, waiting},
     messages::some_mut,
     patience::SIGNALS,
     process,
-    selected::Selected,
+    selected::{Selected, within_table},
     waiting,
 };
 
-/// How long the kernel waits for a socket that is bound to no port, before it is looked at again.
-const UNTIL_BOUND: Duration = Duration::from_millis(5);
 const NANOSECONDS: c_long = 1_000_000_000;
 
 #[unsafe(no_mangle)]
@@ -134,24 +132,7 @@ unsafe fn past_kernel(
         return None;
     }
     // SAFETY: the caller's.
-    let fds = unsafe { std::slice::from_raw_parts_mut(fds, count as usize) };
-    let begun = Instant::now();
-    loop {
-        let left = limit.map(|limit| limit.saturating_sub(begun.elapsed()));
-        if waiting::concerns_us(fds) {
-            return waiting::poll(fds, left, mask);
-        }
-        // Another thread may take one of them past the kernel meanwhile.
-        if is_single_threaded() || left.is_some_and(|left| left < UNTIL_BOUND) || !waiting::may_concern_us(fds) {
-            return None;
-        }
-        let mut slice = Some(timespec { tv_sec: 0, tv_nsec: UNTIL_BOUND.subsec_nanos().into() });
-        // SAFETY: the caller's.
-        let ready = unsafe { waiting!(SYS_ppoll, fds.as_mut_ptr(), fds.len(), place(&mut slice), mask, SIGNALS) };
-        if ready != 0 {
-            return Some(ready);
-        }
-    }
+    waiting::wait_for(unsafe { std::slice::from_raw_parts_mut(fds, count as usize) }, limit, mask)
 }
 
 /// The sets of a call; those that are nowhere have nothing in them.
@@ -159,7 +140,7 @@ unsafe fn past_kernel(
 /// # Safety
 /// Sets as select(2) takes them: as many bits as there are descriptors.
 unsafe fn selected<'a>(count: c_int, sets: [*mut fd_set; 3]) -> Option<Selected<'a>> {
-    let count = usize::try_from(count).ok().filter(|_| process::table().is_some())?;
+    let count = usize::try_from(count).ok().filter(|_| process::table().is_some()).and_then(within_table)?;
     let words = count.div_ceil(u64::BITS as usize);
     // SAFETY: the caller's.
     let sets = sets.map(|set| unsafe { some_mut(set.cast(), if set.is_null() { 0 } else { words }) });

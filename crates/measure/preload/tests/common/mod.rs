@@ -10,7 +10,7 @@ use std::{
 };
 
 /// What the program can be asked for.
-pub(crate) const PARTS: [&str; 32] = [
+pub(crate) const PARTS: [&str; 35] = [
     "data",
     "flags",
     "options",
@@ -34,6 +34,9 @@ pub(crate) const PARTS: [&str; 32] = [
     "jumps",
     "leaps",
     "calm",
+    "alike",
+    "woken",
+    "crowd",
     "masks",
     "later",
     "members",

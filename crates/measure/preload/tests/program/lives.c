@@ -233,6 +233,13 @@ void stdio(void) {
     talk("the same number", next);
     TELL(dprintf(next, "formatted %d", 7));
     TELL(recv(next, got, 20, 0));
+    /* As inetd does it. */
+    settle(next);
+    TELL(dup2(next, 0));
+    TELL(send(next, "by number\n", 10, 0));
+    TELL(fgets(line, sizeof line, stdin) != NULL);
+    show("a standard number", line, strlen(line));
+    talk("its socket", next);
 }
 
 /* Where there is no /proc. */

@@ -104,7 +104,7 @@ int main(int count, char **words) {
         {"polls", polls}, {"selects", selects}, {"epolls", epolls}, {"edges", edges}, {"copies", copies},
         {"closing", closing}, {"forks", forks}, {"executes", executes}, {"threads", threads}, {"signals", signals},
         {"cancels", cancels}, {"cancelled", cancelled}, {"stdio", stdio}, {"passing", passing},
-        {"jumps", jumps}, {"leaps", leaps}, {"calm", calm}, {"masks", masks}, {"later", later}, {"members", members},
+        {"jumps", jumps}, {"leaps", leaps}, {"calm", calm}, {"sleeps", sleeps}, {"alike", alike}, {"woken", woken}, {"crowd", crowd}, {"masks", masks}, {"later", later}, {"members", members},
         {"nested", nested}, {"inheriting", inheriting}, {"shared", shared}, {"refused", refused}, {"large", large},
         {"chrooted", chrooted},
     };

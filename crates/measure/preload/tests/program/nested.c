@@ -162,6 +162,12 @@ void shared(void) {
     take(quiet);
 }
 
+static void *takes_one(void *argument) {
+    char bytes[20];
+    TELL(recv(*(int *)argument, bytes, sizeof bytes, 0));
+    return NULL;
+}
+
 /* Another process has what there is, and gives it back. */
 void refused(void) {
     int go[2], ready[2];
@@ -182,9 +188,16 @@ void refused(void) {
     TELL(added(set, EPOLL_CTL_ADD, fresh, EPOLLIN, 2));
     settle(fd);
     waited("nothing", set, 8, 20);
+    /* Another thread waits for one of them in the kernel meanwhile. */
+    int third = connected();
+    settle(third);
+    pthread_t waits;
+    pthread_create(&waits, NULL, takes_one, &third);
     close(go[1]);
     joined(holder);
     pause_for(300);
+    TELL(send(third, "~20 third", 9, 0));
+    TELL(pthread_join(waits, NULL));
     for (int turn = 0; turn < 3; turn++) {
         TELL(send(fd, "~20 one", 7, 0));
         waited("one", set, 8, 2000);
@@ -193,4 +206,63 @@ void refused(void) {
         waited("fresh", set, 8, 2000);
         take(fresh);
     }
+}
+
+/* Members that have the same data, one shot and little room. */
+void alike(void) {
+    int fd = connected(), other = connected(), set = epoll_create1(0), outer = epoll_create1(0), ends[2];
+    if (pipe(ends)) return;
+    settle(fd), settle(other);
+    TELL(added(set, EPOLL_CTL_ADD, fd, EPOLLIN | EPOLLONESHOT, 1));
+    TELL(added(set, EPOLL_CTL_ADD, other, EPOLLIN | EPOLLONESHOT, 1));
+    ask(fd, "one");
+    waited("one", set, 8, 2000);
+    ask(other, "other");
+    waited("other", set, 8, 2000);
+    take(fd), take(other);
+    waited("neither", set, 8, 20);
+    /* A pipe with the data of a set. */
+    int inner = epoll_create1(0);
+    TELL(added(inner, EPOLL_CTL_ADD, fd, EPOLLIN, 2));
+    TELL(added(outer, EPOLL_CTL_ADD, inner, EPOLLIN, 3));
+    TELL(added(outer, EPOLL_CTL_ADD, ends[0], EPOLLIN | EPOLLET, 3));
+    waited("nothing", outer, 8, 20);
+    TELL(write(ends[1], "p", 1));
+    waited("the pipe", outer, 8, 2000);
+    waited("nothing new", outer, 8, 20);
+    /* One shot is one, of errors too. */
+    int closed = bound(), once = epoll_create1(0);
+    struct sockaddr_storage nobody = echo;
+    ((struct sockaddr_in *)&nobody)->sin_port = htons(9);
+    if (connect(closed, (void *)&echo, echo_length)) return;
+    settle(closed);
+    TELL(added(once, EPOLL_CTL_ADD, closed, EPOLLIN | EPOLLONESHOT, 4));
+    ask(closed, "shot");
+    waited("shot", once, 8, 2000);
+    take(closed);
+    if (connect(closed, (void *)&nobody, echo_length)) return;
+    TELL(send(closed, "nobody", 6, 0));
+    waited("shot already", once, 8, 100);
+    /* Room for one, while what tells of arrivals is there too. */
+    int narrow = epoll_create1(0);
+    TELL(read(ends[0], got, 1));
+    TELL(added(narrow, EPOLL_CTL_ADD, fd, EPOLLOUT, 5));
+    TELL(added(narrow, EPOLL_CTL_ADD, other, EPOLLIN, 6));
+    for (int turn = 0; turn < 4; turn++) {
+        send(other, "~0 narrow", 9, 0);
+        pause_for(20);
+        TELL(epoll_wait(narrow, &(struct epoll_event){0}, 1, 0));
+    }
+    /* More numbers than there are bits. */
+    struct { fd_set set; unsigned char behind[8192]; } room;
+    memset(&room, 0, sizeof room);
+    memset(room.behind, 0x55, sizeof room.behind);
+    FD_ZERO(&room.set); FD_SET(other, &room.set);
+    TELL(select(30000, &room.set, NULL, NULL, NULL));
+    int kept = 1;
+    for (size_t at = 0; at < sizeof room.behind; at++) kept &= room.behind[at] == 0x55;
+    printf("%s\n", kept ? "left alone" : "written to");
+    struct mmsghdr none = {0};
+    struct timespec wrong = {-1, 2000000000};
+    TELL(recvmmsg(other, &none, 1, 0, &wrong));
 }

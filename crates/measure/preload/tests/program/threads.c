@@ -223,3 +223,79 @@ static void cancels_each(int kind, int end) {
 }
 
 void cancels(void) { cancels_each(1, 4); }
+
+static void *waiting_in_a_set(void *argument) {
+    struct worker *self = argument;
+    struct epoll_event event = {0};
+    self->result = epoll_wait(self->fd, &event, 1, 3000);
+    self->error = errno;
+    return NULL;
+}
+
+static void *selecting(void *argument) {
+    struct worker *self = argument;
+    fd_set set;
+    FD_ZERO(&set); FD_SET(self->fd, &set);
+    struct timeval limit = {3, 0};
+    self->result = select(self->fd + 1, &set, NULL, NULL, &limit);
+    self->error = errno;
+    return NULL;
+}
+
+/* To be cancelled from the start on: our own code is no place for that, what follows is. */
+static void *sending(void *argument) {
+    struct worker *self = argument;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+    int fd = connected();
+    pthread_cancel(pthread_self());
+    pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
+    self->result = send(fd, "first", 5, 0);
+    pause_for(1000);
+    return NULL;
+}
+
+/* Who waits in the kernel already when another thread's first send takes the socket past it. */
+void woken(void) {
+    struct worker first = {0};
+    void *result;
+    pthread_create(&first.thread, NULL, sending, &first);
+    TELL(pthread_join(first.thread, &result));
+    printf("%s\n", result == PTHREAD_CANCELED ? "cancelled" : "not cancelled");
+    static void *(*const ways[])(void *) = {waiting_in_a_set, polling, selecting, polling, selecting, waiting_in_a_set};
+    for (int way = 0; way < 6; way++) {
+        int fd = socket(echo.ss_family, SOCK_DGRAM, 0), set = epoll_create1(0), outer = epoll_create1(0);
+        struct epoll_event event = {.events = EPOLLIN};
+        epoll_ctl(set, EPOLL_CTL_ADD, fd, &event);
+        if (way == 5) epoll_ctl(outer, EPOLL_CTL_ADD, set, &event);
+        struct worker waits = {.fd = way == 5 ? outer : way == 1 || way == 2 ? fd : set};
+        pthread_create(&waits.thread, NULL, ways[way], &waits);
+        pause_for(60);
+        sendto(fd, "~40 late", 8, 0, (void *)&echo, echo_length);
+        told_worker("woken", &waits);
+        TELL(recv(fd, got, 20, MSG_DONTWAIT));
+        close(fd), close(set), close(outer);
+    }
+}
+
+/* Many that wait do not keep one another awake. */
+void crowd(void) {
+    struct worker crowd[16] = {{0}};
+    for (int index = 0; index < 16; index++) {
+        settle(crowd[index].fd = connected());
+        pthread_create(&crowd[index].thread, NULL, receiving, &crowd[index]);
+    }
+    pause_for(50);
+    send(crowd[3].fd, "one", 3, 0);
+    clock_t before = clock();
+    pause_for(500);
+    printf("%s\n", (clock() - before) * 1000 / CLOCKS_PER_SEC < 100 ? "calm" : "busy");
+    for (int index = 0; index < 16; index++)
+        if (index != 3) send(crowd[index].fd, "one", 3, 0);
+    for (int index = 0; index < 16; index++) told_worker("crowd", &crowd[index]);
+}
+
+void sleeps(void) {
+    struct pollfd wait = {connected(), POLLIN, 0};
+    settle(wait.fd);
+    TELL(poll(&wait, 1, 6000));
+}

@@ -26,7 +26,7 @@ pub struct Slot {
     pub past: Traffic,
     /// Datagrams that went through it.
     pub through: Traffic,
-    /// Datagrams that came past the kernel and found the socket's queue full.
+    /// Datagrams that came past the kernel and found the socket's queue full, or waited in it when the socket went back to the kernel.
     pub dropped: Counter,
 }
 

@@ -1,10 +1,10 @@
 //! What stays with the kernel, or goes back to it: a socket, or all of them.
 
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 
 use datagram::SocketId;
 
-use super::Engine;
+use super::{Engine, socket::Live};
 use crate::{Reason, calls, look::shares_with_others, program::own};
 
 impl Engine {
@@ -19,9 +19,21 @@ impl Engine {
     /// Gives its flows back, as it is with the kernel from now on.
     pub(crate) fn leave(&mut self, id: SocketId, why: Reason) {
         if let Some(live) = self.sockets.get_mut(id.0 as usize).and_then(Option::take) {
-            self.control.slot(live.slot).set_fate(Err(why));
-            self.forget(id, live);
+            self.leaves(id, live, why);
         }
+    }
+
+    /// What waited for it is lost, and counted so.
+    pub(super) fn leaves(&mut self, id: SocketId, live: Live, why: Reason) {
+        let slot = live.slot;
+        let lost = self.forget(id, live);
+        self.control.slot(slot).dropped.add(lost);
+        self.control.slot(slot).set_fate(Err(why));
+    }
+
+    /// The descriptor that hangs up when the launcher has ended.
+    pub(crate) fn claim(&self) -> Option<RawFd> {
+        self.claim.as_ref().map(AsRawFd::as_raw_fd)
     }
 
     /// Writes down one that was never taken past it.

@@ -113,10 +113,13 @@ impl Places {
     }
 
     /// Empties a queue into frames that are free.
-    pub(super) fn clear(&mut self, queue: &mut Queue, free: &mut Vec<Frame>) {
+    pub(super) fn clear(&mut self, queue: &mut Queue, free: &mut Vec<Frame>) -> u64 {
+        let mut count = 0;
         while let Some(waiting) = self.pop(queue) {
             free.push(waiting.packet.frame);
+            count += 1;
         }
+        count
     }
 }
 

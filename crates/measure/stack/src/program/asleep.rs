@@ -16,8 +16,8 @@ use super::{
 };
 
 thread_local! {
-    /// Where this thread is counted as asleep; null for nowhere.
-    static COUNTED: Cell<*const Past> = const { Cell::new(null()) };
+    /// Where this thread is counted as asleep, and since when; null for nowhere.
+    static COUNTED: Cell<(*const Past, u64)> = const { Cell::new((null(), 0)) };
 }
 
 /// Has a thread that ends counted no more.
@@ -26,10 +26,12 @@ static AT_END: OnceLock<Option<libc::pthread_key_t>> = OnceLock::new();
 /// To be called before the last look whether something is there, by who sleeps then.
 pub(crate) fn fall_asleep() {
     with_past(|past| {
-        if !ptr::eq(COUNTED.replace(past), past) {
-            mem::forget(past.stack.sleep());
-            at_end(past);
-        }
+        // Once alone, where a handler jumped out of its last sleep.
+        is_awake();
+        let asleep = past.stack.sleep();
+        COUNTED.set((past, asleep.since()));
+        mem::forget(asleep);
+        at_end(past);
     });
 }
 
@@ -39,9 +41,9 @@ pub(crate) fn wake_up() {
 }
 
 fn is_awake() {
-    let counted = COUNTED.replace(null());
+    let (counted, since) = COUNTED.replace((null(), 0));
     if let Some(past) = process::past().filter(|past| ptr::eq(*past, counted)) {
-        past.stack.wake();
+        past.stack.wake(since);
     }
 }
 

@@ -7,6 +7,8 @@ use std::{
     sync::atomic::{AtomicPtr, Ordering},
 };
 
+use super::inside::is_inside;
+
 // No frame and no table of Rust's own for unwinding: cancellation may unwind from any of these instructions.
 #[cfg(target_arch = "x86_64")]
 global_asm!(
@@ -51,9 +53,11 @@ global_asm!(
 unsafe extern "C-unwind" {
     fn wireproof_system_call(number: c_long, a: usize, b: usize, c: usize, d: usize, e: usize, f: usize) -> isize;
     fn pthread_setcanceltype(kind: c_int, old: *mut c_int) -> c_int;
+    fn pthread_setcancelstate(state: c_int, old: *mut c_int) -> c_int;
 }
 
 const PTHREAD_CANCEL_ASYNCHRONOUS: c_int = 1;
+const PTHREAD_CANCEL_DISABLE: c_int = 1;
 
 /// Whether there was never another thread, as glibc 2.32 and newer say; null where nobody says.
 static SINGLE_THREADED: AtomicPtr<i8> = AtomicPtr::new(ptr::null_mut());
@@ -100,13 +104,13 @@ pub unsafe fn raw<const N: usize>(number: c_long, arguments: [usize; N]) -> isiz
     unsafe { wireproof_system_call(number, a, b, c, d, e, f) }
 }
 
-/// The same where libc's function is a cancellation point.
+/// The same where libc's function is a cancellation point; our own code is none, which may not be unwound.
 ///
 /// # Safety
 /// As the system call says, and nothing that has to be dropped may be in the frames above.
 #[inline(always)]
 pub unsafe fn raw_waiting<const N: usize>(number: c_long, arguments: [usize; N]) -> isize {
-    if is_single_threaded() {
+    if is_single_threaded() || is_inside() {
         // SAFETY: the caller's.
         return unsafe { raw(number, arguments) };
     }
@@ -118,6 +122,17 @@ pub unsafe fn raw_waiting<const N: usize>(number: c_long, arguments: [usize; N])
         pthread_setcanceltype(old, ptr::null_mut());
         result
     }
+}
+
+/// Runs what calls functions of libc that are cancellation points, such as `open`, without being one.
+pub(crate) fn uncancelled<T>(work: impl FnOnce() -> T) -> T {
+    let mut old = 0;
+    // SAFETY: `old` is a place of this frame.
+    unsafe { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &mut old) };
+    let result = work();
+    // SAFETY: the state of before.
+    unsafe { pthread_setcancelstate(old, ptr::null_mut()) };
+    result
 }
 
 /// What libc's function would return: -1 and errno for an error.

@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 
 use super::{
-    call::{is_single_threaded, raw},
+    call::{is_single_threaded, raw, uncancelled},
     claim, corked,
     inside::{inside, with_past},
     noted::{self, note},
@@ -37,7 +37,7 @@ fn classify(fd: c_int, seen: Seen) -> Option<SocketId> {
         Told::Nothing | Told::Unbound => return None,
         Told::Foreign => Kind::Foreign,
         Told::Other(_) => Kind::Never,
-        Told::Udp => inside(|| adopt(fd))??,
+        Told::Udp => inside(|| uncancelled(|| adopt(fd)))??,
     };
     if let Told::Other(why) = told {
         note(fd, why);
@@ -92,10 +92,21 @@ pub fn forget(fd: c_int) {
 
 /// Closes a descriptor by a call of the kernel's. Whoever uses it meanwhile has what the kernel has.
 pub fn closing<T>(fd: c_int, call: impl FnOnce() -> T) -> T {
-    let (Some(kind), Some(table)) = (kind(fd), table()) else { return call() };
+    let closing = begins_to_close(fd);
+    let result = call();
+    if let Some(closing) = closing {
+        is_closed(fd, closing);
+    }
+    result
+}
+
+/// Its entry while it is being closed, where that is of importance.
+fn begins_to_close(fd: c_int) -> Option<Seen> {
+    let table = table()?;
+    let kind = kind(fd)?;
     if kind == Kind::Foreign {
         // What has this number next is no UDP socket, unless a call that makes one says so (`socket`, `dup2`, a message with descriptors).
-        return call();
+        return None;
     }
     corked::forget(fd);
     if !matches!(kind, Kind::Live(_) | Kind::Set | Kind::EmptySet) {
@@ -103,28 +114,39 @@ pub fn closing<T>(fd: c_int, call: impl FnOnce() -> T) -> T {
             watched::is_closed(fd);
         }
         forget(fd);
-        return call();
+        return None;
     }
     if !is_own() {
-        return call();
+        return None;
     }
     table.replace(fd, Kind::Closing);
+    let closing = table.look(fd);
     match kind {
         Kind::Live(id) => _ = with_past(|past| past.released(SocketId(id))),
         _ => watched::set_is_closed(fd),
     }
-    let result = call();
-    table.replace(fd, Kind::Unknown);
-    result
+    closing.filter(|seen| seen.kind() == Kind::Closing)
+}
+
+/// Nothing is known of its number from now on, unless another thread has got that by now, for what may be past the kernel already.
+fn is_closed(fd: c_int, closing: Seen) {
+    table().map(|table| table.settle(fd, closing, Kind::Unknown));
 }
 
 /// The same for all between these, both with it.
 pub fn closing_all<T>(first: u32, last: u32, call: impl FnOnce() -> T) -> T {
-    if is_own() {
-        let end = process::used().min(c_int::try_from(last).unwrap_or(c_int::MAX).saturating_add(1));
-        (c_int::try_from(first).unwrap_or(c_int::MAX)..end).for_each(|fd| closing(fd, || ()));
+    if !is_own() {
+        return call();
     }
-    call()
+    let end = process::used().min(c_int::try_from(last).unwrap_or(c_int::MAX).saturating_add(1));
+    let all = c_int::try_from(first).unwrap_or(c_int::MAX)..end;
+    for fd in all.clone() {
+        begins_to_close(fd);
+    }
+    let result = call();
+    let closing = |fd: &c_int| Some(table()?.look(*fd)?).filter(|seen| seen.kind() == Kind::Closing);
+    all.for_each(|fd| _ = closing(&fd).map(|closing| is_closed(fd, closing)));
+    result
 }
 
 /// To be called when a descriptor became another name of what an older one is.
@@ -184,11 +206,18 @@ pub fn changed(fd: c_int) {
 }
 
 /// To be called before a thread waits in the kernel for a datagram of a socket that another thread may take past it meanwhile: one that is bound to
-/// no port is bound to one, as sending would do.
+/// no port is bound to one, as sending would do; one that is left to the kernel for now stays with it.
 #[cold]
 pub fn binds(fd: c_int) -> Option<SocketId> {
-    if is_single_threaded() || kind(fd) != Some(Kind::Unknown) || !is_unbound(fd) || is_nonblocking(fd) {
+    if is_single_threaded() {
         return None;
+    }
+    let seen = table()?.look(fd)?;
+    match seen.kind() {
+        Kind::Unknown if is_unbound(fd) && !is_nonblocking(fd) => {}
+        // Who waits for it in the kernel would wait in vain once it went past it after all.
+        Kind::Kernel | Kind::Refused if !is_nonblocking(fd) => return stays(fd, seen),
+        _ => return None,
     }
     let is_v6 = look::kind(fd).ok()?;
     let (family, length) = if is_v6 { (libc::AF_INET6, 28) } else { (libc::AF_INET, 16) };
@@ -196,6 +225,16 @@ pub fn binds(fd: c_int) -> Option<SocketId> {
     name[..2].copy_from_slice(&(family as u16).to_ne_bytes());
     // SAFETY: a name of this frame.
     unsafe { raw(libc::SYS_bind, [fd as usize, name.as_ptr() as usize, length]) };
+    live(fd)
+}
+
+/// It is left to the kernel for good, unless it is something else by now.
+#[cold]
+fn stays(fd: c_int, seen: Seen) -> Option<SocketId> {
+    if !is_own() || table()?.settle(fd, seen, Kind::Never) {
+        watched::is_closed(fd);
+        return None;
+    }
     live(fd)
 }
 

@@ -54,6 +54,12 @@ pub fn with_past<T>(work: impl FnOnce(&'static Past) -> T) -> Option<T> {
     inside(|| work(past))
 }
 
+/// Whether this thread is in our own code.
+#[inline]
+pub(crate) fn is_inside() -> bool {
+    INSIDE.get() != 0
+}
+
 /// Nothing for who is in our code already. But where a signal handler jumped out of it (`siglongjmp`), locks may be taken for good: all goes to the
 /// kernel then.
 #[cold]

@@ -7,10 +7,14 @@ use std::{
         Mutex, MutexGuard, PoisonError,
         atomic::{AtomicI32, AtomicPtr, AtomicU32, Ordering},
     },
-    time::Duration,
 };
 
-use super::{call::raw, past::Past, sets::Sets, table::Table};
+use super::{
+    call::{raw, uncancelled},
+    past::Past,
+    sets::Sets,
+    table::Table,
+};
 use crate::{Control, launch::LAUNCHER_VARIABLE, mapping::Shared, wiped::Wiped};
 
 /// What each child begins anew.
@@ -34,6 +38,8 @@ struct Memory {
 // SAFETY: atomics all over, zeros of which are a process that has nothing yet.
 unsafe impl Shared for Memory {}
 
+/// Between two looks whether another thread has been answered.
+static MOMENT: libc::timespec = libc::timespec { tv_sec: 0, tv_nsec: 100_000 };
 static MEMORY: AtomicPtr<Memory> = AtomicPtr::new(ptr::null_mut());
 
 /// The table of descriptors; none where nobody launched this program to be taken past the kernel.
@@ -110,9 +116,10 @@ pub(crate) fn page(ask: impl FnOnce() -> Option<Control>) -> Option<&'static Con
 pub(crate) fn alone(work: impl FnOnce()) {
     let Some(memory) = memory() else { return };
     while memory.asking.compare_exchange(0, 1, Ordering::AcqRel, Ordering::Acquire).is_err() {
-        std::thread::sleep(Duration::from_micros(100));
+        // SAFETY: a time that is always there. libc's own function would be a cancellation point.
+        unsafe { raw(libc::SYS_nanosleep, [&raw const MOMENT as usize, 0]) };
     }
-    work();
+    uncancelled(work);
     memory.asking.store(0, Ordering::Release);
 }
 

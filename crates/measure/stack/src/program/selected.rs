@@ -8,9 +8,11 @@ use std::{
 use libc::{pollfd, sigset_t};
 
 use super::{
-    call::set_errno,
+    call::{is_single_threaded, set_errno},
+    inside::inside,
     process,
-    waiting::{is_ours, poll, with_room},
+    waiting::{is_ours, may_become_ours, wait_for, with_room},
+    watched::own_file,
 };
 
 const WORD: usize = u64::BITS as usize;
@@ -31,11 +33,22 @@ pub struct Selected<'a> {
     pub sets: [&'a mut [u64]; 3],
 }
 
+/// As many descriptors as the kernel looks at, where a call names more than a set of libc's has room for: what its own table has room for.
+pub fn within_table(count: usize) -> Option<usize> {
+    if count <= libc::FD_SETSIZE {
+        return Some(count);
+    }
+    let room = inside(|| own_file(c"/proc/self/status"))?;
+    let room = room.lines().find_map(|line| line.strip_prefix("FDSize:"))?.trim().parse::<usize>().ok()?;
+    Some(count.min(room))
+}
+
 impl Selected<'_> {
-    /// Whether a descriptor that is to be read goes past the kernel.
+    /// Whether a descriptor that is to be read goes past the kernel, or may once another thread uses it.
     pub fn concern_us(&self) -> bool {
+        let may_be_ours = |fd: c_int| is_ours(fd) || !is_single_threaded() && may_become_ours(fd);
         process::table().is_some()
-            && self.members().filter(|(fd, asks)| asks & libc::POLLIN != 0 && is_ours(*fd)).count() > 0
+            && self.members().filter(|(fd, asks)| asks & libc::POLLIN != 0 && may_be_ours(*fd)).count() > 0
     }
 
     /// Waits; none where it is for the kernel.
@@ -44,7 +57,7 @@ impl Selected<'_> {
             for (one, (fd, events)) in room.iter_mut().zip(self.members()) {
                 *one = pollfd { fd, events, revents: 0 };
             }
-            match poll(room, limit, mask) {
+            match wait_for(room, limit, mask) {
                 None => NOT_OURS,
                 Some(..0) => -1,
                 Some(_) => self.choose(room),

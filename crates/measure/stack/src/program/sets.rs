@@ -170,8 +170,9 @@ impl Sets {
         }
     }
 
-    /// Lets the arrivals' descriptor ride where a socket is past the kernel, and only there, and says which sets are ours.
-    pub(crate) fn settle(&mut self, riders: &[RawFd]) {
+    /// Lets the arrivals' descriptor ride where a socket is past the kernel, and only there, and says which sets are ours: whether one became so.
+    #[must_use = "who waits in the kernel for a set that became ours has to be woken"]
+    pub(crate) fn settle(&mut self, riders: &[RawFd]) -> bool {
         for set in &mut self.all {
             let needed = set.live > 0;
             if needed != set.rides {
@@ -180,16 +181,19 @@ impl Sets {
                 set.rides = needed;
             }
         }
-        let Some(table) = table() else { return };
+        let mut became_ours = false;
+        let Some(table) = table() else { return false };
         for set in &self.all {
             let kind = if self.holds_ours(set, DEEPEST) { Kind::Set } else { Kind::EmptySet };
             for name in &set.names {
                 if table.look(*name).is_some_and(|seen| seen.kind() != kind) {
                     process::uses(*name);
                     table.replace(*name, kind);
+                    became_ours |= kind == Kind::Set;
                 }
             }
         }
+        became_ours
     }
 
     fn holds_ours(&self, set: &Set, depth: u32) -> bool {

@@ -3,16 +3,16 @@
 use std::{
     ffi::{c_int, c_short},
     ptr, slice,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use libc::{pollfd, sigset_t, timespec};
 
 use super::{
     asleep,
-    call::{answer, raw_waiting, set_errno},
+    call::{answer, is_single_threaded, raw_waiting, set_errno},
     descriptors::{is_unbound, kind},
-    inside::with_past,
+    inside::{inside, with_past},
     past::Past,
     patience::{Held, NOW, Patience, SIGNALS},
     process,
@@ -24,17 +24,53 @@ use crate::SocketId;
 const READABLE: c_short = libc::POLLIN | libc::POLLRDNORM;
 /// Descriptors of ours that are waited for beside the program's.
 const BESIDE: usize = 8;
+/// How long the kernel waits for what another thread may take past it, before it is looked at again.
+const UNTIL_USED: Duration = Duration::from_millis(5);
 /// Descriptors that there is room for in a frame.
 const FEW: usize = 248;
 
 /// Whether one of them goes past the kernel, or is a set with such in it.
-pub fn concerns_us(fds: &[pollfd]) -> bool {
+fn concerns_us(fds: &[pollfd]) -> bool {
     process::table().is_some() && fds.iter().filter(|one| is_ours(one.fd)).count() > 0
 }
 
-/// Whether one of them may go past the kernel once it is bound.
-pub fn may_concern_us(fds: &[pollfd]) -> bool {
-    fds.iter().any(|one| asks(one) && kind(one.fd) == Some(Kind::Unknown) && is_unbound(one.fd))
+/// Whether one of them may go past the kernel once another thread uses it.
+fn may_concern_us(fds: &[pollfd]) -> bool {
+    fds.iter().any(|one| asks(one) && may_become_ours(one.fd))
+}
+
+pub(super) fn may_become_ours(fd: c_int) -> bool {
+    match kind(fd) {
+        Some(Kind::Unknown) => is_unbound(fd),
+        Some(Kind::Refused | Kind::EmptySet) => true,
+        _ => false,
+    }
+}
+
+/// poll over descriptors of which one goes past the kernel, or may once another thread uses it; none where it is the kernel's.
+pub fn wait_for(fds: &mut [pollfd], timeout: Option<Duration>, mask: *const sigset_t) -> Option<c_int> {
+    process::table()?;
+    if !concerns_us(fds) && (is_single_threaded() || timeout == Some(Duration::ZERO) || !may_concern_us(fds)) {
+        return None;
+    }
+    let begun = Instant::now();
+    loop {
+        let left = timeout.map(|timeout| timeout.saturating_sub(begun.elapsed()));
+        if concerns_us(fds) {
+            return poll(fds, left, mask);
+        }
+        let slice = if may_concern_us(fds) { Some(left.map_or(UNTIL_USED, |left| left.min(UNTIL_USED))) } else { left };
+        let slice = slice.map(|time| timespec { tv_sec: time.as_secs() as i64, tv_nsec: time.subsec_nanos().into() });
+        let ready = wait(fds, slice, mask);
+        let is_over = timeout.is_some_and(|timeout| begun.elapsed() >= timeout);
+        // A set that becomes ours just now may be ready for our sake alone: who makes it so is let finish first.
+        if ready > 0 {
+            inside(|| drop(process::sets()));
+        }
+        if ready < 0 || is_over || ready > 0 && !concerns_us(fds) {
+            return Some(ready);
+        }
+    }
 }
 
 /// Whether a descriptor goes past the kernel, or is a set with such in it.
@@ -48,7 +84,7 @@ pub(super) fn is_ours(fd: c_int) -> bool {
 /// poll, for as long as it may take; none where it is the kernel's after all.
 ///
 /// Nothing in this frame has to be dropped while it waits in the kernel: it may be cancelled there, or left by a jump.
-pub fn poll(fds: &mut [pollfd], timeout: Option<Duration>, mask: *const sigset_t) -> Option<c_int> {
+fn poll(fds: &mut [pollfd], timeout: Option<Duration>, mask: *const sigset_t) -> Option<c_int> {
     let wait = with_past(|past| past.stack.wait())?;
     let patience = Patience::new(timeout, wait);
     let ready = look(fds, mask);

@@ -1,11 +1,15 @@
 //! What the program's epoll sets watch, kept right while its descriptors come and go.
 
-use std::{ffi::c_int, fmt::Write, os::fd::RawFd};
+use std::{
+    ffi::{CStr, CString, c_int},
+    fmt::Write,
+    os::fd::RawFd,
+};
 
 use libc::epoll_event;
 
 use super::{
-    call::raw,
+    call::{is_single_threaded, raw},
     descriptors::{kind, live},
     inside::inside,
     past::Past,
@@ -115,7 +119,7 @@ fn what(fd: c_int) -> Option<What> {
 pub(crate) fn is_live(cookie: Option<u64>, id: SocketId, past: &Past) {
     if let (Some(cookie), Some(mut sets)) = (cookie, process::sets()) {
         sets.is_live(cookie, id);
-        sets.settle(past.stack.descriptors());
+        settle_for(&mut sets, past);
     }
 }
 
@@ -123,7 +127,7 @@ pub(crate) fn is_live(cookie: Option<u64>, id: SocketId, past: &Past) {
 pub(crate) fn is_left(id: SocketId, past: &Past) {
     if let Some(mut sets) = process::sets() {
         sets.is_left(id);
-        sets.settle(past.stack.descriptors());
+        settle_for(&mut sets, past);
     }
 }
 
@@ -131,7 +135,7 @@ pub(crate) fn is_left(id: SocketId, past: &Past) {
 pub(crate) fn is_gone(id: SocketId, past: &Past) {
     if let Some(mut sets) = process::sets() {
         sets.is_gone(id);
-        sets.settle(past.stack.descriptors());
+        settle_for(&mut sets, past);
     }
 }
 
@@ -171,7 +175,17 @@ fn with_sets(work: impl FnOnce(&mut Sets)) {
 }
 
 fn settle(sets: &mut Sets) {
-    sets.settle(process::past().map_or(&[], |past| past.stack.descriptors()));
+    match process::past() {
+        Some(past) => settle_for(sets, past),
+        None => _ = sets.settle(&[]),
+    }
+}
+
+fn settle_for(sets: &mut Sets, past: &Past) {
+    // Another thread may wait for it in the kernel since before.
+    if sets.settle(past.stack.descriptors()) && !is_single_threaded() {
+        past.stack.rouse();
+    }
 }
 
 /// Whether a descriptor is an epoll set.
@@ -187,9 +201,15 @@ fn is_set(fd: c_int) -> bool {
 
 /// What is in a set, as far as its descriptors still stand for it.
 fn entries(set: c_int) -> Vec<Entry> {
-    let text = read(&path("fdinfo", set));
+    let text = CString::from_vec_with_nul(path("fdinfo", set).into()).map(|path| own_file(&path)).unwrap_or_default();
     let entries = text.lines().filter_map(Entry::read);
     entries.filter(|entry| entry.data != RIDER && inode(entry.fd) == Some(entry.inode)).collect()
+}
+
+/// Whether several members of a set have the same data.
+#[cold]
+pub(super) fn has_several(set: c_int, data: u64) -> bool {
+    entries(set).iter().filter(|entry| entry.data == data).count() > 1
 }
 
 impl Entry {
@@ -212,7 +232,7 @@ fn path(kind: &str, fd: c_int) -> String {
 }
 
 /// A file's text; empty where it cannot be read.
-fn read(path: &str) -> String {
+pub(super) fn own_file(path: &CStr) -> String {
     let place = [libc::AT_FDCWD as usize, path.as_ptr() as usize, (libc::O_RDONLY | libc::O_CLOEXEC) as usize];
     // SAFETY: a path that ends with NUL.
     let Ok(fd) = RawFd::try_from(unsafe { raw(libc::SYS_openat, place) }) else { return String::new() };

@@ -3,12 +3,16 @@
 use std::{
     os::fd::{AsRawFd, BorrowedFd, RawFd},
     sync::atomic::Ordering::Relaxed,
+    time::{Duration, Instant},
 };
 
 use rustix::event::epoll::{self, EventData, EventFlags};
 
 use super::Stack;
-use crate::engine::Engine;
+use crate::{engine::Engine, ticks};
+
+/// How long the signal stays at least for those who are not counted.
+const ROUSING: Duration = Duration::from_millis(1);
 
 impl Stack {
     /// Descriptors that become readable when something comes, to be polled beside others (`POLLIN`). Only [`pump`](Self::pump) and
@@ -25,58 +29,189 @@ impl Stack {
     /// To be held while the caller sleeps in a call of its own on [`descriptors`](Self::descriptors), and taken before it looks for the last time
     /// whether something is there: what another thread takes from the interfaces meanwhile wakes it.
     pub fn sleep(&self) -> Asleep<'_> {
+        let mut since = 0;
         if !self.family.is_child() {
             let mut engine = self.engine();
-            engine.asleep += 1;
+            since = engine.sleepers.fall_asleep();
             if !self.watched.swap(true, Relaxed) {
                 self.watch(&engine);
             }
         }
-        Asleep { stack: self }
+        Asleep { stack: self, since }
     }
 
-    /// The caller is asleep no more: what [`Asleep`] says when it is dropped, for who has forgotten that.
-    pub(crate) fn wake(&self) {
-        if self.family.is_child() {
-            return;
+    /// The caller, who fell asleep at that time, is asleep no more: what [`Asleep`] says when it is dropped, for who has forgotten that.
+    pub(crate) fn wake(&self, since: u64) {
+        if !self.family.is_child() {
+            let mut engine = self.engine();
+            engine.sleepers.wake(since);
+            self.calm(&mut engine);
+            // The launcher's end may be what it was woken by.
+            engine.follow_changes(ticks::now());
         }
+    }
+
+    /// Wakes who waits in the kernel for a set of descriptors in which nothing was past it until now, and is not counted among those asleep.
+    pub(crate) fn rouse(&self) {
+        if !self.family.is_child() {
+            let mut engine = self.engine();
+            engine.sleepers.roused = Some(Instant::now());
+            self.signal(&mut engine);
+        }
+    }
+
+    /// The signal was seen by one who is not asleep: it is taken away if nobody is.
+    pub(crate) fn is_seen(&self) {
         let mut engine = self.engine();
-        engine.asleep = engine.asleep.saturating_sub(1);
-        // The last one to wake up takes the signal away: sooner, others might not have seen it.
-        if engine.asleep == 0 && engine.signalled {
-            engine.signalled = false;
+        if engine.sleepers.asleep == 0 {
+            self.calm(&mut engine);
+        }
+    }
+
+    /// Takes the signal away, once all who slept when it came have woken up: sooner, others might not have seen it, and later, it would wake
+    /// those who fell asleep since.
+    fn calm(&self, engine: &mut Engine) {
+        if engine.sleepers.may_be_calmed() && !engine.sleepers.is_signalled_again() {
             let _ = rustix::io::read(&self.came, &mut [0; 8]);
         }
     }
 
-    /// Has `poll` look at the interfaces' queues.
+    /// Has `poll` look at the interfaces' queues, and at the launcher, whose end gives them up.
     #[cold]
     fn watch(&self, engine: &Engine) {
-        for fd in engine.descriptors() {
-            // SAFETY: the rings are the engine's, and so are their descriptors.
+        for fd in engine.descriptors().chain(engine.claim()) {
+            // What comes on the claim has no meaning but its end, which is always told.
+            let kind = if Some(fd) == engine.claim() { EventFlags::empty() } else { EventFlags::IN };
+            // SAFETY: the rings and the claim are the engine's, and so are their descriptors.
             let fd = unsafe { BorrowedFd::borrow_raw(fd) };
             // Without memory for it, a sleeper is woken by what else it waits for.
-            let _ = epoll::add(&self.poll, fd, EventData::new_u64(0), EventFlags::IN);
+            let _ = epoll::add(&self.poll, fd, EventData::new_u64(0), kind);
         }
     }
 
     /// Wakes those asleep, where something was put into a queue that may be theirs.
     #[inline]
     pub(super) fn tell_sleepers(&self, engine: &mut Engine) {
-        if std::mem::take(&mut engine.queued) && engine.asleep > 0 && !engine.signalled {
-            // It fails only where they have been woken very often.
-            engine.signalled = rustix::io::write(&self.came, &1_u64.to_ne_bytes()).is_ok();
+        if std::mem::take(&mut engine.queued) && engine.sleepers.asleep > 0 {
+            self.signal(engine);
         }
+    }
+
+    fn signal(&self, engine: &mut Engine) {
+        if engine.sleepers.is_to_be_signalled() {
+            // It fails only where they have been woken very often.
+            let is_signalled = rustix::io::write(&self.came, &1_u64.to_ne_bytes()).is_ok();
+            engine.sleepers.signalled = is_signalled;
+        }
+    }
+}
+
+/// Who is asleep, and who of them has been signalled.
+#[derive(Default)]
+pub(crate) struct Sleepers {
+    asleep: u32,
+    signalled: bool,
+    /// Something came while the signal was there, which who fell asleep after it may not have seen.
+    again: bool,
+    /// How often they were signalled, and how many of those who slept then have not woken up yet.
+    signals: u64,
+    to_wake: u32,
+    /// When those were woken who are not counted.
+    roused: Option<Instant>,
+}
+
+impl Sleepers {
+    /// One more; returns the time, by the signals there were.
+    fn fall_asleep(&mut self) -> u64 {
+        self.asleep += 1;
+        self.signals
+    }
+
+    fn wake(&mut self, since: u64) {
+        self.asleep = self.asleep.saturating_sub(1);
+        if since < self.signals {
+            self.to_wake = self.to_wake.saturating_sub(1);
+        }
+    }
+
+    /// Whether the signal has to be given now.
+    fn is_to_be_signalled(&mut self) -> bool {
+        if self.signalled {
+            self.again = true;
+            return false;
+        }
+        self.begin();
+        true
+    }
+
+    fn begin(&mut self) {
+        (self.again, self.to_wake) = (false, self.asleep);
+        self.signals += 1;
+    }
+
+    fn may_be_calmed(&mut self) -> bool {
+        if self.roused.is_some_and(|at| at.elapsed() < ROUSING) {
+            return false;
+        }
+        self.roused = None;
+        self.signalled && (self.to_wake == 0 || self.asleep == 0)
+    }
+
+    /// Whether the signal that could be taken away stays, for what came meanwhile.
+    fn is_signalled_again(&mut self) -> bool {
+        let stays = self.again && self.asleep > 0;
+        if stays {
+            self.begin();
+        } else {
+            (self.signalled, self.again) = (false, false);
+        }
+        stays
     }
 }
 
 /// The caller is asleep.
 pub struct Asleep<'a> {
     stack: &'a Stack,
+    since: u64,
+}
+
+impl Asleep<'_> {
+    /// When it fell asleep, for who forgets this and calls [`wake`](Stack::wake).
+    pub(crate) fn since(&self) -> u64 {
+        self.since
+    }
 }
 
 impl Drop for Asleep<'_> {
     fn drop(&mut self) {
-        self.stack.wake();
+        self.stack.wake(self.since);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_signal_is_taken_away_when_those_have_woken_for_whom_it_was() {
+        let mut all = Sleepers::default();
+        let [one, other] = [all.fall_asleep(), all.fall_asleep()];
+        all.signalled = all.is_to_be_signalled();
+        all.wake(one);
+        let later = all.fall_asleep();
+        assert!(!all.may_be_calmed(), "the other one has not seen it");
+        all.wake(later);
+        let later = all.fall_asleep();
+        assert!(!all.may_be_calmed(), "who fell asleep since does not count");
+        all.wake(other);
+        assert!(all.may_be_calmed() && !all.is_signalled_again() && !all.signalled);
+        // What comes while the signal is there is for those who fell asleep since, too.
+        all.signalled = all.is_to_be_signalled();
+        let last = all.fall_asleep();
+        assert!(!all.is_to_be_signalled());
+        all.wake(later);
+        assert!(all.may_be_calmed() && all.is_signalled_again() && all.signalled);
+        all.wake(last);
+        assert!(all.may_be_calmed() && !all.is_signalled_again());
     }
 }

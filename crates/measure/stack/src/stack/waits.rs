@@ -1,6 +1,6 @@
 //! Calls that wait for a datagram.
 
-use std::{os::fd::RawFd, ptr, time::Duration};
+use std::{cell::Cell, os::fd::RawFd, ptr, time::Duration};
 
 use datagram::SocketId;
 
@@ -48,7 +48,7 @@ impl Stack {
         message: &mut Incoming<'_, '_>,
         flags: i32,
     ) -> Outcome<usize> {
-        self.waits_for(fd).wait(&mut Receiving { stack: self, id, message, flags })
+        self.waits_for(fd).wait(&mut Receiving { stack: self, id, message, flags, since: Cell::new(0) })
     }
 }
 
@@ -129,6 +129,7 @@ struct Receiving<'a, 'b, 'c> {
     id: SocketId,
     message: &'a mut Incoming<'b, 'c>,
     flags: i32,
+    since: Cell<u64>,
 }
 
 impl Waits for Receiving<'_, '_, '_> {
@@ -137,11 +138,13 @@ impl Waits for Receiving<'_, '_, '_> {
     }
 
     fn fall_asleep(&self) {
-        std::mem::forget(self.stack.sleep());
+        let asleep = self.stack.sleep();
+        self.since.set(asleep.since());
+        std::mem::forget(asleep);
     }
 
     fn wake_up(&self) {
-        self.stack.wake();
+        self.stack.wake(self.since.get());
         self.stack.ask_soon(self.id);
     }
 }

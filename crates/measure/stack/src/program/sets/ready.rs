@@ -1,11 +1,14 @@
 //! What is ready in a set past the kernel, beside what the kernel says of it.
 
-use std::{ffi::c_int, os::fd::RawFd};
+use std::{
+    ffi::{c_int, c_short},
+    os::fd::RawFd,
+};
 
 use libc::epoll_event;
 
 use super::{
-    super::{call::raw, patience::NOW},
+    super::{call::raw, patience::NOW, watched},
     DEEPEST, Member, RIDER, Set, Sets, What, tell,
 };
 use crate::Stack;
@@ -60,24 +63,38 @@ impl Sets {
     /// Takes out of what the kernel told what is ours alone; what the kernel has told of one-shot sockets is not told again by us. How many are left.
     pub(crate) fn strip(&mut self, name: c_int, told: &mut [epoll_event], stack: &Stack) -> usize {
         let mut kept = without_riders(told);
+        if kept < told.len() {
+            stack.is_seen();
+        }
         let Some(at) = self.all.iter().position(|set| set.names.contains(&name)) else { return kept };
         for member_at in 0..self.all[at].members.len() {
-            let member = &self.all[at].members[member_at];
+            let members = &self.all[at].members;
+            let member = &members[member_at];
             let (data, once) = (member.data, member.events & ONCE != 0);
             let Some(place) = told[..kept].iter().position(|event| { event.u64 } == data) else { continue };
-            match member.what {
-                What::Set(number) if !self.is_the_kernels(number, stack.descriptors()) => {
-                    told.copy_within(place + 1..kept, place);
-                    kept -= 1;
-                    if once && member.is_armed {
+            // Others may have the same.
+            let is_alone = members.iter().filter(|other| other.data == data).count() == 1;
+            let is_not_told = match member.what {
+                What::Set(number) => {
+                    let is_ours = !self.is_the_kernels(number, stack.descriptors());
+                    let is_ours = is_ours && (is_readable(member.fd) || !watched::has_several(name, data));
+                    if is_ours && once && member.is_armed {
                         tell(name, libc::EPOLL_CTL_MOD, member.fd, member.events, data);
                     }
-                    continue;
+                    is_ours
                 }
-                What::Set(_) => {}
-                What::Socket { id, .. } => id.into_iter().for_each(|id| stack.ask_soon(id)),
+                What::Socket { id, .. } => {
+                    id.into_iter().for_each(|id| stack.ask_soon(id));
+                    // It has had its one shot: what the kernel tells without being asked is not told either.
+                    is_alone && once && !member.is_armed
+                }
+            };
+            if is_not_told {
+                told.copy_within(place + 1..kept, place);
+                kept -= 1;
+            } else if once && (is_alone || is_ready_for(member.fd, member.events as c_short)) {
+                self.all[at].members[member_at].is_armed = false;
             }
-            self.all[at].members[member_at].is_armed &= !once;
         }
         kept
     }
@@ -156,7 +173,11 @@ pub(crate) fn without_riders(told: &mut [epoll_event]) -> usize {
 
 /// Whether something waits to be read now.
 pub(crate) fn is_readable(fd: c_int) -> bool {
-    let mut one = libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
+    is_ready_for(fd, libc::POLLIN)
+}
+
+fn is_ready_for(fd: c_int, events: c_short) -> bool {
+    let mut one = libc::pollfd { fd, events, revents: 0 };
     // SAFETY: one descriptor of this frame, and the time that is none.
     let told = unsafe { raw(libc::SYS_ppoll, [&raw mut one as usize, 1, &raw const NOW as usize, 0, 0]) };
     told > 0
