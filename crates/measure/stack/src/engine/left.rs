@@ -4,7 +4,7 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 
 use datagram::SocketId;
 
-use super::Engine;
+use super::{Engine, cards::Cards};
 use crate::{Reason, calls, look::shares_with_others, program::own};
 
 impl Engine {
@@ -66,6 +66,7 @@ impl Engine {
         own::forget(&self.descriptors().chain([claim.as_raw_fd()]).collect::<Vec<_>>());
         self.exit_rings.fill(0..0);
         self.rings.clear();
+        self.cards = Cards::default();
         self.read_interfaces();
         self.take_flows_anew();
     }
