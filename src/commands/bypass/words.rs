@@ -89,7 +89,13 @@ fn of_claim(text: &mut String, claim: &Claim) {
         push(text, &format!("  {more} more sockets: past the kernel {}; through it {}", ways(past), ways(through)));
     }
     if claim.refused > 0 {
-        push(text, &format!("  {} frames were for no socket, cut short, or had a wrong checksum", claim.refused));
+        push(
+            text,
+            &format!(
+                "  {} frames were for no socket, cut short, from an address of this machine, or had a wrong checksum",
+                claim.refused
+            ),
+        );
     }
     claim.queues.iter().for_each(|queue| push(text, &of_queue(queue)));
 }
