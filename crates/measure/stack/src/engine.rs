@@ -24,7 +24,8 @@ use xdp::{
 use crate::{
     Control, Grant, Reason, calls,
     control::Record,
-    look::{Look, look, shares_with_others},
+    look::{Look, look},
+    ports::shares_with_others,
     ticks::{self, Ticks},
     ways::{Exit, Ways},
 };

@@ -9,7 +9,7 @@ use datagram::{Binding, Versions};
 
 use crate::{
     Reason,
-    calls::{flags, inode, is_nonblocking, number, option},
+    calls::{flags, is_nonblocking, number, option},
     glance::ends,
 };
 
@@ -137,22 +137,6 @@ pub(crate) fn look(fd: BorrowedFd<'_>) -> Result<Look, Reason> {
         segment: number(raw, libc::SOL_UDP, libc::UDP_SEGMENT) as u16,
         wants: wants(raw, v6),
     })
-}
-
-/// Whether a socket of another process has the same port, with which the kernel would share what comes.
-pub(crate) fn shares_with_others(port: u16) -> bool {
-    let Ok(inodes) = kernel::diag::udp_inodes(port) else { return true };
-    if inodes.len() < 2 {
-        return false;
-    }
-    let own = own_inodes();
-    inodes.iter().any(|inode| !own.contains(inode))
-}
-
-/// What this process has open.
-fn own_inodes() -> Vec<u64> {
-    let open = std::fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
-    open.filter_map(|entry| inode(entry.file_name().to_str()?.parse().ok()?)).collect()
 }
 
 /// Whether a UDP socket is one of IPv6.
