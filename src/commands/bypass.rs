@@ -54,7 +54,10 @@ fn line(told: &Told) -> Option<String> {
     Some(match told {
         Told::Obstacle(obstacle) => obstacle.to_string(),
         Told::Passed(passed) => format!("{} stays with the kernel: {}", passed.interface, passed.why),
-        Told::Nothing => {
+        Told::Nothing { named: true } => {
+            "none of the interfaces that were named can be bypassed: all goes through the kernel".to_owned()
+        }
+        Told::Nothing { named: false } => {
             "there is no interface to bypass: all goes through the kernel; name one with --dev IF".to_owned()
         }
         Told::Event(Event::Refused { program, why }) => {

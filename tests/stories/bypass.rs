@@ -5,6 +5,7 @@ mod kills;
 mod programs;
 mod running;
 mod sockets;
+mod told;
 
 use std::{
     fs,

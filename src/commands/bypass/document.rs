@@ -11,6 +11,10 @@ pub(super) fn of(account: &Account) -> Value {
         "refused": account.refused.iter().map(|it| json!({
             "program": it.program.name, "pid": it.program.process, "why": it.why,
         })).collect::<Vec<_>>(),
+        "obstacle": account.obstacle.as_ref().map(ToString::to_string),
+        "interfaces_not_bypassed": account.passed.iter().map(|it| json!({
+            "name": it.interface, "why": it.why,
+        })).collect::<Vec<_>>(),
         "interfaces": account.links.iter().map(|it| json!({
             "name": it.name, "received": it.received, "sent": it.sent,
         })).collect::<Vec<_>>(),

@@ -2,7 +2,10 @@
 
 use std::fmt::Write;
 
-use agent::bypass::{Account, Claim, Counted, Counters, Health, Program, Queue, Reason, Record, stays_with_the_kernel};
+use agent::bypass::{
+    Account, Claim, Counted, Counters, Health, Program, Queue, Reason, Record, stays_with_the_kernel,
+    was_past_until_shut_down,
+};
 
 /// Lines of sockets that went through the kernel, where nobody asked for all of it.
 const MOST_LINES: usize = 10;
@@ -24,7 +27,7 @@ pub(super) fn all(account: &Account) -> String {
         outside.sockets.iter().for_each(|socket| of_socket(&mut text, socket));
     }
     if account.claims.is_empty() && account.refused.is_empty() && account.outside.is_empty() {
-        push(&mut text, "wireproof bypass: no socket was used");
+        push(&mut text, &format!("wireproof bypass: no socket was seen by the library{}", unseen(account)));
     }
     push(&mut text, &of_steering(&account.steering));
     for link in &account.links {
@@ -36,15 +39,27 @@ pub(super) fn all(account: &Account) -> String {
     let kernel = &account.kernel;
     let (received, sent) = (kernel.received, kernel.sent);
     let flat = match account.is_flat() {
-        Some(true) => "they stayed flat",
+        Some(true) if account.is_next_to_nothing() => "they stayed flat",
+        Some(true) => "no more than what is known above",
         Some(false) => "they did not stay flat",
-        None => "sockets that stayed with the kernel, as said above, are among them",
+        None => "those of the sockets above that stayed with the kernel are among them",
     };
     push(
         &mut text,
         &format!("the kernel's own UDP counters: {received} datagrams in, {sent} out, of all programs: {flat}"),
     );
     text
+}
+
+/// Why there may be some of which nothing is known.
+fn unseen(account: &Account) -> String {
+    if let Some(obstacle) = &account.obstacle {
+        return format!(": {obstacle}");
+    }
+    match account.links.is_empty() {
+        true => ", which was not loaded, as there was no interface to bypass".to_owned(),
+        false => " that goes under the program".to_owned(),
+    }
 }
 
 /// UDP sockets that stayed with the kernel, or came back to it, a line each; those of TCP together.
@@ -119,12 +134,16 @@ fn head(program: &Program) -> String {
 }
 
 fn of_socket(text: &mut String, socket: &Record) {
+    let nothing = Counted::default();
     let fate = match socket.fate {
-        Ok(()) => "past the kernel".to_owned(),
+        Ok(()) if socket.past != nothing => "past the kernel".to_owned(),
+        Ok(()) if socket.through != nothing => "could go past the kernel; none of its datagrams did".to_owned(),
+        Ok(()) => "could go past the kernel; there were no datagrams".to_owned(),
+        Err(_) if was_past_until_shut_down(socket) => "past the kernel until it was shut down".to_owned(),
         Err(why) => format!("through the kernel: {why}"),
     };
     push(text, &format!("  {}: {fate}", name(socket)));
-    if socket.fate.is_err() && socket.past == Counted::default() {
+    if socket.fate.is_err() && socket.past == nothing {
         return;
     }
     push(

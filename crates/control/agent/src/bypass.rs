@@ -23,7 +23,9 @@ use kernel::{
 use model::Privilege;
 use stack::{Attachment, GrantError, Launcher};
 
-pub use account::{Account, KernelCounted, Link, Refusal, stays_with_the_kernel};
+use account::Known;
+
+pub use account::{Account, KernelCounted, Link, Refusal, stays_with_the_kernel, was_past_until_shut_down};
 pub use choose::Passed;
 pub use obstacle::{Kind, Obstacle};
 pub use stack::{
@@ -52,7 +54,10 @@ pub enum Told {
     /// An interface is not bypassed.
     Passed(Passed),
     /// There is no interface to bypass.
-    Nothing,
+    Nothing {
+        /// Whether some were named.
+        named: bool,
+    },
     /// Something happened meanwhile.
     Event(Event),
 }
@@ -122,18 +127,18 @@ pub fn run(options: &Options, tell: impl Fn(Told) + Send + 'static) -> Result<(u
     let environment = environment::of(&options.library, options.wait)?;
     let chosen = choose::interfaces(&options.interfaces)?;
     let [program, arguments @ ..] = &options.program[..] else { return Err(no_program()) };
-    if let Some(obstacle) = obstacle::of(program, &options.library) {
-        tell(Told::Obstacle(obstacle));
-    }
+    let obstacle = obstacle::of(program, &options.library);
+    obstacle.iter().for_each(|obstacle| tell(Told::Obstacle(obstacle.clone())));
     let supervisor = Supervisor::begin()?;
     let mut attachment = Attachment::new(&chosen.taken)?.for_wait(options.wait);
     let refused = attachment.refused.drain(..).map(|(interface, error)| Passed { interface, why: error.to_string() });
-    chosen.passed.into_iter().chain(refused).for_each(|passed| tell(Told::Passed(passed)));
+    let passed: Vec<Passed> = chosen.passed.into_iter().chain(refused).collect();
+    passed.iter().for_each(|passed| tell(Told::Passed(passed.clone())));
     let counting = account::Before::read(&attachment);
     let (happens, events) = channel();
     let launcher = launch(attachment, happens.clone(), &tell);
     if launcher.is_none() {
-        tell(Told::Nothing);
+        tell(Told::Nothing { named: !options.interfaces.is_empty() });
     }
     let mut command = Command::new(program);
     command.args(arguments).envs(environment.variables(launcher.as_ref().map(Launcher::name)));
@@ -142,7 +147,7 @@ pub fn run(options: &Options, tell: impl Fn(Told) + Send + 'static) -> Result<(u
     let status = supervise(&supervisor, child.id())?;
     let steering = counted(launcher.map(Launcher::end), happens);
     let kept = listener.join().unwrap_or_default();
-    Ok((status, counting.until_now(kept, steering)))
+    Ok((status, counting.until_now(kept, steering, Known { obstacle, passed })))
 }
 
 /// What the steering program counted; where that is not known it is said, and the program's exit status is handed on all the same.
