@@ -66,6 +66,6 @@ fn line(told: &Told) -> Option<String> {
         Told::Event(Event::Interface { name, health }) => words::health(name, *health),
         Told::Event(Event::Trouble(error)) => error.to_string(),
         Told::Event(Event::NotSet(why)) => why.clone(),
-        Told::Event(Event::Claimed(_) | Event::Ended(_) | Event::Outside(_)) => return None,
+        Told::Event(Event::Claimed(_) | Event::Ended(_) | Event::Outside { .. }) => return None,
     })
 }

@@ -8,6 +8,7 @@ pub(super) fn of(account: &Account) -> Value {
     let steering = &account.steering;
     json!({
         "programs": account.claims.iter().map(claim).chain(account.outside.iter().map(outside)).collect::<Vec<_>>(),
+        "more_sockets_of_others": account.outside_beyond,
         "refused": account.refused.iter().map(|it| json!({
             "program": it.program.name, "pid": it.program.process, "why": it.why,
         })).collect::<Vec<_>>(),

@@ -1,6 +1,6 @@
 //! What became of a program's sockets, in words.
 
-use std::fmt::Write;
+use std::{collections::HashSet, fmt::Write};
 
 use agent::bypass::{
     Account, Claim, Counted, Counters, Health, Program, Queue, Reason, Record, stays_with_the_kernel,
@@ -16,15 +16,28 @@ pub(super) fn all(account: &Account) -> String {
     for claim in &account.claims {
         of_claim(&mut text, claim);
     }
+    let mut listed = HashSet::new();
     for refusal in &account.refused {
         push(&mut text, &format!("{}: through the kernel: {}", head(&refusal.program), refusal.why));
-        let sockets = account.outside.iter().filter(|outside| outside.program.process == refusal.program.process);
+        // A program may be refused again and again.
+        let process = refusal.program.process;
+        let sockets =
+            account.outside.iter().filter(|outside| outside.program.process == process && listed.insert(process));
         sockets.flat_map(|outside| &outside.sockets).for_each(|socket| of_socket(&mut text, socket));
     }
     let is_refused = |program: &Program| account.refused.iter().any(|it| it.program.process == program.process);
     for outside in account.outside.iter().filter(|outside| !is_refused(&outside.program)) {
         push(&mut text, &head(&outside.program));
         outside.sockets.iter().for_each(|socket| of_socket(&mut text, socket));
+    }
+    if account.outside_beyond > 0 {
+        push(
+            &mut text,
+            &format!(
+                "wireproof bypass: and {} more of programs that had no queues",
+                sockets(account.outside_beyond as usize)
+            ),
+        );
     }
     if account.claims.is_empty() && account.refused.is_empty() && account.outside.is_empty() {
         push(&mut text, &format!("wireproof bypass: no socket was seen by the library{}", unseen(account)));

@@ -184,6 +184,7 @@ fn no_program() -> BypassError {
 struct Kept {
     claims: Vec<Claim>,
     outside: Vec<Outside>,
+    outside_beyond: u32,
     refused: Vec<Refusal>,
 }
 
@@ -193,7 +194,7 @@ fn listen(events: &Receiver<Event>, tell: impl Fn(Told)) -> Kept {
     for event in events {
         match event {
             Event::Ended(claim) => kept.claims.push(claim),
-            Event::Outside(outside) => kept.outside = outside,
+            Event::Outside { programs, beyond } => (kept.outside, kept.outside_beyond) = (programs, beyond),
             Event::Refused { program, why } => {
                 let refusal = Refusal { program, why };
                 // A server's children may ask by the thousand.

@@ -147,7 +147,7 @@ impl Engine {
     /// What is written down of a socket.
     pub(crate) fn record(&self, id: SocketId) -> Option<Record> {
         let live = self.sockets.get(id.0 as usize)?.as_ref()?;
-        Some(self.control.slot(live.slot).record())
+        Some(self.control.record(live.slot))
     }
 
     /// Looks at a descriptor, and takes its flows.

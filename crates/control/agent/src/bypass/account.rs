@@ -18,6 +18,8 @@ pub struct Account {
     pub claims: Vec<Claim>,
     /// Sockets of programs that had none.
     pub outside: Vec<Outside>,
+    /// How many more of those there were.
+    pub outside_beyond: u32,
     /// Programs that asked for it and went through the kernel.
     pub refused: Vec<Refusal>,
     /// What the steering program counted.
@@ -35,7 +37,7 @@ impl Account {
     /// a hundred of what went past it, which is left for other programs of the namespace. `None` where sockets stayed with the kernel, which
     /// alone counts what they do.
     pub fn is_flat(&self) -> Option<bool> {
-        if self.sockets().any(|(_, socket)| stays_with_the_kernel(socket)) {
+        if self.outside_beyond > 0 || self.sockets().any(|(_, socket)| stays_with_the_kernel(socket)) {
             return None;
         }
         let (past, through) =
@@ -146,7 +148,7 @@ impl Before {
     }
 
     pub(super) fn until_now(self, kept: Kept, steering: Counters, known: Known) -> Account {
-        let Kept { mut claims, mut outside, refused } = kept;
+        let Kept { mut claims, mut outside, outside_beyond, refused } = kept;
         join(&mut claims, &mut outside);
         let deltas = self.reading.until(&Reading::of(&self.interfaces)).deltas;
         let link = |name: String| {
@@ -158,16 +160,18 @@ impl Before {
         let kernel = KernelCounted { received: udp("InDatagrams"), sent: udp("OutDatagrams") };
         let links = self.interfaces.into_iter().map(link).collect();
         let Known { obstacle, passed } = known;
-        Account { links, claims, outside, refused, steering, kernel, obstacle, passed }
+        Account { links, claims, outside, outside_beyond, refused, steering, kernel, obstacle, passed }
     }
 }
 
-/// What a program did before it had the grant stands before what it did then.
+/// What a program did before it had the grant stands before what it did then; a socket that it took past the kernel then is one socket.
 fn join(claims: &mut [Claim], outside: &mut Vec<Outside>) {
     outside.retain_mut(|outside| {
         let claim = claims.iter_mut().find(|claim| claim.program.process == outside.program.process);
         let Some(claim) = claim else { return true };
-        claim.sockets.splice(..0, outside.sockets.drain(..));
+        let is_known = |socket: &Record| claim.sockets.iter().any(|it| it.cookie == socket.cookie);
+        let before: Vec<Record> = outside.sockets.drain(..).filter(|socket| !is_known(socket)).collect();
+        claim.sockets.splice(..0, before);
         false
     });
 }

@@ -98,7 +98,8 @@ impl Server {
             let awaited = self.wait()?;
             if awaited.stop {
                 self.end_claim();
-                self.tell(Event::Outside(self.hears.outside.written()));
+                let (programs, beyond) = (self.hears.outside.written(), self.hears.outside.beyond());
+                self.tell(Event::Outside { programs, beyond });
                 return self.attachment.counters();
             }
             if awaited.news {
