@@ -54,3 +54,26 @@ fn a_socket_that_was_shut_down_in_the_end_was_past_the_kernel_and_one_without_da
         assert!(!all.err.contains("are among them"), "{}", all.err);
     });
 }
+
+/// Takes the queues, and starts others that want them too.
+const MANY: &str = "
+import socket, subprocess, sys
+one = 'import socket, sys; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.sendto(b\"x\", (sys.argv[1], 9))'
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.bind(('', 0)); s.sendto(b'x', (sys.argv[1], 9))
+for _ in range(4): subprocess.run(['python3', '-c', one, sys.argv[1]], check=True)
+";
+
+#[test]
+fn programs_that_are_refused_alike_are_said_together_and_kept_one_by_one() {
+    with_lab(|lab| {
+        let peer = lab.address("b");
+        let all = lab.bypass("a", &["--stats", "--quiet", "--", "python3", "-c", MANY, &peer]);
+        all.fails(0, &["and 3 processes more of it: through the kernel: held by python3", "3 sockets of the others: "]);
+        let short = lab.bypass("a", &["--", "python3", "-c", MANY, &peer]);
+        short.fails(0, &["and 3 sockets more of python3: through the kernel: its process was given no queues"]);
+        let done = lab.bypass("a", &["--stats", "--json", "--quiet", "--", "python3", "-c", MANY, &peer]);
+        let account: serde_json::Value = serde_json::from_str(&done.err).expect(&done.err);
+        assert_eq!(account["refused"].as_array().unwrap().len(), 4, "{account:#}");
+    });
+}

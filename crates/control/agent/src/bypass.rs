@@ -188,6 +188,9 @@ struct Kept {
     refused: Vec<Refusal>,
 }
 
+/// Processes that are kept with the reason for which they were refused.
+const MOST_REFUSALS: usize = 1024;
+
 /// Tells what happens as it does, and keeps what programs did.
 fn listen(events: &Receiver<Event>, tell: impl Fn(Told)) -> Kept {
     let mut kept = Kept::default();
@@ -199,8 +202,10 @@ fn listen(events: &Receiver<Event>, tell: impl Fn(Told)) -> Kept {
                 let refusal = Refusal { program, why };
                 // A server's children may ask by the thousand.
                 if !kept.refused.iter().any(|it| it.is_like(&refusal)) {
-                    kept.refused.push(refusal.clone());
-                    tell(Told::Event(Event::Refused { program: refusal.program, why: refusal.why }));
+                    tell(Told::Event(Event::Refused { program: refusal.program.clone(), why: refusal.why.clone() }));
+                }
+                if kept.refused.len() < MOST_REFUSALS && !kept.refused.contains(&refusal) {
+                    kept.refused.push(refusal);
                 }
             }
             event => tell(Told::Event(event)),

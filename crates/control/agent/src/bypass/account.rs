@@ -114,7 +114,7 @@ pub struct Refusal {
 
 impl Refusal {
     /// Whether it says the same of another process of the program.
-    pub(super) fn is_like(&self, other: &Self) -> bool {
+    pub fn is_like(&self, other: &Self) -> bool {
         self.program.name == other.program.name && self.why == other.why
     }
 }
