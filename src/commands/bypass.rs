@@ -34,8 +34,8 @@ pub(super) fn bypass(options: &BypassOptions, common: &Common) -> anyhow::Result
         Err(error) => return failed(error),
     };
     match (options.stats, common.json) {
-        (true, true) => say(&serde_json::to_string_pretty(&document::of(&account))?),
-        (true, false) => say(words::all(&account).trim_end()),
+        (_, true) => say(&serde_json::to_string_pretty(&document::of(&account))?),
+        (true, _) => say(words::all(&account).trim_end()),
         (false, _) if !quiet => words::by_the_kernel(&account).iter().for_each(|line| say(line)),
         _ => {}
     }

@@ -89,7 +89,7 @@ pub enum BypassError {
     #[error(transparent)]
     Interface(#[from] choose::BadInterface),
     /// The program was not found, or may not be run.
-    #[error("cannot run {}: {io}", program.display())]
+    #[error("cannot run {}: {}", program.display(), obstacle::not_run(program, io))]
     Program {
         /// The program.
         program: PathBuf,
