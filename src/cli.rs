@@ -43,7 +43,7 @@ pub(crate) struct Cli {
 /// What every command understands.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Common {
-    /// Print one JSON document on standard output, and nothing else there.
+    /// Print one JSON document on standard output, and nothing else there (bypass: on standard error, at the end).
     #[arg(long, global = true)]
     pub(crate) json: bool,
     /// Language of report, progress and advice: en or ja (default: from LANG).
@@ -52,7 +52,7 @@ pub(crate) struct Common {
     /// Database of runs (default: wireproof/runs.db in the user's data directory).
     #[arg(long, global = true, value_name = "PATH")]
     pub(crate) store: Option<PathBuf>,
-    /// No progress.
+    /// No progress (bypass: nothing of what goes through the kernel).
     #[arg(long, short, global = true)]
     pub(crate) quiet: bool,
     /// Colours on a terminal.

@@ -2,14 +2,14 @@
 
 use std::ffi::OsString;
 
-use clap::Args;
+use clap::{Args, builder::NonEmptyStringValueParser};
 
 /// Options of `wireproof bypass`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct BypassOptions {
     /// Interface to bypass; can be given again (default: all that are up and have an address, but for that of the
     /// default route and of your own session, which have to be named).
-    #[arg(long, value_name = "IF")]
+    #[arg(long, value_name = "IF", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) dev: Vec<String>,
     /// Blocking calls look for datagrams again and again: quickest, and one core stays busy (default: for 50 µs, then
     /// they sleep).
@@ -18,8 +18,8 @@ pub(crate) struct BypassOptions {
     /// Blocking calls sleep at once.
     #[arg(long)]
     pub(crate) sleep: bool,
-    /// Say at the end, on standard error, what became of each socket, and what the kernel counted meanwhile; as JSON
-    /// with --json.
+    /// Say at the end, on standard error, what became of each socket, and what the kernel counted meanwhile; --json says
+    /// it as JSON, also without this.
     #[arg(long)]
     pub(crate) stats: bool,
     /// The program and its arguments.

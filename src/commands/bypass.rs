@@ -34,8 +34,8 @@ pub(super) fn bypass(options: &BypassOptions, common: &Common) -> anyhow::Result
         Err(error) => return failed(error),
     };
     match (options.stats, common.json) {
-        (true, true) => say(&serde_json::to_string_pretty(&document::of(&account))?),
-        (true, false) => say(words::all(&account).trim_end()),
+        (_, true) => say(&serde_json::to_string_pretty(&document::of(&account))?),
+        (true, _) => say(words::all(&account).trim_end()),
         (false, _) if !quiet => words::by_the_kernel(&account).iter().for_each(|line| say(line)),
         _ => {}
     }
@@ -54,7 +54,10 @@ fn line(told: &Told) -> Option<String> {
     Some(match told {
         Told::Obstacle(obstacle) => obstacle.to_string(),
         Told::Passed(passed) => format!("{} stays with the kernel: {}", passed.interface, passed.why),
-        Told::Nothing => {
+        Told::Nothing { named: true } => {
+            "none of the interfaces that were named can be bypassed: all goes through the kernel".to_owned()
+        }
+        Told::Nothing { named: false } => {
             "there is no interface to bypass: all goes through the kernel; name one with --dev IF".to_owned()
         }
         Told::Event(Event::Refused { program, why }) => {
@@ -63,6 +66,6 @@ fn line(told: &Told) -> Option<String> {
         Told::Event(Event::Interface { name, health }) => words::health(name, *health),
         Told::Event(Event::Trouble(error)) => error.to_string(),
         Told::Event(Event::NotSet(why)) => why.clone(),
-        Told::Event(Event::Claimed(_) | Event::Ended(_) | Event::Outside(_)) => return None,
+        Told::Event(Event::Claimed(_) | Event::Ended(_) | Event::Outside { .. }) => return None,
     })
 }

@@ -5,6 +5,7 @@ mod kills;
 mod programs;
 mod running;
 mod sockets;
+mod told;
 
 use std::{
     fs,
@@ -153,6 +154,9 @@ fn the_exit_status_is_the_programs_own() {
         assert_eq!(status(&["--", "sh", "-c", "kill -KILL $$"]), 137);
         assert_eq!(status(&["--", "sh", "-c", "kill -SEGV $$"]), 139);
         assert_eq!(status(&["--spin", "--", "sh", "-c", "exit 255"]), 255);
+        lab.bypass("a", &["--", ""]).fails(127, &["its name is empty"]);
+        lab.bypass("a", &["--", "/tmp"]).fails(126, &["cannot run /tmp: it is a directory"]);
+        lab.bypass("a", &["--json", "--", "true"]).fails(0, &["\"programs\": []"]);
         lab.bypass("a", &["--", "no-such-program"]).fails(127, &["cannot run no-such-program"]);
         lab.bypass("a", &["--", "/etc/passwd"]).fails(126, &["cannot run /etc/passwd", "Permission denied"]);
         let quiet = lab.bypass("a", &["--", "sh", "-c", "echo out; echo err >&2"]);
@@ -211,6 +215,7 @@ fn interfaces_that_cannot_be_meant_are_refused() {
         refused(&["--dev", "lo", "--", "true"], "lo is the loopback interface", 1);
         refused(&["--spin", "--sleep", "--", "true"], "cannot be used with", 2);
         refused(&["--dev", "lab-a"], "required", 2);
+        refused(&["--dev", "", "--", "true"], "a value is required", 2);
         // One that is down is taken, and used from when it is up.
         assert_eq!(lab.exec("a", &["ip", "link", "set", "lab-a", "down"]).status, 0);
         let down = lab.bypass("a", &["--dev", "lab-a", "--", "sleep", "0.3"]);

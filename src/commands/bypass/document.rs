@@ -8,8 +8,13 @@ pub(super) fn of(account: &Account) -> Value {
     let steering = &account.steering;
     json!({
         "programs": account.claims.iter().map(claim).chain(account.outside.iter().map(outside)).collect::<Vec<_>>(),
+        "more_sockets_of_others": account.outside_beyond,
         "refused": account.refused.iter().map(|it| json!({
             "program": it.program.name, "pid": it.program.process, "why": it.why,
+        })).collect::<Vec<_>>(),
+        "obstacle": account.obstacle.as_ref().map(ToString::to_string),
+        "interfaces_not_bypassed": account.passed.iter().map(|it| json!({
+            "name": it.interface, "why": it.why,
         })).collect::<Vec<_>>(),
         "interfaces": account.links.iter().map(|it| json!({
             "name": it.name, "received": it.received, "sent": it.sent,

@@ -48,7 +48,8 @@ s.bind((sys.argv[1], 0)); s.setblocking(False); s.connect(s.getsockname()); s.se
         let account: Value = serde_json::from_str(&next.err).expect(&next.err);
         assert_eq!(account["programs"][0]["sockets"][0]["bypassed"], true, "{account:#}");
         assert_eq!(ask("100"), "all came back\n");
-        assert_eq!(echo.ended().out, "done\n");
+        let echo = echo.ended();
+        assert_eq!((echo.out.as_str(), echo.err.as_str()), ("done\n", ""), "nothing went wrong in it");
     });
 }
 

@@ -23,7 +23,9 @@ use kernel::{
 use model::Privilege;
 use stack::{Attachment, GrantError, Launcher};
 
-pub use account::{Account, KernelCounted, Link, Refusal, stays_with_the_kernel};
+use account::Known;
+
+pub use account::{Account, KernelCounted, Link, Refusal, stays_with_the_kernel, was_past_until_shut_down};
 pub use choose::Passed;
 pub use obstacle::{Kind, Obstacle};
 pub use stack::{
@@ -52,7 +54,10 @@ pub enum Told {
     /// An interface is not bypassed.
     Passed(Passed),
     /// There is no interface to bypass.
-    Nothing,
+    Nothing {
+        /// Whether some were named.
+        named: bool,
+    },
     /// Something happened meanwhile.
     Event(Event),
 }
@@ -84,7 +89,7 @@ pub enum BypassError {
     #[error(transparent)]
     Interface(#[from] choose::BadInterface),
     /// The program was not found, or may not be run.
-    #[error("cannot run {}: {io}", program.display())]
+    #[error("cannot run {}: {}", program.display(), obstacle::not_run(program, io))]
     Program {
         /// The program.
         program: PathBuf,
@@ -122,18 +127,18 @@ pub fn run(options: &Options, tell: impl Fn(Told) + Send + 'static) -> Result<(u
     let environment = environment::of(&options.library, options.wait)?;
     let chosen = choose::interfaces(&options.interfaces)?;
     let [program, arguments @ ..] = &options.program[..] else { return Err(no_program()) };
-    if let Some(obstacle) = obstacle::of(program, &options.library) {
-        tell(Told::Obstacle(obstacle));
-    }
+    let obstacle = obstacle::of(program, &options.library);
+    obstacle.iter().for_each(|obstacle| tell(Told::Obstacle(obstacle.clone())));
     let supervisor = Supervisor::begin()?;
     let mut attachment = Attachment::new(&chosen.taken)?.for_wait(options.wait);
     let refused = attachment.refused.drain(..).map(|(interface, error)| Passed { interface, why: error.to_string() });
-    chosen.passed.into_iter().chain(refused).for_each(|passed| tell(Told::Passed(passed)));
+    let passed: Vec<Passed> = chosen.passed.into_iter().chain(refused).collect();
+    passed.iter().for_each(|passed| tell(Told::Passed(passed.clone())));
     let counting = account::Before::read(&attachment);
     let (happens, events) = channel();
     let launcher = launch(attachment, happens.clone(), &tell);
     if launcher.is_none() {
-        tell(Told::Nothing);
+        tell(Told::Nothing { named: !options.interfaces.is_empty() });
     }
     let mut command = Command::new(program);
     command.args(arguments).envs(environment.variables(launcher.as_ref().map(Launcher::name)));
@@ -142,7 +147,7 @@ pub fn run(options: &Options, tell: impl Fn(Told) + Send + 'static) -> Result<(u
     let status = supervise(&supervisor, child.id())?;
     let steering = counted(launcher.map(Launcher::end), happens);
     let kept = listener.join().unwrap_or_default();
-    Ok((status, counting.until_now(kept, steering)))
+    Ok((status, counting.until_now(kept, steering, Known { obstacle, passed })))
 }
 
 /// What the steering program counted; where that is not known it is said, and the program's exit status is handed on all the same.
@@ -179,8 +184,12 @@ fn no_program() -> BypassError {
 struct Kept {
     claims: Vec<Claim>,
     outside: Vec<Outside>,
+    outside_beyond: u32,
     refused: Vec<Refusal>,
 }
+
+/// Processes that are kept with the reason for which they were refused.
+const MOST_REFUSALS: usize = 1024;
 
 /// Tells what happens as it does, and keeps what programs did.
 fn listen(events: &Receiver<Event>, tell: impl Fn(Told)) -> Kept {
@@ -188,13 +197,15 @@ fn listen(events: &Receiver<Event>, tell: impl Fn(Told)) -> Kept {
     for event in events {
         match event {
             Event::Ended(claim) => kept.claims.push(claim),
-            Event::Outside(outside) => kept.outside = outside,
+            Event::Outside { programs, beyond } => (kept.outside, kept.outside_beyond) = (programs, beyond),
             Event::Refused { program, why } => {
                 let refusal = Refusal { program, why };
                 // A server's children may ask by the thousand.
                 if !kept.refused.iter().any(|it| it.is_like(&refusal)) {
-                    kept.refused.push(refusal.clone());
-                    tell(Told::Event(Event::Refused { program: refusal.program, why: refusal.why }));
+                    tell(Told::Event(Event::Refused { program: refusal.program.clone(), why: refusal.why.clone() }));
+                }
+                if kept.refused.len() < MOST_REFUSALS && !kept.refused.contains(&refusal) {
+                    kept.refused.push(refusal);
                 }
             }
             event => tell(Told::Event(event)),

@@ -88,6 +88,33 @@ impl Steered {
         payloads
     }
 
+    /// The next frame that comes to the AF_XDP socket.
+    fn caught(&mut self) -> Vec<u8> {
+        let umem = self.socket.umem().clone();
+        let receiver = self.socket.receiver.as_mut().expect("it receives");
+        let mut caught = Vec::new();
+        while caught.is_empty() {
+            receiver.receive(1, |packet| caught = umem.packet(&packet).to_vec());
+        }
+        caught
+    }
+
+    /// Has frames come from a.
+    fn send_as_they_are(&self, all: &[Vec<u8>]) {
+        let (out, mut frames) = Umem::new(16, FrameSize::Half).expect("memory");
+        let options = Options { receive: None, ..Options::new(PORT, 0) };
+        let mut from = self.wire.at_a(|| Socket::open(&out, &options, &mut Vec::new())).expect("the queue is free");
+        let sender = from.sender.as_mut().expect("it sends");
+        for bytes in all {
+            let frame = frames.pop().expect("enough");
+            let mut packet = Packet { frame, offset: 0, length: bytes.len() as u32, more: false };
+            out.packet_mut(&mut packet).copy_from_slice(bytes);
+            sender.put(packet).expect("there is room");
+        }
+        sender.tell();
+        sender.wake().expect("the link is up");
+    }
+
     fn counters(&self) -> Counters {
         self.steer.counters().expect("readable")
     }
@@ -169,31 +196,40 @@ fn tagged_frames_are_not_taken() {
     steered.add_socket();
     let _taken = steered.flows.insert(&any(here)).expect("room");
     steered.socket_at_a(at(A[0], 5000)).send_to(b"a frame of 60 bytes, more or less", here).expect("it goes");
-    let umem = steered.socket.umem().clone();
-    let mut caught = Vec::new();
-    while caught.is_empty() {
-        steered
-            .socket
-            .receiver
-            .as_mut()
-            .expect("it receives")
-            .receive(1, |packet| caught = umem.packet(&packet).to_vec());
-    }
+    let caught = steered.caught();
     let tagged = [&caught[..12], &[0x81, 0, 0, 7], &caught[12..]].concat();
-
-    let (out, mut frames) = Umem::new(8, FrameSize::Half).expect("memory");
-    let options = Options { receive: None, ..Options::new(PORT, 0) };
-    let mut from = steered.wire.at_a(|| Socket::open(&out, &options, &mut Vec::new())).expect("the queue is free");
-    let sender = from.sender.as_mut().expect("it sends");
-    for bytes in [&tagged, &caught] {
-        let frame = frames.pop().expect("enough");
-        let mut packet = Packet { frame, offset: 0, length: bytes.len() as u32, more: false };
-        out.packet_mut(&mut packet).copy_from_slice(bytes);
-        sender.put(packet).expect("there is room");
-    }
-    sender.tell();
-    sender.wake().expect("the link is up");
+    steered.send_as_they_are(&[tagged, caught.clone()]);
     assert_eq!((steered.past(1), steered.counters().taken), (vec![caught[42..].to_vec()], 2));
+}
+
+/// A frame from a goes once more from each source that no host has, and then from its own.
+#[test]
+fn sources_that_the_kernel_drops_are_left_to_it() {
+    let mut steered = Steered::new("martian", 1500);
+    steered.add_socket();
+    let sources: [(usize, &[&str]); 2] = [
+        (26, &["0.0.0.0", "0.1.2.3", "127.0.0.1", "224.0.0.1", "255.255.255.255"]),
+        (22, &["::", "::1", "ff02::1", "::ffff:127.0.0.1"]),
+    ];
+    for (version, (place, addresses)) in sources.into_iter().enumerate() {
+        let before = steered.counters();
+        let here = at(B[version], 7000);
+        let _taken = steered.flows.insert(&any(here)).expect("room");
+        steered.socket_at_a(at(A[version], 5000)).send_to(b"from a", here).expect("it goes");
+        let own = steered.caught();
+        let forged = |address: &&str| {
+            let source = match address.parse().expect("an address") {
+                std::net::IpAddr::V4(address) => address.octets().to_vec(),
+                std::net::IpAddr::V6(address) => address.octets().to_vec(),
+            };
+            let mut frame = own.clone();
+            frame[place..place + source.len()].copy_from_slice(&source);
+            frame
+        };
+        steered.send_as_they_are(&addresses.iter().map(forged).chain([own.clone()]).collect::<Vec<_>>());
+        assert_eq!(steered.past(0).len(), 1, "{addresses:?}");
+        assert_eq!(steered.counters().taken - before.taken, 2, "{addresses:?}");
+    }
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::{
     process,
     sync::atomic::{
         AtomicU32, AtomicU64,
-        Ordering::{Acquire, Relaxed, Release},
+        Ordering::{AcqRel, Acquire, Release},
     },
 };
 
@@ -88,28 +88,28 @@ impl Control {
     /// Begins to write down a socket, which has this descriptor in this process; or goes on, where it is written down already, as the kernel's
     /// own number of it (`SO_COOKIE`) tells.
     pub fn add(&self, descriptor: i32, cookie: u64) -> SlotId {
-        if let Some(known) = self.known(cookie) {
-            return known;
+        let key = key(cookie, process::id());
+        // Of threads that come at the same moment one has the place, and the others find it there.
+        for (number, place) in self.0.cookies.iter().enumerate() {
+            let id = SlotId(number as u32);
+            let claimed = match place.load(Acquire) {
+                0 => place.compare_exchange(0, key, AcqRel, Acquire),
+                known => Err(known),
+            };
+            match claimed {
+                Ok(_) => {
+                    self.slot(id).begin(descriptor);
+                    self.0.opened.fetch_add(1, Release);
+                    return id;
+                }
+                Err(known) if known == key => return id,
+                Err(_) => {}
+            }
         }
-        let number = self.0.opened.fetch_add(1, Relaxed);
-        let id = SlotId(number.min(SOCKETS as u32));
+        self.0.opened.fetch_add(1, Release);
+        let id = SlotId(SOCKETS as u32);
         self.slot(id).begin(descriptor);
-        if let Some(place) = self.0.cookies.get(number as usize) {
-            place.store(cookie, Release);
-        }
         id
-    }
-
-    /// Where a socket of this process is written down.
-    fn known(&self, cookie: u64) -> Option<SlotId> {
-        let own = process::id();
-        let is_it =
-            |number: &usize| self.0.cookies[*number].load(Acquire) == cookie && self.0.slots[*number].process() == own;
-        (0..self.count()).find(is_it).map(|number| SlotId(number as u32))
-    }
-
-    fn count(&self) -> usize {
-        (self.0.opened.load(Acquire) as usize).min(SOCKETS)
     }
 
     /// What is written down of a socket.
@@ -136,10 +136,19 @@ impl Control {
         self.0.refused.get()
     }
 
+    /// All that is written down of a socket.
+    pub fn record(&self, id: SlotId) -> Record {
+        let slot = self.slot(id);
+        // Those beyond are of no socket in particular.
+        let cookie = self.0.cookies.get(id.0 as usize).map(|place| key(place.load(Acquire), slot.process()));
+        slot.record(cookie.unwrap_or_default())
+    }
+
     /// All sockets that are written down one by one, in the order of their coming.
     pub fn records(&self) -> Vec<Record> {
         // One may have been taken this moment, and not been written to yet.
-        self.0.slots[..self.count()].iter().filter(|slot| slot.process() != 0).map(Slot::record).collect()
+        let ids = (0..SOCKETS as u32).map(SlotId).filter(|id| self.slot(*id).process() != 0);
+        ids.map(|id| self.record(id)).collect()
     }
 
     /// How many sockets came after those, and what went past the kernel and through it of all of them together.
@@ -148,6 +157,13 @@ impl Control {
         let count = self.0.opened.load(Acquire).saturating_sub(SOCKETS as u32);
         (count, slot.past.read(), slot.through.read())
     }
+}
+
+/// Which socket it is, and of which process, as a number that is never 0; and the one from the other.
+fn key(cookie: u64, process: u32) -> u64 {
+    // Process numbers have 22 bits, and no machine makes so many sockets that their numbers would need them.
+    const SHIFT: u32 = 42;
+    cookie ^ u64::from(process) << SHIFT
 }
 
 #[cfg(test)]
@@ -222,6 +238,25 @@ mod tests {
             said,
             [(Err(Reason::ShutDown), socket.local_addr().ok()), (Err(Reason::Tcp), other.local_addr().ok())]
         );
+    }
+
+    #[test]
+    fn threads_that_add_a_socket_at_once_have_one_place() {
+        let control = Control::new().expect("memory");
+        for cookie in 1..=200 {
+            let both = std::sync::Barrier::new(2);
+            let add = || {
+                both.wait();
+                control.add(3, cookie)
+            };
+            let [one, other] = std::thread::scope(|scope| {
+                let threads = [scope.spawn(add), scope.spawn(add)];
+                threads.map(|thread| thread.join().expect("no panic"))
+            });
+            assert_eq!(one, other);
+        }
+        let cookies: Vec<u64> = control.records().iter().map(|record| record.cookie).collect();
+        assert_eq!(cookies, (1..=200).collect::<Vec<_>>());
     }
 
     #[test]

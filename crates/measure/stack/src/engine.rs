@@ -24,7 +24,8 @@ use xdp::{
 use crate::{
     Control, Grant, Reason, calls,
     control::Record,
-    look::{Look, look, shares_with_others},
+    look::{Look, look},
+    ports::shares_with_others,
     stack::Sleepers,
     ticks::{self, Ticks},
     ways::{Exit, Ways},
@@ -144,7 +145,7 @@ impl Engine {
     /// What is written down of a socket.
     pub(crate) fn record(&self, id: SocketId) -> Option<Record> {
         let live = self.sockets.get(id.0 as usize)?.as_ref()?;
-        Some(self.control.slot(live.slot).record())
+        Some(self.control.record(live.slot))
     }
 
     /// Looks at a descriptor, and takes its flows.

@@ -20,6 +20,21 @@ pub enum GrantError {
     /// An interface without Ethernet addresses, like a tunnel.
     #[error("interface {0} is no Ethernet interface; only those can be bypassed")]
     NoEthernet(String),
+    /// The driver has no native XDP, as that of a bridge.
+    #[error(
+        "the driver of {0} has no native XDP, by which sockets go past the kernel; its ports or lower interfaces may have it"
+    )]
+    NoXdp(String),
+    /// Another launcher, or another program, has a queue; or a program whose launcher was killed has not given it up yet.
+    #[error(
+        "queue {queue} of interface {interface} is held by another program (AF_XDP); it is free once that has ended, or has seen that its launcher did"
+    )]
+    Held {
+        /// The interface.
+        interface: String,
+        /// The queue, from 0.
+        queue: u32,
+    },
     /// Nothing is left to be granted.
     #[error("none of the interfaces is there any more, or has wireproof's XDP program")]
     AllGone,

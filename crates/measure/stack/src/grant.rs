@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use kernel::link;
 use xdp::{
     Steer,
-    socket::{Frame, FrameSize, Options, Socket, Umem},
+    socket::{Frame, FrameSize, Options, Socket, SocketError, Umem},
     steer::{self, Counters, FlowTable},
 };
 
@@ -113,6 +113,7 @@ impl Attachment {
         for facts in there {
             match steer.attach(&facts.name, facts.queues, facts::room(frame_size)) {
                 Ok(()) => attached.push(facts),
+                Err(xdp::Error::NoXdp(_)) => refused.push((facts.name.clone(), GrantError::NoXdp(facts.name))),
                 Err(error) => refused.push((facts.name, error.into())),
             }
         }
@@ -151,7 +152,7 @@ impl Attachment {
         for (facts, queues) in self.interfaces.iter().zip(there) {
             let options = |queue| Options { busy_poll, ..options(&facts.name, queue, self.ring) };
             let sockets = (0..queues).map(|queue| Socket::open(&umem, &options(queue), &mut frames));
-            let queues = sockets.collect::<Result<Vec<_>, _>>()?;
+            let queues = sockets.collect::<Result<Vec<_>, _>>().map_err(held)?;
             for (queue, socket) in (0..).zip(&queues) {
                 self.steer.add(&facts.name, queue, socket)?;
             }
@@ -185,6 +186,13 @@ impl Attachment {
     /// What has become of the program on an interface.
     pub fn attachment(&self, interface: &str) -> Result<steer::Attachment, GrantError> {
         Ok(self.steer.attachment(interface)?)
+    }
+}
+
+fn held(error: SocketError) -> GrantError {
+    match error {
+        SocketError::Busy { interface, queue } => GrantError::Held { interface, queue },
+        error => error.into(),
     }
 }
 

@@ -74,7 +74,12 @@ pub enum Event {
         health: Health,
     },
     /// The launcher stops. What the sockets of processes without a grant were, those that had none yet among them.
-    Outside(Vec<Outside>),
+    Outside {
+        /// Those that were written down one by one.
+        programs: Vec<Outside>,
+        /// How many more there were.
+        beyond: u32,
+    },
     /// A card did not take what it was to be told for programs that poll it, or could not be told what it was told before: a sentence.
     NotSet(String),
     /// Something failed; what can be done without it goes on.

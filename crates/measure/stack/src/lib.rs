@@ -20,6 +20,7 @@ mod look;
 mod mapping;
 mod message;
 mod name;
+mod ports;
 pub mod program;
 mod reason;
 mod stack;

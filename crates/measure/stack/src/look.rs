@@ -9,7 +9,7 @@ use datagram::{Binding, Versions};
 
 use crate::{
     Reason,
-    calls::{flags, inode, is_nonblocking, number, option},
+    calls::{flags, is_nonblocking, number, option},
     glance::ends,
 };
 
@@ -17,28 +17,28 @@ use crate::{
 const NOT_PAST: [(i32, i32, Reason); 24] = [
     (libc::SOL_SOCKET, libc::SO_TIMESTAMPING, Reason::Timestamping),
     (libc::SOL_SOCKET, 65, Reason::Timestamping), // SO_TIMESTAMPING_NEW
-    (libc::SOL_SOCKET, 63, Reason::Unsupported),  // SO_TIMESTAMP_NEW
-    (libc::SOL_SOCKET, 64, Reason::Unsupported),  // SO_TIMESTAMPNS_NEW
+    (libc::SOL_SOCKET, 63, Reason::Timestamp),    // SO_TIMESTAMP_NEW
+    (libc::SOL_SOCKET, 64, Reason::Timestamp),    // SO_TIMESTAMPNS_NEW
     (libc::SOL_SOCKET, libc::SO_ZEROCOPY, Reason::ZeroCopy),
-    (libc::SOL_SOCKET, libc::SO_MARK, Reason::Unsupported),
-    (libc::SOL_SOCKET, libc::SO_DONTROUTE, Reason::Unsupported),
-    (libc::SOL_SOCKET, libc::SO_RXQ_OVFL, Reason::Unsupported),
+    (libc::SOL_SOCKET, libc::SO_MARK, Reason::Mark),
+    (libc::SOL_SOCKET, libc::SO_DONTROUTE, Reason::DontRoute),
+    (libc::SOL_SOCKET, libc::SO_RXQ_OVFL, Reason::Overflow),
     (libc::SOL_UDP, libc::UDP_CORK, Reason::Cork),
     (libc::SOL_UDP, libc::UDP_ENCAP, Reason::Encapsulation),
-    (libc::SOL_IP, libc::IP_TRANSPARENT, Reason::Unsupported),
-    (libc::SOL_IP, libc::IP_MINTTL, Reason::Unsupported),
-    (libc::SOL_IP, libc::IP_PASSSEC, Reason::Unsupported),
-    (libc::SOL_IP, libc::IP_RECVORIGDSTADDR, Reason::Unsupported),
-    (libc::SOL_IP, 23, Reason::Unsupported),  // IP_CHECKSUM
-    (libc::SOL_IP, 25, Reason::Unsupported),  // IP_RECVFRAGSIZE
-    (libc::SOL_IP, 50, Reason::Unsupported),  // IP_UNICAST_IF
-    (libc::SOL_IPV6, 2, Reason::Unsupported), // IPV6_2292PKTINFO
-    (libc::SOL_IPV6, 8, Reason::Unsupported), // IPV6_2292HOPLIMIT
-    (libc::SOL_IPV6, libc::IPV6_FLOWINFO, Reason::Unsupported),
-    (libc::SOL_IPV6, 73, Reason::Unsupported), // IPV6_MINHOPCOUNT
-    (libc::SOL_IPV6, 74, Reason::Unsupported), // IPV6_RECVORIGDSTADDR
-    (libc::SOL_IPV6, 76, Reason::Unsupported), // IPV6_UNICAST_IF
-    (libc::SOL_IPV6, 77, Reason::Unsupported), // IPV6_RECVFRAGSIZE
+    (libc::SOL_IP, libc::IP_TRANSPARENT, Reason::Transparent),
+    (libc::SOL_IP, libc::IP_MINTTL, Reason::MinTtl),
+    (libc::SOL_IP, libc::IP_PASSSEC, Reason::Security),
+    (libc::SOL_IP, libc::IP_RECVORIGDSTADDR, Reason::OriginalAddress),
+    (libc::SOL_IP, 23, Reason::Checksum),         // IP_CHECKSUM
+    (libc::SOL_IP, 25, Reason::FragmentSize),     // IP_RECVFRAGSIZE
+    (libc::SOL_IP, 50, Reason::UnicastInterface), // IP_UNICAST_IF
+    (libc::SOL_IPV6, 2, Reason::OldPacketInfo),   // IPV6_2292PKTINFO
+    (libc::SOL_IPV6, 8, Reason::OldPacketInfo),   // IPV6_2292HOPLIMIT
+    (libc::SOL_IPV6, libc::IPV6_FLOWINFO, Reason::FlowInfo),
+    (libc::SOL_IPV6, 73, Reason::MinTtl),           // IPV6_MINHOPCOUNT
+    (libc::SOL_IPV6, 74, Reason::OriginalAddress),  // IPV6_RECVORIGDSTADDR
+    (libc::SOL_IPV6, 76, Reason::UnicastInterface), // IPV6_UNICAST_IF
+    (libc::SOL_IPV6, 77, Reason::FragmentSize),     // IPV6_RECVFRAGSIZE
 ];
 
 /// Options that hold IP options or extension headers: their length tells whether there are any.
@@ -109,7 +109,7 @@ pub(crate) fn look(fd: BorrowedFd<'_>) -> Result<Look, Reason> {
         return Err(Reason::NotBound);
     }
     if [Some(local), peer].into_iter().flatten().any(|end| needs_scope(end.ip()) || end.ip().is_multicast()) {
-        return Err(Reason::Unsupported);
+        return Err(Reason::Scope);
     }
     let address = (!local.ip().is_unspecified()).then_some(local.ip());
     let versions = match (v6, v6 && is_set(raw, libc::SOL_IPV6, libc::IPV6_V6ONLY)) {
@@ -137,22 +137,6 @@ pub(crate) fn look(fd: BorrowedFd<'_>) -> Result<Look, Reason> {
         segment: number(raw, libc::SOL_UDP, libc::UDP_SEGMENT) as u16,
         wants: wants(raw, v6),
     })
-}
-
-/// Whether a socket of another process has the same port, with which the kernel would share what comes.
-pub(crate) fn shares_with_others(port: u16) -> bool {
-    let Ok(inodes) = kernel::diag::udp_inodes(port) else { return true };
-    if inodes.len() < 2 {
-        return false;
-    }
-    let own = own_inodes();
-    inodes.iter().any(|inode| !own.contains(inode))
-}
-
-/// What this process has open.
-fn own_inodes() -> Vec<u64> {
-    let open = std::fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
-    open.filter_map(|entry| inode(entry.file_name().to_str()?.parse().ok()?)).collect()
 }
 
 /// Whether a UDP socket is one of IPv6.
@@ -184,7 +168,7 @@ fn rule_out(fd: RawFd) -> Result<(), Reason> {
     }
     // -1 is off; 0 is an offset.
     match option::<4>(fd, libc::SOL_SOCKET, libc::SO_PEEK_OFF) {
-        Ok((value, _)) if i32::from_ne_bytes(value) >= 0 => Err(Reason::Unsupported),
+        Ok((value, _)) if i32::from_ne_bytes(value) >= 0 => Err(Reason::PeekOffset),
         _ => Ok(()),
     }
 }
@@ -265,8 +249,8 @@ mod tests {
             (libc::SOL_UDP, libc::UDP_CORK, Reason::Cork),
             (libc::SOL_SOCKET, libc::SO_TIMESTAMPING, Reason::Timestamping),
             (libc::SOL_SOCKET, libc::SO_ZEROCOPY, Reason::ZeroCopy),
-            (libc::SOL_IP, libc::IP_MINTTL, Reason::Unsupported),
-            (libc::SOL_SOCKET, libc::SO_PEEK_OFF, Reason::Unsupported),
+            (libc::SOL_IP, libc::IP_MINTTL, Reason::MinTtl),
+            (libc::SOL_SOCKET, libc::SO_PEEK_OFF, Reason::PeekOffset),
         ] {
             let socket = on_loopback();
             set_option(&socket, level, name, 2 - u32::from(name != libc::SO_TIMESTAMPING)).expect("settable");

@@ -73,13 +73,58 @@ pub enum Reason {
     /// Something that no other reason names.
     #[error("it uses what is not supported past the kernel")]
     Unsupported,
+    /// `SO_TIMESTAMP_NEW` or `SO_TIMESTAMPNS_NEW`.
+    #[error("it has timestamps in the newer form (SO_TIMESTAMP_NEW, SO_TIMESTAMPNS_NEW)")]
+    Timestamp,
+    /// `SO_MARK`.
+    #[error("its packets carry a mark for the kernel (SO_MARK)")]
+    Mark,
+    /// `SO_DONTROUTE`.
+    #[error("it sends without routes (SO_DONTROUTE)")]
+    DontRoute,
+    /// `SO_RXQ_OVFL`.
+    #[error("it is told by the kernel what was dropped (SO_RXQ_OVFL)")]
+    Overflow,
+    /// `IP_TRANSPARENT`.
+    #[error("it takes addresses that are not of this machine (IP_TRANSPARENT)")]
+    Transparent,
+    /// `IP_MINTTL` or `IPV6_MINHOPCOUNT`.
+    #[error("it refuses packets by their time to live (IP_MINTTL, IPV6_MINHOPCOUNT)")]
+    MinTtl,
+    /// `IP_PASSSEC`.
+    #[error("it is told the security label of its peer (IP_PASSSEC)")]
+    Security,
+    /// `IP_RECVORIGDSTADDR` or `IPV6_RECVORIGDSTADDR`.
+    #[error("it is told where packets were for at first (IP_RECVORIGDSTADDR, IPV6_RECVORIGDSTADDR)")]
+    OriginalAddress,
+    /// `IP_CHECKSUM`.
+    #[error("it is told checksums (IP_CHECKSUM)")]
+    Checksum,
+    /// `IP_RECVFRAGSIZE` or `IPV6_RECVFRAGSIZE`.
+    #[error("it is told the size of fragments (IP_RECVFRAGSIZE, IPV6_RECVFRAGSIZE)")]
+    FragmentSize,
+    /// `IP_UNICAST_IF` or `IPV6_UNICAST_IF`.
+    #[error("it chooses the interface that it sends by (IP_UNICAST_IF, IPV6_UNICAST_IF)")]
+    UnicastInterface,
+    /// `IPV6_2292PKTINFO` or `IPV6_2292HOPLIMIT`.
+    #[error("it is told of packets in the older form of IPv6 (IPV6_2292PKTINFO, IPV6_2292HOPLIMIT)")]
+    OldPacketInfo,
+    /// `IPV6_FLOWINFO`.
+    #[error("it is told flow labels (IPV6_FLOWINFO)")]
+    FlowInfo,
+    /// `SO_PEEK_OFF`.
+    #[error("it peeks from an offset on (SO_PEEK_OFF)")]
+    PeekOffset,
+    /// Its own address, or that of its peer, is link-local or multicast.
+    #[error("its address, or that of its peer, is link-local or multicast")]
+    Scope,
     /// A fault in our own code, which was caught.
     #[error("there was a fault in the library, which was caught; please report it")]
     Fault,
 }
 
 impl Reason {
-    const ALL: [Self; 24] = [
+    const ALL: [Self; 39] = [
         Self::Tcp,
         Self::NotUdp,
         Self::NotBound,
@@ -103,6 +148,21 @@ impl Reason {
         Self::Unreadable,
         Self::NoMemory,
         Self::Unsupported,
+        Self::Timestamp,
+        Self::Mark,
+        Self::DontRoute,
+        Self::Overflow,
+        Self::Transparent,
+        Self::MinTtl,
+        Self::Security,
+        Self::OriginalAddress,
+        Self::Checksum,
+        Self::FragmentSize,
+        Self::UnicastInterface,
+        Self::OldPacketInfo,
+        Self::FlowInfo,
+        Self::PeekOffset,
+        Self::Scope,
         Self::Fault,
     ];
 

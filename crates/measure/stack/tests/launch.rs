@@ -7,7 +7,10 @@ use std::{
     net::{SocketAddr, UdpSocket},
     os::unix::process::CommandExt,
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
-    sync::mpsc::{Receiver, channel},
+    sync::{
+        atomic::{AtomicBool, Ordering::Relaxed},
+        mpsc::{Receiver, channel},
+    },
     thread::sleep,
     time::{Duration, Instant},
 };
@@ -316,7 +319,23 @@ fn what_becomes_of_interfaces_is_told() {
     expect(Health::Well);
     assert!(grant.control.generation() > before);
 
-    detach_program_of(&wire);
+    let asks = AtomicBool::new(true);
+    std::thread::scope(|scope| {
+        // Whoever asks all the time does not keep the launcher from looking.
+        scope.spawn(|| {
+            while asks.load(Relaxed) {
+                assert!(wire.at_b(|| Grant::claim(launcher.name())).is_err());
+                sleep(Duration::from_millis(200));
+            }
+        });
+        let detached = Instant::now();
+        detach_program_of(&wire);
+        while !grant.control.is_gone(0) && detached.elapsed() < PATIENCE {
+            sleep(Duration::from_millis(20));
+        }
+        asks.store(false, Relaxed);
+        assert!(grant.control.is_gone(0));
+    });
     expect(Health::NoProgram);
     link::delete(&wire.b, PORT).expect("it is there");
     expect(Health::Gone);

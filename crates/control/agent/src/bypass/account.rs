@@ -7,7 +7,7 @@ use stack::{
     launch::{Claim, Outside, Program},
 };
 
-use super::{Counted, Counters, Kept, Reason, Record};
+use super::{Counted, Counters, Kept, Obstacle, Passed, Reason, Record};
 
 /// All that is known when a program has ended.
 #[derive(Debug)]
@@ -18,12 +18,18 @@ pub struct Account {
     pub claims: Vec<Claim>,
     /// Sockets of programs that had none.
     pub outside: Vec<Outside>,
+    /// How many more of those there were.
+    pub outside_beyond: u32,
     /// Programs that asked for it and went through the kernel.
     pub refused: Vec<Refusal>,
     /// What the steering program counted.
     pub steering: Counters,
     /// UDP datagrams that the kernel counted in this network namespace meanwhile, of all programs together.
     pub kernel: KernelCounted,
+    /// What is in the way of the program, where something is known to be.
+    pub obstacle: Option<Obstacle>,
+    /// Interfaces that were asked for, or could have been, and stayed with the kernel.
+    pub passed: Vec<Passed>,
 }
 
 impl Account {
@@ -31,7 +37,7 @@ impl Account {
     /// a hundred of what went past it, which is left for other programs of the namespace. `None` where sockets stayed with the kernel, which
     /// alone counts what they do.
     pub fn is_flat(&self) -> Option<bool> {
-        if self.sockets().any(|(_, socket)| stays_with_the_kernel(socket)) {
+        if self.outside_beyond > 0 || self.sockets().any(|(_, socket)| stays_with_the_kernel(socket)) {
             return None;
         }
         let (past, through) =
@@ -39,6 +45,12 @@ impl Account {
         let is_flat = self.kernel.received <= through.received + past.received / 100
             && self.kernel.sent <= through.sent + past.sent / 100;
         Some(is_flat)
+    }
+
+    /// Whether the kernel counted next to nothing beside what went past it, whatever programs had it carry.
+    pub fn is_next_to_nothing(&self) -> bool {
+        let past = self.sum(|claim| (&claim.beyond.1, |it| it.past));
+        self.kernel.received <= past.received / 100 && self.kernel.sent <= past.sent / 100
     }
 
     /// All sockets that are written down one by one, with the programs that they are of.
@@ -64,10 +76,19 @@ impl Account {
     }
 }
 
-/// Whether it is a UDP socket of which all, from some moment on, was left to the kernel, and counted by it alone.
+/// Whether it is a UDP socket of which all, from some moment on, was left to the kernel, and counted by it alone. One that was shut down at its
+/// end is none.
 pub fn stays_with_the_kernel(socket: &Record) -> bool {
+    if was_past_until_shut_down(socket) {
+        return false;
+    }
     // Of a socket that was never bound nothing is known, nor is there anything to know.
     socket.fate.is_err_and(|why| !matches!(why, Reason::NotBound | Reason::Tcp | Reason::NotUdp))
+}
+
+/// Whether a socket went past the kernel as long as it was in use.
+pub fn was_past_until_shut_down(socket: &Record) -> bool {
+    socket.fate == Err(Reason::ShutDown) && socket.past != Counted::default()
 }
 
 /// An interface that was bypassed.
@@ -93,7 +114,7 @@ pub struct Refusal {
 
 impl Refusal {
     /// Whether it says the same of another process of the program.
-    pub(super) fn is_like(&self, other: &Self) -> bool {
+    pub fn is_like(&self, other: &Self) -> bool {
         self.program.name == other.program.name && self.why == other.why
     }
 }
@@ -105,6 +126,12 @@ pub struct KernelCounted {
     pub received: u64,
     /// That it sent for sockets.
     pub sent: u64,
+}
+
+/// What was known when the program was started.
+pub(super) struct Known {
+    pub(super) obstacle: Option<Obstacle>,
+    pub(super) passed: Vec<Passed>,
 }
 
 /// What was counted when the program had not started yet.
@@ -120,8 +147,8 @@ impl Before {
         Self { interfaces, reading }
     }
 
-    pub(super) fn until_now(self, kept: Kept, steering: Counters) -> Account {
-        let Kept { mut claims, mut outside, refused } = kept;
+    pub(super) fn until_now(self, kept: Kept, steering: Counters, known: Known) -> Account {
+        let Kept { mut claims, mut outside, outside_beyond, refused } = kept;
         join(&mut claims, &mut outside);
         let deltas = self.reading.until(&Reading::of(&self.interfaces)).deltas;
         let link = |name: String| {
@@ -131,16 +158,20 @@ impl Before {
         };
         let udp = |counter| sum(&deltas, Source::Snmp, &["Udp", "Udp6"], counter);
         let kernel = KernelCounted { received: udp("InDatagrams"), sent: udp("OutDatagrams") };
-        Account { links: self.interfaces.into_iter().map(link).collect(), claims, outside, refused, steering, kernel }
+        let links = self.interfaces.into_iter().map(link).collect();
+        let Known { obstacle, passed } = known;
+        Account { links, claims, outside, outside_beyond, refused, steering, kernel, obstacle, passed }
     }
 }
 
-/// What a program did before it had the grant stands before what it did then.
+/// What a program did before it had the grant stands before what it did then; a socket that it took past the kernel then is one socket.
 fn join(claims: &mut [Claim], outside: &mut Vec<Outside>) {
     outside.retain_mut(|outside| {
         let claim = claims.iter_mut().find(|claim| claim.program.process == outside.program.process);
         let Some(claim) = claim else { return true };
-        claim.sockets.splice(..0, outside.sockets.drain(..));
+        let is_known = |socket: &Record| claim.sockets.iter().any(|it| it.cookie == socket.cookie);
+        let before: Vec<Record> = outside.sockets.drain(..).filter(|socket| !is_known(socket)).collect();
+        claim.sockets.splice(..0, before);
         false
     });
 }

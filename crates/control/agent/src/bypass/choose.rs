@@ -1,5 +1,7 @@
 //! Which interfaces to bypass.
 
+use std::collections::HashSet;
+
 use kernel::link::{self, Link};
 
 /// Interfaces that are to be attached to, and those that are not.
@@ -40,9 +42,12 @@ pub(super) fn interfaces(named: &[String]) -> Result<Chosen, super::BypassError>
         return Ok(all(&links, &host::ports::uplinks()?));
     }
     named.iter().try_for_each(|name| check(name, &links))?;
-    let mut taken = named.to_vec();
-    taken.dedup();
-    Ok(Chosen { taken, passed: Vec::new() })
+    Ok(Chosen { taken: each_once(named), passed: Vec::new() })
+}
+
+fn each_once(named: &[String]) -> Vec<String> {
+    let mut seen = HashSet::new();
+    named.iter().filter(|name| seen.insert(*name)).cloned().collect()
 }
 
 /// All that are up and have an address. An uplink has to be named: some drivers stop their card for seconds to take a
@@ -119,6 +124,12 @@ mod tests {
         let passed: Vec<&str> = chosen.passed.iter().map(|passed| passed.interface.as_str()).collect();
         assert_eq!(passed, ["eth0", "wg0"]);
         assert!(chosen.passed[0].why.contains("--dev"), "{chosen:?}");
+    }
+
+    #[test]
+    fn what_is_named_again_is_one_interface() {
+        let named = ["v1", "v2", "v1", "v1"].map(str::to_owned);
+        assert_eq!(each_once(&named), ["v1", "v2"]);
     }
 
     #[test]

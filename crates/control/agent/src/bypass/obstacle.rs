@@ -5,6 +5,7 @@ use std::{
     ffi::{OsStr, OsString},
     fmt,
     fs::{self, File},
+    io,
     os::unix::fs::{MetadataExt, PermissionsExt},
     path::{Path, PathBuf},
 };
@@ -66,6 +67,25 @@ pub(super) fn of(program: &OsStr, library: &Path) -> Option<Obstacle> {
         path = called_by_env(&interpreter, &rest).unwrap_or(interpreter.into());
     }
     None
+}
+
+/// Why the kernel did not run a program, said better than it can.
+pub(super) fn not_run(program: &Path, error: &io::Error) -> String {
+    let interpreter = || match image(&find(program.as_os_str())?)? {
+        Image::Script { interpreter, .. } if !Path::new(&interpreter).exists() => Some(interpreter),
+        _ => None,
+    };
+    match error.kind() {
+        _ if program.as_os_str().is_empty() => "its name is empty".to_owned(),
+        io::ErrorKind::PermissionDenied if program.is_dir() => "it is a directory".to_owned(),
+        io::ErrorKind::NotFound if let Some(interpreter) = interpreter() => {
+            format!("there is no {interpreter}, its interpreter, as its first line says")
+        }
+        _ => {
+            let said = error.to_string();
+            said.split(" (os error").next().unwrap_or_default().to_owned()
+        }
+    }
 }
 
 /// The file that `exec` takes for this name.
@@ -242,6 +262,17 @@ mod tests {
         // Without the right to execute for the group it means something else.
         assert_eq!(become_as(user, 65_534, 0o2745), None);
         assert_eq!(become_as(65_534, 65_534, 0o755), None);
+    }
+
+    #[test]
+    fn what_is_not_run_says_why() {
+        let programs = Programs::new();
+        let script = programs.script("script", "#!/no/such/shell\n");
+        let why = |path: &Path| not_run(path, &Command::new(path).spawn().expect_err("it cannot be run"));
+        assert_eq!(why(&script), "there is no /no/such/shell, its interpreter, as its first line says");
+        assert_eq!(why(programs.0.path()), "it is a directory");
+        assert_eq!(why(&programs.path("none")), "No such file or directory");
+        assert_eq!(why(Path::new("")), "its name is empty");
     }
 
     #[test]

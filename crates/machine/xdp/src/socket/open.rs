@@ -75,7 +75,7 @@ pub struct Options {
     pub receive: Option<u32>,
     /// Whether a packet may be several frames (`XDP_USE_SG`, Linux 6.6).
     pub parts: bool,
-    /// Busy poll, if wanted.
+    /// Busy poll, if wanted; a kernel that has none goes on without, as [`Socket::is_busy_polled`] tells.
     pub busy_poll: Option<BusyPoll>,
 }
 
@@ -136,7 +136,11 @@ impl Socket {
         }
         let zero_copy = is_zero_copy(&fd).map_err(failed("getsockopt(XDP_OPTIONS)"))?;
         if let Some(busy_poll) = options.busy_poll.filter(|_| zero_copy) {
-            poll_busily(&fd, busy_poll).map_err(|error| call("setsockopt(SO_BUSY_POLL)", options, error))?;
+            match poll_busily(&fd, busy_poll) {
+                // A kernel without (CONFIG_NET_RX_BUSY_POLL, as with PREEMPT_RT): packets come by interrupts.
+                Err(error) if error.raw_os_error() == Some(libc::ENOPROTOOPT) => {}
+                other => other.map_err(|error| call("setsockopt(SO_BUSY_POLL)", options, error))?,
+            }
         }
         Ok(rings.socket(Bound::of(fd, options, umem, zero_copy, owner)))
     }

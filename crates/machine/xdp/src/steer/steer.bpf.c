@@ -1,5 +1,6 @@
 // Takes UDP that is for a flow in the table to the AF_XDP socket of its queue; all else goes on to the kernel: what is not UDP, what has a
-// VLAN tag, IP options, extension headers or is a fragment, what is for several receivers, and what does not fit into a frame.
+// VLAN tag, IP options, extension headers or is a fragment, what is for several receivers, what does not fit into a frame, and what claims to
+// come from where nothing can come from, of which the kernel drops what it drops anywhere.
 #include "common.bpf.h"
 #include "steer.h"
 
@@ -50,6 +51,14 @@ struct place {
 
 struct place places[WP_INTERFACES] SEC(".bss.places");
 
+// 0.0.0.0/8, 127.0.0.0/8, multicast, and what lies above it up to broadcast. A remote host must not pass for this one.
+static __always_inline int is_v4_martian(__u32 source)
+{
+	__u32 first = source >> 24;
+
+	return first == 0 || first == 127 || first >= 224;
+}
+
 // Fills the key of a packet that may be ours.
 static __always_inline int read_key(struct xdp_md *ctx, struct wp_key *key)
 {
@@ -64,7 +73,7 @@ static __always_inline int read_key(struct xdp_md *ctx, struct wp_key *key)
 
 		udp = (void *)(ip + 1);
 		if ((void *)(udp + 1) > end || ip->version != 4 || ip->ihl != 5 || ip->protocol != IPPROTO_UDP ||
-		    ip->frag_off & bpf_htons(0x3fff))
+		    ip->frag_off & bpf_htons(0x3fff) || is_v4_martian(bpf_ntohl(ip->saddr)))
 			return 0;
 		const __u64 mapped = bpf_cpu_to_be64(0xffff00000000);
 
@@ -80,6 +89,9 @@ static __always_inline int read_key(struct xdp_md *ctx, struct wp_key *key)
 			return 0;
 		__builtin_memcpy(key->local, &ip->daddr, 16);
 		__builtin_memcpy(key->peer, &ip->saddr, 16);
+		// ::, ::1 and those that stand for IPv4 all begin with zeros; the keys of IPv4 are such.
+		if (!key->peer[0] || !key->local[0] || ip->saddr.in6_u.u6_addr8[0] == 0xff)
+			return 0;
 	} else {
 		return 0;
 	}

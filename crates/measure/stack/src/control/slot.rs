@@ -108,6 +108,8 @@ pub struct Counted {
 /// What a [`Slot`] says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
+    /// The kernel's own number of the socket (`SO_COOKIE`).
+    pub cookie: u64,
     /// The descriptor that it had when it was first looked at.
     pub descriptor: i32,
     /// The process, as it numbers itself.
@@ -156,13 +158,14 @@ impl Slot {
         self.process.load(Relaxed)
     }
 
-    /// All that it says.
-    pub fn record(&self) -> Record {
+    /// All that it says, of the socket with this number.
+    pub(super) fn record(&self, cookie: u64) -> Record {
         let fate = match self.fate.load(Acquire) {
             1 => Ok(()),
             number => Err(Reason::of(number.wrapping_sub(1)).unwrap_or(Reason::NotBound)),
         };
         Record {
+            cookie,
             descriptor: self.descriptor.load(Relaxed).cast_signed(),
             process: self.process.load(Relaxed),
             fate,

@@ -9,7 +9,7 @@ use super::{
     Engine,
     queue::Waiting,
     rings::Ring,
-    socket::{Beside, Live, hand_over},
+    socket::{Beside, Live, Local, hand_over},
 };
 use crate::{message::Incoming, ticks};
 
@@ -89,10 +89,11 @@ impl Engine {
     fn receive_straight(&mut self, id: SocketId, message: &mut Incoming<'_, '_>, flags: i32) -> Option<usize> {
         for number in 0..self.rings.len() {
             while let Some(packet) = self.rings[number].next() {
-                let Self { rings, input, umem, sockets, control, free, filled, .. } = self;
+                let Self { rings, input, umem, sockets, control, free, filled, locals, .. } = self;
                 let ring = &mut rings[number];
                 fetch(umem.packet(&packet));
-                let sorted = input.sort(umem.packet(&packet), ring.sums);
+                let sorted =
+                    input.sort(umem.packet(&packet), ring.sums).filter(|(_, arrived)| !pretends(arrived, locals));
                 let live = sockets.get(id.0 as usize).and_then(Option::as_ref);
                 match (sorted, live) {
                     (Some((to, arrived)), Some(live)) if to == id => {
@@ -127,9 +128,9 @@ impl Engine {
         }
         for number in 0..self.rings.len() {
             while let Some(packet) = self.rings[number].next() {
-                let Self { rings, input, umem, free, control, .. } = self;
+                let Self { rings, input, umem, free, control, locals, .. } = self;
                 let ring = &mut rings[number];
-                match input.sort(umem.packet(&packet), ring.sums) {
+                match input.sort(umem.packet(&packet), ring.sums).filter(|(_, arrived)| !pretends(arrived, locals)) {
                     Some((to, arrived)) => {
                         let waiting = waiting(packet_of(&arrived), packet, ring);
                         self.queue(to, waiting);
@@ -203,6 +204,13 @@ impl Engine {
     }
 }
 
+/// Whether it says that it comes from an IPv4 address of ours, which the kernel believes nobody outside (`accept_local`).
+#[inline]
+fn pretends(arrived: &Arrived<'_>, locals: &[Local]) -> bool {
+    let from = arrived.from.ip();
+    from.is_ipv4() && locals.iter().any(|local| local.address == from)
+}
+
 /// What stays of a datagram when its frame is put aside.
 struct Ends {
     from: std::net::SocketAddr,
@@ -238,4 +246,21 @@ fn fetch(packet: &[u8]) {
 fn time() -> Duration {
     let time = clock_gettime(ClockId::Realtime);
     Duration::new(time.tv_sec.try_into().unwrap_or(0), time.tv_nsec.try_into().unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_outside_has_an_address_of_ours() {
+        let locals = ["198.18.0.1", "2001:2::1"]
+            .map(|address| Local { address: address.parse().expect("an address"), granted: false });
+        let pretends = |from: &str| {
+            let (from, to) = (from.parse().expect("an address"), "198.18.0.1:9".parse().expect("an address"));
+            pretends(&Arrived { from, to, ttl: 64, traffic_class: 0, payload: b"" }, &locals)
+        };
+        assert!(pretends("198.18.0.1:7"));
+        assert!(!pretends("198.18.0.2:7") && !pretends("[2001:2::1]:7"), "the kernel takes those of IPv6");
+    }
 }

@@ -4,8 +4,8 @@ use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 
 use datagram::SocketId;
 
-use super::{Engine, socket::Live};
-use crate::{Reason, calls, look::shares_with_others, program::own};
+use super::{Engine, cards::Cards, socket::Live};
+use crate::{Reason, calls, ports::shared_ports, program::own};
 
 impl Engine {
     /// Gives its flows back, where its last descriptor goes.
@@ -59,8 +59,15 @@ impl Engine {
 
     /// A port that another process has too by now is the kernel's, which shares out what comes; until it has gone.
     fn look_at_ports(&mut self) {
-        for live in self.sockets.iter_mut().flatten().filter(|live| live.look.shares_port) {
-            let is_shared = shares_with_others(live.look.local.port());
+        let mut sharing: Vec<_> = self.sockets.iter_mut().flatten().filter(|live| live.look.shares_port).collect();
+        let ports: Vec<u16> = sharing.iter().map(|live| live.look.local.port()).collect();
+        if ports.is_empty() {
+            return;
+        }
+        // Where it is not known, all stays as it was.
+        let Some(shared) = shared_ports(&ports) else { return };
+        for live in &mut sharing {
+            let is_shared = shared.contains(&live.look.local.port());
             if live.is_shared != is_shared {
                 live.is_shared = is_shared;
                 let fate = live.take_flows(&mut self.table, &self.locals);
@@ -78,6 +85,7 @@ impl Engine {
         own::forget(&self.descriptors().chain([claim.as_raw_fd()]).collect::<Vec<_>>());
         self.exit_rings.fill(0..0);
         self.rings.clear();
+        self.cards = Cards::default();
         self.read_interfaces();
         self.take_flows_anew();
     }

@@ -142,8 +142,9 @@ impl Engine {
             segment => segment,
         };
         // Each socket keeps to one queue, so that its datagrams stay in order.
-        let of_exit = exit_rings.get(found.exit)?;
-        let ring = of_exit.start + id.0 as usize % of_exit.len().max(1);
+        // There are none once the launcher has ended.
+        let of_exit = exit_rings.get(found.exit).filter(|rings| !rings.is_empty())?;
+        let ring = of_exit.start + id.0 as usize % of_exit.len();
         Some(Leaving { departing, way: found.way, ring, segment })
     }
 

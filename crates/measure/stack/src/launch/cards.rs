@@ -46,6 +46,15 @@ pub(super) struct Cards {
 impl Cards {
     /// Those of a grant, set for programs that wait like this. The owner's name is nobody else's.
     pub(super) fn prepare(grant: &Grant, wait: Wait, owner: &str, tell: Sender<Event>) -> Self {
+        let is_missed = |it: &&crate::Granted| wait != Wait::Sleep && it.is_zero_copy() && !it.is_busy_polled();
+        for it in grant.interfaces.iter().filter(is_missed) {
+            let why = format!(
+                "this kernel has no busy polling (CONFIG_NET_RX_BUSY_POLL): packets of {} come by interrupts",
+                it.name
+            );
+            // Who does not listen any more does not want to know.
+            let _ = tell.send(Event::NotSet(why));
+        }
         let polled = grant.interfaces.iter().filter(|granted| granted.is_busy_polled());
         let card = |it: &crate::Granted| Card {
             interface: it.name.clone(),

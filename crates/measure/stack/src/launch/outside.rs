@@ -68,6 +68,11 @@ impl Lender {
         all
     }
 
+    /// How many sockets came after those.
+    pub(super) fn beyond(&self) -> u32 {
+        self.page.beyond().0
+    }
+
     /// Who wrote it; in a PID namespace of its own it has another number here, and no name that we know.
     fn program(&self, record: &Record) -> Program {
         let known = self.programs.iter().rev().find(|program| program.process == record.process);

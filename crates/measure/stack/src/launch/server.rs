@@ -7,6 +7,7 @@ use std::{
         atomic::{AtomicBool, Ordering::Relaxed},
         mpsc::Sender,
     },
+    time::{Duration, Instant},
 };
 
 use kernel::{link, watch::Watch};
@@ -25,7 +26,7 @@ use super::{Claim, Event, Health, Program, Queue, cards::Cards, outside::Lender,
 use crate::{Attachment, Grant, GrantError, handover};
 
 /// How often it looks whether the steering program is still there: nothing tells of that.
-const LOOK: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
+const LOOK: Duration = Duration::from_secs(1);
 
 pub(super) struct Server {
     attachment: Attachment,
@@ -37,6 +38,8 @@ pub(super) struct Server {
     /// For the program that asks next.
     ready: Option<Grant>,
     held: Option<Held>,
+    /// When it last looked.
+    looked: Instant,
 }
 
 /// Where it is spoken to.
@@ -80,7 +83,7 @@ impl Server {
         is_held: Arc<AtomicBool>,
     ) -> Self {
         let health = attachment.interfaces().map(|_| Health::Well).collect();
-        Self { attachment, cards, hears, tell, is_held, health, ready: Some(ready), held: None }
+        Self { attachment, cards, hears, tell, is_held, health, ready: Some(ready), held: None, looked: Instant::now() }
     }
 
     pub(super) fn serve(mut self) -> Result<Counters, GrantError> {
@@ -95,7 +98,8 @@ impl Server {
             let awaited = self.wait()?;
             if awaited.stop {
                 self.end_claim();
-                self.tell(Event::Outside(self.hears.outside.written()));
+                let (programs, beyond) = (self.hears.outside.written(), self.hears.outside.beyond());
+                self.tell(Event::Outside { programs, beyond });
                 return self.attachment.counters();
             }
             if awaited.news {
@@ -128,14 +132,16 @@ impl Server {
         let connection = held.map(|held| &held.connection);
         let process = held.and_then(|held| held.process.as_ref());
         polled.extend([connection, process].into_iter().flatten().map(|fd| PollFd::new(fd, PollFlags::IN)));
-        match poll(&mut polled, Some(&LOOK)) {
+        // Programs that ask all the time do not keep it from looking.
+        let left = Timespec::try_from(LOOK.saturating_sub(self.looked.elapsed())).unwrap_or_default();
+        match poll(&mut polled, Some(&left)) {
             Err(Errno::INTR) => Ok(Awaited::default()),
             Err(error) => Err(GrantError::Call { call: "poll", io: error.into() }),
-            Ok(ready) => {
+            Ok(_) => {
                 let is_ready = |fd: &PollFd<'_>| !fd.revents().is_empty();
                 Ok(Awaited {
                     stop: is_ready(&polled[0]),
-                    news: ready == 0 || is_ready(&polled[1]),
+                    news: is_ready(&polled[1]) || self.looked.elapsed() >= LOOK,
                     asked: is_ready(&polled[2]),
                     visited: is_ready(&polled[3]),
                     ended: polled[4..].iter().any(is_ready),
@@ -151,6 +157,7 @@ impl Server {
 
     /// Passes on that something has changed, and looks how the interfaces are.
     fn look(&mut self) {
+        self.looked = Instant::now();
         match self.hears.watch.has_news() {
             Ok(true) => self.grants().for_each(|grant| grant.control.change()),
             Ok(false) => {}

@@ -167,5 +167,13 @@ pub fn begin() {
     if let Ok(memory) = Wiped::<Memory>::new() {
         MEMORY.store(ptr::from_ref(&**Box::leak(Box::new(memory))).cast_mut(), Ordering::Release);
         is_own();
+        // The first to ask in a child may be one that it has made by `vfork`. Without memory for it, whoever asks first is taken for the child.
+        // SAFETY: the function takes nothing, and is there as long as the program.
+        unsafe { libc::pthread_atfork(None, None, Some(own_child)) };
     }
+}
+
+/// Runs in each child of `fork`, before anything else of it; `vfork` calls nobody.
+extern "C" fn own_child() {
+    is_own();
 }

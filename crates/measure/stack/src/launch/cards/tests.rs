@@ -124,8 +124,9 @@ fn a_flow_is_an_address_of_the_card_that_a_live_socket_hears() {
 }
 
 fn socket(control: &Control, local: &str, fate: Result<(), Reason>) -> Record {
-    let slot = control.slot(control.add(3, 0));
+    let id = control.add(3, 0);
+    let slot = control.slot(id);
     slot.set_ends(Some(local.parse().expect("an address")), None);
     slot.set_fate(fate);
-    slot.record()
+    control.record(id)
 }
