@@ -1,11 +1,11 @@
 //! A socket of ours and a kernel's at the other end of the wire.
 
 use std::{
-    io::{IoSlice, IoSliceMut},
+    io::{ErrorKind, IoSlice, IoSliceMut},
     net::{SocketAddr, UdpSocket},
     os::fd::{AsFd, AsRawFd},
-    ptr,
-    time::Duration,
+    ptr, thread,
+    time::{Duration, Instant},
 };
 
 use kernel::{link, namespace, socket::set_option, sysctl};
@@ -62,12 +62,25 @@ pub(crate) struct Ends<'s> {
     pub(crate) log: Vec<String>,
 }
 
+/// What the test before had may be held a moment longer, by a process that another thread is about to start.
+fn bind(address: SocketAddr) -> UdpSocket {
+    let begun = Instant::now();
+    loop {
+        match UdpSocket::bind(address) {
+            Err(error) if error.kind() == ErrorKind::AddrInUse && begun.elapsed() < Duration::from_secs(2) => {
+                thread::sleep(Duration::from_millis(5));
+            }
+            bound => return bound.expect("it is free"),
+        }
+    }
+}
+
 impl<'s> Ends<'s> {
     /// In the namespace of the near end.
     pub(crate) fn open(wire: &'s Wire, version: Version, connected: bool, stack: Option<&'s Stack>) -> Self {
-        let far = wire.at_b(|| UdpSocket::bind(version.at(2, 7002))).expect("it is free");
+        let far = wire.at_b(|| bind(version.at(2, 7002)));
         let any: SocketAddr = if version == Version::V4 { "0.0.0.0:7001" } else { "[::]:7001" }.parse().expect("any");
-        let near = UdpSocket::bind(any).expect("it is free");
+        let near = bind(any);
         let patience = |patience| {
             for socket in [&near, &far] {
                 socket.set_read_timeout(Some(Duration::from_millis(patience))).expect("settable");

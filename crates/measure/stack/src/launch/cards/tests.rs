@@ -1,6 +1,8 @@
 use std::{
     fs, process,
     sync::mpsc::{Receiver, channel},
+    thread,
+    time::{Duration, Instant},
 };
 
 use kernel::{interface, link};
@@ -42,6 +44,16 @@ impl Bench {
         within(&self.namespace, || DEFERRED.map(|(setting, _)| interface::read("lo", setting).expect("readable")))
     }
 
+    /// Waits until nobody holds a ledger any more: a process that another test is about to start does for a moment.
+    fn wait_until_stale(&self) {
+        let begun = Instant::now();
+        while ledger::stale(self.directory.path()).expect("readable").is_empty()
+            && begun.elapsed() < Duration::from_secs(2)
+        {
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+
     fn ledgers(&self) -> usize {
         fs::read_dir(self.directory.path()).expect("ours").count()
     }
@@ -64,6 +76,7 @@ fn interrupts_wait_for_who_spins_and_are_as_before_afterwards_also_after_a_kill(
     let killed = bench.prepare(1, Wait::Spin, "first");
     assert_eq!(bench.settings(), DEFERRED.map(|(_, value)| value));
     drop(killed);
+    bench.wait_until_stale();
     assert_eq!((bench.settings(), bench.ledgers()), (DEFERRED.map(|(_, value)| value.to_owned()), 1));
     // What the next one finds is not what was there before.
     let mut next = bench.prepare(1, Wait::Spin, "second");
