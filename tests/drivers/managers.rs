@@ -18,7 +18,7 @@ const ACTS: Duration = Duration::from_secs(10);
 const PATIENCE: u32 = 3;
 
 /// So often a port comes until one of them has acted.
-const TRIES: u32 = 6;
+const TRIES: u64 = 6;
 
 /// One of them: how it is set up and started, and how it shows that p1 is its own.
 struct Manager {
@@ -77,7 +77,7 @@ impl Manager {
 
         let run = machine.start(&format!("wireproof goodput {BED} --duration '60 s' --repeats 1"));
         machine.until("! test -e /sys/class/net/p1 && [ $(ip netns | wc -l) = 2 ] && pidof wireproof >/dev/null");
-        machine.sh("killall -9 wireproof").ok();
+        machine.kill_wireproof();
         machine.end_of(run);
         let added = added_when_it_comes_back(machine, patience);
         assert!(!added.contains("198.18."), "it was told to leave the port alone: {added}");
@@ -93,10 +93,11 @@ impl Manager {
         machine.sh("ip netns add away").ok();
         // What it adds need not stay: of a port that comes the kernel says that it was added, and then that it was renamed, which
         // systemd takes for its end; ifdown follows where ifup was quick, and nothing at all where it had not begun.
-        let acts = (0..TRIES).find_map(|_| {
+        let acts = (0..TRIES).find_map(|before| {
             machine.sh("ip link set p1 netns away && udevadm settle").ok();
             machine.until("! systemctl is-active sys-subsystem-net-devices-p1.device");
-            thread::sleep(Duration::from_secs(1));
+            // Longer each time: who is still at work with its going does not see that it comes.
+            thread::sleep(Duration::from_secs(1 + 3 * before));
             let comes = Instant::now();
             added_when_it_comes_back(machine, ACTS).contains("198.18.10.1/24").then(|| comes.elapsed())
         });

@@ -74,7 +74,7 @@ fn ports_come_back_after_kills() {
 
     // All at once: nobody is left to undo anything.
     let run = bench.under_way(LONG);
-    bench.machine.sh("killall -9 wireproof").ok();
+    bench.machine.kill_wireproof();
     assert_ne!(bench.machine.end_of(run).status, 0);
     assert_ne!(state(&mut bench.machine), bench.before, "nobody was there to give them back");
     bench.machine.wireproof("clean").ok();
@@ -85,7 +85,7 @@ fn ports_come_back_after_kills() {
 fn cards_that_come_back_by_themselves_get_their_names_and_all_else_back() {
     let mut bench = Bench::new("e1000e");
     let run = bench.under_way(LONG);
-    bench.machine.sh("killall -9 wireproof").ok();
+    bench.machine.kill_wireproof();
     assert_ne!(bench.machine.end_of(run).status, 0);
     // Cards outlive their namespaces, but somebody has the name of one by then.
     bench.machine.sh("ip link add p1 type bridge").ok();
@@ -112,7 +112,7 @@ fn a_card_that_was_told_to_stamp_is_told_what_it_was_before() {
     let run = bench.machine.start(&format!("wireproof {words}"));
     bench.machine.until("grep -q '\"change\":\"stamping\"' /var/lib/wireproof/ledger/*.jsonl");
     bench.machine.until("ip -n $(ls /run/netns | grep a$) address show p1 | grep -q 198.18.0.1");
-    bench.machine.sh("killall -9 wireproof").ok();
+    bench.machine.kill_wireproof();
     assert_ne!(bench.machine.end_of(run).status, 0);
     bench.machine.sh("for name in $(ls /run/netns); do ip netns delete $name; done").ok();
     bench.machine.until("test -e /sys/class/net/p1");
