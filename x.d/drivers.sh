@@ -21,7 +21,7 @@ make_guest() {
   [[ -e $guest/managers.cpio ]] || fetch_guest
   rm -rf "$program"
   mkdir -p "$program/usr/bin"
-  strip -o "$program/usr/bin/wireproof" "$target/guest/wireproof"
+  strip -o "$program/usr/bin/wireproof" "$target/debug/wireproof"
   cp "$root/tests/drivers/init" "$program/init"
   # The kernel unpacks one archive behind the other, so that a new program does not pack the whole system again.
   pack "$program" "$program.cpio"
