@@ -66,9 +66,9 @@ pub fn input(input: &[u8]) {
     let own = Some([198, 18, 0, 2].into());
     let peer = Some(([198, 18, 0, 1], 7).into());
     let bindings = [
-        Binding { address: None, port: PORT, peer: None, versions: Versions::Both },
-        Binding { address: own, port: PORT, peer: None, versions: Versions::V4 },
-        Binding { address: own, port: PORT, peer, versions: Versions::V4 },
+        Binding { address: None, port: PORT, peer: None, versions: Versions::Both, has_device: false, shares: false },
+        Binding { address: own, port: PORT, peer: None, versions: Versions::V4, has_device: false, shares: false },
+        Binding { address: own, port: PORT, peer, versions: Versions::V4, has_device: false, shares: false },
     ];
     let mut sockets = Input::default();
     for (id, binding) in (0..).zip(bindings) {

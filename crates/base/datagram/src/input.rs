@@ -25,6 +25,12 @@ impl Input {
         self.bindings.release(id);
     }
 
+    /// The order of the kernel's own chain, as it tells it. Those that are not named came to its head since.
+    pub fn order(&mut self, port: u16, chain: impl Iterator<Item = SocketId>) {
+        self.last = None;
+        self.bindings.order(port, chain);
+    }
+
     /// The datagram of a frame and the socket it is for; `None` where it is no datagram, or nobody's.
     #[inline]
     pub fn sort<'f>(&mut self, frame: &'f [u8], sums: Sums) -> Option<(SocketId, Arrived<'f>)> {
@@ -50,7 +56,7 @@ mod tests {
     use crate::{Departing, Versions, Way, write};
 
     fn bound(port: u16) -> Binding {
-        Binding { address: None, port, peer: None, versions: Versions::Both }
+        Binding { address: None, port, peer: None, versions: Versions::Both, has_device: false, shares: false }
     }
 
     fn frame(from: &str, to: &str, payload: &[u8]) -> Vec<u8> {

@@ -4,6 +4,7 @@ mod cards;
 mod inwards;
 mod left;
 mod outwards;
+mod ports;
 mod queue;
 mod rings;
 mod socket;
@@ -14,7 +15,7 @@ use std::{
 };
 
 use datagram::{Input, SocketId};
-use kernel::link;
+use kernel::{diag::Bound, link};
 use model::stream::Mac;
 use xdp::{
     socket::{Frame, Umem},
@@ -25,7 +26,6 @@ use crate::{
     Control, Grant, Reason, calls,
     control::Record,
     look::{Look, look},
-    ports::shares_with_others,
     stack::Sleepers,
     ticks::{self, Ticks},
     ways::{Exit, Ways},
@@ -157,6 +157,7 @@ impl Engine {
             && why != Reason::NotBound
         {
             self.control.note(fd, why);
+            self.stays_beside(fd);
         }
         admitted
     }
@@ -166,14 +167,16 @@ impl Engine {
         let number = self.free_number();
         let id = SocketId(number as u32);
         self.control.slot(slot).set_ends(Some(look.local), look.peer);
-        let mut live = Live::new(fd.as_raw_fd(), look, slot);
-        self.take(id, &mut live)?;
-        self.control.slot(slot).set_fate(Ok(()));
+        let inode = calls::inode(fd.as_raw_fd()).ok_or(Reason::Unreadable)?;
+        let mut live = Live::new(fd.as_raw_fd(), inode, look, slot);
+        let port = self.take(id, &mut live)?;
+        self.control.slot(slot).set_fate(live.fate());
         if number == self.sockets.len() {
             self.sockets.push(None);
         }
         self.sockets[number] = Some(live);
         self.set_filled();
+        self.settle_port(&port);
         Ok(id)
     }
 
@@ -188,8 +191,8 @@ impl Engine {
         number
     }
 
-    /// Its flows, and its place among those that hear.
-    fn take(&mut self, id: SocketId, live: &mut Live) -> Result<(), Reason> {
+    /// Its flows, and its place among those that hear. Returns who has its port too.
+    fn take(&mut self, id: SocketId, live: &mut Live) -> Result<Vec<Bound>, Reason> {
         let is_elsewhere = |index: u32| self.exits.len() != 1 || self.exits[0].index != index;
         if live.look.device.is_some_and(is_elsewhere) {
             return Err(Reason::OtherDevice);
@@ -197,12 +200,14 @@ impl Engine {
         if !self.exits.iter().any(|exit| exit.open) {
             return Err(Reason::InterfaceGone);
         }
-        if live.look.shares_port && shares_with_others(live.look.local.port()) {
-            return Err(Reason::SharedPort);
+        let port = self.who_shares(&live.look);
+        live.is_shared = self.is_shared(live, &port);
+        let taken = live.take_flows(&mut self.table, &self.locals);
+        if !live.is_shared {
+            taken?;
         }
-        live.take_flows(&mut self.table, &self.locals)?;
         self.input.bind(id, live.look.binding);
-        Ok(())
+        Ok(port)
     }
 
     /// Looks again.
@@ -220,15 +225,18 @@ impl Engine {
             self.take(id, &mut live)
         });
         match taken {
-            Ok(()) => {
+            Ok(port) => {
+                self.control.slot(live.slot).set_fate(live.fate());
                 self.sockets[id.0 as usize] = Some(live);
                 self.set_filled();
+                self.settle_port(&port);
+                Ok(())
             }
             Err(reason) => {
                 self.leaves(id, live, reason);
+                Err(reason)
             }
         }
-        taken
     }
 
     /// Returns how many datagrams waited for it.

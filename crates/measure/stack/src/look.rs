@@ -118,15 +118,16 @@ pub(crate) fn look(fd: BorrowedFd<'_>) -> Result<Look, Reason> {
         (true, false) => Versions::Both,
     };
     let byte = |level: i32, name: i32| number(raw, level, name) as u8;
+    // SO_BINDTOIFINDEX
+    let device = Some(number(raw, libc::SOL_SOCKET, 62) as u32).filter(|index| *index != 0);
+    let shares = is_set(raw, libc::SOL_SOCKET, libc::SO_REUSEPORT);
     Ok(Look {
         local,
         peer,
-        binding: Binding { address, port: local.port(), peer, versions },
+        binding: Binding { address, port: local.port(), peer, versions, has_device: device.is_some(), shares },
         v6,
-        // SO_BINDTOIFINDEX
-        device: Some(number(raw, libc::SOL_SOCKET, 62) as u32).filter(|index| *index != 0),
-        shares_port: is_set(raw, libc::SOL_SOCKET, libc::SO_REUSEPORT)
-            || is_set(raw, libc::SOL_SOCKET, libc::SO_REUSEADDR),
+        device,
+        shares_port: shares || is_set(raw, libc::SOL_SOCKET, libc::SO_REUSEADDR),
         nonblocking: is_nonblocking(raw),
         v4_marks: [byte(libc::SOL_IP, libc::IP_TTL), byte(libc::SOL_IP, libc::IP_TOS)],
         v6_marks: match v6 {

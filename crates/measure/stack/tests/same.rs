@@ -5,6 +5,8 @@
 mod cases;
 #[path = "same/ends.rs"]
 mod ends;
+#[path = "same/ports.rs"]
+mod ports;
 #[path = "../../../machine/xdp/tests/wire/mod.rs"]
 mod wire;
 
@@ -49,6 +51,22 @@ fn calls_on_sockets_of_ipv6_have_the_same_results() {
 #[test]
 fn calls_on_sockets_of_ipv6_that_hear_ipv4_have_the_same_results() {
     all_are_the_same("both", Version::Both);
+}
+
+#[test]
+fn of_several_sockets_on_a_port_the_same_ones_hear() {
+    let wire = Wire::up("ports");
+    address(&wire);
+    let far = ports::far(&wire);
+    let run = |stack: Option<&Stack>| -> Vec<String> {
+        (0..400).map(|seed| ports::heard(&wire, &far, seed, stack)).collect()
+    };
+    let plain = wire.at_a(|| run(None));
+    let (_attachment, grant) = wire.at_a(|| Grant::make(&[PORT.to_owned()])).expect("veth has native XDP");
+    let stack = wire.at_a(|| Stack::new(grant, Wait::Auto)).expect("descriptors");
+    let past = wire.at_a(|| run(Some(&stack)));
+    let differ: Vec<_> = plain.iter().zip(&past).filter(|(plain, past)| plain != past).collect();
+    assert!(differ.is_empty(), "{} differ: {differ:#?}", differ.len());
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::{
 };
 
 /// What the program can be asked for.
-pub(crate) const PARTS: [&str; 35] = [
+pub(crate) const PARTS: [&str; 36] = [
     "data",
     "flags",
     "options",
@@ -46,6 +46,7 @@ pub(crate) const PARTS: [&str; 35] = [
     "refused",
     "large",
     "chrooted",
+    "beside",
 ];
 
 /// The library, which cargo puts beside the test's own program.

@@ -79,3 +79,4 @@ void shared(void);
 void refused(void);
 void large(void);
 void chrooted(void);
+void beside(void);
