@@ -14,7 +14,7 @@ use std::{
     os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd},
 };
 
-use datagram::{Input, SocketId};
+use datagram::{Identifications, Input, SocketId};
 use kernel::{diag::Bound, link};
 use model::stream::Mac;
 use xdp::{
@@ -59,6 +59,7 @@ pub(crate) struct Engine {
     /// Where the next free number is looked for first.
     next: usize,
     ways: Ways,
+    identifications: Identifications,
     /// Granted interfaces, and all of our addresses, as of this generation.
     exits: Vec<Exit>,
     /// Which rings are of which of them.
@@ -119,6 +120,7 @@ impl Engine {
             sockets: Vec::new(),
             next: 0,
             ways: Ways::new(ticks),
+            identifications: Identifications::default(),
             exits,
             locals: Vec::new(),
             generation: control.generation(),
