@@ -8,7 +8,7 @@ use std::{
 };
 
 use kernel::{link, socket::set_option};
-use rustix::net::{AddressFamily, SocketType, bind, connect, socket};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, connect, socket_with};
 use wireproof_stack::{Incoming, Outcome, SocketId, Stack};
 
 use crate::{
@@ -16,9 +16,13 @@ use crate::{
     wire::{PORT, Wire},
 };
 
-/// The port that all have, one whose only socket tells that everything has come, and those of the far end, of which some are peers.
-const SHARED: u16 = 7040;
-const LAST: u16 = 7041;
+/// The port that all have, and behind it one whose only socket tells that everything has come. Those of another time have others, as a process that
+/// another thread is about to start may hold what was closed a moment longer.
+fn port(seed: u64) -> u16 {
+    30_000 + 2 * seed as u16
+}
+
+/// Those of the far end, of which some are peers.
 const FAR: std::ops::Range<u16> = 20_000..20_024;
 
 /// One of several sockets.
@@ -53,16 +57,16 @@ impl One {
     }
 
     /// The socket, unless the kernel refuses to bind it.
-    fn make(self) -> Option<UdpSocket> {
+    fn make(self, port: u16) -> Option<UdpSocket> {
         let family = if self.v6 { AddressFamily::INET6 } else { AddressFamily::INET };
-        let fd = socket(family, SocketType::DGRAM, None).expect("a socket");
+        let fd = socket_with(family, SocketType::DGRAM, SocketFlags::CLOEXEC, None).expect("a socket");
         let device = if self.device { link::index(PORT).expect("it is there") } else { 0 };
         set_option(&fd, libc::SOL_SOCKET, libc::SO_REUSEADDR, 1).expect("settable");
         set_option(&fd, libc::SOL_SOCKET, libc::SO_REUSEPORT, u32::from(self.shares)).expect("settable");
         // SO_BINDTOIFINDEX
         set_option(&fd, libc::SOL_SOCKET, 62, device).expect("settable");
-        let any: SocketAddr = if self.v6 { ([0_u16; 8], SHARED).into() } else { ([0_u8; 4], SHARED).into() };
-        bind(&fd, &self.own.map_or(any, |own| own.at(1, SHARED))).ok()?;
+        let any: SocketAddr = if self.v6 { ([0_u16; 8], port).into() } else { ([0_u8; 4], port).into() };
+        bind(&fd, &self.own.map_or(any, |own| own.at(1, port))).ok()?;
         if let Some(version) = self.peer {
             connect(&fd, &version.at(2, FAR.start + u16::from(self.v6))).expect("on the link");
         }
@@ -75,9 +79,10 @@ impl One {
 /// How many each of them heard of IPv4 and of IPv6, bound one after the other and then taken past the kernel in another order, if there is a
 /// stack.
 pub(crate) fn heard(wire: &Wire, far: &[UdpSocket], seed: u64, stack: Option<&Stack>) -> String {
+    let port = port(seed);
     let all: Vec<One> = (0..2 + seed % 3).map(|number| One::of(mixed(seed * 8 + number))).collect();
-    let sockets: Vec<(One, UdpSocket)> = all.iter().filter_map(|one| Some((*one, one.make()?))).collect();
-    let last = UdpSocket::bind(SocketAddr::from(([0_u16; 8], LAST))).expect("it is free");
+    let sockets: Vec<(One, UdpSocket)> = all.iter().filter_map(|one| Some((*one, one.make(port)?))).collect();
+    let last = UdpSocket::bind(SocketAddr::from(([0_u16; 8], port + 1))).expect("it is free");
     last.set_nonblocking(true).expect("settable");
     let open = |socket: &UdpSocket| stack.map(|stack| stack.open(socket.as_fd()).expect("it goes past"));
     let opened: Vec<_> = sockets.iter().rev().map(|(_, socket)| open(socket)).collect();
@@ -87,8 +92,8 @@ pub(crate) fn heard(wire: &Wire, far: &[UdpSocket], seed: u64, stack: Option<&St
     for version in [Version::V4, Version::V6] {
         let far = far.iter().filter(|far| far.local_addr().expect("bound").is_ipv4() == (version == Version::V4));
         wire.at_b(|| {
-            far.clone().for_each(|far| _ = far.send_to(b"x", version.at(1, SHARED)).expect("on the link"));
-            far.clone().take(1).for_each(|far| _ = far.send_to(b"x", version.at(1, LAST)).expect("on the link"));
+            far.clone().for_each(|far| _ = far.send_to(b"x", version.at(1, port)).expect("on the link"));
+            far.clone().take(1).for_each(|far| _ = far.send_to(b"x", version.at(1, port + 1)).expect("on the link"));
         });
         let begun = Instant::now();
         while take(&last, stack.zip(last_id)) == 0 {
