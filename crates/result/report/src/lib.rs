@@ -48,6 +48,7 @@ pub use meta::meta_template;
 pub use notice::Notice;
 pub use preview::{Preview, PreviewItem, preview};
 pub use redact::{RedactError, redacted};
+pub use show::command;
 pub use sides::{heard, heard_so_far, sent};
 pub use summary::summary;
 pub use watch::WatchWords;
