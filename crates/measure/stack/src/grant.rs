@@ -11,7 +11,7 @@ use xdp::{
     steer::{self, Counters, FlowTable},
 };
 
-use crate::{Control, GrantError, NoGrant, Wait, aside::aside, handover};
+use crate::{Control, GrantError, Hindrance, NoGrant, Wait, aside::aside, handover};
 use facts::Facts;
 
 /// Frames for each entry of a ring: one in the fill ring, one that a socket holds, one on its way out, and one to
@@ -113,8 +113,7 @@ impl Attachment {
         for facts in there {
             match steer.attach(&facts.name, facts.queues, facts::room(frame_size)) {
                 Ok(()) => attached.push(facts),
-                Err(xdp::Error::NoXdp(_)) => refused.push((facts.name.clone(), GrantError::NoXdp(facts.name))),
-                Err(error) => refused.push((facts.name, error.into())),
+                Err(error) => refused.push((facts.name, not_attached(error))),
             }
         }
         let ring = facts::ring(queues, frame_size);
@@ -144,7 +143,7 @@ impl Attachment {
         let there = self.there()?;
         let queues: u32 = there.iter().sum();
         if queues == 0 {
-            return Err(GrantError::AllGone);
+            return Err(Hindrance::AllGone.into());
         }
         let (umem, mut frames) = Umem::shared(queues * self.ring * FRAMES_AN_ENTRY, self.frame_size)?;
         let mut interfaces = Vec::new();
@@ -189,9 +188,17 @@ impl Attachment {
     }
 }
 
+fn not_attached(error: xdp::Error) -> GrantError {
+    match error {
+        xdp::Error::NoXdp(interface) => Hindrance::NoXdp(interface).into(),
+        xdp::Error::Busy(interface) => Hindrance::OtherProgram(interface).into(),
+        error => error.into(),
+    }
+}
+
 fn held(error: SocketError) -> GrantError {
     match error {
-        SocketError::Busy { interface, queue } => GrantError::Held { interface, queue },
+        SocketError::Busy { interface, queue } => Hindrance::Held { interface, queue }.into(),
         error => error.into(),
     }
 }
