@@ -30,7 +30,13 @@ impl Hops {
 
     /// The neighbour's MAC address, and whether it can be relied on: one datagram through the kernel makes it ask a neighbour that it doubts, each
     /// time that something has changed. What is found holds from now until then.
-    pub(super) fn find(&mut self, asker: &mut Asker, at: At, holds: Range<u64>, generation: u64) -> Option<(Mac, bool)> {
+    pub(super) fn find(
+        &mut self,
+        asker: &mut Asker,
+        at: At,
+        holds: Range<u64>,
+        generation: u64,
+    ) -> Option<(Mac, bool)> {
         let place = &mut self.0[number(at)];
         let before = place.filter(|place| place.at == at && place.generation == generation);
         if let Some(known) = before.filter(|known| holds.start < known.until) {
