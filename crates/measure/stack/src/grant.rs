@@ -4,7 +4,8 @@ mod facts;
 
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 
-use kernel::link;
+use kernel::link::{self, Link};
+use model::stream::Mac;
 use xdp::{
     Steer,
     socket::{Frame, FrameSize, Options, Socket, SocketError, Umem},
@@ -111,7 +112,7 @@ impl Attachment {
         let mut steer = Steer::load(queues)?;
         let mut attached = Vec::new();
         for facts in there {
-            match steer.attach(&facts.name, facts.queues, facts::room(frame_size)) {
+            match steer.attach(&facts.name, Mac(facts.mac), facts.queues, facts::room(frame_size)) {
                 Ok(()) => attached.push(facts),
                 Err(error) => refused.push((facts.name, not_attached(error))),
             }
@@ -180,6 +181,16 @@ impl Attachment {
     /// What the steering program did since it was attached.
     pub fn counters(&self) -> Result<Counters, GrantError> {
         Ok(self.steer.counters()?)
+    }
+
+    /// Has the steering program know the addresses that interfaces have by now.
+    pub(crate) fn follow(&mut self, links: &[Link]) -> Result<(), GrantError> {
+        let Self { steer, interfaces, .. } = self;
+        for facts in interfaces {
+            let mac = links.iter().find(|link| link.index == facts.index).and_then(|link| link.mac.parse().ok());
+            mac.map_or(Ok(()), |mac| steer.follow(facts.index, mac))?;
+        }
+        Ok(())
     }
 
     /// What has become of the program on an interface.

@@ -176,8 +176,9 @@ impl Server {
         }
     }
 
-    fn looked(&self) -> Result<Vec<(String, Health)>, GrantError> {
+    fn looked(&mut self) -> Result<Vec<(String, Health)>, GrantError> {
         let links = link::list()?;
+        self.attachment.follow(&links)?;
         let look = |(name, index): (&str, u32)| {
             let link = links.iter().find(|link| link.index == index);
             let health = match link {
