@@ -1,11 +1,17 @@
 //! One question to rtnetlink and its only answer, without taking memory: for whoever asks while packets wait.
 
-use std::{io, net::IpAddr};
+use std::{
+    io,
+    net::IpAddr,
+    os::fd::{AsFd, BorrowedFd, OwnedFd},
+};
 
 use rustix::{
     io::Errno,
     net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, recv, send, socket_with},
 };
+
+use crate::error::{On, Result};
 
 /// `struct nlmsghdr`.
 const HEADER: usize = 16;
@@ -15,6 +21,69 @@ const ATTRIBUTE: usize = 4;
 const ERROR: u16 = 2;
 /// `NLM_F_REQUEST`.
 const REQUEST: u16 = 1;
+
+/// Asks the kernel for ways and neighbours, by one socket for all questions: to open one takes longer than to ask.
+pub struct Asker {
+    socket: OwnedFd,
+    /// Number of the last question.
+    asked: u32,
+}
+
+impl AsFd for Asker {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+impl Asker {
+    /// Asks in what is the calling thread's network namespace now. `aside` may give the socket another number.
+    ///
+    /// # Errors
+    /// Where the kernel has no descriptor or memory left.
+    pub fn open(aside: impl FnOnce(OwnedFd) -> OwnedFd) -> Result<Self> {
+        // Protocol 0 is NETLINK_ROUTE.
+        let socket = socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, None);
+        let socket = socket.map_err(io::Error::from).on("socket(AF_NETLINK)", "routes and neighbours")?;
+        Ok(Self { socket: aside(socket), asked: 0 })
+    }
+
+    /// `room` has the answer afterwards: what follows the header of its one message.
+    pub(crate) fn ask<'a>(&mut self, mut question: Question, room: &'a mut [u8; 2048]) -> io::Result<&'a [u8]> {
+        self.asked = self.asked.wrapping_add(1);
+        question.number(self.asked);
+        let received = self.tell(&question, room)?;
+        body(room.get(..received).unwrap_or_default())
+    }
+
+    /// The bytes of the answer.
+    fn tell(&self, question: &Question, room: &mut [u8; 2048]) -> std::result::Result<usize, Errno> {
+        send(&self.socket, &question.bytes[..question.length], SendFlags::empty())?;
+        loop {
+            match recv(&self.socket, &mut room[..], RecvFlags::empty()) {
+                Err(Errno::INTR) => {}
+                // The answer to one that was given up.
+                Ok((received, _)) if number_of(&room[..received]) != Some(self.asked) => {}
+                received => return received.map(|(received, _)| received),
+            }
+        }
+    }
+}
+
+/// What follows the header of an answer.
+fn body(answer: &[u8]) -> io::Result<&[u8]> {
+    let header = answer.get(..HEADER).ok_or(Errno::BADMSG)?;
+    let length = u32::from_ne_bytes([header[0], header[1], header[2], header[3]]) as usize;
+    let body = answer.get(HEADER..length).ok_or(Errno::BADMSG)?;
+    match (u16::from_ne_bytes([header[4], header[5]]), body) {
+        (ERROR, [a, b, c, d, ..]) => Err(io::Error::from_raw_os_error(-i32::from_ne_bytes([*a, *b, *c, *d]))),
+        _ => Ok(body),
+    }
+}
+
+/// Which question it answers (`nlmsg_seq`).
+fn number_of(answer: &[u8]) -> Option<u32> {
+    answer.get(8..12).and_then(number)
+}
 
 /// A question, written in place.
 pub(crate) struct Question {
@@ -53,26 +122,10 @@ impl Question {
         self.length += bytes.len();
     }
 
-    /// Asks in the calling thread's network namespace. `room` has the answer afterwards: what follows the header of its one message.
-    pub(crate) fn ask(mut self, room: &mut [u8; 2048]) -> io::Result<&[u8]> {
+    /// With its length and its number in the header.
+    fn number(&mut self, number: u32) {
         self.bytes[..4].copy_from_slice(&(self.length as u32).to_ne_bytes());
-        // Protocol 0 is NETLINK_ROUTE.
-        let socket = socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, None)?;
-        send(&socket, &self.bytes[..self.length], SendFlags::empty())?;
-        let received = loop {
-            match recv(&socket, &mut room[..], RecvFlags::empty()) {
-                Err(Errno::INTR) => {}
-                received => break received?.0,
-            }
-        };
-        let answer = room.get(..received).unwrap_or_default();
-        let header = answer.get(..HEADER).ok_or(Errno::BADMSG)?;
-        let length = u32::from_ne_bytes([header[0], header[1], header[2], header[3]]) as usize;
-        let body = answer.get(HEADER..length).ok_or(Errno::BADMSG)?;
-        match (u16::from_ne_bytes([header[4], header[5]]), body) {
-            (ERROR, [a, b, c, d, ..]) => Err(io::Error::from_raw_os_error(-i32::from_ne_bytes([*a, *b, *c, *d]))),
-            _ => Ok(body),
-        }
+        self.bytes[8..12].copy_from_slice(&number.to_ne_bytes());
     }
 }
 
@@ -109,6 +162,23 @@ pub(crate) fn family(address: IpAddr) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_socket_has_many_answers_each_to_its_question() {
+        let mut asker = Asker::open(|fd| fd).expect("a socket");
+        let mut room = [0; 2048];
+        let mut way_to = |asker: &mut Asker, last: u8| {
+            let head = [family([127, 0, 0, 1].into()), 32, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+            let question = Question::new(26, &head).with_address(1, [127, 0, 0, last].into());
+            let answer = asker.ask(question, &mut room).expect("a way");
+            let found = attributes(&answer[12..]).find(|(kind, _)| *kind == 1).and_then(|(_, value)| address(value));
+            assert_eq!(found, Some([127, 0, 0, last].into()));
+        };
+        (1..200).for_each(|last| way_to(&mut asker, last));
+        // An answer that nobody waited for.
+        send(&asker.socket, &Question::new(26, &[2; 12]).bytes[..28], SendFlags::empty()).ok();
+        way_to(&mut asker, 7);
+    }
 
     #[test]
     fn attributes_that_end_too_early_are_no_attributes() {
