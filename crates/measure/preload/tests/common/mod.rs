@@ -10,7 +10,7 @@ use std::{
 };
 
 /// What the program can be asked for.
-pub(crate) const PARTS: [&str; 35] = [
+pub(crate) const PARTS: [&str; 36] = [
     "data",
     "flags",
     "options",
@@ -23,6 +23,7 @@ pub(crate) const PARTS: [&str; 35] = [
     "edges",
     "copies",
     "closing",
+    "behind",
     "forks",
     "executes",
     "threads",

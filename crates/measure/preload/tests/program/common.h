@@ -54,6 +54,7 @@ void epolls(void);
 void edges(void);
 void copies(void);
 void closing(void);
+void behind(void);
 void forks(void);
 void executes(void);
 void inherited(int fd);
