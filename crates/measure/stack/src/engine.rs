@@ -9,6 +9,7 @@ mod rings;
 mod socket;
 
 use std::{
+    net::IpAddr,
     ops::Range,
     os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd},
 };
@@ -148,10 +149,10 @@ impl Engine {
         Some(self.control.record(live.slot))
     }
 
-    /// Looks at a descriptor, and takes its flows.
-    pub(crate) fn open(&mut self, fd: BorrowedFd<'_>) -> Result<SocketId, Reason> {
+    /// Looks at a descriptor, and takes its flows; `later` where it cannot have them just now.
+    pub(crate) fn open(&mut self, fd: BorrowedFd<'_>, later: bool) -> Result<SocketId, Reason> {
         self.follow_changes(ticks::now());
-        let admitted = look(fd).and_then(|look| self.admit(fd, look));
+        let admitted = look(fd).and_then(|look| self.admit(fd, look, later));
         // One that is not bound is looked at again.
         if let Err(why) = admitted
             && why != Reason::NotBound
@@ -161,14 +162,19 @@ impl Engine {
         admitted
     }
 
-    fn admit(&mut self, fd: BorrowedFd<'_>, look: Look) -> Result<SocketId, Reason> {
+    fn admit(&mut self, fd: BorrowedFd<'_>, look: Look, later: bool) -> Result<SocketId, Reason> {
         let slot = self.control.add(fd.as_raw_fd(), calls::cookie(fd.as_raw_fd()).ok_or(Reason::Unreadable)?);
         let number = self.free_number();
         let id = SocketId(number as u32);
         self.control.slot(slot).set_ends(Some(look.local), look.peer);
         let mut live = Live::new(fd.as_raw_fd(), look, slot);
-        self.take(id, &mut live)?;
-        self.control.slot(slot).set_fate(Ok(()));
+        match self.take(id, &mut live) {
+            Err(why) if !(later && self.may_pass(why, &live)) => {
+                self.input.release(id);
+                return Err(why);
+            }
+            fate => self.control.slot(slot).set_fate(fate),
+        }
         if number == self.sockets.len() {
             self.sockets.push(None);
         }
@@ -194,15 +200,23 @@ impl Engine {
         if live.look.device.is_some_and(is_elsewhere) {
             return Err(Reason::OtherDevice);
         }
-        if !self.exits.iter().any(|exit| exit.open) {
-            return Err(Reason::InterfaceGone);
-        }
-        if live.look.shares_port && shares_with_others(live.look.local.port()) {
-            return Err(Reason::SharedPort);
-        }
-        live.take_flows(&mut self.table, &self.locals)?;
+        live.is_shared = live.look.shares_port && shares_with_others(live.look.local.port());
         self.input.bind(id, live.look.binding);
-        Ok(())
+        take_flows(live, &self.exits, &mut self.table, &self.locals)
+    }
+
+    /// Whether it may go past the kernel later, when what is the matter now has changed: that is followed. What has an address of another interface
+    /// stays with the kernel, which is quicker with it.
+    fn may_pass(&self, why: Reason, live: &Live) -> bool {
+        let is_elsewhere = |address: IpAddr| {
+            address.is_loopback() || self.locals.iter().any(|local| local.address == address && !local.granted)
+        };
+        match why {
+            Reason::SharedPort => true,
+            Reason::InterfaceGone => self.exit_rings.iter().any(|rings| !rings.is_empty()),
+            Reason::OtherInterface => !live.look.binding.address.is_some_and(is_elsewhere),
+            _ => false,
+        }
     }
 
     /// Looks again.
@@ -220,15 +234,15 @@ impl Engine {
             self.take(id, &mut live)
         });
         match taken {
-            Ok(()) => {
-                self.sockets[id.0 as usize] = Some(live);
-                self.set_filled();
+            Err(why) if !self.may_pass(why, &live) => {
+                self.leaves(id, live, why);
+                return Err(why);
             }
-            Err(reason) => {
-                self.leaves(id, live, reason);
-            }
+            fate => self.control.slot(live.slot).set_fate(fate),
         }
-        taken
+        self.sockets[id.0 as usize] = Some(live);
+        self.set_filled();
+        Ok(())
     }
 
     /// Returns how many datagrams waited for it.
@@ -286,10 +300,14 @@ impl Engine {
     /// What has no address of ours any more stays, and hears through the kernel.
     fn take_flows_anew(&mut self) {
         for live in self.sockets.iter_mut().flatten() {
-            let is_open = self.exits.iter().any(|exit| exit.open);
-            let fate = live.take_flows(&mut self.table, &self.locals);
-            let fate = if is_open { fate } else { Err(Reason::InterfaceGone) };
+            let fate = take_flows(live, &self.exits, &mut self.table, &self.locals);
             self.control.slot(live.slot).set_fate(fate);
         }
     }
+}
+
+/// The flows of a socket, as far as an interface can be used.
+fn take_flows(live: &mut Live, exits: &[Exit], table: &mut FlowTable, locals: &[Local]) -> Result<(), Reason> {
+    let fate = live.take_flows(table, locals);
+    if exits.iter().any(|exit| exit.open) { fate } else { Err(Reason::InterfaceGone) }
 }

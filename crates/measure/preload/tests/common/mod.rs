@@ -10,7 +10,7 @@ use std::{
 };
 
 /// What the program can be asked for.
-pub(crate) const PARTS: [&str; 36] = [
+pub(crate) const PARTS: [&str; 37] = [
     "data",
     "flags",
     "options",
@@ -45,6 +45,7 @@ pub(crate) const PARTS: [&str; 36] = [
     "inheriting",
     "shared",
     "refused",
+    "contended",
     "large",
     "chrooted",
 ];

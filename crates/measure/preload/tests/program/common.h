@@ -78,5 +78,6 @@ void nested(void);
 void inheriting(void);
 void shared(void);
 void refused(void);
+void contended(void);
 void large(void);
 void chrooted(void);

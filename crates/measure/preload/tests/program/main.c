@@ -105,7 +105,7 @@ int main(int count, char **words) {
         {"closing", closing}, {"behind", behind}, {"forks", forks}, {"executes", executes}, {"threads", threads}, {"signals", signals},
         {"cancels", cancels}, {"cancelled", cancelled}, {"stdio", stdio}, {"passing", passing},
         {"jumps", jumps}, {"leaps", leaps}, {"calm", calm}, {"sleeps", sleeps}, {"alike", alike}, {"woken", woken}, {"crowd", crowd}, {"masks", masks}, {"later", later}, {"members", members},
-        {"nested", nested}, {"inheriting", inheriting}, {"shared", shared}, {"refused", refused}, {"large", large},
+        {"nested", nested}, {"inheriting", inheriting}, {"shared", shared}, {"refused", refused}, {"contended", contended}, {"large", large},
         {"chrooted", chrooted},
     };
     if (count < 4) return 2;

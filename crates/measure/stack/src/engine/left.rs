@@ -4,7 +4,7 @@ use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 
 use datagram::SocketId;
 
-use super::{Engine, cards::Cards, socket::Live};
+use super::{Engine, cards::Cards, socket::Live, take_flows};
 use crate::{
     Reason, calls,
     ports::shared_ports,
@@ -75,7 +75,7 @@ impl Engine {
             let is_shared = shared.contains(&live.look.local.port());
             if live.is_shared != is_shared {
                 live.is_shared = is_shared;
-                let fate = live.take_flows(&mut self.table, &self.locals);
+                let fate = take_flows(live, &self.exits, &mut self.table, &self.locals);
                 self.control.slot(live.slot).set_fate(fate);
             }
         }

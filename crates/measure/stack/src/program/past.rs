@@ -49,7 +49,7 @@ impl Past {
             return Ok(known.id);
         }
         // SAFETY: the program's own descriptor, which it uses right now.
-        let id = self.stack.open(unsafe { BorrowedFd::borrow_raw(fd) })?;
+        let id = self.stack.open_for_later(unsafe { BorrowedFd::borrow_raw(fd) })?;
         sockets.push(Socket { id, cookie, descriptors: 1 });
         Ok(id)
     }
