@@ -119,11 +119,39 @@ static void accepted(void) {
     close(fd), close(caller), close(listener);
 }
 
+static void *receives(void *fd) {
+    TELL(recv(*(int *)fd, got, sizeof got, 0));
+    return NULL;
+}
+
+/* Whoever waits is told. */
+static void shut_down(int by_another) {
+    int fd = connected(), status;
+    pthread_t thread;
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){0}, sizeof(struct timeval));
+    settle(fd);
+    pthread_create(&thread, NULL, receives, &fd);
+    pause_for(100);
+    clock_t before = clock();
+    if (by_another) {
+        fflush(stdout);
+        pid_t child = fork();
+        if (!child) shutdown(fd, SHUT_RD), _exit(0);
+        waitpid(child, &status, 0);
+    } else TELL(by_itself(SYS_shutdown, fd, SHUT_RD, 0));
+    pthread_join(thread, NULL);
+    TELL(recv(fd, got, sizeof got, 0));
+    TELL(send(fd, "still", 5, 0));
+    printf("%s\n", (clock() - before) * 1000 / CLOCKS_PER_SEC < 1000 ? "calm" : "busy");
+    close(fd);
+}
+
 void behind(void) {
     int other = connected();
     for (enum way way = BY_SYSCALL; way <= BY_COPY; way++) anew(way, other);
     a_name(other);
     accepted();
+    shut_down(0), shut_down(1);
     settle(other);
     TELL(syscall(SYS_close, 999));
     TELL(syscall(SYS_getpid) == getpid());
