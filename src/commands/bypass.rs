@@ -55,7 +55,7 @@ fn line(told: &Told, speech: Words) -> Option<String> {
     Some(match told {
         Told::Obstacle(obstacle) => speech.obstacle(obstacle),
         Told::Passed(passed) => speech.stays(&passed.interface, &passed.why),
-        Told::Nothing { named } => speech.nothing(*named),
+        Told::Nothing { were_passed } => speech.nothing(*were_passed),
         Told::Event(Event::Refused { program, why }) => speech.refused(&words::name(program), why),
         Told::Event(Event::Interface { name, health: Health::Well }) => speech.well(name),
         Told::Event(Event::Interface { name, health: Health::Down }) => speech.down(name),

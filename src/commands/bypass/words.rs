@@ -8,6 +8,8 @@ use agent::bypass::{
 };
 use report::bypass::{Fate, Flat, Left, NotHanded, Unseen, Ways, Words};
 
+/// Sockets of a program that are told of one by one; JSON has 1,024 of them.
+const MOST_SOCKETS: usize = 100;
 /// Lines of sockets that went through the kernel, where nobody asked for all of it.
 const MOST_LINES: usize = 10;
 
@@ -76,10 +78,14 @@ impl Telling {
     fn of_claim(&mut self, claim: &Claim) {
         let words = self.words;
         self.line(&ours(&name(&claim.program)));
-        claim.sockets.iter().for_each(|socket| self.of_socket(socket));
-        let (more, past, through) = &claim.beyond;
-        if *more > 0 {
-            self.line(&format!("  {}", words.beyond(*more as usize, &ways(past), &ways(through))));
+        let (told, more) = claim.sockets.split_at(MOST_SOCKETS.min(claim.sockets.len()));
+        told.iter().for_each(|socket| self.of_socket(socket));
+        let (beyond, past, through) = &claim.beyond;
+        let count = *beyond as usize + more.len();
+        if count > 0 {
+            let past = more.iter().fold(ways(past), |sum, socket| together(&sum, &ways(&socket.past)));
+            let through = more.iter().fold(ways(through), |sum, socket| together(&sum, &ways(&socket.through)));
+            self.line(&format!("  {}", words.beyond(count, &past, &through)));
         }
         if claim.refused > 0 {
             self.line(&format!("  {}", words.refused_frames(claim.refused)));
@@ -201,6 +207,15 @@ fn fate(socket: &Record) -> Fate {
     }
 }
 
+fn together(some: &Ways, more: &Ways) -> Ways {
+    Ways {
+        received: some.received + more.received,
+        received_bytes: some.received_bytes + more.received_bytes,
+        sent: some.sent + more.sent,
+        sent_bytes: some.sent_bytes + more.sent_bytes,
+    }
+}
+
 fn ways(counted: &Counted) -> Ways {
     let Counted { received, received_bytes, sent, sent_bytes } = *counted;
     Ways { received, received_bytes, sent, sent_bytes }
@@ -273,9 +288,20 @@ wireproof bypass: nc (pid 8): through the kernel: each interface that was bypass
 taken past the kernel by XDP: 5 packets
 interface v1: gone before the end, and its counters with it
 interface v2: 1 packet in, 2 out, of all programs
-the kernel's own UDP counters: 3 datagrams in, 4 out, of all programs: those of the sockets above that stayed with the kernel are among them
+the kernel's own UDP counters: 3 datagrams in, 4 out, of all programs: datagrams of sockets above that stayed with the kernel are among them
 ";
         assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn of_many_sockets_the_first_are_told_one_by_one_and_the_others_together() {
+        let mut account = account();
+        account.claims[0].sockets = vec![socket(Ok(()), 5); MOST_SOCKETS + 3];
+        let told = all(&account, Words::of(Lang::En));
+        assert_eq!(told.matches("): past the kernel\n").count(), MOST_SOCKETS);
+        let others =
+            "  and 5 sockets more: past the kernel 15 in (150 B), 0 out (0 B); through it 0 in (0 B), 3 out (30 B)\n";
+        assert!(told.contains(others), "{told}");
     }
 
     #[test]

@@ -89,7 +89,10 @@ fn who_has_no_queues_says_why_too() {
         assert_eq!(granted, [true, false], "{account:#}");
         let refused = &programs[1]["sockets"][0];
         assert_eq!(refused["why_not"], "its process was given no queues", "{account:#}");
-        assert!(account["refused"][0]["why"].as_str().unwrap().starts_with("held by python3"), "{account:#}");
+        assert!(
+            account["refused"][0]["why"].as_str().unwrap().starts_with("the queues are held by python3"),
+            "{account:#}"
+        );
         assert_eq!(account["kernel"]["flat"], Value::Null);
     });
 }

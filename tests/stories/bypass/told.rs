@@ -22,7 +22,7 @@ fn what_the_library_has_not_seen_is_not_said_to_be_nothing() {
             0,
             &[
                 "br0 stays with the kernel: the driver of br0 has no native XDP, by which sockets go past the kernel",
-                "none of the interfaces that were named can be bypassed",
+                "no interface is bypassed: all goes through the kernel",
                 "no socket was seen by the library, which was not loaded",
             ],
         );
@@ -50,7 +50,10 @@ except OSError: pass
 fn a_socket_that_was_shut_down_in_the_end_was_past_the_kernel_and_one_without_datagrams_could_be() {
     with_lab(|lab| {
         let all = lab.bypass("a", &["--stats", "--", "python3", "-c", SHUT_DOWN, &lab.address("b")]);
-        all.fails(0, &["past the kernel until it was shut down", "could go past the kernel; there were no datagrams"]);
+        all.fails(
+            0,
+            &["past the kernel until it was shut down", "could go past the kernel; it sent and received nothing"],
+        );
         assert!(!all.err.contains("are among them"), "{}", all.err);
     });
 }
@@ -69,7 +72,13 @@ fn programs_that_are_refused_alike_are_said_together_and_kept_one_by_one() {
     with_lab(|lab| {
         let peer = lab.address("b");
         let all = lab.bypass("a", &["--stats", "--quiet", "--", "python3", "-c", MANY, &peer]);
-        all.fails(0, &["and 3 processes more of it: through the kernel: held by python3", "3 sockets of the others: "]);
+        all.fails(
+            0,
+            &[
+                "and 3 processes more of it: through the kernel: the queues are held by python3",
+                "3 sockets of the others: ",
+            ],
+        );
         let short = lab.bypass("a", &["--", "python3", "-c", MANY, &peer]);
         short.fails(0, &["and 3 sockets more of python3: through the kernel: its process was given no queues"]);
         let done = lab.bypass("a", &["--stats", "--json", "--quiet", "--", "python3", "-c", MANY, &peer]);
@@ -146,7 +155,10 @@ fn people_are_told_in_japanese_where_they_ask_for_it_and_programs_in_english() {
             .fails(0, &["wireproof bypass: python3 のソケット 3(", "ほかソケット 3 個: カーネル経由: "]);
         let account: serde_json::Value =
             serde_json::from_str(&bypass(&["--json", "--quiet", "--lang", "ja"]).err).unwrap();
-        assert!(account["refused"][0]["why"].as_str().unwrap().starts_with("held by python3"), "{account:#}");
+        assert!(
+            account["refused"][0]["why"].as_str().unwrap().starts_with("the queues are held by python3"),
+            "{account:#}"
+        );
         lab.bypass("a", &["--lang", "ja", "--dev", "none0", "--", "true"]).fails(1, &["there is no interface none0"]);
         assert_eq!(lab.exec("a", &["ip", "link", "set", "lab-a", "down"]).status, 0);
         lab.bypass("a", &["--lang", "ja", "--", "true"]).fails(

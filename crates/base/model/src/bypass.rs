@@ -19,8 +19,8 @@ pub enum Reason {
     /// None of its addresses is one of a bypassed interface.
     #[error("its address is none of an interface that is bypassed")]
     OtherInterface,
-    /// `SO_BINDTODEVICE` to an interface that is not bypassed.
-    #[error("it is bound to a device that is not bypassed (SO_BINDTODEVICE)")]
+    /// `SO_BINDTODEVICE` to an interface that is not bypassed, or is not the only one.
+    #[error("it is bound to a device (SO_BINDTODEVICE) that is not the only one bypassed")]
     OtherDevice,
     /// `IP_OPTIONS`, or extension headers of IPv6.
     #[error("its packets carry IP options or extension headers")]
@@ -215,7 +215,7 @@ pub enum Hindrance {
     #[error("it is no program that this launcher started")]
     NotOurs,
     /// Another program has the queues.
-    #[error("held by {program} (pid {process}); one process at a time can bypass")]
+    #[error("the queues are held by {program} (pid {process}); one process at a time can bypass")]
     HeldBy {
         /// Its name.
         program: String,

@@ -55,8 +55,8 @@ pub enum Told {
     Passed(Passed),
     /// There is no interface to bypass.
     Nothing {
-        /// Whether some were named.
-        named: bool,
+        /// Whether there were some, of which was told why they are not.
+        were_passed: bool,
     },
     /// Something happened meanwhile.
     Event(Event),
@@ -132,13 +132,17 @@ pub fn run(options: &Options, tell: impl Fn(Told) + Send + 'static) -> Result<(u
     let supervisor = Supervisor::begin()?;
     let mut attachment = Attachment::new(&chosen.taken)?.for_wait(options.wait);
     let refused = attachment.refused.drain(..).map(|(interface, error)| Passed { interface, why: error.into() });
-    let passed: Vec<Passed> = chosen.passed.into_iter().chain(refused).collect();
-    passed.iter().for_each(|passed| tell(Told::Passed(passed.clone())));
-    let counting = account::Before::read(&attachment);
+    let mut passed: Vec<Passed> = chosen.passed.into_iter().chain(refused).collect();
+    let mut counting = account::Before::read(&attachment);
     let (happens, events) = channel();
-    let launcher = launch(attachment, happens.clone(), &tell);
+    let launcher = launch(attachment, happens.clone()).unwrap_or_else(|held| {
+        passed.extend(held);
+        None
+    });
+    passed.iter().for_each(|passed| tell(Told::Passed(passed.clone())));
     if launcher.is_none() {
-        tell(Told::Nothing { named: !options.interfaces.is_empty() });
+        counting = counting.of_no_interface();
+        tell(Told::Nothing { were_passed: !passed.is_empty() });
     }
     let mut command = Command::new(program);
     command.args(arguments).envs(environment.variables(launcher.as_ref().map(Launcher::name)));
@@ -162,17 +166,17 @@ fn counted(ended: Option<Result<Counters, GrantError>>, tell: Sender<Event>) -> 
         .unwrap_or_default()
 }
 
-/// None where there is no interface to bypass, or no memory or queue to be had of them: the program runs by the kernel then.
-fn launch(attachment: Attachment, happens: Sender<Event>, tell: &impl Fn(Told)) -> Option<Launcher> {
+/// None where there is no interface to bypass. Where there is no memory or queue to be had of them, the program runs by the kernel too: why.
+fn launch(attachment: Attachment, happens: Sender<Event>) -> Result<Option<Launcher>, Vec<Passed>> {
     let interfaces: Vec<String> = attachment.interfaces().map(|(name, _)| name.to_owned()).collect();
     if interfaces.is_empty() {
-        return None;
+        return Ok(None);
     }
     let passed = |error: GrantError| {
         let why = Hindrance::from(error);
-        interfaces.into_iter().for_each(|interface| tell(Told::Passed(Passed { interface, why: why.clone() })));
+        interfaces.into_iter().map(|interface| Passed { interface, why: why.clone() }).collect()
     };
-    Launcher::start(attachment, happens).map_err(passed).ok()
+    Launcher::start(attachment, happens).map(Some).map_err(passed)
 }
 
 fn no_program() -> BypassError {

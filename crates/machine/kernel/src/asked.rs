@@ -3,7 +3,7 @@
 use std::{
     io,
     net::IpAddr,
-    os::fd::{IntoRawFd, OwnedFd},
+    os::fd::{AsFd, BorrowedFd, OwnedFd},
 };
 
 use rustix::{
@@ -25,36 +25,33 @@ const REQUEST: u16 = 1;
 /// Asks the kernel for ways and neighbours, by one socket for all questions: to open one takes longer than to ask.
 pub struct Asker {
     socket: OwnedFd,
-    /// How the socket gets the number that it is to have.
-    aside: fn(OwnedFd) -> OwnedFd,
     /// Number of the last question.
     asked: u32,
 }
 
+impl AsFd for Asker {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
 impl Asker {
-    /// Asks in what is the calling thread's network namespace now. `aside` may give descriptors another number.
+    /// Asks in what is the calling thread's network namespace now. `aside` may give the socket another number.
     ///
     /// # Errors
     /// Where the kernel has no descriptor or memory left.
-    pub fn open(aside: fn(OwnedFd) -> OwnedFd) -> Result<Self> {
-        let socket = opened().on("socket(AF_NETLINK)", "routes and neighbours")?;
-        Ok(Self { socket: aside(socket), aside, asked: 0 })
+    pub fn open(aside: impl FnOnce(OwnedFd) -> OwnedFd) -> Result<Self> {
+        // Protocol 0 is NETLINK_ROUTE.
+        let socket = socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, None);
+        let socket = socket.map_err(io::Error::from).on("socket(AF_NETLINK)", "routes and neighbours")?;
+        Ok(Self { socket: aside(socket), asked: 0 })
     }
 
     /// `room` has the answer afterwards: what follows the header of its one message.
     pub(crate) fn ask<'a>(&mut self, mut question: Question, room: &'a mut [u8; 2048]) -> io::Result<&'a [u8]> {
         self.asked = self.asked.wrapping_add(1);
         question.number(self.asked);
-        let received = match self.tell(&question, room) {
-            // A program may close what is not its own.
-            Err(Errno::BADF | Errno::NOTSOCK) => {
-                let fresh = (self.aside)(opened()?);
-                // Its number may be somebody else's by now.
-                let _ = std::mem::replace(&mut self.socket, fresh).into_raw_fd();
-                self.tell(&question, room)?
-            }
-            received => received?,
-        };
+        let received = self.tell(&question, room)?;
         body(room.get(..received).unwrap_or_default())
     }
 
@@ -70,11 +67,6 @@ impl Asker {
             }
         }
     }
-}
-
-fn opened() -> io::Result<OwnedFd> {
-    // Protocol 0 is NETLINK_ROUTE.
-    Ok(socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, None)?)
 }
 
 /// What follows the header of an answer.
@@ -169,12 +161,10 @@ pub(crate) fn family(address: IpAddr) -> u8 {
 
 #[cfg(test)]
 mod tests {
-    use std::os::fd::AsRawFd;
-
     use super::*;
 
     #[test]
-    fn one_socket_has_many_answers_and_is_opened_again_where_somebody_closed_it() {
+    fn one_socket_has_many_answers_each_to_its_question() {
         let mut asker = Asker::open(|fd| fd).expect("a socket");
         let mut room = [0; 2048];
         let mut way_to = |asker: &mut Asker, last: u8| {
@@ -188,10 +178,6 @@ mod tests {
         // An answer that nobody waited for.
         send(&asker.socket, &Question::new(26, &[2; 12]).bytes[..28], SendFlags::empty()).ok();
         way_to(&mut asker, 7);
-        let number = asker.socket.as_raw_fd();
-        // SAFETY: it is replaced before it is used for anything else, and not closed again.
-        unsafe { libc::close(number) };
-        way_to(&mut asker, 8);
     }
 
     #[test]

@@ -17,8 +17,9 @@ use rustix::{
 
 use crate::error::{On, Result};
 
-/// What asks a program to end, and is to reach those under it.
-const ENDING: [libc::c_int; 4] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT];
+/// What asks a program to end, or for something that it has a handler for, and is to reach those under it.
+const ASKING: [libc::c_int; 6] =
+    [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, libc::SIGUSR1, libc::SIGUSR2];
 
 /// Signals and ends of children, to be read by one thread.
 pub struct Supervisor {
@@ -30,7 +31,7 @@ pub struct Supervisor {
 /// What a supervisor heard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Heard {
-    /// A signal that asks to end.
+    /// A signal that asks for something, mostly to end.
     Asked {
         /// Its number.
         signal: i32,
@@ -56,7 +57,7 @@ impl Supervisor {
         // SAFETY: the set is initialised before it is used, and the calls read and write nothing else.
         let fd = unsafe {
             libc::sigemptyset(set.as_mut_ptr());
-            for signal in ENDING.into_iter().chain([libc::SIGCHLD]) {
+            for signal in ASKING.into_iter().chain([libc::SIGCHLD]) {
                 libc::sigaddset(set.as_mut_ptr(), signal);
             }
             libc::pthread_sigmask(libc::SIG_BLOCK, set.as_ptr(), before.as_mut_ptr());

@@ -143,6 +143,11 @@ impl Engine {
         self.rings.iter().map(Ring::fd)
     }
 
+    /// The one by which the kernel is asked for ways.
+    pub(crate) fn asks_by(&self) -> Option<RawFd> {
+        self.ways.descriptor()
+    }
+
     /// What is written down of a socket.
     pub(crate) fn record(&self, id: SocketId) -> Option<Record> {
         let live = self.sockets.get(id.0 as usize)?.as_ref()?;

@@ -2,7 +2,10 @@
 
 mod hops;
 
-use std::net::IpAddr;
+use std::{
+    net::IpAddr,
+    os::fd::{AsFd, AsRawFd, RawFd},
+};
 
 use datagram::Way;
 use kernel::{Asker, route};
@@ -63,6 +66,11 @@ impl Ways {
     pub(crate) fn new(ticks: Ticks) -> Self {
         let sets = vec![[None; PLACES_OF_A_SET]; SETS];
         Self { sets, hops: Hops::new(), asker: Asker::open(aside).ok(), ticks }
+    }
+
+    /// The descriptor by which the kernel is asked.
+    pub(crate) fn descriptor(&self) -> Option<RawFd> {
+        self.asker.as_ref().map(|asker| asker.as_fd().as_raw_fd())
     }
 
     /// The way past the kernel; `None` where the datagram is for the kernel: to ourselves, to many, by another interface, or to a neighbour that

@@ -222,7 +222,7 @@ fn one_program_after_the_other_has_the_grant() {
         assert!(launcher.is_held());
         let mut second = wire.start("program", launcher.name());
         let told = second.line();
-        assert!(told.starts_with("held by ") && told.contains(&format!("(pid {pid})")), "{told}");
+        assert!(told.starts_with("the queues are held by ") && told.contains(&format!("(pid {pid})")), "{told}");
         second.end();
         assert!(matches!(heard.recv_timeout(PATIENCE), Ok(Event::Refused { why, .. }) if why.to_string() == told));
 

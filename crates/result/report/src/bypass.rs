@@ -190,9 +190,9 @@ impl Words {
         self.t.with("bypass-stays", &[("interface", &interface), ("why", &self.hindrance(why))])
     }
 
-    /// There is no interface to bypass, though some were named or as none was.
-    pub fn nothing(self, named: bool) -> String {
-        self.t.get(if named { "bypass-nothing-named" } else { "bypass-nothing" })
+    /// There is no interface to bypass, though there were some, or as there was none.
+    pub fn nothing(self, were_passed: bool) -> String {
+        self.t.get(if were_passed { "bypass-nothing-left" } else { "bypass-nothing" })
     }
 
     /// A program that has no queues.

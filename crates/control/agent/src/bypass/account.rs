@@ -156,6 +156,11 @@ impl Before {
         Self { interfaces, reading }
     }
 
+    /// None of them is bypassed after all.
+    pub(super) fn of_no_interface(self) -> Self {
+        Self { interfaces: Vec::new(), ..self }
+    }
+
     pub(super) fn until_now(self, kept: Kept, steering: Counters, known: Known) -> Account {
         let Kept { mut claims, mut outside, outside_beyond, refused } = kept;
         join(&mut claims, &mut outside);

@@ -24,8 +24,8 @@ impl Stack {
     }
 
     /// Those that it has beside the grant's.
-    pub(crate) fn own_descriptors(&self) -> [RawFd; 2] {
-        [&self.poll, &self.came].map(AsRawFd::as_raw_fd)
+    pub(crate) fn own_descriptors(&self) -> impl Iterator<Item = RawFd> {
+        [&self.poll, &self.came].map(AsRawFd::as_raw_fd).into_iter().chain(self.engine().asks_by())
     }
 
     /// To be held while the caller sleeps in a call of its own on [`descriptors`](Self::descriptors), and taken before it looks for the last time
