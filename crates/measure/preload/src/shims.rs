@@ -8,4 +8,5 @@ mod fortified;
 mod receive;
 mod send;
 mod sockets;
+mod system;
 mod wait;

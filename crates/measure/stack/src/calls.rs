@@ -66,6 +66,15 @@ pub(crate) fn cookie(fd: RawFd) -> Option<u64> {
     option(fd, libc::SOL_SOCKET, libc::SO_COOKIE).ok().map(|(value, _)| u64::from_ne_bytes(value))
 }
 
+/// Whether it is the socket with this number; none where the kernel does not say.
+pub(crate) fn is_socket(fd: RawFd, cookie: u64) -> Option<bool> {
+    match option(fd, libc::SOL_SOCKET, libc::SO_COOKIE) {
+        Ok((value, _)) => Some(u64::from_ne_bytes(value) == cookie),
+        Err(libc::EBADF | libc::ENOTSOCK) => Some(false),
+        Err(_) => None,
+    }
+}
+
 /// The error that waits for the socket's next call, which is taken away by that.
 pub(crate) fn pending_error(fd: RawFd) -> Option<Errno> {
     Some(number(fd, libc::SOL_SOCKET, libc::SO_ERROR)).filter(|errno| *errno != 0)

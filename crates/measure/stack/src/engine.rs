@@ -10,6 +10,7 @@ mod rings;
 mod socket;
 
 use std::{
+    net::IpAddr,
     ops::Range,
     os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd},
 };
@@ -155,10 +156,10 @@ impl Engine {
         Some(self.control.record(live.slot))
     }
 
-    /// Looks at a descriptor, and takes its flows.
-    pub(crate) fn open(&mut self, fd: BorrowedFd<'_>) -> Result<SocketId, Reason> {
+    /// Looks at a descriptor, and takes its flows; `later` where it cannot have them just now.
+    pub(crate) fn open(&mut self, fd: BorrowedFd<'_>, later: bool) -> Result<SocketId, Reason> {
         self.follow_changes(ticks::now());
-        let admitted = look(fd).and_then(|look| self.admit(fd, look));
+        let admitted = look(fd).and_then(|look| self.admit(fd, look, later));
         // One that is not bound is looked at again.
         if let Err(why) = admitted
             && why != Reason::NotBound
@@ -169,15 +170,21 @@ impl Engine {
         admitted
     }
 
-    fn admit(&mut self, fd: BorrowedFd<'_>, look: Look) -> Result<SocketId, Reason> {
+    fn admit(&mut self, fd: BorrowedFd<'_>, look: Look, later: bool) -> Result<SocketId, Reason> {
         let slot = self.control.add(fd.as_raw_fd(), calls::cookie(fd.as_raw_fd()).ok_or(Reason::Unreadable)?);
         let number = self.free_number();
         let id = SocketId(number as u32);
         self.control.slot(slot).set_ends(Some(look.local), look.peer);
         let inode = calls::inode(fd.as_raw_fd()).ok_or(Reason::Unreadable)?;
         let mut live = Live::new(fd.as_raw_fd(), inode, look, slot);
-        let port = self.take(id, &mut live)?;
-        self.control.slot(slot).set_fate(live.fate());
+        let port = self.who_shares(&live.look);
+        match self.take(id, &mut live, &port) {
+            Err(why) if !(later && self.may_pass(why, &live)) => {
+                self.input.release(id);
+                return Err(why);
+            }
+            fate => self.control.slot(slot).set_fate(fate),
+        }
         if number == self.sockets.len() {
             self.sockets.push(None);
         }
@@ -198,23 +205,29 @@ impl Engine {
         number
     }
 
-    /// Its flows, and its place among those that hear. Returns who has its port too.
-    fn take(&mut self, id: SocketId, live: &mut Live) -> Result<Vec<Bound>, Reason> {
+    /// Its flows, and its place among those that hear; `port` are those who have its port too.
+    fn take(&mut self, id: SocketId, live: &mut Live, port: &[Bound]) -> Result<(), Reason> {
         let is_elsewhere = |index: u32| self.exits.len() != 1 || self.exits[0].index != index;
         if live.look.device.is_some_and(is_elsewhere) {
             return Err(Reason::OtherDevice);
         }
-        if !self.exits.iter().any(|exit| exit.open) {
-            return Err(Reason::InterfaceGone);
-        }
-        let port = self.who_shares(&live.look);
-        live.is_shared = self.is_shared(live, &port);
-        let taken = live.take_flows(&mut self.table, &self.locals);
-        if !live.is_shared {
-            taken?;
-        }
+        live.is_shared = self.is_shared(live, port);
         self.input.bind(id, live.look.binding);
-        Ok(port)
+        take_flows(live, &self.exits, &mut self.table, &self.locals)
+    }
+
+    /// Whether it may go past the kernel later, when what is the matter now has changed: that is followed. What has an address of another interface
+    /// stays with the kernel, which is quicker with it.
+    fn may_pass(&self, why: Reason, live: &Live) -> bool {
+        let is_elsewhere = |address: IpAddr| {
+            address.is_loopback() || self.locals.iter().any(|local| local.address == address && !local.granted)
+        };
+        match why {
+            Reason::SharedPort => true,
+            Reason::InterfaceGone => self.exit_rings.iter().any(|rings| !rings.is_empty()),
+            Reason::OtherInterface => !live.look.binding.address.is_some_and(is_elsewhere),
+            _ => false,
+        }
     }
 
     /// Looks again.
@@ -225,25 +238,25 @@ impl Engine {
         let Some(mut live) = self.sockets.get_mut(id.0 as usize).and_then(Option::take) else {
             return Err(Reason::NotBound);
         };
+        let mut port = Vec::new();
         let taken = look(fd).and_then(|look| {
             self.control.slot(live.slot).set_ends(Some(look.local), look.peer);
             live.fd = fd.as_raw_fd();
             live.look = look;
-            self.take(id, &mut live)
+            port = self.who_shares(&live.look);
+            self.take(id, &mut live, &port)
         });
         match taken {
-            Ok(port) => {
-                self.control.slot(live.slot).set_fate(live.fate());
-                self.sockets[id.0 as usize] = Some(live);
-                self.set_filled();
-                self.settle_port(&port);
-                Ok(())
+            Err(why) if !self.may_pass(why, &live) => {
+                self.leaves(id, live, why);
+                return Err(why);
             }
-            Err(reason) => {
-                self.leaves(id, live, reason);
-                Err(reason)
-            }
+            fate => self.control.slot(live.slot).set_fate(fate),
         }
+        self.sockets[id.0 as usize] = Some(live);
+        self.set_filled();
+        self.settle_port(&port);
+        Ok(())
     }
 
     /// Returns how many datagrams waited for it.
@@ -301,10 +314,14 @@ impl Engine {
     /// What has no address of ours any more stays, and hears through the kernel.
     fn take_flows_anew(&mut self) {
         for live in self.sockets.iter_mut().flatten() {
-            let is_open = self.exits.iter().any(|exit| exit.open);
-            let fate = live.take_flows(&mut self.table, &self.locals);
-            let fate = if is_open { fate } else { Err(Reason::InterfaceGone) };
+            let fate = take_flows(live, &self.exits, &mut self.table, &self.locals);
             self.control.slot(live.slot).set_fate(fate);
         }
     }
+}
+
+/// The flows of a socket, as far as an interface can be used.
+fn take_flows(live: &mut Live, exits: &[Exit], table: &mut FlowTable, locals: &[Local]) -> Result<(), Reason> {
+    let fate = live.take_flows(table, locals);
+    if exits.iter().any(|exit| exit.open) { fate } else { Err(Reason::InterfaceGone) }
 }

@@ -96,7 +96,19 @@ impl Stack {
         if self.family.is_child() {
             return Err(Reason::Forked);
         }
-        self.engine().open(fd)
+        self.engine().open(fd, false)
+    }
+
+    /// The same also for what the kernel has just now, but not for good, as another process has its port too or its link is down: it goes past the
+    /// kernel as soon as it can.
+    ///
+    /// # Errors
+    /// Why it stays with the kernel.
+    pub fn open_for_later(&self, fd: BorrowedFd<'_>) -> Result<SocketId, Reason> {
+        if self.family.is_child() {
+            return Err(Reason::Forked);
+        }
+        self.engine().open(fd, true)
     }
 
     /// Looks again, after `connect`, `bind`, `setsockopt` or `fcntl` on it, or where another descriptor (`dup`) stands for it from now on.

@@ -12,15 +12,22 @@ use crate::{
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn close(fd: c_int) -> c_int {
-    if own::is_own(fd) {
-        return is_not_there();
-    }
     // SAFETY: it takes no pointer.
-    closing(fd, || unsafe { waiting!(SYS_close, fd) })
+    closes(fd, || unsafe { waiting!(SYS_close, fd) })
+}
+
+fn closes(fd: c_int, call: impl FnOnce() -> c_int) -> c_int {
+    if own::is_own(fd) { is_not_there() } else { closing(fd, call) }
+}
+
+/// By libc's `syscall`, which is no cancellation point.
+pub(super) fn close_at_once(fd: c_int) -> c_int {
+    // SAFETY: it takes no pointer.
+    closes(fd, || unsafe { kernel!(SYS_close, fd) })
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C-unwind" fn close_range(first: c_uint, last: c_uint, flags: c_int) -> c_int {
+pub(super) unsafe extern "C-unwind" fn close_range(first: c_uint, last: c_uint, flags: c_int) -> c_int {
     if flags as c_uint & libc::CLOSE_RANGE_CLOEXEC != 0 || first > last {
         // SAFETY: it takes no pointer.
         return unsafe { kernel!(SYS_close_range, first, last, flags) };
@@ -75,7 +82,7 @@ unsafe extern "C-unwind" fn dup(old: c_int) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C-unwind" fn dup2(old: c_int, new: c_int) -> c_int {
+pub(super) unsafe extern "C-unwind" fn dup2(old: c_int, new: c_int) -> c_int {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: it takes no pointer.
     return onto(old, new, || unsafe { kernel!(SYS_dup2, old, new) });
@@ -91,7 +98,7 @@ unsafe extern "C-unwind" fn dup2(old: c_int, new: c_int) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C-unwind" fn dup3(old: c_int, new: c_int, flags: c_int) -> c_int {
+pub(super) unsafe extern "C-unwind" fn dup3(old: c_int, new: c_int, flags: c_int) -> c_int {
     // SAFETY: it takes no pointer.
     onto(old, new, || unsafe { kernel!(SYS_dup3, old, new, flags) })
 }

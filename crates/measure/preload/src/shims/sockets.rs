@@ -24,6 +24,22 @@ unsafe extern "C-unwind" fn socket(domain: c_int, kind: c_int, protocol: c_int) 
 }
 
 #[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn accept(fd: c_int, from: *mut sockaddr, length: *mut socklen_t) -> c_int {
+    // SAFETY: the caller's pointers, as libc takes them.
+    let accepted = unsafe { waiting!(SYS_accept, fd, from, length) };
+    forget(accepted);
+    accepted
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn accept4(fd: c_int, from: *mut sockaddr, length: *mut socklen_t, flags: c_int) -> c_int {
+    // SAFETY: the caller's pointers, as libc takes them.
+    let accepted = unsafe { waiting!(SYS_accept4, fd, from, length, flags) };
+    forget(accepted);
+    accepted
+}
+
+#[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn connect(fd: c_int, to: *const sockaddr, length: socklen_t) -> c_int {
     // SAFETY: the caller's pointers, as libc takes them.
     let result = unsafe { waiting!(SYS_connect, fd, to, length) };

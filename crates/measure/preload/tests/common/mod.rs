@@ -10,7 +10,7 @@ use std::{
 };
 
 /// What the program can be asked for.
-pub(crate) const PARTS: [&str; 36] = [
+pub(crate) const PARTS: [&str; 38] = [
     "data",
     "flags",
     "options",
@@ -23,6 +23,7 @@ pub(crate) const PARTS: [&str; 36] = [
     "edges",
     "copies",
     "closing",
+    "behind",
     "forks",
     "executes",
     "threads",
@@ -44,6 +45,7 @@ pub(crate) const PARTS: [&str; 36] = [
     "inheriting",
     "shared",
     "refused",
+    "contended",
     "large",
     "chrooted",
     "beside",

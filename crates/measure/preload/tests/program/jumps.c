@@ -114,6 +114,37 @@ void cancelled(void) {
     talk("the other", other);
 }
 
+static sigjmp_buf away;
+static void jumps_away(int number) { (void)number; siglongjmp(away, 1); }
+
+static void *sleeps_beside(void *fd) {
+    char byte[9];
+    struct timespec cpu;
+    sigset_t all;
+    sigfillset(&all), pthread_sigmask(SIG_BLOCK, &all, NULL);
+    int count = 0;
+    for (int turn = 0; turn < 8; turn++) count += recv(*(int *)fd, byte, sizeof byte, 0) > 0;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
+    printf("%d came, %s\n", count, cpu.tv_sec || cpu.tv_nsec > 500000000 ? "busy" : "calm");
+    return NULL;
+}
+
+/* Nor does one that sleeps beside who jumped out of its sleep and has not come back keep a core busy. */
+static void beside_a_jump(int fd, int other) {
+    pthread_t thread;
+    struct itimerval soon = {{0, 0}, {0, 100000}};
+    setsockopt(other, SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){0, 300000}, sizeof(struct timeval));
+    on_signal(SIGALRM, 0, jumps_away);
+    setitimer(ITIMER_REAL, &soon, NULL);
+    if (!sigsetjmp(away, 1)) recv(fd, got, sizeof got, 0);
+    on_signal(SIGALRM, 0, SIG_DFL), alarm(30);
+    pthread_create(&thread, NULL, sleeps_beside, &other);
+    pause_for(50);
+    send(other, "one", 3, 0), send(fd, "one", 3, 0);
+    pthread_join(thread, NULL);
+    TELL(recv(fd, got, sizeof got, 0));
+}
+
 /* Who sleeps after others were cancelled in their sleep does sleep. */
 void calm(void) {
     int fd = connected(), other = connected();
@@ -130,6 +161,7 @@ void calm(void) {
         long took = (clock() - before) * 1000 / CLOCKS_PER_SEC;
         printf("%s\n", took < 100 ? "calm" : "busy");
     }
+    beside_a_jump(fd, other);
 }
 
 static void seen(int number) { signals_seen += number == SIGALRM || number == SIGUSR1; }

@@ -168,6 +168,39 @@ static void *takes_one(void *argument) {
     return NULL;
 }
 
+/* Another process has its port too, when it is first used, and gives it back. */
+void contended(void) {
+    int go[2], ready[2], fd, one = 1;
+    struct sockaddr_storage own;
+    socklen_t length = sizeof own;
+    if (pipe(go) || pipe(ready)) return;
+    own = address(own_address, 0, &length);
+    fd = socket(own.ss_family, SOCK_DGRAM, 0);
+    TELL(setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one));
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){5, 0}, sizeof(struct timeval));
+    TELL(bind(fd, (void *)&own, length));
+    getsockname(fd, (void *)&own, &length);
+    fflush(stdout);
+    pid_t child = fork();
+    if (!child) {
+        char byte;
+        int other = socket(own.ss_family, SOCK_DGRAM, 0);
+        struct sockaddr_storage nobody = address(echo_address, 9, &length);
+        setsockopt(other, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+        /* It hears none of what comes for the first one. */
+        if (bind(other, (void *)&own, length) || connect(other, (void *)&nobody, length)) exit(1);
+        close(go[1]);
+        exit(write(ready[1], "r", 1) != 1 || read(go[0], &byte, 1) < 0);
+    }
+    TELL(read(ready[0], got, 1));
+    settle(fd);
+    setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &(int){100000}, sizeof(int));
+    settle(fd);
+    close(go[0]), close(go[1]);
+    joined(child);
+    for (int turn = 0; turn < 120; turn++) settle(fd), pause_for(20);
+}
+
 /* Another process has what there is, and gives it back. */
 void refused(void) {
     int go[2], ready[2];

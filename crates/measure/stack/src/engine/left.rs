@@ -5,7 +5,10 @@ use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 use datagram::SocketId;
 
 use super::{Engine, cards::Cards, socket::Live};
-use crate::{Reason, calls, ports, program::own};
+use crate::{
+    Reason, calls, ports,
+    program::{gone, own},
+};
 
 impl Engine {
     /// Gives its flows back, where its last descriptor goes.
@@ -48,6 +51,7 @@ impl Engine {
         /// Who shares a port is asked for once a second.
         const PORTS_WAIT: u32 = 9;
         self.looked = now;
+        gone::is_time();
         self.look_after_claim();
         match self.ports_wait.checked_sub(1) {
             Some(left) => self.ports_wait = left,

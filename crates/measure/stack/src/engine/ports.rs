@@ -8,7 +8,7 @@ use std::{
 use datagram::SocketId;
 use kernel::diag::Bound;
 
-use super::{Engine, socket::Live};
+use super::{Engine, socket::Live, take_flows};
 use crate::{
     glance::ends,
     look::Look,
@@ -61,10 +61,10 @@ impl Engine {
     }
 
     fn set_shared(&mut self, number: usize, is_shared: bool) {
-        let Self { sockets, table, locals, control, .. } = self;
+        let Self { sockets, exits, table, locals, control, .. } = self;
         if let Some(live) = sockets[number].as_mut() {
             live.is_shared = is_shared;
-            let fate = live.take_flows(table, locals);
+            let fate = take_flows(live, exits, table, locals);
             control.slot(live.slot).set_fate(fate);
         }
     }

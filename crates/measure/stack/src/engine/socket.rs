@@ -95,11 +95,6 @@ impl Live {
         Ok(())
     }
 
-    /// Whether it goes past the kernel now.
-    pub(super) fn fate(&self) -> Result<(), Reason> {
-        if self.is_shared { Err(Reason::SharedPort) } else { Ok(()) }
-    }
-
     pub(super) fn give_flows(&mut self, table: &mut FlowTable) {
         give(std::mem::take(&mut self.flows), table);
     }

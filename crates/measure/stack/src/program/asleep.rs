@@ -10,6 +10,7 @@ use std::{
 };
 
 use super::{
+    call::raw,
     inside::{inside, with_past},
     past::Past,
     process,
@@ -20,6 +21,9 @@ thread_local! {
     static COUNTED: Cell<(*const Past, u64)> = const { Cell::new((null(), 0)) };
 }
 
+/// How long who would be woken at once, for one who was left by a jump, waits before that: it would be busy otherwise.
+static NAP: libc::timespec = libc::timespec { tv_sec: 0, tv_nsec: 1_000_000 };
+
 /// Has a thread that ends counted no more.
 static AT_END: OnceLock<Option<libc::pthread_key_t>> = OnceLock::new();
 
@@ -29,9 +33,14 @@ pub(crate) fn fall_asleep() {
         // Once alone, where a handler jumped out of its last sleep.
         is_awake();
         let asleep = past.stack.sleep();
+        let is_futile = asleep.is_futile();
         COUNTED.set((past, asleep.since()));
         mem::forget(asleep);
         at_end(past);
+        if is_futile {
+            // SAFETY: a time that is always there. What comes meanwhile is found by the last look.
+            unsafe { raw(libc::SYS_nanosleep, [&raw const NAP as usize, 0]) };
+        }
     });
 }
 

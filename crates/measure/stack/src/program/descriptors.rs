@@ -81,12 +81,22 @@ fn adopt(fd: c_int) -> Option<Kind> {
     }
 }
 
-/// Its number may mean something else from now on.
+/// Its number may mean something else from now on: what had it until now was closed, also where nobody saw that.
 pub fn forget(fd: c_int) {
-    if let Some(table) = table()
-        && table.look(fd).is_some_and(|seen| seen.kind() != Kind::Unknown)
-    {
-        table.replace(fd, Kind::Unknown);
+    match kind(fd) {
+        None | Some(Kind::Unknown) => {}
+        // A child of `vfork` has numbers of its own.
+        Some(Kind::Live(_) | Kind::Set | Kind::EmptySet) if !is_own() => {}
+        Some(_) => became(fd, Kind::Unknown),
+    }
+}
+
+/// Its entry says this from now on, and what it stood for has one name less.
+fn became(fd: c_int, now: Kind) {
+    match table().and_then(|table| table.replace(fd, now)) {
+        Some(Kind::Live(id)) => _ = with_past(|past| past.released(SocketId(id))),
+        Some(Kind::Set | Kind::EmptySet) => watched::set_is_closed(fd),
+        _ => {}
     }
 }
 
@@ -119,13 +129,8 @@ fn begins_to_close(fd: c_int) -> Option<Seen> {
     if !is_own() {
         return None;
     }
-    table.replace(fd, Kind::Closing);
-    let closing = table.look(fd);
-    match kind {
-        Kind::Live(id) => _ = with_past(|past| past.released(SocketId(id))),
-        _ => watched::set_is_closed(fd),
-    }
-    closing.filter(|seen| seen.kind() == Kind::Closing)
+    became(fd, Kind::Closing);
+    table.look(fd).filter(|seen| seen.kind() == Kind::Closing)
 }
 
 /// Nothing is known of its number from now on, unless another thread has got that by now, for what may be past the kernel already.
@@ -155,6 +160,7 @@ pub fn is_copy(old: c_int, new: c_int) {
     if !is_own() {
         return;
     }
+    forget(new);
     match kind {
         Kind::Live(id) => _ = with_past(|past| past.copied(SocketId(id))),
         Kind::Set | Kind::EmptySet => watched::set_is_copied(old, new),

@@ -9,6 +9,7 @@ use std::{
 
 use super::{
     call::{errno, raw, set_errno},
+    gone,
     past::Past,
     patience::Held,
     process,
@@ -51,7 +52,11 @@ pub fn inside<T>(work: impl FnOnce() -> T) -> Option<T> {
 #[inline]
 pub fn with_past<T>(work: impl FnOnce(&'static Past) -> T) -> Option<T> {
     let past = process::past()?;
-    inside(|| work(past))
+    inside(|| {
+        let result = work(past);
+        gone::look_if_it_is_time(past);
+        result
+    })
 }
 
 /// Whether this thread is in our own code.

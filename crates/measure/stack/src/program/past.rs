@@ -11,7 +11,10 @@ use super::{
     table::Kind,
     watched,
 };
-use crate::{Reason, SocketId, Stack, calls::cookie};
+use crate::{
+    Reason, SocketId, Stack,
+    calls::{cookie, is_socket},
+};
 
 /// What goes past the kernel in this process.
 pub struct Past {
@@ -46,7 +49,7 @@ impl Past {
             return Ok(known.id);
         }
         // SAFETY: the program's own descriptor, which it uses right now.
-        let id = self.stack.open(unsafe { BorrowedFd::borrow_raw(fd) })?;
+        let id = self.stack.open_for_later(unsafe { BorrowedFd::borrow_raw(fd) })?;
         sockets.push(Socket { id, cookie, descriptors: 1 });
         Ok(id)
     }
@@ -72,6 +75,13 @@ impl Past {
             drop(sockets);
             self.refresh(id, other);
         }
+    }
+
+    /// Whether a descriptor that stood for a socket still does.
+    pub(crate) fn is_still(&self, id: SocketId, fd: c_int) -> bool {
+        let cookie = self.sockets().iter().find(|socket| socket.id == id).map(|socket| socket.cookie);
+        // Where the kernel does not say, all stays as it was.
+        cookie.is_none_or(|cookie| is_socket(fd, cookie).unwrap_or(true))
     }
 
     /// Looks at a socket again, after something about it was changed.

@@ -10,7 +10,7 @@ use libc::epoll_event;
 
 use super::{
     call::{is_single_threaded, raw},
-    descriptors::{kind, live},
+    descriptors::{forget, kind, live},
     inside::inside,
     past::Past,
     process::{self, is_own, table},
@@ -44,6 +44,7 @@ pub fn is_used(fd: c_int) {
 /// A set was made.
 pub fn set_is_made(set: c_int) {
     if set >= 0 && is_own() {
+        forget(set);
         with_sets(|sets| sets.set_is_closed(set));
         table().map(|table| table.replace(set, Kind::EmptySet));
         process::uses(set);

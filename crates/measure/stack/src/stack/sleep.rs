@@ -13,6 +13,8 @@ use crate::{engine::Engine, ticks};
 
 /// How long the signal stays at least for those who are not counted.
 const ROUSING: Duration = Duration::from_millis(1);
+/// How long those whom the signal is for take at most to wake up, unless they were left by a jump and do not say so.
+const WAKING: Duration = Duration::from_millis(10);
 
 impl Stack {
     /// Descriptors that become readable when something comes, to be polled beside others (`POLLIN`). Only [`pump`](Self::pump) and
@@ -29,15 +31,16 @@ impl Stack {
     /// To be held while the caller sleeps in a call of its own on [`descriptors`](Self::descriptors), and taken before it looks for the last time
     /// whether something is there: what another thread takes from the interfaces meanwhile wakes it.
     pub fn sleep(&self) -> Asleep<'_> {
-        let mut since = 0;
+        let (mut since, mut is_futile) = (0, false);
         if !self.family.is_child() {
             let mut engine = self.engine();
             since = engine.sleepers.fall_asleep();
+            is_futile = engine.sleepers.is_stale();
             if !self.watched.swap(true, Relaxed) {
                 self.watch(&engine);
             }
         }
-        Asleep { stack: self, since }
+        Asleep { stack: self, since, is_futile }
     }
 
     /// The caller, who fell asleep at that time, is asleep no more: what [`Asleep`] says when it is dropped, for who has forgotten that.
@@ -116,6 +119,8 @@ pub(crate) struct Sleepers {
     /// How often they were signalled, and how many of those who slept then have not woken up yet.
     signals: u64,
     to_wake: u32,
+    /// When they were last.
+    signalled_at: Option<Instant>,
     /// When those were woken who are not counted.
     roused: Option<Instant>,
 }
@@ -147,6 +152,11 @@ impl Sleepers {
     fn begin(&mut self) {
         (self.again, self.to_wake) = (false, self.asleep);
         self.signals += 1;
+        self.signalled_at = Some(Instant::now());
+    }
+
+    fn is_stale(&self) -> bool {
+        self.signalled && self.signalled_at.is_some_and(|at| at.elapsed() > WAKING)
     }
 
     fn may_be_calmed(&mut self) -> bool {
@@ -173,12 +183,18 @@ impl Sleepers {
 pub struct Asleep<'a> {
     stack: &'a Stack,
     since: u64,
+    is_futile: bool,
 }
 
 impl Asleep<'_> {
     /// When it fell asleep, for who forgets this and calls [`wake`](Stack::wake).
     pub(crate) fn since(&self) -> u64 {
         self.since
+    }
+
+    /// Whether it is woken at once by a signal that stays for one who does not say that it woke up.
+    pub(crate) fn is_futile(&self) -> bool {
+        self.is_futile
     }
 }
 
@@ -212,6 +228,9 @@ mod tests {
         all.wake(later);
         assert!(all.may_be_calmed() && all.is_signalled_again() && all.signalled);
         all.wake(last);
-        assert!(all.may_be_calmed() && !all.is_signalled_again());
+        assert!(!all.is_stale());
+        std::thread::sleep(WAKING);
+        assert!(all.is_stale());
+        assert!(all.may_be_calmed() && !all.is_signalled_again() && !all.is_stale());
     }
 }

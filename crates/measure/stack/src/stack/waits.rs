@@ -67,14 +67,17 @@ impl Waiting {
             if self.patience.is_over() {
                 break Outcome::Failed(libc::EAGAIN);
             }
-            let asked = match self.patience.spins() {
+            let Asked { result, is_shut_down } = match self.patience.spins() {
                 true if self.patience.never_sleeps() => self.ask_kernel(Some(NOW), &held),
-                true => 0,
+                true => Asked::default(),
                 false => {
                     caller.fall_asleep();
                     // The last one: what comes from now on wakes us.
                     let found = over(caller);
-                    let asked = if found.is_none() { self.ask_kernel(self.patience.left(), &held) } else { 0 };
+                    let asked = match found {
+                        None => self.ask_kernel(self.patience.left(), &held),
+                        Some(_) => Asked::default(),
+                    };
                     caller.wake_up();
                     if let Some(outcome) = found {
                         break outcome;
@@ -82,8 +85,12 @@ impl Waiting {
                     asked
                 }
             };
+            if is_shut_down {
+                // It is readable from now on, and only the kernel says how that ends.
+                break over(caller).unwrap_or(Outcome::Kernel);
+            }
             // A handler without `SA_RESTART` interrupts the call, as does any where there is a timeout (signal(7)).
-            match -asked as i32 {
+            match -result as i32 {
                 libc::EINTR if self.has_timeout || calls::signals_interrupt() => break Outcome::Failed(libc::EINTR),
                 libc::EINTR => {}
                 errno @ 1.. => break Outcome::Failed(errno),
@@ -104,16 +111,25 @@ impl Waiting {
     }
 
     /// What the kernel says of the descriptors within a time, with signals let in.
-    fn ask_kernel(&self, time: Option<libc::timespec>, held: &Held) -> isize {
-        let mut watched = self.fds.map(|fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 });
+    fn ask_kernel(&self, time: Option<libc::timespec>, held: &Held) -> Asked {
+        let mut watched = self.fds.map(|fd| libc::pollfd { fd, events: libc::POLLIN | libc::POLLRDHUP, revents: 0 });
         let time = time.as_ref().map_or(ptr::null(), ptr::from_ref);
         // Who spins hears of arrivals by itself.
         let count = if self.patience.never_sleeps() { 1 } else { watched.len() };
         let mask = held.mask(ptr::null());
         let place = [watched.as_mut_ptr() as usize, count, time as usize, mask as usize, SIGNALS];
         // SAFETY: descriptors and a time of this frame, and a mask that outlives the call.
-        unsafe { raw_waiting(libc::SYS_ppoll, place) }
+        let result = unsafe { raw_waiting(libc::SYS_ppoll, place) };
+        Asked { result, is_shut_down: result > 0 && watched[0].revents & libc::POLLRDHUP != 0 }
     }
+}
+
+/// What the kernel said: an error as a number less than 0, and whether the socket was shut down where we do not see it: by another process that
+/// has it too, or by a system call of the program's own.
+#[derive(Default)]
+struct Asked {
+    result: isize,
+    is_shut_down: bool,
 }
 
 fn over(caller: &mut impl Waits) -> Option<Outcome<usize>> {

@@ -1,10 +1,16 @@
 //! Neighbours, routes and links that change.
 
-use std::io::IoSlice;
+use std::{
+    io::IoSlice,
+    net::{SocketAddr, UdpSocket},
+    os::fd::{AsFd, OwnedFd},
+};
 
-use wireproof_stack::{Outcome, Outgoing, Reason, Wait};
+use rustix::net::{AddressFamily, SocketType, bind, socket};
+use wireproof_stack::{Outcome, Outgoing, Reason, SocketId, Wait};
 
 use crate::{
+    crowds::take,
     ends::{Ends, Near, Version, named},
     past::{Past, soon},
     wire::PORT,
@@ -76,6 +82,57 @@ fn a_link_that_is_down_is_left_to_the_kernel_until_it_is_up() {
         past.ip(&past.wire.a, &format!("link set {PORT} up"));
         assert!(soon(|| goes(ends) && goes_past(ends)));
         assert!(ends.far.send(b"back").is_ok() && soon(|| ends.near.raw_receive(0) == Some(Ok(4))));
+    });
+}
+
+#[test]
+fn a_socket_that_is_opened_while_its_link_is_down_goes_past_the_kernel_once_it_is_up() {
+    let past = Past::open("early", Wait::Auto);
+    past.wire.at_a(|| {
+        let bound = |at: &str| UdpSocket::bind(at).expect("it is free");
+        let [near, any] = ["198.18.0.1:7009", "0.0.0.0:7010"].map(bound);
+        let far = past.wire.at_b(|| UdpSocket::bind(Version::V4.at(2, 7009))).expect("it is free");
+        past.page.set_gone(0, true);
+        past.ip(&past.wire.a, &format!("link set {PORT} down"));
+        let ids = [&near, &any].map(|socket| past.stack.open_for_later(socket.as_fd()).expect("it waits for it"));
+        let record = |id: SocketId| past.stack.record(id).expect("it is open");
+        for (id, socket) in ids.iter().zip([&near, &any]) {
+            assert_eq!(record(*id).fate, Err(Reason::InterfaceGone));
+            past.stack.refresh(*id, socket.as_fd()).expect("it still waits");
+        }
+        past.ip(&past.wire.a, &format!("link set {PORT} up"));
+        past.page.set_gone(0, false);
+        for (id, port) in ids.into_iter().zip([7009, 7010]) {
+            assert!(soon(|| {
+                far.send_to(b"x", Version::V4.at(1, port)).expect("on the link");
+                take(&past.stack, id) > 0 && record(id).past.received > 0
+            }));
+            assert_eq!(record(id).fate, Ok(()));
+        }
+    });
+}
+
+#[test]
+fn a_socket_of_an_address_that_is_to_come_goes_past_the_kernel_then_and_one_of_another_interface_does_not() {
+    let past = Past::open("tocome", Wait::Auto);
+    past.wire.at_a(|| {
+        let [elsewhere, near] = ["127.0.0.1:7009", "198.18.0.4:7009"].map(|at| {
+            let fd: OwnedFd = socket(AddressFamily::INET, SocketType::DGRAM, None).expect("a socket");
+            kernel::socket::set_option(&fd, libc::SOL_IP, libc::IP_FREEBIND, 1).expect("settable");
+            bind(&fd, &at.parse::<SocketAddr>().expect("an address")).expect("it may be");
+            fd
+        });
+        assert_eq!(past.stack.open_for_later(elsewhere.as_fd()), Err(Reason::OtherInterface));
+        let id = past.stack.open_for_later(near.as_fd()).expect("it waits for it");
+        let record = |id: SocketId| past.stack.record(id).expect("it is open");
+        assert_eq!(record(id).fate, Err(Reason::OtherInterface));
+        past.ip(&past.wire.a, &format!("address add 198.18.0.4/24 dev {PORT}"));
+        let far = past.wire.at_b(|| UdpSocket::bind(Version::V4.at(2, 0))).expect("it is free");
+        assert!(soon(|| {
+            far.send_to(b"x", Version::V4.at(4, 7009)).expect("on the link");
+            take(&past.stack, id) > 0 && record(id).past.received > 0
+        }));
+        assert_eq!(record(id).fate, Ok(()));
     });
 }
 

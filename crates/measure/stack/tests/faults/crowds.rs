@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// What waits for a socket.
-fn take(stack: &Stack, id: SocketId) -> usize {
+pub(crate) fn take(stack: &Stack, id: SocketId) -> usize {
     let mut count = 0;
     let mut buffer = [0; 64];
     let mut message =
@@ -205,6 +205,31 @@ fn a_port_that_another_process_shares_later_is_the_kernels_as_long() {
         assert_eq!(uses(), Outcome::Kernel);
         drop(child);
         assert!(soon(|| uses() == Outcome::Done(1)), "it has gone");
+        assert_eq!(fate(), Ok(()));
+    });
+}
+
+#[test]
+fn a_port_that_another_process_shares_at_first_is_ours_once_it_has_gone() {
+    let past = Past::open("first", Wait::Auto);
+    past.wire.at_a(|| {
+        let foreign = sharing(7013);
+        let child = Child::begin();
+        drop(foreign);
+        let own = sharing(7013);
+        let id = past.stack.open_for_later(own.as_fd()).expect("it waits for it");
+        let fate = || past.stack.record(id).expect("it is open").fate;
+        let comes = || {
+            let far = past.wire.at_b(|| UdpSocket::bind(Version::V4.at(2, 0))).expect("it is free");
+            far.send_to(b"x", Version::V4.at(1, 7013)).expect("on the link");
+            take(&past.stack, id) > 0 && past.stack.record(id).expect("it is open").past.received > 0
+        };
+        assert_eq!(fate(), Err(Reason::SharedPort));
+        // Something about it is changed meanwhile.
+        past.stack.refresh(id, own.as_fd()).expect("it still waits");
+        assert!(!comes());
+        drop(child);
+        assert!(soon(comes), "it has gone");
         assert_eq!(fate(), Ok(()));
     });
 }
