@@ -56,6 +56,9 @@ pub(crate) struct Engine {
     input: Input,
     places: Places,
     sockets: Vec<Option<Live>>,
+    /// The one with the longest queue, as far as is known, and the last one that was looked at for that.
+    longest: usize,
+    looked_at: usize,
     /// Where the next free number is looked for first.
     next: usize,
     ways: Ways,
@@ -117,6 +120,8 @@ impl Engine {
             input: Input::default(),
             places,
             sockets: Vec::new(),
+            longest: 0,
+            looked_at: 0,
             next: 0,
             ways: Ways::new(ticks),
             exits,

@@ -150,6 +150,9 @@ impl Engine {
     /// Puts a datagram into its socket's queue, or drops it where that is full.
     fn queue(&mut self, to: SocketId, mut waiting: Waiting) {
         self.queued = true;
+        if self.places.are_taken() {
+            self.make_place(to);
+        }
         let Self { sockets, places, free, control, .. } = self;
         let Some(live) = sockets.get_mut(to.0 as usize).and_then(Option::as_mut) else {
             return free.push(waiting.packet.frame);
@@ -163,6 +166,37 @@ impl Engine {
             control.slot(*slot).dropped.add(1);
             free.push(waiting.packet.frame);
         }
+    }
+
+    /// Where all places are taken, one that has more waiting loses its newest: who is read has a place however many are not.
+    #[cold]
+    fn make_place(&mut self, to: SocketId) {
+        let own = self.count(to.0 as usize);
+        self.look_for_longest();
+        let Self { sockets, places, free, control, longest, .. } = self;
+        if let Some(live) = sockets.get_mut(*longest).and_then(Option::as_mut)
+            && live.queue.count() > own + 1
+        {
+            free.extend(places.pop_last(&mut live.queue).map(|waiting| waiting.packet.frame));
+            control.slot(live.slot).dropped.add(1);
+        }
+    }
+
+    /// The longest queue among some sockets and that of before; the others have their turn with the next looks.
+    fn look_for_longest(&mut self) {
+        const AT_ONCE: usize = 64;
+        let count = self.sockets.len();
+        for _ in 0..AT_ONCE.min(count) {
+            self.looked_at = (self.looked_at + 1) % count;
+            if self.count(self.looked_at) > self.count(self.longest) {
+                self.longest = self.looked_at;
+            }
+        }
+    }
+
+    /// How many wait for the socket with this number.
+    fn count(&self, number: usize) -> u32 {
+        self.sockets.get(number).and_then(Option::as_ref).map_or(0, |live| live.queue.count())
     }
 
     /// Whether a datagram waits in a socket's queue.

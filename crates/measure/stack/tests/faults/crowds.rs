@@ -70,6 +70,33 @@ fn a_socket_that_is_not_read_loses_its_own_datagrams_alone() {
 }
 
 #[test]
+fn many_sockets_that_are_not_read_leave_a_place_for_one_that_is() {
+    let past = Past::open("places", Wait::Auto);
+    past.connected(|ends| {
+        let idle: Vec<UdpSocket> = (7100..7123).map(|port| past.bound(port)).collect();
+        let ids: Vec<SocketId> =
+            idle.iter().map(|socket| past.stack.open(socket.as_fd()).expect("it can go past")).collect();
+        let other = past.wire.at_b(|| UdpSocket::bind(Version::V4.at(2, 7006))).expect("it is free");
+        for port in 7100..7123 {
+            for _ in 0..400 {
+                other.send_to(b"nobody reads it", Version::V4.at(1, port)).expect("on the link");
+                past.stack.pump();
+            }
+        }
+        let came = (0..50).filter(|_| {
+            ends.far.send(b"x").expect("on the link");
+            soon(|| past.stack.pump() || ends.near.raw_receive(libc::MSG_PEEK | libc::MSG_DONTWAIT) == Some(Ok(1)));
+            ends.near.raw_receive(libc::MSG_DONTWAIT) == Some(Ok(1))
+        });
+        assert_eq!(came.count(), 50);
+        let dropped: u64 = past.page.records().iter().map(|record| record.dropped).sum();
+        let taken: Vec<usize> = ids.iter().map(|id| take(&past.stack, *id)).collect();
+        assert_eq!(dropped as usize + taken.iter().sum::<usize>(), 23 * 400, "each is somewhere");
+        assert!(taken.iter().all(|count| *count > 100), "each has its share: {taken:?}");
+    });
+}
+
+#[test]
 fn many_are_sent_by_one_call() {
     let past = Past::open("batch", Wait::Auto);
     past.connected(|ends| {
