@@ -17,7 +17,7 @@ use crate::{message::Incoming, ticks};
 const V4_HEADERS: usize = 14 + 20 + 8;
 const V6_HEADERS: usize = 14 + 40 + 8;
 /// Datagrams of ours after which the kernel is asked too, so that what comes through it does not wait for ever.
-const FAIR: u32 = 64;
+pub(super) const FAIR: u32 = 64;
 
 /// What came of looking for a datagram.
 pub(crate) enum Received {
@@ -51,7 +51,9 @@ impl Engine {
         if is_fair && now.wrapping_sub(live.asked) < every {
             return Received::Nothing { nonblocking, fd };
         }
-        (live.asked, live.since) = (now, 0);
+        let peeks = flags & libc::MSG_PEEK != 0;
+        live.before = live.before.saturating_sub(usize::from(!peeks));
+        (live.asked, live.since) = (now, if live.before > 0 { FAIR } else { 0 });
         let is_sure = nonblocking && now.wrapping_sub(live.sure) < sure_for;
         if !is_sure {
             live.sure = now;
@@ -219,6 +221,13 @@ impl Engine {
     pub(crate) fn ask_soon(&mut self, id: SocketId) {
         if let Some(live) = self.live(id) {
             live.asked = 0;
+        }
+    }
+
+    /// The kernel has nothing of a socket: what comes past it has its turn.
+    pub(crate) fn has_none_before(&mut self, id: SocketId) {
+        if let Some(live) = self.live(id) {
+            (live.before, live.since) = (0, 0);
         }
     }
 

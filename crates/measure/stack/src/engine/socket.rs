@@ -9,7 +9,10 @@ use std::{
 use datagram::Arrived;
 use xdp::steer::{Flow, FlowTable, TableFull, Taken};
 
-use super::queue::Queue;
+use super::{
+    inwards::FAIR,
+    queue::{OVERHEAD, Queue},
+};
 use crate::{
     Reason,
     ancillary::Writer,
@@ -43,6 +46,8 @@ pub(super) struct Live {
     /// When it was last asked for errors.
     pub(super) checked: u64,
     pub(super) since: u32,
+    /// How many may wait in the kernel from before its flows were taken: they come first.
+    pub(super) before: usize,
     /// When it was last asked whether calls on it return at once.
     pub(super) sure: u64,
 }
@@ -59,6 +64,7 @@ impl Live {
             asked: 0,
             checked: 0,
             since: 0,
+            before: 0,
             sure: 0,
         }
     }
@@ -87,6 +93,11 @@ impl Live {
                     return Err(Reason::TableFull);
                 }
             }
+        }
+        if before.is_empty() {
+            // The kernel takes one more than there is room for.
+            self.before = self.look.room / OVERHEAD + 1;
+            self.since = FAIR;
         }
         give(before, table);
         Ok(())
