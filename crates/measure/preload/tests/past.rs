@@ -112,6 +112,19 @@ fn who_was_refused_goes_past_the_kernel_once_it_can() {
 }
 
 #[test]
+fn who_gave_up_peer_and_port_goes_past_the_kernel_again() {
+    let wire = Wire::up("unbound");
+    let _echo = Echo::by(&mut wire.command(1, program()), ECHO[0]);
+    let (without, with, claims) = compared(&wire, "unbound", 0, "auto");
+    assert_eq!(without, with);
+    let sockets: Vec<_> = claims.iter().flat_map(|claim| &claim.sockets).collect();
+    let [socket] = &sockets[..] else { panic!("one: {sockets:?}") };
+    assert_eq!(socket.fate, Ok(()));
+    let [past, through] = [socket.past, socket.through].map(|counted| (counted.sent, counted.received));
+    assert!(past.1 >= 20 && past.0 + through.0 == past.1 + through.1, "{past:?}, {through:?}");
+}
+
+#[test]
 fn who_sleeps_gives_the_queues_up_when_its_launcher_ends() {
     let wire = Wire::up("given");
     let _echo = Echo::by(&mut wire.command(1, program()), ECHO[0]);

@@ -10,10 +10,11 @@ use std::{
 };
 
 /// What the program can be asked for.
-pub(crate) const PARTS: [&str; 35] = [
+pub(crate) const PARTS: [&str; 36] = [
     "data",
     "flags",
     "options",
+    "unbound",
     "control",
     "errors",
     "pointers",

@@ -45,6 +45,7 @@ void on_signal(int number, int flags, void (*handler)(int));
 void data(void);
 void flags(void);
 void options(void);
+void unbound(void);
 void control(void);
 void errors(void);
 void pointers(void);

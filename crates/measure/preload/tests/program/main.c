@@ -100,7 +100,7 @@ static void answer(void) {
 
 int main(int count, char **words) {
     static const struct { const char *name; void (*tell)(void); } parts[] = {
-        {"data", data}, {"flags", flags}, {"options", options}, {"control", control}, {"errors", errors}, {"pointers", pointers},
+        {"data", data}, {"flags", flags}, {"options", options}, {"unbound", unbound}, {"control", control}, {"errors", errors}, {"pointers", pointers},
         {"polls", polls}, {"selects", selects}, {"epolls", epolls}, {"edges", edges}, {"copies", copies},
         {"closing", closing}, {"forks", forks}, {"executes", executes}, {"threads", threads}, {"signals", signals},
         {"cancels", cancels}, {"cancelled", cancelled}, {"stdio", stdio}, {"passing", passing},
