@@ -10,11 +10,14 @@ mod reach;
 mod report;
 mod watch;
 
-use std::{ffi::OsString, path::PathBuf};
+use std::{env, ffi::OsString, path::PathBuf};
 
 use ::report::Lang;
 use bed::BedRef;
-use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap::{
+    Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum,
+    error::{ContextKind, ContextValue},
+};
 use clap_complete::Shell;
 use model::{Mtu, RunId};
 
@@ -286,7 +289,26 @@ pub(crate) enum BedAction {
 
 /// Reads the command line; wrong words end the program with status 2.
 pub(crate) fn read() -> Cli {
-    Cli::from_arg_matches(&definition().get_matches()).unwrap_or_else(|error| error.exit())
+    parse(env::args_os().collect()).unwrap_or_else(|error| error.exit())
+}
+
+fn parse(words: Vec<OsString>) -> Result<Cli, clap::Error> {
+    let matches = definition().try_get_matches_from(&words).map_err(|error| with_hint(error, &words))?;
+    Cli::from_arg_matches(&matches)
+}
+
+/// Where all that is wrong is that no "--" stands in front of a program, it says how to write it.
+fn with_hint(mut error: clap::Error, words: &[OsString]) -> clap::Error {
+    let Some(ContextValue::String(wrong)) = error.get(ContextKind::InvalidArg) else { return error };
+    let is_it = |at: &usize| words[*at].to_string_lossy() == *wrong && !wrong.starts_with('-');
+    let separated = |at: usize| [&words[..at], &["--".into()], &words[at..]].concat();
+    let is_right = |words: &Vec<OsString>| definition().try_get_matches_from(words).is_ok();
+    if let Some(right) = (1..words.len()).filter(is_it).map(separated).find(is_right) {
+        let right: Vec<String> = right[1..].iter().map(|word| word.to_string_lossy().into_owned()).collect();
+        let hint = format!("write \"--\" in front of the program: wireproof {}", ::report::command(&right));
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![hint.into()]));
+    }
+    error
 }
 
 /// Options for what other commands measure. These refuse them with the reason, and do not offer them.
@@ -317,5 +339,25 @@ mod tests {
     #[test]
     fn the_command_line_is_well_formed() {
         definition().debug_assert();
+    }
+
+    #[test]
+    fn who_forgot_what_stands_in_front_of_a_program_is_told() {
+        let said = |line: &[&str]| {
+            let words = [&["wireproof"], line].concat().into_iter().map(OsString::from).collect();
+            parse(words).map(drop).map_err(|error| error.to_string()).expect_err("wrong words")
+        };
+        let hint = "tip: write \"--\" in front of the program: wireproof ";
+        for (line, right) in [
+            (["bypass", "true"].as_slice(), "bypass -- true"),
+            (&["bypass", "--dev", "nc", "nc", "-lu", "7"], "bypass --dev nc -- nc -lu 7"),
+            (&["bypass", "sh", "-c", "it's one"], "bypass -- sh -c 'it'\\''s one'"),
+            (&["bed", "exec", "mybed", "a", "ping", "x"], "bed exec mybed a -- ping x"),
+        ] {
+            assert!(said(line).contains(&format!("{hint}{right}\n")), "{}", said(line));
+        }
+        for wrong in [["latency", "true"].as_slice(), &["bypass", "--spni", "true"], &["bypass"], &["bypas", "true"]] {
+            assert!(!said(wrong).contains("in front of the program"), "{}", said(wrong));
+        }
     }
 }

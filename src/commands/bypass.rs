@@ -3,9 +3,10 @@
 mod document;
 mod words;
 
-use agent::bypass::{self, BypassError, Event, Options, Told, Wait};
+use agent::bypass::{self, BypassError, Event, Health, Options, Told, Wait};
+use report::bypass::Words;
 
-use super::own_program;
+use super::{language, own_program};
 use crate::{
     cli::{BypassOptions, Common},
     exit::{Exit, explain, say},
@@ -23,10 +24,10 @@ pub(super) fn bypass(options: &BypassOptions, common: &Common) -> anyhow::Result
     };
     let library = own_program()?.with_file_name(LIBRARY);
     let (interfaces, program) = (options.dev.clone(), options.program.clone());
-    let quiet = common.quiet;
+    let (quiet, speech) = (common.quiet, Words::of(language(common)));
     let tell = move |told: Told| {
-        if !quiet && let Some(line) = line(&told) {
-            say(&format!("wireproof bypass: {line}"));
+        if !quiet && let Some(line) = line(&told, speech) {
+            say(&words::ours(&line));
         }
     };
     let (status, account) = match bypass::run(&Options { interfaces, wait, library, program }, tell) {
@@ -35,8 +36,8 @@ pub(super) fn bypass(options: &BypassOptions, common: &Common) -> anyhow::Result
     };
     match (options.stats, common.json) {
         (_, true) => say(&serde_json::to_string_pretty(&document::of(&account))?),
-        (true, _) => say(words::all(&account).trim_end()),
-        (false, _) if !quiet => words::by_the_kernel(&account).iter().for_each(|line| say(line)),
+        (true, _) => say(words::all(&account, speech).trim_end()),
+        (false, _) if !quiet => words::by_the_kernel(&account, speech).iter().for_each(|line| say(line)),
         _ => {}
     }
     Ok(Exit::Program(status))
@@ -50,22 +51,18 @@ fn failed(error: BypassError) -> anyhow::Result<Exit> {
 }
 
 /// What is said while the program runs; nothing of what goes as it should.
-fn line(told: &Told) -> Option<String> {
+fn line(told: &Told, speech: Words) -> Option<String> {
     Some(match told {
-        Told::Obstacle(obstacle) => obstacle.to_string(),
-        Told::Passed(passed) => format!("{} stays with the kernel: {}", passed.interface, passed.why),
-        Told::Nothing { named: true } => {
-            "none of the interfaces that were named can be bypassed: all goes through the kernel".to_owned()
-        }
-        Told::Nothing { named: false } => {
-            "there is no interface to bypass: all goes through the kernel; name one with --dev IF".to_owned()
-        }
-        Told::Event(Event::Refused { program, why }) => {
-            format!("{} (pid {}) goes through the kernel: {why}", program.name, program.process)
-        }
-        Told::Event(Event::Interface { name, health }) => words::health(name, *health),
+        Told::Obstacle(obstacle) => speech.obstacle(obstacle),
+        Told::Passed(passed) => speech.stays(&passed.interface, &passed.why),
+        Told::Nothing { named } => speech.nothing(*named),
+        Told::Event(Event::Refused { program, why }) => speech.refused(&words::name(program), why),
+        Told::Event(Event::Interface { name, health: Health::Well }) => speech.well(name),
+        Told::Event(Event::Interface { name, health: Health::Down }) => speech.down(name),
+        Told::Event(Event::Interface { name, health: Health::Gone }) => speech.gone(name),
+        Told::Event(Event::Interface { name, health: Health::NoProgram }) => speech.no_program(name),
         Told::Event(Event::Trouble(error)) => error.to_string(),
-        Told::Event(Event::NotSet(why)) => why.clone(),
+        Told::Event(Event::NotSet(what)) => speech.not_set(what),
         Told::Event(Event::Claimed(_) | Event::Ended(_) | Event::Outside { .. }) => return None,
     })
 }

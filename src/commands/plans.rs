@@ -4,7 +4,7 @@ use std::path::Path;
 
 use model::{
     Plan,
-    plan::PacketsItem,
+    plan::{PacketsItem, PlanError},
     stream::{Load, Stream},
 };
 
@@ -29,8 +29,19 @@ pub(super) fn read(plan: &Path, sets: &[String], options: &Measure) -> anyhow::R
         Some((_, toml)) => (*toml).to_owned(),
         None => read_file(plan)?,
     };
-    let sets = [sets, &options.set].concat();
-    Plan::parse(&toml, &sets).map_err(|error| Words(format!("plan {}: {error}", plan.display())).into())
+    let all = [sets, &options.set].concat();
+    Ok(Plan::parse(&toml, &all).map_err(|error| Words(wrong(plan, &error, sets)))?)
+}
+
+/// What is wrong with a plan, in the words of the command line where that brought it about.
+fn wrong(plan: &Path, error: &PlanError, sets: &[String]) -> String {
+    let asked = |key: &str| sets.iter().any(|set| set.split_once('=').is_some_and(|(name, _)| name.ends_with(key)));
+    match error {
+        PlanError::TcpBypass { .. } if asked(".stacks") => {
+            "TCP does not go past the kernel yet, only UDP does: write --protocol udp with --stack bypass, or take --stack away".to_owned()
+        }
+        _ => format!("plan {}: {error}", plan.display()),
+    }
 }
 
 /// Has the plan's packets be those of a stream file.

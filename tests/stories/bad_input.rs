@@ -33,6 +33,7 @@ fn wrong_words_end_with_status_two_and_say_what_is_right() {
         (vec!["bed", "up", "Bad_Name"], "cannot name a bed"),
         (vec!["bed", "up", "good", "--bed", "lab:senders=2"], "measure with --bed lab:senders=2"),
         (vec!["verify", "--lang", "de"], "use en or ja"),
+        (vec!["bypass", "nc", "-lu", "7000"], "bypass -- nc -lu 7000"),
     ] {
         desk.run(&words).fails(2, &[says]);
     }

@@ -83,10 +83,13 @@ fn datagrams_pass_the_kernel_by_beside_those_that_do_not() {
 #[test]
 fn what_cannot_pass_the_kernel_by_is_said() {
     let desk = Desk::new();
-    desk.run(&["latency", "--protocol", "tcp", "--stack", "bypass"])
-        .fails(2, &["only UDP goes past the kernel so far"]);
-    desk.run(&["goodput", "--protocol", "tcp", "--stack", "kernel,bypass"])
-        .fails(2, &["only UDP goes past the kernel so far"]);
+    let says = "wireproof: TCP does not go past the kernel yet, only UDP does: write --protocol udp";
+    desk.run(&["latency", "--protocol", "tcp", "--stack", "bypass"]).fails(2, &[says]);
+    desk.run(&["goodput", "--protocol", "tcp", "--stack", "kernel,bypass"]).fails(2, &[says]);
+    // That of TCP is what goodput is of where nothing else is said.
+    desk.run(&["goodput", "--stack", "bypass"]).fails(2, &[says]);
+    desk.run(&["goodput", "--set", "goodput.stacks=[\"bypass\"]"])
+        .fails(2, &["[[goodput]] number 1: only UDP goes past the kernel so far; write protocol = \"udp\""]);
     desk.run(&["latency", "--stack", "pass"]).fails(2, &["\"pass\" is not a network stack: use kernel or bypass"]);
     desk.run(&["latency", "--stack", "bypass", "--mode", "busy-poll"]).fails(2, &["busy-poll is the kernel's"]);
 }

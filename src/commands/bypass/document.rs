@@ -10,14 +10,14 @@ pub(super) fn of(account: &Account) -> Value {
         "programs": account.claims.iter().map(claim).chain(account.outside.iter().map(outside)).collect::<Vec<_>>(),
         "more_sockets_of_others": account.outside_beyond,
         "refused": account.refused.iter().map(|it| json!({
-            "program": it.program.name, "pid": it.program.process, "why": it.why,
+            "program": it.program.name, "pid": it.program.process, "why": it.why.to_string(),
         })).collect::<Vec<_>>(),
         "obstacle": account.obstacle.as_ref().map(ToString::to_string),
         "interfaces_not_bypassed": account.passed.iter().map(|it| json!({
-            "name": it.interface, "why": it.why,
+            "name": it.interface, "why": it.why.to_string(),
         })).collect::<Vec<_>>(),
         "interfaces": account.links.iter().map(|it| json!({
-            "name": it.name, "received": it.received, "sent": it.sent,
+            "name": it.name, "received": it.packets.map(|it| it.received), "sent": it.packets.map(|it| it.sent),
         })).collect::<Vec<_>>(),
         "steering": {
             "taken": steering.taken,

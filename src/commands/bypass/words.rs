@@ -3,100 +3,133 @@
 use std::{collections::HashSet, fmt::Write};
 
 use agent::bypass::{
-    Account, Claim, Counted, Counters, Health, Program, Queue, Reason, Record, stays_with_the_kernel,
+    Account, Claim, Counted, Counters, Link, Program, Queue, Reason, Record, stays_with_the_kernel,
     was_past_until_shut_down,
 };
+use report::bypass::{Fate, Flat, Left, NotHanded, Unseen, Ways, Words};
 
 /// Lines of sockets that went through the kernel, where nobody asked for all of it.
 const MOST_LINES: usize = 10;
 
 /// All that is known.
-pub(super) fn all(account: &Account) -> String {
-    let mut text = String::new();
-    for claim in &account.claims {
-        of_claim(&mut text, claim);
-    }
-    refused(&mut text, account);
+pub(super) fn all(account: &Account, words: Words) -> String {
+    let mut told = Telling { text: String::new(), words };
+    account.claims.iter().for_each(|claim| told.of_claim(claim));
+    told.refused(account);
     let is_refused = |program: &Program| account.refused.iter().any(|it| it.program.process == program.process);
     for outside in account.outside.iter().filter(|outside| !is_refused(&outside.program)) {
-        push(&mut text, &head(&outside.program));
-        outside.sockets.iter().for_each(|socket| of_socket(&mut text, socket));
+        told.line(&ours(&name(&outside.program)));
+        outside.sockets.iter().for_each(|socket| told.of_socket(socket));
     }
     if account.outside_beyond > 0 {
-        push(
-            &mut text,
-            &format!(
-                "wireproof bypass: and {} more of programs that had no queues",
-                sockets(account.outside_beyond as usize)
-            ),
-        );
+        told.line(&ours(&words.more_outside(account.outside_beyond as usize)));
     }
     if account.claims.is_empty() && account.refused.is_empty() && account.outside.is_empty() {
-        push(&mut text, &format!("wireproof bypass: no socket was seen by the library{}", unseen(account)));
+        told.line(&ours(&words.unseen(unseen(account))));
     }
-    push(&mut text, &of_steering(&account.steering));
-    for link in &account.links {
-        push(
-            &mut text,
-            &format!(
-                "interface {}: {} in, {} out, of all programs",
-                link.name,
-                counted(link.received, "packet", "packets"),
-                link.sent
-            ),
-        );
-    }
+    told.line(&of_steering(&account.steering, words));
+    account.links.iter().for_each(|link| told.line(&of_link(link, words)));
     let kernel = &account.kernel;
-    let (received, sent) = (kernel.received, kernel.sent);
-    let flat = match account.is_flat() {
-        Some(true) if account.is_next_to_nothing() => "they stayed flat",
-        Some(true) => "no more than what is known above",
-        Some(false) => "they did not stay flat",
-        None => "those of the sockets above that stayed with the kernel are among them",
-    };
-    push(
-        &mut text,
-        &format!(
-            "the kernel's own UDP counters: {} in, {sent} out, of all programs: {flat}",
-            counted(received, "datagram", "datagrams")
-        ),
-    );
-    text
+    told.line(&words.kernel(kernel.received, kernel.sent, flat(account)));
+    told.text
 }
 
-/// Programs that were refused, alike ones together: the sockets of the first one in full, of the others how many there were.
-fn refused(text: &mut String, account: &Account) {
-    let mut listed = HashSet::new();
-    let mut sockets_of = |process: u32| -> Vec<&Record> {
-        // A program may be refused again and again.
-        let is_new = listed.insert(process);
-        let of = account.outside.iter().filter(|outside| is_new && outside.program.process == process);
-        of.flat_map(|outside| &outside.sockets).collect()
-    };
-    for (at, refusal) in account.refused.iter().enumerate() {
-        if account.refused[..at].iter().any(|before| before.is_like(refusal)) {
-            continue;
-        }
-        let others = account.refused[at + 1..].iter().filter(|it| it.is_like(refusal));
-        let others: HashSet<u32> =
-            others.map(|it| it.program.process).filter(|it| *it != refusal.program.process).collect();
-        let more = if others.is_empty() {
-            String::new()
-        } else {
-            format!(" and {} more of it", counted(others.len() as u64, "process", "processes"))
-        };
-        push(text, &format!("{}{more}: through the kernel: {}", head(&refusal.program), refusal.why));
-        sockets_of(refusal.program.process).into_iter().for_each(|socket| of_socket(text, socket));
-        let theirs: Vec<&Record> = others.into_iter().flat_map(&mut sockets_of).collect();
-        by_fate(&theirs)
-            .into_iter()
-            .for_each(|(why, count)| push(text, &format!("  {} of the others: {why}", sockets(count))));
+/// Text that grows by lines.
+struct Telling {
+    text: String,
+    words: Words,
+}
+
+impl Telling {
+    fn line(&mut self, line: &str) {
+        // A string takes all that is written to it.
+        let _ = writeln!(self.text, "{line}");
     }
+
+    /// Programs that were refused, alike ones together: the sockets of the first one in full, of the others how many there were.
+    fn refused(&mut self, account: &Account) {
+        let words = self.words;
+        let mut listed = HashSet::new();
+        let mut sockets_of = |process: u32| -> Vec<&Record> {
+            // A program may be refused again and again.
+            let is_new = listed.insert(process);
+            let of = account.outside.iter().filter(|outside| is_new && outside.program.process == process);
+            of.flat_map(|outside| &outside.sockets).collect()
+        };
+        for (at, refusal) in account.refused.iter().enumerate() {
+            if account.refused[..at].iter().any(|before| before.is_like(refusal)) {
+                continue;
+            }
+            let program = &refusal.program;
+            let others = account.refused[at + 1..].iter().filter(|it| it.is_like(refusal));
+            let others: HashSet<u32> =
+                others.map(|it| it.program.process).filter(|it| *it != program.process).collect();
+            self.line(&ours(&words.without_queues(&name(program), others.len(), &refusal.why)));
+            sockets_of(program.process).into_iter().for_each(|socket| self.of_socket(socket));
+            let theirs: Vec<&Record> = others.into_iter().flat_map(&mut sockets_of).collect();
+            for (fate, count) in by_fate(&theirs) {
+                self.line(&format!("  {}", words.of_others(count, &words.fate(fate))));
+            }
+        }
+    }
+
+    fn of_claim(&mut self, claim: &Claim) {
+        let words = self.words;
+        self.line(&ours(&name(&claim.program)));
+        claim.sockets.iter().for_each(|socket| self.of_socket(socket));
+        let (more, past, through) = &claim.beyond;
+        if *more > 0 {
+            self.line(&format!("  {}", words.beyond(*more as usize, &ways(past), &ways(through))));
+        }
+        if claim.refused > 0 {
+            self.line(&format!("  {}", words.refused_frames(claim.refused)));
+        }
+        claim.queues.iter().for_each(|queue| self.line(&format!("  {}", of_queue(queue, words))));
+    }
+
+    fn of_socket(&mut self, socket: &Record) {
+        let words = self.words;
+        self.line(&format!("  {}: {}", socket_name(socket, words), words.fate(fate(socket))));
+        if socket.fate.is_err() && socket.past == Counted::default() {
+            return;
+        }
+        let has_left = socket.fate.is_err();
+        self.line(&format!("    {}", words.past(&ways(&socket.past), socket.dropped, has_left)));
+        self.line(&format!("    {}", words.through(&ways(&socket.through))));
+    }
+}
+
+/// UDP sockets that stayed with the kernel, or came back to it, a line each; those of TCP together.
+pub(super) fn by_the_kernel(account: &Account, words: Words) -> Vec<String> {
+    // The first of those of a program that have the same reason, and how many others there are.
+    let mut alike: Vec<(&Program, &Record, usize)> = Vec::new();
+    for (program, socket) in account.sockets().filter(|(_, socket)| stays_with_the_kernel(socket)) {
+        match alike.iter_mut().find(|(other, first, _)| other.name == program.name && fate(first) == fate(socket)) {
+            Some((_, _, more)) => *more += 1,
+            None => alike.push((program, socket, 0)),
+        }
+    }
+    let line = |(program, socket, more): &(&Program, &Record, usize)| {
+        words.of_program(&program.name, &socket_name(socket, words), *more, &words.fate(fate(socket)))
+    };
+    let mut lines: Vec<String> = alike.iter().map(line).collect();
+    if lines.len() > MOST_LINES {
+        let more = lines.split_off(MOST_LINES).len();
+        lines.push(words.more_reasons(more));
+    }
+    let tcp = account.sockets().filter(|(_, socket)| socket.fate == Err(Reason::Tcp)).count();
+    lines.extend((tcp > 0).then(|| words.tcp(tcp)));
+    lines.iter().map(|line| ours(line)).collect()
+}
+
+/// A line among those of the program says whose it is.
+pub(super) fn ours(line: &str) -> String {
+    format!("wireproof bypass: {line}")
 }
 
 /// How many sockets have which fate.
-fn by_fate(sockets: &[&Record]) -> Vec<(String, usize)> {
-    let mut fates: Vec<(String, usize)> = Vec::new();
+fn by_fate(sockets: &[&Record]) -> Vec<(Fate, usize)> {
+    let mut fates: Vec<(Fate, usize)> = Vec::new();
     for fate in sockets.iter().map(|socket| fate(socket)) {
         match fates.iter_mut().find(|(known, _)| *known == fate) {
             Some((_, count)) => *count += 1,
@@ -107,159 +140,166 @@ fn by_fate(sockets: &[&Record]) -> Vec<(String, usize)> {
 }
 
 /// Why there may be some of which nothing is known.
-fn unseen(account: &Account) -> String {
-    if let Some(obstacle) = &account.obstacle {
-        return format!(": {obstacle}");
-    }
-    match account.links.is_empty() {
-        true => ", which was not loaded, as there was no interface to bypass".to_owned(),
-        false => " that goes under the program".to_owned(),
+fn unseen(account: &Account) -> Unseen<'_> {
+    match &account.obstacle {
+        Some(obstacle) => Unseen::Obstacle(obstacle),
+        None if account.links.is_empty() => Unseen::NotLoaded,
+        None => Unseen::NotSeen,
     }
 }
 
-/// UDP sockets that stayed with the kernel, or came back to it, a line each; those of TCP together.
-pub(super) fn by_the_kernel(account: &Account) -> Vec<String> {
-    // The first of those of a program that have the same reason, and how many others there are.
-    let mut alike: Vec<(&Program, &Record, usize)> = Vec::new();
-    for (program, socket) in account.sockets().filter(|(_, socket)| stays_with_the_kernel(socket)) {
-        match alike.iter_mut().find(|(other, first, _)| other.name == program.name && first.fate == socket.fate) {
-            Some((_, _, more)) => *more += 1,
-            None => alike.push((program, socket, 0)),
-        }
+fn flat(account: &Account) -> Flat {
+    match account.is_flat() {
+        Some(true) if account.is_next_to_nothing() => Flat::Flat,
+        Some(true) => Flat::Known,
+        Some(false) => Flat::Not,
+        None => Flat::Unknown,
     }
-    let line = |(program, socket, more): &(&Program, &Record, usize)| {
-        let more = if *more == 0 { String::new() } else { format!(" and {} more", sockets(*more)) };
-        format!("wireproof bypass: {}{more} of {}: {}", name(socket), program.name, fate(socket))
-    };
-    let mut lines: Vec<String> = alike.iter().map(line).collect();
-    if lines.len() > MOST_LINES {
-        let more = lines.split_off(MOST_LINES).len();
-        lines.push(format!(
-            "wireproof bypass: and {} more, which --stats lists",
-            counted(more as u64, "reason", "reasons")
-        ));
-    }
-    let tcp = account.sockets().filter(|(_, socket)| socket.fate == Err(Reason::Tcp)).count();
-    lines
-        .extend((tcp > 0).then(|| format!("wireproof bypass: TCP passes through untouched for now: {}", sockets(tcp))));
-    lines
-}
-
-fn sockets(count: usize) -> String {
-    counted(count as u64, "socket", "sockets")
-}
-
-fn counted(count: impl Into<u64>, one: &str, many: &str) -> String {
-    match count.into() {
-        1 => format!("1 {one}"),
-        count => format!("{count} {many}"),
-    }
-}
-
-/// How an interface is now.
-pub(super) fn health(name: &str, health: Health) -> String {
-    match health {
-        Health::Well => format!("{name} can be used again"),
-        Health::Down => format!("{name} is down: its sockets go through the kernel until it is up"),
-        Health::Gone => format!("{name} is gone: its sockets go through the kernel"),
-        Health::NoProgram => {
-            format!("somebody took wireproof's XDP program away from {name}: its sockets go through the kernel")
-        }
-    }
-}
-
-fn of_claim(text: &mut String, claim: &Claim) {
-    push(text, &head(&claim.program));
-    claim.sockets.iter().for_each(|socket| of_socket(text, socket));
-    let (more, past, through) = &claim.beyond;
-    if *more > 0 {
-        push(
-            text,
-            &format!(
-                "  and {} more: past the kernel {}; through it {}",
-                sockets(*more as usize),
-                ways(past),
-                ways(through)
-            ),
-        );
-    }
-    if claim.refused > 0 {
-        push(
-            text,
-            &format!(
-                "  {} frames were for no socket, cut short, from an address of this machine, or had a wrong checksum",
-                claim.refused
-            ),
-        );
-    }
-    claim.queues.iter().for_each(|queue| push(text, &of_queue(queue)));
 }
 
 /// What it left to the kernel is named where there is some.
-fn of_steering(steering: &Counters) -> String {
-    let mut line = format!("taken past the kernel by XDP: {}", counted(steering.taken, "packet", "packets"));
-    let left = [
-        (steering.no_flow, "for other addresses or peers"),
-        (steering.too_large, "larger than a frame"),
-        (steering.no_socket, "on queues without a socket"),
+fn of_steering(steering: &Counters, words: Words) -> String {
+    let left = [(Left::Flow, steering.no_flow), (Left::Large, steering.too_large), (Left::Queue, steering.no_socket)];
+    words.taken(steering.taken, &left)
+}
+
+fn of_link(link: &Link, words: Words) -> String {
+    match link.packets {
+        Some(packets) => words.interface(&link.name, packets.received, packets.sent),
+        None => words.interface_gone(&link.name),
+    }
+}
+
+fn of_queue(queue: &Queue, words: Words) -> String {
+    let Queue { interface, number, zero_copy, statistics } = queue;
+    let lost = [
+        (NotHanded::RingFull, statistics.ring_full),
+        (NotHanded::NoFrame, statistics.no_frame),
+        (NotHanded::Dropped, statistics.dropped),
     ];
-    for (count, why) in left.into_iter().filter(|(count, _)| *count > 0) {
-        line += &format!("; {count} to the program's ports left to the kernel, {why}");
-    }
-    line
+    words.queue(interface, *number, *zero_copy, &lost)
 }
 
-fn head(program: &Program) -> String {
-    format!("wireproof bypass: {} (pid {})", program.name, program.process)
+/// A program, also of another number that has the same name.
+pub(super) fn name(program: &Program) -> String {
+    format!("{} (pid {})", program.name, program.process)
 }
 
-fn of_socket(text: &mut String, socket: &Record) {
-    push(text, &format!("  {}: {}", name(socket), fate(socket)));
-    if socket.fate.is_err() && socket.past == Counted::default() {
-        return;
-    }
-    push(
-        text,
-        &format!("    past the kernel: {}, {} dropped as its queue was full", ways(&socket.past), socket.dropped),
-    );
-    push(text, &format!("    through the kernel: {}", ways(&socket.through)));
+fn socket_name(socket: &Record, words: Words) -> String {
+    words.socket(socket.descriptor, socket.local, socket.peer)
 }
 
-fn fate(socket: &Record) -> String {
+fn fate(socket: &Record) -> Fate {
     let nothing = Counted::default();
     match socket.fate {
-        Ok(()) if socket.past != nothing => "past the kernel".to_owned(),
-        Ok(()) if socket.through != nothing => "could go past the kernel; none of its datagrams did".to_owned(),
-        Ok(()) => "could go past the kernel; there were no datagrams".to_owned(),
-        Err(_) if was_past_until_shut_down(socket) => "past the kernel until it was shut down".to_owned(),
-        Err(why) => format!("through the kernel: {why}"),
+        Ok(()) if socket.past != nothing => Fate::Past,
+        Ok(()) if socket.through != nothing => Fate::NoneDid,
+        Ok(()) => Fate::NoDatagrams,
+        Err(_) if was_past_until_shut_down(socket) => Fate::UntilShutDown,
+        Err(why) if socket.past != nothing => Fate::Left(why),
+        Err(why) => Fate::Through(why),
     }
 }
 
-fn of_queue(queue: &Queue) -> String {
-    let mode = if queue.zero_copy { "zero-copy" } else { "copy" };
-    let Queue { interface, number, statistics, .. } = queue;
-    let mut line = format!("  queue {number} of {interface}: {mode} mode");
-    let lost =
-        [("ring full", statistics.ring_full), ("no frame", statistics.no_frame), ("dropped", statistics.dropped)];
-    for (name, count) in lost.into_iter().filter(|(_, count)| *count > 0) {
-        line += &format!(", {name} {count}");
+fn ways(counted: &Counted) -> Ways {
+    let Counted { received, received_bytes, sent, sent_bytes } = *counted;
+    Ways { received, received_bytes, sent, sent_bytes }
+}
+
+#[cfg(test)]
+mod tests {
+    use agent::bypass::{Health, Hindrance, KernelCounted, Outside, Packets, Refusal};
+    use report::Lang;
+
+    use super::*;
+
+    fn program(process: u32) -> Program {
+        Program { process, name: "nc".to_owned() }
     }
-    line
-}
 
-fn name(socket: &Record) -> String {
-    let local = socket.local.map_or("not bound".to_owned(), |local| local.to_string());
-    let peer = socket.peer.map_or(String::new(), |peer| format!(" to {peer}"));
-    format!("socket {} ({local}{peer})", socket.descriptor)
-}
+    fn socket(fate: Result<(), Reason>, past: u64) -> Record {
+        let past = Counted { received: past, received_bytes: 10 * past, ..Counted::default() };
+        Record {
+            cookie: 1,
+            descriptor: 3,
+            process: 7,
+            fate,
+            closed: false,
+            local: "198.18.0.1:7000".parse().ok(),
+            peer: None,
+            past,
+            through: Counted { sent: 1, sent_bytes: 10, ..Counted::default() },
+            dropped: 2,
+        }
+    }
 
-fn ways(counted: &Counted) -> String {
-    let Counted { received, received_bytes, sent, sent_bytes } = counted;
-    format!("{received} in ({received_bytes} B), {sent} out ({sent_bytes} B)")
-}
+    /// Of a program whose interface was taken from it.
+    fn account() -> Account {
+        let mut beyond = (0, Counted::default(), Counted::default());
+        beyond.0 = 2;
+        let (program, other) = (program(7), program(8));
+        let sockets = vec![socket(Err(Reason::InterfaceGone), 5), socket(Err(Reason::Tcp), 0)];
+        let claim = Claim { program, sockets, beyond, refused: 1, queues: Vec::new() };
+        let outside = Outside { program: other.clone(), sockets: vec![socket(Err(Reason::NoGrant), 0)] };
+        Account {
+            links: vec![
+                Link { name: "v1".to_owned(), packets: None },
+                Link { name: "v2".to_owned(), packets: Some(Packets { received: 1, sent: 2 }) },
+            ],
+            claims: vec![claim],
+            outside: vec![outside],
+            outside_beyond: 0,
+            refused: vec![Refusal { program: other, why: Hindrance::AllGone }],
+            steering: Counters { taken: 5, ..Counters::default() },
+            kernel: KernelCounted { received: 3, sent: 4 },
+            obstacle: None,
+            passed: Vec::new(),
+        }
+    }
 
-fn push(text: &mut String, line: &str) {
-    // A string takes all that is written to it.
-    let _ = writeln!(text, "{line}");
+    #[test]
+    fn an_interface_that_was_removed_is_said_to_be_and_the_program_to_have_gone_on() {
+        let told = all(&account(), Words::of(Lang::En));
+        let expected = "\
+wireproof bypass: nc (pid 7)
+  socket 3 (198.18.0.1:7000): past the kernel at first, then through the kernel: its interface is gone, down, or has another XDP program
+    past the kernel: 5 in (50 B), 0 out (0 B), 2 dropped as its queue was full or as it went back to the kernel
+    through the kernel: 0 in (0 B), 1 out (10 B)
+  socket 3 (198.18.0.1:7000): through the kernel: it is TCP, which passes through untouched for now
+  and 2 sockets more: past the kernel 0 in (0 B), 0 out (0 B); through it 0 in (0 B), 0 out (0 B)
+  1 frame was for no socket, cut short, from an address of this machine, or had a wrong checksum
+wireproof bypass: nc (pid 8): through the kernel: each interface that was bypassed is gone, or has lost wireproof's XDP program
+  socket 3 (198.18.0.1:7000): through the kernel: its process was given no queues
+taken past the kernel by XDP: 5 packets
+interface v1: gone before the end, and its counters with it
+interface v2: 1 packet in, 2 out, of all programs
+the kernel's own UDP counters: 3 datagrams in, 4 out, of all programs: those of the sockets above that stayed with the kernel are among them
+";
+        assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn all_of_it_is_said_in_japanese() {
+        let (account, words) = (account(), Words::of(Lang::Ja));
+        let told = all(&account, words);
+        for line in told.lines().chain(by_the_kernel(&account, words).iter().map(String::as_str)) {
+            let is_japanese = line.chars().any(|c| ('\u{3040}'..'\u{30ff}').contains(&c));
+            let is_name = line == "wireproof bypass: nc (pid 7)";
+            assert!((is_japanese || is_name) && !line.contains("kernel"), "{line}");
+        }
+        assert!(told.contains("ソケット 3(198.18.0.1:7000): 途中までバイパス、以後カーネル経由: "), "{told}");
+        let removed = super::super::line(
+            &agent::bypass::Told::Event(agent::bypass::Event::Interface { name: "v1".into(), health: Health::Gone }),
+            words,
+        );
+        assert_eq!(removed.as_deref(), Some("v1 がなくなりました。そのソケットはカーネルを経由します"));
+    }
+
+    #[test]
+    fn sockets_that_stay_with_the_kernel_are_said_in_a_line_each_and_those_of_tcp_together() {
+        let said = by_the_kernel(&account(), Words::of(Lang::En));
+        let first = "socket 3 (198.18.0.1:7000) of nc: past the kernel at first, then through the kernel: its interface is gone";
+        assert!(said[0].starts_with(&ours(first)), "{said:?}");
+        assert_eq!(said[2..], [ours("TCP passes through untouched for now: 1 socket")]);
+    }
 }

@@ -77,3 +77,81 @@ fn programs_that_are_refused_alike_are_said_together_and_kept_one_by_one() {
         assert_eq!(account["refused"].as_array().unwrap().len(), 4, "{account:#}");
     });
 }
+
+/// Sends by an interface, removes it, and goes on.
+const REMOVE: &str = "
+import socket, subprocess, time
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.bind(('198.18.9.1', 7000))
+for _ in range(20): s.sendto(b'x', ('198.18.9.2', 9))
+subprocess.run(['ip', 'link', 'del', 'v0'], check=True)
+time.sleep(0.5)
+try: s.sendto(b'x', ('198.18.9.2', 9))
+except OSError: pass
+print('went on', flush=True)
+";
+
+#[test]
+fn an_interface_that_is_removed_is_said_to_be_and_the_program_goes_on() {
+    with_lab(|lab| {
+        let far = lab.address("b");
+        for words in [
+            "link add v0 type veth peer name v1",
+            "addr add 198.18.9.1/24 dev v0",
+            "link set v0 up",
+            "link set v1 up",
+            "neigh add 198.18.9.2 lladdr 02:00:00:00:00:09 dev v0 nud permanent",
+        ] {
+            let words: Vec<&str> = words.split(' ').collect();
+            assert_eq!(lab.exec("a", &[&["ip"], words.as_slice()].concat()).status, 0);
+        }
+        let next =
+            "import socket, sys; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', (sys.argv[1], 9))";
+        let script = "python3 -c \"$0\" && exec python3 -c \"$1\" $2";
+        let all = lab.bypass("a", &["--stats", "--dev", "v0", "--", "sh", "-c", script, REMOVE, next, &far]);
+        all.fails(
+            0,
+            &[
+                "wireproof bypass: v0 is gone: its sockets go through the kernel\n",
+                "past the kernel at first, then through the kernel: its interface is gone",
+                "goes through the kernel: each interface that was bypassed is gone, or has lost wireproof's XDP program\n",
+                "\ninterface v0: gone before the end, and its counters with it\n",
+            ],
+        );
+        assert_eq!(all.out, "went on\n");
+        assert_eq!(all.err.matches("each interface that was bypassed is gone").count(), 2, "{}", all.err);
+    });
+}
+
+#[test]
+fn people_are_told_in_japanese_where_they_ask_for_it_and_programs_in_english() {
+    with_lab(|lab| {
+        let peer = lab.address("b");
+        let many = ["--", "python3", "-c", MANY, &peer];
+        let bypass = |words: &[&str]| lab.bypass("a", &[words, &many].concat());
+        bypass(&["--stats", "--lang", "ja"]).fails(
+            0,
+            &[
+                "はカーネルを経由します: python3 (pid ",
+                "): バイパス可能、データグラムはすべてカーネル経由\n    バイパス: 受信 0(0 B)、送信 0(0 B)、キューあふれによる破棄 0\n",
+                "ほか同じプログラムの 3 プロセス: カーネル経由: python3 (pid ",
+                "  ほかのプロセスのソケット 3 個: カーネル経由: プロセスにキューが割り当てられなかった\n",
+                "\n  lab-a のキュー 0: コピーモード\n",
+                "\nXDP によりバイパスした受信: ",
+                "\nインターフェース lab-a: 受信 ",
+                "\nカーネル自身の UDP カウンター: 受信 ",
+            ],
+        );
+        bypass(&["--lang", "ja"])
+            .fails(0, &["wireproof bypass: python3 のソケット 3(", "ほかソケット 3 個: カーネル経由: "]);
+        let account: serde_json::Value =
+            serde_json::from_str(&bypass(&["--json", "--quiet", "--lang", "ja"]).err).unwrap();
+        assert!(account["refused"][0]["why"].as_str().unwrap().starts_with("held by python3"), "{account:#}");
+        lab.bypass("a", &["--lang", "ja", "--dev", "none0", "--", "true"]).fails(1, &["there is no interface none0"]);
+        assert_eq!(lab.exec("a", &["ip", "link", "set", "lab-a", "down"]).status, 0);
+        lab.bypass("a", &["--lang", "ja", "--", "true"]).fails(
+            0,
+            &["バイパスできるインターフェースがありません。すべてカーネルを経由します。--dev IF で指定してください"],
+        );
+    });
+}

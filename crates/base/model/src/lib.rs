@@ -4,6 +4,7 @@
 
 mod base64;
 pub mod bed;
+pub mod bypass;
 pub mod card;
 pub mod change;
 mod choice;

@@ -25,11 +25,11 @@ use stack::{Attachment, GrantError, Launcher};
 
 use account::Known;
 
-pub use account::{Account, KernelCounted, Link, Refusal, stays_with_the_kernel, was_past_until_shut_down};
+pub use account::{Account, KernelCounted, Link, Packets, Refusal, stays_with_the_kernel, was_past_until_shut_down};
 pub use choose::Passed;
-pub use obstacle::{Kind, Obstacle};
+pub use model::bypass::{Hindrance, Obstacle, Reason};
 pub use stack::{
-    Reason, Wait,
+    Wait,
     control::{Counted, Record},
     launch::{Claim, Counters, Event, Health, Outside, Program, Queue},
 };
@@ -131,7 +131,7 @@ pub fn run(options: &Options, tell: impl Fn(Told) + Send + 'static) -> Result<(u
     obstacle.iter().for_each(|obstacle| tell(Told::Obstacle(obstacle.clone())));
     let supervisor = Supervisor::begin()?;
     let mut attachment = Attachment::new(&chosen.taken)?.for_wait(options.wait);
-    let refused = attachment.refused.drain(..).map(|(interface, error)| Passed { interface, why: error.to_string() });
+    let refused = attachment.refused.drain(..).map(|(interface, error)| Passed { interface, why: error.into() });
     let passed: Vec<Passed> = chosen.passed.into_iter().chain(refused).collect();
     passed.iter().for_each(|passed| tell(Told::Passed(passed.clone())));
     let counting = account::Before::read(&attachment);
@@ -169,7 +169,7 @@ fn launch(attachment: Attachment, happens: Sender<Event>, tell: &impl Fn(Told)) 
         return None;
     }
     let passed = |error: GrantError| {
-        let why = error.to_string();
+        let why = Hindrance::from(error);
         interfaces.into_iter().for_each(|interface| tell(Told::Passed(Passed { interface, why: why.clone() })));
     };
     Launcher::start(attachment, happens).map_err(passed).ok()

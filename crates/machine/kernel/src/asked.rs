@@ -1,11 +1,17 @@
 //! One question to rtnetlink and its only answer, without taking memory: for whoever asks while packets wait.
 
-use std::{io, net::IpAddr};
+use std::{
+    io,
+    net::IpAddr,
+    os::fd::{IntoRawFd, OwnedFd},
+};
 
 use rustix::{
     io::Errno,
     net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, recv, send, socket_with},
 };
+
+use crate::error::{On, Result};
 
 /// `struct nlmsghdr`.
 const HEADER: usize = 16;
@@ -15,6 +21,77 @@ const ATTRIBUTE: usize = 4;
 const ERROR: u16 = 2;
 /// `NLM_F_REQUEST`.
 const REQUEST: u16 = 1;
+
+/// Asks the kernel for ways and neighbours, by one socket for all questions: to open one takes longer than to ask.
+pub struct Asker {
+    socket: OwnedFd,
+    /// How the socket gets the number that it is to have.
+    aside: fn(OwnedFd) -> OwnedFd,
+    /// Number of the last question.
+    asked: u32,
+}
+
+impl Asker {
+    /// Asks in what is the calling thread's network namespace now. `aside` may give descriptors another number.
+    ///
+    /// # Errors
+    /// Where the kernel has no descriptor or memory left.
+    pub fn open(aside: fn(OwnedFd) -> OwnedFd) -> Result<Self> {
+        let socket = opened().on("socket(AF_NETLINK)", "routes and neighbours")?;
+        Ok(Self { socket: aside(socket), aside, asked: 0 })
+    }
+
+    /// `room` has the answer afterwards: what follows the header of its one message.
+    pub(crate) fn ask<'a>(&mut self, mut question: Question, room: &'a mut [u8; 2048]) -> io::Result<&'a [u8]> {
+        self.asked = self.asked.wrapping_add(1);
+        question.number(self.asked);
+        let received = match self.tell(&question, room) {
+            // A program may close what is not its own.
+            Err(Errno::BADF | Errno::NOTSOCK) => {
+                let fresh = (self.aside)(opened()?);
+                // Its number may be somebody else's by now.
+                let _ = std::mem::replace(&mut self.socket, fresh).into_raw_fd();
+                self.tell(&question, room)?
+            }
+            received => received?,
+        };
+        body(room.get(..received).unwrap_or_default())
+    }
+
+    /// The bytes of the answer.
+    fn tell(&self, question: &Question, room: &mut [u8; 2048]) -> std::result::Result<usize, Errno> {
+        send(&self.socket, &question.bytes[..question.length], SendFlags::empty())?;
+        loop {
+            match recv(&self.socket, &mut room[..], RecvFlags::empty()) {
+                Err(Errno::INTR) => {}
+                // The answer to one that was given up.
+                Ok((received, _)) if number_of(&room[..received]) != Some(self.asked) => {}
+                received => return received.map(|(received, _)| received),
+            }
+        }
+    }
+}
+
+fn opened() -> io::Result<OwnedFd> {
+    // Protocol 0 is NETLINK_ROUTE.
+    Ok(socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, None)?)
+}
+
+/// What follows the header of an answer.
+fn body(answer: &[u8]) -> io::Result<&[u8]> {
+    let header = answer.get(..HEADER).ok_or(Errno::BADMSG)?;
+    let length = u32::from_ne_bytes([header[0], header[1], header[2], header[3]]) as usize;
+    let body = answer.get(HEADER..length).ok_or(Errno::BADMSG)?;
+    match (u16::from_ne_bytes([header[4], header[5]]), body) {
+        (ERROR, [a, b, c, d, ..]) => Err(io::Error::from_raw_os_error(-i32::from_ne_bytes([*a, *b, *c, *d]))),
+        _ => Ok(body),
+    }
+}
+
+/// Which question it answers (`nlmsg_seq`).
+fn number_of(answer: &[u8]) -> Option<u32> {
+    answer.get(8..12).and_then(number)
+}
 
 /// A question, written in place.
 pub(crate) struct Question {
@@ -53,26 +130,10 @@ impl Question {
         self.length += bytes.len();
     }
 
-    /// Asks in the calling thread's network namespace. `room` has the answer afterwards: what follows the header of its one message.
-    pub(crate) fn ask(mut self, room: &mut [u8; 2048]) -> io::Result<&[u8]> {
+    /// With its length and its number in the header.
+    fn number(&mut self, number: u32) {
         self.bytes[..4].copy_from_slice(&(self.length as u32).to_ne_bytes());
-        // Protocol 0 is NETLINK_ROUTE.
-        let socket = socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, None)?;
-        send(&socket, &self.bytes[..self.length], SendFlags::empty())?;
-        let received = loop {
-            match recv(&socket, &mut room[..], RecvFlags::empty()) {
-                Err(Errno::INTR) => {}
-                received => break received?.0,
-            }
-        };
-        let answer = room.get(..received).unwrap_or_default();
-        let header = answer.get(..HEADER).ok_or(Errno::BADMSG)?;
-        let length = u32::from_ne_bytes([header[0], header[1], header[2], header[3]]) as usize;
-        let body = answer.get(HEADER..length).ok_or(Errno::BADMSG)?;
-        match (u16::from_ne_bytes([header[4], header[5]]), body) {
-            (ERROR, [a, b, c, d, ..]) => Err(io::Error::from_raw_os_error(-i32::from_ne_bytes([*a, *b, *c, *d]))),
-            _ => Ok(body),
-        }
+        self.bytes[8..12].copy_from_slice(&number.to_ne_bytes());
     }
 }
 
@@ -108,7 +169,30 @@ pub(crate) fn family(address: IpAddr) -> u8 {
 
 #[cfg(test)]
 mod tests {
+    use std::os::fd::AsRawFd;
+
     use super::*;
+
+    #[test]
+    fn one_socket_has_many_answers_and_is_opened_again_where_somebody_closed_it() {
+        let mut asker = Asker::open(|fd| fd).expect("a socket");
+        let mut room = [0; 2048];
+        let mut way_to = |asker: &mut Asker, last: u8| {
+            let head = [family([127, 0, 0, 1].into()), 32, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+            let question = Question::new(26, &head).with_address(1, [127, 0, 0, last].into());
+            let answer = asker.ask(question, &mut room).expect("a way");
+            let found = attributes(&answer[12..]).find(|(kind, _)| *kind == 1).and_then(|(_, value)| address(value));
+            assert_eq!(found, Some([127, 0, 0, last].into()));
+        };
+        (1..200).for_each(|last| way_to(&mut asker, last));
+        // An answer that nobody waited for.
+        send(&asker.socket, &Question::new(26, &[2; 12]).bytes[..28], SendFlags::empty()).ok();
+        way_to(&mut asker, 7);
+        let number = asker.socket.as_raw_fd();
+        // SAFETY: it is replaced before it is used for anything else, and not closed again.
+        unsafe { libc::close(number) };
+        way_to(&mut asker, 8);
+    }
 
     #[test]
     fn attributes_that_end_too_early_are_no_attributes() {

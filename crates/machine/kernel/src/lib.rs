@@ -35,4 +35,5 @@ pub mod sysctl;
 pub mod user_namespace;
 pub mod watch;
 
+pub use asked::Asker;
 pub use error::{Error, Result};

@@ -12,7 +12,7 @@ use netlink_packet_route::{
 };
 
 use crate::{
-    asked::{self, Question},
+    asked::{self, Asker, Question},
     error::{On, Result},
     link,
     netlink::request,
@@ -37,16 +37,16 @@ pub struct Neighbour {
     pub confirmed: bool,
 }
 
-/// The neighbour of this address at the interface of this number, in the caller's namespace; `None` where its MAC address is not known. It
+/// The neighbour of this address at the interface of this number, in the asker's namespace; `None` where its MAC address is not known. It
 /// takes no memory, but for an error.
-pub fn at(interface: u32, address: IpAddr) -> Result<Option<Neighbour>> {
+pub fn at(asker: &mut Asker, interface: u32, address: IpAddr) -> Result<Option<Neighbour>> {
     const GET: u16 = 30;
     const DESTINATION: u16 = 1;
     let [a, b, c, d] = interface.to_ne_bytes();
     // `struct ndmsg`.
     let question = Question::new(GET, &[asked::family(address), 0, 0, 0, a, b, c, d, 0, 0, 0, 0]);
     let mut room = [0; 2048];
-    match question.with_address(DESTINATION, address).ask(&mut room) {
+    match asker.ask(question.with_address(DESTINATION, address), &mut room) {
         Ok(answer) => Ok(read(answer)),
         Err(error) if error.raw_os_error() == Some(libc::ENOENT) => Ok(None),
         Err(error) => Err(error).on("RTM_GETNEIGH", address),
@@ -155,7 +155,8 @@ mod tests {
     #[test]
     fn a_neighbour_that_nobody_knows_is_none() {
         let index = link::index("lo").expect("there is one");
-        assert_eq!(at(index, "127.0.0.77".parse().unwrap()).expect("readable"), None);
+        let mut asker = Asker::open(|fd| fd).expect("a socket");
+        assert_eq!(at(&mut asker, index, "127.0.0.77".parse().unwrap()).expect("readable"), None);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use netlink_packet_route::{
 };
 
 use crate::{
-    asked::{Question, address, attributes, family, number},
+    asked::{Asker, Question, address, attributes, family, number},
     error::{On, Result},
     link,
     namespace::within,
@@ -59,12 +59,12 @@ pub struct Way {
     pub mtu: Option<u32>,
 }
 
-/// The way to a destination, from this address if one is chosen, in the caller's namespace. It takes no memory, but for
+/// The way to a destination, from this address if one is chosen, in the asker's namespace. It takes no memory, but for
 /// an error.
 ///
 /// # Errors
 /// Where there is none, as the kernel says when something is sent there.
-pub fn to(destination: IpAddr, source: Option<IpAddr>) -> Result<Way> {
+pub fn to(asker: &mut Asker, destination: IpAddr, source: Option<IpAddr>) -> Result<Way> {
     const GET: u16 = 26;
     let bits = if destination.is_ipv4() { 32 } else { 128 };
     let from_bits = source.map_or(0, |_| bits);
@@ -73,7 +73,7 @@ pub fn to(destination: IpAddr, source: Option<IpAddr>) -> Result<Way> {
     let question = Question::new(GET, &head).with_address(DESTINATION, destination);
     let question = source.into_iter().fold(question, |question, source| question.with_address(SOURCE, source));
     let mut room = [0; 2048];
-    question.ask(&mut room).map(read).on("RTM_GETROUTE", destination)
+    asker.ask(question, &mut room).map(read).on("RTM_GETROUTE", destination)
 }
 
 const DESTINATION: u16 = 1;
@@ -166,9 +166,10 @@ mod tests {
 
     #[test]
     fn the_way_to_ourselves_does_not_leave() {
-        let way = to([127, 0, 0, 1].into(), None).expect("loopback is up");
+        let mut asker = Asker::open(|fd| fd).expect("a socket");
+        let way = to(&mut asker, [127, 0, 0, 1].into(), None).expect("loopback is up");
         assert_eq!((way.leaves, way.gateway, way.source), (false, None, Some([127, 0, 0, 1].into())));
-        let error = to([127, 0, 0, 1].into(), Some([198, 18, 77, 77].into()));
+        let error = to(&mut asker, [127, 0, 0, 1].into(), Some([198, 18, 77, 77].into()));
         let error = error.expect_err("that is no address of ours").to_string();
         assert!(error.starts_with("RTM_GETROUTE on 127.0.0.1: "), "{error}");
     }

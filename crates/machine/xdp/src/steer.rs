@@ -11,6 +11,7 @@ mod table;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use aya::{EbpfLoader, Pod, include_bytes_aligned, maps::XskMap};
+use model::stream::Mac;
 
 use crate::{
     Error, Result, calls,
@@ -33,6 +34,7 @@ struct Place {
     first: u32,
     queues: u32,
     room: u32,
+    mac: u64,
 }
 
 /// `struct counters` of steer.bpf.c: packets since the program was loaded.
@@ -89,9 +91,9 @@ impl Steer {
         Ok(Self { attached: Vec::new(), loaded, places: Default::default(), room_for: queues })
     }
 
-    /// Attaches it to the driver of an interface of the caller's namespace that has so many queues. Packets longer than
-    /// `room` bytes stay with the kernel. Where it fails, the other interfaces go on.
-    pub fn attach(&mut self, interface: &str, queues: u32, room: u32) -> Result<()> {
+    /// Attaches it to the driver of an interface of the caller's namespace that has this address and so many queues. Packets longer than
+    /// `room` bytes, and those for another card, stay with the kernel. Where it fails, the other interfaces go on.
+    pub fn attach(&mut self, interface: &str, mac: Mac, queues: u32, room: u32) -> Result<()> {
         let number = self.attached.len();
         let taken: u32 = self.places[..number].iter().map(|place| place.queues).sum();
         fits("interfaces", number + 1, MOST_INTERFACES)?;
@@ -99,7 +101,16 @@ impl Steer {
         let index = calls::index_of(interface)?;
         let link = self.loaded.with_program(|program| calls::attach(program, interface))??;
         self.attached.push(Attached { interface: interface.to_owned(), index, link });
-        self.places[number] = Place { interface: index, first: taken, queues, room };
+        self.places[number] = Place { interface: index, first: taken, queues, room, mac: in_memory(mac) };
+        self.loaded.set_values(".bss.places", &self.places)
+    }
+
+    /// The interface of this number has this address by now.
+    pub fn follow(&mut self, index: u32, mac: Mac) -> Result<()> {
+        let mac = in_memory(mac);
+        let changed = self.places.iter_mut().find(|place| place.interface == index && place.mac != mac);
+        let Some(place) = changed else { return Ok(()) };
+        place.mac = mac;
         self.loaded.set_values(".bss.places", &self.places)
     }
 
@@ -143,6 +154,10 @@ impl Steer {
             index.map_err(|io| Error::Call { call: "bpf(BPF_OBJ_GET_INFO_BY_FD)", what: interface.into(), io })?;
         Ok(if index == attached.index { Attachment::There } else { Attachment::Gone })
     }
+}
+
+fn in_memory(Mac([a, b, c, d, e, f]): Mac) -> u64 {
+    u64::from_ne_bytes([a, b, c, d, e, f, 0, 0])
 }
 
 fn fits(what: &'static str, asked: usize, most: usize) -> Result<()> {

@@ -9,7 +9,11 @@ use std::{
     time::Duration,
 };
 
-use kernel::{link, sysctl};
+use kernel::{
+    link::{self, Link},
+    sysctl,
+};
+use model::stream::Mac;
 use wire::{PORT, Wire};
 use wireproof_xdp::{
     Error, Steer,
@@ -22,6 +26,15 @@ const B: [&str; 2] = ["198.18.0.2", "2001:2::2"];
 
 fn at(address: &str, port: u16) -> SocketAddr {
     SocketAddr::new(address.parse().expect("an address"), port)
+}
+
+fn link_in(namespace: &str) -> Link {
+    let links = kernel::namespace::within(namespace, link::list).expect("it exists").expect("readable");
+    links.into_iter().find(|link| link.name == PORT).expect("it is there")
+}
+
+fn mac_of(namespace: &str) -> Mac {
+    link_in(namespace).mac.parse().expect("an address")
 }
 
 fn any(local: SocketAddr) -> Flow {
@@ -49,7 +62,7 @@ impl Steered {
             }
         }
         let mut steer = Steer::load(1).expect("this test needs root");
-        wire.at_b(|| steer.attach(PORT, 1, 1792)).expect("veth has native XDP");
+        wire.at_b(|| steer.attach(PORT, mac_of(&wire.b), 1, 1792)).expect("veth has native XDP");
         let flows = FlowTable::map(&steer.table().expect("a descriptor")).expect("it can be mapped");
         let (umem, mut frames) = Umem::new(4096, FrameSize::Half).expect("memory");
         let socket = wire.at_b(|| Socket::open(&umem, &Options::new(PORT, 0), &mut frames)).expect("the queue is free");
@@ -233,6 +246,26 @@ fn sources_that_the_kernel_drops_are_left_to_it() {
 }
 
 #[test]
+fn frames_for_another_card_go_to_the_kernel() {
+    let mut steered = Steered::new("card", 1500);
+    steered.add_socket();
+    let (here, from) = (at(B[0], 7000), steered.socket_at_a(at(A[0], 5000)));
+    let _taken = steered.flows.insert(&any(here)).expect("room");
+    from.send_to(b"to this card", here).expect("it goes");
+    let own = steered.caught();
+    let mut others = own.clone();
+    others[5] ^= 1;
+    steered.send_as_they_are(&[others.clone(), own.clone()]);
+    assert_eq!((steered.past(0).len(), steered.counters().taken), (1, 2));
+
+    // The card has the other address from now on.
+    let index = link_in(&steered.wire.b).index;
+    steered.steer.follow(index, Mac(*others.first_chunk().expect("long enough"))).expect("it is attached there");
+    steered.send_as_they_are(&[own.clone(), others, own]);
+    assert_eq!((steered.past(0).len(), steered.counters().taken), (1, 3));
+}
+
+#[test]
 fn what_a_frame_does_not_take_goes_to_the_kernel() {
     let mut steered = Steered::new("large", 9000);
     let here = at(B[1], 7000);
@@ -289,7 +322,7 @@ fn memory_and_socket_are_used_where_they_are_adopted() {
 fn another_program_or_none_is_told_of() {
     let mut steered = Steered::new("other", 1500);
     let mut second = Steer::load(1).expect("root");
-    let error = steered.wire.at_b(|| second.attach(PORT, 1, 1792)).expect_err("there is one");
+    let error = steered.wire.at_b(|| second.attach(PORT, mac_of(&steered.wire.b), 1, 1792)).expect_err("there is one");
     assert!(matches!(error, Error::Busy(_)), "{error}");
     assert!(matches!(second.add(PORT, 0, &steered.socket), Err(Error::NoInterface(_))));
     assert!(matches!(steered.steer.add(PORT, 1, &steered.socket), Err(Error::NoInterface(_))));

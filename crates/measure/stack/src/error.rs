@@ -2,6 +2,8 @@
 
 use std::io;
 
+use crate::Hindrance;
+
 /// Why a launcher cannot make a grant.
 #[derive(Debug, thiserror::Error)]
 pub enum GrantError {
@@ -20,24 +22,9 @@ pub enum GrantError {
     /// An interface without Ethernet addresses, like a tunnel.
     #[error("interface {0} is no Ethernet interface; only those can be bypassed")]
     NoEthernet(String),
-    /// The driver has no native XDP, as that of a bridge.
-    #[error(
-        "the driver of {0} has no native XDP, by which sockets go past the kernel; its ports or lower interfaces may have it"
-    )]
-    NoXdp(String),
-    /// Another launcher, or another program, has a queue; or a program whose launcher was killed has not given it up yet.
-    #[error(
-        "queue {queue} of interface {interface} is held by another program (AF_XDP); it is free once that has ended, or has seen that its launcher did"
-    )]
-    Held {
-        /// The interface.
-        interface: String,
-        /// The queue, from 0.
-        queue: u32,
-    },
-    /// Nothing is left to be granted.
-    #[error("none of the interfaces is there any more, or has wireproof's XDP program")]
-    AllGone,
+    /// What a person is told in other words.
+    #[error(transparent)]
+    Hindered(#[from] Hindrance),
     /// Another failed call.
     #[error("{call}: {io}")]
     Call {
@@ -46,6 +33,15 @@ pub enum GrantError {
         /// What the kernel said. Not a `source`: it is part of the message.
         io: io::Error,
     },
+}
+
+impl From<GrantError> for Hindrance {
+    fn from(error: GrantError) -> Self {
+        match error {
+            GrantError::Hindered(hindrance) => hindrance,
+            error => Self::Error(error.to_string()),
+        }
+    }
 }
 
 /// Why a program has no grant; all of its sockets go through the kernel.

@@ -4,14 +4,15 @@ mod facts;
 
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 
-use kernel::link;
+use kernel::link::{self, Link};
+use model::stream::Mac;
 use xdp::{
     Steer,
     socket::{Frame, FrameSize, Options, Socket, SocketError, Umem},
     steer::{self, Counters, FlowTable},
 };
 
-use crate::{Control, GrantError, NoGrant, Wait, aside::aside, handover};
+use crate::{Control, GrantError, Hindrance, NoGrant, Wait, aside::aside, handover};
 use facts::Facts;
 
 /// Frames for each entry of a ring: one in the fill ring, one that a socket holds, one on its way out, and one to
@@ -111,10 +112,9 @@ impl Attachment {
         let mut steer = Steer::load(queues)?;
         let mut attached = Vec::new();
         for facts in there {
-            match steer.attach(&facts.name, facts.queues, facts::room(frame_size)) {
+            match steer.attach(&facts.name, Mac(facts.mac), facts.queues, facts::room(frame_size)) {
                 Ok(()) => attached.push(facts),
-                Err(xdp::Error::NoXdp(_)) => refused.push((facts.name.clone(), GrantError::NoXdp(facts.name))),
-                Err(error) => refused.push((facts.name, error.into())),
+                Err(error) => refused.push((facts.name, not_attached(error))),
             }
         }
         let ring = facts::ring(queues, frame_size);
@@ -144,7 +144,7 @@ impl Attachment {
         let there = self.there()?;
         let queues: u32 = there.iter().sum();
         if queues == 0 {
-            return Err(GrantError::AllGone);
+            return Err(Hindrance::AllGone.into());
         }
         let (umem, mut frames) = Umem::shared(queues * self.ring * FRAMES_AN_ENTRY, self.frame_size)?;
         let mut interfaces = Vec::new();
@@ -183,15 +183,33 @@ impl Attachment {
         Ok(self.steer.counters()?)
     }
 
+    /// Has the steering program know the addresses that interfaces have by now.
+    pub(crate) fn follow(&mut self, links: &[Link]) -> Result<(), GrantError> {
+        let Self { steer, interfaces, .. } = self;
+        for facts in interfaces {
+            let mac = links.iter().find(|link| link.index == facts.index).and_then(|link| link.mac.parse().ok());
+            mac.map_or(Ok(()), |mac| steer.follow(facts.index, mac))?;
+        }
+        Ok(())
+    }
+
     /// What has become of the program on an interface.
     pub fn attachment(&self, interface: &str) -> Result<steer::Attachment, GrantError> {
         Ok(self.steer.attachment(interface)?)
     }
 }
 
+fn not_attached(error: xdp::Error) -> GrantError {
+    match error {
+        xdp::Error::NoXdp(interface) => Hindrance::NoXdp(interface).into(),
+        xdp::Error::Busy(interface) => Hindrance::OtherProgram(interface).into(),
+        error => error.into(),
+    }
+}
+
 fn held(error: SocketError) -> GrantError {
     match error {
-        SocketError::Busy { interface, queue } => GrantError::Held { interface, queue },
+        SocketError::Busy { interface, queue } => Hindrance::Held { interface, queue }.into(),
         error => error.into(),
     }
 }

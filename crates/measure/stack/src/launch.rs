@@ -30,7 +30,7 @@ use kernel::watch::Watch;
 pub use xdp::{socket::Statistics, steer::Counters};
 
 use crate::{
-    Attachment, Control, GrantError,
+    Attachment, Control, GrantError, Hindrance, NotSet,
     control::{Counted, Record},
 };
 use cards::Cards;
@@ -62,7 +62,7 @@ pub enum Event {
         /// The program.
         program: Program,
         /// Why.
-        why: String,
+        why: Hindrance,
     },
     /// A program has ended, or has given the grant back.
     Ended(Claim),
@@ -80,8 +80,8 @@ pub enum Event {
         /// How many more there were.
         beyond: u32,
     },
-    /// A card did not take what it was to be told for programs that poll it, or could not be told what it was told before: a sentence.
-    NotSet(String),
+    /// A card did not take what it was to be told for programs that poll it, or could not be told what it was told before.
+    NotSet(NotSet),
     /// Something failed; what can be done without it goes on.
     Trouble(GrantError),
 }

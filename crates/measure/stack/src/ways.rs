@@ -1,15 +1,19 @@
 //! Ways to destinations: what the kernel's routes and neighbours say, kept for a while.
 
+mod hops;
+
 use std::net::IpAddr;
 
 use datagram::Way;
-use kernel::{neighbour, route};
+use kernel::{Asker, route};
 use model::stream::Mac;
 
-use crate::{look::needs_scope, ticks::Ticks};
+use crate::{aside::aside, look::needs_scope, ticks::Ticks};
+use hops::Hops;
 
-/// Destinations that are kept; those that share a place take it from one another.
-const PLACES: usize = 256;
+/// Destinations that are kept: sets of places, each of which has what falls into it.
+const SETS: usize = 4096;
+const PLACES_OF_A_SET: usize = 4;
 /// How long a way holds, in µs: paths learn of smaller MTUs, which nobody is told.
 const HOLDS_US: u64 = 1_000_000;
 /// How long it holds that there is none for us.
@@ -45,61 +49,70 @@ struct Place {
     generation: u64,
     until: u64,
     found: Option<Found>,
-    /// The neighbour's address that the kernel was given a datagram to confirm, since it last changed.
-    doubted: Option<(u64, Mac)>,
 }
 
 pub(crate) struct Ways {
-    places: Vec<Option<Place>>,
+    sets: Vec<[Option<Place>; PLACES_OF_A_SET]>,
+    hops: Hops,
+    /// None where there was no descriptor for it.
+    asker: Option<Asker>,
     ticks: Ticks,
 }
 
 impl Ways {
     pub(crate) fn new(ticks: Ticks) -> Self {
-        Self { places: vec![None; PLACES], ticks }
+        let sets = vec![[None; PLACES_OF_A_SET]; SETS];
+        Self { sets, hops: Hops::new(), asker: Asker::open(aside).ok(), ticks }
     }
 
     /// The way past the kernel; `None` where the datagram is for the kernel: to ourselves, to many, by another interface, or to a neighbour that
     /// the kernel has to find first.
     #[inline]
     pub(crate) fn find(&mut self, ends: Ends, now: u64, generation: u64, exits: &[Exit]) -> Option<Found> {
-        let number = number(ends.0);
-        match &self.places[number] {
-            Some(place) if place.ends == ends && place.generation == generation && now < place.until => place.found,
-            _ => self.ask(number, ends, now, generation, exits),
+        let is_it = |place: &&Place| place.ends == ends && place.generation == generation && now < place.until;
+        match self.sets[number(ends.0)].iter().flatten().find(is_it) {
+            Some(place) => place.found,
+            None => self.ask(ends, now, generation, exits),
         }
     }
 
     #[cold]
-    fn ask(&mut self, number: usize, ends: Ends, now: u64, generation: u64, exits: &[Exit]) -> Option<Found> {
-        let before = self.places[number].filter(|place| place.ends == ends);
-        let asked = asked(ends, exits);
-        let holds = if asked.is_some() { HOLDS_US } else { NONE_HOLDS_US };
+    fn ask(&mut self, ends: Ends, now: u64, generation: u64, exits: &[Exit]) -> Option<Found> {
+        let asked = self.asked(ends, now, generation, exits);
         let found = asked.map(|(found, _)| found);
-        let doubted = asked.filter(|(_, confirmed)| !confirmed).map(|(found, _)| (generation, found.way.next_hop_mac));
-        let until = now + self.ticks.of_us(holds);
-        self.places[number] = Some(Place { ends, generation, until, found, doubted });
-        // One datagram through the kernel makes it ask the neighbour, each time that something has changed.
-        let is_known = doubted.is_none() || before.is_some_and(|before| before.doubted == doubted);
-        found.filter(|_| is_known)
+        let until = now + self.ticks.of_us(if found.is_some() { HOLDS_US } else { NONE_HOLDS_US });
+        *self.place_for(ends) = Some(Place { ends, generation, until, found });
+        asked.filter(|(_, is_sure)| *is_sure).map(|(found, _)| found)
+    }
+
+    /// Its own place, or that of what is asked for again first.
+    fn place_for(&mut self, ends: Ends) -> &mut Option<Place> {
+        let set = &mut self.sets[number(ends.0)];
+        let own = set.iter().position(|place| place.is_some_and(|place| place.ends == ends));
+        let ends_first = || (0..PLACES_OF_A_SET).min_by_key(|at| set[*at].map_or(0, |place| place.until));
+        let at = own.or_else(ends_first).unwrap_or(0);
+        &mut set[at]
+    }
+
+    /// What the kernel says, and whether the neighbour can be relied on already.
+    fn asked(&mut self, (to, from): Ends, now: u64, generation: u64, exits: &[Exit]) -> Option<(Found, bool)> {
+        if needs_scope(to) || to.is_multicast() {
+            return None;
+        }
+        let asker = self.asker.as_mut()?;
+        let route = route::to(asker, to, from).ok().filter(|route| route.leaves)?;
+        let exit = exits.iter().position(|exit| exit.index == route.interface && exit.open)?;
+        let until = now + self.ticks.of_us(HOLDS_US);
+        let hop = (route.interface, route.gateway.unwrap_or(to));
+        let (hop_mac, is_sure) = self.hops.find(asker, hop, now..until, generation)?;
+        let Exit { mac, mtu, .. } = exits[exit];
+        let mtu = route.mtu.map_or(mtu, |of_route| of_route.min(mtu));
+        let way = Way { source_mac: mac, next_hop_mac: hop_mac, mtu: mtu.min(u16::MAX.into()) as u16 };
+        Some((Found { way, source: from.or(route.source)?, exit }, is_sure))
     }
 }
 
-/// What the kernel says, and whether the neighbour is confirmed.
-fn asked((to, from): Ends, exits: &[Exit]) -> Option<(Found, bool)> {
-    if needs_scope(to) || to.is_multicast() {
-        return None;
-    }
-    let route = route::to(to, from).ok().filter(|route| route.leaves)?;
-    let exit = exits.iter().position(|exit| exit.index == route.interface && exit.open)?;
-    let hop = neighbour::at(route.interface, route.gateway.unwrap_or(to)).ok()??;
-    let Exit { mac, mtu, .. } = exits[exit];
-    let mtu = route.mtu.map_or(mtu, |of_route| of_route.min(mtu));
-    let way = Way { source_mac: mac, next_hop_mac: hop.mac, mtu: mtu.min(u16::MAX.into()) as u16 };
-    Some((Found { way, source: from.or(route.source)?, exit }, hop.confirmed))
-}
-
-/// A place that most addresses of one network do not share.
+/// A set that most addresses of one network do not share.
 fn number(to: IpAddr) -> usize {
     let bits = match to {
         IpAddr::V4(address) => u64::from(u32::from(address)),
@@ -108,5 +121,26 @@ fn number(to: IpAddr) -> usize {
             (bits >> 64) as u64 ^ bits as u64
         }
     };
-    (bits.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as usize % PLACES
+    (bits.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48) as usize % SETS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_destination_keeps_its_place_and_the_oldest_of_a_set_goes() {
+        let mut ways = Ways::new(Ticks::measure());
+        let of_one_set = (0..).map(|bits: u32| IpAddr::from(bits.to_be_bytes())).filter(|to| number(*to) == 7);
+        let ends: Vec<Ends> = of_one_set.take(PLACES_OF_A_SET + 1).map(|to| (to, None)).collect();
+        let mut put = |ends: Ends, until: u64| {
+            let before = ways.place_for(ends).replace(Place { ends, generation: 1, until, found: None });
+            before.map(|place| place.ends)
+        };
+        for (ends, until) in ends.iter().zip([5, 2, 3, 4]) {
+            assert_eq!(put(*ends, until), None);
+        }
+        assert_eq!(put(ends[1], 6), Some(ends[1]), "its own");
+        assert_eq!(put(ends[4], 7), Some(ends[2]), "the oldest");
+    }
 }

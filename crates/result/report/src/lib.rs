@@ -2,6 +2,7 @@
 //!
 //! Everything here takes values and returns text: no file, no clock, no network.
 
+pub mod bypass;
 mod cards;
 mod comparison;
 mod content;
@@ -48,6 +49,7 @@ pub use meta::meta_template;
 pub use notice::Notice;
 pub use preview::{Preview, PreviewItem, preview};
 pub use redact::{RedactError, redacted};
+pub use show::command;
 pub use sides::{heard, heard_so_far, sent};
 pub use summary::summary;
 pub use watch::WatchWords;

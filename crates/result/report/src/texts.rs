@@ -9,6 +9,7 @@ use crate::lang::Lang;
 
 /// A file for each subject, the same in both languages.
 const ENGLISH: &[&str] = &[
+    include_str!("../texts/en/bypass.ftl"),
     include_str!("../texts/en/cards.ftl"),
     include_str!("../texts/en/compare.ftl"),
     include_str!("../texts/en/dut.ftl"),
@@ -28,6 +29,7 @@ const ENGLISH: &[&str] = &[
     include_str!("../texts/en/watch.ftl"),
 ];
 const JAPANESE: &[&str] = &[
+    include_str!("../texts/ja/bypass.ftl"),
     include_str!("../texts/ja/cards.ftl"),
     include_str!("../texts/ja/compare.ftl"),
     include_str!("../texts/ja/dut.ftl"),
@@ -88,7 +90,7 @@ impl Texts {
     }
 
     /// The text of a key that reads differently for one and for many.
-    pub(crate) fn count(&self, key: &str, count: u32) -> String {
+    pub(crate) fn count(&self, key: &str, count: u64) -> String {
         self.format(key, &[("count", count)].into_iter().collect())
     }
 

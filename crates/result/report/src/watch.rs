@@ -89,7 +89,7 @@ impl WatchWords {
     /// So many interfaces.
     pub fn count(&self, count: usize) -> String {
         let t = Texts::of(self.lang);
-        t.count("watch-count", u32::try_from(count).unwrap_or(u32::MAX))
+        t.count("watch-count", count as u64)
     }
 
     /// Which of so many interfaces are shown.

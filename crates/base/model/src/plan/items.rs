@@ -196,7 +196,7 @@ impl LatencyItem {
         if self.stamps && self.stacks.contains(&Stack::Bypass) {
             return Err("stamps are the kernel's; take them away, or write stacks = [\"kernel\"]".to_owned());
         }
-        check_stacks(&self.stacks, self.protocol)?;
+        check_stacks(&self.stacks)?;
         self.rate.map_or(Ok(()), |rate| self.check_rate(rate))
     }
 
@@ -257,7 +257,7 @@ impl GoodputItem {
         if self.window.is_some_and(|window| window.0 < 4096 || window.0 > 1 << 30) {
             return Err("window is between 4 KiB and 1 GiB".to_owned());
         }
-        check_stacks(&self.stacks, self.protocol)?;
+        check_stacks(&self.stacks)?;
         match self.protocol {
             Protocol::Tcp => self.check_tcp(),
             Protocol::Udp => self.check_udp(),
@@ -339,16 +339,11 @@ impl PathItem {
     }
 }
 
-fn check_stacks(stacks: &[Stack], protocol: Protocol) -> Result<(), String> {
+fn check_stacks(stacks: &[Stack]) -> Result<(), String> {
     if stacks.is_empty() || (1..stacks.len()).any(|at| stacks[..at].contains(&stacks[at])) {
         return Err("stacks names each network stack once, like stacks = [\"kernel\", \"bypass\"]".to_owned());
     }
-    match protocol {
-        Protocol::Tcp if stacks.contains(&Stack::Bypass) => {
-            Err("only UDP goes past the kernel so far; write protocol = \"udp\", or stacks = [\"kernel\"]".to_owned())
-        }
-        _ => Ok(()),
-    }
+    Ok(())
 }
 
 pub(super) fn each_mtu(mtus: &[Mtu]) -> impl Iterator<Item = Option<Mtu>> {

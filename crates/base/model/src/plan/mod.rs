@@ -16,7 +16,7 @@ pub use packets::{Ladder, LadderError, PacketsItem};
 
 use self::set::apply_sets;
 use crate::{
-    probe::{PathSpec, ProbeSpec},
+    probe::{PathSpec, ProbeSpec, Protocol, Stack},
     units::Nanos,
 };
 
@@ -72,6 +72,12 @@ pub enum PlanError {
         /// What is wrong with it.
         why: String,
     },
+    /// TCP is to go past the kernel.
+    #[error("{section}: only UDP goes past the kernel so far; write protocol = \"udp\", or stacks = [\"kernel\"]")]
+    TcpBypass {
+        /// The section, like `[[latency]] number 2`.
+        section: String,
+    },
     /// Readable, but it asks for something that cannot be.
     #[error("{section}: {why}")]
     Meaning {
@@ -119,9 +125,11 @@ impl Plan {
             .map_err(|why| PlanError::Meaning { section: format!("plan \"{}\"", self.name), why })?;
         for (number, item) in self.latency.iter().enumerate() {
             item.check().map_err(|why| meaning("latency", number, why))?;
+            check_bypass("latency", number, &item.stacks, item.protocol)?;
         }
         for (number, item) in self.goodput.iter().enumerate() {
             item.check().map_err(|why| meaning("goodput", number, why))?;
+            check_bypass("goodput", number, &item.stacks, item.protocol)?;
         }
         for (number, item) in self.path.iter().enumerate() {
             item.check().map_err(|why| meaning("path", number, why))?;
@@ -172,7 +180,20 @@ fn proved(spec: ProbeSpec) -> Vec<ProbeSpec> {
 pub(crate) const PATH_TIMEOUT: Nanos = Nanos::from_millis(200);
 
 fn meaning(section: &str, index: usize, why: String) -> PlanError {
-    PlanError::Meaning { section: format!("[[{section}]] number {}", index + 1), why }
+    PlanError::Meaning { section: numbered(section, index), why }
+}
+
+fn check_bypass(section: &str, index: usize, stacks: &[Stack], protocol: Protocol) -> Result<(), PlanError> {
+    match protocol {
+        Protocol::Tcp if stacks.contains(&Stack::Bypass) => {
+            Err(PlanError::TcpBypass { section: numbered(section, index) })
+        }
+        _ => Ok(()),
+    }
+}
+
+fn numbered(section: &str, index: usize) -> String {
+    format!("[[{section}]] number {}", index + 1)
 }
 
 /// More of these cannot be meant, and would only look like a program that hangs.

@@ -1,13 +1,14 @@
 //! What became of the program's datagrams, and what the kernel counted of them meanwhile.
 
 use host::counters::Reading;
+use kernel::link;
 use model::{Delta, counters::Source};
 use stack::{
     Attachment,
     launch::{Claim, Outside, Program},
 };
 
-use super::{Counted, Counters, Kept, Obstacle, Passed, Reason, Record};
+use super::{Counted, Counters, Hindrance, Kept, Obstacle, Passed, Reason, Record};
 
 /// All that is known when a program has ended.
 #[derive(Debug)]
@@ -96,10 +97,17 @@ pub fn was_past_until_shut_down(socket: &Record) -> bool {
 pub struct Link {
     /// Its name.
     pub name: String,
-    /// Packets that it counted in, of all programs together; whether those that went past the kernel are among them is
-    /// the driver's affair.
+    /// Packets that it counted, of all programs together; whether those that went past the kernel are among them is the driver's affair. `None`
+    /// where it was removed meanwhile, and what it had counted with it.
+    pub packets: Option<Packets>,
+}
+
+/// Packets that an interface counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Packets {
+    /// In.
     pub received: u64,
-    /// Packets that it counted out.
+    /// Out.
     pub sent: u64,
 }
 
@@ -109,7 +117,7 @@ pub struct Refusal {
     /// The program.
     pub program: Program,
     /// Why.
-    pub why: String,
+    pub why: Hindrance,
 }
 
 impl Refusal {
@@ -136,25 +144,28 @@ pub(super) struct Known {
 
 /// What was counted when the program had not started yet.
 pub(super) struct Before {
-    interfaces: Vec<String>,
+    /// Their names and numbers: another one may have the name at the end.
+    interfaces: Vec<(String, u32)>,
     reading: Reading,
 }
 
 impl Before {
     pub(super) fn read(attachment: &Attachment) -> Self {
-        let interfaces: Vec<String> = attachment.interfaces().map(|(name, _)| name.to_owned()).collect();
-        let reading = Reading::of(&interfaces);
+        let interfaces: Vec<_> = attachment.interfaces().map(|(name, index)| (name.to_owned(), index)).collect();
+        let reading = reading(&interfaces);
         Self { interfaces, reading }
     }
 
     pub(super) fn until_now(self, kept: Kept, steering: Counters, known: Known) -> Account {
         let Kept { mut claims, mut outside, outside_beyond, refused } = kept;
         join(&mut claims, &mut outside);
-        let deltas = self.reading.until(&Reading::of(&self.interfaces)).deltas;
-        let link = |name: String| {
+        let deltas = self.reading.until(&reading(&self.interfaces)).deltas;
+        let there = link::list();
+        let link = |(name, index): (String, u32)| {
             let sum = |counter| sum(&deltas, Source::Link, &[&name], counter);
-            let (received, sent) = (sum("rx_packets"), sum("tx_packets"));
-            Link { name, received, sent }
+            let is_gone = there.as_ref().is_ok_and(|links| links.iter().all(|link| link.index != index));
+            let packets = (!is_gone).then(|| Packets { received: sum("rx_packets"), sent: sum("tx_packets") });
+            Link { name, packets }
         };
         let udp = |counter| sum(&deltas, Source::Snmp, &["Udp", "Udp6"], counter);
         let kernel = KernelCounted { received: udp("InDatagrams"), sent: udp("OutDatagrams") };
@@ -162,6 +173,10 @@ impl Before {
         let Known { obstacle, passed } = known;
         Account { links, claims, outside, outside_beyond, refused, steering, kernel, obstacle, passed }
     }
+}
+
+fn reading(interfaces: &[(String, u32)]) -> Reading {
+    Reading::of(&interfaces.iter().map(|(name, _)| name).collect::<Vec<_>>())
 }
 
 /// What a program did before it had the grant stands before what it did then; a socket that it took past the kernel then is one socket.

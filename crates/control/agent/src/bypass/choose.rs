@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use kernel::link::{self, Link};
+use model::bypass::Hindrance;
 
 /// Interfaces that are to be attached to, and those that are not.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -17,7 +18,7 @@ pub struct Passed {
     /// The interface.
     pub interface: String,
     /// Why.
-    pub why: String,
+    pub why: Hindrance,
 }
 
 /// An interface that was named and cannot be meant.
@@ -56,14 +57,14 @@ fn all(links: &[Link], uplinks: &[String]) -> Chosen {
     let mut chosen = Chosen::default();
     for link in links.iter().filter(|link| !is_loopback(link) && link.up && !link.addresses.is_empty()) {
         let why = if uplinks.contains(&link.name) {
-            "the default route or this session goes through it, and taking it may interrupt them for a moment; name it with --dev to take it"
+            Hindrance::Uplink
         } else if has_ethernet(link) {
             chosen.taken.push(link.name.clone());
             continue;
         } else {
-            "it is no Ethernet interface"
+            Hindrance::NoEthernet
         };
-        chosen.passed.push(Passed { interface: link.name.clone(), why: why.to_owned() });
+        chosen.passed.push(Passed { interface: link.name.clone(), why });
     }
     chosen
 }
@@ -121,9 +122,8 @@ mod tests {
         ];
         let chosen = all(&links, &["eth0".to_owned()]);
         assert_eq!(chosen.taken, ["eth1"]);
-        let passed: Vec<&str> = chosen.passed.iter().map(|passed| passed.interface.as_str()).collect();
-        assert_eq!(passed, ["eth0", "wg0"]);
-        assert!(chosen.passed[0].why.contains("--dev"), "{chosen:?}");
+        let passed: Vec<_> = chosen.passed.into_iter().map(|passed| (passed.interface, passed.why)).collect();
+        assert_eq!(passed, [("eth0".to_owned(), Hindrance::Uplink), ("wg0".to_owned(), Hindrance::NoEthernet)]);
     }
 
     #[test]

@@ -3,59 +3,19 @@
 use std::{
     env,
     ffi::{OsStr, OsString},
-    fmt,
     fs::{self, File},
     io,
     os::unix::fs::{MetadataExt, PermissionsExt},
     path::{Path, PathBuf},
 };
 
+use model::bypass::{Kind, Obstacle};
 use object::ReadCache;
 
 use super::image::Image;
 
 /// Interpreters of interpreters, as many as the kernel follows.
 const MOST_SCRIPTS: usize = 5;
-
-/// A program that no library can be put under.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Obstacle {
-    /// The file.
-    pub program: PathBuf,
-    /// Why.
-    pub kind: Kind,
-}
-
-/// What is in the way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// It has no libraries.
-    Static,
-    /// It is of the Go compiler.
-    Go,
-    /// It takes another user's or group's rights when it starts.
-    SetId,
-    /// It is for another machine, or of 32 bits.
-    OtherMachine,
-    /// It has another C library.
-    OtherLibc,
-}
-
-impl fmt::Display for Obstacle {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let why = match self.kind {
-            Kind::Static => "is linked statically, so that no library can be put under its calls",
-            Kind::Go => "is a Go program, which calls the kernel by itself and not through the C library",
-            Kind::SetId => {
-                "takes another user's rights when it starts (set-user-ID, set-group-ID), and the loader then takes \
-                 no library from outside (ld.so(8), secure-execution mode)"
-            }
-            Kind::OtherMachine => "is for another kind of machine, or of 32 bits; the library is of 64",
-            Kind::OtherLibc => "has another C library (musl); the library is for glibc",
-        };
-        write!(f, "{} {why}; its sockets go through the kernel", self.program.display())
-    }
-}
 
 /// What is in the way of a program, found as a shell would find it; `None` where nothing is known to be.
 pub(super) fn of(program: &OsStr, library: &Path) -> Option<Obstacle> {

@@ -1,6 +1,6 @@
 // Takes UDP that is for a flow in the table to the AF_XDP socket of its queue; all else goes on to the kernel: what is not UDP, what has a
-// VLAN tag, IP options, extension headers or is a fragment, what is for several receivers, what does not fit into a frame, and what claims to
-// come from where nothing can come from, of which the kernel drops what it drops anywhere.
+// VLAN tag, IP options, extension headers or is a fragment, what is for several receivers or for another machine's card, what does not fit
+// into a frame, and what claims to come from where nothing can come from, of which the kernel drops what it drops anywhere.
 #include "common.bpf.h"
 #include "steer.h"
 
@@ -47,6 +47,7 @@ struct place {
 	__u32 first;
 	__u32 queues;
 	__u32 room;	// bytes of a packet that a frame takes
+	__u64 mac;	// as the first 6 bytes of a frame lie in memory, then zeros
 };
 
 struct place places[WP_INTERFACES] SEC(".bss.places");
@@ -59,8 +60,8 @@ static __always_inline int is_v4_martian(__u32 source)
 	return first == 0 || first == 127 || first >= 224;
 }
 
-// Fills the key of a packet that may be ours.
-static __always_inline int read_key(struct xdp_md *ctx, struct wp_key *key)
+// Fills the key of a packet that may be ours, and whom the frame is for.
+static __always_inline int read_key(struct xdp_md *ctx, struct wp_key *key, __u64 *mac)
 {
 	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
 	struct ethhdr *eth = data;
@@ -96,6 +97,8 @@ static __always_inline int read_key(struct xdp_md *ctx, struct wp_key *key)
 		return 0;
 	}
 	key->ports = *(u32_any *)udp;
+	*mac = 0;
+	__builtin_memcpy(mac, eth->h_dest, ETH_ALEN);
 	return 1;
 }
 
@@ -130,17 +133,19 @@ SEC("xdp.frags")
 int steer(struct xdp_md *ctx)
 {
 	struct wp_key key;
+	__u64 mac;
 	__u32 zero = 0;
 	struct wp_table *all = bpf_map_lookup_elem(&table, &zero);
 
-	if (!all || !read_key(ctx, &key))
+	if (!all || !read_key(ctx, &key, &mac))
 		return XDP_PASS;
 	if (likely(!all->ports[bpf_ntohl(key.ports) & 0xffff]))
 		return XDP_PASS;
 	struct counters *count = bpf_map_lookup_elem(&counted, &zero);
 	const struct place *place = place_of(ctx->ingress_ifindex);
 
-	if (!count || !place)
+	// A card that is promiscuous, and a switch that does not know yet where to send it, bring what the kernel drops, or bridges.
+	if (!count || !place || place->mac != mac)
 		return XDP_PASS;
 	if (!is_there(all, &key)) {
 		key.peer[0] = key.peer[1] = 0;

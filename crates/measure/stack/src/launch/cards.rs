@@ -12,7 +12,7 @@ use ledger::Ledger;
 use model::Change;
 
 use super::Event;
-use crate::{Control, Grant, Wait, control::Record};
+use crate::{Control, Grant, NotSet, Wait, control::Record};
 
 /// How often the kernel leaves interrupts off after it has found nothing, and for how long each time, in ns, until it looks by itself. Short
 /// beside what a program takes that goes to sleep, as packets of all programs may wait for so long.
@@ -48,12 +48,8 @@ impl Cards {
     pub(super) fn prepare(grant: &Grant, wait: Wait, owner: &str, tell: Sender<Event>) -> Self {
         let is_missed = |it: &&crate::Granted| wait != Wait::Sleep && it.is_zero_copy() && !it.is_busy_polled();
         for it in grant.interfaces.iter().filter(is_missed) {
-            let why = format!(
-                "this kernel has no busy polling (CONFIG_NET_RX_BUSY_POLL): packets of {} come by interrupts",
-                it.name
-            );
             // Who does not listen any more does not want to know.
-            let _ = tell.send(Event::NotSet(why));
+            let _ = tell.send(Event::NotSet(NotSet::NoPolling { interface: it.name.clone() }));
         }
         let polled = grant.interfaces.iter().filter(|granted| granted.is_busy_polled());
         let card = |it: &crate::Granted| Card {
@@ -72,7 +68,7 @@ impl Cards {
             return all;
         }
         match all.begin(directory, owner) {
-            Err(why) => all.say(format!("cards stay as they are: {why}")),
+            Err(why) => all.say(NotSet::Nothing { why }),
             Ok(()) if wait == Wait::Spin => all.cards.clone().iter().for_each(|card| all.defer(card)),
             Ok(()) => {}
         }
@@ -81,8 +77,8 @@ impl Cards {
     }
 
     /// Something that a card did not take; all goes on without it. Who does not listen any more does not want to know.
-    fn say(&self, why: String) {
-        let _ = self.tell.send(Event::NotSet(why));
+    fn say(&self, what: NotSet) {
+        let _ = self.tell.send(Event::NotSet(what));
     }
 
     /// What somebody left behind who was killed would be taken for what was there before.
@@ -105,7 +101,7 @@ impl Cards {
         let prompt = Change::PromptInterrupts { namespace, interface };
         for change in deferred.into_iter().chain([prompt]) {
             if let Err(why) = self.apply(change) {
-                self.say(format!("{why}; it goes on without"));
+                self.say(NotSet::Setting { why });
             }
         }
     }
@@ -137,7 +133,7 @@ impl Cards {
             self.steered.push((card.index, to));
             let (namespace, interface, queue) = (self.namespace.clone(), card.interface.clone(), card.queues - 1);
             if let Err(why) = self.apply(Change::Steering { namespace, interface, to, queue }) {
-                self.say(format!("{why}; packets of the program come by all queues of {}", card.interface));
+                self.say(NotSet::Rule { interface: card.interface.clone(), why });
                 return self.cards.iter_mut().filter(|it| it.index == card.index).for_each(|it| it.takes_rules = false);
             }
         }
@@ -147,13 +143,19 @@ impl Cards {
     pub(super) fn forget(&mut self) {
         self.steered.clear();
         let undone = self.ledger.as_mut().map(|ledger| ledger.undo_last(ledger.standing() - self.settings));
-        undone.and_then(Result::err).into_iter().for_each(|error| self.say(error.to_string()));
+        undone
+            .and_then(Result::err)
+            .into_iter()
+            .for_each(|error| self.say(NotSet::GivenBack { why: error.to_string() }));
     }
 
     /// Gives everything back as it was.
     pub(super) fn give_back(&mut self) {
         let undone = self.ledger.take().map(|mut ledger| ledger.undo_all());
-        undone.and_then(Result::err).into_iter().for_each(|error| self.say(error.to_string()));
+        undone
+            .and_then(Result::err)
+            .into_iter()
+            .for_each(|error| self.say(NotSet::GivenBack { why: error.to_string() }));
     }
 }
 

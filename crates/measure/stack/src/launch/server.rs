@@ -23,7 +23,7 @@ use xdp::{
 };
 
 use super::{Claim, Event, Health, Program, Queue, cards::Cards, outside::Lender, programs};
-use crate::{Attachment, Grant, GrantError, handover};
+use crate::{Attachment, Grant, GrantError, Hindrance, handover};
 
 /// How often it looks whether the steering program is still there: nothing tells of that.
 const LOOK: Duration = Duration::from_secs(1);
@@ -176,8 +176,9 @@ impl Server {
         }
     }
 
-    fn looked(&self) -> Result<Vec<(String, Health)>, GrantError> {
+    fn looked(&mut self) -> Result<Vec<(String, Health)>, GrantError> {
         let links = link::list()?;
+        self.attachment.follow(&links)?;
         let look = |(name, index): (&str, u32)| {
             let link = links.iter().find(|link| link.index == index);
             let health = match link {
@@ -210,25 +211,22 @@ impl Server {
             Ok(grant) => self.hand_over(program, connection, grant),
             Err(why) => {
                 // Who has gone meanwhile needs no answer.
-                let _ = handover::refuse(&connection, &why);
+                let _ = handover::refuse(&connection, &why.to_string());
                 self.tell(Event::Refused { program, why });
             }
         }
     }
 
-    fn decide(&mut self, program: &Program) -> Result<Grant, String> {
+    fn decide(&mut self, program: &Program) -> Result<Grant, Hindrance> {
         if !programs::is_ours(program.process) {
-            return Err("it is no program that this launcher started".to_owned());
+            return Err(Hindrance::NotOurs);
         }
-        if let Some(Held { program, .. }) = &self.held {
-            return Err(format!(
-                "held by {} (pid {}); one process at a time can bypass",
-                program.name, program.process
-            ));
+        if let Some(Held { program: Program { process, name }, .. }) = &self.held {
+            return Err(Hindrance::HeldBy { program: name.clone(), process: *process });
         }
         match self.ready.take() {
             Some(grant) => Ok(grant),
-            None => self.attachment.grant().map_err(|error| error.to_string()),
+            None => Ok(self.attachment.grant()?),
         }
     }
 
@@ -288,6 +286,8 @@ impl Server {
     fn make_ready(&mut self) {
         match self.attachment.grant() {
             Ok(grant) => self.ready = Some(grant),
+            // Told of each interface when it came to that, and to each program that asks.
+            Err(GrantError::Hindered(Hindrance::AllGone)) => {}
             Err(error) => self.tell(Event::Trouble(error)),
         }
         (0..self.health.len()).for_each(|number| self.mark(number));
@@ -296,7 +296,6 @@ impl Server {
 
 /// What is to be told of a program that had a grant and could not use it.
 fn complained(held: &Held) -> Option<Event> {
-    let why = handover::complaint(&held.connection)?;
-    let why = format!("it could not use the queues that it was given: {why}");
+    let why = Hindrance::Unusable(handover::complaint(&held.connection)?);
     Some(Event::Refused { program: held.program.clone(), why })
 }

@@ -53,7 +53,7 @@ impl Asked {
 pub(super) fn method(run: &Run, t: &Texts) -> Block {
     let asked = Asked::of(run);
     let paragraph = |key: &str| Block::Paragraph(t.get(key).into());
-    let mut blocks = vec![Block::Paragraph(t.count("method-repeats", run.plan.repeats.get()).into())];
+    let mut blocks = vec![Block::Paragraph(t.count("method-repeats", run.plan.repeats.get().into()).into())];
     if !asked.latency.is_empty() {
         let mut latency: Vec<Block> = latency_texts(run, &asked).into_iter().map(paragraph).collect();
         latency.extend(clock_cost(run, t).map(|words| Block::Paragraph(words.into())));

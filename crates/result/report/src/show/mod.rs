@@ -148,7 +148,7 @@ pub(crate) fn time(rfc3339: &str) -> String {
 }
 
 /// A command line that a shell reads back as these words.
-pub(crate) fn command(words: &[String]) -> String {
+pub fn command(words: &[String]) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);
     let quoted = |word: &String| {
         if !word.is_empty() && word.chars().all(plain) {

@@ -36,7 +36,7 @@ impl Bench {
     }
 
     fn said(&self) -> Vec<String> {
-        let not_set = |event| if let Event::NotSet(why) = event { why } else { panic!("{event:?}") };
+        let not_set = |event| if let Event::NotSet(what) = event { what.to_string() } else { panic!("{event:?}") };
         self.told.try_iter().map(not_set).collect()
     }
 

@@ -1,4 +1,7 @@
-//! Why a socket is with the kernel.
+//! Why something of a program does not go past the kernel: a socket, an interface, or all of it. The words of each in the user's language live
+//! in the report; `Display` is what errors and JSON say.
+
+use std::path::PathBuf;
 
 /// Why all packets of a socket go through the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -124,7 +127,8 @@ pub enum Reason {
 }
 
 impl Reason {
-    const ALL: [Self; 39] = [
+    /// All there are.
+    pub const ALL: [Self; 39] = [
         Self::Tcp,
         Self::NotUdp,
         Self::NotBound,
@@ -167,9 +171,133 @@ impl Reason {
     ];
 
     /// The reason of a number in shared memory.
-    pub(crate) fn of(number: u32) -> Option<Self> {
+    pub fn of(number: u32) -> Option<Self> {
         Self::ALL.into_iter().find(|reason| *reason as u32 == number)
     }
+}
+
+/// Why an interface stays with the kernel, or a program is given no queues.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Hindrance {
+    /// Nobody named it, and it is the way to the default route or to the caller.
+    #[error(
+        "the default route or this session goes through it, and taking it may interrupt them for a moment; name it with --dev to take it"
+    )]
+    Uplink,
+    /// It has no Ethernet addresses.
+    #[error("it is no Ethernet interface")]
+    NoEthernet,
+    /// Its driver has no native XDP, as that of a bridge.
+    #[error(
+        "the driver of {0} has no native XDP, by which sockets go past the kernel; its ports or lower interfaces may have it"
+    )]
+    NoXdp(String),
+    /// Somebody else's XDP program is there.
+    #[error(
+        "{0} already has an XDP program, which was left as it is; see `ip link show {0}`, and stop what attached it or \
+         choose another interface"
+    )]
+    OtherProgram(String),
+    /// Another launcher, or another program, has a queue; or a program whose launcher was killed has not given it up yet.
+    #[error(
+        "queue {queue} of interface {interface} is held by another program (AF_XDP); it is free once that has ended, or has seen that its launcher did"
+    )]
+    Held {
+        /// The interface.
+        interface: String,
+        /// The queue, from 0.
+        queue: u32,
+    },
+    /// Nothing is left to be granted.
+    #[error("each interface that was bypassed is gone, or has lost wireproof's XDP program")]
+    AllGone,
+    /// A process from elsewhere asks for queues.
+    #[error("it is no program that this launcher started")]
+    NotOurs,
+    /// Another program has the queues.
+    #[error("held by {program} (pid {process}); one process at a time can bypass")]
+    HeldBy {
+        /// Its name.
+        program: String,
+        /// Its number.
+        process: u32,
+    },
+    /// What was given to the program was of no use there: an error.
+    #[error("it could not use the queues that it was given: {0}")]
+    Unusable(String),
+    /// Another error.
+    #[error("{0}")]
+    Error(String),
+}
+
+/// What a card was not told for programs that poll it; all goes on without it. Each `why` is an error.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotSet {
+    /// The kernel cannot poll.
+    #[error("this kernel has no busy polling (CONFIG_NET_RX_BUSY_POLL): packets of {interface} come by interrupts")]
+    NoPolling {
+        /// The card's interface.
+        interface: String,
+    },
+    /// Nothing is set on any card.
+    #[error("cards stay as they are: {why}")]
+    Nothing {
+        /// Why.
+        why: String,
+    },
+    /// A setting was refused.
+    #[error("{why}; it goes on without")]
+    Setting {
+        /// Which, and why.
+        why: String,
+    },
+    /// A rule was refused.
+    #[error("{why}; packets of the program come by all queues of {interface}")]
+    Rule {
+        /// The card's interface.
+        interface: String,
+        /// Which, and why.
+        why: String,
+    },
+    /// Something could not be given back.
+    #[error("{why}")]
+    GivenBack {
+        /// What, and why.
+        why: String,
+    },
+}
+
+/// A program that no library can be put under.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{} {kind}; its sockets go through the kernel", program.display())]
+pub struct Obstacle {
+    /// The file.
+    pub program: PathBuf,
+    /// Why.
+    pub kind: Kind,
+}
+
+/// What is in the way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Kind {
+    /// It has no libraries.
+    #[error("is linked statically, so that no library can be put under its calls")]
+    Static,
+    /// It is of the Go compiler.
+    #[error("is a Go program, which calls the kernel by itself and not through the C library")]
+    Go,
+    /// It takes another user's or group's rights when it starts.
+    #[error(
+        "takes another user's rights when it starts (set-user-ID, set-group-ID), and the loader then takes no library from outside \
+         (ld.so(8), secure-execution mode)"
+    )]
+    SetId,
+    /// It is for another machine, or of 32 bits.
+    #[error("is for another kind of machine, or of 32 bits; the library is of 64")]
+    OtherMachine,
+    /// It has another C library.
+    #[error("has another C library (musl); the library is for glibc")]
+    OtherLibc,
 }
 
 #[cfg(test)]

@@ -1,0 +1,70 @@
+//! Neighbours that take packets next: a router has one place for all that lies behind it.
+
+use std::{net::IpAddr, ops::Range};
+
+use kernel::{Asker, neighbour};
+use model::stream::Mac;
+
+/// Neighbours that are kept; those that share a place take it from one another.
+const PLACES: usize = 256;
+
+/// A neighbour's interface and its address.
+type At = (u32, IpAddr);
+
+#[derive(Clone, Copy)]
+struct Place {
+    at: At,
+    generation: u64,
+    until: u64,
+    mac: Mac,
+    /// Whether the kernel knows it for sure; it was given a datagram to find out otherwise.
+    confirmed: bool,
+}
+
+pub(super) struct Hops(Vec<Option<Place>>);
+
+impl Hops {
+    pub(super) fn new() -> Self {
+        Self(vec![None; PLACES])
+    }
+
+    /// The neighbour's MAC address, and whether it can be relied on: one datagram through the kernel makes it ask a neighbour that it doubts, each
+    /// time that something has changed. What is found holds from now until then.
+    pub(super) fn find(
+        &mut self,
+        asker: &mut Asker,
+        at: At,
+        holds: Range<u64>,
+        generation: u64,
+    ) -> Option<(Mac, bool)> {
+        let place = &mut self.0[number(at)];
+        let before = place.filter(|place| place.at == at && place.generation == generation);
+        if let Some(known) = before.filter(|known| holds.start < known.until) {
+            return Some((known.mac, true));
+        }
+        let neighbour::Neighbour { mac, confirmed } = neighbour::at(asker, at.0, at.1).ok()??;
+        *place = Some(Place { at, generation, until: holds.end, mac, confirmed });
+        let was_asked = before.is_some_and(|before| !before.confirmed && before.mac == mac);
+        Some((mac, confirmed || was_asked))
+    }
+}
+
+fn number((interface, address): At) -> usize {
+    let last = match address {
+        IpAddr::V4(address) => u32::from(address),
+        IpAddr::V6(address) => u128::from(address) as u32,
+    };
+    (last ^ interface).wrapping_mul(0x9e37_79b9) as usize >> 24
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbours_of_a_network_have_places_of_their_own() {
+        let mut taken = [0_u8; PLACES];
+        (1..=100).for_each(|last| taken[number((7, [198, 18, 0, last].into()))] += 1);
+        assert!(taken.iter().all(|count| *count <= 3), "{taken:?}");
+    }
+}
