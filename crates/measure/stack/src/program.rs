@@ -8,6 +8,7 @@ pub mod call;
 mod claim;
 pub mod corked;
 pub mod descriptors;
+pub(crate) mod family;
 pub mod inside;
 mod noted;
 pub mod own;

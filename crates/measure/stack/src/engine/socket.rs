@@ -41,6 +41,8 @@ pub(super) struct Live {
     pub(super) slot: SlotId,
     /// Whether a socket of another process has its port too: all of it is the kernel's as long.
     pub(super) is_shared: bool,
+    /// Whether other processes have the socket itself, which were forked: all of it is the kernel's as long, too.
+    pub(super) is_inherited: bool,
     /// When the kernel was last asked what it has, and how many datagrams of ours were handed over since.
     pub(super) asked: u64,
     /// When it was last asked for errors.
@@ -61,6 +63,7 @@ impl Live {
             queue: Queue::default(),
             slot,
             is_shared: false,
+            is_inherited: false,
             asked: 0,
             checked: 0,
             since: 0,
@@ -74,6 +77,10 @@ impl Live {
         if self.is_shared {
             self.give_flows(table);
             return Err(Reason::SharedPort);
+        }
+        if self.is_inherited {
+            self.give_flows(table);
+            return Err(Reason::Inherited);
         }
         let hears = |local: &&Local| self.look.binding.hears(local.address);
         if !addresses.iter().filter(hears).any(|local| local.granted) {
