@@ -124,11 +124,14 @@ pub enum Reason {
     /// A fault in our own code, which was caught.
     #[error("there was a fault in the library, which was caught; please report it")]
     Fault,
+    /// A child of `fork` has it from its parent, and others have it too.
+    #[error("other processes that were forked have it too")]
+    Inherited,
 }
 
 impl Reason {
     /// All there are.
-    pub const ALL: [Self; 39] = [
+    pub const ALL: [Self; 40] = [
         Self::Tcp,
         Self::NotUdp,
         Self::NotBound,
@@ -168,6 +171,7 @@ impl Reason {
         Self::PeekOffset,
         Self::Scope,
         Self::Fault,
+        Self::Inherited,
     ];
 
     /// The reason of a number in shared memory.
@@ -309,6 +313,6 @@ mod tests {
         for reason in Reason::ALL {
             assert_eq!(Reason::of(reason as u32), Some(reason), "{reason}");
         }
-        assert_eq!((Reason::of(0), Reason::of(Reason::Fault as u32 + 1)), (None, None));
+        assert_eq!((Reason::of(0), Reason::of(Reason::Inherited as u32 + 1)), (None, None));
     }
 }

@@ -11,7 +11,10 @@ use std::{
 };
 
 use common::{Echo, library, program, told};
-use stack::launch::{Claim, Event};
+use stack::{
+    Reason,
+    launch::{Claim, Event},
+};
 use wire::{ECHO, OWN, Wire};
 
 /// What differs past the kernel: memory that is not there is a fault and no error, and who spins is busy.
@@ -109,6 +112,45 @@ fn who_was_refused_goes_past_the_kernel_once_it_can() {
         past.len() == 2 && past[1] >= 4,
         "received past the kernel by those who had a claim: {past:?}, {claims:#?}"
     );
+}
+
+#[test]
+fn who_gave_up_peer_and_port_goes_past_the_kernel_again() {
+    let wire = Wire::up("unbound");
+    let _echo = Echo::by(&mut wire.command(1, program()), ECHO[0]);
+    let (without, with, claims) = compared(&wire, "unbound", 0, "auto");
+    assert_eq!(without, with);
+    let sockets: Vec<_> = claims.iter().flat_map(|claim| &claim.sockets).collect();
+    let [socket] = &sockets[..] else { panic!("one: {sockets:?}") };
+    assert_eq!(socket.fate, Ok(()));
+    let [past, through] = [socket.past, socket.through].map(|counted| (counted.sent, counted.received));
+    assert!(past.1 >= 20 && past.0 + through.0 == past.1 + through.1, "{past:?}, {through:?}");
+}
+
+#[test]
+fn what_several_that_were_forked_receive_on_is_the_kernels() {
+    let wire = Wire::up("prefork");
+    let _echo = Echo::by(&mut wire.command(1, program()), ECHO[0]);
+    let (without, with, _) = compared(&wire, "preforked", 0, "auto");
+    assert_eq!(without, "the others got nearly all\nexit status: 0\n");
+    assert_eq!(without, with);
+    // One is forked later.
+    let (without, with, claims) = compared(&wire, "hired", 0, "auto");
+    assert_eq!(without, with);
+    let sockets: Vec<_> = claims.iter().flat_map(|claim| &claim.sockets).collect();
+    let [socket] = &sockets[..] else { panic!("one: {sockets:?}") };
+    assert!(socket.fate == Err(Reason::Inherited) && socket.past.received > 10, "{socket:?}");
+}
+
+#[test]
+fn what_a_daemon_has_from_its_parent_goes_past_the_kernel() {
+    let wire = Wire::up("daemon");
+    let _echo = Echo::by(&mut wire.command(1, program()), ECHO[0]);
+    let (without, with, claims) = compared(&wire, "daemons", 0, "auto");
+    assert_eq!(without, with);
+    let sockets: Vec<_> = claims.iter().flat_map(|claim| &claim.sockets).collect();
+    let [socket] = &sockets[..] else { panic!("one: {sockets:?}") };
+    assert!(socket.fate.is_ok() && socket.past.received > socket.through.received, "{socket:?}");
 }
 
 #[test]

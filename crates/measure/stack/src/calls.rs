@@ -117,6 +117,25 @@ pub(crate) fn inode(fd: RawFd) -> Option<u64> {
     call.ok().map(|_| stat.st_ino)
 }
 
+/// Whether another process has the same file under the same number.
+pub(crate) enum Same {
+    Yes,
+    No,
+    /// The kernel does not say.
+    Hidden,
+}
+
+/// Whether another process has the same file as this one under the same number, as a child of `fork` has.
+pub(crate) fn has_same(process: u32, fd: RawFd) -> Same {
+    const KCMP_FILE: i32 = 0;
+    // SAFETY: the call reads and writes no memory of ours.
+    match unsafe { system!(SYS_kcmp, std::process::id(), process, KCMP_FILE, fd, fd) } {
+        Ok(0) => Same::Yes,
+        Err(libc::EPERM | libc::EACCES | libc::ENOSYS) => Same::Hidden,
+        _ => Same::No,
+    }
+}
+
 /// Signals, as the kernel has them.
 type Signals = u64;
 

@@ -57,6 +57,9 @@ pub(crate) struct Engine {
     input: Input,
     places: Places,
     sockets: Vec<Option<Live>>,
+    /// The one with the longest queue, as far as is known, and the last one that was looked at for that.
+    longest: usize,
+    looked_at: usize,
     /// Where the next free number is looked for first.
     next: usize,
     ways: Ways,
@@ -119,6 +122,8 @@ impl Engine {
             input: Input::default(),
             places,
             sockets: Vec::new(),
+            longest: 0,
+            looked_at: 0,
             next: 0,
             ways: Ways::new(ticks),
             identifications: Identifications::default(),
@@ -223,7 +228,7 @@ impl Engine {
             address.is_loopback() || self.locals.iter().any(|local| local.address == address && !local.granted)
         };
         match why {
-            Reason::SharedPort => true,
+            Reason::SharedPort | Reason::Inherited => true,
             Reason::InterfaceGone => self.exit_rings.iter().any(|rings| !rings.is_empty()),
             Reason::OtherInterface => !live.look.binding.address.is_some_and(is_elsewhere),
             _ => false,

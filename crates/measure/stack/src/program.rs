@@ -8,6 +8,7 @@ pub mod call;
 mod claim;
 pub mod corked;
 pub mod descriptors;
+pub(crate) mod family;
 pub(crate) mod gone;
 pub mod inside;
 mod noted;

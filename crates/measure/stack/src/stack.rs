@@ -194,6 +194,7 @@ impl Stack {
                 let nonblocking = is_sure || calls::is_nonblocking(fd);
                 let mut engine = self.engine();
                 engine.set_nonblocking(id, nonblocking);
+                engine.has_none_before(id);
                 // The kernel was asked out of turn, while something of ours waits.
                 let received = engine.receive(id, message, flags);
                 self.tell_sleepers(&mut engine);

@@ -136,6 +136,7 @@ impl Words {
             Reason::PeekOffset => "bypass-reason-peek-offset",
             Reason::Scope => "bypass-reason-scope",
             Reason::Fault => "bypass-reason-fault",
+            Reason::Inherited => "bypass-reason-inherited",
         })
     }
 

@@ -10,7 +10,7 @@ use stack::Reason;
 
 use crate::{
     call::{kernel, set_errno, waiting},
-    descriptors::{bound, changed, forget, leave_to_kernel, live},
+    descriptors::{bound, changed, forget, is_made, leave_to_kernel, live},
     inside::with_past,
 };
 
@@ -18,8 +18,7 @@ use crate::{
 unsafe extern "C-unwind" fn socket(domain: c_int, kind: c_int, protocol: c_int) -> c_int {
     // SAFETY: it takes no pointer.
     let fd = unsafe { kernel!(SYS_socket, domain, kind, protocol) };
-    // libc may have closed what had this number before without our seeing it.
-    forget(fd);
+    is_made(fd);
     fd
 }
 

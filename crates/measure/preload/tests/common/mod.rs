@@ -10,10 +10,11 @@ use std::{
 };
 
 /// What the program can be asked for.
-pub(crate) const PARTS: [&str; 38] = [
+pub(crate) const PARTS: [&str; 42] = [
     "data",
     "flags",
     "options",
+    "unbound",
     "control",
     "errors",
     "pointers",

@@ -2,6 +2,7 @@
 #include "common.h"
 
 #include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/un.h>
 
 extern char **environ;
@@ -164,6 +165,73 @@ void forks(void) {
     }
     joined(child);
     TELL(read(pipe_ends[0], got, 4));
+}
+
+/* How many come to a socket within a time. */
+static int heard(int fd, int ms) {
+    struct timeval limit = {ms / 1000, ms % 1000 * 1000};
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    int count = 0;
+    while (recv(fd, got, sizeof got, 0) > 0) count++;
+    return count;
+}
+
+/* Whoever asks gets what comes, while one of them is busy. */
+void preforked(void) {
+    int fd = connected(), ends[2], count, others = 0;
+    if (pipe(ends)) return;
+    fflush(stdout);
+    for (int child = 0; child < 3; child++) {
+        if (fork()) continue;
+        /* The first one uses it first. */
+        if (child) pause_for(100), count = heard(fd, 1500);
+        else {
+            count = heard(fd, 50), pause_for(300);
+            send(fd, "@40", 3, 0), recv(fd, got, sizeof got, 0), pause_for(2000);
+        }
+        _exit(write(ends[1], &count, sizeof count) != sizeof count);
+    }
+    for (int child = 0; child < 3; child++) {
+        if (read(ends[0], &count, sizeof count) != sizeof count) return;
+        others += count;
+    }
+    while (wait(NULL) > 0) {}
+    printf("the others got %s\n", others >= 30 ? "nearly all" : "few");
+}
+
+static void goes_on(int fd, int ms) {
+    for (long until = milliseconds() + ms; milliseconds() < until; pause_for(20)) settle(fd);
+}
+
+/* Its parent goes, and its own child does nothing with the socket. */
+void daemons(void) {
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    fflush(stdout);
+    if (fork()) {
+        while (wait(NULL) > 0) {}
+        return;
+    }
+    int fd = connected();
+    if (fork()) _exit(0);
+    pause_for(200);
+    pid_t helper = fork();
+    if (!helper) pause(), _exit(0);
+    goes_on(fd, 2500);
+    kill(helper, SIGKILL), joined(helper);
+    _exit(0);
+}
+
+/* One after the other. */
+void hired(void) {
+    int fd = connected();
+    fflush(stdout);
+    pid_t first = fork();
+    if (!first) goes_on(fd, 5000), _exit(0);
+    pause_for(2500);
+    pid_t second = fork();
+    if (!second) pause(), _exit(0);
+    joined(first);
+    kill(second, SIGKILL), joined(second);
 }
 
 void executes(void) {

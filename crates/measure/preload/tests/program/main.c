@@ -100,9 +100,9 @@ static void answer(void) {
 
 int main(int count, char **words) {
     static const struct { const char *name; void (*tell)(void); } parts[] = {
-        {"data", data}, {"flags", flags}, {"options", options}, {"control", control}, {"errors", errors}, {"pointers", pointers},
+        {"data", data}, {"flags", flags}, {"options", options}, {"unbound", unbound}, {"control", control}, {"errors", errors}, {"pointers", pointers},
         {"polls", polls}, {"selects", selects}, {"epolls", epolls}, {"edges", edges}, {"copies", copies},
-        {"closing", closing}, {"behind", behind}, {"forks", forks}, {"executes", executes}, {"threads", threads}, {"signals", signals},
+        {"closing", closing}, {"behind", behind}, {"forks", forks}, {"preforked", preforked}, {"daemons", daemons}, {"hired", hired}, {"executes", executes}, {"threads", threads}, {"signals", signals},
         {"cancels", cancels}, {"cancelled", cancelled}, {"stdio", stdio}, {"passing", passing},
         {"jumps", jumps}, {"leaps", leaps}, {"calm", calm}, {"sleeps", sleeps}, {"alike", alike}, {"woken", woken}, {"crowd", crowd}, {"masks", masks}, {"later", later}, {"members", members},
         {"nested", nested}, {"inheriting", inheriting}, {"shared", shared}, {"refused", refused}, {"contended", contended}, {"large", large},

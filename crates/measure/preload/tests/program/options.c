@@ -204,3 +204,20 @@ void errors(void) {
     TELL(send(nobody, "anybody", 7, 0));
     TELL(recv(nobody, got, 10, 0));
 }
+
+/* Without a peer, a socket that the kernel gave its port has none either, until it is used again. */
+void unbound(void) {
+    int fd = socket(echo.ss_family, SOCK_DGRAM, 0);
+    TELL(connect(fd, (void *)&echo, echo_length));
+    settle(fd);
+    struct sockaddr none = {.sa_family = AF_UNSPEC};
+    TELL(connect(fd, &none, sizeof none));
+    TELL(send(fd, "x", 1, 0));
+    for (int turn = 0; turn < 20; turn++) {
+        char answer[16] = {0};
+        TELL(sendto(fd, "again", 5, 0, (void *)&echo, echo_length));
+        TELL(recv(fd, answer, sizeof answer, 0));
+        show("it came", answer, 5);
+    }
+    TELL(close(fd));
+}

@@ -17,7 +17,7 @@ use crate::{message::Incoming, ticks};
 const V4_HEADERS: usize = 14 + 20 + 8;
 const V6_HEADERS: usize = 14 + 40 + 8;
 /// Datagrams of ours after which the kernel is asked too, so that what comes through it does not wait for ever.
-const FAIR: u32 = 64;
+pub(super) const FAIR: u32 = 64;
 
 /// What came of looking for a datagram.
 pub(crate) enum Received {
@@ -51,7 +51,9 @@ impl Engine {
         if is_fair && now.wrapping_sub(live.asked) < every {
             return Received::Nothing { nonblocking, fd };
         }
-        (live.asked, live.since) = (now, 0);
+        let peeks = flags & libc::MSG_PEEK != 0;
+        live.before = live.before.saturating_sub(usize::from(!peeks));
+        (live.asked, live.since) = (now, if live.before > 0 { FAIR } else { 0 });
         let is_sure = nonblocking && now.wrapping_sub(live.sure) < sure_for;
         if !is_sure {
             live.sure = now;
@@ -150,6 +152,9 @@ impl Engine {
     /// Puts a datagram into its socket's queue, or drops it where that is full.
     fn queue(&mut self, to: SocketId, mut waiting: Waiting) {
         self.queued = true;
+        if self.places.are_taken() {
+            self.make_place(to);
+        }
         let Self { sockets, places, free, control, .. } = self;
         let Some(live) = sockets.get_mut(to.0 as usize).and_then(Option::as_mut) else {
             return free.push(waiting.packet.frame);
@@ -163,6 +168,37 @@ impl Engine {
             control.slot(*slot).dropped.add(1);
             free.push(waiting.packet.frame);
         }
+    }
+
+    /// Where all places are taken, one that has more waiting loses its newest: who is read has a place however many are not.
+    #[cold]
+    fn make_place(&mut self, to: SocketId) {
+        let own = self.count(to.0 as usize);
+        self.look_for_longest();
+        let Self { sockets, places, free, control, longest, .. } = self;
+        if let Some(live) = sockets.get_mut(*longest).and_then(Option::as_mut)
+            && live.queue.count() > own + 1
+        {
+            free.extend(places.pop_last(&mut live.queue).map(|waiting| waiting.packet.frame));
+            control.slot(live.slot).dropped.add(1);
+        }
+    }
+
+    /// The longest queue among some sockets and that of before; the others have their turn with the next looks.
+    fn look_for_longest(&mut self) {
+        const AT_ONCE: usize = 64;
+        let count = self.sockets.len();
+        for _ in 0..AT_ONCE.min(count) {
+            self.looked_at = (self.looked_at + 1) % count;
+            if self.count(self.looked_at) > self.count(self.longest) {
+                self.longest = self.looked_at;
+            }
+        }
+    }
+
+    /// How many wait for the socket with this number.
+    fn count(&self, number: usize) -> u32 {
+        self.sockets.get(number).and_then(Option::as_ref).map_or(0, |live| live.queue.count())
     }
 
     /// Whether a datagram waits in a socket's queue.
@@ -185,6 +221,13 @@ impl Engine {
     pub(crate) fn ask_soon(&mut self, id: SocketId) {
         if let Some(live) = self.live(id) {
             live.asked = 0;
+        }
+    }
+
+    /// The kernel has nothing of a socket: what comes past it has its turn.
+    pub(crate) fn has_none_before(&mut self, id: SocketId) {
+        if let Some(live) = self.live(id) {
+            (live.before, live.since) = (0, 0);
         }
     }
 

@@ -4,10 +4,10 @@ use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 
 use datagram::SocketId;
 
-use super::{Engine, cards::Cards, socket::Live};
+use super::{Engine, cards::Cards, socket::Live, take_flows};
 use crate::{
     Reason, calls, ports,
-    program::{gone, own},
+    program::{family, gone, own},
 };
 
 impl Engine {
@@ -48,7 +48,7 @@ impl Engine {
     /// Looks for what nobody tells of.
     #[cold]
     pub(super) fn look_around(&mut self, now: u64) {
-        /// Who shares a port is asked for once a second.
+        /// Who shares a port or a socket is asked for once a second.
         const PORTS_WAIT: u32 = 9;
         self.looked = now;
         gone::is_time();
@@ -58,6 +58,7 @@ impl Engine {
             None => {
                 self.ports_wait = PORTS_WAIT;
                 self.look_at_ports();
+                self.look_at_relatives();
             }
         }
     }
@@ -69,6 +70,21 @@ impl Engine {
             && let Some(all) = ports::on(None)
         {
             self.settle_port(&all);
+        }
+    }
+
+    /// A socket that others of the same parent have by now is the kernel's, which gives what comes to whoever asks; as long as they have it. Who has
+    /// one has all, most likely: one is looked at, and the others with it.
+    fn look_at_relatives(&mut self) {
+        let mut inherited = self.sockets.iter().flatten().filter(|live| family::is_inherited(live.fd)).peekable();
+        let Some(first) = inherited.peek() else { return };
+        if first.is_inherited == family::is_shared(first.fd) {
+            return;
+        }
+        for live in self.sockets.iter_mut().flatten().filter(|live| family::is_inherited(live.fd)) {
+            live.is_inherited = family::is_shared(live.fd);
+            let fate = take_flows(live, &self.exits, &mut self.table, &self.locals);
+            self.control.slot(live.slot).set_fate(fate);
         }
     }
 

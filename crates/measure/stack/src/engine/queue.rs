@@ -45,6 +45,11 @@ impl Queue {
         self.count == 0
     }
 
+    /// How many wait.
+    pub(super) fn count(&self) -> u32 {
+        self.count
+    }
+
     /// How many ever came.
     pub(super) fn arrivals(&self) -> u64 {
         self.arrivals
@@ -65,14 +70,20 @@ pub(super) struct Places {
 struct Place {
     waiting: Option<Waiting>,
     next: u32,
+    before: u32,
 }
 
 impl Places {
     /// So many.
     pub(super) fn new(count: u32) -> Self {
         let next = |number: u32| if number + 1 < count { number + 1 } else { NONE };
-        let places = (0..count).map(|number| Place { waiting: None, next: next(number) }).collect();
+        let places = (0..count).map(|number| Place { waiting: None, next: next(number), before: NONE }).collect();
         Self { places, free: if count > 0 { 0 } else { NONE } }
+    }
+
+    /// Whether all are taken.
+    pub(super) fn are_taken(&self) -> bool {
+        self.free == NONE
     }
 
     /// Puts a datagram at a queue's end; gives it back where no place is free.
@@ -81,7 +92,7 @@ impl Places {
         let Some(place) = self.places.get_mut(number as usize) else { return Some(waiting) };
         self.free = place.next;
         queue.bytes += waiting.length + OVERHEAD;
-        *place = Place { waiting: Some(waiting), next: NONE };
+        *place = Place { waiting: Some(waiting), next: NONE, before: queue.last };
         match self.places.get_mut(queue.last as usize) {
             Some(last) => last.next = number,
             None => queue.first = number,
@@ -104,8 +115,25 @@ impl Places {
         let waiting = place.waiting.take()?;
         queue.first = std::mem::replace(&mut place.next, self.free);
         self.free = number;
-        if queue.first == NONE {
-            queue.last = NONE;
+        match self.places.get_mut(queue.first as usize) {
+            Some(first) => first.before = NONE,
+            None => queue.last = NONE,
+        }
+        queue.count -= 1;
+        queue.bytes -= waiting.length + OVERHEAD;
+        Some(waiting)
+    }
+
+    /// Takes the last one.
+    pub(super) fn pop_last(&mut self, queue: &mut Queue) -> Option<Waiting> {
+        let number = queue.last;
+        let place = self.places.get_mut(number as usize)?;
+        let waiting = place.waiting.take()?;
+        queue.last = place.before;
+        place.next = std::mem::replace(&mut self.free, number);
+        match self.places.get_mut(queue.last as usize) {
+            Some(last) => last.next = NONE,
+            None => queue.first = NONE,
         }
         queue.count -= 1;
         queue.bytes -= waiting.length + OVERHEAD;
@@ -165,5 +193,26 @@ mod tests {
             assert!(one.is_empty() && one.bytes == 0);
         }
         assert_eq!((frames.len(), places.pop(&mut other).map(|it| it.length)), (3, Some(2)));
+    }
+
+    #[test]
+    fn the_last_one_is_taken_and_the_others_keep_their_order() {
+        let (_umem, mut frames) = Umem::new(4, FrameSize::Half).expect("memory");
+        let (mut places, mut queue) = (Places::new(3), Queue::default());
+        for length in 1..=3 {
+            assert!(places.push(&mut queue, waiting(frames.pop().expect("enough"), length)).is_none());
+        }
+        assert!(places.are_taken());
+        assert_eq!(places.pop_last(&mut queue).map(|it| it.length), Some(3));
+        assert!(!places.are_taken() && queue.count() == 2);
+        assert_eq!(places.pop(&mut queue).map(|it| it.length), Some(1));
+        assert!(places.push(&mut queue, waiting(frames.pop().expect("enough"), 4)).is_none());
+        assert_eq!([(); 3].map(|()| places.pop_last(&mut queue).map(|it| it.length)), [Some(4), Some(2), None]);
+        assert!(queue.is_empty() && queue.bytes == 0 && places.first(&queue).is_none());
+        let (_umem, frames) = Umem::new(4, FrameSize::Half).expect("memory");
+        for (length, frame) in (5..8).zip(frames) {
+            assert!(places.push(&mut queue, waiting(frame, length)).is_none());
+        }
+        assert_eq!([(); 4].map(|()| places.pop(&mut queue).map(|it| it.length)), [Some(5), Some(6), Some(7), None]);
     }
 }

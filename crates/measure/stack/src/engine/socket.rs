@@ -9,7 +9,10 @@ use std::{
 use datagram::Arrived;
 use xdp::steer::{Flow, FlowTable, TableFull, Taken};
 
-use super::queue::Queue;
+use super::{
+    inwards::FAIR,
+    queue::{OVERHEAD, Queue},
+};
 use crate::{
     Reason,
     ancillary::Writer,
@@ -40,11 +43,15 @@ pub(super) struct Live {
     pub(super) inode: u64,
     /// Whether a socket that is not past the kernel may get what comes for this one: all of it is the kernel's as long.
     pub(super) is_shared: bool,
+    /// Whether other processes have the socket itself, which were forked: all of it is the kernel's as long, too.
+    pub(super) is_inherited: bool,
     /// When the kernel was last asked what it has, and how many datagrams of ours were handed over since.
     pub(super) asked: u64,
     /// When it was last asked for errors.
     pub(super) checked: u64,
     pub(super) since: u32,
+    /// How many may wait in the kernel from before its flows were taken: they come first.
+    pub(super) before: usize,
     /// When it was last asked whether calls on it return at once.
     pub(super) sure: u64,
 }
@@ -59,9 +66,11 @@ impl Live {
             slot,
             inode,
             is_shared: false,
+            is_inherited: false,
             asked: 0,
             checked: 0,
             since: 0,
+            before: 0,
             sure: 0,
         }
     }
@@ -71,6 +80,10 @@ impl Live {
         if self.is_shared {
             self.give_flows(table);
             return Err(Reason::SharedPort);
+        }
+        if self.is_inherited {
+            self.give_flows(table);
+            return Err(Reason::Inherited);
         }
         let hears = |local: &&Local| self.look.binding.hears(local.address);
         if !addresses.iter().filter(hears).any(|local| local.granted) {
@@ -90,6 +103,11 @@ impl Live {
                     return Err(Reason::TableFull);
                 }
             }
+        }
+        if before.is_empty() {
+            // The kernel takes one more than there is room for.
+            self.before = self.look.room / OVERHEAD + 1;
+            self.since = FAIR;
         }
         give(before, table);
         Ok(())

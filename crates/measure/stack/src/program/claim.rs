@@ -96,7 +96,7 @@ pub(crate) fn is_time() -> bool {
 }
 
 /// Milliseconds of a clock that all processes share, and that costs little to read; never 0.
-fn now() -> u64 {
+pub(super) fn now() -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: a time of this frame.
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC_COARSE, &mut time) };

@@ -4,7 +4,7 @@ use std::ffi::c_int;
 
 use super::{
     call::{is_single_threaded, raw, uncancelled},
-    claim, corked,
+    claim, corked, family,
     inside::{inside, with_past},
     noted::{self, note},
     process::{self, is_own, table},
@@ -25,7 +25,7 @@ pub fn live(fd: c_int) -> Option<SocketId> {
     match seen.kind() {
         Kind::Live(id) => Some(SocketId(id)),
         Kind::Unknown => classify(fd, seen),
-        Kind::Refused if claim::is_time() => classify(fd, seen),
+        Kind::Refused if claim::is_time() && family::is_time() => classify(fd, seen),
         _ => None,
     }
 }
@@ -70,6 +70,10 @@ fn adopt(fd: c_int) -> Option<Kind> {
     if !is_own() {
         return None;
     }
+    if family::is_shared(fd) {
+        noted::write(fd, Reason::Inherited);
+        return Some(Kind::Refused);
+    }
     let Some(past) = claim::past() else {
         noted::write(fd, claim::why_not());
         return Some(claim::kind_without());
@@ -78,6 +82,15 @@ fn adopt(fd: c_int) -> Option<Kind> {
         Ok(id) => Some(Kind::Live(id.0)),
         Err(Reason::NotBound) => None,
         Err(_) => Some(Kind::Kernel),
+    }
+}
+
+/// A descriptor that was just made.
+pub fn is_made(fd: c_int) {
+    // libc may have closed what had this number before without our seeing it.
+    forget(fd);
+    if is_own() {
+        process::set_made_here(fd, true);
     }
 }
 
@@ -166,6 +179,7 @@ pub fn is_copy(old: c_int, new: c_int) {
         Kind::Set | Kind::EmptySet => watched::set_is_copied(old, new),
         _ => watched::is_copied(old),
     }
+    process::set_made_here(new, process::is_made_here(old));
     process::uses(new);
     let is_told = !matches!(kind, Kind::Unknown | Kind::Closing);
     table.replace(new, if is_told { kind } else { Kind::Unknown });

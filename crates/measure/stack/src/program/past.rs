@@ -87,8 +87,11 @@ impl Past {
     /// Looks at a socket again, after something about it was changed.
     pub(crate) fn refresh(&self, id: SocketId, fd: c_int) {
         // SAFETY: the program's own descriptor, which it uses right now.
-        if self.stack.refresh(id, unsafe { BorrowedFd::borrow_raw(fd) }).is_err() {
-            self.left(id, Kind::Kernel);
+        match self.stack.refresh(id, unsafe { BorrowedFd::borrow_raw(fd) }) {
+            Ok(()) => {}
+            // `connect` may take the port away that it was given; it is looked at when it has one again.
+            Err(Reason::NotBound) => self.left(id, Kind::Unknown),
+            Err(_) => self.left(id, Kind::Kernel),
         }
     }
 

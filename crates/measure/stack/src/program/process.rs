@@ -5,15 +5,16 @@ use std::{
     ptr,
     sync::{
         Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicI32, AtomicPtr, AtomicU32, Ordering},
+        atomic::{AtomicI32, AtomicPtr, AtomicU32, AtomicU64, Ordering},
     },
 };
 
 use super::{
     call::{raw, uncancelled},
+    family,
     past::Past,
     sets::Sets,
-    table::Table,
+    table::{ENTRIES, Table},
 };
 use crate::{Control, launch::LAUNCHER_VARIABLE, mapping::Shared, wiped::Wiped};
 
@@ -33,6 +34,8 @@ struct Memory {
     /// Its epoll sets; null until it has one.
     sets: AtomicPtr<Mutex<Sets>>,
     table: Table,
+    /// Descriptors that it made itself: bits, by their numbers.
+    made: [AtomicU64; ENTRIES / 64],
 }
 
 // SAFETY: atomics all over, zeros of which are a process that has nothing yet.
@@ -153,6 +156,25 @@ pub(crate) fn uses(fd: c_int) {
     }
 }
 
+/// Takes down whether this process made a descriptor itself.
+pub(crate) fn set_made_here(fd: c_int, is_made: bool) {
+    let Some((bits, bit)) = made(fd) else { return };
+    match is_made {
+        true => bits.fetch_or(bit, Ordering::Relaxed),
+        false => bits.fetch_and(!bit, Ordering::Relaxed),
+    };
+}
+
+/// Whether it did.
+pub(crate) fn is_made_here(fd: c_int) -> bool {
+    made(fd).is_some_and(|(bits, bit)| bits.load(Ordering::Relaxed) & bit != 0)
+}
+
+fn made(fd: c_int) -> Option<(&'static AtomicU64, u64)> {
+    let fd = usize::try_from(fd).ok()?;
+    Some((memory()?.made.get(fd / 64)?, 1 << (fd % 64)))
+}
+
 /// To be called once, before the program runs: where a launcher is named, the program's sockets may go past the kernel from now on.
 pub fn begin() {
     // SAFETY: a name that ends with NUL; nobody else runs yet who could change the environment.
@@ -176,4 +198,5 @@ pub fn begin() {
 /// Runs in each child of `fork`, before anything else of it; `vfork` calls nobody.
 extern "C" fn own_child() {
     is_own();
+    family::begins();
 }

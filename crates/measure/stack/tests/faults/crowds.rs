@@ -70,6 +70,63 @@ fn a_socket_that_is_not_read_loses_its_own_datagrams_alone() {
 }
 
 #[test]
+fn many_sockets_that_are_not_read_leave_a_place_for_one_that_is() {
+    let past = Past::open("places", Wait::Auto);
+    past.connected(|ends| {
+        let idle: Vec<UdpSocket> = (7100..7123).map(|port| past.bound(port)).collect();
+        let ids: Vec<SocketId> =
+            idle.iter().map(|socket| past.stack.open(socket.as_fd()).expect("it can go past")).collect();
+        let other = past.wire.at_b(|| UdpSocket::bind(Version::V4.at(2, 7006))).expect("it is free");
+        for port in 7100..7123 {
+            for _ in 0..400 {
+                other.send_to(b"nobody reads it", Version::V4.at(1, port)).expect("on the link");
+                past.stack.pump();
+            }
+        }
+        let came = (0..50).filter(|_| {
+            ends.far.send(b"x").expect("on the link");
+            soon(|| past.stack.pump() || ends.near.raw_receive(libc::MSG_PEEK | libc::MSG_DONTWAIT) == Some(Ok(1)));
+            ends.near.raw_receive(libc::MSG_DONTWAIT) == Some(Ok(1))
+        });
+        assert_eq!(came.count(), 50);
+        let dropped: u64 = past.page.records().iter().map(|record| record.dropped).sum();
+        let taken: Vec<usize> = ids.iter().map(|id| take(&past.stack, *id)).collect();
+        assert_eq!(dropped as usize + taken.iter().sum::<usize>(), 23 * 400, "each is somewhere");
+        assert!(taken.iter().all(|count| *count > 100), "each has its share: {taken:?}");
+    });
+}
+
+#[test]
+fn what_waited_in_the_kernel_comes_before_what_comes_past_it() {
+    let past = Past::open("order", Wait::Auto);
+    past.wire.at_a(|| {
+        let socket = past.bound(7014);
+        let far = past.wire.at_b(|| UdpSocket::bind(Version::V4.at(2, 7015))).expect("it is free");
+        let send = |numbers: std::ops::Range<u8>| {
+            numbers.for_each(|number| _ = far.send_to(&[number], Version::V4.at(1, 7014)).expect("on the link"));
+        };
+        send(0..100);
+        let id = past.stack.open(socket.as_fd()).expect("it can go past");
+        send(100..250);
+        let mut came = Vec::new();
+        let receive = |flags: i32| {
+            let mut byte = [0];
+            let mut pieces = [std::io::IoSliceMut::new(&mut byte)];
+            let outcome = past.stack.receive(id, &mut Incoming::new(&mut pieces), libc::MSG_DONTWAIT | flags);
+            (outcome == Outcome::Done(1)).then_some(byte[0])
+        };
+        soon(|| {
+            let peeked = receive(libc::MSG_PEEK);
+            came.extend(receive(0).inspect(|number| assert_eq!(Some(*number), peeked)));
+            came.len() == 250
+        });
+        assert_eq!(came, (0..250).collect::<Vec<u8>>());
+        let record = past.stack.record(id).expect("it is open");
+        assert_eq!((record.through.received, record.past.received), (100, 150));
+    });
+}
+
+#[test]
 fn many_are_sent_by_one_call() {
     let past = Past::open("batch", Wait::Auto);
     past.connected(|ends| {

@@ -38,6 +38,7 @@ bypass-reason-flow-info = it is told flow labels (IPV6_FLOWINFO)
 bypass-reason-peek-offset = it peeks from an offset on (SO_PEEK_OFF)
 bypass-reason-scope = its address, or that of its peer, is link-local or multicast
 bypass-reason-fault = there was a fault in the library, which was caught; please report it
+bypass-reason-inherited = other processes that were forked have it too
 
 bypass-stays-uplink = the default route or this session goes through it, and taking it may interrupt them for a moment; name it with --dev to take it
 bypass-stays-no-ethernet = it is no Ethernet interface

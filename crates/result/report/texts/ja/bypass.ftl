@@ -38,6 +38,7 @@ bypass-reason-flow-info = フローラベルを受け取る(IPV6_FLOWINFO)
 bypass-reason-peek-offset = 位置を指定して先読みする(SO_PEEK_OFF)
 bypass-reason-scope = 自分または相手のアドレスがリンクローカルまたはマルチキャスト
 bypass-reason-fault = ライブラリの不具合を検出したため(開発元に報告してください)
+bypass-reason-inherited = fork されたほかのプロセスも同じソケットを持っている
 
 bypass-stays-uplink = デフォルトルートまたはこのセッションが使用中で、対象にすると一時的に途切れることがあります。対象にするには --dev で指定してください
 bypass-stays-no-ethernet = イーサネットのインターフェースではありません
