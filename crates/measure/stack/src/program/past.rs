@@ -91,6 +91,7 @@ impl Past {
             Ok(()) => {}
             // `connect` may take the port away that it was given; it is looked at when it has one again.
             Err(Reason::NotBound) => self.left(id, Kind::Unknown),
+            Err(Reason::Inherited) => self.left(id, Kind::Refused),
             Err(_) => self.left(id, Kind::Kernel),
         }
     }
