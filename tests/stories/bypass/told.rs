@@ -80,7 +80,7 @@ fn programs_that_are_refused_alike_are_said_together_and_kept_one_by_one() {
             ],
         );
         let short = lab.bypass("a", &["--", "python3", "-c", MANY, &peer]);
-        short.fails(0, &["and 3 sockets more of python3: through the kernel: its process was given no queues"]);
+        short.fails(0, &[" of python3, and 3 sockets more: through the kernel: its process was given no queues"]);
         let done = lab.bypass("a", &["--stats", "--json", "--quiet", "--", "python3", "-c", MANY, &peer]);
         let account: serde_json::Value = serde_json::from_str(&done.err).expect(&done.err);
         assert_eq!(account["refused"].as_array().unwrap().len(), 4, "{account:#}");
@@ -141,9 +141,9 @@ fn people_are_told_in_japanese_where_they_ask_for_it_and_programs_in_english() {
         bypass(&["--stats", "--lang", "ja"]).fails(
             0,
             &[
-                "はカーネルを経由します: python3 (pid ",
+                "はカーネルを経由します: キューは python3 (pid ",
                 "): バイパス可能、データグラムはすべてカーネル経由\n    バイパス: 受信 0(0 B)、送信 0(0 B)、キューあふれによる破棄 0\n",
-                "ほか同じプログラムの 3 プロセス: カーネル経由: python3 (pid ",
+                "ほか同じプログラムの 3 プロセス: カーネル経由: キューは python3 (pid ",
                 "  ほかのプロセスのソケット 3 個: カーネル経由: プロセスにキューが割り当てられなかった\n",
                 "\n  lab-a のキュー 0: コピーモード\n",
                 "\nXDP によりバイパスした受信: ",
@@ -163,7 +163,7 @@ fn people_are_told_in_japanese_where_they_ask_for_it_and_programs_in_english() {
         assert_eq!(lab.exec("a", &["ip", "link", "set", "lab-a", "down"]).status, 0);
         lab.bypass("a", &["--lang", "ja", "--", "true"]).fails(
             0,
-            &["バイパスできるインターフェースがありません。すべてカーネルを経由します。--dev IF で指定してください"],
+            &["アドレスを持つ有効なインターフェースがありません。すべてカーネルを経由します。--dev IF で指定してください"],
         );
     });
 }

@@ -10,7 +10,7 @@ use std::{
 };
 
 /// What the program can be asked for.
-pub(crate) const PARTS: [&str; 42] = [
+pub(crate) const PARTS: [&str; 39] = [
     "data",
     "flags",
     "options",
