@@ -66,9 +66,9 @@ pub fn input(input: &[u8]) {
     let own = Some([198, 18, 0, 2].into());
     let peer = Some(([198, 18, 0, 1], 7).into());
     let bindings = [
-        Binding { address: None, port: PORT, peer: None, versions: Versions::Both },
-        Binding { address: own, port: PORT, peer: None, versions: Versions::V4 },
-        Binding { address: own, port: PORT, peer, versions: Versions::V4 },
+        Binding { address: None, port: PORT, peer: None, versions: Versions::Both, has_device: false, shares: false },
+        Binding { address: own, port: PORT, peer: None, versions: Versions::V4, has_device: false, shares: false },
+        Binding { address: own, port: PORT, peer, versions: Versions::V4, has_device: false, shares: false },
     ];
     let mut sockets = Input::default();
     for (id, binding) in (0..).zip(bindings) {
@@ -91,7 +91,8 @@ pub fn input(input: &[u8]) {
 pub fn datagram(input: &[u8]) {
     let Ok(arrived) = datagram::read(input, Sums::PartialToo) else { return };
     let (from, to) = (arrived.from, arrived.to);
-    let departing = Departing { from, to, ttl: arrived.ttl, traffic_class: arrived.traffic_class };
+    let departing =
+        Departing { from, to, ttl: arrived.ttl, traffic_class: arrived.traffic_class, identification: None };
     let way = Way { source_mac: Mac([2, 0, 0, 0, 0, 1]), next_hop_mac: Mac([2, 0, 0, 0, 0, 2]), mtu: u16::MAX };
     let mut frame = vec![0; input.len()];
     let length = datagram::write(&way, &departing, [arrived.payload].into_iter(), &mut frame).expect("it is no longer");

@@ -1,9 +1,10 @@
-//! Which socket a datagram is for, by the rules of the kernel's own lookup (udp(7), socket(7)).
+//! Which socket a datagram is for, by the rules of the kernel's own lookup (`compute_score` and `udp4_lib_lookup2` of net/ipv4/udp.c, and the same
+//! of IPv6), which no manual tells.
 
 use std::{
     collections::{HashMap, hash_map::Entry},
     hash::{BuildHasher, RandomState},
-    net::{IpAddr, SocketAddr},
+    net::{IpAddr, Ipv4Addr, SocketAddr},
 };
 
 /// A socket, as whoever owns it numbers them.
@@ -21,6 +22,10 @@ pub struct Binding {
     pub peer: Option<SocketAddr>,
     /// Versions that it hears where its own address is any.
     pub versions: Versions,
+    /// Whether it is bound to a device (`SO_BINDTODEVICE`), by which it hears alone.
+    pub has_device: bool,
+    /// Whether it shares what comes with those that are bound alike (`SO_REUSEPORT`).
+    pub shares: bool,
 }
 
 /// IP versions that a socket hears.
@@ -37,17 +42,39 @@ pub enum Versions {
 /// All sockets and what they are bound to.
 #[derive(Debug, Default)]
 pub struct Bindings {
+    /// Of each port in the order of the kernel's own chain, in which the first one of those that fit alike is taken.
     ports: HashMap<u16, Vec<(SocketId, Binding)>>,
     bound: HashMap<SocketId, u16>,
     hasher: RandomState,
 }
 
 impl Bindings {
-    /// Binds a socket, or binds it anew.
+    /// Binds a socket, as the last one of its port; or binds it anew, which is the same where its own end changes.
     pub fn bind(&mut self, id: SocketId, binding: Binding) {
+        let sockets = self.ports.get_mut(&binding.port);
+        let bound = sockets.and_then(|sockets| sockets.iter_mut().find(|(other, _)| *other == id));
+        if let Some((_, before)) = bound.filter(|(_, before)| before.address == binding.address) {
+            *before = binding;
+            return;
+        }
         self.release(id);
         self.bound.insert(id, binding.port);
-        self.ports.entry(binding.port).or_default().push((id, binding));
+        self.put(id, binding);
+    }
+
+    /// The order of the kernel's own chain, as it tells it (`udp_diag`). Those that are not named came to its head since.
+    pub fn order(&mut self, port: u16, chain: impl Iterator<Item = SocketId>) {
+        let places: HashMap<SocketId, usize> = chain.zip(1..).collect();
+        if let Some(sockets) = self.ports.get_mut(&port) {
+            sockets.sort_by_key(|(id, _)| places.get(id).copied().unwrap_or(0));
+        }
+    }
+
+    /// As the kernel does: at the head of the chain, but that those of IPv6 that share are behind all others.
+    fn put(&mut self, id: SocketId, binding: Binding) {
+        let sockets = self.ports.entry(binding.port).or_default();
+        sockets
+            .insert(if binding.shares && binding.versions != Versions::V4 { sockets.len() } else { 0 }, (id, binding));
     }
 
     /// Forgets a socket; whether it was bound.
@@ -62,17 +89,46 @@ impl Bindings {
         true
     }
 
-    /// The socket that a datagram is for: one with just this address before one with any, among those a connected one before others.
-    /// Several that are alike (`SO_REUSEPORT`) share by the four ends, so that a flow stays with one of them.
+    /// The socket that a datagram is for: one with just this address before one with any; of the first a connected one before others, of which the
+    /// last one has all; then one that is bound to a device, then one of IPv4 for a datagram of IPv4. Of several that are alike the one
+    /// that was bound last has all, or shares with those like it (`SO_REUSEPORT`) by the four ends, so that a flow stays with one of them.
     pub fn receiver(&self, from: SocketAddr, to: SocketAddr) -> Option<SocketId> {
         let sockets = self.ports.get(&to.port())?;
-        let ranks = || sockets.iter().filter_map(|(id, binding)| Some((binding.rank(from, to)?, *id)));
-        let best = ranks().map(|(rank, _)| rank).max()?;
-        let alike = || ranks().filter(|(rank, _)| *rank == best).map(|(_, id)| id);
-        match alike().count() {
-            1 => alike().next(),
-            count => alike().nth(self.hasher.hash_one((from, to)) as usize % count),
+        let is_connected = |binding: &Binding| binding.peer == Some(from) && binding.address == Some(to.ip());
+        if let Some((id, _)) = sockets.iter().find(|(_, binding)| is_connected(binding)) {
+            return Some(*id);
         }
+        let first = |asked: fn(Rank) -> bool| self.first(sockets, asked, (from, to));
+        first(|rank| rank.address).or_else(|| first(|rank| !rank.address))
+    }
+
+    fn first(
+        &self,
+        sockets: &[(SocketId, Binding)],
+        asked: fn(Rank) -> bool,
+        ends: (SocketAddr, SocketAddr),
+    ) -> Option<SocketId> {
+        let ranked = || {
+            let ranked = sockets.iter().filter_map(|(id, binding)| Some((binding.rank(ends.0, ends.1)?, *id, binding)));
+            ranked.filter(|(rank, ..)| asked(*rank))
+        };
+        let mut best = None;
+        for (rank, id, binding) in ranked() {
+            if best.is_some_and(|(best, _)| rank <= best) {
+                continue;
+            }
+            best = Some((rank, id));
+            // The kernel looks no further then, even where another one would fit better.
+            if binding.is_of_group() {
+                let group = || {
+                    let alike = ranked().filter(|(other, ..)| *other == rank);
+                    alike.filter(|(.., other)| other.is_of_group() && other.versions == binding.versions)
+                };
+                let number = self.hasher.hash_one(ends) as usize % group().count();
+                return group().nth(number).map(|(_, id, _)| id);
+            }
+        }
+        best.map(|(_, id)| id)
     }
 
     /// How many sockets there are.
@@ -95,11 +151,41 @@ impl Binding {
         }
     }
 
-    /// How well a datagram fits: whether by its address, whether by its peer; `None` where it does not.
-    fn rank(&self, from: SocketAddr, to: SocketAddr) -> Option<(bool, bool)> {
-        let is_peer = self.peer.is_none_or(|peer| peer == from);
-        (self.hears(to.ip()) && is_peer).then_some((self.address.is_some(), self.peer.is_some()))
+    /// Whether the kernel may give the other one something that comes to this address and that this one hears too.
+    pub fn yields_to(&self, other: &Self, address: IpAddr) -> bool {
+        const ANYBODY: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0);
+        let (from, to) = (self.peer.or(other.peer).unwrap_or(ANYBODY), SocketAddr::new(address, self.port));
+        let [own, others] = [self, other].map(|binding| binding.rank(from, to));
+        self.port == other.port && own.zip(others).is_some_and(|(own, others)| others >= own)
     }
+
+    /// How well a datagram fits; `None` where it does not.
+    fn rank(&self, from: SocketAddr, to: SocketAddr) -> Option<Rank> {
+        let is_peer = self.peer.is_none_or(|peer| peer == from);
+        (self.hears(to.ip()) && is_peer).then_some(Rank {
+            address: self.address.is_some(),
+            peer: self.peer.is_some(),
+            device: self.has_device,
+            family: self.versions == Versions::V4,
+        })
+    }
+
+    /// Whether it shares what comes: one that is connected does not.
+    fn is_of_group(&self) -> bool {
+        self.shares && self.peer.is_none()
+    }
+}
+
+/// How well a datagram fits a socket, what counts most first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Rank {
+    /// Just this address, and not any.
+    address: bool,
+    /// Connected to where it comes from.
+    peer: bool,
+    device: bool,
+    /// A socket of IPv4, and not one of IPv6 that hears IPv4 too.
+    family: bool,
 }
 
 impl Versions {
@@ -123,7 +209,8 @@ mod tests {
 
     fn bound(address: Option<&str>, peer: Option<&str>) -> Binding {
         let address = address.map(|address| address.parse().expect("an address"));
-        Binding { address, port: 53, peer: peer.map(at), versions: Versions::V4 }
+        let peer = peer.map(at);
+        Binding { address, port: 53, peer, versions: Versions::V4, has_device: false, shares: false }
     }
 
     fn receiver(bindings: &[Binding], from: &str, to: &str) -> Option<u32> {
@@ -163,21 +250,109 @@ mod tests {
         }
     }
 
-    #[test]
-    fn sockets_that_are_alike_share_and_a_flow_stays_with_one() {
-        let mut all = Bindings::default();
-        for id in 0..4 {
-            all.bind(SocketId(id), bound(None, None));
-        }
-        let to = at("198.18.0.2:53");
-        let mut heard = [0; 4];
+    /// How many of a thousand flows each of these hears.
+    fn heard<const N: usize>(all: &Bindings, to: &str) -> [u32; N] {
+        let (to, mut heard) = (at(to), [0; N]);
         for port in 1..=1000 {
-            let from = SocketAddr::new([198, 18, 0, 1].into(), port);
+            let from: IpAddr = if to.is_ipv4() { [198, 18, 0, 1].into() } else { [0x2001, 2, 0, 0, 0, 0, 0, 1].into() };
+            let from = SocketAddr::new(from, port);
             let id = all.receiver(from, to).expect("one of them");
             assert_eq!(all.receiver(from, to), Some(id));
             heard[id.0 as usize] += 1;
         }
+        heard
+    }
+
+    fn of(bindings: &[Binding]) -> Bindings {
+        let mut all = Bindings::default();
+        (0..).zip(bindings).for_each(|(id, binding)| all.bind(SocketId(id), *binding));
+        all
+    }
+
+    #[test]
+    fn sockets_that_are_alike_share_and_a_flow_stays_with_one() {
+        let all = of(&[Binding { shares: true, ..bound(None, None) }; 4]);
+        let heard: [u32; 4] = heard(&all, "198.18.0.2:53");
         assert!(heard.iter().all(|count| (150..350).contains(count)), "{heard:?}");
+    }
+
+    #[test]
+    fn without_sharing_the_one_that_was_bound_last_hears_all() {
+        let mut all = of(&[bound(None, None); 3]);
+        assert_eq!(heard(&all, "198.18.0.2:53"), [0, 0, 1000]);
+        all.bind(SocketId(1), bound(None, None));
+        assert_eq!(heard(&all, "198.18.0.2:53"), [0, 0, 1000], "it is where it was");
+        all.order(53, [1, 0, 9, 2].map(SocketId).into_iter());
+        assert_eq!(heard(&all, "198.18.0.2:53"), [0, 1000, 0]);
+        all.order(53, [1, 0].map(SocketId).into_iter());
+        assert_eq!(heard(&all, "198.18.0.2:53"), [0, 0, 1000], "it was bound since");
+        all.order(53, [1, 0, 2].map(SocketId).into_iter());
+        all.release(SocketId(1));
+        assert_eq!(heard(&all, "198.18.0.2:53"), [1000, 0, 0]);
+        all.bind(SocketId(2), bound(Some("198.18.0.2"), None));
+        all.bind(SocketId(2), bound(None, None));
+        assert_eq!(heard(&all, "198.18.0.2:53"), [0, 0, 1000], "it was bound to another end meanwhile");
+    }
+
+    #[test]
+    fn a_socket_of_ipv4_comes_before_one_that_hears_both() {
+        let (v4, both) = (bound(None, None), Binding { versions: Versions::Both, ..bound(None, None) });
+        for shares in [false, true] {
+            let all = [v4, both].map(|binding| Binding { shares, ..binding });
+            assert_eq!(heard(&of(&all), "198.18.0.2:53"), [1000, 0]);
+            assert_eq!(heard(&of(&all), "[2001:2::2]:53"), [0, 1000]);
+        }
+        let connected = Binding { peer: Some(at("198.18.0.1:7")), ..both };
+        assert_eq!(receiver(&[v4, connected], "198.18.0.1:7", "198.18.0.2:53"), Some(1), "a peer counts more");
+    }
+
+    #[test]
+    fn a_device_counts_less_than_a_peer_and_more_than_a_version() {
+        let device = |binding| Binding { has_device: true, ..binding };
+        let (own, both) = (bound(Some("198.18.0.2"), None), Binding { versions: Versions::Both, ..bound(None, None) });
+        assert_eq!(receiver(&[device(both), bound(None, None)], "198.18.0.1:7", "198.18.0.2:53"), Some(0));
+        let connected = bound(Some("198.18.0.2"), Some("198.18.0.1:7"));
+        assert_eq!(receiver(&[device(connected), connected], "198.18.0.1:7", "198.18.0.2:53"), Some(1), "the last one");
+        assert_eq!(receiver(&[connected, device(own)], "198.18.0.1:7", "198.18.0.2:53"), Some(0));
+        assert_eq!(receiver(&[own, device(bound(None, None))], "198.18.0.1:7", "198.18.0.2:53"), Some(0));
+    }
+
+    #[test]
+    fn those_that_share_and_one_that_does_not_are_taken_as_they_were_bound() {
+        let (alone, shares) = (bound(None, None), Binding { shares: true, ..bound(None, None) });
+        assert_eq!(heard(&of(&[shares, shares, alone]), "198.18.0.2:53"), [0, 0, 1000]);
+        let [none, first, second] = heard(&of(&[alone, shares, shares]), "198.18.0.2:53");
+        assert!(none == 0 && first > 300 && second > 300, "{first} {second}");
+        // Of IPv6 those that share are behind.
+        let v6 = |binding| Binding { versions: Versions::V6, ..binding };
+        assert_eq!(heard(&of(&[alone, shares, shares].map(v6)), "[2001:2::2]:53"), [1000, 0, 0]);
+        // One that is connected is none of a group.
+        let connected = Binding { shares: true, ..bound(Some("198.18.0.2"), Some("198.18.0.9:7")) };
+        let own = Binding { shares: true, ..bound(Some("198.18.0.2"), None) };
+        assert_eq!(heard(&of(&[own, connected]), "198.18.0.2:53"), [1000, 0]);
+    }
+
+    #[test]
+    fn one_yields_to_another_that_hears_the_same_and_fits_as_well_or_better() {
+        let (any, own) = (bound(None, None), bound(Some("198.18.0.2"), None));
+        let connected = bound(Some("198.18.0.2"), Some("198.18.0.1:7"));
+        let other_peer = bound(Some("198.18.0.2"), Some("198.18.0.1:8"));
+        let elsewhere = bound(Some("127.0.0.1"), None);
+        let both = Binding { versions: Versions::Both, ..any };
+        let yields = |one: &Binding, other: &Binding| one.yields_to(other, at("198.18.0.2:0").ip());
+        for (one, other, expected) in [
+            (any, any, [true, true]),
+            (any, own, [true, false]),
+            (own, connected, [true, false]),
+            (any, connected, [true, false]),
+            (connected, other_peer, [false, false]),
+            (any, elsewhere, [false, false]),
+            (both, any, [true, false]),
+            (any, Binding { port: 54, ..any }, [false, false]),
+        ] {
+            assert_eq!([yields(&one, &other), yields(&other, &one)], expected, "{one:?} {other:?}");
+        }
+        assert!(!any.yields_to(&both, at("[2001:2::2]:0").ip()), "it hears none of that");
     }
 
     #[test]

@@ -32,6 +32,8 @@ pub struct Departing {
     pub ttl: u8,
     /// Type of service, or traffic class: DSCP and ECN.
     pub traffic_class: u8,
+    /// Of IPv4, where routers may cut it into fragments, which are put together by it.
+    pub identification: Option<u16>,
 }
 
 /// Why a datagram cannot depart this way.
@@ -53,8 +55,8 @@ pub enum WriteError {
     MixedVersions,
 }
 
-/// Writes headers and payload, which may be in pieces, into a frame without FCS; returns the frame's length. What is sent may
-/// not be fragmented, so that its IPv4 identification means nothing and is 0 (RFC 6864).
+/// Writes headers and payload, which may be in pieces, into a frame without FCS; returns the frame's length. What may not be fragmented has 0 for its
+/// IPv4 identification, which means nothing then (RFC 6864).
 pub fn write<'a>(
     way: &Way,
     datagram: &Departing,
@@ -99,14 +101,15 @@ pub fn write<'a>(
 fn ipv4(header: &mut [u8], datagram: &Departing, [from, to]: [[u8; 4]; 2], length: u16) -> u32 {
     const DO_NOT_FRAGMENT: u8 = 0x40;
     let [high, low] = length.to_be_bytes();
+    let [id_high, id_low] = datagram.identification.unwrap_or(0).to_be_bytes();
     header[..12].copy_from_slice(&[
         0x45,
         datagram.traffic_class,
         high,
         low,
-        0,
-        0,
-        DO_NOT_FRAGMENT,
+        id_high,
+        id_low,
+        if datagram.identification.is_none() { DO_NOT_FRAGMENT } else { 0 },
         0,
         datagram.ttl,
         UDP,
@@ -145,7 +148,7 @@ mod tests {
             false => [[0x2001, 2, 0, 0, 0, 0, 0, 1].into(), [0x2001, 2, 0, 0, 0, 0, 0, 2].into()],
         };
         let [from, to] = [SocketAddr::new(from, ports.0), SocketAddr::new(to, ports.1)];
-        Departing { from, to, ttl: 64, traffic_class: 0xb8 }
+        Departing { from, to, ttl: 64, traffic_class: 0xb8, identification: None }
     }
 
     proptest! {
@@ -154,13 +157,18 @@ mod tests {
             v4: bool,
             ports: (u16, u16),
             pieces in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..400), 0..3),
+            identification: Option<u16>,
         ) {
-            let datagram = datagram(v4, ports);
+            let datagram = Departing { identification, ..datagram(v4, ports) };
             let mut frame = [0xee; 2048];
             let length = write(&WAY, &datagram, pieces.iter().map(Vec::as_slice), &mut frame).expect("it fits");
             let payload = pieces.concat();
             let packet = etherparse::PacketHeaders::from_ethernet_slice(&frame[..length]).expect("a packet");
             prop_assert_eq!(packet.payload.slice(), &payload[..]);
+            if let Some(etherparse::NetHeaders::Ipv4(header, _)) = &packet.net {
+                let said = (header.dont_fragment, header.identification);
+                prop_assert_eq!(said, (identification.is_none(), identification.unwrap_or(0)));
+            }
             let udp = packet.transport.clone().and_then(etherparse::TransportHeader::udp).expect("UDP");
             prop_assert_eq!((udp.source_port, udp.destination_port), ports);
             let arrived = read(&frame[..length], Sums::Whole).expect("its checksums hold");

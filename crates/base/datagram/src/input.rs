@@ -25,6 +25,12 @@ impl Input {
         self.bindings.release(id);
     }
 
+    /// The order of the kernel's own chain, as it tells it. Those that are not named came to its head since.
+    pub fn order(&mut self, port: u16, chain: impl Iterator<Item = SocketId>) {
+        self.last = None;
+        self.bindings.order(port, chain);
+    }
+
     /// The datagram of a frame and the socket it is for; `None` where it is no datagram, or nobody's.
     #[inline]
     pub fn sort<'f>(&mut self, frame: &'f [u8], sums: Sums) -> Option<(SocketId, Arrived<'f>)> {
@@ -50,14 +56,14 @@ mod tests {
     use crate::{Departing, Versions, Way, write};
 
     fn bound(port: u16) -> Binding {
-        Binding { address: None, port, peer: None, versions: Versions::Both }
+        Binding { address: None, port, peer: None, versions: Versions::Both, has_device: false, shares: false }
     }
 
     fn frame(from: &str, to: &str, payload: &[u8]) -> Vec<u8> {
         let way = Way { source_mac: Mac([2; 6]), next_hop_mac: Mac([2; 6]), mtu: 1500 };
         let [from, to] = [from, to].map(|end| end.parse().expect("an address"));
         let mut frame = vec![0; 1600];
-        let departing = Departing { from, to, ttl: 1, traffic_class: 0 };
+        let departing = Departing { from, to, ttl: 1, traffic_class: 0, identification: None };
         let length = write(&way, &departing, [payload].into_iter(), &mut frame).expect("it fits");
         frame.truncate(length);
         frame

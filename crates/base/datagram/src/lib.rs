@@ -7,11 +7,13 @@
 mod arrived;
 mod bindings;
 mod departing;
+mod identified;
 mod input;
 
 pub use self::{
     arrived::{Arrived, Refusal, Sums, read},
     bindings::{Binding, Bindings, SocketId, Versions},
     departing::{Departing, Way, WriteError, write},
+    identified::Identifications,
     input::Input,
 };

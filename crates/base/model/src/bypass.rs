@@ -49,8 +49,8 @@ pub enum Reason {
     /// `O_ASYNC`.
     #[error("signals tell of its datagrams (O_ASYNC)")]
     Signals,
-    /// `SO_REUSEPORT` or `SO_REUSEADDR` with a socket of another process.
-    #[error("it shares its port with a socket of another process")]
+    /// `SO_REUSEPORT` or `SO_REUSEADDR` with a socket that is not past the kernel, of this process or another one.
+    #[error("it shares its port with a socket that goes through the kernel")]
     SharedPort,
     /// The launcher refused its process, or was not there.
     #[error("its process was given no queues")]

@@ -1,22 +1,54 @@
 //! Sockets of all processes, as the kernel tells of them (sock_diag(7)).
 
-use std::io;
+use std::{
+    io,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+};
 
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netlink, recv, send, socket_with};
 
-use crate::error::{On, Result};
+use crate::{
+    asked::attributes,
+    error::{On, Result},
+};
 
 /// `struct nlmsghdr`.
 const HEADER: usize = 16;
 /// `struct inet_diag_req_v2`, and where the local port stands in it.
 const REQUEST: usize = 56;
 const REQUEST_PORT: usize = 8;
-/// Places in `struct inet_diag_msg`: the local port, the inode.
+/// `struct inet_diag_msg`, and places in it.
+const MESSAGE: usize = 72;
+const FAMILY: usize = 0;
 const PORT: usize = 4;
+const PEER_PORT: usize = 6;
+const ADDRESS: usize = 8;
+const PEER_ADDRESS: usize = 24;
+const DEVICE: usize = 40;
 const INODE: usize = 68;
 
-/// The UDP sockets of the caller's namespace, of either version, that are bound to a port, or to any: each with its port and its inode.
-pub fn udp_sockets(port: Option<u16>) -> Result<Vec<(u16, u64)>> {
+/// A UDP socket that is bound to a port. An address of IPv4 is told as such, also of a socket of IPv6.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bound {
+    /// The file behind it.
+    pub inode: u64,
+    /// Whether it is one of IPv6.
+    pub v6: bool,
+    /// Whether it hears IPv6 alone; of those that are not connected.
+    pub v6_only: bool,
+    /// Its own address; `None` is any.
+    pub address: Option<IpAddr>,
+    /// Its own port.
+    pub port: u16,
+    /// Where it is connected to.
+    pub peer: Option<SocketAddr>,
+    /// The interface that it is bound to.
+    pub device: Option<u32>,
+}
+
+/// The UDP sockets of the caller's namespace that are bound to a port, or to any: those of IPv4, then those of IPv6. Of each port they are in the order
+/// in which the kernel looks at them: the one that was bound last first, but those of IPv6 with `SO_REUSEPORT` behind, the first one first.
+pub fn udp_sockets(port: Option<u16>) -> Result<Vec<Bound>> {
     let mut sockets = Vec::new();
     for family in [libc::AF_INET, libc::AF_INET6] {
         dump(family as u8, port, &mut sockets).on("SOCK_DIAG_BY_FAMILY", "UDP sockets")?;
@@ -24,7 +56,7 @@ pub fn udp_sockets(port: Option<u16>) -> Result<Vec<(u16, u64)>> {
     Ok(sockets)
 }
 
-fn dump(family: u8, port: Option<u16>, sockets: &mut Vec<(u16, u64)>) -> io::Result<()> {
+fn dump(family: u8, port: Option<u16>, sockets: &mut Vec<Bound>) -> io::Result<()> {
     const BY_FAMILY: u16 = 20;
     /// `NLM_F_REQUEST` and `NLM_F_DUMP`.
     const FLAGS: u16 = 0x301;
@@ -51,7 +83,7 @@ fn dump(family: u8, port: Option<u16>, sockets: &mut Vec<(u16, u64)>) -> io::Res
 }
 
 /// Reads messages; whether the last one was among them.
-fn read(mut messages: &[u8], port: Option<u16>, sockets: &mut Vec<(u16, u64)>) -> io::Result<bool> {
+fn read(mut messages: &[u8], port: Option<u16>, sockets: &mut Vec<Bound>) -> io::Result<bool> {
     const ERROR: u16 = 2;
     const DONE: u16 = 3;
     while let Some(header) = messages.get(..HEADER) {
@@ -64,15 +96,37 @@ fn read(mut messages: &[u8], port: Option<u16>, sockets: &mut Vec<(u16, u64)>) -
                 return Err(io::Error::from_raw_os_error(-code));
             }
             _ => {
-                let of = body.get(PORT..PORT + 2).and_then(|port| port.try_into().ok()).map(u16::from_be_bytes);
-                let inode = body.get(INODE..INODE + 4).and_then(|inode| inode.try_into().ok()).map(u32::from_ne_bytes);
-                let found = of.zip(inode.map(u64::from));
-                sockets.extend(found.filter(|(of, _)| *of != 0 && port.is_none_or(|port| port == *of)));
+                let wanted = |bound: &Bound| bound.port != 0 && port.is_none_or(|port| port == bound.port);
+                sockets.extend(bound(body).filter(wanted));
             }
         }
         messages = messages.get(length.next_multiple_of(4)..).unwrap_or_default();
     }
     Ok(false)
+}
+
+fn bound(body: &[u8]) -> Option<Bound> {
+    const V6_ONLY: u16 = 11;
+    let (message, rest) = body.split_at_checked(MESSAGE)?;
+    let number = |at: usize| Some(u32::from_ne_bytes(message.get(at..at + 4)?.try_into().ok()?));
+    let port = |at: usize| Some(u16::from_be_bytes(message.get(at..at + 2)?.try_into().ok()?));
+    let v6 = i32::from(message[FAMILY]) == libc::AF_INET6;
+    let address = |at: usize| -> Option<IpAddr> {
+        let bytes: [u8; 16] = message.get(at..at + 16)?.try_into().ok()?;
+        let [a, b, c, d, ..] = bytes;
+        let address = if v6 { Ipv6Addr::from(bytes).to_canonical() } else { Ipv4Addr::from([a, b, c, d]).into() };
+        Some(address).filter(|address| !address.is_unspecified())
+    };
+    let v6_only = attributes(rest).any(|(kind, value)| kind == V6_ONLY && value != [0]);
+    Some(Bound {
+        inode: number(INODE)?.into(),
+        v6,
+        v6_only,
+        address: address(ADDRESS),
+        port: port(PORT)?,
+        peer: address(PEER_ADDRESS).zip(port(PEER_PORT)).map(SocketAddr::from),
+        device: number(DEVICE).filter(|device| *device != 0),
+    })
 }
 
 #[cfg(test)]
@@ -87,12 +141,45 @@ mod tests {
         let port = socket.local_addr().expect("bound").port();
         let fd = std::os::fd::AsRawFd::as_raw_fd(&socket);
         let inode = std::fs::metadata(format!("/proc/self/fd/{fd}")).expect("open").ino();
-        assert_eq!(udp_sockets(Some(port)).expect("readable"), [(port, inode)]);
-        assert!(udp_sockets(None).expect("readable").contains(&(port, inode)));
+        let address = Some([127, 0, 0, 1].into());
+        let bound = Bound { inode, v6: false, v6_only: false, address, port, peer: None, device: None };
+        assert_eq!(udp_sockets(Some(port)).expect("readable"), [bound]);
+        assert!(udp_sockets(None).expect("readable").contains(&bound));
+        socket.connect("127.0.0.1:9").expect("loopback");
+        let peer = Some("127.0.0.1:9".parse().expect("an address"));
+        assert_eq!(udp_sockets(Some(port)).expect("readable"), [Bound { peer, ..bound }]);
+        let socket = UdpSocket::bind("[::ffff:127.0.0.1]:0").expect("loopback");
+        let port = socket.local_addr().expect("bound").port();
+        let [seen] = udp_sockets(Some(port)).expect("readable")[..] else { panic!("it is there") };
+        assert_eq!((seen.address, seen.v6, seen.v6_only, seen.peer), (address, true, false, None));
         let socket = UdpSocket::bind("[::]:0").expect("any");
         let port = socket.local_addr().expect("bound").port();
+        let [seen] = udp_sockets(Some(port)).expect("readable")[..] else { panic!("it is there") };
+        assert_eq!((seen.address, seen.v6, seen.v6_only, seen.peer), (None, true, false, None));
         assert_eq!(udp_sockets(Some(port)).expect("readable").len(), 1);
         drop(socket);
         assert!(udp_sockets(Some(port)).expect("readable").is_empty());
+    }
+
+    #[test]
+    fn sockets_of_a_port_are_told_the_last_one_first() {
+        let bind = |port: u16| {
+            let socket =
+                socket_with(AddressFamily::INET6, SocketType::DGRAM, SocketFlags::CLOEXEC, None).expect("IPv6");
+            rustix::net::sockopt::set_socket_reuseaddr(&socket, true).expect("settable");
+            rustix::net::sockopt::set_ipv6_v6only(&socket, true).expect("settable");
+            rustix::net::bind(&socket, &SocketAddr::from((Ipv6Addr::UNSPECIFIED, port))).expect("it may be shared");
+            UdpSocket::from(socket)
+        };
+        let first = bind(0);
+        let port = first.local_addr().expect("bound").port();
+        let all = [first, bind(port), bind(port)];
+        let inodes = all.each_ref().map(|socket| {
+            let fd = std::os::fd::AsRawFd::as_raw_fd(socket);
+            std::fs::metadata(format!("/proc/self/fd/{fd}")).expect("open").ino()
+        });
+        let seen = udp_sockets(Some(port)).expect("readable");
+        assert!(seen.iter().map(|bound| bound.inode).eq(inodes.into_iter().rev()));
+        assert!(seen.iter().all(|bound| bound.v6_only));
     }
 }

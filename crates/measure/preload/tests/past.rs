@@ -88,7 +88,7 @@ fn every_part_answers_as_through_the_kernel_awake() {
 
 #[test]
 fn parts_answer_as_through_the_kernel_over_ipv6() {
-    let parts = ["data", "flags", "options", "control", "errors", "polls", "epolls"];
+    let parts = ["data", "flags", "options", "control", "errors", "polls", "epolls", "beside"];
     are_the_same(&Wire::up("six"), &parts, 1, "auto");
 }
 

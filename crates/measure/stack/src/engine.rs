@@ -4,6 +4,7 @@ mod cards;
 mod inwards;
 mod left;
 mod outwards;
+mod ports;
 mod queue;
 mod rings;
 mod socket;
@@ -14,8 +15,8 @@ use std::{
     os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd},
 };
 
-use datagram::{Input, SocketId};
-use kernel::link;
+use datagram::{Identifications, Input, SocketId};
+use kernel::{diag::Bound, link};
 use model::stream::Mac;
 use xdp::{
     socket::{Frame, Umem},
@@ -26,7 +27,6 @@ use crate::{
     Control, Grant, Reason, calls,
     control::Record,
     look::{Look, look},
-    ports::shares_with_others,
     stack::Sleepers,
     ticks::{self, Ticks},
     ways::{Exit, Ways},
@@ -60,6 +60,7 @@ pub(crate) struct Engine {
     /// Where the next free number is looked for first.
     next: usize,
     ways: Ways,
+    identifications: Identifications,
     /// Granted interfaces, and all of our addresses, as of this generation.
     exits: Vec<Exit>,
     /// Which rings are of which of them.
@@ -120,6 +121,7 @@ impl Engine {
             sockets: Vec::new(),
             next: 0,
             ways: Ways::new(ticks),
+            identifications: Identifications::default(),
             exits,
             locals: Vec::new(),
             generation: control.generation(),
@@ -163,6 +165,7 @@ impl Engine {
             && why != Reason::NotBound
         {
             self.control.note(fd, why);
+            self.stays_beside(fd);
         }
         admitted
     }
@@ -172,19 +175,16 @@ impl Engine {
         let number = self.free_number();
         let id = SocketId(number as u32);
         self.control.slot(slot).set_ends(Some(look.local), look.peer);
-        let mut live = Live::new(fd.as_raw_fd(), look, slot);
-        match self.take(id, &mut live) {
-            Err(why) if !(later && self.may_pass(why, &live)) => {
-                self.input.release(id);
-                return Err(why);
-            }
-            fate => self.control.slot(slot).set_fate(fate),
-        }
+        let inode = calls::inode(fd.as_raw_fd()).ok_or(Reason::Unreadable)?;
+        let mut live = Live::new(fd.as_raw_fd(), inode, look, slot);
+        let (port, fate) = self.take(id, &mut live, later)?;
+        self.control.slot(slot).set_fate(fate);
         if number == self.sockets.len() {
             self.sockets.push(None);
         }
         self.sockets[number] = Some(live);
         self.set_filled();
+        self.settle_port(&port);
         Ok(id)
     }
 
@@ -199,15 +199,24 @@ impl Engine {
         number
     }
 
-    /// Its flows, and its place among those that hear.
-    fn take(&mut self, id: SocketId, live: &mut Live) -> Result<(), Reason> {
+    /// Its flows, as far as it can have them now, and its place among those that hear. Returns who has its port too, and whether it has them.
+    fn take(&mut self, id: SocketId, live: &mut Live, later: bool) -> Result<(Vec<Bound>, Result<(), Reason>), Reason> {
         let is_elsewhere = |index: u32| self.exits.len() != 1 || self.exits[0].index != index;
         if live.look.device.is_some_and(is_elsewhere) {
             return Err(Reason::OtherDevice);
         }
-        live.is_shared = live.look.shares_port && shares_with_others(live.look.local.port());
+        let port = self.who_shares(&live.look);
+        live.is_shared = self.is_shared(live, &port);
+        let fate = take_flows(live, &self.exits, &mut self.table, &self.locals);
+        if let Err(why) = fate
+            && why != Reason::SharedPort
+            && !(later && self.may_pass(why, live))
+        {
+            live.give_flows(&mut self.table);
+            return Err(why);
+        }
         self.input.bind(id, live.look.binding);
-        take_flows(live, &self.exits, &mut self.table, &self.locals)
+        Ok((port, fate))
     }
 
     /// Whether it may go past the kernel later, when what is the matter now has changed: that is followed. What has an address of another interface
@@ -217,7 +226,6 @@ impl Engine {
             address.is_loopback() || self.locals.iter().any(|local| local.address == address && !local.granted)
         };
         match why {
-            Reason::SharedPort => true,
             Reason::InterfaceGone => self.exit_rings.iter().any(|rings| !rings.is_empty()),
             Reason::OtherInterface => !live.look.binding.address.is_some_and(is_elsewhere),
             _ => false,
@@ -236,18 +244,21 @@ impl Engine {
             self.control.slot(live.slot).set_ends(Some(look.local), look.peer);
             live.fd = fd.as_raw_fd();
             live.look = look;
-            self.take(id, &mut live)
+            self.take(id, &mut live, true)
         });
         match taken {
-            Err(why) if !self.may_pass(why, &live) => {
-                self.leaves(id, live, why);
-                return Err(why);
+            Ok((port, fate)) => {
+                self.control.slot(live.slot).set_fate(fate);
+                self.sockets[id.0 as usize] = Some(live);
+                self.set_filled();
+                self.settle_port(&port);
+                Ok(())
             }
-            fate => self.control.slot(live.slot).set_fate(fate),
+            Err(reason) => {
+                self.leaves(id, live, reason);
+                Err(reason)
+            }
         }
-        self.sockets[id.0 as usize] = Some(live);
-        self.set_filled();
-        Ok(())
     }
 
     /// Returns how many datagrams waited for it.

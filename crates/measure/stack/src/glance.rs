@@ -39,9 +39,14 @@ pub(crate) fn glance(fd: RawFd) -> Told {
 }
 
 fn is_bound(fd: RawFd) -> bool {
+    port(fd).is_some()
+}
+
+/// The port that a socket is bound to.
+pub(crate) fn port(fd: RawFd) -> Option<u16> {
     // SAFETY: the program's own descriptor, which it uses right now.
     let fd = unsafe { BorrowedFd::borrow_raw(fd) };
-    local(fd).is_some_and(|local| local.port() != 0)
+    local(fd).map(|local| local.port()).filter(|port| *port != 0)
 }
 
 /// Where a socket is bound and where it is connected to, as far as the kernel says.

@@ -70,12 +70,32 @@ pub(crate) struct Look {
     /// What its packets carry: time to live and type of service, then hop limit and traffic class.
     pub(crate) v4_marks: [u8; 2],
     pub(crate) v6_marks: [u8; 2],
+    /// What becomes of packets that are too large for their path, over IPv4 and IPv6.
+    pub(crate) v4_discovery: Discovery,
+    pub(crate) v6_discovery: Discovery,
     /// Bytes that may wait to be received.
     pub(crate) room: usize,
     /// Bytes of each datagram that a longer one is cut into (`UDP_SEGMENT`); 0 is whole.
     pub(crate) segment: u16,
     /// Control messages beside what it receives.
     pub(crate) wants: Wants,
+}
+
+/// What a socket has the kernel know of the MTUs of paths (`IP_MTU_DISCOVER`, `IPV6_MTU_DISCOVER`), as numbers of ip(7).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Discovery(i32);
+
+impl Discovery {
+    /// Whether routers may cut its packets into fragments (`ip_dont_fragment` and `__ip_make_skb` of Linux): with `IP_PMTUDISC_DONT`,
+    /// `IP_PMTUDISC_INTERFACE` and `IP_PMTUDISC_OMIT`.
+    pub(crate) fn lets_routers_cut(self) -> bool {
+        matches!(self.0, libc::IP_PMTUDISC_DONT | libc::IP_PMTUDISC_INTERFACE | libc::IP_PMTUDISC_OMIT)
+    }
+
+    /// Whether the interface's MTU counts alone, and not that of the path.
+    pub(crate) fn ignores_path(self) -> bool {
+        self.0 >= libc::IP_PMTUDISC_PROBE
+    }
 }
 
 /// Control messages that a socket asked for.
@@ -118,21 +138,24 @@ pub(crate) fn look(fd: BorrowedFd<'_>) -> Result<Look, Reason> {
         (true, false) => Versions::Both,
     };
     let byte = |level: i32, name: i32| number(raw, level, name) as u8;
+    // SO_BINDTOIFINDEX
+    let device = Some(number(raw, libc::SOL_SOCKET, 62) as u32).filter(|index| *index != 0);
+    let shares = is_set(raw, libc::SOL_SOCKET, libc::SO_REUSEPORT);
     Ok(Look {
         local,
         peer,
-        binding: Binding { address, port: local.port(), peer, versions },
+        binding: Binding { address, port: local.port(), peer, versions, has_device: device.is_some(), shares },
         v6,
-        // SO_BINDTOIFINDEX
-        device: Some(number(raw, libc::SOL_SOCKET, 62) as u32).filter(|index| *index != 0),
-        shares_port: is_set(raw, libc::SOL_SOCKET, libc::SO_REUSEPORT)
-            || is_set(raw, libc::SOL_SOCKET, libc::SO_REUSEADDR),
+        device,
+        shares_port: shares || is_set(raw, libc::SOL_SOCKET, libc::SO_REUSEADDR),
         nonblocking: is_nonblocking(raw),
         v4_marks: [byte(libc::SOL_IP, libc::IP_TTL), byte(libc::SOL_IP, libc::IP_TOS)],
         v6_marks: match v6 {
             true => [byte(libc::SOL_IPV6, libc::IPV6_UNICAST_HOPS), byte(libc::SOL_IPV6, libc::IPV6_TCLASS)],
             false => [0; 2],
         },
+        v4_discovery: Discovery(number(raw, libc::SOL_IP, libc::IP_MTU_DISCOVER)),
+        v6_discovery: Discovery(if v6 { number(raw, libc::SOL_IPV6, libc::IPV6_MTU_DISCOVER) } else { 0 }),
         room: number(raw, libc::SOL_SOCKET, libc::SO_RCVBUF).max(0) as usize,
         segment: number(raw, libc::SOL_UDP, libc::UDP_SEGMENT) as u16,
         wants: wants(raw, v6),

@@ -136,6 +136,11 @@ impl Stack {
         }
     }
 
+    /// Whether a socket past the kernel has this port.
+    pub(crate) fn has_port(&self, port: u16) -> bool {
+        !self.family.is_child() && self.engine().has_port(port)
+    }
+
     /// What it has done so far, past the kernel and through it.
     pub fn record(&self, id: SocketId) -> Option<Record> {
         self.engine().record(id)

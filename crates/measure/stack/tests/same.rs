@@ -5,10 +5,14 @@
 mod cases;
 #[path = "same/ends.rs"]
 mod ends;
+#[path = "same/paths.rs"]
+mod paths;
+#[path = "same/ports.rs"]
+mod ports;
 #[path = "../../../machine/xdp/tests/wire/mod.rs"]
 mod wire;
 
-use cases::CASES;
+use cases::{CASES, Case};
 use ends::{Ends, Near, Version, address};
 use wire::{PORT, Wire};
 use wireproof_stack::{Control, Grant, Stack, Wait};
@@ -17,8 +21,12 @@ use wireproof_stack::{Control, Grant, Stack, Wait};
 fn all_are_the_same(test: &str, version: Version) {
     let wire = Wire::up(test);
     address(&wire);
+    are_the_same(&wire, version, &CASES);
+}
+
+fn are_the_same(wire: &Wire, version: Version, cases: &[Case]) {
     let run = |stack: Option<&Stack>| -> Vec<Vec<String>> {
-        CASES.iter().map(|case| Ends::open(&wire, version, case.connected, stack).run(case.script)).collect()
+        cases.iter().map(|case| Ends::open(wire, version, case.connected, stack).run(case.script)).collect()
     };
     let plain = wire.at_a(|| run(None));
     let (_attachment, grant) = wire.at_a(|| Grant::make(&[PORT.to_owned()])).expect("veth has native XDP");
@@ -27,13 +35,13 @@ fn all_are_the_same(test: &str, version: Version) {
     let stack = wire.at_a(|| Stack::new(grant, Wait::Auto)).expect("descriptors");
     let past = wire.at_a(|| run(Some(&stack)));
     let records = page.records();
-    for (((case, plain), past), record) in CASES.iter().zip(plain).zip(past).zip(&records) {
+    for (((case, plain), past), record) in cases.iter().zip(plain).zip(past).zip(&records) {
         assert_eq!(plain, past, "{}", case.name);
         assert_eq!(record.fate, Ok(()), "{}", case.name);
         let [sent, received] = [record.past.sent, record.past.received].map(|count| count > 0);
         assert_eq!((sent, received), (case.sends_past, case.receives_past), "{}: {record:?}", case.name);
     }
-    assert!(records.len() >= CASES.len());
+    assert!(records.len() >= cases.len());
 }
 
 #[test]
@@ -49,6 +57,32 @@ fn calls_on_sockets_of_ipv6_have_the_same_results() {
 #[test]
 fn calls_on_sockets_of_ipv6_that_hear_ipv4_have_the_same_results() {
     all_are_the_same("both", Version::Both);
+}
+
+#[test]
+fn packets_are_cut_and_may_be_cut_as_the_kernel_does() {
+    for (test, version) in [("path4", Version::V4), ("path6", Version::V6), ("pathb", Version::Both)] {
+        let wire = Wire::up(test);
+        address(&wire);
+        paths::narrow(&wire);
+        are_the_same(&wire, version, &paths::CASES);
+    }
+}
+
+#[test]
+fn of_several_sockets_on_a_port_the_same_ones_hear() {
+    let wire = Wire::up("ports");
+    address(&wire);
+    let far = ports::far(&wire);
+    let run = |stack: Option<&Stack>| -> Vec<String> {
+        (0..400).map(|seed| ports::heard(&wire, &far, seed, stack)).collect()
+    };
+    let plain = wire.at_a(|| run(None));
+    let (_attachment, grant) = wire.at_a(|| Grant::make(&[PORT.to_owned()])).expect("veth has native XDP");
+    let stack = wire.at_a(|| Stack::new(grant, Wait::Auto)).expect("descriptors");
+    let past = wire.at_a(|| run(Some(&stack)));
+    let differ: Vec<_> = plain.iter().zip(&past).filter(|(plain, past)| plain != past).collect();
+    assert!(differ.is_empty(), "{} differ: {differ:#?}", differ.len());
 }
 
 #[test]

@@ -10,7 +10,7 @@ use stack::Reason;
 
 use crate::{
     call::{kernel, set_errno, waiting},
-    descriptors::{changed, forget, leave_to_kernel, live},
+    descriptors::{bound, changed, forget, leave_to_kernel, live},
     inside::with_past,
 };
 
@@ -43,7 +43,7 @@ unsafe extern "C-unwind" fn accept4(fd: c_int, from: *mut sockaddr, length: *mut
 unsafe extern "C-unwind" fn connect(fd: c_int, to: *const sockaddr, length: socklen_t) -> c_int {
     // SAFETY: the caller's pointers, as libc takes them.
     let result = unsafe { waiting!(SYS_connect, fd, to, length) };
-    changed(fd);
+    bound(fd);
     result
 }
 
@@ -51,7 +51,7 @@ unsafe extern "C-unwind" fn connect(fd: c_int, to: *const sockaddr, length: sock
 unsafe extern "C-unwind" fn bind(fd: c_int, to: *const sockaddr, length: socklen_t) -> c_int {
     // SAFETY: the caller's pointers, as libc takes them.
     let result = unsafe { kernel!(SYS_bind, fd, to, length) };
-    changed(fd);
+    bound(fd);
     result
 }
 

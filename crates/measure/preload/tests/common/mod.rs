@@ -10,7 +10,7 @@ use std::{
 };
 
 /// What the program can be asked for.
-pub(crate) const PARTS: [&str; 37] = [
+pub(crate) const PARTS: [&str; 38] = [
     "data",
     "flags",
     "options",
@@ -48,6 +48,7 @@ pub(crate) const PARTS: [&str; 37] = [
     "contended",
     "large",
     "chrooted",
+    "beside",
 ];
 
 /// The library, which cargo puts beside the test's own program.

@@ -81,3 +81,4 @@ void refused(void);
 void contended(void);
 void large(void);
 void chrooted(void);
+void beside(void);

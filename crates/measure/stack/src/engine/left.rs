@@ -4,10 +4,9 @@ use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 
 use datagram::SocketId;
 
-use super::{Engine, cards::Cards, socket::Live, take_flows};
+use super::{Engine, cards::Cards, socket::Live};
 use crate::{
-    Reason, calls,
-    ports::shared_ports,
+    Reason, calls, ports,
     program::{gone, own},
 };
 
@@ -29,10 +28,11 @@ impl Engine {
 
     /// What waited for it is lost, and counted so.
     pub(super) fn leaves(&mut self, id: SocketId, live: Live, why: Reason) {
-        let slot = live.slot;
+        let (slot, port) = (live.slot, live.look.local.port());
         let lost = self.forget(id, live);
         self.control.slot(slot).dropped.add(lost);
         self.control.slot(slot).set_fate(Err(why));
+        self.look_at_port(port);
     }
 
     /// The descriptor that hangs up when the launcher has ended.
@@ -62,22 +62,13 @@ impl Engine {
         }
     }
 
-    /// A port that another process has too by now is the kernel's, which shares out what comes; until it has gone.
+    /// A port that one that is not past the kernel has too by now is the kernel's, which shares out what comes; until it has gone.
     fn look_at_ports(&mut self) {
-        let mut sharing: Vec<_> = self.sockets.iter_mut().flatten().filter(|live| live.look.shares_port).collect();
-        let ports: Vec<u16> = sharing.iter().map(|live| live.look.local.port()).collect();
-        if ports.is_empty() {
-            return;
-        }
-        // Where it is not known, all stays as it was.
-        let Some(shared) = shared_ports(&ports) else { return };
-        for live in &mut sharing {
-            let is_shared = shared.contains(&live.look.local.port());
-            if live.is_shared != is_shared {
-                live.is_shared = is_shared;
-                let fate = take_flows(live, &self.exits, &mut self.table, &self.locals);
-                self.control.slot(live.slot).set_fate(fate);
-            }
+        if self.sockets.iter().flatten().any(|live| live.look.shares_port)
+            // Where it is not known, all stays as it was.
+            && let Some(all) = ports::on(None)
+        {
+            self.settle_port(&all);
         }
     }
 

@@ -118,7 +118,7 @@ impl Engine {
     fn leaving(&mut self, id: SocketId, message: &Outgoing<'_>, bytes: usize, now: u64) -> Option<Leaving> {
         self.follow_changes(now);
         let said = if message.control.is_empty() { Said::default() } else { Said::read(message.control)? };
-        let Self { sockets, ways, exits, exit_rings, generation, locals, .. } = self;
+        let Self { sockets, ways, identifications, exits, exit_rings, generation, locals, .. } = self;
         let look = &sockets.get(id.0 as usize)?.as_ref().filter(|live| !live.is_shared)?.look;
         let to = if message.name.is_empty() { look.peer? } else { name::read(message.name)? };
         if to.port() == 0 || !look.v6 && to.is_ipv6() || !look.binding.versions.hear(to.ip()) {
@@ -130,12 +130,9 @@ impl Engine {
         }
         let found = ways.find((to.ip(), source), now, *generation, exits)?;
         let [ttl, traffic_class] = if to.is_ipv4() { look.v4_marks } else { look.v6_marks };
-        let departing = Departing {
-            from: SocketAddr::new(found.source, look.local.port()),
-            to,
-            ttl: said.ttl.unwrap_or(ttl),
-            traffic_class: said.traffic_class.unwrap_or(traffic_class),
-        };
+        let discovery = if to.is_ipv4() { look.v4_discovery } else { look.v6_discovery };
+        let mtu_of_link = exits[found.exit].mtu.min(u16::MAX.into()) as u16;
+        let mtu = if discovery.ignores_path() { mtu_of_link } else { found.way.mtu };
         let segment = match usize::from(said.segment.unwrap_or(look.segment)) {
             0 => bytes,
             segment if bytes.div_ceil(segment) > MOST_SEGMENTS => return None,
@@ -145,7 +142,15 @@ impl Engine {
         // There are none once the launcher has ended.
         let of_exit = exit_rings.get(found.exit).filter(|rings| !rings.is_empty())?;
         let ring = of_exit.start + id.0 as usize % of_exit.len();
-        Some(Leaving { departing, way: found.way, ring, segment })
+        let is_cut = to.is_ipv4() && discovery.lets_routers_cut();
+        let departing = Departing {
+            from: SocketAddr::new(found.source, look.local.port()),
+            to,
+            ttl: said.ttl.unwrap_or(ttl),
+            traffic_class: said.traffic_class.unwrap_or(traffic_class),
+            identification: is_cut.then(|| identifications.take(found.source, to.ip(), count(bytes, segment))),
+        };
+        Some(Leaving { departing, way: datagram::Way { mtu, ..found.way }, ring, segment })
     }
 
     /// Writes it into frames and puts them into the ring: all, or none of them.
@@ -154,7 +159,7 @@ impl Engine {
         let Self { rings, free, sent, .. } = self;
         let ring = &mut rings[leaving.ring];
         ring.reclaim(sent);
-        let count = if bytes == 0 { 1 } else { bytes.div_ceil(leaving.segment) };
+        let count = count(bytes, leaving.segment);
         while sent.len() < count
             && let Some(frame) = free.pop()
         {
@@ -174,9 +179,12 @@ impl Engine {
         let Self { rings, sent, umem, .. } = self;
         let Some(mut frame) = sent.pop() else { return false };
         let (room, Leaving { way, departing, segment, .. }) = (umem.bytes_mut(&mut frame), leaving);
+        let number = from.checked_div(*segment).unwrap_or(0) as u16;
+        let identification = departing.identification.map(|first| first.wrapping_add(number));
+        let departing = Departing { identification, ..*departing };
         let written = match message.pieces {
-            [piece] if piece.len() == *segment => datagram::write(way, departing, [&**piece].into_iter(), room),
-            pieces => datagram::write(way, departing, parts(pieces, from, *segment), room),
+            [piece] if piece.len() == *segment => datagram::write(way, &departing, [&**piece].into_iter(), room),
+            pieces => datagram::write(way, &departing, parts(pieces, from, *segment), room),
         };
         let put = match written {
             Ok(length) => {
@@ -188,6 +196,11 @@ impl Engine {
         };
         put.map_err(|frame| sent.push(frame)).is_ok()
     }
+}
+
+/// How many datagrams so many bytes are cut into.
+fn count(bytes: usize, segment: usize) -> usize {
+    if bytes == 0 { 1 } else { bytes.div_ceil(segment) }
 }
 
 /// What of these pieces, taken together, lies in so many bytes from here on.

@@ -36,7 +36,9 @@ pub(super) struct Live {
     flows: Vec<Taken>,
     pub(super) queue: Queue,
     pub(super) slot: SlotId,
-    /// Whether a socket of another process has its port too: all of it is the kernel's as long.
+    /// The file behind it, by which the kernel names it among those that have its port.
+    pub(super) inode: u64,
+    /// Whether a socket that is not past the kernel may get what comes for this one: all of it is the kernel's as long.
     pub(super) is_shared: bool,
     /// When the kernel was last asked what it has, and how many datagrams of ours were handed over since.
     pub(super) asked: u64,
@@ -48,13 +50,14 @@ pub(super) struct Live {
 }
 
 impl Live {
-    pub(super) fn new(fd: RawFd, look: Look, slot: SlotId) -> Self {
+    pub(super) fn new(fd: RawFd, inode: u64, look: Look, slot: SlotId) -> Self {
         Self {
             fd,
             look,
             flows: Vec::new(),
             queue: Queue::default(),
             slot,
+            inode,
             is_shared: false,
             asked: 0,
             checked: 0,

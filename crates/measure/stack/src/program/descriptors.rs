@@ -14,7 +14,7 @@ use super::{
 use crate::{
     Reason, SocketId,
     calls::{cookie, is_nonblocking},
-    glance::{Told, glance},
+    glance::{Told, glance, port},
     look,
 };
 
@@ -208,6 +208,19 @@ pub fn changed(fd: c_int) {
         Some(Kind::Live(id)) if is_own() => _ = with_past(|past| past.refresh(SocketId(id), fd)),
         Some(Kind::Kernel | Kind::Refused) => forget(fd),
         _ => {}
+    }
+}
+
+/// The same after it was bound or connected. One that has the port of a socket past the kernel goes past it at once, as it hears from now on what
+/// that one would take from it otherwise.
+pub fn bound(fd: c_int) {
+    changed(fd);
+    if let Some(past) = process::past()
+        && kind(fd) == Some(Kind::Unknown)
+        && is_own()
+        && inside(|| port(fd).is_some_and(|port| past.stack.has_port(port))) == Some(true)
+    {
+        live(fd);
     }
 }
 

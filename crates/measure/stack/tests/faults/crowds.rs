@@ -124,14 +124,54 @@ fn a_port_that_another_process_shares_stays_with_the_kernel() {
         let own = sharing(7011);
         let id = past.stack.open(own.as_fd()).expect("it is ours alone");
         past.stack.close(id);
+        drop(own);
         let foreign = sharing(7011);
         let child = Child::begin();
         drop(foreign);
         let other = sharing(7011);
-        let seen = past.stack.open(other.as_fd());
+        let id = past.stack.open(other.as_fd()).expect("it is known");
+        assert_eq!(past.stack.record(id).expect("it is open").fate, Err(Reason::SharedPort));
+        past.stack.close(id);
         drop(child);
-        assert_eq!(seen, Err(Reason::SharedPort));
-        assert!(past.stack.open(other.as_fd()).is_ok(), "it has gone");
+        let id = past.stack.open(other.as_fd()).expect("it has gone");
+        assert_eq!(past.stack.record(id).expect("it is open").fate, Ok(()));
+    });
+}
+
+#[test]
+fn what_the_kernel_would_give_to_another_socket_of_the_process_is_its() {
+    let past = Past::open("beside", Wait::Auto);
+    past.wire.at_a(|| {
+        let fate = |id| past.stack.record(id).expect("it is open").fate;
+        let listener = sharing(7013);
+        let id = past.stack.open(listener.as_fd()).expect("it is alone");
+        assert_eq!(fate(id), Ok(()));
+        // One for a peer, which stays with the kernel.
+        let beside = sharing(7013);
+        set_option(&beside, libc::SOL_SOCKET, libc::SO_MARK, 1).expect("settable");
+        beside.connect(Version::V4.at(2, 7014)).expect("on the link");
+        assert_eq!(past.stack.open(beside.as_fd()), Err(Reason::Mark));
+        assert_eq!(fate(id), Err(Reason::SharedPort));
+        let peer = past.wire.at_b(|| UdpSocket::bind(Version::V4.at(2, 7014))).expect("it is free");
+        peer.send_to(b"x", Version::V4.at(1, 7013)).expect("on the link");
+        beside.set_read_timeout(Some(Duration::from_secs(2))).expect("settable");
+        assert_eq!(beside.recv(&mut [0; 4]).expect("the kernel gives it what is for it"), 1);
+        assert_eq!(take(&past.stack, id), 0);
+        // What the listener would not get anyway leaves its own flows alone.
+        let connected = sharing(7013);
+        connected.connect(Version::V4.at(2, 7015)).expect("on the link");
+        let connected_id = past.stack.open(connected.as_fd()).expect("it fits better than both");
+        assert_eq!(fate(connected_id), Ok(()));
+        set_option(&beside, libc::SOL_SOCKET, libc::SO_MARK, 0).expect("settable");
+        let beside_id = past.stack.open(beside.as_fd()).expect("it can go past now");
+        assert_eq!([id, connected_id, beside_id].map(fate), [Ok(()); 3]);
+        past.stack.leave(beside_id, Reason::Stdio);
+        assert_eq!([id, connected_id].map(fate), [Err(Reason::SharedPort), Ok(())]);
+        drop(beside);
+        assert!(soon(|| {
+            take(&past.stack, id);
+            fate(id) == Ok(())
+        }));
     });
 }
 

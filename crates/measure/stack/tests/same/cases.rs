@@ -20,7 +20,7 @@ pub(crate) struct Case {
     pub(crate) receives_past: bool,
 }
 
-const fn case(name: &'static str, connected: bool, script: fn(&mut Ends<'_>), past: [bool; 2]) -> Case {
+pub(crate) const fn case(name: &'static str, connected: bool, script: fn(&mut Ends<'_>), past: [bool; 2]) -> Case {
     Case { name, connected, script, sends_past: past[0], receives_past: past[1] }
 }
 
@@ -52,7 +52,7 @@ pub(crate) const CASES: [Case; 20] = [
     case("order of many", true, many, BOTH),
 ];
 
-fn bytes(length: usize) -> Vec<u8> {
+pub(crate) fn bytes(length: usize) -> Vec<u8> {
     (0..length).map(|at| (at * 7 + length) as u8).collect()
 }
 

@@ -14,7 +14,7 @@ use wireproof_stack::{Incoming, Outcome, Outgoing, SocketId, Stack};
 use crate::wire::{PORT, Wire};
 
 /// Which version a socket is of, and speaks.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Version {
     V4,
     V6,
