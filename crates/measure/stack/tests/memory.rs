@@ -1,5 +1,5 @@
-//! The way of datagrams takes no memory: programs call it from wherever they are, also while they hold the allocator's lock. Needs root, and
-//! fails without.
+//! The way of datagrams takes no memory: programs call it from wherever they are, also while they hold the allocator's lock; and sockets leave
+//! none behind. Apart from the other tests, whose memory would be counted too. Needs root, and fails without.
 #![allow(unsafe_code, reason = "an allocator that counts")]
 
 #[path = "same/ends.rs"]
@@ -14,6 +14,10 @@ mod wire;
 use std::{
     alloc::{GlobalAlloc, Layout, System},
     cell::Cell,
+    fs,
+    os::fd::AsFd,
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
 };
 
 use past::{Past, soon};
@@ -42,8 +46,16 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
+/// One test at a time.
+static TURN: Mutex<()> = Mutex::new(());
+
+fn turn() -> MutexGuard<'static, ()> {
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 #[test]
 fn datagrams_take_no_memory() {
+    let _turn = turn();
     let past = Past::open("memory", Wait::Auto);
     past.connected(|ends| {
         assert!(soon(|| ends.near.raw_send(b"first").is_some()));
@@ -62,5 +74,33 @@ fn datagrams_take_no_memory() {
             assert_eq!(ends.near.raw_receive(libc::MSG_DONTWAIT), Some(Err(libc::EAGAIN)));
         }
         assert_eq!(COUNT.get() - before, 0);
+    });
+}
+
+fn resident_kib() -> u64 {
+    let status = fs::read_to_string("/proc/self/statm").expect("readable");
+    status.split_whitespace().nth(1).and_then(|pages| pages.parse::<u64>().ok()).expect("a number") * 4
+}
+
+#[test]
+fn a_million_that_come_and_go_leave_nothing() {
+    let _turn = turn();
+    let past = Past::open("million", Wait::Auto);
+    past.connected(|ends| {
+        let socket = past.bound(7012);
+        let round = |count: u32| {
+            for _ in 0..count {
+                let id = past.stack.open(socket.as_fd()).expect("it can go past");
+                past.stack.close(id);
+            }
+        };
+        round(10_000);
+        let before = resident_kib();
+        round(990_000);
+        let grown = resident_kib().saturating_sub(before);
+        assert!(grown < 4096, "{grown} KiB more");
+        ends.near.socket().set_read_timeout(Some(Duration::from_secs(1))).expect("settable");
+        ends.far.send(b"still").expect("on the link");
+        assert_eq!(ends.near.raw_receive(0), Some(Ok(5)));
     });
 }

@@ -138,7 +138,9 @@ static void shut_down(int by_another) {
         pid_t child = fork();
         if (!child) shutdown(fd, SHUT_RD), _exit(0);
         waitpid(child, &status, 0);
-    } else TELL(by_itself(SYS_shutdown, fd, SHUT_RD, 0));
+    } else {
+        by_itself(SYS_shutdown, fd, SHUT_RD, 0);
+    }
     pthread_join(thread, NULL);
     TELL(recv(fd, got, sizeof got, 0));
     TELL(send(fd, "still", 5, 0));

@@ -418,30 +418,3 @@ fn threads_that_do_all_of_it_at_once_do_not_meet() {
         });
     });
 }
-
-fn resident_kib() -> u64 {
-    let status = fs::read_to_string("/proc/self/statm").expect("readable");
-    status.split_whitespace().nth(1).and_then(|pages| pages.parse::<u64>().ok()).expect("a number") * 4
-}
-
-#[test]
-fn a_million_that_come_and_go_leave_nothing() {
-    let past = Past::open("million", Wait::Auto);
-    past.connected(|ends| {
-        let socket = past.bound(7012);
-        let round = |count: u32| {
-            for _ in 0..count {
-                let id = past.stack.open(socket.as_fd()).expect("it can go past");
-                past.stack.close(id);
-            }
-        };
-        round(10_000);
-        let before = resident_kib();
-        round(990_000);
-        let grown = resident_kib().saturating_sub(before);
-        assert!(grown < 4096, "{grown} KiB more");
-        ends.near.socket().set_read_timeout(Some(Duration::from_secs(1))).expect("settable");
-        ends.far.send(b"still").expect("on the link");
-        assert_eq!(ends.near.raw_receive(0), Some(Ok(5)));
-    });
-}
