@@ -1,6 +1,6 @@
 //! Many datagrams, many sockets.
 
-use std::{fs, io::IoSlice, net::UdpSocket, os::fd::AsFd, time::Duration};
+use std::{io::IoSlice, net::UdpSocket, os::fd::AsFd, time::Duration};
 
 use kernel::socket::set_option;
 use rustix::net::{AddressFamily, SocketType, bind, socket};
