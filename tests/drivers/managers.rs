@@ -23,6 +23,8 @@ struct Manager {
     has_it: &'static str,
     /// What puts it right after a port went and came that it was not told of.
     put_right: &'static str,
+    /// What gives it the time to show what it does when a port comes, and what takes that away again.
+    shows: [&'static str; 2],
 }
 
 const NETWORKD: Manager = Manager {
@@ -33,6 +35,7 @@ const NETWORKD: Manager = Manager {
     ],
     has_it: "networkctl --no-pager --no-legend list p1 | grep -q configured",
     put_right: "true",
+    shows: ["true"; 2],
 };
 
 const NETWORK_MANAGER: Manager = Manager {
@@ -47,21 +50,24 @@ const NETWORK_MANAGER: Manager = Manager {
     ],
     has_it: "nmcli -g GENERAL.STATE device show p1 | grep -q '(connected)'",
     put_right: "true",
+    shows: ["true"; 2],
 };
 
 const IFUPDOWN: Manager = Manager {
     set_up: &[
-        // Of a port that comes the kernel says that it was added, and then that it was renamed, which systemd takes for its end:
-        // ifup is stopped, or not even begun. Here it has the time to show what it does.
-        "echo 'ACTION==\"move\", SUBSYSTEM==\"net\", PROGRAM=\"/bin/sleep 4\"' >/etc/udev/rules.d/10-slow.rules",
-        "udevadm control --reload",
         "mkdir -p /etc/network /run/network",
         "printf 'allow-hotplug p1\\niface p1 inet static\\n address 198.18.10.1/24\\n \
          up ip route add 198.18.99.0/24 via 198.18.10.254\\n' >/etc/network/interfaces",
         "systemctl start ifup@p1",
     ],
     has_it: "grep -qx p1=p1 /run/network/ifstate && systemctl is-active ifup@p1",
-    put_right: "ip address flush dev p1; systemctl restart ifup@p1",
+    put_right: "sleep 1; ip address flush dev p1; systemctl restart ifup@p1",
+    // Of a port that comes the kernel says that it was added, and then that it was renamed, which systemd takes for its end: ifup is
+    // stopped, or not even begun, unless systemd hears of that later.
+    shows: [
+        "echo 'ACTION==\"move\", SUBSYSTEM==\"net\", PROGRAM=\"/bin/sleep 4\"' >/etc/udev/rules.d/10-slow.rules; udevadm control --reload",
+        "rm /etc/udev/rules.d/10-slow.rules; udevadm control --reload",
+    ],
 };
 
 impl Manager {
@@ -80,7 +86,7 @@ impl Manager {
         machine.until("! test -e /sys/class/net/p1 && [ $(ip netns | wc -l) = 2 ] && pidof wireproof >/dev/null");
         machine.kill_wireproof();
         machine.end_of(run);
-        let added = added_when_it_comes_back(machine, patience);
+        let added = self.added_when_it_comes_back(machine, patience);
         assert!(!added.contains("198.18."), "it was told to leave the port alone: {added}");
         assert_eq!(machine.sh(STATE).ok().out, "");
         machine.wireproof("clean").ok();
@@ -96,7 +102,7 @@ impl Manager {
         machine.until("! systemctl is-active sys-subsystem-net-devices-p1.device");
         thread::sleep(Duration::from_secs(1));
         let comes = Instant::now();
-        let added = added_when_it_comes_back(machine, ACTS);
+        let added = self.added_when_it_comes_back(machine, ACTS);
         let took = comes.elapsed();
         assert!(added.contains("198.18.10.1/24"), "it did nothing: {added}");
         machine.sh("ip netns delete away").ok();
@@ -116,28 +122,30 @@ impl Manager {
         let left = machine.sh("find /run -name '*wireproof*'; ls /run/netns /var/lib/wireproof/ledger").out;
         assert!(!left.contains("wireproof-") && !left.contains(".jsonl"), "{left}");
     }
+
+    /// The addresses that somebody gave to p1 when it came back, also those that went again: the first of its own, or all within
+    /// this long.
+    fn added_when_it_comes_back(&self, machine: &mut Machine, within: Duration) -> String {
+        machine.sh(self.shows[0]).ok();
+        machine.sh("ip -4 -o monitor address >/tmp/added 2>&1 & echo $! >/tmp/monitor").ok();
+        machine.until("pidof ip");
+        come_back(machine);
+        let until = Instant::now() + within;
+        let mut added = String::new();
+        while !added.contains("198.18.10.1/24") && Instant::now() < until {
+            thread::sleep(Duration::from_millis(300));
+            added = machine.sh("cat /tmp/added").ok().out;
+        }
+        machine.sh("kill $(cat /tmp/monitor); udevadm settle").ok();
+        machine.sh(self.shows[1]).ok();
+        added
+    }
 }
 
 /// Moves p1 back from wherever it is, as the kernel does with a card whose namespace ends.
 fn come_back(machine: &mut Machine) {
     let moves = "for name in $(ls /run/netns); do ip -n $name link set p1 netns 1 2>/dev/null; done; ip link show p1";
     machine.sh(moves).ok();
-}
-
-/// The addresses that somebody gave to p1 when it came back, also those that went again: the first of its own, or all within
-/// this long.
-fn added_when_it_comes_back(machine: &mut Machine, within: Duration) -> String {
-    machine.sh("ip -4 -o monitor address >/tmp/added 2>&1 & echo $! >/tmp/monitor").ok();
-    machine.until("pidof ip");
-    come_back(machine);
-    let until = Instant::now() + within;
-    let mut added = String::new();
-    while !added.contains("198.18.10.1/24") && Instant::now() < until {
-        thread::sleep(Duration::from_millis(300));
-        added = machine.sh("cat /tmp/added").ok().out;
-    }
-    machine.sh("kill $(cat /tmp/monitor)").ok();
-    added
 }
 
 /// Each on a machine of its own, where no other one meddles.
