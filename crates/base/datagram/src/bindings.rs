@@ -154,9 +154,12 @@ impl Binding {
     /// Whether the kernel may give the other one something that comes to this address and that this one hears too.
     pub fn yields_to(&self, other: &Self, address: IpAddr) -> bool {
         const ANYBODY: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0);
+        if self.port != other.port {
+            return false;
+        }
         let (from, to) = (self.peer.or(other.peer).unwrap_or(ANYBODY), SocketAddr::new(address, self.port));
         let [own, others] = [self, other].map(|binding| binding.rank(from, to));
-        self.port == other.port && own.zip(others).is_some_and(|(own, others)| others >= own)
+        own.zip(others).is_some_and(|(own, others)| others >= own)
     }
 
     /// How well a datagram fits; `None` where it does not.

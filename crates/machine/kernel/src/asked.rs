@@ -59,7 +59,8 @@ impl Asker {
     fn tell(&self, question: &Question, room: &mut [u8; 2048]) -> std::result::Result<usize, Errno> {
         send(&self.socket, &question.bytes[..question.length], SendFlags::empty())?;
         loop {
-            match recv(&self.socket, &mut room[..], RecvFlags::empty()) {
+            // It is there when the question has been sent.
+            match recv(&self.socket, &mut room[..], RecvFlags::DONTWAIT) {
                 Err(Errno::INTR) => {}
                 // The answer to one that was given up.
                 Ok((received, _)) if number_of(&room[..received]) != Some(self.asked) => {}

@@ -184,7 +184,7 @@ impl Engine {
         let mut live = Live::new(fd.as_raw_fd(), inode, look, slot);
         let port = self.who_shares(&live.look);
         match self.take(id, &mut live, &port) {
-            Err(why) if !(self.may_pass(why, &live) && (later || why == Reason::SharedPort)) => {
+            Err(why) if !(later && self.may_pass(why, &live)) => {
                 self.input.release(id);
                 return Err(why);
             }

@@ -48,7 +48,7 @@ impl Engine {
     /// Looks for what nobody tells of.
     #[cold]
     pub(super) fn look_around(&mut self, now: u64) {
-        /// Who shares a port or a socket is asked for once a second.
+        /// Who shares a port is asked for once a second.
         const PORTS_WAIT: u32 = 9;
         self.looked = now;
         gone::is_time();
@@ -58,7 +58,6 @@ impl Engine {
             None => {
                 self.ports_wait = PORTS_WAIT;
                 self.look_at_ports();
-                self.look_at_relatives();
             }
         }
     }
@@ -73,16 +72,10 @@ impl Engine {
         }
     }
 
-    /// A socket that others of the same parent have by now is the kernel's, which gives what comes to whoever asks; as long as they have it. Who has
-    /// one has all, most likely: one is looked at, and the others with it.
-    fn look_at_relatives(&mut self) {
-        let mut inherited = self.sockets.iter().flatten().filter(|live| family::is_inherited(live.fd)).peekable();
-        let Some(first) = inherited.peek() else { return };
-        if first.is_inherited == family::is_shared(first.fd) {
-            return;
-        }
+    /// Sockets that others of the same parent have by now are the kernel's, which gives what comes to whoever asks; as long as they have them.
+    pub(crate) fn set_inherited(&mut self, is_shared: bool) {
         for live in self.sockets.iter_mut().flatten().filter(|live| family::is_inherited(live.fd)) {
-            live.is_inherited = family::is_shared(live.fd);
+            live.is_inherited = is_shared;
             let fate = take_flows(live, &self.exits, &mut self.table, &self.locals);
             self.control.slot(live.slot).set_fate(fate);
         }

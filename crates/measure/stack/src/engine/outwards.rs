@@ -119,7 +119,7 @@ impl Engine {
         self.follow_changes(now);
         let said = if message.control.is_empty() { Said::default() } else { Said::read(message.control)? };
         let Self { sockets, ways, identifications, exits, exit_rings, generation, locals, .. } = self;
-        let look = &sockets.get(id.0 as usize)?.as_ref().filter(|live| !live.is_shared)?.look;
+        let look = &sockets.get(id.0 as usize)?.as_ref().filter(|live| !live.is_shared && !live.is_inherited)?.look;
         let to = if message.name.is_empty() { look.peer? } else { name::read(message.name)? };
         if to.port() == 0 || !look.v6 && to.is_ipv6() || !look.binding.versions.hear(to.ip()) {
             return None;

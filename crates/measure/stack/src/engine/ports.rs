@@ -18,7 +18,9 @@ use crate::{
 impl Engine {
     /// Who has the port of a socket; nobody where it is its own alone.
     pub(super) fn who_shares(&self, look: &Look) -> Vec<Bound> {
-        if look.shares_port { on(Some(look.local.port())).unwrap_or_default() } else { Vec::new() }
+        let all = if look.shares_port { on(Some(look.local.port())).unwrap_or_default() } else { Vec::new() };
+        // Its own alone.
+        if all.len() > 1 { all } else { Vec::new() }
     }
 
     /// Whether the kernel may give another one what comes for this one.

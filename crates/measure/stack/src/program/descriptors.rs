@@ -5,7 +5,7 @@ use std::ffi::c_int;
 use super::{
     call::{is_single_threaded, raw, uncancelled},
     claim, corked, family,
-    inside::{inside, with_past},
+    inside::{inside, is_inside, with_past},
     noted::{self, note},
     process::{self, is_own, table},
     table::{Kind, Seen},
@@ -96,10 +96,13 @@ pub fn is_made(fd: c_int) {
 
 /// Its number may mean something else from now on: what had it until now was closed, also where nobody saw that.
 pub fn forget(fd: c_int) {
+    if process::is_made_here(fd) && is_own() {
+        process::set_made_here(fd, false);
+    }
     match kind(fd) {
         None | Some(Kind::Unknown) => {}
         // A child of `vfork` has numbers of its own.
-        Some(Kind::Live(_) | Kind::Set | Kind::EmptySet) if !is_own() => {}
+        Some(_) if !is_own() => {}
         Some(_) => became(fd, Kind::Unknown),
     }
 }
@@ -127,7 +130,8 @@ pub fn closing<T>(fd: c_int, call: impl FnOnce() -> T) -> T {
 fn begins_to_close(fd: c_int) -> Option<Seen> {
     let table = table()?;
     let kind = kind(fd)?;
-    if kind == Kind::Foreign {
+    // Our own code closes what is its own; what a signal handler closes meanwhile is found later.
+    if kind == Kind::Foreign || is_inside() {
         // What has this number next is no UDP socket, unless a call that makes one says so (`socket`, `dup2`, a message with descriptors).
         return None;
     }

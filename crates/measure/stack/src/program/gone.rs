@@ -6,6 +6,7 @@
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 use super::{
+    family,
     past::Past,
     process::{self, is_own, table},
     table::Kind,
@@ -51,6 +52,7 @@ fn look(past: &Past) {
         next = fd + 1;
     }
     NEXT.store(next, Ordering::Relaxed);
+    family::look(past);
 }
 
 /// Whether it stood for a socket, of which it is a name no more where the kernel says so.

@@ -7,6 +7,7 @@ use std::{
 };
 
 use super::{
+    descriptors::kind,
     process::{self, table},
     table::Kind,
     watched,
@@ -71,10 +72,18 @@ impl Past {
             drop(sockets);
             watched::is_gone(id, self);
             self.stack.close(id);
-        } else if let Some(other) = descriptors(id).next() {
-            drop(sockets);
+            return;
+        }
+        drop(sockets);
+        // Others may have been closed behind our back, too.
+        if let Some(other) = descriptors(id).find(|fd| self.is_still(id, *fd)) {
             self.refresh(id, other);
         }
+    }
+
+    /// The descriptors of all sockets that are past the kernel.
+    pub(crate) fn descriptors(&self) -> impl Iterator<Item = c_int> {
+        (0..process::used()).filter(|fd| matches!(kind(*fd), Some(Kind::Live(_))))
     }
 
     /// Whether a descriptor that stood for a socket still does.
@@ -91,7 +100,6 @@ impl Past {
             Ok(()) => {}
             // `connect` may take the port away that it was given; it is looked at when it has one again.
             Err(Reason::NotBound) => self.left(id, Kind::Unknown),
-            Err(Reason::Inherited) => self.left(id, Kind::Refused),
             Err(_) => self.left(id, Kind::Kernel),
         }
     }

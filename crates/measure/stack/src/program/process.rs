@@ -182,6 +182,7 @@ pub fn begin() {
     if launcher.is_null() {
         return;
     }
+    family::starts();
     // SAFETY: getenv gave a text that ends with NUL.
     super::claim::remember(unsafe { CStr::from_ptr(launcher) });
     super::call::find_single_threaded();

@@ -20,6 +20,13 @@ impl Stack {
         self.tell_sleepers(&mut engine);
     }
 
+    /// Leaves those that this process inherited to the kernel as long as others have them too.
+    pub(crate) fn set_inherited(&self, is_shared: bool) {
+        if !self.family.is_child() {
+            self.engine().set_inherited(is_shared);
+        }
+    }
+
     /// To be told of each datagram that the kernel sent for a socket: what [`send`](Self::send) left to it, once that has succeeded.
     #[cold]
     pub fn sent_by_kernel(&self, id: SocketId, bytes: usize) {

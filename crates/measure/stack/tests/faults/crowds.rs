@@ -163,7 +163,7 @@ fn sockets_that_share_a_port_share_what_comes() {
     let past = Past::open("share", Wait::Auto);
     past.wire.at_a(|| {
         let sockets = [(); 3].map(|()| sharing(7010));
-        let ids = sockets.each_ref().map(|socket| past.stack.open(socket.as_fd()).expect("it can go past"));
+        let ids = sockets.each_ref().map(|socket| past.stack.open_for_later(socket.as_fd()).expect("it can go past"));
         for port in 20_000..20_120 {
             let from = past.wire.at_b(|| UdpSocket::bind(Version::V4.at(2, port))).expect("it is free");
             from.send_to(b"x", Version::V4.at(1, 7010)).expect("on the link");
@@ -186,7 +186,8 @@ fn a_port_that_another_process_shares_stays_with_the_kernel() {
         let child = Child::begin();
         drop(foreign);
         let other = sharing(7011);
-        let id = past.stack.open(other.as_fd()).expect("it is known");
+        assert_eq!(past.stack.open(other.as_fd()), Err(Reason::SharedPort));
+        let id = past.stack.open_for_later(other.as_fd()).expect("it is known");
         assert_eq!(past.stack.record(id).expect("it is open").fate, Err(Reason::SharedPort));
         past.stack.close(id);
         drop(child);

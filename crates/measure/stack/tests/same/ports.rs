@@ -84,7 +84,7 @@ pub(crate) fn heard(wire: &Wire, far: &[UdpSocket], seed: u64, stack: Option<&St
     let sockets: Vec<(One, UdpSocket)> = all.iter().filter_map(|one| Some((*one, one.make(port)?))).collect();
     let last = UdpSocket::bind(SocketAddr::from(([0_u16; 8], port + 1))).expect("it is free");
     last.set_nonblocking(true).expect("settable");
-    let open = |socket: &UdpSocket| stack.map(|stack| stack.open(socket.as_fd()).expect("it goes past"));
+    let open = |socket: &UdpSocket| stack.map(|stack| stack.open_for_later(socket.as_fd()).expect("it goes past"));
     let opened: Vec<_> = sockets.iter().rev().map(|(_, socket)| open(socket)).collect();
     let ids: Vec<_> = opened.into_iter().rev().collect();
     let last_id = open(&last);
