@@ -91,6 +91,11 @@ impl Near<'_> {
         self.start(words, "").hears(self.ends.lab, "a", port)
     }
 
+    /// The same, until no process that it was forked from does any more, as may be with a daemon.
+    pub(super) fn hears_alone(&self, words: &[&str], port: u16) -> Running {
+        self.start(words, "").hears_alone(self.ends.lab, "a", port)
+    }
+
     /// Ends it; what it said.
     pub(super) fn ended(&self, running: Running) -> String {
         self.without_account(&running.ended())

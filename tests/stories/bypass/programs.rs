@@ -190,7 +190,7 @@ fn dnsmasq_answers_what_dig_asks() {
         // In the foreground, and as a daemon that forks.
         for stay in ["--keep-in-foreground", "--no-negcache"] {
             ends.same(stay, 20, |near| {
-                let server = near.hears(&refs(&serve(&ends.near, stay)), 53);
+                let server = near.hears_alone(&refs(&serve(&ends.near, stay)), 53);
                 let answers: String = (0..10).map(|_| ends.far_told(&refs(&asked(&ends.near)))).collect();
                 let daemon = fs::read_to_string(&pid).unwrap().trim().parse().unwrap();
                 crate::other_host::signal(daemon, "-TERM");

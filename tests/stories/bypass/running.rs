@@ -37,8 +37,17 @@ impl Running {
 
     /// Waits until somebody at this end of the lab, it, hears datagrams to a port.
     pub(super) fn hears(self, lab: &Lab<'_>, end: &str, port: u16) -> Self {
+        self.waits(lab, end, port, |hears| !hears.is_empty())
+    }
+
+    /// The same, until it is one process that does.
+    pub(super) fn hears_alone(self, lab: &Lab<'_>, end: &str, port: u16) -> Self {
+        self.waits(lab, end, port, |hears| hears.matches("pid=").count() == 1)
+    }
+
+    fn waits(self, lab: &Lab<'_>, end: &str, port: u16, is_so: impl Fn(&str) -> bool) -> Self {
         let (until, filter) = (Instant::now() + PATIENCE, format!("sport = :{port}"));
-        while lab.exec(end, &["ss", "-Huan", &filter]).out.is_empty() {
+        while !is_so(&lab.exec(end, &["ss", "-Huanp", &filter]).out) {
             assert!(Instant::now() < until, "it does not hear {port}: {}", self.said());
             sleep(Duration::from_millis(20));
         }

@@ -118,6 +118,7 @@ pub(crate) fn inode(fd: RawFd) -> Option<u64> {
 }
 
 /// Whether another process has the same file under the same number.
+#[derive(PartialEq, Eq)]
 pub(crate) enum Same {
     Yes,
     No,

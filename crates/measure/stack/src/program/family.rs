@@ -26,8 +26,8 @@ const GENERATIONS: usize = 16;
 const YOUNG_MS: u64 = 1000;
 /// Between two looks at sockets that others have too.
 const LOOK_MS: u64 = 1000;
-/// The same where the others are a parent alone, which ends soon where this is a daemon.
-const SOON_MS: u64 = 50;
+/// The same where the others are a parent alone, which ends at once where this is a daemon: until then only that is asked, which costs little.
+const SOON_MS: u64 = 1;
 
 /// The number of this process. Children inherit it, and know their parent by it.
 static OWN: AtomicU32 = AtomicU32::new(0);
@@ -38,6 +38,8 @@ static ANCESTORS: [AtomicU32; GENERATIONS] = [const { AtomicU32::new(0) }; GENER
 static FORKED_AT: AtomicU64 = AtomicU64::new(0);
 /// Until when a socket that was found to be shared is taken to be so still; 0 for none.
 static SHARED_UNTIL: AtomicU64 = AtomicU64::new(0);
+/// What shared it were processes that this one was forked from, and they alone.
+static IS_ANCESTORS: AtomicBool = AtomicBool::new(false);
 /// When it was last looked at those that are past the kernel.
 static LOOKED_AT: AtomicU64 = AtomicU64::new(0);
 /// What was found then.
@@ -68,6 +70,7 @@ pub(super) fn begins() {
     }
     FORKED_AT.store(now(), Ordering::Relaxed);
     SHARED_UNTIL.store(0, Ordering::Relaxed);
+    IS_ANCESTORS.store(false, Ordering::Relaxed);
     IS_SHARED.store(false, Ordering::Relaxed);
     IS_ALONE.store(false, Ordering::Relaxed);
 }
@@ -84,7 +87,10 @@ fn who_has(fd: c_int) -> Others {
         return Others::Siblings;
     }
     let is_young = now().saturating_sub(FORKED_AT.load(Ordering::Relaxed)) < YOUNG_MS;
-    let (others, holds) = match others(fd) {
+    let is_as_before = is_young && IS_ANCESTORS.load(Ordering::Relaxed) && ancestors_have(fd);
+    let found = if is_as_before { Others::Ancestors } else { others(fd) };
+    IS_ANCESTORS.store(found == Others::Ancestors, Ordering::Relaxed);
+    let (others, holds) = match found {
         Others::Ancestors if is_young => (Others::Siblings, SOON_MS),
         others => (others, LOOK_MS),
     };
@@ -155,6 +161,12 @@ fn others(fd: c_int) -> Others {
 fn is_over(file: OwnedFd) {
     // SAFETY: whose it was gives it up here.
     unsafe { close(file.into_raw_fd()) };
+}
+
+/// Whether processes that this one was forked from have it still.
+fn ancestors_have(fd: c_int) -> bool {
+    let mut ancestors = ANCESTORS.iter().map(|place| place.load(Ordering::Relaxed)).take_while(|pid| *pid != 0);
+    ancestors.any(|pid| calls::has_same(pid, fd) != Same::No)
 }
 
 fn is_ancestor(pid: u32) -> bool {
