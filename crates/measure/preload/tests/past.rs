@@ -101,6 +101,14 @@ fn whoever_sleeps_does_sleep_after_others_were_cancelled() {
 }
 
 #[test]
+fn thousands_that_share_their_ports_are_taken_in_no_time() {
+    let wire = Wire::up("many");
+    let _echo = Echo::by(&mut wire.command(1, program()), ECHO[0]);
+    let (without, with, claims) = compared(&wire, "many", 0, "auto");
+    assert_eq!(without, with, "{claims:?}");
+}
+
+#[test]
 fn who_was_refused_goes_past_the_kernel_once_it_can() {
     let wire = Wire::up("refused");
     let _echo = Echo::by(&mut wire.command(1, program()), ECHO[0]);

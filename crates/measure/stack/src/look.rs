@@ -81,6 +81,13 @@ pub(crate) struct Look {
     pub(crate) wants: Wants,
 }
 
+impl Look {
+    /// Whether it hears what this one does, and its port may be others' too where this one's may.
+    pub(crate) fn hears_as(&self, other: &Self) -> bool {
+        self.binding == other.binding && self.device == other.device && self.shares_port == other.shares_port
+    }
+}
+
 /// What a socket has the kernel know of the MTUs of paths (`IP_MTU_DISCOVER`, `IPV6_MTU_DISCOVER`), as numbers of ip(7).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Discovery(i32);

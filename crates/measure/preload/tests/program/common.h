@@ -86,3 +86,4 @@ void contended(void);
 void large(void);
 void chrooted(void);
 void beside(void);
+void many(void);

@@ -11,6 +11,7 @@ use xdp::steer::{Flow, FlowTable, TableFull, Taken};
 
 use super::{
     inwards::FAIR,
+    ports::Seen,
     queue::{OVERHEAD, Queue},
 };
 use crate::{
@@ -43,6 +44,8 @@ pub(super) struct Live {
     pub(super) inode: u64,
     /// Whether a socket that is not past the kernel may get what comes for this one: all of it is the kernel's as long.
     pub(super) is_shared: bool,
+    /// What the last look at its port found out.
+    pub(super) seen: Seen,
     /// Whether other processes have the socket itself, which were forked: all of it is the kernel's as long, too.
     pub(super) is_inherited: bool,
     /// When the kernel was last asked what it has, and how many datagrams of ours were handed over since.
@@ -66,6 +69,7 @@ impl Live {
             slot,
             inode,
             is_shared: false,
+            seen: Seen::default(),
             is_inherited: false,
             asked: 0,
             checked: 0,
@@ -92,34 +96,35 @@ impl Live {
         }
         let (port, peer) = (self.look.local.port(), self.look.peer);
         // Those of before are given back afterwards, so that what stays the same is there throughout.
-        let before = std::mem::take(&mut self.flows);
+        let before = self.flows.len();
         for local in addresses.iter().filter(hears) {
             let flow = Flow { local: SocketAddr::new(local.address, port), peer };
             match table.insert(&flow) {
                 Ok(taken) => self.flows.push(taken),
                 Err(TableFull) => {
-                    give(before, table);
                     self.give_flows(table);
                     return Err(Reason::TableFull);
                 }
             }
         }
-        if before.is_empty() {
+        if before == 0 {
             // The kernel takes one more than there is room for.
             self.before = self.look.room / OVERHEAD + 1;
             self.since = FAIR;
         }
-        give(before, table);
+        self.flows.drain(..before).for_each(|flow| table.remove(flow));
         Ok(())
     }
 
+    /// Its memory stays, as those that go to and fro are taken again while datagrams wait.
     pub(super) fn give_flows(&mut self, table: &mut FlowTable) {
-        give(std::mem::take(&mut self.flows), table);
+        self.flows.drain(..).for_each(|flow| table.remove(flow));
     }
-}
 
-fn give(flows: Vec<Taken>, table: &mut FlowTable) {
-    flows.into_iter().for_each(|flow| table.remove(flow));
+    /// Has memory for the flows of so many addresses, and for as many again while they change.
+    pub(super) fn reserve(&mut self, addresses: usize) {
+        self.flows.reserve(2 * addresses);
+    }
 }
 
 /// Beside a datagram's own bytes.
