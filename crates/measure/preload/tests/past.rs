@@ -109,6 +109,28 @@ fn thousands_that_share_their_ports_are_taken_in_no_time() {
 }
 
 #[test]
+fn what_a_path_takes_is_told_as_its_routes_say() {
+    let wire = Wire::up("mtus");
+    are_the_same(&wire, &["mtus"], 0, "auto");
+    are_the_same(&wire, &["mtus"], 1, "auto");
+}
+
+#[test]
+fn calls_by_number_go_past_the_kernel_too() {
+    let wire = Wire::up("number");
+    let _echo = Echo::by(&mut wire.command(1, program()), ECHO[0]);
+    let (without, with, claims) = compared(&wire, "by_syscall", 0, "auto");
+    assert_eq!(without, with);
+    let through: Vec<[u64; 2]> = claims
+        .iter()
+        .flat_map(|claim| &claim.sockets)
+        .map(|socket| [socket.through.sent, socket.through.received])
+        .collect();
+    // The first ones that confirm the neighbour, and that bind a socket.
+    assert!(through.iter().all(|[sent, received]| *sent <= 1 && *received <= 1), "{through:?}, {claims:#?}");
+}
+
+#[test]
 fn who_was_refused_goes_past_the_kernel_once_it_can() {
     let wire = Wire::up("refused");
     let _echo = Echo::by(&mut wire.command(1, program()), ECHO[0]);

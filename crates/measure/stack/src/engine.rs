@@ -289,7 +289,8 @@ impl Engine {
         *room = *room - live.look.room + look.room;
         // Most options have nothing to do with who hears.
         let asks = !live.look.hears_as(&look);
-        (live.fd, live.look) = (fd.as_raw_fd(), look);
+        live.fd = fd.as_raw_fd();
+        live.set_look(look);
         self.take(id, asks)
     }
 

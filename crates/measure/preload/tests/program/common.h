@@ -87,3 +87,6 @@ void large(void);
 void chrooted(void);
 void beside(void);
 void many(void);
+void mtus(void);
+void by_syscall(void);
+void stamps(void);

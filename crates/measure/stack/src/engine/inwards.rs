@@ -80,6 +80,7 @@ impl Engine {
         let arrived = Arrived { from: waiting.from, to: waiting.to, ttl, traffic_class, payload };
         let beside = Beside { interface: waiting.interface, time: waiting.time };
         let length = hand_over(&arrived, beside, &live.look, message, flags);
+        live.stamps(beside.time);
         if !peeks {
             control.slot(live.slot).past.received(payload.len());
             free.extend(places.pop(&mut live.queue).map(|waiting| waiting.packet.frame));
@@ -96,12 +97,13 @@ impl Engine {
                 fetch(umem.packet(&packet));
                 let sorted =
                     input.sort(umem.packet(&packet), ring.sums).filter(|(_, arrived)| !pretends(arrived, locals));
-                let live = sockets.get(id.0 as usize).and_then(Option::as_ref);
+                let live = sockets.get_mut(id.0 as usize).and_then(Option::as_mut);
                 match (sorted, live) {
                     (Some((to, arrived)), Some(live)) if to == id => {
-                        let time = if live.look.wants.time() { time() } else { Duration::ZERO };
+                        let time = if live.keeps_time() { time() } else { Duration::ZERO };
                         let beside = Beside { interface: ring.interface, time };
                         let length = hand_over(&arrived, beside, &live.look, message, flags);
+                        live.stamps(time);
                         control.slot(live.slot).past.received(arrived.payload.len());
                         free.push(packet.frame);
                         ring.refill(free, *filled);
@@ -159,10 +161,10 @@ impl Engine {
         let Some(live) = sockets.get_mut(to.0 as usize).and_then(Option::as_mut) else {
             return free.push(waiting.packet.frame);
         };
-        let Live { queue, look, slot, .. } = live;
-        if look.wants.time() {
+        if live.keeps_time() {
             waiting.time = time();
         }
+        let Live { queue, look, slot, .. } = live;
         let refused = if queue.has_room(look.room) { places.push(queue, waiting) } else { Some(waiting) };
         if let Some(waiting) = refused {
             control.slot(*slot).dropped.add(1);
@@ -217,6 +219,11 @@ impl Engine {
         self.places.first(&live.queue).map(|waiting| waiting.length)
     }
 
+    /// When the last one came that was received, since 1970; `None` where only the kernel knows.
+    pub(crate) fn stamp(&mut self, id: SocketId) -> Option<Duration> {
+        self.live(id)?.stamp(time)
+    }
+
     /// Has the kernel asked by the next call.
     pub(crate) fn ask_soon(&mut self, id: SocketId) {
         if let Some(live) = self.live(id) {
@@ -234,7 +241,8 @@ impl Engine {
     /// Counts what came through the kernel.
     pub(crate) fn count_received_through(&mut self, id: SocketId, bytes: usize) {
         let Self { sockets, control, .. } = self;
-        if let Some(live) = sockets.get(id.0 as usize).and_then(Option::as_ref) {
+        if let Some(live) = sockets.get_mut(id.0 as usize).and_then(Option::as_mut) {
+            live.is_stamped_by_kernel();
             control.slot(live.slot).through.received(bytes);
         }
     }

@@ -57,12 +57,26 @@ pub(super) struct Live {
     pub(super) before: usize,
     /// When it was last asked whether calls on it return at once.
     pub(super) sure: u64,
+    /// When the last datagram came that was received, and whether it is known of all from now on.
+    stamp: Stamp,
+    keeps_stamps: bool,
+}
+
+/// When a socket's last datagram came, as `SIOCGSTAMP` tells it.
+#[derive(Clone, Copy)]
+enum Stamp {
+    /// None came past the kernel, or one through it came after that.
+    Kernels,
+    /// Nobody had asked for it by then.
+    NotKept,
+    At(Duration),
 }
 
 impl Live {
     pub(super) fn new(fd: RawFd, inode: u64, look: Look, slot: SlotId) -> Self {
         Self {
             fd,
+            keeps_stamps: look.wants.time(),
             look,
             flows: Vec::new(),
             queue: Queue::default(),
@@ -76,7 +90,44 @@ impl Live {
             since: 0,
             before: 0,
             sure: 0,
+            stamp: Stamp::Kernels,
         }
+    }
+
+    /// It is another one by now.
+    pub(super) fn set_look(&mut self, look: Look) {
+        self.keeps_stamps |= look.wants.time();
+        self.look = look;
+    }
+
+    /// Whether it has to be known when its datagrams come.
+    pub(super) fn keeps_time(&self) -> bool {
+        self.keeps_stamps
+    }
+
+    /// One that came then was handed over (`sock_recv_cmsgs` of Linux: not where its own message says when).
+    pub(super) fn stamps(&mut self, time: Duration) {
+        if !self.look.wants.time() {
+            self.stamp = if self.keeps_stamps { Stamp::At(time) } else { Stamp::NotKept };
+        }
+    }
+
+    /// One that came through the kernel was received.
+    pub(super) fn is_stamped_by_kernel(&mut self) {
+        self.stamp = Stamp::Kernels;
+    }
+
+    /// When the last one came, since 1970, with this as the time (`sock_gettstamp` of Linux: who asks for the first time is told that); `None` where only
+    /// the kernel knows.
+    pub(super) fn stamp(&mut self, now: impl FnOnce() -> Duration) -> Option<Duration> {
+        self.keeps_stamps = true;
+        let time = match self.stamp {
+            Stamp::Kernels => return None,
+            Stamp::At(time) if !time.is_zero() => time,
+            _ => now(),
+        };
+        self.stamp = Stamp::At(time);
+        Some(time)
     }
 
     /// Puts its flows into the table: one for each address that it hears, of which one at least is of a granted interface.
