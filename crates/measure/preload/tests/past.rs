@@ -76,7 +76,7 @@ fn every_part(wait: &str) {
 #[test]
 fn who_waits_in_the_kernel_is_woken_when_another_thread_goes_past_it() {
     let wire = Wire::up("woken");
-    ["sleep", "spin", "auto"].iter().for_each(|wait| are_the_same(&wire, &["woken", "alike"], 0, wait));
+    ["sleep", "spin", "auto"].iter().for_each(|wait| are_the_same(&wire, &["woken", "alike", "naps"], 0, wait));
 }
 
 #[test]

@@ -90,3 +90,4 @@ void many(void);
 void mtus(void);
 void by_syscall(void);
 void stamps(void);
+void naps(void);
