@@ -15,6 +15,7 @@ use std::{
     net::IpAddr,
     ops::Range,
     os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd},
+    sync::Arc,
 };
 
 use datagram::{Identifications, Input, SocketId};
@@ -46,7 +47,7 @@ pub(crate) use outwards::{Sent, Wake};
 const LEAST_FILLED: usize = 256;
 
 pub(crate) struct Engine {
-    control: Control,
+    control: Arc<Control>,
     table: FlowTable,
     umem: Umem,
     /// Frames that are in no ring and no queue. It has room for all there are.
@@ -145,7 +146,7 @@ impl Engine {
             sure_for: ticks.of_us(100),
             sleepers: Sleepers::default(),
             queued: false,
-            control,
+            control: Arc::new(control),
             claim,
             looked: ticks::now(),
             look_every: ticks.of_us(100_000),
@@ -164,6 +165,11 @@ impl Engine {
     /// The one by which the kernel is asked for ways.
     pub(crate) fn asks_by(&self) -> Option<RawFd> {
         self.ways.descriptor()
+    }
+
+    /// Where that is written down.
+    pub(crate) fn page(&self) -> Arc<Control> {
+        Arc::clone(&self.control)
     }
 
     /// What is written down of a socket.

@@ -8,7 +8,7 @@ pub(crate) mod waits;
 use std::{
     io,
     os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd},
-    sync::{Mutex, MutexGuard, atomic::AtomicBool},
+    sync::{Arc, Mutex, MutexGuard, atomic::AtomicBool},
     time::Duration,
 };
 
@@ -23,7 +23,7 @@ use rustix::event::{
 };
 
 use crate::{
-    Grant, Granted, Reason,
+    Control, Grant, Granted, Reason,
     aside::aside,
     calls,
     control::Record,
@@ -47,6 +47,8 @@ const KNOWN_FLAGS: i32 = libc::MSG_DONTWAIT
 /// through the kernel is received too. In a child of the process all is answered by [`Outcome::Kernel`].
 pub struct Stack {
     engine: Mutex<Engine>,
+    /// Where sockets are written down, also while somebody has the engine.
+    page: Arc<Control>,
     /// Whether zero-copy cards are polled.
     has_cards: bool,
     wait: Wait,
@@ -73,6 +75,7 @@ impl Stack {
         let family = Family::found()?;
         let number = [poll.as_raw_fd()];
         Ok(Self {
+            page: engine.page(),
             engine: Mutex::new(engine),
             has_cards,
             wait,
