@@ -5,6 +5,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::{
+    other_host::signal,
     planted::{Bad, Busy},
     program::Desk,
 };
@@ -13,14 +14,19 @@ const BED: &str = "faulty";
 
 /// The only trial of one goodput run on the bed.
 fn goodput(desk: &Desk, more: &[&str]) -> Value {
-    goodput_for(desk, "2 s", more)
-}
-
-fn goodput_for(desk: &Desk, duration: &str, more: &[&str]) -> Value {
-    measure(desk, "goodput", &[&["--duration", duration], more].concat())
+    measure(desk, "goodput", &[&["--duration", "2 s"], more].concat())
 }
 
 fn measure(desk: &Desk, probe: &str, more: &[&str]) -> Value {
+    desk.undisturbed(|| measure_once(desk, probe, more))
+}
+
+/// The same while the story itself has something else use the cores.
+fn goodput_beside_others(desk: &Desk, more: &[&str]) -> Value {
+    measure_once(desk, "goodput", &[&["--duration", "2 s"], more].concat())
+}
+
+fn measure_once(desk: &Desk, probe: &str, more: &[&str]) -> Value {
     let words = [&[probe, "--bed", BED, "--repeats", "1", "--cpus", "0,1", "--json"], more].concat();
     let done = desk.run(&words);
     assert_eq!(done.status, 0, "{words:?}: {}", done.err);
@@ -76,7 +82,7 @@ fn a_receiver_without_a_core_of_its_own_is_named() {
     let _bed = desk.bed(BED, &[]);
     let load = ["--protocol", "udp", "--rate", "1500 Mbit/s"];
     let busy = [(); 9].map(|()| Busy::on(1));
-    let slow = goodput(&desk, &load);
+    let slow = goodput_beside_others(&desk, &load);
     drop(busy);
     let alone = goodput(&desk, &load);
     assert_named("receiver CPU", &slow, &alone);
@@ -131,8 +137,10 @@ fn other_traffic_on_the_interface_is_a_doubt() {
     let others = "while :; do echo x >/dev/udp/198.18.0.2/9; done 2>/dev/null";
     let mut foreign = Command::new("ip");
     let mut foreign =
-        foreign.args(["netns", "exec", "wpfaulty-a", "timeout", "8", "bash", "-c", others]).spawn().unwrap();
-    let shared = goodput(&desk, &load);
+        foreign.args(["netns", "exec", "wpfaulty-a", "timeout", "60", "bash", "-c", others]).spawn().unwrap();
+    let shared = goodput_beside_others(&desk, &load);
+    // `timeout` passes it on to what it runs.
+    signal(foreign.id(), "-TERM");
     foreign.wait().unwrap();
     assert!(shared["doubts"].to_string().contains("packets-disagree"), "{}", shared["doubts"]);
     let alone = goodput(&desk, &load);
@@ -147,37 +155,37 @@ fn planted_loss_duplication_and_reordering_are_counted_to_the_packet() {
     let _bed = desk.bed(BED, &[]);
     let bad = Bad::new(&desk, BED);
     let load = ["--protocol", "udp", "--rate", "120 Mbit/s", "--datagram", "64"];
-    let counted = || {
-        let trial = goodput_for(&desk, "10 s", &load);
+    // What is planted counts from its first datagram on, so that each time it is planted anew.
+    let counted = |plant: &dyn Fn(), remove: &dyn Fn()| {
+        let trial = desk.undisturbed(|| {
+            plant();
+            let trial = measure_once(&desk, "goodput", &[&["--duration", "10 s"], load.as_slice()].concat());
+            remove();
+            trial
+        });
         let sent = trial["flows"][0]["datagrams_sent"].as_u64().unwrap();
-        assert!(sent > 2 * EVERY, "{sent} datagrams are too few to show anything");
+        assert!(sent > EVERY, "{sent} datagrams are too few to show anything");
         assert_eq!(trial["loss_at"].get("receiver's socket"), None, "the tester loses nothing: {}", trial["loss_at"]);
         (trial["flows"][0].clone(), sent)
     };
     let number = |flow: &Value, what: &str| flow[what].as_u64().unwrap();
 
-    bad.xdp("lose", EVERY);
-    let (flow, sent) = counted();
-    bad.remove_xdp();
+    let (flow, sent) = counted(&|| bad.xdp("lose", EVERY), &|| bad.remove_xdp());
     assert_eq!(number(&flow, "lost"), sent / EVERY, "of {sent}");
 
-    bad.tc("duplicate", EVERY);
-    let (flow, sent) = counted();
-    bad.remove_tc();
+    let (flow, sent) = counted(&|| bad.tc("duplicate", EVERY), &|| bad.remove_tc());
     assert_eq!(number(&flow, "duplicated"), sent / EVERY, "of {sent}");
 
     // Of two neighbours that take a slow lane, the second falls behind those after it.
     bad.at("a", "tc qdisc add dev lab-a root handle 1: htb default 10");
     bad.at("a", "tc class add dev lab-a parent 1: classid 1:10 htb rate 90gbit quantum 60000");
     bad.at("a", "tc class add dev lab-a parent 1: classid 1:20 htb rate 8kbit burst 20 quantum 1500");
-    bad.tc("reorder", EVERY);
-    let (flow, sent) = counted();
-    bad.remove_tc();
+    let (flow, sent) = counted(&|| bad.tc("reorder", EVERY), &|| bad.remove_tc());
     bad.at("a", "tc qdisc del dev lab-a root");
     // The timer that opens the slow lane may let a neighbour out on another core, which is reordered in truth.
     assert!((sent / EVERY..=20).contains(&number(&flow, "reordered")), "of {sent}: {flow}");
 
-    let (flow, _) = counted();
+    let (flow, _) = counted(&|| (), &|| ());
     for what in ["lost", "duplicated", "reordered"] {
         assert_eq!(number(&flow, what), 0, "taken away, and still {what}");
     }

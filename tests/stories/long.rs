@@ -55,7 +55,7 @@ fn an_interrupt_keeps_the_seconds_of_the_trial_under_way() {
     let desk = Desk::new();
     let before = Snapshot::take();
     let run = soak(&desk, 600);
-    thread::sleep(Duration::from_secs(5));
+    wait_until_kept(&desk);
     assert!(Command::new("kill").args(["-INT", &run.id().to_string()]).status().unwrap().success());
     let ended = crate::program::done(run.wait_with_output().unwrap());
     assert_eq!(ended.status, 130, "{}", ended.err);

@@ -1,6 +1,9 @@
 //! Numbered packets: sent, counted, lost, refused.
 
-use std::{thread, time::Duration};
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
 
 use serde_json::Value;
 
@@ -9,6 +12,7 @@ use crate::{
     measuring::assert_schema,
     planted::Bad,
     program::{Desk, Done, done},
+    watch::counted,
 };
 
 const BED: &str = "pkts";
@@ -99,7 +103,7 @@ fn planted_loss_and_copies_of_packets_are_counted() {
     let _bed = desk.bed(BED, &[]);
     let bad = Bad::new(&desk, BED);
     let counted = || {
-        let done = packets(&desk, &["--bed", BED, "--engine", "udp", "--rate", "20 kpps"]);
+        let done = desk.undisturbed(|| packets(&desk, &["--bed", BED, "--engine", "udp", "--rate", "20 kpps"]));
         trials(&done).remove(0)
     };
     bad.xdp("lose", EVERY);
@@ -124,7 +128,12 @@ fn a_link_that_goes_down_meanwhile_leaves_what_was_measured() {
     let _bed = desk.bed(BED, &[]);
     let words = ["packets", "--bed", BED, "--rate", "20 kpps", "--duration", "20 s", "--repeats", "1", "--json"];
     let run = desk.start(&words);
-    thread::sleep(Duration::from_secs(6));
+    // Two seconds of what is sent.
+    let until = Instant::now() + Duration::from_secs(60);
+    while counted("wppkts-b", "lab-b")[0][1] < 40_000 {
+        assert!(Instant::now() < until, "nothing is sent");
+        thread::sleep(Duration::from_millis(100));
+    }
     let bad = Bad::new(&desk, BED);
     bad.at("a", "ip link set lab-a down");
     let done = done(run.wait_with_output().unwrap());

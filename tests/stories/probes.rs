@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::program::Desk;
 
 fn trials(desk: &Desk, words: &[&str]) -> Vec<Value> {
-    let done = desk.run(&[words, &["--repeats", "1", "--json"]].concat());
+    let done = desk.undisturbed(|| desk.run(&[words, &["--repeats", "1", "--json"]].concat()));
     assert_eq!(done.status, 0, "{words:?}: {}", done.err);
     done.json()["trials"].as_array().unwrap().clone()
 }

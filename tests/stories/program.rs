@@ -55,7 +55,7 @@ warmup = 10
 /// A folder for one story: its store, its plan, its reports; and its [`Turn`].
 pub(crate) struct Desk {
     folder: TempDir,
-    _turn: Turn,
+    turn: Turn,
 }
 
 /// A bed that stands until the story is over, also when it fails.
@@ -112,12 +112,17 @@ impl Speaking {
 impl Desk {
     /// For a story that others may be told beside.
     pub(crate) fn new() -> Self {
-        Self { folder: TempDir::new().unwrap(), _turn: turn() }
+        Self { folder: TempDir::new().unwrap(), turn: turn() }
     }
 
-    /// For a story that needs the cores for itself: see [`turn_alone`].
+    /// For a story that needs the cores for itself: see [`turn_alone`]. What it measures it measures by [`undisturbed`](Self::undisturbed).
     pub(crate) fn alone() -> Self {
-        Self { folder: TempDir::new().unwrap(), _turn: turn_alone() }
+        Self { folder: TempDir::new().unwrap(), turn: turn_alone() }
+    }
+
+    /// See [`Turn::undisturbed`].
+    pub(crate) fn undisturbed<T>(&self, measure: impl FnMut() -> T) -> T {
+        self.turn.undisturbed(measure)
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {

@@ -40,7 +40,7 @@ fn ip(args: &[&str]) -> String {
 }
 
 /// Bytes and packets that the kernel counts for an interface: received, sent.
-fn counted(namespace: &str, interface: &str) -> [[u64; 2]; 2] {
+pub(crate) fn counted(namespace: &str, interface: &str) -> [[u64; 2]; 2] {
     let links: Value = serde_json::from_str(&ip(&["-n", namespace, "-s", "-j", "link", "show", interface])).unwrap();
     ["rx", "tx"].map(|way| ["bytes", "packets"].map(|what| links[0]["stats64"][way][what].as_u64().unwrap()))
 }
@@ -205,17 +205,28 @@ impl Pty {
         Self { script }
     }
 
-    /// All that was written to the terminal, after it was ended by this.
+    /// All that was written to the terminal, after it was ended by this once it had drawn.
     fn ended_by(mut self, end: impl FnOnce(&mut Child)) -> String {
-        thread::sleep(Duration::from_secs(2));
+        let (mut written, mut part, mut out) = (Vec::new(), [0; 4096], self.script.stdout.take().unwrap());
+        while !String::from_utf8_lossy(&written).contains(DRAWN) {
+            let length = out.read(&mut part).unwrap();
+            assert!(length > 0, "it ended: {}", String::from_utf8_lossy(&written));
+            written.extend_from_slice(&part[..length]);
+        }
         end(&mut self.script);
-        let mut written = Vec::new();
-        self.script.stdout.take().unwrap().read_to_end(&mut written).unwrap();
+        out.read_to_end(&mut written).unwrap();
         self.script.wait().unwrap();
         String::from_utf8_lossy(&written).into_owned()
     }
+
+    /// The same of one that ends by itself.
+    fn ended(self) -> String {
+        String::from_utf8_lossy(&self.script.wait_with_output().unwrap().stdout).into_owned()
+    }
 }
 
+/// A word of what it draws.
+const DRAWN: &str = "Received";
 /// What leaves the other screen, what hides the cursor, and what shows it.
 const LEFT: &str = "\x1b[?1049l";
 const HIDDEN: &str = "\x1b[?25l";
@@ -241,13 +252,13 @@ fn on_a_terminal_it_draws_and_gives_the_terminal_back() {
     let terminated = Pty::new("lo").ended_by(kill);
     for (written, status) in [(interrupted, 0), (quit, 0), (terminated, 130)] {
         let (screen, after) = written.split_once(LEFT).unwrap_or_else(|| panic!("{written:?}"));
-        assert!(screen.contains("\x1b[?1049h") && screen.contains("Received"), "{screen:?}");
+        assert!(screen.contains("\x1b[?1049h") && screen.contains(DRAWN), "{screen:?}");
         assert!(written.rfind(HIDDEN).expect("hidden") < written.rfind(SHOWN).expect("shown again"), "{written:?}");
         assert!(after.contains("watched for 0:00:0"), "{after:?}");
         assert!(after.contains(&format!("status {status}")), "{after:?}");
         assert!(after.contains(" echo") && after.contains(" icanon"), "the terminal is as it was: {after:?}");
     }
-    let plain = Pty::new("lo --plain --count 1").ended_by(|_| {});
+    let plain = Pty::new("lo --plain --count 1").ended();
     assert!(!plain.contains(LEFT) && plain.contains("lo  rx"), "{plain:?}");
     drop(desk);
 }

@@ -70,7 +70,7 @@ impl Running {
             return;
         }
         signal(self.child.id(), "-TERM");
-        if !self.ends_within(Duration::from_secs(3)) {
+        if !self.ends_within(PATIENCE) {
             // It may have ended this moment.
             let _ = self.child.kill();
             let _ = self.child.wait();

@@ -9,7 +9,8 @@ use std::{
 
 use crate::error::{On, Result};
 
-/// A file that nobody else has locked. The lock (flock(2)) ends when this is dropped or the process dies.
+/// A file that nobody else has locked. The lock (flock(2)) ends when this is dropped, or the process dies and all that it has just forked
+/// have become other programs.
 #[derive(Debug)]
 pub struct FileLock(File);
 
@@ -34,6 +35,14 @@ impl FileLock {
     }
 }
 
+impl Drop for FileLock {
+    fn drop(&mut self) {
+        // A child that another thread has just forked has the file too, until it becomes another program: closing ours would leave it locked.
+        // There is nothing to do if this fails, and closing it follows.
+        let _ = self.0.unlock();
+    }
+}
+
 fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     let opened = file.metadata()?;
     match fs::metadata(path) {
@@ -52,8 +61,10 @@ mod tests {
         let path = std::env::temp_dir().join(format!("wireproof-lock-{}", std::process::id()));
         let lock = FileLock::try_lock(&path).expect("writable").expect("free");
         assert!(FileLock::try_lock(&path).expect("readable").is_none());
+        let as_a_child_has_it = lock.file().try_clone().expect("dup");
         drop(lock);
         assert!(FileLock::try_lock(&path).expect("readable").is_some());
+        drop(as_a_child_has_it);
         fs::remove_file(&path).expect("ours");
     }
 }

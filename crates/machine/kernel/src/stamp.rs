@@ -1,6 +1,12 @@
 //! Stamps that the kernel or the card puts on messages (`SO_TIMESTAMPING`), and busy polling.
 
-use std::{io, net::UdpSocket, os::fd::AsFd, time::Duration};
+use std::{
+    io,
+    net::{Ipv4Addr, UdpSocket},
+    os::fd::AsFd,
+    thread,
+    time::{Duration, Instant},
+};
 
 use model::Nanos;
 
@@ -47,7 +53,31 @@ pub fn enable(socket: &UdpSocket, hardware: bool) -> Result<()> {
         | libc::SOF_TIMESTAMPING_RX_HARDWARE
         | libc::SOF_TIMESTAMPING_OPT_TX_SWHW;
     let flags = if hardware { SOFTWARE | HARDWARE } else { SOFTWARE };
-    set_option(socket, libc::SOL_SOCKET, TIMESTAMPING, flags).on("setsockopt(SO_TIMESTAMPING)", "a UDP socket")
+    set_option(socket, libc::SOL_SOCKET, TIMESTAMPING, flags).on("setsockopt(SO_TIMESTAMPING)", "a UDP socket")?;
+    wait_until_arrivals_are_stamped();
+    Ok(())
+}
+
+/// The kernel begins to stamp what comes some time after the first socket of the machine asked for it, and on a busy machine that takes long:
+/// it is seen by what one sends to oneself. In a namespace without a loopback interface nobody can see it, and nobody waits.
+fn wait_until_arrivals_are_stamped() {
+    const PATIENCE: Duration = Duration::from_secs(2);
+    const ARRIVALS: u32 = libc::SOF_TIMESTAMPING_SOFTWARE | libc::SOF_TIMESTAMPING_RX_SOFTWARE;
+    let to_itself = || {
+        let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
+        socket.connect(socket.local_addr()?)?;
+        socket.set_read_timeout(Some(PATIENCE))?;
+        set_option(&socket, libc::SOL_SOCKET, TIMESTAMPING, ARRIVALS).map(|()| socket)
+    };
+    let Ok(socket) = to_itself() else { return };
+    let is_stamped = || {
+        socket.send(&[0])?;
+        receive(&socket, &mut [0]).map(|(_, stamps)| stamps.software.is_some())
+    };
+    let begun = Instant::now();
+    while begun.elapsed() < PATIENCE && is_stamped().is_ok_and(|is_so| !is_so) {
+        thread::sleep(Duration::from_millis(1));
+    }
 }
 
 /// Receives one datagram, as `recv` does, with the stamps of its arrival.
@@ -119,8 +149,6 @@ mod tests {
             let socket = UdpSocket::bind(address).expect("loopback");
             socket.connect(socket.local_addr().expect("bound")).expect("to itself");
             enable(&socket, true).expect("UDP has stamps");
-            // The kernel begins to stamp what comes a moment after it was asked to.
-            std::thread::sleep(Duration::from_millis(50));
             for number in 0..3 {
                 let before = clock::of_day();
                 socket.send(b"message").expect("loopback");

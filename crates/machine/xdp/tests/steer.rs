@@ -79,7 +79,7 @@ impl Steered {
 
     fn socket_at_b(&self, address: SocketAddr) -> UdpSocket {
         let socket = self.wire.at_b(|| UdpSocket::bind(address)).expect("it can be bound");
-        socket.set_read_timeout(Some(Duration::from_millis(1_000))).expect("settable");
+        socket.set_read_timeout(Some(Duration::from_secs(10))).expect("settable");
         socket
     }
 

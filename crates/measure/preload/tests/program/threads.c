@@ -256,6 +256,32 @@ static void *sending(void *argument) {
     return NULL;
 }
 
+static void *receiving_twice(void *argument) {
+    struct worker *self = argument;
+    char bytes[100];
+    for (int turn = 0; turn < 2; turn++) self->result += recv(self->fd, bytes, sizeof bytes, 0) == 7;
+    return NULL;
+}
+
+/* Who begins to wait just as another thread sends for the first times. */
+static void raced(void) {
+    struct worker all[64] = {{0}};
+    long came = 0;
+    for (int index = 0; index < 64; index++) {
+        struct timeval limit = {10, 0};
+        all[index].fd = socket(echo.ss_family, SOCK_DGRAM, 0);
+        setsockopt(all[index].fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+        pthread_create(&all[index].thread, NULL, receiving_twice, &all[index]);
+        for (int turn = 0; turn < 2; turn++) sendto(all[index].fd, "~5 late", 7, 0, (void *)&echo, echo_length);
+    }
+    for (int index = 0; index < 64; index++) {
+        pthread_join(all[index].thread, NULL);
+        came += all[index].result;
+        close(all[index].fd);
+    }
+    printf("raced: %ld\n", came);
+}
+
 /* Who waits in the kernel already when another thread's first send takes the socket past it. */
 void woken(void) {
     struct worker first = {0};
@@ -277,6 +303,7 @@ void woken(void) {
         TELL(recv(fd, got, 20, MSG_DONTWAIT));
         close(fd), close(set), close(outer);
     }
+    raced();
 }
 
 /* Many that wait do not keep one another awake. */

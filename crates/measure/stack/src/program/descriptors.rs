@@ -242,27 +242,40 @@ pub fn bound(fd: c_int) {
     }
 }
 
-/// To be called before a thread waits in the kernel for a datagram of a socket that another thread may take past it meanwhile: one that is bound to
-/// no port is bound to one, as sending would do; one that is left to the kernel for now stays with it.
+/// To be called before a thread waits in the kernel for a datagram of a socket that another thread may take past it meanwhile, or has just taken:
+/// one that is bound to no port is bound to one, as sending would do; one that is left to the kernel for now stays with it.
 #[cold]
 pub fn binds(fd: c_int) -> Option<SocketId> {
-    if is_single_threaded() {
+    let may_wait_in_vain = matches!(kind(fd)?, Kind::Unknown | Kind::Kernel | Kind::Refused | Kind::Live(_));
+    if is_single_threaded() || !may_wait_in_vain || is_nonblocking(fd) {
         return None;
+    }
+    if kind(fd) == Some(Kind::Unknown) {
+        match glance(fd) {
+            Told::Unbound => bind_to_any(fd)?,
+            // Another thread has sent by it since we looked.
+            Told::Udp => {}
+            _ => return None,
+        }
+        live(fd);
     }
     let seen = table()?.look(fd)?;
     match seen.kind() {
-        Kind::Unknown if is_unbound(fd) && !is_nonblocking(fd) => {}
+        Kind::Live(id) => Some(SocketId(id)),
         // Who waits for it in the kernel would wait in vain once it went past it after all.
-        Kind::Kernel | Kind::Refused if !is_nonblocking(fd) => return stays(fd, seen),
-        _ => return None,
+        Kind::Kernel | Kind::Refused => stays(fd, seen),
+        _ => None,
     }
+}
+
+fn bind_to_any(fd: c_int) -> Option<()> {
     let is_v6 = look::kind(fd).ok()?;
     let (family, length) = if is_v6 { (libc::AF_INET6, 28) } else { (libc::AF_INET, 16) };
     let mut name = [0_u8; 28];
     name[..2].copy_from_slice(&(family as u16).to_ne_bytes());
     // SAFETY: a name of this frame.
     unsafe { raw(libc::SYS_bind, [fd as usize, name.as_ptr() as usize, length]) };
-    live(fd)
+    Some(())
 }
 
 /// It is left to the kernel for good, unless it is something else by now.

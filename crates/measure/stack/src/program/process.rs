@@ -16,7 +16,7 @@ use super::{
     sets::Sets,
     table::{ENTRIES, Table},
 };
-use crate::{Control, launch::LAUNCHER_VARIABLE, mapping::Shared, wiped::Wiped};
+use crate::{Control, aside::make_room, launch::LAUNCHER_VARIABLE, mapping::Shared, wiped::Wiped};
 
 /// What each child begins anew.
 #[repr(C)]
@@ -186,6 +186,7 @@ pub fn begin() {
     // SAFETY: getenv gave a text that ends with NUL.
     super::claim::remember(unsafe { CStr::from_ptr(launcher) });
     super::call::find_single_threaded();
+    make_room();
     // Without it everything is the kernel's.
     if let Ok(memory) = Wiped::<Memory>::new() {
         MEMORY.store(ptr::from_ref(&**Box::leak(Box::new(memory))).cast_mut(), Ordering::Release);
