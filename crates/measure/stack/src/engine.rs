@@ -253,6 +253,9 @@ impl Engine {
         }
         let Self { sockets, exits, table, locals, .. } = self;
         let live = sockets[id.0 as usize].as_mut().ok_or(Reason::NotBound)?;
+        if live.keeps_time() {
+            table.stamp();
+        }
         take_flows(live, exits, table, locals)
     }
 
