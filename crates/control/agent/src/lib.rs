@@ -111,8 +111,9 @@ impl Agent {
             let patience = if self.tasks.is_empty() { HEARTBEAT } else { PROGRESS };
             match inbox.recv_timeout(patience) {
                 Ok(Ok(message)) => {
-                    heard = Instant::now();
                     self.handle(message);
+                    // Only now: what is asked for, like undoing, may take longer than anybody may be silent.
+                    heard = Instant::now();
                 }
                 Ok(Err(FrameError::Ended)) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
                 Ok(Err(error)) => return Err(AgentFailure::Stream(error)),
