@@ -140,8 +140,9 @@ impl Ledger {
             change: entry.change.to_string(),
             error,
         })?;
-        // Not synced: losing this line only means to look again, and to find nothing to undo.
-        self.append(&Line::Undone(entry.seq))?;
+        // Not synced, and on a disk that is full not even written: losing this line only means to look again, and to find nothing
+        // to undo.
+        let _ = self.append(&Line::Undone(entry.seq));
         self.contents.entries.retain(|other| other.seq != entry.seq);
         Ok(undone)
     }

@@ -1,6 +1,6 @@
 //! Changes made and undone on the real kernel. Needs root, and fails without.
 
-use std::{fs, path::Path};
+use std::{fs, path::Path, process::Command};
 
 use kernel::{interface, link, namespace, sysctl};
 use model::{Change, LinkEnd, Mtu};
@@ -306,6 +306,33 @@ fn one_failure_does_not_stop_the_rest_from_being_undone() {
     assert!(!namespace::exists(&bench.a) && !namespace::exists(&bench.b));
     // Its namespace is gone, and the setting with it.
     assert!(ledger.undo_all().expect("nothing left to do").is_empty());
+}
+
+/// A disk of one page, of which the ledger takes all but a few bytes.
+#[test]
+fn all_is_undone_also_where_there_is_no_room_to_say_so() {
+    const PAGE: usize = 4096;
+    let bench = Bench::new("full");
+    let mount = |words: &[&str]| Command::new(words[0]).args(&words[1..]).arg(bench.dir()).status().expect("starts");
+    assert!(mount(&["mount", "-t", "tmpfs", "-o", "size=4k", "none"]).success(), "this test needs root");
+    let mut ledger = bench.set_up();
+    let setting = |spaces: usize| Change::Sysctl {
+        namespace: bench.a.clone(),
+        key: SETTING.into(),
+        value: " ".repeat(spaces) + "0",
+    };
+    let before = bench.file().len();
+    ledger.apply(setting(0)).expect("there is room");
+    let line = bench.file().len() - before;
+    let spaces = PAGE - bench.file().len() - line - 5;
+    ledger.apply(setting(spaces)).expect("there is room still");
+    assert!((PAGE - 6..PAGE).contains(&bench.file().len()), "{}", bench.file().len());
+    let undone = ledger.undo_all().expect("all of it");
+    assert_eq!((undone.len(), ledger.standing()), (8, 0));
+    drop(ledger);
+    let is_clean = bench.is_clean();
+    assert!(mount(&["umount"]).success());
+    assert!(is_clean);
 }
 
 #[test]
