@@ -39,7 +39,7 @@ pub enum Place {
 /// cannot be done is said. It is given the program's length in bytes, and the words to start it through.
 const RUN_COPY: &str = "set -eu; umask 077; bytes=$1; shift; \
     dir=$(mktemp -d \"${TMPDIR:-/tmp}/wireproof.XXXXXXXX\"); \
-    trap \"rm -rf \\\"$dir\\\"\" EXIT; trap \"exit 1\" HUP INT TERM; \
+    trap \"rm -rf \\\"$dir\\\"\" EXIT; trap \"exit 1\" HUP INT TERM PIPE; \
     file=$dir/wireproof; \
     { head -c \"$bytes\" >\"$file\" && [ \"$(wc -c <\"$file\")\" -eq \"$bytes\" ]; } || { \
     echo \"there is no room for $((bytes / 1000000 + 1)) MB in $dir, or the connection ended: $(df -h \"$dir\" | tail -n 1)\" >&2; exit 1; }; \

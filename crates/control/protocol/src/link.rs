@@ -2,7 +2,6 @@
 
 use std::{
     fs::File,
-    io,
     os::unix::process::{CommandExt, ExitStatusExt},
     process::{Child, ChildStdin, ExitStatus, Stdio},
     sync::{
@@ -18,7 +17,7 @@ use crate::{
     build_id,
     fault::quoted,
     framing::{FrameError, write_message, write_preamble},
-    pipes::{Outbox, beat_in_background, collect_in_background, post, read_in_background},
+    pipes::{Copying, Outbox, beat_in_background, collect_in_background, copy_in_background, post, read_in_background},
     ssh::{READ_BY_OTHERS, advice, advised, tells_of_a_cut},
 };
 
@@ -167,10 +166,27 @@ impl AgentLink {
             self.introduce()?;
             return self.hear_hello();
         };
-        self.pass_on(|stdin| io::copy(&mut &file, stdin).map(drop).map_err(FrameError::from))?;
+        self.hand_over(file)?;
         // What takes the program over there, by its length, may read on beyond it (BusyBox does): we are silent until that is over.
         self.hear_hello()?;
         self.introduce()
+    }
+
+    /// Copies the program over. Where nothing goes through for as long as nobody may be silent, the way there is cut.
+    fn hand_over(&mut self, file: File) -> Result<(), AgentError> {
+        let copying = copy_in_background(file, Arc::clone(&self.outbox));
+        loop {
+            match copying.recv_timeout(SILENCE) {
+                Ok(Copying::Goes) => {}
+                Ok(Copying::Ended(Ok(()) | Err(FrameError::Ended))) => return Ok(()),
+                Ok(Copying::Ended(Err(error))) => return Err(self.broken(error)),
+                Err(RecvTimeoutError::Disconnected) => return Err(self.broken(FrameError::Ended)),
+                Err(RecvTimeoutError::Timeout) => {
+                    self.kill();
+                    return Err(self.error(Fault::Silent(SILENCE)));
+                }
+            }
+        }
     }
 
     fn introduce(&mut self) -> Result<(), AgentError> {

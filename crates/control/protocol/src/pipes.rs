@@ -1,7 +1,8 @@
 //! The threads at an agent's three streams.
 
 use std::{
-    io::Read,
+    fs::File,
+    io::{self, Read, Write},
     process::{ChildStderr, ChildStdin, ChildStdout},
     sync::{
         Arc, Mutex, PoisonError,
@@ -20,6 +21,38 @@ const STDERR_KEPT: usize = 4_000;
 
 /// Where messages for an agent go, shared with the heartbeat; `None` once it is told to go.
 pub(crate) type Outbox = Arc<Mutex<Option<ChildStdin>>>;
+
+/// How the copying of a program goes.
+pub(crate) enum Copying {
+    /// A part of it went through.
+    Goes,
+    /// It is over.
+    Ended(Result<(), FrameError>),
+}
+
+/// Copies a file to an agent's machine, and tells of each part that went through. Nobody else can write meanwhile; the stream is put
+/// back before the end is told, and lost with a copying that stands still.
+pub(crate) fn copy_in_background(file: File, outbox: Outbox) -> Receiver<Copying> {
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        let stdin = outbox.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(mut stdin) = stdin else { return };
+        let copied = copy(file, &mut stdin, &sender);
+        *outbox.lock().unwrap_or_else(PoisonError::into_inner) = Some(stdin);
+        // Whoever does not listen any more has given up.
+        let _ = sender.send(Copying::Ended(copied.map_err(FrameError::from)));
+    });
+    receiver
+}
+
+fn copy(mut file: File, stdin: &mut ChildStdin, told: &Sender<Copying>) -> io::Result<()> {
+    let mut chunk = [0; 16 * 1024];
+    while let length @ 1.. = file.read(&mut chunk)? {
+        stdin.write_all(&chunk[..length])?;
+        let _ = told.send(Copying::Goes);
+    }
+    Ok(())
+}
 
 /// Sends one message.
 pub(crate) fn post(outbox: &Outbox, message: &ToAgent) -> Result<(), FrameError> {

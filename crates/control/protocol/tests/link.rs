@@ -61,6 +61,41 @@ fn what_takes_a_copied_program_over_may_read_on_beyond_it() {
     assert!(matches!(heard, Some(FromAgent::Hello(_))), "{heard:?}");
 }
 
+/// How a program of this many bytes is copied to a machine that ssh, played by this script, leads to.
+fn launch_a_copy(folder: &Path, ssh: &str, bytes: usize) -> Result<AgentLink, Fault> {
+    executable(&folder.join("ssh"), ssh);
+    fs::write(folder.join("program"), vec![b'#'; bytes]).expect("writes");
+    let program = vec![folder.join("ssh").display().to_string()];
+    let ssh = Ssh { program, destination: "there".to_owned(), port: None, caller: None };
+    let place = Place::There { ssh, sudo: false, copied: true };
+    AgentLink::launch("test", &Launch { place, ..Launch::here(folder.join("program")) }).map_err(|error| error.fault)
+}
+
+#[test]
+fn a_copy_that_does_not_go_through_is_given_up() {
+    let folder = TempDir::new().expect("a folder");
+    let begun = Instant::now();
+    let fault = launch_a_copy(folder.path(), "exec sleep 600", 1 << 20).err().expect("cut");
+    assert!(matches!(fault, Fault::Silent(_)), "{fault}");
+    assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
+}
+
+#[test]
+fn nothing_stays_of_a_copy_that_did_not_come_whole() {
+    let folder = TempDir::new().expect("a folder");
+    let there = folder.path().join("there");
+    fs::create_dir(&there).expect("makes");
+    // The connection ends in the middle, and nobody hears what is complained of.
+    let cut = format!(
+        "for last; do :; done; export TMPDIR={}\n{{ head -c 5000 | sh -c \"$last\" 2>&1 >/dev/null; echo ended >&3; }} 3>{} | true\n\
+         while ! [ -s {1} ]; do sleep 0.05; done",
+        there.display(),
+        folder.path().join("ended").display()
+    );
+    assert!(launch_a_copy(folder.path(), &cut, 100_000).is_err());
+    assert_eq!(fs::read_dir(&there).expect("there").count(), 0, "it is removed");
+}
+
 #[test]
 fn another_build_is_refused_with_both_named() {
     let folder = TempDir::new().expect("a folder");

@@ -114,7 +114,7 @@ pub(crate) fn advice(stderr: &str, to: &str) -> Option<String> {
             "Host key verification failed",
             format!("its key is not known yet: \"ssh {to}\" once by hand, and compare the fingerprint"),
         ),
-        ("Permission denied", format!("wireproof cannot type a password: set up a key with \"ssh-copy-id {to}\"")),
+        ("Permission denied (", format!("wireproof cannot type a password: set up a key with \"ssh-copy-id {to}\"")),
         (
             "Too many authentication failures",
             "name the key in ~/.ssh/config (IdentityFile, IdentitiesOnly yes)".to_owned(),
@@ -146,6 +146,8 @@ mod tests {
         assert!(unknown.contains("\"ssh me@far\" once by hand") && !unknown.contains('\r'), "{unknown}");
         let password = told("me@far: Permission denied (publickey,password).\r\n");
         assert!(password.contains("ssh-copy-id me@far"), "{password}");
+        let noexec = told("sh: 1: /tmp/wireproof.x/wireproof: Permission denied\nis that folder mounted noexec?");
+        assert!(!noexec.contains("ssh-copy-id"), "{noexec}");
         let foreign = told("bash: line 1: /usr/bin/wireproof: cannot execute binary file: Exec format error");
         assert!(foreign.contains("install the one for it"), "{foreign}");
         assert_eq!(told("odd"), "cannot log in at me@far: odd");
