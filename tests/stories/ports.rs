@@ -127,6 +127,79 @@ impl Drop for Machine<'_> {
     }
 }
 
+/// A machine with a port whose nexthop object comes back only once it has a link again: giving that back takes long. "unused" at the
+/// other end of its cable is nobody's.
+fn machine_with_a_slow_port(desk: &Desk) -> Machine<'_> {
+    let machine = Machine::new(desk);
+    machine.add_lonely();
+    for line in [
+        "ip link set unused up",
+        "ip link set lonely up",
+        "ip address add 198.18.8.1/24 dev lonely",
+        "ip nexthop add id 8 via 198.18.8.2 dev lonely",
+        "ip route add 198.19.8.0/24 nhid 8",
+    ] {
+        machine.sh(line);
+    }
+    machine
+}
+
+impl Machine<'_> {
+    /// What only such a machine has.
+    fn ways(&self) -> String {
+        self.sh("ip nexthop") + &self.sh("ip route")
+    }
+
+    /// A run with that port, once it was taken.
+    fn takes_the_slow_port(&self) -> Child {
+        let mut command = self.command(&["latency", "--bed", "ports:lonely,port1", "--take-ports-in-use"]);
+        let run = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let until = Instant::now() + Duration::from_secs(10);
+        while self.sh("ip -br link").contains("lonely") {
+            assert!(Instant::now() < until, "it is never taken");
+            thread::sleep(Duration::from_millis(5));
+        }
+        run
+    }
+}
+
+#[test]
+fn ports_that_take_long_to_give_back_are_waited_for_also_where_there_was_no_bed_yet() {
+    let desk = Desk::new();
+    let machine = machine_with_a_slow_port(&desk);
+    let (before, whole) = (machine.ways(), Snapshot::take());
+    let run = machine.takes_the_slow_port();
+    machine.sh("ip link set unused down");
+    // No link for 15 s, and none for 9 s of giving back.
+    thread::sleep(Duration::from_secs(24));
+    machine.sh("ip link set unused up");
+    end_of(run).fails(1, &["lonely at endpoint a has no link after 15s"]);
+    assert_eq!(machine.ways(), before);
+    whole.assert_same();
+}
+
+#[test]
+fn a_run_goes_on_after_a_crash_whose_undoing_takes_long() {
+    let desk = Desk::new();
+    let machine = machine_with_a_slow_port(&desk);
+    let (before, whole) = (machine.ways(), Snapshot::take());
+    let mut run = machine.takes_the_slow_port();
+    let mut victims: Vec<String> = children(run.id()).iter().map(ToString::to_string).collect();
+    victims.push(run.id().to_string());
+    assert!(Command::new("kill").arg("-KILL").args(&victims).status().unwrap().success());
+    let _ = run.wait().unwrap();
+    machine.sh("ip link set unused down");
+    let mut next = machine.command(&["latency", "--count", "100", "--repeats", "1", "--frame-sizes", "64"]);
+    let next = next.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // Longer than anybody may be silent.
+    thread::sleep(Duration::from_secs(12));
+    machine.sh("ip link set unused up");
+    let ended = end_of(next);
+    assert_eq!(ended.status, 0, "{}", ended.err);
+    assert_eq!(machine.ways(), before);
+    whole.assert_same();
+}
+
 /// The namespace that a port was moved into.
 fn namespace_of(port: &str) -> String {
     let names = fs::read_dir("/run/netns").unwrap().flatten().map(|it| it.file_name().to_string_lossy().into_owned());
