@@ -17,7 +17,7 @@ use crate::{
     build_id,
     fault::quoted,
     framing::{FrameError, write_message, write_preamble},
-    pipes::{Copying, Outbox, beat_in_background, collect_in_background, copy_in_background, post, read_in_background},
+    pipes::{Copying, Outbox, beat_in_background, collect_in_background, copy_in_background, harvest, post, read_in_background},
     ssh::{READ_BY_OTHERS, advice, advised, tells_of_a_cut},
 };
 
@@ -259,7 +259,7 @@ impl AgentLink {
     }
 
     fn complaints(&mut self) -> String {
-        self.complaints.take().and_then(|collector| collector.join().ok()).unwrap_or_default()
+        self.complaints.take().map(harvest).unwrap_or_default()
     }
 
     fn wait(&mut self, patience: Duration) -> Option<ExitStatus> {

@@ -9,6 +9,7 @@ use std::{
         mpsc::{self, Receiver, RecvTimeoutError, Sender},
     },
     thread::{self, JoinHandle},
+    time::{Duration, Instant},
 };
 
 use crate::{
@@ -18,6 +19,9 @@ use crate::{
 
 /// How much of an agent's complaints is kept to be quoted.
 const STDERR_KEPT: usize = 4_000;
+
+/// What a program wrote before it ended is read in this time.
+const LINGERS: Duration = Duration::from_secs(2);
 
 /// Where messages for an agent go, shared with the heartbeat; `None` once it is told to go.
 pub(crate) type Outbox = Arc<Mutex<Option<ChildStdin>>>;
@@ -93,6 +97,16 @@ pub(crate) fn collect_in_background(stderr: Option<ChildStderr>) -> JoinHandle<S
     })
 }
 
+/// What a reader of a stream came to: it ends with the stream, which ends with the program, but where one that was started by that
+/// (the ssh of a script, say) holds it open. That one is not waited for.
+pub(crate) fn harvest<T: Default>(reader: JoinHandle<T>) -> T {
+    let until = Instant::now() + LINGERS;
+    while !reader.is_finished() && Instant::now() < until {
+        thread::sleep(Duration::from_millis(5));
+    }
+    if reader.is_finished() { reader.join().unwrap_or_default() } else { T::default() }
+}
+
 /// Says again and again that we are there, until what is given back is dropped.
 pub(crate) fn beat_in_background(outbox: Outbox) -> Sender<()> {
     let (stop, stopped) = mpsc::channel();
@@ -104,4 +118,20 @@ pub(crate) fn beat_in_background(outbox: Outbox) -> Sender<()> {
         }
     });
     stop
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reader_whose_stream_stays_open_is_not_waited_for() {
+        let begun = Instant::now();
+        let (open, stays_open) = mpsc::channel::<()>();
+        let reader = thread::spawn(move || stays_open.recv().map_or("read".to_owned(), |()| "more".to_owned()));
+        assert_eq!(harvest(reader), "");
+        assert!(begun.elapsed() < LINGERS * 2);
+        drop(open);
+        assert_eq!(harvest(thread::spawn(|| "read".to_owned())), "read");
+    }
 }

@@ -9,7 +9,7 @@ use std::{
 };
 
 use super::{Ssh, SshError};
-use crate::framing::NOISE_SKIPPED;
+use crate::{framing::NOISE_SKIPPED, pipes::harvest};
 
 /// A login takes no longer, not even with a slow name service.
 const LOGIN: Duration = Duration::from_secs(30);
@@ -46,7 +46,7 @@ pub fn look(ssh: &Ssh) -> Result<Look, SshError> {
     let mut child = spawned.map_err(|error| SshError::start(ssh, error))?;
     let (out, err) = (collect(child.stdout.take()), collect(child.stderr.take()));
     let status = wait(&mut child);
-    let (out, err) = (out.join().unwrap_or_default(), err.join().unwrap_or_default());
+    let (out, err) = (harvest(out), harvest(err));
     let to = || ssh.destination.clone();
     if out.total > NOISE_SKIPPED {
         return Err(SshError::Talkative { to: to(), most: NOISE_SKIPPED });
