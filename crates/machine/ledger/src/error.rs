@@ -1,6 +1,9 @@
 //! What can go wrong with a ledger.
 
-use std::{fmt, io, path::PathBuf};
+use std::{
+    fmt, io,
+    path::{Path, PathBuf},
+};
 
 use crate::Failure;
 
@@ -89,6 +92,8 @@ pub enum Error {
     Undo {
         /// Whose change it is.
         owner: String,
+        /// The file that records it.
+        path: Box<Path>,
         /// The change.
         change: String,
         /// Why it failed.
@@ -111,6 +116,19 @@ impl fmt::Display for UndoErrors {
         for (index, error) in self.0.iter().enumerate() {
             write!(f, "{}{error}", if index == 0 { "" } else { "; " })?;
         }
-        Ok(())
+        let recorded = self.0.iter().filter_map(|error| match error {
+            Error::Undo { path, .. } => Some(path.display().to_string()),
+            _ => None,
+        });
+        let mut files: Vec<String> = recorded.collect();
+        files.dedup();
+        if files.is_empty() {
+            return Ok(());
+        }
+        write!(
+            f,
+            ". Until then wireproof changes nothing here; where it is to stay as it is, remove {}",
+            files.join(", ")
+        )
     }
 }

@@ -137,6 +137,7 @@ impl Ledger {
     fn undo(&mut self, entry: &Entry) -> Result<bool, Error> {
         let undone = machine::take_back(entry).map_err(|error| Error::Undo {
             owner: self.owner.clone(),
+            path: self.path.as_path().into(),
             change: entry.change.to_string(),
             error,
         })?;

@@ -300,7 +300,10 @@ fn one_failure_does_not_stop_the_rest_from_being_undone() {
     assert_ne!(bad, text);
     fs::write(bench.dir().join("owner.jsonl"), bad).expect("ours");
     ledger = Ledger::reopen(bench.dir(), "owner").expect("readable");
-    let UndoErrors(errors) = ledger.undo_all().expect_err("one fails");
+    let failed = ledger.undo_all().expect_err("one fails");
+    let record = bench.dir().join("owner.jsonl").display().to_string();
+    assert!(failed.to_string().ends_with(&format!("remove {record}")), "{failed}");
+    let UndoErrors(errors) = failed;
     assert_eq!(errors.len(), 1);
     assert!(errors[0].to_string().starts_with(&format!("cannot undo {SETTING} = 0 in {}", bench.a)), "{}", errors[0]);
     assert!(!namespace::exists(&bench.a) && !namespace::exists(&bench.b));
