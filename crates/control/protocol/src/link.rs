@@ -17,7 +17,10 @@ use crate::{
     build_id,
     fault::quoted,
     framing::{FrameError, write_message, write_preamble},
-    pipes::{Copying, Outbox, beat_in_background, collect_in_background, copy_in_background, harvest, post, read_in_background},
+    pipes::{
+        Copying, Outbox, beat_in_background, collect_in_background, copy_in_background, harvest, post,
+        read_in_background,
+    },
     ssh::{READ_BY_OTHERS, advice, advised, tells_of_a_cut},
 };
 

@@ -97,6 +97,14 @@ fn nothing_stays_of_a_copy_that_did_not_come_whole() {
 }
 
 #[test]
+fn a_login_script_that_takes_what_is_meant_for_the_agent_is_thought_of() {
+    let folder = TempDir::new().expect("a folder");
+    let takes = launch_a_copy(folder.path(), "cat >/dev/null & exec sleep 0.2", 1000);
+    let fault = takes.err().expect("no agent").to_string();
+    assert!(fault.starts_with("ended unexpectedly (exit status 0); does a login script there"), "{fault}");
+}
+
+#[test]
 fn another_build_is_refused_with_both_named() {
     let folder = TempDir::new().expect("a folder");
     let greeting = greeting(folder.path(), "0.0.9 abcdef");
