@@ -43,10 +43,10 @@ pub fn inside<T>(work: impl FnOnce() -> T) -> Option<T> {
     compiler_fence(Ordering::SeqCst);
     INSIDE.set(frame);
     let errno = errno();
-    let result = catch_unwind(AssertUnwindSafe(work));
+    let result = catch_unwind(AssertUnwindSafe(work)).inspect_err(|_| fails(Reason::Fault));
     set_errno(errno);
     INSIDE.set(0);
-    result.inspect_err(|_| fails(Reason::Fault)).ok()
+    result.ok()
 }
 
 /// The same with what goes past the kernel, if anything does.
@@ -74,8 +74,8 @@ fn is_entered_again<T>(before: usize, frame: usize) -> Option<T> {
     let is_there = before > frame || is_on_other_stack();
     // SAFETY: the word is in this thread's stack above this frame, or in one that a handler has just left for its own.
     if !is_there || unsafe { (before as *const usize).read_volatile() } != before {
-        INSIDE.set(0);
         fails(Reason::Jump);
+        INSIDE.set(0);
     }
     None
 }
@@ -90,9 +90,9 @@ fn is_on_other_stack() -> bool {
 
 #[cold]
 fn fails(why: Reason) {
-    IS_BROKEN.store(true, Ordering::Relaxed);
-    // Once begun it is done, whatever a handler does.
+    // Once begun it is done, whatever a handler does; one that jumps out before is found by the next call.
     let held = Held::new();
+    IS_BROKEN.store(true, Ordering::Relaxed);
     // Before the launcher is told, who reads it then.
     if let Some(past) = process::past() {
         past.stack.says_all_left(why);
