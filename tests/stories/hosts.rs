@@ -323,6 +323,29 @@ fn an_interrupt_undoes_both_ends_and_keeps_what_was_measured() {
     story.assert_same();
 }
 
+#[test]
+fn an_agent_that_is_killed_there_is_followed_by_another_one_that_undoes() {
+    let story = Story::new();
+    let run = story.under_way(30);
+    signal(story.host.machine_agent(), "-KILL");
+    let ended = done(run.wait_with_output().unwrap());
+    ended.fails(1, &["machine agent at root@", "ended unexpectedly", "a new agent has undone"]);
+    story.assert_same();
+}
+
+#[test]
+fn what_killed_agents_left_there_is_undone_before_the_next_run_looks_the_host_over() {
+    let story = Story::new();
+    let run = story.under_way(80);
+    let there = story.host.machine_agent();
+    [there, run.id()].iter().for_each(|pid| signal(*pid, "-KILL"));
+    run.wait_with_output().unwrap();
+    assert_ne!(story.host.wire(), story.wire, "nobody is left to undo it");
+    let looked = story.look(&[]);
+    assert_eq!(looked.status, 0, "{}", looked.err);
+    story.assert_same();
+}
+
 /// What was measured is printed, stored and reported, as partial, and the message says these words.
 fn assert_kept(story: &Story, run: Child, says: &[&str]) {
     let ended = done(run.wait_with_output().unwrap());

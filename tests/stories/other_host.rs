@@ -12,7 +12,7 @@ use std::{
 use tempfile::TempDir;
 
 use crate::{
-    machine::children,
+    machine::{agents, children},
     program::{Desk, Done, WIREPROOF, done, text, without_caller},
 };
 
@@ -140,6 +140,13 @@ impl OtherHost {
     /// Processes of the ssh server for connections that are open.
     pub(crate) fn connections(&self) -> Vec<u32> {
         children(self.server.id())
+    }
+
+    /// The agent of ours there that changes it: the first one that was started.
+    pub(crate) fn machine_agent(&self) -> u32 {
+        let network = |pid: u32| fs::read_link(format!("/proc/{pid}/ns/net")).ok();
+        let own = network(self.server.id());
+        agents().into_iter().find(|pid| network(*pid) == own).expect("there is one")
     }
 
     /// The ssh command for `--ssh`: with keys and settings of this test alone.

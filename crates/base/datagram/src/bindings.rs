@@ -62,12 +62,17 @@ impl Bindings {
         self.put(id, binding);
     }
 
-    /// The order of the kernel's own chain, as it tells it (`udp_diag`). Those that are not named came to its head since.
-    pub fn order(&mut self, port: u16, chain: impl Iterator<Item = SocketId>) {
-        let places: HashMap<SocketId, usize> = chain.zip(1..).collect();
-        if let Some(sockets) = self.ports.get_mut(&port) {
-            sockets.sort_by_key(|(id, _)| places.get(id).copied().unwrap_or(0));
+    /// Puts those of a port into the order of the kernel's own chain, as it tells it (`udp_diag`): each has a place of its own in it.
+    pub fn order(&mut self, port: u16, place: impl Fn(SocketId) -> u64) {
+        let place = |(id, _): &(SocketId, Binding)| place(*id);
+        if let Some(sockets) = self.ports.get_mut(&port).filter(|sockets| !sockets.is_sorted_by_key(place)) {
+            sockets.sort_unstable_by_key(place);
         }
+    }
+
+    /// Those of a port, in this order.
+    pub fn of_port(&self, port: u16) -> &[(SocketId, Binding)] {
+        self.ports.get(&port).map_or(&[], Vec::as_slice)
     }
 
     /// As the kernel does: at the head of the chain, but that those of IPv6 that share are behind all others.
@@ -285,11 +290,11 @@ mod tests {
         assert_eq!(heard(&all, "198.18.0.2:53"), [0, 0, 1000]);
         all.bind(SocketId(1), bound(None, None));
         assert_eq!(heard(&all, "198.18.0.2:53"), [0, 0, 1000], "it is where it was");
-        all.order(53, [1, 0, 9, 2].map(SocketId).into_iter());
+        all.order(53, |id| [1, 0, 2][id.0 as usize]);
         assert_eq!(heard(&all, "198.18.0.2:53"), [0, 1000, 0]);
-        all.order(53, [1, 0].map(SocketId).into_iter());
-        assert_eq!(heard(&all, "198.18.0.2:53"), [0, 0, 1000], "it was bound since");
-        all.order(53, [1, 0, 2].map(SocketId).into_iter());
+        assert_eq!(all.of_port(53).iter().map(|(id, _)| id.0).collect::<Vec<_>>(), [1, 0, 2]);
+        all.order(54, |_| 0);
+        assert!(all.of_port(54).is_empty());
         all.release(SocketId(1));
         assert_eq!(heard(&all, "198.18.0.2:53"), [1000, 0, 0]);
         all.bind(SocketId(2), bound(Some("198.18.0.2"), None));

@@ -25,10 +25,15 @@ impl Input {
         self.bindings.release(id);
     }
 
-    /// The order of the kernel's own chain, as it tells it. Those that are not named came to its head since.
-    pub fn order(&mut self, port: u16, chain: impl Iterator<Item = SocketId>) {
+    /// Puts those of a port into the order of the kernel's own chain: each has a place of its own in it.
+    pub fn order(&mut self, port: u16, place: impl Fn(SocketId) -> u64) {
         self.last = None;
-        self.bindings.order(port, chain);
+        self.bindings.order(port, place);
+    }
+
+    /// Those of a port, in this order.
+    pub fn of_port(&self, port: u16) -> &[(SocketId, Binding)] {
+        self.bindings.of_port(port)
     }
 
     /// The datagram of a frame and the socket it is for; `None` where it is no datagram, or nobody's.

@@ -127,11 +127,14 @@ pub enum Reason {
     /// A child of `fork` has it from its parent, and others have it too.
     #[error("other processes that were forked have it too")]
     Inherited,
+    /// A signal handler jumped out of a call while our own code was at work.
+    #[error("a signal handler jumped (siglongjmp) out of the library while it was at work")]
+    Jump,
 }
 
 impl Reason {
     /// All there are.
-    pub const ALL: [Self; 40] = [
+    pub const ALL: [Self; 41] = [
         Self::Tcp,
         Self::NotUdp,
         Self::NotBound,
@@ -172,6 +175,7 @@ impl Reason {
         Self::Scope,
         Self::Fault,
         Self::Inherited,
+        Self::Jump,
     ];
 
     /// The reason of a number in shared memory.
@@ -313,6 +317,6 @@ mod tests {
         for reason in Reason::ALL {
             assert_eq!(Reason::of(reason as u32), Some(reason), "{reason}");
         }
-        assert_eq!((Reason::of(0), Reason::of(Reason::Inherited as u32 + 1)), (None, None));
+        assert_eq!((Reason::of(0), Reason::of(Reason::Jump as u32 + 1)), (None, None));
     }
 }

@@ -35,11 +35,20 @@ pub fn cabling(program: &Path) -> Result<Cabling, BedError> {
     let state = machine.ports_state()?;
     let (idle, left) = idle(&state);
     machine.set_up(&random_id(), changes(&idle, &state))?;
-    let tried = wait_for_links(&mut machine, &idle)?;
+    let heard = hear(&mut machine, &idle);
+    let given_back = machine.give_back();
+    match heard {
+        Ok((tried, cables)) => given_back.map(|()| Cabling { tried, left, cables }),
+        Err(error) => Err(error.and_then_of(given_back)),
+    }
+}
+
+/// The ports that were tried, and who heard whom of those that have a link.
+fn hear(machine: &mut Machine, idle: &[&PortFacts]) -> Result<(Vec<InterfaceFacts>, Vec<Cable>), BedError> {
+    let tried = wait_for_links(machine, idle)?;
     let linked = tried.iter().filter(|port| is_up(port)).map(|port| port.name.clone()).collect();
     let cables = machine.cables(linked)?;
-    machine.give_back()?;
-    Ok(Cabling { tried, left, cables })
+    Ok((tried, cables))
 }
 
 /// Those to try, and the others with the reason. What is on no bus and is no veth has no cable.

@@ -31,12 +31,23 @@ pub enum BedError {
     #[error("{0}; a new agent has undone what it had set up")]
     Orphaned(AgentError),
     /// The agent of another machine was lost.
-    #[error("{error}; {host} undoes by itself, within 10 s, what was changed there")]
+    #[error(
+        "{error}; {host} undoes by itself, within 10 s, what was changed there (the next run with it does where that was ended too, or \
+         \"wireproof clean\" there)"
+    )]
     Lost {
         /// The machine.
         host: String,
         /// How.
         error: AgentError,
+    },
+    /// What was set up before it could not be undone, either.
+    #[error("{error}; after that, {undoing}")]
+    NotUndone {
+        /// What went wrong first.
+        error: Box<BedError>,
+        /// Why it could not be undone.
+        undoing: Box<BedError>,
     },
     /// Another machine cannot be reached.
     #[error(transparent)]
@@ -152,6 +163,19 @@ pub enum BedError {
     /// An MTU that a veth pair cannot have.
     #[error("--mtu {0}: the lab's interfaces take an MTU from 68 (the least IPv4 allows) to 65535")]
     Mtu(u32),
+}
+
+impl BedError {
+    /// This error, and what came of giving back after it.
+    pub(crate) fn and_then_of(self, given_back: Result<(), Self>) -> Self {
+        match (self, given_back) {
+            (error, Ok(())) => error,
+            // That which ended the agent is told there.
+            (Self::Agent(_), Err(undoing @ (Self::Orphaned(_) | Self::Lost { .. }))) => undoing,
+            (Self::Interrupted, Err(undoing)) => undoing,
+            (error, Err(undoing)) => Self::NotUndone { error: Box::new(error), undoing: Box::new(undoing) },
+        }
+    }
 }
 
 fn standing(beds: &[String]) -> String {

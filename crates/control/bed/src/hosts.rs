@@ -21,7 +21,7 @@ pub use self::{
 use crate::{
     BedError, Wanted,
     lab::end_name,
-    machine::{Machine, random_id},
+    machine::{Machine, given_back_if_not, random_id},
     setup::cores_of_end,
 };
 
@@ -36,7 +36,20 @@ pub struct Reach {
     pub push: bool,
 }
 
-/// The machines with their agents, this one first, and what their ends are to be. Nothing is changed yet.
+/// The machines with their agents, this one first, and the address of each that ssh goes by.
+struct Reached {
+    machines: Vec<Machine>,
+    ssh: Vec<Option<IpAddr>>,
+}
+
+impl Reached {
+    /// What a crash left there would be taken for the user's own otherwise.
+    fn clean(&mut self) -> Result<(), BedError> {
+        self.machines.iter_mut().filter(|machine| machine.may_change).try_for_each(|machine| machine.clean().map(drop))
+    }
+}
+
+/// The machines, and what their ends are to be. Nothing is changed yet.
 struct Group {
     machines: Vec<Machine>,
     ends: Vec<End>,
@@ -44,17 +57,21 @@ struct Group {
 
 /// Makes the bed; whatever was changed before a failure is undone.
 pub(crate) fn make(here: Machine, hosts: &Hosts, wanted: &Wanted) -> Result<(Bed, Vec<Machine>), BedError> {
-    let Group { mut machines, ends } = log_in(here, hosts, wanted)?;
-    for (machine, end) in machines.iter_mut().zip(&ends) {
-        machine.set_up(&random_id(), end.changes.clone())?;
-    }
-    let bed = bed(&mut machines, &ends, hosts, wanted)?;
-    Ok((bed, machines))
+    let mut reached = log_in(here, hosts, wanted)?;
+    reached.clean()?;
+    let Group { mut machines, ends } = look_over(reached, hosts, wanted)?;
+    let made = set_up(&mut machines, &ends).and_then(|()| bed(&mut machines, &ends, hosts, wanted));
+    given_back_if_not(made, machines)
+}
+
+fn set_up(machines: &mut [Machine], ends: &[End]) -> Result<(), BedError> {
+    machines.iter_mut().zip(ends).try_for_each(|(machine, end)| machine.set_up(&random_id(), end.changes.clone()))
 }
 
 /// The bed as it would be, and in words what would be changed on which machine.
 pub(crate) fn plan(hosts: &Hosts, wanted: &Wanted) -> Result<(Bed, Vec<String>), BedError> {
-    let Group { mut machines, ends } = log_in(Machine::here(&wanted.program)?, hosts, wanted)?;
+    let reached = log_in(Machine::here(&wanted.program)?, hosts, wanted)?;
+    let Group { mut machines, ends } = look_over(reached, hosts, wanted)?;
     let bed = bed(&mut machines, &ends, hosts, wanted)?;
     let of_end = |(machine, end): (&Machine, &End)| -> Vec<String> {
         end.changes.iter().map(|change| format!("{}: {change}", machine.name)).collect()
@@ -62,7 +79,7 @@ pub(crate) fn plan(hosts: &Hosts, wanted: &Wanted) -> Result<(Bed, Vec<String>),
     Ok((bed, machines.iter().zip(&ends).flat_map(of_end).collect()))
 }
 
-fn log_in(mut near: Machine, hosts: &Hosts, wanted: &Wanted) -> Result<Group, BedError> {
+fn log_in(mut near: Machine, hosts: &Hosts, wanted: &Wanted) -> Result<Reached, BedError> {
     let here = near.host_facts()?;
     near.name.clone_from(&here.hostname);
     let mut looks = Vec::new();
@@ -77,11 +94,20 @@ fn log_in(mut near: Machine, hosts: &Hosts, wanted: &Wanted) -> Result<Group, Be
         looks.push(look);
     }
     // Of the connections from here, the first says where we must not cut ourselves off; the far ends have one each.
-    let reached = looks.iter().map(|look| (look.far, look.uid == 0 || look.sudo));
+    let there = looks.iter().map(|look| (look.far, look.uid == 0 || look.sudo));
     let here = looks.iter().take(1).map(|look| (look.near, wanted.privilege == Privilege::Root));
+    let ways: Vec<_> = here.chain(there).collect();
+    for (machine, (_, may_change)) in machines.iter_mut().zip(&ways) {
+        machine.may_change = *may_change;
+    }
+    Ok(Reached { machines, ssh: ways.into_iter().map(|(ssh, _)| ssh).collect() })
+}
+
+/// Looks over what there is on the machines, and says what the ends are to be.
+fn look_over(Reached { mut machines, ssh }: Reached, hosts: &Hosts, wanted: &Wanted) -> Result<Group, BedError> {
     let mut grounds = Vec::new();
-    for (machine, (ssh, may_change)) in machines.iter_mut().zip(here.chain(reached)) {
-        grounds.push(ground(machine, ssh, may_change, wanted)?);
+    for (machine, ssh) in machines.iter_mut().zip(ssh) {
+        grounds.push(ground(machine, ssh, wanted)?);
     }
     check_different(&grounds, hosts)?;
     let there = grounds.iter().skip(1).zip(&hosts.far);
@@ -176,7 +202,8 @@ fn name(taken: &[&str], hostname: &str, destination: &str) -> String {
 }
 
 /// Looks over a machine whose ssh connection ends at this address.
-fn ground(machine: &mut Machine, ssh: Option<IpAddr>, may_change: bool, wanted: &Wanted) -> Result<Ground, BedError> {
+fn ground(machine: &mut Machine, ssh: Option<IpAddr>, wanted: &Wanted) -> Result<Ground, BedError> {
+    let may_change = machine.may_change;
     let interfaces = machine.endpoint_facts(&machine.name.clone())?.interfaces;
     let mut ground = Ground { host: machine.name.clone(), interfaces, protected: Vec::new(), may_change };
     if !wanted.taking.uplink {
@@ -185,7 +212,6 @@ fn ground(machine: &mut Machine, ssh: Option<IpAddr>, may_change: bool, wanted: 
         ground.protected.extend(of_ssh);
     }
     machine.protected.clone_from(&ground.protected);
-    machine.may_change = may_change;
     Ok(ground)
 }
 

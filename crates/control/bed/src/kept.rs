@@ -41,7 +41,7 @@ pub fn namespace_of(name: &str, endpoint: &str, program: &Path) -> Result<String
 
 /// Undoes what a crash left behind; says what.
 pub fn clean(program: &Path) -> Result<Vec<String>, BedError> {
-    undone(&mut Machine::here(program)?, Request::Clean)
+    Machine::here(program)?.clean()
 }
 
 pub(crate) fn find(machine: &mut Machine, name: &str) -> Result<Bed, BedError> {

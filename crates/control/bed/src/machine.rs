@@ -2,19 +2,20 @@
 
 use std::{
     hash::{BuildHasher, RandomState},
+    mem,
     net::IpAddr,
     path::{Path, PathBuf},
     time::Duration,
 };
 
 use model::{
-    Change, Endpoint, PortsState,
+    Bed, Change, Endpoint, PortsState,
     card::Cable,
     environment::{EndpointFacts, HostFacts},
 };
 use protocol::{AgentError, AgentLink, ClockReading, Fault, LabState, Launch, Place, Reply, Request, Ssh};
 
-use crate::{BedError, hosts::HostsError, kept};
+use crate::{BedError, hosts::HostsError};
 
 /// Any single request to an agent is done in this time.
 pub(crate) const REQUEST: Duration = Duration::from_secs(20);
@@ -22,7 +23,7 @@ pub(crate) const REQUEST: Duration = Duration::from_secs(20);
 /// Undoing is: links have to come again before all is as it was, and programs that configure interfaces are waited for.
 const UNDOING: Duration = Duration::from_secs(120);
 
-/// A machine with its agent. Dropping it ends the agent, which undoes what was not kept.
+/// A machine with its agent. Dropping it undoes what was not kept, and ends the agent.
 pub(crate) struct Machine {
     /// Its name as endpoints have it; empty for the one machine that there is.
     pub(crate) name: String,
@@ -34,6 +35,8 @@ pub(crate) struct Machine {
     place: Place,
     /// What further agents run there.
     program: PathBuf,
+    /// How its agent was started.
+    launch: Launch,
     ledger_open: bool,
     /// How many of the last changes hold for a while only.
     passing: usize,
@@ -42,31 +45,32 @@ pub(crate) struct Machine {
 impl Machine {
     /// This machine.
     pub(crate) fn here(program: &Path) -> Result<Self, BedError> {
-        let agent = AgentLink::launch("machine agent", &Launch::here(program.to_owned()))?;
-        Ok(Self::of(agent, Place::Here, program.to_owned()))
+        Self::launch("machine agent", Launch::here(program.to_owned()))
     }
 
     /// A namespace of this machine, to be looked at.
     pub(crate) fn within(namespace: &str, program: &Path) -> Result<Self, BedError> {
         let launch = Launch { namespace: Some(namespace.to_owned()), ..Launch::here(program.to_owned()) };
-        let agent = AgentLink::launch(&format!("agent in namespace {namespace}"), &launch)?;
-        Ok(Self::of(agent, Place::Here, program.to_owned()))
+        Self::launch(&format!("agent in namespace {namespace}"), launch)
     }
 
     /// Another machine: by the program of this name there, or by a copy of the one that has it here.
     pub(crate) fn there(ssh: Ssh, sudo: bool, copied: bool, program: PathBuf) -> Result<Self, BedError> {
         let name = format!("machine agent at {}", ssh.destination);
-        let place = |copied| Place::There { ssh: ssh.clone(), sudo, copied };
-        let launch = Launch { place: place(copied), ..Launch::here(program.clone()) };
-        let agent = AgentLink::launch(&name, &launch)?;
-        // The agent has removed its copy by now; what it runs is there for as long as it is.
-        let program = if copied { format!("/proc/{}/exe", agent.pid()).into() } else { program };
-        Ok(Self::of(agent, place(false), program))
+        Self::launch(&name, Launch { place: Place::There { ssh, sudo, copied }, ..Launch::here(program) })
     }
 
-    fn of(agent: AgentLink, place: Place, program: PathBuf) -> Self {
+    fn launch(name: &str, launch: Launch) -> Result<Self, BedError> {
+        let agent = AgentLink::launch(name, &launch)?;
+        let (place, program) = match launch.place.clone() {
+            // The agent has removed its copy by now; what it runs is there for as long as it is.
+            Place::There { ssh, sudo, copied: true } => {
+                (Place::There { ssh, sudo, copied: false }, format!("/proc/{}/exe", agent.pid()).into())
+            }
+            place => (place, launch.program.clone()),
+        };
         let (name, protected, may_change) = (String::new(), Vec::new(), true);
-        Self { name, protected, may_change, agent, place, program, ledger_open: false, passing: 0 }
+        Ok(Self { name, protected, may_change, agent, place, program, launch, ledger_open: false, passing: 0 })
     }
 
     /// Starts an agent at an end that is on it.
@@ -94,6 +98,7 @@ impl Machine {
             match self.ask(Request::Apply { changes: changes.to_vec() }) {
                 Ok(_) => {}
                 Err(error) if matches!(error.fault, Fault::Failed(_)) => {
+                    self.ledger_open = false;
                     self.ask(Request::UndoAll)?;
                     return Err(BedError::SetUp(error));
                 }
@@ -132,19 +137,39 @@ impl Machine {
 
     /// Undoes all that was set up for this session.
     pub(crate) fn give_back(mut self) -> Result<(), BedError> {
-        if !self.ledger_open {
+        if !mem::take(&mut self.ledger_open) {
             return Ok(());
         }
+        let is_here = self.place == Place::Here;
         match self.ask(Request::UndoAll) {
             Ok(_) => Ok(()),
             Err(error) if matches!(error.fault, Fault::Failed(_)) => Err(error.into()),
-            Err(error) if self.place != Place::Here => Err(BedError::Lost { host: self.name, error }),
             // The agent is gone, its record is not: another one undoes by it.
-            Err(error) => {
-                kept::clean(&self.program)?;
-                Err(BedError::Orphaned(error))
-            }
+            Err(error) if is_here || error.fault.is_of_agent_alone() => match self.clean_by_another() {
+                // Nothing to do for it: there is an agent still that undoes.
+                Ok(undone) if undone.is_empty() && !is_here => Err(self.lost(error)),
+                Ok(_) => Err(BedError::Orphaned(error)),
+                Err(undoing) if is_here => Err(undoing),
+                Err(_) => Err(self.lost(error)),
+            },
+            Err(error) => Err(self.lost(error)),
         }
+    }
+
+    /// Undoes what a crash left behind; says what.
+    pub(crate) fn clean(&mut self) -> Result<Vec<String>, BedError> {
+        match self.ask(Request::Clean)? {
+            Reply::Undone(changes) => Ok(changes),
+            other => Err(self.confused(&other)),
+        }
+    }
+
+    fn clean_by_another(&self) -> Result<Vec<String>, BedError> {
+        Self::launch("machine agent", self.launch.clone())?.clean()
+    }
+
+    fn lost(&self, error: AgentError) -> BedError {
+        BedError::Lost { host: self.name.clone(), error }
     }
 
     /// Facts about it.
@@ -219,6 +244,32 @@ impl Machine {
         self.ask(Request::OpenLedger { owner: owner.to_owned() })?;
         self.ledger_open = true;
         Ok(())
+    }
+}
+
+impl Drop for Machine {
+    fn drop(&mut self) {
+        if self.ledger_open {
+            // Whoever is to be told of what cannot be undone gives it back. An agent that is dropped has less time for it.
+            let _ = self.ask(Request::UndoAll);
+        }
+    }
+}
+
+/// Gives back the machines of a bed, the last one first, also where one fails.
+pub(crate) fn give_all_back(machines: Vec<Machine>) -> Result<(), BedError> {
+    let given_back: Vec<_> = machines.into_iter().rev().map(Machine::give_back).collect();
+    given_back.into_iter().collect()
+}
+
+/// The bed that was made with these machines. Where it was not, they are given back.
+pub(crate) fn given_back_if_not(
+    made: Result<Bed, BedError>,
+    machines: Vec<Machine>,
+) -> Result<(Bed, Vec<Machine>), BedError> {
+    match made {
+        Ok(bed) => Ok((bed, machines)),
+        Err(error) => Err(error.and_then_of(give_all_back(machines))),
     }
 }
 

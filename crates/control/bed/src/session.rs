@@ -13,7 +13,7 @@ use crate::{
     BedError, BedRef, DutReader, NotThrough, Reach, forwarding, hosts,
     lab::switch_namespace,
     links,
-    machine::{Machine, REQUEST, confused, endpoint_facts, random_id},
+    machine::{Machine, REQUEST, confused, endpoint_facts, give_all_back, given_back_if_not, random_id},
     planned::mtu_change,
     ports::Taking,
     setup::{make, take_standing},
@@ -87,34 +87,44 @@ impl Session {
         let mut here = Machine::here(&wanted.program)?;
         // Before anything is changed.
         let asked = wanted.bed.through().and_then(|through| through.dut.as_ref());
-        let mut dut = asked.map(|asked| DutReader::open(asked, &here.host_facts()?, wanted)).transpose()?;
-        let (mut bed, machines) = match &wanted.bed {
-            BedRef::Lab | BedRef::Ports(_) => {
-                (make(&mut here, &random_id(), &wanted.bed.to_string(), wanted)?, vec![here])
-            }
-            BedRef::Senders(_) => {
-                let id = random_id();
-                let bed = make(&mut here, &id, &wanted.bed.to_string(), wanted)?;
-                dut = Some(DutReader::of_switch(&switch_namespace(&id), &wanted.program)?);
-                (bed, vec![here])
+        let dut = asked.map(|asked| DutReader::open(asked, &here.host_facts()?, wanted)).transpose()?;
+        let id = random_id();
+        let (bed, machines) = match &wanted.bed {
+            BedRef::Lab | BedRef::Ports(_) | BedRef::Senders(_) => {
+                let made = make(&mut here, &id, &wanted.bed.to_string(), wanted);
+                given_back_if_not(made, vec![here])?
             }
             BedRef::Named(name) => (take_standing(&mut here, name, wanted)?, vec![here]),
             BedRef::Hosts(hosts) => hosts::make(here, hosts, wanted)?,
         };
+        let mut session = Self { bed, ports: Vec::new(), machines, dut, not_through: Vec::new() };
+        match session.start(wanted, &id, interrupt) {
+            Ok(()) => Ok(session),
+            Err(error) => Err(error.and_then_of(session.close())),
+        }
+    }
+
+    /// Starts the agents at the ends, and waits for what is between them.
+    fn start(&mut self, wanted: &Wanted, id: &str, interrupt: &AtomicBool) -> Result<(), BedError> {
+        let Self { bed, ports, machines, dut, not_through } = self;
+        if let BedRef::Senders(_) = &wanted.bed {
+            *dut = Some(DutReader::of_switch(&switch_namespace(id), &wanted.program)?);
+        }
         bed.wrap.clone_from(&wanted.wrap);
-        let start = |end: &Endpoint| machines[machine_of(&machines, end)].port_agent(end, &bed.wrap);
-        let mut ports = bed.endpoints.iter().map(start).collect::<Result<Vec<_>, _>>()?;
-        let links = links::wait(&mut ports, &bed, interrupt)?;
+        for end in &bed.endpoints {
+            ports.push(machines[machine_of(machines, end)].port_agent(end, &bed.wrap)?);
+        }
+        let links = links::wait(ports, bed, interrupt)?;
         for (endpoint, link) in bed.endpoints.iter_mut().zip(&links) {
             // Somebody may have given it another MTU since the bed was made.
             endpoint.mtu = link.mtu;
         }
-        if let (Some(reader), Some(device)) = (&dut, &mut bed.dut) {
+        if let (Some(reader), Some(device)) = (dut, &mut bed.dut) {
             device.machine = reader.name().to_owned();
         }
-        forwarding::check_wire(&bed, &mut ports, interrupt)?;
-        let not_through = forwarding::check(&mut bed, &mut ports, interrupt)?;
-        Ok(Self { bed, ports, machines, dut, not_through })
+        forwarding::check_wire(bed, ports, interrupt)?;
+        *not_through = forwarding::check(bed, ports, interrupt)?;
+        Ok(())
     }
 
     /// Starts agents for both sides at the near end.
@@ -205,8 +215,7 @@ impl Session {
     /// Ends the port agents, then undoes what was set up for this session, on all machines, also where one fails.
     pub fn close(mut self) -> Result<(), BedError> {
         self.ports.clear();
-        let given_back: Vec<_> = self.machines.into_iter().rev().map(Machine::give_back).collect();
-        given_back.into_iter().collect()
+        give_all_back(self.machines)
     }
 }
 

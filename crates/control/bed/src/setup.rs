@@ -1,7 +1,7 @@
 //! Makes a bed on this machine, or takes one that stands.
 
 use model::{Bed, Mtu, units::ETHERNET_MTUS};
-use protocol::{LabState, Request};
+use protocol::LabState;
 
 use crate::{
     BedError, BedRef, TwoPorts, Wanted,
@@ -25,7 +25,7 @@ pub(crate) fn make(machine: &mut Machine, id: &str, name: &str, wanted: &Wanted)
 
 fn make_ports(machine: &mut Machine, id: &str, name: &str, asked: &TwoPorts, wanted: &Wanted) -> Result<Bed, BedError> {
     // What a crash left in the namespaces of another run comes back first.
-    machine.ask(Request::Clean)?;
+    machine.clean()?;
     let mut ports = choose_ports(machine, id, asked, wanted)?;
     ports.cores = choose_cores(wanted, &machine.lab_state(Some(&asked.names[0]))?)?;
     machine.set_up(id, ports.changes())?;

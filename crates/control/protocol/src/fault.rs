@@ -46,6 +46,8 @@ pub enum Fault {
         status: String,
         /// The last it said, and what to do about it.
         told: String,
+        /// Whether it was reached until then, so that it alone ended.
+        alone: bool,
     },
     /// It is there but says nothing.
     #[error("has said nothing for {0:?}; it hangs, its machine is overloaded, or the way there is cut; it was ended")]
@@ -72,6 +74,13 @@ pub enum Fault {
     /// It answers something else than was asked.
     #[error("gave an answer that does not fit the question: {0}")]
     Confused(String),
+}
+
+impl Fault {
+    /// Whether the agent alone ended, while the way to its machine was there.
+    pub fn is_of_agent_alone(&self) -> bool {
+        matches!(self, Self::Died { alone: true, .. })
+    }
 }
 
 /// What an agent said, after an error.

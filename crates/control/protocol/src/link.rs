@@ -19,7 +19,7 @@ use crate::{
     fault::quoted,
     framing::{FrameError, write_message, write_preamble},
     pipes::{Outbox, beat_in_background, collect_in_background, post, read_in_background},
-    ssh::{advice, advised},
+    ssh::{READ_BY_OTHERS, advice, advised, tells_of_a_cut},
 };
 
 /// How long an agent may take to undo its changes and go once its input has ended.
@@ -229,12 +229,17 @@ impl AgentLink {
 
     fn died(&mut self, status: Option<ExitStatus>) -> Fault {
         let stderr = self.complaints();
+        let is_silent_end = self.pid == 0 && stderr.is_empty() && status.is_some_and(|status| status.success());
         let advice = match &self.place {
             Place::Here => None,
+            Place::There { .. } if is_silent_end => Some(READ_BY_OTHERS.to_owned()),
             Place::There { ssh, .. } => advice(&stderr, &ssh.destination),
         };
         let told = quoted(&stderr) + &advised(&advice);
-        Fault::Died { status: status.map_or("still running".to_owned(), describe), told }
+        // Where ssh itself ends by a signal, or loses its connection, it is not known what became of the agent.
+        let alone = self.place == Place::Here
+            || status.is_some_and(|status| status.code().is_some()) && !tells_of_a_cut(&stderr);
+        Fault::Died { status: status.map_or("still running".to_owned(), describe), told, alone }
     }
 
     fn complaints(&mut self) -> String {

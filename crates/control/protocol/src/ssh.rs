@@ -7,7 +7,7 @@ use std::{ffi::OsString, os::unix::process::CommandExt, process::Command};
 
 pub use look::{Look, look};
 pub use trouble::SshError;
-pub(crate) use trouble::{advice, advised};
+pub(crate) use trouble::{READ_BY_OTHERS, advice, advised, tells_of_a_cut};
 
 /// How another machine is reached.
 #[derive(Clone, Debug, PartialEq, Eq)]

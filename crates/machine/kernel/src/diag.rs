@@ -7,10 +7,7 @@ use std::{
 
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netlink, recv, send, socket_with};
 
-use crate::{
-    asked::attributes,
-    error::{On, Result},
-};
+use crate::asked::attributes;
 
 /// `struct nlmsghdr`.
 const HEADER: usize = 16;
@@ -46,17 +43,21 @@ pub struct Bound {
     pub device: Option<u32>,
 }
 
-/// The UDP sockets of the caller's namespace that are bound to a port, or to any: those of IPv4, then those of IPv6. Of each port they are in the order
-/// in which the kernel looks at them: the one that was bound last first, but those of IPv6 with `SO_REUSEPORT` behind, the first one first.
-pub fn udp_sockets(port: Option<u16>) -> Result<Vec<Bound>> {
-    let mut sockets = Vec::new();
-    for family in [libc::AF_INET, libc::AF_INET6] {
-        dump(family as u8, port, &mut sockets).on("SOCK_DIAG_BY_FAMILY", "UDP sockets")?;
-    }
-    Ok(sockets)
+/// Room for what the kernel tells at a time: as much as it tells at most.
+pub type Room = [u8; 32 << 10];
+
+/// Tells of the UDP sockets of the caller's namespace that are bound to a port, or to any: those of IPv4, then those of IPv6. Of each port they are in
+/// the order in which the kernel looks at them: the one that was bound last first, but those of IPv6 with `SO_REUSEPORT` behind, the first one first.
+///
+/// It takes no memory, for whoever asks while packets wait. The kernel looks at all sockets that there are, whichever are asked for.
+///
+/// # Errors
+/// What the kernel said; those that were told of may not be all then.
+pub fn udp_sockets(port: Option<u16>, room: &mut Room, mut each: impl FnMut(&Bound)) -> io::Result<()> {
+    [libc::AF_INET, libc::AF_INET6].into_iter().try_for_each(|family| dump(family as u8, port, room, &mut each))
 }
 
-fn dump(family: u8, port: Option<u16>, sockets: &mut Vec<Bound>) -> io::Result<()> {
+fn dump(family: u8, port: Option<u16>, room: &mut Room, each: &mut impl FnMut(&Bound)) -> io::Result<()> {
     const BY_FAMILY: u16 = 20;
     /// `NLM_F_REQUEST` and `NLM_F_DUMP`.
     const FLAGS: u16 = 0x301;
@@ -73,17 +74,16 @@ fn dump(family: u8, port: Option<u16>, sockets: &mut Vec<Bound>) -> io::Result<(
     let flags = SocketFlags::CLOEXEC;
     let socket = socket_with(AddressFamily::NETLINK, SocketType::RAW, flags, Some(netlink::SOCK_DIAG))?;
     send(&socket, &bytes, SendFlags::empty())?;
-    let mut room = vec![0; 32 << 10];
     loop {
         let (received, _) = recv(&socket, &mut room[..], RecvFlags::empty())?;
-        if read(&room[..received], port, sockets)? {
+        if read(&room[..received], port, each)? {
             return Ok(());
         }
     }
 }
 
 /// Reads messages; whether the last one was among them.
-fn read(mut messages: &[u8], port: Option<u16>, sockets: &mut Vec<Bound>) -> io::Result<bool> {
+fn read(mut messages: &[u8], port: Option<u16>, each: &mut impl FnMut(&Bound)) -> io::Result<bool> {
     const ERROR: u16 = 2;
     const DONE: u16 = 3;
     while let Some(header) = messages.get(..HEADER) {
@@ -97,7 +97,7 @@ fn read(mut messages: &[u8], port: Option<u16>, sockets: &mut Vec<Bound>) -> io:
             }
             _ => {
                 let wanted = |bound: &Bound| bound.port != 0 && port.is_none_or(|port| port == bound.port);
-                sockets.extend(bound(body).filter(wanted));
+                bound(body).filter(wanted).iter().for_each(&mut *each);
             }
         }
         messages = messages.get(length.next_multiple_of(4)..).unwrap_or_default();
@@ -135,6 +135,12 @@ mod tests {
 
     use super::*;
 
+    fn told(port: Option<u16>) -> Vec<Bound> {
+        let mut all = Vec::new();
+        udp_sockets(port, &mut [0; size_of::<Room>()], |bound| all.push(*bound)).expect("readable");
+        all
+    }
+
     #[test]
     fn a_socket_is_found_by_its_port() {
         let socket = UdpSocket::bind("127.0.0.1:0").expect("loopback");
@@ -143,22 +149,22 @@ mod tests {
         let inode = std::fs::metadata(format!("/proc/self/fd/{fd}")).expect("open").ino();
         let address = Some([127, 0, 0, 1].into());
         let bound = Bound { inode, v6: false, v6_only: false, address, port, peer: None, device: None };
-        assert_eq!(udp_sockets(Some(port)).expect("readable"), [bound]);
-        assert!(udp_sockets(None).expect("readable").contains(&bound));
+        assert_eq!(told(Some(port)), [bound]);
+        assert!(told(None).contains(&bound));
         socket.connect("127.0.0.1:9").expect("loopback");
         let peer = Some("127.0.0.1:9".parse().expect("an address"));
-        assert_eq!(udp_sockets(Some(port)).expect("readable"), [Bound { peer, ..bound }]);
+        assert_eq!(told(Some(port)), [Bound { peer, ..bound }]);
         let socket = UdpSocket::bind("[::ffff:127.0.0.1]:0").expect("loopback");
         let port = socket.local_addr().expect("bound").port();
-        let [seen] = udp_sockets(Some(port)).expect("readable")[..] else { panic!("it is there") };
+        let [seen] = told(Some(port))[..] else { panic!("it is there") };
         assert_eq!((seen.address, seen.v6, seen.v6_only, seen.peer), (address, true, false, None));
         let socket = UdpSocket::bind("[::]:0").expect("any");
         let port = socket.local_addr().expect("bound").port();
-        let [seen] = udp_sockets(Some(port)).expect("readable")[..] else { panic!("it is there") };
+        let [seen] = told(Some(port))[..] else { panic!("it is there") };
         assert_eq!((seen.address, seen.v6, seen.v6_only, seen.peer), (None, true, false, None));
-        assert_eq!(udp_sockets(Some(port)).expect("readable").len(), 1);
+        assert_eq!(told(Some(port)).len(), 1);
         drop(socket);
-        assert!(udp_sockets(Some(port)).expect("readable").is_empty());
+        assert!(told(Some(port)).is_empty());
     }
 
     #[test]
@@ -178,7 +184,7 @@ mod tests {
             let fd = std::os::fd::AsRawFd::as_raw_fd(socket);
             std::fs::metadata(format!("/proc/self/fd/{fd}")).expect("open").ino()
         });
-        let seen = udp_sockets(Some(port)).expect("readable");
+        let seen = told(Some(port));
         assert!(seen.iter().map(|bound| bound.inode).eq(inodes.into_iter().rev()));
         assert!(seen.iter().all(|bound| bound.v6_only));
     }

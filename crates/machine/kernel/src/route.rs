@@ -57,6 +57,8 @@ pub struct Way {
     pub source: Option<IpAddr>,
     /// Most bytes of a packet, where that is less than the interface's MTU: of the route, or learnt of the path.
     pub mtu: Option<u32>,
+    /// Whether that holds whatever the path says (`mtu lock`, ip-route(8)): routers may cut packets then.
+    pub is_mtu_locked: bool,
 }
 
 /// The way to a destination, from this address if one is chosen, in the asker's namespace. It takes no memory, but for
@@ -88,12 +90,13 @@ fn read(answer: &[u8]) -> Way {
     const METRICS: u16 = 8;
     /// Of either version: `struct rtvia`.
     const VIA: u16 = 18;
+    const LOCKED: u16 = 1;
     const MTU: u16 = 2;
     /// `RTA_ENCAP_TYPE`: the kernel puts it into a tunnel of the route's own.
     const ENCAPSULATION: u16 = 21;
     const UNICAST: u8 = 1;
     let leaves = answer.get(7) == Some(&UNICAST);
-    let way = Way { leaves, interface: 0, gateway: None, source: None, mtu: None };
+    let way = Way { leaves, interface: 0, gateway: None, source: None, mtu: None, is_mtu_locked: false };
     attributes(answer.get(HEAD..).unwrap_or_default()).fold(way, |way, (kind, value)| match kind {
         INTERFACE => Way { interface: number(value).unwrap_or(0), ..way },
         GATEWAY => Way { gateway: address(value), ..way },
@@ -101,8 +104,10 @@ fn read(answer: &[u8]) -> Way {
         ENCAPSULATION => Way { leaves: false, ..way },
         PREFERRED => Way { source: address(value), ..way },
         METRICS => {
-            let mtu = attributes(value).find(|(kind, _)| *kind == MTU).and_then(|(_, value)| number(value));
-            Way { mtu: mtu.filter(|mtu| *mtu > 0), ..way }
+            let of =
+                |kind: u16| attributes(value).find(|(known, _)| *known == kind).and_then(|(_, value)| number(value));
+            let is_mtu_locked = of(LOCKED).is_some_and(|locked| locked & 1 << MTU != 0);
+            Way { mtu: of(MTU).filter(|mtu| *mtu > 0), is_mtu_locked, ..way }
         }
         _ => way,
     })
@@ -155,8 +160,11 @@ mod tests {
         add(7, &[198, 18, 0, 1]);
         add(8, &[8, 0, 2, 0, 0x78, 5, 0, 0]);
         let ip = |last: u8| Some(IpAddr::from([198, 18, 0, last]));
-        let expected = Way { leaves: true, interface: 7, gateway: ip(9), source: ip(1), mtu: Some(1400) };
+        let expected =
+            Way { leaves: true, interface: 7, gateway: ip(9), source: ip(1), mtu: Some(1400), is_mtu_locked: false };
         assert_eq!(read(&answer), expected);
+        let locked = [&answer[..answer.len() - 12], &[20, 0, 8, 0, 8, 0, 1, 0, 4, 0, 0, 0, 8, 0, 2, 0, 0x78, 5, 0, 0]];
+        assert_eq!(read(&locked.concat()), Way { is_mtu_locked: true, ..expected });
         let encapsulated = [answer.as_slice(), &[6, 0, 21, 0, 2, 0, 0, 0]].concat();
         assert_eq!(read(&encapsulated), Way { leaves: false, ..expected }, "in a tunnel");
         answer[7] = 2;

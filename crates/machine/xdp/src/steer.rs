@@ -8,7 +8,10 @@
 mod layout;
 mod table;
 
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::{
+    os::fd::{AsFd, AsRawFd, OwnedFd},
+    time::Duration,
+};
 
 use aya::{EbpfLoader, Pod, include_bytes_aligned, maps::XskMap};
 use model::stream::Mac;
@@ -16,6 +19,7 @@ use model::stream::Mac;
 use crate::{
     Error, Result, calls,
     load::{Loaded, failed},
+    socket::{Packet, Umem},
 };
 
 pub use table::{Flow, FlowTable, TableFull, Taken};
@@ -154,6 +158,15 @@ impl Steer {
             index.map_err(|io| Error::Call { call: "bpf(BPF_OBJ_GET_INFO_BY_FD)", what: interface.into(), io })?;
         Ok(if index == attached.index { Attachment::There } else { Attachment::Gone })
     }
+}
+
+/// When a packet came, since the machine booted (`CLOCK_MONOTONIC`); `None` where that was not stamped ([`FlowTable::stamp`]), as by a driver that
+/// has no room for it.
+#[inline]
+pub fn came_at(umem: &Umem, packet: &Packet) -> Option<Duration> {
+    let (mark, time) = umem.before(packet, 16)?.split_at(8);
+    let number = |bytes: &[u8]| bytes.try_into().ok().map(u64::from_ne_bytes);
+    (number(mark)? == layout::STAMP).then(|| number(time).map(Duration::from_nanos)).flatten()
 }
 
 fn in_memory(Mac([a, b, c, d, e, f]): Mac) -> u64 {

@@ -5,7 +5,7 @@
 //! function of libc is a cancellation point, so is ours as long as it goes to the kernel.
 //!
 //! What of libc goes around these names is not seen: calls that libc makes to itself (stdio, the resolver, `posix_spawn`), and system calls
-//! that a program makes by itself, as Go does; of those by libc's `syscall` only what closes descriptors is.
+//! that a program makes by itself, as Go does; of those by libc's `syscall` only what closes descriptors, and what sends and receives messages, is.
 //!
 //! Past the kernel one thing differs from it: memory that is not there is a fault and no `EFAULT`. And where a signal handler jumps (`siglongjmp`)
 //! out of a call that does not wait, just while it is in our own code, all goes to the kernel from then on.

@@ -76,7 +76,7 @@ fn every_part(wait: &str) {
 #[test]
 fn who_waits_in_the_kernel_is_woken_when_another_thread_goes_past_it() {
     let wire = Wire::up("woken");
-    ["sleep", "spin", "auto"].iter().for_each(|wait| are_the_same(&wire, &["woken", "alike"], 0, wait));
+    ["sleep", "spin", "auto"].iter().for_each(|wait| are_the_same(&wire, &["woken", "alike", "naps"], 0, wait));
 }
 
 #[test]
@@ -98,6 +98,46 @@ fn parts_answer_as_through_the_kernel_over_ipv6() {
 #[test]
 fn whoever_sleeps_does_sleep_after_others_were_cancelled() {
     are_the_same(&Wire::up("calm"), &["calm", "crowd"], 0, "sleep");
+}
+
+#[test]
+fn thousands_that_share_their_ports_are_taken_in_no_time() {
+    let wire = Wire::up("many");
+    let _echo = Echo::by(&mut wire.command(1, program()), ECHO[0]);
+    let (without, with, claims) = compared(&wire, "many", 0, "auto");
+    assert_eq!(without, with, "{claims:?}");
+}
+
+#[test]
+fn what_a_path_takes_is_told_as_its_routes_say() {
+    let wire = Wire::up("mtus");
+    are_the_same(&wire, &["mtus"], 0, "auto");
+    are_the_same(&wire, &["mtus"], 1, "auto");
+}
+
+#[test]
+fn who_jumps_out_of_what_does_not_wait_is_told_of_it() {
+    let wire = Wire::up("leaps");
+    let _echo = Echo::by(&mut wire.command(1, program()), ECHO[0]);
+    let (without, with, claims) = compared(&wire, "leaps", 0, "auto");
+    assert_eq!(without, with);
+    let fates: Vec<_> = claims.iter().flat_map(|claim| &claim.sockets).map(|socket| socket.fate).collect();
+    assert_eq!(fates.first(), Some(&Err(Reason::Jump)), "{fates:?}");
+}
+
+#[test]
+fn calls_by_number_go_past_the_kernel_too() {
+    let wire = Wire::up("number");
+    let _echo = Echo::by(&mut wire.command(1, program()), ECHO[0]);
+    let (without, with, claims) = compared(&wire, "by_syscall", 0, "auto");
+    assert_eq!(without, with);
+    let through: Vec<[u64; 2]> = claims
+        .iter()
+        .flat_map(|claim| &claim.sockets)
+        .map(|socket| [socket.through.sent, socket.through.received])
+        .collect();
+    // The first ones that confirm the neighbour, and that bind a socket.
+    assert!(through.iter().all(|[sent, received]| *sent <= 1 && *received <= 1), "{through:?}, {claims:#?}");
 }
 
 #[test]

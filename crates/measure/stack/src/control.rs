@@ -126,6 +126,13 @@ impl Control {
         self.slot(id).set_fate(Err(why));
     }
 
+    /// Writes down of all sockets of this process that are past the kernel that they go through it from now on, and why.
+    pub fn says_all_left(&self, why: Reason) {
+        let own = process::id();
+        let is_past = |slot: &&Slot| slot.process() == own && slot.is_past();
+        self.0.slots[..SOCKETS].iter().filter(is_past).for_each(|slot| slot.set_fate(Err(why)));
+    }
+
     /// Counts a frame that came past the kernel and was taken by no socket: not whole, with a wrong checksum, or for one that is closed.
     pub fn refuse(&self) {
         self.0.refused.add(1);
@@ -238,6 +245,19 @@ mod tests {
             said,
             [(Err(Reason::ShutDown), socket.local_addr().ok()), (Err(Reason::Tcp), other.local_addr().ok())]
         );
+    }
+
+    #[test]
+    fn what_is_past_the_kernel_is_left_to_it_at_once() {
+        let control = Control::new().expect("memory");
+        let fates = [Ok(()), Err(Reason::Cork), Ok(())];
+        for (cookie, fate) in (1..).zip(fates) {
+            control.slot(control.add(3, cookie)).set_fate(fate);
+        }
+        control.slot(control.add(3, 3)).set_closed();
+        control.says_all_left(Reason::Fault);
+        let said: Vec<_> = control.records().iter().map(|record| record.fate).collect();
+        assert_eq!(said, [Err(Reason::Fault), Err(Reason::Cork), Ok(())], "what was closed before went well");
     }
 
     #[test]

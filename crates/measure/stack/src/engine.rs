@@ -1,5 +1,6 @@
 //! All that the threads of a process share of what goes past the kernel, behind one lock.
 
+mod allowance;
 mod cards;
 mod inwards;
 mod left;
@@ -10,13 +11,15 @@ mod rings;
 mod socket;
 
 use std::{
+    collections::{HashMap, VecDeque},
     net::IpAddr,
     ops::Range,
     os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd},
+    sync::Arc,
 };
 
 use datagram::{Identifications, Input, SocketId};
-use kernel::{diag::Bound, link};
+use kernel::link;
 use model::stream::Mac;
 use xdp::{
     socket::{Frame, Umem},
@@ -32,6 +35,7 @@ use crate::{
     ways::{Exit, Ways},
 };
 use cards::Cards;
+use ports::Looks;
 use queue::{OVERHEAD, Places};
 use rings::Ring;
 use socket::{Live, Local};
@@ -43,7 +47,7 @@ pub(crate) use outwards::{Sent, Wake};
 const LEAST_FILLED: usize = 256;
 
 pub(crate) struct Engine {
-    control: Control,
+    control: Arc<Control>,
     table: FlowTable,
     umem: Umem,
     /// Frames that are in no ring and no queue. It has room for all there are.
@@ -57,11 +61,15 @@ pub(crate) struct Engine {
     input: Input,
     places: Places,
     sockets: Vec<Option<Live>>,
+    /// Their numbers, by the files behind them.
+    inodes: HashMap<u64, u32>,
+    /// Bytes that may wait to be received by all of them.
+    room: usize,
     /// The one with the longest queue, as far as is known, and the last one that was looked at for that.
     longest: usize,
     looked_at: usize,
-    /// Where the next free number is looked for first.
-    next: usize,
+    /// Numbers of those that went, in this order.
+    freed: VecDeque<u32>,
     ways: Ways,
     identifications: Identifications,
     /// Granted interfaces, and all of our addresses, as of this generation.
@@ -86,6 +94,7 @@ pub(crate) struct Engine {
     look_every: u64,
     /// How often the ports are not looked at before they are again.
     ports_wait: u32,
+    looks: Looks,
 }
 
 impl Engine {
@@ -122,9 +131,11 @@ impl Engine {
             input: Input::default(),
             places,
             sockets: Vec::new(),
+            inodes: HashMap::new(),
+            room: 0,
             longest: 0,
             looked_at: 0,
-            next: 0,
+            freed: VecDeque::new(),
             ways: Ways::new(ticks),
             identifications: Identifications::default(),
             exits,
@@ -135,11 +146,12 @@ impl Engine {
             sure_for: ticks.of_us(100),
             sleepers: Sleepers::default(),
             queued: false,
-            control,
+            control: Arc::new(control),
             claim,
             looked: ticks::now(),
             look_every: ticks.of_us(100_000),
             ports_wait: 0,
+            looks: Looks::new(ticks),
         };
         engine.read_interfaces();
         engine
@@ -153,6 +165,11 @@ impl Engine {
     /// The one by which the kernel is asked for ways.
     pub(crate) fn asks_by(&self) -> Option<RawFd> {
         self.ways.descriptor()
+    }
+
+    /// Where that is written down.
+    pub(crate) fn page(&self) -> Arc<Control> {
+        Arc::clone(&self.control)
     }
 
     /// What is written down of a socket.
@@ -177,60 +194,82 @@ impl Engine {
 
     fn admit(&mut self, fd: BorrowedFd<'_>, look: Look, later: bool) -> Result<SocketId, Reason> {
         let slot = self.control.add(fd.as_raw_fd(), calls::cookie(fd.as_raw_fd()).ok_or(Reason::Unreadable)?);
-        let number = self.free_number();
-        let id = SocketId(number as u32);
         self.control.slot(slot).set_ends(Some(look.local), look.peer);
         let inode = calls::inode(fd.as_raw_fd()).ok_or(Reason::Unreadable)?;
         let mut live = Live::new(fd.as_raw_fd(), inode, look, slot);
-        let port = self.who_shares(&live.look);
-        match self.take(id, &mut live, &port) {
-            Err(why) if !(later && self.may_pass(why, &live)) => {
-                self.input.release(id);
-                return Err(why);
+        live.reserve(self.locals.len());
+        let id = self.add(live);
+        match self.take(id, true) {
+            Err(why) if !(later && self.may_pass(why, id)) => {
+                self.remove(id);
+                Err(why)
             }
-            fate => self.control.slot(slot).set_fate(fate),
+            fate => {
+                self.control.slot(slot).set_fate(fate);
+                self.set_filled();
+                Ok(id)
+            }
         }
-        if number == self.sockets.len() {
-            self.sockets.push(None);
-        }
-        self.sockets[number] = Some(live);
-        self.set_filled();
-        self.settle_port(&port);
-        Ok(id)
     }
 
-    /// A number that nobody had for long: who still waits for a socket that was closed must not take another one for it.
-    fn free_number(&mut self) -> usize {
+    /// Gives it a number that nobody had for long: who still waits for a socket that was closed must not take another one for it.
+    fn add(&mut self, live: Live) -> SocketId {
         const SOON: usize = 1024;
-        let count = self.sockets.len();
-        let is_free = |number: &usize| self.sockets[*number].is_none();
-        let free = if count < SOON { None } else { (self.next..count).chain(0..self.next).find(is_free) };
-        let number = free.unwrap_or(count);
-        self.next = number + 1;
-        number
+        let number = match self.freed.len() {
+            SOON.. => self.freed.pop_front().unwrap_or_default(),
+            _ => {
+                self.sockets.push(None);
+                self.sockets.len() as u32 - 1
+            }
+        };
+        self.inodes.insert(live.inode, number);
+        self.room += live.look.room;
+        self.sockets[number as usize] = Some(live);
+        SocketId(number)
     }
 
-    /// Its flows, and its place among those that hear; `port` are those who have its port too.
-    fn take(&mut self, id: SocketId, live: &mut Live, port: &[Bound]) -> Result<(), Reason> {
+    fn remove(&mut self, id: SocketId) -> Option<Live> {
+        let live = self.sockets.get_mut(id.0 as usize)?.take()?;
+        self.input.release(id);
+        if self.inodes.get(&live.inode) == Some(&id.0) {
+            self.inodes.remove(&live.inode);
+        }
+        self.room -= live.look.room;
+        self.freed.push_back(id.0);
+        Some(live)
+    }
+
+    /// Its place among those that hear, and its flows. Who else has its port is asked where that is not known.
+    fn take(&mut self, id: SocketId, asks: bool) -> Result<(), Reason> {
+        let look = &self.live(id).ok_or(Reason::NotBound)?.look;
+        let (device, binding) = (look.device, look.binding);
         let is_elsewhere = |index: u32| self.exits.len() != 1 || self.exits[0].index != index;
-        if live.look.device.is_some_and(is_elsewhere) {
+        if device.is_some_and(is_elsewhere) {
             return Err(Reason::OtherDevice);
         }
-        live.is_shared = self.is_shared(live, port);
-        self.input.bind(id, live.look.binding);
-        take_flows(live, &self.exits, &mut self.table, &self.locals)
+        self.input.bind(id, binding);
+        if asks {
+            self.meet(id);
+        }
+        let Self { sockets, exits, table, locals, .. } = self;
+        let live = sockets[id.0 as usize].as_mut().ok_or(Reason::NotBound)?;
+        if live.keeps_time() {
+            table.stamp();
+        }
+        take_flows(live, exits, table, locals)
     }
 
     /// Whether it may go past the kernel later, when what is the matter now has changed: that is followed. What has an address of another interface
     /// stays with the kernel, which is quicker with it.
-    fn may_pass(&self, why: Reason, live: &Live) -> bool {
+    fn may_pass(&self, why: Reason, id: SocketId) -> bool {
+        let own = self.sockets[id.0 as usize].as_ref().and_then(|live| live.look.binding.address);
         let is_elsewhere = |address: IpAddr| {
             address.is_loopback() || self.locals.iter().any(|local| local.address == address && !local.granted)
         };
         match why {
             Reason::SharedPort | Reason::Inherited => true,
             Reason::InterfaceGone => self.exit_rings.iter().any(|rings| !rings.is_empty()),
-            Reason::OtherInterface => !live.look.binding.address.is_some_and(is_elsewhere),
+            Reason::OtherInterface => !own.is_some_and(is_elsewhere),
             _ => false,
         }
     }
@@ -240,41 +279,39 @@ impl Engine {
         self.follow_changes(ticks::now());
         // What came until now is for the socket as it was.
         self.pump();
-        let Some(mut live) = self.sockets.get_mut(id.0 as usize).and_then(Option::take) else {
-            return Err(Reason::NotBound);
-        };
-        let mut port = Vec::new();
-        let taken = look(fd).and_then(|look| {
-            self.control.slot(live.slot).set_ends(Some(look.local), look.peer);
-            live.fd = fd.as_raw_fd();
-            live.look = look;
-            port = self.who_shares(&live.look);
-            self.take(id, &mut live, &port)
-        });
-        match taken {
-            Err(why) if !self.may_pass(why, &live) => {
-                self.leaves(id, live, why);
+        let slot = self.live(id).ok_or(Reason::NotBound)?.slot;
+        match look(fd).and_then(|look| self.change(id, fd, look)) {
+            Err(why) if !self.may_pass(why, id) => {
+                self.leave(id, why);
                 return Err(why);
             }
-            fate => self.control.slot(live.slot).set_fate(fate),
+            fate => self.control.slot(slot).set_fate(fate),
         }
-        self.sockets[id.0 as usize] = Some(live);
         self.set_filled();
-        self.settle_port(&port);
         Ok(())
     }
 
+    fn change(&mut self, id: SocketId, fd: BorrowedFd<'_>, look: Look) -> Result<(), Reason> {
+        let Self { sockets, control, room, .. } = self;
+        let live = sockets[id.0 as usize].as_mut().ok_or(Reason::NotBound)?;
+        control.slot(live.slot).set_ends(Some(look.local), look.peer);
+        *room = *room - live.look.room + look.room;
+        // Most options have nothing to do with who hears.
+        let asks = !live.look.hears_as(&look);
+        live.fd = fd.as_raw_fd();
+        live.set_look(look);
+        self.take(id, asks)
+    }
+
     /// Returns how many datagrams waited for it.
-    fn forget(&mut self, id: SocketId, mut live: Live) -> u64 {
+    fn forget(&mut self, mut live: Live) -> u64 {
         live.give_flows(&mut self.table);
-        self.input.release(id);
         self.places.clear(&mut live.queue, &mut self.free)
     }
 
     /// As many small datagrams come in while nobody looks as the kernel would keep for these sockets.
     fn set_filled(&mut self) {
-        let room: usize = self.sockets.iter().flatten().map(|live| live.look.room).sum();
-        self.filled = (room / OVERHEAD).max(LEAST_FILLED);
+        self.filled = (self.room / OVERHEAD).max(LEAST_FILLED);
     }
 
     fn live(&mut self, id: SocketId) -> Option<&mut Live> {

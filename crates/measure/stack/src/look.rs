@@ -81,15 +81,26 @@ pub(crate) struct Look {
     pub(crate) wants: Wants,
 }
 
+impl Look {
+    /// Whether it hears what this one does, and its port may be others' too where this one's may.
+    pub(crate) fn hears_as(&self, other: &Self) -> bool {
+        self.binding == other.binding && self.device == other.device && self.shares_port == other.shares_port
+    }
+}
+
 /// What a socket has the kernel know of the MTUs of paths (`IP_MTU_DISCOVER`, `IPV6_MTU_DISCOVER`), as numbers of ip(7).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Discovery(i32);
 
 impl Discovery {
     /// Whether routers may cut its packets into fragments (`ip_dont_fragment` and `__ip_make_skb` of Linux): with `IP_PMTUDISC_DONT`,
-    /// `IP_PMTUDISC_INTERFACE` and `IP_PMTUDISC_OMIT`.
-    pub(crate) fn lets_routers_cut(self) -> bool {
-        matches!(self.0, libc::IP_PMTUDISC_DONT | libc::IP_PMTUDISC_INTERFACE | libc::IP_PMTUDISC_OMIT)
+    /// `IP_PMTUDISC_INTERFACE` and `IP_PMTUDISC_OMIT`, and with `IP_PMTUDISC_WANT` where the route's MTU is locked.
+    pub(crate) fn lets_routers_cut(self, is_mtu_locked: bool) -> bool {
+        match self.0 {
+            libc::IP_PMTUDISC_DONT | libc::IP_PMTUDISC_INTERFACE | libc::IP_PMTUDISC_OMIT => true,
+            libc::IP_PMTUDISC_WANT => is_mtu_locked,
+            _ => false,
+        }
     }
 
     /// Whether the interface's MTU counts alone, and not that of the path.

@@ -1,36 +1,29 @@
-//! Ports that several sockets have.
+//! Sockets that are not past the kernel, and have a port that ours have.
 
-use std::{collections::HashSet, net::IpAddr};
+use std::net::IpAddr;
 
 use datagram::{Binding, Versions};
-use kernel::diag::{Bound, udp_sockets};
+use kernel::diag::Bound;
 
-/// The sockets of all processes that have a port, or any, in the order in which the kernel looks at them; none where it does not say: it is asked again
-/// by and by.
-pub(crate) fn on(port: Option<u16>) -> Option<Vec<Bound>> {
-    udp_sockets(port).ok()
+/// One of them.
+pub(crate) struct Other {
+    binding: Binding,
+    device: Option<u32>,
 }
 
-/// Those of them that the kernel gives what comes for them.
-pub(crate) struct Others(Vec<(Binding, Option<u32>)>);
-
-impl Others {
-    /// Those that are not past the kernel.
-    pub(crate) fn of(all: &[Bound], past: &HashSet<u64>) -> Self {
-        let others = all.iter().filter(|bound| !past.contains(&bound.inode));
-        Self(others.map(|bound| (binding(bound), bound.device)).collect())
+impl Other {
+    pub(crate) fn of(bound: &Bound) -> Self {
+        Self { binding: binding(bound), device: bound.device }
     }
 
-    /// Whether the kernel may give one of them something that this one would hear, at one of these addresses and by one of these interfaces.
-    pub(crate) fn share_with(
-        &self,
-        own: &Binding,
-        addresses: impl Iterator<Item = IpAddr> + Clone,
-        interfaces: &[u32],
-    ) -> bool {
-        let is_here = |device: &Option<u32>| device.is_none_or(|device| interfaces.contains(&device));
-        let mut others = self.0.iter().filter(|(_, device)| is_here(device));
-        others.any(|(other, _)| addresses.clone().any(|address| own.yields_to(other, address)))
+    /// Whether it hears by one of these interfaces.
+    pub(crate) fn is_here(&self, mut interfaces: impl Iterator<Item = u32>) -> bool {
+        self.device.is_none_or(|device| interfaces.any(|interface| interface == device))
+    }
+
+    /// Whether the kernel may give it something that this one would hear at one of these addresses.
+    pub(crate) fn takes_from(&self, own: &Binding, mut addresses: impl Iterator<Item = IpAddr>) -> bool {
+        addresses.any(|address| own.yields_to(&self.binding, address))
     }
 }
 
@@ -50,20 +43,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_port_is_shared_with_those_that_hear_the_same_and_are_not_past_the_kernel() {
+    fn a_port_is_shared_with_those_that_hear_the_same() {
         let own_address: IpAddr = [198, 18, 0, 1].into();
         let any = Bound { inode: 1, v6: false, v6_only: false, address: None, port: 7, peer: None, device: None };
-        let shared = |others: &[Bound]| {
-            let others = Others::of(others, &HashSet::from([1, 2]));
-            others.share_with(&binding(&any), [own_address].into_iter(), &[4])
+        let takes = |other: Bound| {
+            let other = Other::of(&other);
+            other.is_here([4].into_iter()) && other.takes_from(&binding(&any), [own_address].into_iter())
         };
-        let other = Bound { inode: 3, ..any };
-        assert!(shared(&[other]) && !shared(&[any, Bound { inode: 2, ..any }]));
-        assert!(shared(&[any, Bound { address: Some(own_address), ..other }]));
-        assert!(!shared(&[Bound { address: Some([127, 0, 0, 1].into()), ..other }]), "at another address");
-        assert!(!shared(&[Bound { port: 8, ..other }]), "at another port");
-        assert!(!shared(&[Bound { v6: true, ..other }]), "one of IPv4 comes first");
-        assert!(shared(&[Bound { device: Some(4), ..other }]));
-        assert!(!shared(&[Bound { device: Some(5), ..other }]), "by another interface");
+        assert!(takes(any));
+        assert!(takes(Bound { address: Some(own_address), ..any }));
+        assert!(!takes(Bound { address: Some([127, 0, 0, 1].into()), ..any }), "at another address");
+        assert!(!takes(Bound { port: 8, ..any }), "at another port");
+        assert!(!takes(Bound { v6: true, ..any }), "one of IPv4 comes first");
+        assert!(takes(Bound { device: Some(4), ..any }));
+        assert!(!takes(Bound { device: Some(5), ..any }), "by another interface");
     }
 }

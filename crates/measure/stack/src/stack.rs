@@ -8,7 +8,8 @@ pub(crate) mod waits;
 use std::{
     io,
     os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd},
-    sync::{Mutex, MutexGuard, atomic::AtomicBool},
+    sync::{Arc, Mutex, MutexGuard, atomic::AtomicBool},
+    time::Duration,
 };
 
 pub use datagram::SocketId;
@@ -22,7 +23,7 @@ use rustix::event::{
 };
 
 use crate::{
-    Grant, Granted, Reason,
+    Control, Grant, Granted, Reason,
     aside::aside,
     calls,
     control::Record,
@@ -46,6 +47,8 @@ const KNOWN_FLAGS: i32 = libc::MSG_DONTWAIT
 /// through the kernel is received too. In a child of the process all is answered by [`Outcome::Kernel`].
 pub struct Stack {
     engine: Mutex<Engine>,
+    /// Where sockets are written down, also while somebody has the engine.
+    page: Arc<Control>,
     /// Whether zero-copy cards are polled.
     has_cards: bool,
     wait: Wait,
@@ -72,6 +75,7 @@ impl Stack {
         let family = Family::found()?;
         let number = [poll.as_raw_fd()];
         Ok(Self {
+            page: engine.page(),
             engine: Mutex::new(engine),
             has_cards,
             wait,
@@ -236,6 +240,18 @@ impl Stack {
     /// Bytes of the first datagram that waits (`FIONREAD`); `None` where none of ours does.
     pub fn waiting(&self, id: SocketId) -> Option<usize> {
         if self.readable(id) { self.engine().first_length(id) } else { None }
+    }
+
+    /// Bytes of the largest packet to the peer of a connected socket (`IP_MTU`, `IPV6_MTU`), as its next datagram finds it; `None` where only the kernel
+    /// knows.
+    pub fn path_mtu(&self, id: SocketId) -> Option<u32> {
+        if self.family.is_child() { None } else { self.engine().path_mtu(id) }
+    }
+
+    /// When the last datagram came that was received, since 1970 (`SIOCGSTAMP`); `None` where only the kernel knows, which is to be asked first in any
+    /// case, as it takes down times from then on.
+    pub fn stamp(&self, id: SocketId) -> Option<Duration> {
+        if self.family.is_child() { None } else { self.engine().stamp(id) }
     }
 
     /// Takes what has come from the interfaces into the queues of its sockets; whether anything came.

@@ -41,6 +41,8 @@ pub(crate) struct Found {
     pub(crate) source: IpAddr,
     /// Which of the exits it leaves by.
     pub(crate) exit: usize,
+    /// Whether its MTU holds whatever the path says.
+    pub(crate) is_mtu_locked: bool,
 }
 
 /// Whom it is to: a destination, from an address if one is chosen.
@@ -84,6 +86,14 @@ impl Ways {
         }
     }
 
+    /// Bytes of the largest packet that the kernel would send to a destination, as far as routes and interfaces say so: over IPv6 routers may have told it of
+    /// another one for the link.
+    pub(crate) fn mtu(&mut self, (to, from): Ends, exits: &[Exit]) -> Option<u32> {
+        let route = route::to(self.asker.as_mut()?, to, from).ok().filter(|route| route.leaves)?;
+        let exit = exits.iter().find(|exit| exit.index == route.interface)?;
+        route.mtu.or(Some(exit.mtu).filter(|_| to.is_ipv4()))
+    }
+
     #[cold]
     fn ask(&mut self, ends: Ends, now: u64, generation: u64, exits: &[Exit]) -> Option<Found> {
         let asked = self.asked(ends, now, generation, exits);
@@ -116,7 +126,8 @@ impl Ways {
         let Exit { mac, mtu, .. } = exits[exit];
         let mtu = route.mtu.map_or(mtu, |of_route| of_route.min(mtu));
         let way = Way { source_mac: mac, next_hop_mac: hop_mac, mtu: mtu.min(u16::MAX.into()) as u16 };
-        Some((Found { way, source: from.or(route.source)?, exit }, is_sure))
+        let (source, is_mtu_locked) = (from.or(route.source)?, route.is_mtu_locked);
+        Some((Found { way, source, exit, is_mtu_locked }, is_sure))
     }
 }
 

@@ -5,7 +5,7 @@ use std::{
     env,
     io::{BufRead, BufReader, stdin},
     net::{SocketAddr, UdpSocket},
-    os::unix::process::CommandExt,
+    os::{fd::AsRawFd, unix::process::CommandExt},
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
     sync::{
         atomic::{AtomicBool, Ordering::Relaxed},
@@ -19,8 +19,13 @@ use kernel::{link, namespace, sysctl};
 use model::{LinkEnd, Mtu};
 use rustix::process::{Resource, Rlimit, setrlimit};
 use wireproof_stack::{
-    Attachment, Grant, Hindrance, Launcher, NoGrant,
+    Attachment, Grant, Hindrance, Launcher, NoGrant, Reason,
     launch::{Claim, Event, Health},
+    program::{
+        descriptors::live,
+        inside::{inside, with_past},
+        process::begin,
+    },
 };
 use xdp::steer::Flow;
 
@@ -37,6 +42,7 @@ fn main() {
         Ok("program") => program(&name()),
         Ok("becomes another") => become_another(&name()),
         Ok("poor program") => poor_program(&name()),
+        Ok("faulty program") => faulty_program(),
         Ok("launcher") => launcher(),
         _ => tell_all(),
     }
@@ -50,7 +56,8 @@ fn tell_all() {
     an_interface_that_cannot_be_had_is_named();
     a_program_that_cannot_use_its_grant_says_why();
     an_interface_that_is_gone_keeps_nobody_from_the_others();
-    println!("7 stories passed");
+    a_fault_is_said_of_what_was_past_the_kernel();
+    println!("8 stories passed");
 }
 
 /// Claims, takes one flow, and tells what comes of it until its input ends.
@@ -93,6 +100,22 @@ fn poor_program(name: &str) {
     let little = Rlimit { current: Some(1 << 20), maximum: None };
     setrlimit(Resource::As, little).expect("less is always granted");
     println!("{}", Grant::claim(name).err().expect("there is no room for it"));
+}
+
+/// A fault in our own code, which is caught, while one socket is past the kernel and another one stays with it.
+fn faulty_program() {
+    begin();
+    let sockets = [(); 2].map(|()| UdpSocket::bind(address(B, 0)).expect("an address of ours"));
+    kernel::socket::set_option(&sockets[1], libc::SOL_UDP, libc::UDP_CORK, 1).expect("settable");
+    let live = sockets.each_ref().map(|socket| live(socket.as_raw_fd()).is_some());
+    std::panic::set_hook(Box::new(|_| ()));
+    let planted = inside(|| panic!("planted"));
+    println!("{live:?} {planted:?} {:?}", live_now(&sockets));
+}
+
+fn live_now(sockets: &[UdpSocket]) -> Option<u64> {
+    let id = live(sockets[0].as_raw_fd())?;
+    with_past(|past| past.stack.arrivals(id))
 }
 
 fn launcher() {
@@ -246,6 +269,17 @@ fn one_program_after_the_other_has_the_grant() {
     assert_eq!(kernel.recv(&mut [0; 20]).expect("it comes"), 13);
     assert_eq!(launcher.end().expect("readable").taken, 3);
     assert!(!wire.has_xdp());
+}
+
+fn a_fault_is_said_of_what_was_past_the_kernel() {
+    let wire = Wire::up("fault");
+    let (launcher, heard) = wire.launch();
+    let mut command = Command::new("/proc/self/exe");
+    command.env(PART, "faulty program").env("WIREPROOF_BYPASS", launcher.name()).stdout(Stdio::piped());
+    let output = wire.at_b(|| command.output()).expect("this program");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "[true, false] None None\n");
+    let fates: Vec<_> = ended(&heard).sockets.iter().map(|record| record.fate).collect();
+    assert_eq!(fates, [Err(Reason::Fault), Err(Reason::Cork)]);
 }
 
 fn a_program_that_becomes_another_gives_it_back() {

@@ -15,13 +15,16 @@ use std::{
     alloc::{GlobalAlloc, Layout, System},
     cell::Cell,
     fs,
+    net::SocketAddr,
     os::fd::AsFd,
     sync::{Mutex, MutexGuard, PoisonError},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
+use kernel::socket::set_option;
 use past::{Past, soon};
-use wireproof_stack::Wait;
+use rustix::net::{AddressFamily, SocketType, bind, socket};
+use wireproof_stack::{Reason, Wait};
 
 struct Counting;
 
@@ -73,6 +76,45 @@ fn datagrams_take_no_memory() {
             assert_eq!(ends.near.raw_receive(0), Some(Ok(4)));
             assert_eq!(ends.near.raw_receive(libc::MSG_DONTWAIT), Some(Err(libc::EAGAIN)));
         }
+        assert_eq!(COUNT.get() - before, 0);
+    });
+}
+
+#[test]
+fn looking_who_has_a_port_too_takes_no_memory() {
+    let _turn = turn();
+    let past = Past::open("looking", Wait::Auto);
+    past.connected(|ends| {
+        let sharing = |address: [u8; 4]| {
+            let fd = socket(AddressFamily::INET, SocketType::DGRAM, None).expect("a socket");
+            set_option(&fd, libc::SOL_SOCKET, libc::SO_REUSEADDR, 1).expect("settable");
+            bind(&fd, &SocketAddr::from((address, 7016))).expect("it may be shared");
+            fd
+        };
+        let own = [(); 40].map(|()| sharing([198, 18, 0, 1]));
+        let _others = [(); 40].map(|()| sharing([127, 0, 0, 1]));
+        let ids: Vec<_> = own.iter().map(|fd| past.stack.open_for_later(fd.as_fd()).expect("it can go past")).collect();
+        let is_past = |fate| ids.iter().all(|id| past.stack.record(*id).expect("it is open").fate == fate);
+        let seconds = |count: u64| {
+            let begun = Instant::now();
+            while begun.elapsed() < Duration::from_millis(1500 * count) {
+                // Whoever uses one looks around; the first one goes through the kernel.
+                let _ = ends.near.raw_send(b"there");
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        };
+        seconds(1);
+        let before = COUNT.get();
+        seconds(2);
+        assert_eq!(COUNT.get() - before, 0);
+        // One that the kernel has takes from all of them as long as it is there.
+        let other = sharing([198, 18, 0, 1]);
+        let before = COUNT.get();
+        seconds(1);
+        assert!(is_past(Err(Reason::SharedPort)));
+        drop(other);
+        seconds(1);
+        assert!(is_past(Ok(())));
         assert_eq!(COUNT.get() - before, 0);
     });
 }

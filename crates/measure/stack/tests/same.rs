@@ -61,10 +61,16 @@ fn calls_on_sockets_of_ipv6_that_hear_ipv4_have_the_same_results() {
 
 #[test]
 fn packets_are_cut_and_may_be_cut_as_the_kernel_does() {
-    for (test, version) in [("path4", Version::V4), ("path6", Version::V6), ("pathb", Version::Both)] {
+    for (test, version, by) in [
+        ("path4", Version::V4, "mtu"),
+        ("path6", Version::V6, "mtu"),
+        ("pathb", Version::Both, "mtu"),
+        ("lock4", Version::V4, "mtu lock"),
+        ("lock6", Version::V6, "mtu lock"),
+    ] {
         let wire = Wire::up(test);
         address(&wire);
-        paths::narrow(&wire);
+        paths::narrow(&wire, by);
         are_the_same(&wire, version, &paths::CASES);
     }
 }

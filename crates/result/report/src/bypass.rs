@@ -137,6 +137,7 @@ impl Words {
             Reason::Scope => "bypass-reason-scope",
             Reason::Fault => "bypass-reason-fault",
             Reason::Inherited => "bypass-reason-inherited",
+            Reason::Jump => "bypass-reason-jump",
         })
     }
 

@@ -76,6 +76,25 @@ impl SshError {
     }
 }
 
+/// Advice where a session ends without a word before our program has begun.
+pub(crate) const READ_BY_OTHERS: &str =
+    "does a login script there read what was meant for it? Have it read from terminals alone (in a shell: [ -t 0 ])";
+
+/// Whether ssh says that its connection ended, or never was.
+pub(crate) fn tells_of_a_cut(stderr: &str) -> bool {
+    let words = [
+        "onnection to ",
+        "onnection closed",
+        "onnection reset",
+        "onnection timed out",
+        "Broken pipe",
+        "not responding",
+    ];
+    words.iter().any(|word| stderr.contains(word))
+        || stderr.contains("No route to host")
+        || stderr.contains("Connection refused")
+}
+
 fn in_one_line(text: &str) -> String {
     text.split(['\r', '\n']).map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" / ")
 }

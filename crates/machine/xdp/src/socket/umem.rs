@@ -183,6 +183,16 @@ impl Umem {
         &self.bytes(&packet.frame)[packet.offset as usize..][..packet.length as usize]
     }
 
+    /// So many bytes that stand before a packet, where an XDP program may have written; `None` where its frame begins after them.
+    ///
+    /// # Panics
+    /// Where it belongs to other memory.
+    #[inline]
+    pub fn before(&self, packet: &Packet, length: usize) -> Option<&[u8]> {
+        let end = packet.offset as usize;
+        self.bytes(&packet.frame).get(end.checked_sub(length)?..end)
+    }
+
     /// The bytes of a packet, to write to.
     ///
     /// # Panics

@@ -17,6 +17,9 @@ pub(super) const GONE: u32 = 1;
 /// State of a place with a flow.
 pub(super) const LIVE: u32 = 2;
 
+/// What stands before the time that a packet came at, so that it is told from whatever else may stand there.
+pub(super) const STAMP: u64 = 0x7769_7265_7072_6f66;
+
 /// Odd numbers with bits everywhere (those of xxHash64), by which the words of a flow are spread.
 const SPREAD: [u64; 5] =
     [0x9e37_79b1_85eb_ca87, 0xc2b2_ae3d_27d4_eb4f, 0x1656_67b1_9e37_79f9, 0x85eb_ca77_c2b2_ae63, 0x27d4_eb2f_1656_67c5];
@@ -76,7 +79,15 @@ struct wp_flow {{
 struct wp_table {{
 	__u16 ports[WP_PORTS];	/* how many flows have this local port */
 	struct wp_flow flows[WP_FLOWS];
+	__u32 stamps;	/* whether somebody wants to know when packets came */
 }};
+
+/* What stands before a packet then. */
+struct wp_stamp {{
+	__u64 mark;
+	__u64 time;	/* of CLOCK_MONOTONIC, in ns */
+}};
+#define WP_STAMP {STAMP}ULL
 
 static inline __attribute__((always_inline)) __u32 wp_place(const struct wp_key *key)
 {{

@@ -129,6 +129,19 @@ static __always_inline const struct place *place_of(__u32 interface)
 	return 0;
 }
 
+// Writes before a packet when it came. A driver that has no room for that leaves it to whoever reads the packet.
+static __always_inline void stamp(struct xdp_md *ctx)
+{
+	if (bpf_xdp_adjust_meta(ctx, -(int)sizeof(struct wp_stamp)))
+		return;
+	struct wp_stamp *stamp = (void *)(long)ctx->data_meta;
+
+	if ((void *)(stamp + 1) > (void *)(long)ctx->data)
+		return;
+	stamp->mark = WP_STAMP;
+	stamp->time = bpf_ktime_get_ns();
+}
+
 SEC("xdp.frags")
 int steer(struct xdp_md *ctx)
 {
@@ -159,6 +172,8 @@ int steer(struct xdp_md *ctx)
 		count->too_large++;
 		return XDP_PASS;
 	}
+	if (*(volatile __u32 *)&all->stamps)
+		stamp(ctx);
 	__u32 queue = ctx->rx_queue_index;
 	int verdict = queue < place->queues ? bpf_redirect_map(&sockets, place->first + queue, XDP_PASS) : XDP_PASS;
 

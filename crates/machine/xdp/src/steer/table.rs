@@ -29,6 +29,7 @@ struct Place {
 struct Table {
     ports: [AtomicU16; PORTS],
     flows: [Place; FLOWS],
+    stamps: AtomicU32,
 }
 
 /// A flow that is to come past the kernel. Addresses are those of single hosts, never any.
@@ -99,6 +100,12 @@ impl FlowTable {
             flows[number].state.store(NEVER, Release);
             number = number.wrapping_sub(1) % FLOWS;
         }
+    }
+
+    /// Has all that comes from now on, for this table's life, stamped with the time that it came at: [`super::came_at`]. What came before and lies
+    /// in the same memory has none.
+    pub fn stamp(&self) {
+        self.table().stamps.store(1, Relaxed);
     }
 
     /// Takes all flows away.

@@ -6,13 +6,17 @@ use std::{
 };
 
 use libc::{FILE, sockaddr, socklen_t};
-use stack::Reason;
+use stack::{Reason, SocketId};
 
 use crate::{
-    call::{kernel, set_errno, waiting},
-    descriptors::{bound, changed, forget, is_made, leave_to_kernel, live},
+    call::{answer, kernel, raw, set_errno, waiting},
+    descriptors::{bound, changed, forget, is_made, kind, leave_to_kernel, live},
     inside::with_past,
+    table::Kind,
 };
+
+/// `SIOCGSTAMP` and `SIOCGSTAMPNS`, in the older form and in the newer one, which are alike where a word has 64 bits.
+const STAMPS: [c_ulong; 4] = [0x8906, 0x8907, 0x8010_8906, 0x8010_8907];
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn socket(domain: c_int, kind: c_int, protocol: c_int) -> c_int {
@@ -69,6 +73,30 @@ unsafe extern "C-unwind" fn setsockopt(
 }
 
 #[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn getsockopt(
+    fd: c_int,
+    level: c_int,
+    name: c_int,
+    value: *mut c_void,
+    length: *mut socklen_t,
+) -> c_int {
+    // SAFETY: the caller's pointers, as libc takes them; what the kernel has just filled in.
+    unsafe {
+        let result = kernel!(SYS_getsockopt, fd, level, name, value, length);
+        // The kernel says what it was when it last sent something itself.
+        if result == 0
+            && matches!((level, name), (libc::SOL_IP, libc::IP_MTU) | (libc::SOL_IPV6, libc::IPV6_MTU))
+            && length.read_unaligned() as usize == size_of::<c_int>()
+            && let Some(Kind::Live(id)) = kind(fd)
+            && let Some(mtu) = with_past(|past| past.stack.path_mtu(SocketId(id))).flatten()
+        {
+            value.cast::<c_int>().write_unaligned(mtu as c_int);
+        }
+        result
+    }
+}
+
+#[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn shutdown(fd: c_int, how: c_int) -> c_int {
     // SAFETY: it takes no pointer.
     let result = unsafe { kernel!(SYS_shutdown, fd, how) };
@@ -89,11 +117,35 @@ unsafe extern "C-unwind" fn ioctl(fd: c_int, request: c_ulong, argument: usize) 
             (argument as *mut c_int).write(waiting as c_int);
             return 0;
         }
+        if STAMPS.contains(&request)
+            && let Some(id) = live(fd)
+        {
+            return stamp(fd, id, request, argument);
+        }
         let result = kernel!(SYS_ioctl, fd, request as usize, argument);
         if request == libc::FIONBIO || request == libc::FIOASYNC {
             changed(fd);
         }
         result
+    }
+}
+
+/// As many microseconds or nanoseconds beside the seconds as `request` says.
+///
+/// # Safety
+/// The argument is that of a call for a time.
+unsafe fn stamp(fd: c_int, id: SocketId, request: c_ulong, argument: usize) -> c_int {
+    // SAFETY: the caller's; the kernel keeps the times of what comes through it from now on.
+    unsafe {
+        let asked = raw(libc::SYS_ioctl, [fd as usize, request as usize, argument]);
+        match with_past(|past| past.stack.stamp(id)).flatten() {
+            Some(time) => {
+                let parts = if request & 1 == 0 { time.subsec_micros() } else { time.subsec_nanos() };
+                (argument as *mut [i64; 2]).write_unaligned([time.as_secs() as i64, parts.into()]);
+                0
+            }
+            _ => answer(asked) as c_int,
+        }
     }
 }
 

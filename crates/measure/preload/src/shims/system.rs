@@ -1,11 +1,19 @@
-//! System calls that a program makes by libc's `syscall`: those that end descriptors are seen, as libuv closes all of its own in that way.
+//! System calls that a program makes by libc's `syscall`: those that end descriptors are seen, as libuv closes all of its own in that way, and those that
+//! send and receive datagrams, as it sends many of them so.
 //!
 //! All others go to the kernel from here without a frame, as from libc: some of them return twice, or with another stack.
 
 use std::{arch::naked_asm, ffi::c_long};
 
-use super::descriptors::{close_at_once, close_range, dup3};
-use crate::call::answer;
+use super::{
+    descriptors::{close_at_once, close_range, dup3},
+    receive::{recvfrom, recvmmsg, recvmsg},
+    send::{sendmmsg, sendmsg, sendto},
+};
+use crate::{
+    call::{answer, raw},
+    descriptors::live,
+};
 
 #[cfg(target_arch = "x86_64")]
 #[unsafe(naked)]
@@ -21,6 +29,18 @@ unsafe extern "C-unwind" fn syscall() -> c_long {
         "je 2f",
         "cmp rdi, {dup3}",
         "je 2f",
+        "cmp rdi, {sendto}",
+        "je 4f",
+        "cmp rdi, {recvfrom}",
+        "je 4f",
+        "cmp rdi, {sendmsg}",
+        "je 4f",
+        "cmp rdi, {recvmsg}",
+        "je 4f",
+        "cmp rdi, {recvmmsg}",
+        "je 4f",
+        "cmp rdi, {sendmmsg}",
+        "je 4f",
         "mov rax, rdi",
         "mov rdi, rsi",
         "mov rsi, rdx",
@@ -37,13 +57,22 @@ unsafe extern "C-unwind" fn syscall() -> c_long {
         "3:",
         "mov rdi, rax",
         "jmp {failed}",
+        "4:",
+        "jmp {datagrams}",
         ".cfi_endproc",
         close = const libc::SYS_close,
         close_range = const libc::SYS_close_range,
         dup2 = const libc::SYS_dup2,
         dup3 = const libc::SYS_dup3,
+        sendto = const libc::SYS_sendto,
+        recvfrom = const libc::SYS_recvfrom,
+        sendmsg = const libc::SYS_sendmsg,
+        recvmsg = const libc::SYS_recvmsg,
+        recvmmsg = const libc::SYS_recvmmsg,
+        sendmmsg = const libc::SYS_sendmmsg,
         seen = sym seen,
         failed = sym failed,
+        datagrams = sym datagrams,
     )
 }
 
@@ -59,6 +88,18 @@ unsafe extern "C-unwind" fn syscall() -> c_long {
         "b.eq 2f",
         "cmp x0, #{dup3}",
         "b.eq 2f",
+        "cmp x0, #{sendto}",
+        "b.eq 4f",
+        "cmp x0, #{recvfrom}",
+        "b.eq 4f",
+        "cmp x0, #{sendmsg}",
+        "b.eq 4f",
+        "cmp x0, #{recvmsg}",
+        "b.eq 4f",
+        "cmp x0, #{recvmmsg}",
+        "b.eq 4f",
+        "cmp x0, #{sendmmsg}",
+        "b.eq 4f",
         "mov x8, x0",
         "mov x0, x1",
         "mov x1, x2",
@@ -74,12 +115,21 @@ unsafe extern "C-unwind" fn syscall() -> c_long {
         "b {seen}",
         "3:",
         "b {failed}",
+        "4:",
+        "b {datagrams}",
         ".cfi_endproc",
         close = const libc::SYS_close,
         close_range = const libc::SYS_close_range,
         dup3 = const libc::SYS_dup3,
+        sendto = const libc::SYS_sendto,
+        recvfrom = const libc::SYS_recvfrom,
+        sendmsg = const libc::SYS_sendmsg,
+        recvmsg = const libc::SYS_recvmsg,
+        recvmmsg = const libc::SYS_recvmmsg,
+        sendmmsg = const libc::SYS_sendmmsg,
         seen = sym seen,
         failed = sym failed,
+        datagrams = sym datagrams,
     )
 }
 
@@ -96,6 +146,32 @@ unsafe extern "C-unwind" fn seen(number: c_long, a: usize, b: usize, c: usize) -
         }
     };
     result.into()
+}
+
+/// One that sends or receives: as libc's function of that name does it, where the socket goes past the kernel.
+unsafe extern "C-unwind" fn datagrams(
+    number: c_long,
+    a: usize,
+    b: usize,
+    c: usize,
+    d: usize,
+    e: usize,
+    f: usize,
+) -> c_long {
+    // SAFETY: the caller's arguments, as the kernel takes them.
+    unsafe {
+        if live(a as _).is_none() {
+            return answer(raw(number, [a, b, c, d, e, f])) as c_long;
+        }
+        match number {
+            libc::SYS_sendto => sendto(a as _, b as _, c, d as _, e as _, f as _) as _,
+            libc::SYS_recvfrom => recvfrom(a as _, b as _, c, d as _, e as _, f as _) as _,
+            libc::SYS_sendmsg => sendmsg(a as _, b as _, c as _) as _,
+            libc::SYS_recvmsg => recvmsg(a as _, b as _, c as _) as _,
+            libc::SYS_sendmmsg => sendmmsg(a as _, b as _, c as _, d as _).into(),
+            _ => recvmmsg(a as _, b as _, c as _, d as _, e as _).into(),
+        }
+    }
 }
 
 /// The kernel's error, as libc tells it.

@@ -10,7 +10,7 @@ use std::{
 };
 
 /// What the program can be asked for.
-pub(crate) const PARTS: [&str; 39] = [
+pub(crate) const PARTS: [&str; 41] = [
     "data",
     "flags",
     "options",
@@ -50,6 +50,8 @@ pub(crate) const PARTS: [&str; 39] = [
     "large",
     "chrooted",
     "beside",
+    "by_syscall",
+    "stamps",
 ];
 
 /// The library, which cargo puts beside the test's own program.

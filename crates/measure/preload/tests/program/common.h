@@ -86,3 +86,8 @@ void contended(void);
 void large(void);
 void chrooted(void);
 void beside(void);
+void many(void);
+void mtus(void);
+void by_syscall(void);
+void stamps(void);
+void naps(void);

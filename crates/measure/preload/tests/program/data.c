@@ -1,6 +1,8 @@
 /* Every function that sends, with every one that receives. */
 #include "common.h"
 
+#include <sys/syscall.h>
+
 extern ssize_t __recv_chk(int, void *, size_t, size_t, int);
 extern ssize_t __read_chk(int, void *, size_t, size_t);
 extern ssize_t __recvfrom_chk(int, void *, size_t, size_t, int, struct sockaddr *, socklen_t *);
@@ -133,4 +135,40 @@ void flags(void) {
     TELL(recv(fd, got, 0, MSG_PEEK));
     TELL(recv(fd, got, 0, 0));
     TELL(recv(fd, got, 20, MSG_DONTWAIT));
+}
+
+/* The same by the system calls' numbers. */
+void by_syscall(void) {
+    int fd = connected(), pair[2];
+    settle(fd);
+    struct sockaddr_storage from;
+    socklen_t length = sizeof from;
+    struct iovec out = {"by number", 9}, in[2] = {{got, 100}, {got + 100, 100}};
+    struct msghdr leaves = {.msg_iov = &out, .msg_iovlen = 1}, comes = {.msg_iov = in, .msg_iovlen = 1};
+    struct mmsghdr many[2] = {{.msg_hdr = leaves}, {.msg_hdr = leaves}};
+    struct timeval limit = {1, 0};
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    TELL(syscall(SYS_sendto, fd, "sendto", 6, 0, &echo, echo_length));
+    TELL(syscall(SYS_recvfrom, fd, got, sizeof got, 0, &from, &length));
+    printf("from %s\n", whose(&from, length));
+    TELL(syscall(SYS_sendmsg, fd, &leaves, 0));
+    TELL(syscall(SYS_recvmsg, fd, &comes, 0));
+    show("recvmsg", got, 9);
+    TELL(syscall(SYS_sendmmsg, fd, many, 2, 0));
+    many[0].msg_hdr = many[1].msg_hdr = comes, many[1].msg_hdr.msg_iov = in + 1;
+    TELL(syscall(SYS_recvmmsg, fd, many, 2, 0, NULL));
+    printf("%u and %u bytes\n", many[0].msg_len, many[1].msg_len);
+    show("recvmmsg", got + 100, 9);
+    TELL(syscall(SYS_recvfrom, fd, got, 10, MSG_DONTWAIT, NULL, NULL));
+    TELL(syscall(SYS_sendto, 999, "x", 1, 0, NULL, 0));
+    TELL(syscall(SYS_recvmsg, 999, &comes, 0));
+    if (socketpair(AF_UNIX, SOCK_DGRAM, 0, pair)) return;
+    TELL(syscall(SYS_sendto, pair[0], "pair", 4, 0, NULL, 0));
+    TELL(syscall(SYS_recvfrom, pair[1], got, 10, 0, NULL, NULL));
+    int fresh = socket(echo.ss_family, SOCK_DGRAM, 0);
+    setsockopt(fresh, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    for (int turn = 0; turn < 3; turn++) {
+        TELL(syscall(SYS_sendto, fresh, "fresh", 5, 0, &echo, echo_length));
+        TELL(syscall(SYS_recvfrom, fresh, got, 10, 0, NULL, NULL));
+    }
 }

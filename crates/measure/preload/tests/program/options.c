@@ -1,6 +1,8 @@
 /* Options, control messages, and what goes wrong. */
 #include "common.h"
 
+#include <linux/sockios.h>
+
 static char got[70000];
 
 void options(void) {
@@ -203,6 +205,71 @@ void errors(void) {
     /* Waited for by somebody who sleeps. */
     TELL(send(nobody, "anybody", 7, 0));
     TELL(recv(nobody, got, 10, 0));
+}
+
+static void told_stamp(int fd, unsigned long request) {
+    struct { long seconds, parts; } stamp = {0};
+    struct timespec now;
+    errno = UNTOUCHED;
+    long asked = ioctl(fd, request, &stamp);
+    told(request == SIOCGSTAMP ? "stamp" : "stamp in nanoseconds", asked);
+    if (asked) return;
+    clock_gettime(CLOCK_REALTIME, &now);
+    long ms = (now.tv_sec - stamp.seconds) * 1000 + (now.tv_nsec - stamp.parts * (request == SIOCGSTAMP ? 1000 : 1)) / 1000000;
+    printf("%s\n", ms < 0 ? "to come" : ms < 80 ? "now" : ms < 2000 ? "a while ago" : "long ago");
+}
+
+static void stamped(int fd, int by_peeking) {
+    send(fd, "stamp", 5, 0);
+    TELL(recv(fd, got, 10, by_peeking ? MSG_PEEK : 0));
+    pause_for(120);
+    told_stamp(fd, SIOCGSTAMP), told_stamp(fd, SIOCGSTAMPNS);
+    if (by_peeking) TELL(recv(fd, got, 10, 0));
+}
+
+/* When the last datagram came. */
+void stamps(void) {
+    int fd = connected(), early = connected(), beside = connected(), on = 1;
+    settle(fd);
+    told_stamp(fd, SIOCGSTAMP);
+    pause_for(120);
+    told_stamp(fd, SIOCGSTAMPNS);
+    stamped(fd, 0), stamped(fd, 1);
+    told_stamp(early, SIOCGSTAMPNS);
+    pause_for(20);
+    settle(early);
+    stamped(early, 0);
+    TELL(setsockopt(beside, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on));
+    settle(beside);
+    told_stamp(beside, SIOCGSTAMPNS);
+}
+
+static void told_mtu(int fd, const char *route) {
+    char words[100];
+    int mtu = 0;
+    socklen_t length = sizeof mtu;
+    snprintf(words, sizeof words, route, echo_address);
+    printf("%s: %d\n", words, *words ? system(words) : 0);
+    TELL(send(fd, "mtu", 3, 0));
+    TELL(recv(fd, got, 10, 0));
+    TELL(getsockopt(fd, level(), level() == IPPROTO_IP ? IP_MTU : IPV6_MTU, &mtu, &length));
+    printf("%d\n", mtu);
+}
+
+/* In a namespace of its own: what the path takes is told as the next datagram finds it. */
+void mtus(void) {
+    int fd = connected(), other = bound(), mtu = 0;
+    socklen_t length = sizeof mtu;
+    settle(fd), settle(other);
+    TELL(getsockopt(other, level(), level() == IPPROTO_IP ? IP_MTU : IPV6_MTU, &mtu, &length));
+    told_mtu(fd, "");
+    told_mtu(fd, "ip route add %s dev wp0 mtu 1300");
+    told_mtu(fd, "ip route replace %s dev wp0 mtu lock 1400");
+    TELL(send(fd, got, 1373, 0));
+    TELL(getsockopt(fd, level(), 9999, &mtu, &length));
+    /* What the link takes is not told by routes of IPv6. */
+    if (level() == IPPROTO_IP) told_mtu(fd, "ip route del %s dev wp0");
+    else printf("%d\n", system("ip route del 2001:2::2 dev wp0"));
 }
 
 /* Without a peer, a socket that the kernel gave its port has none either, until it is used again. */

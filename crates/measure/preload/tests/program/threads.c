@@ -1,6 +1,8 @@
 /* Threads, signals and cancellation. */
 #include "common.h"
 
+#include <sys/resource.h>
+
 static char got[2000];
 static int common_fd;
 static volatile sig_atomic_t signals_seen;
@@ -319,6 +321,30 @@ void crowd(void) {
     for (int index = 0; index < 16; index++)
         if (index != 3) send(crowd[index].fd, "one", 3, 0);
     for (int index = 0; index < 16; index++) told_worker("crowd", &crowd[index]);
+}
+
+/* Who waits for what may go past the kernel one day does so in its sleep. */
+static void *rarely(void *argument) {
+    struct worker *self = argument;
+    struct pollfd wait = {self->fd, POLLIN, 0};
+    struct rusage used;
+    self->result = poll(&wait, 1, 1500);
+    getrusage(RUSAGE_THREAD, &used);
+    self->took = used.ru_nvcsw;
+    return NULL;
+}
+
+void naps(void) {
+    struct worker workers[2] = {{0}};
+    for (int index = 0; index < 2; index++) {
+        workers[index].fd = socket(echo.ss_family, SOCK_DGRAM, 0);
+        pthread_create(&workers[index].thread, NULL, rarely, &workers[index]);
+    }
+    for (int index = 0; index < 2; index++) {
+        told_worker("waited", &workers[index]);
+        if (workers[index].took > 40) printf("woke %ld times\n", workers[index].took);
+    }
+    settle(connected());
 }
 
 void sleeps(void) {

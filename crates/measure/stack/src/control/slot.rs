@@ -153,6 +153,11 @@ impl Slot {
         self.closed.store(1, Relaxed);
     }
 
+    /// Whether it is past the kernel, and was not closed.
+    pub(super) fn is_past(&self) -> bool {
+        self.fate.load(Acquire) == 1 && self.closed.load(Relaxed) == 0
+    }
+
     /// The process that began it; 0 where nobody did yet.
     pub(super) fn process(&self) -> u32 {
         self.process.load(Relaxed)

@@ -4,6 +4,10 @@ use std::{os::fd::RawFd, time::Duration};
 
 use datagram::{Arrived, SocketId};
 use rustix::time::{ClockId, clock_gettime};
+use xdp::{
+    socket::{Packet, Umem},
+    steer,
+};
 
 use super::{
     Engine,
@@ -80,6 +84,7 @@ impl Engine {
         let arrived = Arrived { from: waiting.from, to: waiting.to, ttl, traffic_class, payload };
         let beside = Beside { interface: waiting.interface, time: waiting.time };
         let length = hand_over(&arrived, beside, &live.look, message, flags);
+        live.stamps(beside.time);
         if !peeks {
             control.slot(live.slot).past.received(payload.len());
             free.extend(places.pop(&mut live.queue).map(|waiting| waiting.packet.frame));
@@ -96,12 +101,13 @@ impl Engine {
                 fetch(umem.packet(&packet));
                 let sorted =
                     input.sort(umem.packet(&packet), ring.sums).filter(|(_, arrived)| !pretends(arrived, locals));
-                let live = sockets.get(id.0 as usize).and_then(Option::as_ref);
+                let live = sockets.get_mut(id.0 as usize).and_then(Option::as_mut);
                 match (sorted, live) {
                     (Some((to, arrived)), Some(live)) if to == id => {
-                        let time = if live.look.wants.time() { time() } else { Duration::ZERO };
+                        let time = if live.keeps_time() { time(umem, &packet) } else { Duration::ZERO };
                         let beside = Beside { interface: ring.interface, time };
                         let length = hand_over(&arrived, beside, &live.look, message, flags);
+                        live.stamps(time);
                         control.slot(live.slot).past.received(arrived.payload.len());
                         free.push(packet.frame);
                         ring.refill(free, *filled);
@@ -155,14 +161,14 @@ impl Engine {
         if self.places.are_taken() {
             self.make_place(to);
         }
-        let Self { sockets, places, free, control, .. } = self;
+        let Self { sockets, places, free, control, umem, .. } = self;
         let Some(live) = sockets.get_mut(to.0 as usize).and_then(Option::as_mut) else {
             return free.push(waiting.packet.frame);
         };
-        let Live { queue, look, slot, .. } = live;
-        if look.wants.time() {
-            waiting.time = time();
+        if live.keeps_time() {
+            waiting.time = time(umem, &waiting.packet);
         }
+        let Live { queue, look, slot, .. } = live;
         let refused = if queue.has_room(look.room) { places.push(queue, waiting) } else { Some(waiting) };
         if let Some(waiting) = refused {
             control.slot(*slot).dropped.add(1);
@@ -217,6 +223,12 @@ impl Engine {
         self.places.first(&live.queue).map(|waiting| waiting.length)
     }
 
+    /// When the last one came that was received, since 1970; `None` where only the kernel knows.
+    pub(crate) fn stamp(&mut self, id: SocketId) -> Option<Duration> {
+        self.table.stamp();
+        self.live(id)?.stamp(|| reading(ClockId::Realtime))
+    }
+
     /// Has the kernel asked by the next call.
     pub(crate) fn ask_soon(&mut self, id: SocketId) {
         if let Some(live) = self.live(id) {
@@ -234,7 +246,8 @@ impl Engine {
     /// Counts what came through the kernel.
     pub(crate) fn count_received_through(&mut self, id: SocketId, bytes: usize) {
         let Self { sockets, control, .. } = self;
-        if let Some(live) = sockets.get(id.0 as usize).and_then(Option::as_ref) {
+        if let Some(live) = sockets.get_mut(id.0 as usize).and_then(Option::as_mut) {
+            live.is_stamped_by_kernel();
             control.slot(live.slot).through.received(bytes);
         }
     }
@@ -267,7 +280,7 @@ fn packet_of(arrived: &Arrived<'_>) -> Ends {
     Ends { from, to, marks: [ttl, traffic_class], length: payload.len() }
 }
 
-fn waiting(ends: Ends, packet: xdp::socket::Packet, ring: &Ring) -> Waiting {
+fn waiting(ends: Ends, packet: Packet, ring: &Ring) -> Waiting {
     let Ends { from, to, marks, length } = ends;
     let start = if to.is_ipv4() { V4_HEADERS } else { V6_HEADERS };
     Waiting { packet, start, length, from, to, marks, interface: ring.interface, time: Duration::ZERO }
@@ -285,9 +298,15 @@ fn fetch(packet: &[u8]) {
     }
 }
 
-/// Since 1970.
-fn time() -> Duration {
-    let time = clock_gettime(ClockId::Realtime);
+/// When a packet came, since 1970: as it was stamped, or this moment.
+fn time(umem: &Umem, packet: &Packet) -> Duration {
+    let now = reading(ClockId::Realtime);
+    let age = steer::came_at(umem, packet).map(|came| reading(ClockId::Monotonic).saturating_sub(came));
+    now.saturating_sub(age.unwrap_or_default())
+}
+
+fn reading(clock: ClockId) -> Duration {
+    let time = clock_gettime(clock);
     Duration::new(time.tv_sec.try_into().unwrap_or(0), time.tv_nsec.try_into().unwrap_or(0))
 }
 

@@ -4,32 +4,27 @@ use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 
 use datagram::SocketId;
 
-use super::{Engine, cards::Cards, socket::Live, take_flows};
+use super::{Engine, cards::Cards, take_flows};
 use crate::{
-    Reason, calls, ports,
+    Reason, calls,
     program::{family, gone, own},
 };
 
 impl Engine {
     /// Gives its flows back, where its last descriptor goes.
     pub(crate) fn close(&mut self, id: SocketId) {
-        if let Some(live) = self.sockets.get_mut(id.0 as usize).and_then(Option::take) {
+        if let Some(live) = self.remove(id) {
             self.control.slot(live.slot).set_closed();
-            self.forget(id, live);
+            self.forget(live);
         }
     }
 
     /// Gives its flows back, as it is with the kernel from now on.
     pub(crate) fn leave(&mut self, id: SocketId, why: Reason) {
-        if let Some(live) = self.sockets.get_mut(id.0 as usize).and_then(Option::take) {
-            self.leaves(id, live, why);
-        }
-    }
-
-    /// What waited for it is lost, and counted so.
-    pub(super) fn leaves(&mut self, id: SocketId, live: Live, why: Reason) {
+        let Some(live) = self.remove(id) else { return };
         let (slot, port) = (live.slot, live.look.local.port());
-        let lost = self.forget(id, live);
+        // What waited for it is lost, and counted so.
+        let lost = self.forget(live);
         self.control.slot(slot).dropped.add(lost);
         self.control.slot(slot).set_fate(Err(why));
         self.look_at_port(port);
@@ -53,22 +48,12 @@ impl Engine {
         self.looked = now;
         gone::is_time();
         self.look_after_claim();
-        match self.ports_wait.checked_sub(1) {
+        match self.ports_wait.checked_sub(1).filter(|_| !self.looks.is_put_off()) {
             Some(left) => self.ports_wait = left,
             None => {
                 self.ports_wait = PORTS_WAIT;
                 self.look_at_ports();
             }
-        }
-    }
-
-    /// A port that one that is not past the kernel has too by now is the kernel's, which shares out what comes; until it has gone.
-    fn look_at_ports(&mut self) {
-        if self.sockets.iter().flatten().any(|live| live.look.shares_port)
-            // Where it is not known, all stays as it was.
-            && let Some(all) = ports::on(None)
-        {
-            self.settle_port(&all);
         }
     }
 

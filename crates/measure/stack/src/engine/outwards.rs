@@ -102,6 +102,14 @@ impl Engine {
         }
     }
 
+    /// Bytes of the largest packet to the peer of a connected socket (`IP_MTU`).
+    pub(crate) fn path_mtu(&mut self, id: SocketId) -> Option<u32> {
+        self.follow_changes(ticks::now());
+        let Self { sockets, ways, exits, .. } = self;
+        let look = &sockets.get(id.0 as usize)?.as_ref()?.look;
+        ways.mtu((look.peer?.ip(), look.binding.address), exits)
+    }
+
     /// The error that the kernel would tell before anything else, like that nobody listens at the other end.
     fn pending_error(&mut self, id: SocketId, now: u64) -> Option<i32> {
         let every = self.errors_every;
@@ -142,7 +150,7 @@ impl Engine {
         // There are none once the launcher has ended.
         let of_exit = exit_rings.get(found.exit).filter(|rings| !rings.is_empty())?;
         let ring = of_exit.start + id.0 as usize % of_exit.len();
-        let is_cut = to.is_ipv4() && discovery.lets_routers_cut();
+        let is_cut = to.is_ipv4() && discovery.lets_routers_cut(found.is_mtu_locked);
         let departing = Departing {
             from: SocketAddr::new(found.source, look.local.port()),
             to,

@@ -11,6 +11,7 @@ use xdp::steer::{Flow, FlowTable, TableFull, Taken};
 
 use super::{
     inwards::FAIR,
+    ports::Seen,
     queue::{OVERHEAD, Queue},
 };
 use crate::{
@@ -43,6 +44,8 @@ pub(super) struct Live {
     pub(super) inode: u64,
     /// Whether a socket that is not past the kernel may get what comes for this one: all of it is the kernel's as long.
     pub(super) is_shared: bool,
+    /// What the last look at its port found out.
+    pub(super) seen: Seen,
     /// Whether other processes have the socket itself, which were forked: all of it is the kernel's as long, too.
     pub(super) is_inherited: bool,
     /// When the kernel was last asked what it has, and how many datagrams of ours were handed over since.
@@ -54,25 +57,77 @@ pub(super) struct Live {
     pub(super) before: usize,
     /// When it was last asked whether calls on it return at once.
     pub(super) sure: u64,
+    /// When the last datagram came that was received, and whether it is known of all from now on.
+    stamp: Stamp,
+    keeps_stamps: bool,
+}
+
+/// When a socket's last datagram came, as `SIOCGSTAMP` tells it.
+#[derive(Clone, Copy)]
+enum Stamp {
+    /// None came past the kernel, or one through it came after that.
+    Kernels,
+    /// Nobody had asked for it by then.
+    NotKept,
+    At(Duration),
 }
 
 impl Live {
     pub(super) fn new(fd: RawFd, inode: u64, look: Look, slot: SlotId) -> Self {
         Self {
             fd,
+            keeps_stamps: look.wants.time(),
             look,
             flows: Vec::new(),
             queue: Queue::default(),
             slot,
             inode,
             is_shared: false,
+            seen: Seen::default(),
             is_inherited: false,
             asked: 0,
             checked: 0,
             since: 0,
             before: 0,
             sure: 0,
+            stamp: Stamp::Kernels,
         }
+    }
+
+    /// It is another one by now.
+    pub(super) fn set_look(&mut self, look: Look) {
+        self.keeps_stamps |= look.wants.time();
+        self.look = look;
+    }
+
+    /// Whether it has to be known when its datagrams come.
+    pub(super) fn keeps_time(&self) -> bool {
+        self.keeps_stamps
+    }
+
+    /// One that came then was handed over (`sock_recv_cmsgs` of Linux: not where its own message says when).
+    pub(super) fn stamps(&mut self, time: Duration) {
+        if !self.look.wants.time() {
+            self.stamp = if self.keeps_stamps { Stamp::At(time) } else { Stamp::NotKept };
+        }
+    }
+
+    /// One that came through the kernel was received.
+    pub(super) fn is_stamped_by_kernel(&mut self) {
+        self.stamp = Stamp::Kernels;
+    }
+
+    /// When the last one came, since 1970, with this as the time (`sock_gettstamp` of Linux: who asks for the first time is told that); `None` where only
+    /// the kernel knows.
+    pub(super) fn stamp(&mut self, now: impl FnOnce() -> Duration) -> Option<Duration> {
+        self.keeps_stamps = true;
+        let time = match self.stamp {
+            Stamp::Kernels => return None,
+            Stamp::At(time) if !time.is_zero() => time,
+            _ => now(),
+        };
+        self.stamp = Stamp::At(time);
+        Some(time)
     }
 
     /// Puts its flows into the table: one for each address that it hears, of which one at least is of a granted interface.
@@ -92,34 +147,35 @@ impl Live {
         }
         let (port, peer) = (self.look.local.port(), self.look.peer);
         // Those of before are given back afterwards, so that what stays the same is there throughout.
-        let before = std::mem::take(&mut self.flows);
+        let before = self.flows.len();
         for local in addresses.iter().filter(hears) {
             let flow = Flow { local: SocketAddr::new(local.address, port), peer };
             match table.insert(&flow) {
                 Ok(taken) => self.flows.push(taken),
                 Err(TableFull) => {
-                    give(before, table);
                     self.give_flows(table);
                     return Err(Reason::TableFull);
                 }
             }
         }
-        if before.is_empty() {
+        if before == 0 {
             // The kernel takes one more than there is room for.
             self.before = self.look.room / OVERHEAD + 1;
             self.since = FAIR;
         }
-        give(before, table);
+        self.flows.drain(..before).for_each(|flow| table.remove(flow));
         Ok(())
     }
 
+    /// Its memory stays, as those that go to and fro are taken again while datagrams wait.
     pub(super) fn give_flows(&mut self, table: &mut FlowTable) {
-        give(std::mem::take(&mut self.flows), table);
+        self.flows.drain(..).for_each(|flow| table.remove(flow));
     }
-}
 
-fn give(flows: Vec<Taken>, table: &mut FlowTable) {
-    flows.into_iter().for_each(|flow| table.remove(flow));
+    /// Has memory for the flows of so many addresses, and for as many again while they change.
+    pub(super) fn reserve(&mut self, addresses: usize) {
+        self.flows.reserve(2 * addresses);
+    }
 }
 
 /// Beside a datagram's own bytes.

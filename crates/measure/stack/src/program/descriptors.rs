@@ -215,7 +215,7 @@ pub fn leave_to_kernel(fd: c_int, why: Reason) {
 /// The same for one that was past it.
 pub fn leave_if_live(fd: c_int, why: Reason) {
     match kind(fd) {
-        Some(Kind::Live(id)) if is_own() => _ = with_past(|past| past.leave(SocketId(id), why)),
+        Some(Kind::Live(id)) if is_own() => _ = with_past(|past| past.leave(SocketId(id), fd, why)),
         _ => {}
     }
 }

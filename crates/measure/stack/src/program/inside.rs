@@ -14,6 +14,7 @@ use super::{
     patience::Held,
     process,
 };
+use crate::Reason;
 
 thread_local! {
     /// Where this thread's frame is that is in our code already; 0 for nowhere. A signal handler, or a call that our code makes, goes to the
@@ -45,7 +46,7 @@ pub fn inside<T>(work: impl FnOnce() -> T) -> Option<T> {
     let result = catch_unwind(AssertUnwindSafe(work));
     set_errno(errno);
     INSIDE.set(0);
-    result.inspect_err(|_| fails()).ok()
+    result.inspect_err(|_| fails(Reason::Fault)).ok()
 }
 
 /// The same with what goes past the kernel, if anything does.
@@ -74,7 +75,7 @@ fn is_entered_again<T>(before: usize, frame: usize) -> Option<T> {
     // SAFETY: the word is in this thread's stack above this frame, or in one that a handler has just left for its own.
     if !is_there || unsafe { (before as *const usize).read_volatile() } != before {
         INSIDE.set(0);
-        fails();
+        fails(Reason::Jump);
     }
     None
 }
@@ -88,10 +89,14 @@ fn is_on_other_stack() -> bool {
 }
 
 #[cold]
-fn fails() {
+fn fails(why: Reason) {
     IS_BROKEN.store(true, Ordering::Relaxed);
     // Once begun it is done, whatever a handler does.
     let held = Held::new();
+    // Before the launcher is told, who reads it then.
+    if let Some(past) = process::past() {
+        past.stack.says_all_left(why);
+    }
     super::own::give_up();
     held.release();
 }

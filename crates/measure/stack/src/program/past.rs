@@ -99,24 +99,30 @@ impl Past {
         match self.stack.refresh(id, unsafe { BorrowedFd::borrow_raw(fd) }) {
             Ok(()) => {}
             // `connect` may take the port away that it was given; it is looked at when it has one again.
-            Err(Reason::NotBound) => self.left(id, Kind::Unknown),
-            Err(_) => self.left(id, Kind::Kernel),
+            Err(Reason::NotBound) => self.left(id, fd, Kind::Unknown),
+            Err(_) => self.left(id, fd, Kind::Kernel),
         }
     }
 
     /// Leaves a socket to the kernel for good.
-    pub(crate) fn leave(&self, id: SocketId, why: Reason) {
-        self.left(id, Kind::Never);
+    pub(crate) fn leave(&self, id: SocketId, fd: c_int, why: Reason) {
+        self.left(id, fd, Kind::Never);
         self.stack.leave(id, why);
     }
 
-    /// What follows from its being left to the kernel.
-    fn left(&self, id: SocketId, kind: Kind) {
-        self.sockets().retain(|socket| socket.id != id);
-        for fd in descriptors(id) {
-            if let Some(table) = table() {
-                table.replace(fd, kind);
+    /// What follows from its being left to the kernel; this is one of its descriptors.
+    fn left(&self, id: SocketId, fd: c_int, kind: Kind) {
+        let mut sockets = self.sockets();
+        let at = sockets.iter().position(|socket| socket.id == id);
+        let mut count = at.map_or(0, |at| sockets.swap_remove(at).descriptors);
+        drop(sockets);
+        // Most sockets have this one alone.
+        for fd in [fd].into_iter().filter(|fd| self::kind(*fd) == Some(Kind::Live(id.0))).chain(descriptors(id)) {
+            if count == 0 {
+                break;
             }
+            count -= 1;
+            table().map(|table| table.replace(fd, kind));
         }
         watched::is_left(id, self);
     }

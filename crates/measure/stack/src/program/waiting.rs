@@ -24,8 +24,10 @@ use crate::SocketId;
 const READABLE: c_short = libc::POLLIN | libc::POLLRDNORM;
 /// Descriptors of ours that are waited for beside the program's.
 const BESIDE: usize = 8;
-/// How long the kernel waits for what another thread may take past it, before it is looked at again.
-const UNTIL_USED: Duration = Duration::from_millis(5);
+/// How long the kernel waits for what another thread may take past it, before it is looked at again: at first, and at most, as it is twice as long each
+/// time.
+const AT_FIRST: Duration = Duration::from_millis(5);
+const AT_MOST: Duration = Duration::from_millis(100);
 /// Descriptors that there is room for in a frame.
 const FEW: usize = 248;
 
@@ -54,12 +56,14 @@ pub fn wait_for(fds: &mut [pollfd], timeout: Option<Duration>, mask: *const sigs
         return None;
     }
     let begun = Instant::now();
+    let mut until_used = AT_FIRST;
     loop {
         let left = timeout.map(|timeout| timeout.saturating_sub(begun.elapsed()));
         if concerns_us(fds) {
             return poll(fds, left, mask);
         }
-        let slice = if may_concern_us(fds) { Some(left.map_or(UNTIL_USED, |left| left.min(UNTIL_USED))) } else { left };
+        let slice = if may_concern_us(fds) { Some(left.map_or(until_used, |left| left.min(until_used))) } else { left };
+        until_used = AT_MOST.min(2 * until_used);
         let slice = slice.map(|time| timespec { tv_sec: time.as_secs() as i64, tv_nsec: time.subsec_nanos().into() });
         let ready = wait(fds, slice, mask);
         let is_over = timeout.is_some_and(|timeout| begun.elapsed() >= timeout);

@@ -20,6 +20,13 @@ impl Stack {
         self.tell_sleepers(&mut engine);
     }
 
+    /// Writes down that all are the kernel's from now on. It asks for no lock: whoever has it may have been left in the midst of something.
+    pub(crate) fn says_all_left(&self, why: Reason) {
+        if !self.family.is_child() {
+            self.page.says_all_left(why);
+        }
+    }
+
     /// Leaves those that this process inherited to the kernel as long as others have them too.
     pub(crate) fn set_inherited(&self, is_shared: bool) {
         if !self.family.is_child() {

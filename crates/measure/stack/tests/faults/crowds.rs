@@ -351,6 +351,20 @@ fn a_full_table_takes_no_more_and_is_empty_again_afterwards() {
 }
 
 #[test]
+fn after_one_that_is_refused_the_next_one_of_a_thousand_goes_past() {
+    let past = Past::open("thousand", Wait::Auto);
+    past.wire.at_a(|| {
+        let socket = past.bound(7017);
+        for _ in 0..1030 {
+            past.stack.open(socket.as_fd()).expect("one more user of its flow");
+        }
+        let elsewhere = UdpSocket::bind("127.0.0.1:0").expect("loopback");
+        assert_eq!(past.stack.open(elsewhere.as_fd()), Err(Reason::OtherInterface));
+        past.stack.open(socket.as_fd()).expect("it can go past");
+    });
+}
+
+#[test]
 fn all_queues_of_an_interface_are_used() {
     let past = Past::over(Wire::with_queues("queues", 2), Wait::Sleep);
     past.wire.at_a(|| {

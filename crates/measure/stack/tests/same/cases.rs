@@ -29,7 +29,7 @@ const SENDS: [bool; 2] = [true, false];
 const RECEIVES: [bool; 2] = [false, true];
 const NEITHER: [bool; 2] = [false, false];
 
-pub(crate) const CASES: [Case; 20] = [
+pub(crate) const CASES: [Case; 21] = [
     case("datagrams of all lengths, connected", true, lengths, BOTH),
     case("datagrams of all lengths, not connected", false, lengths_to, BOTH),
     case("datagrams that are longer than the room for them", true, too_long, RECEIVES),
@@ -37,6 +37,7 @@ pub(crate) const CASES: [Case; 20] = [
     case("nothing there", true, nothing_there, NEITHER),
     case("names with little room", false, names, RECEIVES),
     case("control messages beside what came", false, told, RECEIVES),
+    case("times of what waited", true, waited, RECEIVES),
     case("control messages with little room", true, told_briefly, RECEIVES),
     case("control messages beside what goes", false, said, SENDS),
     case("options for all that goes", true, marks, SENDS),
@@ -156,6 +157,19 @@ fn told(ends: &mut Ends<'_>) {
         ends.receive(&[10], libc::MSG_PEEK);
         ends.receive(&[10], 0);
         ends.set(libc::SOL_SOCKET, time, 0);
+    }
+}
+
+fn waited(ends: &mut Ends<'_>) {
+    // What comes from now on is stamped; the kernel begins a moment later.
+    ends.set(libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, 1);
+    sleep(Duration::from_millis(50));
+    for _ in 0..3 {
+        ends.far_sends(b"x");
+        ends.far_sends(b"y");
+        sleep(Duration::from_millis(300));
+        let ages = [(); 2].map(|()| ends.near.age());
+        ends.note("they say so", ages.map(|age| age >= Duration::from_millis(250)));
     }
 }
 

@@ -5,7 +5,7 @@ use std::{
     net::{SocketAddr, UdpSocket},
     os::fd::{AsFd, AsRawFd},
     ptr, thread,
-    time::{Duration, Instant},
+    time::{Duration, Instant, UNIX_EPOCH},
 };
 
 use kernel::{link, namespace, socket::set_option, sysctl};
@@ -217,6 +217,17 @@ impl Near<'_> {
             Outcome::Failed(errno) => Some(Err(errno)),
             Outcome::Kernel => None,
         }
+    }
+
+    /// Receives a datagram that says when it came: how long ago that was.
+    pub(crate) fn age(&self) -> Duration {
+        let (mut payload, mut room) = ([0; 64], [0; 64]);
+        let mut pieces = [IoSliceMut::new(&mut payload)];
+        let mut message = Incoming { control: &mut room, ..Incoming::new(&mut pieces) };
+        self.receive(&mut message, 0).expect("it came");
+        let word = |at: usize| u64::from_ne_bytes(room[at..at + 8].try_into().expect("eight"));
+        let came = UNIX_EPOCH + Duration::new(word(16), word(24) as u32);
+        came.elapsed().expect("before now")
     }
 
     fn send(&self, message: &Outgoing<'_>, flags: i32) -> Result<usize, i32> {

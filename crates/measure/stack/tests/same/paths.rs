@@ -18,10 +18,10 @@ pub(crate) const CASES: [Case; 2] = [
     case("fragments as IP_MTU_DISCOVER says, not connected", false, not_connected, [true, false]),
 ];
 
-/// Makes the path to the far end narrower than the interface, for both versions.
-pub(crate) fn narrow(wire: &Wire) {
+/// Makes the path to the far end narrower than the interface, for both versions: by `mtu`, or by `mtu lock`.
+pub(crate) fn narrow(wire: &Wire, by: &str) {
     for route in ["-4 route add 198.18.0.2/32", "-6 route add 2001:2::2/128"] {
-        let words = format!("{route} dev {PORT} mtu {PATH}");
+        let words = format!("{route} dev {PORT} {by} {PATH}");
         let run = || Command::new("ip").args(words.split(' ')).status().expect("iproute2 is installed");
         assert!(wire.at_a(run).success(), "{words}");
     }

@@ -39,6 +39,7 @@ bypass-reason-peek-offset = it peeks from an offset on (SO_PEEK_OFF)
 bypass-reason-scope = its address, or that of its peer, is link-local or multicast
 bypass-reason-fault = there was a fault in the library, which was caught; please report it
 bypass-reason-inherited = other processes that were forked have it too
+bypass-reason-jump = a signal handler jumped (siglongjmp) out of the library while it was at work
 
 bypass-stays-uplink = the default route or this session goes through it, and taking it may interrupt them for a moment; name it with --dev to take it
 bypass-stays-no-ethernet = it is no Ethernet interface

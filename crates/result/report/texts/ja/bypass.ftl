@@ -39,6 +39,7 @@ bypass-reason-peek-offset = 位置を指定して先読みする(SO_PEEK_OFF)
 bypass-reason-scope = 自分または相手のアドレスがリンクローカルまたはマルチキャスト
 bypass-reason-fault = ライブラリの不具合を検出したため(開発元に報告してください)
 bypass-reason-inherited = fork されたほかのプロセスも同じソケットを持っている
+bypass-reason-jump = シグナルハンドラがライブラリの処理の途中で外へジャンプした(siglongjmp)
 
 bypass-stays-uplink = デフォルトルートまたはこのセッションが使用中で、対象にすると一時的に途切れることがあります。対象にするには --dev で指定してください
 bypass-stays-no-ethernet = イーサネットのインターフェースではありません

@@ -1,0 +1,46 @@
+//! How much of the time something may take that can be put off.
+
+/// No more than a fourth of it in the long run.
+pub(super) struct Allowance {
+    /// Until when what was done is paid for.
+    paid_until: u64,
+    /// How far ahead that may be for what is done at once.
+    ahead: u64,
+}
+
+impl Allowance {
+    /// So that it may take a fourth of this time at once.
+    pub(super) fn new(ahead: u64) -> Self {
+        Self { paid_until: 0, ahead }
+    }
+
+    /// Whether it may be done now.
+    pub(super) fn allows(&self, now: u64) -> bool {
+        self.paid_until <= now.saturating_add(self.ahead)
+    }
+
+    /// It was done, and took so long.
+    pub(super) fn took(&mut self, now: u64, long: u64) {
+        self.paid_until = self.paid_until.max(now) + 4 * long;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fourth_of_the_time_is_allowed_and_something_at_once() {
+        let mut allowance = Allowance::new(100);
+        let mut done = |now: u64| {
+            let allows = allowance.allows(now);
+            if allows {
+                allowance.took(now, 10);
+            }
+            allows
+        };
+        assert_eq!((0..10).filter(|_| done(1000)).count(), 3);
+        assert_eq!((1001..2001).filter(|now| done(*now)).count(), 25);
+        assert_eq!((0..10).filter(|_| done(9000)).count(), 3);
+    }
+}
