@@ -23,6 +23,9 @@ pub enum Error {
         /// Why it failed.
         io: io::Error,
     },
+    /// The file could not be taken for this owner alone.
+    #[error("{0}; nothing is changed that cannot be recorded there")]
+    Lock(kernel::Error),
     /// A line makes no sense.
     #[error(
         "line {line} of {} is unreadable ({why}); undo by hand what the file records, then remove it",

@@ -53,7 +53,7 @@ impl Ledger {
         // For this moment only: else whoever cleans up could hold a new file between its owner's making and locking it.
         let directory = File::open(dir).map_err(failed("open", dir))?;
         directory.lock().map_err(failed("lock", dir))?;
-        let lock = FileLock::try_lock(&path)?.ok_or_else(|| Error::InUse(owner.to_owned()))?;
+        let lock = FileLock::try_lock(&path).map_err(Error::Lock)?.ok_or_else(|| Error::InUse(owner.to_owned()))?;
         let boot_id = boot_id()?;
         let contents = read(lock.file(), &path, &boot_id)?;
         // What is appended must not become part of a torn line.

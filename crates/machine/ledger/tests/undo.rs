@@ -311,6 +311,17 @@ fn one_failure_does_not_stop_the_rest_from_being_undone() {
     assert!(ledger.undo_all().expect("nothing left to do").is_empty());
 }
 
+#[test]
+fn where_nothing_can_be_recorded_it_is_said_that_nothing_is_changed() {
+    let bench = Bench::new("readonly");
+    let mount = |words: &[&str]| Command::new(words[0]).args(&words[1..]).arg(bench.dir()).status().expect("starts");
+    assert!(mount(&["mount", "-t", "tmpfs", "-o", "ro", "none"]).success(), "this test needs root");
+    let opened = Ledger::open(bench.dir(), "owner").map(drop);
+    assert!(mount(&["umount"]).success());
+    let error = opened.expect_err("it is read-only").to_string();
+    assert!(error.contains("owner.jsonl: Read-only file system") && error.contains("nothing is changed"), "{error}");
+}
+
 /// A disk of one page, of which the ledger takes all but a few bytes.
 #[test]
 fn all_is_undone_also_where_there_is_no_room_to_say_so() {
