@@ -75,8 +75,8 @@ impl Turn {
     }
 }
 
-/// Of a core's time: what something else may use while a story measures alone.
-const DISTURBED: f64 = 0.1;
+/// Of a core's time: what something else may use while a story measures alone, as little as raises no doubt.
+const DISTURBED: f64 = 0.15;
 /// What measuring again may take in all stories together, in milliseconds: on a machine that is never calm it would help none of them.
 const AGAIN: u64 = 180_000;
 
