@@ -10,7 +10,7 @@ use std::{
 };
 
 /// What the program can be asked for.
-pub(crate) const PARTS: [&str; 39] = [
+pub(crate) const PARTS: [&str; 42] = [
     "data",
     "flags",
     "options",
@@ -50,6 +50,9 @@ pub(crate) const PARTS: [&str; 39] = [
     "large",
     "chrooted",
     "beside",
+    "rearmed",
+    "turns",
+    "drained",
 ];
 
 /// The library, which cargo puts beside the test's own program.

@@ -86,3 +86,6 @@ void contended(void);
 void large(void);
 void chrooted(void);
 void beside(void);
+void rearmed(void);
+void turns(void);
+void drained(void);

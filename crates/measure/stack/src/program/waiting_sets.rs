@@ -131,7 +131,7 @@ fn look(set: c_int, events: &mut [epoll_event], time: *const timespec, mask: *co
     // Where there is little room, each has its turn to come first.
     let ours = with_sets(|sets, past| {
         past.stack.pump();
-        let first = if sets.ours_first(set) { sets.add(set, events, 0, &past.stack) } else { 0 };
+        let first = if sets.ours_first(set) { sets.add(set, events, 0, true, &past.stack) } else { 0 };
         (first, first > 0 || sets.is_ready(set, &past.stack))
     });
     let (before, is_ready) = ours.unwrap_or((0, false));
@@ -164,7 +164,7 @@ fn look(set: c_int, events: &mut [epoll_event], time: *const timespec, mask: *co
 fn found(set: c_int, events: &mut [epoll_event], before: usize, told: usize) -> c_int {
     let add = |sets: &mut Sets, past: &Past| {
         let kept = before + sets.strip(set, &mut events[before..before + told], &past.stack);
-        sets.add(set, events, kept, &past.stack) as c_int
+        sets.add(set, events, kept, before > 0, &past.stack) as c_int
     };
     match with_sets(add) {
         Some(ready) => ready,
