@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Options whose value, where it is not 0, leaves a socket with the kernel.
-const NOT_PAST: [(i32, i32, Reason); 24] = [
+const NOT_PAST: [(i32, i32, Reason); 25] = [
     (libc::SOL_SOCKET, libc::SO_TIMESTAMPING, Reason::Timestamping),
     (libc::SOL_SOCKET, 65, Reason::Timestamping), // SO_TIMESTAMPING_NEW
     (libc::SOL_SOCKET, 63, Reason::Timestamp),    // SO_TIMESTAMP_NEW
@@ -35,6 +35,7 @@ const NOT_PAST: [(i32, i32, Reason); 24] = [
     (libc::SOL_IPV6, 2, Reason::OldPacketInfo),   // IPV6_2292PKTINFO
     (libc::SOL_IPV6, 8, Reason::OldPacketInfo),   // IPV6_2292HOPLIMIT
     (libc::SOL_IPV6, libc::IPV6_FLOWINFO, Reason::FlowInfo),
+    (libc::SOL_IPV6, 33, Reason::FlowInfo),         // IPV6_FLOWINFO_SEND
     (libc::SOL_IPV6, 73, Reason::MinTtl),           // IPV6_MINHOPCOUNT
     (libc::SOL_IPV6, 74, Reason::OriginalAddress),  // IPV6_RECVORIGDSTADDR
     (libc::SOL_IPV6, 76, Reason::UnicastInterface), // IPV6_UNICAST_IF

@@ -7,7 +7,7 @@ use xdp::socket::Packet;
 
 use super::Engine;
 use crate::{
-    ancillary::Said,
+    ancillary::{Said, Version},
     calls,
     message::{Outcome, Outgoing},
     name, ticks,
@@ -117,13 +117,16 @@ impl Engine {
     #[inline]
     fn leaving(&mut self, id: SocketId, message: &Outgoing<'_>, bytes: usize, now: u64) -> Option<Leaving> {
         self.follow_changes(now);
-        let said = if message.control.is_empty() { Said::default() } else { Said::read(message.control)? };
         let Self { sockets, ways, identifications, exits, exit_rings, generation, locals, .. } = self;
         let look = &sockets.get(id.0 as usize)?.as_ref().filter(|live| !live.is_shared && !live.is_inherited)?.look;
         let to = if message.name.is_empty() { look.peer? } else { name::read(message.name)? };
         if to.port() == 0 || !look.v6 && to.is_ipv6() || !look.binding.versions.hear(to.ip()) {
             return None;
         }
+        let said = match message.control {
+            [] => Said::default(),
+            control => Said::read(control, Version::of(to.ip(), look.v6))?,
+        };
         let source = said.source.or(look.binding.address);
         if said.source.is_some_and(|chosen| !locals.iter().any(|local| local.address == chosen)) {
             return None;
