@@ -183,6 +183,8 @@ impl Engine {
         let inode = calls::inode(fd.as_raw_fd()).ok_or(Reason::Unreadable)?;
         let mut live = Live::new(fd.as_raw_fd(), inode, look, slot);
         let port = self.who_shares(&live.look);
+        // What has come until now is not for it.
+        self.pump();
         match self.take(id, &mut live, &port) {
             Err(why) if !(later && self.may_pass(why, &live)) => {
                 self.input.release(id);
@@ -267,8 +269,12 @@ impl Engine {
     /// Returns how many datagrams waited for it.
     fn forget(&mut self, id: SocketId, mut live: Live) -> u64 {
         live.give_flows(&mut self.table);
+        // What has come until now is for it, and not for who hears on its port from now on.
+        self.sockets[id.0 as usize] = Some(live);
+        self.pump();
         self.input.release(id);
-        self.places.clear(&mut live.queue, &mut self.free)
+        let live = self.sockets[id.0 as usize].take();
+        live.map_or(0, |mut live| self.places.clear(&mut live.queue, &mut self.free))
     }
 
     /// As many small datagrams come in while nobody looks as the kernel would keep for these sockets.
