@@ -103,7 +103,9 @@ fn whoever_sleeps_does_sleep_after_others_were_cancelled() {
 #[test]
 fn nobody_sleeps_beside_what_is_ready_and_nothing_is_left_by_who_takes_all() {
     let wire = Wire::up("ready");
-    ["sleep", "auto"].iter().for_each(|wait| are_the_same(&wire, &["rearmed", "turns", "drained"], 0, wait));
+    ["sleep", "auto"]
+        .iter()
+        .for_each(|wait| are_the_same(&wire, &["rearmed", "turns", "drained", "reopened"], 0, wait));
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::{
 };
 
 /// What the program can be asked for.
-pub(crate) const PARTS: [&str; 42] = [
+pub(crate) const PARTS: [&str; 43] = [
     "data",
     "flags",
     "options",
@@ -53,6 +53,7 @@ pub(crate) const PARTS: [&str; 42] = [
     "rearmed",
     "turns",
     "drained",
+    "reopened",
 ];
 
 /// The library, which cargo puts beside the test's own program.

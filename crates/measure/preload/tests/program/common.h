@@ -89,3 +89,4 @@ void beside(void);
 void rearmed(void);
 void turns(void);
 void drained(void);
+void reopened(void);

@@ -78,7 +78,7 @@ void turns(void) {
         int fd = connected();
         if (pipe(pipes[at]) || write(pipes[at][1], "x", 1) != 1) return;
         settle(fd);
-        TELL(added(all, EPOLL_CTL_ADD, fd, EPOLLIN, at));
+        TELL(added(all, EPOLL_CTL_ADD, fd, EPOLLIN | EPOLLOUT, at));
         TELL(added(all, EPOLL_CTL_ADD, pipes[at][0], EPOLLIN, 2 + at));
         ask(fd, "wait");
     }
@@ -87,6 +87,11 @@ void turns(void) {
         if (epoll_wait(all, &event, 1, 1000) == 1) seen |= 1 << event.data.u64;
     }
     printf("told of: %x\n", seen);
+    for (int turn = 0; turn < 4; turn++) {
+        struct epoll_event event;
+        TELL(epoll_wait(all, &event, 1, 1000));
+        waited("each once", all, 8, 1000);
+    }
 }
 
 /* Fragments come through the kernel: who takes until there is nothing has all of them. */
@@ -107,4 +112,25 @@ void drained(void) {
         if (count != 10) printf("took %d\n", count);
     }
     puts("drained");
+}
+
+/* Who has the port of a socket that was closed does not hear what came for that. */
+void reopened(void) {
+    for (int round = 0; round < 10; round++) {
+        struct sockaddr_storage own;
+        socklen_t length = sizeof own;
+        char answer[20];
+        int fd = connected();
+        settle(fd);
+        getsockname(fd, (void *)&own, &length);
+        send(fd, "@5", 2, 0);
+        pause_for(20);
+        TELL(close(fd));
+        fd = socket(own.ss_family, SOCK_DGRAM, 0);
+        TELL(bind(fd, (void *)&own, length));
+        TELL(connect(fd, (void *)&echo, echo_length));
+        TELL(recv(fd, answer, sizeof answer, MSG_DONTWAIT));
+        settle(fd);
+        TELL(close(fd));
+    }
 }
