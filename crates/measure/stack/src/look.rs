@@ -74,6 +74,8 @@ pub(crate) struct Look {
     /// What becomes of packets that are too large for their path, over IPv4 and IPv6.
     pub(crate) v4_discovery: Discovery,
     pub(crate) v6_discovery: Discovery,
+    /// Whether packets over IPv6 have labels of their flows (`IPV6_AUTOFLOWLABEL`).
+    pub(crate) labels: bool,
     /// Bytes that may wait to be received.
     pub(crate) room: usize,
     /// Bytes of each datagram that a longer one is cut into (`UDP_SEGMENT`); 0 is whole.
@@ -157,6 +159,7 @@ pub(crate) fn look(fd: BorrowedFd<'_>) -> Result<Look, Reason> {
         },
         v4_discovery: Discovery(number(raw, libc::SOL_IP, libc::IP_MTU_DISCOVER)),
         v6_discovery: Discovery(if v6 { number(raw, libc::SOL_IPV6, libc::IPV6_MTU_DISCOVER) } else { 0 }),
+        labels: v6 && is_set(raw, libc::SOL_IPV6, 70),
         room: number(raw, libc::SOL_SOCKET, libc::SO_RCVBUF).max(0) as usize,
         segment: number(raw, libc::SOL_UDP, libc::UDP_SEGMENT) as u16,
         wants: wants(raw, v6),

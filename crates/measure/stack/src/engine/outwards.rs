@@ -2,7 +2,7 @@
 
 use std::{io::IoSlice, net::SocketAddr, os::fd::RawFd};
 
-use datagram::{Departing, SocketId};
+use datagram::{Departing, SocketId, flow_label};
 use xdp::socket::Packet;
 
 use super::Engine;
@@ -146,12 +146,14 @@ impl Engine {
         let of_exit = exit_rings.get(found.exit).filter(|rings| !rings.is_empty())?;
         let ring = of_exit.start + id.0 as usize % of_exit.len();
         let is_cut = to.is_ipv4() && discovery.lets_routers_cut();
+        let from = SocketAddr::new(found.source, look.local.port());
         let departing = Departing {
-            from: SocketAddr::new(found.source, look.local.port()),
+            from,
             to,
             ttl: said.ttl.unwrap_or(ttl),
             traffic_class: said.traffic_class.unwrap_or(traffic_class),
             identification: is_cut.then(|| identifications.take(found.source, to.ip(), count(bytes, segment))),
+            flow_label: if look.labels { flow_label(from, to) } else { 0 },
         };
         Some(Leaving { departing, way: datagram::Way { mtu, ..found.way }, ring, segment })
     }

@@ -33,7 +33,7 @@ const SENDS: [bool; 2] = [true, false];
 const RECEIVES: [bool; 2] = [false, true];
 const NEITHER: [bool; 2] = [false, false];
 
-pub(crate) const CASES: [Case; 22] = [
+pub(crate) const CASES: [Case; 23] = [
     case("datagrams of all lengths, connected", true, lengths, BOTH),
     case("datagrams of all lengths, not connected", false, lengths_to, BOTH),
     case("datagrams that are longer than the room for them", true, too_long, RECEIVES),
@@ -46,6 +46,7 @@ pub(crate) const CASES: [Case; 22] = [
     case("control messages for the other version", false, said_for_the_other, SENDS),
     case("from an address of one link alone", false, from_one_link, RECEIVES),
     case("options for all that goes", true, marks, SENDS),
+    case("labels of flows", true, labels, SENDS),
     case("control messages that are refused", true, refused_controls, NEITHER),
     case("pieces", true, pieces, BOTH),
     case("one large datagram cut into many", true, segments, SENDS),
@@ -180,6 +181,12 @@ fn far_marks(ends: &mut Ends<'_>) {
         _ => (libc::SOL_IP, [libc::IP_RECVTTL, libc::IP_RECVTOS]),
     };
     names.into_iter().for_each(|name| set_option(&ends.far, level, name, 1).expect("settable"));
+    let received = far_receives_beside(ends);
+    ends.note("the far end received", received);
+}
+
+/// What the far end receives, and control messages beside it.
+fn far_receives_beside(ends: &Ends<'_>) -> (isize, Vec<u8>) {
     let (mut payload, mut room) = ([0_u8; 2000], [0_u8; 128]);
     let mut part = libc::iovec { iov_base: payload.as_mut_ptr().cast(), iov_len: payload.len() };
     // SAFETY: zeros are a valid header.
@@ -188,8 +195,27 @@ fn far_marks(ends: &mut Ends<'_>) {
     (header.msg_control, header.msg_controllen) = (room.as_mut_ptr().cast(), room.len());
     // SAFETY: the header points to memory of the lengths that it says.
     let length = unsafe { libc::recvmsg(ends.far.as_raw_fd(), &raw mut header, 0) };
-    let length_of_room = header.msg_controllen;
-    ends.note("the far end received", (length, room[..length_of_room].to_vec()));
+    (length, room[..header.msg_controllen].to_vec())
+}
+
+/// Which they are is the sender's business, but that those of one flow are the same.
+fn labels(ends: &mut Ends<'_>) {
+    const IPV6_AUTOFLOWLABEL: i32 = 70;
+    let is_v6 = ends.version == Version::V6;
+    if is_v6 {
+        set_option(&ends.far, libc::SOL_IPV6, libc::IPV6_FLOWINFO, 1).expect("settable");
+    }
+    for wanted in [1, 0] {
+        if is_v6 {
+            ends.set(libc::SOL_IPV6, IPV6_AUTOFLOWLABEL, wanted);
+        }
+        let [one, other] = [b"x", b"y"].map(|payload| {
+            ends.send(payload, None);
+            far_receives_beside(ends)
+        });
+        ends.note("the same", one == other);
+        ends.note("there is a label", !one.1.is_empty());
+    }
 }
 
 fn said(ends: &mut Ends<'_>) {
