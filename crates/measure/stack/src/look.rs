@@ -283,6 +283,9 @@ mod tests {
             set_option(&socket, level, name, 2 - u32::from(name != libc::SO_TIMESTAMPING)).expect("settable");
             assert_eq!(reason(socket.as_fd()), why, "{level} {name}");
         }
+        let labels = UdpSocket::bind("[::1]:0").expect("loopback");
+        set_option(&labels, libc::SOL_IPV6, 33, 1).expect("settable");
+        assert_eq!(reason(labels.as_fd()), Reason::FlowInfo, "IPV6_FLOWINFO_SEND");
         let told = on_loopback();
         rustix::fs::fcntl_setfl(&told, rustix::fs::OFlags::from_bits_retain(libc::O_ASYNC as u32)).expect("settable");
         assert_eq!(reason(told.as_fd()), Reason::Signals);

@@ -287,8 +287,9 @@ fn from_one_link(ends: &mut Ends<'_>) {
         let of_link = || {
             let links = kernel::link::list().expect("netlink");
             let addresses = links.into_iter().filter(|link| link.name == PORT).flat_map(|link| link.addresses);
-            let v6 = addresses.filter_map(|(address, _)| if let IpAddr::V6(it) = address { Some(it) } else { None });
-            v6.filter(|address| address.is_unicast_link_local()).next().expect("it has one")
+            let mut v6 =
+                addresses.filter_map(|(address, _)| if let IpAddr::V6(it) = address { Some(it) } else { None });
+            v6.find(|address| address.is_unicast_link_local()).expect("it has one")
         };
         let socket = ends.wire.at_b(|| {
             let index =
