@@ -91,8 +91,14 @@ pub fn input(input: &[u8]) {
 pub fn datagram(input: &[u8]) {
     let Ok(arrived) = datagram::read(input, Sums::PartialToo) else { return };
     let (from, to) = (arrived.from, arrived.to);
-    let departing =
-        Departing { from, to, ttl: arrived.ttl, traffic_class: arrived.traffic_class, identification: None };
+    let departing = Departing {
+        from,
+        to,
+        ttl: arrived.ttl,
+        traffic_class: arrived.traffic_class,
+        identification: None,
+        flow_label: 0,
+    };
     let way = Way { source_mac: Mac([2, 0, 0, 0, 0, 1]), next_hop_mac: Mac([2, 0, 0, 0, 0, 2]), mtu: u16::MAX };
     let mut frame = vec![0; input.len()];
     let length = datagram::write(&way, &departing, [arrived.payload].into_iter(), &mut frame).expect("it is no longer");

@@ -34,6 +34,21 @@ pub struct Departing {
     pub traffic_class: u8,
     /// Of IPv4, where routers may cut it into fragments, which are put together by it.
     pub identification: Option<u16>,
+    /// Of IPv6: [`flow_label`], or 0 for none.
+    pub flow_label: u32,
+}
+
+/// The flow label of packets between these (RFC 6437), by which routers and cards spread what goes over IPv6: the same for all of them, and other ones for
+/// most others. 20 bits.
+pub fn flow_label(from: SocketAddr, to: SocketAddr) -> u32 {
+    const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
+    let (IpAddr::V6(source), IpAddr::V6(destination)) = (from.ip(), to.ip()) else { return 0 };
+    let [source, destination] = [source, destination].map(u128::from);
+    let ports = u64::from(from.port()) << 16 | u64::from(to.port());
+    let words = [(source >> 64) as u64, source as u64, (destination >> 64) as u64, destination as u64, ports];
+    let hash = words.iter().fold(ODD, |hash, word| (hash ^ word).wrapping_mul(ODD).rotate_left(29));
+    // 0 says that there is none.
+    ((hash.wrapping_mul(ODD) >> 44) as u32).max(1)
 }
 
 /// Why a datagram cannot depart this way.
@@ -127,7 +142,17 @@ fn ipv4(header: &mut [u8], datagram: &Departing, [from, to]: [[u8; 4]; 2], lengt
 fn ipv6(header: &mut [u8], datagram: &Departing, [from, to]: [[u8; 16]; 2], length: u16) -> u32 {
     let class = datagram.traffic_class;
     let [high, low] = length.to_be_bytes();
-    header[..8].copy_from_slice(&[0x60 | class >> 4, class << 4, 0, 0, high, low, UDP, datagram.ttl]);
+    let [_, label @ ..] = datagram.flow_label.to_be_bytes();
+    header[..8].copy_from_slice(&[
+        0x60 | class >> 4,
+        class << 4 | label[0] & 0x0f,
+        label[1],
+        label[2],
+        high,
+        low,
+        UDP,
+        datagram.ttl,
+    ]);
     header[8..24].copy_from_slice(&from);
     header[24..].copy_from_slice(&to);
     sum(&header[8..])
@@ -148,7 +173,7 @@ mod tests {
             false => [[0x2001, 2, 0, 0, 0, 0, 0, 1].into(), [0x2001, 2, 0, 0, 0, 0, 0, 2].into()],
         };
         let [from, to] = [SocketAddr::new(from, ports.0), SocketAddr::new(to, ports.1)];
-        Departing { from, to, ttl: 64, traffic_class: 0xb8, identification: None }
+        Departing { from, to, ttl: 64, traffic_class: 0xb8, identification: None, flow_label: 0 }
     }
 
     proptest! {
@@ -158,8 +183,9 @@ mod tests {
             ports: (u16, u16),
             pieces in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..400), 0..3),
             identification: Option<u16>,
+            flow_label in 0..1_u32 << 20,
         ) {
-            let datagram = Departing { identification, ..datagram(v4, ports) };
+            let datagram = Departing { identification, flow_label, ..datagram(v4, ports) };
             let mut frame = [0xee; 2048];
             let length = write(&WAY, &datagram, pieces.iter().map(Vec::as_slice), &mut frame).expect("it fits");
             let payload = pieces.concat();
@@ -169,12 +195,32 @@ mod tests {
                 let said = (header.dont_fragment, header.identification);
                 prop_assert_eq!(said, (identification.is_none(), identification.unwrap_or(0)));
             }
+            if let Some(etherparse::NetHeaders::Ipv6(header, _)) = &packet.net {
+                prop_assert_eq!(header.flow_label.value(), flow_label);
+            }
             let udp = packet.transport.clone().and_then(etherparse::TransportHeader::udp).expect("UDP");
             prop_assert_eq!((udp.source_port, udp.destination_port), ports);
             let arrived = read(&frame[..length], Sums::Whole).expect("its checksums hold");
             prop_assert_eq!((arrived.from, arrived.to), (datagram.from, datagram.to));
             prop_assert_eq!((arrived.ttl, arrived.traffic_class, arrived.payload), (64, 0xb8, &payload[..]));
         }
+    }
+
+    #[test]
+    fn flows_have_labels_of_their_own() {
+        let label = |ports: (u16, u16)| {
+            let datagram = datagram(false, ports);
+            flow_label(datagram.from, datagram.to)
+        };
+        let labels: std::collections::HashSet<u32> = (0..1000).map(|port| label((port, 7))).collect();
+        assert!(labels.len() > 990 && labels.iter().all(|label| (1..1 << 20).contains(label)), "{}", labels.len());
+        // Whatever of it a router looks at spreads.
+        let low: std::collections::HashSet<u32> = labels.iter().map(|label| label & 15).collect();
+        let high: std::collections::HashSet<u32> = labels.iter().map(|label| label >> 16).collect();
+        assert_eq!([low.len(), high.len()], [16, 16]);
+        assert_eq!(label((7, 8)), label((7, 8)));
+        let v4 = datagram(true, (7, 8));
+        assert_eq!(flow_label(v4.from, v4.to), 0);
     }
 
     #[test]

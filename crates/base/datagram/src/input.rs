@@ -68,7 +68,7 @@ mod tests {
         let way = Way { source_mac: Mac([2; 6]), next_hop_mac: Mac([2; 6]), mtu: 1500 };
         let [from, to] = [from, to].map(|end| end.parse().expect("an address"));
         let mut frame = vec![0; 1600];
-        let departing = Departing { from, to, ttl: 1, traffic_class: 0, identification: None };
+        let departing = Departing { from, to, ttl: 1, traffic_class: 0, identification: None, flow_label: 0 };
         let length = write(&way, &departing, [payload].into_iter(), &mut frame).expect("it fits");
         frame.truncate(length);
         frame

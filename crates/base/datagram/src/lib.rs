@@ -13,7 +13,7 @@ mod input;
 pub use self::{
     arrived::{Arrived, Refusal, Sums, read},
     bindings::{Binding, Bindings, SocketId, Versions},
-    departing::{Departing, Way, WriteError, write},
+    departing::{Departing, Way, WriteError, flow_label, write},
     identified::Identifications,
     input::Input,
 };

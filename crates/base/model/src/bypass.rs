@@ -112,8 +112,8 @@ pub enum Reason {
     /// `IPV6_2292PKTINFO` or `IPV6_2292HOPLIMIT`.
     #[error("it is told of packets in the older form of IPv6 (IPV6_2292PKTINFO, IPV6_2292HOPLIMIT)")]
     OldPacketInfo,
-    /// `IPV6_FLOWINFO`.
-    #[error("it is told flow labels (IPV6_FLOWINFO)")]
+    /// `IPV6_FLOWINFO`, `IPV6_FLOWINFO_SEND`.
+    #[error("it is told flow labels, or says which (IPV6_FLOWINFO, IPV6_FLOWINFO_SEND)")]
     FlowInfo,
     /// `SO_PEEK_OFF`.
     #[error("it peeks from an offset on (SO_PEEK_OFF)")]

@@ -73,8 +73,11 @@ unsafe fn receive_in<const ROOM: usize>(
             Some(header) => header.msg_namelen,
             None => beside.name_length.as_ref().copied().unwrap_or(0),
         };
+        // The length is told also where there is no room for any of it.
+        let mut nowhere = [0; size_of::<libc::sockaddr_in6>()];
+        let is_told = !beside.name.is_null() && name_room == 0;
         let mut message = Incoming {
-            name: bytes(beside.name.cast(), name_room as usize),
+            name: if is_told { &mut nowhere } else { bytes(beside.name.cast(), name_room as usize) },
             control: bytes(control.0, control.1),
             ..Incoming::new(&mut room[..count])
         };

@@ -141,6 +141,14 @@ fn calls_by_number_go_past_the_kernel_too() {
 }
 
 #[test]
+fn nobody_sleeps_beside_what_is_ready_and_nothing_is_left_by_who_takes_all() {
+    let wire = Wire::up("ready");
+    ["sleep", "auto"]
+        .iter()
+        .for_each(|wait| are_the_same(&wire, &["rearmed", "turns", "drained", "reopened"], 0, wait));
+}
+
+#[test]
 fn who_was_refused_goes_past_the_kernel_once_it_can() {
     let wire = Wire::up("refused");
     let _echo = Echo::by(&mut wire.command(1, program()), ECHO[0]);

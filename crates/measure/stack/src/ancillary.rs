@@ -8,6 +8,25 @@ use crate::name::as_v6;
 const HEAD: usize = size_of::<libc::cmsghdr>();
 const ALIGNMENT: usize = size_of::<usize>();
 
+/// How the kernel reads what is said: as a destination is, and the socket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Version {
+    V4,
+    V6,
+    /// IPv4 by a socket of IPv6.
+    Mapped,
+}
+
+impl Version {
+    pub(crate) fn of(to: IpAddr, v6_socket: bool) -> Self {
+        match (to, v6_socket) {
+            (IpAddr::V6(_), _) => Self::V6,
+            (IpAddr::V4(_), true) => Self::Mapped,
+            (IpAddr::V4(_), false) => Self::V4,
+        }
+    }
+}
+
 /// What a program says of one datagram that it sends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Said {
@@ -22,22 +41,26 @@ pub(crate) struct Said {
 }
 
 impl Said {
-    /// Reads control messages; `None` where one of them is for the kernel to act on, or to refuse.
-    pub(crate) fn read(mut control: &[u8]) -> Option<Self> {
+    /// Reads control messages beside what goes to an address of this version; `None` where one of them is for the kernel to act on, or to refuse.
+    pub(crate) fn read(mut control: &[u8], to: Version) -> Option<Self> {
         let mut said = Self::default();
         while !control.is_empty() {
             let head = control.get(..HEAD)?;
             let word = |at: usize| Some(i32::from_ne_bytes(head.get(at..at + 4)?.try_into().ok()?));
             let length = usize::from_ne_bytes(head.get(..ALIGNMENT)?.try_into().ok()?);
             let data = control.get(HEAD..length)?;
-            said.take(word(ALIGNMENT)?, word(ALIGNMENT + 4)?, data)?;
+            said.take(word(ALIGNMENT)?, word(ALIGNMENT + 4)?, data, to)?;
             control = control.get(length.checked_next_multiple_of(ALIGNMENT)?..).unwrap_or_default();
         }
         Some(said)
     }
 
-    fn take(&mut self, level: i32, kind: i32, data: &[u8]) -> Option<()> {
+    fn take(&mut self, level: i32, kind: i32, data: &[u8], to: Version) -> Option<()> {
         match (level, kind) {
+            // The kernel passes over what is said for the other version, and looks at nothing of it (`ip_cmsg_send` and `ip6_datagram_send_ctl`).
+            (libc::SOL_IP, _) if to == Version::V6 => {}
+            (libc::SOL_IPV6, libc::IPV6_PKTINFO) if to == Version::Mapped => self.choose_v6(data, true)?,
+            (libc::SOL_IPV6, _) if to != Version::V6 => {}
             (libc::SOL_IP, libc::IP_TTL) => self.ttl = Some(byte(data).filter(|ttl| *ttl > 0)?),
             // A single byte is taken too.
             (libc::SOL_IP, libc::IP_TOS) => {
@@ -50,15 +73,19 @@ impl Said {
             }
             (libc::SOL_IPV6, libc::IPV6_HOPLIMIT) => self.ttl = Some(byte(data)?),
             (libc::SOL_IPV6, libc::IPV6_TCLASS) => self.traffic_class = Some(byte(data)?),
-            (libc::SOL_IPV6, libc::IPV6_PKTINFO) => {
-                // `struct in6_pktinfo`: the source, and an interface.
-                let (source, interface) = (data.get(..16)?, data.get(16..20)?);
-                self.choose(interface, source.try_into().map(|it: [u8; 16]| it.into()).ok()?)?;
-            }
+            (libc::SOL_IPV6, libc::IPV6_PKTINFO) => self.choose_v6(data, false)?,
             (libc::SOL_UDP, libc::UDP_SEGMENT) => self.segment = Some(u16::from_ne_bytes(data.try_into().ok()?)),
             _ => return None,
         }
         Some(())
+    }
+
+    /// `struct in6_pktinfo`: the source, and an interface. One of the other version is refused.
+    fn choose_v6(&mut self, data: &[u8], mapped: bool) -> Option<()> {
+        let (source, interface) = (data.get(..16)?, data.get(16..20)?);
+        let source: IpAddr = source.try_into().map(|it: [u8; 16]| it.into()).ok()?;
+        (source.to_canonical().is_ipv4() == mapped).then_some(())?;
+        self.choose(interface, source)
     }
 
     /// An interface of the program's choice is the kernel's business.
@@ -151,13 +178,34 @@ mod tests {
         let length = writer.length;
         let source = Some([198, 18, 0, 1].into());
         let said = Said { ttl: Some(9), traffic_class: Some(0xb8), source, segment: Some(100) };
-        assert_eq!(Said::read(&room[..length]), Some(said));
+        assert_eq!(Said::read(&room[..length], Version::V4), Some(said));
+        assert_eq!(Said::read(&room[..length], Version::Mapped), Some(said));
+        let segment_alone = Said { segment: Some(100), ..Said::default() };
+        assert_eq!(Said::read(&room[..length], Version::V6), Some(segment_alone), "passed over");
         let mut writer = Writer::new(&mut room);
         writer.put_number(libc::SOL_IPV6, libc::IPV6_HOPLIMIT, 9);
         writer.put_number(libc::SOL_IPV6, libc::IPV6_TCLASS, 0xb8);
-        writer.put_info_v6(0, [198, 18, 0, 1].into());
         let length = writer.length;
-        assert_eq!(Said::read(&room[..length]), Some(Said { segment: None, ..said }));
+        assert_eq!(Said::read(&room[..length], Version::V6), Some(Said { source: None, segment: None, ..said }));
+        for other in [Version::V4, Version::Mapped] {
+            assert_eq!(Said::read(&room[..length], other), Some(Said::default()), "passed over");
+        }
+    }
+
+    #[test]
+    fn a_source_is_of_the_version_that_it_sends_by() {
+        let of = |source: &str, to: Version| {
+            let mut room = [0; 64];
+            let mut writer = Writer::new(&mut room);
+            writer.put_info_v6(0, source.parse().expect("an address"));
+            let length = writer.length;
+            Said::read(&room[..length], to).map(|said| said.source)
+        };
+        let (v4, v6) = ("198.18.0.1", "2001:2::1");
+        let chosen = |text: &str| Some(Some(text.parse().expect("an address")));
+        assert_eq!([of(v6, Version::V6), of(v4, Version::Mapped)], [chosen(v6), chosen(v4)]);
+        assert_eq!([of(v4, Version::V6), of(v6, Version::Mapped), of("::", Version::Mapped)], [None; 3], "refused");
+        assert_eq!([of("::", Version::V6), of(v6, Version::V4)], [Some(None); 2]);
     }
 
     #[test]
@@ -167,7 +215,7 @@ mod tests {
             let mut writer = Writer::new(&mut room);
             writer.put(level, kind, data);
             let length = writer.length;
-            Said::read(&room[..length])
+            Said::read(&room[..length], if level == libc::SOL_IPV6 { Version::V6 } else { Version::V4 })
         };
         assert_eq!(of(libc::SOL_IP, libc::IP_TTL, &0_i32.to_ne_bytes()), None, "refused");
         assert_eq!(of(libc::SOL_IP, libc::IP_TTL, &256_i32.to_ne_bytes()), None, "refused");
@@ -193,12 +241,14 @@ mod tests {
     proptest! {
         #[test]
         fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..100), length in 0..100_u8) {
-            let _ = Said::read(&bytes);
+            let _ = Said::read(&bytes, Version::V4);
             let mut bytes = bytes;
             if bytes.len() >= HEAD {
                 bytes[..8].copy_from_slice(&u64::from(length).to_ne_bytes());
             }
-            let _ = Said::read(&bytes);
+            for to in [Version::V4, Version::V6, Version::Mapped] {
+                let _ = Said::read(&bytes, to);
+            }
         }
     }
 }

@@ -198,6 +198,8 @@ impl Engine {
         let inode = calls::inode(fd.as_raw_fd()).ok_or(Reason::Unreadable)?;
         let mut live = Live::new(fd.as_raw_fd(), inode, look, slot);
         live.reserve(self.locals.len());
+        // What has come until now is not for it.
+        self.pump();
         let id = self.add(live);
         match self.take(id, true) {
             Err(why) if !(later && self.may_pass(why, id)) => {
@@ -303,10 +305,15 @@ impl Engine {
         self.take(id, asks)
     }
 
-    /// Returns how many datagrams waited for it.
-    fn forget(&mut self, mut live: Live) -> u64 {
-        live.give_flows(&mut self.table);
-        self.places.clear(&mut live.queue, &mut self.free)
+    /// It is the kernel's or nobody's from now on: itself, and how many datagrams waited for it. What has come until now is among them, and is not for
+    /// who hears on its port next.
+    fn forget(&mut self, id: SocketId) -> Option<(Live, u64)> {
+        let Self { sockets, table, .. } = self;
+        sockets.get_mut(id.0 as usize)?.as_mut()?.give_flows(table);
+        self.pump();
+        let mut live = self.remove(id)?;
+        let waited = self.places.clear(&mut live.queue, &mut self.free);
+        Some((live, waited))
     }
 
     /// As many small datagrams come in while nobody looks as the kernel would keep for these sockets.

@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Options whose value, where it is not 0, leaves a socket with the kernel.
-const NOT_PAST: [(i32, i32, Reason); 24] = [
+const NOT_PAST: [(i32, i32, Reason); 25] = [
     (libc::SOL_SOCKET, libc::SO_TIMESTAMPING, Reason::Timestamping),
     (libc::SOL_SOCKET, 65, Reason::Timestamping), // SO_TIMESTAMPING_NEW
     (libc::SOL_SOCKET, 63, Reason::Timestamp),    // SO_TIMESTAMP_NEW
@@ -35,6 +35,7 @@ const NOT_PAST: [(i32, i32, Reason); 24] = [
     (libc::SOL_IPV6, 2, Reason::OldPacketInfo),   // IPV6_2292PKTINFO
     (libc::SOL_IPV6, 8, Reason::OldPacketInfo),   // IPV6_2292HOPLIMIT
     (libc::SOL_IPV6, libc::IPV6_FLOWINFO, Reason::FlowInfo),
+    (libc::SOL_IPV6, 33, Reason::FlowInfo),         // IPV6_FLOWINFO_SEND
     (libc::SOL_IPV6, 73, Reason::MinTtl),           // IPV6_MINHOPCOUNT
     (libc::SOL_IPV6, 74, Reason::OriginalAddress),  // IPV6_RECVORIGDSTADDR
     (libc::SOL_IPV6, 76, Reason::UnicastInterface), // IPV6_UNICAST_IF
@@ -73,6 +74,8 @@ pub(crate) struct Look {
     /// What becomes of packets that are too large for their path, over IPv4 and IPv6.
     pub(crate) v4_discovery: Discovery,
     pub(crate) v6_discovery: Discovery,
+    /// Whether packets over IPv6 have labels of their flows (`IPV6_AUTOFLOWLABEL`).
+    pub(crate) labels: bool,
     /// Bytes that may wait to be received.
     pub(crate) room: usize,
     /// Bytes of each datagram that a longer one is cut into (`UDP_SEGMENT`); 0 is whole.
@@ -167,6 +170,7 @@ pub(crate) fn look(fd: BorrowedFd<'_>) -> Result<Look, Reason> {
         },
         v4_discovery: Discovery(number(raw, libc::SOL_IP, libc::IP_MTU_DISCOVER)),
         v6_discovery: Discovery(if v6 { number(raw, libc::SOL_IPV6, libc::IPV6_MTU_DISCOVER) } else { 0 }),
+        labels: v6 && is_set(raw, libc::SOL_IPV6, 70),
         room: number(raw, libc::SOL_SOCKET, libc::SO_RCVBUF).max(0) as usize,
         segment: number(raw, libc::SOL_UDP, libc::UDP_SEGMENT) as u16,
         wants: wants(raw, v6),
@@ -290,6 +294,9 @@ mod tests {
             set_option(&socket, level, name, 2 - u32::from(name != libc::SO_TIMESTAMPING)).expect("settable");
             assert_eq!(reason(socket.as_fd()), why, "{level} {name}");
         }
+        let labels = UdpSocket::bind("[::1]:0").expect("loopback");
+        set_option(&labels, libc::SOL_IPV6, 33, 1).expect("settable");
+        assert_eq!(reason(labels.as_fd()), Reason::FlowInfo, "IPV6_FLOWINFO_SEND");
         let told = on_loopback();
         rustix::fs::fcntl_setfl(&told, rustix::fs::OFlags::from_bits_retain(libc::O_ASYNC as u32)).expect("settable");
         assert_eq!(reason(told.as_fd()), Reason::Signals);

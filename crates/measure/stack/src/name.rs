@@ -2,6 +2,8 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
+use crate::look::needs_scope;
+
 /// Bytes of `struct sockaddr_in` and of `struct sockaddr_in6`.
 const V4_LENGTH: usize = 16;
 const V6_LENGTH: usize = 28;
@@ -24,8 +26,9 @@ pub(crate) fn read(name: &[u8]) -> Option<SocketAddr> {
     }
 }
 
-/// Writes an address as a socket of this version has it, as far as there is room; returns its whole length.
-pub(crate) fn write(address: SocketAddr, v6: bool, room: &mut [u8]) -> usize {
+/// Writes the address of who sent something that came in by an interface, as a socket of this version has it, as far as there is room; returns its
+/// whole length.
+pub(crate) fn write(address: SocketAddr, interface: u32, v6: bool, room: &mut [u8]) -> usize {
     let mut bytes = [0; V6_LENGTH];
     let family = if v6 { libc::AF_INET6 } else { libc::AF_INET } as u16;
     bytes[..2].copy_from_slice(&family.to_ne_bytes());
@@ -36,6 +39,9 @@ pub(crate) fn write(address: SocketAddr, v6: bool, room: &mut [u8]) -> usize {
             V4_LENGTH
         }
         address => {
+            if needs_scope(address) {
+                bytes[24..].copy_from_slice(&interface.to_ne_bytes());
+            }
             bytes[8..24].copy_from_slice(&as_v6(address).octets());
             V6_LENGTH
         }
@@ -63,16 +69,25 @@ mod tests {
         {
             let address: SocketAddr = text.parse().expect("an address");
             let mut room = [0xee; 40];
-            assert_eq!(write(address, v6, &mut room), length);
+            assert_eq!(write(address, 9, v6, &mut room), length);
             assert_eq!(read(&room[..length]), Some(address));
             assert_eq!(room[length], 0xee);
             let mut small = [0; 5];
             assert_eq!(
-                (write(address, v6, &mut small), &small[..]),
+                (write(address, 9, v6, &mut small), &small[..]),
                 (length, &room[..5]),
                 "cut off, as the kernel does"
             );
         }
+    }
+
+    #[test]
+    fn who_is_known_on_one_link_alone_is_told_with_it() {
+        let mut room = [0; 28];
+        write("[fe80::1]:7".parse().expect("an address"), 9, true, &mut room);
+        assert_eq!(room[24..], 9_u32.to_ne_bytes());
+        write("[2001:2::1]:7".parse().expect("an address"), 9, true, &mut room);
+        assert_eq!(room[24..], [0; 4]);
     }
 
     #[test]

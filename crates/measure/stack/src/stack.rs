@@ -189,9 +189,12 @@ impl Stack {
     fn ask_kernel(&self, id: SocketId, fd: RawFd, is_sure: bool, message: &mut Incoming<'_, '_>, flags: i32) -> Tried {
         match calls::receive(fd, message, flags & !libc::MSG_WAITFORONE) {
             Ok(length) => {
+                let mut engine = self.engine();
                 if flags & libc::MSG_PEEK == 0 {
-                    self.engine().count_received_through(id, length);
+                    engine.count_received_through(id, length);
                 }
+                // It may have more, and has not said that it has none.
+                engine.ask_soon(id);
                 Tried::Over(Outcome::Done(length))
             }
             Err(libc::EAGAIN) => {

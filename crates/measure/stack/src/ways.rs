@@ -114,7 +114,8 @@ impl Ways {
 
     /// What the kernel says, and whether the neighbour can be relied on already.
     fn asked(&mut self, (to, from): Ends, now: u64, generation: u64, exits: &[Exit]) -> Option<(Found, bool)> {
-        if needs_scope(to) || to.is_multicast() {
+        // What is for no address the kernel sends to itself, and not by the way that there may be to it.
+        if needs_scope(to) || to.is_multicast() || to.is_unspecified() {
             return None;
         }
         let asker = self.asker.as_mut()?;

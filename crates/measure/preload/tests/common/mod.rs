@@ -10,7 +10,7 @@ use std::{
 };
 
 /// What the program can be asked for.
-pub(crate) const PARTS: [&str; 41] = [
+pub(crate) const PARTS: [&str; 45] = [
     "data",
     "flags",
     "options",
@@ -52,6 +52,10 @@ pub(crate) const PARTS: [&str; 41] = [
     "beside",
     "by_syscall",
     "stamps",
+    "rearmed",
+    "turns",
+    "drained",
+    "reopened",
 ];
 
 /// The library, which cargo puts beside the test's own program.

@@ -91,3 +91,7 @@ void mtus(void);
 void by_syscall(void);
 void stamps(void);
 void naps(void);
+void rearmed(void);
+void turns(void);
+void drained(void);
+void reopened(void);

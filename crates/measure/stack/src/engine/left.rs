@@ -13,18 +13,16 @@ use crate::{
 impl Engine {
     /// Gives its flows back, where its last descriptor goes.
     pub(crate) fn close(&mut self, id: SocketId) {
-        if let Some(live) = self.remove(id) {
+        if let Some((live, _)) = self.forget(id) {
             self.control.slot(live.slot).set_closed();
-            self.forget(live);
         }
     }
 
     /// Gives its flows back, as it is with the kernel from now on.
     pub(crate) fn leave(&mut self, id: SocketId, why: Reason) {
-        let Some(live) = self.remove(id) else { return };
+        let Some((live, lost)) = self.forget(id) else { return };
         let (slot, port) = (live.slot, live.look.local.port());
         // What waited for it is lost, and counted so.
-        let lost = self.forget(live);
         self.control.slot(slot).dropped.add(lost);
         self.control.slot(slot).set_fate(Err(why));
         self.look_at_port(port);

@@ -2,12 +2,12 @@
 
 use std::{io::IoSlice, net::SocketAddr, os::fd::RawFd};
 
-use datagram::{Departing, SocketId};
+use datagram::{Departing, SocketId, flow_label};
 use xdp::socket::Packet;
 
 use super::Engine;
 use crate::{
-    ancillary::Said,
+    ancillary::{Said, Version},
     calls,
     message::{Outcome, Outgoing},
     name, ticks,
@@ -125,13 +125,16 @@ impl Engine {
     #[inline]
     fn leaving(&mut self, id: SocketId, message: &Outgoing<'_>, bytes: usize, now: u64) -> Option<Leaving> {
         self.follow_changes(now);
-        let said = if message.control.is_empty() { Said::default() } else { Said::read(message.control)? };
         let Self { sockets, ways, identifications, exits, exit_rings, generation, locals, .. } = self;
         let look = &sockets.get(id.0 as usize)?.as_ref().filter(|live| !live.is_shared && !live.is_inherited)?.look;
         let to = if message.name.is_empty() { look.peer? } else { name::read(message.name)? };
         if to.port() == 0 || !look.v6 && to.is_ipv6() || !look.binding.versions.hear(to.ip()) {
             return None;
         }
+        let said = match message.control {
+            [] => Said::default(),
+            control => Said::read(control, Version::of(to.ip(), look.v6))?,
+        };
         let source = said.source.or(look.binding.address);
         if said.source.is_some_and(|chosen| !locals.iter().any(|local| local.address == chosen)) {
             return None;
@@ -151,12 +154,14 @@ impl Engine {
         let of_exit = exit_rings.get(found.exit).filter(|rings| !rings.is_empty())?;
         let ring = of_exit.start + id.0 as usize % of_exit.len();
         let is_cut = to.is_ipv4() && discovery.lets_routers_cut(found.is_mtu_locked);
+        let from = SocketAddr::new(found.source, look.local.port());
         let departing = Departing {
-            from: SocketAddr::new(found.source, look.local.port()),
+            from,
             to,
             ttl: said.ttl.unwrap_or(ttl),
             traffic_class: said.traffic_class.unwrap_or(traffic_class),
             identification: is_cut.then(|| identifications.take(found.source, to.ip(), count(bytes, segment))),
+            flow_label: if look.labels { flow_label(from, to) } else { 0 },
         };
         Some(Leaving { departing, way: datagram::Way { mtu, ..found.way }, ring, segment })
     }

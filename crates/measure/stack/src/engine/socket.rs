@@ -203,9 +203,10 @@ pub(super) fn hand_over(
         piece[..length].copy_from_slice(&part[..length]);
         written += length;
     }
-    message.flags = if written < payload.len() { libc::MSG_TRUNC } else { 0 };
+    let cut = if written < payload.len() { libc::MSG_TRUNC } else { 0 };
+    message.flags = cut | flags & libc::MSG_CMSG_CLOEXEC;
     if !message.name.is_empty() {
-        message.name_length = name::write(arrived.from, look.v6, message.name);
+        message.name_length = name::write(arrived.from, beside.interface, look.v6, message.name);
     }
     message.control_length = 0;
     if look.wants != Wants::default() {

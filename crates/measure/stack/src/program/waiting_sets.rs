@@ -131,7 +131,7 @@ fn look(set: c_int, events: &mut [epoll_event], time: *const timespec, mask: *co
     // Where there is little room, each has its turn to come first.
     let ours = with_sets(|sets, past| {
         past.stack.pump();
-        let first = if sets.ours_first(set) { sets.add(set, events, 0, &past.stack) } else { 0 };
+        let first = if sets.ours_first(set) { sets.add(set, events, 0, true, &past.stack) } else { 0 };
         (first, first > 0 || sets.is_ready(set, &past.stack))
     });
     let (before, is_ready) = ours.unwrap_or((0, false));
@@ -163,13 +163,32 @@ fn look(set: c_int, events: &mut [epoll_event], time: *const timespec, mask: *co
 /// How many of the events are the program's: `before` of ours, what the kernel told behind them, and ours that there is room for.
 fn found(set: c_int, events: &mut [epoll_event], before: usize, told: usize) -> c_int {
     let add = |sets: &mut Sets, past: &Past| {
-        let kept = before + sets.strip(set, &mut events[before..before + told], &past.stack);
-        sets.add(set, events, kept, &past.stack) as c_int
+        let stripped = sets.strip(set, &mut events[before..before + told], &past.stack);
+        let kept = before + merged(events, before, stripped);
+        sets.add(set, events, kept, before > 0, &past.stack) as c_int
     };
     match with_sets(add) {
         Some(ready) => ready,
         None => (before + without_riders(&mut events[before..before + told])) as c_int,
     }
+}
+
+/// What the kernel told of sockets that we have told of already is said in one event; how many of the kernel's `told`, which lie behind `before` of ours,
+/// are left.
+fn merged(events: &mut [epoll_event], before: usize, told: usize) -> usize {
+    let (ours, kernels) = events.split_at_mut(before);
+    let mut kept = 0;
+    for at in 0..told {
+        let event = kernels[at];
+        match ours.iter_mut().find(|ours| { ours.u64 } == event.u64) {
+            Some(ours) => ours.events |= event.events,
+            None => {
+                kernels[kept] = event;
+                kept += 1;
+            }
+        }
+    }
+    kept
 }
 
 fn sleep(set: c_int, events: &mut [epoll_event], patience: &Patience, mask: *const sigset_t) -> c_int {
@@ -192,4 +211,18 @@ fn sleep(set: c_int, events: &mut [epoll_event], patience: &Patience, mask: *con
 /// Whether nothing of ours says that something came: a relative's does.
 fn woken_for_others() -> bool {
     with_past(|past| !past.stack.descriptors().iter().any(|own| is_readable(*own))).unwrap_or(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_socket_is_told_of_once() {
+        let event = |events: u32, u64: u64| epoll_event { events, u64 };
+        let mut events = [event(1, 7), event(1, 8), event(4, 9), event(4, 7), event(1, 10), event(0, 0)];
+        assert_eq!(merged(&mut events, 2, 3), 2);
+        let said: Vec<(u32, u64)> = events[..4].iter().map(|event| (event.events, event.u64)).collect();
+        assert_eq!(said, [(5, 7), (1, 8), (4, 9), (1, 10)]);
+    }
 }

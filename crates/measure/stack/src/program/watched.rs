@@ -64,7 +64,19 @@ pub fn control(set: c_int, operation: c_int, fd: c_int, event: Option<epoll_even
         let (Some(what), Some(mut sets)) = (what(fd), process::some_sets()) else { return };
         sets.change(set, fd, what, event);
         settle(&mut sets);
+        if event.is_some() && !is_single_threaded() {
+            wakes(&sets, set, fd);
+        }
     });
+}
+
+/// Who sleeps for a set is woken where what was put into it, or changed in it, is ready already: nothing else tells of that.
+fn wakes(sets: &Sets, set: c_int, fd: c_int) {
+    if let Some(past) = process::past()
+        && sets.has_ready_member(set, fd, &past.stack)
+    {
+        past.stack.wake_sleepers();
+    }
 }
 
 /// Whether it is a set with sockets in it that go past the kernel. One that this process has from another one is looked at.

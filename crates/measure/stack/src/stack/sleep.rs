@@ -63,6 +63,15 @@ impl Stack {
         }
     }
 
+    /// Wakes those asleep, as what they wait for may be there without anything having come just now.
+    pub(crate) fn wake_sleepers(&self) {
+        if !self.family.is_child() {
+            let mut engine = self.engine();
+            engine.queued = true;
+            self.tell_sleepers(&mut engine);
+        }
+    }
+
     /// The signal was seen by one who is not asleep: it is taken away if nobody is.
     pub(crate) fn is_seen(&self) {
         let mut engine = self.engine();

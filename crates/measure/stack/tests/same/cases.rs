@@ -1,15 +1,19 @@
 //! Scripts of calls, each told twice.
 
 use std::{
-    net::UdpSocket,
+    net::{IpAddr, SocketAddrV6, UdpSocket},
     os::fd::AsRawFd,
+    process::Command,
     thread::sleep,
     time::{Duration, Instant},
 };
 
 use kernel::socket::set_option;
 
-use crate::ends::{Ends, Version, control};
+use crate::{
+    ends::{Ends, Version, control},
+    wire::PORT,
+};
 
 pub(crate) struct Case {
     pub(crate) name: &'static str,
@@ -29,7 +33,7 @@ const SENDS: [bool; 2] = [true, false];
 const RECEIVES: [bool; 2] = [false, true];
 const NEITHER: [bool; 2] = [false, false];
 
-pub(crate) const CASES: [Case; 21] = [
+pub(crate) const CASES: [Case; 24] = [
     case("datagrams of all lengths, connected", true, lengths, BOTH),
     case("datagrams of all lengths, not connected", false, lengths_to, BOTH),
     case("datagrams that are longer than the room for them", true, too_long, RECEIVES),
@@ -40,7 +44,10 @@ pub(crate) const CASES: [Case; 21] = [
     case("times of what waited", true, waited, RECEIVES),
     case("control messages with little room", true, told_briefly, RECEIVES),
     case("control messages beside what goes", false, said, SENDS),
+    case("control messages for the other version", false, said_for_the_other, SENDS),
+    case("from an address of one link alone", false, from_one_link, RECEIVES),
     case("options for all that goes", true, marks, SENDS),
+    case("labels of flows", true, labels, SENDS),
     case("control messages that are refused", true, refused_controls, NEITHER),
     case("pieces", true, pieces, BOTH),
     case("one large datagram cut into many", true, segments, SENDS),
@@ -188,6 +195,12 @@ fn far_marks(ends: &mut Ends<'_>) {
         _ => (libc::SOL_IP, [libc::IP_RECVTTL, libc::IP_RECVTOS]),
     };
     names.into_iter().for_each(|name| set_option(&ends.far, level, name, 1).expect("settable"));
+    let received = far_receives_beside(ends);
+    ends.note("the far end received", received);
+}
+
+/// What the far end receives, and control messages beside it.
+fn far_receives_beside(ends: &Ends<'_>) -> (isize, Vec<u8>) {
     let (mut payload, mut room) = ([0_u8; 2000], [0_u8; 128]);
     let mut part = libc::iovec { iov_base: payload.as_mut_ptr().cast(), iov_len: payload.len() };
     // SAFETY: zeros are a valid header.
@@ -196,8 +209,27 @@ fn far_marks(ends: &mut Ends<'_>) {
     (header.msg_control, header.msg_controllen) = (room.as_mut_ptr().cast(), room.len());
     // SAFETY: the header points to memory of the lengths that it says.
     let length = unsafe { libc::recvmsg(ends.far.as_raw_fd(), &raw mut header, 0) };
-    let length_of_room = header.msg_controllen;
-    ends.note("the far end received", (length, room[..length_of_room].to_vec()));
+    (length, room[..header.msg_controllen].to_vec())
+}
+
+/// Which they are is the sender's business, but that those of one flow are the same.
+fn labels(ends: &mut Ends<'_>) {
+    const IPV6_AUTOFLOWLABEL: i32 = 70;
+    let is_v6 = ends.version == Version::V6;
+    if is_v6 {
+        set_option(&ends.far, libc::SOL_IPV6, libc::IPV6_FLOWINFO, 1).expect("settable");
+    }
+    for wanted in [1, 0] {
+        if is_v6 {
+            ends.set(libc::SOL_IPV6, IPV6_AUTOFLOWLABEL, wanted);
+        }
+        let [one, other] = [b"x", b"y"].map(|payload| {
+            ends.send(payload, None);
+            far_receives_beside(ends)
+        });
+        ends.note("the same", one == other);
+        ends.note("there is a label", !one.1.is_empty());
+    }
 }
 
 fn said(ends: &mut Ends<'_>) {
@@ -231,6 +263,60 @@ fn said(ends: &mut Ends<'_>) {
     }
 }
 
+/// What the kernel passes over, or refuses.
+fn said_for_the_other(ends: &mut Ends<'_>) {
+    let far = ends.version.at(2, 7002);
+    far_marks_on(ends);
+    let number = |value: i32| value.to_ne_bytes();
+    let info = |source: &str| {
+        let address: std::net::Ipv6Addr = source.parse().expect("an address");
+        control(libc::SOL_IPV6, libc::IPV6_PKTINFO, &[&address.octets()[..], &[0; 4]].concat())
+    };
+    let v4 = [
+        control(libc::SOL_IP, libc::IP_TTL, &number(3)),
+        control(libc::SOL_IP, libc::IP_TTL, &number(300)),
+        control(libc::SOL_IP, libc::IP_TOS, &number(0x28)),
+        control(libc::SOL_IP, libc::IP_PKTINFO, &[0, 0, 0, 0, 198, 18, 77, 77, 0, 0, 0, 0]),
+        info("::ffff:198.18.0.1"),
+    ];
+    let v6 = [
+        control(libc::SOL_IPV6, libc::IPV6_HOPLIMIT, &number(3)),
+        control(libc::SOL_IPV6, libc::IPV6_HOPLIMIT, &number(0)),
+        control(libc::SOL_IPV6, libc::IPV6_TCLASS, &number(0x28)),
+        info("2001:2::1"),
+        info("::"),
+    ];
+    for controls in if ends.version == Version::V6 { v4 } else { v6 } {
+        let before = ends.log.len();
+        ends.send_with(&[b"x"], Some(far), &controls, 0);
+        if ends.log[before].contains("Ok") {
+            far_marks(ends);
+        }
+    }
+}
+
+/// An address of the link alone is told with its link.
+fn from_one_link(ends: &mut Ends<'_>) {
+    if ends.version == Version::V6 {
+        let of_link = || {
+            let links = kernel::link::list().expect("netlink");
+            let addresses = links.into_iter().filter(|link| link.name == PORT).flat_map(|link| link.addresses);
+            let mut v6 =
+                addresses.filter_map(|(address, _)| if let IpAddr::V6(it) = address { Some(it) } else { None });
+            v6.find(|address| address.is_unicast_link_local()).expect("it has one")
+        };
+        let socket = ends.wire.at_b(|| {
+            let index =
+                kernel::link::list().expect("netlink").iter().find(|link| link.name == PORT).expect("there").index;
+            UdpSocket::bind(SocketAddrV6::new(of_link(), 7003, 0, index)).expect("it is free")
+        });
+        socket.send_to(b"x", ends.version.at(1, 7001)).expect("on the link");
+        ends.receive(&[10], 0);
+    }
+    ends.far_sends(b"y");
+    ends.receive(&[10], 0);
+}
+
 /// Before the first datagram, so that none goes without.
 fn far_marks_on(ends: &mut Ends<'_>) {
     for name in [libc::IP_RECVTTL, libc::IP_RECVTOS] {
@@ -258,12 +344,21 @@ fn marks(ends: &mut Ends<'_>) {
 }
 
 fn refused_controls(ends: &mut Ends<'_>) {
-    for controls in [
-        control(libc::SOL_IP, libc::IP_TTL, &0_i32.to_ne_bytes()),
-        control(libc::SOL_IP, libc::IP_PKTINFO, &[0, 0, 0, 0, 198, 18, 77, 77, 0, 0, 0, 0]),
-        control(libc::SOL_UDP, 99, &[0; 4]),
-        vec![1, 0, 0, 0, 0, 0, 0, 0],
-    ] {
+    let of_version = match ends.version {
+        Version::V6 => {
+            let info = [&[0x20, 1, 0, 2, 0x77, 0x77][..], &[0; 14]].concat();
+            [
+                control(libc::SOL_IPV6, libc::IPV6_HOPLIMIT, &256_i32.to_ne_bytes()),
+                control(libc::SOL_IPV6, libc::IPV6_PKTINFO, &info),
+            ]
+        }
+        Version::V4 | Version::Both => [
+            control(libc::SOL_IP, libc::IP_TTL, &0_i32.to_ne_bytes()),
+            control(libc::SOL_IP, libc::IP_PKTINFO, &[0, 0, 0, 0, 198, 18, 77, 77, 0, 0, 0, 0]),
+        ],
+    };
+    let of_any = [control(libc::SOL_UDP, 99, &[0; 4]), vec![1, 0, 0, 0, 0, 0, 0, 0]];
+    for controls in of_version.into_iter().chain(of_any) {
         ends.send_with(&[b"x"], None, &controls, 0);
     }
 }
@@ -344,6 +439,17 @@ fn to_ourselves(ends: &mut Ends<'_>) {
         ends.send(b"many", Some("224.0.0.77:9".parse().expect("an address")));
         ends.send(b"loop", Some("127.0.0.1:7001".parse().expect("an address")));
         ends.receive(&[10], 0);
+    }
+    if ends.version == Version::V6 {
+        // Also where a route would take it away.
+        let route = |word: &str| {
+            let words = ["-6", "route", word, "::/8", "via", "2001:2::2"];
+            assert!(Command::new("ip").args(words).status().expect("iproute2 is installed").success());
+        };
+        route("add");
+        ends.send(b"none", Some("[::]:7001".parse().expect("an address")));
+        ends.receive(&[10], 0);
+        route("del");
     }
 }
 

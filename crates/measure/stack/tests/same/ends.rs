@@ -156,9 +156,8 @@ impl<'s> Ends<'s> {
         if result.is_ok() {
             let bytes: Vec<u8> = room.concat();
             let sum = bytes.iter().fold(0_u64, |sum, byte| sum.wrapping_mul(31).wrapping_add(u64::from(*byte)));
-            // What is said of the scope means nothing here.
-            name.truncate(name_length.min(24));
-            self.note("its bytes, flags and name", (sum, flags & !libc::MSG_CMSG_CLOEXEC, name_length, name));
+            name.truncate(name_length);
+            self.note("its bytes, flags and name", (sum, flags, name_length, name));
             let controls = controls(&control[..control_length]);
             self.note("its control messages", controls);
         }

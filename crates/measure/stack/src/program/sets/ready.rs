@@ -24,6 +24,15 @@ impl Sets {
         self.find(name).is_some_and(|set| self.has_ready(set, stack, DEEPEST))
     }
 
+    /// Whether one of its members is.
+    pub(crate) fn has_ready_member(&self, name: c_int, fd: c_int, stack: &Stack) -> bool {
+        let of = |set: &Set| {
+            let mut those = set.members.iter().filter(|member| member.fd == fd);
+            those.any(|member| self.ready(member, false, stack, DEEPEST).is_some())
+        };
+        self.find(name).is_some_and(of)
+    }
+
     fn has_ready(&self, set: &Set, stack: &Stack, depth: u32) -> bool {
         set.members.iter().any(|member| self.ready(member, false, stack, depth).is_some())
     }
@@ -125,8 +134,16 @@ impl Sets {
         self.find(name).is_none_or(|set| self.is_the_kernels(set.number, riders))
     }
 
-    /// Adds what is ready past the kernel to what there is, `count` events; how many there are then.
-    pub(crate) fn add(&mut self, name: c_int, events: &mut [epoll_event], mut count: usize, stack: &Stack) -> usize {
+    /// Adds what is ready past the kernel to what there is, `count` events; how many there are then. Where ours come first this time, what has no room
+    /// waits for the kernel's turn.
+    pub(crate) fn add(
+        &mut self,
+        name: c_int,
+        events: &mut [epoll_event],
+        mut count: usize,
+        come_first: bool,
+        stack: &Stack,
+    ) -> usize {
         let Some(at) = self.all.iter().position(|set| set.names.contains(&name)) else { return count };
         self.all[at].ours_first = false;
         let members = self.all[at].members.len();
@@ -144,7 +161,7 @@ impl Sets {
                     count += 1;
                 }
                 None => {
-                    (self.all[at].ours_first, self.all[at].next) = (true, member_at);
+                    (self.all[at].ours_first, self.all[at].next) = (!come_first, member_at);
                     break;
                 }
             }
