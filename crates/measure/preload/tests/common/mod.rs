@@ -10,7 +10,7 @@ use std::{
 };
 
 /// What the program can be asked for.
-pub(crate) const PARTS: [&str; 43] = [
+pub(crate) const PARTS: [&str; 44] = [
     "data",
     "flags",
     "options",
@@ -54,6 +54,7 @@ pub(crate) const PARTS: [&str; 43] = [
     "turns",
     "drained",
     "reopened",
+    "chosen",
 ];
 
 /// The library, which cargo puts beside the test's own program.
