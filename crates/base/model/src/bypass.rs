@@ -31,8 +31,10 @@ pub enum Reason {
     /// `SO_TIMESTAMPING`.
     #[error("it has packets stamped by card or kernel (SO_TIMESTAMPING)")]
     Timestamping,
-    /// `SO_ATTACH_FILTER` or `SO_ATTACH_BPF`.
-    #[error("it has a filter attached (SO_ATTACH_FILTER, SO_ATTACH_BPF)")]
+    /// `SO_ATTACH_FILTER`, `SO_ATTACH_BPF`, or a program that chooses among the sockets of a port.
+    #[error(
+        "it has a filter attached (SO_ATTACH_FILTER, SO_ATTACH_BPF, SO_ATTACH_REUSEPORT_CBPF, SO_ATTACH_REUSEPORT_EBPF)"
+    )]
     Filter,
     /// `SO_ZEROCOPY`.
     #[error("it sends without copying (SO_ZEROCOPY)")]
@@ -41,7 +43,7 @@ pub enum Reason {
     #[error("its packets are unpacked by the kernel (UDP_ENCAP)")]
     Encapsulation,
     /// `fdopen`, or `dup2` onto a standard number.
-    #[error("stdio reads or writes it (fdopen, dup2)")]
+    #[error("stdio reads or writes it (fdopen, dup, dup2)")]
     Stdio,
     /// `shutdown`.
     #[error("it was shut down (shutdown)")]
@@ -100,8 +102,8 @@ pub enum Reason {
     /// `IP_RECVORIGDSTADDR` or `IPV6_RECVORIGDSTADDR`.
     #[error("it is told where packets were for at first (IP_RECVORIGDSTADDR, IPV6_RECVORIGDSTADDR)")]
     OriginalAddress,
-    /// `IP_CHECKSUM`.
-    #[error("it is told checksums (IP_CHECKSUM)")]
+    /// `IP_CHECKSUM`, `UDP_NO_CHECK6_RX`.
+    #[error("it is told checksums, or takes what has none (IP_CHECKSUM, UDP_NO_CHECK6_RX)")]
     Checksum,
     /// `IP_RECVFRAGSIZE` or `IPV6_RECVFRAGSIZE`.
     #[error("it is told the size of fragments (IP_RECVFRAGSIZE, IPV6_RECVFRAGSIZE)")]

@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Options whose value, where it is not 0, leaves a socket with the kernel.
-const NOT_PAST: [(i32, i32, Reason); 25] = [
+const NOT_PAST: [(i32, i32, Reason); 26] = [
     (libc::SOL_SOCKET, libc::SO_TIMESTAMPING, Reason::Timestamping),
     (libc::SOL_SOCKET, 65, Reason::Timestamping), // SO_TIMESTAMPING_NEW
     (libc::SOL_SOCKET, 63, Reason::Timestamp),    // SO_TIMESTAMP_NEW
@@ -25,6 +25,7 @@ const NOT_PAST: [(i32, i32, Reason); 25] = [
     (libc::SOL_SOCKET, libc::SO_RXQ_OVFL, Reason::Overflow),
     (libc::SOL_UDP, libc::UDP_CORK, Reason::Cork),
     (libc::SOL_UDP, libc::UDP_ENCAP, Reason::Encapsulation),
+    (libc::SOL_UDP, 102, Reason::Checksum), // UDP_NO_CHECK6_RX
     (libc::SOL_IP, libc::IP_TRANSPARENT, Reason::Transparent),
     (libc::SOL_IP, libc::IP_MINTTL, Reason::MinTtl),
     (libc::SOL_IP, libc::IP_PASSSEC, Reason::Security),
@@ -297,6 +298,9 @@ mod tests {
         let labels = UdpSocket::bind("[::1]:0").expect("loopback");
         set_option(&labels, libc::SOL_IPV6, 33, 1).expect("settable");
         assert_eq!(reason(labels.as_fd()), Reason::FlowInfo, "IPV6_FLOWINFO_SEND");
+        let unsummed = UdpSocket::bind("[::1]:0").expect("loopback");
+        set_option(&unsummed, libc::SOL_UDP, 102, 1).expect("settable");
+        assert_eq!(reason(unsummed.as_fd()), Reason::Checksum, "UDP_NO_CHECK6_RX");
         let told = on_loopback();
         rustix::fs::fcntl_setfl(&told, rustix::fs::OFlags::from_bits_retain(libc::O_ASYNC as u32)).expect("settable");
         assert_eq!(reason(told.as_fd()), Reason::Signals);

@@ -67,9 +67,8 @@ fn onto(old: c_int, new: c_int, copy: impl FnOnce() -> c_int) -> c_int {
     }
     // SAFETY: it takes no pointer.
     let is_there = || unsafe { raw(libc::SYS_fcntl, [old as usize, libc::F_GETFD as usize]) } >= 0;
-    if old != new && (0..=libc::STDERR_FILENO).contains(&new) {
-        // What stdio reads and writes by a standard number is not seen.
-        leave_if_live(old, Reason::Stdio);
+    if old != new {
+        becomes(old, new);
     }
     let new = if old == new || !is_there() { copy() } else { closing(new, copy) };
     copied(old, new)
@@ -128,8 +127,16 @@ unsafe extern "C-unwind" fn fcntl64(fd: c_int, command: c_int, argument: usize) 
     unsafe { fcntl(fd, command, argument) }
 }
 
+/// What stdio reads and writes by a standard number is not seen.
+fn becomes(old: c_int, new: c_int) {
+    if (0..=libc::STDERR_FILENO).contains(&new) {
+        leave_if_live(old, Reason::Stdio);
+    }
+}
+
 fn copied(old: c_int, new: c_int) -> c_int {
     if new >= 0 && new != old {
+        becomes(old, new);
         is_copy(old, new);
     }
     new

@@ -17,6 +17,9 @@ use crate::{
 
 /// `SIOCGSTAMP` and `SIOCGSTAMPNS`, in the older form and in the newer one, which are alike where a word has 64 bits.
 const STAMPS: [c_ulong; 4] = [0x8906, 0x8907, 0x8010_8906, 0x8010_8907];
+/// Options that give sockets of one port a program which chooses among them (`SO_ATTACH_REUSEPORT_CBPF`, `SO_ATTACH_REUSEPORT_EBPF`): the kernel tells
+/// nobody later that there is one.
+const CHOOSERS: [c_int; 2] = [51, 52];
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn socket(domain: c_int, kind: c_int, protocol: c_int) -> c_int {
@@ -68,7 +71,11 @@ unsafe extern "C-unwind" fn setsockopt(
 ) -> c_int {
     // SAFETY: the caller's pointers, as libc takes them.
     let result = unsafe { kernel!(SYS_setsockopt, fd, level, name, value, length) };
-    changed(fd);
+    if result == 0 && level == libc::SOL_SOCKET && CHOOSERS.contains(&name) {
+        leave_to_kernel(fd, Reason::Filter);
+    } else {
+        changed(fd);
+    }
     result
 }
 

@@ -10,7 +10,7 @@ use std::{
 };
 
 /// What the program can be asked for.
-pub(crate) const PARTS: [&str; 45] = [
+pub(crate) const PARTS: [&str; 46] = [
     "data",
     "flags",
     "options",
@@ -56,6 +56,7 @@ pub(crate) const PARTS: [&str; 45] = [
     "turns",
     "drained",
     "reopened",
+    "chosen",
 ];
 
 /// The library, which cargo puts beside the test's own program.

@@ -95,3 +95,4 @@ void rearmed(void);
 void turns(void);
 void drained(void);
 void reopened(void);
+void chosen(void);

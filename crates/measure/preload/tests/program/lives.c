@@ -308,6 +308,14 @@ void stdio(void) {
     TELL(fgets(line, sizeof line, stdin) != NULL);
     show("a standard number", line, strlen(line));
     talk("its socket", next);
+    /* And as it did before there was dup2. */
+    int last = connected();
+    settle(last);
+    TELL(close(0));
+    TELL(dup(last));
+    TELL(send(last, "by order\n", 9, 0));
+    TELL(fgets(line, sizeof line, stdin) != NULL);
+    show("a standard number", line, strlen(line));
 }
 
 /* Where there is no /proc. */

@@ -1,5 +1,7 @@
 #include "sets.h"
 
+#include <linux/filter.h>
+
 /* Members that other threads change while somebody sleeps, sets with little room, and calls that take all there is. */
 
 static int set, ours[2], to_workers[2];
@@ -133,4 +135,36 @@ void reopened(void) {
         settle(fd);
         TELL(close(fd));
     }
+}
+
+/* Who of several on a port hears is said by a program. */
+void chosen(void) {
+    struct sock_filter code[] = {{BPF_RET | BPF_K, 0, 0, 1}};
+    struct sock_fprog choice = {1, code};
+    struct timeval limit = {5, 0};
+    struct sockaddr_storage own;
+    socklen_t length;
+    int fds[2], on = 1, port = 0;
+    for (int at = 0; at < 2; at++) {
+        own = address(own_address, port, &length);
+        fds[at] = socket(own.ss_family, SOCK_DGRAM, 0);
+        setsockopt(fds[at], SOL_SOCKET, SO_REUSEPORT, &on, sizeof on);
+        setsockopt(fds[at], SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+        TELL(bind(fds[at], (void *)&own, length));
+        getsockname(fds[at], (void *)&own, &length);
+        /* At the same place in both versions. */
+        port = ntohs(((struct sockaddr_in *)&own)->sin_port);
+        if (!at) settle(fds[at]);
+    }
+    TELL(setsockopt(fds[0], SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, &choice, sizeof choice));
+    int heard[2] = {0};
+    for (int turn = 0; turn < 10; turn++) {
+        sendto(fds[turn % 2], "who", 3, 0, (void *)&echo, echo_length);
+        pause_for(10);
+        for (int at = 0; at < 2; at++) {
+            char answer[20];
+            while (recv(fds[at], answer, sizeof answer, MSG_DONTWAIT) > 0) heard[at]++;
+        }
+    }
+    printf("heard %d and %d\n", heard[0], heard[1]);
 }

@@ -17,6 +17,8 @@ use crate::{
 const KNOWN_FLAGS: i32 = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
 /// Most datagrams that one is cut into (`UDP_MAX_SEGMENTS` of linux/udp.h).
 const MOST_SEGMENTS: usize = 128;
+/// Most bytes of them together that the kernel takes over either version: as of one datagram of IPv4.
+const MOST_BYTES: usize = 65_507;
 
 /// What came of a datagram.
 pub(crate) struct Sent {
@@ -146,7 +148,7 @@ impl Engine {
         let mtu = if discovery.ignores_path() { mtu_of_link } else { found.way.mtu };
         let segment = match usize::from(said.segment.unwrap_or(look.segment)) {
             0 => bytes,
-            segment if bytes.div_ceil(segment) > MOST_SEGMENTS => return None,
+            segment if bytes > MOST_BYTES || bytes.div_ceil(segment) > MOST_SEGMENTS => return None,
             segment => segment,
         };
         // Each socket keeps to one queue, so that its datagrams stay in order.

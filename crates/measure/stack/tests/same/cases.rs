@@ -382,6 +382,11 @@ fn segments(ends: &mut Ends<'_>) {
             ends.far_receives();
         }
     }
+    // More than one datagram may have.
+    let large = control(libc::SOL_UDP, libc::UDP_SEGMENT, &1400_u16.to_ne_bytes());
+    for length in [65_528, 100_000] {
+        ends.send_with(&[&bytes(length)], None, &large, 0);
+    }
     ends.set(libc::SOL_UDP, libc::UDP_SEGMENT, 400);
     ends.send(&bytes(1000), None);
     (0..3).for_each(|_| ends.far_receives());
