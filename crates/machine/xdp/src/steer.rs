@@ -160,13 +160,13 @@ impl Steer {
     }
 }
 
-/// When a packet came, since the machine booted (`CLOCK_MONOTONIC`); `None` where that was not stamped ([`FlowTable::stamp`]), as by a driver that
+/// When a packet came by the interface of this number, since the machine booted (`CLOCK_MONOTONIC`); `None` where that was not stamped ([`FlowTable::stamp`]), as by a driver that
 /// has no room for it.
 #[inline]
-pub fn came_at(umem: &Umem, packet: &Packet) -> Option<Duration> {
+pub fn came_at(umem: &Umem, packet: &Packet, interface: u32) -> Option<Duration> {
     let (mark, time) = umem.before(packet, 16)?.split_at(8);
     let number = |bytes: &[u8]| bytes.try_into().ok().map(u64::from_ne_bytes);
-    (number(mark)? == layout::STAMP).then(|| number(time).map(Duration::from_nanos)).flatten()
+    (number(mark)? == layout::STAMP ^ u64::from(interface)).then(|| number(time).map(Duration::from_nanos)).flatten()
 }
 
 fn in_memory(Mac([a, b, c, d, e, f]): Mac) -> u64 {

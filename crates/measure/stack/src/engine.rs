@@ -167,7 +167,7 @@ impl Engine {
         self.ways.descriptor()
     }
 
-    /// Where that is written down.
+    /// Where sockets are written down.
     pub(crate) fn page(&self) -> Arc<Control> {
         Arc::clone(&self.control)
     }

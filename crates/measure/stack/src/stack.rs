@@ -97,10 +97,7 @@ impl Stack {
     /// # Errors
     /// Why it stays with the kernel.
     pub fn open(&self, fd: BorrowedFd<'_>) -> Result<SocketId, Reason> {
-        if self.family.is_child() {
-            return Err(Reason::Forked);
-        }
-        self.engine().open(fd, false)
+        self.opens(fd, false)
     }
 
     /// The same also for what the kernel has just now, but not for good, as another process has its port too or its link is down: it goes past the
@@ -109,10 +106,18 @@ impl Stack {
     /// # Errors
     /// Why it stays with the kernel.
     pub fn open_for_later(&self, fd: BorrowedFd<'_>) -> Result<SocketId, Reason> {
+        self.opens(fd, true)
+    }
+
+    fn opens(&self, fd: BorrowedFd<'_>, later: bool) -> Result<SocketId, Reason> {
         if self.family.is_child() {
             return Err(Reason::Forked);
         }
-        self.engine().open(fd, true)
+        let mut engine = self.engine();
+        let opened = engine.open(fd, later);
+        // What had come until then is in the queues of others by now.
+        self.tell_sleepers(&mut engine);
+        opened
     }
 
     /// Looks again, after `connect`, `bind`, `setsockopt` or `fcntl` on it, or where another descriptor (`dup`) stands for it from now on.

@@ -17,7 +17,7 @@ pub(super) const GONE: u32 = 1;
 /// State of a place with a flow.
 pub(super) const LIVE: u32 = 2;
 
-/// What stands before the time that a packet came at, so that it is told from whatever else may stand there.
+/// What stands, with the interface's number in its lowest bits, before the time that a packet came at, so that it is told from whatever else may stand there.
 pub(super) const STAMP: u64 = 0x7769_7265_7072_6f66;
 
 /// Odd numbers with bits everywhere (those of xxHash64), by which the words of a flow are spread.

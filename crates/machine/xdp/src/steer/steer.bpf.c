@@ -129,7 +129,8 @@ static __always_inline const struct place *place_of(__u32 interface)
 	return 0;
 }
 
-// Writes before a packet when it came. A driver that has no room for that leaves it to whoever reads the packet.
+// Writes before a packet when it came, and by which interface: frames go round among all of them. A driver that has no room for that leaves it
+// to whoever reads the packet.
 static __always_inline void stamp(struct xdp_md *ctx)
 {
 	if (bpf_xdp_adjust_meta(ctx, -(int)sizeof(struct wp_stamp)))
@@ -138,7 +139,7 @@ static __always_inline void stamp(struct xdp_md *ctx)
 
 	if ((void *)(stamp + 1) > (void *)(long)ctx->data)
 		return;
-	stamp->mark = WP_STAMP;
+	stamp->mark = WP_STAMP ^ ctx->ingress_ifindex;
 	stamp->time = bpf_ktime_get_ns();
 }
 

@@ -102,14 +102,14 @@ impl FlowTable {
         }
     }
 
-    /// Has all that comes from now on, for this table's life, stamped with the time that it came at: [`super::came_at`]. What came before and lies
-    /// in the same memory has none.
+    /// Has all that comes from now on, until [`FlowTable::clear`], stamped with the time that it came at: [`super::came_at`]. What came before has none.
     pub fn stamp(&self) {
         self.table().stamps.store(1, Relaxed);
     }
 
-    /// Takes all flows away.
+    /// Takes all flows away, and stamps nothing until somebody asks. Frames that were stamped are not to be used any more.
     pub fn clear(&mut self) {
+        self.table().stamps.store(0, Relaxed);
         for port in &self.table().ports {
             port.store(0, Relaxed);
         }

@@ -82,7 +82,10 @@ impl Engine {
         let payload = umem.packet(&waiting.packet).get(waiting.start..waiting.start + waiting.length)?;
         let [ttl, traffic_class] = waiting.marks;
         let arrived = Arrived { from: waiting.from, to: waiting.to, ttl, traffic_class, payload };
-        let beside = Beside { interface: waiting.interface, time: waiting.time };
+        // As the kernel tells it of what came before it was asked for times.
+        let is_unknown = live.look.wants.time() && waiting.time.is_zero();
+        let time = if is_unknown { reading(ClockId::Realtime) } else { waiting.time };
+        let beside = Beside { interface: waiting.interface, time };
         let length = hand_over(&arrived, beside, &live.look, message, flags);
         live.stamps(beside.time);
         if !peeks {
@@ -104,7 +107,7 @@ impl Engine {
                 let live = sockets.get_mut(id.0 as usize).and_then(Option::as_mut);
                 match (sorted, live) {
                     (Some((to, arrived)), Some(live)) if to == id => {
-                        let time = if live.keeps_time() { time(umem, &packet) } else { Duration::ZERO };
+                        let time = if live.keeps_time() { time(umem, &packet, ring.interface) } else { Duration::ZERO };
                         let beside = Beside { interface: ring.interface, time };
                         let length = hand_over(&arrived, beside, &live.look, message, flags);
                         live.stamps(time);
@@ -166,7 +169,7 @@ impl Engine {
             return free.push(waiting.packet.frame);
         };
         if live.keeps_time() {
-            waiting.time = time(umem, &waiting.packet);
+            waiting.time = time(umem, &waiting.packet, waiting.interface);
         }
         let Live { queue, look, slot, .. } = live;
         let refused = if queue.has_room(look.room) { places.push(queue, waiting) } else { Some(waiting) };
@@ -299,9 +302,9 @@ fn fetch(packet: &[u8]) {
 }
 
 /// When a packet came, since 1970: as it was stamped, or this moment.
-fn time(umem: &Umem, packet: &Packet) -> Duration {
+fn time(umem: &Umem, packet: &Packet, interface: u32) -> Duration {
     let now = reading(ClockId::Realtime);
-    let age = steer::came_at(umem, packet).map(|came| reading(ClockId::Monotonic).saturating_sub(came));
+    let age = steer::came_at(umem, packet, interface).map(|came| reading(ClockId::Monotonic).saturating_sub(came));
     now.saturating_sub(age.unwrap_or_default())
 }
 

@@ -96,7 +96,7 @@ impl Engine {
         }
         let took = processor_time().saturating_sub(begun).as_micros() as u64;
         let looks = &mut self.looks;
-        looks.put_off = looks.put_off.filter(|_| port.is_some());
+        looks.put_off = looks.put_off.filter(|_| port.is_some() || !is_known);
         looks.allowance.took(ticks::now(), looks.ticks.of_us(took));
         is_known
     }
@@ -185,7 +185,8 @@ impl Engine {
         if !self.may_look() {
             self.put_off(port);
         } else {
-            self.looks_at(Some(port));
+            // Who looks at all looks at those that were put off.
+            self.looks_at(Some(port).filter(|_| !self.looks.is_put_off()));
         }
     }
 

@@ -114,14 +114,11 @@ impl Past {
     fn left(&self, id: SocketId, fd: c_int, kind: Kind) {
         let mut sockets = self.sockets();
         let at = sockets.iter().position(|socket| socket.id == id);
-        let mut count = at.map_or(0, |at| sockets.swap_remove(at).descriptors);
+        let count = at.map_or(0, |at| sockets.swap_remove(at).descriptors) as usize;
         drop(sockets);
-        // Most sockets have this one alone.
-        for fd in [fd].into_iter().filter(|fd| self::kind(*fd) == Some(Kind::Live(id.0))).chain(descriptors(id)) {
-            if count == 0 {
-                break;
-            }
-            count -= 1;
+        let first = [fd].into_iter().filter(|fd| self::kind(*fd) == Some(Kind::Live(id.0)));
+        // Most sockets have this one alone: the others are not looked for then.
+        for fd in first.chain(descriptors(id)).take(count) {
             table().map(|table| table.replace(fd, kind));
         }
         watched::is_left(id, self);

@@ -63,6 +63,10 @@ pub fn control(set: c_int, operation: c_int, fd: c_int, event: Option<epoll_even
     inside(|| {
         let (Some(what), Some(mut sets)) = (what(fd), process::some_sets()) else { return };
         sets.change(set, fd, what, event);
+        // Another thread may have taken it past the kernel since it was looked at.
+        if let (What::Socket { cookie, id: None }, Some(Kind::Live(id))) = (what, kind(fd)) {
+            sets.is_live(cookie, SocketId(id));
+        }
         settle(&mut sets);
         if event.is_some() && !is_single_threaded() {
             wakes(&sets, set, fd);

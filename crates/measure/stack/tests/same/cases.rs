@@ -168,8 +168,12 @@ fn told(ends: &mut Ends<'_>) {
 }
 
 fn waited(ends: &mut Ends<'_>) {
+    ends.far_sends(b"before");
+    sleep(Duration::from_millis(5));
     // What comes from now on is stamped; the kernel begins a moment later.
     ends.set(libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, 1);
+    let age = ends.near.age();
+    ends.note("what came before came now", age < Duration::from_secs(1));
     sleep(Duration::from_millis(50));
     for _ in 0..3 {
         ends.far_sends(b"x");
