@@ -54,7 +54,7 @@ fn lengthen(folder: &Path) -> usize {
     let mut store = Store::open(&folder.join("runs.db")).unwrap();
     let plan = Plan::parse(CERTIFY, &[]).unwrap();
     let mut run = Run { id: RunId(FULL.to_owned()), plan, ..store.last().unwrap() };
-    let steps = run.plan.steps(1);
+    let steps = procedure::steps(&run.plan, 1);
     assert_eq!(run.trials.len(), steps.len());
     for (trial, step) in run.trials.iter_mut().zip(&steps) {
         match (&mut trial.measured, &step.spec) {

@@ -1,6 +1,7 @@
 //! Sockets: our latency and goodput beside sockperf's and iperf3's, in alternating runs on one bed and the same cores.
 //!
-//! Writes its part of `docs/benchmarks.md`. Run it with `./x bench sockets`, on a machine that does nothing else.
+//! Writes its part of `docs/benchmarks.md`. Run it with `./x bench sockets`, on a machine that does nothing else. TCP goodput is also
+//! compared with the iperf3 that `WIREPROOF_PEER_IPERF3` names.
 
 #![allow(clippy::unwrap_used, reason = "a benchmark that cannot be made shall stop")]
 
@@ -15,6 +16,8 @@ mod peers;
 #[path = "bench/sockperf.rs"]
 mod sockperf;
 
+use std::{env, fs};
+
 use footprint::{Footprint, footprint};
 use page::COMPARISONS;
 use pairs::{Comparison, Want, compare};
@@ -23,7 +26,7 @@ use sockperf::{Wait, our_rtt_us, sockperf_rtt_us, sockperf_server};
 
 fn main() {
     // `cargo test --benches` and the like start benchmarks to see whether they start.
-    if !std::env::args().any(|arg| arg == "--bench") {
+    if !env::args().any(|arg| arg == "--bench") {
         return;
     }
     let bed = Bed::up();
@@ -40,28 +43,45 @@ fn main() {
             rows.push(shown(compare(title, "sockperf", "µs", Want { ratio: 1.0, or_more: false }, ours, theirs)));
         }
     }
-    for streams in [1, 2] {
-        let title = format!("goodput, tcp, MTU 1500, streams: {streams}");
-        let ours = || our_goodput_gbps(streams);
-        let theirs = || iperf3_goodput_gbps(&bed, streams);
-        rows.push(shown(compare(title, "iperf3", "Gbit/s", Want { ratio: 1.0, or_more: true }, ours, theirs)));
+    let mut peers = vec![page::version("sockperf"), page::version("iperf3")];
+    let mut programs = vec![("iperf3", "iperf3".to_owned())];
+    if let Ok(newest) = env::var("WIREPROOF_PEER_IPERF3") {
+        peers.push(format!("{} (newest)", page::version(&newest)));
+        programs.push(("newest iperf3", newest));
+    }
+    for congestion in available_congestion_controls() {
+        for streams in [1, 2, 4] {
+            for (peer, program) in &programs {
+                let title = format!("goodput, tcp {congestion}, MTU 1500, streams: {streams}");
+                let ours = || our_goodput_gbps(congestion, streams);
+                let theirs = || iperf3_goodput_gbps(&bed, program, congestion, streams);
+                rows.push(shown(compare(title, peer, "Gbit/s", Want { ratio: 1.0, or_more: true }, ours, theirs)));
+            }
+        }
     }
     drop(bed);
     let costs = footprint();
     costs.iter().for_each(|cost| println!("{}", cost.line()));
-    write(&rows, &costs);
+    write(&peers, &rows, &costs);
+}
+
+/// Of those that are compared, the ones that this kernel has.
+fn available_congestion_controls() -> impl Iterator<Item = &'static str> {
+    let known = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap();
+    ["cubic", "bbr"].into_iter().filter(move |name| known.split_whitespace().any(|word| word == *name))
 }
 
 /// Our goodput in Gbit/s.
-fn our_goodput_gbps(streams: u16) -> f64 {
+fn our_goodput_gbps(congestion: &str, streams: u16) -> f64 {
     let streams = streams.to_string();
-    let document = ours(&["goodput", "--duration", "4 s", "--set", "goodput.warmup=1 s", "--streams", &streams]);
+    let words = ["goodput", "--duration", "4 s", "--set", "goodput.warmup=1 s", "--congestion", congestion];
+    let document = ours(&[words.as_slice(), &["--streams", &streams]].concat());
     document["trials"][0]["goodput_bps"]["mean"].as_f64().unwrap() / 1e9
 }
 
 /// iperf3's TCP goodput at the receiver in Gbit/s.
-fn iperf3_goodput_gbps(bed: &Bed, streams: u16) -> f64 {
-    let document = bed.iperf3("iperf3", &["-P", &streams.to_string()]);
+fn iperf3_goodput_gbps(bed: &Bed, program: &str, congestion: &str, streams: u16) -> f64 {
+    let document = bed.iperf3(program, &["-C", congestion, "-P", &streams.to_string()]);
     document["end"]["sum_received"]["bits_per_second"].as_f64().unwrap() / 1e9
 }
 
@@ -70,7 +90,7 @@ fn shown(row: Comparison) -> Comparison {
     row
 }
 
-fn write(rows: &[Comparison], costs: &[Footprint]) {
+fn write(peers: &[String], rows: &[Comparison], costs: &[Footprint]) {
     let mut text = COMPARISONS.to_owned();
     for row in rows {
         text += &(row.line() + "\n");
@@ -81,5 +101,5 @@ fn write(rows: &[Comparison], costs: &[Footprint]) {
     for cost in costs {
         text += &(cost.line() + "\n");
     }
-    page::write("sockets", &[page::version("sockperf"), page::version("iperf3")], &text);
+    page::write("sockets", peers, &text);
 }

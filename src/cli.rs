@@ -6,6 +6,7 @@ mod files;
 mod identify;
 mod measure;
 mod packets;
+mod probes;
 mod reach;
 mod report;
 mod watch;
@@ -25,13 +26,14 @@ pub(crate) use bypass::BypassOptions;
 pub(crate) use compare::{BaselineAction, Compared, ComparedFormat, Shape};
 pub(crate) use files::{Format, ReportFiles};
 pub(crate) use identify::Identify;
-pub(crate) use measure::{GoodputOptions, LatencyOptions, Measure, PacketsOptions, PathOptions, TakePorts};
+pub(crate) use measure::{Measure, TakePorts, Wrap};
 pub(crate) use packets::{CaptureOptions, PacketsAction, ReceiveOptions, SendOptions};
+pub(crate) use probes::{GoodputOptions, LatencyOptions, PacketsOptions, PathOptions, ProbeOptions, Timed};
 pub(crate) use reach::Reach;
 pub(crate) use report::ReportOptions;
 pub(crate) use watch::WatchOptions;
 
-/// Proves what a network path really does: measures, says how sure it is, and writes a report.
+/// Measure what a network path really does, with the uncertainty of each figure, and write a report.
 #[derive(Debug, Parser)]
 #[command(name = "wireproof", version, propagate_version = true, disable_help_subcommand = true)]
 #[command(after_help = "Exit status: 0 done and every limit passed; 1 could not do it; 2 wrong words on the command \
@@ -95,14 +97,14 @@ pub(crate) enum Command {
         #[command(flatten)]
         options: Measure,
     },
-    /// Measure goodput only: what arrives of bulk data.
+    /// Measure goodput only: bulk data counted at the receiver.
     Goodput {
         #[command(flatten)]
         probe: GoodputOptions,
         #[command(flatten)]
         options: Measure,
     },
-    /// Another word for goodput, which says what RFC 1242 calls throughput.
+    /// Another name of "goodput".
     #[command(hide = true)]
     Throughput {
         #[command(flatten)]
@@ -110,7 +112,7 @@ pub(crate) enum Command {
         #[command(flatten)]
         options: Measure,
     },
-    /// Send numbered packets at one rate or at several, and count by number what arrives, what does not, and where it was lost.
+    /// Send numbered packets at one rate or several; count arrived and lost packets by number, and locate the loss.
     #[command(args_conflicts_with_subcommands = true)]
     Packets {
         #[command(subcommand)]
@@ -120,14 +122,14 @@ pub(crate) enum Command {
         #[command(flatten)]
         options: Measure,
     },
-    /// Find the largest packet that passes, each way by itself, and what keeps it down.
+    /// Find the largest packet that passes, each direction separately, and what limits it.
     Path {
         #[command(flatten)]
         probe: PathOptions,
         #[command(flatten)]
         options: Measure,
     },
-    /// Make a bed that stays, look at beds, run programs in them.
+    /// Create and list beds that stay, and run programs at their ends.
     Bed {
         #[command(subcommand)]
         action: BedAction,
@@ -138,37 +140,37 @@ pub(crate) enum Command {
         #[command(flatten)]
         options: BypassOptions,
     },
-    /// List what was measured.
+    /// List the runs.
     Runs,
-    /// Write the report of a run again; or check one that was handed over.
+    /// Write the report of a run again, or check a report's files.
     Report {
         #[command(flatten)]
         options: ReportOptions,
     },
-    /// Make a reference of what another tool printed: iperf3 -J, sockperf, netperf, qperf, TRex's statistics as JSON.
+    /// Import another tool's output as a reference: iperf3 -J, sockperf, netperf, qperf, TRex statistics as JSON.
     Import {
         /// The tool's output, saved to a file.
         file: PathBuf,
         /// Name of the reference (default: that of the tool, and the date where the file has one).
         #[arg(long)]
         name: Option<String>,
-        /// What the file does not say of its conditions, like frame_size=64, mtu=1500 or simulated=true; can be given again.
+        /// A condition that the file does not contain, like frame_size=64, mtu=1500 or simulated=true; can be given again.
         #[arg(long, value_name = "KEY=VALUE")]
         condition: Vec<String>,
     },
-    /// List what others measured: published figures that come with wireproof, and files of your own.
+    /// List references: published figures that come with wireproof, and your own files.
     References,
-    /// Say of runs side by side what is better and what is worse; exit status 3 when something is worse.
+    /// Compare runs; flag regressions and improvements. Exit status 3 if something is worse.
     Compare {
         #[command(flatten)]
         compared: Compared,
     },
-    /// Say which run later ones are compared with.
+    /// Set or list the baselines that later runs are compared with.
     Baseline {
         #[command(subcommand)]
         action: BaselineAction,
     },
-    /// Go on with a run that was interrupted or killed: finished trials are kept, the rest is measured.
+    /// Continue an interrupted run: keep the finished trials, measure the rest.
     Resume {
         /// A run, the beginning of its name, or "last".
         #[arg(default_value = "last")]
@@ -177,6 +179,10 @@ pub(crate) enum Command {
         files: ReportFiles,
         #[command(flatten)]
         reach: Reach,
+        #[command(flatten)]
+        ports: TakePorts,
+        #[command(flatten)]
+        wrap: Wrap,
     },
     /// Look at the network cards of this machine: what they are, what they read, and whether their bus carries them; exit
     /// status 3 where a card gives no interface.
@@ -185,7 +191,7 @@ pub(crate) enum Command {
         #[arg(long, value_name = "IF")]
         dev: Option<String>,
     },
-    /// Say what this kernel and this user can do, and what each missing piece costs.
+    /// Check what this kernel and this user can do, and what each missing piece costs.
     Doctor {
         /// Say instead which idle ports of this machine are cabled together: each is set up for a moment, and sends a few frames
         /// that no switch passes on.
@@ -198,7 +204,7 @@ pub(crate) enum Command {
         #[command(flatten)]
         options: WatchOptions,
     },
-    /// Undo whatever a crash left behind.
+    /// Undo the changes that a crash left behind.
     Clean,
     /// Print the JSON Schema of the JSON output.
     Schema {
@@ -255,11 +261,11 @@ impl Command {
 /// What to do with beds that stay.
 #[derive(Debug, Subcommand)]
 pub(crate) enum BedAction {
-    /// Make a bed and leave it standing.
+    /// Create a bed that stays.
     Up {
         /// Its name, for --bed and for "bed down".
         name: String,
-        /// Of what: "lab" (two namespaces on this machine), or "ports:eth1,eth2" (two of its ports).
+        /// What kind: "lab" (two namespaces on this machine), or "ports:eth1,eth2" (two of its ports).
         #[arg(long, default_value = "lab")]
         bed: BedRef,
         #[command(flatten)]
@@ -268,12 +274,12 @@ pub(crate) enum BedAction {
         #[arg(long, value_parser = measure::parse_mtu)]
         mtu: Option<Mtu>,
     },
-    /// Take a bed down, and undo all that it changed.
+    /// Take a bed down and undo its changes.
     Down {
         /// Its name.
         name: String,
     },
-    /// List the beds that stand.
+    /// List the beds that stay.
     List,
     /// Run a program at one end of a bed.
     Exec {
@@ -311,14 +317,6 @@ fn with_hint(mut error: clap::Error, words: &[OsString]) -> clap::Error {
     error
 }
 
-/// Options for what other commands measure. These refuse them with the reason, and do not offer them.
-const REFUSED: &[(&str, &[&str])] = &[
-    ("latency", &["streams"]),
-    ("goodput", &["frame_sizes", "count"]),
-    ("packets", &["count", "streams"]),
-    ("path", &["frame_sizes", "duration", "count", "streams"]),
-];
-
 /// The whole command line as clap knows it, for completions and man pages.
 pub(crate) fn definition() -> clap::Command {
     let hide = |command: clap::Command, (name, options): &(&'static str, &[&'static str])| {
@@ -329,7 +327,7 @@ pub(crate) fn definition() -> clap::Command {
             command
         })
     };
-    REFUSED.iter().fold(Cli::command(), hide)
+    probes::REFUSED.iter().fold(Cli::command(), hide)
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ mod beforehand;
 mod bypass;
 mod capture;
 mod compare;
+mod desk;
 mod doctor;
 mod dry_run;
 mod import;
@@ -16,6 +17,7 @@ mod report;
 mod resume;
 mod runs;
 mod sides;
+mod wanted;
 mod watch;
 mod words;
 
@@ -28,6 +30,7 @@ use kernel::privilege;
 use crate::{
     cli::{Cli, Command, Common, PacketsAction},
     exit::{Exit, explain},
+    output::{print, print_json},
 };
 
 /// Does what the command line says.
@@ -42,11 +45,11 @@ fn act(cli: Cli) -> anyhow::Result<Exit> {
     }
     match cli.command {
         Command::Verify { plan, options, identify } => measure::verify(&plan, &options, &identify, &common),
-        Command::Latency { probe, options } => measure::latency(&probe, &options, &common),
-        Command::Goodput { probe, options } => measure::goodput(&probe, &options, &common),
+        Command::Latency { probe, options } => measure::probe(&probe, &options, &common),
+        Command::Goodput { probe, options } => measure::probe(&probe, &options, &common),
         Command::Throughput { probe, options } => {
             measure::say_what_throughput_is(&common);
-            measure::goodput(&probe, &options, &common)
+            measure::probe(&probe, &options, &common)
         }
         Command::Packets { action: Some(PacketsAction::Capture(options)), .. } => capture::capture(&options, &common),
         Command::Packets { action: Some(PacketsAction::Send(options)), .. } => sides::send_alone(&options, &common),
@@ -61,7 +64,9 @@ fn act(cli: Cli) -> anyhow::Result<Exit> {
         Command::Compare { compared } => compare::compare(&compared, &common),
         Command::Baseline { action } => compare::baseline(&action, &common),
         Command::Report { options } => report::report(&options, &common),
-        Command::Resume { run, files, reach } => resume::resume(&run, &files, &reach, &common),
+        Command::Resume { run, files, reach, ports, wrap } => {
+            resume::resume(&run, &files, &resume::Allowed { reach, ports, wrap: wrap.words() }, &common)
+        }
         Command::Inspect { dev } => inspect::inspect(dev.as_deref(), &common),
         Command::Doctor { cabling: true } => doctor::cabling(&common),
         Command::Doctor { cabling: false } => doctor::doctor(&common),
@@ -93,18 +98,4 @@ fn language(common: &Common) -> Lang {
 /// This program's own file, which agents run too and other programs of ours stand beside.
 fn own_program() -> anyhow::Result<PathBuf> {
     env::current_exe().context("cannot find wireproof's own file, by which it finds its programs")
-}
-
-/// Prints to standard output; a reader that has gone away, like `head`, is no error.
-fn print(text: &str) -> anyhow::Result<()> {
-    use std::io::{ErrorKind, Write, stdout};
-    match stdout().write_all(text.as_bytes()).and_then(|()| stdout().flush()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error).context("cannot write to standard output"),
-        _ => Ok(()),
-    }
-}
-
-/// Prints a value as one JSON document.
-fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
-    print(&(serde_json::to_string_pretty(value)? + "\n"))
 }

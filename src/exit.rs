@@ -1,11 +1,10 @@
 //! How the program ends.
 
-use std::{
-    io::{Write, stderr},
-    process::ExitCode,
-};
+use std::process::ExitCode;
 
 use model::{Conclusion, Verdict};
+
+use crate::output::say;
 
 /// What the exit status says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,11 +63,6 @@ impl From<Conclusion> for Exit {
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct Words(pub(crate) String);
-
-/// Writes a line to standard error. Nobody reading it any more, as after `2>&1 | head`, is no reason to stop measuring.
-pub(crate) fn say(text: &str) {
-    let _ = writeln!(stderr(), "{text}");
-}
 
 /// An error and what caused it. Many say the words of their cause themselves; these are not said twice.
 pub(crate) fn in_words(error: &anyhow::Error) -> String {

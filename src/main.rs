@@ -4,11 +4,10 @@ mod cli;
 mod commands;
 mod exit;
 mod identity;
+mod output;
 mod paths;
 mod progress;
-mod record;
 mod references;
-mod under_way;
 
 use std::process::ExitCode;
 

@@ -28,13 +28,18 @@ pub(crate) fn references(store: &Path) -> PathBuf {
 /// No text that people write for this program is longer, in MiB.
 pub(crate) const LONGEST: u64 = 1;
 
-/// Reads a text file of at most this many MiB; `what` is for the message, like "a plan".
-pub(crate) fn read_text(path: &Path, what: &str, longest: u64) -> Result<String, String> {
+/// Reads a regular file of at most this many MiB; `what` is for the message, like "a plan".
+pub(crate) fn read(path: &Path, what: &str, longest: u64) -> Result<Vec<u8>, String> {
     let about = fs::metadata(path).map_err(|error| error.to_string())?;
     if !about.is_file() || about.len() > longest << 20 {
         return Err(format!("{what} is a file of at most {longest} MiB"));
     }
-    let bytes = fs::read(path).map_err(|error| error.to_string())?;
+    fs::read(path).map_err(|error| error.to_string())
+}
+
+/// Reads a text file of at most this many MiB.
+pub(crate) fn read_text(path: &Path, what: &str, longest: u64) -> Result<String, String> {
+    let bytes = read(path, what, longest)?;
     String::from_utf8(bytes).map_err(|error| {
         let good = error.utf8_error().valid_up_to();
         let line = error.as_bytes()[..good].iter().filter(|byte| **byte == b'\n').count() + 1;
@@ -81,7 +86,11 @@ fn write_new(path: &Path, content: &[u8]) -> io::Result<()> {
     // Left by a crash, or laid by somebody.
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => fs::File::create_new(path)?.write_all(content),
+        _ => {
+            let mut file = fs::File::create_new(path)?;
+            // On the disk before it takes the place of what was there.
+            file.write_all(content).and_then(|()| file.sync_all())
+        }
     }
 }
 

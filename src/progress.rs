@@ -5,14 +5,15 @@ use std::{
     time::{Duration, Instant},
 };
 
+use bed::Session;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use model::{ProbeSpec, plan::Step};
+use model::{Bed, Environment, plan::Step};
 use report::{Lang, Notice};
-use run::estimate;
+use run::{Left, Observer, estimate};
 
 use crate::{
     cli::{Color, Common},
-    exit::say,
+    output::{plain, say},
 };
 
 /// Between two lines where there is no terminal.
@@ -23,7 +24,7 @@ pub(crate) struct Progress {
     lang: Lang,
     show: Show,
     began: Instant,
-    /// Estimated seconds: of all steps, of those finished, of the one under way.
+    /// Estimated seconds: of all trials measured here, of those finished, of the one under way.
     total: f64,
     finished: f64,
     current: f64,
@@ -37,8 +38,7 @@ enum Show {
 }
 
 impl Progress {
-    pub(crate) fn new(common: &Common, lang: Lang, steps: &[Step]) -> Self {
-        let total = steps.iter().map(|step| estimate(&step.spec)).sum();
+    pub(crate) fn new(common: &Common, lang: Lang) -> Self {
         let show = if common.quiet {
             Show::Nothing
         } else if stderr().is_terminal() {
@@ -46,7 +46,7 @@ impl Progress {
         } else {
             Show::Lines { last: None }
         };
-        Self { lang, show, began: Instant::now(), total, finished: 0.0, current: 0.0, message: String::new() }
+        Self { lang, show, began: Instant::now(), total: 0.0, finished: 0.0, current: 0.0, message: String::new() }
     }
 
     /// Something that takes no countable time.
@@ -62,23 +62,9 @@ impl Progress {
     pub(crate) fn note(&self, text: &str) {
         match &self.show {
             Show::Nothing => {}
-            Show::Bar(bar) => bar.println(text),
+            Show::Bar(bar) => bar.println(plain(text)),
             Show::Lines { .. } => say(text),
         }
-    }
-
-    /// A step of the plan begins.
-    pub(crate) fn step(&mut self, spec: &ProbeSpec, number: usize, steps: usize) {
-        self.finished += self.current;
-        self.current = estimate(spec);
-        let notice = Notice::Measuring { what: spec, step: number + 1, steps };
-        self.message = notice.text(self.lang);
-        self.draw(0.0);
-    }
-
-    /// The step is this far.
-    pub(crate) fn fraction(&mut self, fraction: f64) {
-        self.draw(fraction);
     }
 
     /// Nothing more to come.
@@ -111,6 +97,46 @@ impl Progress {
     fn left(&self, done: f64) -> u64 {
         left(self.total, done, self.began.elapsed().as_secs_f64())
     }
+}
+
+impl Observer for Progress {
+    fn ready(&mut self, session: &Session, environment: &Environment) {
+        narrow_buses(&session.bed, environment, self.lang).iter().for_each(|said| self.note(said));
+        for closed in &session.not_through {
+            self.note(&Notice::NotThrough { ip: closed.ip(), why: &closed.to_string() }.text(self.lang));
+        }
+        for machine in session.unchangeable() {
+            self.note(&Notice::NoRoot { machine }.text(self.lang));
+        }
+    }
+
+    fn step(&mut self, step: &Step, number: u32, left: Left) {
+        self.finished += self.current;
+        self.current = estimate(&step.spec);
+        self.total = self.finished + left.seconds;
+        let number = number as usize;
+        let notice = Notice::Measuring { what: &step.spec, step: number, steps: number - 1 + left.trials };
+        self.message = plain(&notice.text(self.lang));
+        self.draw(0.0);
+    }
+
+    fn progress(&mut self, fraction: f64) {
+        self.draw(fraction);
+    }
+
+    fn undoing(&mut self) {
+        self.say(&Notice::Undoing);
+    }
+}
+
+/// Ports of the bed whose bus cannot carry them: said before anything is measured over it. What cannot be read is not said.
+fn narrow_buses(bed: &Bed, environment: &Environment, lang: Lang) -> Vec<String> {
+    let ends = bed.endpoints.iter().zip(&environment.endpoints);
+    let said = ends.filter_map(|(end, facts)| {
+        let port = facts.interfaces.iter().find(|interface| interface.name == end.interface)?;
+        Some(format!("{}: {}", port.name, report::narrow_bus(port.card.as_ref()?, lang)?))
+    });
+    said.collect()
 }
 
 /// The estimate of what is left, in seconds, corrected by how the estimate has held so far: little at first, when the time that

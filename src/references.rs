@@ -8,11 +8,7 @@ use std::{
 use model::{Plan, Reference};
 use verdict::Chosen;
 
-use crate::{
-    cli::Common,
-    exit::{Words, say},
-    paths,
-};
+use crate::{cli::Common, exit::Words, output::say, paths};
 
 /// References that come with the program.
 const BUILT_IN: [&str; 5] = [

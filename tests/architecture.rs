@@ -1,17 +1,31 @@
 //! Holds the workspace to ARCHITECTURE.md: which floor may lean on which, and where `unsafe` may stand.
 
+#[path = "architecture/modules.rs"]
+mod modules;
+#[path = "architecture/rings.rs"]
+mod rings;
+
 use std::{
+    collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
 };
 
+use self::modules::{Module, Modules};
+
 /// From the bottom up; the program itself stands on top of all.
 const FLOORS: [&str; 5] = ["base", "machine", "measure", "control", "result"];
 /// Rooms that talk to the kernel or to another language.
-const UNSAFE_ROOMS: [&str; 4] = ["kernel", "xdp", "stack", "preload"];
+const UNSAFE_ROOMS: [&str; 6] = ["kernel", "xdp", "grant", "stack", "adoption", "preload"];
 /// What makes code depend on more than its arguments.
 const IMPURE_CRATES: [&str; 6] = ["libc", "netlink-sys", "rusqlite", "rustix", "socket2", "tempfile"];
 const IMPURE_CALLS: [&str; 4] = ["std::fs", "std::process", "Instant::now", "SystemTime::now"];
+
+/// Production files outside of `packets` that name this probe; the number only goes down.
+const NAME_PACKETS: usize = 22;
+/// Production files that tell probes apart, and those that tell their results apart.
+const MATCH_PROBES: usize = 4;
+const MATCH_RESULTS: usize = 6;
 
 /// A crate of the workspace.
 struct Room {
@@ -69,6 +83,13 @@ fn only_the_program_depends_on_the_agent() {
 }
 
 #[test]
+fn the_report_shows_conclusions_and_draws_none() {
+    let rooms = rooms();
+    let report = rooms.iter().find(|room| room.name == "report").expect("a room");
+    assert!(report.manifest["dependencies"].get("verdict").is_none(), "report must not depend on verdict");
+}
+
+#[test]
 fn the_base_floor_is_pure() {
     for room in rooms().iter().filter(|room| room.floor == floor("base")) {
         for dependency in dependencies(&room.manifest) {
@@ -101,6 +122,69 @@ fn unsafe_stays_in_the_rooms_meant_for_it() {
             assert!(!text.contains(concat!("(unsafe", "_code")), "{} lifts the ban on unsafe code", file.display());
         }
     }
+}
+
+#[test]
+fn modules_beside_each_other_form_no_ring() {
+    let rings = rooms()
+        .iter()
+        .chain([&program()])
+        .flat_map(|room| rings::rings(&room.name, &Modules::of(&root_file(room))))
+        .map(|ring| format!("{}: {:?} form a ring\n{}", ring.within, ring.members, ring.references.join("\n")))
+        .collect::<Vec<_>>();
+    assert!(rings.is_empty(), "{}", rings.join("\n\n"));
+}
+
+/// The next probe should not have to be named in many places.
+#[test]
+fn few_files_outside_of_its_folders_name_a_probe() {
+    let is_own =
+        |file: &Path| file.components().any(|part| Path::new(part.as_os_str()).file_stem() == Some("packets".as_ref()));
+    // A doubt of any probe's is called PacketsDisagree.
+    let is_type = |name: &str| {
+        let rest = name.strip_prefix("Packets").filter(|rest| *rest != "Disagree");
+        rest.is_some_and(|rest| rest.starts_with(char::is_uppercase))
+    };
+    let names_it = |module: &Module| {
+        let is_variant = |two: &[String]| {
+            ["ProbeSpec", "Measured", "SideFigures", "SoFar", "Command"].contains(&two[0].as_str())
+                && two[1] == "Packets"
+        };
+        let leads_through =
+            |path: &[String]| path.split_last().is_some_and(|(_, before)| before.contains(&"packets".to_owned()));
+        let through = |path: &Vec<String>| leads_through(path) || path.windows(2).any(is_variant);
+        module.names.iter().any(|name| is_type(name)) || module.has_child("packets") || module.paths.iter().any(through)
+    };
+    hold(
+        "name the probe of numbered packets",
+        NAME_PACKETS,
+        &files(|module| !is_own(&module.file) && names_it(module)),
+    );
+}
+
+#[test]
+fn few_files_tell_probes_apart() {
+    let matches = |what: &'static str| {
+        let has = move |path: &Vec<String>| {
+            path.windows(2).any(|two| two[0] == what && two[1].starts_with(char::is_uppercase))
+        };
+        files(move |module| module.paths.iter().any(has))
+    };
+    hold("name a variant of ProbeSpec", MATCH_PROBES, &matches("ProbeSpec"));
+    hold("name a variant of Measured", MATCH_RESULTS, &matches("Measured"));
+}
+
+/// Production files that have a module of this kind.
+fn files(of: impl Fn(&Module) -> bool) -> BTreeSet<PathBuf> {
+    let all: Vec<Modules> = rooms().iter().chain([&program()]).map(|room| Modules::of(&root_file(room))).collect();
+    let found = all.iter().flat_map(Modules::all).filter(|(_, module)| of(module));
+    found.map(|(_, module)| module.file.strip_prefix(root()).unwrap_or(&module.file).to_owned()).collect()
+}
+
+/// No more than there were.
+fn hold(what: &str, most: usize, files: &BTreeSet<PathBuf>) {
+    let listed: Vec<_> = files.iter().map(|file| file.display().to_string()).collect();
+    assert!(files.len() <= most, "{} files {what}, and {most} did:\n{}", files.len(), listed.join("\n"));
 }
 
 #[test]
@@ -156,6 +240,16 @@ fn rooms() -> Vec<Room> {
 /// The root package, as if it were a room on top.
 fn program() -> Room {
     Room { name: "wireproof".to_owned(), floor: FLOORS.len(), folder: root().join("src"), manifest: manifest(&root()) }
+}
+
+/// Where the modules of a room begin.
+fn root_file(room: &Room) -> PathBuf {
+    let source = if room.folder.ends_with("src") { room.folder.clone() } else { room.folder.join("src") };
+    ["lib.rs", "main.rs"]
+        .map(|name| source.join(name))
+        .into_iter()
+        .find(|file| file.exists())
+        .expect("a crate has a root")
 }
 
 fn used_rooms<'a>(user: &Room, rooms: &'a [Room]) -> Vec<&'a Room> {

@@ -11,7 +11,7 @@ pub(crate) struct BypassOptions {
     /// default route and of your own session, which have to be named).
     #[arg(long, value_name = "IF", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) dev: Vec<String>,
-    /// Blocking calls look for datagrams again and again: quickest, and one core stays busy (default: for 50 µs, then
+    /// Blocking calls poll without pause: quickest, and one core stays busy (default: they poll for 50 µs, then
     /// they sleep).
     #[arg(long, conflicts_with = "sleep")]
     pub(crate) spin: bool,

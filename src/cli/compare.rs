@@ -8,7 +8,7 @@ use model::{Percent, RunId};
 /// What to compare.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Compared {
-    /// Runs: a name, its beginning, "last", "baseline" or "baseline:NAME". The first is what the others are compared with; a
+    /// Runs: a name, its beginning, "last", "baseline" or "baseline:NAME". The others are compared with the first; a
     /// single one is compared with the baseline of its plan and bed.
     #[arg(required = true, value_name = "RUN")]
     pub(crate) runs: Vec<RunId>,
@@ -52,7 +52,7 @@ impl ComparedFormat {
 /// What to do with baselines.
 #[derive(Clone, Debug, Subcommand)]
 pub(crate) enum BaselineAction {
-    /// Make a run what later runs of its plan on its bed are compared with.
+    /// Make a run the baseline of its plan and bed.
     Set {
         /// A run, the beginning of its name, or "last".
         run: RunId,
@@ -76,7 +76,7 @@ fn parse_name(text: &str) -> Result<String, String> {
 /// A JSON document that the program prints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Shape {
-    /// Of the commands that measure, and of "report".
+    /// Printed by the measuring commands and "report".
     Run,
     /// Of "compare".
     Compare,

@@ -16,28 +16,28 @@ pub(crate) struct Identify {
     /// Title of the document.
     #[arg(long, value_name = "TEXT")]
     pub(crate) title: Option<String>,
-    /// Its number.
+    /// Document number.
     #[arg(long, value_name = "TEXT")]
     pub(crate) document_number: Option<String>,
-    /// Its revision.
+    /// Document revision.
     #[arg(long, value_name = "TEXT")]
     pub(crate) revision: Option<String>,
-    /// Its date, like 2026-11-21.
+    /// Document date, like 2026-11-21.
     #[arg(long, value_name = "DAY")]
     pub(crate) date: Option<Date>,
-    /// For whom.
+    /// Customer.
     #[arg(long, value_name = "TEXT")]
     pub(crate) customer: Option<String>,
-    /// Where it was measured.
+    /// Site of the measurement.
     #[arg(long, value_name = "TEXT")]
     pub(crate) site: Option<String>,
-    /// Who made it, like "H. Sato" or "H. Sato, 2026-11-21"; the next two alike.
+    /// Author, like "H. Sato" or "H. Sato, 2026-11-21"; the next two alike.
     #[arg(long, value_name = "NAME[, DATE]")]
     pub(crate) made_by: Option<Signatory>,
-    /// Who checked it.
+    /// Checker.
     #[arg(long, value_name = "NAME[, DATE]")]
     pub(crate) checked_by: Option<Signatory>,
-    /// Who approved it.
+    /// Approver.
     #[arg(long, value_name = "NAME[, DATE]")]
     pub(crate) approved_by: Option<Signatory>,
 }

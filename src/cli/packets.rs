@@ -12,9 +12,9 @@ use model::{
 /// One side alone.
 #[derive(Debug, Subcommand)]
 pub(crate) enum PacketsAction {
-    /// Send numbered packets from an interface to whoever listens, and end by itself.
+    /// Send numbered packets from an interface to a receiver.
     Send(SendOptions),
-    /// Count the numbered packets that come to an interface: start it before the sender.
+    /// Count the numbered packets that arrive at an interface; start it before the sender.
     Receive(ReceiveOptions),
     /// Write the frames that an interface sees into a file that Wireshark, tcpdump and --replay read (pcapng), until Ctrl-C.
     Capture(CaptureOptions),
@@ -50,7 +50,7 @@ pub(crate) struct SendOptions {
     /// Address of the receiver.
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) to: IpAddr,
-    /// MAC address of the next hop, where it cannot be asked for.
+    /// MAC address of the next hop, if it cannot be resolved.
     #[arg(long, value_name = "MAC")]
     pub(crate) mac: Option<Mac>,
     /// Load: "1 Mpps", "5 Gbit/s L1", "10 %" of the line, with "poisson" or "burst 32" behind it; without it flat out.
@@ -59,22 +59,22 @@ pub(crate) struct SendOptions {
     /// Frame sizes with FCS, in turn, like "64", "64, 128, 1518" or "imix" (default: 64).
     #[arg(long, value_name = "SIZES")]
     pub(crate) sizes: Option<Sizes>,
-    /// Flows that the packets take turns in, up to 1000000.
+    /// Number of flows that the packets rotate through, up to 1000000.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) flows: Option<u32>,
     /// TOML file with a table "stream" for each of several streams at the same time; the receiver has to be given the same.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["sizes", "flows", "rate"])]
     pub(crate) stream_file: Option<PathBuf>,
-    /// What sends the packets: live, xsk or af_packet; without it what fits best.
+    /// Packet engine: live, xsk or af_packet (default: the best one that works).
     #[arg(long)]
     pub(crate) engine: Option<Engine>,
-    /// How long.
+    /// Duration.
     #[arg(long, value_name = "TIME", default_value = "10 s", value_parser = super::watch::parse_duration)]
     pub(crate) duration: Nanos,
     /// End earlier, after so many frames of all streams.
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) count: Option<u64>,
-    /// By which a receiver knows these packets from others: the same at both sides.
+    /// Stream token; sender and receiver must use the same.
     #[arg(long, default_value_t = 0, value_name = "NUMBER")]
     pub(crate) token: u16,
     /// Cores to send from, like 2,3; each has a numbered sequence of its own (default: one core).
@@ -100,10 +100,10 @@ pub(crate) struct ReceiveOptions {
     /// End by itself when so many frames have come.
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) count: Option<u64>,
-    /// By which these packets are known from others: the same at both sides.
+    /// Stream token; sender and receiver must use the same.
     #[arg(long, default_value_t = 0, value_name = "NUMBER")]
     pub(crate) token: u16,
-    /// The sender runs on this machine: then the time that packets took is told.
+    /// Both sides run on this machine: also measure how long packets took.
     #[arg(long)]
     pub(crate) one_clock: bool,
 }

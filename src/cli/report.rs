@@ -25,7 +25,7 @@ pub(crate) struct ReportOptions {
     /// or taken from WIREPROOF_KEY_PASSWORD.
     #[arg(long, value_name = "KEY")]
     pub(crate) sign: Option<PathBuf>,
-    /// Write nothing; say whether the files of this report are as they were written. Exit status 3 if not.
+    /// Write nothing; check that the files of this report are unchanged. Exit status 3 if not.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["sign", "redact", "out", "meta"])]
     pub(crate) check: Option<PathBuf>,
     /// With --check: verify the signature too, by this minisign public key.

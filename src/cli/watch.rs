@@ -19,13 +19,13 @@ pub(crate) struct WatchOptions {
     /// Time between two readings, from 50 ms to 1 h.
     #[arg(long, value_name = "TIME", default_value = "1 s", value_parser = parse_interval)]
     pub(crate) interval: Nanos,
-    /// End by itself after so many intervals.
+    /// End after this many intervals.
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) count: Option<u64>,
     /// End by itself after this time.
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) duration: Option<Nanos>,
-    /// A line for each interface and interval, as for a log. So it is also where standard output is no terminal.
+    /// One line for each interface and interval, as for a log (default where standard output is no terminal).
     #[arg(long)]
     pub(crate) plain: bool,
 }

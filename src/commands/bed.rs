@@ -3,11 +3,11 @@
 use std::{ffi::OsString, os::unix::process::CommandExt, process};
 
 use anyhow::Context;
-use bed::{BedRef, Reach, Taking, Wanted};
+use bed::{BedRef, Taking, Wanted, check_name};
 use kernel::{namespace, privilege};
-use model::{Bed, BedKind, Mtu, Privilege};
+use model::{Bed, Mtu, Privilege};
 
-use super::{measure::words_or_bed, own_program, print, print_json};
+use super::{own_program, print, print_json, wanted::words_or_bed};
 use crate::{
     cli::{BedAction, Common},
     exit::{Exit, Words},
@@ -39,30 +39,9 @@ pub(super) fn enter(namespace: &str, program: &[OsString]) -> anyhow::Result<Exi
 }
 
 fn up(name: &str, bed: BedRef, taking: Taking, mtu: Option<Mtu>, common: &Common) -> anyhow::Result<Exit> {
-    BedRef::check_name(name).map_err(|error| Words(error.to_string()))?;
-    if !matches!(bed, BedRef::Lab | BedRef::Ports(_)) {
-        let instead = match &bed {
-            BedRef::Senders(_) => {
-                format!(
-                    "; a lab of several senders is made anew for each run, whose --bed says how many send: measure with --bed {bed}"
-                )
-            }
-            _ => String::new(),
-        };
-        let why = format!("--bed {bed}: a bed that stays is made of \"lab\" or of \"ports:IF1,IF2\"{instead}");
-        return Err(Words(why).into());
-    }
-    let wanted = Wanted {
-        bed,
-        taking,
-        mtu,
-        cpus: None,
-        wrap: Vec::new(),
-        stamps: false,
-        privilege: Privilege::Root,
-        program: own_program()?,
-        reach: Reach::default(),
-    };
+    check_name(name).map_err(|error| Words(error.to_string()))?;
+    bed.can_stay().map_err(Words)?;
+    let wanted = Wanted { taking, mtu, ..Wanted::plain(bed, Privilege::Root, own_program()?) };
     let bed = bed::up(name, &wanted).map_err(words_or_bed)?;
     if common.json {
         print_json(&bed)?;
@@ -103,10 +82,10 @@ fn describe(bed: &Bed) -> String {
         )
     });
     let simulated = if bed.simulated { "simulated: " } else { "" };
-    let what = match bed.kind {
-        BedKind::Lab => "two namespaces, one veth pair",
-        BedKind::Ports => "two ports of this machine, each in a namespace of its own",
-        BedKind::Hosts => "two machines",
+    let what = if bed.makes_its_links() {
+        "two namespaces, one veth pair"
+    } else {
+        "two ports of this machine, each in a namespace of its own"
     };
     format!("{} ({simulated}{what})\n", bed.name) + &ends.collect::<String>()
 }

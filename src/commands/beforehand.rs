@@ -3,19 +3,22 @@
 use std::path::Path;
 
 use agent::foresee_packets;
-use bed::{BedRef, Planned, Wanted};
+use bed::{Planned, Wanted};
 use kernel::{socket, sysctl};
-use model::{Bed, Mtu, Plan, Privilege, ProbeSpec};
+use model::{Bed, Mtu, PacketsSpec, Plan, Privilege};
 
-use super::measure::words_or_bed;
-use crate::{cli::Measure, exit::Words};
+use super::wanted::words_or_bed;
+use crate::{cli::Measure, exit::Words, paths};
+
+/// Captures are held in memory, in MiB.
+const LONGEST_CAPTURE: u64 = 1024;
 
 /// Where nobody asks for another.
 const ETHERNET_MTU: Mtu = Mtu(1500);
 
 /// What this machine cannot have, whatever the bed.
 pub(super) fn check_machine(plan: &Plan, options: &Measure) -> anyhow::Result<()> {
-    check_wrap(&options.wrap_words())?;
+    check_wrap(&options.wrap.words())?;
     plan.goodput.iter().filter_map(|item| item.congestion.as_deref()).try_for_each(check_congestion)
 }
 
@@ -23,7 +26,7 @@ pub(super) fn check_machine(plan: &Plan, options: &Measure) -> anyhow::Result<()
 pub(super) fn fitting(plan: &Plan, wanted: &Wanted) -> anyhow::Result<Planned> {
     let planned = bed::planned(wanted).map_err(words_or_bed)?;
     run::check(plan, &planned.bed).map_err(|misfit| Words(misfit.to_string()))?;
-    if matches!(wanted.bed, BedRef::Lab | BedRef::Senders(_)) {
+    if wanted.bed.is_made_here() && planned.bed.makes_its_links() {
         check_engines(plan, &planned.bed, wanted.privilege)?;
     }
     Ok(planned)
@@ -32,7 +35,7 @@ pub(super) fn fitting(plan: &Plan, wanted: &Wanted) -> anyhow::Result<Planned> {
 /// Whether the packets of the plan can be sent from the ends of a lab, of which all is known before it is there.
 fn check_engines(plan: &Plan, lab: &Bed, privilege: Privilege) -> anyhow::Result<()> {
     for spec in plan.specs() {
-        let ProbeSpec::Packets(packets) = &spec else { continue };
+        let Some(packets) = spec.of::<PacketsSpec>() else { continue };
         for end in &lab.endpoints {
             foresee_packets(packets, end, privilege).map_err(|error| Words(format!("{spec}: {error}")))?;
         }
@@ -62,7 +65,7 @@ pub(super) fn check_cores(cpus: &[usize]) -> anyhow::Result<()> {
 }
 
 fn check_replay(file: &str, mtu: Mtu) -> Result<(), String> {
-    let bytes = std::fs::read(file).map_err(|error| error.to_string())?;
+    let bytes = paths::read(Path::new(file), "a capture", LONGEST_CAPTURE)?;
     let frames = pcap::read(&bytes).map_err(|error| error.to_string())?;
     pcap::Replay::new(frames, mtu).map(drop).map_err(|error| error.to_string())
 }
@@ -108,6 +111,13 @@ mod tests {
         }
         for absent in ["no-such-wrapper", "/bin/no-such-wrapper", "/bin"] {
             assert!(is_wrong_words(&check(&[absent])), "{absent}");
+        }
+    }
+
+    #[test]
+    fn a_capture_is_a_file_that_ends() {
+        for endless in ["/dev/zero", "/proc/self/fd"] {
+            assert!(check_replay(endless, ETHERNET_MTU).unwrap_err().contains("a capture is a file of at most"));
         }
     }
 

@@ -1,15 +1,16 @@
 //! `wireproof bypass`: a program of somebody else, its UDP past the kernel.
 
-mod document;
-mod words;
-
-use agent::bypass::{self, BypassError, Event, Health, Options, Told, Wait};
-use report::bypass::Words;
+use agent::bypass::{self, BypassError, Event, Options, Told};
+use model::bypass::{Account, Wait};
+use report::bypass::{Words, ours};
+use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::{language, own_program};
 use crate::{
     cli::{BypassOptions, Common},
-    exit::{Exit, explain, say},
+    exit::{Exit, explain},
+    output::say,
 };
 
 /// Stands beside wireproof, as cargo names it.
@@ -27,7 +28,7 @@ pub(super) fn bypass(options: &BypassOptions, common: &Common) -> anyhow::Result
     let (quiet, speech) = (common.quiet, Words::of(language(common)));
     let tell = move |told: Told| {
         if !quiet && let Some(line) = line(&told, speech) {
-            say(&words::ours(&line));
+            say(&ours(&line));
         }
     };
     let (status, account) = match bypass::run(&Options { interfaces, wait, library, program }, tell) {
@@ -35,9 +36,9 @@ pub(super) fn bypass(options: &BypassOptions, common: &Common) -> anyhow::Result
         Err(error) => return failed(error),
     };
     match (options.stats, common.json) {
-        (_, true) => say(&serde_json::to_string_pretty(&document::of(&account))?),
-        (true, _) => say(words::all(&account, speech).trim_end()),
-        (false, _) if !quiet => words::by_the_kernel(&account, speech).iter().for_each(|line| say(line)),
+        (_, true) => say(&serde_json::to_string_pretty(&document(&account))?),
+        (true, _) => say(&speech.account(&account)),
+        (false, _) if !quiet => speech.by_the_kernel(&account).iter().for_each(|line| say(line)),
         _ => {}
     }
     Ok(Exit::Program(status))
@@ -56,13 +57,35 @@ fn line(told: &Told, speech: Words) -> Option<String> {
         Told::Obstacle(obstacle) => speech.obstacle(obstacle),
         Told::Passed(passed) => speech.stays(&passed.interface, &passed.why),
         Told::Nothing { were_passed } => speech.nothing(*were_passed),
-        Told::Event(Event::Refused { program, why }) => speech.refused(&words::name(program), why),
-        Told::Event(Event::Interface { name, health: Health::Well }) => speech.well(name),
-        Told::Event(Event::Interface { name, health: Health::Down }) => speech.down(name),
-        Told::Event(Event::Interface { name, health: Health::Gone }) => speech.gone(name),
-        Told::Event(Event::Interface { name, health: Health::NoProgram }) => speech.no_program(name),
+        Told::Event(Event::Refused { program, why }) => speech.refused(program, why),
+        Told::Event(Event::Interface { name, health }) => speech.health(name, *health),
         Told::Event(Event::Trouble(error)) => error.to_string(),
         Told::Event(Event::NotSet(what)) => speech.not_set(what),
         Told::Event(Event::Claimed(_) | Event::Ended(_) | Event::Outside { .. }) => return None,
+    })
+}
+
+/// The account as JSON.
+fn document(account: &Account) -> Value {
+    let mut document = json!({
+        "programs": programs(&account.claims, true).chain(programs(&account.outside, false)).collect::<Vec<_>>(),
+        "more_sockets_of_others": account.outside_beyond,
+        "refused": account.refused,
+        "obstacle": account.obstacle.as_ref().map(ToString::to_string),
+        "interfaces_not_bypassed": account.passed,
+        "interfaces": account.links,
+        "steering": account.steering,
+        "kernel": account.kernel,
+    });
+    document["kernel"]["flat"] = account.is_flat().into();
+    document
+}
+
+/// Programs, and whether they had queues.
+fn programs(programs: &[impl Serialize], granted: bool) -> impl Iterator<Item = Value> {
+    programs.iter().map(move |program| {
+        let mut program = json!(program);
+        program["granted"] = granted.into();
+        program
     })
 }

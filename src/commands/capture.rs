@@ -17,7 +17,8 @@ use serde_json::json;
 use super::{language, print_json, watch::ending};
 use crate::{
     cli::{CaptureOptions, Common},
-    exit::{Exit, Words, say},
+    exit::{Exit, Words},
+    output::say,
 };
 
 /// How often it looks whether it is to end.

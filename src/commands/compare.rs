@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use model::{Comparison, Run, RunId};
-use report::{ComparisonDocument, Lang, Notice};
+use report::{ComparisonDocument, Lang, Material, Notice};
 use store::{Baseline, Store};
+use verdict::Chosen;
 
 use super::{
     language, print, print_json,
@@ -13,7 +14,8 @@ use super::{
 };
 use crate::{
     cli::{BaselineAction, Common, Compared, ComparedFormat},
-    exit::{Exit, Words, say},
+    exit::{Exit, Words},
+    output::say,
     paths,
 };
 
@@ -46,7 +48,9 @@ fn write(
     formats: &[ComparedFormat],
     common: &Common,
 ) -> anyhow::Result<()> {
-    let (lang, runs) = (language(common), runs.iter().collect::<Vec<_>>());
+    let lang = language(common);
+    let assessed: Vec<_> = runs.iter().map(|run| verdict::assess(run, &[], &Chosen::None)).collect();
+    let runs: Vec<_> = runs.iter().zip(&assessed).map(|(run, assessment)| Material::of(run, assessment)).collect();
     paths::make_folder(folder)?;
     for format in formats {
         paths::write(&folder.join(format.file_name()), form(*format, comparison, &runs, lang)?)?;
@@ -58,7 +62,7 @@ fn write(
     Ok(())
 }
 
-fn form(format: ComparedFormat, comparison: &Comparison, runs: &[&Run], lang: Lang) -> anyhow::Result<Vec<u8>> {
+fn form(format: ComparedFormat, comparison: &Comparison, runs: &[Material<'_>], lang: Lang) -> anyhow::Result<Vec<u8>> {
     let text = match format {
         ComparedFormat::Html => report::comparison_html(comparison, runs, lang),
         ComparedFormat::Pdf => return set_pdf(&report::comparison_typst(comparison, runs, lang)),

@@ -2,16 +2,15 @@
 
 use bed::Wanted;
 use kernel::privilege;
-use model::{Mtu, Plan, ProbeSpec};
+use model::{Mtu, Plan};
 use report::{Preview, PreviewItem, preview};
 use run::estimate;
 use serde_json::json;
 
 use super::{
     beforehand::fitting,
-    language,
-    measure::{dut_note, stamps, wanted},
-    print, print_json,
+    language, print, print_json,
+    wanted::{dut_note, stamps, wanted},
 };
 use crate::{
     cli::{Common, Measure},
@@ -58,7 +57,7 @@ fn step(item: &PreviewItem) -> serde_json::Value {
 
 /// Each MTU that the bed is set to for single trials.
 fn mtus(plan: &Plan) -> Vec<Mtu> {
-    let mut mtus: Vec<Mtu> = plan.specs().iter().filter_map(ProbeSpec::mtu).collect();
+    let mut mtus: Vec<Mtu> = plan.specs().iter().filter_map(|spec| spec.profile().mtu).collect();
     mtus.sort_unstable();
     mtus.dedup();
     mtus

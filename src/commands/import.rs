@@ -13,7 +13,8 @@ use model::{Reference, reference::Conditions};
 use super::{print, print_json};
 use crate::{
     cli::Common,
-    exit::{Exit, Words, say},
+    exit::{Exit, Words},
+    output::say,
     paths, references,
 };
 

@@ -39,7 +39,7 @@ fn only(cards: Cards, interface: &str) -> Result<Cards, Words> {
 
 #[cfg(test)]
 mod tests {
-    use model::{card::Port, environment::InterfaceFacts};
+    use model::environment::{InterfaceFacts, Port};
 
     use super::*;
 

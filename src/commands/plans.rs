@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use model::{
-    Plan,
+    Plan, Stack,
     plan::{PacketsItem, PlanError},
     stream::{Load, Stream},
 };
 
-use crate::{cli::Measure, exit::Words, paths};
+use crate::{exit::Words, paths};
 
 /// Plans that come with the program.
 const BUILT_IN: [(&str, &str); 8] = [
@@ -22,22 +22,25 @@ const BUILT_IN: [(&str, &str); 8] = [
     ("soak", include_str!("../../plans/soak.toml")),
 ];
 
-/// Reads a plan by name or path and changes it by these sets, and then by those given as `--set`.
-pub(super) fn read(plan: &Path, sets: &[String], options: &Measure) -> anyhow::Result<Plan> {
+/// Reads a plan by name or path, changed by options, and then by those given as `--set`. `stacks` are those that an option asks for.
+pub(super) fn read(
+    plan: &Path,
+    sets: &[String],
+    stacks: &[Stack],
+    options: impl Fn(&mut Plan) -> Result<(), PlanError>,
+) -> anyhow::Result<Plan> {
     let built_in = BUILT_IN.iter().find(|(name, _)| plan == Path::new(name));
     let toml = match built_in {
         Some((_, toml)) => (*toml).to_owned(),
         None => read_file(plan)?,
     };
-    let all = [sets, &options.set].concat();
-    Ok(Plan::parse(&toml, &all).map_err(|error| Words(wrong(plan, &error, sets)))?)
+    Ok(Plan::changed(&toml, sets, options).map_err(|error| Words(wrong(plan, &error, stacks)))?)
 }
 
 /// What is wrong with a plan, in the words of the command line where that brought it about.
-fn wrong(plan: &Path, error: &PlanError, sets: &[String]) -> String {
-    let asked = |key: &str| sets.iter().any(|set| set.split_once('=').is_some_and(|(name, _)| name.ends_with(key)));
+fn wrong(plan: &Path, error: &PlanError, stacks: &[Stack]) -> String {
     match error {
-        PlanError::TcpBypass { .. } if asked(".stacks") => {
+        PlanError::TcpBypass { .. } if !stacks.is_empty() => {
             "TCP does not go past the kernel yet, only UDP does: write --protocol udp with --stack bypass, or take --stack away".to_owned()
         }
         _ => format!("plan {}: {error}", plan.display()),
@@ -92,6 +95,8 @@ fn read_file(path: &Path) -> anyhow::Result<String> {
 
 #[cfg(test)]
 mod tests {
+    use procedure::Course;
+
     use super::*;
 
     #[test]
@@ -109,7 +114,7 @@ mod tests {
     #[test]
     fn quick_takes_under_a_minute() {
         let plan = Plan::parse(BUILT_IN[0].1, &[]).unwrap();
-        let seconds: f64 = plan.steps(1).iter().map(|step| run::estimate(&step.spec)).sum();
+        let seconds = Course::of(&plan, 1).left(run::estimate).seconds;
         assert!(seconds < 50.0, "{seconds} s");
     }
 
@@ -117,7 +122,7 @@ mod tests {
         let toml = BUILT_IN.iter().find(|(known, _)| *known == name).unwrap().1;
         let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
         let plan = Plan::parse(toml, &sets).unwrap();
-        plan.steps(1).iter().map(|step| run::estimate(&step.spec)).sum::<f64>() / 3600.0
+        Course::of(&plan, 1).left(run::estimate).seconds / 3600.0
     }
 
     #[test]

@@ -1,11 +1,7 @@
 //! What others measured: the list of it.
 
 use super::{print, print_json};
-use crate::{
-    cli::Common,
-    exit::{Exit, say},
-    references,
-};
+use crate::{cli::Common, exit::Exit, output::say, references};
 
 /// `wireproof references`; wrong words where a file of the user's cannot be used.
 pub(super) fn list(common: &Common) -> anyhow::Result<Exit> {

@@ -8,7 +8,6 @@ use std::path::Path;
 
 use model::Run;
 use report::{Document, Material, Notice};
-use verdict::Chosen;
 
 pub(super) use self::pdf::{check as check_pdf, set as set_pdf};
 use self::{files::Place, seal::Cover};
@@ -18,8 +17,10 @@ use super::{
 };
 use crate::{
     cli::{Common, Format, ReportFiles, ReportOptions},
-    exit::{Exit, say},
-    identity, paths,
+    exit::Exit,
+    identity,
+    output::say,
+    paths,
     references::{self, References},
 };
 
@@ -77,11 +78,8 @@ fn tell_in(
     references: &References,
     common: &Common,
 ) -> anyhow::Result<Exit> {
-    let outcomes = verdict::judge(run, &references.known);
-    let chosen = files.chosen();
-    let comparisons = verdict::beside_references(run, &references.known, &chosen);
-    let wanted = chosen != Chosen::None;
-    let material = Material { comparisons: wanted.then_some(comparisons.as_slice()), ..Material::of(run, &outcomes) };
+    let assessment = verdict::assess(run, &references.known, &files.chosen());
+    let material = Material::of(run, &assessment);
     let lang = language(common);
     let written = files::write(&material, place, &files.formats, lang);
     // Also where no file could be written: it may be all that is left of the run.
@@ -97,5 +95,5 @@ fn tell_in(
     if !common.quiet {
         say(&Notice::ReportWritten { path: &written.first.display().to_string() }.text(lang));
     }
-    Ok(verdict::overall(&outcomes, run.identity.as_ref()).into())
+    Ok(assessment.verdict.into())
 }

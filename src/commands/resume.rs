@@ -8,16 +8,19 @@ use std::{
 
 use anyhow::bail;
 use bed::{BedRef, Wanted};
-use model::{Bed, BedKind, Run, RunId};
+use model::{Bed, Run, RunId};
+use run::Order;
 use store::Store;
 
 use super::{
-    measure::{Desk, obtain_privilege, stamps},
+    beforehand::check_replays,
+    desk::Desk,
     own_program,
+    wanted::{obtain_privilege, stamps},
 };
 use crate::{
     cli::{Common, Reach, ReportFiles, TakePorts},
-    exit::Exit,
+    exit::{Exit, Words},
     paths,
 };
 
@@ -27,34 +30,60 @@ const FAREWELL: Duration = Duration::from_secs(10);
 /// Where network namespaces have their names.
 const NAMESPACES: &str = "/run/netns";
 
+/// What this command line allows: programs are executed and ports taken for these words alone, and never for a store's, which
+/// others than root may write.
+pub(super) struct Allowed {
+    pub(super) reach: Reach,
+    pub(super) ports: TakePorts,
+    /// The program that measuring processes are started through.
+    pub(super) wrap: Vec<String>,
+}
+
 /// `wireproof resume RUN`
-pub(super) fn resume(id: &RunId, files: &ReportFiles, reach: &Reach, common: &Common) -> anyhow::Result<Exit> {
+pub(super) fn resume(id: &RunId, files: &ReportFiles, allowed: &Allowed, common: &Common) -> anyhow::Result<Exit> {
     let store_path = paths::store(common.store.as_deref())?;
     // There has to be one already.
     drop(Store::open_to_read(&store_path)?);
     let desk = Desk::open(store_path, files, common)?;
     let run = if id.0 == "last" { desk.store().last()? } else { desk.store().load(id)? };
-    let _under_way = desk.take(&run.id)?;
+    allowed.compare(&run.id, &run.bed.wrap, &run.command)?;
+    let _hold = desk.store().hold(&run.id)?;
     let reference: BedRef = run.bed.name.parse()?;
     let wanted = Wanted {
         mtu: run.bed.endpoints.first().map(|end| end.mtu),
         cpus: cores(&run.bed),
-        wrap: run.bed.wrap.clone(),
-        taking: TakePorts::told(&run.command),
+        wrap: allowed.wrap.clone(),
+        taking: allowed.ports.taking(),
         stamps: stamps(&run.plan),
         privilege: obtain_privilege(&reference, common)?,
         program: own_program()?,
-        reach: reach.of_bed(),
+        reach: allowed.reach.of_bed(),
         bed: reference,
     };
     wait_for_its_agents(&run, &wanted)?;
     // It may have come to its end by itself meanwhile.
     let run = desk.store().load(&run.id)?;
-    run::check_resumable(&run, &bed::survey(&wanted.program)?.host)?;
-    let missing = run::missing_steps(&run);
-    desk.measure(&wanted, &missing, |session, record, interrupt| {
-        run::resume(run, agent::build(), session, record, interrupt)
-    })
+    let mut run = run::resumable(run, &bed::survey(&wanted.program)?.host)?;
+    // As the user who called: agents read them as root.
+    check_replays(&mut run.plan, wanted.mtu)?;
+    desk.conduct(Order::Rest { run: Box::new(run), wireproof: agent::build() }, &wanted)
+}
+
+impl Allowed {
+    /// Whether a run that began with this wrapper and this command line can go on with what is allowed.
+    fn compare(&self, run: &RunId, wrap: &[String], command: &[String]) -> Result<(), Words> {
+        if wrap != self.wrap {
+            let how = match wrap {
+                [] => "without --wrap; leave it out".to_owned(),
+                words => format!("with --wrap {}; say so again", report::command(&[words.join(" ")])),
+            };
+            return Err(Words(format!("run {run} was begun {how}: a store is not trusted with what is executed")));
+        }
+        match self.ports.lacks(command) {
+            Some(option) => Err(Words(format!("run {run} was begun with {option}; say so again to allow it"))),
+            None => Ok(()),
+        }
+    }
 }
 
 /// The cores that it was measured on so far.
@@ -66,10 +95,7 @@ fn cores(bed: &Bed) -> Option<[Vec<usize>; 2]> {
 
 /// The agents of a program that was killed may still be at work on the bed that was made for the run.
 fn wait_for_its_agents(run: &Run, wanted: &Wanted) -> anyhow::Result<()> {
-    if !matches!(
-        (&wanted.bed, run.bed.kind),
-        (BedRef::Lab | BedRef::Senders(_), BedKind::Lab) | (BedRef::Ports(_), BedKind::Ports)
-    ) {
+    if !wanted.bed.is_made_here() {
         return Ok(());
     }
     let until = Instant::now() + FAREWELL;
@@ -82,5 +108,39 @@ fn wait_for_its_agents(run: &Run, wanted: &Wanted) -> anyhow::Result<()> {
             bail!("the bed that run {} was measured on is still being taken down; try again in a moment", run.id);
         }
         thread::sleep(Duration::from_millis(200));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    fn allowed(words: &[&str]) -> Allowed {
+        let cli = crate::cli::Cli::parse_from([&["wireproof", "resume"], words].concat());
+        let crate::cli::Command::Resume { reach, ports, wrap, .. } = cli.command else { panic!("resume") };
+        Allowed { reach, ports, wrap: wrap.words() }
+    }
+
+    fn compared(words: &[&str], wrap: &[&str], command: &[&str]) -> Result<(), String> {
+        let [wrap, command] =
+            [wrap, command].map(|words| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>());
+        allowed(words).compare(&RunId("r1".to_owned()), &wrap, &command).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn what_a_store_says_is_neither_executed_nor_allowed() {
+        let stored = ["sh", "-c", "id"];
+        let unsaid = compared(&[], &stored, &[]).unwrap_err();
+        assert!(unsaid.contains("with --wrap 'sh -c id'; say so again"), "{unsaid}");
+        assert!(compared(&["--wrap", "onload"], &stored, &[]).unwrap_err().contains("say so again"));
+        assert_eq!(compared(&["--wrap", "sh -c id"], &stored, &[]), Ok(()));
+        assert!(compared(&["--wrap", "onload"], &[], &[]).unwrap_err().contains("leave it out"));
+        for option in ["--take-ports-in-use", "--i-know-this-is-my-uplink"] {
+            let command = ["wireproof", "verify", option];
+            assert!(compared(&[], &[], &command).unwrap_err().contains(option));
+            assert_eq!(compared(&[option], &[], &command), Ok(()));
+        }
     }
 }

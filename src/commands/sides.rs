@@ -14,7 +14,8 @@ use report::{HeardDocument, HeardSchemaName, Notice, SentDocument, SentSchemaNam
 use super::{beforehand, language, plans, print, print_json, watch::ending};
 use crate::{
     cli::{Common, ReceiveOptions, SendOptions},
-    exit::{Exit, Words, say},
+    exit::{Exit, Words},
+    output::say,
 };
 
 /// Between two lines on what came so far.

@@ -5,10 +5,11 @@ use std::path::Path;
 use anyhow::Context;
 use clap_complete::Shell;
 
-use super::{print, print_json};
+use super::print_json;
 use crate::{
     cli::{self, Shape},
     exit::Exit,
+    output::print_as_it_is,
     paths,
 };
 
@@ -29,7 +30,7 @@ pub(super) fn schema(of: Shape) -> anyhow::Result<Exit> {
 pub(super) fn completions(shell: Shell) -> anyhow::Result<Exit> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut cli::definition(), "wireproof", &mut script);
-    print(&String::from_utf8_lossy(&script))?;
+    print_as_it_is(&String::from_utf8_lossy(&script))?;
     Ok(Exit::Done)
 }
 

@@ -25,7 +25,7 @@ fn wrong_words_end_with_status_two_and_say_what_is_right() {
         (vec!["verify", "/dev/zero"], "at most 1 MiB"),
         (vec!["goodput", "--mtu", "80", "--dry-run"], "MTU of 88 or more"),
         (vec!["latency", "--cpus", "1"], "like 0,1"),
-        (vec!["latency", "--bed", "lab:router"], "this version has no bed"),
+        (vec!["latency", "--bed", "lab:nowhere"], "this version has no bed"),
         (vec!["latency", "--bed", "ports:eth1,eth1"], "names one port twice"),
         (vec!["latency", "--set", "latency.cuont=3"], "unknown field `cuont`"),
         (vec!["latency", "--set", "nonsense"], "KEY=VALUE"),

@@ -23,6 +23,7 @@ use crate::{
     machine::Snapshot,
     other_host::signal,
     program::{Desk, Done, WIREPROOF, done, text, without_caller},
+    waiting::soon,
 };
 
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -88,11 +89,7 @@ impl Lab<'_> {
     }
 
     fn waits_until_no_xdp(&self, end: &str) {
-        let until = Instant::now() + PATIENCE;
-        while self.has_xdp(end) {
-            assert!(Instant::now() < until, "the program is still there");
-            sleep(Duration::from_millis(20));
-        }
+        assert!(soon(|| !self.has_xdp(end)), "the program is still there");
     }
 }
 

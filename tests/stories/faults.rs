@@ -4,7 +4,6 @@ use std::{
     fs,
     path::Path,
     process::{Child, Command},
-    thread,
     time::{Duration, Instant},
 };
 
@@ -13,6 +12,7 @@ use serde_json::Value;
 use crate::{
     machine::{Snapshot, children},
     program::{Desk, Done, MANY, SMALL, WIREPROOF, done, text, without_caller},
+    waiting::soon,
 };
 
 fn signal(pid: u32, name: &str) {
@@ -21,13 +21,9 @@ fn signal(pid: u32, name: &str) {
 
 /// Waits until a run has this many stored trials.
 pub(crate) fn wait_for_trials(desk: &Desk, trials: u64) {
-    let until = Instant::now() + Duration::from_secs(30);
     let stored =
         || desk.path("runs.db").exists() && desk.runs().iter().any(|run| run["trials"].as_u64() >= Some(trials));
-    while !stored() {
-        assert!(Instant::now() < until, "no trials come");
-        thread::sleep(Duration::from_millis(20));
-    }
+    assert!(soon(stored), "no trials come");
 }
 
 /// A run with at least two trials stored, still going on.
@@ -73,8 +69,7 @@ fn an_agent_that_dies_is_named_and_nothing_measured_is_lost() {
         let desk = Desk::new();
         let before = Snapshot::take();
         let run = under_way(&desk);
-        let mut agents = children(run.id());
-        agents.sort_unstable();
+        let agents = children(run.id());
         assert_eq!(agents.len(), 3, "one machine agent, two port agents");
         signal(agents[which], "-KILL");
         let ended = end_of(run);
@@ -95,8 +90,7 @@ fn an_agent_that_hangs_is_noticed_and_ended() {
     let desk = Desk::new();
     let before = Snapshot::take();
     let run = under_way(&desk);
-    let mut agents = children(run.id());
-    agents.sort_unstable();
+    let agents = children(run.id());
     signal(agents[2], "-STOP");
     let ended = end_of(run);
     ended.fails(1, &["agent at endpoint b", "has said nothing for 10s"]);

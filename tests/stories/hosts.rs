@@ -4,14 +4,15 @@ use std::{
     fs,
     os::unix::fs::chown,
     process::{Child, Command},
-    thread,
     time::{Duration, Instant},
 };
 
 use crate::{
+    faults::wait_for_trials,
     machine::{Snapshot, agents},
     other_host::{ADDRESS, OtherHost, WIRE, signal},
     program::{Desk, Done, MANY, WIREPROOF, done, text},
+    waiting::within,
 };
 
 /// Each probe once, and both MTUs.
@@ -67,10 +68,7 @@ impl Story {
     /// Both hosts are as they were.
     fn assert_same(&self) {
         self.before.assert_same();
-        let until = Instant::now() + Duration::from_secs(12);
-        while self.host.wire() != self.wire && Instant::now() < until {
-            thread::sleep(Duration::from_millis(100));
-        }
+        within(Duration::from_secs(12), || self.host.wire() == self.wire);
         assert_eq!(self.host.wire(), self.wire, "the second host is not as it was");
         let left = |folder: &str| fs::read_dir(self.host.file(folder)).unwrap().count();
         assert_eq!(left("/tmp"), 0, "something of ours is left in /tmp of the second host");
@@ -84,14 +82,7 @@ impl Story {
         let repeats = (trials / 2).to_string();
         let words = ["verify", text(&plan), "--repeats", &repeats, "--json", "--ssh", &self.host.ssh()];
         let child = self.host.command(&self.desk, &words, "root", WIRE).spawn().unwrap();
-        let until = Instant::now() + Duration::from_secs(30);
-        let stored = || {
-            self.desk.path("runs.db").exists() && self.desk.runs().iter().any(|run| run["trials"].as_u64() >= Some(2))
-        };
-        while !stored() {
-            assert!(Instant::now() < until, "no trials come");
-            thread::sleep(Duration::from_millis(20));
-        }
+        wait_for_trials(&self.desk, 2);
         child
     }
 }
@@ -291,10 +282,7 @@ fn a_host_that_falls_silent_keeps_the_trials_and_undoes_by_itself() {
     let connections = story.host.connections();
     connections.iter().for_each(|pid| signal(*pid, "-STOP"));
     assert_kept(&story, run, &["agent at endpoint b on far-host", "has said nothing for 10s"]);
-    let until = Instant::now() + Duration::from_secs(40);
-    while (!agents().is_empty() || story.host.wire() != story.wire) && Instant::now() < until {
-        thread::sleep(Duration::from_millis(100));
-    }
+    within(Duration::from_secs(40), || agents().is_empty() && story.host.wire() == story.wire);
     assert_eq!(story.host.wire(), story.wire, "it undid without a word from here");
     connections.iter().for_each(|pid| signal(*pid, "-KILL"));
     story.assert_same();

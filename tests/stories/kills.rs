@@ -52,7 +52,6 @@ fn kill(mut moments: Moments) {
         let begun = Instant::now();
         thread::sleep(Duration::from_millis(moments.next(1_200)));
         let mut victims = children(run.id());
-        victims.sort_unstable();
         victims.push(run.id());
         let victim = victims[moments.next(victims.len() as u64) as usize];
         let stored_before = stored(&desk);

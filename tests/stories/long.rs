@@ -12,6 +12,7 @@ use serde_json::Value;
 use crate::{
     machine::{Snapshot, children},
     program::Desk,
+    waiting::soon,
 };
 
 /// Time that a process has used so far, and its memory in kB.
@@ -76,11 +77,7 @@ const ROUND_TRIPS: [&str; 8] = ["latency", "--frame-sizes", "64", "--duration", 
 
 /// Waits until something of the trial under way is stored.
 fn wait_until_kept(desk: &Desk) {
-    let until = Instant::now() + Duration::from_secs(25);
-    while only_trial(desk).is_null() {
-        assert!(Instant::now() < until, "nothing is kept");
-        thread::sleep(Duration::from_millis(300));
-    }
+    assert!(soon(|| !only_trial(desk).is_null()), "nothing is kept");
 }
 
 fn send_signal(signal: &str, pid: u32) {
@@ -108,8 +105,7 @@ fn round_trips_that_are_killed_keep_what_they_have() {
         fs::remove_file(desk.path("runs.db")).unwrap_or_default();
         let mut run = desk.start(&[ROUND_TRIPS.as_slice(), &rate].concat());
         wait_until_kept(&desk);
-        let mut all = [vec![run.id()], children(run.id())].concat();
-        all.sort_unstable();
+        let all = [vec![run.id()], children(run.id())].concat();
         assert_eq!(all.len(), 4, "a controller and three agents");
         send_signal("-KILL", all[victim]);
         run.wait().unwrap();

@@ -2,11 +2,9 @@
 
 use std::{
     fs::{self, DirBuilder},
-    os::unix::fs::{DirBuilderExt, symlink},
+    os::unix::fs::DirBuilderExt,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
-    thread,
-    time::{Duration, Instant},
 };
 
 use tempfile::TempDir;
@@ -14,6 +12,7 @@ use tempfile::TempDir;
 use crate::{
     machine::{agents, children},
     program::{Desk, Done, WIREPROOF, done, text, without_caller},
+    waiting::soon,
 };
 
 /// The namespace of the first host.
@@ -179,17 +178,13 @@ impl OtherHost {
     }
 
     fn wait_until_it_listens(&self) {
-        let until = Instant::now() + Duration::from_secs(20);
         let answers = || {
             let connect = format!("exec 3<>/dev/tcp/{}/22", self.address);
             let probe = ["netns", "exec", NEAR, "bash", "-c", &connect];
             Command::new("ip").args(probe).stderr(Stdio::null()).status().unwrap().success()
         };
-        while !answers() {
-            let log = fs::read_to_string(self.path("log")).unwrap_or_default();
-            assert!(Instant::now() < until, "the ssh server does not listen: {log}");
-            thread::sleep(Duration::from_millis(50));
-        }
+        let log = || fs::read_to_string(self.path("log")).unwrap_or_default();
+        assert!(soon(answers), "the ssh server does not listen: {}", log());
     }
 }
 
@@ -237,7 +232,10 @@ fn write_files(folder: &Path, address: &str) {
     for name in ["bin", "home", "state"] {
         DirBuilder::new().mode(0o755).create(path(name)).unwrap();
     }
-    symlink(WIREPROOF, path("bin/wireproof")).unwrap();
+    // No link to its place, which the second host's own /tmp may hide.
+    fs::hard_link(WIREPROOF, path("bin/wireproof"))
+        .or_else(|_| fs::copy(WIREPROOF, path("bin/wireproof")).map(drop))
+        .unwrap();
     write("home/.bashrc", "echo 'Welcome to the far host!'\n".to_owned());
     for key in ["host_key", "key"] {
         let made = Command::new("ssh-keygen").args(["-q", "-t", "ed25519", "-N", "", "-f", &shown(key)]).status();

@@ -1,10 +1,5 @@
 //! Numbered packets: sent, counted, lost, refused.
 
-use std::{
-    thread,
-    time::{Duration, Instant},
-};
-
 use serde_json::Value;
 
 use crate::{
@@ -12,6 +7,7 @@ use crate::{
     measuring::assert_schema,
     planted::Bad,
     program::{Desk, Done, done},
+    waiting::soon,
     watch::counted,
 };
 
@@ -129,11 +125,7 @@ fn a_link_that_goes_down_meanwhile_leaves_what_was_measured() {
     let words = ["packets", "--bed", BED, "--rate", "20 kpps", "--duration", "20 s", "--repeats", "1", "--json"];
     let run = desk.start(&words);
     // What comes first is the warm-up.
-    let until = Instant::now() + Duration::from_secs(60);
-    while counted("wppkts-b", "lab-b")[0][1] < 120_000 {
-        assert!(Instant::now() < until, "nothing is sent");
-        thread::sleep(Duration::from_millis(100));
-    }
+    assert!(soon(|| counted("wppkts-b", "lab-b")[0][1] >= 120_000), "nothing is sent");
     let bad = Bad::new(&desk, BED);
     bad.at("a", "ip link set lab-a down");
     let done = done(run.wait_with_output().unwrap());

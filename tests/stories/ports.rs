@@ -12,6 +12,7 @@ use crate::{
     faults::{assert_kept, end_of, wait_for_trials},
     machine::{Snapshot, children},
     program::{Desk, Done, MANY, SMALL, WIREPROOF, done, text, without_caller},
+    waiting::soon,
 };
 
 const MACHINE: &str = "wptest-machine";
@@ -154,11 +155,7 @@ impl Machine<'_> {
     fn takes_the_slow_port(&self) -> Child {
         let mut command = self.command(&["latency", "--bed", "ports:lonely,port1", "--take-ports-in-use"]);
         let run = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let until = Instant::now() + Duration::from_secs(10);
-        while self.sh("ip -br link").contains("lonely") {
-            assert!(Instant::now() < until, "it is never taken");
-            thread::sleep(Duration::from_millis(5));
-        }
+        assert!(soon(|| !self.sh("ip -br link").contains("lonely")), "it is never taken");
         run
     }
 }
@@ -371,11 +368,7 @@ fn an_interrupt_while_a_link_is_waited_for_gives_the_ports_back_at_once() {
     let (before, whole) = (machine.settled(), Snapshot::take());
     let mut command = machine.command(&["latency", "--bed", "ports:lonely,port1"]);
     let run = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let until = Instant::now() + Duration::from_secs(10);
-    while machine.sh("ip -br link").contains("lonely") {
-        assert!(Instant::now() < until, "it is never taken");
-        thread::sleep(Duration::from_millis(20));
-    }
+    assert!(soon(|| !machine.sh("ip -br link").contains("lonely")), "it is never taken");
     thread::sleep(Duration::from_secs(1));
     let asked = Instant::now();
     assert!(Command::new("kill").args(["-INT", &run.id().to_string()]).status().unwrap().success());

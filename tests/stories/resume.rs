@@ -1,14 +1,11 @@
 //! Going on with runs that were cut off.
 
-use std::{
-    process::Command,
-    thread,
-    time::{Duration, Instant},
-};
+use std::process::Command;
 
 use crate::{
     machine::Snapshot,
     program::{Desk, text},
+    waiting::soon,
 };
 
 /// Six short trials, each different from the one before, and none of which is over at once.
@@ -32,11 +29,7 @@ fn trials(desk: &Desk) -> u64 {
 
 /// Waits until the run under way has this many trials.
 fn wait_for(desk: &Desk, wanted: u64) {
-    let until = Instant::now() + Duration::from_secs(60);
-    while trials(desk) < wanted {
-        assert!(Instant::now() < until, "{wanted} trials do not come");
-        thread::sleep(Duration::from_millis(100));
-    }
+    assert!(soon(|| trials(desk) >= wanted), "{wanted} trials do not come");
 }
 
 fn kill(pid: u32) {
@@ -108,4 +101,44 @@ fn a_run_whose_bed_is_gone_or_that_is_not_there_is_refused() {
     drop(standing);
     desk.run(&["resume"]).fails(1, &["there is no bed \"gone\""]);
     desk.run(&["resume", "nonsense"]).fails(1, &["there is no run \"nonsense\""]);
+}
+
+/// Takes the run "interrupted" of a store for one of the machine that made the latest run in it.
+const OURS: &str = r#"
+import json, sqlite3, sys
+with sqlite3.connect(sys.argv[1]) as store:
+    (latest,) = store.execute("SELECT body FROM run ORDER BY started DESC LIMIT 1").fetchone()
+    host = json.loads(latest)["before"]["hosts"][0]
+    id, body = store.execute("SELECT id, body FROM run WHERE plan = 'interrupted'").fetchone()
+    run = json.loads(body)
+    for what in ["hostname", "product", "cpu_model", "architecture"]:
+        run["before"]["hosts"][0][what] = host[what]
+    store.execute("UPDATE run SET body = ? WHERE id = ?", [json.dumps(run), id])
+    print(id, end="")
+"#;
+
+#[test]
+fn a_run_of_an_earlier_day_comes_to_its_end() {
+    let desk = Desk::new();
+    let before = Snapshot::take();
+    let store = std::fs::File::create(desk.path("runs.db")).unwrap();
+    let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/runs.db.gz");
+    assert!(Command::new("gzip").args(["-dc", golden]).stdout(store).status().unwrap().success());
+    let looked = desk.run(&["latency", "--count", "100", "--frame-sizes", "64", "--repeats", "1", "--quiet"]);
+    assert_eq!(looked.status, 0, "{}", looked.err);
+    let taken = Command::new("python3").args(["-c", OURS, text(&desk.path("runs.db"))]).output().unwrap();
+    let id = String::from_utf8(taken.stdout).unwrap();
+    assert!(taken.status.success(), "{}", String::from_utf8_lossy(&taken.stderr));
+
+    let out = desk.path("out");
+    let known = desk.run(&["report", &id, "--json", "--quiet", "--out", text(&out)]).json();
+    assert_eq!(known["trials"].as_array().unwrap().len(), 2);
+    let done = desk.run(&["resume", &id, "--json", "--quiet", "--out", text(&out)]);
+    assert_eq!(done.status, 0, "{}", done.err);
+    let document = done.json();
+    let trials = document["trials"].as_array().unwrap();
+    assert_eq!((trials.len(), &trials[..2]), (6, known["trials"].as_array().unwrap().as_slice()));
+    assert_eq!(document["run"]["partial"], false);
+    assert!(document["run"]["doubts"].to_string().contains("other-build"), "{}", document["run"]["doubts"]);
+    before.assert_same();
 }

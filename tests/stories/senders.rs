@@ -3,16 +3,17 @@
 use std::{
     fs,
     process::{Child, Command},
-    thread,
     time::{Duration, Instant},
 };
 
 use serde_json::Value;
 
 use crate::{
+    faults::wait_for_trials,
     machine::Snapshot,
     other_host::{NEAR, OtherHost, signal},
     program::{Desk, Done, done, text},
+    waiting::within,
 };
 
 /// Three hosts: two whose wires a bridge of the first one joins.
@@ -87,11 +88,8 @@ impl Three {
     /// All hosts are as they were.
     fn assert_same(&self) {
         self.before.assert_same();
-        let until = Instant::now() + Duration::from_secs(12);
         let wires = || [self.senders[0].wire(), self.senders[1].wire()];
-        while wires() != self.wires && Instant::now() < until {
-            thread::sleep(Duration::from_millis(100));
-        }
+        within(Duration::from_secs(12), || wires() == self.wires);
         assert_eq!(wires(), self.wires, "the other hosts are not as they were");
     }
 }
@@ -149,13 +147,7 @@ fn one_of_several_senders_that_is_lost_leaves_what_there_was() {
         story.desk.plan("name = \"long\"\n[[goodput]]\nprotocol = \"tcp\"\nduration = \"60 s\"\nwarmup = \"100 ms\"\n");
     let run = story.start(&["verify", text(&plan), "--json"]);
     // Kept every five seconds.
-    let until = Instant::now() + Duration::from_secs(40);
-    let stored =
-        || story.desk.path("runs.db").exists() && story.desk.runs().iter().any(|run| run["trials"].as_u64() >= Some(1));
-    while !stored() {
-        assert!(Instant::now() < until, "nothing is kept");
-        thread::sleep(Duration::from_millis(100));
-    }
+    wait_for_trials(&story.desk, 1);
     let lost = Instant::now();
     story.senders[1].connections().into_iter().for_each(|pid| signal(pid, "-KILL"));
     let ended = done(run.wait_with_output().unwrap());

@@ -15,7 +15,7 @@ use report::{WatchDocument, WatchWords};
 use super::{Reader, ending::Ending, lock, terminal::Terminal};
 use crate::{
     cli::{Color, Common, WatchOptions},
-    exit::say,
+    output::{plain, say},
 };
 
 /// What shows it.
@@ -68,7 +68,7 @@ impl Show {
                 if watch.elapsed().0 == 0 {
                     return Ok(Reader::There);
                 }
-                print(&screen::lines(&watch, &self.words, &self.time_of_day()))
+                print(&plain(&screen::lines(&watch, &self.words, &self.time_of_day())))
             }
             Form::Json => {
                 self.say_new(notes);
@@ -85,7 +85,7 @@ impl Show {
             terminal.end()?;
         }
         if with_summary && !is_json {
-            print(&format!("\n{}", screen::summary(&lock(&self.watch), &self.words)))?;
+            print(&plain(&format!("\n{}", screen::summary(&lock(&self.watch), &self.words))))?;
         }
         Ok(())
     }

@@ -11,6 +11,7 @@ use tempfile::TempDir;
 
 use super::{Lab, PATIENCE};
 use crate::other_host::signal;
+use crate::waiting::soon;
 
 /// A program that runs until this is dropped.
 pub(super) struct Running {
@@ -27,11 +28,7 @@ impl Running {
         let mut command = lab.desk.command(&Lab::words(end, words));
         let child = command.stdin(Stdio::null()).stdout(said()).stderr(said()).spawn().unwrap();
         let running = Self { child, folder };
-        let until = Instant::now() + PATIENCE;
-        while !running.said().contains(says) {
-            assert!(Instant::now() < until, "it does not say {says}: {}", running.said());
-            sleep(Duration::from_millis(20));
-        }
+        assert!(soon(|| running.said().contains(says)), "it does not say {says}: {}", running.said());
         running
     }
 

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{probe::IpVersion, units::Mtu};
+use crate::{network::IpVersion, units::Mtu};
 
 /// A bed as it stood during the run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -92,6 +92,17 @@ pub enum BedKind {
     Ports,
 }
 
+impl BedKind {
+    /// In one word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Lab => "lab",
+            Self::Hosts => "hosts",
+            Self::Ports => "ports",
+        }
+    }
+}
+
 /// What the program was allowed to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -133,6 +144,28 @@ impl Bed {
     /// Whether all ends are on one machine: with the same cores and cards, and one clock.
     pub fn is_one_machine(&self) -> bool {
         self.endpoints.windows(2).all(|ends| ends[0].machine == ends[1].machine)
+    }
+
+    /// Its layout in one word.
+    pub fn layout(&self) -> &'static str {
+        let several = self.senders().len() > 1;
+        match (self.kind, &self.dut) {
+            (BedKind::Lab, _) if several => "lab-switch",
+            (BedKind::Lab, Some(dut)) if dut.gateways.is_empty() => "lab-bridge",
+            (BedKind::Lab, Some(_)) => "lab-router",
+            (BedKind::Hosts, _) if several => "hosts-several",
+            (kind, _) => kind.word(),
+        }
+    }
+
+    /// Whether its links are made with it, in the kernel, and not found on the machines.
+    pub fn makes_its_links(&self) -> bool {
+        self.kind == BedKind::Lab
+    }
+
+    /// Whether its MTU is fixed: what was made between the ends keeps the MTU that it was made with.
+    pub fn keeps_mtu(&self) -> bool {
+        self.makes_its_links() && (self.dut.is_some() || self.senders().len() > 1)
     }
 
     /// Those that send: all ends but the last.

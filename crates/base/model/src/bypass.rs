@@ -1,193 +1,53 @@
-//! Why something of a program does not go past the kernel: a socket, an interface, or all of it. The words of each in the user's language live
-//! in the report; `Display` is what errors and JSON say.
+//! The vocabulary of `bypass`: the account of a program's sockets, and why something stays with the kernel.
+//!
+//! Texts in the user's language are found by the serde names of these values; `Display` is what errors and JSON say.
+
+mod account;
+mod reason;
 
 use std::path::PathBuf;
 
-/// Why all packets of a socket go through the kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[repr(u32)]
-pub enum Reason {
-    /// It is a TCP socket.
-    #[error("it is TCP, which passes through untouched for now")]
-    Tcp = 1,
-    /// It is neither a UDP nor a TCP socket.
-    #[error("it is neither UDP nor TCP")]
-    NotUdp,
-    /// It has no local port yet; the kernel gives it one with its first datagram.
-    #[error("it is not bound to a port")]
-    NotBound,
-    /// None of its addresses is one of a bypassed interface.
-    #[error("its address is none of an interface that is bypassed")]
-    OtherInterface,
-    /// `SO_BINDTODEVICE` to an interface that is not bypassed, or is not the only one.
-    #[error("it is bound to a device (SO_BINDTODEVICE) that is not the only one bypassed")]
-    OtherDevice,
-    /// `IP_OPTIONS`, or extension headers of IPv6.
-    #[error("its packets carry IP options or extension headers")]
-    IpOptions,
-    /// `UDP_CORK`.
-    #[error("it puts datagrams together from several calls (UDP_CORK)")]
-    Cork,
-    /// `SO_TIMESTAMPING`.
-    #[error("it has packets stamped by card or kernel (SO_TIMESTAMPING)")]
-    Timestamping,
-    /// `SO_ATTACH_FILTER`, `SO_ATTACH_BPF`, or a program that chooses among the sockets of a port.
-    #[error(
-        "it has a filter attached (SO_ATTACH_FILTER, SO_ATTACH_BPF, SO_ATTACH_REUSEPORT_CBPF, SO_ATTACH_REUSEPORT_EBPF)"
-    )]
-    Filter,
-    /// `SO_ZEROCOPY`.
-    #[error("it sends without copying (SO_ZEROCOPY)")]
-    ZeroCopy,
-    /// `UDP_ENCAP`.
-    #[error("its packets are unpacked by the kernel (UDP_ENCAP)")]
-    Encapsulation,
-    /// `fdopen`, or `dup2` onto a standard number.
-    #[error("stdio reads or writes it (fdopen, dup, dup2)")]
-    Stdio,
-    /// `shutdown`.
-    #[error("it was shut down (shutdown)")]
-    ShutDown,
-    /// `O_ASYNC`.
-    #[error("signals tell of its datagrams (O_ASYNC)")]
-    Signals,
-    /// `SO_REUSEPORT` or `SO_REUSEADDR` with a socket that is not past the kernel, of this process or another one.
-    #[error("it shares its port with a socket that goes through the kernel")]
-    SharedPort,
-    /// The launcher refused its process, or was not there.
-    #[error("its process was given no queues")]
-    NoGrant,
-    /// What the launcher gave its process was of no use there.
-    #[error("its process could not use the queues that it was given")]
-    Unusable,
-    /// The table of flows is full.
-    #[error("the table of flows is full")]
-    TableFull,
-    /// The interface went away, went down, or has another XDP program.
-    #[error("its interface is gone, down, or has another XDP program")]
-    InterfaceGone,
-    /// It is used by a process that was forked from the one that has the grant.
-    #[error("it is used by a child of the process that bypasses")]
-    Forked,
-    /// What the kernel says of it could not be read.
-    #[error("the kernel did not say what it is")]
-    Unreadable,
-    /// No memory, or too many sockets.
-    #[error("there was no memory for it")]
-    NoMemory,
-    /// Something that no other reason names.
-    #[error("it uses what is not supported past the kernel")]
-    Unsupported,
-    /// `SO_TIMESTAMP_NEW` or `SO_TIMESTAMPNS_NEW`.
-    #[error("it has timestamps in the newer form (SO_TIMESTAMP_NEW, SO_TIMESTAMPNS_NEW)")]
-    Timestamp,
-    /// `SO_MARK`.
-    #[error("its packets carry a mark for the kernel (SO_MARK)")]
-    Mark,
-    /// `SO_DONTROUTE`.
-    #[error("it sends without routes (SO_DONTROUTE)")]
-    DontRoute,
-    /// `SO_RXQ_OVFL`.
-    #[error("it is told by the kernel what was dropped (SO_RXQ_OVFL)")]
-    Overflow,
-    /// `IP_TRANSPARENT`.
-    #[error("it takes addresses that are not of this machine (IP_TRANSPARENT)")]
-    Transparent,
-    /// `IP_MINTTL` or `IPV6_MINHOPCOUNT`.
-    #[error("it refuses packets by their time to live (IP_MINTTL, IPV6_MINHOPCOUNT)")]
-    MinTtl,
-    /// `IP_PASSSEC`.
-    #[error("it is told the security label of its peer (IP_PASSSEC)")]
-    Security,
-    /// `IP_RECVORIGDSTADDR` or `IPV6_RECVORIGDSTADDR`.
-    #[error("it is told where packets were for at first (IP_RECVORIGDSTADDR, IPV6_RECVORIGDSTADDR)")]
-    OriginalAddress,
-    /// `IP_CHECKSUM`, `UDP_NO_CHECK6_RX`.
-    #[error("it is told checksums, or takes what has none (IP_CHECKSUM, UDP_NO_CHECK6_RX)")]
-    Checksum,
-    /// `IP_RECVFRAGSIZE` or `IPV6_RECVFRAGSIZE`.
-    #[error("it is told the size of fragments (IP_RECVFRAGSIZE, IPV6_RECVFRAGSIZE)")]
-    FragmentSize,
-    /// `IP_UNICAST_IF` or `IPV6_UNICAST_IF`.
-    #[error("it chooses the interface that it sends by (IP_UNICAST_IF, IPV6_UNICAST_IF)")]
-    UnicastInterface,
-    /// `IPV6_2292PKTINFO` or `IPV6_2292HOPLIMIT`.
-    #[error("it is told of packets in the older form of IPv6 (IPV6_2292PKTINFO, IPV6_2292HOPLIMIT)")]
-    OldPacketInfo,
-    /// `IPV6_FLOWINFO`, `IPV6_FLOWINFO_SEND`.
-    #[error("it is told flow labels, or says which (IPV6_FLOWINFO, IPV6_FLOWINFO_SEND)")]
-    FlowInfo,
-    /// `SO_PEEK_OFF`.
-    #[error("it peeks from an offset on (SO_PEEK_OFF)")]
-    PeekOffset,
-    /// Its own address, or that of its peer, is link-local or multicast.
-    #[error("its address, or that of its peer, is link-local or multicast")]
-    Scope,
-    /// A fault in our own code, which was caught.
-    #[error("there was a fault in the library, which was caught; please report it")]
-    Fault,
-    /// A child of `fork` has it from its parent, and others have it too.
-    #[error("other processes that were forked have it too")]
-    Inherited,
-    /// A signal handler jumped out of a call while our own code was at work.
-    #[error("a signal handler jumped (siglongjmp) out of the library while it was at work")]
-    Jump,
+use serde::Serialize;
+
+pub use account::{
+    Account, Beyond, Claim, Counted, Fate, Flatness, Health, KernelCounted, Link, NotHandedOver, Outside, Passed,
+    Program, Queue, Record, Refusal, Steering,
+};
+pub use reason::Reason;
+
+/// How a call that has to wait does so.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Wait {
+    /// It asks again and again.
+    Spin,
+    /// It sleeps.
+    Sleep,
+    /// It asks for 50 µs, and then sleeps.
+    #[default]
+    Auto,
 }
 
-impl Reason {
-    /// All there are.
-    pub const ALL: [Self; 41] = [
-        Self::Tcp,
-        Self::NotUdp,
-        Self::NotBound,
-        Self::OtherInterface,
-        Self::OtherDevice,
-        Self::IpOptions,
-        Self::Cork,
-        Self::Timestamping,
-        Self::Filter,
-        Self::ZeroCopy,
-        Self::Encapsulation,
-        Self::Stdio,
-        Self::ShutDown,
-        Self::Signals,
-        Self::SharedPort,
-        Self::NoGrant,
-        Self::Unusable,
-        Self::TableFull,
-        Self::InterfaceGone,
-        Self::Forked,
-        Self::Unreadable,
-        Self::NoMemory,
-        Self::Unsupported,
-        Self::Timestamp,
-        Self::Mark,
-        Self::DontRoute,
-        Self::Overflow,
-        Self::Transparent,
-        Self::MinTtl,
-        Self::Security,
-        Self::OriginalAddress,
-        Self::Checksum,
-        Self::FragmentSize,
-        Self::UnicastInterface,
-        Self::OldPacketInfo,
-        Self::FlowInfo,
-        Self::PeekOffset,
-        Self::Scope,
-        Self::Fault,
-        Self::Inherited,
-        Self::Jump,
-    ];
+impl Wait {
+    const ALL: [Self; 3] = [Self::Spin, Self::Sleep, Self::Auto];
 
-    /// The reason of a number in shared memory.
-    pub fn of(number: u32) -> Option<Self> {
-        Self::ALL.into_iter().find(|reason| *reason as u32 == number)
+    /// The mode of a word; the default for an unknown word.
+    pub fn of(word: &str) -> Self {
+        Self::ALL.into_iter().find(|wait| wait.word() == word).unwrap_or_default()
+    }
+
+    /// As the environment of a program says it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Spin => "spin",
+            Self::Sleep => "sleep",
+            Self::Auto => "auto",
+        }
     }
 }
 
 /// Why an interface stays with the kernel, or a program is given no queues.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
+#[serde(rename_all = "kebab-case")]
 pub enum Hindrance {
     /// Nobody named it, and it is the way to the default route or to the caller.
     #[error(
@@ -199,15 +59,21 @@ pub enum Hindrance {
     NoEthernet,
     /// Its driver has no native XDP, as that of a bridge.
     #[error(
-        "the driver of {0} has no native XDP, by which sockets go past the kernel; its ports or lower interfaces may have it"
+        "the driver of {interface} has no native XDP, by which sockets go past the kernel; its ports or lower interfaces may have it"
     )]
-    NoXdp(String),
+    NoXdp {
+        /// The interface.
+        interface: String,
+    },
     /// Somebody else's XDP program is there.
     #[error(
-        "{0} already has an XDP program, which was left as it is; see `ip link show {0}`, and stop what attached it or \
+        "{interface} already has an XDP program, which was left as it is; see `ip link show {interface}`, and stop what attached it or \
          choose another interface"
     )]
-    OtherProgram(String),
+    OtherProgram {
+        /// The interface.
+        interface: String,
+    },
     /// Another launcher, or another program, has a queue; or a program whose launcher was killed has not given it up yet.
     #[error(
         "queue {queue} of interface {interface} is held by another program (AF_XDP); it is free once that has ended, or has seen that its launcher did"
@@ -225,23 +91,30 @@ pub enum Hindrance {
     #[error("it is no program that this launcher started")]
     NotOurs,
     /// Another program has the queues.
-    #[error("the queues are held by {program} (pid {process}); one process at a time can bypass")]
+    #[error("the queues are held by {program} (pid {pid}); one process at a time can bypass")]
     HeldBy {
         /// Its name.
         program: String,
         /// Its number.
-        process: u32,
+        pid: u32,
     },
     /// What was given to the program was of no use there: an error.
-    #[error("it could not use the queues that it was given: {0}")]
-    Unusable(String),
+    #[error("it could not use the queues that it was given: {why}")]
+    Unusable {
+        /// The error.
+        why: String,
+    },
     /// Another error.
-    #[error("{0}")]
-    Error(String),
+    #[error("{why}")]
+    Error {
+        /// The error.
+        why: String,
+    },
 }
 
 /// What a card was not told for programs that poll it; all goes on without it. Each `why` is an error.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
+#[serde(rename_all = "kebab-case")]
 pub enum NotSet {
     /// The kernel cannot poll.
     #[error("this kernel has no busy polling (CONFIG_NET_RX_BUSY_POLL): packets of {interface} come by interrupts")]
@@ -288,7 +161,8 @@ pub struct Obstacle {
 }
 
 /// What is in the way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
+#[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// It has no libraries.
     #[error("is linked statically, so that no library can be put under its calls")]
@@ -308,17 +182,4 @@ pub enum Kind {
     /// It has another C library.
     #[error("has another C library (musl); the library is for glibc")]
     OtherLibc,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_reason_is_known_by_its_number() {
-        for reason in Reason::ALL {
-            assert_eq!(Reason::of(reason as u32), Some(reason), "{reason}");
-        }
-        assert_eq!((Reason::of(0), Reason::of(Reason::Jump as u32 + 1)), (None, None));
-    }
 }

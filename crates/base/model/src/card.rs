@@ -1,29 +1,11 @@
-//! Network cards: what a port is, what it reads just now, and the bus it hangs on.
+//! Network cards: what a NIC is, its current readings, and its bus.
 
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::environment::{InterfaceFacts, PcieLink};
-
-/// What a machine has of network cards.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Cards {
-    /// Ports that have an interface; virtual interfaces are none.
-    pub ports: Vec<Port>,
-    /// Cards that have no interface, because nothing drives them or their driver gave up.
-    pub refused: Vec<Refused>,
-}
-
-/// A port with its interface.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Port {
-    /// Its interface, with the card behind it.
-    pub interface: InterfaceFacts,
-    /// What changes by itself.
-    pub readings: Readings,
-}
+use crate::reading::Reading;
 
 /// What a port is: all of it lasts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -36,8 +18,9 @@ pub struct Card {
     pub top_speed_mbps: Option<u32>,
     /// What the cable goes into.
     pub connector: Option<Connector>,
-    /// The module in the port, where there is one and it can be read.
-    pub module: Option<Module>,
+    /// The module in its cage.
+    #[serde(default)]
+    pub module: Reading<Module>,
     /// Its way to the processor: the card's own bus link first, the root's last.
     pub hops: Vec<Hop>,
 }
@@ -126,8 +109,9 @@ pub struct Readings {
     pub autonegotiation: Option<bool>,
     /// Its sensors: what each is of, and degrees Celsius.
     pub temperatures: Vec<(String, f64)>,
-    /// What the module reads, if it does.
-    pub module: Option<ModuleReadings>,
+    /// Diagnostics of its module.
+    #[serde(default)]
+    pub module: Reading<ModuleReadings>,
     /// The kernel's counters since the driver was loaded.
     pub counters: BTreeMap<String, u64>,
 }
@@ -161,6 +145,32 @@ pub struct Cable {
     pub from: String,
     /// The interface that heard it.
     pub to: String,
+}
+
+/// A PCIe link as it is and as the card could have it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PcieLink {
+    /// Lanes in use.
+    pub width: String,
+    /// Speed of a lane, as the kernel writes it, like `8.0 GT/s PCIe`.
+    pub speed: String,
+    /// Lanes that the card has.
+    pub most_width: String,
+    /// The highest speed of a lane that the card can do.
+    pub most_speed: String,
+}
+
+impl PcieLink {
+    /// What one way leaves for data, in bit/s: lanes times rate, less the line code (8b/10b to 5 GT/s, then 128b/130b), less
+    /// 24 bytes of header and framing for each 256 of payload. `None` where the kernel's words are not understood.
+    pub fn usable_bps(&self) -> Option<f64> {
+        const PAYLOAD: f64 = 256.0;
+        const OVERHEAD: f64 = 24.0;
+        let lanes: f64 = self.width.trim().parse().ok()?;
+        let gigatransfers: f64 = self.speed.split_whitespace().next()?.parse().ok()?;
+        let line_code = if gigatransfers <= 5.0 { 8.0 / 10.0 } else { 128.0 / 130.0 };
+        Some(lanes * gigatransfers * 1e9 * line_code * PAYLOAD / (PAYLOAD + OVERHEAD)).filter(|bps| *bps > 0.0)
+    }
 }
 
 /// A card without an interface.
@@ -203,6 +213,17 @@ pub enum Cause {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_bus_carries_what_its_lanes_leave_for_data() {
+        let link =
+            |width: &str, speed: &str| PcieLink { width: width.into(), speed: speed.into(), ..PcieLink::default() };
+        let gbps = |link: PcieLink| link.usable_bps().map(|bps| (bps / 1e8).round() / 10.0);
+        // 16.0 and 63.0 Gbit/s before headers.
+        assert_eq!(gbps(link("4", "5.0 GT/s PCIe")), Some(14.6));
+        assert_eq!(gbps(link("8", "8.0 GT/s PCIe")), Some(57.6));
+        assert_eq!(gbps(link("0", "Unknown")), None);
+    }
 
     fn hop(device: &str, width: &str, ports: u32) -> Hop {
         let link = PcieLink { width: width.into(), speed: "5.0 GT/s PCIe".into(), ..PcieLink::default() };

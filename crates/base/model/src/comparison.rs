@@ -5,7 +5,11 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{plan::Metric, probe::ProbeSpec, run::RunId, verdict::Interval};
+use crate::{
+    figure::{Interval, Metric, Quantity},
+    probe::ProbeSpec,
+    run::RunId,
+};
 
 /// Runs side by side: the first is what each of the others is compared with.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -68,7 +72,7 @@ pub struct ConfigurationComparison {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FigureComparison {
     /// The figure.
-    pub figure: ComparedFigure,
+    pub figure: Metric,
     /// Over the reference's trials.
     pub reference: TrialFigures,
     /// Over the run's trials.
@@ -106,26 +110,6 @@ pub struct DifferenceInterval {
     pub high: Option<f64>,
     /// Confidence reached, between 0 and 1.
     pub confidence: f64,
-}
-
-/// A figure that runs are compared by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ComparedFigure {
-    /// Smallest RTT.
-    RttMin,
-    /// Median RTT.
-    RttP50,
-    /// 99th percentile of RTT.
-    RttP99,
-    /// Goodput over the whole trial; with data both ways that of the slower one.
-    GoodputMean,
-    /// Packets lost, or later than the timeout, as a share of those sent.
-    Loss,
-    /// Numbered packets a second that arrived; with packets both ways those of the slower one.
-    ForwardingRate,
-    /// The largest packet that passes both ways, in bytes.
-    PathMtu,
 }
 
 /// How the difference of a figure is stated.
@@ -169,33 +153,13 @@ pub enum Conclusion {
     Worse,
 }
 
-impl ComparedFigure {
-    /// Whether more of it is better.
-    pub fn more_is_better(self) -> bool {
-        matches!(self, Self::GoodputMean | Self::ForwardingRate | Self::PathMtu)
-    }
-
-    /// How its difference is stated.
-    pub fn difference_kind(self) -> DifferenceKind {
-        match self {
-            Self::RttMin | Self::RttP50 | Self::RttP99 | Self::GoodputMean | Self::ForwardingRate => {
-                DifferenceKind::Share
-            }
-            Self::Loss => DifferenceKind::Points,
-            Self::PathMtu => DifferenceKind::Bytes,
-        }
-    }
-
-    /// The same figure as limits name it.
-    pub fn metric(self) -> Metric {
-        match self {
-            Self::RttMin => Metric::RttMin,
-            Self::RttP50 => Metric::RttP50,
-            Self::RttP99 => Metric::RttP99,
-            Self::GoodputMean => Metric::GoodputMean,
-            Self::Loss => Metric::Loss,
-            Self::ForwardingRate => Metric::ForwardingRate,
-            Self::PathMtu => Metric::PathMtu,
+impl DifferenceKind {
+    /// How the difference of this metric is stated.
+    pub fn of(metric: Metric) -> Self {
+        match metric.quantity() {
+            Quantity::Time | Quantity::Rate | Quantity::PacketRate => Self::Share,
+            Quantity::Share => Self::Points,
+            Quantity::Size => Self::Bytes,
         }
     }
 }

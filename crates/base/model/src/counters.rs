@@ -18,6 +18,20 @@ pub struct EndCounters {
     pub own_cpu: f64,
     /// Each counter that moved.
     pub deltas: Vec<Delta>,
+    /// Counters that could not be read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unread: Vec<Unread>,
+}
+
+/// Counters that could not be read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Unread {
+    /// Which they are.
+    pub source: Source,
+    /// The file or the question that failed.
+    pub path: String,
+    /// Why.
+    pub why: String,
 }
 
 /// One counter that moved.

@@ -6,8 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    card::{Card, Readings},
+    card::{Card, PcieLink, Readings, Refused},
     difference::differences,
+    reading::{OrEmpty, Reading},
 };
 
 /// The machines of a run, each with what was read there.
@@ -34,36 +35,44 @@ pub struct HostFacts {
     pub kernel_command_line: String,
     /// Machine type, like `x86_64`.
     pub architecture: String,
-    /// Maker and product by DMI; empty where there is none.
-    pub product: String,
-    /// Maker, version and date of the firmware (BIOS, UEFI) by DMI; empty where there is none.
-    #[serde(default)]
-    pub bios: String,
-    /// Hypervisor, empty on bare metal or where unknown.
-    pub hypervisor: String,
+    /// Maker and product by DMI.
+    #[serde(default, with = "OrEmpty::<String>")]
+    pub product: Reading<String>,
+    /// Maker, version and date of the firmware (BIOS, UEFI) by DMI.
+    #[serde(default, with = "OrEmpty::<String>")]
+    pub bios: Reading<String>,
+    /// Hypervisor; absent on bare metal.
+    #[serde(default, with = "OrEmpty::<String>")]
+    pub hypervisor: Reading<String>,
     /// Processor model.
-    pub cpu_model: String,
-    /// Microcode revision, empty where not shown.
-    pub microcode: String,
+    #[serde(default, with = "OrEmpty::<String>")]
+    pub cpu_model: Reading<String>,
+    /// Microcode revision.
+    #[serde(default, with = "OrEmpty::<String>")]
+    pub microcode: Reading<String>,
     /// Cores that are online.
     pub cpus: usize,
-    /// Cores set apart on the kernel command line (`isolcpus`), as the kernel writes the list.
-    pub isolated_cpus: String,
+    /// Cores isolated on the kernel command line (`isolcpus`), as the kernel writes the list.
+    #[serde(default, with = "OrEmpty::<String>")]
+    pub isolated_cpus: Reading<String>,
     /// NUMA nodes.
     pub numa_nodes: usize,
     /// Memory in bytes.
-    pub memory_bytes: u64,
-    /// Clock source the kernel uses.
-    pub clock_source: String,
-    /// Frequency governor of core 0, empty where there is none.
-    pub governor: String,
+    #[serde(default, with = "OrEmpty::<u64>")]
+    pub memory_bytes: Reading<u64>,
+    /// Clock source that the kernel uses.
+    #[serde(default, with = "OrEmpty::<String>")]
+    pub clock_source: Reading<String>,
+    /// Frequency governor of core 0.
+    #[serde(default, with = "OrEmpty::<String>")]
+    pub governor: Reading<String>,
     /// Each processor vulnerability with its mitigation, as the kernel writes it.
     pub mitigations: BTreeMap<String, String>,
     /// Kernel settings that bear on results.
     pub sysctls: BTreeMap<String, String>,
     /// The root file system: type, device and mount options, like `ext4 on /dev/sda1 (rw,relatime)`.
-    #[serde(default)]
-    pub file_system: String,
+    #[serde(default, with = "OrEmpty::<String>")]
+    pub file_system: Reading<String>,
     /// Services of systemd that run; without systemd the programs that run. They come and go by themselves, so that
     /// [`Environment::differences`] leaves them out.
     #[serde(default)]
@@ -123,32 +132,6 @@ pub struct InterfaceFacts {
     pub addresses: Vec<String>,
 }
 
-/// A PCIe link as it is and as the card could have it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct PcieLink {
-    /// Lanes in use.
-    pub width: String,
-    /// Speed of a lane, as the kernel writes it, like `8.0 GT/s PCIe`.
-    pub speed: String,
-    /// Lanes that the card has.
-    pub most_width: String,
-    /// The highest speed of a lane that the card can do.
-    pub most_speed: String,
-}
-
-impl PcieLink {
-    /// What one way leaves for data, in bit/s: lanes times rate, less the line code (8b/10b to 5 GT/s, then 128b/130b), less
-    /// 24 bytes of header and framing for each 256 of payload. `None` where the kernel's words are not understood.
-    pub fn usable_bps(&self) -> Option<f64> {
-        const PAYLOAD: f64 = 256.0;
-        const OVERHEAD: f64 = 24.0;
-        let lanes: f64 = self.width.trim().parse().ok()?;
-        let gigatransfers: f64 = self.speed.split_whitespace().next()?.parse().ok()?;
-        let line_code = if gigatransfers <= 5.0 { 8.0 / 10.0 } else { 128.0 / 130.0 };
-        Some(lanes * gigatransfers * 1e9 * line_code * PAYLOAD / (PAYLOAD + OVERHEAD)).filter(|bps| *bps > 0.0)
-    }
-}
-
 impl Environment {
     /// What differs between before and after, in words; empty when nothing does. The reading times are not compared, and
     /// neither is what runs, or what cards read.
@@ -168,20 +151,27 @@ impl Environment {
     }
 }
 
+/// What a machine has of network cards.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Cards {
+    /// Ports that have an interface; virtual interfaces are none.
+    pub ports: Vec<Port>,
+    /// Cards that have no interface, because nothing drives them or their driver gave up.
+    pub refused: Vec<Refused>,
+}
+
+/// A port with its interface.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Port {
+    /// Its interface, with the card behind it.
+    pub interface: InterfaceFacts,
+    /// What changes by itself.
+    pub readings: Readings,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_bus_carries_what_its_lanes_leave_for_data() {
-        let link =
-            |width: &str, speed: &str| PcieLink { width: width.into(), speed: speed.into(), ..PcieLink::default() };
-        let gbps = |link: PcieLink| link.usable_bps().map(|bps| (bps / 1e8).round() / 10.0);
-        // 16.0 and 63.0 Gbit/s before headers.
-        assert_eq!(gbps(link("4", "5.0 GT/s PCIe")), Some(14.6));
-        assert_eq!(gbps(link("8", "8.0 GT/s PCIe")), Some(57.6));
-        assert_eq!(gbps(link("0", "Unknown")), None);
-    }
 
     #[test]
     fn a_changed_mtu_is_named_with_both_values() {

@@ -77,7 +77,7 @@ pub fn packet_stream(sent: u64, received: u64) -> PacketStream {
         cpus: vec![0],
     };
     let received =
-        PacketsReceived { frames: received, bytes: 64 * received, seconds: 1.0, ..PacketsReceived::default() };
+        PacketsReceived { frames: received, bytes: 64 * received, seconds: Some(1.0), ..PacketsReceived::default() };
     PacketStream { from: "a".to_owned(), to: "b".to_owned(), sent, received, cut_off: false }
 }
 
@@ -106,6 +106,7 @@ pub fn run(plan: Plan) -> Run {
 pub fn trial(measured: Measured) -> Trial {
     Trial {
         number: 1,
+        origin: None,
         repeat: 1,
         started: STARTED.to_owned(),
         duration_s: 1.0,

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    probe::{IpVersion, Protocol},
+    network::{IpVersion, Protocol},
     units::{BitRate, Mtu},
 };
 

@@ -2,11 +2,13 @@
 //!
 //! This crate is pure: no clock, no files, no system calls. Everything here can be written as JSON and read back.
 
+pub mod assessment;
 mod base64;
 pub mod bed;
 pub mod bypass;
 pub mod card;
 pub mod change;
+pub mod check;
 mod choice;
 pub mod comparison;
 pub mod counters;
@@ -14,14 +16,17 @@ pub mod cpu;
 pub mod difference;
 pub mod doubt;
 pub mod environment;
+pub mod figure;
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;
 pub mod frame_size;
 pub mod identity;
 pub mod limited;
+mod network;
+pub mod nic;
 pub mod plan;
-pub mod port;
 pub mod probe;
+pub mod reading;
 pub mod reference;
 pub mod run;
 pub mod stream;
@@ -29,33 +34,37 @@ pub mod trial;
 pub mod typeset;
 pub mod units;
 pub mod verdict;
+mod words;
 
+pub use assessment::{Assessment, FlowAssessment, Limited, LineRate, TrialAssessment};
 pub use bed::{Answer, Bed, BedKind, ClockRelation, DUT, Dut, Endpoint, Gateway, Privilege};
-pub use card::{Card, Cards};
-pub use change::{Before, Change, LinkEnd};
+pub use card::Card;
+pub use change::{Change, LinkEnd};
 pub use choice::ChoiceError;
-pub use comparison::{ComparedFigure, Comparison, Conclusion, Finding};
+pub use comparison::{Comparison, Conclusion, Finding};
 pub use counters::{CoreKinds, CoreUse, Delta, EndCounters, Source};
 pub use cpu::{CardFacts, CoreFacts, CpuFacts};
 pub use doubt::Doubt;
-pub use environment::Environment;
+pub use environment::{Cards, Environment};
+pub use figure::{Better, Figure, Interval, Metric, Quantity, Range};
 pub use frame_size::{FrameSize, PayloadSize};
 pub use identity::{Date, Device, Identity, ManualItem, Photo, PhotoKind, Price, Signatory};
 pub use limited::{Culprit, CulpritKind, Evidence, LimitedBy, LossAt, Place};
-pub use plan::{Limit, Metric, Plan};
-pub use port::{Manager, PortFacts, PortState, PortsState};
+pub use nic::{Manager, NicFacts, NicState, NicsState};
+pub use plan::{Limit, Plan};
 pub use probe::{
-    Amount, Batch, Direction, Engine, GoodputSpec, IpVersion, LatencySpec, PacketsSpec, PathSpec, ProbeSpec, Protocol,
-    ReceiveWay, Seat, SendWay, Side, Stack, WaitMode,
+    Amount, Batch, Direction, Engine, GoodputSpec, IpVersion, LatencySpec, PacketsSpec, PathSpec, Probe, ProbeSpec,
+    Profile, Protocol, ReceiveWay, Seat, SendWay, Side, Stack, WaitMode,
 };
+pub use reading::Reading;
 pub use reference::{Compared, Match, NotComparable, Reference, ReferenceComparison, ReferenceFigure};
 pub use run::{Run, RunId};
 pub use stream::{Mac, Stream};
 pub use trial::{
-    Flow, GoodputReceived, GoodputResult, GoodputSent, GoodputSide, Heard, LatencyResult, Measured, OtherSender,
-    PacketStream, PacketsReceived, PacketsResult, PacketsSent, PacketsSide, PathResult, SequenceHeard, SideFigures,
-    SoFar, TimeSummary, Trial,
+    Flow, GoodputReceived, GoodputResult, GoodputSent, GoodputSide, Heard, LatencyResult, Measured, Measures,
+    OtherSender, PacketStream, PacketsReceived, PacketsResult, PacketsSent, PacketsSide, PathResult, SequenceHeard,
+    SideFigures, SoFar, TimeSummary, Trial,
 };
 pub use typeset::{NamedFile, Typeset};
 pub use units::{BitRate, Bytes, Mtu, Nanos, PacketRate, Percent};
-pub use verdict::{Interval, LimitOutcome, Verdict};
+pub use verdict::{LimitOutcome, Verdict};

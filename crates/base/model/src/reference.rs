@@ -1,7 +1,6 @@
 //! Figures that somebody else measured: what a run is compared with.
 
 mod beside;
-mod conditions;
 mod figure;
 
 use schemars::JsonSchema;
@@ -12,9 +11,9 @@ pub use self::{
         Against, Compared, Condition, Difference, FLAT_OUT, Match, NotComparable, NotCompared, ONE_WAY, OurFigure,
         ReferenceComparison,
     },
-    conditions::Conditions,
     figure::{FigureMetric, ReferenceFigure, Statistic},
 };
+pub use crate::{probe::Conditions, words::Words};
 
 /// One source with all its figures.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -43,41 +42,6 @@ pub struct Reference {
     pub notes: Vec<Words>,
     /// The figures.
     pub figures: Vec<ReferenceFigure>,
-}
-
-/// A text in English, and in Japanese where there is one. Read from a plain string too, where one language is enough.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(from = "Written")]
-pub struct Words {
-    /// English, or the only language there is.
-    pub en: String,
-    /// Japanese.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ja: Option<String>,
-}
-
-/// How a source may write its words.
-#[derive(Deserialize, JsonSchema)]
-#[serde(untagged, expecting = "expected a text, or { en = \"...\", ja = \"...\" }")]
-enum Written {
-    Once(String),
-    Each(Both),
-}
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct Both {
-    en: String,
-    ja: Option<String>,
-}
-
-impl From<Written> for Words {
-    fn from(written: Written) -> Self {
-        match written {
-            Written::Once(en) => Self { en, ja: None },
-            Written::Each(Both { en, ja }) => Self { en, ja },
-        }
-    }
 }
 
 /// What those who measured are to the thing measured.

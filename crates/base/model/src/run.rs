@@ -12,6 +12,17 @@ use crate::{bed::Bed, doubt::Doubt, environment::Environment, identity::Identity
 #[serde(transparent)]
 pub struct RunId(pub String);
 
+/// No name of a run is longer.
+const LONGEST_ID: usize = 64;
+
+impl RunId {
+    /// Whether a run can have this name, which is part of names of files: letters, digits, `-` and `_` only.
+    pub fn is_well_formed(&self) -> bool {
+        let is_fit = |letter: u8| letter.is_ascii_alphanumeric() || matches!(letter, b'-' | b'_');
+        (1..=LONGEST_ID).contains(&self.0.len()) && self.0.bytes().all(is_fit)
+    }
+}
+
 /// A run: what was asked, where, and what came of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Run {
@@ -84,5 +95,20 @@ impl FromStr for RunId {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         Ok(Self(text.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_of_a_run_leads_nowhere() {
+        for right in ["20261121-101500-3fa9", "r1", "a_B"] {
+            assert!(RunId(right.to_owned()).is_well_formed(), "{right}");
+        }
+        for wrong in ["", "../../../x", "a/b", "a.b", "\u{1b}]0;x", "a\n", &"x".repeat(65)] {
+            assert!(!RunId(wrong.to_owned()).is_well_formed(), "{wrong:?}");
+        }
     }
 }

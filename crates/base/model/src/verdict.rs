@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    figure::Interval,
     plan::{Bound, Limit},
     reference::Against,
 };
@@ -27,17 +28,6 @@ pub enum Verdict {
     Fail,
 }
 
-/// Where the true median lies, with the stated confidence.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Interval {
-    /// Lower end, in the metric's base unit.
-    pub low: f64,
-    /// Upper end.
-    pub high: f64,
-    /// Confidence reached, between 0 and 1 (at least the one asked for).
-    pub confidence: f64,
-}
-
 /// One limit applied to one configuration's trials.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LimitOutcome {
@@ -57,6 +47,11 @@ pub struct LimitOutcome {
     pub interval: Option<Interval>,
     /// What follows.
     pub verdict: Verdict,
+}
+
+impl LimitOutcome {
+    /// Separates the configuration from the sender in [`probe`](Self::probe), where a bed has several senders.
+    pub const FROM: &'static str = " from ";
 }
 
 impl fmt::Display for Verdict {

@@ -5,7 +5,7 @@ use hdrhistogram::{
     Histogram,
     serialization::{Deserializer, Serializer, V2Serializer},
 };
-use model::TimeSummary;
+use model::{TimeSummary, trial::NEEDED_ABOVE};
 
 /// The longest time that is told apart from longer ones: 60 s, in nanoseconds.
 const LONGEST: u64 = 60_000_000_000;
@@ -16,9 +16,6 @@ const MISSING: u64 = 64_000_000_000;
 
 /// Relative error of a stored time is below 10^-3 with three significant digits.
 const SIGNIFICANT_DIGITS: u8 = 3;
-
-/// Samples that must lie above a percentile for it to say anything.
-const NEEDED_ABOVE: u64 = 10;
 
 /// All times of one kind in a trial (round trips, delays, gaps), in nanoseconds, and how many replies are missing.
 ///
@@ -180,12 +177,6 @@ impl TimeHistogram {
     }
 }
 
-/// Whether a sample of `n` supports this percentile, given in thousandths (p99 is 990): at least ten samples must lie
-/// above it.
-pub fn supports(n: u64, per_mille: u64) -> bool {
-    rank(n, 1000 - per_mille, 1000).is_some()
-}
-
 /// Rank, from 1, of the percentile that leaves `parts / of` of the sample above it; `None` if the sample does not
 /// support it. In whole numbers, because 10 000 × (1 − 0.999) is not quite 10 in floating point.
 fn rank(n: u64, parts: u64, of: u64) -> Option<u64> {
@@ -259,7 +250,7 @@ mod tests {
         let thousand = of(1..=1000).summary();
         assert_eq!((thousand.p99, thousand.p999, thousand.mean), (Some(990), None, Some(500.5)));
         assert_eq!(of((1..=10_000).map(|i| i / 10)).summary().p999, Some(999));
-        assert!(supports(10_000, 999) && !supports(9_999, 999));
+        assert!(rank(10_000, 1, 1000).is_some() && rank(9_999, 1, 1000).is_none());
     }
 
     #[test]

@@ -7,7 +7,7 @@ mod interval;
 mod shift;
 mod steady;
 
-pub use histogram::{DecodeError, TimeHistogram, supports};
+pub use histogram::{DecodeError, TimeHistogram};
 pub use interval::{CONFIDENCE, MIN_TRIALS_FOR_INTERVAL, median, median_interval, quartiles};
 pub use shift::{MIN_TRIALS_FOR_SHIFT, shift, shift_interval};
 pub use steady::settled_after;

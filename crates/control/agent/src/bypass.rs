@@ -16,23 +16,20 @@ use std::{
     thread,
 };
 
+use grant::{Attachment, GrantError, Launcher};
 use kernel::{
     privilege, process,
     supervise::{Heard, Supervisor, pass_on},
 };
-use model::Privilege;
-use stack::{Attachment, GrantError, Launcher};
+use model::{
+    Privilege,
+    bypass::{Account, Claim, Hindrance, Obstacle, Outside, Passed, Refusal, Steering, Wait},
+};
 
 use account::Known;
 
-pub use account::{Account, KernelCounted, Link, Packets, Refusal, stays_with_the_kernel, was_past_until_shut_down};
-pub use choose::Passed;
-pub use model::bypass::{Hindrance, Obstacle, Reason};
-pub use stack::{
-    Wait,
-    control::{Counted, Record},
-    launch::{Claim, Counters, Event, Health, Outside, Program, Queue},
-};
+pub use grant::launch::Event;
+
 /// What is to be run, and how.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -155,7 +152,7 @@ pub fn run(options: &Options, tell: impl Fn(Told) + Send + 'static) -> Result<(u
 }
 
 /// What the steering program counted; where that is not known it is said, and the program's exit status is handed on all the same.
-fn counted(ended: Option<Result<Counters, GrantError>>, tell: Sender<Event>) -> Counters {
+fn counted(ended: Option<Result<Steering, GrantError>>, tell: Sender<Event>) -> Steering {
     ended
         .transpose()
         .unwrap_or_else(|error| {
@@ -243,11 +240,11 @@ mod tests {
     fn what_cannot_be_counted_is_said_and_nothing_else_is_lost() {
         let (tell, told) = channel();
         let error = GrantError::Call { call: "the launcher's thread", io: io::Error::other("it panicked") };
-        assert_eq!(counted(Some(Err(error)), tell.clone()), Counters::default());
+        assert_eq!(counted(Some(Err(error)), tell.clone()), Steering::default());
         assert!(matches!(told.try_recv(), Ok(Event::Trouble(_))));
-        let some = Counters { taken: 7, ..Counters::default() };
+        let some = Steering { taken: 7, ..Steering::default() };
         assert_eq!(counted(Some(Ok(some)), tell.clone()), some);
-        assert_eq!(counted(None, tell), Counters::default());
+        assert_eq!(counted(None, tell), Steering::default());
         assert!(told.try_recv().is_err());
     }
 }

@@ -4,6 +4,7 @@
 //! [`protocol::SILENCE`], the agent stops its measurements, undoes its changes and goes.
 
 pub mod bypass;
+mod failure;
 mod machine;
 mod outbox;
 mod task;
@@ -28,7 +29,7 @@ pub mod alone {
 
     /// Whether a default route leaves through this interface, or the caller's session came in through it.
     pub fn is_uplink(interface: &str) -> Result<bool, kernel::Error> {
-        Ok(host::ports::uplinks()?.iter().any(|uplink| uplink == interface))
+        Ok(host::nics::uplinks()?.iter().any(|uplink| uplink == interface))
     }
 }
 
@@ -37,7 +38,9 @@ pub use probe::foresee_packets;
 
 /// Reads live counters in the caller's own process: looking changes nothing, and nobody has to be asked to do it.
 pub use host::counters::Live;
-use protocol::{FrameError, FromAgent, HEARTBEAT, Hello, SILENCE, ToAgent, build_id, read_message, read_preamble};
+use protocol::{
+    Failure, FrameError, FromAgent, HEARTBEAT, Hello, SILENCE, ToAgent, build_id, read_message, read_preamble,
+};
 
 use crate::{machine::Machine, outbox::Outbox, task::Running};
 
@@ -55,7 +58,7 @@ pub enum AgentFailure {
     Stream(FrameError),
     /// Changes could not be undone.
     #[error("{0}; \"wireproof clean\" tries again")]
-    Undo(String),
+    Undo(Failure),
     /// The copy that this agent runs from stays.
     #[error("cannot remove {}, a copy that was made for this run: {error}", path.display())]
     Copy {
@@ -129,7 +132,7 @@ impl Agent {
         match message {
             ToAgent::Ask { id, request } => match self.machine.answer(request) {
                 Ok(reply) => self.outbox.send(&FromAgent::Answer { id, reply }),
-                Err(text) => self.outbox.fail(id, text, false),
+                Err(failure) => self.outbox.fail(id, failure),
             },
             ToAgent::Prepare { id, task } => {
                 self.tasks.insert(id, Running::begin(id, task, self.outbox.clone()));

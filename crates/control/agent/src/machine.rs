@@ -2,11 +2,13 @@
 
 use std::{path::Path, thread, time::Duration};
 
-use host::counters::{CpuTimes, Reading};
+use host::counters::{CpuTimes, Snapshot};
 use kernel::{clock, link::list, privilege};
-use ledger::Ledger;
+use ledger::{Cleaned, Ledger, UndoErrors};
 use model::{Bed, CoreUse, Privilege};
-use protocol::{LabState, LinkReading, Reply, Request, build_id};
+use protocol::{Failure, FailureKind, LabState, LinkReading, Reply, Request, build_id};
+
+use crate::failure;
 
 /// In a user namespace all changes end with its last process, and its record with them.
 const LEDGER_IN_USER_NAMESPACE: &str = "/run/wireproof/ledger";
@@ -16,29 +18,29 @@ const LEDGER_IN_USER_NAMESPACE: &str = "/run/wireproof/ledger";
 pub(crate) struct Machine {
     ledger: Option<Ledger>,
     /// What was read of which interfaces when counting began.
-    counting: Option<(Reading, Vec<String>)>,
+    counting: Option<(Snapshot, Vec<String>)>,
 }
 
 impl Machine {
-    /// Does what is asked; the error is for people.
-    pub(crate) fn answer(&mut self, request: Request) -> Result<Reply, String> {
+    /// Does what is asked.
+    pub(crate) fn answer(&mut self, request: Request) -> Result<Reply, Failure> {
         match request {
             Request::OpenLedger { owner } => self.open(&owner),
             Request::Apply { changes } => {
-                self.ledger()?.apply_all(changes).map_err(text)?;
+                self.ledger()?.apply_all(changes).map_err(failure::change)?;
                 Ok(Reply::Done)
             }
             Request::UndoLast { changes } => {
-                let undone = self.ledger()?.undo_last(changes).map_err(text)?;
+                let undone = self.ledger()?.undo_last(changes).map_err(failure::undo)?;
                 Ok(Reply::Undone(undone.iter().map(ToString::to_string).collect()))
             }
             Request::UndoAll => self.undo_all(),
             Request::Keep { bed } => self.keep(&bed),
             Request::Reopen { owner } => {
-                self.ledger = Some(Ledger::reopen(directory()?, &owner).map_err(text)?);
+                self.ledger = Some(Ledger::reopen(directory()?, &owner).map_err(failure::change)?);
                 Ok(Reply::Done)
             }
-            Request::ListBeds => Ok(Reply::Beds(ledger::kept(directory()?).map_err(text)?)),
+            Request::ListBeds => Ok(Reply::Beds(ledger::kept(directory()?).map_err(failure::change)?)),
             Request::Clean => clean().map(Reply::Undone),
             Request::HostFacts => Ok(Reply::HostFacts(Box::new(host::facts::host(&build_id())))),
             Request::EndpointFacts { endpoint } => Ok(Reply::EndpointFacts(Box::new(host::facts::endpoint(&endpoint)))),
@@ -49,69 +51,77 @@ impl Machine {
             Request::SourceFor { address } => Ok(Reply::Source(host::routes::source_for(address))),
             Request::Answers { address } => Ok(Reply::Answer(host::answers::ask(address))),
             Request::CountFrom { interfaces } => {
-                self.counting = Some((Reading::of(&interfaces), interfaces));
+                self.counting = Some((Snapshot::of(&interfaces), interfaces));
                 Ok(Reply::Done)
             }
             Request::CountUntil => {
-                let (before, interfaces) = self.counting.take().ok_or(NOT_COUNTING)?;
-                Ok(Reply::Counted(Box::new(before.until(&Reading::of(&interfaces)))))
+                let (before, interfaces) = self.counting.take().ok_or_else(not_counting)?;
+                Ok(Reply::Counted(Box::new(before.until(&Snapshot::of(&interfaces)))))
             }
-            Request::Uplinks => Ok(Reply::Interfaces(host::ports::uplinks().map_err(text)?)),
-            Request::Cables { interfaces } => host::cabling::cabling(&interfaces).map(Reply::Cables).map_err(text),
-            Request::Cards => Ok(Reply::Cards(Box::new(host::card::cards()))),
-            Request::PortsState => Ok(Reply::PortsState(Box::new(host::ports::ports().map_err(text)?))),
+            Request::Uplinks => Ok(Reply::Interfaces(host::nics::uplinks().map_err(failure::kernel)?)),
+            Request::Cables { interfaces } => {
+                host::cabling::cabling(&interfaces).map(Reply::Cables).map_err(failure::kernel)
+            }
+            Request::Cards => Ok(Reply::Cards(Box::new(host::interfaces::cards()))),
+            Request::NicsState => Ok(Reply::NicsState(Box::new(host::nics::nics().map_err(failure::kernel)?))),
         }
     }
 
     /// Undoes what this agent changed and was not told to keep.
-    pub(crate) fn leave(&mut self) -> Result<(), String> {
+    pub(crate) fn leave(&mut self) -> Result<(), Failure> {
         match self.ledger.take() {
-            Some(mut ledger) => ledger.undo_all().map(|_| ()).map_err(text),
+            Some(mut ledger) => ledger.undo_all().map(drop).map_err(failure::undo),
             None => Ok(()),
         }
     }
 
-    fn open(&mut self, owner: &str) -> Result<Reply, String> {
-        let undone = clean()?;
-        self.ledger = Some(Ledger::open(directory()?, owner).map_err(text)?);
-        Ok(Reply::Undone(undone))
+    fn open(&mut self, owner: &str) -> Result<Reply, Failure> {
+        // A line that this version does not understand is named by `clean`, and stops no run.
+        let cleaned = ledger::undo_stale(directory()?).map_err(failure::undo)?;
+        self.ledger = Some(Ledger::open(directory()?, owner).map_err(failure::change)?);
+        Ok(Reply::Undone(words(&cleaned)))
     }
 
-    fn undo_all(&mut self) -> Result<Reply, String> {
-        let undone = self.ledger()?.undo_all().map_err(text)?;
+    fn undo_all(&mut self) -> Result<Reply, Failure> {
+        let undone = self.ledger()?.undo_all().map_err(failure::undo)?;
         self.ledger = None;
         Ok(Reply::Undone(undone.iter().map(ToString::to_string).collect()))
     }
 
-    fn keep(&mut self, bed: &Bed) -> Result<Reply, String> {
-        self.ledger()?.keep(bed).map_err(text)?;
+    fn keep(&mut self, bed: &Bed) -> Result<Reply, Failure> {
+        self.ledger()?.keep(bed).map_err(failure::change)?;
         self.ledger = None;
         Ok(Reply::Done)
     }
 
-    fn ledger(&mut self) -> Result<&mut Ledger, String> {
-        self.ledger.as_mut().ok_or(NOT_OPEN.to_owned())
+    fn ledger(&mut self) -> Result<&mut Ledger, Failure> {
+        self.ledger.as_mut().ok_or_else(not_open)
     }
 }
 
-const NOT_COUNTING: &str = "counters were asked for before they were read a first time; please report this fault";
-
-const NOT_OPEN: &str = "a change was asked for before the ledger was opened; please report this fault";
-
-fn text(error: impl std::fmt::Display) -> String {
-    error.to_string()
+fn not_counting() -> Failure {
+    failure::bug("counters were asked for before they were read a first time", "please report this fault")
 }
 
-fn clean() -> Result<Vec<String>, String> {
-    let undone = ledger::undo_stale(directory()?).map_err(text)?;
-    Ok(undone.iter().map(|undone| undone.change.to_string()).collect())
+fn not_open() -> Failure {
+    failure::bug("a change was asked for before the ledger was opened", "please report this fault")
 }
 
-fn directory() -> Result<&'static Path, String> {
+fn clean() -> Result<Vec<String>, Failure> {
+    let cleaned = ledger::undo_stale(directory()?).map_err(failure::undo)?;
+    if cleaned.unknown.is_empty() { Ok(words(&cleaned)) } else { Err(failure::undo(UndoErrors(cleaned.unknown))) }
+}
+
+fn words(cleaned: &Cleaned) -> Vec<String> {
+    cleaned.undone.iter().map(|undone| undone.change.to_string()).collect()
+}
+
+fn directory() -> Result<&'static Path, Failure> {
     match privilege::current() {
         Privilege::Root => Ok(ledger::directory()),
         Privilege::UserNamespace => Ok(Path::new(LEDGER_IN_USER_NAMESPACE)),
-        Privilege::User => Err("changing the machine needs root; run wireproof with sudo".to_owned()),
+        Privilege::User => Err(Failure::new(FailureKind::Privilege, "", "changing the machine needs root")
+            .advised("run wireproof with sudo")),
     }
 }
 
@@ -124,8 +134,8 @@ fn load() -> Vec<CoreUse> {
     before.usage_until(&CpuTimes::read())
 }
 
-fn link(interface: &str) -> Result<Option<LinkReading>, String> {
-    let link = list().map_err(text)?.into_iter().find(|link| link.name == interface);
+fn link(interface: &str) -> Result<Option<LinkReading>, Failure> {
+    let link = list().map_err(failure::kernel)?.into_iter().find(|link| link.name == interface);
     // Drivers that do not watch their carrier never say more than "unknown".
     Ok(link.map(|link| LinkReading {
         set_up: link.up,

@@ -27,7 +27,7 @@ impl Outbox {
         let _ = write_message(&mut *output, message);
     }
 
-    pub(crate) fn fail(&self, id: u64, text: String, cancelled: bool) {
-        self.send(&FromAgent::Failed { id, failure: Failure { text, cancelled } });
+    pub(crate) fn fail(&self, id: u64, failure: Failure) {
+        self.send(&FromAgent::Failed { id, failure });
     }
 }

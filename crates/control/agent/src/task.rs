@@ -15,7 +15,7 @@ use model::{Nanos, SoFar};
 use probe::{Control, ProbeError};
 use protocol::{FromAgent, Outcome, Task};
 
-use crate::{outbox::Outbox, window::Counters};
+use crate::{failure, outbox::Outbox, window::Counters};
 
 /// How often it is asked what there is so far: seldom enough to cost next to nothing.
 const SO_FAR: Duration = Duration::from_secs(2);
@@ -76,8 +76,8 @@ fn perform(id: u64, task: &Task, started: &Receiver<Nanos>, control: &Control, o
             outbox.send(&FromAgent::Result { id, outcome });
             outbox.send(&FromAgent::Done { id });
         }
-        Ok(Err(error)) => outbox.fail(id, error.to_string(), matches!(error, ProbeError::Cancelled)),
-        Err(_) => outbox.fail(id, "the measuring thread panicked; please report it".to_owned(), false),
+        Ok(Err(error)) => outbox.fail(id, failure::measurement(&error)),
+        Err(_) => outbox.fail(id, failure::bug("the measuring thread panicked", "please report it")),
     }
 }
 

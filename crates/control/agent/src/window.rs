@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use host::counters::{CpuTimes, Reading, over};
+use host::counters::{CpuTimes, Snapshot, over};
 use kernel::clock;
 use model::{EndCounters, Nanos};
 use probe::Window;
@@ -62,7 +62,7 @@ pub(crate) struct Counters {
     /// The far sides of several senders count one interface's packets: each reads it when the last of them is over.
     presence: Presence,
     interface: String,
-    before: Reading,
+    before: Snapshot,
     started: Mutex<Option<Edge>>,
     opened: Mutex<Option<Edge>>,
     closed: Mutex<Option<Edge>>,
@@ -87,7 +87,7 @@ impl Counters {
         Self {
             presence: Presence::at(interface),
             interface: interface.to_owned(),
-            before: Reading::take(interface),
+            before: Snapshot::take(interface),
             started: Mutex::new(None),
             opened: Mutex::new(None),
             closed: Mutex::new(None),
@@ -103,7 +103,7 @@ impl Counters {
     pub(crate) fn end(self) -> EndCounters {
         let end = Edge::now();
         self.presence.end();
-        let after = Reading::take(&self.interface);
+        let after = Snapshot::take(&self.interface);
         let take = |place: Mutex<Option<Edge>>| place.into_inner().unwrap_or_else(PoisonError::into_inner);
         let (started, opened, closed) = (take(self.started), take(self.opened), take(self.closed));
         // A side that is told of no counted time works for all of the measurement.

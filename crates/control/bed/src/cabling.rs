@@ -6,12 +6,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use model::{Change, PortFacts, PortsState, card::Cable, environment::InterfaceFacts};
+use model::{Change, NicFacts, NicsState, card::Cable, change::LinkUp, environment::InterfaceFacts};
 
 use crate::{
-    BedError,
+    changes::left_alone,
+    error::BedError,
+    layouts::why_not,
     machine::{Machine, random_id},
-    ports::{left_alone, why_not},
 };
 
 /// Two cards that were just set up have agreed on a speed in this time; so long a port without a cable is waited for.
@@ -32,7 +33,7 @@ pub struct Cabling {
 /// are left alone.
 pub fn cabling(program: &Path) -> Result<Cabling, BedError> {
     let mut machine = Machine::here(program)?;
-    let state = machine.ports_state()?;
+    let state = machine.nics_state()?;
     let (idle, left) = idle(&state);
     machine.set_up(&random_id(), changes(&idle, &state))?;
     let heard = hear(&mut machine, &idle);
@@ -44,7 +45,7 @@ pub fn cabling(program: &Path) -> Result<Cabling, BedError> {
 }
 
 /// The ports that were tried, and who heard whom of those that have a link.
-fn hear(machine: &mut Machine, idle: &[&PortFacts]) -> Result<(Vec<InterfaceFacts>, Vec<Cable>), BedError> {
+fn hear(machine: &mut Machine, idle: &[&NicFacts]) -> Result<(Vec<InterfaceFacts>, Vec<Cable>), BedError> {
     let tried = wait_for_links(machine, idle)?;
     let linked = tried.iter().filter(|port| is_up(port)).map(|port| port.name.clone()).collect();
     let cables = machine.cables(linked)?;
@@ -52,8 +53,8 @@ fn hear(machine: &mut Machine, idle: &[&PortFacts]) -> Result<(Vec<InterfaceFact
 }
 
 /// Those to try, and the others with the reason. What is on no bus and is no veth has no cable.
-fn idle(state: &PortsState) -> (Vec<&PortFacts>, Vec<(String, String)>) {
-    let could_have_a_cable = |port: &&PortFacts| !port.bus.is_empty() || port.kind == "veth";
+fn idle(state: &NicsState) -> (Vec<&NicFacts>, Vec<(String, String)>) {
+    let could_have_a_cable = |port: &&NicFacts| !port.bus.is_empty() || port.kind == "veth";
     let (mut idle, mut left) = (Vec::new(), Vec::new());
     for port in state.ports.iter().filter(could_have_a_cable) {
         match why_not(port) {
@@ -64,14 +65,14 @@ fn idle(state: &PortsState) -> (Vec<&PortFacts>, Vec<(String, String)>) {
     (idle, left)
 }
 
-fn changes(idle: &[&PortFacts], state: &PortsState) -> Vec<Change> {
-    let quiet = idle.iter().flat_map(|port| left_alone(port, &state.managers));
-    let up = idle.iter().map(|port| Change::LinkUp { namespace: String::new(), interface: port.name.clone() });
+fn changes(idle: &[&NicFacts], state: &NicsState) -> Vec<Change> {
+    let quiet = idle.iter().flat_map(|port| left_alone(&port.name, &port.mac, &state.managers));
+    let up = idle.iter().map(|port| Change::from(LinkUp { namespace: String::new(), interface: port.name.clone() }));
     quiet.chain(up).collect()
 }
 
 /// The ports once all of them have a link, or the time is over.
-fn wait_for_links(machine: &mut Machine, idle: &[&PortFacts]) -> Result<Vec<InterfaceFacts>, BedError> {
+fn wait_for_links(machine: &mut Machine, idle: &[&NicFacts]) -> Result<Vec<InterfaceFacts>, BedError> {
     let until = Instant::now() + NEGOTIATION;
     loop {
         let mut ports = machine.endpoint_facts("this machine")?.interfaces;
@@ -95,10 +96,10 @@ mod tests {
 
     #[test]
     fn ports_in_use_are_left_alone_and_what_has_no_cable_is_not_spoken_of() {
-        let port = |name: &str, bus: &str| PortFacts { name: name.into(), bus: bus.into(), ..PortFacts::default() };
-        let used = PortFacts { addresses: vec!["198.18.9.1/24".into()], ..port("eth2", "0000:01:00.1") };
+        let port = |name: &str, bus: &str| NicFacts { name: name.into(), bus: bus.into(), ..NicFacts::default() };
+        let used = NicFacts { addresses: vec!["198.18.9.1/24".into()], ..port("eth2", "0000:01:00.1") };
         let ports = vec![port("lo", ""), port("tun0", ""), port("eth1", "0000:01:00.0"), used];
-        let state = PortsState { ports, managers: vec![Manager::NetworkManager], ..PortsState::default() };
+        let state = NicsState { ports, managers: vec![Manager::NetworkManager], ..NicsState::default() };
         let (idle, left) = idle(&state);
         assert_eq!(idle.iter().map(|port| port.name.as_str()).collect::<Vec<_>>(), ["eth1"]);
         assert!(left.len() == 1 && left[0].0 == "eth2" && left[0].1.contains("198.18.9.1/24"), "{left:?}");

@@ -2,6 +2,8 @@
 
 use model::{CoreFacts, CpuFacts};
 
+use crate::error::BedError;
+
 /// The cores of one end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Chosen {
@@ -62,9 +64,13 @@ pub(crate) fn dealt(cores: &Chosen, ends: usize) -> Vec<Chosen> {
     (0..ends).map(of_end).collect()
 }
 
-/// Cores that may be pinned to.
-pub(crate) fn usable(facts: &CpuFacts) -> Vec<usize> {
-    usable_cores(facts).iter().map(|core| core.cpu).collect()
+/// These cores, if all of them may be pinned to.
+pub(crate) fn as_asked(cpus: &[usize], facts: &CpuFacts) -> Result<Chosen, BedError> {
+    let usable: Vec<usize> = usable_cores(facts).iter().map(|core| core.cpu).collect();
+    match cpus.iter().find(|cpu| !usable.contains(cpu)) {
+        Some(cpu) => Err(BedError::NoSuchCore { cpu: *cpu, allowed: usable }),
+        None => Ok(Chosen { cpus: cpus.to_vec(), why: "as asked for".to_owned() }),
+    }
 }
 
 /// An isolated core is not among those allowed, and can be pinned to all the same.

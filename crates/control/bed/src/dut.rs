@@ -9,10 +9,12 @@ use model::{
 use protocol::{AgentError, Fault, Reply, Request, look};
 
 use crate::{
-    BedError, Wanted,
-    hosts::{Far, ssh, start_agent},
-    lab::SWITCH,
+    error::BedError,
+    login::{ssh, start_agent},
     machine::Machine,
+    reference::Remote,
+    topology::Node,
+    wanted::Wanted,
 };
 
 /// A device under test that is read.
@@ -26,11 +28,11 @@ pub struct DutReader {
 
 impl DutReader {
     /// Logs in and looks around.
-    pub(crate) fn open(asked: &Far, here: &HostFacts, wanted: &Wanted) -> Result<Self, BedError> {
+    pub(crate) fn open(asked: &Remote, here: &HostFacts, wanted: &Wanted) -> Result<Self, BedError> {
         let ssh = ssh(asked, &wanted.reach);
         let look = look(&ssh)?;
         let mut machine = start_agent(&ssh, &look, false, &here.architecture, wanted)?;
-        machine.name = machine.host_facts()?.hostname;
+        machine.allowed.host = machine.host_facts()?.hostname;
         let is_ssh = |interface: &InterfaceFacts| {
             let own = interface.addresses.iter().filter_map(|text| text.split_once('/')?.0.parse().ok());
             look.far.is_some_and(|ssh| own.clone().any(|own: std::net::IpAddr| own == ssh))
@@ -41,20 +43,17 @@ impl DutReader {
         Ok(Self { machine, interfaces, is_machine: true })
     }
 
-    /// Reads the bridge of a lab, which has a namespace of this machine for itself.
-    pub(crate) fn of_switch(namespace: &str, program: &Path) -> Result<Self, BedError> {
-        let mut machine = Machine::within(namespace, program)?;
-        machine.name = SWITCH.to_owned();
-        let interfaces = machine.endpoint_facts(DUT)?.interfaces;
-        // The bridge itself counts what its ports count.
-        let is_port = |interface: &InterfaceFacts| !["lo", SWITCH].contains(&interface.name.as_str());
-        let ports = interfaces.into_iter().filter(is_port).map(|interface| interface.name).collect();
-        Ok(Self { machine, interfaces: ports, is_machine: false })
+    /// Reads a node of a bed, of this name, that is in a namespace of this machine.
+    pub(crate) fn of_node(node: &Node, name: &str, program: &Path) -> Result<Self, BedError> {
+        let mut machine = Machine::within(&node.namespace, program)?;
+        machine.allowed.host = name.to_owned();
+        let interfaces = node.interfaces.iter().map(|interface| interface.name.clone()).collect();
+        Ok(Self { machine, interfaces, is_machine: false })
     }
 
-    /// Its host name.
+    /// Its name.
     pub(crate) fn name(&self) -> &str {
-        &self.machine.name
+        self.machine.name()
     }
 
     /// What it is now; no machine where it is one of the ends'.

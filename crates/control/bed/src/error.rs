@@ -1,8 +1,12 @@
 //! What can go wrong with beds.
 
+mod hosts;
+mod nics;
+
 use protocol::{AgentError, SshError};
 
-use crate::{HostsError, NotThrough, PortError};
+pub use self::{hosts::HostsError, nics::NicError};
+use crate::through::NotThrough;
 
 /// A bed that could not be made, used or given back.
 #[derive(Debug, thiserror::Error)]
@@ -13,10 +17,13 @@ pub enum BedError {
     /// A change could not be made; what was made before it is undone.
     #[error("cannot set up the bed: {0}; what was set up before it has been undone")]
     SetUp(AgentError),
-    /// A port is not to be taken.
+    /// A NIC is not to be taken.
     #[error("nothing was changed: {0}")]
-    Port(Box<PortError>),
-    /// A port is not there any more.
+    Nic(Box<NicError>),
+    /// A change is not to be made.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// A NIC is not there any more.
     #[error(
         "{interface} at endpoint {endpoint} is gone: its card was pulled out or reset, or somebody removed or moved it; see \
          \"dmesg\", and go on with \"wireproof resume\" once it is back"
@@ -165,6 +172,35 @@ pub enum BedError {
     Mtu(u32),
 }
 
+/// A change that a machine does not allow. Nothing was changed.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// A change would be made to the interface that people, or we, reach the machine by.
+    #[error(
+        "{interface} of {host} carries the default route or the ssh connection, and this would change it: {}. Name another \
+         interface, ask for nothing that it does not have, or add --i-know-this-is-my-uplink", .what.join(", ")
+    )]
+    Uplink {
+        /// The machine.
+        host: String,
+        /// The interface.
+        interface: String,
+        /// What would be changed.
+        what: Vec<String>,
+    },
+    /// Changes that only root can make.
+    #[error(
+        "without root on {host} nothing is changed there, and this would have to be: {}. Do it by hand, or let wireproof be \
+         root: with sudo here; there by logging in as root, or with sudo that asks for no password (NOPASSWD)", .what.join(", ")
+    )]
+    NotRoot {
+        /// The machine.
+        host: String,
+        /// What would be changed.
+        what: Vec<String>,
+    },
+}
+
 impl BedError {
     /// This error, and what came of giving back after it.
     pub(crate) fn and_then_of(self, given_back: Result<(), Self>) -> Self {
@@ -189,6 +225,6 @@ fn how_often(times: u32) -> String {
     if times == 1 { "once".to_owned() } else { format!("{times} times") }
 }
 
-fn list(cpus: &[usize]) -> String {
-    cpus.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+fn list(items: &[usize]) -> String {
+    items.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }

@@ -1,18 +1,19 @@
 //! Whether the ends reach each other, through a device under test that routes or without: looked at before anything is measured.
 
 use std::{
-    fmt,
     net::IpAddr,
     sync::atomic::AtomicBool,
     time::{Duration, Instant},
 };
 
-use model::{Answer, Bed, BedKind, Endpoint, Gateway, IpVersion};
+use model::{Answer, Bed, Endpoint, Gateway, IpVersion};
 use protocol::{AgentLink, Reply, Request};
 
 use crate::{
-    BedError, links,
+    error::BedError,
+    links,
     machine::{REQUEST, confused},
+    through::NotThrough,
 };
 
 /// Ports that were just set up, and addresses that were just given, are ready after this time.
@@ -20,53 +21,6 @@ const SETTLED: Duration = Duration::from_secs(6);
 
 /// A switch that has just seen a link may keep it closed for 30 s (spanning tree: listening, learning).
 const SWITCH: Duration = Duration::from_secs(35);
-
-/// A way through the device that nothing comes through.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NotThrough {
-    /// The end that asked, and that its packets should have reached.
-    pub(crate) ends: [String; 2],
-    /// The address asked for.
-    pub(crate) to: IpAddr,
-    /// The device's address at the side of the end that asked.
-    pub(crate) gateway: IpAddr,
-    /// What the device itself answered.
-    pub(crate) at_gateway: Answer,
-    /// What came back for the other end.
-    pub(crate) beyond: Answer,
-}
-
-impl NotThrough {
-    /// Of which IP version.
-    pub fn ip(&self) -> IpVersion {
-        IpVersion::of(self.to)
-    }
-}
-
-impl fmt::Display for NotThrough {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [from, end] = &self.ends;
-        let (to, gateway) = (self.to, self.gateway);
-        write!(f, "from endpoint {from} nobody answers at {to} (endpoint {end}): ")?;
-        match (self.at_gateway, self.beyond) {
-            (Answer::NoHost, _) => write!(
-                f,
-                "no device has {gateway} at that side; give it this address on the port that faces {from}, set that port up, and see \
-                 that it is not the other port's"
-            ),
-            (_, Answer::NoRoute) => write!(f, "the device answers at {gateway} and has no route to {to}"),
-            (_, Answer::NoHost) => write!(
-                f,
-                "the device answers at {gateway} and does not find {to}; is its port that faces {end} up, with its address there?"
-            ),
-            _ => write!(
-                f,
-                "the device is there at {gateway} and nothing comes through it; is forwarding on, does a firewall drop it, and do its \
-                 two ports have their addresses?"
-            ),
-        }
-    }
-}
 
 /// Drops addresses of an IP version that does not get through, and says why not; an error where none does.
 pub(crate) fn check(
@@ -115,7 +69,7 @@ fn first_closed(
 /// Refuses ends that are on no common wire, which nothing could be measured between.
 pub(crate) fn check_wire(bed: &Bed, ports: &mut [AgentLink], interrupt: &AtomicBool) -> Result<(), BedError> {
     let is_routed = bed.dut.as_ref().is_some_and(|dut| !dut.gateways.is_empty());
-    if bed.kind == BedKind::Lab || is_routed {
+    if bed.makes_its_links() || is_routed {
         return Ok(());
     }
     let Some((receiver, senders)) = bed.endpoints.split_last() else { return Ok(()) };

@@ -7,11 +7,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use model::{Bed, BedKind, Endpoint};
+use model::{Bed, Endpoint};
 use protocol::{AgentLink, LinkReading, Reply, Request};
 
 use crate::{
-    BedError,
+    error::BedError,
     machine::{REQUEST, confused},
 };
 
@@ -89,7 +89,7 @@ impl Watched {
 
 /// The links of a bed once all of them are up and stay; each as it was read last.
 pub(crate) fn wait(agents: &mut [AgentLink], bed: &Bed, interrupt: &AtomicBool) -> Result<Vec<LinkReading>, BedError> {
-    let patience = if bed.kind == BedKind::Lab { OF_A_LAB } else { OF_CARDS };
+    let patience = if bed.makes_its_links() { OF_A_LAB } else { OF_CARDS };
     let mut watched: Vec<_> = bed.endpoints.iter().map(|_| Watched::new(patience)).collect();
     let begun = Instant::now();
     loop {

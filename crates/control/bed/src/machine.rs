@@ -1,4 +1,4 @@
-//! One machine of a bed: its agent, which performs and records every change there.
+//! One machine of a bed: its agent performs and records every change there.
 
 use std::{
     hash::{BuildHasher, RandomState},
@@ -9,13 +9,16 @@ use std::{
 };
 
 use model::{
-    Bed, Change, Endpoint, PortsState,
+    Bed, Cards, Change, Endpoint, NicsState,
     card::Cable,
     environment::{EndpointFacts, HostFacts},
 };
 use protocol::{AgentError, AgentLink, ClockReading, Fault, LabState, Launch, Place, Reply, Request, Ssh};
 
-use crate::{BedError, hosts::HostsError};
+use crate::{
+    changes::are_made_together,
+    error::{BedError, Refusal},
+};
 
 /// Any single request to an agent is done in this time.
 pub(crate) const REQUEST: Duration = Duration::from_secs(20);
@@ -23,23 +26,119 @@ pub(crate) const REQUEST: Duration = Duration::from_secs(20);
 /// Undoing is: links have to come again before all is as it was, and programs that configure interfaces are waited for.
 const UNDOING: Duration = Duration::from_secs(120);
 
+/// Asks a machine, and takes this kind of reply.
+macro_rules! answer {
+    ($machine:expr, $request:expr, $reply:ident) => {
+        match $machine.ask($request)? {
+            Reply::$reply(answer) => Ok(answer),
+            other => Err($machine.confused(&other)),
+        }
+    };
+}
+
+/// What a machine is asked through: its agent, or in tests a fake of one.
+pub(crate) trait Agent: Send {
+    /// Asks, and waits for so long.
+    fn ask(&mut self, request: Request, within: Duration) -> Result<Reply, AgentError>;
+    /// The clock of its machine, as we see it.
+    fn read_clock(&mut self) -> Result<ClockReading, AgentError>;
+    /// An error that names it.
+    fn error(&self, fault: Fault) -> AgentError;
+    /// Whether it is on this machine.
+    fn is_here(&self) -> bool;
+    /// A new agent in its place.
+    fn again(&self) -> Result<Box<dyn Agent>, AgentError>;
+    /// Starts an agent on the same machine that measures at an end. `on` says where to people.
+    fn at_end(&self, end: &Endpoint, on: &str, wrap: &[String]) -> Result<AgentLink, AgentError>;
+}
+
+/// An agent with how it was started.
+struct Launched {
+    link: AgentLink,
+    launch: Launch,
+    /// How further agents are started there.
+    place: Place,
+    program: PathBuf,
+}
+
 /// A machine with its agent. Dropping it undoes what was not kept, and ends the agent.
 pub(crate) struct Machine {
-    /// Its name as endpoints have it; empty for the one machine that there is.
-    pub(crate) name: String,
-    /// Interfaces that are not to be changed.
-    pub(crate) protected: Vec<String>,
-    /// Whether we may change it at all.
-    pub(crate) may_change: bool,
-    agent: AgentLink,
-    place: Place,
-    /// What further agents run there.
-    program: PathBuf,
-    /// How its agent was started.
-    launch: Launch,
+    /// What may be changed there.
+    pub(crate) allowed: Allowed,
+    /// The address there that ssh goes by.
+    pub(crate) ssh: Option<IpAddr>,
+    agent: Box<dyn Agent>,
     ledger_open: bool,
     /// How many of the last changes hold for a while only.
     passing: usize,
+}
+
+/// Settings that may be changed on a machine.
+#[derive(Clone, Debug)]
+pub(crate) struct Allowed {
+    /// Name of the machine as endpoints have it; empty for the one machine that there is.
+    pub(crate) host: String,
+    /// Interfaces that are not to be changed: others would be cut off, or we.
+    pub(crate) protected: Vec<String>,
+    /// Whether anything may be changed at all.
+    pub(crate) root: bool,
+}
+
+impl Allowed {
+    /// Refuses changes to this interface that must not be made.
+    pub(crate) fn check(&self, interface: &str, changes: &[Change]) -> Result<(), Refusal> {
+        let what = || changes.iter().map(ToString::to_string).collect();
+        let (host, is_protected) = (self.host.clone(), self.protected.iter().any(|it| it == interface));
+        match changes {
+            [] => Ok(()),
+            _ if is_protected => Err(Refusal::Uplink { host, interface: interface.to_owned(), what: what() }),
+            _ if !self.root => Err(Refusal::NotRoot { host, what: what() }),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Launched {
+    fn start(name: &str, launch: Launch) -> Result<Self, AgentError> {
+        let link = AgentLink::launch(name, &launch)?;
+        let (place, program) = match launch.place.clone() {
+            // The agent has removed its copy by now; what it runs is there for as long as it is.
+            Place::There { ssh, sudo, copied: true } => {
+                (Place::There { ssh, sudo, copied: false }, format!("/proc/{}/exe", link.pid()).into())
+            }
+            place => (place, launch.program.clone()),
+        };
+        Ok(Self { link, launch, place, program })
+    }
+}
+
+impl Agent for Launched {
+    fn ask(&mut self, request: Request, within: Duration) -> Result<Reply, AgentError> {
+        self.link.ask(request, within)
+    }
+
+    fn read_clock(&mut self) -> Result<ClockReading, AgentError> {
+        self.link.read_clock()
+    }
+
+    fn error(&self, fault: Fault) -> AgentError {
+        self.link.error(fault)
+    }
+
+    fn is_here(&self) -> bool {
+        self.place == Place::Here
+    }
+
+    fn again(&self) -> Result<Box<dyn Agent>, AgentError> {
+        Ok(Box::new(Self::start("machine agent", self.launch.clone())?))
+    }
+
+    fn at_end(&self, end: &Endpoint, on: &str, wrap: &[String]) -> Result<AgentLink, AgentError> {
+        let namespace = Some(end.namespace.clone()).filter(|name| !name.is_empty());
+        let (place, program) = (self.place.clone(), self.program.clone());
+        let launch = Launch { place, program, namespace, wrap: wrap.to_vec() };
+        AgentLink::launch(&format!("agent at endpoint {}{on}", end.name), &launch)
+    }
 }
 
 impl Machine {
@@ -61,25 +160,24 @@ impl Machine {
     }
 
     fn launch(name: &str, launch: Launch) -> Result<Self, BedError> {
-        let agent = AgentLink::launch(name, &launch)?;
-        let (place, program) = match launch.place.clone() {
-            // The agent has removed its copy by now; what it runs is there for as long as it is.
-            Place::There { ssh, sudo, copied: true } => {
-                (Place::There { ssh, sudo, copied: false }, format!("/proc/{}/exe", agent.pid()).into())
-            }
-            place => (place, launch.program.clone()),
-        };
-        let (name, protected, may_change) = (String::new(), Vec::new(), true);
-        Ok(Self { name, protected, may_change, agent, place, program, launch, ledger_open: false, passing: 0 })
+        Ok(Self::of(Box::new(Launched::start(name, launch)?)))
+    }
+
+    /// The machine of this agent.
+    pub(crate) fn of(agent: Box<dyn Agent>) -> Self {
+        let allowed = Allowed { host: String::new(), protected: Vec::new(), root: true };
+        Self { allowed, ssh: None, agent, ledger_open: false, passing: 0 }
+    }
+
+    /// Its name as endpoints have it.
+    pub(crate) fn name(&self) -> &str {
+        &self.allowed.host
     }
 
     /// Starts an agent at an end that is on it.
-    pub(crate) fn port_agent(&self, endpoint: &Endpoint, wrap: &[String]) -> Result<AgentLink, BedError> {
-        let namespace = Some(endpoint.namespace.clone()).filter(|name| !name.is_empty());
-        let (place, program) = (self.place.clone(), self.program.clone());
-        let on = if place == Place::Here { String::new() } else { format!(" on {}", self.name) };
-        let launch = Launch { place, program, namespace, wrap: wrap.to_vec() };
-        Ok(AgentLink::launch(&format!("agent at endpoint {}{on}", endpoint.name), &launch)?)
+    pub(crate) fn agent_at(&self, end: &Endpoint, wrap: &[String]) -> Result<AgentLink, BedError> {
+        let on = if self.agent.is_here() { String::new() } else { format!(" on {}", self.name()) };
+        Ok(self.agent.at_end(end, &on, wrap)?)
     }
 
     /// Asks its agent.
@@ -110,13 +208,7 @@ impl Machine {
 
     /// Makes a change to this interface that holds until [`Machine::undo_passing`].
     pub(crate) fn change_for_now(&mut self, interface: &str, change: Change) -> Result<(), BedError> {
-        if self.protected.iter().any(|protected| protected == interface) {
-            let (host, interface) = (self.name.clone(), interface.to_owned());
-            return Err(HostsError::Uplink { host, interface, what: vec![change.to_string()] }.into());
-        }
-        if !self.may_change {
-            return Err(HostsError::NotRoot { host: self.name.clone(), what: vec![change.to_string()] }.into());
-        }
+        self.allowed.check(interface, std::slice::from_ref(&change))?;
         if !self.ledger_open {
             self.open_ledger(&random_id())?;
         }
@@ -128,7 +220,7 @@ impl Machine {
     /// Undoes what was made for a while only. Says whether there was anything.
     pub(crate) fn undo_passing(&mut self) -> Result<bool, BedError> {
         // Taken first: what could not be undone now stays in the ledger, and is undone with all the rest.
-        let changes = std::mem::take(&mut self.passing);
+        let changes = mem::take(&mut self.passing);
         if changes > 0 {
             self.ask(Request::UndoLast { changes })?;
         }
@@ -140,7 +232,7 @@ impl Machine {
         if !mem::take(&mut self.ledger_open) {
             return Ok(());
         }
-        let is_here = self.place == Place::Here;
+        let is_here = self.agent.is_here();
         match self.ask(Request::UndoAll) {
             Ok(_) => Ok(()),
             Err(error) if matches!(error.fault, Fault::Failed(_)) => Err(error.into()),
@@ -156,73 +248,87 @@ impl Machine {
         }
     }
 
+    /// Leaves what was set up standing, as this bed.
+    pub(crate) fn keep(&mut self, bed: &Bed) -> Result<(), BedError> {
+        self.ask(Request::Keep { bed: bed.clone() })?;
+        self.ledger_open = false;
+        Ok(())
+    }
+
+    /// Takes a standing bed down; says what was undone.
+    pub(crate) fn take_down(&mut self, name: &str) -> Result<Vec<String>, BedError> {
+        self.ask(Request::Reopen { owner: name.to_owned() })?;
+        self.undone(Request::UndoAll)
+    }
+
     /// Undoes what a crash left behind; says what.
     pub(crate) fn clean(&mut self) -> Result<Vec<String>, BedError> {
-        match self.ask(Request::Clean)? {
-            Reply::Undone(changes) => Ok(changes),
-            other => Err(self.confused(&other)),
-        }
+        self.undone(Request::Clean)
+    }
+
+    fn undone(&mut self, request: Request) -> Result<Vec<String>, BedError> {
+        answer!(self, request, Undone)
+    }
+
+    /// Beds that stand there.
+    pub(crate) fn beds(&mut self) -> Result<Vec<Bed>, BedError> {
+        answer!(self, Request::ListBeds, Beds)
+    }
+
+    /// The bed of this name that stands there.
+    pub(crate) fn bed(&mut self, name: &str) -> Result<Bed, BedError> {
+        let beds = self.beds()?;
+        let names = beds.iter().map(|bed| bed.name.clone()).collect();
+        let found = beds.into_iter().find(|bed| bed.name == name);
+        found.ok_or(BedError::NoSuchBed { name: name.to_owned(), beds: names })
     }
 
     fn clean_by_another(&self) -> Result<Vec<String>, BedError> {
-        Self::launch("machine agent", self.launch.clone())?.clean()
+        Self::of(self.agent.again()?).clean()
     }
 
     fn lost(&self, error: AgentError) -> BedError {
-        BedError::Lost { host: self.name.clone(), error }
+        BedError::Lost { host: self.name().to_owned(), error }
     }
 
     /// Facts about it.
     pub(crate) fn host_facts(&mut self) -> Result<HostFacts, BedError> {
-        match self.ask(Request::HostFacts)? {
-            Reply::HostFacts(facts) => Ok(*facts),
-            other => Err(self.confused(&other)),
-        }
+        answer!(self, Request::HostFacts, HostFacts).map(|facts| *facts)
     }
 
     /// Facts about its own network namespace, under this name.
     pub(crate) fn endpoint_facts(&mut self, endpoint: &str) -> Result<EndpointFacts, BedError> {
-        endpoint_facts(&mut self.agent, endpoint)
+        answer!(self, Request::EndpointFacts { endpoint: endpoint.to_owned() }, EndpointFacts).map(|facts| *facts)
     }
 
     /// What a bed can be made with there, or an end on this interface.
     pub(crate) fn lab_state(&mut self, interface: Option<&str>) -> Result<LabState, BedError> {
-        match self.ask(Request::LabState { interface: interface.map(str::to_owned) })? {
-            Reply::LabState(state) => Ok(state),
-            other => Err(self.confused(&other)),
-        }
+        answer!(self, Request::LabState { interface: interface.map(str::to_owned) }, LabState)
     }
 
     /// The address that it would send from to reach this one; `None` where no route leads there.
     pub(crate) fn source_for(&mut self, address: IpAddr) -> Result<Option<IpAddr>, BedError> {
-        match self.ask(Request::SourceFor { address })? {
-            Reply::Source(source) => Ok(source),
-            other => Err(self.confused(&other)),
-        }
+        answer!(self, Request::SourceFor { address }, Source)
     }
 
     /// Interfaces that a default route goes through, or the session of the caller.
     pub(crate) fn uplinks(&mut self) -> Result<Vec<String>, BedError> {
-        match self.ask(Request::Uplinks)? {
-            Reply::Interfaces(names) => Ok(names),
-            other => Err(self.confused(&other)),
-        }
+        answer!(self, Request::Uplinks, Interfaces)
     }
 
     /// What stands for or against taking each of its ports.
-    pub(crate) fn ports_state(&mut self) -> Result<PortsState, BedError> {
-        match self.ask(Request::PortsState)? {
-            Reply::PortsState(state) => Ok(*state),
-            other => Err(self.confused(&other)),
-        }
+    pub(crate) fn nics_state(&mut self) -> Result<NicsState, BedError> {
+        answer!(self, Request::NicsState, NicsState).map(|state| *state)
     }
 
     /// Who hears whom of these interfaces.
     pub(crate) fn cables(&mut self, interfaces: Vec<String>) -> Result<Vec<Cable>, BedError> {
-        match self.ask(Request::Cables { interfaces })? {
-            Reply::Cables(cables) => Ok(cables),
-            other => Err(self.confused(&other)),
-        }
+        answer!(self, Request::Cables { interfaces }, Cables)
+    }
+
+    /// Its network cards.
+    pub(crate) fn cards(&mut self) -> Result<Cards, BedError> {
+        answer!(self, Request::Cards, Cards).map(|cards| *cards)
     }
 
     /// Its clock, as we see it.
@@ -237,7 +343,7 @@ impl Machine {
 
     /// The error for an answer to another question.
     pub(crate) fn confused(&self, reply: &Reply) -> BedError {
-        confused(&self.agent, reply)
+        self.error(Fault::Confused(format!("{reply:?}"))).into()
     }
 
     fn open_ledger(&mut self, owner: &str) -> Result<(), BedError> {
@@ -262,30 +368,12 @@ pub(crate) fn give_all_back(machines: Vec<Machine>) -> Result<(), BedError> {
     given_back.into_iter().collect()
 }
 
-/// The bed that was made with these machines. Where it was not, they are given back.
-pub(crate) fn given_back_if_not(
-    made: Result<Bed, BedError>,
-    machines: Vec<Machine>,
-) -> Result<(Bed, Vec<Machine>), BedError> {
-    match made {
-        Ok(bed) => Ok((bed, machines)),
-        Err(error) => Err(error.and_then_of(give_all_back(machines))),
-    }
-}
-
 fn patience(request: &Request) -> Duration {
     match request {
         Request::Apply { changes } => REQUEST * changes.len() as u32,
         Request::OpenLedger { .. } | Request::UndoLast { .. } | Request::UndoAll | Request::Clean => UNDOING,
         _ => REQUEST,
     }
-}
-
-/// What concerns ports is recorded for all of them before any is touched: one that goes takes the link from another that it is
-/// cabled to, and with the link what the kernel keeps only as long as there is one, like nexthop objects.
-fn are_made_together(one: &Change, next: &Change) -> bool {
-    let both_move = matches!((one, next), (Change::Port { .. }, Change::Port { .. }));
-    both_move || matches!((one, next), (Change::LeftAlone { .. }, Change::LeftAlone { .. }))
 }
 
 /// Facts about where an agent is, under this name.
@@ -306,16 +394,6 @@ pub(crate) fn random_id() -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn all_ports_are_recorded_before_one_is_moved() {
-        let namespace = |name: &str| Change::Namespace { name: name.into() };
-        let moved = |port: &str| Change::Port { interface: port.into(), namespace: "wp1-a".into() };
-        let up = |port: &str| Change::LinkUp { namespace: "wp1-a".into(), interface: port.into() };
-        let changes = [namespace("wp1-a"), namespace("wp1-b"), moved("p1"), moved("p2"), up("p1"), up("p2")];
-        let sizes: Vec<_> = changes.chunk_by(are_made_together).map(<[_]>::len).collect();
-        assert_eq!(sizes, [1, 1, 2, 1, 1]);
-    }
-}
+pub(crate) mod fake;
+#[cfg(test)]
+mod tests;

@@ -3,16 +3,18 @@
 use std::path::Path;
 
 use model::{
-    Bed, Cards, Change, Endpoint, Mtu, Privilege,
+    Bed, Cards, Endpoint, Mtu, Privilege,
     environment::{HostFacts, InterfaceFacts},
 };
-use protocol::{LabState, Reply, Request};
+use protocol::LabState;
 
 use crate::{
-    BedError, BedRef, Wanted, hosts, kept,
-    lab::Lab,
+    changes::{changes, mtu_change},
+    error::BedError,
+    login::log_in,
     machine::Machine,
-    setup::{check_mtu, choose_cores, choose_ports, lab_mtu},
+    make::{choose_cores, lay_out},
+    wanted::Wanted,
 };
 
 /// What a machine has.
@@ -34,16 +36,12 @@ pub fn survey(program: &Path) -> Result<Survey, BedError> {
 
 /// The network cards of this machine.
 pub fn cards(program: &Path) -> Result<Cards, BedError> {
-    let mut machine = Machine::here(program)?;
-    match machine.ask(Request::Cards)? {
-        Reply::Cards(cards) => Ok(*cards),
-        other => Err(machine.confused(&other)),
-    }
+    Machine::here(program)?.cards()
 }
 
 /// A bed as it would be.
 pub struct Planned {
-    /// Its ends, not pinned yet.
+    /// Its ends, pinned where cores were asked for.
     pub bed: Bed,
     /// What would be set up, in words; empty for a bed that stands.
     pub set_up: Vec<String>,
@@ -51,32 +49,18 @@ pub struct Planned {
 
 /// What would be set up for this bed. Nothing is: a bed that stands is only looked up, another machine only looked over.
 pub fn planned(wanted: &Wanted) -> Result<Planned, BedError> {
-    let mtu = wanted.mtu;
-    if wanted.cpus.is_some() && !matches!(wanted.bed, BedRef::Hosts(_)) {
-        choose_cores(wanted, &Machine::here(&wanted.program)?.lab_state(None)?)?;
+    let mut machines = log_in(Machine::here(&wanted.program)?, wanted)?;
+    let name = wanted.bed.to_string();
+    let (mut bed, topology) = lay_out("<id>", &name, wanted, Privilege::Root, &mut machines)?;
+    if wanted.cpus.is_some() {
+        choose_cores(&mut bed, wanted, topology.is_some(), &mut machines)?;
     }
-    match &wanted.bed {
-        BedRef::Lab | BedRef::Senders(_) => {
-            let (id, senders, cores) = ("<id>".to_owned(), wanted.bed.senders(), Default::default());
-            let lab = Lab { id, mtu: lab_mtu(mtu)?, ipv6: true, senders, cores };
-            let set_up = lab.changes().iter().map(ToString::to_string).collect();
-            Ok(Planned { bed: lab.bed(&wanted.bed.to_string(), Privilege::Root), set_up })
-        }
-        BedRef::Ports(names) => {
-            let ports = choose_ports(&mut Machine::here(&wanted.program)?, "<id>", names, wanted)?;
-            let set_up = ports.changes().iter().map(ToString::to_string).collect();
-            Ok(Planned { bed: ports.bed(&wanted.bed.to_string(), Privilege::Root), set_up })
-        }
-        BedRef::Named(name) => {
-            let bed = kept::find(&mut Machine::here(&wanted.program)?, name)?;
-            check_mtu(&bed, mtu)?;
-            Ok(Planned { bed, set_up: Vec::new() })
-        }
-        BedRef::Hosts(hosts) => {
-            let (bed, set_up) = hosts::plan(hosts, wanted)?;
-            Ok(Planned { bed, set_up })
-        }
-    }
+    let on = |machine: &Machine| -> Vec<String> {
+        let at = if machine.name().is_empty() { String::new() } else { format!("{}: ", machine.name()) };
+        let changes = topology.iter().flat_map(|topology| changes(topology, machine.name()));
+        changes.map(|change| format!("{at}{change}")).collect()
+    };
+    Ok(Planned { bed, set_up: machines.iter().flat_map(on).collect() })
 }
 
 impl Planned {
@@ -86,9 +70,4 @@ impl Planned {
         let change = |end: &Endpoint, mtu: Mtu| format!("{}{}", at(end), mtu_change(end, mtu));
         mtus.iter().flat_map(|mtu| self.bed.endpoints.iter().map(move |end| change(end, *mtu))).collect()
     }
-}
-
-/// What sets an end of a bed to this MTU.
-pub(crate) fn mtu_change(end: &Endpoint, mtu: Mtu) -> Change {
-    Change::Mtu { namespace: end.namespace.clone(), interface: end.interface.clone(), mtu }
 }

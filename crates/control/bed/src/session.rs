@@ -2,45 +2,23 @@
 
 use std::{
     net::{Ipv4Addr, Ipv6Addr},
-    path::PathBuf,
     sync::atomic::AtomicBool,
 };
 
-use model::{Bed, ClockRelation, CoreUse, Endpoint, Environment, Mtu, Privilege};
+use model::{Bed, ClockRelation, CoreUse, Endpoint, Environment, Mtu};
 use protocol::{AgentLink, Reply, Request};
 
 use crate::{
-    BedError, BedRef, DutReader, NotThrough, Reach, forwarding, hosts,
-    lab::switch_namespace,
-    links,
-    machine::{Machine, REQUEST, confused, endpoint_facts, give_all_back, given_back_if_not, random_id},
-    planned::mtu_change,
-    ports::Taking,
-    setup::{make, take_standing},
+    changes::mtu_change,
+    dut::DutReader,
+    error::BedError,
+    forwarding, links,
+    machine::{Machine, REQUEST, confused, endpoint_facts, give_all_back, random_id},
+    make::{Made, make},
+    through::NotThrough,
+    topology::Topology,
+    wanted::Wanted,
 };
-
-/// What the user asked for.
-#[derive(Clone, Debug)]
-pub struct Wanted {
-    /// Which bed.
-    pub bed: BedRef,
-    /// MTU of both ends; 1500 where not given, or that of the standing bed.
-    pub mtu: Option<Mtu>,
-    /// Cores of the two ends; chosen where not given.
-    pub cpus: Option<[Vec<usize>; 2]>,
-    /// Program with arguments that port agents are started through; empty for none.
-    pub wrap: Vec<String>,
-    /// Which of the machine's ports may be taken.
-    pub taking: Taking,
-    /// Whether cards that can are told to stamp packets.
-    pub stamps: bool,
-    /// What the program may do.
-    pub privilege: Privilege,
-    /// The program that agents run.
-    pub program: PathBuf,
-    /// How another machine is reached.
-    pub reach: Reach,
-}
 
 /// A bed with agents at its ends. Dropping it ends the agents, and the machine agents then undo what they set up.
 pub struct Session {
@@ -86,33 +64,25 @@ impl Session {
     pub fn open(wanted: &Wanted, interrupt: &AtomicBool) -> Result<Self, BedError> {
         let mut here = Machine::here(&wanted.program)?;
         // Before anything is changed.
-        let asked = wanted.bed.through().and_then(|through| through.dut.as_ref());
+        let asked = wanted.bed.layout().through().and_then(|through| through.dut.as_ref());
         let dut = asked.map(|asked| DutReader::open(asked, &here.host_facts()?, wanted)).transpose()?;
-        let id = random_id();
-        let (bed, machines) = match &wanted.bed {
-            BedRef::Lab | BedRef::Ports(_) | BedRef::Senders(_) => {
-                let made = make(&mut here, &id, &wanted.bed.to_string(), wanted);
-                given_back_if_not(made, vec![here])?
-            }
-            BedRef::Named(name) => (take_standing(&mut here, name, wanted)?, vec![here]),
-            BedRef::Hosts(hosts) => hosts::make(here, hosts, wanted)?,
-        };
+        let Made { bed, machines, topology } = make(here, &random_id(), &wanted.bed.to_string(), wanted)?;
         let mut session = Self { bed, ports: Vec::new(), machines, dut, not_through: Vec::new() };
-        match session.start(wanted, &id, interrupt) {
+        match session.start(wanted, topology.as_ref(), interrupt) {
             Ok(()) => Ok(session),
             Err(error) => Err(error.and_then_of(session.close())),
         }
     }
 
     /// Starts the agents at the ends, and waits for what is between them.
-    fn start(&mut self, wanted: &Wanted, id: &str, interrupt: &AtomicBool) -> Result<(), BedError> {
+    fn start(&mut self, wanted: &Wanted, topology: Option<&Topology>, interrupt: &AtomicBool) -> Result<(), BedError> {
         let Self { bed, ports, machines, dut, not_through } = self;
-        if let BedRef::Senders(_) = &wanted.bed {
-            *dut = Some(DutReader::of_switch(&switch_namespace(id), &wanted.program)?);
+        if let (Some(node), Some(device)) = (topology.and_then(Topology::dut_node), &bed.dut) {
+            *dut = Some(DutReader::of_node(node, &device.machine, &wanted.program)?);
         }
         bed.wrap.clone_from(&wanted.wrap);
         for end in &bed.endpoints {
-            ports.push(machines[machine_of(machines, end)].port_agent(end, &bed.wrap)?);
+            ports.push(machines[machine_of(machines, end)].agent_at(end, &bed.wrap)?);
         }
         let links = links::wait(ports, bed, interrupt)?;
         for (endpoint, link) in bed.endpoints.iter_mut().zip(&links) {
@@ -141,7 +111,7 @@ impl Session {
         let endpoints: Vec<_> = ends.into_iter().zip(cores_alone(ends)).map(at_loopback).collect();
         let bed = Bed { endpoints, clocks: ClockRelation::Same, ..self.bed.clone() };
         let machine = &self.machines[machine_of(&self.machines, near)];
-        let start = |end: &Endpoint| machine.port_agent(end, &bed.wrap);
+        let start = |end: &Endpoint| machine.agent_at(end, &bed.wrap);
         let ports = bed.endpoints.iter().map(start).collect::<Result<_, _>>()?;
         Ok(Alone { bed, ports })
     }
@@ -165,8 +135,8 @@ impl Session {
 
     /// Names of the machines that cannot be changed, for want of root.
     pub fn unchangeable(&self) -> Vec<&str> {
-        let machines = self.machines.iter().filter(|machine| !machine.may_change);
-        machines.map(|machine| machine.name.as_str()).collect()
+        let machines = self.machines.iter().filter(|machine| !machine.allowed.root);
+        machines.map(Machine::name).collect()
     }
 
     /// The agents for a trial.
@@ -221,7 +191,7 @@ impl Session {
 
 /// Which of these machines an end is on.
 fn machine_of(machines: &[Machine], end: &Endpoint) -> usize {
-    machines.iter().position(|machine| machine.name == end.machine).unwrap_or_default()
+    machines.iter().position(|machine| machine.name() == end.machine).unwrap_or_default()
 }
 
 /// Cores of the near end's machine for both sides. Where the far end is on another machine, the near end has all of them.

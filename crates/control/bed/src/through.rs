@@ -4,41 +4,57 @@
 //! Where no others are asked for, the networks are those of RFC 2544 (appendix C.2.2: the first of each half of 198.18.0.0/15, the
 //! device .1 and the tester from .2 on) and of RFC 5180 (2001:2::/48).
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::{
+    fmt,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr},
+};
 
-use model::{Change, Dut, Endpoint, Gateway};
+use model::{Answer, Dut, Gateway, IpVersion};
 
-use crate::hosts::{Far, address, machine_of};
-
-/// A gateway with the length of its network's prefix.
-pub(crate) type Network = (IpAddr, u8);
+use crate::reference::{Network, Remote, SSH, address, remote};
 
 /// A device under test as it is asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Through {
+pub(crate) struct Through {
     /// Its addresses at the side of the senders and at that of the receiver: for each IP version a pair, IPv4 first. Empty where it
     /// does not route.
     pub(crate) gateways: Vec<[Network; 2]>,
     /// How it is reached, where its counters are to be read.
-    pub(crate) dut: Option<Far>,
+    pub(crate) dut: Option<Remote>,
+}
+
+/// A route to a network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Route {
+    /// An address of the network.
+    pub(crate) to: IpAddr,
+    /// Length of the network's prefix.
+    pub(crate) prefix: u8,
+    /// The gateway.
+    pub(crate) via: IpAddr,
 }
 
 impl Through {
-    /// Whether there is nothing between the ends that is known of.
-    pub(crate) fn is_nothing(&self) -> bool {
-        *self == Self::default()
+    /// The device with the gateways that are used where none are named.
+    pub(crate) fn routed() -> Self {
+        Self { gateways: ordinary(), dut: None }
     }
 
-    /// The device as the bed has it.
-    pub(crate) fn device(&self, ends: &[Endpoint]) -> Option<Dut> {
+    /// What stands between, where anything is known of it.
+    pub(crate) fn known(&self) -> Option<&Self> {
+        (*self != Self::default()).then_some(self)
+    }
+
+    /// The device as the bed has it, between ends of these names, the receiver last.
+    pub(crate) fn device(&self, ends: &[String]) -> Option<Dut> {
         let side = |place: usize| usize::from(place + 1 == ends.len());
-        let of_end = |(place, end): (usize, &Endpoint)| -> Vec<Gateway> {
+        let of_end = |(place, end): (usize, &String)| -> Vec<Gateway> {
             let gateways = self.gateways.iter().map(|pair| pair[side(place)]);
-            gateways.map(|(address, prefix)| Gateway { endpoint: end.name.clone(), address, prefix }).collect()
+            gateways.map(|(address, prefix)| Gateway { endpoint: end.clone(), address, prefix }).collect()
         };
         let machine = self.dut.as_ref().map(|dut| dut.destination.clone()).unwrap_or_default();
         let gateways = ends.iter().enumerate().flat_map(of_end).collect();
-        (!self.is_nothing()).then_some(Dut { machine, gateways })
+        self.known().map(|_| Dut { machine, gateways })
     }
 
     /// Addresses of the end at this place of its side (0 for the senders, 1 for the receiver), each with its prefix.
@@ -47,17 +63,16 @@ impl Through {
     }
 
     /// The routes of an end at this side to the networks of the other one.
-    pub(crate) fn routes(&self, side: usize, namespace: &str, interface: &str) -> Vec<Change> {
+    pub(crate) fn routes(&self, side: usize) -> Vec<Route> {
         let route = |pair: &[Network; 2]| {
             let (to, prefix) = network(pair[1 - side]);
-            let (namespace, interface) = (namespace.to_owned(), interface.to_owned());
-            Change::Route { namespace, interface, to, prefix, via: pair[side].0 }
+            Route { to, prefix, via: pair[side].0 }
         };
         self.gateways.iter().map(route).collect()
     }
 
     /// What is to be set on a device that runs Linux, whose ports face these interfaces of the tester: nothing where it does not route.
-    pub fn commands(&self, facing: [&str; 2]) -> Vec<String> {
+    pub(crate) fn commands(&self, facing: [&str; 2]) -> Vec<String> {
         if self.gateways.is_empty() {
             return vec![];
         }
@@ -77,13 +92,60 @@ impl Through {
     }
 }
 
+/// A way through the device that nothing comes through.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotThrough {
+    /// The end that asked, and that its packets should have reached.
+    pub(crate) ends: [String; 2],
+    /// The address asked for.
+    pub(crate) to: IpAddr,
+    /// The device's address at the side of the end that asked.
+    pub(crate) gateway: IpAddr,
+    /// What the device itself answered.
+    pub(crate) at_gateway: Answer,
+    /// What came back for the other end.
+    pub(crate) beyond: Answer,
+}
+
+impl NotThrough {
+    /// Of which IP version.
+    pub fn ip(&self) -> IpVersion {
+        IpVersion::of(self.to)
+    }
+}
+
+impl fmt::Display for NotThrough {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [from, end] = &self.ends;
+        let (to, gateway) = (self.to, self.gateway);
+        write!(f, "from endpoint {from} nobody answers at {to} (endpoint {end}): ")?;
+        match (self.at_gateway, self.beyond) {
+            (Answer::NoHost, _) => write!(
+                f,
+                "no device has {gateway} at that side; give it this address on the port that faces {from}, set that port up, and see \
+                 that it is not the other port's"
+            ),
+            (_, Answer::NoRoute) => write!(f, "the device answers at {gateway} and has no route to {to}"),
+            (_, Answer::NoHost) => write!(
+                f,
+                "the device answers at {gateway} and does not find {to}; is its port that faces {end} up, with its address there?"
+            ),
+            _ => write!(
+                f,
+                "the device is there at {gateway} and nothing comes through it; is forwarding on, does a firewall drop it, and do its \
+                 two ports have their addresses?"
+            ),
+        }
+    }
+}
+
 /// Parses the parts, each with what follows its mark, like `,via=198.18.0.1/24,198.19.0.1/24,dut=ssh://me@router`.
 pub(crate) fn parse(text: &str) -> Result<Through, String> {
     let mut through = Through::default();
     let mut items = text.split(',').filter(|item| !item.is_empty()).peekable();
     while let Some(item) = items.next() {
         match item.split_once('=') {
-            None if item == "routed" => through.gateways.extend(ordinary()),
+            None if item == "routed" => through.gateways.extend(Through::routed().gateways),
             Some(("via", first)) => {
                 let second = items.next().ok_or("via names two gateways, one for each side")?;
                 through.gateways.push(pair(first, second)?);
@@ -135,11 +197,10 @@ fn gateway(text: &str) -> Result<Network, String> {
     Ok((gateway, length))
 }
 
-fn device(url: &str) -> Result<Far, String> {
+fn device(url: &str) -> Result<Remote, String> {
     let machine =
-        url.strip_prefix("ssh://").ok_or("the device under test is reached by ssh: dut=ssh://[USER@]HOST[:PORT]")?;
-    let (destination, port) = machine_of(machine.trim_end_matches('/'))?;
-    Ok(Far { destination, port, end: Default::default() })
+        url.strip_prefix(SSH).ok_or("the device under test is reached by ssh: dut=ssh://[USER@]HOST[:PORT]")?;
+    remote(machine)
 }
 
 /// The network of an address.
@@ -203,11 +264,9 @@ mod tests {
                 vec!["198.19.0.2/24".into(), "2001:2:0:1::2/64".into()]
             )
         );
-        let routes: Vec<_> = through.routes(0, "ns", "eth1").iter().map(ToString::to_string).collect();
-        assert_eq!(
-            routes,
-            ["route to 198.19.0.0/24 via 198.18.0.1 at ns/eth1", "route to 2001:2:0:1::/64 via 2001:2::1 at ns/eth1"]
-        );
+        let routes: Vec<_> =
+            through.routes(0).iter().map(|it| format!("{}/{} via {}", it.to, it.prefix, it.via)).collect();
+        assert_eq!(routes, ["198.19.0.0/24 via 198.18.0.1", "2001:2:0:1::/64 via 2001:2::1"]);
         assert_eq!(through.addresses(0, 1)[0].0.to_string(), "198.18.0.3");
     }
 

@@ -69,8 +69,8 @@ pub enum Fault {
         within: Duration,
     },
     /// It says that what was asked did not work.
-    #[error("reports: {}", .0.text)]
-    Failed(Failure),
+    #[error("reports: {0}")]
+    Failed(Box<Failure>),
     /// It answers something else than was asked.
     #[error("gave an answer that does not fit the question: {0}")]
     Confused(String),

@@ -17,6 +17,7 @@
 
 mod build;
 mod clock;
+mod failure;
 mod fault;
 mod framing;
 mod launch;
@@ -29,11 +30,12 @@ use std::time::Duration;
 
 pub use build::build_id;
 pub use clock::ClockReading;
+pub use failure::{Failure, FailureKind};
 pub use fault::{AgentError, Fault};
 pub use framing::{FrameError, MAX_MESSAGE, PREAMBLE, read_message, read_preamble, write_message, write_preamble};
 pub use launch::{Launch, Place};
 pub use link::AgentLink;
-pub use message::{Failure, FromAgent, Hello, LabState, LinkReading, Outcome, Reply, Request, Task, ToAgent};
+pub use message::{FromAgent, Hello, LabState, LinkReading, Outcome, Reply, Request, Task, ToAgent};
 pub use ssh::{Caller, Look, Ssh, SshError, look};
 
 /// How often each side lets the other know that it is there.

@@ -6,7 +6,7 @@ use std::{
     process::{Child, ChildStdin, ExitStatus, Stdio},
     sync::{
         Arc, Mutex, PoisonError,
-        mpsc::{Receiver, RecvTimeoutError, Sender},
+        mpsc::{RecvTimeoutError, Sender},
     },
     thread::{self, JoinHandle},
     time::{Duration, Instant},
@@ -18,7 +18,7 @@ use crate::{
     fault::quoted,
     framing::{FrameError, write_message, write_preamble},
     pipes::{
-        Copying, Outbox, beat_in_background, collect_in_background, copy_in_background, harvest, post,
+        Copying, Inbox, Outbox, beat_in_background, collect_in_background, copy_in_background, harvest, post,
         read_in_background,
     },
     ssh::{READ_BY_OTHERS, advice, advised, tells_of_a_cut},
@@ -41,9 +41,8 @@ pub struct AgentLink {
     pid: u32,
     child: Child,
     outbox: Outbox,
-    inbox: Receiver<Result<FromAgent, FrameError>>,
+    inbox: Inbox,
     complaints: Option<JoinHandle<String>>,
-    last_heard: Instant,
     next_id: u64,
     /// Dropping it stops the heartbeat, which begins after the greetings.
     _heartbeat: Option<Sender<()>>,
@@ -76,7 +75,6 @@ impl AgentLink {
             child,
             inbox: read_in_background(stdout),
             complaints: Some(collect_in_background(stderr)),
-            last_heard: Instant::now(),
             next_id: 0,
             _heartbeat: None,
             outbox,
@@ -119,22 +117,15 @@ impl AgentLink {
 
     /// The next message other than a heartbeat; `None` if none came within `patience`.
     pub fn next(&mut self, patience: Duration) -> Result<Option<FromAgent>, AgentError> {
-        let until = Instant::now() + patience;
-        loop {
-            match self.inbox.recv_timeout(until.saturating_duration_since(Instant::now())) {
-                Ok(Ok(FromAgent::Heartbeat)) => self.last_heard = Instant::now(),
-                Ok(Ok(message)) => {
-                    self.last_heard = Instant::now();
-                    return Ok(Some(message));
-                }
-                Ok(Err(error)) => return Err(self.broken(error)),
-                Err(RecvTimeoutError::Disconnected) => return Err(self.broken(FrameError::Ended)),
-                Err(RecvTimeoutError::Timeout) if self.last_heard.elapsed() > SILENCE => {
-                    self.kill();
-                    return Err(self.error(Fault::Silent(SILENCE)));
-                }
-                Err(RecvTimeoutError::Timeout) => return Ok(None),
+        match self.inbox.next(patience) {
+            Ok(Ok(message)) => Ok(Some(message)),
+            Ok(Err(error)) => Err(self.broken(error)),
+            Err(RecvTimeoutError::Disconnected) => Err(self.broken(FrameError::Ended)),
+            Err(RecvTimeoutError::Timeout) if self.inbox.silence() > SILENCE => {
+                self.kill();
+                Err(self.error(Fault::Silent(SILENCE)))
             }
+            Err(RecvTimeoutError::Timeout) => Ok(None),
         }
     }
 
@@ -148,7 +139,7 @@ impl AgentLink {
             match self.next(until.saturating_duration_since(Instant::now()).min(HEARTBEAT))? {
                 Some(FromAgent::Answer { id: answered, reply }) if answered == id => return Ok(reply),
                 Some(FromAgent::Failed { id: failed, failure }) if failed == id => {
-                    return Err(self.error(Fault::Failed(failure)));
+                    return Err(self.error(Fault::Failed(Box::new(failure))));
                 }
                 // Leftovers of a task that was cancelled.
                 Some(_) | None => {}
@@ -211,7 +202,7 @@ impl AgentLink {
 
     fn hear_hello(&mut self) -> Result<(), AgentError> {
         let (ours, within) = (build_id(), if self.place == Place::Here { GREETING } else { GREETING_THERE });
-        self.last_heard = Instant::now();
+        self.inbox.begin_to_expect();
         match self.next(within)? {
             Some(FromAgent::Hello(Hello { build: theirs, pid })) if theirs == ours => {
                 self.pid = pid;
@@ -271,7 +262,10 @@ impl AgentLink {
         loop {
             match self.child.try_wait() {
                 Ok(Some(status)) => return Some(status),
-                Ok(None) if Instant::now() < until => thread::sleep(Duration::from_millis(5)),
+                Ok(None) if Instant::now() < until => {
+                    self.inbox.drain();
+                    thread::sleep(Duration::from_millis(5));
+                }
                 Ok(None) | Err(_) => break,
             }
         }

@@ -3,12 +3,14 @@
 use std::net::{IpAddr, SocketAddr};
 
 use model::{
-    Answer, Bed, Cards, Change, CoreUse, CpuFacts, EndCounters, Mtu, Nanos, PortsState, ProbeSpec, Seat, Side,
+    Answer, Bed, Cards, Change, CoreUse, CpuFacts, EndCounters, Mtu, Nanos, NicsState, ProbeSpec, Seat, Side,
     SideFigures, SoFar,
     card::Cable,
     environment::{EndpointFacts, HostFacts},
 };
 use serde::{Deserialize, Serialize};
+
+use crate::Failure;
 
 /// First message of each side.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,33 +30,33 @@ pub enum ToAgent {
     Hello(Hello),
     /// Something to do or to tell at once.
     Ask {
-        /// Named again in the answer.
+        /// Request ID; the answer repeats it.
         id: u64,
         /// What.
         request: Request,
     },
     /// A measurement to get ready for.
     Prepare {
-        /// Named again in all messages about it.
+        /// Task ID; all messages about the task repeat it.
         id: u64,
         /// Which side of which probe.
         task: Task,
     },
     /// Begin the measurement.
     Start {
-        /// Which.
+        /// Task ID.
         id: u64,
         /// When, by `CLOCK_MONOTONIC` of the machine; in the past means at once.
         at: Nanos,
     },
     /// A far side that serves until told: finish and give the result.
     Finish {
-        /// Which.
+        /// Task ID.
         id: u64,
     },
     /// Stop within [`crate::CANCEL`]; no result is wanted.
     Cancel {
-        /// Which.
+        /// Task ID.
         id: u64,
     },
     /// The controller is there.
@@ -69,21 +71,21 @@ pub enum FromAgent {
     Hello(Hello),
     /// Answer to `Ask`.
     Answer {
-        /// Of the request.
+        /// Request ID.
         id: u64,
         /// What came of it.
         reply: Reply,
     },
     /// Prepared: sockets are open, memory is there.
     Ready {
-        /// Of the task.
+        /// Task ID.
         id: u64,
         /// Where the serving side listens.
         address: Option<SocketAddr>,
     },
     /// How far it is; may be left out under load.
     Progress {
-        /// Of the task.
+        /// Task ID.
         id: u64,
         /// Done so far, 0 to 1.
         fraction: f64,
@@ -94,19 +96,19 @@ pub enum FromAgent {
     },
     /// The figures. Never left out.
     Result {
-        /// Of the task.
+        /// Task ID.
         id: u64,
         /// The figures.
         outcome: Outcome,
     },
     /// The task is over and holds nothing any more.
     Done {
-        /// Of the task.
+        /// Task ID.
         id: u64,
     },
     /// A request or task that did not work.
     Failed {
-        /// Of the request or task.
+        /// Request or task ID.
         id: u64,
         /// Why.
         failure: Failure,
@@ -198,7 +200,7 @@ pub enum Request {
         interfaces: Vec<String>,
     },
     /// The machine's interfaces, and what stands for or against taking each.
-    PortsState,
+    NicsState,
 }
 
 /// Answers.
@@ -236,7 +238,7 @@ pub enum Reply {
     /// Who heard whom.
     Cables(Vec<Cable>),
     /// What a bed of ports can be made with.
-    PortsState(Box<PortsState>),
+    NicsState(Box<NicsState>),
 }
 
 /// What a lab bed can be made with on this machine.
@@ -281,13 +283,4 @@ pub struct Outcome {
     pub counters: EndCounters,
     /// The figures.
     pub figures: SideFigures,
-}
-
-/// Why a request or task did not work.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Failure {
-    /// In words: what was tried, on what, and what to do.
-    pub text: String,
-    /// It was cancelled, so it is no fault.
-    pub cancelled: bool,
 }

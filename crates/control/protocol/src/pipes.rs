@@ -3,7 +3,7 @@
 use std::{
     fs::File,
     io::{self, Read, Write},
-    process::{ChildStderr, ChildStdin, ChildStdout},
+    process::{ChildStderr, ChildStdin},
     sync::{
         Arc, Mutex, PoisonError,
         mpsc::{self, Receiver, RecvTimeoutError, Sender},
@@ -64,24 +64,59 @@ pub(crate) fn post(outbox: &Outbox, message: &ToAgent) -> Result<(), FrameError>
     write_message(outbox.as_mut().ok_or(FrameError::Ended)?, message)
 }
 
-/// Reads messages until there are no more; what ends the stream comes last.
-pub(crate) fn read_in_background(stdout: Option<ChildStdout>) -> Receiver<Result<FromAgent, FrameError>> {
-    let (sender, receiver) = mpsc::channel();
+/// Messages that wait to be taken, at most: an agent that says more has to wait.
+const INBOX: usize = 64;
+
+/// Messages from an agent.
+pub(crate) struct Inbox {
+    messages: Receiver<Result<FromAgent, FrameError>>,
+    heard: Arc<Mutex<Instant>>,
+}
+
+impl Inbox {
+    /// The next message; `Disconnected` once the reader has ended.
+    pub(crate) fn next(&self, patience: Duration) -> Result<Result<FromAgent, FrameError>, RecvTimeoutError> {
+        self.messages.recv_timeout(patience)
+    }
+
+    /// How long the agent has been silent.
+    pub(crate) fn silence(&self) -> Duration {
+        self.heard.lock().unwrap_or_else(PoisonError::into_inner).elapsed()
+    }
+
+    /// Nothing was expected until now.
+    pub(crate) fn begin_to_expect(&self) {
+        *self.heard.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+    }
+
+    /// Throws away what waits, so that an agent that still writes can come to its end.
+    pub(crate) fn drain(&self) {
+        while self.messages.try_recv().is_ok() {}
+    }
+}
+
+/// Reads messages until there are no more; what ends the stream comes last. Heartbeats are noted and not kept.
+pub(crate) fn read_in_background(stream: Option<impl Read + Send + 'static>) -> Inbox {
+    let (sender, messages) = mpsc::sync_channel(INBOX);
+    let inbox = Inbox { messages, heard: Arc::new(Mutex::new(Instant::now())) };
+    let heard = Arc::clone(&inbox.heard);
     thread::spawn(move || {
-        let Some(mut stdout) = stdout else { return };
-        if let Err(error) = read_preamble(&mut stdout) {
+        let Some(mut stream) = stream else { return };
+        if let Err(error) = read_preamble(&mut stream) {
             let _ = sender.send(Err(error));
             return;
         }
         loop {
-            let message = read_message(&mut stdout);
+            let message = read_message(&mut stream);
             let last = message.is_err();
-            if sender.send(message).is_err() || last {
+            if !matches!(message, Ok(FromAgent::Heartbeat)) && (sender.send(message).is_err() || last) {
                 return;
             }
+            // After it was taken in: an agent that had to wait for that was not silent.
+            *heard.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
         }
     });
-    receiver
+    inbox
 }
 
 /// Keeps the end of what the agent writes to its standard error.
@@ -122,7 +157,53 @@ pub(crate) fn beat_in_background(outbox: Outbox) -> Sender<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
     use super::*;
+    use crate::framing::PREAMBLE;
+
+    /// Says the same again and again, and counts the bytes that were taken.
+    struct Endless {
+        message: Vec<u8>,
+        taken: Arc<AtomicUsize>,
+    }
+
+    impl Read for Endless {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let at = self.taken.load(Relaxed);
+            let begin = PREAMBLE.len();
+            let rest = if at < begin { &PREAMBLE[at..] } else { &self.message[(at - begin) % self.message.len()..] };
+            let length = rest.len().min(buffer.len());
+            buffer[..length].copy_from_slice(&rest[..length]);
+            self.taken.fetch_add(length, Relaxed);
+            Ok(length)
+        }
+    }
+
+    #[test]
+    fn an_agent_that_says_more_than_is_taken_has_to_wait() {
+        let mut message = Vec::new();
+        write_message(&mut message, &FromAgent::Done { id: 7 }).expect("writes");
+        let (length, taken) = (message.len(), Arc::new(AtomicUsize::new(0)));
+        let inbox = read_in_background(Some(Endless { message, taken: Arc::clone(&taken) }));
+        for received in 1..=20 * INBOX {
+            assert!(matches!(inbox.next(Duration::from_secs(10)), Ok(Ok(FromAgent::Done { id: 7 }))));
+            thread::yield_now();
+            let ahead = taken.load(Relaxed) / length - received;
+            assert!(ahead <= INBOX + 2, "{ahead} messages wait");
+        }
+    }
+
+    #[test]
+    fn heartbeats_wait_nowhere_and_hide_nothing() {
+        let mut message = Vec::new();
+        (0..999).for_each(|_| write_message(&mut message, &FromAgent::Heartbeat).expect("writes"));
+        write_message(&mut message, &FromAgent::Done { id: 7 }).expect("writes");
+        let inbox = read_in_background(Some(Endless { message, taken: Arc::default() }));
+        assert!(matches!(inbox.next(Duration::from_secs(10)), Ok(Ok(FromAgent::Done { id: 7 }))));
+        assert!(inbox.silence() < Duration::from_secs(10));
+        inbox.begin_to_expect();
+    }
 
     #[test]
     fn a_reader_whose_stream_stays_open_is_not_waited_for() {

@@ -6,7 +6,8 @@ use bed::{Agents, Alone, Session};
 use model::{Doubt, ProbeSpec, Run, Side, SoFar, Trial, plan::Step};
 
 use crate::{
-    conduct::now,
+    clock::now,
+    ending::RunError,
     measure::{NoResult, Watch, measure},
     trial::{Heading, assemble},
 };
@@ -15,7 +16,7 @@ use crate::{
 /// it is a doubt.
 pub(crate) fn self_tests(run: &mut Run, session: &Session, interrupt: &AtomicBool) {
     let mut specs: Vec<ProbeSpec> = Vec::new();
-    for spec in run.plan.specs().iter().filter_map(ProbeSpec::self_test) {
+    for spec in run.plan.specs().iter().filter_map(|spec| spec.profile().self_test) {
         if !specs.contains(&spec) {
             specs.push(spec);
         }
@@ -28,7 +29,7 @@ pub(crate) fn self_tests(run: &mut Run, session: &Session, interrupt: &AtomicBoo
             for spec in specs {
                 match self_test(run, spec, &mut alone, interrupt) {
                     Ok(trial) => run.self_tests.extend(trial),
-                    Err(what) => run.doubts.push(Doubt::NoSelfTest { what }),
+                    Err(error) => run.doubts.push(Doubt::NoSelfTest { what: error.to_string() }),
                 }
             }
         }
@@ -37,13 +38,13 @@ pub(crate) fn self_tests(run: &mut Run, session: &Session, interrupt: &AtomicBoo
 }
 
 /// One load; `None` where the user interrupted, which the run notices by itself.
-fn self_test(run: &Run, spec: ProbeSpec, alone: &mut Alone, interrupt: &AtomicBool) -> Result<Option<Trial>, String> {
-    let (heading, step) =
-        (Heading { number: run.self_tests.len() as u32 + 1, started: now() }, Step { repeat: 1, spec, senders: 0..1 });
+fn self_test(run: &Run, spec: ProbeSpec, alone: &mut Alone, interrupt: &AtomicBool) -> Result<Option<Trial>, RunError> {
+    let heading = Heading { number: run.self_tests.len() as u32 + 1, started: now() };
+    let step = Step { procedure: "self-test".to_owned(), spec, senders: 0..1, repeat: 1, attempt: 1 };
     match measure(&step, &alone.bed, Agents { ports: &mut alone.ports, dut: None }, &mut Unwatched, interrupt) {
         Ok(brought) => Ok(assemble(heading, &step, &alone.bed, brought)),
         Err(NoResult::Interrupted) => Ok(None),
-        Err(NoResult::Failed(error)) => Err(format!("{}: {error}", step.spec)),
+        Err(NoResult::Failed(error)) => Err(RunError::Trial { step: step.spec.to_string(), error }),
     }
 }
 

@@ -3,19 +3,22 @@
 use model::{Run, Side, SoFar, Trial, plan::Step};
 
 use crate::{
-    conduct::Observer,
     measure::Watch,
-    trial::{Heading, Told, unfinished},
+    observer::{Archive, Observer},
+    probes::Told,
+    record::Record,
+    trial::{Heading, unfinished},
 };
 
 /// How many whole seconds may pass before they are kept.
 const KEEP_EVERY: usize = 5;
 
 /// Follows a trial, and has its whole seconds kept as they pass.
-pub(crate) struct Follower<'a> {
+pub(crate) struct Follower<'a, 'b, A: Archive> {
     run: &'a Run,
     step: &'a Step,
     pub(crate) heading: Heading,
+    record: &'a mut Record<'b, A>,
     observer: &'a mut dyn Observer,
     /// Of each pair.
     told: Vec<Told>,
@@ -23,15 +26,21 @@ pub(crate) struct Follower<'a> {
     kept: usize,
 }
 
-impl<'a> Follower<'a> {
-    pub(crate) fn new(run: &'a Run, step: &'a Step, heading: Heading, observer: &'a mut dyn Observer) -> Self {
+impl<'a, 'b, A: Archive> Follower<'a, 'b, A> {
+    pub(crate) fn new(
+        run: &'a Run,
+        step: &'a Step,
+        heading: Heading,
+        record: &'a mut Record<'b, A>,
+        observer: &'a mut dyn Observer,
+    ) -> Self {
         let told = step.senders.clone().map(|_| Told::default()).collect();
-        Self { run, step, heading, observer, told, kept: 0 }
+        Self { run, step, heading, record, observer, told, kept: 0 }
     }
 
     fn keep(&mut self) {
         if let Some(trial) = self.unfinished() {
-            self.observer.unfinished(&self.run.id, &trial);
+            self.record.unfinished(&self.run.id, &trial);
         }
     }
 
@@ -43,7 +52,7 @@ impl<'a> Follower<'a> {
     }
 }
 
-impl Watch for Follower<'_> {
+impl<A: Archive> Watch for Follower<'_, '_, A> {
     fn progress(&mut self, fraction: f64) {
         self.observer.progress(fraction);
     }

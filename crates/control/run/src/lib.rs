@@ -1,20 +1,33 @@
-//! Conducts a plan: order, repeats, barriers, before and after.
+//! Conducts a plan: takes the bed, measures trial by trial, keeps what comes of it, and gives the bed back.
 //!
-//! Whatever ends a run early (an interrupt, a dead agent, a probe that fails), the trials finished until then are kept.
+//! The command line, a server or a worker hands in an [`Order`], an [`Archive`] and an [`Observer`]. Whatever ends a run early (an
+//! interrupt, a dead agent, a probe that fails), the trials finished until then are kept.
 
 mod alone;
+mod clock;
 mod conduct;
 mod cross_check;
+mod ending;
 mod estimate;
 mod fit;
 mod follower;
 mod measure;
+mod misfit;
+mod observer;
+mod order;
+mod probes;
 mod prove;
+mod record;
 mod resume;
 mod trial;
+mod trials;
 
-pub use conduct::{Ending, Observer, Order, RunError, conduct, missing_steps, new_id, resume};
+pub use conduct::{Conducted, Made, conduct};
+pub use ending::{Ending, RunError};
 pub use estimate::estimate;
 pub use fit::{Misfit, check};
-pub use prove::{Proof, prove};
-pub use resume::{CannotResume, check_resumable};
+pub use observer::{Archive, Observer};
+pub use order::{NewRun, Order, new_id};
+pub use procedure::Left;
+pub use prove::{NoProof, Proof, prove};
+pub use resume::{CannotResume, resumable};

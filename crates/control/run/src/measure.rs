@@ -9,25 +9,22 @@ use std::{
 };
 
 use bed::{Agents, DutReader};
-use model::{Bed, EndCounters, Endpoint, ProbeSpec, Side, SoFar, plan::Step};
-use protocol::{AgentError, AgentLink, CANCEL, ClockReading, Failure, Fault, Outcome, Task, ToAgent};
+use model::{Bed, EndCounters, Endpoint, ProbeSpec, Profile, Side, SoFar, plan::Step};
+use protocol::{AgentError, AgentLink, CANCEL, ClockReading, FailureKind, Fault, Outcome, Task, ToAgent};
 
 use self::party::{Pair, Party, task, task_of};
 
-/// Opening sockets and connecting is done in this time.
+/// Time limit to open sockets and connect.
 const PREPARE: Duration = Duration::from_secs(15);
 
-/// A measurement that comes no further for this long is stuck; longer where a single reply may take longer.
-const STALL: Duration = Duration::from_secs(30);
-
-/// A path that is slow may take a minute to bring what is still on the way.
+/// Time limit for packets that are still on a slow path.
 const DRAIN: Duration = Duration::from_secs(75);
 
-/// Between the order to start and the start, besides the time that the order takes, so that both sides have it in time.
+/// Slack between the start order and the start, beside the time that the order travels.
 const LEAD: Duration = Duration::from_millis(20);
 
-/// How often the controller looks at interrupts and at the other agents.
-const GLANCE: Duration = Duration::from_millis(100);
+/// Longest wait before interrupts and the other agents are looked at again.
+const POLL: Duration = Duration::from_millis(100);
 
 /// Why there is no result.
 pub(crate) enum NoResult {
@@ -83,6 +80,7 @@ pub(crate) fn measure(
 /// A trial with its sides.
 struct UnderWay<'a> {
     spec: &'a ProbeSpec,
+    profile: Profile,
     bed: &'a Bed,
     /// One for each end, as the bed has them.
     links: &'a mut [AgentLink],
@@ -98,7 +96,7 @@ impl<'a> UnderWay<'a> {
         let mut party = |link: usize| Party::new(link, links[link].new_id());
         let pairs = step.senders.clone().map(|sender| Pair { near: party(sender), far: party(receiver) }).collect();
         let token = RandomState::new().hash_one(()) as u32;
-        Self { spec: &step.spec, bed, links, dut, pairs, token }
+        Self { spec: &step.spec, profile: step.spec.profile(), bed, links, dut, pairs, token }
     }
 
     fn follow(&mut self, watch: &mut dyn Watch, interrupt: &AtomicBool) -> Result<Brought, NoResult> {
@@ -132,15 +130,16 @@ impl<'a> UnderWay<'a> {
         self.get_ready(
             pair,
             Side::Far,
-            task((self.spec, Side::Far), self.bed, (self.end(far), pair), place, None, token),
+            task((self.spec, &self.profile, Side::Far), self.bed, (self.end(far), pair), place, None, token),
             interrupt,
         )?;
-        let peer = self.pairs[pair].far.address().map_err(|fault| self.links[far].error(fault))?;
+        let local = self.end(far).address(self.profile.ip);
+        let peer = self.pairs[pair].far.address(local).map_err(|fault| self.links[far].error(fault))?;
         let near = self.end(self.pairs[pair].near.link);
         self.get_ready(
             pair,
             Side::Near,
-            task((self.spec, Side::Near), self.bed, (near, 0), place, Some(peer), token),
+            task((self.spec, &self.profile, Side::Near), self.bed, (near, 0), place, Some(peer), token),
             interrupt,
         )
     }
@@ -154,7 +153,7 @@ impl<'a> UnderWay<'a> {
             if Instant::now() > until {
                 return Err(self.deadline(link, "get ready").into());
             }
-            self.hear(link, GLANCE)?;
+            self.hear(link, POLL)?;
         }
         Ok(())
     }
@@ -179,7 +178,8 @@ impl<'a> UnderWay<'a> {
 
     /// Passes on what comes until all near sides are done.
     fn watch(&mut self, watch: &mut dyn Watch, interrupt: &AtomicBool) -> Result<(), NoResult> {
-        let (stall, mut furthest, mut moved) = (stall(self.spec), 0.0, Instant::now());
+        let (mut furthest, mut moved) = (0.0, Instant::now());
+        let stall = Duration::from(self.profile.stall);
         while let Some(waiting) = self.pairs.iter().find(|pair| !pair.near.done).map(|pair| pair.near.link) {
             check(interrupt)?;
             self.hear_all(waiting)?;
@@ -198,13 +198,13 @@ impl<'a> UnderWay<'a> {
 
     /// Has the far sides come to their end.
     fn finish(&mut self, interrupt: &AtomicBool) -> Result<(), NoResult> {
-        for pair in self.pairs.iter().filter(|_| self.spec.far_serves_until_told()) {
+        for pair in self.pairs.iter().filter(|_| self.profile.far_serves_until_told) {
             self.links[pair.far.link].send(&ToAgent::Finish { id: pair.far.id })?;
         }
         let asked = Instant::now();
         while let Some(waiting) = self.pairs.iter().find(|pair| !pair.far.done).map(|pair| pair.far.link) {
             check(interrupt)?;
-            self.hear(waiting, GLANCE)?;
+            self.hear(waiting, POLL)?;
             if asked.elapsed() > PREPARE {
                 return Err(self.deadline(waiting, "finish").into());
             }
@@ -229,15 +229,13 @@ impl<'a> UnderWay<'a> {
         fraction
     }
 
-    /// Takes all messages that have come, or the next one of this agent.
+    /// Takes one message of each agent that has said something, or waits for the next one of this agent.
     fn hear_all(&mut self, waiting: usize) -> Result<(), AgentError> {
         let mut heard = false;
         for link in 0..self.links.len() {
-            while self.hear(link, Duration::ZERO)? {
-                heard = true;
-            }
+            heard |= self.hear(link, Duration::ZERO)?;
         }
-        if heard { Ok(()) } else { self.hear(waiting, GLANCE).map(drop) }
+        if heard { Ok(()) } else { self.hear(waiting, POLL).map(drop) }
     }
 
     /// Takes the next message of this agent, if one comes within `patience`; whether one came.
@@ -247,7 +245,7 @@ impl<'a> UnderWay<'a> {
         let mut parties = self.pairs.iter_mut().flat_map(Pair::both);
         // Others are leftovers of an earlier trial that was cancelled.
         if let Some(party) = parties.find(|party| party.link == link && Some(party.id) == id) {
-            party.take(message).map_err(|failure| self.links[link].error(Fault::Failed(failure)))?;
+            party.take(message).map_err(|failure| self.links[link].error(Fault::Failed(Box::new(failure))))?;
         }
         Ok(true)
     }
@@ -267,8 +265,8 @@ impl<'a> UnderWay<'a> {
         for (pair, side) in waiting {
             let (link, _) = self.party(pair, side).place();
             while !self.party(pair, side).done && Instant::now() < until {
-                if let Err(error) = self.hear(link, GLANCE)
-                    && !matches!(error.fault, Fault::Failed(Failure { cancelled: true, .. }))
+                if let Err(error) = self.hear(link, POLL)
+                    && !matches!(error.fault, Fault::Failed(failure) if failure.kind == FailureKind::Cancelled)
                 {
                     break;
                 }
@@ -295,13 +293,6 @@ impl<'a> UnderWay<'a> {
 
     fn deadline(&self, link: usize, what: &str) -> AgentError {
         self.links[link].error(Fault::Deadline { what: what.to_owned(), within: PREPARE })
-    }
-}
-
-fn stall(spec: &ProbeSpec) -> Duration {
-    match spec {
-        ProbeSpec::Latency(spec) => STALL.max(4 * Duration::from(spec.timeout)),
-        ProbeSpec::Goodput(_) | ProbeSpec::Path(_) | ProbeSpec::Packets(_) => STALL,
     }
 }
 

@@ -8,7 +8,7 @@ use model::{
     plan::Step,
     stream::{Load, Pacing, Rate},
 };
-use protocol::{AgentError, Fault};
+use protocol::{AgentError, Failure, Fault};
 
 use crate::{
     alone::Unwatched,
@@ -29,23 +29,40 @@ pub struct Proof {
     pub received: u64,
 }
 
-/// Sends by one engine from the first end of a bed to the last; the error says why it cannot, in English.
-pub fn prove(engine: Engine, session: &mut Session, interrupt: &AtomicBool) -> Result<Proof, String> {
+/// Why an engine sent nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum NoProof {
+    /// The engine cannot be used.
+    #[error("{0}")]
+    Failed(Failure),
+    /// Something went wrong with an agent.
+    #[error(transparent)]
+    Agent(AgentError),
+    /// The agents brought nothing, or figures of another probe.
+    #[error("the agents brought figures of another probe")]
+    Confused,
+    /// The user interrupted.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// Sends by one engine from the first end of a bed to the last.
+pub fn prove(engine: Engine, session: &mut Session, interrupt: &AtomicBool) -> Result<Proof, NoProof> {
     let bed = session.bed.clone();
     match measure(&step(engine), &bed, session.agents(), &mut Unwatched, interrupt) {
         Ok(brought) => {
-            let (near, far) = brought.pairs.into_iter().next().ok_or("nobody sent")?;
+            let (near, far) = brought.pairs.into_iter().next().ok_or(NoProof::Confused)?;
             match (near.figures, far.figures) {
                 (SideFigures::Packets(near), SideFigures::Packets(far)) => Ok(Proof {
                     sent: near.sent.iter().map(|stream| stream.frames).sum(),
                     received: far.received.iter().map(|stream| stream.frames).sum(),
                 }),
-                _ => Err("the agents brought figures of another probe".to_owned()),
+                _ => Err(NoProof::Confused),
             }
         }
-        Err(NoResult::Interrupted) => Err("interrupted".to_owned()),
-        Err(NoResult::Failed(AgentError { fault: Fault::Failed(failure), .. })) => Err(failure.text),
-        Err(NoResult::Failed(error)) => Err(error.to_string()),
+        Err(NoResult::Interrupted) => Err(NoProof::Interrupted),
+        Err(NoResult::Failed(AgentError { fault: Fault::Failed(failure), .. })) => Err(NoProof::Failed(*failure)),
+        Err(NoResult::Failed(error)) => Err(NoProof::Agent(error)),
     }
 }
 
@@ -58,5 +75,6 @@ fn step(engine: Engine) -> Step {
         engine: Some(engine),
         mtu: None,
     };
-    Step { repeat: 1, spec: ProbeSpec::Packets(spec), senders: 0..1 }
+    let procedure = "prove".to_owned();
+    Step { procedure, spec: ProbeSpec::Packets(spec), senders: 0..1, repeat: 1, attempt: 1 }
 }

@@ -1,6 +1,6 @@
 //! Going on with a run that was cut off.
 
-use model::{Bed, BedKind, Doubt, Environment, Privilege, Run, environment::HostFacts, run::Resumption};
+use model::{Bed, Doubt, Environment, Privilege, Run, environment::HostFacts, run::Resumption};
 
 /// A run that cannot be gone on with.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -41,8 +41,8 @@ pub enum CannotResume {
     },
 }
 
-/// Whether a run can be gone on with on this machine.
-pub fn check_resumable(run: &Run, here: &HostFacts) -> Result<(), CannotResume> {
+/// The run with each trial identified, if it can be gone on with on this machine.
+pub fn resumable(mut run: Run, here: &HostFacts) -> Result<Run, CannotResume> {
     let id = run.id.0.clone();
     if !run.partial {
         let (trials, command) = (run.trials.len(), run.command.join(" "));
@@ -53,21 +53,32 @@ pub fn check_resumable(run: &Run, here: &HostFacts) -> Result<(), CannotResume> 
     {
         return Err(CannotResume::OtherMachine { run: id, there: machine(there), here: machine(here) });
     }
-    let steps = run.plan.steps(run.bed.senders().len());
-    let is_elsewhere = |number: u32, repeat: u32, spec: &model::ProbeSpec| {
-        let step = (number as usize).checked_sub(1).and_then(|index| steps.get(index));
-        step.is_none_or(|step| step.repeat != repeat || step.spec != *spec)
-    };
-    match run.trials.iter().find(|trial| is_elsewhere(trial.number, trial.repeat, &trial.measured.spec())) {
-        Some(trial) => Err(CannotResume::OtherOrder { run: id, number: trial.number }),
-        None => Ok(()),
+    match identify(&mut run) {
+        Ok(()) => Ok(run),
+        Err(number) => Err(CannotResume::OtherOrder { run: id, number }),
     }
+}
+
+/// Older versions stored no origin of a trial: its number was its place in the list of steps. The error is the number of a
+/// trial that is not what this program would measure there.
+fn identify(run: &mut Run) -> Result<(), u32> {
+    if run.trials.iter().all(|trial| trial.origin.is_some()) {
+        return Ok(());
+    }
+    let steps = procedure::steps(&run.plan, run.bed.senders().len());
+    for trial in run.trials.iter_mut().filter(|trial| trial.origin.is_none()) {
+        let step = (trial.number as usize).checked_sub(1).and_then(|index| steps.get(index));
+        let step = step.filter(|step| step.repeat == trial.repeat && step.spec == trial.measured.spec());
+        trial.origin = Some(step.ok_or(trial.number)?.origin());
+    }
+    Ok(())
 }
 
 /// What tells one machine from another, and stays the same when it is started again.
 fn machine(facts: &HostFacts) -> String {
-    let what = [&facts.hostname, &facts.product, &facts.cpu_model, &facts.architecture];
-    what.into_iter().filter(|what| !what.is_empty()).cloned().collect::<Vec<_>>().join(", ")
+    let (product, cpu) = (facts.product.known(), facts.cpu_model.known());
+    let what = [Some(&facts.hostname), product, cpu, Some(&facts.architecture)].into_iter().flatten();
+    what.filter(|what| !what.is_empty()).cloned().collect::<Vec<_>>().join(", ")
 }
 
 /// The run as it goes on: on the bed as it is now, with what makes its two parts differ as doubts. What was cut off stays
@@ -97,7 +108,7 @@ pub(crate) fn taken_up(mut run: Run, bed: Bed, now: Environment, wireproof: Stri
 fn comparable(environment: &Environment, bed: &Bed) -> Environment {
     let mut environment = environment.clone();
     environment.hosts.iter_mut().for_each(|host| host.wireproof.clear());
-    if bed.kind == BedKind::Lab {
+    if bed.makes_its_links() {
         for interface in environment.endpoints.iter_mut().flat_map(|endpoint| &mut endpoint.interfaces) {
             interface.mac.clear();
             interface.addresses.retain(|address| !address.starts_with("fe80:"));
@@ -122,6 +133,7 @@ mod tests {
         LatencyResult, Measured, Plan, ProbeSpec, RunId, Trial,
         environment::{EndpointFacts, InterfaceFacts},
         fixture,
+        trial::Origin,
     };
 
     use super::*;
@@ -162,15 +174,17 @@ mod tests {
     #[test]
     fn a_run_that_is_complete_or_of_another_machine_is_not_gone_on_with() {
         let here = environment("2", 1500).hosts[0].clone();
-        assert_eq!(check_resumable(&cut_off(), &here), Ok(()));
-        let complete = check_resumable(&Run { partial: false, ..cut_off() }, &here).unwrap_err().to_string();
+        let identified = resumable(cut_off(), &here).unwrap();
+        let origin = Origin { procedure: "latency.1".into(), attempt: 1 };
+        assert!(identified.trials.iter().all(|trial| trial.origin == Some(origin.clone())));
+        let complete = resumable(Run { partial: false, ..cut_off() }, &here).unwrap_err().to_string();
         assert!(complete.contains("is complete") && complete.contains("\"wireproof verify\""), "{complete}");
         let other = HostFacts { hostname: "two".into(), ..here.clone() };
-        let elsewhere = check_resumable(&cut_off(), &other).unwrap_err().to_string();
+        let elsewhere = resumable(cut_off(), &other).unwrap_err().to_string();
         assert!(elsewhere.contains("(one, fast; this is two, fast)"), "{elsewhere}");
         let mut moved = cut_off();
         moved.trials[1].number = 3;
-        assert_eq!(check_resumable(&moved, &here), Err(CannotResume::OtherOrder { run: "r".into(), number: 3 }));
+        assert_eq!(resumable(moved, &here), Err(CannotResume::OtherOrder { run: "r".into(), number: 3 }));
     }
 
     #[test]

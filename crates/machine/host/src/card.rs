@@ -1,5 +1,4 @@
-//! Network cards: their ports, what is plugged in, the bus they hang on, and those that no interface came of. Nothing here
-//! fails: what cannot be read is left out.
+//! Network cards: their NICs, the modules in them, their bus, and cards that no interface came of.
 
 mod module;
 mod pci;
@@ -7,31 +6,22 @@ mod readings;
 mod refused;
 mod speed;
 
-use kernel::port::{self, LinkSettings};
-use model::card::{Card, Cards, Connector, Port};
+use kernel::nic::LinkSettings;
+use model::card::{Card, Connector};
 
-pub(crate) use self::readings::read as readings;
-use crate::facts;
-
-/// All cards of this machine; interfaces as the caller's namespace has them.
-pub fn cards() -> Cards {
-    let physical = facts::interfaces().into_iter().filter(|interface| interface.card.is_some());
-    Cards {
-        ports: physical.map(|interface| Port { readings: readings::read(&interface.name), interface }).collect(),
-        refused: refused::refused(),
-    }
-}
+pub(crate) use self::{readings::read as readings, refused::refused};
+use crate::source::Source;
 
 /// The card behind an interface; `None` for a virtual one.
-pub(crate) fn of_interface(interface: &str) -> Option<Card> {
-    let device = pci::device_of(interface)?;
-    let settings = port::link_settings(interface).unwrap_or_default();
+pub(crate) fn of_interface(source: &dyn Source, interface: &str) -> Option<Card> {
+    let device = pci::device_of(source, interface)?;
+    let settings = source.link_settings(interface).or_default();
     Some(Card {
         model: device.model(),
-        permanent_mac: port::permanent_mac(interface).ok().flatten().unwrap_or_default(),
+        permanent_mac: source.permanent_mac(interface).or_default(),
         top_speed_mbps: speed::top(&settings),
         connector: connector(&settings),
-        module: port::module_memory(interface).ok().and_then(|memory| module::module(&memory)),
+        module: source.module_memory(interface).and_then(|memory| module::module(&memory)),
         hops: device.hops(),
     })
 }

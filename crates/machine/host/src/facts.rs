@@ -1,13 +1,22 @@
-//! What a machine and an endpoint are. Nothing here fails: what cannot be read is left empty. Nothing here changes by
-//! itself (no frequencies, no loads) but services and what cards read, so that a difference between two readings means that somebody changed something.
+//! What a machine and an endpoint are. Nothing here changes by itself (no frequencies, no loads) but services and the readings of
+//! cards, so that a difference between two readings means that somebody changed something.
 
-use std::{collections::BTreeMap, fs, net::IpAddr};
+use std::collections::BTreeMap;
 
-use kernel::{ethtool, link, sysctl};
-use model::environment::{EndpointFacts, HostFacts, InterfaceFacts};
+use kernel::sysctl;
+use model::{
+    Reading,
+    environment::{EndpointFacts, HostFacts},
+};
 
 pub use crate::cpus::cpus;
-use crate::{card, parse, services::services};
+use crate::{
+    card,
+    interfaces::interfaces,
+    parse,
+    services::services,
+    source::{Here, Source},
+};
 
 /// Settings of the whole machine that bear on results.
 const HOST_SETTINGS: [&str; 8] = [
@@ -32,72 +41,52 @@ const ENDPOINT_SETTINGS: [&str; 5] = [
 
 /// Facts about this machine; `wireproof_version` is that of the program which reads them.
 pub fn host(wireproof_version: &str) -> HostFacts {
-    let cpuinfo = read("/proc/cpuinfo");
-    let maker = read("/sys/class/dmi/id/sys_vendor");
-    let cpu_model = parse::field(&cpuinfo, "model name").or_else(|| parse::field(&cpuinfo, "Model"));
+    host_of(&Here, wireproof_version)
+}
+
+fn host_of(source: &dyn Source, wireproof_version: &str) -> HostFacts {
+    let cpuinfo = source.read("/proc/cpuinfo");
+    let field = |name: &str| cpuinfo.clone().and_then(|text| parse::field(&text, name));
+    let text = |path: &str| source.read(path).or_default();
     HostFacts {
-        hostname: read("/proc/sys/kernel/hostname"),
-        os: operating_system(),
-        kernel: read("/proc/sys/kernel/osrelease"),
-        kernel_command_line: read("/proc/cmdline"),
+        hostname: text("/proc/sys/kernel/hostname"),
+        os: operating_system(source),
+        kernel: text("/proc/sys/kernel/osrelease"),
+        kernel_command_line: text("/proc/cmdline"),
         architecture: std::env::consts::ARCH.to_owned(),
-        product: dmi(&["sys_vendor", "product_name"]),
-        bios: dmi(&["bios_vendor", "bios_version", "bios_date"]),
-        hypervisor: parse::hypervisor(&read("/sys/hypervisor/type"), &maker, &cpuinfo),
-        cpu_model: cpu_model.unwrap_or_default(),
-        microcode: parse::field(&cpuinfo, "microcode").unwrap_or_default(),
-        cpus: parse::list(&read("/sys/devices/system/cpu/online")).map_or(0, |cpus| cpus.len()),
-        isolated_cpus: read("/sys/devices/system/cpu/isolated"),
+        product: dmi(source, &["sys_vendor", "product_name"]),
+        bios: dmi(source, &["bios_vendor", "bios_version", "bios_date"]),
+        hypervisor: hypervisor(source, &cpuinfo),
+        cpu_model: field("model name").or(|| field("Model")),
+        microcode: field("microcode"),
+        cpus: parse::list(&text("/sys/devices/system/cpu/online")).map_or(0, |cpus| cpus.len()),
+        isolated_cpus: line(source, "/sys/devices/system/cpu/isolated"),
         // A kernel without NUMA has no such file, and one node.
-        numa_nodes: parse::list(&read("/sys/devices/system/node/online")).map_or(1, |nodes| nodes.len()),
-        memory_bytes: parse::memory_bytes(&read("/proc/meminfo")).unwrap_or_default(),
-        clock_source: read("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
-        governor: read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
-        mitigations: mitigations(),
-        sysctls: settings(&HOST_SETTINGS),
-        file_system: parse::root_file_system(&read("/proc/self/mounts")).unwrap_or_default(),
-        services: services(),
+        numa_nodes: parse::list(&text("/sys/devices/system/node/online")).map_or(1, |nodes| nodes.len()),
+        memory_bytes: source.read("/proc/meminfo").and_then(|text| parse::memory_bytes(&text)),
+        clock_source: line(source, "/sys/devices/system/clocksource/clocksource0/current_clocksource"),
+        governor: line(source, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+        mitigations: mitigations(source),
+        sysctls: settings(source, &HOST_SETTINGS),
+        file_system: source.read("/proc/self/mounts").and_then(|text| parse::root_file_system(&text)),
+        services: services(source),
         wireproof: wireproof_version.to_owned(),
     }
 }
 
 /// Facts about an endpoint, read from inside its namespace.
 pub fn endpoint(name: &str) -> EndpointFacts {
-    let interfaces = interfaces();
+    endpoint_of(&Here, name)
+}
+
+fn endpoint_of(source: &dyn Source, name: &str) -> EndpointFacts {
+    let interfaces = interfaces(source);
     let cards = interfaces.iter().filter(|interface| interface.card.is_some());
     EndpointFacts {
         endpoint: name.to_owned(),
-        readings: cards.map(|card| (card.name.clone(), card::readings(&card.name))).collect(),
+        readings: cards.map(|card| (card.name.clone(), card::readings(source, &card.name))).collect(),
         interfaces,
-        sysctls: settings(&ENDPOINT_SETTINGS),
-    }
-}
-
-/// Facts about each interface of the caller's namespace, loopback left out.
-pub(crate) fn interfaces() -> Vec<InterfaceFacts> {
-    let links = link::list().unwrap_or_default();
-    links.into_iter().filter(|link| link.name != "lo").map(interface).collect()
-}
-
-fn interface(link: link::Link) -> InterfaceFacts {
-    let driver = ethtool::driver(&link.name).unwrap_or_default();
-    // A veth says 10 Gbit/s, and means nothing by it.
-    let speed = (driver.name != "veth").then(|| read(&format!("/sys/class/net/{}/speed", link.name)));
-    let card = card::of_interface(&link.name);
-    InterfaceFacts {
-        pcie: card.as_ref().and_then(|card| card.hops.first()).map(|hop| hop.link.clone()),
-        card,
-        driver: driver.name,
-        driver_version: driver.version,
-        firmware_version: driver.firmware,
-        bus: driver.bus,
-        master: link.master,
-        mtu: link.mtu.0,
-        mac: link.mac,
-        state: link.operstate,
-        speed_mbps: speed.and_then(|speed| parse::speed(&speed)),
-        addresses: link.addresses.into_iter().filter(is_given).map(|(ip, prefix)| format!("{ip}/{prefix}")).collect(),
-        name: link.name,
+        sysctls: settings(source, &ENDPOINT_SETTINGS),
     }
 }
 
@@ -107,44 +96,52 @@ pub fn has_ipv6() -> bool {
     sysctl::read("net.ipv6.conf.default.disable_ipv6").is_ok()
 }
 
-/// What the firmware says under these names, in a row.
-fn dmi(names: &[&str]) -> String {
-    let said = names.iter().map(|name| read(&format!("/sys/class/dmi/id/{name}"))).filter(|text| !text.is_empty());
-    said.collect::<Vec<_>>().join(" ")
+/// A file that is empty where there is nothing to say.
+fn line(source: &dyn Source, path: &str) -> Reading<String> {
+    source.read(path).and_then(|text| (!text.is_empty()).then_some(text))
 }
 
-/// The kernel adds link-local addresses itself, some time after a link comes up: nobody changed anything.
-pub(crate) fn is_given((address, _): &(IpAddr, u8)) -> bool {
-    match address {
-        IpAddr::V4(_) => true,
-        IpAddr::V6(address) => !address.is_unicast_link_local(),
-    }
-}
-
-fn operating_system() -> String {
-    ["/etc/os-release", "/usr/lib/os-release"]
-        .into_iter()
-        .find_map(|path| parse::assignment(&read(path), "PRETTY_NAME"))
+/// Values that the firmware has under these names, in a row.
+fn dmi(source: &dyn Source, names: &[&str]) -> Reading<String> {
+    let values = names.iter().map(|name| line(source, &format!("/sys/class/dmi/id/{name}")));
+    values
+        .reduce(|all, next| match (all, next) {
+            (Reading::Known(all), Reading::Known(next)) => format!("{all} {next}").into(),
+            (all, Reading::Absent) => all,
+            (Reading::Absent, next) => next,
+            (Reading::Known(_), unreadable) => unreadable,
+            (unreadable, _) => unreadable,
+        })
         .unwrap_or_default()
 }
 
-fn mitigations() -> BTreeMap<String, String> {
-    let entries = fs::read_dir("/sys/devices/system/cpu/vulnerabilities").into_iter().flatten().flatten();
-    entries.map(|entry| (parse::file_name(&entry.path()), read(&entry.path().to_string_lossy()))).collect()
+fn hypervisor(source: &dyn Source, cpuinfo: &Reading<String>) -> Reading<String> {
+    let named = source.read("/sys/hypervisor/type").or_default();
+    let maker = source.read("/sys/class/dmi/id/sys_vendor").or_default();
+    cpuinfo.clone().and_then(|cpuinfo| parse::hypervisor(&named, &maker, &cpuinfo))
 }
 
-fn settings(keys: &[&str]) -> BTreeMap<String, String> {
-    let read = |key: &&str| Some(((*key).to_owned(), sysctl::read(key).ok()?.replace('\t', " ")));
-    keys.iter().filter_map(read).collect()
+fn operating_system(source: &dyn Source) -> String {
+    ["/etc/os-release", "/usr/lib/os-release"]
+        .into_iter()
+        .find_map(|path| parse::assignment(&source.read(path).or_default(), "PRETTY_NAME"))
+        .unwrap_or_default()
 }
 
-pub(crate) fn read(path: &str) -> String {
-    fs::read_to_string(path).unwrap_or_default().trim().to_owned()
+fn mitigations(source: &dyn Source) -> BTreeMap<String, String> {
+    let files = source.list("/sys/devices/system/cpu/vulnerabilities").or_default();
+    files.iter().map(|file| (parse::file_name(file.as_ref()), source.read(file).or_default())).collect()
+}
+
+fn settings(source: &dyn Source, keys: &[&str]) -> BTreeMap<String, String> {
+    let read = |key: &str| source.read(&format!("/proc/sys/{}", key.replace('.', "/"))).into_known();
+    keys.iter().filter_map(|key| Some(((*key).to_owned(), read(key)?.replace('\t', " ")))).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::recorded::Recorded;
 
     #[test]
     fn two_readings_of_an_unchanged_machine_are_the_same() {
@@ -152,8 +149,11 @@ mod tests {
         // What runs may change at any time.
         let again = HostFacts { services: facts.services.clone(), ..host("1.2.3 (abc)") };
         assert_eq!(facts, again);
-        assert!(!facts.services.is_empty() && facts.file_system.contains(" on "), "{facts:?}");
-        assert!(facts.cpus > 0 && facts.numa_nodes > 0 && facts.memory_bytes > 0, "{facts:?}");
+        assert!(
+            !facts.services.is_empty() && facts.file_system.known().is_some_and(|it| it.contains(" on ")),
+            "{facts:?}"
+        );
+        assert!(facts.cpus > 0 && facts.numa_nodes > 0 && facts.memory_bytes.known().is_some(), "{facts:?}");
         assert!(!facts.kernel.is_empty() && !facts.hostname.is_empty() && !facts.os.is_empty(), "{facts:?}");
         assert_eq!(facts.wireproof, "1.2.3 (abc)");
     }
@@ -166,9 +166,56 @@ mod tests {
         assert!(facts.interfaces.iter().all(|interface| interface.name != "lo"));
     }
 
+    /// A virtual machine without frequencies, SMBIOS or a clean root file system.
+    fn recorded() -> Recorded {
+        Recorded::new(&[
+            ("/proc/sys/kernel/hostname", "bench1"),
+            ("/etc/os-release", "PRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\""),
+            ("/proc/cpuinfo", "model name\t: AMD EPYC\nmicrocode\t: 0x1000065\nflags\t\t: fpu hypervisor"),
+            ("/proc/meminfo", "MemTotal:       49368168 kB"),
+            ("/sys/devices/system/cpu/online", "0-1"),
+            ("/sys/devices/system/cpu/isolated", ""),
+            ("/sys/devices/system/clocksource/clocksource0/current_clocksource", "kvm-clock"),
+            ("/sys/devices/system/cpu/vulnerabilities/meltdown", "Not affected"),
+            ("/sys/class/dmi/id/sys_vendor", "QEMU"),
+            ("/sys/class/dmi/id/bios_vendor", "SeaBIOS"),
+            ("/sys/class/dmi/id/bios_version", ""),
+            ("/sys/class/dmi/id/bios_date", "04/01/2014"),
+            ("/proc/sys/net/core/rmem_max", "212992"),
+            ("/proc/sys/net/ipv4/tcp_rmem", "4096\t131072\t6291456"),
+            ("/proc/7/comm", "cron"),
+            ("/proc/7/cmdline", "/usr/sbin/cron"),
+            ("/proc/7/cgroup", "0::/"),
+            ("/proc/8/comm", "kthreadd"),
+            ("/proc/8/cmdline", ""),
+        ])
+    }
+
     #[test]
-    fn link_local_addresses_are_left_out() {
-        let given = |text: &str| is_given(&(text.parse().expect("an address"), 64));
-        assert!(given("198.18.0.1") && given("2001:2::1") && !given("fe80::1"));
+    fn a_machine_is_read_from_its_files() {
+        let facts = host_of(&recorded(), "x");
+        assert_eq!((facts.hostname.as_str(), facts.os.as_str()), ("bench1", "Debian GNU/Linux 12 (bookworm)"));
+        assert_eq!((facts.hypervisor, facts.clock_source), ("KVM or QEMU".into(), "kvm-clock".into()));
+        assert_eq!((facts.cpu_model, facts.microcode), ("AMD EPYC".into(), "0x1000065".into()));
+        assert_eq!((facts.cpus, facts.numa_nodes, facts.memory_bytes), (2, 1, Reading::Known(49_368_168 * 1024)));
+        assert_eq!((facts.product, facts.bios), ("QEMU".into(), "SeaBIOS 04/01/2014".into()));
+        assert_eq!(facts.services, ["cron"]);
+        assert_eq!(facts.mitigations["meltdown"], "Not affected");
+        assert_eq!((facts.sysctls.len(), facts.sysctls["net.core.rmem_max"].as_str()), (1, "212992"));
+        assert_eq!(endpoint_of(&recorded(), "a").sysctls["net.ipv4.tcp_rmem"], "4096 131072 6291456");
+    }
+
+    #[test]
+    fn a_missing_file_is_absent_and_a_refused_one_says_why() {
+        let machine = recorded();
+        // A folder cannot be read as a file, by root neither.
+        machine.make_folder("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
+        machine.make_folder("/sys/class/dmi/id/product_name");
+        let facts = host_of(&machine, "x");
+        assert_eq!((&facts.isolated_cpus, &facts.file_system), (&Reading::Absent, &Reading::Absent));
+        let governor = "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor";
+        let is_refused = |reading: &Reading<String>, file: &str| matches!(reading, Reading::Unreadable { path, why } if path.ends_with(file) && why.contains("directory"));
+        assert!(is_refused(&facts.governor, governor) && is_refused(&facts.product, "product_name"), "{facts:?}");
+        assert_eq!(host_of(&Recorded::new(&[]), "x").hypervisor, Reading::Absent);
     }
 }

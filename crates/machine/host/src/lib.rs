@@ -1,12 +1,18 @@
 //! Facts about the machine, and its counters.
+//!
+//! Facts are read from a `source`: this machine, or in tests one that is recorded in a folder.
 
 pub mod answers;
 pub mod cabling;
-pub mod card;
+mod card;
 pub mod counters;
 mod cpus;
 pub mod facts;
+pub mod interfaces;
+pub mod nics;
 mod parse;
-pub mod ports;
+#[cfg(test)]
+mod recorded;
 pub mod routes;
 mod services;
+mod source;

@@ -1,4 +1,4 @@
-//! What the kernel's text files say. Pure; a value that is missing is empty.
+//! Parsers of the kernel's text files.
 
 use std::{ops::RangeInclusive, path::Path};
 
@@ -34,7 +34,7 @@ fn range(text: &str) -> Option<RangeInclusive<usize>> {
 }
 
 /// The hypervisor: by name, by the maker that it gives its machines, or just that there is one.
-pub(crate) fn hypervisor(named: &str, maker: &str, cpuinfo: &str) -> String {
+pub(crate) fn hypervisor(named: &str, maker: &str, cpuinfo: &str) -> Option<String> {
     const MAKERS: [(&str, &str); 8] = [
         ("QEMU", "KVM or QEMU"),
         ("VMware", "VMware"),
@@ -49,9 +49,9 @@ pub(crate) fn hypervisor(named: &str, maker: &str, cpuinfo: &str) -> String {
     let is_virtual = field(cpuinfo, "flags").is_some_and(|flags| flags.split(' ').any(|flag| flag == "hypervisor"));
     let by_maker = || MAKERS.iter().find(|(known, _)| maker.starts_with(known)).map(|(_, name)| *name);
     match (named, is_virtual) {
-        ("", false) => String::new(),
-        ("", true) => by_maker().unwrap_or("of unknown kind").to_owned(),
-        (name, _) => name.to_owned(),
+        ("", false) => None,
+        ("", true) => Some(by_maker().unwrap_or("of unknown kind").to_owned()),
+        (name, _) => Some(name.to_owned()),
     }
 }
 
@@ -140,11 +140,11 @@ mod tests {
 
     #[test]
     fn hypervisors_are_told_from_bare_metal() {
-        assert_eq!(hypervisor("", "", CPUINFO), "of unknown kind");
-        assert_eq!(hypervisor("", "QEMU", CPUINFO), "KVM or QEMU");
-        assert_eq!(hypervisor("xen", "", CPUINFO), "xen");
+        assert_eq!(hypervisor("", "", CPUINFO).as_deref(), Some("of unknown kind"));
+        assert_eq!(hypervisor("", "QEMU", CPUINFO).as_deref(), Some("KVM or QEMU"));
+        assert_eq!(hypervisor("xen", "", CPUINFO).as_deref(), Some("xen"));
         let metal = CPUINFO.replace(" hypervisor", "");
-        assert_eq!(hypervisor("", "Microsoft Corporation", &metal), "", "a laptop");
+        assert_eq!(hypervisor("", "Microsoft Corporation", &metal), None, "a laptop");
     }
 
     #[test]

@@ -1,13 +1,13 @@
 //! What runs on the machine beside the measurement: names only.
 
-use std::{collections::BTreeSet, fs, path::PathBuf};
+use std::collections::BTreeSet;
 
-use crate::{facts::read, parse};
+use crate::{parse, source::Source};
 
 /// Services of systemd that have a process; where there is none, the programs that run, kernel threads left out.
-pub(crate) fn services() -> Vec<String> {
-    let processes = processes();
-    let file = |process: &PathBuf, name: &str| read(&process.join(name).to_string_lossy());
+pub(crate) fn services(source: &dyn Source) -> Vec<String> {
+    let processes = processes(source);
+    let file = |process: &String, name: &str| source.read(&format!("{process}/{name}")).or_default();
     let services: BTreeSet<String> = processes.iter().filter_map(|it| parse::service(&file(it, "cgroup"))).collect();
     if !services.is_empty() {
         return services.into_iter().collect();
@@ -18,8 +18,8 @@ pub(crate) fn services() -> Vec<String> {
     programs.into_iter().collect()
 }
 
-fn processes() -> Vec<PathBuf> {
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let is_process = |name: &str| name.bytes().all(|byte| byte.is_ascii_digit());
-    entries.filter(|entry| is_process(&entry.file_name().to_string_lossy())).map(|entry| entry.path()).collect()
+fn processes(source: &dyn Source) -> Vec<String> {
+    let mut processes = source.list("/proc").or_default();
+    processes.retain(|process| process.trim_start_matches("/proc/").bytes().all(|byte| byte.is_ascii_digit()));
+    processes
 }

@@ -13,8 +13,8 @@ mod told;
 use std::{collections::BTreeMap, net::Ipv6Addr, os::fd::AsRawFd};
 
 use model::{
-    PortState,
-    port::{PortFlags, PortIdentity},
+    NicState,
+    nic::{NicFlags, NicIdentity},
 };
 use netlink_packet_core::{NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL};
 use netlink_packet_route::{
@@ -26,7 +26,8 @@ use rustix::time::{ClockId, clock_gettime};
 use crate::{
     error::{On, Result},
     ethtool,
-    link::{existing, mac, name, named, switch},
+    link::{existing, mac, name},
+    link_message::{named, switch},
     namespace::{self, within},
     netlink::request,
     sysctl,
@@ -41,11 +42,11 @@ use told::ADDRESSES;
 const SETTINGS: [&str; 4] = ["ipv4.conf", "ipv4.neigh", "ipv6.conf", "ipv6.neigh"];
 
 /// All there is to a port.
-pub fn read(interface: &str) -> Result<PortState> {
+pub fn read(interface: &str) -> Result<NicState> {
     let link = existing(interface).on("RTM_GETLINK", shown(interface))?;
     let index = link.header.index;
     let through = Through::read(interface, index)?;
-    let mut state = PortState {
+    let mut state = NicState {
         identity: identity(&link),
         home: namespace::own_identity()?,
         read_at_s: clock_gettime(ClockId::Boottime).tv_sec as u64,
@@ -59,7 +60,7 @@ pub fn read(interface: &str) -> Result<PortState> {
         queueing: queueing::queueing(interface, index)?,
         multicast: multicast::entered(interface)?,
         token: token(&link),
-        ..PortState::default()
+        ..NicState::default()
     };
     for attribute in link.attributes {
         match attribute {
@@ -114,13 +115,13 @@ fn altname(prop: Prop) -> Option<String> {
     }
 }
 
-fn flags(link: &LinkMessage) -> PortFlags {
+fn flags(link: &LinkMessage) -> NicFlags {
     let has = |flag| link.header.flags.contains(flag);
-    PortFlags { up: has(LinkFlags::Up), promiscuous: has(LinkFlags::Promisc), all_multicast: has(LinkFlags::Allmulti) }
+    NicFlags { up: has(LinkFlags::Up), promiscuous: has(LinkFlags::Promisc), all_multicast: has(LinkFlags::Allmulti) }
 }
 
 /// By what this interface is known again. A card's own MAC address stays, whatever is set over it.
-fn identity(link: &LinkMessage) -> PortIdentity {
+fn identity(link: &LinkMessage) -> NicIdentity {
     let name = name(link);
     // Some virtual ones have a driver that says nothing of itself.
     let driver = ethtool::driver(&name).unwrap_or_default();
@@ -133,11 +134,11 @@ fn identity(link: &LinkMessage) -> PortIdentity {
         }
     }
     let mac = own.unwrap_or(present);
-    PortIdentity { name, index: link.header.index, driver: driver.name, bus: driver.bus, mac }
+    NicIdentity { name, index: link.header.index, driver: driver.name, bus: driver.bus, mac }
 }
 
 /// The name that this port has here; `None` where it is not here.
-pub fn find(wanted: &PortIdentity) -> Result<Option<String>> {
+pub fn find(wanted: &NicIdentity) -> Result<Option<String>> {
     let answers = request(RouteNetlinkMessage::GetLink(LinkMessage::default()), NLM_F_DUMP);
     let links = answers.on("RTM_GETLINK", "all interfaces")?.into_iter().filter_map(|answer| match answer {
         RouteNetlinkMessage::NewLink(link) => Some(link),
@@ -244,7 +245,7 @@ mod tests {
         assert!(lo.settings.contains_key("ipv4.conf.rp_filter"), "{:?}", lo.settings);
         assert_eq!((lo.mtu.0, lo.identity.name.as_str()), (65_536, "lo"));
         assert_eq!(find(&lo.identity).expect("rtnetlink").as_deref(), Some("lo"));
-        let other = PortIdentity { mac: "02:00:00:00:00:99".into(), ..lo.identity };
+        let other = NicIdentity { mac: "02:00:00:00:00:99".into(), ..lo.identity };
         assert_eq!(find(&other).expect("rtnetlink"), None);
     }
 }

@@ -21,6 +21,11 @@ impl Error {
         self.io.kind()
     }
 
+    /// What the call was about.
+    pub fn object(&self) -> &str {
+        &self.what
+    }
+
     /// Whether it failed because what it was about is not there (any more).
     pub fn says_gone(&self) -> bool {
         // ESRCH is what a route says.

@@ -33,6 +33,14 @@ const NAME_LENGTH: usize = 32;
 /// Memory that it does not write to is never touched, and costs nothing.
 const ROOM: usize = 1 << 16;
 
+/// `None` where the driver does not know the question.
+fn said<T>(answer: Result<T>) -> Result<Option<T>> {
+    match answer {
+        Err(error) if error.errno() == Some(libc::EOPNOTSUPP) => Ok(None),
+        answer => answer.map(Some),
+    }
+}
+
 /// `struct ethtool_drvinfo` of linux/ethtool.h.
 #[repr(C)]
 struct DriverInfo {

@@ -12,6 +12,7 @@ use netlink_packet_route::{
 
 use crate::{
     error::{On, Result, invalid},
+    link_message::{named, switch},
     namespace::{self, within},
     netlink::request,
 };
@@ -309,14 +310,6 @@ pub(crate) fn bytes_of_mac(mac: &str) -> Vec<u8> {
     mac.split(':').map_while(|byte| u8::from_str_radix(byte, 16).ok()).collect()
 }
 
-/// Sets an interface of the caller's own namespace up or down.
-pub(crate) fn switch(interface: &str, up: bool) -> io::Result<()> {
-    let mut message = named(interface);
-    message.header.change_mask = LinkFlags::Up;
-    message.header.flags = if up { LinkFlags::Up } else { LinkFlags::empty() };
-    request(RouteNetlinkMessage::SetLink(message), 0).map(drop)
-}
-
 fn addressed(interface: &str, address: IpAddr, prefix: u8) -> io::Result<AddressMessage> {
     let mut message = AddressMessage::default();
     message.header.family = if address.is_ipv4() { AddressFamily::Inet } else { AddressFamily::Inet6 };
@@ -339,12 +332,6 @@ fn find(interface: &str) -> io::Result<Option<LinkMessage>> {
             _ => None,
         })),
     }
-}
-
-pub(crate) fn named(interface: &str) -> LinkMessage {
-    let mut message = LinkMessage::default();
-    message.attributes.push(LinkAttribute::IfName(interface.to_owned()));
-    message
 }
 
 fn within_name(namespace: &str, interface: &str) -> String {

@@ -26,7 +26,7 @@ use rustix::{
 
 use crate::{
     error::{On, Result, invalid},
-    link,
+    link_message, process,
     socket::namespace_cookie,
 };
 
@@ -106,15 +106,24 @@ pub fn list() -> Result<Vec<String>> {
 
 /// Processes whose main thread is in the namespace.
 pub fn processes_in(name: &str) -> Result<Vec<u32>> {
-    let namespace = fs::metadata(path(name)?).on("stat", format_args!("namespace {name}"))?;
-    let is_in = |pid: &u32| {
-        // A process that has ended meanwhile, or is somebody else's, is not in a namespace of ours.
-        fs::metadata(format!("/proc/{pid}/ns/net"))
-            .is_ok_and(|theirs| (theirs.dev(), theirs.ino()) == (namespace.dev(), namespace.ino()))
-    };
+    let namespace = open(name)?;
     let entries = fs::read_dir("/proc").on("read", "/proc")?;
     let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
-    Ok(pids.filter(is_in).collect())
+    Ok(pids.filter(|pid| is_in(*pid, &namespace)).collect())
+}
+
+/// Ends the processes that are in the namespace, the caller left out.
+pub fn end_processes_in(name: &str) -> Result<()> {
+    let namespace = open(name)?;
+    let others = |pid: u32| pid != std::process::id() && is_in(pid, &namespace);
+    process::end(&processes_in(name)?, others)
+}
+
+/// Whether the main thread of a process is in the namespace. One that has ended meanwhile, or is somebody else's, is not.
+fn is_in(pid: u32, namespace: &File) -> bool {
+    let number = |namespace: fs::Metadata| (namespace.dev(), namespace.ino());
+    let theirs = fs::metadata(format!("/proc/{pid}/ns/net")).map(number);
+    theirs.is_ok_and(|theirs| namespace.metadata().map(number).is_ok_and(|this| this == theirs))
 }
 
 /// A number that tells this namespace from any other of this boot, also from later ones of the same name (its inode
@@ -175,7 +184,7 @@ pub fn isolate_thread() -> Result<()> {
     unsafe { rustix::thread::unshare_unsafe(all) }.on("unshare", "network, mounts and IPC")?;
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC).on("mount", "/")?;
     remount_sys("isolated")?;
-    link::switch("lo", true).on("RTM_SETLINK", "interface lo")
+    link_message::switch("lo", true).on("RTM_SETLINK", "interface lo")
 }
 
 /// Mounts sysfs anew, over the one that shows the interfaces of the namespace we came from (which cannot be unmounted in a

@@ -19,11 +19,13 @@ const GRACE: Duration = Duration::from_secs(2);
 
 /// Ends processes: asks all of them (SIGTERM), then kills those that stay (SIGKILL), and waits until they are gone. Fine
 /// where one is gone already.
-pub fn end(pids: &[u32]) -> Result<()> {
+///
+/// A number may be another process's by now. Each is asked about by `is_meant` once a descriptor holds it.
+pub fn end(pids: &[u32], is_meant: impl Fn(u32) -> bool) -> Result<()> {
     let mut left = Vec::new();
     for pid in pids {
-        // A descriptor, and not the number, which another process may get meanwhile.
-        left.extend(open(*pid).on("pidfd_open", format_args!("process {pid}"))?.map(|process| (*pid, process)));
+        let process = open(*pid).on("pidfd_open", format_args!("process {pid}"))?;
+        left.extend(process.filter(|_| is_meant(*pid)).map(|process| (*pid, process)));
     }
     for signal in [Signal::TERM, Signal::KILL] {
         left = signal_and_wait(left, signal)?;
@@ -37,11 +39,11 @@ pub fn end(pids: &[u32]) -> Result<()> {
     }
 }
 
-/// The process that another one is a child of; `None` for one that has gone, and for a child of the first process.
+/// The parent of a process; `None` for a process that has gone, and for one without a parent in this PID namespace.
 pub fn parent(pid: u32) -> Option<u32> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let parent = status.lines().find_map(|line| line.strip_prefix("PPid:"))?.trim().parse().ok()?;
-    (parent > 1).then_some(parent)
+    (parent > 0).then_some(parent)
 }
 
 /// Children of this process.
@@ -100,6 +102,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_process_that_has_the_number_of_another_is_left_alone() {
+        let mut child = Command::new("sleep").arg("60").spawn().expect("a program");
+        end(&[child.id()], |_| false).expect("nothing to end");
+        assert!(child.try_wait().expect("ours").is_none());
+        end(&[child.id()], |pid| pid == child.id()).expect("it ends");
+        assert!(child.try_wait().expect("ours").is_some());
+    }
+
+    #[test]
     fn a_willing_and_a_stubborn_process_both_end() {
         for script in ["echo ready; read x", "trap '' TERM; echo ready; read x; read x"] {
             let mut child = Command::new("sh")
@@ -110,9 +121,9 @@ mod tests {
                 .expect("a shell");
             let mut ready = [0; 6];
             child.stdout.as_mut().expect("piped").read_exact(&mut ready).expect("it says so");
-            end(&[child.id()]).expect("it ends");
+            end(&[child.id()], |_| true).expect("it ends");
             assert!(child.try_wait().expect("ours").is_some(), "{script}");
-            end(&[child.id()]).expect("gone already");
+            end(&[child.id()], |_| true).expect("gone already");
         }
     }
 }

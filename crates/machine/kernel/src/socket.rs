@@ -153,6 +153,13 @@ pub fn wait_until_readable(socket: &impl AsFd, patience: Duration) -> Result<()>
     wait([socket], PollFlags::IN, patience).map(drop)
 }
 
+/// Lets a sleeping receive call on a TCP socket wake only for so many bytes, or at its timeout (`SO_RCVLOWAT`). Below that the kernel
+/// acknowledges segments as they arrive.
+pub fn set_receive_low_water(socket: &impl AsFd, bytes: u32) -> Result<()> {
+    set_option(socket, libc::SOL_SOCKET, libc::SO_RCVLOWAT, bytes)
+        .on("setsockopt(SO_RCVLOWAT)", format_args!("a TCP socket, {bytes} bytes"))
+}
+
 /// Packets that this socket's full receive buffer dropped since it was opened (`SO_MEMINFO`). The kernel counts to 2³²
 /// and begins again.
 pub fn drops(socket: &impl AsFd) -> Result<u64> {

@@ -14,7 +14,7 @@ use rustix::{
 
 use crate::{
     error::{On, Result},
-    link,
+    link_message,
 };
 
 /// Where users keep files of their session, which may be named for a report.
@@ -40,7 +40,7 @@ pub fn become_root() -> Result<()> {
         mount_bind_recursive(format!("/proc/self/fd/{}", users.as_raw_fd()), USERS).on("mount", USERS)?;
     }
     fs::create_dir("/run/netns").on("mkdir", "/run/netns")?;
-    link::switch("lo", true).on("RTM_SETLINK", "interface lo")
+    link_message::switch("lo", true).on("RTM_SETLINK", "interface lo")
 }
 
 fn write(path: &str, text: &str) -> Result<()> {

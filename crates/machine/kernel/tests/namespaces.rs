@@ -3,7 +3,7 @@
 use std::net::{IpAddr, UdpSocket};
 
 use model::{LinkEnd, Mtu};
-use wireproof_kernel::{ethtool, link, namespace, process, statistics, sysctl, watch::Watch};
+use wireproof_kernel::{ethtool, link, namespace, statistics, sysctl, watch::Watch};
 
 /// Namespaces of one test, gone when it ends.
 struct Namespaces(Vec<String>);
@@ -208,7 +208,7 @@ fn processes_in_a_namespace_are_found_and_ended() {
     let spawn = || std::process::Command::new("sleep").arg("60").spawn();
     let mut child = namespace::within(name, spawn).expect("it exists").expect("a program");
     assert_eq!(namespace::processes_in(name).expect("it exists"), [child.id()]);
-    process::end(&[child.id()]).expect("it ends");
+    namespace::end_processes_in(name).expect("it ends");
     child.wait().expect("ours");
     assert!(namespace::processes_in(name).expect("it exists").is_empty());
 }

@@ -26,9 +26,11 @@ pub enum Error {
     /// The file could not be taken for this owner alone.
     #[error("{0}; nothing is changed that cannot be recorded there")]
     Lock(kernel::Error),
-    /// A line makes no sense.
+    /// A line is not understood.
     #[error(
-        "line {line} of {} is unreadable ({why}); undo by hand what the file records, then remove it",
+        "line {line} of {} is unreadable ({why}): another version of wireproof made that change, or the file is damaged; \
+         undo it with that version or by hand, then remove the file: wireproof then forgets what the file records, and \
+         leaves it as it is",
         path.display()
     )]
     Line {

@@ -8,6 +8,17 @@ pub enum Failure {
     /// The kernel refused.
     #[error(transparent)]
     Kernel(#[from] kernel::Error),
+    /// The name of a new thing is somebody else's.
+    #[error("{what} exists already; remove it with \"{remove}\"")]
+    Taken {
+        /// The thing of that name.
+        what: String,
+        /// The command that would remove it.
+        remove: String,
+    },
+    /// The state before cannot be written or read.
+    #[error("what is recorded of the state before is not understood ({0})")]
+    Record(#[from] serde_json::Error),
     /// A file could not be written or removed.
     #[error("cannot write {}: {io}", path.display())]
     File {

@@ -1,9 +1,15 @@
 //! The file of a ledger: JSON lines, read as values.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt::Display};
 
-use model::{Before, Change};
+use model::Change;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{
+    kinds::kind,
+    record::{Before, Namespaces},
+};
 
 /// One line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -17,84 +23,155 @@ pub(crate) enum Line {
     Kept(KeptLine),
 }
 
-/// A change that is about to be made, and all that undoing it takes.
+/// A change that is about to be made, and everything needed to undo it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Entry {
     pub(crate) seq: u64,
-    /// The boot it was made in: no change of ours outlives one.
+    /// The boot it was made in.
     pub(crate) boot_id: String,
+    /// Whether its effect survives a reboot.
+    #[serde(default, skip_serializing_if = "is_not")]
+    pub(crate) survives_reboot: bool,
     pub(crate) change: Change,
     pub(crate) before: Before,
-    /// Identity of each namespace it concerns: another one may get the name some day.
-    pub(crate) namespaces: BTreeMap<String, u64>,
+    pub(crate) namespaces: Namespaces,
 }
 
-/// Says that the entries before it are left standing on purpose.
+/// The entries before are left standing on purpose.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct KeptLine {
     pub(crate) boot_id: String,
-    pub(crate) about: serde_json::Value,
+    /// Whether one of them survives a reboot.
+    #[serde(default, skip_serializing_if = "is_not")]
+    pub(crate) survives_reboot: bool,
+    pub(crate) about: Value,
 }
 
-/// What a file says, undone entries and those of earlier boots left out.
+fn is_not(flag: &bool) -> bool {
+    !flag
+}
+
+/// The fields that every version writes, read before the rest of a line.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Header {
+    seq: Option<u64>,
+    boot_id: Option<String>,
+    survives_reboot: bool,
+    namespaces: Namespaces,
+}
+
+/// Entries of a file, without undone ones and those that a reboot has undone.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Contents {
     pub(crate) entries: Vec<Entry>,
-    pub(crate) kept: Option<serde_json::Value>,
+    /// Lines that this version does not understand, and that may stand for a change.
+    pub(crate) unknown: Vec<UnknownLine>,
+    pub(crate) kept: Option<Value>,
     pub(crate) last_seq: u64,
     /// Length of the file without a last line that was being written when the writer died.
     pub(crate) length: usize,
 }
 
-/// A line that makes no sense.
-#[derive(Debug, PartialEq)]
-pub(crate) struct BadLine {
+/// A line that this version does not understand.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct UnknownLine {
     /// Counted from 1.
     pub(crate) number: usize,
     pub(crate) why: String,
+    /// Its entry's number, where it has one.
+    seq: Option<u64>,
+    pub(crate) namespaces: Namespaces,
 }
 
 impl Contents {
-    pub(crate) fn parse(bytes: &[u8], boot_id: &str) -> Result<Self, BadLine> {
+    pub(crate) fn parse(bytes: &[u8], boot_id: &str) -> Self {
         let mut contents = Self::default();
         // A line that does not end was not written to its end; what it announces was therefore not begun.
         let whole = bytes.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n"));
         for (line, number) in whole.zip(1..) {
-            let read = serde_json::from_slice(line).map_err(|why| BadLine { number, why: why.to_string() })?;
-            contents.take(read, boot_id);
+            contents.take(line, number, boot_id);
             contents.length += line.len();
         }
-        if contents.entries.is_empty() {
+        if !contents.stands() {
             // Whoever was taking it down died at the very end.
             contents.kept = None;
         }
-        Ok(contents)
+        contents
     }
 
-    fn take(&mut self, line: Line, boot_id: &str) {
-        match line {
-            Line::Entry(entry) => {
-                self.last_seq = entry.seq;
-                self.entries.extend((entry.boot_id == boot_id).then_some(entry));
+    /// Whether a change stands, or may.
+    pub(crate) fn stands(&self) -> bool {
+        !self.entries.is_empty() || !self.unknown.is_empty()
+    }
+
+    /// Namespaces of all changes that stand, or may.
+    pub(crate) fn namespaces(&self) -> impl Iterator<Item = &Namespaces> {
+        let known = self.entries.iter().map(|entry| &entry.namespaces);
+        known.chain(self.unknown.iter().map(|line| &line.namespaces))
+    }
+
+    fn take(&mut self, line: &[u8], number: usize, boot_id: &str) {
+        let header = Header::of(line);
+        self.last_seq = self.last_seq.max(header.seq.unwrap_or_default());
+        if header.ended_before(boot_id) {
+            return;
+        }
+        match understand(line) {
+            Ok(Line::Entry(entry)) => self.entries.push(entry),
+            Ok(Line::Undone(undone)) => {
+                self.entries.retain(|entry| entry.seq != undone);
+                self.unknown.retain(|line| line.seq != Some(undone));
             }
-            Line::Undone(seq) => self.entries.retain(|entry| entry.seq != seq),
-            Line::Kept(kept) => self.kept = (kept.boot_id == boot_id).then_some(kept.about),
+            Ok(Line::Kept(kept)) => self.kept = Some(kept.about),
+            Err(why) => {
+                let Header { seq, namespaces, .. } = header;
+                self.unknown.push(UnknownLine { number, why, seq, namespaces });
+            }
         }
     }
 }
 
+impl Header {
+    /// A line is an object with one field, whose name says what it is.
+    fn of(line: &[u8]) -> Self {
+        let fields: BTreeMap<String, Value> = serde_json::from_slice(line).unwrap_or_default();
+        let body = fields.into_values().next();
+        body.and_then(|body| serde_json::from_value(body).ok()).unwrap_or_default()
+    }
+
+    /// Whether it is of an earlier boot and a reboot has undone what it records.
+    fn ended_before(&self, boot_id: &str) -> bool {
+        !self.survives_reboot && self.boot_id.as_ref().is_some_and(|there| there != boot_id)
+    }
+}
+
+fn understand(line: &[u8]) -> Result<Line, String> {
+    fn why(error: impl Display) -> String {
+        error.to_string()
+    }
+    let line = serde_json::from_slice(line).map_err(why)?;
+    if let Line::Entry(Entry { change, before, .. }) = &line {
+        kind(change).check(before).map_err(why)?;
+    }
+    Ok(line)
+}
+
 #[cfg(test)]
 mod tests {
+    use model::change::Sysctl;
+
     use super::*;
 
     fn entry(seq: u64, boot_id: &str) -> Entry {
-        let change = Change::Sysctl { namespace: "wp1-a".into(), key: "net.x".into(), value: "0".into() };
-        let before = Before::Value("1".into());
-        Entry { seq, boot_id: boot_id.into(), change, before, namespaces: [("wp1-a".into(), 7)].into() }
+        let change = Sysctl { namespace: "wp1-a".into(), key: "net.x".into(), value: "0".into() }.into();
+        let before = Before::write("value", Some(&"1")).expect("a plain value");
+        let namespaces = Namespaces([("wp1-a".into(), 7)].into());
+        Entry { seq, boot_id: boot_id.into(), survives_reboot: false, change, before, namespaces }
     }
 
     fn kept(boot_id: &str) -> Line {
-        Line::Kept(KeptLine { boot_id: boot_id.into(), about: "a bed".into() })
+        Line::Kept(KeptLine { boot_id: boot_id.into(), survives_reboot: false, about: "a bed".into() })
     }
 
     fn written(lines: &[Line]) -> String {
@@ -102,7 +179,7 @@ mod tests {
     }
 
     fn parse(text: &str) -> Contents {
-        Contents::parse(text.as_bytes(), "now").expect("readable")
+        Contents::parse(text.as_bytes(), "now")
     }
 
     #[test]
@@ -119,7 +196,9 @@ mod tests {
     fn undone_entries_are_left_out() {
         let text = written(&[Line::Entry(entry(1, "now")), Line::Entry(entry(2, "now")), Line::Undone(2)]);
         let contents = parse(&text);
-        assert_eq!(contents, Contents { entries: vec![entry(1, "now")], kept: None, last_seq: 2, length: text.len() });
+        let expected =
+            Contents { entries: vec![entry(1, "now")], last_seq: 2, length: text.len(), ..Contents::default() };
+        assert_eq!(contents, expected);
     }
 
     #[test]
@@ -142,13 +221,63 @@ mod tests {
         }
     }
 
+    /// A line of a kind that this version does not have.
+    fn of_a_later_version(seq: u64, boot_id: &str, more: &str) -> String {
+        format!(
+            "{{\"entry\":{{\"seq\":{seq},\"boot_id\":\"{boot_id}\",\"change\":{{\"change\":\"future\"}}{more}}}}}\n"
+        )
+    }
+
     #[test]
-    fn an_unreadable_line_is_named() {
-        let whole = written(&[Line::Entry(entry(1, "now"))]);
-        let bad =
-            Contents::parse(format!("{whole}{{\"entry\": 1}}\n{whole}").as_bytes(), "now").expect_err("unreadable");
-        assert_eq!(bad.number, 2);
-        let bad = Contents::parse(b"\xff\xfe\n", "now").expect_err("unreadable");
-        assert_eq!(bad.number, 1);
+    fn a_line_of_an_earlier_boot_is_dropped_whatever_it_says() {
+        for line in [
+            of_a_later_version(3, "then", ""),
+            "{\"future\":{\"boot_id\":\"then\",\"seq\":3}}\n".to_owned(),
+            written(&[Line::Entry(entry(3, "then"))]).replace("\"value\":\"1\"", "\"value\":[1]"),
+        ] {
+            let contents = parse(&line);
+            assert!(!contents.stands(), "{line}");
+            assert_eq!((contents.last_seq, contents.length), (3, line.len()), "{line}");
+        }
+    }
+
+    #[test]
+    fn what_survives_a_reboot_stands_in_the_next_boot() {
+        let lasting = Entry { survives_reboot: true, ..entry(1, "then") };
+        let kept = Line::Kept(KeptLine { boot_id: "then".into(), survives_reboot: true, about: "tuned".into() });
+        let text = written(&[Line::Entry(entry(2, "then")), Line::Entry(lasting.clone()), kept]);
+        let contents = parse(&text);
+        assert_eq!((contents.entries, contents.kept), (vec![lasting], Some("tuned".into())));
+        assert_eq!(parse(&of_a_later_version(1, "then", ",\"survives_reboot\":true")).unknown.len(), 1);
+    }
+
+    #[test]
+    fn an_unknown_line_of_this_boot_is_named_and_the_others_are_understood() {
+        let known = written(&[Line::Entry(entry(1, "now"))]);
+        let mismatched =
+            written(&[Line::Entry(entry(5, "now"))]).replace("\"before\":\"value\"", "\"before\":\"down\"");
+        let text = format!("{known}{}\u{fffd}\n{mismatched}", of_a_later_version(4, "now", ""));
+        let contents = parse(&text);
+        assert_eq!(contents.entries, [entry(1, "now")]);
+        let unknown: Vec<_> = contents.unknown.iter().map(|line| (line.number, line.seq)).collect();
+        assert_eq!(unknown, [(2, Some(4)), (3, None), (4, Some(5))]);
+        assert!(contents.unknown[0].why.contains("unknown variant `future`"), "{contents:?}");
+        assert!(contents.unknown[2].why.contains("recorded as \"down\", not as \"value\""), "{contents:?}");
+        assert_eq!(Contents::parse(b"\xff\xfe\n", "now").unknown.len(), 1);
+        // Another version undid its own.
+        assert_eq!(parse(&(text + "{\"undone\":4}\n")).unknown.len(), 2);
+    }
+
+    /// A line of each kind, as the version before kinds had types of their own wrote it.
+    #[test]
+    fn all_kinds_are_read_and_written_as_an_earlier_version_wrote_them() {
+        let text = include_str!("file/written.jsonl");
+        let contents = parse(text);
+        assert_eq!(contents.unknown, []);
+        let lines: Vec<Line> = contents.entries.into_iter().map(Line::Entry).collect();
+        let values = |text: &str| -> Vec<Value> {
+            text.lines().map(|line| serde_json::from_str(line).expect("a line")).collect()
+        };
+        assert!(values(&written(&lines)) == values(text), "{lines:?}");
     }
 }

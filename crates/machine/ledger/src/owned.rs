@@ -5,21 +5,27 @@ use std::{
     io::{self, Read, Write},
     os::unix::fs::DirBuilderExt,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use kernel::{lock::FileLock, namespace, sysctl};
-use model::Change;
+use model::{
+    Change,
+    change::{LeftAlone, MovedNic, Namespace},
+};
 use serde::Serialize;
 
 use crate::{
     Error, Failure, UndoErrors,
-    file::{BadLine, Contents, Entry, KeptLine, Line},
-    machine::{self, Prepared},
+    file::{Contents, Entry, KeptLine, Line, UnknownLine},
+    kinds::Prepared,
+    machine::{Machine, ThisMachine},
 };
 
 /// The changes of one owner, locked against others. Dropping it undoes nothing: whoever cleans up next will.
 #[derive(Debug)]
 pub struct Ledger {
+    machine: Arc<dyn Machine>,
     owner: String,
     path: PathBuf,
     lock: FileLock,
@@ -30,9 +36,13 @@ pub struct Ledger {
 impl Ledger {
     /// Begins the ledger of a new owner; the directory is made where it is missing.
     pub fn open(dir: &Path, owner: &str) -> Result<Self, Error> {
+        Self::open_on(Arc::new(ThisMachine), dir, owner)
+    }
+
+    pub(crate) fn open_on(machine: Arc<dyn Machine>, dir: &Path, owner: &str) -> Result<Self, Error> {
         DirBuilder::new().recursive(true).mode(0o755).create(dir).map_err(failed("make", dir))?;
-        let ledger = Self::load(dir, owner)?;
-        if !ledger.contents.entries.is_empty() {
+        let ledger = Self::load(machine, dir, owner)?;
+        if ledger.contents.stands() {
             return Err(Error::Standing(owner.to_owned()));
         }
         // The name of a new file is safe on disk only when its directory is.
@@ -42,13 +52,17 @@ impl Ledger {
 
     /// Takes over the ledger of an owner that kept its changes, or died.
     pub fn reopen(dir: &Path, owner: &str) -> Result<Self, Error> {
+        Self::reopen_on(Arc::new(ThisMachine), dir, owner)
+    }
+
+    pub(crate) fn reopen_on(machine: Arc<dyn Machine>, dir: &Path, owner: &str) -> Result<Self, Error> {
         if !path(dir, owner)?.exists() {
             return Err(Error::Nothing { owner: owner.to_owned(), dir: dir.to_owned() });
         }
-        Self::load(dir, owner)
+        Self::load(machine, dir, owner)
     }
 
-    fn load(dir: &Path, owner: &str) -> Result<Self, Error> {
+    fn load(machine: Arc<dyn Machine>, dir: &Path, owner: &str) -> Result<Self, Error> {
         let path = path(dir, owner)?;
         // For this moment only: else whoever cleans up could hold a new file between its owner's making and locking it.
         let directory = File::open(dir).map_err(failed("open", dir))?;
@@ -58,7 +72,7 @@ impl Ledger {
         let contents = read(lock.file(), &path, &boot_id)?;
         // What is appended must not become part of a torn line.
         lock.file().set_len(contents.length as u64).map_err(failed("cut", &path))?;
-        Ok(Self { owner: owner.to_owned(), path, lock, boot_id, contents })
+        Ok(Self { machine, owner: owner.to_owned(), path, lock, boot_id, contents })
     }
 
     /// Makes a change, once it is recorded.
@@ -69,20 +83,28 @@ impl Ledger {
     /// Makes these changes in order, once all of them are recorded: making one may take from another what it was before, as where
     /// a port that goes takes the link from the one at the other end of its cable.
     pub fn apply_all(&mut self, changes: Vec<Change>) -> Result<(), Error> {
-        let prepared = changes.iter().map(Prepared::read).collect::<Result<Vec<_>, _>>()?;
+        let prepared = changes.iter().map(|change| self.prepare(change)).collect::<Result<Vec<_>, _>>()?;
         for (change, prepared) in changes.iter().zip(&prepared) {
             self.record(change, prepared)?;
         }
-        let make = |(prepared, change): (Prepared, &Change)| {
-            prepared.make(change).map_err(|error| Error::Make { change: change.to_string(), error })
-        };
-        prepared.into_iter().zip(&changes).try_for_each(make)
+        for (change, prepared) in changes.iter().zip(prepared) {
+            (prepared.make)().map_err(|error| Error::Make { change: change.to_string(), error })?;
+        }
+        Ok(())
+    }
+
+    fn prepare<'a>(&self, change: &'a Change) -> Result<Prepared<'a>, Error> {
+        self.machine.prepare(change).map_err(|failure| match failure {
+            Failure::Taken { what, remove } => Error::Taken { what, remove },
+            error => Error::Before { change: change.to_string(), error },
+        })
     }
 
     fn record(&mut self, change: &Change, prepared: &Prepared) -> Result<(), Error> {
         let entry = Entry {
             seq: self.contents.last_seq + 1,
             boot_id: self.boot_id.clone(),
+            survives_reboot: prepared.survives_reboot,
             change: change.clone(),
             before: prepared.before.clone(),
             namespaces: prepared.namespaces.clone(),
@@ -102,7 +124,13 @@ impl Ledger {
     /// Undoes all changes, the last one first, and goes on where one cannot be undone: that one stays recorded. Says what
     /// was undone; what had gone by itself is not in it.
     pub fn undo_all(&mut self) -> Result<Vec<Change>, UndoErrors> {
-        self.undo_last(self.contents.entries.len())
+        let undone = self.undo_last(self.contents.entries.len());
+        let unknown = self.unknown();
+        if unknown.is_empty() {
+            return undone;
+        }
+        let failed = undone.err().map_or(Vec::new(), |UndoErrors(errors)| errors);
+        Err(UndoErrors(failed.into_iter().chain(unknown).collect()))
     }
 
     /// Undoes the last changes, as many as said, in the same way.
@@ -135,12 +163,13 @@ impl Ledger {
     }
 
     fn undo(&mut self, entry: &Entry) -> Result<bool, Error> {
-        let undone = machine::take_back(entry).map_err(|error| Error::Undo {
-            owner: self.owner.clone(),
-            path: self.path.as_path().into(),
-            change: entry.change.to_string(),
-            error,
-        })?;
+        let undone =
+            self.machine.undo(&entry.change, &entry.before, &entry.namespaces).map_err(|error| Error::Undo {
+                owner: self.owner.clone(),
+                path: self.path.as_path().into(),
+                change: entry.change.to_string(),
+                error,
+            })?;
         // Not synced, and on a disk that is full not even written: losing this line only means to look again, and to find nothing
         // to undo.
         let _ = self.append(&Line::Undone(entry.seq));
@@ -152,7 +181,9 @@ impl Ledger {
     /// be written, they are this owner's still, to be undone.
     pub fn keep(&mut self, about: &impl Serialize) -> Result<(), Error> {
         let about = serde_json::to_value(about).map_err(io::Error::from).map_err(failed("write", &self.path))?;
-        self.append(&Line::Kept(KeptLine { boot_id: self.boot_id.clone(), about: about.clone() }))?;
+        let survives_reboot = self.contents.entries.iter().any(|entry| entry.survives_reboot);
+        let (boot_id, kept) = (self.boot_id.clone(), about.clone());
+        self.append(&Line::Kept(KeptLine { boot_id, survives_reboot, about: kept }))?;
         self.sync()?;
         self.contents.kept = Some(about);
         Ok(())
@@ -167,7 +198,14 @@ impl Ledger {
     /// can be undone from there alone.
     pub(crate) fn is_elsewhere(&self) -> Result<bool, Error> {
         let here = namespace::identity("")?;
-        Ok(self.contents.entries.iter().filter_map(|entry| entry.namespaces.get("")).any(|there| Some(*there) != here))
+        Ok(self.contents.namespaces().filter_map(|all| all.identity("")).any(|there| Some(there) != here))
+    }
+
+    /// Lines that this version does not understand.
+    pub(crate) fn unknown(&self) -> Vec<Error> {
+        let error =
+            |line: &UnknownLine| Error::Line { path: self.path.clone(), line: line.number, why: line.why.clone() };
+        self.contents.unknown.iter().map(error).collect()
     }
 
     fn append(&mut self, line: &Line) -> Result<(), Error> {
@@ -189,31 +227,25 @@ impl Ledger {
 impl Drop for Ledger {
     fn drop(&mut self) {
         // While the lock is still held. A file that stays is empty of changes and harmless.
-        if self.contents.entries.is_empty() {
+        if !self.contents.stands() {
             let _ = fs::remove_file(&self.path);
         }
     }
 }
 
-/// Whether a port that is still away has to come back first: it would end with its namespace, or turn up wherever the kernel
-/// puts it, and programs that configure interfaces would find it there.
-fn waits(change: &Change, away: &[StillAway]) -> bool {
-    away.iter().any(|port| match change {
-        Change::Namespace { name } => *name == port.namespace,
-        Change::LeftAlone { interface, .. } => *interface == port.interface,
+/// Whether undoing this has to wait for a NIC that is still away. The NIC would end with its namespace, or turn up where
+/// programs that configure interfaces find it.
+fn waits(change: &Change, away: &[MovedNic]) -> bool {
+    away.iter().any(|nic| match change {
+        Change::Namespace(Namespace { name }) => *name == nic.namespace,
+        Change::LeftAlone(LeftAlone { interface, .. }) => *interface == nic.interface,
         _ => false,
     })
 }
 
-/// A port that could not be given back, and the namespace that it is in.
-struct StillAway {
-    interface: String,
-    namespace: String,
-}
-
-fn still_away(change: Change) -> Option<StillAway> {
+fn still_away(change: Change) -> Option<MovedNic> {
     match change {
-        Change::Port { interface, namespace } => Some(StillAway { interface, namespace }),
+        Change::Nic(nic) => Some(nic),
         _ => None,
     }
 }
@@ -230,8 +262,7 @@ pub(crate) fn read_unlocked(dir: &Path, owner: &str) -> Result<Option<Contents>,
 fn read(mut file: &File, path: &Path, boot_id: &str) -> Result<Contents, Error> {
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes).map_err(failed("read", path))?;
-    let bad = |bad: BadLine| Error::Line { path: path.to_owned(), line: bad.number, why: bad.why };
-    Contents::parse(&bytes, boot_id).map_err(bad)
+    Ok(Contents::parse(&bytes, boot_id))
 }
 
 fn path(dir: &Path, owner: &str) -> Result<PathBuf, Error> {

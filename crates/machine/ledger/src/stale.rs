@@ -1,14 +1,24 @@
 //! Ledgers whose owners are gone: left behind by a crash, or kept on purpose.
 
-use std::{ffi::OsStr, fmt, fs, io, path::Path};
+use std::{ffi::OsStr, fmt, fs, io, path::Path, sync::Arc};
 
 use model::Change;
 use serde::de::DeserializeOwned;
 
 use crate::{
     Error, Ledger, UndoErrors,
+    machine::{Machine, ThisMachine},
     owned::{failed, read_unlocked},
 };
+
+/// Outcome for ledgers whose owners died.
+#[derive(Debug, Default)]
+pub struct Cleaned {
+    /// Changes that were undone.
+    pub undone: Vec<Undone>,
+    /// Lines that this version does not understand. They say nothing of others, and so stop nobody.
+    pub unknown: Vec<Error>,
+}
 
 /// A change of somebody else that was undone.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,32 +51,45 @@ pub fn kept<T: DeserializeOwned>(dir: &Path) -> Result<Vec<T>, Error> {
 pub fn stale(dir: &Path) -> Result<Vec<String>, Error> {
     let mut found = Vec::new();
     for owner in owners(dir)? {
-        found.extend(abandoned(dir, &owner)?.map(|_| owner));
+        found.extend(abandoned(&this_machine(), dir, &owner)?.map(|_| owner));
     }
     Ok(found)
 }
 
 /// Undoes what owners left behind that died, and forgets what an earlier boot left. Goes on where something fails.
-pub fn undo_stale(dir: &Path) -> Result<Vec<Undone>, UndoErrors> {
+pub fn undo_stale(dir: &Path) -> Result<Cleaned, UndoErrors> {
+    undo_stale_on(&this_machine(), dir)
+}
+
+pub(crate) fn undo_stale_on(machine: &Arc<dyn Machine>, dir: &Path) -> Result<Cleaned, UndoErrors> {
     let owners = owners(dir).map_err(|error| UndoErrors(vec![error]))?;
-    let (mut undone, mut errors) = (Vec::new(), Vec::new());
+    let (mut cleaned, mut errors) = (Cleaned::default(), Vec::new());
     for owner in owners {
-        match abandoned(dir, &owner).map(|ledger| ledger.map(|mut ledger| ledger.undo_all())) {
+        match abandoned(machine, dir, &owner) {
             Ok(None) => {}
-            Ok(Some(Ok(changes))) => {
-                undone.extend(changes.into_iter().map(|change| Undone { owner: owner.clone(), change }));
+            Ok(Some(mut ledger)) => {
+                cleaned.unknown.extend(ledger.unknown());
+                match ledger.undo_last(ledger.standing()) {
+                    Ok(changes) => {
+                        cleaned.undone.extend(changes.into_iter().map(|change| Undone { owner: owner.clone(), change }))
+                    }
+                    Err(UndoErrors(failures)) => errors.extend(failures),
+                }
             }
-            Ok(Some(Err(UndoErrors(failures)))) => errors.extend(failures),
             Err(error) => errors.push(error),
         }
     }
-    if errors.is_empty() { Ok(undone) } else { Err(UndoErrors(errors)) }
+    if errors.is_empty() { Ok(cleaned) } else { Err(UndoErrors(errors)) }
+}
+
+fn this_machine() -> Arc<dyn Machine> {
+    Arc::new(ThisMachine)
 }
 
 /// The ledger of an owner that died; `None` where it lives, has ended properly, kept its changes, or made them in a network
 /// namespace that was its own and is not ours.
-fn abandoned(dir: &Path, owner: &str) -> Result<Option<Ledger>, Error> {
-    let ledger = match Ledger::reopen(dir, owner) {
+fn abandoned(machine: &Arc<dyn Machine>, dir: &Path, owner: &str) -> Result<Option<Ledger>, Error> {
+    let ledger = match Ledger::reopen_on(machine.clone(), dir, owner) {
         Err(Error::InUse(_) | Error::Nothing { .. }) => return Ok(None),
         ledger => ledger?,
     };

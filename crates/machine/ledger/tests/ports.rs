@@ -10,7 +10,7 @@ use std::{
 };
 
 use kernel::{link, namespace};
-use model::{Change, Manager};
+use model::{Change, Manager, change};
 use tempfile::TempDir;
 use wireproof_ledger::{Error, Ledger, UndoErrors, undo_stale};
 use xdp::Redirect;
@@ -154,8 +154,8 @@ impl Bench {
     }
 
     fn take(&self, ledger: &mut Ledger, interface: &str) -> Result<(), Error> {
-        ledger.apply(Change::Namespace { name: self.away.clone() })?;
-        ledger.apply(Change::Port { interface: interface.into(), namespace: self.away.clone() })
+        ledger.apply(Change::Namespace(change::Namespace { name: self.away.clone() }))?;
+        ledger.apply(Change::Nic(change::MovedNic { interface: interface.into(), namespace: self.away.clone() }))
     }
 
     /// A port taken, by an owner that is to be forgotten or asked to undo.
@@ -168,7 +168,7 @@ impl Bench {
     }
 
     fn clean(&self) -> Result<usize, UndoErrors> {
-        self.on_machine(|| undo_stale(self.dir())).map(|undone| undone.len())
+        self.on_machine(|| undo_stale(self.dir())).map(|cleaned| cleaned.undone.len())
     }
 
     /// What the ledger held while the port was taken. It is back by now, and nothing is recorded any more.
@@ -309,11 +309,11 @@ fn what_an_earlier_boot_took_is_forgotten() {
 fn what_could_not_be_put_back_is_refused_before_anything_is_changed() {
     let bench = Bench::new("lasting");
     let mut ledger = bench.on_machine(|| Ledger::open(bench.dir(), "owner")).expect("a new ledger");
-    ledger.apply(Change::Namespace { name: bench.away.clone() }).expect("it can be made");
+    ledger.apply(Change::Namespace(change::Namespace { name: bench.away.clone() })).expect("it can be made");
     let mut refused = |before: &str, says: &str, after: &str| {
         bench.sh(before);
         let seen = bench.settled();
-        let change = Change::Port { interface: "port1".into(), namespace: bench.away.clone() };
+        let change = Change::Nic(change::MovedNic { interface: "port1".into(), namespace: bench.away.clone() });
         let error = bench.on_machine(|| ledger.apply(change)).expect_err("refused").to_string();
         assert!(error.contains("could not be put back") && error.contains(says), "{error}");
         assert_eq!(bench.settled(), seen, "nothing was changed");
@@ -338,7 +338,7 @@ fn a_port_whose_packets_a_program_of_somebody_else_sees_first_is_refused() {
         "{error}"
     );
     drop(attached);
-    let change = Change::Port { interface: "port1".into(), namespace: bench.away.clone() };
+    let change = Change::Nic(change::MovedNic { interface: "port1".into(), namespace: bench.away.clone() });
     bench.on_machine(|| ledger.apply(change)).expect("it is gone");
     bench.on_machine(|| ledger.undo_all()).expect("all can be undone");
 }
@@ -350,8 +350,11 @@ fn a_program_that_cannot_be_told_is_named_and_its_file_taken_away_again() {
     let tidy = || [FOLDER, "/run/systemd"].iter().for_each(|folder| drop(fs::remove_dir(folder)));
     let before = bench.settled();
     let mut ledger = Ledger::open(bench.dir(), "owner").expect("a new ledger");
-    let change =
-        Change::LeftAlone { manager: Manager::Networkd, interface: "port1".into(), mac: "02:00:00:00:01:01".into() };
+    let change = Change::LeftAlone(change::LeftAlone {
+        manager: Manager::Networkd,
+        interface: "port1".into(),
+        mac: "02:00:00:00:01:01".into(),
+    });
     let told = bench.on_machine(|| ledger.apply(change));
     // Where these tests run there is no networkd.
     let error = told.expect_err("nobody to tell").to_string();

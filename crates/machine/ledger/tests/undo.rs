@@ -3,9 +3,9 @@
 use std::{fs, path::Path, process::Command};
 
 use kernel::{interface, link, namespace, sysctl};
-use model::{Change, LinkEnd, Mtu};
+use model::{Change, LinkEnd, Mtu, change};
 use tempfile::TempDir;
-use wireproof_ledger::{Error, Ledger, UndoErrors, kept, stale, undo_stale};
+use wireproof_ledger::{Error, Ledger, UndoErrors, Undone, kept, stale, undo_stale};
 
 const SETTING: &str = "net.ipv4.tcp_timestamps";
 
@@ -39,18 +39,18 @@ impl Bench {
         let (a, b) = (self.a.clone(), self.b.clone());
         let end = |namespace: &str| LinkEnd { namespace: namespace.to_owned(), interface: "wire".into() };
         vec![
-            Change::Namespace { name: a.clone() },
-            Change::Namespace { name: b.clone() },
-            Change::Sysctl { namespace: a.clone(), key: SETTING.into(), value: "0".into() },
-            Change::Veth { a: end(&a), b: end(&b), mtu: Mtu(1500) },
+            Change::Namespace(change::Namespace { name: a.clone() }),
+            Change::Namespace(change::Namespace { name: b.clone() }),
+            Change::Sysctl(change::Sysctl { namespace: a.clone(), key: SETTING.into(), value: "0".into() }),
+            Change::Veth(change::Veth { a: end(&a), b: end(&b), mtu: Mtu(1500) }),
             self.address(24),
-            Change::LinkUp { namespace: a, interface: "wire".into() },
+            Change::LinkUp(change::LinkUp { namespace: a, interface: "wire".into() }),
         ]
     }
 
     fn address(&self, prefix: u8) -> Change {
         let address = "198.18.0.1".parse().expect("an address");
-        Change::Address { namespace: self.a.clone(), interface: "wire".into(), address, prefix }
+        Change::Address(change::Address { namespace: self.a.clone(), interface: "wire".into(), address, prefix })
     }
 
     fn set_up(&self) -> Ledger {
@@ -66,6 +66,14 @@ impl Bench {
             && !namespace::exists(&self.b)
             && fs::read_dir(self.dir()).expect("ours").count() == 0
     }
+}
+
+/// Undoes what owners that died left, where all of it is understood.
+fn cleaned(dir: &Path) -> Result<Vec<Undone>, UndoErrors> {
+    undo_stale(dir).map(|cleaned| {
+        assert!(cleaned.unknown.is_empty(), "{cleaned:?}");
+        cleaned.undone
+    })
 }
 
 impl Drop for Bench {
@@ -98,10 +106,10 @@ fn settings_and_addresses_return_to_what_was_there() {
     let read = || namespace::within(&bench.a, || sysctl::read(SETTING)).expect("it exists").expect("readable");
     let before = read();
     let other = if before == "0" { "1" } else { "0" };
-    let up = Change::LinkUp { namespace: bench.a.clone(), interface: "lo".into() };
+    let up = Change::LinkUp(change::LinkUp { namespace: bench.a.clone(), interface: "lo".into() });
     let mut ledger = bench.open();
     ledger
-        .apply(Change::Sysctl { namespace: bench.a.clone(), key: SETTING.into(), value: other.into() })
+        .apply(Change::Sysctl(change::Sysctl { namespace: bench.a.clone(), key: SETTING.into(), value: other.into() }))
         .expect("writable");
     ledger.apply(up.clone()).expect("it exists");
     // Up already: undoing this one alone changes nothing.
@@ -129,11 +137,13 @@ fn an_interface_that_was_down_keeps_its_addresses_and_a_route_of_somebody_else_s
     let (namespace, interface) = (bench.a.clone(), "wire".to_owned());
     let named = || (namespace.clone(), interface.clone());
     let ((a, b), (c, d)) = (named(), named());
-    other.apply(Change::Address { namespace: a, interface: b, address: ours, prefix: 64 }).expect("added");
-    other.apply(Change::LinkUp { namespace: c, interface: d }).expect("set up");
+    other
+        .apply(Change::Address(change::Address { namespace: a, interface: b, address: ours, prefix: 64 }))
+        .expect("added");
+    other.apply(Change::LinkUp(change::LinkUp { namespace: c, interface: d })).expect("set up");
     let route = |to: &str, via: &str| {
         let (namespace, interface) = named();
-        Change::Route { namespace, interface, to: address(to), prefix: 24, via: address(via) }
+        Change::Route(change::Route { namespace, interface, to: address(to), prefix: 24, via: address(via) })
     };
     let (there, missing) = (("198.19.0.0", "198.18.0.9"), ("198.19.1.0", "198.18.0.9"));
     kernel::route::add(&namespace, &interface, (address(there.0), 24), address(there.1)).expect("somebody else's");
@@ -173,14 +183,14 @@ fn whoever_comes_next_undoes_what_a_crash_left() {
     let bench = Bench::new("crash");
     let living = bench.set_up();
     assert!(stale(bench.dir()).expect("readable").is_empty());
-    assert!(undo_stale(bench.dir()).expect("nothing to do").is_empty(), "its owner lives");
+    assert!(cleaned(bench.dir()).expect("nothing to do").is_empty(), "its owner lives");
     // A crash writes nothing more, and may have been in the middle of a line.
     drop(living);
     let path = bench.dir().join("owner.jsonl");
     fs::write(&path, bench.file() + "{\"entry\":{\"seq\":7,\"boo").expect("ours");
     assert_eq!(stale(bench.dir()).expect("readable"), ["owner"]);
     assert!(matches!(Ledger::open(bench.dir(), "owner"), Err(Error::Standing(_))));
-    let undone = undo_stale(bench.dir()).expect("all can be undone");
+    let undone = cleaned(bench.dir()).expect("all can be undone");
     assert_eq!(undone.len(), 6);
     assert!(undone[0].to_string().ends_with("/wire up (left by \"owner\")"), "{}", undone[0]);
     assert!(bench.is_clean());
@@ -194,7 +204,7 @@ fn a_crash_between_record_and_change_leaves_nothing_to_undo() {
     ledger.undo_all().expect("all can be undone");
     drop(ledger);
     fs::write(bench.dir().join("owner.jsonl"), recorded).expect("ours");
-    assert!(undo_stale(bench.dir()).expect("all is gone").is_empty());
+    assert!(cleaned(bench.dir()).expect("all is gone").is_empty());
     assert!(bench.is_clean());
 }
 
@@ -204,7 +214,7 @@ fn a_crash_while_a_namespace_was_being_named_is_undone() {
     drop(bench.set_up());
     namespace::delete(&bench.a).expect("it exists");
     fs::write(format!("/run/netns/{}", bench.a), "").expect("root");
-    undo_stale(bench.dir()).expect("all can be undone");
+    cleaned(bench.dir()).expect("all can be undone");
     assert!(bench.is_clean());
 }
 
@@ -216,7 +226,7 @@ fn somebody_elses_namespace_of_the_same_name_is_left_alone() {
     namespace::create(&bench.a).expect("free now");
     let theirs = namespace::identity(&bench.a).expect("it exists");
     namespace::within(&bench.a, || sysctl::write(SETTING, "2")).expect("it exists").expect("writable");
-    let undone = undo_stale(bench.dir()).expect("nothing fails");
+    let undone = cleaned(bench.dir()).expect("nothing fails");
     assert!(undone.iter().all(|undone| !undone.change.to_string().contains("-a up")), "{undone:?}");
     assert_eq!(namespace::identity(&bench.a).expect("still there"), theirs);
     assert_eq!(namespace::within(&bench.a, || sysctl::read(SETTING)).expect("it exists").expect("readable"), "2");
@@ -264,7 +274,7 @@ fn kept_changes_stand_until_their_owner_takes_them_down() {
     bench.set_up().keep(&"bed demo").expect("writable");
     assert_eq!(kept::<String>(bench.dir()).expect("readable"), ["bed demo"]);
     assert!(stale(bench.dir()).expect("readable").is_empty());
-    assert!(undo_stale(bench.dir()).expect("nothing to do").is_empty());
+    assert!(cleaned(bench.dir()).expect("nothing to do").is_empty());
     assert!(link::is_up(&bench.a, "wire").expect("still there"));
     assert!(matches!(Ledger::open(bench.dir(), "owner"), Err(Error::Standing(_))));
     assert!(matches!(kept::<u32>(bench.dir()), Err(Error::Kept { .. })));
@@ -284,7 +294,7 @@ fn what_an_earlier_boot_kept_is_forgotten() {
     let boot_id = sysctl::read("kernel.random.boot_id").expect("readable");
     fs::write(bench.dir().join("owner.jsonl"), bench.file().replace(&boot_id, "an earlier boot")).expect("ours");
     assert!(kept::<String>(bench.dir()).expect("readable").is_empty());
-    assert!(undo_stale(bench.dir()).expect("nothing fails").is_empty());
+    assert!(cleaned(bench.dir()).expect("nothing fails").is_empty());
     assert_eq!(fs::read_dir(bench.dir()).expect("ours").count(), 0);
     assert!(namespace::exists(&bench.a), "another boot's record says nothing of this one's namespaces");
 }
@@ -330,10 +340,12 @@ fn all_is_undone_also_where_there_is_no_room_to_say_so() {
     let mount = |words: &[&str]| Command::new(words[0]).args(&words[1..]).arg(bench.dir()).status().expect("starts");
     assert!(mount(&["mount", "-t", "tmpfs", "-o", "size=4k", "none"]).success(), "this test needs root");
     let mut ledger = bench.set_up();
-    let setting = |spaces: usize| Change::Sysctl {
-        namespace: bench.a.clone(),
-        key: SETTING.into(),
-        value: " ".repeat(spaces) + "0",
+    let setting = |spaces: usize| {
+        Change::Sysctl(change::Sysctl {
+            namespace: bench.a.clone(),
+            key: SETTING.into(),
+            value: " ".repeat(spaces) + "0",
+        })
     };
     let before = bench.file().len();
     ledger.apply(setting(0)).expect("there is room");
@@ -350,13 +362,39 @@ fn all_is_undone_also_where_there_is_no_room_to_say_so() {
 }
 
 #[test]
-fn an_unreadable_ledger_is_named_and_the_others_are_undone_still() {
+fn an_unreadable_ledger_is_named_and_stops_nobody() {
     let bench = Bench::new("bad");
     drop(bench.set_up());
-    fs::write(bench.dir().join("broken.jsonl"), "nonsense\n").expect("ours");
-    let error = undo_stale(bench.dir()).expect_err("one is unreadable").to_string();
-    assert!(error.contains("line 1 of ") && error.contains("broken.jsonl is unreadable"), "{error}");
-    assert!(!namespace::exists(&bench.a) && !bench.dir().join("owner.jsonl").exists());
+    let broken = bench.dir().join("broken.jsonl");
+    fs::write(&broken, "nonsense\n").expect("ours");
+    for undone in [6, 0] {
+        let cleaned = undo_stale(bench.dir()).expect("the rest can be undone");
+        assert_eq!((cleaned.undone.len(), cleaned.unknown.len()), (undone, 1));
+        let error = cleaned.unknown[0].to_string();
+        assert!(error.contains("line 1 of ") && error.contains("broken.jsonl is unreadable"), "{error}");
+        assert!(error.contains("then remove the file: wireproof then forgets"), "{error}");
+    }
+    assert!(!namespace::exists(&bench.a) && !bench.dir().join("owner.jsonl").exists() && broken.exists());
+    Ledger::open(bench.dir(), "another").expect("it stands in nobody's way");
+    assert!(matches!(Ledger::open(bench.dir(), "broken"), Err(Error::Standing(_))));
+}
+
+#[test]
+fn a_change_of_another_version_stays_recorded_and_those_around_it_are_undone() {
+    let bench = Bench::new("version");
+    drop(bench.set_up());
+    let record = bench.dir().join("owner.jsonl");
+    let text = bench.file().replace("\"change\":\"sysctl\"", "\"change\":\"daemon\"");
+    fs::write(&record, &text).expect("ours");
+    let part = undo_stale(bench.dir()).expect("the rest can be undone");
+    assert_eq!((part.undone.len(), part.unknown.len()), (5, 1));
+    assert!(!namespace::exists(&bench.a) && !namespace::exists(&bench.b) && record.exists());
+    let failed = Ledger::reopen(bench.dir(), "owner").expect("readable").undo_all().expect_err("one is unknown");
+    assert!(failed.to_string().contains("line 3 of "), "{failed}");
+    // A reboot has undone whatever it was.
+    let boot_id = sysctl::read("kernel.random.boot_id").expect("readable");
+    fs::write(&record, text.replace(&boot_id, "an earlier boot")).expect("ours");
+    assert!(cleaned(bench.dir()).expect("nothing fails").is_empty() && bench.is_clean());
 }
 
 #[test]
@@ -366,7 +404,7 @@ fn owners_name_files_in_the_directory_only() {
         assert!(matches!(Ledger::open(bench.dir(), owner), Err(Error::OwnerName(_))), "{owner}");
     }
     let missing = bench.dir().join("missing");
-    assert!(undo_stale(&missing).expect("nothing there").is_empty());
+    assert!(cleaned(&missing).expect("nothing there").is_empty());
     let file = bench.dir().join("file");
     fs::write(&file, "").expect("ours");
     let error = Ledger::open(&file.join("x"), "owner").expect_err("not a directory").to_string();
@@ -378,8 +416,20 @@ fn the_last_changes_are_undone_and_the_others_stay() {
     let bench = Bench::new("last");
     let mut ledger = bench.set_up();
     let mtu = || link::mtu(&bench.a, "wire").expect("it exists");
-    ledger.apply(Change::Mtu { namespace: bench.a.clone(), interface: "wire".into(), mtu: Mtu(9000) }).expect("root");
-    ledger.apply(Change::Mtu { namespace: bench.a.clone(), interface: "wire".into(), mtu: Mtu(1280) }).expect("root");
+    ledger
+        .apply(Change::Mtu(change::InterfaceMtu {
+            namespace: bench.a.clone(),
+            interface: "wire".into(),
+            mtu: Mtu(9000),
+        }))
+        .expect("root");
+    ledger
+        .apply(Change::Mtu(change::InterfaceMtu {
+            namespace: bench.a.clone(),
+            interface: "wire".into(),
+            mtu: Mtu(1280),
+        }))
+        .expect("root");
     assert_eq!(mtu(), Mtu(1280));
     ledger.undo_last(1).expect("undone");
     assert_eq!(mtu(), Mtu(9000));
@@ -396,12 +446,12 @@ fn changes_in_the_owners_own_namespace_are_undone_there_and_from_nowhere_else() 
     let bench = Bench::new("own");
     namespace::create(&bench.a).expect("this test needs root");
     let inside = |undo: &(dyn Fn() + Sync)| namespace::within(&bench.a, undo).expect("it exists");
-    let up = Change::LinkUp { namespace: String::new(), interface: "lo".into() };
+    let up = Change::LinkUp(change::LinkUp { namespace: String::new(), interface: "lo".into() });
     inside(&|| bench.open().apply(up.clone()).expect("ours"));
     assert!(bench.file().contains("\"namespace\":\"\"") && link::is_up(&bench.a, "lo").expect("it exists"));
-    assert!(undo_stale(bench.dir()).expect("not ours").is_empty(), "our own loopback is another one");
+    assert!(cleaned(bench.dir()).expect("not ours").is_empty(), "our own loopback is another one");
     assert!(link::is_up(&bench.a, "lo").expect("it exists"));
-    inside(&|| assert_eq!(undo_stale(bench.dir()).expect("undone").len(), 1));
+    inside(&|| assert_eq!(cleaned(bench.dir()).expect("undone").len(), 1));
     assert!(!link::is_up(&bench.a, "lo").expect("it exists"));
     assert_eq!(fs::read_dir(bench.dir()).expect("ours").count(), 0);
 }
@@ -416,11 +466,13 @@ fn settings_of_an_interface_return_also_where_their_owner_was_killed() {
         let read = || SETTINGS.map(|(setting, _)| interface::read("wire", setting).expect("readable"));
         namespace::within(&bench.a, read).expect("it exists")
     };
-    let changes = SETTINGS.map(|(setting, value)| Change::InterfaceSetting {
-        namespace: bench.a.clone(),
-        interface: "wire".to_owned(),
-        setting: setting.to_owned(),
-        value: value.to_owned(),
+    let changes = SETTINGS.map(|(setting, value)| {
+        Change::InterfaceSetting(change::InterfaceSetting {
+            namespace: bench.a.clone(),
+            interface: "wire".to_owned(),
+            setting: setting.to_owned(),
+            value: value.to_owned(),
+        })
     });
     let before = read();
     let mut ledger = Ledger::open(bench.dir(), "killed").expect("a new ledger");
@@ -429,7 +481,7 @@ fn settings_of_an_interface_return_also_where_their_owner_was_killed() {
     ledger.apply(changes[0].clone()).expect("writable");
     assert_eq!(read(), SETTINGS.map(|(_, value)| value));
     drop(ledger);
-    let undone = undo_stale(bench.dir()).expect("all can be undone");
+    let undone = cleaned(bench.dir()).expect("all can be undone");
     assert_eq!((undone.len(), read()), (2, before));
     standing.undo_all().expect("all can be undone");
 }
@@ -440,10 +492,15 @@ fn a_card_that_gathers_no_packets_is_left_alone_and_one_that_takes_no_rules_says
     let mut ledger = bench.open();
     bench.changes().into_iter().take(4).for_each(|change| ledger.apply(change).expect("this test needs root"));
     let (namespace, interface) = (bench.a.clone(), "wire".to_owned());
-    let prompt = Change::PromptInterrupts { namespace: namespace.clone(), interface: interface.clone() };
+    let prompt = Change::PromptInterrupts(change::PromptInterrupts {
+        namespace: namespace.clone(),
+        interface: interface.clone(),
+    });
     ledger.apply(prompt).expect("nothing is to be done");
     let to = "198.18.0.1:7".parse().expect("an address");
-    let error = ledger.apply(Change::Steering { namespace, interface, to, queue: 0 }).expect_err("veth takes none");
+    let error = ledger
+        .apply(Change::Steering(change::Steering { namespace, interface, to, queue: 0 }))
+        .expect_err("veth takes none");
     let error = error.to_string();
     assert!(error.contains("198.18.0.1:7 to queue 0: ioctl(ETHTOOL_GRXCLSRLCNT)"), "{error}");
     let undone = ledger.undo_all().expect("all can be undone");

@@ -1,6 +1,6 @@
 //! System calls as libc makes them, with errno and as the cancellation points that some of them are.
 
-pub(crate) use stack::program::call::*;
+pub(crate) use adoption::call::*;
 
 /// A system call as libc does it, with errno.
 macro_rules! kernel {

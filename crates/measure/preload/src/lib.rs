@@ -15,9 +15,7 @@ mod call;
 mod messages;
 mod shims;
 
-use stack::program::{
-    corked, descriptors, inside, own, patience, process, receiving, selected, table, waiting, waiting_sets, watched,
-};
+use adoption::{corked, data, descriptors, epoll_control, epoll_wait, poll, process, reserved_fds, select, table};
 
 /// Run by the loader, before the program.
 #[used]
@@ -25,5 +23,5 @@ use stack::program::{
 static START: extern "C" fn() = start;
 
 extern "C" fn start() {
-    stack::program::process::begin();
+    adoption::begin();
 }

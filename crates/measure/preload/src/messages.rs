@@ -6,10 +6,11 @@ use std::{
     ptr, slice,
 };
 
+use adoption::reap_closed::with_bypass;
 use libc::{iovec, msghdr, sockaddr, socklen_t};
 use stack::{Incoming, Outcome, Outgoing, SocketId};
 
-use crate::{call::set_errno, descriptors::is_still, inside::with_past, receiving};
+use crate::{call::set_errno, data, descriptors::is_still};
 
 /// Pieces of a message that there is room for in a frame; one in more is the kernel's.
 const PIECES: usize = 64;
@@ -81,7 +82,7 @@ unsafe fn receive_in<const ROOM: usize>(
             control: bytes(control.0, control.1),
             ..Incoming::new(&mut room[..count])
         };
-        let outcome = receiving::receive(id, &mut message, flags);
+        let outcome = data::receive(id, &mut message, flags);
         let Outcome::Done(length) = outcome else { return ended(outcome) };
         let name_length = message.name_length as socklen_t;
         if let Some(header) = header {
@@ -139,7 +140,7 @@ unsafe fn send_from<const ROOM: usize>(id: SocketId, sent: &Sent<'_>, flags: c_i
             name: bytes(sent.name.0.cast_mut().cast(), sent.name.1 as usize),
             control: bytes(sent.control.0.cast_mut(), sent.control.1),
         };
-        ended(with_past(|past| past.stack.send(id, &message, flags))?)
+        ended(with_bypass(|bypass| bypass.stack.send(id, &message, flags))?)
     }
 }
 
@@ -164,7 +165,7 @@ pub(crate) unsafe fn send_many(
             }
         });
         let sent = |index: usize, length: usize| (*start.add(index)).msg_len = length as u32;
-        match with_past(|past| past.stack.send_many(id, each, flags, sent))? {
+        match with_bypass(|bypass| bypass.stack.send_many(id, each, flags, sent))? {
             (0, Some(Outcome::Kernel)) => None,
             (0, Some(Outcome::Failed(errno))) => Some(Err(errno)),
             (count, _) => Some(Ok(count)),

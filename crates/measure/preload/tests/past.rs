@@ -11,10 +11,8 @@ use std::{
 };
 
 use common::{Echo, library, program, told};
-use stack::{
-    Reason,
-    launch::{Claim, Event},
-};
+use grant::launch::Event;
+use model::bypass::{Claim, Reason};
 use wire::{ECHO, OWN, Wire};
 
 /// What differs past the kernel: memory that is not there is a fault and no error, and who spins is busy.

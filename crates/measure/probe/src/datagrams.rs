@@ -8,9 +8,13 @@ use std::{
     sync::{Arc, mpsc},
 };
 
+use grant::{Attachment, Granted, Launcher};
 use kernel::datagram::{Incoming, MOST_MESSAGES, Outgoing, Took};
-use model::{Seat, Stack, WaitMode};
-use stack::{Attachment, Grant, Granted, Launcher, Outcome, SocketId, Wait, control::Record};
+use model::{
+    Seat, Stack, WaitMode,
+    bypass::{Record, Wait},
+};
+use stack::{Outcome, SocketId};
 
 use crate::{ProbeError, error::socket_error, socket::WOULD_BLOCK};
 
@@ -68,7 +72,7 @@ impl Bypass {
         let (tell, _) = mpsc::channel();
         let wait = if mode == WaitMode::Block { Wait::Sleep } else { Wait::Spin };
         let launcher = Launcher::start(attachment.for_wait(wait), tell).map_err(|error| unable(error.to_string()))?;
-        let grant = Grant::claim(launcher.name()).map_err(|error| unable(error.to_string()))?;
+        let grant = grant::claim(launcher.name()).map_err(|error| unable(error.to_string()))?;
         let is_zero_copy = grant.interfaces.iter().all(Granted::is_zero_copy);
         let stack = stack::Stack::new(grant, wait).map_err(|error| unable(error.to_string()))?;
         Ok(Self { stack, is_zero_copy, launcher: Some(launcher) })

@@ -8,6 +8,7 @@
 mod far;
 mod hello;
 mod near;
+mod setting;
 mod tcp;
 mod threads;
 mod timeline;
@@ -16,7 +17,7 @@ mod udp;
 
 use std::time::Duration;
 
-use model::{Bytes, GoodputSpec, Seat, Side};
+use model::{GoodputSpec, Seat, Side};
 
 use self::{far::Far, near::Near};
 use crate::{Prepared, ProbeError};
@@ -32,17 +33,6 @@ const DRAIN: Duration = Duration::from_secs(10);
 
 /// How long draining may take in all: the controller waits a little longer.
 const DRAIN_IN_ALL: Duration = Duration::from_secs(60);
-
-/// A receiver that has taken all there is sleeps this long, and then takes all that came meanwhile. Asleep in the call, it
-/// would be woken up by each packet, which the sender's core would have to pay for.
-const NAP: Duration = Duration::from_micros(50);
-
-/// It naps only where the buffer is at least this large: a smaller one is full before it wakes, and the sender would wait for
-/// the nap.
-const NAP_BUFFER: Bytes = Bytes(4 << 20);
-
-/// Without anything for this long, it sleeps in the call after all.
-const QUIET: Duration = Duration::from_millis(10);
 
 /// Gets one side ready.
 pub(crate) fn prepare(spec: &GoodputSpec, side: Side, seat: &Seat) -> Result<Box<dyn Prepared>, ProbeError> {

@@ -12,6 +12,7 @@ mod near;
 mod receiving;
 mod replay;
 mod sending;
+mod streams;
 
 use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr},
@@ -60,4 +61,8 @@ pub(crate) fn prepare(spec: &PacketsSpec, side: Side, seat: &Seat) -> Result<Box
         Side::Near => Box::new(Near::prepare(spec, seat)?),
         Side::Far => Box::new(Far::prepare(spec, seat)?),
     })
+}
+
+fn unable(what: &str, why: &str) -> ProbeError {
+    ProbeError::Unable { what: what.to_owned(), why: why.to_owned() }
 }

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use crate::name::as_v6;
+use crate::sockaddr::as_v6;
 
 /// `struct cmsghdr`, and what it and the messages are aligned to.
 const HEAD: usize = size_of::<libc::cmsghdr>();

@@ -5,7 +5,7 @@ use std::{os::fd::RawFd, time::Duration};
 
 use crate::{
     message::Incoming,
-    program::call::{Argument, raw},
+    system_call::{Argument, raw},
 };
 
 /// `errno`.
@@ -62,12 +62,12 @@ pub(crate) fn number(fd: RawFd, level: i32, name: i32) -> i32 {
 }
 
 /// The kernel's own number of a socket (`SO_COOKIE`), which no other one ever has.
-pub(crate) fn cookie(fd: RawFd) -> Option<u64> {
+pub fn cookie(fd: RawFd) -> Option<u64> {
     option(fd, libc::SOL_SOCKET, libc::SO_COOKIE).ok().map(|(value, _)| u64::from_ne_bytes(value))
 }
 
 /// Whether it is the socket with this number; none where the kernel does not say.
-pub(crate) fn is_socket(fd: RawFd, cookie: u64) -> Option<bool> {
+pub fn is_socket(fd: RawFd, cookie: u64) -> Option<bool> {
     match option(fd, libc::SOL_SOCKET, libc::SO_COOKIE) {
         Ok((value, _)) => Some(u64::from_ne_bytes(value) == cookie),
         Err(libc::EBADF | libc::ENOTSOCK) => Some(false),
@@ -81,7 +81,7 @@ pub(crate) fn pending_error(fd: RawFd) -> Option<Errno> {
 }
 
 /// Whether calls on it return at once.
-pub(crate) fn is_nonblocking(fd: RawFd) -> bool {
+pub fn is_nonblocking(fd: RawFd) -> bool {
     flags(fd) & libc::O_NONBLOCK != 0
 }
 
@@ -91,7 +91,7 @@ pub(crate) fn flags(fd: RawFd) -> i32 {
     unsafe { system!(SYS_fcntl, fd, libc::F_GETFL) }.map_or(0, |flags| flags as i32)
 }
 
-/// Whether nobody is at the other end of a connection any more.
+/// Whether the other end of a connection is closed.
 pub(crate) fn hangs_up(fd: RawFd) -> bool {
     let mut watched = libc::pollfd { fd, events: 0, revents: 0 };
     let now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
@@ -109,7 +109,7 @@ pub(crate) fn receive_timeout(fd: RawFd) -> Option<Duration> {
 }
 
 /// The file behind a descriptor, as the kernel numbers them.
-pub(crate) fn inode(fd: RawFd) -> Option<u64> {
+pub fn inode(fd: RawFd) -> Option<u64> {
     // SAFETY: zeros are a valid value.
     let mut stat: libc::stat = unsafe { std::mem::zeroed() };
     // SAFETY: the kernel writes one `struct stat`, as the empty name and the flag say of the descriptor itself.
@@ -119,15 +119,17 @@ pub(crate) fn inode(fd: RawFd) -> Option<u64> {
 
 /// Whether another process has the same file under the same number.
 #[derive(PartialEq, Eq)]
-pub(crate) enum Same {
+pub enum Same {
+    /// It has.
     Yes,
+    /// It has not.
     No,
     /// The kernel does not say.
     Hidden,
 }
 
 /// Whether another process has the same file as this one under the same number, as a child of `fork` has.
-pub(crate) fn has_same(process: u32, fd: RawFd) -> Same {
+pub fn has_same(process: u32, fd: RawFd) -> Same {
     const KCMP_FILE: i32 = 0;
     // SAFETY: the call reads and writes no memory of ours.
     match unsafe { system!(SYS_kcmp, std::process::id(), process, KCMP_FILE, fd, fd) } {

@@ -1,36 +1,24 @@
-//! UDP sockets of a program past the kernel: frames of its flows come from an interface's queues into memory of the program, and leave from there.
+//! UDP sockets that bypass the kernel: frames of their flows come from an interface's queues into memory of the program, and leave from there.
 //!
-//! A launcher, which has the rights, attaches the steering program ([`Attachment`]) and makes memory and AF_XDP sockets. A program has the use of
-//! them by a [`Grant`]: in the same process, or claimed from the launcher's. Both look at one page of memory ([`Control`]), where the launcher
-//! says what has changed in the kernel, and the program what it did with each of its sockets.
-#![allow(unsafe_code, reason = "memory that processes share, and system calls that rustix does not cover")]
+//! [`Stack`] has the use of a grant. Its core knows frames, flows and queues, and is told the time and the kernel's answers; around it are a lock,
+//! the system calls, and the one place where calls wait.
+#![allow(unsafe_code, reason = "system calls on descriptors of a program, and memory that a child finds wiped")]
 
 mod ancillary;
-pub mod aside;
 mod calls;
-pub mod control;
-mod engine;
-mod error;
-
-mod glance;
-mod grant;
-mod handover;
-pub mod launch;
-mod look;
-mod mapping;
+mod classify;
+mod core;
+mod kernel_answers;
 mod message;
-mod name;
-mod ports;
-pub mod program;
+pub mod patience;
+mod sockaddr;
+mod socket_options;
 mod stack;
+pub mod system_call;
 mod ticks;
-mod ways;
-mod wiped;
+pub mod wipe_on_fork;
 
-pub use control::Control;
-pub use error::{GrantError, NoGrant};
-pub use grant::{Attachment, Grant, Granted};
-pub use launch::Launcher;
-pub use message::{DO_NOT_WAIT, Incoming, Outcome, Outgoing, TRUNCATED, Wait};
-pub use model::bypass::{Hindrance, NotSet, Reason};
-pub use stack::{Asleep, SocketId, Stack};
+pub use calls::{Same, cookie, has_same, inode, is_nonblocking, is_socket};
+pub use classify::{Class, classify, is_v6, note, port};
+pub use message::{DO_NOT_WAIT, Incoming, Outcome, Outgoing, TRUNCATED};
+pub use stack::{Asleep, Caller, SocketId, Stack};

@@ -51,33 +51,3 @@ impl<'a, 'b> Incoming<'a, 'b> {
         Self { pieces, name: &mut [], control: &mut [], name_length: 0, control_length: 0, flags: 0 }
     }
 }
-
-/// How a call that has to wait does so.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Wait {
-    /// It asks again and again.
-    Spin,
-    /// It sleeps.
-    Sleep,
-    /// It asks for 50 µs, and then sleeps.
-    #[default]
-    Auto,
-}
-
-impl Wait {
-    const ALL: [Self; 3] = [Self::Spin, Self::Sleep, Self::Auto];
-
-    /// Of its word; what is none is the default.
-    pub fn of(word: &str) -> Self {
-        Self::ALL.into_iter().find(|wait| wait.word() == word).unwrap_or_default()
-    }
-
-    /// As the environment of a program says it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Spin => "spin",
-            Self::Sleep => "sleep",
-            Self::Auto => "auto",
-        }
-    }
-}

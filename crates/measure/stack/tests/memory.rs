@@ -22,9 +22,9 @@ use std::{
 };
 
 use kernel::socket::set_option;
+use model::bypass::{Reason, Wait};
 use past::{Past, soon};
 use rustix::net::{AddressFamily, SocketType, bind, socket};
-use wireproof_stack::{Reason, Wait};
 
 struct Counting;
 

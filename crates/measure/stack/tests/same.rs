@@ -14,8 +14,10 @@ mod wire;
 
 use cases::{CASES, Case};
 use ends::{Ends, Near, Version, address};
+use grant::{Control, Grant};
+use model::bypass::Wait;
 use wire::{PORT, Wire};
-use wireproof_stack::{Control, Grant, Stack, Wait};
+use wireproof_stack::Stack;
 
 /// All cases over one version, first over the kernel, then past it.
 fn all_are_the_same(test: &str, version: Version) {

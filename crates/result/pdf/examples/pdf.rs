@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         Some("interrupted") => (fixture::interrupted_run(), vec![]),
         _ => (fixture::run(), vec![]),
     };
-    let typeset = report::typst(&report::Material::of(&run, &outcomes), lang);
+    let typeset = report::typst(&report::Material::of(&run, &fixture::assessed(&run, &outcomes)), lang);
     if words.get(2).is_some_and(|word| word == "typst") {
         print!("{}", typeset.source);
         return Ok(());

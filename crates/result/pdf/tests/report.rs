@@ -26,7 +26,7 @@ fn runs() -> Vec<(Run, Vec<LimitOutcome>)> {
 }
 
 fn typeset(run: &Run, outcomes: &[LimitOutcome], lang: Lang) -> Typeset {
-    report::typst(&Material::of(run, outcomes), lang)
+    report::typst(&Material::of(run, &fixture::assessed(run, outcomes)), lang)
 }
 
 fn set(run: &Run, outcomes: &[LimitOutcome], lang: Lang) -> Vec<u8> {

@@ -22,7 +22,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Some("interrupted") => (fixture::interrupted_run(), vec![]),
         _ => (fixture::run(), vec![]),
     };
-    let material = report::Material::of(&run, &outcomes);
+    let assessment = fixture::assessed(&run, &outcomes);
+    let material = report::Material::of(&run, &assessment);
     match words.get(2).map(String::as_str) {
         Some("text") => print!("{}", report::summary(&material, lang)),
         Some("md") => print!("{}", report::markdown(&material, lang)),
@@ -38,6 +39,8 @@ fn compare(lang: report::Lang, as_text: bool) -> String {
     if as_text {
         report::comparison(&comparison, lang)
     } else {
-        report::comparison_html(&comparison, &[&run, &slower], lang)
+        let assessed = [&run, &slower].map(|run| fixture::assessed(run, &[]));
+        let runs = [report::Material::of(&run, &assessed[0]), report::Material::of(&slower, &assessed[1])];
+        report::comparison_html(&comparison, &runs, lang)
     }
 }

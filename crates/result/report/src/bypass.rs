@@ -1,91 +1,35 @@
-//! What `bypass` says: what became of a program's sockets, and why something stays with the kernel.
+//! The account of `bypass` in words: what became of a program's sockets, and why something stays with the kernel.
 
-use std::{fmt::Display, net::SocketAddr};
+use std::{collections::HashSet, fmt::Display};
 
-use model::bypass::{Hindrance, Kind, NotSet, Obstacle, Reason};
+use model::bypass::{
+    Account, Claim, Counted, Fate, Health, Hindrance, Link, NotSet, Obstacle, Program, Queue, Reason, Record, Steering,
+};
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::{lang::Lang, texts::Texts};
 
-/// Words of `bypass` in one language, a line or a part of one each.
+/// Beginnings of keys whose ends are names of values in `model::bypass`.
+#[cfg(test)]
+pub(crate) const DERIVED: [&str; 7] = [
+    "bypass-reason-",
+    "bypass-stays-",
+    "bypass-obstacle-",
+    "bypass-not-set-",
+    "bypass-fate-",
+    "bypass-interface-is-",
+    "bypass-kernel-is-",
+];
+/// Sockets of a program that have lines of their own; JSON has 1,024 of them.
+const MOST_SOCKETS: usize = 100;
+/// Lines of sockets that went through the kernel, where nobody asked for all of it.
+const MOST_LINES: usize = 10;
+
+/// Words of `bypass` in one language.
 #[derive(Clone, Copy)]
 pub struct Words {
     t: &'static Texts,
-}
-
-/// How the kernel's own counters stand to what is known to have gone through it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Flat {
-    /// They counted next to nothing.
-    Flat,
-    /// They counted no more than that.
-    Known,
-    /// They counted more.
-    Not,
-    /// Nobody can say: sockets stayed with the kernel.
-    Unknown,
-}
-
-/// Why no socket was seen.
-#[derive(Clone, Copy, Debug)]
-pub enum Unseen<'a> {
-    /// This is in the way of the library.
-    Obstacle(&'a Obstacle),
-    /// The library was not loaded: there was no interface.
-    NotLoaded,
-    /// There was none, as far as the library sees.
-    NotSeen,
-}
-
-/// How a socket went.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
-    /// Past the kernel.
-    Past,
-    /// It could have, and none of its datagrams did.
-    NoneDid,
-    /// It could have, and there were no datagrams.
-    NoDatagrams,
-    /// Past the kernel, until it was shut down.
-    UntilShutDown,
-    /// Past the kernel, until this came to pass.
-    Left(Reason),
-    /// Through the kernel, for this reason.
-    Through(Reason),
-}
-
-/// What a steering program left to the kernel of what was for a program's ports.
-#[derive(Clone, Copy, Debug)]
-pub enum Left {
-    /// For other addresses or peers.
-    Flow,
-    /// Larger than a frame.
-    Large,
-    /// On queues without a socket.
-    Queue,
-}
-
-/// What the kernel did not hand over of a queue.
-#[derive(Clone, Copy, Debug)]
-pub enum NotHanded {
-    /// The ring was full.
-    RingFull,
-    /// There was no frame.
-    NoFrame,
-    /// For another reason.
-    Dropped,
-}
-
-/// Datagrams and bytes each way.
-#[derive(Clone, Copy, Debug)]
-pub struct Ways {
-    /// Datagrams in.
-    pub received: u64,
-    /// Their bytes.
-    pub received_bytes: u64,
-    /// Datagrams out.
-    pub sent: u64,
-    /// Their bytes.
-    pub sent_bytes: u64,
 }
 
 impl Words {
@@ -94,97 +38,45 @@ impl Words {
         Self { t: Texts::of(lang) }
     }
 
+    /// The text of a value, by its serde name behind `prefix`, with its fields.
+    fn text(self, prefix: &str, value: &impl Serialize) -> String {
+        self.text_with(prefix, value, &[])
+    }
+
+    /// The same with values beside the fields.
+    fn text_with(self, prefix: &str, value: &impl Serialize, beside: &[(&str, &dyn Display)]) -> String {
+        let (name, fields) = match serde_json::to_value(value) {
+            Ok(Value::String(name)) => (name, Value::Null),
+            Ok(Value::Object(variant)) => variant.into_iter().next().unwrap_or_default(),
+            _ => Default::default(),
+        };
+        let shown = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let fields: Vec<(&String, String)> =
+            fields.as_object().into_iter().flatten().map(|(name, value)| (name, shown(value))).collect();
+        let values: Vec<(&str, &dyn Display)> =
+            fields.iter().map(|(name, value)| (name.as_str(), value as _)).chain(beside.iter().copied()).collect();
+        self.t.with(&format!("{prefix}{name}"), &values)
+    }
+
     /// Why a socket is with the kernel.
     pub fn reason(self, reason: Reason) -> String {
-        self.t.get(match reason {
-            Reason::Tcp => "bypass-reason-tcp",
-            Reason::NotUdp => "bypass-reason-not-udp",
-            Reason::NotBound => "bypass-reason-not-bound",
-            Reason::OtherInterface => "bypass-reason-other-interface",
-            Reason::OtherDevice => "bypass-reason-other-device",
-            Reason::IpOptions => "bypass-reason-ip-options",
-            Reason::Cork => "bypass-reason-cork",
-            Reason::Timestamping => "bypass-reason-timestamping",
-            Reason::Filter => "bypass-reason-filter",
-            Reason::ZeroCopy => "bypass-reason-zero-copy",
-            Reason::Encapsulation => "bypass-reason-encapsulation",
-            Reason::Stdio => "bypass-reason-stdio",
-            Reason::ShutDown => "bypass-reason-shut-down",
-            Reason::Signals => "bypass-reason-signals",
-            Reason::SharedPort => "bypass-reason-shared-port",
-            Reason::NoGrant => "bypass-reason-no-grant",
-            Reason::Unusable => "bypass-reason-unusable",
-            Reason::TableFull => "bypass-reason-table-full",
-            Reason::InterfaceGone => "bypass-reason-interface-gone",
-            Reason::Forked => "bypass-reason-forked",
-            Reason::Unreadable => "bypass-reason-unreadable",
-            Reason::NoMemory => "bypass-reason-no-memory",
-            Reason::Unsupported => "bypass-reason-unsupported",
-            Reason::Timestamp => "bypass-reason-timestamp",
-            Reason::Mark => "bypass-reason-mark",
-            Reason::DontRoute => "bypass-reason-dont-route",
-            Reason::Overflow => "bypass-reason-overflow",
-            Reason::Transparent => "bypass-reason-transparent",
-            Reason::MinTtl => "bypass-reason-min-ttl",
-            Reason::Security => "bypass-reason-security",
-            Reason::OriginalAddress => "bypass-reason-original-address",
-            Reason::Checksum => "bypass-reason-checksum",
-            Reason::FragmentSize => "bypass-reason-fragment-size",
-            Reason::UnicastInterface => "bypass-reason-unicast-interface",
-            Reason::OldPacketInfo => "bypass-reason-old-packet-info",
-            Reason::FlowInfo => "bypass-reason-flow-info",
-            Reason::PeekOffset => "bypass-reason-peek-offset",
-            Reason::Scope => "bypass-reason-scope",
-            Reason::Fault => "bypass-reason-fault",
-            Reason::Inherited => "bypass-reason-inherited",
-            Reason::Jump => "bypass-reason-jump",
-        })
+        self.text("bypass-reason-", &reason)
     }
 
     /// Why an interface stays with the kernel, or a program has no queues.
     pub fn hindrance(self, why: &Hindrance) -> String {
-        let t = self.t;
-        match why {
-            Hindrance::Uplink => t.get("bypass-stays-uplink"),
-            Hindrance::NoEthernet => t.get("bypass-stays-no-ethernet"),
-            Hindrance::NoXdp(interface) => t.with("bypass-stays-no-xdp", &[("interface", interface)]),
-            Hindrance::OtherProgram(interface) => t.with("bypass-stays-other-program", &[("interface", interface)]),
-            Hindrance::Held { interface, queue } => {
-                t.with("bypass-stays-held", &[("interface", interface), ("queue", queue)])
-            }
-            Hindrance::AllGone => t.get("bypass-stays-all-gone"),
-            Hindrance::NotOurs => t.get("bypass-stays-not-ours"),
-            Hindrance::HeldBy { program, process } => {
-                t.with("bypass-stays-held-by", &[("program", program), ("pid", process)])
-            }
-            Hindrance::Unusable(why) => t.with("bypass-stays-unusable", &[("why", why)]),
-            Hindrance::Error(error) => error.clone(),
-        }
+        self.text("bypass-stays-", why)
     }
 
     /// What is in the way of a program.
     pub fn obstacle(self, obstacle: &Obstacle) -> String {
-        let t = self.t;
-        let why = t.get(match obstacle.kind {
-            Kind::Static => "bypass-obstacle-static",
-            Kind::Go => "bypass-obstacle-go",
-            Kind::SetId => "bypass-obstacle-set-id",
-            Kind::OtherMachine => "bypass-obstacle-other-machine",
-            Kind::OtherLibc => "bypass-obstacle-other-libc",
-        });
-        t.with("bypass-obstacle", &[("program", &obstacle.program.display()), ("why", &why)])
+        let why = self.text("bypass-obstacle-", &obstacle.kind);
+        self.t.with("bypass-obstacle", &[("program", &obstacle.program.display()), ("why", &why)])
     }
 
     /// What a card was not told.
     pub fn not_set(self, what: &NotSet) -> String {
-        let t = self.t;
-        match what {
-            NotSet::NoPolling { interface } => t.with("bypass-not-set-polling", &[("interface", interface)]),
-            NotSet::Nothing { why } => t.with("bypass-not-set-nothing", &[("why", why)]),
-            NotSet::Setting { why } => t.with("bypass-not-set-setting", &[("why", why)]),
-            NotSet::Rule { interface, why } => t.with("bypass-not-set-rule", &[("interface", interface), ("why", why)]),
-            NotSet::GivenBack { why } => why.clone(),
-        }
+        self.text("bypass-not-set-", what)
     }
 
     /// An interface that is not bypassed.
@@ -198,113 +90,87 @@ impl Words {
     }
 
     /// A program that has no queues.
-    pub fn refused(self, program: &str, why: &Hindrance) -> String {
-        self.t.with("bypass-refused", &[("program", &program), ("why", &self.hindrance(why))])
+    pub fn refused(self, program: &Program, why: &Hindrance) -> String {
+        self.t.with("bypass-refused", &[("program", &name(program)), ("why", &self.hindrance(why))])
     }
 
-    /// An interface that can be used again.
-    pub fn well(self, interface: &str) -> String {
-        self.t.with("bypass-well", &[("interface", &interface)])
+    /// An interface whose health has changed.
+    pub fn health(self, interface: &str, health: Health) -> String {
+        self.text_with("bypass-interface-is-", &health, &[("interface", &interface)])
     }
 
-    /// One that is down.
-    pub fn down(self, interface: &str) -> String {
-        self.t.with("bypass-down", &[("interface", &interface)])
-    }
-
-    /// One that is not there any more.
-    pub fn gone(self, interface: &str) -> String {
-        self.t.with("bypass-gone", &[("interface", &interface)])
-    }
-
-    /// One whose XDP program was taken away.
-    pub fn no_program(self, interface: &str) -> String {
-        self.t.with("bypass-no-program", &[("interface", &interface)])
-    }
-
-    /// So many sockets.
-    pub fn sockets(self, count: usize) -> String {
-        self.t.count("bypass-sockets", count as u64)
-    }
-
-    /// A socket by its descriptor, and its ends.
-    pub fn socket(self, descriptor: i32, local: Option<SocketAddr>, peer: Option<SocketAddr>) -> String {
-        let t = self.t;
-        let local = local.map_or_else(|| t.get("bypass-not-bound"), |local| local.to_string());
-        let ends = match peer {
-            Some(peer) => t.with("bypass-ends", &[("local", &local), ("peer", &peer)]),
-            None => local,
-        };
-        t.with("bypass-socket", &[("descriptor", &descriptor), ("ends", &ends)])
-    }
-
-    /// How a socket went.
-    pub fn fate(self, fate: Fate) -> String {
-        let t = self.t;
-        match fate {
-            Fate::Past => t.get("bypass-fate-past"),
-            Fate::NoneDid => t.get("bypass-fate-none-did"),
-            Fate::NoDatagrams => t.get("bypass-fate-no-datagrams"),
-            Fate::UntilShutDown => t.get("bypass-fate-shut-down"),
-            Fate::Left(why) => t.with("bypass-fate-left", &[("why", &self.reason(why))]),
-            Fate::Through(why) => self.through_kernel(&self.reason(why)),
+    /// The whole account.
+    pub fn account(self, account: &Account) -> String {
+        let mut lines: Vec<String> = account.claims.iter().flat_map(|claim| self.claim(claim)).collect();
+        lines.extend(self.refusals(account));
+        let is_refused = |program: &Program| account.refused.iter().any(|it| it.program.process == program.process);
+        for outside in account.outside.iter().filter(|outside| !is_refused(&outside.program)) {
+            lines.push(ours(&name(&outside.program)));
+            lines.extend(outside.sockets.iter().flat_map(|socket| self.socket_lines(socket)));
         }
+        if account.outside_beyond > 0 {
+            let sockets = self.sockets(account.outside_beyond as usize);
+            lines.push(ours(&self.t.with("bypass-more-outside", &[("sockets", &sockets)])));
+        }
+        if account.claims.is_empty() && account.refused.is_empty() && account.outside.is_empty() {
+            lines.push(ours(&self.unseen(account)));
+        }
+        lines.push(self.steering(&account.steering));
+        lines.extend(account.links.iter().map(|link| self.link(link)));
+        lines.push(self.kernel(account));
+        lines.join("\n")
     }
 
-    fn through_kernel(self, why: &str) -> String {
-        self.t.with("bypass-fate-through", &[("why", &why)])
+    fn claim(self, claim: &Claim) -> Vec<String> {
+        let mut lines = vec![ours(&name(&claim.program))];
+        let (listed, more) = claim.sockets.split_at(MOST_SOCKETS.min(claim.sockets.len()));
+        lines.extend(listed.iter().flat_map(|socket| self.socket_lines(socket)));
+        let count = claim.beyond.count as usize + more.len();
+        if count > 0 {
+            let past = more.iter().fold(claim.beyond.past, |sum, socket| sum.plus(socket.past));
+            let through = more.iter().fold(claim.beyond.through, |sum, socket| sum.plus(socket.through));
+            let (sockets, past, through) = (self.sockets(count), self.counted(&past), self.counted(&through));
+            let values: [(&str, &dyn Display); 3] = [("sockets", &sockets), ("past", &past), ("through", &through)];
+            lines.push(format!("  {}", self.t.with("bypass-beyond", &values)));
+        }
+        if claim.refused > 0 {
+            lines.push(format!("  {}", self.t.count("bypass-refused-frames", claim.refused)));
+        }
+        lines.extend(claim.queues.iter().map(|queue| format!("  {}", self.queue(queue))));
+        lines
     }
 
-    fn ways(self, ways: &Ways) -> String {
-        let Ways { received, received_bytes, sent, sent_bytes } = ways;
-        let values: [(&str, &dyn Display); 4] =
-            [("received", received), ("received_bytes", received_bytes), ("sent", sent), ("sent_bytes", sent_bytes)];
-        self.t.with("bypass-ways", &values)
-    }
-
-    /// What went past the kernel and what was dropped there, of a socket that is still past it or has left.
-    pub fn past(self, ways: &Ways, dropped: u64, has_left: bool) -> String {
-        let values: [(&str, &dyn Display); 2] = [("ways", &self.ways(ways)), ("dropped", &dropped)];
-        let t = self.t;
-        if has_left { t.with("bypass-past-left", &values) } else { t.with("bypass-past", &values) }
-    }
-
-    /// What went through the kernel.
-    pub fn through(self, ways: &Ways) -> String {
-        self.t.with("bypass-through", &[("ways", &self.ways(ways))])
-    }
-
-    /// Sockets that have no lines of their own.
-    pub fn beyond(self, sockets: usize, past: &Ways, through: &Ways) -> String {
-        let (sockets, past, through) = (self.sockets(sockets), self.ways(past), self.ways(through));
-        self.t.with("bypass-beyond", &[("sockets", &sockets), ("past", &past), ("through", &through)])
-    }
-
-    /// Frames that were for no socket.
-    pub fn refused_frames(self, count: u64) -> String {
-        self.t.count("bypass-refused-frames", count)
-    }
-
-    /// A queue, and what was not handed over of it.
-    pub fn queue(self, interface: &str, number: u32, zero_copy: bool, lost: &[(NotHanded, u64)]) -> String {
-        let t = self.t;
-        let values: [(&str, &dyn Display); 2] = [("interface", &interface), ("number", &number)];
-        let queue =
-            if zero_copy { t.with("bypass-queue-zero-copy", &values) } else { t.with("bypass-queue-copy", &values) };
-        let with = |line: String, (what, count): &(NotHanded, u64)| {
-            let key = match what {
-                NotHanded::RingFull => "bypass-queue-ring-full",
-                NotHanded::NoFrame => "bypass-queue-no-frame",
-                NotHanded::Dropped => "bypass-queue-dropped",
-            };
-            t.with(key, &[("line", &line), ("count", count)])
+    /// Programs that were refused, alike ones together: the sockets of the first one in full, of the others how many there were.
+    fn refusals(self, account: &Account) -> Vec<String> {
+        let (mut lines, mut listed) = (Vec::new(), HashSet::new());
+        let mut sockets_of = |process: u32| -> Vec<&Record> {
+            // A program may be refused again and again.
+            let is_new = listed.insert(process);
+            let of = account.outside.iter().filter(|outside| is_new && outside.program.process == process);
+            of.flat_map(|outside| &outside.sockets).collect()
         };
-        lost.iter().filter(|(_, count)| *count > 0).fold(queue, with)
+        for (at, refusal) in account.refused.iter().enumerate() {
+            if account.refused[..at].iter().any(|before| before.is_like(refusal)) {
+                continue;
+            }
+            let program = &refusal.program;
+            let others = account.refused[at + 1..].iter().filter(|it| it.is_like(refusal));
+            let others: HashSet<u32> =
+                others.map(|it| it.program.process).filter(|it| *it != program.process).collect();
+            lines.push(ours(&self.without_queues(&name(program), others.len(), &refusal.why)));
+            lines.extend(sockets_of(program.process).into_iter().flat_map(|socket| self.socket_lines(socket)));
+            let theirs: Vec<&Record> = others.into_iter().flat_map(&mut sockets_of).collect();
+            for (fate, count) in by_fate(&theirs) {
+                let values: [(&str, &dyn Display); 2] = [("sockets", &self.sockets(count)), ("fate", &self.fate(fate))];
+                lines.push(format!("  {}", self.t.with("bypass-of-others", &values)));
+            }
+        }
+        lines
     }
 
     /// A program that was given no queues, and so many others of its name for the same reason.
-    pub fn without_queues(self, program: &str, others: usize, why: &Hindrance) -> String {
-        let fate = self.through_kernel(&self.hindrance(why));
+    fn without_queues(self, program: &str, others: usize, why: &Hindrance) -> String {
+        let fate = self.t.with("bypass-fate-through", &[("why", &self.hindrance(why))]);
         if others == 0 {
             return format!("{program}: {fate}");
         }
@@ -312,223 +178,168 @@ impl Words {
         self.t.with("bypass-refused-alike", &[("program", &program), ("processes", &processes), ("fate", &fate)])
     }
 
-    /// Sockets of those others.
-    pub fn of_others(self, sockets: usize, fate: &str) -> String {
-        self.t.with("bypass-of-others", &[("sockets", &self.sockets(sockets)), ("fate", &fate)])
-    }
-
-    /// Sockets of programs without queues that have no lines of their own.
-    pub fn more_outside(self, sockets: usize) -> String {
-        self.t.with("bypass-more-outside", &[("sockets", &self.sockets(sockets))])
-    }
-
-    /// No socket was seen.
-    pub fn unseen(self, why: Unseen<'_>) -> String {
-        let t = self.t;
-        match why {
-            Unseen::Obstacle(obstacle) => t.with("bypass-unseen-why", &[("why", &self.obstacle(obstacle))]),
-            Unseen::NotLoaded => t.get("bypass-unseen-not-loaded"),
-            Unseen::NotSeen => t.get("bypass-unseen"),
+    /// UDP sockets that stayed with the kernel, or came back to it, a line each; those of TCP together.
+    pub fn by_the_kernel(self, account: &Account) -> Vec<String> {
+        // The first of those of a program that have the same reason, and how many others there are.
+        let mut alike: Vec<(&Program, &Record, usize)> = Vec::new();
+        for (program, socket) in account.sockets().filter(|(_, socket)| socket.stays_with_the_kernel()) {
+            let same = alike.iter_mut().find(|(of, first, _)| of.name == program.name && first.fate() == socket.fate());
+            match same {
+                Some((_, _, more)) => *more += 1,
+                None => alike.push((program, socket, 0)),
+            }
         }
+        let mut lines: Vec<String> =
+            alike.iter().map(|(program, socket, more)| self.of_program(program, socket, *more)).collect();
+        if lines.len() > MOST_LINES {
+            let more = lines.split_off(MOST_LINES).len();
+            lines.push(self.t.count("bypass-more-reasons", more as u64));
+        }
+        let tcp = account.sockets().filter(|(_, socket)| socket.fate == Err(Reason::Tcp)).count();
+        lines.extend((tcp > 0).then(|| self.t.with("bypass-tcp", &[("sockets", &self.sockets(tcp))])));
+        lines.iter().map(|line| ours(line)).collect()
     }
 
-    /// What the steering program took, and what it left to the kernel.
-    pub fn taken(self, packets: u64, left: &[(Left, u64)]) -> String {
-        let t = self.t;
-        let with = |line: String, (what, count): &(Left, u64)| {
-            let key = match what {
-                Left::Flow => "bypass-left-flow",
-                Left::Large => "bypass-left-large",
-                Left::Queue => "bypass-left-queue",
-            };
-            t.with(key, &[("line", &line), ("count", count)])
-        };
-        let taken = t.with("bypass-taken", &[("packets", &t.count("bypass-packets", packets))]);
-        left.iter().filter(|(_, count)| *count > 0).fold(taken, with)
-    }
-
-    /// What an interface counted in and out.
-    pub fn interface(self, interface: &str, received: u64, sent: u64) -> String {
-        let t = self.t;
-        let packets = t.count("bypass-packets", received);
-        t.with("bypass-interface", &[("interface", &interface), ("packets", &packets), ("sent", &sent)])
-    }
-
-    /// An interface that did not stay to the end.
-    pub fn interface_gone(self, interface: &str) -> String {
-        self.t.with("bypass-interface-gone", &[("interface", &interface)])
-    }
-
-    /// What the kernel's own counters counted in and out.
-    pub fn kernel(self, received: u64, sent: u64, flat: Flat) -> String {
-        let t = self.t;
-        let flat = t.get(match flat {
-            Flat::Flat => "bypass-flat",
-            Flat::Known => "bypass-flat-known",
-            Flat::Not => "bypass-flat-not",
-            Flat::Unknown => "bypass-flat-unknown",
-        });
-        let datagrams = t.count("bypass-datagrams", received);
-        t.with("bypass-kernel", &[("datagrams", &datagrams), ("sent", &sent), ("flat", &flat)])
-    }
-
-    /// A socket of a program, with so many others that have the same fate.
-    pub fn of_program(self, program: &str, socket: &str, others: usize, fate: &str) -> String {
-        let t = self.t;
+    /// A socket of a program, with so many others of the same fate.
+    fn of_program(self, program: &Program, socket: &Record, others: usize) -> String {
+        let (socket, sockets, fate) = (self.socket(socket), self.sockets(others), self.fate(socket.fate()));
+        let mut values: Vec<(&str, &dyn Display)> =
+            vec![("program", &program.name), ("socket", &socket), ("fate", &fate)];
         if others == 0 {
-            return t.with("bypass-of-program", &[("program", &program), ("socket", &socket), ("fate", &fate)]);
+            return self.t.with("bypass-of-program", &values);
         }
-        let sockets = self.sockets(others);
-        let values: [(&str, &dyn Display); 4] =
-            [("program", &program), ("socket", &socket), ("sockets", &sockets), ("fate", &fate)];
-        t.with("bypass-alike-of-program", &values)
+        values.push(("sockets", &sockets));
+        self.t.with("bypass-alike-of-program", &values)
     }
 
-    /// Reasons that there is no room for.
-    pub fn more_reasons(self, count: usize) -> String {
-        self.t.count("bypass-more-reasons", count as u64)
-    }
-
-    /// Sockets of TCP.
-    pub fn tcp(self, sockets: usize) -> String {
-        self.t.with("bypass-tcp", &[("sockets", &self.sockets(sockets))])
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn both() -> [Words; 2] {
-        [Lang::En, Lang::Ja].map(Words::of)
-    }
-
-    /// Errors and JSON say it in the same words as the text in English.
-    fn is_in_both(english: &impl Display, said: impl Fn(Words) -> String) {
-        let [en, ja] = both().map(said);
-        assert_eq!(en, english.to_string());
-        assert!(ja != en && !ja.contains('⟦'), "{ja}");
-    }
-
-    #[test]
-    fn every_reason_is_said_in_both_languages() {
-        for reason in Reason::ALL {
-            is_in_both(&reason, |words| words.reason(reason));
-            let japanese = Words::of(Lang::Ja).reason(reason);
-            let options = reason.to_string().split(['(', ',', ')']).filter(|it| it.contains('_')).count();
-            assert_eq!(japanese.split(['(', '、', ')']).filter(|it| it.contains('_')).count(), options, "{japanese}");
+    fn socket_lines(self, socket: &Record) -> Vec<String> {
+        let mut lines = vec![format!("  {}: {}", self.socket(socket), self.fate(socket.fate()))];
+        if socket.fate.is_ok() || socket.past != Counted::default() {
+            let key = if socket.fate.is_ok() { "bypass-past" } else { "bypass-past-left" };
+            let values: [(&str, &dyn Display); 2] =
+                [("ways", &self.counted(&socket.past)), ("dropped", &socket.dropped)];
+            lines.push(format!("    {}", self.t.with(key, &values)));
+            let through = self.t.with("bypass-through", &[("ways", &self.counted(&socket.through))]);
+            lines.push(format!("    {through}"));
         }
-    }
-
-    #[test]
-    fn what_keeps_programs_interfaces_and_cards_from_it_is_said_in_both_languages() {
-        let name = || "eth1".to_owned();
-        for why in [
-            Hindrance::Uplink,
-            Hindrance::NoEthernet,
-            Hindrance::NoXdp(name()),
-            Hindrance::OtherProgram(name()),
-            Hindrance::Held { interface: name(), queue: 3 },
-            Hindrance::AllGone,
-            Hindrance::NotOurs,
-            Hindrance::HeldBy { program: "nc".into(), process: 7 },
-            Hindrance::Unusable("mmap".into()),
-        ] {
-            is_in_both(&why, |words| words.hindrance(&why));
-        }
-        for kind in [Kind::Static, Kind::Go, Kind::SetId, Kind::OtherMachine, Kind::OtherLibc] {
-            let obstacle = Obstacle { program: "/bin/nc".into(), kind };
-            is_in_both(&obstacle, |words| words.obstacle(&obstacle));
-        }
-        let why = || "ethtool -N".to_owned();
-        for what in [
-            NotSet::NoPolling { interface: name() },
-            NotSet::Nothing { why: why() },
-            NotSet::Setting { why: why() },
-            NotSet::Rule { interface: name(), why: why() },
-        ] {
-            is_in_both(&what, |words| words.not_set(&what));
-        }
-        let error = Hindrance::Error("mmap: no memory".into());
-        assert_eq!(both().map(|words| words.hindrance(&error)), ["mmap: no memory"; 2], "errors are English");
-    }
-
-    /// Every line with something in it.
-    fn lines(words: Words) -> Vec<String> {
-        let ways = Ways { received: 1, received_bytes: 20, sent: 3, sent_bytes: 40 };
-        let (obstacle, why) = (Obstacle { program: "/bin/nc".into(), kind: Kind::Go }, Hindrance::AllGone);
-        let fates = [
-            Fate::Past,
-            Fate::NoneDid,
-            Fate::NoDatagrams,
-            Fate::UntilShutDown,
-            Fate::Left(Reason::InterfaceGone),
-            Fate::Through(Reason::Cork),
-        ];
-        let mut lines = fates.map(|fate| words.fate(fate)).to_vec();
-        lines.extend([Flat::Flat, Flat::Known, Flat::Not, Flat::Unknown].map(|flat| words.kernel(1, 2, flat)));
-        lines.extend(
-            [Unseen::Obstacle(&obstacle), Unseen::NotLoaded, Unseen::NotSeen].map(|unseen| words.unseen(unseen)),
-        );
-        let lost = [(NotHanded::RingFull, 1), (NotHanded::NoFrame, 2), (NotHanded::Dropped, 3)];
-        lines.extend([
-            words.stays("eth1", &why),
-            words.nothing(true),
-            words.nothing(false),
-            words.refused("nc (pid 7)", &why),
-            words.well("eth1"),
-            words.down("eth1"),
-            words.gone("eth1"),
-            words.no_program("eth1"),
-            words.socket(3, None, None),
-            words.socket(3, "198.18.0.1:7".parse().ok(), "198.18.0.2:8".parse().ok()),
-            words.without_queues("nc (pid 7)", 0, &why),
-            words.past(&ways, 5, false),
-            words.past(&ways, 5, true),
-            words.through(&ways),
-            words.beyond(2, &ways, &ways),
-            words.refused_frames(1),
-            words.refused_frames(2),
-            words.queue("eth1", 3, true, &lost),
-            words.queue("eth1", 3, false, &[(NotHanded::RingFull, 0)]),
-            words.without_queues("nc (pid 7)", 2, &why),
-            words.of_others(2, "through the kernel"),
-            words.more_outside(1),
-            words.taken(1, &[(Left::Flow, 2), (Left::Large, 3), (Left::Queue, 4)]),
-            words.interface("eth1", 2, 3),
-            words.interface_gone("eth1"),
-            words.of_program("nc", "socket 3", 0, "past"),
-            words.of_program("nc", "socket 3", 4, "past"),
-            words.more_reasons(1),
-            words.more_reasons(2),
-            words.tcp(2),
-        ]);
         lines
     }
 
-    #[test]
-    fn every_line_is_there_in_both_languages() {
-        let [en, ja] = both().map(lines);
-        assert!(!en.concat().contains('⟦'), "{en:#?}");
-        for (en, ja) in en.iter().zip(&ja) {
-            let is_japanese = ja.chars().any(|c| ('\u{3040}'..'\u{30ff}').contains(&c));
-            assert!(en.is_ascii() && is_japanese && !ja.contains('⟦'), "{en}: {ja}");
+    /// So many sockets.
+    fn sockets(self, count: usize) -> String {
+        self.t.count("bypass-sockets", count as u64)
+    }
+
+    /// A socket by its descriptor, and its ends.
+    fn socket(self, socket: &Record) -> String {
+        let t = self.t;
+        let local = socket.local.map_or_else(|| t.get("bypass-not-bound"), |local| local.to_string());
+        let ends = match socket.peer {
+            Some(peer) => t.with("bypass-ends", &[("local", &local), ("peer", &peer)]),
+            None => local,
+        };
+        t.with("bypass-socket", &[("descriptor", &socket.descriptor), ("ends", &ends)])
+    }
+
+    /// The path of a socket.
+    fn fate(self, fate: Fate) -> String {
+        match fate {
+            Fate::Left { why } => self.t.with("bypass-fate-left", &[("why", &self.reason(why))]),
+            Fate::Through { why } => self.t.with("bypass-fate-through", &[("why", &self.reason(why))]),
+            plain => self.text("bypass-fate-", &plain),
         }
     }
 
-    #[test]
-    fn counts_read_as_they_would_be_spoken_and_what_is_nothing_is_not_said() {
-        let [en, ja] = both();
-        assert_eq!(en.taken(1, &[(Left::Flow, 0)]), "taken past the kernel by XDP: 1 packet");
-        assert_eq!(
-            en.taken(2, &[(Left::Large, 5)]),
-            "taken past the kernel by XDP: 2 packets; 5 to the program's ports left to the kernel, larger than a frame"
-        );
-        // More than 32 bits hold.
-        assert_eq!(en.interface("v1", 5_000_000_001, 7), "interface v1: 5000000001 packets in, 7 out, of all programs");
-        assert_eq!(ja.interface("v1", 1, 7), "インターフェース v1: 受信 1 パケット、送信 7(全プログラムの合計)");
-        assert_eq!(en.queue("v1", 0, false, &[(NotHanded::NoFrame, 2)]), "queue 0 of v1: copy mode, no frame 2");
-        assert_eq!(ja.queue("v1", 0, true, &[]), "v1 のキュー 0: ゼロコピーモード");
-        assert_eq!(en.socket(4, None, "198.18.0.2:9".parse().ok()), "socket 4 (not bound to 198.18.0.2:9)");
+    fn counted(self, counted: &Counted) -> String {
+        let Counted { received, received_bytes, sent, sent_bytes } = counted;
+        let values: [(&str, &dyn Display); 4] =
+            [("received", received), ("received_bytes", received_bytes), ("sent", sent), ("sent_bytes", sent_bytes)];
+        self.t.with("bypass-ways", &values)
+    }
+
+    /// A line, and behind it each count that is not 0.
+    fn and_counts(self, line: String, counts: &[(&str, u64)]) -> String {
+        let with = |line: String, (key, count): &(&str, u64)| self.t.with(key, &[("line", &line), ("count", count)]);
+        counts.iter().filter(|(_, count)| *count > 0).fold(line, with)
+    }
+
+    /// A queue, and what the kernel did not hand over of it.
+    fn queue(self, queue: &Queue) -> String {
+        let Queue { interface, number, zero_copy, lost } = queue;
+        let key = if *zero_copy { "bypass-queue-zero-copy" } else { "bypass-queue-copy" };
+        let line = self.t.with(key, &[("interface", interface), ("number", number)]);
+        let counts = [
+            ("bypass-queue-ring-full", lost.ring_full),
+            ("bypass-queue-no-frame", lost.no_frame),
+            ("bypass-queue-dropped", lost.dropped),
+        ];
+        self.and_counts(line, &counts)
+    }
+
+    /// What the steering program took, and what it left to the kernel.
+    fn steering(self, steering: &Steering) -> String {
+        let packets = self.t.count("bypass-packets", steering.taken);
+        let counts = [
+            ("bypass-left-flow", steering.no_flow),
+            ("bypass-left-large", steering.too_large),
+            ("bypass-left-queue", steering.no_socket),
+        ];
+        self.and_counts(self.t.with("bypass-taken", &[("packets", &packets)]), &counts)
+    }
+
+    /// No socket was seen.
+    fn unseen(self, account: &Account) -> String {
+        let t = self.t;
+        match &account.obstacle {
+            Some(obstacle) => t.with("bypass-unseen-why", &[("why", &self.obstacle(obstacle))]),
+            None if account.links.is_empty() => t.get("bypass-unseen-not-loaded"),
+            None => t.get("bypass-unseen"),
+        }
+    }
+
+    /// What an interface counted.
+    fn link(self, link: &Link) -> String {
+        let (t, interface) = (self.t, &link.name);
+        match (link.received, link.sent) {
+            (Some(received), Some(sent)) => {
+                let packets = t.count("bypass-packets", received);
+                t.with("bypass-interface", &[("interface", interface), ("packets", &packets), ("sent", &sent)])
+            }
+            _ => t.with("bypass-interface-gone", &[("interface", interface)]),
+        }
+    }
+
+    /// What the kernel's own counters counted.
+    fn kernel(self, account: &Account) -> String {
+        let datagrams = self.t.count("bypass-datagrams", account.kernel.received);
+        let flat = self.text("bypass-kernel-is-", &account.flatness());
+        let values: [(&str, &dyn Display); 3] =
+            [("datagrams", &datagrams), ("sent", &account.kernel.sent), ("flat", &flat)];
+        self.t.with("bypass-kernel", &values)
     }
 }
+
+/// A line among those of the program says whose it is.
+pub fn ours(line: &str) -> String {
+    format!("wireproof bypass: {line}")
+}
+
+/// A program, also of another number that has the same name.
+fn name(program: &Program) -> String {
+    format!("{} (pid {})", program.name, program.process)
+}
+
+/// How many sockets have which fate.
+fn by_fate(sockets: &[&Record]) -> Vec<(Fate, usize)> {
+    let mut fates: Vec<(Fate, usize)> = Vec::new();
+    for fate in sockets.iter().map(|socket| socket.fate()) {
+        match fates.iter_mut().find(|(known, _)| *known == fate) {
+            Some((_, count)) => *count += 1,
+            None => fates.push((fate, 1)),
+        }
+    }
+    fates
+}
+
+#[cfg(test)]
+mod tests;

@@ -4,8 +4,9 @@ use std::fmt::Display;
 
 use model::{
     Card, Cards,
-    card::{Cause, Connector, Hop, LaneReadings, Module, ModuleReadings, Port, Readings, Refused, Shortfall},
+    card::{Cause, Connector, Hop, LaneReadings, Module, ModuleReadings, Readings, Refused, Shortfall},
     environment::InterfaceFacts,
+    environment::Port,
 };
 use unicode_width::UnicodeWidthStr;
 
@@ -38,7 +39,7 @@ fn port(port: &Port, t: &Texts) -> String {
         ("card-mac", mac(interface, card, t)),
         ("card-link", link(interface, readings, card, t)),
         ("card-connector", connector(card, t)),
-        ("card-signal", readings.module.as_ref().map(|module| signal(module, t)).unwrap_or_default()),
+        ("card-signal", show::reading(&readings.module, t, |module| signal(module, t))),
         ("card-temperature", temperatures(readings)),
         ("card-addresses", interface.addresses.join(", ")),
         ("card-bus", hops(card)),
@@ -95,7 +96,7 @@ pub(crate) fn connector(card: &Card, t: &Texts) -> String {
         Connector::Empty => t.get("card-connector-empty"),
         Connector::Other => t.get("card-connector-other"),
     });
-    let module = card.module.as_ref().map(|module| self::module(module, t));
+    let module = Some(show::reading(&card.module, t, |module| self::module(module, t))).filter(|it| !it.is_empty());
     connector.into_iter().chain(module).collect::<Vec<_>>().join(", ")
 }
 
@@ -184,7 +185,7 @@ fn refused(refused: &Refused, t: &Texts) -> String {
 
 #[cfg(test)]
 mod tests {
-    use model::environment::PcieLink;
+    use model::card::PcieLink;
 
     use super::*;
 
@@ -196,7 +197,7 @@ mod tests {
             permanent_mac: "02:00:00:00:00:01".into(),
             top_speed_mbps: Some(10_000),
             connector: Some(Connector::Fibre),
-            module: Some(Module { form: "SFP".into(), wavelength_nm: Some(850), ..Module::default() }),
+            module: Module { form: "SFP".into(), wavelength_nm: Some(850), ..Module::default() }.into(),
             hops: vec![Hop { device: "0000:01:00.0".into(), link, ports: 2 }],
         };
         let interface =
@@ -206,7 +207,7 @@ mod tests {
             up: true,
             carrier: Some(false),
             temperatures: vec![("loc1".into(), 54.0)],
-            module: Some(ModuleReadings { celsius: 38.5, volts: 3.3, lanes }),
+            module: ModuleReadings { celsius: 38.5, volts: 3.3, lanes }.into(),
             counters: [("rx_packets".to_owned(), 12_345), ("rx_errors".to_owned(), 0)].into(),
             ..Readings::default()
         };

@@ -8,7 +8,7 @@ use model::{
 };
 use unicode_width::UnicodeWidthStr;
 
-use crate::{lang::Lang, show, summary, texts::Texts};
+use crate::{lang::Lang, probes, show, terminal, texts::Texts};
 
 /// Before the figures of a configuration.
 const INDENT: &str = "    ";
@@ -36,7 +36,7 @@ fn run_lines(run: &RunComparison, t: &Texts) -> Vec<String> {
     let rows: Vec<_> = run.figures().map(|figure| cells(figure, t)).collect();
     let mut rows = aligned(&rows).into_iter();
     for configuration in &run.configurations {
-        lines.push(format!("  {}", show::configuration(&configuration.spec, t)));
+        lines.push(format!("  {}", probes::configuration(&configuration.spec, t)));
         lines.extend(rows.by_ref().take(configuration.figures.len()));
     }
     lines.extend(unshared(run, t).into_iter().map(|words| format!("  {words}")));
@@ -71,7 +71,7 @@ fn or_blank(figure: &FigureComparison, interval: String) -> String {
 fn aligned(rows: &[[String; 5]]) -> Vec<String> {
     let widths: [usize; 5] =
         std::array::from_fn(|column| rows.iter().map(|row| row[column].width()).max().unwrap_or_default());
-    let fits = INDENT.width() + widths.iter().map(|width| width + 2).sum::<usize>() - 2 <= summary::WIDTH;
+    let fits = INDENT.width() + widths.iter().map(|width| width + 2).sum::<usize>() - 2 <= terminal::WIDTH;
     let between = if fits { "  ".to_owned() } else { format!("\n{INDENT}{INDENT}") };
     let line = |row: &[String; 5]| {
         let pad = |column: usize| " ".repeat(widths[column] - row[column].width());
@@ -87,11 +87,11 @@ pub(crate) fn unshared(run: &RunComparison, t: &Texts) -> Vec<String> {
     let reference = run
         .only_reference
         .iter()
-        .map(|spec| t.with("compare-only-reference", &[("configuration", &show::configuration_and_amount(spec, t))]));
+        .map(|spec| t.with("compare-only-reference", &[("configuration", &probes::configuration_and_amount(spec, t))]));
     let own = run
         .only_run
         .iter()
-        .map(|spec| t.with("compare-only-run", &[("configuration", &show::configuration_and_amount(spec, t))]));
+        .map(|spec| t.with("compare-only-run", &[("configuration", &probes::configuration_and_amount(spec, t))]));
     let none = run.configurations.is_empty().then(|| t.get("compare-nothing-in-common"));
     none.into_iter().chain(reference).chain(own).collect()
 }

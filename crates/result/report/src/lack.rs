@@ -1,70 +1,17 @@
-//! What a machine or user may lack: what that costs, and what to do about it.
+//! Words for what a machine or user may lack: its cost and its remedy.
+
+use model::check::Lack;
 
 use crate::{lang::Lang, texts::Texts};
 
-/// Something that is not as measuring would have it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lack {
-    /// The store cannot be used.
-    Store,
-    /// Not root, but user namespaces are allowed.
-    Root,
-    /// Neither root nor user namespaces.
-    RootAndUserNamespaces,
-    /// Fewer than two cores.
-    Cores,
-    /// No IPv6.
-    Ipv6,
-    /// Reading the clock takes long.
-    FastClock,
-    /// The machine is a virtual one.
-    BareMetal,
-    /// No lab bed can be made.
-    LabBed,
-    /// A cable that carries one direction only.
-    OtherDirection,
-    /// A way of sending packets.
-    Engine,
-    /// Frames that a way of sending says it sent.
-    EngineFrames,
+/// What it costs.
+pub fn lack_costs(lack: Lack, lang: Lang) -> String {
+    Texts::of(lang).get(&format!("lack-{}-costs", lack.key()))
 }
 
-impl Lack {
-    /// What it costs.
-    pub fn costs(self, lang: Lang) -> String {
-        let t = Texts::of(lang);
-        match self {
-            Self::Store => t.get("lack-store-costs"),
-            Self::Root => t.get("lack-root-costs"),
-            Self::RootAndUserNamespaces => t.get("lack-namespaces-costs"),
-            Self::Cores => t.get("lack-cores-costs"),
-            Self::Ipv6 => t.get("lack-ipv6-costs"),
-            Self::FastClock => t.get("lack-clock-costs"),
-            Self::BareMetal => t.get("lack-metal-costs"),
-            Self::LabBed => t.get("lack-lab-costs"),
-            Self::OtherDirection => t.get("lack-direction-costs"),
-            Self::Engine => t.get("lack-engine-costs"),
-            Self::EngineFrames => t.get("lack-frames-costs"),
-        }
-    }
-
-    /// What to do about it.
-    pub fn remedy(self, lang: Lang) -> String {
-        let t = Texts::of(lang);
-        match self {
-            Self::Store => t.get("lack-store-remedy"),
-            Self::Root => t.get("lack-root-remedy"),
-            Self::RootAndUserNamespaces => t.get("lack-namespaces-remedy"),
-            Self::Cores => t.get("lack-cores-remedy"),
-            Self::Ipv6 => t.get("lack-ipv6-remedy"),
-            Self::FastClock => t.get("lack-clock-remedy"),
-            Self::BareMetal => t.get("lack-metal-remedy"),
-            Self::LabBed => t.get("lack-lab-remedy"),
-            Self::OtherDirection => t.get("lack-direction-remedy"),
-            Self::Engine => t.get("lack-engine-remedy"),
-            Self::EngineFrames => t.get("lack-frames-remedy"),
-        }
-    }
+/// Remedy.
+pub fn lack_remedy(lack: Lack, lang: Lang) -> String {
+    Texts::of(lang).get(&format!("lack-{}-remedy", lack.key()))
 }
 
 /// The labels in front of the two, for a list on the terminal.
@@ -93,8 +40,8 @@ mod tests {
             Lack::EngineFrames,
         ];
         for lack in all {
-            assert_ne!(lack.costs(Lang::En), lack.costs(Lang::Ja));
-            assert_ne!(lack.remedy(Lang::En), lack.remedy(Lang::Ja));
+            assert_ne!(lack_costs(lack, Lang::En), lack_costs(lack, Lang::Ja));
+            assert_ne!(lack_remedy(lack, Lang::En), lack_remedy(lack, Lang::Ja));
         }
         assert_ne!(lack_labels(Lang::En), lack_labels(Lang::Ja));
     }

@@ -4,6 +4,8 @@
 
 pub mod bypass;
 mod cards;
+mod cells;
+mod columns;
 mod comparison;
 mod content;
 mod document;
@@ -17,37 +19,45 @@ mod lang;
 mod limited;
 mod material;
 mod meta;
+mod method;
 mod notice;
+mod outcome;
 mod page;
 mod preview;
+mod probes;
 mod redact;
+mod schedule;
 mod show;
 mod sides;
 mod stacks;
 mod summary;
+mod terminal;
 mod texts;
-mod together;
 mod watch;
 
 pub use cards::{cards, narrow_bus};
 pub use comparison::comparison;
 pub use document::{
-    BothWays, CardsDocument, CardsSchemaName, ComparisonDocument, ComparisonSchemaName, CountersEntry, Document,
-    DoubtEntry, Environments, Figures, FlowEntry, FlowFigures, GoodputBps, GoodputFigures, HeardDocument,
-    HeardSchemaName, LatencyFigures, LimitedByEntry, LossEntry, MovingEntry, PacketsFigures, PathFigures, PeakEntry,
-    QueueEntry, QueueWayEntry, RatesEntry, ResumedEntry, RunEntry, SchemaName, SentDocument, SentSchemaName,
-    StreamFigures, TotalEntry, TrialEntry, WatchDocument, WatchSchemaName, WatchedEntry, WaysEntry, cards_schema,
-    comparison_schema, heard_schema, schema, sent_schema, watch_schema,
+    CardsDocument, CardsSchemaName, ComparisonDocument, ComparisonSchemaName, CountersEntry, Document, DoubtEntry,
+    Environments, HeardDocument, HeardSchemaName, LossEntry, MovingEntry, PeakEntry, QueueEntry, QueueWayEntry,
+    RatesEntry, ResumedEntry, RunEntry, SchemaName, SentDocument, SentSchemaName, TotalEntry, TrialEntry,
+    WatchDocument, WatchSchemaName, WatchedEntry, WaysEntry, cards_schema, comparison_schema, heard_schema, schema,
+    sent_schema, watch_schema,
 };
 pub use doubts::advice;
-pub use finding::{Finding, Subject};
+pub use finding::{finding_text, subject_text};
 pub use forms::{comparison_html, comparison_markdown, comparison_typst, csv, html, markdown, typst};
-pub use lack::{Lack, lack_labels};
+pub use lack::{lack_costs, lack_labels, lack_remedy};
 pub use lang::{Lang, LangError};
+pub use limited::LimitedByEntry;
 pub use material::{Material, RawFile};
 pub use meta::meta_template;
 pub use notice::Notice;
 pub use preview::{Preview, PreviewItem, preview};
+pub use probes::{
+    BothWays, Figures, FlowEntry, FlowFigures, GoodputBps, GoodputFigures, LatencyFigures, PacketsFigures, PathFigures,
+    StreamFigures,
+};
 pub use redact::{RedactError, redacted};
 pub use show::command;
 pub use sides::{heard, heard_so_far, sent};

@@ -2,7 +2,7 @@
 
 use model::{IpVersion, ProbeSpec};
 
-use crate::{lang::Lang, show, texts::Texts};
+use crate::{lang::Lang, probes, show, texts::Texts};
 
 /// A line of progress or a note.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -92,7 +92,7 @@ impl Notice<'_> {
         match self {
             Self::Preparing => t.get("progress-preparing"),
             Self::Measuring { what, step, steps } => {
-                let what = show::measurement(what, t);
+                let what = probes::measurement(what, t);
                 t.with("progress-measuring", &[("what", &what), ("step", step), ("steps", steps)])
             }
             Self::Undoing => t.get("progress-undoing"),

@@ -6,7 +6,7 @@
 pub(crate) use model::PhotoKind;
 use model::Verdict;
 
-use crate::{figure::Line, lang::Lang};
+use crate::lang::Lang;
 
 /// A whole document.
 #[derive(Clone, Debug, PartialEq)]
@@ -168,6 +168,17 @@ pub(crate) struct LegendEntry {
     pub(crate) style: usize,
     pub(crate) line: Line,
     pub(crate) name: String,
+}
+
+/// How a series is drawn, so that its kind is seen without colour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Line {
+    #[default]
+    Solid,
+    /// Dashed, with hollow marks.
+    Dashed,
+    /// Dotted, with crosses: what others measured.
+    Dotted,
 }
 
 impl LegendEntry {

@@ -2,7 +2,7 @@
 
 use model::ProbeSpec;
 
-use crate::{lang::Lang, show, texts::Texts};
+use crate::{lang::Lang, probes, show, texts::Texts};
 
 /// What a plan would do.
 #[derive(Clone, Debug)]
@@ -57,7 +57,7 @@ pub fn preview(preview: &Preview<'_>, lang: Lang) -> String {
 }
 
 fn step(item: &PreviewItem, t: &Texts) -> String {
-    let what = show::measurement(&item.spec, t);
+    let what = probes::measurement(&item.spec, t);
     let values: [(&str, &dyn std::fmt::Display); 3] =
         [("times", &item.times), ("what", &what), ("time", &time(item.total()))];
     t.with("preview-step", &values)

@@ -5,7 +5,7 @@ use model::{Heard, PacketsSent, SequenceHeard};
 use crate::{
     lang::Lang,
     show::{self, grouped, or_none, packet_rate},
-    summary::{Row, table},
+    terminal::{Row, table},
     texts::Texts,
 };
 

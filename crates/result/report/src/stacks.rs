@@ -1,10 +1,11 @@
 //! The same traffic past the kernel and by the kernel's own stack, beside each other.
 
-use model::{GoodputSpec, LatencySpec, Stack};
+use model::Stack;
 
 use crate::{
-    groups::{FlowGroup, LatencyGroup, Spread},
-    show,
+    groups::Spread,
+    page::{Block, Column, Text},
+    show::{self, or_none},
     texts::Texts,
 };
 
@@ -18,27 +19,8 @@ pub(crate) struct Stacks<'g, G> {
     pub(crate) ratio: Spread,
 }
 
-/// Medians of round trips, in nanoseconds. Empty unless both stacks were measured.
-pub(crate) fn latency_stacks<'g, 'a>(groups: &'g [LatencyGroup<'a>]) -> Vec<Stacks<'g, LatencyGroup<'a>>> {
-    let by_kernel = |spec: &LatencySpec| LatencySpec { stack: Stack::Kernel, ..spec.clone() };
-    let alike = |a: &LatencyGroup<'_>, b: &LatencyGroup<'_>| by_kernel(a.spec) == by_kernel(b.spec) && a.way == b.way;
-    let p50s = |group: &LatencyGroup<'_>| {
-        group.trials.iter().map(|(_, result)| result.rtt_ns.p50.map(|ns| ns as f64)).collect()
-    };
-    pairs(groups, |group| group.spec.stack, alike, p50s)
-}
-
-/// Goodput of whole trials, in bit/s.
-pub(crate) fn flow_stacks<'g, 'a>(groups: &'g [FlowGroup<'a>]) -> Vec<Stacks<'g, FlowGroup<'a>>> {
-    let by_kernel = |spec: &GoodputSpec| GoodputSpec { stack: Stack::Kernel, ..spec.clone() };
-    let alike = |a: &FlowGroup<'_>, b: &FlowGroup<'_>| {
-        by_kernel(a.spec) == by_kernel(b.spec) && (a.from, a.to) == (b.from, b.to)
-    };
-    let means = |group: &FlowGroup<'_>| group.flows.iter().map(|(_, flow)| Some(flow.received.mean_bps())).collect();
-    pairs(groups, |group| group.spec.stack, alike, means)
-}
-
-fn pairs<G>(
+/// Each configuration that was measured by both stacks.
+pub(crate) fn pairs<G>(
     groups: &[G],
     stack: impl Fn(&G) -> Stack,
     alike: impl Fn(&G, &G) -> bool,
@@ -54,25 +36,29 @@ fn pairs<G>(
     groups.iter().filter(|group| stack(group) == Stack::Kernel).filter_map(pair).collect()
 }
 
-/// A line for each kind of traffic by both stacks: how many times the kernel's figure the bypass's is.
-pub(crate) fn headlines(latencies: &[LatencyGroup<'_>], flows: &[FlowGroup<'_>], t: &Texts) -> Vec<String> {
-    let sizes = latency_stacks(latencies);
-    let latency = sizes.chunk_by(|a, b| a.group.traffic(t) == b.group.traffic(t)).map(|sizes| {
-        let ratios: Vec<f64> = sizes.iter().map(|it| it.ratio.median).collect();
-        t.with("headline-stacks-latency", &[("traffic", &sizes[0].group.traffic(t)), ("ratio", &range(&ratios))])
-    });
-    let goodput = flow_stacks(flows).into_iter().map(|it| {
-        let ratio = range(&[it.ratio.median]);
-        t.with("headline-stacks-goodput", &[("traffic", &it.group.name(t)), ("ratio", &ratio)])
-    });
-    latency.chain(goodput).collect()
-}
-
 /// `0.69 – 0.76`, or the one.
-fn range(ratios: &[f64]) -> String {
+pub(crate) fn range(ratios: &[f64]) -> String {
     let low = show::ratio(ratios.iter().copied().fold(f64::INFINITY, f64::min));
     let high = show::ratio(ratios.iter().copied().fold(f64::NEG_INFINITY, f64::max));
     if low == high { low } else { format!("{low} – {high}") }
+}
+
+/// A table of configurations by both stacks; `None` without any.
+pub(crate) fn table(caption: String, named: [Column; 2], rows: Vec<Vec<Text>>, t: &Texts) -> Option<Block> {
+    if rows.is_empty() {
+        return None;
+    }
+    let figures = ["col-stack-kernel", "col-stack-bypass", "col-stacks-ratio", "col-stacks-range"];
+    let columns = named.into_iter().chain(figures.map(|key| Column::figures(t.get(key)))).collect();
+    Some(Block::section(t.get("stacks-heading"), vec![Block::table(caption, columns, rows)]))
+}
+
+/// The row of one configuration.
+pub(crate) fn row<G>(it: &Stacks<'_, G>, named: [String; 2], words: fn(f64) -> String) -> Vec<Text> {
+    let (figures, ratio) = ([it.kernel, it.bypass].map(words), &it.ratio);
+    let range = or_none(ratio.range(), |(low, high)| format!("{} – {}", show::ratio(low), show::ratio(high)));
+    let of_stacks = named.into_iter().chain(figures).map(Text::from);
+    of_stacks.chain([Text::strong(show::ratio(ratio.median)), range.into()]).collect()
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::{fmt::Display, sync::LazyLock};
 
 use fluent_bundle::{FluentArgs, FluentResource, concurrent::FluentBundle};
+use model::Metric;
 use unic_langid::LanguageIdentifier;
 
 use crate::lang::Lang;
@@ -89,6 +90,11 @@ impl Texts {
         self.format(key, &values.iter().map(|(name, value)| (*name, value.to_string())).collect())
     }
 
+    /// The text of a metric, of those with this prefix.
+    pub(crate) fn of_metric(&self, prefix: &str, metric: Metric) -> String {
+        self.get(&format!("{prefix}-{}", metric.name().replace('_', "-")))
+    }
+
     /// The text of a key that reads differently for one and for many.
     pub(crate) fn count(&self, key: &str, count: u64) -> String {
         self.format(key, &[("count", count)].into_iter().collect())
@@ -107,6 +113,8 @@ impl Texts {
 #[cfg(test)]
 mod tests {
     use std::{collections::BTreeSet, fs, path::Path};
+
+    use model::check::{Lack, Subject};
 
     use super::*;
 
@@ -157,13 +165,51 @@ mod tests {
     fn each_key_is_used_and_each_used_key_exists() {
         let sources = own_sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"));
         let keys = keys(&ENGLISH.concat());
+        let metrics: Vec<String> = Metric::ALL.iter().map(|metric| metric.name().replace('_', "-")).collect();
+        let is_of_metric = |key: &str| {
+            let name = key.strip_prefix("metric-").or_else(|| key.strip_prefix("compare-"));
+            name.is_some_and(|name| metrics.iter().any(|metric| metric == name))
+        };
+        let subjects = Subject::ALL.map(|subject| format!("finding-{}", subject.key()));
+        let lacks = Lack::ALL.map(|lack| ["costs", "remedy"].map(|part| format!("lack-{}-{part}", lack.key())));
+        let of_checks: Vec<String> = subjects.into_iter().chain(lacks.into_iter().flatten()).collect();
+        for key in &of_checks {
+            assert!(keys.contains(key), "{key} has no text");
+        }
         for key in &keys {
-            assert!(sources.contains(&format!("\"{key}\"")), "{key} is not used anywhere");
+            let is_derived = crate::bypass::DERIVED.iter().any(|prefix| key.starts_with(prefix));
+            // The layout and the kind of a bed name their texts.
+            let of_bed = ["bed", "link"]
+                .iter()
+                .any(|head| key.starts_with(&format!("{head}-")) && sources.contains(&format!("\"{head}-{{")));
+            let is_used = is_derived
+                || of_bed
+                || is_of_metric(key)
+                || of_checks.contains(key)
+                || sources.contains(&format!("\"{key}\""));
+            assert!(is_used, "{key} is not used anywhere");
+        }
+        for metric in &metrics {
+            assert!(keys.contains(&format!("metric-{metric}")), "metric {metric} has no text");
         }
         for call in ["t.get(\"", "t.with(\"", "t.count(\""] {
             for used in sources.split(call).skip(1).map(|rest| rest.split('"').next().unwrap()) {
                 assert!(keys.iter().any(|key| key == used), "{used} is used, but there is no such text");
             }
+        }
+    }
+
+    #[test]
+    fn each_layout_of_a_bed_has_its_words() {
+        let t = Texts::of(Lang::En);
+        for layout in ["lab", "lab-switch", "lab-bridge", "lab-router", "hosts", "hosts-several", "ports"] {
+            let text = t.with(&format!("bed-{layout}"), &[("near", &1), ("far", &2), ("count", &3)]);
+            assert!(!text.contains('⟦'), "{text}");
+        }
+        for kind in ["lab", "hosts", "ports"] {
+            assert!(
+                !t.get(&format!("link-{kind}")).contains('⟦') && !t.get(&format!("link-{kind}-meaning")).contains('⟦')
+            );
         }
     }
 

@@ -3,13 +3,26 @@
 mod fixture;
 
 use model::{
-    Comparison, Conclusion, Finding, Measured,
+    Comparison, Conclusion, Finding, Measured, Run,
     identity::{Identity, Price},
 };
 use unicode_width::UnicodeWidthStr;
 use wireproof_report::{
-    ComparisonDocument, Lang, comparison, comparison_html, comparison_markdown, comparison_schema, comparison_typst,
+    ComparisonDocument, Lang, Material, comparison, comparison_html, comparison_markdown, comparison_schema,
+    comparison_typst,
 };
+
+/// A form of a comparison, with the runs assessed.
+fn shown<T>(
+    form: fn(&Comparison, &[Material<'_>], Lang) -> T,
+    comparison: &Comparison,
+    runs: &[&Run],
+    lang: Lang,
+) -> T {
+    let assessed: Vec<_> = runs.iter().map(|run| fixture::assessed(run, &[])).collect();
+    let runs: Vec<_> = runs.iter().zip(&assessed).map(|(run, assessed)| Material::of(run, assessed)).collect();
+    form(comparison, &runs, lang)
+}
 
 fn compared(tolerance: f64) -> Comparison {
     let [run, slower] = fixture::compared_runs();
@@ -70,7 +83,7 @@ fn what_was_not_measured_again_is_said() {
     assert!(comparison(&gone, Lang::En).contains("Configurations of the reference that were not measured again: "));
     let itself = verdict::compare(&run, std::slice::from_ref(&run), 0.0);
     assert!(comparison(&itself, Lang::En).contains("nothing new was measured since"));
-    assert!(comparison_html(&itself, &[&run, &run], Lang::Ja).contains("新しい測定なし"));
+    assert!(shown(comparison_html, &itself, &[&run, &run], Lang::Ja).contains("新しい測定なし"));
 }
 
 #[test]
@@ -88,9 +101,9 @@ fn the_document_keeps_to_its_schema() {
 fn the_page_shows_tables_what_changed_and_both_bar_charts() {
     let [run, slower] = fixture::compared_runs();
     let compared = verdict::compare(&run, std::slice::from_ref(&slower), 0.05);
-    assert!(!comparison_html(&compared, &[&run, &slower], Lang::En).contains("per price"));
+    assert!(!shown(comparison_html, &compared, &[&run, &slower], Lang::En).contains("per price"));
     for (lang, charts) in [(Lang::En, ["Gbit/s", "kpps"]), (Lang::Ja, ["Gbit/s", "パケット処理性能"])] {
-        let page = comparison_html(&compared, &[&run, &slower], lang);
+        let page = shown(comparison_html, &compared, &[&run, &slower], lang);
         assert!(page.matches("<figure").count() == 2 && page.contains("6.12.0-1-amd64"));
         assert!(charts.iter().all(|words| page.contains(words)) && page.contains(&slower.id.0));
         assert!(!page.contains('⟦') && !page.contains("NaN"));
@@ -101,13 +114,13 @@ fn the_page_shows_tables_what_changed_and_both_bar_charts() {
 fn other_forms_say_what_the_page_says() {
     let [run, slower] = fixture::compared_runs();
     let (compared, runs) = (verdict::compare(&run, std::slice::from_ref(&slower), 0.05), [&run, &slower]);
-    let text = comparison_markdown(&compared, &runs, Lang::En);
+    let text = shown(comparison_markdown, &compared, &runs, Lang::En);
     for said in
         ["> **Simulated environment**", "> **Worse**", "**Table 1** ", "**Figure 2** ", "6.12.0-1-amd64", &slower.id.0]
     {
         assert!(text.contains(said), "{said}: {text}");
     }
-    let paper = comparison_typst(&compared, &runs, Lang::Ja);
+    let paper = shown(comparison_typst, &compared, &runs, Lang::Ja);
     for said in ["#tabular(\"表1\", ", "#drawing(\"図2\", ", "測定の比較", "datetime(year: 2026, month: 11"] {
         assert!(paper.source.contains(said), "{said}: {}", paper.source);
     }
@@ -120,7 +133,7 @@ fn the_bars_say_how_many_trials_there_were_not_how_many_were_planned() {
     let planned = slower.plan.repeats.get();
     slower.trials.retain(|trial| trial.repeat < planned);
     let compared = verdict::compare(&run, std::slice::from_ref(&slower), 0.05);
-    let page = comparison_html(&compared, &[&run, &slower], Lang::En);
+    let page = shown(comparison_html, &compared, &[&run, &slower], Lang::En);
     let of_bars = |run: &model::Run, n: u32| format!("{}, {} (veth), n = {n}", run.id, run.bed.name);
     assert!(page.contains(&of_bars(&run, planned)) && page.contains(&of_bars(&slower, planned - 1)), "{page}");
 }
@@ -134,7 +147,7 @@ fn prices_are_set_against_goodput_where_both_runs_have_one_in_the_same_currency(
         for (run, price) in [&mut run, &mut slower].into_iter().zip(prices) {
             run.identity = Some(Identity { prices: vec![price], ..Identity::default() });
         }
-        comparison_html(&compared, &[&run, &slower], Lang::En)
+        shown(comparison_html, &compared, &[&run, &slower], Lang::En)
     };
     assert!(page([price("card", 60_000.0, "JPY"), price("card", 20_000.0, "JPY")]).contains("kbit/s per JPY"));
     assert!(!page([price("card", 60_000.0, "JPY"), price("card", 200.0, "EUR")]).contains("per price"));

@@ -2,8 +2,13 @@
 
 mod fixture;
 
+use model::{Assessment, LimitOutcome, Run};
 use serde_json::Value;
 use wireproof_report::{self as report, Document, Material};
+
+fn document(run: &Run, outcomes: &[LimitOutcome]) -> Document {
+    Document::of(&Material::of(run, &fixture::assessed(run, outcomes)))
+}
 
 fn as_json(document: &Document) -> Value {
     serde_json::to_value(document).expect("a document is JSON")
@@ -15,22 +20,23 @@ fn every_document_fits_the_schema() {
     let validator = jsonschema::validator_for(&schema).expect("the schema is a schema");
     let (limited, outcomes) = fixture::run_with_limits();
     let comparisons = fixture::comparisons(&limited);
-    let material = Material { comparisons: Some(&comparisons), ..Material::of(&limited, &outcomes) };
+    let assessment = Assessment { comparisons: Some(comparisons), ..fixture::assessed(&limited, &outcomes) };
+    let material = Material::of(&limited, &assessment);
     let beside = as_json(&Document::of(&material));
     assert_eq!(beside["comparisons"][0]["rows"][0]["match"], "differs");
     assert_eq!(beside["comparisons"][0]["rows"][0]["theirs"]["value"], "1.174333 us");
     assert_eq!(beside["comparisons"][0]["not_compared"][0]["why"], "frame-size");
     for document in [
         Document::of(&material),
-        Document::of(&Material::of(&fixture::run(), &[])),
-        Document::of(&Material::of(&limited, &outcomes)),
-        Document::of(&Material::of(&fixture::interrupted_run(), &[])),
-        Document::of(&Material::of(&fixture::wide_run(), &[])),
+        document(&fixture::run(), &[]),
+        document(&limited, &outcomes),
+        document(&fixture::interrupted_run(), &[]),
+        document(&fixture::wide_run(), &[]),
     ] {
         let errors: Vec<String> = validator.iter_errors(&as_json(&document)).map(|e| e.to_string()).collect();
         assert!(errors.is_empty(), "{errors:?}");
     }
-    let mut broken = as_json(&Document::of(&Material::of(&fixture::run(), &[])));
+    let mut broken = as_json(&document(&fixture::run(), &[]));
     broken["trials"][0]["protocol"] = "sctp".into();
     assert!(!validator.is_valid(&broken), "the schema accepts an unknown protocol");
 }
@@ -38,7 +44,7 @@ fn every_document_fits_the_schema() {
 #[test]
 fn names_are_those_that_other_programs_rely_on() {
     let (run, outcomes) = fixture::run_with_limits();
-    let json = as_json(&Document::of(&Material::of(&run, &outcomes)));
+    let json = as_json(&document(&run, &outcomes));
     assert_eq!(json["schema"], "wireproof/1");
     assert_eq!(json["run"]["id"], "20261121-101500-3fa9");
     assert_eq!(json["run"]["plan"], "quick");
@@ -71,7 +77,7 @@ fn names_are_those_that_other_programs_rely_on() {
 
 #[test]
 fn what_the_sample_does_not_carry_is_absent() {
-    let json = as_json(&Document::of(&Material::of(&fixture::interrupted_run(), &[])));
+    let json = as_json(&document(&fixture::interrupted_run(), &[]));
     assert_eq!(json["run"]["partial"], true);
     assert!(json["run"]["verdict"].is_null() && json["environment"]["after"].is_null());
     assert!(json["trials"][3]["rtt_ns"].get("max").is_none());
@@ -86,7 +92,7 @@ fn trial_with<'a>(json: &'a Value, key: &str, value: &Value) -> &'a Value {
 
 #[test]
 fn loads_flows_and_paths_have_their_names() {
-    let json = as_json(&Document::of(&Material::of(&fixture::wide_run(), &[])));
+    let json = as_json(&document(&fixture::wide_run(), &[]));
     let loaded = trial_with(&json, "intended_pps", &100_000.0.into());
     assert_eq!((&loaded["frame_size"], &loaded["wire_size"]), (&64.into(), &84.into()));
     for time in ["/pacing/gap_ns/p99", "/pacing/behind_ns/p50", "/ipdv_ns/rtt_ns/p50"] {

@@ -13,7 +13,7 @@ fn table(text: &str) -> Vec<BTreeMap<String, String>> {
 #[test]
 fn the_table_has_a_row_for_each_trial_and_direction() {
     let run = fixture::wide_run();
-    let text = report::csv(&Material::of(&run, &[])).expect("figures can be written");
+    let text = report::csv(&Material::of(&run, &fixture::assessed(&run, &[]))).expect("figures can be written");
     let rows = table(&text);
     let of = |configuration: &str| {
         rows.iter().filter(|row| row["configuration"].contains(configuration)).collect::<Vec<_>>()
@@ -33,7 +33,7 @@ fn the_table_has_a_row_for_each_trial_and_direction() {
 #[test]
 fn figures_in_the_table_are_those_of_the_trials() {
     let run = fixture::run();
-    let rows = table(&report::csv(&Material::of(&run, &[])).expect("figures can be written"));
+    let rows = table(&report::csv(&Material::of(&run, &fixture::assessed(&run, &[]))).expect("figures can be written"));
     for trial in &run.trials {
         let model::Measured::Latency { result, .. } = &trial.measured else { continue };
         let row = rows.iter().find(|row| row["trial"] == trial.number.to_string()).expect("each trial has a row");
@@ -58,7 +58,8 @@ fn numbered(text: &str, before: &str, behind: &str) -> Vec<(String, String)> {
 fn every_form_gives_figures_and_tables_the_same_numbers() {
     for lang in [Lang::En, Lang::Ja] {
         let run = fixture::wide_run();
-        let material = Material::of(&run, &[]);
+        let assessment = fixture::assessed(&run, &[]);
+        let material = Material::of(&run, &assessment);
         let (html, paper) = (report::html(&material, lang), report::typst(&material, lang).source);
         let said = paper.rsplit_once("#show: report.with").expect("the report begins").1;
         let tables = numbered(&html, "<caption><span><b class=\"number\">", "</b> ");
@@ -78,7 +79,7 @@ fn every_form_gives_figures_and_tables_the_same_numbers() {
 #[test]
 fn tables_in_markdown_keep_their_columns() {
     for (run, lang) in [(fixture::wide_run(), Lang::En), (fixture::run(), Lang::Ja)] {
-        let text = report::markdown(&Material::of(&run, &[]), lang);
+        let text = report::markdown(&Material::of(&run, &fixture::assessed(&run, &[])), lang);
         let mut columns = None;
         for line in text.lines() {
             let bars = line.replace("\\|", "").matches('|').count();
@@ -91,7 +92,7 @@ fn tables_in_markdown_keep_their_columns() {
 #[test]
 fn markdown_says_what_the_page_says() {
     let (run, outcomes) = fixture::run_with_limits();
-    let english = report::markdown(&Material::of(&run, &outcomes), Lang::En);
+    let english = report::markdown(&Material::of(&run, &fixture::assessed(&run, &outcomes)), Lang::En);
     for said in [
         "# NW-17 acceptance",
         "> **Simulated environment** Every figure",
@@ -107,5 +108,5 @@ fn markdown_says_what_the_page_says() {
         assert!(english.contains(said), "{said}");
     }
     assert!(!english.contains("<svg") && !english.contains('⟦'));
-    assert!(report::markdown(&Material::of(&run, &outcomes), Lang::Ja).contains("**表1** "));
+    assert!(report::markdown(&Material::of(&run, &fixture::assessed(&run, &outcomes)), Lang::Ja).contains("**表1** "));
 }

@@ -9,7 +9,7 @@ use std::{
 };
 
 use model::{
-    Card, Delta, Environment, LimitOutcome, Measured, Plan, Run, Source,
+    Assessment, Card, Delta, Environment, LimitOutcome, Measured, Plan, ReferenceComparison, Run, Source,
     card::{Connector, LaneReadings, Module, ModuleReadings, Readings},
     trial::TcpSeconds,
 };
@@ -21,7 +21,22 @@ fn runs() -> Vec<(Run, Vec<LimitOutcome>)> {
     without_limits.into_iter().chain([fixture::run_with_limits()]).collect()
 }
 
-/// The report without the tags that keep a figure beside its unit.
+/// The HTML page of a run without references and files.
+fn page(run: &Run, outcomes: &[LimitOutcome], lang: Lang) -> String {
+    shown(&Material::of(run, &fixture::assessed(run, outcomes)), lang)
+}
+
+/// The English page of a run beside references.
+fn beside(run: &Run, comparisons: Option<Vec<ReferenceComparison>>) -> String {
+    let assessment = Assessment { comparisons, ..fixture::assessed(run, &[]) };
+    shown(&Material::of(run, &assessment), Lang::En)
+}
+
+fn summary(run: &Run, outcomes: &[LimitOutcome], lang: Lang) -> String {
+    report::summary(&Material::of(run, &fixture::assessed(run, outcomes)), lang)
+}
+
+/// The HTML page without the tags that keep a figure beside its unit.
 fn shown(material: &Material<'_>, lang: Lang) -> String {
     let page = report::html(material, lang);
     let mut parts = page.split("<span class=\"quantity\">");
@@ -86,7 +101,8 @@ fn no_language_leaks_into_the_other() {
     let only_english: Vec<_> = english.iter().filter(|phrase| phrase.len() > 2 && !japanese.contains(phrase)).collect();
     for (run, outcomes) in runs() {
         let comparisons = fixture::comparisons(&run);
-        let material = Material { comparisons: Some(&comparisons), ..Material::of(&run, &outcomes) };
+        let assessment = Assessment { comparisons: Some(comparisons), ..fixture::assessed(&run, &outcomes) };
+        let material = Material::of(&run, &assessment);
         for text in texts(&shown(&material, Lang::En)).iter().chain(&literals(&material, Lang::En)) {
             assert!(!text.contains(is_japanese), "Japanese in the English report: {text}");
         }
@@ -107,7 +123,7 @@ fn a_limit_that_finds_nothing_says_in_the_readers_language_what_it_looked_for() 
     run.plan.limits = Plan::parse(&format!("name = \"t\"\n[[path]]\n[[limits]]\n{limit}"), &[]).expect("a plan").limits;
     let outcomes = verdict::judge(&run, &[]);
     for (lang, words) in [(Lang::En, "UDP, 999 B, under load"), (Lang::Ja, "UDP・999 B・負荷あり")] {
-        let html = shown(&Material::of(&run, &outcomes), lang);
+        let html = page(&run, &outcomes, lang);
         assert!(html.contains(words) && !html.contains("latency udp"), "{words}");
     }
 }
@@ -115,7 +131,7 @@ fn a_limit_that_finds_nothing_says_in_the_readers_language_what_it_looked_for() 
 #[test]
 fn verdict_and_issues_are_on_page_one_on_paper_too() {
     let (run, outcomes) = fixture::run_with_limits();
-    let source = report::typst(&Material::of(&run, &outcomes), Lang::Ja).source;
+    let source = report::typst(&Material::of(&run, &fixture::assessed(&run, &outcomes)), Lang::Ja).source;
     let (cover, _) = source.split_once("#contents()").expect("the contents come behind the cover");
     assert!(cover.contains("指摘事項") && cover.contains("39.70 Gbit/s") && !cover.contains("要約"), "{cover}");
 }
@@ -124,9 +140,7 @@ fn verdict_and_issues_are_on_page_one_on_paper_too() {
 fn every_text_and_every_value_of_it_is_there() {
     for (run, outcomes) in runs() {
         for lang in [Lang::En, Lang::Ja] {
-            for output in
-                [shown(&Material::of(&run, &outcomes), lang), report::summary(&Material::of(&run, &outcomes), lang)]
-            {
+            for output in [page(&run, &outcomes, lang), summary(&run, &outcomes, lang)] {
                 assert!(!output.contains('⟦'), "{}", &output[output.find('⟦').unwrap_or(0)..][..80]);
             }
         }
@@ -137,7 +151,7 @@ fn every_text_and_every_value_of_it_is_there() {
 fn the_report_is_one_small_file_rendered_at_once() {
     let (run, outcomes) = fixture::run_with_limits();
     let started = Instant::now();
-    let html = shown(&Material::of(&run, &outcomes), Lang::Ja);
+    let html = page(&run, &outcomes, Lang::Ja);
     assert!(started.elapsed() < Duration::from_secs(2), "took {:?}", started.elapsed());
     assert!(html.len() < 2_000_000, "{} bytes", html.len());
     for outside in ["http:", "https:", "<script", "<link", "@import", "url("] {
@@ -148,7 +162,7 @@ fn the_report_is_one_small_file_rendered_at_once() {
 
 #[test]
 fn figures_and_tables_can_be_read_out() {
-    let html = shown(&Material::of(&fixture::run(), &[]), Lang::En);
+    let html = page(&fixture::run(), &[], Lang::En);
     assert_eq!(html.matches("role=\"img\"").count(), html.matches("<title id=").count());
     assert_eq!(html.matches("<svg viewBox=\"0 0 640").count(), 6);
     assert_eq!(html.matches("<table").count(), html.matches("<caption>").count());
@@ -160,7 +174,7 @@ fn figures_and_tables_can_be_read_out() {
 #[test]
 fn a_limit_from_a_reference_names_it_and_what_is_not_alike() {
     let (run, outcomes) = fixture::run_with_limits();
-    let english = shown(&Material::of(&run, &outcomes), Lang::En);
+    let english = page(&run, &outcomes, Lang::En);
     for said in [
         "at most 2.82 µs (at most 20 % worse than some-card)",
         "at most 20 % worse than some-card: not comparable, because the source has another statistic (mean)",
@@ -170,7 +184,7 @@ fn a_limit_from_a_reference_names_it_and_what_is_not_alike() {
     ] {
         assert!(english.contains(said), "{said}");
     }
-    let japanese = shown(&Material::of(&run, &outcomes), Lang::Ja);
+    let japanese = page(&run, &outcomes, Lang::Ja);
     assert!(japanese.contains("some-card からの悪化が 20 % 以内: 比較不可(出典の統計量が異なるため(平均))"));
 }
 
@@ -178,8 +192,7 @@ fn a_limit_from_a_reference_names_it_and_what_is_not_alike() {
 fn what_others_measured_is_dotted_and_not_taken_for_a_percentile_of_ours() {
     let run = fixture::run();
     let comparisons = fixture::comparisons(&run);
-    let beside = |comparisons| shown(&Material { comparisons, ..Material::of(&run, &[]) }, Lang::En);
-    let (with, without) = (beside(Some(&comparisons)), beside(None));
+    let (with, without) = (beside(&run, Some(comparisons)), beside(&run, None));
     assert!(
         with.contains(" dotted\"><polyline")
             && with.contains("class=\"cross\"")
@@ -191,14 +204,14 @@ fn what_others_measured_is_dotted_and_not_taken_for_a_percentile_of_ours() {
 #[test]
 fn sections_are_reached_and_figures_and_tables_numbered() {
     let run = fixture::wide_run();
-    let english = shown(&Material::of(&run, &[]), Lang::En);
+    let english = page(&run, &[], Lang::En);
     let links: Vec<&str> = english.split("href=\"#").skip(1).filter_map(|link| link.split('"').next()).collect();
     assert_eq!(links.len(), english.matches("<h2>").count());
     assert!(links.iter().all(|link| english.contains(&format!("<section id=\"{link}\">"))), "{links:?}");
     for table in 1..=english.matches("<table").count() {
         assert_eq!(english.matches(&format!(">Table {table}</b>")).count(), 1);
     }
-    let japanese = shown(&Material::of(&run, &[]), Lang::Ja);
+    let japanese = page(&run, &[], Lang::Ja);
     assert!(japanese.contains(">図2</b>") && japanese.contains(">表1</b>"));
 }
 
@@ -206,9 +219,9 @@ fn sections_are_reached_and_figures_and_tables_numbered() {
 fn every_sheet_of_a_simulated_bed_says_so() {
     let mut run = fixture::run();
     let mark = "<p class=\"sheet-mark\" aria-hidden=\"true\">Simulated environment</p>";
-    assert!(shown(&Material::of(&run, &[]), Lang::En).contains(mark));
+    assert!(page(&run, &[], Lang::En).contains(mark));
     run.bed.simulated = false;
-    let real = shown(&Material::of(&run, &[]), Lang::En);
+    let real = page(&run, &[], Lang::En);
     assert!(!real.contains("class=\"sheet-mark\"") && !real.contains("Simulated environment"));
 }
 
@@ -216,7 +229,8 @@ fn every_sheet_of_a_simulated_bed_says_so() {
 fn a_run_stands_beside_what_others_measured() {
     let run = fixture::run();
     let comparisons = fixture::comparisons(&run);
-    let material = Material { comparisons: Some(&comparisons), ..Material::of(&run, &[]) };
+    let assessment = Assessment { comparisons: Some(comparisons), ..fixture::assessed(&run, &[]) };
+    let material = Material::of(&run, &assessment);
     let english = shown(&material, Lang::En);
     for said in [
         "Measured by: A tester (tester&#39;s measurement), 2015-07-31. On: X1, 1 m fibre. Source: A report.",
@@ -252,25 +266,24 @@ fn a_run_stands_beside_what_others_measured() {
 #[test]
 fn a_simulated_run_says_why_hardware_figures_are_not_beside_it() {
     let run = fixture::run();
-    let beside = |comparisons| shown(&Material { comparisons, ..Material::of(&run, &[]) }, Lang::En);
     let sentence = "hardware figures of others cannot be compared with it";
-    assert!(beside(Some(&[])).contains(sentence));
-    assert!(!beside(None).contains(sentence) && !beside(None).contains("Comparison with references"));
+    assert!(beside(&run, Some(vec![])).contains(sentence));
+    assert!(!beside(&run, None).contains(sentence) && !beside(&run, None).contains("Comparison with references"));
     let mut real = fixture::run();
     real.bed.simulated = false;
-    let page = shown(&Material { comparisons: Some(&[]), ..Material::of(&real, &[]) }, Lang::En);
+    let page = beside(&real, Some(vec![]));
     assert!(page.contains("No reference has a figure that this run can be compared with."));
 }
 
 #[test]
 fn simulated_verdict_doubts_and_command_are_said() {
     let (run, outcomes) = fixture::run_with_limits();
-    let english = shown(&Material::of(&run, &outcomes), Lang::En);
+    let english = page(&run, &outcomes, Lang::En);
     for said in ["Simulated environment", "FAIL", "INCONCLUSIVE", "up to 3.5 %", "Trials: 3, 7"] {
         assert!(english.contains(said), "{said}");
     }
     assert!(english.contains("wireproof verify quick --bed lab"));
-    let japanese = shown(&Material::of(&run, &outcomes), Lang::Ja);
+    let japanese = page(&run, &outcomes, Lang::Ja);
     for said in
         ["模擬環境", "不合格", "判定保留", "信頼性に関する注意", "往復遅延時間(RTT)", "実効スループット(グッドプット)"]
     {
@@ -282,7 +295,7 @@ fn simulated_verdict_doubts_and_command_are_said() {
 fn half_of_an_rtt_is_labelled_as_derived() {
     let mut pages_with_it = 0;
     for (run, outcomes) in runs() {
-        let page = shown(&Material::of(&run, &outcomes), Lang::En);
+        let page = page(&run, &outcomes, Lang::En);
         let tables: Vec<&str> = page.split("<table").filter(|table| table.contains("RTT/2")).collect();
         assert!(tables.iter().all(|table| table.contains("p50")), "it stands beside what it is half of");
         assert!(
@@ -297,7 +310,7 @@ fn half_of_an_rtt_is_labelled_as_derived() {
 
 #[test]
 fn figures_that_one_trial_lacks_are_not_shown_for_all() {
-    let html = shown(&Material::of(&fixture::interrupted_run(), &[]), Lang::En);
+    let html = page(&fixture::interrupted_run(), &[], Lang::En);
     assert!(html.contains("Partial: 4 of 39 planned trials were measured."));
     assert!(html.contains("3 / 0 / 0 / 0"));
     assert!(html.contains("(one trial)") && !html.contains("15.22 – 15.22"));
@@ -308,7 +321,8 @@ fn figures_that_one_trial_lacks_are_not_shown_for_all() {
 #[test]
 fn both_network_stacks_stand_beside_each_other() {
     let run = fixture::wide_run();
-    let material = Material::of(&run, &[]);
+    let assessment = fixture::assessed(&run, &[]);
+    let material = Material::of(&run, &assessment);
     let (english, japanese) = ("the median round trip past the kernel is 0.5", "RTTの中央値は、カーネル経由の 0.5");
     for (lang, line, caption) in
         [(Lang::En, english, "below 1: the bypass is quicker"), (Lang::Ja, japanese, "1未満ならバイパスのほうが速い")]
@@ -326,25 +340,25 @@ fn both_network_stacks_stand_beside_each_other() {
         assert!(page.contains(zero_copy) && page.contains(copy), "{lang:?}");
     }
     let by_kernel_alone = fixture::run();
-    assert!(!shown(&Material::of(&by_kernel_alone, &[]), Lang::En).contains("past the kernel"));
+    assert!(!page(&by_kernel_alone, &[], Lang::En).contains("past the kernel"));
 }
 
 #[test]
 fn the_summary_has_a_row_for_each_configuration() {
     let (run, outcomes) = fixture::run_with_limits();
-    let english = report::summary(&Material::of(&run, &outcomes), Lang::En);
+    let english = summary(&run, &outcomes, Lang::En);
     let row = |start: &str| english.lines().any(|line| line.trim_start().starts_with(start));
     for spec in ["UDP IPv4, spin, 64 B", "TCP IPv4, spin, 1518 B", "UDP IPv4, block, 64 B", "TCP IPv4, 2 streams"] {
         assert!(row(spec), "{spec} is missing:\n{english}");
     }
     assert!(row("[Simulated environment]") && row("PASS: UDP IPv4, spin, 64 B RTT p50, at most 30.00 µs"), "{english}");
     assert!(row("Verdict: FAIL.") && row("! The hypervisor took up to 3.5 %"), "{english}");
-    assert!(report::summary(&Material::of(&run, &outcomes), Lang::Ja).contains("判定: 不合格"));
+    assert!(summary(&run, &outcomes, Lang::Ja).contains("判定: 不合格"));
 }
 
 #[test]
 fn loads_loss_directions_and_paths_are_shown() {
-    let html = shown(&Material::of(&fixture::wide_run(), &[]), Lang::En);
+    let html = page(&fixture::wide_run(), &[], Lang::En);
     for said in [
         "64 → 70",
         "UDP IPv4, spin, at 100 kpps",
@@ -368,7 +382,7 @@ fn loads_loss_directions_and_paths_are_shown() {
     ] {
         assert!(html.contains(said), "{said}");
     }
-    let quick = shown(&Material::of(&fixture::run(), &[]), Lang::En);
+    let quick = page(&fixture::run(), &[], Lang::En);
     for unused in ["open loop", "MSG_ZEROCOPY", "SO_BUSY_POLL", "Datagrams (UDP)", "Path MTU (B)</th></tr>"] {
         assert!(!quick.contains(unused), "{unused} is explained though the run did not use it");
     }
@@ -377,16 +391,16 @@ fn loads_loss_directions_and_paths_are_shown() {
 #[test]
 fn the_theoretical_maximum_stands_beside_goodput_where_the_link_has_a_rate() {
     let mut run = fixture::wide_run();
-    let simulated = shown(&Material::of(&run, &[]), Lang::En);
+    let simulated = page(&run, &[], Lang::En);
     assert!(simulated.contains("Theoretical maximum: not known") && !simulated.contains(">Theoretical maximum</th>"));
     run.bed.simulated = false;
-    let real = shown(&Material::of(&run, &[]), Lang::En);
+    let real = page(&run, &[], Lang::En);
     assert!(real.contains(">Theoretical maximum</th>") && real.contains(">Largest frame rate</th>"));
     // 10 Gbit/s: 1024 bytes in frames of 1070, and 1448 in frames of 1518.
     for figure in ["1.15 Mpps", "9.41"] {
         assert!(real.contains(&format!(">{figure}</td>")), "{figure}");
     }
-    let japanese = shown(&Material::of(&run, &[]), Lang::Ja);
+    let japanese = page(&run, &[], Lang::Ja);
     assert!(japanese.contains(">理論最大値</th>") && japanese.contains("リンク速度 × ペイロード長"));
 }
 
@@ -402,7 +416,7 @@ fn no_loss_is_no_claim_where_the_sender_did_the_receiving() {
         }
         trial.counters.iter_mut().for_each(|end| end.deltas.retain(|delta| delta.source != Source::Softnet));
     }
-    let page = |run: &Run| shown(&Material::of(run, &[]), Lang::En);
+    let page = |run: &Run| page(run, &[], Lang::En);
     assert!(!page(&run).contains("synchronous loop"));
     for trial in &mut run.trials {
         let of = format!("cpu {}", trial.cpus[0].first().copied().unwrap_or_default());
@@ -415,12 +429,12 @@ fn no_loss_is_no_claim_where_the_sender_did_the_receiving() {
 #[test]
 fn connections_are_shown_second_by_second_where_they_were_read() {
     let mut run = fixture::run();
-    let english = shown(&Material::of(&run, &[]), Lang::En);
+    let english = page(&run, &[], Lang::En);
     let table = english.split("<table").find(|table| table.contains("Seconds with retransmits")).expect("the table");
     for cell in ["61 – 79", "84 – 140", "30", "6 / 15", "7"] {
         assert!(table.contains(&format!(">{cell}</td>")), "{cell}: {table}");
     }
-    assert!(shown(&Material::of(&run, &[]), Lang::Ja).contains("再送があった秒数"));
+    assert!(page(&run, &[], Lang::Ja).contains("再送があった秒数"));
     let flows = run.trials.iter_mut().filter_map(|trial| match &mut trial.measured {
         Measured::Goodput { result, .. } => Some(&mut result.flows),
         _ => None,
@@ -429,14 +443,14 @@ fn connections_are_shown_second_by_second_where_they_were_read() {
         .flatten()
         .flat_map(|flow| &mut flow.sent.tcp)
         .for_each(|connection| connection.seconds = TcpSeconds::default());
-    assert!(!shown(&Material::of(&run, &[]), Lang::En).contains("Seconds with retransmits"));
+    assert!(!page(&run, &[], Lang::En).contains("Seconds with retransmits"));
 }
 
 #[test]
 fn what_a_cut_off_sender_counted_is_a_dash() {
     let mut run = fixture::wide_run();
     run.trials.retain(|trial| !trial.is_whole());
-    let html = shown(&Material::of(&run, &[]), Lang::En);
+    let html = page(&run, &[], Lang::En);
     let row = html.split("<tr>").find(|row| row.contains("zerocopy") && row.matches("<td").count() > 4);
     let cells: Vec<&str> = row.unwrap_or_default().split("<td").collect();
     assert!(cells[cells.len() - 2].contains('–') && cells[cells.len() - 1].contains('–'), "{cells:?}");
@@ -446,10 +460,7 @@ fn what_a_cut_off_sender_counted_is_a_dash() {
 fn the_terminal_has_eighty_columns() {
     let (run, outcomes) = fixture::run_with_limits();
     for lang in [Lang::En, Lang::Ja] {
-        for text in [
-            report::summary(&Material::of(&fixture::wide_run(), &[]), lang),
-            report::summary(&Material::of(&run, &outcomes), lang),
-        ] {
+        for text in [summary(&fixture::wide_run(), &[], lang), summary(&run, &outcomes, lang)] {
             let tables = text.lines().filter(|line| line.starts_with("  ") && !line.starts_with("  !"));
             let too_long: Vec<_> = tables.filter(|line| line.width() > 80).collect();
             assert!(too_long.is_empty(), "{too_long:#?}");
@@ -460,12 +471,12 @@ fn the_terminal_has_eighty_columns() {
 #[test]
 fn the_cover_says_whose_document_it_is_and_leaves_boxes_for_a_pen() {
     let (run, outcomes) = fixture::run_with_limits();
-    let html = shown(&Material::of(&run, &outcomes), Lang::En);
+    let html = page(&run, &outcomes, Lang::En);
     for said in ["NW-17 acceptance", "NW-2026-017", "Example Ltd.", "H. Sato, 2026-11-22", "SN-0042", "Slot 3 instead"]
     {
         assert!(html.contains(said), "{said}");
     }
-    let empty = shown(&Material::of(&fixture::run(), &[]), Lang::Ja);
+    let empty = page(&fixture::run(), &[], Lang::Ja);
     assert_eq!(empty.matches("class=\"blank\"").count(), 8, "number, revision, day, customer, site, and three people");
     for said in [
         "文書番号",
@@ -485,7 +496,7 @@ fn the_cover_says_whose_document_it_is_and_leaves_boxes_for_a_pen() {
 #[test]
 fn every_item_has_its_number_criterion_result_and_verdict() {
     let (run, outcomes) = fixture::run_with_limits();
-    let html = shown(&Material::of(&run, &outcomes), Lang::En);
+    let html = page(&run, &outcomes, Lang::En);
     let table = html
         .split("<table>")
         .find(|table| table.contains("Everything that was verified, ") && table.contains("Cables"))
@@ -507,7 +518,8 @@ fn every_item_has_its_number_criterion_result_and_verdict() {
 fn the_files_beside_the_report_stand_there_with_their_sums() {
     let run = fixture::run();
     let file = RawFile { name: "raw/plan.toml".into(), bytes: 1234, sha256: "ab".repeat(32) };
-    let material = Material { files: &[file], ..Material::of(&run, &[]) };
+    let assessment = fixture::assessed(&run, &[]);
+    let material = Material { files: &[file], ..Material::of(&run, &assessment) };
     let html = shown(&material, Lang::En);
     for said in ["raw/plan.toml", "1,234", &"ab".repeat(32), "sha256sum -c SHA256SUMS"] {
         assert!(html.contains(said), "{said}");
@@ -520,7 +532,7 @@ fn what_the_cards_read_stands_in_the_report_with_what_became_of_it() {
     let card = Card {
         model: "Intel Corporation 82599ES".into(),
         connector: Some(Connector::Fibre),
-        module: Some(Module { form: "SFP".into(), wavelength_nm: Some(850), ..Module::default() }),
+        module: Module { form: "SFP".into(), wavelength_nm: Some(850), ..Module::default() }.into(),
         top_speed_mbps: Some(10_000),
         ..Card::default()
     };
@@ -530,7 +542,7 @@ fn what_the_cards_read_stands_in_the_report_with_what_became_of_it() {
             up: true,
             carrier: Some(true),
             temperatures: vec![("loc1".into(), celsius)],
-            module: Some(ModuleReadings { celsius: 38.5, volts: 3.3, lanes }),
+            module: ModuleReadings { celsius: 38.5, volts: 3.3, lanes }.into(),
             ..Readings::default()
         }
     };
@@ -539,15 +551,15 @@ fn what_the_cards_read_stands_in_the_report_with_what_became_of_it() {
         end.interfaces[0].card = Some(card.clone());
         end.readings = [("eth0".to_owned(), readings(celsius, received_mw))].into();
     };
-    assert!(!shown(&Material::of(&run, &[]), Lang::En).contains("What the cards read"), "there is none");
+    assert!(!page(&run, &[], Lang::En).contains("What the cards read"), "there is none");
     read(&mut run.before, 41.0, 0.4);
     read(run.after.as_mut().unwrap(), 54.0, 0.0);
-    let page = shown(&Material::of(&run, &[]), Lang::En);
+    let cards = page(&run, &[], Lang::En);
     for said in
         ["Intel Corporation 82599ES", "loc1 41 °C → loc1 54 °C", "850 nm", "0.400 mW", "no signal", "up, 10.00 Gbit/s"]
     {
-        assert!(page.contains(said), "{said}");
+        assert!(cards.contains(said), "{said}");
     }
     assert!(run.changes().is_empty(), "nobody changed anything");
-    assert!(shown(&Material::of(&run, &[]), Lang::Ja).contains("カードの読み取り値"));
+    assert!(page(&run, &[], Lang::Ja).contains("カードの読み取り値"));
 }

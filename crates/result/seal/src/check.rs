@@ -6,7 +6,7 @@ use std::{
     path::{Component, Path},
 };
 
-use crate::{SIGNATURE_FILE, SUMS_FILE, SealError, Sum, Sums, sha256, sign};
+use crate::{SIGNATURE_FILE, SUMS_FILE, SealError, Sum, Sums, plain, sha256, sign};
 
 /// What is wrong with a folder: one thing about one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,6 +54,18 @@ pub fn check(folder: &Path, key: Option<&str>) -> Result<Checked, SealError> {
     Ok(Checked { findings: bad.into_iter().chain(empty).chain(listed).chain(unlisted).collect(), signed })
 }
 
+impl Sums {
+    /// These, and those of the folder's list for files that are still as that says.
+    pub fn and_unchanged_in(mut self, folder: &Path) -> Self {
+        let earlier = fs::read_to_string(folder.join(SUMS_FILE)).ok().and_then(|text| Self::parse(&text).ok());
+        let is_new = |sum: &Sum| self.0.iter().all(|known| known.name != sum.name);
+        let still = |sum: &Sum| is_new(sum) && listed(folder, sum).is_none();
+        let kept: Vec<Sum> = earlier.unwrap_or_default().0.into_iter().filter(still).collect();
+        self.0.extend(kept);
+        self
+    }
+}
+
 /// Files below the folder that have none of these names, and are neither a list of sums nor the signature over one. None where
 /// there is no folder.
 pub fn others<'a>(folder: &Path, known: impl Iterator<Item = &'a str>) -> Result<Vec<String>, SealError> {
@@ -71,7 +83,7 @@ fn signature(folder: &Path, sums: &str, key: &str) -> Result<Result<String, Find
 }
 
 /// The list may come from somebody else: it must not make us read what lies elsewhere.
-pub(crate) fn listed(folder: &Path, Sum { name, sha256: sum }: &Sum) -> Option<Finding> {
+fn listed(folder: &Path, Sum { name, sha256: sum }: &Sum) -> Option<Finding> {
     let path = folder.join(name);
     let is_inside = Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
     if !is_inside {
@@ -117,10 +129,4 @@ impl fmt::Display for Finding {
             }
         }
     }
-}
-
-/// The text with control characters, and those that turn the direction of writing, written out.
-pub fn plain(text: &str) -> String {
-    let shown = |c: char| if matches!(c, '"' | '\'') { c.to_string() } else { c.escape_debug().to_string() };
-    text.chars().map(shown).collect()
 }

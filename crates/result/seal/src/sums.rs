@@ -1,10 +1,10 @@
 //! SHA-256 sums of files, as `sha256sum` writes and reads them.
 
-use std::{fmt, fs, path::Path};
+use std::fmt;
 
 use sha2::{Digest, Sha256};
 
-use crate::{SUMS_FILE, SealError, check};
+use crate::SealError;
 
 /// The sum of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,18 +29,6 @@ impl Sums {
     pub fn parse(text: &str) -> Result<Self, SealError> {
         let sum = |(line, number)| parse_line(line).map_err(|why| SealError::Sums { line: number, why });
         text.lines().zip(1..).map(sum).collect::<Result<_, _>>().map(Self)
-    }
-}
-
-impl Sums {
-    /// These, and those of the folder's list for files that are still as that says.
-    pub fn and_unchanged_in(mut self, folder: &Path) -> Self {
-        let earlier = fs::read_to_string(folder.join(SUMS_FILE)).ok().and_then(|text| Self::parse(&text).ok());
-        let is_new = |sum: &Sum| self.0.iter().all(|known| known.name != sum.name);
-        let still = |sum: &Sum| is_new(sum) && check::listed(folder, sum).is_none();
-        let kept: Vec<Sum> = earlier.unwrap_or_default().0.into_iter().filter(still).collect();
-        self.0.extend(kept);
-        self
     }
 }
 

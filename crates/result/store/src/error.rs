@@ -119,6 +119,38 @@ pub enum StoreError {
         /// How many fit.
         fit: usize,
     },
+    /// A run whose name is not that of its row, or can be no run's.
+    #[error(
+        "the run \"{}\" in {path} calls itself \"{}\": it was changed by hand, and is not used; other runs are not touched \
+         by this", .row.escape_debug(), .body.escape_debug()
+    )]
+    OtherName {
+        /// The store.
+        path: PathBuf,
+        /// Name of its row.
+        row: String,
+        /// Name in its text.
+        body: String,
+    },
+    /// Another program works on the run.
+    #[error("run {run} is under way{}; interrupt it first, or wait for its end", process(*.by))]
+    UnderWay {
+        /// The run.
+        run: RunId,
+        /// Number of the program's process, where it is known.
+        by: Option<u32>,
+    },
+    /// The run could not be taken.
+    #[error(transparent)]
+    Lock(#[from] kernel::Error),
+    /// The file that says which program has the run could not be written.
+    #[error("cannot write {path}: {source}")]
+    Hold {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
     /// There is no run at all.
     #[error("the store {path} holds no run yet; start with \"wireproof verify\"")]
     NoRuns {
@@ -164,6 +196,10 @@ pub enum StoreError {
         /// What SQLite said.
         source: rusqlite::Error,
     },
+}
+
+fn process(pid: Option<u32>) -> String {
+    pid.map_or_else(String::new, |pid| format!(" (pid {pid})"))
 }
 
 fn named(name: &str) -> String {

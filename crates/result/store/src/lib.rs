@@ -3,8 +3,10 @@
 //! One file holds all runs. Each trial is on the disk when [`Store::keep_trial`] returns, so that a run that is killed
 //! loses nothing that was finished.
 
+mod archive;
 mod baseline;
 mod error;
+mod hold;
 mod schema;
 mod version_1;
 
@@ -16,6 +18,7 @@ use serde::Serialize;
 
 pub use baseline::Baseline;
 pub use error::StoreError;
+pub use hold::Hold;
 
 /// How long to wait for another wireproof that is writing. One write takes milliseconds.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -133,6 +136,9 @@ impl Store {
         let body: String =
             self.connection.query_row(query, [&id.0], |row| row.get(0)).map_err(|e| self.error("read the run", e))?;
         let mut run: Run = self.parse(&id, &body)?;
+        if run.id != id || !id.is_well_formed() {
+            return Err(StoreError::OtherName { path: self.path.clone(), row: id.0, body: run.id.0 });
+        }
         run.partial = is_partial(&run);
         if run.finished.is_none() {
             // Its program was killed before it could say so itself.
@@ -142,9 +148,9 @@ impl Store {
         Ok(run)
     }
 
-    /// The latest run.
+    /// The run that was begun last, whatever the clock showed then.
     pub fn last(&self) -> Result<Run, StoreError> {
-        let query = "SELECT id FROM run ORDER BY started DESC, rowid DESC LIMIT 1";
+        let query = "SELECT id FROM run ORDER BY rowid DESC LIMIT 1";
         let latest = self.connection.query_row(query, [], |row| row.get(0)).optional();
         match latest.map_err(|e| self.error("find the latest run", e))? {
             Some(id) => self.load(&RunId(id)),

@@ -104,7 +104,7 @@ fn a_run_that_is_gone_on_with_is_partial_until_its_end() {
 }
 
 #[test]
-fn runs_are_listed_from_the_latest_on() {
+fn runs_are_listed_by_their_time_and_the_last_one_is_the_last_begun() {
     let (_folder, path) = place();
     let mut store = Store::open(&path).unwrap();
     assert!(matches!(store.last(), Err(StoreError::NoRuns { .. })));
@@ -113,18 +113,18 @@ fn runs_are_listed_from_the_latest_on() {
     }
     let ids: Vec<_> = store.runs().unwrap().into_iter().map(|line| line.id.0).collect();
     assert_eq!(ids, ["c", "b", "a"]);
-    assert_eq!(store.last().unwrap().id.0, "c");
+    assert_eq!(store.last().unwrap().id.0, "a");
 }
 
 #[test]
 fn a_run_is_found_by_the_beginning_of_its_name() {
     let (_folder, path) = place();
     let mut store = Store::open(&path).unwrap();
-    for id in ["20261121-101500-3fa9", "20261121-101500", "20261122-090000-00%_"] {
+    for id in ["20261121-101500-3fa9", "20261121-101500", "20261122-090000-00ff"] {
         begin(&mut store, id, 1);
     }
     let found = |id: &str| store.load(&RunId(id.into())).map(|run| run.id.0);
-    assert_eq!(found("20261122").unwrap(), "20261122-090000-00%_");
+    assert_eq!(found("20261122").unwrap(), "20261122-090000-00ff");
     assert_eq!(found("20261121-101500").unwrap(), "20261121-101500");
     assert_eq!(found("20261121-101500-").unwrap(), "20261121-101500-3fa9");
     let several = found("2026").unwrap_err().to_string();
@@ -190,4 +190,44 @@ fn each_bed_and_plan_has_baselines_of_its_own() {
     let listed = Store::open_to_read(&path).unwrap().baselines().unwrap();
     let rows: Vec<_> = listed.iter().map(|it| (it.bed.as_str(), it.name.as_str(), it.run.0.as_str())).collect();
     assert_eq!(rows, [("cards", "", "other"), ("lab", "", "second"), ("lab", "release", "first")]);
+}
+
+#[test]
+fn a_run_is_for_one_program_until_that_ends() {
+    let (_folder, path) = place();
+    let store = Store::open(&path).unwrap();
+    let files = || std::fs::read_dir(path.parent().unwrap()).unwrap().count();
+    let alone = files();
+    let (run, other) = (RunId("r1".into()), RunId("r2".into()));
+    let first = store.hold(&run).unwrap();
+    let error = Store::open(&path).unwrap().hold(&run).unwrap_err().to_string();
+    assert!(error.starts_with(&format!("run r1 is under way (pid {})", std::process::id())), "{error}");
+    assert!(store.hold(&other).is_ok());
+    drop(first);
+    assert!(store.hold(&run).is_ok());
+    assert_eq!(files(), alone, "nothing is left");
+    std::fs::write(path.with_file_name("store.sqlite.r1.lock"), "4000000000\n").unwrap();
+    assert!(store.hold(&run).is_ok(), "a file that a killed program left is nobody's");
+}
+
+#[test]
+fn the_last_run_is_the_one_begun_last_whatever_the_clock_showed() {
+    let (_folder, path) = place();
+    let mut store = Store::open(&path).unwrap();
+    store.begin(&run("first", "2026-11-21T10:15:00Z")).unwrap();
+    store.begin(&run("second", "2020-01-01T00:00:00Z")).unwrap();
+    assert_eq!(store.last().unwrap().id.0, "second");
+}
+
+#[test]
+fn a_run_that_calls_itself_otherwise_than_its_row_is_refused() {
+    let (_folder, path) = place();
+    let mut store = Store::open(&path).unwrap();
+    store.begin(&run("first", STARTED)).unwrap();
+    let change = |sql: &str| rusqlite::Connection::open(&path).unwrap().execute_batch(sql).unwrap();
+    change("UPDATE run SET body = replace(body, '\"first\"', '\"../../../x\"')");
+    let error = store.last().unwrap_err();
+    assert!(matches!(error, StoreError::OtherName { .. }), "{error}");
+    change("UPDATE run SET id = '../../../x'");
+    assert!(matches!(store.last().unwrap_err(), StoreError::OtherName { .. }), "also where both say so");
 }

@@ -1,20 +1,16 @@
 //! Runs side by side: for each configuration in common, whether a figure is better or worse, as far as the trials show.
 
-mod figure;
 mod place;
 
 use model::{
-    ComparedFigure, Comparison, Conclusion, Finding, Interval, ProbeSpec, Run, Trial,
+    Better, Comparison, Conclusion, Finding, Interval, Metric, ProbeSpec, Range, Run, Trial,
     comparison::{
         ComparedRun, ConfigurationComparison, DifferenceInterval, DifferenceKind, FigureComparison, RunComparison,
         TrialFigures,
     },
 };
 
-use crate::{
-    figure::{Range, range},
-    interval, known_median,
-};
+use crate::{interval, known_median};
 
 /// Compares each of `runs` with the reference. `tolerance` says how much worse a figure may be, as a share of 1.
 pub fn compare(reference: &Run, runs: &[Run], tolerance: f64) -> Comparison {
@@ -58,18 +54,26 @@ fn configuration(reference: &Run, run: &Run, spec: ProbeSpec, tolerance: f64) ->
         run.trials.iter().filter(|trial| trial.is_whole() && trial.measured.spec() == spec).cloned().collect()
     };
     let (theirs, ours) = (of_spec(reference), of_spec(run));
-    let figures = figure::of(&spec).iter().filter_map(|&figure| {
-        let ranges = |trials: &[Trial]| trials.iter().filter_map(|it| range(figure.metric(), it)).collect::<Vec<_>>();
+    let figures = spec.probe().compared().iter().filter_map(|&metric| {
+        let ranges = |trials: &[Trial]| trials.iter().filter_map(|it| it.figure(metric)).collect::<Vec<_>>();
         let (theirs, ours) = (ranges(&theirs), ranges(&ours));
-        figure::is_worth_a_row(figure, &theirs, &ours).then(|| compare_figure(figure, &theirs, &ours, tolerance))
+        is_worth_a_row(metric, &theirs, &ours).then(|| compare_figure(metric, &theirs, &ours, tolerance))
     });
     ConfigurationComparison { configuration: spec.to_string(), figures: figures.collect(), spec }
 }
 
-fn compare_figure(figure: ComparedFigure, theirs: &[Range], ours: &[Range], tolerance: f64) -> FigureComparison {
-    let interval = difference_interval(figure, theirs, ours);
-    let least_worse = interval.map(|it| if figure.more_is_better() { -it.high } else { it.low });
-    let least_better = interval.map(|it| if figure.more_is_better() { it.low } else { -it.high });
+/// Whether there is something to compare. That nothing was lost in either run goes without saying.
+fn is_worth_a_row(metric: Metric, theirs: &[Range], ours: &[Range]) -> bool {
+    let mut all = theirs.iter().chain(ours);
+    if metric == Metric::Loss { all.any(|range| range.high > 0.0) } else { all.next().is_some() }
+}
+
+fn compare_figure(metric: Metric, theirs: &[Range], ours: &[Range], tolerance: f64) -> FigureComparison {
+    let kind = DifferenceKind::of(metric);
+    let interval = difference_interval(kind, theirs, ours);
+    let more_is_better = metric.better() == Better::Higher;
+    let least_worse = interval.map(|it| if more_is_better { -it.high } else { it.low });
+    let least_better = interval.map(|it| if more_is_better { it.low } else { -it.high });
     let finding = match (least_worse, least_better) {
         (None, _) | (_, None) => Finding::NotDecidable,
         (Some(worse), _) if worse > 0.0 => Finding::Worse,
@@ -77,24 +81,24 @@ fn compare_figure(figure: ComparedFigure, theirs: &[Range], ours: &[Range], tole
         _ => Finding::NoDifference,
     };
     FigureComparison {
-        figure,
+        figure: metric,
         reference: figures(theirs),
         run: figures(ours),
-        difference: difference(figure, theirs, ours),
+        difference: difference(kind, theirs, ours),
         interval: interval.map(|it| DifferenceInterval {
             low: finite(it.low),
             high: finite(it.high),
             confidence: it.confidence,
         }),
         finding,
-        beyond_tolerance: least_worse.is_some_and(|worse| worse > tolerated(figure, tolerance)),
+        beyond_tolerance: least_worse.is_some_and(|worse| worse > tolerated(kind, tolerance)),
         trials_needed: interval.is_none().then_some(stats::MIN_TRIALS_FOR_SHIFT),
     }
 }
 
 /// How much worse counts for nothing. A tolerance in percent of the reference says nothing of bytes, nor of points of loss.
-fn tolerated(figure: ComparedFigure, tolerance: f64) -> f64 {
-    if figure.difference_kind() == DifferenceKind::Share { tolerance } else { 0.0 }
+fn tolerated(kind: DifferenceKind, tolerance: f64) -> f64 {
+    if kind == DifferenceKind::Share { tolerance } else { 0.0 }
 }
 
 fn figures(ranges: &[Range]) -> TrialFigures {
@@ -106,16 +110,16 @@ fn figures(ranges: &[Range]) -> TrialFigures {
 }
 
 /// `None` where it depends on missing replies, or is without bounds.
-fn difference(figure: ComparedFigure, theirs: &[Range], ours: &[Range]) -> Option<f64> {
-    let scale = Scale(figure.difference_kind());
+fn difference(kind: DifferenceKind, theirs: &[Range], ours: &[Range]) -> Option<f64> {
+    let scale = Scale(kind);
     let least = stats::shift(&scale.highs(theirs), &scale.lows(ours))?;
     let most = stats::shift(&scale.lows(theirs), &scale.highs(ours))?;
     finite(scale.stated(least)).filter(|_| least == most)
 }
 
 /// From the least that the difference can be to the most: where replies are missing, a figure is anywhere in its range.
-fn difference_interval(figure: ComparedFigure, theirs: &[Range], ours: &[Range]) -> Option<Interval> {
-    let scale = Scale(figure.difference_kind());
+fn difference_interval(kind: DifferenceKind, theirs: &[Range], ours: &[Range]) -> Option<Interval> {
+    let scale = Scale(kind);
     let of = |theirs: &[f64], ours: &[f64]| stats::shift_interval(theirs, ours, stats::CONFIDENCE);
     let Interval { low, confidence, .. } = of(&scale.highs(theirs), &scale.lows(ours))?;
     let Interval { high, .. } = of(&scale.lows(theirs), &scale.highs(ours))?;

@@ -2,28 +2,24 @@
 //!
 //! This crate is pure, and judges stored trials: an old run is judged by today's rules.
 
+mod assess;
 mod compare;
-mod culprit;
-mod figure;
 mod limited;
 mod link;
+mod probes;
 mod references;
 mod synchronous;
 
 use std::fmt;
 
+pub use assess::assess;
 pub use compare::compare;
-pub use culprit::culprit;
-use figure::{Range, range};
-pub use limited::{limited_by, limited_flow, loss_at};
-pub use link::{LinkMost, line_rate, link_most};
 use model::{
-    Identity, Interval, Limit, LimitOutcome, ProbeSpec, Reference, Run, Trial, Verdict,
-    plan::{Bound, Criterion, Quantity},
+    Identity, Interval, Limit, LimitOutcome, ProbeSpec, Range, Reference, Run, Trial, Verdict,
+    plan::{Bound, Criterion},
     reference::Against,
 };
 pub use references::{Chosen, beside_references};
-pub use synchronous::{is_stream_synchronous, is_synchronous};
 
 /// Judges each limit of the run's plan for each probe it speaks of, measured or not, in the order of the plan.
 /// `references` are those that limits may name.
@@ -58,7 +54,7 @@ struct Probe {
 
 fn of_senders(run: &Run, spec: ProbeSpec) -> Vec<Probe> {
     match run.bed.senders() {
-        senders @ [_, _, ..] if !spec.senders_share() => {
+        senders @ [_, _, ..] if !spec.profile().senders_share => {
             senders.iter().map(|end| Probe { spec: spec.clone(), from: Some(end.name.clone()) }).collect()
         }
         _ => vec![Probe { spec, from: None }],
@@ -74,12 +70,9 @@ impl Probe {
 impl fmt::Display for Probe {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.spec.fmt(f)?;
-        self.from.as_ref().map_or(Ok(()), |from| write!(f, "{FROM}{from}"))
+        self.from.as_ref().map_or(Ok(()), |from| write!(f, "{}{from}", LimitOutcome::FROM))
     }
 }
-
-/// Stands between a probe and the sender that an outcome is of, where a bed has several.
-pub const FROM: &str = " from ";
 
 fn judge_limit(limit: &Limit, probes: &[Probe], run: &Run, references: &[Reference]) -> Vec<LimitOutcome> {
     let matched: Vec<_> = probes.iter().filter(|probe| limit.matches(&probe.spec)).collect();
@@ -92,7 +85,7 @@ fn judge_limit(limit: &Limit, probes: &[Probe], run: &Run, references: &[Referen
     }
     let judge_probe = |probe: &Probe| {
         let of_probe = run.trials.iter().filter(|trial| probe.is_of(trial) && trial.is_whole());
-        let ranges: Vec<_> = of_probe.filter_map(|trial| range(limit.metric, trial)).collect();
+        let ranges: Vec<_> = of_probe.filter_map(|trial| trial.figure(limit.metric)).collect();
         outcome(limit, probe.to_string(), bound(limit, &probe.spec, run, references), &ranges)
     };
     matched.into_iter().map(judge_probe).collect()
@@ -166,26 +159,7 @@ fn verdict(bound: Option<Bound>, ranges: &[Range], interval: Option<Interval>) -
 
 /// What a limit looks for, in the words of a probe: for one that finds nothing.
 fn selected(limit: &Limit) -> String {
-    let kind = match limit.metric.quantity() {
-        Quantity::Time => "latency",
-        Quantity::Rate => "goodput",
-        Quantity::PacketRate => "packets",
-        Quantity::Size => "path",
-        Quantity::Share => "loss",
-    };
-    let selectors = [
-        limit.protocol.map(|protocol| protocol.to_string()),
-        limit.ip.map(|ip| ip.to_string()),
-        limit.stack.map(|stack| stack.to_string()),
-        limit.mode.map(|mode| mode.to_string()),
-        limit.frame_size.map(|size| format!("{} B", size.0)),
-        limit.under_load.map(|loaded| if loaded { "under load" } else { "ping-pong" }.to_owned()),
-        limit.streams.map(|streams| format!("{streams} stream{}", if streams == 1 { "" } else { "s" })),
-        limit.direction.map(|direction| direction.to_string()),
-        limit.mtu.map(|mtu| format!("MTU {}", mtu.0)),
-        limit.rate.map(|rate| format!("at {rate}")),
-    ];
-    std::iter::once(kind.to_owned()).chain(selectors.into_iter().flatten()).collect::<Vec<_>>().join(" ")
+    format!("{}{}", limit.metric.given_by(), limit.selectors())
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The link between the ends of a bed.
 
 use model::{
-    BitRate, Flow, GoodputSpec, PayloadSize, Run,
+    BitRate, Flow, GoodputSpec, LineRate, PayloadSize, Run,
     frame_size::{FrameSize, Headers},
 };
 
@@ -17,29 +17,16 @@ pub(crate) fn speed_of(run: &Run, endpoint: &str) -> Option<u32> {
     facts.interfaces.iter().find(|interface| interface.name == end.interface)?.speed_mbps
 }
 
-/// What a link carries at most, one way.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LinkMost {
-    /// Packets of full size, per second.
-    pub packets_per_second: f64,
-    /// Payload in them, in bit/s.
-    pub goodput_bps: f64,
-}
-
-/// What the link carries at most of packets like the flow's; `None` where its rate is not known, as that of a simulated bed, which
-/// has none.
-pub fn link_most(run: &Run, spec: &GoodputSpec, flow: &Flow) -> Option<LinkMost> {
-    if run.bed.simulated {
-        return None;
-    }
-    let link = BitRate(u64::from(speed_mbps(run)?) * 1_000_000);
+/// The most packets of full size that the link carries for a flow.
+pub(crate) fn line_rate_of_flow(run: &Run, spec: &GoodputSpec, flow: &Flow) -> Option<LineRate> {
     let (payload, frame) = packet(spec, flow)?;
-    let packets_per_second = frame.most_per_second(link);
-    Some(LinkMost { packets_per_second, goodput_bps: packets_per_second * f64::from(payload.0) * 8.0 })
+    let packets_per_second = line_rate(run, frame)?;
+    Some(LineRate { packets_per_second, goodput_bps: Some(packets_per_second * f64::from(payload.0) * 8.0) })
 }
 
-/// Frames of this size that the link carries at most one way, per second; `None` in the same way.
-pub fn line_rate(run: &Run, size: FrameSize) -> Option<f64> {
+/// The most frames of this size that the link carries one way, per second; `None` where its rate is not known. A simulated bed has
+/// none.
+pub(crate) fn line_rate(run: &Run, size: FrameSize) -> Option<f64> {
     let link = (!run.bed.simulated).then(|| speed_mbps(run)).flatten()?;
     Some(size.most_per_second(BitRate(u64::from(link) * 1_000_000)))
 }

@@ -9,7 +9,7 @@ const MOST: f64 = 0.5;
 /// Whether the cores that sent from this end also did the kernel's receiving (`/proc/net/softnet_stat`), as over a veth pair.
 /// Then a packet is sent when the one before it has been received, nothing between can be overrun, and no loss says nothing.
 /// Not where the ends are two machines, or where nobody counted.
-pub fn is_synchronous(run: &Run, trial: &Trial, from: &str) -> bool {
+pub(crate) fn is_synchronous(run: &Run, trial: &Trial, from: &str) -> bool {
     let to = if from == trial.endpoint_to { &trial.endpoint_from } else { &trial.endpoint_to };
     let (Some((_, senders)), Some((counted, _))) = (trial.end(from), trial.end(to)) else { return false };
     let received = |cores: Option<&[usize]>| -> u64 {
@@ -25,7 +25,7 @@ pub fn is_synchronous(run: &Run, trial: &Trial, from: &str) -> bool {
 }
 
 /// The same of a stream of packets, by the cores that its receiver saw each frame on. Where it did not, by what the kernel counted.
-pub fn is_stream_synchronous(run: &Run, trial: &Trial, stream: &PacketStream) -> bool {
+pub(crate) fn is_stream_synchronous(run: &Run, trial: &Trial, stream: &PacketStream) -> bool {
     let received = |wanted: &dyn Fn(usize) -> bool| -> u64 {
         stream.received.cpus.iter().filter(|on| wanted(on.cpu)).map(|on| on.frames).sum()
     };

@@ -1,11 +1,11 @@
 use model::{
     Flow, FrameSize, GoodputReceived, GoodputResult, GoodputSent, Identity, LatencyResult, LimitOutcome, Measured,
-    Metric, Mtu, PathResult, PayloadSize, Plan, ProbeSpec, Run, TimeSummary, Trial, Verdict,
+    Metric, Mtu, PathResult, PayloadSize, Plan, ProbeSpec, Range, Run, TimeSummary, Trial, Verdict,
     plan::Step,
     trial::{Leg, Refusal, Variation},
 };
 
-use super::{figure::value, limited::tests::fixture, overall};
+use super::{overall, probes::tests::fixture};
 
 const PROBES: &str = r#"
 name = "t"
@@ -46,7 +46,7 @@ pub(crate) fn trials(plan: &Plan, rtts: &[TimeSummary], goodputs: &[f64]) -> Vec
         }
         ProbeSpec::Path(_) | ProbeSpec::Packets(_) => None,
     };
-    plan.steps(1).iter().filter_map(measured).map(model::fixture::trial).collect()
+    procedure::steps(plan, 1).iter().filter_map(measured).map(model::fixture::trial).collect()
 }
 
 /// A sample without a maximum has lost one reply.
@@ -159,10 +159,10 @@ fn with_data_both_ways_the_slower_one_counts() {
     let mut trials = trials(&plan, &[], &[9.5]);
     let Measured::Goodput { result, .. } = &mut trials[0].measured else { panic!("planned") };
     result.flows.push(Flow { from: "b".into(), to: "a".into(), ..flow(4e9) });
-    assert_eq!(value(Metric::GoodputMean, &trials[0]), Some(4e9));
-    assert_eq!(value(Metric::GoodputMin, &trials[0]), Some(3.6e9));
-    assert_eq!(value(Metric::GoodputMax, &trials[0]), Some(4.4e9));
-    assert_eq!(value(Metric::PathMtu, &trials[0]), None);
+    assert_eq!(trials[0].figure(Metric::GoodputMean).and_then(Range::known), Some(4e9));
+    assert_eq!(trials[0].figure(Metric::GoodputMin).and_then(Range::known), Some(3.6e9));
+    assert_eq!(trials[0].figure(Metric::GoodputMax).and_then(Range::known), Some(4.4e9));
+    assert_eq!(trials[0].figure(Metric::PathMtu).and_then(Range::known), None);
 }
 
 #[test]
@@ -171,8 +171,8 @@ fn what_several_senders_bring_to_one_receiver_is_added_up() {
     let mut trials = trials(&plan, &[], &[6e9 / 1e9]);
     let Measured::Goodput { result, .. } = &mut trials[0].measured else { panic!("planned") };
     result.flows.push(Flow { from: "a2".into(), ..flow(4e9) });
-    assert_eq!(value(Metric::GoodputMean, &trials[0]), Some(10e9));
-    assert_eq!(value(Metric::GoodputMin, &trials[0]), Some(9e9));
+    assert_eq!(trials[0].figure(Metric::GoodputMean).and_then(Range::known), Some(10e9));
+    assert_eq!(trials[0].figure(Metric::GoodputMin).and_then(Range::known), Some(9e9));
 }
 
 #[test]
@@ -261,7 +261,7 @@ fn when_no_reply_came_every_supported_figure_is_over_the_timeout() {
     }
     let verdicts: Vec<_> = judge(&plan, &none).iter().map(|outcome| outcome.verdict).collect();
     assert_eq!(verdicts, [Verdict::Fail, Verdict::Fail]);
-    assert_eq!(value(Metric::RttP50, &none[0]), None);
+    assert_eq!(none[0].figure(Metric::RttP50).and_then(Range::known), None);
 }
 
 #[test]

@@ -5,12 +5,12 @@ use std::num::{NonZeroU16, NonZeroU64};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{LONGEST, MOST_ROUND_TRIPS, PATH_TIMEOUT, at_most};
+use super::{Item, LONGEST, MOST_ROUND_TRIPS, PATH_TIMEOUT, at_most};
 use crate::{
     frame_size::{FrameSize, PayloadSize},
     probe::{
-        Amount, Batch, Direction, FASTEST, GoodputSpec, IpVersion, LatencySpec, MOST_OUT, PathSpec, Protocol,
-        ReceiveWay, SendWay, Stack, WaitMode,
+        Amount, Batch, Direction, FASTEST, GoodputSpec, IpVersion, LatencySpec, MOST_OUT, PathSpec, ProbeSpec,
+        Protocol, ReceiveWay, SendWay, Stack, WaitMode,
     },
     units::{BitRate, Bytes, Mtu, Nanos, PacketRate},
 };
@@ -164,8 +164,8 @@ const LEAST_DATAGRAM: PayloadSize = PayloadSize(16);
 /// IPv4's largest packet less its headers.
 const LARGEST_DATAGRAM: PayloadSize = PayloadSize(65_507);
 
-impl LatencyItem {
-    pub(super) fn check(&self) -> Result<(), String> {
+impl Item for LatencyItem {
+    fn check(&self) -> Result<(), String> {
         if let Some(count) = self.count {
             at_most("count", count.get(), MOST_ROUND_TRIPS)?;
         }
@@ -200,6 +200,27 @@ impl LatencyItem {
         self.rate.map_or(Ok(()), |rate| self.check_rate(rate))
     }
 
+    fn specs(&self) -> Vec<ProbeSpec> {
+        let count = || Amount::Count(self.count.map_or(ORDINARY_COUNT, NonZeroU64::get));
+        let spec = |stack: Stack, frame_size: FrameSize| LatencySpec {
+            protocol: self.protocol,
+            ip: self.ip,
+            stack,
+            mode: self.mode,
+            frame_size,
+            amount: self.duration.map_or_else(count, Amount::Duration),
+            // By a slow schedule a thousand messages would take long: a second of them is warm-up enough.
+            warmup: self.rate.map_or(self.warmup, |rate| self.warmup.min(rate.0)),
+            timeout: self.timeout,
+            rate: self.rate,
+            stamps: self.stamps,
+        };
+        let sizes = |stack: &Stack| self.frame_sizes.iter().map(|size| spec(*stack, *size)).collect::<Vec<_>>();
+        self.stacks.iter().flat_map(sizes).map(ProbeSpec::from).collect()
+    }
+}
+
+impl LatencyItem {
     fn check_rate(&self, rate: PacketRate) -> Result<(), String> {
         if rate.0 == 0 {
             return Err(NO_RATE.to_owned());
@@ -221,29 +242,10 @@ impl LatencyItem {
             _ => Ok(()),
         }
     }
-
-    pub(super) fn specs(&self) -> Vec<LatencySpec> {
-        let count = || Amount::Count(self.count.map_or(ORDINARY_COUNT, NonZeroU64::get));
-        let spec = |stack: Stack, frame_size: FrameSize| LatencySpec {
-            protocol: self.protocol,
-            ip: self.ip,
-            stack,
-            mode: self.mode,
-            frame_size,
-            amount: self.duration.map_or_else(count, Amount::Duration),
-            // By a slow schedule a thousand messages would take long: a second of them is warm-up enough.
-            warmup: self.rate.map_or(self.warmup, |rate| self.warmup.min(rate.0)),
-            timeout: self.timeout,
-            rate: self.rate,
-            stamps: self.stamps,
-        };
-        let sizes = |stack: &Stack| self.frame_sizes.iter().map(|size| spec(*stack, *size)).collect::<Vec<_>>();
-        self.stacks.iter().flat_map(sizes).collect()
-    }
 }
 
-impl GoodputItem {
-    pub(super) fn check(&self) -> Result<(), String> {
+impl Item for GoodputItem {
+    fn check(&self) -> Result<(), String> {
         if self.duration < Nanos::from_secs(1) {
             return Err(format!(
                 "duration {} is too short: goodput is counted by the second, use \"1 s\" or more",
@@ -264,6 +266,13 @@ impl GoodputItem {
         }
     }
 
+    fn specs(&self) -> Vec<ProbeSpec> {
+        let stacks = |mtu| self.stacks.iter().map(move |stack| self.spec(*stack, mtu).into());
+        each_mtu(&self.mtus).flat_map(stacks).collect()
+    }
+}
+
+impl GoodputItem {
     fn check_tcp(&self) -> Result<(), String> {
         let udp_only =
             [("datagram", self.datagram.is_some()), ("batch", self.batch != mmsg()), ("rate", self.rate.is_some())];
@@ -300,11 +309,6 @@ impl GoodputItem {
         }
     }
 
-    pub(super) fn specs(&self) -> Vec<GoodputSpec> {
-        let stacks = |mtu| self.stacks.iter().map(move |stack| self.spec(*stack, mtu));
-        each_mtu(&self.mtus).flat_map(stacks).collect()
-    }
-
     fn spec(&self, stack: Stack, mtu: Option<Mtu>) -> GoodputSpec {
         GoodputSpec {
             protocol: self.protocol,
@@ -326,16 +330,17 @@ impl GoodputItem {
     }
 }
 
-impl PathItem {
-    pub(super) fn check(&self) -> Result<(), String> {
+impl Item for PathItem {
+    fn check(&self) -> Result<(), String> {
         if self.timeout.0 < 1_000_000 || self.timeout > Nanos::from_secs(1) {
             return Err(format!("timeout {} is not between 1 ms and 1 s", self.timeout));
         }
         Ok(())
     }
 
-    pub(super) fn specs(&self) -> Vec<PathSpec> {
-        each_mtu(&self.mtus).map(|mtu| PathSpec { ip: self.ip, mtu, timeout: self.timeout }).collect()
+    fn specs(&self) -> Vec<ProbeSpec> {
+        let spec = |mtu| PathSpec { ip: self.ip, mtu, timeout: self.timeout };
+        each_mtu(&self.mtus).map(|mtu| spec(mtu).into()).collect()
     }
 }
 

@@ -1,62 +1,14 @@
 //! What figures must reach.
 
-use std::fmt;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    figure::{Better, Metric, Quantity},
     frame_size::FrameSize,
-    probe::{Direction, IpVersion, ProbeSpec, Protocol, Stack, WaitMode},
-    units::{BitRate, Mtu, Nanos, PacketRate, Percent},
+    probe::{Direction, IpVersion, ProbeSpec, Protocol, Selectors, Stack, WaitMode},
+    units::{Mtu, PacketRate, Percent},
 };
-
-/// A figure that a limit can be set on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Metric {
-    /// Smallest RTT.
-    RttMin,
-    /// Mean RTT.
-    RttMean,
-    /// Median RTT.
-    RttP50,
-    /// 90th percentile of RTT.
-    RttP90,
-    /// 99th percentile of RTT.
-    RttP99,
-    /// 99.9th percentile of RTT.
-    RttP999,
-    /// Largest RTT.
-    RttMax,
-    /// Goodput over the whole trial; with data both ways that of the slower one.
-    GoodputMean,
-    /// Goodput of the slowest second.
-    GoodputMin,
-    /// Goodput of the fastest second; with data both ways that of the slower one.
-    GoodputMax,
-    /// The largest packet that passes both ways, in bytes.
-    PathMtu,
-    /// Of all messages, datagrams or packets sent, the share that did not come; a reply after the timeout did not.
-    Loss,
-    /// Numbered packets a second that arrived; with packets both ways those of the slower one.
-    ForwardingRate,
-}
-
-/// What kind of quantity a figure is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Quantity {
-    /// Nanoseconds.
-    Time,
-    /// Bits per second.
-    Rate,
-    /// Packets per second.
-    PacketRate,
-    /// Bytes.
-    Size,
-    /// A part of 1.
-    Share,
-}
 
 /// One bound on one figure, for all trials that the selectors match.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -136,64 +88,20 @@ pub enum Criterion<'a> {
 const WIDEST: Percent = Percent(1000.0);
 
 impl Metric {
-    /// What kind of quantity it is.
-    pub fn quantity(self) -> Quantity {
-        match self {
-            Self::GoodputMean | Self::GoodputMin | Self::GoodputMax => Quantity::Rate,
-            Self::PathMtu => Quantity::Size,
-            Self::Loss => Quantity::Share,
-            Self::ForwardingRate => Quantity::PacketRate,
-            _ => Quantity::Time,
-        }
-    }
-
     /// The bound that lies this much on the bad side of a value, in the metric's base unit.
     pub fn no_worse_than(self, value: f64, within: Percent) -> Bound {
         let share = within.0 / 100.0;
-        match self.quantity() {
-            Quantity::Time | Quantity::Share => Bound::AtMost(value * (1.0 + share)),
-            Quantity::Rate | Quantity::PacketRate | Quantity::Size => Bound::AtLeast(value * (1.0 - share)),
+        match self.better() {
+            Better::Lower => Bound::AtMost(value * (1.0 + share)),
+            Better::Higher => Bound::AtLeast(value * (1.0 - share)),
         }
-    }
-
-    fn parse_value(self, text: &str) -> Result<f64, String> {
-        match self.quantity() {
-            Quantity::Time => text.parse::<Nanos>().map(|nanos| nanos.0 as f64).map_err(|e| e.to_string()),
-            Quantity::Rate => text.parse::<BitRate>().map(|rate| rate.0 as f64).map_err(|e| e.to_string()),
-            Quantity::PacketRate => text.parse::<PacketRate>().map(|rate| rate.0 as f64).map_err(|e| e.to_string()),
-            Quantity::Size => text
-                .parse::<u32>()
-                .map(f64::from)
-                .map_err(|_| format!("\"{text}\" is not a number of bytes, like \"9000\"")),
-            Quantity::Share => text.parse::<Percent>().map(|percent| percent.0 / 100.0).map_err(|e| e.to_string()),
-        }
-    }
-}
-
-impl fmt::Display for Metric {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::RttMin => "rtt_min",
-            Self::RttMean => "rtt_mean",
-            Self::RttP50 => "rtt_p50",
-            Self::RttP90 => "rtt_p90",
-            Self::RttP99 => "rtt_p99",
-            Self::RttP999 => "rtt_p999",
-            Self::RttMax => "rtt_max",
-            Self::GoodputMean => "goodput_mean",
-            Self::GoodputMin => "goodput_min",
-            Self::GoodputMax => "goodput_max",
-            Self::PathMtu => "path_mtu",
-            Self::Loss => "loss",
-            Self::ForwardingRate => "forwarding_rate",
-        })
     }
 }
 
 impl Limit {
     /// What it goes by, or what is wrong with that.
     pub fn criterion(&self) -> Result<Criterion<'_>, String> {
-        let value = |text: &str| self.metric.parse_value(text);
+        let value = |text: &str| self.metric.quantity().parse(text);
         match (&self.at_most, &self.at_least, &self.reference) {
             (Some(text), None, None) if self.within.is_none() => Ok(Criterion::Bound(Bound::AtMost(value(text)?))),
             (None, Some(text), None) if self.within.is_none() => Ok(Criterion::Bound(Bound::AtLeast(value(text)?))),
@@ -213,52 +121,25 @@ impl Limit {
         }
     }
 
-    /// Whether the limit speaks of this probe. A selector that the probe has no value for selects nothing.
+    /// Whether the limit speaks of this probe: one that gives the figure, and has the values that are asked for.
     pub fn matches(&self, spec: &ProbeSpec) -> bool {
-        let quantity = self.metric.quantity();
-        match spec {
-            ProbeSpec::Latency(spec) => {
-                matches!(quantity, Quantity::Time | Quantity::Share)
-                    && (self.streams, self.direction, self.mtu, self.rate) == (None, None, None, None)
-                    && fits(self.protocol, spec.protocol)
-                    && fits(self.ip, spec.ip)
-                    && fits(self.stack, spec.stack)
-                    && fits(self.mode, spec.mode)
-                    && fits(self.frame_size, spec.frame_size)
-                    && fits(self.under_load, spec.rate.is_some())
-            }
-            ProbeSpec::Goodput(spec) => {
-                // TCP delivers all or fails.
-                (quantity == Quantity::Rate || (quantity == Quantity::Share && spec.protocol == Protocol::Udp))
-                    && (self.mode, self.frame_size, self.under_load, self.rate) == (None, None, None, None)
-                    && fits(self.protocol, spec.protocol)
-                    && fits(self.ip, spec.ip)
-                    && fits(self.stack, spec.stack)
-                    && fits(self.streams, spec.streams)
-                    && fits(self.direction, spec.direction)
-                    && (self.mtu.is_none() || self.mtu == spec.mtu)
-            }
-            ProbeSpec::Path(spec) => {
-                quantity == Quantity::Size
-                    && (self.protocol, self.stack, self.mode, self.frame_size) == (None, None, None, None)
-                    && (self.under_load, self.streams, self.direction, self.rate) == (None, None, None, None)
-                    && fits(self.ip, spec.ip)
-                    && (self.mtu.is_none() || self.mtu == spec.mtu)
-            }
-            ProbeSpec::Packets(spec) => {
-                matches!(quantity, Quantity::PacketRate | Quantity::Share)
-                    && (self.protocol, self.stack, self.mode) == (None, None, None)
-                    && (self.under_load, self.streams) == (None, None)
-                    && fits(self.ip, spec.ip())
-                    && (self.frame_size.is_none() || self.frame_size == spec.frame_size())
-                    && fits(self.direction, spec.direction)
-                    && (self.rate.is_none() || self.rate == spec.rate())
-                    && (self.mtu.is_none() || self.mtu == spec.mtu)
-            }
+        let probe = spec.probe();
+        probe.metrics().contains(&self.metric) && self.selectors().select(&probe.selectors())
+    }
+
+    /// Values that a probe must have.
+    pub fn selectors(&self) -> Selectors {
+        Selectors {
+            protocol: self.protocol,
+            ip: self.ip,
+            stack: self.stack,
+            mode: self.mode,
+            frame_size: self.frame_size,
+            under_load: self.under_load,
+            streams: self.streams,
+            direction: self.direction,
+            mtu: self.mtu,
+            rate: self.rate,
         }
     }
-}
-
-fn fits<T: PartialEq>(wanted: Option<T>, is: T) -> bool {
-    wanted.is_none_or(|wanted| wanted == is)
 }

@@ -11,12 +11,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use items::{GoodputItem, LatencyItem, PathItem};
-pub use limit::{Bound, Criterion, Limit, Metric, Quantity};
+pub use limit::{Bound, Criterion, Limit};
 pub use packets::{Ladder, LadderError, PacketsItem};
 
 use self::set::apply_sets;
 use crate::{
+    bed::Endpoint,
     probe::{PathSpec, ProbeSpec, Protocol, Stack},
+    trial::{Origin, Trial},
     units::Nanos,
 };
 
@@ -47,15 +49,55 @@ pub struct Plan {
     pub limits: Vec<Limit>,
 }
 
-/// One probe to run, and in which repeat.
+/// A trial to be measured: its identity within the run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
-    /// Counts from 1.
-    pub repeat: u32,
+    /// The procedure that asks for it (see [`Section::id`]).
+    pub procedure: String,
     /// What to measure.
     pub spec: ProbeSpec,
     /// Which of the bed's senders are in it (see [`crate::Bed::senders`]).
     pub senders: Range<usize>,
+    /// Counts from 1.
+    pub repeat: u32,
+    /// How often the procedure has asked for this configuration in this repeat, from 1.
+    pub attempt: u32,
+}
+
+/// A section of a plan, with the probes that it asks for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Section {
+    /// Its name and number, like `latency.2`, as in `--set`.
+    pub id: String,
+    /// In which order it is measured.
+    pub method: Method,
+    /// Its probes.
+    pub specs: Vec<ProbeSpec>,
+}
+
+/// A way to go through a section of a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// One probe after the other.
+    List,
+    /// From the lowest load to the highest, for each configuration that is otherwise the same.
+    Ladder,
+}
+
+impl Step {
+    /// Whether this trial is that of the step, on a bed with these senders.
+    pub fn is_of(&self, trial: &Trial, senders: &[Endpoint]) -> bool {
+        let ends = senders.get(self.senders.clone()).unwrap_or_default();
+        trial.repeat == self.repeat
+            && trial.origin.as_ref().is_some_and(|origin| *origin == self.origin())
+            && trial.senders().eq(ends.iter().map(|end| end.name.as_str()))
+            && trial.measured.spec() == self.spec
+    }
+
+    /// What a trial keeps of the step, beside its spec and its ends.
+    pub fn origin(&self) -> Origin {
+        Origin { procedure: self.procedure.clone(), attempt: self.attempt }
+    }
 }
 
 /// A plan that cannot be used.
@@ -96,15 +138,33 @@ impl Plan {
     /// Reads a plan from TOML, with `--set` overrides (`KEY=VALUE`, like `repeats=6` or `latency.count=100`; a key in
     /// a list of tables changes all of them, `goodput.2.duration=5 s` the second one).
     pub fn parse(toml: &str, sets: &[String]) -> Result<Self, PlanError> {
-        let plan: Self = if sets.is_empty() {
-            toml::from_str(toml).map_err(|e| PlanError::Toml(e.to_string()))?
+        Self::changed(toml, sets, |_| Ok(()))
+    }
+
+    /// Like [`Plan::parse`], with other changes made before the overrides.
+    pub fn changed(
+        toml: &str,
+        sets: &[String],
+        change: impl Fn(&mut Self) -> Result<(), PlanError>,
+    ) -> Result<Self, PlanError> {
+        let plan = if sets.is_empty() {
+            let mut plan: Self = toml::from_str(toml).map_err(|e| PlanError::Toml(e.to_string()))?;
+            change(&mut plan)?;
+            plan
         } else {
-            let mut table: toml::Table = toml::from_str(toml).map_err(|e| PlanError::Toml(e.to_string()))?;
-            apply_sets(&mut table, sets)?;
-            table.try_into().map_err(|e: toml::de::Error| PlanError::Set { set: sets.join(" "), why: e.to_string() })?
+            // First, since they may say what the text leaves out; and again, since they have the last word.
+            let mut plan = Self::set(toml::from_str(toml).map_err(|e| PlanError::Toml(e.to_string()))?, sets)?;
+            change(&mut plan)?;
+            let table = toml::Table::try_from(&plan).map_err(|e| PlanError::Toml(e.to_string()))?;
+            Self::set(table, sets)?
         };
         plan.check()?;
         Ok(plan)
+    }
+
+    fn set(mut table: toml::Table, sets: &[String]) -> Result<Self, PlanError> {
+        apply_sets(&mut table, sets)?;
+        table.try_into().map_err(|e: toml::de::Error| PlanError::Set { set: sets.join(" "), why: e.to_string() })
     }
 
     /// As TOML that reads back as this plan.
@@ -115,27 +175,20 @@ impl Plan {
 
     /// Whether all that the plan says can be meant.
     pub fn check(&self) -> Result<(), PlanError> {
-        if self.latency.is_empty() && self.goodput.is_empty() && self.path.is_empty() && self.packets.is_empty() {
-            let why =
-                "the plan measures nothing; add a [[latency]], [[goodput]], [[packets]] or [[path]] section".to_owned();
+        let sections = self.items();
+        if sections.iter().all(|(_, items)| items.is_empty()) {
+            let names = sections.map(|(name, _)| format!("[[{name}]]"));
+            let why = format!("the plan measures nothing; add a section {}", names.join(" or "));
             return Err(PlanError::Meaning { section: format!("plan \"{}\"", self.name), why });
         }
         check_name(&self.name).map_err(|why| PlanError::Meaning { section: "name".to_owned(), why })?;
         at_most("repeats", self.repeats.get().into(), MOST_REPEATS)
             .map_err(|why| PlanError::Meaning { section: format!("plan \"{}\"", self.name), why })?;
-        for (number, item) in self.latency.iter().enumerate() {
-            item.check().map_err(|why| meaning("latency", number, why))?;
-            check_bypass("latency", number, &item.stacks, item.protocol)?;
-        }
-        for (number, item) in self.goodput.iter().enumerate() {
-            item.check().map_err(|why| meaning("goodput", number, why))?;
-            check_bypass("goodput", number, &item.stacks, item.protocol)?;
-        }
-        for (number, item) in self.path.iter().enumerate() {
-            item.check().map_err(|why| meaning("path", number, why))?;
-        }
-        for (number, item) in self.packets.iter().enumerate() {
-            item.check().map_err(|why| meaning("packets", number, why))?;
+        for (name, items) in sections {
+            for (number, item) in items.into_iter().enumerate() {
+                item.check().map_err(|why| meaning(name, number, why))?;
+                check_bypass(name, number, &item.specs())?;
+            }
         }
         for (number, limit) in self.limits.iter().enumerate() {
             limit.criterion().map_err(|why| meaning("limits", number, why))?;
@@ -143,36 +196,65 @@ impl Plan {
         Ok(())
     }
 
-    /// Each probe to run on a bed with so many senders, in order: the whole list, then the whole list again for the next
-    /// repeat. All senders share a trial that loads the receiver, and take turns in one that does not.
-    pub fn steps(&self, senders: usize) -> Vec<Step> {
-        let of_spec = |repeat: u32, spec: &ProbeSpec| -> Vec<Step> {
-            let step = |senders: Range<usize>| Step { repeat, spec: spec.clone(), senders };
-            if spec.senders_share() {
-                vec![step(0..senders)]
-            } else {
-                (0..senders).map(|one| step(one..one + 1)).collect()
-            }
-        };
-        let specs = self.specs();
-        (1..=self.repeats.get()).flat_map(|repeat| specs.iter().flat_map(move |spec| of_spec(repeat, spec))).collect()
+    /// Each probe once, in order.
+    pub fn specs(&self) -> Vec<ProbeSpec> {
+        self.sections().into_iter().flat_map(|section| section.specs).collect()
     }
 
-    /// Each probe once: the path first, because the others rest on it. Where the bed's MTU is changed for a probe, a path
-    /// probe before it proves that packets of that size pass.
-    pub fn specs(&self) -> Vec<ProbeSpec> {
-        let path = self.path.iter().flat_map(PathItem::specs).map(ProbeSpec::Path);
-        let latency = self.latency.iter().flat_map(LatencyItem::specs).map(ProbeSpec::Latency);
-        let goodput = self.goodput.iter().flat_map(GoodputItem::specs).map(ProbeSpec::Goodput);
-        let packets = self.packets.iter().flat_map(PacketsItem::specs).map(ProbeSpec::Packets);
-        path.chain(latency).chain(goodput.chain(packets).flat_map(proved)).collect()
+    /// The sections in the order they are measured. Where the bed's MTU is changed for a probe, a path probe before it proves
+    /// that packets of that size pass.
+    pub fn sections(&self) -> Vec<Section> {
+        let section = |name: &str, number: usize, item: &dyn Item| Section {
+            id: format!("{name}.{}", number + 1),
+            method: item.method(),
+            specs: item.specs().into_iter().flat_map(proved).collect(),
+        };
+        let numbered = self.items().into_iter().flat_map(|(name, items)| {
+            items.into_iter().enumerate().map(move |(number, item)| section(name, number, item))
+        });
+        numbered.collect()
     }
+
+    /// The items of each section that measures, in the order they are measured: the path first, because the others rest on it.
+    fn items(&self) -> [(&'static str, Vec<&dyn Item>); 4] {
+        [
+            ("path", items(&self.path)),
+            ("latency", items(&self.latency)),
+            ("goodput", items(&self.goodput)),
+            ("packets", items(&self.packets)),
+        ]
+    }
+
+    /// The plan without what it measures and judges.
+    pub fn frame(&self) -> Self {
+        let (name, repeats) = (self.name.clone(), self.repeats);
+        Self { name, repeats, latency: vec![], goodput: vec![], path: vec![], packets: vec![], limits: vec![] }
+    }
+}
+
+/// An item of a section that measures.
+trait Item {
+    /// Whether all that it says can be meant.
+    fn check(&self) -> Result<(), String>;
+
+    /// Probes in the order in which they run.
+    fn specs(&self) -> Vec<ProbeSpec>;
+
+    /// In which order they are measured.
+    fn method(&self) -> Method {
+        Method::List
+    }
+}
+
+fn items<I: Item>(items: &[I]) -> Vec<&dyn Item> {
+    items.iter().map(|item| item as &dyn Item).collect()
 }
 
 /// A probe, with the proof of its MTU before it.
 fn proved(spec: ProbeSpec) -> Vec<ProbeSpec> {
-    let proof =
-        spec.mtu().map(|mtu| ProbeSpec::Path(PathSpec { ip: spec.ip(), mtu: Some(mtu), timeout: PATH_TIMEOUT }));
+    let profile = spec.profile();
+    let mtu = profile.mtu.filter(|_| spec.of::<PathSpec>().is_none());
+    let proof = mtu.map(|mtu| PathSpec { ip: profile.ip, mtu: Some(mtu), timeout: PATH_TIMEOUT }.into());
     proof.into_iter().chain([spec]).collect()
 }
 
@@ -183,13 +265,15 @@ fn meaning(section: &str, index: usize, why: String) -> PlanError {
     PlanError::Meaning { section: numbered(section, index), why }
 }
 
-fn check_bypass(section: &str, index: usize, stacks: &[Stack], protocol: Protocol) -> Result<(), PlanError> {
-    match protocol {
-        Protocol::Tcp if stacks.contains(&Stack::Bypass) => {
-            Err(PlanError::TcpBypass { section: numbered(section, index) })
-        }
-        _ => Ok(()),
+fn check_bypass(section: &str, index: usize, specs: &[ProbeSpec]) -> Result<(), PlanError> {
+    let is_refused = |spec: &ProbeSpec| {
+        let wanted = spec.probe().selectors();
+        (wanted.protocol, wanted.stack) == (Some(Protocol::Tcp), Some(Stack::Bypass))
+    };
+    if specs.iter().any(is_refused) {
+        return Err(PlanError::TcpBypass { section: numbered(section, index) });
     }
+    Ok(())
 }
 
 fn numbered(section: &str, index: usize) -> String {
@@ -216,7 +300,7 @@ fn at_most(key: &str, value: u64, most: u64) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{FrameSize, Percent};
+    use crate::{FrameSize, Metric, Percent};
 
     const PLAN: &str = r#"
 name = "t"
@@ -231,23 +315,6 @@ duration = "2 s"
 
     fn error(toml: &str) -> String {
         Plan::parse(toml, &[]).unwrap_err().to_string()
-    }
-
-    #[test]
-    fn repeats_go_round_the_whole_list() {
-        let steps = Plan::parse(PLAN, &[]).unwrap().steps(1);
-        let shown: Vec<_> = steps.iter().map(|step| format!("{} {}", step.repeat, step.spec)).collect();
-        assert_eq!(
-            shown,
-            [
-                "1 latency UDP IPv4 spin 64 B",
-                "1 latency UDP IPv4 spin 1518 B",
-                "1 goodput TCP IPv4 1 stream",
-                "2 latency UDP IPv4 spin 64 B",
-                "2 latency UDP IPv4 spin 1518 B",
-                "2 goodput TCP IPv4 1 stream",
-            ]
-        );
     }
 
     #[test]

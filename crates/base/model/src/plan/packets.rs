@@ -5,10 +5,10 @@ use std::{fmt, num::NonZeroU32, str::FromStr};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use super::LONGEST;
+use super::{Item, LONGEST, Method};
 use crate::{
     frame_size::{FrameSize, MIN_FRAME},
-    probe::{Direction, Engine, IpVersion, PacketsSpec},
+    probe::{Direction, Engine, IpVersion, PacketsSpec, ProbeSpec},
     stream::{LARGEST_FRAME, Load, MOST_STREAMS, Rate, Sizes, Stream, WordsError},
     units::{BitRate, Mtu, Nanos, PacketRate, Percent},
 };
@@ -63,8 +63,8 @@ const MOST_RUNGS: f64 = 1_000.0;
 /// Rungs of a ladder that names no step.
 const RUNGS: u32 = 10;
 
-impl PacketsItem {
-    pub(super) fn check(&self) -> Result<(), String> {
+impl Item for PacketsItem {
+    fn check(&self) -> Result<(), String> {
         let said = [!self.frame_sizes.is_empty(), self.sizes.is_some(), !self.stream.is_empty()];
         if said.into_iter().filter(|said| *said).count() != 1 {
             return Err("write exactly one of frame_sizes (like [64, 1518], a trial each), sizes (like \"imix\") and \
@@ -80,6 +80,19 @@ impl PacketsItem {
         self.check_streams()
     }
 
+    /// A probe for each MTU, frame size and load, the loads of one frame size in a row.
+    fn specs(&self) -> Vec<ProbeSpec> {
+        let together = self.streams();
+        let each = |mtu| together.iter().map(move |streams| self.spec(mtu, streams.clone()).into());
+        super::items::each_mtu(&self.mtus).flat_map(each).collect()
+    }
+
+    fn method(&self) -> Method {
+        Method::Ladder
+    }
+}
+
+impl PacketsItem {
     fn check_sizes(&self) -> Result<(), String> {
         if let Some(small) = self.frame_sizes.iter().find(|size| **size < MIN_FRAME || **size > LARGEST_FRAME) {
             let (least, most) = (MIN_FRAME.0, LARGEST_FRAME.0);
@@ -105,13 +118,6 @@ impl PacketsItem {
             return Err("streams that are sent together are all IPv4 or all IPv6; write a section for each".to_owned());
         }
         Stream::check_all(&self.stream).map_err(|error| error.to_string())
-    }
-
-    /// A probe for each MTU, frame size and load, the loads of one frame size in a row.
-    pub(super) fn specs(&self) -> Vec<PacketsSpec> {
-        let mtus: Vec<Option<Mtu>> = super::items::each_mtu(&self.mtus).collect();
-        let together = self.streams();
-        mtus.into_iter().flat_map(|mtu| together.iter().map(move |streams| self.spec(mtu, streams.clone()))).collect()
     }
 
     /// What is sent together in each trial.

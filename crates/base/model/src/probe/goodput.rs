@@ -5,26 +5,13 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{IpVersion, Protocol, Stack};
+use super::{Conditions, Direction, IpVersion, Probe, ProbeSpec, Profile, Protocol, SELF_TEST, Selectors, Stack};
 use crate::{
     choice::choice,
+    figure::Metric,
     frame_size::PayloadSize,
     units::{BitRate, Bytes, Mtu, Nanos},
 };
-
-/// Which way the data goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Direction {
-    /// From the first end to the second.
-    Forward,
-    /// From the second end to the first.
-    Reverse,
-    /// Both ways at once.
-    Both,
-}
-
-choice!(Direction, "a direction", { Forward = "forward", Reverse = "reverse", Both = "both" });
 
 /// How a TCP sender hands its data to the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -104,6 +91,11 @@ pub struct GoodputSpec {
 /// A transfer that takes no longer is not named by its duration.
 const ORDINARY: Nanos = Nanos::from_secs(10);
 
+const SELF_TEST_WARMUP: Nanos = Nanos::from_millis(200);
+
+/// Expected duration of connecting and draining, in seconds.
+const AROUND: f64 = 0.1;
+
 impl GoodputSpec {
     /// Whole seconds that it lasts, where it is long: transfers of a plan may differ in that alone.
     pub fn long(&self) -> Option<u64> {
@@ -163,5 +155,78 @@ impl GoodputSpec {
             write!(f, " {} B", datagram.0)?;
         }
         self.rate.map_or(Ok(()), |rate| write!(f, " at {rate}"))
+    }
+}
+
+impl GoodputSpec {
+    /// TCP is paced by the path. Past the kernel there is no loopback to measure the tester alone on.
+    fn self_test(&self) -> Option<ProbeSpec> {
+        let has_one = self.protocol == Protocol::Udp && self.stack == Stack::Kernel;
+        has_one.then(|| {
+            let (duration, warmup) = (SELF_TEST, SELF_TEST_WARMUP);
+            Self { duration, warmup, direction: Direction::Forward, ..self.clone() }.into()
+        })
+    }
+}
+
+impl Probe for GoodputSpec {
+    fn name(&self) -> &'static str {
+        "goodput"
+    }
+
+    fn profile(&self) -> Profile {
+        Profile {
+            mtu: self.mtu,
+            stack: self.stack,
+            senders_share: true,
+            threads: self.streams.into(),
+            far_serves_until_told: false,
+            self_test: self.self_test(),
+            ..Profile::ordinary(self.ip, (self.duration.0 + self.warmup.0) as f64 / 1e9 + AROUND)
+        }
+    }
+
+    /// TCP delivers all or fails.
+    fn metrics(&self) -> &'static [Metric] {
+        use Metric::*;
+        match self.protocol {
+            Protocol::Tcp => &[GoodputMean, GoodputMin, GoodputMax],
+            Protocol::Udp => &[GoodputMean, GoodputMin, GoodputMax, Loss],
+        }
+    }
+
+    fn compared(&self) -> &'static [Metric] {
+        &[Metric::GoodputMean, Metric::Loss]
+    }
+
+    fn selectors(&self) -> Selectors {
+        Selectors {
+            protocol: Some(self.protocol),
+            ip: Some(self.ip),
+            stack: Some(self.stack),
+            streams: Some(self.streams),
+            direction: Some(self.direction),
+            mtu: self.mtu,
+            ..Selectors::default()
+        }
+    }
+
+    fn conditions(&self) -> Conditions {
+        Conditions {
+            protocol: Some(self.protocol),
+            payload_size: self.datagram,
+            direction: Some(self.direction),
+            streams: Some(self.streams),
+            duration: Some(self.duration),
+            window: self.window,
+            offered: self.rate,
+            ..Conditions::default()
+        }
+    }
+}
+
+impl From<GoodputSpec> for ProbeSpec {
+    fn from(spec: GoodputSpec) -> Self {
+        Self::Goodput(spec)
     }
 }

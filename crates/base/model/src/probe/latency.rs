@@ -5,9 +5,9 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{IpVersion, Protocol, Stack};
+use super::{Conditions, IpVersion, Probe, ProbeSpec, Profile, Protocol, SELF_TEST, Selectors, Stack, WaitMode};
 use crate::{
-    choice::choice,
+    figure::Metric,
     frame_size::{FrameSize, PayloadSize},
     units::{Nanos, PacketRate},
 };
@@ -20,20 +20,6 @@ pub const ONE_WAY_LEAST_PAYLOAD: PayloadSize = PayloadSize(20);
 
 /// Messages that may be out within a timeout under load; remembering them takes about 400 MB.
 pub const MOST_OUT: u64 = 1 << 22;
-
-/// How a program waits for its next message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum WaitMode {
-    /// Ask the socket again and again without sleeping (`sockperf --nonblocked`).
-    Spin,
-    /// Sleep in the system call until a message is there.
-    Block,
-    /// Let the kernel poll the card's queue inside the system call (`SO_BUSY_POLL`).
-    BusyPoll,
-}
-
-choice!(WaitMode, "a way to wait", { Spin = "spin", Block = "block", BusyPoll = "busy-poll" });
 
 /// When a latency trial is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -81,5 +67,83 @@ impl fmt::Display for LatencySpec {
             write!(f, " at {rate}")?;
         }
         if self.stamps { f.write_str(" stamped") } else { Ok(()) }
+    }
+}
+
+/// Expected duration of a round trip without a rate, in seconds.
+const SPINNING: f64 = 12e-6;
+const SLEEPING: f64 = 60e-6;
+
+impl LatencySpec {
+    fn expected_s(&self) -> f64 {
+        let message = match (self.rate, self.mode) {
+            (Some(rate), _) => 1.0 / rate.0 as f64,
+            (None, WaitMode::Spin) => SPINNING,
+            (None, WaitMode::Block | WaitMode::BusyPoll) => SLEEPING,
+        };
+        let counted = match self.amount {
+            Amount::Count(count) => count as f64 * message,
+            Amount::Duration(duration) => duration.as_secs_f64(),
+        };
+        self.warmup as f64 * message + counted
+    }
+
+    /// Past the kernel there is no loopback to measure the tester alone on.
+    fn self_test(&self) -> Option<ProbeSpec> {
+        let has_one = self.rate.is_some() && self.stack == Stack::Kernel;
+        has_one.then(|| Self { amount: Amount::Duration(SELF_TEST), ..self.clone() }.into())
+    }
+}
+
+impl Probe for LatencySpec {
+    fn name(&self) -> &'static str {
+        "latency"
+    }
+
+    fn profile(&self) -> Profile {
+        let ordinary = Profile::ordinary(self.ip, self.expected_s());
+        Profile {
+            stack: self.stack,
+            stall: ordinary.stall.max(Nanos(4 * self.timeout.0)),
+            self_test: self.self_test(),
+            ..ordinary
+        }
+    }
+
+    fn metrics(&self) -> &'static [Metric] {
+        use Metric::*;
+        &[RttMin, RttMean, RttP50, RttP90, RttP99, RttP999, RttMax, Loss]
+    }
+
+    fn compared(&self) -> &'static [Metric] {
+        &[Metric::RttP50, Metric::RttP99, Metric::RttMin, Metric::Loss]
+    }
+
+    fn selectors(&self) -> Selectors {
+        Selectors {
+            protocol: Some(self.protocol),
+            ip: Some(self.ip),
+            stack: Some(self.stack),
+            mode: Some(self.mode),
+            frame_size: Some(self.frame_size),
+            under_load: Some(self.rate.is_some()),
+            ..Selectors::default()
+        }
+    }
+
+    fn conditions(&self) -> Conditions {
+        Conditions {
+            protocol: Some(self.protocol),
+            frame_size: Some(self.frame_size),
+            mode: Some(self.mode),
+            rate: self.rate,
+            ..Conditions::default()
+        }
+    }
+}
+
+impl From<LatencySpec> for ProbeSpec {
+    fn from(spec: LatencySpec) -> Self {
+        Self::Latency(spec)
     }
 }

@@ -1,58 +1,44 @@
 //! What to measure: one probe's full description, the same in plans, messages, trials and reports.
+//!
+//! # A new probe
+//!
+//! A probe is a module in each of six rooms, and a line or two where these are registered. Nothing else names it:
+//!
+//! | module | says | registered in |
+//! |---|---|---|
+//! | `model::probe::NAME` | its parameters, and what [`Probe`] asks | `ProbeSpec` and [`ProbeSpec::probe`], here |
+//! | `model::trial::NAME` | its result and figures ([`crate::Measures`]) | `Measured`, `SideFigures`, `SoFar`, in `model::trial` |
+//! | | | its metrics in the table of `model::figure` |
+//! | `model::plan::NAME` | its section of a plan | `Plan` and `Plan::items`, in `model::plan` |
+//! | `probe::NAME` | its two sides | `probe::prepare` |
+//! | `run::probes::NAME` | whether a bed can have it, its trial, its doubts | `run::probes::of` |
+//! | `verdict::probes::NAME` | what limited it | `verdict::probes` |
+//! | `report::probes::NAME` | method, tables, figures | `report::probes` |
+//!
+//! These are eight files that exist. Limits, comparison, references and the conduct of a run go by profile, selectors,
+//! conditions and figures. A command of its own is one more file, its texts another.
 
+mod conditions;
 mod goodput;
 mod latency;
 mod packets;
 mod path;
+mod profile;
 
-use std::{fmt, net::IpAddr, net::SocketAddr, str::FromStr};
+use std::{any::Any, fmt, net::IpAddr, net::SocketAddr};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use goodput::{Batch, Direction, GoodputSpec, ReceiveWay, SendWay};
-pub use latency::{Amount, LATENCY_LEAST_PAYLOAD, LatencySpec, MOST_OUT, ONE_WAY_LEAST_PAYLOAD, WaitMode};
+pub use conditions::Conditions;
+pub use goodput::{Batch, GoodputSpec, ReceiveWay, SendWay};
+pub use latency::{Amount, LATENCY_LEAST_PAYLOAD, LatencySpec, MOST_OUT, ONE_WAY_LEAST_PAYLOAD};
 pub use packets::{Engine, PacketsSpec};
 pub use path::{LARGEST_PATH_MTU, PathSpec};
+pub use profile::{Probe, Profile, Selectors};
 
-use crate::{
-    choice::{ChoiceError, choice},
-    units::{Mtu, Nanos, PacketRate},
-};
-
-/// Transport protocol under a probe.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Protocol {
-    /// User Datagram Protocol.
-    Udp,
-    /// Transmission Control Protocol.
-    Tcp,
-}
-
-/// Whose network stack carries the packets.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Stack {
-    /// The kernel's.
-    #[default]
-    Kernel,
-    /// One in the program, past the kernel (AF_XDP).
-    Bypass,
-}
-
-choice!(Stack, "a network stack", { Kernel = "kernel", Bypass = "bypass" });
-
-/// IP version, written 4 or 6.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(try_from = "u8", into = "u8")]
-#[schemars(with = "u8", extend("enum" = [4, 6]))]
-pub enum IpVersion {
-    /// IPv4.
-    V4,
-    /// IPv6.
-    V6,
-}
+pub use crate::network::{Direction, IpVersion, Protocol, Stack, WaitMode};
+use crate::units::{Mtu, Nanos, PacketRate};
 
 /// One probe with all its parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -72,9 +58,8 @@ pub enum ProbeSpec {
 /// to be read.
 pub const FASTEST: PacketRate = PacketRate(100_000_000);
 
-/// How long the tester is measured alone.
+/// Duration of a self-test.
 const SELF_TEST: Nanos = Nanos::from_secs(1);
-const SELF_TEST_WARMUP: Nanos = Nanos::from_millis(200);
 
 /// Which side of a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -117,127 +102,30 @@ pub struct Seat {
 }
 
 impl ProbeSpec {
-    /// IP version of its traffic.
-    pub fn ip(&self) -> IpVersion {
+    /// The probe, whichever it is: the one place that tells them apart.
+    pub fn probe(&self) -> &dyn Probe {
         match self {
-            Self::Latency(spec) => spec.ip,
-            Self::Goodput(spec) => spec.ip,
-            Self::Path(spec) => spec.ip,
-            Self::Packets(spec) => spec.ip(),
+            Self::Latency(spec) => spec,
+            Self::Goodput(spec) => spec,
+            Self::Path(spec) => spec,
+            Self::Packets(spec) => spec,
         }
     }
 
-    /// The MTU that the bed is set to for it; `None` leaves the bed's own.
-    pub fn mtu(&self) -> Option<Mtu> {
-        match self {
-            Self::Latency(_) => None,
-            Self::Goodput(spec) => spec.mtu,
-            Self::Path(spec) => spec.mtu,
-            Self::Packets(spec) => spec.mtu,
-        }
+    /// What the conduct of a trial depends on.
+    pub fn profile(&self) -> Profile {
+        self.probe().profile()
     }
 
-    /// The same load for a moment, to see what the tester does alone; `None` for probes whose pace the path sets.
-    pub fn self_test(&self) -> Option<Self> {
-        match self {
-            // Past the kernel there is no loopback to measure the tester alone on.
-            Self::Latency(spec) if spec.rate.is_some() && spec.stack == Stack::Kernel => {
-                Some(Self::Latency(LatencySpec { amount: Amount::Duration(SELF_TEST), ..spec.clone() }))
-            }
-            Self::Goodput(spec) if spec.protocol == Protocol::Udp && spec.stack == Stack::Kernel => {
-                let (duration, warmup) = (SELF_TEST, SELF_TEST_WARMUP);
-                Some(Self::Goodput(GoodputSpec { duration, warmup, direction: Direction::Forward, ..spec.clone() }))
-            }
-            _ => None,
-        }
-    }
-
-    /// Whose network stack carries it.
-    pub fn stack(&self) -> Stack {
-        match self {
-            Self::Latency(spec) => spec.stack,
-            Self::Goodput(spec) => spec.stack,
-            Self::Path(_) | Self::Packets(_) => Stack::Kernel,
-        }
-    }
-
-    /// Whether the senders of a bed that has several send at the same time, to see what their receiver takes; else each is
-    /// measured by itself.
-    pub fn senders_share(&self) -> bool {
-        matches!(self, Self::Goodput(_) | Self::Packets(_))
-    }
-
-    /// Whether the far side goes on until it is told that the near one is done.
-    pub fn far_serves_until_told(&self) -> bool {
-        !matches!(self, Self::Goodput(_))
-    }
-}
-
-choice!(Protocol, "a protocol", { Udp = "udp", Tcp = "tcp" });
-
-impl Protocol {
-    /// As it is written in texts.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Udp => "UDP",
-            Self::Tcp => "TCP",
-        }
-    }
-}
-
-impl IpVersion {
-    /// The version of an address.
-    pub fn of(address: IpAddr) -> Self {
-        if address.is_ipv4() { Self::V4 } else { Self::V6 }
-    }
-
-    fn refused(word: &str) -> ChoiceError {
-        ChoiceError::new(word, "an IP version", &["4", "6"])
-    }
-}
-
-impl TryFrom<u8> for IpVersion {
-    type Error = ChoiceError;
-
-    fn try_from(number: u8) -> Result<Self, ChoiceError> {
-        match number {
-            4 => Ok(Self::V4),
-            6 => Ok(Self::V6),
-            _ => Err(Self::refused(&number.to_string())),
-        }
-    }
-}
-
-impl From<IpVersion> for u8 {
-    fn from(ip: IpVersion) -> Self {
-        match ip {
-            IpVersion::V4 => 4,
-            IpVersion::V6 => 6,
-        }
-    }
-}
-
-impl FromStr for IpVersion {
-    type Err = ChoiceError;
-
-    fn from_str(text: &str) -> Result<Self, ChoiceError> {
-        text.parse::<u8>().ok().and_then(|number| Self::try_from(number).ok()).ok_or_else(|| Self::refused(text))
-    }
-}
-
-impl fmt::Display for IpVersion {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "IPv{}", u8::from(*self))
+    /// Its parameters, if it is a probe of this kind.
+    pub fn of<S: Probe>(&self) -> Option<&S> {
+        (self.probe() as &dyn Any).downcast_ref()
     }
 }
 
 impl fmt::Display for ProbeSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Latency(spec) => write!(f, "latency {spec}"),
-            Self::Goodput(spec) => write!(f, "goodput {spec}"),
-            Self::Path(spec) => write!(f, "path {spec}"),
-            Self::Packets(spec) => write!(f, "packets {spec}"),
-        }
+        let probe = self.probe();
+        write!(f, "{} {probe}", probe.name())
     }
 }

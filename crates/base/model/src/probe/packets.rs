@@ -5,9 +5,10 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Direction, IpVersion, Protocol};
+use super::{Conditions, Direction, IpVersion, Probe, ProbeSpec, Profile, Protocol, Selectors};
 use crate::{
     choice::choice,
+    figure::Metric,
     frame_size::FrameSize,
     stream::{Load, Rate, Sizes, Stream},
     units::{Mtu, Nanos, PacketRate},
@@ -133,5 +134,55 @@ fn show_stream(stream: &Stream, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match stream.flow_count() {
         Ok(1) | Err(_) => Ok(()),
         Ok(flows) => write!(f, " {flows} flows"),
+    }
+}
+
+/// Expected duration of getting ready and draining, in seconds.
+const AROUND: f64 = 0.3;
+
+impl Probe for PacketsSpec {
+    fn name(&self) -> &'static str {
+        "packets"
+    }
+
+    fn profile(&self) -> Profile {
+        let ordinary = Profile::ordinary(self.ip(), self.duration.as_secs_f64() + AROUND);
+        Profile { mtu: self.mtu, senders_share: true, ..ordinary }
+    }
+
+    fn metrics(&self) -> &'static [Metric] {
+        &[Metric::ForwardingRate, Metric::Loss]
+    }
+
+    fn compared(&self) -> &'static [Metric] {
+        self.metrics()
+    }
+
+    fn selectors(&self) -> Selectors {
+        Selectors {
+            ip: Some(self.ip()),
+            frame_size: self.frame_size(),
+            direction: Some(self.direction),
+            mtu: self.mtu,
+            rate: self.rate(),
+            ..Selectors::default()
+        }
+    }
+
+    fn conditions(&self) -> Conditions {
+        Conditions {
+            protocol: Some(Protocol::Udp),
+            frame_size: self.frame_size(),
+            rate: self.rate(),
+            direction: Some(self.direction),
+            duration: Some(self.duration),
+            ..Conditions::default()
+        }
+    }
+}
+
+impl From<PacketsSpec> for ProbeSpec {
+    fn from(spec: PacketsSpec) -> Self {
+        Self::Packets(spec)
     }
 }

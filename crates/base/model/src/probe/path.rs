@@ -5,8 +5,11 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::IpVersion;
-use crate::units::{Mtu, Nanos};
+use super::{Conditions, IpVersion, Probe, ProbeSpec, Profile, Selectors};
+use crate::{
+    figure::Metric,
+    units::{Mtu, Nanos},
+};
 
 /// The largest IPv4 packet there is (RFC 791, section 3.1: Total Length has 16 bits); larger IPv6 packets would be
 /// jumbograms (RFC 2675).
@@ -27,5 +30,40 @@ impl fmt::Display for PathSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.ip)?;
         self.mtu.map_or(Ok(()), |mtu| write!(f, " MTU {}", mtu.0))
+    }
+}
+
+/// Expected duration on a clean path, in seconds; one with a black hole takes longer.
+const CLEAN: f64 = 0.5;
+
+impl Probe for PathSpec {
+    fn name(&self) -> &'static str {
+        "path"
+    }
+
+    fn profile(&self) -> Profile {
+        Profile { mtu: self.mtu, ..Profile::ordinary(self.ip, CLEAN) }
+    }
+
+    fn metrics(&self) -> &'static [Metric] {
+        &[Metric::PathMtu]
+    }
+
+    fn compared(&self) -> &'static [Metric] {
+        self.metrics()
+    }
+
+    fn selectors(&self) -> Selectors {
+        Selectors { ip: Some(self.ip), mtu: self.mtu, ..Selectors::default() }
+    }
+
+    fn conditions(&self) -> Conditions {
+        Conditions::default()
+    }
+}
+
+impl From<PathSpec> for ProbeSpec {
+    fn from(spec: PathSpec) -> Self {
+        Self::Path(spec)
     }
 }

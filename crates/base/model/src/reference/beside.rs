@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 use super::{FigureMetric, Reference, ReferenceFigure, Statistic};
 use crate::{
     choice::choice,
+    figure::{Interval, Metric},
     frame_size::{FrameSize, PayloadSize},
-    plan::Metric,
-    probe::{IpVersion, ProbeSpec, Protocol},
+    network::{IpVersion, Protocol},
+    probe::ProbeSpec,
     units::PacketRate,
-    verdict::Interval,
 };
 
 /// A run beside one reference.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{Conditions, Words};
 use crate::{
     choice::choice,
-    plan::Metric,
+    figure::Metric,
     units::{Dimension, Printed},
 };
 

@@ -1,5 +1,5 @@
 use super::*;
-use crate::{FrameSize, Mtu, plan::Metric};
+use crate::{FrameSize, Metric, Mtu};
 
 const TOML: &str = r#"
 id = "mine"

@@ -44,7 +44,7 @@ pub use self::{
 };
 use crate::{
     frame_size::{FrameSize, MIN_FRAME},
-    probe::{IpVersion, Protocol},
+    network::{IpVersion, Protocol},
 };
 
 /// Different flows of a stream at the most.

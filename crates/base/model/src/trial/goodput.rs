@@ -3,9 +3,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Pacing;
+use super::{Measures, Pacing};
 use crate::{
+    figure::{Figure, Metric},
     frame_size::PayloadSize,
+    probe::{Conditions, GoodputSpec},
     units::{Bytes, Mtu},
 };
 
@@ -67,8 +69,9 @@ pub struct GoodputReceived {
 pub struct GoodputSent {
     /// Payload bytes given to the sockets in the counted time.
     pub counted_bytes: u64,
-    /// The counted time as it really was, in seconds.
-    pub counted_s: f64,
+    /// The counted time as it really was, in seconds; `None` where the sender did not tell, as where a trial was cut off.
+    #[serde(default, deserialize_with = "super::known_seconds")]
+    pub counted_s: Option<f64>,
     /// Payload bytes given to the sockets in all, warm-up included.
     pub total_bytes: u64,
     /// State of each connection at the end of the counted time, over TCP.
@@ -209,6 +212,42 @@ impl GoodputResult {
     }
 }
 
+impl Measures for GoodputSpec {
+    type Result = GoodputResult;
+
+    fn figures(&self, result: &GoodputResult, far: &str) -> Vec<Figure> {
+        let ways: Vec<Together> = result.ways(far).collect();
+        let fastest = |way: &Together| way.intervals_bps.iter().copied().reduce(f64::max);
+        let slowest_second = ways.iter().flat_map(|way| way.intervals_bps.iter().copied()).reduce(f64::min);
+        let figures = [
+            Figure::known(Metric::GoodputMean, ways.iter().map(|way| way.mean_bps).reduce(f64::min)),
+            Figure::known(Metric::GoodputMin, slowest_second),
+            Figure::known(Metric::GoodputMax, ways.iter().filter_map(fastest).reduce(f64::min)),
+            Figure::known(Metric::Loss, result.loss()),
+        ];
+        figures.into_iter().flatten().collect()
+    }
+
+    fn conditions_met(&self, result: &GoodputResult) -> Conditions {
+        let datagrams = result.flows.first().and_then(|flow| flow.sent.datagrams.as_ref());
+        Conditions {
+            payload_size: datagrams.map(|datagrams| datagrams.payload_size),
+            mtu: Some(result.mtu),
+            ..Conditions::default()
+        }
+    }
+}
+
+impl GoodputResult {
+    /// Of all datagrams, both ways, the share that did not come; `None` over TCP.
+    fn loss(&self) -> Option<f64> {
+        let counts = |flow: &Flow| Some((flow.lost()?, flow.sent.datagrams.as_ref()?.sent));
+        let all = self.flows.iter().map(counts).collect::<Option<Vec<_>>>()?;
+        let (lost, sent) = all.into_iter().fold((0, 0), |(lost, sent), (l, s)| (lost + l, sent + s));
+        (sent > 0).then(|| lost as f64 / sent as f64)
+    }
+}
+
 impl GoodputReceived {
     /// Goodput over the counted time, in bit/s.
     pub fn mean_bps(&self) -> f64 {
@@ -217,9 +256,9 @@ impl GoodputReceived {
 }
 
 impl GoodputSent {
-    /// What was given to the sockets over the counted time, in bit/s.
-    pub fn mean_bps(&self) -> f64 {
-        bps(self.counted_bytes, self.counted_s)
+    /// What was given to the sockets over the counted time, in bit/s; `None` where that is not known.
+    pub fn mean_bps(&self) -> Option<f64> {
+        Some(bps(self.counted_bytes, self.counted_s?))
     }
 
     /// TCP segments sent again, warm-up included.

@@ -3,7 +3,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::frame_size::{FrameSize, PayloadSize};
+use super::Measures;
+use crate::{
+    figure::{Figure, Metric, Range},
+    frame_size::{FrameSize, PayloadSize},
+    probe::{Conditions, LatencySpec},
+};
 
 /// Figures of round trips.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -73,6 +78,64 @@ impl LatencyResult {
     pub fn missing(&self) -> u64 {
         self.lost.unwrap_or_default() + self.late
     }
+}
+
+impl Measures for LatencySpec {
+    type Result = LatencyResult;
+
+    fn figures(&self, result: &LatencyResult, _far: &str) -> Vec<Figure> {
+        let rtt = &result.rtt_ns;
+        let timeout = self.timeout.0 as f64;
+        let nanos = |nanos: Option<u64>| nanos.map(|nanos| nanos as f64);
+        // A missing reply took longer than the timeout: to judge by the replies that came would flatter.
+        let missing = result.missing() > 0;
+        let supported = |per_mille| (missing && supports(rtt.n, per_mille)).then_some(timeout);
+        let any = missing.then_some(timeout);
+        let rtts = [
+            // There is a minimum as soon as one reply came: without it, none did.
+            (Metric::RttMin, nanos(rtt.min), any),
+            (Metric::RttMean, rtt.mean, missing.then(|| mean_at_least(result, timeout))),
+            (Metric::RttP50, nanos(rtt.p50), supported(500)),
+            (Metric::RttP90, nanos(rtt.p90), supported(900)),
+            (Metric::RttP99, nanos(rtt.p99), supported(990)),
+            (Metric::RttP999, nanos(rtt.p999), supported(999)),
+            (Metric::RttMax, nanos(rtt.max), any),
+        ];
+        let at_least =
+            |metric, low: Option<f64>| low.map(|low| Figure { metric, value: Range { low, high: f64::INFINITY } });
+        let rtts = rtts.map(|(metric, known, low)| Figure::known(metric, known).or_else(|| at_least(metric, low)));
+        rtts.into_iter().chain([Figure::known(Metric::Loss, result.loss())]).flatten().collect()
+    }
+
+    fn conditions_met(&self, result: &LatencyResult) -> Conditions {
+        let (frame_size, payload_size) = (Some(result.frame_size), Some(result.payload_size));
+        Conditions { frame_size, payload_size, ..Conditions::default() }
+    }
+}
+
+impl LatencyResult {
+    /// Of all messages, the share whose reply did not come in time; `None` where that is not known.
+    fn loss(&self) -> Option<f64> {
+        let lost = self.lost? + self.late;
+        (self.sent > 0).then(|| lost as f64 / self.sent as f64)
+    }
+}
+
+/// The mean if each reply that came had been the fastest and each missing one had only just been late.
+fn mean_at_least(result: &LatencyResult, timeout: f64) -> f64 {
+    let n = result.rtt_ns.n as f64;
+    let missing = result.missing() as f64;
+    let fastest = result.rtt_ns.min.unwrap_or(0) as f64;
+    ((n - missing) * fastest + missing * timeout) / n
+}
+
+/// Samples that must lie above a percentile.
+pub const NEEDED_ABOVE: u64 = 10;
+
+/// Whether a sample of `n` supports this percentile, given in thousandths (p99 is 990). In whole numbers, because 10 000 ×
+/// (1 − 0.999) is not quite 10 in floating point.
+fn supports(n: u64, per_mille: u64) -> bool {
+    u128::from(n) * u128::from(1000 - per_mille) >= u128::from(NEEDED_ABOVE) * 1000
 }
 
 /// What a sample of times supports. A percentile p is there only if n(1-p) ≥ 10; mean and maximum only if no reply is
@@ -157,4 +220,15 @@ pub enum StageName {
     WireAndFar,
     /// From there until the near program has it: waking up and the receive call.
     NearReceive,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_percentile_needs_ten_samples_above_it() {
+        assert!(supports(10_000, 999) && !supports(9_999, 999));
+        assert!(supports(20, 500) && !supports(19, 500));
+    }
 }

@@ -3,27 +3,33 @@
 mod goodput;
 mod heard;
 mod latency;
+mod measurement;
 mod packets;
 mod path;
 
-use serde::{Deserialize, Serialize};
+use std::any::Any;
+
+use serde::{Deserialize, Deserializer, Serialize};
 
 pub use goodput::{
     DatagramsReceived, DatagramsSent, Flow, GoodputReceived, GoodputResult, GoodputSent, GoodputSide, TcpSeconds,
     TcpState, Together, ZeroCopied,
 };
 pub use heard::{Heard, SequenceHeard};
-pub use latency::{LatencyResult, OneWay, Pacing, Stage, StageName, TimeSummary, Variation};
+pub use latency::{LatencyResult, NEEDED_ABOVE, OneWay, Pacing, Stage, StageName, TimeSummary, Variation};
+pub use measurement::Measures;
 pub use packets::{
     AllSenders, BitRates, PacketStream, PacketsReceived, PacketsResult, PacketsSent, PacketsSide, ReceivedOn,
 };
 pub use path::{Leg, PathDevice, PathResult, Refusal};
 
+use self::measurement::Measurement;
 use crate::{
     bed::DUT,
     counters::EndCounters,
     doubt::Doubt,
-    probe::{GoodputSpec, LatencySpec, PacketsSpec, PathSpec, ProbeSpec},
+    figure::{Figure, Metric, Range},
+    probe::{Conditions, GoodputSpec, LatencySpec, PacketsSpec, PathSpec, Probe, ProbeSpec},
 };
 
 /// One finished measurement between two endpoints.
@@ -31,6 +37,9 @@ use crate::{
 pub struct Trial {
     /// Counts from 1 within the run.
     pub number: u32,
+    /// The procedure that asked for it; `None` in runs of versions that had lists of trials only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
     /// In which repeat of the plan, from 1.
     pub repeat: u32,
     /// When it began (RFC 3339).
@@ -55,6 +64,15 @@ pub struct Trial {
     pub dut: Option<EndCounters>,
     /// What makes the figures less trustworthy.
     pub doubts: Vec<Doubt>,
+}
+
+/// The part of a trial's identity that neither its spec nor its ends tell (see `plan::Step`).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    /// The procedure.
+    pub procedure: String,
+    /// How often it had asked for this configuration in this repeat, from 1.
+    pub attempt: u32,
 }
 
 /// An end that sent beside the near one.
@@ -150,6 +168,16 @@ pub enum SoFar {
 }
 
 impl Trial {
+    /// Figures that the trial has: those that its sample supports.
+    pub fn figures(&self) -> Vec<Figure> {
+        self.measured.parts().figures(&self.endpoint_to)
+    }
+
+    /// One figure; `None` where the trial does not have it.
+    pub fn figure(&self, metric: Metric) -> Option<Range> {
+        self.figures().into_iter().find(|figure| figure.metric == metric).map(|figure| figure.value)
+    }
+
     /// What this end or the device under test counted, and the CPUs it was pinned to; `None` for one that was not in it.
     pub fn end(&self, endpoint: &str) -> Option<(&EndCounters, &[usize])> {
         let [near, far] = &self.counters;
@@ -182,13 +210,39 @@ impl Trial {
 }
 
 impl Measured {
-    /// The probe with its parameters.
-    pub fn spec(&self) -> ProbeSpec {
+    /// Parameters and result, whichever the probe: the one place that tells them apart.
+    fn parts(&self) -> Box<dyn Measurement<'_> + '_> {
         match self {
-            Self::Latency { spec, .. } => ProbeSpec::Latency(spec.clone()),
-            Self::Goodput { spec, .. } => ProbeSpec::Goodput(spec.clone()),
-            Self::Path { spec, .. } => ProbeSpec::Path(spec.clone()),
-            Self::Packets { spec, .. } => ProbeSpec::Packets(spec.clone()),
+            Self::Latency { spec, result } => Box::new((spec, &**result)),
+            Self::Goodput { spec, result } => Box::new((spec, result)),
+            Self::Path { spec, result } => Box::new((spec, result)),
+            Self::Packets { spec, result } => Box::new((spec, result)),
         }
     }
+
+    /// The probe.
+    pub fn probe(&self) -> &dyn Probe {
+        self.parts().probe()
+    }
+
+    /// The probe with its parameters.
+    pub fn spec(&self) -> ProbeSpec {
+        self.parts().spec()
+    }
+
+    /// Parameters and result, if the probe is of this kind.
+    pub fn of<S: Measures>(&self) -> Option<(&S, &S::Result)> {
+        let parts = self.parts();
+        Some(((parts.probe() as &dyn Any).downcast_ref()?, parts.result().downcast_ref()?))
+    }
+
+    /// Conditions under which it was really measured, as far as the result states them, else as they were asked for.
+    pub fn conditions(&self) -> Conditions {
+        self.parts().conditions()
+    }
+}
+
+/// Seconds that are known. Earlier stores have 0 where they are not.
+fn known_seconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+    Ok(Option::deserialize(deserializer)?.filter(|seconds| *seconds > 0.0))
 }

@@ -3,10 +3,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Pacing, TimeSummary};
+use super::{Measures, Pacing, TimeSummary};
 use crate::{
+    figure::{Figure, Metric},
     frame_size::{AROUND_FRAME, FrameSize},
-    probe::Engine,
+    probe::{Engine, PacketsSpec},
     units::Mtu,
 };
 
@@ -81,8 +82,9 @@ pub struct PacketsReceived {
     pub frames: u64,
     /// Their bytes with FCS.
     pub bytes: u64,
-    /// From the first frame to the last, in seconds; 0 where the receiver does not know.
-    pub seconds: f64,
+    /// From the first frame to the last, in seconds; `None` where the receiver does not know.
+    #[serde(default, deserialize_with = "super::known_seconds")]
+    pub seconds: Option<f64>,
     /// Copies of frames that had come before (RFC 5560).
     pub duplicated: u64,
     /// Frames with a smaller number than one that came before (RFC 4737).
@@ -129,7 +131,34 @@ pub struct AllSenders {
     pub lost: u64,
 }
 
+impl Measures for PacketsSpec {
+    type Result = PacketsResult;
+
+    fn figures(&self, result: &PacketsResult, _far: &str) -> Vec<Figure> {
+        let figures =
+            [Figure::known(Metric::ForwardingRate, result.slowest_pps()), Figure::known(Metric::Loss, result.loss())];
+        figures.into_iter().flatten().collect()
+    }
+}
+
 impl PacketsResult {
+    /// The forwarding rate of the sender whose streams together have the lowest one.
+    fn slowest_pps(&self) -> Option<f64> {
+        let mut senders: Vec<&str> = self.streams.iter().map(|stream| stream.from.as_str()).collect();
+        senders.dedup();
+        let of = |from: &str| {
+            self.streams.iter().filter(|stream| stream.from == from).map(PacketStream::forwarding_pps).sum::<f64>()
+        };
+        senders.into_iter().map(of).reduce(f64::min)
+    }
+
+    /// Of all frames, the share that did not come.
+    fn loss(&self) -> Option<f64> {
+        let sum = |count: fn(&PacketStream) -> u64| self.streams.iter().map(count).sum::<u64>();
+        let (lost, sent) = (sum(PacketStream::lost), sum(|stream| stream.sent.frames));
+        (sent > 0).then(|| lost as f64 / sent as f64)
+    }
+
     /// Each end that several others sent to, with what they brought together; empty where one sent.
     pub fn together(&self) -> Vec<AllSenders> {
         let mut all: Vec<AllSenders> = Vec::new();
@@ -188,7 +217,7 @@ impl PacketStream {
     /// The longer of the times in which frames left and arrived: frames that came in a short while at the end, or at the
     /// beginning alone, make no higher rate.
     fn seconds(&self) -> f64 {
-        self.sent.seconds.max(self.received.seconds)
+        self.received.seconds.map_or(self.sent.seconds, |received| received.max(self.sent.seconds))
     }
 }
 
@@ -219,7 +248,7 @@ mod tests {
 
     fn stream(sent: u64, received: u64, seconds: [f64; 2]) -> PacketStream {
         let mut stream = fixture::packet_stream(sent, received);
-        [stream.sent.seconds, stream.received.seconds] = seconds;
+        (stream.sent.seconds, stream.received.seconds) = (seconds[0], Some(seconds[1]));
         stream
     }
 
@@ -250,5 +279,16 @@ mod tests {
         assert_eq!(stream(1000, 500, [1.0, 0.5]).forwarding_pps(), 500.0);
         assert_eq!(stream(1000, 1000, [1.0, 2.0]).forwarding_pps(), 500.0);
         assert_eq!(stream(0, 0, [0.0, 0.0]).forwarding_pps(), 0.0);
+    }
+
+    #[test]
+    fn a_receiver_without_a_time_leaves_that_of_the_sender() {
+        let mut unknown = stream(1000, 500, [1.0, 1.0]);
+        unknown.received.seconds = None;
+        assert_eq!(unknown.forwarding_pps(), 500.0);
+        let mut stored = toml::Table::try_from(&unknown.received).unwrap();
+        assert_eq!(stored.clone().try_into(), Ok(unknown.received.clone()));
+        stored.insert("seconds".to_owned(), 0.0.into());
+        assert_eq!(stored.try_into(), Ok(unknown.received), "as it was once stored");
     }
 }

@@ -5,7 +5,12 @@ use std::net::IpAddr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::units::Mtu;
+use super::Measures;
+use crate::{
+    figure::{Figure, Metric},
+    probe::PathSpec,
+    units::Mtu,
+};
 
 /// What passes, each way.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -18,6 +23,17 @@ pub struct PathResult {
     pub devices: Vec<PathDevice>,
     /// Packets of the search that were sent, both ways, those sent again included.
     pub packets: u64,
+}
+
+impl Measures for PathSpec {
+    type Result = PathResult;
+
+    /// Zero where no packet passes.
+    fn figures(&self, result: &PathResult, _far: &str) -> Vec<Figure> {
+        let passes = |leg: &Leg| leg.mtu.map_or(0, |mtu| mtu.0);
+        let both_ways = passes(&result.forward).min(passes(&result.reverse));
+        Figure::known(Metric::PathMtu, Some(both_ways.into())).into_iter().collect()
+    }
 }
 
 /// One direction.

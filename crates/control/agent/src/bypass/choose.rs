@@ -3,22 +3,13 @@
 use std::collections::HashSet;
 
 use kernel::link::{self, Link};
-use model::bypass::Hindrance;
+use model::bypass::{Hindrance, Passed};
 
 /// Interfaces that are to be attached to, and those that are not.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Chosen {
     pub(super) taken: Vec<String>,
     pub(super) passed: Vec<Passed>,
-}
-
-/// An interface that stays with the kernel.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Passed {
-    /// The interface.
-    pub interface: String,
-    /// Why.
-    pub why: Hindrance,
 }
 
 /// An interface that was named and cannot be meant.
@@ -40,7 +31,7 @@ pub(super) fn interfaces(named: &[String]) -> Result<Chosen, super::BypassError>
     let links = link::list()?;
     if named.is_empty() {
         // What cannot be asked for is no uplink that could be known.
-        return Ok(all(&links, &host::ports::uplinks()?));
+        return Ok(all(&links, &host::nics::uplinks()?));
     }
     named.iter().try_for_each(|name| check(name, &links))?;
     Ok(Chosen { taken: each_once(named), passed: Vec::new() })

@@ -7,10 +7,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use stack::{
-    Wait,
-    launch::{LAUNCHER_VARIABLE, WAIT_VARIABLE},
-};
+use grant::launch::{LAUNCHER_VARIABLE, WAIT_VARIABLE};
+use model::bypass::Wait;
 
 use super::BypassError;
 

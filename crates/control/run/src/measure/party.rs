@@ -1,8 +1,8 @@
 //! The sides of a trial, as the controller sees them.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
-use model::{Bed, ClockRelation, Endpoint, ProbeSpec, Seat, Side, SoFar};
+use model::{Bed, ClockRelation, Endpoint, ProbeSpec, Profile, Seat, Side, SoFar};
 use protocol::{Failure, Fault, FromAgent, Outcome, Task};
 
 /// A sender of the trial and its counterpart at the end that all send to.
@@ -71,10 +71,13 @@ impl Party {
         Ok(())
     }
 
-    /// Where it listens.
-    pub(super) fn address(&self) -> Result<SocketAddr, Fault> {
-        let address = self.ready.as_ref().and_then(|ready| ready.address);
-        address.ok_or_else(|| Fault::Confused("ready, but listening nowhere".to_owned()))
+    /// Where it listens, at this address of its endpoint: another one would aim the near side at a stranger.
+    pub(super) fn address(&self, local: Option<IpAddr>) -> Result<SocketAddr, Fault> {
+        match self.ready.as_ref().and_then(|ready| ready.address) {
+            Some(address) if Some(address.ip()) == local => Ok(address),
+            Some(address) => Err(Fault::Confused(format!("ready at {address}, which is not its endpoint's address"))),
+            None => Err(Fault::Confused("ready, but listening nowhere".to_owned())),
+        }
     }
 
     pub(super) fn take_outcome(&mut self) -> Result<Outcome, Fault> {
@@ -97,7 +100,7 @@ pub(super) fn task_of(message: &FromAgent) -> Option<u64> {
 /// One side's task at this end, of this sender of so many. `turn` counts the sides that one end has of the same trial: each begins at a
 /// core of its own.
 pub(super) fn task(
-    (spec, side): (&ProbeSpec, Side),
+    (spec, profile, side): (&ProbeSpec, &Profile, Side),
     bed: &Bed,
     (end, turn): (&Endpoint, usize),
     (sender, senders): (usize, usize),
@@ -105,14 +108,14 @@ pub(super) fn task(
     token: u32,
 ) -> Task {
     // The bed was checked against the plan, so the address is there.
-    let local = end.address(spec.ip()).unwrap_or_else(|| unreachable!("checked before the run"));
+    let local = end.address(profile.ip).unwrap_or_else(|| unreachable!("checked before the run"));
     let seat = Seat {
         endpoint: end.name.clone(),
         local,
         peer,
         interface: end.interface.clone(),
-        mtu: spec.mtu().unwrap_or(end.mtu),
-        cpus: dealt(&end.cpus, turn * threads(spec)),
+        mtu: profile.mtu.unwrap_or(end.mtu),
+        cpus: dealt(&end.cpus, turn * profile.threads),
         peer_cpus: others(bed, side, end).map_or(0, |other| other.cpus.len()),
         same_clock: bed.clocks == ClockRelation::Same,
         token,
@@ -130,14 +133,6 @@ fn others<'a>(bed: &'a Bed, side: Side, end: &Endpoint) -> Option<&'a Endpoint> 
     }
 }
 
-/// Threads of one side that measure.
-fn threads(spec: &ProbeSpec) -> usize {
-    match spec {
-        ProbeSpec::Goodput(spec) => spec.streams.into(),
-        ProbeSpec::Latency(_) | ProbeSpec::Packets(_) | ProbeSpec::Path(_) => 1,
-    }
-}
-
 /// The same cores, those first that come after so many threads of others.
 fn dealt(cpus: &[usize], taken: usize) -> Vec<usize> {
     let mut cpus = cpus.to_vec();
@@ -149,6 +144,20 @@ fn dealt(cpus: &[usize], taken: usize) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_side_listens_at_its_endpoint_or_not_at_all() {
+        let local = IpAddr::from([198, 18, 0, 2]);
+        let ready_at = |address: Option<&str>| {
+            let mut party = Party::new(1, 1);
+            party.ready = Some(Ready { address: address.map(|address| address.parse().unwrap()) });
+            party.address(Some(local)).map_err(|fault| fault.to_string())
+        };
+        assert_eq!(ready_at(Some("198.18.0.2:7")), Ok(SocketAddr::from((local, 7))));
+        let elsewhere = ready_at(Some("192.0.2.1:22")).unwrap_err();
+        assert!(elsewhere.contains("192.0.2.1:22, which is not its endpoint's"), "{elsewhere}");
+        assert!(ready_at(None).is_err());
+    }
 
     #[test]
     fn each_side_at_an_end_begins_at_a_core_of_its_own() {

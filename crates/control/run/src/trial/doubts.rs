@@ -1,22 +1,12 @@
 //! What makes a trial's figures less trustworthy, as far as the trial itself shows it. Pure.
 
-use model::{
-    Doubt, EndCounters, Endpoint, Flow, GoodputReceived, GoodputSpec, LatencyResult, LatencySpec, Measured,
-    PacketStream, PathResult, Trial, WaitMode,
-};
+use model::{Doubt, EndCounters};
 
 use super::End;
-use crate::cross_check::{crossed, crossed_messages, crossed_packets};
 
 /// Stolen time above both of these is a doubt: in percent of a core, and in seconds, because the kernel counts it in ticks of
 /// 10 ms and one tick may belong to the time before.
 const STEAL: (f64, f64) = (1.0, 0.02);
-
-/// A sender that reaches less of its schedule than this did not keep up.
-const KEPT_UP: f64 = 0.99;
-
-/// Fewer segments than this share of the messages, and several messages shared one.
-const EACH_ALONE: f64 = 0.99;
 
 /// Of a core's time, in percent: what somebody else may have used and no doubt is raised. The kernel's own work on the core
 /// stays below.
@@ -24,9 +14,6 @@ pub(crate) const OTHER_LOAD: f64 = 15.0;
 
 /// The kernel counts a core's time in ticks of 10 ms; in less time than this (in seconds) a few of them mean nothing.
 const LONG_ENOUGH: f64 = 0.3;
-
-/// Of the RTT's 99th percentile: what may be the tester's own lateness and no doubt is raised.
-const TESTERS_SHARE: f64 = 0.5;
 
 /// A core whose frequency moved by more than this share was not the same core any more.
 const SAME_FREQUENCY: f64 = 0.05;
@@ -111,163 +98,9 @@ fn ours<'a>(counters: &'a EndCounters, cores: &'a [usize]) -> impl Iterator<Item
     counters.cpu.iter().filter(|core| cores.contains(&core.cpu))
 }
 
-/// What an end counted.
-pub(super) type Counted<'a> = (&'a Endpoint, EndCounters);
-
-/// Doubts about what was counted by these ends, the receiver the last of them.
-pub(super) fn of_figures(measured: &Measured, counted: &[Counted<'_>]) -> Vec<Doubt> {
-    match (measured, counted) {
-        (Measured::Latency { spec, result }, [(from, near), (to, far)]) => {
-            let crossed = crossed_messages((&from.name, &to.name), spec, result, [near, far]);
-            crossed.map(packets_disagree).into_iter().chain(of_latency(spec, result, from)).collect()
-        }
-        (Measured::Goodput { spec, result }, counted) => of_flows(spec, &result.flows, counted),
-        (Measured::Packets { spec, result }, counted) => {
-            let replays = spec.streams.iter().filter(|stream| stream.replay.is_some());
-            let not_numbered = replays.map(|stream| Doubt::NotNumbered { stream: stream.name.clone() });
-            not_numbered.chain(of_streams(&result.streams, counted)).collect()
-        }
-        (Measured::Latency { .. } | Measured::Path { .. }, _) => Vec::new(),
-    }
-}
-
-/// What concerns several flows is said once.
-fn of_flows(spec: &GoodputSpec, flows: &[Flow], counted: &[Counted<'_>]) -> Vec<Doubt> {
-    let of = |name: &str| counted.iter().find(|(end, _)| end.name == name).map(|(_, counters)| counters);
-    let crossed = flows.iter().filter_map(|flow| crossed(flow, flows, spec, of(&flow.from)?, of(&flow.to)?));
-    let mut doubts: Vec<Doubt> = Vec::new();
-    for doubt in crossed.map(packets_disagree).chain(flows.iter().flat_map(|flow| of_flow(spec, flow))) {
-        if !doubts.contains(&doubt) {
-            doubts.push(doubt);
-        }
-    }
-    doubts
-}
-
-fn packets_disagree((endpoint, program, interface): (String, u64, u64)) -> Doubt {
-    Doubt::PacketsDisagree { endpoint, program, interface }
-}
-
-fn of_latency(spec: &LatencySpec, result: &LatencyResult, from: &Endpoint) -> Vec<Doubt> {
-    let mut doubts = Vec::new();
-    if result.missing() > 0 {
-        doubts.push(Doubt::RepliesMissing { lost: result.lost.unwrap_or_default(), late: result.late });
-    }
-    doubts.extend(result.intended_pps.and_then(|intended| too_slow(intended, result.achieved_pps)));
-    doubts.extend(behind_schedule(result));
-    doubts.extend(joined(result));
-    if spec.mode == WaitMode::BusyPoll && result.napi.is_none() {
-        doubts.push(Doubt::NothingToPoll { endpoint: from.name.clone() });
-    }
-    // Each message and each answer is a datagram that leaves one end and comes to the other.
-    doubts.extend(through_kernel(result.through_kernel, 4 * result.answered));
-    doubts
-}
-
-fn of_flow(spec: &GoodputSpec, flow: &Flow) -> Vec<Doubt> {
-    let mut doubts = Vec::new();
-    let (sent, received) = (&flow.sent, &flow.received);
-    doubts.extend(unsteady(received));
-    doubts.extend(stalled(received));
-    if sent.datagrams.is_none() && sent.total_bytes != received.total_bytes {
-        doubts.push(Doubt::CountersDisagree { sent: sent.total_bytes, received: received.total_bytes });
-    }
-    if received.ended_early {
-        doubts.push(Doubt::DataEndedEarly);
-    }
-    let intended = sent.datagrams.as_ref().and_then(|datagrams| datagrams.intended_bps);
-    doubts.extend(intended.and_then(|intended| too_slow(intended, sent.mean_bps())));
-    doubts.extend(small_buffer(spec, flow));
-    if let (Some(left), Some(came)) = (&sent.datagrams, &received.datagrams) {
-        let through = left.through_kernel.zip(came.through_kernel).map(|(left, came)| left + came);
-        doubts.extend(through_kernel(through, left.sent + came.received));
-    }
-    doubts
-}
-
-/// The first ones may: the kernel gives a socket its port, and looks for the neighbour.
-fn through_kernel(datagrams: Option<u64>, of: u64) -> Option<Doubt> {
-    const SOME: f64 = 0.01;
-    let datagrams = datagrams?;
-    (datagrams as f64 > SOME * of as f64).then_some(Doubt::ThroughKernel { datagrams, of })
-}
-
-fn of_streams(streams: &[PacketStream], counted: &[Counted<'_>]) -> Vec<Doubt> {
-    let counted = counted.iter().map(|(end, counters)| (end.name.as_str(), counters));
-    let crossed = crossed_packets(streams, counted).into_iter().map(packets_disagree);
-    streams.iter().flat_map(of_stream).chain(crossed).collect()
-}
-
-/// What a sender did not send is never loss.
-fn of_stream(stream: &PacketStream) -> Vec<Doubt> {
-    let (sent, received) = (&stream.sent, &stream.received);
-    let nothing = (sent.frames > 0 && received.frames + received.corrupt == 0).then(|| Doubt::NothingArrived {
-        from: stream.from.clone(),
-        to: stream.to.clone(),
-        packets: sent.frames,
-        engine: sent.engine,
-    });
-    let slow = sent.intended_pps.and_then(|intended| too_slow(intended, stream.offered_pps()));
-    nothing.into_iter().chain(slow).collect()
-}
-
-/// Whole seconds without anything, among others that had something.
-fn stalled(received: &GoodputReceived) -> Option<Doubt> {
-    let silent = received.intervals_bps.iter().filter(|bps| **bps == 0.0).count();
-    (silent > 0 && silent < received.intervals_bps.len()).then_some(Doubt::Stalled { seconds: silent as u64 })
-}
-
-/// A figure that was still on its way when the warm-up was over.
-fn unsteady(received: &GoodputReceived) -> Option<Doubt> {
-    let settled = stats::settled_after(&received.intervals_bps)?;
-    (settled > 0).then_some(Doubt::Unsteady { settled_after_s: settled as f64 })
-}
-
-/// The RTT counts from the schedule, and so holds how late the tester itself was.
-fn behind_schedule(result: &LatencyResult) -> Option<Doubt> {
-    let (behind_ns, rtt_ns) = (result.pacing.as_ref()?.behind_ns.p99?, result.rtt_ns.p99?);
-    (behind_ns as f64 > TESTERS_SHARE * rtt_ns as f64).then_some(Doubt::BehindSchedule { behind_ns, rtt_ns })
-}
-
-/// Messages that shared segments. Of those that were not answered it is not known whether they left the sender's buffer.
-fn joined(result: &LatencyResult) -> Option<Doubt> {
-    let (messages, segments) = (result.answered, result.segments?);
-    ((segments as f64) < EACH_ALONE * messages as f64).then_some(Doubt::MessagesJoined { messages, segments })
-}
-
-/// A sender that could not keep up is a doubt; what it did not send is never loss.
-fn too_slow(intended: f64, achieved: f64) -> Option<Doubt> {
-    (achieved < KEPT_UP * intended).then_some(Doubt::SenderTooSlow { intended, achieved })
-}
-
-fn small_buffer(spec: &GoodputSpec, flow: &Flow) -> Option<Doubt> {
-    let asked = spec.window?.0;
-    let ends = [(&flow.from, flow.sent.buffer), (&flow.to, flow.received.buffer)];
-    ends.into_iter().find_map(|(endpoint, granted)| {
-        let granted = granted?.0;
-        (granted < asked).then(|| Doubt::SmallBuffer { endpoint: endpoint.clone(), asked, granted })
-    })
-}
-
-/// Whether full-size packets were shown to pass for a trial with an MTU of its own, by the latest path trial of the same
-/// kind before it.
-pub(crate) fn path_not_proven(trial: &Trial, before: &[Trial]) -> Option<Doubt> {
-    let Measured::Goodput { spec, .. } = &trial.measured else { return None };
-    let mtu = spec.mtu?;
-    let proof = before.iter().rev().find_map(|trial| match &trial.measured {
-        Measured::Path { spec: path, result } if (path.mtu, path.ip) == (Some(mtu), spec.ip) => Some(result),
-        _ => None,
-    });
-    let passed = |leg: fn(&PathResult) -> Option<u32>| proof.and_then(leg);
-    let forward = passed(|path| path.forward.mtu.map(|mtu| mtu.0));
-    let reverse = passed(|path| path.reverse.mtu.map(|mtu| mtu.0));
-    let is_proven = [forward, reverse].into_iter().all(|passed| passed.is_some_and(|passed| passed >= mtu.0));
-    (!is_proven).then_some(Doubt::PathNotProven { mtu: mtu.0, forward, reverse })
-}
-
 #[cfg(test)]
 mod tests {
-    use model::CoreUse;
+    use model::{CoreUse, Endpoint};
 
     use super::*;
 
@@ -323,20 +156,5 @@ mod tests {
             Some(Doubt::FrequencyChanged { cpu: 0, before: 3000, after: 2000 })
         );
         assert_eq!(frequency_changed(&counters, &[1]), None);
-    }
-
-    #[test]
-    fn messages_that_shared_segments_are_a_doubt() {
-        let of = |answered, segments| joined(&LatencyResult { answered, segments, ..LatencyResult::default() });
-        assert_eq!(of(1000, Some(995)), None);
-        assert_eq!(of(1000, Some(500)), Some(Doubt::MessagesJoined { messages: 1000, segments: 500 }));
-        assert_eq!(of(400, Some(500)), None, "the others may not have left");
-        assert_eq!(of(1000, None), None, "over UDP");
-    }
-
-    #[test]
-    fn a_sender_behind_its_schedule_is_a_doubt() {
-        assert_eq!(too_slow(1000.0, 995.0), None);
-        assert_eq!(too_slow(1000.0, 900.0), Some(Doubt::SenderTooSlow { intended: 1000.0, achieved: 900.0 }));
     }
 }

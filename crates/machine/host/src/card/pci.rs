@@ -1,13 +1,8 @@
 //! PCI devices as sysfs has them: names, and the way from a card to the processor.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use model::card::{Hop, PcieLink};
 
-use model::{card::Hop, environment::PcieLink};
-
-use crate::{facts::read, parse};
+use crate::{parse, source::Source};
 
 /// First two digits of the class of network controllers (PCI Code and ID Assignment Specification).
 const NETWORK: &str = "0x02";
@@ -16,56 +11,59 @@ const NETWORK: &str = "0x02";
 const ID_LISTS: [&str; 3] = ["/usr/share/misc/pci.ids", "/usr/share/hwdata/pci.ids", "/usr/share/pci.ids"];
 
 /// A PCI device, by its folder in `/sys/devices`.
-pub(super) struct Device(PathBuf);
+pub(super) struct Device<'a> {
+    source: &'a dyn Source,
+    folder: String,
+}
 
 /// The device of an interface; `None` where it is on no PCI bus. Of virtio the device is one below its PCI function.
-pub(super) fn device_of(interface: &str) -> Option<Device> {
-    let folder = fs::canonicalize(format!("/sys/class/net/{interface}/device")).ok()?;
-    folder.ancestors().find(|folder| is_function(folder)).map(|folder| Device(folder.to_owned()))
+pub(super) fn device_of<'a>(source: &'a dyn Source, interface: &str) -> Option<Device<'a>> {
+    let folder = source.resolve(&format!("/sys/class/net/{interface}/device")).into_known()?;
+    let folder = ancestors(&folder).find(|folder| is_function(folder))?.to_owned();
+    Some(Device { source, folder })
 }
 
 /// All network controllers of the machine.
-pub(super) fn network_controllers() -> Vec<Device> {
-    controllers(Path::new("/sys/bus/pci/devices"))
-}
-
-/// Those of the devices that are linked in this folder.
-fn controllers(bus: &Path) -> Vec<Device> {
-    let mut folders: Vec<PathBuf> = entries(bus).filter_map(|folder| fs::canonicalize(folder).ok()).collect();
+pub(super) fn network_controllers(source: &dyn Source) -> Vec<Device<'_>> {
+    let links = source.list("/sys/bus/pci/devices").or_default();
+    let mut folders: Vec<String> = links.iter().filter_map(|link| source.resolve(link).into_known()).collect();
     folders.sort();
-    folders.into_iter().map(Device).filter(Device::is_network).collect()
+    folders.into_iter().map(|folder| Device { source, folder }).filter(Device::is_network).collect()
 }
 
-impl Device {
+impl Device<'_> {
     /// Its address, like `0000:01:00.0`.
     pub(super) fn address(&self) -> String {
-        parse::file_name(&self.0)
+        name(&self.folder).to_owned()
     }
 
     /// Its driver; empty for none.
     pub(super) fn driver(&self) -> String {
-        fs::read_link(self.0.join("driver")).map(|driver| parse::file_name(&driver)).unwrap_or_default()
+        let driver = self.source.resolve(&format!("{}/driver", self.folder)).into_known();
+        driver.map(|driver| name(&driver).to_owned()).unwrap_or_default()
     }
 
     /// Whether an interface came of it. The folder `net` is there also where the interface itself, in another network
     /// namespace, is hidden.
     pub(super) fn has_interface(&self) -> bool {
         // Of virtio, one folder further down.
-        std::iter::once(self.0.clone()).chain(entries(&self.0)).any(|folder| folder.join("net").is_dir())
+        let mut places = std::iter::once(self.folder.clone()).chain(self.entries(&self.folder));
+        places.any(|folder| self.source.list(&format!("{folder}/net")).known().is_some())
     }
 
     /// Maker and model, or the IDs.
     pub(super) fn model(&self) -> String {
         let id = |name: &str| self.fact(name).trim_start_matches("0x").to_owned();
         let (vendor, device) = (id("vendor"), id("device"));
-        let named = ID_LISTS.iter().find_map(|list| parse::pci_name(&read(list), &vendor, &device));
+        let named =
+            ID_LISTS.iter().find_map(|list| parse::pci_name(&self.source.read(list).or_default(), &vendor, &device));
         named.unwrap_or_else(|| format!("{vendor}:{device}"))
     }
 
     /// The links from the card up to the root.
     pub(super) fn hops(&self) -> Vec<Hop> {
-        let on_the_way = self.0.ancestors().take_while(|folder| is_function(folder));
-        on_the_way.filter_map(|folder| hop(&Self(folder.to_owned()))).collect()
+        let on_the_way = ancestors(&self.folder).take_while(|folder| is_function(folder));
+        on_the_way.filter_map(|folder| self.at(folder).hop()).collect()
     }
 
     /// The link that it has; `None` where it is on no PCIe bus.
@@ -85,41 +83,57 @@ impl Device {
     }
 
     fn fact(&self, name: &str) -> String {
-        read(&self.0.join(name).to_string_lossy())
+        self.source.read(&format!("{}/{name}", self.folder)).or_default()
+    }
+
+    fn at(&self, folder: &str) -> Self {
+        Self { source: self.source, folder: folder.to_owned() }
+    }
+
+    fn entries(&self, folder: &str) -> Vec<String> {
+        self.source.list(folder).or_default()
+    }
+
+    fn hop(&self) -> Option<Hop> {
+        let link = self.link()?;
+        // A port of a card shares the card's link with the card's other functions, which stand beside it.
+        let sharing = if self.is_network() { self.siblings() } else { vec![self.folder.clone()] };
+        let ports = sharing.iter().map(|folder| self.at(folder).ports_below()).sum();
+        Some(Hop { device: self.address(), link, ports })
+    }
+
+    /// The functions of one device: their addresses differ behind the dot alone.
+    fn siblings(&self) -> Vec<String> {
+        let slot = |folder: &str| name(folder).split('.').next().map(str::to_owned);
+        let beside = ancestors(&self.folder).nth(1).map(|above| self.entries(above)).unwrap_or_default();
+        beside.into_iter().filter(|it| is_function(it) && slot(it) == slot(&self.folder)).collect()
+    }
+
+    /// Network controllers at and below a device; virtual functions (SR-IOV) send through the port of their physical one.
+    fn ports_below(&self) -> u32 {
+        let is_virtual = self.source.resolve(&format!("{}/physfn", self.folder)).known().is_some();
+        let own = u32::from(self.is_network() && !is_virtual);
+        let entries = self.entries(&self.folder);
+        // What a link leads to stands elsewhere.
+        let is_own = |it: &&String| is_function(it) && self.source.resolve(it).known() == Some(*it);
+        own + entries.iter().filter(is_own).map(|folder| self.at(folder).ports_below()).sum::<u32>()
     }
 }
 
-fn hop(device: &Device) -> Option<Hop> {
-    let link = device.link()?;
-    // A port of a card shares the card's link with the card's other functions, which stand beside it.
-    let sharing = if device.is_network() { siblings(&device.0) } else { vec![device.0.clone()] };
-    Some(Hop { device: device.address(), link, ports: sharing.iter().map(|folder| ports_below(folder)).sum() })
-}
-
-/// The functions of one device: their addresses differ behind the dot alone.
-fn siblings(function: &Path) -> Vec<PathBuf> {
-    let slot = |folder: &Path| parse::file_name(folder).split('.').next().map(str::to_owned);
-    let beside = function.parent().map(entries).into_iter().flatten().filter(|folder| is_function(folder));
-    beside.filter(|folder| slot(folder) == slot(function)).collect()
-}
-
-/// Network controllers at and below a device; virtual functions (SR-IOV) send through the port of their physical one.
-fn ports_below(folder: &Path) -> u32 {
-    let device = Device(folder.to_owned());
-    let own = u32::from(device.is_network() && !folder.join("physfn").exists());
-    let below = entries(folder).filter(|entry| is_function(entry) && !entry.is_symlink());
-    own + below.map(|entry| ports_below(&entry)).sum::<u32>()
-}
-
 /// Whether a folder is called as PCI functions are: `0000:01:00.0`.
-fn is_function(folder: &Path) -> bool {
-    let name = parse::file_name(folder);
-    let parts: Vec<&str> = name.split([':', '.']).collect();
+fn is_function(folder: &str) -> bool {
+    let parts: Vec<&str> = name(folder).split([':', '.']).collect();
     parts.len() == 4 && parts.iter().all(|part| !part.is_empty() && part.chars().all(|c| c.is_ascii_hexdigit()))
 }
 
-fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> {
-    fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path())
+/// Last part of a path.
+fn name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// A folder and all that it is in.
+fn ancestors(folder: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(folder), |folder| folder.rsplit_once('/').map(|(above, _)| above))
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! Cards that no interface came of, and why by the kernel's log.
 
-use kernel::log;
 use model::card::{Cause, Refused};
 
 use super::pci;
+use crate::source::Source;
 
 /// Drivers that hand a device on to a program or a virtual machine.
 const PASS_ON: [&str; 4] = ["vfio-pci", "uio_pci_generic", "igb_uio", "pci-stub"];
@@ -28,9 +28,9 @@ const CAUSES: [(&str, Cause); 13] = [
 /// As many of the last lines of the log are shown.
 const SHOWN: usize = 5;
 
-pub(super) fn refused() -> Vec<Refused> {
-    let log = log::lines().unwrap_or_default();
-    let without = pci::network_controllers().into_iter().filter(|device| !device.has_interface());
+pub(crate) fn refused(source: &dyn Source) -> Vec<Refused> {
+    let log = source.log().or_default();
+    let without = pci::network_controllers(source).into_iter().filter(|device| !device.has_interface());
     without.map(|device| refusal(device.address(), device.model(), device.driver(), &log)).collect()
 }
 

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use kernel::port::LinkSettings;
+use kernel::nic::LinkSettings;
 
 /// Bits of `ETHTOOL_LINK_MODE_*` (linux/ethtool.h) that are modes of one speed, with the speed in Mbit/s.
 const MODES: [(RangeInclusive<u32>, u32); 26] = [

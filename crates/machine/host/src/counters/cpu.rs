@@ -1,9 +1,11 @@
 //! How the machine's cores spend their time.
 
-use std::{collections::BTreeMap, fs};
+use std::collections::BTreeMap;
 
 use kernel::clock;
 use model::{CoreKinds, CoreUse, Nanos};
+
+use crate::source::{Here, Source};
 
 /// What each online core has done since boot, and how fast it runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -38,10 +40,10 @@ impl CpuTimes {
     /// Reads them now; empty where they cannot be read.
     pub fn read() -> Self {
         let at = clock::now();
-        let mut cores = parse(&fs::read_to_string("/proc/stat").unwrap_or_default());
+        let mut cores = parse(&Here.read("/proc/stat").or_default());
         for (cpu, core) in &mut cores {
             let path = format!("/sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_cur_freq");
-            core.mhz = fs::read_to_string(path).ok().and_then(|khz| megahertz(&khz));
+            core.mhz = Here.read(&path).into_known().and_then(|khz| megahertz(&khz));
         }
         Self { at, cores }
     }

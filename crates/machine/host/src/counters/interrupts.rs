@@ -1,8 +1,9 @@
 //! `/proc/interrupts` and `/proc/softirqs`: how often a card asked for attention, and what cores did about it.
 
-use std::{collections::BTreeSet, fs, path::Path};
+use std::collections::BTreeSet;
 
 use super::Counter;
+use crate::source::Source;
 
 /// What tells an interface's interrupts from others.
 pub(super) struct Device {
@@ -15,10 +16,11 @@ pub(super) struct Device {
 
 impl Device {
     /// That of an interface; a virtual one has none.
-    pub(super) fn of(interface: &str) -> Option<Self> {
-        let path = fs::canonicalize(format!("/sys/class/net/{interface}/device")).ok()?;
-        let name = path.file_name()?.to_string_lossy().into_owned();
-        Some(Self { interface: interface.to_owned(), name, numbers: interrupt_numbers(&path) })
+    pub(super) fn of(source: &dyn Source, interface: &str) -> Option<Self> {
+        let path = source.resolve(&format!("/sys/class/net/{interface}/device")).into_known()?;
+        let (_, name) = path.rsplit_once('/')?;
+        let numbers = interrupt_numbers(source, &path);
+        Some(Self { interface: interface.to_owned(), name: name.to_owned(), numbers })
     }
 
     /// Some drivers name interrupts after the interface (`eth0-TxRx-0`), some after the device (`virtio2-input.0`,
@@ -33,10 +35,10 @@ impl Device {
 }
 
 /// Interrupts (MSI) of a device; a virtio device has those of the PCI device that it is on.
-pub(crate) fn interrupt_numbers(device: &Path) -> BTreeSet<u32> {
-    let places = [Some(device), device.parent()].into_iter().flatten();
-    let listed = places.filter_map(|place| fs::read_dir(place.join("msi_irqs")).ok()).flatten().flatten();
-    listed.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
+pub(crate) fn interrupt_numbers(source: &dyn Source, device: &str) -> BTreeSet<u32> {
+    let places = [Some(device), device.rsplit_once('/').map(|(above, _)| above)].into_iter().flatten();
+    let listed = places.flat_map(|place| source.list(&format!("{place}/msi_irqs")).or_default());
+    listed.filter_map(|path| path.rsplit('/').next()?.parse().ok()).collect()
 }
 
 /// A line for each interrupt: number, how often on each core, chip, and who asked for it. Summed over the cores.
@@ -121,6 +123,6 @@ mod tests {
 
     #[test]
     fn a_virtual_interface_has_no_device() {
-        assert!(Device::of("lo").is_none());
+        assert!(Device::of(&crate::source::Here, "lo").is_none());
     }
 }

@@ -3,7 +3,7 @@
 use std::{collections::HashMap, sync::Arc};
 
 use kernel::{
-    clock, ethtool, namespace, port,
+    clock, ethtool, namespace, nic,
     statistics::{self, Interface},
 };
 use model::Nanos;
@@ -111,7 +111,7 @@ fn ways(interface: &Interface) -> [Way; 2] {
 fn line(interface: &Interface) -> Option<u64> {
     const WITH_LINE: [&str; 5] = ["", "vlan", "bond", "team", "macvlan"];
     let has_line = WITH_LINE.contains(&interface.kind.as_str()) && !interface.loopback;
-    let settings = has_line.then(|| port::link_settings(&interface.name).ok()).flatten();
+    let settings = has_line.then(|| nic::link_settings(&interface.name).ok()).flatten();
     settings?.speed_mbps.map(|mbps| u64::from(mbps) * 1_000_000)
 }
 

@@ -1,7 +1,7 @@
 //! What a machine counts, read before and after and subtracted.
 //!
-//! A reading is taken right before the first packet and after the last, and must not disturb what it watches: it is some
-//! small files and three questions to the kernel. Nothing here fails: what cannot be read is left out.
+//! A snapshot is taken right before the first packet and after the last, and must not disturb what it watches: it is some
+//! small files and three questions to the kernel. Counters that cannot be read are missing, and named.
 
 mod cpu;
 mod interrupts;
@@ -9,14 +9,16 @@ mod live;
 mod protocols;
 mod softnet;
 
-use std::{collections::BTreeMap, fs};
+use std::collections::BTreeMap;
 
 pub use cpu::CpuTimes;
 use interrupts::Device;
 pub(crate) use interrupts::interrupt_numbers;
-use kernel::{ethtool, statistics};
+use kernel::statistics;
 pub use live::Live;
-use model::{Delta, EndCounters, Source};
+use model::{Delta, EndCounters, Reading, Source, counters::Unread};
+
+use crate::source::{self, Here};
 
 /// A counter's place and name.
 type Key = (Source, String, String);
@@ -24,15 +26,16 @@ type Key = (Source, String, String);
 /// All counters of one end at one moment: those of the machine, and those that the caller's network namespace and
 /// interface have for themselves.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Reading {
+pub struct Snapshot {
     cpu: CpuTimes,
     counters: BTreeMap<Key, u64>,
+    unread: Vec<Unread>,
 }
 
 /// A counter as it was read: what it belongs to, its name, its value.
 type Counter = (String, String, u64);
 
-impl Reading {
+impl Snapshot {
     /// Reads them now, for this interface of the caller's namespace.
     pub fn take(interface: &str) -> Self {
         Self::of(&[interface])
@@ -41,32 +44,53 @@ impl Reading {
     /// The same for several interfaces.
     pub fn of(interfaces: &[impl AsRef<str>]) -> Self {
         let interfaces: Vec<&str> = interfaces.iter().map(AsRef::as_ref).collect();
-        let cpu = CpuTimes::read();
-        let mut counters = BTreeMap::new();
-        let mut add = |source, read: Vec<Counter>| {
-            for (of, name, value) in read {
-                // The queues of one card can share a name: they are one counter then.
-                *counters.entry((source, of, name)).or_default() += value;
-            }
-        };
-        for interface in &interfaces {
-            for (source, mut read) in of_interface(interface) {
+        let mut snapshot = Self { cpu: CpuTimes::read(), ..Self::default() };
+        snapshot.read(&Here, &interfaces);
+        snapshot
+    }
+
+    fn read(&mut self, machine: &dyn source::Source, interfaces: &[&str]) {
+        for interface in interfaces {
+            let of = |qdisc: &str| match interfaces {
+                [_] => qdisc.to_owned(),
                 // Queueing disciplines of several interfaces may have one name.
-                if source == Source::Qdisc && interfaces.len() > 1 {
-                    read.iter_mut().for_each(|(of, ..)| *of = format!("{of} of {interface}"));
+                _ => format!("{qdisc} of {interface}"),
+            };
+            let all = machine.counters(interface);
+            self.add(Source::Link, all.clone().map(|(link, _)| named(interface, link)));
+            self.add(
+                Source::Qdisc,
+                all.map(|(_, qdiscs)| qdiscs.into_iter().flat_map(|it| named(&of(&it.name), it.counters)).collect()),
+            );
+            let driver = machine.driver_counters(interface);
+            self.add(
+                Source::Ethtool,
+                driver.map(|all| all.into_iter().map(|(name, value)| ((*interface).to_owned(), name, value)).collect()),
+            );
+        }
+        // Files under `/proc/thread-self` are those of the calling thread's namespace, as are the answers to its questions.
+        let text = |file: &str| machine.read(&format!("/proc/{file}"));
+        self.add(Source::Softnet, text("thread-self/net/softnet_stat").map(|text| softnet::parse(&text)));
+        self.add(Source::Snmp, text("thread-self/net/snmp").map(|text| protocols::pairs(&text)));
+        self.add(Source::Snmp, text("thread-self/net/snmp6").map(|text| protocols::lines(&text)));
+        self.add(Source::Netstat, text("thread-self/net/netstat").map(|text| protocols::pairs(&text)));
+        self.add(Source::Interrupt, text("softirqs").map(|text| interrupts::soft(&text)));
+        for device in interfaces.iter().filter_map(|interface| Device::of(machine, interface)) {
+            self.add(Source::Interrupt, text("interrupts").map(|text| interrupts::hard(&text, &device)));
+        }
+    }
+
+    fn add(&mut self, source: Source, read: Reading<Vec<Counter>>) {
+        match read {
+            Reading::Known(counters) => {
+                for (of, name, value) in counters {
+                    // The queues of one card can share a name: they are one counter then.
+                    *self.counters.entry((source, of, name)).or_default() += value;
                 }
-                add(source, read);
             }
+            Reading::Absent => {}
+            Reading::Unreadable { path, why } => self.unread.push(Unread { source, path, why }),
         }
-        add(Source::Softnet, softnet::parse(&text("/proc/thread-self/net/softnet_stat")));
-        add(Source::Snmp, protocols::pairs(&text("/proc/thread-self/net/snmp")));
-        add(Source::Snmp, protocols::lines(&text("/proc/thread-self/net/snmp6")));
-        add(Source::Netstat, protocols::pairs(&text("/proc/thread-self/net/netstat")));
-        add(Source::Interrupt, interrupts::soft(&text("/proc/softirqs")));
-        for device in interfaces.iter().filter_map(|interface| Device::of(interface)) {
-            add(Source::Interrupt, interrupts::hard(&text("/proc/interrupts"), &device));
-        }
-        Self { cpu, counters }
     }
 
     /// What was counted from here to a later reading, with the cores' use over the same time.
@@ -91,33 +115,20 @@ impl Reading {
 /// What one end counted over a trial. Counters are compared over the whole `transfer`, from before the first packet until
 /// the last has arrived, because what was lost in the warm-up is part of what was lost; the use of the cores belongs to
 /// the figure, and so to the counted time alone, the `window`. `seconds` is the length of the window.
-pub fn over(transfer: [&Reading; 2], window: [&CpuTimes; 2]) -> EndCounters {
+pub fn over(transfer: [&Snapshot; 2], window: [&CpuTimes; 2]) -> EndCounters {
     let [before, after] = transfer;
     let [opened, closed] = window;
     EndCounters {
         seconds: opened.seconds_until(closed),
         cpu: opened.usage_until(closed),
         deltas: before.deltas(after),
+        unread: after.unread.clone(),
         ..EndCounters::default()
     }
 }
 
-fn of_interface(interface: &str) -> Vec<(Source, Vec<Counter>)> {
-    let named = |of: &str, counters: statistics::Counters| -> Vec<Counter> {
-        counters.into_iter().map(|(name, value)| (of.to_owned(), name.to_owned(), value)).collect()
-    };
-    let (link, qdiscs) = statistics::of_interface(interface).unwrap_or_default();
-    let driver = ethtool::statistics(interface).unwrap_or_default();
-    vec![
-        (Source::Link, named(interface, link)),
-        (Source::Qdisc, qdiscs.into_iter().flat_map(|qdisc| named(&qdisc.name, qdisc.counters)).collect()),
-        (Source::Ethtool, driver.into_iter().map(|(name, value)| (interface.to_owned(), name, value)).collect()),
-    ]
-}
-
-/// Files under `/proc/thread-self` are those of the calling thread's namespace, as are the answers to its questions.
-fn text(path: &str) -> String {
-    fs::read_to_string(path).unwrap_or_default()
+fn named(of: &str, counters: statistics::Counters) -> Vec<Counter> {
+    counters.into_iter().map(|(name, value)| (of.to_owned(), name.to_owned(), value)).collect()
 }
 
 #[cfg(test)]
@@ -125,11 +136,12 @@ mod tests {
     use std::net::UdpSocket;
 
     use super::*;
+    use crate::recorded::Recorded;
 
-    fn reading(counters: &[(&str, u64)]) -> Reading {
+    fn reading(counters: &[(&str, u64)]) -> Snapshot {
         let key = |name: &str| (Source::Link, "eth0".to_owned(), name.to_owned());
         let counters = counters.iter().map(|(name, value)| (key(name), *value)).collect();
-        Reading { counters, ..Reading::default() }
+        Snapshot { counters, ..Snapshot::default() }
     }
 
     #[test]
@@ -142,9 +154,9 @@ mod tests {
 
     #[test]
     fn a_counter_of_32_bits_that_began_again_went_on() {
-        let softnet = |processed| Reading {
+        let softnet = |processed| Snapshot {
             counters: [((Source::Softnet, "cpu 0".to_owned(), "processed".to_owned()), processed)].into(),
-            ..Reading::default()
+            ..Snapshot::default()
         };
         let deltas = softnet(u64::from(u32::MAX) - 9).until(&softnet(90)).deltas;
         assert_eq!(deltas[0].delta, 100);
@@ -152,12 +164,12 @@ mod tests {
 
     #[test]
     fn traffic_moves_the_counters_of_interface_core_and_protocol() {
-        let before = Reading::take("lo");
+        let before = Snapshot::take("lo");
         let socket = UdpSocket::bind("127.0.0.1:0").expect("loopback");
         for _ in 0..20 {
             socket.send_to(&[0; 100], socket.local_addr().expect("bound")).expect("loopback");
         }
-        let counted = before.until(&Reading::take("lo"));
+        let counted = before.until(&Snapshot::take("lo"));
         assert!(counted.sum(Source::Link, "tx_packets") >= 20, "{counted:?}");
         assert!(counted.sum(Source::Softnet, "processed") >= 20, "{counted:?}");
         assert!(counted.sum(Source::Snmp, "OutDatagrams") >= 20, "{counted:?}");
@@ -167,8 +179,20 @@ mod tests {
     }
 
     #[test]
+    fn counters_that_cannot_be_read_are_named_and_the_others_are_there() {
+        let machine = Recorded::new(&[("/proc/thread-self/net/snmp6", "Ip6InReceives 1700")]);
+        machine.make_folder("/proc/thread-self/net/softnet_stat");
+        let mut snapshot = Snapshot::default();
+        snapshot.read(&machine, &["eth1"]);
+        assert_eq!(snapshot.counters.len(), 1);
+        let counted = Snapshot::default().until(&snapshot);
+        assert_eq!(counted.unread.len(), 1);
+        assert!(counted.unread[0].source == Source::Softnet && counted.unread[0].path.ends_with("softnet_stat"));
+    }
+
+    #[test]
     fn an_interface_that_is_not_there_leaves_the_machine() {
-        let reading = Reading::take("wp-none");
+        let reading = Snapshot::take("wp-none");
         assert!(reading.counters.keys().any(|(source, ..)| *source == Source::Snmp));
         assert!(reading.counters.keys().all(|(source, ..)| *source != Source::Link));
     }

@@ -2,7 +2,7 @@
 
 use std::{io, net::IpAddr, ops::Range};
 
-use model::port::Saved;
+use model::nic::Saved;
 use netlink_packet_core::NLM_F_DUMP;
 
 use crate::{

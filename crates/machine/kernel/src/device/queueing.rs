@@ -1,6 +1,6 @@
 //! Queueing disciplines with their classes and filters.
 
-use model::port::Saved;
+use model::nic::Saved;
 
 use super::message::{Kind, Told};
 use crate::error::Result;

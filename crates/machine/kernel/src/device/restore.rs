@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use model::{PortState, port::Saved};
+use model::{NicState, nic::Saved};
 use netlink_packet_core::{NLM_F_APPEND, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE};
 use netlink_packet_route::{
     RouteNetlinkMessage,
@@ -21,13 +21,7 @@ use super::{
     routes::{NEXTHOPS, ROUTES, renumbered, replaces},
     told::{ADDRESSES, NEIGHBOURS, aged, is_ipv6},
 };
-use crate::{
-    error::Result,
-    ethtool,
-    link::{bytes_of_mac, switch},
-    netlink::request,
-    sysctl,
-};
+use crate::{error::Result, ethtool, link::bytes_of_mac, link_message::switch, netlink::request, sysctl};
 
 /// An address of IPv6 may be named in a route once nobody else was found to have it (RFC 4862, section 5.4).
 const ADDRESS_READY: Duration = Duration::from_secs(3);
@@ -37,7 +31,7 @@ const LINK: Duration = Duration::from_secs(6);
 
 /// Makes a port of this namespace, which has this name now, as it was. Goes on where something cannot be done: the command
 /// for each such, with the reason.
-pub fn restore(interface: &str, wanted: &PortState) -> Result<Vec<String>> {
+pub fn restore(interface: &str, wanted: &NicState) -> Result<Vec<String>> {
     let now = read(interface)?;
     let mut port = Port { name: interface.to_owned(), index: now.identity.index, wanted, failed: Vec::new() };
     port.name_it(&now);
@@ -63,12 +57,12 @@ pub fn restore(interface: &str, wanted: &PortState) -> Result<Vec<String>> {
 struct Port<'a> {
     name: String,
     index: u32,
-    wanted: &'a PortState,
+    wanted: &'a NicState,
     failed: Vec<String>,
 }
 
 impl Port<'_> {
-    fn name_it(&mut self, now: &PortState) {
+    fn name_it(&mut self, now: &NicState) {
         let name = &self.wanted.identity.name;
         if self.name != *name {
             // A new name would write itself over the labels of addresses: they come again after it. Mostly there are none.
@@ -92,7 +86,7 @@ impl Port<'_> {
         }
     }
 
-    fn set_link(&mut self, now: &PortState) {
+    fn set_link(&mut self, now: &NicState) {
         let (name, wanted) = (self.name.clone(), self.wanted);
         if now.mac != wanted.mac {
             let set = self.change([LinkAttribute::Address(bytes_of_mac(&wanted.mac))]);
@@ -147,7 +141,7 @@ impl Port<'_> {
         self.wanted.settings.iter().filter_map(write).collect()
     }
 
-    fn switch(&mut self, now: &PortState) {
+    fn switch(&mut self, now: &NicState) {
         let up = self.wanted.flags.up;
         if up || now.flags.up {
             let switched = switch(&self.name, up);
@@ -156,7 +150,7 @@ impl Port<'_> {
     }
 
     /// The second half that addresses of IPv6 get which routers announce; only a port that is up takes it.
-    fn set_token(&mut self, now: &PortState) {
+    fn set_token(&mut self, now: &NicState) {
         let Some(token) = self.wanted.token.filter(|_| now.token != self.wanted.token) else { return };
         let spec = AfSpecUnspec::Inet6(vec![AfSpecInet6::Token(token)]);
         let set = self.change([LinkAttribute::AfSpecUnspec(vec![spec])]);
@@ -195,7 +189,7 @@ impl Port<'_> {
 
     /// A discipline below a class needs that first, and a class below a discipline too. What has the same words is there
     /// already: the rest of it counts, and so is never the same.
-    fn add_queueing(&mut self, now: &PortState) {
+    fn add_queueing(&mut self, now: &NicState) {
         let [old, new] = [now, self.wanted].map(|state| format!(" dev {} ", state.identity.name));
         let mut there: Vec<String> = now.queueing.iter().map(|saved| saved.words.replacen(&old, &new, 1)).collect();
         let mut missing = self.wanted.queueing.clone();
@@ -212,7 +206,7 @@ impl Port<'_> {
         self.tell(queueing::kind(saved), saved, NLM_F_CREATE | flags)
     }
 
-    fn add_multicast(&mut self, now: &PortState) {
+    fn add_multicast(&mut self, now: &NicState) {
         for address in self.wanted.multicast.iter().filter(|it| !now.multicast.contains(it)) {
             let entered = multicast::enter(&self.name, address);
             self.is_done(&format!("ip maddress add {address} dev {}", self.name), entered);

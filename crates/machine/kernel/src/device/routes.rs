@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use model::port::Saved;
+use model::nic::Saved;
 
 use super::message::{Kind, Told};
 use crate::{error::Result, link};

@@ -1,6 +1,6 @@
 //! What the kernel tells of a port, kept as it told it, to be told back.
 
-use model::port::Saved;
+use model::nic::Saved;
 
 use super::message::{Kind, Told};
 use crate::{error::Result, link::mac};

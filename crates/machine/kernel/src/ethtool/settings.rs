@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use model::port::DriverSettings;
+use model::nic::DriverSettings;
 
-use super::{ask, set_stamping, stamping, strings};
+use super::{ask, said, set_stamping, stamping, strings};
 use crate::error::{On, Result, invalid};
 
 const GET_OFFLOADS: u32 = 0x3a;
@@ -135,14 +135,6 @@ fn exchange(interface: &str, numbers: &Numbers, command: u32, values: &[u32]) ->
     unsafe { ask(interface, "ioctl(SIOCETHTOOL)", question.as_mut_ptr().cast()) }?;
     question.remove(0);
     Ok(question)
-}
-
-/// `None` where the driver does not know the question.
-pub(super) fn said<T>(answer: Result<T>) -> Result<Option<T>> {
-    match answer {
-        Err(error) if error.errno() == Some(libc::EOPNOTSUPP) => Ok(None),
-        answer => answer.map(Some),
-    }
 }
 
 /// The offloads that are asked for.

@@ -1,8 +1,8 @@
 //! Stamps that a card puts on packets: whether it can, and what it is told to (linux/net_tstamp.h).
 
-use model::port::{StampSetting, Stamping};
+use model::nic::{StampSetting, Stamping};
 
-use super::{ask, request, settings::said};
+use super::{ask, request, said};
 use crate::error::Result;
 
 const GET_STAMP_INFO: u32 = 0x41;

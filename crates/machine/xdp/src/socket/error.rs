@@ -2,6 +2,8 @@
 
 use std::io;
 
+use rustix::io::Errno;
+
 /// Why a socket cannot be had, or does not go on.
 #[derive(Debug, thiserror::Error)]
 pub enum SocketError {
@@ -70,4 +72,12 @@ pub enum SocketError {
         /// What the kernel said. Not a `source`: it is part of the message.
         io: io::Error,
     },
+}
+
+/// An error of the kernel as ours, where nothing better is known of it.
+pub(super) fn failed<'a>(call: &'static str, interface: &'a str, queue: u32) -> impl Fn(Errno) -> SocketError + 'a {
+    move |error| match error {
+        Errno::NETDOWN | Errno::NXIO | Errno::NODEV => SocketError::Down(interface.to_owned()),
+        _ => SocketError::Call { call, interface: interface.to_owned(), queue, io: error.into() },
+    }
 }

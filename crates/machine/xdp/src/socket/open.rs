@@ -22,6 +22,7 @@ use rustix::{
 
 use super::{
     Bound, Frame, Receiver, Sender, Socket, SocketError, Statistics, Umem,
+    error::failed,
     ring::{Consumer, Producer},
 };
 
@@ -102,14 +103,6 @@ impl Options {
             }
             _ => Ok(()),
         }
-    }
-}
-
-/// An error of the kernel as ours, where nothing better is known of it.
-pub(super) fn failed<'a>(call: &'static str, interface: &'a str, queue: u32) -> impl Fn(Errno) -> SocketError + 'a {
-    move |error| match error {
-        Errno::NETDOWN | Errno::NXIO | Errno::NODEV => SocketError::Down(interface.to_owned()),
-        _ => SocketError::Call { call, interface: interface.to_owned(), queue, io: error.into() },
     }
 }
 

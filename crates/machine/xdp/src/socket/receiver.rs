@@ -13,7 +13,7 @@ use rustix::{
 
 use super::{
     Bound, Frame, Packet, SocketError, Statistics, Umem,
-    open::failed,
+    error::failed,
     ring::{Consumer, Producer},
 };
 

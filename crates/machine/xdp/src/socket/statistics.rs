@@ -2,7 +2,7 @@
 
 use rustix::net::sockopt::xdp_statistics;
 
-use super::{Bound, SocketError, open::failed};
+use super::{Bound, SocketError, error::failed};
 
 /// Packets that a socket did not receive or send since it was opened (`XDP_STATISTICS`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

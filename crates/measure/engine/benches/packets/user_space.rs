@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use kernel::{cpu, namespace, process};
+use kernel::{cpu, namespace};
 use model::Stream;
 use wireproof_engine::{AfPacket, Job, Mode, Sender, Xsk};
 use xdp::bare;
@@ -101,7 +101,7 @@ fn their_run(wire: &Wire, words: &[&str]) -> f64 {
     thread::sleep(Duration::from_millis(500));
     let mpps = arriving(wire, COUNTED);
     // With all that it started; its queue is free a moment later.
-    process::end(&namespace::processes_in(&wire.a).unwrap()).unwrap();
+    namespace::end_processes_in(&wire.a).unwrap();
     peer.wait().unwrap();
     thread::sleep(Duration::from_millis(200));
     mpps

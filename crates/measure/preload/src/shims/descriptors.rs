@@ -2,12 +2,12 @@
 
 use std::ffi::{c_int, c_long, c_uint};
 
-use stack::Reason;
+use model::bypass::Reason;
 
 use crate::{
     call::{answer, kernel, raw, set_errno, waiting},
     descriptors::{changed, closing, closing_all, is_copy, leave_if_live},
-    own,
+    reserved_fds,
 };
 
 #[unsafe(no_mangle)]
@@ -17,7 +17,7 @@ unsafe extern "C-unwind" fn close(fd: c_int) -> c_int {
 }
 
 fn closes(fd: c_int, call: impl FnOnce() -> c_int) -> c_int {
-    if own::is_own(fd) { is_not_there() } else { closing(fd, call) }
+    if reserved_fds::is_reserved(fd) { is_not_there() } else { closing(fd, call) }
 }
 
 /// By libc's `syscall`, which is no cancellation point.
@@ -34,7 +34,7 @@ pub(super) unsafe extern "C-unwind" fn close_range(first: c_uint, last: c_uint, 
     }
     closing_all(first, last, || {
         // SAFETY: as above.
-        own::others(first, last).fold(0, |result, (first, last)| {
+        reserved_fds::others(first, last).fold(0, |result, (first, last)| {
             match unsafe { kernel!(SYS_close_range, first, last, flags) } {
                 0 => result,
                 failed => failed,
@@ -47,7 +47,7 @@ pub(super) unsafe extern "C-unwind" fn close_range(first: c_uint, last: c_uint, 
 unsafe extern "C-unwind" fn closefrom(first: c_int) {
     let first = c_uint::try_from(first).unwrap_or(0);
     closing_all(first, c_uint::MAX, || {
-        for (first, last) in own::others(first, c_uint::MAX) {
+        for (first, last) in reserved_fds::others(first, c_uint::MAX) {
             // SAFETY: it takes no pointer. It cannot fail on Linux 5.9 or newer, and says nothing if it does.
             unsafe { raw(libc::SYS_close_range, [first as usize, last as usize, 0]) };
         }
@@ -62,7 +62,7 @@ fn is_not_there() -> c_int {
 
 /// A copy onto a number that may be in use.
 fn onto(old: c_int, new: c_int, copy: impl FnOnce() -> c_int) -> c_int {
-    if own::is_own(new) || own::is_own(old) {
+    if reserved_fds::is_reserved(new) || reserved_fds::is_reserved(old) {
         return is_not_there();
     }
     // SAFETY: it takes no pointer.

@@ -3,12 +3,12 @@
 use std::{ffi::c_int, ptr, time::Duration};
 
 use libc::{epoll_event, sigset_t, timespec};
+use stack::patience::SIGNALS;
 
 use super::wait::{span, spec};
 use crate::{
     call::{kernel, waiting},
-    patience::SIGNALS,
-    process, waiting_sets, watched,
+    epoll_control, epoll_wait as sets, process,
 };
 
 #[unsafe(no_mangle)]
@@ -26,20 +26,20 @@ unsafe extern "C-unwind" fn epoll_create(size: c_int) -> c_int {
 unsafe extern "C-unwind" fn epoll_create1(flags: c_int) -> c_int {
     // SAFETY: it takes no pointer.
     let set = unsafe { kernel!(SYS_epoll_create1, flags) };
-    watched::set_is_made(set);
+    epoll_control::set_is_made(set);
     set
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn epoll_ctl(set: c_int, operation: c_int, fd: c_int, event: *mut epoll_event) -> c_int {
     if process::table().is_some() {
-        watched::is_used(fd);
+        epoll_control::is_used(fd);
     }
     // SAFETY: the caller's pointers, as libc takes them; an event that the kernel has read.
     unsafe {
         let result = kernel!(SYS_epoll_ctl, set, operation, fd, event);
         if result == 0 && process::table().is_some() {
-            watched::control(set, operation, fd, event.as_ref().copied());
+            epoll_control::control(set, operation, fd, event.as_ref().copied());
         }
         result
     }
@@ -62,7 +62,7 @@ unsafe extern "C-unwind" fn epoll_pwait(
     let limit = u64::try_from(timeout).ok().map(Duration::from_millis);
     // SAFETY: the caller's pointers, as libc takes them.
     unsafe {
-        waiting_sets::wait(set, events, most, limit, mask, |left| {
+        sets::wait(set, events, most, limit, mask, |left| {
             let left = left.map_or(-1, |left| left.as_nanos().div_ceil(1_000_000) as c_int);
             waiting!(SYS_epoll_pwait, set, events, most, left, mask, SIGNALS)
         })
@@ -80,7 +80,7 @@ unsafe extern "C-unwind" fn epoll_pwait2(
     // SAFETY: the caller's pointers, as libc takes them.
     unsafe {
         match timeout.as_ref().map(span).transpose() {
-            Ok(limit) => waiting_sets::wait(set, events, most, limit, mask, |left| {
+            Ok(limit) => sets::wait(set, events, most, limit, mask, |left| {
                 let left = left.map(spec);
                 let left = left.as_ref().map_or(ptr::null(), ptr::from_ref);
                 waiting!(SYS_epoll_pwait2, set, events, most, left, mask, SIGNALS)

@@ -2,15 +2,16 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 
+use adoption::reap_closed::with_bypass;
 use libc::{iovec, mmsghdr, msghdr, size_t, sockaddr, socklen_t, ssize_t};
 use stack::SocketId;
 
 use crate::{
     call::{errno, set_errno, waiting},
     corked,
-    descriptors::{kind, live},
-    inside::with_past,
+    descriptors::live,
     messages::{self, Sent, some, some_mut},
+    process::kind,
     table::Kind,
 };
 
@@ -128,7 +129,7 @@ fn by_kernel(fd: c_int, id: Option<SocketId>, sent: ssize_t) -> ssize_t {
     if sent >= 0
         && let Some(id) = id.or_else(|| if is_new() { live(fd) } else { None })
     {
-        with_past(|past| past.stack.sent_by_kernel(id, sent as usize));
+        with_bypass(|bypass| bypass.stack.sent_by_kernel(id, sent as usize));
     }
     sent
 }

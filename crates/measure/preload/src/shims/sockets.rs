@@ -5,13 +5,15 @@ use std::{
     mem::transmute,
 };
 
+use adoption::reap_closed::with_bypass;
 use libc::{FILE, sockaddr, socklen_t};
-use stack::{Reason, SocketId};
+use model::bypass::Reason;
+use stack::SocketId;
 
 use crate::{
     call::{answer, kernel, raw, set_errno, waiting},
-    descriptors::{bound, changed, forget, is_made, kind, leave_to_kernel, live},
-    inside::with_past,
+    descriptors::{bound, changed, forget, is_made, leave_to_kernel, live},
+    process::kind,
     table::Kind,
 };
 
@@ -95,7 +97,7 @@ unsafe extern "C-unwind" fn getsockopt(
             && matches!((level, name), (libc::SOL_IP, libc::IP_MTU) | (libc::SOL_IPV6, libc::IPV6_MTU))
             && length.read_unaligned() as usize == size_of::<c_int>()
             && let Some(Kind::Live(id)) = kind(fd)
-            && let Some(mtu) = with_past(|past| past.stack.path_mtu(SocketId(id))).flatten()
+            && let Some(mtu) = with_bypass(|bypass| bypass.stack.path_mtu(SocketId(id))).flatten()
         {
             value.cast::<c_int>().write_unaligned(mtu as c_int);
         }
@@ -119,7 +121,7 @@ unsafe extern "C-unwind" fn ioctl(fd: c_int, request: c_ulong, argument: usize) 
     unsafe {
         if request == libc::FIONREAD
             && let Some(id) = live(fd)
-            && let Some(waiting) = with_past(|past| past.stack.waiting(id)).flatten()
+            && let Some(waiting) = with_bypass(|bypass| bypass.stack.waiting(id)).flatten()
         {
             (argument as *mut c_int).write(waiting as c_int);
             return 0;
@@ -145,7 +147,7 @@ unsafe fn stamp(fd: c_int, id: SocketId, request: c_ulong, argument: usize) -> c
     // SAFETY: the caller's; the kernel keeps the times of what comes through it from now on.
     unsafe {
         let asked = raw(libc::SYS_ioctl, [fd as usize, request as usize, argument]);
-        match with_past(|past| past.stack.stamp(id)).flatten() {
+        match with_bypass(|bypass| bypass.stack.stamp(id)).flatten() {
             Some(time) => {
                 let parts = if request & 1 == 0 { time.subsec_micros() } else { time.subsec_nanos() };
                 (argument as *mut [i64; 2]).write_unaligned([time.as_secs() as i64, parts.into()]);

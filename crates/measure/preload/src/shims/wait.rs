@@ -7,14 +7,14 @@ use std::{
 };
 
 use libc::{fd_set, nfds_t, pollfd, sigset_t, timespec, timeval};
+use stack::patience::SIGNALS;
 
 use crate::{
     call::{set_errno, waiting},
     messages::some_mut,
-    patience::SIGNALS,
+    poll::wait_for,
     process,
-    selected::{Selected, within_table},
-    waiting,
+    select::{Selected, within_table},
 };
 
 const NANOSECONDS: c_long = 1_000_000_000;
@@ -132,7 +132,7 @@ unsafe fn past_kernel(
         return None;
     }
     // SAFETY: the caller's.
-    waiting::wait_for(unsafe { std::slice::from_raw_parts_mut(fds, count as usize) }, limit, mask)
+    wait_for(unsafe { std::slice::from_raw_parts_mut(fds, count as usize) }, limit, mask)
 }
 
 /// The sets of a call; those that are nowhere have nothing in them.

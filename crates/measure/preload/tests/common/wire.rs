@@ -9,9 +9,9 @@ use std::{
     time::{Duration, Instant},
 };
 
+use grant::{Attachment, Launcher, launch::Event};
 use kernel::{link, namespace};
 use model::{LinkEnd, Mtu};
-use stack::{Attachment, Launcher, launch::Event};
 
 pub(crate) const PORT: &str = "wp0";
 pub(crate) const OWN: [&str; 2] = ["198.18.0.1", "2001:2::1"];

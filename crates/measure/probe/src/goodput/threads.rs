@@ -13,8 +13,8 @@ use model::Protocol;
 
 use super::{
     ARRIVAL, OVERRUN,
+    setting::Setting,
     timeline::{Counted, Passed, follow, sum},
-    transfer::Setting,
 };
 use crate::ProbeError;
 

@@ -9,7 +9,7 @@ use std::{
 use kernel::clock;
 use model::Nanos;
 
-use super::transfer::Setting;
+use super::setting::Setting;
 use crate::{Control, ProbeError};
 
 const SECOND: u64 = 1_000_000_000;

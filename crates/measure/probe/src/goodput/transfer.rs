@@ -4,7 +4,7 @@ use std::{net::TcpStream, panic::resume_unwind, thread};
 
 use model::{GoodputReceived, GoodputSent, GoodputSide, GoodputSpec};
 
-use super::{tcp, udp};
+use super::{setting::Setting, tcp, udp};
 use crate::{Control, ProbeError, Window};
 
 /// What carries the data one way.
@@ -20,16 +20,6 @@ pub(super) enum Line {
 pub(super) struct Lines {
     pub(super) outgoing: Option<Line>,
     pub(super) incoming: Option<Line>,
-}
-
-/// What each way of a transfer needs to know.
-#[derive(Clone, Copy)]
-pub(super) struct Setting<'a> {
-    pub(super) spec: &'a GoodputSpec,
-    /// Cores for its threads; empty where they are not pinned.
-    pub(super) cpus: &'a [usize],
-    pub(super) control: &'a Control,
-    pub(super) window: &'a dyn Window,
 }
 
 /// For the one of two ways that does not tell when the counted time begins and ends.

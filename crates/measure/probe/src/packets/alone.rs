@@ -19,6 +19,7 @@ use super::{
     account::Account,
     engine_error, receiving,
     sending::{self, Ready},
+    unable,
 };
 use crate::{Control, ProbeError};
 
@@ -179,8 +180,4 @@ fn compiled(stream: &Stream, mtu: Mtu) -> Result<Compiled, ProbeError> {
     let mac = Mac([2, 0, 0, 0, 0, 1]);
     let place = Place { source_mac: mac, next_hop_mac: mac, source: anybody, destination: anybody, mtu };
     Compiled::new(stream, &place).map_err(|error| unable("these streams", &error.to_string()))
-}
-
-fn unable(what: &str, why: &str) -> ProbeError {
-    ProbeError::Unable { what: what.to_owned(), why: why.to_owned() }
 }

@@ -18,7 +18,7 @@ use stats::TimeHistogram;
 use super::{
     engine_error,
     replay::{self, Recognised},
-    sending,
+    streams::{compiled, is_plain, nowhere},
 };
 use crate::ProbeError;
 
@@ -51,7 +51,7 @@ pub(super) fn place(spec: &PacketsSpec, seat: &Seat) -> Place {
         Some(Engine::Udp) => Place::Socket(core),
         Some(_) => Place::Driver,
         None if privilege::current() != Privilege::Root => Place::Socket(core),
-        None if spec.streams.iter().all(sending::is_plain) => Place::Any(core),
+        None if spec.streams.iter().all(is_plain) => Place::Any(core),
         None => Place::Driver,
     }
 }
@@ -60,7 +60,7 @@ impl Receiving {
     /// Attaches a receiver: from now on it counts.
     pub(super) fn attach(spec: &PacketsSpec, seat: &Seat) -> Result<Self, ProbeError> {
         let (cores, senders) = (seat.peer_cpus.max(1), seat.senders.max(1));
-        let streams = sending::compiled(&numbered(spec), &sending::nowhere(seat))?;
+        let streams = compiled(&numbered(spec), &nowhere(seat))?;
         let of_one: Vec<_> = streams.into_iter().flat_map(|stream| std::iter::repeat_n(stream, cores)).collect();
         let first = seat.sender * of_one.len();
         let own = first..first + of_one.len();
@@ -178,7 +178,7 @@ fn together(cores: &[ReceivedStream], received: &Received, same_clock: bool) -> 
     PacketsReceived {
         frames,
         bytes: sum(|core| core.bytes) + frames * u64::from(FCS),
-        seconds: received.span.map_or(0.0, |(first, last)| (last.0 - first.0) as f64 / 1e9),
+        seconds: received.span.map(|(first, last)| (last.0 - first.0) as f64 / 1e9),
         duplicated: sum(|core| core.duplicated),
         reordered: sum(|core| core.reordered),
         window: received.window,

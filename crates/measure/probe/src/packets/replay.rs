@@ -104,7 +104,7 @@ impl Recognised {
         let received = |seen: &Seen| PacketsReceived {
             frames: seen.frames,
             bytes: seen.bytes,
-            seconds: seen.last.saturating_sub(seen.first) as f64 / 1e9,
+            seconds: (seen.frames > 0).then(|| seen.last.saturating_sub(seen.first) as f64 / 1e9),
             ..PacketsReceived::default()
         };
         Ok(self.seen.lock().unwrap_or_else(PoisonError::into_inner).iter().map(received).collect())

@@ -12,14 +12,19 @@ use std::{
 
 use ::engine::{Choice, Facts, Job, Opened, SentStream, Way, choose};
 use frame::{Compiled, Place};
-use kernel::{cpu, link, neighbour, port};
+use kernel::{cpu, link, neighbour, nic};
 use model::{
     BitRate, Engine, FrameSize, Nanos, PacketsSent, PacketsSpec, Privilege, Seat,
-    stream::{DESTINATION_PORT, Mac, Stream},
+    stream::{DESTINATION_PORT, Mac},
     trial::Pacing,
 };
 
-use super::{account::Account, engine_error, receiving, replay};
+use super::{
+    account::Account,
+    engine_error, receiving,
+    streams::{compiled, is_plain, nowhere},
+    unable,
+};
 use crate::{Control, ProbeError};
 
 /// How often it looks whether it should stop.
@@ -127,12 +132,6 @@ fn facts(job: &Job, spec: &PacketsSpec, heard_by_socket: bool) -> Result<Facts, 
     Facts::read(job, spec.streams.iter().all(is_plain), heard_by_socket).map_err(engine_error)
 }
 
-/// Whether sockets could send it, whose headers the kernel writes.
-pub(super) fn is_plain(stream: &Stream) -> bool {
-    let Stream { name, sizes, ip, flows, payload, load, .. } = stream.clone();
-    stream.flow_count() == Ok(1) && Stream { name, sizes, ip, flows, payload, load, ..Stream::default() } == *stream
-}
-
 /// What is known of each stream before it is sent.
 fn parts(job: &Job, choice: &Choice) -> Result<Vec<PacketsSent>, ProbeError> {
     let part = |(stream, rate): (&Compiled, Option<f64>)| PacketsSent {
@@ -186,20 +185,6 @@ fn job(spec: &PacketsSpec, seat: &Seat, place: &Place) -> Result<Job, ProbeError
     })
 }
 
-/// A place of which only the seat's own part is true: enough to know where in frames to look, and what can be sent at all.
-pub(super) fn nowhere(seat: &Seat) -> Place {
-    let anybody = Mac([2, 0, 0, 0, 0, 1]);
-    Place { source_mac: anybody, next_hop_mac: anybody, source: seat.local, destination: seat.local, mtu: seat.mtu }
-}
-
-pub(super) fn compiled(spec: &PacketsSpec, place: &Place) -> Result<Vec<Compiled>, ProbeError> {
-    let compiled = |stream: &Stream| match &stream.replay {
-        Some(file) => Ok(Compiled::of_replay(&stream.name, Arc::new(replay::read(file, place.mtu)?))),
-        None => Compiled::new(stream, place).map_err(|error| unable("packets", &error.to_string())),
-    };
-    spec.streams.iter().map(compiled).collect()
-}
-
 /// A side that is not pinned sends from the first core that it may have, as its receiver expects of it: one.
 fn cores(seat: &Seat) -> Result<Vec<usize>, ProbeError> {
     if !seat.cpus.is_empty() {
@@ -218,10 +203,6 @@ fn own_mac(interface: &str) -> Result<Mac, ProbeError> {
 fn line(interface: &str) -> Option<BitRate> {
     let is_virtual =
         kernel::ethtool::driver(interface).is_ok_and(|driver| ["veth", "tun"].contains(&driver.name.as_str()));
-    let mbps = port::link_settings(interface).ok()?.speed_mbps.filter(|_| !is_virtual)?;
+    let mbps = nic::link_settings(interface).ok()?.speed_mbps.filter(|_| !is_virtual)?;
     Some(BitRate(u64::from(mbps) * 1_000_000))
-}
-
-fn unable(what: &str, why: &str) -> ProbeError {
-    ProbeError::Unable { what: what.to_owned(), why: why.to_owned() }
 }

@@ -7,7 +7,9 @@ use std::{
     time::Instant,
 };
 
-use wireproof_stack::{Attachment, Grant, Incoming, Outcome, Outgoing, SocketId, Stack, Wait};
+use grant::{Attachment, Grant};
+use model::bypass::Wait;
+use wireproof_stack::{Incoming, Outcome, Outgoing, SocketId, Stack};
 
 use crate::{
     pingpong::End,

@@ -8,12 +8,12 @@ use std::{
 
 use rustix::event::epoll::{self, EventData, EventFlags};
 
-use super::Stack;
-use crate::{engine::Engine, ticks};
+use super::{Shared, Stack};
+use crate::{core::Core, ticks};
 
-/// How long the signal stays at least for those who are not counted.
+/// How long the signal stays at least for threads that are not counted.
 const ROUSING: Duration = Duration::from_millis(1);
-/// How long those whom the signal is for take at most to wake up, unless they were left by a jump and do not say so.
+/// How long sleepers take at most to wake up after the signal, unless they were left by a jump and do not say so.
 const WAKING: Duration = Duration::from_millis(10);
 
 impl Stack {
@@ -23,114 +23,113 @@ impl Stack {
         &self.number
     }
 
-    /// Those that it has beside the grant's.
-    pub(crate) fn own_descriptors(&self) -> impl Iterator<Item = RawFd> {
-        [&self.poll, &self.came].map(AsRawFd::as_raw_fd).into_iter().chain(self.engine().asks_by())
+    /// The descriptors that it has beside the grant's.
+    pub fn own_descriptors(&self) -> impl Iterator<Item = RawFd> {
+        [&self.poll, &self.came].map(AsRawFd::as_raw_fd).into_iter().chain(self.asker)
     }
 
-    /// To be held while the caller sleeps in a call of its own on [`descriptors`](Self::descriptors), and taken before it looks for the last time
-    /// whether something is there: what another thread takes from the interfaces meanwhile wakes it.
-    pub fn sleep(&self) -> Asleep<'_> {
-        let (mut since, mut is_futile) = (0, false);
-        if !self.family.is_child() {
-            let mut engine = self.engine();
-            since = engine.sleepers.fall_asleep();
-            is_futile = engine.sleepers.is_stale();
-            if !self.watched.swap(true, Relaxed) {
-                self.watch(&engine);
-            }
+    /// Counts the caller as asleep, which sleeps on [`descriptors`](Self::descriptors). To be called before its last look: what another thread
+    /// takes from the interfaces from then on wakes it, until [`wake_up`](Self::wake_up).
+    pub fn fall_asleep(&self) -> Asleep {
+        let Some(mut shared) = self.locked() else { return Asleep::default() };
+        let since = shared.sleepers.fall_asleep();
+        if !self.watched.swap(true, Relaxed) {
+            self.watch(&shared.core);
         }
-        Asleep { stack: self, since, is_futile }
+        Asleep { since, is_futile: shared.sleepers.is_stale() }
     }
 
-    /// The caller, who fell asleep at that time, is asleep no more: what [`Asleep`] says when it is dropped, for who has forgotten that.
-    pub(crate) fn wake(&self, since: u64) {
-        if !self.family.is_child() {
-            let mut engine = self.engine();
-            engine.sleepers.wake(since);
-            self.calm(&mut engine);
-            // The launcher's end may be what it was woken by.
-            engine.follow_changes(ticks::now());
+    /// Counts the caller no more.
+    pub fn wake_up(&self, asleep: Asleep) {
+        if let Some(mut shared) = self.locked() {
+            shared.sleepers.wake(asleep.since);
+            self.calm(&mut shared.sleepers);
+            // It may have been woken by the end of the launcher.
+            shared.core.follow_changes(ticks::now());
         }
     }
 
-    /// Wakes who waits in the kernel for a set of descriptors in which nothing was past it until now, and is not counted among those asleep.
-    pub(crate) fn rouse(&self) {
-        if !self.family.is_child() {
-            let mut engine = self.engine();
-            engine.sleepers.roused = Some(Instant::now());
-            self.signal(&mut engine);
+    /// Wakes threads that wait in the kernel for a set of descriptors without bypassed ones until now, and are not counted as asleep.
+    pub fn rouse(&self) {
+        if let Some(mut shared) = self.locked() {
+            shared.sleepers.roused = Some(Instant::now());
+            self.signal(&mut shared.sleepers);
         }
     }
 
-    /// Wakes those asleep, as what they wait for may be there without anything having come just now.
-    pub(crate) fn wake_sleepers(&self) {
-        if !self.family.is_child() {
-            let mut engine = self.engine();
-            engine.queued = true;
-            self.tell_sleepers(&mut engine);
+    /// Wakes sleepers, as what they wait for may be there without a new arrival.
+    pub fn wake_sleepers(&self) {
+        self.with_core(|core| core.queued = true);
+    }
+
+    /// A thread that is not asleep saw the signal: it is taken away if none is.
+    pub fn signal_was_seen(&self) {
+        if let Some(mut shared) = self.locked()
+            && shared.sleepers.asleep == 0
+        {
+            self.calm(&mut shared.sleepers);
         }
     }
 
-    /// The signal was seen by one who is not asleep: it is taken away if nobody is.
-    pub(crate) fn is_seen(&self) {
-        let mut engine = self.engine();
-        if engine.sleepers.asleep == 0 {
-            self.calm(&mut engine);
-        }
-    }
-
-    /// Takes the signal away, once all who slept when it came have woken up: sooner, others might not have seen it, and later, it would wake
-    /// those who fell asleep since.
-    fn calm(&self, engine: &mut Engine) {
-        if engine.sleepers.may_be_calmed() && !engine.sleepers.is_signalled_again() {
+    /// Takes the signal away once all threads that slept when it came have woken up: sooner, others might not have seen it, and later, it would
+    /// wake those that fell asleep since.
+    fn calm(&self, sleepers: &mut Sleepers) {
+        if sleepers.may_be_calmed() && !sleepers.is_signalled_again() {
             let _ = rustix::io::read(&self.came, &mut [0; 8]);
         }
     }
 
     /// Has `poll` look at the interfaces' queues, and at the launcher, whose end gives them up.
     #[cold]
-    fn watch(&self, engine: &Engine) {
-        for fd in engine.descriptors().chain(engine.claim()) {
+    fn watch(&self, core: &Core) {
+        for fd in core.descriptors().chain(core.claim()) {
             // What comes on the claim has no meaning but its end, which is always told.
-            let kind = if Some(fd) == engine.claim() { EventFlags::empty() } else { EventFlags::IN };
-            // SAFETY: the rings and the claim are the engine's, and so are their descriptors.
+            let kind = if Some(fd) == core.claim() { EventFlags::empty() } else { EventFlags::IN };
+            // SAFETY: the rings and the claim are the core's, and so are their descriptors.
             let fd = unsafe { BorrowedFd::borrow_raw(fd) };
             // Without memory for it, a sleeper is woken by what else it waits for.
             let _ = epoll::add(&self.poll, fd, EventData::new_u64(0), kind);
         }
     }
 
-    /// Wakes those asleep, where something was put into a queue that may be theirs.
+    /// Wakes sleepers where a datagram was put into a queue that may be theirs.
     #[inline]
-    pub(super) fn tell_sleepers(&self, engine: &mut Engine) {
-        if std::mem::take(&mut engine.queued) && engine.sleepers.asleep > 0 {
-            self.signal(engine);
+    pub(super) fn tell_sleepers(&self, shared: &mut Shared) {
+        if std::mem::take(&mut shared.core.queued) && shared.sleepers.asleep > 0 {
+            self.signal(&mut shared.sleepers);
         }
     }
 
-    fn signal(&self, engine: &mut Engine) {
-        if engine.sleepers.is_to_be_signalled() {
+    fn signal(&self, sleepers: &mut Sleepers) {
+        if sleepers.is_to_be_signalled() {
             // It fails only where they have been woken very often.
-            let is_signalled = rustix::io::write(&self.came, &1_u64.to_ne_bytes()).is_ok();
-            engine.sleepers.signalled = is_signalled;
+            sleepers.signalled = rustix::io::write(&self.came, &1_u64.to_ne_bytes()).is_ok();
         }
     }
 }
 
-/// Who is asleep, and who of them has been signalled.
+/// A thread that is asleep.
+#[derive(Clone, Copy, Default)]
+pub struct Asleep {
+    /// The signals until then.
+    since: u64,
+    /// Whether it is woken at once by a signal that stays for a thread which does not say that it woke up.
+    pub is_futile: bool,
+}
+
+/// The threads that are asleep, and whether they have been signalled.
 #[derive(Default)]
-pub(crate) struct Sleepers {
+pub(super) struct Sleepers {
     asleep: u32,
     signalled: bool,
-    /// Something came while the signal was there, which who fell asleep after it may not have seen.
+    /// Something came while the signal was there: threads that fell asleep after it may not have seen it.
     again: bool,
     /// How often they were signalled, and how many of those who slept then have not woken up yet.
     signals: u64,
     to_wake: u32,
-    /// When they were last.
+    /// The time of the last signal.
     signalled_at: Option<Instant>,
-    /// When those were woken who are not counted.
+    /// When threads that are not counted were woken.
     roused: Option<Instant>,
 }
 
@@ -185,31 +184,6 @@ impl Sleepers {
             (self.signalled, self.again) = (false, false);
         }
         stays
-    }
-}
-
-/// The caller is asleep.
-pub struct Asleep<'a> {
-    stack: &'a Stack,
-    since: u64,
-    is_futile: bool,
-}
-
-impl Asleep<'_> {
-    /// When it fell asleep, for who forgets this and calls [`wake`](Stack::wake).
-    pub(crate) fn since(&self) -> u64 {
-        self.since
-    }
-
-    /// Whether it is woken at once by a signal that stays for one who does not say that it woke up.
-    pub(crate) fn is_futile(&self) -> bool {
-        self.is_futile
-    }
-}
-
-impl Drop for Asleep<'_> {
-    fn drop(&mut self) {
-        self.stack.wake(self.since);
     }
 }
 

@@ -6,8 +6,9 @@ use std::{
     os::fd::{AsFd, OwnedFd},
 };
 
+use model::bypass::{Reason, Wait};
 use rustix::net::{AddressFamily, SocketType, bind, socket};
-use wireproof_stack::{Outcome, Outgoing, Reason, SocketId, Wait};
+use wireproof_stack::{Outcome, Outgoing, SocketId};
 
 use crate::{
     crowds::take,

@@ -3,8 +3,9 @@
 use std::{io::IoSlice, net::UdpSocket, os::fd::AsFd, time::Duration};
 
 use kernel::socket::set_option;
+use model::bypass::{Reason, Wait};
 use rustix::net::{AddressFamily, SocketType, bind, socket};
-use wireproof_stack::{Incoming, Outcome, Outgoing, Reason, SocketId, Stack, Wait};
+use wireproof_stack::{Incoming, Outcome, Outgoing, SocketId, Stack};
 
 use crate::{
     ends::{Near, Version, named},
@@ -422,10 +423,11 @@ fn threads_that_do_all_of_it_at_once_do_not_meet() {
             }
             scope.spawn(|| {
                 while !is_over() {
-                    let _asleep = past.stack.sleep();
+                    let asleep = past.stack.fall_asleep();
                     past.stack.pump();
                     past.page.change();
                     std::thread::sleep(Duration::from_millis(1));
+                    past.stack.wake_up(asleep);
                 }
             });
             std::thread::sleep(TIME);

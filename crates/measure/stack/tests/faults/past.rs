@@ -6,7 +6,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use wireproof_stack::{Attachment, Control, Grant, Stack, Wait};
+use grant::{Attachment, Control, Grant};
+use model::bypass::Wait;
+use wireproof_stack::Stack;
 
 use crate::{
     ends::{Ends, Version, address},

@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use wireproof_stack::{Reason, Wait};
+use model::bypass::{Reason, Wait};
 
 use crate::{
     ends::{Ends, Near, Version},

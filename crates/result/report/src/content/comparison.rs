@@ -1,27 +1,28 @@
 //! What a comparison of runs says.
 
 use model::{
-    Comparison, Conclusion, Finding, Run, Verdict,
+    Comparison, Conclusion, Finding, Verdict,
     comparison::{FigureComparison, RunComparison},
 };
 
-use super::bars;
 use crate::{
+    columns::Columns,
     comparison::{conclusion, notes, unshared},
-    page::{Block, Column, Item, Page, Span, Text},
-    show,
+    material::Material,
+    page::{Block, Item, Page, Span, Text},
+    probes, show,
     texts::Texts,
 };
 
 /// The page of a comparison. `runs` are those compared, the reference first.
-pub(crate) fn comparison(comparison: &Comparison, runs: &[&Run], t: &Texts) -> Page {
-    let simulated = runs.iter().any(|run| run.bed.simulated);
+pub(crate) fn comparison(comparison: &Comparison, runs: &[Material<'_>], t: &Texts) -> Page {
+    let simulated = runs.iter().any(|one| one.run.bed.simulated);
     let notice = || Block::Notice { word: t.get("simulated"), text: t.get("simulated-meaning").into() };
     let mut blocks: Vec<Block> = simulated.then(notice).into_iter().collect();
     blocks.push(verdict(comparison, t));
     let on_cover = blocks.len();
     blocks.extend(comparison.runs.iter().map(|run| run_section(run, t)));
-    let figures: Vec<_> = bars::figures(runs, t).into_iter().map(Block::Figure).collect();
+    let figures: Vec<_> = probes::ALL.iter().flat_map(|probe| probe.side_by_side(runs, t)).map(Block::Figure).collect();
     if !figures.is_empty() {
         blocks.push(Block::section(t.get("compare-figures-heading"), figures));
     }
@@ -78,35 +79,26 @@ fn run_section(run: &RunComparison, t: &Texts) -> Block {
 }
 
 fn table(run: &RunComparison, t: &Texts) -> Block {
-    let columns = vec![
-        Column::long(t.get("col-configuration")),
-        Column::words(t.get("col-figure")),
-        Column::figures(t.get("col-trials")),
-        Column::figures(t.get("compare-label-reference")),
-        Column::figures(t.get("col-ours")),
-        Column::figures(t.get("compare-col-difference")),
-        Column::figures(t.get("compare-col-interval")),
-        Column::words(t.get("compare-col-finding")),
-    ];
-    let rows = run.configurations.iter().flat_map(|configuration| {
-        let name = show::configuration(&configuration.spec, t);
-        configuration.figures.iter().map(move |figure| row(&name, figure, t)).collect::<Vec<_>>()
-    });
-    Block::table(t.get("compare-caption"), columns, rows.collect())
-}
-
-fn row(name: &str, figure: &FigureComparison, t: &Texts) -> Vec<Text> {
-    let ([reference, run], unit) = show::medians(figure);
-    vec![
-        name.into(),
-        show::compared_figure(figure.figure, t).into(),
-        format!("{} / {}", figure.reference.trials, figure.run.trials).into(),
-        format!("{reference} {unit}").into(),
-        format!("{run} {unit}").into(),
-        Text::strong(show::difference(figure, t)),
-        show::difference_interval(figure, t).into(),
-        finding(figure, t),
-    ]
+    type Row<'r> = (String, &'r FigureComparison);
+    let mut rows: Vec<Row<'_>> = Vec::new();
+    for configuration in &run.configurations {
+        let name = probes::configuration(&configuration.spec, t);
+        rows.extend(configuration.figures.iter().map(|figure| (name.clone(), figure)));
+    }
+    let median = |(_, it): &Row<'_>, side: usize| {
+        let (medians, unit) = show::medians(it);
+        format!("{} {unit}", medians[side])
+    };
+    Columns::new()
+        .long(t.get("col-configuration"), |(name, _): &Row<'_>| name.clone())
+        .words(t.get("col-figure"), |(_, it)| show::compared_figure(it.figure, t))
+        .figures(t.get("col-trials"), |(_, it)| format!("{} / {}", it.reference.trials, it.run.trials))
+        .figures(t.get("compare-label-reference"), |it| median(it, 0))
+        .figures(t.get("col-ours"), |it| median(it, 1))
+        .figures(t.get("compare-col-difference"), |(_, it)| Text::strong(show::difference(it, t)))
+        .figures(t.get("compare-col-interval"), |(_, it)| show::difference_interval(it, t))
+        .words(t.get("compare-col-finding"), |(_, it)| finding(it, t))
+        .table(t.get("compare-caption"), &rows)
 }
 
 fn finding(figure: &FigureComparison, t: &Texts) -> Text {

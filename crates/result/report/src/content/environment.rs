@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
-    Environment, Run,
+    Environment, Reading, Run,
+    card::PcieLink,
     card::Readings,
-    environment::{EndpointFacts, HostFacts, InterfaceFacts, PcieLink},
+    environment::{EndpointFacts, HostFacts, InterfaceFacts},
 };
 
 use crate::{
@@ -46,24 +47,25 @@ fn stability(run: &Run, t: &Texts) -> Vec<Block> {
 
 fn machine(host: &HostFacts, t: &Texts) -> Vec<Block> {
     let fact = |key: &str, value: &str| (t.get(key), Text::from(value));
+    let read = |key: &str, value: &Reading<String>| fact(key, &show::reading(value, t, String::clone));
     let or_none = |text: &str| if text.is_empty() { t.get("none") } else { text.to_owned() };
     let facts = vec![
-        fact("fact-product", &host.product),
-        fact("fact-bios", &host.bios),
-        fact("fact-hypervisor", &or_none(&show::hypervisor(&host.hypervisor, t))),
-        fact("fact-cpu", &host.cpu_model),
-        fact("fact-microcode", &host.microcode),
+        read("fact-product", &host.product),
+        read("fact-bios", &host.bios),
+        fact("fact-hypervisor", &or_none(&show::reading(&host.hypervisor, t, |name| show::hypervisor(name, t)))),
+        read("fact-cpu", &host.cpu_model),
+        read("fact-microcode", &host.microcode),
         fact("fact-architecture", &host.architecture),
         fact("fact-cpus", &host.cpus.to_string()),
-        fact("fact-isolated", &or_none(&host.isolated_cpus)),
+        fact("fact-isolated", &or_none(&show::reading(&host.isolated_cpus, t, String::clone))),
         fact("fact-numa", &host.numa_nodes.to_string()),
-        fact("fact-memory", &show::memory(host.memory_bytes)),
-        fact("fact-governor", &host.governor),
-        fact("fact-clock", &host.clock_source),
+        fact("fact-memory", &show::reading(&host.memory_bytes, t, |bytes| show::memory(*bytes))),
+        read("fact-governor", &host.governor),
+        read("fact-clock", &host.clock_source),
         fact("fact-os", &host.os),
         fact("fact-kernel", &host.kernel),
         fact("fact-command-line", &host.kernel_command_line),
-        fact("fact-file-system", &host.file_system),
+        read("fact-file-system", &host.file_system),
         fact("fact-services", &host.services.join(", ")),
         (t.get("label-program"), host.wireproof.as_str().into()),
     ];
@@ -181,7 +183,7 @@ fn reading_row(endpoint: &str, interface: &InterfaceFacts, run: &Run, t: &Texts)
         interface.name.as_str().into(),
         cell(&link),
         cell(&|it, _| connector(it)),
-        cell(&|_, readings| readings.module.as_ref().map(|module| cards::signal(module, t)).unwrap_or_default()),
+        cell(&|_, readings| show::reading(&readings.module, t, |module| cards::signal(module, t))),
         cell(&|_, readings| cards::temperatures(readings)),
     ]
 }

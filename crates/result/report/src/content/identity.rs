@@ -1,6 +1,8 @@
 //! Whose document it is, what it covers, and what was done otherwise than the method says.
 
-use model::{BedKind, Device, Identity, Run, Signatory};
+use std::fmt::Display;
+
+use model::{Device, Identity, Run, Signatory};
 
 use crate::{
     page::{Block, Column, Item, Text},
@@ -41,18 +43,9 @@ pub(super) fn approvals(run: &Run, t: &Texts) -> Vec<(String, String)> {
 /// What identifies the run.
 fn measured(run: &Run, t: &Texts) -> Vec<(String, String)> {
     let finished = run.finished.as_deref().map_or_else(|| t.get("not-finished"), show::time);
-    let bed = match run.bed.kind {
-        BedKind::Lab if run.bed.senders().len() > 1 => t.get("bed-lab-senders"),
-        BedKind::Lab => t.get("bed-lab"),
-        BedKind::Hosts if run.bed.senders().len() > 1 => {
-            t.with("bed-hosts-several", &[("count", &run.bed.endpoints.len())])
-        }
-        BedKind::Hosts => t.get("bed-hosts"),
-        BedKind::Ports => {
-            let port = |end: usize| run.bed.endpoints.get(end).map_or("", |end| end.interface.as_str());
-            t.with("bed-ports", &[("near", &port(0)), ("far", &port(1))])
-        }
-    };
+    let nic = |end: usize| run.bed.endpoints.get(end).map_or("", |end| end.interface.as_str());
+    let values: [(&str, &dyn Display); 3] = [("near", &nic(0)), ("far", &nic(1)), ("count", &run.bed.endpoints.len())];
+    let bed = t.with(&format!("bed-{}", run.bed.layout()), &values);
     vec![
         (t.get("label-run"), run.id.to_string()),
         (t.get("label-started"), show::time(&run.started)),

@@ -1,11 +1,13 @@
 //! Everything that was verified, by measuring or by looking, in one list; and what of it did not hold.
 
-use model::{Doubt, LimitOutcome, ManualItem, PacketStream, Photo, ProbeSpec, Run, Verdict};
+use model::{Assessment, Doubt, LimitOutcome, ManualItem, Photo, Run, Verdict};
 
 use crate::{
     doubts::{advice, gather},
-    groups::{flow_groups, goodput_groups, latency_groups, packet_groups, path_groups, stream_groups},
+    material::Material,
+    outcome,
     page::{Block, Column, Drawing, Figure, Item, Span, Text},
+    probes::{self, MainFigure},
     show,
     texts::Texts,
 };
@@ -46,7 +48,7 @@ fn limit_issue(run: &Run, outcome: &LimitOutcome, t: &Texts) -> Item {
     let words = t.with(
         "issue-limit",
         &[
-            ("name", &show::outcome_name(run, outcome, t)),
+            ("name", &outcome::name(run, outcome, t)),
             ("figure", &show::metric(outcome.limit.metric, t)),
             ("criterion", &show::limit(outcome, t)),
             ("result", &result(outcome)),
@@ -80,7 +82,8 @@ fn result(outcome: &LimitOutcome) -> String {
 }
 
 /// Each item with its number, criterion, result and verdict, and the photos of those that have some.
-pub(super) fn items(run: &Run, outcomes: &[LimitOutcome], t: &Texts) -> Block {
+pub(super) fn items(material: &Material<'_>, t: &Texts) -> Block {
+    let Material { run, assessment: Assessment { outcomes, .. }, .. } = *material;
     let columns = vec![
         Column::figures(t.get("col-number")),
         Column::long(t.get("col-item")),
@@ -89,7 +92,7 @@ pub(super) fn items(run: &Run, outcomes: &[LimitOutcome], t: &Texts) -> Block {
         Column::words(t.get("col-verdict")),
     ];
     let limits = outcomes.iter().map(|outcome| limit_row(run, outcome, t));
-    let without = without_limit(run, outcomes, t);
+    let without = without_limit(material, t);
     let first_manual = outcomes.len() + without.len() + 1;
     let manual_rows = manual(run).iter().map(|item| manual_row(item, t));
     let rows = limits.chain(without).chain(manual_rows).zip(1_usize..);
@@ -101,36 +104,19 @@ pub(super) fn items(run: &Run, outcomes: &[LimitOutcome], t: &Texts) -> Block {
 }
 
 fn limit_row(run: &Run, outcome: &LimitOutcome, t: &Texts) -> Vec<Text> {
-    let name = format!("{}: {}", show::outcome_name(run, outcome, t), show::metric(outcome.limit.metric, t));
+    let name = format!("{}: {}", outcome::name(run, outcome, t), show::metric(outcome.limit.metric, t));
     let criterion = show::limit(outcome, t);
     vec![name.into(), criterion.into(), result(outcome).into(), verdict(outcome.verdict, t).into()]
 }
 
 /// What was measured, though no limit speaks of it.
-fn without_limit(run: &Run, outcomes: &[LimitOutcome], t: &Texts) -> Vec<Vec<Text>> {
-    let is_free = |spec: ProbeSpec| outcomes.iter().all(|outcome| outcome.probe != spec.to_string());
-    let us = |it: f64| format!("p50 {} µs", show::micros(it));
-    let latency = latency_groups(run).into_iter().filter(|it| is_free(ProbeSpec::Latency(it.spec.clone()))).map(|it| {
-        let p50 = show::or_none(it.rtt(|rtt| rtt.p50), |p50| us(p50.median));
-        (show::configuration(&ProbeSpec::Latency(it.spec.clone()), t), p50)
-    });
-    let flows = flow_groups(&goodput_groups(run));
-    let goodput = flows.iter().filter(|it| is_free(ProbeSpec::Goodput(it.spec.clone()))).map(|it| {
-        let mean = show::or_none(it.mean(), |mean| show::rate(mean.median));
-        (it.name(t), mean)
-    });
-    let streams = stream_groups(&packet_groups(run));
-    let packets = streams.iter().filter(|it| is_free(ProbeSpec::Packets(it.spec.clone()))).map(|it| {
-        let forwarded = show::or_none(it.over(PacketStream::forwarding_pps), |it| show::packet_rate(it.median));
-        (it.title(t), forwarded)
-    });
-    let path = path_groups(run).into_iter().filter(|it| is_free(ProbeSpec::Path(it.spec.clone()))).map(|it| {
-        let (forward, reverse) = (show::leg_mtu(&it, |it| &it.forward), show::leg_mtu(&it, |it| &it.reverse));
-        (it.name(t), format!("{forward} / {reverse}"))
-    });
+fn without_limit(material: &Material<'_>, t: &Texts) -> Vec<Vec<Text>> {
+    let outcomes = &material.assessment.outcomes;
+    let is_free = |it: &MainFigure| outcomes.iter().all(|outcome| outcome.probe != it.spec.to_string());
+    let figures = probes::ALL.iter().flat_map(|probe| probe.main_figures(material, t));
     let none = || Text::from(show::NO_FIGURE);
-    let row = |(name, result): (String, String)| vec![name.into(), none(), result.into(), t.get("no-criterion").into()];
-    latency.chain(goodput).chain(packets).chain(path).map(row).collect()
+    let row = |it: MainFigure| vec![it.name.into(), none(), it.value.into(), t.get("no-criterion").into()];
+    figures.filter(is_free).map(row).collect()
 }
 
 fn manual_row(item: &ManualItem, t: &Texts) -> Vec<Text> {

@@ -1,57 +1,47 @@
 //! What a report says, a module for each subject. Every form of the report shows the same page.
 
 mod alone;
-mod bars;
 mod closing;
 mod comparison;
-mod cpu;
-mod datagrams;
 mod dut;
 mod environment;
-mod goodput;
 mod identity;
 mod items;
-mod latency;
 mod limited;
 mod method;
 mod opening;
-mod packets;
-mod path;
 mod raw;
 mod references;
-mod schedule;
-mod senders;
-mod stacks;
-mod tcp;
 mod topology;
 
 pub(crate) use comparison::comparison;
-use model::{ReferenceComparison, Run};
 
 use crate::{
     material::Material,
     page::{Block, Page},
+    probes,
     texts::Texts,
 };
 
 /// The report of a run.
 pub(crate) fn page(material: &Material<'_>, t: &Texts) -> Page {
-    let Material { run, outcomes, comparisons, files } = *material;
+    let Material { run, assessment, files } = *material;
+    let outcomes = &assessment.outcomes;
     let mut blocks = opening::simulated(run, t);
-    blocks.push(opening::verdict(run, outcomes, t));
+    blocks.push(opening::verdict(material, t));
     blocks.push(items::issues(run, outcomes, t));
     let on_cover = blocks.len();
-    blocks.push(opening::summary(run, t));
+    blocks.push(opening::summary(material, t));
     blocks.push(opening::doubts(run, t));
     blocks.push(identity::scope(run, t));
-    blocks.push(items::items(run, outcomes, t));
+    blocks.push(items::items(material, t));
     blocks.extend(opening::limits(run, outcomes, t));
     blocks.push(topology::topology(run, t));
-    blocks.push(method::method(run, t));
-    blocks.push(results(run, comparisons.unwrap_or_default(), t));
-    blocks.extend(references::references(run, comparisons, t));
+    blocks.push(method::method(material, t));
+    blocks.push(results(material, t));
+    blocks.extend(references::references(run, assessment.comparisons.as_deref(), t));
     blocks.push(environment::environment(run, t));
-    blocks.push(closing::glossary(run, t));
+    blocks.push(closing::glossary(material, t));
     blocks.extend(raw::files(files, t));
     Page {
         lang: t.lang,
@@ -67,15 +57,10 @@ pub(crate) fn page(material: &Material<'_>, t: &Texts) -> Page {
     .numbered()
 }
 
-fn results(run: &Run, comparisons: &[ReferenceComparison], t: &Texts) -> Block {
-    let parts = [
-        latency::latency(run, comparisons, t),
-        goodput::goodput(run, t),
-        packets::packets(run, t),
-        path::path(run, t),
-        limited::limited(run, t),
-        dut::dut(run, t).into_iter().collect(),
-        alone::alone(run, t),
-    ];
-    Block::section(t.get("results-heading"), parts.into_iter().flatten().collect())
+fn results(material: &Material<'_>, t: &Texts) -> Block {
+    let mut blocks: Vec<Block> = probes::ALL.iter().filter_map(|probe| probe.results(material, t)).collect();
+    blocks.extend(limited::limited(material, t));
+    blocks.extend(dut::dut(material.run, t));
+    blocks.extend(alone::alone(material.run, t));
+    Block::section(t.get("results-heading"), blocks)
 }

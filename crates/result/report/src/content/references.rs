@@ -6,8 +6,9 @@ use model::{
 };
 
 use crate::{
-    page::{Block, Column, Item, Text},
-    show,
+    columns::Columns,
+    page::{Block, Item, Text},
+    probes, show,
     texts::Texts,
 };
 
@@ -66,33 +67,22 @@ fn kind(kind: Measurer, t: &Texts) -> String {
 }
 
 fn table(rows: &[Compared], t: &Texts) -> Block {
-    let columns = vec![
-        Column::long(t.get("col-configuration")),
-        Column::words(t.get("col-figure")),
-        Column::figures(t.get("col-trials")),
-        Column::figures(t.get("col-ours")),
-        Column::figures(t.get("col-ours-range")),
-        Column::figures(t.get("col-theirs")),
-        Column::figures(t.get("col-deviation")),
-        Column::long(t.get("col-conditions")),
-    ];
-    Block::table(t.get("references-caption"), columns, rows.iter().map(|row| table_row(row, t)).collect())
-}
-
-fn table_row(row: &Compared, t: &Texts) -> Vec<Text> {
-    let ours = &row.ours;
-    let (low, high) = ours.interval.map_or((ours.low, ours.high), |interval| (interval.low, interval.high));
-    let conditions = show::differences(&row.matches, t).unwrap_or_else(|| t.get("conditions-alike"));
-    vec![
-        show::configuration(&row.spec, t).into(),
-        figure(&row.theirs, t).into(),
-        ours.trials.to_string().into(),
-        Text::strong(show::metric_value(row.metric, ours.median)),
-        if ours.trials > 1 { show::metric_range(row.metric, low, high) } else { show::NO_FIGURE.to_owned() }.into(),
-        show::printed(&row.theirs.value).into(),
-        Text::strong(show::deviation(row.deviation_percent)),
-        conditions.into(),
-    ]
+    let range = |it: &Compared| {
+        let (low, high) = it.ours.interval.map_or((it.ours.low, it.ours.high), |it| (it.low, it.high));
+        show::or_none((it.ours.trials > 1).then_some(()), |()| show::metric_range(it.metric, low, high))
+    };
+    Columns::new()
+        .long(t.get("col-configuration"), |it: &Compared| probes::configuration(&it.spec, t))
+        .words(t.get("col-figure"), |it| figure(&it.theirs, t))
+        .figures(t.get("col-trials"), |it| it.ours.trials.to_string())
+        .figures(t.get("col-ours"), |it| Text::strong(show::metric_value(it.metric, it.ours.median)))
+        .figures(t.get("col-ours-range"), range)
+        .figures(t.get("col-theirs"), |it| show::printed(&it.theirs.value))
+        .figures(t.get("col-deviation"), |it| Text::strong(show::deviation(it.deviation_percent)))
+        .long(t.get("col-conditions"), |it| {
+            show::differences(&it.matches, t).unwrap_or_else(|| t.get("conditions-alike"))
+        })
+        .table(t.get("references-caption"), rows)
 }
 
 /// What is compared: `RTT/2, mean`.

@@ -1,18 +1,23 @@
 //! Where it was measured.
 
-use model::{Endpoint, Run};
+use model::{Endpoint, Run, trial::PathDevice};
 
 use crate::{
     figure,
     page::{Block, Span, Text},
-    show,
+    probes, show,
     texts::Texts,
 };
 
 pub(super) fn topology(run: &Run, t: &Texts) -> Block {
-    let mut blocks = vec![Block::Figure(figure::topology(run, t))];
+    let mut blocks = vec![Block::Figure(figure::topology(run, &devices(run), t))];
     blocks.extend(run.bed.endpoints.iter().filter_map(|endpoint| why_these_cores(endpoint, t)));
     Block::section(t.get("topology-heading"), blocks)
+}
+
+/// Devices that packets of a path search went through.
+fn devices(run: &Run) -> Vec<&PathDevice> {
+    run.trials.iter().flat_map(|trial| probes::devices(&trial.measured)).filter(|device| device.on_path).collect()
 }
 
 fn why_these_cores(endpoint: &Endpoint, t: &Texts) -> Option<Block> {

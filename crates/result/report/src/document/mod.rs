@@ -2,18 +2,14 @@
 
 mod cards;
 mod comparison;
-mod goodput;
-mod latency;
-mod packets;
-mod path;
 mod sides;
 mod watch;
 
 use std::collections::BTreeMap;
 
 use model::{
-    Bed, CoreUse, DUT, Delta, Doubt, EndCounters, Environment, Identity, LimitOutcome, LimitedBy, LossAt, Measured,
-    OtherSender, Plan, ReferenceComparison, Run, RunId, Trial, Verdict, run::Resumption,
+    Assessment, Bed, CoreUse, DUT, Delta, Doubt, EndCounters, Environment, Identity, LimitOutcome, LossAt, OtherSender,
+    Plan, ReferenceComparison, Run, RunId, Trial, TrialAssessment, Verdict, run::Resumption,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -21,17 +17,19 @@ use serde::Serialize;
 pub use self::{
     cards::{CardsDocument, CardsSchemaName, cards_schema},
     comparison::{ComparisonDocument, ComparisonSchemaName, comparison_schema},
-    goodput::{FlowEntry, FlowFigures, GoodputBps, GoodputFigures},
-    latency::LatencyFigures,
-    packets::{PacketsFigures, StreamFigures},
-    path::{BothWays, PathFigures},
     sides::{HeardDocument, HeardSchemaName, SentDocument, SentSchemaName, heard_schema, sent_schema},
     watch::{
         MovingEntry, PeakEntry, QueueEntry, QueueWayEntry, RatesEntry, TotalEntry, WatchDocument, WatchSchemaName,
         WatchedEntry, WaysEntry, watch_schema,
     },
 };
-use crate::{doubts::advice, lang::Lang, limited, material::Material, texts::Texts};
+use crate::{
+    doubts::advice,
+    lang::Lang,
+    limited::{LimitedByEntry, limited_by_entry},
+    material::Material,
+    probes::{Figures, rate},
+};
 
 /// A run as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -163,31 +161,6 @@ pub struct TrialEntry {
     pub figures: Figures,
 }
 
-/// The probe, its parameters and figures.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-#[serde(tag = "probe", rename_all = "lowercase")]
-pub enum Figures {
-    /// Round-trip time.
-    Latency(Box<LatencyFigures>),
-    /// Bulk data.
-    Goodput(Box<GoodputFigures>),
-    /// Path MTU.
-    Path(Box<PathFigures>),
-    /// Numbered packets.
-    Packets(Box<PacketsFigures>),
-}
-
-/// The place that set a figure, with the evidence for it in words.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct LimitedByEntry {
-    /// The place, like `receiver CPU`.
-    pub place: String,
-    /// The endpoint it is at; null where it is between the ends.
-    pub endpoint: Option<String>,
-    /// What was read that shows it.
-    pub evidence: String,
-}
-
 /// Packets that one place lost.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct LossEntry {
@@ -226,10 +199,13 @@ pub struct CountersEntry {
 impl Document {
     /// The document of a run.
     pub fn of(material: &Material<'_>) -> Self {
-        let Material { run, outcomes, comparisons, .. } = *material;
+        let Material { run, assessment, .. } = *material;
+        let entries = |trials: &[Trial], assessments: &[TrialAssessment]| {
+            trials.iter().zip(assessments).filter_map(|(trial, assessed)| trial_entry(run, trial, assessed)).collect()
+        };
         Self {
             schema: SchemaName::V1,
-            run: run_entry(run, outcomes),
+            run: run_entry(run, assessment),
             identity: run.identity.as_ref().map(Identity::without_photos),
             plan: run.plan.clone(),
             bed: run.bed.clone(),
@@ -238,10 +214,10 @@ impl Document {
                 after: run.after.clone(),
                 differences: run.changes(),
             },
-            limits: outcomes.to_vec(),
-            comparisons: comparisons.unwrap_or_default().to_vec(),
-            self_tests: run.self_tests.iter().filter_map(|trial| trial_entry(run, trial)).collect(),
-            trials: run.trials.iter().filter_map(|trial| trial_entry(run, trial)).collect(),
+            limits: assessment.outcomes.clone(),
+            comparisons: assessment.comparisons.clone().unwrap_or_default(),
+            self_tests: entries(&run.self_tests, &assessment.self_tests),
+            trials: entries(&run.trials, &assessment.trials),
         }
     }
 }
@@ -251,7 +227,7 @@ pub fn schema() -> serde_json::Value {
     schemars::schema_for!(Document).to_value()
 }
 
-fn run_entry(run: &Run, outcomes: &[LimitOutcome]) -> RunEntry {
+fn run_entry(run: &Run, assessment: &Assessment) -> RunEntry {
     RunEntry {
         id: run.id.clone(),
         started: run.started.clone(),
@@ -259,7 +235,7 @@ fn run_entry(run: &Run, outcomes: &[LimitOutcome]) -> RunEntry {
         plan: run.plan.name.clone(),
         bed: run.bed.name.clone(),
         simulated: run.bed.simulated,
-        verdict: verdict::overall(outcomes, run.identity.as_ref()),
+        verdict: assessment.verdict,
         partial: run.partial,
         command: run.command.clone(),
         wireproof: run.wireproof.clone(),
@@ -276,8 +252,7 @@ fn doubt_entry(doubt: &Doubt) -> DoubtEntry {
     DoubtEntry { doubt: doubt.clone(), advice: advice(doubt, Lang::En) }
 }
 
-fn trial_entry(run: &Run, trial: &Trial) -> Option<TrialEntry> {
-    let losses = verdict::loss_at(run, trial);
+fn trial_entry(run: &Run, trial: &Trial, assessed: &TrialAssessment) -> Option<TrialEntry> {
     let [near, far] = &trial.counters;
     Some(TrialEntry {
         number: trial.number,
@@ -287,32 +262,15 @@ fn trial_entry(run: &Run, trial: &Trial) -> Option<TrialEntry> {
         endpoint_to: trial.endpoint_to.clone(),
         duration_s: trial.duration_s,
         cpus: trial.cpus.clone(),
-        limited_by: verdict::limited_by(run, trial).map(|by| limited_by_entry(&by, trial)),
-        loss_at: loss_by_place(&losses),
-        losses: losses.into_iter().map(loss_entry).collect(),
+        limited_by: assessed.limited_by.as_ref().map(|by| limited_by_entry(by, rate(&trial.measured.spec()))),
+        loss_at: loss_by_place(&assessed.losses),
+        losses: assessed.losses.iter().map(loss_entry).collect(),
         counters: [counters_entry(&trial.endpoint_from, near), counters_entry(&trial.endpoint_to, far)],
         dut: trial.dut.as_ref().map(|counters| counters_entry(DUT, counters)),
         other_senders: trial.others.iter().map(other_sender).collect(),
         doubts: trial.doubts.iter().map(doubt_entry).collect(),
-        figures: figures(run, trial)?,
+        figures: Figures::of(run, trial, assessed)?,
     })
-}
-
-fn figures(run: &Run, trial: &Trial) -> Option<Figures> {
-    Some(match &trial.measured {
-        Measured::Latency { spec, result } => Figures::Latency(Box::new(LatencyFigures::of(spec, result))),
-        Measured::Goodput { spec, result } => Figures::Goodput(Box::new(GoodputFigures::of(run, trial, spec, result)?)),
-        Measured::Path { spec, result } => Figures::Path(Box::new(PathFigures::of(run, trial, spec, result))),
-        Measured::Packets { spec, result } => Figures::Packets(Box::new(PacketsFigures::of(run, trial, spec, result)?)),
-    })
-}
-
-fn limited_by_entry(by: &LimitedBy, trial: &Trial) -> LimitedByEntry {
-    LimitedByEntry {
-        place: by.place.to_string(),
-        endpoint: by.endpoint.clone(),
-        evidence: limited::evidence_words(by, &trial.measured.spec(), Texts::of(Lang::En)),
-    }
 }
 
 fn loss_by_place(losses: &[LossAt]) -> BTreeMap<String, u64> {
@@ -323,8 +281,13 @@ fn loss_by_place(losses: &[LossAt]) -> BTreeMap<String, u64> {
     places
 }
 
-fn loss_entry(loss: LossAt) -> LossEntry {
-    LossEntry { place: loss.place.to_string(), endpoint: loss.endpoint, packets: loss.packets, shown_by: loss.shown_by }
+fn loss_entry(loss: &LossAt) -> LossEntry {
+    LossEntry {
+        place: loss.place.to_string(),
+        endpoint: loss.endpoint.clone(),
+        packets: loss.packets,
+        shown_by: loss.shown_by.clone(),
+    }
 }
 
 fn other_sender(other: &OtherSender) -> OtherSenderEntry {

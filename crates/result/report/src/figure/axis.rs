@@ -1,23 +1,23 @@
 //! Axes: where a value stands, and which values are labelled.
 
-pub(super) struct Axis {
-    pub(super) name: String,
-    pub(super) scale: Scale,
-    pub(super) low: f64,
-    pub(super) high: f64,
+pub(crate) struct Axis {
+    pub(crate) name: String,
+    pub(crate) scale: Scale,
+    pub(crate) low: f64,
+    pub(crate) high: f64,
     /// Where a label stands, and what it says.
-    pub(super) ticks: Vec<(f64, String)>,
+    pub(crate) ticks: Vec<(f64, String)>,
 }
 
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Scale {
+pub(crate) enum Scale {
     Linear,
     Log,
 }
 
 impl Axis {
     /// From 0 to a round number at or above `highest`, with about five round steps.
-    pub(super) fn from_zero(name: String, highest: f64) -> Self {
+    pub(crate) fn from_zero(name: String, highest: f64) -> Self {
         // Nothing but zeros is drawn on a scale all the same.
         let step = round_step(if highest > 0.0 { highest } else { 1.0 } / 4.0);
         let steps = (highest / step).ceil().max(1.0) as u32;
@@ -30,7 +30,7 @@ impl Axis {
     }
 
     /// Round steps around the values, not from 0: for figures whose spread counts, and not their size.
-    pub(super) fn around(name: String, lowest: f64, highest: f64) -> Self {
+    pub(crate) fn around(name: String, lowest: f64, highest: f64) -> Self {
         let spread = if highest > lowest { highest - lowest } else { lowest.abs().max(1.0) * 0.1 };
         let step = round_step(spread / 4.0);
         let (first, last) = ((lowest / step).floor(), (highest / step).ceil().max((lowest / step).floor() + 1.0));
@@ -41,14 +41,14 @@ impl Axis {
     }
 
     /// Whole seconds from 0 to the last.
-    pub(super) fn seconds(name: String, last: usize) -> Self {
+    pub(crate) fn seconds(name: String, last: usize) -> Self {
         let step = round_step(last as f64 / 6.0).max(1.0) as usize;
         let ticks = (0..=last).step_by(step).map(|second| (second as f64, second.to_string())).collect();
         Self { name, scale: Scale::Linear, low: 0.0, high: last as f64, ticks }
     }
 
     /// Logarithmic, over whole steps of 1, 2, 5, 10, … around the values.
-    pub(super) fn logarithmic(name: String, lowest: f64, highest: f64) -> Self {
+    pub(crate) fn logarithmic(name: String, lowest: f64, highest: f64) -> Self {
         let (first, last) = (lowest.log10().floor() as i32, highest.log10().ceil() as i32);
         let steps: Vec<f64> =
             (first..=last).flat_map(|decade| [1.0, 2.0, 5.0].map(|digit| digit * 10f64.powi(decade))).collect();
@@ -59,7 +59,7 @@ impl Axis {
     }
 
     /// Share of the axis below a value.
-    pub(super) fn share(&self, value: f64) -> f64 {
+    pub(crate) fn share(&self, value: f64) -> f64 {
         let place = |value: f64| if self.scale == Scale::Log { value.log10() } else { value };
         (place(value) - place(self.low)) / (place(self.high) - place(self.low))
     }

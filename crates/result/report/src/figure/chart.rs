@@ -2,11 +2,8 @@
 
 use maud::{Markup, html};
 
-use super::{
-    axis::Axis,
-    marks::{STYLES, cross, marker, one},
-};
-use crate::page::{Drawing, Figure, LegendEntry};
+use super::{axis::Axis, marks::one};
+use crate::page::{Drawing, Figure, LegendEntry, Line};
 
 /// Drawing area, in SVG units; the page scales it.
 const WIDTH: f64 = 640.0;
@@ -17,60 +14,33 @@ const RIGHT: f64 = 22.0;
 const TOP: f64 = 34.0;
 const BOTTOM: f64 = 52.0;
 
-pub(super) struct Chart {
-    pub(super) title: String,
-    pub(super) note: String,
+pub(crate) struct Chart {
+    pub(crate) title: String,
+    pub(crate) note: String,
     /// What the figure shows, for those who cannot see it.
-    pub(super) description: String,
-    pub(super) x: Axis,
-    pub(super) y: Axis,
-    pub(super) series: Vec<Series>,
-    pub(super) legend: Vec<LegendEntry>,
+    pub(crate) description: String,
+    pub(crate) x: Axis,
+    pub(crate) y: Axis,
+    pub(crate) series: Vec<Series>,
+    pub(crate) legend: Vec<LegendEntry>,
 }
 
 #[derive(Default)]
-pub(super) struct Series {
+pub(crate) struct Series {
     /// Which colour and marker.
-    pub(super) style: usize,
-    pub(super) line: Line,
-    pub(super) points: Vec<(f64, f64)>,
+    pub(crate) style: usize,
+    pub(crate) line: Line,
+    pub(crate) points: Vec<(f64, f64)>,
     /// Points that carry the style's mark.
-    pub(super) marks: Vec<(f64, f64)>,
+    pub(crate) marks: Vec<(f64, f64)>,
     /// Vertical bars: x, low, high.
-    pub(super) bars: Vec<(f64, f64, f64)>,
+    pub(crate) bars: Vec<(f64, f64, f64)>,
     /// Heights that a line across the whole chart shows.
-    pub(super) levels: Vec<f64>,
-}
-
-/// How a series is drawn, so that its kind is seen without colour.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Line {
-    #[default]
-    Solid,
-    /// Dashed, with hollow marks.
-    Dashed,
-    /// Dotted, with crosses: what others measured.
-    Dotted,
-}
-
-impl Line {
-    /// Classes of a series.
-    pub(super) fn classes(self, style: usize) -> String {
-        let kind = match self {
-            Self::Solid => "",
-            Self::Dashed => " dashed",
-            Self::Dotted => " dotted",
-        };
-        format!("series s{}{kind}", style % STYLES)
-    }
-
-    pub(super) fn mark(self, style: usize, x: f64, y: f64) -> Markup {
-        if self == Self::Dotted { cross(style, x, y) } else { marker(style, x, y) }
-    }
+    pub(crate) levels: Vec<f64>,
 }
 
 impl Chart {
-    pub(super) fn figure(self) -> Figure {
+    pub(crate) fn figure(self) -> Figure {
         let content = html! {
             (self.axes())
             @for series in &self.series { (self.series(series)) }

@@ -2,11 +2,26 @@
 
 use maud::{Markup, html};
 
-use super::chart::Line;
-use crate::page::Drawing;
+use crate::page::{Drawing, Line};
 
 /// Colours and markers there are; a further series starts over.
 pub(super) const STYLES: usize = 6;
+
+impl Line {
+    /// Classes of a series.
+    pub(super) fn classes(self, style: usize) -> String {
+        let kind = match self {
+            Self::Solid => "",
+            Self::Dashed => " dashed",
+            Self::Dotted => " dotted",
+        };
+        format!("series s{}{kind}", style % STYLES)
+    }
+
+    pub(super) fn mark(self, style: usize, x: f64, y: f64) -> Markup {
+        if self == Self::Dotted { cross(style, x, y) } else { marker(style, x, y) }
+    }
+}
 
 /// One decimal is finer than any screen shows.
 pub(super) fn one(coordinate: f64) -> String {

@@ -4,28 +4,19 @@
 //! The classes that give colours: `series` in the colour of `s0` to `s5`, within it `bar` and `mark`, `dashed` for a hollow
 //! and dashed one, `level` for a line across, `fill` for an area, `whisker`, `range` and `middle` of a box plot; `grid` and `axis` for lines; for text `name` (paler), `heading` and `value`; `box` and `link` of a topology.
 
-mod axis;
-mod chart;
+pub(crate) mod axis;
+pub(crate) mod chart;
 mod cpu;
-mod curve;
-mod distribution;
-mod goodput;
-mod latency;
-mod loss;
 mod marks;
 mod repeats;
 mod rows;
 mod side_by_side;
 mod topology;
 
-pub(crate) use chart::Line;
-pub(crate) use cpu::cores;
-pub(crate) use curve::curves;
-pub(crate) use distribution::distribution;
-pub(crate) use goodput::goodput_over_time;
-pub(crate) use latency::rtt_by_frame_size;
-pub(crate) use loss::{Losses, loss_over_load};
-pub(crate) use marks::swatch;
-pub(crate) use repeats::{Repeated, Spoken, repeats};
-pub(crate) use side_by_side::{Bars, Sides, side_by_side};
-pub(crate) use topology::topology;
+pub(crate) use self::{
+    cpu::cores,
+    marks::swatch,
+    repeats::{Repeated, Spoken, repeats},
+    side_by_side::{Bars, Sides, side_by_side},
+    topology::topology,
+};

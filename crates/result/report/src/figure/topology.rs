@@ -1,7 +1,7 @@
 //! The test bed: its endpoints and what joins them.
 
 use maud::{Markup, html};
-use model::{BedKind, Dut, Endpoint, Gateway, Measured, Run, trial::PathDevice};
+use model::{Dut, Endpoint, Gateway, Run, trial::PathDevice};
 use unicode_width::UnicodeWidthStr;
 
 use crate::{
@@ -25,16 +25,13 @@ struct End {
     facts: Vec<(String, String)>,
 }
 
-/// The endpoints with their devices, and the link.
-pub(crate) fn topology(run: &Run, t: &Texts) -> Figure {
-    let mut ends: Vec<End> = run.bed.endpoints.iter().map(|endpoint| End::of(endpoint, run, t)).collect();
+/// The endpoints, the link, and those devices behind the endpoints that packets go through.
+pub(crate) fn topology(run: &Run, devices: &[&PathDevice], t: &Texts) -> Figure {
+    let mut ends: Vec<End> = run.bed.endpoints.iter().map(|endpoint| End::of(endpoint, devices, t)).collect();
     let before_receiver = ends.len().saturating_sub(1);
     ends.splice(before_receiver..before_receiver, run.bed.dut.as_ref().map(|dut| End::between(dut, t)));
-    let (link, meaning) = match run.bed.kind {
-        BedKind::Lab => (t.get("link-veth"), t.get("link-veth-meaning")),
-        BedKind::Hosts => (t.get("link-network"), t.get("link-network-meaning")),
-        BedKind::Ports => (t.get("link-ports"), t.get("link-ports-meaning")),
-    };
+    let kind = run.bed.kind.word();
+    let (link, meaning) = (t.get(&format!("link-{kind}")), t.get(&format!("link-{kind}-meaning")));
     let words: Vec<String> = ends.iter().map(End::words).chain([format!("{link}: {meaning}")]).collect();
     Figure {
         number: 0,
@@ -47,7 +44,7 @@ pub(crate) fn topology(run: &Run, t: &Texts) -> Figure {
 }
 
 impl End {
-    fn of(endpoint: &Endpoint, run: &Run, t: &Texts) -> Self {
+    fn of(endpoint: &Endpoint, devices: &[&PathDevice], t: &Texts) -> Self {
         let cpus: Vec<String> = endpoint.cpus.iter().map(ToString::to_string).collect();
         let cpus = if cpus.is_empty() { t.get("not-pinned") } else { cpus.join(", ") };
         let places =
@@ -59,7 +56,7 @@ impl End {
             (t.get("endpoint-driver"), endpoint.driver.clone()),
             ("MTU".to_owned(), format!("{} B", endpoint.mtu.0)),
         ]);
-        facts.extend(devices(endpoint, run).into_iter().map(|device| {
+        facts.extend(behind(endpoint, devices).into_iter().map(|device| {
             let name = format!("{} ({})", device.name, device.kind);
             (t.with("endpoint-device", &[("name", &name)]), format!("MTU {} B", device.mtu.0))
         }));
@@ -94,16 +91,13 @@ impl End {
     }
 }
 
-/// Devices behind the interface that packets of the path search went through.
-fn devices<'a>(endpoint: &Endpoint, run: &'a Run) -> Vec<&'a PathDevice> {
+/// Those of the devices that are behind this endpoint's interface, each once.
+fn behind<'a>(endpoint: &Endpoint, devices: &[&'a PathDevice]) -> Vec<&'a PathDevice> {
     let mut all: Vec<&PathDevice> = Vec::new();
-    for trial in &run.trials {
-        let Measured::Path { result, .. } = &trial.measured else { continue };
-        let behind = |it: &&PathDevice| {
-            it.on_path && it.host == endpoint.name && it.name != endpoint.interface && !all.contains(it)
-        };
-        let new: Vec<_> = result.devices.iter().filter(behind).collect();
-        all.extend(new);
+    for device in devices {
+        if device.host == endpoint.name && device.name != endpoint.interface && !all.contains(device) {
+            all.push(device);
+        }
     }
     all
 }

@@ -1,6 +1,6 @@
 //! GitHub-flavoured Markdown, for wikis, issues and mail. A figure is its description here, since no drawing survives there.
 
-use model::{Comparison, Run};
+use model::Comparison;
 
 use super::numbers;
 use crate::{
@@ -18,7 +18,7 @@ pub fn markdown(material: &Material<'_>, lang: Lang) -> String {
 }
 
 /// Runs side by side as Markdown. `runs` are those compared, the reference first.
-pub fn comparison_markdown(comparison: &Comparison, runs: &[&Run], lang: Lang) -> String {
+pub fn comparison_markdown(comparison: &Comparison, runs: &[Material<'_>], lang: Lang) -> String {
     let t = Texts::of(lang);
     document(&content::comparison(comparison, runs, t), t)
 }

@@ -42,6 +42,7 @@ const OWN_WORDS: &[&str] = &[
     "place",
     "privilege",
     "probe",
+    "procedure",
     "protocol",
     "read_at",
     "receive",
@@ -191,7 +192,7 @@ fn serials(run: &Run) -> Vec<String> {
     let devices = run.identity.iter().flat_map(|identity| &identity.devices);
     let environments = std::iter::once(&run.before).chain(&run.after);
     let interfaces = environments.flat_map(|environment| &environment.endpoints).flat_map(|end| &end.interfaces);
-    let modules = interfaces.filter_map(|interface| interface.card.as_ref()?.module.as_ref());
+    let modules = interfaces.filter_map(|interface| interface.card.as_ref()?.module.known());
     let serials = devices.filter_map(|device| device.serial.clone()).chain(modules.map(|module| module.serial.clone()));
     serials.filter(|serial| !serial.trim().is_empty()).collect()
 }

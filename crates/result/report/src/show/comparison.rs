@@ -3,9 +3,8 @@
 use std::iter;
 
 use model::{
-    ComparedFigure, Conclusion, Finding,
+    Conclusion, Finding, Metric, Quantity,
     comparison::{ComparedRun, DifferenceInterval, DifferenceKind, FigureComparison, TrialFigures},
-    plan::Quantity,
 };
 
 use super::{grouped, micros_or_none, or_none, packet_rate_unit, percent, rate_unit};
@@ -20,22 +19,14 @@ pub(crate) fn compared_run(run: &ComparedRun, t: &Texts) -> String {
 }
 
 /// Name of a figure.
-pub(crate) fn compared_figure(figure: ComparedFigure, t: &Texts) -> String {
-    match figure {
-        ComparedFigure::RttMin => t.get("compare-rtt-min"),
-        ComparedFigure::RttP50 => t.get("compare-rtt-p50"),
-        ComparedFigure::RttP99 => t.get("compare-rtt-p99"),
-        ComparedFigure::GoodputMean => t.get("compare-goodput"),
-        ComparedFigure::Loss => t.get("compare-loss"),
-        ComparedFigure::ForwardingRate => t.get("compare-forwarding-rate"),
-        ComparedFigure::PathMtu => t.get("compare-path-mtu"),
-    }
+pub(crate) fn compared_figure(figure: Metric, t: &Texts) -> String {
+    t.of_metric("compare", figure)
 }
 
 /// Both medians without their unit, and the unit.
 pub(crate) fn medians(figure: &FigureComparison) -> ([String; 2], &'static str) {
     let both = [&figure.reference, &figure.run].map(|figures: &TrialFigures| figures.median);
-    match figure.figure.metric().quantity() {
+    match figure.figure.quantity() {
         Quantity::Time => (both.map(micros_or_none), "µs"),
         Quantity::Rate => {
             let (size, unit) = rate_unit(both.into_iter().flatten().fold(0.0, f64::max));
@@ -66,8 +57,8 @@ pub(crate) fn difference_interval(figure: &FigureComparison, t: &Texts) -> Strin
     })
 }
 
-fn with_unit(figure: ComparedFigure, number: &str, t: &Texts) -> String {
-    match figure.difference_kind() {
+fn with_unit(figure: Metric, number: &str, t: &Texts) -> String {
+    match DifferenceKind::of(figure) {
         DifferenceKind::Share => format!("{number} %"),
         DifferenceKind::Points => t.with("compare-points", &[("points", &number)]),
         DifferenceKind::Bytes => format!("{number} B"),
@@ -75,8 +66,8 @@ fn with_unit(figure: ComparedFigure, number: &str, t: &Texts) -> String {
 }
 
 /// With its sign, in percent, percentage points or bytes; as fine as the figure is known.
-fn signed(figure: ComparedFigure, difference: f64) -> String {
-    let (size, decimals) = match figure.difference_kind() {
+fn signed(figure: Metric, difference: f64) -> String {
+    let (size, decimals) = match DifferenceKind::of(figure) {
         DifferenceKind::Share if difference.abs() < 1.0 => (difference * 100.0, 1),
         DifferenceKind::Share => (difference * 100.0, 0),
         DifferenceKind::Points => (difference * 100.0, 2),
@@ -120,12 +111,12 @@ mod tests {
 
     #[test]
     fn differences_carry_their_sign_and_as_many_digits_as_mean_something() {
-        let rtt = |difference| signed(ComparedFigure::RttP50, difference);
+        let rtt = |difference| signed(Metric::RttP50, difference);
         assert_eq!(rtt(0.0213), "+2.1");
         assert_eq!(rtt(-0.1), "−10.0");
         assert_eq!(rtt(0.0001), "±0.0");
         assert_eq!(rtt(99_999.0), "+9,999,900");
-        assert_eq!(signed(ComparedFigure::Loss, 0.0215), "+2.15");
-        assert_eq!(signed(ComparedFigure::PathMtu, -7500.0), "−7,500");
+        assert_eq!(signed(Metric::Loss, 0.0215), "+2.15");
+        assert_eq!(signed(Metric::PathMtu, -7500.0), "−7,500");
     }
 }

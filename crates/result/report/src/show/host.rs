@@ -1,6 +1,17 @@
 //! What the program says of a machine in English, in the report's language.
 
+use model::Reading;
+
 use crate::texts::Texts;
+
+/// A reading: its value in words, nothing where it is absent, or why it cannot be read.
+pub(crate) fn reading<T>(reading: &Reading<T>, t: &Texts, words: impl FnOnce(&T) -> String) -> String {
+    match reading {
+        Reading::Known(value) => words(value),
+        Reading::Absent => String::new(),
+        Reading::Unreadable { path, why } => t.with("unreadable", &[("path", path), ("why", why)]),
+    }
+}
 
 /// The name of a hypervisor, or that it has none.
 pub(crate) fn hypervisor(name: &str, t: &Texts) -> String {
@@ -40,6 +51,15 @@ fn these(why: &str, t: &Texts) -> Option<String> {
 mod tests {
     use super::*;
     use crate::lang::Lang;
+
+    #[test]
+    fn an_unreadable_value_says_so_in_both_languages() {
+        let said = |value: Reading<String>, lang| reading(&value, Texts::of(lang), String::clone);
+        let refused = || Reading::Unreadable { path: "/sys/x".into(), why: "Permission denied".into() };
+        assert_eq!(said(refused(), Lang::En), "cannot be read (/sys/x: Permission denied)");
+        assert_eq!(said(refused(), Lang::Ja), "読み取れない(/sys/x: Permission denied)");
+        assert_eq!((said("tsc".into(), Lang::En), said(Reading::Absent, Lang::En)), ("tsc".into(), String::new()));
+    }
 
     #[test]
     fn why_an_end_has_its_cores_is_said_in_japanese_too() {

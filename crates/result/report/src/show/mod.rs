@@ -5,17 +5,15 @@ mod host;
 mod names;
 mod references;
 
-use model::{LimitOutcome, Metric, Run, Verdict, plan::Quantity};
+use model::{Metric, Quantity, Run, Verdict};
 
 pub(crate) use self::comparison::{
     compared_figure, compared_run, conclusion, difference, difference_interval, finding, medians,
 };
-pub(crate) use self::host::{hypervisor, why_these_cores};
+pub(crate) use self::host::{hypervisor, reading, why_these_cores};
 pub(crate) use self::names::{
-    amount, batch, configuration, configuration_and_amount, direction, figure, flow, goodput_configuration,
-    goodput_traffic, latency_configuration, latency_traffic, leg_mtu, measurement, metric, mode, outcome_name,
-    packets_configuration, packets_traffic, packets_without_load, path_configuration, stack, stage, stream_loss,
-    together_loss, verdict, way, with_way,
+    amount, batch, direction, joined, looked_for, loss, metric, mode, past_the_kernel, stack, stage, transport,
+    verdict, way, with_way,
 };
 pub(crate) use self::references::{
     deviation, differences, figure_metric, in_short, limit, not_comparable, printed, statistic, words,
@@ -161,8 +159,8 @@ pub fn command(words: &[String]) -> String {
 }
 
 /// What all limits and all items that a person verified say together, as a word and a sentence.
-pub(crate) fn overall(run: &Run, outcomes: &[LimitOutcome], t: &Texts) -> (String, String) {
-    let Some(overall) = verdict::overall(outcomes, run.identity.as_ref()) else {
+pub(crate) fn overall(overall: Option<Verdict>, t: &Texts) -> (String, String) {
+    let Some(overall) = overall else {
         return (t.get("verdict-none"), t.get("verdict-none-meaning"));
     };
     let meaning = match overall {
@@ -177,8 +175,10 @@ pub(crate) fn overall(run: &Run, outcomes: &[LimitOutcome], t: &Texts) -> (Strin
 /// How much of the plan a partial run has.
 pub(crate) fn partial(run: &Run, t: &Texts) -> String {
     let done = run.trials.iter().filter(|trial| trial.is_whole()).count();
-    let meaning =
-        t.with("partial-meaning", &[("done", &done), ("planned", &run.plan.steps(run.bed.senders().len()).len())]);
+    let meaning = t.with(
+        "partial-meaning",
+        &[("done", &done), ("planned", &procedure::planned(&run.plan, run.bed.senders().len()))],
+    );
     format!("{}: {meaning}", t.get("partial"))
 }
 
@@ -208,21 +208,6 @@ mod tests {
         assert_eq!((packet_rate(812_345.0), packet_rate(1.5e6)), ("812.3 kpps".into(), "1.50 Mpps".into()));
         assert_eq!(metric_value(Metric::PathMtu, 1500.0), "1500 B");
         assert_eq!(metric_range(Metric::Loss, 0.0, 0.001), "0 % – 0.10 %");
-    }
-
-    #[test]
-    fn a_replay_is_named_by_its_capture() {
-        let named = |load: &str, lang| {
-            let stream = format!("[[packets.stream]]\nreplay = \"/captures/voice.pcapng\"\nload = \"{load}\"");
-            let plan =
-                model::Plan::parse(&format!("name = \"t\"\n[[packets]]\nduration = \"1 s\"\n{stream}"), &[]).unwrap();
-            let model::ProbeSpec::Packets(spec) = plan.specs().remove(0) else { panic!("planned") };
-            packets_traffic(&spec, crate::texts::Texts::of(lang))
-        };
-        assert_eq!(named("as captured", crate::Lang::En), "replay of voice.pcapng, as captured");
-        assert_eq!(named("1 kpps", crate::Lang::En), "replay of voice.pcapng, at 1 kpps");
-        assert_eq!(named("flat out", crate::Lang::En), "replay of voice.pcapng");
-        assert!(named("as captured", crate::Lang::Ja).starts_with("キャプチャー voice.pcapng の再送"));
     }
 
     #[test]

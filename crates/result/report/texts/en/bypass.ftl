@@ -50,6 +50,7 @@ bypass-stays-all-gone = each interface that was bypassed is gone, or has lost wi
 bypass-stays-not-ours = it is no program that this launcher started
 bypass-stays-held-by = the queues are held by { $program } (pid { $pid }); one process at a time can bypass
 bypass-stays-unusable = it could not use the queues that it was given: { $why }
+bypass-stays-error = { $why }
 
 bypass-obstacle = { $program } { $why }; its sockets go through the kernel
 bypass-obstacle-static = is linked statically, so that no library can be put under its calls
@@ -58,20 +59,21 @@ bypass-obstacle-set-id = takes another user's rights when it starts (set-user-ID
 bypass-obstacle-other-machine = is for another kind of machine, or of 32 bits; the library is of 64
 bypass-obstacle-other-libc = has another C library (musl); the library is for glibc
 
-bypass-not-set-polling = this kernel has no busy polling (CONFIG_NET_RX_BUSY_POLL): packets of { $interface } come by interrupts
+bypass-not-set-no-polling = this kernel has no busy polling (CONFIG_NET_RX_BUSY_POLL): packets of { $interface } come by interrupts
 bypass-not-set-nothing = cards stay as they are: { $why }
 bypass-not-set-setting = { $why }; it goes on without
 bypass-not-set-rule = { $why }; packets of the program come by all queues of { $interface }
+bypass-not-set-given-back = { $why }
 
 # While the program runs
 bypass-stays = { $interface } stays with the kernel: { $why }
 bypass-nothing-left = no interface is bypassed: all goes through the kernel
 bypass-nothing = no interface is up and has an address: all goes through the kernel; name one with --dev IF
 bypass-refused = { $program } goes through the kernel: { $why }
-bypass-well = { $interface } can be used again
-bypass-down = { $interface } is down: its sockets go through the kernel until it is up
-bypass-gone = { $interface } is gone: its sockets go through the kernel
-bypass-no-program = somebody took wireproof's XDP program away from { $interface }: its sockets go through the kernel
+bypass-interface-is-well = { $interface } can be used again
+bypass-interface-is-down = { $interface } is down: its sockets go through the kernel until it is up
+bypass-interface-is-gone = { $interface } is gone: its sockets go through the kernel
+bypass-interface-is-no-program = somebody took wireproof's XDP program away from { $interface }: its sockets go through the kernel
 
 # The account
 bypass-sockets = { $count ->
@@ -130,10 +132,10 @@ bypass-left-queue = { $line }; { $count } to the program's ports left to the ker
 bypass-interface = interface { $interface }: { $packets } in, { $sent } out, of all programs
 bypass-interface-gone = interface { $interface }: gone before the end, and its counters with it
 bypass-kernel = the kernel's own UDP counters: { $datagrams } in, { $sent } out, of all programs: { $flat }
-bypass-flat = they stayed flat
-bypass-flat-known = no more than what is known above
-bypass-flat-not = they did not stay flat
-bypass-flat-unknown = datagrams of sockets above that stayed with the kernel are among them
+bypass-kernel-is-flat = they stayed flat
+bypass-kernel-is-known = no more than what is known above
+bypass-kernel-is-not = they did not stay flat
+bypass-kernel-is-unknown = datagrams of sockets above that stayed with the kernel are among them
 bypass-of-program = { $socket } of { $program }: { $fate }
 bypass-alike-of-program = { $socket } of { $program }, and { $sockets } more: { $fate }
 bypass-tcp = TCP passes through untouched for now: { $sockets }

@@ -50,6 +50,7 @@ bypass-stays-all-gone = バイパス対象のインターフェースはすべ�
 bypass-stays-not-ours = この wireproof bypass が起動したプログラムではありません
 bypass-stays-held-by = キューは { $program } (pid { $pid }) が使用中です。同時にバイパスできるのは 1 プロセスだけです
 bypass-stays-unusable = 割り当てられたキューを使えませんでした: { $why }
+bypass-stays-error = { $why }
 
 bypass-obstacle = { $program } は{ $why }ため、そのソケットはカーネルを経由します
 bypass-obstacle-static = 静的にリンクされていて、ライブラリを組み込めない
@@ -58,20 +59,21 @@ bypass-obstacle-set-id = 起動時に別のユーザーの権限を得るもの�
 bypass-obstacle-other-machine = 別の種類のマシン用または 32 ビットで、64 ビットのライブラリと合わない
 bypass-obstacle-other-libc = 別の C ライブラリ(musl)を使い、glibc 用のライブラリと合わない
 
-bypass-not-set-polling = このカーネルはビジーポーリングに対応していないため(CONFIG_NET_RX_BUSY_POLL)、{ $interface } のパケットは割り込みで届きます
+bypass-not-set-no-polling = このカーネルはビジーポーリングに対応していないため(CONFIG_NET_RX_BUSY_POLL)、{ $interface } のパケットは割り込みで届きます
 bypass-not-set-nothing = カードの設定は変更しません: { $why }
 bypass-not-set-setting = { $why }(この設定なしで続けます)
 bypass-not-set-rule = { $why }(プログラム宛てのパケットは { $interface } のすべてのキューに届きます)
+bypass-not-set-given-back = { $why }
 
 # プログラムの実行中
 bypass-stays = { $interface } はバイパスしません: { $why }
 bypass-nothing-left = バイパスするインターフェースがありません。すべてカーネルを経由します
 bypass-nothing = アドレスを持つ有効なインターフェースがありません。すべてカーネルを経由します。--dev IF で指定してください
 bypass-refused = { $program } はカーネルを経由します: { $why }
-bypass-well = { $interface } を再び使えます
-bypass-down = { $interface } がダウンしています。アップするまで、そのソケットはカーネルを経由します
-bypass-gone = { $interface } がなくなりました。そのソケットはカーネルを経由します
-bypass-no-program = { $interface } から wireproof の XDP プログラムが外されました。そのソケットはカーネルを経由します
+bypass-interface-is-well = { $interface } を再び使えます
+bypass-interface-is-down = { $interface } がダウンしています。アップするまで、そのソケットはカーネルを経由します
+bypass-interface-is-gone = { $interface } がなくなりました。そのソケットはカーネルを経由します
+bypass-interface-is-no-program = { $interface } から wireproof の XDP プログラムが外されました。そのソケットはカーネルを経由します
 
 # 終了時の表示
 bypass-sockets = { $count ->
@@ -124,10 +126,10 @@ bypass-left-queue = { $line }。プログラムのポート宛てでカーネル
 bypass-interface = インターフェース { $interface }: 受信 { $packets }、送信 { $sent }(全プログラムの合計)
 bypass-interface-gone = インターフェース { $interface }: 途中でなくなり、カウンターも失われました
 bypass-kernel = カーネル自身の UDP カウンター: 受信 { $datagrams }、送信 { $sent }(全プログラムの合計): { $flat }
-bypass-flat = ほぼ増えていない
-bypass-flat-known = 上に示した分以内
-bypass-flat-not = 上に示した分を超えて増えた
-bypass-flat-unknown = 上のソケットのうちカーネルを経由したものの分を含む
+bypass-kernel-is-flat = ほぼ増えていない
+bypass-kernel-is-known = 上に示した分以内
+bypass-kernel-is-not = 上に示した分を超えて増えた
+bypass-kernel-is-unknown = 上のソケットのうちカーネルを経由したものの分を含む
 bypass-of-program = { $program } の{ $socket }: { $fate }
 bypass-alike-of-program = { $program } の{ $socket }ほか{ $sockets }: { $fate }
 bypass-tcp = TCP は現時点では対象外です: { $sockets }

@@ -1,6 +1,6 @@
 //! What differs between two runs beside their figures.
 
-use model::{Bed, Environment, Plan, Run, difference::differences};
+use model::{Bed, Environment, Run, difference::differences};
 
 /// In words, a line each: program, plan, bed, machines.
 pub(super) fn changed(reference: &Run, run: &Run) -> Vec<String> {
@@ -10,17 +10,12 @@ pub(super) fn changed(reference: &Run, run: &Run) -> Vec<String> {
     let program = differences(&reference.wireproof, &run.wireproof);
     [
         program.into_iter().map(|versions| format!("program: {versions}")).collect(),
-        part("plan", differences(&frame(&reference.plan), &frame(&run.plan))),
+        // Configurations that one of the runs alone has are named as such.
+        part("plan", differences(&reference.plan.frame(), &run.plan.frame())),
         part("bed", differences(&lasting_bed(&reference.bed), &lasting_bed(&run.bed))),
         lasting(reference).differences(&lasting(run)),
     ]
     .concat()
-}
-
-/// The plan without what is judged, and without what is measured: configurations that one of the runs alone has are named as
-/// such.
-fn frame(plan: &Plan) -> Plan {
-    Plan { latency: vec![], goodput: vec![], path: vec![], packets: vec![], limits: vec![], ..plan.clone() }
 }
 
 /// The bed without names that are new each time.

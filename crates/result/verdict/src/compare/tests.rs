@@ -1,8 +1,8 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use model::{
-    ComparedFigure, Conclusion, Finding, Flow, GoodputReceived, GoodputResult, GoodputSent, LatencyResult, Measured,
-    Mtu, PathResult, Plan, ProbeSpec, Run, RunId, TimeSummary, Trial,
+    Conclusion, Finding, Flow, GoodputReceived, GoodputResult, GoodputSent, LatencyResult, Measured, Metric, Mtu,
+    PathResult, Plan, ProbeSpec, Run, RunId, TimeSummary, Trial,
     comparison::FigureComparison,
     environment::{EndpointFacts, HostFacts, InterfaceFacts},
     fixture,
@@ -61,7 +61,7 @@ fn goodput(bps: f64, sent: Option<DatagramsSent>, came: Option<DatagramsReceived
 }
 
 /// The figure of the only configuration.
-fn figure(section: &str, theirs: &[f64], ours: &[f64], figure: ComparedFigure, tolerance: f64) -> FigureComparison {
+fn figure(section: &str, theirs: &[f64], ours: &[f64], figure: Metric, tolerance: f64) -> FigureComparison {
     let comparison = compare(&run(section, theirs), &[run(section, ours)], tolerance);
     comparison.figures().find(|it| it.figure == figure).cloned().unwrap()
 }
@@ -75,12 +75,12 @@ fn near(value: Option<f64>, wanted: f64) -> bool {
 #[test]
 fn the_direction_of_the_figure_decides() {
     let twice = TEN.map(|value| value * 2.0);
-    let rtt = |theirs: &[f64], ours: &[f64]| figure(LATENCY, theirs, ours, ComparedFigure::RttP50, 0.0).finding;
+    let rtt = |theirs: &[f64], ours: &[f64]| figure(LATENCY, theirs, ours, Metric::RttP50, 0.0).finding;
     assert_eq!(
         (rtt(&TEN, &twice), rtt(&twice, &TEN), rtt(&TEN, &TEN)),
         (Finding::Worse, Finding::Better, Finding::NoDifference)
     );
-    let rate = |theirs: &[f64], ours: &[f64]| figure(TCP, theirs, ours, ComparedFigure::GoodputMean, 0.0).finding;
+    let rate = |theirs: &[f64], ours: &[f64]| figure(TCP, theirs, ours, Metric::GoodputMean, 0.0).finding;
     assert_eq!(
         (rate(&TEN, &twice), rate(&twice, &TEN), rate(&TEN, &TEN)),
         (Finding::Better, Finding::Worse, Finding::NoDifference)
@@ -90,7 +90,7 @@ fn the_direction_of_the_figure_decides() {
 #[test]
 fn a_difference_is_a_share_of_the_reference_with_its_interval() {
     let twice = TEN.map(|value| value * 2.0);
-    let worse = figure(LATENCY, &TEN, &twice, ComparedFigure::RttP50, 0.0);
+    let worse = figure(LATENCY, &TEN, &twice, Metric::RttP50, 0.0);
     assert!(near(worse.difference, 1.0), "{worse:?}");
     let interval = worse.interval.unwrap();
     // The third smallest and the third largest of 25 ratios.
@@ -101,7 +101,7 @@ fn a_difference_is_a_share_of_the_reference_with_its_interval() {
 
 #[test]
 fn too_few_trials_decide_nothing_and_say_how_many_would() {
-    let few = figure(LATENCY, &TEN[..3], &[90.0; 3], ComparedFigure::RttP50, 0.0);
+    let few = figure(LATENCY, &TEN[..3], &[90.0; 3], Metric::RttP50, 0.0);
     assert_eq!((few.finding, few.interval, few.trials_needed), (Finding::NotDecidable, None, Some(4)));
     assert!(near(few.difference, 90.0 / 9.9 - 1.0) && !few.beyond_tolerance);
     assert_eq!(compare(&run(LATENCY, &TEN), &[run(LATENCY, &TEN[..2])], 0.0).conclusion, Conclusion::NotDecidable);
@@ -115,7 +115,7 @@ fn only_what_is_worse_by_more_than_the_tolerance_counts() {
         (conclusion(0.0), conclusion(0.05), conclusion(0.1)),
         (Conclusion::Worse, Conclusion::Worse, Conclusion::NothingWorse)
     );
-    let tolerated = figure(LATENCY, &TEN, &tenth_more, ComparedFigure::RttP50, 0.1);
+    let tolerated = figure(LATENCY, &TEN, &tenth_more, Metric::RttP50, 0.1);
     assert_eq!((tolerated.finding, tolerated.beyond_tolerance), (Finding::Worse, false));
 }
 
@@ -130,30 +130,30 @@ fn missing_replies_leave_a_figure_open_and_may_show_that_it_is_worse_all_the_sam
     }
     let comparison = compare(&reference, &[lossy.clone()], 0.0);
     let of = |wanted| comparison.figures().find(|it| it.figure == wanted).unwrap().clone();
-    let p99 = of(ComparedFigure::RttP99);
+    let p99 = of(Metric::RttP99);
     assert_eq!((p99.finding, p99.difference, p99.run.median), (Finding::Worse, None, None));
     let interval = p99.interval.unwrap();
     assert!(interval.low.unwrap() > 9e4 && interval.high.is_none(), "over a second instead of 10 µs: {interval:?}");
-    assert_eq!(of(ComparedFigure::RttP50).finding, Finding::NoDifference);
-    let loss = of(ComparedFigure::Loss);
+    assert_eq!(of(Metric::RttP50).finding, Finding::NoDifference);
+    let loss = of(Metric::Loss);
     assert_eq!((loss.finding, loss.difference), (Finding::Worse, Some(0.02)));
     // The other way round it is better, and nobody can say by how much.
     let back = compare(&lossy, &[reference], 0.0);
-    let p99 = back.figures().find(|it| it.figure == ComparedFigure::RttP99).unwrap();
+    let p99 = back.figures().find(|it| it.figure == Metric::RttP99).unwrap();
     assert_eq!((p99.finding, p99.interval.unwrap().low), (Finding::Better, Some(-1.0)));
 }
 
 #[test]
 fn loss_is_compared_in_points_and_only_where_something_was_lost() {
     let none = compare(&run(UDP, &[0.0; 4]), &[run(UDP, &[0.0; 4])], 0.0);
-    assert!(none.figures().all(|figure| figure.figure != ComparedFigure::Loss));
-    let more = figure(UDP, &[0.0; 4], &[0.02, 0.021, 0.022, 0.023], ComparedFigure::Loss, 0.01);
+    assert!(none.figures().all(|figure| figure.figure != Metric::Loss));
+    let more = figure(UDP, &[0.0; 4], &[0.02, 0.021, 0.022, 0.023], Metric::Loss, 0.01);
     assert!(more.finding == Finding::Worse && more.beyond_tolerance && near(more.difference, 0.0215), "{more:?}");
 }
 
 #[test]
 fn a_tolerance_in_percent_tolerates_no_loss() {
-    let lost = figure(UDP, &[0.0; 4], &[0.02; 4], ComparedFigure::Loss, 0.05);
+    let lost = figure(UDP, &[0.0; 4], &[0.02; 4], Metric::Loss, 0.05);
     assert_eq!((lost.finding, lost.beyond_tolerance), (Finding::Worse, true));
 }
 
@@ -176,18 +176,18 @@ fn a_run_says_nothing_beside_itself() {
 
 #[test]
 fn a_smaller_path_mtu_is_worse_whatever_is_tolerated() {
-    let smaller = figure(PATH, &[9000.0; 4], &[1500.0; 4], ComparedFigure::PathMtu, 0.99);
+    let smaller = figure(PATH, &[9000.0; 4], &[1500.0; 4], Metric::PathMtu, 0.99);
     assert_eq!((smaller.finding, smaller.difference, smaller.beyond_tolerance), (Finding::Worse, Some(-7500.0), true));
 }
 
 #[test]
 fn nothing_that_arrives_is_worse_and_something_instead_of_nothing_better() {
     let nothing = [0.0; 4];
-    let lost = figure(TCP, &TEN, &nothing, ComparedFigure::GoodputMean, 0.05);
+    let lost = figure(TCP, &TEN, &nothing, Metric::GoodputMean, 0.05);
     assert_eq!((lost.finding, lost.difference, lost.beyond_tolerance), (Finding::Worse, Some(-1.0), true));
-    let found = figure(TCP, &nothing, &TEN, ComparedFigure::GoodputMean, 0.0);
+    let found = figure(TCP, &nothing, &TEN, Metric::GoodputMean, 0.0);
     assert_eq!((found.finding, found.difference), (Finding::Better, None));
-    assert_eq!(figure(TCP, &nothing, &nothing, ComparedFigure::GoodputMean, 0.0).finding, Finding::NoDifference);
+    assert_eq!(figure(TCP, &nothing, &nothing, Metric::GoodputMean, 0.0).finding, Finding::NoDifference);
 }
 
 #[test]

@@ -14,7 +14,7 @@ const DROPPED: [&str; 5] = ["rx_dropped", "tx_dropped", "rx_missed_errors", "rx_
 const REFUSED: [&str; 4] = ["InHdrErrors", "InAddrErrors", "InNoRoutes", "InDiscards"];
 
 /// Its queueing discipline held packets back.
-pub(super) fn shaped(trial: &Trial) -> Option<LimitedBy> {
+pub(crate) fn shaped(trial: &Trial) -> Option<LimitedBy> {
     let end = dut(trial)?;
     let counter = end.held_back()?;
     Some(at(Place::Qdisc, &end, vec![Evidence::Counter { counter }]))
@@ -22,7 +22,7 @@ pub(super) fn shaped(trial: &Trial) -> Option<LimitedBy> {
 
 /// Packets that it dropped, as a limit. What came and was not taken (a full ring, a full backlog) goes to the core that had no time for
 /// it, where one had none.
-pub(super) fn dropped(trial: &Trial, loss: &LossAt) -> Option<LimitedBy> {
+pub(crate) fn dropped(trial: &Trial, loss: &LossAt) -> Option<LimitedBy> {
     let end = dut(trial).filter(|end| loss.endpoint.as_deref() == Some(end.name))?;
     let not_taken = |delta: &Delta| match delta.source {
         Source::Softnet => true,
@@ -41,7 +41,7 @@ pub(super) fn dropped(trial: &Trial, loss: &LossAt) -> Option<LimitedBy> {
 }
 
 /// A core of it does hardly anything but receive packets for its kernel.
-pub(super) fn core_full(trial: &Trial) -> Option<LimitedBy> {
+pub(crate) fn core_full(trial: &Trial) -> Option<LimitedBy> {
     let end = dut(trial)?;
     let busy = end.softirq_core()?;
     let squeezed = end.moved(Source::Softnet, |delta| {
@@ -52,7 +52,7 @@ pub(super) fn core_full(trial: &Trial) -> Option<LimitedBy> {
 }
 
 /// Where it may have dropped packets, the surest first.
-pub(super) fn losses(trial: &Trial) -> Vec<LossAt> {
+pub(crate) fn losses(trial: &Trial) -> Vec<LossAt> {
     let Some(end) = dut(trial) else { return vec![] };
     let named = |source: Source, names: &[&str]| end.moved(source, |delta| names.contains(&delta.name.as_str()));
     let is_ip = |delta: &Delta| ["Ip", "Ip6"].contains(&delta.of.as_str());

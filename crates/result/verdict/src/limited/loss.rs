@@ -1,13 +1,9 @@
-//! Where packets were lost, by the counters of both ends.
+//! Where packets were lost, by the counters of both ends. Counters count the packets of everybody, so that no place gets more than
+//! were lost; the rest was lost between the ends.
 
-use model::{
-    Batch, Delta, Engine, Flow, GoodputSpec, LossAt, Measured, PacketStream, Place, Protocol, Run, Source, Trial,
-};
+use model::{Delta, LossAt, Place, Run, Source};
 
-use super::{
-    dut,
-    end::{End, Way, sum},
-};
+use super::end::{End, Way, sum};
 
 /// What drivers call a counter of packets that the card dropped because it had no descriptor for them: ixgbe, ice, i40e by its
 /// old name and its new one, mlx5 twice, vmxnet3. (`rx_no_buffer_count` of igb is none: such a frame may still wait on the chip.)
@@ -24,75 +20,8 @@ const RING_COUNTERS: [&str; 7] = [
 /// Why the receiver's IP layer refuses a packet (`/proc/net/snmp`, `nstat`).
 const IP_REFUSALS: [&str; 4] = ["InHdrErrors", "InAddrErrors", "InDiscards", "InNoRoutes"];
 
-/// Segments that came, and that the receiver's socket had no room for (`nstat`).
-const TCP_REFUSALS: [&str; 4] = ["TCPBacklogDrop", "TCPRcvQDrop", "TCPZeroWindowDrop", "TCPOFODrop"];
-
-/// The most datagrams that go through the kernel as one packet: what older kernels take, and so what is handed to all.
-const MOST_SEGMENTS: u32 = 64;
-
-/// Where the datagrams of a UDP trial were lost; empty where none were, and over TCP, which sends again.
-///
-/// The packets add up to those lost. Counters say how many packets a place dropped, whosever they were, so that none gets
-/// more than were lost; what no counter of either end saw was lost between the two.
-pub fn loss_at(run: &Run, trial: &Trial) -> Vec<LossAt> {
-    match &trial.measured {
-        // Its counters were not read a second time.
-        _ if !trial.is_whole() => Vec::new(),
-        Measured::Goodput { spec, result } => {
-            result.flows.iter().flat_map(|flow| of_flow(run, trial, spec, flow)).collect()
-        }
-        Measured::Packets { result, .. } => {
-            result.streams.iter().flat_map(|stream| of_stream(run, trial, stream)).collect()
-        }
-        Measured::Latency { spec, result } if spec.protocol == Protocol::Udp => {
-            let there = claims(run, Way::forward(trial), result.far_overflowed, 1);
-            let back = claims(run, Way::reverse(trial), result.overflowed, 1);
-            share_out(result.lost.unwrap_or_default(), back.into_iter().chain(there).chain(dut::losses(trial)))
-        }
-        _ => Vec::new(),
-    }
-}
-
-/// Where the datagrams of one flow were lost.
-pub(super) fn of_flow(run: &Run, trial: &Trial, spec: &GoodputSpec, flow: &Flow) -> Vec<LossAt> {
-    let overflowed = flow.received.datagrams.as_ref().map_or(0, |datagrams| datagrams.overflowed);
-    let per_packet = datagrams_per_packet(spec, flow);
-    let claims = claims(run, Way::of(trial, flow), overflowed, per_packet);
-    let at_dut = dut::losses(trial).into_iter().map(|loss| LossAt { packets: loss.packets * per_packet, ..loss });
-    share_out(flow.lost().unwrap_or_default(), claims.into_iter().chain(at_dut))
-}
-
-/// Where the frames of one stream were lost. What the receiver's own program took (XDP) counts as dropped by the driver, and is what
-/// arrived.
-pub(super) fn of_stream(run: &Run, trial: &Trial, stream: &PacketStream) -> Vec<LossAt> {
-    let way = Way::between(trial, &stream.from, &stream.to);
-    let at_dut = dut::losses(trial);
-    if stream.sent.engine == Engine::Udp {
-        return share_out(stream.lost(), claims(run, way, 0, 1).into_iter().chain(at_dut));
-    }
-    let is_tester = |claim: &LossAt| claim.shown_by.iter().any(|delta| delta.name.contains("xdp_drop"));
-    let at_ends = on_the_way(run, way, 1).into_iter().filter(|claim| !is_tester(claim));
-    share_out(stream.lost(), at_ends.chain(at_dut))
-}
-
-/// Where this many segments were dropped before they were sent again.
-pub(super) fn of_retransmits(run: &Run, trial: &Trial, way: Way<'_>, segments: u64) -> Vec<LossAt> {
-    let by_socket = |delta: &Delta| TCP_REFUSALS.contains(&delta.name.as_str());
-    let refused = way.receiver.moved(Source::Netstat, by_socket);
-    let socket = claim(Place::ReceiverSocket, way.receiver, sum(&refused), refused);
-    share_out(segments, [socket].into_iter().chain(on_the_way(run, way, 1)).chain(dut::losses(trial)))
-}
-
-/// A counter of packets counts a large one, which is cut into datagrams later, as one.
-fn datagrams_per_packet(spec: &GoodputSpec, flow: &Flow) -> u64 {
-    match (&flow.sent.datagrams, spec.batch) {
-        (Some(sent), Batch::Gso) => (65_535 / sent.payload_size.0.max(1)).clamp(1, MOST_SEGMENTS).into(),
-        _ => 1,
-    }
-}
-
 /// Gives each place what it claims as long as there is some, and the rest to what is between the ends.
-fn share_out(lost: u64, claims: impl IntoIterator<Item = LossAt>) -> Vec<LossAt> {
+pub(crate) fn share_out(lost: u64, claims: impl IntoIterator<Item = LossAt>) -> Vec<LossAt> {
     let mut rest = lost;
     let mut found = Vec::new();
     for claim in claims {
@@ -109,7 +38,7 @@ fn share_out(lost: u64, claims: impl IntoIterator<Item = LossAt>) -> Vec<LossAt>
 }
 
 /// What each place may have dropped of datagrams that go this way, the surest first.
-fn claims(run: &Run, way: Way<'_>, overflowed: u64, per_packet: u64) -> Vec<LossAt> {
+pub(crate) fn claims(run: &Run, way: Way<'_>, overflowed: u64, per_packet: u64) -> Vec<LossAt> {
     let mut claims = vec![socket(way.receiver, overflowed, per_packet), damaged(way.receiver, per_packet)];
     claims.extend(on_the_way(run, way, per_packet));
     claims
@@ -142,7 +71,7 @@ fn is_udp(delta: &Delta) -> bool {
 }
 
 /// All places before the socket.
-fn on_the_way(run: &Run, way: Way<'_>, per_packet: u64) -> Vec<LossAt> {
+pub(crate) fn on_the_way(run: &Run, way: Way<'_>, per_packet: u64) -> Vec<LossAt> {
     let Way { sender, receiver } = way;
     let counted = |place, end, shown_by: Vec<Delta>| claim(place, end, sum(&shown_by) * per_packet, shown_by);
     let backlog = receiver.moved(Source::Softnet, |delta| delta.name == "dropped");
@@ -202,6 +131,6 @@ fn refused_by_ip(receiver: End<'_>) -> Vec<Delta> {
     refused
 }
 
-fn claim(place: Place, end: End<'_>, packets: u64, shown_by: Vec<Delta>) -> LossAt {
+pub(crate) fn claim(place: Place, end: End<'_>, packets: u64, shown_by: Vec<Delta>) -> LossAt {
     LossAt { place, endpoint: Some(end.name.to_owned()), packets, shown_by }
 }

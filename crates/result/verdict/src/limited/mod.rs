@@ -1,22 +1,15 @@
-//! What limited a figure: one place with what shows it, or that nothing shows it.
+//! Evidence by which any probe is judged: counters and cores of the ends, and of the device under test.
 //!
-//! Rules are asked in a fixed order, and the first that finds its evidence answers. Each is written so that its answer
-//! changes when the fault that it names is taken away. What can look alike from the two ends is not guessed at.
+//! Rules are asked in a fixed order, and the first that finds its evidence answers. Each rule's answer changes when the fault that it
+//! names is taken away. Faults that look alike from both ends are not guessed at.
 
-mod dut;
-mod end;
-mod goodput;
-mod latency;
-mod loss;
-mod packets;
-mod pcie;
-mod tcp;
-mod too_large;
-mod udp;
+pub(crate) mod dut;
+pub(crate) mod end;
+pub(crate) mod loss;
 
-use end::{End, Way};
-pub use loss::loss_at;
-use model::{CoreUse, Evidence, Flow, LimitedBy, Measured, Place, Run, Trial};
+use model::{CoreUse, Evidence, LimitedBy, Place};
+
+use self::end::End;
 
 /// A core with less than a twentieth of its time left is the limit: the kernel counts in ticks of 10 ms, and the counted
 /// time begins and ends within one, so that even a core that never rests is seldom at 100.
@@ -27,47 +20,29 @@ const SOFTIRQ_PERCENT: f64 = 90.0;
 
 /// A load that reached this share of what was asked for is what was asked for; a schedule begins and ends within the
 /// counted time, and so misses a little.
-const AS_ASKED: f64 = 0.99;
+pub(crate) const AS_ASKED: f64 = 0.99;
 
 /// Loss that can be what set a rate: of less, so much arrives that the rate counts as the one that was sent.
-const LOSS_OF_RATE: f64 = 1.0 - AS_ASKED;
+pub(crate) const LOSS_OF_RATE: f64 = 1.0 - AS_ASKED;
 
-/// What limited a trial's figure; `None` where that is no question: what keeps a path MTU down is a device.
-///
-/// Of a trial with data both ways it is what limited the slower one.
-pub fn limited_by(run: &Run, trial: &Trial) -> Option<LimitedBy> {
-    match &trial.measured {
-        Measured::Latency { spec, result } => Some(latency::limited_by(run, trial, spec, result)),
-        Measured::Goodput { spec, result } => goodput::limited_by(run, trial, spec, result),
-        Measured::Packets { result, .. } => packets::limited_by(run, trial, result),
-        Measured::Path { .. } => None,
-    }
-}
-
-/// What limited one flow of a trial, by itself; `None` for a trial without flows.
-pub fn limited_flow(run: &Run, trial: &Trial, flow: &Flow) -> Option<LimitedBy> {
-    let Measured::Goodput { spec, result } = &trial.measured else { return None };
-    Some(goodput::limited_flow(run, trial, spec, result, flow))
-}
-
-fn at(place: Place, end: &End<'_>, evidence: Vec<Evidence>) -> LimitedBy {
+pub(crate) fn at(place: Place, end: &End<'_>, evidence: Vec<Evidence>) -> LimitedBy {
     LimitedBy { place, endpoint: Some(end.name.to_owned()), evidence }
 }
 
-fn between(place: Place, evidence: Vec<Evidence>) -> LimitedBy {
+pub(crate) fn between(place: Place, evidence: Vec<Evidence>) -> LimitedBy {
     LimitedBy { place, endpoint: None, evidence }
 }
 
-fn not_known(evidence: Vec<Evidence>) -> LimitedBy {
+pub(crate) fn not_known(evidence: Vec<Evidence>) -> LimitedBy {
     between(Place::NotKnown, evidence)
 }
 
-fn core(core: &CoreUse) -> Evidence {
+pub(crate) fn core(core: &CoreUse) -> Evidence {
     Evidence::Core { cpu: core.cpu, busy: core.busy, softirq: core.softirq, steal: core.steal }
 }
 
 /// A busy core of an end as its limit: as the core that receives for the kernel, if it comes to nothing else.
-fn busy_core(end: &End<'_>, otherwise: Place) -> Option<LimitedBy> {
+pub(crate) fn busy_core(end: &End<'_>, otherwise: Place) -> Option<LimitedBy> {
     let busy = end.busy()?;
     let place = if busy.softirq >= SOFTIRQ_PERCENT { Place::SoftirqCore } else { otherwise };
     Some(at(place, end, vec![core(busy)]))
@@ -75,7 +50,7 @@ fn busy_core(end: &End<'_>, otherwise: Place) -> Option<LimitedBy> {
 
 /// A receiver's buffer overflows because nobody empties it in time. A receiver whose core has no time left cannot; one whose
 /// core rests now and then is too late only for bursts that a larger buffer would hold.
-fn full_socket(receiver: &End<'_>, evidence: Vec<Evidence>) -> LimitedBy {
+pub(crate) fn full_socket(receiver: &End<'_>, evidence: Vec<Evidence>) -> LimitedBy {
     match busy_core(receiver, Place::ReceiverCpu) {
         Some(mut limited) => {
             limited.evidence.extend(evidence);
@@ -87,6 +62,3 @@ fn full_socket(receiver: &End<'_>, evidence: Vec<Evidence>) -> LimitedBy {
         }
     }
 }
-
-#[cfg(test)]
-pub(crate) mod tests;

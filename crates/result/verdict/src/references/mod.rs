@@ -16,7 +16,6 @@ use self::{
     ours::Ours,
     relation::{relate, theirs},
 };
-use crate::figure::value;
 
 /// Which references a run is put beside.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -155,8 +154,7 @@ fn side_by_side(
 
 /// `None` if one of the trials does not have the figure, for the rest would flatter.
 fn our_figure(trials: &[&Trial], metric: Metric, per_ours: f64) -> Option<OurFigure> {
-    let values: Option<Vec<f64>> =
-        trials.iter().map(|trial| value(metric, trial).map(|value| value / per_ours)).collect();
+    let values: Option<Vec<f64>> = trials.iter().map(|trial| Some(trial.figure(metric)?.known()? / per_ours)).collect();
     let values = values?;
     Some(OurFigure {
         median: stats::median(&values)?,

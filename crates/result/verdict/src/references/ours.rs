@@ -1,8 +1,6 @@
 //! Under what one of our configurations was measured.
 
-use model::{
-    BitRate, GoodputSpec, LatencySpec, Measured, PacketsSpec, ProbeSpec, Protocol, Run, reference::Conditions,
-};
+use model::{BitRate, ProbeSpec, Run, reference::Conditions};
 
 use crate::link;
 
@@ -17,71 +15,23 @@ pub(super) struct Ours {
 impl Ours {
     /// As measured, or as planned where nothing is measured yet.
     pub(super) fn of(run: &Run, spec: &ProbeSpec) -> Self {
-        let own = match spec {
-            ProbeSpec::Latency(spec) => latency(run, spec),
-            ProbeSpec::Goodput(spec) => goodput(run, spec),
-            ProbeSpec::Path(_) => Conditions::default(),
-            ProbeSpec::Packets(spec) => packets(spec),
-        };
+        let measured = run.trials.iter().map(|trial| &trial.measured).find(|measured| measured.spec() == *spec);
+        let own = measured.map_or_else(|| spec.probe().conditions(), |measured| measured.conditions());
         Self { spec: spec.clone(), conditions: own.or(&of_bed(run, spec)) }
     }
 }
 
 /// What holds for every configuration on the bed.
 fn of_bed(run: &Run, spec: &ProbeSpec) -> Conditions {
+    let profile = spec.profile();
     let mtu = run.bed.endpoints.iter().map(|end| end.mtu).min();
     Conditions {
         simulated: Some(run.bed.simulated),
-        ip: Some(spec.ip()),
-        mtu: spec.mtu().or(mtu),
+        ip: Some(profile.ip),
+        mtu: profile.mtu.or(mtu),
         link_rate: link::speed_mbps(run).map(|mbps| BitRate(u64::from(mbps) * 1_000_000)),
         // What a wrapper does with the sockets is its own affair.
-        stack: run.bed.wrap.is_empty().then_some(spec.stack()),
-        ..Conditions::default()
-    }
-}
-
-fn latency(run: &Run, spec: &LatencySpec) -> Conditions {
-    let sent = run.trials.iter().find_map(|trial| match &trial.measured {
-        Measured::Latency { spec: measured, result } if measured == spec => Some(result),
-        _ => None,
-    });
-    Conditions {
-        protocol: Some(spec.protocol),
-        frame_size: Some(sent.map_or(spec.frame_size, |result| result.frame_size)),
-        payload_size: sent.map(|result| result.payload_size),
-        mode: Some(spec.mode),
-        rate: spec.rate,
-        ..Conditions::default()
-    }
-}
-
-fn packets(spec: &PacketsSpec) -> Conditions {
-    Conditions {
-        protocol: Some(Protocol::Udp),
-        frame_size: spec.frame_size(),
-        rate: spec.rate(),
-        direction: Some(spec.direction),
-        duration: Some(spec.duration),
-        ..Conditions::default()
-    }
-}
-
-fn goodput(run: &Run, spec: &GoodputSpec) -> Conditions {
-    let sent = run.trials.iter().find_map(|trial| match &trial.measured {
-        Measured::Goodput { spec: measured, result } if measured == spec => Some(result),
-        _ => None,
-    });
-    let datagram = sent.and_then(|result| result.flows.first()?.sent.datagrams.as_ref()).map(|it| it.payload_size);
-    Conditions {
-        protocol: Some(spec.protocol),
-        payload_size: datagram.or(spec.datagram),
-        mtu: sent.map(|result| result.mtu),
-        direction: Some(spec.direction),
-        streams: Some(spec.streams),
-        duration: Some(spec.duration),
-        window: spec.window,
-        offered: spec.rate,
+        stack: run.bed.wrap.is_empty().then_some(profile.stack),
         ..Conditions::default()
     }
 }

@@ -4,7 +4,6 @@ use std::fmt::Display;
 
 use model::{
     BitRate, Direction, Match, NotComparable, ProbeSpec, Reference, ReferenceFigure,
-    plan::Quantity,
     reference::{Condition, Conditions, Difference, FLAT_OUT, FigureMetric, ONE_WAY},
 };
 
@@ -22,7 +21,7 @@ pub(super) fn relate(ours: &Ours, reference: &Reference, figure: &ReferenceFigur
     if let Some(why) = obstacle(ours, figure, &theirs, across_worlds) {
         return not_comparable(why);
     }
-    match differences(ours, &theirs) {
+    match differences(ours, figure.metric, &theirs) {
         none if none.is_empty() => Match::Comparable,
         conditions => Match::Differs { conditions },
     }
@@ -66,12 +65,7 @@ fn other_size(is: &Conditions, theirs: &Conditions) -> Option<NotComparable> {
 }
 
 fn same_quantity(spec: &ProbeSpec, figure: &ReferenceFigure) -> bool {
-    let quantity = figure.ours().map(|metric| metric.quantity());
-    match spec {
-        ProbeSpec::Latency(_) => quantity == Some(Quantity::Time),
-        ProbeSpec::Goodput(_) => quantity == Some(Quantity::Rate),
-        ProbeSpec::Path(_) | ProbeSpec::Packets(_) => false,
-    }
+    figure.ours().is_some_and(|metric| spec.probe().metrics().contains(&metric))
 }
 
 /// Theirs, where both are known and not the same.
@@ -80,7 +74,7 @@ fn other<T: PartialEq>(ours: Option<T>, theirs: Option<T>) -> Option<T> {
 }
 
 /// What is not the same though the quantity is.
-fn differences(ours: &Ours, theirs: &Conditions) -> Vec<Difference> {
+fn differences(ours: &Ours, metric: FigureMetric, theirs: &Conditions) -> Vec<Difference> {
     let is = &ours.conditions;
     let world = |simulated: Option<bool>| simulated.map(|it| if it { "simulated" } else { "hardware" });
     let bytes = |size: model::PayloadSize| format!("{} B", size.0);
@@ -91,8 +85,8 @@ fn differences(ours: &Ours, theirs: &Conditions) -> Vec<Difference> {
         difference(Condition::Mtu, is.mtu.map(|mtu| mtu.0), theirs.mtu.map(|mtu| mtu.0)),
         difference(Condition::LinkRate, is.link_rate, theirs.link_rate),
     ];
-    let of_kind = match ours.spec {
-        ProbeSpec::Latency(_) => vec![difference(Condition::Mode, is.mode, theirs.mode)],
+    let of_kind = match metric {
+        FigureMetric::Rtt | FigureMetric::HalfRtt => vec![difference(Condition::Mode, is.mode, theirs.mode)],
         _ => vec![
             direction(is.direction, theirs),
             difference(Condition::Streams, is.streams, theirs.streams),

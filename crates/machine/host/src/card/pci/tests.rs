@@ -1,33 +1,29 @@
-use std::os::unix::fs::symlink;
-
 use model::card::Card;
-use tempfile::TempDir;
 
 use super::*;
+use crate::{recorded::Recorded, source::Here};
+
+const ROOT: &str = "/sys/devices/pci0000:00";
 
 /// A machine's PCI devices as sysfs has them: a folder in that of the device above, and a link from the bus to each.
-struct Tree(TempDir);
+struct Tree(Recorded);
 
 impl Tree {
     fn new() -> Self {
-        let tree = Self(tempfile::tempdir().unwrap());
-        fs::create_dir(tree.0.path().join("bus")).unwrap();
-        tree
+        Self(Recorded::new(&[]))
     }
 
     /// A device with its facts, below the folder of this path.
-    fn add(&self, path: &str, facts: &[(&str, &str)]) -> Device {
-        let folder = self.0.path().join("devices/pci0000:00").join(path);
-        fs::create_dir_all(&folder).unwrap();
-        for (name, fact) in facts {
-            fs::write(folder.join(name), format!("{fact}\n")).unwrap();
-        }
-        symlink(&folder, self.0.path().join("bus").join(folder.file_name().unwrap())).unwrap();
-        Device(folder)
+    fn add(&self, path: &str, facts: &[(&str, &str)]) -> Device<'_> {
+        let folder = format!("{ROOT}/{path}");
+        self.0.make_folder(&folder);
+        facts.iter().for_each(|(name, fact)| self.0.write(&format!("{folder}/{name}"), fact));
+        self.0.link(&format!("/sys/bus/pci/devices/{}", name(&folder)), &folder);
+        Device { source: &self.0, folder }
     }
 
     /// A port of a card that has ports on a link of so many lanes of 5 GT/s.
-    fn port(&self, path: &str, lanes: &str) -> Device {
+    fn port(&self, path: &str, lanes: &str) -> Device<'_> {
         let ids = [("class", "0x020000"), ("vendor", "0xfffc"), ("device", "0x10fb")];
         self.add(path, &[&ids[..], &[("current_link_width", lanes), ("current_link_speed", "5.0 GT/s PCIe")]].concat())
     }
@@ -40,20 +36,16 @@ impl Tree {
     }
 }
 
-fn interface_of(device: &Device, name: &str) {
-    fs::create_dir_all(device.0.join("net").join(name)).unwrap();
-}
-
 #[test]
 fn functions_are_told_from_other_folders() {
-    let is = |name: &str| is_function(Path::new("/sys/devices").join(name).as_path());
+    let is = |name: &str| is_function(&format!("/sys/devices/{name}"));
     assert!(is("0000:01:00.0") && is("10000:e1:00.1"));
     assert!(!is("pci0000:00") && !is("net") && !is("0000:00:1c.0:pcie001") && !is("virtio0"));
 }
 
 #[test]
 fn virtual_interfaces_are_on_no_bus() {
-    assert!(device_of("lo").is_none() && device_of("none0").is_none());
+    assert!(device_of(&Here, "lo").is_none() && device_of(&Here, "none0").is_none());
 }
 
 #[test]
@@ -69,9 +61,10 @@ fn the_way_of_a_card_to_the_root_is_held_against_all_ports_behind_each_link() {
     let ports = ports.map(|port| tree.port(&format!("0000:00:01.0/0000:01:00.0/0000:{port}"), "8"));
     // A virtual function sends through the port of its physical one.
     let function = tree.port("0000:00:01.0/0000:01:00.0/0000:02:00.0/0000:03:10.0", "0");
-    symlink(&ports[0].0, function.0.join("physfn")).unwrap();
+    tree.0.link(&format!("{}/physfn", function.folder), &ports[0].folder);
+    tree.0.link("/sys/class/net/eth1/device", &ports[0].folder);
 
-    let hops = ports[0].hops();
+    let hops = device_of(&tree.0, "eth1").expect("it is on the bus").hops();
     let seen: Vec<_> = hops.iter().map(|hop| (hop.device.as_str(), hop.link.width.as_str(), hop.ports)).collect();
     assert_eq!(
         seen,
@@ -95,18 +88,17 @@ fn network_controllers_without_an_interface_are_found_with_driver_and_model() {
     let tree = Tree::new();
     tree.bridge("0000:00:01.0", "8");
     let taken = tree.port("0000:00:01.0/0000:01:00.0", "8");
-    interface_of(&taken, "eth1");
+    tree.0.make_folder(&format!("{}/net/eth1", taken.folder));
     let refused = tree.port("0000:00:01.0/0000:01:00.1", "8");
     let given_away = tree.port("0000:00:02.0", "8");
-    let driver = tree.0.path().join("drivers/vfio-pci");
-    fs::create_dir_all(&driver).unwrap();
-    symlink(driver, given_away.0.join("driver")).unwrap();
+    tree.0.make_folder("/sys/bus/pci/drivers/vfio-pci");
+    tree.0.link(&format!("{}/driver", given_away.folder), "/sys/bus/pci/drivers/vfio-pci");
     // Of virtio the interface is one folder further down.
     let virtio = tree.port("0000:00:03.0", "0");
-    fs::create_dir_all(virtio.0.join("virtio1/net/eth2")).unwrap();
+    tree.0.make_folder(&format!("{}/virtio1/net/eth2", virtio.folder));
     tree.add("0000:00:1f.2", &[("class", "0x010601")]);
 
-    let found = controllers(&tree.0.path().join("bus"));
+    let found = network_controllers(&tree.0);
     let seen: Vec<_> = found.iter().map(|device| (device.address(), device.has_interface())).collect();
     let expected = [("0000:01:00.0", true), ("0000:01:00.1", false), ("0000:00:02.0", false), ("0000:00:03.0", true)];
     assert_eq!(seen, expected.map(|(address, has)| (address.to_owned(), has)));

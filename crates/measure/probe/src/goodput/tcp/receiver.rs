@@ -4,26 +4,37 @@ use std::{
     io::{self, Read},
     net::TcpStream,
     sync::atomic::{AtomicU64, Ordering::Relaxed},
-    thread,
-    time::Instant,
+    time::Duration,
 };
 
-use kernel::socket::wait_until_readable;
-use model::{GoodputReceived, ReceiveWay};
+use kernel::socket::set_receive_low_water;
+use model::{Bytes, GoodputReceived, ReceiveWay};
 
-use super::{CHUNK, granted};
+use super::granted;
 use crate::{
     Control, ProbeError,
     error::socket_error,
     goodput::{
-        NAP, NAP_BUFFER, QUIET,
         hello::peer_of,
+        setting::Setting,
         threads::receive_with,
         timeline::{Counted, sum},
-        transfer::Setting,
     },
-    socket::{STOP_CHECK, is_nothing_yet},
+    socket::is_nothing_yet,
 };
+
+/// Bytes of one receive call at most. Fits a core's second-level cache together with the kernel's copy.
+const CHUNK: usize = 256 * 1024;
+
+/// A receive call sleeps until so many bytes are there. Woken by each packet, it would cost the sender's core time; asleep by the
+/// clock instead, it would hold back acknowledgements, by which BBR sets its rate.
+const BATCH: u32 = 128 * 1024;
+
+/// A window below this has no batches: too little of it would be left for the sender.
+const BATCH_WINDOW: Bytes = Bytes(4 << 20);
+
+/// A slow stream is read this often, so that its seconds are counted to half a percent.
+const PATIENCE: Duration = Duration::from_millis(5);
 
 /// Takes all streams to their end and counts.
 pub(in crate::goodput) fn receive(
@@ -34,9 +45,12 @@ pub(in crate::goodput) fn receive(
     let buffer = granted(setting.spec, &streams[0], |socket| socket.recv_buffer_size())
         .map_err(socket_error("ask SO_RCVBUF for", peer))?;
     let counters: Vec<AtomicU64> = streams.iter().map(|_| AtomicU64::new(0)).collect();
-    let taking = |stream, number: usize| {
-        let naps = setting.spec.window.is_none_or(|window| window >= NAP_BUFFER);
-        take(stream, setting.spec.receive, naps, &counters[number], setting.control)
+    let taking = |stream: TcpStream, number: usize| {
+        if setting.spec.window.is_none_or(|window| window >= BATCH_WINDOW) {
+            set_receive_low_water(&stream, BATCH)?;
+            stream.set_read_timeout(Some(PATIENCE)).map_err(socket_error("set SO_RCVTIMEO for", peer))?;
+        }
+        take(stream, setting.spec.receive, &counters[number], setting.control)
             .map_err(socket_error("receive from", peer))
     };
     let (counted, ended_early, _) = receive_with(setting, streams, &counters, peer, taking, || Ok(false))?;
@@ -54,11 +68,8 @@ pub(in crate::goodput) fn receive(
 }
 
 /// Reads one stream to its end, and closes it.
-fn take(mut stream: TcpStream, way: ReceiveWay, naps: bool, counter: &AtomicU64, control: &Control) -> io::Result<()> {
+fn take(mut stream: TcpStream, way: ReceiveWay, counter: &AtomicU64, control: &Control) -> io::Result<()> {
     let mut chunk = vec![0; CHUNK];
-    // Without naps it sleeps in the call, which looks up often by itself.
-    stream.set_nonblocking(naps)?;
-    let mut quiet_since = None;
     while !control.stopped() {
         let taken = match way {
             ReceiveWay::Read => stream.read(&mut chunk),
@@ -66,21 +77,8 @@ fn take(mut stream: TcpStream, way: ReceiveWay, naps: bool, counter: &AtomicU64,
         };
         match taken {
             Ok(0) => return Ok(()),
-            Ok(length) => {
-                counter.fetch_add(length as u64, Relaxed);
-                quiet_since = None;
-                if naps && length < CHUNK {
-                    thread::sleep(NAP);
-                }
-            }
-            Err(error) if is_nothing_yet(&error) && !naps => {}
-            Err(error) if is_nothing_yet(&error) => {
-                if quiet_since.get_or_insert_with(Instant::now).elapsed() < QUIET {
-                    thread::sleep(NAP);
-                } else {
-                    wait_until_readable(&stream, STOP_CHECK).map_err(io::Error::other)?;
-                }
-            }
+            Ok(length) => drop(counter.fetch_add(length as u64, Relaxed)),
+            Err(error) if is_nothing_yet(&error) => {}
             Err(error) => return Err(error),
         }
     }

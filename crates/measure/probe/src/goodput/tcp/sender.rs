@@ -17,16 +17,16 @@ use model::{
     trial::{TcpState, ZeroCopied},
 };
 
-use super::{CHUNK, diary::Diary, granted};
+use super::{SEND_CHUNK, diary::Diary, granted};
 use crate::{
     Control, ProbeError,
     error::socket_error,
     goodput::{
         DRAIN, DRAIN_IN_ALL,
         hello::{look_up_often, peer_of},
+        setting::Setting,
         threads::send_with,
         timeline::{Counted, sum},
-        transfer::Setting,
     },
     socket::{STOP_CHECK, is_nothing_yet},
 };
@@ -57,7 +57,7 @@ pub(in crate::goodput) fn send(streams: &[TcpStream], setting: Setting<'_>) -> R
     for stream in streams {
         stream.set_nonblocking(true).map_err(socket_error("set O_NONBLOCK for", peer))?;
     }
-    let file = (setting.spec.send == SendWay::Sendfile).then(|| stream::file_of_zeros(CHUNK)).transpose()?;
+    let file = (setting.spec.send == SendWay::Sendfile).then(|| stream::file_of_zeros(SEND_CHUNK)).transpose()?;
     let hand = match (setting.spec.send, &file) {
         (SendWay::Sendfile, Some(file)) => Hand::Sendfile(file),
         (SendWay::ZeroCopy, _) => Hand::ZeroCopy(zeros()),
@@ -77,7 +77,7 @@ pub(in crate::goodput) fn send(streams: &[TcpStream], setting: Setting<'_>) -> R
     Ok(GoodputSent {
         counted_bytes: bytes,
         total_bytes: sum(&counters),
-        counted_s: seconds,
+        counted_s: Some(seconds),
         tcp: diary.beside(states),
         datagrams: None,
         buffer_full: given.iter().map(|given| given.buffer_full).sum(),
@@ -91,7 +91,7 @@ pub(in crate::goodput) fn send(streams: &[TcpStream], setting: Setting<'_>) -> R
 /// it, or send it again, after this side has given up.
 fn zeros() -> &'static [u8] {
     static ZEROS: OnceLock<Box<[u8]>> = OnceLock::new();
-    ZEROS.get_or_init(|| vec![0; CHUNK].into())
+    ZEROS.get_or_init(|| vec![0; SEND_CHUNK].into())
 }
 
 fn allow(hand: &Hand<'_>, streams: &[TcpStream]) -> Result<(), ProbeError> {
@@ -128,7 +128,7 @@ impl Hand<'_> {
                     Ok(length) => {
                         counter.fetch_add(length as u64, Relaxed);
                         given.sends += 1;
-                        *has_room = length == CHUNK;
+                        *has_room = length == SEND_CHUNK;
                     }
                     Err(error) if is_nothing_yet(&error) => *has_room = false,
                     Err(error) if stream::is_too_many_unreported(&error) => (*has_room, unreported) = (false, true),
@@ -148,7 +148,7 @@ impl Hand<'_> {
         match self {
             Self::Write(chunk) => stream.write(chunk),
             Self::ZeroCopy(chunk) => stream::send_zerocopy(stream, chunk),
-            Self::Sendfile(file) => stream::send_file(stream, file, CHUNK),
+            Self::Sendfile(file) => stream::send_file(stream, file, SEND_CHUNK),
         }
     }
 

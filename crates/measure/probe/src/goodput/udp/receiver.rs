@@ -24,10 +24,9 @@ use crate::{
     datagrams::Datagrams,
     error::socket_error,
     goodput::{
-        NAP, NAP_BUFFER, QUIET,
+        setting::Setting,
         threads::receive_with,
         timeline::{Counted, sum},
-        transfer::Setting,
     },
     socket::{is_nothing_yet, is_refused},
 };
@@ -46,6 +45,16 @@ const LOST: Duration = Duration::from_millis(200);
 
 /// Copies of the last datagrams may come this long after all else.
 const COPIES: Duration = Duration::from_millis(10);
+
+/// A receiver that has emptied its socket sleeps this long, and then takes all that came meanwhile. Asleep in the call, it would be
+/// woken by each packet, at the cost of the sender's core.
+const NAP: Duration = Duration::from_micros(50);
+
+/// The smallest buffer for naps: a smaller one fills before the receiver wakes.
+const NAP_BUFFER: Bytes = Bytes(4 << 20);
+
+/// After this long without a datagram it sleeps in the call.
+const QUIET: Duration = Duration::from_millis(10);
 
 /// The receiver does not know yet how many were sent.
 const UNKNOWN: u64 = u64::MAX;

@@ -29,9 +29,9 @@ use crate::{
     datagrams::Datagrams,
     error::socket_error,
     goodput::{
+        setting::Setting,
         threads::send_with,
         timeline::{Counted, sum},
-        transfer::Setting,
     },
     socket::{STOP_CHECK, is_nothing_yet, is_refused},
 };
@@ -100,7 +100,7 @@ pub(in crate::goodput) fn send(flow: &Flow, setting: Setting<'_>) -> Result<Good
     Ok(GoodputSent {
         counted_bytes: bytes,
         total_bytes: sum(&counters),
-        counted_s: seconds,
+        counted_s: Some(seconds),
         tcp: Vec::new(),
         datagrams: Some(DatagramsSent {
             payload_size: PayloadSize(flow.size as u32),

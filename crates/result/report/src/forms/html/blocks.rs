@@ -3,11 +3,10 @@
 use maud::{Markup, html};
 use model::Verdict;
 
-use super::{figures, quantities::together, tables};
+use super::{figures, spans::text, tables};
 use crate::{
     forms::colour,
-    lang::Lang,
-    page::{Block, Item, Section, Span, Text},
+    page::{Block, Item, Section, Text},
     texts::Texts,
 };
 
@@ -86,27 +85,5 @@ fn list_item(item: &Item, t: &Texts) -> Markup {
             (text(&item.text, t))
             @if let Some(note) = &item.note { span.note { (text(note, t)) } }
         }
-    }
-}
-
-pub(super) fn text(words: &Text, t: &Texts) -> Markup {
-    html! { @for piece in &words.0 { (span(piece, t, together)) } }
-}
-
-/// What stands on one line in any case.
-pub(super) fn line(words: &Text, t: &Texts) -> Markup {
-    html! { @for piece in &words.0 { (span(piece, t, |words| html! { (words) })) } }
-}
-
-fn span(piece: &Span, t: &Texts, plain: fn(&str) -> Markup) -> Markup {
-    // What the machine says is English, and shall be read out as such.
-    let english = (t.lang != Lang::En).then_some("en");
-    match piece {
-        Span::Plain(words) => plain(words),
-        Span::Strong(words) => html! { strong { (words) } },
-        Span::Quiet(words) => html! { span.quiet { (plain(words)) } },
-        Span::Code(words) => html! { code lang=[english] { (words) } },
-        Span::Verdict(verdict, words) => html! { span class=(format!("mark {}", colour(Some(*verdict)))) { (words) } },
-        Span::Link { to, words } => html! { a href=(to) { (words) } },
     }
 }

@@ -3,10 +3,11 @@
 mod blocks;
 mod figures;
 mod quantities;
+mod spans;
 mod tables;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use model::{Comparison, Run};
+use model::Comparison;
 
 use self::blocks::Blocks;
 use crate::{
@@ -26,7 +27,7 @@ pub fn html(material: &Material<'_>, lang: Lang) -> String {
 }
 
 /// Runs side by side as one HTML file. `runs` are those compared, the reference first.
-pub fn comparison_html(comparison: &Comparison, runs: &[&Run], lang: Lang) -> String {
+pub fn comparison_html(comparison: &Comparison, runs: &[Material<'_>], lang: Lang) -> String {
     let t = Texts::of(lang);
     document(&content::comparison(comparison, runs, t), t).into_string()
 }

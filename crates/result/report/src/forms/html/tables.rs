@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::blocks::{line, text};
+use super::spans::{line, text};
 use crate::{
     forms::numbers,
     page::{ColumnKind, Table, Text},

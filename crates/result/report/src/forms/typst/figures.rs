@@ -6,9 +6,9 @@ use super::{
     optional, palette,
 };
 use crate::{
-    figure::{Line, swatch},
+    figure::swatch,
     forms::numbers,
-    page::{Drawing, Figure, LegendEntry, PhotoKind},
+    page::{Drawing, Figure, LegendEntry, Line, PhotoKind},
 };
 
 /// The fonts that come with the program.

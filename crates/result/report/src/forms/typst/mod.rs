@@ -29,10 +29,10 @@ pub fn typst(material: &Material<'_>, lang: Lang) -> Typeset {
 }
 
 /// Runs side by side as a Typst document, dated as the last of them. `runs` are those compared, the reference first.
-pub fn comparison_typst(comparison: &Comparison, runs: &[&Run], lang: Lang) -> Typeset {
+pub fn comparison_typst(comparison: &Comparison, runs: &[Material<'_>], lang: Lang) -> Typeset {
     let t = Texts::of(lang);
-    let last = runs.iter().max_by_key(|run| &run.started);
-    let date = last.map_or_else(|| "none".to_owned(), |run| date(run));
+    let last = runs.iter().max_by_key(|one| &one.run.started);
+    let date = last.map_or_else(|| "none".to_owned(), |one| date(one.run));
     typeset(&content::comparison(comparison, runs, t), &date, t)
 }
 

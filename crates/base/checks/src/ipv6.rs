@@ -1,0 +1,13 @@
+//! IPv6.
+
+use model::check::{Check, Finding, Lack, Severity, Subject};
+
+use crate::Machine;
+
+pub(crate) fn check(machine: &Machine) -> Vec<Check> {
+    vec![if machine.ipv6 {
+        Check::ok(Subject::Ipv6, Finding::Ipv6(true))
+    } else {
+        Check::not(Subject::Ipv6, Severity::Info, Finding::Ipv6(false), Lack::Ipv6)
+    }]
+}

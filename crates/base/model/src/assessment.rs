@@ -1,0 +1,83 @@
+//! All that is concluded from a run. `verdict::assess` makes it once; every form of the report shows it and concludes nothing.
+
+use crate::{
+    limited::{Culprit, LimitedBy, LossAt},
+    probe::ProbeSpec,
+    reference::ReferenceComparison,
+    verdict::{LimitOutcome, Verdict},
+};
+
+/// The conclusions of a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Assessment {
+    /// Outcome of each limit, in the order of the plan.
+    pub outcomes: Vec<LimitOutcome>,
+    /// The worst verdict of the limits and of the items verified by a person; `None` without any.
+    pub verdict: Option<Verdict>,
+    /// The run beside each chosen reference; `None` where no comparison is wanted.
+    pub comparisons: Option<Vec<ReferenceComparison>>,
+    /// One for each trial of the run, in the same order.
+    pub trials: Vec<TrialAssessment>,
+    /// One for each self-test of the run, in the same order.
+    pub self_tests: Vec<TrialAssessment>,
+    /// Each place that limited a configuration, by configuration.
+    pub limited: Vec<Limited>,
+    /// Numbers of the trials of which no limit is known.
+    pub limit_unknown: Vec<u32>,
+    /// Packets lost over all trials of a configuration, by place and endpoint. Configurations without loss are left out.
+    pub losses: Vec<(ProbeSpec, Vec<LossAt>)>,
+}
+
+/// The conclusions of one trial.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TrialAssessment {
+    /// What limited the figure; of several flows, what limited the slowest.
+    pub limited_by: Option<LimitedBy>,
+    /// Where packets were lost.
+    pub losses: Vec<LossAt>,
+    /// Whether packets were lost, dropped or sent again.
+    pub saw_loss: bool,
+    /// The device that keeps the path MTU down.
+    pub culprit: Option<Culprit>,
+    /// One for each flow or stream of the result, in the same order.
+    pub flows: Vec<FlowAssessment>,
+}
+
+/// The conclusions of one flow or stream.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FlowAssessment {
+    /// The endpoint that sent.
+    pub from: String,
+    /// The endpoint that received.
+    pub to: String,
+    /// What limited this flow; `None` where only the trial as a whole is judged.
+    pub limited_by: Option<LimitedBy>,
+    /// The most that the link carries of such packets, one way; `None` where its rate is not known, as on a simulated bed.
+    pub line_rate: Option<LineRate>,
+    /// Whether the sender's cores did the receiving too, so that no loss says nothing of the path.
+    pub synchronous: bool,
+}
+
+/// The most that a link carries one way of packets of one size.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LineRate {
+    /// Packets per second.
+    pub packets_per_second: f64,
+    /// Payload in them, in bit/s; `None` for frames without a payload of their own.
+    pub goodput_bps: Option<f64>,
+}
+
+/// Trials of one configuration that were limited by the same place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Limited {
+    /// The configuration.
+    pub spec: ProbeSpec,
+    /// Names of the sending and the receiving end, where the flows of a configuration are judged one by one.
+    pub way: Option<(String, String)>,
+    /// The place, with the evidence of the middle trial.
+    pub by: LimitedBy,
+    /// Numbers of these trials.
+    pub trials: Vec<u32>,
+    /// Number of all trials of the configuration.
+    pub of: usize,
+}

@@ -1,0 +1,77 @@
+//! Settings of interfaces and of the kernel.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::At;
+use crate::units::Mtu;
+
+/// Generic receive offload of an interface switched on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Gro {
+    /// Namespace of the interface.
+    pub namespace: String,
+    /// The interface.
+    pub interface: String,
+}
+
+/// MTU of an interface.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InterfaceMtu {
+    /// Namespace of the interface.
+    pub namespace: String,
+    /// The interface.
+    pub interface: String,
+    /// Its new MTU.
+    pub mtu: Mtu,
+}
+
+/// A kernel setting below `/proc/sys`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sysctl {
+    /// Namespace it is set in.
+    pub namespace: String,
+    /// The setting, with dots, like `net.ipv4.tcp_timestamps`.
+    pub key: String,
+    /// Its new value.
+    pub value: String,
+}
+
+/// A setting of an interface below `/sys/class/net`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InterfaceSetting {
+    /// Namespace of the interface.
+    pub namespace: String,
+    /// The interface.
+    pub interface: String,
+    /// The setting, like `gro_flush_timeout`.
+    pub setting: String,
+    /// Its new value.
+    pub value: String,
+}
+
+impl fmt::Display for Gro {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} GRO on", At(&self.namespace, &self.interface))
+    }
+}
+
+impl fmt::Display for InterfaceMtu {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} MTU {}", At(&self.namespace, &self.interface), self.mtu.0)
+    }
+}
+
+impl fmt::Display for Sysctl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} = {}", self.key, self.value)?;
+        if self.namespace.is_empty() { Ok(()) } else { write!(f, " in {}", self.namespace) }
+    }
+}
+
+impl fmt::Display for InterfaceSetting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} = {}", At(&self.namespace, &self.interface), self.setting, self.value)
+    }
+}

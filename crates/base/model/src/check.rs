@@ -1,0 +1,276 @@
+//! A check of a machine: what was looked at, what was found, and what is not as measuring wants it.
+
+use serde::Serialize;
+
+/// One check.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Check {
+    /// The thing that was looked at.
+    pub subject: Subject,
+    /// How much it matters.
+    pub severity: Severity,
+    /// What was found.
+    pub read: Finding,
+    /// What is wanted and missing: its cost and its remedy are known by this.
+    pub lack: Option<Lack>,
+}
+
+/// How much a finding matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// As wanted.
+    Ok,
+    /// Worth knowing.
+    Info,
+    /// Results may suffer.
+    Warn,
+    /// Nothing can be measured.
+    Fail,
+}
+
+impl Check {
+    /// A finding that is as wanted.
+    pub fn ok(subject: Subject, read: Finding) -> Self {
+        Self { subject, severity: Severity::Ok, read, lack: None }
+    }
+
+    /// A finding that is not.
+    pub fn not(subject: Subject, severity: Severity, read: Finding, lack: Lack) -> Self {
+        Self { subject, severity, read, lack: Some(lack) }
+    }
+
+    /// An error, which is English.
+    pub fn failed(subject: Subject, error: String, lack: Lack) -> Self {
+        Self::not(subject, Severity::Fail, Finding::Words(error), lack)
+    }
+
+    /// A subject that cannot be read.
+    pub fn unreadable(subject: Subject, path: &str, why: &str) -> Self {
+        let read = Finding::Unreadable { path: path.to_owned(), why: why.to_owned() };
+        Self { subject, severity: Severity::Warn, read, lack: None }
+    }
+}
+
+/// A thing to look at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// The store.
+    Store,
+    /// Rights of the user.
+    User,
+    /// The user namespace in which an ordinary user becomes root.
+    UserNamespace,
+    /// The machine as a whole.
+    Machine,
+    /// Its kernel.
+    Kernel,
+    /// Its cores.
+    Cores,
+    /// Whether it has IPv6.
+    Ipv6,
+    /// Its clock.
+    Clock,
+    /// Its hypervisor.
+    Hypervisor,
+    /// One of its interfaces.
+    Interface,
+    /// A bed made to see whether that works.
+    LabBed,
+    /// Which ports are cabled together.
+    Cabling,
+    /// A way of sending packets.
+    Engine,
+}
+
+/// What was found.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Finding {
+    /// A path, a name, or an error in words: the same in every language.
+    Words(String),
+    /// The user is root.
+    Root,
+    /// The user is not, but may become it in a user namespace.
+    NamespacesAllowed,
+    /// The user is not, and may not become it, for this reason.
+    NoNamespaces(String),
+    /// Version of the kernel, and what it runs on.
+    Kernel {
+        /// Its version.
+        version: String,
+        /// The architecture.
+        architecture: String,
+    },
+    /// This many cores can be used.
+    Cores(usize),
+    /// Whether there is IPv6.
+    Ipv6(bool),
+    /// The clock.
+    Clock {
+        /// Where it takes the time from.
+        source: String,
+        /// What reading it takes, in nanoseconds.
+        cost: f64,
+    },
+    /// It cannot be read.
+    Unreadable {
+        /// The file or the question that failed.
+        path: String,
+        /// Why.
+        why: String,
+    },
+    /// No hypervisor.
+    NoHypervisor,
+    /// An interface.
+    Interface {
+        /// Its name.
+        name: String,
+        /// Its driver.
+        driver: String,
+        /// Its speed in Mbit/s.
+        speed_mbps: Option<u32>,
+        /// Its MTU.
+        mtu: u32,
+        /// Its operational state.
+        state: String,
+    },
+    /// A lab bed was made and taken down.
+    LabMade,
+    /// An engine sent frames in a bed, and so many of them came.
+    EngineTried {
+        /// Its name.
+        engine: String,
+        /// Frames that left.
+        sent: u64,
+        /// Frames that came.
+        received: u64,
+    },
+    /// An engine cannot be had, for this reason.
+    NoEngine {
+        /// Its name.
+        engine: String,
+        /// Why.
+        why: String,
+    },
+    /// There is no port to look for a cable at.
+    NoPorts,
+    /// A port was left alone, for this reason.
+    LeftAlone {
+        /// The port.
+        port: String,
+        /// Why.
+        why: String,
+    },
+    /// A port without a link.
+    NoLink(String),
+    /// A port with a link.
+    Cable {
+        /// The port.
+        port: String,
+        /// Its speed in Mbit/s.
+        speed_mbps: Option<u32>,
+        /// The ports that it hears.
+        hears: Vec<String>,
+        /// The ports that hear it.
+        heard_by: Vec<String>,
+    },
+}
+
+/// Something that is not as measuring would have it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lack {
+    /// The store cannot be used.
+    Store,
+    /// Not root, but user namespaces are allowed.
+    Root,
+    /// Neither root nor user namespaces.
+    RootAndUserNamespaces,
+    /// Fewer than two cores.
+    Cores,
+    /// No IPv6.
+    Ipv6,
+    /// Reading the clock takes long.
+    FastClock,
+    /// The machine is a virtual one.
+    BareMetal,
+    /// No lab bed can be made.
+    LabBed,
+    /// A cable that carries one direction only.
+    OtherDirection,
+    /// A way of sending packets.
+    Engine,
+    /// Frames that a way of sending says it sent.
+    EngineFrames,
+}
+
+impl Subject {
+    /// All of them.
+    pub const ALL: [Self; 13] = [
+        Self::Store,
+        Self::User,
+        Self::UserNamespace,
+        Self::Machine,
+        Self::Kernel,
+        Self::Cores,
+        Self::Ipv6,
+        Self::Clock,
+        Self::Hypervisor,
+        Self::Interface,
+        Self::LabBed,
+        Self::Cabling,
+        Self::Engine,
+    ];
+
+    /// Its name in texts.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Store => "store",
+            Self::User => "user",
+            Self::UserNamespace => "user-namespace",
+            Self::Machine => "machine",
+            Self::Kernel => "kernel",
+            Self::Cores => "cores",
+            Self::Ipv6 => "ipv6",
+            Self::Clock => "clock",
+            Self::Hypervisor => "hypervisor",
+            Self::Interface => "interface",
+            Self::LabBed => "lab-bed",
+            Self::Cabling => "cabling",
+            Self::Engine => "engine",
+        }
+    }
+}
+
+impl Lack {
+    /// All of them.
+    pub const ALL: [Self; 11] = [
+        Self::Store,
+        Self::Root,
+        Self::RootAndUserNamespaces,
+        Self::Cores,
+        Self::Ipv6,
+        Self::FastClock,
+        Self::BareMetal,
+        Self::LabBed,
+        Self::OtherDirection,
+        Self::Engine,
+        Self::EngineFrames,
+    ];
+
+    /// Its name in texts.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Store => "store",
+            Self::Root => "root",
+            Self::RootAndUserNamespaces => "namespaces",
+            Self::Cores => "cores",
+            Self::Ipv6 => "ipv6",
+            Self::FastClock => "clock",
+            Self::BareMetal => "metal",
+            Self::LabBed => "lab",
+            Self::OtherDirection => "direction",
+            Self::Engine => "engine",
+            Self::EngineFrames => "frames",
+        }
+    }
+}

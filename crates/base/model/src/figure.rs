@@ -1,0 +1,174 @@
+//! Figures: the numbers of a trial by which it is judged, compared and listed, whatever the probe.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::units::{BitRate, Nanos, PacketRate, Percent};
+
+/// Quantity that a figure states, with its base unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quantity {
+    /// Nanoseconds.
+    Time,
+    /// Bits per second.
+    Rate,
+    /// Packets per second.
+    PacketRate,
+    /// Bytes.
+    Size,
+    /// A part of 1.
+    Share,
+}
+
+/// Direction in which a figure improves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Better {
+    /// Less is better.
+    Lower,
+    /// More is better.
+    Higher,
+}
+
+macro_rules! metrics {
+    ($($(#[doc = $doc:literal])+ $metric:ident = $name:literal of $of:literal: $quantity:ident, $better:ident;)+) => {
+        /// A figure that a limit can be set on.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+        pub enum Metric {
+            $(
+                $(#[doc = $doc])+
+                #[serde(rename = $name)]
+                $metric,
+            )+
+        }
+
+        impl Metric {
+            /// All of them.
+            pub const ALL: &'static [Self] = &[$(Self::$metric),+];
+
+            /// Name in plans and documents; texts about it are found by this name.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$metric => $name),+
+                }
+            }
+
+            /// The probe that gives it; its own name where several do.
+            pub fn given_by(self) -> &'static str {
+                match self {
+                    $(Self::$metric => $of),+
+                }
+            }
+
+            /// Quantity that it states.
+            pub fn quantity(self) -> Quantity {
+                match self {
+                    $(Self::$metric => Quantity::$quantity),+
+                }
+            }
+
+            /// Direction in which it improves.
+            pub fn better(self) -> Better {
+                match self {
+                    $(Self::$metric => Better::$better),+
+                }
+            }
+        }
+    };
+}
+
+// A probe lists those that it gives in `Probe::metrics`.
+metrics! {
+    /// Smallest RTT.
+    RttMin = "rtt_min" of "latency": Time, Lower;
+    /// Mean RTT.
+    RttMean = "rtt_mean" of "latency": Time, Lower;
+    /// Median RTT.
+    RttP50 = "rtt_p50" of "latency": Time, Lower;
+    /// 90th percentile of RTT.
+    RttP90 = "rtt_p90" of "latency": Time, Lower;
+    /// 99th percentile of RTT.
+    RttP99 = "rtt_p99" of "latency": Time, Lower;
+    /// 99.9th percentile of RTT.
+    RttP999 = "rtt_p999" of "latency": Time, Lower;
+    /// Largest RTT.
+    RttMax = "rtt_max" of "latency": Time, Lower;
+    /// Goodput over the whole trial; with data both ways that of the slower one.
+    GoodputMean = "goodput_mean" of "goodput": Rate, Higher;
+    /// Goodput of the slowest second.
+    GoodputMin = "goodput_min" of "goodput": Rate, Higher;
+    /// Goodput of the fastest second; with data both ways that of the slower one.
+    GoodputMax = "goodput_max" of "goodput": Rate, Higher;
+    /// The largest packet that passes both ways, in bytes.
+    PathMtu = "path_mtu" of "path": Size, Higher;
+    /// Of all messages, datagrams or packets sent, the share that did not come; a reply after the timeout did not.
+    Loss = "loss" of "loss": Share, Lower;
+    /// Numbered packets a second that arrived; with packets both ways those of the slower one.
+    ForwardingRate = "forwarding_rate" of "packets": PacketRate, Higher;
+}
+
+impl fmt::Display for Metric {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl Quantity {
+    /// Reads a value of this quantity, in its base unit.
+    pub(crate) fn parse(self, text: &str) -> Result<f64, String> {
+        match self {
+            Self::Time => text.parse::<Nanos>().map(|nanos| nanos.0 as f64).map_err(|e| e.to_string()),
+            Self::Rate => text.parse::<BitRate>().map(|rate| rate.0 as f64).map_err(|e| e.to_string()),
+            Self::PacketRate => text.parse::<PacketRate>().map(|rate| rate.0 as f64).map_err(|e| e.to_string()),
+            Self::Size => text
+                .parse::<u32>()
+                .map(f64::from)
+                .map_err(|_| format!("\"{text}\" is not a number of bytes, like \"9000\"")),
+            Self::Share => text.parse::<Percent>().map(|percent| percent.0 / 100.0).map_err(|e| e.to_string()),
+        }
+    }
+}
+
+/// One figure of a trial. Quantity and direction are those of its metric; the configuration is that of the trial.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Figure {
+    /// The metric.
+    pub metric: Metric,
+    /// Its value.
+    pub value: Range,
+}
+
+impl Figure {
+    /// A figure with a known value; `None` without one.
+    pub fn known(metric: Metric, value: Option<f64>) -> Option<Self> {
+        value.map(|value| Self { metric, value: Range { low: value, high: value } })
+    }
+}
+
+/// Value of a figure in its base unit. Both ends are the same where it is known.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Range {
+    /// It is not below this.
+    pub low: f64,
+    /// It is not above this; infinite where it depends on a missing reply.
+    pub high: f64,
+}
+
+impl Range {
+    /// The value, where it is known.
+    pub fn known(self) -> Option<f64> {
+        (self.low == self.high).then_some(self.low)
+    }
+}
+
+/// Where the true median lies, with the stated confidence.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Interval {
+    /// Lower end, in the metric's base unit.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+    /// Confidence reached, between 0 and 1 (at least the one asked for).
+    pub confidence: f64,
+}

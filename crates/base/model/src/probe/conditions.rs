@@ -1,0 +1,94 @@
+//! Under what a figure was measured.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Direction, IpVersion, Protocol, Stack, WaitMode};
+use crate::{
+    frame_size::{FrameSize, PayloadSize},
+    units::{BitRate, Bytes, Mtu, Nanos, PacketRate},
+    words::Words,
+};
+
+macro_rules! conditions {
+    ($($(#[doc = $doc:literal])+ $field:ident: $type:ty,)+) => {
+        /// Under what a figure was measured, as far as the source says.
+        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        pub struct Conditions {
+            $(
+                $(#[doc = $doc])+
+                #[serde(default, skip_serializing_if = "Option::is_none")]
+                pub $field: Option<$type>,
+            )+
+        }
+
+        impl Conditions {
+            /// These, and others where these say nothing.
+            pub fn or(self, others: &Self) -> Self {
+                Self { $($field: self.$field.or_else(|| others.$field.clone()),)+ }
+            }
+        }
+    };
+}
+
+conditions! {
+    /// Whether no real wire or card was involved.
+    simulated: bool,
+    /// Transport protocol.
+    protocol: Protocol,
+    /// IP version.
+    ip: IpVersion,
+    /// Size of each frame with FCS, in bytes.
+    frame_size: FrameSize,
+    /// Bytes that the program wrote into each message.
+    payload_size: PayloadSize,
+    /// Size of packet as printed, where the source does not say what it counts.
+    packet_size: u32,
+    /// MTU of the interfaces.
+    mtu: Mtu,
+    /// Which way the data went.
+    direction: Direction,
+    /// Whether it went one way only, where the source does not say which: either of ours is as good.
+    one_way: bool,
+    /// Connections or flows at the same time, each way.
+    streams: u16,
+    /// How long one measurement took.
+    duration: Nanos,
+    /// Round trips of one measurement.
+    round_trips: u64,
+    /// Size of the socket buffers.
+    window: Bytes,
+    /// How the program waited for its next message.
+    mode: WaitMode,
+    /// Messages a second that were asked for; nothing is ping-pong.
+    rate: PacketRate,
+    /// Payload that was offered; nothing is flat out.
+    offered: BitRate,
+    /// Whose network stack.
+    stack: Stack,
+    /// Rate of the link.
+    link_rate: BitRate,
+    /// Layer whose bits are counted.
+    layer: u8,
+    /// What joined the ends.
+    link: Words,
+    /// What the packets went through.
+    path: Words,
+    /// Port of the tester, and which way.
+    port: String,
+    /// Cores of what was measured.
+    cores: u16,
+    /// The program that measured.
+    tool: String,
+    /// The card, or the device under test.
+    device: Words,
+    /// The bus of the card.
+    bus: Words,
+    /// The machine.
+    server: Words,
+    /// Its processor.
+    cpu: Words,
+    /// Its operating system.
+    os: String,
+}

@@ -1,0 +1,53 @@
+//! A probe with its result, whichever it is.
+
+use std::any::Any;
+
+use crate::{
+    figure::Figure,
+    probe::{Conditions, Probe, ProbeSpec},
+};
+
+/// A probe and the result that it gives.
+pub trait Measures: Probe + Clone + Into<ProbeSpec> {
+    /// The result.
+    type Result: 'static;
+
+    /// Figures of a result: those that its sample supports. `far` is the end at the far side.
+    fn figures(&self, result: &Self::Result, far: &str) -> Vec<Figure>;
+
+    /// Conditions that the result alone tells.
+    fn conditions_met(&self, _result: &Self::Result) -> Conditions {
+        Conditions::default()
+    }
+}
+
+/// The same for any probe.
+pub(super) trait Measurement<'a> {
+    fn probe(&self) -> &'a dyn Probe;
+    fn spec(&self) -> ProbeSpec;
+    fn result(&self) -> &'a dyn Any;
+    fn figures(&self, far: &str) -> Vec<Figure>;
+    fn conditions(&self) -> Conditions;
+}
+
+impl<'a, S: Measures> Measurement<'a> for (&'a S, &'a S::Result) {
+    fn probe(&self) -> &'a dyn Probe {
+        self.0
+    }
+
+    fn spec(&self) -> ProbeSpec {
+        self.0.clone().into()
+    }
+
+    fn result(&self) -> &'a dyn Any {
+        self.1
+    }
+
+    fn figures(&self, far: &str) -> Vec<Figure> {
+        self.0.figures(self.1, far)
+    }
+
+    fn conditions(&self) -> Conditions {
+        self.0.conditions_met(self.1).or(&self.0.conditions())
+    }
+}

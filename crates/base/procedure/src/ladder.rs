@@ -1,0 +1,74 @@
+//! Loads from the lowest to the highest, for each configuration that is otherwise the same.
+
+use model::{PacketsSpec, ProbeSpec, stream::Load};
+
+use crate::{Configuration, Next, Past, Procedure, Why};
+
+/// A load, with the proof of its MTU before it where that is changed.
+type Rung = Vec<Configuration>;
+
+/// The loads of each configuration, climbed as long as the trials of a rung let it.
+#[derive(Debug)]
+pub(crate) struct Ladder {
+    /// The rungs of each configuration.
+    flights: Vec<Vec<Rung>>,
+    /// Whether the trials of a rung allow the next one.
+    climbs: fn(&[Past]) -> bool,
+}
+
+impl Ladder {
+    /// Climbs all rungs, whatever their trials bring.
+    pub(crate) fn of_all_rungs(configurations: Vec<Configuration>) -> Self {
+        Self::new(configurations, |_| true)
+    }
+
+    pub(crate) fn new(configurations: Vec<Configuration>, climbs: fn(&[Past]) -> bool) -> Self {
+        let mut flights: Vec<(PacketsSpec, Vec<Rung>)> = Vec::new();
+        let mut rung = Rung::new();
+        for configuration in configurations {
+            let load = but_for_load(&configuration.spec);
+            rung.push(configuration);
+            let Some(flight) = load else { continue };
+            let rung = std::mem::take(&mut rung);
+            match flights.last_mut() {
+                Some((last, rungs)) if *last == flight => rungs.push(rung),
+                _ => flights.push((flight, vec![rung])),
+            }
+        }
+        Self { flights: flights.into_iter().map(|(_, rungs)| rungs).collect(), climbs }
+    }
+
+    /// Configurations that come after this past.
+    fn rest<'a>(&'a self, mut past: &[Past]) -> Vec<&'a Configuration> {
+        let mut rest = Vec::new();
+        for flight in &self.flights {
+            for rung in flight {
+                let (of_rung, later) = past.split_at(rung.len().min(past.len()));
+                past = later;
+                rest.extend(&rung[of_rung.len()..]);
+                if of_rung.len() == rung.len() && !(self.climbs)(of_rung) {
+                    break;
+                }
+            }
+        }
+        rest
+    }
+}
+
+impl Procedure for Ladder {
+    fn next(&self, past: &[Past]) -> Next {
+        let next = self.rest(past).first().map(|next| (*next).clone());
+        next.map_or(Next::End(Why::AllAsked), |next| Next::Measure(next, Why::Rung))
+    }
+
+    fn expected(&self, past: &[Past]) -> Vec<Configuration> {
+        self.rest(past).into_iter().cloned().collect()
+    }
+}
+
+/// What all rungs of a flight have in common; `None` for the proof of an MTU.
+fn but_for_load(spec: &ProbeSpec) -> Option<PacketsSpec> {
+    let mut spec = spec.of::<PacketsSpec>()?.clone();
+    spec.streams.iter_mut().for_each(|stream| stream.load = Load::default());
+    Some(spec)
+}

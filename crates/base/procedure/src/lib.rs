@@ -1,0 +1,65 @@
+//! Decides what is measured next, from the plan and the trials so far. Pure.
+//!
+//! Each section of a plan is measured by a [`Procedure`]. A [`Course`] goes through all of them, once for each repeat. A run that
+//! is resumed replays its stored trials into a course, which then asks for the rest.
+//!
+//! A new procedure is a module beside `steps` and `ladder`, a [`model::plan::Method`], and a line in [`Course::of`].
+
+mod course;
+mod ladder;
+mod steps;
+#[cfg(test)]
+mod tests;
+
+use std::{fmt::Debug, ops::Range};
+
+use model::{ProbeSpec, Trial};
+
+pub use course::{Course, Left, planned, steps};
+
+/// One way of going through a section of a plan.
+pub trait Procedure: Debug {
+    /// What to measure next, from what came of all that was asked for before in this repeat.
+    fn next(&self, past: &[Past]) -> Next;
+
+    /// What will still be asked for if all goes as planned; of a search, an estimate.
+    fn expected(&self, past: &[Past]) -> Vec<Configuration>;
+}
+
+/// Probe of a trial, and its ends.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Configuration {
+    /// The probe.
+    pub spec: ProbeSpec,
+    /// Which of the bed's senders are in it (see [`model::Bed::senders`]).
+    pub senders: Range<usize>,
+}
+
+/// A trial that was asked for, and its outcome.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Past {
+    /// What was asked for.
+    pub configuration: Configuration,
+    /// The whole trial; `None` where it failed.
+    pub trial: Option<Box<Trial>>,
+}
+
+/// The answer of a procedure.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Next {
+    /// Measure this.
+    Measure(Configuration, Why),
+    /// This repeat of the section is done.
+    End(Why),
+}
+
+/// The reason of a procedure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// The next one of a list.
+    Listed,
+    /// The next load of a ladder, or the first one.
+    Rung,
+    /// All that was planned has been asked for.
+    AllAsked,
+}

@@ -1,0 +1,237 @@
+use model::{
+    LatencyResult, Measured, PacketsResult, PacketsSpec, PathResult, Plan, Trial, fixture,
+    trial::{Leg, Refusal},
+};
+use proptest::prelude::*;
+
+use super::*;
+use crate::ladder::Ladder;
+
+const PLAN: &str = r#"
+name = "t"
+repeats = 2
+[[latency]]
+protocol = "udp"
+frame_sizes = [64, 1518]
+[[goodput]]
+protocol = "tcp"
+duration = "2 s"
+"#;
+
+const LADDER: &str = r#"
+name = "t"
+repeats = 2
+[[packets]]
+frame_sizes = [64, 128]
+duration = "1 s"
+rate = "1 Mpps..3 Mpps step 1 Mpps"
+mtus = [9000]
+"#;
+
+fn plan(toml: &str) -> Plan {
+    Plan::parse(toml, &[]).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn shown(plan: &Plan, senders: usize) -> Vec<String> {
+    let show = |step: model::plan::Step| {
+        format!("{} {} {:?} {}#{}", step.procedure, step.spec, step.senders, step.repeat, step.attempt)
+    };
+    steps(plan, senders).into_iter().map(show).collect()
+}
+
+#[test]
+fn repeats_go_round_the_whole_list() {
+    assert_eq!(
+        shown(&plan(PLAN), 1),
+        [
+            "latency.1 latency UDP IPv4 spin 64 B 0..1 1#1",
+            "latency.1 latency UDP IPv4 spin 1518 B 0..1 1#1",
+            "goodput.1 goodput TCP IPv4 1 stream 0..1 1#1",
+            "latency.1 latency UDP IPv4 spin 64 B 0..1 2#1",
+            "latency.1 latency UDP IPv4 spin 1518 B 0..1 2#1",
+            "goodput.1 goodput TCP IPv4 1 stream 0..1 2#1",
+        ]
+    );
+    assert_eq!(planned(&plan(PLAN), 1), 6);
+}
+
+#[test]
+fn senders_share_what_loads_the_receiver_and_take_turns_in_the_rest() {
+    let shown = shown(&plan(&PLAN.replace("repeats = 2", "").replace(", 1518", "")), 2);
+    assert_eq!(
+        shown,
+        [
+            "latency.1 latency UDP IPv4 spin 64 B 0..1 1#1",
+            "latency.1 latency UDP IPv4 spin 64 B 1..2 1#1",
+            "goodput.1 goodput TCP IPv4 1 stream 0..2 1#1",
+        ]
+    );
+}
+
+#[test]
+fn a_configuration_that_is_asked_for_again_is_another_attempt() {
+    let proofs: Vec<_> = shown(&plan(LADDER), 1).into_iter().filter(|step| step.contains("path")).collect();
+    assert_eq!(proofs.len(), 12);
+    assert_eq!(proofs[0], "packets.1 path IPv4 MTU 9000 0..1 1#1");
+    assert_eq!(proofs[5], "packets.1 path IPv4 MTU 9000 0..1 1#6");
+    assert_eq!(proofs[6], "packets.1 path IPv4 MTU 9000 0..1 2#1");
+}
+
+#[test]
+fn what_is_left_counts_all_repeats_and_shrinks_with_each_trial() {
+    let mut course = Course::of(&plan(PLAN), 1);
+    for left in (1..=6).rev() {
+        let step = course.ask().unwrap();
+        assert_eq!((course.ask().unwrap(), course.number()), (step, 7 - left));
+        assert_eq!(course.left(|_| 2.0), Left { trials: left as usize, seconds: 2.0 * f64::from(left) });
+        course.took(None);
+    }
+    assert_eq!((course.ask(), course.left(|_| 2.0)), (None, Left::default()));
+}
+
+/// A rung that loses ends the flight; the flight of the next frame size begins at its first rung.
+#[test]
+fn a_ladder_may_stop_where_a_trial_says_so() {
+    let configurations = |toml: &str| -> Vec<Configuration> {
+        let specs = plan(toml).specs().into_iter();
+        specs.map(|spec| Configuration { spec, senders: 0..1 }).collect()
+    };
+    let asked = |climbs: fn(&[Past]) -> bool| {
+        let ladder: Box<dyn Procedure> = Box::new(Ladder::new(configurations(LADDER), climbs));
+        let mut course = Course::new([("packets.1".to_owned(), ladder)], 1);
+        let mut asked = Vec::new();
+        while let Some(step) = course.ask() {
+            course.took(Some(&answer(&step, 1_500_000.0)));
+            asked.extend(Some(step.spec.to_string()).filter(|spec| spec.starts_with("packets")));
+        }
+        asked
+    };
+    assert_eq!(asked(|_| true).len(), 6);
+    let load = |size: u32, load: u32| format!("packets IPv4 {size} B at {load} Mpps MTU 9000");
+    let until_loss = asked(|rung| !rung.iter().any(loses));
+    assert_eq!(until_loss, [load(64, 1), load(64, 2), load(128, 1), load(128, 2)]);
+}
+
+/// The highest rate without loss, by halving: the next rate depends on the trials so far.
+#[derive(Debug)]
+struct Halving {
+    spec: PacketsSpec,
+    rounds: usize,
+}
+
+impl Procedure for Halving {
+    fn next(&self, past: &[Past]) -> Next {
+        if past.len() == self.rounds {
+            return Next::End(Why::AllAsked);
+        }
+        let (mut low, mut high) = (0.0, 8e6);
+        for past in past {
+            let bound = if loses(past) { &mut high } else { &mut low };
+            *bound = rate(&past.configuration.spec);
+        }
+        let mut spec = self.spec.clone();
+        spec.streams[0].load = format!("{} pps", (low + high) / 2.0).parse().unwrap();
+        Next::Measure(Configuration { spec: ProbeSpec::Packets(spec), senders: 0..1 }, Why::Rung)
+    }
+
+    fn expected(&self, past: &[Past]) -> Vec<Configuration> {
+        let any = Configuration { spec: ProbeSpec::Packets(self.spec.clone()), senders: 0..1 };
+        vec![any; self.rounds - past.len()]
+    }
+}
+
+fn rate(spec: &ProbeSpec) -> f64 {
+    match spec {
+        ProbeSpec::Packets(spec) => match spec.streams[0].load.rate {
+            model::stream::Rate::Packets(rate) => rate.0 as f64,
+            _ => f64::INFINITY,
+        },
+        _ => 0.0,
+    }
+}
+
+fn loses(past: &Past) -> bool {
+    match past.trial.as_deref().map(|trial| &trial.measured) {
+        Some(Measured::Packets { result, .. }) => result.streams.iter().any(|stream| stream.lost() > 0),
+        _ => false,
+    }
+}
+
+/// The whole trial of a step, on a path that carries so many packets a second.
+fn answer(step: &model::plan::Step, carried: f64) -> Trial {
+    let measured = match &step.spec {
+        ProbeSpec::Packets(spec) => {
+            let sent = rate(&step.spec);
+            let stream = fixture::packet_stream(sent as u64, sent.min(carried) as u64);
+            let result = PacketsResult { mtu: model::Mtu(1500), streams: vec![stream] };
+            Measured::Packets { spec: spec.clone(), result }
+        }
+        ProbeSpec::Latency(spec) => Measured::Latency { spec: spec.clone(), result: Box::<LatencyResult>::default() },
+        ProbeSpec::Goodput(spec) => {
+            let result = model::GoodputResult { mtu: model::Mtu(1500), flows: vec![] };
+            Measured::Goodput { spec: spec.clone(), result }
+        }
+        ProbeSpec::Path(spec) => {
+            let leg = Leg { mtu: spec.mtu, refusal: Refusal::Largest, routers: None };
+            let result = PathResult { forward: leg.clone(), reverse: leg, devices: vec![], packets: 9 };
+            Measured::Path { spec: spec.clone(), result }
+        }
+    };
+    Trial { origin: Some(step.origin()), repeat: step.repeat, ..fixture::trial(measured) }
+}
+
+/// All steps of a course in which these trials are stored already, and those that were measured.
+fn replayed(mut course: Course, stored: &[Trial], carried: f64) -> (Vec<model::plan::Step>, Vec<Trial>) {
+    let senders = fixture::lab().endpoints;
+    let (mut asked, mut measured) = (Vec::new(), Vec::new());
+    while let Some(step) = course.ask() {
+        let known = stored.iter().find(|trial| step.is_of(trial, &senders[..1]));
+        let trial = known.cloned().unwrap_or_else(|| answer(&step, carried));
+        if known.is_none() {
+            measured.push(trial.clone());
+        }
+        course.took(Some(&trial));
+        asked.push(step);
+    }
+    (asked, measured)
+}
+
+/// A plan's course, or that of a search.
+fn course(kind: usize) -> Course {
+    match kind {
+        0 => Course::of(&plan(PLAN), 1),
+        1 => Course::of(&plan(LADDER), 1),
+        _ => {
+            let ProbeSpec::Packets(spec) = plan(LADDER).specs().remove(1) else { panic!("packets") };
+            let halving: Box<dyn Procedure> = Box::new(Halving { spec, rounds: 9 });
+            Course::new([("search.1".to_owned(), halving)], 2)
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_cut_of_the_trials_replayed_asks_for_the_same_rest(
+        kind in 0usize..3, cut in 0usize..30, carried in 0.0..8e6, gap in 0usize..30
+    ) {
+        let (all, trials) = replayed(course(kind), &[], carried);
+        let cut = cut.min(trials.len());
+        let (again, measured) = replayed(course(kind), &trials[..cut], carried);
+        prop_assert_eq!(&again, &all);
+        prop_assert_eq!(&measured, &trials[cut..]);
+        // A trial that failed in the middle is measured anew, and no other.
+        let gap = gap % trials.len();
+        let but_one = [&trials[..gap], &trials[gap + 1..]].concat();
+        let (again, measured) = replayed(course(kind), &but_one, carried);
+        prop_assert_eq!(&again, &all);
+        prop_assert_eq!(measured, vec![trials[gap].clone()]);
+    }
+}
+
+#[test]
+fn a_search_asks_for_what_its_trials_tell() {
+    let (asked, _) = replayed(course(2), &[], 3e6);
+    let rates: Vec<_> = asked.iter().take(4).map(|step| rate(&step.spec)).collect();
+    assert_eq!(rates, [4e6, 2e6, 3e6, 3.5e6]);
+    assert_eq!(planned(&plan(LADDER), 1), 24);
+}

@@ -1,0 +1,60 @@
+//! From the errors of the rooms below to what the controller is told.
+
+use ledger::UndoErrors;
+use probe::ProbeError;
+use protocol::{Failure, FailureKind};
+
+/// Of a call to the kernel.
+pub(crate) fn kernel(error: kernel::Error) -> Failure {
+    Failure::new(FailureKind::Kernel, error.object(), &error)
+}
+
+/// Of a change to the machine.
+pub(crate) fn change(error: ledger::Error) -> Failure {
+    Failure::new(FailureKind::Change, changed(&error), &error)
+}
+
+/// Of changes that were to be undone.
+pub(crate) fn undo(errors: UndoErrors) -> Failure {
+    let objects: Vec<String> = errors.0.iter().map(changed).filter(|object| !object.is_empty()).collect();
+    Failure::new(FailureKind::Change, objects.join(", "), &errors)
+}
+
+/// Of a measurement.
+pub(crate) fn measurement(error: &ProbeError) -> Failure {
+    let kind = match error {
+        ProbeError::Cancelled => FailureKind::Cancelled,
+        ProbeError::Kernel(_) => FailureKind::Kernel,
+        _ => FailureKind::Measurement,
+    };
+    Failure::new(kind, measured(error), error)
+}
+
+/// Of wireproof itself.
+pub(crate) fn bug(what: &str, advice: &str) -> Failure {
+    Failure::new(FailureKind::Bug, "", what).advised(advice)
+}
+
+fn changed(error: &ledger::Error) -> String {
+    use ledger::Error::{Before, File, Kernel, Line, Make, Undo};
+    match error {
+        Before { change, .. } | Make { change, .. } | Undo { change, .. } => change.clone(),
+        File { path, .. } | Line { path, .. } => path.display().to_string(),
+        Kernel(error) => error.object().to_owned(),
+        _ => String::new(),
+    }
+}
+
+fn measured(error: &ProbeError) -> String {
+    match error {
+        ProbeError::Socket { on: at, .. }
+        | ProbeError::PeerClosed { peer: at }
+        | ProbeError::NoAnswer { peer: at, .. }
+        | ProbeError::SlowDrain { peer: at, .. }
+        | ProbeError::NoData { peer: at, .. }
+        | ProbeError::StreamsMissing { local: at, .. } => at.to_string(),
+        ProbeError::Kernel(error) => error.object().to_owned(),
+        ProbeError::Unable { what, .. } => what.clone(),
+        ProbeError::FrameSize(_) | ProbeError::Cancelled => String::new(),
+    }
+}

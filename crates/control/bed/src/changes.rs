@@ -1,0 +1,161 @@
+//! The changes that make a bed, in order. Pure.
+
+use model::{
+    Change, Endpoint, Manager, Mtu,
+    change::{
+        Address, Bridge, Gro, InterfaceMtu, LeftAlone, LinkEnd, LinkUp, MovedNic, Namespace, Route, Stamping, Sysctl,
+        Veth,
+    },
+};
+
+use crate::topology::{Interface, Link, Node, Role, Topology};
+
+/// Changes to one host. Undoing goes through them from the last to the first.
+pub(crate) fn changes(topology: &Topology, host: &str) -> Vec<Change> {
+    let nodes: Vec<&Node> = topology.nodes.iter().filter(|node| node.host == host).collect();
+    let links: Vec<&Link> = topology.links.iter().filter(|link| topology.nodes[link.node()].host == host).collect();
+    let interfaces: Vec<(&str, &Interface)> = nodes.iter().flat_map(|node| interfaces_of(node)).collect();
+    let each = |change: fn(&str, &Interface) -> Option<Change>| {
+        interfaces.iter().filter_map(move |(namespace, interface)| change(namespace, interface))
+    };
+    let mut changes: Vec<Change> = links.iter().flat_map(|link| managers_told(link)).collect();
+    changes.extend(nodes.iter().filter_map(|node| namespace(node)));
+    changes.extend(nodes.iter().flat_map(|node| sysctls(node)));
+    changes.extend(links.iter().filter_map(|link| attached(link, &topology.nodes)));
+    changes.extend(each(other_mtu));
+    changes.extend(each(gro));
+    changes.extend(each(stamping));
+    // Links come before addresses: an interface that is set down loses its IPv6 addresses.
+    changes.extend(nodes.iter().flat_map(|node| links_up(node)));
+    changes.extend(links.iter().filter_map(|link| bridge(link, &topology.nodes)));
+    changes.extend(interfaces.iter().flat_map(|(namespace, interface)| addresses_and_routes(namespace, interface)));
+    changes
+}
+
+/// Changes to one interface that is there already.
+pub(crate) fn interface_changes(namespace: &str, interface: &Interface) -> Vec<Change> {
+    let set = [other_mtu, gro, stamping, up].map(|change| change(namespace, interface));
+    set.into_iter().flatten().chain(addresses_and_routes(namespace, interface)).collect()
+}
+
+/// Change that sets an end of a bed to this MTU.
+pub(crate) fn mtu_change(end: &Endpoint, mtu: Mtu) -> Change {
+    InterfaceMtu { namespace: end.namespace.clone(), interface: end.interface.clone(), mtu }.into()
+}
+
+/// Keeps programs that configure interfaces away from a NIC.
+pub(crate) fn left_alone(interface: &str, mac: &str, managers: &[Manager]) -> Vec<Change> {
+    let told =
+        |manager: &Manager| LeftAlone { manager: *manager, interface: interface.to_owned(), mac: mac.to_owned() };
+    managers.iter().map(|manager| told(manager).into()).collect()
+}
+
+/// What concerns NICs is recorded for all of them before any is touched: one that goes takes the link from another that it is
+/// cabled to, and with the link what the kernel keeps only as long as there is one, like nexthop objects.
+pub(crate) fn are_made_together(one: &Change, next: &Change) -> bool {
+    let both_move = matches!((one, next), (Change::Nic(_), Change::Nic(_)));
+    both_move || matches!((one, next), (Change::LeftAlone(_), Change::LeftAlone(_)))
+}
+
+fn interfaces_of(node: &Node) -> impl Iterator<Item = (&str, &Interface)> {
+    node.interfaces.iter().map(|interface| (node.namespace.as_str(), interface))
+}
+
+fn managers_told(link: &Link) -> Vec<Change> {
+    match link {
+        Link::Nic { interface, mac, managers, .. } => left_alone(interface, mac, managers),
+        Link::Veth { .. } | Link::Bridge { .. } => Vec::new(),
+    }
+}
+
+fn namespace(node: &Node) -> Option<Change> {
+    (!node.namespace.is_empty()).then(|| Namespace { name: node.namespace.clone() }.into())
+}
+
+fn sysctls(node: &Node) -> impl Iterator<Item = Change> {
+    let set = |(key, value): &(&str, &str)| Sysctl {
+        namespace: node.namespace.clone(),
+        key: (*key).to_owned(),
+        value: (*value).to_owned(),
+    };
+    node.sysctls.iter().map(move |setting| set(setting).into())
+}
+
+/// Changes that bring the interfaces of a link to their nodes.
+fn attached(link: &Link, nodes: &[Node]) -> Option<Change> {
+    let end = |(node, interface): &(usize, String)| LinkEnd {
+        namespace: nodes[*node].namespace.clone(),
+        interface: interface.clone(),
+    };
+    match link {
+        Link::Veth { ends: [a, b], mtu } => Some(Veth { a: end(a), b: end(b), mtu: *mtu }.into()),
+        Link::Nic { node, interface, .. } => {
+            Some(MovedNic { interface: interface.clone(), namespace: nodes[*node].namespace.clone() }.into())
+        }
+        Link::Bridge { .. } => None,
+    }
+}
+
+fn bridge(link: &Link, nodes: &[Node]) -> Option<Change> {
+    let Link::Bridge { node, interface, members } = link else { return None };
+    let (namespace, interface) = (nodes[*node].namespace.clone(), interface.clone());
+    Some(Bridge { namespace, interface, ports: members.clone() }.into())
+}
+
+fn other_mtu(namespace: &str, interface: &Interface) -> Option<Change> {
+    let (namespace, name, mtu) = (namespace.to_owned(), interface.name.clone(), interface.mtu);
+    (mtu != interface.before.mtu).then(|| InterfaceMtu { namespace, interface: name, mtu }.into())
+}
+
+fn gro(namespace: &str, interface: &Interface) -> Option<Change> {
+    let (namespace, name) = (namespace.to_owned(), interface.name.clone());
+    interface.gro.then(|| Gro { namespace, interface: name }.into())
+}
+
+fn stamping(namespace: &str, interface: &Interface) -> Option<Change> {
+    let (namespace, name) = (namespace.to_owned(), interface.name.clone());
+    interface.stamps.then(|| Stamping { namespace, interface: name }.into())
+}
+
+fn up(namespace: &str, interface: &Interface) -> Option<Change> {
+    (!interface.before.up).then(|| link_up(namespace, &interface.name))
+}
+
+fn links_up(node: &Node) -> impl Iterator<Item = Change> {
+    let talks_to_itself = !node.namespace.is_empty() && node.role != Role::Dut;
+    let loopback = talks_to_itself.then(|| link_up(&node.namespace, "lo"));
+    loopback.into_iter().chain(interfaces_of(node).filter_map(|(namespace, interface)| up(namespace, interface)))
+}
+
+fn link_up(namespace: &str, interface: &str) -> Change {
+    LinkUp { namespace: namespace.to_owned(), interface: interface.to_owned() }.into()
+}
+
+fn addresses_and_routes(namespace: &str, interface: &Interface) -> Vec<Change> {
+    let at = || (namespace.to_owned(), interface.name.clone());
+    let addresses = interface.missing_addresses().map(|(address, prefix)| {
+        let (namespace, interface) = at();
+        Address { namespace, interface, address: *address, prefix: *prefix }.into()
+    });
+    let routes = interface.routes.iter().map(|route| {
+        let (namespace, interface) = at();
+        Route { namespace, interface, to: route.to, prefix: route.prefix, via: route.via }.into()
+    });
+    addresses.chain(routes).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_nics_are_recorded_before_one_is_moved() {
+        let namespace = |name: &str| Namespace { name: name.into() }.into();
+        let moved = |nic: &str| MovedNic { interface: nic.into(), namespace: "wp1-a".into() }.into();
+        let up = |nic: &str| link_up("wp1-a", nic);
+        let changes: [Change; 6] =
+            [namespace("wp1-a"), namespace("wp1-b"), moved("p1"), moved("p2"), up("p1"), up("p2")];
+        let sizes: Vec<_> = changes.chunk_by(are_made_together).map(<[_]>::len).collect();
+        assert_eq!(sizes, [1, 1, 2, 1, 1]);
+    }
+}

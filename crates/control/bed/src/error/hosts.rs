@@ -1,0 +1,148 @@
+//! Two machines that cannot be measured as asked.
+
+use std::net::IpAddr;
+
+/// Why two machines make no bed. Nothing was changed.
+#[derive(Debug, thiserror::Error)]
+pub enum HostsError {
+    /// wireproof is not there.
+    #[error(
+        "there is no wireproof on the path of the user at {to}; have this one copied there for the run with --push, or install \
+         it (not every login sets the same path: \"ssh {to} command -v wireproof\")"
+    )]
+    NoProgram {
+        /// The machine.
+        to: String,
+    },
+    /// Our program cannot run there.
+    #[error("{to} is of another architecture ({there}, here {here}), so --push does not help; install wireproof there")]
+    Architecture {
+        /// The machine.
+        to: String,
+        /// What it is.
+        there: String,
+        /// What this one is.
+        here: String,
+    },
+    /// The other machine is this one.
+    #[error(
+        "{to} is this very host: packets between two of its interfaces would never leave it; use --bed ports:IF1,IF2, which puts \
+         each into a namespace of its own"
+    )]
+    Itself {
+        /// The machine.
+        to: String,
+    },
+    /// Two of the other machines are one.
+    #[error("{to} and {other} are one host; name each sender once")]
+    Twice {
+        /// The machine.
+        to: String,
+        /// The same by another name.
+        other: String,
+    },
+    /// The senders do not all come to one interface.
+    #[error(
+        "the routes of {host} to the other hosts leave through several interfaces or addresses; name the one interface that all \
+         of them send to with near-dev=, and its address with near-addr=ADDRESS/LENGTH"
+    )]
+    SeveralWays {
+        /// This machine.
+        host: String,
+    },
+    /// No such interface.
+    #[error("{host} has no interface \"{interface}\"; it has {}", .there.join(", "))]
+    NoInterface {
+        /// The machine.
+        host: String,
+        /// The interface asked for.
+        interface: String,
+        /// What it has.
+        there: Vec<String>,
+    },
+    /// An interface without an address that could be used.
+    #[error(
+        "{interface} has no address on {host} (link-local ones do not count); name one with addr=ADDRESS/LENGTH (near-addr= for \
+         the end here), and it is added for the run"
+    )]
+    NoAddress {
+        /// The machine.
+        host: String,
+        /// The interface.
+        interface: String,
+    },
+    /// An interface whose packets another one has.
+    #[error(
+        "{interface} of {host} belongs to {master}, which has its packets; name {master} in its place, or take it out"
+    )]
+    Member {
+        /// The machine.
+        host: String,
+        /// The interface.
+        interface: String,
+        /// What it belongs to.
+        master: String,
+    },
+    /// One address at two ends.
+    #[error("{host} and {other} would both have {address}; give each end an address of its own")]
+    SameAddress {
+        /// A machine.
+        host: String,
+        /// Another one.
+        other: String,
+        /// The address.
+        address: IpAddr,
+    },
+    /// An address that cannot be used.
+    #[error("{address}, asked for on {host}, is link-local, a loopback's, for many hosts, or none; name another")]
+    Unusable {
+        /// The machine.
+        host: String,
+        /// The address.
+        address: IpAddr,
+    },
+    /// The address belongs to another interface.
+    #[error("{address} cannot be on {interface} of {host}: {holder} has it")]
+    Elsewhere {
+        /// The machine.
+        host: String,
+        /// The address.
+        address: IpAddr,
+        /// The interface that has it.
+        holder: String,
+        /// The interface asked for.
+        interface: String,
+    },
+    /// An MTU that takes addresses away.
+    #[error(
+        "--mtu {mtu}: under an MTU of {least} the kernel takes all addresses of IPv6 off an interface, and {interface} of {host} has \
+         or is to have {}; ask for {least} or more, or leave these out", list(.addresses)
+    )]
+    TakesAddresses {
+        /// The MTU asked for.
+        mtu: u32,
+        /// The least that IPv6 allows.
+        least: u32,
+        /// The machine.
+        host: String,
+        /// The interface.
+        interface: String,
+        /// What would be lost.
+        addresses: Vec<IpAddr>,
+    },
+    /// No route from here.
+    #[error(
+        "no route of {host} leads to {} but one that may lead anywhere; name the interface here with near-dev=, and its address \
+         with near-addr=ADDRESS/LENGTH", list(.to)
+    )]
+    NoWay {
+        /// This machine.
+        host: String,
+        /// Addresses of the far end.
+        to: Vec<IpAddr>,
+    },
+}
+
+fn list(addresses: &[IpAddr]) -> String {
+    addresses.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,107 @@
+//! NICs that are not taken.
+
+/// Why a NIC is not taken.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NicError {
+    /// No interface of this name.
+    #[error("there is no interface \"{name}\" here; {}", candidates(.nics))]
+    Missing {
+        /// The name asked for.
+        name: String,
+        /// What there is instead.
+        nics: Vec<String>,
+    },
+    /// It is in a namespace already.
+    #[error(
+        "{name} is in the network namespace \"{namespace}\"; take it out (wireproof bed down, wireproof clean, or \
+         ip -netns {namespace} link set {name} netns 1)"
+    )]
+    Elsewhere {
+        /// The NIC.
+        name: String,
+        /// Where it is.
+        namespace: String,
+    },
+    /// The loopback interface, or one that stands for several.
+    #[error("{name} is {what}, which cannot be a port of a bed; name the ports of a card")]
+    NoNic {
+        /// The interface.
+        name: String,
+        /// What it is.
+        what: String,
+    },
+    /// It belongs to a bridge, bond or team.
+    #[error("{name} belongs to {master}; take it out first (ip link set {name} nomaster), and put it back afterwards")]
+    Member {
+        /// The NIC.
+        name: String,
+        /// What it belongs to.
+        master: String,
+    },
+    /// Other interfaces stand on it.
+    #[error("{name} carries {}, which would stop; remove them first (ip link delete NAME)", .on_top.join(", "))]
+    Parent {
+        /// The NIC.
+        name: String,
+        /// What is on top of it.
+        on_top: Vec<String>,
+    },
+    /// It carries the default route.
+    #[error(
+        "{name} carries the machine's default route: taking it cuts the machine off for as long as the run lasts. Name \
+         another port, or say --i-know-this-is-my-uplink"
+    )]
+    Uplink {
+        /// The NIC.
+        name: String,
+    },
+    /// The caller sits behind it.
+    #[error(
+        "your ssh session comes in through {name}: taking it cuts you off. Name another port, or say \
+         --i-know-this-is-my-uplink (and run it in tmux, or the run ends with the session)"
+    )]
+    Session {
+        /// The NIC.
+        name: String,
+    },
+    /// Somebody uses it.
+    #[error(
+        "{name} is in use ({}); name another port, or say --take-ports-in-use: all of it is put back afterwards",
+        .what.join(", ")
+    )]
+    InUse {
+        /// The NIC.
+        name: String,
+        /// Its addresses and routes.
+        what: Vec<String>,
+    },
+    /// It has what nobody could put back.
+    #[error("{name} has what could not be put back; take it off first: {}", .what.join(", "))]
+    Lasting {
+        /// The NIC.
+        name: String,
+        /// What it has, and how to take it off.
+        what: Vec<String>,
+    },
+    /// Its driver does not take the MTU.
+    #[error("--mtu {mtu}: {name} ({driver}) takes an MTU from {least} to {most}")]
+    Mtu {
+        /// The MTU asked for.
+        mtu: u32,
+        /// The NIC.
+        name: String,
+        /// Its driver.
+        driver: String,
+        /// The least it takes.
+        least: u32,
+        /// The largest it takes.
+        most: u32,
+    },
+}
+
+fn candidates(nics: &[String]) -> String {
+    match nics {
+        [] => "there is none but the loopback".to_owned(),
+        nics => format!("there are: {}", nics.join(", ")),
+    }
+}

@@ -1,0 +1,142 @@
+//! The layouts that there are, and how `--bed` names them. A new one is a file here and a line of [`LAYOUTS`].
+
+mod bridge;
+mod hosts;
+mod kept;
+mod lab;
+mod nics;
+mod router;
+mod testers;
+
+use std::str::FromStr;
+
+pub(crate) use self::nics::why_not;
+pub use self::{hosts::HostsReferenceError, kept::check_name};
+use crate::wanted::BedRef;
+
+/// A bed, or what is wrong with it; `None` where the text names another layout.
+type Parsed = Option<Result<BedRef, ReferenceError>>;
+
+/// How a layout is shown to users, and its parser.
+type Entry = (&'static str, fn(&str) -> Parsed);
+
+const LAYOUTS: [Entry; 5] = [
+    (lab::USAGE, lab::parse),
+    (bridge::USAGE, bridge::parse),
+    (router::USAGE, router::parse),
+    (nics::USAGE, nics::parse),
+    (hosts::USAGE, hosts::parse),
+];
+
+/// Text that names no bed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ReferenceError {
+    /// A kind of bed that this version cannot make.
+    #[error(
+        "this version has no bed \"{text}\"; use {}, or the name of a bed made with \"wireproof bed up NAME\"",
+        usages()
+    )]
+    Unknown {
+        /// What was asked for.
+        text: String,
+    },
+    /// Senders that cannot be counted.
+    #[error("\"{0}\": a lab has 2 to 16 senders; write lab:senders=2, or lab for one")]
+    SenderCount(String),
+    /// NICs that are not two.
+    #[error("\"{0}\" does not name two ports; write ports:IF1,IF2, like ports:eth1,eth2 (\"ip link\" lists them)")]
+    NotTwoNics(String),
+    /// What stands between the NICs cannot be read.
+    #[error("\"{text}\": {why}")]
+    Through {
+        /// The reference.
+        text: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// One NIC named twice.
+    #[error("\"{0}\" names one port twice; a bed is between two ports that a cable joins")]
+    SameNic(String),
+    /// A name that no interface has.
+    #[error("\"{0}\" cannot be the name of an interface: those have 1 to 15 bytes, and no space, \"/\" or \":\"")]
+    NicName(String),
+    /// Not a name.
+    #[error("\"{0}\" cannot name a bed: use 1 to 20 of a-z, 0-9 and -, beginning with a letter, and not \"lab\"")]
+    Name(String),
+    /// Not two machines.
+    #[error(transparent)]
+    Hosts(#[from] HostsReferenceError),
+}
+
+fn usages() -> String {
+    LAYOUTS.map(|(usage, _)| usage).join(", ")
+}
+
+impl BedRef {
+    /// Two namespaces of this machine.
+    pub fn lab() -> Self {
+        lab::bed()
+    }
+}
+
+impl FromStr for BedRef {
+    type Err = ReferenceError;
+
+    fn from_str(text: &str) -> Result<Self, ReferenceError> {
+        match LAYOUTS.iter().find_map(|(_, parse)| parse(text)) {
+            Some(parsed) => parsed,
+            None if text.contains(':') => Err(ReferenceError::Unknown { text: text.to_owned() }),
+            None => kept::parse(text),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{changes::changes, topology::Topology, wanted::Rights};
+
+    /// What makes a bed of this machine, in words.
+    pub(super) fn changes_of(topology: &Topology) -> Vec<String> {
+        changes(topology, "").iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn beds_are_named_or_made() {
+        let parse = |text: &str| text.parse::<BedRef>();
+        assert!(parse("lab").is_ok_and(|lab| lab.is_made_here() && lab.can_stay().is_ok()));
+        let senders = parse("lab:senders=3").expect("a lab");
+        assert_eq!((senders.senders(), senders.to_string().as_str()), (3, "lab:senders=3"));
+        assert!(senders.can_stay().expect_err("made anew").ends_with("measure with --bed lab:senders=3"));
+        for wrong in ["0", "1", "17", "99", "two", "", "-2", "2,3"] {
+            let error = parse(&format!("lab:senders={wrong}")).expect_err(wrong).to_string();
+            assert!(error.contains("2 to 16 senders"), "{error}");
+        }
+        let kept = parse("rack-7").expect("a name");
+        assert!(!kept.is_made_here() && kept.rights() == Rights::Root("bed \"rack-7\" belongs to root".into()));
+        let unknown = parse("rack:7").expect_err("no such layout").to_string();
+        assert!(unknown.contains("use lab (two namespaces on this machine), lab:senders=N"), "{unknown}");
+        for wrong in ["", "7rack", "Rack", "a/b", "a b", "far-too-long-a-name-for-a-bed"] {
+            assert!(matches!(parse(wrong), Err(ReferenceError::Name(_))), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn nics_are_two_that_differ() {
+        let parse = |text: &str| text.parse::<BedRef>();
+        let two = parse("ports: enp1s0f0, enp1s0f1").expect("two NICs");
+        assert_eq!((two.to_string().as_str(), two.layout().through()), ("ports:enp1s0f0,enp1s0f1", None));
+        let routed = parse("ports:eth1,eth2,routed,dut=ssh://me@router").expect("two NICs");
+        assert!(routed.layout().through().is_some() && !routed.commands_for_dut().is_empty());
+        assert_eq!(routed.to_string(), "ports:eth1,eth2,routed,dut=ssh://me@router");
+        let third = parse("ports:eth1,eth2,eth3").expect_err("a third").to_string();
+        assert!(third.contains("\"eth3\" is none of routed, via="), "{third}");
+        for wrong in ["ports:", "ports:eth1", "ports:eth1,", "ports:,eth1"] {
+            assert!(matches!(parse(wrong), Err(ReferenceError::NotTwoNics(_))), "{wrong}");
+        }
+        assert!(matches!(parse("ports:eth1,eth1"), Err(ReferenceError::SameNic(_))));
+        for wrong in ["ports:eth1,far-too-long-a-name", "ports:a/b,eth1", "ports:a b,eth1"] {
+            assert!(matches!(parse(wrong), Err(ReferenceError::NicName(_))), "{wrong}");
+        }
+    }
+}

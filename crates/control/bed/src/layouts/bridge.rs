@@ -1,0 +1,120 @@
+//! `lab:bridge` and `lab:senders=N`: one or several senders and a receiver, joined by a bridge in a namespace of its own.
+
+use model::Dut;
+
+use super::{
+    Parsed, ReferenceError,
+    lab::{Ground, made_anew},
+    testers::addresses,
+};
+use crate::{
+    error::BedError,
+    machine::Machine,
+    topology::{Interface, Link, Node, Topology},
+    wanted::{BedRef, LaidOut, Layout, Rights, Wanted},
+};
+
+/// How it is shown to users.
+pub(super) const USAGE: &str =
+    "lab:senders=N (several of them that send to one), lab:bridge (a Linux bridge between two)";
+
+const BRIDGE: &str = "lab:bridge";
+
+const SENDERS: &str = "lab:senders=";
+
+/// Senders of a lab: more than most machines have cores for.
+const MOST_SENDERS: usize = 16;
+
+struct Bridge {
+    senders: usize,
+    /// Its name in the report, and that of the bridge.
+    name: &'static str,
+}
+
+pub(super) fn parse(text: &str) -> Parsed {
+    if text == BRIDGE {
+        return Some(Ok(BedRef::new(BRIDGE, Bridge { senders: 1, name: "bridge" })));
+    }
+    let count = text.strip_prefix(SENDERS)?.parse().ok().filter(|count| (2..=MOST_SENDERS).contains(count));
+    let bed = count.map(|senders| BedRef::new(text, Bridge { senders, name: "switch" }));
+    Some(bed.ok_or_else(|| ReferenceError::SenderCount(text.to_owned())))
+}
+
+impl Layout for Bridge {
+    fn rights(&self) -> Rights {
+        Rights::NamespaceRoot
+    }
+
+    fn senders(&self) -> usize {
+        self.senders
+    }
+
+    fn can_stay(&self) -> Result<(), String> {
+        if self.senders == 1 {
+            return Err(made_anew(BRIDGE));
+        }
+        Err(format!(
+            "; a lab of several senders is made anew for each run, whose --bed says how many send: measure with --bed {SENDERS}{}",
+            self.senders
+        ))
+    }
+
+    fn lay_out(&self, id: &str, wanted: &Wanted, machines: &mut [Machine]) -> Result<LaidOut, BedError> {
+        Ok(LaidOut::New(self.topology(&Ground::of(id, wanted, machines)?)))
+    }
+}
+
+impl Bridge {
+    fn topology(&self, ground: &Ground) -> Topology {
+        let count = self.senders + 1;
+        let tester = |place| ground.tester(place, count, ground.addresses(addresses(place, true)));
+        let mut nodes: Vec<Node> = (0..count).map(tester).collect();
+        let ends: Vec<String> = nodes.iter().map(|node| node.interfaces[0].name.clone()).collect();
+        let members: Vec<String> = ends.iter().map(|end| end.replacen("lab", "to", 1)).collect();
+        let veth = |(place, (end, member)): (usize, (String, &String))| Link::Veth {
+            ends: [(place, end), (count, member.clone())],
+            mtu: ground.mtu,
+        };
+        let mut links: Vec<Link> = ends.into_iter().zip(&members).enumerate().map(veth).collect();
+        nodes.push(Node {
+            namespace: ground.namespace(self.name),
+            // It has nothing to say itself.
+            sysctls: ground.ipv6.then_some(("net.ipv6.conf.default.disable_ipv6", "1")).into_iter().collect(),
+            // A veth whose other end does not receive by NAPI loses what XDP sends to it.
+            interfaces: members.iter().map(|name| Interface { gro: true, ..ground.interface(name) }).collect(),
+            ..Node::default()
+        });
+        links.push(Link::Bridge { node: count, interface: self.name.to_owned(), members });
+        let dut = Dut { machine: self.name.to_owned(), gateways: Vec::new() };
+        Topology { nodes, links, dut: Some(dut), simulated: true }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Mtu;
+
+    use super::*;
+    use crate::layouts::tests::changes_of;
+
+    #[test]
+    fn several_senders_are_joined_to_their_receiver_by_a_bridge() {
+        let ground = Ground { id: "1f".into(), mtu: Mtu(1500), ipv6: true };
+        let topology = Bridge { senders: 2, name: "switch" }.topology(&ground);
+        let bed = topology.bed("lab:senders=2", model::Privilege::Root);
+        assert_eq!(bed.endpoints.iter().map(|end| end.name.as_str()).collect::<Vec<_>>(), ["a1", "a2", "b"]);
+        assert!(bed.keeps_mtu() && bed.makes_its_links());
+        let changes = changes_of(&topology);
+        let two = changes_of(&Bridge { senders: 1, name: "bridge" }.topology(&ground));
+        assert!(two.contains(&"bridge wp1f-bridge/bridge of to-a, to-b".to_owned()), "{two:#?}");
+        for change in [
+            "namespace wp1f-switch",
+            "veth pair wp1f-a2/lab-a2 and wp1f-switch/to-a2, MTU 1500",
+            "wp1f-switch/to-b GRO on",
+            "bridge wp1f-switch/switch of to-a1, to-a2, to-b",
+            "address 198.18.0.3/24 on wp1f-b/lab-b",
+        ] {
+            assert!(changes.iter().any(|made| made == change), "{change}: {changes:#?}");
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! `lab:router`: between two network namespaces of this machine a third one, whose kernel routes.
+
+use model::Dut;
+
+use super::{
+    Parsed,
+    lab::{Ground, made_anew},
+    testers::{end_name, routes_of},
+};
+use crate::{
+    error::BedError,
+    machine::Machine,
+    through::Through,
+    topology::{Interface, Link, Node, Topology},
+    wanted::{BedRef, LaidOut, Layout, Rights, Wanted},
+};
+
+/// How it is shown to users.
+pub(super) const USAGE: &str = "lab:router (a Linux router between two)";
+
+const NAME: &str = "lab:router";
+
+/// Its name in the report.
+const ROUTER: &str = "router";
+
+/// What makes a kernel forward. Written before there are interfaces, which take it over.
+const FORWARDING: (&str, &str) = ("net.ipv4.ip_forward", "1");
+
+/// The same for IPv6. Where the machine has it switched off, a new namespace may begin the same way.
+const IPV6_FORWARDING: [(&str, &str); 2] =
+    [("net.ipv6.conf.default.disable_ipv6", "0"), ("net.ipv6.conf.all.forwarding", "1")];
+
+struct Router;
+
+pub(super) fn parse(text: &str) -> Parsed {
+    (text == NAME).then(|| Ok(BedRef::new(NAME, Router)))
+}
+
+impl Layout for Router {
+    fn rights(&self) -> Rights {
+        Rights::NamespaceRoot
+    }
+
+    fn can_stay(&self) -> Result<(), String> {
+        Err(made_anew(NAME))
+    }
+
+    fn lay_out(&self, id: &str, wanted: &Wanted, machines: &mut [Machine]) -> Result<LaidOut, BedError> {
+        Ok(LaidOut::New(topology(&Ground::of(id, wanted, machines)?)))
+    }
+}
+
+fn topology(ground: &Ground) -> Topology {
+    let mut through = Through::routed();
+    through.gateways.retain(|pair| !ground.addresses(vec![pair[0]]).is_empty());
+    let mut nodes: Vec<Node> = (0..2).map(|side| tester(side, &through, ground)).collect();
+    let facing = |side: usize| Interface {
+        addresses: through.gateways.iter().map(|pair| pair[side]).collect(),
+        // A veth whose other end does not receive by NAPI loses what XDP sends to it.
+        gro: true,
+        ..ground.interface(&format!("to-{}", end_name(side, 2)))
+    };
+    let interfaces: Vec<Interface> = (0..2).map(facing).collect();
+    let link = |side: usize| Link::Veth {
+        ends: [(side, nodes[side].interfaces[0].name.clone()), (2, interfaces[side].name.clone())],
+        mtu: ground.mtu,
+    };
+    let links = (0..2).map(link).collect();
+    let ipv6 = IPV6_FORWARDING.into_iter().filter(|_| ground.ipv6);
+    let sysctls = [FORWARDING].into_iter().chain(ipv6).collect();
+    nodes.push(Node { namespace: ground.namespace(ROUTER), sysctls, interfaces, ..Node::default() });
+    let device = through.device(&[end_name(0, 2), end_name(1, 2)]);
+    let dut = device.map(|device| Dut { machine: ROUTER.to_owned(), ..device });
+    Topology { nodes, links, dut, simulated: true }
+}
+
+fn tester(side: usize, through: &Through, ground: &Ground) -> Node {
+    let mut node = ground.tester(side, 2, through.addresses(side, 0));
+    node.interfaces[0].routes = routes_of(through, side, &node.interfaces[0].addresses);
+    node
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Mtu, Privilege};
+
+    use super::*;
+    use crate::layouts::tests::changes_of;
+
+    #[test]
+    fn two_namespaces_are_routed_through_a_third_one() {
+        let ground = Ground { id: "1f".into(), mtu: Mtu(1500), ipv6: true };
+        let changes = changes_of(&topology(&ground));
+        for change in [
+            "net.ipv4.ip_forward = 1 in wp1f-router",
+            "net.ipv6.conf.all.forwarding = 1 in wp1f-router",
+            "veth pair wp1f-a/lab-a and wp1f-router/to-a, MTU 1500",
+            "wp1f-router/to-b up",
+            "address 198.18.0.2/24 on wp1f-a/lab-a",
+            "route to 198.19.0.0/24 via 198.18.0.1 at wp1f-a/lab-a",
+            "address 198.19.0.1/24 on wp1f-router/to-b",
+            "route to 2001:2::/64 via 2001:2:0:1::1 at wp1f-b/lab-b",
+        ] {
+            assert!(changes.iter().any(|made| made == change), "{change}: {changes:#?}");
+        }
+        let bed = topology(&ground).bed("lab:router", Privilege::Root);
+        assert_eq!((bed.endpoints.len(), bed.layout()), (2, "lab-router"));
+        assert_eq!(bed.dut.map(|dut| dut.gateways.len()), Some(4));
+    }
+
+    #[test]
+    fn without_ipv6_nothing_of_it_is_left() {
+        let changes = changes_of(&topology(&Ground { id: "1f".into(), mtu: Mtu(1500), ipv6: false }));
+        assert!(!changes.iter().any(|change| change.contains("ipv6") || change.contains("2001:")), "{changes:#?}");
+    }
+}

@@ -1,0 +1,84 @@
+//! Other machines, which are reached by the user's own ssh.
+
+use model::Privilege;
+use protocol::{Look, Ssh, look};
+
+use crate::{
+    error::{BedError, HostsError},
+    machine::Machine,
+    reference::Remote,
+    wanted::{Reach, Wanted},
+};
+
+/// The machines of a bed with their agents, this one first. Nothing is changed yet.
+pub(crate) fn log_in(mut here: Machine, wanted: &Wanted) -> Result<Vec<Machine>, BedError> {
+    let hosts = wanted.bed.layout().hosts();
+    if hosts.is_empty() {
+        return Ok(vec![here]);
+    }
+    let facts = here.host_facts()?;
+    here.allowed.host.clone_from(&facts.hostname);
+    here.allowed.root = wanted.privilege == Privilege::Root;
+    let mut machines = vec![here];
+    for asked in &hosts {
+        let ssh = ssh(asked, &wanted.reach);
+        let look = look(&ssh)?;
+        // Of the connections from here, the first says where we must not cut ourselves off; the far ends have one each.
+        if machines.len() == 1 {
+            machines[0].ssh = look.near;
+        }
+        let mut far = start_agent(&ssh, &look, look.uid != 0 && look.sudo, &facts.architecture, wanted)?;
+        let taken: Vec<&str> = machines.iter().map(Machine::name).collect();
+        far.allowed.host = name(&taken, &far.host_facts()?.hostname, &asked.destination);
+        far.allowed.root = look.uid == 0 || look.sudo;
+        far.ssh = look.far;
+        machines.push(far);
+    }
+    Ok(machines)
+}
+
+/// How this machine is reached.
+pub(crate) fn ssh(asked: &Remote, reach: &Reach) -> Ssh {
+    let program = if reach.ssh.is_empty() { vec!["ssh".to_owned()] } else { reach.ssh.clone() };
+    Ssh { program, destination: asked.destination.clone(), port: asked.port, caller: reach.caller.clone() }
+}
+
+/// Starts the machine agent there: from our own file, or from the one that is there; by sudo where it has to become root.
+pub(crate) fn start_agent(
+    ssh: &Ssh,
+    look: &Look,
+    sudo: bool,
+    architecture: &str,
+    wanted: &Wanted,
+) -> Result<Machine, BedError> {
+    let to = ssh.destination.clone();
+    if !wanted.reach.push {
+        let program = look.wireproof.as_ref().ok_or(HostsError::NoProgram { to })?;
+        return Machine::there(ssh.clone(), sudo, false, program.into());
+    }
+    if look.architecture != architecture {
+        let there = look.architecture.clone();
+        return Err(HostsError::Architecture { to, there, here: architecture.to_owned() }.into());
+    }
+    Machine::there(ssh.clone(), sudo, true, wanted.program.clone())
+}
+
+/// A name by which people tell a machine from those that have one.
+fn name(taken: &[&str], hostname: &str, destination: &str) -> String {
+    let as_asked = destination.rsplit_once('@').map_or(destination, |(_, host)| host);
+    let numbered = (2..).map(|number| format!("{hostname} ({number})"));
+    let names = [hostname.to_owned(), as_asked.to_owned()].into_iter().chain(numbered);
+    names.into_iter().find(|name| !taken.contains(&name.as_str())).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn machines_of_one_name_are_told_apart() {
+        assert_eq!(name(&["one"], "two", "me@198.18.0.2"), "two");
+        assert_eq!(name(&["debian"], "debian", "me@198.18.0.2"), "198.18.0.2");
+        assert_eq!(name(&["debian"], "debian", "debian"), "debian (2)");
+    }
+}

@@ -1,0 +1,175 @@
+//! Turns a layout into a bed: looks at the machines, chooses cores, and makes the changes, in order.
+
+use std::time::Duration;
+
+use model::{Bed, ClockRelation, Privilege};
+
+use crate::{
+    changes::changes,
+    cores::{self, Chosen},
+    error::BedError,
+    login::log_in,
+    machine::{Machine, give_all_back, random_id},
+    topology::Topology,
+    wanted::{LaidOut, Wanted},
+};
+
+/// A bed that stands, with the agents of its machines, this one first.
+pub(crate) struct Made {
+    pub(crate) bed: Bed,
+    pub(crate) machines: Vec<Machine>,
+    /// What it was made of; `None` where it stood before.
+    pub(crate) topology: Option<Topology>,
+}
+
+/// Makes the bed that is wanted, or takes it where it stands. Whatever was changed before a failure is undone.
+pub(crate) fn make(here: Machine, id: &str, name: &str, wanted: &Wanted) -> Result<Made, BedError> {
+    let mut machines = log_in(here, wanted)?;
+    if !wanted.bed.layout().stands() {
+        // What a crash left there would be taken for the user's own otherwise.
+        machines.iter_mut().filter(|machine| machine.allowed.root).try_for_each(|machine| machine.clean().map(drop))?;
+    }
+    let (mut bed, topology) = lay_out(id, name, wanted, wanted.privilege, &mut machines)?;
+    choose_cores(&mut bed, wanted, topology.is_some(), &mut machines)?;
+    bed.clocks = clocks(&mut machines)?;
+    match topology.iter().try_for_each(|topology| set_up(topology, id, &mut machines)) {
+        Ok(()) => Ok(Made { bed, machines, topology }),
+        Err(error) => Err(error.and_then_of(give_all_back(machines))),
+    }
+}
+
+/// The bed as it would be, with no cores chosen, and what it would be made of. Changes nothing.
+pub(crate) fn lay_out(
+    id: &str,
+    name: &str,
+    wanted: &Wanted,
+    privilege: Privilege,
+    machines: &mut [Machine],
+) -> Result<(Bed, Option<Topology>), BedError> {
+    match wanted.bed.layout().lay_out(id, wanted, machines)? {
+        LaidOut::New(topology) => Ok((topology.bed(name, privilege), Some(topology))),
+        LaidOut::Standing(bed) => Ok((*bed, None)),
+    }
+}
+
+fn set_up(topology: &Topology, id: &str, machines: &mut [Machine]) -> Result<(), BedError> {
+    let is_alone = machines.len() == 1;
+    machines.iter_mut().try_for_each(|machine| {
+        let changes = changes(topology, machine.name());
+        if is_alone { machine.set_up(id, changes) } else { machine.set_up(&random_id(), changes) }
+    })
+}
+
+/// Gives each end its cores, as asked for or the best there are.
+pub(crate) fn choose_cores(
+    bed: &mut Bed,
+    wanted: &Wanted,
+    is_new: bool,
+    machines: &mut [Machine],
+) -> Result<(), BedError> {
+    let chosen = if machines.len() > 1 {
+        cores_of_machines(bed, wanted, machines)?
+    } else {
+        // The interface of a lab is not there yet, and that of a bed that stands is in its own namespace.
+        let card = bed.endpoints.first().filter(|_| is_new && !bed.makes_its_links());
+        let state = machines[0].lab_state(card.map(|end| end.interface.as_str()))?;
+        let [senders, receiver] = match &wanted.cpus {
+            Some(asked) => [cores::as_asked(&asked[0], &state.cpus)?, cores::as_asked(&asked[1], &state.cpus)?],
+            None => cores::choose(&state.cpus),
+        };
+        cores::dealt(&senders, bed.senders().len()).into_iter().chain([receiver]).collect()
+    };
+    for (end, cores) in bed.endpoints.iter_mut().zip(chosen) {
+        (end.cpus, end.cpus_why) = (cores.cpus, cores.why);
+    }
+    Ok(())
+}
+
+/// The cores of ends that have a machine each.
+fn cores_of_machines(bed: &Bed, wanted: &Wanted, machines: &mut [Machine]) -> Result<Vec<Chosen>, BedError> {
+    let last = bed.senders().len();
+    let of_end = |(place, end): (usize, &model::Endpoint)| {
+        let machine = machines.iter_mut().find(|machine| machine.name() == end.machine);
+        let Some(machine) = machine else { return Ok(Chosen::default()) };
+        let state = machine.lab_state(Some(&end.interface))?;
+        match &wanted.cpus {
+            Some(asked) => cores::as_asked(&asked[usize::from(place == last)], &state.cpus),
+            None => Ok(cores::choose_for_one(&state.cpus)),
+        }
+    };
+    bed.endpoints.iter().enumerate().map(of_end).collect()
+}
+
+/// The clocks of several machines are compared by messages, of which the two worst say how well.
+fn clocks(machines: &mut [Machine]) -> Result<ClockRelation, BedError> {
+    if machines.len() == 1 {
+        return Ok(ClockRelation::Same);
+    }
+    let mut errors: Vec<Duration> = Vec::new();
+    for machine in machines {
+        errors.push(machine.read_clock()?.error);
+    }
+    errors.sort_unstable();
+    let error: Duration = errors.iter().rev().take(2).sum();
+    Ok(ClockRelation::Estimated { error_ns: error.as_nanos() as u64 })
+}
+
+#[cfg(test)]
+mod tests {
+    use model::CpuFacts;
+    use protocol::{LabState, Reply, Request};
+
+    use super::*;
+    use crate::{
+        machine::fake::{Fake, failed},
+        wanted::BedRef,
+    };
+
+    fn lab() -> Wanted {
+        Wanted::plain(BedRef::lab(), Privilege::Root, "wireproof".into())
+    }
+
+    /// A machine that has no IPv6, and cannot make what holds these words.
+    fn machine_without(missing: &'static str) -> Fake {
+        Fake::new(move |request| match request {
+            Request::LabState { .. } => Some(Ok(Reply::LabState(LabState { cpus: CpuFacts::default(), ipv6: false }))),
+            Request::Apply { changes } if changes.iter().any(|change| change.to_string().contains(missing)) => {
+                Some(Err(failed()))
+            }
+            _ => None,
+        })
+    }
+
+    #[test]
+    fn a_lab_is_made_in_order_and_undone_with_its_machine() {
+        let agent = machine_without("nothing");
+        let made = make(agent.machine(""), "1f", "lab", &lab()).unwrap_or_else(|error| panic!("{error}"));
+        let applied = |asked: Vec<String>| -> Vec<String> {
+            asked.iter().filter_map(|it| it.strip_prefix("apply ").map(str::to_owned)).collect()
+        };
+        let made_changes = applied(agent.asked());
+        assert_eq!((made_changes.len(), made_changes[0].as_str()), (13, "namespace wp1f-a"));
+        assert_eq!(made_changes[12], "address 198.18.0.2/24 on wp1f-b/lab-b");
+        assert!(made.bed.endpoints.iter().all(|end| end.addresses.len() == 1), "it has no IPv6");
+        give_all_back(made.machines).expect("undone");
+        assert_eq!(agent.asked().last().map(String::as_str), Some("undo all"));
+    }
+
+    #[test]
+    fn a_lab_that_fails_half_way_is_undone() {
+        let agent = machine_without("veth");
+        let error = make(agent.machine(""), "1f", "lab", &lab()).err().expect("no veth");
+        assert!(error.to_string().ends_with("what was set up before it has been undone"), "{error}");
+        let asked = agent.asked();
+        assert!(asked[asked.len() - 2].contains("veth pair") && asked[asked.len() - 1] == "undo all", "{asked:?}");
+    }
+
+    #[test]
+    fn cores_that_are_not_there_are_refused_before_anything_is_made() {
+        let agent = machine_without("nothing");
+        let wanted = Wanted { cpus: Some([vec![0], vec![7]]), ..lab() };
+        let error = make(agent.machine(""), "1f", "lab", &wanted).err().expect("no such core");
+        assert!(matches!(error, BedError::NoSuchCore { cpu: 0, .. }), "{error}");
+        assert!(!agent.asked().contains(&"open".to_owned()));
+    }
+}

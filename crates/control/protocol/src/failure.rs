@@ -1,0 +1,55 @@
+//! Failure at an agent, as a value that the controller can tell from others.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// Why a request or task did not work.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// What kind of failure it is.
+    pub kind: FailureKind,
+    /// What it is about, like an address, a change or a file; empty for the agent's machine as a whole.
+    pub object: String,
+    /// What was tried, on what, and what came of it.
+    pub what: String,
+    /// What to do about it, where `what` does not say so itself.
+    pub advice: Option<String>,
+}
+
+/// Kinds of failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FailureKind {
+    /// The controller cancelled it, so it is no fault.
+    Cancelled,
+    /// A measurement could not be made.
+    Measurement,
+    /// A change could not be made, recorded or undone.
+    Change,
+    /// The kernel refused a call.
+    Kernel,
+    /// The user may not do it.
+    Privilege,
+    /// A fault in wireproof.
+    Bug,
+}
+
+impl Failure {
+    /// A failure without advice.
+    pub fn new(kind: FailureKind, object: impl Into<String>, what: impl fmt::Display) -> Self {
+        Self { kind, object: object.into(), what: what.to_string(), advice: None }
+    }
+
+    /// The same with this advice.
+    pub fn advised(self, advice: impl Into<String>) -> Self {
+        Self { advice: Some(advice.into()), ..self }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.what)?;
+        self.advice.as_ref().map_or(Ok(()), |advice| write!(f, "; {advice}"))
+    }
+}

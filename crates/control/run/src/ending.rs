@@ -1,0 +1,174 @@
+//! How a run ended, and what failed on the way.
+
+use bed::BedError;
+use model::Run;
+use protocol::{AgentError, Fault};
+
+use crate::fit::Misfit;
+
+/// How a run ended.
+#[derive(Debug)]
+pub enum Ending {
+    /// All steps done.
+    Complete,
+    /// The user interrupted.
+    Interrupted,
+    /// Something failed: trials, or what all of them need. All others are kept. Never empty.
+    Failed(Vec<RunError>),
+}
+
+impl Ending {
+    /// Whether all that there is to say of the run is why it failed: a run of no trial, which nobody has gone on with.
+    pub fn left_nothing(&self, run: &Run) -> bool {
+        matches!(self, Self::Failed(_)) && run.trials.is_empty() && run.resumed.is_empty()
+    }
+}
+
+/// A run that could not be made, or not to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The plan asks for what the bed cannot have.
+    #[error(transparent)]
+    Misfit(#[from] Misfit),
+    /// The bed failed.
+    #[error(transparent)]
+    Bed(#[from] BedError),
+    /// A trial failed.
+    #[error("{step}: {error}")]
+    Trial {
+        /// The probe.
+        step: String,
+        /// What went wrong.
+        error: AgentError,
+    },
+    /// The agents brought figures of another probe.
+    #[error("{step}: the agents brought figures of another probe; this is a fault in wireproof, please report it")]
+    Confused {
+        /// The probe.
+        step: String,
+    },
+}
+
+impl RunError {
+    /// Whether it says nothing of the next step, like packets of one size that do not pass.
+    fn is_of_its_step(&self) -> bool {
+        match self {
+            Self::Trial { error, .. } => matches!(error.fault, Fault::Failed(_) | Fault::Stuck { .. }),
+            Self::Misfit(_) | Self::Bed(_) | Self::Confused { .. } => false,
+        }
+    }
+
+    /// Whether both are the same failure of the same step.
+    fn repeats(&self, other: &Self) -> bool {
+        let (Self::Trial { step: a, error: one }, Self::Trial { step: b, error: two }) = (self, other) else {
+            return false;
+        };
+        let same_fault = match (&one.fault, &two.fault) {
+            (Fault::Failed(one), Fault::Failed(two)) => one == two,
+            (Fault::Stuck { within: one }, Fault::Stuck { within: two }) => one == two,
+            _ => false,
+        };
+        (a, &one.agent) == (b, &two.agent) && same_fault
+    }
+}
+
+/// So many trials in a row fail before nothing more is expected of the others.
+const MOST_IN_A_ROW: usize = 3;
+
+/// Failures so far. A run goes on after a failed trial: whoever measures for hours shall not lose them for one configuration.
+#[derive(Default)]
+pub(crate) struct Failures {
+    all: Vec<RunError>,
+    in_a_row: usize,
+    is_over: bool,
+}
+
+impl Failures {
+    /// A trial came to its end.
+    pub(crate) fn none(&mut self) {
+        self.in_a_row = 0;
+    }
+
+    /// Takes one more. Each repeat of a configuration fails alike: `None` where the failure is known.
+    pub(crate) fn take(&mut self, error: RunError) -> Option<&RunError> {
+        self.in_a_row += 1;
+        self.is_over |= self.in_a_row == MOST_IN_A_ROW || !error.is_of_its_step();
+        if self.all.iter().any(|known| known.repeats(&error)) {
+            return None;
+        }
+        self.all.push(error);
+        self.all.last()
+    }
+
+    /// Whether nothing more is expected of the steps to come.
+    pub(crate) fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    /// How a run with these failures ended.
+    pub(crate) fn ending(self) -> Ending {
+        if self.all.is_empty() { Ending::Complete } else { Ending::Failed(self.all) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use model::{Measured, Plan, ProbeSpec};
+    use protocol::{Failure, FailureKind};
+
+    use super::*;
+
+    const STUCK: Duration = Duration::from_secs(30);
+
+    fn failed(fault: Fault) -> RunError {
+        RunError::Trial { step: "step".to_owned(), error: AgentError { agent: "agent".to_owned(), fault } }
+    }
+
+    fn no_answer(size: u32) -> RunError {
+        let what = format!("no answer to {size} bytes");
+        failed(Fault::Failed(Box::new(Failure::new(FailureKind::Measurement, "198.18.0.2:7", what))))
+    }
+
+    /// Whether the run goes on after these failures.
+    fn goes_on(failures: &mut Failures, errors: impl IntoIterator<Item = RunError>) -> bool {
+        errors.into_iter().for_each(|error| drop(failures.take(error).map(ToString::to_string)));
+        !failures.is_over()
+    }
+
+    #[test]
+    fn a_trial_that_fails_lets_the_run_go_on_until_three_in_a_row_do() {
+        let mut failures = Failures::default();
+        assert!(goes_on(&mut failures, [no_answer(1), failed(Fault::Stuck { within: STUCK })]));
+        assert!(!goes_on(&mut failures, [no_answer(3)]));
+        assert_eq!(failures.all.len(), 3);
+
+        let mut failures = Failures::default();
+        for _ in 0..9 {
+            assert!(goes_on(&mut failures, [no_answer(1), no_answer(2)]));
+            failures.none();
+        }
+        assert_eq!(failures.all.len(), 2, "each said once");
+    }
+
+    #[test]
+    fn a_run_that_failed_and_measured_nothing_leaves_nothing() {
+        let failed = || Ending::Failed(vec![no_answer(1)]);
+        let plan = Plan::parse("name = \"t\"\n[[packets]]\nduration = \"1 s\"\nframe_sizes = [64]", &[]).unwrap();
+        let ProbeSpec::Packets(spec) = plan.specs().remove(0) else { panic!("planned") };
+        let empty = model::fixture::run(plan);
+        assert!(failed().left_nothing(&empty));
+        assert!(!Ending::Interrupted.left_nothing(&empty), "it can be gone on with");
+        let stream = model::fixture::packet_stream(1, 1);
+        let result = model::PacketsResult { mtu: model::Mtu(1500), streams: vec![stream] };
+        let trials = vec![model::fixture::trial(Measured::Packets { spec, result })];
+        assert!(!failed().left_nothing(&Run { trials, ..empty }));
+    }
+
+    #[test]
+    fn an_agent_that_is_gone_ends_the_run() {
+        assert!(!goes_on(&mut Failures::default(), [failed(Fault::Silent(STUCK))]));
+        assert!(!goes_on(&mut Failures::default(), [RunError::Confused { step: "step".to_owned() }]));
+    }
+}

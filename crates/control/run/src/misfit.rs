@@ -1,0 +1,73 @@
+//! Why a bed cannot have a probe.
+
+use model::{IpVersion, Mtu, frame_size::FrameSizeError};
+
+/// Headers of 40 bytes, and the least segment that Linux sends.
+pub(crate) const LEAST_TCP_MTU: u32 = 88;
+
+/// A probe that this bed cannot have.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Misfit {
+    /// The bed has no address of this IP version.
+    #[error(
+        "{probe}: bed \"{bed}\" has no {ip} address at both ends (was none given, has the kernel no IPv6, or is the MTU under \
+         1280?); take the probe out of the plan, or choose another ip (--ip 4)"
+    )]
+    NoAddress {
+        /// The probe.
+        probe: String,
+        /// The bed.
+        bed: String,
+        /// The IP version it lacks.
+        ip: IpVersion,
+    },
+    /// TCP does not work there.
+    #[error(
+        "{probe}: TCP over IPv4 needs an MTU of {LEAST_TCP_MTU} or more, this bed has {}; Linux sends no segments smaller \
+         than its sysctl net.ipv4.tcp_min_snd_mss, 48 bytes", .mtu.0
+    )]
+    SmallMtu {
+        /// The probe.
+        probe: String,
+        /// MTU of the bed.
+        mtu: Mtu,
+    },
+    /// The frame size cannot be had.
+    #[error("{probe}: {error}")]
+    FrameSize {
+        /// The probe.
+        probe: String,
+        /// Why not.
+        error: FrameSizeError,
+    },
+    /// The bed cannot be set to this MTU.
+    #[error("{probe}: {why}")]
+    OtherMtu {
+        /// The probe.
+        probe: String,
+        /// Why not, and what to write.
+        why: String,
+    },
+    /// Datagrams that would be cut up on the way.
+    #[error(
+        "{probe}: datagrams of {datagram} bytes do not fit MTU {mtu}, IP would cut them into fragments; {largest} bytes fit"
+    )]
+    Datagram {
+        /// The probe.
+        probe: String,
+        /// Payload asked for.
+        datagram: u32,
+        /// The MTU.
+        mtu: u32,
+        /// The largest payload that fits.
+        largest: u32,
+    },
+    /// No schedule has this rate.
+    #[error("{probe}: {why}")]
+    Rate {
+        /// The probe.
+        probe: String,
+        /// Why not, and what to write.
+        why: String,
+    },
+}

@@ -1,0 +1,34 @@
+//! Receivers of a run: the archive that keeps it, and the observer that follows it.
+
+use bed::Session;
+use model::{Environment, Run, RunId, Trial, plan::Step};
+use procedure::Left;
+
+/// Where runs are kept. What a call keeps is safe when it returns.
+pub trait Archive {
+    /// Why something could not be kept.
+    type Error;
+
+    /// Keeps a run that begins.
+    fn begin(&mut self, run: &Run) -> Result<(), Self::Error>;
+    /// Keeps that a run is resumed.
+    fn resume(&mut self, run: &Run) -> Result<(), Self::Error>;
+    /// Keeps a trial, in the place of an earlier one with its number.
+    fn keep_trial(&mut self, run: &RunId, trial: &Trial) -> Result<(), Self::Error>;
+    /// Keeps the end of a run whose trials are kept already.
+    fn finish(&mut self, run: &Run) -> Result<(), Self::Error>;
+    /// Forgets a run without trials.
+    fn forget(&mut self, run: &RunId) -> Result<(), Self::Error>;
+}
+
+/// Looks on while a run is made.
+pub trait Observer {
+    /// The bed is ready.
+    fn ready(&mut self, session: &Session, environment: &Environment);
+    /// A step begins: the trial with this number, and what is left of the plan from here on.
+    fn step(&mut self, step: &Step, number: u32, left: Left);
+    /// How far the step is, 0 to 1.
+    fn progress(&mut self, fraction: f64);
+    /// The run is over, and the bed is being given back.
+    fn undoing(&mut self);
+}

@@ -1,0 +1,187 @@
+//! Goodput.
+
+mod cross_check;
+
+use model::{
+    Doubt, Endpoint, Flow, GoodputReceived, GoodputResult, GoodputSent, GoodputSide, GoodputSpec, Measured, Mtu,
+    PayloadSize, Protocol, SideFigures, SoFar, frame_size::Headers, probe::FASTEST,
+};
+
+use self::cross_check::crossed;
+use super::{
+    Assembled, Ends, Rules, Sides, Told,
+    doubts::{through_kernel, too_slow},
+};
+use crate::{
+    cross_check::packets_disagree,
+    misfit::{LEAST_TCP_MTU, Misfit},
+};
+
+impl Rules for GoodputSpec {
+    fn fit(&self, probe: String, mtu: Mtu) -> Result<(), Misfit> {
+        match self.protocol {
+            Protocol::Udp => check_datagram(probe, self, mtu),
+            Protocol::Tcp if mtu.0 < LEAST_TCP_MTU => Err(Misfit::SmallMtu { probe, mtu }),
+            Protocol::Tcp => Ok(()),
+        }
+    }
+
+    fn assemble(&self, ends: &Ends<'_>, sides: Vec<Sides>) -> Option<Assembled> {
+        let side = |figures| match figures {
+            SideFigures::Goodput(side) => Some(*side),
+            _ => None,
+        };
+        let sides = sides.into_iter().map(|(near, far)| Some((side(near)?, side(far)?)));
+        let flows = flows(self, ends, sides.collect::<Option<_>>()?)?;
+        let seconds = flows.first()?.received.counted_s;
+        assembled(self, ends, flows, seconds)
+    }
+
+    /// As far as the whole seconds go that each receiving side has.
+    fn so_far(&self, ends: &Ends<'_>, told: &[Told]) -> Option<Assembled> {
+        let whole = told.iter().filter_map(|told| whole_seconds(self, told)).min().filter(|whole| *whole > 0)?;
+        let side = |told: &Told, side: usize| GoodputSide {
+            sent: Some(GoodputSent::default()),
+            received: Some(received(
+                self,
+                told.seconds[side].get(..whole).unwrap_or_default(),
+                told.latest[side].as_ref(),
+            )),
+        };
+        let sides = told.iter().map(|told| (side(told, 0), side(told, 1))).collect();
+        assembled(self, ends, flows(self, ends, sides)?, whole as f64)
+    }
+}
+
+fn assembled(spec: &GoodputSpec, ends: &Ends<'_>, flows: Vec<Flow>, seconds: f64) -> Option<Assembled> {
+    let doubts = doubts(spec, &flows, ends);
+    let result = GoodputResult { mtu: spec.mtu.or(ends.mtu())?, flows };
+    Some(Assembled { measured: Measured::Goodput { spec: spec.clone(), result }, seconds, doubts })
+}
+
+fn check_datagram(probe: String, spec: &GoodputSpec, mtu: Mtu) -> Result<(), Misfit> {
+    let headers = Headers { ip: spec.ip, protocol: spec.protocol, tcp_timestamps: false };
+    let largest = mtu.0.saturating_sub(headers.bytes());
+    match spec.datagram {
+        Some(PayloadSize(datagram)) if datagram > largest => {
+            Err(Misfit::Datagram { probe, datagram, mtu: mtu.0, largest })
+        }
+        datagram => check_rate(probe, spec, datagram.unwrap_or(PayloadSize(largest))),
+    }
+}
+
+fn check_rate(probe: String, spec: &GoodputSpec, datagram: PayloadSize) -> Result<(), Misfit> {
+    let Some(rate) = spec.rate else { return Ok(()) };
+    let a_second = rate.0 as f64 / (f64::from(datagram.0) * 8.0);
+    let refuse = |why: String| Err(Misfit::Rate { probe, why });
+    if a_second > FASTEST.0 as f64 {
+        return refuse(format!(
+            "{rate} is more than {FASTEST} of {} bytes, which no clock could pace; ask for less, or leave the rate out to send \
+             flat out",
+            datagram.0
+        ));
+    }
+    if a_second * spec.duration.as_secs_f64() < f64::from(spec.streams) {
+        return refuse(format!(
+            "at {rate} not every stream would send a datagram of {} bytes within {}; ask for more, or for a longer duration",
+            datagram.0, spec.duration
+        ));
+    }
+    Ok(())
+}
+
+/// One for each sender and direction that data went, the forward ones first.
+fn flows(spec: &GoodputSpec, ends: &Ends<'_>, sides: Vec<(GoodputSide, GoodputSide)>) -> Option<Vec<Flow>> {
+    let to = ends.receiver;
+    let flow = |from: &Endpoint, to: &Endpoint, sent, received| {
+        Some(Flow { from: from.name.clone(), to: to.name.clone(), sent: sent?, received: received? })
+    };
+    let (mut forward, mut back) = (Vec::new(), Vec::new());
+    for (from, (near, far)) in ends.senders.iter().zip(sides) {
+        if spec.sends_forward() {
+            forward.push(flow(from, to, near.sent, far.received)?);
+        }
+        if spec.sends_back() {
+            back.push(flow(to, from, far.sent, near.received)?);
+        }
+    }
+    Some([forward, back].concat())
+}
+
+fn whole_seconds(spec: &GoodputSpec, told: &Told) -> Option<usize> {
+    let [near, far] = &told.seconds;
+    let sides = [(spec.sends_forward(), far), (spec.sends_back(), near)];
+    sides.into_iter().filter_map(|(sends, seconds)| sends.then_some(seconds.len())).min()
+}
+
+/// Whole seconds, and what else the receiver had counted by the latest time it told.
+fn received(spec: &GoodputSpec, seconds: &[f64], latest: Option<&SoFar>) -> GoodputReceived {
+    let told = match latest {
+        Some(SoFar::Goodput(received)) => (**received).clone(),
+        _ => GoodputReceived::default(),
+    };
+    let bytes = (seconds.iter().sum::<f64>() / 8.0).round() as u64;
+    GoodputReceived {
+        counted_bytes: bytes,
+        counted_s: seconds.len() as f64,
+        total_bytes: told.total_bytes.max(bytes),
+        intervals_bps: seconds.to_vec(),
+        warmup_s: spec.warmup.as_secs_f64(),
+        ..told
+    }
+}
+
+/// A finding that concerns several flows is said once.
+fn doubts(spec: &GoodputSpec, flows: &[Flow], ends: &Ends<'_>) -> Vec<Doubt> {
+    let of = |name: &str| ends.counters_of(name);
+    let crossed = flows.iter().filter_map(|flow| crossed(flow, flows, spec, of(&flow.from)?, of(&flow.to)?));
+    let mut doubts: Vec<Doubt> = Vec::new();
+    for doubt in crossed.map(packets_disagree).chain(flows.iter().flat_map(|flow| of_flow(spec, flow))) {
+        if !doubts.contains(&doubt) {
+            doubts.push(doubt);
+        }
+    }
+    doubts
+}
+
+fn of_flow(spec: &GoodputSpec, flow: &Flow) -> Vec<Doubt> {
+    let mut doubts = Vec::new();
+    let (sent, received) = (&flow.sent, &flow.received);
+    doubts.extend(unsteady(received));
+    doubts.extend(stalled(received));
+    if sent.datagrams.is_none() && sent.total_bytes != received.total_bytes {
+        doubts.push(Doubt::CountersDisagree { sent: sent.total_bytes, received: received.total_bytes });
+    }
+    if received.ended_early {
+        doubts.push(Doubt::DataEndedEarly);
+    }
+    let intended = sent.datagrams.as_ref().and_then(|datagrams| datagrams.intended_bps);
+    doubts.extend(intended.zip(sent.mean_bps()).and_then(|(intended, achieved)| too_slow(intended, achieved)));
+    doubts.extend(small_buffer(spec, flow));
+    if let (Some(left), Some(came)) = (&sent.datagrams, &received.datagrams) {
+        let through = left.through_kernel.zip(came.through_kernel).map(|(left, came)| left + came);
+        doubts.extend(through_kernel(through, left.sent + came.received));
+    }
+    doubts
+}
+
+/// Whole seconds without anything, among others that had something.
+fn stalled(received: &GoodputReceived) -> Option<Doubt> {
+    let silent = received.intervals_bps.iter().filter(|bps| **bps == 0.0).count();
+    (silent > 0 && silent < received.intervals_bps.len()).then_some(Doubt::Stalled { seconds: silent as u64 })
+}
+
+/// A figure that was still on its way when the warm-up was over.
+fn unsteady(received: &GoodputReceived) -> Option<Doubt> {
+    let settled = stats::settled_after(&received.intervals_bps)?;
+    (settled > 0).then_some(Doubt::Unsteady { settled_after_s: settled as f64 })
+}
+
+fn small_buffer(spec: &GoodputSpec, flow: &Flow) -> Option<Doubt> {
+    let asked = spec.window?.0;
+    let ends = [(&flow.from, flow.sent.buffer), (&flow.to, flow.received.buffer)];
+    ends.into_iter().find_map(|(endpoint, granted)| {
+        let granted = granted?.0;
+        (granted < asked).then(|| Doubt::SmallBuffer { endpoint: endpoint.clone(), asked, granted })
+    })
+}

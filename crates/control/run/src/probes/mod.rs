@@ -1,0 +1,90 @@
+//! Special parts of each probe while it is conducted, a module each: whether a bed can have it, how the figures of both sides
+//! make those of a trial, and what makes them less trustworthy. Pure.
+
+mod doubts;
+mod goodput;
+mod latency;
+mod packets;
+mod path;
+
+use model::{Doubt, EndCounters, Endpoint, Measured, Mtu, ProbeSpec, SideFigures, SoFar};
+
+pub(crate) use self::path::path_not_proven;
+use crate::misfit::Misfit;
+
+/// The rules of a probe.
+pub(crate) trait Rules {
+    /// Whether a bed of this MTU can have it.
+    fn fit(&self, probe: String, mtu: Mtu) -> Result<(), Misfit>;
+
+    /// Figures of a trial from those of both sides of each pair (near, far); `None` if they are those of another probe.
+    fn assemble(&self, ends: &Ends<'_>, sides: Vec<Sides>) -> Option<Assembled>;
+
+    /// Figures of a trial under way; `None` where nothing is known yet.
+    fn so_far(&self, _ends: &Ends<'_>, _told: &[Told]) -> Option<Assembled> {
+        None
+    }
+}
+
+/// The one place of this crate that tells probes apart.
+pub(crate) fn of(spec: &ProbeSpec) -> &dyn Rules {
+    match spec {
+        ProbeSpec::Latency(spec) => spec,
+        ProbeSpec::Goodput(spec) => spec,
+        ProbeSpec::Path(spec) => spec,
+        ProbeSpec::Packets(spec) => spec,
+    }
+}
+
+/// Figures of both sides of a pair: near, far.
+pub(crate) type Sides = (SideFigures, SideFigures);
+
+/// Figures of a trial.
+pub(crate) struct Assembled {
+    pub(crate) measured: Measured,
+    /// Duration of the counted part.
+    pub(crate) seconds: f64,
+    pub(crate) doubts: Vec<Doubt>,
+}
+
+/// Ends of a trial.
+pub(crate) struct Ends<'a> {
+    pub(crate) senders: &'a [Endpoint],
+    pub(crate) receiver: &'a Endpoint,
+    /// Counters of each sender and of the receiver.
+    pub(crate) counters: Vec<EndCounters>,
+}
+
+impl Ends<'_> {
+    /// Names of the ends with their counters, the receiver last.
+    fn counted(&self) -> impl Iterator<Item = (&str, &EndCounters)> {
+        let ends = self.senders.iter().chain([self.receiver]);
+        ends.map(|end| end.name.as_str()).zip(&self.counters)
+    }
+
+    fn counters_of(&self, name: &str) -> Option<&EndCounters> {
+        self.counted().find(|(end, _)| *end == name).map(|(_, counters)| counters)
+    }
+
+    /// MTU of the near interface.
+    fn mtu(&self) -> Option<Mtu> {
+        self.senders.first().map(|end| end.mtu)
+    }
+}
+
+/// Reports of both sides of a pair on the way (near, far).
+#[derive(Default)]
+pub(crate) struct Told {
+    /// Whole seconds as they were received, in bit/s.
+    pub(crate) seconds: [Vec<f64>; 2],
+    /// All else, as it was told last.
+    pub(crate) latest: [Option<SoFar>; 2],
+}
+
+impl Told {
+    /// Whole seconds that have passed.
+    pub(crate) fn passed(&self) -> usize {
+        let [near, far] = &self.seconds;
+        near.len().max(far.len())
+    }
+}

@@ -1,0 +1,98 @@
+//! Numbered packets.
+
+mod cross_check;
+
+use model::{
+    Doubt, Endpoint, Measured, Mtu, PacketStream, PacketsReceived, PacketsResult, PacketsSent, PacketsSide,
+    PacketsSpec, SideFigures, SoFar,
+    frame_size::{ETHERNET_HEADER, FCS, FrameSize, FrameSizeError},
+    stream::Stream,
+};
+
+use self::cross_check::crossed;
+use super::{Assembled, Ends, Rules, Sides, Told, doubts::too_slow};
+use crate::{cross_check::packets_disagree, misfit::Misfit};
+
+impl Rules for PacketsSpec {
+    fn fit(&self, probe: String, mtu: Mtu) -> Result<(), Misfit> {
+        let largest = FrameSize(mtu.0 + ETHERNET_HEADER + FCS);
+        let too_large = |stream: &Stream| {
+            // A VLAN tag is beside what the MTU counts.
+            let tags = 4 * stream.vlans.len() as u32;
+            stream.sizes.cycle(largest).into_iter().find(|size| size.0 > largest.0 + tags)
+        };
+        match self.streams.iter().find_map(too_large) {
+            Some(size) => {
+                let error = FrameSizeError::TooLarge { frame: size.0, mtu: mtu.0, largest: largest.0 };
+                Err(Misfit::FrameSize { probe, error })
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn assemble(&self, ends: &Ends<'_>, sides: Vec<Sides>) -> Option<Assembled> {
+        let side = |figures| match figures {
+            SideFigures::Packets(side) => Some(*side),
+            _ => None,
+        };
+        let sides = sides.into_iter().map(|(near, far)| Some((side(near)?, side(far)?)));
+        assembled(self, ends, streams(self, ends, sides.collect::<Option<_>>()?))
+    }
+
+    /// As both sides told it last. The two do not tell at one moment, so that what is missing is not known to be lost.
+    fn so_far(&self, ends: &Ends<'_>, told: &[Told]) -> Option<Assembled> {
+        let side = |so_far: &Option<SoFar>| match so_far {
+            Some(SoFar::Packets(side)) => Some((**side).clone()),
+            _ => None,
+        };
+        let sides = told.iter().map(|Told { latest: [near, far], .. }| Some((side(near)?, side(far)?)));
+        let mut streams = streams(self, ends, sides.collect::<Option<_>>()?);
+        streams.iter_mut().for_each(|stream| stream.cut_off = true);
+        assembled(self, ends, streams).filter(|assembled| assembled.seconds > 0.0)
+    }
+}
+
+/// Each stream of each sender and direction, the forward ones first: what one side sent beside what the other received of it.
+fn streams(spec: &PacketsSpec, ends: &Ends<'_>, sides: Vec<(PacketsSide, PacketsSide)>) -> Vec<PacketStream> {
+    let to = ends.receiver;
+    let one_way = |from: &Endpoint, to: &Endpoint, sent: Vec<PacketsSent>, received: Vec<PacketsReceived>| {
+        let (from, to) = (from.name.clone(), to.name.clone());
+        let stream =
+            move |(sent, received)| PacketStream { from: from.clone(), to: to.clone(), sent, received, cut_off: false };
+        sent.into_iter().zip(received).map(stream).collect::<Vec<_>>()
+    };
+    let (mut forward, mut back) = (Vec::new(), Vec::new());
+    for (from, (near, far)) in ends.senders.iter().zip(sides) {
+        if spec.sends_forward() {
+            forward.extend(one_way(from, to, near.sent, far.received));
+        }
+        if spec.sends_back() {
+            back.extend(one_way(to, from, far.sent, near.received));
+        }
+    }
+    [forward, back].concat()
+}
+
+/// `None` without a stream.
+fn assembled(spec: &PacketsSpec, ends: &Ends<'_>, streams: Vec<PacketStream>) -> Option<Assembled> {
+    let seconds = streams.iter().map(|stream| stream.sent.seconds).reduce(f64::max)?;
+    let replays = spec.streams.iter().filter(|stream| stream.replay.is_some());
+    let not_numbered = replays.map(|stream| Doubt::NotNumbered { stream: stream.name.clone() });
+    let crossed = crossed(&streams, ends.counted()).into_iter().map(packets_disagree);
+    let doubts = not_numbered.chain(streams.iter().flat_map(of_stream)).chain(crossed).collect();
+    let result = PacketsResult { mtu: spec.mtu.or(ends.mtu())?, streams };
+    Some(Assembled { measured: Measured::Packets { spec: spec.clone(), result }, seconds, doubts })
+}
+
+/// Packets that a sender did not send are never loss.
+fn of_stream(stream: &PacketStream) -> Vec<Doubt> {
+    let (sent, received) = (&stream.sent, &stream.received);
+    let nothing = (sent.frames > 0 && received.frames + received.corrupt == 0).then(|| Doubt::NothingArrived {
+        from: stream.from.clone(),
+        to: stream.to.clone(),
+        packets: sent.frames,
+        engine: sent.engine,
+    });
+    let slow = sent.intended_pps.and_then(|intended| too_slow(intended, stream.offered_pps()));
+    nothing.into_iter().chain(slow).collect()
+}

@@ -1,0 +1,116 @@
+//! Goes through the plan, trial by trial.
+
+use std::sync::atomic::AtomicBool;
+
+use bed::{BedError, Session};
+use model::{Doubt, Run, Trial, plan::Step};
+use procedure::Course;
+
+use crate::{
+    clock::now,
+    ending::{Ending, Failures, RunError},
+    estimate::estimate,
+    follower::Follower,
+    measure::{NoResult, measure},
+    observer::{Archive, Observer},
+    probes::path_not_proven,
+    record::Record,
+    trial::{Heading, assemble},
+};
+
+/// Common values of all trials of a run.
+pub(crate) struct Trials<'a, 'b, A: Archive> {
+    pub(crate) session: &'a mut Session,
+    pub(crate) record: &'a mut Record<'b, A>,
+    pub(crate) observer: &'a mut dyn Observer,
+    pub(crate) interrupt: &'a AtomicBool,
+}
+
+/// Why a step did not come to its end.
+enum Trouble {
+    Interrupted,
+    Failed(Box<RunError>),
+}
+
+impl From<RunError> for Trouble {
+    fn from(error: RunError) -> Self {
+        Self::Failed(Box::new(error))
+    }
+}
+
+impl<A: Archive> Trials<'_, '_, A> {
+    /// Measures what the run has no whole trial of yet.
+    pub(crate) fn go_through(&mut self, run: &mut Run) -> Ending {
+        let mut course = Course::of(&run.plan, run.bed.senders().len());
+        let mut failures = Failures::default();
+        while let Some(step) = course.ask() {
+            if let Some(done) = stored(run, &step).filter(|trial| trial.is_whole()) {
+                course.took(Some(done));
+                continue;
+            }
+            let number = number(run, &step, course.number());
+            self.observer.step(&step, course.number(), course.left(estimate));
+            let (trial, outcome) = self.trial(run, &step, number);
+            course.took(trial.as_ref().filter(|trial| trial.is_whole()));
+            if let Some(trial) = trial {
+                self.record.trial(&run.id, &trial);
+                run.trials.retain(|known| known.number != number);
+                run.trials.push(trial);
+            }
+            match outcome {
+                Ok(()) => failures.none(),
+                Err(Trouble::Interrupted) => return Ending::Interrupted,
+                Err(Trouble::Failed(error)) => {
+                    run.doubts.extend(failures.take(*error).map(|new| Doubt::Failed { what: new.to_string() }));
+                    if failures.is_over() {
+                        break;
+                    }
+                }
+            }
+        }
+        failures.ending()
+    }
+
+    /// A trial, or what was left of it, and what stopped it.
+    fn trial(&mut self, run: &Run, step: &Step, number: u32) -> (Option<Trial>, Result<(), Trouble>) {
+        match self.session.set_mtu(step.spec.profile().mtu, self.interrupt) {
+            Ok(()) => {}
+            Err(BedError::Interrupted) => return (None, Err(Trouble::Interrupted)),
+            Err(error) => return (None, Err(RunError::from(error).into())),
+        }
+        let heading = Heading { number, started: now() };
+        let mut follower = Follower::new(run, step, heading, self.record, self.observer);
+        let brought = measure(step, &run.bed, self.session.agents(), &mut follower, self.interrupt);
+        match brought {
+            Ok(brought) => match assemble(follower.heading, step, &run.bed, brought) {
+                Some(mut trial) => {
+                    trial.doubts.extend(path_not_proven(&trial, &run.trials));
+                    (Some(trial), Ok(()))
+                }
+                None => (None, Err(RunError::Confused { step: step.spec.to_string() }.into())),
+            },
+            Err(NoResult::Interrupted) => (follower.unfinished(), Err(Trouble::Interrupted)),
+            Err(NoResult::Failed(error)) => {
+                let left = follower.unfinished();
+                // A port that is gone explains the failure better than what the failure looked like.
+                let failed = RunError::Trial { step: step.spec.to_string(), error };
+                (left, Err(self.session.lost_port().map_or(failed, Into::into).into()))
+            }
+        }
+    }
+}
+
+/// The trial of a step, whole or not.
+fn stored<'a>(run: &'a Run, step: &Step) -> Option<&'a Trial> {
+    run.trials.iter().find(|trial| step.is_of(trial, run.bed.senders()))
+}
+
+/// The number of the trial of a step: its own where there is one already, else its place in the course, or the next free one.
+fn number(run: &Run, step: &Step, place: u32) -> u32 {
+    let taken = |number: u32| run.trials.iter().any(|trial| trial.number == number);
+    match stored(run, step) {
+        Some(trial) => trial.number,
+        None if taken(place) => run.trials.iter().map(|trial| trial.number + 1).max().unwrap_or(place),
+        None => place,
+    }
+}

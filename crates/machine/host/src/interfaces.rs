@@ -1,0 +1,113 @@
+//! Interfaces of a network namespace, and the cards behind them.
+
+use std::net::IpAddr;
+
+use kernel::link::Link;
+use model::{
+    Cards,
+    environment::{InterfaceFacts, Port},
+};
+
+use crate::{
+    card, parse,
+    source::{Here, Source},
+};
+
+/// All cards of this machine; interfaces as the caller's namespace has them.
+pub fn cards() -> Cards {
+    let physical = interfaces(&Here).into_iter().filter(|interface| interface.card.is_some());
+    Cards {
+        ports: physical.map(|interface| Port { readings: card::readings(&Here, &interface.name), interface }).collect(),
+        refused: card::refused(&Here),
+    }
+}
+
+/// Facts about each interface, loopback left out.
+pub(crate) fn interfaces(source: &dyn Source) -> Vec<InterfaceFacts> {
+    let links = source.links().or_default();
+    links.into_iter().filter(|link| link.name != "lo").map(|link| interface(source, link)).collect()
+}
+
+fn interface(source: &dyn Source, link: Link) -> InterfaceFacts {
+    // A driver that says nothing of itself is one without a card.
+    let driver = source.driver(&link.name).or_default();
+    // A veth says 10 Gbit/s, and means nothing by it.
+    let speed =
+        (driver.name != "veth").then(|| source.read(&format!("/sys/class/net/{}/speed", link.name)).or_default());
+    let card = card::of_interface(source, &link.name);
+    InterfaceFacts {
+        pcie: card.as_ref().and_then(|card| card.hops.first()).map(|hop| hop.link.clone()),
+        card,
+        driver: driver.name,
+        driver_version: driver.version,
+        firmware_version: driver.firmware,
+        bus: driver.bus,
+        master: link.master,
+        mtu: link.mtu.0,
+        mac: link.mac,
+        state: link.operstate,
+        speed_mbps: speed.and_then(|speed| parse::speed(&speed)),
+        addresses: link.addresses.into_iter().filter(is_given).map(|(ip, prefix)| format!("{ip}/{prefix}")).collect(),
+        name: link.name,
+    }
+}
+
+/// The kernel adds link-local addresses itself, some time after a link comes up: nobody changed anything.
+pub(crate) fn is_given((address, _): &(IpAddr, u8)) -> bool {
+    match address {
+        IpAddr::V4(_) => true,
+        IpAddr::V6(address) => !address.is_unicast_link_local(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kernel::ethtool::Driver;
+    use model::Mtu;
+
+    use super::*;
+    use crate::recorded::Recorded;
+
+    fn link(name: &str) -> Link {
+        Link {
+            index: 1,
+            name: name.into(),
+            kind: String::new(),
+            up: true,
+            master: None,
+            lower: None,
+            mtu: Mtu(1500),
+            mac: "02:00:00:00:00:01".into(),
+            operstate: "up".into(),
+            carrier_losses: 0,
+            addresses: ["198.18.0.1", "fe80::1"].map(|address| (address.parse().expect("an address"), 24)).into(),
+        }
+    }
+
+    #[test]
+    fn an_interface_has_its_driver_speed_and_card() {
+        let mut machine = Recorded::new(&[
+            ("/sys/class/net/eth1/speed", "10000"),
+            ("/sys/class/net/wire/speed", "10000"),
+            ("/sys/devices/pci0000:00/0000:00:03.0/class", "0x020000"),
+            ("/sys/devices/pci0000:00/0000:00:03.0/current_link_width", "8"),
+            ("/sys/devices/pci0000:00/0000:00:03.0/current_link_speed", "8.0 GT/s PCIe"),
+        ]);
+        machine.link("/sys/class/net/eth1/device", "/sys/devices/pci0000:00/0000:00:03.0");
+        machine.links = ["lo", "eth1", "wire"].map(link).into();
+        let driver = |name: &str| Driver { name: name.into(), ..Driver::default() };
+        machine.drivers = [("eth1".to_owned(), driver("ixgbe")), ("wire".to_owned(), driver("veth"))].into();
+        let found = interfaces(&machine);
+        let seen: Vec<_> = found.iter().map(|it| (it.name.as_str(), it.driver.as_str(), it.speed_mbps)).collect();
+        assert_eq!(seen, [("eth1", "ixgbe", Some(10_000)), ("wire", "veth", None)]);
+        assert_eq!(found[0].addresses, ["198.18.0.1/24"], "the kernel gave the other one itself");
+        assert_eq!(found[0].pcie.as_ref().map(|link| link.width.as_str()), Some("8"));
+        assert!(found[0].card.is_some() && found[1].card.is_none());
+    }
+
+    #[test]
+    fn link_local_addresses_are_left_out() {
+        let given = |text: &str| is_given(&(text.parse().expect("an address"), 64));
+        assert!(given("198.18.0.1") && given("2001:2::1") && !given("fe80::1"));
+    }
+}

@@ -1,0 +1,121 @@
+//! A machine recorded in a folder, for tests: its files, and its kernel's answers.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    os::unix::fs::symlink,
+    path::{Path, PathBuf},
+};
+
+use kernel::{
+    ethtool::Driver,
+    link::Link,
+    nic::LinkSettings,
+    statistics::{Counters, Qdisc},
+};
+use model::Reading;
+use tempfile::TempDir;
+
+use crate::source::{Here, Source};
+
+/// A value that is not recorded is absent.
+pub(crate) struct Recorded {
+    folder: TempDir,
+    /// Its interfaces.
+    pub(crate) links: Vec<Link>,
+    /// Drivers of its interfaces.
+    pub(crate) drivers: BTreeMap<String, Driver>,
+    /// Lines of its kernel's log.
+    pub(crate) log: Reading<Vec<String>>,
+}
+
+impl Recorded {
+    /// Each file by its path and its text.
+    pub(crate) fn new(files: &[(&str, &str)]) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (links, drivers, log) = (Vec::new(), BTreeMap::new(), Reading::Absent);
+        let recorded = Self { folder, links, drivers, log };
+        files.iter().for_each(|(path, text)| recorded.write(path, text));
+        recorded
+    }
+
+    pub(crate) fn write(&self, path: &str, text: &str) {
+        let path = self.at(path);
+        fs::create_dir_all(path.parent().expect("a file has a folder")).expect("ours");
+        fs::write(path, format!("{text}\n")).expect("ours");
+    }
+
+    pub(crate) fn make_folder(&self, path: &str) {
+        fs::create_dir_all(self.at(path)).expect("ours");
+    }
+
+    /// Lays a link to another path of the machine.
+    pub(crate) fn link(&self, path: &str, to: &str) {
+        let path = self.at(path);
+        fs::create_dir_all(path.parent().expect("a link has a folder")).expect("ours");
+        symlink(self.at(to), path).expect("ours");
+    }
+
+    fn at(&self, path: &str) -> PathBuf {
+        self.folder.path().join(path.trim_start_matches('/'))
+    }
+
+    /// A path of the machine, of one that stands for it here.
+    fn own(&self, path: &str) -> String {
+        let folder = self.folder.path().canonicalize().expect("ours");
+        let rest =
+            [folder.as_path(), self.folder.path()].iter().find_map(|root| Path::new(path).strip_prefix(root).ok());
+        Path::new("/").join(rest.expect("within the record")).to_string_lossy().into_owned()
+    }
+}
+
+impl Source for Recorded {
+    fn read(&self, path: &str) -> Reading<String> {
+        Here.read(&self.at(path).to_string_lossy())
+    }
+
+    fn list(&self, folder: &str) -> Reading<Vec<String>> {
+        let paths = Here.list(&self.at(folder).to_string_lossy());
+        paths.map(|paths| paths.iter().map(|path| self.own(path)).collect())
+    }
+
+    fn resolve(&self, path: &str) -> Reading<String> {
+        Here.resolve(&self.at(path).to_string_lossy()).map(|path| self.own(&path))
+    }
+
+    fn links(&self) -> Reading<Vec<Link>> {
+        self.links.clone().into()
+    }
+
+    fn driver(&self, interface: &str) -> Reading<Driver> {
+        self.drivers.get(interface).cloned().map_or(Reading::Absent, Reading::Known)
+    }
+
+    fn link_settings(&self, _: &str) -> Reading<LinkSettings> {
+        Reading::Absent
+    }
+
+    fn permanent_mac(&self, _: &str) -> Reading<String> {
+        Reading::Absent
+    }
+
+    fn module_memory(&self, _: &str) -> Reading<Vec<u8>> {
+        Reading::Absent
+    }
+
+    fn counters(&self, _: &str) -> Reading<(Counters, Vec<Qdisc>)> {
+        Reading::Absent
+    }
+
+    fn driver_counters(&self, _: &str) -> Reading<Vec<(String, u64)>> {
+        Reading::Absent
+    }
+
+    fn allowed_cpus(&self) -> Reading<Vec<usize>> {
+        Reading::Absent
+    }
+
+    fn log(&self) -> Reading<Vec<String>> {
+        self.log.clone()
+    }
+}

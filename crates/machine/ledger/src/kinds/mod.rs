@@ -1,0 +1,134 @@
+//! Kinds of change: what is read before one is made, how it is made, and how it is undone.
+
+mod addresses;
+mod cards;
+mod left_alone;
+mod links;
+mod namespace;
+mod nics;
+mod settings;
+
+use kernel::namespace as namespaces;
+use model::Change;
+use serde::{Serialize, de::DeserializeOwned};
+
+use crate::{
+    failure::Failure,
+    record::{Before, Namespaces},
+};
+
+/// One kind of change.
+pub(crate) trait Kind {
+    /// The state before it, as far as undoing needs it.
+    type Before: Serialize + DeserializeOwned;
+
+    /// Name of that state in a line of a ledger.
+    const BEFORE: &'static str;
+
+    /// Whether its effect survives a reboot. A record of an earlier boot is forgotten where it does not.
+    const SURVIVES_REBOOT: bool = false;
+
+    /// Namespaces that it is made in.
+    fn namespaces(&self) -> Vec<&str>;
+
+    /// Reads the state before. `None` where it is already as asked for; refuses to take what is not ours.
+    fn read(&self) -> Result<Option<Self::Before>, Failure>;
+
+    /// Identities of its namespaces.
+    fn identities(&self, _before: Option<&Self::Before>) -> kernel::Result<Namespaces> {
+        let mut identities = Namespaces::default();
+        for name in self.namespaces() {
+            identities.0.extend(namespaces::identity(name)?.map(|identity| (name.to_owned(), identity)));
+        }
+        Ok(identities)
+    }
+
+    /// Makes it.
+    fn make(&self, before: Self::Before) -> Result<(), Failure>;
+
+    /// Undoes it. Says whether there was anything to undo: what is gone already stays gone.
+    fn undo(&self, before: Self::Before, namespaces: &Namespaces) -> Result<bool, Failure>;
+}
+
+/// A kind of change, whatever its state before is.
+pub(crate) trait AnyKind {
+    /// Reads all that is recorded before the change is made.
+    fn prepare(&self) -> Result<Prepared<'_>, Failure>;
+
+    /// Whether what is recorded as the state before can be one.
+    fn check(&self, before: &Before) -> serde_json::Result<()>;
+
+    /// Undoes the change. Says whether there was anything to undo.
+    fn undo(&self, before: &Before, namespaces: &Namespaces) -> Result<bool, Failure>;
+}
+
+/// A change that is ready to be made, once this is recorded.
+pub(crate) struct Prepared<'a> {
+    pub(crate) before: Before,
+    pub(crate) namespaces: Namespaces,
+    pub(crate) survives_reboot: bool,
+    pub(crate) make: Box<dyn FnOnce() -> Result<(), Failure> + 'a>,
+}
+
+/// The kind of a change. Each is registered here and in [`model::change`].
+pub(crate) fn kind(change: &Change) -> &dyn AnyKind {
+    match change {
+        Change::Namespace(change) => change,
+        Change::Veth(change) => change,
+        Change::Bridge(change) => change,
+        Change::Gro(change) => change,
+        Change::Address(change) => change,
+        Change::Route(change) => change,
+        Change::LinkUp(change) => change,
+        Change::Mtu(change) => change,
+        Change::Sysctl(change) => change,
+        Change::Stamping(change) => change,
+        Change::InterfaceSetting(change) => change,
+        Change::PromptInterrupts(change) => change,
+        Change::Steering(change) => change,
+        Change::Nic(change) => change,
+        Change::LeftAlone(change) => change,
+    }
+}
+
+impl<K: Kind> AnyKind for K {
+    fn prepare(&self) -> Result<Prepared<'_>, Failure> {
+        let before = self.read()?;
+        Ok(Prepared {
+            namespaces: self.identities(before.as_ref())?,
+            before: Before::write(K::BEFORE, before.as_ref())?,
+            survives_reboot: K::SURVIVES_REBOOT,
+            make: Box::new(move || before.map_or(Ok(()), |before| self.make(before))),
+        })
+    }
+
+    fn check(&self, before: &Before) -> serde_json::Result<()> {
+        before.read::<K::Before>(K::BEFORE).map(drop)
+    }
+
+    fn undo(&self, before: &Before, namespaces: &Namespaces) -> Result<bool, Failure> {
+        before.read(K::BEFORE)?.map_or(Ok(false), |before| Kind::undo(self, before, namespaces))
+    }
+}
+
+/// Does something in a namespace.
+fn within<T: Send>(namespace: &str, f: impl FnOnce() -> kernel::Result<T> + Send) -> kernel::Result<T> {
+    namespaces::within(namespace, f)?
+}
+
+/// Undoes something in a namespace, if that is still the one it was done in. Nothing is to do where the thing is gone.
+fn undo_in(namespace: &str, recorded: &Namespaces, undo: impl FnOnce() -> kernel::Result<()>) -> Result<bool, Failure> {
+    let undo_if_ours = || match namespaces::identity(namespace)? {
+        Some(identity) if recorded.identity(namespace) == Some(identity) => undo().map(|()| true),
+        _ => Ok(false),
+    };
+    match undo_if_ours() {
+        Err(error) if error.says_gone() => Ok(false),
+        result => Ok(result?),
+    }
+}
+
+/// The state before of what is made anew: it was not there. `None` where it is there, made by somebody else.
+fn unless<T>(state: T, is_there: bool) -> Option<T> {
+    (!is_there).then_some(state)
+}

@@ -1,0 +1,32 @@
+//! Calls that receive and send datagrams.
+
+use stack::{Caller, Incoming, Outcome, SocketId};
+
+use super::{bypass, reap_closed::with_bypass, sleeping};
+
+/// A call of the program, which may be cancelled or left by a jump while it sleeps.
+struct Program;
+
+impl Caller for Program {
+    #[inline]
+    fn enter<T>(&self, work: impl FnOnce() -> T) -> Option<T> {
+        with_bypass(|_| work())
+    }
+
+    fn fall_asleep(&self) {
+        sleeping::fall_asleep();
+    }
+
+    fn wake_up(&self) {
+        sleeping::wake_up();
+    }
+}
+
+/// Receives for a socket, and waits as it and `flags` (as of recvmsg(2)) say; the kernel's where nothing is bypassed.
+#[inline]
+pub fn receive(id: SocketId, message: &mut Incoming<'_, '_>, flags: i32) -> Outcome<usize> {
+    match bypass::get() {
+        Some(bypass) => bypass.stack.receive_for(&Program, id, message, flags),
+        None => Outcome::Kernel,
+    }
+}

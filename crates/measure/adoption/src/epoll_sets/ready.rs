@@ -1,0 +1,204 @@
+//! Bypassed sockets of a set that are ready, beside what the kernel says of it.
+
+use std::{
+    ffi::{c_int, c_short},
+    os::fd::RawFd,
+};
+
+use libc::epoll_event;
+use stack::{Stack, patience::NOW};
+
+use super::{
+    super::{
+        call::raw,
+        fdinfo::{self, RIDER},
+    },
+    DEEPEST, Member, Set, Sets, What, tell,
+};
+
+const READABLE: u32 = (libc::EPOLLIN | libc::EPOLLRDNORM) as u32;
+const WRITABLE: u32 = (libc::EPOLLOUT | libc::EPOLLWRNORM | libc::EPOLLWRBAND) as u32;
+const EDGE: u32 = libc::EPOLLET as u32;
+const ONCE: u32 = libc::EPOLLONESHOT as u32;
+
+impl Sets {
+    /// Whether something is ready in a set that came past the kernel.
+    pub(crate) fn is_ready(&self, name: c_int, stack: &Stack) -> bool {
+        self.find(name).is_some_and(|set| self.has_ready(set, stack, DEEPEST))
+    }
+
+    /// Whether one of its members is.
+    pub(crate) fn has_ready_member(&self, name: c_int, fd: c_int, stack: &Stack) -> bool {
+        let of = |set: &Set| {
+            let mut those = set.members.iter().filter(|member| member.fd == fd);
+            those.any(|member| self.ready(member, false, stack, DEEPEST).is_some())
+        };
+        self.find(name).is_some_and(of)
+    }
+
+    fn has_ready(&self, set: &Set, stack: &Stack, depth: u32) -> bool {
+        set.members.iter().any(|member| self.ready(member, false, stack, depth).is_some())
+    }
+
+    /// What a member is ready for past the kernel, if the program wants to know, and how much came for it. Where the kernel has told of it already, that
+    /// may have been its one shot.
+    fn ready(&self, member: &Member, is_told: bool, stack: &Stack, depth: u32) -> Option<(u32, u64)> {
+        if member.events & READABLE == 0 || !(member.is_armed || is_told) {
+            return None;
+        }
+        let (kinds, arrivals) = match member.what {
+            What::Socket { id, .. } => {
+                let id = id.filter(|id| stack.readable(*id))?;
+                (READABLE | WRITABLE, stack.arrivals(id))
+            }
+            What::Set(number) => {
+                let inner =
+                    self.numbered(number).filter(|inner| depth > 0 && self.has_ready(inner, stack, depth - 1))?;
+                (READABLE, self.arrivals(inner, stack, depth - 1))
+            }
+        };
+        let is_new = member.events & EDGE == 0 || is_told || member.told != Some(arrivals);
+        is_new.then_some((member.events & kinds, arrivals))
+    }
+
+    fn arrivals(&self, set: &Set, stack: &Stack, depth: u32) -> u64 {
+        let own = set.members.iter().filter_map(|member| member.what.id()).map(|id| stack.arrivals(id));
+        let inner = self.inner(set).filter(|_| depth > 0).map(|inner| self.arrivals(inner, stack, depth - 1));
+        own.chain(inner).fold(0, u64::wrapping_add)
+    }
+
+    /// Whether ours have to come first this time, for which there is room then.
+    pub(crate) fn ours_first(&self, name: c_int) -> bool {
+        self.find(name).is_some_and(|set| set.ours_first)
+    }
+
+    /// Takes out of what the kernel told what is ours alone; what the kernel has told of one-shot sockets is not told again by us. How many are left.
+    pub(crate) fn strip(&mut self, name: c_int, told: &mut [epoll_event], stack: &Stack) -> usize {
+        let mut kept = without_riders(told);
+        if kept < told.len() {
+            stack.signal_was_seen();
+        }
+        let Some(at) = self.all.iter().position(|set| set.names.contains(&name)) else { return kept };
+        for member_at in 0..self.all[at].members.len() {
+            let members = &self.all[at].members;
+            let member = &members[member_at];
+            let (data, once) = (member.data, member.events & ONCE != 0);
+            let Some(place) = told[..kept].iter().position(|event| { event.u64 } == data) else { continue };
+            // Others may have the same.
+            let is_alone = members.iter().filter(|other| other.data == data).count() == 1;
+            let is_not_told = match member.what {
+                What::Set(number) => {
+                    let is_ours = !self.is_the_kernels(number, stack.descriptors());
+                    let is_ours = is_ours && (is_readable(member.fd) || !fdinfo::has_several(name, data));
+                    if is_ours && once && member.is_armed {
+                        tell(name, libc::EPOLL_CTL_MOD, member.fd, member.events, data);
+                    }
+                    is_ours
+                }
+                What::Socket { id, .. } => {
+                    id.into_iter().for_each(|id| stack.ask_soon(id));
+                    // It has had its one shot: what the kernel tells without being asked is not told either.
+                    is_alone && once && !member.is_armed
+                }
+            };
+            if is_not_told {
+                told.copy_within(place + 1..kept, place);
+                kept -= 1;
+            } else if once && (is_alone || is_ready_for(member.fd, member.events as c_short)) {
+                self.all[at].members[member_at].is_armed = false;
+            }
+        }
+        kept
+    }
+
+    /// Whether the kernel has something of what is in a set, other than what tells of arrivals.
+    fn is_the_kernels(&self, number: u32, riders: &[RawFd]) -> bool {
+        let Some(set) = self.numbered(number) else { return true };
+        if !self.holds_ours(set, DEEPEST) {
+            return true;
+        }
+        self.let_ride(set, 0, riders, DEEPEST);
+        let is_ready = is_readable(set.names[0]);
+        self.let_ride(set, libc::EPOLLIN as u32, riders, DEEPEST);
+        is_ready
+    }
+
+    fn let_ride(&self, set: &Set, events: u32, riders: &[RawFd], depth: u32) {
+        if set.rides {
+            riders.iter().for_each(|rider| tell(set.names[0], libc::EPOLL_CTL_MOD, *rider, events, RIDER));
+        }
+        if depth > 0 {
+            self.inner(set).for_each(|inner| self.let_ride(inner, events, riders, depth - 1));
+        }
+    }
+
+    /// The same of a set that poll(2) or select(2) was told of.
+    pub(crate) fn is_the_kernels_too(&self, name: c_int, riders: &[RawFd]) -> bool {
+        self.find(name).is_none_or(|set| self.is_the_kernels(set.number, riders))
+    }
+
+    /// Adds what is ready past the kernel to what there is, `count` events; how many there are then. Where ours come first this time, what has no room
+    /// waits for the kernel's turn.
+    pub(crate) fn add(
+        &mut self,
+        name: c_int,
+        events: &mut [epoll_event],
+        mut count: usize,
+        come_first: bool,
+        stack: &Stack,
+    ) -> usize {
+        let Some(at) = self.all.iter().position(|set| set.names.contains(&name)) else { return count };
+        self.all[at].ours_first = false;
+        let members = self.all[at].members.len();
+        for turn in 0..members {
+            let member_at = (self.all[at].next + turn) % members;
+            let member = &self.all[at].members[member_at];
+            // What the kernel just told may have taken its one shot.
+            let data = member.data;
+            let same = events[..count].iter().position(|event| { event.u64 } == data);
+            let Some((ready, arrivals)) = self.ready(member, same.is_some(), stack, DEEPEST) else { continue };
+            match same {
+                Some(at) => events[at].events |= ready,
+                None if count < events.len() => {
+                    events[count] = epoll_event { events: ready, u64: data };
+                    count += 1;
+                }
+                None => {
+                    (self.all[at].ours_first, self.all[at].next) = (!come_first, member_at);
+                    break;
+                }
+            }
+            let member = &mut self.all[at].members[member_at];
+            member.told = Some(arrivals);
+            if member.events & ONCE != 0 && member.is_armed {
+                member.is_armed = false;
+                tell(name, libc::EPOLL_CTL_MOD, member.fd, ONCE, data);
+            }
+        }
+        count
+    }
+}
+
+/// Takes out of what the kernel told of a set what is ours, or a relative's with the same set; how many are left.
+pub(crate) fn without_riders(told: &mut [epoll_event]) -> usize {
+    let mut kept = 0;
+    for at in 0..told.len() {
+        if told[at].u64 != RIDER {
+            told[kept] = told[at];
+            kept += 1;
+        }
+    }
+    kept
+}
+
+/// Whether something waits to be read now.
+pub(crate) fn is_readable(fd: c_int) -> bool {
+    is_ready_for(fd, libc::POLLIN)
+}
+
+fn is_ready_for(fd: c_int, events: c_short) -> bool {
+    let mut one = libc::pollfd { fd, events, revents: 0 };
+    // SAFETY: one descriptor of this frame, and the time that is none.
+    let told = unsafe { raw(libc::SYS_ppoll, [&raw mut one as usize, 1, &raw const NOW as usize, 0, 0]) };
+    told > 0
+}

@@ -1,0 +1,228 @@
+//! epoll_wait(2) on sets of which some sockets go past the kernel.
+
+use std::{
+    ffi::c_int,
+    ptr,
+    time::{Duration, Instant},
+};
+
+use libc::{epoll_event, sigset_t, timespec};
+use stack::patience::{Held, NOW, Patience, SIGNALS};
+
+use super::{
+    bypass::Bypass,
+    call::{answer, raw, raw_waiting},
+    epoll_control,
+    epoll_sets::{self, Sets, is_readable, without_riders},
+    process,
+    reap_closed::with_bypass,
+    sleeping,
+};
+
+/// How long a call waits that is woken for a relative's sake, with whom it has the set in common.
+static NAP: timespec = timespec { tv_sec: 0, tv_nsec: 1_000_000 };
+
+/// epoll_wait, where the kernel's own call is `kernel`: for as long as it may take, of which it is told what is left.
+///
+/// # Safety
+/// Room for `most` events, where that is more than none.
+pub unsafe fn wait(
+    set: c_int,
+    events: *mut epoll_event,
+    most: c_int,
+    timeout: Option<Duration>,
+    mask: *const sigset_t,
+    mut kernel: impl FnMut(Option<Duration>) -> c_int,
+) -> c_int {
+    if process::table().is_none() || most <= 0 || events.is_null() {
+        return kernel(timeout);
+    }
+    let begun = Instant::now();
+    let left = || timeout.map(|timeout| timeout.saturating_sub(begun.elapsed()));
+    loop {
+        if epoll_control::concerns_us(set)
+            // SAFETY: the caller's.
+            && let Some(ready) = past_kernel(set, unsafe { std::slice::from_raw_parts_mut(events, most as usize) }, left(), mask)
+        {
+            return ready;
+        }
+        let told = kernel(left());
+        // Another thread may have put into it meanwhile what goes past the kernel, or a relative has it too.
+        let kept = match told {
+            // SAFETY: events that the kernel has just written.
+            1.. => stripped(set, unsafe { std::slice::from_raw_parts_mut(events, told as usize) }) as c_int,
+            _ => return told,
+        };
+        if kept > 0 || timeout.is_some_and(|timeout| begun.elapsed() >= timeout) {
+            return kept;
+        }
+        if !epoll_control::concerns_us(set) && nap(mask) < 0 {
+            return -1;
+        }
+    }
+}
+
+fn stripped(set: c_int, told: &mut [epoll_event]) -> usize {
+    let with_sets = |bypass: &Bypass| epoll_sets::sets().map(|mut sets| sets.strip(set, told, &bypass.stack));
+    match with_bypass(with_sets).flatten() {
+        Some(kept) => kept,
+        None => without_riders(told),
+    }
+}
+
+/// A moment, in which signals come; less than nothing where one did.
+fn nap(mask: *const sigset_t) -> c_int {
+    // SAFETY: no descriptors, a time and a mask.
+    answer(unsafe { raw_waiting(libc::SYS_ppoll, [0, 0, &raw const NAP as usize, mask as usize, SIGNALS]) }) as c_int
+}
+
+/// epoll_wait on a set with sockets in it that go past the kernel; none where it is the kernel's after all.
+///
+/// Nothing in this frame has to be dropped while it waits in the kernel: it may be cancelled there, or left by a jump.
+fn past_kernel(
+    set: c_int,
+    events: &mut [epoll_event],
+    timeout: Option<Duration>,
+    mask: *const sigset_t,
+) -> Option<c_int> {
+    let wait = with_bypass(|bypass| bypass.stack.wait())?;
+    let patience = Patience::new(timeout, wait);
+    let ready = look(set, events, &NOW, mask);
+    if ready != 0 || patience.is_over() {
+        return Some(ready);
+    }
+    let held = Held::back();
+    let mask = held.mask(mask);
+    let ready = loop {
+        patience.looks(|| is_ready(set));
+        let ready = match patience.spins() {
+            true => look(set, events, &NOW, mask),
+            false => sleep(set, events, &patience, mask),
+        };
+        if ready != 0 || patience.is_over() {
+            break ready;
+        }
+        // With no time to wait, epoll does not tell of signals, and poll does.
+        if patience.never_sleeps() && signalled(mask) {
+            break -1;
+        }
+    };
+    held.release();
+    Some(ready)
+}
+
+fn signalled(mask: *const sigset_t) -> bool {
+    // SAFETY: no descriptors, no time and a mask.
+    answer(unsafe { raw(libc::SYS_ppoll, [0, 0, &raw const NOW as usize, mask as usize, SIGNALS]) }) < 0
+}
+
+fn with_sets<T>(work: impl FnOnce(&mut Sets, &Bypass) -> T) -> Option<T> {
+    with_bypass(|bypass| epoll_sets::sets().map(|mut sets| work(&mut sets, bypass))).flatten()
+}
+
+/// Whether something is ready that came past the kernel, or cannot come any more.
+fn is_ready(set: c_int) -> bool {
+    with_sets(|sets, bypass| sets.is_ready(set, &bypass.stack)).unwrap_or(true)
+}
+
+/// What is ready, past the kernel and in it; the kernel may wait for so long. Where something is, no signal is let in by the call's mask, as the kernel
+/// would not either.
+fn look(set: c_int, events: &mut [epoll_event], time: *const timespec, mask: *const sigset_t) -> c_int {
+    // Where there is little room, each has its turn to come first.
+    let ours = with_sets(|sets, bypass| {
+        bypass.stack.pump();
+        let first = if sets.ours_first(set) { sets.add(set, events, 0, true, &bypass.stack) } else { 0 };
+        (first, first > 0 || sets.is_ready(set, &bypass.stack))
+    });
+    let (before, is_ready) = ours.unwrap_or((0, false));
+    let (time, mask) = if is_ready { (&raw const NOW, ptr::null()) } else { (time, mask) };
+    let room = &mut events[before..];
+    let told = match room.len() {
+        0 => 0,
+        count => {
+            let place = [set as usize, room.as_mut_ptr() as usize, count, time as usize, mask as usize, SIGNALS];
+            // SAFETY: the program's room for events, a time of the frames above and the program's mask.
+            unsafe { raw_waiting(libc::SYS_epoll_pwait2, place) }
+        }
+    };
+    if told < 0 && !is_ready {
+        return answer(told) as c_int;
+    }
+    let told = told.max(0) as usize;
+    let found = found(set, events, before, told);
+    if found > 0 || told == 0 || told < events.len() - before {
+        return found;
+    }
+    // What tells of arrivals has taken the only place. It comes last now.
+    let place = [set as usize, events.as_mut_ptr() as usize, events.len(), &raw const NOW as usize, 0, SIGNALS];
+    // SAFETY: the program's room for events, and the time that is none.
+    let told = unsafe { raw(libc::SYS_epoll_pwait2, place) };
+    self::found(set, events, 0, told.max(0) as usize)
+}
+
+/// How many of the events are the program's: `before` of ours, what the kernel told behind them, and ours that there is room for.
+fn found(set: c_int, events: &mut [epoll_event], before: usize, told: usize) -> c_int {
+    let add = |sets: &mut Sets, bypass: &Bypass| {
+        let stripped = sets.strip(set, &mut events[before..before + told], &bypass.stack);
+        let kept = before + merged(events, before, stripped);
+        sets.add(set, events, kept, before > 0, &bypass.stack) as c_int
+    };
+    match with_sets(add) {
+        Some(ready) => ready,
+        None => (before + without_riders(&mut events[before..before + told])) as c_int,
+    }
+}
+
+/// What the kernel told of sockets that we have told of already is said in one event; how many of the kernel's `told`, which lie behind `before` of ours,
+/// are left.
+fn merged(events: &mut [epoll_event], before: usize, told: usize) -> usize {
+    let (ours, kernels) = events.split_at_mut(before);
+    let mut kept = 0;
+    for at in 0..told {
+        let event = kernels[at];
+        match ours.iter_mut().find(|ours| { ours.u64 } == event.u64) {
+            Some(ours) => ours.events |= event.events,
+            None => {
+                kernels[kept] = event;
+                kept += 1;
+            }
+        }
+    }
+    kept
+}
+
+fn sleep(set: c_int, events: &mut [epoll_event], patience: &Patience, mask: *const sigset_t) -> c_int {
+    sleeping::fall_asleep();
+    // The last look: what comes from now on wakes us.
+    let result = match is_ready(set) {
+        true => look(set, events, &NOW, mask),
+        false => {
+            let left = patience.left();
+            look(set, events, left.as_ref().map_or(ptr::null(), ptr::from_ref), mask)
+        }
+    };
+    sleeping::wake_up();
+    if result == 0 && !patience.is_over() && woken_for_others() && nap(mask) < 0 {
+        return -1;
+    }
+    result
+}
+
+/// Whether nothing of ours says that something came: a relative's does.
+fn woken_for_others() -> bool {
+    with_bypass(|bypass| !bypass.stack.descriptors().iter().any(|own| is_readable(*own))).unwrap_or(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_socket_is_told_of_once() {
+        let event = |events: u32, u64: u64| epoll_event { events, u64 };
+        let mut events = [event(1, 7), event(1, 8), event(4, 9), event(4, 7), event(1, 10), event(0, 0)];
+        assert_eq!(merged(&mut events, 2, 3), 2);
+        let said: Vec<(u32, u64)> = events[..4].iter().map(|event| (event.events, event.u64)).collect();
+        assert_eq!(said, [(5, 7), (1, 8), (4, 9), (1, 10)]);
+    }
+}

@@ -1,0 +1,221 @@
+//! Inherited sockets that sibling processes share: the kernel gives a datagram to the first process that asks.
+//!
+//! A look at them holds no locks, and takes no memory: programs send and receive from wherever they are. The system calls are made by
+//! rustix, as libc's functions of that name are our own here.
+
+use std::{
+    ffi::{CStr, c_int},
+    io::Write,
+    mem::MaybeUninit,
+    sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
+};
+
+use rustix::{
+    fd::{IntoRawFd, OwnedFd},
+    fs::{Mode, OFlags, RawDir, open},
+    io::{close, read},
+};
+
+use stack::{Same, has_same};
+
+use super::{
+    bypass::Bypass,
+    process::{self, kind, now},
+    table::Kind,
+};
+
+/// Generations that are known by their numbers.
+const GENERATIONS: usize = 16;
+/// How long a process waits whether more are forked after it.
+const YOUNG_MS: u64 = 1000;
+/// Between two looks at sockets that others have too.
+const LOOK_MS: u64 = 1000;
+/// The same where the others are a parent alone, which ends at once where this is a daemon: until then only that is asked, which costs little.
+const SOON_MS: u64 = 1;
+
+/// The number of this process. Children inherit it, and know their parent by it.
+static OWN: AtomicU32 = AtomicU32::new(0);
+/// Which processes this one was forked from one after the other since the program was started, the last one first; zeros after them. Children
+/// inherit it.
+static ANCESTORS: [AtomicU32; GENERATIONS] = [const { AtomicU32::new(0) }; GENERATIONS];
+/// When this process was forked.
+static FORKED_AT: AtomicU64 = AtomicU64::new(0);
+/// Until when a socket that was found to be shared is taken to be so still; 0 for none.
+static SHARED_UNTIL: AtomicU64 = AtomicU64::new(0);
+/// What shared it were processes that this one was forked from, and they alone.
+static IS_ANCESTORS: AtomicBool = AtomicBool::new(false);
+/// When it was last looked at those that are past the kernel.
+static LOOKED_AT: AtomicU64 = AtomicU64::new(0);
+/// What was found then.
+static IS_SHARED: AtomicBool = AtomicBool::new(false);
+/// Nobody else had it then, nor could anybody give it to others.
+static IS_ALONE: AtomicBool = AtomicBool::new(false);
+
+/// Who has a socket that this process inherited.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Others {
+    Nobody,
+    /// Processes that it was forked from: they may fork more, and do so most likely at once.
+    Ancestors,
+    /// Those that may ask for what comes to it.
+    Siblings,
+}
+
+/// To be called before the program runs.
+pub(super) fn starts() {
+    OWN.store(std::process::id(), Ordering::Relaxed);
+}
+
+/// To be called in a child of `fork`, before anything else of it.
+pub(super) fn begins() {
+    let mut number = OWN.swap(std::process::id(), Ordering::Relaxed);
+    for place in &ANCESTORS {
+        number = place.swap(number, Ordering::Relaxed);
+    }
+    FORKED_AT.store(now(), Ordering::Relaxed);
+    SHARED_UNTIL.store(0, Ordering::Relaxed);
+    IS_ANCESTORS.store(false, Ordering::Relaxed);
+    IS_SHARED.store(false, Ordering::Relaxed);
+    IS_ALONE.store(false, Ordering::Relaxed);
+}
+
+/// Whether it is a socket that others have too, which may ask for what comes to it: who was forked from the same process, and, as it may fork more
+/// of them, that process as long as this one is young.
+pub(crate) fn is_shared(fd: c_int) -> bool {
+    is_inherited(fd) && who_has(fd) == Others::Siblings
+}
+
+/// What was so a moment ago is so still.
+fn who_has(fd: c_int) -> Others {
+    if !is_time() {
+        return Others::Siblings;
+    }
+    let is_young = now().saturating_sub(FORKED_AT.load(Ordering::Relaxed)) < YOUNG_MS;
+    let is_as_before = is_young && IS_ANCESTORS.load(Ordering::Relaxed) && ancestors_have(fd);
+    let found = if is_as_before { Others::Ancestors } else { others(fd) };
+    IS_ANCESTORS.store(found == Others::Ancestors, Ordering::Relaxed);
+    let (others, holds) = match found {
+        Others::Ancestors if is_young => (Others::Siblings, SOON_MS),
+        others => (others, LOOK_MS),
+    };
+    if others == Others::Siblings {
+        SHARED_UNTIL.store(now() + holds, Ordering::Relaxed);
+    }
+    others
+}
+
+/// Whether this process has it from another one that it was forked from.
+pub(crate) fn is_inherited(fd: c_int) -> bool {
+    ANCESTORS[0].load(Ordering::Relaxed) != 0 && !process::is_made_here(fd)
+}
+
+/// Whether the last look that found a shared socket is old enough for another one.
+pub(super) fn is_time() -> bool {
+    now() >= SHARED_UNTIL.load(Ordering::Relaxed)
+}
+
+/// Looks, once a second, whether sockets that are past the kernel are shared by now, or are no more. Who has one has all, most likely: one is looked at.
+pub(super) fn look(bypass: &Bypass) {
+    if ANCESTORS[0].load(Ordering::Relaxed) == 0
+        || IS_ALONE.load(Ordering::Relaxed)
+        || now().saturating_sub(LOOKED_AT.load(Ordering::Relaxed)) < LOOK_MS
+    {
+        return;
+    }
+    LOOKED_AT.store(now(), Ordering::Relaxed);
+    let is_bypassed = |fd: &c_int| matches!(kind(*fd), Some(Kind::Live(_)));
+    let Some(fd) = (0..process::used()).find(|fd| is_bypassed(fd) && is_inherited(*fd)) else { return };
+    let others = who_has(fd);
+    IS_ALONE.store(others == Others::Nobody, Ordering::Relaxed);
+    let is_shared = others == Others::Siblings;
+    if IS_SHARED.swap(is_shared, Ordering::Relaxed) != is_shared {
+        bypass.stack.set_inherited(is_shared, is_inherited);
+    }
+}
+
+/// Where /proc is not there, nobody is seen.
+fn others(fd: c_int) -> Others {
+    let own = std::process::id();
+    let of = |pid: u32| match has_same(pid, fd) {
+        Same::Yes if is_ancestor(pid) => Others::Ancestors,
+        Same::Yes if is_child(pid, own) => Others::Nobody,
+        Same::Yes => Others::Siblings,
+        // One that gave up its rights lets nobody see what it has, and is taken at its parent's word.
+        Same::Hidden if is_ancestor(pid) => Others::Ancestors,
+        Same::Hidden if parent(pid) == Some(ANCESTORS[0].load(Ordering::Relaxed)) => Others::Siblings,
+        Same::Hidden | Same::No => Others::Nobody,
+    };
+    let mut most = Others::Nobody;
+    let Ok(processes) = open(c"/proc", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()) else {
+        return most;
+    };
+    let mut room = [MaybeUninit::uninit(); 4096];
+    let mut entries = RawDir::new(&processes, &mut room);
+    while let Some(Ok(entry)) = entries.next() {
+        let pid = entry.file_name().to_str().ok().and_then(|name| name.parse().ok()).filter(|pid| *pid != own);
+        most = most.max(pid.map_or(Others::Nobody, of));
+        if most == Others::Siblings {
+            break;
+        }
+    }
+    is_over(processes);
+    most
+}
+
+/// Closes a file of ours, which nobody else is told of.
+fn is_over(file: OwnedFd) {
+    // SAFETY: whose it was gives it up here.
+    unsafe { close(file.into_raw_fd()) };
+}
+
+/// Whether processes that this one was forked from have it still.
+fn ancestors_have(fd: c_int) -> bool {
+    let mut ancestors = ANCESTORS.iter().map(|place| place.load(Ordering::Relaxed)).take_while(|pid| *pid != 0);
+    ancestors.any(|pid| has_same(pid, fd) != Same::No)
+}
+
+fn is_ancestor(pid: u32) -> bool {
+    ANCESTORS.iter().any(|place| place.load(Ordering::Relaxed) == pid)
+}
+
+/// Whether it was forked from this process, or from one that was.
+fn is_child(pid: u32, own: u32) -> bool {
+    let mut line = std::iter::successors(parent(pid), |pid| parent(*pid)).take(GENERATIONS);
+    line.any(|pid| pid == own)
+}
+
+fn parent(pid: u32) -> Option<u32> {
+    // "/proc/4294967295/stat", and a NUL.
+    let mut path = [0_u8; 22];
+    write!(&mut path[..21], "/proc/{pid}/stat").ok()?;
+    let path = CStr::from_bytes_until_nul(&path).ok()?;
+    let file = open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok()?;
+    let mut stat = [0; 256];
+    let read = read(&file, &mut stat);
+    is_over(file);
+    parent_in(stat.get(..read.ok()?)?)
+}
+
+/// What `/proc/PID/stat` says: number, name in brackets, state, parent.
+fn parent_in(stat: &[u8]) -> Option<u32> {
+    let behind = stat.rsplitn(2, |byte| *byte == b')').next().filter(|behind| behind.len() < stat.len())?;
+    let word = std::str::from_utf8(behind).ok()?.split_ascii_whitespace().nth(1)?;
+    word.parse().ok().filter(|parent| *parent != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_parent_of_a_process_is_read() {
+        assert_eq!(parent_in(b"77 (a ) name) S 42 77 0"), Some(42));
+        assert_eq!((parent_in(b"1 (init) S 0 1"), parent_in(b"")), (None, None));
+        assert_eq!(parent(std::process::id()), Some(std::os::unix::process::parent_id()));
+    }
+
+    #[test]
+    fn who_was_not_forked_has_inherited_nothing() {
+        assert!(!is_inherited(0) && !is_shared(0));
+    }
+}

@@ -1,0 +1,476 @@
+//! A launcher and the programs that claim its grant, over a veth pair between two namespaces: this program starts itself again as each of
+//! them. Needs root, and fails without.
+
+use std::{
+    env,
+    io::{BufRead, BufReader, stdin},
+    net::{SocketAddr, UdpSocket},
+    os::{fd::AsRawFd, unix::process::CommandExt},
+    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
+    sync::{
+        atomic::{AtomicBool, Ordering::Relaxed},
+        mpsc::{Receiver, channel},
+    },
+    thread::sleep,
+    time::{Duration, Instant},
+};
+
+use grant::{Attachment, Grant, Launcher, NoGrant, claim, launch::Event};
+use kernel::{link, namespace, sysctl};
+use model::{
+    LinkEnd, Mtu,
+    bypass::{Claim, Health, Hindrance, Reason},
+};
+use rustix::process::{Resource, Rlimit, setrlimit};
+use wireproof_adoption::{begin, descriptors::live, inside::inside, reap_closed::with_bypass};
+use xdp::steer::Flow;
+
+/// What the started program is to be.
+const PART: &str = "WIREPROOF_TEST_PART";
+const PORT: &str = "wp0";
+const A: &str = "198.18.0.1";
+const B: &str = "198.18.0.2";
+const PATIENCE: Duration = Duration::from_secs(5);
+
+fn main() {
+    let name = || env::args().nth(1).expect("the launcher's socket");
+    match env::var(PART).as_deref() {
+        Ok("program") => program(&name()),
+        Ok("becomes another") => become_another(&name()),
+        Ok("poor program") => poor_program(&name()),
+        Ok("faulty program") => faulty_program(),
+        Ok("complaining program") => complaining_program(&name()),
+        Ok("first process") => first_process(),
+        Ok("launcher") => launcher(),
+        _ => tell_all(),
+    }
+}
+
+fn tell_all() {
+    one_program_after_the_other_has_the_grant();
+    a_program_that_becomes_another_gives_it_back();
+    whoever_is_killed_leaves_nothing_behind();
+    what_becomes_of_interfaces_is_told();
+    an_interface_that_cannot_be_had_is_named();
+    a_program_that_cannot_use_its_grant_says_why();
+    an_interface_that_is_gone_keeps_nobody_from_the_others();
+    a_fault_is_said_of_what_was_past_the_kernel();
+    records_are_taken_whatever_a_program_says();
+    the_first_process_of_a_namespace_accepts_its_children();
+    println!("10 stories passed");
+}
+
+/// Claims, takes one flow, and tells what comes of it until its input ends.
+fn program(name: &str) {
+    let mut grant = match claim(name) {
+        Ok(grant) => grant,
+        Err(error) => return println!("{error}"),
+    };
+    let local = address(B, 7000);
+    let _taken = grant.flows.insert(&Flow { local, peer: None }).expect("an empty table has room");
+    let id = grant.control.add(7, 7);
+    let slot = grant.control.slot(id);
+    slot.set_fate(Ok(()));
+    slot.set_ends(Some(local), None);
+    println!("claimed {}", grant.frames.len());
+    std::thread::spawn(|| {
+        stdin().read_line(&mut String::new()).expect("readable");
+        std::process::exit(0);
+    });
+    loop {
+        let receiver = grant.interfaces[0].queues[0].receiver.as_mut().expect("both ways");
+        receiver.receive(1, |packet| {
+            let payload = &grant.umem.packet(&packet)[42..];
+            slot.past.received(payload.len());
+            println!("got {}", String::from_utf8_lossy(payload));
+            grant.frames.push(packet.frame);
+        });
+        receiver.refill(&mut grant.frames);
+    }
+}
+
+fn become_another(name: &str) {
+    let _grant = claim(name).expect("it is free");
+    println!("claimed");
+    panic!("{}", Command::new("cat").env_remove(PART).exec());
+}
+
+/// Has no room for the memory that packets lie in.
+fn poor_program(name: &str) {
+    let little = Rlimit { current: Some(1 << 20), maximum: None };
+    setrlimit(Resource::As, little).expect("less is always granted");
+    println!("{}", claim(name).err().expect("there is no room for it"));
+}
+
+/// A fault in our own code, which is caught, while one socket is past the kernel and another one stays with it.
+fn faulty_program() {
+    begin();
+    let sockets = [(); 2].map(|()| UdpSocket::bind(address(B, 0)).expect("an address of ours"));
+    kernel::socket::set_option(&sockets[1], libc::SOL_UDP, libc::UDP_CORK, 1).expect("settable");
+    let live = sockets.each_ref().map(|socket| live(socket.as_raw_fd()).is_some());
+    std::panic::set_hook(Box::new(|_| ()));
+    let planted = inside(|| panic!("planted"));
+    println!("{live:?} {planted:?} {:?}", live_now(&sockets));
+}
+
+/// Records a socket, and says that it could not use the grant.
+fn complaining_program(name: &str) {
+    let grant = claim(name).expect("it is free");
+    grant.control.slot(grant.control.add(7, 7)).set_fate(Ok(()));
+    let connection = grant.claim.as_ref().expect("another process granted it");
+    rustix::net::send(connection, b"x", rustix::net::SendFlags::empty()).expect("the launcher is there");
+}
+
+/// A launcher that is the first process of its PID namespace, and a program that it starts.
+fn first_process() {
+    let (tell, _heard) = channel();
+    let attachment = Attachment::new(&[PORT.to_owned()]).expect("this test needs root");
+    let launcher = Launcher::start(attachment, tell).expect("it can be granted");
+    let mut command = Command::new("/proc/self/exe");
+    command.env(PART, "program").arg(launcher.name()).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().expect("this program");
+    let mut line = String::new();
+    BufReader::new(child.stdout.as_mut().expect("piped")).read_line(&mut line).expect("readable");
+    println!("{} {}", std::process::id(), line.trim_end());
+    drop(child.stdin.take());
+    child.wait().expect("ours");
+}
+
+fn live_now(sockets: &[UdpSocket]) -> Option<u64> {
+    let id = live(sockets[0].as_raw_fd())?;
+    with_bypass(|bypass| bypass.stack.arrivals(id))
+}
+
+fn launcher() {
+    let (tell, _heard) = channel();
+    let attachment = Attachment::new(&[PORT.to_owned()]).expect("this test needs root");
+    let launcher = Launcher::start(attachment, tell).expect("it can be granted");
+    println!("{}", launcher.name());
+    stdin().read_line(&mut String::new()).expect("readable");
+}
+
+/// A wire between two namespaces.
+struct Wire {
+    a: String,
+    b: String,
+}
+
+impl Wire {
+    fn up(test: &str) -> Self {
+        let [a, b] = ["a", "b"].map(|end| format!("wptest{}{test}-{end}", std::process::id()));
+        let wire = Self { a, b };
+        let ends = [&wire.a, &wire.b].map(|name| {
+            namespace::create(name).expect("this test needs root");
+            LinkEnd { namespace: name.clone(), interface: PORT.to_owned() }
+        });
+        link::create_veth(&ends[0], &ends[1], Mtu(1500)).expect("veth");
+        for (end, address) in ends.iter().zip([A, B]) {
+            let disable = || sysctl::write("net.ipv6.conf.all.disable_ipv6", "1");
+            namespace::within(&end.namespace, disable).expect("it exists").expect("settable");
+            link::add_address(&end.namespace, PORT, address.parse().expect("an address"), 24).expect("it is new");
+            link::set_up(&end.namespace, PORT).expect("it was just made");
+        }
+        wire
+    }
+
+    fn at_b<T: Send>(&self, f: impl FnOnce() -> T + Send) -> T {
+        namespace::within(&self.b, f).expect("it exists")
+    }
+
+    fn launch(&self) -> (Launcher, Receiver<Event>) {
+        let (tell, heard) = channel();
+        let start = || Launcher::start(Attachment::new(&[PORT.to_owned()])?, tell);
+        (self.at_b(start).expect("this test needs root"), heard)
+    }
+
+    fn start(&self, part: &str, argument: &str) -> Started {
+        let mut command = Command::new("/proc/self/exe");
+        command.env(PART, part).arg(argument).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = self.at_b(|| command.spawn()).expect("this program");
+        let lines = BufReader::new(child.stdout.take().expect("piped"));
+        Started { input: child.stdin.take(), lines, child }
+    }
+
+    fn send(&self, text: &str) {
+        let socket =
+            namespace::within(&self.a, || UdpSocket::bind(address(A, 5000))).expect("it exists").expect("ours");
+        socket.send_to(text.as_bytes(), address(B, 7000)).expect("it goes");
+    }
+
+    /// What `ip` says of the end at b.
+    fn shown(&self) -> String {
+        let shown = self.at_b(|| Command::new("ip").args(["link", "show", PORT]).output()).expect("iproute2");
+        String::from_utf8(shown.stdout).expect("text")
+    }
+
+    fn has_xdp(&self) -> bool {
+        self.shown().contains("xdp")
+    }
+}
+
+impl Drop for Wire {
+    fn drop(&mut self) {
+        for name in [&self.a, &self.b] {
+            // A test that failed half-way may have left it or not.
+            let _ = namespace::delete(name);
+        }
+    }
+}
+
+struct Started {
+    child: Child,
+    input: Option<ChildStdin>,
+    lines: BufReader<ChildStdout>,
+}
+
+impl Started {
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.lines.read_line(&mut line).expect("readable");
+        line.trim_end().to_owned()
+    }
+
+    fn kill(mut self) {
+        self.child.kill().expect("it runs");
+        self.child.wait().expect("ours");
+    }
+
+    /// By the end of its input.
+    fn end(mut self) {
+        drop(self.input.take());
+        assert!(self.child.wait().expect("ours").success());
+    }
+}
+
+fn address(ip: &str, port: u16) -> SocketAddr {
+    SocketAddr::new(ip.parse().expect("an address"), port)
+}
+
+fn ended(heard: &Receiver<Event>) -> Claim {
+    loop {
+        match heard.recv_timeout(PATIENCE).expect("it ends") {
+            Event::Ended(claim) => return claim,
+            Event::Trouble(error) => panic!("{error}"),
+            _ => {}
+        }
+    }
+}
+
+fn one_program_after_the_other_has_the_grant() {
+    let wire = Wire::up("next");
+    let (launcher, heard) = wire.launch();
+    for round in 0..3 {
+        let mut first = wire.start("program", launcher.name());
+        // Memory and rings are new each time.
+        assert_eq!(first.line(), "claimed 6144");
+        let pid = first.child.id();
+        assert!(matches!(heard.recv_timeout(PATIENCE), Ok(Event::Claimed(program)) if program.process == pid));
+        assert!(launcher.is_held());
+        let mut second = wire.start("program", launcher.name());
+        let told = second.line();
+        assert!(told.starts_with("the queues are held by ") && told.contains(&format!("(pid {pid})")), "{told}");
+        second.end();
+        assert!(matches!(heard.recv_timeout(PATIENCE), Ok(Event::Refused { why, .. }) if why.to_string() == told));
+
+        wire.send("hello");
+        assert_eq!(first.line(), "got hello");
+        if round == 1 {
+            first.end()
+        } else {
+            first.kill()
+        }
+        let claim = ended(&heard);
+        let [record] = &claim.sockets[..] else { panic!("{claim:?}") };
+        assert_eq!((record.process, record.fate, record.local), (pid, Ok(()), Some(address(B, 7000))));
+        assert_eq!((record.past.received, record.past.received_bytes, claim.queues.len()), (1, 5, 1));
+    }
+    assert!(!launcher.is_held());
+    // Flows of a program that is gone are gone too.
+    let kernel = wire.at_b(|| UdpSocket::bind(address(B, 7000))).expect("it is free");
+    kernel.set_read_timeout(Some(PATIENCE)).expect("settable");
+    wire.send("to the kernel");
+    assert_eq!(kernel.recv(&mut [0; 20]).expect("it comes"), 13);
+    assert_eq!(launcher.end().expect("readable").taken, 3);
+    assert!(!wire.has_xdp());
+}
+
+fn a_fault_is_said_of_what_was_past_the_kernel() {
+    let wire = Wire::up("fault");
+    let (launcher, heard) = wire.launch();
+    let mut command = Command::new("/proc/self/exe");
+    command.env(PART, "faulty program").env("WIREPROOF_BYPASS", launcher.name()).stdout(Stdio::piped());
+    let output = wire.at_b(|| command.output()).expect("this program");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "[true, false] None None\n");
+    let fates: Vec<_> = ended(&heard).sockets.iter().map(|record| record.fate).collect();
+    assert_eq!(fates, [Err(Reason::Fault), Err(Reason::Cork)]);
+}
+
+fn records_are_taken_whatever_a_program_says() {
+    let wire = Wire::up("says");
+    let (launcher, heard) = wire.launch();
+    wire.start("complaining program", launcher.name()).end();
+    assert_eq!(ended(&heard).sockets.len(), 1);
+    assert!(matches!(heard.recv_timeout(PATIENCE), Ok(Event::Refused { why: Hindrance::Unusable { .. }, .. })));
+}
+
+fn the_first_process_of_a_namespace_accepts_its_children() {
+    let wire = Wire::up("first");
+    let mut command = Command::new("unshare");
+    command.args(["--pid", "--fork", "--mount-proc"]).arg(env::current_exe().expect("this program"));
+    let output = wire.at_b(|| command.env(PART, "first process").output()).expect("util-linux");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "1 claimed 6144\n", "{output:?}");
+}
+
+fn a_program_that_becomes_another_gives_it_back() {
+    let wire = Wire::up("exec");
+    let (launcher, heard) = wire.launch();
+    let mut first = wire.start("becomes another", launcher.name());
+    assert_eq!(first.line(), "claimed");
+    assert_eq!(ended(&heard).program.process, first.child.id());
+    let mut next = wire.start("program", launcher.name());
+    assert_eq!(next.line(), "claimed 6144");
+    first.end();
+    next.end();
+    ended(&heard);
+    launcher.end().expect("readable");
+}
+
+fn a_program_that_cannot_use_its_grant_says_why() {
+    let wire = Wire::up("poor");
+    let (launcher, heard) = wire.launch();
+    let mut poor = wire.start("poor program", launcher.name());
+    let told = poor.line();
+    assert!(told.starts_with("what the launcher handed over could not be used: "), "{told}");
+    poor.end();
+    let reason = told.rsplit_once(": ").expect("it says more").1;
+    let why = loop {
+        match heard.recv_timeout(PATIENCE).expect("it is told") {
+            // Not where it went before all was handed over.
+            Event::Claimed(_) => {}
+            Event::Refused { why, .. } => break why,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert!(why.to_string().ends_with(reason), "{why}");
+    let mut next = wire.start("program", launcher.name());
+    assert_eq!(next.line(), "claimed 6144");
+    next.end();
+    launcher.end().expect("readable");
+}
+
+fn whoever_is_killed_leaves_nothing_behind() {
+    let wire = Wire::up("kill");
+    let mut launcher = wire.start("launcher", "");
+    let name = launcher.line();
+    assert!(wire.has_xdp());
+    let refused = wire.at_b(|| claim(&name)).err().expect("it did not start us");
+    assert_eq!(refused.to_string(), "it is no program that this launcher started");
+    launcher.kill();
+    assert!(!wire.has_xdp());
+    let gone = wire.at_b(|| claim(&name)).err().expect("it is gone");
+    assert!(matches!(gone, NoGrant::NoLauncher(_)), "{gone}");
+    // And the next one has the interface.
+    let (launcher, _heard) = wire.launch();
+    assert!(wire.has_xdp());
+    launcher.end().expect("readable");
+}
+
+fn what_becomes_of_interfaces_is_told() {
+    let wire = Wire::up("health");
+    let (launcher, heard) = wire.launch();
+    let grant = wire.at_b(|| claim(launcher.name())).expect("we are its own program");
+    let expect = |wanted: Health| loop {
+        if let Event::Interface { name, health } = heard.recv_timeout(PATIENCE).expect("it is told") {
+            assert_eq!((name.as_str(), health), (PORT, wanted));
+            return assert_eq!(grant.control.is_gone(0), wanted != Health::Well);
+        }
+    };
+    let before = grant.control.generation();
+    link::set_down(&wire.b, PORT).expect("it is there");
+    expect(Health::Down);
+    link::set_up(&wire.b, PORT).expect("it is there");
+    expect(Health::Well);
+    assert!(grant.control.generation() > before);
+
+    let asks = AtomicBool::new(true);
+    std::thread::scope(|scope| {
+        // Whoever asks all the time does not keep the launcher from looking.
+        scope.spawn(|| {
+            while asks.load(Relaxed) {
+                assert!(wire.at_b(|| claim(launcher.name())).is_err());
+                sleep(Duration::from_millis(200));
+            }
+        });
+        let detached = Instant::now();
+        detach_program_of(&wire);
+        while !grant.control.is_gone(0) && detached.elapsed() < PATIENCE {
+            sleep(Duration::from_millis(20));
+        }
+        asks.store(false, Relaxed);
+        assert!(grant.control.is_gone(0));
+    });
+    expect(Health::NoProgram);
+    link::delete(&wire.b, PORT).expect("it is there");
+    expect(Health::Gone);
+    drop(grant);
+    ended(&heard);
+    // Nothing can be granted now, and who asks is told so; nobody else, who knows of the interfaces already.
+    assert!(matches!(wire.at_b(|| claim(launcher.name())), Err(NoGrant::Refused(_))));
+    let asked = heard.recv_timeout(PATIENCE).expect("it is told");
+    assert!(matches!(asked, Event::Refused { why: Hindrance::AllGone, .. }), "{asked:?}");
+    launcher.end().expect("readable");
+}
+
+fn an_interface_that_is_gone_keeps_nobody_from_the_others() {
+    const SECOND: &str = "wp1";
+    let wire = Wire::up("two");
+    let ends =
+        [&wire.a, &wire.b].map(|namespace| LinkEnd { namespace: namespace.clone(), interface: SECOND.to_owned() });
+    link::create_veth(&ends[0], &ends[1], Mtu(1500)).expect("veth");
+    link::set_up(&wire.b, SECOND).expect("it was just made");
+    let (tell, heard) = channel();
+    let names = [PORT, SECOND].map(str::to_owned);
+    let launcher = wire.at_b(|| Launcher::start(Attachment::new(&names)?, tell)).expect("this test needs root");
+    let mut first = wire.start("program", launcher.name());
+    assert_eq!(first.line(), "claimed 12288");
+    link::delete(&wire.b, SECOND).expect("it is there");
+    first.end();
+    ended(&heard);
+    let mut next = wire.start("program", launcher.name());
+    assert_eq!(next.line(), "claimed 6144");
+    wire.send("hello");
+    assert_eq!(next.line(), "got hello");
+    next.end();
+    ended(&heard);
+    launcher.end().expect("readable");
+}
+
+/// As an administrator may, by force.
+fn detach_program_of(wire: &Wire) {
+    let said_of_link = wire.shown();
+    let program = said_of_link.split_once("prog/xdp id ").and_then(|(_, rest)| rest.split_whitespace().next());
+    let program = format!(" prog {} ", program.expect("it has one"));
+    let shown = Command::new("bpftool").args(["link", "list"]).output().expect("bpftool is installed");
+    let text = String::from_utf8(shown.stdout).expect("text");
+    let ours = text.lines().find(|line| line.contains(": xdp ") && line.contains(&program)).expect("it is listed");
+    let id = ours.split(':').next().expect("it begins with it");
+    let detached = Command::new("bpftool").args(["link", "detach", "id", id]).status().expect("it is installed");
+    assert!(detached.success());
+}
+
+fn an_interface_that_cannot_be_had_is_named() {
+    let wire = Wire::up("refused");
+    let names = [PORT, "none0", "lo"].map(str::to_owned);
+    let attachment = wire.at_b(|| Attachment::new(&names)).expect("this test needs root");
+    let refused: Vec<String> = attachment.refused.iter().map(|(name, error)| format!("{name}: {error}")).collect();
+    assert_eq!(attachment.interfaces().map(|(name, _)| name).collect::<Vec<_>>(), [PORT]);
+    assert!(refused[0].starts_with("none0: there is no interface none0"), "{refused:?}");
+    assert!(refused[1].starts_with("lo: ") && refused[1].contains("native XDP"), "{refused:?}");
+    let again = wire.at_b(|| Grant::make(&[PORT.to_owned()])).err().expect("it has a program");
+    assert!(again.to_string().contains("already has an XDP program"), "{again}");
+    drop(attachment);
+    sleep(Duration::from_millis(10));
+    let (_attachment, grant) = wire.at_b(|| Grant::make(&[PORT.to_owned()])).expect("it is free again");
+    let [interface] = &grant.interfaces[..] else { panic!("one") };
+    assert_eq!((interface.mtu, interface.partial_checksums, interface.queues.len()), (1500, true, 1));
+}

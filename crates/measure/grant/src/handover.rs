@@ -1,0 +1,274 @@
+//! A grant on its way from the launcher to a program: words about it, and the descriptors beside them (`SCM_RIGHTS`).
+//!
+//! The program connects, and the launcher answers at once: a message with the [`Answer`] and three descriptors, then
+//! one for each [`MOST_DESCRIPTORS`] AF_XDP sockets. The connection is the claim: it ends when the program closes it,
+//! however that comes.
+
+use std::{
+    io::{self, IoSlice, IoSliceMut},
+    mem::{MaybeUninit, size_of},
+    os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd},
+    time::Duration,
+};
+
+use rustix::{
+    io::Errno,
+    net::{
+        AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
+        SendFlags, SocketAddrUnix, SocketFlags, SocketType, connect, recv, recvmsg, sendmsg, socket_with,
+        sockopt::{Timeout, set_socket_timeout},
+    },
+};
+use serde::{Deserialize, Serialize};
+use xdp::{
+    socket::{FrameSize, Socket, Umem},
+    steer::FlowTable,
+};
+
+use crate::{Control, Grant, Granted, NoGrant, grant::options, high_fds::high};
+
+/// Descriptors that go with one message; the kernel takes 253 (`SCM_MAX_FD`).
+const MOST_DESCRIPTORS: usize = 64;
+/// How long the launcher has to answer. It makes no grant for that which is not ready, unless a program has just ended.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// More than any answer has.
+const LONGEST: usize = 64 << 10;
+
+/// What the launcher says to a program that asks for a grant.
+#[derive(Debug, Serialize, Deserialize)]
+enum Answer {
+    Refused(String),
+    Granted(Description),
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Description {
+    frames: u32,
+    frame_size: usize,
+    /// Frames that are in no ring: the first ones.
+    free: u32,
+    ring: u32,
+    interfaces: Vec<Interface>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Interface {
+    name: String,
+    index: u32,
+    mac: [u8; 6],
+    mtu: u32,
+    partial_checksums: bool,
+    queues: u32,
+}
+
+/// Says why there is no grant.
+pub(crate) fn refuse(program: &impl AsFd, why: &str) -> io::Result<()> {
+    send(program, &serde_json::to_vec(&Answer::Refused(why.to_owned()))?, &[])
+}
+
+/// Hands a grant over, of which the launcher keeps its own descriptors.
+pub(crate) fn hand_over(program: &impl AsFd, grant: &Grant, table: BorrowedFd<'_>) -> io::Result<()> {
+    let umem = grant.umem.file().ok_or_else(|| io::Error::other("the memory for packets is not shared"))?;
+    let interface = |it: &Granted| Interface {
+        name: it.name.clone(),
+        index: it.index,
+        mac: it.mac,
+        mtu: it.mtu,
+        partial_checksums: it.partial_checksums,
+        queues: it.queues.len() as u32,
+    };
+    let description = Description {
+        frames: grant.umem.frames(),
+        frame_size: grant.umem.frame_size(),
+        free: grant.frames.len() as u32,
+        ring: grant.ring,
+        interfaces: grant.interfaces.iter().map(interface).collect(),
+    };
+    let words = serde_json::to_vec(&Answer::Granted(description))?;
+    send(program, &words, &[file(&grant.control)?, umem, table])?;
+    let sockets: Vec<_> = grant.interfaces.iter().flat_map(|it| it.queues.iter().map(AsFd::as_fd)).collect();
+    sockets.chunks(MOST_DESCRIPTORS).try_for_each(|chunk| send(program, b"sockets", chunk))
+}
+
+/// Gives a program without a grant the page where such programs write down their sockets.
+pub(crate) fn lend(program: &impl AsFd, page: &Control) -> io::Result<()> {
+    send(program, b"sockets", &[file(page)?])
+}
+
+/// Takes that page.
+pub(crate) fn borrow(connection: &impl AsFd) -> io::Result<Control> {
+    let page = receive(connection)?.1.into_iter().next();
+    Control::open(page.ok_or_else(|| io::Error::other("the launcher lends no page"))?)
+}
+
+fn file(page: &Control) -> io::Result<BorrowedFd<'_>> {
+    page.file().ok_or_else(|| io::Error::other("the page is one of another process"))
+}
+
+/// Claims the grant of a launcher in the caller's network namespace, by the name of its socket. It is given back
+/// when this is dropped, or when the process ends or becomes another program. Children do not have it.
+///
+/// # Errors
+/// Why there is none. The launcher is told where its grant cannot be used.
+pub fn claim(name: &str) -> Result<Grant, NoGrant> {
+    let connection = high(connected(name.as_bytes()).map_err(NoGrant::NoLauncher)?);
+    let taken = take(&connection);
+    if let Err(NoGrant::Unusable(why)) = &taken {
+        // Where it cannot be told it has ended.
+        let _ = send(&connection, why.as_bytes(), &[]);
+    }
+    taken.map(|grant| Grant { claim: Some(connection), ..grant })
+}
+
+/// What the program at the other end, which has gone, could not do with its grant.
+pub(crate) fn complaint(connection: &impl AsFd) -> Option<String> {
+    let mut words = [0; 1024];
+    let mut hear = || recv(connection, &mut words[..], RecvFlags::DONTWAIT);
+    // That it went without having read all comes first.
+    let (length, _) = hear().or_else(|error| if error == Errno::CONNRESET { hear() } else { Err(error) }).ok()?;
+    (length > 0).then(|| String::from_utf8_lossy(&words[..length]).into_owned())
+}
+
+fn take(connection: &OwnedFd) -> Result<Grant, NoGrant> {
+    let unusable = |error: &dyn std::fmt::Display| NoGrant::Unusable(error.to_string());
+    let (words, descriptors) = receive(connection).map_err(|error| unusable(&error))?;
+    let description = match serde_json::from_slice(&words).map_err(|error| unusable(&error))? {
+        Answer::Refused(why) => return Err(NoGrant::Refused(why)),
+        Answer::Granted(description) => description,
+    };
+    let three: Result<[OwnedFd; 3], _> = descriptors.try_into();
+    let [control, umem, table] = three.map_err(|_| unusable(&"descriptors are missing"))?;
+    let control = Control::open(control).map_err(|error| unusable(&error))?;
+    let flows = FlowTable::map(&table).map_err(|error| unusable(&error))?;
+    let size = [FrameSize::Half, FrameSize::Page].into_iter().find(|size| size.bytes() == description.frame_size);
+    let size = size.ok_or_else(|| unusable(&"frames of an unknown size"))?;
+    let (umem, frames) =
+        Umem::adopt(umem, description.frames, size, 0..description.free).map_err(|error| unusable(&error))?;
+    let mut sockets = Vec::new();
+    let wanted: u32 = description.interfaces.iter().map(|it| it.queues).sum();
+    while sockets.len() < wanted as usize {
+        sockets.extend(receive(connection).map_err(|error| unusable(&error))?.1);
+    }
+    let mut sockets = sockets.into_iter();
+    let mut interfaces = Vec::new();
+    for it in description.interfaces {
+        let adopt = |(queue, fd)| Socket::adopt(&umem, &options(&it.name, queue, description.ring), fd);
+        let queues = (0..it.queues).zip(sockets.by_ref()).map(adopt).collect::<Result<_, _>>();
+        let queues = queues.map_err(|error| unusable(&error))?;
+        let Interface { name, index, mac, mtu, partial_checksums, .. } = it;
+        interfaces.push(Granted { name, index, mac, mtu, partial_checksums, queues });
+    }
+    Ok(Grant { control, flows, umem, frames, interfaces, ring: description.ring, claim: None })
+}
+
+/// A connection to the launcher that has this name. Once a launcher has ended, anybody may listen by its name.
+///
+/// # Errors
+/// Also where it is not that launcher, by the credentials that the kernel keeps.
+pub(crate) fn connected(name: &[u8]) -> io::Result<OwnedFd> {
+    let connection = socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
+    for timeout in [Timeout::Send, Timeout::Recv] {
+        set_socket_timeout(&connection, timeout, Some(PATIENCE))?;
+    }
+    connect(&connection, &SocketAddrUnix::new_abstract_name(name)?)?;
+    let peer = credentials(&connection)?;
+    if is_launcher(name, peer.uid, peer.pid) {
+        return Ok(connection);
+    }
+    let why = format!("process {} of user {} listens by the launcher's name", peer.pid, peer.uid);
+    Err(io::Error::new(io::ErrorKind::PermissionDenied, why))
+}
+
+/// Whether a process is the launcher of this name: root, and of the number in the name. In a PID namespace of its own, a program sees 0.
+fn is_launcher(name: &[u8], user: u32, process: i32) -> bool {
+    let number = str::from_utf8(name).ok().and_then(|name| name.split('-').nth(2)?.parse().ok());
+    user == 0 && (process == 0 || number == Some(process))
+}
+
+/// The process at the other end of a connection, as it was when it connected or listened.
+pub(crate) fn credentials(connection: &impl AsFd) -> io::Result<libc::ucred> {
+    let mut credentials = MaybeUninit::<libc::ucred>::zeroed();
+    let mut length = size_of::<libc::ucred>() as libc::socklen_t;
+    let fd = connection.as_fd().as_raw_fd();
+    // SAFETY: the kernel writes no more than `length` bytes.
+    let answer = unsafe {
+        libc::getsockopt(fd, libc::SOL_SOCKET, libc::SO_PEERCRED, credentials.as_mut_ptr().cast(), &raw mut length)
+    };
+    if answer < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: zeros are valid, and so is what the kernel wrote.
+    Ok(unsafe { credentials.assume_init() })
+}
+
+fn send(to: &impl AsFd, words: &[u8], descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_DESCRIPTORS))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    if !descriptors.is_empty() {
+        control.push(SendAncillaryMessage::ScmRights(descriptors));
+    }
+    sendmsg(to, &[IoSlice::new(words)], &mut control, SendFlags::NOSIGNAL | SendFlags::DONTWAIT)?;
+    Ok(())
+}
+
+fn receive(from: &impl AsFd) -> io::Result<(Vec<u8>, Vec<OwnedFd>)> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_DESCRIPTORS))];
+    let mut control = RecvAncillaryBuffer::new(&mut space);
+    let mut words = vec![0; LONGEST];
+    let came = loop {
+        // A signal may come in the midst of it.
+        match recvmsg(from, &mut [IoSliceMut::new(&mut words)], &mut control, RecvFlags::CMSG_CLOEXEC) {
+            Err(rustix::io::Errno::INTR) => {}
+            came => break came?,
+        }
+    };
+    if came.bytes == 0 {
+        return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the launcher has ended"));
+    }
+    words.truncate(came.bytes);
+    let rights = control.drain().filter_map(|message| match message {
+        RecvAncillaryMessage::ScmRights(rights) => Some(rights),
+        _ => None,
+    });
+    Ok((words, rights.flatten().map(high).collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use rustix::net::{bind, listen};
+
+    use super::*;
+
+    /// Something that listens by a name, and never answers.
+    fn listener(name: &str) -> OwnedFd {
+        let socket = socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None);
+        let socket = socket.expect("a socket");
+        let address = SocketAddrUnix::new_abstract_name(name.as_bytes()).expect("a name");
+        bind(&socket, &address).expect("nobody has it");
+        listen(&socket, 1).expect("bound");
+        socket
+    }
+
+    #[test]
+    fn only_root_with_the_number_of_the_name_is_the_launcher() {
+        let name = b"wireproof-bypass-77-0123456789abcdef";
+        assert!(is_launcher(name, 0, 77) && is_launcher(name, 0, 0));
+        assert!(!is_launcher(name, 0, 78) && !is_launcher(name, 65_534, 77) && !is_launcher(b"other", 0, 77));
+    }
+
+    #[test]
+    fn another_process_by_the_name_of_a_launcher_that_ended_gets_no_program() {
+        // No process has this number.
+        let name = "wireproof-bypass-4194305-other";
+        let _listener = listener(name);
+        let refused = claim(name).err().expect("it is not the launcher");
+        assert!(matches!(refused, NoGrant::NoLauncher(why) if why.kind() == io::ErrorKind::PermissionDenied));
+    }
+
+    #[test]
+    fn a_launcher_that_does_not_answer_is_waited_for_a_while() {
+        let name = format!("wireproof-bypass-{}-silent", std::process::id());
+        let _listener = listener(&name);
+        assert!(matches!(claim(&name), Err(NoGrant::Unusable(_))));
+    }
+}

@@ -1,0 +1,303 @@
+//! The launcher's thread: waits for programs that ask, for the one that has the grant to end, and for changes.
+
+use std::{
+    os::fd::{AsFd, OwnedFd},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+        mpsc::Sender,
+    },
+    time::{Duration, Instant},
+};
+
+use kernel::{link, watch::Watch};
+use model::bypass::{Claim, Health, Hindrance, NotHandedOver, Program, Queue, Steering};
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    io::Errno,
+    net::{SocketFlags, accept_with},
+    process::{Pid, PidfdFlags, pidfd_open},
+};
+use xdp::{socket::Socket, steer};
+
+use super::{Event, cards::Cards, outside::Lender, programs};
+use crate::{Attachment, Grant, GrantError, handover};
+
+/// How often it looks whether the steering program is still there: nothing tells of that.
+const LOOK: Duration = Duration::from_secs(1);
+
+pub(super) struct Server {
+    attachment: Attachment,
+    cards: Cards,
+    hears: Hears,
+    tell: Sender<Event>,
+    is_held: Arc<AtomicBool>,
+    health: Vec<Health>,
+    /// For the program that asks next.
+    ready: Option<Grant>,
+    held: Option<Held>,
+    /// When it last looked.
+    looked: Instant,
+}
+
+/// Where it is spoken to.
+pub(super) struct Hears {
+    /// Programs that ask for the grant.
+    pub(super) listener: OwnedFd,
+    /// Those that need none.
+    pub(super) outside: Lender,
+    /// The kernel, of what changes.
+    pub(super) watch: Watch,
+    /// Its owner, that it shall end.
+    pub(super) stop: OwnedFd,
+}
+
+/// A grant that a program has.
+struct Held {
+    program: Program,
+    connection: OwnedFd,
+    /// A child that inherited the connection does not keep the grant.
+    process: Option<OwnedFd>,
+    grant: Grant,
+}
+
+/// What there is to do.
+#[derive(Default)]
+struct Awaited {
+    stop: bool,
+    news: bool,
+    ended: bool,
+    asked: bool,
+    visited: bool,
+}
+
+impl Server {
+    pub(super) fn new(
+        attachment: Attachment,
+        cards: Cards,
+        ready: Grant,
+        hears: Hears,
+        tell: Sender<Event>,
+        is_held: Arc<AtomicBool>,
+    ) -> Self {
+        let health = attachment.interfaces().map(|_| Health::Well).collect();
+        Self { attachment, cards, hears, tell, is_held, health, ready: Some(ready), held: None, looked: Instant::now() }
+    }
+
+    pub(super) fn serve(mut self) -> Result<Steering, GrantError> {
+        let counters = self.rounds();
+        self.cards.give_back();
+        counters
+    }
+
+    fn rounds(&mut self) -> Result<Steering, GrantError> {
+        self.look();
+        loop {
+            let awaited = self.wait()?;
+            if awaited.stop {
+                self.end_claim();
+                let (programs, beyond) = (self.hears.outside.written(), self.hears.outside.beyond());
+                self.tell(Event::Outside { programs, beyond });
+                return self.attachment.counters();
+            }
+            if awaited.news {
+                self.look();
+                // Sockets that come and go within a moment need no rule.
+                self.held.iter().for_each(|held| self.cards.steer(&held.grant.control));
+            }
+            // Before anybody else asks: the grant may be free by now.
+            if awaited.ended {
+                self.end_claim();
+                self.make_ready();
+            }
+            if awaited.asked {
+                self.answer();
+            }
+            if awaited.visited {
+                self.hears.outside.answer();
+            }
+        }
+    }
+
+    fn wait(&self) -> Result<Awaited, GrantError> {
+        let held = self.held.as_ref();
+        let mut polled = vec![
+            PollFd::new(&self.hears.stop, PollFlags::IN),
+            PollFd::new(&self.hears.watch, PollFlags::IN),
+            PollFd::new(&self.hears.listener, PollFlags::IN),
+            PollFd::from_borrowed_fd(self.hears.outside.fd(), PollFlags::IN),
+        ];
+        let connection = held.map(|held| &held.connection);
+        let process = held.and_then(|held| held.process.as_ref());
+        polled.extend([connection, process].into_iter().flatten().map(|fd| PollFd::new(fd, PollFlags::IN)));
+        // Programs that ask all the time do not keep it from looking.
+        let left = Timespec::try_from(LOOK.saturating_sub(self.looked.elapsed())).unwrap_or_default();
+        match poll(&mut polled, Some(&left)) {
+            Err(Errno::INTR) => Ok(Awaited::default()),
+            Err(error) => Err(GrantError::Call { call: "poll", io: error.into() }),
+            Ok(_) => {
+                let is_ready = |fd: &PollFd<'_>| !fd.revents().is_empty();
+                Ok(Awaited {
+                    stop: is_ready(&polled[0]),
+                    news: is_ready(&polled[1]) || self.looked.elapsed() >= LOOK,
+                    asked: is_ready(&polled[2]),
+                    visited: is_ready(&polled[3]),
+                    ended: polled[4..].iter().any(is_ready),
+                })
+            }
+        }
+    }
+
+    /// Who does not listen any more does not want to know.
+    fn tell(&self, event: Event) {
+        let _ = self.tell.send(event);
+    }
+
+    /// Passes on that something has changed, and looks how the interfaces are.
+    fn look(&mut self) {
+        self.looked = Instant::now();
+        match self.hears.watch.has_news() {
+            Ok(true) => self.grants().for_each(|grant| grant.control.change()),
+            Ok(false) => {}
+            Err(error) => self.tell(Event::Trouble(error.into())),
+        }
+        let now = match self.looked() {
+            Ok(now) => now,
+            Err(error) => return self.tell(Event::Trouble(error)),
+        };
+        for (number, (name, health)) in now.into_iter().enumerate() {
+            if self.health[number] != health {
+                self.health[number] = health;
+                self.mark(number);
+                self.tell(Event::Interface { name, health });
+            }
+        }
+    }
+
+    fn looked(&mut self) -> Result<Vec<(String, Health)>, GrantError> {
+        let links = link::list()?;
+        self.attachment.follow(&links)?;
+        let look = |(name, index): (&str, u32)| {
+            let link = links.iter().find(|link| link.index == index);
+            let health = match link {
+                None => Health::Gone,
+                Some(_) if self.attachment.attachment(name)? == steer::Attachment::Gone => Health::NoProgram,
+                Some(link) if !link.up => Health::Down,
+                Some(_) => Health::Well,
+            };
+            Ok((name.to_owned(), health))
+        };
+        self.attachment.interfaces().map(look).collect()
+    }
+
+    fn grants(&self) -> impl Iterator<Item = &Grant> {
+        self.held.iter().map(|held| &held.grant).chain(&self.ready)
+    }
+
+    fn mark(&self, interface: usize) {
+        let is_gone = self.health[interface] != Health::Well;
+        self.grants().for_each(|grant| grant.control.set_gone(interface, is_gone));
+    }
+
+    fn answer(&mut self) {
+        let Ok(connection) = accept_with(&self.hears.listener, SocketFlags::CLOEXEC) else { return };
+        let program = match programs::at_other_end(&connection) {
+            Ok(program) => program,
+            Err(io) => return self.tell(Event::Trouble(GrantError::Call { call: "getsockopt(SO_PEERCRED)", io })),
+        };
+        match self.decide(&program) {
+            Ok(grant) => self.hand_over(program, connection, grant),
+            Err(why) => {
+                // Who has gone meanwhile needs no answer.
+                let _ = handover::refuse(&connection, &why.to_string());
+                self.tell(Event::Refused { program, why });
+            }
+        }
+    }
+
+    fn decide(&mut self, program: &Program) -> Result<Grant, Hindrance> {
+        if !programs::is_ours(program.process) {
+            return Err(Hindrance::NotOurs);
+        }
+        if let Some(Held { program: Program { process, name }, .. }) = &self.held {
+            return Err(Hindrance::HeldBy { program: name.clone(), pid: *process });
+        }
+        match self.ready.take() {
+            Some(grant) => Ok(grant),
+            None => Ok(self.attachment.grant()?),
+        }
+    }
+
+    fn hand_over(&mut self, program: Program, connection: OwnedFd, grant: Grant) {
+        let number = i32::try_from(program.process).ok().and_then(Pid::from_raw);
+        let process = number.and_then(|number| pidfd_open(number, PidfdFlags::empty()).ok());
+        let handed = self.attachment.table().and_then(|table| {
+            let call = |io| GrantError::Call { call: "sendmsg of a grant", io };
+            handover::hand_over(&connection, &grant, table.as_fd()).map_err(call)
+        });
+        self.held = Some(Held { program: program.clone(), connection, process, grant });
+        (0..self.health.len())
+            .filter(|number| self.health[*number] != Health::Well)
+            .for_each(|number| self.mark(number));
+        match handed {
+            Ok(()) => {
+                self.is_held.store(true, Relaxed);
+                self.tell(Event::Claimed(program));
+            }
+            // It may have gone already, as it could not use the first part.
+            Err(error) => {
+                let told = self.held.take().and_then(|held| complained(&held));
+                self.tell(told.unwrap_or(Event::Trouble(error)));
+                self.make_ready();
+            }
+        }
+    }
+
+    /// Takes the records of the program; what it had is gone afterwards.
+    fn end_claim(&mut self) {
+        let Some(held) = self.held.take() else { return };
+        self.is_held.store(false, Relaxed);
+        self.cards.forget();
+        let complaint = complained(&held);
+        let Held { program, grant, .. } = held;
+        let queues = grant.interfaces.iter().flat_map(|interface| {
+            let counted = |(number, socket): (u32, &Socket)| {
+                let (interface, zero_copy) = (interface.name.clone(), socket.is_zero_copy());
+                let counted = socket.statistics().ok()?;
+                let (ring_full, no_frame, dropped) = (counted.ring_full, counted.no_frame, counted.dropped);
+                Some(Queue { interface, number, zero_copy, lost: NotHandedOver { ring_full, no_frame, dropped } })
+            };
+            (0..).zip(&interface.queues).filter_map(counted)
+        });
+        let claim = Claim {
+            program,
+            sockets: grant.control.records(),
+            beyond: grant.control.beyond(),
+            refused: grant.control.refused(),
+            queues: queues.collect(),
+        };
+        drop(grant);
+        // Whatever it says, its records are taken.
+        if complaint.is_none() || !claim.sockets.is_empty() {
+            self.tell(Event::Ended(claim));
+        }
+        complaint.into_iter().for_each(|complaint| self.tell(complaint));
+    }
+
+    /// Fresh memory, sockets and an empty table: no state of one program is seen by the next.
+    fn make_ready(&mut self) {
+        match self.attachment.grant() {
+            Ok(grant) => self.ready = Some(grant),
+            // Told of each interface when it came to that, and to each program that asks.
+            Err(GrantError::Hindered(Hindrance::AllGone)) => {}
+            Err(error) => self.tell(Event::Trouble(error)),
+        }
+        (0..self.health.len()).for_each(|number| self.mark(number));
+    }
+}
+
+/// What is to be told of a program that had a grant and could not use it.
+fn complained(held: &Held) -> Option<Event> {
+    let why = Hindrance::Unusable { why: handover::complaint(&held.connection)? };
+    Some(Event::Refused { program: held.program.clone(), why })
+}

@@ -1,0 +1,20 @@
+//! What a program needs to bypass the kernel: memory for packets, AF_XDP sockets, the table of its flows, and a page that it shares with the launcher.
+//!
+//! A launcher has the rights: it attaches the steering program ([`Attachment`]) and hands a [`Grant`] to one process at a time. A process may also
+//! grant to itself. On the shared page ([`Control`]) the launcher announces changes in the kernel, and the program records its sockets.
+#![allow(unsafe_code, reason = "memory that processes share, and system calls that rustix does not cover")]
+
+pub mod control;
+mod error;
+mod grant;
+mod handover;
+pub mod high_fds;
+pub mod launch;
+mod mapping;
+
+pub use control::Control;
+pub use error::{GrantError, NoGrant};
+pub use grant::{Attachment, Grant, Granted};
+pub use handover::claim;
+pub use launch::Launcher;
+pub use mapping::Shared;

@@ -1,0 +1,32 @@
+//! Streams as they are sent and expected: compiled, and what can send them.
+
+use std::sync::Arc;
+
+use frame::{Compiled, Place};
+use model::{
+    PacketsSpec, Seat,
+    stream::{Mac, Stream},
+};
+
+use super::{replay, unable};
+use crate::ProbeError;
+
+/// Whether sockets could send it, whose headers the kernel writes.
+pub(super) fn is_plain(stream: &Stream) -> bool {
+    let Stream { name, sizes, ip, flows, payload, load, .. } = stream.clone();
+    stream.flow_count() == Ok(1) && Stream { name, sizes, ip, flows, payload, load, ..Stream::default() } == *stream
+}
+
+/// A place of which only the seat's own part is true: enough to know where in frames to look, and what can be sent at all.
+pub(super) fn nowhere(seat: &Seat) -> Place {
+    let anybody = Mac([2, 0, 0, 0, 0, 1]);
+    Place { source_mac: anybody, next_hop_mac: anybody, source: seat.local, destination: seat.local, mtu: seat.mtu }
+}
+
+pub(super) fn compiled(spec: &PacketsSpec, place: &Place) -> Result<Vec<Compiled>, ProbeError> {
+    let compiled = |stream: &Stream| match &stream.replay {
+        Some(file) => Ok(Compiled::of_replay(&stream.name, Arc::new(replay::read(file, place.mtu)?))),
+        None => Compiled::new(stream, place).map_err(|error| unable("packets", &error.to_string())),
+    };
+    spec.streams.iter().map(compiled).collect()
+}

@@ -1,0 +1,154 @@
+//! The one place where calls wait for a datagram.
+
+use std::{cell::Cell, os::fd::RawFd, ptr};
+
+use datagram::SocketId;
+
+use super::{Asleep, Stack, Tried};
+use crate::{
+    calls,
+    message::{Incoming, Outcome},
+    patience::{Held, NOW, Patience, SIGNALS},
+    system_call::raw_cancellable,
+};
+
+/// The caller of a call that may wait. A program's call may be cancelled, or left by a jump, while it sleeps.
+pub trait Caller {
+    /// Runs a part of the call in the stack; none where that is broken.
+    fn enter<T>(&self, work: impl FnOnce() -> T) -> Option<T>;
+    /// Before the last attempt, by a thread that sleeps then.
+    fn fall_asleep(&self);
+    /// After it has slept.
+    fn wake_up(&self);
+}
+
+/// Code of our own, whose threads are never cancelled.
+struct Direct<'a> {
+    stack: &'a Stack,
+    asleep: Cell<Asleep>,
+}
+
+impl Caller for Direct<'_> {
+    #[inline(always)]
+    fn enter<T>(&self, work: impl FnOnce() -> T) -> Option<T> {
+        Some(work())
+    }
+
+    fn fall_asleep(&self) {
+        self.asleep.set(self.stack.fall_asleep());
+    }
+
+    fn wake_up(&self) {
+        self.stack.wake_up(self.asleep.get());
+    }
+}
+
+impl Stack {
+    /// Receives a datagram, also one that came through the kernel; returns the bytes that were written, or its whole length with `MSG_TRUNC`. It
+    /// waits as the socket and `flags` (as of recvmsg(2)) say.
+    #[inline]
+    pub fn receive(&self, id: SocketId, message: &mut Incoming<'_, '_>, flags: i32) -> Outcome<usize> {
+        self.receive_for(&Direct { stack: self, asleep: Cell::default() }, id, message, flags)
+    }
+
+    /// The same for another caller. Nothing in this frame has to be dropped: the thread may be cancelled in it, or jump out of it.
+    #[inline]
+    pub fn receive_for(
+        &self,
+        caller: &impl Caller,
+        id: SocketId,
+        message: &mut Incoming<'_, '_>,
+        flags: i32,
+    ) -> Outcome<usize> {
+        match caller.enter(|| self.try_receive(id, message, flags)) {
+            Some(Tried::Over(outcome)) => outcome,
+            Some(Tried::Nothing { waits: false, .. }) => Outcome::Failed(libc::EAGAIN),
+            Some(Tried::Nothing { fd, .. }) => {
+                let attempt = || match caller.enter(|| self.try_receive(id, message, flags)) {
+                    Some(Tried::Over(outcome)) => Some(outcome),
+                    Some(Tried::Nothing { .. }) => None,
+                    None => Some(Outcome::Kernel),
+                };
+                self.wait_for(caller, id, fd, attempt)
+            }
+            None => Outcome::Kernel,
+        }
+    }
+
+    /// Repeats the attempt until it gives an outcome, or the socket's time is over.
+    #[cold]
+    fn wait_for(
+        &self,
+        caller: &impl Caller,
+        id: SocketId,
+        fd: RawFd,
+        mut attempt: impl FnMut() -> Option<Outcome<usize>>,
+    ) -> Outcome<usize> {
+        let Some(timeout) = caller.enter(|| calls::receive_timeout(fd)) else { return Outcome::Kernel };
+        let (patience, held) = (Patience::new(timeout, self.wait), Held::back());
+        let outcome = loop {
+            let mut found = None;
+            patience.looks(|| {
+                found = attempt();
+                found.is_some()
+            });
+            if found.is_none() && patience.is_over() {
+                found = Some(Outcome::Failed(libc::EAGAIN));
+            }
+            if let Some(outcome) = found {
+                break outcome;
+            }
+            let asked = match patience.spins() {
+                true if patience.never_sleeps() => ask_kernel(&[fd], Some(NOW), &held),
+                true => continue,
+                false => {
+                    caller.fall_asleep();
+                    // The last attempt: what comes from now on wakes us.
+                    let found = attempt();
+                    let asked = match found {
+                        None => ask_kernel(&[fd, self.number[0]], patience.left(), &held),
+                        Some(_) => Asked::default(),
+                    };
+                    caller.wake_up();
+                    caller.enter(|| self.ask_soon(id));
+                    if let Some(outcome) = found {
+                        break outcome;
+                    }
+                    asked
+                }
+            };
+            if asked.is_shut_down {
+                // It is readable from now on, and only the kernel says how that ends.
+                break attempt().unwrap_or(Outcome::Kernel);
+            }
+            // A handler without `SA_RESTART` interrupts the call, as does any where there is a timeout (signal(7)).
+            match -asked.result as i32 {
+                libc::EINTR if timeout.is_none() && !calls::signals_interrupt() => {}
+                errno @ 1.. => break Outcome::Failed(errno),
+                _ => {}
+            }
+        };
+        held.release();
+        outcome
+    }
+}
+
+/// The kernel's answer: an error as a number less than 0, and whether the socket was shut down without our seeing it: by another process that has it
+/// too, or by a system call of the program's own.
+#[derive(Default)]
+struct Asked {
+    result: isize,
+    is_shut_down: bool,
+}
+
+/// Asks the kernel about the socket, and about arrivals, within a time in which signals come.
+fn ask_kernel(fds: &[RawFd], time: Option<libc::timespec>, held: &Held) -> Asked {
+    let mut watched = [libc::pollfd { fd: -1, events: libc::POLLIN | libc::POLLRDHUP, revents: 0 }; 2];
+    watched.iter_mut().zip(fds).for_each(|(watched, fd)| watched.fd = *fd);
+    let time = time.as_ref().map_or(ptr::null(), ptr::from_ref);
+    let mask = held.mask(ptr::null());
+    let place = [watched.as_mut_ptr() as usize, fds.len(), time as usize, mask as usize, SIGNALS];
+    // SAFETY: descriptors and a time of this frame, and a mask that outlives the call.
+    let result = unsafe { raw_cancellable(libc::SYS_ppoll, place) };
+    Asked { result, is_shut_down: result > 0 && watched[0].revents & libc::POLLRDHUP != 0 }
+}

@@ -1,0 +1,34 @@
+//! Texts as HTML.
+
+use maud::{Markup, html};
+
+use super::quantities::together;
+use crate::{
+    forms::colour,
+    lang::Lang,
+    page::{Span, Text},
+    texts::Texts,
+};
+
+/// A text that may break into lines.
+pub(super) fn text(words: &Text, t: &Texts) -> Markup {
+    html! { @for piece in &words.0 { (span(piece, t, together)) } }
+}
+
+/// What stands on one line in any case.
+pub(super) fn line(words: &Text, t: &Texts) -> Markup {
+    html! { @for piece in &words.0 { (span(piece, t, |words| html! { (words) })) } }
+}
+
+fn span(piece: &Span, t: &Texts, plain: fn(&str) -> Markup) -> Markup {
+    // What the machine says is English, and shall be read out as such.
+    let english = (t.lang != Lang::En).then_some("en");
+    match piece {
+        Span::Plain(words) => plain(words),
+        Span::Strong(words) => html! { strong { (words) } },
+        Span::Quiet(words) => html! { span.quiet { (plain(words)) } },
+        Span::Code(words) => html! { code lang=[english] { (words) } },
+        Span::Verdict(verdict, words) => html! { span class=(format!("mark {}", colour(Some(*verdict)))) { (words) } },
+        Span::Link { to, words } => html! { a href=(to) { (words) } },
+    }
+}

@@ -1,0 +1,18 @@
+//! The configuration that an outcome of a limit is of.
+
+use model::{LimitOutcome, Run};
+
+use crate::{probes, show, texts::Texts};
+
+/// The configuration in words, or what its limit looked for and did not find.
+pub(crate) fn name(run: &Run, outcome: &LimitOutcome, t: &Texts) -> String {
+    let measured = run.trials.iter().map(|trial| trial.measured.spec());
+    let (probe, from) = match outcome.probe.rsplit_once(LimitOutcome::FROM) {
+        Some((probe, from)) if run.bed.end(from).is_some() => (probe, Some(from)),
+        _ => (outcome.probe.as_str(), None),
+    };
+    let spec = run.plan.specs().into_iter().chain(measured).find(|spec| spec.to_string() == probe);
+    let ends = from.zip(run.bed.receiver().map(|end| end.name.as_str()));
+    let named = |spec| show::with_way(probes::configuration(&spec, t), ends, t);
+    spec.map_or_else(|| show::looked_for(&outcome.limit, t), named)
+}

@@ -1,0 +1,130 @@
+//! What the cores did while goodput was counted.
+
+use std::iter;
+
+use model::{ClockRelation, CoreKinds, CoreUse, Run, Trial};
+
+use super::{group::GoodputGroup, names};
+use crate::{
+    figure,
+    groups::Spread,
+    page::{Block, Column, Text},
+    show::or_none,
+    texts::Texts,
+};
+
+/// Below this share of its time, in percent, a core that neither end is pinned to says nothing.
+const IDLE: f64 = 1.0;
+
+/// The cores of both ends; once where both are on one machine. Nothing where they were not read.
+pub(super) fn section(run: &Run, groups: &[GoodputGroup<'_>], t: &Texts) -> Option<Block> {
+    let one_machine = run.bed.clocks == ClockRelation::Same;
+    let rows: Vec<_> = groups.iter().flat_map(|group| group_rows(group, one_machine, t)).collect();
+    if rows.is_empty() {
+        return None;
+    }
+    let columns = [
+        Some(Column::long(t.get("col-configuration"))),
+        (!one_machine).then(|| Column::words(t.get("col-endpoint"))),
+        Some(Column::figures(t.get("col-core"))),
+        Some(Column::words(t.get("col-role"))),
+        Some(Column::figures(t.get("col-busy"))),
+        Some(Column::figures(t.get("col-softirq"))),
+        Some(Column::figures(t.get("col-steal"))),
+        Some(Column::figures(t.get("col-mhz"))),
+    ];
+    let caption = if one_machine { t.get("cpu-caption-one") } else { t.get("cpu-caption") };
+    let table = Block::table(caption, columns.into_iter().flatten().collect(), rows);
+    let named: Vec<_> = groups.iter().flat_map(|group| named_cores(group, one_machine, t)).collect();
+    let figures = figure::cores(&named, t).into_iter().map(Block::Figure);
+    Some(Block::section(t.get("cpu-heading"), iter::once(table).chain(figures).collect()))
+}
+
+fn group_rows(group: &GoodputGroup<'_>, one_machine: bool, t: &Texts) -> Vec<Vec<Text>> {
+    let shown = shown(group, one_machine, t).into_iter();
+    shown.map(|(end, core)| row(group, end, &core, one_machine, t)).collect()
+}
+
+/// Each core that says something, with its end.
+fn shown(group: &GoodputGroup<'_>, one_machine: bool, t: &Texts) -> Vec<(usize, CoreUse)> {
+    let ends = if one_machine { 0..1 } else { 0..2 };
+    let all = ends.flat_map(|end| cores(group, end).into_iter().map(move |core| (end, core)));
+    all.filter(|(end, core)| core.busy >= IDLE || !role(group, *end, core.cpu, one_machine, t).is_empty()).collect()
+}
+
+/// The same with the names that a figure gives them.
+fn named_cores(group: &GoodputGroup<'_>, one_machine: bool, t: &Texts) -> Vec<(String, CoreUse)> {
+    let name = |end: usize, core: &CoreUse| {
+        let endpoint = group.trials.first().filter(|_| !one_machine).map(|(trial, _)| end_name(trial, end).to_owned());
+        let role = Some(role(group, end, core.cpu, one_machine, t)).filter(|role| !role.is_empty());
+        let core = t.with("core-name", &[("cpu", &core.cpu)]);
+        let words = [Some(names::configuration(group.spec, t)), endpoint, Some(core), role];
+        format!("{} (n = {})", words.into_iter().flatten().collect::<Vec<_>>().join(" · "), group.trials.len())
+    };
+    shown(group, one_machine, t).into_iter().map(|(end, core)| (name(end, &core), core)).collect()
+}
+
+fn row(group: &GoodputGroup<'_>, end: usize, core: &CoreUse, one_machine: bool, t: &Texts) -> Vec<Text> {
+    let endpoint = || or_none(group.trials.first(), |(trial, _)| end_name(trial, end).to_owned());
+    let cells = [
+        Some(names::configuration(group.spec, t)),
+        (!one_machine).then(endpoint),
+        Some(core.cpu.to_string()),
+        Some(role(group, end, core.cpu, one_machine, t)),
+        Some(format!("{:.1}", core.busy)),
+        Some(format!("{:.1}", core.softirq)),
+        Some(format!("{:.1}", core.steal)),
+        Some(or_none(core.mhz, frequency)),
+    ];
+    cells.into_iter().flatten().map(Text::from).collect()
+}
+
+fn frequency([before, after]: [u32; 2]) -> String {
+    if before == after { before.to_string() } else { format!("{before} → {after}") }
+}
+
+fn end_name(trial: &Trial, end: usize) -> &str {
+    if end == 0 { &trial.endpoint_from } else { &trial.endpoint_to }
+}
+
+/// Each core of an end's machine with the medians over the trials; the frequency is that of the last trial.
+fn cores(group: &GoodputGroup<'_>, end: usize) -> Vec<CoreUse> {
+    let all = || group.trials.iter().flat_map(|(trial, _)| &trial.counters[end].cpu);
+    let mut numbers: Vec<usize> = all().map(|core| core.cpu).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    let median = |cpu: usize, figure: fn(&CoreUse) -> f64| {
+        let values: Vec<f64> = all().filter(|core| core.cpu == cpu).map(figure).collect();
+        Spread::of(&values).map_or(0.0, |it| it.median)
+    };
+    let core = |cpu| CoreUse {
+        cpu,
+        busy: median(cpu, |core| core.busy),
+        softirq: median(cpu, |core| core.softirq),
+        steal: median(cpu, |core| core.steal),
+        kinds: all().filter(|core| core.cpu == cpu).all(|core| core.kinds.is_some()).then(|| CoreKinds {
+            user: median(cpu, |core| core.kinds.map_or(0.0, |kinds| kinds.user)),
+            system: median(cpu, |core| core.kinds.map_or(0.0, |kinds| kinds.system)),
+            irq: median(cpu, |core| core.kinds.map_or(0.0, |kinds| kinds.irq)),
+            idle: median(cpu, |core| core.kinds.map_or(0.0, |kinds| kinds.idle)),
+        }),
+        mhz: all().rfind(|core| core.cpu == cpu).and_then(|core| core.mhz),
+    };
+    numbers.into_iter().map(core).collect()
+}
+
+/// What the threads pinned to a core did; empty where none was.
+fn role(group: &GoodputGroup<'_>, end: usize, cpu: usize, one_machine: bool, t: &Texts) -> String {
+    let (forward, back) = (group.spec.sends_forward(), group.spec.sends_back());
+    let pinned =
+        |at: usize| (one_machine || at == end) && group.trials.iter().any(|(trial, _)| trial.cpus[at].contains(&cpu));
+    let (near, far) = (pinned(0), pinned(1));
+    let sends = near && forward || far && back;
+    let receives = near && back || far && forward;
+    match (sends, receives) {
+        (true, true) => t.get("role-both"),
+        (true, false) => t.get("role-sender"),
+        (false, true) => t.get("role-receiver"),
+        (false, false) => String::new(),
+    }
+}

@@ -1,0 +1,100 @@
+//! Flows of one configuration over all its trials.
+
+use model::{Direction, Flow, FlowAssessment, GoodputResult, GoodputSpec, LineRate};
+
+use super::names;
+use crate::{
+    groups::{Group, Spread},
+    texts::Texts,
+};
+
+pub(super) type GoodputGroup<'a> = Group<'a, GoodputSpec>;
+
+/// One direction of a goodput configuration, over all its trials.
+pub(super) struct FlowGroup<'a> {
+    pub(super) spec: &'a GoodputSpec,
+    pub(super) from: &'a str,
+    pub(super) to: &'a str,
+    /// Whether the way has to be named: others of the configuration go another one.
+    pub(super) one_of_several: bool,
+    pub(super) flows: Vec<(&'a GoodputResult, &'a Flow)>,
+    /// One for each flow.
+    pub(super) assessed: Vec<&'a FlowAssessment>,
+}
+
+/// Each direction of each configuration by itself.
+pub(super) fn flow_groups<'a>(groups: &[GoodputGroup<'a>]) -> Vec<FlowGroup<'a>> {
+    groups.iter().flat_map(flows_of).collect()
+}
+
+fn flows_of<'a>(group: &GoodputGroup<'a>) -> Vec<FlowGroup<'a>> {
+    let mut directions: Vec<FlowGroup<'a>> = Vec::new();
+    for (&(_, result), trial) in group.trials.iter().zip(&group.assessed) {
+        for (flow, assessed) in result.flows.iter().zip(&trial.flows) {
+            match directions.iter_mut().find(|known| (known.from, known.to) == (&flow.from, &flow.to)) {
+                Some(known) => {
+                    known.flows.push((result, flow));
+                    known.assessed.push(assessed);
+                }
+                None => {
+                    let (spec, from, to) = (group.spec, &flow.from, &flow.to);
+                    let (flows, assessed) = (vec![(result, flow)], vec![assessed]);
+                    directions.push(FlowGroup { spec, from, to, one_of_several: false, flows, assessed });
+                }
+            }
+        }
+    }
+    let one_of_several = directions.len() > 1 || group.spec.direction != Direction::Forward;
+    directions.iter_mut().for_each(|direction| direction.one_of_several = one_of_several);
+    directions
+}
+
+impl FlowGroup<'_> {
+    /// Its traffic, and the way where that has to be named.
+    pub(super) fn name(&self, t: &Texts) -> String {
+        names::flow(self.spec, self.one_of_several.then_some((self.from, self.to)), t)
+    }
+
+    /// A figure over those trials that have it: the sender's are unknown where a trial was cut off.
+    pub(super) fn over(&self, figure: impl Fn(&Flow) -> Option<f64>) -> Option<Spread> {
+        Spread::of(&self.flows.iter().filter_map(|(_, flow)| figure(flow)).collect::<Vec<_>>())
+    }
+
+    /// Whether nothing was lost, and in one of the trials at least the sender's cores did the receiving.
+    pub(super) fn is_lossless_loop(&self) -> bool {
+        self.loss() == Some(0.0) && self.assessed.iter().any(|assessed| assessed.synchronous)
+    }
+
+    /// The median of what the link carries at most; `None` where that is not known.
+    pub(super) fn most(&self, figure: impl Fn(&LineRate) -> Option<f64>) -> Option<f64> {
+        let rates = self.assessed.iter().filter_map(|assessed| figure(assessed.line_rate.as_ref()?));
+        stats::median(&rates.collect::<Vec<_>>())
+    }
+
+    /// Goodput of whole trials, in bit/s.
+    pub(super) fn mean(&self) -> Option<Spread> {
+        self.over(|flow| Some(flow.received.mean_bps()))
+    }
+
+    /// Slowest and fastest second of all trials, in bit/s.
+    pub(super) fn seconds(&self) -> Option<(f64, f64)> {
+        let all = || self.flows.iter().flat_map(|(_, flow)| flow.received.intervals_bps.iter().copied());
+        Some((all().reduce(f64::min)?, all().reduce(f64::max)?))
+    }
+
+    /// A count summed over those trials that have it; `None` if none has.
+    pub(super) fn sum(&self, count: impl Fn(&Flow) -> Option<u64>) -> Option<u64> {
+        self.flows.iter().filter_map(|(_, flow)| count(flow)).reduce(|a, b| a + b)
+    }
+
+    /// Datagrams that never came, as a share of those sent, from 0 to 1; `None` over TCP, or where nothing was sent.
+    pub(super) fn loss(&self) -> Option<f64> {
+        let sent = self.sum(|flow| flow.lost().and(flow.sent.datagrams.as_ref()).map(|datagrams| datagrams.sent))?;
+        (sent > 0).then_some(self.sum(Flow::lost)? as f64 / sent as f64)
+    }
+}
+
+/// Whether the sender's figures are there: they are not where a trial was cut off.
+pub(super) fn knows_sender(flow: &Flow) -> bool {
+    flow.sent.counted_s.is_some()
+}

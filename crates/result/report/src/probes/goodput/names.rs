@@ -1,0 +1,41 @@
+//! Names of goodput configurations.
+
+use model::{Batch, Direction, GoodputSpec, ReceiveWay, SendWay};
+
+use crate::{
+    show::{direction, joined, past_the_kernel, transport, way},
+    texts::Texts,
+};
+
+/// Kind of goodput traffic, MTU and direction left out; only what differs from the ordinary is named.
+pub(super) fn traffic(spec: &GoodputSpec, t: &Texts) -> String {
+    let first = [transport(spec.protocol, spec.ip), t.count("streams", spec.streams.into())];
+    let send = match spec.send {
+        SendWay::Write => None,
+        SendWay::ZeroCopy => Some(t.get("send-zerocopy")),
+        SendWay::Sendfile => Some(t.get("send-sendfile")),
+    };
+    let receive = (spec.receive == ReceiveWay::Truncate).then(|| t.get("receive-truncate"));
+    let batch = (spec.batch == Batch::Gso).then(|| "GSO".to_owned());
+    let datagram = spec.datagram.map(|size| t.with("datagrams-of", &[("size", &size.0)]));
+    let rate = spec.rate.map(|rate| t.with("at-rate", &[("rate", &rate)]));
+    let window = spec.window.map(|window| t.with("window-of", &[("size", &window)]));
+    let long = spec.long().map(|seconds| format!("{seconds} s"));
+    let choices =
+        [past_the_kernel(spec.stack, t), send, receive, spec.congestion.clone(), batch, datagram, rate, window, long];
+    joined(first.into_iter().chain(choices.into_iter().flatten()), t)
+}
+
+/// A goodput configuration: its traffic, MTU and direction.
+pub(super) fn configuration(spec: &GoodputSpec, t: &Texts) -> String {
+    let direction = (spec.direction != Direction::Forward).then(|| direction(spec.direction, t));
+    let mtu = spec.mtu.map(|mtu| format!("MTU {}", mtu.0));
+    joined([traffic(spec, t)].into_iter().chain(mtu).chain(direction), t)
+}
+
+/// One direction of a goodput configuration; the ordinary one needs no naming.
+pub(super) fn flow(spec: &GoodputSpec, ends: Option<(&str, &str)>, t: &Texts) -> String {
+    let way = ends.map(|(from, to)| way(from, to));
+    let mtu = spec.mtu.map(|mtu| format!("MTU {}", mtu.0));
+    joined([traffic(spec, t)].into_iter().chain(mtu).chain(way), t)
+}

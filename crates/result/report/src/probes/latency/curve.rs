@@ -1,0 +1,53 @@
+//! What others measured, as lines in our figures.
+
+use model::{Compared, FrameSize, Match, Protocol, Quantity, ReferenceComparison, reference::Statistic};
+
+use crate::{show, texts::Texts};
+
+/// Round-trip times of one reference against frame size.
+pub(super) struct Curve {
+    /// Whose, of what traffic, and which statistic.
+    pub(super) name: String,
+    /// Frame size in bytes and RTT in nanoseconds, by frame size.
+    pub(super) points: Vec<(f64, f64)>,
+}
+
+/// A line for each kind of round-trip figure that ours are compared with.
+pub(super) fn curves(comparisons: &[ReferenceComparison], t: &Texts) -> Vec<Curve> {
+    comparisons.iter().flat_map(|comparison| curves_of(comparison, t)).collect()
+}
+
+fn curves_of(comparison: &ReferenceComparison, t: &Texts) -> Vec<Curve> {
+    type Kind = (Option<Protocol>, Statistic);
+    let kind = |row: &Compared| -> Kind { (row.theirs.conditions.protocol, row.theirs.statistic) };
+    let mut kinds: Vec<(Kind, Vec<&Compared>)> = Vec::new();
+    for row in comparison.rows.iter().filter(|row| row.metric.quantity() == Quantity::Time) {
+        match kinds.iter_mut().find(|(known, _)| *known == kind(row)) {
+            Some((_, rows)) => rows.push(row),
+            None => kinds.push((kind(row), vec![row])),
+        }
+    }
+    kinds.into_iter().map(|(kind, rows)| curve(comparison, kind, &rows, t)).collect()
+}
+
+fn curve(
+    comparison: &ReferenceComparison,
+    (protocol, statistic): (Option<Protocol>, Statistic),
+    rows: &[&Compared],
+    t: &Texts,
+) -> Curve {
+    let point = |row: &&Compared| {
+        let FrameSize(size) = row.theirs.conditions.frame_size.or(row.frame_size)?;
+        Some((f64::from(size), row.theirs.value.amount() * row.theirs.per_ours()))
+    };
+    let mut points: Vec<(f64, f64)> = rows.iter().filter_map(point).collect();
+    points.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+    points.dedup();
+    let protocol = protocol.map_or("", Protocol::name);
+    let statistic = show::statistic(statistic, t);
+    let values: [(&str, &dyn std::fmt::Display); 3] =
+        [("reference", &comparison.reference.id), ("protocol", &protocol), ("statistic", &statistic)];
+    let differs = rows.iter().any(|row| row.matches != Match::Comparable);
+    let name = if differs { t.with("curve-other-conditions", &values) } else { t.with("curve", &values) };
+    Curve { name, points }
+}

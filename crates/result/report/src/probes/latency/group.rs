@@ -1,0 +1,56 @@
+//! Round trips of one configuration over all its trials.
+
+use model::{LatencyResult, LatencySpec, TimeSummary};
+
+use super::names;
+use crate::{
+    groups::{Group, Spread},
+    show,
+    texts::Texts,
+};
+
+pub(super) type LatencyGroup<'a> = Group<'a, LatencySpec>;
+
+impl LatencyGroup<'_> {
+    /// Kind of traffic, frame size left out.
+    pub(super) fn traffic(&self, t: &Texts) -> String {
+        show::with_way(names::traffic(self.spec, t), self.way, t)
+    }
+
+    /// Its traffic and the frame size asked for.
+    pub(super) fn name(&self, t: &Texts) -> String {
+        show::with_way(names::configuration(self.spec, t), self.way, t)
+    }
+
+    /// A figure of RTT over all trials.
+    pub(super) fn rtt(&self, figure: impl Fn(&TimeSummary) -> Option<u64>) -> Option<Spread> {
+        self.over(|result| figure(&result.rtt_ns).map(|ns| ns as f64))
+    }
+
+    /// The first trial's result, for what is alike in all of them.
+    pub(super) fn first(&self) -> &LatencyResult {
+        // A group is made with its first trial.
+        self.trials[0].1
+    }
+
+    /// Whether two configurations differ in their frame size alone, so that one line joins them.
+    fn same_traffic(&self, other: &Self) -> bool {
+        let key = |spec: &LatencySpec| (spec.protocol, spec.ip, spec.stack, spec.mode, spec.rate, spec.stamps);
+        key(self.spec) == key(other.spec) && self.way == other.way
+    }
+}
+
+/// Groups that differ in frame size alone, together, each ordered by frame size.
+pub(super) fn by_traffic<'g, 'a>(groups: &'g [LatencyGroup<'a>]) -> Vec<Vec<&'g LatencyGroup<'a>>> {
+    let mut traffics: Vec<Vec<&LatencyGroup<'_>>> = Vec::new();
+    for group in groups {
+        match traffics.iter_mut().find(|traffic| traffic[0].same_traffic(group)) {
+            Some(traffic) => traffic.push(group),
+            None => traffics.push(vec![group]),
+        }
+    }
+    for traffic in &mut traffics {
+        traffic.sort_by_key(|group| group.first().frame_size);
+    }
+    traffics
+}

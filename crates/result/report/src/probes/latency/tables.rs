@@ -1,0 +1,224 @@
+//! Tables and figures of round-trip times.
+
+use std::collections::BTreeSet;
+
+use model::{IpVersion, LatencyResult, Protocol, Run, TimeSummary, WaitMode, frame_size::Headers, trial::StageName};
+
+use super::{by_size, curve, distribution, group::LatencyGroup};
+use crate::{
+    columns::Columns,
+    figure::{self, Repeated, Spoken},
+    material::Material,
+    page::{Block, Figure, Span, Text},
+    schedule::{self, Schedule},
+    show::{self, NO_FIGURE, WIRE_EXTRA, grouped, micros, micros_or_none, or_none},
+    texts::Texts,
+};
+
+/// All of them.
+pub(super) fn section(material: &Material<'_>, groups: &[LatencyGroup<'_>], t: &Texts) -> Block {
+    let comparisons = material.assessment.comparisons.as_deref().unwrap_or_default();
+    let schedules: Vec<_> = groups.iter().filter_map(|group| schedule_of(group, t)).collect();
+    let mut blocks = vec![latency_table(groups, t)];
+    blocks.extend(polled(groups, t));
+    blocks.extend(overflowed(groups, t));
+    blocks.extend(super::stacks::section(groups, t));
+    blocks.extend(by_size::figure(groups, &curve::curves(comparisons, t), t).map(Block::Figure));
+    blocks.extend(distribution::figure(groups, t).map(Block::Figure));
+    blocks.extend(repeats(groups, t).into_iter().map(Block::Figure));
+    blocks.extend(schedule::section(&schedules, t));
+    blocks.extend(ways(material.run, groups, t));
+    blocks.extend(stages(groups, t));
+    blocks.push(frames(groups, t));
+    Block::section(t.get("latency-heading"), blocks)
+}
+
+fn latency_table(groups: &[LatencyGroup<'_>], t: &Texts) -> Block {
+    let p50 = |group: &LatencyGroup<'_>| group.rtt(|rtt| rtt.p50);
+    let intervals = groups.iter().any(|group| p50(group).is_some_and(|p50| p50.interval.is_some()));
+    let range = |low: f64, high: f64| format!("{} – {}", micros(low), micros(high));
+    let median = |group: &LatencyGroup<'_>, figure: fn(&TimeSummary) -> Option<u64>| {
+        micros_or_none(group.rtt(figure).map(|it| it.median))
+    };
+    Columns::new()
+        .words(t.get("col-traffic"), |it: &LatencyGroup<'_>| it.traffic(t))
+        .figures(t.get("col-frame"), frame)
+        .figures(t.get("col-payload"), payload)
+        .figures(t.get("col-trials"), |it| it.trials.len().to_string())
+        .figures(t.get("col-min"), |it| micros_or_none(it.rtt(|rtt| rtt.min).map(|min| min.low)))
+        .figures("p50", |it| Text::strong(median(it, |rtt| rtt.p50)))
+        .figures(t.get("col-spread"), |it| or_none(p50(it).and_then(|p50| p50.range()), |(low, high)| range(low, high)))
+        .figures(t.get("col-interval-p50"), |it| {
+            or_none(p50(it).and_then(|p50| p50.interval), |it| range(it.low, it.high))
+        })
+        .only_if(intervals)
+        .figures("p99", |it| median(it, |rtt| rtt.p99))
+        .figures("p99.9", |it| median(it, |rtt| rtt.p999))
+        .figures(t.get("col-max"), |it| micros_or_none(it.rtt(|rtt| rtt.max).map(|max| max.high)))
+        .figures(t.get("col-lost"), missing)
+        .figures(t.get("col-half"), |it| Text::quiet(micros_or_none(p50(it).map(|p50| p50.median / 2.0))))
+        .table(t.get("latency-caption"), groups)
+}
+
+/// Replies that were lost, late, reordered and duplicated.
+fn missing(group: &LatencyGroup<'_>) -> String {
+    let lost: Option<u64> = group.trials.iter().map(|(_, result)| result.lost).sum();
+    let others = [group.sum(|it| it.late), group.sum(|it| it.reordered), group.sum(|it| it.duplicated)];
+    [or_none(lost, grouped)].into_iter().chain(others.map(grouped)).collect::<Vec<_>>().join(" / ")
+}
+
+/// How p50 differs from trial to trial.
+fn repeats(groups: &[LatencyGroup<'_>], t: &Texts) -> Vec<Figure> {
+    let values = |group: &LatencyGroup<'_>| {
+        group.trials.iter().filter_map(|(_, result)| Some(result.rtt_ns.p50? as f64 / 1e3)).collect()
+    };
+    let repeated: Vec<_> = groups.iter().map(|group| Repeated { name: group.name(t), values: values(group) }).collect();
+    let spoken = Spoken { title: t.get("figure-rtt-repeats"), axis: t.get("axis-rtt-p50") };
+    figure::repeats(spoken, &repeated, t)
+}
+
+/// The size of the frames, after the one asked for where they are larger.
+fn frame(group: &LatencyGroup<'_>) -> String {
+    let (asked, is) = (group.spec.frame_size.0, group.first().frame_size.0);
+    if asked == is { is.to_string() } else { format!("{asked} → {is}") }
+}
+
+/// The payload that made these frames; a mark where trials differ.
+fn payload(group: &LatencyGroup<'_>) -> String {
+    let mut sizes = group.trials.iter().map(|(_, result)| result.payload_size);
+    match sizes.next() {
+        Some(first) if sizes.all(|size| size == first) => first.0.to_string(),
+        _ => NO_FIGURE.to_owned(),
+    }
+}
+
+/// What busy polling polled.
+fn polled(groups: &[LatencyGroup<'_>], t: &Texts) -> Option<Block> {
+    let polling: Vec<_> = groups.iter().filter(|group| group.spec.mode == WaitMode::BusyPoll).collect();
+    let queues: BTreeSet<u32> =
+        polling.iter().flat_map(|group| &group.trials).filter_map(|(_, result)| result.napi).collect();
+    let queues: Vec<String> = queues.iter().map(ToString::to_string).collect();
+    let words = match queues.as_slice() {
+        [] => t.get("polled-none"),
+        queues => t.with("polled", &[("queues", &queues.join(", "))]),
+    };
+    (!polling.is_empty()).then(|| Block::Note(words.into()))
+}
+
+/// Replies that never came because this side's own buffer was full.
+fn overflowed(groups: &[LatencyGroup<'_>], t: &Texts) -> Vec<Block> {
+    let full = groups.iter().map(|group| (group, group.sum(|it| it.overflowed))).filter(|(_, count)| *count > 0);
+    let note = |(group, count): (&LatencyGroup<'_>, u64)| {
+        let name = group.name(t);
+        Block::Note(t.with("overflowed", &[("name", &name), ("count", &grouped(count))]).into())
+    };
+    full.map(note).collect()
+}
+
+fn schedule_of<'a>(group: &LatencyGroup<'a>, t: &Texts) -> Option<Schedule<'a>> {
+    let paced: Vec<_> = group.trials.iter().filter_map(|(_, result)| result.pacing.as_ref()).collect();
+    Some(Schedule {
+        name: group.name(t),
+        intended: show::packet_rate(group.over(|result| result.intended_pps)?.median),
+        achieved: or_none(group.over(|result| Some(result.achieved_pps)), |it| show::packet_rate(it.median)),
+        paced,
+        arrived: Vec::new(),
+    })
+}
+
+/// Delays of each way and how they vary; nothing without two ends.
+fn ways(run: &Run, groups: &[LatencyGroup<'_>], t: &Texts) -> Option<Block> {
+    let [near, far] = run.bed.endpoints.as_slice() else { return None };
+    let [there, back] = [show::way(&near.name, &far.name), show::way(&far.name, &near.name)];
+    let one_way = groups.iter().any(|group| group.trials.iter().any(|(_, result)| result.one_way.is_some()));
+    let (heading, caption) = match one_way {
+        true => (t.get("ways-heading"), t.get("ways-caption")),
+        false => (t.get("variation-heading"), t.get("variation-caption")),
+    };
+    let head = |key: &str, way: &String| t.with(key, &[("way", way)]);
+    let table = Columns::new()
+        .words(t.get("col-traffic"), |it: &LatencyGroup<'_>| it.traffic(t))
+        .figures(t.get("col-frame"), frame)
+        .figures(head("col-one-way", &there), |it| both(it, |it| it.one_way.as_ref().map(|it| &it.forward_ns)))
+        .only_if(one_way)
+        .figures(head("col-one-way", &back), |it| both(it, |it| it.one_way.as_ref().map(|it| &it.reverse_ns)))
+        .only_if(one_way)
+        .figures(t.get("col-variation-rtt"), |it| both(it, |it| Some(&it.variation.rtt_ns)))
+        .figures(head("col-variation", &there), |it| both(it, |it| it.variation.forward_ns.as_ref()))
+        .only_if(one_way)
+        .figures(head("col-variation", &back), |it| both(it, |it| it.variation.reverse_ns.as_ref()))
+        .only_if(one_way)
+        .table(caption, groups);
+    Some(Block::section(heading, vec![table]))
+}
+
+/// p50 and p99 of a sample, medians over the trials.
+fn both(group: &LatencyGroup<'_>, sample: impl Fn(&LatencyResult) -> Option<&TimeSummary>) -> String {
+    let figure = |of: fn(&TimeSummary) -> Option<u64>| {
+        group.over(|result| sample(result).and_then(of).map(|ns| ns as f64)).map(|it| it.median)
+    };
+    match (figure(|it| it.p50), figure(|it| it.p99)) {
+        (None, None) => NO_FIGURE.to_owned(),
+        (p50, p99) => format!("{} / {}", micros_or_none(p50), micros_or_none(p99)),
+    }
+}
+
+/// The round trip split by the kernel's stamps; nothing when they were not asked for.
+fn stages(groups: &[LatencyGroup<'_>], t: &Texts) -> Option<Block> {
+    let stages = [StageName::NearSend, StageName::WireAndFar, StageName::NearReceive];
+    let stamped: Vec<_> = groups.iter().filter(|group| !group.first().stages.is_empty()).collect();
+    if stamped.is_empty() {
+        return None;
+    }
+    let time = |group: &LatencyGroup<'_>, name: StageName| {
+        both(group, |it| it.stages.iter().find(|stage| stage.stage == name).map(|stage| &stage.time_ns))
+    };
+    let columns = Columns::new()
+        .words(t.get("col-traffic"), |it: &LatencyGroup<'_>| it.traffic(t))
+        .figures(t.get("col-frame"), frame);
+    let columns = stages.into_iter().fold(columns, |columns, stage| {
+        columns.figures(show::stage(stage, t), move |it: &LatencyGroup<'_>| time(it, stage))
+    });
+    let table = columns.words(t.get("col-stamped-by"), |it| stamped_by(it, t)).table(t.get("stages-caption"), stamped);
+    Some(Block::section(t.get("stages-heading"), vec![table]))
+}
+
+fn stamped_by(group: &LatencyGroup<'_>, t: &Texts) -> String {
+    if group.first().hardware_stamps { t.get("stamped-by-card") } else { t.get("stamped-by-kernel") }
+}
+
+/// Composition of each kind of frame, once each.
+fn frames(groups: &[LatencyGroup<'_>], t: &Texts) -> Block {
+    let mut frames: Vec<Frame> = Vec::new();
+    for group in groups {
+        let result = group.first();
+        let kind = (group.spec.protocol, group.spec.ip, result.tcp_timestamps, result.frame_size.0);
+        if !frames.contains(&kind) {
+            frames.push(kind);
+        }
+    }
+    use model::frame_size::{ETHERNET_HEADER, FCS};
+    let headers = |(protocol, ip, tcp_timestamps, _): &Frame| {
+        Headers { ip: *ip, protocol: *protocol, tcp_timestamps: *tcp_timestamps }.bytes()
+    };
+    let ip_header = |(_, ip, ..): &Frame| if *ip == IpVersion::V4 { 20 } else { 40 };
+    let plus = |bytes: u32| format!("+ {bytes}");
+    let name = |(protocol, ip, tcp_timestamps, _): &Frame| {
+        let timestamps = if *tcp_timestamps { format!(" {}", t.get("with-timestamps")) } else { String::new() };
+        format!("{} {ip}{timestamps}", protocol.name())
+    };
+    let table = Columns::new()
+        .words(t.get("col-headers"), name)
+        .figures(t.get("col-ethernet"), |_| ETHERNET_HEADER.to_string())
+        .figures(t.get("col-ip"), |it| plus(ip_header(it)))
+        .figures(t.get("col-transport"), |it| plus(headers(it) - ip_header(it)))
+        .figures(t.get("col-payload"), |it| plus(it.3.saturating_sub(ETHERNET_HEADER + headers(it) + FCS)))
+        .figures("FCS (B)", |_| plus(FCS))
+        .figures(t.get("col-frame-sum"), |it| Text::from("= ").and(Span::Strong(it.3.to_string())))
+        .figures(t.get("col-wire"), |it| (it.3 + WIRE_EXTRA).to_string())
+        .table(t.with("frames-caption", &[("extra", &WIRE_EXTRA)]), &frames);
+    Block::section(t.get("frames-heading"), vec![table])
+}
+
+/// Transport, IP version, whether segments carry timestamps, and the size with FCS.
+type Frame = (Protocol, IpVersion, bool, u32);

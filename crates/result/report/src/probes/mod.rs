@@ -1,0 +1,191 @@
+//! What a report says of each probe. A probe is one folder; this file is the only one of the crate that names them all.
+
+mod goodput;
+mod latency;
+mod packets;
+mod path;
+
+use model::{
+    Amount, Measured, PathSpec, ProbeSpec, Run, Trial, TrialAssessment,
+    trial::{Measures, PathDevice},
+};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+pub use self::{
+    goodput::{FlowEntry, FlowFigures, GoodputBps, GoodputFigures},
+    latency::LatencyFigures,
+    packets::{PacketsFigures, StreamFigures},
+    path::{BothWays, PathFigures},
+};
+use crate::{
+    cells::Cells,
+    material::Material,
+    page::{Block, Figure},
+    show,
+    texts::Texts,
+};
+
+/// All probes, in the order of a report.
+pub(crate) const ALL: [&dyn Probe; 4] = [&latency::Latency, &goodput::Goodput, &packets::Packets, &path::Path];
+
+/// What a report says of all trials of one probe.
+pub(crate) trait Probe: Sync {
+    /// How it is measured; nothing where the plan does not ask for it.
+    fn method(&self, material: &Material<'_>, t: &Texts) -> Option<Block>;
+
+    /// Tables and figures; nothing where it was not measured.
+    fn results(&self, material: &Material<'_>, t: &Texts) -> Option<Block>;
+
+    /// The main figures in words, a line each.
+    fn headlines(&self, material: &Material<'_>, t: &Texts) -> Vec<String>;
+
+    /// What it says of the bypass against the kernel, a line for each kind of traffic that was measured by both.
+    fn stack_headlines(&self, _: &Material<'_>, _: &Texts) -> Vec<String> {
+        vec![]
+    }
+
+    /// The main figure of each configuration.
+    fn main_figures(&self, material: &Material<'_>, t: &Texts) -> Vec<MainFigure>;
+
+    /// The table of the terminal; nothing where it was not measured.
+    fn terminal_table(&self, material: &Material<'_>, t: &Texts) -> Vec<String>;
+
+    /// Keys of the terms of the glossary that its figures need.
+    fn terms(&self, material: &Material<'_>) -> Vec<&'static str>;
+
+    /// Figures that show several runs side by side.
+    fn side_by_side(&self, _: &[Material<'_>], _: &Texts) -> Vec<Figure> {
+        vec![]
+    }
+}
+
+/// The main figure of a configuration.
+pub(crate) struct MainFigure {
+    pub(crate) spec: ProbeSpec,
+    /// The configuration in words.
+    pub(crate) name: String,
+    /// The figure in words.
+    pub(crate) value: String,
+}
+
+/// Words for the configuration of a probe.
+pub(crate) trait Spec {
+    /// The configuration.
+    fn configuration(&self, t: &Texts) -> String;
+
+    /// The configuration where one way of it is meant.
+    fn way(&self, from: &str, to: &str, t: &Texts) -> String {
+        show::with_way(self.configuration(t), Some((from, to)), t)
+    }
+
+    /// How long or how often it is measured; `None` where that is not asked for.
+    fn amount(&self) -> Option<Amount>;
+
+    /// The configuration and what is measured of it.
+    fn measurement(&self, t: &Texts) -> String;
+
+    /// A load or rate of this probe: packets or bits per second.
+    fn rate(&self, per_second: f64) -> String;
+}
+
+fn words(spec: &ProbeSpec) -> &dyn Spec {
+    match spec {
+        ProbeSpec::Latency(spec) => spec,
+        ProbeSpec::Goodput(spec) => spec,
+        ProbeSpec::Packets(spec) => spec,
+        ProbeSpec::Path(spec) => spec,
+    }
+}
+
+/// A configuration in words.
+pub(crate) fn configuration(spec: &ProbeSpec, t: &Texts) -> String {
+    words(spec).configuration(t)
+}
+
+/// A configuration, and one way of it where that is given.
+pub(crate) fn way(spec: &ProbeSpec, way: Option<&(String, String)>, t: &Texts) -> String {
+    way.map_or_else(|| configuration(spec, t), |(from, to)| words(spec).way(from, to, t))
+}
+
+/// A configuration with its amount, by which it may differ from one of the same name.
+pub(crate) fn configuration_and_amount(spec: &ProbeSpec, t: &Texts) -> String {
+    let amount = words(spec).amount().map(|amount| show::amount(amount, t));
+    show::joined([configuration(spec, t)].into_iter().chain(amount), t)
+}
+
+/// A configuration and what is measured of it, where nothing else says that.
+pub(crate) fn measurement(spec: &ProbeSpec, t: &Texts) -> String {
+    words(spec).measurement(t)
+}
+
+/// A load or rate in the unit of the probe.
+pub(crate) fn rate(spec: &ProbeSpec) -> impl Fn(f64) -> String + '_ {
+    |per_second| words(spec).rate(per_second)
+}
+
+/// The probe, its parameters and figures.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(tag = "probe", rename_all = "lowercase")]
+pub enum Figures {
+    /// Round-trip time.
+    Latency(Box<LatencyFigures>),
+    /// Bulk data.
+    Goodput(Box<GoodputFigures>),
+    /// Path MTU.
+    Path(Box<PathFigures>),
+    /// Numbered packets.
+    Packets(Box<PacketsFigures>),
+}
+
+impl Figures {
+    /// The figures of a trial; `None` for a result without a flow, which no probe makes.
+    pub(crate) fn of(run: &Run, trial: &Trial, assessed: &TrialAssessment) -> Option<Self> {
+        Some(match &trial.measured {
+            Measured::Latency { spec, result } => Self::Latency(Box::new(LatencyFigures::of(spec, result))),
+            Measured::Goodput { spec, result } => {
+                Self::Goodput(Box::new(GoodputFigures::of(trial, assessed, spec, result)?))
+            }
+            Measured::Path { spec, result } => {
+                Self::Path(Box::new(PathFigures::of(run, trial, assessed, spec, result)))
+            }
+            Measured::Packets { spec, result } => Self::Packets(Box::new(PacketsFigures::of(assessed, spec, result)?)),
+        })
+    }
+
+    /// The rows of the CSV, one for each way that is measured by itself.
+    pub(crate) fn rows(&self, trial: &Trial) -> Vec<Cells> {
+        match self {
+            Self::Latency(figures) => vec![figures.row()],
+            Self::Goodput(figures) => figures.rows(),
+            Self::Path(figures) => figures.rows(trial),
+            Self::Packets(figures) => figures.rows(),
+        }
+    }
+}
+
+/// What a self-test made: its load, and p99 of its RTT.
+pub(crate) fn made_alone(measured: &Measured) -> [String; 2] {
+    match measured {
+        Measured::Latency { result, .. } => latency::made_alone(result),
+        Measured::Goodput { result, .. } => [goodput::made_alone(result), show::NO_FIGURE.to_owned()],
+        Measured::Packets { result, .. } => [packets::made_alone(result), show::NO_FIGURE.to_owned()],
+        Measured::Path { .. } => [show::NO_FIGURE; 2].map(str::to_owned),
+    }
+}
+
+/// Devices that a trial found on its path.
+pub(crate) fn devices(measured: &Measured) -> &[PathDevice] {
+    measured.of::<PathSpec>().map_or(&[], |(_, result)| &result.devices)
+}
+
+/// Distinct configurations of one probe that the plan asks for.
+fn asked<S: Measures + PartialEq>(run: &Run) -> Vec<S> {
+    let mut asked: Vec<S> = Vec::new();
+    for spec in run.plan.specs() {
+        if let Some(spec) = spec.of::<S>().filter(|spec| !asked.contains(*spec)) {
+            asked.push(spec.clone());
+        }
+    }
+    asked
+}

@@ -1,0 +1,110 @@
+//! Path MTU.
+
+mod culprit;
+mod document;
+mod group;
+mod names;
+mod tables;
+
+use model::{Amount, PathSpec};
+
+pub use self::document::{BothWays, PathFigures};
+use self::group::{PathGroup, leg_mtu};
+use super::{MainFigure, Probe, Spec};
+use crate::{
+    groups::groups,
+    material::Material,
+    method,
+    page::Block,
+    show::{self, or_none},
+    terminal::{self, Row},
+    texts::Texts,
+};
+
+/// The probe.
+pub(super) struct Path;
+
+impl Probe for Path {
+    fn method(&self, material: &Material<'_>, t: &Texts) -> Option<Block> {
+        let item = |spec: &PathSpec| {
+            t.with("method-path-item", &[("path", &spec.configuration(t)), ("timeout", &spec.timeout)])
+        };
+        let asked = super::asked::<PathSpec>(material.run);
+        let mut blocks = method::paragraphs(&["method-path"], t);
+        blocks.push(method::list(asked.iter().map(item)));
+        (!asked.is_empty()).then(|| Block::section(t.get("path-heading"), blocks))
+    }
+
+    fn results(&self, material: &Material<'_>, t: &Texts) -> Option<Block> {
+        let groups = groups::<PathSpec>(material);
+        (!groups.is_empty()).then(|| tables::section(&groups, t))
+    }
+
+    /// What passes each way.
+    fn headlines(&self, material: &Material<'_>, t: &Texts) -> Vec<String> {
+        let line = |group: &PathGroup<'_>| {
+            let [forward, reverse] = both_ways(group);
+            t.with("headline-path", &[("name", &group.name(t)), ("forward", &forward), ("reverse", &reverse)])
+        };
+        groups::<PathSpec>(material).iter().map(line).collect()
+    }
+
+    fn main_figures(&self, material: &Material<'_>, t: &Texts) -> Vec<MainFigure> {
+        let figure = |group: &PathGroup<'_>| MainFigure {
+            spec: group.spec.clone().into(),
+            name: group.name(t),
+            value: both_ways(group).join(" / "),
+        };
+        groups::<PathSpec>(material).iter().map(figure).collect()
+    }
+
+    fn terminal_table(&self, material: &Material<'_>, t: &Texts) -> Vec<String> {
+        let bed = &material.run.bed;
+        let near = bed.senders().iter().map(|end| end.name.as_str()).collect::<Vec<_>>().join(", ");
+        let far = or_none(bed.receiver(), |end| end.name.clone());
+        let head = [t.get("path-heading"), t.get("col-trials"), show::way(&near, &far), show::way(&far, &near)];
+        let row = |group: &PathGroup<'_>| {
+            let [forward, reverse] = both_ways(group);
+            Row([group.name(t), group.trials.len().to_string(), forward, reverse], kept_down(group, t))
+        };
+        terminal::table(head, groups::<PathSpec>(material).iter().map(row).collect())
+    }
+
+    fn terms(&self, material: &Material<'_>) -> Vec<&'static str> {
+        if groups::<PathSpec>(material).is_empty() { vec![] } else { vec!["term-path-mtu"] }
+    }
+}
+
+impl Spec for PathSpec {
+    fn configuration(&self, t: &Texts) -> String {
+        names::configuration(self, t)
+    }
+
+    fn amount(&self) -> Option<Amount> {
+        None
+    }
+
+    fn measurement(&self, t: &Texts) -> String {
+        self.configuration(t)
+    }
+
+    fn rate(&self, per_second: f64) -> String {
+        show::rate(per_second)
+    }
+}
+
+fn both_ways(group: &PathGroup<'_>) -> [String; 2] {
+    [leg_mtu(group, |it| &it.forward), leg_mtu(group, |it| &it.reverse)]
+}
+
+/// Causes of a low path MTU, each device once.
+fn kept_down(group: &PathGroup<'_>, t: &Texts) -> Vec<String> {
+    let mut all = Vec::new();
+    for culprit in group.assessed.iter().filter_map(|assessed| assessed.culprit.as_ref()) {
+        let words = t.with("kept-down-by", &[("culprit", &culprit::in_short(culprit, t))]);
+        if !all.contains(&words) {
+            all.push(words);
+        }
+    }
+    all
+}

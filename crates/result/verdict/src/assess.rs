@@ -1,0 +1,152 @@
+//! The conclusions of a whole run.
+
+use std::cmp::Reverse;
+
+use model::{
+    Assessment, Delta, FlowAssessment, Limited, LimitedBy, LossAt, Place, ProbeSpec, Reference, Run, Trial,
+    TrialAssessment,
+};
+
+use crate::{Chosen, beside_references, judge, overall, probes};
+
+/// Draws all conclusions from a run. `references` are those that limits may name, `chosen` those that the run is compared with.
+pub fn assess(run: &Run, references: &[Reference], chosen: &Chosen) -> Assessment {
+    let outcomes = judge(run, references);
+    let trials: Vec<TrialAssessment> = run.trials.iter().map(|trial| probes::assess(run, trial)).collect();
+    let (limited, limit_unknown) = limited(run, &trials);
+    Assessment {
+        verdict: overall(&outcomes, run.identity.as_ref()),
+        outcomes,
+        comparisons: (*chosen != Chosen::None).then(|| beside_references(run, references, chosen)),
+        self_tests: run.self_tests.iter().map(|trial| probes::assess(run, trial)).collect(),
+        limited,
+        limit_unknown,
+        losses: losses(run, &trials),
+        trials,
+    }
+}
+
+/// A trial with its conclusions.
+type Assessed<'a> = (&'a Trial, &'a TrialAssessment);
+
+/// Names of the end that sends and the one that receives.
+type Ends = (String, String);
+
+/// Each place that limited a configuration, and the numbers of the trials of which no limit is known.
+fn limited(run: &Run, assessments: &[TrialAssessment]) -> (Vec<Limited>, Vec<u32>) {
+    let mut known = Vec::new();
+    let mut unknown = Vec::new();
+    for (spec, trials) in configurations(run, assessments).into_iter().flat_map(by_sender) {
+        for way in ways(run, &trials) {
+            let found: Vec<(u32, LimitedBy)> = trials
+                .iter()
+                .filter_map(|(trial, assessment)| Some((trial.number, limit_of(assessment, way.as_ref())?)))
+                .filter(|(_, by)| by.place != Place::NotKnown)
+                .collect();
+            if found.is_empty() {
+                unknown.extend(trials.iter().map(|(trial, _)| trial.number));
+            }
+            known.extend(by_place(&spec, way.as_ref(), trials.len(), found));
+        }
+    }
+    unknown.sort_unstable();
+    unknown.dedup();
+    (known, unknown)
+}
+
+/// Trials by configuration, in the order they were first measured. Those without a limit by their nature are left out.
+fn configurations<'a>(run: &'a Run, assessments: &'a [TrialAssessment]) -> Vec<(ProbeSpec, Vec<Assessed<'a>>)> {
+    let mut all: Vec<(ProbeSpec, Vec<Assessed<'a>>)> = Vec::new();
+    for (trial, assessment) in run.trials.iter().zip(assessments) {
+        if !probes::has_limit(&trial.measured) {
+            continue;
+        }
+        let spec = trial.measured.spec();
+        match all.iter_mut().find(|(known, _)| *known == spec) {
+            Some((_, trials)) => trials.push((trial, assessment)),
+            None => all.push((spec, vec![(trial, assessment)])),
+        }
+    }
+    all
+}
+
+/// A configuration once for each sender, where senders took turns.
+fn by_sender<'a>((spec, trials): (ProbeSpec, Vec<Assessed<'a>>)) -> Vec<(ProbeSpec, Vec<Assessed<'a>>)> {
+    let mut senders: Vec<Vec<Assessed<'_>>> = Vec::new();
+    for one in trials {
+        match senders.iter_mut().find(|known| known[0].0.endpoint_from == one.0.endpoint_from) {
+            Some(known) => known.push(one),
+            None => senders.push(vec![one]),
+        }
+    }
+    senders.into_iter().map(|trials| (spec.clone(), trials)).collect()
+}
+
+/// Each way that is judged by itself. Otherwise the trial is one figure, and its way is named where senders took turns.
+fn ways(run: &Run, trials: &[Assessed<'_>]) -> Vec<Option<Ends>> {
+    let Some((trial, assessment)) = trials.first() else { return vec![] };
+    let judged = |flow: &FlowAssessment| flow.limited_by.is_some().then(|| (flow.from.clone(), flow.to.clone()));
+    let flows: Vec<Ends> = assessment.flows.iter().filter_map(judged).collect();
+    let takes_turns = flows.is_empty() && run.bed.senders().len() > 1;
+    match flows.len() {
+        0 | 1 => vec![takes_turns.then(|| (trial.endpoint_from.clone(), trial.endpoint_to.clone()))],
+        _ => flows.into_iter().map(Some).collect(),
+    }
+}
+
+/// What limited the flow that goes this way, or the whole trial where none does.
+fn limit_of(assessment: &TrialAssessment, way: Option<&Ends>) -> Option<LimitedBy> {
+    let goes = |flow: &&FlowAssessment, (from, to): &Ends| (&flow.from, &flow.to) == (from, to);
+    let flow = way.and_then(|way| assessment.flows.iter().find(|flow| goes(flow, way)));
+    flow.and_then(|flow| flow.limited_by.clone()).or_else(|| assessment.limited_by.clone())
+}
+
+/// The place that most trials name comes first.
+fn by_place(spec: &ProbeSpec, way: Option<&Ends>, of: usize, found: Vec<(u32, LimitedBy)>) -> Vec<Limited> {
+    let mut places: Vec<Vec<(u32, LimitedBy)>> = Vec::new();
+    for one in found {
+        let place = |(_, by): &(u32, LimitedBy)| (by.place, by.endpoint.clone());
+        match places.iter_mut().find(|known| place(&known[0]) == place(&one)) {
+            Some(known) => known.push(one),
+            None => places.push(vec![one]),
+        }
+    }
+    places.sort_by_key(|place| Reverse(place.len()));
+    let row = |place: Vec<(u32, LimitedBy)>| Limited {
+        spec: spec.clone(),
+        way: way.cloned(),
+        by: place[place.len() / 2].1.clone(),
+        trials: place.iter().map(|(number, _)| *number).collect(),
+        of,
+    };
+    places.into_iter().map(row).collect()
+}
+
+/// Losses over all trials of each configuration, by place and end.
+fn losses(run: &Run, assessments: &[TrialAssessment]) -> Vec<(ProbeSpec, Vec<LossAt>)> {
+    let all = configurations(run, assessments).into_iter().map(|(spec, trials)| {
+        let mut places: Vec<LossAt> = Vec::new();
+        for loss in trials.into_iter().flat_map(|(_, assessment)| &assessment.losses) {
+            match places.iter_mut().find(|known| (known.place, &known.endpoint) == (loss.place, &loss.endpoint)) {
+                Some(known) => add(known, loss),
+                None => places.push(loss.clone()),
+            }
+        }
+        (spec, places)
+    });
+    all.filter(|(_, places)| !places.is_empty()).collect()
+}
+
+fn add(known: &mut LossAt, more: &LossAt) {
+    known.packets += more.packets;
+    for delta in &more.shown_by {
+        let same = |it: &&mut Delta| (it.source, &it.of, &it.name) == (delta.source, &delta.of, &delta.name);
+        match known.shown_by.iter_mut().find(same) {
+            Some(it) => it.delta += delta.delta,
+            None => known.shown_by.push(delta.clone()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

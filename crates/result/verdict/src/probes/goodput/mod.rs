@@ -1,0 +1,199 @@
+//! What limited a transfer: what TCP and UDP have in common.
+
+mod pcie;
+mod tcp;
+mod too_large;
+mod udp;
+
+use model::{
+    Batch, Direction, Evidence, Flow, FlowAssessment, GoodputResult, GoodputSpec, LimitedBy, LossAt, Place, Protocol,
+    Run, Trial, TrialAssessment,
+};
+
+use crate::{
+    limited::{
+        at, between, busy_core, core, dut,
+        end::{Ends, Way},
+        loss, not_known,
+    },
+    link,
+    synchronous::is_synchronous,
+};
+
+/// A link that carries this share of its rate is full: bursts and the edges of the counted time take the rest.
+const LINK_FULL: f64 = 0.95;
+
+/// Bytes that each frame takes on the wire beside its IP packet: preamble, header, FCS and gap (IEEE 802.3).
+const FRAME_OVERHEAD: u32 = 8 + 14 + 4 + 12;
+
+/// The most datagrams that go through the kernel as one packet: what older kernels take, and so what is handed to all.
+const MOST_SEGMENTS: u32 = 64;
+
+/// Bytes of a frame in memory beside its IP packet: preamble, FCS and gap never cross the bus.
+const IN_MEMORY: u32 = 14;
+
+/// One flow with all that is known of it.
+#[derive(Clone, Copy)]
+struct Case<'a> {
+    run: &'a Run,
+    trial: &'a Trial,
+    spec: &'a GoodputSpec,
+    result: &'a GoodputResult,
+    flow: &'a Flow,
+    way: Way<'a>,
+}
+
+/// A rule: its answer, if it finds its evidence.
+type Rule = fn(&Case<'_>) -> Option<LimitedBy>;
+
+/// The conclusions of a goodput trial. Of several flows, the slowest one sets the limit of the trial.
+pub(super) fn assess(run: &Run, trial: &Trial, spec: &GoodputSpec, result: &GoodputResult) -> TrialAssessment {
+    let each_way = if spec.direction == Direction::Both { 2 } else { 1 };
+    let ends = Ends { trial, threads: Some(each_way * usize::from(spec.streams)) };
+    let case = |flow| Case { run, trial, spec, result, flow, way: ends.between(&flow.from, &flow.to) };
+    let cases: Vec<Case<'_>> = result.flows.iter().map(case).collect();
+    let slower = |a: &&Case<'_>, b: &&Case<'_>| a.flow.received.mean_bps().total_cmp(&b.flow.received.mean_bps());
+    TrialAssessment {
+        limited_by: cases.iter().min_by(slower).map(limited_by),
+        losses: cases.iter().flat_map(losses).collect(),
+        saw_loss: result.flows.iter().any(saw_loss),
+        flows: cases.iter().map(assess_flow).collect(),
+        ..TrialAssessment::default()
+    }
+}
+
+fn assess_flow(case: &Case<'_>) -> FlowAssessment {
+    FlowAssessment {
+        from: case.flow.from.clone(),
+        to: case.flow.to.clone(),
+        limited_by: Some(limited_by(case)),
+        line_rate: link::line_rate_of_flow(case.run, case.spec, case.flow),
+        synchronous: is_synchronous(case.run, case.trial, &case.flow.from),
+    }
+}
+
+fn saw_loss(flow: &Flow) -> bool {
+    let overflowed = flow.received.datagrams.as_ref().map_or(0, |datagrams| datagrams.overflowed);
+    flow.lost().unwrap_or(0) + flow.sent.retransmits() + overflowed > 0
+}
+
+/// Where the datagrams of a flow were lost; nothing over TCP, which sends segments again.
+fn losses(case: &Case<'_>) -> Vec<LossAt> {
+    let overflowed = case.flow.received.datagrams.as_ref().map_or(0, |datagrams| datagrams.overflowed);
+    let per_packet = datagrams_per_packet(case);
+    let claims = loss::claims(case.run, case.way, overflowed, per_packet);
+    let at_dut = dut::losses(case.trial).into_iter().map(|loss| LossAt { packets: loss.packets * per_packet, ..loss });
+    loss::share_out(case.flow.lost().unwrap_or_default(), claims.into_iter().chain(at_dut))
+}
+
+/// A counter of packets counts a large one, which is cut into datagrams later, as one.
+fn datagrams_per_packet(case: &Case<'_>) -> u64 {
+    match (&case.flow.sent.datagrams, case.spec.batch) {
+        (Some(sent), Batch::Gso) => (65_535 / sent.payload_size.0.max(1)).clamp(1, MOST_SEGMENTS).into(),
+        _ => 1,
+    }
+}
+
+/// Limit of a flow.
+fn limited_by(case: &Case<'_>) -> LimitedBy {
+    let rules: &[Rule] = match case.spec.protocol {
+        Protocol::Udp => &[
+            udp::as_asked,
+            too_large::path,
+            udp::lost,
+            shaped,
+            shaped_by_dut,
+            link_full,
+            pcie::full,
+            dut_core,
+            udp::sender_core,
+            udp::sender_socket,
+            udp::tester_alone,
+        ],
+        Protocol::Tcp => &[
+            too_large::path,
+            shaped,
+            shaped_by_dut,
+            link_full,
+            pcie::full,
+            dut_core,
+            tcp::waited,
+            tcp::asked_window,
+            tcp::core_of_an_end,
+            tcp::sent_again,
+            tcp::reordered,
+        ],
+    };
+    rules.iter().find_map(|rule| rule(case)).unwrap_or_else(|| not_known(all_cores(case)))
+}
+
+/// Nothing shows what limited the flow; at least it can be seen that the cores did not, or what the load came to.
+fn all_cores(case: &Case<'_>) -> Vec<Evidence> {
+    let cores = [case.way.sender, case.way.receiver].into_iter().filter_map(|end| end.busiest());
+    udp::behind(case).into_iter().chain(cores.map(core)).collect()
+}
+
+/// The sender's queueing discipline held packets back.
+fn shaped(case: &Case<'_>) -> Option<LimitedBy> {
+    let counter = case.way.sender.held_back()?;
+    Some(at(Place::Qdisc, &case.way.sender, vec![Evidence::Counter { counter }]))
+}
+
+/// The queueing discipline of the device under test did.
+fn shaped_by_dut(case: &Case<'_>) -> Option<LimitedBy> {
+    dut::shaped(case.trial)
+}
+
+/// A core of the device under test forwards no more.
+fn dut_core(case: &Case<'_>) -> Option<LimitedBy> {
+    dut::core_full(case.trial)
+}
+
+/// The link of either end carried what it can, with all flows of the trial that go through it.
+fn link_full(case: &Case<'_>) -> Option<LimitedBy> {
+    let through = |goes: fn(&Flow, &Flow) -> bool| -> f64 {
+        let flows = case.result.flows.iter().filter(|flow| goes(flow, case.flow));
+        flows.map(|flow| flow.received.mean_bps()).sum()
+    };
+    let sent = link_share(case, &case.flow.from, through(|a, b| a.from == b.from));
+    let received = link_share(case, &case.flow.to, through(|a, b| a.to == b.to));
+    let full = [sent, received].into_iter().flatten().filter(|(bps, link_bps)| *bps >= LINK_FULL * link_bps);
+    let fullest = full.min_by(|(_, a), (_, b)| a.total_cmp(b));
+    fullest.map(|(bps, link_bps)| between(Place::LinkRate, vec![Evidence::LinkFull { bps, link_bps }]))
+}
+
+/// What this much payload takes of an end's link in packets like the flow's, and the link's rate, both in bit/s.
+fn link_share(case: &Case<'_>, endpoint: &str, payload_bps: f64) -> Option<(f64, f64)> {
+    let link_bps = f64::from(link::speed_of(case.run, endpoint)?) * 1e6;
+    let (payload, packet) = case.packet_size()?;
+    // A payload that does not fit is sent in several packets; then each is full but the last.
+    let packets = packet.div_ceil(case.result.mtu.0.max(1));
+    let on_wire = f64::from(packet + packets * FRAME_OVERHEAD) / f64::from(payload.max(1));
+    Some((payload_bps * on_wire, link_bps))
+}
+
+impl Case<'_> {
+    /// Payload of each full packet and its size as an IP packet, as the connection or the datagrams have it.
+    fn packet_size(&self) -> Option<(u32, u32)> {
+        let headers = |tcp_timestamps| {
+            model::frame_size::Headers { ip: self.spec.ip, protocol: self.spec.protocol, tcp_timestamps }.bytes()
+        };
+        match (&self.flow.sent.datagrams, self.flow.sent.tcp.first()) {
+            (Some(datagrams), _) => Some((datagrams.payload_size.0, datagrams.payload_size.0 + headers(false))),
+            (None, Some(connection)) if connection.mss > 0 => {
+                Some((connection.mss, connection.mss + headers(connection.timestamps)))
+            }
+            _ => None,
+        }
+    }
+
+    /// A core of the sender's that is busy.
+    fn sender_core(&self) -> Option<LimitedBy> {
+        busy_core(&self.way.sender, Place::SenderCpu)
+    }
+
+    /// A core of the receiver's that is busy.
+    fn receiver_core(&self) -> Option<LimitedBy> {
+        busy_core(&self.way.receiver, Place::ReceiverCpu)
+    }
+}

@@ -1,0 +1,228 @@
+//! The device that keeps a path MTU down.
+
+use model::{
+    Culprit, CulpritKind, Mtu, PathResult, Trial, TrialAssessment,
+    probe::LARGEST_PATH_MTU,
+    trial::{Leg, PathDevice, Refusal},
+};
+
+/// Interfaces that have to drop larger packets let a VLAN tag (IEEE 802.1Q) pass on top of their MTU, be there one or not.
+const VLAN_TAG: u32 = 4;
+
+/// The conclusions of a path trial.
+pub(super) fn assess(trial: &Trial, result: &PathResult) -> TrialAssessment {
+    TrialAssessment { culprit: culprit(result, &trial.endpoint_from, &trial.endpoint_to), ..TrialAssessment::default() }
+}
+
+/// One way, with the devices at its ends.
+struct Way<'a> {
+    leg: &'a Leg,
+    sender: &'a str,
+    receiver: &'a str,
+    devices: &'a [PathDevice],
+}
+
+/// The device that keeps the path MTU down, `from` being the near end and `to` the far one. `None` where each way takes
+/// what the interfaces of both ends take. Where both ways take less, the worse one counts; the forward one where they
+/// differ by no more than a VLAN tag, since one interface can then be behind both.
+fn culprit(result: &PathResult, from: &str, to: &str) -> Option<Culprit> {
+    let devices = &result.devices;
+    let forward = Way { leg: &result.forward, sender: from, receiver: to, devices };
+    let reverse = Way { leg: &result.reverse, sender: to, receiver: from, devices };
+    let worse = if reverse.passes() + VLAN_TAG < forward.passes() { [reverse, forward] } else { [forward, reverse] };
+    worse.iter().find(|way| way.is_short()).map(Way::culprit)
+}
+
+impl Way<'_> {
+    /// The largest packet that passes, in bytes.
+    fn passes(&self) -> u32 {
+        self.leg.mtu.map_or(0, |mtu| mtu.0)
+    }
+
+    /// Whether either end's interface would take more than passes.
+    fn is_short(&self) -> bool {
+        let most = self.own_mtu(self.sender).max(self.own_mtu(self.receiver));
+        self.leg.refusal != Refusal::Largest && self.leg.mtu < most.map(|mtu| mtu.min(LARGEST_PATH_MTU))
+    }
+
+    fn own_mtu(&self, host: &str) -> Option<Mtu> {
+        self.on_path(host).map(|device| device.mtu).min()
+    }
+
+    fn on_path(&self, host: &str) -> impl Iterator<Item = &PathDevice> {
+        self.at(host).filter(|device| device.on_path)
+    }
+
+    fn at(&self, host: &str) -> impl Iterator<Item = &PathDevice> {
+        self.devices.iter().filter(move |device| device.host == host)
+    }
+
+    fn culprit(&self) -> Culprit {
+        match &self.leg.refusal {
+            Refusal::Largest | Refusal::Interface => {
+                let smallest = self.on_path(self.sender).min_by_key(|device| device.mtu);
+                self.device(self.sender, smallest, CulpritKind::OwnInterface)
+            }
+            Refusal::TooBig { by, .. } => between(Some(by.to_string()), CulpritKind::MiddleHop),
+            Refusal::Silent { last_router, routers_answer } => self.silent().unwrap_or_else(|| {
+                let kind = match routers_answer {
+                    Some(false) => CulpritKind::IcmpFiltered,
+                    _ => CulpritKind::BlackHole,
+                };
+                between(last_router.map(|router| router.to_string()), kind)
+            }),
+        }
+    }
+
+    /// A device at one of the ends that drops all that is larger than what passes, the receiver's before the sender's.
+    fn silent(&self) -> Option<Culprit> {
+        let passed = self.leg.mtu?.0;
+        let drops = |device: &&PathDevice| (device.mtu.0..=device.mtu.0 + VLAN_TAG).contains(&passed);
+        if let Some(device) = self.on_path(self.receiver).find(drops) {
+            return Some(self.device(self.receiver, Some(device), CulpritKind::PeerInterface));
+        }
+        let members = |host| self.at(host).filter(|device| device.master.is_some());
+        let member = members(self.receiver).chain(members(self.sender)).find(drops)?;
+        Some(named(&member.host, member, CulpritKind::BridgeMember))
+    }
+
+    /// This device, or the member that pulls it down.
+    fn device(&self, host: &str, device: Option<&PathDevice>, kind: CulpritKind) -> Culprit {
+        let Some(device) = device else {
+            return Culprit { host: Some(host.to_owned()), device: None, kind };
+        };
+        self.weakest_member(device)
+            .map_or_else(|| named(host, device, kind), |member| named(host, member, CulpritKind::BridgeMember))
+    }
+
+    /// The member of the bridge that this device is, or belongs to, with the bridge's MTU, while others could take more.
+    fn weakest_member(&self, device: &PathDevice) -> Option<&PathDevice> {
+        let bridge = self.at(&device.host).find(|bridge| {
+            bridge.mtu == device.mtu && (bridge.name == device.name || device.master.as_ref() == Some(&bridge.name))
+        })?;
+        let members = || self.at(&device.host).filter(|member| member.master.as_ref() == Some(&bridge.name));
+        let others_take_more = members().any(|member| member.mtu > bridge.mtu);
+        members().find(|member| others_take_more && member.mtu == bridge.mtu)
+    }
+}
+
+fn named(host: &str, device: &PathDevice, kind: CulpritKind) -> Culprit {
+    Culprit { host: Some(host.to_owned()), device: Some(device.name.clone()), kind }
+}
+
+fn between(host: Option<String>, kind: CulpritKind) -> Culprit {
+    Culprit { host, device: None, kind }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SILENT: Refusal = Refusal::Silent { last_router: None, routers_answer: None };
+
+    fn leg(mtu: u32, refusal: Refusal) -> Leg {
+        Leg { mtu: Some(Mtu(mtu)), refusal, routers: Some(1) }
+    }
+
+    fn device(host: &str, name: &str, mtu: u32) -> PathDevice {
+        PathDevice {
+            host: host.to_owned(),
+            name: name.to_owned(),
+            kind: String::new(),
+            mtu: Mtu(mtu),
+            master: None,
+            on_path: true,
+        }
+    }
+
+    fn member(host: &str, name: &str, mtu: u32, master: &str) -> PathDevice {
+        PathDevice { master: Some(master.to_owned()), on_path: false, ..device(host, name, mtu) }
+    }
+
+    fn result(forward: Leg, reverse: Leg, devices: Vec<PathDevice>) -> PathResult {
+        PathResult { forward, reverse, devices, packets: 4 }
+    }
+
+    fn ends(a: u32, b: u32) -> Vec<PathDevice> {
+        vec![device("a", "eth0", a), device("b", "eth1", b)]
+    }
+
+    fn found(host: &str, device: Option<&str>, kind: CulpritKind) -> Option<Culprit> {
+        let host = (!host.is_empty()).then(|| host.to_owned());
+        Some(Culprit { host, device: device.map(str::to_owned), kind })
+    }
+
+    #[test]
+    fn a_path_that_takes_what_its_ends_take_has_no_culprit() {
+        let clean = result(leg(1500, Refusal::Interface), leg(1500, Refusal::Interface), ends(1500, 1500));
+        assert_eq!(culprit(&clean, "a", "b"), None);
+        let loopback = result(leg(65_535, Refusal::Largest), leg(65_535, Refusal::Largest), ends(65_536, 65_536));
+        assert_eq!(culprit(&loopback, "a", "b"), None);
+        let room_for_a_tag = result(leg(1504, SILENT), leg(1500, Refusal::Interface), ends(1500, 1500));
+        assert_eq!(culprit(&room_for_a_tag, "a", "b"), None);
+    }
+
+    #[test]
+    fn the_smaller_interface_is_the_culprit_seen_from_either_end() {
+        let near = result(leg(1500, Refusal::Interface), leg(1504, SILENT), ends(1500, 9000));
+        assert_eq!(culprit(&near, "a", "b"), found("a", Some("eth0"), CulpritKind::OwnInterface));
+        let far = result(leg(1500, SILENT), leg(1500, Refusal::Interface), ends(9000, 1500));
+        assert_eq!(culprit(&far, "a", "b"), found("b", Some("eth1"), CulpritKind::PeerInterface));
+    }
+
+    #[test]
+    fn a_member_that_pulls_its_bridge_down_is_named() {
+        let devices = || {
+            let bridge = [device("b", "br0", 1400), member("b", "eth1", 9000, "br0"), member("b", "tap0", 1400, "br0")];
+            [device("a", "eth0", 9000)].into_iter().chain(bridge).collect::<Vec<_>>()
+        };
+        let tap = found("b", Some("tap0"), CulpritKind::BridgeMember);
+        let sending = result(leg(9000, Refusal::Interface), leg(1400, Refusal::Interface), devices());
+        assert_eq!(culprit(&sending, "a", "b"), tap);
+        let receiving = result(leg(1404, SILENT), leg(9000, Refusal::Interface), devices());
+        assert_eq!(culprit(&receiving, "a", "b"), tap);
+    }
+
+    #[test]
+    fn a_member_smaller_than_its_bridge_is_named_although_the_bridge_takes_more() {
+        let mut devices = ends(1500, 1500);
+        devices.extend([device("a", "br0", 1500), member("a", "eth7", 1400, "br0")]);
+        let silent = result(leg(1404, SILENT), leg(1500, Refusal::Interface), devices);
+        assert_eq!(culprit(&silent, "a", "b"), found("a", Some("eth7"), CulpritKind::BridgeMember));
+    }
+
+    #[test]
+    fn a_bridge_that_is_smaller_than_all_its_members_is_to_blame_itself() {
+        let devices = vec![device("a", "br0", 1400), member("a", "eth0", 1500, "br0"), device("b", "eth1", 1500)];
+        let short = result(leg(1400, Refusal::Interface), leg(1500, Refusal::Interface), devices);
+        assert_eq!(culprit(&short, "a", "b"), found("a", Some("br0"), CulpritKind::OwnInterface));
+    }
+
+    #[test]
+    fn between_the_ends_a_router_is_named_or_nobody() {
+        let by = "198.18.0.1".parse().expect("an address");
+        let says_so = Refusal::TooBig { by, mtu: Mtu(1400) };
+        let hole = Refusal::Silent { last_router: Some(by), routers_answer: Some(true) };
+        let filtered = Refusal::Silent { last_router: None, routers_answer: Some(false) };
+        for (refusal, host, kind) in [
+            (says_so, "198.18.0.1", CulpritKind::MiddleHop),
+            (hole, "198.18.0.1", CulpritKind::BlackHole),
+            (filtered, "", CulpritKind::IcmpFiltered),
+            (SILENT, "", CulpritKind::BlackHole),
+        ] {
+            let short = result(leg(1300, refusal), leg(1500, Refusal::Interface), ends(1500, 1500));
+            assert_eq!(culprit(&short, "a", "b"), found(host, None, kind));
+        }
+    }
+
+    #[test]
+    fn the_worse_way_counts() {
+        let by = "198.18.0.1".parse().expect("an address");
+        let says_so = leg(1400, Refusal::TooBig { by, mtu: Mtu(1400) });
+        let both = result(leg(1450, SILENT), says_so, ends(1500, 1500));
+        assert_eq!(culprit(&both, "a", "b"), found("198.18.0.1", None, CulpritKind::MiddleHop));
+        let nothing = Leg { mtu: None, refusal: SILENT, routers: None };
+        let none = result(leg(1400, Refusal::Interface), nothing, ends(1400, 1500));
+        assert_eq!(culprit(&none, "a", "b"), found("", None, CulpritKind::BlackHole));
+    }
+}

@@ -1,0 +1,96 @@
+use model::{
+    DUT, Evidence, Place,
+    Protocol::{Tcp, Udp},
+    Source,
+};
+
+use super::{
+    super::assess,
+    fixture::{A, B, Story, at, counter, story},
+};
+
+const FULL: Evidence = Evidence::Core { cpu: 1, busy: 99.0, softirq: 98.0, steal: 0.0 };
+
+fn shown(counter: model::Delta) -> Evidence {
+    Evidence::Counter { counter }
+}
+
+#[test]
+fn a_core_of_the_device_that_does_nothing_but_receive_is_the_limit() {
+    for protocol in [Tcp, Udp] {
+        let limited = story(protocol).dut_busy().limited_by();
+        assert_eq!((limited.place, limited.endpoint.as_deref()), (Place::SoftirqCore, Some(DUT)));
+        assert_eq!(limited.evidence, [FULL]);
+        let squeezed = story(protocol).dut_busy().at_dut(Source::Softnet, "cpu 1", "time_squeeze", 70).limited_by();
+        assert_eq!(squeezed.evidence, [FULL, shown(counter(Source::Softnet, "cpu 1", "time_squeeze", 70))]);
+    }
+    assert_eq!(story(Tcp).dut_busy().busy(A, 0.0).place(), at(Place::SoftirqCore, DUT), "the sender waits for it");
+}
+
+#[test]
+fn a_core_of_the_device_that_is_busy_with_something_else_is_not_named() {
+    let mut program = story(Tcp).dut_busy();
+    program.trial.dut.as_mut().unwrap().cpu[1].softirq = 20.0;
+    assert_eq!(program.place().0, Place::NotKnown);
+    let mut other_cards = story(Tcp).dut_busy();
+    other_cards.trial.dut.as_mut().unwrap().deltas[2].delta = 9_000_000;
+    assert_eq!(other_cards.place().0, Place::NotKnown, "that core received ten times as much from elsewhere");
+}
+
+#[test]
+fn each_place_of_the_device_that_drops_is_named_with_its_counter() {
+    let cases = [
+        (Source::Qdisc, "tbf 8005:", "drops", Place::Qdisc),
+        (Source::Softnet, "cpu 1", "dropped", Place::SoftirqCore),
+        (Source::Link, "in", "rx_missed_errors", Place::DeviceUnderTest),
+        (Source::Link, "in", "rx_dropped", Place::DeviceUnderTest),
+        (Source::Link, "out", "tx_dropped", Place::DeviceUnderTest),
+        (Source::Snmp, "Ip", "InNoRoutes", Place::DeviceUnderTest),
+    ];
+    for (source, of, name, place) in cases {
+        let counted = |story: Story| story.at_dut(source, of, name, 50_000);
+        let lossy = counted(story(Udp).lost(50_000));
+        assert_eq!(lossy.place(), at(place, DUT), "{name}");
+        assert_eq!(lossy.limited_by().evidence, [shown(counter(source, of, name, 50_000))]);
+        let losses = assess(&lossy.run, &lossy.trial).losses;
+        assert_eq!((losses.len(), losses[0].endpoint.as_deref(), losses[0].packets), (1, Some(DUT), 50_000), "{name}");
+
+        let mut resent = counted(story(Tcp));
+        resent.tcp().retransmits = 50_000;
+        assert_eq!(resent.place(), at(place, DUT), "{name}");
+        assert_eq!(counted(story(Udp)).place().0, Place::NotKnown, "{name}: nothing of ours was lost");
+    }
+}
+
+#[test]
+fn what_a_full_core_of_the_device_had_no_time_for_goes_with_the_core() {
+    let backlog = counter(Source::Softnet, "cpu 1", "dropped", 50_000);
+    let full = story(Udp).lost(50_000).dut_busy().at_dut(Source::Softnet, "cpu 1", "dropped", 50_000).limited_by();
+    assert_eq!((full.place, full.endpoint.as_deref()), (Place::SoftirqCore, Some(DUT)));
+    assert_eq!(full.evidence, [FULL, shown(backlog)], "each is shown once");
+
+    let missed = story(Udp).lost(50_000).dut_busy().at_dut(Source::Link, "in", "rx_missed_errors", 50_000);
+    assert_eq!(missed.place(), at(Place::SoftirqCore, DUT), "the ring was full because nobody emptied it");
+    let refused = story(Udp).lost(50_000).dut_busy().at_dut(Source::Snmp, "Ip", "InNoRoutes", 50_000);
+    assert_eq!(refused.place(), at(Place::DeviceUnderTest, DUT), "no core would help");
+
+    // The receiver's own flooded core says nothing of a backlog in between.
+    let mut both = story(Udp).lost(50_000).at_dut(Source::Softnet, "cpu 1", "dropped", 50_000);
+    both.trial.counters[B].cpu[3].softirq = 99.0;
+    let both = both.counted(B, Source::Link, "eth0", "rx_packets", 900_000);
+    let both = both.counted(B, Source::Softnet, "cpu 3", "processed", 900_000).limited_by();
+    assert_eq!((both.place, both.endpoint.as_deref(), both.evidence.len()), (Place::SoftirqCore, Some(DUT), 1));
+}
+
+#[test]
+fn what_the_device_and_the_ends_dropped_adds_up() {
+    let story = story(Udp).lost(1_000).counted(A, Source::Qdisc, "fq_codel 0:", "drops", 300).at_dut(
+        Source::Softnet,
+        "cpu 0",
+        "dropped",
+        500,
+    );
+    let shares: Vec<_> =
+        assess(&story.run, &story.trial).losses.into_iter().map(|loss| (loss.endpoint, loss.packets)).collect();
+    assert_eq!(shares, [(Some("a".into()), 300), (Some(DUT.into()), 500), (None, 200)]);
+}

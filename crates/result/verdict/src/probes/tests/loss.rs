@@ -1,0 +1,109 @@
+use model::{Batch, Delta, Direction, LossAt, Measured, PayloadSize, Place, Protocol, Source};
+
+use super::{
+    super::assess,
+    fixture::{A, B, Story, counter, story},
+};
+
+fn udp(lost: u64) -> Story {
+    story(Protocol::Udp).lost(lost)
+}
+
+fn shares(story: &Story) -> Vec<(Place, Option<&str>, u64)> {
+    let named = |loss: LossAt| {
+        let endpoint = loss.endpoint.map(|name| if name == "a" { "a" } else { "b" });
+        (loss.place, endpoint, loss.packets)
+    };
+    assess(&story.run, &story.trial).losses.into_iter().map(named).collect()
+}
+
+#[test]
+fn places_add_up_to_what_was_lost() {
+    let story = udp(1_000)
+        .counted(B, Source::Snmp, "Udp", "InErrors", 300)
+        .counted(B, Source::Snmp, "Udp", "RcvbufErrors", 300)
+        .counted(A, Source::Qdisc, "fq_codel 0:", "drops", 500);
+    assert_eq!(
+        shares(&story),
+        [(Place::ReceiverSocket, Some("b"), 300), (Place::Qdisc, Some("a"), 500), (Place::DeviceUnderTest, None, 200),]
+    );
+    let found = assess(&story.run, &story.trial).losses;
+    assert_eq!(found[0].shown_by, [counter(Source::Snmp, "Udp", "RcvbufErrors", 300)]);
+    assert_eq!(found[2].shown_by, [] as [Delta; 0]);
+}
+
+#[test]
+fn no_place_gets_more_than_was_lost() {
+    let story = udp(10).counted(A, Source::Qdisc, "tbf 1:", "drops", 400);
+    assert_eq!(shares(&story), [(Place::Qdisc, Some("a"), 10)]);
+    let none = udp(0).counted(A, Source::Qdisc, "tbf 1:", "drops", 400);
+    assert_eq!(shares(&none), []);
+}
+
+#[test]
+fn a_packet_that_is_counted_twice_is_lost_once() {
+    // A full backlog behind a veth pair shows at the core and at the sending interface.
+    let veth = |mut story: Story| {
+        story.run.bed.endpoints.iter_mut().for_each(|endpoint| endpoint.driver = "veth".into());
+        story
+    };
+    let backlog = veth(udp(800)).counted(B, Source::Softnet, "cpu 1", "dropped", 800).counted(
+        A,
+        Source::Link,
+        "veth0",
+        "tx_dropped",
+        800,
+    );
+    assert_eq!(shares(&backlog), [(Place::SoftirqCore, Some("b"), 800)]);
+    // A root has its children's drops in its own.
+    let tree = udp(900).counted(A, Source::Qdisc, "mq 1:", "drops", 600).counted(
+        A,
+        Source::Qdisc,
+        "fq_codel 0:",
+        "drops",
+        600,
+    );
+    assert_eq!(shares(&tree), [(Place::Qdisc, Some("a"), 600), (Place::DeviceUnderTest, None, 300)]);
+    // A driver counts for each queue and for all.
+    let queues = udp(900)
+        .counted(B, Source::Ethtool, "eth0", "rx_xdp_drops", 600)
+        .counted(B, Source::Ethtool, "eth0", "rx0_xdp_drops", 400)
+        .counted(B, Source::Ethtool, "eth0", "rx1_xdp_drops", 200);
+    assert_eq!(shares(&queues), [(Place::DeviceUnderTest, Some("b"), 600), (Place::DeviceUnderTest, None, 300)]);
+}
+
+#[test]
+fn what_the_other_end_sends_is_not_confused_with_what_it_receives() {
+    let story = udp(100).counted(B, Source::Qdisc, "tbf 1:", "drops", 100);
+    assert_eq!(shares(&story), [(Place::DeviceUnderTest, None, 100)]);
+    let policed = udp(100).counted(B, Source::Qdisc, "ingress ffff:", "drops", 100);
+    assert_eq!(shares(&policed), [(Place::Qdisc, Some("b"), 100)]);
+}
+
+#[test]
+fn with_segmentation_offload_one_packet_is_many_datagrams() {
+    let mut story = udp(4_400).counted(A, Source::Qdisc, "fq_codel 0:", "drops", 100);
+    assert_eq!(shares(&story)[1], (Place::DeviceUnderTest, None, 4_300));
+    let (spec, flow) = story.goodput();
+    spec.batch = Batch::Gso;
+    flow.sent.datagrams.as_mut().unwrap().payload_size = PayloadSize(1472);
+    assert_eq!(shares(&story), [(Place::Qdisc, Some("a"), 4_400)]);
+}
+
+#[test]
+fn each_flow_has_its_own_losses() {
+    let mut story = udp(100).counted(B, Source::Snmp, "Udp", "RcvbufErrors", 100);
+    story = story.counted(B, Source::Snmp, "Udp", "InErrors", 100);
+    let Measured::Goodput { spec, result } = &mut story.trial.measured else { panic!("a transfer") };
+    spec.direction = Direction::Both;
+    let mut back = result.flows[0].clone();
+    (back.from, back.to) = ("b".into(), "a".into());
+    result.flows.push(back);
+    assert_eq!(shares(&story), [(Place::ReceiverSocket, Some("b"), 100), (Place::DeviceUnderTest, None, 100)]);
+}
+
+#[test]
+fn tcp_loses_nothing() {
+    let story = super::fixture::story(Protocol::Tcp).counted(A, Source::Qdisc, "tbf 1:", "drops", 400);
+    assert_eq!(shares(&story), []);
+}

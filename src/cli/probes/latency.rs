@@ -1,0 +1,49 @@
+//! Options of round-trip times.
+
+use clap::Args;
+use model::{IpVersion, PacketRate, Plan, Protocol, Stack, WaitMode, plan::PlanError};
+
+use super::{ProbeOptions, Timed, each, some};
+
+/// How to measure round-trip times.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct LatencyOptions {
+    /// udp or tcp.
+    #[arg(long)]
+    protocol: Option<Protocol>,
+    /// 4 or 6.
+    #[arg(long)]
+    ip: Option<IpVersion>,
+    /// Network stacks at both ends, one after the other: kernel, bypass (UDP, past the kernel by AF_XDP).
+    #[arg(long, value_delimiter = ',', value_name = "STACKS")]
+    stack: Vec<Stack>,
+    /// How both ends wait: spin, block or busy-poll.
+    #[arg(long)]
+    mode: Option<WaitMode>,
+    /// Under load: messages a second by a schedule, like "100 kpps". Latency then counts from the scheduled time.
+    #[arg(long, value_name = "RATE")]
+    rate: Option<PacketRate>,
+    /// Have the kernel stamp each message, to split the RTT into program, stack and wire.
+    #[arg(long)]
+    stamps: bool,
+}
+
+impl ProbeOptions for LatencyOptions {
+    const PLAN: &str = "latency";
+    const TIMED: Timed = Timed::Latency;
+    const REFUSED: &[&str] = &["streams"];
+
+    fn apply(&self, plan: &mut Plan) -> Result<(), PlanError> {
+        let items = &mut plan.latency;
+        each("--protocol", "latency", self.protocol, items, |item, protocol| item.protocol = *protocol)?;
+        each("--ip", "latency", self.ip, items, |item, ip| item.ip = *ip)?;
+        each("--stack", "latency", some(&self.stack), items, |item, stacks| item.stacks = stacks.to_vec())?;
+        each("--mode", "latency", self.mode, items, |item, mode| item.mode = *mode)?;
+        each("--rate", "latency", self.rate, items, |item, rate| item.rate = Some(*rate))?;
+        each("--stamps", "latency", self.stamps.then_some(true), items, |item, stamps| item.stamps = *stamps)
+    }
+
+    fn stacks(&self) -> &[Stack] {
+        &self.stack
+    }
+}

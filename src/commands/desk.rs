@@ -1,0 +1,137 @@
+//! Has an order conducted for the command line: progress, signals, the report and the exit status.
+
+use std::{
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+    thread,
+    time::Duration,
+};
+
+use bed::{BedError, Wanted};
+use report::{Lang, Notice};
+use run::{Conducted, Ending, Made, Order, RunError, conduct};
+use signal_hook::{
+    consts::{SIGHUP, TERM_SIGNALS},
+    flag,
+};
+use store::{Store, StoreError};
+
+use super::{
+    language,
+    report::{check_pdf, tell},
+    wanted::{dut_note, words_or_bed},
+};
+use crate::{
+    cli::{Common, Format, ReportFiles},
+    exit::{Exit, Words, explain},
+    output::say,
+    paths,
+    progress::Progress,
+    references::{self, References},
+};
+
+/// Where the trials and the report of a run go, and who is told of it.
+pub(super) struct Desk<'a> {
+    store: Store,
+    store_path: PathBuf,
+    files: &'a ReportFiles,
+    references: References,
+    common: &'a Common,
+}
+
+impl<'a> Desk<'a> {
+    /// To be called before we may become root of a user namespace: files are those of the user who called.
+    pub(super) fn open(store_path: PathBuf, files: &'a ReportFiles, common: &'a Common) -> anyhow::Result<Self> {
+        let store = Store::open(&store_path)?;
+        files.out.as_deref().map_or(Ok(()), paths::make_folder)?;
+        let references = references::read_and_say(common)?;
+        references.check_chosen(&files.chosen())?;
+        check_pdf(files.formats.contains(&Format::Pdf))?;
+        Ok(Self { store, store_path, files, references, common })
+    }
+
+    pub(super) fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// Conducts the order, gives everything back, and writes the report.
+    pub(super) fn conduct(mut self, order: Order, wanted: &Wanted) -> anyhow::Result<Exit> {
+        let lang = language(self.common);
+        let interrupt = watch_signals(lang)?;
+        let mut progress = Progress::new(self.common, lang);
+        progress.say(&Notice::Preparing);
+        dut_note(&wanted.bed, lang).iter().for_each(|note| progress.note(note));
+        let conducted = match conduct(order, wanted, &mut self.store, &mut progress, &interrupt) {
+            Err(BedError::Interrupted) => return Ok(Exit::Interrupted),
+            conducted => conducted.map_err(words_or_bed)?,
+        };
+        progress.end();
+        self.tell(conducted)
+    }
+
+    /// Writes the report, and says whatever went wrong, each thing for itself; the first sets the exit status.
+    fn tell(&self, conducted: Conducted<StoreError>) -> anyhow::Result<Exit> {
+        let mut failures: Vec<anyhow::Error> = Vec::new();
+        let mut exit = Exit::Done;
+        match conducted.made {
+            Err(error) => failures.push(words_or_run(error)),
+            Ok(Made { run, ending, kept }) => {
+                let mut left = "its report is the only copy";
+                // A run of nothing but its failure has no report.
+                if !ending.left_nothing(&run) {
+                    match tell(&run, self.files, &self.references, &self.store_path, self.common) {
+                        Ok(verdict) => exit = verdict,
+                        Err(error) => {
+                            left = "and its report is not whole either: keep what was printed of it";
+                            failures.push(error);
+                        }
+                    }
+                }
+                match ending {
+                    Ending::Complete => {}
+                    Ending::Interrupted => exit = Exit::Interrupted,
+                    Ending::Failed(errors) => failures.extend(errors.into_iter().map(Into::into)),
+                }
+                let lost = |error| anyhow::Error::new(error).context(format!("the run could not be stored, {left}"));
+                failures.extend(kept.err().map(lost));
+            }
+        }
+        failures.extend(conducted.given_back.err().map(Into::into));
+        Ok(failures.iter().map(explain).collect::<Vec<_>>().first().copied().unwrap_or(exit))
+    }
+}
+
+/// A plan that does not fit the bed is wrong words; everything else is the machine.
+fn words_or_run(error: RunError) -> anyhow::Error {
+    match error {
+        RunError::Misfit(misfit) => Words(misfit.to_string()).into(),
+        other => other.into(),
+    }
+}
+
+/// Between the first signal and the first that may end the program at once: people press twice.
+const PRESSED_TWICE: Duration = Duration::from_secs(1);
+
+/// The first signal ends the run in order, and is answered at once; one more, a moment later, ends the program at once, and
+/// the agents then undo by themselves.
+fn watch_signals(lang: Lang) -> anyhow::Result<Arc<AtomicBool>> {
+    let (interrupt, impatient) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+    // A terminal that is closed, or an ssh session that is cut, is an interrupt too.
+    for signal in TERM_SIGNALS.iter().copied().chain([SIGHUP]) {
+        flag::register_conditional_shutdown(signal, 130, Arc::clone(&impatient))?;
+        flag::register(signal, Arc::clone(&interrupt))?;
+    }
+    let watched = Arc::clone(&interrupt);
+    thread::spawn(move || {
+        while !watched.load(Relaxed) {
+            thread::sleep(Duration::from_millis(50));
+        }
+        say(&Notice::Interrupted.text(lang));
+        thread::sleep(PRESSED_TWICE);
+        impatient.store(true, Relaxed);
+    });
+    Ok(interrupt)
+}

@@ -1,0 +1,70 @@
+//! From options to the bed that they ask for, and the rights that it takes.
+
+use anyhow::Context;
+use bed::{BedError, BedRef, Rights, Wanted};
+use kernel::{privilege, user_namespace};
+use model::{Plan, Privilege};
+use report::{Lang, Notice};
+
+use super::{language, own_program};
+use crate::{
+    cli::{Common, Measure},
+    exit::Words,
+    output::say,
+};
+
+/// Whether some of its messages are stamped on their way.
+pub(super) fn stamps(plan: &Plan) -> bool {
+    plan.latency.iter().any(|item| item.stamps)
+}
+
+/// The requested bed of these options, without stamps.
+pub(super) fn wanted(options: &Measure, privilege: Privilege) -> anyhow::Result<Wanted> {
+    Ok(Wanted {
+        bed: options.bed.clone(),
+        mtu: options.mtu,
+        cpus: options.cpus.clone(),
+        wrap: options.wrap.words(),
+        taking: options.ports.taking(),
+        stamps: false,
+        privilege,
+        program: own_program()?,
+        reach: options.reach.of_bed(),
+    })
+}
+
+/// What has to be configured on a device under test that routes; `None` where none does.
+pub(super) fn dut_note(bed: &BedRef, lang: Lang) -> Option<String> {
+    let commands = bed.commands_for_dut();
+    (!commands.is_empty()).then(|| [vec![Notice::ConfigureDut.text(lang)], commands].concat().join("\n  "))
+}
+
+/// A request that no bed can meet is a wrong word; every other error is the machine's.
+pub(super) fn words_or_bed(error: BedError) -> anyhow::Error {
+    match error {
+        BedError::Mtu(_) | BedError::NoSuchCore { .. } | BedError::OtherMtu { .. } | BedError::Nic(_) => {
+            Words(error.to_string()).into()
+        }
+        other => other.into(),
+    }
+}
+
+/// Root, or root in a user namespace of our own: enough for a lab bed. Real interfaces are not in there: what does not have to
+/// be changed is measured as the user that we are.
+pub(super) fn obtain_privilege(bed: &BedRef, common: &Common) -> anyhow::Result<Privilege> {
+    let privilege = privilege::current();
+    match bed.rights() {
+        Rights::Root(why) if privilege != Privilege::Root => anyhow::bail!("{why}; run the same command with sudo"),
+        Rights::NamespaceRoot if privilege == Privilege::User => {}
+        _ => return Ok(privilege),
+    }
+    user_namespace::become_root().context(
+        "not root, and no user namespace can be made here; run the same command with sudo, or let an administrator \
+         allow user namespaces (sysctl user.max_user_namespaces, kernel.unprivileged_userns_clone, \
+         kernel.apparmor_restrict_unprivileged_userns)",
+    )?;
+    if !common.quiet {
+        say(&Notice::Unprivileged.text(language(common)));
+    }
+    Ok(Privilege::UserNamespace)
+}

@@ -1,0 +1,54 @@
+//! Output of the program: names that others chose, such as those of processes, hosts and runs, never steer the terminal.
+
+use std::io::{ErrorKind, Write, stderr, stdout};
+
+use anyhow::Context;
+
+/// Writes a line to standard error. Nobody reading it any more, as after `2>&1 | head`, is no reason to stop measuring.
+pub(crate) fn say(text: &str) {
+    let _ = writeln!(stderr(), "{}", plain(text));
+}
+
+/// Prints text to standard output.
+pub(crate) fn print(text: &str) -> anyhow::Result<()> {
+    print_as_it_is(&plain(text))
+}
+
+/// Prints a value as one JSON document.
+pub(crate) fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
+    print_as_it_is(&(serde_json::to_string_pretty(value)? + "\n"))
+}
+
+/// Prints what is meant for programs. A reader that has gone away, like `head`, is no error.
+pub(crate) fn print_as_it_is(text: &str) -> anyhow::Result<()> {
+    match stdout().write_all(text.as_bytes()).and_then(|()| stdout().flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error).context("cannot write to standard output"),
+        _ => Ok(()),
+    }
+}
+
+/// The text with control characters, and those that turn the direction of writing, written out.
+pub(crate) fn plain(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for letter in text.chars() {
+        let turns = matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        match letter {
+            '\n' | '\t' => plain.push(letter),
+            _ if letter.is_control() || turns => plain.extend(letter.escape_unicode()),
+            _ => plain.push(letter),
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::plain;
+
+    #[test]
+    fn a_name_steers_no_terminal() {
+        assert_eq!(plain("\u{1b}]0;x\u{7}"), "\\u{1b}]0;x\\u{7}");
+        assert_eq!(plain("a\u{9b}2J\u{202e}b\r"), "a\\u{9b}2J\\u{202e}b\\u{d}");
+        assert_eq!(plain("one\ttwo\n三 µs é"), "one\ttwo\n三 µs é");
+    }
+}

@@ -1,0 +1,316 @@
+//! The store of an earlier day and what the program says of it: each document byte for byte.
+//!
+//! `tests/golden/runs.db.gz` has runs of every probe, bed, doubt and failure, as `tests/golden/make_store.py` once made it. A file of
+//! `tests/golden/said` has what the program says of one run: its summary, the report as Markdown, CSV and JSON, and of longer forms a digest
+//! of each part; those of [`WHOLE`] runs are there whole. The program alone is asked, so that this test outlives how it is built.
+//!
+//! What changes on purpose is accepted by `WIREPROOF_ACCEPT=1 cargo test --test golden`, and the commit says what changed and why.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::{
+    collections::BTreeMap,
+    env, fs,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    sync::atomic::{AtomicUsize, Ordering::Relaxed},
+    thread,
+};
+
+use serde_json::Value;
+
+const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden");
+
+/// Runs whose long documents are kept whole.
+const WHOLE: [&str; 2] = ["every-doubt", "identified"];
+
+const LANGUAGES: [&str; 2] = ["en", "ja"];
+
+/// What stands in documents for the folder that they were made in.
+const HERE: &str = "HERE";
+
+/// A copy of the store, and the program beside one that gives the source of a PDF back as it is.
+struct Desk {
+    folder: PathBuf,
+}
+
+/// What is said of one thing: parts with their names, in order.
+#[derive(Default)]
+struct Said(Vec<(String, String)>);
+
+impl Desk {
+    fn new(name: &str) -> Self {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("golden-{name}"));
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(folder.join("references")).unwrap();
+        fs::hard_link(env!("CARGO_BIN_EXE_wireproof"), folder.join("wireproof")).unwrap();
+        let store = fs::File::create(folder.join("runs.db")).unwrap();
+        let packed = Path::new(GOLDEN).join("runs.db.gz");
+        assert!(Command::new("gzip").arg("-dc").arg(packed).stdout(store).status().unwrap().success());
+        fs::copy(Path::new(GOLDEN).join("references/mine.toml"), folder.join("references/mine.toml")).unwrap();
+        let setter = folder.join("wireproof-pdf");
+        fs::write(&setter, "#!/bin/sh\nexec cat\n").unwrap();
+        assert!(Command::new("chmod").arg("755").arg(&setter).status().unwrap().success());
+        Self { folder }
+    }
+
+    /// What it prints, with its exit status and what it complains of.
+    fn run(&self, words: &[&str]) -> String {
+        let mut command = Command::new(self.folder.join("wireproof"));
+        // Of the environment nothing but what no document may depend on.
+        command.env_clear().envs([
+            ("LANG", "C.UTF-8"),
+            ("TZ", "Asia/Kathmandu"),
+            ("HOME", "/nowhere"),
+            ("PATH", "/usr/bin:/bin"),
+        ]);
+        command.args(["--store", self.folder.join("runs.db").to_str().unwrap(), "--quiet"]).args(words);
+        let done = command.stdin(Stdio::null()).output().unwrap();
+        let [out, err] = [done.stdout, done.stderr].map(|said| String::from_utf8(said).unwrap());
+        let status = done.status.code().map_or_else(|| "killed".to_owned(), |code| code.to_string());
+        assert!(!err.contains("panicked"), "{words:?}: {err}");
+        let all = if err.is_empty() { out } else { format!("{out}--- on standard error:\n{err}") };
+        let all = if status == "0" { all } else { format!("{all}--- exit status {status}\n") };
+        all.replace(self.folder.to_str().unwrap(), HERE)
+    }
+
+    fn json(&self, words: &[&str]) -> Value {
+        let said = self.run(words);
+        serde_json::from_str(&said).unwrap_or_else(|error| panic!("{words:?}: {error}: {said}"))
+    }
+
+    /// Each run with a name: that of its plan, with a number where several have it.
+    fn runs(&self) -> Vec<(String, String)> {
+        let listed = self.json(&["runs", "--json"]);
+        let mut runs: Vec<_> = listed.as_array().unwrap().iter().map(|run| [&run["id"], &run["plan"]]).collect();
+        runs.sort_by_key(|[id, _]| id.as_str().unwrap());
+        let mut seen = BTreeMap::<String, usize>::new();
+        let name = |[id, plan]: [&Value; 2]| {
+            let (id, plan) = (id.as_str().unwrap(), plan.as_str().unwrap());
+            let times = seen.entry(plan.to_owned()).or_default();
+            *times += 1;
+            let name = if *times == 1 { plan.to_owned() } else { format!("{plan}-{times}") };
+            (name, id.to_owned())
+        };
+        runs.into_iter().map(name).collect()
+    }
+
+    /// The files that a command writes, in both languages, and what it prints.
+    fn documents(&self, words: &[&str], name: &str) -> Said {
+        let mut said = Said::default();
+        for lang in LANGUAGES {
+            let out = self.folder.join("out").join(format!("{name}.{lang}"));
+            let printed = self.run(&[words, &["--lang", lang, "--out", out.to_str().unwrap()]].concat());
+            said.add(&format!("printed, {lang}"), printed);
+            let mut files = files_in(&out);
+            files.sort();
+            for file in files {
+                said.add_file(&out, &file, lang, WHOLE.contains(&name));
+            }
+        }
+        said
+    }
+}
+
+impl Said {
+    fn add(&mut self, name: &str, text: String) {
+        self.0.push((name.to_owned(), text));
+    }
+
+    /// One file of a report or a comparison.
+    fn add_file(&mut self, folder: &Path, file: &Path, lang: &str, whole: bool) {
+        let name = file.strip_prefix(folder).unwrap().to_str().unwrap();
+        let once = name.starts_with("raw/") || [".json", ".csv"].iter().any(|ending| name.ends_with(ending));
+        // The sums follow from the files.
+        if name == "SHA256SUMS" || once && lang != LANGUAGES[0] {
+            return;
+        }
+        let content = fs::read(file).unwrap();
+        let title = if once { name.to_owned() } else { format!("{name}, {lang}") };
+        match name.rsplit_once('.').unwrap().1 {
+            "md" if lang != LANGUAGES[0] => self.add_long(&title, String::from_utf8(content).unwrap(), "\n#", whole),
+            "md" | "csv" | "toml" => self.add(&title, String::from_utf8(content).unwrap()),
+            "html" => self.add_long(&title, String::from_utf8(content).unwrap(), "<h2", whole && lang == LANGUAGES[0]),
+            "pdf" => {
+                let source: Value = serde_json::from_slice(&content).unwrap();
+                let source = source["source"].as_str().unwrap().to_owned();
+                self.add_long(&format!("source of {title}"), source, "#heading", whole && lang == LANGUAGES[0]);
+            }
+            _ if name == "report.json" || name == "compare.json" => {
+                self.add_long(&title, String::from_utf8(content).unwrap(), "\n  \"", whole);
+            }
+            _ => self.add(&title, digest(&content)),
+        }
+    }
+
+    /// A document that is long: whole, or a digest of each part, which begins like this.
+    fn add_long(&mut self, name: &str, text: String, part: &str, whole: bool) {
+        if whole {
+            return self.add(name, text);
+        }
+        let mut begins: Vec<usize> = text.match_indices(part).map(|(at, _)| at).collect();
+        begins.insert(0, 0);
+        begins.push(text.len());
+        let line = |bounds: &[usize]| {
+            let part = &text[bounds[0]..bounds[1]];
+            let title: String = part.trim_start().lines().next().unwrap_or_default().chars().take(70).collect();
+            format!("{} {title}\n", digest(part.as_bytes()).trim_end())
+        };
+        self.add(name, begins.windows(2).map(line).collect());
+    }
+
+    fn text(&self) -> String {
+        self.0
+            .iter()
+            .map(|(name, text)| format!("===== {name}\n{text}{}", if text.ends_with('\n') { "" } else { "\n" }))
+            .collect()
+    }
+
+    /// Compares with what was said before; `None` where it is the same.
+    fn difference(&self, name: &str, folder: &Path) -> Option<String> {
+        let (before, now) = (Path::new(GOLDEN).join(format!("said/{name}.txt")), folder.join(format!("{name}.txt")));
+        let text = self.text();
+        if fs::read_to_string(&before).is_ok_and(|before| before == text) {
+            return None;
+        }
+        if env::var_os("WIREPROOF_ACCEPT").is_some() {
+            fs::create_dir_all(before.parent().unwrap()).unwrap();
+            fs::write(before, text).unwrap();
+            return None;
+        }
+        fs::write(&now, text).unwrap();
+        let diff = Command::new("diff").args(["-u", "--new-file"]).args([before, now]).output().unwrap();
+        let diff = String::from_utf8_lossy(&diff.stdout);
+        let cut = |line: &str| line.chars().take(200).chain(['\n']).collect::<String>();
+        let shown: String = diff.lines().take(30).map(cut).collect();
+        Some(format!("{shown}… {} lines of difference\n", diff.lines().count()))
+    }
+}
+
+fn files_in(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(folder) else { return vec![] };
+    let paths = entries.map(|entry| entry.unwrap().path());
+    paths.flat_map(|path| if path.is_dir() { files_in(&path) } else { vec![path] }).collect()
+}
+
+/// Length and FNV-1a.
+fn digest(content: &[u8]) -> String {
+    let hash = content
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
+    format!("{:>7} {hash:016x}\n", content.len())
+}
+
+/// Says all of it, on as many cores as there are, and fails with what is different.
+fn compare(desk: &Desk, names: &[String], say: impl Fn(&str) -> Said + Sync) {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut different = Vec::new();
+        while let Some(name) = names.get(next.fetch_add(1, Relaxed)) {
+            different.extend(say(name).difference(name, &desk.folder).map(|diff| format!("{name}:\n{diff}")));
+        }
+        different
+    };
+    let different: Vec<String> = thread::scope(|scope| {
+        let workers: Vec<_> =
+            (0..thread::available_parallelism().map_or(2, usize::from)).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().flat_map(|worker| worker.join().unwrap()).collect()
+    });
+    if different.is_empty() {
+        let _ = fs::remove_dir_all(&desk.folder);
+        return;
+    }
+    let first: String = different.iter().take(4).cloned().collect();
+    panic!(
+        "{} documents are not as they were:\n\n{first}\nAll that is said now is in {}. If it is meant: WIREPROOF_ACCEPT=1 cargo test --test golden",
+        different.len(),
+        desk.folder.display(),
+    );
+}
+
+#[test]
+fn runs_of_an_earlier_day_are_reported_as_they_were() {
+    let desk = Desk::new("runs");
+    let runs: BTreeMap<String, String> = desk.runs().into_iter().collect();
+    let names: Vec<String> = runs.keys().cloned().collect();
+    let formats = "html,md,csv,json,pdf";
+    compare(&desk, &names, |name| desk.documents(&["report", &runs[name], "--format", formats], name));
+}
+
+#[test]
+fn runs_of_an_earlier_day_are_listed_and_compared_as_they_were() {
+    let desk = Desk::new("compared");
+    let runs: BTreeMap<String, String> = desk.runs().into_iter().collect();
+    let id = |name: &'static str| runs.get(name).map_or(name, String::as_str);
+    let mut cases: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for pair in [
+        ["watched", "watched-2"],
+        ["watched-2", "watched"],
+        ["watched", "watched-3"],
+        ["each", "ports"],
+        ["goodput-tcp", "goodput-udp"],
+        ["stacks", "zero-copy"],
+        ["packets-ladder", "ladder-with-loss"],
+        ["path", "path-peer"],
+        ["senders", "hosts-senders"],
+        ["limits", "limits-few"],
+        ["baseline:release 1", "watched-2"],
+    ] {
+        let name = format!("compare-{}-{}", pair[0].replace([':', ' '], "-"), pair[1]);
+        cases.insert(name, vec!["compare", id(pair[0]), id(pair[1]), "--format", "html,md,json,pdf"]);
+    }
+    let three = ["compare", id("watched"), id("watched-2"), id("watched-3"), "--tolerance", "50%"];
+    cases.insert("compare-three".to_owned(), [&three[..], &["--format", "html,md,json,pdf"]].concat());
+    cases.insert("redacted".to_owned(), vec!["report", id("hosts"), "--redact", "--format", "md,csv,json"]);
+    let all = [
+        "report",
+        id("identified"),
+        "--references",
+        "all",
+        "--meta",
+        "/dev/null",
+        "--title",
+        "Other",
+        "--format",
+        "html,md,pdf",
+    ];
+    cases.insert("references-all".to_owned(), all.to_vec());
+    cases.insert(
+        "references-mine".to_owned(),
+        vec!["report", id("each"), "--references", "mine", "--format", "md,csv,json"],
+    );
+    let names: Vec<String> = cases.keys().cloned().collect();
+    compare(&desk, &names, |name| desk.documents(&cases[name], name));
+}
+
+#[test]
+fn lists_and_schemas_are_as_they_were() {
+    let desk = Desk::new("lists");
+    let said = |commands: &[&[&str]]| {
+        let mut said = Said::default();
+        for words in commands {
+            match words[0] {
+                "schema" => said.add_long(&words.join(" "), desk.run(words), "\n    \"", false),
+                _ => said.add(&words.join(" "), desk.run(words)),
+            }
+        }
+        said
+    };
+    let schemas = ["run", "compare", "inspect", "packets-send", "packets-receive", "watch"].map(|of| ["schema", of]);
+    compare(&desk, &["lists".to_owned(), "schemas".to_owned()], |name| match name {
+        "schemas" => said(&schemas.each_ref().map(|words| &words[..])),
+        _ => said(&[
+            &["runs"],
+            &["runs", "--json"],
+            &["baseline", "show"],
+            &["baseline", "show", "--json"],
+            &["references", "--lang", "en"],
+            &["references", "--lang", "ja"],
+            &["report", "20", "--json"],
+            &["report", "nonsense"],
+            &["compare", "goodput-tcp"],
+            &["report", "--meta-template", "--lang", "en"],
+            &["report", "--meta-template", "--lang", "ja"],
+        ]),
+    });
+}

@@ -1,0 +1,62 @@
+//! Labs with a device under test of their own: a bridge and a router of the kernel.
+
+use serde_json::Value;
+
+use crate::{
+    machine::Snapshot,
+    program::{Desk, text},
+};
+
+const PLAN: &str = r#"
+name = "through"
+repeats = 1
+[[latency]]
+protocol = "udp"
+ip = 6
+frame_sizes = [128]
+count = 300
+warmup = 30
+[[packets]]
+frame_sizes = [64]
+rate = "5 kpps"
+duration = "1 s"
+"#;
+
+/// Measures over the bed; the document, and what each trial counted at the device under test.
+fn measured(bed: &str) -> (Value, Vec<Vec<Value>>) {
+    let desk = Desk::new();
+    let before = Snapshot::take();
+    let plan = desk.plan(PLAN);
+    let done = desk.run(&["verify", text(&plan), "--bed", bed, "--json"]);
+    assert_eq!(done.status, 0, "{bed}: {}", done.err);
+    before.assert_same();
+    let document = done.json();
+    let trials = document["trials"].as_array().unwrap();
+    assert_eq!(trials.len(), 2, "{bed}");
+    let counted = trials.iter().map(|trial| trial["dut"]["deltas"].as_array().unwrap().clone()).collect();
+    (document, counted)
+}
+
+/// Packets that came in at all interfaces of the device.
+fn came_in(deltas: &[Value]) -> u64 {
+    let came = deltas.iter().filter(|delta| delta["name"] == "rx_packets");
+    came.map(|delta| delta["delta"].as_u64().unwrap()).sum()
+}
+
+#[test]
+fn a_bridge_between_two_ends_is_measured_and_read() {
+    let (document, counted) = measured("lab:bridge");
+    assert_eq!(document["bed"]["dut"]["machine"], "bridge", "{}", document["bed"]);
+    assert_eq!(document["bed"]["endpoints"][1]["addresses"][0], "198.18.0.2");
+    assert!(came_in(&counted[0]) >= 600 && came_in(&counted[1]) >= 4_900, "{counted:?}");
+}
+
+#[test]
+fn a_router_between_two_ends_is_measured_and_read() {
+    let (document, counted) = measured("lab:router");
+    assert_eq!(document["bed"]["dut"]["machine"], "router", "{}", document["bed"]);
+    let gateways = document["bed"]["dut"]["gateways"].as_array().unwrap();
+    assert_eq!((gateways.len(), &gateways[0]["address"]), (4, &Value::from("198.18.0.1")));
+    assert_eq!(document["bed"]["endpoints"][1]["addresses"][0], "198.19.0.2");
+    assert!(came_in(&counted[0]) >= 600 && came_in(&counted[1]) >= 4_900, "{counted:?}");
+}
