@@ -2,18 +2,17 @@
 
 use std::sync::atomic::AtomicBool;
 
-use bed::{BedError, HostLoad, Session, Wanted};
-use model::{Doubt, Run};
+use bed::{BedError, Session, Wanted};
+use model::Run;
 
 use crate::{
     alone::self_tests,
-    clock::now,
     ending::{Ending, RunError},
     fit::check,
     observer::{Archive, Observer},
     order::Order,
     record::Record,
-    trial::OTHER_LOAD,
+    surroundings,
     trials::Trials,
 };
 
@@ -59,56 +58,13 @@ fn make<A: Archive>(
     interrupt: &AtomicBool,
 ) -> Result<Made<A::Error>, RunError> {
     check(order.plan(), &session.bed)?;
-    let environment = session.environment(now())?;
-    observer.ready(session, &environment);
-    let mut run = order.begin(session.bed.clone(), environment);
-    add_other_load(&mut run, &session.load()?);
+    let mut run = surroundings::begin(order, session, observer)?;
     if run.self_tests.is_empty() {
         self_tests(&mut run, session, interrupt);
     }
     let mut record = Record::begin(archive, &run);
     let ending = Trials { session, record: &mut record, observer, interrupt }.go_through(&mut run);
-    finish(&mut run, session, &ending, interrupt);
+    surroundings::end(&mut run, session, &ending, interrupt);
     let kept = record.end(&run, &ending);
     Ok(Made { run, ending, kept })
-}
-
-/// Reads the environment again, and closes the run's record.
-fn finish(run: &mut Run, session: &mut Session, ending: &Ending, interrupt: &AtomicBool) {
-    // Where this fails, the bed puts it back as it is closed, and says so if it cannot.
-    let _ = session.set_mtu(None, interrupt);
-    run.finished = Some(now());
-    run.partial = !matches!(ending, Ending::Complete);
-    if let Ending::Interrupted = ending {
-        run.doubts.push(Doubt::Interrupted);
-    }
-    // After a failure an agent may be gone; the run is then partial, and its environment after it unknown.
-    if let Ok(load) = session.load() {
-        add_other_load(run, &load);
-    }
-    if let Ok(after) = session.environment(now()) {
-        run.after = Some(after);
-        let changes = run.changes().into_iter().map(|what| Doubt::EnvironmentChanged { what });
-        run.doubts.extend(changes.collect::<Vec<_>>());
-    }
-}
-
-/// Our own agents take next to nothing while nothing is measured.
-fn add_other_load(run: &mut Run, loads: &[HostLoad]) {
-    for HostLoad { machine, cores } in loads {
-        for core in cores.iter().filter(|core| core.busy > OTHER_LOAD) {
-            let doubt = Doubt::OtherLoad { cpu: core.cpu, percent: core.busy, machine: machine.clone() };
-            if !run.doubts.iter().any(|known| is_same_core(known, &doubt)) {
-                run.doubts.push(doubt);
-            }
-        }
-    }
-}
-
-fn is_same_core(a: &Doubt, b: &Doubt) -> bool {
-    let core = |doubt: &Doubt| match doubt {
-        Doubt::OtherLoad { cpu, machine, .. } => Some((*cpu, machine.clone())),
-        _ => None,
-    };
-    core(a).is_some_and(|a| core(b) == Some(a))
 }

@@ -19,6 +19,7 @@ mod probes;
 mod prove;
 mod record;
 mod resume;
+mod surroundings;
 mod trial;
 mod trials;
 
