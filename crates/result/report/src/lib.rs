@@ -27,6 +27,7 @@ mod preview;
 mod probes;
 mod redact;
 mod schedule;
+mod shape;
 mod show;
 mod sides;
 mod stacks;

@@ -1,32 +1,23 @@
 //! Places that limit, and their evidence, in words.
 
 use model::{Evidence, LimitedBy, Place, limited::Wait};
-use schemars::JsonSchema;
-use serde::Serialize;
 
 use crate::{
     lang::Lang,
+    shape::document,
     show::{self, grouped},
     texts::Texts,
 };
 
-/// The place that set a figure, with the evidence for it in words.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct LimitedByEntry {
-    /// The place, like `receiver CPU`.
-    pub place: String,
-    /// The endpoint it is at; null where it is between the ends.
-    pub endpoint: Option<String>,
-    /// What was read that shows it.
-    pub evidence: String,
-}
-
-/// The entry of the JSON document. `rate` shows a load or rate of the probe.
-pub(crate) fn limited_by_entry(by: &LimitedBy, rate: impl Fn(f64) -> String) -> LimitedByEntry {
-    LimitedByEntry {
-        place: by.place.to_string(),
-        endpoint: by.endpoint.clone(),
-        evidence: evidence_words(by, rate, Texts::of(Lang::En)),
+document! {
+    /// The place that set a figure, with the evidence for it in words.
+    LimitedByEntry of (by: &LimitedBy, rate: &dyn Fn(f64) -> String) {
+        /// The place, like `receiver CPU`.
+        place: String = by.place.to_string(),
+        /// The endpoint it is at; null where it is between the ends.
+        endpoint: Option<String> = by.endpoint.clone(),
+        /// What was read that shows it.
+        evidence: String = evidence_words(by, rate, Texts::of(Lang::En)),
     }
 }
 

@@ -6,6 +6,8 @@ use model::{Heard, PacketsSent};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::shape::schema;
+
 /// What `packets send` prints with `--json`.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SentDocument {
@@ -21,13 +23,7 @@ pub struct SentDocument {
     pub streams: Vec<PacketsSent>,
 }
 
-/// Name and version of the shape.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub enum SentSchemaName {
-    /// The first version.
-    #[serde(rename = "wireproof-packets-send/1")]
-    V1,
-}
+schema!("wireproof-packets-send/1": SentSchemaName, sent_schema of SentDocument);
 
 /// What `packets receive` prints with `--json`.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -45,20 +41,4 @@ pub struct HeardDocument {
     pub heard: Heard,
 }
 
-/// Name and version of the shape.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub enum HeardSchemaName {
-    /// The first version.
-    #[serde(rename = "wireproof-packets-receive/1")]
-    V1,
-}
-
-/// The JSON Schema of [`SentDocument`].
-pub fn sent_schema() -> serde_json::Value {
-    schemars::schema_for!(SentDocument).to_value()
-}
-
-/// The JSON Schema of [`HeardDocument`].
-pub fn heard_schema() -> serde_json::Value {
-    schemars::schema_for!(HeardDocument).to_value()
-}
+schema!("wireproof-packets-receive/1": HeardSchemaName, heard_schema of HeardDocument);

@@ -2,36 +2,40 @@
 
 use model::{
     Culprit, IpVersion, Mtu, PathResult, PathSpec, Run, Stack, Trial, TrialAssessment,
-    trial::{PathDevice, Refusal},
+    trial::{Leg, PathDevice, Refusal},
 };
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::cells::Cells;
+use crate::{cells::Cells, shape::document};
 
-/// Parameters and figures of a path MTU search.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct PathFigures {
-    /// IP version.
-    pub ip: IpVersion,
-    /// Whose network stack.
-    pub stack: Stack,
-    /// Address of the far end, or its name where it has none of this IP version.
-    pub destination: String,
-    /// MTU that both ends were set to; null left the bed's own.
-    pub mtu_set: Option<Mtu>,
-    /// The largest IP packet that passed, in bytes; null where none did.
-    pub mtu: BothWays<Option<Mtu>>,
-    /// Why one byte more does not pass.
-    pub refusals: BothWays<Refusal>,
-    /// Routers on the way; null where nothing passed.
-    pub routers: BothWays<Option<u8>>,
-    /// Devices of both ends.
-    pub devices: Vec<PathDevice>,
-    /// What keeps the path MTU below the interfaces' own; null where nothing does.
-    pub culprit: Option<Culprit>,
-    /// Packets of the search, both ways.
-    pub packets: u64,
+document! {
+    /// Parameters and figures of a path MTU search.
+    PathFigures of (run: &Run, trial: &Trial, assessed: &TrialAssessment, spec: &PathSpec, result: &PathResult);
+    let far = run.bed.endpoints.iter().find(|endpoint| endpoint.name == trial.endpoint_to);
+    let address = far.and_then(|endpoint| endpoint.address(spec.ip));
+    {
+        /// IP version.
+        ip: IpVersion = spec.ip,
+        /// Whose network stack.
+        stack: Stack = Stack::Kernel,
+        /// Address of the far end, or its name where it has none of this IP version.
+        destination: String = address.map_or_else(|| trial.endpoint_to.clone(), |address| address.to_string()),
+        /// MTU that both ends were set to; null left the bed's own.
+        mtu_set: Option<Mtu> = spec.mtu,
+        /// The largest IP packet that passed, in bytes; null where none did.
+        mtu: BothWays<Option<Mtu>> = BothWays::of(result, |leg| leg.mtu),
+        /// Why one byte more does not pass.
+        refusals: BothWays<Refusal> = BothWays::of(result, |leg| leg.refusal.clone()),
+        /// Routers on the way; null where nothing passed.
+        routers: BothWays<Option<u8>> = BothWays::of(result, |leg| leg.routers),
+        /// Devices of both ends.
+        devices: Vec<PathDevice> = result.devices.clone(),
+        /// What keeps the path MTU below the interfaces' own; null where nothing does.
+        culprit: Option<Culprit> = assessed.culprit.clone(),
+        /// Packets of the search, both ways.
+        packets: u64 = result.packets,
+    }
 }
 
 /// One value for each direction.
@@ -43,31 +47,13 @@ pub struct BothWays<T> {
     pub reverse: T,
 }
 
-impl PathFigures {
-    pub(in super::super) fn of(
-        run: &Run,
-        trial: &Trial,
-        assessed: &TrialAssessment,
-        spec: &PathSpec,
-        result: &PathResult,
-    ) -> Self {
-        let (forward, reverse) = (&result.forward, &result.reverse);
-        let far = run.bed.endpoints.iter().find(|endpoint| endpoint.name == trial.endpoint_to);
-        let address = far.and_then(|endpoint| endpoint.address(spec.ip));
-        Self {
-            ip: spec.ip,
-            stack: Stack::Kernel,
-            destination: address.map_or_else(|| trial.endpoint_to.clone(), |address| address.to_string()),
-            mtu_set: spec.mtu,
-            mtu: BothWays { forward: forward.mtu, reverse: reverse.mtu },
-            refusals: BothWays { forward: forward.refusal.clone(), reverse: reverse.refusal.clone() },
-            routers: BothWays { forward: forward.routers, reverse: reverse.routers },
-            devices: result.devices.clone(),
-            culprit: assessed.culprit.clone(),
-            packets: result.packets,
-        }
+impl<T> BothWays<T> {
+    fn of(result: &PathResult, of: impl Fn(&Leg) -> T) -> Self {
+        Self { forward: of(&result.forward), reverse: of(&result.reverse) }
     }
+}
 
+impl PathFigures {
     /// The rows of the CSV, one for each way.
     pub(in super::super) fn rows(&self, trial: &Trial) -> Vec<Cells> {
         let (from, to) = (&trial.endpoint_from, &trial.endpoint_to);
