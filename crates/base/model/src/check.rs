@@ -1,5 +1,6 @@
 //! A check of a machine: what was looked at, what was found, and what is not as measuring wants it.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// One check.
@@ -52,8 +53,9 @@ impl Check {
     }
 }
 
-/// A thing to look at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A thing to look at. Its texts, and those of what was found and what is lacking, are found by serde names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Subject {
     /// The store.
     Store,
@@ -84,7 +86,8 @@ pub enum Subject {
 }
 
 /// What was found.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Finding {
     /// A path, a name, or an error in words: the same in every language.
     Words(String),
@@ -177,7 +180,8 @@ pub enum Finding {
 }
 
 /// Something that is not as measuring would have it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Lack {
     /// The store cannot be used.
     Store,
@@ -201,76 +205,4 @@ pub enum Lack {
     Engine,
     /// Frames that a way of sending says it sent.
     EngineFrames,
-}
-
-impl Subject {
-    /// All of them.
-    pub const ALL: [Self; 13] = [
-        Self::Store,
-        Self::User,
-        Self::UserNamespace,
-        Self::Machine,
-        Self::Kernel,
-        Self::Cores,
-        Self::Ipv6,
-        Self::Clock,
-        Self::Hypervisor,
-        Self::Interface,
-        Self::LabBed,
-        Self::Cabling,
-        Self::Engine,
-    ];
-
-    /// Its name in texts.
-    pub fn key(self) -> &'static str {
-        match self {
-            Self::Store => "store",
-            Self::User => "user",
-            Self::UserNamespace => "user-namespace",
-            Self::Machine => "machine",
-            Self::Kernel => "kernel",
-            Self::Cores => "cores",
-            Self::Ipv6 => "ipv6",
-            Self::Clock => "clock",
-            Self::Hypervisor => "hypervisor",
-            Self::Interface => "interface",
-            Self::LabBed => "lab-bed",
-            Self::Cabling => "cabling",
-            Self::Engine => "engine",
-        }
-    }
-}
-
-impl Lack {
-    /// All of them.
-    pub const ALL: [Self; 11] = [
-        Self::Store,
-        Self::Root,
-        Self::RootAndUserNamespaces,
-        Self::Cores,
-        Self::Ipv6,
-        Self::FastClock,
-        Self::BareMetal,
-        Self::LabBed,
-        Self::OtherDirection,
-        Self::Engine,
-        Self::EngineFrames,
-    ];
-
-    /// Its name in texts.
-    pub fn key(self) -> &'static str {
-        match self {
-            Self::Store => "store",
-            Self::Root => "root",
-            Self::RootAndUserNamespaces => "namespaces",
-            Self::Cores => "cores",
-            Self::Ipv6 => "ipv6",
-            Self::FastClock => "clock",
-            Self::BareMetal => "metal",
-            Self::LabBed => "lab",
-            Self::OtherDirection => "direction",
-            Self::Engine => "engine",
-            Self::EngineFrames => "frames",
-        }
-    }
 }

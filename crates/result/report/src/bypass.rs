@@ -5,8 +5,6 @@ use std::{collections::HashSet, fmt::Display};
 use model::bypass::{
     Account, Claim, Counted, Fate, Health, Hindrance, Link, NotSet, Obstacle, Program, Queue, Reason, Record, Steering,
 };
-use serde::Serialize;
-use serde_json::Value;
 
 use crate::{lang::Lang, texts::Texts};
 
@@ -38,45 +36,25 @@ impl Words {
         Self { t: Texts::of(lang) }
     }
 
-    /// The text of a value, by its serde name behind `prefix`, with its fields.
-    fn text(self, prefix: &str, value: &impl Serialize) -> String {
-        self.text_with(prefix, value, &[])
-    }
-
-    /// The same with values beside the fields.
-    fn text_with(self, prefix: &str, value: &impl Serialize, beside: &[(&str, &dyn Display)]) -> String {
-        let (name, fields) = match serde_json::to_value(value) {
-            Ok(Value::String(name)) => (name, Value::Null),
-            Ok(Value::Object(variant)) => variant.into_iter().next().unwrap_or_default(),
-            _ => Default::default(),
-        };
-        let shown = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        let fields: Vec<(&String, String)> =
-            fields.as_object().into_iter().flatten().map(|(name, value)| (name, shown(value))).collect();
-        let values: Vec<(&str, &dyn Display)> =
-            fields.iter().map(|(name, value)| (name.as_str(), value as _)).chain(beside.iter().copied()).collect();
-        self.t.with(&format!("{prefix}{name}"), &values)
-    }
-
     /// Why a socket is with the kernel.
     pub fn reason(self, reason: Reason) -> String {
-        self.text("bypass-reason-", &reason)
+        self.t.of_value("bypass-reason", &reason)
     }
 
     /// Why an interface stays with the kernel, or a program has no queues.
     pub fn hindrance(self, why: &Hindrance) -> String {
-        self.text("bypass-stays-", why)
+        self.t.of_value("bypass-stays", why)
     }
 
     /// What is in the way of a program.
     pub fn obstacle(self, obstacle: &Obstacle) -> String {
-        let why = self.text("bypass-obstacle-", &obstacle.kind);
+        let why = self.t.of_value("bypass-obstacle", &obstacle.kind);
         self.t.with("bypass-obstacle", &[("program", &obstacle.program.display()), ("why", &why)])
     }
 
     /// What a card was not told.
     pub fn not_set(self, what: &NotSet) -> String {
-        self.text("bypass-not-set-", what)
+        self.t.of_value("bypass-not-set", what)
     }
 
     /// An interface that is not bypassed.
@@ -96,7 +74,7 @@ impl Words {
 
     /// An interface whose health has changed.
     pub fn health(self, interface: &str, health: Health) -> String {
-        self.text_with("bypass-interface-is-", &health, &[("interface", &interface)])
+        self.t.of_value_with("bypass-interface-is", &health, &[("interface", &interface)])
     }
 
     /// The whole account.
@@ -246,7 +224,7 @@ impl Words {
         match fate {
             Fate::Left { why } => self.t.with("bypass-fate-left", &[("why", &self.reason(why))]),
             Fate::Through { why } => self.t.with("bypass-fate-through", &[("why", &self.reason(why))]),
-            plain => self.text("bypass-fate-", &plain),
+            plain => self.t.of_value("bypass-fate", &plain),
         }
     }
 
@@ -312,7 +290,7 @@ impl Words {
     /// What the kernel's own counters counted.
     fn kernel(self, account: &Account) -> String {
         let datagrams = self.t.count("bypass-datagrams", account.kernel.received);
-        let flat = self.text("bypass-kernel-is-", &account.flatness());
+        let flat = self.t.of_value("bypass-kernel-is", &account.flatness());
         let values: [(&str, &dyn Display); 3] =
             [("datagrams", &datagrams), ("sent", &account.kernel.sent), ("flat", &flat)];
         self.t.with("bypass-kernel", &values)

@@ -4,13 +4,17 @@ use std::fmt::Display;
 
 use model::{
     Card, Cards,
-    card::{Cause, Connector, Hop, LaneReadings, Module, ModuleReadings, Readings, Refused, Shortfall},
+    card::{Hop, LaneReadings, Module, ModuleReadings, Readings, Refused, Shortfall},
     environment::InterfaceFacts,
     environment::Port,
 };
 use unicode_width::UnicodeWidthStr;
 
-use crate::{lang::Lang, show, texts::Texts};
+use crate::{
+    lang::Lang,
+    show,
+    texts::{Texts, name_and_fields},
+};
 
 /// Light below this is none: a receiver of any kind hears nothing at -40 dBm.
 const DARK_MW: f64 = 1e-4;
@@ -89,13 +93,7 @@ pub(crate) fn link(interface: &InterfaceFacts, readings: &Readings, card: &Card,
 
 /// What the cable goes into, and the module there.
 pub(crate) fn connector(card: &Card, t: &Texts) -> String {
-    let connector = card.connector.map(|connector| match connector {
-        Connector::TwistedPair => t.get("card-connector-twisted-pair"),
-        Connector::Fibre => t.get("card-connector-fibre"),
-        Connector::DirectAttach => t.get("card-connector-direct-attach"),
-        Connector::Empty => t.get("card-connector-empty"),
-        Connector::Other => t.get("card-connector-other"),
-    });
+    let connector = card.connector.map(|connector| t.of_value("card-connector", &connector));
     let module = Some(show::reading(&card.module, t, |module| self::module(module, t))).filter(|it| !it.is_empty());
     connector.into_iter().chain(module).collect::<Vec<_>>().join(", ")
 }
@@ -168,24 +166,15 @@ fn counters(readings: &Readings) -> String {
 
 fn refused(refused: &Refused, t: &Texts) -> String {
     let Refused { device, model, driver, cause, log } = refused;
-    let (why, fix) = match cause {
-        Cause::NoDriver => (t.get("refused-no-driver"), t.get("refused-no-driver-fix")),
-        Cause::GivenAway => (t.get("refused-given-away"), t.get("refused-given-away-fix")),
-        Cause::UnsupportedModule => (t.get("refused-module"), t.get("refused-module-fix")),
-        Cause::TooFewVectors => (t.get("refused-vectors"), t.get("refused-vectors-fix")),
-        Cause::NoFirmware => (t.get("refused-firmware"), t.get("refused-firmware-fix")),
-        Cause::BadNvm => (t.get("refused-nvm"), t.get("refused-nvm-fix")),
-        Cause::NoAddresses => (t.get("refused-addresses"), t.get("refused-addresses-fix")),
-        Cause::Unknown => (t.get("refused-unknown"), t.get("refused-unknown-fix")),
-    };
-    let rows = [("card-driver", driver.clone()), ("refused-why", why), ("refused-fix", fix)];
+    let fix = t.get(&format!("refused-{}-fix", name_and_fields(cause).0));
+    let rows = [("card-driver", driver.clone()), ("refused-why", t.of_value("refused", cause)), ("refused-fix", fix)];
     let log: String = log.iter().map(|line| format!("    {line}\n")).collect();
     format!("{}\n{}{log}", t.with("refused-card", &[("device", device), ("model", model)]), table(&rows, t))
 }
 
 #[cfg(test)]
 mod tests {
-    use model::card::PcieLink;
+    use model::card::{Cause, Connector, PcieLink};
 
     use super::*;
 

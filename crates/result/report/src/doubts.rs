@@ -1,67 +1,37 @@
 //! Doubts in words, and the doubts of a run brought together.
 
+use std::fmt::Display;
+
 use model::{Doubt, Run};
 
-use crate::{lang::Lang, texts::Texts};
+use crate::{
+    lang::Lang,
+    show::{self, grouped},
+    texts::Texts,
+};
 
 /// What a doubt means and what to do about it.
 pub fn advice(doubt: &Doubt, lang: Lang) -> String {
     let t = Texts::of(lang);
+    let with = |values: &[(&str, &dyn Display)]| t.of_value_with("doubt", doubt, values);
+    let micros = |ns: u64| show::micros(ns as f64);
     match doubt {
-        Doubt::SharedCore { cpu } => t.with("doubt-shared-core", &[("cpu", cpu)]),
-        Doubt::NotPinned { endpoint } => t.with("doubt-not-pinned", &[("endpoint", endpoint)]),
-        Doubt::Steal { percent } => t.with("doubt-steal", &[("percent", &format!("{percent:.1}"))]),
-        Doubt::RepliesMissing { lost, late } => t.with("doubt-replies-missing", &[("lost", lost), ("late", late)]),
-        Doubt::CountersDisagree { sent, received } => {
-            t.with("doubt-counters-disagree", &[("sent", sent), ("received", received)])
-        }
-        Doubt::FewTrials { trials, needed } => t.with("doubt-few-trials", &[("trials", trials), ("needed", needed)]),
-        Doubt::SpeedsDiffer { near_mbps, far_mbps } => {
-            t.with("doubt-speeds-differ", &[("near", near_mbps), ("far", far_mbps)])
-        }
-        Doubt::Unprivileged => t.get("doubt-unprivileged"),
-        Doubt::EnvironmentChanged { what } => t.with("doubt-environment-changed", &[("what", what)]),
-        Doubt::Interrupted => t.get("doubt-interrupted"),
+        Doubt::Steal { percent } => with(&[("percent", &format!("{percent:.1}"))]),
         Doubt::OtherLoad { cpu, percent, machine } => other_load(&[(machine.clone(), *cpu, *percent)], t),
-        Doubt::DataEndedEarly => t.get("doubt-data-ended-early"),
-        Doubt::PacketsDisagree { endpoint, program, interface } => {
-            t.with("doubt-packets-disagree", &[("endpoint", endpoint), ("program", program), ("interface", interface)])
-        }
-        Doubt::NotNumbered { stream } => t.with("doubt-not-numbered", &[("stream", stream)]),
-        Doubt::NothingArrived { from, to, packets, engine } => t.with(
-            "doubt-nothing-arrived",
-            &[("from", from), ("to", to), ("packets", &crate::show::grouped(*packets)), ("engine", engine)],
-        ),
+        Doubt::NothingArrived { packets, .. } => with(&[("packets", &grouped(*packets))]),
         Doubt::SenderTooSlow { intended, achieved } => {
-            t.with("doubt-sender-too-slow", &[("percent", &format!("{:.1}", 100.0 * achieved / intended))])
+            with(&[("percent", &format!("{:.1}", 100.0 * achieved / intended))])
         }
         Doubt::BehindSchedule { behind_ns, rtt_ns } => {
-            let micros = |ns: u64| crate::show::micros(ns as f64);
-            t.with("doubt-behind-schedule", &[("behind", &micros(*behind_ns)), ("rtt", &micros(*rtt_ns))])
+            with(&[("behind", &micros(*behind_ns)), ("rtt", &micros(*rtt_ns))])
         }
-        Doubt::MessagesJoined { messages, segments } => {
-            t.with("doubt-messages-joined", &[("messages", messages), ("segments", segments)])
+        Doubt::Unsteady { settled_after_s } => with(&[("seconds", &format!("{settled_after_s:.1}"))]),
+        Doubt::PathNotProven { forward, reverse, .. } => {
+            let passed = |mtu: &Option<u32>| mtu.map_or_else(|| t.get("nothing-passed"), |it| format!("{it} B"));
+            with(&[("forward", &passed(forward)), ("reverse", &passed(reverse))])
         }
-        Doubt::Stalled { seconds } => t.with("doubt-stalled", &[("seconds", seconds)]),
-        Doubt::NoSelfTest { what } => t.with("doubt-no-self-test", &[("what", what)]),
-        Doubt::Unsteady { settled_after_s } => {
-            t.with("doubt-unsteady", &[("seconds", &format!("{settled_after_s:.1}"))])
-        }
-        Doubt::PathNotProven { mtu, forward, reverse } => path_not_proven(*mtu, [*forward, *reverse], t),
-        Doubt::NothingToPoll { endpoint } => t.with("doubt-nothing-to-poll", &[("endpoint", endpoint)]),
-        Doubt::ThroughKernel { datagrams, of } => {
-            let grouped = crate::show::grouped;
-            t.with("doubt-through-kernel", &[("datagrams", &grouped(*datagrams)), ("of", &grouped(*of))])
-        }
-        Doubt::FrequencyChanged { cpu, before, after } => {
-            t.with("doubt-frequency-changed", &[("cpu", cpu), ("before", before), ("after", after)])
-        }
-        Doubt::SmallBuffer { endpoint, asked, granted } => {
-            t.with("doubt-small-buffer", &[("endpoint", endpoint), ("asked", asked), ("granted", granted)])
-        }
-        Doubt::Unfinished { seconds } => t.with("doubt-unfinished", &[("seconds", seconds)]),
-        Doubt::OtherBuild { first, then } => t.with("doubt-other-build", &[("first", first), ("then", then)]),
-        Doubt::Failed { what } => t.with("doubt-failed", &[("what", what)]),
+        Doubt::ThroughKernel { datagrams, of } => with(&[("datagrams", &grouped(*datagrams)), ("of", &grouped(*of))]),
+        plain => t.of_value("doubt", plain),
     }
 }
 
@@ -73,12 +43,6 @@ fn other_load(cores: &[LoadedCore], t: &Texts) -> String {
         format!("{machine} {} {percent:.0} %", t.with("core-name", &[("cpu", cpu)])).trim_start().to_owned()
     };
     t.with("doubt-other-load", &[("cores", &cores.iter().map(core).collect::<Vec<_>>().join(&t.get("list-comma")))])
-}
-
-fn path_not_proven(mtu: u32, passed: [Option<u32>; 2], t: &Texts) -> String {
-    let [forward, reverse] =
-        passed.map(|passed| passed.map_or_else(|| t.get("nothing-passed"), |it| format!("{it} B")));
-    t.with("doubt-path-not-proven", &[("mtu", &mtu), ("forward", &forward), ("reverse", &reverse)])
 }
 
 /// One doubt, and where it arose.

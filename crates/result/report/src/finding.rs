@@ -6,7 +6,7 @@ use crate::{lang::Lang, texts::Texts};
 
 /// The name of a subject.
 pub fn subject_text(subject: Subject, lang: Lang) -> String {
-    Texts::of(lang).get(&format!("finding-{}", subject.key()))
+    Texts::of(lang).of_value("finding", &subject)
 }
 
 /// A finding in words.
@@ -14,50 +14,30 @@ pub fn finding_text(finding: &Finding, lang: Lang) -> String {
     let t = Texts::of(lang);
     match finding {
         Finding::Words(words) => words.clone(),
-        Finding::Root => t.get("finding-is-root"),
-        Finding::NamespacesAllowed => t.get("finding-namespaces-allowed"),
-        Finding::NoNamespaces(why) => t.with("finding-no-namespaces", &[("why", why)]),
-        Finding::Kernel { version, architecture } => {
-            t.with("finding-kernel-read", &[("version", version), ("architecture", architecture)])
-        }
-        Finding::Cores(count) => t.with("finding-cores-read", &[("count", count)]),
-        Finding::Ipv6(true) => t.get("finding-ipv6-there"),
-        Finding::Ipv6(false) => t.get("finding-ipv6-missing"),
-        Finding::Clock { source, cost } => {
-            t.with("finding-clock-read", &[("source", source), ("cost", &format!("{cost:.0}"))])
-        }
+        Finding::Ipv6(true) => t.get("found-ipv6-there"),
+        Finding::Ipv6(false) => t.get("found-ipv6-missing"),
+        Finding::Clock { cost, .. } => t.of_value_with("found", finding, &[("cost", &format!("{cost:.0}"))]),
         Finding::Unreadable { path, why } => t.with("unreadable", &[("path", path), ("why", why)]),
-        Finding::NoHypervisor => t.get("finding-no-hypervisor"),
-        Finding::Interface { name, driver, speed_mbps, mtu, state } => {
-            let speed = speed(*speed_mbps, t);
-            let values: [(&str, &dyn std::fmt::Display); 5] =
-                [("name", name), ("driver", driver), ("speed", &speed), ("mtu", mtu), ("state", state)];
-            t.with("finding-interface-read", &values)
+        Finding::Interface { speed_mbps, .. } => {
+            t.of_value_with("found", finding, &[("speed", &speed(*speed_mbps, t))])
         }
-        Finding::LabMade => t.get("finding-lab-made"),
-        Finding::EngineTried { engine, sent, received } => {
-            t.with("finding-engine-tried", &[("engine", engine), ("sent", sent), ("received", received)])
-        }
-        Finding::NoEngine { engine, why } => t.with("finding-no-engine", &[("engine", engine), ("why", why)]),
-        Finding::NoPorts => t.get("finding-no-ports"),
-        Finding::LeftAlone { port, why } => t.with("finding-left-alone", &[("port", port), ("why", why)]),
-        Finding::NoLink(port) => t.with("finding-no-link", &[("port", port)]),
         Finding::Cable { port, speed_mbps, hears, heard_by } => {
             cable(port, &speed(*speed_mbps, t), &hears.join(", "), &heard_by.join(", "), t)
         }
+        plain => t.of_value("found", plain),
     }
 }
 
 fn speed(mbps: Option<u32>, t: &Texts) -> String {
-    mbps.map_or_else(|| t.get("finding-speed-not-known"), |mbps| format!("{mbps} Mbit/s"))
+    mbps.map_or_else(|| t.get("found-speed-not-known"), |mbps| format!("{mbps} Mbit/s"))
 }
 
 fn cable(port: &str, speed: &str, hears: &str, heard_by: &str, t: &Texts) -> String {
     match (hears, heard_by) {
-        ("", "") => t.with("finding-no-port-of-ours", &[("port", &port), ("speed", &speed)]),
-        (other, "") => t.with("finding-hears", &[("port", &port), ("speed", &speed), ("other", &other)]),
-        ("", other) => t.with("finding-is-heard", &[("port", &port), ("speed", &speed), ("other", &other)]),
-        (other, _) => t.with("finding-cabled", &[("port", &port), ("speed", &speed), ("other", &other)]),
+        ("", "") => t.with("found-no-port-of-ours", &[("port", &port), ("speed", &speed)]),
+        (other, "") => t.with("found-hears", &[("port", &port), ("speed", &speed), ("other", &other)]),
+        ("", other) => t.with("found-is-heard", &[("port", &port), ("speed", &speed), ("other", &other)]),
+        (other, _) => t.with("found-cabled", &[("port", &port), ("speed", &speed), ("other", &other)]),
     }
 }
 

@@ -2,16 +2,19 @@
 
 use model::check::Lack;
 
-use crate::{lang::Lang, texts::Texts};
+use crate::{
+    lang::Lang,
+    texts::{Texts, name_and_fields},
+};
 
 /// What it costs.
 pub fn lack_costs(lack: Lack, lang: Lang) -> String {
-    Texts::of(lang).get(&format!("lack-{}-costs", lack.key()))
+    Texts::of(lang).get(&format!("lack-{}-costs", name_and_fields(&lack).0))
 }
 
 /// Remedy.
 pub fn lack_remedy(lack: Lack, lang: Lang) -> String {
-    Texts::of(lang).get(&format!("lack-{}-remedy", lack.key()))
+    Texts::of(lang).get(&format!("lack-{}-remedy", name_and_fields(&lack).0))
 }
 
 /// The labels in front of the two, for a list on the terminal.

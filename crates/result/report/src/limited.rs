@@ -1,6 +1,8 @@
 //! Places that limit, and their evidence, in words.
 
-use model::{Evidence, LimitedBy, Place, limited::Wait};
+use std::fmt::Display;
+
+use model::{Evidence, LimitedBy, Place};
 
 use crate::{
     lang::Lang,
@@ -26,28 +28,8 @@ const SHOWN_STEAL: f64 = 1.0;
 
 /// A place and the end it is at: `receiver CPU (b)`.
 pub(crate) fn place_at(place: Place, endpoint: Option<&str>, t: &Texts) -> String {
-    let name = place_name(place, t);
+    let name = t.of_value("place", &place);
     endpoint.map_or_else(|| name.clone(), |end| t.with("place-at", &[("place", &name), ("endpoint", &end)]))
-}
-
-fn place_name(place: Place, t: &Texts) -> String {
-    match place {
-        Place::IntendedLoad => t.get("place-intended-load"),
-        Place::SenderCpu => t.get("place-sender-cpu"),
-        Place::SenderSocket => t.get("place-sender-socket"),
-        Place::Qdisc => t.get("place-qdisc"),
-        Place::LinkRate => t.get("place-link-rate"),
-        Place::Pcie => t.get("place-pcie"),
-        Place::PeerRing => t.get("place-peer-ring"),
-        Place::SoftirqCore => t.get("place-softirq-core"),
-        Place::ReceiverSocket => t.get("place-receiver-socket"),
-        Place::ReceiverCpu => t.get("place-receiver-cpu"),
-        Place::Window => t.get("place-window"),
-        Place::Reordering => t.get("place-reordering"),
-        Place::PathMtu => t.get("place-path-mtu"),
-        Place::DeviceUnderTest => t.get("place-device-under-test"),
-        Place::NotKnown => t.get("not-known"),
-    }
 }
 
 /// All evidence, the strongest first. `rate` shows a load or rate of the probe.
@@ -57,48 +39,36 @@ pub(crate) fn evidence_words(by: &LimitedBy, rate: impl Fn(f64) -> String, t: &T
 
 fn evidence(evidence: &Evidence, rate: impl Fn(f64) -> String, t: &Texts) -> String {
     let whole = |percent: &f64| format!("{percent:.0}");
+    let with = |values: &[(&str, &dyn Display)]| t.of_value_with("evidence", evidence, values);
     match evidence {
-        Evidence::Core { cpu, busy, softirq, steal } => {
-            let core = t.with("evidence-core", &[("cpu", cpu), ("busy", &whole(busy)), ("softirq", &whole(softirq))]);
+        Evidence::Core { busy, softirq, steal, .. } => {
+            let core = with(&[("busy", &whole(busy)), ("softirq", &whole(softirq))]);
             if *steal < SHOWN_STEAL {
-                core
-            } else {
-                t.with("evidence-steal", &[("core", &core), ("steal", &whole(steal))])
+                return core;
             }
+            t.with("evidence-steal", &[("core", &core), ("steal", &whole(steal))])
         }
         Evidence::Counter { counter } => counter.to_string(),
-        Evidence::Overflow { datagrams } => t.with("evidence-overflow", &[("datagrams", &grouped(*datagrams))]),
-        Evidence::BufferFull { times } => t.with("evidence-buffer-full", &[("times", &grouped(*times))]),
-        Evidence::Waited { waited_for: Wait::ReceiveWindow, percent } => {
-            t.with("evidence-waited-window", &[("percent", &whole(percent))])
+        Evidence::Overflow { datagrams } => with(&[("datagrams", &grouped(*datagrams))]),
+        Evidence::BufferFull { times } => with(&[("times", &grouped(*times))]),
+        Evidence::Waited { waited_for, percent } => {
+            t.of_value_with("evidence-waited", waited_for, &[("percent", &whole(percent))])
         }
-        Evidence::Waited { waited_for: Wait::SendBuffer, percent } => {
-            t.with("evidence-waited-buffer", &[("percent", &whole(percent))])
+        Evidence::WindowPerRtt { window, rtt_us, possible_bps } => {
+            with(&[("window", &grouped(*window)), ("rtt", rtt_us), ("possible", &show::rate(*possible_bps))])
         }
-        Evidence::WindowPerRtt { window, rtt_us, possible_bps } => t.with(
-            "evidence-window-per-rtt",
-            &[("window", &grouped(*window)), ("rtt", rtt_us), ("possible", &show::rate(*possible_bps))],
-        ),
-        Evidence::AsAsked { intended, achieved } => {
-            t.with("evidence-as-asked", &[("intended", &rate(*intended)), ("achieved", &rate(*achieved))])
-        }
-        Evidence::Behind { intended, achieved } => {
-            t.with("evidence-behind", &[("intended", &rate(*intended)), ("achieved", &rate(*achieved))])
+        Evidence::AsAsked { intended, achieved } | Evidence::Behind { intended, achieved } => {
+            with(&[("intended", &rate(*intended)), ("achieved", &rate(*achieved))])
         }
         Evidence::TesterAlone { alone_bps, bps } => {
-            t.with("evidence-tester-alone", &[("bps", &show::rate(*bps)), ("alone", &show::rate(*alone_bps))])
+            with(&[("bps", &show::rate(*bps)), ("alone", &show::rate(*alone_bps))])
         }
-        Evidence::LinkFull { bps, link_bps } => {
-            t.with("evidence-link-full", &[("bps", &show::rate(*bps)), ("link", &show::rate(*link_bps))])
+        Evidence::LinkFull { bps, link_bps } => with(&[("bps", &show::rate(*bps)), ("link", &show::rate(*link_bps))]),
+        Evidence::Unseen { packets } => with(&[("packets", &grouped(*packets))]),
+        Evidence::PathTooSmall { .. } => with(&[]),
+        Evidence::LongestStage { stage, p50_ns } => {
+            with(&[("stage", &show::stage(*stage, t)), ("p50", &show::micros(*p50_ns as f64))])
         }
-        Evidence::Unseen { packets } => t.with("evidence-unseen", &[("packets", &grouped(*packets))]),
-        Evidence::PathTooSmall { mtu, path_mtu } => {
-            t.with("evidence-path-too-small", &[("mtu", mtu), ("path", path_mtu)])
-        }
-        Evidence::LongestStage { stage, p50_ns } => t.with(
-            "evidence-longest-stage",
-            &[("stage", &show::stage(*stage, t)), ("p50", &show::micros(*p50_ns as f64))],
-        ),
     }
 }
 

@@ -1,11 +1,16 @@
 //! What the program says while it works, and notes it gives, in the user's language.
 
+use std::fmt::Display;
+
 use model::{IpVersion, ProbeSpec};
+use serde::Serialize;
 
 use crate::{lang::Lang, probes, show, texts::Texts};
 
 /// A line of progress or a note.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
 pub enum Notice<'a> {
     /// The test bed is being set up.
     Preparing,
@@ -89,29 +94,16 @@ impl Notice<'_> {
     /// The notice in words.
     pub fn text(&self, lang: Lang) -> String {
         let t = Texts::of(lang);
+        let with = |values: &[(&str, &dyn Display)]| t.of_value_with("notice", self, values);
         match self {
-            Self::Preparing => t.get("progress-preparing"),
-            Self::Measuring { what, step, steps } => {
-                let what = probes::measurement(what, t);
-                t.with("progress-measuring", &[("what", &what), ("step", step), ("steps", steps)])
-            }
-            Self::Undoing => t.get("progress-undoing"),
-            Self::ReportWritten { path } => t.with("progress-report-written", &[("path", path)]),
-            Self::SignatureRemoved { folder } => t.with("progress-signature-removed", &[("folder", folder)]),
-            Self::Interrupted => t.get("progress-interrupted"),
-            Self::TimeLeft { seconds } => t.with("time-left", &[("time", &show::time_left(*seconds))]),
-            Self::Sending { interface, to } => t.with("sides-sending", &[("interface", interface), ("to", to)]),
-            Self::Listening { interface } => t.with("sides-listening", &[("interface", interface)]),
-            Self::Capturing { interface, file } => t.with("capturing", &[("interface", interface), ("file", file)]),
+            Self::Measuring { what, .. } => with(&[("what", &probes::measurement(what, t))]),
+            Self::TimeLeft { seconds } => with(&[("time", &show::time_left(*seconds))]),
             Self::Captured { frames, seen, dropped } => {
                 let [frames, seen, lost] = [frames, seen, dropped].map(|count| show::grouped(*count));
-                t.with("captured", &[("frames", &frames), ("seen", &seen), ("dropped", &lost)])
+                with(&[("frames", &frames), ("seen", &seen), ("dropped", &lost)])
             }
-            Self::ThroughputAlias => t.get("throughput-alias-note"),
-            Self::Unprivileged => t.get("unprivileged-note"),
-            Self::ConfigureDut => t.get("dut-configure-note"),
-            Self::NotThrough { ip, why } => t.with("dut-closed-note", &[("ip", ip), ("why", why)]),
-            Self::NoRoot { machine } => t.with("no-root-note", &[("machine", machine)]),
+            Self::NotThrough { ip, .. } => with(&[("ip", ip)]),
+            _ => with(&[]),
         }
     }
 }

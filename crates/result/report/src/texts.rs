@@ -3,52 +3,24 @@
 use std::{fmt::Display, sync::LazyLock};
 
 use fluent_bundle::{FluentArgs, FluentResource, concurrent::FluentBundle};
-use model::Metric;
+use serde::Serialize;
+use serde_json::{Map, Value};
 use unic_langid::LanguageIdentifier;
 
 use crate::lang::Lang;
 
-/// A file for each subject, the same in both languages.
-const ENGLISH: &[&str] = &[
-    include_str!("../texts/en/bypass.ftl"),
-    include_str!("../texts/en/cards.ftl"),
-    include_str!("../texts/en/compare.ftl"),
-    include_str!("../texts/en/dut.ftl"),
-    include_str!("../texts/en/doctor.ftl"),
-    include_str!("../texts/en/figures.ftl"),
-    include_str!("../texts/en/identity.ftl"),
-    include_str!("../texts/en/link.ftl"),
-    include_str!("../texts/en/packets.ftl"),
-    include_str!("../texts/en/page.ftl"),
-    include_str!("../texts/en/references.ftl"),
-    include_str!("../texts/en/preview.ftl"),
-    include_str!("../texts/en/resumed.ftl"),
-    include_str!("../texts/en/report.ftl"),
-    include_str!("../texts/en/senders.ftl"),
-    include_str!("../texts/en/sides.ftl"),
-    include_str!("../texts/en/tcp.ftl"),
-    include_str!("../texts/en/watch.ftl"),
-];
-const JAPANESE: &[&str] = &[
-    include_str!("../texts/ja/bypass.ftl"),
-    include_str!("../texts/ja/cards.ftl"),
-    include_str!("../texts/ja/compare.ftl"),
-    include_str!("../texts/ja/dut.ftl"),
-    include_str!("../texts/ja/doctor.ftl"),
-    include_str!("../texts/ja/figures.ftl"),
-    include_str!("../texts/ja/identity.ftl"),
-    include_str!("../texts/ja/link.ftl"),
-    include_str!("../texts/ja/packets.ftl"),
-    include_str!("../texts/ja/page.ftl"),
-    include_str!("../texts/ja/references.ftl"),
-    include_str!("../texts/ja/preview.ftl"),
-    include_str!("../texts/ja/resumed.ftl"),
-    include_str!("../texts/ja/report.ftl"),
-    include_str!("../texts/ja/senders.ftl"),
-    include_str!("../texts/ja/sides.ftl"),
-    include_str!("../texts/ja/tcp.ftl"),
-    include_str!("../texts/ja/watch.ftl"),
-];
+/// The texts of both languages, a file a subject.
+macro_rules! sources {
+    ($($subject:literal)+) => {
+        const ENGLISH: &[&str] = &[$(include_str!(concat!("../texts/en/", $subject, ".ftl"))),+];
+        const JAPANESE: &[&str] = &[$(include_str!(concat!("../texts/ja/", $subject, ".ftl"))),+];
+    };
+}
+
+sources! {
+    "bypass" "cards" "compare" "dut" "doctor" "figures" "identity" "link" "packets"
+    "page" "references" "preview" "resumed" "report" "senders" "sides" "tcp" "watch"
+}
 
 static EN: LazyLock<Texts> = LazyLock::new(|| Texts::parse(Lang::En, ENGLISH));
 static JA: LazyLock<Texts> = LazyLock::new(|| Texts::parse(Lang::Ja, JAPANESE));
@@ -90,9 +62,23 @@ impl Texts {
         self.format(key, &values.iter().map(|(name, value)| (*name, value.to_string())).collect())
     }
 
-    /// The text of a metric, of those with this prefix.
-    pub(crate) fn of_metric(&self, prefix: &str, metric: Metric) -> String {
-        self.get(&format!("{prefix}-{}", metric.name().replace('_', "-")))
+    /// The text of a value: its serde name behind the prefix, with its fields.
+    pub(crate) fn of_value(&self, prefix: &str, value: &impl Serialize) -> String {
+        self.of_value_with(prefix, value, &[])
+    }
+
+    /// The same with values beside the fields, or in their place.
+    pub(crate) fn of_value_with(
+        &self,
+        prefix: &str,
+        value: &impl Serialize,
+        beside: &[(&str, &dyn Display)],
+    ) -> String {
+        let (name, fields) = name_and_fields(value);
+        let shown = |value: Value| if let Value::String(text) = value { text } else { value.to_string() };
+        let fields = fields.into_iter().map(|(field, value)| (field, shown(value)));
+        let beside = beside.iter().map(|(field, value)| ((*field).to_owned(), value.to_string()));
+        self.format(&format!("{prefix}-{name}"), &fields.chain(beside).collect())
     }
 
     /// The text of a key that reads differently for one and for many.
@@ -110,13 +96,110 @@ impl Texts {
     }
 }
 
+/// Keys of the tags of enums that have one.
+const TAGS: [&str; 3] = ["kind", "what", "why"];
+
+/// The serde name of a value as keys have it, and its fields; that of a variant around one value is `value`.
+pub(crate) fn name_and_fields(value: &impl Serialize) -> (String, Map<String, Value>) {
+    let (name, fields) = match serde_json::to_value(value) {
+        Ok(Value::String(name)) => (name, Map::new()),
+        Ok(Value::Object(mut fields)) => match TAGS.iter().find_map(|tag| fields.remove(*tag)) {
+            Some(tag) => (tag.as_str().unwrap_or_default().to_owned(), fields),
+            None => match fields.into_iter().next() {
+                Some((name, Value::Object(fields))) => (name, fields),
+                Some((name, value)) => (name, Map::from_iter([("value".to_owned(), value)])),
+                None => Default::default(),
+            },
+        },
+        _ => Default::default(),
+    };
+    (name.to_lowercase().replace(['_', ' '], "-"), fields)
+}
+
 #[cfg(test)]
 mod tests {
     use std::{collections::BTreeSet, fs, path::Path};
 
-    use model::check::{Lack, Subject};
+    use model::{
+        Batch, Conclusion, Direction, Doubt, Evidence, Finding, Metric, NotComparable, Place, SendWay, Stack, Verdict,
+        WaitMode,
+        card::{Cause, Connector},
+        check::{self, Lack, Subject},
+        limited::{CulpritKind, Wait},
+        reference::{Condition, FigureMetric, Statistic},
+        trial::{Refusal, StageName},
+    };
+    use schemars::JsonSchema;
 
     use super::*;
+    use crate::notice::Notice;
+
+    /// Names of all variants of an enum, as keys have them.
+    fn names<T: JsonSchema>() -> Vec<String> {
+        fn find(schema: &Value, names: &mut BTreeSet<String>) {
+            let tag =
+                |it: &Value| TAGS.iter().find_map(|tag| it["properties"][tag]["const"].as_str().map(str::to_owned));
+            let variants = ["oneOf", "anyOf"].iter().filter_map(|of| schema[of].as_array()).flatten();
+            let own = tag(schema).or_else(|| schema["const"].as_str().map(str::to_owned));
+            let listed = schema["enum"].as_array().into_iter().flatten().filter_map(|it| Some(it.as_str()?.to_owned()));
+            let required = schema["required"][0].as_str().map(str::to_owned).filter(|_| own.is_none());
+            names.extend(own.into_iter().chain(listed).chain(required));
+            variants.for_each(|variant| find(variant, names));
+        }
+        let mut found = BTreeSet::new();
+        find(&schemars::schema_for!(T).to_value(), &mut found);
+        assert!(!found.is_empty(), "{} has no variants", T::schema_name());
+        found.iter().map(|name| name.to_lowercase().replace(['_', ' '], "-")).collect()
+    }
+
+    /// Keys that are made of the names of values.
+    fn of_values() -> Vec<String> {
+        let of = |prefix: &str, names: Vec<String>| -> Vec<String> {
+            names.iter().map(|name| format!("{prefix}-{name}")).collect()
+        };
+        let and =
+            |keys: Vec<String>, end: &str| -> Vec<String> { keys.iter().map(|key| format!("{key}-{end}")).collect() };
+        let without = |mut keys: Vec<String>, special: &[&str]| {
+            keys.retain(|key| !special.contains(&key.as_str()));
+            keys
+        };
+        [
+            of("metric", names::<Metric>()),
+            of("doubt", names::<Doubt>()),
+            without(of("evidence", names::<Evidence>()), &["evidence-counter", "evidence-waited"]),
+            of("evidence-waited", names::<Wait>()),
+            of("place", names::<Place>()),
+            without(of("why", names::<NotComparable>()), &["why-ip", "why-protocol"]),
+            of("culprit", names::<CulpritKind>()),
+            of("short", names::<CulpritKind>()),
+            of("refusal", names::<Refusal>()),
+            of("verdict", names::<Verdict>()),
+            and(of("verdict", names::<Verdict>()), "meaning"),
+            of("finding", names::<Finding>()),
+            of("conclusion", names::<Conclusion>()),
+            of("condition", names::<Condition>()),
+            of("published", names::<FigureMetric>()),
+            of("statistic", names::<Statistic>()),
+            of("stack", names::<Stack>()),
+            of("mode", names::<WaitMode>()),
+            of("direction", names::<Direction>()),
+            of("batch", names::<Batch>()),
+            of("stage", names::<StageName>()),
+            without(of("send", names::<SendWay>()), &["send-write"]),
+            of("card-connector", names::<Connector>()),
+            of("refused", names::<Cause>()),
+            and(of("refused", names::<Cause>()), "fix"),
+            of("notice", names::<Notice<'_>>()),
+            of("finding", names::<Subject>()),
+            without(
+                of("found", names::<check::Finding>()),
+                &["found-words", "found-ipv6", "found-unreadable", "found-cable"],
+            ),
+            and(of("lack", names::<Lack>()), "costs"),
+            and(of("lack", names::<Lack>()), "remedy"),
+        ]
+        .concat()
+    }
 
     fn keys(source: &str) -> Vec<String> {
         let key = |line: &str| line.split_once(" =").map(|(key, _)| key.to_owned());
@@ -165,17 +248,11 @@ mod tests {
     fn each_key_is_used_and_each_used_key_exists() {
         let sources = own_sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"));
         let keys = keys(&ENGLISH.concat());
-        let metrics: Vec<String> = Metric::ALL.iter().map(|metric| metric.name().replace('_', "-")).collect();
-        let is_of_metric = |key: &str| {
-            let name = key.strip_prefix("metric-").or_else(|| key.strip_prefix("compare-"));
-            name.is_some_and(|name| metrics.iter().any(|metric| metric == name))
-        };
-        let subjects = Subject::ALL.map(|subject| format!("finding-{}", subject.key()));
-        let lacks = Lack::ALL.map(|lack| ["costs", "remedy"].map(|part| format!("lack-{}-{part}", lack.key())));
-        let of_checks: Vec<String> = subjects.into_iter().chain(lacks.into_iter().flatten()).collect();
-        for key in &of_checks {
+        let of_values = of_values();
+        for key in &of_values {
             assert!(keys.contains(key), "{key} has no text");
         }
+        let compared: Vec<String> = names::<Metric>().iter().map(|name| format!("compare-{name}")).collect();
         for key in &keys {
             let is_derived = crate::bypass::DERIVED.iter().any(|prefix| key.starts_with(prefix));
             // The layout and the kind of a bed name their texts.
@@ -184,13 +261,10 @@ mod tests {
                 .any(|head| key.starts_with(&format!("{head}-")) && sources.contains(&format!("\"{head}-{{")));
             let is_used = is_derived
                 || of_bed
-                || is_of_metric(key)
-                || of_checks.contains(key)
+                || of_values.contains(key)
+                || compared.contains(key)
                 || sources.contains(&format!("\"{key}\""));
             assert!(is_used, "{key} is not used anywhere");
-        }
-        for metric in &metrics {
-            assert!(keys.contains(&format!("metric-{metric}")), "metric {metric} has no text");
         }
         for call in ["t.get(\"", "t.with(\"", "t.count(\""] {
             for used in sources.split(call).skip(1).map(|rest| rest.split('"').next().unwrap()) {

@@ -1,4 +1,4 @@
-use model::{Delta, Source, trial::StageName};
+use model::{Delta, Source, limited::Wait, trial::StageName};
 
 use super::*;
 
@@ -32,7 +32,7 @@ fn every_place_and_evidence_has_words_in_both_languages() {
     );
     for word in Place::WORDS {
         let place: Place = word.parse().unwrap();
-        assert_eq!(place_name(place, en).replace('’', "'"), *word, "JSON and English report name one place alike");
-        assert!(!place_name(place, ja).contains('⟦'));
+        assert_eq!(place_at(place, None, en).replace('’', "'"), *word, "JSON and English report name one place alike");
+        assert!(!place_at(place, None, ja).contains('⟦'));
     }
 }

@@ -20,7 +20,7 @@ pub(crate) fn compared_run(run: &ComparedRun, t: &Texts) -> String {
 
 /// Name of a figure.
 pub(crate) fn compared_figure(figure: Metric, t: &Texts) -> String {
-    t.of_metric("compare", figure)
+    t.of_value("compare", &figure)
 }
 
 /// Both medians without their unit, and the unit.
@@ -86,23 +86,12 @@ fn signed(figure: Metric, difference: f64) -> String {
 
 /// What a difference means.
 pub(crate) fn finding(finding: Finding, t: &Texts) -> String {
-    match finding {
-        Finding::Better => t.get("finding-better"),
-        Finding::Worse => t.get("finding-worse"),
-        Finding::NoDifference => t.get("finding-no-difference"),
-        Finding::NotDecidable => t.get("finding-not-decidable"),
-    }
+    t.of_value("finding", &finding)
 }
 
 /// What all comparisons say together.
 pub(crate) fn conclusion(conclusion: Conclusion, t: &Texts) -> String {
-    match conclusion {
-        Conclusion::Worse => t.get("conclusion-worse"),
-        Conclusion::NothingInCommon => t.get("conclusion-nothing-in-common"),
-        Conclusion::NothingNew => t.get("conclusion-nothing-new"),
-        Conclusion::NotDecidable => t.get("conclusion-not-decidable"),
-        Conclusion::NothingWorse => t.get("conclusion-nothing-worse"),
-    }
+    t.of_value("conclusion", &conclusion)
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ pub(crate) use self::names::{
 pub(crate) use self::references::{
     deviation, differences, figure_metric, in_short, limit, not_comparable, printed, statistic, words,
 };
-use crate::texts::Texts;
+use crate::texts::{Texts, name_and_fields};
 
 /// What a frame takes of the wire beside itself: preamble, start delimiter (8) and the gap to the next (12), in bytes.
 pub(crate) const WIRE_EXTRA: u32 = 20;
@@ -163,13 +163,7 @@ pub(crate) fn overall(overall: Option<Verdict>, t: &Texts) -> (String, String) {
     let Some(overall) = overall else {
         return (t.get("verdict-none"), t.get("verdict-none-meaning"));
     };
-    let meaning = match overall {
-        Verdict::Pass => t.get("verdict-pass-meaning"),
-        Verdict::NotRun => t.get("verdict-not-run-meaning"),
-        Verdict::Inconclusive => t.get("verdict-inconclusive-meaning"),
-        Verdict::Fail => t.get("verdict-fail-meaning"),
-    };
-    (verdict(overall, t), meaning)
+    (verdict(overall, t), t.get(&format!("verdict-{}-meaning", name_and_fields(&overall).0)))
 }
 
 /// How much of the plan a partial run has.

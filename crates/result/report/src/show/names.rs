@@ -21,28 +21,17 @@ pub(crate) fn past_the_kernel(used: Stack, t: &Texts) -> Option<String> {
 
 /// Whose network stack.
 pub(crate) fn stack(stack: Stack, t: &Texts) -> String {
-    match stack {
-        Stack::Kernel => t.get("stack-kernel"),
-        Stack::Bypass => t.get("stack-bypass"),
-    }
+    t.of_value("stack", &stack)
 }
 
 /// How a program waits.
 pub(crate) fn mode(mode: WaitMode, t: &Texts) -> String {
-    match mode {
-        WaitMode::Spin => t.get("mode-spin"),
-        WaitMode::Block => t.get("mode-block"),
-        WaitMode::BusyPoll => t.get("mode-busy-poll"),
-    }
+    t.of_value("mode", &mode)
 }
 
 /// Which way the data goes.
 pub(crate) fn direction(direction: Direction, t: &Texts) -> String {
-    match direction {
-        Direction::Forward => t.get("direction-forward"),
-        Direction::Reverse => t.get("direction-reverse"),
-        Direction::Both => t.get("direction-both"),
-    }
+    t.of_value("direction", &direction)
 }
 
 /// A configuration and the way that it goes, where that is named.
@@ -65,34 +54,22 @@ pub(crate) fn amount(amount: Amount, t: &Texts) -> String {
 
 /// How datagrams are batched: who made the packets of a packet rate.
 pub(crate) fn batch(batch: Batch, t: &Texts) -> String {
-    match batch {
-        Batch::Mmsg => t.get("batch-mmsg"),
-        Batch::Gso => t.get("batch-gso"),
-    }
+    t.of_value("batch", &batch)
 }
 
 /// A part of the round trip.
 pub(crate) fn stage(stage: StageName, t: &Texts) -> String {
-    match stage {
-        StageName::NearSend => t.get("stage-near-send"),
-        StageName::WireAndFar => t.get("stage-wire-and-far"),
-        StageName::NearReceive => t.get("stage-near-receive"),
-    }
+    t.of_value("stage", &stage)
 }
 
 /// A verdict.
 pub(crate) fn verdict(verdict: Verdict, t: &Texts) -> String {
-    match verdict {
-        Verdict::Pass => t.get("verdict-pass"),
-        Verdict::NotRun => t.get("verdict-not-run"),
-        Verdict::Inconclusive => t.get("verdict-inconclusive"),
-        Verdict::Fail => t.get("verdict-fail"),
-    }
+    t.of_value("verdict", &verdict)
 }
 
 /// A metric.
 pub(crate) fn metric(metric: Metric, t: &Texts) -> String {
-    t.of_metric("metric", metric)
+    t.of_value("metric", &metric)
 }
 
 /// Selectors of a limit that matched nothing.

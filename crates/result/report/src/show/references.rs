@@ -94,70 +94,29 @@ fn condition_value(condition: Condition, value: &str, t: &Texts) -> String {
 }
 
 fn condition(condition: Condition, t: &Texts) -> String {
-    match condition {
-        Condition::Simulated => t.get("condition-simulated"),
-        Condition::Stack => t.get("condition-stack"),
-        Condition::PayloadSize => t.get("condition-payload"),
-        Condition::Mtu => "MTU".to_owned(),
-        Condition::LinkRate => t.get("condition-link-rate"),
-        Condition::Mode => t.get("condition-mode"),
-        Condition::Direction => t.get("condition-direction"),
-        Condition::Streams => t.get("condition-streams"),
-        Condition::Duration => t.get("condition-duration"),
-        Condition::Window => t.get("condition-window"),
-        Condition::Offered => t.get("condition-offered"),
-    }
+    t.of_value("condition", &condition)
 }
 
 /// Why two figures cannot stand side by side.
 pub(crate) fn not_comparable(why: &NotComparable, t: &Texts) -> String {
+    let with = |name: &str, value: &str| t.of_value_with("why", why, &[(name, &value)]);
     match why {
-        NotComparable::BetterFigure => t.get("why-better-figure"),
-        NotComparable::Unknown { statistic: theirs } => t.with("why-unknown", &[("statistic", &statistic(*theirs, t))]),
-        NotComparable::Statistic { theirs } => t.with("why-statistic", &[("theirs", &statistic(*theirs, t))]),
-        NotComparable::FrameSize { theirs } => t.with("why-frame-size", &[("theirs", &theirs.0)]),
-        NotComparable::PayloadSize { theirs } => t.with("why-payload-size", &[("theirs", &theirs.0)]),
-        NotComparable::SizeNotStated => t.get("why-size-not-stated"),
-        NotComparable::Load { theirs: Some(rate) } => t.with("why-load", &[("theirs", rate)]),
+        NotComparable::Unknown { statistic: theirs } => with("statistic", &statistic(*theirs, t)),
+        NotComparable::Statistic { theirs } => with("theirs", &statistic(*theirs, t)),
         NotComparable::Load { theirs: None } => t.get("why-ping-pong"),
         NotComparable::Ip { theirs } => t.with("why-traffic", &[("theirs", theirs)]),
         NotComparable::Protocol { theirs } => t.with("why-traffic", &[("theirs", &theirs.name())]),
-        NotComparable::Metric { theirs } => t.with("why-metric", &[("theirs", &figure_metric(*theirs, t))]),
-        NotComparable::TxAndRx => t.get("why-tx-and-rx"),
-        NotComparable::InsideHost => t.get("why-inside-host"),
-        NotComparable::Simulated => t.get("why-simulated"),
-        NotComparable::Hardware => t.get("why-hardware"),
-        NotComparable::NothingMeasured => t.get("why-nothing-measured"),
-        NotComparable::NoReference => t.get("why-no-reference"),
+        NotComparable::Metric { theirs } => with("theirs", &figure_metric(*theirs, t)),
+        plain => t.of_value("why", plain),
     }
 }
 
 /// What a published figure is of.
 pub(crate) fn figure_metric(metric: FigureMetric, t: &Texts) -> String {
-    match metric {
-        FigureMetric::Rtt => "RTT".to_owned(),
-        FigureMetric::HalfRtt => t.get("published-half-rtt"),
-        FigureMetric::Goodput => t.get("published-goodput"),
-        FigureMetric::PacketRate => t.get("published-packet-rate"),
-        FigureMetric::PortRate => t.get("published-port-rate"),
-        FigureMetric::OfferedLoad => t.get("published-offered-load"),
-        FigureMetric::MonitorRate => t.get("published-monitor"),
-        FigureMetric::MonitorPacketRate => t.get("published-monitor-packets"),
-        FigureMetric::Transfer => t.get("published-transfer"),
-        FigureMetric::CoreUse => t.get("published-core-use"),
-    }
+    t.of_value("published", &metric)
 }
 
 /// What a published figure is of its sample.
 pub(crate) fn statistic(statistic: Statistic, t: &Texts) -> String {
-    match statistic {
-        Statistic::Min => t.get("statistic-min"),
-        Statistic::Mean => t.get("statistic-mean"),
-        Statistic::Max => t.get("statistic-max"),
-        Statistic::P50 => "p50".to_owned(),
-        Statistic::P90 => "p90".to_owned(),
-        Statistic::P99 => "p99".to_owned(),
-        Statistic::P999 => "p99.9".to_owned(),
-        Statistic::Reading => t.get("statistic-reading"),
-    }
+    t.of_value("statistic", &statistic)
 }

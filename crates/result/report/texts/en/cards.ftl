@@ -41,15 +41,15 @@ refused-no-driver = no driver of this kernel takes it
 refused-no-driver-fix = look for its driver: modinfo and the maker's page; a newer kernel may have it
 refused-given-away = it is given to a program or a virtual machine (vfio, uio)
 refused-given-away-fix = give it back to its network driver: driverctl unset-override, or dpdk-devbind
-refused-module = the driver does not accept the module in its port
-refused-module-fix = use a module that the maker of the card lists; ixgbe takes others with: modprobe ixgbe allow_unsupported_sfp=1,1
-refused-vectors = there are too few interrupt vectors
-refused-vectors-fix = fewer queues or virtual functions for other cards, or another slot; in a virtual machine, more vectors for the device
-refused-firmware = the driver found no firmware file for it
-refused-firmware-fix = install the firmware package of your distribution (Debian: firmware-misc-nonfree and its like), then load the driver again
-refused-nvm = the card's own memory is damaged (its checksum is wrong)
-refused-nvm-fix = write it again with the maker's tool; do not trust a figure from this card before
-refused-addresses = the firmware (BIOS) gave it no addresses
-refused-addresses-fix = switch on "above 4G decoding" in the firmware's settings, or use another slot
+refused-unsupported-module = the driver does not accept the module in its port
+refused-unsupported-module-fix = use a module that the maker of the card lists; ixgbe takes others with: modprobe ixgbe allow_unsupported_sfp=1,1
+refused-too-few-vectors = there are too few interrupt vectors
+refused-too-few-vectors-fix = fewer queues or virtual functions for other cards, or another slot; in a virtual machine, more vectors for the device
+refused-no-firmware = the driver found no firmware file for it
+refused-no-firmware-fix = install the firmware package of your distribution (Debian: firmware-misc-nonfree and its like), then load the driver again
+refused-bad-nvm = the card's own memory is damaged (its checksum is wrong)
+refused-bad-nvm-fix = write it again with the maker's tool; do not trust a figure from this card before
+refused-no-addresses = the firmware (BIOS) gave it no addresses
+refused-no-addresses-fix = switch on "above 4G decoding" in the firmware's settings, or use another slot
 refused-unknown = the kernel's log does not say
 refused-unknown-fix = look at dmesg, and load the driver again: modprobe -r, then modprobe

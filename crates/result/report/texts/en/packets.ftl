@@ -48,5 +48,5 @@ figure-loss-note = Frames lost as a share of those sent, over what was really of
 axis-offered = Offered load ({ $unit })
 axis-loss = Frames lost (%)
 doubt-not-numbered = Frames of the capture that stream { $stream } sends again carry no number. Those that arrived were known by their bytes, each the same as one of the capture’s; copies, reordering and changed frames cannot be told. For those, send numbered streams.
-capturing = Capturing what { $interface } sees into { $file }; Ctrl-C ends it.
-captured = { $frames } frames written of { $seen } seen; { $dropped } dropped by the kernel for want of room.
+notice-capturing = Capturing what { $interface } sees into { $file }; Ctrl-C ends it.
+notice-captured = { $frames } frames written of { $seen } seen; { $dropped } dropped by the kernel for want of room.

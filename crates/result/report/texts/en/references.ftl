@@ -14,7 +14,8 @@ condition-unknown = not set or not known
 condition-differs = { $name } here { $ours }, there { $theirs }
 condition-simulated = Environment
 condition-stack = Network stack
-condition-payload = Payload
+condition-payload-size = Payload
+condition-mtu = MTU
 condition-link-rate = Link rate
 condition-mode = Wait mode
 condition-direction = Direction
@@ -42,18 +43,23 @@ why-hardware = the run is on hardware and the source was not measured on a wire
 why-nothing-measured = nothing was measured
 why-no-reference = there is no reference of that name
 
+published-rtt = RTT
 published-half-rtt = RTT/2
 published-goodput = goodput
 published-packet-rate = packet rate
 published-port-rate = rate at a port
 published-offered-load = load of a generator
-published-monitor = rate that a monitor showed
-published-monitor-packets = packet rate that a monitor showed
+published-monitor-rate = rate that a monitor showed
+published-monitor-packet-rate = packet rate that a monitor showed
 published-transfer = file transfer
 published-core-use = use of a core
 
 statistic-min = minimum
 statistic-mean = mean
+statistic-p50 = p50
+statistic-p90 = p90
+statistic-p99 = p99
+statistic-p999 = p99.9
 statistic-max = maximum
 statistic-reading = single reading
 

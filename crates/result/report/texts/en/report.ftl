@@ -2,18 +2,18 @@
 
 ## Progress and notices of the program
 
-progress-preparing = Preparing the test bed
-progress-measuring = { $step } of { $steps }: measuring { $what }
+notice-preparing = Preparing the test bed
+notice-measuring = { $step } of { $steps }: measuring { $what }
 measurement-latency = latency, { $name }
 measurement-goodput = goodput, { $name }
-progress-undoing = Undoing what was set up
-progress-report-written = Report written to { $path }
-progress-signature-removed = The signature in { $folder } was removed: it was over files that have now been written again. Sign them with --sign KEY
-progress-interrupted = Interrupted: finishing, then storing and reporting what was measured so far. Press Ctrl-C again to stop at once; “wireproof clean” then undoes what is left.
-time-left = about { $time } left
-throughput-alias-note = “Throughput” is RFC 1242's highest rate without loss. This command measures goodput: the payload that arrives, as iperf3 shows it.
-unprivileged-note = Running without root, in a user namespace of its own. With root (sudo), beds can stay (bed up) and other programs can be run in them.
-no-root-note = Without root on { $machine }, nothing is changed there. With root (sudo here; there a login as root, or sudo that asks for no password), missing addresses can be added and other MTUs measured.
+notice-undoing = Undoing what was set up
+notice-report-written = Report written to { $path }
+notice-signature-removed = The signature in { $folder } was removed: it was over files that have now been written again. Sign them with --sign KEY
+notice-interrupted = Interrupted: finishing, then storing and reporting what was measured so far. Press Ctrl-C again to stop at once; “wireproof clean” then undoes what is left.
+notice-time-left = about { $time } left
+notice-throughput-alias = “Throughput” is RFC 1242's highest rate without loss. This command measures goodput: the payload that arrives, as iperf3 shows it.
+notice-unprivileged = Running without root, in a user namespace of its own. With root (sudo), beds can stay (bed up) and other programs can be run in them.
+notice-no-root = Without root on { $machine }, nothing is changed there. With root (sudo here; there a login as root, or sudo that asks for no password), missing addresses can be added and other MTUs measured.
 
 ## Doubts: what each means and what to do
 
@@ -23,7 +23,7 @@ doubt-steal = The hypervisor took up to { $percent } % of a core's time, so slow
 doubt-replies-missing = Replies are missing: { $lost } lost, { $late } later than the timeout. They count as over the timeout, so mean and maximum are unknown. See “Where packets were lost” and the counters under it; without an entry there look for drops at the receive buffer (nstat -az UdpRcvbufErrors) and at the interface (ip -s link), then repeat.
 doubt-counters-disagree = The sender counted { $sent } bytes and the receiver { $received }: more than buffers explain. The receiver's count is the figure; check both hosts for interface drops and other traffic, then repeat.
 doubt-few-trials = { $trials } trials are too few to state an uncertainty, which takes { $needed }. Repeat with --set repeats={ $needed }.
-doubt-speeds-differ = The two ports run at different speeds ({ $near } and { $far } Mbit/s). The slower one limits every figure, and what the faster one sends at full rate is lost on the way. Check cable, transceivers and autonegotiation at both ends (ethtool), and repeat.
+doubt-speeds-differ = The two ports run at different speeds ({ $near_mbps } and { $far_mbps } Mbit/s). The slower one limits every figure, and what the faster one sends at full rate is lost on the way. Check cable, transceivers and autonegotiation at both ends (ethtool), and repeat.
 doubt-unprivileged = The run had no root and lived in a user namespace of its own. The sockets and the kernel are the same; root would add beds that stay, in which other tools can be run for comparison. For figures to compare with those tools, repeat with sudo.
 doubt-environment-changed = The machine changed during the run ({ $what }), so the figures may mix two states. Find what changed it, stop that, and repeat.
 doubt-interrupted = The run was interrupted before all trials were done; some configurations have fewer trials or none. “wireproof resume RUN” measures what is missing; the command under “Method” repeats all of it.
@@ -341,7 +341,7 @@ col-routers = Routers
 col-culprit = Cause
 refusal-largest = there is no larger IP packet
 refusal-interface = the sending interface takes nothing larger
-refusal-too-big = router { $router } says it passes { $mtu } B
+refusal-too-big = router { $by } says it passes { $mtu } B
 refusal-silent = larger packets vanish without notice
 refusal-silent-after = larger packets vanish without notice after router { $router }
 refusal-silent-filtered = larger packets vanish without notice, and routers on the way do not report expired packets either
@@ -386,19 +386,20 @@ place-window = window
 place-reordering = reordering
 place-path-mtu = path MTU
 place-device-under-test = device under test
+place-not-known = not known
 evidence-core = core { $cpu } busy { $busy } % ({ $softirq } % in soft interrupts)
 evidence-steal = { $core }, { $steal } % taken by the hypervisor
 evidence-overflow = the full socket buffer dropped { $datagrams } datagrams
 evidence-buffer-full = the sender found its socket buffer full { $times } times and waited
-evidence-waited-window = { $percent } % of the sending time spent waiting for the receive window
-evidence-waited-buffer = { $percent } % of the sending time spent waiting for the send buffer
+evidence-waited-receive-window = { $percent } % of the sending time spent waiting for the receive window
+evidence-waited-send-buffer = { $percent } % of the sending time spent waiting for the send buffer
 evidence-window-per-rtt = a window of { $window } B in an RTT of { $rtt } µs makes { $possible } possible
 evidence-as-asked = { $achieved } achieved, { $intended } asked for
 evidence-behind = only { $achieved } achieved of the { $intended } asked for
 evidence-tester-alone = { $bps } measured, and the tester alone achieves { $alone }
 evidence-link-full = { $bps } on a link of { $link }
 evidence-unseen = { $packets } packets went missing unseen by any counter of either end
-evidence-path-too-small = the interface’s MTU is { $mtu } B, { $path } B pass
+evidence-path-too-small = the interface’s MTU is { $mtu } B, { $path_mtu } B pass
 evidence-longest-stage = longest stage: { $stage }, p50 { $p50 } µs
 loss-heading = Where packets were lost
 loss-caption = Packets lost over all trials of a configuration, by the place whose counters show it. The rest was seen by no counter of either end.
@@ -490,30 +491,31 @@ lack-store-costs = nothing can be measured, because trials cannot be stored
 lack-store-remedy = name another place with --store PATH
 lack-root-costs = beds that stay (bed up) need root; measuring on the lab bed works
 lack-root-remedy = use sudo for the rest
-lack-namespaces-costs = no bed can be made
-lack-namespaces-remedy = use sudo, or let an administrator allow user namespaces
+lack-root-and-user-namespaces-costs = no bed can be made
+lack-root-and-user-namespaces-remedy = use sudo, or let an administrator allow user namespaces
 lack-cores-costs = both ends share a core and take turns, so latencies are those of the scheduler
 lack-cores-remedy = give the machine, or this process (taskset), two cores or more
 lack-ipv6-costs = plans with ip = 6 cannot be measured
 lack-ipv6-remedy = start a kernel that has IPv6, without ipv6.disable=1 on its command line
-lack-clock-costs = each round-trip time contains two readings of the clock
-lack-clock-remedy = use the tsc clock source, if the processor's TSC is stable
-lack-metal-costs = the host takes cores away at times, so single round trips may last milliseconds
-lack-metal-remedy = read medians, and compare only runs of the same machine
-lack-direction-costs = nothing that waits for an answer works over this cable
-lack-direction-remedy = a fibre may be broken or in the wrong place: check both of them, and the module at the end that hears nothing
+lack-fast-clock-costs = each round-trip time contains two readings of the clock
+lack-fast-clock-remedy = use the tsc clock source, if the processor's TSC is stable
+lack-bare-metal-costs = the host takes cores away at times, so single round trips may last milliseconds
+lack-bare-metal-remedy = read medians, and compare only runs of the same machine
+lack-other-direction-costs = nothing that waits for an answer works over this cable
+lack-other-direction-remedy = a fibre may be broken or in the wrong place: check both of them, and the module at the end that hears nothing
 lack-engine-costs = packets are sent by another engine, which may be slower or pace them less evenly
 lack-engine-remedy = nothing, unless you want this one: what is missing stands behind its name
-lack-frames-costs = what this engine counts as sent may not be what leaves
-lack-frames-remedy = use another one (--engine), and repeat doctor while the machine has nothing else to do
-lack-lab-costs = nothing can be measured without real cards
-lack-lab-remedy = the kernel needs network namespaces and veth (CONFIG_NET_NS, CONFIG_VETH)
+lack-engine-frames-costs = what this engine counts as sent may not be what leaves
+lack-engine-frames-remedy = use another one (--engine), and repeat doctor while the machine has nothing else to do
+lack-lab-bed-costs = nothing can be measured without real cards
+lack-lab-bed-remedy = the kernel needs network namespaces and veth (CONFIG_NET_NS, CONFIG_VETH)
 
 path-vlan-note = A few bytes more than an interface’s MTU are no error: what has to drop larger packets leaves room for a VLAN tag (4 bytes).
 kept-down-by = limited by { $culprit }
-short-interface = interface { $device } ({ $host })
+short-own-interface = interface { $device } ({ $host })
+short-peer-interface = interface { $device } ({ $host })
 short-bridge-member = bridge member { $device } ({ $host })
-short-router = router { $host }
+short-middle-hop = router { $host }
 short-black-hole = something that drops large packets silently
 short-icmp-filtered = a router whose ICMP is filtered
 table-alone = The tester alone

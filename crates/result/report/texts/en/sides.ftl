@@ -1,7 +1,7 @@
 # One side of numbered packets by itself.
 
-sides-sending = Sending from { $interface } to { $to }; Ctrl-C ends it.
-sides-listening = Counting numbered packets at { $interface }; Ctrl-C ends it. Start the sender now.
+notice-sending = Sending from { $interface } to { $to }; Ctrl-C ends it.
+notice-listening = Counting numbered packets at { $interface }; Ctrl-C ends it. Start the sender now.
 sides-so-far = { $received } received, { $pps }, { $lost } lost
 sides-col-stream = Stream
 sides-col-sequence = Sequence

@@ -41,15 +41,15 @@ refused-no-driver = このカーネルに対応するドライバーがありま
 refused-no-driver-fix = modinfo やメーカーのページで対応ドライバーを探してください。新しいカーネルに含まれている場合もあります
 refused-given-away = プログラムまたは仮想マシンに割り当てられています(vfio、uio)
 refused-given-away-fix = driverctl unset-override または dpdk-devbind で、ネットワークドライバーに戻してください
-refused-module = 挿入されているモジュールをドライバーが受け付けません
-refused-module-fix = カードのメーカーが対応を示しているモジュールを使ってください。ixgbe では modprobe ixgbe allow_unsupported_sfp=1,1 で使える場合があります
-refused-vectors = 割り込みベクターが足りません
-refused-vectors-fix = ほかのカードのキューや仮想機能を減らすか、別のスロットに挿してください。仮想マシンでは、デバイスのベクター数を増やしてください
-refused-firmware = ドライバーが必要とするファームウェアのファイルがありません
-refused-firmware-fix = ディストリビューションのファームウェアパッケージ(Debian では firmware-misc-nonfree など)を入れ、ドライバーを読み込み直してください
-refused-nvm = カード内のメモリー(NVM)が壊れています(チェックサム不一致)
-refused-nvm-fix = メーカーのツールで書き直してください。それまでは、このカードの測定値を信用しないでください
-refused-addresses = マシンのファームウェア(BIOS)がアドレスを割り当てていません
-refused-addresses-fix = BIOS 設定で「Above 4G Decoding」を有効にするか、別のスロットに挿してください
+refused-unsupported-module = 挿入されているモジュールをドライバーが受け付けません
+refused-unsupported-module-fix = カードのメーカーが対応を示しているモジュールを使ってください。ixgbe では modprobe ixgbe allow_unsupported_sfp=1,1 で使える場合があります
+refused-too-few-vectors = 割り込みベクターが足りません
+refused-too-few-vectors-fix = ほかのカードのキューや仮想機能を減らすか、別のスロットに挿してください。仮想マシンでは、デバイスのベクター数を増やしてください
+refused-no-firmware = ドライバーが必要とするファームウェアのファイルがありません
+refused-no-firmware-fix = ディストリビューションのファームウェアパッケージ(Debian では firmware-misc-nonfree など)を入れ、ドライバーを読み込み直してください
+refused-bad-nvm = カード内のメモリー(NVM)が壊れています(チェックサム不一致)
+refused-bad-nvm-fix = メーカーのツールで書き直してください。それまでは、このカードの測定値を信用しないでください
+refused-no-addresses = マシンのファームウェア(BIOS)がアドレスを割り当てていません
+refused-no-addresses-fix = BIOS 設定で「Above 4G Decoding」を有効にするか、別のスロットに挿してください
 refused-unknown = カーネルのログからは分かりません
 refused-unknown-fix = dmesg を確認し、modprobe -r と modprobe でドライバーを読み込み直してください

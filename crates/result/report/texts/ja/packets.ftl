@@ -46,5 +46,5 @@ figure-loss-note = 実際の印加負荷に対する、送信フレームのう�
 axis-offered = 印加負荷 ({ $unit })
 axis-loss = フレームロス率 (%)
 doubt-not-numbered = ストリーム { $stream } が再送するキャプチャーのフレームには番号がありません。届いたフレームは、キャプチャー内のいずれかのフレームと全バイトが一致するものだけを数えています。重複、順序の入れ替わり、書き換えられたフレームは判別できません。これらを調べるには、番号付きのストリームを送信してください。
-capturing = { $interface } のフレームを { $file } に書き込んでいます。Ctrl-C で終了します。
-captured = { $seen } フレームのうち { $frames } フレームを書き込みました。バッファー不足でカーネルが破棄したフレーム: { $dropped }
+notice-capturing = { $interface } のフレームを { $file } に書き込んでいます。Ctrl-C で終了します。
+notice-captured = { $seen } フレームのうち { $frames } フレームを書き込みました。バッファー不足でカーネルが破棄したフレーム: { $dropped }

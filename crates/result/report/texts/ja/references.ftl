@@ -14,7 +14,8 @@ condition-unknown = 未設定または不明
 condition-differs = { $name }(本測定: { $ours }、比較対象: { $theirs })
 condition-simulated = 環境
 condition-stack = ネットワークスタック
-condition-payload = ペイロード長
+condition-payload-size = ペイロード長
+condition-mtu = MTU
 condition-link-rate = リンク速度
 condition-mode = 待機方式
 condition-direction = 方向
@@ -42,18 +43,23 @@ why-hardware = 本測定は実機、出典は実回線を通らない測定で�
 why-nothing-measured = 測定値がないため
 why-no-reference = この名前の比較対象がないため
 
+published-rtt = RTT
 published-half-rtt = RTT÷2
 published-goodput = 実効スループット
 published-packet-rate = パケット処理性能
 published-port-rate = ポートのレート
 published-offered-load = 負荷生成器の印加負荷
-published-monitor = 監視ツールのレート表示値
-published-monitor-packets = 監視ツールのパケットレート表示値
+published-monitor-rate = 監視ツールのレート表示値
+published-monitor-packet-rate = 監視ツールのパケットレート表示値
 published-transfer = ファイル転送
 published-core-use = コアの使用率
 
 statistic-min = 最小
 statistic-mean = 平均
+statistic-p50 = p50
+statistic-p90 = p90
+statistic-p99 = p99
+statistic-p999 = p99.9
 statistic-max = 最大
 statistic-reading = 単一の読み取り値
 

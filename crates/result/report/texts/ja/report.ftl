@@ -2,18 +2,18 @@
 
 ## プログラムの進捗と通知
 
-progress-preparing = 試験環境を準備しています
-progress-measuring = { $step }/{ $steps }: { $what }を測定しています
+notice-preparing = 試験環境を準備しています
+notice-measuring = { $step }/{ $steps }: { $what }を測定しています
 measurement-latency = RTT({ $name })
 measurement-goodput = 実効スループット({ $name })
-progress-undoing = 設定を元に戻しています
-progress-report-written = 報告書を { $path } に書き出しました
-progress-signature-removed = { $folder } にあった署名は、署名の対象だったファイルを書き直したため削除しました。署名し直すには --sign KEY を指定してください
-progress-interrupted = 中断されました。終了処理を行い、ここまでの測定結果を保存して報告書を作成します。もう一度 Ctrl-C を押すと直ちに終了します(残った設定は wireproof clean で元に戻せます)
-time-left = 残り約 { $time }
-throughput-alias-note = 「スループット」は RFC 1242 ではゼロロス最大転送レートを指します。このコマンドが測定するのは実効スループット(グッドプット)、すなわち iperf3 と同じく受信側に届いたペイロードの量です。
-unprivileged-note = root 権限なしで、専用のユーザー名前空間の中で実行しています。root 権限(sudo)があれば、試験環境を常設し(bed up)、その中でほかのプログラムも実行できます。
-no-root-note = { $machine } では root 権限がないため、何も変更しません。root 権限(このホストでは sudo、相手のホストでは root でのログインまたはパスワードなしの sudo)があれば、足りないアドレスを追加し、別の MTU でも測れます。
+notice-undoing = 設定を元に戻しています
+notice-report-written = 報告書を { $path } に書き出しました
+notice-signature-removed = { $folder } にあった署名は、署名の対象だったファイルを書き直したため削除しました。署名し直すには --sign KEY を指定してください
+notice-interrupted = 中断されました。終了処理を行い、ここまでの測定結果を保存して報告書を作成します。もう一度 Ctrl-C を押すと直ちに終了します(残った設定は wireproof clean で元に戻せます)
+notice-time-left = 残り約 { $time }
+notice-throughput-alias = 「スループット」は RFC 1242 ではゼロロス最大転送レートを指します。このコマンドが測定するのは実効スループット(グッドプット)、すなわち iperf3 と同じく受信側に届いたペイロードの量です。
+notice-unprivileged = root 権限なしで、専用のユーザー名前空間の中で実行しています。root 権限(sudo)があれば、試験環境を常設し(bed up)、その中でほかのプログラムも実行できます。
+notice-no-root = { $machine } では root 権限がないため、何も変更しません。root 権限(このホストでは sudo、相手のホストでは root でのログインまたはパスワードなしの sudo)があれば、足りないアドレスを追加し、別の MTU でも測れます。
 
 ## 信頼性に関する注意: 意味と対処
 
@@ -23,7 +23,7 @@ doubt-steal = ハイパーバイザーがコア時間の最大 { $percent } % �
 doubt-replies-missing = 応答の欠落があります(損失 { $lost }、タイムアウト超過 { $late })。欠落した応答はタイムアウト超過として数えるため、平均と最大は不明です。「損失の発生箇所」とその下のカウンターを確認してください。そこに記載がない場合は、受信バッファ(nstat -az UdpRcvbufErrors)とインターフェース(ip -s link)での破棄を確認し、再測定してください。
 doubt-counters-disagree = 送信側の計数は { $sent } バイト、受信側は { $received } バイトで、バッファでは説明できない差があります。測定値には受信側の計数を用いています。両ホストのインターフェースでの破棄とほかの通信を確認し、再測定してください。
 doubt-few-trials = 試行が{ $trials }回では不確かさを示せません({ $needed }回必要)。--set repeats={ $needed } を付けて再測定してください。
-doubt-speeds-differ = 2つのポートのリンク速度が異なります({ $near } Mbit/s と { $far } Mbit/s)。すべての測定値は遅い方のポートで制限され、速い方のポートが最大レートで送信した分は途中で失われます。両端のケーブル、トランシーバー、オートネゴシエーションを確認し(ethtool)、再測定してください。
+doubt-speeds-differ = 2つのポートのリンク速度が異なります({ $near_mbps } Mbit/s と { $far_mbps } Mbit/s)。すべての測定値は遅い方のポートで制限され、速い方のポートが最大レートで送信した分は途中で失われます。両端のケーブル、トランシーバー、オートネゴシエーションを確認し(ethtool)、再測定してください。
 doubt-unprivileged = root 権限なしで、専用のユーザー名前空間の中で測定しました。ソケットとカーネルは同じです。root 権限があれば、試験環境を常設し、その中でほかのツールを実行して比較できます。その場合は sudo を付けて再測定してください。
 doubt-environment-changed = 測定中にマシンの状態が変わりました({ $what })。測定値には二つの状態が混在している可能性があります。変化の原因を取り除き、再測定してください。
 doubt-interrupted = すべての試行が終わる前に測定が中断されたため、試行が少ない、または試行のない構成があります。不足分は「wireproof resume RUN」で測定できます。すべてを再測定するには「測定方法」に示すコマンドを使用してください。
@@ -333,7 +333,7 @@ col-routers = ルーター数
 col-culprit = 原因
 refusal-largest = IP パケットの上限
 refusal-interface = 送信側インターフェースの上限
-refusal-too-big = ルーター { $router } が { $mtu } B までと通知
+refusal-too-big = ルーター { $by } が { $mtu } B までと通知
 refusal-silent = 大きいパケットは通知なしに消失
 refusal-silent-after = 大きいパケットはルーター { $router } の先で通知なしに消失
 refusal-silent-filtered = 大きいパケットは通知なしに消失(経路上のルーターは期限切れの通知も返さない)
@@ -378,19 +378,20 @@ place-window = ウィンドウ
 place-reordering = パケットの順序逆転
 place-path-mtu = 経路MTU
 place-device-under-test = 被試験装置
+place-not-known = 不明
 evidence-core = コア { $cpu } の使用率 { $busy } %(うちソフト割り込み { $softirq } %)
 evidence-steal = { $core }、うちハイパーバイザーによる占有 { $steal } %
 evidence-overflow = ソケットバッファがあふれ、{ $datagrams } 個のデータグラムを破棄
 evidence-buffer-full = 送信側がソケットバッファの空きを { $times } 回待機
-evidence-waited-window = 送信時間の { $percent } % は受信ウィンドウ待ち
-evidence-waited-buffer = 送信時間の { $percent } % は送信バッファ待ち
+evidence-waited-receive-window = 送信時間の { $percent } % は受信ウィンドウ待ち
+evidence-waited-send-buffer = 送信時間の { $percent } % は送信バッファ待ち
 evidence-window-per-rtt = ウィンドウ { $window } B と RTT { $rtt } µs から可能なのは { $possible }
 evidence-as-asked = 要求 { $intended } に対し実際は { $achieved }
 evidence-behind = 要求 { $intended } に対し { $achieved } にとどまる
 evidence-tester-alone = 測定値 { $bps } に対し、試験装置単独では { $alone }
 evidence-link-full = { $link } のリンクに { $bps }
 evidence-unseen = 両端のどのカウンターにも現れない { $packets } パケットの欠落
-evidence-path-too-small = インターフェースの MTU は { $mtu } B、通過するのは { $path } B
+evidence-path-too-small = インターフェースの MTU は { $mtu } B、通過するのは { $path_mtu } B
 evidence-longest-stage = 最も長い区間: { $stage }、p50 { $p50 } µs
 loss-heading = 損失の発生箇所
 loss-caption = 各構成の全試行で失われたパケットを、カウンターから判明した箇所ごとに示します。残りは両端のどのカウンターにも現れていません。
@@ -482,30 +483,31 @@ lack-store-costs = 試行を保存できないため、測定できません
 lack-store-remedy = --store PATH で別の保存先を指定してください
 lack-root-costs = 常設の試験環境(bed up)には root 権限が必要です。模擬環境での測定は可能です
 lack-root-remedy = 必要な場合は sudo を使ってください
-lack-namespaces-costs = 試験環境を作成できません
-lack-namespaces-remedy = sudo を使うか、管理者にユーザー名前空間の許可を依頼してください
+lack-root-and-user-namespaces-costs = 試験環境を作成できません
+lack-root-and-user-namespaces-remedy = sudo を使うか、管理者にユーザー名前空間の許可を依頼してください
 lack-cores-costs = 両端が1つのコアを交互に使うため、遅延はスケジューラーの値になります
 lack-cores-remedy = このマシンまたはこのプロセス(taskset)に2つ以上のコアを割り当ててください
 lack-ipv6-costs = ip = 6 の測定プランは測定できません
 lack-ipv6-remedy = IPv6 に対応したカーネルを、コマンドラインに ipv6.disable=1 を付けずに起動してください
-lack-clock-costs = 往復遅延時間には時計の読み取り2回分が含まれます
-lack-clock-remedy = プロセッサーの TSC が安定している場合は、クロックソース tsc を使ってください
-lack-metal-costs = ホストがコアを一時的に奪うため、一部の往復が数ミリ秒になることがあります
-lack-metal-remedy = 中央値で判断し、同じマシンの測定どうしだけを比較してください
-lack-direction-costs = 応答を必要とする通信は、このケーブルでは成り立ちません
-lack-direction-remedy = 光ファイバーの断線や差し違いが考えられます。2 本のファイバーと、受信していない側のモジュールを確認してください
+lack-fast-clock-costs = 往復遅延時間には時計の読み取り2回分が含まれます
+lack-fast-clock-remedy = プロセッサーの TSC が安定している場合は、クロックソース tsc を使ってください
+lack-bare-metal-costs = ホストがコアを一時的に奪うため、一部の往復が数ミリ秒になることがあります
+lack-bare-metal-remedy = 中央値で判断し、同じマシンの測定どうしだけを比較してください
+lack-other-direction-costs = 応答を必要とする通信は、このケーブルでは成り立ちません
+lack-other-direction-remedy = 光ファイバーの断線や差し違いが考えられます。2 本のファイバーと、受信していない側のモジュールを確認してください
 lack-engine-costs = 別のエンジンでパケットを送信するため、送信レートや送信間隔の精度が下がることがあります
 lack-engine-remedy = このエンジンが必要でなければ、対処は不要です。必要な場合は、名前の後に示した理由を解消してください
-lack-frames-costs = このエンジンが送信済みと数えたフレームが、実際には送出されていない可能性があります
-lack-frames-remedy = 別のエンジン(--engine)を使うか、マシンに他の負荷がないときに doctor を再実行してください
-lack-lab-costs = 実機のネットワークカードがなければ測定できません
-lack-lab-remedy = カーネルにネットワーク名前空間と veth(CONFIG_NET_NS、CONFIG_VETH)が必要です
+lack-engine-frames-costs = このエンジンが送信済みと数えたフレームが、実際には送出されていない可能性があります
+lack-engine-frames-remedy = 別のエンジン(--engine)を使うか、マシンに他の負荷がないときに doctor を再実行してください
+lack-lab-bed-costs = 実機のネットワークカードがなければ測定できません
+lack-lab-bed-remedy = カーネルにネットワーク名前空間と veth(CONFIG_NET_NS、CONFIG_VETH)が必要です
 
 path-vlan-note = インターフェースの MTU より数バイト大きい値は誤りではありません。大きいパケットを破棄する側は、VLAN タグ(4 バイト)の分だけ余分に通します。
 kept-down-by = 制限要因: { $culprit }
-short-interface = インターフェース { $device }({ $host })
+short-own-interface = インターフェース { $device }({ $host })
+short-peer-interface = インターフェース { $device }({ $host })
 short-bridge-member = ブリッジのメンバー { $device }({ $host })
-short-router = ルーター { $host }
+short-middle-hop = ルーター { $host }
 short-black-hole = 大きいパケットを通知なしに破棄する機器
 short-icmp-filtered = ICMP が遮断されたルーター
 table-alone = 試験装置単独

@@ -1,7 +1,7 @@
 # 片側だけで動かす、番号付きパケットの送信・受信。
 
-sides-sending = { $interface } から { $to } へ送信しています。Ctrl-C で終了します。
-sides-listening = { $interface } で番号付きパケットを計数しています。Ctrl-C で終了します。送信側を開始してください。
+notice-sending = { $interface } から { $to } へ送信しています。Ctrl-C で終了します。
+notice-listening = { $interface } で番号付きパケットを計数しています。Ctrl-C で終了します。送信側を開始してください。
 sides-so-far = 受信 { $received }、{ $pps }、ロス { $lost }
 sides-col-stream = ストリーム
 sides-col-sequence = シーケンス

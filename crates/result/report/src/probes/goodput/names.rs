@@ -10,11 +10,7 @@ use crate::{
 /// Kind of goodput traffic, MTU and direction left out; only what differs from the ordinary is named.
 pub(super) fn traffic(spec: &GoodputSpec, t: &Texts) -> String {
     let first = [transport(spec.protocol, spec.ip), t.count("streams", spec.streams.into())];
-    let send = match spec.send {
-        SendWay::Write => None,
-        SendWay::ZeroCopy => Some(t.get("send-zerocopy")),
-        SendWay::Sendfile => Some(t.get("send-sendfile")),
-    };
+    let send = (spec.send != SendWay::Write).then(|| t.of_value("send", &spec.send));
     let receive = (spec.receive == ReceiveWay::Truncate).then(|| t.get("receive-truncate"));
     let batch = (spec.batch == Batch::Gso).then(|| "GSO".to_owned());
     let datagram = spec.datagram.map(|size| t.with("datagrams-of", &[("size", &size.0)]));

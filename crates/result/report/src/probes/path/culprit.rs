@@ -1,43 +1,31 @@
 //! Culprits of a path MTU in words.
 
-use model::{Culprit, CulpritKind};
+use std::fmt::Display;
+
+use model::Culprit;
 
 use crate::texts::Texts;
 
 /// Cause of a low path MTU, in words.
 pub(super) fn words(culprit: &Culprit, t: &Texts) -> String {
-    let none = || t.get("not-known");
-    let host = culprit.host.clone().unwrap_or_else(none);
-    let device = culprit.device.clone().unwrap_or_else(none);
-    let (host, device): (&dyn std::fmt::Display, &dyn std::fmt::Display) = (&host, &device);
-    let at = [("host", host), ("device", device)];
-    match culprit.kind {
-        CulpritKind::OwnInterface => t.with("culprit-own-interface", &at),
-        CulpritKind::PeerInterface => t.with("culprit-peer-interface", &at),
-        CulpritKind::BridgeMember => t.with("culprit-bridge-member", &at),
-        CulpritKind::MiddleHop => t.with("culprit-middle-hop", &at[..1]),
-        CulpritKind::BlackHole => t.with("culprit-black-hole", &at[..1]),
-        CulpritKind::IcmpFiltered => t.with("culprit-icmp-filtered", &at[..1]),
-    }
+    said("culprit", culprit, t)
 }
 
 /// The same in a few words, for a line of the terminal.
 pub(super) fn in_short(culprit: &Culprit, t: &Texts) -> String {
+    said("short", culprit, t)
+}
+
+fn said(prefix: &str, culprit: &Culprit, t: &Texts) -> String {
     let named = |name: &Option<String>| name.clone().unwrap_or_else(|| t.get("not-known"));
-    let (host, device) = (named(&culprit.host), named(&culprit.device));
-    match culprit.kind {
-        CulpritKind::OwnInterface | CulpritKind::PeerInterface => {
-            t.with("short-interface", &[("device", &device), ("host", &host)])
-        }
-        CulpritKind::BridgeMember => t.with("short-bridge-member", &[("device", &device), ("host", &host)]),
-        CulpritKind::MiddleHop => t.with("short-router", &[("host", &host)]),
-        CulpritKind::BlackHole => t.get("short-black-hole"),
-        CulpritKind::IcmpFiltered => t.get("short-icmp-filtered"),
-    }
+    let at: [(&str, &dyn Display); 2] = [("host", &named(&culprit.host)), ("device", &named(&culprit.device))];
+    t.of_value_with(prefix, &culprit.kind, &at)
 }
 
 #[cfg(test)]
 mod tests {
+    use model::CulpritKind;
+
     use super::*;
     use crate::lang::Lang;
 

@@ -84,12 +84,9 @@ fn path_table(groups: &[PathGroup<'_>], t: &Texts) -> Block {
 
 fn refusal(refusal: &Refusal, t: &Texts) -> String {
     match refusal {
-        Refusal::Largest => t.get("refusal-largest"),
-        Refusal::Interface => t.get("refusal-interface"),
-        Refusal::TooBig { by, mtu } => t.with("refusal-too-big", &[("router", by), ("mtu", &mtu.0)]),
         Refusal::Silent { last_router: Some(router), .. } => t.with("refusal-silent-after", &[("router", router)]),
         Refusal::Silent { last_router: None, routers_answer: Some(false) } => t.get("refusal-silent-filtered"),
-        Refusal::Silent { last_router: None, .. } => t.get("refusal-silent"),
+        plain => t.of_value("refusal", plain),
     }
 }
 
