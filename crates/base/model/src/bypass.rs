@@ -15,33 +15,26 @@ pub use account::{
 };
 pub use reason::Reason;
 
-/// How a call that has to wait does so.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Wait {
-    /// It asks again and again.
-    Spin,
-    /// It sleeps.
-    Sleep,
-    /// It asks for 50 µs, and then sleeps.
-    #[default]
-    Auto,
-}
+use crate::choice::choice;
+
+choice!(
+    /// How a call that has to wait does so. The environment of a program says it by its word.
+    #[derive(Default)]
+    Wait, "a way to wait", {
+        /// It asks again and again.
+        Spin = "spin",
+        /// It sleeps.
+        Sleep = "sleep",
+        /// It asks for 50 µs, and then sleeps.
+        #[default]
+        Auto = "auto",
+    }
+);
 
 impl Wait {
-    const ALL: [Self; 3] = [Self::Spin, Self::Sleep, Self::Auto];
-
     /// The mode of a word; the default for an unknown word.
     pub fn of(word: &str) -> Self {
-        Self::ALL.into_iter().find(|wait| wait.word() == word).unwrap_or_default()
-    }
-
-    /// As the environment of a program says it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Spin => "spin",
-            Self::Sleep => "sleep",
-            Self::Auto => "auto",
-        }
+        word.parse().unwrap_or_default()
     }
 }
 

@@ -17,8 +17,18 @@ impl ChoiceError {
     }
 }
 
-/// Reading and writing of an enum by its words.
+/// An enum by its words, also in JSON; or reading and writing by words of one that has other names in JSON.
 macro_rules! choice {
+    ($(#[$meta:meta])* $type:ident, $what:literal, { $($(#[$of:meta])+ $variant:ident = $word:literal,)+ }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+        pub enum $type {
+            $($(#[$of])+ #[serde(rename = $word)] $variant,)+
+        }
+
+        $crate::choice::choice!($type, $what, { $($variant = $word),+ });
+    };
     ($type:ident, $what:literal, { $($variant:ident = $word:literal),+ $(,)? }) => {
         impl $type {
             /// All choices, as they are written.

@@ -1,9 +1,10 @@
 //! What a machine counted over a trial: differences between two readings, at one end.
 
-use std::fmt;
-
+use derive_more::Display;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::choice::choice;
 
 /// What one end counted: its cores over the counted time, all else over the whole transfer, from before the first packet
 /// until all had arrived.
@@ -35,7 +36,8 @@ pub struct Unread {
 }
 
 /// One counter that moved.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Display)]
+#[display("{source} {of} {name} +{delta}")]
 pub struct Delta {
     /// Where it was read.
     pub source: Source,
@@ -47,25 +49,25 @@ pub struct Delta {
     pub delta: u64,
 }
 
-/// Where a counter is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Source {
-    /// `ip -s link`: an interface's counters, the same for each driver.
-    Link,
-    /// `ethtool -S`: a driver's own counters.
-    Ethtool,
-    /// `tc -s qdisc`: a queueing discipline.
-    Qdisc,
-    /// `/proc/net/softnet_stat`: a core's receive work; the names are those of the kernel's structure.
-    Softnet,
-    /// `/proc/net/snmp` and `/proc/net/snmp6`: protocols.
-    Snmp,
-    /// `/proc/net/netstat`: what `nstat` shows beside them.
-    Netstat,
-    /// `/proc/interrupts` and `/proc/softirqs`.
-    Interrupt,
-}
+choice!(
+    /// Where a counter is read.
+    Source, "a source of counters", {
+        /// `ip -s link`: an interface's counters, the same for each driver.
+        Link = "link",
+        /// `ethtool -S`: a driver's own counters.
+        Ethtool = "ethtool",
+        /// `tc -s qdisc`: a queueing discipline.
+        Qdisc = "qdisc",
+        /// `/proc/net/softnet_stat`: a core's receive work; the names are those of the kernel's structure.
+        Softnet = "softnet",
+        /// `/proc/net/snmp` and `/proc/net/snmp6`: protocols.
+        Snmp = "snmp",
+        /// `/proc/net/netstat`: what `nstat` shows beside them.
+        Netstat = "netstat",
+        /// `/proc/interrupts` and `/proc/softirqs`.
+        Interrupt = "interrupt",
+    }
+);
 
 /// Use of one core over a trial, in percent of its time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -113,26 +115,5 @@ impl EndCounters {
     /// Use of one core.
     pub fn core(&self, cpu: usize) -> Option<&CoreUse> {
         self.cpu.iter().find(|core| core.cpu == cpu)
-    }
-}
-
-impl fmt::Display for Source {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Link => "link",
-            Self::Ethtool => "ethtool",
-            Self::Qdisc => "qdisc",
-            Self::Softnet => "softnet",
-            Self::Snmp => "snmp",
-            Self::Netstat => "netstat",
-            Self::Interrupt => "interrupt",
-        })
-    }
-}
-
-impl fmt::Display for Delta {
-    /// Like `qdisc tbf 8001: overlimits +120`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {} {} +{}", self.source, self.of, self.name, self.delta)
     }
 }

@@ -7,65 +7,63 @@ use serde::{Deserialize, Serialize};
 
 use crate::choice::{ChoiceError, choice};
 
-/// Transport protocol under a probe.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Protocol {
-    /// User Datagram Protocol.
-    Udp,
-    /// Transmission Control Protocol.
-    Tcp,
-}
+choice!(
+    /// Transport protocol under a probe.
+    Protocol, "a protocol", {
+        /// User Datagram Protocol.
+        Udp = "udp",
+        /// Transmission Control Protocol.
+        Tcp = "tcp",
+    }
+);
 
-choice!(Protocol, "a protocol", { Udp = "udp", Tcp = "tcp" });
+choice!(
+    /// Whose network stack carries the packets.
+    #[derive(Default)]
+    Stack, "a network stack", {
+        /// The kernel's.
+        #[default]
+        Kernel = "kernel",
+        /// One in the program, past the kernel (AF_XDP).
+        Bypass = "bypass",
+    }
+);
 
-/// Whose network stack carries the packets.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Stack {
-    /// The kernel's.
-    #[default]
-    Kernel,
-    /// One in the program, past the kernel (AF_XDP).
-    Bypass,
-}
+choice!(
+    /// Which way the data goes.
+    #[derive(Default)]
+    Direction, "a direction", {
+        /// From the first end to the second.
+        #[default]
+        Forward = "forward",
+        /// From the second end to the first.
+        Reverse = "reverse",
+        /// Both ways at once.
+        Both = "both",
+    }
+);
 
-choice!(Stack, "a network stack", { Kernel = "kernel", Bypass = "bypass" });
-
-/// Which way the data goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Direction {
-    /// From the first end to the second.
-    Forward,
-    /// From the second end to the first.
-    Reverse,
-    /// Both ways at once.
-    Both,
-}
-
-choice!(Direction, "a direction", { Forward = "forward", Reverse = "reverse", Both = "both" });
-
-/// How a program waits for its next message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum WaitMode {
-    /// Ask the socket again and again without sleeping (`sockperf --nonblocked`).
-    Spin,
-    /// Sleep in the system call until a message is there.
-    Block,
-    /// Let the kernel poll the card's queue inside the system call (`SO_BUSY_POLL`).
-    BusyPoll,
-}
-
-choice!(WaitMode, "a way to wait", { Spin = "spin", Block = "block", BusyPoll = "busy-poll" });
+choice!(
+    /// How a program waits for its next message.
+    #[derive(Default)]
+    WaitMode, "a way to wait", {
+        /// Ask the socket again and again without sleeping (`sockperf --nonblocked`).
+        #[default]
+        Spin = "spin",
+        /// Sleep in the system call until a message is there.
+        Block = "block",
+        /// Let the kernel poll the card's queue inside the system call (`SO_BUSY_POLL`).
+        BusyPoll = "busy-poll",
+    }
+);
 
 /// IP version, written 4 or 6.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "u8", into = "u8")]
 #[schemars(with = "u8", extend("enum" = [4, 6]))]
 pub enum IpVersion {
     /// IPv4.
+    #[default]
     V4,
     /// IPv6.
     V6,

@@ -1,14 +1,16 @@
 //! One run of one plan on one bed.
 
-use std::{fmt, str::FromStr};
+use std::str::FromStr;
 
+use derive_more::Display;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{bed::Bed, doubt::Doubt, environment::Environment, identity::Identity, plan::Plan, trial::Trial};
 
 /// Names a run: its start in UTC and four random hex digits, like `20261121-101500-3fa9`.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema, Display)]
+#[display("{_0}")]
 #[serde(transparent)]
 pub struct RunId(pub String);
 
@@ -81,12 +83,6 @@ impl Run {
     pub fn changes(&self) -> Vec<String> {
         let before = self.resumed.last().map_or(&self.before, |resumed| &resumed.before);
         self.after.as_ref().map_or(Vec::new(), |after| before.differences(after))
-    }
-}
-
-impl fmt::Display for RunId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
     }
 }
 

@@ -196,48 +196,6 @@ impl fmt::Display for Nanos {
     }
 }
 
-impl FromStr for BitRate {
-    type Err = UnitError;
-
-    fn from_str(text: &str) -> Result<Self, UnitError> {
-        RATE.parse(text).map(Self)
-    }
-}
-
-impl fmt::Display for BitRate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        RATE.show(self.0, f)
-    }
-}
-
-impl FromStr for PacketRate {
-    type Err = UnitError;
-
-    fn from_str(text: &str) -> Result<Self, UnitError> {
-        PACKET_RATE.parse(text).map(Self)
-    }
-}
-
-impl fmt::Display for PacketRate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        PACKET_RATE.show(self.0, f)
-    }
-}
-
-impl FromStr for Bytes {
-    type Err = UnitError;
-
-    fn from_str(text: &str) -> Result<Self, UnitError> {
-        BYTES.parse(text).map(Self)
-    }
-}
-
-impl fmt::Display for Bytes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        BYTES.show(self.0, f)
-    }
-}
-
 /// Quantities travel as text with their unit ("10 s"), so that no reader has to guess.
 macro_rules! as_text {
     ($type:ty, $pattern:literal) => {
@@ -265,10 +223,31 @@ macro_rules! as_text {
     };
 }
 
+/// A quantity in the units of its notation.
+macro_rules! quantity {
+    ($type:ident, $notation:ident, $pattern:literal) => {
+        impl FromStr for $type {
+            type Err = UnitError;
+
+            fn from_str(text: &str) -> Result<Self, UnitError> {
+                $notation.parse(text).map(Self)
+            }
+        }
+
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                $notation.show(self.0, f)
+            }
+        }
+
+        as_text!($type, $pattern);
+    };
+}
+
 as_text!(Nanos, r"^[0-9.]+ *(ns|us|µs|ms|s|min|h)$");
-as_text!(BitRate, r"^[0-9.]+ *[kMGT]?bit/s$");
-as_text!(PacketRate, r"^[0-9.]+ *[kM]?pps$");
-as_text!(Bytes, r"^[0-9.]+ *([KMG]i)?B$");
+quantity!(BitRate, RATE, r"^[0-9.]+ *[kMGT]?bit/s$");
+quantity!(PacketRate, PACKET_RATE, r"^[0-9.]+ *[kM]?pps$");
+quantity!(Bytes, BYTES, r"^[0-9.]+ *([KMG]i)?B$");
 as_text!(Percent, r"^[0-9.]+ *%$");
 as_text!(Printed, r"^[0-9.]+ *[A-Za-zµ%/]+$");
 

@@ -1,32 +1,28 @@
 //! Verdicts as values.
 
-use std::fmt;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    choice::choice,
     figure::Interval,
     plan::{Bound, Limit},
     reference::Against,
 };
 
-/// What a limit says of a figure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-pub enum Verdict {
-    /// The whole interval is on the right side.
-    #[serde(rename = "PASS")]
-    Pass,
-    /// There was nothing to judge.
-    #[serde(rename = "NOT RUN")]
-    NotRun,
-    /// The interval straddles the limit, or there are too few trials for one.
-    #[serde(rename = "INCONCLUSIVE")]
-    Inconclusive,
-    /// The whole interval is on the wrong side.
-    #[serde(rename = "FAIL")]
-    Fail,
-}
+choice!(
+    /// What a limit says of a figure.
+    Verdict, "a verdict", {
+        /// The whole interval is on the right side.
+        Pass = "PASS",
+        /// There was nothing to judge.
+        NotRun = "NOT RUN",
+        /// The interval straddles the limit, or there are too few trials for one.
+        Inconclusive = "INCONCLUSIVE",
+        /// The whole interval is on the wrong side.
+        Fail = "FAIL",
+    }
+);
 
 /// One limit applied to one configuration's trials.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -52,15 +48,4 @@ pub struct LimitOutcome {
 impl LimitOutcome {
     /// Separates the configuration from the sender in [`probe`](Self::probe), where a bed has several senders.
     pub const FROM: &'static str = " from ";
-}
-
-impl fmt::Display for Verdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Pass => "PASS",
-            Self::NotRun => "NOT RUN",
-            Self::Inconclusive => "INCONCLUSIVE",
-            Self::Fail => "FAIL",
-        })
-    }
 }

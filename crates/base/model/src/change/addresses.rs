@@ -1,13 +1,15 @@
 //! Addresses and routes.
 
-use std::{fmt, net::IpAddr};
+use std::net::IpAddr;
 
+use derive_more::Display;
 use serde::{Deserialize, Serialize};
 
 use super::At;
 
 /// An address on an interface.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Display)]
+#[display("address {address}/{prefix} on {}", At(namespace, interface))]
 pub struct Address {
     /// Namespace of the interface.
     pub namespace: String,
@@ -20,7 +22,8 @@ pub struct Address {
 }
 
 /// A route to a network through a gateway.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Display)]
+#[display("route to {to}/{prefix} via {via} at {}", At(namespace, interface))]
 pub struct Route {
     /// Namespace of the route.
     pub namespace: String,
@@ -32,18 +35,4 @@ pub struct Route {
     pub prefix: u8,
     /// The gateway.
     pub via: IpAddr,
-}
-
-impl fmt::Display for Address {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let at = At(&self.namespace, &self.interface);
-        write!(f, "address {}/{} on {at}", self.address, self.prefix)
-    }
-}
-
-impl fmt::Display for Route {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let at = At(&self.namespace, &self.interface);
-        write!(f, "route to {}/{} via {} at {at}", self.to, self.prefix, self.via)
-    }
 }

@@ -1,13 +1,15 @@
 //! Settings of cards.
 
-use std::{fmt, net::SocketAddr};
+use std::net::SocketAddr;
 
+use derive_more::Display;
 use serde::{Deserialize, Serialize};
 
 use super::At;
 
 /// The card of an interface told to stamp all packets.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Display)]
+#[display("{} stamps packets", At(namespace, interface))]
 pub struct Stamping {
     /// Namespace of the interface.
     pub namespace: String,
@@ -16,7 +18,8 @@ pub struct Stamping {
 }
 
 /// The card of an interface told to interrupt as soon as a packet arrives.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Display)]
+#[display("prompt interrupts of {}", At(namespace, interface))]
 pub struct PromptInterrupts {
     /// Namespace of the interface.
     pub namespace: String,
@@ -25,7 +28,8 @@ pub struct PromptInterrupts {
 }
 
 /// UDP for a local address and port sent to one queue of a card.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Display)]
+#[display("rule of {} that takes UDP for {to} to queue {queue}", At(namespace, interface))]
 pub struct Steering {
     /// Namespace of the interface.
     pub namespace: String,
@@ -35,28 +39,4 @@ pub struct Steering {
     pub to: SocketAddr,
     /// The queue, from 0.
     pub queue: u32,
-}
-
-impl fmt::Display for Stamping {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} stamps packets", At(&self.namespace, &self.interface))
-    }
-}
-
-impl fmt::Display for PromptInterrupts {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "prompt interrupts of {}", At(&self.namespace, &self.interface))
-    }
-}
-
-impl fmt::Display for Steering {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "rule of {} that takes UDP for {} to queue {}",
-            At(&self.namespace, &self.interface),
-            self.to,
-            self.queue
-        )
-    }
 }

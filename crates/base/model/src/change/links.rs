@@ -1,21 +1,22 @@
 //! New namespaces and interfaces, and interfaces set up.
 
-use std::fmt;
-
+use derive_more::Display;
 use serde::{Deserialize, Serialize};
 
 use super::At;
 use crate::units::Mtu;
 
 /// A new network namespace, visible to `ip netns`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Display)]
+#[display("namespace {name}")]
 pub struct Namespace {
     /// Its name.
     pub name: String,
 }
 
 /// A new pair of virtual Ethernet interfaces.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Display)]
+#[display("veth pair {a} and {b}, MTU {}", mtu.0)]
 pub struct Veth {
     /// One end.
     pub a: LinkEnd,
@@ -26,7 +27,8 @@ pub struct Veth {
 }
 
 /// A new bridge that joins interfaces of its namespace, and is up.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Display)]
+#[display("bridge {} of {}", At(namespace, interface), ports.join(", "))]
 pub struct Bridge {
     /// The namespace.
     pub namespace: String,
@@ -37,7 +39,8 @@ pub struct Bridge {
 }
 
 /// An interface set up (administratively).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Display)]
+#[display("{} up", At(namespace, interface))]
 pub struct LinkUp {
     /// Namespace of the interface.
     pub namespace: String,
@@ -46,40 +49,11 @@ pub struct LinkUp {
 }
 
 /// One end of a pair: an interface in a namespace.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Display)]
+#[display("{}", At(namespace, interface))]
 pub struct LinkEnd {
     /// The namespace.
     pub namespace: String,
     /// The interface.
     pub interface: String,
-}
-
-impl fmt::Display for Namespace {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "namespace {}", self.name)
-    }
-}
-
-impl fmt::Display for Veth {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "veth pair {} and {}, MTU {}", self.a, self.b, self.mtu.0)
-    }
-}
-
-impl fmt::Display for Bridge {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "bridge {} of {}", At(&self.namespace, &self.interface), self.ports.join(", "))
-    }
-}
-
-impl fmt::Display for LinkUp {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} up", At(&self.namespace, &self.interface))
-    }
-}
-
-impl fmt::Display for LinkEnd {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        At(&self.namespace, &self.interface).fmt(f)
-    }
 }

@@ -2,13 +2,15 @@
 
 use std::fmt;
 
+use derive_more::Display;
 use serde::{Deserialize, Serialize};
 
 use super::At;
 use crate::units::Mtu;
 
 /// Generic receive offload of an interface switched on.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Display)]
+#[display("{} GRO on", At(namespace, interface))]
 pub struct Gro {
     /// Namespace of the interface.
     pub namespace: String,
@@ -17,7 +19,8 @@ pub struct Gro {
 }
 
 /// MTU of an interface.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Display)]
+#[display("{} MTU {}", At(namespace, interface), mtu.0)]
 pub struct InterfaceMtu {
     /// Namespace of the interface.
     pub namespace: String,
@@ -39,7 +42,8 @@ pub struct Sysctl {
 }
 
 /// A setting of an interface below `/sys/class/net`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Display)]
+#[display("{} {setting} = {value}", At(namespace, interface))]
 pub struct InterfaceSetting {
     /// Namespace of the interface.
     pub namespace: String,
@@ -51,27 +55,9 @@ pub struct InterfaceSetting {
     pub value: String,
 }
 
-impl fmt::Display for Gro {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} GRO on", At(&self.namespace, &self.interface))
-    }
-}
-
-impl fmt::Display for InterfaceMtu {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} MTU {}", At(&self.namespace, &self.interface), self.mtu.0)
-    }
-}
-
 impl fmt::Display for Sysctl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} = {}", self.key, self.value)?;
         if self.namespace.is_empty() { Ok(()) } else { write!(f, " in {}", self.namespace) }
-    }
-}
-
-impl fmt::Display for InterfaceSetting {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {} = {}", At(&self.namespace, &self.interface), self.setting, self.value)
     }
 }

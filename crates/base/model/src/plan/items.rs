@@ -22,13 +22,13 @@ pub struct LatencyItem {
     /// `udp` or `tcp`.
     pub protocol: Protocol,
     /// `4` or `6`.
-    #[serde(default = "v4")]
+    #[serde(default)]
     pub ip: IpVersion,
     /// Network stacks at both ends, one after the other: `kernel`, and `bypass` (UDP, past the kernel by AF_XDP).
     #[serde(default = "kernel")]
     pub stacks: Vec<Stack>,
     /// `spin`, `block` or `busy-poll`.
-    #[serde(default = "spin")]
+    #[serde(default)]
     pub mode: WaitMode,
     /// Frame sizes with FCS, in bytes. One that the headers leave no room in is raised to the smallest there is.
     pub frame_sizes: Vec<FrameSize>,
@@ -59,13 +59,13 @@ pub struct GoodputItem {
     /// `tcp` or `udp`.
     pub protocol: Protocol,
     /// `4` or `6`.
-    #[serde(default = "v4")]
+    #[serde(default)]
     pub ip: IpVersion,
     /// Network stacks at both ends, one after the other: `kernel`, and `bypass` (UDP, past the kernel by AF_XDP).
     #[serde(default = "kernel")]
     pub stacks: Vec<Stack>,
     /// `forward`, `reverse` or `both`.
-    #[serde(default = "forward")]
+    #[serde(default)]
     pub direction: Direction,
     /// Connections or flows at the same time, each way.
     #[serde(default = "one_stream")]
@@ -86,16 +86,16 @@ pub struct GoodputItem {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub congestion: Option<String>,
     /// `write`, `zerocopy` or `sendfile` (TCP).
-    #[serde(default = "write")]
+    #[serde(default)]
     pub send: SendWay,
     /// `read` or `truncate` (TCP).
-    #[serde(default = "read")]
+    #[serde(default)]
     pub receive: ReceiveWay,
     /// Payload of each datagram in bytes (UDP); without it they fill the MTU.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub datagram: Option<PayloadSize>,
     /// `mmsg` or `gso` (UDP).
-    #[serde(default = "mmsg")]
+    #[serde(default)]
     pub batch: Batch,
     /// Payload offered each way, all streams together ("1 Gbit/s", UDP); without it flat out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -107,7 +107,7 @@ pub struct GoodputItem {
 #[serde(deny_unknown_fields)]
 pub struct PathItem {
     /// `4` or `6`.
-    #[serde(default = "v4")]
+    #[serde(default)]
     pub ip: IpVersion,
     /// MTUs that both ends are set to, one after the other, and put back afterwards; empty leaves the bed's own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -117,29 +117,11 @@ pub struct PathItem {
     pub timeout: Nanos,
 }
 
-pub(super) fn v4() -> IpVersion {
-    IpVersion::V4
-}
 fn kernel() -> Vec<Stack> {
     vec![Stack::Kernel]
 }
-fn spin() -> WaitMode {
-    WaitMode::Spin
-}
-pub(super) fn forward() -> Direction {
-    Direction::Forward
-}
 fn one_stream() -> NonZeroU16 {
     NonZeroU16::MIN
-}
-fn write() -> SendWay {
-    SendWay::Write
-}
-fn read() -> ReceiveWay {
-    ReceiveWay::Read
-}
-fn mmsg() -> Batch {
-    Batch::Mmsg
 }
 fn thousand() -> u64 {
     1_000
@@ -274,8 +256,11 @@ impl Item for GoodputItem {
 
 impl GoodputItem {
     fn check_tcp(&self) -> Result<(), String> {
-        let udp_only =
-            [("datagram", self.datagram.is_some()), ("batch", self.batch != mmsg()), ("rate", self.rate.is_some())];
+        let udp_only = [
+            ("datagram", self.datagram.is_some()),
+            ("batch", self.batch != Batch::Mmsg),
+            ("rate", self.rate.is_some()),
+        ];
         match udp_only.into_iter().find(|(_, is_set)| *is_set) {
             Some((key, _)) => Err(format!(
                 "{key} is for datagrams; TCP cuts its stream itself: take it out, or write \
@@ -288,8 +273,8 @@ impl GoodputItem {
     fn check_udp(&self) -> Result<(), String> {
         let tcp_only = [
             ("congestion", self.congestion.is_some()),
-            ("send", self.send != write()),
-            ("receive", self.receive != read()),
+            ("send", self.send != SendWay::Write),
+            ("receive", self.receive != ReceiveWay::Read),
         ];
         if let Some((key, _)) = tcp_only.into_iter().find(|(_, is_set)| *is_set) {
             return Err(format!("{key} is for TCP; take it out, or write protocol = \"tcp\""));

@@ -1,15 +1,16 @@
 //! The section of a plan for numbered packets.
 
-use std::{fmt, num::NonZeroU32, str::FromStr};
+use std::{num::NonZeroU32, str::FromStr};
 
+use derive_more::Display;
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde::{Deserialize, Serialize};
 
 use super::{Item, LONGEST, Method};
 use crate::{
     frame_size::{FrameSize, MIN_FRAME},
     probe::{Direction, Engine, IpVersion, PacketsSpec, ProbeSpec},
-    stream::{LARGEST_FRAME, Load, MOST_STREAMS, Rate, Sizes, Stream, WordsError},
+    stream::{LARGEST_FRAME, Load, MOST_STREAMS, Rate, Sizes, Stream, WordsError, words::as_words},
     units::{BitRate, Mtu, Nanos, PacketRate, Percent},
 };
 
@@ -18,10 +19,10 @@ use crate::{
 #[serde(deny_unknown_fields)]
 pub struct PacketsItem {
     /// `4` or `6`.
-    #[serde(default = "super::items::v4")]
+    #[serde(default)]
     pub ip: IpVersion,
     /// `forward`, `reverse` or `both`.
-    #[serde(default = "super::items::forward")]
+    #[serde(default)]
     pub direction: Direction,
     /// Frame sizes with FCS, in bytes, a trial each. One that has no room for the number is raised to the smallest that has.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -143,7 +144,8 @@ impl PacketsItem {
 }
 
 /// One load, or several from the lowest to the highest.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Display)]
+#[display("{text}")]
 pub struct Ladder {
     text: String,
     loads: Vec<Load>,
@@ -230,33 +232,7 @@ fn rate_like(kind: Rate, amount: f64) -> Rate {
     }
 }
 
-impl fmt::Display for Ladder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
-    }
-}
-
-impl Serialize for Ladder {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Ladder {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
-    }
-}
-
-impl JsonSchema for Ladder {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Ladder".into()
-    }
-
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({ "type": "string" })
-    }
-}
+as_words!(Ladder);
 
 #[cfg(test)]
 mod tests {

@@ -13,44 +13,44 @@ use crate::{
     units::{BitRate, Bytes, Mtu, Nanos},
 };
 
-/// How a TCP sender hands its data to the kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum SendWay {
-    /// `write`: the kernel copies the program's memory.
-    Write,
-    /// `send` with `MSG_ZEROCOPY`: the card reads the program's memory, where path and card can.
-    ZeroCopy,
-    /// `sendfile` from a file in memory: the page cache goes out.
-    Sendfile,
-}
+choice!(
+    /// How a TCP sender hands its data to the kernel.
+    #[derive(Default)]
+    SendWay, "a way to send", {
+        /// `write`: the kernel copies the program's memory.
+        #[default]
+        Write = "write",
+        /// `send` with `MSG_ZEROCOPY`: the card reads the program's memory, where path and card can.
+        ZeroCopy = "zerocopy",
+        /// `sendfile` from a file in memory: the page cache goes out.
+        Sendfile = "sendfile",
+    }
+);
 
-choice!(SendWay, "a way to send", { Write = "write", ZeroCopy = "zerocopy", Sendfile = "sendfile" });
+choice!(
+    /// How a TCP receiver takes its data.
+    #[derive(Default)]
+    ReceiveWay, "a way to receive", {
+        /// `read`: the kernel copies into the program's memory.
+        #[default]
+        Read = "read",
+        /// `recv` with `MSG_TRUNC`: the kernel throws the data away and only says how much it was.
+        Truncate = "truncate",
+    }
+);
 
-/// How a TCP receiver takes its data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum ReceiveWay {
-    /// `read`: the kernel copies into the program's memory.
-    Read,
-    /// `recv` with `MSG_TRUNC`: the kernel throws the data away and only says how much it was.
-    Truncate,
-}
-
-choice!(ReceiveWay, "a way to receive", { Read = "read", Truncate = "truncate" });
-
-/// How datagrams are handed to the kernel and taken from it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Batch {
-    /// Many datagrams in one call, each by itself in the kernel (`sendmmsg`, `recvmmsg`).
-    Mmsg,
-    /// Many datagrams as one large one through the kernel, cut apart at the card and put together behind it (`UDP_SEGMENT`,
-    /// `UDP_GRO`).
-    Gso,
-}
-
-choice!(Batch, "a way to batch", { Mmsg = "mmsg", Gso = "gso" });
+choice!(
+    /// How datagrams are handed to the kernel and taken from it.
+    #[derive(Default)]
+    Batch, "a way to batch", {
+        /// Many datagrams in one call, each by itself in the kernel (`sendmmsg`, `recvmmsg`).
+        #[default]
+        Mmsg = "mmsg",
+        /// Many datagrams as one large one through the kernel, cut apart at the card and put together behind it (`UDP_SEGMENT`,
+        /// `UDP_GRO`).
+        Gso = "gso",
+    }
+);
 
 /// Bulk data one way or both, counted where it arrives.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

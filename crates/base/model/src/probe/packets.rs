@@ -14,25 +14,21 @@ use crate::{
     units::{Mtu, Nanos, PacketRate},
 };
 
-/// What makes the packets and puts them onto the interface.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Engine {
-    /// A BPF program writes frames that the kernel redirects to the interface (`BPF_PROG_RUN`, live frames).
-    Live,
-    /// `AF_XDP`: a ring of frames that the driver, or the kernel for it, sends.
-    Xsk,
-    /// `AF_PACKET`: frames handed to the kernel, past its queueing disciplines.
-    AfPacket,
-    /// UDP sockets: needs no privilege.
-    Udp,
-    /// The kernel's own generator, where it is there.
-    Pktgen,
-}
-
-choice!(Engine, "an engine", {
-    Live = "live", Xsk = "xsk", AfPacket = "af_packet", Udp = "udp", Pktgen = "pktgen",
-});
+choice!(
+    /// What makes the packets and puts them onto the interface.
+    Engine, "an engine", {
+        /// A BPF program writes frames that the kernel redirects to the interface (`BPF_PROG_RUN`, live frames).
+        Live = "live",
+        /// `AF_XDP`: a ring of frames that the driver, or the kernel for it, sends.
+        Xsk = "xsk",
+        /// `AF_PACKET`: frames handed to the kernel, past its queueing disciplines.
+        AfPacket = "af_packet",
+        /// UDP sockets: needs no privilege.
+        Udp = "udp",
+        /// The kernel's own generator, where it is there.
+        Pktgen = "pktgen",
+    }
+);
 
 /// Numbered packets one way or both, at one offered load.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

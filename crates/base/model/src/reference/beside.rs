@@ -117,47 +117,33 @@ pub const ONE_WAY: &str = "one way";
 /// The value of [`Condition::Offered`] where no rate is asked for.
 pub const FLAT_OUT: &str = "flat out";
 
-/// Conditions that figures of the same quantity can differ in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Condition {
-    /// Whether real wires and cards are involved.
-    Simulated,
-    /// Whose network stack.
-    Stack,
-    /// Bytes in each message.
-    PayloadSize,
-    /// MTU of the interfaces.
-    Mtu,
-    /// Rate of the link.
-    LinkRate,
-    /// How the program waits.
-    Mode,
-    /// Which way the data goes.
-    Direction,
-    /// Connections or flows.
-    Streams,
-    /// Time that counts.
-    Duration,
-    /// Size of the socket buffers.
-    Window,
-    /// Payload offered.
-    Offered,
-}
-
-choice!(Condition, "a condition", {
-    Simulated = "simulated",
-    Stack = "stack",
-    PayloadSize = "payload_size",
-    Mtu = "mtu",
-    LinkRate = "link_rate",
-    Mode = "mode",
-    Direction = "direction",
-    Streams = "streams",
-    Duration = "duration",
-    Window = "window",
-    Offered = "offered",
-});
+choice!(
+    /// Conditions that figures of the same quantity can differ in.
+    Condition, "a condition", {
+        /// Whether real wires and cards are involved.
+        Simulated = "simulated",
+        /// Whose network stack.
+        Stack = "stack",
+        /// Bytes in each message.
+        PayloadSize = "payload_size",
+        /// MTU of the interfaces.
+        Mtu = "mtu",
+        /// Rate of the link.
+        LinkRate = "link_rate",
+        /// How the program waits.
+        Mode = "mode",
+        /// Which way the data goes.
+        Direction = "direction",
+        /// Connections or flows.
+        Streams = "streams",
+        /// Time that counts.
+        Duration = "duration",
+        /// Size of the socket buffers.
+        Window = "window",
+        /// Payload offered.
+        Offered = "offered",
+    }
+);
 
 /// Why two figures cannot stand side by side; the nearest miss first.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]

@@ -34,77 +34,53 @@ pub struct ReferenceFigure {
     pub note: Option<Words>,
 }
 
-/// What a published figure is of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum FigureMetric {
-    /// Round-trip time.
-    Rtt,
-    /// Half of it, which sockperf calls latency.
-    HalfRtt,
-    /// Payload that arrives.
-    Goodput,
-    /// Packets through a device or between its ports.
-    PacketRate,
-    /// Bits at a port, on the layer that the conditions say.
-    PortRate,
-    /// Packets that a generator offered.
-    OfferedLoad,
-    /// Bits that a monitor showed, on whatever layer it counts.
-    MonitorRate,
-    /// Packets that a monitor showed; these can be aggregates above the driver.
-    MonitorPacketRate,
-    /// Bytes of a file, from its first to its last.
-    Transfer,
-    /// How busy a core was.
-    CoreUse,
-}
+choice!(
+    /// What a published figure is of.
+    FigureMetric, "a metric", {
+        /// Round-trip time.
+        Rtt = "rtt",
+        /// Half of it, which sockperf calls latency.
+        HalfRtt = "half_rtt",
+        /// Payload that arrives.
+        Goodput = "goodput",
+        /// Packets through a device or between its ports.
+        PacketRate = "packet_rate",
+        /// Bits at a port, on the layer that the conditions say.
+        PortRate = "port_rate",
+        /// Packets that a generator offered.
+        OfferedLoad = "offered_load",
+        /// Bits that a monitor showed, on whatever layer it counts.
+        MonitorRate = "monitor_rate",
+        /// Packets that a monitor showed; these can be aggregates above the driver.
+        MonitorPacketRate = "monitor_packet_rate",
+        /// Bytes of a file, from its first to its last.
+        Transfer = "transfer",
+        /// How busy a core was.
+        CoreUse = "core_use",
+    }
+);
 
-choice!(FigureMetric, "a metric", {
-    Rtt = "rtt",
-    HalfRtt = "half_rtt",
-    Goodput = "goodput",
-    PacketRate = "packet_rate",
-    PortRate = "port_rate",
-    OfferedLoad = "offered_load",
-    MonitorRate = "monitor_rate",
-    MonitorPacketRate = "monitor_packet_rate",
-    Transfer = "transfer",
-    CoreUse = "core_use",
-});
-
-/// What a figure is of the sample.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Statistic {
-    /// Smallest; of a rate, that of the slowest interval.
-    Min,
-    /// Mean.
-    Mean,
-    /// Median.
-    P50,
-    /// 90th percentile.
-    P90,
-    /// 99th percentile.
-    P99,
-    /// 99.9th percentile.
-    P999,
-    /// Largest; of a rate, that of the fastest interval.
-    Max,
-    /// One look at a display.
-    Reading,
-}
-
-choice!(Statistic, "a statistic", {
-    Min = "min",
-    Mean = "mean",
-    P50 = "p50",
-    P90 = "p90",
-    P99 = "p99",
-    P999 = "p999",
-    Max = "max",
-    Reading = "reading",
-});
+choice!(
+    /// What a figure is of the sample.
+    Statistic, "a statistic", {
+        /// Smallest; of a rate, that of the slowest interval.
+        Min = "min",
+        /// Mean.
+        Mean = "mean",
+        /// Median.
+        P50 = "p50",
+        /// 90th percentile.
+        P90 = "p90",
+        /// 99th percentile.
+        P99 = "p99",
+        /// 99.9th percentile.
+        P999 = "p999",
+        /// Largest; of a rate, that of the fastest interval.
+        Max = "max",
+        /// One look at a display.
+        Reading = "reading",
+    }
+);
 
 impl FigureMetric {
     /// What kind of quantity it is.

@@ -2,6 +2,8 @@
 
 use std::{fmt, num::NonZeroU32, str::FromStr};
 
+use derive_more::Display;
+
 use super::words::{WordsError, as_words, keyed, number};
 use crate::{
     frame_size::AROUND_FRAME,
@@ -19,32 +21,39 @@ pub struct Load {
 }
 
 /// How much a stream offers.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Display)]
 pub enum Rate {
     /// As fast as the sender can.
     #[default]
+    #[display("flat out")]
     FlatOut,
     /// Frames a second.
     Packets(PacketRate),
     /// Bits a second on the wire, with preamble and gap: what fills a link.
+    #[display("{_0} L1")]
     L1(BitRate),
     /// Bits a second of frames with FCS.
+    #[display("{_0} L2")]
     L2(BitRate),
     /// A share of the line's rate.
     Line(Percent),
     /// With the times between them that the frames of a capture had.
+    #[display("as captured")]
     Captured,
 }
 
 /// At which moments a stream's frames leave.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Display)]
 pub enum Pacing {
     /// One after the other, each as long after the one before.
     #[default]
+    #[display("constant")]
     Constant,
     /// So many back to back, then a pause, so that the rate is met over all.
+    #[display("burst {_0}")]
     Burst(NonZeroU32),
     /// Times between them by chance (exponential), with the rate as mean.
+    #[display("poisson")]
     Poisson,
 }
 
@@ -141,29 +150,6 @@ impl fmt::Display for Load {
         match self.pacing {
             Pacing::Constant => write!(f, "{}", self.rate),
             pacing => write!(f, "{} {pacing}", self.rate),
-        }
-    }
-}
-
-impl fmt::Display for Rate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::FlatOut => f.write_str("flat out"),
-            Self::Packets(rate) => write!(f, "{rate}"),
-            Self::L1(rate) => write!(f, "{rate} L1"),
-            Self::L2(rate) => write!(f, "{rate} L2"),
-            Self::Line(share) => write!(f, "{share}"),
-            Self::Captured => f.write_str("as captured"),
-        }
-    }
-}
-
-impl fmt::Display for Pacing {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Constant => f.write_str("constant"),
-            Self::Burst(frames) => write!(f, "burst {frames}"),
-            Self::Poisson => f.write_str("poisson"),
         }
     }
 }

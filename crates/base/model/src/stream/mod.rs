@@ -26,7 +26,7 @@ mod payload;
 mod sizes;
 mod values;
 mod vlan;
-mod words;
+pub(crate) mod words;
 
 use std::{collections::HashSet, net::IpAddr};
 

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::de::{Error, SeqAccess, Visitor};
 
 /// Words as TOML and JSON may hold them: text, a number, or a list of these, which stands for the text with commas between.
-pub(super) struct Words;
+pub(crate) struct Words;
 
 impl<'de> Visitor<'de> for Words {
     type Value = String;
@@ -72,7 +72,7 @@ macro_rules! as_words {
     };
 }
 
-pub(super) use as_words;
+pub(crate) use as_words;
 
 /// A number in words, where there has to be one: `what` names it, `possible` says what it may be.
 pub(super) fn number<T: std::str::FromStr>(text: &str, what: &'static str, possible: &str) -> Result<T, WordsError> {

@@ -1,11 +1,14 @@
 //! Values as somebody printed them, of whatever kind they are.
 
-use std::{fmt, str::FromStr};
+use std::str::FromStr;
+
+use derive_more::Display;
 
 use super::{Notation, PACKET_RATE, RATE, TIME, UnitError, split};
 
 /// A share in percent ("20 %").
-#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Display)]
+#[display("{_0} %")]
 pub struct Percent(pub f64);
 
 /// What kind of quantity a printed value is.
@@ -24,7 +27,8 @@ pub enum Dimension {
 }
 
 /// A value as it was printed, with all its digits, and the same in the base unit of its dimension.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Display)]
+#[display("{text}")]
 pub struct Printed {
     text: String,
     amount: f64,
@@ -82,22 +86,10 @@ impl FromStr for Printed {
     }
 }
 
-impl fmt::Display for Printed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
-    }
-}
-
 impl FromStr for Percent {
     type Err = UnitError;
 
     fn from_str(text: &str) -> Result<Self, UnitError> {
         SHARE.number(text).map(Self)
-    }
-}
-
-impl fmt::Display for Percent {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} %", self.0)
     }
 }
