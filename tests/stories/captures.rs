@@ -47,45 +47,46 @@ fn capture_at_b(desk: &Desk, file: &Path, more: &[&str]) -> Speaking {
 
 #[test]
 fn a_capture_is_sent_again_byte_for_byte_and_in_its_rhythm() {
-    let desk = Desk::alone();
-    let _bed = desk.bed(BED, &[]);
-    let (file, frames) = (desk.path("in.pcapng"), frames());
-    write(&file, &frames);
-    for engine in ["af_packet", "xsk"] {
-        let mut times = 0;
-        let (out, sent, captured) = desk.undisturbed(|| {
-            times += 1;
-            let out = desk.path(&format!("{engine}-{times}.pcapng"));
-            let capture = capture_at_b(&desk, &out, &[]);
-            let sent = replay(&desk, &file, &["--bed", BED, "--engine", engine]);
-            (out, sent, capture.interrupted())
-        });
-        assert_eq!(sent.status, 0, "{}", sent.err);
-        assert_eq!(captured.status, 0, "{}", captured.err);
-        assert!(captured.err.contains("0 dropped"), "{}", captured.err);
+    Desk::tell_alone(|desk| {
+        let _bed = desk.bed(BED, &[]);
+        let (file, frames) = (desk.path("in.pcapng"), frames());
+        write(&file, &frames);
+        for engine in ["af_packet", "xsk"] {
+            let mut times = 0;
+            let (out, sent, captured) = desk.undisturbed(|| {
+                times += 1;
+                let out = desk.path(&format!("{engine}-{times}.pcapng"));
+                let capture = capture_at_b(desk, &out, &[]);
+                let sent = replay(desk, &file, &["--bed", BED, "--engine", engine]);
+                (out, sent, capture.interrupted())
+            });
+            assert_eq!(sent.status, 0, "{}", sent.err);
+            assert_eq!(captured.status, 0, "{}", captured.err);
+            assert!(captured.err.contains("0 dropped"), "{}", captured.err);
 
-        let trial = &sent.json()["trials"][0];
-        let [left, came, lost] = ["sent", "received", "lost"].map(|name| trial[name].as_u64().unwrap());
-        assert_eq!((came, lost), (left, 0), "{engine}: {trial}");
-        assert!(trial["doubts"].to_string().contains("not-numbered"), "{}", trial["doubts"]);
-        // 5 frames in each round of 25 ms.
-        let pps = trial["offered_pps"].as_f64().unwrap();
-        assert!((190.0..=210.0).contains(&pps), "{engine}: {pps}");
-        let arrived: Vec<_> = pcap::read(&fs::read(&out).unwrap()).unwrap();
-        let ours: Vec<_> = arrived.iter().filter(|frame| frames.contains(&frame.bytes)).collect();
-        assert_eq!(ours.len() as u64, left, "{engine}");
-        assert!(
-            ours.iter().zip(frames.iter().cycle()).all(|(came, left)| came.bytes == *left),
-            "{engine}: out of order"
-        );
-        let mut gaps: Vec<u64> = ours.windows(2).map(|two| two[1].time.0 - two[0].time.0).collect();
-        gaps.sort_unstable();
-        assert!(gaps[gaps.len() / 2].abs_diff(5_000_000) < 1_000_000, "{engine}: {gaps:?}");
-    }
-    let fast = ["--bed", BED, "--engine", "af_packet", "--rate", "2 kpps"];
-    let faster = desk.undisturbed(|| replay(&desk, &file, &fast));
-    let sent = faster.json()["trials"][0]["sent"].as_u64().unwrap();
-    assert!((1_900..=2_001).contains(&sent), "{sent}");
+            let trial = &sent.json()["trials"][0];
+            let [left, came, lost] = ["sent", "received", "lost"].map(|name| trial[name].as_u64().unwrap());
+            assert_eq!((came, lost), (left, 0), "{engine}: {trial}");
+            assert!(trial["doubts"].to_string().contains("not-numbered"), "{}", trial["doubts"]);
+            // 5 frames in each round of 25 ms.
+            let pps = trial["offered_pps"].as_f64().unwrap();
+            assert!((190.0..=210.0).contains(&pps), "{engine}: {pps}");
+            let arrived: Vec<_> = pcap::read(&fs::read(&out).unwrap()).unwrap();
+            let ours: Vec<_> = arrived.iter().filter(|frame| frames.contains(&frame.bytes)).collect();
+            assert_eq!(ours.len() as u64, left, "{engine}");
+            assert!(
+                ours.iter().zip(frames.iter().cycle()).all(|(came, left)| came.bytes == *left),
+                "{engine}: out of order"
+            );
+            let mut gaps: Vec<u64> = ours.windows(2).map(|two| two[1].time.0 - two[0].time.0).collect();
+            gaps.sort_unstable();
+            assert!(gaps[gaps.len() / 2].abs_diff(5_000_000) < 1_000_000, "{engine}: {gaps:?}");
+        }
+        let fast = ["--bed", BED, "--engine", "af_packet", "--rate", "2 kpps"];
+        let faster = desk.undisturbed(|| replay(desk, &file, &fast));
+        let sent = faster.json()["trials"][0]["sent"].as_u64().unwrap();
+        assert!((1_900..=2_001).contains(&sent), "{sent}");
+    });
 }
 
 #[test]
@@ -123,20 +124,21 @@ fn what_cannot_be_sent_again_says_why() {
 /// A numbered stream and a capture at the same time: each is counted in its own way.
 #[test]
 fn a_stream_file_may_name_captures_beside_numbered_streams() {
-    let desk = Desk::alone();
-    write(&desk.path("voice.pcapng"), &frames());
-    let streams = desk.path("streams.toml");
-    let toml = "[[stream]]\nname = \"voice\"\nreplay = \"voice.pcapng\"\nload = \"as captured\"\n[[stream]]\nname = \"bulk\"\nload = \"5 kpps\"\n";
-    fs::write(&streams, toml).unwrap();
-    let words = ["packets", "--stream-file", text(&streams), "--engine", "af_packet"];
-    let words = [&words[..], &["--duration", "1 s", "--repeats", "1", "--json"]].concat();
-    let done = desk.undisturbed(|| desk.run(&words));
-    assert_eq!(done.status, 0, "{}", done.err);
-    let document = done.json();
-    for (stream, pps) in document["trials"][0]["streams"].as_array().unwrap().iter().zip([200.0, 5000.0]) {
-        let [left, came] = ["sent", "received"].map(|name| stream[name].as_u64().unwrap());
-        assert!(left == came && (stream["offered_pps"].as_f64().unwrap() - pps).abs() < 0.05 * pps, "{stream}");
-    }
+    Desk::tell_alone(|desk| {
+        write(&desk.path("voice.pcapng"), &frames());
+        let streams = desk.path("streams.toml");
+        let toml = "[[stream]]\nname = \"voice\"\nreplay = \"voice.pcapng\"\nload = \"as captured\"\n[[stream]]\nname = \"bulk\"\nload = \"5 kpps\"\n";
+        fs::write(&streams, toml).unwrap();
+        let words = ["packets", "--stream-file", text(&streams), "--engine", "af_packet"];
+        let words = [&words[..], &["--duration", "1 s", "--repeats", "1", "--json"]].concat();
+        let done = desk.undisturbed(|| desk.run(&words));
+        assert_eq!(done.status, 0, "{}", done.err);
+        let document = done.json();
+        for (stream, pps) in document["trials"][0]["streams"].as_array().unwrap().iter().zip([200.0, 5000.0]) {
+            let [left, came] = ["sent", "received"].map(|name| stream[name].as_u64().unwrap());
+            assert!(left == came && (stream["offered_pps"].as_f64().unwrap() - pps).abs() < 0.05 * pps, "{stream}");
+        }
+    });
 }
 
 #[test]

@@ -45,168 +45,183 @@ fn assert_named(named: &str, with: &Value, without: &Value) {
 
 #[test]
 fn a_queueing_discipline_is_named() {
-    let desk = Desk::alone();
-    let _bed = desk.bed(BED, &[]);
-    let bad = Bad::new(&desk, BED);
-    bad.at("a", "tc qdisc add dev lab-a root tbf rate 200mbit burst 64kb latency 20ms");
-    let tcp = goodput(&desk, &[]);
-    let udp = goodput(&desk, &["--protocol", "udp", "--rate", "400 Mbit/s"]);
-    bad.at("a", "tc qdisc del dev lab-a root");
-    assert_named("qdisc", &tcp, &goodput(&desk, &[]));
-    assert_named("qdisc", &udp, &goodput(&desk, &["--protocol", "udp", "--rate", "400 Mbit/s"]));
-    assert!(udp["lost"].as_u64() > Some(0) && udp["loss_at"]["qdisc"].as_u64() > Some(0), "{}", udp["loss_at"]);
-    assert!(tcp["limited_by"]["evidence"].as_str().unwrap().contains("tbf"), "{}", tcp["limited_by"]);
+    Desk::tell_alone(|desk| {
+        let _bed = desk.bed(BED, &[]);
+        let bad = Bad::new(desk, BED);
+        bad.at("a", "tc qdisc add dev lab-a root tbf rate 200mbit burst 64kb latency 20ms");
+        let tcp = goodput(desk, &[]);
+        let udp = goodput(desk, &["--protocol", "udp", "--rate", "400 Mbit/s"]);
+        bad.at("a", "tc qdisc del dev lab-a root");
+        assert_named("qdisc", &tcp, &goodput(desk, &[]));
+        assert_named("qdisc", &udp, &goodput(desk, &["--protocol", "udp", "--rate", "400 Mbit/s"]));
+        assert!(udp["lost"].as_u64() > Some(0) && udp["loss_at"]["qdisc"].as_u64() > Some(0), "{}", udp["loss_at"]);
+        assert!(tcp["limited_by"]["evidence"].as_str().unwrap().contains("tbf"), "{}", tcp["limited_by"]);
+    });
 }
 
 #[test]
 fn a_window_too_small_for_the_path_is_named() {
-    let desk = Desk::alone();
-    let _bed = desk.bed(BED, &[]);
-    let small = goodput(&desk, &["--window", "8 KiB"]);
-    assert_named("window", &small, &goodput(&desk, &[]));
+    Desk::tell_alone(|desk| {
+        let _bed = desk.bed(BED, &[]);
+        let small = goodput(desk, &["--window", "8 KiB"]);
+        assert_named("window", &small, &goodput(desk, &[]));
+    });
 }
 
 #[test]
 fn a_receive_buffer_too_small_for_bursts_is_named() {
-    let desk = Desk::alone();
-    let _bed = desk.bed(BED, &[]);
-    let load = ["--protocol", "udp", "--rate", "1 Gbit/s"];
-    let small = goodput(&desk, &[load.as_slice(), &["--window", "4 KiB"]].concat());
-    assert_named("receiver's socket", &small, &goodput(&desk, &load));
-    assert!(small["loss_at"]["receiver's socket"].as_u64() > Some(0), "{}", small["loss_at"]);
+    Desk::tell_alone(|desk| {
+        let _bed = desk.bed(BED, &[]);
+        let load = ["--protocol", "udp", "--rate", "1 Gbit/s"];
+        let small = goodput(desk, &[load.as_slice(), &["--window", "4 KiB"]].concat());
+        assert_named("receiver's socket", &small, &goodput(desk, &load));
+        assert!(small["loss_at"]["receiver's socket"].as_u64() > Some(0), "{}", small["loss_at"]);
+    });
 }
 
 #[test]
 fn a_receiver_without_a_core_of_its_own_is_named() {
-    let desk = Desk::alone();
-    let _bed = desk.bed(BED, &[]);
-    let load = ["--protocol", "udp", "--rate", "1500 Mbit/s"];
-    let busy = [(); 9].map(|()| Busy::on(1));
-    let slow = goodput_beside_others(&desk, &load);
-    drop(busy);
-    let alone = goodput(&desk, &load);
-    assert_named("receiver CPU", &slow, &alone);
-    assert!(slow["doubts"].to_string().contains("other-load"), "{}", slow["doubts"]);
-    assert!(!alone["doubts"].to_string().contains("other-load"), "{}", alone["doubts"]);
+    Desk::tell_alone(|desk| {
+        let _bed = desk.bed(BED, &[]);
+        let load = ["--protocol", "udp", "--rate", "1500 Mbit/s"];
+        let busy = [(); 9].map(|()| Busy::on(1));
+        let slow = goodput_beside_others(desk, &load);
+        drop(busy);
+        let alone = goodput(desk, &load);
+        assert_named("receiver CPU", &slow, &alone);
+        assert!(slow["doubts"].to_string().contains("other-load"), "{}", slow["doubts"]);
+        assert!(!alone["doubts"].to_string().contains("other-load"), "{}", alone["doubts"]);
+    });
 }
 
 #[test]
 fn one_core_for_both_ends_is_named_and_doubted() {
-    let desk = Desk::alone();
-    let _bed = desk.bed(BED, &[]);
-    let on = |cpus: &str| {
-        let words = ["goodput", "--bed", BED, "--repeats", "1", "--cpus", cpus, "--duration", "2 s", "--json"];
-        let done = desk.run(&words);
-        assert_eq!(done.status, 0, "{}", done.err);
-        done.json()["trials"][0].clone()
-    };
-    let shared = on("1,1");
-    assert!(place(&shared).ends_with("CPU"), "{}", shared["limited_by"]);
-    assert!(shared["doubts"].to_string().contains("shared-core"), "{}", shared["doubts"]);
-    assert!(!on("0,1")["doubts"].to_string().contains("shared-core"), "taken away, and still named");
+    Desk::tell_alone(|desk| {
+        let _bed = desk.bed(BED, &[]);
+        let on = |cpus: &str| {
+            let words = ["goodput", "--bed", BED, "--repeats", "1", "--cpus", cpus, "--duration", "2 s", "--json"];
+            let done = desk.run(&words);
+            assert_eq!(done.status, 0, "{}", done.err);
+            done.json()["trials"][0].clone()
+        };
+        let shared = on("1,1");
+        assert!(place(&shared).ends_with("CPU"), "{}", shared["limited_by"]);
+        assert!(shared["doubts"].to_string().contains("shared-core"), "{}", shared["doubts"]);
+        assert!(!on("0,1")["doubts"].to_string().contains("shared-core"), "taken away, and still named");
+    });
 }
 
 #[test]
 fn a_load_that_arrives_as_asked_is_limited_by_what_was_asked() {
-    let desk = Desk::alone();
-    let _bed = desk.bed(BED, &[]);
-    let trial = goodput(&desk, &["--protocol", "udp", "--rate", "100 Mbit/s"]);
-    assert_eq!((place(&trial), &trial["lost"]), ("intended load", &0.into()), "{}", trial["limited_by"]);
-    let mean = trial["goodput_bps"]["mean"].as_f64().unwrap();
-    assert!((0.98e8..1.02e8).contains(&mean), "{mean}");
+    Desk::tell_alone(|desk| {
+        let _bed = desk.bed(BED, &[]);
+        let trial = goodput(desk, &["--protocol", "udp", "--rate", "100 Mbit/s"]);
+        assert_eq!((place(&trial), &trial["lost"]), ("intended load", &0.into()), "{}", trial["limited_by"]);
+        let mean = trial["goodput_bps"]["mean"].as_f64().unwrap();
+        assert!((0.98e8..1.02e8).contains(&mean), "{mean}");
+    });
 }
 
 /// A sender that is asked for more than any core can send is behind its schedule; nothing of that is loss.
 #[test]
 fn a_sender_that_cannot_keep_up_is_no_loss() {
-    let desk = Desk::alone();
-    let _bed = desk.bed(BED, &[]);
-    let trial = goodput(&desk, &["--protocol", "udp", "--rate", "50 Gbit/s", "--datagram", "64"]);
-    assert!(trial["doubts"].to_string().contains("sender-too-slow"), "{}", trial["doubts"]);
-    let flow = &trial["flows"][0];
-    let count = |what: &str| flow[what].as_u64().unwrap();
-    let (sent, received) = (count("datagrams_sent"), count("datagrams_received"));
-    assert_eq!(trial["lost"].as_u64().unwrap(), sent - received, "counted against what was sent: {flow}");
+    Desk::tell_alone(|desk| {
+        let _bed = desk.bed(BED, &[]);
+        let trial = goodput(desk, &["--protocol", "udp", "--rate", "50 Gbit/s", "--datagram", "64"]);
+        assert!(trial["doubts"].to_string().contains("sender-too-slow"), "{}", trial["doubts"]);
+        let flow = &trial["flows"][0];
+        let count = |what: &str| flow[what].as_u64().unwrap();
+        let (sent, received) = (count("datagrams_sent"), count("datagrams_received"));
+        assert_eq!(trial["lost"].as_u64().unwrap(), sent - received, "counted against what was sent: {flow}");
+    });
 }
 
 #[test]
 fn other_traffic_on_the_interface_is_a_doubt() {
-    let desk = Desk::alone();
-    let _bed = desk.bed(BED, &[]);
-    let load = ["--protocol", "udp", "--rate", "20 Mbit/s"];
-    let others = "while :; do echo x >/dev/udp/198.18.0.2/9; done 2>/dev/null";
-    let mut foreign = Command::new("ip");
-    let mut foreign =
-        foreign.args(["netns", "exec", "wpfaulty-a", "timeout", "60", "bash", "-c", others]).spawn().unwrap();
-    let shared = goodput_beside_others(&desk, &load);
-    // `timeout` passes it on to what it runs.
-    signal(foreign.id(), "-TERM");
-    foreign.wait().unwrap();
-    assert!(shared["doubts"].to_string().contains("packets-disagree"), "{}", shared["doubts"]);
-    let alone = goodput(&desk, &load);
-    assert!(!alone["doubts"].to_string().contains("packets-disagree"), "{}", alone["doubts"]);
+    Desk::tell_alone(|desk| {
+        let _bed = desk.bed(BED, &[]);
+        let load = ["--protocol", "udp", "--rate", "20 Mbit/s"];
+        let others = "while :; do echo x >/dev/udp/198.18.0.2/9; done 2>/dev/null";
+        let mut foreign = Command::new("ip");
+        let mut foreign =
+            foreign.args(["netns", "exec", "wpfaulty-a", "timeout", "60", "bash", "-c", others]).spawn().unwrap();
+        let shared = goodput_beside_others(desk, &load);
+        // `timeout` passes it on to what it runs.
+        signal(foreign.id(), "-TERM");
+        foreign.wait().unwrap();
+        assert!(shared["doubts"].to_string().contains("packets-disagree"), "{}", shared["doubts"]);
+        let alone = goodput(desk, &load);
+        assert!(!alone["doubts"].to_string().contains("packets-disagree"), "{}", alone["doubts"]);
+    });
 }
 
 /// One in 10^6, and every one of them found.
 #[test]
 fn planted_loss_duplication_and_reordering_are_counted_to_the_packet() {
     const EVERY: u64 = 1_000_000;
-    let desk = Desk::alone();
-    let _bed = desk.bed(BED, &[]);
-    let bad = Bad::new(&desk, BED);
-    let load = ["--protocol", "udp", "--rate", "120 Mbit/s", "--datagram", "64"];
-    // What is planted counts from its first datagram on, so that each time it is planted anew.
-    let counted = |plant: &dyn Fn(), remove: &dyn Fn()| {
-        let trial = desk.undisturbed(|| {
-            plant();
-            let trial = measure_once(&desk, "goodput", &[&["--duration", "10 s"], load.as_slice()].concat());
-            remove();
-            trial
-        });
-        let sent = trial["flows"][0]["datagrams_sent"].as_u64().unwrap();
-        assert!(sent > EVERY, "{sent} datagrams are too few to show anything");
-        assert_eq!(trial["loss_at"].get("receiver's socket"), None, "the tester loses nothing: {}", trial["loss_at"]);
-        (trial["flows"][0].clone(), sent)
-    };
-    let number = |flow: &Value, what: &str| flow[what].as_u64().unwrap();
+    Desk::tell_alone(|desk| {
+        let _bed = desk.bed(BED, &[]);
+        let bad = Bad::new(desk, BED);
+        let load = ["--protocol", "udp", "--rate", "120 Mbit/s", "--datagram", "64"];
+        // What is planted counts from its first datagram on, so that each time it is planted anew.
+        let counted = |plant: &dyn Fn(), remove: &dyn Fn()| {
+            let trial = desk.undisturbed(|| {
+                plant();
+                let trial = measure_once(desk, "goodput", &[&["--duration", "10 s"], load.as_slice()].concat());
+                remove();
+                trial
+            });
+            let sent = trial["flows"][0]["datagrams_sent"].as_u64().unwrap();
+            assert!(sent > EVERY, "{sent} datagrams are too few to show anything");
+            assert_eq!(
+                trial["loss_at"].get("receiver's socket"),
+                None,
+                "the tester loses nothing: {}",
+                trial["loss_at"]
+            );
+            (trial["flows"][0].clone(), sent)
+        };
+        let number = |flow: &Value, what: &str| flow[what].as_u64().unwrap();
 
-    let (flow, sent) = counted(&|| bad.xdp("lose", EVERY), &|| bad.remove_xdp());
-    assert_eq!(number(&flow, "lost"), sent / EVERY, "of {sent}");
+        let (flow, sent) = counted(&|| bad.xdp("lose", EVERY), &|| bad.remove_xdp());
+        assert_eq!(number(&flow, "lost"), sent / EVERY, "of {sent}");
 
-    let (flow, sent) = counted(&|| bad.tc("duplicate", EVERY), &|| bad.remove_tc());
-    assert_eq!(number(&flow, "duplicated"), sent / EVERY, "of {sent}");
+        let (flow, sent) = counted(&|| bad.tc("duplicate", EVERY), &|| bad.remove_tc());
+        assert_eq!(number(&flow, "duplicated"), sent / EVERY, "of {sent}");
 
-    // Of two neighbours that take a slow lane, the second falls behind those after it.
-    bad.at("a", "tc qdisc add dev lab-a root handle 1: htb default 10");
-    bad.at("a", "tc class add dev lab-a parent 1: classid 1:10 htb rate 90gbit quantum 60000");
-    bad.at("a", "tc class add dev lab-a parent 1: classid 1:20 htb rate 8kbit burst 20 quantum 1500");
-    let (flow, sent) = counted(&|| bad.tc("reorder", EVERY), &|| bad.remove_tc());
-    bad.at("a", "tc qdisc del dev lab-a root");
-    // The timer that opens the slow lane may let a neighbour out on another core, which is reordered in truth.
-    assert!((sent / EVERY..=20).contains(&number(&flow, "reordered")), "of {sent}: {flow}");
+        // Of two neighbours that take a slow lane, the second falls behind those after it.
+        bad.at("a", "tc qdisc add dev lab-a root handle 1: htb default 10");
+        bad.at("a", "tc class add dev lab-a parent 1: classid 1:10 htb rate 90gbit quantum 60000");
+        bad.at("a", "tc class add dev lab-a parent 1: classid 1:20 htb rate 8kbit burst 20 quantum 1500");
+        let (flow, sent) = counted(&|| bad.tc("reorder", EVERY), &|| bad.remove_tc());
+        bad.at("a", "tc qdisc del dev lab-a root");
+        // The timer that opens the slow lane may let a neighbour out on another core, which is reordered in truth.
+        assert!((sent / EVERY..=20).contains(&number(&flow, "reordered")), "of {sent}: {flow}");
 
-    let (flow, _) = counted(&|| (), &|| ());
-    for what in ["lost", "duplicated", "reordered"] {
-        assert_eq!(number(&flow, what), 0, "taken away, and still {what}");
-    }
+        let (flow, _) = counted(&|| (), &|| ());
+        for what in ["lost", "duplicated", "reordered"] {
+            assert_eq!(number(&flow, what), 0, "taken away, and still {what}");
+        }
+    });
 }
 
 #[test]
 fn loss_that_no_counter_of_the_ends_explains_lies_between_them() {
-    let desk = Desk::alone();
-    let _bed = desk.bed(BED, &[]);
-    let bad = Bad::new(&desk, BED);
-    let load = ["--protocol", "udp", "--rate", "100 Mbit/s"];
-    bad.tc("drop_large", 1);
-    let lost = goodput(&desk, &load);
-    bad.remove_tc();
-    assert!(lost["lost"].as_u64() > Some(0));
-    // Goodput is what arrived, whatever was sent.
-    assert!(lost["sent_bps"].as_f64() > Some(0.98e8) && lost["goodput_bps"]["mean"] == 0.0, "{lost}");
-    let without = goodput(&desk, &load);
-    assert_eq!(place(&without), "intended load");
-    assert_eq!(place(&lost), "device under test", "{}", lost["limited_by"]);
-    assert_eq!(lost["loss_at"]["device under test"], lost["lost"], "{}", lost["loss_at"]);
+    Desk::tell_alone(|desk| {
+        let _bed = desk.bed(BED, &[]);
+        let bad = Bad::new(desk, BED);
+        let load = ["--protocol", "udp", "--rate", "100 Mbit/s"];
+        bad.tc("drop_large", 1);
+        let lost = goodput(desk, &load);
+        bad.remove_tc();
+        assert!(lost["lost"].as_u64() > Some(0));
+        // Goodput is what arrived, whatever was sent.
+        assert!(lost["sent_bps"].as_f64() > Some(0.98e8) && lost["goodput_bps"]["mean"] == 0.0, "{lost}");
+        let without = goodput(desk, &load);
+        assert_eq!(place(&without), "intended load");
+        assert_eq!(place(&lost), "device under test", "{}", lost["limited_by"]);
+        assert_eq!(lost["loss_at"]["device under test"], lost["lost"], "{}", lost["loss_at"]);
+    });
 }
 
 #[test]
@@ -238,44 +253,46 @@ fn the_path_is_found_to_the_byte_and_what_keeps_it_down_is_named() {
 
 #[test]
 fn a_peer_that_takes_smaller_packets_is_named_for_what_it_drops() {
-    let desk = Desk::alone();
-    let _bed = desk.bed(BED, &["--mtu", "9000"]);
-    let bad = Bad::new(&desk, BED);
-    let load = ["--protocol", "udp", "--rate", "100 Mbit/s"];
-    bad.at("b", "ip link set dev lab-b mtu 1500");
-    let mismatch = goodput(&desk, &load);
-    bad.at("b", "ip link set dev lab-b mtu 9000");
-    assert_named("path MTU", &mismatch, &goodput(&desk, &load));
+    Desk::tell_alone(|desk| {
+        let _bed = desk.bed(BED, &["--mtu", "9000"]);
+        let bad = Bad::new(desk, BED);
+        let load = ["--protocol", "udp", "--rate", "100 Mbit/s"];
+        bad.at("b", "ip link set dev lab-b mtu 1500");
+        let mismatch = goodput(desk, &load);
+        bad.at("b", "ip link set dev lab-b mtu 9000");
+        assert_named("path MTU", &mismatch, &goodput(desk, &load));
+    });
 }
 
 #[test]
 fn an_mtu_sweep_proves_each_mtu_and_puts_the_old_one_back() {
-    let desk = Desk::alone();
-    let _bed = desk.bed(BED, &["--mtu", "4000"]);
-    let bad = Bad::new(&desk, BED);
-    let sweep = ["goodput", "--bed", BED, "--repeats", "1", "--duration", "1 s", "--mtus", "1500,9000", "--json"];
-    let done = desk.run(&sweep);
-    assert_eq!(done.status, 0, "{}", done.err);
-    let document = done.json();
-    let shown: Vec<_> = document["trials"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|trial| (trial["probe"].as_str().unwrap().to_owned(), trial["mtu"].clone()))
-        .collect();
-    let path = |mtu: u32| ("path".to_owned(), serde_json::json!({ "forward": mtu, "reverse": mtu }));
-    let data = |mtu: u32| ("goodput".to_owned(), mtu.into());
-    assert_eq!(shown, [path(1500), data(1500), path(9000), data(9000)]);
-    assert_eq!(document["environment"]["differences"], serde_json::json!([]), "put back");
-    let mss = |trial: usize| document["trials"][trial]["flows"][0]["tcp"][0]["mss"].as_u64().unwrap();
-    assert_eq!((mss(1), mss(3)), (1460, 8960), "the connections saw it too");
+    Desk::tell_alone(|desk| {
+        let _bed = desk.bed(BED, &["--mtu", "4000"]);
+        let bad = Bad::new(desk, BED);
+        let sweep = ["goodput", "--bed", BED, "--repeats", "1", "--duration", "1 s", "--mtus", "1500,9000", "--json"];
+        let done = desk.run(&sweep);
+        assert_eq!(done.status, 0, "{}", done.err);
+        let document = done.json();
+        let shown: Vec<_> = document["trials"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|trial| (trial["probe"].as_str().unwrap().to_owned(), trial["mtu"].clone()))
+            .collect();
+        let path = |mtu: u32| ("path".to_owned(), serde_json::json!({ "forward": mtu, "reverse": mtu }));
+        let data = |mtu: u32| ("goodput".to_owned(), mtu.into());
+        assert_eq!(shown, [path(1500), data(1500), path(9000), data(9000)]);
+        assert_eq!(document["environment"]["differences"], serde_json::json!([]), "put back");
+        let mss = |trial: usize| document["trials"][trial]["flows"][0]["tcp"][0]["mss"].as_u64().unwrap();
+        assert_eq!((mss(1), mss(3)), (1460, 8960), "the connections saw it too");
 
-    bad.tc("drop_large", 1);
-    let document = desk.run(&[sweep.as_slice(), &["--protocol", "udp"]].concat()).json();
-    bad.remove_tc();
-    let doubts = document["trials"][3]["doubts"].to_string();
-    assert!(doubts.contains("path-not-proven"), "{doubts}");
-    assert_eq!(document["trials"][3]["limited_by"]["place"], "path MTU", "{}", document["trials"][3]["limited_by"]);
-    let without = desk.run(&[sweep.as_slice(), &["--protocol", "udp"]].concat()).json();
-    assert_ne!(without["trials"][3]["limited_by"]["place"], "path MTU", "taken away, and still named");
+        bad.tc("drop_large", 1);
+        let document = desk.run(&[sweep.as_slice(), &["--protocol", "udp"]].concat()).json();
+        bad.remove_tc();
+        let doubts = document["trials"][3]["doubts"].to_string();
+        assert!(doubts.contains("path-not-proven"), "{doubts}");
+        assert_eq!(document["trials"][3]["limited_by"]["place"], "path MTU", "{}", document["trials"][3]["limited_by"]);
+        let without = desk.run(&[sweep.as_slice(), &["--protocol", "udp"]].concat()).json();
+        assert_ne!(without["trials"][3]["limited_by"]["place"], "path MTU", "taken away, and still named");
+    });
 }

@@ -6,7 +6,7 @@
 //! process numbers, `/tmp`, the cores, and the settings in `/proc/sys` outside of `net`.
 //!
 //! A story begins with `Desk::new()`, or with [`turn`] if it needs no desk. One whose result depends on who else uses the cores (what
-//! limited a figure, a rate that has to be kept, a doubt that must not be there) begins with `Desk::alone()` or [`turn_alone`]: it
+//! limited a figure, a rate that has to be kept, a doubt that must not be there) is told by `Desk::tell_alone` or begins with [`turn_alone`]: it
 //! waits until all others have ended, and they wait for it. What it measures it measures by [`Turn::undisturbed`], as stories are not all
 //! that uses the cores. Whatever needs a thread of its own in a story inherits its ground.
 
@@ -102,16 +102,16 @@ impl Turn {
                 return measured;
             }
             left.store(left.load(Relaxed).saturating_sub(took.as_millis() as u64), Relaxed);
-            tell_of_another_time(share);
+            say_again(&format!("something else used {:.0} % of a core", 100.0 * share));
         }
         measure()
     }
 }
 
 /// For whoever looks on, and for the count at the end of `./x test`. Not by a macro, whose words only a story that fails shows.
-fn tell_of_another_time(share: f64) {
+pub(crate) fn say_again(why: &str) {
     let story = thread::current().name().unwrap_or("a story").to_owned();
-    let said = format!("{story} measures again: something else used {:.0} % of a core\n", 100.0 * share);
+    let said = format!("{story} measures again: {why}\n");
     io::stderr().write_all(said.as_bytes()).unwrap();
     fs::create_dir_all(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let counted = Path::new(env!("CARGO_TARGET_TMPDIR")).join("measured-again");

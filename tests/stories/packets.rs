@@ -95,26 +95,27 @@ fn several_senders_of_a_lab_are_counted_each_and_together() {
 #[test]
 fn planted_loss_and_copies_of_packets_are_counted() {
     const EVERY: u64 = 100;
-    let desk = Desk::alone();
-    let _bed = desk.bed(BED, &[]);
-    let bad = Bad::new(&desk, BED);
-    let counted = || {
-        let done = desk.undisturbed(|| packets(&desk, &["--bed", BED, "--engine", "udp", "--rate", "20 kpps"]));
-        trials(&done).remove(0)
-    };
-    bad.xdp("lose", EVERY);
-    let lossy = counted();
-    bad.remove_xdp();
-    let [sent, lost] = ["sent", "lost"].map(|name| lossy[name].as_u64().unwrap());
-    assert!(sent > 1_000 && lost.abs_diff(sent / EVERY) <= 1, "{lossy}");
-    assert_eq!(lossy["loss_at"]["device under test"], lost, "{}", lossy["loss_at"]);
+    Desk::tell_alone(|desk| {
+        let _bed = desk.bed(BED, &[]);
+        let bad = Bad::new(desk, BED);
+        let counted = || {
+            let done = desk.undisturbed(|| packets(desk, &["--bed", BED, "--engine", "udp", "--rate", "20 kpps"]));
+            trials(&done).remove(0)
+        };
+        bad.xdp("lose", EVERY);
+        let lossy = counted();
+        bad.remove_xdp();
+        let [sent, lost] = ["sent", "lost"].map(|name| lossy[name].as_u64().unwrap());
+        assert!(sent > 1_000 && lost.abs_diff(sent / EVERY) <= 1, "{lossy}");
+        assert_eq!(lossy["loss_at"]["device under test"], lost, "{}", lossy["loss_at"]);
 
-    bad.tc("duplicate", EVERY);
-    let doubled = counted();
-    bad.remove_tc();
-    let [sent, copies] = ["sent", "duplicated"].map(|name| doubled[name].as_u64().unwrap());
-    assert!(copies.abs_diff(sent / EVERY) <= 1, "{doubled}");
-    assert_eq!(counted()["lost"], 0);
+        bad.tc("duplicate", EVERY);
+        let doubled = counted();
+        bad.remove_tc();
+        let [sent, copies] = ["sent", "duplicated"].map(|name| doubled[name].as_u64().unwrap());
+        assert!(copies.abs_diff(sent / EVERY) <= 1, "{doubled}");
+        assert_eq!(counted()["lost"], 0);
+    });
 }
 
 /// What was counted until then is kept.

@@ -12,24 +12,25 @@ fn trials(desk: &Desk, words: &[&str]) -> Vec<Value> {
 
 #[test]
 fn latency_in_each_mode_and_for_a_time() {
-    let desk = Desk::alone();
-    for mode in ["spin", "block", "busy-poll"] {
-        let words = ["latency", "--mode", mode, "--frame-sizes", "64,1518", "--duration", "500 ms"];
-        let both = trials(&desk, &words);
-        for trial in &both {
-            assert_eq!((&trial["mode"], &trial["lost"]), (&mode.into(), &0.into()), "{trial}");
-            let seconds = trial["duration_s"].as_f64().unwrap();
-            assert!((0.5..1.0).contains(&seconds), "{seconds}");
-            assert!(trial["ipdv_ns"]["rtt_ns"]["p50"].as_u64().is_some(), "{trial}");
+    Desk::tell_alone(|desk| {
+        for mode in ["spin", "block", "busy-poll"] {
+            let words = ["latency", "--mode", mode, "--frame-sizes", "64,1518", "--duration", "500 ms"];
+            let both = trials(desk, &words);
+            for trial in &both {
+                assert_eq!((&trial["mode"], &trial["lost"]), (&mode.into(), &0.into()), "{trial}");
+                let seconds = trial["duration_s"].as_f64().unwrap();
+                assert!((0.5..1.0).contains(&seconds), "{seconds}");
+                assert!(trial["ipdv_ns"]["rtt_ns"]["p50"].as_u64().is_some(), "{trial}");
+            }
+            // 18 bytes of payload have no room for the far side's stamps, 1472 have.
+            assert_eq!(both[0]["one_way_ns"], Value::Null);
+            // In ping-pong the two ways are the round trip, message by message.
+            let mean = |way: &Value| way["mean"].as_f64().unwrap();
+            let (there, back) = (&both[1]["one_way_ns"]["forward_ns"], &both[1]["one_way_ns"]["reverse_ns"]);
+            let (sum, rtt) = (mean(there) + mean(back), mean(&both[1]["rtt_ns"]));
+            assert!((sum / rtt - 1.0).abs() < 0.001, "{sum} of {rtt}");
         }
-        // 18 bytes of payload have no room for the far side's stamps, 1472 have.
-        assert_eq!(both[0]["one_way_ns"], Value::Null);
-        // In ping-pong the two ways are the round trip, message by message.
-        let mean = |way: &Value| way["mean"].as_f64().unwrap();
-        let (there, back) = (&both[1]["one_way_ns"]["forward_ns"], &both[1]["one_way_ns"]["reverse_ns"]);
-        let (sum, rtt) = (mean(there) + mean(back), mean(&both[1]["rtt_ns"]));
-        assert!((sum / rtt - 1.0).abs() < 0.001, "{sum} of {rtt}");
-    }
+    });
 }
 
 /// Datagrams that the kernel's UDP took or gave at both ends.
@@ -42,42 +43,43 @@ fn datagrams_of_the_kernel(trial: &Value) -> i64 {
 
 #[test]
 fn datagrams_pass_the_kernel_by_beside_those_that_do_not() {
-    let desk = Desk::alone();
-    let ping_pong = ["latency", "--frame-sizes", "64,1518", "--count", "2000"].as_slice();
-    let bulk = ["goodput", "--protocol", "udp", "--duration", "1 s", "--rate", "200 Mbit/s"].as_slice();
-    let both_ways = [
-        "goodput",
-        "--protocol",
-        "udp",
-        "--duration",
-        "1 s",
-        "--rate",
-        "20 Mbit/s",
-        "--direction",
-        "both",
-        "--streams",
-        "2",
-    ]
-    .as_slice();
-    for ip in ["4", "6"] {
-        for words in [ping_pong, bulk, both_ways] {
-            let trials = trials(&desk, &[words, &["--stack", "kernel,bypass", "--ip", ip]].concat());
-            let (kernel, bypass): (Vec<&Value>, Vec<&Value>) =
-                trials.iter().partition(|trial| trial["stack"] == "kernel");
-            assert_eq!(kernel.len(), bypass.len(), "{trials:?}");
-            for (kernel, bypass) in kernel.iter().zip(bypass) {
-                let (through, past) = (datagrams_of_the_kernel(kernel), datagrams_of_the_kernel(bypass));
-                assert!(through > 4000 && past < 100, "{words:?}: {through}, and {past} past it");
-                let lost = |trial: &Value| {
-                    trial["lost"].as_u64().unwrap_or_else(|| {
-                        trial["flows"].as_array().unwrap().iter().map(|flow| flow["lost"].as_u64().unwrap()).sum()
-                    })
-                };
-                assert_eq!((lost(kernel), lost(bypass)), (0, 0), "{words:?}");
-                assert!(!bypass["doubts"].to_string().contains("through-kernel"), "{}", bypass["doubts"]);
+    Desk::tell_alone(|desk| {
+        let ping_pong = ["latency", "--frame-sizes", "64,1518", "--count", "2000"].as_slice();
+        let bulk = ["goodput", "--protocol", "udp", "--duration", "1 s", "--rate", "200 Mbit/s"].as_slice();
+        let both_ways = [
+            "goodput",
+            "--protocol",
+            "udp",
+            "--duration",
+            "1 s",
+            "--rate",
+            "20 Mbit/s",
+            "--direction",
+            "both",
+            "--streams",
+            "2",
+        ]
+        .as_slice();
+        for ip in ["4", "6"] {
+            for words in [ping_pong, bulk, both_ways] {
+                let trials = trials(desk, &[words, &["--stack", "kernel,bypass", "--ip", ip]].concat());
+                let (kernel, bypass): (Vec<&Value>, Vec<&Value>) =
+                    trials.iter().partition(|trial| trial["stack"] == "kernel");
+                assert_eq!(kernel.len(), bypass.len(), "{trials:?}");
+                for (kernel, bypass) in kernel.iter().zip(bypass) {
+                    let (through, past) = (datagrams_of_the_kernel(kernel), datagrams_of_the_kernel(bypass));
+                    assert!(through > 4000 && past < 100, "{words:?}: {through}, and {past} past it");
+                    let lost = |trial: &Value| {
+                        trial["lost"].as_u64().unwrap_or_else(|| {
+                            trial["flows"].as_array().unwrap().iter().map(|flow| flow["lost"].as_u64().unwrap()).sum()
+                        })
+                    };
+                    assert_eq!((lost(kernel), lost(bypass)), (0, 0), "{words:?}");
+                    assert!(!bypass["doubts"].to_string().contains("through-kernel"), "{}", bypass["doubts"]);
+                }
             }
         }
-    }
+    });
 }
 
 #[test]
@@ -97,18 +99,19 @@ fn what_cannot_pass_the_kernel_by_is_said() {
 /// What a hypervisor does is not in our hands; all else is.
 #[test]
 fn a_clean_measurement_has_no_doubts() {
-    let desk = Desk::alone();
-    for words in [
-        ["latency", "--duration", "1 s", "--frame-sizes", "128", "--mode", "spin"],
-        ["latency", "--duration", "1 s", "--frame-sizes", "128", "--mode", "block"],
-        ["goodput", "--duration", "1 s", "--protocol", "tcp", "--streams", "1"],
-        ["goodput", "--duration", "1 s", "--protocol", "udp", "--rate", "100 Mbit/s"],
-    ] {
-        for trial in trials(&desk, &words) {
-            let doubts = trial["doubts"].as_array().unwrap();
-            assert!(doubts.iter().all(|doubt| doubt["kind"] == "steal"), "{words:?}: {doubts:?}");
+    Desk::tell_alone(|desk| {
+        for words in [
+            ["latency", "--duration", "1 s", "--frame-sizes", "128", "--mode", "spin"],
+            ["latency", "--duration", "1 s", "--frame-sizes", "128", "--mode", "block"],
+            ["goodput", "--duration", "1 s", "--protocol", "tcp", "--streams", "1"],
+            ["goodput", "--duration", "1 s", "--protocol", "udp", "--rate", "100 Mbit/s"],
+        ] {
+            for trial in trials(desk, &words) {
+                let doubts = trial["doubts"].as_array().unwrap();
+                assert!(doubts.iter().all(|doubt| doubt["kind"] == "steal"), "{words:?}: {doubts:?}");
+            }
         }
-    }
+    });
 }
 
 #[test]
@@ -146,21 +149,22 @@ fn sizes_are_those_on_the_wire() {
 
 #[test]
 fn latency_under_load_keeps_its_schedule() {
-    let desk = Desk::alone();
-    for protocol in ["udp", "tcp"] {
-        let words =
-            ["latency", "--protocol", protocol, "--rate", "5 kpps", "--frame-sizes", "128", "--duration", "1 s"];
-        let trial = &trials(&desk, &words)[0];
-        assert_eq!(trial["intended_pps"], 5000.0, "{trial}");
-        let achieved = trial["achieved_pps"].as_f64().unwrap();
-        assert!((4000.0..5100.0).contains(&achieved), "{achieved}");
-        assert_eq!(trial["pacing"]["intended_gap_ns"], 200_000.0);
-        let gap = trial["pacing"]["gap_ns"]["p50"].as_f64().unwrap();
-        assert!((150_000.0..250_000.0).contains(&gap), "inter-departure time, measured: {gap}");
-        let (least, most) = (&trial["pacing"]["gap_ns"]["min"], &trial["pacing"]["gap_ns"]["max"]);
-        assert!(least.as_u64() < most.as_u64(), "no clock keeps every gap alike: {trial}");
-        assert_eq!(trial["rtt_ns"]["n"], 5000, "each message the schedule asked for is in the sample");
-    }
+    Desk::tell_alone(|desk| {
+        for protocol in ["udp", "tcp"] {
+            let words =
+                ["latency", "--protocol", protocol, "--rate", "5 kpps", "--frame-sizes", "128", "--duration", "1 s"];
+            let trial = &trials(desk, &words)[0];
+            assert_eq!(trial["intended_pps"], 5000.0, "{trial}");
+            let achieved = trial["achieved_pps"].as_f64().unwrap();
+            assert!((4000.0..5100.0).contains(&achieved), "{achieved}");
+            assert_eq!(trial["pacing"]["intended_gap_ns"], 200_000.0);
+            let gap = trial["pacing"]["gap_ns"]["p50"].as_f64().unwrap();
+            assert!((150_000.0..250_000.0).contains(&gap), "inter-departure time, measured: {gap}");
+            let (least, most) = (&trial["pacing"]["gap_ns"]["min"], &trial["pacing"]["gap_ns"]["max"]);
+            assert!(least.as_u64() < most.as_u64(), "no clock keeps every gap alike: {trial}");
+            assert_eq!(trial["rtt_ns"]["n"], 5000, "each message the schedule asked for is in the sample");
+        }
+    });
 }
 
 #[test]
@@ -217,24 +221,34 @@ fn tcp_goodput_each_way_and_with_each_choice() {
 
 #[test]
 fn udp_goodput_each_way_and_in_each_batch() {
-    let desk = Desk::alone();
-    for batch in ["mmsg", "gso"] {
-        for direction in ["forward", "reverse", "both"] {
-            let words =
-                ["goodput", "--protocol", "udp", "--batch", batch, "--direction", direction, "--rate", "200 Mbit/s"];
-            let trial = &trials(&desk, &[words.as_slice(), &["--duration", "1 s"]].concat())[0];
-            for flow in trial["flows"].as_array().unwrap() {
-                assert_eq!(
-                    (&flow["lost"], &flow["duplicated"], &flow["corrupt"]),
-                    (&0.into(), &0.into(), &0.into()),
-                    "{flow}"
-                );
-                let mean = flow["goodput_bps"]["mean"].as_f64().unwrap();
-                assert!((1.8e8..2.1e8).contains(&mean), "{batch} {direction} {mean}");
+    Desk::tell_alone(|desk| {
+        for batch in ["mmsg", "gso"] {
+            for direction in ["forward", "reverse", "both"] {
+                let words = [
+                    "goodput",
+                    "--protocol",
+                    "udp",
+                    "--batch",
+                    batch,
+                    "--direction",
+                    direction,
+                    "--rate",
+                    "200 Mbit/s",
+                ];
+                let trial = &trials(desk, &[words.as_slice(), &["--duration", "1 s"]].concat())[0];
+                for flow in trial["flows"].as_array().unwrap() {
+                    assert_eq!(
+                        (&flow["lost"], &flow["duplicated"], &flow["corrupt"]),
+                        (&0.into(), &0.into(), &0.into()),
+                        "{flow}"
+                    );
+                    let mean = flow["goodput_bps"]["mean"].as_f64().unwrap();
+                    assert!((1.8e8..2.1e8).contains(&mean), "{batch} {direction} {mean}");
+                }
+                assert_eq!(trial["datagram_size"], 1472);
             }
-            assert_eq!(trial["datagram_size"], 1472);
         }
-    }
+    });
 }
 
 /// What the kernel says to segmentation is that an argument or a message is wrong, which tells nobody what to do.
