@@ -2,6 +2,7 @@
 //!
 //! This crate is pure: no clock, no files, no system calls. Everything here can be written as JSON and read back.
 
+pub mod alike;
 pub mod assessment;
 mod base64;
 pub mod bed;

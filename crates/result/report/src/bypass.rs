@@ -2,6 +2,7 @@
 
 use std::{collections::HashSet, fmt::Display};
 
+use model::alike::grouped;
 use model::bypass::{
     Account, Claim, Counted, Fate, Health, Hindrance, Link, NotSet, Obstacle, Program, Queue, Reason, Record, Steering,
 };
@@ -309,14 +310,8 @@ fn name(program: &Program) -> String {
 
 /// How many sockets have which fate.
 fn by_fate(sockets: &[&Record]) -> Vec<(Fate, usize)> {
-    let mut fates: Vec<(Fate, usize)> = Vec::new();
-    for fate in sockets.iter().map(|socket| socket.fate()) {
-        match fates.iter_mut().find(|(known, _)| *known == fate) {
-            Some((_, count)) => *count += 1,
-            None => fates.push((fate, 1)),
-        }
-    }
-    fates
+    let fates = grouped(sockets.iter().map(|socket| socket.fate()), Fate::eq);
+    fates.iter().map(|alike| (alike[0], alike.len())).collect()
 }
 
 #[cfg(test)]

@@ -126,7 +126,7 @@ mod tests {
         card::{Cause, Connector},
         check::{self, Lack, Subject},
         limited::{CulpritKind, Wait},
-        reference::{Condition, FigureMetric, Statistic},
+        reference::{Condition, FigureMetric, Measurer, Statistic},
         trial::{Refusal, StageName},
     };
     use schemars::JsonSchema;
@@ -180,6 +180,7 @@ mod tests {
             of("condition", names::<Condition>()),
             of("published", names::<FigureMetric>()),
             of("statistic", names::<Statistic>()),
+            of("measurer", names::<Measurer>()),
             of("stack", names::<Stack>()),
             of("mode", names::<WaitMode>()),
             of("direction", names::<Direction>()),
@@ -259,7 +260,9 @@ mod tests {
             let of_bed = ["bed", "link"]
                 .iter()
                 .any(|head| key.starts_with(&format!("{head}-")) && sources.contains(&format!("\"{head}-{{")));
+            let is_meaning = key.strip_suffix("-meaning").is_some_and(|term| sources.contains(&format!("\"{term}\"")));
             let is_used = is_derived
+                || is_meaning
                 || of_bed
                 || of_values.contains(key)
                 || compared.contains(key)

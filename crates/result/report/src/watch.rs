@@ -2,136 +2,114 @@
 
 use crate::{lang::Lang, texts::Texts};
 
-/// Words of `watch` in one language.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WatchWords {
-    lang: Lang,
+/// The words, each found by its key.
+macro_rules! words {
+    ($($(#[$of:meta])+ $word:ident = $key:literal,)+) => {
+        /// Words of `watch` in one language.
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub struct WatchWords {
+            lang: Lang,
+            /// What was received, and what was sent.
+            pub ways: [String; 2],
+            $($(#[$of])+ pub $word: String,)+
+        }
+
+        impl WatchWords {
+            /// In this language.
+            pub fn of(lang: Lang) -> Self {
+                let t = Texts::of(lang);
+                Self { lang, ways: [t.get("watch-received"), t.get("watch-sent")], $($word: t.get($key)),+ }
+            }
+        }
+    };
+}
+
+words! {
     /// Heading of the names of interfaces.
-    pub interface: String,
+    interface = "watch-interface",
     /// Heading of their links.
-    pub link: String,
-    /// What was received, and what was sent.
-    pub ways: [String; 2],
+    link = "watch-link",
     /// Packets there was no room for.
-    pub dropped: String,
+    dropped = "watch-dropped",
     /// Bad packets.
-    pub errors: String,
+    errors = "watch-errors",
     /// Rates of the last interval.
-    pub now: String,
+    now = "watch-now",
     /// Mean rates.
-    pub mean: String,
+    mean = "watch-mean",
     /// The highest rates.
-    pub peak: String,
+    peak = "watch-peak",
     /// Sums.
-    pub total: String,
+    total = "watch-total",
     /// Share of the line.
-    pub line: String,
+    line = "watch-line",
     /// Packets.
-    pub packets: String,
+    packets = "watch-packets",
     /// A link that is up.
-    pub up: String,
+    up = "watch-up",
     /// An interface that is set down.
-    pub down: String,
+    down = "watch-down",
     /// An interface without a carrier.
-    pub no_carrier: String,
+    no_carrier = "watch-no-carrier",
     /// An interface that is not there any more.
-    pub gone: String,
+    gone = "watch-gone",
     /// The network namespace that the program is in.
-    pub own: String,
+    own = "watch-own",
     /// A driver's queue.
-    pub queue: String,
+    queue = "watch-queue",
     /// What XDP programs did.
-    pub xdp: String,
+    xdp = "watch-xdp",
     /// A driver's other counters.
-    pub driver: String,
+    driver = "watch-driver",
     /// What a share of the line counts.
-    pub line_note: String,
+    line_note = "watch-line-note",
     /// What keys do.
-    pub keys: String,
+    keys = "watch-keys",
     /// The same where there is little room.
-    pub keys_short: String,
+    keys_short = "watch-keys-short",
     /// There is nothing to show.
-    pub nothing: String,
+    nothing = "watch-nothing",
 }
 
 impl WatchWords {
-    /// In this language.
-    pub fn of(lang: Lang) -> Self {
-        let t = Texts::of(lang);
-        Self {
-            lang,
-            interface: t.get("watch-interface"),
-            link: t.get("watch-link"),
-            ways: [t.get("watch-received"), t.get("watch-sent")],
-            dropped: t.get("watch-dropped"),
-            errors: t.get("watch-errors"),
-            now: t.get("watch-now"),
-            mean: t.get("watch-mean"),
-            peak: t.get("watch-peak"),
-            total: t.get("watch-total"),
-            line: t.get("watch-line"),
-            packets: t.get("watch-packets"),
-            up: t.get("watch-up"),
-            down: t.get("watch-down"),
-            no_carrier: t.get("watch-no-carrier"),
-            gone: t.get("watch-gone"),
-            own: t.get("watch-own"),
-            queue: t.get("watch-queue"),
-            xdp: t.get("watch-xdp"),
-            driver: t.get("watch-driver"),
-            line_note: t.get("watch-line-note"),
-            keys: t.get("watch-keys"),
-            keys_short: t.get("watch-keys-short"),
-            nothing: t.get("watch-nothing"),
-        }
-    }
-
     /// So many interfaces.
     pub fn count(&self, count: usize) -> String {
-        let t = Texts::of(self.lang);
-        t.count("watch-count", count as u64)
+        Texts::of(self.lang).count("watch-count", count as u64)
     }
 
     /// Which of so many interfaces are shown.
     pub fn range(&self, first: usize, last: usize, count: usize) -> String {
-        let t = Texts::of(self.lang);
-        t.with("watch-range", &[("first", &first), ("last", &last), ("count", &count)])
+        Texts::of(self.lang).with("watch-range", &[("first", &first), ("last", &last), ("count", &count)])
     }
 
     /// How often it is read.
     pub fn every(&self, interval: &str) -> String {
-        let t = Texts::of(self.lang);
-        t.with("watch-every", &[("interval", &interval)])
+        Texts::of(self.lang).with("watch-every", &[("interval", &interval)])
     }
 
     /// What a graph shows: so many seconds, and its highest rate.
     pub fn graph(&self, seconds: u64, rate: &str) -> String {
-        let t = Texts::of(self.lang);
-        t.with("watch-graph", &[("seconds", &seconds), ("rate", &rate)])
+        Texts::of(self.lang).with("watch-graph", &[("seconds", &seconds), ("rate", &rate)])
     }
 
     /// A terminal that is too small.
     pub fn small(&self, columns: u16, rows: u16) -> String {
-        let t = Texts::of(self.lang);
-        t.with("watch-small", &[("columns", &columns), ("rows", &rows)])
+        Texts::of(self.lang).with("watch-small", &[("columns", &columns), ("rows", &rows)])
     }
 
     /// A namespace that cannot be read.
     pub fn unread(&self, namespace: &str, why: &str) -> String {
-        let t = Texts::of(self.lang);
-        t.with("watch-unread", &[("namespace", &namespace), ("why", &why)])
+        Texts::of(self.lang).with("watch-unread", &[("namespace", &namespace), ("why", &why)])
     }
 
     /// For how long was watched.
     pub fn watched(&self, time: &str) -> String {
-        let t = Texts::of(self.lang);
-        t.with("watch-watched", &[("time", &time)])
+        Texts::of(self.lang).with("watch-watched", &[("time", &time)])
     }
 
     /// Interfaces without traffic.
     pub fn idle(&self, names: &str) -> String {
-        let t = Texts::of(self.lang);
-        t.with("watch-idle", &[("names", &names)])
+        Texts::of(self.lang).with("watch-idle", &[("names", &names)])
     }
 }
 

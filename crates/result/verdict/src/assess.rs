@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use model::{
     Assessment, Delta, FlowAssessment, Limited, LimitedBy, LossAt, Place, ProbeSpec, Reference, Run, Trial,
-    TrialAssessment,
+    TrialAssessment, alike::grouped,
 };
 
 use crate::{Chosen, beside_references, judge, overall, probes};
@@ -56,29 +56,14 @@ fn limited(run: &Run, assessments: &[TrialAssessment]) -> (Vec<Limited>, Vec<u32
 
 /// Trials by configuration, in the order they were first measured. Those without a limit by their nature are left out.
 fn configurations<'a>(run: &'a Run, assessments: &'a [TrialAssessment]) -> Vec<(ProbeSpec, Vec<Assessed<'a>>)> {
-    let mut all: Vec<(ProbeSpec, Vec<Assessed<'a>>)> = Vec::new();
-    for (trial, assessment) in run.trials.iter().zip(assessments) {
-        if !probes::has_limit(&trial.measured) {
-            continue;
-        }
-        let spec = trial.measured.spec();
-        match all.iter_mut().find(|(known, _)| *known == spec) {
-            Some((_, trials)) => trials.push((trial, assessment)),
-            None => all.push((spec, vec![(trial, assessment)])),
-        }
-    }
-    all
+    let all = run.trials.iter().zip(assessments).filter(|(trial, _)| probes::has_limit(&trial.measured));
+    let specs = grouped(all, |a, b| a.0.measured.spec() == b.0.measured.spec());
+    specs.into_iter().map(|trials| (trials[0].0.measured.spec(), trials)).collect()
 }
 
 /// A configuration once for each sender, where senders took turns.
 fn by_sender<'a>((spec, trials): (ProbeSpec, Vec<Assessed<'a>>)) -> Vec<(ProbeSpec, Vec<Assessed<'a>>)> {
-    let mut senders: Vec<Vec<Assessed<'_>>> = Vec::new();
-    for one in trials {
-        match senders.iter_mut().find(|known| known[0].0.endpoint_from == one.0.endpoint_from) {
-            Some(known) => known.push(one),
-            None => senders.push(vec![one]),
-        }
-    }
+    let senders = grouped(trials, |a, b| a.0.endpoint_from == b.0.endpoint_from);
     senders.into_iter().map(|trials| (spec.clone(), trials)).collect()
 }
 
@@ -103,14 +88,8 @@ fn limit_of(assessment: &TrialAssessment, way: Option<&Ends>) -> Option<LimitedB
 
 /// The place that most trials name comes first.
 fn by_place(spec: &ProbeSpec, way: Option<&Ends>, of: usize, found: Vec<(u32, LimitedBy)>) -> Vec<Limited> {
-    let mut places: Vec<Vec<(u32, LimitedBy)>> = Vec::new();
-    for one in found {
-        let place = |(_, by): &(u32, LimitedBy)| (by.place, by.endpoint.clone());
-        match places.iter_mut().find(|known| place(&known[0]) == place(&one)) {
-            Some(known) => known.push(one),
-            None => places.push(vec![one]),
-        }
-    }
+    let place = |(_, by): &(u32, LimitedBy)| (by.place, by.endpoint.clone());
+    let mut places = grouped(found, |a, b| place(a) == place(b));
     places.sort_by_key(|place| Reverse(place.len()));
     let row = |place: Vec<(u32, LimitedBy)>| Limited {
         spec: spec.clone(),

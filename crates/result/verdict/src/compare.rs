@@ -4,6 +4,7 @@ mod place;
 
 use model::{
     Better, Comparison, Conclusion, Finding, Interval, Metric, ProbeSpec, Range, Run, Trial,
+    alike::distinct,
     comparison::{
         ComparedRun, ConfigurationComparison, DifferenceInterval, DifferenceKind, FigureComparison, RunComparison,
         TrialFigures,
@@ -40,13 +41,7 @@ fn named(run: &Run) -> ComparedRun {
 
 /// Each distinct configuration that was measured, in the order it was first.
 fn configurations(run: &Run) -> Vec<ProbeSpec> {
-    let mut found = Vec::new();
-    for spec in run.trials.iter().filter(|trial| trial.is_whole()).map(|trial| trial.measured.spec()) {
-        if !found.contains(&spec) {
-            found.push(spec);
-        }
-    }
-    found
+    distinct(run.trials.iter().filter(|trial| trial.is_whole()).map(|trial| trial.measured.spec()))
 }
 
 fn configuration(reference: &Run, run: &Run, spec: ProbeSpec, tolerance: f64) -> ConfigurationComparison {

@@ -16,6 +16,7 @@ pub use assess::assess;
 pub use compare::compare;
 use model::{
     Identity, Interval, Limit, LimitOutcome, ProbeSpec, Range, Reference, Run, Trial, Verdict,
+    alike::distinct,
     plan::{Bound, Criterion},
     reference::Against,
 };
@@ -37,13 +38,8 @@ pub fn overall(outcomes: &[LimitOutcome], identity: Option<&Identity>) -> Option
 
 /// Each distinct probe that is planned, or was measured all the same: once for each sender where they take turns.
 fn probes(run: &Run) -> Vec<Probe> {
-    let mut probes: Vec<Probe> = Vec::new();
-    for spec in run.plan.specs().into_iter().chain(run.trials.iter().map(|trial| trial.measured.spec())) {
-        if !probes.iter().any(|probe| probe.spec == spec) {
-            probes.extend(of_senders(run, spec));
-        }
-    }
-    probes
+    let specs = run.plan.specs().into_iter().chain(run.trials.iter().map(|trial| trial.measured.spec()));
+    distinct(specs).into_iter().flat_map(|spec| of_senders(run, spec)).collect()
 }
 
 /// A probe, and which of several senders it is that of.

@@ -11,7 +11,8 @@ use model::{
 
 use crate::{
     cards::{self, narrow_bus},
-    page::{Block, Column, Item, Text},
+    columns::Columns,
+    page::{Block, Item, Text},
     show,
     texts::Texts,
 };
@@ -75,54 +76,42 @@ fn machine(host: &HostFacts, t: &Texts) -> Vec<Block> {
     [Block::facts(caption, facts)].into_iter().chain(lists.into_iter().flatten()).collect()
 }
 
+/// An interface, with the end that it is at.
+type Row<'r> = (&'r EndpointFacts, &'r InterfaceFacts);
+
+fn rows(endpoints: &[EndpointFacts]) -> impl Iterator<Item = Row<'_>> {
+    endpoints.iter().flat_map(|end| end.interfaces.iter().map(move |interface| (end, interface)))
+}
+
+/// Columns that name an interface.
+fn named<'c>(t: &Texts) -> Columns<'c, Row<'c>> {
+    Columns::new()
+        .words(t.get("col-endpoint"), |(end, _): &Row<'_>| end.endpoint.clone())
+        .words(t.get("endpoint-interface"), |(_, it)| it.name.clone())
+}
+
 fn interfaces(endpoints: &[EndpointFacts], t: &Texts) -> Block {
-    let columns = vec![
-        Column::words(t.get("col-endpoint")),
-        Column::words(t.get("endpoint-interface")),
-        Column::words(t.get("endpoint-driver")),
-        Column::figures("MTU"),
-        Column::words("MAC"),
-        Column::words(t.get("col-state")),
-        Column::figures(t.get("col-speed")),
-        Column::long(t.get("endpoint-addresses")),
-    ];
-    let rows = endpoints
-        .iter()
-        .flat_map(|endpoint| endpoint.interfaces.iter().map(|interface| interface_row(&endpoint.endpoint, interface)));
-    Block::table(t.get("endpoint-facts-caption"), columns, rows.collect())
+    let speed = |mbps: u32| show::rate(f64::from(mbps) * 1e6);
+    named(t)
+        .words(t.get("endpoint-driver"), |(_, it)| it.driver.clone())
+        .figures("MTU", |(_, it)| it.mtu.to_string())
+        .words("MAC", |(_, it)| it.mac.clone())
+        .words(t.get("col-state"), |(_, it)| it.state.clone())
+        .figures(t.get("col-speed"), |(_, it)| show::or_none(it.speed_mbps, speed))
+        .long(t.get("endpoint-addresses"), |(_, it)| it.addresses.join(", "))
+        .table(t.get("endpoint-facts-caption"), &rows(endpoints).collect::<Vec<_>>())
 }
 
 /// What is known of cards and their drivers, and of a bus that is too narrow for them; nothing where all interfaces are virtual
 /// and say nothing.
 fn cards(endpoints: &[EndpointFacts], t: &Texts) -> Vec<Block> {
-    let columns = vec![
-        Column::words(t.get("col-endpoint")),
-        Column::words(t.get("endpoint-interface")),
-        Column::long(t.get("col-model")),
-        Column::words(t.get("endpoint-driver")),
-        Column::words(t.get("col-driver-version")),
-        Column::words(t.get("col-firmware")),
-        Column::words(t.get("col-bus")),
-        Column::words(t.get("col-pcie")),
-    ];
-    let says = |it: &&InterfaceFacts| {
+    let says = |(_, it): &Row<'_>| {
         it.pcie.is_some() || [&it.driver_version, &it.firmware_version, &it.bus].iter().any(|text| !text.is_empty())
     };
-    let of_endpoint = |it: &EndpointFacts| -> Vec<Vec<Text>> {
-        it.interfaces.iter().filter(says).map(|interface| card_row(&it.endpoint, interface, t)).collect()
-    };
-    let rows: Vec<Vec<Text>> = endpoints.iter().flat_map(of_endpoint).collect();
+    let rows: Vec<Row<'_>> = rows(endpoints).filter(says).collect();
     if rows.is_empty() {
         return Vec::new();
     }
-    let cards = endpoints.iter().flat_map(|it| &it.interfaces).filter_map(|interface| interface.card.as_ref());
-    let narrow: BTreeSet<String> = cards.filter_map(|card| narrow_bus(card, t.lang)).collect();
-    let table = Block::table(t.get("cards-caption"), columns, rows);
-    [table].into_iter().chain(narrow.into_iter().map(|text| Block::Paragraph(Text::strong(text)))).collect()
-}
-
-fn card_row(endpoint: &str, interface: &InterfaceFacts, t: &Texts) -> Vec<Text> {
-    let said = |text: &str| Text::from(if text.is_empty() { show::NO_FIGURE } else { text });
     let pcie = |link: &PcieLink| {
         let values: [(&str, &dyn std::fmt::Display); 4] = [
             ("width", &link.width),
@@ -132,73 +121,50 @@ fn card_row(endpoint: &str, interface: &InterfaceFacts, t: &Texts) -> Vec<Text> 
         ];
         t.with("pcie-link", &values)
     };
-    vec![
-        endpoint.into(),
-        interface.name.as_str().into(),
-        said(interface.card.as_ref().map_or("", |card| &card.model)),
-        interface.driver.as_str().into(),
-        said(&interface.driver_version),
-        said(&interface.firmware_version),
-        said(&interface.bus),
-        show::or_none(interface.pcie.as_ref(), pcie).into(),
-    ]
+    let table = named(t)
+        .long(t.get("col-model"), |(_, it)| said(it.card.as_ref().map_or("", |card| &card.model)))
+        .words(t.get("endpoint-driver"), |(_, it)| it.driver.clone())
+        .words(t.get("col-driver-version"), |(_, it)| said(&it.driver_version))
+        .words(t.get("col-firmware"), |(_, it)| said(&it.firmware_version))
+        .words(t.get("col-bus"), |(_, it)| said(&it.bus))
+        .words(t.get("col-pcie"), |(_, it)| show::or_none(it.pcie.as_ref(), pcie))
+        .table(t.get("cards-caption"), &rows);
+    let cards = endpoints.iter().flat_map(|it| &it.interfaces).filter_map(|interface| interface.card.as_ref());
+    let narrow: BTreeSet<String> = cards.filter_map(|card| narrow_bus(card, t.lang)).collect();
+    [table].into_iter().chain(narrow.into_iter().map(|text| Block::Paragraph(Text::strong(text)))).collect()
+}
+
+fn said(text: &str) -> Text {
+    Text::from(if text.is_empty() { show::NO_FIGURE } else { text })
 }
 
 /// What the cards read before the run and after it: light and heat come and go.
 fn readings(run: &Run, t: &Texts) -> Option<Block> {
-    let columns = vec![
-        Column::words(t.get("col-endpoint")),
-        Column::words(t.get("endpoint-interface")),
-        Column::long(t.get("col-link")),
-        Column::long(t.get("col-connector")),
-        Column::long(t.get("col-signal")),
-        Column::words(t.get("col-temperature")),
-    ];
-    let of_endpoint = |it: &EndpointFacts| -> Vec<Vec<Text>> {
-        let cards = it.interfaces.iter().filter(|interface| it.readings.contains_key(&interface.name));
-        cards.map(|interface| reading_row(&it.endpoint, interface, run, t)).collect()
-    };
-    let rows: Vec<Vec<Text>> = run.before.endpoints.iter().flat_map(of_endpoint).collect();
-    (!rows.is_empty()).then(|| Block::table(t.get("card-readings-caption"), columns, rows))
-}
-
-fn reading_row(endpoint: &str, interface: &InterfaceFacts, run: &Run, t: &Texts) -> Vec<Text> {
-    let of = |environment: &Environment| -> Option<(InterfaceFacts, Readings)> {
-        let facts = environment.endpoints.iter().find(|facts| facts.endpoint == endpoint)?;
-        let interface = facts.interfaces.iter().find(|it| it.name == interface.name)?;
-        Some((interface.clone(), facts.readings.get(&interface.name)?.clone()))
-    };
-    let seen: Vec<_> = [Some(&run.before), run.after.as_ref()].into_iter().flatten().filter_map(of).collect();
-    let cell = |said: &dyn Fn(&InterfaceFacts, &Readings) -> String| {
-        let mut texts: Vec<String> = seen.iter().map(|(interface, readings)| said(interface, readings)).collect();
-        texts.dedup();
-        let text = texts.join(" → ");
-        Text::from(if text.is_empty() { show::NO_FIGURE.to_owned() } else { text })
-    };
+    let read: Vec<Row<'_>> =
+        rows(&run.before.endpoints).filter(|(end, it)| end.readings.contains_key(&it.name)).collect();
     let connector = |it: &InterfaceFacts| it.card.as_ref().map(|card| cards::connector(card, t)).unwrap_or_default();
     let link =
         |it: &InterfaceFacts, readings: &Readings| cards::link(it, readings, &it.card.clone().unwrap_or_default(), t);
-    vec![
-        endpoint.into(),
-        interface.name.as_str().into(),
-        cell(&link),
-        cell(&|it, _| connector(it)),
-        cell(&|_, readings| show::reading(&readings.module, t, |module| cards::signal(module, t))),
-        cell(&|_, readings| cards::temperatures(readings)),
-    ]
+    let signal = |readings: &Readings| show::reading(&readings.module, t, |module| cards::signal(module, t));
+    let table = named(t)
+        .long(t.get("col-link"), |row| seen(row, run, &link))
+        .long(t.get("col-connector"), |row| seen(row, run, &|it, _| connector(it)))
+        .long(t.get("col-signal"), |row| seen(row, run, &|_, readings| signal(readings)))
+        .words(t.get("col-temperature"), |row| seen(row, run, &|_, readings| cards::temperatures(readings)))
+        .table(t.get("card-readings-caption"), &read);
+    (!read.is_empty()).then_some(table)
 }
 
-fn interface_row(endpoint: &str, interface: &InterfaceFacts) -> Vec<Text> {
-    vec![
-        endpoint.into(),
-        interface.name.as_str().into(),
-        interface.driver.as_str().into(),
-        interface.mtu.to_string().into(),
-        interface.mac.as_str().into(),
-        interface.state.as_str().into(),
-        show::or_none(interface.speed_mbps, |mbps| show::rate(f64::from(mbps) * 1e6)).into(),
-        interface.addresses.join(", ").into(),
-    ]
+/// What a card read before the run and after it, once where it is the same.
+fn seen((end, interface): &Row<'_>, run: &Run, words: &dyn Fn(&InterfaceFacts, &Readings) -> String) -> Text {
+    let of = |environment: &Environment| {
+        let facts = environment.endpoints.iter().find(|facts| facts.endpoint == end.endpoint)?;
+        let interface = facts.interfaces.iter().find(|it| it.name == interface.name)?;
+        Some(words(interface, facts.readings.get(&interface.name)?))
+    };
+    let mut texts: Vec<String> = [Some(&run.before), run.after.as_ref()].into_iter().flatten().filter_map(of).collect();
+    texts.dedup();
+    said(&texts.join(" → "))
 }
 
 /// Long lists, folded away until the reader wants them; nothing for an empty one.

@@ -5,7 +5,8 @@ use std::fmt::Display;
 use model::{Device, Identity, Run, Signatory};
 
 use crate::{
-    page::{Block, Column, Item, Text},
+    columns::Columns,
+    page::{Block, Item, Text},
     show,
     texts::Texts,
 };
@@ -75,16 +76,12 @@ pub(super) fn scope(run: &Run, t: &Texts) -> Block {
 }
 
 fn devices(devices: &[Device], t: &Texts) -> Option<Block> {
-    if devices.is_empty() {
-        return None;
-    }
-    let columns = vec![
-        Column::words(t.get("col-device")),
-        Column::words(t.get("col-model")),
-        Column::words(t.get("col-serial")),
-        Column::long(t.get("col-note")),
-    ];
     let cell = |value: &Option<String>| Text::from(value.as_deref().unwrap_or(show::NO_FIGURE));
-    let row = |it: &Device| vec![it.what.as_str().into(), cell(&it.model), cell(&it.serial), cell(&it.note)];
-    Some(Block::table(t.get("tested-devices-caption"), columns, devices.iter().map(row).collect()))
+    let table = Columns::new()
+        .words(t.get("col-device"), |it: &Device| it.what.clone())
+        .words(t.get("col-model"), |it| cell(&it.model))
+        .words(t.get("col-serial"), |it| cell(&it.serial))
+        .long(t.get("col-note"), |it| cell(&it.note))
+        .table(t.get("tested-devices-caption"), devices);
+    (!devices.is_empty()).then_some(table)
 }

@@ -1,8 +1,9 @@
 //! The files that stand beside the report.
 
 use crate::{
+    columns::Columns,
     material::RawFile,
-    page::{Block, Column, Span, Text},
+    page::{Block, Text},
     show,
     texts::Texts,
 };
@@ -12,15 +13,15 @@ pub(super) fn files(files: &[RawFile], t: &Texts) -> Option<Block> {
     if files.is_empty() {
         return None;
     }
-    let columns = vec![Column::words(t.get("col-file")), Column::figures(t.get("col-bytes")), Column::long("SHA-256")];
-    let row = |file: &RawFile| {
-        let sum = Text::from(Span::Code(file.sha256.clone()));
-        vec![file.name.as_str().into(), show::grouped(file.bytes as u64).into(), sum]
-    };
+    let table = Columns::new()
+        .words(t.get("col-file"), |file: &RawFile| file.name.clone())
+        .figures(t.get("col-bytes"), |file| show::grouped(file.bytes as u64))
+        .long("SHA-256", |file| Text::code(&file.sha256))
+        .table(t.get("files-caption"), files);
     let blocks = vec![
         Block::Paragraph(t.get("files-meaning").into()),
         Block::Command("sha256sum -c SHA256SUMS\nwireproof report --check .".to_owned()),
-        Block::table(t.get("files-caption"), columns, files.iter().map(row).collect()),
+        table,
     ];
     Some(Block::section(t.get("files-heading"), blocks))
 }

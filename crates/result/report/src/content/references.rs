@@ -2,7 +2,8 @@
 
 use model::{
     Compared, Reference, ReferenceComparison, Run,
-    reference::{Measurer, NotCompared, ReferenceFigure},
+    alike::distinct,
+    reference::{NotCompared, ReferenceFigure},
 };
 
 use crate::{
@@ -44,7 +45,7 @@ fn list(head: String, items: impl Iterator<Item = String>) -> Vec<Block> {
 fn source(reference: &Reference, t: &Texts) -> String {
     let who = reference.measured_by.clone().unwrap_or_else(|| t.get("references-unnamed"));
     let date = reference.date.clone().unwrap_or_else(|| t.get("references-undated"));
-    let kind = kind(reference.kind, t);
+    let kind = t.of_value("measurer", &reference.kind);
     let measured = t.with("references-measured", &[("who", &who), ("kind", &kind), ("date", &date)]);
     let is = &reference.conditions;
     let described = [&is.server, &is.cpu, &is.device, &is.bus, &is.link].into_iter().flatten();
@@ -55,15 +56,6 @@ fn source(reference: &Reference, t: &Texts) -> String {
     let read =
         reference.source.as_ref().map(|source| t.with("references-source", &[("source", &show::words(source, t))]));
     [Some(measured), on, tool, read].into_iter().flatten().collect::<Vec<_>>().join(" ")
-}
-
-fn kind(kind: Measurer, t: &Texts) -> String {
-    match kind {
-        Measurer::Maker => t.get("measurer-maker"),
-        Measurer::Tester => t.get("measurer-tester"),
-        Measurer::Somebody => t.get("measurer-somebody"),
-        Measurer::Tool => t.get("measurer-tool"),
-    }
 }
 
 fn table(rows: &[Compared], t: &Texts) -> Block {
@@ -103,11 +95,5 @@ fn notes(comparison: &ReferenceComparison, t: &Texts) -> impl Iterator<Item = St
         Some(format!("{}: {}", show::printed(&row.theirs.value), show::words(note, t)))
     });
     let of_source = comparison.reference.notes.iter().map(|note| show::words(note, t).to_owned());
-    let mut notes: Vec<String> = Vec::new();
-    for note in of_source.chain(of_figures) {
-        if !notes.contains(&note) {
-            notes.push(note);
-        }
-    }
-    notes.into_iter()
+    distinct(of_source.chain(of_figures)).into_iter()
 }

@@ -7,6 +7,7 @@ mod path;
 
 use model::{
     Amount, Measured, PathSpec, ProbeSpec, Run, Trial, TrialAssessment,
+    alike::distinct,
     trial::{Measures, PathDevice},
 };
 use schemars::JsonSchema;
@@ -181,11 +182,5 @@ pub(crate) fn devices(measured: &Measured) -> &[PathDevice] {
 
 /// Distinct configurations of one probe that the plan asks for.
 fn asked<S: Measures + PartialEq>(run: &Run) -> Vec<S> {
-    let mut asked: Vec<S> = Vec::new();
-    for spec in run.plan.specs() {
-        if let Some(spec) = spec.of::<S>().filter(|spec| !asked.contains(*spec)) {
-            asked.push(spec.clone());
-        }
-    }
-    asked
+    distinct(run.plan.specs().iter().filter_map(|spec| spec.of::<S>()).cloned())
 }

@@ -18,44 +18,9 @@ use self::{
 };
 
 /// Keys whose text is the program's own, and must stay: a host may be named like one of its words.
-const OWN_WORDS: &[&str] = &[
-    "batch",
-    "congestion",
-    "connector",
-    "date",
-    "direction",
-    "driver",
-    "endpoint",
-    "endpoint_from",
-    "endpoint_to",
-    "figures",
-    "finished",
-    "from",
-    "host",
-    "id",
-    "interface",
-    "kind",
-    "metric",
-    "mode",
-    "namespace",
-    "of",
-    "place",
-    "privilege",
-    "probe",
-    "procedure",
-    "protocol",
-    "read_at",
-    "receive",
-    "relation",
-    "send",
-    "source",
-    "started",
-    "state",
-    "to",
-    "verdict",
-    "why",
-    "engine_why",
-];
+const OWN_WORDS: &str = "batch congestion connector date direction driver endpoint endpoint_from endpoint_to figures finished from \
+    host id interface kind metric mode namespace of place privilege probe procedure protocol read_at receive \
+    relation send source started state to verdict why engine_why";
 /// The same for keys that mean something else elsewhere, with what they stand in.
 const OWN_WORDS_OF: &[(&str, &str)] = &[
     ("endpoints", "name"),
@@ -222,7 +187,7 @@ fn replaced(text: &str, Place { part, parent, key }: Place<'_>, substitutes: &mu
         return substitutes.serial(text);
     }
     let text = substitutes.addresses_in(text);
-    if OWN_WORDS.contains(&key) || OWN_WORDS_OF.contains(&(parent, key)) {
+    if OWN_WORDS.split(' ').any(|word| word == key) || OWN_WORDS_OF.contains(&(parent, key)) {
         return text;
     }
     let text = if FIGURES.contains(&part) { text } else { substitutes.serials_in(&text, part == "identity") };

@@ -5,6 +5,8 @@ use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr},
 };
 
+use model::alike::distinct;
+
 use super::patterns::{Kind, address_in, names_disk, pieces};
 
 /// Where the system has disks by their serial numbers.
@@ -171,12 +173,7 @@ impl Substitutes {
 
 /// Each distinct word with a name and a number.
 fn numbered<'a>(name: &str, words: impl IntoIterator<Item = &'a String>) -> Vec<(String, String)> {
-    let mut known: Vec<&String> = Vec::new();
-    for word in words {
-        if !known.contains(&word) {
-            known.push(word);
-        }
-    }
+    let known = distinct(words);
     known.into_iter().zip(1..).map(|(word, number)| (word.clone(), format!("{name}-{number}"))).collect()
 }
 

@@ -2,6 +2,7 @@
 
 use model::{
     LimitOutcome, Match, NotComparable,
+    alike::distinct,
     plan::Bound,
     reference::{Against, Condition, Difference, FLAT_OUT, FigureMetric, ONE_WAY, Statistic, Words},
     units::Printed,
@@ -60,15 +61,11 @@ pub(crate) fn differences(matches: &Match, t: &Texts) -> Option<String> {
 
 /// Each condition once: with both values where these are always the same, else by its name.
 pub(crate) fn in_short(differences: &[&Difference], t: &Texts) -> String {
-    let mut words: Vec<String> = Vec::new();
-    for one in differences {
+    let word = |one: &&Difference| {
         let alike = differences.iter().filter(|it| it.condition == one.condition).all(|it| it == one);
-        let word = if alike { difference(one, t) } else { condition(one.condition, t) };
-        if !words.contains(&word) {
-            words.push(word);
-        }
-    }
-    words.join("; ")
+        if alike { difference(one, t) } else { condition(one.condition, t) }
+    };
+    distinct(differences.iter().map(word)).join("; ")
 }
 
 fn difference(difference: &Difference, t: &Texts) -> String {

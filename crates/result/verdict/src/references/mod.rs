@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use model::{
     Compared, Match, Metric, NotComparable, Percent, ProbeSpec, Reference, ReferenceComparison, ReferenceFigure, Run,
     Trial,
+    alike::distinct,
     plan::Bound,
     reference::{Against, NotCompared, OurFigure},
 };
@@ -80,16 +81,11 @@ pub(crate) fn bound(
 type Configuration<'a> = (Ours, Vec<&'a Trial>);
 
 fn configurations(run: &Run) -> Vec<Configuration<'_>> {
-    let mut specs: Vec<ProbeSpec> = Vec::new();
-    for trial in run.trials.iter().filter(|trial| trial.is_whole()) {
-        if !specs.contains(&trial.measured.spec()) {
-            specs.push(trial.measured.spec());
-        }
-    }
+    let measured = run.trials.iter().filter(|trial| trial.is_whole()).map(|trial| trial.measured.spec());
     let whole = |spec: &ProbeSpec| {
         run.trials.iter().filter(|trial| trial.measured.spec() == *spec && trial.is_whole()).collect()
     };
-    specs.iter().map(|spec| (Ours::of(run, spec), whole(spec))).collect()
+    distinct(measured).iter().map(|spec| (Ours::of(run, spec), whole(spec))).collect()
 }
 
 /// Rows by configuration, in each the fitting figure of each kind that differs least.

@@ -5,13 +5,7 @@ use std::iter;
 use model::{ClockRelation, CoreKinds, CoreUse, Run, Trial};
 
 use super::{group::GoodputGroup, names};
-use crate::{
-    figure,
-    groups::Spread,
-    page::{Block, Column, Text},
-    show::or_none,
-    texts::Texts,
-};
+use crate::{columns::Columns, figure, groups::Spread, page::Block, show::or_none, texts::Texts};
 
 /// Below this share of its time, in percent, a core that neither end is pinned to says nothing.
 const IDLE: f64 = 1.0;
@@ -19,31 +13,31 @@ const IDLE: f64 = 1.0;
 /// The cores of both ends; once where both are on one machine. Nothing where they were not read.
 pub(super) fn section(run: &Run, groups: &[GoodputGroup<'_>], t: &Texts) -> Option<Block> {
     let one_machine = run.bed.clocks == ClockRelation::Same;
-    let rows: Vec<_> = groups.iter().flat_map(|group| group_rows(group, one_machine, t)).collect();
+    let shown_of = |group| shown(group, one_machine, t).into_iter().map(move |(end, core)| (group, end, core));
+    let rows: Vec<Row<'_, '_>> = groups.iter().flat_map(shown_of).collect();
     if rows.is_empty() {
         return None;
     }
-    let columns = [
-        Some(Column::long(t.get("col-configuration"))),
-        (!one_machine).then(|| Column::words(t.get("col-endpoint"))),
-        Some(Column::figures(t.get("col-core"))),
-        Some(Column::words(t.get("col-role"))),
-        Some(Column::figures(t.get("col-busy"))),
-        Some(Column::figures(t.get("col-softirq"))),
-        Some(Column::figures(t.get("col-steal"))),
-        Some(Column::figures(t.get("col-mhz"))),
-    ];
-    let caption = if one_machine { t.get("cpu-caption-one") } else { t.get("cpu-caption") };
-    let table = Block::table(caption, columns.into_iter().flatten().collect(), rows);
+    let endpoint =
+        |(group, end, _): &Row<'_, '_>| or_none(group.trials.first(), |(trial, _)| end_name(trial, *end).to_owned());
+    let table = Columns::new()
+        .long(t.get("col-configuration"), |(group, ..): &Row<'_, '_>| names::configuration(group.spec, t))
+        .words(t.get("col-endpoint"), endpoint)
+        .only_if(!one_machine)
+        .figures(t.get("col-core"), |(.., core)| core.cpu.to_string())
+        .words(t.get("col-role"), |(group, end, core)| role(group, *end, core.cpu, one_machine, t))
+        .figures(t.get("col-busy"), |(.., core)| format!("{:.1}", core.busy))
+        .figures(t.get("col-softirq"), |(.., core)| format!("{:.1}", core.softirq))
+        .figures(t.get("col-steal"), |(.., core)| format!("{:.1}", core.steal))
+        .figures(t.get("col-mhz"), |(.., core)| or_none(core.mhz, frequency))
+        .table(t.get(if one_machine { "cpu-caption-one" } else { "cpu-caption" }), &rows);
     let named: Vec<_> = groups.iter().flat_map(|group| named_cores(group, one_machine, t)).collect();
     let figures = figure::cores(&named, t).into_iter().map(Block::Figure);
     Some(Block::section(t.get("cpu-heading"), iter::once(table).chain(figures).collect()))
 }
 
-fn group_rows(group: &GoodputGroup<'_>, one_machine: bool, t: &Texts) -> Vec<Vec<Text>> {
-    let shown = shown(group, one_machine, t).into_iter();
-    shown.map(|(end, core)| row(group, end, &core, one_machine, t)).collect()
-}
+/// A core that says something, with the configuration and the end that it was of.
+type Row<'g, 'a> = (&'g GoodputGroup<'a>, usize, CoreUse);
 
 /// Each core that says something, with its end.
 fn shown(group: &GoodputGroup<'_>, one_machine: bool, t: &Texts) -> Vec<(usize, CoreUse)> {
@@ -62,21 +56,6 @@ fn named_cores(group: &GoodputGroup<'_>, one_machine: bool, t: &Texts) -> Vec<(S
         format!("{} (n = {})", words.into_iter().flatten().collect::<Vec<_>>().join(" · "), group.trials.len())
     };
     shown(group, one_machine, t).into_iter().map(|(end, core)| (name(end, &core), core)).collect()
-}
-
-fn row(group: &GoodputGroup<'_>, end: usize, core: &CoreUse, one_machine: bool, t: &Texts) -> Vec<Text> {
-    let endpoint = || or_none(group.trials.first(), |(trial, _)| end_name(trial, end).to_owned());
-    let cells = [
-        Some(names::configuration(group.spec, t)),
-        (!one_machine).then(endpoint),
-        Some(core.cpu.to_string()),
-        Some(role(group, end, core.cpu, one_machine, t)),
-        Some(format!("{:.1}", core.busy)),
-        Some(format!("{:.1}", core.softirq)),
-        Some(format!("{:.1}", core.steal)),
-        Some(or_none(core.mhz, frequency)),
-    ];
-    cells.into_iter().flatten().map(Text::from).collect()
 }
 
 fn frequency([before, after]: [u32; 2]) -> String {

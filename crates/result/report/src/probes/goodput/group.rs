@@ -1,6 +1,6 @@
 //! Flows of one configuration over all its trials.
 
-use model::{Direction, Flow, FlowAssessment, GoodputResult, GoodputSpec, LineRate};
+use model::{Direction, Flow, FlowAssessment, GoodputResult, GoodputSpec, LineRate, alike::grouped};
 
 use super::names;
 use crate::{
@@ -28,25 +28,20 @@ pub(super) fn flow_groups<'a>(groups: &[GoodputGroup<'a>]) -> Vec<FlowGroup<'a>>
 }
 
 fn flows_of<'a>(group: &GoodputGroup<'a>) -> Vec<FlowGroup<'a>> {
-    let mut directions: Vec<FlowGroup<'a>> = Vec::new();
-    for (&(_, result), trial) in group.trials.iter().zip(&group.assessed) {
-        for (flow, assessed) in result.flows.iter().zip(&trial.flows) {
-            match directions.iter_mut().find(|known| (known.from, known.to) == (&flow.from, &flow.to)) {
-                Some(known) => {
-                    known.flows.push((result, flow));
-                    known.assessed.push(assessed);
-                }
-                None => {
-                    let (spec, from, to) = (group.spec, &flow.from, &flow.to);
-                    let (flows, assessed) = (vec![(result, flow)], vec![assessed]);
-                    directions.push(FlowGroup { spec, from, to, one_of_several: false, flows, assessed });
-                }
-            }
-        }
-    }
-    let one_of_several = directions.len() > 1 || group.spec.direction != Direction::Forward;
-    directions.iter_mut().for_each(|direction| direction.one_of_several = one_of_several);
-    directions
+    let all = group.trials.iter().zip(&group.assessed).flat_map(|(&(_, result), trial)| {
+        result.flows.iter().zip(&trial.flows).map(move |(flow, assessed)| (result, flow, assessed))
+    });
+    let ways = grouped(all, |(_, a, _), (_, b, _)| (&a.from, &a.to) == (&b.from, &b.to));
+    let one_of_several = ways.len() > 1 || group.spec.direction != Direction::Forward;
+    let way = |all: Vec<(&'a GoodputResult, &'a Flow, &'a FlowAssessment)>| FlowGroup {
+        spec: group.spec,
+        from: &all[0].1.from,
+        to: &all[0].1.to,
+        one_of_several,
+        flows: all.iter().map(|(result, flow, _)| (*result, *flow)).collect(),
+        assessed: all.iter().map(|(.., assessed)| *assessed).collect(),
+    };
+    ways.into_iter().map(way).collect()
 }
 
 impl FlowGroup<'_> {

@@ -1,6 +1,8 @@
 //! What others measured, as lines in our figures.
 
-use model::{Compared, FrameSize, Match, Protocol, Quantity, ReferenceComparison, reference::Statistic};
+use model::{
+    Compared, FrameSize, Match, Protocol, Quantity, ReferenceComparison, alike::grouped, reference::Statistic,
+};
 
 use crate::{show, texts::Texts};
 
@@ -18,16 +20,10 @@ pub(super) fn curves(comparisons: &[ReferenceComparison], t: &Texts) -> Vec<Curv
 }
 
 fn curves_of(comparison: &ReferenceComparison, t: &Texts) -> Vec<Curve> {
-    type Kind = (Option<Protocol>, Statistic);
-    let kind = |row: &Compared| -> Kind { (row.theirs.conditions.protocol, row.theirs.statistic) };
-    let mut kinds: Vec<(Kind, Vec<&Compared>)> = Vec::new();
-    for row in comparison.rows.iter().filter(|row| row.metric.quantity() == Quantity::Time) {
-        match kinds.iter_mut().find(|(known, _)| *known == kind(row)) {
-            Some((_, rows)) => rows.push(row),
-            None => kinds.push((kind(row), vec![row])),
-        }
-    }
-    kinds.into_iter().map(|(kind, rows)| curve(comparison, kind, &rows, t)).collect()
+    let kind = |row: &Compared| (row.theirs.conditions.protocol, row.theirs.statistic);
+    let times = comparison.rows.iter().filter(|row| row.metric.quantity() == Quantity::Time);
+    let kinds = grouped(times, |a, b| kind(a) == kind(b));
+    kinds.iter().map(|rows| curve(comparison, kind(rows[0]), rows, t)).collect()
 }
 
 fn curve(

@@ -1,6 +1,6 @@
 //! Round trips of one configuration over all its trials.
 
-use model::{LatencyResult, LatencySpec, TimeSummary};
+use model::{LatencyResult, LatencySpec, TimeSummary, alike::grouped};
 
 use super::names;
 use crate::{
@@ -42,13 +42,7 @@ impl LatencyGroup<'_> {
 
 /// Groups that differ in frame size alone, together, each ordered by frame size.
 pub(super) fn by_traffic<'g, 'a>(groups: &'g [LatencyGroup<'a>]) -> Vec<Vec<&'g LatencyGroup<'a>>> {
-    let mut traffics: Vec<Vec<&LatencyGroup<'_>>> = Vec::new();
-    for group in groups {
-        match traffics.iter_mut().find(|traffic| traffic[0].same_traffic(group)) {
-            Some(traffic) => traffic.push(group),
-            None => traffics.push(vec![group]),
-        }
-    }
+    let mut traffics = grouped(groups, |a, b| a.same_traffic(b));
     for traffic in &mut traffics {
         traffic.sort_by_key(|group| group.first().frame_size);
     }

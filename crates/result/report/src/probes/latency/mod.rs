@@ -11,7 +11,7 @@ mod tables;
 
 use std::fmt::Display;
 
-use model::{Amount, FrameSize, LatencyResult, LatencySpec, Stack, TimeSummary, WaitMode};
+use model::{Amount, FrameSize, LatencyResult, LatencySpec, Stack, TimeSummary, WaitMode, alike::grouped};
 
 pub use self::document::LatencyFigures;
 use self::group::{LatencyGroup, by_traffic};
@@ -113,18 +113,10 @@ pub(super) fn made_alone(result: &LatencyResult) -> [String; 2] {
 
 /// Configurations that differ in frame size alone, with their sizes.
 fn asked(material: &Material<'_>) -> Vec<(LatencySpec, Vec<FrameSize>)> {
-    let mut asked: Vec<(LatencySpec, Vec<FrameSize>)> = Vec::new();
-    for spec in super::asked::<LatencySpec>(material.run) {
-        let same = |known: &LatencySpec| LatencySpec { frame_size: known.frame_size, ..spec.clone() } == *known;
-        match asked.iter_mut().find(|(known, _)| same(known)) {
-            Some((_, sizes)) => sizes.push(spec.frame_size),
-            None => {
-                let sizes = vec![spec.frame_size];
-                asked.push((spec, sizes));
-            }
-        }
-    }
-    asked
+    let same = |a: &LatencySpec, b: &LatencySpec| LatencySpec { frame_size: a.frame_size, ..b.clone() } == *a;
+    let sizes = |specs: &Vec<LatencySpec>| specs.iter().map(|spec| spec.frame_size).collect();
+    let asked = grouped(super::asked::<LatencySpec>(material.run), same);
+    asked.iter().map(|specs| (specs[0].clone(), sizes(specs))).collect()
 }
 
 fn method_texts(material: &Material<'_>, asked: &[(LatencySpec, Vec<FrameSize>)]) -> Vec<&'static str> {

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use model::{IpVersion, LatencyResult, Protocol, Run, TimeSummary, WaitMode, frame_size::Headers, trial::StageName};
+use model::{
+    IpVersion, LatencyResult, Protocol, Run, TimeSummary, WaitMode, alike::distinct, frame_size::Headers,
+    trial::StageName,
+};
 
 use super::{by_size, curve, distribution, group::LatencyGroup};
 use crate::{
@@ -189,14 +192,11 @@ fn stamped_by(group: &LatencyGroup<'_>, t: &Texts) -> String {
 
 /// Composition of each kind of frame, once each.
 fn frames(groups: &[LatencyGroup<'_>], t: &Texts) -> Block {
-    let mut frames: Vec<Frame> = Vec::new();
-    for group in groups {
+    let frame = |group: &LatencyGroup<'_>| -> Frame {
         let result = group.first();
-        let kind = (group.spec.protocol, group.spec.ip, result.tcp_timestamps, result.frame_size.0);
-        if !frames.contains(&kind) {
-            frames.push(kind);
-        }
-    }
+        (group.spec.protocol, group.spec.ip, result.tcp_timestamps, result.frame_size.0)
+    };
+    let frames = distinct(groups.iter().map(frame));
     use model::frame_size::{ETHERNET_HEADER, FCS};
     let headers = |(protocol, ip, tcp_timestamps, _): &Frame| {
         Headers { ip: *ip, protocol: *protocol, tcp_timestamps: *tcp_timestamps }.bytes()

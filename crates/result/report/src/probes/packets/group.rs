@@ -1,6 +1,6 @@
 //! Streams of one configuration over all its trials.
 
-use model::{Direction, FlowAssessment, PacketStream, PacketsSpec};
+use model::{Direction, FlowAssessment, PacketStream, PacketsSpec, alike::grouped};
 
 use super::names;
 use crate::{
@@ -30,28 +30,18 @@ pub(super) fn stream_groups<'a>(groups: &[PacketGroup<'a>]) -> Vec<StreamGroup<'
 }
 
 fn streams_of<'a>(group: &PacketGroup<'a>) -> Vec<StreamGroup<'a>> {
-    let mut all: Vec<StreamGroup<'a>> = Vec::new();
-    for ((_, result), trial) in group.trials.iter().zip(&group.assessed) {
-        for (stream, assessed) in result.streams.iter().zip(&trial.flows) {
-            let same = |known: &&mut StreamGroup<'_>| {
-                (known.from, known.to, &known.first().sent.stream) == (&stream.from, &stream.to, &stream.sent.stream)
-            };
-            match all.iter_mut().find(same) {
-                Some(known) => {
-                    known.streams.push(stream);
-                    known.assessed.push(assessed);
-                }
-                None => {
-                    let (from, to) = (&stream.from, &stream.to);
-                    let (spec, streams, assessed) = (group.spec, vec![stream], vec![assessed]);
-                    all.push(StreamGroup { spec, from, to, one_of_several: false, streams, assessed });
-                }
-            }
-        }
-    }
-    let one_of_several = group.spec.direction != Direction::Forward || all.iter().any(|it| it.from != all[0].from);
-    all.iter_mut().for_each(|stream| stream.one_of_several = one_of_several);
-    all
+    let results = group.trials.iter().zip(&group.assessed);
+    let all = results.flat_map(|((_, result), trial)| result.streams.iter().zip(trial.flows.iter()));
+    let key = |stream: &'a PacketStream| (&stream.from, &stream.to, &stream.sent.stream);
+    let streams = grouped(all, |(a, _), (b, _)| key(a) == key(b));
+    let several_ways = streams.iter().any(|all| all[0].0.from != streams[0][0].0.from);
+    let one_of_several = group.spec.direction != Direction::Forward || several_ways;
+    let stream = |all: Vec<(&'a PacketStream, &'a FlowAssessment)>| {
+        let (from, to) = (&all[0].0.from, &all[0].0.to);
+        let (streams, assessed) = all.into_iter().unzip();
+        StreamGroup { spec: group.spec, from, to, one_of_several, streams, assessed }
+    };
+    streams.into_iter().map(stream).collect()
 }
 
 impl<'a> StreamGroup<'a> {

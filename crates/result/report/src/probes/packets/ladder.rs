@@ -1,6 +1,6 @@
 //! What was offered and what arrived as figures: bars for each configuration, and the loss over ladders of loads.
 
-use model::PacketStream;
+use model::{PacketStream, alike::grouped};
 
 use super::{
     group::StreamGroup,
@@ -49,17 +49,10 @@ fn bars(streams: &[StreamGroup<'_>], t: &Texts) -> Vec<Figure> {
 
 /// Configurations that differ in their load alone, three of them at least: of fewer there is no curve.
 fn ladders(streams: &[StreamGroup<'_>], t: &Texts) -> Vec<Losses> {
-    let mut ladders: Vec<Vec<&StreamGroup<'_>>> = Vec::new();
-    for group in streams {
-        let beside = |known: &StreamGroup<'_>| {
-            (known.from, known.to, &known.first().sent.stream) == (group.from, group.to, &group.first().sent.stream)
-                && known.spec.is_rung_beside(group.spec)
-        };
-        match ladders.iter_mut().find(|ladder| beside(ladder[0])) {
-            Some(ladder) => ladder.push(group),
-            None => ladders.push(vec![group]),
-        }
-    }
+    let same = |a: &StreamGroup<'_>, b: &StreamGroup<'_>| {
+        (a.from, a.to, &a.first().sent.stream) == (b.from, b.to, &b.first().sent.stream)
+    };
+    let ladders = grouped(streams, |a, b| same(a, b) && a.spec.is_rung_beside(b.spec));
     let point = |group: &&StreamGroup<'_>| Some((group.over(PacketStream::offered_pps)?.median, group.loss()?));
     let losses = |ladder: &Vec<&StreamGroup<'_>>| Losses {
         name: show::with_way(

@@ -6,7 +6,7 @@ mod group;
 mod names;
 mod tables;
 
-use model::{Amount, PathSpec};
+use model::{Amount, PathSpec, alike::distinct};
 
 pub use self::document::{BothWays, PathFigures};
 use self::group::{PathGroup, leg_mtu};
@@ -99,12 +99,6 @@ fn both_ways(group: &PathGroup<'_>) -> [String; 2] {
 
 /// Causes of a low path MTU, each device once.
 fn kept_down(group: &PathGroup<'_>, t: &Texts) -> Vec<String> {
-    let mut all = Vec::new();
-    for culprit in group.assessed.iter().filter_map(|assessed| assessed.culprit.as_ref()) {
-        let words = t.with("kept-down-by", &[("culprit", &culprit::in_short(culprit, t))]);
-        if !all.contains(&words) {
-            all.push(words);
-        }
-    }
-    all
+    let culprits = group.assessed.iter().filter_map(|assessed| assessed.culprit.as_ref());
+    distinct(culprits.map(|culprit| t.with("kept-down-by", &[("culprit", &culprit::in_short(culprit, t))])))
 }

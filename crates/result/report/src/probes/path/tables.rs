@@ -2,6 +2,7 @@
 
 use model::{
     Culprit,
+    alike::{distinct, grouped},
     trial::{Leg, PathDevice, Refusal},
 };
 
@@ -110,24 +111,12 @@ fn device_table(groups: &[PathGroup<'_>], t: &Texts) -> Block {
 
 /// The names of configurations that go through the same devices, with these.
 fn alike<'a>(groups: &[PathGroup<'a>], t: &Texts) -> Vec<(Vec<String>, Vec<&'a PathDevice>)> {
-    let mut all: Vec<(Vec<String>, Vec<&PathDevice>)> = Vec::new();
-    for group in groups {
-        let (name, devices) = (group.name(t), devices(group));
-        match all.iter_mut().find(|(_, known)| *known == devices) {
-            Some((names, _)) => names.push(name),
-            None => all.push((vec![name], devices)),
-        }
-    }
-    all
+    let named = groups.iter().map(|group| (group.name(t), devices(group)));
+    let together = grouped(named, |(_, a), (_, b)| a == b);
+    together.into_iter().map(|all| (all.iter().map(|(name, _)| name.clone()).collect(), all[0].1.clone())).collect()
 }
 
 /// Each device once, though every trial has it.
 fn devices<'a>(group: &PathGroup<'a>) -> Vec<&'a PathDevice> {
-    let mut all: Vec<&PathDevice> = Vec::new();
-    for device in group.trials.iter().flat_map(|(_, result)| &result.devices) {
-        if !all.contains(&device) {
-            all.push(device);
-        }
-    }
-    all
+    distinct(group.trials.iter().flat_map(|(_, result)| &result.devices))
 }
