@@ -16,6 +16,7 @@ use std::{fs, path::Path};
 
 use footprint::{Footprint, command, is_done, median_of, seconds};
 use model::{Flow, Measured, Plan, ProbeSpec, Run, RunId};
+use run::Archive;
 use store::Store;
 
 const CERTIFY: &str = include_str!("../plans/certify.toml");

@@ -39,13 +39,8 @@ pub(crate) enum ComparedFormat {
 
 impl ComparedFormat {
     /// Name of the file.
-    pub(crate) fn file_name(self) -> &'static str {
-        match self {
-            Self::Html => "compare.html",
-            Self::Pdf => "compare.pdf",
-            Self::Md => "compare.md",
-            Self::Json => "compare.json",
-        }
+    pub(crate) fn file_name(self) -> String {
+        self.to_possible_value().map_or_else(String::new, |form| format!("compare.{}", form.get_name()))
     }
 }
 

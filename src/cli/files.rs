@@ -58,13 +58,7 @@ pub(crate) enum Format {
 
 impl Format {
     /// Name of the file.
-    pub(crate) fn file_name(self) -> &'static str {
-        match self {
-            Self::Html => "report.html",
-            Self::Pdf => "report.pdf",
-            Self::Md => "report.md",
-            Self::Csv => "report.csv",
-            Self::Json => "report.json",
-        }
+    pub(crate) fn file_name(self) -> String {
+        self.to_possible_value().map_or_else(String::new, |form| format!("report.{}", form.get_name()))
     }
 }

@@ -35,13 +35,13 @@ pub(super) fn write(
 ) -> anyhow::Result<Written> {
     let Place { folder, cover } = *place;
     let raw = raw(material.run)?;
-    let names = raw.iter().map(|(name, _)| name.clone()).chain(formats.iter().map(|it| it.file_name().to_owned()));
+    let names = raw.iter().map(|(name, _)| name.clone()).chain(formats.iter().map(|it| it.file_name()));
     cover.check(folder, &names.collect::<Vec<_>>())?;
     paths::make_folder(folder)?;
     paths::make_folder_here(&folder.join("raw"))?;
     let listed: Vec<RawFile> = raw.iter().map(listed).collect();
     let material = Material { files: &listed, ..*material };
-    let forms = formats.iter().map(|format| Ok((format.file_name().to_owned(), form(*format, &material, lang)?)));
+    let forms = formats.iter().map(|format| Ok((format.file_name(), form(*format, &material, lang)?)));
     let (sums, failed) = write_each(folder, raw.into_iter().map(Ok).chain(forms))?;
     let cover = if failed.is_some() { cover.unsigned() } else { cover };
     let signature_removed = super::seal::write(folder, sums, cover, &comment(material.run))?;

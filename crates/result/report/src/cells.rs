@@ -5,12 +5,19 @@ use serde_json::Value;
 
 /// Cells of one row; a column without a cell stays empty.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Cells(Vec<(&'static str, Value)>);
+pub(crate) struct Cells(Vec<(String, Value)>);
 
 impl Cells {
     /// The row with one more cell. `None` is an empty one.
-    pub(crate) fn with(mut self, column: &'static str, value: impl Serialize) -> Self {
-        self.0.push((column, serde_json::to_value(value).unwrap_or_default()));
+    pub(crate) fn with(mut self, column: &str, value: impl Serialize) -> Self {
+        self.0.push((column.to_owned(), serde_json::to_value(value).unwrap_or_default()));
+        self
+    }
+
+    /// The row with a cell for each of these fields, whose columns have more before and behind their names.
+    pub(crate) fn fields(mut self, of: &impl Serialize, names: &str, (before, behind): (&str, &str)) -> Self {
+        let values = serde_json::to_value(of).unwrap_or_default();
+        self.0.extend(names.split(' ').map(|name| (format!("{before}{name}{behind}"), values[name].clone())));
         self
     }
 
@@ -22,7 +29,7 @@ impl Cells {
 
     /// What stands in a column, as text; the last cell counts.
     pub(crate) fn text(&self, column: &str) -> String {
-        match self.0.iter().rfind(|(name, _)| *name == column).map(|(_, value)| value) {
+        match self.0.iter().rfind(|(name, _)| name == column).map(|(_, value)| value) {
             None | Some(Value::Null) => String::new(),
             Some(Value::String(words)) => words.clone(),
             Some(value) => value.to_string(),
@@ -30,7 +37,7 @@ impl Cells {
     }
 
     /// Names of the columns that have a cell.
-    pub(crate) fn columns(&self) -> impl Iterator<Item = &'static str> {
-        self.0.iter().map(|(name, _)| *name)
+    pub(crate) fn columns(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|(name, _)| name.as_str())
     }
 }

@@ -53,11 +53,11 @@ fn run_lines(run: &RunComparison, t: &Texts) -> Vec<String> {
 fn cells(figure: &FigureComparison, t: &Texts) -> [String; 5] {
     let ([reference, run], unit) = show::medians(figure);
     [
-        show::compared_figure(figure.figure, t),
+        t.of_value("compare", &figure.figure),
         format!("{reference} → {run} {unit}"),
         show::difference(figure, t),
         or_blank(figure, show::difference_interval(figure, t)),
-        show::finding(figure.finding, t),
+        t.of_value("finding", &figure.finding),
     ]
 }
 
@@ -103,7 +103,7 @@ pub(crate) fn conclusion(comparison: &Comparison, t: &Texts) -> Vec<String> {
     let mut lines = vec![t.with(
         "compare-tally",
         &[
-            ("word", &show::conclusion(comparison.conclusion, t)),
+            ("word", &t.of_value("conclusion", &comparison.conclusion)),
             ("worse", &count(Finding::Worse)),
             ("better", &count(Finding::Better)),
             ("same", &count(Finding::NoDifference)),

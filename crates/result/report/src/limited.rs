@@ -67,7 +67,7 @@ fn evidence(evidence: &Evidence, rate: impl Fn(f64) -> String, t: &Texts) -> Str
         Evidence::Unseen { packets } => with(&[("packets", &grouped(*packets))]),
         Evidence::PathTooSmall { .. } => with(&[]),
         Evidence::LongestStage { stage, p50_ns } => {
-            with(&[("stage", &show::stage(*stage, t)), ("p50", &show::micros(*p50_ns as f64))])
+            with(&[("stage", &t.of_value("stage", stage)), ("p50", &show::micros(*p50_ns as f64))])
         }
     }
 }

@@ -121,8 +121,8 @@ mod tests {
     use std::{collections::BTreeSet, fs, path::Path};
 
     use model::{
-        Batch, Conclusion, Direction, Doubt, Evidence, Finding, Metric, NotComparable, Place, SendWay, Stack, Verdict,
-        WaitMode,
+        Batch, Conclusion, Direction, Doubt, Evidence, Finding, Metric, NotComparable, Place, ProbeSpec, SendWay,
+        Stack, Verdict, WaitMode,
         card::{Cause, Connector},
         check::{self, Lack, Subject},
         limited::{CulpritKind, Wait},
@@ -137,8 +137,9 @@ mod tests {
     /// Names of all variants of an enum, as keys have them.
     fn names<T: JsonSchema>() -> Vec<String> {
         fn find(schema: &Value, names: &mut BTreeSet<String>) {
-            let tag =
-                |it: &Value| TAGS.iter().find_map(|tag| it["properties"][tag]["const"].as_str().map(str::to_owned));
+            let tag = |it: &Value| {
+                TAGS.iter().chain(&["probe"]).find_map(|tag| it["properties"][tag]["const"].as_str().map(str::to_owned))
+            };
             let variants = ["oneOf", "anyOf"].iter().filter_map(|of| schema[of].as_array()).flatten();
             let own = tag(schema).or_else(|| schema["const"].as_str().map(str::to_owned));
             let listed = schema["enum"].as_array().into_iter().flatten().filter_map(|it| Some(it.as_str()?.to_owned()));
@@ -179,6 +180,7 @@ mod tests {
             of("conclusion", names::<Conclusion>()),
             of("condition", names::<Condition>()),
             of("published", names::<FigureMetric>()),
+            of("measurement", names::<ProbeSpec>()),
             of("statistic", names::<Statistic>()),
             of("measurer", names::<Measurer>()),
             of("stack", names::<Stack>()),

@@ -35,46 +35,15 @@ pub enum StoreError {
         /// What the system said.
         source: io::Error,
     },
-    /// It may be read, but not written.
-    #[error("cannot {tried}: {path} is read-only; make it writable, or name another place with --store PATH")]
-    ReadOnly {
+    /// SQLite cannot get at the file, for a reason that the user can do something about.
+    #[error("cannot {tried}: {}", .trouble.of(path))]
+    Trouble {
         /// The store.
         path: PathBuf,
         /// What was wanted.
         tried: &'static str,
-    },
-    /// The file, or the journal that SQLite keeps beside it while it writes, cannot be opened.
-    #[error(
-        "cannot {tried}: {path}, or a file beside it, cannot be opened; see that it is a file, and that you may write to \
-         it and to the folder it is in, or name another place with --store PATH"
-    )]
-    CannotOpen {
-        /// The store.
-        path: PathBuf,
-        /// What was wanted.
-        tried: &'static str,
-    },
-    /// No room is left.
-    #[error(
-        "cannot {tried}: the disk that holds {path} is full; make room there, or name another place with --store PATH. \
-         What was stored before is kept"
-    )]
-    Full {
-        /// The store.
-        path: PathBuf,
-        /// What was wanted.
-        tried: &'static str,
-    },
-    /// Somebody else has been writing for too long.
-    #[error(
-        "cannot {tried}: another program has kept {path} locked for 5 s; find it with \"fuser -v {path}\", wait for it \
-         or end it, then try again"
-    )]
-    Locked {
-        /// The store.
-        path: PathBuf,
-        /// What was wanted.
-        tried: &'static str,
+        /// The reason.
+        trouble: Trouble,
     },
     /// Not a store, or not any more.
     #[error(
@@ -198,6 +167,40 @@ pub enum StoreError {
     },
 }
 
+/// Why SQLite cannot get at a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// It may be read, but not written.
+    ReadOnly,
+    /// The file, or the journal that SQLite keeps beside it while it writes, cannot be opened.
+    CannotOpen,
+    /// No room is left.
+    Full,
+    /// Somebody else has been writing for too long.
+    Locked,
+}
+
+impl Trouble {
+    fn of(self, path: &Path) -> String {
+        let path = path.display();
+        match self {
+            Self::ReadOnly => format!("{path} is read-only; make it writable, or name another place with --store PATH"),
+            Self::CannotOpen => format!(
+                "{path}, or a file beside it, cannot be opened; see that it is a file, and that you may write to it and to the \
+                 folder it is in, or name another place with --store PATH"
+            ),
+            Self::Full => format!(
+                "the disk that holds {path} is full; make room there, or name another place with --store PATH. What was \
+                 stored before is kept"
+            ),
+            Self::Locked => format!(
+                "another program has kept {path} locked for 5 s; find it with \"fuser -v {path}\", wait for it or end it, \
+                 then try again"
+            ),
+        }
+    }
+}
+
 fn process(pid: Option<u32>) -> String {
     pid.map_or_else(String::new, |pid| format!(" (pid {pid})"))
 }
@@ -210,14 +213,17 @@ impl StoreError {
     /// Sorts an error of SQLite by what the user can do about it.
     pub(crate) fn sqlite(path: &Path, tried: &'static str, source: rusqlite::Error) -> Self {
         let path = path.to_owned();
-        match source.sqlite_error_code() {
-            Some(ErrorCode::ReadOnly) => Self::ReadOnly { path, tried },
-            Some(ErrorCode::CannotOpen) => Self::CannotOpen { path, tried },
-            Some(ErrorCode::DiskFull) => Self::Full { path, tried },
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Locked { path, tried },
-            Some(ErrorCode::NotADatabase) => Self::NotAStore { path, tried, is: "not an SQLite database" },
-            Some(ErrorCode::DatabaseCorrupt) => Self::NotAStore { path, tried, is: "a damaged SQLite database" },
-            _ => Self::Other { path, tried, source },
-        }
+        let trouble = match source.sqlite_error_code() {
+            Some(ErrorCode::ReadOnly) => Trouble::ReadOnly,
+            Some(ErrorCode::CannotOpen) => Trouble::CannotOpen,
+            Some(ErrorCode::DiskFull) => Trouble::Full,
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Trouble::Locked,
+            Some(ErrorCode::NotADatabase) => return Self::NotAStore { path, tried, is: "not an SQLite database" },
+            Some(ErrorCode::DatabaseCorrupt) => {
+                return Self::NotAStore { path, tried, is: "a damaged SQLite database" };
+            }
+            _ => return Self::Other { path, tried, source },
+        };
+        Self::Trouble { path, tried, trouble }
     }
 }

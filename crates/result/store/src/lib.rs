@@ -1,9 +1,8 @@
 //! Runs and trials, kept as they finish (SQLite).
 //!
-//! One file holds all runs. Each trial is on the disk when [`Store::keep_trial`] returns, so that a run that is killed
+//! One file holds all runs. Each trial is on the disk when [`Archive::keep_trial`] returns, so that a run that is killed
 //! loses nothing that was finished.
 
-mod archive;
 mod baseline;
 mod error;
 mod hold;
@@ -13,11 +12,12 @@ mod version_1;
 use std::{fs, path::Path, path::PathBuf, time::Duration};
 
 use model::{Doubt, Run, RunId, Trial};
+use run::Archive;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use serde::Serialize;
 
 pub use baseline::Baseline;
-pub use error::StoreError;
+pub use error::{StoreError, Trouble};
 pub use hold::Hold;
 
 /// How long to wait for another wireproof that is writing. One write takes milliseconds.
@@ -65,42 +65,6 @@ impl Store {
             return Err(StoreError::Absent { path: path.to_owned() });
         }
         Self::connect(path)
-    }
-
-    /// Keeps a run that begins, without trials.
-    pub fn begin(&mut self, run: &Run) -> Result<(), StoreError> {
-        let tried = "store the beginning of the run";
-        let insert = "INSERT INTO run (id, started, plan, bed, body) VALUES (?1, ?2, ?3, ?4, ?5)";
-        let row = params![run.id.0, run.started, run.plan.name, run.bed.name, body(run)];
-        self.connection.execute(insert, row).map_err(|e| self.error(tried, e))?;
-        Ok(())
-    }
-
-    /// Keeps a trial, finished or as far as it is, in the place of what was kept of it before. It is on the disk when this
-    /// returns.
-    pub fn keep_trial(&mut self, run: &RunId, trial: &Trial) -> Result<(), StoreError> {
-        let insert = "INSERT OR REPLACE INTO trial (run, number, body) VALUES (?1, ?2, ?3)";
-        let row = params![run.0, trial.number, json(trial)];
-        self.connection.execute(insert, row).map_err(|e| self.error("store a trial", e))?;
-        Ok(())
-    }
-
-    /// Keeps that a run is gone on with: it has no end again, and is partial until all is there.
-    pub fn resume(&mut self, run: &Run) -> Result<(), StoreError> {
-        self.update(run, "store that the run goes on")
-    }
-
-    /// Keeps what is known at the end of a run: when that was, what the machine was then, doubts, what is missing. Its
-    /// trials are stored already.
-    pub fn finish(&mut self, run: &Run) -> Result<(), StoreError> {
-        self.update(run, "store the end of the run")
-    }
-
-    /// Forgets a run of which nothing was measured.
-    pub fn forget(&mut self, run: &RunId) -> Result<(), StoreError> {
-        let delete = "DELETE FROM run WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM trial WHERE run = ?1)";
-        self.connection.execute(delete, params![run.0]).map_err(|e| self.error("forget an empty run", e))?;
-        Ok(())
     }
 
     fn update(&mut self, run: &Run, tried: &'static str) -> Result<(), StoreError> {
@@ -225,6 +189,47 @@ impl Store {
 
     fn no_such_run(&self, id: &RunId) -> StoreError {
         StoreError::NoSuchRun { path: self.path.clone(), run: id.clone() }
+    }
+}
+
+/// A store keeps runs in progress.
+impl Archive for Store {
+    type Error = StoreError;
+
+    /// Keeps a run that begins, without trials.
+    fn begin(&mut self, run: &Run) -> Result<(), StoreError> {
+        let tried = "store the beginning of the run";
+        let insert = "INSERT INTO run (id, started, plan, bed, body) VALUES (?1, ?2, ?3, ?4, ?5)";
+        let row = params![run.id.0, run.started, run.plan.name, run.bed.name, body(run)];
+        self.connection.execute(insert, row).map_err(|e| self.error(tried, e))?;
+        Ok(())
+    }
+
+    /// Keeps that a run is gone on with: it has no end again, and is partial until all is there.
+    fn resume(&mut self, run: &Run) -> Result<(), StoreError> {
+        self.update(run, "store that the run goes on")
+    }
+
+    /// Keeps a trial, finished or as far as it is, in the place of what was kept of it before. It is on the disk when this
+    /// returns.
+    fn keep_trial(&mut self, run: &RunId, trial: &Trial) -> Result<(), StoreError> {
+        let insert = "INSERT OR REPLACE INTO trial (run, number, body) VALUES (?1, ?2, ?3)";
+        let row = params![run.0, trial.number, json(trial)];
+        self.connection.execute(insert, row).map_err(|e| self.error("store a trial", e))?;
+        Ok(())
+    }
+
+    /// Keeps what is known at the end of a run: when that was, what the machine was then, doubts, what is missing. Its
+    /// trials are stored already.
+    fn finish(&mut self, run: &Run) -> Result<(), StoreError> {
+        self.update(run, "store the end of the run")
+    }
+
+    /// Forgets a run of which nothing was measured.
+    fn forget(&mut self, run: &RunId) -> Result<(), StoreError> {
+        let delete = "DELETE FROM run WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM trial WHERE run = ?1)";
+        self.connection.execute(delete, params![run.0]).map_err(|e| self.error("forget an empty run", e))?;
+        Ok(())
     }
 }
 

@@ -8,6 +8,7 @@ use std::{
 };
 
 use fixture::{run, trial};
+use run::Archive;
 use rusqlite::Connection;
 use rustix::mount::{MountFlags, UnmountFlags, mount, mount_bind, mount_remount, unmount};
 use tempfile::TempDir;

@@ -6,6 +6,7 @@ use std::{path::PathBuf, thread};
 
 use fixture::{run, trial};
 use model::{Doubt, Environment, Run, RunId, Trial, run::Resumption};
+use run::Archive;
 use tempfile::TempDir;
 use wireproof_store::{Store, StoreError};
 

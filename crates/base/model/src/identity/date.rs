@@ -3,14 +3,12 @@
 use std::{fmt, str::FromStr};
 
 use schemars::JsonSchema;
-use serde::{
-    Deserialize, Deserializer, Serialize, Serializer,
-    de::{self, MapAccess, Visitor, value::MapAccessDeserializer},
-};
+use serde::{Deserialize, Serialize};
 use toml::value::Datetime;
 
 /// A day of the calendar, written like 2026-11-21. In TOML it may stand with or without quotes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "Written", into = "String")]
 #[schemars(with = "String")]
 pub struct Date(toml::value::Date);
 
@@ -38,35 +36,27 @@ impl fmt::Display for Date {
     }
 }
 
-impl Serialize for Date {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+/// A day in quotes, or without.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "a day like 2026-11-21")]
+enum Written {
+    Text(String),
+    Day(Datetime),
+}
+
+impl TryFrom<Written> for Date {
+    type Error = DateError;
+
+    fn try_from(written: Written) -> Result<Self, DateError> {
+        match written {
+            Written::Text(text) => text.parse(),
+            Written::Day(day) => day.to_string().parse(),
+        }
     }
 }
 
-impl<'de> Deserialize<'de> for Date {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Either)
-    }
-}
-
-/// Reads both forms.
-struct Either;
-
-impl<'de> Visitor<'de> for Either {
-    type Value = Date;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a day like 2026-11-21")
-    }
-
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<Date, E> {
-        text.parse().map_err(E::custom)
-    }
-
-    /// A day without quotes: toml hands it over as a map of its own.
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Date, A::Error> {
-        let datetime = Datetime::deserialize(MapAccessDeserializer::new(map))?;
-        datetime.to_string().parse().map_err(de::Error::custom)
+impl From<Date> for String {
+    fn from(date: Date) -> Self {
+        date.to_string()
     }
 }

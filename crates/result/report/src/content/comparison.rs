@@ -58,7 +58,7 @@ fn verdict(comparison: &Comparison, t: &Texts) -> Block {
         Conclusion::Worse => Verdict::Fail,
     };
     let meaning = conclusion(comparison, t).into_iter().map(Text::from).collect();
-    Block::Verdict { verdict: Some(verdict), word: show::conclusion(comparison.conclusion, t), meaning }
+    Block::Verdict { verdict: Some(verdict), word: t.of_value("conclusion", &comparison.conclusion), meaning }
 }
 
 fn run_section(run: &RunComparison, t: &Texts) -> Block {
@@ -91,7 +91,7 @@ fn table(run: &RunComparison, t: &Texts) -> Block {
     };
     Columns::new()
         .long(t.get("col-configuration"), |(name, _): &Row<'_>| name.clone())
-        .words(t.get("col-figure"), |(_, it)| show::compared_figure(it.figure, t))
+        .words(t.get("col-figure"), |(_, it)| t.of_value("compare", &it.figure))
         .figures(t.get("col-trials"), |(_, it)| format!("{} / {}", it.reference.trials, it.run.trials))
         .figures(t.get("compare-label-reference"), |it| median(it, 0))
         .figures(t.get("col-ours"), |it| median(it, 1))
@@ -102,7 +102,7 @@ fn table(run: &RunComparison, t: &Texts) -> Block {
 }
 
 fn finding(figure: &FigureComparison, t: &Texts) -> Text {
-    let words = show::finding(figure.finding, t);
+    let words = t.of_value("finding", &figure.finding);
     match figure.finding {
         Finding::Better => Span::Verdict(Verdict::Pass, words).into(),
         Finding::Worse if figure.beyond_tolerance => Span::Verdict(Verdict::Fail, words).into(),

@@ -79,7 +79,7 @@ fn table(rows: &[Compared], t: &Texts) -> Block {
 
 /// What is compared: `RTT/2, mean`.
 fn figure(figure: &ReferenceFigure, t: &Texts) -> String {
-    let (metric, statistic) = (show::figure_metric(figure.metric, t), show::statistic(figure.statistic, t));
+    let (metric, statistic) = (t.of_value("published", &figure.metric), t.of_value("statistic", &figure.statistic));
     t.with("joined", &[("a", &metric), ("b", &statistic)])
 }
 

@@ -71,7 +71,7 @@ pub(crate) struct MainFigure {
 }
 
 /// Words for the configuration of a probe.
-pub(crate) trait Spec {
+pub(crate) trait Spec: model::Probe {
     /// The configuration.
     fn configuration(&self, t: &Texts) -> String;
 
@@ -84,7 +84,9 @@ pub(crate) trait Spec {
     fn amount(&self) -> Option<Amount>;
 
     /// The configuration and what is measured of it.
-    fn measurement(&self, t: &Texts) -> String;
+    fn measurement(&self, t: &Texts) -> String {
+        t.with(&format!("measurement-{}", self.name()), &[("name", &self.configuration(t))])
+    }
 
     /// A load or rate of this probe: packets or bits per second.
     fn rate(&self, per_second: f64) -> String;

@@ -3,7 +3,7 @@
 use std::iter;
 
 use model::{
-    Conclusion, Finding, Metric, Quantity,
+    Metric, Quantity,
     comparison::{ComparedRun, DifferenceInterval, DifferenceKind, FigureComparison, TrialFigures},
 };
 
@@ -16,11 +16,6 @@ pub(crate) fn compared_run(run: &ComparedRun, t: &Texts) -> String {
     let place = [format!("{} {}", t.get("label-plan"), run.plan), format!("{} {}", t.get("label-bed"), run.bed)];
     let words: Vec<String> = iter::once(run.id.0.clone()).chain(place).chain(partial).collect();
     words.join(" · ")
-}
-
-/// Name of a figure.
-pub(crate) fn compared_figure(figure: Metric, t: &Texts) -> String {
-    t.of_value("compare", &figure)
 }
 
 /// Both medians without their unit, and the unit.
@@ -82,16 +77,6 @@ fn signed(figure: Metric, difference: f64) -> String {
         false => "+",
     };
     format!("{sign}{digits}")
-}
-
-/// What a difference means.
-pub(crate) fn finding(finding: Finding, t: &Texts) -> String {
-    t.of_value("finding", &finding)
-}
-
-/// What all comparisons say together.
-pub(crate) fn conclusion(conclusion: Conclusion, t: &Texts) -> String {
-    t.of_value("conclusion", &conclusion)
 }
 
 #[cfg(test)]

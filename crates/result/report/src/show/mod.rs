@@ -7,17 +7,13 @@ mod references;
 
 use model::{Metric, Quantity, Run, Verdict};
 
-pub(crate) use self::comparison::{
-    compared_figure, compared_run, conclusion, difference, difference_interval, finding, medians,
-};
+pub(crate) use self::comparison::{compared_run, difference, difference_interval, medians};
 pub(crate) use self::host::{hypervisor, reading, why_these_cores};
 pub(crate) use self::names::{
-    amount, batch, direction, joined, looked_for, loss, metric, mode, past_the_kernel, stack, stage, transport,
-    verdict, way, with_way,
+    amount, direction, joined, looked_for, loss, metric, mode, past_the_kernel, stack, transport, verdict, way,
+    with_way,
 };
-pub(crate) use self::references::{
-    deviation, differences, figure_metric, in_short, limit, not_comparable, printed, statistic, words,
-};
+pub(crate) use self::references::{deviation, differences, in_short, limit, not_comparable, printed, words};
 use crate::texts::{Texts, name_and_fields};
 
 /// What a frame takes of the wire beside itself: preamble, start delimiter (8) and the gap to the next (12), in bytes.

@@ -1,6 +1,6 @@
 //! Names of what was measured, in the report's language.
 
-use model::{Amount, Batch, Direction, IpVersion, Limit, Metric, Protocol, Stack, Verdict, WaitMode, trial::StageName};
+use model::{Amount, Direction, IpVersion, Limit, Metric, Protocol, Stack, Verdict, WaitMode};
 
 use super::{grouped, or_none};
 use crate::texts::Texts;
@@ -50,16 +50,6 @@ pub(crate) fn amount(amount: Amount, t: &Texts) -> String {
         Amount::Count(count) => t.with("amount-count", &[("count", &grouped(count))]),
         Amount::Duration(duration) => t.with("amount-duration", &[("duration", &duration)]),
     }
-}
-
-/// How datagrams are batched: who made the packets of a packet rate.
-pub(crate) fn batch(batch: Batch, t: &Texts) -> String {
-    t.of_value("batch", &batch)
-}
-
-/// A part of the round trip.
-pub(crate) fn stage(stage: StageName, t: &Texts) -> String {
-    t.of_value("stage", &stage)
 }
 
 /// A verdict.

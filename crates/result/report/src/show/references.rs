@@ -4,7 +4,7 @@ use model::{
     LimitOutcome, Match, NotComparable,
     alike::distinct,
     plan::Bound,
-    reference::{Against, Condition, Difference, FLAT_OUT, FigureMetric, ONE_WAY, Statistic, Words},
+    reference::{Against, Condition, Difference, FLAT_OUT, ONE_WAY, Words},
     units::Printed,
 };
 
@@ -98,22 +98,12 @@ fn condition(condition: Condition, t: &Texts) -> String {
 pub(crate) fn not_comparable(why: &NotComparable, t: &Texts) -> String {
     let with = |name: &str, value: &str| t.of_value_with("why", why, &[(name, &value)]);
     match why {
-        NotComparable::Unknown { statistic: theirs } => with("statistic", &statistic(*theirs, t)),
-        NotComparable::Statistic { theirs } => with("theirs", &statistic(*theirs, t)),
+        NotComparable::Unknown { statistic: theirs } => with("statistic", &t.of_value("statistic", theirs)),
+        NotComparable::Statistic { theirs } => with("theirs", &t.of_value("statistic", theirs)),
         NotComparable::Load { theirs: None } => t.get("why-ping-pong"),
         NotComparable::Ip { theirs } => t.with("why-traffic", &[("theirs", theirs)]),
         NotComparable::Protocol { theirs } => t.with("why-traffic", &[("theirs", &theirs.name())]),
-        NotComparable::Metric { theirs } => with("theirs", &figure_metric(*theirs, t)),
+        NotComparable::Metric { theirs } => with("theirs", &t.of_value("published", theirs)),
         plain => t.of_value("why", plain),
     }
-}
-
-/// What a published figure is of.
-pub(crate) fn figure_metric(metric: FigureMetric, t: &Texts) -> String {
-    t.of_value("published", &metric)
-}
-
-/// What a published figure is of its sample.
-pub(crate) fn statistic(statistic: Statistic, t: &Texts) -> String {
-    t.of_value("statistic", &statistic)
 }

@@ -5,6 +5,7 @@
 notice-preparing = Preparing the test bed
 notice-measuring = { $step } of { $steps }: measuring { $what }
 measurement-latency = latency, { $name }
+measurement-path = { $name }
 measurement-goodput = goodput, { $name }
 notice-undoing = Undoing what was set up
 notice-report-written = Report written to { $path }

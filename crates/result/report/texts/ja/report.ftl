@@ -5,6 +5,7 @@
 notice-preparing = 試験環境を準備しています
 notice-measuring = { $step }/{ $steps }: { $what }を測定しています
 measurement-latency = RTT({ $name })
+measurement-path = { $name }
 measurement-goodput = 実効スループット({ $name })
 notice-undoing = 設定を元に戻しています
 notice-report-written = 報告書を { $path } に書き出しました

@@ -24,7 +24,7 @@ pub(super) fn section(flows: &[FlowGroup<'_>], t: &Texts) -> Option<Block> {
         .long(t.get("col-traffic"), |it: &FlowGroup<'_>| names::traffic(it.spec, t))
         .words(t.get("col-direction"), |it| show::way(it.from, it.to))
         .figures(t.get("col-datagram"), size)
-        .words(t.get("col-batch"), |it| show::batch(it.spec.batch, t))
+        .words(t.get("col-batch"), |it| t.of_value("batch", &it.spec.batch))
         .figures(t.get("col-packet-rate"), |it| or_none(it.over(packets_per_second), |it| show::packet_rate(it.median)))
         .figures(t.get("term-frame-rate"), |it| most(it).map_or_else(|| t.get("most-unknown"), show::packet_rate))
         .only_if(udp.iter().any(|it| most(it).is_some()))

@@ -99,10 +99,6 @@ impl Spec for GoodputSpec {
         Some(Amount::Duration(self.duration))
     }
 
-    fn measurement(&self, t: &Texts) -> String {
-        t.with("measurement-goodput", &[("name", &self.configuration(t))])
-    }
-
     fn rate(&self, per_second: f64) -> String {
         show::rate(per_second)
     }

@@ -4,7 +4,7 @@ use model::{
     Compared, FrameSize, Match, Protocol, Quantity, ReferenceComparison, alike::grouped, reference::Statistic,
 };
 
-use crate::{show, texts::Texts};
+use crate::texts::Texts;
 
 /// Round-trip times of one reference against frame size.
 pub(super) struct Curve {
@@ -40,7 +40,7 @@ fn curve(
     points.sort_by(|(a, _), (b, _)| a.total_cmp(b));
     points.dedup();
     let protocol = protocol.map_or("", Protocol::name);
-    let statistic = show::statistic(statistic, t);
+    let statistic = t.of_value("statistic", &statistic);
     let values: [(&str, &dyn std::fmt::Display); 3] =
         [("reference", &comparison.reference.id), ("protocol", &protocol), ("statistic", &statistic)];
     let differs = rows.iter().any(|row| row.matches != Match::Comparable);

@@ -82,35 +82,15 @@ document! {
 impl LatencyFigures {
     /// The row of the CSV.
     pub(in super::super) fn row(&self) -> Cells {
-        let (rtt, ipdv, one_way) = (&self.rtt_ns, &self.ipdv_ns.rtt_ns, self.one_way_ns.as_ref());
+        let (ipdv, one_way) = (&self.ipdv_ns.rtt_ns, self.one_way_ns.as_ref());
         Cells::default()
             .with("probe", "latency")
-            .with("protocol", self.protocol)
-            .with("ip", self.ip)
-            .with("stack", self.stack)
-            .with("mode", self.mode)
-            .with("frame_size_bytes", self.frame_size.0)
-            .with("payload_size_bytes", self.payload_size.0)
-            .with("intended_pps", self.intended_pps)
-            .with("achieved_pps", self.achieved_pps)
-            .with("rtt_min_ns", rtt.min)
-            .with("rtt_mean_ns", rtt.mean)
-            .with("rtt_p50_ns", rtt.p50)
-            .with("rtt_p90_ns", rtt.p90)
-            .with("rtt_p99_ns", rtt.p99)
-            .with("rtt_p999_ns", rtt.p999)
-            .with("rtt_max_ns", rtt.max)
-            .with("ipdv_rtt_p50_ns", ipdv.p50)
-            .with("ipdv_rtt_p99_ns", ipdv.p99)
-            .with("one_way_there_p50_ns", one_way.map(|it| it.forward_ns.p50))
-            .with("one_way_there_p99_ns", one_way.map(|it| it.forward_ns.p99))
-            .with("one_way_back_p50_ns", one_way.map(|it| it.reverse_ns.p50))
-            .with("one_way_back_p99_ns", one_way.map(|it| it.reverse_ns.p99))
-            .with("sent_packets", self.sent)
-            .with("lost_packets", self.lost)
-            .with("late_packets", self.late)
-            .with("duplicated_packets", self.duplicated)
-            .with("reordered_packets", self.reordered)
-            .with("overflowed_packets", self.overflowed)
+            .fields(self, "protocol ip stack mode intended_pps achieved_pps", ("", ""))
+            .fields(self, "frame_size payload_size", ("", "_bytes"))
+            .fields(&self.rtt_ns, "min mean p50 p90 p99 p999 max", ("rtt_", "_ns"))
+            .fields(ipdv, "p50 p99", ("ipdv_rtt_", "_ns"))
+            .fields(&one_way.map(|it| &it.forward_ns), "p50 p99", ("one_way_there_", "_ns"))
+            .fields(&one_way.map(|it| &it.reverse_ns), "p50 p99", ("one_way_back_", "_ns"))
+            .fields(self, "sent lost late duplicated reordered overflowed", ("", "_packets"))
     }
 }

@@ -97,10 +97,6 @@ impl Spec for LatencySpec {
         Some(self.amount)
     }
 
-    fn measurement(&self, t: &Texts) -> String {
-        t.with("measurement-latency", &[("name", &self.configuration(t))])
-    }
-
     fn rate(&self, per_second: f64) -> String {
         show::packet_rate(per_second)
     }

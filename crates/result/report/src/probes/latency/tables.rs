@@ -180,7 +180,7 @@ fn stages(groups: &[LatencyGroup<'_>], t: &Texts) -> Option<Block> {
         .words(t.get("col-traffic"), |it: &LatencyGroup<'_>| it.traffic(t))
         .figures(t.get("col-frame"), frame);
     let columns = stages.into_iter().fold(columns, |columns, stage| {
-        columns.figures(show::stage(stage, t), move |it: &LatencyGroup<'_>| time(it, stage))
+        columns.figures(t.of_value("stage", &stage), move |it: &LatencyGroup<'_>| time(it, stage))
     });
     let table = columns.words(t.get("col-stamped-by"), |it| stamped_by(it, t)).table(t.get("stages-caption"), stamped);
     Some(Block::section(t.get("stages-heading"), vec![table]))

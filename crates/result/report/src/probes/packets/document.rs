@@ -114,20 +114,8 @@ impl StreamFigures {
     fn row(&self) -> Cells {
         Cells::default()
             .with("probe", "packets")
-            .with("from", &self.from)
-            .with("to", &self.to)
-            .with("frame_size_bytes", self.frame_size.0)
-            .with("engine", self.engine)
-            .with("stream", &self.stream)
-            .with("intended_pps", self.intended_pps)
-            .with("offered_pps", self.offered_pps)
-            .with("forwarding_pps", self.forwarding_pps)
-            .with("sent_packets", self.sent)
-            .with("received_packets", self.received)
-            .with("lost_packets", self.lost)
-            .with("late_packets", self.late)
-            .with("duplicated_packets", self.duplicated)
-            .with("reordered_packets", self.reordered)
-            .with("corrupt_packets", self.corrupt)
+            .fields(self, "from to engine stream intended_pps offered_pps forwarding_pps", ("", ""))
+            .fields(self, "frame_size", ("", "_bytes"))
+            .fields(self, "sent received lost late duplicated reordered corrupt", ("", "_packets"))
     }
 }

@@ -86,10 +86,6 @@ impl Spec for PacketsSpec {
         Some(Amount::Duration(self.duration))
     }
 
-    fn measurement(&self, t: &Texts) -> String {
-        t.with("measurement-packets", &[("name", &self.configuration(t))])
-    }
-
     fn rate(&self, per_second: f64) -> String {
         packet_rate(per_second)
     }

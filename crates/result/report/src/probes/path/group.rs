@@ -2,7 +2,7 @@
 
 use model::{PathResult, PathSpec, trial::Leg};
 
-use super::names;
+use super::super::Spec;
 use crate::{
     groups::Group,
     show::{self, or_none},
@@ -14,7 +14,7 @@ pub(super) type PathGroup<'a> = Group<'a, PathSpec>;
 impl PathGroup<'_> {
     /// Its configuration.
     pub(super) fn name(&self, t: &Texts) -> String {
-        show::with_way(names::configuration(self.spec, t), self.way, t)
+        show::with_way(self.spec.configuration(t), self.way, t)
     }
 }
 

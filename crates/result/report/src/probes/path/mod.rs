@@ -3,7 +3,6 @@
 mod culprit;
 mod document;
 mod group;
-mod names;
 mod tables;
 
 use model::{Amount, PathSpec, alike::distinct};
@@ -77,15 +76,12 @@ impl Probe for Path {
 
 impl Spec for PathSpec {
     fn configuration(&self, t: &Texts) -> String {
-        names::configuration(self, t)
+        let mtu = self.mtu.map(|mtu| format!("MTU {}", mtu.0));
+        show::joined([t.with("path-of", &[("ip", &self.ip)])].into_iter().chain(mtu), t)
     }
 
     fn amount(&self) -> Option<Amount> {
         None
-    }
-
-    fn measurement(&self, t: &Texts) -> String {
-        self.configuration(t)
     }
 
     fn rate(&self, per_second: f64) -> String {

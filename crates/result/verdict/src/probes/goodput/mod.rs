@@ -102,10 +102,10 @@ fn limited_by(case: &Case<'_>) -> LimitedBy {
             too_large::path,
             udp::lost,
             shaped,
-            shaped_by_dut,
+            |case| dut::shaped(case.trial),
             link_full,
             pcie::full,
-            dut_core,
+            |case| dut::core_full(case.trial),
             udp::sender_core,
             udp::sender_socket,
             udp::tester_alone,
@@ -113,10 +113,10 @@ fn limited_by(case: &Case<'_>) -> LimitedBy {
         Protocol::Tcp => &[
             too_large::path,
             shaped,
-            shaped_by_dut,
+            |case| dut::shaped(case.trial),
             link_full,
             pcie::full,
-            dut_core,
+            |case| dut::core_full(case.trial),
             tcp::waited,
             tcp::asked_window,
             tcp::core_of_an_end,
@@ -137,16 +137,6 @@ fn all_cores(case: &Case<'_>) -> Vec<Evidence> {
 fn shaped(case: &Case<'_>) -> Option<LimitedBy> {
     let counter = case.way.sender.held_back()?;
     Some(at(Place::Qdisc, &case.way.sender, vec![Evidence::Counter { counter }]))
-}
-
-/// The queueing discipline of the device under test did.
-fn shaped_by_dut(case: &Case<'_>) -> Option<LimitedBy> {
-    dut::shaped(case.trial)
-}
-
-/// A core of the device under test forwards no more.
-fn dut_core(case: &Case<'_>) -> Option<LimitedBy> {
-    dut::core_full(case.trial)
 }
 
 /// The link of either end carried what it can, with all flows of the trial that go through it.
