@@ -23,14 +23,15 @@ mod words;
 
 use std::{env, path::PathBuf};
 
-use ::report::Lang;
+use ::report::{Lang, Notice};
 use anyhow::Context;
 use kernel::privilege;
+use serde::Serialize;
 
 use crate::{
     cli::{Cli, Command, Common, PacketsAction},
     exit::{Exit, explain},
-    output::{print, print_json},
+    output::{print, print_json, say},
 };
 
 /// Does what the command line says.
@@ -98,4 +99,16 @@ fn language(common: &Common) -> Lang {
 /// This program's own file, which agents run too and other programs of ours stand beside.
 fn own_program() -> anyhow::Result<PathBuf> {
     env::current_exe().context("cannot find wireproof's own file, by which it finds its programs")
+}
+
+/// Prints a value as JSON where that is asked for, else its words.
+fn answer(value: &impl Serialize, words: impl FnOnce() -> String, common: &Common) -> anyhow::Result<()> {
+    if common.json { print_json(value) } else { print(&words()) }
+}
+
+/// Says what goes on, unless that is not wanted.
+fn tell(notice: Notice<'_>, common: &Common) {
+    if !common.quiet {
+        say(&notice.text(language(common)));
+    }
 }

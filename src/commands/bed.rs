@@ -7,7 +7,7 @@ use bed::{BedRef, Taking, Wanted, check_name};
 use kernel::{namespace, privilege};
 use model::{Bed, Mtu, Privilege};
 
-use super::{own_program, print, print_json, wanted::words_or_bed};
+use super::{answer, own_program, wanted::words_or_bed};
 use crate::{
     cli::{BedAction, Common},
     exit::{Exit, Words},
@@ -43,24 +43,14 @@ fn up(name: &str, bed: BedRef, taking: Taking, mtu: Option<Mtu>, common: &Common
     bed.can_stay().map_err(Words)?;
     let wanted = Wanted { taking, mtu, ..Wanted::plain(bed, Privilege::Root, own_program()?) };
     let bed = bed::up(name, &wanted).map_err(words_or_bed)?;
-    if common.json {
-        print_json(&bed)?;
-    } else {
-        print(&describe(&bed))?;
-        print(&format!("Use it with --bed {name}; take it down with \"wireproof bed down {name}\".\n"))?;
-    }
+    let hint = format!("Use it with --bed {name}; take it down with \"wireproof bed down {name}\".\n");
+    answer(&bed, || describe(&bed) + &hint, common)?;
     Ok(Exit::Done)
 }
 
 fn list(common: &Common) -> anyhow::Result<Exit> {
     let beds = bed::list(&own_program()?)?;
-    if common.json {
-        print_json(&beds)?;
-    } else if beds.is_empty() {
-        print("No bed stands.\n")?;
-    } else {
-        print(&beds.iter().map(describe).collect::<String>())?;
-    }
+    answer(&beds, || lines(beds.iter().map(describe), "No bed stands.\n"), common)?;
     Ok(Exit::Done)
 }
 
@@ -91,14 +81,15 @@ fn describe(bed: &Bed) -> String {
 }
 
 fn tell_undone(undone: &[String], common: &Common) -> anyhow::Result<Exit> {
-    if common.json {
-        print_json(&serde_json::json!({ "undone": undone }))?;
-    } else if undone.is_empty() {
-        print("Nothing to undo.\n")?;
-    } else {
-        print(&undone.iter().map(|change| format!("undone: {change}\n")).collect::<String>())?;
-    }
+    let said = undone.iter().map(|change| format!("undone: {change}\n"));
+    answer(&serde_json::json!({ "undone": undone }), || lines(said, "Nothing to undo.\n"), common)?;
     Ok(Exit::Done)
+}
+
+/// All of them, or what is said where there are none.
+fn lines(said: impl Iterator<Item = String>, none: &str) -> String {
+    let said: String = said.collect();
+    if said.is_empty() { none.to_owned() } else { said }
 }
 
 fn need_root(why: &str) -> anyhow::Result<()> {

@@ -14,7 +14,7 @@ use pcap::Writer;
 use report::Notice;
 use serde_json::json;
 
-use super::{language, print_json, watch::ending};
+use super::{language, print_json, tell, watch::ending};
 use crate::{
     cli::{CaptureOptions, Common},
     exit::{Exit, Words},
@@ -40,10 +40,8 @@ pub(super) fn capture(options: &CaptureOptions, common: &Common) -> anyhow::Resu
     let mut record = Record { writer: writer.with_context(|| full(&options.file))?, options, written: 0, seen: 0 };
     let (ends, ended) = mpsc::channel();
     ending::end_on_signals(ends)?;
-    if !common.quiet {
-        say(&Notice::Capturing { interface: &options.interface, file: &options.file.display().to_string() }
-            .text(language(common)));
-    }
+    let file = options.file.display().to_string();
+    tell(Notice::Capturing { interface: &options.interface, file: &file }, common);
     record.take_all(&mut frames, &ended).with_context(|| full(&options.file))?;
     let (written, seen, dropped) = (record.written, record.seen, frames.dropped()?);
     record.writer.finish().with_context(|| full(&options.file))?;

@@ -8,14 +8,14 @@ use store::{Baseline, Store};
 use verdict::Chosen;
 
 use super::{
-    language, print, print_json,
+    answer, language,
     report::{check_pdf, set_pdf},
     runs::{load, open},
+    tell,
 };
 use crate::{
     cli::{BaselineAction, Common, Compared, ComparedFormat},
     exit::{Exit, Words},
-    output::say,
     paths,
 };
 
@@ -25,19 +25,11 @@ pub(super) fn compare(compared: &Compared, common: &Common) -> anyhow::Result<Ex
     let runs = find(&open(common)?, &compared.runs)?;
     let [reference, others @ ..] = runs.as_slice() else { return Err(nothing_to_compare().into()) };
     let comparison = verdict::compare(reference, others, compared.tolerance.0 / 100.0);
-    tell(&comparison, common)?;
+    answer(&ComparisonDocument::of(&comparison), || report::comparison(&comparison, language(common)), common)?;
     if let Some(folder) = &compared.out {
         write(&comparison, &runs, folder, &compared.formats, common)?;
     }
     Ok(comparison.conclusion.into())
-}
-
-fn tell(comparison: &Comparison, common: &Common) -> anyhow::Result<()> {
-    if common.json {
-        print_json(&ComparisonDocument::of(comparison))
-    } else {
-        print(&report::comparison(comparison, language(common)))
-    }
 }
 
 /// Writes a file for each form.
@@ -55,10 +47,8 @@ fn write(
     for format in formats {
         paths::write(&folder.join(format.file_name()), form(*format, comparison, &runs, lang)?)?;
     }
-    if !common.quiet {
-        let first = formats.first().map_or_else(|| folder.to_owned(), |format| folder.join(format.file_name()));
-        say(&Notice::ReportWritten { path: &first.display().to_string() }.text(lang));
-    }
+    let first = formats.first().map_or_else(|| folder.to_owned(), |format| folder.join(format.file_name()));
+    tell(Notice::ReportWritten { path: &first.display().to_string() }, common);
     Ok(())
 }
 
@@ -111,17 +101,14 @@ pub(super) fn baseline(action: &BaselineAction, common: &Common) -> anyhow::Resu
         }
         BaselineAction::Show => store.baselines()?,
     };
-    if common.json {
-        print_json(&baselines)?;
-    } else if baselines.is_empty() {
-        print("No baseline is set; set one with \"wireproof baseline set RUN\".\n")?;
-    } else {
-        print(&listed(&baselines))?;
-    }
+    answer(&baselines, || listed(&baselines), common)?;
     Ok(Exit::Done)
 }
 
 fn listed(baselines: &[Baseline]) -> String {
+    if baselines.is_empty() {
+        return "No baseline is set; set one with \"wireproof baseline set RUN\".\n".to_owned();
+    }
     let row = |[plan, bed, name, run, started]: [&str; 5]| {
         format!("{plan:<12} {bed:<12} {name:<10} {run:<21} {started:<20}").trim_end().to_owned() + "\n"
     };

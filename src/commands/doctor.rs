@@ -13,7 +13,7 @@ use run::Proof;
 use serde_json::{Value, json};
 use store::Store;
 
-use super::{language, own_program, print, print_json};
+use super::{answer, language, own_program};
 use crate::{
     cli::Common,
     exit::{Exit, in_words},
@@ -91,11 +91,8 @@ fn tried(engine: Engine, session: &mut Session) -> Check {
 }
 
 fn tell(checks: &[Check], common: &Common) -> anyhow::Result<()> {
-    if common.json {
-        return print_json(&json!({ "checks": checks.iter().map(entry).collect::<Vec<_>>() }));
-    }
-    let lang = language(common);
-    print(&checks.iter().map(|check| line(check, lang)).collect::<String>())
+    let (entries, lang) = (checks.iter().map(entry).collect::<Vec<_>>(), language(common));
+    answer(&json!({ "checks": entries }), || checks.iter().map(|check| line(check, lang)).collect(), common)
 }
 
 /// As JSON, which is English always.

@@ -10,7 +10,7 @@ use anyhow::Context;
 use import::Given;
 use model::{Reference, reference::Conditions};
 
-use super::{print, print_json};
+use super::answer;
 use crate::{
     cli::Common,
     exit::{Exit, Words},
@@ -36,11 +36,8 @@ pub(super) fn import(
         return Err(Words(format!("there is a reference \"{}\" already; give another --name", reference.id)).into());
     }
     let path = keep(&reference, common)?;
-    if common.json {
-        print_json(&reference)?;
-    } else {
-        print(&format!("{}: {} figures of {}\n", reference.id, reference.figures.len(), reference.title.en))?;
-    }
+    let words = || format!("{}: {} figures of {}\n", reference.id, reference.figures.len(), reference.title.en);
+    answer(&reference, words, common)?;
     if !common.quiet {
         say(&format!("Kept as {}; \"--references {}\" puts a run beside it.", path.display(), reference.id));
     }

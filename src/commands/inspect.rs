@@ -3,7 +3,7 @@
 use model::Cards;
 use report::CardsDocument;
 
-use super::{language, own_program, print, print_json};
+use super::{answer, language, own_program};
 use crate::{
     cli::Common,
     exit::{Exit, Words},
@@ -17,11 +17,8 @@ pub(super) fn inspect(interface: Option<&str>, common: &Common) -> anyhow::Resul
         None => all,
     };
     let exit = if cards.refused.is_empty() { Exit::Done } else { Exit::Failed };
-    if common.json {
-        print_json(&CardsDocument::of(cards))?;
-    } else {
-        print(&report::cards(&cards, language(common)))?;
-    }
+    let document = CardsDocument::of(cards);
+    answer(&document, || report::cards(&document.cards, language(common)), common)?;
     Ok(exit)
 }
 

@@ -11,15 +11,13 @@ use super::{
     beforehand::{check_machine, check_replays, fitting},
     desk::Desk,
     dry_run::dry_run,
-    language, plans,
+    plans, tell,
     wanted::{obtain_privilege, stamps, wanted},
 };
 use crate::{
     cli::{Common, Identify, Measure, PacketsOptions, PathOptions, ProbeOptions, Timed},
     exit::Exit,
-    identity,
-    output::say,
-    paths, references,
+    identity, paths, references,
 };
 
 /// `wireproof verify`
@@ -63,9 +61,7 @@ fn planned<P: ProbeOptions>(probe: &P, options: &Measure) -> anyhow::Result<Plan
 
 /// For those who typed `throughput`.
 pub(super) fn say_what_throughput_is(common: &Common) {
-    if !common.quiet {
-        say(&Notice::ThroughputAlias.text(language(common)));
-    }
+    tell(Notice::ThroughputAlias, common);
 }
 
 fn measure(mut plan: Plan, identity: Option<Identity>, options: &Measure, common: &Common) -> anyhow::Result<Exit> {

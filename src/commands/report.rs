@@ -92,8 +92,6 @@ fn tell_in(
     if written.signature_removed {
         say(&Notice::SignatureRemoved { folder: &place.folder.display().to_string() }.text(lang));
     }
-    if !common.quiet {
-        say(&Notice::ReportWritten { path: &written.first.display().to_string() }.text(lang));
-    }
+    super::tell(Notice::ReportWritten { path: &written.first.display().to_string() }, common);
     Ok(assessment.verdict.into())
 }

@@ -1,31 +1,29 @@
 //! What was measured: lists, and reports written again.
 
 use model::{Run, RunId};
-use store::Store;
+use store::{RunSummary, Store};
 
-use super::{print, print_json};
+use super::answer;
 use crate::{cli::Common, exit::Exit, paths};
 
 /// `wireproof runs`
 pub(super) fn list(common: &Common) -> anyhow::Result<Exit> {
     let runs = open(common)?.runs()?;
-    if common.json {
-        print_json(&runs)?;
-        return Ok(Exit::Done);
-    }
-    if runs.is_empty() {
-        print("Nothing has been measured yet; start with \"wireproof verify\".\n")?;
-        return Ok(Exit::Done);
-    }
-    print(&format!("{:<21} {:<20} {:<12} {:<12} {:>6}\n", "run", "started", "plan", "bed", "trials"))?;
-    for run in runs {
-        let partial = if run.partial { " (partial)" } else { "" };
-        print(&format!(
-            "{:<21} {:<20} {:<12} {:<12} {:>6}{partial}\n",
-            run.id.0, run.started, run.plan, run.bed, run.trials
-        ))?;
-    }
+    answer(&runs, || listed(&runs), common)?;
     Ok(Exit::Done)
+}
+
+fn listed(runs: &[RunSummary]) -> String {
+    if runs.is_empty() {
+        return "Nothing has been measured yet; start with \"wireproof verify\".\n".to_owned();
+    }
+    let row = |run: &RunSummary| {
+        let partial = if run.partial { " (partial)" } else { "" };
+        let RunSummary { id, started, plan, bed, trials, .. } = run;
+        format!("{:<21} {started:<20} {plan:<12} {bed:<12} {trials:>6}{partial}\n", id.0)
+    };
+    let head = format!("{:<21} {:<20} {:<12} {:<12} {:>6}\n", "run", "started", "plan", "bed", "trials");
+    head + &runs.iter().map(row).collect::<String>()
 }
 
 /// A run by its name, the beginning of it, or "last".

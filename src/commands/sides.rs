@@ -11,7 +11,7 @@ use agent::alone::{Control, Listener, Outgoing, depart};
 use model::{Direction, Heard, IpVersion, PacketsSent, PacketsSpec, stream::Stream};
 use report::{HeardDocument, HeardSchemaName, Notice, SentDocument, SentSchemaName};
 
-use super::{beforehand, language, plans, print, print_json, watch::ending};
+use super::{answer, beforehand, language, plans, tell, watch::ending};
 use crate::{
     cli::{Common, ReceiveOptions, SendOptions},
     exit::{Exit, Words},
@@ -39,22 +39,18 @@ pub(super) fn send_alone(options: &SendOptions, common: &Common) -> anyhow::Resu
     ending::end_on_signals(ends)?;
     let stop = Arc::clone(&control);
     thread::spawn(move || ended.recv().map(|_| stop.stop()));
-    if !common.quiet {
-        say(&Notice::Sending { interface: &options.interface, to: &options.to.to_string() }.text(language(common)));
-    }
+    tell(Notice::Sending { interface: &options.interface, to: &options.to.to_string() }, common);
     let sent = departing.send(&control)?;
-    if common.json {
-        print_json(&SentDocument {
-            schema: SentSchemaName::V1,
-            interface: options.interface.clone(),
-            to: options.to,
-            token: options.token,
-            streams: sent.clone(),
-        })?;
-    } else {
-        print(&report::sent(&sent, language(common)))?;
-    }
-    Ok(if control.stopped() { Exit::Interrupted } else { done(&sent) })
+    let document = SentDocument {
+        schema: SentSchemaName::V1,
+        interface: options.interface.clone(),
+        to: options.to,
+        token: options.token,
+        streams: sent,
+    };
+    let sent = &document.streams;
+    answer(&document, || report::sent(sent, language(common)), common)?;
+    Ok(if control.stopped() { Exit::Interrupted } else { done(sent) })
 }
 
 /// Nothing that left is no success.
@@ -92,9 +88,7 @@ pub(super) fn receive(options: &ReceiveOptions, common: &Common) -> anyhow::Resu
     let (ends, ended) = mpsc::channel();
     ending::end_on_signals(ends)?;
     let lang = language(common);
-    if !common.quiet {
-        say(&Notice::Listening { interface: &options.interface }.text(lang));
-    }
+    tell(Notice::Listening { interface: &options.interface }, common);
     let began = Instant::now();
     let (mut told, mut before) = (began, 0);
     let is_over = || options.duration.is_some_and(|duration| began.elapsed() >= Duration::from(duration));
@@ -112,16 +106,13 @@ pub(super) fn receive(options: &ReceiveOptions, common: &Common) -> anyhow::Resu
         }
     }
     heard = listener.heard()?;
-    if common.json {
-        print_json(&HeardDocument {
-            schema: HeardSchemaName::V1,
-            interface: options.interface.clone(),
-            token: options.token,
-            seconds: began.elapsed().as_secs_f64(),
-            heard,
-        })?;
-    } else {
-        print(&report::heard(&heard, lang))?;
-    }
+    let document = HeardDocument {
+        schema: HeardSchemaName::V1,
+        interface: options.interface.clone(),
+        token: options.token,
+        seconds: began.elapsed().as_secs_f64(),
+        heard,
+    };
+    answer(&document, || report::heard(&document.heard, lang), common)?;
     Ok(Exit::Done)
 }

@@ -6,11 +6,10 @@ use kernel::{privilege, user_namespace};
 use model::{Plan, Privilege};
 use report::{Lang, Notice};
 
-use super::{language, own_program};
+use super::{own_program, tell};
 use crate::{
     cli::{Common, Measure},
     exit::Words,
-    output::say,
 };
 
 /// Whether some of its messages are stamped on their way.
@@ -63,8 +62,6 @@ pub(super) fn obtain_privilege(bed: &BedRef, common: &Common) -> anyhow::Result<
          allow user namespaces (sysctl user.max_user_namespaces, kernel.unprivileged_userns_clone, \
          kernel.apparmor_restrict_unprivileged_userns)",
     )?;
-    if !common.quiet {
-        say(&Notice::Unprivileged.text(language(common)));
-    }
+    tell(Notice::Unprivileged, common);
     Ok(Privilege::UserNamespace)
 }

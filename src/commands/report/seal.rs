@@ -5,7 +5,7 @@ use std::{env, fs, io, path::Path};
 use anyhow::Context;
 use seal::{Checked, SIGNATURE_FILE, SUMS_FILE, SigningKey, Sums};
 
-use super::{print, print_json};
+use super::super::answer;
 use crate::{
     cli::Common,
     exit::{Exit, Words},
@@ -87,14 +87,11 @@ pub(super) fn check(folder: &Path, key: Option<&Path>, common: &Common) -> anyho
     let key = key.map(read).transpose()?;
     let checked = seal::check(folder, key.as_deref())?;
     let in_order = checked.findings.is_empty();
-    if common.json {
-        let findings: Vec<String> = checked.findings.iter().map(ToString::to_string).collect();
-        print_json(&serde_json::json!({
-            "in_order": in_order, "signed_by_key": checked.signed.is_some(), "trusted_comment": checked.signed, "findings": findings
-        }))?;
-    } else {
-        print(&said(&checked))?;
-    }
+    let findings: Vec<String> = checked.findings.iter().map(ToString::to_string).collect();
+    let document = serde_json::json!({
+        "in_order": in_order, "signed_by_key": checked.signed.is_some(), "trusted_comment": checked.signed, "findings": findings
+    });
+    answer(&document, || said(&checked), common)?;
     Ok(if in_order { Exit::Done } else { Exit::Failed })
 }
 

@@ -1,7 +1,7 @@
 //! The test bed: its endpoints and what joins them.
 
 use maud::{Markup, html};
-use model::{Dut, Endpoint, Gateway, Run, trial::PathDevice};
+use model::{Dut, Endpoint, Gateway, Run, alike::distinct, trial::PathDevice};
 use unicode_width::UnicodeWidthStr;
 
 use crate::{
@@ -93,13 +93,8 @@ impl End {
 
 /// Those of the devices that are behind this endpoint's interface, each once.
 fn behind<'a>(endpoint: &Endpoint, devices: &[&'a PathDevice]) -> Vec<&'a PathDevice> {
-    let mut all: Vec<&PathDevice> = Vec::new();
-    for device in devices {
-        if device.host == endpoint.name && device.name != endpoint.interface && !all.contains(device) {
-            all.push(device);
-        }
-    }
-    all
+    let is_behind = |device: &&&PathDevice| device.host == endpoint.name && device.name != endpoint.interface;
+    distinct(devices.iter().filter(is_behind).copied())
 }
 
 /// Whether a value needs a line of its own below its label.
