@@ -13,6 +13,8 @@
 //! | 12–17 | time | 48 bits of `CLOCK_MONOTONIC` in ns when it left, or 0 where none was taken; wraps after 78 hours |
 //!
 //! The short form ends behind the sequence: no token and no time. It is used where the frame has no room for the whole.
+//!
+//! The build script of `xdp` includes this file, which therefore uses nothing of the crate.
 
 /// Begins each tag.
 pub const MAGIC: u16 = 0x5750;
