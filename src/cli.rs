@@ -28,7 +28,7 @@ pub(crate) use files::{Format, ReportFiles};
 pub(crate) use identify::Identify;
 pub(crate) use measure::{Measure, TakePorts, Wrap};
 pub(crate) use packets::{CaptureOptions, PacketsAction, ReceiveOptions, SendOptions};
-pub(crate) use probes::{GoodputOptions, LatencyOptions, PacketsOptions, PathOptions, ProbeOptions, Timed};
+pub(crate) use probes::{GOODPUT, PROBES, PacketsOptions, ProbeCommand, apply};
 pub(crate) use reach::Reach;
 pub(crate) use report::ReportOptions;
 pub(crate) use watch::WatchOptions;
@@ -81,8 +81,8 @@ pub(crate) enum Color {
 pub(crate) enum Command {
     /// The main job: measure a plan on a bed and write the report.
     Verify {
-        /// A plan file, or the name of a plan that comes with wireproof: quick, latency, goodput,
-        /// packets, path, certify, loopback, soak.
+        /// A plan file, or the name of a plan that comes with wireproof: quick, certify, loopback, soak, or a
+        /// probe's, like goodput.
         #[arg(default_value = "quick")]
         plan: PathBuf,
         #[command(flatten)]
@@ -90,45 +90,8 @@ pub(crate) enum Command {
         #[command(flatten)]
         identify: Identify,
     },
-    /// Measure round-trip times only: ping-pong, or under load with --rate.
-    Latency {
-        #[command(flatten)]
-        probe: LatencyOptions,
-        #[command(flatten)]
-        options: Measure,
-    },
-    /// Measure goodput only: bulk data counted at the receiver.
-    Goodput {
-        #[command(flatten)]
-        probe: GoodputOptions,
-        #[command(flatten)]
-        options: Measure,
-    },
-    /// Another name of "goodput".
-    #[command(hide = true)]
-    Throughput {
-        #[command(flatten)]
-        probe: GoodputOptions,
-        #[command(flatten)]
-        options: Measure,
-    },
-    /// Send numbered packets at one rate or several; count arrived and lost packets by number, and locate the loss.
-    #[command(args_conflicts_with_subcommands = true)]
-    Packets {
-        #[command(subcommand)]
-        action: Option<PacketsAction>,
-        #[command(flatten)]
-        probe: PacketsOptions,
-        #[command(flatten)]
-        options: Measure,
-    },
-    /// Find the largest packet that passes, each direction separately, and what limits it.
-    Path {
-        #[command(flatten)]
-        probe: PathOptions,
-        #[command(flatten)]
-        options: Measure,
-    },
+    #[command(flatten)]
+    Probe(ProbeCommand),
     /// Create and list beds that stay, and run programs at their ends.
     Bed {
         #[command(subcommand)]
@@ -319,15 +282,12 @@ fn with_hint(mut error: clap::Error, words: &[OsString]) -> clap::Error {
 
 /// The whole command line as clap knows it, for completions and man pages.
 pub(crate) fn definition() -> clap::Command {
-    let hide = |command: clap::Command, (name, options): &(&'static str, &[&'static str])| {
-        command.mut_subcommand(name, |mut command| {
-            for option in *options {
-                command = command.mut_arg(option, |option| option.hide(true));
-            }
-            command
+    let hide = |command: clap::Command, probe: &&probes::Known| {
+        command.mut_subcommand(probe.name, |command| {
+            probe.refused.iter().fold(command, |command, option| command.mut_arg(option, |option| option.hide(true)))
         })
     };
-    probes::REFUSED.iter().fold(Cli::command(), hide)
+    PROBES.iter().fold(Cli::command(), hide)
 }
 
 #[cfg(test)]

@@ -29,7 +29,7 @@ use kernel::privilege;
 use serde::Serialize;
 
 use crate::{
-    cli::{Cli, Command, Common, PacketsAction},
+    cli::{Cli, Command, Common, PacketsAction, ProbeCommand},
     exit::{Exit, explain},
     output::{print, print_json, say},
 };
@@ -46,17 +46,12 @@ fn act(cli: Cli) -> anyhow::Result<Exit> {
     }
     match cli.command {
         Command::Verify { plan, options, identify } => measure::verify(&plan, &options, &identify, &common),
-        Command::Latency { probe, options } => measure::probe(&probe, &options, &common),
-        Command::Goodput { probe, options } => measure::probe(&probe, &options, &common),
-        Command::Throughput { probe, options } => {
-            measure::say_what_throughput_is(&common);
-            measure::probe(&probe, &options, &common)
-        }
-        Command::Packets { action: Some(PacketsAction::Capture(options)), .. } => capture::capture(&options, &common),
-        Command::Packets { action: Some(PacketsAction::Send(options)), .. } => sides::send_alone(&options, &common),
-        Command::Packets { action: Some(PacketsAction::Receive(options)), .. } => sides::receive(&options, &common),
-        Command::Packets { action: None, probe, options } => measure::packets(&probe, &options, &common),
-        Command::Path { probe, options } => measure::path(&probe, &options, &common),
+        Command::Probe(ProbeCommand::Packets { action: Some(action), .. }) => match action {
+            PacketsAction::Capture(options) => capture::capture(&options, &common),
+            PacketsAction::Send(options) => sides::send_alone(&options, &common),
+            PacketsAction::Receive(options) => sides::receive(&options, &common),
+        },
+        Command::Probe(command) => measure::probe(&command, &common),
         Command::Bed { action } => bed::act(action, &common),
         Command::Bypass { options } => bypass::bypass(&options, &common),
         Command::Runs => runs::list(&common),

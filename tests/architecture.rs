@@ -21,9 +21,9 @@ const UNSAFE_ROOMS: [&str; 6] = ["kernel", "xdp", "grant", "stack", "adoption", 
 const IMPURE_CRATES: [&str; 6] = ["libc", "netlink-sys", "rusqlite", "rustix", "socket2", "tempfile"];
 const IMPURE_CALLS: [&str; 4] = ["std::fs", "std::process", "Instant::now", "SystemTime::now"];
 
-/// Production files outside of `packets` that name this probe; the number only goes down.
+/// Production files outside of a probe's own that name it; the numbers only go down.
 const NAME_PACKETS: usize = 22;
-/// Production files that tell probes apart, and those that tell their results apart.
+/// Production files outside of the probes' own that tell probes apart, and those that tell their results apart.
 const MATCH_PROBES: usize = 4;
 const MATCH_RESULTS: usize = 6;
 
@@ -138,27 +138,42 @@ fn modules_beside_each_other_form_no_ring() {
 /// The next probe should not have to be named in many places.
 #[test]
 fn few_files_outside_of_its_folders_name_a_probe() {
-    let is_own =
-        |file: &Path| file.components().any(|part| Path::new(part.as_os_str()).file_stem() == Some("packets".as_ref()));
-    // A doubt of any probe's is called PacketsDisagree.
+    // A doubt of any probe's is called PacketsDisagree; a rate of transactions is a unit.
+    hold_to_names("Packets", "packets", &["PacketsDisagree"], NAME_PACKETS);
+}
+
+/// Whether a file is one probe's own.
+fn is_of_a_probe(file: &Path) -> bool {
+    ["goodput", "latency", "packets", "path"].iter().any(|probe| is_of(probe, file))
+}
+
+/// Whether a file or a folder around it has this name.
+fn is_of(module: &str, file: &Path) -> bool {
+    file.components().any(|part| Path::new(part.as_os_str()).file_stem() == Some(module.as_ref()))
+}
+
+/// Holds the number of files that name a probe, by its variants and types, or by its module.
+fn hold_to_names(type_name: &str, module_name: &str, others: &[&str], most: usize) {
     let is_type = |name: &str| {
-        let rest = name.strip_prefix("Packets").filter(|rest| *rest != "Disagree");
+        let rest = name.strip_prefix(type_name).filter(|_| !others.contains(&name));
         rest.is_some_and(|rest| rest.starts_with(char::is_uppercase))
     };
     let names_it = |module: &Module| {
         let is_variant = |two: &[String]| {
-            ["ProbeSpec", "Measured", "SideFigures", "SoFar", "Command"].contains(&two[0].as_str())
-                && two[1] == "Packets"
+            ["ProbeSpec", "Measured", "SideFigures", "SoFar", "ProbeCommand"].contains(&two[0].as_str())
+                && two[1] == type_name
         };
         let leads_through =
-            |path: &[String]| path.split_last().is_some_and(|(_, before)| before.contains(&"packets".to_owned()));
+            |path: &[String]| path.split_last().is_some_and(|(_, before)| before.contains(&module_name.to_owned()));
         let through = |path: &Vec<String>| leads_through(path) || path.windows(2).any(is_variant);
-        module.names.iter().any(|name| is_type(name)) || module.has_child("packets") || module.paths.iter().any(through)
+        module.names.iter().any(|name| is_type(name))
+            || module.has_child(module_name)
+            || module.paths.iter().any(through)
     };
     hold(
-        "name the probe of numbered packets",
-        NAME_PACKETS,
-        &files(|module| !is_own(&module.file) && names_it(module)),
+        &format!("name the probe \"{module_name}\""),
+        most,
+        &files(|module| !is_of(module_name, &module.file) && names_it(module)),
     );
 }
 
@@ -168,7 +183,7 @@ fn few_files_tell_probes_apart() {
         let has = move |path: &Vec<String>| {
             path.windows(2).any(|two| two[0] == what && two[1].starts_with(char::is_uppercase))
         };
-        files(move |module| module.paths.iter().any(has))
+        files(move |module| !is_of_a_probe(&module.file) && module.paths.iter().any(has))
     };
     hold("name a variant of ProbeSpec", MATCH_PROBES, &matches("ProbeSpec"));
     hold("name a variant of Measured", MATCH_RESULTS, &matches("Measured"));

@@ -42,3 +42,8 @@ fn frames_for_sockets_that_fuzzing_keeps_are_read() {
 fn captures_that_fuzzing_keeps_are_read() {
     each_of("pcap", targets::pcap);
 }
+
+#[test]
+fn heads_of_http_that_fuzzing_keeps_are_read() {
+    each_of("http", targets::http);
+}

@@ -37,7 +37,7 @@ impl Footprint {
 /// Runs the plan `quick` once, and looks at what that costs.
 pub(crate) fn footprint() -> Vec<Footprint> {
     let folder = std::env::temp_dir().join(format!("wireproof-footprint-{}", std::process::id()));
-    let (verify, memory) = verify_and_watch(&folder);
+    let (verify, memory) = watch(&["verify", "--quiet"], &folder);
     let rows = vec![
         Footprint::new("`wireproof --version`", median_of(21, || seconds(&["--version"], &folder)), "s", 0.05),
         Footprint::new("`wireproof verify` on `quick`", verify, "s", 60.0),
@@ -58,9 +58,10 @@ pub(crate) fn is_done(status: ExitStatus) -> bool {
     matches!(status.code(), Some(0 | 4))
 }
 
-fn verify_and_watch(folder: &Path) -> (f64, f64) {
+/// Runs a command to its end. Gives the seconds that it took, and the largest memory of the controller and its agents in MiB.
+pub(crate) fn watch(args: &[&str], folder: &Path) -> (f64, f64) {
     let begun = Instant::now();
-    let mut run = command(&["verify", "--quiet"], folder).spawn().unwrap();
+    let mut run = command(args, folder).spawn().unwrap();
     let mut most = 0.0_f64;
     while run.try_wait().unwrap().is_none() {
         most = most.max(memory_mib(run.id()));

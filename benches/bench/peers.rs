@@ -11,7 +11,7 @@ use std::{
 use serde_json::Value;
 
 pub(crate) const WIREPROOF: &str = env!("CARGO_BIN_EXE_wireproof");
-const NAME: &str = "bench";
+pub(crate) const NAME: &str = "bench";
 pub(crate) const SERVER: &str = "198.18.0.2";
 
 /// A lab bed for the time of the benchmark.

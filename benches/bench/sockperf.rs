@@ -1,5 +1,7 @@
 //! sockperf, and the same of ours.
 
+#![allow(dead_code, reason = "each benchmark takes a part of it")]
+
 use std::{
     process::{Command, Stdio},
     thread,

@@ -104,3 +104,24 @@ pub fn datagram(input: &[u8]) {
     let length = datagram::write(&way, &departing, [arrived.payload].into_iter(), &mut frame).expect("it is no longer");
     assert_eq!(datagram::read(&frame[..length], Sums::Whole), Ok(arrived));
 }
+
+/// What a peer says over HTTP: a head is whole at its end and not before, whatever follows, and has an end.
+pub fn http(input: &[u8]) {
+    let is_long = input.len() >= http::LONGEST_HEAD;
+    match http::request(input) {
+        Ok(None) => assert!(!is_long),
+        Ok(Some(head)) => {
+            assert_eq!(http::request(&input[..head.length]), Ok(Some(head)));
+            assert_eq!(http::request(&input[..head.length - 1]), Ok(None));
+        }
+        Err(_) => {}
+    }
+    match http::response(input) {
+        Ok(None) => assert!(!is_long),
+        Ok(Some(head)) => {
+            assert_eq!(http::response(&input[..head.length]), Ok(Some(head)));
+            assert_eq!(http::response(&input[..head.length - 1]), Ok(None));
+        }
+        Err(_) => {}
+    }
+}

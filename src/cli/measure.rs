@@ -1,16 +1,10 @@
 //! Options that all commands which measure have.
 
-use std::num::{NonZeroU16, NonZeroU32, NonZeroU64};
-
 use bed::{BedRef, Taking};
 use clap::Args;
-use model::{FrameSize, Mtu, Nanos, Plan, plan::PlanError};
+use model::{Mtu, Nanos};
 
-use super::{
-    files::ReportFiles,
-    probes::{Timed, each, some},
-    reach::Reach,
-};
+use super::{files::ReportFiles, reach::Reach};
 
 /// Where and how to measure.
 #[derive(Clone, Debug, Args)]
@@ -105,36 +99,6 @@ impl Wrap {
 
 /// Cores of both ends.
 pub(crate) type Cpus = [Vec<usize>; 2];
-
-impl Measure {
-    /// Applies the options that change a plan.
-    pub(crate) fn apply(&self, timed: Timed, plan: &mut Plan) -> Result<(), PlanError> {
-        let Plan { repeats, latency, goodput, packets, .. } = plan;
-        *repeats = self.repeats.and_then(NonZeroU32::new).unwrap_or(*repeats);
-        let sizes: Vec<FrameSize> = self.frame_sizes.iter().copied().map(FrameSize).collect();
-        if timed == Timed::Packets {
-            each("--frame-sizes", "packets", some(&sizes), packets, |item, sizes| {
-                (item.frame_sizes, item.sizes, item.stream) = (sizes.to_vec(), None, Vec::new());
-            })?;
-        } else {
-            each("--frame-sizes", "latency", some(&sizes), latency, |item, sizes| item.frame_sizes = sizes.to_vec())?;
-        }
-        // A latency trial has one end: the one that is asked for takes the place of the plan's.
-        each("--count", "latency", self.count.and_then(NonZeroU64::new), latency, |item, count| {
-            (item.count, item.duration) = (Some(*count), None);
-        })?;
-        match timed {
-            Timed::Latency => each("--duration", "latency", self.duration, latency, |item, duration| {
-                item.duration = Some(*duration);
-                item.count = item.count.filter(|_| self.count.is_some());
-            })?,
-            Timed::Goodput => each("--duration", "goodput", self.duration, goodput, |it, time| it.duration = *time)?,
-            Timed::Packets => each("--duration", "packets", self.duration, packets, |it, time| it.duration = *time)?,
-        }
-        let streams = self.streams.and_then(NonZeroU16::new);
-        each("--streams", "goodput", streams, goodput, |item, streams| item.streams = *streams)
-    }
-}
 
 pub(super) fn parse_mtu(text: &str) -> Result<Mtu, String> {
     text.parse().map(Mtu).map_err(|_| "an MTU is a number of bytes, like 1500 or 9000".to_owned())

@@ -1,24 +1,97 @@
 //! Options of each probe, a file a probe. They apply themselves to the items of a plan.
 //!
-//! A new probe is a file here, a variant of [`super::Command`], and an entry in [`REFUSED`].
+//! A new probe is a file here, a variant of [`ProbeCommand`], and an entry in [`PROBES`].
 
 mod goodput;
 mod latency;
 mod packets;
 mod path;
+mod shared;
 
-use model::{Plan, Stack, plan::PlanError};
+use clap::Subcommand;
+use model::{FrameSize, Plan, Stack, plan::PlanError};
 
-pub(crate) use self::{goodput::GoodputOptions, latency::LatencyOptions, packets::PacketsOptions, path::PathOptions};
+use self::{goodput::GoodputOptions, latency::LatencyOptions, path::PathOptions};
+pub(crate) use self::{goodput::KNOWN as GOODPUT, packets::PacketsOptions, shared::apply};
+use super::{Measure, PacketsAction};
+
+/// The command of each probe.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ProbeCommand {
+    /// Measure round-trip times only: ping-pong, or under load with --rate.
+    Latency {
+        #[command(flatten)]
+        probe: LatencyOptions,
+        #[command(flatten)]
+        options: Measure,
+    },
+    /// Measure goodput only: bulk data counted at the receiver.
+    Goodput {
+        #[command(flatten)]
+        probe: GoodputOptions,
+        #[command(flatten)]
+        options: Measure,
+    },
+    /// Another name of "goodput".
+    #[command(hide = true)]
+    Throughput {
+        #[command(flatten)]
+        probe: GoodputOptions,
+        #[command(flatten)]
+        options: Measure,
+    },
+    /// Send numbered packets at one rate or several; count arrived and lost packets by number, and locate the loss.
+    #[command(args_conflicts_with_subcommands = true)]
+    Packets {
+        #[command(subcommand)]
+        action: Option<PacketsAction>,
+        #[command(flatten)]
+        probe: Box<PacketsOptions>,
+        #[command(flatten)]
+        options: Measure,
+    },
+    /// Find the largest packet that passes, each direction separately, and what limits it.
+    Path {
+        #[command(flatten)]
+        probe: PathOptions,
+        #[command(flatten)]
+        options: Measure,
+    },
+}
+
+impl ProbeCommand {
+    /// Options of the probe, and those of every measurement.
+    pub(crate) fn options(&self) -> (&dyn ProbeOptions, &Measure) {
+        match self {
+            Self::Latency { probe, options } => (probe, options),
+            Self::Goodput { probe, options } | Self::Throughput { probe, options } => (probe, options),
+            Self::Packets { probe, options, .. } => (&**probe, options),
+            Self::Path { probe, options } => (probe, options),
+        }
+    }
+}
+
+/// A probe as the command line knows it.
+pub(crate) struct Known {
+    /// Its command, and the built-in plan that its options change.
+    pub(crate) name: &'static str,
+    /// That plan.
+    pub(crate) plan: &'static str,
+    /// Applies `--frame-sizes`.
+    pub(crate) sizes: fn(&[FrameSize], &mut Plan) -> Result<(), PlanError>,
+    /// Applies `--duration`.
+    pub(crate) duration: fn(&Measure, &mut Plan) -> Result<(), PlanError>,
+    /// Shared options that mean nothing here: they are refused with the reason, and not offered.
+    pub(crate) refused: &'static [&'static str],
+}
+
+/// All of them.
+pub(crate) const PROBES: &[&Known] = &[&latency::KNOWN, &goodput::KNOWN, &packets::KNOWN, &path::KNOWN];
 
 /// Options of one probe.
 pub(crate) trait ProbeOptions {
-    /// The built-in plan that they change, which is also the name of the command.
-    const PLAN: &'static str;
-    /// The section that the shared options speak of.
-    const TIMED: Timed;
-    /// Shared options that mean nothing here: they are refused with the reason, and not offered.
-    const REFUSED: &'static [&'static str];
+    /// Their probe.
+    fn known(&self) -> &'static Known;
 
     /// Changes the items of the plan.
     fn apply(&self, plan: &mut Plan) -> Result<(), PlanError>;
@@ -28,22 +101,6 @@ pub(crate) trait ProbeOptions {
         &[]
     }
 }
-
-/// The section that `--duration` and `--frame-sizes` speak of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Timed {
-    Latency,
-    Goodput,
-    Packets,
-}
-
-/// Options that a command refuses, by the name of the command.
-pub(super) const REFUSED: &[(&str, &[&str])] = &[
-    (LatencyOptions::PLAN, LatencyOptions::REFUSED),
-    (GoodputOptions::PLAN, GoodputOptions::REFUSED),
-    (PacketsOptions::PLAN, PacketsOptions::REFUSED),
-    (PathOptions::PLAN, PathOptions::REFUSED),
-];
 
 /// Sets the value of an option in each item of a section, if the option was given.
 pub(super) fn each<I, V>(

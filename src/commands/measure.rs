@@ -15,7 +15,7 @@ use super::{
     wanted::{obtain_privilege, stamps, wanted},
 };
 use crate::{
-    cli::{Common, Identify, Measure, PacketsOptions, PathOptions, ProbeOptions, Timed},
+    cli::{self, Common, Identify, Measure, PacketsOptions, ProbeCommand},
     exit::Exit,
     identity, paths, references,
 };
@@ -23,45 +23,38 @@ use crate::{
 /// `wireproof verify`
 pub(super) fn verify(plan: &Path, options: &Measure, identify: &Identify, common: &Common) -> anyhow::Result<Exit> {
     let identity = identity::read(identify)?;
-    let plan = plans::read(plan, &options.set, &[], |plan| options.apply(Timed::Goodput, plan))?;
+    let plan = plans::read(plan, &options.set, &[], |plan| cli::apply(options, &cli::GOODPUT, plan))?;
     measure(plan, identity, options, common)
 }
 
-/// `wireproof path`
-pub(super) fn path(probe: &PathOptions, options: &Measure, common: &Common) -> anyhow::Result<Exit> {
-    let mut plan = planned(probe, options)?;
-    plan.path.retain(|item| probe.ip.is_none_or(|ip| item.ip == ip));
+/// The command of a probe.
+pub(super) fn probe(command: &ProbeCommand, common: &Common) -> anyhow::Result<Exit> {
+    if let ProbeCommand::Throughput { .. } = command {
+        tell(Notice::ThroughputAlias, common);
+    }
+    let (probe, options) = command.options();
+    let known = probe.known();
+    let mut plan = plans::read(Path::new(known.name), &options.set, probe.stacks(), |plan| {
+        probe.apply(plan)?;
+        cli::apply(options, known, plan)
+    })?;
+    match command {
+        ProbeCommand::Path { probe, .. } => plan.path.retain(|item| probe.ip.is_none_or(|ip| item.ip == ip)),
+        ProbeCommand::Packets { probe, .. } => bring_streams(probe, &mut plan)?,
+        _ => {}
+    }
     measure(plan, None, options, common)
 }
 
-/// `wireproof latency` and `goodput`
-pub(super) fn probe(probe: &impl ProbeOptions, options: &Measure, common: &Common) -> anyhow::Result<Exit> {
-    measure(planned(probe, options)?, None, options, common)
-}
-
-/// `wireproof packets`
-pub(super) fn packets(probe: &PacketsOptions, options: &Measure, common: &Common) -> anyhow::Result<Exit> {
-    let mut plan = planned(probe, options)?;
+/// Stream files and captures that the options name.
+fn bring_streams(probe: &PacketsOptions, plan: &mut Plan) -> anyhow::Result<()> {
     if let Some(file) = &probe.stream_file {
-        plans::send_streams_of(file, &mut plan)?;
+        plans::send_streams_of(file, plan)?;
     }
     if let Some(file) = &probe.replay {
-        plans::replay(file, &probe.replay_loads(), &mut plan)?;
+        plans::replay(file, &probe.replay_loads(), plan)?;
     }
-    measure(plan, None, options, common)
-}
-
-/// The plan of a probe's own command.
-fn planned<P: ProbeOptions>(probe: &P, options: &Measure) -> anyhow::Result<Plan> {
-    plans::read(Path::new(P::PLAN), &options.set, probe.stacks(), |plan| {
-        probe.apply(plan)?;
-        options.apply(P::TIMED, plan)
-    })
-}
-
-/// For those who typed `throughput`.
-pub(super) fn say_what_throughput_is(common: &Common) {
-    tell(Notice::ThroughputAlias, common);
+    Ok(())
 }
 
 fn measure(mut plan: Plan, identity: Option<Identity>, options: &Measure, common: &Common) -> anyhow::Result<Exit> {

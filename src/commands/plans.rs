@@ -8,19 +8,20 @@ use model::{
     stream::{Load, Stream},
 };
 
-use crate::{exit::Words, paths};
+use crate::{cli::PROBES, exit::Words, paths};
 
-/// Plans that come with the program.
-const BUILT_IN: [(&str, &str); 8] = [
+/// Plans that come with the program, beside that of each probe.
+const OF_SEVERAL: [(&str, &str); 4] = [
     ("quick", include_str!("../../plans/quick.toml")),
-    ("latency", include_str!("../../plans/latency.toml")),
-    ("goodput", include_str!("../../plans/goodput.toml")),
-    ("packets", include_str!("../../plans/packets.toml")),
-    ("path", include_str!("../../plans/path.toml")),
     ("certify", include_str!("../../plans/certify.toml")),
     ("loopback", include_str!("../../plans/loopback.toml")),
     ("soak", include_str!("../../plans/soak.toml")),
 ];
+
+/// All plans that come with the program, with their names.
+fn built_in() -> impl Iterator<Item = (&'static str, &'static str)> {
+    OF_SEVERAL.into_iter().chain(PROBES.iter().map(|probe| (probe.name, probe.plan)))
+}
 
 /// Reads a plan by name or path, changed by options, and then by those given as `--set`. `stacks` are those that an option asks for.
 pub(super) fn read(
@@ -29,9 +30,8 @@ pub(super) fn read(
     stacks: &[Stack],
     options: impl Fn(&mut Plan) -> Result<(), PlanError>,
 ) -> anyhow::Result<Plan> {
-    let built_in = BUILT_IN.iter().find(|(name, _)| plan == Path::new(name));
-    let toml = match built_in {
-        Some((_, toml)) => (*toml).to_owned(),
+    let toml = match built_in().find(|(name, _)| plan == Path::new(name)) {
+        Some((_, toml)) => toml.to_owned(),
         None => read_file(plan)?,
     };
     Ok(Plan::changed(&toml, sets, options).map_err(|error| Words(wrong(plan, &error, stacks)))?)
@@ -85,7 +85,7 @@ pub(super) fn replay(file: &Path, loads: &[Load], plan: &mut Plan) -> anyhow::Re
 }
 
 fn read_file(path: &Path) -> anyhow::Result<String> {
-    let names = BUILT_IN.map(|(name, _)| name).join(", ");
+    let names = built_in().map(|(name, _)| name).collect::<Vec<_>>().join(", ");
     let words = |why: String| {
         let hint = "give a plan file, or one of the plans that come with wireproof";
         Words(format!("plan {}: {why}; {hint}: {names}", path.display()))
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn plans_that_come_with_the_program_can_be_used() {
-        for (name, toml) in BUILT_IN {
+        for (name, toml) in built_in() {
             let plan = Plan::parse(toml, &[]).unwrap_or_else(|error| panic!("{name}: {error}"));
             assert_eq!(plan.name, name);
             assert!(crate::references::built_in().check_limits(&plan).is_ok(), "{name}");
@@ -113,13 +113,13 @@ mod tests {
 
     #[test]
     fn quick_takes_under_a_minute() {
-        let plan = Plan::parse(BUILT_IN[0].1, &[]).unwrap();
+        let plan = Plan::parse(OF_SEVERAL[0].1, &[]).unwrap();
         let seconds = Course::of(&plan, 1).left(run::estimate).seconds;
         assert!(seconds < 50.0, "{seconds} s");
     }
 
     fn hours(name: &str, sets: &[&str]) -> f64 {
-        let toml = BUILT_IN.iter().find(|(known, _)| *known == name).unwrap().1;
+        let toml = built_in().find(|(known, _)| *known == name).unwrap().1;
         let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
         let plan = Plan::parse(toml, &sets).unwrap();
         Course::of(&plan, 1).left(run::estimate).seconds / 3600.0

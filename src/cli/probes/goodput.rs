@@ -6,7 +6,17 @@ use model::{
     plan::PlanError,
 };
 
-use super::{ProbeOptions, Timed, each, some};
+use super::{Known, ProbeOptions, each, shared::latency_sizes, some};
+
+pub(crate) const KNOWN: Known = Known {
+    name: "goodput",
+    plan: include_str!("../../../plans/goodput.toml"),
+    sizes: latency_sizes,
+    duration: |options, plan| {
+        each("--duration", "goodput", options.duration, &mut plan.goodput, |item, duration| item.duration = *duration)
+    },
+    refused: &["frame_sizes", "count"],
+};
 
 /// How to measure goodput.
 #[derive(Clone, Debug, Args)]
@@ -50,9 +60,9 @@ pub(crate) struct GoodputOptions {
 }
 
 impl ProbeOptions for GoodputOptions {
-    const PLAN: &str = "goodput";
-    const TIMED: Timed = Timed::Goodput;
-    const REFUSED: &[&str] = &["frame_sizes", "count"];
+    fn known(&self) -> &'static Known {
+        &KNOWN
+    }
 
     fn apply(&self, plan: &mut Plan) -> Result<(), PlanError> {
         let items = &mut plan.goodput;

@@ -3,7 +3,20 @@
 use clap::Args;
 use model::{IpVersion, PacketRate, Plan, Protocol, Stack, WaitMode, plan::PlanError};
 
-use super::{ProbeOptions, Timed, each, some};
+use super::{Known, ProbeOptions, each, shared::latency_sizes, some};
+
+pub(super) const KNOWN: Known = Known {
+    name: "latency",
+    plan: include_str!("../../../plans/latency.toml"),
+    sizes: latency_sizes,
+    duration: |options, plan| {
+        each("--duration", "latency", options.duration, &mut plan.latency, |item, duration| {
+            item.duration = Some(*duration);
+            item.count = item.count.filter(|_| options.count.is_some());
+        })
+    },
+    refused: &["streams"],
+};
 
 /// How to measure round-trip times.
 #[derive(Clone, Debug, Args)]
@@ -29,9 +42,9 @@ pub(crate) struct LatencyOptions {
 }
 
 impl ProbeOptions for LatencyOptions {
-    const PLAN: &str = "latency";
-    const TIMED: Timed = Timed::Latency;
-    const REFUSED: &[&str] = &["streams"];
+    fn known(&self) -> &'static Known {
+        &KNOWN
+    }
 
     fn apply(&self, plan: &mut Plan) -> Result<(), PlanError> {
         let items = &mut plan.latency;

@@ -9,7 +9,21 @@ use model::{
     stream::{Load, Rate, Sizes},
 };
 
-use super::{ProbeOptions, Timed, each};
+use super::{Known, ProbeOptions, each, some};
+
+pub(super) const KNOWN: Known = Known {
+    name: "packets",
+    plan: include_str!("../../../plans/packets.toml"),
+    sizes: |sizes, plan| {
+        each("--frame-sizes", "packets", some(sizes), &mut plan.packets, |item, sizes| {
+            (item.frame_sizes, item.sizes, item.stream) = (sizes.to_vec(), None, Vec::new());
+        })
+    },
+    duration: |options, plan| {
+        each("--duration", "packets", options.duration, &mut plan.packets, |item, duration| item.duration = *duration)
+    },
+    refused: &["count", "streams"],
+};
 
 /// What packets to send, and how fast.
 #[derive(Clone, Debug, Args)]
@@ -56,9 +70,9 @@ impl PacketsOptions {
 
 /// Stream files and captures are read later.
 impl ProbeOptions for PacketsOptions {
-    const PLAN: &str = "packets";
-    const TIMED: Timed = Timed::Packets;
-    const REFUSED: &[&str] = &["count", "streams"];
+    fn known(&self) -> &'static Known {
+        &KNOWN
+    }
 
     fn apply(&self, plan: &mut Plan) -> Result<(), PlanError> {
         let items = &mut plan.packets;

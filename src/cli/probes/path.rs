@@ -3,7 +3,17 @@
 use clap::Args;
 use model::{IpVersion, Mtu, Plan, plan::PlanError};
 
-use super::{ProbeOptions, Timed, each, some};
+use super::{Known, ProbeOptions, each, shared::latency_sizes, some};
+
+pub(super) const KNOWN: Known = Known {
+    name: "path",
+    plan: include_str!("../../../plans/path.toml"),
+    sizes: latency_sizes,
+    duration: |options, plan| {
+        each("--duration", "goodput", options.duration, &mut plan.goodput, |item, duration| item.duration = *duration)
+    },
+    refused: &["frame_sizes", "duration", "count", "streams"],
+};
 
 /// How to look for the path MTU.
 #[derive(Clone, Debug, Args)]
@@ -18,9 +28,9 @@ pub(crate) struct PathOptions {
 
 /// The IP version selects among the items instead, once the plan is read.
 impl ProbeOptions for PathOptions {
-    const PLAN: &str = "path";
-    const TIMED: Timed = Timed::Goodput;
-    const REFUSED: &[&str] = &["frame_sizes", "duration", "count", "streams"];
+    fn known(&self) -> &'static Known {
+        &KNOWN
+    }
 
     fn apply(&self, plan: &mut Plan) -> Result<(), PlanError> {
         each("--mtus", "path", some(&self.mtus), &mut plan.path, |item, mtus| {

@@ -157,7 +157,7 @@ impl DifferenceKind {
     /// How the difference of this metric is stated.
     pub fn of(metric: Metric) -> Self {
         match metric.quantity() {
-            Quantity::Time | Quantity::Rate | Quantity::PacketRate => Self::Share,
+            Quantity::Time | Quantity::Rate | Quantity::PacketRate | Quantity::TransactionRate => Self::Share,
             Quantity::Share => Self::Points,
             Quantity::Size => Self::Bytes,
         }

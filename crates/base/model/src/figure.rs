@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::units::{BitRate, Nanos, PacketRate, Percent};
+use crate::units::{BitRate, Nanos, PacketRate, Percent, TransactionRate};
 
 /// Quantity that a figure states, with its base unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +16,8 @@ pub enum Quantity {
     Rate,
     /// Packets per second.
     PacketRate,
+    /// Transactions or connections per second.
+    TransactionRate,
     /// Bytes.
     Size,
     /// A part of 1.
@@ -106,6 +108,22 @@ metrics! {
     Loss = "loss" of "loss": Share, Lower;
     /// Numbered packets a second that arrived; with packets both ways those of the slower one.
     ForwardingRate = "forwarding_rate" of "packets": PacketRate, Higher;
+    /// Transactions a second that ended well.
+    TransactionRate = "transaction_rate" of "transactions": TransactionRate, Higher;
+    /// Connections a second that were established.
+    ConnectionRate = "connection_rate" of "transactions": TransactionRate, Higher;
+    /// Median response time.
+    ResponseP50 = "response_p50" of "transactions": Time, Lower;
+    /// 90th percentile of response time.
+    ResponseP90 = "response_p90" of "transactions": Time, Lower;
+    /// 99th percentile of response time.
+    ResponseP99 = "response_p99" of "transactions": Time, Lower;
+    /// 99.9th percentile of response time.
+    ResponseP999 = "response_p999" of "transactions": Time, Lower;
+    /// Largest response time.
+    ResponseMax = "response_max" of "transactions": Time, Lower;
+    /// Of all transactions, the share that failed.
+    Failed = "failed" of "transactions": Share, Lower;
 }
 
 impl fmt::Display for Metric {
@@ -121,6 +139,9 @@ impl Quantity {
             Self::Time => text.parse::<Nanos>().map(|nanos| nanos.0 as f64).map_err(|e| e.to_string()),
             Self::Rate => text.parse::<BitRate>().map(|rate| rate.0 as f64).map_err(|e| e.to_string()),
             Self::PacketRate => text.parse::<PacketRate>().map(|rate| rate.0 as f64).map_err(|e| e.to_string()),
+            Self::TransactionRate => {
+                text.parse::<TransactionRate>().map(|rate| rate.0 as f64).map_err(|e| e.to_string())
+            }
             Self::Size => text
                 .parse::<u32>()
                 .map(f64::from)

@@ -17,6 +17,7 @@ pub mod cpu;
 pub mod difference;
 pub mod doubt;
 pub mod environment;
+mod failed;
 pub mod figure;
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;
@@ -47,25 +48,19 @@ pub use counters::{CoreKinds, CoreUse, Delta, EndCounters, Source};
 pub use cpu::{CardFacts, CoreFacts, CpuFacts};
 pub use doubt::Doubt;
 pub use environment::{Cards, Environment};
+pub use failed::{Failed, FailureKind};
 pub use figure::{Better, Figure, Interval, Metric, Quantity, Range};
 pub use frame_size::{FrameSize, PayloadSize};
 pub use identity::{Date, Device, Identity, ManualItem, Photo, PhotoKind, Price, Signatory};
 pub use limited::{Culprit, CulpritKind, Evidence, LimitedBy, LossAt, Place};
 pub use nic::{Manager, NicFacts, NicState, NicsState};
 pub use plan::{Limit, Plan};
-pub use probe::{
-    Amount, Batch, Direction, Engine, GoodputSpec, IpVersion, LatencySpec, PacketsSpec, PathSpec, Probe, ProbeSpec,
-    Profile, Protocol, ReceiveWay, Seat, SendWay, Side, Stack, WaitMode,
-};
+pub use probe::*;
 pub use reading::Reading;
 pub use reference::{Compared, Match, NotComparable, Reference, ReferenceComparison, ReferenceFigure};
 pub use run::{Run, RunId};
 pub use stream::{Mac, Stream};
-pub use trial::{
-    Flow, GoodputReceived, GoodputResult, GoodputSent, GoodputSide, Heard, LatencyResult, Measured, Measures,
-    OtherSender, PacketStream, PacketsReceived, PacketsResult, PacketsSent, PacketsSide, PathResult, SequenceHeard,
-    SideFigures, SoFar, TimeSummary, Trial,
-};
+pub use trial::*;
 pub use typeset::{NamedFile, Typeset};
-pub use units::{BitRate, Bytes, Mtu, Nanos, PacketRate, Percent};
+pub use units::{BitRate, Bytes, Mtu, Nanos, PacketRate, Percent, TransactionRate};
 pub use verdict::{LimitOutcome, Verdict};

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{choice::choice, counters::Delta};
+use crate::{choice::choice, counters::Delta, failed::FailureKind};
 
 /// The place that set a figure, with the evidence for it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -110,6 +110,29 @@ pub enum Evidence {
         /// Its median, in nanoseconds.
         p50_ns: u64,
     },
+    /// Transactions failed.
+    Failures {
+        /// In which way.
+        failed_by: FailureKind,
+        /// How many.
+        count: u64,
+    },
+    /// Ports of the client were held by connections that had ended.
+    Ports {
+        /// Connections in TIME_WAIT at the end of the trial.
+        time_wait: u64,
+        /// Ephemeral ports there are.
+        ports: u32,
+    },
+    /// Each connection waits for its response before it sends the next request (Little's law).
+    ClosedLoop {
+        /// Connections.
+        connections: u16,
+        /// Mean response time, in nanoseconds.
+        mean_ns: f64,
+        /// What the two make possible, in transactions per second.
+        possible: f64,
+    },
 }
 
 /// What a TCP connection can wait for (`TCP_INFO`).
@@ -146,6 +169,14 @@ pub enum Place {
     ReceiverSocket,
     /// A core of the receiver.
     ReceiverCpu,
+    /// The queue of connections that wait to be accepted.
+    ListenQueue,
+    /// The client's ephemeral ports.
+    EphemeralPorts,
+    /// The file descriptors that a process may have.
+    FileDescriptors,
+    /// The number of connections, each of which waits for its response.
+    Connections,
     /// The TCP window: congestion or receive window against RTT.
     Window,
     /// Segments that overtake each other, which TCP takes for lost and sends again.
@@ -169,6 +200,10 @@ choice!(Place, "a place", {
     SoftirqCore = "softirq core",
     ReceiverSocket = "receiver's socket",
     ReceiverCpu = "receiver CPU",
+    ListenQueue = "listen queue",
+    EphemeralPorts = "ephemeral ports",
+    FileDescriptors = "file descriptors",
+    Connections = "number of connections",
     Window = "window",
     Reordering = "reordering",
     PathMtu = "path MTU",

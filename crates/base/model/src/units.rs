@@ -21,6 +21,10 @@ pub struct BitRate(pub u64);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PacketRate(pub u64);
 
+/// A rate in transactions per second.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TransactionRate(pub u64);
+
 /// An amount of memory in bytes (binary: 1 KiB is 1024 bytes).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Bytes(pub u64);
@@ -108,6 +112,12 @@ const PACKET_RATE: Notation = Notation {
     units: &[("pps", 1), ("kpps", 1_000), ("Mpps", 1_000_000)],
     accepted: "pps, kpps, Mpps",
     example: "100 kpps",
+};
+
+const TRANSACTION_RATE: Notation = Notation {
+    units: &[("tps", 1), ("ktps", 1_000), ("Mtps", 1_000_000)],
+    accepted: "tps, ktps, Mtps",
+    example: "10 ktps",
 };
 
 const BYTES: Notation = Notation {
@@ -247,6 +257,7 @@ macro_rules! quantity {
 as_text!(Nanos, r"^[0-9.]+ *(ns|us|µs|ms|s|min|h)$");
 quantity!(BitRate, RATE, r"^[0-9.]+ *[kMGT]?bit/s$");
 quantity!(PacketRate, PACKET_RATE, r"^[0-9.]+ *[kM]?pps$");
+quantity!(TransactionRate, TRANSACTION_RATE, r"^[0-9.]+ *[kM]?tps$");
 quantity!(Bytes, BYTES, r"^[0-9.]+ *([KMG]i)?B$");
 as_text!(Percent, r"^[0-9.]+ *%$");
 as_text!(Printed, r"^[0-9.]+ *[A-Za-zµ%/]+$");

@@ -1,12 +1,15 @@
 //! Other processes.
 
-use std::{fs, io, time::Duration};
+use std::{fs, io, os::unix::process::CommandExt, process::Command, time::Duration};
 
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     fd::OwnedFd,
     io::Errno,
-    process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal},
+    process::{
+        Pid, PidfdFlags, Signal, getpid, getppid, pidfd_open, pidfd_send_signal, set_parent_process_death_signal,
+    },
+    thread::{CpuSet, sched_setaffinity},
 };
 
 use crate::{
@@ -37,6 +40,24 @@ pub fn end(pids: &[u32], is_meant: impl Fn(u32) -> bool) -> Result<()> {
             Err(stubborn).on("kill", format_args!("process {pid}"))
         }
     }
+}
+
+/// Lets a child run on this core, if any is named, and die with the thread that starts it (`PR_SET_PDEATHSIG`).
+pub fn tie(command: &mut Command, core: Option<usize>) -> &mut Command {
+    let (parent, mut cores) = (getpid(), CpuSet::new());
+    core.filter(|core| *core < CpuSet::MAX_CPU).into_iter().for_each(|core| cores.set(core));
+    let tie = move || {
+        set_parent_process_death_signal(Some(Signal::KILL))?;
+        if getppid() != Some(parent) {
+            return Err(Errno::SRCH.into());
+        }
+        if core.is_some() {
+            sched_setaffinity(None, &cores)?;
+        }
+        Ok(())
+    };
+    // SAFETY: the closure makes three system calls, and takes no memory and no lock.
+    unsafe { command.pre_exec(tie) }
 }
 
 /// The parent of a process; `None` for a process that has gone, and for one without a parent in this PID namespace.
@@ -108,6 +129,18 @@ mod tests {
         assert!(child.try_wait().expect("ours").is_none());
         end(&[child.id()], |pid| pid == child.id()).expect("it ends");
         assert!(child.try_wait().expect("ours").is_some());
+    }
+
+    #[test]
+    fn a_child_that_is_tied_dies_with_its_thread() {
+        let core = crate::cpu::allowed().expect("readable")[0];
+        let start = move || tie(Command::new("sleep").arg("60"), Some(core)).spawn();
+        let mut child = std::thread::spawn(start).join().expect("no panic").expect("a program");
+        assert_eq!(child.wait().expect("ours").code(), None, "a signal ended it");
+        let mut child = start().expect("a program");
+        let status = fs::read_to_string(format!("/proc/{}/status", child.id())).expect("it runs");
+        assert!(status.lines().any(|line| line == format!("Cpus_allowed_list:\t{core}")), "{status}");
+        child.kill().and_then(|()| child.wait()).expect("ours");
     }
 
     #[test]

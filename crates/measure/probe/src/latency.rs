@@ -12,7 +12,6 @@ mod message;
 mod ping_pong;
 mod pipe;
 mod recent;
-mod schedule;
 mod server;
 mod so_far;
 mod stages;

@@ -11,6 +11,7 @@ mod path;
 mod control;
 mod datagrams;
 mod error;
+mod schedule;
 mod socket;
 
 use std::net::SocketAddr;

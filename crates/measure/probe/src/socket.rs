@@ -12,8 +12,16 @@ pub(crate) const STOP_CHECK: Duration = Duration::from_millis(100);
 
 /// A socket bound to this address.
 pub(crate) fn bound(local: SocketAddr, kind: Type) -> Result<Socket, ProbeError> {
-    let socket =
-        Socket::new(Domain::for_address(local), kind, None).map_err(socket_error("open a socket for", local))?;
+    bind(open(local, kind)?, local)
+}
+
+/// A socket that is not bound yet.
+pub(crate) fn open(local: SocketAddr, kind: Type) -> Result<Socket, ProbeError> {
+    Socket::new(Domain::for_address(local), kind, None).map_err(socket_error("open a socket for", local))
+}
+
+/// Binds a socket to this address.
+pub(crate) fn bind(socket: Socket, local: SocketAddr) -> Result<Socket, ProbeError> {
     socket.set_reuse_address(true).map_err(socket_error("set SO_REUSEADDR for", local))?;
     socket.bind(&local.into()).map_err(|error| match error.kind() {
         io::ErrorKind::AddrNotAvailable => ProbeError::Unable {
@@ -57,7 +65,7 @@ pub(crate) fn set_wait_between_sends(socket: &Socket, mode: WaitMode, on: Socket
     socket.set_nonblocking(true).map_err(socket_error("set O_NONBLOCK for", on))
 }
 
-fn busy_poll(socket: &Socket) -> Result<(), ProbeError> {
+pub(crate) fn busy_poll(socket: &Socket) -> Result<(), ProbeError> {
     kernel::stamp::busy_poll(socket, BUSY_POLL).map_err(|error| match error.io_kind() {
         io::ErrorKind::PermissionDenied => ProbeError::Unable {
             what: "busy-poll".to_owned(),

@@ -55,10 +55,7 @@ pub use material::{Material, RawFile};
 pub use meta::meta_template;
 pub use notice::Notice;
 pub use preview::{Preview, PreviewItem, preview};
-pub use probes::{
-    BothWays, Figures, FlowEntry, FlowFigures, GoodputBps, GoodputFigures, LatencyFigures, PacketsFigures, PathFigures,
-    StreamFigures,
-};
+pub use probes::*;
 pub use redact::{RedactError, redacted};
 pub use show::command;
 pub use sides::{heard, heard_so_far, sent};

@@ -69,6 +69,17 @@ fn evidence(evidence: &Evidence, rate: impl Fn(f64) -> String, t: &Texts) -> Str
         Evidence::LongestStage { stage, p50_ns } => {
             with(&[("stage", &t.of_value("stage", stage)), ("p50", &show::micros(*p50_ns as f64))])
         }
+        Evidence::Failures { failed_by, count } => {
+            with(&[("failed_by", &t.of_value("failed", failed_by)), ("count", &grouped(*count))])
+        }
+        Evidence::Ports { time_wait, ports } => {
+            with(&[("time_wait", &grouped(*time_wait)), ("ports", &grouped((*ports).into()))])
+        }
+        Evidence::ClosedLoop { connections, mean_ns, possible } => with(&[
+            ("connections", &t.count("connections", (*connections).into())),
+            ("mean", &show::micros(*mean_ns)),
+            ("possible", &rate(*possible)),
+        ]),
     }
 }
 

@@ -9,18 +9,8 @@ use unic_langid::LanguageIdentifier;
 
 use crate::lang::Lang;
 
-/// The texts of both languages, a file a subject.
-macro_rules! sources {
-    ($($subject:literal)+) => {
-        const ENGLISH: &[&str] = &[$(include_str!(concat!("../texts/en/", $subject, ".ftl"))),+];
-        const JAPANESE: &[&str] = &[$(include_str!(concat!("../texts/ja/", $subject, ".ftl"))),+];
-    };
-}
-
-sources! {
-    "bypass" "cards" "compare" "dut" "doctor" "figures" "identity" "link" "packets"
-    "page" "references" "preview" "resumed" "report" "senders" "sides" "tcp" "watch"
-}
+// `ENGLISH` and `JAPANESE`: the texts of both languages, all files of their folders.
+include!(concat!(env!("OUT_DIR"), "/texts.rs"));
 
 static EN: LazyLock<Texts> = LazyLock::new(|| Texts::parse(Lang::En, ENGLISH));
 static JA: LazyLock<Texts> = LazyLock::new(|| Texts::parse(Lang::Ja, JAPANESE));
@@ -121,8 +111,8 @@ mod tests {
     use std::{collections::BTreeSet, fs, path::Path};
 
     use model::{
-        Batch, Conclusion, Direction, Doubt, Evidence, Finding, Metric, NotComparable, Place, ProbeSpec, SendWay,
-        Stack, Verdict, WaitMode,
+        Batch, Conclusion, Direction, Doubt, Evidence, FailureKind, Finding, Metric, NotComparable, Place, ProbeSpec,
+        SendWay, Stack, Verdict, WaitMode,
         card::{Cause, Connector},
         check::{self, Lack, Subject},
         limited::{CulpritKind, Wait},
@@ -181,6 +171,7 @@ mod tests {
             of("condition", names::<Condition>()),
             of("published", names::<FigureMetric>()),
             of("measurement", names::<ProbeSpec>()),
+            of("failed", names::<FailureKind>()),
             of("statistic", names::<Statistic>()),
             of("measurer", names::<Measurer>()),
             of("stack", names::<Stack>()),

@@ -44,7 +44,7 @@ pub(crate) fn trials(plan: &Plan, rtts: &[TimeSummary], goodputs: &[f64]) -> Vec
         ProbeSpec::Goodput(spec) => {
             Some(Measured::Goodput { spec: spec.clone(), result: goodput(goodputs.next()? * 1e9) })
         }
-        ProbeSpec::Path(_) | ProbeSpec::Packets(_) => None,
+        _ => None,
     };
     procedure::steps(plan, 1).iter().filter_map(measured).map(model::fixture::trial).collect()
 }

@@ -2,21 +2,22 @@
 //!
 //! # A new probe
 //!
-//! A probe is a module in each of six rooms, and a line or two where these are registered. Nothing else names it:
+//! A probe is a module in each of these places, and a line or two in the file beside it. Nothing else names it:
 //!
 //! | module | says | registered in |
 //! |---|---|---|
 //! | `model::probe::NAME` | its parameters, and what [`Probe`] asks | `ProbeSpec` and [`ProbeSpec::probe`], here |
 //! | `model::trial::NAME` | its result and figures ([`crate::Measures`]) | `Measured`, `SideFigures`, `SoFar`, in `model::trial` |
-//! | | | its metrics in the table of `model::figure` |
 //! | `model::plan::NAME` | its section of a plan | `Plan` and `Plan::items`, in `model::plan` |
 //! | `probe::NAME` | its two sides | `probe::prepare` |
 //! | `run::probes::NAME` | whether a bed can have it, its trial, its doubts | `run::probes::of` |
 //! | `verdict::probes::NAME` | what limited it | `verdict::probes` |
 //! | `report::probes::NAME` | method, tables, figures | `report::probes` |
+//! | `src/cli/probes/NAME.rs` | options of its command | `src/cli/probes.rs` |
 //!
-//! These are eight files that exist. Limits, comparison, references and the conduct of a run go by profile, selectors,
-//! conditions and figures. A command of its own is one more file, its texts another.
+//! These are eight files that exist. Its plan is `plans/NAME.toml`, its texts a file of `report/texts/en` and one of `ja`. A quantity, a
+//! metric or a limiting place that it needs first is a vocabulary of all probes: `model::units`, `model::figure`, `model::limited`.
+//! Limits, comparison, references and the conduct of a run go by profile, selectors, conditions and figures.
 
 mod conditions;
 mod goodput;

@@ -134,7 +134,7 @@ pub const NEEDED_ABOVE: u64 = 10;
 
 /// Whether a sample of `n` supports this percentile, given in thousandths (p99 is 990). In whole numbers, because 10 000 ×
 /// (1 − 0.999) is not quite 10 in floating point.
-fn supports(n: u64, per_mille: u64) -> bool {
+pub(super) fn supports(n: u64, per_mille: u64) -> bool {
     u128::from(n) * u128::from(1000 - per_mille) >= u128::from(NEEDED_ABOVE) * 1000
 }
 

@@ -12,12 +12,17 @@ use super::{
     carries_stamps, frame_of, load,
     ping_pong::round_trips,
     pipe::Pipe,
-    schedule::{Departures, messages_within},
     so_far::Clerk,
     stages::Stages,
     talk::Talk,
 };
-use crate::{Control, Prepared, ProbeError, Window, datagrams::Carrier, error::socket_error, far_address};
+use crate::{
+    Control, Prepared, ProbeError, Window,
+    datagrams::Carrier,
+    error::socket_error,
+    far_address,
+    schedule::{Departures, messages_within},
+};
 
 /// A prepared client: connected, with its socket set up.
 pub(super) struct Client {

@@ -17,10 +17,13 @@ use model::{LatencySpec, Nanos, PacketRate, WaitMode, probe::MOST_OUT};
 
 use super::{
     book::{LEAST_WINDOW, Trace},
-    schedule::{Departures, Schedule, messages_within},
     talk::Talk,
 };
-use crate::{ProbeError, socket::STOP_CHECK};
+use crate::{
+    ProbeError,
+    schedule::{Departures, Schedule, messages_within},
+    socket::STOP_CHECK,
+};
 
 /// Sends so many messages by a schedule that starts now.
 pub(super) fn send_by_schedule<T: Trace>(

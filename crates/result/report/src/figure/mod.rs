@@ -7,6 +7,7 @@
 pub(crate) mod axis;
 pub(crate) mod chart;
 mod cpu;
+mod distribution;
 mod marks;
 mod repeats;
 mod rows;
@@ -15,6 +16,7 @@ mod topology;
 
 pub(crate) use self::{
     cpu::cores,
+    distribution::{distribution, merged},
     marks::swatch,
     repeats::{Repeated, Spoken, repeats},
     side_by_side::{Bars, Sides, side_by_side},

@@ -2,11 +2,11 @@
 //! always, as the JSON is.
 
 use csv::{Terminator, WriterBuilder};
-use model::{Doubt, Run, Trial, TrialAssessment};
+use model::{Doubt, Run, Trial, TrialAssessment, alike::distinct};
 
 use crate::{cells::Cells, material::Material, probes::Figures};
 
-/// The columns, in order. Further columns of a probe follow those of the others.
+/// The columns that each run has, in order. Those that only some probes have follow them.
 const HEADER: &str = "run,trial,repeat,started,duration_s,probe,configuration,from,to,protocol,ip,stack,mode,streams,\
     frame_size_bytes,payload_size_bytes,mtu_bytes,intended_pps,achieved_pps,intended_bps,rtt_min_ns,\
     rtt_mean_ns,rtt_p50_ns,rtt_p90_ns,rtt_p99_ns,rtt_p999_ns,rtt_max_ns,ipdv_rtt_p50_ns,ipdv_rtt_p99_ns,\
@@ -20,13 +20,13 @@ const HEADER: &str = "run,trial,repeat,started,duration_s,probe,configuration,fr
 pub fn csv(material: &Material<'_>) -> Result<String, csv::Error> {
     let mut bytes = Vec::new();
     let mut writer = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(&mut bytes);
-    let rows = material.trials().flat_map(|(trial, assessed)| rows(material.run, trial, assessed));
-    let columns: Vec<&str> = HEADER.split(',').collect();
-    for (index, row) in rows.enumerate() {
-        if index == 0 {
-            writer.write_record(&columns)?;
-        }
-        debug_assert!(row.columns().all(|column| columns.contains(&column)), "a cell without a column");
+    let rows: Vec<Cells> =
+        material.trials().flat_map(|(trial, assessed)| rows(material.run, trial, assessed)).collect();
+    let columns = distinct(HEADER.split(',').chain(rows.iter().flat_map(Cells::columns)));
+    if !rows.is_empty() {
+        writer.write_record(&columns)?;
+    }
+    for row in &rows {
         writer.write_record(columns.iter().map(|column| row.text(column)))?;
     }
     writer.flush()?;

@@ -7,7 +7,7 @@ use model::{
     comparison::{ComparedRun, DifferenceInterval, DifferenceKind, FigureComparison, TrialFigures},
 };
 
-use super::{grouped, micros_or_none, or_none, packet_rate_unit, percent, rate_unit};
+use super::{grouped, micros_or_none, or_none, packet_rate_unit, percent, rate_unit, transaction_rate_unit};
 use crate::texts::Texts;
 
 /// A run in one line: name, plan, bed.
@@ -23,17 +23,18 @@ pub(crate) fn medians(figure: &FigureComparison) -> ([String; 2], &'static str) 
     let both = [&figure.reference, &figure.run].map(|figures: &TrialFigures| figures.median);
     match figure.figure.quantity() {
         Quantity::Time => (both.map(micros_or_none), "µs"),
-        Quantity::Rate => {
-            let (size, unit) = rate_unit(both.into_iter().flatten().fold(0.0, f64::max));
-            (both.map(|it| or_none(it, |bps| format!("{:.2}", bps / size))), unit)
-        }
-        Quantity::PacketRate => {
-            let (size, unit) = packet_rate_unit(both.into_iter().flatten().fold(0.0, f64::max));
-            (both.map(|it| or_none(it, |pps| format!("{:.2}", pps / size))), unit)
-        }
+        Quantity::Rate => in_unit(both, rate_unit),
+        Quantity::PacketRate => in_unit(both, packet_rate_unit),
+        Quantity::TransactionRate => in_unit(both, transaction_rate_unit),
         Quantity::Size => (both.map(|it| or_none(it, |bytes| format!("{bytes:.0}"))), "B"),
         Quantity::Share => (both.map(|it| or_none(it, |share| percent(share).trim_end_matches(" %").to_owned())), "%"),
     }
+}
+
+/// Both in the unit that suits the higher.
+fn in_unit(both: [Option<f64>; 2], unit: fn(f64) -> (f64, &'static str)) -> ([String; 2], &'static str) {
+    let (size, unit) = unit(both.into_iter().flatten().fold(0.0, f64::max));
+    (both.map(|it| or_none(it, |value| format!("{:.2}", value / size))), unit)
 }
 
 /// A difference with its unit.

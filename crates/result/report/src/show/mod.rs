@@ -45,6 +45,7 @@ pub(crate) fn metric_range(metric: Metric, low: f64, high: f64) -> String {
         Quantity::Time => format!("{} – {} µs", micros(low), micros(high)),
         Quantity::Rate => rate_range(low, high),
         Quantity::PacketRate => format!("{} – {}", packet_rate(low), packet_rate(high)),
+        Quantity::TransactionRate => format!("{} – {}", transaction_rate(low), transaction_rate(high)),
         Quantity::Size => format!("{low:.0} – {high:.0} B"),
         Quantity::Share => format!("{} – {}", percent(low), percent(high)),
     }
@@ -72,6 +73,7 @@ pub(crate) fn metric_value(metric: Metric, value: f64) -> String {
         Quantity::Time => format!("{} µs", micros(value)),
         Quantity::Rate => rate(value),
         Quantity::PacketRate => packet_rate(value),
+        Quantity::TransactionRate => transaction_rate(value),
         Quantity::Size => format!("{value:.0} B"),
         Quantity::Share => percent(value),
     }
@@ -79,19 +81,34 @@ pub(crate) fn metric_value(metric: Metric, value: f64) -> String {
 
 /// Packets a second in decimal units.
 pub(crate) fn packet_rate(pps: f64) -> String {
-    match pps {
-        1e6.. => format!("{:.2} Mpps", pps / 1e6),
-        1e3.. => format!("{:.1} kpps", pps / 1e3),
-        _ => format!("{pps:.0} pps"),
-    }
+    with_unit(pps, packet_rate_unit(pps))
+}
+
+/// Transactions or connections a second in decimal units.
+pub(crate) fn transaction_rate(tps: f64) -> String {
+    with_unit(tps, transaction_rate_unit(tps))
+}
+
+fn with_unit(value: f64, (size, unit): (f64, &str)) -> String {
+    let decimals = [(1e6, 2), (1e3, 1)].iter().find(|(of, _)| size >= *of).map_or(0, |(_, decimals)| *decimals);
+    format!("{:.decimals$} {unit}", value / size)
 }
 
 /// The decimal unit that suits a packet rate, and its size.
 pub(crate) fn packet_rate_unit(pps: f64) -> (f64, &'static str) {
-    match pps {
-        1e6.. => (1e6, "Mpps"),
-        1e3.. => (1e3, "kpps"),
-        _ => (1.0, "pps"),
+    decimal_unit(pps, ["Mpps", "kpps", "pps"])
+}
+
+/// The decimal unit that suits a rate of transactions, and its size.
+pub(crate) fn transaction_rate_unit(tps: f64) -> (f64, &'static str) {
+    decimal_unit(tps, ["Mtps", "ktps", "tps"])
+}
+
+fn decimal_unit(value: f64, [mega, kilo, one]: [&'static str; 3]) -> (f64, &'static str) {
+    match value {
+        1e6.. => (1e6, mega),
+        1e3.. => (1e3, kilo),
+        _ => (1.0, one),
     }
 }
 

@@ -117,6 +117,14 @@ metric-goodput-mean = Goodput mean
 metric-goodput-min = Goodput, slowest second
 metric-path-mtu = Path MTU
 metric-loss = Loss
+metric-transaction-rate = Transactions
+metric-connection-rate = Connections
+metric-response-p50 = Response time p50
+metric-response-p90 = Response time p90
+metric-response-p99 = Response time p99
+metric-response-p999 = Response time p99.9
+metric-response-max = Response time maximum
+metric-failed = Failed transactions
 
 ## Topology and method
 
@@ -264,6 +272,11 @@ with-timestamps = with timestamps
 mode-spin = spin
 mode-block = block
 mode-busy-poll = busy-poll
+connections =
+    { $count ->
+        [one] 1 connection
+       *[other] { $count } connections
+    }
 streams =
     { $count ->
         [one] 1 stream
@@ -388,6 +401,10 @@ place-reordering = reordering
 place-path-mtu = path MTU
 place-device-under-test = device under test
 place-not-known = not known
+place-listen-queue = listen queue
+place-ephemeral-ports = ephemeral ports
+place-file-descriptors = file descriptors
+place-connections = number of connections
 evidence-core = core { $cpu } busy { $busy } % ({ $softirq } % in soft interrupts)
 evidence-steal = { $core }, { $steal } % taken by the hypervisor
 evidence-overflow = the full socket buffer dropped { $datagrams } datagrams
@@ -402,6 +419,17 @@ evidence-link-full = { $bps } on a link of { $link }
 evidence-unseen = { $packets } packets went missing unseen by any counter of either end
 evidence-path-too-small = the interface’s MTU is { $mtu } B, { $path_mtu } B pass
 evidence-longest-stage = longest stage: { $stage }, p50 { $p50 } µs
+evidence-failures = { $count } transactions failed: { $failed_by }
+evidence-ports = { $time_wait } connections in TIME_WAIT, { $ports } ephemeral ports
+evidence-closed-loop = { $connections } with a mean response time of { $mean } µs make { $possible } possible
+failed-refused = connection refused
+failed-no-port = no free port for another connection
+failed-no-descriptor = no free file descriptor for another connection
+failed-reset = connection reset
+failed-closed = connection closed before the response was whole
+failed-timeout = timeout
+failed-wrong = another response than was asked for
+failed-other = another error of the socket
 loss-heading = Where packets were lost
 loss-caption = Packets lost over all trials of a configuration, by the place whose counters show it. The rest was seen by no counter of either end.
 col-place = Place

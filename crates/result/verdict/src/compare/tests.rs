@@ -44,12 +44,12 @@ fn measured(spec: &ProbeSpec, value: f64) -> Measured {
             Measured::Goodput { spec, result: goodput(5e9, Some(sent), Some(came)) }
         }
         ProbeSpec::Goodput(spec) => Measured::Goodput { spec, result: goodput(value * 1e9, None, None) },
-        ProbeSpec::Packets(_) => unreachable!("the plan has none"),
         ProbeSpec::Path(spec) => {
             let leg = |mtu| Leg { mtu: Some(Mtu(mtu)), refusal: Refusal::Interface, routers: Some(0) };
             let (forward, reverse) = (leg(value as u32), leg(9000));
             Measured::Path { spec, result: PathResult { forward, reverse, devices: vec![], packets: 30 } }
         }
+        _ => unreachable!("the plan has no other probe"),
     }
 }
 

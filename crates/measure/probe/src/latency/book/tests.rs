@@ -4,7 +4,7 @@ use model::PacketRate;
 use proptest::prelude::*;
 
 use super::*;
-use crate::latency::schedule::Schedule;
+use crate::schedule::Schedule;
 
 const TIMEOUT: Nanos = Nanos(100_000);
 

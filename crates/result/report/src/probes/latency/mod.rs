@@ -2,7 +2,6 @@
 
 mod by_size;
 mod curve;
-mod distribution;
 mod document;
 mod group;
 mod names;

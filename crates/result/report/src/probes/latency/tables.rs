@@ -7,7 +7,10 @@ use model::{
     trial::StageName,
 };
 
-use super::{by_size, curve, distribution, group::LatencyGroup};
+use super::{
+    by_size, curve,
+    group::{LatencyGroup, by_traffic},
+};
 use crate::{
     columns::Columns,
     figure::{self, Repeated, Spoken},
@@ -27,7 +30,7 @@ pub(super) fn section(material: &Material<'_>, groups: &[LatencyGroup<'_>], t: &
     blocks.extend(overflowed(groups, t));
     blocks.extend(super::stacks::section(groups, t));
     blocks.extend(by_size::figure(groups, &curve::curves(comparisons, t), t).map(Block::Figure));
-    blocks.extend(distribution::figure(groups, t).map(Block::Figure));
+    blocks.extend(distribution(groups, t).map(Block::Figure));
     blocks.extend(repeats(groups, t).into_iter().map(Block::Figure));
     blocks.extend(schedule::section(&schedules, t));
     blocks.extend(ways(material.run, groups, t));
@@ -68,6 +71,17 @@ fn missing(group: &LatencyGroup<'_>) -> String {
     let lost: Option<u64> = group.trials.iter().map(|(_, result)| result.lost).sum();
     let others = [group.sum(|it| it.late), group.sum(|it| it.reordered), group.sum(|it| it.duplicated)];
     [or_none(lost, grouped)].into_iter().chain(others.map(grouped)).collect::<Vec<_>>().join(" / ")
+}
+
+/// All trials of each kind of traffic at its smallest frame size, as percentiles.
+fn distribution(groups: &[LatencyGroup<'_>], t: &Texts) -> Option<Figure> {
+    let sample = |traffic: Vec<&LatencyGroup<'_>>| {
+        let histograms = traffic[0].trials.iter().map(|(_, result)| result.histogram.as_str());
+        Some((traffic[0].name(t), figure::merged(histograms)?))
+    };
+    let spoken = Spoken { title: t.get("figure-distribution"), axis: t.get("axis-rtt") };
+    let samples = by_traffic(groups).into_iter().filter_map(sample);
+    figure::distribution(spoken, t.get("figure-distribution-note"), samples, t)
 }
 
 /// How p50 differs from trial to trial.
