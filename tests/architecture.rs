@@ -23,6 +23,7 @@ const IMPURE_CALLS: [&str; 4] = ["std::fs", "std::process", "Instant::now", "Sys
 
 /// Production files outside of a probe's own that name it; the numbers only go down.
 const NAME_PACKETS: usize = 22;
+const NAME_TRANSACTIONS: usize = 8;
 /// Production files outside of the probes' own that tell probes apart, and those that tell their results apart.
 const MATCH_PROBES: usize = 4;
 const MATCH_RESULTS: usize = 6;
@@ -140,11 +141,12 @@ fn modules_beside_each_other_form_no_ring() {
 fn few_files_outside_of_its_folders_name_a_probe() {
     // A doubt of any probe's is called PacketsDisagree; a rate of transactions is a unit.
     hold_to_names("Packets", "packets", &["PacketsDisagree"], NAME_PACKETS);
+    hold_to_names("Transactions", "transactions", &[], NAME_TRANSACTIONS);
 }
 
 /// Whether a file is one probe's own.
 fn is_of_a_probe(file: &Path) -> bool {
-    ["goodput", "latency", "packets", "path"].iter().any(|probe| is_of(probe, file))
+    ["goodput", "latency", "packets", "path", "transactions"].iter().any(|probe| is_of(probe, file))
 }
 
 /// Whether a file or a folder around it has this name.

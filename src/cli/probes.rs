@@ -7,11 +7,12 @@ mod latency;
 mod packets;
 mod path;
 mod shared;
+mod transactions;
 
 use clap::Subcommand;
 use model::{FrameSize, Plan, Stack, plan::PlanError};
 
-use self::{goodput::GoodputOptions, latency::LatencyOptions, path::PathOptions};
+use self::{goodput::GoodputOptions, latency::LatencyOptions, path::PathOptions, transactions::TransactionsOptions};
 pub(crate) use self::{goodput::KNOWN as GOODPUT, packets::PacketsOptions, shared::apply};
 use super::{Measure, PacketsAction};
 
@@ -50,6 +51,13 @@ pub(crate) enum ProbeCommand {
         #[command(flatten)]
         options: Measure,
     },
+    /// Measure requests and their responses: on open connections, with a connection for each, or by HTTP.
+    Transactions {
+        #[command(flatten)]
+        probe: TransactionsOptions,
+        #[command(flatten)]
+        options: Measure,
+    },
     /// Find the largest packet that passes, each direction separately, and what limits it.
     Path {
         #[command(flatten)]
@@ -66,6 +74,7 @@ impl ProbeCommand {
             Self::Latency { probe, options } => (probe, options),
             Self::Goodput { probe, options } | Self::Throughput { probe, options } => (probe, options),
             Self::Packets { probe, options, .. } => (&**probe, options),
+            Self::Transactions { probe, options } => (probe, options),
             Self::Path { probe, options } => (probe, options),
         }
     }
@@ -86,7 +95,8 @@ pub(crate) struct Known {
 }
 
 /// All of them.
-pub(crate) const PROBES: &[&Known] = &[&latency::KNOWN, &goodput::KNOWN, &packets::KNOWN, &path::KNOWN];
+pub(crate) const PROBES: &[&Known] =
+    &[&latency::KNOWN, &goodput::KNOWN, &packets::KNOWN, &transactions::KNOWN, &path::KNOWN];
 
 /// Options of one probe.
 pub(crate) trait ProbeOptions {

@@ -35,6 +35,11 @@ protocol = "tcp"
 duration = "1 s"
 warmup = "100 ms"
 mtus = [1500, 9000]
+[[transactions]]
+kind = "http"
+connections = [8]
+duration = "1 s"
+warmup = "100 ms"
 "#;
 
 /// Two hosts and nothing measured yet.
@@ -112,7 +117,8 @@ fn two_hosts_are_measured_and_given_back() {
     assert_eq!((hosts.len(), hosts[1]["hostname"].as_str()), (2, Some("far-host")));
     let trials = document["trials"].as_array().unwrap();
     // A path search before each transfer with an MTU of its own, too.
-    assert_eq!(trials.len(), 8, "{trials:?}");
+    assert_eq!(trials.len(), 9, "{trials:?}");
+    assert!(trials[8]["completed"].as_u64() > Some(0), "{}", trials[8]);
     for trial in trials {
         assert!(trial.get("one_way").is_none(), "two clocks give no one-way delays: {trial}");
     }

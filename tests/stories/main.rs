@@ -31,6 +31,7 @@ mod senders;
 mod sides;
 mod sizes;
 mod through_sudo;
+mod transactions;
 mod unprivileged;
 mod waiting;
 mod watch;

@@ -23,9 +23,17 @@ impl<'a> Bad<'a> {
 
     /// Runs a command like `tc qdisc add dev lab-a root …` at one end.
     pub(crate) fn at(&self, end: &str, words: &str) {
-        let words: Vec<&str> = words.split_whitespace().collect();
+        self.does(end, &words.split_whitespace().collect::<Vec<_>>());
+    }
+
+    /// Gives a setting of one end another value, which may have spaces.
+    pub(crate) fn sysctl(&self, end: &str, name: &str, value: &str) {
+        self.does(end, &["sysctl", "-qw", &format!("{name}={value}")]);
+    }
+
+    fn does(&self, end: &str, words: &[&str]) {
         let mut command = Command::new("ip");
-        command.args(["netns", "exec", &format!("wp{}-{end}", self.bed)]).args(&words);
+        command.args(["netns", "exec", &format!("wp{}-{end}", self.bed)]).args(words);
         let done = command.output().unwrap();
         assert!(done.status.success(), "{words:?}: {}", String::from_utf8_lossy(&done.stderr));
     }

@@ -211,7 +211,8 @@ fn ports_are_measured_and_given_back_as_they_were() {
     let machine = Machine::new(&desk);
     machine.use_port();
     let (before, whole) = (machine.settled(), Snapshot::take());
-    let (plan, out) = (desk.plan(SMALL), desk.path("out"));
+    let section = "[[transactions]]\nkind = \"crr\"\nconnections = [8]\nduration = \"1 s\"\n";
+    let (plan, out) = (desk.plan(format!("{SMALL}{section}")), desk.path("out"));
     let verify = ["verify", text(&plan), "--json", "--out", text(&out), "--bed", BED];
     machine.run(&verify).fails(2, &["port1 is in use (198.18.7.1/24", "--take-ports-in-use"]);
     assert_eq!(machine.settled(), before, "nothing was changed");
@@ -221,6 +222,8 @@ fn ports_are_measured_and_given_back_as_they_were() {
     let measured = machine.run(&[&verify[..], &["--take-ports-in-use", "--mtu", "1800"]].concat());
     assert_eq!(measured.status, 0, "{}", measured.err);
     let document = measured.json();
+    let served = document["trials"].as_array().unwrap().iter().find(|trial| trial["probe"] == "transactions");
+    assert!(served.unwrap()["completed"].as_u64() > Some(0), "{served:?}");
     let bed = &document["bed"];
     assert_eq!((bed["kind"].as_str(), bed["simulated"].as_bool()), (Some("ports"), Some(true)));
     let end = &bed["endpoints"][0];

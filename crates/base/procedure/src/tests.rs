@@ -176,6 +176,7 @@ fn answer(step: &model::plan::Step, carried: f64) -> Trial {
             let result = PathResult { forward: leg.clone(), reverse: leg, devices: vec![], packets: 9 };
             Measured::Path { spec: spec.clone(), result }
         }
+        ProbeSpec::Transactions(_) => unreachable!("no plan here has it"),
     };
     Trial { origin: Some(step.origin()), repeat: step.repeat, ..fixture::trial(measured) }
 }

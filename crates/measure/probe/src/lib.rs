@@ -7,6 +7,7 @@ mod goodput;
 mod latency;
 mod packets;
 mod path;
+mod transactions;
 
 mod control;
 mod datagrams;
@@ -46,5 +47,6 @@ pub fn prepare(spec: &ProbeSpec, side: Side, seat: &Seat) -> Result<Box<dyn Prep
         ProbeSpec::Goodput(spec) => goodput::prepare(spec, side, seat),
         ProbeSpec::Path(spec) => path::prepare(spec, side, seat),
         ProbeSpec::Packets(spec) => packets::prepare(spec, side, seat),
+        ProbeSpec::Transactions(spec) => transactions::prepare(spec, side, seat),
     }
 }

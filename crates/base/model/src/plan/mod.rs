@@ -4,6 +4,7 @@ mod items;
 mod limit;
 mod packets;
 mod set;
+mod transactions;
 
 use std::{num::NonZeroU32, ops::Range};
 
@@ -13,6 +14,7 @@ use serde::{Deserialize, Serialize};
 pub use items::{GoodputItem, LatencyItem, PathItem};
 pub use limit::{Bound, Criterion, Limit};
 pub use packets::{Ladder, LadderError, PacketsItem};
+pub use transactions::{TransactionKind, TransactionsItem};
 
 use self::set::apply_sets;
 use crate::{
@@ -44,6 +46,9 @@ pub struct Plan {
     /// Numbered packets.
     #[serde(default)]
     pub packets: Vec<PacketsItem>,
+    /// Requests and their responses.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub transactions: Vec<TransactionsItem>,
     /// What figures must reach.
     #[serde(default)]
     pub limits: Vec<Limit>,
@@ -216,19 +221,29 @@ impl Plan {
     }
 
     /// The items of each section that measures, in the order they are measured: the path first, because the others rest on it.
-    fn items(&self) -> [(&'static str, Vec<&dyn Item>); 4] {
+    fn items(&self) -> [(&'static str, Vec<&dyn Item>); 5] {
         [
             ("path", items(&self.path)),
             ("latency", items(&self.latency)),
             ("goodput", items(&self.goodput)),
             ("packets", items(&self.packets)),
+            ("transactions", items(&self.transactions)),
         ]
     }
 
     /// The plan without what it measures and judges.
     pub fn frame(&self) -> Self {
         let (name, repeats) = (self.name.clone(), self.repeats);
-        Self { name, repeats, latency: vec![], goodput: vec![], path: vec![], packets: vec![], limits: vec![] }
+        Self {
+            name,
+            repeats,
+            latency: vec![],
+            goodput: vec![],
+            path: vec![],
+            packets: vec![],
+            transactions: vec![],
+            limits: vec![],
+        }
     }
 }
 

@@ -25,6 +25,7 @@ mod latency;
 mod packets;
 mod path;
 mod profile;
+mod transactions;
 
 use std::{any::Any, fmt, net::IpAddr, net::SocketAddr};
 
@@ -37,6 +38,7 @@ pub use latency::{Amount, LATENCY_LEAST_PAYLOAD, LatencySpec, MOST_OUT, ONE_WAY_
 pub use packets::{Engine, PacketsSpec};
 pub use path::{LARGEST_PATH_MTU, PathSpec};
 pub use profile::{Probe, Profile, Selectors};
+pub use transactions::{Exchange, HttpPath, HttpPathError, HttpServer, MOST_CONNECTIONS, TransactionsSpec};
 
 pub use crate::network::{Direction, IpVersion, Protocol, Stack, WaitMode};
 use crate::units::{Mtu, Nanos, PacketRate};
@@ -53,6 +55,8 @@ pub enum ProbeSpec {
     Path(PathSpec),
     /// Numbered packets at a rate.
     Packets(PacketsSpec),
+    /// Requests and their responses.
+    Transactions(TransactionsSpec),
 }
 
 /// Messages or datagrams a second that a schedule can have. Ten nanoseconds between two of them are less than a clock takes
@@ -110,6 +114,7 @@ impl ProbeSpec {
             Self::Goodput(spec) => spec,
             Self::Path(spec) => spec,
             Self::Packets(spec) => spec,
+            Self::Transactions(spec) => spec,
         }
     }
 

@@ -6,6 +6,7 @@ mod latency;
 mod measurement;
 mod packets;
 mod path;
+mod transactions;
 
 use std::any::Any;
 
@@ -22,6 +23,7 @@ pub use packets::{
     AllSenders, BitRates, PacketStream, PacketsReceived, PacketsResult, PacketsSent, PacketsSide, ReceivedOn,
 };
 pub use path::{Leg, PathDevice, PathResult, Refusal};
+pub use transactions::{TransactionsResult, TransactionsServed};
 
 use self::measurement::Measurement;
 use crate::{
@@ -29,7 +31,7 @@ use crate::{
     counters::EndCounters,
     doubt::Doubt,
     figure::{Figure, Metric, Range},
-    probe::{Conditions, GoodputSpec, LatencySpec, PacketsSpec, PathSpec, Probe, ProbeSpec},
+    probe::{Conditions, GoodputSpec, LatencySpec, PacketsSpec, PathSpec, Probe, ProbeSpec, TransactionsSpec},
 };
 
 /// One finished measurement between two endpoints.
@@ -118,6 +120,13 @@ pub enum Measured {
         /// What came out.
         result: PacketsResult,
     },
+    /// Transactions.
+    Transactions {
+        /// What was asked for.
+        spec: TransactionsSpec,
+        /// What came out.
+        result: Box<TransactionsResult>,
+    },
 }
 
 /// What one side of a probe brings home.
@@ -148,6 +157,10 @@ pub enum SideFigures {
     },
     /// Either side of a packet probe.
     Packets(Box<PacketsSide>),
+    /// The client of transactions has them all but what the server knows.
+    TransactionsNear(Box<TransactionsResult>),
+    /// The server of transactions.
+    TransactionsFar(TransactionsServed),
 }
 
 /// What one side of a probe has in the middle of a trial.
@@ -165,6 +178,8 @@ pub enum SoFar {
     Goodput(Box<GoodputReceived>),
     /// Either side of a packet probe: what there would be if it ended now.
     Packets(Box<PacketsSide>),
+    /// The client of transactions: what there would be if it ended now.
+    Transactions(Box<TransactionsResult>),
 }
 
 impl Trial {
@@ -217,6 +232,7 @@ impl Measured {
             Self::Goodput { spec, result } => Box::new((spec, result)),
             Self::Path { spec, result } => Box::new((spec, result)),
             Self::Packets { spec, result } => Box::new((spec, result)),
+            Self::Transactions { spec, result } => Box::new((spec, &**result)),
         }
     }
 

@@ -6,6 +6,7 @@ mod goodput;
 mod latency;
 mod packets;
 mod path;
+mod transactions;
 
 use model::{Doubt, EndCounters, Endpoint, Measured, Mtu, ProbeSpec, SideFigures, SoFar};
 
@@ -33,6 +34,7 @@ pub(crate) fn of(spec: &ProbeSpec) -> &dyn Rules {
         ProbeSpec::Goodput(spec) => spec,
         ProbeSpec::Path(spec) => spec,
         ProbeSpec::Packets(spec) => spec,
+        ProbeSpec::Transactions(spec) => spec,
     }
 }
 

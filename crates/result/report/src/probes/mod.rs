@@ -4,6 +4,7 @@ mod goodput;
 mod latency;
 mod packets;
 mod path;
+mod transactions;
 
 use model::{
     Amount, Measured, PathSpec, ProbeSpec, Run, Trial, TrialAssessment,
@@ -18,6 +19,7 @@ pub use self::{
     latency::LatencyFigures,
     packets::{PacketsFigures, StreamFigures},
     path::{BothWays, PathFigures},
+    transactions::TransactionsFigures,
 };
 use crate::{
     cells::Cells,
@@ -28,7 +30,8 @@ use crate::{
 };
 
 /// All probes, in the order of a report.
-pub(crate) const ALL: [&dyn Probe; 4] = [&latency::Latency, &goodput::Goodput, &packets::Packets, &path::Path];
+pub(crate) const ALL: [&dyn Probe; 5] =
+    [&latency::Latency, &goodput::Goodput, &packets::Packets, &transactions::Transactions, &path::Path];
 
 /// What a report says of all trials of one probe.
 pub(crate) trait Probe: Sync {
@@ -98,6 +101,7 @@ fn words(spec: &ProbeSpec) -> &dyn Spec {
         ProbeSpec::Goodput(spec) => spec,
         ProbeSpec::Packets(spec) => spec,
         ProbeSpec::Path(spec) => spec,
+        ProbeSpec::Transactions(spec) => spec,
     }
 }
 
@@ -139,6 +143,8 @@ pub enum Figures {
     Path(Box<PathFigures>),
     /// Numbered packets.
     Packets(Box<PacketsFigures>),
+    /// Requests and their responses.
+    Transactions(Box<TransactionsFigures>),
 }
 
 impl Figures {
@@ -153,6 +159,9 @@ impl Figures {
                 Self::Path(Box::new(PathFigures::of(run, trial, assessed, spec, result)))
             }
             Measured::Packets { spec, result } => Self::Packets(Box::new(PacketsFigures::of(assessed, spec, result)?)),
+            Measured::Transactions { spec, result } => {
+                Self::Transactions(Box::new(TransactionsFigures::of(trial, spec, result)))
+            }
         })
     }
 
@@ -163,6 +172,7 @@ impl Figures {
             Self::Goodput(figures) => figures.rows(),
             Self::Path(figures) => figures.rows(trial),
             Self::Packets(figures) => figures.rows(),
+            Self::Transactions(figures) => vec![figures.row()],
         }
     }
 }
@@ -173,6 +183,7 @@ pub(crate) fn made_alone(measured: &Measured) -> [String; 2] {
         Measured::Latency { result, .. } => latency::made_alone(result),
         Measured::Goodput { result, .. } => [goodput::made_alone(result), show::NO_FIGURE.to_owned()],
         Measured::Packets { result, .. } => [packets::made_alone(result), show::NO_FIGURE.to_owned()],
+        Measured::Transactions { result, .. } => transactions::made_alone(result),
         Measured::Path { .. } => [show::NO_FIGURE; 2].map(str::to_owned),
     }
 }

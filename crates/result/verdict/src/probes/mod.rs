@@ -5,6 +5,7 @@ mod goodput;
 mod latency;
 mod packets;
 mod path;
+mod transactions;
 
 use model::{Measured, PathSpec, Run, Trial, TrialAssessment};
 
@@ -15,6 +16,7 @@ pub(crate) fn assess(run: &Run, trial: &Trial) -> TrialAssessment {
         Measured::Goodput { spec, result } => goodput::assess(run, trial, spec, result),
         Measured::Packets { result, .. } => packets::assess(run, trial, result),
         Measured::Path { result, .. } => path::assess(trial, result),
+        Measured::Transactions { spec, result } => transactions::assess(trial, spec, result),
     };
     if !trial.is_whole() {
         // The counters were not read a second time.

@@ -5,4 +5,5 @@ pub(crate) mod fixture;
 mod latency;
 mod loss;
 mod tcp;
+mod transactions;
 mod udp;

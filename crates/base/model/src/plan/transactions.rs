@@ -1,0 +1,201 @@
+//! The section of a plan for transactions.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Item, LONGEST, at_most};
+use crate::{
+    choice::choice,
+    frame_size::PayloadSize,
+    probe::{
+        Exchange, HttpPath, HttpServer, IpVersion, MOST_CONNECTIONS, ProbeSpec, Protocol, TransactionsSpec, WaitMode,
+    },
+    units::{Bytes, Nanos, TransactionRate},
+};
+
+/// Requests and their responses, for each number of connections.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TransactionsItem {
+    /// `rr` (request and response on a connection that stays open), `crr` (a connection for each), or `http`.
+    pub kind: TransactionKind,
+    /// `tcp` or `udp` (rr).
+    #[serde(default = "tcp")]
+    pub protocol: Protocol,
+    /// `4` or `6`.
+    #[serde(default)]
+    pub ip: IpVersion,
+    /// `block`, `spin` or `busy-poll`: how the client and our own server wait.
+    #[serde(default = "block")]
+    pub mode: WaitMode,
+    /// Bytes of each request (rr, crr; 64 without it).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<PayloadSize>,
+    /// Bytes of each response (rr, crr; 64 without it).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response: Option<PayloadSize>,
+    /// `own` or `nginx` (http; `own` without it).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<HttpServer>,
+    /// Paths that are asked for in turn, each with the size of what is there, like "/index.html 4 KiB" (http).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub paths: Vec<HttpPath>,
+    /// Whether each request has a connection of its own (http).
+    #[serde(default)]
+    pub new_connections: bool,
+    /// Connections that are open at the same time, a trial each.
+    #[serde(default = "one_connection")]
+    pub connections: Vec<u16>,
+    /// Transactions per second by a schedule ("10 ktps"), over all connections together; without it the next request leaves when
+    /// the response is there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<TransactionRate>,
+    /// Time that counts.
+    pub duration: Nanos,
+    /// Time before it that does not count.
+    #[serde(default = "half_second")]
+    pub warmup: Nanos,
+    /// When a transaction without its whole response has failed.
+    #[serde(default = "five_seconds")]
+    pub timeout: Nanos,
+}
+
+choice!(
+    /// Kinds of transactions.
+    TransactionKind, "a kind of transaction", {
+        /// Request and response on a connection that stays open.
+        Rr = "rr",
+        /// A connection for each request and response.
+        Crr = "crr",
+        /// HTTP/1.1 GET.
+        Http = "http",
+    }
+);
+
+fn tcp() -> Protocol {
+    Protocol::Tcp
+}
+fn block() -> WaitMode {
+    WaitMode::Block
+}
+fn one_connection() -> Vec<u16> {
+    vec![1]
+}
+fn half_second() -> Nanos {
+    Nanos::from_millis(500)
+}
+fn five_seconds() -> Nanos {
+    Nanos::from_secs(5)
+}
+
+/// Bytes of a request or response that a plan does not name.
+const ORDINARY_SIZE: PayloadSize = PayloadSize(64);
+
+/// Largest request or response of `rr` and `crr`.
+const LARGEST: PayloadSize = PayloadSize(1 << 20);
+
+/// Largest payload of a UDP datagram over IPv4.
+const LARGEST_DATAGRAM: PayloadSize = PayloadSize(65_507);
+
+/// Bytes in which a datagram carries its number.
+const LEAST_DATAGRAM: PayloadSize = PayloadSize(8);
+
+/// Rates that no clock could pace.
+const FASTEST: TransactionRate = TransactionRate(100_000_000);
+
+impl Item for TransactionsItem {
+    fn check(&self) -> Result<(), String> {
+        if self.connections.is_empty() || self.connections.contains(&0) {
+            return Err(
+                "connections names at least one number, each at least 1, like connections = [1, 100]".to_owned()
+            );
+        }
+        for connections in &self.connections {
+            at_most("connections", (*connections).into(), MOST_CONNECTIONS.into())?;
+        }
+        if self.duration < Nanos::from_secs(1) || self.duration > LONGEST || self.warmup > LONGEST {
+            return Err(format!("duration is between 1 s and {LONGEST}, warmup {LONGEST} at the most"));
+        }
+        if self.timeout < Nanos::from_millis(1) || self.timeout > Nanos::from_secs(60) {
+            return Err(format!("timeout {} is not between 1 ms and 60 s", self.timeout));
+        }
+        if self.rate.is_some_and(|rate| rate.0 == 0 || rate > FASTEST) {
+            return Err(format!("rate is between 1 tps and {FASTEST}; leave it out to send as fast as responses come"));
+        }
+        if self.kind != TransactionKind::Rr && self.protocol == Protocol::Udp {
+            return Err(format!("{} is over TCP; write kind = \"rr\" with protocol = \"udp\"", self.kind));
+        }
+        match self.kind {
+            TransactionKind::Http => self.check_http(),
+            TransactionKind::Rr | TransactionKind::Crr => self.check_messages(),
+        }
+    }
+
+    fn specs(&self) -> Vec<ProbeSpec> {
+        let spec = |connections: &u16| TransactionsSpec {
+            exchange: self.exchange(),
+            ip: self.ip,
+            mode: self.mode,
+            connections: *connections,
+            duration: self.duration,
+            warmup: self.warmup,
+            timeout: self.timeout,
+            rate: self.rate,
+        };
+        self.connections.iter().map(spec).map(ProbeSpec::from).collect()
+    }
+}
+
+impl TransactionsItem {
+    fn check_http(&self) -> Result<(), String> {
+        if self.request.is_some() || self.response.is_some() {
+            return Err(
+                "request and response are those of rr and crr; write paths = [\"/index.html 4 KiB\"]".to_owned()
+            );
+        }
+        at_most("paths", self.paths.len() as u64, 64)?;
+        let mut paths: Vec<&str> = self.paths.iter().map(|path| path.path.as_str()).collect();
+        paths.sort_unstable();
+        let folder_of = |[one, other]: &[&str; 2]| other.strip_prefix(*one).is_some_and(|rest| rest.starts_with('/'));
+        if paths.windows(2).any(|pair| pair[0] == pair[1]) {
+            return Err("paths names a path twice".to_owned());
+        }
+        let clash = paths.iter().flat_map(|one| paths.iter().map(move |other| [*one, *other])).find(folder_of);
+        clash.map_or(Ok(()), |[one, other]| Err(format!("{one} is a file, so that {other} cannot be beneath it")))
+    }
+
+    fn check_messages(&self) -> Result<(), String> {
+        let http_only = [
+            ("server", self.server.is_some()),
+            ("paths", !self.paths.is_empty()),
+            ("new_connections", self.new_connections),
+        ];
+        if let Some((key, _)) = http_only.into_iter().find(|(_, is_set)| *is_set) {
+            return Err(format!("{key} is for HTTP; take it out, or write kind = \"http\""));
+        }
+        let (least, most) = match self.protocol {
+            Protocol::Udp => (LEAST_DATAGRAM, LARGEST_DATAGRAM),
+            Protocol::Tcp => (PayloadSize(1), LARGEST),
+        };
+        let sizes = [("request", self.request), ("response", self.response)];
+        let wrong = sizes.into_iter().find(|(_, size)| size.is_some_and(|size| size < least || size > most));
+        wrong.map_or(Ok(()), |(key, _)| Err(format!("{key} is between {} and {} bytes", least.0, most.0)))
+    }
+
+    fn exchange(&self) -> Exchange {
+        let (request, response) = (self.request.unwrap_or(ORDINARY_SIZE), self.response.unwrap_or(ORDINARY_SIZE));
+        match self.kind {
+            TransactionKind::Rr => Exchange::Rr { protocol: self.protocol, request, response },
+            TransactionKind::Crr => Exchange::Crr { request, response },
+            TransactionKind::Http => Exchange::Http {
+                server: self.server.unwrap_or(HttpServer::Own),
+                paths: if self.paths.is_empty() { vec![ordinary_path()] } else { self.paths.clone() },
+                new_connections: self.new_connections,
+            },
+        }
+    }
+}
+
+fn ordinary_path() -> HttpPath {
+    HttpPath { path: "/index.html".to_owned(), size: Bytes(1024) }
+}

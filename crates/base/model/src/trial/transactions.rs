@@ -1,0 +1,106 @@
+//! Figures of transactions.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Measures, Pacing, TimeSummary, latency::supports};
+use crate::{
+    failed::Failed,
+    figure::{Figure, Metric, Range},
+    probe::TransactionsSpec,
+};
+
+/// Figures of transactions.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TransactionsResult {
+    /// Counted time, in seconds.
+    pub counted_s: f64,
+    /// Transactions that ended well within the counted time.
+    pub completed: u64,
+    /// Connections that were established within the counted time.
+    pub connected: u64,
+    /// Transactions that failed within the counted time, by kind; none that is 0.
+    pub failed: Vec<Failed>,
+    /// Transactions that ended well from the first to the last, warm-up included: what the counters of the ends belong to.
+    pub completed_in_all: u64,
+    /// Transactions that ended well in each whole second.
+    pub seconds: Vec<u64>,
+    /// Time from a request to the end of its response, in nanoseconds; where each transaction has a connection of its own, from
+    /// the beginning of the connection; by a schedule, from the intended time. Failed transactions count as over the timeout.
+    pub response_ns: TimeSummary,
+    /// Time until a connection was established, in nanoseconds; empty where all were before the counted time.
+    pub connect_ns: TimeSummary,
+    /// Transactions per second that the schedule asked for; `None` for a closed loop.
+    pub intended_per_s: Option<f64>,
+    /// How well the schedule was kept; `None` for a closed loop.
+    pub pacing: Option<Pacing>,
+    /// Threads of the client.
+    pub threads: usize,
+    /// Server that answered, with its version: `wireproof 0.1.0`, `nginx/1.26.3`.
+    pub server: String,
+    /// Length of the server's queue of connections that wait to be accepted; `None` over UDP.
+    pub backlog: Option<u32>,
+    /// Ephemeral ports of the client (`net.ipv4.ip_local_port_range`), less those reserved.
+    pub ports: Option<u32>,
+    /// Connections of the client in TIME_WAIT at the end of the trial; `None` where that could not be read.
+    pub time_wait: Option<u64>,
+    /// The whole sample of response times: HDR histogram in nanoseconds, V2 encoding, base64.
+    pub histogram: String,
+}
+
+/// What the far side of transactions counted.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TransactionsServed {
+    /// The server, with its version.
+    pub server: String,
+    /// Length of its queue of connections that wait to be accepted; `None` over UDP.
+    pub backlog: Option<u32>,
+}
+
+impl TransactionsResult {
+    /// Transactions per second; `None` without a counted time.
+    pub fn per_second(&self) -> Option<f64> {
+        (self.counted_s > 0.0).then(|| self.completed as f64 / self.counted_s)
+    }
+
+    /// Connections per second; `None` without a counted time.
+    pub fn connections_per_second(&self) -> Option<f64> {
+        (self.counted_s > 0.0).then(|| self.connected as f64 / self.counted_s)
+    }
+
+    /// Transactions that failed in any way.
+    pub fn failures(&self) -> u64 {
+        self.failed.iter().map(|failed| failed.count).sum()
+    }
+}
+
+impl Measures for TransactionsSpec {
+    type Result = TransactionsResult;
+
+    fn figures(&self, result: &TransactionsResult, _far: &str) -> Vec<Figure> {
+        let response = &result.response_ns;
+        let timeout = self.timeout.0 as f64;
+        // A percentile that failed transactions hide is at least the timeout.
+        let time = |metric, known: Option<u64>, supported: bool| {
+            let hidden = result.failures() > 0 && supported;
+            let at_least = hidden.then_some(Figure { metric, value: Range { low: timeout, high: f64::INFINITY } });
+            Figure::known(metric, known.map(|nanos| nanos as f64)).or(at_least)
+        };
+        let supported = |per_mille| supports(response.n, per_mille);
+        let ended = result.completed + result.failures();
+        let connections = self.exchange.connects_each_time().then(|| result.connections_per_second()).flatten();
+        let failed = (ended > 0).then(|| result.failures() as f64 / ended as f64);
+        [
+            Figure::known(Metric::TransactionRate, result.per_second()),
+            Figure::known(Metric::ConnectionRate, connections),
+            time(Metric::ResponseP50, response.p50, supported(500)),
+            time(Metric::ResponseP90, response.p90, supported(900)),
+            time(Metric::ResponseP99, response.p99, supported(990)),
+            time(Metric::ResponseP999, response.p999, supported(999)),
+            time(Metric::ResponseMax, response.max, true),
+            Figure::known(Metric::Failed, failed),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    }
+}

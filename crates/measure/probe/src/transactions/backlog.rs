@@ -1,0 +1,11 @@
+//! The queue of connections that wait to be accepted.
+
+use kernel::sysctl;
+
+/// Connections that wait, as far as the kernel allows.
+pub(super) const BACKLOG: u32 = 4096;
+
+/// What the kernel makes of it (net.core.somaxconn).
+pub(super) fn effective() -> Option<u32> {
+    Some(BACKLOG.min(sysctl::read("net.core.somaxconn").ok()?.parse().ok()?))
+}

@@ -1,0 +1,303 @@
+//! Answers requests over TCP: a thread, its listening socket, and an epoll set of what it accepted.
+
+use std::{
+    io::{self, IoSlice, Read, Write},
+    net::{SocketAddr, TcpStream},
+    thread,
+    time::Duration,
+};
+
+use model::{
+    WaitMode,
+    probe::{Exchange, TransactionsSpec},
+};
+use rustix::{
+    buffer::spare_capacity,
+    event::{
+        Timespec,
+        epoll::{self, EventData, EventFlags},
+    },
+    fd::{AsFd, OwnedFd},
+    io::Errno,
+    net::{SocketFlags, accept_with},
+};
+use socket2::Socket;
+
+use crate::{
+    Control, ProbeError,
+    error::socket_error,
+    socket::{STOP_CHECK, WOULD_BLOCK, is_nothing_yet},
+    transactions::served::{Reader, Service},
+};
+
+/// Bytes received in one call.
+const BUFFER: usize = 64 << 10;
+
+/// Events taken in one call.
+const EVENTS: usize = 256;
+
+/// Connections accepted before those that are there have their turn.
+const ACCEPTED_AT_ONCE: usize = 64;
+
+/// Connections beside those of the trial: of clients that did not close theirs yet, and of strangers.
+const OTHERS: usize = 128;
+
+/// What the listening socket is called in the epoll set.
+const DOOR: u64 = u64::MAX;
+
+/// A thread of the server.
+pub(super) struct Server<'a> {
+    service: &'a Service,
+    mode: WaitMode,
+    /// Whether the trial has one connection, which stays open.
+    is_alone: bool,
+    /// Connections at the most.
+    most: usize,
+    door: Socket,
+    address: SocketAddr,
+    epoll: OwnedFd,
+    sessions: Vec<Option<Session>>,
+    /// Places among them that are free.
+    free: Vec<usize>,
+    buffer: Vec<u8>,
+}
+
+/// A connection.
+struct Session {
+    socket: TcpStream,
+    reader: Reader,
+    /// The reply that is being sent, and how much of it was.
+    reply: Option<(usize, u64)>,
+    /// What came behind a request whose reply finds no room.
+    kept: Vec<u8>,
+    has_answered: bool,
+}
+
+/// How a connection goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Course {
+    /// It waits for a request.
+    Hears,
+    /// It waits for room to send.
+    Sends,
+    /// It is over.
+    Ends,
+}
+
+impl Session {
+    fn new(socket: TcpStream, service: &Service) -> Self {
+        Self { socket, reader: service.reader(), reply: None, kept: Vec::new(), has_answered: false }
+    }
+
+    /// Receives once, and answers.
+    #[inline]
+    fn receive(&mut self, service: &Service, buffer: &mut [u8]) -> Course {
+        match self.socket.read(buffer) {
+            Ok(0) => Course::Ends,
+            Ok(length) => self.answer(service, &buffer[..length]),
+            Err(error) if is_nothing_yet(&error) => Course::Hears,
+            Err(_) => Course::Ends,
+        }
+    }
+
+    /// Answers the requests in these bytes, as far as there is room for the replies.
+    #[inline]
+    fn answer(&mut self, service: &Service, bytes: &[u8]) -> Course {
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let (taken, reply) = self.reader.take(service, rest);
+            rest = &rest[taken..];
+            let Some(reply) = reply else { continue };
+            self.reply = Some((reply, 0));
+            match self.send(service) {
+                Course::Hears => {}
+                Course::Sends => {
+                    self.kept = rest.to_vec();
+                    return Course::Sends;
+                }
+                Course::Ends => return Course::Ends,
+            }
+        }
+        Course::Hears
+    }
+
+    /// Sends what is left of a reply.
+    #[inline]
+    fn send(&mut self, service: &Service) -> Course {
+        let Some((reply, mut sent)) = self.reply else { return Course::Hears };
+        loop {
+            let left = service.left(reply, sent);
+            let written = match left {
+                [[], []] => break,
+                [[], body] => self.socket.write(body),
+                [head, []] => self.socket.write(head),
+                [head, body] => self.socket.write_vectored(&[IoSlice::new(head), IoSlice::new(body)]),
+            };
+            match written {
+                Ok(length) => sent += length as u64,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == WOULD_BLOCK => {
+                    self.reply = Some((reply, sent));
+                    return Course::Sends;
+                }
+                Err(_) => return Course::Ends,
+            }
+        }
+        (self.reply, self.has_answered) = (None, true);
+        if service.reply(reply).closes { Course::Ends } else { Course::Hears }
+    }
+
+    /// There is room again: sends the rest, and answers what came meanwhile.
+    fn go_on(&mut self, service: &Service) -> Course {
+        match self.send(service) {
+            Course::Hears => {
+                let kept = std::mem::take(&mut self.kept);
+                self.answer(service, &kept)
+            }
+            other => other,
+        }
+    }
+}
+
+impl<'a> Server<'a> {
+    pub(super) fn new(
+        spec: &TransactionsSpec,
+        service: &'a Service,
+        door: Socket,
+        address: SocketAddr,
+    ) -> Result<Self, ProbeError> {
+        let failed = |error: Errno| socket_error("wait for connections to", address)(error.into());
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(failed)?;
+        epoll::add(&epoll, door.as_fd(), EventData::new_u64(DOOR), EventFlags::IN).map_err(failed)?;
+        Ok(Self {
+            service,
+            mode: spec.mode,
+            is_alone: spec.connections == 1 && matches!(spec.exchange, Exchange::Rr { .. }),
+            most: 2 * usize::from(spec.connections) + OTHERS,
+            door,
+            address,
+            epoll,
+            sessions: Vec::new(),
+            free: Vec::new(),
+            buffer: vec![0; BUFFER],
+        })
+    }
+
+    /// Serves until stopped.
+    pub(super) fn serve(mut self, control: &Control) -> Result<(), ProbeError> {
+        let patience = if self.mode == WaitMode::Spin { Duration::ZERO } else { STOP_CHECK };
+        let patience = Timespec { tv_sec: 0, tv_nsec: patience.subsec_nanos().into() };
+        let mut events = Vec::with_capacity(EVENTS);
+        while !control.stopped() {
+            events.clear();
+            match epoll::wait(&self.epoll, spare_capacity(&mut events), Some(&patience)) {
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(error) => return Err(socket_error("wait for connections to", self.address)(error.into())),
+            }
+            for event in events.drain(..) {
+                let (data, flags) = (event.data.u64(), event.flags);
+                match data {
+                    DOOR => self.accept()?,
+                    place => self.happened(place as usize, flags, control)?,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn accept(&mut self) -> Result<(), ProbeError> {
+        for _ in 0..ACCEPTED_AT_ONCE {
+            match accept_with(&self.door, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC) {
+                Ok(accepted) => self.admit(accepted.into()),
+                Err(Errno::AGAIN) => return Ok(()),
+                // They wait in the queue until a descriptor is free.
+                Err(Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM) => {
+                    thread::sleep(Duration::from_millis(1));
+                    return Ok(());
+                }
+                Err(Errno::BADF | Errno::INVAL | Errno::NOTSOCK | Errno::FAULT) => {
+                    return Err(socket_error("accept on", self.address)(Errno::INVAL.into()));
+                }
+                // The error of a connection that is gone again (accept(2)).
+                Err(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes a connection in; one too many is closed.
+    fn admit(&mut self, socket: TcpStream) {
+        if self.sessions.len() - self.free.len() >= self.most {
+            return;
+        }
+        let place = self.free.pop().unwrap_or(self.sessions.len());
+        let data = EventData::new_u64(place as u64);
+        let is_added = epoll::add(&self.epoll, &socket, data, EventFlags::IN).is_ok();
+        let session = is_added.then(|| Session::new(socket, self.service));
+        match self.sessions.get_mut(place) {
+            Some(free) => *free = session,
+            None => self.sessions.push(session),
+        }
+        if !is_added {
+            self.free.push(place);
+        }
+    }
+
+    /// A connection has something to receive, or room to send.
+    #[inline]
+    fn happened(&mut self, place: usize, flags: EventFlags, control: &Control) -> Result<(), ProbeError> {
+        let Some(session) = self.sessions.get_mut(place).and_then(Option::as_mut) else { return Ok(()) };
+        let was_sending = session.reply.is_some();
+        let mut course = if was_sending && flags.intersects(EventFlags::OUT | EventFlags::ERR | EventFlags::HUP) {
+            session.go_on(self.service)
+        } else {
+            session.receive(self.service, &mut self.buffer)
+        };
+        if self.is_alone && session.has_answered && course == Course::Hears {
+            course = stay(session, self.service, &mut self.buffer, self.mode, control)
+                .map_err(socket_error("wait for requests to", self.address))?;
+        }
+        self.follow(place, course, was_sending);
+        Ok(())
+    }
+
+    /// Waits for what the connection needs next, or ends it.
+    #[inline]
+    fn follow(&mut self, place: usize, course: Course, was_sending: bool) {
+        let events = match course {
+            Course::Hears if was_sending => EventFlags::IN,
+            Course::Sends if !was_sending => EventFlags::OUT,
+            Course::Hears | Course::Sends => return,
+            Course::Ends => return self.end(place),
+        };
+        let Some(session) = &self.sessions[place] else { return };
+        if epoll::modify(&self.epoll, &session.socket, EventData::new_u64(place as u64), events).is_err() {
+            self.end(place);
+        }
+    }
+
+    fn end(&mut self, place: usize) {
+        // Closing takes it out of the epoll set.
+        self.sessions[place] = None;
+        self.free.push(place);
+    }
+}
+
+/// Serves one connection until it ends, without the epoll set: a call less for each transaction.
+fn stay(
+    session: &mut Session,
+    service: &Service,
+    buffer: &mut [u8],
+    mode: WaitMode,
+    control: &Control,
+) -> io::Result<Course> {
+    let _wakeable = control.wakes(session.socket.try_clone()?);
+    session.socket.set_nonblocking(mode == WaitMode::Spin)?;
+    while !control.stopped() {
+        let course = if session.reply.is_some() { session.go_on(service) } else { session.receive(service, buffer) };
+        if course == Course::Ends {
+            return Ok(Course::Ends);
+        }
+    }
+    Ok(Course::Ends)
+}

@@ -1,0 +1,232 @@
+//! nginx as the server: a process for each core, with a configuration and files of ours alone.
+//!
+//! Each is nginx's single process. A master would leave its workers behind where it is killed, and would be root.
+
+mod folder;
+mod program;
+
+use std::{
+    fs,
+    net::{IpAddr, SocketAddr},
+    process::{Child, Command, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use kernel::process::tie;
+use model::{
+    Seat, SideFigures,
+    probe::{HttpPath, TransactionsSpec},
+    trial::TransactionsServed,
+};
+use socket2::Type;
+
+use self::{folder::Folder, program::Program};
+use super::{backlog, threads};
+use crate::{
+    Control, Prepared, ProbeError, Window,
+    error::socket_error,
+    socket::{STOP_CHECK, bound},
+};
+
+/// Time that it has to begin to listen.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How often it is looked whether it listens.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// nginx that listens.
+pub(super) struct Nginx {
+    address: SocketAddr,
+    version: String,
+    // Ended before its folder goes.
+    processes: Processes,
+    folder: Folder,
+}
+
+/// Processes that end with this value.
+struct Processes(Vec<Child>);
+
+impl Drop for Processes {
+    fn drop(&mut self) {
+        for child in &mut self.0 {
+            // Fails only where it has ended.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+impl Nginx {
+    /// Starts it on a free port of the seat's address, and waits until it listens.
+    pub(super) fn start(paths: &[HttpPath], spec: &TransactionsSpec, seat: &Seat) -> Result<Self, ProbeError> {
+        let program = Program::find()?;
+        // Keeps the port from others until nginx has it: both set SO_REUSEADDR, and this one does not listen.
+        let reserved = bound(SocketAddr::new(seat.local, 0), Type::STREAM)?;
+        let any = SocketAddr::new(seat.local, 0);
+        let address = reserved.local_addr().map_err(socket_error("ask the port of", any))?;
+        let address = address.as_socket().unwrap_or(any);
+        let folder = Folder::make(paths)?;
+        folder.configure(&program, address, spec.connections)?;
+        let mut nginx = Self { address, version: program.version(), processes: Processes(Vec::new()), folder };
+        for number in 0..threads(spec, seat) {
+            let child = nginx.command(&program, number, seat)?.spawn().map_err(|error| unable(&error.to_string()))?;
+            nginx.processes.0.push(child);
+        }
+        nginx.wait_until_it_listens()?;
+        Ok(nginx)
+    }
+
+    fn command(&self, program: &Program, number: usize, seat: &Seat) -> Result<Command, ProbeError> {
+        let mut command = program.command();
+        let folder = self.folder.path();
+        command.arg("-p").arg(folder).arg("-c").arg(self.folder.configuration());
+        command.arg("-g").arg(format!("pid {}/{number}.pid;", self.folder.temporary()));
+        if program.takes_error_log() {
+            command.args(["-e", "stderr"]);
+        }
+        tie(&mut command, seat.cpus.get(number).copied());
+        command.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::null()).stderr(self.folder.log()?);
+        Ok(command)
+    }
+
+    fn wait_until_it_listens(&mut self) -> Result<(), ProbeError> {
+        let began = Instant::now();
+        while listeners(self.address) < self.processes.0.len() {
+            self.check()?;
+            if began.elapsed() > PATIENCE {
+                return Err(unable(&format!(
+                    "it does not listen on {} after {PATIENCE:?}: {}",
+                    self.address,
+                    self.folder.words()
+                )));
+            }
+            thread::sleep(LOOK);
+        }
+        Ok(())
+    }
+
+    /// An error where one of the processes has ended.
+    fn check(&mut self) -> Result<(), ProbeError> {
+        for child in &mut self.processes.0 {
+            if let Some(status) = child.try_wait().map_err(|error| unable(&error.to_string()))? {
+                return Err(unable(&format!("it ended by itself ({status}): {}", self.folder.words())));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Prepared for Nginx {
+    fn address(&self) -> Option<SocketAddr> {
+        Some(self.address)
+    }
+
+    fn run(mut self: Box<Self>, control: &Control, _window: &dyn Window) -> Result<SideFigures, ProbeError> {
+        while !control.stopped() {
+            self.check()?;
+            thread::sleep(STOP_CHECK);
+        }
+        let server = self.version.clone();
+        Ok(SideFigures::TransactionsFar(TransactionsServed { server, backlog: backlog::effective() }))
+    }
+}
+
+fn unable(why: &str) -> ProbeError {
+    ProbeError::Unable { what: "nginx".to_owned(), why: why.to_owned() }
+}
+
+/// Sockets of this network namespace that listen on this address.
+fn listeners(address: SocketAddr) -> usize {
+    let table = if address.is_ipv4() { "/proc/thread-self/net/tcp" } else { "/proc/thread-self/net/tcp6" };
+    let (local, mut count) = (as_in_proc(address), 0);
+    for line in fs::read_to_string(table).unwrap_or_default().lines() {
+        let mut words = line.split_whitespace().skip(1);
+        // 0A: TCP_LISTEN of net/tcp_states.h.
+        count += usize::from(words.next() == Some(&local) && words.nth(1) == Some("0A"));
+    }
+    count
+}
+
+/// As proc_pid_net(5) has it: words of the address in the byte order of this machine, and the port.
+fn as_in_proc(address: SocketAddr) -> String {
+    let bytes = match address.ip() {
+        IpAddr::V4(ip) => ip.octets().to_vec(),
+        IpAddr::V6(ip) => ip.octets().to_vec(),
+    };
+    let word = |bytes: &[u8]| bytes.try_into().map_or(0, u32::from_ne_bytes);
+    let words: String = bytes.chunks_exact(4).map(|bytes| format!("{:08X}", word(bytes))).collect();
+    format!("{words}:{:04X}", address.port())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{net::TcpListener, os::unix::fs::PermissionsExt};
+
+    use model::{Bytes, IpVersion, WaitMode, probe::Exchange};
+
+    use super::*;
+    use crate::{control::NoWindow, transactions::tests::seat};
+
+    fn start(paths: &[&str]) -> Result<Nginx, ProbeError> {
+        let spec = TransactionsSpec {
+            exchange: Exchange::Crr { request: model::PayloadSize(1), response: model::PayloadSize(1) },
+            ip: IpVersion::V4,
+            mode: WaitMode::Block,
+            connections: 1,
+            duration: model::Nanos(0),
+            warmup: model::Nanos(0),
+            timeout: model::Nanos(0),
+            rate: None,
+        };
+        let paths = paths.iter().map(|path| HttpPath { path: (*path).to_owned(), size: Bytes(9) }).collect::<Vec<_>>();
+        Nginx::start(&paths, &spec, &seat(IpVersion::V4, None))
+    }
+
+    #[test]
+    fn its_files_are_read_by_it_alone_and_written_by_us_alone() {
+        let nginx = start(&["/a/b", "/c"]).expect("it is installed");
+        let folder = nginx.folder.path().to_owned();
+        let mode = |name: &str| fs::metadata(folder.join(name)).expect("there").permissions().mode() & 0o7777;
+        let modes = ["", "files", "files/a", "files/a/b", "nginx.conf", "log", "temporary"].map(mode);
+        assert_eq!(modes, [0o710, 0o750, 0o750, 0o640, 0o640, 0o600, 0o700]);
+        let is_root = program::is_root();
+        let status = fs::read_to_string(format!("/proc/{}/status", nginx.processes.0[0].id())).expect("it runs");
+        assert!(!is_root || status.contains("\nUid:\t65534\t65534\t65534\t65534\nGid:\t65534\t65534\t65534\t65534\n"));
+        drop(nginx);
+        assert!(!folder.exists());
+    }
+
+    #[test]
+    fn its_end_is_told_in_its_own_words() {
+        let mut nginx = start(&["/a"]).expect("it is installed");
+        nginx.processes.0[0].kill().expect("ours");
+        let error = Box::new(nginx).run(&Control::default(), &NoWindow).expect_err("it ended").to_string();
+        assert!(error.starts_with("nginx: it ended by itself (signal: 9 (SIGKILL)): "), "{error}");
+        let mut nginx = start(&["/a"]).expect("it is installed");
+        fs::write(nginx.folder.configuration(), "daemon off; error_log stderr; \u{1b}[31m;").expect("ours");
+        nginx.processes.0.clear();
+        let program = Program::find().expect("it is installed");
+        let mut command = nginx.command(&program, 0, &seat(IpVersion::V4, None)).expect("a log");
+        nginx.processes.0.push(command.spawn().expect("it starts"));
+        let error = Box::new(nginx).run(&Control::default(), &NoWindow).expect_err("it ended").to_string();
+        assert!(error.contains("unknown directive") && !error.contains('\u{1b}'), "{error}");
+    }
+
+    #[test]
+    fn a_path_beneath_a_file_is_refused() {
+        let error = start(&["/a", "/a/b"]).err().expect("no folder can be a file").to_string();
+        assert!(error.starts_with("nginx: /"), "{error}");
+    }
+
+    #[test]
+    fn who_listens_is_counted() {
+        for local in ["127.0.0.1:0", "[::1]:0"] {
+            let listener = TcpListener::bind(local).expect("loopback");
+            let address = listener.local_addr().expect("bound");
+            assert_eq!(listeners(address), 1, "{address}");
+            drop(listener);
+            assert_eq!(listeners(address), 0, "{address}");
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! The program nginx, as it is installed here.
+
+use std::{
+    env,
+    ffi::OsString,
+    os::unix::process::CommandExt,
+    path::PathBuf,
+    process::{Command, Stdio},
+};
+
+use kernel::{privilege, process::tie};
+use model::Privilege;
+
+use super::unable;
+use crate::ProbeError;
+
+/// User and group without rights of their own ("nobody", the kernel's own overflow ID).
+pub(super) const NOBODY: u32 = 65_534;
+
+/// Folders that are not on the PATH of an ordinary user.
+const FOLDERS: [&str; 2] = ["/usr/sbin", "/usr/local/sbin"];
+
+/// Longest version shown.
+const LONGEST_VERSION: usize = 20;
+
+/// The first version with the option `-e`.
+const ERROR_LOG: [u32; 3] = [1, 19, 5];
+
+/// Modules with a folder for temporary files, which a build can leave out.
+const MODULES: [&str; 4] = ["proxy", "fastcgi", "uwsgi", "scgi"];
+
+/// nginx: where it is, and what it says of itself.
+pub(super) struct Program {
+    path: PathBuf,
+    /// Like `1.26.3`.
+    version: String,
+    /// What `nginx -V` says.
+    about: String,
+}
+
+impl Program {
+    /// Finds it, and asks for its version.
+    pub(super) fn find() -> Result<Self, ProbeError> {
+        let folders = env::var_os("PATH").unwrap_or_else(|| OsString::from("/usr/bin:/bin"));
+        let folders = env::split_paths(&folders).chain(FOLDERS.map(PathBuf::from));
+        let path = folders.map(|folder| folder.join("nginx")).find(|path| path.is_absolute() && path.is_file());
+        let path = path.ok_or_else(|| {
+            unable(
+                "there is no such program at the far side; install the package nginx there (its service is not needed), or use wireproof's \
+                 own server (--server own)",
+            )
+        })?;
+        let mut program = Self { path, version: String::new(), about: String::new() };
+        let mut command = program.command();
+        tie(&mut command, None).arg("-V").stdin(Stdio::null());
+        let said = command.output().map_err(|error| unable(&format!("{}: {error}", program.path.display())))?;
+        program.about = String::from_utf8_lossy(&said.stderr).into_owned();
+        program.version = version(&program.about);
+        Ok(program)
+    }
+
+    /// A call of it, by a user without rights where this process is root, and without our environment.
+    pub(super) fn command(&self) -> Command {
+        let mut command = Command::new(&self.path);
+        command.env_clear();
+        if is_root() {
+            command.uid(NOBODY).gid(NOBODY);
+        }
+        command
+    }
+
+    /// Like `nginx/1.26.3`.
+    pub(super) fn version(&self) -> String {
+        format!("nginx/{}", self.version)
+    }
+
+    /// Whether it can be told on the command line where its errors go.
+    pub(super) fn takes_error_log(&self) -> bool {
+        let mut numbers = self.version.split('.').map_while(|number| number.parse::<u32>().ok());
+        let numbers: [u32; 3] = std::array::from_fn(|_| numbers.next().unwrap_or(0));
+        numbers >= ERROR_LOG
+    }
+
+    /// Modules whose folders for temporary files it has to be told of.
+    pub(super) fn modules(&self) -> impl Iterator<Item = &str> {
+        MODULES.into_iter().filter(|module| !self.about.contains(&format!("--without-http_{module}_module")))
+    }
+}
+
+/// Whether this process may become another user, and should.
+pub(super) fn is_root() -> bool {
+    privilege::current() == Privilege::Root
+}
+
+fn version(about: &str) -> String {
+    let rest = about.split_once("nginx/").map_or("", |(_, rest)| rest);
+    rest.chars().take_while(|c| c.is_ascii_alphanumeric() || ".-".contains(*c)).take(LONGEST_VERSION).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn program(about: &str) -> Program {
+        Program { path: PathBuf::new(), version: version(about), about: about.to_owned() }
+    }
+
+    #[test]
+    fn its_version_is_read_from_what_it_says() {
+        let debian =
+            program("nginx version: nginx/1.22.1\nconfigure arguments: --with-debug --without-http_scgi_module");
+        assert_eq!((debian.version().as_str(), debian.takes_error_log()), ("nginx/1.22.1", true));
+        assert_eq!(debian.modules().collect::<Vec<_>>(), ["proxy", "fastcgi", "uwsgi"]);
+        let old = program("nginx version: nginx/1.18.0 (Ubuntu)\n");
+        assert_eq!((old.version().as_str(), old.takes_error_log()), ("nginx/1.18.0", false));
+        assert_eq!(program("\u{1b}[31m").version(), "nginx/");
+    }
+}

@@ -1,0 +1,50 @@
+//! What the threads of a client share.
+
+use std::{
+    net::SocketAddr,
+    sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed},
+};
+
+use model::{Nanos, probe::TransactionsSpec};
+
+use super::tally::Span;
+use crate::Control;
+
+/// A request, and the length of what comes back: of the body for HTTP.
+pub(super) struct Request {
+    pub(super) bytes: Vec<u8>,
+    pub(super) answer: u64,
+}
+
+/// Bytes that every segment has room for (RFC 9293 section 3.7.1: an MSS of 536 where none is told; less the options).
+const SHORT: usize = 496;
+
+/// What the threads of a client share.
+pub(super) struct Setting<'a> {
+    pub(super) spec: &'a TransactionsSpec,
+    pub(super) requests: &'a [Request],
+    pub(super) peer: SocketAddr,
+    /// The address to bind to; `None` where the route has it as its source.
+    pub(super) local: Option<SocketAddr>,
+    pub(super) token: u32,
+    pub(super) threads: usize,
+    pub(super) control: &'a Control,
+    /// Threads whose connections are open.
+    pub(super) ready: AtomicUsize,
+    /// When the warm-up began; 0 before.
+    pub(super) began: AtomicU64,
+}
+
+impl Setting<'_> {
+    /// Whether each request fits into one segment, also where the server names no MSS.
+    pub(super) fn are_requests_short(&self) -> bool {
+        self.requests.iter().all(|request| request.bytes.len() <= SHORT)
+    }
+
+    /// The counted time, once the warm-up began.
+    pub(super) fn span(&self) -> Option<Span> {
+        let began = self.began.load(Relaxed);
+        let opened = began + self.spec.warmup.0;
+        (began > 0).then_some(Span { opened: Nanos(opened), closed: Nanos(opened + self.spec.duration.0) })
+    }
+}

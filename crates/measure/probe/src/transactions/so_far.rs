@@ -1,0 +1,104 @@
+//! What a trial has so far, so that one that is cut off does not lose it: each thread hands its tally over now and then.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use kernel::clock;
+use model::{Nanos, SoFar, trial::TransactionsResult};
+
+use super::tally::{Span, Tally};
+use crate::control::Summary;
+
+/// How often a thread hands over.
+const EVERY: Nanos = Nanos::from_secs(2);
+
+/// What lies between a thread and the clerk.
+#[derive(Default)]
+pub(super) struct Exchange(Mutex<Between>);
+
+#[derive(Default)]
+struct Between {
+    empty: Option<Tally>,
+    part: Option<Tally>,
+}
+
+/// A thread's end of the exchange.
+pub(super) struct Teller<'a> {
+    exchange: &'a Exchange,
+    due: Nanos,
+}
+
+impl Exchange {
+    fn lock(&self) -> MutexGuard<'_, Between> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The teller of a thread whose counted time is this.
+    pub(super) fn teller(&self, span: Span) -> Teller<'_> {
+        Teller { exchange: self, due: Nanos(span.opened.0 + EVERY.0) }
+    }
+}
+
+impl Teller<'_> {
+    /// Hands over what there is where that is due and the clerk is ready. Never waits.
+    #[inline]
+    pub(super) fn tell(&mut self, tally: &mut Tally, now: Nanos) {
+        if now >= self.due {
+            self.hand_over(tally, now);
+        }
+    }
+
+    #[cold]
+    fn hand_over(&mut self, tally: &mut Tally, now: Nanos) {
+        self.due = Nanos(now.0 + EVERY.0);
+        if let Ok(mut between) = self.exchange.0.try_lock()
+            && let Some(empty) = between.empty.take()
+        {
+            between.part = Some(tally.hand_over(empty));
+        }
+    }
+}
+
+/// Adds up what the threads hand over.
+pub(super) struct Clerk {
+    exchanges: std::sync::Arc<Vec<Exchange>>,
+    known: TransactionsResult,
+    sum: Tally,
+}
+
+impl Clerk {
+    pub(super) fn new(exchanges: std::sync::Arc<Vec<Exchange>>, known: TransactionsResult, span: Span) -> Self {
+        for exchange in exchanges.iter() {
+            exchange.lock().empty = Some(Tally::new(span));
+        }
+        Self { exchanges, known, sum: Tally::new(span) }
+    }
+
+    /// Takes what the threads have handed over; whether there was something.
+    fn take(&mut self) -> bool {
+        let mut is_new = false;
+        for exchange in self.exchanges.iter() {
+            let part = exchange.lock().part.take();
+            if let Some(part) = part {
+                self.sum.merge(&part);
+                // Made here, because it takes the kernel a while to find the memory.
+                let empty = Tally::new(self.sum.span);
+                exchange.lock().empty = Some(empty);
+                is_new = true;
+            }
+        }
+        is_new
+    }
+
+    /// The result at the end, with the rest that each thread still has.
+    pub(super) fn close(&mut self, rest: &[Tally], time_wait: Option<u64>) -> TransactionsResult {
+        self.take();
+        rest.iter().for_each(|tally| self.sum.merge(tally));
+        TransactionsResult { time_wait, ..self.sum.result(&self.known, self.sum.span.closed) }
+    }
+}
+
+impl Summary for Clerk {
+    fn so_far(&mut self) -> Option<SoFar> {
+        self.take().then(|| SoFar::Transactions(Box::new(self.sum.result(&self.known, clock::now()))))
+    }
+}
