@@ -1,6 +1,10 @@
-//! Past the kernel: round trips over our sockets beside those over AF_XDP with nothing around it, and beside those over the kernel's own sockets,
-//! on one veth pair between two namespaces, both ends spinning on a core of their own; results go to `docs/benchmarks.md`. Needs root and two
-//! cores. Names behind it (`raw`, `stack`, `kernel`, or `look` alone) have only these measured, once, and printed.
+//! Round trips over bypassed sockets, beside raw AF_XDP and the kernel's own sockets; results go to
+//! `docs/benchmarks.md`.
+//!
+//! The bed is one veth pair between two namespaces; both ends spin on a core of their own. Needs root and two cores.
+//!
+//! Names as arguments (`raw`, `stack`, `kernel`, or `look` alone) limit the benchmark to these, measured once and
+//! printed.
 #![allow(clippy::unwrap_used, reason = "a benchmark that cannot go on ends")]
 
 #[path = "../../../../benches/bench/page.rs"]
@@ -25,14 +29,14 @@ use stack::Past;
 use stats::TimeHistogram;
 use wire::Wire;
 
-/// Round trips of each measurement.
+/// Round trips per measurement.
 const COUNT: u64 = 200_000;
 const SIZES: [usize; 2] = [64, 1518];
 /// Headers and frame check sequence.
 const AROUND: usize = 46;
 
 fn main() {
-    // `cargo test --benches` and the like start benchmarks to see whether they start.
+    // `cargo test --benches` and similar start a benchmark only to see that it starts.
     if !std::env::args().any(|arg| arg == "--bench") {
         return;
     }
@@ -103,7 +107,8 @@ fn kernel(payload: usize) -> TimeHistogram {
     round_trips(&wire, near, far, payload, COUNT)
 }
 
-/// What a look that finds nothing costs, in nanoseconds: the median of many rounds, the kernel asked as often as it ever is.
+/// Cost in nanoseconds of a poll that finds nothing: the median of many rounds, with the kernel asked as often as
+/// always.
 fn look_ns() -> f64 {
     const LOOKS: u32 = 100_000;
     let wire = Wire::up("look");

@@ -4,16 +4,16 @@ use std::net::IpAddr;
 
 use crate::sockaddr::as_v6;
 
-/// `struct cmsghdr`, and what it and the messages are aligned to.
+/// `struct cmsghdr`, and the alignment of it and of messages.
 const HEAD: usize = size_of::<libc::cmsghdr>();
 const ALIGNMENT: usize = size_of::<usize>();
 
-/// How the kernel reads what is said: as a destination is, and the socket.
+/// IP version by which the kernel reads control messages: from the destination and the socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Version {
     V4,
     V6,
-    /// IPv4 by a socket of IPv6.
+    /// IPv4 on an IPv6 socket.
     Mapped,
 }
 
@@ -27,21 +27,23 @@ impl Version {
     }
 }
 
-/// What a program says of one datagram that it sends.
+/// Control messages of one datagram to send.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Said {
     /// Time to live, or hop limit.
     pub(crate) ttl: Option<u8>,
     /// Type of service, or traffic class.
     pub(crate) traffic_class: Option<u8>,
-    /// The address that it is to leave from.
+    /// Source address.
     pub(crate) source: Option<IpAddr>,
-    /// Bytes of each datagram that it is to be cut into; 0 is whole.
+    /// Bytes of each segment that the kernel would cut the datagram into; 0: not cut.
     pub(crate) segment: Option<u16>,
 }
 
 impl Said {
-    /// Reads control messages beside what goes to an address of this version; `None` where one of them is for the kernel to act on, or to refuse.
+    /// Reads control messages beside a datagram to an address of this version.
+    ///
+    /// `None` if the kernel has to act on one of them, or to refuse it.
     pub(crate) fn read(mut control: &[u8], to: Version) -> Option<Self> {
         let mut said = Self::default();
         while !control.is_empty() {
@@ -57,17 +59,17 @@ impl Said {
 
     fn take(&mut self, level: i32, kind: i32, data: &[u8], to: Version) -> Option<()> {
         match (level, kind) {
-            // The kernel passes over what is said for the other version, and looks at nothing of it (`ip_cmsg_send` and `ip6_datagram_send_ctl`).
+            // The kernel ignores messages of the other version (`ip_cmsg_send` and `ip6_datagram_send_ctl`).
             (libc::SOL_IP, _) if to == Version::V6 => {}
             (libc::SOL_IPV6, libc::IPV6_PKTINFO) if to == Version::Mapped => self.choose_v6(data, true)?,
             (libc::SOL_IPV6, _) if to != Version::V6 => {}
             (libc::SOL_IP, libc::IP_TTL) => self.ttl = Some(byte(data).filter(|ttl| *ttl > 0)?),
-            // A single byte is taken too.
+            // The kernel accepts a single byte too.
             (libc::SOL_IP, libc::IP_TOS) => {
                 self.traffic_class = Some(if let [tos] = data { *tos } else { byte(data)? })
             }
             (libc::SOL_IP, libc::IP_PKTINFO) => {
-                // `struct in_pktinfo`: an interface, the source, and what only receivers are told.
+                // `struct in_pktinfo`: an interface, the source, and an address for receivers only.
                 let (interface, source) = (data.get(..4)?, data.get(4..8)?);
                 self.choose(interface, source.try_into().map(|it: [u8; 4]| it.into()).ok()?)?;
             }
@@ -80,7 +82,7 @@ impl Said {
         Some(())
     }
 
-    /// `struct in6_pktinfo`: the source, and an interface. One of the other version is refused.
+    /// `struct in6_pktinfo`: the source and an interface. The kernel refuses an address of the other version.
     fn choose_v6(&mut self, data: &[u8], mapped: bool) -> Option<()> {
         let (source, interface) = (data.get(..16)?, data.get(16..20)?);
         let source: IpAddr = source.try_into().map(|it: [u8; 16]| it.into()).ok()?;
@@ -88,24 +90,24 @@ impl Said {
         self.choose(interface, source)
     }
 
-    /// An interface of the program's choice is the kernel's business.
+    /// The kernel handles a chosen interface.
     fn choose(&mut self, interface: &[u8], source: IpAddr) -> Option<()> {
         self.source = (!source.is_unspecified()).then(|| source.to_canonical());
         (interface == [0; 4]).then_some(())
     }
 }
 
-/// A C `int` that says a byte; `None` for what the kernel would refuse, or understand as its default.
+/// A C `int` with the value of a byte; `None` if the kernel would refuse it or read it as its default.
 fn byte(data: &[u8]) -> Option<u8> {
     u8::try_from(i32::from_ne_bytes(data.try_into().ok()?)).ok()
 }
 
-/// Writes control messages into the room that a program gave, as the kernel does.
+/// Writes control messages into a program's buffer, as the kernel does.
 pub(crate) struct Writer<'a> {
     room: &'a mut [u8],
-    /// Bytes that were written, with the gaps between messages.
+    /// Bytes written, with the gaps between messages.
     pub(crate) length: usize,
-    /// Whether something did not fit (`MSG_CTRUNC`).
+    /// Whether a message did not fit (`MSG_CTRUNC`).
     pub(crate) cut: bool,
 }
 
@@ -114,7 +116,7 @@ impl<'a> Writer<'a> {
         Self { room, length: 0, cut: false }
     }
 
-    /// One message. What does not fit is cut off, or left away where not even its head does.
+    /// Writes one message, truncated to the room left; nothing if its header does not fit.
     pub(crate) fn put(&mut self, level: i32, kind: i32, data: &[u8]) {
         let room = self.room.get_mut(self.length..).unwrap_or_default();
         let length = (HEAD + data.len()).min(room.len());
@@ -134,7 +136,7 @@ impl<'a> Writer<'a> {
         self.put(level, kind, &i32::from(value).to_ne_bytes());
     }
 
-    /// `IP_PKTINFO`: where a datagram came in, and to which of our addresses.
+    /// `IP_PKTINFO`: the interface of arrival and the local address.
     pub(crate) fn put_info_v4(&mut self, interface: u32, to: [u8; 4]) {
         let mut info = [0; 12];
         info[..4].copy_from_slice(&interface.to_ne_bytes());
@@ -151,7 +153,7 @@ impl<'a> Writer<'a> {
         self.put(libc::SOL_IPV6, libc::IPV6_PKTINFO, &info);
     }
 
-    /// Seconds, and parts of one.
+    /// Seconds and their fraction.
     pub(crate) fn put_time(&mut self, kind: i32, seconds: i64, parts: i64) {
         let mut time = [0; 16];
         time[..8].copy_from_slice(&seconds.to_ne_bytes());

@@ -1,5 +1,6 @@
-//! System calls on a program's own descriptor. They are made directly: the library that is laid under a program exports the names of libc's
-//! own functions, which would lead back here.
+//! System calls on a program's own descriptor.
+//!
+//! They bypass libc: the preloaded library exports the names of libc's functions, which would lead back here.
 
 use std::{os::fd::RawFd, time::Duration};
 
@@ -15,14 +16,14 @@ fn result(returned: isize) -> Result<usize, Errno> {
     usize::try_from(returned).map_err(|_| -returned as Errno)
 }
 
-/// A system call, which leaves `errno` alone.
+/// A system call that leaves `errno` alone.
 macro_rules! system {
     ($number:ident, $($argument:expr),*) => {
         result(raw(libc::$number, [$(Argument::word($argument)),*]))
     };
 }
 
-/// Receives without waiting what the kernel has.
+/// Receives a datagram from the kernel, without waiting.
 pub(crate) fn receive(fd: RawFd, message: &mut Incoming<'_, '_>, flags: i32) -> Result<usize, Errno> {
     // SAFETY: zeros are a valid header.
     let mut header: libc::msghdr = unsafe { std::mem::zeroed() };
@@ -46,27 +47,27 @@ pub(crate) fn receive(fd: RawFd, message: &mut Incoming<'_, '_>, flags: i32) -> 
     Ok(received)
 }
 
-/// An option's value, as far as it fits, and its length.
+/// Value of an option, as far as it fits, and its length.
 pub(crate) fn option<const N: usize>(fd: RawFd, level: i32, name: i32) -> Result<([u8; N], usize), Errno> {
     let mut value = [0; N];
     let mut length = N as libc::socklen_t;
     // SAFETY: the kernel writes no more than `length` bytes to `value`, and the length itself.
     let returned = unsafe { system!(SYS_getsockopt, fd, level, name, value.as_mut_ptr(), &raw mut length) }?;
-    // Filters are counted by what the call returns.
+    // For filters, the call returns the number of instructions.
     Ok((value, returned.max(length as usize)))
 }
 
-/// An option that is a number; 0 where this kernel does not know it.
+/// Value of a numeric option; 0 if this kernel does not know it.
 pub(crate) fn number(fd: RawFd, level: i32, name: i32) -> i32 {
     option(fd, level, name).map_or(0, |(value, _)| i32::from_ne_bytes(value))
 }
 
-/// The kernel's own number of a socket (`SO_COOKIE`), which no other one ever has.
+/// The kernel's unique number of a socket (`SO_COOKIE`), never reused.
 pub fn cookie(fd: RawFd) -> Option<u64> {
     option(fd, libc::SOL_SOCKET, libc::SO_COOKIE).ok().map(|(value, _)| u64::from_ne_bytes(value))
 }
 
-/// Whether it is the socket with this number; none where the kernel does not say.
+/// Whether the descriptor is the socket with this cookie; `None` if the kernel does not tell.
 pub fn is_socket(fd: RawFd, cookie: u64) -> Option<bool> {
     match option(fd, libc::SOL_SOCKET, libc::SO_COOKIE) {
         Ok((value, _)) => Some(u64::from_ne_bytes(value) == cookie),
@@ -75,17 +76,17 @@ pub fn is_socket(fd: RawFd, cookie: u64) -> Option<bool> {
     }
 }
 
-/// The error that waits for the socket's next call, which is taken away by that.
+/// Takes the socket's pending error (`SO_ERROR`).
 pub(crate) fn pending_error(fd: RawFd) -> Option<Errno> {
     Some(number(fd, libc::SOL_SOCKET, libc::SO_ERROR)).filter(|errno| *errno != 0)
 }
 
-/// Whether calls on it return at once.
+/// Whether the descriptor is non-blocking.
 pub fn is_nonblocking(fd: RawFd) -> bool {
     flags(fd) & libc::O_NONBLOCK != 0
 }
 
-/// Its flags (`F_GETFL`); none where it is no descriptor.
+/// Flags of a descriptor (`F_GETFL`); none if it is not open.
 pub(crate) fn flags(fd: RawFd) -> i32 {
     // SAFETY: the call reads and writes no memory of ours.
     unsafe { system!(SYS_fcntl, fd, libc::F_GETFL) }.map_or(0, |flags| flags as i32)
@@ -100,7 +101,7 @@ pub(crate) fn hangs_up(fd: RawFd) -> bool {
     call == Ok(1) && watched.revents & libc::POLLHUP != 0
 }
 
-/// How long a call on it waits (`SO_RCVTIMEO`); `None` is for ever.
+/// Receive timeout (`SO_RCVTIMEO`); `None`: no timeout.
 pub(crate) fn receive_timeout(fd: RawFd) -> Option<Duration> {
     let (value, _) = option::<16>(fd, libc::SOL_SOCKET, libc::SO_RCVTIMEO).ok()?;
     let word = |at: usize| value[at..at + 8].try_into().map_or(0, u64::from_ne_bytes);
@@ -108,7 +109,7 @@ pub(crate) fn receive_timeout(fd: RawFd) -> Option<Duration> {
     (!timeout.is_zero()).then_some(timeout)
 }
 
-/// The file behind a descriptor, as the kernel numbers them.
+/// Inode number of the file behind a descriptor.
 pub fn inode(fd: RawFd) -> Option<u64> {
     // SAFETY: zeros are a valid value.
     let mut stat: libc::stat = unsafe { std::mem::zeroed() };
@@ -117,18 +118,18 @@ pub fn inode(fd: RawFd) -> Option<u64> {
     call.ok().map(|_| stat.st_ino)
 }
 
-/// Whether another process has the same file under the same number.
+/// Whether another process has the same file under the same descriptor number.
 #[derive(PartialEq, Eq)]
 pub enum Same {
-    /// It has.
+    /// It does.
     Yes,
-    /// It has not.
+    /// It does not.
     No,
-    /// The kernel does not say.
+    /// The kernel does not tell.
     Hidden,
 }
 
-/// Whether another process has the same file as this one under the same number, as a child of `fork` has.
+/// Whether another process, such as a child of `fork`, has the same file under the same descriptor number.
 pub fn has_same(process: u32, fd: RawFd) -> Same {
     const KCMP_FILE: i32 = 0;
     // SAFETY: the call reads and writes no memory of ours.
@@ -139,10 +140,10 @@ pub fn has_same(process: u32, fd: RawFd) -> Same {
     }
 }
 
-/// Signals, as the kernel has them.
+/// Signal set of the kernel.
 type Signals = u64;
 
-/// Signals of a thread's own faults, which cannot be put off.
+/// Signals of a thread's own faults, which cannot be blocked.
 const FAULTS: Signals =
     mask(libc::SIGSEGV) | mask(libc::SIGBUS) | mask(libc::SIGILL) | mask(libc::SIGFPE) | mask(libc::SIGTRAP);
 
@@ -150,7 +151,7 @@ const fn mask(signal: i32) -> Signals {
     1 << (signal - 1)
 }
 
-/// Whether a signal handler that ran leaves the call that it ran in the midst of undone: one at least was set up without `SA_RESTART`.
+/// Whether a signal handler may interrupt a call: at least one is installed without `SA_RESTART`.
 pub(crate) fn signals_interrupt() -> bool {
     /// `struct sigaction` of the kernel.
     #[repr(C)]
@@ -161,7 +162,7 @@ pub(crate) fn signals_interrupt() -> bool {
         mask: Signals,
     }
     const LAST: i32 = 64;
-    // Nobody sends those of faults, and runtimes handle them without it.
+    // No process sends fault signals, and runtimes handle them without `SA_RESTART`.
     (1..=LAST).filter(|signal| FAULTS & mask(*signal) == 0).any(|signal| {
         let mut action = Action { handler: 0, flags: 0, restorer: 0, mask: 0 };
         let (none, old) = (std::ptr::null::<Action>(), &raw mut action);

@@ -14,15 +14,15 @@ use crate::calls::{cookie, number, option};
 /// The class of a descriptor.
 #[derive(Clone, Copy)]
 pub enum Class {
-    /// No socket of IP.
+    /// No IP socket.
     Foreign,
-    /// A socket of IP that is not UDP: its kind, as a reason.
+    /// An IP socket other than UDP: its kind, as a reason.
     Other(Reason),
-    /// A UDP socket that is bound to no port yet: its first datagram binds it.
+    /// A UDP socket without a port; its first datagram binds it.
     Unbound,
     /// A UDP socket.
     Udp,
-    /// It is no descriptor.
+    /// Not an open descriptor.
     Nothing,
 }
 
@@ -40,10 +40,10 @@ pub fn classify(fd: RawFd) -> Class {
     }
 }
 
-/// Whether a UDP socket is one of IPv6; for another descriptor, what it is.
+/// Whether a UDP socket is an IPv6 socket.
 ///
 /// # Errors
-/// Where it is no UDP socket.
+/// If it is no UDP socket: its kind.
 pub fn is_v6(fd: RawFd) -> Result<bool, Reason> {
     let of = |name: i32| number(fd, libc::SOL_SOCKET, name);
     match [of(libc::SO_DOMAIN), of(libc::SO_TYPE), of(libc::SO_PROTOCOL)] {
@@ -55,19 +55,19 @@ pub fn is_v6(fd: RawFd) -> Result<bool, Reason> {
     }
 }
 
-/// Records a socket that stays with the kernel, and why.
+/// Records a socket that stays with the kernel, with the reason.
 pub fn note(page: &Control, fd: RawFd, why: Reason) {
     page.note(fd, cookie(fd).unwrap_or_default(), ends(fd), why);
 }
 
-/// The port that a socket is bound to.
+/// The socket's local port.
 pub fn port(fd: RawFd) -> Option<u16> {
     ends(fd).0.map(|local| local.port()).filter(|port| *port != 0)
 }
 
-/// Where a socket is bound and where it is connected to, as far as the kernel says.
+/// Local and peer addresses of a socket, as far as the kernel tells.
 pub(crate) fn ends(fd: RawFd) -> Ends {
-    // SAFETY: the program's own descriptor, which it uses right now.
+    // SAFETY: the program's own descriptor, in use at the moment.
     let fd = unsafe { BorrowedFd::borrow_raw(fd) };
     let canonical = |end: SocketAddr| SocketAddr::new(end.ip().to_canonical(), end.port());
     let local = getsockname(fd).ok().and_then(|local| SocketAddr::try_from(local).ok());

@@ -1,6 +1,7 @@
-//! All that the threads of a process share of their bypassed sockets: frames, flows and queues.
+//! State of the bypassed sockets of a process, shared by its threads: frames, flows and queues.
 //!
-//! Nothing in here reads a clock or makes a system call, but for those of a queue itself (`xdp`): time is passed in, and [`Kernel`] answers.
+//! The core reads no clock and makes no system calls except on its queues (`xdp`). Callers pass the time; [`Kernel`]
+//! answers questions.
 
 mod allowance;
 mod busy_poll;
@@ -49,15 +50,15 @@ pub(crate) use send::{Sent, Wake};
 
 /// Questions of the core to the kernel.
 pub(crate) trait Kernel: Send {
-    /// All interfaces; none where the kernel does not say.
+    /// All interfaces; `None` if the kernel does not tell.
     fn links(&mut self) -> Option<Vec<Link>>;
-    /// The route to a destination, from an address if one is chosen.
+    /// The route to a destination, from a source address if one is chosen.
     fn route(&mut self, to: IpAddr, from: Option<IpAddr>) -> Option<Way>;
-    /// A neighbour at an interface, where the kernel knows it.
+    /// A neighbour at an interface, if the kernel knows it.
     fn neighbour(&mut self, interface: u32, address: IpAddr) -> Option<Neighbour>;
-    /// All UDP sockets of the namespace, or those of a port; whether the kernel named them.
+    /// Calls `each` with the UDP sockets of the namespace, or of one port; returns whether the kernel answered.
     fn udp_sockets(&mut self, port: Option<u16>, each: &mut dyn FnMut(&Bound)) -> bool;
-    /// The error that waits for a socket's next call; asking takes it away.
+    /// Takes a socket's pending error.
     fn pending_error(&self, fd: RawFd) -> Option<i32>;
     /// Whether the other end of a connection is closed.
     fn hangs_up(&self, fd: RawFd) -> bool;
@@ -65,22 +66,22 @@ pub(crate) trait Kernel: Send {
     fn realtime(&self) -> Duration;
     /// The time since the machine booted.
     fn monotonic(&self) -> Duration;
-    /// The time that this thread has had a processor.
+    /// CPU time of this thread.
     fn processor_time(&self) -> Duration;
 }
 
-/// A socket of the kernel's, as its descriptor says.
+/// A kernel socket as its descriptor describes it.
 pub(crate) struct Shadow {
     pub(crate) fd: RawFd,
     pub(crate) cookie: Option<u64>,
-    /// The file behind it.
+    /// Inode number of the file behind it.
     pub(crate) inode: Option<u64>,
     pub(crate) ends: (Option<SocketAddr>, Option<SocketAddr>),
-    /// Its options, or why it cannot be bypassed.
+    /// Its options, or the reason why it cannot be bypassed.
     pub(crate) options: Result<SocketOptions, Reason>,
 }
 
-/// Frames that the kernel has to fill in each ring at least.
+/// Least number of frames for the kernel to fill in each ring.
 const LEAST_FILLED: usize = 256;
 
 pub(crate) struct Core {
@@ -88,25 +89,25 @@ pub(crate) struct Core {
     kernel: Box<dyn Kernel>,
     table: FlowTable,
     umem: Umem,
-    /// Frames that are in no ring and no queue. It has room for all there are.
+    /// Frames in no ring and no queue. The vector has room for all frames.
     free: Vec<Frame>,
-    /// Frames that were sent from. They are used first: memory that another core has written takes longer to write to.
+    /// Frames of sent packets, used first: writing to memory that another core has written takes longer.
     sent: Vec<Frame>,
     rings: Vec<Ring>,
     busy_poll: BusyPoll,
-    /// Frames that the kernel shall have to fill in each ring.
+    /// Target number of frames for the kernel to fill in each ring.
     filled: usize,
     input: Input,
     places: Places,
     sockets: Vec<Option<Live>>,
-    /// Numbers of the sockets, by the files behind them.
+    /// Socket numbers by inode.
     inodes: HashMap<u64, u32>,
-    /// Bytes that may wait to be received by all sockets together.
+    /// Receive buffer of all sockets together, in bytes.
     room: usize,
-    /// The socket with the longest queue, as far as is known, and the last socket whose queue was looked at.
+    /// The socket with the longest known queue, and the last socket that the search visited.
     longest: usize,
     looked_at: usize,
-    /// Numbers of closed sockets, in the order of their closing.
+    /// Numbers of closed sockets, in order of closing.
     freed: VecDeque<u32>,
     routes: RouteCache,
     identifications: Identifications,
@@ -116,24 +117,24 @@ pub(crate) struct Core {
     exit_rings: Vec<Range<usize>>,
     locals: Vec<Local>,
     generation: u64,
-    /// How often the kernel is asked for datagrams while none comes, and for errors before one is sent.
+    /// Interval of the queries to the kernel: for datagrams while none arrives, and for errors before one is sent.
     ask_every: u64,
     errors_every: u64,
-    /// How long a socket is taken to be non-blocking after its descriptor said so.
+    /// Time for which a socket counts as non-blocking after a check of its descriptor.
     sure_for: u64,
-    /// Whether a datagram was put into a queue since sleepers were last told.
+    /// Whether a datagram was queued since sleepers were last woken.
     pub(crate) queued: bool,
-    /// The connection to the launcher: the grant is ours as long as it is open at both ends.
+    /// Connection to the launcher: the grant holds while both ends are open.
     claim: Option<OwnedFd>,
-    /// Queues that were given up, until their descriptors are closed.
+    /// Queues given up, until their descriptors are closed.
     retired: Option<Retired>,
-    /// When what nobody announces was last looked at, and how often it is.
+    /// Time and interval of the checks for changes without a notification.
     looked: u64,
     look_every: u64,
-    /// Looks until other sockets of our ports are asked for again.
+    /// Checks left until the next query for other sockets on our ports.
     ports_wait: u32,
     looks: Looks,
-    /// Set at each of these looks, for users of the stack that look after things of their own then.
+    /// Set at each of these checks, for housekeeping by users of the stack.
     housekeeping: Arc<AtomicBool>,
 }
 
@@ -143,7 +144,7 @@ impl Core {
         let frames_in_all = umem.frames() as usize;
         let mut free = Vec::with_capacity(frames_in_all);
         free.extend(frames);
-        // Half of them may wait for sockets; the others go round.
+        // Half of the frames may wait for sockets; the others circulate.
         let places = Places::new(free.len() as u32 / 2);
         let exit =
             |granted: &Granted| Exit { index: granted.index, mac: Mac(granted.mac), mtu: granted.mtu, open: true };
@@ -194,17 +195,17 @@ impl Core {
         core
     }
 
-    /// Descriptors that become readable when something has come.
+    /// Descriptors that become readable when a packet arrives.
     pub(crate) fn descriptors(&self) -> impl Iterator<Item = RawFd> {
         self.rings.iter().map(Ring::fd)
     }
 
-    /// The page with the records of sockets.
+    /// The page with the sockets' records.
     pub(crate) fn page(&self) -> Arc<Control> {
         Arc::clone(&self.control)
     }
 
-    /// Set at each look at what nobody announces.
+    /// Set at each check for changes without a notification.
     pub(crate) fn housekeeping(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.housekeeping)
     }
@@ -215,7 +216,7 @@ impl Core {
         Some(self.control.record(live.slot))
     }
 
-    /// Takes the flows of a socket; `later` also one that cannot have them just now.
+    /// Takes the flows of a socket; with `later`, also accepts a socket that cannot be bypassed yet.
     pub(crate) fn open(&mut self, shadow: Shadow, later: bool, now: u64) -> Result<SocketId, Reason> {
         self.follow_changes(now);
         let Shadow { fd, cookie, inode, ends, options } = shadow;
@@ -226,12 +227,12 @@ impl Core {
             live.reserve(self.locals.len());
             self.admit(live, later, now)
         });
-        // A socket that is not bound is looked at again.
+        // An unbound socket is examined again later.
         if let Err(why) = admitted
             && why != Reason::NotBound
         {
             self.control.note(fd, cookie.unwrap_or_default(), ends, why);
-            // Datagrams that others hear on its port may be for it.
+            // Datagrams for other sockets of its port may now be for it.
             ends.0.into_iter().for_each(|local| self.look_at_port(local.port(), now));
         }
         admitted
@@ -239,7 +240,7 @@ impl Core {
 
     fn admit(&mut self, live: Live, later: bool, now: u64) -> Result<SocketId, Reason> {
         let slot = live.slot;
-        // What has come until now is not for it.
+        // Packets from before are not for it.
         self.empty_rings(None);
         let id = self.add(live);
         match self.take(id, true, now) {
@@ -255,7 +256,7 @@ impl Core {
         }
     }
 
-    /// Gives it a number that no socket had for long: a thread may still wait for a closed socket.
+    /// Assigns the number freed longest ago: a thread may still wait for a closed socket.
     fn add(&mut self, live: Live) -> SocketId {
         const SOON: usize = 1024;
         let number = match self.freed.len() {
@@ -282,7 +283,8 @@ impl Core {
         Some(live)
     }
 
-    /// Its place among the sockets of its port, and its flows; `asks` for other sockets of the port first.
+    /// Determines the socket's place on its port and takes its flows; with `asks`, queries the port's other sockets
+    /// first.
     fn take(&mut self, id: SocketId, asks: bool, now: u64) -> Result<(), Reason> {
         let options = &self.live(id).ok_or(Reason::NotBound)?.options;
         let (device, binding) = (options.device, options.binding);
@@ -302,8 +304,9 @@ impl Core {
         take_flows(live, exits, table, locals)
     }
 
-    /// Whether it can be bypassed later, as a change of this reason is followed. A socket with an address of another interface stays with the
-    /// kernel, which is quicker with it.
+    /// Whether the socket can be bypassed later, because changes of this reason are followed.
+    ///
+    /// A socket bound to an address of another interface stays with the kernel, which is faster there.
     fn may_pass(&self, why: Reason, id: SocketId) -> bool {
         let own = self.sockets[id.0 as usize].as_ref().and_then(|live| live.options.binding.address);
         let is_elsewhere = |address: IpAddr| {
@@ -317,7 +320,7 @@ impl Core {
         }
     }
 
-    /// Takes over what was changed about a socket.
+    /// Updates a socket's options.
     pub(crate) fn refresh(
         &mut self,
         id: SocketId,
@@ -326,7 +329,7 @@ impl Core {
         now: u64,
     ) -> Result<(), Reason> {
         self.follow_changes(now);
-        // What came until now is for the socket as it was.
+        // Packets from before are for the socket with its old options.
         self.empty_rings(None);
         let slot = self.live(id).ok_or(Reason::NotBound)?.slot;
         match options.and_then(|options| self.change(id, fd, options, now)) {
@@ -345,27 +348,28 @@ impl Core {
         let live = sockets[id.0 as usize].as_mut().ok_or(Reason::NotBound)?;
         control.slot(live.slot).set_ends(Some(options.local), options.peer);
         *room = *room - live.options.room + options.room;
-        // Most options do not change which socket hears.
+        // Most options do not change which socket receives a datagram.
         let asks = !live.options.hears_as(&options);
         live.fd = fd;
         live.set_options(options);
         self.take(id, asks, now)
     }
 
-    /// Removes a socket; also returns how many datagrams waited for it. Those that have come until now are among them, and not for the next socket
-    /// of its port.
+    /// Removes a socket; also returns the number of datagrams lost in its queue.
+    ///
+    /// Packets that have already arrived count among them: they are not for the next socket on its port.
     fn forget(&mut self, id: SocketId) -> Option<(Live, u64)> {
         let Self { sockets, table, .. } = self;
         sockets.get_mut(id.0 as usize)?.as_mut()?.give_flows(table);
         self.empty_rings(None);
-        // Threads that wait for it are woken.
+        // Wakes threads that wait for it.
         self.queued = true;
         let mut live = self.remove(id)?;
         let waited = self.places.clear(&mut live.queue, &mut self.free);
         Some((live, waited))
     }
 
-    /// The rings take as many small datagrams as the kernel would keep for these sockets.
+    /// Adjusts the rings' fill level to the number of small datagrams that the kernel would buffer for these sockets.
     fn set_filled(&mut self) {
         self.filled = (self.room / OVERHEAD).max(LEAST_FILLED);
     }
@@ -374,7 +378,7 @@ impl Core {
         self.sockets.get_mut(id.0 as usize)?.as_mut()
     }
 
-    /// Follows what changed in the kernel.
+    /// Follows changes in the kernel.
     #[inline]
     pub(crate) fn follow_changes(&mut self, now: u64) {
         if now.wrapping_sub(self.looked) > self.look_every {
@@ -388,7 +392,7 @@ impl Core {
         }
     }
 
-    /// Where the kernel does not say, all stays as it was.
+    /// Without an answer from the kernel, everything stays as it was.
     #[cold]
     fn read_interfaces(&mut self) {
         let Some(links) = self.kernel.links() else { return };
@@ -409,7 +413,7 @@ impl Core {
         self.locals = locals.filter(is_taken).collect();
     }
 
-    /// A socket without a local address any more stays, and hears through the kernel.
+    /// A socket whose local address is gone stays registered and receives through the kernel.
     fn take_flows_anew(&mut self) {
         for live in self.sockets.iter_mut().flatten() {
             let fate = take_flows(live, &self.exits, &mut self.table, &self.locals);
@@ -418,7 +422,7 @@ impl Core {
     }
 }
 
-/// The flows of a socket, as far as an interface can be used.
+/// Takes the flows of a socket, as far as an interface is usable.
 fn take_flows(live: &mut Live, exits: &[Exit], table: &mut FlowTable, locals: &[Local]) -> Result<(), Reason> {
     let fate = live.take_flows(table, locals);
     if exits.iter().any(|exit| exit.open) { fate } else { Err(Reason::InterfaceGone) }

@@ -19,7 +19,7 @@ use rustix::time::{ClockId, clock_gettime};
 use crate::{calls, core::Kernel};
 
 pub(crate) struct Answers {
-    /// None where there was no descriptor for it.
+    /// `None` without a free descriptor.
     asker: Option<Asker>,
     room: Box<Room>,
 }
@@ -29,7 +29,7 @@ impl Answers {
         Self { asker: Asker::open(high).ok(), room: Box::new([0; size_of::<Room>()]) }
     }
 
-    /// The descriptor by which the kernel is asked.
+    /// Descriptor of the queries.
     pub(crate) fn descriptor(&self) -> Option<RawFd> {
         self.asker.as_ref().map(|asker| asker.as_fd().as_raw_fd())
     }

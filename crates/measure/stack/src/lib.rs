@@ -1,7 +1,8 @@
-//! UDP sockets that bypass the kernel: frames of their flows come from an interface's queues into memory of the program, and leave from there.
+//! UDP sockets that bypass the kernel: an interface's queues deliver frames into the program's memory and send from it.
 //!
-//! [`Stack`] has the use of a grant. Its core knows frames, flows and queues, and is told the time and the kernel's answers; around it are a lock,
-//! the system calls, and the one place where calls wait.
+//! [`Stack`] uses a grant. Its core handles frames, flows and queues, and receives the time and the kernel's answers.
+//!
+//! Around the core are a lock, the system calls, and one place where calls wait.
 #![allow(unsafe_code, reason = "system calls on descriptors of a program, and memory that a child finds wiped")]
 
 mod ancillary;

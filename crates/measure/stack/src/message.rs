@@ -1,20 +1,20 @@
-//! Messages as recvmsg(2) and sendmsg(2) have them: pieces of data, an address, and control messages.
+//! Messages of recvmsg(2) and sendmsg(2): pieces of data, an address, and control messages.
 
 use std::io::{IoSlice, IoSliceMut};
 
-/// `MSG_DONTWAIT`, for those who have no libc.
+/// `MSG_DONTWAIT`, for crates without libc.
 pub const DO_NOT_WAIT: i32 = libc::MSG_DONTWAIT;
 /// `MSG_TRUNC`, likewise.
 pub const TRUNCATED: i32 = libc::MSG_TRUNC;
 
-/// What became of a call.
+/// The outcome of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome<T> {
-    /// It is done.
+    /// Success.
     Done(T),
-    /// It is for the kernel: the caller makes its own call on the descriptor.
+    /// The caller makes its own call on the descriptor.
     Kernel,
-    /// It failed, with this `errno`.
+    /// Failure with this `errno`.
     Failed(i32),
 }
 
@@ -29,7 +29,7 @@ pub struct Outgoing<'a> {
     pub control: &'a [u8],
 }
 
-/// Room for a message to receive, and what came beside the payload.
+/// Room for a received message, and its metadata.
 pub struct Incoming<'a, 'b> {
     /// Room for the payload, in pieces (`msg_iov`).
     pub pieces: &'a mut [IoSliceMut<'b>],
@@ -37,16 +37,16 @@ pub struct Incoming<'a, 'b> {
     pub name: &'a mut [u8],
     /// Room for control messages (`msg_control`); may be empty.
     pub control: &'a mut [u8],
-    /// Bytes of the source's address, also where there was less room for it (`msg_namelen`).
+    /// Full length of the source address, also if there was less room (`msg_namelen`).
     pub name_length: usize,
-    /// Bytes of control messages that were written (`msg_controllen`).
+    /// Bytes of control messages written (`msg_controllen`).
     pub control_length: usize,
-    /// `MSG_TRUNC`, `MSG_CTRUNC` and the like (`msg_flags`).
+    /// `MSG_TRUNC`, `MSG_CTRUNC` and others (`msg_flags`).
     pub flags: i32,
 }
 
 impl<'a, 'b> Incoming<'a, 'b> {
-    /// Room for a payload alone.
+    /// Room for a payload only.
     pub fn new(pieces: &'a mut [IoSliceMut<'b>]) -> Self {
         Self { pieces, name: &mut [], control: &mut [], name_length: 0, control_length: 0, flags: 0 }
     }

@@ -1,4 +1,4 @@
-//! The patience of calls that wait, and the signals that are held back meanwhile.
+//! Waiting time of calls, and the signals blocked meanwhile.
 
 use std::{
     ptr,
@@ -11,17 +11,17 @@ use model::bypass::Wait;
 
 use crate::system_call::raw;
 
-/// Bytes of a set of signals, as the kernel has it.
+/// Bytes of the kernel's signal set.
 pub const SIGNALS: usize = 8;
-/// How long a call that would rather sleep asks again and again before.
+/// Spinning time of a call before it sleeps.
 const BRIEFLY: Duration = Duration::from_micros(50);
-/// How often it asks us before it asks the kernel again.
+/// Polls of the rings between two queries to the kernel.
 const LOOKS: u32 = 32;
 
 /// No time.
 pub static NOW: timespec = timespec { tv_sec: 0, tv_nsec: 0 };
 
-/// A call's patience.
+/// Waiting time of a call.
 pub struct Patience {
     begun: Instant,
     timeout: Option<Duration>,
@@ -29,17 +29,17 @@ pub struct Patience {
 }
 
 impl Patience {
-    /// Begins now; without a timeout it has no end.
+    /// Starts now; without a timeout it is unlimited.
     pub fn new(timeout: Option<Duration>, wait: Wait) -> Self {
         Self { begun: Instant::now(), timeout, wait }
     }
 
-    /// Whether it is at its end.
+    /// Whether the time is over.
     pub fn is_over(&self) -> bool {
         self.timeout.is_some_and(|timeout| self.begun.elapsed() >= timeout)
     }
 
-    /// Whether it asks again and again just now.
+    /// Whether the call spins at the moment.
     pub fn spins(&self) -> bool {
         match self.wait {
             Wait::Spin => true,
@@ -48,12 +48,12 @@ impl Patience {
         }
     }
 
-    /// Whether it does so for good, so that signals have to be let in by and by.
+    /// Whether it never sleeps, so that signals have to be let in now and then.
     pub fn never_sleeps(&self) -> bool {
         self.wait == Wait::Spin
     }
 
-    /// Asks us as often as is worth while before the kernel is asked: whether that found something.
+    /// Polls the rings several times before the next query to the kernel; returns whether a poll found something.
     pub fn looks(&self, mut look: impl FnMut() -> bool) -> bool {
         let looks = if self.spins() { LOOKS } else { 1 };
         (0..looks).any(|_| {
@@ -65,19 +65,21 @@ impl Patience {
         })
     }
 
-    /// What is left of it, as the kernel takes it.
+    /// Time left, as the kernel takes it.
     pub fn left(&self) -> Option<timespec> {
         let left = self.timeout?.saturating_sub(self.begun.elapsed());
         Some(timespec { tv_sec: left.as_secs() as i64, tv_nsec: left.subsec_nanos().into() })
     }
 }
 
-/// Signals that are held back, but for the moments in which the kernel is asked: a handler that runs in the midst of our own code would go unnoticed,
-/// and one that jumps out of it would leave it half done. Until [`release`](Held::release); not by its end, as what waits may be cancelled.
+/// Blocks signals except while the kernel is asked. A handler inside our code would go unnoticed, and a jump out of it
+/// would leave it half done.
+///
+/// Lasts until [`release`](Held::release), not until it is dropped, as a waiting call may be cancelled.
 pub struct Held(u64);
 
 impl Held {
-    /// Holds back all but those that are faults, and those of libc's own.
+    /// Blocks all signals except faults and libc's own.
     pub fn back() -> Self {
         const KEPT: [i32; 9] = [
             libc::SIGSEGV,
@@ -98,12 +100,12 @@ impl Held {
         Self(before)
     }
 
-    /// The mask for calls that take one: the program's, or that of before.
+    /// The mask for calls that take one: the program's, or the previous one.
     pub fn mask(&self, programs: *const sigset_t) -> *const sigset_t {
         if programs.is_null() { ptr::from_ref(&self.0).cast() } else { programs }
     }
 
-    /// Lets them come.
+    /// Unblocks them.
     pub fn release(self) {
         let place = [libc::SIG_SETMASK as usize, &raw const self.0 as usize, 0, SIGNALS];
         // SAFETY: a set of this frame.

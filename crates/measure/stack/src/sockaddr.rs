@@ -1,4 +1,4 @@
-//! Addresses as programs and kernel write them: `struct sockaddr_in` and `struct sockaddr_in6`.
+//! Socket addresses in memory: `struct sockaddr_in` and `struct sockaddr_in6`.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 const V4_LENGTH: usize = 16;
 const V6_LENGTH: usize = 28;
 
-/// An address as it is written; one of IPv4 within IPv6 is one of IPv4. `None` for what is neither, or is no longer than its port.
+/// Reads an address; IPv4-mapped IPv6 becomes IPv4. `None` for another family or one that is too short.
 pub(crate) fn read(name: &[u8]) -> Option<SocketAddr> {
     let family = i32::from(u16::from_ne_bytes(name.get(..2)?.try_into().ok()?));
     let port = u16::from_be_bytes(name.get(2..4)?.try_into().ok()?);
@@ -15,7 +15,7 @@ pub(crate) fn read(name: &[u8]) -> Option<SocketAddr> {
             let octets: [u8; 4] = name.get(4..8)?.try_into().ok()?;
             Some(SocketAddr::new(Ipv4Addr::from(octets).into(), port))
         }
-        // Without the scope at its end it is accepted too (RFC 2133).
+        // The kernel also accepts it without the scope at its end (RFC 2133).
         libc::AF_INET6 if name.len() >= V6_LENGTH - 4 => {
             let octets: [u8; 16] = name.get(8..24)?.try_into().ok()?;
             Some(SocketAddr::new(Ipv6Addr::from(octets).to_canonical(), port))
@@ -24,8 +24,9 @@ pub(crate) fn read(name: &[u8]) -> Option<SocketAddr> {
     }
 }
 
-/// Writes the address of who sent something that came in by an interface, as a socket of this version has it, as far as there is room; returns its
-/// whole length.
+/// Writes the source address of a datagram that arrived by an interface, in the version of the socket.
+///
+/// Writes as much as fits; returns the full length.
 pub(crate) fn write(address: SocketAddr, interface: u32, v6: bool, room: &mut [u8]) -> usize {
     let mut bytes = [0; V6_LENGTH];
     let family = if v6 { libc::AF_INET6 } else { libc::AF_INET } as u16;
@@ -49,12 +50,12 @@ pub(crate) fn write(address: SocketAddr, interface: u32, v6: bool, room: &mut [u
     length
 }
 
-/// Whether an address means something on one link alone.
+/// Whether an address is valid on one link only.
 pub(crate) fn needs_scope(address: IpAddr) -> bool {
     matches!(address, IpAddr::V6(address) if address.is_unicast_link_local())
 }
 
-/// An address as sockets of IPv6 have it.
+/// An address in the form of IPv6 sockets.
 pub(crate) fn as_v6(address: IpAddr) -> Ipv6Addr {
     match address {
         IpAddr::V4(address) => address.to_ipv6_mapped(),

@@ -1,4 +1,4 @@
-//! The options of a socket: asked of the kernel, so that inherited sockets and those from other processes are known like any other.
+//! Options of a socket. They are read from the kernel, so inherited sockets and those from other processes work too.
 
 use std::{net::SocketAddr, os::fd::RawFd};
 
@@ -11,7 +11,7 @@ use crate::{
     sockaddr::needs_scope,
 };
 
-/// Options whose value, where it is not 0, leaves a socket with the kernel.
+/// Options that leave a socket with the kernel unless their value is 0.
 const NOT_PAST: [(i32, i32, Reason); 26] = [
     (libc::SOL_SOCKET, libc::SO_TIMESTAMPING, Reason::Timestamping),
     (libc::SOL_SOCKET, 65, Reason::Timestamping), // SO_TIMESTAMPING_NEW
@@ -41,7 +41,7 @@ const NOT_PAST: [(i32, i32, Reason); 26] = [
     (libc::SOL_IPV6, 77, Reason::FragmentSize),     // IPV6_RECVFRAGSIZE
 ];
 
-/// Options that hold IP options or extension headers: their length tells whether there are any.
+/// Options that hold IP options or extension headers; their length tells whether any are set.
 const EXTENSIONS: [(i32, i32); 5] = [
     (libc::SOL_IP, libc::IP_OPTIONS),
     (libc::SOL_IPV6, libc::IPV6_HOPOPTS),
@@ -50,53 +50,54 @@ const EXTENSIONS: [(i32, i32); 5] = [
     (libc::SOL_IPV6, libc::IPV6_DSTOPTS),
 ];
 
-/// A socket as the kernel has it.
+/// Options of a kernel socket.
 #[derive(Clone, Debug)]
 pub(crate) struct SocketOptions {
-    /// Where it is bound; the port is not 0.
+    /// Local address; the port is not 0.
     pub(crate) local: SocketAddr,
-    /// Where it is connected to.
+    /// Peer address.
     pub(crate) peer: Option<SocketAddr>,
-    /// What it hears.
+    /// What it receives.
     pub(crate) binding: Binding,
-    /// Whether its addresses are of IPv6 (`AF_INET6`).
+    /// Whether it is an IPv6 socket (`AF_INET6`).
     pub(crate) v6: bool,
-    /// The interface that it is bound to (`SO_BINDTODEVICE`).
+    /// The interface of `SO_BINDTODEVICE`.
     pub(crate) device: Option<u32>,
-    /// Whether others may have its port too.
+    /// Whether other sockets may share its port.
     pub(crate) shares_port: bool,
-    /// Whether calls on it return at once.
+    /// Whether it is non-blocking.
     pub(crate) nonblocking: bool,
-    /// What its packets carry: time to live and type of service, then hop limit and traffic class.
+    /// TTL and type of service, then hop limit and traffic class.
     pub(crate) v4_marks: [u8; 2],
     pub(crate) v6_marks: [u8; 2],
-    /// What becomes of packets that are too large for their path, over IPv4 and IPv6.
+    /// Path MTU discovery over IPv4 and IPv6.
     pub(crate) v4_discovery: Discovery,
     pub(crate) v6_discovery: Discovery,
-    /// Whether packets over IPv6 have labels of their flows (`IPV6_AUTOFLOWLABEL`).
+    /// Whether IPv6 packets carry flow labels (`IPV6_AUTOFLOWLABEL`).
     pub(crate) labels: bool,
-    /// Bytes that may wait to be received.
+    /// Receive buffer in bytes.
     pub(crate) room: usize,
-    /// Bytes of each datagram that a longer one is cut into (`UDP_SEGMENT`); 0 is whole.
+    /// Segment size in bytes (`UDP_SEGMENT`); 0: not cut.
     pub(crate) segment: u16,
-    /// Control messages beside what it receives.
+    /// Control messages to receive.
     pub(crate) wants: Wants,
 }
 
 impl SocketOptions {
-    /// Whether both hear the same, and share their ports alike.
+    /// Whether both receive the same datagrams and share their ports alike.
     pub(crate) fn hears_as(&self, other: &Self) -> bool {
         self.binding == other.binding && self.device == other.device && self.shares_port == other.shares_port
     }
 }
 
-/// What a socket has the kernel know of the MTUs of paths (`IP_MTU_DISCOVER`, `IPV6_MTU_DISCOVER`), as numbers of ip(7).
+/// Path MTU discovery of a socket (`IP_MTU_DISCOVER`, `IPV6_MTU_DISCOVER`), as numbers of ip(7).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Discovery(i32);
 
 impl Discovery {
-    /// Whether routers may cut its packets into fragments (`ip_dont_fragment` and `__ip_make_skb` of Linux): with `IP_PMTUDISC_DONT`,
-    /// `IP_PMTUDISC_INTERFACE` and `IP_PMTUDISC_OMIT`, and with `IP_PMTUDISC_WANT` where the route's MTU is locked.
+    /// Whether routers may fragment its packets (`ip_dont_fragment` and `__ip_make_skb` of Linux).
+    ///
+    /// They may with `IP_PMTUDISC_DONT`, `_INTERFACE` and `_OMIT`, and with `_WANT` if the route's MTU is locked.
     pub(crate) fn lets_routers_cut(self, is_mtu_locked: bool) -> bool {
         match self.0 {
             libc::IP_PMTUDISC_DONT | libc::IP_PMTUDISC_INTERFACE | libc::IP_PMTUDISC_OMIT => true,
@@ -105,13 +106,13 @@ impl Discovery {
         }
     }
 
-    /// Whether the interface's MTU counts alone, and not that of the path.
+    /// Whether only the interface's MTU counts.
     pub(crate) fn ignores_path(self) -> bool {
         self.0 >= libc::IP_PMTUDISC_PROBE
     }
 }
 
-/// Control messages that a socket asked for.
+/// Control messages that a socket has requested.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Wants {
     pub(crate) micros: bool,
@@ -125,7 +126,7 @@ pub(crate) struct Wants {
 }
 
 impl Wants {
-    /// Whether it is to be told when a datagram came.
+    /// Whether it requests timestamps.
     pub(crate) fn time(self) -> bool {
         self.micros || self.nanos
     }
@@ -185,7 +186,8 @@ fn rule_out(fd: RawFd) -> Result<(), Reason> {
     if EXTENSIONS.into_iter().any(|(level, name)| option::<40>(fd, level, name).is_ok_and(|(_, length)| length > 0)) {
         return Err(Reason::IpOptions);
     }
-    // Asked without room for it, a filter says its length; one that is no list of instructions is kept to itself.
+    // Without room, the kernel returns a filter's length; it keeps a filter that is no list of instructions (eBPF) to
+    // itself.
     match option::<0>(fd, libc::SOL_SOCKET, libc::SO_GET_FILTER) {
         Ok((_, 1..)) | Err(libc::EACCES) => return Err(Reason::Filter),
         _ => {}

@@ -37,7 +37,7 @@ use sleep::Sleepers;
 pub use sleep::Asleep;
 pub use wait::Caller;
 
-/// Flags of recvmsg(2) that are known here.
+/// Supported flags of recvmsg(2).
 const KNOWN_FLAGS: i32 = libc::MSG_DONTWAIT
     | libc::MSG_PEEK
     | libc::MSG_TRUNC
@@ -46,40 +46,43 @@ const KNOWN_FLAGS: i32 = libc::MSG_DONTWAIT
     | libc::MSG_CMSG_CLOEXEC
     | libc::MSG_WAITFORONE;
 
-/// All bypassed sockets of a process; one a process, used by all its threads.
+/// The bypassed sockets of a process; one stack serves all its threads.
 ///
-/// Each socket is named by a number that [`open`](Self::open) gives. Its descriptor, the *shadow*, stays the kernel's: datagrams that come for it
-/// through the kernel are received too. In a child of the process all is answered by [`Outcome::Kernel`].
+/// [`open`](Self::open) gives each socket a number. Its descriptor, the *shadow*, stays with the kernel, and its
+/// datagrams are received too.
+///
+/// In a child of the process, every call returns [`Outcome::Kernel`].
 pub struct Stack {
     shared: Mutex<Shared>,
-    /// The page with the records of sockets, for who may not wait for the lock.
+    /// The page with the sockets' records, for callers that may not wait for the lock.
     page: Arc<Control>,
     /// Whether zero-copy cards are polled.
     has_cards: bool,
     wait: Wait,
     forked: Forked,
     housekeeping: Arc<AtomicBool>,
-    /// The descriptor by which the kernel is asked for routes.
+    /// Descriptor of route queries.
     asker: Option<RawFd>,
-    /// Readable when something comes in, or when another thread put a datagram into a queue.
+    /// Readable when a packet arrives, or when another thread has queued a datagram.
     poll: OwnedFd,
     number: [RawFd; 1],
     came: OwnedFd,
-    /// Whether `poll` looks at the interfaces' queues. That costs time for each packet, so that it begins when a thread first sleeps.
+    /// Whether `poll` watches the interfaces' queues. That costs time for each packet, so it starts when a thread first
+    /// sleeps.
     watched: AtomicBool,
 }
 
-/// Behind the lock.
+/// State behind the lock.
 struct Shared {
     core: Core,
     sleepers: Sleepers,
 }
 
 impl Stack {
-    /// Has the use of what was granted.
+    /// Takes the use of a grant.
     ///
     /// # Errors
-    /// Where the kernel has no descriptors or memory left.
+    /// If the kernel has no descriptors or memory left.
     pub fn new(grant: Grant, wait: Wait) -> io::Result<Self> {
         let has_cards = grant.interfaces.iter().any(Granted::is_busy_polled);
         let answers = Answers::new();
@@ -104,7 +107,8 @@ impl Stack {
         })
     }
 
-    /// The core and its sleepers; none in a child. A panic leaves no more than wrong counts; its datagram goes on through the kernel.
+    /// The core and its sleepers; `None` in a child. After a panic, counters may be wrong; the datagram goes through
+    /// the kernel.
     #[inline]
     fn locked(&self) -> Option<MutexGuard<'_, Shared>> {
         if self.forked.is_child() {
@@ -113,7 +117,7 @@ impl Stack {
         Some(self.shared.lock().unwrap_or_else(|poisoned| poisoned.into_inner()))
     }
 
-    /// Runs this on the core, and wakes sleepers where that put datagrams into queues.
+    /// Runs `work` on the core, and wakes sleepers if it queued datagrams.
     #[inline]
     fn with_core<T>(&self, work: impl FnOnce(&mut Core) -> T) -> Option<T> {
         let mut shared = self.locked()?;
@@ -122,19 +126,19 @@ impl Stack {
         Some(result)
     }
 
-    /// Looks at a descriptor of the kernel's, and takes its flows.
+    /// Examines a kernel socket and takes its flows.
     ///
     /// # Errors
-    /// Why it stays with the kernel.
+    /// The reason why it stays with the kernel.
     pub fn open(&self, fd: BorrowedFd<'_>) -> Result<SocketId, Reason> {
         self.opens(fd.as_raw_fd(), false)
     }
 
-    /// The same also for a socket that the kernel has for now, as another process shares its port or its link is down: it is bypassed as soon as it
-    /// can be.
+    /// Like [`open`](Self::open), but also accepts a socket that stays with the kernel for now, because of a shared
+    /// port or a link that is down. It is bypassed as soon as possible.
     ///
     /// # Errors
-    /// Why it stays with the kernel.
+    /// The reason why it stays with the kernel.
     pub fn open_for_later(&self, fd: BorrowedFd<'_>) -> Result<SocketId, Reason> {
         self.opens(fd.as_raw_fd(), true)
     }
@@ -148,34 +152,35 @@ impl Stack {
         self.with_core(open).unwrap_or(Err(Reason::Forked))
     }
 
-    /// Takes over what changed about a socket: after `connect`, `bind`, `setsockopt` or `fcntl`, or where another descriptor stands for it.
+    /// Updates a socket after `connect`, `bind`, `setsockopt` or `fcntl`, or with another descriptor of it.
     ///
     /// # Errors
-    /// Why it is with the kernel from now on; the number stands for nothing then, and what waited in its queue is lost.
+    /// The reason why it goes back to the kernel. Its number is invalid then, and its queue is lost.
     pub fn refresh(&self, id: SocketId, fd: BorrowedFd<'_>) -> Result<(), Reason> {
         let fd = fd.as_raw_fd();
         let refresh = |core: &mut Core| core.refresh(id, fd, socket_options::read(fd), ticks::now());
         self.with_core(refresh).unwrap_or(Err(Reason::Forked))
     }
 
-    /// Gives the flows of a socket back. To be called before its last descriptor is closed: what waits in its queue is lost.
+    /// Returns the flows of a socket to the kernel. Call it before its last descriptor is closed; its queue is lost.
     pub fn close(&self, id: SocketId) {
         self.with_core(|core| core.close(id));
     }
 
-    /// Leaves a socket to the kernel from now on; its number stands for nothing then, and what waits in its queue is lost.
+    /// Leaves a socket to the kernel for good. Its number is invalid then, and its queue is lost.
     pub fn leave(&self, id: SocketId, why: Reason) {
         self.with_core(|core| core.leave(id, why, ticks::now()));
     }
 
-    /// Records that all sockets are the kernel's from now on. It takes no lock: a thread may have jumped out of its critical section.
+    /// Records that the kernel handles all sockets from now on. It takes no lock: a thread may have jumped out of its
+    /// critical section.
     pub fn record_all_left(&self, why: Reason) {
         if !self.forked.is_child() {
             self.page.says_all_left(why);
         }
     }
 
-    /// Leaves inherited sockets to the kernel as long as other processes share them.
+    /// Leaves inherited sockets to the kernel while other processes share them.
     pub fn set_inherited(&self, is_shared: bool, is_inherited: impl Fn(RawFd) -> bool) {
         self.with_core(|core| core.set_inherited(is_shared, is_inherited));
     }
@@ -185,24 +190,24 @@ impl Stack {
         self.with_core(|core| core.has_port(port)).unwrap_or(false)
     }
 
-    /// The record of a socket, past the kernel and through it.
+    /// Counters of a socket, bypassed and through the kernel.
     pub fn record(&self, id: SocketId) -> Option<Record> {
         self.with_core(|core| core.record(id)).flatten()
     }
 
-    /// Records a socket that was never bypassed, and why.
+    /// Records a socket that was never bypassed, with the reason.
     pub fn note(&self, fd: BorrowedFd<'_>, why: Reason) {
         let fd = fd.as_raw_fd();
         self.with_core(|core| core.note(fd, calls::cookie(fd).unwrap_or_default(), classify::ends(fd), why));
     }
 
-    /// Counts a datagram that the kernel sent for a socket: one that [`send`](Self::send) left to it, once that has succeeded.
+    /// Counts a datagram that [`send`](Self::send) left to the kernel, once the kernel has sent it.
     #[cold]
     pub fn sent_by_kernel(&self, id: SocketId, bytes: usize) {
         self.with_core(|core| core.count_sent_through(id, bytes));
     }
 
-    /// Receives at once, if there is a datagram.
+    /// Receives a datagram without waiting.
     #[inline]
     fn try_receive(&self, id: SocketId, message: &mut Incoming<'_, '_>, flags: i32) -> Tried {
         if flags & !KNOWN_FLAGS != 0 {
@@ -221,7 +226,7 @@ impl Stack {
         }
     }
 
-    /// Receives a datagram that the kernel has.
+    /// Receives a datagram through the kernel.
     #[cold]
     fn ask_kernel(&self, id: SocketId, fd: RawFd, is_sure: bool, message: &mut Incoming<'_, '_>, flags: i32) -> Tried {
         match calls::receive(fd, message, flags & !libc::MSG_WAITFORONE) {
@@ -230,7 +235,7 @@ impl Stack {
                     if flags & libc::MSG_PEEK == 0 {
                         core.count_received_through(id, length);
                     }
-                    // It may have more, and has not said that it has none.
+                    // The kernel may have more.
                     core.ask_soon(id);
                 });
                 Tried::Over(Outcome::Done(length))
@@ -240,7 +245,7 @@ impl Stack {
                 let receive = |core: &mut Core| {
                     core.set_nonblocking(id, nonblocking);
                     core.has_none_before(id);
-                    // The kernel was asked out of turn, while a bypassed datagram waits.
+                    // The kernel was asked although a bypassed datagram waits.
                     core.receive(id, message, flags)
                 };
                 match self.with_core(receive).flatten() {
@@ -252,45 +257,45 @@ impl Stack {
         }
     }
 
-    /// Whether a bypassed datagram waits; the shadow is the caller's to ask (poll(2)).
+    /// Whether a bypassed datagram waits; the caller polls the shadow itself (poll(2)).
     pub fn readable(&self, id: SocketId) -> bool {
         let is_readable = |core: &mut Core| core.has_waiting(id) || core.empty_rings(None).came && core.has_waiting(id);
         self.with_core(is_readable).unwrap_or(false)
     }
 
-    /// Whether a datagram can be sent at once. It always can: what has no room goes through the kernel.
+    /// Whether a datagram can be sent at once. Always: without room in the ring it goes through the kernel.
     pub fn writable(&self, _id: SocketId) -> bool {
         true
     }
 
-    /// How many bypassed datagrams have come for a socket: a number that changes with each.
+    /// Number of bypassed datagrams that have arrived for a socket.
     pub fn arrivals(&self, id: SocketId) -> u64 {
         self.with_core(|core| core.arrivals(id)).unwrap_or(0)
     }
 
-    /// The kernel says that it has something for a socket: the next call asks it, however soon that comes.
+    /// The kernel has a datagram for a socket: the next call asks it, however soon.
     pub fn ask_soon(&self, id: SocketId) {
         self.with_core(|core| core.ask_soon(id));
     }
 
-    /// Bytes of the first bypassed datagram that waits (`FIONREAD`); `None` where none does.
+    /// Bytes of the first waiting bypassed datagram (`FIONREAD`); `None` without one.
     pub fn waiting(&self, id: SocketId) -> Option<usize> {
         if self.readable(id) { self.with_core(|core| core.first_length(id)).flatten() } else { None }
     }
 
-    /// Bytes of the largest packet to the peer of a connected socket (`IP_MTU`, `IPV6_MTU`), as its next datagram finds it; `None` where only the kernel
-    /// knows.
+    /// Path MTU of a connected socket (`IP_MTU`, `IPV6_MTU`); `None` if only the kernel knows.
     pub fn path_mtu(&self, id: SocketId) -> Option<u32> {
         self.with_core(|core| core.path_mtu(id, ticks::now())).flatten()
     }
 
-    /// When the last received datagram came, since 1970 (`SIOCGSTAMP`); `None` where only the kernel knows. The kernel is to be asked first in any
-    /// case, as it keeps times from then on.
+    /// Timestamp of the last received datagram, since 1970 (`SIOCGSTAMP`); `None` if only the kernel knows.
+    ///
+    /// Ask the kernel first in any case: it keeps timestamps from then on.
     pub fn stamp(&self, id: SocketId) -> Option<Duration> {
         self.with_core(|core| core.stamp(id)).flatten()
     }
 
-    /// Takes what has come from the interfaces into the queues of its sockets; whether anything came.
+    /// Moves packets from the interfaces to their sockets' queues; returns whether any arrived.
     pub fn pump(&self) -> bool {
         self.with_core(|core| core.empty_rings(None).came).unwrap_or(false)
     }
@@ -300,13 +305,13 @@ impl Stack {
         self.wait
     }
 
-    /// Whether the time has come to look for what nobody announces; once each time.
+    /// Whether housekeeping is due; true once per interval.
     #[inline]
     pub fn is_housekeeping_due(&self) -> bool {
         self.housekeeping.load(Relaxed) && self.housekeeping.swap(false, Relaxed)
     }
 
-    /// Closes the queues that were given up as the launcher has ended. `forget` is told their descriptors before.
+    /// Closes the queues given up after the launcher's end. `forget` receives their descriptors first.
     pub fn close_retired(&self, forget: impl FnOnce(&[RawFd])) {
         if let Some(retired) = self.with_core(Core::take_retired).flatten() {
             forget(&retired.descriptors().collect::<Vec<_>>());
@@ -317,7 +322,7 @@ impl Stack {
 /// The outcome of an attempt to receive.
 enum Tried {
     Over(Outcome<usize>),
-    /// There is no datagram. Whether the call waits, and the socket's descriptor.
+    /// No datagram. Whether the call waits, and the socket's descriptor.
     Nothing {
         waits: bool,
         fd: RawFd,

@@ -1,6 +1,6 @@
-//! System calls without libc, and whether one may be a cancellation point.
+//! System calls without libc, optionally as cancellation points.
 //!
-//! The library that is loaded into a program defines libc's own names, which would lead back to it.
+//! The preloaded library defines libc's own names, which would lead back to it.
 
 use std::{
     arch::global_asm,
@@ -9,7 +9,7 @@ use std::{
     sync::atomic::{AtomicPtr, Ordering},
 };
 
-// No frame and no table of Rust's own for unwinding: cancellation may unwind from any of these instructions.
+// The assembly has no frame or unwind table of Rust: cancellation may unwind from any of its instructions.
 #[cfg(target_arch = "x86_64")]
 global_asm!(
     ".hidden wireproof_system_call",
@@ -57,12 +57,12 @@ unsafe extern "C-unwind" {
 
 const PTHREAD_CANCEL_ASYNCHRONOUS: c_int = 1;
 
-/// Whether there was never another thread, as glibc 2.32 and newer say; null where nobody says.
+/// glibc's flag (2.32 and newer) for a process that has never had another thread; null without it.
 static SINGLE_THREADED: AtomicPtr<i8> = AtomicPtr::new(ptr::null_mut());
 
 /// An argument of a system call.
 pub trait Argument {
-    /// As the kernel takes it: what has a sign is extended by it.
+    /// As the kernel takes it: signed values are sign-extended.
     fn word(self) -> usize;
 }
 
@@ -89,10 +89,10 @@ impl<T> Argument for *mut T {
     }
 }
 
-/// One system call with up to six arguments; what it returns, or its error as a negative number.
+/// A system call with up to six arguments; returns its result, or its error as a negative number.
 ///
 /// # Safety
-/// As the system call says.
+/// That of the system call.
 #[inline(always)]
 pub unsafe fn raw<const N: usize>(number: c_long, arguments: [usize; N]) -> isize {
     let mut all = [0; 6];
@@ -105,7 +105,7 @@ pub unsafe fn raw<const N: usize>(number: c_long, arguments: [usize; N]) -> isiz
 /// The same as a cancellation point.
 ///
 /// # Safety
-/// As the system call says, and nothing that has to be dropped may be in the frames above.
+/// That of the system call; the frames above may hold nothing to drop.
 #[inline(always)]
 pub unsafe fn raw_cancellable<const N: usize>(number: c_long, arguments: [usize; N]) -> isize {
     if is_single_threaded() {
@@ -122,17 +122,17 @@ pub unsafe fn raw_cancellable<const N: usize>(number: c_long, arguments: [usize;
     }
 }
 
-/// Finds where libc says that there is one thread alone; to be called once, at the start.
+/// Finds libc's flag for single-threaded processes; to be called once, at the start.
 pub fn find_single_threaded() {
     // SAFETY: a name that ends with NUL.
     let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"__libc_single_threaded".as_ptr()) };
     SINGLE_THREADED.store(found.cast(), Ordering::Relaxed);
 }
 
-/// Whether there was never another thread.
+/// Whether the process has never had another thread.
 #[inline(always)]
 pub fn is_single_threaded() -> bool {
     let said = SINGLE_THREADED.load(Ordering::Relaxed);
-    // SAFETY: null, or a byte of libc that is there as long as the process is.
+    // SAFETY: null, or a byte of libc that lives as long as the process.
     !said.is_null() && unsafe { said.read_volatile() } != 0
 }

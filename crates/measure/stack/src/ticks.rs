@@ -1,15 +1,15 @@
-//! A clock that costs next to nothing to read, for how often something is looked at.
+//! A cheap clock for intervals between checks.
 
 use std::time::{Duration, Instant};
 
-/// How many ticks it has.
+/// Ticks per time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ticks {
     per_us: u64,
 }
 
 impl Ticks {
-    /// Measures it against the kernel's clock, which takes 100 µs or, where somebody else has the core meanwhile, longer.
+    /// Measures its rate against the kernel's clock; takes 100 µs, or longer if the thread loses the core.
     pub(crate) fn measure() -> Self {
         const LONG: Duration = Duration::from_micros(100);
         let (begun, first) = (Instant::now(), now());
@@ -18,13 +18,13 @@ impl Ticks {
         Self { per_us: (ticks * 1_000 / ns).max(1) }
     }
 
-    /// Ticks of so many microseconds.
+    /// Ticks in `us` microseconds.
     pub(crate) fn of_us(self, us: u64) -> u64 {
         us * self.per_us
     }
 }
 
-/// What it shows.
+/// The current time in ticks.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 pub(crate) fn now() -> u64 {
@@ -32,7 +32,7 @@ pub(crate) fn now() -> u64 {
     unsafe { std::arch::x86_64::_rdtsc() }
 }
 
-/// What it shows: nanoseconds of the kernel's clock.
+/// The current time in ticks, which are nanoseconds of the kernel's clock.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline]
 pub(crate) fn now() -> u64 {

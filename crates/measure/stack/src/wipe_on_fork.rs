@@ -1,4 +1,4 @@
-//! Memory that a child of `fork` finds wiped (`MADV_WIPEONFORK`): by that it knows that it is a child.
+//! Memory that the kernel zeroes in a child of `fork` (`MADV_WIPEONFORK`), so that the child can tell that it is one.
 
 use std::{
     io,
@@ -11,28 +11,28 @@ use std::{
 use grant::Shared;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 
-/// A value that is zeros at first, and in each child.
+/// A value that is zero at the start and in each child.
 pub struct WipeOnFork<T: Shared> {
     start: NonNull<T>,
     _value: PhantomData<T>,
 }
 
-// SAFETY: the memory belongs to no thread, and what lies in it is `Sync`.
+// SAFETY: the memory belongs to no thread, and its contents are `Sync`.
 unsafe impl<T: Shared> Send for WipeOnFork<T> {}
 // SAFETY: as above.
 unsafe impl<T: Shared> Sync for WipeOnFork<T> {}
 
 impl<T: Shared> WipeOnFork<T> {
-    /// A new one.
+    /// Maps a new value.
     ///
     /// # Errors
     /// Without memory for it.
     pub fn new() -> io::Result<Self> {
         let (rights, kind) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE | MapFlags::NORESERVE);
-        // SAFETY: without MAP_FIXED the kernel takes a place where nothing is.
+        // SAFETY: without MAP_FIXED the kernel takes an unused place.
         let start = unsafe { mmap_anonymous(null_mut(), size_of::<T>(), rights, kind) }?;
         let wiped = Self { start: NonNull::new(start.cast()).ok_or(io::ErrorKind::OutOfMemory)?, _value: PhantomData };
-        // SAFETY: it is the memory that was just made.
+        // SAFETY: the memory was just mapped.
         unsafe { madvise(start, size_of::<T>(), Advice::LinuxWipeOnFork) }?;
         Ok(wiped)
     }
@@ -50,12 +50,12 @@ impl<T: Shared> Deref for WipeOnFork<T> {
 
 impl<T: Shared> Drop for WipeOnFork<T> {
     fn drop(&mut self) {
-        // SAFETY: the memory is ours, and nobody has a reference to it any more.
+        // SAFETY: the memory is ours, and no reference to it is left.
         let _ = unsafe { munmap(self.start.as_ptr().cast(), size_of::<T>()) };
     }
 }
 
-/// Whether this is the process that made this value, or a child of it.
+/// Tells whether this process created the value, or is a child of that process.
 pub(crate) struct Forked(WipeOnFork<Mark>);
 
 #[repr(transparent)]
@@ -65,7 +65,7 @@ struct Mark(AtomicU8);
 unsafe impl Shared for Mark {}
 
 impl Forked {
-    /// In this process.
+    /// Marks this process as the parent.
     pub(crate) fn watch() -> io::Result<Self> {
         let mark = WipeOnFork::<Mark>::new()?;
         mark.0.store(1, Relaxed);

@@ -1,4 +1,4 @@
-//! What goes wrong around a socket past the kernel, and what several of them do at once. Needs root, and fails without.
+//! Faults around a bypassed socket, and several sockets at once. Needs root, and fails without.
 #![allow(unsafe_code, reason = "signals and fork, as a program has them")]
 
 #[path = "faults/changes.rs"]

@@ -1,5 +1,7 @@
-//! The way of datagrams takes no memory: programs call it from wherever they are, also while they hold the allocator's lock; and sockets leave
-//! none behind. Apart from the other tests, whose memory would be counted too. Needs root, and fails without.
+//! Sending and receiving allocate no memory, as programs call them anywhere, even while they hold the allocator's lock.
+//! Sockets leak none.
+//!
+//! Apart from the other tests, whose memory would be counted too. Needs root, and fails without.
 #![allow(unsafe_code, reason = "an allocator that counts")]
 
 #[path = "same/ends.rs"]
@@ -32,7 +34,7 @@ thread_local! {
     static COUNT: Cell<u64> = const { Cell::new(0) };
 }
 
-// SAFETY: the system's allocator does it; a thread's own count takes no memory.
+// SAFETY: the system's allocator does the work; the thread's counter allocates nothing.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         COUNT.set(COUNT.get() + 1);
@@ -68,7 +70,7 @@ fn datagrams_take_no_memory() {
         for round in 0..3000 {
             assert_eq!(ends.near.raw_send(b"there"), Some(5), "round {round}");
             ends.far.recv(&mut buffer).expect("it came");
-            // Some wait in the queue, and some come straight.
+            // Some datagrams wait in the queue, and some are received directly.
             ends.far.send(b"back").expect("on the link");
             if round % 3 == 0 {
                 past.stack.pump();
@@ -98,7 +100,7 @@ fn looking_who_has_a_port_too_takes_no_memory() {
         let seconds = |count: u64| {
             let begun = Instant::now();
             while begun.elapsed() < Duration::from_millis(1500 * count) {
-                // Whoever uses one looks around; the first one goes through the kernel.
+                // Any use triggers the periodic checks; the first datagram goes through the kernel.
                 let _ = ends.near.raw_send(b"there");
                 std::thread::sleep(Duration::from_millis(5));
             }
@@ -107,7 +109,7 @@ fn looking_who_has_a_port_too_takes_no_memory() {
         let before = COUNT.get();
         seconds(2);
         assert_eq!(COUNT.get() - before, 0);
-        // One that the kernel has takes from all of them as long as it is there.
+        // A kernel socket on the port takes the flows of all of them while it exists.
         let other = sharing([198, 18, 0, 1]);
         let before = COUNT.get();
         seconds(1);

@@ -1,4 +1,4 @@
-//! The same calls on a socket of the kernel's and on one past it have the same results. Needs root, and fails without.
+//! The same calls have the same results on a kernel socket and on a bypassed one. Needs root, and fails without.
 #![allow(unsafe_code, reason = "the calls of a program, as libc has them")]
 
 #[path = "same/cases.rs"]
@@ -19,7 +19,7 @@ use model::bypass::Wait;
 use wire::{PORT, Wire};
 use wireproof_stack::Stack;
 
-/// All cases over one version, first over the kernel, then past it.
+/// All cases over one version, first with the kernel's socket, then with a bypassed one.
 fn all_are_the_same(test: &str, version: Version) {
     let wire = Wire::up(test);
     address(&wire);

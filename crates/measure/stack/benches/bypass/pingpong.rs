@@ -1,4 +1,4 @@
-//! Round trips between two ends that both spin, each on a core of its own.
+//! Round trips between two spinning ends, each on a core of its own.
 
 use std::{
     sync::atomic::{AtomicBool, Ordering::Relaxed},
@@ -10,20 +10,20 @@ use stats::TimeHistogram;
 
 use crate::wire::Wire;
 
-/// Round trips before those that are counted.
+/// Round trips that are not counted.
 const WARM_UP: u64 = 20_000;
-/// Longer than any round trip takes: whatever did not come by then is lost.
+/// Longer than any round trip; a datagram that takes longer is lost.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// One end of the path.
 pub(crate) trait End: Send {
     /// Sends a datagram with this payload.
     fn send(&mut self, payload: &[u8]);
-    /// The payload's length of a datagram that has come; at once, whether there is one or not.
+    /// Length of the payload of a received datagram; returns at once, also without one.
     fn receive(&mut self, payload: &mut [u8]) -> Option<usize>;
 }
 
-/// So many round trips of this payload, which holds its number (8 bytes) at least, each end in its namespace.
+/// Makes `count` round trips with each end in its namespace. The payload is at least 8 bytes long and holds its number.
 pub(crate) fn round_trips(
     wire: &Wire,
     mut near: impl End,

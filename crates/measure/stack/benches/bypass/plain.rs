@@ -13,7 +13,7 @@ use crate::{
 pub(crate) const NEAR: &str = "198.18.0.1:7001";
 pub(crate) const FAR: &str = "198.18.0.2:7002";
 
-/// Gives both ends their addresses.
+/// Assigns addresses to both ends.
 pub(crate) fn address(wire: &Wire) {
     for (namespace, end) in [(&wire.a, NEAR), (&wire.b, FAR)] {
         let address: SocketAddr = end.parse().unwrap();
@@ -21,7 +21,7 @@ pub(crate) fn address(wire: &Wire) {
     }
 }
 
-/// Connected sockets that do not block, in the namespaces of the two ends.
+/// Connected non-blocking sockets in the namespaces of the two ends.
 pub(crate) fn sockets(wire: &Wire) -> [UdpSocket; 2] {
     let open = |own: &str, peer: &str| {
         let socket = UdpSocket::bind(own).unwrap();
@@ -42,7 +42,7 @@ impl End for UdpSocket {
     }
 }
 
-/// Has both kernels find the other's MAC address.
+/// Makes both kernels resolve the other's MAC address.
 pub(crate) fn acquaint(near: &UdpSocket, far: &UdpSocket) {
     for (from, to) in [(near, far), (far, near)] {
         from.send(b"hello").unwrap();

@@ -1,4 +1,4 @@
-//! The least that a datagram can cost over AF_XDP: frames whose headers stand ready, of which a number is written and read.
+//! Least cost of a datagram over AF_XDP: prepared headers, and one number that is written and read.
 
 use xdp::{
     Redirect,
@@ -23,10 +23,10 @@ pub(crate) struct Raw {
 }
 
 impl Raw {
-    /// On the only queue of the wire's end, in its namespace.
+    /// Opens the only queue of an end of the wire, in its namespace.
     pub(crate) fn open(wire: &Wire, is_near: bool) -> Self {
         let open = || {
-            // Few, as our sockets have them go round too: they stay in the cache.
+            // Few frames, as in the stack: they stay in the cache.
             let (umem, mut frames) = Umem::new(256, FrameSize::Half).unwrap();
             for frame in &mut frames {
                 write_headers(umem.bytes_mut(frame), is_near);
@@ -41,7 +41,7 @@ impl Raw {
     }
 }
 
-/// To whoever hears it: the program takes all, and a kernel that got one would throw it away.
+/// To the broadcast address: the program takes all packets, and a kernel would drop them.
 fn write_headers(frame: &mut [u8], is_near: bool) {
     frame[..6].fill(0xff);
     frame[6..12].copy_from_slice(&[2, 0, 0, 0, 0, is_near.into()]);

@@ -1,4 +1,4 @@
-//! Our sockets.
+//! Bypassed sockets.
 
 use std::{
     io::{IoSlice, IoSliceMut},
@@ -26,7 +26,7 @@ pub(crate) struct Past {
 }
 
 impl Past {
-    /// A socket of this end of the wire, past the kernel.
+    /// A bypassed socket at this end of the wire.
     pub(crate) fn open(wire: &Wire, is_near: bool, socket: UdpSocket) -> Self {
         let open = || {
             let (attachment, grant) = Grant::make(&[PORT.to_owned()]).unwrap();
@@ -37,7 +37,7 @@ impl Past {
         if is_near { wire.at_a(open) } else { wire.at_b(open) }
     }
 
-    /// Nanoseconds of a look, of so many that find nothing.
+    /// Nanoseconds of a poll that finds nothing, averaged over `looks` polls.
     pub(crate) fn look_ns(&self, looks: u32) -> f64 {
         let mut buffer = [0; 64];
         let begun = Instant::now();
@@ -55,7 +55,7 @@ impl End for Past {
         if self.stack.send(self.id, &message, 0) == Outcome::Kernel {
             self.socket.send(payload).unwrap();
             self.through += 1;
-            // A neighbour that is not confirmed just now.
+            // The neighbour is not confirmed at the moment.
             assert!(self.through < 10, "it goes through the kernel");
         }
     }

@@ -1,25 +1,25 @@
-//! How much of the time something may take that can be put off.
+//! CPU budget for work that can be deferred.
 
-/// No more than a fourth of it in the long run.
+/// At most a quarter of the time in the long run.
 pub(super) struct Allowance {
-    /// Until when what was done is paid for.
+    /// Time until which past work is paid for.
     paid_until: u64,
-    /// How far ahead that may be for what is done at once.
+    /// Limit of the credit, for work done at once.
     ahead: u64,
 }
 
 impl Allowance {
-    /// So that it may take a fourth of this time at once.
+    /// Work may take a quarter of `ahead` at once.
     pub(super) fn new(ahead: u64) -> Self {
         Self { paid_until: 0, ahead }
     }
 
-    /// Whether it may be done now.
+    /// Whether work may be done now.
     pub(super) fn allows(&self, now: u64) -> bool {
         self.paid_until <= now.saturating_add(self.ahead)
     }
 
-    /// It was done, and took so long.
+    /// Records work and its duration.
     pub(super) fn took(&mut self, now: u64, long: u64) {
         self.paid_until = self.paid_until.max(now) + 4 * long;
     }

@@ -11,7 +11,7 @@ use model::bypass::Reason;
 
 use super::{Core, busy_poll::BusyPoll, rings::Ring, take_flows};
 
-/// Queues that were given up, and the connection to the launcher. Dropped, their descriptors are closed.
+/// Queues given up and the connection to the launcher. Dropping it closes their descriptors.
 pub(crate) struct Retired {
     rings: Vec<Ring>,
     claim: OwnedFd,
@@ -31,17 +31,17 @@ impl Core {
         }
     }
 
-    /// Gives the flows of a socket back to the kernel, which has it from now on.
+    /// Returns the flows of a socket to the kernel for good.
     pub(crate) fn leave(&mut self, id: SocketId, why: Reason, now: u64) {
         let Some((live, lost)) = self.forget(id) else { return };
         let (slot, port) = (live.slot, live.options.local.port());
-        // Datagrams that waited are lost, and counted as dropped.
+        // Waiting datagrams are lost and counted as dropped.
         self.control.slot(slot).dropped.add(lost);
         self.control.slot(slot).set_fate(Err(why));
         self.look_at_port(port, now);
     }
 
-    /// The descriptor that hangs up when the launcher has ended.
+    /// Descriptor that hangs up when the launcher has ended.
     pub(crate) fn claim(&self) -> Option<RawFd> {
         self.claim.as_ref().map(AsRawFd::as_raw_fd)
     }
@@ -51,10 +51,10 @@ impl Core {
         self.control.note(fd, cookie, ends, why);
     }
 
-    /// Looks at what nobody announces.
+    /// Checks for changes without a notification.
     #[cold]
     pub(super) fn look_around(&mut self, now: u64) {
-        /// Other sockets of our ports are asked for once a second.
+        /// Other sockets on our ports are queried once a second.
         const PORTS_WAIT: u32 = 9;
         self.looked = now;
         self.housekeeping.store(true, Relaxed);
@@ -77,11 +77,12 @@ impl Core {
         }
     }
 
-    /// Gives the queues up once the launcher has ended: nothing comes by them any more, and nobody else could have them.
+    /// Gives up the queues once the launcher has ended: they receive nothing any more, and another program may need
+    /// them.
     fn look_after_claim(&mut self) {
         let Self { claim, kernel, .. } = self;
         let Some(claim) = claim.take_if(|claim| kernel.hangs_up(claim.as_raw_fd())) else { return };
-        // What came until now is still for its sockets.
+        // Packets from before are still for their sockets.
         self.empty_rings(None);
         self.exit_rings.fill(0..0);
         self.retired = Some(Retired { rings: std::mem::take(&mut self.rings), claim });
@@ -90,7 +91,7 @@ impl Core {
         self.take_flows_anew();
     }
 
-    /// The queues that were given up, to be dropped by who has their descriptors' numbers in a list.
+    /// The queues given up. The caller drops them once it has forgotten their descriptors' numbers.
     pub(crate) fn take_retired(&mut self) -> Option<Retired> {
         self.retired.take()
     }

@@ -1,11 +1,11 @@
-//! Sockets of the kernel on a port of ours.
+//! Kernel sockets on a port of a bypassed socket.
 
 use std::net::IpAddr;
 
 use datagram::{Binding, Versions};
 use kernel::diag::Bound;
 
-/// One of them.
+/// A kernel socket.
 pub(crate) struct Other {
     binding: Binding,
     device: Option<u32>,
@@ -16,12 +16,12 @@ impl Other {
         Self { binding: binding(bound), device: bound.device }
     }
 
-    /// Whether it hears by one of these interfaces.
+    /// Whether it receives by one of these interfaces.
     pub(crate) fn is_here(&self, mut interfaces: impl Iterator<Item = u32>) -> bool {
         self.device.is_none_or(|device| interfaces.any(|interface| interface == device))
     }
 
-    /// Whether the kernel may give it something that this one would hear at one of these addresses.
+    /// Whether the kernel may give it a datagram that `own` would receive at one of these addresses.
     pub(crate) fn takes_from(&self, own: &Binding, mut addresses: impl Iterator<Item = IpAddr>) -> bool {
         addresses.any(|address| own.yields_to(&self.binding, address))
     }
@@ -34,7 +34,7 @@ fn binding(bound: &Bound) -> Binding {
         (true, false) => Versions::Both,
     };
     let Bound { address, port, peer, .. } = *bound;
-    // Whether it shares is not told, and makes no difference to one that is past the kernel.
+    // The kernel does not tell whether it shares its port; that makes no difference to a bypassed socket.
     Binding { address, port, peer, versions, has_device: bound.device.is_some(), shares: false }
 }
 

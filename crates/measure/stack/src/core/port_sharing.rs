@@ -1,6 +1,7 @@
-//! Ports of several sockets: their order, and whether a socket of the kernel is among them.
+//! Ports with several sockets: their order, and whether a kernel socket is among them.
 //!
-//! The kernel looks at all sockets of the machine for each such question; a program that opens thousands has it asked for many at once.
+//! For each query, the kernel walks all sockets of the machine; for a program that opens thousands, one query covers
+//! many of them.
 
 use datagram::{Binding, SocketId};
 use kernel::diag::Bound;
@@ -15,15 +16,15 @@ use super::{
 };
 use crate::ticks::Ticks;
 
-/// What asking may take at once, four times.
+/// Four times the time that queries may take at once.
 const AHEAD_US: u64 = 200_000;
-/// Places of those that the kernel named are behind those of others, which came to the head of its chain since.
+/// Sockets that the kernel named rank behind the others, which came to the head of its chain since.
 const NAMED: u64 = 1 << 32;
 
-/// Looks at ports.
+/// Queries for ports.
 pub(super) struct Looks {
     allowance: Allowance,
-    /// The port of which one was put off last. All that have such a port are the kernel's as long.
+    /// The last port with a deferred query. Until the query, its sockets stay with the kernel.
     put_off: Option<u16>,
     ticks: Ticks,
 }
@@ -34,14 +35,15 @@ impl Looks {
         Self { allowance, put_off: None, ticks }
     }
 
-    /// Whether one was put off.
+    /// Whether a query is deferred.
     pub(super) fn is_put_off(&self) -> bool {
         self.put_off.is_some()
     }
 }
 
 impl Core {
-    /// Whether the kernel may give another one what comes for a socket that is bound by now, and has no flows yet.
+    /// Determines whether the kernel may give another socket the datagrams for a socket that is bound but has no flows
+    /// yet.
     pub(super) fn meet(&mut self, id: SocketId, now: u64) {
         let Some(live) = self.live(id) else { return };
         live.is_shared = live.options.shares_port;
@@ -52,9 +54,9 @@ impl Core {
         if !self.may_look(now) {
             return self.put_off(port);
         }
-        // A look at all ports includes those that were put off.
+        // A query for all ports includes the deferred ones.
         let port = Some(port).filter(|_| !self.looks.is_put_off());
-        // Where the kernel says nothing, it is taken to be alone.
+        // Without an answer, the socket counts as the port's only one.
         if !self.looks_at(port, now)
             && let Some(live) = self.live(id)
         {
@@ -72,7 +74,8 @@ impl Core {
         }
     }
 
-    /// Looks for the sockets of a port, or of all, and goes by that; whether the kernel answered. If not, it is asked again later.
+    /// Queries the sockets of a port, or of all, and applies the findings; returns whether the kernel answered. If not,
+    /// it asks again later.
     fn looks_at(&mut self, port: Option<u16>, now: u64) -> bool {
         let begun = self.kernel.processor_time();
         let is_known = self.ask(port);
@@ -86,7 +89,8 @@ impl Core {
         is_known
     }
 
-    /// Asks for the sockets of a port, or of all, and notes the findings for each of ours; whether the kernel answered.
+    /// Queries the sockets of a port, or of all, and stores the findings of each bypassed one; returns whether the
+    /// kernel answered.
     fn ask(&mut self, port: Option<u16>) -> bool {
         let Self { kernel, sockets, inodes, input, exits, locals, .. } = self;
         sockets.iter_mut().flatten().for_each(|live| live.findings = Findings::default());
@@ -102,7 +106,7 @@ impl Core {
         })
     }
 
-    /// Goes by the findings of a port, or of all.
+    /// Applies the findings of a port, or of all ports.
     fn settle(&mut self, port: Option<u16>) {
         if let Some(port) = port {
             self.each_of_port(port, Self::take_findings);
@@ -111,7 +115,7 @@ impl Core {
         for number in 0..self.sockets.len() {
             self.take_findings(number);
             let port = self.sockets[number].as_ref().map_or(0, |live| live.options.local.port());
-            // Whoever is first stands for all of its port.
+            // The port's first socket stands for all of them.
             if self.input.of_port(port).first().is_some_and(|(first, _)| first.0 as usize == number) {
                 self.order(port);
             }
@@ -143,7 +147,7 @@ impl Core {
         }
     }
 
-    /// Which of several that are alike is first.
+    /// Orders sockets with equal bindings.
     fn order(&mut self, port: u16) {
         let Self { sockets, input, .. } = self;
         for (place, (id, _)) in (1..).zip(input.of_port(port)) {
@@ -154,7 +158,7 @@ impl Core {
         input.order(port, |id| sockets[id.0 as usize].as_ref().map_or(0, |live| live.findings.place));
     }
 
-    /// Asks which other sockets have a port, where a bypassed socket has it.
+    /// Queries the other sockets of a port that a bypassed socket has.
     pub(super) fn look_at_port(&mut self, port: u16, now: u64) {
         let shares = |id: SocketId| self.sockets[id.0 as usize].as_ref().is_some_and(|live| live.options.shares_port);
         if !self.input.of_port(port).iter().any(|(id, _)| shares(*id)) {
@@ -163,7 +167,7 @@ impl Core {
         if !self.may_look(now) {
             self.put_off(port);
         } else {
-            // A look at all ports includes those that were put off.
+            // A query for all ports includes the deferred ones.
             self.looks_at(Some(port).filter(|_| !self.looks.is_put_off()), now);
         }
     }
@@ -177,13 +181,13 @@ impl Core {
         }
     }
 
-    /// Whether a socket past the kernel has this port.
+    /// Whether a bypassed socket has this port.
     pub(crate) fn has_port(&self, port: u16) -> bool {
         !self.input.of_port(port).is_empty()
     }
 }
 
-/// Another socket has a port: whether all of ours that have it too share it with a socket of the kernel by now.
+/// Another socket has opened a port: whether all bypassed sockets of the port already share it with a kernel socket.
 fn share_all(
     bound: &Bound,
     ours: &[(SocketId, Binding)],

@@ -1,4 +1,4 @@
-//! Datagrams that wait for their sockets, in places that were all taken when the engine began.
+//! Datagrams waiting for their sockets, in places allocated at the start.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -7,25 +7,25 @@ use xdp::socket::{Frame, Packet};
 /// No place.
 const NONE: u32 = u32::MAX;
 
-/// What the kernel counts of a socket's room for a small datagram beside its payload.
+/// The kernel's accounting of a small datagram in the receive buffer, beside its payload.
 pub(super) const OVERHEAD: usize = 768;
 
 /// A datagram in its frame.
 pub(super) struct Waiting {
     pub(super) packet: Packet,
-    /// Its payload in the packet.
+    /// Offset of its payload in the packet.
     pub(super) start: usize,
     pub(super) length: usize,
     pub(super) from: SocketAddr,
     pub(super) to: SocketAddr,
     pub(super) marks: [u8; 2],
-    /// Number of the interface that it came in by.
+    /// Index of the interface of arrival.
     pub(super) interface: u32,
-    /// When it came, since 1970, where the socket asked for that.
+    /// Time of arrival since 1970, if the socket asked for it.
     pub(super) time: Duration,
 }
 
-/// One socket's datagrams, first come first served.
+/// Datagrams of one socket, in order of arrival.
 pub(super) struct Queue {
     first: u32,
     last: u32,
@@ -45,23 +45,24 @@ impl Queue {
         self.count == 0
     }
 
-    /// How many wait.
+    /// Datagrams in the queue.
     pub(super) fn count(&self) -> u32 {
         self.count
     }
 
-    /// How many ever came.
+    /// Datagrams that have ever arrived.
     pub(super) fn arrivals(&self) -> u64 {
         self.arrivals
     }
 
-    /// Whether it takes one more, where so many bytes may wait: as the kernel does, it looks at what is there and not at what comes.
+    /// Whether it takes another datagram within `room` bytes. Like the kernel, it counts the queued bytes and not the
+    /// new ones.
     pub(super) fn has_room(&self, room: usize) -> bool {
         self.bytes <= room
     }
 }
 
-/// Places of all queues together.
+/// Places of all queues.
 pub(super) struct Places {
     places: Vec<Place>,
     free: u32,
@@ -74,19 +75,19 @@ struct Place {
 }
 
 impl Places {
-    /// So many.
+    /// With `count` places.
     pub(super) fn new(count: u32) -> Self {
         let next = |number: u32| if number + 1 < count { number + 1 } else { NONE };
         let places = (0..count).map(|number| Place { waiting: None, next: next(number), before: NONE }).collect();
         Self { places, free: if count > 0 { 0 } else { NONE } }
     }
 
-    /// Whether all are taken.
+    /// Whether all places are taken.
     pub(super) fn are_taken(&self) -> bool {
         self.free == NONE
     }
 
-    /// Puts a datagram at a queue's end; gives it back where no place is free.
+    /// Appends a datagram to a queue; returns it if no place is free.
     pub(super) fn push(&mut self, queue: &mut Queue, waiting: Waiting) -> Option<Waiting> {
         let number = self.free;
         let Some(place) = self.places.get_mut(number as usize) else { return Some(waiting) };
@@ -108,7 +109,7 @@ impl Places {
         self.places.get(queue.first as usize)?.waiting.as_ref()
     }
 
-    /// Takes it.
+    /// Takes the first datagram.
     pub(super) fn pop(&mut self, queue: &mut Queue) -> Option<Waiting> {
         let number = queue.first;
         let place = self.places.get_mut(number as usize)?;
@@ -124,7 +125,7 @@ impl Places {
         Some(waiting)
     }
 
-    /// Takes the last one.
+    /// Takes the last datagram.
     pub(super) fn pop_last(&mut self, queue: &mut Queue) -> Option<Waiting> {
         let number = queue.last;
         let place = self.places.get_mut(number as usize)?;
@@ -140,7 +141,7 @@ impl Places {
         Some(waiting)
     }
 
-    /// Empties a queue into frames that are free.
+    /// Empties a queue and frees its frames.
     pub(super) fn clear(&mut self, queue: &mut Queue, free: &mut Vec<Frame>) -> u64 {
         let mut count = 0;
         while let Some(waiting) = self.pop(queue) {

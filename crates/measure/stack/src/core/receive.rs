@@ -1,4 +1,4 @@
-//! Datagrams that come in: from the rings to the sockets.
+//! Reception: from the rings to the sockets.
 
 use std::{os::fd::RawFd, time::Duration};
 
@@ -16,42 +16,44 @@ use super::{
 };
 use crate::message::Incoming;
 
-/// Headers before the payload: what a frame that was read has, and nothing else.
+/// Headers before the payload, without options.
 const V4_HEADERS: usize = 14 + 20 + 8;
 const V6_HEADERS: usize = 14 + 40 + 8;
-/// The outcome of looking for a datagram.
+/// The outcome of an attempt to receive.
 pub(crate) enum Received {
     /// A bypassed datagram, of this length.
     Done(usize),
-    /// None was bypassed. The kernel is to be asked, by this descriptor; `is_sure` where the socket is known to be non-blocking.
+    /// No bypassed datagram. The kernel is to be asked by this descriptor; `is_sure` if the socket is known to be
+    /// non-blocking.
     Ask { fd: RawFd, is_sure: bool },
-    /// None was bypassed, and the kernel had none a moment ago. Whether the socket is non-blocking, and its descriptor.
+    /// No bypassed datagram, and the kernel had none a moment ago. Whether the socket is non-blocking, and its
+    /// descriptor.
     Nothing { nonblocking: bool, fd: RawFd },
-    /// The socket is not ours.
+    /// The socket is not bypassed.
     NotOurs,
 }
 
-/// Where the next datagram of a socket goes at once, without waiting in its queue.
+/// Destination of a socket's next datagram if its queue is empty.
 type Straight<'m, 'a, 'b> = (SocketId, &'m mut Incoming<'a, 'b>, i32);
 
 /// The outcome of emptying the rings.
 #[derive(Default)]
 pub(crate) struct Emptied {
-    /// Whether anything came for a socket.
+    /// Whether a datagram arrived for a socket.
     pub(crate) came: bool,
-    /// The length of the datagram that was received at once.
+    /// Length of the datagram that was received directly.
     received: Option<usize>,
 }
 
 impl Core {
-    /// A bypassed datagram; `None` where [`turn_of_kernel`](Self::turn_of_kernel) says what is next.
+    /// Receives a bypassed datagram; on `None`, [`turn_of_kernel`](Self::turn_of_kernel) decides the next step.
     #[inline]
     pub(crate) fn receive(&mut self, id: SocketId, message: &mut Incoming<'_, '_>, flags: i32) -> Option<Received> {
         let Self { sockets, rings, busy_poll, .. } = self;
         let Some(live) = sockets.get_mut(id.0 as usize).and_then(Option::as_mut) else {
             return Some(Received::NotOurs);
         };
-        // The path of callers that ask again and again: nothing has come.
+        // Fast path of callers that poll: nothing has arrived.
         if live.since < FAIR && (!live.queue.is_empty() || rings.iter_mut().any(Ring::has_any) || busy_poll.poll(rings))
         {
             live.since += 1;
@@ -60,7 +62,7 @@ impl Core {
         None
     }
 
-    /// No bypassed datagram was received: whether the kernel is asked now.
+    /// There is no bypassed datagram: decides whether to ask the kernel now.
     #[inline]
     pub(crate) fn turn_of_kernel(&mut self, id: SocketId, flags: i32, now: u64) -> Received {
         let (every, sure_for) = (self.ask_every, self.sure_for);
@@ -94,7 +96,7 @@ impl Core {
         let payload = umem.packet(&waiting.packet).get(waiting.start..waiting.start + waiting.length)?;
         let [ttl, traffic_class] = waiting.marks;
         let arrived = Arrived { from: waiting.from, to: waiting.to, ttl, traffic_class, payload };
-        // The kernel stamps datagrams from before timestamps were wanted like this, too.
+        // The kernel also stamps datagrams that arrived before timestamps were requested.
         let is_unknown = live.options.wants.time() && waiting.time.is_zero();
         let time = if is_unknown { kernel.realtime() } else { waiting.time };
         let length = live.hand_over(&arrived, Beside { interface: waiting.interface, time }, message, flags);
@@ -105,8 +107,9 @@ impl Core {
         Some(length)
     }
 
-    /// Takes what has come from the rings into the queues of its sockets. It ends early where a datagram for the socket of `straight` comes, which has
-    /// an empty queue.
+    /// Moves packets from the rings into the queues of their sockets.
+    ///
+    /// It stops early at a datagram for the socket of `straight` if that socket's queue is empty.
     pub(crate) fn empty_rings(&mut self, mut straight: Option<Straight<'_, '_, '_>>) -> Emptied {
         let mut emptied = Emptied::default();
         if straight.is_none() && !self.rings.iter_mut().any(Ring::has_any) {
@@ -151,7 +154,7 @@ impl Core {
         emptied
     }
 
-    /// Puts a datagram into its socket's queue, or drops it where that is full.
+    /// Queues a datagram for its socket, or drops it if the queue is full.
     fn queue(&mut self, to: SocketId, mut waiting: Waiting) {
         self.queued = true;
         if self.places.are_taken() {
@@ -172,7 +175,7 @@ impl Core {
         }
     }
 
-    /// Where all places are taken, a longer queue loses its newest datagram: sockets that are read keep a place, however many are not.
+    /// With all places taken, a longer queue loses its newest datagram, so unread sockets do not starve the others.
     #[cold]
     fn make_place(&mut self, to: SocketId) {
         let own = self.count(to.0 as usize);
@@ -186,7 +189,7 @@ impl Core {
         }
     }
 
-    /// The longest queue among some sockets and the one of before; other sockets have their turn with the next looks.
+    /// Searches for the longest queue among some sockets and the previous one; later calls visit the other sockets.
     fn look_for_longest(&mut self) {
         const AT_ONCE: usize = 64;
         let count = self.sockets.len();
@@ -198,7 +201,7 @@ impl Core {
         }
     }
 
-    /// How many wait for the socket with this number.
+    /// Length of the queue of the socket with this number.
     fn count(&self, number: usize) -> u32 {
         self.sockets.get(number).and_then(Option::as_ref).map_or(0, |live| live.queue.count())
     }
@@ -208,18 +211,18 @@ impl Core {
         self.sockets.get(id.0 as usize).and_then(Option::as_ref).is_some_and(|live| !live.queue.is_empty())
     }
 
-    /// How many came.
+    /// Datagrams that have arrived for a socket.
     pub(crate) fn arrivals(&self, id: SocketId) -> u64 {
         self.sockets.get(id.0 as usize).and_then(Option::as_ref).map_or(0, |live| live.queue.arrivals())
     }
 
-    /// Bytes of the first one.
+    /// Bytes of its first datagram.
     pub(crate) fn first_length(&self, id: SocketId) -> Option<usize> {
         let live = self.sockets.get(id.0 as usize)?.as_ref()?;
         self.places.first(&live.queue).map(|waiting| waiting.length)
     }
 
-    /// When the last received datagram came, since 1970; `None` where only the kernel knows.
+    /// Time of arrival of the last received datagram, since 1970; `None` if only the kernel knows.
     pub(crate) fn stamp(&mut self, id: SocketId) -> Option<Duration> {
         let Self { table, sockets, kernel, .. } = self;
         table.stamp();
@@ -233,14 +236,14 @@ impl Core {
         }
     }
 
-    /// The kernel has no datagram of a socket: bypassed ones have their turn.
+    /// The kernel has no datagram for a socket: the bypassed ones are next.
     pub(crate) fn has_none_before(&mut self, id: SocketId) {
         if let Some(live) = self.live(id) {
             (live.before, live.since) = (0, 0);
         }
     }
 
-    /// Counts what came through the kernel.
+    /// Counts a datagram received through the kernel.
     pub(crate) fn count_received_through(&mut self, id: SocketId, bytes: usize) {
         let Self { sockets, control, .. } = self;
         if let Some(live) = sockets.get_mut(id.0 as usize).and_then(Option::as_mut) {
@@ -249,7 +252,7 @@ impl Core {
         }
     }
 
-    /// Whether calls on a socket return at once, as its descriptor says now.
+    /// Stores whether a socket's descriptor is non-blocking.
     pub(crate) fn set_nonblocking(&mut self, id: SocketId, nonblocking: bool) {
         if let Some(live) = self.live(id) {
             live.options.nonblocking = nonblocking;
@@ -257,14 +260,14 @@ impl Core {
     }
 }
 
-/// Whether it claims to come from a local IPv4 address, which the kernel does not accept from outside (`accept_local`).
+/// Whether the source is a local IPv4 address, which the kernel does not accept from outside (`accept_local`).
 #[inline]
 fn is_spoofed(arrived: &Arrived<'_>, locals: &[Local]) -> bool {
     let from = arrived.from.ip();
     from.is_ipv4() && locals.iter().any(|local| local.address == from)
 }
 
-/// What stays of a datagram when its frame is put aside.
+/// Addresses of a datagram, kept after its frame is set aside.
 struct Ends {
     from: std::net::SocketAddr,
     to: std::net::SocketAddr,
@@ -283,7 +286,7 @@ fn waiting(ends: Ends, packet: Packet, ring: &Ring) -> Waiting {
     Waiting { packet, start, length, from, to, marks, interface: ring.interface, time: Duration::ZERO }
 }
 
-/// Has the processor fetch a packet, which lies in the caches of the core that it came by, all at once and not line by line.
+/// Prefetches a packet from the cache of another core, all lines at once.
 #[inline]
 fn fetch(packet: &[u8]) {
     const LINE: usize = 64;
@@ -295,7 +298,7 @@ fn fetch(packet: &[u8]) {
     }
 }
 
-/// When a packet came, since 1970: by its stamp, or this moment.
+/// Time of arrival of a packet since 1970: its timestamp, or now.
 fn time(kernel: &dyn Kernel, umem: &Umem, packet: &Packet, interface: u32) -> Duration {
     let now = kernel.realtime();
     let age = steer::came_at(umem, packet, interface).map(|came| kernel.monotonic().saturating_sub(came));

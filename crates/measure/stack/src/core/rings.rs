@@ -1,4 +1,4 @@
-//! The queues of the interfaces: where packets come from and go to.
+//! Queues of the interfaces.
 
 use std::os::fd::{AsFd, AsRawFd, RawFd};
 
@@ -6,9 +6,11 @@ use datagram::Sums;
 use grant::Granted;
 use xdp::socket::{Frame, Packet, Receiver, Sender};
 
-/// Frames that go back to the kernel at a time.
+/// Frames returned to the kernel at once.
 const BACK: usize = 16;
-/// Looks for which a queue without packets is polled at each, and how seldom it is then: its interrupts come as well, or the kernel's timer.
+/// Reads without a packet until a queue is polled less often, and the interval of polls then.
+///
+/// Such a queue is also served by its interrupts or by the kernel's timer.
 const WARM: u32 = 4096;
 const SELDOM: u32 = 64;
 
@@ -16,15 +18,15 @@ const SELDOM: u32 = 64;
 pub(super) struct Ring {
     sender: Sender,
     receiver: Receiver,
-    /// The number of its interface in the namespace.
+    /// Index of its interface in the namespace.
     pub(super) interface: u32,
     pub(super) sums: Sums,
     fd: RawFd,
-    /// Frames that the kernel has to fill, with packets that have come and were not taken.
+    /// Frames for the kernel to fill, with the packets not yet taken.
     filling: usize,
-    /// Whether the card sends by itself, and may need a moment for what is in the ring.
+    /// Whether the card sends asynchronously and may need a moment for packets in the ring.
     pub(super) is_zero_copy: bool,
-    /// Whether the card's queue is polled by us; then, for how many looks nothing has come.
+    /// Whether we poll the card's queue, and for how many reads no packet has arrived.
     pub(super) is_polled: bool,
     idle: u32,
 }
@@ -37,7 +39,7 @@ impl Ring {
             let fd = queue.as_fd().as_raw_fd();
             let (is_zero_copy, is_polled) = (queue.is_zero_copy(), queue.is_busy_polled());
             let (sender, receiver) = (queue.sender?, queue.receiver?);
-            // It was opened with as many as it takes.
+            // The ring was opened with as many frames as it takes.
             let filling = receiver.size() as usize;
             Some(Self {
                 sender,
@@ -53,25 +55,25 @@ impl Ring {
         })
     }
 
-    /// Whether one has come.
+    /// Whether a packet has arrived.
     #[inline]
     pub(super) fn has_any(&mut self) -> bool {
         self.receiver.has_any()
     }
 
-    /// Has the card's queue polled, if its turn has come at this look; whether there is something then.
+    /// Polls the card's queue if its turn has come at this read; returns whether a packet is there.
     pub(super) fn poll(&mut self, look: u32) -> bool {
         if !self.is_polled || self.idle >= WARM && !look.is_multiple_of(SELDOM) {
             return false;
         }
-        // Where the link is down it fails, and nothing comes.
+        // With the link down it fails, and no packets arrive.
         let _ = self.receiver.poll();
         // Until a packet is taken.
         self.idle = self.idle.saturating_add(1);
         self.receiver.has_any()
     }
 
-    /// The next packet that has come.
+    /// The next packet.
     #[inline]
     pub(super) fn next(&mut self) -> Option<Packet> {
         let mut next = None;
@@ -83,35 +85,35 @@ impl Ring {
         next
     }
 
-    /// Gives the kernel frames where it has fewer than `wanted` to fill, once that is worth while. The fewer go round, the more of them stay in
-    /// the caches.
+    /// Gives the kernel frames if it has fewer than `wanted`, in batches. The fewer frames circulate, the more of them
+    /// stay in the caches.
     #[inline]
     pub(super) fn refill(&mut self, free: &mut Vec<Frame>, wanted: usize) {
         if self.filling + BACK <= wanted {
             self.filling += self.receiver.refill_some(free, wanted - self.filling) as usize;
-            // A card that ran out of them waits to be told; where the link is down it fails.
+            // A card without frames waits for this call; with the link down it fails.
             let _ = self.receiver.wake();
         }
     }
 
-    /// Whether so many packets can be put.
+    /// Whether the ring has room for `count` packets.
     #[inline]
     pub(super) fn has_room(&mut self, count: usize) -> bool {
         self.sender.room(count as u32) as usize >= count
     }
 
-    /// By which it is polled, and called.
+    /// Descriptor for polling and for system calls.
     pub(super) fn fd(&self) -> RawFd {
         self.fd
     }
 
-    /// Puts a packet into the ring, once those that left are taken back; gives it back where there is no room.
+    /// Puts a packet into the ring after reclaiming sent ones; returns it if there is no room.
     #[inline]
     pub(super) fn put(&mut self, packet: Packet) -> Result<(), Packet> {
         self.sender.put(packet)
     }
 
-    /// Takes back frames of packets that left.
+    /// Reclaims frames of sent packets.
     #[inline]
     pub(super) fn reclaim(&mut self, free: &mut Vec<Frame>) {
         if self.sender.out() > 0 {
@@ -119,14 +121,14 @@ impl Ring {
         }
     }
 
-    /// Tells the kernel of what was put; whether it wants to be called.
+    /// Announces new packets to the kernel; returns whether it needs a system call.
     #[inline]
     pub(super) fn tell(&mut self) -> bool {
         self.sender.tell();
         self.sender.wants_waking()
     }
 
-    /// Whether something waits still after such a call, and the driver has to be asked.
+    /// Whether packets are left after that call, so that the driver has to be called again.
     #[inline]
     pub(super) fn is_left(&self) -> bool {
         self.sender.is_left()

@@ -1,4 +1,4 @@
-//! Routes to destinations: the kernel's answers about routes and neighbours, kept for a while.
+//! Cache of the kernel's answers about routes and neighbours.
 
 mod hops;
 
@@ -11,22 +11,22 @@ use super::Kernel;
 use crate::{sockaddr::needs_scope, ticks::Ticks};
 use hops::Hops;
 
-/// Destinations that are kept, in sets by a hash of the address.
+/// Cached destinations, in sets by a hash of the address.
 const SETS: usize = 4096;
 const PLACES_OF_A_SET: usize = 4;
-/// How long a route holds, in µs: nobody announces that a path's MTU became smaller.
+/// Lifetime of a route in µs: a smaller path MTU is not announced.
 const HOLDS_US: u64 = 1_000_000;
-/// How long it holds that there is no route for us.
+/// Lifetime of the answer that there is no usable route.
 const NONE_HOLDS_US: u64 = 10_000;
 
-/// An interface that packets may leave by.
+/// An interface for outgoing packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Exit {
-    /// Its number in the namespace.
+    /// Its index in the namespace.
     pub(crate) index: u32,
     pub(crate) mac: Mac,
     pub(crate) mtu: u32,
-    /// Whether it can be used.
+    /// Whether it is usable.
     pub(crate) open: bool,
 }
 
@@ -34,15 +34,15 @@ pub(crate) struct Exit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Found {
     pub(crate) way: Way,
-    /// Where it leaves from, if nobody chose.
+    /// Default source address.
     pub(crate) source: IpAddr,
-    /// Which of the exits it leaves by.
+    /// Index of its exit.
     pub(crate) exit: usize,
-    /// Whether its MTU holds whatever the path says.
+    /// Whether its MTU is locked against path MTU discovery.
     pub(crate) is_mtu_locked: bool,
 }
 
-/// A destination, and the source address if one is chosen.
+/// A destination, and the chosen source address.
 type Ends = (IpAddr, Option<IpAddr>);
 
 #[derive(Clone, Copy)]
@@ -65,23 +65,25 @@ impl RouteCache {
         Self { sets, hops: Hops::new(), ticks }
     }
 
-    /// The route that is known; `Some(None)` where the datagram is for the kernel, `None` where the kernel has to be asked.
+    /// The cached route; `Some(None)` if the datagram is for the kernel, `None` if the kernel has to be asked.
     #[inline]
     pub(crate) fn find(&self, ends: Ends, now: u64, generation: u64) -> Option<Option<Found>> {
         let is_it = |place: &&Place| place.ends == ends && place.generation == generation && now < place.until;
         self.sets[number(ends.0)].iter().flatten().find(is_it).map(|place| place.found)
     }
 
-    /// Bytes of the largest packet that the kernel would send to a destination, by routes and interfaces alone: over IPv6, routers may have
-    /// announced another MTU for the link.
+    /// Bytes of the largest packet that the kernel would send to a destination, from routes and interfaces alone.
+    ///
+    /// Over IPv6, routers may have announced another MTU for the link.
     pub(crate) fn mtu(&self, (to, from): Ends, exits: &[Exit], kernel: &mut dyn Kernel) -> Option<u32> {
         let route = kernel.route(to, from).filter(|route| route.leaves)?;
         let exit = exits.iter().find(|exit| exit.index == route.interface)?;
         route.mtu.or(Some(exit.mtu).filter(|_| to.is_ipv4()))
     }
 
-    /// Asks the kernel; `None` where the datagram is for the kernel: to ourselves, to many, by another interface, or to a neighbour that the
-    /// kernel has to find first.
+    /// Asks the kernel. `None` if the datagram is for the kernel.
+    ///
+    /// These are datagrams to local and multicast addresses, by another interface, or to an unresolved neighbour.
     #[cold]
     pub(crate) fn ask(
         &mut self,
@@ -98,7 +100,7 @@ impl RouteCache {
         asked.filter(|(_, is_sure)| *is_sure).map(|(found, _)| found)
     }
 
-    /// Its own place, or the place that expires first.
+    /// Its entry, or the entry that expires first.
     fn place_for(&mut self, ends: Ends) -> &mut Option<Place> {
         let set = &mut self.sets[number(ends.0)];
         let own = set.iter().position(|place| place.is_some_and(|place| place.ends == ends));
@@ -107,7 +109,7 @@ impl RouteCache {
         &mut set[at]
     }
 
-    /// The kernel's answer, and whether the neighbour can be relied on already.
+    /// The kernel's answer, and whether the neighbour is already reliable.
     fn asked(
         &mut self,
         (to, from): Ends,
@@ -116,7 +118,7 @@ impl RouteCache {
         exits: &[Exit],
         kernel: &mut dyn Kernel,
     ) -> Option<(Found, bool)> {
-        // The kernel sends datagrams for the unspecified address to itself, whatever route there is to it.
+        // The kernel sends datagrams to the unspecified address to itself, whatever the route.
         if needs_scope(to) || to.is_multicast() || to.is_unspecified() {
             return None;
         }
@@ -133,7 +135,7 @@ impl RouteCache {
     }
 }
 
-/// A set that most addresses of one network do not share.
+/// A set number that differs for most addresses of one network.
 fn number(to: IpAddr) -> usize {
     let bits = match to {
         IpAddr::V4(address) => u64::from(u32::from(address)),

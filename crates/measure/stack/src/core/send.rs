@@ -1,4 +1,4 @@
-//! Datagrams that go out: from the sockets to the rings.
+//! Sending: from the sockets to the rings.
 
 use std::{io::IoSlice, net::SocketAddr, os::fd::RawFd};
 
@@ -12,27 +12,27 @@ use crate::{
     sockaddr,
 };
 
-/// Flags of sendmsg(2) that change nothing here: sending never waits, and there is no SIGPIPE.
+/// Flags of sendmsg(2) without effect here: sending never waits, and there is no SIGPIPE.
 const KNOWN_FLAGS: i32 = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
-/// Most datagrams that one is cut into (`UDP_MAX_SEGMENTS` of linux/udp.h).
+/// Limit of segments per call (`UDP_MAX_SEGMENTS` of linux/udp.h).
 const MOST_SEGMENTS: usize = 128;
-/// Most bytes of them together that the kernel takes over either version: as of one datagram of IPv4.
+/// The kernel's limit for their total, over either version: the payload of one IPv4 datagram.
 const MOST_BYTES: usize = 65_507;
 
 /// The outcome of sending a datagram.
 pub(crate) struct Sent {
     pub(crate) outcome: Outcome<usize>,
-    /// The queue that the kernel wants to be called for, once the lock is given back.
+    /// The queue that needs a system call after the lock is released.
     pub(crate) wake: Option<Wake>,
-    /// Whether a card has not sent yet what it was given, and will have room in a moment.
+    /// Whether the card has unsent packets and will have room in a moment.
     pub(crate) is_full: bool,
 }
 
-/// A queue with something to send.
+/// A queue with packets to send.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Wake {
     ring: usize,
-    /// The descriptor that the kernel is called by.
+    /// Its descriptor, for the system call.
     pub(crate) fd: RawFd,
 }
 
@@ -42,12 +42,12 @@ impl Sent {
     }
 }
 
-/// How a datagram leaves.
+/// How a datagram is sent.
 struct Leaving {
     departing: Departing,
     way: datagram::Way,
     ring: usize,
-    /// Bytes of each datagram that the payload is cut into.
+    /// Bytes of each segment of the payload.
     segment: usize,
 }
 
@@ -55,14 +55,14 @@ struct Leaving {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Put {
     Done,
-    /// The ring has no room, or all frames are taken.
+    /// The ring is full, or no frame is free.
     Full,
-    /// It would have to be cut into fragments.
+    /// It would need fragments.
     TooLarge,
 }
 
 impl Core {
-    /// Puts a datagram into a ring, or says that it is for the kernel.
+    /// Puts a datagram into a ring, or leaves it to the kernel.
     pub(crate) fn send(&mut self, id: SocketId, message: &Outgoing<'_>, flags: i32, now: u64) -> Sent {
         if let Some(errno) = self.pending_error(id, now) {
             return Sent::of(Outcome::Failed(errno));
@@ -77,7 +77,7 @@ impl Core {
             slot.past.sent(bytes);
             return Sent { wake: self.tell(ring), ..Sent::of(Outcome::Done(bytes)) };
         }
-        // What fills the ring may have been put there while the link was down.
+        // Packets from a time when the link was down may fill the ring.
         let full = put.filter(|(_, put)| *put == Put::Full).map(|(ring, _)| ring);
         let is_full = full.is_some_and(|ring| self.rings[ring].is_zero_copy);
         Sent { wake: full.and_then(|ring| self.tell(ring)), is_full, ..Sent::of(Outcome::Kernel) }
@@ -89,12 +89,12 @@ impl Core {
         wants_waking.then(|| Wake { ring, fd: self.rings[ring].fd() })
     }
 
-    /// Whether something waits still although the kernel was called.
+    /// Whether packets are left although the kernel was called.
     pub(crate) fn is_left(&self, wake: Wake) -> bool {
         self.rings.get(wake.ring).is_some_and(|ring| ring.is_left())
     }
 
-    /// Counts what the kernel has sent.
+    /// Counts datagrams that the kernel has sent.
     pub(crate) fn count_sent_through(&mut self, id: SocketId, bytes: usize) {
         let Self { sockets, control, .. } = self;
         if let Some(live) = sockets.get(id.0 as usize).and_then(Option::as_ref) {
@@ -102,7 +102,7 @@ impl Core {
         }
     }
 
-    /// Bytes of the largest packet to the peer of a connected socket (`IP_MTU`).
+    /// Path MTU of a connected socket (`IP_MTU`).
     pub(crate) fn path_mtu(&mut self, id: SocketId, now: u64) -> Option<u32> {
         self.follow_changes(now);
         let Self { sockets, routes, exits, kernel, .. } = self;
@@ -110,7 +110,7 @@ impl Core {
         routes.mtu((options.peer?.ip(), options.binding.address), exits, &mut **kernel)
     }
 
-    /// The error that the kernel would tell before anything else, like that nobody listens at the other end.
+    /// The socket's pending error, such as a refused datagram, which the kernel reports first.
     fn pending_error(&mut self, id: SocketId, now: u64) -> Option<i32> {
         let every = self.errors_every;
         let live = self.live(id)?;
@@ -122,7 +122,7 @@ impl Core {
         self.kernel.pending_error(fd)
     }
 
-    /// How it leaves; `None` where the kernel is to decide.
+    /// How to send it; `None` if the kernel has to decide.
     #[inline]
     fn leaving(&mut self, id: SocketId, message: &Outgoing<'_>, bytes: usize, now: u64) -> Option<Leaving> {
         self.follow_changes(now);
@@ -155,8 +155,8 @@ impl Core {
             segment if bytes > MOST_BYTES || bytes.div_ceil(segment) > MOST_SEGMENTS => return None,
             segment => segment,
         };
-        // Each socket keeps to one queue, so that its datagrams stay in order.
-        // There are none once the launcher has ended.
+        // Each socket keeps to one queue, which keeps its datagrams in order. There are no queues once the launcher has
+        // ended.
         let of_exit = exit_rings.get(found.exit).filter(|rings| !rings.is_empty())?;
         let ring = of_exit.start + id.0 as usize % of_exit.len();
         let is_cut = to.is_ipv4() && discovery.lets_routers_cut(found.is_mtu_locked);
@@ -172,7 +172,7 @@ impl Core {
         Some(Leaving { departing, way: datagram::Way { mtu, ..found.way }, ring, segment })
     }
 
-    /// Writes it into frames and puts them into the ring: all, or none of them.
+    /// Writes the segments into frames and puts all of them into the ring, or none.
     #[inline]
     fn put(&mut self, message: &Outgoing<'_>, leaving: &Leaving, bytes: usize) -> Put {
         let Self { rings, free, sent, .. } = self;
@@ -187,7 +187,7 @@ impl Core {
         if sent.len() < count || !ring.has_room(count) {
             return Put::Full;
         }
-        // Where the first one fits, so do the others, which are no longer.
+        // No segment is longer than the first one.
         match (0..count).all(|number| self.put_segment(message, leaving, number * leaving.segment)) {
             true => Put::Done,
             false => Put::TooLarge,
@@ -210,19 +210,19 @@ impl Core {
                 let packet = Packet { frame, offset: 0, length: length as u32, more: false };
                 rings[leaving.ring].put(packet).map_err(|packet| packet.frame)
             }
-            // Larger than the MTU, or than a frame.
+            // Larger than the MTU or than a frame.
             Err(_) => Err(frame),
         };
         put.map_err(|frame| sent.push(frame)).is_ok()
     }
 }
 
-/// How many datagrams so many bytes are cut into.
+/// Number of segments for `bytes`.
 fn count(bytes: usize, segment: usize) -> usize {
     if bytes == 0 { 1 } else { bytes.div_ceil(segment) }
 }
 
-/// What of these pieces, taken together, lies in so many bytes from here on.
+/// The parts of `pieces` that hold `length` bytes from offset `from`.
 fn parts<'a>(pieces: &'a [IoSlice<'a>], from: usize, length: usize) -> impl Iterator<Item = &'a [u8]> + Clone {
     pieces.iter().scan(0, move |begun, piece| {
         let (begin, end) = (*begun, *begun + piece.len());

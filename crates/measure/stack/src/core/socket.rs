@@ -19,15 +19,15 @@ use crate::{
     socket_options::{SocketOptions, Wants},
 };
 
-/// Bypassed datagrams after which the kernel is asked too, so that its datagrams do not wait for ever.
+/// Bypassed datagrams after which the kernel is asked, so that its datagrams do not starve.
 pub(super) const FAIR: u32 = 64;
 
-/// Findings of a look at a port, of one of its sockets.
+/// Findings of a port query about one socket.
 #[derive(Default)]
 pub(super) struct Findings {
-    /// Whether the kernel may give another socket what comes for this one.
+    /// Whether the kernel may give another socket datagrams for this one.
     pub(super) is_shared: bool,
-    /// Its place among the sockets of the port.
+    /// Its place in the order of the port's sockets.
     pub(super) place: u64,
 }
 
@@ -35,7 +35,7 @@ pub(super) struct Findings {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Local {
     pub(super) address: IpAddr,
-    /// Whether it is of a granted interface.
+    /// Whether its interface is granted.
     pub(super) granted: bool,
 }
 
@@ -44,38 +44,38 @@ pub(super) struct Live {
     /// The program's descriptor.
     pub(super) fd: RawFd,
     pub(super) options: SocketOptions,
-    /// What is in the table of flows of it.
+    /// Its entries in the flow table.
     flows: Vec<Taken>,
     pub(super) queue: Queue,
     pub(super) slot: SlotId,
-    /// The file behind it, by which the kernel names it among those that have its port.
+    /// Inode number, by which the kernel lists it.
     pub(super) inode: u64,
-    /// Whether a socket of the kernel may get what comes for this one: as long, the kernel demultiplexes the port.
+    /// Whether a kernel socket shares the port; while it does, the kernel demultiplexes it.
     pub(super) is_shared: bool,
-    /// Findings of the last look at its port.
+    /// Findings of the last query of its port.
     pub(super) findings: Findings,
-    /// Whether forked processes share the socket: as long, the kernel has all of it.
+    /// Whether forked processes share the socket; if so, the kernel handles it.
     pub(super) is_inherited: bool,
-    /// When the kernel was last asked what it has, and how many datagrams of ours were handed over since.
+    /// Time of the last query for the kernel's datagrams, and bypassed datagrams received since.
     pub(super) asked: u64,
-    /// When it was last asked for errors.
+    /// Time of the last query for errors.
     pub(super) checked: u64,
     pub(super) since: u32,
-    /// How many may wait in the kernel from before its flows were taken: they come first.
+    /// Datagrams that may wait in the kernel from before the flows were taken: they come first.
     pub(super) before: usize,
-    /// When it was last asked whether calls on it return at once.
+    /// Time of the last check whether it is non-blocking.
     pub(super) sure: u64,
-    /// When the last datagram came that was received, and whether it is known of all from now on.
+    /// Timestamp of the last received datagram, and whether timestamps are kept from now on.
     stamp: Stamp,
     keeps_stamps: bool,
 }
 
-/// When a socket's last datagram came, as `SIOCGSTAMP` tells it.
+/// Timestamp of a socket's last datagram, for `SIOCGSTAMP`.
 #[derive(Clone, Copy)]
 enum Stamp {
-    /// None came past the kernel, or one through it came after that.
+    /// No bypassed datagram, or a later one through the kernel.
     Kernels,
-    /// Nobody had asked for it by then.
+    /// No program had asked for timestamps when it arrived.
     NotKept,
     At(Duration),
 }
@@ -102,19 +102,20 @@ impl Live {
         }
     }
 
-    /// Takes over options that were changed.
+    /// Updates options.
     pub(super) fn set_options(&mut self, options: SocketOptions) {
         self.keeps_stamps |= options.wants.time();
         self.options = options;
     }
 
-    /// Whether it has to be known when its datagrams come.
+    /// Whether the times of its datagrams are needed.
     pub(super) fn keeps_time(&self) -> bool {
         self.keeps_stamps
     }
 
-    /// Gives the program a datagram as recvmsg(2) does; returns the call's result. The socket keeps the time, unless a control message told it
-    /// (`sock_recv_cmsgs` of Linux).
+    /// Gives the program a datagram as recvmsg(2) does; returns the call's result.
+    ///
+    /// The socket keeps the timestamp unless a control message carried it (`sock_recv_cmsgs` of Linux).
     #[inline]
     pub(super) fn hand_over(
         &mut self,
@@ -129,12 +130,14 @@ impl Live {
         hand_over(arrived, beside, &self.options, message, flags)
     }
 
-    /// One that came through the kernel was received.
+    /// The last datagram came through the kernel.
     pub(super) fn is_stamped_by_kernel(&mut self) {
         self.stamp = Stamp::Kernels;
     }
 
-    /// When the last datagram came, since 1970; `now` for the first question (`sock_gettstamp` of Linux). `None` where only the kernel knows.
+    /// Time of the last datagram, since 1970; `None` if only the kernel knows.
+    ///
+    /// The first query starts timestamps and gives `now` (`sock_gettstamp` of Linux).
     pub(super) fn stamp(&mut self, now: impl FnOnce() -> Duration) -> Option<Duration> {
         self.keeps_stamps = true;
         let time = match self.stamp {
@@ -146,7 +149,8 @@ impl Live {
         Some(time)
     }
 
-    /// Puts its flows into the table: one for each address that it hears, of which one at least is of a granted interface.
+    /// Adds its flows to the table, one for each of its addresses. At least one has to be an address of a granted
+    /// interface.
     pub(super) fn take_flows(&mut self, table: &mut FlowTable, addresses: &[Local]) -> Result<(), Reason> {
         if self.is_shared {
             self.give_flows(table);
@@ -162,7 +166,7 @@ impl Live {
             return Err(Reason::OtherInterface);
         }
         let (port, peer) = (self.options.local.port(), self.options.peer);
-        // Those of before are given back afterwards, so that what stays the same is there throughout.
+        // The previous ones are removed afterwards: unchanged flows stay in place throughout.
         let before = self.flows.len();
         for local in addresses.iter().filter(hears) {
             let flow = Flow { local: SocketAddr::new(local.address, port), peer };
@@ -175,7 +179,7 @@ impl Live {
             }
         }
         if before == 0 {
-            // The kernel takes one more than there is room for.
+            // The kernel accepts one datagram beyond the limit.
             self.before = self.options.room / OVERHEAD + 1;
             self.since = FAIR;
         }
@@ -183,23 +187,23 @@ impl Live {
         Ok(())
     }
 
-    /// Its memory stays, as those that go to and fro are taken again while datagrams wait.
+    /// Keeps the memory: sockets that go to the kernel and back take flows again while datagrams wait.
     pub(super) fn give_flows(&mut self, table: &mut FlowTable) {
         self.flows.drain(..).for_each(|flow| table.remove(flow));
     }
 
-    /// Has memory for the flows of so many addresses, and for as many again while they change.
+    /// Reserves memory for flows of so many addresses, and as many again for a change.
     pub(super) fn reserve(&mut self, addresses: usize) {
         self.flows.reserve(2 * addresses);
     }
 }
 
-/// Beside a datagram's own bytes.
+/// Metadata of a datagram.
 #[derive(Clone, Copy)]
 pub(super) struct Beside {
-    /// Number of the interface that it came in by.
+    /// Index of the interface of arrival.
     pub(super) interface: u32,
-    /// When, since 1970.
+    /// Time of arrival, since 1970.
     pub(super) time: Duration,
 }
 
@@ -230,7 +234,7 @@ fn hand_over(
     if flags & libc::MSG_TRUNC != 0 { payload.len() } else { written }
 }
 
-/// Control messages, in the order of the kernel's.
+/// Writes control messages in the kernel's order.
 fn tell(
     arrived: &Arrived<'_>,
     Beside { interface, time }: Beside,

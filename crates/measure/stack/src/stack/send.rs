@@ -1,4 +1,4 @@
-//! Calls that send, and the calls that have the kernel look at the rings.
+//! Calls that send, and calls that make the kernel send the rings' packets.
 
 use std::{
     os::fd::BorrowedFd,
@@ -17,7 +17,7 @@ use crate::{
 };
 
 impl Stack {
-    /// Sends a datagram; returns the bytes of its payload. `flags` as of sendmsg(2).
+    /// Sends a datagram; returns the bytes of its payload. `flags` are those of sendmsg(2).
     pub fn send(&self, id: SocketId, message: &Outgoing<'_>, flags: i32) -> Outcome<usize> {
         let Some(mut sent) = self.put(id, message, flags) else { return Outcome::Kernel };
         if sent.is_full {
@@ -27,8 +27,10 @@ impl Stack {
         sent.outcome
     }
 
-    /// Sends several, as sendmmsg(2) does, and has the kernel called once for all of them: how many went, and what became of the first one that
-    /// did not. `sent` is told the number of each and the bytes of its payload.
+    /// Sends several datagrams like sendmmsg(2), with one call to the kernel. `sent` is called with the number and
+    /// payload length of each.
+    ///
+    /// Returns how many were sent, and the outcome of the first one that was not.
     pub fn send_many<'a>(
         &self,
         id: SocketId,
@@ -68,10 +70,10 @@ impl Stack {
         (count, last)
     }
 
-    /// Tries again until the card has room. Whatever went through the kernel instead would overtake what waits in the ring.
+    /// Retries until the card has room. A datagram through the kernel would overtake those in the ring.
     #[cold]
     fn send_patiently(&self, id: SocketId, message: &Outgoing<'_>, flags: i32, mut sent: Sent) -> Sent {
-        /// What the slowest cards take for some packets. A link that has gone would keep them for good.
+        /// Time of the slowest cards for a few packets. With the link down, the ring never empties.
         const PATIENCE: Duration = Duration::from_millis(1);
         let begun = Instant::now();
         while sent.is_full && begun.elapsed() < PATIENCE {
@@ -81,15 +83,16 @@ impl Stack {
         sent
     }
 
-    /// Puts a datagram into a ring, or says that it is for the kernel.
+    /// Puts a datagram into a ring, or leaves it to the kernel.
     #[inline]
     fn put(&self, id: SocketId, message: &Outgoing<'_>, flags: i32) -> Option<Sent> {
         self.locked().map(|mut shared| shared.core.send(id, message, flags, ticks::now()))
     }
 
-    /// Has the kernel send what is in a ring.
+    /// Makes the kernel send a ring's packets.
     fn kick(&self, queue: Wake) {
-        // SAFETY: the ring's own, or, where the queues were given up just now, a number that nobody has: ours are beyond those that programs open.
+        // SAFETY: the ring's own, or an unused number if the queues were just given up: ours are beyond those that
+        // programs open.
         let fd = unsafe { BorrowedFd::borrow_raw(queue.fd) };
         kick(fd);
         if self.has_cards && self.locked().is_some_and(|shared| shared.core.is_left(queue)) {
@@ -98,9 +101,10 @@ impl Stack {
     }
 }
 
-/// Has the kernel send what is in a ring. Where it cannot just now, the next call does; where the interface is down the packets are lost.
+/// Makes the kernel send a ring's packets. On a transient failure, the next call does; with the interface down they are
+/// lost.
 fn kick(fd: BorrowedFd<'_>) {
-    /// Each try sends what there is memory for, or drops one packet that finds the other end full.
+    /// Each try sends what fits in memory, or drops one packet at a full peer.
     const TRIES: u32 = 64;
     for _ in 0..TRIES {
         match send(fd, &[], SendFlags::DONTWAIT) {

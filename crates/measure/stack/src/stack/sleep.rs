@@ -1,4 +1,4 @@
-//! Threads that sleep until something comes, also into a queue that another thread puts it into.
+//! Threads that sleep until a datagram arrives, also one that another thread queues.
 
 use std::{
     os::fd::{AsRawFd, BorrowedFd, RawFd},
@@ -11,25 +11,27 @@ use rustix::event::epoll::{self, EventData, EventFlags};
 use super::{Shared, Stack};
 use crate::{core::Core, ticks};
 
-/// How long the signal stays at least for threads that are not counted.
+/// Least duration of the signal for threads that are not counted.
 const ROUSING: Duration = Duration::from_millis(1);
-/// How long sleepers take at most to wake up after the signal, unless they were left by a jump and do not say so.
+/// Longest wake-up time of sleepers after the signal. A thread that jumped out of its sleep never reports waking up.
 const WAKING: Duration = Duration::from_millis(10);
 
 impl Stack {
-    /// Descriptors that become readable when something comes, to be polled beside others (`POLLIN`). Only [`pump`](Self::pump) and
-    /// [`receive`](Self::receive) may read from them; the program may not close them.
+    /// Descriptors that become readable on an arrival, for polling beside others (`POLLIN`).
+    ///
+    /// Only [`pump`](Self::pump) and [`receive`](Self::receive) may read from them; the program may not close them.
     pub fn descriptors(&self) -> &[RawFd] {
         &self.number
     }
 
-    /// The descriptors that it has beside the grant's.
+    /// Its descriptors beside the grant's.
     pub fn own_descriptors(&self) -> impl Iterator<Item = RawFd> {
         [&self.poll, &self.came].map(AsRawFd::as_raw_fd).into_iter().chain(self.asker)
     }
 
-    /// Counts the caller as asleep, which sleeps on [`descriptors`](Self::descriptors). To be called before its last look: what another thread
-    /// takes from the interfaces from then on wakes it, until [`wake_up`](Self::wake_up).
+    /// Counts the caller as asleep on [`descriptors`](Self::descriptors), until [`wake_up`](Self::wake_up).
+    ///
+    /// Call it before the last attempt to receive: from then on, datagrams queued by other threads wake the caller.
     pub fn fall_asleep(&self) -> Asleep {
         let Some(mut shared) = self.locked() else { return Asleep::default() };
         let since = shared.sleepers.fall_asleep();
@@ -39,17 +41,17 @@ impl Stack {
         Asleep { since, is_futile: shared.sleepers.is_stale() }
     }
 
-    /// Counts the caller no more.
+    /// Stops counting the caller as asleep.
     pub fn wake_up(&self, asleep: Asleep) {
         if let Some(mut shared) = self.locked() {
             shared.sleepers.wake(asleep.since);
             self.calm(&mut shared.sleepers);
-            // It may have been woken by the end of the launcher.
+            // The launcher's end may have woken it.
             shared.core.follow_changes(ticks::now());
         }
     }
 
-    /// Wakes threads that wait in the kernel for a set of descriptors without bypassed ones until now, and are not counted as asleep.
+    /// Wakes uncounted threads, which wait in the kernel for a set of descriptors that had no bypassed ones until now.
     pub fn rouse(&self) {
         if let Some(mut shared) = self.locked() {
             shared.sleepers.roused = Some(Instant::now());
@@ -57,12 +59,12 @@ impl Stack {
         }
     }
 
-    /// Wakes sleepers, as what they wait for may be there without a new arrival.
+    /// Wakes sleepers, because their event may be there without a new arrival.
     pub fn wake_sleepers(&self) {
         self.with_core(|core| core.queued = true);
     }
 
-    /// A thread that is not asleep saw the signal: it is taken away if none is.
+    /// An awake thread saw the signal: clears it if no thread sleeps.
     pub fn signal_was_seen(&self) {
         if let Some(mut shared) = self.locked()
             && shared.sleepers.asleep == 0
@@ -71,28 +73,29 @@ impl Stack {
         }
     }
 
-    /// Takes the signal away once all threads that slept when it came have woken up: sooner, others might not have seen it, and later, it would
-    /// wake those that fell asleep since.
+    /// Clears the signal once all threads that slept at its time have woken up.
+    ///
+    /// Earlier, some might miss it; later, it would wake threads that fell asleep since.
     fn calm(&self, sleepers: &mut Sleepers) {
         if sleepers.may_be_calmed() && !sleepers.is_signalled_again() {
             let _ = rustix::io::read(&self.came, &mut [0; 8]);
         }
     }
 
-    /// Has `poll` look at the interfaces' queues, and at the launcher, whose end gives them up.
+    /// Makes `poll` watch the interfaces' queues, and the launcher, whose end gives them up.
     #[cold]
     fn watch(&self, core: &Core) {
         for fd in core.descriptors().chain(core.claim()) {
-            // What comes on the claim has no meaning but its end, which is always told.
+            // Only the hang-up of the claim has a meaning, and epoll always reports it.
             let kind = if Some(fd) == core.claim() { EventFlags::empty() } else { EventFlags::IN };
             // SAFETY: the rings and the claim are the core's, and so are their descriptors.
             let fd = unsafe { BorrowedFd::borrow_raw(fd) };
-            // Without memory for it, a sleeper is woken by what else it waits for.
+            // Without memory for it, a sleeper is woken by its other descriptors.
             let _ = epoll::add(&self.poll, fd, EventData::new_u64(0), kind);
         }
     }
 
-    /// Wakes sleepers where a datagram was put into a queue that may be theirs.
+    /// Wakes sleepers if a datagram was queued that may be theirs.
     #[inline]
     pub(super) fn tell_sleepers(&self, shared: &mut Shared) {
         if std::mem::take(&mut shared.core.queued) && shared.sleepers.asleep > 0 {
@@ -102,39 +105,39 @@ impl Stack {
 
     fn signal(&self, sleepers: &mut Sleepers) {
         if sleepers.is_to_be_signalled() {
-            // It fails only where they have been woken very often.
+            // It fails only after very many signals.
             sleepers.signalled = rustix::io::write(&self.came, &1_u64.to_ne_bytes()).is_ok();
         }
     }
 }
 
-/// A thread that is asleep.
+/// A sleeping thread.
 #[derive(Clone, Copy, Default)]
 pub struct Asleep {
-    /// The signals until then.
+    /// Number of signals when it fell asleep.
     since: u64,
-    /// Whether it is woken at once by a signal that stays for a thread which does not say that it woke up.
+    /// Whether a signal wakes it at once, kept up for a thread that does not report waking up.
     pub is_futile: bool,
 }
 
-/// The threads that are asleep, and whether they have been signalled.
+/// Number of sleeping threads, and whether they have been signalled.
 #[derive(Default)]
 pub(super) struct Sleepers {
     asleep: u32,
     signalled: bool,
-    /// Something came while the signal was there: threads that fell asleep after it may not have seen it.
+    /// A datagram arrived during the signal: threads that fell asleep after it may not have seen it.
     again: bool,
-    /// How often they were signalled, and how many of those who slept then have not woken up yet.
+    /// Number of signals, and sleepers of the last one that have not woken up yet.
     signals: u64,
     to_wake: u32,
     /// The time of the last signal.
     signalled_at: Option<Instant>,
-    /// When threads that are not counted were woken.
+    /// Time of the last signal for uncounted threads.
     roused: Option<Instant>,
 }
 
 impl Sleepers {
-    /// One more; returns the time, by the signals there were.
+    /// Counts a sleeper; returns the number of signals so far.
     fn fall_asleep(&mut self) -> u64 {
         self.asleep += 1;
         self.signals
@@ -147,7 +150,7 @@ impl Sleepers {
         }
     }
 
-    /// Whether the signal has to be given now.
+    /// Whether to signal now.
     fn is_to_be_signalled(&mut self) -> bool {
         if self.signalled {
             self.again = true;
@@ -175,7 +178,7 @@ impl Sleepers {
         self.signalled && (self.to_wake == 0 || self.asleep == 0)
     }
 
-    /// Whether the signal that could be taken away stays, for what came meanwhile.
+    /// Whether a signal that could be cleared stays, for a later arrival.
     fn is_signalled_again(&mut self) -> bool {
         let stays = self.again && self.asleep > 0;
         if stays {
@@ -204,7 +207,7 @@ mod tests {
         assert!(!all.may_be_calmed(), "who fell asleep since does not count");
         all.wake(other);
         assert!(all.may_be_calmed() && !all.is_signalled_again() && !all.signalled);
-        // What comes while the signal is there is for those who fell asleep since, too.
+        // An arrival during the signal is also for threads that fell asleep since.
         all.signalled = all.is_to_be_signalled();
         let last = all.fall_asleep();
         assert!(!all.is_to_be_signalled());

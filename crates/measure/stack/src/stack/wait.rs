@@ -12,17 +12,17 @@ use crate::{
     system_call::raw_cancellable,
 };
 
-/// The caller of a call that may wait. A program's call may be cancelled, or left by a jump, while it sleeps.
+/// Caller of a call that may wait. A program's call may be cancelled, or left by a jump, while it sleeps.
 pub trait Caller {
-    /// Runs a part of the call in the stack; none where that is broken.
+    /// Runs a part of the call in the stack; `None` if the stack is broken.
     fn enter<T>(&self, work: impl FnOnce() -> T) -> Option<T>;
-    /// Before the last attempt, by a thread that sleeps then.
+    /// Before the last attempt of a thread that is about to sleep.
     fn fall_asleep(&self);
-    /// After it has slept.
+    /// After the sleep.
     fn wake_up(&self);
 }
 
-/// Code of our own, whose threads are never cancelled.
+/// Our own code, whose threads are never cancelled.
 struct Direct<'a> {
     stack: &'a Stack,
     asleep: Cell<Asleep>,
@@ -44,14 +44,16 @@ impl Caller for Direct<'_> {
 }
 
 impl Stack {
-    /// Receives a datagram, also one that came through the kernel; returns the bytes that were written, or its whole length with `MSG_TRUNC`. It
-    /// waits as the socket and `flags` (as of recvmsg(2)) say.
+    /// Receives a datagram, also through the kernel; returns the bytes written, or its full length with `MSG_TRUNC`.
+    ///
+    /// It waits as the socket and `flags` (of recvmsg(2)) say.
     #[inline]
     pub fn receive(&self, id: SocketId, message: &mut Incoming<'_, '_>, flags: i32) -> Outcome<usize> {
         self.receive_for(&Direct { stack: self, asleep: Cell::default() }, id, message, flags)
     }
 
-    /// The same for another caller. Nothing in this frame has to be dropped: the thread may be cancelled in it, or jump out of it.
+    /// Like `receive`, for another caller. This frame holds nothing to drop: the thread may be cancelled in it, or jump
+    /// out of it.
     #[inline]
     pub fn receive_for(
         &self,
@@ -75,7 +77,7 @@ impl Stack {
         }
     }
 
-    /// Repeats the attempt until it gives an outcome, or the socket's time is over.
+    /// Repeats the attempt until it has an outcome or times out.
     #[cold]
     fn wait_for(
         &self,
@@ -103,7 +105,7 @@ impl Stack {
                 true => continue,
                 false => {
                     caller.fall_asleep();
-                    // The last attempt: what comes from now on wakes us.
+                    // The last attempt: later arrivals wake us.
                     let found = attempt();
                     let asked = match found {
                         None => ask_kernel(&[fd, self.number[0]], patience.left(), &held),
@@ -118,10 +120,10 @@ impl Stack {
                 }
             };
             if asked.is_shut_down {
-                // It is readable from now on, and only the kernel says how that ends.
+                // The socket is readable from now on; the kernel gives the result.
                 break attempt().unwrap_or(Outcome::Kernel);
             }
-            // A handler without `SA_RESTART` interrupts the call, as does any where there is a timeout (signal(7)).
+            // A handler without `SA_RESTART` interrupts the call; with a timeout, any handler does (signal(7)).
             match -asked.result as i32 {
                 libc::EINTR if timeout.is_none() && !calls::signals_interrupt() => {}
                 errno @ 1.. => break Outcome::Failed(errno),
@@ -133,15 +135,16 @@ impl Stack {
     }
 }
 
-/// The kernel's answer: an error as a number less than 0, and whether the socket was shut down without our seeing it: by another process that has it
-/// too, or by a system call of the program's own.
+/// The kernel's answer: a negative error, and whether the socket was shut down unnoticed.
+///
+/// Another process that shares it may do so, or a direct system call of the program.
 #[derive(Default)]
 struct Asked {
     result: isize,
     is_shut_down: bool,
 }
 
-/// Asks the kernel about the socket, and about arrivals, within a time in which signals come.
+/// Polls the socket and the arrivals with a timeout; signals are let in meanwhile.
 fn ask_kernel(fds: &[RawFd], time: Option<libc::timespec>, held: &Held) -> Asked {
     let mut watched = [libc::pollfd { fd: -1, events: libc::POLLIN | libc::POLLRDHUP, revents: 0 }; 2];
     watched.iter_mut().zip(fds).for_each(|(watched, fd)| watched.fd = *fd);

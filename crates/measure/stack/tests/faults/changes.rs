@@ -17,12 +17,12 @@ use crate::{
     wire::PORT,
 };
 
-/// Whether a datagram goes past the kernel, and comes.
+/// Whether a datagram bypasses the kernel and arrives.
 fn goes_past(ends: &Ends<'_>) -> bool {
     ends.near.raw_send(b"past") == Some(4) && ends.far.recv(&mut [0; 8]).is_ok()
 }
 
-/// Sends as a program does: where it is for the kernel, by that.
+/// Sends as a program does: through the kernel if the stack leaves it to that.
 fn goes(ends: &Ends<'_>) -> bool {
     ends.near.raw_send(b"goes").is_some() || ends.near.socket().send(b"goes").is_ok()
 }

@@ -13,13 +13,13 @@ use crate::{
     wire::Wire,
 };
 
-/// What waits for a socket.
+/// Receives all waiting datagrams of a socket; returns their number.
 pub(crate) fn take(stack: &Stack, id: SocketId) -> usize {
     let mut count = 0;
     let mut buffer = [0; 64];
     let mut message =
         || stack.receive(id, &mut Incoming::new(&mut [std::io::IoSliceMut::new(&mut buffer)]), libc::MSG_DONTWAIT);
-    // The kernel is asked after that many, which may have nothing.
+    // Every so many datagrams the kernel is asked, which may have none.
     let mut misses = 0;
     while misses < 3 {
         match message() {
@@ -205,7 +205,7 @@ fn what_the_kernel_would_give_to_another_socket_of_the_process_is_its() {
         let listener = sharing(7013);
         let id = past.stack.open(listener.as_fd()).expect("it is alone");
         assert_eq!(fate(id), Ok(()));
-        // One for a peer, which stays with the kernel.
+        // A connected kernel socket for another peer.
         let beside = sharing(7013);
         set_option(&beside, libc::SOL_SOCKET, libc::SO_MARK, 1).expect("settable");
         beside.connect(Version::V4.at(2, 7014)).expect("on the link");
@@ -216,7 +216,7 @@ fn what_the_kernel_would_give_to_another_socket_of_the_process_is_its() {
         beside.set_read_timeout(Some(Duration::from_secs(2))).expect("settable");
         assert_eq!(beside.recv(&mut [0; 4]).expect("the kernel gives it what is for it"), 1);
         assert_eq!(take(&past.stack, id), 0);
-        // What the listener would not get anyway leaves its own flows alone.
+        // Datagrams that the listener would not receive anyway do not affect its flows.
         let connected = sharing(7013);
         connected.connect(Version::V4.at(2, 7015)).expect("on the link");
         let connected_id = past.stack.open(connected.as_fd()).expect("it fits better than both");
@@ -243,11 +243,11 @@ fn a_port_that_another_process_shares_later_is_the_kernels_as_long() {
         let fate = || past.stack.record(id).expect("it is open").fate;
         let to = Version::V4.at(2, 9);
         let name = named(to);
-        // Whoever uses it looks around.
+        // Any use triggers the periodic checks.
         let uses = || {
             let sent = past.stack.send(id, &Outgoing { pieces: &[IoSlice::new(b"x")], name: &name, control: &[] }, 0);
             if sent == Outcome::Kernel {
-                // That nobody listens there may be told by then.
+                // An ICMP error for an earlier datagram may be pending by now.
                 let _ = own.send_to(b"x", to);
             }
             sent
@@ -284,7 +284,7 @@ fn a_port_that_another_process_shares_at_first_is_ours_once_it_has_gone() {
             take(&past.stack, id) > 0 && past.stack.record(id).expect("it is open").past.received > 0
         };
         assert_eq!(fate(), Err(Reason::SharedPort));
-        // Something about it is changed meanwhile.
+        // Options change meanwhile.
         past.stack.refresh(id, own.as_fd()).expect("it still waits");
         assert!(!comes());
         drop(child);
@@ -293,12 +293,12 @@ fn a_port_that_another_process_shares_at_first_is_ours_once_it_has_gone() {
     });
 }
 
-/// Another process that has all that we have, until this is dropped.
+/// A forked process that shares all descriptors, until this is dropped.
 struct Child(libc::pid_t);
 
 impl Child {
     fn begin() -> Self {
-        // SAFETY: the child calls nothing but functions that are safe there.
+        // SAFETY: the child only calls async-signal-safe functions.
         let child = unsafe { libc::fork() };
         if child == 0 {
             // SAFETY: as above; it ends when its parent does at the latest.

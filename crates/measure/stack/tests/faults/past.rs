@@ -1,4 +1,4 @@
-//! A wire, with a stack at its near end.
+//! A wire with a stack at its near end.
 
 use std::{
     net::UdpSocket,
@@ -36,17 +36,17 @@ impl Past {
         Self { stack, page, wire, _attachment: attachment }
     }
 
-    /// Runs it in the near end's namespace, with a connected socket of IPv4 to the far end.
+    /// Runs `f` in the near end's namespace, with a connected IPv4 socket to the far end.
     pub(crate) fn connected<T: Send>(&self, f: impl FnOnce(&Ends<'_>) -> T + Send) -> T {
         self.wire.at_a(|| f(&Ends::open(&self.wire, Version::V4, true, Some(&self.stack))))
     }
 
-    /// A socket of the near end.
+    /// A bound socket at the near end.
     pub(crate) fn bound(&self, port: u16) -> UdpSocket {
         self.wire.at_a(|| UdpSocket::bind(Version::V4.at(1, port))).expect("it is free")
     }
 
-    /// `ip` at an end, and word of it to the stack.
+    /// Runs `ip` at an end, and lets the stack follow the change.
     pub(crate) fn ip(&self, namespace: &str, words: &str) {
         let run = || Command::new("ip").args(words.split_whitespace()).output().expect("iproute2 is installed");
         let output = kernel::namespace::within(namespace, run).expect("it exists");
@@ -55,7 +55,7 @@ impl Past {
     }
 }
 
-/// Whether it is so before long.
+/// Whether the condition becomes true soon.
 pub(crate) fn soon(mut is_so: impl FnMut() -> bool) -> bool {
     let begun = Instant::now();
     while begun.elapsed() < Duration::from_secs(5) {

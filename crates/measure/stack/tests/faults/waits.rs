@@ -1,4 +1,4 @@
-//! Calls that wait, and what ends them.
+//! Blocked calls, and the events that end them.
 
 use std::{
     net::UdpSocket,
@@ -58,7 +58,7 @@ fn what_comes_through_the_kernel_wakes_too() {
             thread::scope(|scope| {
                 scope.spawn(|| {
                     thread::sleep(Duration::from_millis(30));
-                    // In fragments.
+                    // Sent in fragments.
                     far.send(&[7; 3000]).expect("on the link");
                 });
                 ends.near.socket().set_read_timeout(None).expect("settable");
@@ -81,14 +81,14 @@ fn handle(signal: i32, flags: i32) {
     }
 }
 
-/// What a call that waits returns when a signal comes in its midst, and a datagram later.
+/// Result of a waiting call that a signal interrupts, with a datagram later.
 fn received_amid(ends: &Ends<'_>, signal: i32) -> Option<Result<usize, i32>> {
     // SAFETY: it names the calling thread, which waits for the other one.
     let this = unsafe { libc::pthread_self() };
     thread::scope(|scope| {
         scope.spawn(move || {
             thread::sleep(Duration::from_millis(50));
-            // SAFETY: the thread is there.
+            // SAFETY: the thread exists.
             unsafe { libc::pthread_kill(this, signal) };
             thread::sleep(Duration::from_millis(50));
             ends.far.send(b"later").expect("on the link");
@@ -122,7 +122,7 @@ fn a_child_goes_through_the_kernel_and_its_parent_past_it() {
     let past = Past::open("fork", Wait::Auto);
     past.connected(|ends| {
         let Near::Past { stack, id, socket } = &ends.near else { panic!("it goes past") };
-        // SAFETY: the child calls nothing that takes memory or a lock.
+        // SAFETY: the child allocates no memory and takes no lock.
         let child = unsafe { libc::fork() };
         if child == 0 {
             let forked = stack.open(socket.as_fd()) == Err(Reason::Forked)
@@ -131,7 +131,7 @@ fn a_child_goes_through_the_kernel_and_its_parent_past_it() {
                 && !stack.pump()
                 && !stack.readable(*id);
             stack.close(*id);
-            // SAFETY: it ends here.
+            // SAFETY: the child ends here.
             unsafe { libc::_exit(i32::from(!forked)) };
         }
         let mut status = 0;
@@ -158,7 +158,8 @@ fn a_look_that_finds_nothing_costs_next_to_nothing() {
         });
         let least = nanos.min().expect("some");
         println!("{least} ns");
-        // The mark is 30 ns, and the kernel's own call several times that; this is how it was built for tests.
+        // The target is 30 ns; the kernel's own call takes several times that. Tests are built without full
+        // optimisation.
         assert!(least < 1_500, "{least} ns");
     });
 }

@@ -1,4 +1,4 @@
-//! Scripts of calls, each told twice.
+//! Scripts of calls, each run twice.
 
 use std::{
     net::{IpAddr, SocketAddrV6, UdpSocket},
@@ -19,7 +19,7 @@ pub(crate) struct Case {
     pub(crate) name: &'static str,
     pub(crate) connected: bool,
     pub(crate) script: fn(&mut Ends<'_>),
-    /// Whether something of it goes past the kernel, each way.
+    /// Whether datagrams bypass the kernel, each way.
     pub(crate) sends_past: bool,
     pub(crate) receives_past: bool,
 }
@@ -123,7 +123,7 @@ fn nothing_there(ends: &mut Ends<'_>) {
     ends.note("it waited", begun.elapsed().as_millis() > 50);
     ends.near.socket().set_nonblocking(false).expect("settable");
     ends.near.socket().set_read_timeout(Some(Duration::from_millis(20))).expect("settable");
-    // Nobody says so: it is seen all the same, a moment later.
+    // There is no notification: the stack notices it a moment later.
     sleep(Duration::from_millis(1));
     let begun = Instant::now();
     ends.receive(&[100], 0);
@@ -170,7 +170,7 @@ fn told(ends: &mut Ends<'_>) {
 fn waited(ends: &mut Ends<'_>) {
     ends.far_sends(b"before");
     sleep(Duration::from_millis(5));
-    // What comes from now on is stamped; the kernel begins a moment later.
+    // Later datagrams are stamped; the kernel starts a moment later.
     ends.set(libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, 1);
     let age = ends.near.age();
     ends.note("what came before came now", age < Duration::from_secs(1));
@@ -192,7 +192,7 @@ fn told_briefly(ends: &mut Ends<'_>) {
     }
 }
 
-/// What the far end sees of time to live and type of service.
+/// TTL and type of service as the far end receives them.
 fn far_marks(ends: &mut Ends<'_>) {
     let (level, names) = match ends.version {
         Version::V6 => (libc::SOL_IPV6, [libc::IPV6_RECVHOPLIMIT, libc::IPV6_RECVTCLASS]),
@@ -203,7 +203,7 @@ fn far_marks(ends: &mut Ends<'_>) {
     ends.note("the far end received", received);
 }
 
-/// What the far end receives, and control messages beside it.
+/// Datagrams and control messages as the far end receives them.
 fn far_receives_beside(ends: &Ends<'_>) -> (isize, Vec<u8>) {
     let (mut payload, mut room) = ([0_u8; 2000], [0_u8; 128]);
     let mut part = libc::iovec { iov_base: payload.as_mut_ptr().cast(), iov_len: payload.len() };
@@ -216,7 +216,7 @@ fn far_receives_beside(ends: &Ends<'_>) -> (isize, Vec<u8>) {
     (length, room[..header.msg_controllen].to_vec())
 }
 
-/// Which they are is the sender's business, but that those of one flow are the same.
+/// The sender chooses flow labels, but one flow has one label.
 fn labels(ends: &mut Ends<'_>) {
     const IPV6_AUTOFLOWLABEL: i32 = 70;
     let is_v6 = ends.version == Version::V6;
@@ -267,7 +267,7 @@ fn said(ends: &mut Ends<'_>) {
     }
 }
 
-/// What the kernel passes over, or refuses.
+/// Control messages that the kernel ignores or refuses.
 fn said_for_the_other(ends: &mut Ends<'_>) {
     let far = ends.version.at(2, 7002);
     far_marks_on(ends);
@@ -299,7 +299,7 @@ fn said_for_the_other(ends: &mut Ends<'_>) {
     }
 }
 
-/// An address of the link alone is told with its link.
+/// A link-local source address comes with its scope.
 fn from_one_link(ends: &mut Ends<'_>) {
     if ends.version == Version::V6 {
         let of_link = || {
@@ -321,7 +321,7 @@ fn from_one_link(ends: &mut Ends<'_>) {
     ends.receive(&[10], 0);
 }
 
-/// Before the first datagram, so that none goes without.
+/// Before the first datagram, so that all are covered.
 fn far_marks_on(ends: &mut Ends<'_>) {
     for name in [libc::IP_RECVTTL, libc::IP_RECVTOS] {
         set_option(&ends.far, libc::SOL_IP, name, 1).expect("settable");
@@ -386,7 +386,7 @@ fn segments(ends: &mut Ends<'_>) {
             ends.far_receives();
         }
     }
-    // More than one datagram may have.
+    // More than one datagram may hold.
     let large = control(libc::SOL_UDP, libc::UDP_SEGMENT, &1400_u16.to_ne_bytes());
     for length in [65_528, 100_000] {
         ends.send_with(&[&bytes(length)], None, &large, 0);
@@ -450,7 +450,7 @@ fn to_ourselves(ends: &mut Ends<'_>) {
         ends.receive(&[10], 0);
     }
     if ends.version == Version::V6 {
-        // Also where a route would take it away.
+        // Also if a route would disable it.
         let route = |word: &str| {
             let words = ["-6", "route", word, "::/8", "via", "2001:2::2"];
             assert!(Command::new("ip").args(words).status().expect("iproute2 is installed").success());
@@ -473,7 +473,7 @@ fn connected_anew(ends: &mut Ends<'_>) {
     let came = other.recv_from(&mut [0; 10]).map_err(|error| error.raw_os_error());
     ends.note("the other one received", came);
     other.send_to(b"other", version.at(1, 7001)).expect("on the link");
-    // What came before belongs to the socket still.
+    // Earlier datagrams still belong to the socket.
     ends.receive(&[10], 0);
     ends.receive(&[10], 0);
     ends.receive(&[10], libc::MSG_DONTWAIT);

@@ -1,4 +1,4 @@
-//! A socket of ours and a kernel's at the other end of the wire.
+//! A bypassed socket, and a kernel socket at the other end of the wire.
 
 use std::{
     io::{ErrorKind, IoSlice, IoSliceMut},
@@ -13,16 +13,16 @@ use wireproof_stack::{Incoming, Outcome, Outgoing, SocketId, Stack};
 
 use crate::wire::{PORT, Wire};
 
-/// Which version a socket is of, and speaks.
+/// Version of a socket and of its datagrams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Version {
     V4,
     V6,
-    /// IPv4 on a socket of IPv6.
+    /// IPv4 on an IPv6 socket.
     Both,
 }
 
-/// Gives both ends addresses of both versions at once.
+/// Assigns addresses of both versions to both ends.
 pub(crate) fn address(wire: &Wire) {
     for (namespace, last) in [(&wire.a, 1), (&wire.b, 2)] {
         namespace::within(namespace, || {
@@ -62,7 +62,7 @@ pub(crate) struct Ends<'s> {
     pub(crate) log: Vec<String>,
 }
 
-/// What the test before had may be held a moment longer, by a process that another thread is about to start.
+/// A process that another thread is starting may hold the previous test's socket a moment longer.
 fn bind(address: SocketAddr) -> UdpSocket {
     let begun = Instant::now();
     loop {
@@ -76,7 +76,7 @@ fn bind(address: SocketAddr) -> UdpSocket {
 }
 
 impl<'s> Ends<'s> {
-    /// In the namespace of the near end.
+    /// Opens a socket in the namespace of the near end.
     pub(crate) fn open(wire: &'s Wire, version: Version, connected: bool, stack: Option<&'s Stack>) -> Self {
         let far = wire.at_b(|| bind(version.at(2, 7002)));
         let any: SocketAddr = if version == Version::V4 { "0.0.0.0:7001" } else { "[::]:7001" }.parse().expect("any");
@@ -86,7 +86,7 @@ impl<'s> Ends<'s> {
                 socket.set_read_timeout(Some(Duration::from_millis(patience))).expect("settable");
             }
         };
-        // A neighbour that did not answer at once is asked again a second later.
+        // The kernel probes an unanswered neighbour again after a second.
         patience(5_000);
         if connected {
             near.connect(version.at(2, 7002)).expect("on the link");
@@ -108,7 +108,7 @@ impl<'s> Ends<'s> {
         Self { near, far, version, wire, log: Vec::new() }
     }
 
-    /// What a script sees.
+    /// Runs a script; returns its observations.
     pub(crate) fn run(mut self, script: fn(&mut Self)) -> Vec<String> {
         script(&mut self);
         if let Near::Past { stack, id, .. } = &self.near {
@@ -121,7 +121,7 @@ impl<'s> Ends<'s> {
         self.log.push(format!("{what}: {value:?}"));
     }
 
-    /// Sends from the near end, to somewhere or to its peer.
+    /// Sends from the near end, to an address or to its peer.
     pub(crate) fn send(&mut self, payload: &[u8], to: Option<SocketAddr>) {
         self.send_with(&[payload], to, &[], 0);
     }
@@ -169,7 +169,7 @@ impl<'s> Ends<'s> {
         self.far.send_to(payload, to).or_else(|_| self.far.send(payload)).expect("on the link");
     }
 
-    /// What the far end receives.
+    /// Receives at the far end.
     pub(crate) fn far_receives(&mut self) {
         let mut buffer = vec![0; 70_000];
         let result = self.far.recv_from(&mut buffer).map_err(|error| error.raw_os_error());
@@ -193,14 +193,14 @@ impl Near<'_> {
         }
     }
 
-    /// After a change to the socket.
+    /// Updates the stack after a change to the socket.
     pub(crate) fn refresh(&self) {
         if let Self::Past { socket, stack, id } = self {
             stack.refresh(*id, socket.as_fd()).expect("it still goes past");
         }
     }
 
-    /// Past the kernel alone; `None` where it is for the kernel.
+    /// Sends through the stack only; `None` if it leaves the datagram to the kernel.
     pub(crate) fn raw_send(&self, payload: &[u8]) -> Option<usize> {
         let Self::Past { stack, id, .. } = self else { panic!("it goes past") };
         match stack.send(*id, &Outgoing { pieces: &[IoSlice::new(payload)], name: &[], control: &[] }, 0) {
@@ -218,7 +218,7 @@ impl Near<'_> {
         }
     }
 
-    /// Receives a datagram that says when it came: how long ago that was.
+    /// Receives a timestamped datagram; returns its age.
     pub(crate) fn age(&self) -> Duration {
         let (mut payload, mut room) = ([0; 64], [0; 64]);
         let mut pieces = [IoSliceMut::new(&mut payload)];
@@ -303,7 +303,7 @@ pub(crate) fn named(address: SocketAddr) -> Vec<u8> {
     name
 }
 
-/// A control message as it is written.
+/// A control message in memory.
 pub(crate) fn control(level: i32, kind: i32, data: &[u8]) -> Vec<u8> {
     let mut bytes = (16 + data.len()).to_ne_bytes().to_vec();
     bytes.extend(level.to_ne_bytes());
@@ -313,7 +313,7 @@ pub(crate) fn control(level: i32, kind: i32, data: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Control messages; of times only that they are there.
+/// Control messages; timestamps without their values.
 fn controls(mut bytes: &[u8]) -> Vec<(i32, i32, Vec<u8>)> {
     let mut controls = Vec::new();
     while bytes.len() >= 16 {

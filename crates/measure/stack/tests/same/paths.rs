@@ -1,4 +1,4 @@
-//! What packets say of fragments, and which are cut into them: seen on the wire.
+//! Fragmentation: flags and fragments as seen on the wire.
 
 use std::{collections::BTreeSet, os::fd::OwnedFd, process::Command};
 
@@ -10,7 +10,7 @@ use crate::{
     wire::{PORT, Wire},
 };
 
-/// Bytes of a packet that the path takes, where it takes less than the interface.
+/// Path MTU, smaller than the interface's.
 const PATH: usize = 1400;
 
 pub(crate) const CASES: [Case; 2] = [
@@ -18,7 +18,7 @@ pub(crate) const CASES: [Case; 2] = [
     case("fragments as IP_MTU_DISCOVER says, not connected", false, not_connected, [true, false]),
 ];
 
-/// Makes the path to the far end narrower than the interface, for both versions: by `mtu`, or by `mtu lock`.
+/// Makes the path to the far end narrower than the interface, for both versions, with `mtu` or `mtu lock`.
 pub(crate) fn narrow(wire: &Wire, by: &str) {
     for route in ["-4 route add 198.18.0.2/32", "-6 route add 2001:2::2/128"] {
         let words = format!("{route} dev {PORT} {by} {PATH}");
@@ -55,12 +55,12 @@ fn all_kinds(ends: &mut Ends<'_>, named: bool) {
         let segments = crate::ends::control(libc::SOL_UDP, libc::UDP_SEGMENT, &200_u16.to_ne_bytes());
         ends.send_with(&[&bytes(900)], to, &segments, 0);
         (0..5).for_each(|_| ends.far_receives());
-        // A virtual interface hands them over in one, so that there are no more of them to be told than one.
+        // A virtual interface delivers all segments in one packet, so their number is not compared.
         segments_of(ends, &wire);
     }
 }
 
-/// Sees all packets that come by the interface.
+/// A socket that receives all packets of the interface.
 fn sniffer() -> OwnedFd {
     const ALL: u16 = 3;
     let protocol = std::num::NonZeroU32::new(u32::from(ALL.to_be())).map(Protocol::from_raw);
@@ -68,31 +68,31 @@ fn sniffer() -> OwnedFd {
     socket_with(AddressFamily::PACKET, SocketType::DGRAM, flags, protocol).expect("this test needs root")
 }
 
-/// What each packet that came says of itself.
+/// Records the header fields of each packet that arrived.
 fn packets(ends: &mut Ends<'_>, wire: &OwnedFd) {
     let told = sniffed(wire);
     ends.note("packets", told.iter().map(|(length, flags, _)| (*length, *flags)).collect::<Vec<_>>());
     identified(ends, &told);
 }
 
-/// The same where their number is nothing to be told.
+/// The same without the number of packets.
 fn segments_of(ends: &mut Ends<'_>, wire: &OwnedFd) {
     let told = sniffed(wire);
     ends.note("segments", told.iter().map(|(_, flags, _)| *flags).collect::<BTreeSet<_>>());
     identified(ends, &told);
 }
 
-/// Whether each packet that may be cut into fragments has its own identification.
+/// Records whether each packet that may be fragmented has its own identification.
 fn identified(ends: &mut Ends<'_>, told: &[Told]) {
     let of_whole = || told.iter().filter(|(_, flags, _)| *flags == Some(0)).map(|(.., identification)| *identification);
     let different: BTreeSet<u16> = of_whole().collect();
     ends.note("each has its own identification", different.len() == of_whole().count());
 }
 
-/// Of a packet its length, and over IPv4 what it says of fragments, and its identification.
+/// Length of a packet; over IPv4 also the fragmentation flags and the identification.
 type Told = (usize, Option<u16>, u16);
 
-/// The packets that came to the far end.
+/// Packets that arrived at the far end.
 fn sniffed(wire: &OwnedFd) -> Vec<Told> {
     let (mut told, mut packet) = (Vec::new(), [0_u8; 2048]);
     while let Ok((length, _)) = recv(wire, &mut packet[..], RecvFlags::empty()) {

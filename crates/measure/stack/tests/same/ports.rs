@@ -1,4 +1,4 @@
-//! Several sockets on one port: which of them hears what, as the kernel decides and as we do.
+//! Several sockets on one port: the kernel and the stack give each the same datagrams.
 
 use std::{
     io::{ErrorKind, IoSliceMut},
@@ -16,16 +16,17 @@ use crate::{
     wire::{PORT, Wire},
 };
 
-/// The port that all have, and behind it one whose only socket tells that everything has come. Those of another time have others, as a process that
-/// another thread is about to start may hold what was closed a moment longer.
+/// The common port. The one behind it has a single socket, whose datagram marks the end.
+///
+/// Each run has other ports: a process that another thread is starting may hold closed sockets a moment longer.
 fn port(seed: u64) -> u16 {
     30_000 + 2 * seed as u16
 }
 
-/// Those of the far end, of which some are peers.
+/// Ports of the far end; some are peers.
 const FAR: std::ops::Range<u16> = 20_000..20_024;
 
-/// One of several sockets.
+/// Options of one of several sockets.
 #[derive(Clone, Copy, Debug)]
 struct One {
     v6: bool,
@@ -36,7 +37,7 @@ struct One {
 }
 
 impl One {
-    /// Any, by these bits.
+    /// Options by these bits.
     fn of(bits: u64) -> Self {
         let bit = |number: u32| bits >> number & 1 == 1;
         let v6 = bit(0);
@@ -46,11 +47,12 @@ impl One {
             (true, false) => Version::Both,
         };
         let own = bit(1).then(|| version(bit(2)));
-        // One that is bound to an address of one version has no peer of another.
+        // A socket bound to an address of one version has no peer of the other.
         let peer = (bit(3) && bit(4)).then(|| own.unwrap_or(version(bit(5))));
-        // The kernel does not tell in which order sockets of both versions were bound, which would count between those that a device or a peer
-        // puts on one step; nor where a connected one of IPv6 that shares is. One that was bound to its address and shares makes a new group with
-        // the next one.
+        // The kernel does not tell the binding order of sockets of both versions, which would matter between equal
+        // scores by a device or a peer; nor the place of a connected IPv6 socket that shares.
+        //
+        // One that was bound to its address and shares starts a new group with the next one.
         let device = bit(6) && bit(7) && (!v6 || own == Some(Version::V6));
         let shares = bit(8) && (peer.is_none() || !v6 && own.is_none());
         Self { v6, own, peer, device, shares }
@@ -76,8 +78,8 @@ impl One {
     }
 }
 
-/// How many each of them heard of IPv4 and of IPv6, bound one after the other and then taken past the kernel in another order, if there is a
-/// stack.
+/// Datagrams that each socket received over IPv4 and IPv6. The sockets are bound in one order; with a stack, they are
+/// bypassed in another.
 pub(crate) fn heard(wire: &Wire, far: &[UdpSocket], seed: u64, stack: Option<&Stack>) -> String {
     let port = port(seed);
     let all: Vec<One> = (0..2 + seed % 3).map(|number| One::of(mixed(seed * 8 + number))).collect();
@@ -101,7 +103,7 @@ pub(crate) fn heard(wire: &Wire, far: &[UdpSocket], seed: u64, stack: Option<&St
         }
         let counts = sockets.iter().zip(&ids).map(|((_, socket), id)| take(socket, stack.zip(*id)));
         let counts: Vec<usize> = counts.collect();
-        // How those that share do so is each one's own affair.
+        // The distribution within a sharing group is not compared.
         let several = counts.iter().filter(|count| **count > 1).count() > 1;
         let counts: Vec<usize> = counts.iter().map(|count| if several { (*count).min(2) } else { *count }).collect();
         told += &format!("{counts:?} ");
@@ -114,7 +116,7 @@ pub(crate) fn heard(wire: &Wire, far: &[UdpSocket], seed: u64, stack: Option<&St
     format!("{told} of {:?}", sockets.iter().map(|(one, _)| one).collect::<Vec<_>>())
 }
 
-/// What waits for a socket.
+/// Receives all waiting datagrams of a socket; returns their number.
 fn take(socket: &UdpSocket, past: Option<(&Stack, SocketId)>) -> usize {
     let mut byte = [0; 4];
     let one = || match past {
@@ -134,13 +136,13 @@ fn take(socket: &UdpSocket, past: Option<(&Stack, SocketId)>) -> usize {
     std::iter::repeat_with(one).take_while(|came| *came).count()
 }
 
-/// The far end's, of both versions.
+/// Sockets of the far end, of both versions.
 pub(crate) fn far(wire: &Wire) -> Vec<UdpSocket> {
     let bind = |version: Version, port| UdpSocket::bind(version.at(2, port)).expect("it is free");
     wire.at_b(|| FAR.flat_map(|port| [Version::V4, Version::V6].map(|version| bind(version, port))).collect())
 }
 
-/// Bits that look like chance (splitmix64).
+/// Pseudo-random bits (splitmix64).
 fn mixed(seed: u64) -> u64 {
     let seed = seed.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let seed = (seed ^ seed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,4 +1,4 @@
-//! Next hops: a router has one place for all destinations behind it.
+//! Cache of next hops: all destinations behind a router share its entry.
 
 use std::{net::IpAddr, ops::Range};
 
@@ -7,10 +7,10 @@ use model::stream::Mac;
 
 use super::super::Kernel;
 
-/// Neighbours that are kept; those that share a place take it from one another.
+/// Cached neighbours; a new one replaces another with the same hash.
 const PLACES: usize = 256;
 
-/// A neighbour's interface and its address.
+/// A neighbour's interface and address.
 type At = (u32, IpAddr);
 
 #[derive(Clone, Copy)]
@@ -19,7 +19,7 @@ struct Place {
     generation: u64,
     until: u64,
     mac: Mac,
-    /// Whether the kernel knows it for sure; it was given a datagram to find out otherwise.
+    /// Whether the kernel has confirmed the neighbour; otherwise it was given a datagram to make it probe.
     confirmed: bool,
 }
 
@@ -30,8 +30,9 @@ impl Hops {
         Self(vec![None; PLACES])
     }
 
-    /// The neighbour's MAC address, and whether it can be relied on. After each change, one datagram through the kernel makes it probe a neighbour
-    /// that it has not confirmed. The answer holds for this time.
+    /// The neighbour's MAC address, and whether it is reliable; the answer is cached.
+    ///
+    /// After each change, one datagram through the kernel makes it probe a neighbour that it has not confirmed.
     pub(super) fn find(
         &mut self,
         kernel: &mut dyn Kernel,
