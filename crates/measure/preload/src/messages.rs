@@ -1,4 +1,4 @@
-//! The program's memory, as the stack takes it.
+//! The program's memory, in the types of the stack.
 
 use std::{
     ffi::{c_int, c_void},
@@ -12,10 +12,10 @@ use stack::{Incoming, Outcome, Outgoing, SocketId};
 
 use crate::{call::set_errno, data, descriptors::is_still};
 
-/// Pieces of a message that there is room for in a frame; one in more is the kernel's.
+/// Pieces of a message that fit in a frame; the kernel handles longer lists.
 const PIECES: usize = 64;
 
-/// Where an answer is written, other than the payload.
+/// Destinations of a call's results, other than the payload.
 pub(crate) struct Beside {
     pub(crate) name: *mut sockaddr,
     pub(crate) name_length: *mut socklen_t,
@@ -23,12 +23,12 @@ pub(crate) struct Beside {
 }
 
 impl Beside {
-    /// Nothing but the payload is asked for.
+    /// Only the payload is requested.
     pub(crate) const NOTHING: Self =
         Self { name: ptr::null_mut(), name_length: ptr::null_mut(), header: ptr::null_mut() };
 }
 
-/// Receives for a socket; none where that is for the kernel.
+/// Receives for a socket; `None` if the kernel has to.
 ///
 /// # Safety
 /// Pointers as recvmsg(2) takes them.
@@ -45,7 +45,7 @@ pub(crate) unsafe fn receive(
             ..=1 => receive_in::<1>(id, pieces, beside, flags),
             _ => receive_in::<PIECES>(id, pieces, beside, flags),
         };
-        // It may have waited until another thread closed it; its number may be another's by now.
+        // While the call waited, another thread may have closed the socket, and its number may be reused.
         if received.is_none() && !is_still(fd, id) {
             set_errno(libc::EBADF);
             return Some(-1);
@@ -60,7 +60,7 @@ unsafe fn receive_in<const ROOM: usize>(
     beside: &Beside,
     flags: c_int,
 ) -> Option<isize> {
-    // SAFETY: the caller's; memory that the program lends for the time of this call.
+    // SAFETY: the caller's; memory that the program lends for this call.
     unsafe {
         let mut room: [IoSliceMut<'_>; ROOM] = std::array::from_fn(|_| IoSliceMut::new(&mut []));
         let mut count = 0;
@@ -74,7 +74,7 @@ unsafe fn receive_in<const ROOM: usize>(
             Some(header) => header.msg_namelen,
             None => beside.name_length.as_ref().copied().unwrap_or(0),
         };
-        // The length is told also where there is no room for any of it.
+        // The length is written even without room for the address.
         let mut nowhere = [0; size_of::<libc::sockaddr_in6>()];
         let is_told = !beside.name.is_null() && name_room == 0;
         let mut message = Incoming {
@@ -98,7 +98,7 @@ unsafe fn receive_in<const ROOM: usize>(
     }
 }
 
-/// What is to be sent: pieces of a payload, and an address and control messages that may be nowhere.
+/// A message to send: pieces of a payload; address and control messages are optional.
 pub(crate) struct Sent<'a> {
     pub(crate) pieces: &'a [iovec],
     pub(crate) name: (*const sockaddr, socklen_t),
@@ -106,13 +106,13 @@ pub(crate) struct Sent<'a> {
 }
 
 impl<'a> Sent<'a> {
-    /// A payload alone.
+    /// A payload only.
     pub(crate) fn alone(pieces: &'a [iovec]) -> Self {
         Self { pieces, name: (ptr::null(), 0), control: (ptr::null(), 0) }
     }
 }
 
-/// Sends from a socket; none where that is for the kernel.
+/// Sends from a socket; `None` if the kernel has to.
 ///
 /// # Safety
 /// Pointers as sendmsg(2) takes them.
@@ -127,7 +127,7 @@ pub(crate) unsafe fn send(id: SocketId, sent: &Sent<'_>, flags: c_int) -> Option
 }
 
 unsafe fn send_from<const ROOM: usize>(id: SocketId, sent: &Sent<'_>, flags: c_int) -> Option<isize> {
-    // SAFETY: the caller's; memory that the program lends for the time of this call.
+    // SAFETY: the caller's; memory that the program lends for this call.
     unsafe {
         let mut room = [IoSlice::new(&[]); ROOM];
         let mut count = 0;
@@ -144,10 +144,10 @@ unsafe fn send_from<const ROOM: usize>(id: SocketId, sent: &Sent<'_>, flags: c_i
     }
 }
 
-/// Several messages at once: how many went, or none where the first one is for the kernel.
+/// Sends several messages; returns their number, or `None` if the first one is for the kernel.
 ///
 /// # Safety
-/// Pointers as sendmmsg(2) takes them, with no piece that is nowhere.
+/// Pointers as sendmmsg(2) takes them, with no null piece.
 pub(crate) unsafe fn send_many(
     id: SocketId,
     messages: &mut [libc::mmsghdr],
@@ -173,7 +173,7 @@ pub(crate) unsafe fn send_many(
     }
 }
 
-/// Whether all of what is to be sent is somewhere.
+/// Whether no piece is null.
 ///
 /// # Safety
 /// Pointers as sendmmsg(2) takes them.
@@ -196,7 +196,7 @@ fn ended(outcome: Outcome<usize>) -> Option<isize> {
     }
 }
 
-/// Memory, or none where it is nowhere.
+/// Memory; empty for a null pointer.
 unsafe fn bytes<'a>(start: *mut c_void, length: usize) -> &'a mut [u8] {
     match start.is_null() {
         true => &mut [],
@@ -205,19 +205,19 @@ unsafe fn bytes<'a>(start: *mut c_void, length: usize) -> &'a mut [u8] {
     }
 }
 
-/// What a program gives as a pointer and a count, of which nothing is often a null pointer.
+/// A slice from a program's pointer and count. For a count of 0, the pointer is often null.
 ///
 /// # Safety
-/// As for [`slice::from_raw_parts`], where there is a count.
+/// As for [`slice::from_raw_parts`], unless the count is 0.
 pub(crate) unsafe fn some<'a, T>(start: *const T, count: usize) -> &'a [T] {
     // SAFETY: the caller's.
     if count == 0 { &[] } else { unsafe { slice::from_raw_parts(start, count) } }
 }
 
-/// The same, to be written to.
+/// The same, for writing.
 ///
 /// # Safety
-/// As for [`slice::from_raw_parts_mut`], where there is a count.
+/// As for [`slice::from_raw_parts_mut`], unless the count is 0.
 pub(crate) unsafe fn some_mut<'a, T>(start: *mut T, count: usize) -> &'a mut [T] {
     // SAFETY: the caller's.
     if count == 0 { &mut [] } else { unsafe { slice::from_raw_parts_mut(start, count) } }

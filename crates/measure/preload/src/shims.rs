@@ -1,6 +1,6 @@
-//! The names themselves.
+//! The shims.
 //!
-//! Each asks first whether its descriptor is a socket that goes past the kernel, and is else the system call that libc would make.
+//! Each handles a bypassed socket, and otherwise makes the system call that libc would make.
 
 mod descriptors;
 mod epoll;

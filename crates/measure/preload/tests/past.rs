@@ -1,4 +1,4 @@
-//! Past the kernel, a program must get the answers that it gets through it.
+//! A bypassed program gets the results that it gets through the kernel.
 
 mod common;
 #[path = "common/wire.rs"]
@@ -15,17 +15,17 @@ use grant::launch::Event;
 use model::bypass::{Claim, Reason};
 use wire::{ECHO, OWN, Wire};
 
-/// What differs past the kernel: memory that is not there is a fault and no error, and who spins is busy.
+/// Known differences: invalid memory is a fault, and spinning programs use CPU time.
 const DIFFERENT: [&str; 3] = ["pointers", "calm", "crowd"];
 
-/// One part of the program, as it is.
+/// A part of the program, not bypassed.
 fn plain(wire: &Wire, part: &str, version: usize) -> Command {
     let mut command = wire.command(0, program());
     command.args([part, OWN[version], ECHO[version]]);
     command
 }
 
-/// The same past the kernel.
+/// The same, bypassed.
 fn bypassed(wire: &Wire, part: &str, version: usize, launcher: &str, wait: &str) -> Command {
     let mut command = wire.command(0, "env");
     let load = format!("LD_PRELOAD={}", library().display());
@@ -34,7 +34,7 @@ fn bypassed(wire: &Wire, part: &str, version: usize, launcher: &str, wait: &str)
     command
 }
 
-/// What a part says without and with, and what became of its sockets.
+/// Output of a part without and with the bypass, and the records of its sockets.
 fn compared(wire: &Wire, part: &str, version: usize, wait: &str) -> (String, String, Vec<Claim>) {
     let without = told(&mut plain(wire, part, version));
     let (launcher, events) = wire.launcher();
@@ -47,7 +47,7 @@ fn compared(wire: &Wire, part: &str, version: usize, wait: &str) -> (String, Str
     (without, with, claims.collect())
 }
 
-/// What is wrong with a part past the kernel, if anything is.
+/// A difference in a part with the bypass, if any.
 fn fault(wire: &Wire, part: &str, version: usize, wait: &str) -> Option<String> {
     let (without, with, claims) = compared(wire, part, version, wait);
     assert!(without.ends_with("exit status: 0\n"), "{part}: {without}");
@@ -134,7 +134,7 @@ fn calls_by_number_go_past_the_kernel_too() {
         .flat_map(|claim| &claim.sockets)
         .map(|socket| [socket.through.sent, socket.through.received])
         .collect();
-    // The first ones that confirm the neighbour, and that bind a socket.
+    // First datagrams that confirm the neighbour, or bind a socket.
     assert!(through.iter().all(|[sent, received]| *sent <= 1 && *received <= 1), "{through:?}, {claims:#?}");
 }
 

@@ -1,4 +1,4 @@
-//! Where nothing can be taken past the kernel, a program must not notice that the library is there.
+//! If nothing can be bypassed, the library must not affect a program.
 
 mod common;
 
@@ -28,7 +28,7 @@ fn pretty(name: &str, plain: &str, loaded: &str) {
 
 #[test]
 fn every_call_answers_as_libc_does() {
-    // Each with an echo of its own, so that their pauses do not add up.
+    // Each has its own echo, so that their pauses overlap.
     std::thread::scope(|scope| {
         for (number, name) in (1..).zip(PARTS) {
             scope.spawn(move || {

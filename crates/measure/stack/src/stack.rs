@@ -48,8 +48,8 @@ const KNOWN_FLAGS: i32 = libc::MSG_DONTWAIT
 
 /// The bypassed sockets of a process; one stack serves all its threads.
 ///
-/// [`open`](Self::open) gives each socket a number. Its descriptor, the *shadow*, stays with the kernel, and its
-/// datagrams are received too.
+/// [`open`](Self::open) gives each socket a number. Its descriptor, the *shadow*, stays with the kernel;
+/// datagrams that arrive there are received too.
 ///
 /// In a child of the process, every call returns [`Outcome::Kernel`].
 pub struct Stack {

@@ -1,4 +1,4 @@
-//! What makes and ends descriptors.
+//! Calls that open and close descriptors.
 
 use std::ffi::{c_int, c_long, c_uint};
 
@@ -20,7 +20,7 @@ fn closes(fd: c_int, call: impl FnOnce() -> c_int) -> c_int {
     if reserved_fds::is_reserved(fd) { is_not_there() } else { closing(fd, call) }
 }
 
-/// By libc's `syscall`, which is no cancellation point.
+/// For libc's `syscall`, which is no cancellation point.
 pub(super) fn close_at_once(fd: c_int) -> c_int {
     // SAFETY: it takes no pointer.
     closes(fd, || unsafe { kernel!(SYS_close, fd) })
@@ -48,13 +48,13 @@ unsafe extern "C-unwind" fn closefrom(first: c_int) {
     let first = c_uint::try_from(first).unwrap_or(0);
     closing_all(first, c_uint::MAX, || {
         for (first, last) in reserved_fds::others(first, c_uint::MAX) {
-            // SAFETY: it takes no pointer. It cannot fail on Linux 5.9 or newer, and says nothing if it does.
+            // SAFETY: it takes no pointer. It cannot fail on Linux 5.9 or newer; a failure is ignored.
             unsafe { raw(libc::SYS_close_range, [first as usize, last as usize, 0]) };
         }
     });
 }
 
-/// What is ours is not there for the program.
+/// Reserved descriptors do not exist for the program.
 fn is_not_there() -> c_int {
     set_errno(libc::EBADF);
     -1
@@ -102,7 +102,7 @@ pub(super) unsafe extern "C-unwind" fn dup3(old: c_int, new: c_int, flags: c_int
     onto(old, new, || unsafe { kernel!(SYS_dup3, old, new, flags) })
 }
 
-/// Variadic in C: a third argument that is not there is whatever its register holds, which the kernel does not look at then.
+/// Variadic in C: a missing third argument is an arbitrary register value, which the kernel ignores then.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn fcntl(fd: c_int, command: c_int, argument: usize) -> c_int {
     // SAFETY: the caller's argument, as libc takes it.
@@ -127,7 +127,7 @@ unsafe extern "C-unwind" fn fcntl64(fd: c_int, command: c_int, argument: usize) 
     unsafe { fcntl(fd, command, argument) }
 }
 
-/// What stdio reads and writes by a standard number is not seen.
+/// Reads and writes of stdio on a standard descriptor are not intercepted.
 fn becomes(old: c_int, new: c_int) {
     if (0..=libc::STDERR_FILENO).contains(&new) {
         leave_if_live(old, Reason::Stdio);
@@ -142,7 +142,7 @@ fn copied(old: c_int, new: c_int) -> c_int {
     new
 }
 
-/// As libc asks it: a process group with a number that would be an error's is told from one.
+/// Like libc, distinguishes a process group from an error by its number.
 fn owner(fd: c_int) -> c_int {
     const F_GETOWN_EX: c_int = 16;
     const F_OWNER_PGRP: c_int = 2;

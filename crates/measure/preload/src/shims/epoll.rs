@@ -1,4 +1,4 @@
-//! What waits for sets of descriptors that the kernel keeps.
+//! Calls on epoll sets.
 
 use std::{ffi::c_int, ptr, time::Duration};
 
@@ -13,7 +13,7 @@ use crate::{
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn epoll_create(size: c_int) -> c_int {
-    // As libc does it: what it says has no meaning, but has to be more than nothing.
+    // Like libc: the size has no meaning, but has to be positive.
     if size <= 0 {
         crate::call::set_errno(libc::EINVAL);
         return -1;

@@ -1,4 +1,4 @@
-//! What programs compiled with `_FORTIFY_SOURCE` call instead: the same, after a look at whether the caller's memory is as long as it says.
+//! Functions for programs compiled with `_FORTIFY_SOURCE`: the same, after a check of the buffer's size.
 
 use std::ffi::{c_int, c_void};
 
@@ -10,7 +10,7 @@ use super::{
 };
 
 unsafe extern "C" {
-    /// libc's own end of a program whose memory is too short.
+    /// libc's termination of a program after a buffer overflow.
     fn __chk_fail() -> !;
 }
 

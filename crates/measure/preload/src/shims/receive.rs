@@ -1,4 +1,4 @@
-//! What receives.
+//! Calls that receive.
 
 use std::{
     ffi::{c_int, c_uint, c_void},
@@ -44,7 +44,7 @@ pub(super) unsafe extern "C-unwind" fn recvfrom(
 
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C-unwind" fn recvmsg(fd: c_int, message: *mut msghdr, flags: c_int) -> ssize_t {
-    // SAFETY: the caller's pointers, as libc takes them; what the kernel filled in where it succeeded.
+    // SAFETY: the caller's pointers, as libc takes them; on success, the kernel's output.
     unsafe {
         if let Some(id) = receiver(fd, flags)
             && let Some(received) = receive_message(fd, id, message, flags)
@@ -67,7 +67,7 @@ pub(super) unsafe extern "C-unwind" fn recvmmsg(
     flags: c_int,
     timeout: *mut timespec,
 ) -> c_int {
-    // SAFETY: the caller's pointers, as libc takes them; what the kernel filled in where it succeeded.
+    // SAFETY: the caller's pointers, as libc takes them; on success, the kernel's output.
     unsafe {
         if let Some(id) = receiver(fd, flags) {
             let messages = some_mut(messages, count as usize);
@@ -109,7 +109,7 @@ unsafe extern "C-unwind" fn readv(fd: c_int, pieces: *const iovec, count: c_int)
     }
 }
 
-/// The socket behind a descriptor that is to be received from, if it goes past the kernel.
+/// The bypassed socket behind a descriptor, for receiving.
 #[inline]
 fn receiver(fd: c_int, flags: c_int) -> Option<SocketId> {
     match live(fd) {
@@ -134,7 +134,7 @@ unsafe fn receive_message(fd: c_int, id: SocketId, message: *mut msghdr, flags: 
     }
 }
 
-/// As the kernel does it: the time is looked at after each message, and an error is told only where there was none before.
+/// Like the kernel, checks the time after each message, and returns an error only before the first one.
 ///
 /// # Safety
 /// Messages as recvmmsg(2) takes them.
@@ -183,12 +183,12 @@ unsafe fn receive_many(
     count
 }
 
-/// Descriptors that came with a message have numbers that may have meant something else.
+/// Forgets the numbers of descriptors received with a message: they may have been used before.
 ///
 /// # Safety
-/// The message is one that the kernel filled in.
+/// The kernel has filled in the message.
 unsafe fn came_along(message: *mut msghdr) {
-    // SAFETY: a header that the kernel just read and wrote, and control messages as it lays them out.
+    // SAFETY: a header that the kernel has just read and written, with control messages in its layout.
     unsafe {
         if (*message).msg_control.is_null() || (*message).msg_controllen == 0 {
             return;

@@ -1,4 +1,4 @@
-//! What sends.
+//! Calls that send.
 
 use std::ffi::{c_int, c_uint, c_void};
 
@@ -105,7 +105,7 @@ unsafe extern "C-unwind" fn writev(fd: c_int, pieces: *const iovec, count: c_int
         let id = live_for(fd, 0);
         if let Some(id) = id {
             let all = some(pieces, count.clamp(0, 1024) as usize);
-            // What becomes of a datagram without bytes depends on the kernel.
+            // The kernel defines the result of sending empty pieces.
             if all.iter().any(|piece| piece.iov_len > 0)
                 && let Some(sent) = messages::send(id, &Sent::alone(all), 0)
             {
@@ -116,13 +116,13 @@ unsafe extern "C-unwind" fn writev(fd: c_int, pieces: *const iovec, count: c_int
     }
 }
 
-/// The socket behind a descriptor, if what is sent with these flags goes past the kernel.
+/// The bypassed socket behind a descriptor, for sending with these flags.
 #[inline]
 fn live_for(fd: c_int, flags: c_int) -> Option<SocketId> {
     live(fd).filter(|_| !corked::has_part(fd, flags))
 }
 
-/// What the kernel sent for a socket that goes past it is counted, also what bound it to a port; what it sent, or its error.
+/// Counts datagrams that the kernel sent for a bypassed socket, also the one that bound it; returns the call's result.
 #[inline]
 fn by_kernel(fd: c_int, id: Option<SocketId>, sent: ssize_t) -> ssize_t {
     let is_new = || kind(fd) == Some(Kind::Unknown);
@@ -138,7 +138,8 @@ fn piece(bytes: *const c_void, length: size_t) -> iovec {
     iovec { iov_base: bytes.cast_mut(), iov_len: length }
 }
 
-/// Past the kernel as long as that takes them; the kernel has the next one otherwise, and the others are tried again.
+/// Sends through the stack while it accepts messages. The kernel sends the next one otherwise, and the stack tries
+/// again after it.
 ///
 /// # Safety
 /// Messages as sendmmsg(2) takes them.

@@ -1,4 +1,4 @@
-//! What makes sockets, and changes what they are.
+//! Calls that create and configure sockets.
 
 use std::{
     ffi::{c_char, c_int, c_ulong, c_void},
@@ -17,10 +17,10 @@ use crate::{
     table::Kind,
 };
 
-/// `SIOCGSTAMP` and `SIOCGSTAMPNS`, in the older form and in the newer one, which are alike where a word has 64 bits.
+/// `SIOCGSTAMP` and `SIOCGSTAMPNS`, in their old and new forms, which are equal on 64-bit machines.
 const STAMPS: [c_ulong; 4] = [0x8906, 0x8907, 0x8010_8906, 0x8010_8907];
-/// Options that give sockets of one port a program which chooses among them (`SO_ATTACH_REUSEPORT_CBPF`, `SO_ATTACH_REUSEPORT_EBPF`): the kernel tells
-/// nobody later that there is one.
+/// Options that attach a program which selects among the sockets of a port (`SO_ATTACH_REUSEPORT_CBPF`,
+/// `SO_ATTACH_REUSEPORT_EBPF`). The kernel does not tell later that a port has one.
 const CHOOSERS: [c_int; 2] = [51, 52];
 
 #[unsafe(no_mangle)]
@@ -89,10 +89,10 @@ unsafe extern "C-unwind" fn getsockopt(
     value: *mut c_void,
     length: *mut socklen_t,
 ) -> c_int {
-    // SAFETY: the caller's pointers, as libc takes them; what the kernel has just filled in.
+    // SAFETY: the caller's pointers, as libc takes them; the kernel's output.
     unsafe {
         let result = kernel!(SYS_getsockopt, fd, level, name, value, length);
-        // The kernel says what it was when it last sent something itself.
+        // The kernel returns the value of its last own datagram.
         if result == 0
             && matches!((level, name), (libc::SOL_IP, libc::IP_MTU) | (libc::SOL_IPV6, libc::IPV6_MTU))
             && length.read_unaligned() as usize == size_of::<c_int>()
@@ -109,7 +109,7 @@ unsafe extern "C-unwind" fn getsockopt(
 unsafe extern "C-unwind" fn shutdown(fd: c_int, how: c_int) -> c_int {
     // SAFETY: it takes no pointer.
     let result = unsafe { kernel!(SYS_shutdown, fd, how) };
-    // The kernel knows what that means for those who wait.
+    // The kernel implements the effect on waiting threads.
     leave_to_kernel(fd, Reason::ShutDown);
     result
 }
@@ -139,12 +139,12 @@ unsafe extern "C-unwind" fn ioctl(fd: c_int, request: c_ulong, argument: usize) 
     }
 }
 
-/// As many microseconds or nanoseconds beside the seconds as `request` says.
+/// Returns microseconds or nanoseconds, as `request` says.
 ///
 /// # Safety
-/// The argument is that of a call for a time.
+/// The argument is that of a timestamp request.
 unsafe fn stamp(fd: c_int, id: SocketId, request: c_ulong, argument: usize) -> c_int {
-    // SAFETY: the caller's; the kernel keeps the times of what comes through it from now on.
+    // SAFETY: the caller's; the kernel keeps timestamps of its datagrams from now on.
     unsafe {
         let asked = raw(libc::SYS_ioctl, [fd as usize, request as usize, argument]);
         match with_bypass(|bypass| bypass.stack.stamp(id)).flatten() {
@@ -158,11 +158,11 @@ unsafe fn stamp(fd: c_int, id: SocketId, request: c_ulong, argument: usize) -> c
     }
 }
 
-/// What libc then does with the descriptor is not seen.
+/// libc's later calls on the descriptor are not intercepted.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn fdopen(fd: c_int, mode: *const c_char) -> *mut FILE {
     leave_to_kernel(fd, Reason::Stdio);
-    // SAFETY: libc's function of this name, which has this type; the caller's pointer, as it takes it.
+    // SAFETY: libc's function of this name and type; the caller's pointer, as it takes it.
     unsafe {
         let next = libc::dlsym(libc::RTLD_NEXT, c"fdopen".as_ptr());
         if next.is_null() {

@@ -1,7 +1,9 @@
-//! System calls that a program makes by libc's `syscall`: those that end descriptors are seen, as libuv closes all of its own in that way, and those that
-//! send and receive datagrams, as it sends many of them so.
+//! System calls by libc's `syscall`. Calls that close descriptors are intercepted, because libuv closes its own this
+//! way.
 //!
-//! All others go to the kernel from here without a frame, as from libc: some of them return twice, or with another stack.
+//! Calls that send and receive datagrams are intercepted too, as libuv uses them for several at once.
+//!
+//! All others are made here without a frame, as in libc: some return twice, or on another stack.
 
 use std::{arch::naked_asm, ffi::c_long};
 
@@ -133,7 +135,7 @@ unsafe extern "C-unwind" fn syscall() -> c_long {
     )
 }
 
-/// One that ends a descriptor, or what had its number until now.
+/// A call that closes a descriptor or replaces it.
 unsafe extern "C-unwind" fn seen(number: c_long, a: usize, b: usize, c: usize) -> c_long {
     // SAFETY: none of them takes a pointer.
     let result = unsafe {
@@ -148,7 +150,7 @@ unsafe extern "C-unwind" fn seen(number: c_long, a: usize, b: usize, c: usize) -
     result.into()
 }
 
-/// One that sends or receives: as libc's function of that name does it, where the socket goes past the kernel.
+/// A call that sends or receives: handled by libc's function of that name if the socket is bypassed.
 unsafe extern "C-unwind" fn datagrams(
     number: c_long,
     a: usize,
@@ -174,7 +176,7 @@ unsafe extern "C-unwind" fn datagrams(
     }
 }
 
-/// The kernel's error, as libc tells it.
+/// The kernel's error in libc's form.
 extern "C-unwind" fn failed(result: isize) -> c_long {
     answer(result) as c_long
 }

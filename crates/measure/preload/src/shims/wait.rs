@@ -1,4 +1,4 @@
-//! What waits for several descriptors: poll and select.
+//! Calls that wait for several descriptors: poll and select.
 
 use std::{
     ffi::{c_int, c_long},
@@ -45,7 +45,8 @@ pub(super) unsafe extern "C-unwind" fn ppoll(
     timeout: *const timespec,
     mask: *const sigset_t,
 ) -> c_int {
-    // SAFETY: the caller's pointers, as libc takes them. The kernel writes what is left of the time, libc's caller does not expect that.
+    // SAFETY: the caller's pointers, as libc takes them. The kernel writes the time left, which libc's callers do not
+    // expect.
     unsafe {
         if let Ok(limit) = timeout.as_ref().map(span).transpose()
             && let Some(ready) = past_kernel(fds, count, limit, mask)
@@ -106,7 +107,7 @@ unsafe extern "C-unwind" fn pselect(
     timeout: *const timespec,
     mask: *const sigset_t,
 ) -> c_int {
-    // SAFETY: the caller's pointers, as libc takes them. The kernel takes the mask with its length, behind one pointer.
+    // SAFETY: the caller's pointers, as libc takes them. The kernel takes the mask and its length behind one pointer.
     unsafe {
         if let Ok(limit) = timeout.as_ref().map(span).transpose()
             && let Some(mut sets) = selected(count, [readable, writable, exceptional])
@@ -121,7 +122,7 @@ unsafe extern "C-unwind" fn pselect(
     }
 }
 
-/// poll over descriptors of which one goes past the kernel; none where none does.
+/// poll over descriptors with a bypassed one among them; `None` without one.
 unsafe fn past_kernel(
     fds: *mut pollfd,
     count: nfds_t,
@@ -135,10 +136,10 @@ unsafe fn past_kernel(
     wait_for(unsafe { std::slice::from_raw_parts_mut(fds, count as usize) }, limit, mask)
 }
 
-/// The sets of a call; those that are nowhere have nothing in them.
+/// The sets of a call; a null set is empty.
 ///
 /// # Safety
-/// Sets as select(2) takes them: as many bits as there are descriptors.
+/// Sets as select(2) takes them: with at least `count` bits.
 unsafe fn selected<'a>(count: c_int, sets: [*mut fd_set; 3]) -> Option<Selected<'a>> {
     let count = usize::try_from(count).ok().filter(|_| process::table().is_some()).and_then(within_table)?;
     let words = count.div_ceil(u64::BITS as usize);
@@ -152,7 +153,7 @@ pub(super) fn spec(time: Duration) -> timespec {
     timespec { tv_sec: time.as_secs() as i64, tv_nsec: time.subsec_nanos().into() }
 }
 
-/// A time that the kernel would take.
+/// A time that the kernel would accept.
 pub(super) fn span(time: &timespec) -> Result<Duration, ()> {
     match (u64::try_from(time.tv_sec), u32::try_from(time.tv_nsec)) {
         (Ok(seconds), Ok(nanoseconds)) if c_long::from(nanoseconds) < NANOSECONDS => {
@@ -166,7 +167,7 @@ fn place(time: &mut Option<timespec>) -> *mut timespec {
     time.as_mut().map_or(ptr::null_mut(), ptr::from_mut)
 }
 
-/// As glibc makes it of microseconds, which may be a second and more.
+/// Converts like glibc: the microseconds may exceed a second.
 fn duration(time: &timeval) -> Option<timespec> {
     let nanoseconds = i128::from(time.tv_usec) * 1000;
     let second = i128::from(NANOSECONDS);

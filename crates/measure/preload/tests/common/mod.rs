@@ -1,4 +1,4 @@
-//! A C program that prints what each call answers, run with the library and without it.
+//! A C program that prints the result of each call, run with the library and without it.
 #![allow(dead_code, reason = "each test takes a part of it")]
 
 use std::{
@@ -9,7 +9,7 @@ use std::{
     sync::OnceLock,
 };
 
-/// What the program can be asked for.
+/// Parts of the program.
 pub(crate) const PARTS: [&str; 46] = [
     "data",
     "flags",
@@ -59,7 +59,7 @@ pub(crate) const PARTS: [&str; 46] = [
     "chosen",
 ];
 
-/// The library, which cargo puts beside the test's own program.
+/// The library; cargo puts it beside the test program.
 pub(crate) fn library() -> PathBuf {
     let test = std::env::current_exe().expect("it runs");
     let library = test.with_file_name("libwireproof_preload.so");
@@ -67,7 +67,7 @@ pub(crate) fn library() -> PathBuf {
     library
 }
 
-/// The program, compiled once for each test.
+/// The program, compiled once per test program.
 pub(crate) fn program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     PROGRAM.get_or_init(|| {
@@ -85,7 +85,7 @@ pub(crate) fn program() -> &'static Path {
     })
 }
 
-/// The part of the program that answers, until this is dropped.
+/// The echo part of the program, running until this is dropped.
 pub(crate) struct Echo(Child);
 
 impl Echo {
@@ -93,7 +93,7 @@ impl Echo {
         Self::by(&mut Command::new(program()), address)
     }
 
-    /// By a command that ends with the program.
+    /// Started by a command whose last argument is the program.
     pub(crate) fn by(command: &mut Command, address: &str) -> Self {
         let mut child =
             command.args(["echo", address, address]).stdout(Stdio::piped()).spawn().expect("it is executable");
@@ -107,20 +107,20 @@ impl Echo {
 
 impl Drop for Echo {
     fn drop(&mut self) {
-        // It may have come to its end already.
+        // It may have ended already.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// What a command printed, and how it ended.
+/// Output of a command, and its exit status.
 pub(crate) fn told(command: &mut Command) -> String {
     let output = command.stdin(Stdio::null()).output().expect("it is executable");
     let [out, err] = [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text));
     format!("{out}{err}{}\n", output.status)
 }
 
-/// A command under the library, which finds no launcher.
+/// Runs a command under the library, without a launcher.
 pub(crate) fn preloaded(command: &mut Command) -> &mut Command {
     command.env("LD_PRELOAD", library()).env("WIREPROOF_BYPASS", "wireproof-bypass-nobody")
 }

@@ -1,4 +1,4 @@
-//! A veth pair between two namespaces, and a launcher at one end of it.
+//! A veth pair between two namespaces, and a launcher at one end.
 #![allow(dead_code, reason = "each test takes a part of it")]
 
 use std::{
@@ -17,7 +17,7 @@ pub(crate) const PORT: &str = "wp0";
 pub(crate) const OWN: [&str; 2] = ["198.18.0.1", "2001:2::1"];
 pub(crate) const ECHO: [&str; 2] = ["198.18.0.2", "2001:2::2"];
 
-/// Namespaces, that of the programs first, then that of the echo.
+/// Namespaces: first of the programs, then of the echo.
 pub(crate) struct Wire {
     pub(crate) namespaces: [String; 2],
 }
@@ -44,7 +44,7 @@ impl Wire {
                 link::add_address(&end.namespace, PORT, address, prefix).expect("it is free");
             }
         }
-        // Each answer of ICMP is looked for.
+        // Tests check each ICMP reply.
         wire.run(1, &["sysctl", "-qw", "net.ipv4.icmp_ratelimit=0", "net.ipv6.icmp.ratelimit=0"]);
         let until = Instant::now() + Duration::from_secs(5);
         while !wire.answers() {
@@ -54,7 +54,7 @@ impl Wire {
         wire
     }
 
-    /// Whether addresses of IPv6 can be used at both ends.
+    /// Whether IPv6 addresses are usable at both ends.
     fn answers(&self) -> bool {
         (0..2).all(|end| {
             let shown =
@@ -70,14 +70,14 @@ impl Wire {
         );
     }
 
-    /// A command in the namespace of one end.
+    /// A command in the namespace of an end.
     pub(crate) fn command(&self, end: usize, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = Command::new("ip");
         command.args(["netns", "exec", &self.namespaces[end]]).arg(program);
         command
     }
 
-    /// Takes the programs' end past the kernel.
+    /// Attaches a launcher to the programs' end.
     pub(crate) fn launcher(&self) -> (Launcher, Receiver<Event>) {
         let start = || {
             let (tell, told) = channel();
@@ -88,7 +88,7 @@ impl Wire {
         namespace::within(&self.namespaces[0], start).expect("it exists")
     }
 
-    /// What the kernel has counted of UDP at the programs' end: datagrams that came to sockets, and that were sent.
+    /// The kernel's UDP counters at the programs' end: datagrams received and sent.
     pub(crate) fn counted(&self) -> [u64; 2] {
         let read = |path: &str| std::fs::read_to_string(path).expect("proc is there");
         let texts = || [read("/proc/thread-self/net/snmp"), read("/proc/thread-self/net/snmp6")];
@@ -110,7 +110,7 @@ impl Wire {
 impl Drop for Wire {
     fn drop(&mut self) {
         for name in &self.namespaces {
-            // A test that failed half-way may have left it or not.
+            // An earlier test may have failed and left it.
             let _ = namespace::delete(name);
         }
     }

@@ -187,7 +187,7 @@ impl Core {
     }
 }
 
-/// Another socket has opened a port: whether all bypassed sockets of the port already share it with a kernel socket.
+/// Adds another socket to the findings of the port; returns whether all bypassed sockets share the port by now.
 fn share_all(
     bound: &Bound,
     ours: &[(SocketId, Binding)],
