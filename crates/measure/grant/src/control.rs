@@ -1,4 +1,4 @@
-//! The page that launcher and program share: what has changed in the kernel, and what became of each socket.
+//! Shared page of launcher and program: the generation of the kernel's state, and the records of sockets.
 
 mod slot;
 
@@ -19,13 +19,13 @@ use crate::mapping::{Shared, SharedMapping};
 
 pub use slot::{Counter, Slot, Traffic};
 
-/// The two ends of a socket, as far as it has them.
+/// Local and peer address of a socket, if set.
 pub type Ends = (Option<SocketAddr>, Option<SocketAddr>);
 
-/// Sockets that are written down one by one. Those beyond share a place.
+/// Sockets with a slot of their own. Later ones share one slot.
 pub const SOCKETS: usize = 1024;
 
-/// The page. Those that are mapped by its file are the same page.
+/// The page. Mappings of the same file share it.
 pub struct Control(SharedMapping<Page>);
 
 #[repr(C)]
@@ -33,17 +33,17 @@ struct Page {
     generation: AtomicU64,
     gone: [AtomicU32; xdp::steer::MOST_INTERFACES],
     opened: AtomicU32,
-    /// Frames that came for its flows and were for none of its sockets, or not whole.
+    /// Frames that arrived for its flows but were incomplete or for none of its sockets.
     refused: Counter,
-    /// Which socket each slot is of, apart from the slots: looked through for each new one.
+    /// The socket of each slot, apart from the slots: searched for each new socket.
     cookies: [AtomicU64; SOCKETS],
     slots: [Slot; SOCKETS + 1],
 }
 
-// SAFETY: atomics all over, zeros of which are a page where nothing happened yet.
+// SAFETY: only atomics; zeros are a page without events.
 unsafe impl Shared for Page {}
 
-/// Where a socket is written down.
+/// Index of a socket's slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SlotId(u32);
 
@@ -53,45 +53,44 @@ impl Control {
         SharedMapping::new("wireproof-control").map(Self)
     }
 
-    /// The page that another process made.
+    /// Maps a page that another process created.
     pub fn open(file: OwnedFd) -> io::Result<Self> {
         SharedMapping::open(file).map(Self)
     }
 
-    /// The file that another process maps it by, where it was made here.
+    /// The file for mapping it in another process, if it was created here.
     pub fn file(&self) -> Option<BorrowedFd<'_>> {
         self.0.file()
     }
 
-    /// Changes with whatever changes in links, addresses, routes and neighbours of the network namespace.
+    /// Number that changes with links, addresses, routes and neighbours of the network namespace.
     #[inline]
     pub fn generation(&self) -> u64 {
         self.0.generation.load(Acquire)
     }
 
-    /// Says that something has changed.
+    /// Announces a change.
     pub fn change(&self) {
         self.0.generation.fetch_add(1, Release);
     }
 
-    /// Whether an interface of the grant, by its number in it, cannot be used: it is gone, down, or has lost its
-    /// program. Its sockets go through the kernel as long.
+    /// Whether an interface of the grant, by its index there, is unusable: deleted, down, or without its program.
+    /// Meanwhile its sockets go through the kernel.
     #[inline]
     pub fn is_gone(&self, interface: usize) -> bool {
         self.0.gone[interface].load(Acquire) != 0
     }
 
-    /// Says whether an interface of the grant cannot be used; counts as a change.
+    /// Sets whether an interface of the grant is unusable; counts as a change.
     pub fn set_gone(&self, interface: usize, gone: bool) {
         self.0.gone[interface].store(gone.into(), Release);
         self.change();
     }
 
-    /// Begins to write down a socket, which has this descriptor in this process; or goes on, where it is written down already, as the kernel's
-    /// own number of it (`SO_COOKIE`) tells.
+    /// Finds or starts the slot of a socket, which the kernel's number of it (`SO_COOKIE`) identifies.
     pub fn add(&self, descriptor: i32, cookie: u64) -> SlotId {
         let key = key(cookie, process::id());
-        // Of threads that come at the same moment one has the place, and the others find it there.
+        // Of concurrent threads, one claims the slot, and the others find it there.
         for (number, place) in self.0.cookies.iter().enumerate() {
             let id = SlotId(number as u32);
             let claimed = match place.load(Acquire) {
@@ -114,52 +113,52 @@ impl Control {
         id
     }
 
-    /// What is written down of a socket.
+    /// A socket's slot.
     #[inline]
     pub fn slot(&self, id: SlotId) -> &Slot {
         &self.0.slots[id.0 as usize]
     }
 
-    /// Writes down a socket that stays with the kernel, and why.
+    /// Records a socket that stays with the kernel, with the reason.
     pub fn note(&self, descriptor: i32, cookie: u64, (local, peer): Ends, why: Reason) {
         let id = self.add(descriptor, cookie);
         self.slot(id).set_ends(local, peer);
         self.slot(id).set_fate(Err(why));
     }
 
-    /// Writes down of all sockets of this process that are past the kernel that they go through it from now on, and why.
+    /// Records that all bypassed sockets of this process go through the kernel from now on, with the reason.
     pub fn says_all_left(&self, why: Reason) {
         let own = process::id();
         let is_past = |slot: &&Slot| slot.process() == own && slot.is_past();
         self.0.slots[..SOCKETS].iter().filter(is_past).for_each(|slot| slot.set_fate(Err(why)));
     }
 
-    /// Counts a frame that came past the kernel and was taken by no socket: not whole, with a wrong checksum, or for one that is closed.
+    /// Counts a frame that no socket took: incomplete, with a wrong checksum, or for a closed socket.
     pub fn refuse(&self) {
         self.0.refused.add(1);
     }
 
-    /// How many those are.
+    /// Number of such frames.
     pub fn refused(&self) -> u64 {
         self.0.refused.get()
     }
 
-    /// All that is written down of a socket.
+    /// The record of a socket.
     pub fn record(&self, id: SlotId) -> Record {
         let slot = self.slot(id);
-        // Those beyond are of no socket in particular.
+        // The shared slot belongs to no particular socket.
         let cookie = self.0.cookies.get(id.0 as usize).map(|place| key(place.load(Acquire), slot.process()));
         slot.record(cookie.unwrap_or_default())
     }
 
-    /// All sockets that are written down one by one, in the order of their coming.
+    /// Records of the sockets with slots of their own, in order of appearance.
     pub fn records(&self) -> Vec<Record> {
-        // One may have been taken this moment, and not been written to yet.
+        // A slot may have been claimed just now, and not yet written to.
         let ids = (0..SOCKETS as u32).map(SlotId).filter(|id| self.slot(*id).process() != 0);
         ids.map(|id| self.record(id)).collect()
     }
 
-    /// How many sockets came after those, and what went past the kernel and through it of all of them together.
+    /// Number of sockets without a slot of their own, and their total traffic.
     pub fn beyond(&self) -> Beyond {
         let slot = &self.0.slots[SOCKETS];
         let count = self.0.opened.load(Acquire).saturating_sub(SOCKETS as u32);
@@ -167,9 +166,9 @@ impl Control {
     }
 }
 
-/// Which socket it is, and of which process, as a number that is never 0; and the one from the other.
+/// Combines a socket's cookie and its process into a number other than 0; the function is its own inverse.
 fn key(cookie: u64, process: u32) -> u64 {
-    // Process numbers have 22 bits, and no machine makes so many sockets that their numbers would need them.
+    // Process numbers have 22 bits, and cookies do not grow large enough to need these.
     const SHIFT: u32 = 42;
     cookie ^ u64::from(process) << SHIFT
 }

@@ -1,10 +1,10 @@
-//! Why nothing can be taken past the kernel.
+//! Reasons for which nothing can bypass the kernel.
 
 use std::io;
 
 use model::bypass::Hindrance;
 
-/// Why a launcher cannot make a grant.
+/// A launcher's reason for making no grant.
 #[derive(Debug, thiserror::Error)]
 pub enum GrantError {
     /// The steering program.
@@ -13,24 +13,24 @@ pub enum GrantError {
     /// Memory or an AF_XDP socket.
     #[error(transparent)]
     Socket(#[from] xdp::socket::SocketError),
-    /// What the kernel says of interfaces.
+    /// The kernel's answer about interfaces.
     #[error(transparent)]
     Kernel(#[from] kernel::Error),
     /// No such interface.
     #[error("there is no interface {0} in this network namespace; \"ip link\" lists those that there are")]
     NoInterface(String),
-    /// An interface without Ethernet addresses, like a tunnel.
+    /// An interface without Ethernet addresses, such as a tunnel.
     #[error("interface {0} is no Ethernet interface; only those can be bypassed")]
     NoEthernet(String),
-    /// What a person is told in other words.
+    /// A reason that has its own words for people.
     #[error(transparent)]
     Hindered(#[from] Hindrance),
-    /// Another failed call.
+    /// Another failed system call.
     #[error("{call}: {io}")]
     Call {
-        /// Which call.
+        /// Name of the call.
         call: &'static str,
-        /// What the kernel said. Not a `source`: it is part of the message.
+        /// The kernel's error. Not a `source`: it is part of the message.
         io: io::Error,
     },
 }
@@ -44,16 +44,16 @@ impl From<GrantError> for Hindrance {
     }
 }
 
-/// Why a program has no grant; all of its sockets go through the kernel.
+/// A program's reason for having no grant; its sockets go through the kernel.
 #[derive(Debug, thiserror::Error)]
 pub enum NoGrant {
-    /// Nobody listens there: the launcher has ended, or it is one of another network namespace.
+    /// No launcher listens: it has ended, or is in another network namespace.
     #[error("the launcher is not there: {0}")]
     NoLauncher(io::Error),
-    /// The launcher says why not.
+    /// The launcher's refusal, with its reason.
     #[error("{0}")]
     Refused(String),
-    /// What the launcher sent could not be taken over.
+    /// The launcher's message could not be used.
     #[error("what the launcher handed over could not be used: {0}")]
     Unusable(String),
 }

@@ -1,4 +1,4 @@
-//! The means by which a program goes past the kernel, and where they come from.
+//! The resources with which a program bypasses the kernel, and their source.
 
 mod facts;
 
@@ -18,25 +18,24 @@ use xdp::{
 use crate::{Control, GrantError};
 use facts::Facts;
 
-/// Frames for each entry of a ring: one in the fill ring, one that a socket holds, one on its way out, and one to
-/// spare.
+/// Frames per ring entry: one in the fill ring, one held by a socket, one on its way out, and one spare.
 const FRAMES_AN_ENTRY: u32 = 4;
 
-/// All that a program needs to go past the kernel.
+/// The resources with which a program bypasses the kernel.
 pub struct Grant {
-    /// The page that it shares with the launcher.
+    /// The page shared with the launcher.
     pub control: Control,
-    /// Flows that come past the kernel; empty at first.
+    /// Flows that bypass the kernel; empty at first.
     pub flows: FlowTable,
-    /// The memory that packets lie in.
+    /// Packet memory.
     pub umem: Umem,
-    /// Frames that are in no ring.
+    /// Frames in no ring.
     pub frames: Vec<Frame>,
-    /// The interfaces, by the numbers that [`Control::is_gone`] knows them by.
+    /// The interfaces, by the indices of [`Control::is_gone`].
     pub interfaces: Vec<Granted>,
     /// Entries of each ring.
     pub ring: u32,
-    /// The connection to the launcher of another process: it ends the claim when it is closed.
+    /// Connection to the launcher, in another process: closing it ends the claim.
     pub claim: Option<OwnedFd>,
 }
 
@@ -44,20 +43,20 @@ pub struct Grant {
 pub struct Granted {
     /// Its name.
     pub name: String,
-    /// Its number in its network namespace.
+    /// Its index in its network namespace.
     pub index: u32,
-    /// Its own address.
+    /// Its MAC address.
     pub mac: [u8; 6],
-    /// Its MTU in bytes, when the grant was made.
+    /// Its MTU in bytes at the time of the grant.
     pub mtu: u32,
-    /// Whether it hands over packets whose UDP checksum is that of the pseudo header alone (`CHECKSUM_PARTIAL`), as
-    /// virtual drivers do.
+    /// Whether its packets may hold a UDP checksum of the pseudo header only (`CHECKSUM_PARTIAL`), as with virtual
+    /// drivers.
     pub partial_checksums: bool,
-    /// A socket for each of its queues, in their order, both ways.
+    /// A socket for each of its queues, in order, for both directions.
     pub queues: Vec<Socket>,
 }
 
-/// The steering program on some interfaces, from which grants come, one after the other; it is gone when dropped, or
+/// The steering program on some interfaces, the source of consecutive grants. It is detached when this is dropped, or
 /// when the process ends.
 pub struct Attachment {
     steer: Steer,
@@ -65,7 +64,7 @@ pub struct Attachment {
     frame_size: FrameSize,
     ring: u32,
     pub(crate) wait: Wait,
-    /// Interfaces that were asked for and are not among them, and why.
+    /// Requested interfaces that are not attached, with the reasons.
     pub refused: Vec<(String, GrantError)>,
 }
 
@@ -73,7 +72,7 @@ impl Grant {
     /// Attaches to interfaces of the caller's network namespace and grants them to this process.
     ///
     /// # Errors
-    /// Also where one of the interfaces alone cannot be had.
+    /// Also if a single one of the interfaces is unavailable.
     pub fn make(interfaces: &[String]) -> Result<(Attachment, Self), GrantError> {
         let mut attachment = Attachment::new(interfaces)?;
         if let Some((_, error)) = attachment.refused.pop() {
@@ -83,8 +82,7 @@ impl Grant {
         Ok((attachment, grant))
     }
 
-    /// Its descriptors. A child that was forked has them too: as long as it does not close them, nobody else can have
-    /// the queues.
+    /// Its descriptors. A forked child has them too, and blocks the queues until it closes them.
     pub fn descriptors(&self) -> impl Iterator<Item = RawFd> {
         let sockets = self.interfaces.iter().flat_map(|interface| interface.queues.iter().map(AsFd::as_fd));
         let others = [self.control.file(), self.umem.file(), self.claim.as_ref().map(AsFd::as_fd)];
@@ -93,7 +91,7 @@ impl Grant {
 }
 
 impl Attachment {
-    /// Attaches to those of the interfaces that can be had; of the others [`refused`](Self::refused) says why not.
+    /// Attaches to the available interfaces; [`refused`](Self::refused) lists the others with the reasons.
     pub fn new(interfaces: &[String]) -> Result<Self, GrantError> {
         let links = link::list()?;
         let (mut there, mut refused): (Vec<Facts>, _) = (Vec::new(), Vec::new());
@@ -117,22 +115,22 @@ impl Attachment {
         Ok(Self { steer, interfaces: attached, frame_size, ring, wait: Wait::default(), refused })
     }
 
-    /// For programs whose calls wait like this: where they ask again and again, zero-copy cards are polled by them.
+    /// For programs whose calls wait like this: spinning programs poll zero-copy cards themselves.
     pub fn for_wait(self, wait: Wait) -> Self {
         Self { wait, ..self }
     }
 
-    /// Names of the interfaces that it is attached to and their numbers in the network namespace, in the order of each
-    /// grant.
+    /// Names and indices of the attached interfaces, in the order of each grant.
     pub fn interfaces(&self) -> impl Iterator<Item = (&str, u32)> {
         self.interfaces.iter().map(|facts| (facts.name.as_str(), facts.index))
     }
 
-    /// Fresh memory and sockets, and no flows. What was granted before has to be dropped first, as a queue has one
-    /// socket at a time; it is waited for a moment. An interface that is gone, or has lost the program, has no queues in it.
+    /// Creates memory and sockets, without flows. An interface that is gone, or has lost the program, gets no queues.
+    ///
+    /// A queue has one socket at a time: drop the previous grant first. Its release is awaited for a moment.
     ///
     /// # Errors
-    /// Also where that goes for all of them.
+    /// Also if this applies to all interfaces.
     pub fn grant(&mut self) -> Result<Grant, GrantError> {
         let call = |call| move |io| GrantError::Call { call, io };
         let mut flows = FlowTable::map(&self.steer.table()?).map_err(call("mmap of the flow table"))?;
@@ -158,7 +156,7 @@ impl Attachment {
         Ok(Grant { control, flows, umem, frames, interfaces, ring: self.ring, claim: None })
     }
 
-    /// How many queues of each interface can be had.
+    /// Number of available queues of each interface.
     fn there(&self) -> Result<Vec<u32>, GrantError> {
         let links = link::list()?;
         let queues = |facts: &Facts| {
@@ -169,18 +167,18 @@ impl Attachment {
         self.interfaces.iter().map(queues).collect()
     }
 
-    /// The descriptor of the table of flows.
+    /// Descriptor of the flow table.
     pub(crate) fn table(&self) -> Result<OwnedFd, GrantError> {
         Ok(self.steer.table()?)
     }
 
-    /// What the steering program did since it was attached.
+    /// Counters of the steering program since it was attached.
     pub fn counters(&self) -> Result<Steering, GrantError> {
         let steer::Counters { taken, no_flow, no_socket, too_large } = self.steer.counters()?;
         Ok(Steering { taken, no_flow, no_socket, too_large })
     }
 
-    /// Has the steering program know the addresses that interfaces have by now.
+    /// Updates the interfaces' addresses in the steering program.
     pub(crate) fn follow(&mut self, links: &[Link]) -> Result<(), GrantError> {
         let Self { steer, interfaces, .. } = self;
         for facts in interfaces {
@@ -190,7 +188,7 @@ impl Attachment {
         Ok(())
     }
 
-    /// What has become of the program on an interface.
+    /// State of the program on an interface.
     pub fn attachment(&self, interface: &str) -> Result<steer::Attachment, GrantError> {
         Ok(self.steer.attachment(interface)?)
     }
@@ -211,18 +209,18 @@ fn held(error: SocketError) -> GrantError {
     }
 }
 
-/// How each socket is opened, and adopted.
+/// Options with which each socket is opened and adopted.
 pub(crate) fn options(interface: &str, queue: u32, ring: u32) -> Options {
     Options { send: Some(ring), receive: Some(ring), ..Options::new(interface, queue) }
 }
 
 impl Granted {
-    /// Whether the card reads and writes the memory of packets itself, on all of its queues.
+    /// Whether the card accesses packet memory itself, on all of its queues.
     pub fn is_zero_copy(&self) -> bool {
         self.queues.iter().all(Socket::is_zero_copy)
     }
 
-    /// Whether its queues are polled by who looks for packets.
+    /// Whether readers poll its queues.
     pub fn is_busy_polled(&self) -> bool {
         self.queues.iter().any(Socket::is_busy_polled)
     }

@@ -1,8 +1,10 @@
-//! A grant on its way from the launcher to a program: words about it, and the descriptors beside them (`SCM_RIGHTS`).
+//! Transfer of a grant from the launcher to a program: a description and descriptors (`SCM_RIGHTS`).
 //!
-//! The program connects, and the launcher answers at once: a message with the [`Answer`] and three descriptors, then
-//! one for each [`MOST_DESCRIPTORS`] AF_XDP sockets. The connection is the claim: it ends when the program closes it,
-//! however that comes.
+//! The program connects, and the launcher answers at once. Its first message holds the [`Answer`] and three
+//! descriptors.
+//!
+//! The AF_XDP sockets follow, [`MOST_DESCRIPTORS`] to a message. The connection is the claim: it ends when the program
+//! closes it, in whatever way.
 
 use std::{
     io::{self, IoSlice, IoSliceMut},
@@ -27,14 +29,14 @@ use xdp::{
 
 use crate::{Control, Grant, Granted, NoGrant, grant::options, high_fds::high};
 
-/// Descriptors that go with one message; the kernel takes 253 (`SCM_MAX_FD`).
+/// Descriptors per message; the kernel accepts 253 (`SCM_MAX_FD`).
 const MOST_DESCRIPTORS: usize = 64;
-/// How long the launcher has to answer. It makes no grant for that which is not ready, unless a program has just ended.
+/// Time limit of the launcher's answer. The grant is prepared in advance, unless a program has just ended.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// More than any answer has.
+/// Longer than any answer.
 const LONGEST: usize = 64 << 10;
 
-/// What the launcher says to a program that asks for a grant.
+/// The launcher's answer to a request for a grant.
 #[derive(Debug, Serialize, Deserialize)]
 enum Answer {
     Refused(String),
@@ -45,7 +47,7 @@ enum Answer {
 struct Description {
     frames: u32,
     frame_size: usize,
-    /// Frames that are in no ring: the first ones.
+    /// Frames in no ring: the first ones.
     free: u32,
     ring: u32,
     interfaces: Vec<Interface>,
@@ -61,12 +63,12 @@ struct Interface {
     queues: u32,
 }
 
-/// Says why there is no grant.
+/// Refuses a grant, with the reason.
 pub(crate) fn refuse(program: &impl AsFd, why: &str) -> io::Result<()> {
     send(program, &serde_json::to_vec(&Answer::Refused(why.to_owned()))?, &[])
 }
 
-/// Hands a grant over, of which the launcher keeps its own descriptors.
+/// Hands over a grant; the launcher keeps its own descriptors.
 pub(crate) fn hand_over(program: &impl AsFd, grant: &Grant, table: BorrowedFd<'_>) -> io::Result<()> {
     let umem = grant.umem.file().ok_or_else(|| io::Error::other("the memory for packets is not shared"))?;
     let interface = |it: &Granted| Interface {
@@ -90,12 +92,12 @@ pub(crate) fn hand_over(program: &impl AsFd, grant: &Grant, table: BorrowedFd<'_
     sockets.chunks(MOST_DESCRIPTORS).try_for_each(|chunk| send(program, b"sockets", chunk))
 }
 
-/// Gives a program without a grant the page where such programs write down their sockets.
+/// Gives a program without a grant the page on which such programs record their sockets.
 pub(crate) fn lend(program: &impl AsFd, page: &Control) -> io::Result<()> {
     send(program, b"sockets", &[file(page)?])
 }
 
-/// Takes that page.
+/// Receives that page.
 pub(crate) fn borrow(connection: &impl AsFd) -> io::Result<Control> {
     let page = receive(connection)?.1.into_iter().next();
     Control::open(page.ok_or_else(|| io::Error::other("the launcher lends no page"))?)
@@ -105,26 +107,28 @@ fn file(page: &Control) -> io::Result<BorrowedFd<'_>> {
     page.file().ok_or_else(|| io::Error::other("the page is one of another process"))
 }
 
-/// Claims the grant of a launcher in the caller's network namespace, by the name of its socket. It is given back
-/// when this is dropped, or when the process ends or becomes another program. Children do not have it.
+/// Claims the grant of a launcher in the caller's network namespace, by the name of its socket. Children do not inherit
+/// it.
+///
+/// It ends when this is dropped, or when the process ends or executes another program.
 ///
 /// # Errors
-/// Why there is none. The launcher is told where its grant cannot be used.
+/// The reason for having no grant. If the grant is unusable, the launcher is informed.
 pub fn claim(name: &str) -> Result<Grant, NoGrant> {
     let connection = high(connected(name.as_bytes()).map_err(NoGrant::NoLauncher)?);
     let taken = take(&connection);
     if let Err(NoGrant::Unusable(why)) = &taken {
-        // Where it cannot be told it has ended.
+        // If this fails, the launcher has ended.
         let _ = send(&connection, why.as_bytes(), &[]);
     }
     taken.map(|grant| Grant { claim: Some(connection), ..grant })
 }
 
-/// What the program at the other end, which has gone, could not do with its grant.
+/// The problem of an ended program with its grant.
 pub(crate) fn complaint(connection: &impl AsFd) -> Option<String> {
     let mut words = [0; 1024];
     let mut hear = || recv(connection, &mut words[..], RecvFlags::DONTWAIT);
-    // That it went without having read all comes first.
+    // A program that left unread data causes a reset first.
     let (length, _) = hear().or_else(|error| if error == Errno::CONNRESET { hear() } else { Err(error) }).ok()?;
     (length > 0).then(|| String::from_utf8_lossy(&words[..length]).into_owned())
 }
@@ -161,10 +165,10 @@ fn take(connection: &OwnedFd) -> Result<Grant, NoGrant> {
     Ok(Grant { control, flows, umem, frames, interfaces, ring: description.ring, claim: None })
 }
 
-/// A connection to the launcher that has this name. Once a launcher has ended, anybody may listen by its name.
+/// Connects to the launcher with this name.
 ///
 /// # Errors
-/// Also where it is not that launcher, by the credentials that the kernel keeps.
+/// If the kernel's credentials show another process: once a launcher has ended, any process may listen under its name.
 pub(crate) fn connected(name: &[u8]) -> io::Result<OwnedFd> {
     let connection = socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
     for timeout in [Timeout::Send, Timeout::Recv] {
@@ -179,13 +183,14 @@ pub(crate) fn connected(name: &[u8]) -> io::Result<OwnedFd> {
     Err(io::Error::new(io::ErrorKind::PermissionDenied, why))
 }
 
-/// Whether a process is the launcher of this name: root, and of the number in the name. In a PID namespace of its own, a program sees 0.
+/// Whether a process is the launcher of this name: root, with the process number in the name. A program in its own PID
+/// namespace sees 0.
 fn is_launcher(name: &[u8], user: u32, process: i32) -> bool {
     let number = str::from_utf8(name).ok().and_then(|name| name.split('-').nth(2)?.parse().ok());
     user == 0 && (process == 0 || number == Some(process))
 }
 
-/// The process at the other end of a connection, as it was when it connected or listened.
+/// The process at the other end of a connection, as of its connect or listen.
 pub(crate) fn credentials(connection: &impl AsFd) -> io::Result<libc::ucred> {
     let mut credentials = MaybeUninit::<libc::ucred>::zeroed();
     let mut length = size_of::<libc::ucred>() as libc::socklen_t;
@@ -197,7 +202,7 @@ pub(crate) fn credentials(connection: &impl AsFd) -> io::Result<libc::ucred> {
     if answer < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: zeros are valid, and so is what the kernel wrote.
+    // SAFETY: zeros are valid, and so is the kernel's output.
     Ok(unsafe { credentials.assume_init() })
 }
 
@@ -216,7 +221,7 @@ fn receive(from: &impl AsFd) -> io::Result<(Vec<u8>, Vec<OwnedFd>)> {
     let mut control = RecvAncillaryBuffer::new(&mut space);
     let mut words = vec![0; LONGEST];
     let came = loop {
-        // A signal may come in the midst of it.
+        // A signal may interrupt it.
         match recvmsg(from, &mut [IoSliceMut::new(&mut words)], &mut control, RecvFlags::CMSG_CLOEXEC) {
             Err(rustix::io::Errno::INTR) => {}
             came => break came?,
@@ -239,7 +244,7 @@ mod tests {
 
     use super::*;
 
-    /// Something that listens by a name, and never answers.
+    /// A listener that never answers.
     fn listener(name: &str) -> OwnedFd {
         let socket = socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None);
         let socket = socket.expect("a socket");

@@ -1,4 +1,4 @@
-//! Descriptors of ours in a process whose program knows nothing of them: they are out of its way.
+//! High numbers for our descriptors in an unmodified program, out of its way.
 
 use std::{
     os::fd::{AsRawFd, OwnedFd, RawFd},
@@ -11,33 +11,35 @@ use rustix::{
     process::{Resource, getrlimit},
 };
 
-/// How many numbers are kept for them.
+/// Numbers reserved for them.
 const KEPT: u64 = 128;
-/// Higher ones would make the kernel's tables of descriptors larger, which each `fork` copies.
+/// Higher ones would enlarge the kernel's descriptor tables, which each `fork` copies.
 const HIGHEST: u64 = 1024;
 
-/// The lowest number that a descriptor of ours gets, as long as there are enough: at the end of what a program may have.
+/// Lowest number for our descriptors: near the end of the program's range.
 pub fn lowest() -> RawFd {
     static LOWEST: OnceLock<RawFd> = OnceLock::new();
     *LOWEST.get_or_init(lowest_now)
 }
 
-/// The same as things are now, which the program may still change.
+/// The same as of now; the program may still change its limit.
 fn lowest_now() -> RawFd {
     let most = getrlimit(Resource::Nofile).current.unwrap_or(HIGHEST).min(HIGHEST);
     most.saturating_sub(KEPT.min(most / 2)) as RawFd
 }
 
-/// Has the kernel make its table of descriptors large enough, to be called as long as the process has one thread: where it has several, the
-/// first high number waits for a grace period of RCU, which takes seconds on a busy machine, and with it all that the program would send.
+/// Enlarges the kernel's descriptor table; call it while the process has one thread.
+///
+/// With several threads, the first high number waits for an RCU grace period, which takes seconds on a busy machine and
+/// blocks sending.
 pub fn make_room() {
     if let Ok(fd) = eventfd(0, EventfdFlags::CLOEXEC) {
-        // Without room it is made later.
+        // If this fails, the table grows later.
         let _ = fcntl_dupfd_cloexec(&fd, lowest_now());
     }
 }
 
-/// Gives a descriptor such a number; where there is none it keeps the one that it has.
+/// Moves a descriptor to such a number; without a free one it keeps its own.
 pub fn high(fd: OwnedFd) -> OwnedFd {
     if fd.as_raw_fd() >= lowest() {
         return fd;

@@ -1,5 +1,4 @@
-//! The launcher's half: it hands a grant to one program at a time, watches what changes under it, and clears up behind
-//! each.
+//! The launcher: hands the grant to one program at a time, watches for changes, and cleans up after each program.
 
 mod cards;
 mod outside;
@@ -36,12 +35,12 @@ use server::{Hears, Server};
 
 pub use outside::page;
 
-/// What a program finds in its environment: the name of the launcher's socket.
+/// Environment variable with the name of the launcher's socket.
 pub const LAUNCHER_VARIABLE: &CStr = c"WIREPROOF_BYPASS";
-/// And how its calls wait, in the words of [`Wait`](model::bypass::Wait).
+/// Environment variable with the way calls wait, in the words of [`Wait`](model::bypass::Wait).
 pub const WAIT_VARIABLE: &CStr = c"WIREPROOF_BYPASS_WAIT";
 
-/// A launcher at work in a thread of its own.
+/// A launcher that runs in its own thread.
 pub struct Launcher {
     name: String,
     held: Arc<AtomicBool>,
@@ -49,42 +48,42 @@ pub struct Launcher {
     thread: JoinHandle<Result<Steering, GrantError>>,
 }
 
-/// Something that happened.
+/// An event of the launcher.
 #[derive(Debug)]
 pub enum Event {
-    /// A program has the grant.
+    /// A program has claimed the grant.
     Claimed(Program),
-    /// A program was refused, and goes through the kernel.
+    /// A program was refused; its sockets go through the kernel.
     Refused {
         /// The program.
         program: Program,
-        /// Why.
+        /// The reason.
         why: Hindrance,
     },
-    /// A program has ended, or has given the grant back.
+    /// A program has ended or returned the grant.
     Ended(Claim),
-    /// An interface can be used, or not, from now on.
+    /// An interface has become usable or unusable.
     Interface {
         /// Its name.
         name: String,
-        /// How it is.
+        /// Its state.
         health: Health,
     },
-    /// The launcher stops. What the sockets of processes without a grant were, those that had none yet among them.
+    /// The launcher stops: sockets of processes without a grant, including those before their claim.
     Outside {
-        /// Those that were written down one by one.
+        /// Sockets with records of their own, by process.
         programs: Vec<Outside>,
-        /// How many more there were.
+        /// Number of further sockets.
         beyond: u32,
     },
-    /// A card did not take what it was to be told for programs that poll it, or could not be told what it was told before.
+    /// A card rejected a setting for polling programs, or its restoration.
     NotSet(NotSet),
-    /// Something failed; what can be done without it goes on.
+    /// An error; everything that does not depend on it goes on.
     Trouble(GrantError),
 }
 
 impl Launcher {
-    /// Begins to listen, for programs that the caller starts from now on, and tells what happens.
+    /// Starts to listen for programs that the caller starts from now on, and reports events.
     pub fn start(mut attachment: Attachment, tell: Sender<Event>) -> Result<Self, GrantError> {
         let call = |call| move |error: rustix::io::Errno| GrantError::Call { call, io: error.into() };
         let ready = attachment.grant()?;
@@ -104,7 +103,7 @@ impl Launcher {
         Ok(Self { name, held, stop, thread })
     }
 
-    /// The name of its socket, by which [`crate::claim`] finds it.
+    /// Name of its socket, for [`crate::claim`].
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -114,8 +113,8 @@ impl Launcher {
         self.held.load(Relaxed)
     }
 
-    /// Stops, takes everything from the interfaces, and gives what the steering program counted. A grant that is still
-    /// held is worth nothing afterwards: its flows go through the kernel.
+    /// Stops, detaches everything from the interfaces, and returns the steering program's counters. The flows of a held
+    /// grant go through the kernel.
     pub fn end(self) -> Result<Steering, GrantError> {
         rustix::io::write(&self.stop, &1_u64.to_ne_bytes())
             .map_err(|error| GrantError::Call { call: "write to an eventfd", io: error.into() })?;
@@ -124,8 +123,7 @@ impl Launcher {
     }
 }
 
-/// An abstract socket: it is found by name in its network namespace, whatever a program's root, user and descriptors
-/// are.
+/// An abstract socket: found by name in its network namespace, independent of root directory, user and descriptors.
 fn listener(name: &[u8]) -> Result<OwnedFd, rustix::io::Errno> {
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     let socket = socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)?;

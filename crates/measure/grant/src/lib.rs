@@ -1,7 +1,10 @@
-//! What a program needs to bypass the kernel: memory for packets, AF_XDP sockets, the table of its flows, and a page that it shares with the launcher.
+//! The resources with which a program bypasses the kernel: packet memory, AF_XDP sockets, a table of flows, and a page
+//! shared with the launcher.
 //!
-//! A launcher has the rights: it attaches the steering program ([`Attachment`]) and hands a [`Grant`] to one process at a time. A process may also
-//! grant to itself. On the shared page ([`Control`]) the launcher announces changes in the kernel, and the program records its sockets.
+//! A launcher has the privileges: it attaches the steering program ([`Attachment`]) and hands a [`Grant`] to one
+//! process at a time. A process may also grant to itself.
+//!
+//! On the shared page ([`Control`]) the launcher announces changes in the kernel, and the program records its sockets.
 #![allow(unsafe_code, reason = "memory that processes share, and system calls that rustix does not cover")]
 
 pub mod control;

@@ -13,21 +13,21 @@ use rustix::{
     mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap},
 };
 
-/// What may lie in memory that others write to at any moment.
+/// A type for memory that other processes may write to at any time.
 ///
 /// # Safety
-/// Any bytes are a valid value, zeros are a new one, and all of it is changed through atomics only.
+/// Any bytes are a valid value, zeros are a new one, and all changes go through atomics.
 pub unsafe trait Shared: Sync {}
 
-/// A value in a file without a name, which other processes can map by its descriptor.
+/// A value in an anonymous file, which other processes can map by its descriptor.
 pub(crate) struct SharedMapping<T: Shared> {
     start: NonNull<T>,
-    /// Where it was made here, for others to map it by.
+    /// The file, for mapping by others, if it was created here.
     file: Option<OwnedFd>,
     _value: PhantomData<T>,
 }
 
-// SAFETY: the memory belongs to no thread, and what lies in it is `Sync`.
+// SAFETY: the memory belongs to no thread, and its contents are `Sync`.
 unsafe impl<T: Shared> Send for SharedMapping<T> {}
 // SAFETY: as above.
 unsafe impl<T: Shared> Sync for SharedMapping<T> {}
@@ -37,14 +37,14 @@ impl<T: Shared> SharedMapping<T> {
     pub(crate) fn new(name: &str) -> io::Result<Self> {
         let file = memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
         ftruncate(&file, size_of::<T>() as u64)?;
-        // Whoever has it could otherwise take the memory away under the others.
+        // A process with the descriptor could otherwise truncate the file under the others.
         fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
         let mut mapping = Self::map(&file)?;
         mapping.file = Some(file);
         Ok(mapping)
     }
 
-    /// The value that another process made.
+    /// Maps a value that another process created.
     pub(crate) fn open(file: OwnedFd) -> io::Result<Self> {
         if fstat(&file)?.st_size < size_of::<T>() as i64 {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "the file is smaller than what has to be in it"));
@@ -52,17 +52,17 @@ impl<T: Shared> SharedMapping<T> {
         Self::map(&file)
     }
 
-    /// The file that others map it by, where it was made here.
+    /// The file for mapping by others, if it was created here.
     pub(crate) fn file(&self) -> Option<BorrowedFd<'_>> {
         self.file.as_ref().map(AsFd::as_fd)
     }
 
-    /// Children do not inherit it: they would write of their sockets what is said of ours.
+    /// Children do not inherit the mapping: they would write their sockets' state to ours.
     fn map(file: &OwnedFd) -> io::Result<Self> {
         let (length, rights) = (size_of::<T>(), ProtFlags::READ | ProtFlags::WRITE);
-        // SAFETY: without MAP_FIXED the kernel takes a place where nothing is.
+        // SAFETY: without MAP_FIXED the kernel takes an unused place.
         let start = unsafe { mmap(null_mut(), length, rights, MapFlags::SHARED, file, 0) }?;
-        // SAFETY: it changes nothing of the memory, nor of the mapping here.
+        // SAFETY: it changes neither the memory nor the mapping here.
         unsafe { madvise(start, length, Advice::LinuxDontFork) }?;
         let start = NonNull::new(start.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
         Ok(Self { start, file: None, _value: PhantomData })
@@ -80,7 +80,7 @@ impl<T: Shared> Deref for SharedMapping<T> {
 
 impl<T: Shared> Drop for SharedMapping<T> {
     fn drop(&mut self) {
-        // SAFETY: start and length are those of a mapping of ours, and nothing borrows from it any more. It fails only for what is none.
+        // SAFETY: start and length are those of our mapping, and no borrow is left. It fails only for an invalid range.
         let _ = unsafe { munmap(self.start.as_ptr().cast(), size_of::<T>()) };
     }
 }

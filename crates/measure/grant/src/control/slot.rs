@@ -1,4 +1,4 @@
-//! What is written down of one socket, in memory that processes share.
+//! Record of one socket in shared memory.
 
 use std::{
     net::{IpAddr, Ipv6Addr, SocketAddr},
@@ -11,22 +11,22 @@ use std::{
 
 use model::bypass::{Counted, Reason, Record};
 
-/// What is written down of one socket. It has one writer at a time.
+/// Record of one socket. It has one writer at a time.
 #[repr(C, align(64))]
 #[derive(Default)]
 pub struct Slot {
     descriptor: AtomicU32,
     process: AtomicU32,
-    /// 0: nothing known; 1: past the kernel; others: 2 more than the number of a [`Reason`].
+    /// 0: unknown; 1: bypassed; others: 2 more than the number of a [`Reason`].
     fate: AtomicU32,
     closed: AtomicU32,
     local: Ends,
     peer: Ends,
-    /// Datagrams that went past the kernel.
+    /// Bypassed datagrams.
     pub past: Traffic,
-    /// Datagrams that went through it.
+    /// Datagrams through the kernel.
     pub through: Traffic,
-    /// Datagrams that came past the kernel and found the socket's queue full, or waited in it when the socket went back to the kernel.
+    /// Bypassed datagrams dropped at a full queue, or left in it when the socket went back to the kernel.
     pub dropped: Counter,
 }
 
@@ -34,11 +34,11 @@ pub struct Slot {
 #[derive(Default)]
 struct Ends {
     address: [AtomicU8; 16],
-    /// The port; with bit 16 set where there is an end at all, with bit 17 where its address is of IPv4.
+    /// The port; bit 16 is set if there is an address at all, bit 17 if it is IPv4.
     port: AtomicU32,
 }
 
-/// Datagrams of one way, each direction, with their bytes of payload.
+/// Datagrams and their payload bytes, in each direction.
 #[repr(C)]
 #[derive(Default)]
 pub struct Traffic {
@@ -48,34 +48,33 @@ pub struct Traffic {
     sent_bytes: Counter,
 }
 
-/// A number that one writer at a time adds to, and anybody reads.
+/// A counter with one writer at a time and any number of readers.
 #[repr(transparent)]
 #[derive(Default)]
 pub struct Counter(AtomicU64);
 
 impl Counter {
-    /// Adds to it. Of two threads that do so at the same moment one may go uncounted; it costs no locked instruction
-    /// for that.
+    /// Adds to it, without a locked instruction. One of two concurrent additions may be lost.
     #[inline]
     pub fn add(&self, count: u64) {
         self.0.store(self.0.load(Relaxed).wrapping_add(count), Relaxed);
     }
 
-    /// What it is now.
+    /// Its value.
     pub fn get(&self) -> u64 {
         self.0.load(Relaxed)
     }
 }
 
 impl Traffic {
-    /// Counts a datagram that came, with so many bytes of payload.
+    /// Counts a received datagram.
     #[inline]
     pub fn received(&self, bytes: usize) {
         self.received.add(1);
         self.received_bytes.add(bytes as u64);
     }
 
-    /// Counts a datagram that went, with so many bytes of payload.
+    /// Counts a sent datagram.
     #[inline]
     pub fn sent(&self, bytes: usize) {
         self.sent.add(1);
@@ -93,39 +92,39 @@ impl Traffic {
 }
 
 impl Slot {
-    /// Begins it, of a socket that has this descriptor in this process.
+    /// Starts the record of a socket with this descriptor in this process.
     pub(super) fn begin(&self, descriptor: i32) {
         self.process.store(process::id(), Relaxed);
         self.descriptor.store(descriptor.cast_unsigned(), Relaxed);
     }
 
-    /// Says whether it goes past the kernel, or why not.
+    /// Records that the socket is bypassed, or why not.
     pub fn set_fate(&self, fate: Result<(), Reason>) {
         self.fate.store(fate.map_or_else(|reason| reason as u32 + 2, |()| 1), Release);
     }
 
-    /// Says which ends it has.
+    /// Records its addresses.
     pub fn set_ends(&self, local: Option<SocketAddr>, peer: Option<SocketAddr>) {
         self.local.write(local);
         self.peer.write(peer);
     }
 
-    /// Says that it was closed.
+    /// Records that it was closed.
     pub fn set_closed(&self) {
         self.closed.store(1, Relaxed);
     }
 
-    /// Whether it is past the kernel, and was not closed.
+    /// Whether it is bypassed and open.
     pub(super) fn is_past(&self) -> bool {
         self.fate.load(Acquire) == 1 && self.closed.load(Relaxed) == 0
     }
 
-    /// The process that began it; 0 where nobody did yet.
+    /// The process that started it; 0 if unused.
     pub(super) fn process(&self) -> u32 {
         self.process.load(Relaxed)
     }
 
-    /// All that it says, of the socket with this number.
+    /// Its contents, for the socket with this cookie.
     pub(super) fn record(&self, cookie: u64) -> Record {
         let fate = match self.fate.load(Acquire) {
             1 => Ok(()),

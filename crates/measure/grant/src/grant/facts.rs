@@ -1,4 +1,4 @@
-//! What an interface is, as far as grants go.
+//! Properties of an interface that matter to grants.
 
 use kernel::{ethtool, link::Link};
 use model::{bypass::Wait, stream::Mac};
@@ -6,16 +6,16 @@ use xdp::socket::{BusyPoll, FrameSize};
 
 use crate::GrantError;
 
-/// Drivers that hand over packets of the same machine with a checksum that is not finished: nobody has computed it.
-/// "vif" is what both ends of Xen's call themselves.
+/// Drivers that deliver packets of the same machine with an incomplete checksum. "vif" is the name of both ends of
+/// Xen's driver.
 const UNFINISHED_CHECKSUMS: [&str; 4] = ["veth", "virtio_net", "tun", "vif"];
-/// Most packets that a call polls: as many as the kernel does at a time (`NAPI_POLL_WEIGHT`).
+/// Packets per poll at most, as in the kernel (`NAPI_POLL_WEIGHT`).
 const BUDGET: u32 = 64;
-/// What the kernel keeps of each frame for XDP programs (`XDP_PACKET_HEADROOM`).
+/// The kernel's share of each frame for XDP programs (`XDP_PACKET_HEADROOM`).
 const HEADROOM: usize = 256;
 /// Ethernet header, two VLAN tags.
 const LINK_HEADERS: usize = 22;
-/// Most memory for packets, in bytes; with many queues the rings become shorter.
+/// Limit of packet memory in bytes; many queues get shorter rings.
 const MOST_MEMORY: usize = 256 << 20;
 const RING: u32 = 2048;
 const SHORTEST_RING: u32 = 256;
@@ -32,7 +32,7 @@ pub(super) struct Facts {
 }
 
 impl Facts {
-    /// Of an interface of the caller's network namespace.
+    /// Properties of an interface of the caller's network namespace.
     pub(super) fn read(name: &str, links: &[Link]) -> Result<Self, GrantError> {
         let link = links.iter().find(|link| link.name == name);
         let link = link.ok_or_else(|| GrantError::NoInterface(name.to_owned()))?;
@@ -49,23 +49,23 @@ impl Facts {
     }
 }
 
-/// How queues of zero-copy cards are polled: where programs go to sleep, interrupts stay on.
+/// Busy polling of zero-copy queues: for sleeping programs, interrupts stay on.
 pub(super) fn busy_poll(wait: Wait) -> Option<BusyPoll> {
     (wait != Wait::Sleep).then_some(BusyPoll { budget: BUDGET, alone: wait == Wait::Spin })
 }
 
-/// A size that takes each packet of the largest MTU, where there is one.
+/// A frame size that holds packets of the largest MTU, if there is one.
 pub(super) fn frame_size(interfaces: &[Facts]) -> FrameSize {
     let largest = interfaces.iter().map(|facts| facts.mtu as usize).max().unwrap_or_default();
     if largest + LINK_HEADERS <= room(FrameSize::Half) as usize { FrameSize::Half } else { FrameSize::Page }
 }
 
-/// Bytes that a frame takes of a packet.
+/// Bytes of a packet that fit in a frame.
 pub(super) fn room(size: FrameSize) -> u32 {
     (size.bytes() - HEADROOM) as u32
 }
 
-/// Entries of each ring, where so many queues have to share the memory.
+/// Entries of each ring if so many queues share the memory.
 pub(super) fn ring(queues: u32, size: FrameSize) -> u32 {
     let bytes = |ring: u32| queues as usize * ring as usize * super::FRAMES_AN_ENTRY as usize * size.bytes();
     let mut ring = RING;

@@ -1,5 +1,5 @@
-//! What is set on zero-copy cards for programs that poll them: written in a ledger before, and undone at the end or, after a `kill -9`, by whoever
-//! comes next.
+//! Settings of zero-copy cards for polling programs. They are recorded in a ledger first, and undone at the end or,
+//! after a `kill -9`, by the next user.
 
 use std::{
     net::{IpAddr, SocketAddr},
@@ -18,41 +18,42 @@ use model::{
 use super::Event;
 use crate::{Control, Grant};
 
-/// How often the kernel leaves interrupts off after it has found nothing, and for how long each time, in ns, until it looks by itself. Short
-/// beside what a program takes that goes to sleep, as packets of all programs may wait for so long.
+/// How often the kernel leaves interrupts off after an empty poll, and the interval in ns until it polls itself.
+///
+/// Short compared with a program that sleeps, as packets of all programs may wait that long.
 const DEFERRED: [(&str, &str); 2] = [("napi_defer_hard_irqs", "2"), ("gro_flush_timeout", "50000")];
-/// Most rules at a time: cards have room for few.
+/// Limit of simultaneous rules: cards have room for few.
 const MOST_RULES: usize = 64;
 
 /// A zero-copy card whose queues a program polls.
 #[derive(Clone, Debug)]
 struct Card {
-    /// Its interface, and that one's number.
+    /// Its interface and the interface's index.
     interface: String,
     index: u32,
     queues: u32,
-    /// Whether its driver takes rules, as far as is known.
+    /// Whether its driver accepts rules, as far as known.
     takes_rules: bool,
 }
 
-/// The cards, and what is changed of them.
+/// The cards and their changed settings.
 pub(super) struct Cards {
     cards: Vec<Card>,
     namespace: String,
     ledger: Option<Ledger>,
-    /// Changes that stand for all programs.
+    /// Number of changes that last for all programs.
     settings: usize,
-    /// Flows of a program that rules were asked for.
+    /// Flows of a program for which rules were requested.
     steered: Vec<(u32, SocketAddr)>,
     tell: Sender<Event>,
 }
 
 impl Cards {
-    /// Those of a grant, set for programs that wait like this. The owner's name is nobody else's.
+    /// The cards of a grant, for programs that wait like this. The owner's name is unique.
     pub(super) fn prepare(grant: &Grant, wait: Wait, owner: &str, tell: Sender<Event>) -> Self {
         let is_missed = |it: &&crate::Granted| wait != Wait::Sleep && it.is_zero_copy() && !it.is_busy_polled();
         for it in grant.interfaces.iter().filter(is_missed) {
-            // Who does not listen any more does not want to know.
+            // The receiver may be gone.
             let _ = tell.send(Event::NotSet(NotSet::NoPolling { interface: it.name.clone() }));
         }
         let polled = grant.interfaces.iter().filter(|granted| granted.is_busy_polled());
@@ -80,12 +81,12 @@ impl Cards {
         all
     }
 
-    /// Something that a card did not take; all goes on without it. Who does not listen any more does not want to know.
+    /// Reports a setting that a card rejected; everything else goes on. The receiver may be gone.
     fn say(&self, what: NotSet) {
         let _ = self.tell.send(Event::NotSet(what));
     }
 
-    /// What somebody left behind who was killed would be taken for what was there before.
+    /// Opens a ledger. Changes of killed launchers are undone first: they are not the original state.
     fn begin(&mut self, directory: &Path, owner: &str) -> Result<(), String> {
         ledger::undo_stale(directory).map_err(|error| error.to_string())?;
         self.namespace = namespace::own_name().map_err(|error| error.to_string())?;
@@ -93,7 +94,7 @@ impl Cards {
         Ok(())
     }
 
-    /// Has interrupts wait as long as a program polls, and come at once when none does.
+    /// Defers interrupts while a program polls; without polling they come at once.
     fn defer(&mut self, card: &Card) {
         let (namespace, interface) = (self.namespace.clone(), card.interface.clone());
         let deferred = DEFERRED.map(|(setting, value)| {
@@ -117,8 +118,9 @@ impl Cards {
         applied.map_err(|error| error.to_string())
     }
 
-    /// Has what is for a program's sockets come by one queue, on cards of many: it polls that alone then. The last one, as what is for nobody
-    /// in particular comes by the first.
+    /// Steers packets for a program's sockets to one queue on multi-queue cards, so that it polls only that one.
+    ///
+    /// It is the last queue, because unspecific traffic arrives on the first.
     pub(super) fn steer(&mut self, control: &Control) {
         let takes_rules = |card: &Card| card.queues > 1 && card.takes_rules;
         if self.ledger.is_none() || !self.cards.iter().any(takes_rules) {
@@ -145,7 +147,7 @@ impl Cards {
         }
     }
 
-    /// Takes the rules of a program away that has ended.
+    /// Removes the rules of an ended program.
     pub(super) fn forget(&mut self) {
         self.steered.clear();
         let undone = self.ledger.as_mut().map(|ledger| ledger.undo_last(ledger.standing() - self.settings));
@@ -155,7 +157,7 @@ impl Cards {
             .for_each(|error| self.say(NotSet::GivenBack { why: error.to_string() }));
     }
 
-    /// Gives everything back as it was.
+    /// Restores all settings.
     pub(super) fn give_back(&mut self) {
         let undone = self.ledger.take().map(|mut ledger| ledger.undo_all());
         undone
@@ -165,7 +167,7 @@ impl Cards {
     }
 }
 
-/// What the sockets of a program hear that are past the kernel now, of the addresses of a link.
+/// Flows of a program's bypassed sockets, for the addresses of a link.
 fn flows(sockets: &[Record], link: &Link) -> Vec<SocketAddr> {
     let live = sockets.iter().filter(|socket| socket.fate.is_ok() && !socket.closed);
     let heard = live.filter_map(|socket| socket.local).flat_map(|local| {
@@ -184,7 +186,7 @@ fn flows(sockets: &[Record], link: &Link) -> Vec<SocketAddr> {
 
 fn hears(bound: IpAddr, address: IpAddr) -> bool {
     match bound.to_canonical() {
-        // Of IPv4 too, unless somebody said otherwise: a rule too many does no harm.
+        // Over IPv4 too, unless the socket excludes it: an extra rule does no harm.
         IpAddr::V6(any) if any.is_unspecified() => true,
         IpAddr::V4(any) if any.is_unspecified() => address.is_ipv4(),
         bound => bound == address,

@@ -1,5 +1,7 @@
-//! Processes that have no grant: they need none, like those with TCP alone, or were refused. They write down their sockets on a page that is
-//! the launcher's as long as it lives, and have that by a name of its own.
+//! Processes without a grant: TCP-only programs, or refused ones. They record their sockets on a page of the
+//! launcher's.
+//!
+//! The page lives as long as the launcher and has a socket name of its own.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
@@ -9,16 +11,16 @@ use rustix::net::{SocketFlags, accept_with};
 use super::programs;
 use crate::{Control, NoGrant, control::SOCKETS, handover};
 
-/// The page of a launcher, by the name of its socket: a program writes down there what it has no grant for.
+/// The page of a launcher, by the name of its socket, for records of sockets without a grant.
 ///
 /// # Errors
-/// Where there is no such launcher in this network namespace, or it did not start this process.
+/// If this network namespace has no such launcher, or it did not start this process.
 pub fn page(launcher: &str) -> Result<Control, NoGrant> {
     let connection = handover::connected(&name(launcher)).map_err(NoGrant::NoLauncher)?;
     handover::borrow(&connection).map_err(|error| NoGrant::Unusable(error.to_string()))
 }
 
-/// What the launcher listens on for those that ask for the page.
+/// Name of the socket for requests of the page.
 pub(super) fn name(launcher: &str) -> Vec<u8> {
     [launcher.as_bytes(), b"-sockets"].concat()
 }
@@ -27,7 +29,7 @@ pub(super) fn name(launcher: &str) -> Vec<u8> {
 pub(super) struct Lender {
     listener: OwnedFd,
     page: Control,
-    /// Who has it, as far as there are lines for them.
+    /// Borrowers, up to the number of slots.
     programs: Vec<Program>,
 }
 
@@ -36,24 +38,24 @@ impl Lender {
         Self { listener, page, programs: Vec::new() }
     }
 
-    /// Becomes readable when somebody asks.
+    /// Becomes readable on a request.
     pub(super) fn fd(&self) -> BorrowedFd<'_> {
         self.listener.as_fd()
     }
 
-    /// Lends it to who asks, if that is one of our own programs.
+    /// Lends the page to a requester if it is one of our programs.
     pub(super) fn answer(&mut self) {
         let Ok(connection) = accept_with(&self.listener, SocketFlags::CLOEXEC) else { return };
         let Some(program) = programs::at_other_end(&connection).ok().filter(|it| programs::is_ours(it.process)) else {
             return;
         };
-        // Who has gone meanwhile needs no answer.
+        // A requester that has gone needs no answer.
         if handover::lend(&connection, &self.page).is_ok() && self.programs.len() < SOCKETS {
             self.programs.push(program);
         }
     }
 
-    /// All that was written, process by process.
+    /// All records, by process.
     pub(super) fn written(&self) -> Vec<Outside> {
         let mut all: Vec<Outside> = Vec::new();
         for record in self.page.records() {
@@ -65,12 +67,12 @@ impl Lender {
         all
     }
 
-    /// How many sockets came after those.
+    /// Number of sockets without a record of their own.
     pub(super) fn beyond(&self) -> u32 {
         self.page.beyond().count
     }
 
-    /// Who wrote it; in a PID namespace of its own it has another number here, and no name that we know.
+    /// The writer of a record. A process of another PID namespace has another number here, and no known name.
     fn program(&self, record: &Record) -> Program {
         let known = self.programs.iter().rev().find(|program| program.process == record.process);
         known.cloned().unwrap_or(Program { process: record.process, name: "a process".to_owned() })

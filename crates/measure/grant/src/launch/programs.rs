@@ -1,4 +1,4 @@
-//! Who asks for a grant.
+//! Programs that request a grant.
 
 use std::{fs, io, os::fd::AsFd, process};
 
@@ -7,15 +7,16 @@ use model::bypass::Program;
 
 use crate::handover::credentials;
 
-/// The process at the other end of a connection, as it was when it connected.
+/// The process at the other end of a connection, as of its connect.
 pub(super) fn at_other_end(connection: &impl AsFd) -> io::Result<Program> {
     let process = credentials(connection)?.pid.cast_unsigned();
     let name = fs::read_to_string(format!("/proc/{process}/comm")).unwrap_or_default();
     Ok(Program { process, name: name.trim_end().to_owned() })
 }
 
-/// Whether a process is this one, or one that it started, or that one of those did. The name of the launcher's socket
-/// is no secret, and who has a grant sends what it likes.
+/// Whether a process is this one or a descendant of it.
+///
+/// The name of the launcher's socket is no secret, and a program with a grant can send any packet.
 pub(super) fn is_ours(process: u32) -> bool {
     std::iter::successors(Some(process), |pid| parent(*pid)).any(|pid| pid == process::id())
 }

@@ -1,4 +1,4 @@
-//! The launcher's thread: waits for programs that ask, for the one that has the grant to end, and for changes.
+//! The launcher's thread: waits for requests, the end of the granted program, and changes.
 
 use std::{
     os::fd::{AsFd, OwnedFd},
@@ -23,7 +23,7 @@ use xdp::{socket::Socket, steer};
 use super::{Event, cards::Cards, outside::Lender, programs};
 use crate::{Attachment, Grant, GrantError, handover};
 
-/// How often it looks whether the steering program is still there: nothing tells of that.
+/// Interval of the checks that the steering program is still attached, which nothing reports.
 const LOOK: Duration = Duration::from_secs(1);
 
 pub(super) struct Server {
@@ -33,26 +33,26 @@ pub(super) struct Server {
     tell: Sender<Event>,
     is_held: Arc<AtomicBool>,
     health: Vec<Health>,
-    /// For the program that asks next.
+    /// Grant for the next request.
     ready: Option<Grant>,
     held: Option<Held>,
-    /// When it last looked.
+    /// Time of the last check.
     looked: Instant,
 }
 
-/// Where it is spoken to.
+/// Its inputs.
 pub(super) struct Hears {
-    /// Programs that ask for the grant.
+    /// Requests for the grant.
     pub(super) listener: OwnedFd,
-    /// Those that need none.
+    /// Requests for the page of sockets without a grant.
     pub(super) outside: Lender,
-    /// The kernel, of what changes.
+    /// The kernel's notifications of changes.
     pub(super) watch: Watch,
-    /// Its owner, that it shall end.
+    /// The owner's request to stop.
     pub(super) stop: OwnedFd,
 }
 
-/// A grant that a program has.
+/// A grant in use by a program.
 struct Held {
     program: Program,
     connection: OwnedFd,
@@ -61,7 +61,7 @@ struct Held {
     grant: Grant,
 }
 
-/// What there is to do.
+/// Pending work.
 #[derive(Default)]
 struct Awaited {
     stop: bool,
@@ -102,10 +102,10 @@ impl Server {
             }
             if awaited.news {
                 self.look();
-                // Sockets that come and go within a moment need no rule.
+                // Short-lived sockets need no rule.
                 self.held.iter().for_each(|held| self.cards.steer(&held.grant.control));
             }
-            // Before anybody else asks: the grant may be free by now.
+            // Before other requests: the grant may be free by now.
             if awaited.ended {
                 self.end_claim();
                 self.make_ready();
@@ -130,7 +130,7 @@ impl Server {
         let connection = held.map(|held| &held.connection);
         let process = held.and_then(|held| held.process.as_ref());
         polled.extend([connection, process].into_iter().flatten().map(|fd| PollFd::new(fd, PollFlags::IN)));
-        // Programs that ask all the time do not keep it from looking.
+        // Constant requests do not prevent the checks.
         let left = Timespec::try_from(LOOK.saturating_sub(self.looked.elapsed())).unwrap_or_default();
         match poll(&mut polled, Some(&left)) {
             Err(Errno::INTR) => Ok(Awaited::default()),
@@ -148,12 +148,12 @@ impl Server {
         }
     }
 
-    /// Who does not listen any more does not want to know.
+    /// The receiver may be gone.
     fn tell(&self, event: Event) {
         let _ = self.tell.send(event);
     }
 
-    /// Passes on that something has changed, and looks how the interfaces are.
+    /// Announces a change, and checks the interfaces.
     fn look(&mut self) {
         self.looked = Instant::now();
         match self.hears.watch.has_news() {
@@ -208,7 +208,7 @@ impl Server {
         match self.decide(&program) {
             Ok(grant) => self.hand_over(program, connection, grant),
             Err(why) => {
-                // Who has gone meanwhile needs no answer.
+                // A requester that has gone needs no answer.
                 let _ = handover::refuse(&connection, &why.to_string());
                 self.tell(Event::Refused { program, why });
             }
@@ -244,7 +244,7 @@ impl Server {
                 self.is_held.store(true, Relaxed);
                 self.tell(Event::Claimed(program));
             }
-            // It may have gone already, as it could not use the first part.
+            // It may have gone already because the first part was unusable.
             Err(error) => {
                 let told = self.held.take().and_then(|held| complained(&held));
                 self.tell(told.unwrap_or(Event::Trouble(error)));
@@ -253,7 +253,7 @@ impl Server {
         }
     }
 
-    /// Takes the records of the program; what it had is gone afterwards.
+    /// Collects the program's records; its grant is dropped afterwards.
     fn end_claim(&mut self) {
         let Some(held) = self.held.take() else { return };
         self.is_held.store(false, Relaxed);
@@ -277,18 +277,18 @@ impl Server {
             queues: queues.collect(),
         };
         drop(grant);
-        // Whatever it says, its records are taken.
+        // The records count, whatever the complaint.
         if complaint.is_none() || !claim.sockets.is_empty() {
             self.tell(Event::Ended(claim));
         }
         complaint.into_iter().for_each(|complaint| self.tell(complaint));
     }
 
-    /// Fresh memory, sockets and an empty table: no state of one program is seen by the next.
+    /// New memory and sockets, and an empty table: no state passes from one program to the next.
     fn make_ready(&mut self) {
         match self.attachment.grant() {
             Ok(grant) => self.ready = Some(grant),
-            // Told of each interface when it came to that, and to each program that asks.
+            // Reported for each interface at the time, and to each requester.
             Err(GrantError::Hindered(Hindrance::AllGone)) => {}
             Err(error) => self.tell(Event::Trouble(error)),
         }
@@ -296,7 +296,7 @@ impl Server {
     }
 }
 
-/// What is to be told of a program that had a grant and could not use it.
+/// The event for a program that could not use its grant.
 fn complained(held: &Held) -> Option<Event> {
     let why = Hindrance::Unusable { why: handover::complaint(&held.connection)? };
     Some(Event::Refused { program: held.program.clone(), why })

@@ -44,7 +44,7 @@ impl Bench {
         within(&self.namespace, || DEFERRED.map(|(setting, _)| interface::read("lo", setting).expect("readable")))
     }
 
-    /// Waits until nobody holds a ledger any more: a process that another test is about to start does for a moment.
+    /// Waits until no process holds a ledger: a process that another test is starting does for a moment.
     fn wait_until_stale(&self) {
         let begun = Instant::now();
         while ledger::stale(self.directory.path()).expect("readable").is_empty()
@@ -78,7 +78,7 @@ fn interrupts_wait_for_who_spins_and_are_as_before_afterwards_also_after_a_kill(
     drop(killed);
     bench.wait_until_stale();
     assert_eq!((bench.settings(), bench.ledgers()), (DEFERRED.map(|(_, value)| value.to_owned()), 1));
-    // What the next one finds is not what was there before.
+    // The next launcher finds changed settings, not the original ones.
     let mut next = bench.prepare(1, Wait::Spin, "second");
     assert_eq!(bench.settings(), DEFERRED.map(|(_, value)| value));
     next.give_back();
@@ -109,7 +109,7 @@ fn a_card_that_takes_no_rules_is_asked_once() {
     assert!(why.contains("lo that takes UDP for 127.0.0.1:7 to queue 3") && why.contains("not supported"), "{why}");
     steer();
     assert_eq!(bench.said(), [""; 0]);
-    // What is for all programs stays when one has ended.
+    // Settings for all programs stay when one program has ended.
     cards.forget();
     assert_eq!(bench.settings(), DEFERRED.map(|(_, value)| value));
     cards.give_back();
