@@ -1,4 +1,4 @@
-//! System calls with what libc does around them: errno, and cancellation. And whether this thread is in our own code.
+//! System calls as libc makes them, with errno and cancellation; and whether this thread is in our own code.
 
 use std::{
     cell::Cell,
@@ -16,8 +16,9 @@ unsafe extern "C-unwind" {
 const PTHREAD_CANCEL_DISABLE: c_int = 1;
 
 thread_local! {
-    /// Where this thread's frame is that is in our code already; 0 for nowhere. A signal handler, or a call that our code makes, goes to the
-    /// kernel.
+    /// Address of this thread's outermost frame in our code; 0 outside.
+    ///
+    /// From inside, calls of a signal handler and of our own code go to the kernel.
     pub(crate) static INSIDE: Cell<usize> = const { Cell::new(0) };
 }
 
@@ -27,28 +28,28 @@ pub(crate) fn is_inside() -> bool {
     INSIDE.get() != 0
 }
 
-/// A system call where libc's function is a cancellation point. Our own code is none, which may not be unwound.
+/// A system call whose libc function is a cancellation point. From our own code it is none, as that may not be unwound.
 ///
 /// # Safety
-/// As the system call says, and nothing that has to be dropped may be in the frames above.
+/// That of the system call; the frames above may hold nothing to drop.
 #[inline(always)]
 pub unsafe fn raw_waiting<const N: usize>(number: c_long, arguments: [usize; N]) -> isize {
     // SAFETY: the caller's.
     unsafe { if is_inside() { raw(number, arguments) } else { raw_cancellable(number, arguments) } }
 }
 
-/// Runs what calls functions of libc that are cancellation points, such as `open`, without being one.
+/// Runs code that calls cancellation points of libc, such as `open`, with cancellation disabled.
 pub(crate) fn uncancelled<T>(work: impl FnOnce() -> T) -> T {
     let mut old = 0;
     // SAFETY: `old` is a place of this frame.
     unsafe { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &mut old) };
     let result = work();
-    // SAFETY: the state of before.
+    // SAFETY: the previous state.
     unsafe { pthread_setcancelstate(old, ptr::null_mut()) };
     result
 }
 
-/// Return value of libc's function: -1 and errno for an error.
+/// Return value of libc's function: -1 with errno for an error.
 #[inline(always)]
 pub fn answer(result: isize) -> isize {
     // The kernel's errors are -4095 to -1.

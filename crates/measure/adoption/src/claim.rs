@@ -1,4 +1,4 @@
-//! Asks the launcher for a grant, when the first socket could make use of it.
+//! Requests a grant from the launcher when the first socket could use it.
 
 use std::{
     ffi::{CStr, c_int},
@@ -22,31 +22,31 @@ use super::{
     table::Kind,
 };
 
-/// Between two times that it is asked, where another process has what there is: at first, and how often that is doubled.
+/// First interval between requests while another process has the grant; it doubles.
 const AGAIN_MS: u64 = 100;
 const DOUBLED: u32 = 6;
 
 static NAME: OnceLock<String> = OnceLock::new();
-// SAFETY: nothing else has this place. None where the page cannot be had.
+// SAFETY: no other value uses this place. `None` if the page is unavailable.
 static PAGE: PerProcess<Option<Control>> = unsafe { PerProcess::at(Place::Page) };
-/// The process that was told that there is nobody to ask.
+/// The process that found no launcher.
 static HOPELESS: AtomicU32 = AtomicU32::new(0);
-/// The process that was given what it could not use.
+/// The process that received an unusable grant.
 static UNABLE: AtomicU32 = AtomicU32::new(0);
-/// When the launcher last refused; 0 for never.
+/// Time of the launcher's last refusal; 0: never.
 static REFUSED_AT: AtomicU64 = AtomicU64::new(0);
-/// How often it did so, one after the other.
+/// Number of consecutive refusals.
 static REFUSALS: AtomicU32 = AtomicU32::new(0);
 
-/// Keeps the launcher's name, as the program may change its environment.
+/// Keeps the launcher's name, because the program may change its environment.
 pub(crate) fn remember(name: &CStr) {
     if let Ok(name) = name.to_str() {
-        // It is called once.
+        // Called once.
         let _ = NAME.set(name.to_owned());
     }
 }
 
-/// The bypassed sockets, for which the launcher is asked if need be. A thread that comes while another one asks waits for the answer.
+/// The bypassed sockets; requests a grant if needed. Concurrent threads wait for the answer.
 pub(crate) fn bypass() -> Option<&'static Bypass> {
     if bypass::get().is_none() {
         process::alone(|| {
@@ -61,7 +61,7 @@ pub(crate) fn bypass() -> Option<&'static Bypass> {
 fn ask() {
     match NAME.get().map(|name| grant::claim(name)) {
         Some(Ok(grant)) => take(grant),
-        // Another process has it, and may give it back.
+        // Another process has the grant, and may return it.
         Some(Err(NoGrant::Refused(_))) => {
             REFUSALS.fetch_add(1, Ordering::Relaxed);
             REFUSED_AT.store(now(), Ordering::Relaxed);
@@ -76,13 +76,13 @@ fn unable() {
     [&UNABLE, &HOPELESS].iter().for_each(|place| place.store(own, Ordering::Relaxed));
 }
 
-/// Why nothing is bypassed.
+/// The reason for having no grant.
 pub(crate) fn why_not() -> Reason {
     let is_unable = UNABLE.load(Ordering::Relaxed) == std::process::id();
     if is_unable { Reason::Unusable } else { Reason::NoGrant }
 }
 
-/// The page for records of sockets as long as nothing is bypassed: asked for once.
+/// The page for records of sockets without a grant; requested once.
 pub(crate) fn page() -> Option<&'static Control> {
     if PAGE.get().is_none() {
         process::alone(|| {
@@ -94,7 +94,7 @@ pub(crate) fn page() -> Option<&'static Control> {
     PAGE.get()?.as_ref()
 }
 
-/// The kind of a socket that no grant is there for.
+/// The kind of a UDP socket without a grant.
 pub(crate) fn kind_without() -> Kind {
     if is_hopeless() { Kind::Kernel } else { Kind::Refused }
 }
@@ -107,7 +107,7 @@ fn is_hopeless() -> bool {
     HOPELESS.load(Ordering::Relaxed) == std::process::id()
 }
 
-/// Whether the launcher's refusal, if there was one, is old enough to ask again.
+/// Whether the last refusal is old enough for another request.
 pub(crate) fn is_time() -> bool {
     let refused_at = REFUSED_AT.load(Ordering::Relaxed);
     let doubled = REFUSALS.load(Ordering::Relaxed).saturating_sub(1).min(DOUBLED);

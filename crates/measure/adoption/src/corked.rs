@@ -1,17 +1,17 @@
-//! Sockets of which the kernel has a part of a datagram (`MSG_MORE`): it has to have the rest of it, too.
+//! Sockets with a part of a datagram in the kernel (`MSG_MORE`), which needs the rest too.
 
 use std::{
     ffi::c_int,
     sync::atomic::{AtomicI32, AtomicU32, Ordering},
 };
 
-/// At the same time; of more, parts may go apart.
+/// Limit of such sockets; beyond it, parts of a datagram may be sent separately.
 const MOST: usize = 64;
 
 static DESCRIPTORS: [AtomicI32; MOST] = [const { AtomicI32::new(-1) }; MOST];
 static COUNT: AtomicU32 = AtomicU32::new(0);
 
-/// Whether what is sent with these flags is a part of a datagram, or the end of one that is in parts.
+/// Whether data sent with these flags is a part of a datagram, or its end.
 #[inline]
 pub fn has_part(fd: c_int, flags: c_int) -> bool {
     let more = flags & libc::MSG_MORE != 0;
@@ -32,7 +32,7 @@ fn takes(fd: c_int, more: bool) -> bool {
     more || has
 }
 
-/// A descriptor is closed, and what it was sent in part is gone.
+/// Forgets a closed descriptor with its partial datagram.
 #[inline]
 pub fn forget(fd: c_int) {
     if COUNT.load(Ordering::Relaxed) > 0 {

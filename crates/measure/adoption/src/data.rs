@@ -22,7 +22,7 @@ impl Caller for Program {
     }
 }
 
-/// Receives for a socket, and waits as it and `flags` (as of recvmsg(2)) say; the kernel's where nothing is bypassed.
+/// Receives for a socket; waits as it and `flags` (of recvmsg(2)) say. The kernel's if nothing is bypassed.
 #[inline]
 pub fn receive(id: SocketId, message: &mut Incoming<'_, '_>, flags: i32) -> Outcome<usize> {
     match bypass::get() {

@@ -1,4 +1,4 @@
-//! The kind of each descriptor, found out when it is first used for data, and kept right while descriptors come and go.
+//! The kind of each descriptor: determined on first use for data, and updated as descriptors open and close.
 
 use std::{ffi::c_int, os::fd::BorrowedFd};
 
@@ -15,7 +15,7 @@ use super::{
     table::{Entry, Kind},
 };
 
-/// The socket behind a descriptor, if it is bypassed.
+/// The bypassed socket behind a descriptor.
 #[inline]
 pub fn live(fd: c_int) -> Option<SocketId> {
     let seen = table()?.look(fd)?;
@@ -48,7 +48,7 @@ fn settle(fd: c_int, seen: Entry) -> Option<SocketId> {
     };
     match is_settled {
         true => with_bypass(|bypass| epoll_members::is_live(cookie(fd), id, bypass)),
-        // It is another one by now.
+        // The descriptor stands for another file by now.
         false => with_bypass(|bypass| release(id, bypass)),
     };
     // Another thread may have been first.
@@ -62,7 +62,7 @@ fn live_now(fd: c_int) -> Option<SocketId> {
     }
 }
 
-/// What a UDP socket is from now on; none where that is to be asked again.
+/// Classifies a UDP socket; `None` if it has to be classified again later.
 fn adopt(fd: c_int) -> Option<Kind> {
     if !is_own() {
         return None;
@@ -82,29 +82,29 @@ fn adopt(fd: c_int) -> Option<Kind> {
     }
 }
 
-/// A descriptor that was just made.
+/// Registers a new descriptor.
 pub fn is_made(fd: c_int) {
-    // libc may have closed what had this number before without our seeing it.
+    // A close inside libc may have freed this number unnoticed.
     forget(fd);
     if is_own() {
         process::set_made_here(fd, true);
     }
 }
 
-/// Its number may mean something else from now on: what had it until now was closed, also where nobody saw that.
+/// Forgets the file behind a number that is about to be reused, also if its close went unnoticed.
 pub fn forget(fd: c_int) {
     if process::is_made_here(fd) && is_own() {
         process::set_made_here(fd, false);
     }
     match kind(fd) {
         None | Some(Kind::Unknown) => {}
-        // A child of `vfork` has numbers of its own.
+        // A child of `vfork` has its own descriptor table.
         Some(_) if !is_own() => {}
         Some(_) => became(fd, Kind::Unknown),
     }
 }
 
-/// Its entry says this from now on, and what it stood for has one name less.
+/// Replaces a descriptor's entry; the previous socket loses a descriptor.
 fn became(fd: c_int, now: Kind) {
     match table().and_then(|table| table.replace(fd, now)) {
         Some(Kind::Live(id)) => _ = with_bypass(|bypass| release(SocketId(id), bypass)),
@@ -113,7 +113,7 @@ fn became(fd: c_int, now: Kind) {
     }
 }
 
-/// Closes a descriptor by a call of the kernel's. Whoever uses it meanwhile has what the kernel has.
+/// Closes a descriptor with a call to the kernel. Concurrent users get the kernel's answers.
 pub fn closing<T>(fd: c_int, call: impl FnOnce() -> T) -> T {
     let closing = begins_to_close(fd);
     let result = call();
@@ -123,13 +123,14 @@ pub fn closing<T>(fd: c_int, call: impl FnOnce() -> T) -> T {
     result
 }
 
-/// Its entry while it is being closed, where that is of importance.
+/// Marks its entry as closing; `None` if that makes no difference.
 fn begins_to_close(fd: c_int) -> Option<Entry> {
     let table = table()?;
     let kind = kind(fd)?;
-    // Our own code closes what is its own; what a signal handler closes meanwhile is found later.
+    // Our own code closes its own descriptors; those of a signal handler are found later.
     if kind == Kind::Foreign || is_inside() {
-        // What has this number next is no UDP socket, unless a call that makes one says so (`socket`, `dup2`, a message with descriptors).
+        // The number's next file is no UDP socket, unless a shim that makes one reports it (`socket`, `dup2`, a message
+        // with descriptors).
         return None;
     }
     corked::forget(fd);
@@ -147,12 +148,12 @@ fn begins_to_close(fd: c_int) -> Option<Entry> {
     table.look(fd).filter(|seen| seen.kind() == Kind::Closing)
 }
 
-/// Nothing is known of its number from now on, unless another thread has got that by now, for what may be past the kernel already.
+/// Forgets a closed number, unless another thread has reused it for a socket that may already be bypassed.
 fn is_closed(fd: c_int, closing: Entry) {
     table().map(|table| table.settle(fd, closing, Kind::Unknown));
 }
 
-/// The same for all between these, both with it.
+/// The same for a range of descriptors, both ends included.
 pub fn closing_all<T>(first: u32, last: u32, call: impl FnOnce() -> T) -> T {
     if !is_own() {
         return call();
@@ -168,7 +169,7 @@ pub fn closing_all<T>(first: u32, last: u32, call: impl FnOnce() -> T) -> T {
     result
 }
 
-/// To be called when a descriptor became another name of what an older one is.
+/// Registers a copy of a descriptor.
 pub fn is_copy(old: c_int, new: c_int) {
     let (Some(table), Some(kind)) = (table(), kind(old)) else { return };
     if !is_own() {
@@ -186,7 +187,7 @@ pub fn is_copy(old: c_int, new: c_int) {
     table.replace(new, if is_told { kind } else { Kind::Unknown });
 }
 
-/// A socket is left to the kernel from now on.
+/// Leaves a socket to the kernel from now on.
 pub fn leave_to_kernel(fd: c_int, why: Reason) {
     leave_if_live(fd, why);
     let Some(seen) = table().and_then(|table| table.look(fd)) else { return };
@@ -209,7 +210,7 @@ pub fn leave_to_kernel(fd: c_int, why: Reason) {
     table().map(|table| table.settle(fd, seen, kind));
 }
 
-/// The same for one that was past it.
+/// The same for a bypassed socket only.
 pub fn leave_if_live(fd: c_int, why: Reason) {
     match kind(fd) {
         Some(Kind::Live(id)) if is_own() => _ = with_bypass(|bypass| leave(SocketId(id), fd, why, bypass)),
@@ -217,7 +218,7 @@ pub fn leave_if_live(fd: c_int, why: Reason) {
     }
 }
 
-/// Something about it was changed: what it is may be seen otherwise now.
+/// Registers a change to a socket, which may change its kind.
 pub fn changed(fd: c_int) {
     match kind(fd) {
         Some(Kind::Live(id)) if is_own() => _ = with_bypass(|bypass| refresh(SocketId(id), fd, bypass)),
@@ -226,8 +227,8 @@ pub fn changed(fd: c_int) {
     }
 }
 
-/// The same after it was bound or connected. One that has the port of a socket past the kernel goes past it at once, as it hears from now on what
-/// that one would take from it otherwise.
+/// The same after `bind` or `connect`. A socket on the port of a bypassed one is bypassed at once: the other would take
+/// its datagrams otherwise.
 pub fn bound(fd: c_int) {
     changed(fd);
     if let Some(bypass) = bypass::get()
@@ -239,8 +240,9 @@ pub fn bound(fd: c_int) {
     }
 }
 
-/// To be called before a thread waits in the kernel for a datagram of a socket that another thread may take past it meanwhile, or has just taken:
-/// one that is bound to no port is bound to one, as sending would do; one that is left to the kernel for now stays with it.
+/// Call it before a thread waits in the kernel for a datagram of a socket that another thread may bypass.
+///
+/// An unbound socket is bound, as sending would do; one that is left to the kernel for now stays there.
 #[cold]
 pub fn binds(fd: c_int) -> Option<SocketId> {
     let may_wait_in_vain = matches!(kind(fd)?, Kind::Unknown | Kind::Kernel | Kind::Refused | Kind::Live(_));
@@ -250,7 +252,7 @@ pub fn binds(fd: c_int) -> Option<SocketId> {
     if kind(fd) == Some(Kind::Unknown) {
         match classify(fd) {
             Class::Unbound => bind_to_any(fd)?,
-            // Another thread has sent by it since we looked.
+            // Another thread has sent by it since the check.
             Class::Udp => {}
             _ => return None,
         }
@@ -259,7 +261,7 @@ pub fn binds(fd: c_int) -> Option<SocketId> {
     let seen = table()?.look(fd)?;
     match seen.kind() {
         Kind::Live(id) => Some(SocketId(id)),
-        // Who waits for it in the kernel would wait in vain once it went past it after all.
+        // A thread that waits in the kernel would wait in vain if it were bypassed later.
         Kind::Kernel | Kind::Refused => stays(fd, seen),
         _ => None,
     }
@@ -275,7 +277,7 @@ fn bind_to_any(fd: c_int) -> Option<()> {
     Some(())
 }
 
-/// It is left to the kernel for good, unless it is something else by now.
+/// Leaves it to the kernel for good, unless its entry has changed.
 #[cold]
 fn stays(fd: c_int, seen: Entry) -> Option<SocketId> {
     if !is_own() || table()?.settle(fd, seen, Kind::Never) {
@@ -285,17 +287,17 @@ fn stays(fd: c_int, seen: Entry) -> Option<SocketId> {
     live(fd)
 }
 
-/// Whether it is a UDP socket that is bound to no port.
+/// Whether it is a UDP socket without a port.
 pub fn is_unbound(fd: c_int) -> bool {
     matches!(classify(fd), Class::Unbound)
 }
 
-/// Whether it is the same socket as before, past the kernel or left to it since.
+/// Whether it is still the same socket, bypassed or left to the kernel since.
 pub fn is_still(fd: c_int, id: SocketId) -> bool {
     matches!(kind(fd), Some(Kind::Kernel | Kind::Never | Kind::Refused)) || kind(fd) == Some(Kind::Live(id.0))
 }
 
-/// One descriptor less stands for a socket; with the last one it is closed.
+/// Removes a descriptor of a socket, and closes the socket with its last one.
 pub(crate) fn release(id: SocketId, bypass: &Bypass) {
     match bypass.released(id) {
         None => {}
@@ -303,7 +305,7 @@ pub(crate) fn release(id: SocketId, bypass: &Bypass) {
             epoll_members::is_gone(id, bypass);
             bypass.stack.close(id);
         }
-        // Others may have been closed behind our back, too.
+        // Other descriptors may have been closed unnoticed, too.
         Some(_) => {
             if let Some(other) = descriptors_of(id).find(|fd| bypass.is_still(id, *fd)) {
                 refresh(id, other, bypass);
@@ -312,12 +314,12 @@ pub(crate) fn release(id: SocketId, bypass: &Bypass) {
     }
 }
 
-/// Looks at a socket again, after something about it was changed.
+/// Updates a bypassed socket after a change.
 fn refresh(id: SocketId, fd: c_int, bypass: &Bypass) {
-    // SAFETY: the program's own descriptor, which it uses right now.
+    // SAFETY: the program's own descriptor, in use at the moment.
     match bypass.stack.refresh(id, unsafe { BorrowedFd::borrow_raw(fd) }) {
         Ok(()) => {}
-        // `connect` may take the port away that it was given; it is looked at when it has one again.
+        // `connect` may remove an automatic port; the socket is classified again once it has one.
         Err(Reason::NotBound) => is_left(id, fd, Kind::Unknown, bypass),
         Err(_) => is_left(id, fd, Kind::Kernel, bypass),
     }
@@ -329,18 +331,18 @@ fn leave(id: SocketId, fd: c_int, why: Reason, bypass: &Bypass) {
     bypass.stack.leave(id, why);
 }
 
-/// A socket is left to the kernel; this is one of its descriptors.
+/// Updates all descriptors of a socket that is left to the kernel; `fd` is one of them.
 fn is_left(id: SocketId, fd: c_int, now: Kind, bypass: &Bypass) {
     let count = bypass.forget(id);
     let first = [fd].into_iter().filter(|fd| kind(*fd) == Some(Kind::Live(id.0)));
-    // Most sockets have this one alone: the others are not looked for then.
+    // Most sockets have only this one, which saves the search.
     for fd in first.chain(descriptors_of(id)).take(count) {
         table().map(|table| table.replace(fd, now));
     }
     epoll_members::is_left(id, bypass);
 }
 
-/// All descriptors that stand for a socket.
+/// All descriptors of a socket.
 fn descriptors_of(id: SocketId) -> impl Iterator<Item = c_int> {
     (0..process::used()).filter(move |fd| kind(*fd) == Some(Kind::Live(id.0)))
 }

@@ -1,4 +1,4 @@
-//! The program's epoll sets, as it makes and changes them, or has them from another process.
+//! The program's epoll sets: created, changed, or received from another process.
 
 use std::ffi::c_int;
 
@@ -17,7 +17,7 @@ use super::{
     table::Kind,
 };
 
-/// To be called before a descriptor is waited for: it is looked at, whether it is a socket or a set that this process did not make.
+/// Call it before a wait on a descriptor: classifies a socket or a set that this process did not create.
 pub fn is_used(fd: c_int) {
     let is_new = kind(fd) == Some(Kind::Unknown);
     live(fd);
@@ -26,7 +26,7 @@ pub fn is_used(fd: c_int) {
     }
 }
 
-/// A set was made.
+/// Registers a new set.
 pub fn set_is_made(set: c_int) {
     if set >= 0 && is_own() {
         forget(set);
@@ -36,7 +36,7 @@ pub fn set_is_made(set: c_int) {
     }
 }
 
-/// Follows what the kernel has just been told of a set.
+/// Follows a successful epoll_ctl(2).
 pub fn control(set: c_int, operation: c_int, fd: c_int, event: Option<epoll_event>) {
     if matches!(kind(fd), None | Some(Kind::Foreign | Kind::Never)) || !is_own() {
         return;
@@ -48,7 +48,7 @@ pub fn control(set: c_int, operation: c_int, fd: c_int, event: Option<epoll_even
     inside(|| {
         let (Some(what), Some(mut sets)) = (what(fd), epoll_sets::some_sets()) else { return };
         sets.change(set, fd, what, event);
-        // Another thread may have taken it past the kernel since it was looked at.
+        // Another thread may have bypassed it since the check.
         if let (What::Socket { cookie, id: None }, Some(Kind::Live(id))) = (what, kind(fd)) {
             sets.is_live(cookie, SocketId(id));
         }
@@ -59,7 +59,7 @@ pub fn control(set: c_int, operation: c_int, fd: c_int, event: Option<epoll_even
     });
 }
 
-/// Wakes threads that sleep for a set where a new or changed member of it is ready already: nothing else tells of that.
+/// Wakes threads that sleep on a set whose new or changed member is already ready, which nothing else reports.
 fn wakes(sets: &Sets, set: c_int, fd: c_int) {
     if let Some(bypass) = bypass::get()
         && sets.has_ready_member(set, fd, &bypass.stack)
@@ -68,7 +68,7 @@ fn wakes(sets: &Sets, set: c_int, fd: c_int) {
     }
 }
 
-/// Whether it is a set with bypassed sockets in it. A set from another process is looked at.
+/// Whether it is a set with bypassed sockets. A set from another process is read first.
 pub fn concerns_us(set: c_int) -> bool {
     if !is_known(set) && is_own() {
         look_at(set);
@@ -80,7 +80,7 @@ fn is_known(set: c_int) -> bool {
     !matches!(kind(set), Some(Kind::Unknown | Kind::Foreign))
 }
 
-/// Looks what is in a set, if it is one.
+/// Reads the members of a set, if it is one.
 #[cold]
 fn look_at(set: c_int) {
     if !fdinfo::is_set(set) {
@@ -103,7 +103,7 @@ fn look_at(set: c_int) {
     });
 }
 
-/// What a descriptor is to a set; none where it can never be bypassed.
+/// The kind of a member; `None` if it can never be bypassed.
 fn what(fd: c_int) -> Option<What> {
     let cookie = || cookie(fd);
     match kind(fd)? {

@@ -1,4 +1,4 @@
-//! Keeps the program's epoll sets in step with its descriptors.
+//! Updates the program's epoll sets when its descriptors change.
 
 use std::ffi::c_int;
 
@@ -11,7 +11,7 @@ use super::{
     inside::inside,
 };
 
-/// A socket is bypassed from now on.
+/// A socket has been bypassed.
 pub(crate) fn is_live(cookie: Option<u64>, id: SocketId, bypass: &Bypass) {
     if let (Some(cookie), Some(mut sets)) = (cookie, epoll_sets::sets()) {
         sets.is_live(cookie, id);
@@ -19,7 +19,7 @@ pub(crate) fn is_live(cookie: Option<u64>, id: SocketId, bypass: &Bypass) {
     }
 }
 
-/// A socket is bypassed no more.
+/// A socket has gone back to the kernel.
 pub(crate) fn is_left(id: SocketId, bypass: &Bypass) {
     if let Some(mut sets) = epoll_sets::sets() {
         sets.is_left(id);
@@ -27,7 +27,7 @@ pub(crate) fn is_left(id: SocketId, bypass: &Bypass) {
     }
 }
 
-/// A bypassed socket is closed.
+/// A bypassed socket has been closed.
 pub(crate) fn is_gone(id: SocketId, bypass: &Bypass) {
     if let Some(mut sets) = epoll_sets::sets() {
         sets.is_gone(id);
@@ -35,22 +35,22 @@ pub(crate) fn is_gone(id: SocketId, bypass: &Bypass) {
     }
 }
 
-/// A descriptor of something that is not bypassed is closed.
+/// A descriptor of a file that is not bypassed has been closed.
 pub(crate) fn is_closed(fd: c_int) {
     with_sets(|sets| sets.is_closed(fd));
 }
 
-/// A descriptor of such a thing has another name.
+/// A descriptor of such a file has been copied.
 pub(crate) fn is_copied(fd: c_int) {
     with_sets(|sets| sets.is_copied(fd));
 }
 
-/// A name of a set is closed.
+/// A descriptor of a set has been closed.
 pub(crate) fn set_is_closed(set: c_int) {
     with_sets(|sets| sets.set_is_closed(set));
 }
 
-/// A set has another name.
+/// A set's descriptor has been copied.
 pub(crate) fn set_is_copied(old: c_int, new: c_int) {
     inside(|| {
         if let Some(mut sets) = epoll_sets::some_sets() {
@@ -78,7 +78,7 @@ pub(crate) fn settle(sets: &mut Sets) {
 }
 
 fn settle_for(sets: &mut Sets, bypass: &Bypass) {
-    // Another thread may wait for it in the kernel since before.
+    // Another thread may already be waiting for it in the kernel.
     if sets.settle(bypass.stack.descriptors()) && !is_single_threaded() {
         bypass.stack.rouse();
     }

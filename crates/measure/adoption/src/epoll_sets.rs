@@ -1,7 +1,9 @@
-//! Epoll sets of the program with sockets in them that are bypassed, or may be some day, and sets of such sets.
+//! The program's epoll sets with sockets that are or may be bypassed, and sets of such sets.
 //!
-//! The program's set stays the kernel's. Beside the sockets themselves, which the kernel still watches for what comes through it, the
-//! descriptor by which arrivals past the kernel are noticed rides in it, under a mark of its own that the program never sees.
+//! The program's set stays with the kernel, which watches the sockets for datagrams through the kernel.
+//!
+//! The descriptor that signals bypassed arrivals is added to the set as a *rider*, with a mark that the program never
+//! sees.
 
 mod ready;
 
@@ -23,20 +25,20 @@ use super::{
 
 pub(crate) use ready::{is_readable, without_riders};
 
-// SAFETY: nothing else has this place.
+// SAFETY: no other value uses this place.
 static SETS: PerProcess<Mutex<Sets>> = unsafe { PerProcess::at(Place::Sets) };
 
-/// The epoll sets; none before there is one.
+/// The epoll sets; `None` before the first.
 pub(crate) fn sets() -> Option<MutexGuard<'static, Sets>> {
     Some(SETS.get()?.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Whether there may be one.
+/// Whether there may be a set.
 pub(crate) fn has_sets() -> bool {
     SETS.get().is_some()
 }
 
-/// The same for a process that has one.
+/// The same, creating the value if needed.
 pub(crate) fn some_sets() -> Option<MutexGuard<'static, Sets>> {
     if !has_sets() {
         SETS.set(Mutex::default());
@@ -44,28 +46,28 @@ pub(crate) fn some_sets() -> Option<MutexGuard<'static, Sets>> {
     sets()
 }
 
-/// Sets within sets: the kernel takes no more (`EP_MAX_NESTS`).
+/// The kernel's limit of nested sets (`EP_MAX_NESTS`).
 const DEEPEST: u32 = 5;
 
-/// All of them.
+/// The sets of this process.
 #[derive(Default)]
 pub(crate) struct Sets {
     all: Vec<Set>,
-    /// The number of the next one.
+    /// Number of the next set.
     next: u32,
 }
 
 struct Set {
     number: u32,
-    /// Descriptors that stand for it.
+    /// Its descriptors.
     names: Vec<c_int>,
     members: Vec<Member>,
-    /// How many of them go past the kernel, and how many are sets.
+    /// Number of its bypassed sockets, and of its sets.
     live: usize,
     inner: usize,
-    /// Whether the arrivals' descriptor is in it.
+    /// Whether the rider is in it.
     rides: bool,
-    /// Whether ours come first the next time, as they had no room the last time, and which of them.
+    /// Whether bypassed sockets come first next time, for lack of room the last time, and the first of them.
     ours_first: bool,
     next: usize,
 }
@@ -75,19 +77,19 @@ struct Member {
     what: What,
     events: u32,
     data: u64,
-    /// Arrivals that were told of, where only changes are; none where it was not asked since.
+    /// Arrivals at the last report, for edge-triggered members; `None` if not reported since the last change.
     told: Option<u64>,
     is_armed: bool,
-    /// Whether it has other names, by which it stays when this one is closed.
+    /// Whether the socket has other descriptors, which keep the member when this one is closed.
     is_copied: bool,
 }
 
-/// What is in a set.
+/// A member of a set.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum What {
-    /// A UDP socket by the kernel's own number of it, and by ours where it is past the kernel.
+    /// A UDP socket: its cookie, and its number if it is bypassed.
     Socket { cookie: u64, id: Option<SocketId> },
-    /// A set by its number.
+    /// A set, by its number.
     Set(u32),
 }
 
@@ -106,7 +108,7 @@ impl What {
 }
 
 impl Sets {
-    /// The number of a set that has this descriptor.
+    /// The number of the set with this descriptor.
     pub(crate) fn number(&mut self, fd: c_int) -> u32 {
         if let Some(known) = self.find(fd) {
             return known.number;
@@ -118,7 +120,7 @@ impl Sets {
         number
     }
 
-    /// Something was put into a set, changed in it (an event), or taken out.
+    /// Applies an addition, a change (with an event) or a removal.
     pub(crate) fn change(&mut self, set: c_int, fd: c_int, what: What, event: Option<epoll_event>) {
         self.number(set);
         let Some(set) = self.find_mut(set) else { return };
@@ -132,7 +134,7 @@ impl Sets {
         set.count();
     }
 
-    /// A socket goes past the kernel from now on.
+    /// A socket has been bypassed.
     pub(crate) fn is_live(&mut self, cookie: u64, now: SocketId) {
         self.each_member(|member| {
             if let What::Socket { cookie: of, id } = &mut member.what
@@ -144,7 +146,7 @@ impl Sets {
         });
     }
 
-    /// A socket goes past the kernel no more.
+    /// A socket has gone back to the kernel.
     pub(crate) fn is_left(&mut self, gone: SocketId) {
         self.each_member(|member| {
             if let What::Socket { id, .. } = &mut member.what
@@ -156,17 +158,17 @@ impl Sets {
         });
     }
 
-    /// A socket that went past the kernel is closed.
+    /// A bypassed socket has been closed.
     pub(crate) fn is_gone(&mut self, id: SocketId) {
         self.each_member(|member| member.what.id() != Some(id));
     }
 
-    /// A descriptor of something that does not go past the kernel is closed.
+    /// A descriptor of a file that is not bypassed has been closed.
     pub(crate) fn is_closed(&mut self, fd: c_int) {
         self.each_resting(|member| member.fd != fd || member.is_copied);
     }
 
-    /// A descriptor of such a thing has another name.
+    /// A descriptor of such a file has been copied.
     pub(crate) fn is_copied(&mut self, fd: c_int) {
         self.each_resting(|member| {
             member.is_copied |= member.fd == fd;
@@ -174,7 +176,7 @@ impl Sets {
         });
     }
 
-    /// A set has another name.
+    /// A set's descriptor has been copied.
     pub(crate) fn set_is_copied(&mut self, old: c_int, new: c_int) {
         self.number(old);
         self.set_is_closed(new);
@@ -183,7 +185,7 @@ impl Sets {
         }
     }
 
-    /// A name of a set is closed, and the set with its last one.
+    /// A descriptor of a set has been closed; the last one closes the set.
     pub(crate) fn set_is_closed(&mut self, name: c_int) {
         let Some(set) = self.find_mut(name) else { return };
         set.names.retain(|known| *known != name);
@@ -194,7 +196,8 @@ impl Sets {
         }
     }
 
-    /// Lets the arrivals' descriptor ride where a socket is past the kernel, and only there, and says which sets are ours: whether one became so.
+    /// Adds riders to sets with bypassed sockets and removes them from others; returns whether a set has gained
+    /// bypassed sockets.
     #[must_use = "who waits in the kernel for a set that became ours has to be woken"]
     pub(crate) fn settle(&mut self, riders: &[RawFd]) -> bool {
         for set in &mut self.all {
@@ -239,7 +242,7 @@ impl Sets {
         }
     }
 
-    /// Each that does not go past the kernel.
+    /// Visits each member that is not bypassed.
     fn each_resting(&mut self, mut keep: impl FnMut(&mut Member) -> bool) {
         for set in self.all.iter_mut().filter(|set| set.members.len() > set.live) {
             set.members.retain_mut(|member| member.what.id().is_some() || keep(member));
@@ -269,6 +272,6 @@ impl Set {
 
 fn tell(set: c_int, operation: c_int, fd: c_int, events: u32, data: u64) {
     let mut event = epoll_event { events, u64: data };
-    // SAFETY: an event of this frame. It fails where the program has just closed one of the two, which needs nothing any more.
+    // SAFETY: an event of this frame. It fails if the program has just closed one of the two; then nothing is needed.
     unsafe { raw(libc::SYS_epoll_ctl, [set as usize, operation as usize, fd as usize, &raw mut event as usize]) };
 }

@@ -1,4 +1,4 @@
-//! epoll_wait(2) on sets of which some sockets go past the kernel.
+//! epoll_wait(2) on sets with bypassed sockets.
 
 use std::{
     ffi::c_int,
@@ -19,13 +19,13 @@ use super::{
     sleeping,
 };
 
-/// How long a call waits that is woken for a relative's sake, with whom it has the set in common.
+/// Pause of a call that was woken by the rider of a related process that shares the set.
 static NAP: timespec = timespec { tv_sec: 0, tv_nsec: 1_000_000 };
 
-/// epoll_wait, where the kernel's own call is `kernel`: for as long as it may take, of which it is told what is left.
+/// epoll_wait with the kernel's call as `kernel`, which receives the time left.
 ///
 /// # Safety
-/// Room for `most` events, where that is more than none.
+/// Room for `most` events, if that is positive.
 pub unsafe fn wait(
     set: c_int,
     events: *mut epoll_event,
@@ -47,7 +47,7 @@ pub unsafe fn wait(
             return ready;
         }
         let told = kernel(left());
-        // Another thread may have put into it meanwhile what goes past the kernel, or a relative has it too.
+        // Another thread may have added a bypassed socket meanwhile, or a related process shares the set.
         let kept = match told {
             // SAFETY: events that the kernel has just written.
             1.. => stripped(set, unsafe { std::slice::from_raw_parts_mut(events, told as usize) }) as c_int,
@@ -70,15 +70,15 @@ fn stripped(set: c_int, told: &mut [epoll_event]) -> usize {
     }
 }
 
-/// A moment, in which signals come; less than nothing where one did.
+/// Pauses, with signals let in; negative if one arrived.
 fn nap(mask: *const sigset_t) -> c_int {
     // SAFETY: no descriptors, a time and a mask.
     answer(unsafe { raw_waiting(libc::SYS_ppoll, [0, 0, &raw const NAP as usize, mask as usize, SIGNALS]) }) as c_int
 }
 
-/// epoll_wait on a set with sockets in it that go past the kernel; none where it is the kernel's after all.
+/// epoll_wait on a set with bypassed sockets; `None` if the kernel handles it after all.
 ///
-/// Nothing in this frame has to be dropped while it waits in the kernel: it may be cancelled there, or left by a jump.
+/// This frame holds nothing to drop during the wait: it may be cancelled there, or left by a jump.
 fn past_kernel(
     set: c_int,
     events: &mut [epoll_event],
@@ -102,7 +102,7 @@ fn past_kernel(
         if ready != 0 || patience.is_over() {
             break ready;
         }
-        // With no time to wait, epoll does not tell of signals, and poll does.
+        // Without a timeout, epoll does not report signals, but poll does.
         if patience.never_sleeps() && signalled(mask) {
             break -1;
         }
@@ -112,7 +112,7 @@ fn past_kernel(
 }
 
 fn signalled(mask: *const sigset_t) -> bool {
-    // SAFETY: no descriptors, no time and a mask.
+    // SAFETY: no descriptors, a time of zero and a mask.
     answer(unsafe { raw(libc::SYS_ppoll, [0, 0, &raw const NOW as usize, mask as usize, SIGNALS]) }) < 0
 }
 
@@ -120,15 +120,16 @@ fn with_sets<T>(work: impl FnOnce(&mut Sets, &Bypass) -> T) -> Option<T> {
     with_bypass(|bypass| epoll_sets::sets().map(|mut sets| work(&mut sets, bypass))).flatten()
 }
 
-/// Whether something is ready that came past the kernel, or cannot come any more.
+/// Whether a bypassed socket is ready, or the set is no longer bypassed.
 fn is_ready(set: c_int) -> bool {
     with_sets(|sets, bypass| sets.is_ready(set, &bypass.stack)).unwrap_or(true)
 }
 
-/// What is ready, past the kernel and in it; the kernel may wait for so long. Where something is, no signal is let in by the call's mask, as the kernel
-/// would not either.
+/// Collects ready events, bypassed and the kernel's; the kernel may wait for `time`.
+///
+/// With an event ready, the call's mask lets in no signal, as in the kernel.
 fn look(set: c_int, events: &mut [epoll_event], time: *const timespec, mask: *const sigset_t) -> c_int {
-    // Where there is little room, each has its turn to come first.
+    // With little room, both take turns to come first.
     let ours = with_sets(|sets, bypass| {
         bypass.stack.pump();
         let first = if sets.ours_first(set) { sets.add(set, events, 0, true, &bypass.stack) } else { 0 };
@@ -153,14 +154,15 @@ fn look(set: c_int, events: &mut [epoll_event], time: *const timespec, mask: *co
     if found > 0 || told == 0 || told < events.len() - before {
         return found;
     }
-    // What tells of arrivals has taken the only place. It comes last now.
+    // The rider has taken the only place. It comes last now.
     let place = [set as usize, events.as_mut_ptr() as usize, events.len(), &raw const NOW as usize, 0, SIGNALS];
-    // SAFETY: the program's room for events, and the time that is none.
+    // SAFETY: the program's room for events, and a time of zero.
     let told = unsafe { raw(libc::SYS_epoll_pwait2, place) };
     self::found(set, events, 0, told.max(0) as usize)
 }
 
-/// How many of the events are the program's: `before` of ours, what the kernel told behind them, and ours that there is room for.
+/// Number of the program's events: `before` bypassed ones, the kernel's behind them, and further bypassed ones with
+/// room.
 fn found(set: c_int, events: &mut [epoll_event], before: usize, told: usize) -> c_int {
     let add = |sets: &mut Sets, bypass: &Bypass| {
         let stripped = sets.strip(set, &mut events[before..before + told], &bypass.stack);
@@ -173,8 +175,10 @@ fn found(set: c_int, events: &mut [epoll_event], before: usize, told: usize) -> 
     }
 }
 
-/// What the kernel told of sockets that we have told of already is said in one event; how many of the kernel's `told`, which lie behind `before` of ours,
-/// are left.
+/// Merges the kernel's events for sockets that have a bypassed event. The kernel's `told` events lie behind the
+/// `before` bypassed ones.
+///
+/// Returns the number of the kernel's events left.
 fn merged(events: &mut [epoll_event], before: usize, told: usize) -> usize {
     let (ours, kernels) = events.split_at_mut(before);
     let mut kept = 0;
@@ -193,7 +197,7 @@ fn merged(events: &mut [epoll_event], before: usize, told: usize) -> usize {
 
 fn sleep(set: c_int, events: &mut [epoll_event], patience: &Patience, mask: *const sigset_t) -> c_int {
     sleeping::fall_asleep();
-    // The last look: what comes from now on wakes us.
+    // The last check: later arrivals wake us.
     let result = match is_ready(set) {
         true => look(set, events, &NOW, mask),
         false => {
@@ -208,7 +212,7 @@ fn sleep(set: c_int, events: &mut [epoll_event], patience: &Patience, mask: *con
     result
 }
 
-/// Whether nothing of ours says that something came: a relative's does.
+/// Whether the wake-up came from a related process's rider instead of ours.
 fn woken_for_others() -> bool {
     with_bypass(|bypass| !bypass.stack.descriptors().iter().any(|own| is_readable(*own))).unwrap_or(true)
 }

@@ -1,4 +1,4 @@
-//! Epoll sets as the kernel tells of them in `/proc`.
+//! Epoll sets in `/proc`.
 
 use std::{
     ffi::{CStr, CString, c_int},
@@ -10,7 +10,7 @@ use stack::inode;
 
 use super::call::raw;
 
-/// The mark of our own descriptors in a program's sets: no pointer and no small number, and nothing that a program would come upon.
+/// The mark of riders in a program's sets: neither a pointer nor a small number, and unlikely as a program's data.
 pub(crate) const RIDER: u64 = 0xb5fe_57a9_9e1d_c0d3;
 
 /// A member of a set (`/proc/PID/fdinfo`).
@@ -28,12 +28,12 @@ pub(crate) fn is_set(fd: c_int) -> bool {
     let mut name = [0; NAME.len() + 1];
     let path = path("fd", fd);
     let place = [libc::AT_FDCWD as usize, path.as_ptr() as usize, name.as_mut_ptr() as usize, name.len()];
-    // SAFETY: a path that ends with NUL, and room for as many bytes as is said.
+    // SAFETY: a path that ends with NUL, and room for the given length.
     let length = unsafe { raw(libc::SYS_readlinkat, place) };
     usize::try_from(length).is_ok_and(|length| &name[..length] == NAME)
 }
 
-/// The members of a set, as far as their descriptors still stand for them.
+/// The members of a set whose descriptors still stand for them.
 pub(crate) fn entries(set: c_int) -> Vec<Entry> {
     let text = CString::from_vec_with_nul(path("fdinfo", set).into()).map(|path| own_file(&path)).unwrap_or_default();
     let entries = text.lines().filter_map(Entry::read);
@@ -60,12 +60,12 @@ impl Entry {
 
 fn path(kind: &str, fd: c_int) -> String {
     let mut path = String::new();
-    // It has memory.
+    // The buffer does not allocate.
     let _ = write!(path, "/proc/self/{kind}/{fd}\0");
     path
 }
 
-/// A file's text; empty where it cannot be read.
+/// Contents of a file; empty if it is unreadable.
 pub(crate) fn own_file(path: &CStr) -> String {
     let place = [libc::AT_FDCWD as usize, path.as_ptr() as usize, (libc::O_RDONLY | libc::O_CLOEXEC) as usize];
     // SAFETY: a path that ends with NUL.
@@ -73,13 +73,13 @@ pub(crate) fn own_file(path: &CStr) -> String {
     let mut text = Vec::new();
     if fd >= 0 {
         let mut part = [0_u8; 4096];
-        // SAFETY: room for as many bytes as is said.
+        // SAFETY: room for the given length.
         while let Ok(length @ 1..) =
             usize::try_from(unsafe { raw(libc::SYS_read, [fd as usize, part.as_mut_ptr() as usize, part.len()]) })
         {
             text.extend_from_slice(&part[..length]);
         }
-        // SAFETY: the descriptor of above, which nobody else knows.
+        // SAFETY: the descriptor opened above, unknown to others.
         unsafe { raw(libc::SYS_close, [fd as usize]) };
     }
     String::from_utf8(text).unwrap_or_default()

@@ -1,7 +1,8 @@
 //! Inherited sockets that sibling processes share: the kernel gives a datagram to the first process that asks.
 //!
-//! A look at them holds no locks, and takes no memory: programs send and receive from wherever they are. The system calls are made by
-//! rustix, as libc's functions of that name are our own here.
+//! A check holds no locks and allocates nothing, as programs send and receive anywhere.
+//!
+//! rustix makes the system calls: libc's functions of these names are our shims here.
 
 use std::{
     ffi::{CStr, c_int},
@@ -24,49 +25,50 @@ use super::{
     table::Kind,
 };
 
-/// Generations that are known by their numbers.
+/// Limit of recorded ancestors.
 const GENERATIONS: usize = 16;
-/// How long a process waits whether more are forked after it.
+/// How long a process waits for further forks by its parent.
 const YOUNG_MS: u64 = 1000;
-/// Between two looks at sockets that others have too.
+/// Interval between checks of shared sockets.
 const LOOK_MS: u64 = 1000;
-/// The same where the others are a parent alone, which ends at once where this is a daemon: until then only that is asked, which costs little.
+/// Interval if only an ancestor shares the socket: a daemon's parent ends at once, and the check of ancestors costs
+/// little.
 const SOON_MS: u64 = 1;
 
-/// The number of this process. Children inherit it, and know their parent by it.
+/// The number of this process. A child inherits it, as its parent's number.
 static OWN: AtomicU32 = AtomicU32::new(0);
-/// Which processes this one was forked from one after the other since the program was started, the last one first; zeros after them. Children
-/// inherit it.
+/// Processes from which this one was forked since the program started, the latest first; then zeros. Children inherit
+/// it.
 static ANCESTORS: [AtomicU32; GENERATIONS] = [const { AtomicU32::new(0) }; GENERATIONS];
 /// When this process was forked.
 static FORKED_AT: AtomicU64 = AtomicU64::new(0);
-/// Until when a socket that was found to be shared is taken to be so still; 0 for none.
+/// End of the time in which a socket found shared counts as shared; 0: none.
 static SHARED_UNTIL: AtomicU64 = AtomicU64::new(0);
-/// What shared it were processes that this one was forked from, and they alone.
+/// Whether only ancestors shared it.
 static IS_ANCESTORS: AtomicBool = AtomicBool::new(false);
-/// When it was last looked at those that are past the kernel.
+/// Time of the last check of bypassed sockets.
 static LOOKED_AT: AtomicU64 = AtomicU64::new(0);
-/// What was found then.
+/// Result of that check.
 static IS_SHARED: AtomicBool = AtomicBool::new(false);
-/// Nobody else had it then, nor could anybody give it to others.
+/// No other process had it then, and none could pass it on.
 static IS_ALONE: AtomicBool = AtomicBool::new(false);
 
-/// Who has a socket that this process inherited.
+/// Other processes with a socket that this process inherited.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Others {
     Nobody,
-    /// Processes that it was forked from: they may fork more, and do so most likely at once.
+    /// Ancestors: they may fork more, most likely at once.
     Ancestors,
-    /// Those that may ask for what comes to it.
+    /// Processes that may receive its datagrams.
     Siblings,
 }
 
-/// To be called before the program runs.
+/// Call it before the program runs.
 pub(super) fn starts() {
     OWN.store(std::process::id(), Ordering::Relaxed);
 }
 
-/// To be called in a child of `fork`, before anything else of it.
+/// Call it first in a child of `fork`.
 pub(super) fn begins() {
     let mut number = OWN.swap(std::process::id(), Ordering::Relaxed);
     for place in &ANCESTORS {
@@ -79,13 +81,15 @@ pub(super) fn begins() {
     IS_ALONE.store(false, Ordering::Relaxed);
 }
 
-/// Whether it is a socket that others have too, which may ask for what comes to it: who was forked from the same process, and, as it may fork more
-/// of them, that process as long as this one is young.
+/// Whether other processes that may receive its datagrams share the socket.
+///
+/// These are children of the same parent and, as it may fork more of them, the parent itself while this process is
+/// young.
 pub(crate) fn is_shared(fd: c_int) -> bool {
     is_inherited(fd) && who_has(fd) == Others::Siblings
 }
 
-/// What was so a moment ago is so still.
+/// A recent result still counts.
 fn who_has(fd: c_int) -> Others {
     if !is_time() {
         return Others::Siblings;
@@ -104,17 +108,19 @@ fn who_has(fd: c_int) -> Others {
     others
 }
 
-/// Whether this process has it from another one that it was forked from.
+/// Whether this process inherited it.
 pub(crate) fn is_inherited(fd: c_int) -> bool {
     ANCESTORS[0].load(Ordering::Relaxed) != 0 && !process::is_made_here(fd)
 }
 
-/// Whether the last look that found a shared socket is old enough for another one.
+/// Whether the last check that found a shared socket is old enough for another.
 pub(super) fn is_time() -> bool {
     now() >= SHARED_UNTIL.load(Ordering::Relaxed)
 }
 
-/// Looks, once a second, whether sockets that are past the kernel are shared by now, or are no more. Who has one has all, most likely: one is looked at.
+/// Checks once a second whether bypassed sockets have become shared, or no longer are.
+///
+/// A process that shares one most likely shares all: only one is checked.
 pub(super) fn look(bypass: &Bypass) {
     if ANCESTORS[0].load(Ordering::Relaxed) == 0
         || IS_ALONE.load(Ordering::Relaxed)
@@ -133,14 +139,14 @@ pub(super) fn look(bypass: &Bypass) {
     }
 }
 
-/// Where /proc is not there, nobody is seen.
+/// Without /proc, no process is found.
 fn others(fd: c_int) -> Others {
     let own = std::process::id();
     let of = |pid: u32| match has_same(pid, fd) {
         Same::Yes if is_ancestor(pid) => Others::Ancestors,
         Same::Yes if is_child(pid, own) => Others::Nobody,
         Same::Yes => Others::Siblings,
-        // One that gave up its rights lets nobody see what it has, and is taken at its parent's word.
+        // A process that dropped its privileges hides its descriptors; an ancestor is assumed to share the socket.
         Same::Hidden if is_ancestor(pid) => Others::Ancestors,
         Same::Hidden if parent(pid) == Some(ANCESTORS[0].load(Ordering::Relaxed)) => Others::Siblings,
         Same::Hidden | Same::No => Others::Nobody,
@@ -162,13 +168,13 @@ fn others(fd: c_int) -> Others {
     most
 }
 
-/// Closes a file of ours, which nobody else is told of.
+/// Closes one of our files with a raw system call.
 fn is_over(file: OwnedFd) {
-    // SAFETY: whose it was gives it up here.
+    // SAFETY: the owner gives it up here.
     unsafe { close(file.into_raw_fd()) };
 }
 
-/// Whether processes that this one was forked from have it still.
+/// Whether ancestors still share it.
 fn ancestors_have(fd: c_int) -> bool {
     let mut ancestors = ANCESTORS.iter().map(|place| place.load(Ordering::Relaxed)).take_while(|pid| *pid != 0);
     ancestors.any(|pid| has_same(pid, fd) != Same::No)
@@ -178,7 +184,7 @@ fn is_ancestor(pid: u32) -> bool {
     ANCESTORS.iter().any(|place| place.load(Ordering::Relaxed) == pid)
 }
 
-/// Whether it was forked from this process, or from one that was.
+/// Whether it is a descendant of this process.
 fn is_child(pid: u32, own: u32) -> bool {
     let mut line = std::iter::successors(parent(pid), |pid| parent(*pid)).take(GENERATIONS);
     line.any(|pid| pid == own)
@@ -196,7 +202,7 @@ fn parent(pid: u32) -> Option<u32> {
     parent_in(stat.get(..read.ok()?)?)
 }
 
-/// What `/proc/PID/stat` says: number, name in brackets, state, parent.
+/// The parent in `/proc/PID/stat`: number, name in brackets, state, parent.
 fn parent_in(stat: &[u8]) -> Option<u32> {
     let behind = stat.rsplitn(2, |byte| *byte == b')').next().filter(|behind| behind.len() < stat.len())?;
     let word = std::str::from_utf8(behind).ok()?.split_ascii_whitespace().nth(1)?;

@@ -1,4 +1,4 @@
-//! The edge between the program and our own code.
+//! Boundary between the program and our own code.
 
 use std::{
     cell::Cell,
@@ -16,10 +16,10 @@ use super::{
     reserved_fds,
 };
 
-/// Set once something panicked, or was left by a jump: from then on everything goes to the kernel.
+/// Set after a panic in our code or a jump out of it: the kernel handles everything from then on.
 static IS_BROKEN: AtomicBool = AtomicBool::new(false);
 
-/// Runs our own code, which leaves errno alone; none where this thread is in it already, or where it panics.
+/// Runs our own code, with errno preserved; `None` if this thread is already in it, or if it panics.
 #[inline]
 pub fn inside<T>(work: impl FnOnce() -> T) -> Option<T> {
     if IS_BROKEN.load(Ordering::Relaxed) {
@@ -31,9 +31,9 @@ pub fn inside<T>(work: impl FnOnce() -> T) -> Option<T> {
     if before != 0 {
         return is_entered_again(before, frame);
     }
-    // SAFETY: a word of this frame, written so that it is there for whoever looks whether this frame is.
+    // SAFETY: a word of this frame, written so that its presence shows that the frame still exists.
     unsafe { mark.as_ptr().write_volatile(frame) };
-    // A signal handler that sees the frame sees its word.
+    // A signal handler that sees the frame also sees its word.
     compiler_fence(Ordering::SeqCst);
     INSIDE.set(frame);
     let errno = errno();
@@ -43,20 +43,21 @@ pub fn inside<T>(work: impl FnOnce() -> T) -> Option<T> {
     result.ok()
 }
 
-/// The same with the bypassed sockets, if there are any.
+/// The same with the bypassed sockets; `None` without any.
 #[inline]
 pub(crate) fn with_bypass<T>(work: impl FnOnce(&'static Bypass) -> T) -> Option<T> {
     let bypass = bypass::get()?;
     inside(|| work(bypass))
 }
 
-/// Nothing for a thread that is in our code already. But where a signal handler jumped out of it (`siglongjmp`), locks may be taken for good: all
-/// goes to the kernel then.
+/// Rejects a thread that is already in our code.
+///
+/// If a signal handler jumped out of it (`siglongjmp`), locks may stay held: the kernel handles everything then.
 #[cold]
 fn is_entered_again<T>(before: usize, frame: usize) -> Option<T> {
-    // A frame that begun before us and is still there has a higher place, unless a handler has a stack of its own.
+    // An outer frame that still exists has a higher address, unless a handler has its own stack.
     let is_there = before > frame || is_on_other_stack();
-    // SAFETY: the word is in this thread's stack above this frame, or in one that a handler has just left for its own.
+    // SAFETY: the word lies in this thread's stack above this frame, or in the stack that a handler has replaced.
     if !is_there || unsafe { (before as *const usize).read_volatile() } != before {
         fails(Reason::Jump);
         INSIDE.set(0);
@@ -74,10 +75,10 @@ fn is_on_other_stack() -> bool {
 
 #[cold]
 fn fails(why: Reason) {
-    // Once begun it is done, whatever a handler does; one that jumps out before is found by the next call.
+    // Signals are blocked to complete this; a handler that jumps out earlier is found by the next call.
     let held = Held::back();
     IS_BROKEN.store(true, Ordering::Relaxed);
-    // Before the connection closes, as the launcher reads it then.
+    // Before the connection closes, because the launcher reads it then.
     if let Some(bypass) = bypass::get() {
         bypass.stack.record_all_left(why);
     }

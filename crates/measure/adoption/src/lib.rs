@@ -1,7 +1,8 @@
-//! The sockets of an unmodified program, adopted by the numbers of its descriptors: the class of each, what waits for it, and the epoll sets that
-//! have it. `preload` lays libc's names over it, and nobody else uses it.
+//! The sockets of an unmodified program, adopted by descriptor numbers: their kinds, waiting calls, and epoll sets.
+//! Only `preload` uses it.
 //!
-//! Inside are raw system calls: no name of libc is called that `preload` defines. A module uses only modules above it in this list.
+//! It makes raw system calls, and calls no libc function that `preload` defines. A module uses only modules above it in
+//! this list.
 #![allow(unsafe_code, reason = "descriptors, memory and system calls of the program")]
 
 mod bypass;

@@ -1,4 +1,4 @@
-//! Records of sockets that stay with the kernel, each with the reason, where the launcher reads them.
+//! Records of sockets that stay with the kernel, with the reasons, for the launcher.
 
 use std::{ffi::c_int, os::fd::BorrowedFd};
 
@@ -14,10 +14,10 @@ pub(crate) fn note(fd: c_int, why: Reason) {
     }
 }
 
-/// The same for our own code.
+/// The same from our own code.
 pub(crate) fn write(fd: c_int, why: Reason) {
     match bypass::get() {
-        // SAFETY: the program's own descriptor, which it uses right now.
+        // SAFETY: the program's own descriptor, in use at the moment.
         Some(bypass) => bypass.stack.note(unsafe { BorrowedFd::borrow_raw(fd) }, why),
         None => _ = claim::page().map(|page| stack::note(page, fd, why)),
     }

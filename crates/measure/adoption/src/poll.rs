@@ -1,4 +1,4 @@
-//! poll(2) over descriptors of which some are bypassed.
+//! poll(2) over descriptors with bypassed ones among them.
 
 use std::{
     ffi::{c_int, c_short},
@@ -25,21 +25,21 @@ use super::{
 };
 
 const READABLE: c_short = libc::POLLIN | libc::POLLRDNORM;
-/// Descriptors of ours that are waited for beside the program's.
+/// Our own descriptors that are polled beside the program's.
 const BESIDE: usize = 8;
-/// How long the kernel waits for what another thread may take past it, before it is looked at again: at first, and at most, as it is twice as long each
-/// time.
+/// First wait in the kernel for a descriptor that another thread may bypass, until it is checked again. It doubles up
+/// to a limit.
 const AT_FIRST: Duration = Duration::from_millis(5);
 const AT_MOST: Duration = Duration::from_millis(100);
-/// Descriptors that there is room for in a frame.
+/// Descriptors that fit in a frame.
 const FEW: usize = 248;
 
-/// Whether one of them goes past the kernel, or is a set with such in it.
+/// Whether one of them is bypassed, or is a set with bypassed sockets.
 fn concerns_us(fds: &[pollfd]) -> bool {
     process::table().is_some() && fds.iter().filter(|one| is_ours(one.fd)).count() > 0
 }
 
-/// Whether one of them may go past the kernel once another thread uses it.
+/// Whether one of them may be bypassed once another thread uses it.
 fn may_concern_us(fds: &[pollfd]) -> bool {
     fds.iter().any(|one| asks(one) && may_become_ours(one.fd))
 }
@@ -52,7 +52,8 @@ pub(super) fn may_become_ours(fd: c_int) -> bool {
     }
 }
 
-/// poll over descriptors of which one goes past the kernel, or may once another thread uses it; none where it is the kernel's.
+/// poll over descriptors of which one is bypassed, or may be once another thread uses it; `None` if the kernel handles
+/// it.
 pub fn wait_for(fds: &mut [pollfd], timeout: Option<Duration>, mask: *const sigset_t) -> Option<c_int> {
     process::table()?;
     if !concerns_us(fds) && (is_single_threaded() || timeout == Some(Duration::ZERO) || !may_concern_us(fds)) {
@@ -70,7 +71,7 @@ pub fn wait_for(fds: &mut [pollfd], timeout: Option<Duration>, mask: *const sigs
         let slice = slice.map(|time| timespec { tv_sec: time.as_secs() as i64, tv_nsec: time.subsec_nanos().into() });
         let ready = wait(fds, slice, mask);
         let is_over = timeout.is_some_and(|timeout| begun.elapsed() >= timeout);
-        // A set that becomes ours just now may be ready for our sake alone: who makes it so is let finish first.
+        // A set that has just gained a rider may be ready because of it; the other thread finishes first.
         if ready > 0 {
             inside(|| drop(epoll_sets::sets()));
         }
@@ -80,7 +81,7 @@ pub fn wait_for(fds: &mut [pollfd], timeout: Option<Duration>, mask: *const sigs
     }
 }
 
-/// Whether a descriptor goes past the kernel, or is a set with such in it.
+/// Whether a descriptor is bypassed, or is a set with bypassed sockets.
 pub(super) fn is_ours(fd: c_int) -> bool {
     if fd >= 0 {
         epoll_control::is_used(fd);
@@ -88,9 +89,9 @@ pub(super) fn is_ours(fd: c_int) -> bool {
     matches!(kind(fd), Some(Kind::Live(_) | Kind::Set))
 }
 
-/// poll, for as long as it may take; none where it is the kernel's after all.
+/// poll with a timeout; `None` if the kernel handles it after all.
 ///
-/// Nothing in this frame has to be dropped while it waits in the kernel: it may be cancelled there, or left by a jump.
+/// This frame holds nothing to drop during the wait: it may be cancelled there, or left by a jump.
 fn poll(fds: &mut [pollfd], timeout: Option<Duration>, mask: *const sigset_t) -> Option<c_int> {
     let wait = with_bypass(|bypass| bypass.stack.wait())?;
     let patience = Patience::new(timeout, wait);
@@ -112,12 +113,13 @@ fn poll(fds: &mut [pollfd], timeout: Option<Duration>, mask: *const sigset_t) ->
     Some(ready)
 }
 
-/// What is ready now, past the kernel and in it. Where something is, no signal is let in by the call's mask, as the kernel would not either.
+/// Collects ready descriptors, bypassed and the kernel's. With one ready, the call's mask lets in no signal, as in the
+/// kernel.
 fn look(fds: &mut [pollfd], mask: *const sigset_t) -> c_int {
     let is_ready = with_bypass(|bypass| bypass.stack.pump()).is_some() && has_ready(fds);
     let mask = if is_ready { ptr::null() } else { mask };
     let place = [fds.as_mut_ptr() as usize, fds.len(), &raw const NOW as usize, mask as usize, SIGNALS];
-    // SAFETY: the program's descriptors, no time and the program's mask.
+    // SAFETY: the program's descriptors, a time of zero and the program's mask.
     let asked = unsafe { raw_waiting(libc::SYS_ppoll, place) };
     if asked < 0 && !is_ready {
         return answer(asked) as c_int;
@@ -129,13 +131,13 @@ fn look(fds: &mut [pollfd], mask: *const sigset_t) -> c_int {
     fds.iter().filter(|one| one.revents != 0).count() as c_int
 }
 
-/// Adds to what the kernel said what came past it.
+/// Adds bypassed events to the kernel's answer.
 fn add(one: &mut pollfd, bypass: &Bypass) {
     let is_told = one.revents & READABLE != 0;
     match kind(one.fd) {
         Some(Kind::Live(id)) if one.revents != 0 => bypass.stack.ask_soon(SocketId(id)),
         Some(Kind::Set) if is_told => {
-            // What tells of arrivals makes it readable too.
+            // The rider makes it readable, too.
             let is_the_kernels =
                 epoll_sets::sets().is_none_or(|sets| sets.is_the_kernels_too(one.fd, bypass.stack.descriptors()));
             one.revents &= if is_the_kernels { !0 } else { !READABLE };
@@ -159,12 +161,12 @@ fn is_readable(fd: c_int, bypass: &Bypass) -> bool {
     }
 }
 
-/// Whether something came past the kernel, or cannot any more.
+/// Whether a bypassed descriptor is ready, or is no longer bypassed.
 fn has_ready(fds: &[pollfd]) -> bool {
     with_bypass(|bypass| fds.iter().any(|one| asks(one) && is_readable(one.fd, bypass))).unwrap_or(true)
 }
 
-/// Sleeps until the kernel has something, or something comes past it; less than nothing for an error.
+/// Sleeps until an event of the kernel or a bypassed arrival; negative on an error.
 fn sleep(fds: &[pollfd], patience: &Patience, mask: *const sigset_t) -> c_int {
     with_room(fds.len() + BESIDE, |room| {
         room[..fds.len()].copy_from_slice(fds);
@@ -176,7 +178,7 @@ fn sleep(fds: &[pollfd], patience: &Patience, mask: *const sigset_t) -> c_int {
             }
         });
         sleeping::fall_asleep();
-        // The last look: what comes from now on wakes us.
+        // The last check: later arrivals wake us.
         let result = match has_ready(fds) {
             true => 0,
             false => wait(&mut room[..count], patience.left(), mask),
@@ -193,19 +195,19 @@ fn wait(fds: &mut [pollfd], left: Option<timespec>, mask: *const sigset_t) -> c_
     answer(unsafe { raw_waiting(libc::SYS_ppoll, place) }) as c_int
 }
 
-/// Room for so many descriptors, which takes no memory for a few; -1 where there is none. Who is cancelled within costs the memory.
+/// A buffer for `count` descriptors, on the stack for a few; -1 without memory. A cancelled call leaks it.
 pub(super) fn with_room(count: usize, work: impl FnOnce(&mut [pollfd]) -> c_int) -> c_int {
     let mut few = [pollfd { fd: -1, events: 0, revents: 0 }; FEW + BESIDE];
     if count <= few.len() {
         return work(&mut few[..count]);
     }
-    // SAFETY: zeros are valid descriptors, and as many as are asked for.
+    // SAFETY: zeros are valid descriptors, in the requested number.
     let many = unsafe { libc::calloc(count, size_of::<pollfd>()) }.cast::<pollfd>();
     if many.is_null() {
         set_errno(libc::ENOMEM);
         return -1;
     }
-    // SAFETY: what was taken above, until it is given back.
+    // SAFETY: the memory allocated above, until it is freed.
     unsafe {
         let result = work(slice::from_raw_parts_mut(many, count));
         libc::free(many.cast());

@@ -1,4 +1,4 @@
-//! Memory of this process alone: a child of `fork` finds it empty, so that it knows nothing of its parent's sockets.
+//! Memory of this process only: a child of `fork` finds it zeroed, without its parent's sockets.
 
 use std::{
     ffi::c_int,
@@ -15,30 +15,30 @@ use super::{
     table::{ENTRIES, Kind, Table},
 };
 
-/// Memory that each child begins anew.
+/// Memory that is zero at the start of each child.
 #[repr(C)]
 struct Memory {
-    /// The process that it belongs to; 0 until somebody asks.
+    /// Its process; 0 before the first query.
     owner: AtomicU32,
-    /// One more than the highest number that was ever written to the table.
+    /// One more than the highest number written to the table.
     used: AtomicI32,
-    /// Whether a thread asks the launcher just now.
+    /// Whether a thread requests a grant at the moment.
     asking: AtomicU32,
-    /// Values that are made once; null until then.
+    /// Values created once; null until then.
     values: [AtomicPtr<()>; 3],
     table: Table,
-    /// Descriptors that it made itself: bits, by their numbers.
+    /// Bits of the descriptors that this process opened.
     made: [AtomicU64; ENTRIES / 64],
 }
 
-// SAFETY: atomics all over, zeros of which are a process that has nothing yet.
+// SAFETY: only atomics; zeros are a process without sockets.
 unsafe impl Shared for Memory {}
 
-/// Between two looks whether another thread has been answered.
+/// Interval between checks whether another thread has its answer.
 static MOMENT: libc::timespec = libc::timespec { tv_sec: 0, tv_nsec: 100_000 };
 static MEMORY: AtomicPtr<Memory> = AtomicPtr::new(ptr::null_mut());
 
-/// Where a [`PerProcess`] lies.
+/// Index of a [`PerProcess`] value.
 #[derive(Clone, Copy)]
 pub(crate) enum Place {
     Sets,
@@ -46,14 +46,14 @@ pub(crate) enum Place {
     Page,
 }
 
-/// A value that is made once in each process, and stays until its end.
+/// A value created once in each process, which lives until the process ends.
 pub(crate) struct PerProcess<T>(Place, PhantomData<fn() -> T>);
 
 impl<T: Sync + 'static> PerProcess<T> {
-    /// Without a value.
+    /// An empty place.
     ///
     /// # Safety
-    /// No other type has this place.
+    /// No other type uses this place.
     pub(crate) const unsafe fn at(place: Place) -> Self {
         Self(place, PhantomData)
     }
@@ -62,11 +62,11 @@ impl<T: Sync + 'static> PerProcess<T> {
         Some(&memory()?.values[self.0 as usize])
     }
 
-    /// The value; none before it is made.
+    /// The value; `None` before its creation.
     #[inline]
     pub(crate) fn get(&self) -> Option<&'static T> {
         let value = self.place()?.load(Ordering::Acquire).cast::<T>();
-        // SAFETY: null, or a box that was leaked, of the place's type.
+        // SAFETY: null, or a leaked box of the place's type.
         unsafe { value.as_ref() }
     }
 
@@ -75,36 +75,36 @@ impl<T: Sync + 'static> PerProcess<T> {
         let Some(place) = self.place() else { return };
         let value = Box::into_raw(Box::new(value));
         if place.compare_exchange(ptr::null_mut(), value.cast(), Ordering::AcqRel, Ordering::Acquire).is_err() {
-            // SAFETY: the box of above, which nobody else has seen.
+            // SAFETY: the box created above, which no other thread has seen.
             drop(unsafe { Box::from_raw(value) });
         }
     }
 }
 
-/// Makes the memory. Without it everything is the kernel's.
+/// Maps the memory. Without it, the kernel handles everything.
 pub(crate) fn begin() {
     if let Ok(memory) = WipeOnFork::<Memory>::new() {
         MEMORY.store(ptr::from_ref(&**Box::leak(Box::new(memory))).cast_mut(), Ordering::Release);
     }
 }
 
-/// The table of descriptors; none where nobody launched this program to be bypassed.
+/// The table of descriptors; `None` if the program was not launched for bypassing.
 #[inline]
 pub fn table() -> Option<&'static Table> {
     memory().map(|memory| &memory.table)
 }
 
-/// Knowledge about a descriptor.
+/// The kind of a descriptor, as far as known.
 #[inline]
 pub fn kind(fd: c_int) -> Option<Kind> {
     Some(table()?.look(fd)?.kind())
 }
 
-/// Runs this in one thread at a time. A child of a process in which a thread was in it begins anew.
+/// Runs `work` in one thread at a time. A child that is forked meanwhile starts unlocked.
 pub(crate) fn alone(work: impl FnOnce()) {
     let Some(memory) = memory() else { return };
     while memory.asking.compare_exchange(0, 1, Ordering::AcqRel, Ordering::Acquire).is_err() {
-        // SAFETY: a time that is always there. libc's own function would be a cancellation point.
+        // SAFETY: a static time. libc's own function would be a cancellation point.
         unsafe { raw(libc::SYS_nanosleep, [&raw const MOMENT as usize, 0]) };
     }
     uncancelled(work);
@@ -113,11 +113,11 @@ pub(crate) fn alone(work: impl FnOnce()) {
 
 #[inline]
 fn memory() -> Option<&'static Memory> {
-    // SAFETY: null, or a mapping that is never taken away.
+    // SAFETY: null, or a mapping that is never unmapped.
     unsafe { MEMORY.load(Ordering::Acquire).as_ref() }
 }
 
-/// Whether this is the process whose memory it is, and not one that `vfork` lets use it for a while.
+/// Whether this process owns the memory; a child of `vfork` borrows it.
 pub fn is_own() -> bool {
     // SAFETY: it takes nothing.
     let pid = unsafe { raw(libc::SYS_getpid, []) } as u32;
@@ -127,7 +127,7 @@ pub fn is_own() -> bool {
     })
 }
 
-/// Milliseconds of a clock that all processes share, and that costs little to read; never 0.
+/// Milliseconds of a cheap clock that all processes share; never 0.
 pub(crate) fn now() -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: a time of this frame.
@@ -135,12 +135,12 @@ pub(crate) fn now() -> u64 {
     (time.tv_sec * 1000 + time.tv_nsec / 1_000_000 + 1) as u64
 }
 
-/// One more than the highest descriptor that the table may know something of.
+/// One more than the highest descriptor with an entry in the table.
 pub(crate) fn used() -> c_int {
     memory().map_or(0, |memory| memory.used.load(Ordering::Acquire))
 }
 
-/// To be called before something is written to a descriptor's entry.
+/// Call it before writing a descriptor's entry.
 pub(crate) fn uses(fd: c_int) {
     if let Some(memory) = memory()
         && memory.used.load(Ordering::Relaxed) <= fd
@@ -149,7 +149,7 @@ pub(crate) fn uses(fd: c_int) {
     }
 }
 
-/// Takes down whether this process made a descriptor itself.
+/// Records whether this process opened a descriptor.
 pub(crate) fn set_made_here(fd: c_int, is_made: bool) {
     let Some((bits, bit)) = made(fd) else { return };
     match is_made {
@@ -158,7 +158,7 @@ pub(crate) fn set_made_here(fd: c_int, is_made: bool) {
     };
 }
 
-/// Whether it did.
+/// Whether this process opened it.
 pub(crate) fn is_made_here(fd: c_int) -> bool {
     made(fd).is_some_and(|(bits, bit)| bits.load(Ordering::Relaxed) & bit != 0)
 }

@@ -1,7 +1,6 @@
-//! Descriptors that were closed behind our back, by system calls that go around libc: their sockets would keep what they have, and others would
-//! not get it.
+//! Descriptors closed unnoticed, by system calls that bypass libc. Their sockets would keep flows that others need.
 //!
-//! They are looked for in turn and a few at a time, so that a look costs the same however many there are.
+//! Each check visits a few descriptors in turn, so its cost does not depend on their number.
 
 use std::sync::atomic::{AtomicI32, Ordering};
 
@@ -16,14 +15,14 @@ use super::{
     table::Kind,
 };
 
-/// Descriptors that the kernel is asked about in one look, and entries that are read for that.
+/// Kernel queries per check, and entries read for them.
 const ASKED: usize = 16;
 const READ: i32 = 4096;
 
-/// Where the next look begins.
+/// Start of the next check.
 static NEXT: AtomicI32 = AtomicI32::new(0);
 
-/// Runs this with the bypassed sockets, if there are any; then looks for closed descriptors, if it is time.
+/// Runs `work` with the bypassed sockets, if any; then checks for closed descriptors, if due.
 #[inline]
 pub fn with_bypass<T>(work: impl FnOnce(&'static Bypass) -> T) -> Option<T> {
     inside::with_bypass(|bypass| {
@@ -35,12 +34,12 @@ pub fn with_bypass<T>(work: impl FnOnce(&'static Bypass) -> T) -> Option<T> {
     })
 }
 
-/// To be called without locks.
+/// Call it without locks.
 #[cold]
 fn look(bypass: &Bypass) {
-    // They could not be closed as long as they are reserved.
+    // They could not be closed while reserved.
     bypass.stack.close_retired(reserved_fds::forget);
-    // A child of `vfork` has closed what is still its parent's.
+    // A child of `vfork` has closed a descriptor that its parent still has.
     if !is_own() {
         return;
     }
@@ -59,11 +58,11 @@ fn look(bypass: &Bypass) {
     inherited::look(bypass);
 }
 
-/// Whether it stood for a socket, of which it is a name no more where the kernel says so.
+/// Whether it was a socket's descriptor; releases it if the kernel says that it no longer is.
 fn was_asked(fd: i32, bypass: &Bypass) -> bool {
     let Some((table, seen)) = table().and_then(|table| Some((table, table.look(fd)?))) else { return false };
     let Kind::Live(id) = seen.kind() else { return false };
-    // Whoever closes it or gives it another meaning just now writes that down first.
+    // A thread that closes or replaces it changes its entry first.
     if !bypass.is_still(SocketId(id), fd) && table.settle(fd, seen, Kind::Unknown) {
         release(SocketId(id), bypass);
     }

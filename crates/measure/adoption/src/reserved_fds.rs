@@ -1,6 +1,6 @@
-//! Descriptors of our own, which the program did not open and may not close.
+//! Our own descriptors, which the program did not open and may not close.
 //!
-//! They have high numbers, so that the program finds its own as low as it expects them. To the program they are not there.
+//! Their numbers are high, so the program gets the low ones that it expects. Shims hide them from the program.
 
 use std::{
     ffi::c_int,
@@ -15,7 +15,7 @@ static OWN: [AtomicI32; MOST] = [const { AtomicI32::new(-1) }; MOST];
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 static LOWEST: AtomicI32 = AtomicI32::new(c_int::MAX);
 
-/// Whether a descriptor is one of ours.
+/// Whether a descriptor is reserved.
 #[inline]
 pub fn is_reserved(fd: c_int) -> bool {
     fd >= LOWEST.load(Ordering::Relaxed) && all().any(|own| own == fd)
@@ -25,7 +25,7 @@ fn all() -> impl Iterator<Item = c_int> {
     OWN[..COUNT.load(Ordering::Acquire).min(MOST)].iter().map(|own| own.load(Ordering::Relaxed))
 }
 
-/// The parts of a range of descriptors, both ends with it, that are not ours.
+/// The parts of a range without reserved descriptors, both ends included.
 pub fn others(first: u32, last: u32) -> impl Iterator<Item = (u32, u32)> {
     let mut next = Some(first).filter(|first| first <= &last);
     std::iter::from_fn(move || {
@@ -40,7 +40,7 @@ pub fn others(first: u32, last: u32) -> impl Iterator<Item = (u32, u32)> {
     })
 }
 
-/// Takes these for ours.
+/// Reserves these.
 pub(crate) fn keep(ours: &[c_int]) {
     for (place, fd) in OWN.iter().zip(ours) {
         place.store(*fd, Ordering::Relaxed);
@@ -48,26 +48,26 @@ pub(crate) fn keep(ours: &[c_int]) {
     LOWEST.store(ours.iter().copied().min().unwrap_or(c_int::MAX), Ordering::Relaxed);
     COUNT.store(ours.len(), Ordering::Release);
     static ASKED: std::sync::Once = std::sync::Once::new();
-    // SAFETY: a function that makes system calls and nothing else, as a child of several threads may.
+    // SAFETY: a function that only makes system calls, as a child of a multi-threaded process may.
     ASKED.call_once(|| _ = unsafe { libc::pthread_atfork(None, None, Some(in_child)) });
 }
 
-/// A child that kept them would keep the interfaces' queues from everybody else.
+/// A child that kept them would block the interfaces' queues.
 unsafe extern "C" fn in_child() {
     give_up();
 }
 
-/// These are closed: their numbers are the program's.
+/// Releases closed descriptors: their numbers are the program's again.
 pub(crate) fn forget(closed: &[c_int]) {
     for place in OWN.iter().filter(|place| closed.contains(&place.load(Ordering::Relaxed))) {
         place.store(-1, Ordering::Relaxed);
     }
 }
 
-/// Closes them all, whereby the launcher takes everything back.
+/// Closes them all; the launcher then takes the grant back.
 pub(crate) fn give_up() {
     for fd in OWN[..COUNT.swap(0, Ordering::AcqRel).min(MOST)].iter() {
-        // SAFETY: descriptors that nobody but us knows.
+        // SAFETY: descriptors that only we know.
         unsafe { raw(libc::SYS_close, [fd.swap(-1, Ordering::Relaxed) as usize]) };
     }
 }

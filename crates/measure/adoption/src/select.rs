@@ -1,4 +1,4 @@
-//! select(2) by way of poll(2), as sets of descriptors have no room for more of them than the program's.
+//! select(2) by means of poll(2): a set of descriptors has no room for ours.
 
 use std::{
     ffi::{c_int, c_short},
@@ -16,16 +16,16 @@ use super::{
 };
 
 const WORD: usize = u64::BITS as usize;
-/// What makes a descriptor readable, writable and exceptional, by the kernel's `select`.
+/// poll events for readable, writable and exceptional descriptors, as in the kernel's `select`.
 const KINDS: [(c_short, c_short); 3] = [
     (libc::POLLIN | libc::POLLRDNORM | libc::POLLRDBAND, libc::POLLHUP | libc::POLLERR),
     (libc::POLLOUT | libc::POLLWRNORM | libc::POLLWRBAND, libc::POLLERR),
     (libc::POLLPRI, 0),
 ];
-/// What a call answers that is the kernel's.
+/// Result of a call that the kernel handles.
 const NOT_OURS: c_int = c_int::MIN;
 
-/// The sets of a call: readable, writable and exceptional descriptors below `count`, a bit for each, as many words as that takes.
+/// The sets of a call: readable, writable and exceptional descriptors below `count`, one bit each.
 pub struct Selected<'a> {
     /// One more than the highest descriptor.
     pub count: usize,
@@ -33,7 +33,8 @@ pub struct Selected<'a> {
     pub sets: [&'a mut [u64]; 3],
 }
 
-/// As many descriptors as the kernel looks at, where a call names more than a set of libc's has room for: what its own table has room for.
+/// Number of descriptors that the kernel examines if a call names more than libc's sets hold: the size of its own
+/// table.
 pub fn within_table(count: usize) -> Option<usize> {
     if count <= libc::FD_SETSIZE {
         return Some(count);
@@ -44,14 +45,14 @@ pub fn within_table(count: usize) -> Option<usize> {
 }
 
 impl Selected<'_> {
-    /// Whether a descriptor that is to be read goes past the kernel, or may once another thread uses it.
+    /// Whether a descriptor to read is bypassed, or may be once another thread uses it.
     pub fn concern_us(&self) -> bool {
         let may_be_ours = |fd: c_int| is_ours(fd) || !is_single_threaded() && may_become_ours(fd);
         process::table().is_some()
             && self.members().filter(|(fd, asks)| asks & libc::POLLIN != 0 && may_be_ours(*fd)).count() > 0
     }
 
-    /// Waits; none where it is for the kernel.
+    /// Waits; `None` if the kernel handles it.
     pub fn select(&mut self, limit: Option<Duration>, mask: *const sigset_t) -> Option<c_int> {
         let chosen = with_room(self.members().count(), |room| {
             for (one, (fd, events)) in room.iter_mut().zip(self.members()) {
@@ -66,7 +67,7 @@ impl Selected<'_> {
         (chosen != NOT_OURS).then_some(chosen)
     }
 
-    /// Leaves in the sets what is ready; how many there are.
+    /// Reduces the sets to the ready descriptors; returns their number.
     fn choose(&mut self, polled: &[pollfd]) -> c_int {
         if polled.iter().any(|one| one.revents & libc::POLLNVAL != 0) {
             set_errno(libc::EBADF);
@@ -75,7 +76,7 @@ impl Selected<'_> {
         let mut chosen = 0;
         for (set, (asks, tells)) in self.sets.iter_mut().zip(KINDS) {
             set.iter_mut().zip(0..).for_each(|(word, at)| {
-                // What is behind the end is taken away too, as the kernel does it.
+                // Bits beyond the end are cleared too, as in the kernel.
                 let asked = std::mem::take(word);
                 let first = polled.partition_point(|one| (one.fd as usize) < at * WORD);
                 let those = polled[first..].iter().take_while(|one| (one.fd as usize) < (at + 1) * WORD);
@@ -88,7 +89,7 @@ impl Selected<'_> {
         chosen
     }
 
-    /// Descriptors in their order, each with what is asked of it.
+    /// Descriptors in order, with the requested events.
     fn members(&self) -> impl Iterator<Item = (c_int, c_short)> {
         let word = |set: &[u64], at: usize| set.get(at).copied().unwrap_or(0);
         (0..self.count.div_ceil(WORD)).flat_map(move |at| {

@@ -1,5 +1,6 @@
-//! Threads that sleep in the kernel are counted, so that another thread that takes in their datagrams wakes them. A thread that is cancelled, or left
-//! by a jump of a signal handler, does not come back to say so.
+//! Counts threads that sleep in the kernel, so that other threads wake them for their datagrams.
+//!
+//! A thread that is cancelled, or that jumps out of a signal handler, never reports waking up.
 
 use std::{
     cell::Cell,
@@ -17,32 +18,32 @@ use super::{
 };
 
 thread_local! {
-    /// Where this thread is counted as asleep, and since when; null for nowhere.
+    /// The stack that counts this thread as asleep, and since when; null if none.
     static COUNTED: Cell<(*const Bypass, Option<Asleep>)> = const { Cell::new((null(), None)) };
 }
 
-/// How long who would be woken at once, for one who was left by a jump, waits before that: it would be busy otherwise.
+/// Delay before a sleep that would end at once because of a thread that jumped out; it would spin otherwise.
 static NAP: libc::timespec = libc::timespec { tv_sec: 0, tv_nsec: 1_000_000 };
 
-/// Has a thread that ends counted no more.
+/// A destructor that ends the count of an exiting thread.
 static AT_END: OnceLock<Option<libc::pthread_key_t>> = OnceLock::new();
 
-/// To be called before the last look, by a thread that sleeps then.
+/// Call it before the last check of a thread that is about to sleep.
 pub(crate) fn fall_asleep() {
     with_bypass(|bypass| {
-        // Once alone, where a handler jumped out of its last sleep.
+        // Needed only if a handler jumped out of its last sleep.
         is_awake();
         let asleep = bypass.stack.fall_asleep();
         COUNTED.set((bypass, Some(asleep)));
         at_end(bypass);
         if asleep.is_futile {
-            // SAFETY: a time that is always there. What comes meanwhile is found by the last look.
+            // SAFETY: a static time. The last check finds arrivals during the pause.
             unsafe { raw(libc::SYS_nanosleep, [&raw const NAP as usize, 0]) };
         }
     });
 }
 
-/// To be called after the sleep.
+/// Call it after the sleep.
 pub(crate) fn wake_up() {
     inside(is_awake);
 }
@@ -55,16 +56,16 @@ fn is_awake() {
     }
 }
 
-/// What a thread has for a key takes no memory, as long as there are few of them.
+/// A thread's value for a key needs no memory while there are few keys.
 fn at_end(bypass: &Bypass) {
     let key = AT_END.get_or_init(|| {
         let mut key = 0;
-        // SAFETY: a place for a key, and a function that is there as long as the library.
+        // SAFETY: a place for a key, and a function of the library, which stays loaded.
         let made = unsafe { libc::pthread_key_create(&mut key, Some(thread_ends)) };
         (made == 0).then_some(key)
     });
     if let Some(key) = key {
-        // SAFETY: a key that was made; what it holds is not looked at.
+        // SAFETY: a created key; its value is never dereferenced.
         unsafe { libc::pthread_setspecific(*key, ptr::from_ref(bypass).cast()) };
     }
 }

@@ -1,4 +1,4 @@
-//! The start of a program, and of each of its children.
+//! Start of a program, and of each child.
 
 use std::ffi::CStr;
 
@@ -7,26 +7,26 @@ use stack::system_call::find_single_threaded;
 
 use super::{claim, inherited, process};
 
-/// To be called once, before the program runs: where a launcher is named, the program's sockets may be bypassed from now on.
+/// Call it once, before the program runs. If a launcher is named, sockets may be bypassed from now on.
 pub fn begin() {
-    // SAFETY: a name that ends with NUL; nobody else runs yet who could change the environment.
+    // SAFETY: a name that ends with NUL; no other thread runs yet that could change the environment.
     let launcher = unsafe { libc::getenv(LAUNCHER_VARIABLE.as_ptr()) };
     if launcher.is_null() {
         return;
     }
     inherited::starts();
-    // SAFETY: getenv gave a text that ends with NUL.
+    // SAFETY: getenv returned a string that ends with NUL.
     claim::remember(unsafe { CStr::from_ptr(launcher) });
     find_single_threaded();
     make_room();
     process::begin();
     process::is_own();
-    // The first question in a child may come from one that it has made by `vfork`. Without memory for this, that child is taken for the owner.
-    // SAFETY: the function takes nothing, and is there as long as the program.
+    // The first query in a child may come from its own child by `vfork`. Without memory for this, that child counts as
+    // the owner. SAFETY: the function takes no arguments, and stays loaded.
     unsafe { libc::pthread_atfork(None, None, Some(own_child)) };
 }
 
-/// Runs in each child of `fork`, before anything else of it; `vfork` calls nobody.
+/// Runs first in each child of `fork`; `vfork` calls no handlers.
 extern "C" fn own_child() {
     process::is_own();
     inherited::begins();

@@ -1,40 +1,42 @@
 //! The kind of each descriptor of the program, by its number.
 //!
-//! An entry is one atomic word, so that every shim may read and change it at any time, in signal handlers too. It has a version, which
-//! changes whenever the descriptor may have become another one: what was found out of an older one is then not written.
+//! An entry is one atomic word, so that every shim may read and change it at any time, in signal handlers too.
+//!
+//! Its version changes whenever the descriptor may stand for another file. Findings about an older version are not
+//! written.
 
 use std::{
     ffi::c_int,
     sync::atomic::{AtomicU64, Ordering},
 };
 
-/// Numbers that there are entries for; what is above is the kernel's.
+/// Number of entries; higher descriptors stay with the kernel.
 pub const ENTRIES: usize = 1 << 16;
 
-/// What a descriptor is.
+/// The kind of a descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Nobody looked yet.
+    /// Not classified yet.
     Unknown,
-    /// No socket that could be taken past the kernel.
+    /// No socket that could be bypassed.
     Foreign,
-    /// A UDP socket that is left to the kernel.
+    /// A UDP socket that stays with the kernel.
     Kernel,
-    /// Being closed: whoever uses it now uses what the kernel has.
+    /// Being closed: concurrent users get the kernel's answers.
     Closing,
-    /// A socket that goes past the kernel.
+    /// A bypassed socket.
     Live(u32),
-    /// A UDP socket that is left to the kernel as long as another process has what there is.
+    /// A UDP socket left to the kernel while another process has the grant.
     Refused,
-    /// An epoll set with sockets in it that go past the kernel, or with such sets.
+    /// An epoll set with bypassed sockets, or with sets of them.
     Set,
     /// An epoll set without.
     EmptySet,
-    /// A socket that stays with the kernel whatever becomes of it, like one of TCP.
+    /// A socket that always stays with the kernel, such as TCP.
     Never,
 }
 
-/// An entry as it was read.
+/// An entry as read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry(u64);
 
@@ -42,12 +44,12 @@ pub struct Entry(u64);
 #[repr(C)]
 pub struct Table([AtomicU64; ENTRIES]);
 
-/// Bits: what it is in the lowest 8, version in the next 24, number of the socket above.
+/// Bits: kind in the lowest 8, version in the next 24, socket number above.
 const VERSION: u64 = 1 << 8;
 const VERSIONS: u64 = 0xffff_ff00;
 
 impl Entry {
-    /// What it says.
+    /// Its kind.
     #[inline(always)]
     pub fn kind(self) -> Kind {
         let number = (self.0 >> 32) as u32;
@@ -85,20 +87,20 @@ impl Entry {
 }
 
 impl Table {
-    /// The entry of a descriptor; none for numbers that have none.
+    /// The entry of a descriptor; `None` beyond the table.
     #[inline(always)]
     pub fn look(&self, fd: c_int) -> Option<Entry> {
         Some(Entry(self.entry(fd)?.load(Ordering::Acquire)))
     }
 
-    /// Writes what was found out, unless the descriptor may be another one by now; whether it was written.
+    /// Writes a finding, unless the entry has changed since; returns whether it was written.
     pub fn settle(&self, fd: c_int, seen: Entry, kind: Kind) -> bool {
         self.entry(fd).is_some_and(|entry| {
             entry.compare_exchange(seen.0, seen.with(kind), Ordering::AcqRel, Ordering::Acquire).is_ok()
         })
     }
 
-    /// Makes it something else, whatever it was; what it was.
+    /// Replaces the kind; returns the previous one.
     pub fn replace(&self, fd: c_int, kind: Kind) -> Option<Kind> {
         let entry = self.entry(fd)?;
         let mut seen = Entry(entry.load(Ordering::Acquire));

@@ -1,5 +1,5 @@
-//! A launcher and the programs that claim its grant, over a veth pair between two namespaces: this program starts itself again as each of
-//! them. Needs root, and fails without.
+//! A launcher and the programs that claim its grant, over a veth pair between two namespaces: the test program starts
+//! itself as each of them. Needs root, and fails without.
 
 use std::{
     env,
@@ -25,7 +25,7 @@ use rustix::process::{Resource, Rlimit, setrlimit};
 use wireproof_adoption::{begin, descriptors::live, inside::inside, reap_closed::with_bypass};
 use xdp::steer::Flow;
 
-/// What the started program is to be.
+/// The part that the started program plays.
 const PART: &str = "WIREPROOF_TEST_PART";
 const PORT: &str = "wp0";
 const A: &str = "198.18.0.1";
@@ -60,7 +60,7 @@ fn tell_all() {
     println!("10 stories passed");
 }
 
-/// Claims, takes one flow, and tells what comes of it until its input ends.
+/// Claims the grant, takes one flow, and reports its datagrams until its input ends.
 fn program(name: &str) {
     let mut grant = match claim(name) {
         Ok(grant) => grant,
@@ -95,14 +95,14 @@ fn become_another(name: &str) {
     panic!("{}", Command::new("cat").env_remove(PART).exec());
 }
 
-/// Has no room for the memory that packets lie in.
+/// Lacks memory for packets.
 fn poor_program(name: &str) {
     let little = Rlimit { current: Some(1 << 20), maximum: None };
     setrlimit(Resource::As, little).expect("less is always granted");
     println!("{}", claim(name).err().expect("there is no room for it"));
 }
 
-/// A fault in our own code, which is caught, while one socket is past the kernel and another one stays with it.
+/// A caught panic in our own code, with one bypassed socket and one that stays with the kernel.
 fn faulty_program() {
     begin();
     let sockets = [(); 2].map(|()| UdpSocket::bind(address(B, 0)).expect("an address of ours"));
@@ -113,7 +113,7 @@ fn faulty_program() {
     println!("{live:?} {planted:?} {:?}", live_now(&sockets));
 }
 
-/// Records a socket, and says that it could not use the grant.
+/// Records a socket, and reports the grant as unusable.
 fn complaining_program(name: &str) {
     let grant = claim(name).expect("it is free");
     grant.control.slot(grant.control.add(7, 7)).set_fate(Ok(()));
@@ -121,7 +121,7 @@ fn complaining_program(name: &str) {
     rustix::net::send(connection, b"x", rustix::net::SendFlags::empty()).expect("the launcher is there");
 }
 
-/// A launcher that is the first process of its PID namespace, and a program that it starts.
+/// A launcher as the first process of its PID namespace, and a program that it starts.
 fn first_process() {
     let (tell, _heard) = channel();
     let attachment = Attachment::new(&[PORT.to_owned()]).expect("this test needs root");
@@ -197,7 +197,7 @@ impl Wire {
         socket.send_to(text.as_bytes(), address(B, 7000)).expect("it goes");
     }
 
-    /// What `ip` says of the end at b.
+    /// Output of `ip` about the end at b.
     fn shown(&self) -> String {
         let shown = self.at_b(|| Command::new("ip").args(["link", "show", PORT]).output()).expect("iproute2");
         String::from_utf8(shown.stdout).expect("text")
@@ -211,7 +211,7 @@ impl Wire {
 impl Drop for Wire {
     fn drop(&mut self) {
         for name in [&self.a, &self.b] {
-            // A test that failed half-way may have left it or not.
+            // An earlier test may have failed and left it.
             let _ = namespace::delete(name);
         }
     }
@@ -235,7 +235,7 @@ impl Started {
         self.child.wait().expect("ours");
     }
 
-    /// By the end of its input.
+    /// Ends it by closing its input.
     fn end(mut self) {
         drop(self.input.take());
         assert!(self.child.wait().expect("ours").success());
@@ -285,7 +285,7 @@ fn one_program_after_the_other_has_the_grant() {
         assert_eq!((record.past.received, record.past.received_bytes, claim.queues.len()), (1, 5, 1));
     }
     assert!(!launcher.is_held());
-    // Flows of a program that is gone are gone too.
+    // Flows of an ended program are gone too.
     let kernel = wire.at_b(|| UdpSocket::bind(address(B, 7000))).expect("it is free");
     kernel.set_read_timeout(Some(PATIENCE)).expect("settable");
     wire.send("to the kernel");
@@ -345,7 +345,7 @@ fn a_program_that_cannot_use_its_grant_says_why() {
     let reason = told.rsplit_once(": ").expect("it says more").1;
     let why = loop {
         match heard.recv_timeout(PATIENCE).expect("it is told") {
-            // Not where it went before all was handed over.
+            // No event if it ended before the handover was complete.
             Event::Claimed(_) => {}
             Event::Refused { why, .. } => break why,
             other => panic!("{other:?}"),
@@ -369,7 +369,7 @@ fn whoever_is_killed_leaves_nothing_behind() {
     assert!(!wire.has_xdp());
     let gone = wire.at_b(|| claim(&name)).err().expect("it is gone");
     assert!(matches!(gone, NoGrant::NoLauncher(_)), "{gone}");
-    // And the next one has the interface.
+    // The next launcher gets the interface.
     let (launcher, _heard) = wire.launch();
     assert!(wire.has_xdp());
     launcher.end().expect("readable");
@@ -394,7 +394,7 @@ fn what_becomes_of_interfaces_is_told() {
 
     let asks = AtomicBool::new(true);
     std::thread::scope(|scope| {
-        // Whoever asks all the time does not keep the launcher from looking.
+        // Constant requests do not prevent the launcher's checks.
         scope.spawn(|| {
             while asks.load(Relaxed) {
                 assert!(wire.at_b(|| claim(launcher.name())).is_err());
@@ -414,7 +414,7 @@ fn what_becomes_of_interfaces_is_told() {
     expect(Health::Gone);
     drop(grant);
     ended(&heard);
-    // Nothing can be granted now, and who asks is told so; nobody else, who knows of the interfaces already.
+    // Nothing can be granted now; only requesters are told, as the interfaces were reported before.
     assert!(matches!(wire.at_b(|| claim(launcher.name())), Err(NoGrant::Refused(_))));
     let asked = heard.recv_timeout(PATIENCE).expect("it is told");
     assert!(matches!(asked, Event::Refused { why: Hindrance::AllGone, .. }), "{asked:?}");
@@ -445,7 +445,7 @@ fn an_interface_that_is_gone_keeps_nobody_from_the_others() {
     launcher.end().expect("readable");
 }
 
-/// As an administrator may, by force.
+/// Detaches the program by force, as an administrator may.
 fn detach_program_of(wire: &Wire) {
     let said_of_link = wire.shown();
     let program = said_of_link.split_once("prog/xdp id ").and_then(|(_, rest)| rest.split_whitespace().next());

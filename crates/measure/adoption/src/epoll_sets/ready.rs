@@ -1,4 +1,4 @@
-//! Bypassed sockets of a set that are ready, beside what the kernel says of it.
+//! Ready bypassed sockets of a set, beside the kernel's events.
 
 use std::{
     ffi::{c_int, c_short},
@@ -22,12 +22,12 @@ const EDGE: u32 = libc::EPOLLET as u32;
 const ONCE: u32 = libc::EPOLLONESHOT as u32;
 
 impl Sets {
-    /// Whether something is ready in a set that came past the kernel.
+    /// Whether a bypassed socket in a set is ready.
     pub(crate) fn is_ready(&self, name: c_int, stack: &Stack) -> bool {
         self.find(name).is_some_and(|set| self.has_ready(set, stack, DEEPEST))
     }
 
-    /// Whether one of its members is.
+    /// Whether the member `fd` of a set is ready.
     pub(crate) fn has_ready_member(&self, name: c_int, fd: c_int, stack: &Stack) -> bool {
         let of = |set: &Set| {
             let mut those = set.members.iter().filter(|member| member.fd == fd);
@@ -40,8 +40,9 @@ impl Sets {
         set.members.iter().any(|member| self.ready(member, false, stack, depth).is_some())
     }
 
-    /// What a member is ready for past the kernel, if the program wants to know, and how much came for it. Where the kernel has told of it already, that
-    /// may have been its one shot.
+    /// A member's bypassed events that the program wants, and its number of arrivals.
+    ///
+    /// With `is_told`, the kernel has already reported it, which may have used up its one shot.
     fn ready(&self, member: &Member, is_told: bool, stack: &Stack, depth: u32) -> Option<(u32, u64)> {
         if member.events & READABLE == 0 || !(member.is_armed || is_told) {
             return None;
@@ -67,12 +68,12 @@ impl Sets {
         own.chain(inner).fold(0, u64::wrapping_add)
     }
 
-    /// Whether ours have to come first this time, for which there is room then.
+    /// Whether bypassed sockets come first this time; they have room then.
     pub(crate) fn ours_first(&self, name: c_int) -> bool {
         self.find(name).is_some_and(|set| set.ours_first)
     }
 
-    /// Takes out of what the kernel told what is ours alone; what the kernel has told of one-shot sockets is not told again by us. How many are left.
+    /// Removes events caused only by riders, and marks one-shot members as used; returns the number of events left.
     pub(crate) fn strip(&mut self, name: c_int, told: &mut [epoll_event], stack: &Stack) -> usize {
         let mut kept = without_riders(told);
         if kept < told.len() {
@@ -84,7 +85,7 @@ impl Sets {
             let member = &members[member_at];
             let (data, once) = (member.data, member.events & ONCE != 0);
             let Some(place) = told[..kept].iter().position(|event| { event.u64 } == data) else { continue };
-            // Others may have the same.
+            // Several members may have the same data.
             let is_alone = members.iter().filter(|other| other.data == data).count() == 1;
             let is_not_told = match member.what {
                 What::Set(number) => {
@@ -97,7 +98,7 @@ impl Sets {
                 }
                 What::Socket { id, .. } => {
                     id.into_iter().for_each(|id| stack.ask_soon(id));
-                    // It has had its one shot: what the kernel tells without being asked is not told either.
+                    // Its one shot is used up: unrequested events of the kernel are dropped, too.
                     is_alone && once && !member.is_armed
                 }
             };
@@ -111,7 +112,7 @@ impl Sets {
         kept
     }
 
-    /// Whether the kernel has something of what is in a set, other than what tells of arrivals.
+    /// Whether the kernel has an event for a member other than the riders.
     fn is_the_kernels(&self, number: u32, riders: &[RawFd]) -> bool {
         let Some(set) = self.numbered(number) else { return true };
         if !self.holds_ours(set, DEEPEST) {
@@ -132,13 +133,14 @@ impl Sets {
         }
     }
 
-    /// The same of a set that poll(2) or select(2) was told of.
+    /// The same for a set in poll(2) or select(2).
     pub(crate) fn is_the_kernels_too(&self, name: c_int, riders: &[RawFd]) -> bool {
         self.find(name).is_none_or(|set| self.is_the_kernels(set.number, riders))
     }
 
-    /// Adds what is ready past the kernel to what there is, `count` events; how many there are then. Where ours come first this time, what has no room
-    /// waits for the kernel's turn.
+    /// Adds bypassed events to the `count` there are; returns their number.
+    ///
+    /// If bypassed ones come first this time, those without room wait for the next call.
     pub(crate) fn add(
         &mut self,
         name: c_int,
@@ -153,7 +155,7 @@ impl Sets {
         for turn in 0..members {
             let member_at = (self.all[at].next + turn) % members;
             let member = &self.all[at].members[member_at];
-            // What the kernel just told may have taken its one shot.
+            // The kernel's event may have used up its one shot.
             let data = member.data;
             let same = events[..count].iter().position(|event| { event.u64 } == data);
             let Some((ready, arrivals)) = self.ready(member, same.is_some(), stack, DEEPEST) else { continue };
@@ -179,7 +181,7 @@ impl Sets {
     }
 }
 
-/// Takes out of what the kernel told of a set what is ours, or a relative's with the same set; how many are left.
+/// Removes riders from a set's events, also those of a related process with the same set; returns the number left.
 pub(crate) fn without_riders(told: &mut [epoll_event]) -> usize {
     let mut kept = 0;
     for at in 0..told.len() {
@@ -191,14 +193,14 @@ pub(crate) fn without_riders(told: &mut [epoll_event]) -> usize {
     kept
 }
 
-/// Whether something waits to be read now.
+/// Whether a descriptor is readable now.
 pub(crate) fn is_readable(fd: c_int) -> bool {
     is_ready_for(fd, libc::POLLIN)
 }
 
 fn is_ready_for(fd: c_int, events: c_short) -> bool {
     let mut one = libc::pollfd { fd, events, revents: 0 };
-    // SAFETY: one descriptor of this frame, and the time that is none.
+    // SAFETY: one descriptor of this frame, and a time of zero.
     let told = unsafe { raw(libc::SYS_ppoll, [&raw mut one as usize, 1, &raw const NOW as usize, 0, 0]) };
     told > 0
 }
