@@ -1,5 +1,4 @@
-//! Compiles each `src/*/*.bpf.c` for the kernel's virtual machine, with the tag as `frame` defines it, and the flow
-//! table as `steer` does.
+//! Compiles each `src/*/*.bpf.c` for BPF, with the tag's layout from `frame` and the flow table's from `steer`.
 
 use std::{
     env, fs,
@@ -29,11 +28,11 @@ fn main() {
 }
 
 fn compile(source: &Path, include: &Path, object: &Path) {
-    // Debian and Ubuntu keep asm/types.h there, where clang looks for it only when it compiles for this machine itself.
+    // Debian and Ubuntu keep asm/types.h there; clang searches it only when it compiles for this machine itself.
     let machine = env::var("CARGO_CFG_TARGET_ARCH").expect("cargo sets it");
     let mut clang = Command::new("clang");
     clang
-        // cpu v3: atomics that return the value that was there (Linux 5.12).
+        // cpu v3: atomics that return the previous value (Linux 5.12).
         .args(["-target", "bpf", "-mcpu=v3", "-O2", "-g", "-Wall", "-Werror", "-c"])
         .arg(format!("-I/usr/include/{machine}-linux-gnu"))
         .arg(format!("-I{}", include.display()))

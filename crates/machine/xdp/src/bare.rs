@@ -1,4 +1,4 @@
-//! The bare loop that benchmarks compare with: frames that nobody numbers, dropped where they arrive.
+//! The minimal loop for comparison in benchmarks: frames without numbers, dropped on arrival.
 
 use std::os::fd::OwnedFd;
 
@@ -12,7 +12,7 @@ use crate::{
 
 const OBJECT: &[u8] = include_bytes_aligned!(concat!(env!("OUT_DIR"), "/bare.bpf.o"));
 
-/// Sends one frame as it is, again and again.
+/// Sends one unchanged frame repeatedly.
 pub struct Sender {
     loaded: Loaded,
     frame: Vec<u8>,
@@ -34,7 +34,7 @@ impl Sender {
     }
 }
 
-/// Drops all that arrives, until it is dropped itself.
+/// Drops all arriving frames until it is dropped.
 pub struct Drop {
     _link: OwnedFd,
     _loaded: Loaded,

@@ -1,4 +1,4 @@
-//! The calls of bpf(2) that aya lacks, or falls back from without a word.
+//! Calls of bpf(2) that aya lacks, or replaces silently.
 
 use std::{
     ffi::CString,
@@ -18,11 +18,11 @@ const LINK_CREATE: u32 = 28;
 
 /// `BPF_XDP` of `enum bpf_attach_type`.
 const ATTACH_XDP: u32 = 37;
-/// `XDP_FLAGS_DRV_MODE`: in the driver, or not at all.
+/// `XDP_FLAGS_DRV_MODE`: native mode only.
 const IN_DRIVER: u32 = 1 << 2;
 /// `BPF_F_TEST_XDP_LIVE_FRAMES`.
 const LIVE_FRAMES: u32 = 1 << 1;
-/// `ENOTSUPP`, which is the kernel's own.
+/// `ENOTSUPP`, an errno of the kernel only.
 const NOT_SUPPORTED: i32 = 524;
 
 /// `BPF_PROG_TEST_RUN` part of `union bpf_attr`.
@@ -91,15 +91,16 @@ struct LinkInfo {
 
 /// # Safety
 ///
-/// Pointers in `attributes` are what `command` expects there.
+/// Pointers in `attributes` are valid for `command`.
 unsafe fn call<T>(command: u32, attributes: &mut T) -> io::Result<i32> {
-    // SAFETY: the kernel reads as much of the attributes as it is told they are long.
+    // SAFETY: the kernel reads no more than the given size of the attributes.
     let answer = unsafe { libc::syscall(libc::SYS_bpf, command, std::ptr::from_mut(attributes), size_of::<T>()) };
     if answer < 0 { Err(io::Error::last_os_error()) } else { Ok(answer as i32) }
 }
 
-/// Runs an XDP program on `frame` as often as told, in the caller's thread, and has the kernel do with each what it says.
-/// Whether all of that was done; a signal ends it early.
+/// Runs an XDP program on `frame` `repeat` times in the caller's thread; the kernel carries out each verdict.
+///
+/// Returns whether all runs were made; a signal ends them early.
 pub(crate) fn run_live(program: BorrowedFd<'_>, frame: &[u8], repeat: u32, batch: u32) -> io::Result<bool> {
     let mut run = Run {
         program: program.as_raw_fd().cast_unsigned(),
@@ -117,7 +118,7 @@ pub(crate) fn run_live(program: BorrowedFd<'_>, frame: &[u8], repeat: u32, batch
     }
 }
 
-/// Number of an interface in the caller's namespace.
+/// Index of an interface in the caller's namespace.
 pub(crate) fn index_of(interface: &str) -> Result<u32> {
     let name = CString::new(interface).unwrap_or_default();
     // SAFETY: the name ends with a zero.
@@ -127,8 +128,8 @@ pub(crate) fn index_of(interface: &str) -> Result<u32> {
     }
 }
 
-/// Attaches an XDP program to the driver of an interface in the caller's namespace, for as long as the descriptor is open:
-/// also who is killed leaves nothing behind.
+/// Attaches an XDP program to the driver of an interface in the caller's namespace, while the descriptor is open. Thus
+/// a killed process leaves nothing behind.
 pub(crate) fn attach(program: BorrowedFd<'_>, interface: &str) -> Result<OwnedFd> {
     let mut link = LinkCreate {
         program: program.as_raw_fd().cast_unsigned(),
@@ -136,15 +137,15 @@ pub(crate) fn attach(program: BorrowedFd<'_>, interface: &str) -> Result<OwnedFd
         attach_type: ATTACH_XDP,
         flags: IN_DRIVER,
     };
-    // SAFETY: there is no pointer in it.
+    // SAFETY: it contains no pointer.
     let answer = unsafe { call(LINK_CREATE, &mut link) };
-    // SAFETY: the kernel gave a new descriptor.
+    // SAFETY: the kernel returned a new descriptor.
     answer
         .map(|link| unsafe { OwnedFd::from_raw_fd(link) })
         .map_err(|error| refused(error, interface, mtu_of(interface)))
 }
 
-/// Its MTU; 0 where it cannot be read.
+/// The interface's MTU; 0 if it is unreadable.
 fn mtu_of(interface: &str) -> u32 {
     let links = link::list().unwrap_or_default();
     links.iter().find(|link| link.name == interface).map_or(0, |link| link.mtu.0)
@@ -163,7 +164,7 @@ fn refused(error: io::Error, interface: &str, mtu: u32) -> Error {
     }
 }
 
-/// Number of the interface that an XDP link is on; 0 where that has gone.
+/// Index of the interface of an XDP link; 0 if it is gone.
 pub(crate) fn interface_of_link(link: BorrowedFd<'_>) -> io::Result<u32> {
     let mut about = LinkInfo::default();
     let mut info = Info {
@@ -179,7 +180,7 @@ pub(crate) fn interface_of_link(link: BorrowedFd<'_>) -> io::Result<u32> {
 pub(crate) fn read(map: BorrowedFd<'_>, value: &mut [u8]) -> io::Result<()> {
     let key = 0u32;
     let mut element = element(map, &key, value.as_mut_ptr() as u64);
-    // SAFETY: the caller's buffer is as long as the value of the map.
+    // SAFETY: the caller's buffer has the length of the map's value.
     unsafe { call(LOOKUP, &mut element) }.map(drop)
 }
 
@@ -187,7 +188,7 @@ pub(crate) fn read(map: BorrowedFd<'_>, value: &mut [u8]) -> io::Result<()> {
 pub(crate) fn write(map: BorrowedFd<'_>, value: &[u8]) -> io::Result<()> {
     let key = 0u32;
     let mut element = element(map, &key, value.as_ptr() as u64);
-    // SAFETY: the caller's bytes are as long as the value of the map.
+    // SAFETY: the caller's bytes have the length of the map's value.
     unsafe { call(UPDATE, &mut element) }.map(drop)
 }
 

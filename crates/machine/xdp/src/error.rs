@@ -1,20 +1,20 @@
-//! What can go wrong with BPF programs.
+//! Errors of BPF programs.
 
 use std::io;
 
-/// The largest MTU that each driver with XDP takes.
+/// The largest MTU that every driver with XDP accepts.
 pub(crate) const ETHERNET_MTU: u32 = 1500;
 
-/// What this crate returns.
+/// Result of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why a program could not be loaded, attached or run. Whatever it is, the interface is as it was.
+/// A failure to load, attach or run a program. The interface is unchanged.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// There is no such interface in the caller's namespace.
+    /// The caller's namespace has no such interface.
     #[error("there is no interface {0} here")]
     NoInterface(String),
-    /// Somebody else's XDP program is there.
+    /// Another XDP program is attached.
     #[error(
         "{0} already has an XDP program, which was left as it is; see `ip link show {0}`, and stop what attached it or \
          choose another interface"
@@ -23,10 +23,10 @@ pub enum Error {
     /// `ENOSPC` of veth.
     #[error("{0} has fewer receive queues than its peer has transmit queues; give it as many: `ethtool -L {0} rx N`")]
     TooFewQueues(String),
-    /// The MTU of the interface, or that of a veth's peer, leaves no room for what XDP needs.
+    /// The MTU of the interface, or of a veth's peer, leaves no room for XDP.
     #[error("the driver of {0} does not take XDP at this MTU; lower that of both ends, to 3,498 or less")]
     TooLargeMtu(String),
-    /// `EINVAL` of a driver, at an MTU above that of Ethernet.
+    /// `EINVAL` of a driver at an MTU above that of Ethernet.
     #[error(
         "the driver of {interface} refused XDP, as many do at an MTU of {mtu}; set it to {ETHERNET_MTU}, which all of them take, at both ends \
          (\"ip link set {interface} mtu {ETHERNET_MTU}\"), or look into the kernel's log for the most that this one takes"
@@ -43,48 +43,48 @@ pub enum Error {
          engine udp, whose packets a socket counts"
     )]
     NoXdp(String),
-    /// A frame that live frames cannot carry.
+    /// A frame of a size that live frames cannot have.
     #[error("live frames carry 14 to {most} B without FCS, not {asked} B; use engine xsk or af_packet")]
     FrameSize {
         /// Bytes without FCS.
         asked: usize,
-        /// The most that is possible.
+        /// The limit.
         most: usize,
     },
-    /// More streams, sizes or numbered sequences than the programs have room for.
+    /// More streams, sizes or numbered sequences than fit into the programs.
     #[error("{what}: {asked} are more than the {most} that there is room for")]
     TooMany {
-        /// Of what.
+        /// Kind of item.
         what: &'static str,
-        /// How many were asked for.
+        /// Requested number.
         asked: usize,
-        /// How many are possible.
+        /// The limit.
         most: usize,
     },
-    /// The kernel does not know live frames.
+    /// The kernel has no live frames.
     #[error(
         "this kernel cannot send live frames (BPF_F_TEST_XDP_LIVE_FRAMES, Linux 5.18); use engine xsk or af_packet"
     )]
     NoLiveFrames,
-    /// No right to load BPF programs.
+    /// Missing privilege to load BPF programs.
     #[error("BPF programs need root (CAP_BPF, CAP_NET_ADMIN): {0}")]
     Denied(&'static str),
-    /// Loading failed: kernel too old, or memory may not be locked.
+    /// Loading failed: the kernel is too old, or memory may not be locked.
     #[error("could not load the BPF program {program}: {why}")]
     Load {
-        /// Which program.
+        /// Name of the program.
         program: &'static str,
-        /// What the kernel said.
+        /// The kernel's message.
         why: String,
     },
-    /// Another failed call.
+    /// Another failed system call.
     #[error("{call} on {what}: {io}")]
     Call {
-        /// Which call.
+        /// Name of the call.
         call: &'static str,
-        /// On what.
+        /// Its object.
         what: String,
-        /// What the kernel said.
+        /// The kernel's error.
         io: io::Error,
     },
 }

@@ -1,13 +1,13 @@
-//! Ends a system call of another thread.
+//! Interrupts a system call of another thread.
 
 use std::{io, mem, ptr, sync::Once};
 
-/// Nothing else uses it, and by itself it would end the process: `watch` has to come first.
+/// A signal without another use. Its default action would end the process, so `current` has to come first.
 fn signal() -> libc::c_int {
     libc::SIGRTMIN() + 5
 }
 
-/// A thread whose system calls can be ended.
+/// A thread whose system calls can be interrupted.
 #[derive(Clone, Copy, Debug)]
 pub struct Interruptible {
     thread: libc::pid_t,
@@ -20,7 +20,7 @@ impl Interruptible {
     pub fn current() -> Self {
         static HANDLER: Once = Once::new();
         HANDLER.call_once(|| {
-            // SAFETY: all zero is a valid `sigaction`; the handler does nothing, and calls are not restarted after it.
+            // SAFETY: zeros are a valid `sigaction`; the handler does nothing, and calls are not restarted after it.
             unsafe {
                 let mut action: libc::sigaction = mem::zeroed();
                 action.sa_sigaction = nothing as extern "C" fn(libc::c_int) as usize;
@@ -31,8 +31,7 @@ impl Interruptible {
         Self { thread: unsafe { libc::gettid() } }
     }
 
-    /// Ends the system call that the thread is in, if it is in one: it fails with EINTR. Nothing happens where the thread
-    /// has ended.
+    /// Interrupts the thread's current system call, if any: it fails with EINTR. No effect on an ended thread.
     pub fn interrupt(self) -> io::Result<()> {
         // SAFETY: plain system calls; the handler is in place.
         let answer = unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), self.thread, signal()) };

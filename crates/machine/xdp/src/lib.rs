@@ -1,6 +1,7 @@
 //! BPF programs, a folder each with the `.bpf.c` beside its loader, and AF_XDP sockets.
 //!
-//! Live frames need Linux 5.18. Nothing here outlives the process: programs hang on file descriptors, and nothing is pinned.
+//! Live frames need Linux 5.18. Nothing here outlives the process: programs are attached by file descriptors, and
+//! nothing is pinned.
 #![allow(unsafe_code, reason = "system calls, memory that is shared with the kernel, and plain values that maps hold")]
 
 pub mod bare;

@@ -1,4 +1,4 @@
-//! Loading a program, and reading what it keeps.
+//! Loads programs and reads their data.
 
 use std::{
     io, mem,
@@ -34,7 +34,7 @@ impl Loaded {
         program.ok_or_else(|| self::missing(self.name, "program"))
     }
 
-    /// Calls with the program's descriptor.
+    /// Calls `call` with the program's descriptor.
     pub(crate) fn with_program<T>(&self, call: impl FnOnce(BorrowedFd<'_>) -> T) -> Result<T> {
         let program = self.ebpf.program(self.name).and_then(|program| program.fd().ok());
         Ok(call(program.ok_or_else(|| missing(self.name, "program"))?.as_fd()))
@@ -44,33 +44,33 @@ impl Loaded {
         self.ebpf.map_mut(name).ok_or_else(|| missing(self.name, name))
     }
 
-    /// A section of plain values as it is now.
+    /// Current contents of a data section.
     pub(crate) fn values<T: Pod, const N: usize>(&self, section: &'static str) -> Result<Box<[T; N]>> {
         // SAFETY: zeros are a valid `T` (Pod).
         let mut values: Box<[T; N]> = unsafe { Box::new_zeroed().assume_init() };
-        // SAFETY: any bytes are a valid `T` (Pod), and the slice is all of them.
+        // SAFETY: any bytes are a valid `T` (Pod), and the slice covers all of them.
         let bytes = unsafe { slice::from_raw_parts_mut(values.as_mut_ptr().cast::<u8>(), size_of::<[T; N]>()) };
         calls::read(self.array(section)?.fd().as_fd(), bytes)
             .map_err(|io| self.call("bpf(BPF_MAP_LOOKUP_ELEM)", section, io))?;
         Ok(values)
     }
 
-    /// Fills a section of plain values.
+    /// Writes a data section.
     pub(crate) fn set_values<T: Pod>(&self, section: &'static str, values: &[T]) -> Result<()> {
-        // SAFETY: the slice is all of the values, which have no padding that was not written.
+        // SAFETY: the slice covers all values, which have no uninitialised padding.
         let bytes = unsafe { slice::from_raw_parts(values.as_ptr().cast::<u8>(), mem::size_of_val(values)) };
         calls::write(self.array(section)?.fd().as_fd(), bytes)
             .map_err(|io| self.call("bpf(BPF_MAP_UPDATE_ELEM)", section, io))
     }
 
-    /// What each CPU keeps under one key.
+    /// Values of each CPU under one key.
     pub(crate) fn of_cpus<T: Pod>(&self, map: &'static str, key: u32) -> Result<Vec<T>> {
         let there = self.ebpf.map(map).ok_or_else(|| missing(self.name, map))?;
         let array = PerCpuArray::<_, T>::try_from(there).map_err(|error| failed(self.name, &error))?;
         Ok(array.get(&key, 0).map_err(|error| failed(self.name, &error))?.iter().copied().collect())
     }
 
-    /// An array: a section of plain values, or a map of that kind.
+    /// An array map, or the data section that is one.
     pub(crate) fn array(&self, section: &'static str) -> Result<&MapData> {
         match self.ebpf.map(section) {
             Some(Map::Array(data)) => Ok(data),
@@ -87,7 +87,7 @@ fn missing(program: &'static str, what: &str) -> Error {
     Error::Load { program, why: format!("it has no {what}: this program was built wrongly") }
 }
 
-/// With all causes: aya's errors name only the outermost.
+/// With all causes: aya's errors show only the outermost.
 pub(crate) fn failed(program: &'static str, error: &dyn std::error::Error) -> Error {
     let mut why = error.to_string();
     let mut cause = error.source();

@@ -1,4 +1,4 @@
-//! Memory that is shared with the kernel, given back when it is dropped.
+//! Memory shared with the kernel, unmapped when dropped.
 
 use std::{os::fd::AsFd, ptr::NonNull};
 
@@ -7,21 +7,21 @@ use rustix::{
     mm::{Advice, MapFlags, ProtFlags, madvise, mmap, mmap_anonymous, munmap},
 };
 
-/// A mapping that may be read and written.
+/// A readable and writable mapping.
 pub(crate) struct Mapping {
     start: NonNull<u8>,
     length: usize,
 }
 
-// SAFETY: memory belongs to no thread; who may touch which bytes of it is for those who hold the mapping to say.
+// SAFETY: the memory belongs to no thread; the mapping's owners coordinate access to its bytes.
 unsafe impl Send for Mapping {}
 // SAFETY: as above.
 unsafe impl Sync for Mapping {}
 
 impl Mapping {
-    /// Memory of our own, which is there at once and not only when it is first written to.
+    /// Anonymous memory, populated at once rather than on first use.
     pub(crate) fn anonymous(length: usize) -> io::Result<Self> {
-        // SAFETY: without MAP_FIXED the kernel takes a place where nothing is.
+        // SAFETY: without MAP_FIXED the kernel takes an unused place.
         let start = unsafe {
             let null = std::ptr::null_mut();
             mmap_anonymous(null, length, ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE | MapFlags::POPULATE)
@@ -29,7 +29,7 @@ impl Mapping {
         Self::of(start.cast(), length)
     }
 
-    /// Memory of the kernel, or of a file, behind a descriptor.
+    /// Memory of the kernel or of a file, by a descriptor.
     pub(crate) fn of_kernel(fd: &impl AsFd, at: u64, length: usize) -> io::Result<Self> {
         // SAFETY: as above.
         let start = unsafe {
@@ -43,13 +43,13 @@ impl Mapping {
         NonNull::new(start).map(|start| Self { start, length }).ok_or(io::Errno::NOMEM)
     }
 
-    /// Has children of this process go without it.
+    /// Keeps the mapping out of child processes.
     pub(crate) fn keep_from_children(&self) -> io::Result<()> {
-        // SAFETY: it changes nothing of the memory, nor of the mapping here.
+        // SAFETY: it changes neither the memory nor the mapping here.
         unsafe { madvise(self.start.as_ptr().cast(), self.length, Advice::LinuxDontFork) }
     }
 
-    /// Where it begins. Mappings begin at a page.
+    /// Its start, which is page-aligned.
     pub(crate) fn start(&self) -> NonNull<u8> {
         self.start
     }
@@ -62,8 +62,8 @@ impl Mapping {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: start and length are those of a mapping of ours, and what pointed into it goes with whoever held it.
-        // It fails only for what is no mapping.
+        // SAFETY: start and length are those of our mapping; pointers into it end with its owner. It fails only for an
+        // invalid range.
         let _ = unsafe { munmap(self.start.as_ptr().cast(), self.length) };
     }
 }

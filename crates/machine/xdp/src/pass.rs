@@ -1,4 +1,6 @@
-//! The least XDP program: all that arrives goes on to the kernel. Many cards send what XDP redirects to them only while they have a program.
+//! A minimal XDP program that passes everything to the kernel.
+//!
+//! Many cards transmit packets that XDP redirects to them only while they have a program.
 
 use std::os::fd::OwnedFd;
 
@@ -9,13 +11,13 @@ use crate::redirect::{
     bpf::{self, Instruction},
 };
 
-/// The program on an interface, which goes when this is dropped, or when the process ends.
+/// The attached program, until this is dropped or the process ends.
 pub struct Pass {
     _link: OwnedFd,
 }
 
 impl Pass {
-    /// Attaches the program to an interface of the caller's network namespace, in the driver (native mode).
+    /// Attaches the program to an interface of the caller's network namespace in native mode.
     pub fn attach(interface: &str) -> Result<Self, RedirectError> {
         const XDP_PASS: i32 = 2;
         let index = link::index(interface).map_err(|_| RedirectError::NoInterface(interface.to_owned()))?;

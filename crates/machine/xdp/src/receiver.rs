@@ -1,4 +1,4 @@
-//! Counts numbered frames in the driver of an interface (XDP), and passes on to the kernel what is not ours.
+//! Counts numbered frames in the driver of an interface (XDP), and passes other frames to the kernel.
 
 use std::os::fd::OwnedFd;
 
@@ -8,34 +8,35 @@ use model::{IpVersion, Protocol};
 
 use crate::{Error, Result, calls, load::Loaded};
 
-/// Numbered sequences that one receiver can have.
+/// Limit of numbered sequences per receiver.
 pub const MOST_NUMBERED: usize = 1024;
-/// How far behind the highest number a frame is known as a duplicate, or as the first one, for certain.
+/// Largest distance from the highest number at which duplicates are still detected.
 pub const WINDOW: u64 = 16384;
 
 const OBJECT: &[u8] = include_bytes_aligned!(concat!(env!("OUT_DIR"), "/receiver.bpf.o"));
 const BUCKETS: usize = 1024;
 const LAYOUTS: usize = 4;
 
-/// What to receive.
+/// Options of a receiver.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Drawn for each trial.
     pub token: u16,
-    /// Each numbered sequence, in the order of their numbers: the stream that it is of.
+    /// The stream of each numbered sequence, in order of number.
     pub sequences: Vec<Compiled>,
-    /// Whether checksums are verified.
+    /// Whether to verify checksums.
     pub verify: bool,
-    /// Whether each flow is taken for a sequence of its own: then reordering between flows is none.
+    /// Whether each flow is a sequence of its own, so that reordering between flows does not count.
     pub per_flow: bool,
-    /// Whether frames carry the number of the kernel's own generator, from 1, in the place of a tag. Several sequences are told apart by
-    /// their source ports, which go up by one. It says nothing of a checksum.
+    /// Whether frames carry the number of the kernel's generator (pktgen), from 1, in place of a tag.
+    ///
+    /// Sequences differ by their source ports, which are consecutive. pktgen's number has no checksum.
     pub pktgen: bool,
-    /// Whether the time between the frames of each sequence is taken, which costs a reading of the clock each.
+    /// Whether to measure gaps between the frames of each sequence, at the cost of one clock reading per frame.
     pub gaps: bool,
 }
 
-/// `struct layout` of receiver.bpf.c: where in a frame it finds what it needs.
+/// `struct layout` of receiver.bpf.c: offsets in a frame.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Layout {
@@ -121,28 +122,28 @@ unsafe impl Pod for Layout {}
 // SAFETY: as above.
 unsafe impl Pod for Flows {}
 
-/// What was received of one numbered sequence.
+/// Counters of one numbered sequence.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counted {
-    /// Frames, each number once. Those too late to tell count as received.
+    /// Frames, each number once. Those too late to be checked count as received.
     pub frames: u64,
-    /// One more than the highest number that came; 0 where none did, and where each flow is a sequence of its own.
+    /// One more than the highest number received; 0 without any, and if each flow is a sequence of its own.
     pub expected: u64,
     /// Their bytes without FCS.
     pub bytes: u64,
-    /// Further frames of a number that was there already.
+    /// Further frames with a number that was already received.
     pub duplicated: u64,
-    /// Frames that came after one of a higher number (RFC 4737); in `frames` too.
+    /// Frames received after one with a higher number (RFC 4737); also in `frames`.
     pub reordered: u64,
-    /// Frames that came [`WINDOW`] or more behind the highest number; in `frames` too.
+    /// Frames at least [`WINDOW`] behind the highest number; also in `frames`.
     pub late: u64,
-    /// Frames with our magic and token whose checksum was wrong; not in `frames`.
+    /// Frames with our magic and token but a wrong checksum; not in `frames`.
     pub corrupt: u64,
-    /// One-way times of those frames that carried one.
+    /// One-way latency of frames that carried a timestamp.
     pub latency: Times,
-    /// Times between one frame and the next as they came; empty where they were not taken.
+    /// Gaps between consecutive arrivals; empty if not measured.
     pub gaps: Times,
-    /// CPUs that received it, with their frames.
+    /// Receiving CPUs, with their frames.
     pub cpus: Vec<(usize, u64)>,
 }
 
@@ -155,13 +156,13 @@ pub struct Times {
     pub longest: u64,
     /// Sum, exactly.
     pub sum: u64,
-    /// How many there were of each time, ascending; times are told apart to 1/32.
+    /// Count of each time, ascending, at a resolution of 1/32.
     pub counts: Vec<(u64, u64)>,
 }
 
-/// A receiver at work; it is gone when dropped.
+/// An attached receiver, until it is dropped.
 pub struct Receiver {
-    // Before the program: detaching comes first.
+    // Declared before the program: it is detached first.
     _link: OwnedFd,
     loaded: Loaded,
     numbered: usize,
@@ -169,7 +170,7 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// Attaches it to the driver of an interface of the caller's namespace.
+    /// Attaches to the driver of an interface of the caller's namespace.
     pub fn attach(interface: &str, options: &Options) -> Result<Self> {
         let numbered = options.sequences.len();
         fits("numbered sequences (streams times sending cores)", numbered, MOST_NUMBERED)?;
@@ -191,7 +192,7 @@ impl Receiver {
         Ok(Self { _link: link, loaded, numbered, gaps: options.gaps })
     }
 
-    /// What came so far, a value for each numbered sequence.
+    /// Current counters of each numbered sequence.
     pub fn read(&self) -> Result<Vec<Counted>> {
         let numbered = self.loaded.values::<Numbered, MOST_NUMBERED>(".bss.numbered")?;
         let counted = |(number, run): (usize, &Numbered)| {
@@ -202,13 +203,13 @@ impl Receiver {
         numbered[..self.numbered].iter().enumerate().map(counted).collect()
     }
 
-    /// Frames that were not ours, and went on to the kernel.
+    /// Other frames, passed to the kernel.
     pub fn others(&self) -> Result<u64> {
         Ok(self.loaded.of_cpus::<u64>("others", 0)?.iter().sum())
     }
 }
 
-/// What all frames have alike, for the verifier to take out the rest.
+/// Common properties of all frames, with which the verifier removes unused code.
 fn given(options: &Options) -> Result<Given> {
     let sizes = || options.sequences.iter().flat_map(|stream| &stream.sizes);
     let mut found: Vec<Layout> =
@@ -234,7 +235,7 @@ fn given(options: &Options) -> Result<Given> {
     })
 }
 
-/// Of the first frame.
+/// Source port of the first frame.
 fn source_port(stream: &Compiled) -> u32 {
     stream
         .bytes
@@ -242,7 +243,7 @@ fn source_port(stream: &Compiled) -> u32 {
         .map_or(0, |port| u32::from(port[0]) << 8 | u32::from(port[1]))
 }
 
-/// The whole tag first: its token is looked at.
+/// The whole tag comes first, because its token is checked.
 fn layouts_of(stream: &Compiled, pktgen: bool) -> Vec<Layout> {
     const PKTGEN: u32 = 2;
     let whole = |whole: bool| stream.sizes.iter().any(|size| (size.tag == WHOLE) == whole).then_some(whole);
@@ -256,7 +257,7 @@ fn layouts_of(stream: &Compiled, pktgen: bool) -> Vec<Layout> {
     [whole(true), whole(false)].into_iter().flatten().map(layout).collect()
 }
 
-/// Where the flows of each sequence are.
+/// Position of the flows of each sequence.
 fn flows(options: &Options) -> Vec<Flows> {
     let mut first = 0;
     let place = |stream: &Compiled| {
@@ -271,7 +272,7 @@ fn fits(what: &'static str, asked: usize, most: usize) -> Result<()> {
     if asked > most { Err(Error::TooMany { what, asked, most }) } else { Ok(()) }
 }
 
-/// A run and the shares of all CPUs, taken together.
+/// Totals of a run over all CPUs.
 fn counted(run: &Numbered, shares: &[Share], gaps: &[Noted]) -> Counted {
     let total = |of: fn(&Share) -> u64| shares.iter().map(of).sum::<u64>();
     let frames = run.frames + run.smallest;
@@ -301,7 +302,7 @@ fn times<'a>(noted: impl Iterator<Item = &'a Noted> + Clone) -> Times {
     }
 }
 
-/// Where a bucket begins: 32 linear steps up to 32 ns, and in each octave above.
+/// Lower bound of a bucket: 32 linear steps up to 32 ns, and in each octave above.
 fn shortest_of(bucket: usize) -> u64 {
     match bucket / 32 {
         0 => bucket as u64,

@@ -1,5 +1,4 @@
-//! The least XDP program for AF_XDP sockets: what arrives on a queue goes to the socket of that queue, and to the kernel where
-//! there is none.
+//! A minimal XDP program for AF_XDP sockets: packets go to the socket of their queue, or to the kernel without one.
 
 pub(crate) mod bpf;
 
@@ -11,15 +10,15 @@ use bpf::Instruction;
 
 pub use bpf::RedirectError;
 
-/// The program on an interface, which goes when this is dropped, or when the process ends.
+/// The attached program, until this is dropped or the process ends.
 pub struct Redirect {
     map: OwnedFd,
     _link: OwnedFd,
 }
 
 impl Redirect {
-    /// Attaches the program to an interface of the caller's network namespace, for so many queues, in the driver (native mode).
-    /// It takes packets of several parts.
+    /// Attaches the program in native mode to an interface of the caller's network namespace, for `queues` queues. It
+    /// accepts multi-buffer packets.
     pub fn attach(interface: &str, queues: u32) -> Result<Self, RedirectError> {
         let index = link::index(interface).map_err(|_| RedirectError::NoInterface(interface.to_owned()))?;
         let map = bpf::socket_map(queues)?;
@@ -28,7 +27,7 @@ impl Redirect {
         Ok(Self { map, _link: link })
     }
 
-    /// Sends what arrives on this queue to a socket, which has to be bound to the queue.
+    /// Directs a queue's packets to a socket, which has to be bound to the queue.
     pub fn add(&self, queue: u32, socket: &impl AsFd) -> Result<(), RedirectError> {
         bpf::put_socket(&self.map, queue, socket.as_fd())
     }

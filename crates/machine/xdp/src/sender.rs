@@ -1,4 +1,5 @@
-//! Sends numbered frames by BPF_PROG_RUN's live frames: a program writes each, and a device map takes it to the driver.
+//! Sends numbered frames as live frames of BPF_PROG_RUN: a program writes each, and a device map passes it to the
+//! driver.
 
 mod entries;
 
@@ -13,7 +14,7 @@ use crate::{
     load::{Loaded, failed},
 };
 
-/// Largest frame without FCS: what fits into a page beside what the kernel keeps in it.
+/// Largest frame without FCS that fits into a page beside the kernel's data.
 pub const LARGEST_FRAME: usize = 3496;
 
 const NAME: &str = "send";
@@ -21,63 +22,63 @@ const OBJECT: &[u8] = include_bytes_aligned!(concat!(env!("OUT_DIR"), "/sender.b
 /// Steps of the exponential distribution, as in sender.bpf.c.
 const CHANCES: usize = 1024;
 
-/// A stream as one core sends it.
+/// A stream of one core.
 #[derive(Clone, Debug)]
 pub struct Stream<'a> {
     /// Its frames.
     pub compiled: &'a Compiled,
     /// Number in the tag.
     pub number: u16,
-    /// At which moments; `None` is flat out.
+    /// Its pacing; `None`: back to back.
     pub pace: Option<Pace>,
 }
 
-/// At which moments frames leave.
+/// Pacing of a stream.
 #[derive(Clone, Copy, Debug)]
 pub struct Pace {
-    /// Mean time from a frame to the next one, in 2⁻¹⁶ ns.
+    /// Mean gap between frames, in 2⁻¹⁶ ns.
     pub gap: u64,
-    /// Frames that leave back to back; 0 is by chance (exponential gaps).
+    /// Frames sent back to back; 0: exponential gaps.
     pub burst: u32,
 }
 
-/// What holds for all streams of a core.
+/// Options of all streams of a core.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     /// Drawn for each trial.
     pub token: u16,
-    /// Time is taken of each frame whose number is a multiple of this, a power of two.
+    /// Frames whose number is a multiple of this power of two carry a timestamp.
     pub time_every: u64,
-    /// Ends by itself after this time.
+    /// Time after which sending stops.
     pub duration: Duration,
-    /// Frames of all streams that may be sent.
+    /// Limit of frames of all streams.
     pub most: u64,
 }
 
-/// How far a stream is.
+/// Progress of a stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// Frames that were numbered and given to the driver.
+    /// Frames numbered and passed to the driver.
     pub frames: u64,
     /// Their bytes without FCS.
     pub bytes: u64,
-    /// When the first one left, CLOCK_MONOTONIC in ns.
+    /// Time of the first frame, CLOCK_MONOTONIC in ns.
     pub first: u64,
-    /// When the last one left whose time was taken.
+    /// Time of the last timestamped frame.
     pub last: u64,
-    /// Number of that one.
+    /// Number of that frame.
     pub last_sequence: u64,
-    /// When the next one is due, in ns since the first call.
+    /// Due time of the next frame, in ns since the first call.
     pub due: u64,
-    /// Schedule that was given up because the sender was too late to catch up, in ns.
+    /// Time that was skipped in the schedule because the sender was too late, in ns.
     pub given_up: u64,
 }
 
-/// The program of one sending core.
+/// The program of a sending core.
 pub struct Sender {
     loaded: Loaded,
     given: Given,
-    /// What the kernel puts into its pages before the program writes to them.
+    /// Initial contents of the kernel's pages.
     frame: Vec<u8>,
 }
 
@@ -113,19 +114,19 @@ impl Sender {
         self.loaded.set_values(".bss.progress", &[progress])
     }
 
-    /// Has the program run so often in the calling thread, on the core that it is on. `false` where a signal ended it early.
+    /// Runs the program `repeat` times on the calling thread's core. `false` if a signal ended it early.
     pub fn run(&self, repeat: u32, batch: u32) -> Result<bool> {
         self.loaded.with_program(|program| calls::run_live(program, &self.frame, repeat, batch))?.map_err(cannot_run)
     }
 
-    /// How far each stream is; may be read while it runs.
+    /// Progress of each stream; readable during a run.
     pub fn progress(&self) -> Result<Vec<Progress>> {
         let section = self.loaded.values::<ProgressSection, 1>(".bss.progress")?;
         let streams = &section[0].streams[..(self.given.streams as usize).min(STREAMS)];
         Ok(streams.iter().map(|entry| self.progress_of(entry)).collect())
     }
 
-    /// Whether the interface went away, from when on nothing is sent.
+    /// Whether the interface is gone; then nothing is sent any more.
     pub fn is_gone(&self) -> Result<bool> {
         Ok(self.loaded.values::<ProgressSection, 1>(".bss.progress")?[0].gone != 0)
     }
@@ -144,15 +145,16 @@ impl Sender {
     }
 }
 
-/// Whether it is one stream of the smallest frames of IPv4 and UDP, flat out, for which there is a program of its own.
+/// Whether it is a single back-to-back stream of the smallest IPv4 and UDP frames, which has its own program.
 fn is_smallest(given: &Given) -> bool {
     let alike =
         (given.streams, given.longest, given.fixed, given.tag, given.checksum, given.whole) == (1, 60, 1, 42, 40, 1);
     alike && given.varies == 0 && given.paced == 0
 }
 
-/// The exponential distribution of mean 1, in 2⁻¹⁶: the mean of each of so many equal shares, as −ln of their middle. Their own mean is
-/// made 1 again, so that the rate is met.
+/// Exponential distribution with mean 1, in 2⁻¹⁶: −ln of the middle of equal shares.
+///
+/// The values are scaled to a mean of exactly 1, which keeps the rate.
 fn chances() -> Vec<u32> {
     let middles = (0..CHANCES).map(|share| -((share as f64 + 0.5) / CHANCES as f64).ln());
     let mean = middles.clone().sum::<f64>() / CHANCES as f64;

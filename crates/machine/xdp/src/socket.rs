@@ -1,8 +1,8 @@
 //! AF_XDP sockets: packets between a program and a queue of an interface, past the kernel's network stack
 //! (Documentation/networking/af_xdp.rst).
 //!
-//! Packets lie in a [`Umem`], memory that the program shares with the kernel and that is cut into frames of one size. Who holds a
-//! [`Frame`] may read and write its bytes; nobody else can. Frames travel through four rings, and with them that right:
+//! Packets lie in a [`Umem`], memory that the program shares with the kernel, divided into frames of one size. Only the
+//! holder of a [`Frame`] may access its bytes. Frames, and with them that right, travel through four rings:
 //!
 //! ```text
 //!            refill                       receive
@@ -11,29 +11,33 @@
 //!              put                        completed
 //! ```
 //!
-//! A [`Socket`] is both directions of one queue; each may be taken out of it and used in a thread of its own. What arrives on the
-//! queue comes to the socket only where an XDP program sends it there: [`crate::Redirect`] is the least of them, and any other
-//! program does it with an `XSKMAP` that the socket was put into.
+//! A [`Socket`] has both directions of one queue; each may be moved to a thread of its own.
 //!
-//! **Zero-copy or copy.** Where the driver can, the card reads and writes the frames itself. Elsewhere the kernel copies each packet, and
-//! sends from within the caller's [`Sender::wake`]. [`Socket::is_zero_copy`] says which it is.
+//! Packets reach the socket only if an XDP program directs them there: [`crate::Redirect`] is a minimal one, and any
+//! other program does it with an `XSKMAP` that holds the socket.
 //!
-//! **Waking.** Sockets are bound with `XDP_USE_NEED_WAKEUP`: [`Sender::wake`] and [`Receiver::wake`] call the kernel only where it asked for
-//! that, as it always does for sending in copy mode.
+//! **Zero-copy or copy.** If the driver supports it, the card accesses the frames itself. Otherwise the kernel copies
+//! each packet, and sends during the caller's [`Sender::wake`]. [`Socket::is_zero_copy`] tells them apart.
 //!
-//! **Busy poll** ([`BusyPoll`]): a zero-copy card's queue is polled in the program's own calls ([`Receiver::poll`]), and its interrupts stay off
-//! while the program asks again and again. That takes two settings of the interface as well: `napi_defer_hard_irqs` and `gro_flush_timeout`.
+//! **Waking.** Sockets are bound with `XDP_USE_NEED_WAKEUP`: [`Sender::wake`] and [`Receiver::wake`] call the kernel
+//! only on its request, which is always set for sending in copy mode.
 //!
-//! **Larger than a frame**: with [`Options::parts`] (`XDP_USE_SG`, Linux 6.6) a packet is several frames, all but the last of them marked
-//! with [`Packet::more`].
+//! **Busy poll** ([`BusyPoll`]): the program's calls poll a zero-copy card's queue ([`Receiver::poll`]), and its
+//! interrupts stay off meanwhile. That also needs two settings of the interface: `napi_defer_hard_irqs` and
+//! `gro_flush_timeout`.
 //!
-//! **Sharing**: sockets of several queues and interfaces may use one [`Umem`], and then a frame that came in on one leaves on
-//! another without being copied. One socket only may be bound to a queue. The queues of an interface are zero-copy all or none.
+//! **Larger than a frame**: with [`Options::parts`] (`XDP_USE_SG`, Linux 6.6) a packet consists of several frames, all
+//! but the last marked with [`Packet::more`].
 //!
-//! When a socket is dropped its queue is free again a moment later, for which [`Socket::open`] waits. Frames that are in its rings
-//! then do not come back. The queue of the socket that shared memory was registered with stays taken until the others are gone too.
+//! **Sharing**: sockets of several queues and interfaces may use one [`Umem`]; a frame received on one is then sent on
+//! another without a copy. A queue has one socket at most. The queues of an interface are all zero-copy, or none.
 //!
-//! An interface that is down can be bound to; it is found when the kernel is to send.
+//! The queue of a dropped socket becomes free a moment later, for which [`Socket::open`] waits. Frames in its rings are
+//! lost.
+//!
+//! The socket that registered shared memory keeps its queue until the others are gone too.
+//!
+//! Binding to an interface that is down succeeds; sending fails.
 
 mod error;
 mod open;
@@ -54,23 +58,23 @@ pub use umem::{Frame, FrameSize, Packet, Umem};
 
 /// An AF_XDP socket that is bound to one queue.
 pub struct Socket {
-    /// The way out; `None` where [`Options::send`] was not asked for.
+    /// The sending side; `None` without [`Options::send`].
     pub sender: Option<Sender>,
-    /// The way in; `None` where [`Options::receive`] was not asked for.
+    /// The receiving side; `None` without [`Options::receive`].
     pub receiver: Option<Receiver>,
     bound: Arc<Bound>,
 }
 
-/// What both directions of a socket need as long as one of them lives.
+/// State of a socket while one of its sides lives.
 struct Bound {
     fd: Arc<OwnedFd>,
     interface: String,
     queue: u32,
     umem: Umem,
     zero_copy: bool,
-    /// Whether calls poll its queue, and whether they alone do.
+    /// Whether calls poll its queue, and whether only they do.
     polls: bool,
     polls_alone: bool,
-    /// The socket that the memory was registered with, where it was another one: the kernel wants it to stay.
+    /// The socket with which the memory was registered, if another: the kernel requires it to stay open.
     _owner: Option<Arc<OwnedFd>>,
 }

@@ -1,9 +1,7 @@
-//! Steering: UDP of flows that are in a table goes past the kernel to the AF_XDP socket of its queue, all else to the
-//! kernel.
+//! Steering: UDP of flows in a table goes to the AF_XDP socket of its queue, all else to the kernel.
 //!
-//! The table is memory that the BPF program reads and a program writes through a mapping of its own
-//! ([`FlowTable::map`]): a flow comes and goes without a system call. Who holds the table's descriptor needs no rights
-//! for that.
+//! The BPF program reads the table, and a program writes it through a mapping ([`FlowTable::map`]), without system
+//! calls. Mapping the table's descriptor needs no privileges.
 
 mod layout;
 mod table;
@@ -27,7 +25,7 @@ pub use table::{Flow, FlowTable, TableFull, Taken};
 const OBJECT: &[u8] = include_bytes_aligned!(concat!(env!("OUT_DIR"), "/steer.bpf.o"));
 const NAME: &str = "steer";
 
-/// Interfaces that one table may serve.
+/// Limit of interfaces per table.
 pub const MOST_INTERFACES: usize = layout::INTERFACES;
 
 /// `struct place` of steer.bpf.c.
@@ -45,13 +43,13 @@ struct Place {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Taken to a socket.
+    /// Directed to a socket.
     pub taken: u64,
-    /// Passed on to the kernel: for a port in the table, and yet of no flow in it.
+    /// Passed to the kernel: its port is in the table, but no matching flow.
     pub no_flow: u64,
-    /// Passed on to the kernel: its queue has no socket.
+    /// Passed to the kernel: no socket on its queue.
     pub no_socket: u64,
-    /// Passed on to the kernel: larger than a frame.
+    /// Passed to the kernel: larger than a frame.
     pub too_large: u64,
 }
 
@@ -60,34 +58,33 @@ unsafe impl Pod for Place {}
 // SAFETY: as above.
 unsafe impl Pod for Counters {}
 
-/// The steering program at work on some interfaces; it leaves them when dropped, or when the process ends, however it
-/// does.
+/// The steering program on some interfaces, until it is dropped or the process ends.
 pub struct Steer {
-    // Before the program: detaching comes first.
+    // Declared before the program: it is detached first.
     attached: Vec<Attached>,
     loaded: Loaded,
     places: [Place; MOST_INTERFACES],
     room_for: u32,
 }
 
-/// One interface that the program is attached to.
+/// An interface with the program.
 struct Attached {
     interface: String,
     index: u32,
     link: OwnedFd,
 }
 
-/// What has become of the program on an interface.
+/// State of the program on an interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Attachment {
-    /// It is at work there.
+    /// It is attached.
     There,
-    /// The interface has gone, also to another network namespace.
+    /// The interface is gone, or in another network namespace.
     Gone,
 }
 
 impl Steer {
-    /// Loads the program, with room for so many queues of all interfaces together.
+    /// Loads the program, with room for `queues` queues of all interfaces together.
     pub fn load(queues: u32) -> Result<Self> {
         let mut loader = EbpfLoader::new();
         loader.map_max_entries("sockets", queues.max(1));
@@ -95,8 +92,10 @@ impl Steer {
         Ok(Self { attached: Vec::new(), loaded, places: Default::default(), room_for: queues })
     }
 
-    /// Attaches it to the driver of an interface of the caller's namespace that has this address and so many queues. Packets longer than
-    /// `room` bytes, and those for another card, stay with the kernel. Where it fails, the other interfaces go on.
+    /// Attaches it to the driver of an interface of the caller's namespace. On failure, the other interfaces are
+    /// unaffected.
+    ///
+    /// Packets longer than `room` bytes, and those for another MAC address, stay with the kernel.
     pub fn attach(&mut self, interface: &str, mac: Mac, queues: u32, room: u32) -> Result<()> {
         let number = self.attached.len();
         let taken: u32 = self.places[..number].iter().map(|place| place.queues).sum();
@@ -109,7 +108,7 @@ impl Steer {
         self.loaded.set_values(".bss.places", &self.places)
     }
 
-    /// The interface of this number has this address by now.
+    /// Updates the MAC address of an interface.
     pub fn follow(&mut self, index: u32, mac: Mac) -> Result<()> {
         let mac = in_memory(mac);
         let changed = self.places.iter_mut().find(|place| place.interface == index && place.mac != mac);
@@ -118,11 +117,10 @@ impl Steer {
         self.loaded.set_values(".bss.places", &self.places)
     }
 
-    /// Sends what the table has of a queue to this socket, which has to be bound to it. It takes the place of the one
-    /// before.
+    /// Directs the flows of a queue to this socket, which has to be bound to it. It replaces the previous one.
     ///
     /// # Errors
-    /// Where the interface is none that it is attached to, or has no such queue.
+    /// If the program is not attached to the interface, or the interface lacks the queue.
     pub fn add(&mut self, interface: &str, queue: u32, socket: &impl AsFd) -> Result<()> {
         let place = self.attached.iter().position(|it| it.interface == interface).map(|number| self.places[number]);
         let place = place.filter(|place| queue < place.queues);
@@ -138,7 +136,7 @@ impl Steer {
         data.fd().as_fd().try_clone_to_owned().map_err(call)
     }
 
-    /// What it did so far, on all interfaces.
+    /// Its counters for all interfaces.
     pub fn counters(&self) -> Result<Counters> {
         let cpus = self.loaded.of_cpus::<Counters>("counted", 0)?;
         Ok(cpus.iter().fold(Counters::default(), |sum, cpu| Counters {
@@ -149,7 +147,7 @@ impl Steer {
         }))
     }
 
-    /// Whether the program is still where it was attached to. While it is, nobody can attach another one there.
+    /// Whether the program is still attached. While it is, no other program can be attached there.
     pub fn attachment(&self, interface: &str) -> Result<Attachment> {
         let attached = self.attached.iter().find(|it| it.interface == interface);
         let attached = attached.ok_or_else(|| Error::NoInterface(interface.to_owned()))?;
@@ -160,8 +158,9 @@ impl Steer {
     }
 }
 
-/// When a packet came by the interface of this number, since the machine booted (`CLOCK_MONOTONIC`); `None` where that was not stamped ([`FlowTable::stamp`]), as by a driver that
-/// has no room for it.
+/// Time of arrival of a packet by the interface of this index, since boot (`CLOCK_MONOTONIC`).
+///
+/// `None` without a stamp ([`FlowTable::stamp`]), as from a driver without room for it.
 #[inline]
 pub fn came_at(umem: &Umem, packet: &Packet, interface: u32) -> Option<Duration> {
     let (mark, time) = umem.before(packet, 16)?.split_at(8);

@@ -1,4 +1,4 @@
-//! Frames between two namespaces, sent and counted by the real kernel. Needs root, and fails without.
+//! Frames between two namespaces on the real kernel. Needs root, and fails without.
 
 mod wire;
 
@@ -47,7 +47,7 @@ fn a_million_frames_arrive_numbered_and_none_is_lost() {
     let receiver = wire.at_b(|| Receiver::attach("wp0", &receiving(&stream))).expect("veth has native XDP");
     let sender = wire.at_a(|| Sender::load("wp0", &sending(&stream), &options(FRAMES))).expect("root");
     wire.at_a(|| {
-        // What a sender has on its way when it goes to another core would meet a full ring there.
+        // Packets of a sender that moves to another core would find a full ring there.
         kernel::cpu::pin_current_thread(0).expect("there is a first core");
         sender.run(FRAMES as u32 + 1000, 64).expect("live frames")
     });

@@ -20,7 +20,7 @@ impl Wire {
         self.within(end, || Socket::open(umem, options, frames))
     }
 
-    /// A socket that receives at an end, and the program that brings it packets.
+    /// A receiving socket at an end, with its XDP program.
     fn listen(&self, end: usize, umem: &Umem, parts: bool, frames: &mut Vec<Frame>) -> (Socket, Redirect) {
         let redirect = self.within(end, || Redirect::attach(PORT, 1)).expect("veth has native XDP");
         let options = Options { send: None, parts, ..Options::new(PORT, 0) };
@@ -34,13 +34,13 @@ fn sending() -> Options {
     Options { receive: None, ..Options::new(PORT, 0) }
 }
 
-/// A frame from nobody to everybody, with an EtherType for experiments, filled with one byte.
+/// A frame with an experimental EtherType, filled with one byte.
 fn write(bytes: &mut [u8], fill: u8) {
     bytes.fill(fill);
     bytes[..14].copy_from_slice(&[255, 255, 255, 255, 255, 255, 2, 0, 0, 0, 0, 1, 0x88, 0xb5]);
 }
 
-/// Wakes until all that was put has left.
+/// Wakes until all packets are sent.
 fn send_all(socket: &mut Socket, frames: &mut Vec<Frame>) {
     let sender = socket.sender.as_mut().expect("it sends");
     sender.tell();
@@ -55,7 +55,7 @@ fn send_all(socket: &mut Socket, frames: &mut Vec<Frame>) {
     panic!("{} packets did not leave", sender.out());
 }
 
-/// The next so many packets.
+/// The next `count` packets.
 fn receive(socket: &mut Socket, count: usize) -> Vec<Packet> {
     let receiver = socket.receiver.as_mut().expect("it receives");
     let mut packets = Vec::new();
@@ -166,7 +166,7 @@ fn what_finds_no_frame_is_counted() {
     }
     send_all(&mut from, &mut out_frames);
     assert_eq!(receive(&mut to, 4).len(), 4);
-    // All have left, and the others may still be on their way.
+    // All have been sent, but some may still be on their way.
     let statistics = || to.statistics().expect("readable");
     for _ in 0..500 {
         if statistics().no_frame >= 6 {

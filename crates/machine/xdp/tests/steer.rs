@@ -1,4 +1,5 @@
-//! Which datagrams come to an AF_XDP socket and which to the kernel, over a veth pair between two namespaces. Needs root, and fails without.
+//! Steering of datagrams to an AF_XDP socket or to the kernel, over a veth pair between two namespaces. Needs root, and
+//! fails without.
 
 mod wire;
 
@@ -41,7 +42,7 @@ fn any(local: SocketAddr) -> Flow {
     Flow { local, peer: None }
 }
 
-/// A wire with addresses of both versions; b's end is steered.
+/// A wire with addresses of both versions; b's end has the steering program.
 struct Steered {
     steer: Steer,
     flows: FlowTable,
@@ -83,7 +84,7 @@ impl Steered {
         socket
     }
 
-    /// Payloads that came to the AF_XDP socket.
+    /// Payloads that arrived at the AF_XDP socket.
     fn past(&mut self, wanted: usize) -> Vec<Vec<u8>> {
         let mut payloads = Vec::new();
         let umem = self.socket.umem().clone();
@@ -101,7 +102,7 @@ impl Steered {
         payloads
     }
 
-    /// The next frame that comes to the AF_XDP socket.
+    /// The next frame at the AF_XDP socket.
     fn caught(&mut self) -> Vec<u8> {
         let umem = self.socket.umem().clone();
         let receiver = self.socket.receiver.as_mut().expect("it receives");
@@ -112,7 +113,7 @@ impl Steered {
         caught
     }
 
-    /// Has frames come from a.
+    /// Sends raw frames from a.
     fn send_as_they_are(&self, all: &[Vec<u8>]) {
         let (out, mut frames) = Umem::new(16, FrameSize::Half).expect("memory");
         let options = Options { receive: None, ..Options::new(PORT, 0) };
@@ -201,7 +202,7 @@ fn what_the_kernel_alone_understands_goes_to_it() {
     assert_eq!((steered.past(0).len(), steered.counters()), (0, Counters::default()));
 }
 
-/// The frame of a datagram to b as it comes from a, caught at the AF_XDP socket, goes once more with a tag, and once without.
+/// A captured frame is sent again with a VLAN tag, and without.
 #[test]
 fn tagged_frames_are_not_taken() {
     let mut steered = Steered::new("vlan", 1500);
@@ -215,7 +216,7 @@ fn tagged_frames_are_not_taken() {
     assert_eq!((steered.past(1), steered.counters().taken), (vec![caught[42..].to_vec()], 2));
 }
 
-/// A frame from a goes once more from each source that no host has, and then from its own.
+/// A captured frame is sent again from source addresses that are invalid for hosts, and then from its own.
 #[test]
 fn sources_that_the_kernel_drops_are_left_to_it() {
     let mut steered = Steered::new("martian", 1500);
@@ -258,7 +259,7 @@ fn frames_for_another_card_go_to_the_kernel() {
     steered.send_as_they_are(&[others.clone(), own.clone()]);
     assert_eq!((steered.past(0).len(), steered.counters().taken), (1, 2));
 
-    // The card has the other address from now on.
+    // The card has the other MAC address from now on.
     let index = link_in(&steered.wire.b).index;
     steered.steer.follow(index, Mac(*others.first_chunk().expect("long enough"))).expect("it is attached there");
     steered.send_as_they_are(&[own.clone(), others, own]);
@@ -301,7 +302,7 @@ fn memory_and_socket_are_used_where_they_are_adopted() {
     let (here, there) = (at(B[0], 7000), at(A[0], 5000));
     let _taken = steered.flows.insert(&any(here)).expect("room");
     let peer = steered.socket_at_a(there);
-    // Twice round the ring: frames have to be given back as well.
+    // Two rounds of the ring: frames have to come back too.
     let mut back = ours;
     for number in 0..5_000_u32 {
         peer.send_to(&number.to_be_bytes(), here).expect("it goes");

@@ -1,11 +1,11 @@
-//! The few calls of bpf(2) that a program of six instructions needs.
+//! The few calls of bpf(2) for a program of six instructions.
 
 use std::{
     io, mem,
     os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd},
 };
 
-/// Why an XDP program cannot be had.
+/// A failure to load or attach an XDP program.
 #[derive(Debug, thiserror::Error)]
 pub enum RedirectError {
     /// Not root.
@@ -14,13 +14,13 @@ pub enum RedirectError {
     /// No such interface.
     #[error("there is no interface {0} in this network namespace")]
     NoInterface(String),
-    /// Somebody else's program.
+    /// Another program is attached.
     #[error(
         "interface {0} has an XDP program of somebody else; \"ip link show {0}\" names it, and \"ip link set {0} xdp off\" \
          takes it away"
     )]
     Busy(String),
-    /// The driver takes no program, or none as things are.
+    /// The driver rejects the program.
     #[error(
         "the driver of interface {interface} does not take an XDP program ({io}): it has no native XDP, the MTU is too large for \
          it, or there are fewer queues to receive on than its peer has to send on (\"ethtool -L\")"
@@ -28,15 +28,15 @@ pub enum RedirectError {
     Refused {
         /// The interface.
         interface: String,
-        /// What the kernel said. Not a `source`: it is part of the message.
+        /// The kernel's error. Not a `source`: it is part of the message.
         io: io::Error,
     },
-    /// Anything else.
+    /// Another error.
     #[error("{call}: {io}")]
     Call {
         /// The command of bpf(2).
         call: &'static str,
-        /// What the kernel said. Not a `source`: it is part of the message.
+        /// The kernel's error. Not a `source`: it is part of the message.
         io: io::Error,
     },
 }
@@ -46,7 +46,7 @@ pub enum RedirectError {
 #[derive(Clone, Copy)]
 pub(crate) struct Instruction {
     code: u8,
-    /// Destination in the lower half, source in the upper.
+    /// Destination in the lower half, source in the upper half.
     registers: u8,
     offset: i16,
     immediate: i32,
@@ -72,7 +72,7 @@ impl Instruction {
         Self::new(0xb7, to, 0, 0, value)
     }
 
-    /// Calls a helper; `r0` is what it returns.
+    /// Calls a helper; its result is in `r0`.
     pub(crate) const fn call(helper: i32) -> Self {
         Self::new(0x85, 0, 0, 0, helper)
     }
@@ -83,11 +83,11 @@ impl Instruction {
     }
 }
 
-/// An `XSKMAP` with room for so many queues.
+/// An `XSKMAP` for `queues` queues.
 pub(crate) fn socket_map(queues: u32) -> Result<OwnedFd, RedirectError> {
     const MAP_CREATE: libc::c_long = 0;
     const XSKMAP: u32 = 17;
-    /// The head of what `BPF_MAP_CREATE` reads.
+    /// Start of the attributes of `BPF_MAP_CREATE`.
     #[repr(C)]
     struct Create {
         kind: u32,
@@ -103,7 +103,7 @@ pub(crate) fn socket_map(queues: u32) -> Result<OwnedFd, RedirectError> {
 /// Puts a socket into an `XSKMAP`.
 pub(crate) fn put_socket(map: &OwnedFd, queue: u32, socket: BorrowedFd<'_>) -> Result<(), RedirectError> {
     const MAP_UPDATE: libc::c_long = 2;
-    /// What `BPF_MAP_UPDATE_ELEM` reads.
+    /// Attributes of `BPF_MAP_UPDATE_ELEM`.
     #[repr(C)]
     struct Update {
         map: u32,
@@ -115,16 +115,16 @@ pub(crate) fn put_socket(map: &OwnedFd, queue: u32, socket: BorrowedFd<'_>) -> R
     let value = socket.as_raw_fd();
     let (key, value) = ((&raw const queue) as u64, (&raw const value) as u64);
     let mut update = Update { map: map.as_raw_fd() as u32, pad: 0, key, value, flags: 0 };
-    // SAFETY: key and value point to four bytes each, as the map was made with, which outlive the call.
+    // SAFETY: key and value point to four bytes each, the map's sizes, and outlive the call.
     unsafe { bpf(MAP_UPDATE, &mut update) }.map(drop).map_err(|io| or_not_allowed("bpf(BPF_MAP_UPDATE_ELEM)", io))
 }
 
-/// Loads an XDP program that takes packets of several parts.
+/// Loads an XDP program for multi-buffer packets.
 pub(crate) fn load_xdp(instructions: &[Instruction]) -> Result<OwnedFd, RedirectError> {
     const PROG_LOAD: libc::c_long = 5;
     const XDP: u32 = 6;
     const TAKES_PARTS: u32 = 1 << 5;
-    /// The head of what `BPF_PROG_LOAD` reads.
+    /// Start of the attributes of `BPF_PROG_LOAD`.
     #[repr(C)]
     struct Load {
         kind: u32,
@@ -149,16 +149,16 @@ pub(crate) fn load_xdp(instructions: &[Instruction]) -> Result<OwnedFd, Redirect
         kernel_version: 0,
         flags: TAKES_PARTS,
     };
-    // SAFETY: instructions and licence are where it says, as many as it says and with a zero at the end, and outlive the call.
+    // SAFETY: the pointers and the count match instructions and the NUL-terminated licence, which outlive the call.
     unsafe { bpf_fd(PROG_LOAD, &mut load) }.map_err(|io| or_not_allowed("bpf(BPF_PROG_LOAD)", io))
 }
 
-/// Attaches a program to an interface in native mode, by a link that ends with its descriptor.
+/// Attaches a program to an interface in native mode, until its link's descriptor is closed.
 pub(crate) fn attach_xdp(program: &OwnedFd, index: u32, interface: &str) -> Result<OwnedFd, RedirectError> {
     const LINK_CREATE: libc::c_long = 28;
     const BPF_XDP: u32 = 37;
     const NATIVE: u32 = 1 << 2;
-    /// The head of what `BPF_LINK_CREATE` reads.
+    /// Start of the attributes of `BPF_LINK_CREATE`.
     #[repr(C)]
     struct Link {
         program: u32,
@@ -180,18 +180,18 @@ fn or_not_allowed(call: &'static str, io: io::Error) -> RedirectError {
 }
 
 /// # Safety
-/// As for [`bpf`], for a command that answers with a new descriptor.
+/// As for [`bpf`], for a command that returns a new descriptor.
 unsafe fn bpf_fd<T>(command: libc::c_long, attributes: &mut T) -> io::Result<OwnedFd> {
     // SAFETY: the caller promises it.
     let fd = unsafe { bpf(command, attributes) }?;
-    // SAFETY: the kernel has just made it, and nobody else knows it.
+    // SAFETY: the kernel has just created it, and nothing else owns it.
     Ok(unsafe { OwnedFd::from_raw_fd(fd as i32) })
 }
 
 /// # Safety
-/// `attributes` begins as `union bpf_attr` does for this command, and what it points to is there.
+/// `attributes` starts like `union bpf_attr` for this command, and its pointers are valid.
 unsafe fn bpf<T>(command: libc::c_long, attributes: &mut T) -> io::Result<libc::c_long> {
-    // SAFETY: the kernel reads and writes no more than the size that it is told; the caller promises the rest.
+    // SAFETY: the kernel accesses no more than the given size; the caller guarantees the rest.
     let result = unsafe { libc::syscall(libc::SYS_bpf, command, &raw mut *attributes, mem::size_of::<T>()) };
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
 }

@@ -1,4 +1,4 @@
-//! What sender.bpf.c reads and keeps, as it lies in its maps, and how it is made from compiled streams.
+//! Data of sender.bpf.c in its maps, built from compiled streams.
 
 use aya::Pod;
 use frame::{Compiled, Sequence, Size, Variation, tag::WHOLE};
@@ -115,13 +115,13 @@ pub(super) struct ProgressSection {
 
 macro_rules! plain {
     ($($entry:ty),*) => {
-        // SAFETY: plain integers, and no padding: what would be is a field called `reserved`.
+        // SAFETY: plain integers without padding; gaps are fields named `reserved`.
         $(unsafe impl Pod for $entry {})*
     };
 }
 plain!(Given, SizeEntry, VariationEntry, StreamEntry, ProgressEntry, ProgressSection);
 
-/// All tables of the program but its progress.
+/// All tables of the program except its progress.
 pub(super) struct Tables {
     pub(super) streams: Vec<StreamEntry>,
     pub(super) sizes: Vec<SizeEntry>,
@@ -139,7 +139,7 @@ impl Tables {
         fits("frame sizes of all streams of one sending core", tables.sizes.len(), SIZES)?;
         fits("steps of all cycles of frame sizes of one sending core", tables.cycle.len(), CYCLE)?;
         fits("listed values of all streams of one sending core", tables.table.len(), TABLE)?;
-        // The maps are written whole.
+        // The maps are written as a whole.
         tables.streams.resize(STREAMS, zeroed());
         tables.sizes.resize(SIZES, zeroed());
         tables.cycle.resize(CYCLE, 0);
@@ -217,7 +217,7 @@ fn size_entry(size: &Size) -> SizeEntry {
     }
 }
 
-/// What all streams have alike, for the verifier to take out the rest.
+/// Common properties of all streams, with which the verifier removes unused code.
 pub(super) fn given(streams: &[Stream], token: u16) -> Result<Given> {
     let compiled = || streams.iter().map(|stream| stream.compiled);
     let sizes = || compiled().flat_map(|compiled| &compiled.sizes);
@@ -252,7 +252,7 @@ fn fits(what: &'static str, asked: usize, most: usize) -> Result<()> {
     if asked > most { Err(Error::TooMany { what, asked, most }) } else { Ok(()) }
 }
 
-/// Zeros, which are valid for every entry.
+/// Zeros, a valid value of every entry.
 pub(super) fn zeroed<T: Pod>() -> T {
     // SAFETY: any bytes are a valid `T` (Pod).
     unsafe { std::mem::zeroed() }

@@ -1,13 +1,13 @@
-//! What can be wrong with an AF_XDP socket, and what to do about it.
+//! Errors of AF_XDP sockets, with advice.
 
 use std::io;
 
 use rustix::io::Errno;
 
-/// Why a socket cannot be had, or does not go on.
+/// A failure to open or use a socket.
 #[derive(Debug, thiserror::Error)]
 pub enum SocketError {
-    /// The kernel has no such sockets.
+    /// The kernel has no AF_XDP sockets.
     #[error("this kernel has no AF_XDP sockets (CONFIG_XDP_SOCKETS)")]
     NoKernel,
     /// Not root.
@@ -21,7 +21,7 @@ pub enum SocketError {
     NoQueue {
         /// The interface.
         interface: String,
-        /// The queue asked for, from 0.
+        /// The requested queue, from 0.
         queue: u32,
     },
     /// Another socket has the queue.
@@ -35,32 +35,32 @@ pub enum SocketError {
         /// The queue, from 0.
         queue: u32,
     },
-    /// The driver cannot do it.
+    /// The driver lacks a feature.
     #[error("the driver of interface {interface} does not do {what}; {instead}")]
     NoSupport {
         /// The interface.
         interface: String,
-        /// What was asked for.
+        /// The requested feature.
         what: &'static str,
-        /// What to do instead.
+        /// The alternative.
         instead: &'static str,
     },
-    /// The interface is down, or went down or away while in use.
+    /// The interface is down, or went down or disappeared during use.
     #[error("interface {0} is down or gone")]
     Down(String),
-    /// Not enough memory may be locked.
+    /// The limit of locked memory is too low.
     #[error(
         "{mib} MiB for frames are more than may be locked; raise the limit (\"ulimit -l\"), have CAP_IPC_LOCK, or ask for \
          fewer frames"
     )]
     Memory {
-        /// What was asked for, in MiB, rounded up.
+        /// Requested size in MiB, rounded up.
         mib: u64,
     },
-    /// A number that no ring or memory can have.
+    /// An invalid size of a ring or of memory.
     #[error("{0}")]
     BadOption(String),
-    /// Anything else.
+    /// Another error.
     #[error("{call} on queue {queue} of interface {interface}: {io}")]
     Call {
         /// The system call.
@@ -69,12 +69,12 @@ pub enum SocketError {
         interface: String,
         /// The queue, from 0.
         queue: u32,
-        /// What the kernel said. Not a `source`: it is part of the message.
+        /// The kernel's error. Not a `source`: it is part of the message.
         io: io::Error,
     },
 }
 
-/// An error of the kernel as ours, where nothing better is known of it.
+/// Converts an error of the kernel without a variant of its own.
 pub(super) fn failed<'a>(call: &'static str, interface: &'a str, queue: u32) -> impl Fn(Errno) -> SocketError + 'a {
     move |error| match error {
         Errno::NETDOWN | Errno::NXIO | Errno::NODEV => SocketError::Down(interface.to_owned()),

@@ -1,4 +1,4 @@
-//! Opening a socket: memory, rings, settings, and the queue it is bound to.
+//! Opens a socket: memory, rings, options and binding to a queue.
 
 use std::{
     os::fd::{AsFd, BorrowedFd, OwnedFd},
@@ -26,42 +26,44 @@ use super::{
     ring::{Consumer, Producer},
 };
 
-/// Where the rings are mapped from (linux/if_xdp.h): RX, TX, fill, completion.
+/// Mapping offsets of the rings (linux/if_xdp.h): RX, TX, fill, completion.
 const RX: u64 = 0;
 const TX: u64 = 0x8000_0000;
 const FILL: u64 = 0x1_0000_0000;
 const COMPLETION: u64 = 0x1_8000_0000;
 
-/// The kernel wants fill ring and completion ring also of a socket that goes one way; what is not used is as small as can be.
+/// The kernel requires fill and completion rings also of a one-way socket; an unused ring is as small as possible.
 const UNUSED: u32 = 1;
 
-/// `XDP_MAX_TX_SKB_BUDGET` of linux/if_xdp.h, since Linux 6.18: packets that one call sends in copy mode, 32 without it.
+/// `XDP_MAX_TX_SKB_BUDGET` of linux/if_xdp.h (Linux 6.18): packets that one call sends in copy mode; 32 without it.
 const MAX_TX_BUDGET: libc::c_int = 9;
 
-/// How packets get from the frames to the card.
+/// How packets move between frames and card.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// Zero-copy where driver and queue can do it, copy elsewhere.
+    /// Zero-copy if driver and queue support it, otherwise copy.
     #[default]
     Any,
-    /// Copy, also where the driver can do more.
+    /// Copy, even if the driver supports zero-copy.
     Copy,
     /// Zero-copy, or an error.
     ZeroCopy,
 }
 
-/// Polling the card's queue inside the program's calls (`SO_BUSY_POLL`), of a socket that is zero-copy; others are left as they are, since the
-/// kernel hands packets to them as it likes.
+/// Busy polling of a zero-copy socket's queue in the program's calls (`SO_BUSY_POLL`).
+///
+/// Copy-mode sockets are left alone: the kernel fills them independently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BusyPoll {
-    /// Most packets that a call handles.
+    /// Packets per call at most.
     pub budget: u32,
-    /// Whether the calls alone shall poll, and interrupts stay off meanwhile (`SO_PREFER_BUSY_POLL`). The kernel then asks no driver to send by
-    /// itself: see [`send_apart`](super::send_apart).
+    /// Whether only the calls poll, with interrupts off meanwhile (`SO_PREFER_BUSY_POLL`).
+    ///
+    /// The kernel then makes no driver send by itself: see [`send_apart`](super::send_apart).
     pub alone: bool,
 }
 
-/// What a socket is to be.
+/// Options of a socket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
     /// The interface, in the caller's network namespace.
@@ -76,12 +78,12 @@ pub struct Options {
     pub receive: Option<u32>,
     /// Whether a packet may be several frames (`XDP_USE_SG`, Linux 6.6).
     pub parts: bool,
-    /// Busy poll, if wanted; a kernel that has none goes on without, as [`Socket::is_busy_polled`] tells.
+    /// Busy polling, if requested; a kernel without it opens the socket all the same, see [`Socket::is_busy_polled`].
     pub busy_poll: Option<BusyPoll>,
 }
 
 impl Options {
-    /// Both ways on one queue, rings of 2,048 entries, any mode, packets of one frame, no busy poll.
+    /// Both directions on one queue, rings of 2,048 entries, any mode, single-frame packets, no busy polling.
     pub fn new(interface: &str, queue: u32) -> Self {
         Self {
             interface: interface.to_owned(),
@@ -107,8 +109,9 @@ impl Options {
 }
 
 impl Socket {
-    /// Opens a socket and binds it to its queue. A socket that receives is given frames to fill at once, since some drivers
-    /// want them when the queue is bound: as many of `frames` as the fill ring has room for.
+    /// Opens a socket and binds it to its queue.
+    ///
+    /// A receiving socket gets as many of `frames` as its fill ring holds: some drivers need them at binding.
     pub fn open(umem: &Umem, options: &Options, frames: &mut Vec<Frame>) -> Result<Self, SocketError> {
         options.check()?;
         let Options { interface, queue, .. } = options;
@@ -123,14 +126,15 @@ impl Socket {
         let mut rings = Rings::map(&fd, options).map_err(failed("mmap"))?;
         let given = rings.give(umem, frames);
         if let Err(error) = bind_patiently(&fd, index, options, owner.as_ref()) {
-            // A socket that is not bound has taken none of them.
+            // A socket that failed to bind has used none of them.
             frames.extend(given.into_iter().filter_map(|address| Some(umem.frame_at(address)?.0)));
             return Err(refused(error, options));
         }
         let zero_copy = is_zero_copy(&fd).map_err(failed("getsockopt(XDP_OPTIONS)"))?;
         if let Some(busy_poll) = options.busy_poll.filter(|_| zero_copy) {
             match poll_busily(&fd, busy_poll) {
-                // A kernel without (CONFIG_NET_RX_BUSY_POLL, as with PREEMPT_RT): packets come by interrupts.
+                // A kernel without busy polling (CONFIG_NET_RX_BUSY_POLL, as with PREEMPT_RT): packets arrive by
+                // interrupts.
                 Err(error) if error.raw_os_error() == Some(libc::ENOPROTOOPT) => {}
                 other => other.map_err(|error| call("setsockopt(SO_BUSY_POLL)", options, error))?,
             }
@@ -138,9 +142,12 @@ impl Socket {
         Ok(rings.socket(Bound::of(fd, options, umem, zero_copy, owner)))
     }
 
-    /// Takes over a socket that another process opened, of which it has sent the descriptor, over memory of that process that was
-    /// [adopted](Umem::adopt) too. `options` are those that it was opened with; busy poll is as it was set. The other process touches the rings no more from here on; what
-    /// it put into them stays there. Children do not inherit the rings. It needs no rights, and Linux 6.4.
+    /// Adopts a socket of another process, received as a descriptor, over that process's [adopted](Umem::adopt) memory.
+    ///
+    /// `options` are those at opening; busy polling stays as set. The other process no longer uses the rings; their
+    /// entries stay.
+    ///
+    /// Children do not inherit the rings. It needs no privileges, but Linux 6.4.
     pub fn adopt(umem: &Umem, options: &Options, fd: OwnedFd) -> Result<Self, SocketError> {
         options.check()?;
         let failed = |call| failed(call, &options.interface, options.queue);
@@ -150,12 +157,12 @@ impl Socket {
         Ok(rings.socket(Bound::of(Arc::new(fd), options, umem, zero_copy, None)))
     }
 
-    /// Whether the card reads and writes the frames itself.
+    /// Whether the card accesses the frames itself.
     pub fn is_zero_copy(&self) -> bool {
         self.bound.zero_copy
     }
 
-    /// Whether its queue is polled by [`Receiver::poll`].
+    /// Whether [`Receiver::poll`] polls its queue.
     pub fn is_busy_polled(&self) -> bool {
         self.bound.polls
     }
@@ -165,7 +172,7 @@ impl Socket {
         &self.bound.umem
     }
 
-    /// What the kernel counts of this socket.
+    /// The kernel's counters of this socket.
     pub fn statistics(&self) -> Result<Statistics, SocketError> {
         self.bound.statistics()
     }
@@ -179,7 +186,7 @@ impl Bound {
     }
 }
 
-/// For an `XSKMAP`, or to be polled beside others.
+/// For an `XSKMAP`, or for polling beside other descriptors.
 impl AsFd for Socket {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.bound.fd.as_fd()
@@ -199,7 +206,7 @@ fn make_rings(fd: &OwnedFd, options: &Options) -> Result<(), Errno> {
     options.receive.map_or(Ok(()), |size| sockopt::set_xdp_rx_ring_size(fd, size))?;
     options.send.map_or(Ok(()), |size| {
         sockopt::set_xdp_tx_ring_size(fd, size)?;
-        // Older kernels do not know it, and send 32 packets in a call.
+        // Older kernels do not know it, and send 32 packets per call.
         let _ = set_option(fd, libc::SOL_XDP, MAX_TX_BUDGET, size);
         Ok(())
     })
@@ -210,22 +217,22 @@ fn is_zero_copy(fd: &OwnedFd) -> Result<bool, Errno> {
 }
 
 fn poll_busily(fd: &OwnedFd, busy_poll: BusyPoll) -> std::io::Result<()> {
-    /// Calls that do not wait poll once, however long they might.
+    /// Non-blocking calls poll once, whatever this limit.
     const US: u32 = 20;
     set_option(fd, libc::SOL_SOCKET, libc::SO_BUSY_POLL, US)?;
-    // Both are of Linux 5.11, as is busy polling of these sockets.
+    // Both exist since Linux 5.11, as does busy polling of these sockets.
     set_option(fd, libc::SOL_SOCKET, libc::SO_BUSY_POLL_BUDGET, busy_poll.budget)?;
     set_option(fd, libc::SOL_SOCKET, libc::SO_PREFER_BUSY_POLL, busy_poll.alone.into())
 }
 
-/// Whether calls on a socket poll, and whether they alone do, as was set when it was opened. Older kernels know neither.
+/// Whether calls on a socket poll, and whether only they do, as set at opening. Older kernels have neither option.
 fn polls(fd: &OwnedFd) -> (bool, bool) {
     let is_set = |name| number_option(fd, libc::SOL_SOCKET, name).is_ok_and(|value| value > 0);
     let polls = is_set(libc::SO_BUSY_POLL);
     (polls, polls && is_set(libc::SO_PREFER_BUSY_POLL))
 }
 
-/// Binds. The kernel frees the queue of a socket that was closed a little later: one that is taken is asked for again.
+/// Binds, with retries: the kernel frees the queue of a closed socket with a delay.
 fn bind_patiently(fd: &OwnedFd, index: u32, options: &Options, owner: Option<&Arc<OwnedFd>>) -> Result<(), Errno> {
     const TRIES: u32 = 50;
     for _ in 1..TRIES {
@@ -239,7 +246,7 @@ fn bind_patiently(fd: &OwnedFd, index: u32, options: &Options, owner: Option<&Ar
 
 fn bind_to(fd: &OwnedFd, index: u32, options: &Options, owner: Option<&Arc<OwnedFd>>) -> Result<(), Errno> {
     let mut flags = SocketAddrXdpFlags::empty();
-    // With shared memory the kernel takes these from the socket that it was registered with.
+    // With shared memory, the kernel uses the flags of the socket that registered it.
     if owner.is_none() {
         flags |= SocketAddrXdpFlags::XDP_USE_NEED_WAKEUP;
         flags |= match options.mode {
@@ -265,7 +272,7 @@ fn call(call: &'static str, options: &Options, io: std::io::Error) -> SocketErro
     SocketError::Call { call, interface: options.interface.clone(), queue: options.queue, io }
 }
 
-/// Why the kernel does not bind a socket.
+/// The reason why the kernel does not bind a socket.
 fn refused(error: Errno, options: &Options) -> SocketError {
     let Options { interface, queue, mode, parts, .. } = options.clone();
     match error {
@@ -285,7 +292,7 @@ fn refused(error: Errno, options: &Options) -> SocketError {
     }
 }
 
-/// The rings of a socket, before it is one.
+/// Rings of a socket that is being opened.
 struct Rings {
     fill: Producer<u64>,
     rx: Option<Consumer<XdpDesc>>,
@@ -305,7 +312,7 @@ impl Rings {
         })
     }
 
-    /// Gives the kernel frames to fill, where anything is to be received, and returns where they are.
+    /// Fills the fill ring of a receiving socket; returns the frames' addresses.
     fn give(&mut self, umem: &Umem, frames: &mut Vec<Frame>) -> Vec<u64> {
         let mut given = Vec::new();
         while self.rx.is_some() && self.fill.room(1) > 0 {

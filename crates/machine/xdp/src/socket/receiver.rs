@@ -1,4 +1,4 @@
-//! The way in: fill ring and RX ring.
+//! The receiving side: fill ring and RX ring.
 
 use std::{os::fd::AsFd, os::fd::BorrowedFd, sync::Arc, time::Duration};
 
@@ -25,20 +25,21 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// Gives the kernel frames to fill, as many as the ring has room for, from the end of `frames`; returns how many. Without
-    /// frames packets are dropped, which [`Statistics::no_frame`] counts.
+    /// Moves frames from the end of `frames` to the fill ring, as many as it has room for; returns their number.
+    ///
+    /// Without frames, packets are dropped, which [`Statistics::no_frame`] counts.
     #[inline]
     pub fn refill(&mut self, frames: &mut Vec<Frame>) -> u32 {
         self.refill_some(frames, frames.len())
     }
 
-    /// The same, of so many frames at most.
+    /// The same for at most `most` frames.
     #[inline]
     pub fn refill_some(&mut self, frames: &mut Vec<Frame>, most: usize) -> u32 {
         let most = most.min(frames.len()) as u32;
         let count = self.fill.room(most).min(most);
         for frame in frames.drain(frames.len() - count as usize..) {
-            // There is room for it.
+            // The ring has room for it.
             self.fill.put(self.bound.umem.frame_address(&frame));
         }
         if count > 0 {
@@ -47,31 +48,31 @@ impl Receiver {
         count
     }
 
-    /// Whether a packet has come.
+    /// Whether a packet has arrived.
     #[inline]
     pub fn has_any(&mut self) -> bool {
         self.ring.has_any()
     }
 
-    /// Hands over up to `most` packets that have come, and returns how many there were.
+    /// Passes up to `most` received packets to `each`; returns their number.
     #[inline]
     pub fn receive(&mut self, most: u32, mut each: impl FnMut(Packet)) -> u32 {
         let umem = &self.bound.umem;
         self.ring.take(most, |entry| {
             if let Some((frame, offset)) = umem.frame_at(entry.addr) {
-                // No more than the frame holds, whatever stands there.
+                // Limited to the frame, whatever the entry says.
                 let length = entry.len.min(umem.frame_size() as u32 - offset);
                 each(Packet { frame, offset, length, more: entry.options.contains(XdpDescOptions::XDP_PKT_CONTD) });
             }
         })
     }
 
-    /// Has the driver go on filling where it stopped for want of frames.
+    /// Makes a driver go on that stopped for lack of frames.
     pub fn wake(&mut self) -> Result<(), SocketError> {
         if self.fill.needs_wakeup() { self.call() } else { Ok(()) }
     }
 
-    /// Has the card's queue looked at in this call, where the socket is busy polled: what has come is in the ring afterwards.
+    /// Polls the card's queue in this call if the socket is busy-polled; new packets are in the ring afterwards.
     #[inline]
     pub fn poll(&mut self) -> Result<(), SocketError> {
         if self.bound.polls { self.call() } else { Ok(()) }
@@ -84,7 +85,7 @@ impl Receiver {
         }
     }
 
-    /// Sleeps until a packet is there, or `patience` is over.
+    /// Sleeps until a packet arrives, or for `patience`.
     pub fn wait(&self, patience: Duration) -> Result<(), kernel::Error> {
         wait_until_readable(&self.bound.fd, patience)
     }
@@ -99,13 +100,13 @@ impl Receiver {
         &self.bound.umem
     }
 
-    /// What the kernel counts of this socket.
+    /// The kernel's counters of this socket.
     pub fn statistics(&self) -> Result<Statistics, SocketError> {
         self.bound.statistics()
     }
 }
 
-/// For an `XSKMAP`, or to be polled beside others.
+/// For an `XSKMAP`, or for polling beside other descriptors.
 impl AsFd for Receiver {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.bound.fd.as_fd()

@@ -1,8 +1,9 @@
-//! Rings of one producer and one consumer, one of whom is the kernel (linux/if_xdp.h).
+//! Rings with one producer and one consumer, one of which is the kernel (linux/if_xdp.h).
 //!
-//! Each counts what it has done in a number that only it writes, and that wraps at 2³². What is counted is what was done before:
-//! entries are written before the producer's number is (release), and read after it was read (acquire); likewise the other way
-//! round for entries that are free again.
+//! Each side counts its work in a number that only it writes, and that wraps at 2³².
+//!
+//! The producer writes entries before its number (release), and the consumer reads them after that number (acquire).
+//! Freed entries work the same way in the other direction.
 
 use std::{
     os::fd::AsFd,
@@ -20,7 +21,7 @@ use crate::mapping::Mapping;
 /// `XDP_RING_NEED_WAKEUP`.
 const NEED_WAKEUP: u32 = 1;
 
-/// Where things are in a mapped ring. What the kernel maps stays where it is as long as `mapping` does.
+/// Pointers into a mapped ring, valid as long as `mapping`.
 struct Ring<T> {
     producer: NonNull<AtomicU32>,
     consumer: NonNull<AtomicU32>,
@@ -30,15 +31,15 @@ struct Ring<T> {
     mapping: Mapping,
 }
 
-// SAFETY: the ring belongs to no thread. It is not `Sync`: of our side there is one user at a time.
+// SAFETY: the ring belongs to no thread. It is not `Sync`: our side has one user at a time.
 unsafe impl<T: Send> Send for Ring<T> {}
 
 impl<T: Copy> Ring<T> {
-    /// Maps a ring of `size` entries, a power of two, that the socket has.
+    /// Maps a socket's ring of `size` entries, a power of two.
     fn map(fd: &impl AsFd, at: u64, offsets: &XdpRingOffset, size: u32) -> io::Result<Self> {
         let flags = offsets.flags.ok_or(io::Errno::NOSYS)?;
         let mapping = Mapping::of_kernel(fd, at, offsets.desc as usize + size as usize * size_of::<T>())?;
-        // SAFETY: the kernel says where in the mapping these are; they are aligned there as its own types want.
+        // SAFETY: the kernel gives these offsets in the mapping, with the alignment of its types.
         let place = |offset: u64| unsafe { mapping.start().add(offset as usize) };
         Ok(Self {
             producer: place(offsets.producer).cast(),
@@ -51,7 +52,7 @@ impl<T: Copy> Ring<T> {
     }
 
     fn producer(&self) -> &AtomicU32 {
-        // SAFETY: it points into the mapping, to a number that both sides use as an atomic one.
+        // SAFETY: it points into the mapping, to a number that both sides access atomically.
         unsafe { self.producer.as_ref() }
     }
 
@@ -65,19 +66,19 @@ impl<T: Copy> Ring<T> {
         unsafe { self.flags.as_ref() }.load(Relaxed) & NEED_WAKEUP != 0
     }
 
-    /// The entry of this number. The mask keeps it inside of the ring, whatever the other side wrote.
+    /// The entry of this number. The mask keeps it inside the ring, whatever the other side wrote.
     fn entry(&self, number: u32) -> NonNull<T> {
-        // SAFETY: there are `size` entries behind the first one.
+        // SAFETY: the ring has `size` entries.
         unsafe { self.entries.add((number & (self.size - 1)) as usize) }
     }
 }
 
-/// A ring that we put things into.
+/// A ring that we write to.
 pub(super) struct Producer<T> {
     ring: Ring<T>,
-    /// Entries that were written, told or not.
+    /// Entries written, announced or not.
     written: u32,
-    /// Entries that the kernel had taken when we last looked.
+    /// Entries taken by the kernel, as last read.
     taken: u32,
 }
 
@@ -92,7 +93,7 @@ impl<T: Copy> Producer<T> {
         self.ring.mapping.keep_from_children()
     }
 
-    /// How many more can be put; looks at what the kernel has taken only where it is less than wanted.
+    /// Free entries; reads the kernel's number only if fewer than `wanted` are known to be free.
     #[inline]
     pub(super) fn room(&mut self, wanted: u32) -> u32 {
         if self.free() < wanted {
@@ -102,29 +103,29 @@ impl<T: Copy> Producer<T> {
     }
 
     fn free(&self) -> u32 {
-        // The kernel can have taken no more than was written: whatever stands there, this does not exceed the ring.
+        // The kernel cannot have taken more than was written: whatever it says, this does not exceed the ring.
         self.ring.size.saturating_sub(self.written.wrapping_sub(self.taken))
     }
 
-    /// Puts one; whether there was room for it.
+    /// Writes an entry; returns whether there was room.
     #[inline]
     pub(super) fn put(&mut self, entry: T) -> bool {
         if self.room(1) == 0 {
             return false;
         }
-        // SAFETY: the entry is in the ring and aligned, and free: the kernel does not read it before it is told.
+        // SAFETY: the entry lies in the ring, is aligned and free: the kernel does not read it before its announcement.
         unsafe { self.ring.entry(self.written).write(entry) };
         self.written = self.written.wrapping_add(1);
         true
     }
 
-    /// Tells the kernel of all that was put.
+    /// Announces all written entries to the kernel.
     #[inline]
     pub(super) fn tell(&self) {
         self.ring.producer().store(self.written, Release);
     }
 
-    /// Entries that the kernel has been given and has not taken yet.
+    /// Entries announced to the kernel and not yet taken.
     pub(super) fn waiting(&self) -> u32 {
         self.written.wrapping_sub(self.ring.consumer().load(Acquire))
     }
@@ -134,12 +135,12 @@ impl<T: Copy> Producer<T> {
     }
 }
 
-/// A ring that we take things from.
+/// A ring that we read from.
 pub(super) struct Consumer<T> {
     ring: Ring<T>,
     /// Entries that we have read.
     read: u32,
-    /// Entries that the kernel had written when we last looked.
+    /// Entries written by the kernel, as last read.
     written: u32,
 }
 
@@ -154,12 +155,12 @@ impl<T: Copy> Consumer<T> {
         self.ring.mapping.keep_from_children()
     }
 
-    /// Entries that it has.
+    /// Number of entries of the ring.
     pub(super) fn size(&self) -> u32 {
         self.ring.size
     }
 
-    /// Whether there is one to be read.
+    /// Whether an entry is available.
     #[inline]
     pub(super) fn has_any(&mut self) -> bool {
         if self.written == self.read {
@@ -168,13 +169,14 @@ impl<T: Copy> Consumer<T> {
         self.written != self.read
     }
 
-    /// Hands over up to `most` entries, and returns how many there were. The kernel may use their places again afterwards.
+    /// Passes up to `most` entries to `each`, then frees them for the kernel; returns their number.
     #[inline]
     pub(super) fn take(&mut self, most: u32, mut each: impl FnMut(T)) -> u32 {
         self.has_any();
         let count = self.written.wrapping_sub(self.read).min(self.ring.size).min(most);
         for number in 0..count {
-            // SAFETY: the entry is in the ring and aligned, the kernel wrote it before it said so, and any bytes are a `T`.
+            // SAFETY: the entry lies in the ring and is aligned, the kernel wrote it before announcing it, and any
+            // bytes are a `T`.
             each(unsafe { self.ring.entry(self.read.wrapping_add(number)).read() });
         }
         if count > 0 {

@@ -1,4 +1,4 @@
-//! The way out: TX ring and completion ring.
+//! The sending side: TX ring and completion ring.
 
 use std::{os::fd::AsFd, sync::Arc};
 
@@ -22,40 +22,43 @@ pub struct Sender {
     pub(super) bound: Arc<Bound>,
     pub(super) ring: Producer<XdpDesc>,
     pub(super) completion: Consumer<u64>,
-    /// Packets in the kernel's hands.
+    /// Packets owned by the kernel.
     pub(super) out: u32,
 }
 
-/// Has a driver send that was [left](Sender::is_left) out: poll(2) asks it, while calls that are to poll alone (`SO_PREFER_BUSY_POLL`) do not.
+/// Makes the driver send [leftover](Sender::is_left) packets by poll(2).
+///
+/// Calls with exclusive busy polling (`SO_PREFER_BUSY_POLL`) do not make it send.
 pub fn send_apart(socket: &impl AsFd) {
     const AT_ONCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
-    // It fails only for want of memory; the next call asks again.
+    // It fails only for lack of memory; the next call retries.
     let _ = poll(&mut [PollFd::new(socket, PollFlags::OUT)], Some(&AT_ONCE));
 }
 
-/// What came of a call to the kernel.
+/// The outcome of a wake-up call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Woken {
-    /// All that was in the ring is taken, or the driver works on it.
+    /// The ring is empty, or the driver works on it.
     Well,
-    /// The kernel did a part of it and wants another call: its share of a call was used up, or there is no memory just now.
+    /// The kernel needs another call: its budget was used up, or memory was short.
     Again,
-    /// In copy mode: the device dropped a packet, since what stands behind it was full. Its frame completes like any other, and
-    /// the packets behind it still wait for another call.
+    /// In copy mode: the device dropped a packet because its queue was full.
+    ///
+    /// Its frame completes like any other, and the packets behind it wait for another call.
     Dropped,
 }
 
 impl Sender {
-    /// How many packets may be put now.
+    /// Number of packets that the ring has room for.
     #[inline]
     pub fn room(&mut self, wanted: u32) -> u32 {
         self.ring.room(wanted)
     }
 
-    /// Puts a packet into the ring, or gives it back where the ring is full. The kernel sees it after [`tell`](Self::tell).
+    /// Puts a packet into the ring, or returns it if the ring is full. The kernel sees it after [`tell`](Self::tell).
     ///
     /// # Panics
-    /// Where it belongs to other memory or lies beyond its frame.
+    /// If it belongs to other memory or lies beyond its frame.
     #[inline]
     pub fn put(&mut self, packet: Packet) -> Result<(), Packet> {
         let more = if packet.more { XdpDescOptions::XDP_PKT_CONTD } else { XdpDescOptions::empty() };
@@ -67,26 +70,26 @@ impl Sender {
         Ok(())
     }
 
-    /// Tells the kernel of all that was put. In copy mode it sends only when it is woken.
+    /// Announces all new packets to the kernel. In copy mode, they are sent by the next wake-up call.
     #[inline]
     pub fn tell(&mut self) {
         self.ring.tell();
     }
 
-    /// Whether the kernel is to be called for what was put ([`wake`](Self::wake)). Who has the socket's descriptor may do so too, by an empty
-    /// `sendto` with `MSG_DONTWAIT`.
+    /// Whether the kernel needs a call for new packets ([`wake`](Self::wake)).
+    ///
+    /// Another holder of the socket's descriptor may make it, too: an empty `sendto` with `MSG_DONTWAIT`.
     #[inline]
     pub fn wants_waking(&self) -> bool {
         self.ring.needs_wakeup() || self.bound.polls_alone
     }
 
-    /// Whether a call that polled the queue has sent nothing: the driver sends apart from what it receives, and has to be asked by
-    /// [`send_apart`].
+    /// Whether a call that polled the queue has sent nothing: the driver sends separately and needs [`send_apart`].
     pub fn is_left(&self) -> bool {
         self.bound.polls_alone && self.ring.waiting() > 0
     }
 
-    /// Has the kernel send, where it wants to be called for that.
+    /// Makes the kernel send, if it needs a call for that.
     pub fn wake(&mut self) -> Result<Woken, SocketError> {
         if !self.wants_waking() {
             return Ok(Woken::Well);
@@ -103,7 +106,7 @@ impl Sender {
         }
     }
 
-    /// Takes back the frames of packets that have left, and returns how many.
+    /// Takes back the frames of sent packets; returns their number.
     #[inline]
     pub fn completed(&mut self, frames: &mut Vec<Frame>) -> u32 {
         let umem = &self.bound.umem;
@@ -118,7 +121,7 @@ impl Sender {
         back
     }
 
-    /// Packets that were put and have not completed.
+    /// Packets in the ring or with the kernel, not yet completed.
     pub fn out(&self) -> u32 {
         self.out
     }
@@ -133,7 +136,7 @@ impl Sender {
         &self.bound.umem
     }
 
-    /// What the kernel counts of this socket.
+    /// The kernel's counters of this socket.
     pub fn statistics(&self) -> Result<Statistics, SocketError> {
         self.bound.statistics()
     }

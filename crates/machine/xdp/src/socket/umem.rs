@@ -1,4 +1,4 @@
-//! The memory that packets lie in, and who may touch which part of it.
+//! Packet memory, and exclusive access to its frames.
 
 use std::{
     collections::HashMap,
@@ -23,17 +23,17 @@ use rustix::{
 use super::SocketError;
 use crate::mapping::Mapping;
 
-/// Bytes of each frame. The kernel keeps the first 256 of a frame that it fills for XDP programs.
+/// Bytes of each frame. For XDP programs, the kernel reserves the first 256 of a frame that it fills.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrameSize {
-    /// 2,048: room for 1,792 received bytes.
+    /// 2,048: holds 1,792 received bytes.
     Half,
-    /// 4,096: room for 3,840 received bytes.
+    /// 4,096: holds 3,840 received bytes.
     Page,
 }
 
 impl FrameSize {
-    /// As a number.
+    /// In bytes.
     pub const fn bytes(self) -> usize {
         match self {
             Self::Half => 2048,
@@ -42,7 +42,7 @@ impl FrameSize {
     }
 }
 
-/// One frame of a [`Umem`]: the right to read and write its bytes. There is one of it for each frame, and it cannot be copied.
+/// One frame of a [`Umem`]: the exclusive right to access its bytes. It cannot be copied.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Frame {
     umem: u32,
@@ -52,17 +52,17 @@ pub struct Frame {
 /// A packet, or a part of one, in a frame; without FCS.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Packet {
-    /// The frame it lies in.
+    /// Its frame.
     pub frame: Frame,
-    /// Its first byte in the frame.
+    /// Offset of its first byte in the frame.
     pub offset: u32,
     /// Its length in bytes.
     pub length: u32,
-    /// Whether it goes on in the packet that comes next.
+    /// Whether the next packet continues it.
     pub more: bool,
 }
 
-/// Memory for packets, cut into frames of one size. Clones are the same memory.
+/// Packet memory, divided into frames of one size. Clones share the memory.
 #[derive(Clone)]
 pub struct Umem(Arc<Memory>);
 
@@ -70,17 +70,18 @@ struct Memory {
     mapping: Mapping,
     frame_size: usize,
     frames: u32,
-    /// Tells its frames from those of other memory.
+    /// Distinguishes its frames from those of other memory.
     id: u32,
-    /// What another process maps to have the same memory.
+    /// The file for mapping it in another process.
     file: Option<OwnedFd>,
-    /// The socket that it was registered with for each interface, as long as any socket there uses it. One for all of them would make all
-    /// zero-copy or none.
+    /// The socket of each interface with which the memory is registered, while any socket there uses it.
+    ///
+    /// A single one for all would make all of them zero-copy or none.
     owners: Mutex<HashMap<String, Weak<OwnedFd>>>,
 }
 
 impl Umem {
-    /// Takes memory for so many frames, and gives it with all of them.
+    /// Allocates memory for `frames` frames; returns it with all of them.
     pub fn new(frames: u32, size: FrameSize) -> Result<(Self, Vec<Frame>), SocketError> {
         let length = length(frames, size)?;
         let mapping = Mapping::anonymous(length).map_err(|_| SocketError::Memory { mib: mib(length) })?;
@@ -89,7 +90,8 @@ impl Umem {
         Ok((umem, all))
     }
 
-    /// The same in a file without a name, whose descriptor ([`file`](Self::file)) another process can [`adopt`](Self::adopt).
+    /// The same in an anonymous file, whose descriptor ([`file`](Self::file)) another process can
+    /// [`adopt`](Self::adopt).
     pub fn shared(frames: u32, size: FrameSize) -> Result<(Self, Vec<Frame>), SocketError> {
         let length = length(frames, size)?;
         let memory = |_: Errno| SocketError::Memory { mib: mib(length) };
@@ -101,8 +103,10 @@ impl Umem {
         Ok((umem, all))
     }
 
-    /// The memory that another process took with [`shared`](Self::shared), and those of its frames that `ours` says. The others belong to that
-    /// process, or are in the rings of sockets that are adopted with it. Children do not inherit it.
+    /// Maps memory that another process allocated with [`shared`](Self::shared), and takes the frames in `ours`.
+    /// Children do not inherit it.
+    ///
+    /// The other frames belong to that process, or are in the rings of sockets adopted with it.
     pub fn adopt(
         file: OwnedFd,
         frames: u32,
@@ -135,7 +139,7 @@ impl Umem {
         numbers.map(|index| Frame { umem: self.0.id, index }).collect()
     }
 
-    /// The descriptor of memory that processes share; `None` of memory that is this one's alone.
+    /// Descriptor of shared memory; `None` for private memory.
     pub fn file(&self) -> Option<BorrowedFd<'_>> {
         self.0.file.as_ref().map(AsFd::as_fd)
     }
@@ -145,7 +149,7 @@ impl Umem {
         self.0.frame_size
     }
 
-    /// How many frames there are.
+    /// Number of frames.
     pub fn frames(&self) -> u32 {
         self.0.frames
     }
@@ -153,50 +157,50 @@ impl Umem {
     /// All bytes of a frame.
     ///
     /// # Panics
-    /// Where the frame belongs to other memory.
+    /// If the frame belongs to other memory.
     #[inline]
     pub fn bytes(&self, frame: &Frame) -> &[u8] {
         let (start, length) = self.place(frame);
-        // SAFETY: the bytes lie in the mapping, which lives as long as `self`, and nobody writes to them: neither the kernel nor
-        // another holder has them while there is this `Frame`.
+        // SAFETY: the bytes lie in the mapping, which lives as long as `self`. While this `Frame` exists, neither the
+        // kernel nor another holder writes to them.
         unsafe { slice::from_raw_parts(start, length) }
     }
 
-    /// All bytes of a frame, to write to.
+    /// All bytes of a frame, for writing.
     ///
     /// # Panics
-    /// Where the frame belongs to other memory.
+    /// If the frame belongs to other memory.
     #[inline]
     #[allow(clippy::mut_from_ref, reason = "the frame, of which there is one, is what is borrowed mutably")]
     pub fn bytes_mut<'a>(&'a self, frame: &'a mut Frame) -> &'a mut [u8] {
         let (start, length) = self.place(frame);
-        // SAFETY: as in `bytes`; and nobody else reads them, since the only `Frame` of these bytes is borrowed mutably.
+        // SAFETY: as in `bytes`; nothing else reads them, because the only `Frame` of these bytes is borrowed mutably.
         unsafe { slice::from_raw_parts_mut(start, length) }
     }
 
     /// The bytes of a packet.
     ///
     /// # Panics
-    /// Where it belongs to other memory, or lies beyond its frame.
+    /// If it belongs to other memory, or lies beyond its frame.
     #[inline]
     pub fn packet(&self, packet: &Packet) -> &[u8] {
         &self.bytes(&packet.frame)[packet.offset as usize..][..packet.length as usize]
     }
 
-    /// So many bytes that stand before a packet, where an XDP program may have written; `None` where its frame begins after them.
+    /// The `length` bytes before a packet, for an XDP program's metadata; `None` if its frame starts later.
     ///
     /// # Panics
-    /// Where it belongs to other memory.
+    /// If it belongs to other memory.
     #[inline]
     pub fn before(&self, packet: &Packet, length: usize) -> Option<&[u8]> {
         let end = packet.offset as usize;
         self.bytes(&packet.frame).get(end.checked_sub(length)?..end)
     }
 
-    /// The bytes of a packet, to write to.
+    /// The bytes of a packet, for writing.
     ///
     /// # Panics
-    /// Where it belongs to other memory, or lies beyond its frame.
+    /// If it belongs to other memory, or lies beyond its frame.
     #[inline]
     pub fn packet_mut<'a>(&'a self, packet: &'a mut Packet) -> &'a mut [u8] {
         &mut self.bytes_mut(&mut packet.frame)[packet.offset as usize..][..packet.length as usize]
@@ -206,14 +210,14 @@ impl Umem {
     fn place(&self, frame: &Frame) -> (*mut u8, usize) {
         let Memory { mapping, frame_size, id, .. } = &*self.0;
         assert_eq!(frame.umem, *id, "a frame of other memory");
-        // SAFETY: frames are made by `take` and `frame_at` alone, with indices below the number of frames.
+        // SAFETY: only `take` and `frame_at` create frames, with indices below the number of frames.
         (unsafe { mapping.start().as_ptr().add(frame.index as usize * frame_size) }, *frame_size)
     }
 
-    /// What the kernel calls a packet: where it begins in the memory.
+    /// A packet's address for the kernel: its offset in the memory.
     ///
     /// # Panics
-    /// Where it belongs to other memory, or lies beyond its frame: the kernel would drop it, and the frame with it.
+    /// If it belongs to other memory, or lies beyond its frame: the kernel would drop it, and the frame with it.
     #[inline]
     pub(super) fn address(&self, packet: &Packet) -> u64 {
         assert_eq!(packet.frame.umem, self.0.id, "a frame of other memory");
@@ -221,18 +225,19 @@ impl Umem {
         self.frame_address(&packet.frame) + u64::from(packet.offset)
     }
 
-    /// Where a frame begins in the memory.
+    /// Offset of a frame in the memory.
     ///
     /// # Panics
-    /// Where it belongs to other memory.
+    /// If it belongs to other memory.
     #[inline]
     pub(super) fn frame_address(&self, frame: &Frame) -> u64 {
         assert_eq!(frame.umem, self.0.id, "a frame of other memory");
         u64::from(frame.index) * self.0.frame_size as u64
     }
 
-    /// The frame that the kernel gives back by this address, and the byte in it; `None` for an address that is not in the
-    /// memory. Only for addresses that come from a ring: each of them ends the kernel's right to the frame.
+    /// The frame and the offset in it for an address from a ring; `None` if the address is not in the memory.
+    ///
+    /// Each call ends the kernel's ownership of the frame, so only addresses from a ring are valid.
     #[inline]
     pub(super) fn frame_at(&self, address: u64) -> Option<(Frame, u32)> {
         // Frame sizes are powers of two.
@@ -241,7 +246,7 @@ impl Umem {
         (index < u64::from(self.0.frames)).then(|| (Frame { umem: self.0.id, index: index as u32 }, offset))
     }
 
-    /// Registers the memory with a socket that is to be bound to an interface, or gives the socket there that it is registered with.
+    /// Registers the memory with a socket of an interface; returns the socket there that already has it, if any.
     pub(super) fn register(&self, fd: &Arc<OwnedFd>, interface: &str) -> Result<Option<Arc<OwnedFd>>, Errno> {
         let mut owners = self.0.owners.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         if let Some(owner) = owners.get(interface).and_then(Weak::upgrade) {

@@ -1,52 +1,53 @@
-//! How the flow table lies in memory: the BPF program reads what the library writes. Pure, as the build script writes
-//! the C header from it.
+//! Memory layout of the flow table: the BPF program reads it, the library writes it.
+//!
+//! Pure, because the build script generates the C header from it.
 
-/// Ports there are.
+/// Number of ports.
 pub(super) const PORTS: usize = 1 << 16;
 /// Places for flows, a power of two.
 pub(super) const FLOWS: usize = 4096;
-/// Places that a flow may be at, one behind the other.
+/// Consecutive places at which a flow may be.
 pub(super) const PROBES: usize = 8;
-/// Interfaces that one table may serve.
+/// Limit of interfaces per table.
 pub(super) const INTERFACES: usize = 16;
 
-/// State of a place that no flow has been at since the ones behind it were free: nobody looks on.
+/// State of a place never used since those behind it were free: the search ends here.
 pub(super) const NEVER: u32 = 0;
-/// State of a place whose flow has gone: one behind it may be live.
+/// State of a place whose flow was removed: one behind it may be live.
 pub(super) const GONE: u32 = 1;
 /// State of a place with a flow.
 pub(super) const LIVE: u32 = 2;
 
-/// What stands, with the interface's number in its lowest bits, before the time that a packet came at, so that it is told from whatever else may stand there.
+/// Marker in front of a packet's timestamp, with the interface's index in its lowest bits.
 pub(super) const STAMP: u64 = 0x7769_7265_7072_6f66;
 
-/// Odd numbers with bits everywhere (those of xxHash64), by which the words of a flow are spread.
+/// Odd constants with evenly distributed bits (from xxHash64), which spread the words of a flow.
 const SPREAD: [u64; 5] =
     [0x9e37_79b1_85eb_ca87, 0xc2b2_ae3d_27d4_eb4f, 0x1656_67b1_9e37_79f9, 0x85eb_ca77_c2b2_ae63, 0x27d4_eb2f_1656_67c5];
-/// Bits of the hash that are not in the number of a place.
+/// Bits of the hash that are not in a place's number.
 const SHIFT: u32 = 64 - FLOWS.trailing_zeros();
 
-/// Two ends as they stand in a packet that comes in: addresses of 16 bytes, IPv4 mapped into IPv6, and the two ports,
-/// the peer's first. All as they lie in memory.
+/// Both endpoints as in a received packet: 16-byte addresses, IPv4 mapped into IPv6, and both ports, the peer's first.
+/// All in memory order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub(super) struct Key {
-    /// Our address.
+    /// Local address.
     pub(super) local: [u64; 2],
-    /// The peer's; zeros are any.
+    /// Peer address; zeros match any.
     pub(super) peer: [u64; 2],
-    /// The peer's port (0 is any) and ours.
+    /// Peer port (0 matches any) and local port.
     pub(super) ports: u32,
 }
 
-/// The first place of a flow.
+/// First place of a flow.
 pub(super) fn place(key: &Key) -> usize {
     let words = [key.local[0], key.local[1], key.peer[0], key.peer[1], key.ports.into()];
     let mixed = words.iter().zip(SPREAD).fold(0, |sum: u64, (word, by)| sum ^ word.wrapping_mul(by));
     ((mixed ^ mixed >> 32).wrapping_mul(SPREAD[0]) >> SHIFT) as usize
 }
 
-/// The same for the BPF program: constants, structs and the hash. It needs `__u16` and its kin, and nothing else.
+/// The same for the BPF program: constants, structs and the hash. It only needs types such as `__u16`.
 #[allow(dead_code, reason = "the build script calls it")]
 pub(super) fn c_header() -> String {
     let [a, b, c, d, e] = SPREAD;

@@ -1,4 +1,4 @@
-//! The flow table, as the program that owns the flows writes it.
+//! The flow table as its owner writes it.
 
 use std::{
     io,
@@ -32,39 +32,39 @@ struct Table {
     stamps: AtomicU32,
 }
 
-/// A flow that is to come past the kernel. Addresses are those of single hosts, never any.
+/// A flow to bypass the kernel. Its addresses are host addresses, never wildcards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flow {
-    /// Our end.
+    /// Local endpoint.
     pub local: SocketAddr,
-    /// The other end; `None` is whoever sends.
+    /// Peer; `None` matches any.
     pub peer: Option<SocketAddr>,
 }
 
-/// There is no place for a flow: the table, or the part of it where the flow could be, is full.
+/// The table is full, or the part in which the flow could be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the table of flows has no room for one more")]
 pub struct TableFull;
 
-/// A flow that is in the table, to be given back to it with [`FlowTable::remove`].
+/// A flow in the table, for [`FlowTable::remove`].
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "the flow stays in the table until this is given back"]
 pub struct Taken(u16);
 
-/// The table of flows, written by one holder at a time.
+/// The flow table, written by one holder at a time.
 pub struct FlowTable {
     mapping: Mapping,
 }
 
 impl FlowTable {
-    /// Maps the table behind a descriptor of [`super::Steer::table`]. Children do not inherit the mapping.
+    /// Maps the table of a descriptor from [`super::Steer::table`]. Children do not inherit the mapping.
     pub fn map(table: &impl AsFd) -> io::Result<Self> {
         let mapping = Mapping::of_kernel(table, 0, size_of::<Table>().next_multiple_of(4096))?;
         mapping.keep_from_children()?;
         Ok(Self { mapping })
     }
 
-    /// Adds a flow, which comes past the kernel from now on. One that is there already is there for one user more.
+    /// Adds a flow, which bypasses the kernel from now on. An existing one gets another user.
     pub fn insert(&mut self, flow: &Flow) -> Result<Taken, TableFull> {
         let key = key(flow);
         let number = self.find(&key).or_else(|| self.free(&key)).ok_or(TableFull)?;
@@ -73,7 +73,7 @@ impl FlowTable {
             at.users.fetch_add(1, Relaxed);
             return Ok(Taken(number as u16));
         }
-        // Nobody reads them before the state says so.
+        // No reader looks at them before the state says so.
         for (there, word) in at.local.iter().zip(key.local).chain(at.peer.iter().zip(key.peer)) {
             there.store(word, Relaxed);
         }
@@ -84,7 +84,7 @@ impl FlowTable {
         Ok(Taken(number as u16))
     }
 
-    /// Takes a flow away again, once its last user gave it back: it goes on to the kernel.
+    /// Removes a flow with its last user: it goes to the kernel again.
     pub fn remove(&mut self, taken: Taken) {
         let flows = &self.table().flows;
         let mut number = usize::from(taken.0);
@@ -95,19 +95,20 @@ impl FlowTable {
         let port = at.ports.load(Relaxed).to_ne_bytes();
         at.state.store(GONE, Release);
         self.table().ports[usize::from(u16::from_be_bytes([port[2], port[3]]))].fetch_sub(1, Relaxed);
-        // Where no flow is behind it, nobody has to look on: a table stays as quick as it was.
+        // With no flow behind it, the search may end here: the table stays fast.
         while flows[number].state.load(Relaxed) == GONE && flows[next(number)].state.load(Relaxed) == NEVER {
             flows[number].state.store(NEVER, Release);
             number = number.wrapping_sub(1) % FLOWS;
         }
     }
 
-    /// Has all that comes from now on, until [`FlowTable::clear`], stamped with the time that it came at: [`super::came_at`]. What came before has none.
+    /// Requests timestamps ([`super::came_at`]) of packets from now on, until [`FlowTable::clear`]. Earlier packets
+    /// have none.
     pub fn stamp(&self) {
         self.table().stamps.store(1, Relaxed);
     }
 
-    /// Takes all flows away, and stamps nothing until somebody asks. Frames that were stamped are not to be used any more.
+    /// Removes all flows, and stops timestamps. Stamped frames may not be used any more.
     pub fn clear(&mut self) {
         self.table().stamps.store(0, Relaxed);
         for port in &self.table().ports {
@@ -118,19 +119,20 @@ impl FlowTable {
         }
     }
 
-    /// Flows that are in it.
+    /// Number of flows.
     pub fn len(&self) -> usize {
         self.table().flows.iter().filter(|at| at.state.load(Relaxed) == LIVE).count()
     }
 
-    /// Whether there is none in it.
+    /// Whether it has no flows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     fn table(&self) -> &Table {
         let table: NonNull<Table> = self.mapping.start().cast();
-        // SAFETY: the mapping is as long as the table and begins at a page; all in it are atomics, for which any bytes are valid.
+        // SAFETY: the mapping is as long as the table and page-aligned; it only holds atomics, for which any bytes are
+        // valid.
         unsafe { table.as_ref() }
     }
 
@@ -168,13 +170,13 @@ fn key(flow: &Flow) -> Key {
     }
 }
 
-/// As they lie in memory, IPv4 mapped.
+/// In memory order, IPv4 mapped.
 fn words(address: IpAddr) -> [u64; 2] {
     let bytes = match address {
         IpAddr::V4(address) => address.to_ipv6_mapped().octets(),
         IpAddr::V6(address) => address.octets(),
     };
-    // SAFETY: sixteen bytes either way, and any bytes are numbers.
+    // SAFETY: both are sixteen bytes, and any bytes are numbers.
     unsafe { ptr::read_unaligned(bytes.as_ptr().cast()) }
 }
 
@@ -193,7 +195,7 @@ mod tests {
         Flow { local: address(local), peer: peer.map(address) }
     }
 
-    /// As the BPF program looks.
+    /// Searches like the BPF program.
     fn finds(table: &FlowTable, flow: &Flow) -> bool {
         let key = key(flow);
         let states = probes(&key).map(|number| &table.table().flows[number]);
@@ -228,7 +230,7 @@ mod tests {
         let mut table = table();
         let mut live: HashMap<u16, Taken> = HashMap::new();
         let of = |number: u16| flow(&format!("198.18.0.1:{number}"), None);
-        // Any order of coming and going; the numbers are those of a generator of Lehmer's.
+        // Flows are added and removed in a pseudo-random order (Lehmer's generator).
         let mut number = 1_u64;
         for _ in 0..200_000 {
             number = number * 48_271 % 0x7fff_ffff;

@@ -6,7 +6,7 @@ use std::process::Command;
 use kernel::{link, namespace, sysctl};
 use model::{LinkEnd, Mtu};
 
-/// What both ends of a wire are called in their namespaces.
+/// Name of both ends of a wire in their namespaces.
 pub(crate) const PORT: &str = "wp0";
 
 pub(crate) struct Wire {
@@ -15,7 +15,7 @@ pub(crate) struct Wire {
 }
 
 impl Wire {
-    /// A veth pair, its ends set up.
+    /// A veth pair with both ends up.
     pub(crate) fn up(test: &str) -> Self {
         Self::new(test, 1, 1500)
     }
@@ -25,7 +25,7 @@ impl Wire {
         Self::new(test, 1, mtu)
     }
 
-    /// The same with so many queues each way.
+    /// The same with `queues` queues in each direction.
     pub(crate) fn with_queues(test: &str, queues: u32) -> Self {
         Self::new(test, queues, 1500)
     }
@@ -41,7 +41,7 @@ impl Wire {
         wire.set_queues(&wire.a, queues, queues);
         wire.set_queues(&wire.b, queues, queues);
         for end in &ends {
-            // Nothing but our own packets shall be there: one from another core would take the receiver there.
+            // Only our own packets may be there: one from another core would move the receiver.
             let disable = || sysctl::write("net.ipv6.conf.all.disable_ipv6", "1");
             namespace::within(&end.namespace, disable).expect("it exists").expect("settable");
             link::set_up(&end.namespace, &end.interface).expect("it was just made");
@@ -54,13 +54,13 @@ impl Wire {
             let (receive, send) = (receive.to_string(), send.to_string());
             let status = Command::new("ethtool").args(["-L", PORT, "rx", &receive, "tx", &send]).output();
             let output = status.expect("ethtool is installed");
-            // 80: they are so already.
+            // 80: they are already set.
             assert!(output.status.success() || output.status.code() == Some(80), "{output:?}");
         };
         namespace::within(namespace, set).expect("it exists");
     }
 
-    /// What `ip` says of the end at b.
+    /// Output of `ip` about the end at b.
     pub(crate) fn link_of_b(&self) -> String {
         let shown = || Command::new("ip").args(["link", "show", PORT]).output().expect("iproute2 is installed").stdout;
         String::from_utf8(namespace::within(&self.b, shown).expect("it exists")).expect("text")
@@ -78,7 +78,7 @@ impl Wire {
 impl Drop for Wire {
     fn drop(&mut self) {
         for name in [&self.a, &self.b] {
-            // A test that failed half-way may have left it or not.
+            // An earlier test may have failed and left it.
             let _ = namespace::delete(name);
         }
     }
