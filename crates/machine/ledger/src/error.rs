@@ -1,4 +1,4 @@
-//! What can go wrong with a ledger.
+//! Errors of a ledger.
 
 use std::{
     fmt, io,
@@ -7,26 +7,26 @@ use std::{
 
 use crate::Failure;
 
-/// A ledger or a change that could not be handled.
+/// A failure with a ledger or a change.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// No file can have this name.
+    /// The owner's name is no valid file name.
     #[error("\"{0}\" cannot name a ledger; use letters, digits, \"-\" and \"_\" only")]
     OwnerName(String),
     /// The file or its directory could not be used.
     #[error("cannot {doing} {}: {io}; nothing is changed that cannot be recorded there", path.display())]
     File {
-        /// What was tried.
+        /// The attempted operation.
         doing: &'static str,
         /// The file or directory.
         path: PathBuf,
-        /// Why it failed.
+        /// The cause.
         io: io::Error,
     },
-    /// The file could not be taken for this owner alone.
+    /// The file could not be locked for this owner.
     #[error("{0}; nothing is changed that cannot be recorded there")]
     Lock(kernel::Error),
-    /// A line is not understood.
+    /// An unreadable line.
     #[error(
         "line {line} of {} is unreadable ({why}): another version of wireproof made that change, or the file is damaged; \
          undo it with that version or by hand, then remove the file: wireproof then forgets what the file records, and \
@@ -36,52 +36,52 @@ pub enum Error {
     Line {
         /// The file.
         path: PathBuf,
-        /// The line, counted from 1.
+        /// Line number, from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The problem.
         why: String,
     },
-    /// What is said of kept changes makes no sense.
+    /// The description of kept changes is unreadable.
     #[error(
         "the changes of \"{owner}\" are kept, but not by this version ({why}); take them down with the one that made them"
     )]
     Kept {
-        /// Whose changes they are.
+        /// Owner of the changes.
         owner: String,
-        /// What is wrong.
+        /// The problem.
         why: serde_json::Error,
     },
     /// Another process has it open.
     #[error("the changes of \"{0}\" are in use by another wireproof; wait for it to end, or end it")]
     InUse(String),
-    /// There are changes under this name.
+    /// Changes of this owner still stand.
     #[error(
         "there are changes of \"{0}\" that still stand; take its bed down with \"wireproof bed down {0}\", or run \
          \"wireproof clean\" if a crash left them behind"
     )]
     Standing(String),
-    /// There are no changes under this name.
+    /// This owner has no changes.
     #[error("no changes of \"{0}\" are recorded in {}", dir.display())]
     Nothing {
-        /// The owner asked for.
+        /// Requested owner.
         owner: String,
-        /// Where it was looked for.
+        /// Searched directory.
         dir: PathBuf,
     },
-    /// The new thing's name is somebody else's.
+    /// The name of the new object is in use.
     #[error("{what} exists already, and is not wireproof's; remove it with \"{remove}\", or choose another name")]
     Taken {
-        /// What exists.
+        /// The existing object.
         what: String,
-        /// The command that would remove it.
+        /// Command that would remove it.
         remove: String,
     },
-    /// What was there before could not be read.
+    /// The previous state could not be read.
     #[error("cannot read what is there before making {change}: {error}")]
     Before {
         /// The change.
         change: String,
-        /// Why it failed.
+        /// The cause.
         error: Failure,
     },
     /// A change could not be made.
@@ -89,27 +89,27 @@ pub enum Error {
     Make {
         /// The change.
         change: String,
-        /// Why it failed.
+        /// The cause.
         error: Failure,
     },
     /// A change could not be undone, and stays recorded.
     #[error("cannot undo {change} (of \"{owner}\"): {error}")]
     Undo {
-        /// Whose change it is.
+        /// Owner of the change.
         owner: String,
         /// The file that records it.
         path: Box<Path>,
         /// The change.
         change: String,
-        /// Why it failed.
+        /// The cause.
         error: Failure,
     },
-    /// The kernel refused something that no change can do without.
+    /// The kernel refused an operation that every change needs.
     #[error(transparent)]
     Kernel(#[from] kernel::Error),
 }
 
-/// All that could not be undone; the rest was.
+/// Changes that could not be undone; all others were.
 #[derive(Debug)]
 pub struct UndoErrors(pub Vec<Error>);
 

@@ -1,22 +1,22 @@
-//! Why a change could not be made or undone.
+//! Reasons for which a change could not be made or undone.
 
 use std::{io, path::PathBuf};
 
-/// Why a change could not be made or undone.
+/// Reason for which a change could not be made or undone.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
     /// The kernel refused.
     #[error(transparent)]
     Kernel(#[from] kernel::Error),
-    /// The name of a new thing is somebody else's.
+    /// The name of a new object is in use.
     #[error("{what} exists already; remove it with \"{remove}\"")]
     Taken {
-        /// The thing of that name.
+        /// The existing object.
         what: String,
-        /// The command that would remove it.
+        /// Command that would remove it.
         remove: String,
     },
-    /// The state before cannot be written or read.
+    /// The previous state cannot be written or read.
     #[error("what is recorded of the state before is not understood ({0})")]
     Record(#[from] serde_json::Error),
     /// A file could not be written or removed.
@@ -24,24 +24,24 @@ pub enum Failure {
     File {
         /// The file.
         path: PathBuf,
-        /// Why it failed.
+        /// The cause.
         io: io::Error,
     },
-    /// A program that had to be told could not be.
+    /// A program could not be notified.
     #[error("\"{command}\" does not work: {said}")]
     Program {
-        /// Its words.
+        /// The command.
         command: String,
-        /// What it said, or why it could not be run.
+        /// Its output, or why it did not run.
         said: String,
     },
-    /// A port has what a move would take, and nobody could put back.
+    /// Taking the port would destroy settings that cannot be restored.
     #[error("it has what could not be put back; take it off first: {}", .0.join(", "))]
     Lasting(Vec<String>),
-    /// A port was taken from another network namespace than this one.
+    /// The port was taken from another network namespace.
     #[error("it was taken from another network namespace than this one; run \"wireproof clean\" there")]
     Elsewhere,
-    /// A port is back, but not in all as it was.
+    /// The port is back, but not entirely as before.
     #[error("it is back, but not in all as it was; what follows could not be done: {}", .0.join("; "))]
     NotAsBefore(Vec<String>),
 }

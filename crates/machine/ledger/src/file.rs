@@ -1,4 +1,4 @@
-//! The file of a ledger: JSON lines, read as values.
+//! File of a ledger: JSON lines, parsed into values.
 
 use std::{collections::BTreeMap, fmt::Display};
 
@@ -17,17 +17,17 @@ use crate::{
 pub(crate) enum Line {
     /// A change that is about to be made.
     Entry(Entry),
-    /// The entry of this number is undone.
+    /// The entry with this number has been undone.
     Undone(u64),
-    /// The entries before are left standing on purpose.
+    /// The entries above are kept on purpose.
     Kept(KeptLine),
 }
 
-/// A change that is about to be made, and everything needed to undo it.
+/// A change that is about to be made, with the data for undoing it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Entry {
     pub(crate) seq: u64,
-    /// The boot it was made in.
+    /// Boot in which it was made.
     pub(crate) boot_id: String,
     /// Whether its effect survives a reboot.
     #[serde(default, skip_serializing_if = "is_not")]
@@ -37,7 +37,7 @@ pub(crate) struct Entry {
     pub(crate) namespaces: Namespaces,
 }
 
-/// The entries before are left standing on purpose.
+/// The entries above are kept on purpose.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct KeptLine {
     pub(crate) boot_id: String,
@@ -51,7 +51,7 @@ fn is_not(flag: &bool) -> bool {
     !flag
 }
 
-/// The fields that every version writes, read before the rest of a line.
+/// Fields that every version writes, read before the rest of a line.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Header {
@@ -61,25 +61,25 @@ struct Header {
     namespaces: Namespaces,
 }
 
-/// Entries of a file, without undone ones and those that a reboot has undone.
+/// Entries of a file, except those undone or ended by a reboot.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Contents {
     pub(crate) entries: Vec<Entry>,
-    /// Lines that this version does not understand, and that may stand for a change.
+    /// Lines unknown to this version that may stand for a change.
     pub(crate) unknown: Vec<UnknownLine>,
     pub(crate) kept: Option<Value>,
     pub(crate) last_seq: u64,
-    /// Length of the file without a last line that was being written when the writer died.
+    /// Length of the file without an incomplete last line.
     pub(crate) length: usize,
 }
 
-/// A line that this version does not understand.
+/// A line unknown to this version.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct UnknownLine {
-    /// Counted from 1.
+    /// From 1.
     pub(crate) number: usize,
     pub(crate) why: String,
-    /// Its entry's number, where it has one.
+    /// Number of its entry, if present.
     seq: Option<u64>,
     pub(crate) namespaces: Namespaces,
 }
@@ -87,25 +87,25 @@ pub(crate) struct UnknownLine {
 impl Contents {
     pub(crate) fn parse(bytes: &[u8], boot_id: &str) -> Self {
         let mut contents = Self::default();
-        // A line that does not end was not written to its end; what it announces was therefore not begun.
+        // An incomplete line was never finished, so its change was never begun.
         let whole = bytes.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n"));
         for (line, number) in whole.zip(1..) {
             contents.take(line, number, boot_id);
             contents.length += line.len();
         }
         if !contents.stands() {
-            // Whoever was taking it down died at the very end.
+            // The owner died at the very end of removing it.
             contents.kept = None;
         }
         contents
     }
 
-    /// Whether a change stands, or may.
+    /// Whether a change stands, or may stand.
     pub(crate) fn stands(&self) -> bool {
         !self.entries.is_empty() || !self.unknown.is_empty()
     }
 
-    /// Namespaces of all changes that stand, or may.
+    /// Namespaces of all changes that stand, or may stand.
     pub(crate) fn namespaces(&self) -> impl Iterator<Item = &Namespaces> {
         let known = self.entries.iter().map(|entry| &entry.namespaces);
         known.chain(self.unknown.iter().map(|line| &line.namespaces))
@@ -133,14 +133,14 @@ impl Contents {
 }
 
 impl Header {
-    /// A line is an object with one field, whose name says what it is.
+    /// A line is an object with one field, whose name is the kind of line.
     fn of(line: &[u8]) -> Self {
         let fields: BTreeMap<String, Value> = serde_json::from_slice(line).unwrap_or_default();
         let body = fields.into_values().next();
         body.and_then(|body| serde_json::from_value(body).ok()).unwrap_or_default()
     }
 
-    /// Whether it is of an earlier boot and a reboot has undone what it records.
+    /// Whether it is of an earlier boot, and a reboot has undone its change.
     fn ended_before(&self, boot_id: &str) -> bool {
         !self.survives_reboot && self.boot_id.as_ref().is_some_and(|there| there != boot_id)
     }
@@ -221,7 +221,7 @@ mod tests {
         }
     }
 
-    /// A line of a kind that this version does not have.
+    /// A line of a kind unknown to this version.
     fn of_a_later_version(seq: u64, boot_id: &str, more: &str) -> String {
         format!(
             "{{\"entry\":{{\"seq\":{seq},\"boot_id\":\"{boot_id}\",\"change\":{{\"change\":\"future\"}}{more}}}}}\n"
@@ -264,11 +264,11 @@ mod tests {
         assert!(contents.unknown[0].why.contains("unknown variant `future`"), "{contents:?}");
         assert!(contents.unknown[2].why.contains("recorded as \"down\", not as \"value\""), "{contents:?}");
         assert_eq!(Contents::parse(b"\xff\xfe\n", "now").unknown.len(), 1);
-        // Another version undid its own.
+        // Another version has undone its own change.
         assert_eq!(parse(&(text + "{\"undone\":4}\n")).unknown.len(), 2);
     }
 
-    /// A line of each kind, as the version before kinds had types of their own wrote it.
+    /// A line of each kind, as written by the version before kinds were types.
     #[test]
     fn all_kinds_are_read_and_written_as_an_earlier_version_wrote_them() {
         let text = include_str!("file/written.jsonl");

@@ -1,11 +1,13 @@
 //! The record of every change to the machine, and its undoing.
 //!
-//! Each owner (a run, a standing bed) has one file of JSON lines, locked while the owner lives. A change is on disk before it
-//! is made, with the state before; it is undone in reverse order, by its owner or, where that has died, by whoever finds
-//! the file unlocked.
+//! Each owner (a run, a standing bed) has one file of JSON lines, locked while the owner lives. A change and the
+//! previous state are on disk before it is made.
 //!
-//! `kinds` has each kind of change, `file` the lines. The header of a line is read first: a reboot has undone what it records,
-//! unless the kind survives one. A line that is not understood is named, and stops nobody.
+//! Changes are undone in reverse order by the owner or, if it has died, by the next process that finds the file
+//! unlocked.
+//!
+//! `kinds` has each kind of change, `file` the lines. The header of a line is read first: a reboot has undone its
+//! change, unless the kind survives one. Unknown lines are reported, and do not stop other owners.
 
 mod error;
 mod failure;
@@ -25,7 +27,7 @@ pub use failure::Failure;
 pub use owned::Ledger;
 pub use stale::{Cleaned, Undone, kept, stale, undo_stale};
 
-/// Where root's changes are recorded. It outlives a crash, and is found by whoever cleans up after it.
+/// Directory of root's ledgers. It survives a crash, so later processes can clean up.
 pub fn directory() -> &'static Path {
     Path::new("/var/lib/wireproof/ledger")
 }

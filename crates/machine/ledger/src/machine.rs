@@ -1,4 +1,4 @@
-//! The machine that changes are made on: the one we are on, or one that a test makes up.
+//! The machine to change: the real one, or a test's model.
 
 use std::fmt::Debug;
 
@@ -12,14 +12,14 @@ use crate::{
 
 /// A machine as the ledger changes it.
 pub(crate) trait Machine: Debug + Send + Sync {
-    /// Reads what a change would alter. Changes nothing.
+    /// Reads the state that a change would alter. Changes nothing.
     fn prepare<'a>(&self, change: &'a Change) -> Result<Prepared<'a>, Failure>;
 
-    /// Undoes a change. Says whether there was anything to undo.
+    /// Undoes a change; returns whether there was anything to undo.
     fn undo(&self, change: &Change, before: &Before, namespaces: &Namespaces) -> Result<bool, Failure>;
 }
 
-/// The machine that we are on.
+/// The real machine.
 #[derive(Debug)]
 pub(crate) struct ThisMachine;
 

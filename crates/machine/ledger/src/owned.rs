@@ -1,4 +1,4 @@
-//! A ledger in its owner's hands.
+//! A ledger opened by its owner.
 
 use std::{
     fs::{self, DirBuilder, File},
@@ -22,7 +22,7 @@ use crate::{
     machine::{Machine, ThisMachine},
 };
 
-/// The changes of one owner, locked against others. Dropping it undoes nothing: whoever cleans up next will.
+/// The changes of one owner, locked against others. Dropping it undoes nothing: the next cleanup does.
 #[derive(Debug)]
 pub struct Ledger {
     machine: Arc<dyn Machine>,
@@ -34,7 +34,7 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Begins the ledger of a new owner; the directory is made where it is missing.
+    /// Starts the ledger of a new owner; creates a missing directory.
     pub fn open(dir: &Path, owner: &str) -> Result<Self, Error> {
         Self::open_on(Arc::new(ThisMachine), dir, owner)
     }
@@ -45,7 +45,7 @@ impl Ledger {
         if ledger.contents.stands() {
             return Err(Error::Standing(owner.to_owned()));
         }
-        // The name of a new file is safe on disk only when its directory is.
+        // A new file's name is safe on disk only after its directory is synced.
         File::open(dir).and_then(|dir| dir.sync_all()).map_err(failed("sync", dir))?;
         Ok(ledger)
     }
@@ -64,24 +64,26 @@ impl Ledger {
 
     fn load(machine: Arc<dyn Machine>, dir: &Path, owner: &str) -> Result<Self, Error> {
         let path = path(dir, owner)?;
-        // For this moment only: else whoever cleans up could hold a new file between its owner's making and locking it.
+        // Locked only for this moment: otherwise a cleanup could lock a new file before its owner does.
         let directory = File::open(dir).map_err(failed("open", dir))?;
         directory.lock().map_err(failed("lock", dir))?;
         let lock = FileLock::try_lock(&path).map_err(Error::Lock)?.ok_or_else(|| Error::InUse(owner.to_owned()))?;
         let boot_id = boot_id()?;
         let contents = read(lock.file(), &path, &boot_id)?;
-        // What is appended must not become part of a torn line.
+        // Appended lines must not continue an incomplete one.
         lock.file().set_len(contents.length as u64).map_err(failed("cut", &path))?;
         Ok(Self { machine, owner: owner.to_owned(), path, lock, boot_id, contents })
     }
 
-    /// Makes a change, once it is recorded.
+    /// Records a change, then makes it.
     pub fn apply(&mut self, change: Change) -> Result<(), Error> {
         self.apply_all(vec![change])
     }
 
-    /// Makes these changes in order, once all of them are recorded: making one may take from another what it was before, as where
-    /// a port that goes takes the link from the one at the other end of its cable.
+    /// Records these changes, then makes them in order.
+    ///
+    /// One may alter another's previous state: a port that goes down takes the link from the port at the other end of
+    /// its cable.
     pub fn apply_all(&mut self, changes: Vec<Change>) -> Result<(), Error> {
         let prepared = changes.iter().map(|change| self.prepare(change)).collect::<Result<Vec<_>, _>>()?;
         for (change, prepared) in changes.iter().zip(&prepared) {
@@ -116,13 +118,14 @@ impl Ledger {
         Ok(())
     }
 
-    /// How many changes stand.
+    /// Number of standing changes.
     pub fn standing(&self) -> usize {
         self.contents.entries.len()
     }
 
-    /// Undoes all changes, the last one first, and goes on where one cannot be undone: that one stays recorded. Says what
-    /// was undone; what had gone by itself is not in it.
+    /// Undoes all changes in reverse order, and goes on after a failure: a change that fails stays recorded.
+    ///
+    /// Returns the changes that were undone, without those that had already gone.
     pub fn undo_all(&mut self) -> Result<Vec<Change>, UndoErrors> {
         let undone = self.undo_last(self.contents.entries.len());
         let unknown = self.unknown();
@@ -133,7 +136,7 @@ impl Ledger {
         Err(UndoErrors(failed.into_iter().chain(unknown).collect()))
     }
 
-    /// Undoes the last changes, as many as said, in the same way.
+    /// Undoes the last `changes` changes in the same way.
     pub fn undo_last(&mut self, changes: usize) -> Result<Vec<Change>, UndoErrors> {
         let (mut undone, mut errors, mut away) = (Vec::new(), Vec::new(), Vec::new());
         let mut again = Vec::new();
@@ -151,7 +154,7 @@ impl Ledger {
                 }
             }
         }
-        // A port may lack what needs another one, like a link.
+        // A port may lack settings that depend on another port, such as a link.
         for entry in again {
             match self.undo(&entry) {
                 Ok(true) => undone.push(entry.change),
@@ -170,15 +173,15 @@ impl Ledger {
                 change: entry.change.to_string(),
                 error,
             })?;
-        // Not synced, and on a disk that is full not even written: losing this line only means to look again, and to find nothing
-        // to undo.
+        // Not synced, and not written on a full disk: without this line, a later cleanup finds nothing to undo.
         let _ = self.append(&Line::Undone(entry.seq));
         self.contents.entries.retain(|other| other.seq != entry.seq);
         Ok(undone)
     }
 
-    /// Leaves the changes standing on purpose; `about` is what [`kept`](crate::kept()) will say of them. Where that cannot
-    /// be written, they are this owner's still, to be undone.
+    /// Keeps the changes on purpose; `about` is returned by [`kept`](crate::kept()).
+    ///
+    /// On a write error, they stay with this owner, to be undone.
     pub fn keep(&mut self, about: &impl Serialize) -> Result<(), Error> {
         let about = serde_json::to_value(about).map_err(io::Error::from).map_err(failed("write", &self.path))?;
         let survives_reboot = self.contents.entries.iter().any(|entry| entry.survives_reboot);
@@ -189,19 +192,20 @@ impl Ledger {
         Ok(())
     }
 
-    /// Whether its owner left the changes standing on purpose.
+    /// Whether its owner kept the changes on purpose.
     pub(crate) fn is_kept(&self) -> bool {
         self.contents.kept.is_some()
     }
 
-    /// Whether some of the changes were made in the network namespace that was its owner's own, and is not the caller's. They
-    /// can be undone from there alone.
+    /// Whether changes were made in a private network namespace of the owner that is not the caller's.
+    ///
+    /// They can only be undone from there.
     pub(crate) fn is_elsewhere(&self) -> Result<bool, Error> {
         let here = namespace::identity("")?;
         Ok(self.contents.namespaces().filter_map(|all| all.identity("")).any(|there| Some(there) != here))
     }
 
-    /// Lines that this version does not understand.
+    /// Lines unknown to this version.
     pub(crate) fn unknown(&self) -> Vec<Error> {
         let error =
             |line: &UnknownLine| Error::Line { path: self.path.clone(), line: line.number, why: line.why.clone() };
@@ -210,7 +214,7 @@ impl Ledger {
 
     fn append(&mut self, line: &Line) -> Result<(), Error> {
         let text = serde_json::to_string(line).map_err(io::Error::from).map_err(failed("write", &self.path))?;
-        // One call, so that a crash leaves all of it or a line without an end. A disk that is full may have taken a part.
+        // One call, so that a crash leaves a whole line or an incomplete one. A full disk may have taken a part.
         let result = self.lock.file().write_all(format!("{text}\n").as_bytes());
         match result {
             Ok(()) => self.contents.length += text.len() + 1,
@@ -226,15 +230,16 @@ impl Ledger {
 
 impl Drop for Ledger {
     fn drop(&mut self) {
-        // While the lock is still held. A file that stays is empty of changes and harmless.
+        // While the lock is held. A file that stays has no changes and is harmless.
         if !self.contents.stands() {
             let _ = fs::remove_file(&self.path);
         }
     }
 }
 
-/// Whether undoing this has to wait for a NIC that is still away. The NIC would end with its namespace, or turn up where
-/// programs that configure interfaces find it.
+/// Whether undoing has to wait for a NIC that is still away.
+///
+/// The NIC would end with its namespace, or appear to network managers too early.
 fn waits(change: &Change, away: &[MovedNic]) -> bool {
     away.iter().any(|nic| match change {
         Change::Namespace(Namespace { name }) => *name == nic.namespace,
@@ -250,7 +255,7 @@ fn still_away(change: Change) -> Option<MovedNic> {
     }
 }
 
-/// Reads a ledger without locking it; `None` where its owner has just ended and removed it.
+/// Reads a ledger without locking it; `None` if its owner has just removed it.
 pub(crate) fn read_unlocked(dir: &Path, owner: &str) -> Result<Option<Contents>, Error> {
     let path = path(dir, owner)?;
     match File::open(&path) {

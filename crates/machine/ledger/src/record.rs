@@ -1,14 +1,14 @@
-//! What a ledger records of a change beside the change itself: what was there before, and in which namespaces.
+//! Data recorded beside a change: the previous state, and the namespaces.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
-/// In place of the state before: it was already as asked for, and undoing leaves it.
+/// In place of the previous state: it was already as requested, and undoing leaves it.
 const SAME: &str = "same";
 
-/// The state before a change as a line has it: a name that the kind of change chose, and a value.
+/// The previous state in a line: a name of the kind's choice, and a value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Before {
     before: String,
@@ -17,7 +17,7 @@ pub(crate) struct Before {
 }
 
 impl Before {
-    /// `None` stands for what was already as asked for.
+    /// `None` means that it was already as requested.
     pub(crate) fn write<T: Serialize>(name: &str, state: Option<&T>) -> serde_json::Result<Self> {
         let (name, value) = match state {
             None => (SAME, Value::Null),
@@ -26,7 +26,7 @@ impl Before {
         Ok(Self { before: name.to_owned(), value })
     }
 
-    /// The state that was written under this name.
+    /// The state recorded under this name.
     pub(crate) fn read<T: DeserializeOwned>(&self, name: &str) -> serde_json::Result<Option<T>> {
         if self.before == SAME {
             return Ok(None);
@@ -39,7 +39,7 @@ impl Before {
     }
 }
 
-/// Namespaces that a change concerns, each with its identity: another one may get the name some day.
+/// Namespaces of a change, with their identities: another one may get the same name later.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct Namespaces(pub(crate) BTreeMap<String, u64>);

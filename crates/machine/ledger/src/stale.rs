@@ -1,4 +1,4 @@
-//! Ledgers whose owners are gone: left behind by a crash, or kept on purpose.
+//! Ledgers without a living owner: left by a crash, or kept on purpose.
 
 use std::{ffi::OsStr, fmt, fs, io, path::Path, sync::Arc};
 
@@ -11,19 +11,19 @@ use crate::{
     owned::{failed, read_unlocked},
 };
 
-/// Outcome for ledgers whose owners died.
+/// Outcome of a cleanup after dead owners.
 #[derive(Debug, Default)]
 pub struct Cleaned {
     /// Changes that were undone.
     pub undone: Vec<Undone>,
-    /// Lines that this version does not understand. They say nothing of others, and so stop nobody.
+    /// Lines unknown to this version. They do not stop other owners.
     pub unknown: Vec<Error>,
 }
 
-/// A change of somebody else that was undone.
+/// An undone change of another owner.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Undone {
-    /// Whose change it was.
+    /// Its owner.
     pub owner: String,
     /// The change.
     pub change: Change,
@@ -35,7 +35,7 @@ impl fmt::Display for Undone {
     }
 }
 
-/// What owners said of changes of this boot that they left standing on purpose, see [`Ledger::keep`].
+/// Descriptions of this boot's changes that were kept on purpose, see [`Ledger::keep`].
 pub fn kept<T: DeserializeOwned>(dir: &Path) -> Result<Vec<T>, Error> {
     let mut found = Vec::new();
     for owner in owners(dir)? {
@@ -47,7 +47,7 @@ pub fn kept<T: DeserializeOwned>(dir: &Path) -> Result<Vec<T>, Error> {
     Ok(found)
 }
 
-/// Owners that died before they undid their changes.
+/// Owners that died before undoing their changes.
 pub fn stale(dir: &Path) -> Result<Vec<String>, Error> {
     let mut found = Vec::new();
     for owner in owners(dir)? {
@@ -56,7 +56,7 @@ pub fn stale(dir: &Path) -> Result<Vec<String>, Error> {
     Ok(found)
 }
 
-/// Undoes what owners left behind that died, and forgets what an earlier boot left. Goes on where something fails.
+/// Undoes the changes of dead owners, and discards those of an earlier boot. Goes on after a failure.
 pub fn undo_stale(dir: &Path) -> Result<Cleaned, UndoErrors> {
     undo_stale_on(&this_machine(), dir)
 }
@@ -86,8 +86,9 @@ fn this_machine() -> Arc<dyn Machine> {
     Arc::new(ThisMachine)
 }
 
-/// The ledger of an owner that died; `None` where it lives, has ended properly, kept its changes, or made them in a network
-/// namespace that was its own and is not ours.
+/// The ledger of a dead owner. `None` if the owner lives, has ended properly, or kept its changes.
+///
+/// Also `None` for changes in an owner's private network namespace that is not ours.
 fn abandoned(machine: &Arc<dyn Machine>, dir: &Path, owner: &str) -> Result<Option<Ledger>, Error> {
     let ledger = match Ledger::reopen_on(machine.clone(), dir, owner) {
         Err(Error::InUse(_) | Error::Nothing { .. }) => return Ok(None),

@@ -1,4 +1,4 @@
-//! Random changes to a machine that is made up, with crashes at any moment: cleaning up leads back to the start.
+//! Random changes to a model machine, with crashes at any moment: a cleanup restores the initial state.
 
 use std::{
     collections::BTreeMap,
@@ -22,7 +22,7 @@ use crate::{
     stale::undo_stale_on,
 };
 
-/// A namespace that stands before anything is changed.
+/// A namespace that exists from the start.
 const HOME: &str = "home";
 const UP: &str = "up";
 
@@ -36,14 +36,14 @@ struct State {
     last_identity: u64,
 }
 
-/// When the program dies: at which step of those that change the machine, and whether this one is still made.
+/// Death of the program: at which changing step, and whether that step still takes effect.
 #[derive(Clone, Copy, Debug)]
 struct Death {
     steps: usize,
     is_made: bool,
 }
 
-/// A program's view of the machine. It ends with its death, the machine does not.
+/// A program's view of the machine, which ends with the program; the machine does not.
 #[derive(Clone, Debug)]
 struct Fake {
     state: Arc<Mutex<State>>,
@@ -63,7 +63,7 @@ impl Fake {
         Arc::new(Self { state: state.clone(), death: Arc::new(Mutex::new(death)) })
     }
 
-    /// Changes the machine, unless death comes first.
+    /// Changes the machine, unless the program dies first.
     fn step(&self, change: impl FnOnce(&mut State)) -> Result<(), Failure> {
         let mut death = locked(&self.death);
         match death.as_mut() {
@@ -91,7 +91,7 @@ impl Fake {
     }
 }
 
-/// Where a setting is, and its value; an interface that is up is one that is set.
+/// Place and value of a setting; "up" counts as one.
 fn setting(change: &Change) -> Option<(&String, String, String)> {
     match change {
         Change::Sysctl(Sysctl { namespace, key, value }) => Some((namespace, key.clone(), value.clone())),
@@ -173,7 +173,7 @@ fn death() -> impl Strategy<Value = Death> {
     (0..12_usize, any::<bool>()).prop_map(|(steps, is_made)| Death { steps, is_made })
 }
 
-/// Cuts the last line, as a crash does that comes while it is written. A change whose line is whole may have been made.
+/// Truncates the last line like a crash during its write. The change of a complete line may have been made.
 fn tear(dir: &Path, kept: usize, is_made: bool) {
     for entry in fs::read_dir(dir).expect("ours") {
         let path = entry.expect("ours").path();

@@ -1,4 +1,4 @@
-//! Ports taken and given back on the real kernel, in a network namespace that stands for a machine. Needs root, and fails
+//! Ports taken and returned on the real kernel, in a network namespace that stands for a machine. Needs root, and fails
 //! without.
 
 use std::{
@@ -15,14 +15,14 @@ use tempfile::TempDir;
 use wireproof_ledger::{Error, Ledger, UndoErrors, undo_stale};
 use xdp::Redirect;
 
-/// A machine with two ports that a cable joins, one of them in use in every way there is.
+/// A machine with two ports connected by a cable; one of them uses every kind of setting.
 struct Bench {
     dir: TempDir,
     machine: String,
     away: String,
 }
 
-/// Where networkd reads what holds until the next boot.
+/// networkd's configuration until the next boot.
 const FOLDER: &str = "/run/systemd/network";
 
 const IN_USE: &str = "
@@ -117,14 +117,15 @@ impl Bench {
         self.dir.path()
     }
 
-    /// Runs commands on the machine, and gives what they print.
+    /// Runs commands on the machine; returns their output.
     fn sh(&self, commands: &str) -> String {
         let lines = commands.lines().map(str::trim).filter(|line| !line.is_empty());
         lines.map(|line| in_namespace(&self.machine, line)).collect()
     }
 
-    /// All there is to see of the machine, lifetimes that run on left out, and sorted: which of two links comes up first is
-    /// a matter of chance, and so is the order of their routes.
+    /// The visible state of the machine, without lifetimes, and sorted.
+    ///
+    /// The order of two links and their routes is random: either link may come up first.
     fn seen(&self) -> String {
         let seen = self.sh(SEEN).replace("expires ", "\n");
         let runs_on = |word: &str| {
@@ -135,7 +136,7 @@ impl Bench {
         words.join("\n")
     }
 
-    /// The same once nobody is asked any more who else has an address of IPv6.
+    /// The same once duplicate address detection has finished.
     fn settled(&self) -> String {
         let until = Instant::now() + Duration::from_secs(10);
         loop {
@@ -148,7 +149,7 @@ impl Bench {
         }
     }
 
-    /// Does this on the machine.
+    /// Runs `f` on the machine.
     fn on_machine<T: Send>(&self, f: impl FnOnce() -> T + Send) -> T {
         namespace::within(&self.machine, f).expect("the machine stands")
     }
@@ -158,7 +159,7 @@ impl Bench {
         ledger.apply(Change::Nic(change::MovedNic { interface: interface.into(), namespace: self.away.clone() }))
     }
 
-    /// A port taken, by an owner that is to be forgotten or asked to undo.
+    /// A taken port, whose owner dies or undoes it.
     fn taken(&self) -> Ledger {
         self.on_machine(|| {
             let mut ledger = Ledger::open(self.dir(), "owner").expect("a new ledger");
@@ -171,7 +172,7 @@ impl Bench {
         self.on_machine(|| undo_stale(self.dir())).map(|cleaned| cleaned.undone.len())
     }
 
-    /// What the ledger held while the port was taken. It is back by now, and nothing is recorded any more.
+    /// The ledger during the change. The port is returned by now, and the ledger removed.
     fn record_of_a_port_given_back(&self) -> String {
         let mut ledger = self.taken();
         let recorded = fs::read_to_string(self.dir().join("owner.jsonl")).expect("readable");
@@ -195,7 +196,7 @@ impl Bench {
 impl Drop for Bench {
     fn drop(&mut self) {
         for name in [&self.machine, &self.away] {
-            // A test that failed may have left it or not; either way there is nothing to add to its own message.
+            // A failed test may have left it; nothing to add to that test's message.
             let _ = namespace::delete(name);
         }
     }
@@ -224,7 +225,7 @@ fn a_port_that_a_crash_left_away_is_given_back() {
     let bench = Bench::new("crash");
     let before = bench.settled();
     drop(bench.taken());
-    // Whatever the run did to it there.
+    // Changes that a run made there.
     in_namespace(&bench.away, "ip link set port1 mtu 9000 txqueuelen 5");
     in_namespace(&bench.away, "ip address add 198.18.0.1/24 dev port1");
     assert_eq!(bench.clean().expect("all can be undone"), 2);
@@ -236,7 +237,7 @@ fn a_port_that_came_back_by_itself_under_another_name_is_put_right() {
     let bench = Bench::new("back");
     let before = bench.settled();
     drop(bench.taken());
-    // As the kernel does it with a card whose namespace ends, where the name is taken by then.
+    // As the kernel does for a card when its namespace ends and its name is in use.
     in_namespace(&bench.away, &format!("ip link set port1 netns {} name dev5", bench.machine));
     namespace::delete(&bench.away).expect("it exists");
     assert_eq!(bench.clean().expect("all can be undone"), 1);
@@ -346,7 +347,7 @@ fn a_port_whose_packets_a_program_of_somebody_else_sees_first_is_refused() {
 #[test]
 fn a_program_that_cannot_be_told_is_named_and_its_file_taken_away_again() {
     let bench = Bench::new("manager");
-    // Folders that are empty were made for this file.
+    // Empty folders were created for this file.
     let tidy = || [FOLDER, "/run/systemd"].iter().for_each(|folder| drop(fs::remove_dir(folder)));
     let before = bench.settled();
     let mut ledger = Ledger::open(bench.dir(), "owner").expect("a new ledger");
@@ -356,14 +357,14 @@ fn a_program_that_cannot_be_told_is_named_and_its_file_taken_away_again() {
         mac: "02:00:00:00:01:01".into(),
     });
     let told = bench.on_machine(|| ledger.apply(change));
-    // Where these tests run there is no networkd.
+    // There is no networkd in these tests.
     let error = told.expect_err("nobody to tell").to_string();
     assert!(error.contains("\"networkctl reload\" does not work"), "{error}");
     let file = Path::new(FOLDER).join("00-wireproof-port1.network");
     assert!(file.exists());
-    // What it may have done to the port until it was told.
+    // A change that it may have made to the port before the notification.
     bench.sh("ip address delete 198.18.7.1/24 dev port1");
-    // It cannot be told now either; but the file is gone, and the port as before.
+    // It cannot be told now either, but the file is gone, and the port is as before.
     bench.on_machine(|| ledger.undo_all()).expect_err("nobody to tell");
     assert!(!file.exists());
     assert_eq!(bench.settled(), before);

@@ -9,7 +9,7 @@ use wireproof_ledger::{Error, Ledger, UndoErrors, Undone, kept, stale, undo_stal
 
 const SETTING: &str = "net.ipv4.tcp_timestamps";
 
-/// A ledger directory, and two namespaces that do not exist yet and are gone in the end.
+/// A ledger directory, and two namespaces that do not exist yet and are deleted at the end.
 struct Bench {
     dir: TempDir,
     a: String,
@@ -34,7 +34,7 @@ impl Bench {
         Ledger::open(self.dir(), "owner").expect("a new ledger")
     }
 
-    /// Everything a lab needs, once of each kind.
+    /// One change of each kind that a lab needs.
     fn changes(&self) -> Vec<Change> {
         let (a, b) = (self.a.clone(), self.b.clone());
         let end = |namespace: &str| LinkEnd { namespace: namespace.to_owned(), interface: "wire".into() };
@@ -68,7 +68,7 @@ impl Bench {
     }
 }
 
-/// Undoes what owners that died left, where all of it is understood.
+/// Undoes the changes of dead owners; an error for unknown lines.
 fn cleaned(dir: &Path) -> Result<Vec<Undone>, UndoErrors> {
     undo_stale(dir).map(|cleaned| {
         assert!(cleaned.unknown.is_empty(), "{cleaned:?}");
@@ -79,7 +79,7 @@ fn cleaned(dir: &Path) -> Result<Vec<Undone>, UndoErrors> {
 impl Drop for Bench {
     fn drop(&mut self) {
         for name in [&self.a, &self.b] {
-            // A test that failed may have left it or not; either way there is nothing to add to its own message.
+            // A failed test may have left it; nothing to add to that test's message.
             let _ = namespace::delete(name);
         }
     }
@@ -112,7 +112,7 @@ fn settings_and_addresses_return_to_what_was_there() {
         .apply(Change::Sysctl(change::Sysctl { namespace: bench.a.clone(), key: SETTING.into(), value: other.into() }))
         .expect("writable");
     ledger.apply(up.clone()).expect("it exists");
-    // Up already: undoing this one alone changes nothing.
+    // Already up: undoing this one changes nothing.
     ledger.apply(up.clone()).expect("it exists");
     assert_eq!(read(), other);
     let undone = ledger.undo_all().expect("all can be undone");
@@ -169,7 +169,7 @@ fn a_change_is_on_disk_before_it_is_made() {
     for change in bench.changes().into_iter().take(4) {
         ledger.apply(change).expect("possible");
     }
-    // IPv4 has no such prefix: the kernel refuses, but only after the change was announced.
+    // An invalid IPv4 prefix: the kernel refuses it after the change was recorded.
     let error = ledger.apply(bench.address(99)).expect_err("no such prefix").to_string();
     assert!(error.starts_with("cannot make address 198.18.0.1/99 on"), "{error}");
     let file = bench.file();
@@ -184,7 +184,7 @@ fn whoever_comes_next_undoes_what_a_crash_left() {
     let living = bench.set_up();
     assert!(stale(bench.dir()).expect("readable").is_empty());
     assert!(cleaned(bench.dir()).expect("nothing to do").is_empty(), "its owner lives");
-    // A crash writes nothing more, and may have been in the middle of a line.
+    // A crash writes nothing more, and may have interrupted a line.
     drop(living);
     let path = bench.dir().join("owner.jsonl");
     fs::write(&path, bench.file() + "{\"entry\":{\"seq\":7,\"boo").expect("ours");
@@ -305,7 +305,7 @@ fn one_failure_does_not_stop_the_rest_from_being_undone() {
     let mut ledger = bench.set_up();
     let text = bench.file();
     drop(ledger);
-    // A value that the kernel does not take stands for whatever may fail.
+    // A value that the kernel rejects stands for any failure.
     let bad = text.replace("{\"before\":\"value\",\"value\":\"1\"}", "{\"before\":\"value\",\"value\":\"nonsense\"}");
     assert_ne!(bad, text);
     fs::write(bench.dir().join("owner.jsonl"), bad).expect("ours");
@@ -332,7 +332,7 @@ fn where_nothing_can_be_recorded_it_is_said_that_nothing_is_changed() {
     assert!(error.contains("owner.jsonl: Read-only file system") && error.contains("nothing is changed"), "{error}");
 }
 
-/// A disk of one page, of which the ledger takes all but a few bytes.
+/// A disk of one page, nearly filled by the ledger.
 #[test]
 fn all_is_undone_also_where_there_is_no_room_to_say_so() {
     const PAGE: usize = 4096;
@@ -391,7 +391,7 @@ fn a_change_of_another_version_stays_recorded_and_those_around_it_are_undone() {
     assert!(!namespace::exists(&bench.a) && !namespace::exists(&bench.b) && record.exists());
     let failed = Ledger::reopen(bench.dir(), "owner").expect("readable").undo_all().expect_err("one is unknown");
     assert!(failed.to_string().contains("line 3 of "), "{failed}");
-    // A reboot has undone whatever it was.
+    // A reboot has undone it, whatever it was.
     let boot_id = sysctl::read("kernel.random.boot_id").expect("readable");
     fs::write(&record, text.replace(&boot_id, "an earlier boot")).expect("ours");
     assert!(cleaned(bench.dir()).expect("nothing fails").is_empty() && bench.is_clean());
@@ -477,7 +477,7 @@ fn settings_of_an_interface_return_also_where_their_owner_was_killed() {
     let before = read();
     let mut ledger = Ledger::open(bench.dir(), "killed").expect("a new ledger");
     ledger.apply_all(changes.to_vec()).expect("writable");
-    // As it is already: undoing this one changes nothing.
+    // Already as requested: undoing this one changes nothing.
     ledger.apply(changes[0].clone()).expect("writable");
     assert_eq!(read(), SETTINGS.map(|(_, value)| value));
     drop(ledger);

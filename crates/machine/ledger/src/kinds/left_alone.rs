@@ -1,10 +1,10 @@
-//! Programs that configure interfaces, told to leave a NIC alone while it is ours.
+//! Network managers, told to leave a NIC alone while we use it.
 //!
-//! A NIC in another namespace is out of their sight; they must not act when it leaves or returns. Each is told by a file
-//! below `/run`, which a reboot forgets, and rereads it; afterwards the file goes.
+//! A NIC in another namespace is invisible to them, but they must not act when it leaves or returns. Each is told by a
+//! file below `/run`, which a reboot removes, and rereads its configuration; the file is deleted afterwards.
 //!
-//! A program that is told removes its own settings, and one that is told no longer removes those of others. The state of
-//! the NIC is therefore read before and restored after.
+//! A manager removes its own settings when told, and those of others when the file is gone. Thus the NIC's state is
+//! read before and restored after.
 
 use std::{
     fs, io,
@@ -20,13 +20,13 @@ use model::{Manager, NicState, change::LeftAlone};
 use super::{Kind, nics};
 use crate::{failure::Failure, record::Namespaces};
 
-/// A program that has its NIC back configures it within this time; after each part of it, what is missing is restored.
+/// Time for a manager to configure a returned NIC; after each part of it, missing settings are restored.
 const CONFIGURES: [Duration; 6] = [Duration::from_millis(500); 6];
 
-/// Where systemd is at work; see sd_booted(3).
+/// Exists if systemd runs; see sd_booted(3).
 const SYSTEMD: &str = "/run/systemd/system";
 
-/// Before the name of a profile in a file of ours.
+/// Prefix of a profile's name in our file.
 const PROFILE: &str = "# Brought up again then: ";
 
 impl Kind for LeftAlone {
@@ -82,43 +82,43 @@ fn stop_telling(told: &Telling) -> Result<bool, Failure> {
         removed => removed.map_err(|io| Failure::File { path: told.file.clone(), io })?,
     }
     run(told.reads_anew)?;
-    // It takes a port that is configured already for one that others look after. Where its profile is gone, it may.
+    // NetworkManager takes a configured port for one that others manage. If its profile is gone, it may keep it.
     let _ = noted_profile(&text).map(|uuid| run(&["nmcli", "--wait", "10", "connection", "up", "uuid", uuid]));
     Ok(true)
 }
 
-/// The profile that NetworkManager has brought up on a port by itself.
+/// The profile that NetworkManager itself has activated on a port.
 fn active_profile(manager: Manager, interface: &str) -> Option<String> {
     let words = ["-g", "GENERAL.STATE,GENERAL.CON-UUID", "device", "show", interface];
     let asked = (manager == Manager::NetworkManager).then(|| Command::new("nmcli").args(words).output());
     profile_in(&String::from_utf8_lossy(&asked?.ok()?.stdout))
 }
 
-/// The profile in what nmcli says; `None` where the port is not connected, or as somebody else made it ("connected (externally)").
+/// The profile in nmcli's output; `None` if the port is not connected, or only externally ("connected (externally)").
 fn profile_in(said: &str) -> Option<String> {
     let (state, uuid) = said.trim_end().split_once('\n')?;
     (state.ends_with(" (connected)") && !uuid.is_empty()).then(|| uuid.to_owned())
 }
 
-/// The profile that is noted in a file of ours.
+/// The profile recorded in our file.
 fn noted_profile(text: &str) -> Option<&str> {
     text.lines().find_map(|line| line.strip_prefix(PROFILE))
 }
 
-/// How a program is told of a port.
+/// How a manager is told of a port.
 struct Telling {
-    /// Where it reads what holds until the next boot.
+    /// Its configuration file until the next boot.
     file: PathBuf,
-    /// What the file says, behind a line of ours.
+    /// Contents of the file, after a line of ours.
     says: String,
-    /// The command that has it read its files anew.
+    /// Command that makes it reread its files.
     reads_anew: &'static [&'static str],
-    /// The command that ends once it has seen what happened to interfaces so far.
+    /// Command that ends once it has processed earlier events of interfaces.
     has_seen: Option<&'static [&'static str]>,
 }
 
 impl Telling {
-    /// By name as well as by address where that can be: the port may come back under another name.
+    /// By name and, if possible, by address: the port may return under another name.
     fn of(manager: Manager, interface: &str, mac: &str, systemd: bool) -> Self {
         match manager {
             Manager::NetworkManager => Self {
@@ -127,21 +127,22 @@ impl Telling {
                 reads_anew: &["nmcli", "general", "reload", "conf"],
                 has_seen: None,
             },
-            // It goes by the first file that matches, in order of their names.
+            // networkd uses the first matching file, in order of name.
             Manager::Networkd => Self {
                 file: format!("/run/systemd/network/00-wireproof-{interface}.network").into(),
                 says: format!("[Match]\nMACAddress={mac}\n\n[Link]\nUnmanaged=yes\n"),
                 reads_anew: &["networkctl", "reload"],
                 has_seen: None,
             },
-            // systemd calls ifdown when a port goes whose service is bound to it; this one is not, and so does not end.
+            // systemd calls ifdown when the port of a bound service disappears; this service is not bound, and so does
+            // not end.
             Manager::Ifupdown if systemd => Self {
                 file: format!("{SYSTEMD}/ifup@{}.service", escaped(interface)).into(),
                 says: "[Service]\nType=oneshot\nRemainAfterExit=yes\nExecStart=/bin/true\n".to_owned(),
                 reads_anew: &["systemctl", "daemon-reload"],
                 has_seen: Some(&["udevadm", "settle", "--timeout=10"]),
             },
-            // udev calls ifup and ifdown by a rule that comes before this one.
+            // udev calls ifup and ifdown by a rule that this file overrides.
             Manager::Ifupdown => Self {
                 file: format!("/run/udev/rules.d/81-wireproof-{interface}.rules").into(),
                 says: format!("SUBSYSTEM==\"net\", ENV{{INTERFACE}}==\"{interface}\", RUN=\"\"\n"),
@@ -151,7 +152,7 @@ impl Telling {
         }
     }
 
-    /// What the file holds; the profile that is to be brought up again is noted in it, as the file is there as long as it is needed.
+    /// Contents of the file. It also records the profile to activate again, because it exists just as long as needed.
     fn text(&self, profile: Option<&str>) -> String {
         let note = profile.map(|uuid| format!("{PROFILE}{uuid}\n")).unwrap_or_default();
         format!(
@@ -161,7 +162,7 @@ impl Telling {
     }
 }
 
-/// A name as systemd writes it in that of a unit (systemd-escape(1)).
+/// A name as escaped by systemd in unit names (systemd-escape(1)).
 fn escaped(interface: &str) -> String {
     let escape = |byte: u8| match byte {
         b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' | b'_' | b'.' | b':' => char::from(byte).to_string(),

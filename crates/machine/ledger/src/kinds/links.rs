@@ -26,7 +26,7 @@ impl Kind for Veth {
     }
 
     fn undo(&self, (): (), recorded: &Namespaces) -> Result<bool, Failure> {
-        // One namespace may be gone and the pair still be there: the other end then takes it away.
+        // If only one namespace is gone, the pair may still exist: deleting the other end removes it.
         Ok(delete(&self.a, recorded)? || delete(&self.b, recorded)?)
     }
 }

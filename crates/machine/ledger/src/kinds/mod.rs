@@ -1,4 +1,4 @@
-//! Kinds of change: what is read before one is made, how it is made, and how it is undone.
+//! Kinds of change: how the previous state is read, how a change is made, and how it is undone.
 
 mod addresses;
 mod cards;
@@ -19,19 +19,19 @@ use crate::{
 
 /// One kind of change.
 pub(crate) trait Kind {
-    /// The state before it, as far as undoing needs it.
+    /// The previous state, as far as needed for undoing.
     type Before: Serialize + DeserializeOwned;
 
     /// Name of that state in a line of a ledger.
     const BEFORE: &'static str;
 
-    /// Whether its effect survives a reboot. A record of an earlier boot is forgotten where it does not.
+    /// Whether its effect survives a reboot. Otherwise, records of an earlier boot are ignored.
     const SURVIVES_REBOOT: bool = false;
 
     /// Namespaces that it is made in.
     fn namespaces(&self) -> Vec<&str>;
 
-    /// Reads the state before. `None` where it is already as asked for; refuses to take what is not ours.
+    /// Reads the previous state. `None` if it is already as requested; an error if the object is not ours.
     fn read(&self) -> Result<Option<Self::Before>, Failure>;
 
     /// Identities of its namespaces.
@@ -46,23 +46,23 @@ pub(crate) trait Kind {
     /// Makes it.
     fn make(&self, before: Self::Before) -> Result<(), Failure>;
 
-    /// Undoes it. Says whether there was anything to undo: what is gone already stays gone.
+    /// Undoes it; returns whether there was anything to undo. Objects already gone stay gone.
     fn undo(&self, before: Self::Before, namespaces: &Namespaces) -> Result<bool, Failure>;
 }
 
-/// A kind of change, whatever its state before is.
+/// A kind of change, independent of the type of its previous state.
 pub(crate) trait AnyKind {
-    /// Reads all that is recorded before the change is made.
+    /// Reads the data to record before the change is made.
     fn prepare(&self) -> Result<Prepared<'_>, Failure>;
 
-    /// Whether what is recorded as the state before can be one.
+    /// Checks a recorded previous state.
     fn check(&self, before: &Before) -> serde_json::Result<()>;
 
-    /// Undoes the change. Says whether there was anything to undo.
+    /// Undoes the change; returns whether there was anything to undo.
     fn undo(&self, before: &Before, namespaces: &Namespaces) -> Result<bool, Failure>;
 }
 
-/// A change that is ready to be made, once this is recorded.
+/// A change that can be made once this is recorded.
 pub(crate) struct Prepared<'a> {
     pub(crate) before: Before,
     pub(crate) namespaces: Namespaces,
@@ -111,12 +111,12 @@ impl<K: Kind> AnyKind for K {
     }
 }
 
-/// Does something in a namespace.
+/// Runs `f` in a namespace.
 fn within<T: Send>(namespace: &str, f: impl FnOnce() -> kernel::Result<T> + Send) -> kernel::Result<T> {
     namespaces::within(namespace, f)?
 }
 
-/// Undoes something in a namespace, if that is still the one it was done in. Nothing is to do where the thing is gone.
+/// Undoes a change in a namespace, if it is still the same one. If the object is gone, there is nothing to do.
 fn undo_in(namespace: &str, recorded: &Namespaces, undo: impl FnOnce() -> kernel::Result<()>) -> Result<bool, Failure> {
     let undo_if_ours = || match namespaces::identity(namespace)? {
         Some(identity) if recorded.identity(namespace) == Some(identity) => undo().map(|()| true),
@@ -128,7 +128,7 @@ fn undo_in(namespace: &str, recorded: &Namespaces, undo: impl FnOnce() -> kernel
     }
 }
 
-/// The state before of what is made anew: it was not there. `None` where it is there, made by somebody else.
+/// The previous state of a new object: absent. `None` if it already exists.
 fn unless<T>(state: T, is_there: bool) -> Option<T> {
     (!is_there).then_some(state)
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use super::Kind;
 use crate::{failure::Failure, record::Namespaces};
 
-/// There was none. The new one exists before it has its name, so that its identity is recorded first.
+/// There was none. The namespace is created before it gets its name, so that its identity is recorded first.
 #[derive(Deserialize)]
 #[serde(from = "()")]
 pub(crate) struct NoNamespace(Option<Unnamed>);
@@ -43,7 +43,7 @@ impl Kind for Namespace {
         let Self { name } = self;
         match namespace::identity(name) {
             Err(error) if error.says_gone() => return Ok(false),
-            // Without an identity: we were killed between making the file and mounting on it.
+            // Without an identity: the process was killed between creating the file and mounting on it.
             identity => match identity? {
                 Some(identity) if recorded.identity(name) != Some(identity) => return Ok(false),
                 Some(_) => namespace::end_processes_in(name)?,

@@ -1,4 +1,4 @@
-//! NICs taken from the machine, and given back wherever they are by then.
+//! NICs taken from the machine, and returned from their current namespace.
 
 use std::{
     thread,
@@ -11,7 +11,7 @@ use model::{NicState, change::MovedNic};
 use super::Kind;
 use crate::{failure::Failure, record::Namespaces};
 
-/// A card whose namespace ended comes back by itself, once the kernel has taken that apart.
+/// A card returns by itself when its namespace ends, after the kernel's cleanup.
 const COMES_BACK: Duration = Duration::from_secs(4);
 
 impl Kind for MovedNic {
@@ -31,7 +31,7 @@ impl Kind for MovedNic {
         Ok(device::send(&self.interface, &self.namespace)?)
     }
 
-    /// A card that was pulled out, and a virtual NIC that ended with its namespace, are gone.
+    /// An unplugged card is gone, and so is a virtual NIC whose namespace ended.
     fn undo(&self, before: NicState, recorded: &Namespaces) -> Result<bool, Failure> {
         if namespace::own_identity()? != before.home {
             return Err(Failure::Elsewhere);
@@ -41,14 +41,14 @@ impl Kind for MovedNic {
     }
 }
 
-/// Reads a NIC that is to be taken, and refuses one that could not be restored as a whole.
+/// Reads the state of a NIC to take; an error if it could not be fully restored.
 pub(super) fn read(interface: &str) -> Result<NicState, Failure> {
     let state = device::read(interface)?;
     let lasting = device::lasting(interface)?;
     if lasting.is_empty() { Ok(state) } else { Err(Failure::Lasting(lasting)) }
 }
 
-/// Restores a NIC, if it is here. Says whether it is.
+/// Restores a NIC if it is in this namespace; returns whether it is.
 pub(super) fn restore_here(state: &NicState) -> Result<bool, Failure> {
     device::find(&state.identity)?.map_or(Ok(false), |name| restore(&name, state))
 }
@@ -58,7 +58,7 @@ fn restore(name: &str, state: &NicState) -> Result<bool, Failure> {
     if missing.is_empty() { Ok(true) } else { Err(Failure::NotAsBefore(missing)) }
 }
 
-/// The name it has once it is here.
+/// Its name after its return.
 fn come_home(namespace: &str, state: &NicState, recorded: &Namespaces) -> kernel::Result<Option<String>> {
     if let Some(name) = device::find(&state.identity)? {
         return Ok(Some(name));
@@ -73,7 +73,7 @@ fn come_home(namespace: &str, state: &NicState, recorded: &Namespaces) -> kernel
     device::find(&state.identity)
 }
 
-/// Whether the namespace it was moved into still stands.
+/// Whether the namespace of the move still exists.
 fn is_there(namespace: &str, recorded: &Namespaces) -> kernel::Result<bool> {
     match namespace::identity(namespace) {
         Err(error) if error.says_gone() => Ok(false),

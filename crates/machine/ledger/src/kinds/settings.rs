@@ -35,7 +35,7 @@ impl Kind for Gro {
     }
 }
 
-/// An MTU, which a line has as text.
+/// An MTU; a line has it as text.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub(crate) struct MtuBefore(Mtu);
