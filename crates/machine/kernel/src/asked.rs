@@ -1,4 +1,4 @@
-//! One question to rtnetlink and its only answer, without taking memory: for whoever asks while packets wait.
+//! A single rtnetlink request and its answer, without allocation, for callers with waiting packets.
 
 use std::{
     io,
@@ -22,10 +22,10 @@ const ERROR: u16 = 2;
 /// `NLM_F_REQUEST`.
 const REQUEST: u16 = 1;
 
-/// Asks the kernel for ways and neighbours, by one socket for all questions: to open one takes longer than to ask.
+/// Queries routes and neighbours by one socket: opening one takes longer than a query.
 pub struct Asker {
     socket: OwnedFd,
-    /// Number of the last question.
+    /// Sequence number of the last request.
     asked: u32,
 }
 
@@ -36,10 +36,11 @@ impl AsFd for Asker {
 }
 
 impl Asker {
-    /// Asks in what is the calling thread's network namespace now. `aside` may give the socket another number.
+    /// Opens a socket in the calling thread's current network namespace. `aside` may move it to another descriptor
+    /// number.
     ///
     /// # Errors
-    /// Where the kernel has no descriptor or memory left.
+    /// If the kernel has no descriptor or memory left.
     pub fn open(aside: impl FnOnce(OwnedFd) -> OwnedFd) -> Result<Self> {
         // Protocol 0 is NETLINK_ROUTE.
         let socket = socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, None);
@@ -47,7 +48,7 @@ impl Asker {
         Ok(Self { socket: aside(socket), asked: 0 })
     }
 
-    /// `room` has the answer afterwards: what follows the header of its one message.
+    /// Afterwards, `room` holds the answer; returns the part after its header.
     pub(crate) fn ask<'a>(&mut self, mut question: Question, room: &'a mut [u8; 2048]) -> io::Result<&'a [u8]> {
         self.asked = self.asked.wrapping_add(1);
         question.number(self.asked);
@@ -55,14 +56,14 @@ impl Asker {
         body(room.get(..received).unwrap_or_default())
     }
 
-    /// The bytes of the answer.
+    /// Sends the request; returns the bytes of the answer.
     fn tell(&self, question: &Question, room: &mut [u8; 2048]) -> std::result::Result<usize, Errno> {
         send(&self.socket, &question.bytes[..question.length], SendFlags::empty())?;
         loop {
-            // It is there when the question has been sent.
+            // The answer is there when the request has been sent.
             match recv(&self.socket, &mut room[..], RecvFlags::DONTWAIT) {
                 Err(Errno::INTR) => {}
-                // The answer to one that was given up.
+                // The answer to an abandoned request.
                 Ok((received, _)) if number_of(&room[..received]) != Some(self.asked) => {}
                 received => return received.map(|(received, _)| received),
             }
@@ -70,7 +71,7 @@ impl Asker {
     }
 }
 
-/// What follows the header of an answer.
+/// The part of an answer after its header.
 fn body(answer: &[u8]) -> io::Result<&[u8]> {
     let header = answer.get(..HEADER).ok_or(Errno::BADMSG)?;
     let length = u32::from_ne_bytes([header[0], header[1], header[2], header[3]]) as usize;
@@ -81,19 +82,19 @@ fn body(answer: &[u8]) -> io::Result<&[u8]> {
     }
 }
 
-/// Which question it answers (`nlmsg_seq`).
+/// Sequence number of the answered request (`nlmsg_seq`).
 fn number_of(answer: &[u8]) -> Option<u32> {
     answer.get(8..12).and_then(number)
 }
 
-/// A question, written in place.
+/// A request, built in place.
 pub(crate) struct Question {
     bytes: [u8; 128],
     length: usize,
 }
 
 impl Question {
-    /// Of this type (`RTM_GETROUTE`), with what follows its header.
+    /// Of this type (such as `RTM_GETROUTE`), with the fixed part that follows its header.
     pub(crate) fn new(kind: u16, head: &[u8]) -> Self {
         let mut question = Self { bytes: [0; 128], length: HEADER };
         question.bytes[4..6].copy_from_slice(&kind.to_ne_bytes());
@@ -102,7 +103,7 @@ impl Question {
         question
     }
 
-    /// With an attribute more.
+    /// Adds an attribute.
     pub(crate) fn with(mut self, kind: u16, value: &[u8]) -> Self {
         self.put(&((ATTRIBUTE + value.len()) as u16).to_ne_bytes());
         self.put(&kind.to_ne_bytes());
@@ -110,7 +111,7 @@ impl Question {
         self
     }
 
-    /// With an attribute that is an address.
+    /// Adds an attribute with an address.
     pub(crate) fn with_address(self, kind: u16, address: IpAddr) -> Self {
         match address {
             IpAddr::V4(address) => self.with(kind, &address.octets()),
@@ -123,14 +124,14 @@ impl Question {
         self.length += bytes.len();
     }
 
-    /// With its length and its number in the header.
+    /// Writes length and sequence number to the header.
     fn number(&mut self, number: u32) {
         self.bytes[..4].copy_from_slice(&(self.length as u32).to_ne_bytes());
         self.bytes[8..12].copy_from_slice(&number.to_ne_bytes());
     }
 }
 
-/// Attributes (`struct rtattr`), each with its type.
+/// Attributes (`struct rtattr`) with their types.
 pub(crate) fn attributes(mut bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     std::iter::from_fn(move || {
         let [low, high, kind @ ..] = bytes.get(..ATTRIBUTE)? else { return None };
@@ -142,7 +143,7 @@ pub(crate) fn attributes(mut bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])>
     })
 }
 
-/// An address of either version.
+/// An IPv4 or IPv6 address.
 pub(crate) fn address(bytes: &[u8]) -> Option<IpAddr> {
     if let Ok(v4) = <[u8; 4]>::try_from(bytes) {
         return Some(v4.into());
@@ -150,7 +151,7 @@ pub(crate) fn address(bytes: &[u8]) -> Option<IpAddr> {
     <[u8; 16]>::try_from(bytes).ok().map(IpAddr::from)
 }
 
-/// A number of 32 bits.
+/// A 32-bit number.
 pub(crate) fn number(bytes: &[u8]) -> Option<u32> {
     bytes.try_into().ok().map(u32::from_ne_bytes)
 }
@@ -176,7 +177,7 @@ mod tests {
             assert_eq!(found, Some([127, 0, 0, last].into()));
         };
         (1..200).for_each(|last| way_to(&mut asker, last));
-        // An answer that nobody waited for.
+        // An answer that no request waits for.
         send(&asker.socket, &Question::new(26, &[2; 12]).bytes[..28], SendFlags::empty()).ok();
         way_to(&mut asker, 7);
     }

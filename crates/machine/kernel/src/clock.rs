@@ -1,4 +1,4 @@
-//! CLOCK_MONOTONIC: the one clock of all of a program's own stamps, because it is the only one that BPF programs can read too.
+//! CLOCK_MONOTONIC: the clock of all our timestamps, because BPF programs can read no other.
 
 use std::num::NonZeroU64;
 
@@ -18,7 +18,7 @@ pub fn now() -> Nanos {
     read(ClockId::Monotonic)
 }
 
-/// The time of day, in which the kernel stamps messages. It can be set, and is not to be subtracted from [`now`].
+/// The time of day, which the kernel's timestamps use. It can be set, so it is not comparable with [`now`].
 #[inline]
 pub fn of_day() -> Nanos {
     read(ClockId::Realtime)
@@ -30,13 +30,13 @@ fn read(clock: ClockId) -> Nanos {
     Nanos(time.tv_sec as u64 * SECOND + time.tv_nsec as u64)
 }
 
-/// Time that this process has used on all cores together.
+/// CPU time of this process on all cores.
 pub fn own_cpu_time() -> Nanos {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     Nanos(time.tv_sec as u64 * SECOND + time.tv_nsec as u64)
 }
 
-/// What one reading costs, in nanoseconds: the median over batches, so that an interrupt in one of them does not show.
+/// Cost of a reading in nanoseconds: the median over batches, to exclude interrupts.
 pub fn cost() -> f64 {
     const BATCHES: usize = 101;
     const READINGS: u32 = 1_000;
@@ -51,17 +51,18 @@ pub fn cost() -> f64 {
     costs[BATCHES / 2]
 }
 
-/// Lets timers end this thread's sleep when they are due, instead of up to 50 µs later, by which the kernel would gather
-/// several into one wake-up (`PR_SET_TIMERSLACK`).
+/// Makes timers end this thread's sleep on time (`PR_SET_TIMERSLACK`).
+///
+/// By default the kernel delays them by up to 50 µs, to combine wake-ups.
 pub fn wake_on_time() -> Result<()> {
     const LEAST: NonZeroU64 = NonZeroU64::MIN;
     set_current_timer_slack(Some(LEAST)).on("prctl(PR_SET_TIMERSLACK)", "this thread")
 }
 
-/// Sleeps until the clock shows this time; returns at once where it is past.
+/// Sleeps until the clock shows this time; returns at once if it has passed.
 pub fn sleep_until(time: Nanos) {
     let time = Timespec { tv_sec: (time.0 / SECOND) as i64, tv_nsec: (time.0 % SECOND) as _ };
-    // Only a signal can end it early; the time is absolute, so sleeping again is right.
+    // Only a signal ends it early; the time is absolute, so it can be repeated.
     while clock_nanosleep_absolute(ClockId::Monotonic, &time).is_err() {}
 }
 

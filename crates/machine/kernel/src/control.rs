@@ -1,4 +1,4 @@
-//! Control messages: what the kernel says beside the data that a socket receives (cmsg(3)).
+//! Control messages: the kernel's metadata of received data (cmsg(3)).
 
 use std::{
     io, iter,
@@ -6,7 +6,7 @@ use std::{
     os::fd::{AsFd, AsRawFd},
 };
 
-/// Room for more control messages than come to any socket here; of 64-bit words, because they are aligned to that.
+/// Room for more control messages than any socket here receives; of 64-bit words for alignment.
 pub(crate) type Room = [u64; 64];
 
 /// One control message.
@@ -16,12 +16,12 @@ pub(crate) struct Control<'a> {
     pub(crate) level: libc::c_int,
     /// Its kind within that level.
     pub(crate) kind: libc::c_int,
-    /// What it says.
+    /// Its contents.
     pub(crate) data: &'a [u8],
 }
 
 impl Control<'_> {
-    /// So many bytes from here on; `None` where the message is shorter.
+    /// The `N` bytes from offset `from`; `None` beyond its end.
     pub(crate) fn bytes<const N: usize>(&self, from: usize) -> Option<[u8; N]> {
         self.data.get(from..from.checked_add(N)?)?.try_into().ok()
     }
@@ -31,13 +31,13 @@ impl Control<'_> {
         matches!((self.level, self.kind), (libc::SOL_IP, libc::IP_RECVERR) | (libc::SOL_IPV6, libc::IPV6_RECVERR))
     }
 
-    /// A C `int` or `u32` from here on.
+    /// A C `int` or `u32` at offset `from`.
     pub(crate) fn number(&self, from: usize) -> Option<u32> {
         self.bytes(from).map(u32::from_ne_bytes)
     }
 }
 
-/// What came: how many bytes of data, and the control messages beside it.
+/// A received message: its length and its control messages.
 pub(crate) struct Received<'r> {
     /// Bytes of data.
     pub(crate) length: usize,
@@ -49,12 +49,12 @@ pub(crate) struct Received<'r> {
 impl Received<'_> {
     /// The control messages, in order.
     pub(crate) fn controls(&self) -> impl Iterator<Item = Control<'_>> {
-        // SAFETY: the kernel filled the room, which is borrowed for as long as this lives.
+        // SAFETY: the kernel filled the room, which is borrowed while this lives.
         unsafe { controls(&self.header) }
     }
 }
 
-/// Receives one message, or one entry of the error queue (`MSG_ERRQUEUE`), with what the kernel says beside it.
+/// Receives one message, or one entry of the error queue (`MSG_ERRQUEUE`), with its control messages.
 pub(crate) fn receive<'r>(
     socket: &impl AsFd,
     buffer: &mut [u8],
@@ -68,7 +68,7 @@ pub(crate) fn receive<'r>(
     header.msg_iovlen = 1;
     header.msg_control = room.as_mut_ptr().cast();
     header.msg_controllen = size_of_val(room) as _;
-    // SAFETY: the header points to a buffer and to control room of the lengths it says, which outlive the call.
+    // SAFETY: the header points to a buffer and control room of the given lengths, which outlive the call.
     let length = unsafe { libc::recvmsg(socket.as_fd().as_raw_fd(), &raw mut header, flags) };
     let length = usize::try_from(length).map_err(|_| io::Error::last_os_error())?;
     Ok(Received { length, header, room: PhantomData })
@@ -77,7 +77,7 @@ pub(crate) fn receive<'r>(
 /// The control messages of a header, in order.
 ///
 /// # Safety
-/// The kernel has filled the header's control room, or set its length to 0, and the room is still there.
+/// The kernel has filled the header's control room, or set its length to 0, and the room still exists.
 pub(crate) unsafe fn controls(header: &libc::msghdr) -> impl Iterator<Item = Control<'_>> {
     // SAFETY: as the caller promises.
     let mut next = unsafe { libc::CMSG_FIRSTHDR(header) };
@@ -86,9 +86,9 @@ pub(crate) unsafe fn controls(header: &libc::msghdr) -> impl Iterator<Item = Con
             return None;
         }
         let message = next;
-        // SAFETY: it is not null, and so a whole control message within the room, as is the next one unless it is null.
+        // SAFETY: it is not null, so it is a whole control message within the room, and so is the next one unless null.
         next = unsafe { libc::CMSG_NXTHDR(header, message) };
-        // SAFETY: it is a whole control message; the length counts its own head, and the kernel wrote that much.
+        // SAFETY: it is a whole control message; the length includes its header, and the kernel wrote that much.
         unsafe {
             let length = (*message).cmsg_len.saturating_sub(libc::CMSG_LEN(0) as usize);
             let data = std::slice::from_raw_parts(libc::CMSG_DATA(message), length);

@@ -1,4 +1,4 @@
-//! Cores: which may be used, and pinning to one.
+//! Usable cores, and pinning to one.
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
@@ -10,7 +10,7 @@ pub fn allowed() -> Result<Vec<usize>> {
     Ok((0..CpuSet::MAX_CPU).filter(|cpu| set.is_set(*cpu)).collect())
 }
 
-/// Keeps the calling thread on one core.
+/// Pins the calling thread to a core.
 pub fn pin_current_thread(cpu: usize) -> Result<()> {
     let what = format_args!("core {cpu}");
     if cpu >= CpuSet::MAX_CPU {

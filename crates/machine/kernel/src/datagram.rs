@@ -1,6 +1,6 @@
-//! Datagrams in bulk: many in one call (`sendmmsg`, `recvmmsg`), and many as one large one (`UDP_SEGMENT`, `UDP_GRO`).
+//! Bulk datagrams: many per call (`sendmmsg`, `recvmmsg`), and many as one large one (`UDP_SEGMENT`, `UDP_GRO`).
 //!
-//! The memory of a batch is taken once, so that the loop that uses it neither allocates nor copies.
+//! A batch's memory is allocated once: the loop neither allocates nor copies.
 
 use std::{
     io,
@@ -18,26 +18,26 @@ use crate::{
     socket::{option, set_option},
 };
 
-/// The most datagrams that one large one may be cut into, on every kernel (`UDP_MAX_SEGMENTS` until Linux 6.9).
+/// Limit of segments of a large datagram on every kernel (`UDP_MAX_SEGMENTS` until Linux 6.9).
 pub const MOST_SEGMENTS: usize = 64;
 
-/// The most payload that one large datagram may have, over IPv4 and IPv6 alike.
+/// Largest payload of a large datagram, over both IPv4 and IPv6.
 pub const LARGEST: usize = 65_487;
 
-/// Messages that a program gives or takes in one call at the most.
+/// Limit of messages per call.
 pub const MOST_MESSAGES: usize = 64;
 
-/// Room for one control message with a number in it, aligned as a control message has to be.
+/// Room for one numeric control message, aligned as required.
 type ControlRoom = [u64; 4];
 
-/// Lets the kernel cut what is sent into datagrams of this many bytes, the last of them perhaps shorter.
+/// Makes the kernel cut sent data into datagrams of `size` bytes; the last may be shorter.
 pub fn cut_into(socket: &UdpSocket, size: u16) -> Result<()> {
     set_option(socket, libc::SOL_UDP, libc::UDP_SEGMENT, size.into())
         .on("setsockopt(UDP_SEGMENT)", format_args!("a UDP socket, {size} bytes"))
 }
 
-/// The largest packet that goes to the other end of a connected socket, by its interface, its route and what routers have
-/// said (ip(7), `IP_MTU`).
+/// Largest packet to the peer of a connected socket (ip(7), `IP_MTU`), from its interface, its route and routers'
+/// messages.
 pub fn path_mtu(socket: &UdpSocket, ip: IpVersion) -> Result<Mtu> {
     let (level, name) = match ip {
         IpVersion::V4 => (libc::IPPROTO_IP, libc::IP_MTU),
@@ -46,12 +46,12 @@ pub fn path_mtu(socket: &UdpSocket, ip: IpVersion) -> Result<Mtu> {
     option::<u32>(socket, level, name).on("getsockopt(IP_MTU)", "a UDP socket").map(Mtu)
 }
 
-/// Lets the kernel put datagrams of one size together before they are received.
+/// Lets the kernel combine received datagrams of equal size.
 pub fn put_together(socket: &UdpSocket) -> Result<()> {
     set_option(socket, libc::SOL_UDP, libc::UDP_GRO, 1).on("setsockopt(UDP_GRO)", "a UDP socket")
 }
 
-/// Messages for one connected socket, or frames for one interface, each with memory of its own.
+/// Messages for one connected socket, or frames for one interface, each with its own memory.
 pub struct Outgoing {
     each: usize,
     memory: Box<[u8]>,
@@ -59,11 +59,11 @@ pub struct Outgoing {
     headers: Box<[libc::mmsghdr]>,
 }
 
-// SAFETY: its pointers lead nowhere but into its own boxes, which go where it goes.
+// SAFETY: its pointers only lead into its own boxes, which move with it.
 unsafe impl Send for Outgoing {}
 
 impl Outgoing {
-    /// Room for so many messages of `each` bytes, all zero.
+    /// Room for `messages` messages of `each` bytes, all zero.
     pub fn new(messages: usize, each: usize) -> Self {
         let mut memory = vec![0; messages * each].into_boxed_slice();
         let mut parts = parts_of(&mut memory, each);
@@ -71,12 +71,12 @@ impl Outgoing {
         Self { each, memory, parts, headers }
     }
 
-    /// How many messages there is room for.
+    /// Number of messages.
     pub fn len(&self) -> usize {
         self.headers.len()
     }
 
-    /// Whether there is room for none.
+    /// Whether it has no messages.
     pub fn is_empty(&self) -> bool {
         self.headers.is_empty()
     }
@@ -86,59 +86,58 @@ impl Outgoing {
         &mut self.memory[index * self.each..][..self.each]
     }
 
-    /// What is sent of one message.
+    /// The bytes of a message that are sent.
     pub fn bytes(&self, index: usize) -> &[u8] {
         &self.memory[index * self.each..][..self.parts[index].iov_len]
     }
 
-    /// How many bytes of one message are sent: all of it, unless said otherwise here.
+    /// Sets the number of bytes that are sent of a message; by default, all.
     pub fn cut(&mut self, index: usize, length: usize) {
         self.parts[index].iov_len = length.min(self.each);
     }
 
-    /// Sends these messages without waiting, and returns how many of them the kernel took.
+    /// Sends these messages without waiting; returns the number that the kernel accepted.
     pub fn send(&mut self, socket: &impl AsFd, messages: Range<usize>) -> io::Result<usize> {
         let headers = &mut self.headers[messages];
         let (fd, count) = (socket.as_fd().as_raw_fd(), headers.len() as u32);
-        // SAFETY: each header points to one part, and each part to its own piece of `memory`, at most as long as that.
-        // All three are boxes that live as long as `self`.
+        // SAFETY: each header points to one part, and each part to its own piece of `memory`, without exceeding it. All
+        // three are boxes that live as long as `self`.
         let sent = unsafe { libc::sendmmsg(fd, headers.as_mut_ptr(), count, libc::MSG_DONTWAIT) };
         usize::try_from(sent).map_err(|_| io::Error::last_os_error())
     }
 }
 
-/// Messages from one socket, each with memory of its own.
+/// Messages from one socket, each with its own memory.
 pub struct Incoming {
     each: usize,
     memory: Box<[u8]>,
-    // The kernel finds the memory through these; nobody else reads them.
+    // The kernel finds the memory through these.
     _parts: Box<[libc::iovec]>,
     control: Box<[ControlRoom]>,
     headers: Box<[libc::mmsghdr]>,
 }
 
-/// A message that was put into the memory of one.
+/// A message received into its memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Took {
-    /// Its bytes that fitted.
+    /// Number of bytes that fitted.
     pub length: usize,
-    /// Whether it had more.
+    /// Whether it was truncated.
     pub is_truncated: bool,
 }
 
-/// What one message brought.
+/// A received message.
 pub struct Message<'a> {
-    /// The bytes of it that fitted.
+    /// Its bytes that fitted.
     pub bytes: &'a [u8],
-    /// Size of the datagrams that the kernel put together into it, the last of them perhaps shorter; all of it where it
-    /// is one datagram.
+    /// Size of the datagrams combined in it, of which the last may be shorter; the full length of a single datagram.
     pub segment: usize,
     /// Whether it was longer than its memory.
     pub truncated: bool,
 }
 
 impl Incoming {
-    /// Room for so many messages of up to `each` bytes.
+    /// Room for `messages` messages of up to `each` bytes.
     pub fn new(messages: usize, each: usize) -> Self {
         let mut memory = vec![0; messages * each].into_boxed_slice();
         let mut parts = parts_of(&mut memory, each);
@@ -147,8 +146,9 @@ impl Incoming {
         Self { each, memory, _parts: parts, control, headers }
     }
 
-    /// Takes what is there, and returns how many messages it was: those at the front. Where nothing is there, it waits
-    /// for one as long as the socket allows, or not at all.
+    /// Receives available messages; returns their number. They are the first ones in memory.
+    ///
+    /// Without any, waits for one as long as the socket allows, or not at all.
     pub fn receive(&mut self, socket: &UdpSocket, wait: bool) -> io::Result<usize> {
         for (header, room) in self.headers.iter_mut().zip(&mut self.control) {
             header.msg_hdr.msg_control = room.as_mut_ptr().cast();
@@ -156,14 +156,16 @@ impl Incoming {
         }
         let flags = if wait { libc::MSG_WAITFORONE } else { libc::MSG_DONTWAIT };
         let (fd, count) = (socket.as_fd().as_raw_fd(), self.headers.len() as u32);
-        // SAFETY: each header points to one part and one control room of its own, with their true lengths, and each part
-        // to its own piece of `memory`. All are boxes that live as long as `self`.
+        // SAFETY: each header points to its own part and control room, with their true lengths, and each part to its
+        // own piece of `memory`. All are boxes that live as long as `self`.
         let taken = unsafe { libc::recvmmsg(fd, self.headers.as_mut_ptr(), count, flags as _, ptr::null_mut()) };
         usize::try_from(taken).map_err(|_| io::Error::last_os_error())
     }
 
-    /// Takes what somebody else than the kernel has, who is given the memory of each message by its number; ends with the first error, which is
-    /// given where there was no message before it.
+    /// Receives messages from a source other than the kernel: `receive` is called with each message's number and
+    /// memory.
+    ///
+    /// Ends with the first error, which is returned if no message preceded it.
     pub fn receive_by(&mut self, mut receive: impl FnMut(usize, &mut [u8]) -> io::Result<Took>) -> io::Result<usize> {
         let memory = self.memory.chunks_exact_mut(self.each);
         for (index, (room, header)) in memory.zip(&mut self.headers).enumerate() {
@@ -180,7 +182,7 @@ impl Incoming {
         Ok(self.headers.len())
     }
 
-    /// One of the messages that the last call took.
+    /// A message of the last call.
     pub fn message(&self, index: usize) -> Message<'_> {
         let header = &self.headers[index];
         let bytes = &self.memory[index * self.each..][..(header.msg_len as usize).min(self.each)];
@@ -192,9 +194,9 @@ impl Incoming {
     }
 }
 
-/// The size that `UDP_GRO` says, in the message's control messages (udp(7)).
+/// The size in the `UDP_GRO` control message (udp(7)).
 fn segment_of(header: &libc::msghdr) -> Option<usize> {
-    // SAFETY: the control room belongs to this header, and the kernel has set its length to what it wrote.
+    // SAFETY: the control room belongs to this header, and the kernel has set its length to the bytes written.
     let mut controls = unsafe { controls(header) };
     let size = controls.find(|control| (control.level, control.kind) == (libc::SOL_UDP, libc::UDP_GRO))?.number(0)?;
     usize::try_from(size).ok()

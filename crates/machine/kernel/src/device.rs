@@ -1,7 +1,7 @@
-//! Ports of the machine: reading all there is to one, moving it between namespaces, and putting back what a move takes.
+//! Ports of the machine: reads their state, moves them between namespaces, and restores their state.
 //!
-//! A move takes an interface down, and with that its addresses, routes, neighbours, queueing discipline and own settings;
-//! what is set in its driver stays. All here is about the calling thread's own network namespace.
+//! A move sets an interface down, and so removes its addresses, routes, neighbours, queueing discipline and settings;
+//! the driver's settings stay. Everything applies to the calling thread's network namespace.
 
 mod message;
 mod multicast;
@@ -38,10 +38,10 @@ use routes::Through;
 pub use routes::routes;
 use told::ADDRESSES;
 
-/// Where the kernel has settings for each interface.
+/// The kernel's groups of per-interface settings.
 const SETTINGS: [&str; 4] = ["ipv4.conf", "ipv4.neigh", "ipv6.conf", "ipv6.neigh"];
 
-/// All there is to a port.
+/// The complete state of a port.
 pub fn read(interface: &str) -> Result<NicState> {
     let link = existing(interface).on("RTM_GETLINK", shown(interface))?;
     let index = link.header.index;
@@ -74,7 +74,7 @@ pub fn read(interface: &str) -> Result<NicState> {
     Ok(state)
 }
 
-/// What there is at a port that a move would take and nobody could put back, or that would stand in its way, in words.
+/// State of a port that a move would destroy without a way to restore it, or that would prevent the move, in words.
 pub fn lasting(interface: &str) -> Result<Vec<String>> {
     let link = existing(interface).on("RTM_GETLINK", shown(interface))?;
     let index = link.header.index;
@@ -120,10 +120,10 @@ fn flags(link: &LinkMessage) -> NicFlags {
     NicFlags { up: has(LinkFlags::Up), promiscuous: has(LinkFlags::Promisc), all_multicast: has(LinkFlags::Allmulti) }
 }
 
-/// By what this interface is known again. A card's own MAC address stays, whatever is set over it.
+/// Stable identity of an interface. A card's permanent MAC address stays the same.
 fn identity(link: &LinkMessage) -> NicIdentity {
     let name = name(link);
-    // Some virtual ones have a driver that says nothing of itself.
+    // The drivers of some virtual interfaces give no information.
     let driver = ethtool::driver(&name).unwrap_or_default();
     let (mut own, mut present) = (None, String::new());
     for attribute in &link.attributes {
@@ -137,7 +137,7 @@ fn identity(link: &LinkMessage) -> NicIdentity {
     NicIdentity { name, index: link.header.index, driver: driver.name, bus: driver.bus, mac }
 }
 
-/// The name that this port has here; `None` where it is not here.
+/// The name of this port here; `None` if it is not here.
 pub fn find(wanted: &NicIdentity) -> Result<Option<String>> {
     let answers = request(RouteNetlinkMessage::GetLink(LinkMessage::default()), NLM_F_DUMP);
     let links = answers.on("RTM_GETLINK", "all interfaces")?.into_iter().filter_map(|answer| match answer {
@@ -147,12 +147,12 @@ pub fn find(wanted: &NicIdentity) -> Result<Option<String>> {
     let same = links
         .map(|link| identity(&link))
         .filter(|it| (&it.mac, &it.driver, &it.bus) == (&wanted.mac, &wanted.driver, &wanted.bus));
-    // Virtual ones may have been given one address; they keep their number when they are moved.
+    // Virtual interfaces may share an address; they keep their index when moved.
     let best = same.max_by_key(|it| (it.index == wanted.index, it.name == wanted.name));
     Ok(best.map(|it| it.name))
 }
 
-/// Moves a port from here into a namespace.
+/// Moves a port from here to a namespace.
 pub fn send(interface: &str, namespace: &str) -> Result<()> {
     let file = namespace::open(namespace)?;
     let mut message = named(interface);
@@ -161,7 +161,7 @@ pub fn send(interface: &str, namespace: &str) -> Result<()> {
     sent.on("RTM_SETLINK", format_args!("{} into namespace {namespace}", shown(interface)))
 }
 
-/// Moves a port from a namespace to here; where its name is taken here, under another one.
+/// Moves a port from a namespace to here; under another name if its own is in use.
 pub fn fetch(namespace: &str, interface: &str) -> Result<()> {
     let home = namespace::open_own()?;
     let index = within(namespace, || existing(interface))?.on("RTM_GETLINK", shown(interface))?.header.index;
@@ -179,7 +179,7 @@ pub fn fetch(namespace: &str, interface: &str) -> Result<()> {
     fetched.on("RTM_SETLINK", format_args!("{} out of namespace {namespace}", shown(interface)))
 }
 
-/// Sets an interface down, and gives it back its addresses of IPv6, which go with that: one that was down before had them.
+/// Sets an interface down, and restores its IPv6 addresses, which that removes.
 pub fn set_down(namespace: &str, interface: &str) -> Result<()> {
     within(namespace, || {
         let index = existing(interface).on("RTM_GETLINK", shown(interface))?.header.index;
@@ -196,7 +196,7 @@ pub fn set_down(namespace: &str, interface: &str) -> Result<()> {
     })?
 }
 
-/// The least and the largest MTU that the driver of an interface takes, where it says.
+/// Smallest and largest MTU of an interface's driver, if known.
 pub fn mtus(interface: &str) -> Result<Option<(u32, u32)>> {
     let link = existing(interface).on("RTM_GETLINK", shown(interface))?;
     Ok(crate::link::mtus(&link))
@@ -207,14 +207,14 @@ fn settings(interface: &str) -> Result<BTreeMap<String, String>> {
     for group in SETTINGS {
         for name in sysctl::below(&group_key(group, interface))? {
             let setting = format!("{group}.{name}");
-            // One that cannot be read is not set: stable_secret says so by an error.
+            // Unreadable settings are not set: stable_secret returns an error then.
             settings.extend(sysctl::read(&key(&setting, interface)).ok().map(|value| (setting, value)));
         }
     }
     Ok(settings)
 }
 
-/// `net.ipv4.conf.NAME` for `ipv4.conf`; a dot within the name is written as a slash, see sysctl(8).
+/// `net.ipv4.conf.NAME` for `ipv4.conf`; a dot in the name becomes a slash, see sysctl(8).
 fn group_key(group: &str, interface: &str) -> String {
     format!("net.{group}.{}", interface.replace('.', "/"))
 }

@@ -1,4 +1,4 @@
-//! Sockets of all processes, as the kernel tells of them (sock_diag(7)).
+//! Sockets of all processes, as listed by the kernel (sock_diag(7)).
 
 use std::{
     io,
@@ -11,10 +11,10 @@ use crate::asked::attributes;
 
 /// `struct nlmsghdr`.
 const HEADER: usize = 16;
-/// `struct inet_diag_req_v2`, and where the local port stands in it.
+/// `struct inet_diag_req_v2`, and the offset of the local port in it.
 const REQUEST: usize = 56;
 const REQUEST_PORT: usize = 8;
-/// `struct inet_diag_msg`, and places in it.
+/// `struct inet_diag_msg`, and offsets in it.
 const MESSAGE: usize = 72;
 const FAMILY: usize = 0;
 const PORT: usize = 4;
@@ -24,35 +24,35 @@ const PEER_ADDRESS: usize = 24;
 const DEVICE: usize = 40;
 const INODE: usize = 68;
 
-/// A UDP socket that is bound to a port. An address of IPv4 is told as such, also of a socket of IPv6.
+/// A UDP socket that is bound to a port. IPv4-mapped addresses of IPv6 sockets are given as IPv4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bound {
-    /// The file behind it.
+    /// Inode number of its file.
     pub inode: u64,
-    /// Whether it is one of IPv6.
+    /// Whether it is an IPv6 socket.
     pub v6: bool,
-    /// Whether it hears IPv6 alone; of those that are not connected.
+    /// Whether it receives IPv6 only; valid for unconnected sockets.
     pub v6_only: bool,
-    /// Its own address; `None` is any.
+    /// Local address; `None` is any.
     pub address: Option<IpAddr>,
-    /// Its own port.
+    /// Local port.
     pub port: u16,
-    /// Where it is connected to.
+    /// Peer address.
     pub peer: Option<SocketAddr>,
-    /// The interface that it is bound to.
+    /// The interface of `SO_BINDTODEVICE`.
     pub device: Option<u32>,
 }
 
-/// Room for what the kernel tells at a time: as much as it tells at most.
+/// Buffer for an answer, as large as the kernel's largest.
 pub type Room = [u8; 32 << 10];
 
-/// Tells of the UDP sockets of the caller's namespace that are bound to a port, or to any: those of IPv4, then those of IPv6. Of each port they are in
-/// the order in which the kernel looks at them: the one that was bound last first, but those of IPv6 with `SO_REUSEPORT` behind, the first one first.
+/// Lists UDP sockets of the caller's namespace on a port, or on any: IPv4 sockets, then IPv6. It does not allocate.
 ///
-/// It takes no memory, for whoever asks while packets wait. The kernel looks at all sockets that there are, whichever are asked for.
+/// On each port, they are in the kernel's lookup order: the latest bound first, but IPv6 sockets with `SO_REUSEPORT`
+/// last, the oldest first. The kernel walks all sockets, whatever the port.
 ///
 /// # Errors
-/// What the kernel said; those that were told of may not be all then.
+/// The kernel's error; the list may be incomplete then.
 pub fn udp_sockets(port: Option<u16>, room: &mut Room, mut each: impl FnMut(&Bound)) -> io::Result<()> {
     [libc::AF_INET, libc::AF_INET6].into_iter().try_for_each(|family| dump(family as u8, port, room, &mut each))
 }
@@ -68,7 +68,7 @@ fn dump(family: u8, port: Option<u16>, room: &mut Room, each: &mut impl FnMut(&B
     let request = &mut bytes[HEADER..];
     request[0] = family;
     request[1] = libc::IPPROTO_UDP as u8;
-    // In all states.
+    // All states.
     request[4..8].fill(0xff);
     request[REQUEST_PORT..REQUEST_PORT + 2].copy_from_slice(&port.unwrap_or(0).to_be_bytes());
     let flags = SocketFlags::CLOEXEC;
@@ -82,7 +82,7 @@ fn dump(family: u8, port: Option<u16>, room: &mut Room, each: &mut impl FnMut(&B
     }
 }
 
-/// Reads messages; whether the last one was among them.
+/// Reads messages; returns whether the last one was among them.
 fn read(mut messages: &[u8], port: Option<u16>, each: &mut impl FnMut(&Bound)) -> io::Result<bool> {
     const ERROR: u16 = 2;
     const DONE: u16 = 3;

@@ -1,8 +1,8 @@
-//! The one error of this crate.
+//! The error type of this crate.
 
 use std::{fmt::Display, io};
 
-/// A system call that failed: which, on what, and why.
+/// A failed system call: its name, its object and the cause.
 #[derive(Debug, thiserror::Error)]
 #[error("{call} on {what}: {io}")]
 pub struct Error {
@@ -12,7 +12,7 @@ pub struct Error {
     io: io::Error,
 }
 
-/// What this crate returns.
+/// Result of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
@@ -21,14 +21,14 @@ impl Error {
         self.io.kind()
     }
 
-    /// What the call was about.
+    /// The object of the call.
     pub fn object(&self) -> &str {
         &self.what
     }
 
-    /// Whether it failed because what it was about is not there (any more).
+    /// Whether it failed because its object does not exist (any more).
     pub fn says_gone(&self) -> bool {
-        // ESRCH is what a route says.
+        // ESRCH is the error for a missing route.
         const GONE: [i32; 4] = [libc::ENOENT, libc::ENODEV, libc::EADDRNOTAVAIL, libc::ESRCH];
         self.errno().is_some_and(|errno| GONE.contains(&errno))
     }
@@ -38,7 +38,7 @@ impl Error {
     }
 }
 
-/// Says which call failed, and on what.
+/// Adds the failed call and its object to an error.
 pub(crate) trait On<T> {
     fn on(self, call: &'static str, what: impl Display) -> Result<T>;
 }
@@ -49,7 +49,7 @@ impl<T, E: Into<io::Error>> On<T> for std::result::Result<T, E> {
     }
 }
 
-/// An argument or an answer that cannot be right, as the error of the call it belongs to.
+/// An invalid argument or answer, as the error of its call.
 pub(crate) fn invalid(why: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, why)
 }

@@ -1,5 +1,5 @@
-//! A UDP socket that tells what became of its datagrams: which its own interface refused, and of which a router sent word
-//! (ip(7), `IP_RECVERR`).
+//! A UDP socket that reports the fate of its datagrams: refusals of its own interface, and ICMP errors (ip(7),
+//! `IP_RECVERR`).
 
 use std::{
     collections::VecDeque,
@@ -21,10 +21,11 @@ use crate::{
     socket::set_option,
 };
 
-/// Of a datagram that comes back in an error, this much is kept.
+/// Bytes kept of a datagram that is quoted in an error.
 const QUOTE: usize = 64;
-/// Errors that ICMP brings (`icmp_err_convert` and `icmpv6_err_convert` of Linux). The error queue tells each in full; the next call on
-/// the socket, whatever it is about, returns the bare number.
+/// Errors from ICMP (`icmp_err_convert` and `icmpv6_err_convert` of Linux). The error queue has the details.
+///
+/// The next call on the socket, whatever its purpose, returns the errno.
 const BY_ICMP: [i32; 10] = [
     libc::EACCES,
     libc::EMSGSIZE,
@@ -38,63 +39,62 @@ const BY_ICMP: [i32; 10] = [
     libc::EPROTO,
 ];
 
-/// A UDP socket whose packets may not be fragmented, and that is not held back by what the kernel believes the path MTU
-/// to be.
+/// A UDP socket that never fragments its packets, and ignores the kernel's estimate of the path MTU.
 pub struct PathSocket {
     socket: UdpSocket,
     ip: IpVersion,
     told: VecDeque<Told>,
 }
 
-/// How a send call ended.
+/// Outcome of a send call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sent {
-    /// The packet is on its way.
+    /// The packet was sent.
     Yes,
-    /// The interface takes no packet of this size.
+    /// The interface does not accept a packet of this size.
     TooBig(Mtu),
-    /// A firewall of this machine took it, or a queue was full.
+    /// A firewall of this machine dropped it, or a queue was full.
     Dropped,
 }
 
-/// A datagram that came.
+/// A received datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
     /// Bytes of payload.
     pub length: usize,
-    /// What was left of its TTL (IPv6: hop limit).
+    /// Its remaining TTL (IPv6: hop limit).
     pub ttl: u8,
-    /// Whether it came in fragments.
+    /// Whether it arrived in fragments.
     pub fragmented: bool,
 }
 
-/// Word of a datagram that was sent.
+/// A report on a sent datagram.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Told {
-    /// What happened to it.
+    /// Its fate.
     pub fate: Fate,
-    /// The beginning of its payload; empty where the router quotes the headers alone.
+    /// The beginning of its payload; empty if the router quotes headers only.
     pub quote: Vec<u8>,
 }
 
-/// What happened to a datagram, as ICMP tells it.
+/// Fate of a datagram according to ICMP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// Larger than what comes next on its way.
+    /// Larger than the next link's MTU.
     TooBig {
-        /// Who says so.
+        /// Sender of the report.
         by: IpAddr,
-        /// The MTU that is named; 0 by routers older than RFC 1191.
+        /// The reported MTU; 0 from routers older than RFC 1191.
         mtu: Mtu,
     },
-    /// Its TTL ran out.
+    /// Its TTL expired.
     Expired {
-        /// Where.
+        /// Router at which it expired.
         by: IpAddr,
     },
 }
 
-/// An entry of the error queue: of our own interface, or of ICMP.
+/// An entry of the error queue: from our own interface, or from ICMP.
 enum Entry {
     Local(Mtu),
     Icmp(Told),
@@ -124,17 +124,17 @@ impl PathSocket {
         Ok(Self { socket, ip, told: VecDeque::new() })
     }
 
-    /// Where it is bound.
+    /// Its local address.
     pub fn local(&self) -> Result<SocketAddr> {
         self.socket.local_addr().on("getsockname", "a UDP socket")
     }
 
-    /// Sends to this address, and receives from it alone, from now on.
+    /// Sends to this address, and receives only from it, from now on.
     pub fn connect(&self, peer: SocketAddr) -> Result<()> {
         self.socket.connect(peer).on("connect", peer)
     }
 
-    /// The address of whoever sent the next datagram, which stays where it is; `None` where there is none.
+    /// Length and source address of the next datagram, which stays queued; `None` without one.
     pub fn caller(&self, buffer: &mut [u8]) -> Result<Option<(usize, SocketAddr)>> {
         match self.socket.peek_from(buffer) {
             Ok(seen) => Ok(Some(seen)),
@@ -150,7 +150,7 @@ impl PathSocket {
             IpVersion::V6 => sockopt::set_ipv6_unicast_hops(&self.socket, Some(ttl)),
         };
         set.on("setsockopt(IP_TTL)", "a UDP socket")?;
-        // The first call may return an error that an earlier datagram left behind, and that comes while we look.
+        // The first call may return the error of an earlier datagram.
         const TRIES: usize = 4;
         for _ in 0..TRIES {
             self.drain()?;
@@ -168,7 +168,7 @@ impl PathSocket {
         Ok(Sent::Dropped)
     }
 
-    /// The next datagram; `None` where there is none yet.
+    /// The next datagram; `None` without one.
     pub fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<Arrival>> {
         loop {
             let mut room = [0; _];
@@ -181,13 +181,13 @@ impl PathSocket {
         }
     }
 
-    /// Word of an earlier datagram; `None` where there is none.
+    /// A report on an earlier datagram; `None` without one.
     pub fn told(&mut self) -> Result<Option<Told>> {
         self.drain()?;
         Ok(self.told.pop_front())
     }
 
-    /// Sleeps until there is a datagram or word of one, or `patience` is over.
+    /// Sleeps until there is a datagram or a report, or for `patience`.
     pub fn wait(&self, patience: Duration) -> Result<()> {
         if !self.told.is_empty() {
             return Ok(());
@@ -199,7 +199,7 @@ impl PathSocket {
         }
     }
 
-    /// Empties the error queue. Gives the MTU that our own interface named, where it refused a datagram.
+    /// Empties the error queue; returns the MTU of our own interface if it refused a datagram.
     fn drain(&mut self) -> Result<Option<Mtu>> {
         let mut refused = None;
         let mut buffer = [0; QUOTE];
@@ -255,7 +255,7 @@ fn entry(received: &Received<'_>, buffer: &[u8]) -> Entry {
     error.and_then(|error| parsed(error.data, &buffer[..received.length.min(buffer.len())])).unwrap_or(Entry::Other)
 }
 
-/// `struct sock_extended_err` of linux/errqueue.h, and the address of whoever sent the error behind it.
+/// `struct sock_extended_err` of linux/errqueue.h, followed by the address of the error's sender.
 fn parsed(error: &[u8], quote: &[u8]) -> Option<Entry> {
     const FRAGMENTATION_NEEDED: (u8, u8, u8) = (libc::SO_EE_ORIGIN_ICMP, 3, 4);
     const TIME_EXCEEDED: (u8, u8, u8) = (libc::SO_EE_ORIGIN_ICMP, 11, 0);

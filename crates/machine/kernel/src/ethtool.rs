@@ -1,4 +1,4 @@
-//! What a driver says of its interface (ioctl interface of linux/ethtool.h).
+//! Information from an interface's driver (ioctl interface of linux/ethtool.h).
 
 mod rules;
 mod settings;
@@ -23,17 +23,18 @@ const GET_GRO: u32 = 0x2b;
 const SET_GRO: u32 = 0x2c;
 const GET_SET_SIZES: u32 = 0x37;
 
-/// `ETH_SS_STATS`: the set of strings that name a driver's counters.
+/// `ETH_SS_STATS`: the set of the names of a driver's counters.
 const COUNTER_NAMES: u32 = 1;
 /// `ETH_GSTRING_LEN`.
 const NAME_LENGTH: usize = 32;
 
-/// More counters than any driver has (the largest, with a set for each of hundreds of queues, have some thousands). The
-/// kernel writes as many as there are at that moment, whatever it was told before: the room has to be there in any case.
-/// Memory that it does not write to is never touched, and costs nothing.
+/// More counters than any driver has: at most some thousands, with a set for each of hundreds of queues.
+///
+/// The kernel writes all present counters, whatever number was requested. Unwritten memory is never touched, and costs
+/// nothing.
 const ROOM: usize = 1 << 16;
 
-/// `None` where the driver does not know the question.
+/// `None` if the driver does not support the request.
 fn said<T>(answer: Result<T>) -> Result<Option<T>> {
     match answer {
         Err(error) if error.errno() == Some(libc::EOPNOTSUPP) => Ok(None),
@@ -49,7 +50,7 @@ struct DriverInfo {
     version: [u8; 32],
     firmware: [u8; 32],
     bus: [u8; 32],
-    /// Expansion ROM, reserved, and the five lengths.
+    /// Expansion ROM, reserved, and five lengths.
     rest: [u8; 32 + 12 + 4 * 5],
 }
 
@@ -58,7 +59,7 @@ struct DriverInfo {
 struct SetSizes {
     command: u32,
     reserved: u32,
-    /// A bit for each set that is asked for; those that the driver has stay set.
+    /// A bit per requested set; bits of unsupported sets are cleared.
     sets: u64,
     size: u32,
 }
@@ -73,12 +74,12 @@ struct InterfaceRequest {
 
 const _: () = assert!(size_of::<DriverInfo>() == 196 && offset_of!(InterfaceRequest, data) == 16);
 
-/// What a driver says of itself and of its card; empty text where it says nothing.
+/// Information about a driver and its card; empty if unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Driver {
     /// Its name, like `veth` or `ixgbe`.
     pub name: String,
-    /// Its version; drivers that come with the kernel have the kernel's.
+    /// Its version; in-tree drivers have the kernel's.
     pub version: String,
     /// Version of the card's firmware.
     pub firmware: String,
@@ -91,9 +92,9 @@ pub fn driver(interface: &str) -> Result<Driver> {
     let none = [0; 32];
     let mut info =
         DriverInfo { command: GET_DRIVER_INFO, driver: none, version: none, firmware: none, bus: none, rest: [0; 64] };
-    // SAFETY: the kernel writes a `struct ethtool_drvinfo`, which `DriverInfo` is as long as.
+    // SAFETY: the kernel writes a `struct ethtool_drvinfo`, which has the size of `DriverInfo`.
     unsafe { ask(interface, "ioctl(ETHTOOL_GDRVINFO)", (&raw mut info).cast()) }?;
-    // Some drivers say "N/A" for what they do not have.
+    // Some drivers say "N/A" for missing values.
     let said = |bytes: &[u8]| text(bytes).trim_start_matches("N/A").trim().to_owned();
     Ok(Driver {
         name: text(&info.driver),
@@ -103,7 +104,7 @@ pub fn driver(interface: &str) -> Result<Driver> {
     })
 }
 
-/// A driver's own counters by the names it gives them, as `ethtool -S` shows them; none for a driver without any.
+/// A driver's own counters by name, as in `ethtool -S`; empty without any.
 pub fn statistics(interface: &str) -> Result<Vec<(String, u64)>> {
     let names = counter_names(interface)?;
     if names.is_empty() {
@@ -112,12 +113,12 @@ pub fn statistics(interface: &str) -> Result<Vec<(String, u64)>> {
     Ok(names.into_iter().zip(counter_values(interface)?).collect())
 }
 
-/// Whether an interface of the caller's namespace puts received segments together (generic receive offload).
+/// Whether an interface of the caller's namespace combines received segments (generic receive offload).
 pub fn gro(interface: &str) -> Result<bool> {
     Ok(value(interface, "ioctl(ETHTOOL_GGRO)", [GET_GRO, 0])? != 0)
 }
 
-/// Switches generic receive offload. A veth then receives by NAPI, and so also what XDP sends to it.
+/// Switches generic receive offload. With it, a veth receives by NAPI, including packets from XDP.
 pub fn set_gro(interface: &str, on: bool) -> Result<()> {
     value(interface, "ioctl(ETHTOOL_SGRO)", [SET_GRO, on.into()]).map(drop)
 }
@@ -129,7 +130,7 @@ fn value(interface: &str, call: &'static str, mut question: [u32; 2]) -> Result<
     Ok(question[1])
 }
 
-/// The names of a driver's own counters, in its order; none for a driver without any. They change with its queues.
+/// Names of a driver's own counters, in order; empty without any. They change with its queues.
 pub fn counter_names(interface: &str) -> Result<Vec<String>> {
     match strings(interface, COUNTER_NAMES)? {
         0 => Ok(Vec::new()),
@@ -137,13 +138,13 @@ pub fn counter_names(interface: &str) -> Result<Vec<String>> {
     }
 }
 
-/// How many strings a set of the driver has.
+/// Number of strings in a set of the driver.
 fn strings(interface: &str, set: u32) -> Result<u32> {
     let mut sizes = SetSizes { command: GET_SET_SIZES, reserved: 0, sets: 1 << set, size: 0 };
     let call = "ioctl(ETHTOOL_GSSET_INFO)";
-    // SAFETY: the kernel writes the head of the structure and one size for the one set that is asked for.
+    // SAFETY: the kernel writes the head of the structure and one size for the requested set.
     unsafe { ask(interface, call, (&raw mut sizes).cast()) }?;
-    // Half of the room: what a driver adds between two calls has room in the other half.
+    // Half of the room: counters added between two calls fit in the other half.
     if sizes.size as usize > ROOM / 2 {
         return Err(invalid("the driver has more counters than can be believed")).on(call, shown(interface));
     }
@@ -151,7 +152,7 @@ fn strings(interface: &str, set: u32) -> Result<u32> {
 }
 
 fn names(interface: &str, count: u32) -> Result<Vec<String>> {
-    // `struct ethtool_gstrings`: command, set, how many, and the strings.
+    // `struct ethtool_gstrings`: command, set, count, and the strings.
     let mut answer = vec![0_u8; 12 + ROOM * NAME_LENGTH];
     for (place, head) in answer.chunks_exact_mut(4).zip([GET_STRINGS, COUNTER_NAMES, count]) {
         place.copy_from_slice(&head.to_ne_bytes());
@@ -161,40 +162,40 @@ fn names(interface: &str, count: u32) -> Result<Vec<String>> {
     Ok(answer[12..].chunks_exact(NAME_LENGTH).take(count as usize).map(text).collect())
 }
 
-/// The values of a driver's own counters, in its order: as many as it has names. An error for a driver without any.
+/// Values of a driver's own counters, in the order of the names. An error without any.
 pub fn counter_values(interface: &str) -> Result<Vec<u64>> {
-    // `struct ethtool_stats`: command, how many, and the numbers. Room that nobody clears: this is asked again and again.
+    // `struct ethtool_stats`: command, count, and the numbers. Not zeroed, because calls are frequent.
     let mut answer = Vec::with_capacity(1 + ROOM);
     let [a, b, c, d] = GET_STATISTICS.to_ne_bytes();
     answer.push(u64::from_ne_bytes([a, b, c, d, 0, 0, 0, 0]));
     // SAFETY: there is room for far more numbers than the driver has.
     unsafe { ask(interface, "ioctl(ETHTOOL_GSTATS)", answer.as_mut_ptr().cast()) }?;
-    // The kernel says how many it wrote.
+    // The kernel returns the number written.
     let [_, _, _, _, e, f, g, h] = answer[0].to_ne_bytes();
     let count = (u32::from_ne_bytes([e, f, g, h]) as usize).min(ROOM);
-    // SAFETY: it wrote so many numbers behind the head, for which there is room.
+    // SAFETY: it wrote that many numbers after the head, for which there is room.
     unsafe { answer.set_len(1 + count) };
     Ok(answer[1..].to_vec())
 }
 
-/// Puts one question to the driver of an interface.
+/// Sends a request to the driver of an interface.
 ///
 /// # Safety
-/// `question` begins with an ethtool command and has room for everything that the kernel answers to it.
+/// `question` begins with an ethtool command and has room for the kernel's whole answer.
 pub(crate) unsafe fn ask(interface: &str, call: &'static str, question: *mut c_void) -> Result<()> {
     // SAFETY: promised by the caller.
     unsafe { request(interface, SIOCETHTOOL, call, question) }
 }
 
 /// # Safety
-/// `question` is what the kernel reads and writes for this request.
+/// `question` is valid for the kernel's accesses by this request.
 unsafe fn request(interface: &str, request_code: u64, call: &'static str, question: *mut c_void) -> Result<()> {
     check_name(interface)?;
     let mut request = InterfaceRequest { name: [0; 16], data: question, rest: [0; _] };
     request.name[..interface.len()].copy_from_slice(interface.as_bytes());
-    // Any socket will do: it stands for the namespace.
+    // Any socket will do: it only selects the namespace.
     let socket = UnixDatagram::unbound().on("socket", shown(interface))?;
-    // SAFETY: the request names an interface and ends in zeros; the caller promises the rest, and owns what it points to.
+    // SAFETY: the request names an interface and ends in zeros; the caller guarantees the rest.
     let result = unsafe { libc::ioctl(socket.as_raw_fd(), request_code as _, &raw mut request) };
     if result < 0 { Err(io::Error::last_os_error()).on(call, shown(interface)) } else { Ok(()) }
 }
@@ -203,7 +204,7 @@ pub(crate) fn shown(interface: &str) -> String {
     format!("interface {interface}")
 }
 
-/// Text that ends in a zero, or fills its place.
+/// Text up to its NUL, or of full length.
 fn text(bytes: &[u8]) -> String {
     let text = CStr::from_bytes_until_nul(bytes).map_or(bytes, CStr::to_bytes);
     String::from_utf8_lossy(text).into_owned()

@@ -1,4 +1,4 @@
-//! Settings of an interface that are files alone, below `/sys/class/net`.
+//! Settings of an interface that only exist as files below `/sys/class/net`.
 
 use std::{fs::File, io, io::Read, io::Write, os::fd::OwnedFd};
 
@@ -32,7 +32,7 @@ fn open(interface: &str, setting: &str, flags: OFlags) -> io::Result<File> {
     Ok(openat(sysfs()?, path, flags | OFlags::CLOEXEC, Mode::empty())?.into())
 }
 
-/// Mounted nowhere: what stands at `/sys` shows the interfaces of the namespace that it was mounted from.
+/// A detached mount: `/sys` shows the interfaces of the namespace in which it was mounted.
 fn sysfs() -> io::Result<OwnedFd> {
     let context = fsopen("sysfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
     fsconfig_create(&context)?;

@@ -1,4 +1,4 @@
-//! The one door to system calls: namespaces, netlink, sockets, clocks, pinning.
+//! All system calls on the machine: namespaces, netlink, sockets, clocks, pinning.
 //!
 //! Needs Linux 5.14 (for [`namespace::identity`]).
 #![allow(unsafe_code, reason = "system calls that rustix and the standard library do not cover")]

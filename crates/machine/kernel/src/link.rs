@@ -17,23 +17,23 @@ use crate::{
     netlink::request,
 };
 
-/// Longest name of an interface: IFNAMSIZ of linux/if.h without the zero at its end.
+/// Longest name of an interface: IFNAMSIZ of linux/if.h without the NUL.
 const LONGEST_NAME: usize = 15;
 
 /// An interface of the caller's namespace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// Its number in the namespace (ifindex).
+    /// Its index in the namespace.
     pub index: u32,
     /// Its name.
     pub name: String,
     /// Its kind, as `ip -d link` names it (veth, bridge, vlan, …); empty for a plain card.
     pub kind: String,
-    /// Whether it is set up (administratively).
+    /// Whether it is administratively up.
     pub up: bool,
-    /// The bridge, bond or the like that it belongs to.
+    /// Its bridge, bond or other master.
     pub master: Option<String>,
-    /// The interface under it: of a VLAN the one that carries it. The other end of a veth pair is not under it.
+    /// The interface below it, such as a VLAN's carrier. The other end of a veth pair does not count.
     pub lower: Option<String>,
     /// Its MTU.
     pub mtu: Mtu,
@@ -41,13 +41,13 @@ pub struct Link {
     pub mac: String,
     /// Operational state (RFC 2863), in lower case: `up`, `down`, `lowerlayerdown`, `unknown`, …
     pub operstate: String,
-    /// How often its carrier went since it is there.
+    /// Carrier losses since it was created.
     pub carrier_losses: u32,
-    /// Its addresses, each with the length of its prefix.
+    /// Its addresses with their prefix lengths.
     pub addresses: Vec<(IpAddr, u8)>,
 }
 
-/// Makes a pair of virtual Ethernet interfaces, each end directly in its namespace.
+/// Creates a pair of virtual Ethernet interfaces, each end directly in its namespace.
 pub fn create_veth(a: &LinkEnd, b: &LinkEnd, mtu: Mtu) -> Result<()> {
     check_name(&a.interface)?;
     check_name(&b.interface)?;
@@ -61,8 +61,8 @@ pub fn create_veth(a: &LinkEnd, b: &LinkEnd, mtu: Mtu) -> Result<()> {
     answer.on("RTM_NEWLINK", format_args!("veth pair {a} and {b}")).map(drop)
 }
 
-/// Makes a bridge in a namespace, of interfaces that are there, and sets it up. It passes on from the first moment: it takes no part in
-/// spanning trees.
+/// Creates a bridge of existing interfaces in a namespace, and sets it up. It forwards at once, because it has no
+/// spanning tree.
 pub fn create_bridge(namespace: &str, interface: &str, ports: &[String]) -> Result<()> {
     check_name(interface)?;
     let create = || {
@@ -92,7 +92,7 @@ pub fn exists(namespace: &str, interface: &str) -> Result<bool> {
     Ok(within(namespace, || find(interface))?.on("RTM_GETLINK", within_name(namespace, interface))?.is_some())
 }
 
-/// Number of an interface of the caller's namespace (ifindex).
+/// Index of an interface of the caller's namespace.
 pub fn index(interface: &str) -> Result<u32> {
     Ok(existing(interface).on("RTM_GETLINK", within_name("", interface))?.header.index)
 }
@@ -104,7 +104,7 @@ pub fn mtu(namespace: &str, interface: &str) -> Result<Mtu> {
     Ok(described(&link, &BTreeMap::new(), Vec::new()).mtu)
 }
 
-/// Gives an interface another MTU.
+/// Sets the MTU of an interface.
 pub fn set_mtu(namespace: &str, interface: &str, mtu: Mtu) -> Result<()> {
     let mut message = named(interface);
     message.attributes.push(LinkAttribute::Mtu(mtu.0));
@@ -116,7 +116,7 @@ pub fn set_mtu(namespace: &str, interface: &str, mtu: Mtu) -> Result<()> {
     within(namespace, set)?.on("RTM_SETLINK", what).map(drop)
 }
 
-/// An MTU that is refused, with what the driver takes.
+/// Adds the driver's limits to the error of a refused MTU.
 fn refused(error: io::Error, interface: &str) -> io::Error {
     match existing(interface).ok().as_ref().and_then(mtus) {
         Some((least, most)) => invalid(&format!("its driver takes an MTU from {least} to {most}")),
@@ -124,7 +124,7 @@ fn refused(error: io::Error, interface: &str) -> io::Error {
     }
 }
 
-/// The least and the largest MTU that the driver takes, where it says.
+/// Smallest and largest MTU of the driver, if known.
 pub(crate) fn mtus(link: &LinkMessage) -> Option<(u32, u32)> {
     let (mut least, mut most) = (0, 0);
     for attribute in &link.attributes {
@@ -137,7 +137,7 @@ pub(crate) fn mtus(link: &LinkMessage) -> Option<(u32, u32)> {
     (most > 0).then_some((least, most))
 }
 
-/// Removes an interface; of a veth pair both ends go.
+/// Removes an interface; for a veth pair, both ends.
 pub fn delete(namespace: &str, interface: &str) -> Result<()> {
     within(namespace, || request(RouteNetlinkMessage::DelLink(named(interface)), 0).map(drop))?
         .on("RTM_DELLINK", within_name(namespace, interface))
@@ -159,8 +159,9 @@ pub fn is_up(namespace: &str, interface: &str) -> Result<bool> {
     Ok(link.header.flags.contains(LinkFlags::Up))
 }
 
-/// Adds an address. One of IPv6 can be used at once: nobody else can have it on a link of our own, so that duplicate
-/// address detection (RFC 4862, section 5.4) would only cost a second.
+/// Adds an address. An IPv6 address is usable at once.
+///
+/// Our own link has no duplicates, so their detection (RFC 4862, section 5.4) would only cost a second.
 pub fn add_address(namespace: &str, interface: &str, address: IpAddr, prefix: u8) -> Result<()> {
     let add = || {
         let mut message = addressed(interface, address, prefix)?;
@@ -173,7 +174,7 @@ pub fn add_address(namespace: &str, interface: &str, address: IpAddr, prefix: u8
         .on("RTM_NEWADDR", format_args!("{address}/{prefix} at {}", within_name(namespace, interface)))
 }
 
-/// Takes an address away.
+/// Removes an address.
 pub fn remove_address(namespace: &str, interface: &str, address: IpAddr, prefix: u8) -> Result<()> {
     let remove = || {
         let message = addressed(interface, address, prefix)?;
@@ -183,7 +184,7 @@ pub fn remove_address(namespace: &str, interface: &str, address: IpAddr, prefix:
         .on("RTM_DELADDR", format_args!("{address}/{prefix} at {}", within_name(namespace, interface)))
 }
 
-/// Whether an interface has an address, with whatever prefix.
+/// Whether an interface has an address, with any prefix length.
 pub fn has_address(namespace: &str, interface: &str, address: IpAddr) -> Result<bool> {
     let links = within(namespace, list)??;
     let link = links.iter().find(|link| link.name == interface);
@@ -217,7 +218,7 @@ pub(crate) fn name(message: &LinkMessage) -> String {
     name.unwrap_or_default()
 }
 
-/// Name of the interface that has this number.
+/// Name of the interface with this index.
 pub(crate) fn name_of(index: u32) -> Result<String> {
     let mut question = LinkMessage::default();
     question.header.index = index;
@@ -244,7 +245,8 @@ fn addresses_by_index(messages: Vec<RouteNetlinkMessage>) -> BTreeMap<u32, Vec<(
     by_index
 }
 
-/// On a point-to-point link IFA_ADDRESS is the peer's, and ours is IFA_LOCAL; IPv6 sends IFA_ADDRESS alone (linux/if_addr.h).
+/// On a point-to-point link IFA_ADDRESS is the peer's, and IFA_LOCAL is ours; IPv6 has IFA_ADDRESS only
+/// (linux/if_addr.h).
 fn own_address(attributes: &[AddressAttribute]) -> Option<IpAddr> {
     let local = attributes.iter().find_map(|attribute| match attribute {
         AddressAttribute::Local(address) => Some(*address),
@@ -286,7 +288,7 @@ fn described(message: &LinkMessage, names: &BTreeMap<u32, String>, addresses: Ve
             _ => {}
         }
     }
-    // IFLA_LINK of a veth is its other end, and an index of another namespace says nothing here.
+    // IFLA_LINK of a veth is its other end, and an index of another namespace has no meaning here.
     if lower_is_elsewhere || link.kind == "veth" {
         link.lower = None;
     }
@@ -305,7 +307,7 @@ pub(crate) fn mac(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(":")
 }
 
-/// The bytes of a MAC address; what is not one gives bytes that the kernel refuses.
+/// The bytes of a MAC address; invalid text gives bytes that the kernel refuses.
 pub(crate) fn bytes_of_mac(mac: &str) -> Vec<u8> {
     mac.split(':').map_while(|byte| u8::from_str_radix(byte, 16).ok()).collect()
 }
@@ -338,7 +340,7 @@ fn within_name(namespace: &str, interface: &str) -> String {
     if namespace.is_empty() { format!("interface {interface}") } else { format!("interface {namespace}/{interface}") }
 }
 
-/// Refuses a name that no interface can have.
+/// Refuses an invalid interface name.
 pub(crate) fn check_name(interface: &str) -> Result<()> {
     let fits = !interface.is_empty() && interface.len() <= LONGEST_NAME;
     let checked = if fits { Ok(()) } else { Err(invalid("an interface's name has 1 to 15 bytes")) };

@@ -1,4 +1,4 @@
-//! Locks on files, which end with their owner.
+//! File locks that end with their owner.
 
 use std::{
     fs::{self, File, OpenOptions, TryLockError},
@@ -9,20 +9,21 @@ use std::{
 
 use crate::error::{On, Result};
 
-/// A file that nobody else has locked. The lock (flock(2)) ends when this is dropped, or the process dies and all that it has just forked
-/// have become other programs.
+/// A file locked by this process (flock(2)), until this is dropped.
+///
+/// It also ends when the process dies, once its newly forked children have executed other programs.
 #[derive(Debug)]
 pub struct FileLock(File);
 
 impl FileLock {
-    /// Creates the file where it is missing and locks it; `None` where somebody else has it locked.
+    /// Creates a missing file and locks it; `None` if another process has locked it.
     pub fn try_lock(path: &Path) -> Result<Option<Self>> {
         loop {
             let file = OpenOptions::new().read(true).append(true).create(true).open(path).on("open", path.display())?;
             match file.try_lock() {
                 Err(TryLockError::WouldBlock) => return Ok(None),
                 Err(TryLockError::Error(error)) => return Err(error).on("flock", path.display()),
-                // Its owner may have removed it between our opening and locking it: then we hold a file that nobody sees.
+                // Its owner may have removed it between open and lock: then we hold a file without a name.
                 Ok(()) if is_at(&file, path).on("stat", path.display())? => return Ok(Some(Self(file))),
                 Ok(()) => {}
             }
@@ -37,8 +38,8 @@ impl FileLock {
 
 impl Drop for FileLock {
     fn drop(&mut self) {
-        // A child that another thread has just forked has the file too, until it becomes another program: closing ours would leave it locked.
-        // There is nothing to do if this fails, and closing it follows.
+        // A child that another thread has just forked shares the file until it executes a program: without unlocking,
+        // it would stay locked. A failure is ignored; the file is closed next.
         let _ = self.0.unlock();
     }
 }

@@ -1,4 +1,4 @@
-//! The kernel's own log.
+//! The kernel log.
 
 use std::{fs::OpenOptions, io::Read, os::unix::fs::OpenOptionsExt};
 
@@ -7,7 +7,7 @@ use crate::error::{On, Result};
 /// Longest record of /dev/kmsg (`CONSOLE_EXT_LOG_MAX` of linux/printk.h).
 const RECORD: usize = 8192;
 
-/// All lines that the kernel still has, the oldest first.
+/// All available lines, the oldest first.
 pub fn lines() -> Result<Vec<String>> {
     let path = "/dev/kmsg";
     let mut log = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path).on("open", path)?;
@@ -17,14 +17,14 @@ pub fn lines() -> Result<Vec<String>> {
             Ok(0) => return Ok(lines),
             Ok(length) => lines.extend(message(&String::from_utf8_lossy(&record[..length]))),
             Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => return Ok(lines),
-            // Overwritten while we read: the next read goes on behind the gap.
+            // Overwritten during the read: the next read goes on behind the gap.
             Err(error) if error.raw_os_error() == Some(libc::EPIPE) => {}
             Err(error) => return Err(error).on("read", path),
         }
     }
 }
 
-/// What a record says: behind the first semicolon, to the end of its line (Documentation/ABI/testing/dev-kmsg).
+/// Text of a record: from the first semicolon to the end of its line (Documentation/ABI/testing/dev-kmsg).
 fn message(record: &str) -> Option<String> {
     Some(record.split_once(';')?.1.lines().next()?.to_owned())
 }

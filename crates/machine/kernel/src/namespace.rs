@@ -1,5 +1,6 @@
-//! Named network namespaces as ip-netns(8) keeps them: files in `/run/netns` on which the namespace is mounted. Where a
-//! name is asked for, an empty one stands for the caller's own namespace.
+//! Named network namespaces as in ip-netns(8): files in `/run/netns` on which the namespace is mounted.
+//!
+//! An empty name means the caller's own namespace.
 
 use std::{
     fs::{self, DirBuilder, File, OpenOptions},
@@ -35,14 +36,14 @@ const OWN: &str = "/proc/thread-self/ns/net";
 /// `BPF_FS_MAGIC` of linux/magic.h.
 const BPF_FS: u32 = 0xcafe_4a11;
 
-/// A network namespace that has no name yet, and vanishes with this value unless it gets one.
+/// An unnamed network namespace, which ends with this value unless it gets a name.
 pub struct Unnamed {
     file: File,
     identity: u64,
 }
 
 impl Unnamed {
-    /// Makes a namespace; the caller stays in its own.
+    /// Creates a namespace; the caller stays in its own.
     pub fn new() -> Result<Self> {
         in_thread(|| {
             // SAFETY: only this short-lived thread changes its namespace, and it shares no state with others that
@@ -52,12 +53,12 @@ impl Unnamed {
         })?
     }
 
-    /// What [`identity`] will say of it.
+    /// Its [`identity`].
     pub fn identity(&self) -> u64 {
         self.identity
     }
 
-    /// Gives it a name, under which it stays until [`delete`]. The name must be free.
+    /// Gives it a name, which must be unused. It stays until [`delete`].
     pub fn publish(self, name: &str) -> Result<()> {
         let path = path(name)?;
         share_directory()?;
@@ -65,22 +66,22 @@ impl Unnamed {
         OpenOptions::new().write(true).create_new(true).mode(0o000).open(&path).on("open", what)?;
         let source = format!("/proc/self/fd/{}", self.file.as_raw_fd());
         mount_bind(source, &path).on("mount", what).inspect_err(|_| {
-            // The error that is returned says more than one about the empty file would.
+            // The returned error says more than one about the empty file would.
             let _ = fs::remove_file(&path);
         })
     }
 }
 
-/// Makes a namespace of this name, which must be free; the caller stays in its own.
+/// Creates a namespace with this name, which must be unused; the caller stays in its own.
 pub fn create(name: &str) -> Result<()> {
     Unnamed::new()?.publish(name)
 }
 
-/// Takes the name away; the namespace itself ends with the last process in it.
+/// Removes the name; the namespace itself ends with its last process.
 pub fn delete(name: &str) -> Result<()> {
     let path = path(name)?;
     match unmount(&path, UnmountFlags::DETACH) {
-        // Nothing is mounted: whoever made it was killed half-way.
+        // Nothing is mounted: its creator was killed half-way.
         Ok(()) | Err(Errno::INVAL) => fs::remove_file(&path).on("unlink", format_args!("namespace {name}")),
         Err(error) => Err(error).on("umount", format_args!("namespace {name}")),
     }
@@ -91,7 +92,7 @@ pub fn exists(name: &str) -> bool {
     path(name).is_ok_and(|path| path.exists())
 }
 
-/// Names of all namespaces that have one, sorted.
+/// Names of all named namespaces, sorted.
 pub fn list() -> Result<Vec<String>> {
     let entries = match fs::read_dir(DIRECTORY) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -112,23 +113,23 @@ pub fn processes_in(name: &str) -> Result<Vec<u32>> {
     Ok(pids.filter(|pid| is_in(*pid, &namespace)).collect())
 }
 
-/// Ends the processes that are in the namespace, the caller left out.
+/// Ends the processes in the namespace, except the caller.
 pub fn end_processes_in(name: &str) -> Result<()> {
     let namespace = open(name)?;
     let others = |pid: u32| pid != std::process::id() && is_in(pid, &namespace);
     process::end(&processes_in(name)?, others)
 }
 
-/// Whether the main thread of a process is in the namespace. One that has ended meanwhile, or is somebody else's, is not.
+/// Whether the main thread of a process is in the namespace; false if it has ended or is inaccessible.
 fn is_in(pid: u32, namespace: &File) -> bool {
     let number = |namespace: fs::Metadata| (namespace.dev(), namespace.ino());
     let theirs = fs::metadata(format!("/proc/{pid}/ns/net")).map(number);
     theirs.is_ok_and(|theirs| namespace.metadata().map(number).is_ok_and(|this| this == theirs))
 }
 
-/// A number that tells this namespace from any other of this boot, also from later ones of the same name (its inode
-/// does not: the kernel gives inodes out again). `SO_NETNS_COOKIE`, since Linux 5.14. `None` where the name stands for
-/// no namespace, because who made it was killed half-way.
+/// Unique number of a namespace in this boot (`SO_NETNS_COOKIE`, Linux 5.14); inode numbers are reused.
+///
+/// `None` if the name has no namespace because its creator was killed half-way.
 pub fn identity(name: &str) -> Result<Option<u64>> {
     match within(name, own_identity) {
         Err(error) if error.errno() == Some(Errno::INVAL.raw_os_error()) => Ok(None),
@@ -136,14 +137,14 @@ pub fn identity(name: &str) -> Result<Option<u64>> {
     }
 }
 
-/// What [`identity`] says of the namespace of the calling thread.
+/// The [`identity`] of the calling thread's namespace.
 pub fn own_identity() -> Result<u64> {
     UnixDatagram::unbound()
         .and_then(|socket| namespace_cookie(&socket))
         .on("getsockopt(SO_NETNS_COOKIE)", "network namespace")
 }
 
-/// The name of the calling thread's namespace; empty where it has none, by which it is its own still.
+/// Name of the calling thread's namespace; empty if it has none.
 pub fn own_name() -> Result<String> {
     let own = fs::metadata(OWN).on("stat", OWN)?;
     let is_own = |name: &String| {
@@ -153,7 +154,7 @@ pub fn own_name() -> Result<String> {
     Ok(list()?.into_iter().find(is_own).unwrap_or_default())
 }
 
-/// Runs `f` in a short-lived thread that is in the namespace; mounts stay the caller's.
+/// Runs `f` in a short-lived thread in the namespace, with the caller's mounts.
 pub fn within<T: Send>(name: &str, f: impl FnOnce() -> T + Send) -> Result<T> {
     if name.is_empty() {
         return Ok(f());
@@ -165,35 +166,38 @@ pub fn within<T: Send>(name: &str, f: impl FnOnce() -> T + Send) -> Result<T> {
     })?
 }
 
-/// Moves the calling thread, which must be the only one of its process, into the namespace for good, with a `/sys` that
-/// shows the namespace's own interfaces. Meant for just before `exec`.
+/// Moves the calling thread into the namespace for good, with a `/sys` that shows its interfaces.
+///
+/// The process must be single-threaded. Meant for just before `exec`.
 pub fn enter(name: &str) -> Result<()> {
     join(&open(name)?, name)?;
-    // SAFETY: the calling thread is the only one, so that nobody else's view of files changes.
+    // SAFETY: the process has one thread, so no other thread's view of files changes.
     unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWNS) }.on("unshare", "mount namespace")?;
     mount_change("/", MountPropagationFlags::DOWNSTREAM | MountPropagationFlags::REC).on("mount", "/")?;
     remount_sys(name)
 }
 
-/// Gives the calling thread, and the programs that it starts from now on, a network, mounts and System V IPC of their own, with the
-/// loopback interface up. What is changed there shows nowhere else and ends with the last of these programs; all of them can be told
-/// by their IPC namespace, which stays the same when they enter others. Whole-program tests stand on such ground. Needs root.
+/// Gives the calling thread, and programs that it starts, a network, mounts and System V IPC of their own, with
+/// loopback up.
+///
+/// Changes are invisible elsewhere, and end with the last of these programs. Their IPC namespace identifies them all,
+/// as entering network namespaces does not change it. For tests of the whole program. Needs root.
 pub fn isolate_thread() -> Result<()> {
     let all = UnshareFlags::NEWNET | UnshareFlags::NEWNS | UnshareFlags::NEWIPC;
-    // SAFETY: open files stay shared with the other threads, and all else that is given up concerns this thread alone.
+    // SAFETY: open files stay shared with the other threads; everything else concerns this thread only.
     unsafe { rustix::thread::unshare_unsafe(all) }.on("unshare", "network, mounts and IPC")?;
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC).on("mount", "/")?;
     remount_sys("isolated")?;
     link_message::switch("lo", true).on("RTM_SETLINK", "interface lo")
 }
 
-/// Mounts sysfs anew, over the one that shows the interfaces of the namespace we came from (which cannot be unmounted in a
-/// user namespace), and puts the BPF file system that was mounted in it back into place.
+/// Mounts sysfs over the previous one, which shows another namespace's interfaces. In a user namespace, that one cannot
+/// be unmounted. The BPF file system below it is moved.
 fn remount_sys(name: &str) -> Result<()> {
     const BPF: &str = "/sys/fs/bpf";
     let is_bpf = statfs(BPF).is_ok_and(|mounted| mounted.f_type as u32 == BPF_FS);
     let bpf = if is_bpf { Some(File::open(BPF).on("open", BPF)?) } else { None };
-    // In a user namespace the kernel allows no fewer restrictions than the mount has that is there (mount_too_revealing).
+    // In a user namespace, a new mount needs at least the flags of the existing one (mount_too_revealing).
     let flags = mount_flags(statvfs("/sys").on("statvfs", "/sys")?.f_flag);
     mount(name, "/sys", "sysfs", flags, None).on("mount", "/sys")?;
     bpf.map_or(Ok(()), |bpf| mount_bind(format!("/proc/self/fd/{}", bpf.as_raw_fd()), BPF).on("mount", BPF))
@@ -231,7 +235,7 @@ fn join(namespace: &File, name: &str) -> Result<()> {
         .on("setns", format_args!("namespace {name}"))
 }
 
-/// Runs `f` in a thread of its own, so that what it does to its namespace ends with it.
+/// Runs `f` in its own thread, so that changes of its namespace end with it.
 fn in_thread<T: Send>(f: impl FnOnce() -> T + Send) -> Result<T> {
     thread::scope(|scope| {
         let thread = thread::Builder::new().spawn_scoped(scope, f).on("clone", "a thread")?;
@@ -245,10 +249,10 @@ fn path(name: &str) -> Result<PathBuf> {
     checked.on("check", format_args!("namespace name \"{name}\""))
 }
 
-/// Makes the directory a shared mount, as `ip netns add` does, so that names come and go in all mount namespaces at once.
+/// Makes the directory a shared mount, as `ip netns add` does, so that names appear in all mount namespaces at once.
 fn share_directory() -> Result<()> {
     DirBuilder::new().recursive(true).mode(0o755).create(DIRECTORY).on("mkdir", DIRECTORY)?;
-    // `ip netns add` takes the same lock: two at once would mount it twice.
+    // `ip netns add` takes the same lock: otherwise, both could mount it.
     let directory = File::open(DIRECTORY).on("open", DIRECTORY)?;
     directory.lock().on("flock", DIRECTORY)?;
     let shared = MountPropagationFlags::SHARED | MountPropagationFlags::REC;

@@ -1,5 +1,5 @@
-//! Who takes a packet next on its way to an address: the host itself or a router, by the kernel's routes and its neighbour
-//! table (ip-route(8), ip-neighbour(8)).
+//! The next hop to an address: the host itself or a router, from the kernel's routes and neighbour table (ip-route(8),
+//! ip-neighbour(8)).
 
 use std::{io, net::IpAddr};
 
@@ -18,8 +18,8 @@ use crate::{
     netlink::request,
 };
 
-/// MAC address of whoever takes packets for this destination next, on this interface of the caller's namespace. The kernel knows it
-/// once something was sent there.
+/// MAC address of the next hop to a destination, on this interface of the caller's namespace. Known after a first
+/// packet.
 pub fn next_hop(interface: &str, destination: IpAddr) -> Result<Mac> {
     let index = link::index(interface)?;
     let hop = gateway(destination).on("RTM_GETROUTE", destination)?.unwrap_or(destination);
@@ -27,18 +27,20 @@ pub fn next_hop(interface: &str, destination: IpAddr) -> Result<Mac> {
     mac_of(index, hop).on("RTM_GETNEIGH", &what)?.ok_or_else(nobody).on("RTM_GETNEIGH", what)
 }
 
-/// Who takes a packet on a link, as the kernel knows it.
+/// A neighbour as the kernel knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Neighbour {
     /// Its MAC address.
     pub mac: Mac,
-    /// Whether that holds without having to be confirmed: it was confirmed lately, or somebody entered it. The others are confirmed by the kernel
-    /// once it sends them something.
+    /// Whether it is reachable without further probing: confirmed recently, or added manually.
+    ///
+    /// The kernel probes other neighbours when it sends to them.
     pub confirmed: bool,
 }
 
-/// The neighbour of this address at the interface of this number, in the asker's namespace; `None` where its MAC address is not known. It
-/// takes no memory, but for an error.
+/// The neighbour with this address at the interface with this index, in the asker's namespace. Only errors allocate.
+///
+/// `None` if its MAC address is unknown.
 pub fn at(asker: &mut Asker, interface: u32, address: IpAddr) -> Result<Option<Neighbour>> {
     const GET: u16 = 30;
     const DESTINATION: u16 = 1;
@@ -53,7 +55,7 @@ pub fn at(asker: &mut Asker, interface: u32, address: IpAddr) -> Result<Option<N
     }
 }
 
-/// Of `struct ndmsg` and its attributes.
+/// Reads `struct ndmsg` and its attributes.
 fn read(answer: &[u8]) -> Option<Neighbour> {
     const HEAD: usize = 12;
     const LINK_ADDRESS: u16 = 2;
@@ -72,7 +74,7 @@ fn nobody() -> io::Error {
     io::Error::new(io::ErrorKind::NotFound, "nobody has told its MAC address; is the link up, and the address right?")
 }
 
-/// The router on the way; `None` where the destination is on the link.
+/// The router to the destination; `None` if it is on the link.
 fn gateway(destination: IpAddr) -> io::Result<Option<IpAddr>> {
     let mut question = RouteMessage::default();
     question.header.address_family = family(destination);
@@ -100,7 +102,7 @@ fn mac_of(index: u32, address: IpAddr) -> io::Result<Option<Mac>> {
     }))
 }
 
-/// The entry's MAC address, if it is this neighbour's.
+/// The entry's MAC address, if it is for this address.
 fn mac_in(entry: &NeighbourMessage, wanted: IpAddr) -> Option<Mac> {
     let is_wanted = |attribute: &NeighbourAttribute| match attribute {
         NeighbourAttribute::Destination(NeighbourAddress::Inet(address)) => IpAddr::from(*address) == wanted,

@@ -1,4 +1,4 @@
-//! One question to rtnetlink and all its answers, blocking.
+//! A blocking rtnetlink request with all its answers.
 
 use std::{convert::Infallible, io};
 
@@ -7,7 +7,7 @@ use netlink_packet_core::{
 };
 use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
 
-/// Asks in the calling thread's network namespace. `flags` besides those every request has.
+/// Sends a request in the calling thread's network namespace. `flags` are added to the common ones.
 pub(crate) fn request<M: Message>(message: M, flags: u16) -> io::Result<Vec<M>> {
     let mut socket = Socket::new(NETLINK_ROUTE)?;
     socket.bind_auto()?;
@@ -16,17 +16,17 @@ pub(crate) fn request<M: Message>(message: M, flags: u16) -> io::Result<Vec<M>> 
     answers(&socket)
 }
 
-/// What can be asked and answered.
+/// A type of request and answer.
 pub(crate) trait Message: NetlinkSerializable + NetlinkDeserializable + Into<NetlinkPayload<Self>> {}
 
 impl<M: NetlinkSerializable + NetlinkDeserializable + Into<NetlinkPayload<M>>> Message for M {}
 
-/// A message as the kernel writes it, to be told back to it unchanged.
+/// A raw message of the kernel, to be sent back unchanged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Raw {
     /// Its type, like `RTM_NEWROUTE`.
     pub(crate) kind: u16,
-    /// What follows the header.
+    /// The part after the header.
     pub(crate) bytes: Vec<u8>,
 }
 
@@ -81,7 +81,7 @@ fn answers<M: Message>(socket: &Socket) -> io::Result<Vec<M>> {
                 NetlinkPayload::Error(_) | NetlinkPayload::Done(_) => return Ok(answers),
                 _ => {}
             }
-            // Messages within a datagram begin at multiples of four (NLMSG_ALIGN).
+            // Messages in a datagram begin at multiples of four (NLMSG_ALIGN).
             let length = (message.header.length as usize).next_multiple_of(4).max(4);
             rest = rest.get(length..).unwrap_or_default();
         }

@@ -10,7 +10,7 @@ const GET_MODULE_INFO: u32 = 0x42;
 const GET_MODULE_MEMORY: u32 = 0x43;
 const GET_LINK_SETTINGS: u32 = 0x4c;
 
-/// More words of link modes than any kernel has; the kernel of today has four.
+/// More words of link modes than any kernel has; today's has four.
 const MODE_WORDS: usize = 32;
 /// More than any module has: SFF-8472 has 512 bytes, SFF-8636 640.
 const MODULE_ROOM: usize = 4096;
@@ -20,15 +20,15 @@ const UNKNOWN_SPEED: u32 = u32::MAX;
 /// Link settings of a NIC.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LinkSettings {
-    /// Mbit/s; `None` where there is no link.
+    /// Mbit/s; `None` without a link.
     pub speed_mbps: Option<u32>,
-    /// `None` where there is no link.
+    /// `None` without a link.
     pub full_duplex: Option<bool>,
-    /// Whether speed and duplex are agreed on with the other end.
+    /// Whether autonegotiation is on.
     pub autonegotiation: bool,
     /// `PORT_*`: 0 twisted pair, 3 fibre, 5 direct attach, 0xef none.
     pub port: u8,
-    /// The link modes that the port can do: a number for each bit of `ETHTOOL_LINK_MODE_*`.
+    /// Supported link modes: bit numbers of `ETHTOOL_LINK_MODE_*`.
     pub supported: Vec<u32>,
 }
 
@@ -43,7 +43,7 @@ struct Settings {
     autonegotiation: u8,
     mdio_and_crossing: [u8; 3],
     mode_words: i8,
-    /// Transceiver, master and slave, rate matching.
+    /// Transceiver, master/slave, rate matching.
     more: [u8; 4],
     reserved: [u32; 7],
     masks: [u32; 3 * MODE_WORDS],
@@ -78,7 +78,7 @@ struct ModuleMemory {
 
 const _: () = assert!(size_of::<Settings>() == 48 + 12 * MODE_WORDS && size_of::<ModuleInfo>() == 44);
 
-/// The link of an interface in the caller's namespace.
+/// Link settings of an interface in the caller's namespace.
 pub fn link_settings(interface: &str) -> Result<LinkSettings> {
     let call = "ioctl(ETHTOOL_GLINKSETTINGS)";
     let mut settings = Settings {
@@ -94,15 +94,15 @@ pub fn link_settings(interface: &str) -> Result<LinkSettings> {
         reserved: [0; 7],
         masks: [0; _],
     };
-    // Asked with no words for a mask, the kernel says how many it has, as a negative number.
-    // SAFETY: the kernel writes the fixed part alone, as no words were asked for.
+    // With zero mask words, the kernel returns their number as a negative one. SAFETY: the kernel writes only the fixed
+    // part, as no words are requested.
     unsafe { ask(interface, call, (&raw mut settings).cast()) }?;
     let words = usize::from(settings.mode_words.unsigned_abs());
     if settings.mode_words > 0 || words > MODE_WORDS {
         return Err(invalid("the kernel has more link modes than can be believed")).on(call, shown(interface));
     }
     (settings.command, settings.mode_words) = (GET_LINK_SETTINGS, -settings.mode_words);
-    // SAFETY: there is room for three masks of the words that were asked for.
+    // SAFETY: there is room for three masks of the requested words.
     unsafe { ask(interface, call, (&raw mut settings).cast()) }?;
     Ok(LinkSettings {
         speed_mbps: Some(settings.speed).filter(|speed| *speed != 0 && *speed != UNKNOWN_SPEED),
@@ -116,30 +116,31 @@ pub fn link_settings(interface: &str) -> Result<LinkSettings> {
     })
 }
 
-/// The MAC address that a card was made with, like `02:00:00:00:00:01`; `None` where the driver does not say.
+/// The permanent MAC address of a card, like `02:00:00:00:00:01`; `None` if the driver does not tell.
 pub fn permanent_mac(interface: &str) -> Result<Option<String>> {
     let mut answer = PermanentAddress { command: GET_PERMANENT_ADDRESS, size: 32, address: [0; 32] };
-    // SAFETY: the kernel writes at most as many bytes as `size` says there is room for.
+    // SAFETY: the kernel writes at most `size` bytes.
     unsafe { ask(interface, "ioctl(ETHTOOL_GPERMADDR)", (&raw mut answer).cast()) }?;
     let bytes = answer.address.get(..answer.size as usize).unwrap_or_default();
     let is_address = bytes.iter().any(|byte| *byte != 0);
     Ok(is_address.then(|| crate::link::mac(bytes)))
 }
 
-/// The memory of the module in a port, as SFF-8472 (SFP) or SFF-8636 (QSFP) lay it out; an error where there is none, or where
-/// the driver does not read it.
+/// Memory of the module in a port, in the layout of SFF-8472 (SFP) or SFF-8636 (QSFP).
+///
+/// An error without a module, or if the driver cannot read it.
 pub fn module_memory(interface: &str) -> Result<Vec<u8>> {
     let mut info = ModuleInfo { command: GET_MODULE_INFO, kind: 0, length: 0, reserved: [0; 8] };
-    // SAFETY: the kernel writes a `struct ethtool_modinfo`, which `ModuleInfo` is as long as.
+    // SAFETY: the kernel writes a `struct ethtool_modinfo`, which has the size of `ModuleInfo`.
     unsafe { ask(interface, "ioctl(ETHTOOL_GMODULEINFO)", (&raw mut info).cast()) }?;
     let length = info.length.min(MODULE_ROOM as u32);
     let mut memory = ModuleMemory { command: GET_MODULE_MEMORY, magic: 0, offset: 0, length, memory: [0; MODULE_ROOM] };
-    // SAFETY: the kernel writes as many bytes as `length` says, and there is room for those.
+    // SAFETY: the kernel writes `length` bytes, for which there is room.
     unsafe { ask(interface, "ioctl(ETHTOOL_GMODULEEEPROM)", (&raw mut memory).cast()) }?;
     Ok(memory.memory[..length as usize].to_vec())
 }
 
-/// The numbers of the bits that are set.
+/// Numbers of the bits that are set.
 fn bits(words: &[u32]) -> Vec<u32> {
     let of_word = |(word, first): (&u32, u32)| {
         let word = *word;

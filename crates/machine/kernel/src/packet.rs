@@ -21,7 +21,7 @@ use crate::{
 
 pub use capture::{Capture, Captured};
 
-/// A socket for frames of one EtherType on one interface, which hears what is sent to others too.
+/// A promiscuous socket for frames of one EtherType on one interface.
 pub struct Frames {
     socket: OwnedFd,
     interface: String,
@@ -43,7 +43,7 @@ impl Frames {
         write(&self.socket, frame).on("write", format_args!("interface {}", self.interface)).map(drop)
     }
 
-    /// The next frame that came from outside, as much of it as `buffer` holds; `None` if none comes in this time.
+    /// The next frame from outside, as far as `buffer` holds it; `None` after this time.
     pub fn receive<'a>(&self, buffer: &'a mut [u8], within: Duration) -> Result<Option<&'a [u8]>> {
         let what = format_args!("interface {}", self.interface);
         let timeout = Timespec { tv_sec: within.as_secs() as i64, tv_nsec: within.subsec_nanos().into() };
@@ -57,7 +57,7 @@ impl Frames {
     }
 }
 
-/// A way for whole frames onto one interface, past its queueing disciplines (`PACKET_QDISC_BYPASS`); nothing is received.
+/// Sends whole frames on one interface past its queueing disciplines (`PACKET_QDISC_BYPASS`); receives nothing.
 pub struct Outlet(OwnedFd);
 
 impl Outlet {
@@ -79,16 +79,16 @@ impl AsFd for Outlet {
     }
 }
 
-/// A socket of protocol 0, which hears of no frame.
+/// A socket of protocol 0, which receives no frames.
 fn opened() -> io::Result<OwnedFd> {
-    // SAFETY: a plain system call; the descriptor that it gives is nobody else's.
+    // SAFETY: a plain system call; nothing else owns the returned descriptor.
     let socket = unsafe { libc::socket(libc::AF_PACKET, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0) };
     checked(socket)?;
     // SAFETY: as above.
     Ok(unsafe { OwnedFd::from_raw_fd(socket) })
 }
 
-/// For as long as the socket is open, the card passes on also what is sent to others.
+/// Promiscuous mode while the socket is open.
 fn hear_all(socket: &OwnedFd, index: u32) -> io::Result<()> {
     let request = libc::packet_mreq {
         mr_ifindex: index.cast_signed(),

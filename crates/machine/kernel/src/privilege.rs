@@ -1,4 +1,4 @@
-//! What this process may do, and for whom it does it.
+//! Privileges of this process, and the user behind sudo.
 
 use std::{
     env,
@@ -21,22 +21,22 @@ use crate::{
 pub struct User {
     /// Login name.
     pub name: String,
-    /// User number.
+    /// User ID.
     pub uid: u32,
-    /// Number of the user's own group.
+    /// ID of the user's primary group.
     pub gid: u32,
     /// Home directory.
     pub home: PathBuf,
 }
 
-/// What this process may do.
+/// Privileges of this process.
 pub fn current() -> Privilege {
-    // Unreadable only where /proc is missing, and then nothing else works either.
+    // Unreadable only without /proc, and then nothing else works either.
     let map = fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
     of(geteuid().as_raw(), &map)
 }
 
-/// The first user namespace maps all user numbers onto themselves (user_namespaces(7)).
+/// The initial user namespace maps all user IDs onto themselves (user_namespaces(7)).
 fn of(uid: u32, uid_map: &str) -> Privilege {
     match uid {
         0 if uid_map.split_whitespace().eq(["0", "0", "4294967295"]) => Privilege::Root,
@@ -45,12 +45,12 @@ fn of(uid: u32, uid_map: &str) -> Privilege {
     }
 }
 
-/// User and group whose rights this process has.
+/// Effective user and group of this process.
 pub fn effective() -> (u32, u32) {
     (geteuid().as_raw(), getegid().as_raw())
 }
 
-/// The user who called sudo, if this process is root by sudo.
+/// The user of sudo, if this process is root by sudo.
 pub fn sudo_user() -> Option<User> {
     let number = |name| env::var(name).ok()?.parse().ok();
     let (uid, gid) = (number("SUDO_UID")?, number("SUDO_GID")?);
@@ -59,13 +59,13 @@ pub fn sudo_user() -> Option<User> {
     Some(User { name, uid, gid, home: home(uid)? })
 }
 
-/// A variable of the user who called, which sudo does not hand on: ours, or that of the nearest program above us that has it.
+/// An environment variable that sudo does not pass on: ours, or that of the nearest ancestor that has it.
 pub fn callers_variable(name: &str) -> Option<OsString> {
     let above = iter::successors(Some(process::parent_id()), |pid| parent(*pid)).take(MOST_ABOVE);
     env::var_os(name).or_else(|| above.into_iter().find_map(|pid| variable_of(pid, name)))
 }
 
-/// Programs above us that may have changed the environment: shells, sudo, a terminal multiplexer.
+/// Ancestors that may have changed the environment: shells, sudo, a terminal multiplexer.
 const MOST_ABOVE: usize = 16;
 
 fn variable_of(pid: u32, name: &str) -> Option<OsString> {
@@ -75,23 +75,22 @@ fn variable_of(pid: u32, name: &str) -> Option<OsString> {
     Some(OsStr::from_bytes(value).to_owned())
 }
 
-/// Lets this thread, and those it starts, reach files with the rights of the user who called sudo, so that what it makes
-/// belongs to that user, and no link which that user laid leads it to files of others. Programs it executes are root again.
-/// Nothing changes where nobody used sudo.
+/// Lets this thread, and those it starts, access files as the user of sudo: new files belong to that user, and that
+/// user's symbolic links grant no further access. Executed programs are root again. No effect without sudo.
 pub fn reach_files_as_sudo_user() -> Result<()> {
     let Some(user) = sudo_user() else { return Ok(()) };
-    // SAFETY: plain system calls of this thread alone; the group first, because afterwards we may not change it.
+    // SAFETY: plain system calls of this thread only; the group comes first, because afterwards it cannot be changed.
     let (reached_gid, reached_uid) = unsafe {
         libc::setfsgid(user.gid);
         libc::setfsuid(user.uid);
-        // They tell what holds by what it was before: an impossible number changes nothing (setfsuid(2)).
+        // They return the previous ID: an invalid one changes nothing (setfsuid(2)).
         (libc::setfsgid(u32::MAX), libc::setfsuid(u32::MAX))
     };
     let reached = reached_uid as u32 == user.uid && reached_gid as u32 == user.gid;
     if reached { Ok(()) } else { Err(invalid("the kernel refused")) }.on("setfsuid", format_args!("user {}", user.name))
 }
 
-/// Home directory of a user, from wherever the system keeps its users.
+/// Home directory of a user, from any user database of the system.
 fn home(uid: u32) -> Option<PathBuf> {
     let mut buffer = vec![0_u8; 1024];
     loop {
@@ -114,7 +113,7 @@ fn home_within(uid: u32, buffer: &mut [u8]) -> io::Result<Option<PathBuf>> {
     if found.is_null() || entry.pw_dir.is_null() {
         return Ok(None);
     }
-    // SAFETY: the entry was found, so that its directory is a string that ends in zero within the buffer.
+    // SAFETY: the entry was found, so its directory is a NUL-terminated string within the buffer.
     let home = unsafe { CStr::from_ptr(entry.pw_dir) };
     Ok(Some(OsStr::from_bytes(home.to_bytes()).into()))
 }

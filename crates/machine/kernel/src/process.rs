@@ -17,13 +17,13 @@ use crate::{
     error::{On, Result, invalid},
 };
 
-/// How long a process may take to end after SIGTERM, and again after SIGKILL.
+/// Time for a process to end after SIGTERM, and again after SIGKILL.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// Ends processes: asks all of them (SIGTERM), then kills those that stay (SIGKILL), and waits until they are gone. Fine
-/// where one is gone already.
+/// Ends processes: SIGTERM for all, then SIGKILL for the rest, and waits for their end. Processes already gone are no
+/// error.
 ///
-/// A number may be another process's by now. Each is asked about by `is_meant` once a descriptor holds it.
+/// A number may have been reused: `is_meant` checks each process once a descriptor holds it.
 pub fn end(pids: &[u32], is_meant: impl Fn(u32) -> bool) -> Result<()> {
     let mut left = Vec::new();
     for pid in pids {
@@ -60,7 +60,7 @@ pub fn tie(command: &mut Command, core: Option<usize>) -> &mut Command {
     unsafe { command.pre_exec(tie) }
 }
 
-/// The parent of a process; `None` for a process that has gone, and for one without a parent in this PID namespace.
+/// Parent of a process; `None` if it is gone, or has no parent in this PID namespace.
 pub fn parent(pid: u32) -> Option<u32> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let parent = status.lines().find_map(|line| line.strip_prefix("PPid:"))?.trim().parse().ok()?;
@@ -74,7 +74,7 @@ pub fn children() -> Vec<u32> {
     pids.filter(|pid| parent(*pid) == Some(std::process::id())).collect()
 }
 
-/// `None` where there is no such process any more.
+/// `None` if the process is gone.
 fn open(pid: u32) -> io::Result<Option<OwnedFd>> {
     let number = i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or_else(|| invalid("not a process id"))?;
     match pidfd_open(number, PidfdFlags::empty()) {
@@ -83,7 +83,7 @@ fn open(pid: u32) -> io::Result<Option<OwnedFd>> {
     }
 }
 
-/// Signals all, gives them [`GRACE`] together, and brings back those that are still there.
+/// Signals all, waits for [`GRACE`] in total, and returns the remaining ones.
 fn signal_and_wait(processes: Vec<(u32, OwnedFd)>, signal: Signal) -> Result<Vec<(u32, OwnedFd)>> {
     for (pid, process) in &processes {
         match pidfd_send_signal(process, signal) {

@@ -1,4 +1,4 @@
-//! Routes that a bed needs, to a network through a gateway, and the one that a packet takes.
+//! Routes of a bed to a network through a gateway, and route lookups.
 
 use std::net::IpAddr;
 
@@ -16,7 +16,7 @@ use crate::{
     netlink::request,
 };
 
-/// Adds a route to a network (address and length of its prefix) through a gateway at this interface.
+/// Adds a route to a network (address and prefix length) through a gateway at this interface.
 pub fn add(namespace: &str, interface: &str, network: (IpAddr, u8), via: IpAddr) -> Result<()> {
     within(namespace, || {
         let message = RouteNetlinkMessage::NewRoute(message(interface, network, via)?);
@@ -24,7 +24,7 @@ pub fn add(namespace: &str, interface: &str, network: (IpAddr, u8), via: IpAddr)
     })?
 }
 
-/// Takes it away again.
+/// Removes the route.
 pub fn remove(namespace: &str, interface: &str, network: (IpAddr, u8), via: IpAddr) -> Result<()> {
     within(namespace, || {
         let message = RouteNetlinkMessage::DelRoute(message(interface, network, via)?);
@@ -32,7 +32,7 @@ pub fn remove(namespace: &str, interface: &str, network: (IpAddr, u8), via: IpAd
     })?
 }
 
-/// Whether there is such a route, whoever added it.
+/// Whether such a route exists, whatever its origin.
 pub fn exists(namespace: &str, interface: &str, network: (IpAddr, u8), via: IpAddr) -> Result<bool> {
     within(namespace, || {
         let wanted = message(interface, network, via)?;
@@ -44,28 +44,28 @@ pub fn exists(namespace: &str, interface: &str, network: (IpAddr, u8), via: IpAd
     })?
 }
 
-/// The way that a packet takes from here.
+/// The route of a packet from here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Way {
-    /// Whether it goes, as it is, to one host that is not this one: no broadcast, no multicast, not to ourselves, and not in another packet.
+    /// Whether it goes to a single other host without encapsulation: no broadcast, no multicast, no local address.
     pub leaves: bool,
-    /// Number of the interface that it leaves by.
+    /// Index of the outgoing interface.
     pub interface: u32,
-    /// The router on the way; `None` where the destination is on the link.
+    /// The next router; `None` if the destination is on the link.
     pub gateway: Option<IpAddr>,
-    /// The address that it leaves from, where nobody chose one.
+    /// The default source address.
     pub source: Option<IpAddr>,
-    /// Most bytes of a packet, where that is less than the interface's MTU: of the route, or learnt of the path.
+    /// The MTU of the route or path, if smaller than the interface's.
     pub mtu: Option<u32>,
-    /// Whether that holds whatever the path says (`mtu lock`, ip-route(8)): routers may cut packets then.
+    /// Whether this MTU is locked against path MTU discovery (`mtu lock`, ip-route(8)): routers may fragment packets
+    /// then.
     pub is_mtu_locked: bool,
 }
 
-/// The way to a destination, from this address if one is chosen, in the asker's namespace. It takes no memory, but for
-/// an error.
+/// The route to a destination, from a source address if one is chosen, in the asker's namespace. Only errors allocate.
 ///
 /// # Errors
-/// Where there is none, as the kernel says when something is sent there.
+/// If there is none: the kernel's error for a packet to it.
 pub fn to(asker: &mut Asker, destination: IpAddr, source: Option<IpAddr>) -> Result<Way> {
     const GET: u16 = 26;
     let bits = if destination.is_ipv4() { 32 } else { 128 };
@@ -81,18 +81,18 @@ pub fn to(asker: &mut Asker, destination: IpAddr, source: Option<IpAddr>) -> Res
 const DESTINATION: u16 = 1;
 const SOURCE: u16 = 2;
 
-/// Of `struct rtmsg` and its attributes.
+/// Reads `struct rtmsg` and its attributes.
 fn read(answer: &[u8]) -> Way {
     const HEAD: usize = 12;
     const INTERFACE: u16 = 4;
     const GATEWAY: u16 = 5;
     const PREFERRED: u16 = 7;
     const METRICS: u16 = 8;
-    /// Of either version: `struct rtvia`.
+    /// Via for either version: `struct rtvia`.
     const VIA: u16 = 18;
     const LOCKED: u16 = 1;
     const MTU: u16 = 2;
-    /// `RTA_ENCAP_TYPE`: the kernel puts it into a tunnel of the route's own.
+    /// `RTA_ENCAP_TYPE`: the route encapsulates packets.
     const ENCAPSULATION: u16 = 21;
     const UNICAST: u8 = 1;
     let leaves = answer.get(7) == Some(&UNICAST);
@@ -113,7 +113,7 @@ fn read(answer: &[u8]) -> Way {
     })
 }
 
-/// Whoever added it, and with whatever metric.
+/// Equal except for origin and metric.
 fn is_same(route: &RouteMessage, wanted: &RouteMessage) -> bool {
     let place = |route: &RouteMessage| (route.header.table, route.header.destination_prefix_length);
     place(route) == place(wanted) && wanted.attributes.iter().all(|attribute| route.attributes.contains(attribute))

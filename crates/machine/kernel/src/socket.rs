@@ -1,4 +1,4 @@
-//! What the kernel knows of a socket.
+//! The kernel's information about a socket.
 
 use std::{
     io,
@@ -32,14 +32,14 @@ const TIMESTAMPS: u8 = 1;
 const NETNS_COOKIE: libc::c_int = 71;
 /// `SO_MEMINFO` of asm-generic/socket.h, since Linux 4.12.
 const MEMINFO: libc::c_int = 55;
-/// Place of the drops in it: `SK_MEMINFO_DROPS` of linux/sock_diag.h.
+/// Index of the drops in it: `SK_MEMINFO_DROPS` of linux/sock_diag.h.
 const MEMINFO_DROPS: usize = 8;
 
-/// `TCP_INFO` as the kernel lays it out (linux/tcp.h, `struct tcp_info`): more of it than the libc crate has. An older
-/// kernel fills less, and the rest stays zero.
+/// `TCP_INFO` in the kernel's layout (linux/tcp.h, `struct tcp_info`), longer than in the libc crate. Older kernels
+/// fill less; the rest stays zero.
 type RawTcpInfo = [u64; 32];
 
-/// What the kernel knows of a connection (tcp(7), `TCP_INFO` and `TCP_CONGESTION`).
+/// State of a connection (tcp(7), `TCP_INFO` and `TCP_CONGESTION`).
 pub fn tcp_state(stream: &TcpStream) -> Result<TcpState> {
     let info = tcp_info(stream)?;
     let number = |at: usize| number(&info, at);
@@ -61,10 +61,10 @@ pub fn tcp_state(stream: &TcpStream) -> Result<TcpState> {
     })
 }
 
-/// What changes on a connection from one second to the next.
+/// Fast-changing state of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TcpMoment {
-    /// Segments sent again since the connection began.
+    /// Retransmitted segments since the connection began.
     pub retransmits: u64,
     /// Smoothed RTT, in microseconds.
     pub rtt_us: u32,
@@ -72,23 +72,23 @@ pub struct TcpMoment {
     pub cwnd_segments: u32,
 }
 
-/// The connection just now, by one call.
+/// Fast-changing state of a connection, by one call.
 pub fn tcp_moment(stream: &TcpStream) -> Result<TcpMoment> {
     let info = tcp_info(stream)?;
     let number = |at: usize| number(&info, at);
     Ok(TcpMoment { retransmits: number(100).into(), rtt_us: number(68), cwnd_segments: number(80) })
 }
 
-/// How far a connection has come (tcp(7), `TCP_INFO`).
+/// Progress of a connection (tcp(7), `TCP_INFO`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TcpProgress {
-    /// Payload bytes that the other end has acknowledged.
+    /// Payload bytes acknowledged by the peer.
     pub acknowledged: u64,
-    /// Segments with payload that left, those that were sent again left out. The kernel counts to 2³² and begins again.
+    /// Sent segments with payload, without retransmissions. The kernel's counter wraps at 2³².
     pub segments: u64,
 }
 
-/// How far a connection has come.
+/// Reads the progress of a connection.
 pub fn tcp_progress(stream: &TcpStream) -> Result<TcpProgress> {
     let info = tcp_info(stream)?;
     let [sent, resent] = [number(&info, 156), number(&info, 100)];
@@ -99,7 +99,7 @@ fn tcp_info(stream: &TcpStream) -> Result<RawTcpInfo> {
     option(stream, libc::IPPROTO_TCP, libc::TCP_INFO).on("getsockopt(TCP_INFO)", "a TCP connection")
 }
 
-/// The 32-bit number at this byte, which is a multiple of 4.
+/// The 32-bit number at offset `at`, a multiple of 4.
 fn number(info: &RawTcpInfo, at: usize) -> u32 {
     let bytes = info[at / 8].to_ne_bytes();
     let at = at % 8;
@@ -113,15 +113,16 @@ fn congestion(stream: &TcpStream) -> Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Whether this kernel has this congestion control. Where the caller may load modules, the kernel looks for one, as it does
-/// whenever a connection asks for it. One that is there and not for this caller counts.
+/// Whether this kernel has this congestion control, even if the caller may not use it.
+///
+/// If the caller may load modules, the kernel searches for one, as for any connection that requests it.
 pub fn has_congestion_control(name: &str) -> Result<bool> {
     let socket = socket(AddressFamily::INET, SocketType::STREAM, None).on("socket", "TCP")?;
     Ok(matches!(set_tcp_congestion(&socket, name), Ok(()) | Err(Errno::PERM)))
 }
 
-/// Sleeps until one of the sockets can take data or has something in its error queue, or `patience` is over. Says of each
-/// socket, in order, whether it can.
+/// Sleeps until one of the sockets is writable or has an entry in its error queue, or for `patience`. Returns for each
+/// socket, in order, whether it is writable.
 pub fn wait_until_writable<'a, S: AsFd + 'a>(
     sockets: impl IntoIterator<Item = &'a S>,
     patience: Duration,
@@ -129,7 +130,7 @@ pub fn wait_until_writable<'a, S: AsFd + 'a>(
     wait(sockets, PollFlags::OUT, patience)
 }
 
-/// Sleeps until one of the sockets has something in its error queue, or `patience` is over.
+/// Sleeps until one of the sockets has an entry in its error queue, or for `patience`.
 pub fn wait_for_errors<'a, S: AsFd + 'a>(sockets: impl IntoIterator<Item = &'a S>, patience: Duration) -> Result<()> {
     // Errors are always reported.
     wait(sockets, PollFlags::empty(), patience).map(drop)
@@ -148,27 +149,28 @@ fn wait<'a, S: AsFd + 'a>(
     }
 }
 
-/// Sleeps until there is something to receive, or `patience` is over.
+/// Sleeps until the socket is readable, or for `patience`.
 pub fn wait_until_readable(socket: &impl AsFd, patience: Duration) -> Result<()> {
     wait([socket], PollFlags::IN, patience).map(drop)
 }
 
-/// Lets a sleeping receive call on a TCP socket wake only for so many bytes, or at its timeout (`SO_RCVLOWAT`). Below that the kernel
-/// acknowledges segments as they arrive.
+/// Lets a sleeping receive call on a TCP socket wake only for this many bytes, or at its timeout (`SO_RCVLOWAT`).
+///
+/// Below that, the kernel acknowledges segments as they arrive.
 pub fn set_receive_low_water(socket: &impl AsFd, bytes: u32) -> Result<()> {
     set_option(socket, libc::SOL_SOCKET, libc::SO_RCVLOWAT, bytes)
         .on("setsockopt(SO_RCVLOWAT)", format_args!("a TCP socket, {bytes} bytes"))
 }
 
-/// Packets that this socket's full receive buffer dropped since it was opened (`SO_MEMINFO`). The kernel counts to 2³²
-/// and begins again.
+/// Packets dropped at this socket's full receive buffer since it was opened (`SO_MEMINFO`). The kernel's counter wraps
+/// at 2³².
 pub fn drops(socket: &impl AsFd) -> Result<u64> {
     let info: [u32; MEMINFO_DROPS + 1] =
         option(socket, libc::SOL_SOCKET, MEMINFO).on("getsockopt(SO_MEMINFO)", "a socket")?;
     Ok(info[MEMINFO_DROPS].into())
 }
 
-/// Asks for buffers of this many bytes: past the system's limits where the caller may do so, up to them otherwise.
+/// Requests buffers of this many bytes: beyond the system's limits if the caller may, otherwise up to them.
 pub fn set_ample_buffers(socket: &impl AsFd, send: usize, receive: usize) -> Result<()> {
     set_socket_send_buffer_size_force(socket, send)
         .or_else(|_| set_socket_send_buffer_size(socket, send))
@@ -178,7 +180,7 @@ pub fn set_ample_buffers(socket: &impl AsFd, send: usize, receive: usize) -> Res
         .on("setsockopt(SO_RCVBUF)", format_args!("a socket, {receive} bytes"))
 }
 
-/// A number that no other network namespace has, or will have until the next boot, of the namespace this socket is in.
+/// Unique number of the socket's network namespace in this boot.
 pub(crate) fn namespace_cookie(socket: &impl AsFd) -> io::Result<u64> {
     option(socket, libc::SOL_SOCKET, NETNS_COOKIE)
 }
@@ -198,7 +200,7 @@ unsafe impl<const N: usize> Plain for [u64; N] {}
 unsafe impl Plain for u32 {}
 
 pub(crate) fn option<T: Plain>(socket: &impl AsFd, level: libc::c_int, name: libc::c_int) -> io::Result<T> {
-    // SAFETY: `Plain` promises that zeros are a value.
+    // SAFETY: `Plain` guarantees that zeros are a value.
     let mut value: T = unsafe { std::mem::zeroed() };
     let mut length = size_of::<T>() as libc::socklen_t;
     let fd = socket.as_fd().as_raw_fd();
@@ -207,12 +209,12 @@ pub(crate) fn option<T: Plain>(socket: &impl AsFd, level: libc::c_int, name: lib
     if result == 0 { Ok(value) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Reads an option whose value is a number.
+/// Reads a numeric option.
 pub fn number_option(socket: &impl AsFd, level: libc::c_int, name: libc::c_int) -> io::Result<u32> {
     option(socket, level, name)
 }
 
-/// Sets an option whose value is a number.
+/// Sets a numeric option.
 pub fn set_option(socket: &impl AsFd, level: libc::c_int, name: libc::c_int, value: u32) -> io::Result<()> {
     let length = size_of::<u32>() as libc::socklen_t;
     // SAFETY: the kernel reads `length` bytes of `value`, which outlives the call.

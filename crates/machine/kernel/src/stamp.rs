@@ -1,4 +1,4 @@
-//! Stamps that the kernel or the card puts on messages (`SO_TIMESTAMPING`), and busy polling.
+//! Timestamps of messages by kernel or card (`SO_TIMESTAMPING`), and busy polling.
 
 use std::{
     io,
@@ -23,25 +23,26 @@ const PREFER_BUSY_POLL: libc::c_int = 69;
 /// `SO_INCOMING_NAPI_ID` of asm-generic/socket.h.
 const INCOMING_NAPI_ID: libc::c_int = 56;
 
-/// When a message passed the border between kernel and driver, on its way out or in.
+/// Times of a message's transfer between kernel and driver, in either direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stamps {
-    /// By the kernel, in its time of day ([`clock::of_day`](crate::clock::of_day)).
+    /// By the kernel, in the time of day ([`clock::of_day`](crate::clock::of_day)).
     pub software: Option<Nanos>,
     /// By the card, in the card's own clock.
     pub hardware: Option<Nanos>,
 }
 
-/// What came with a message.
+/// Metadata of a message.
 #[derive(Default)]
 struct Notes {
     stamps: Stamps,
-    /// Which send call it is about, counted from 0 (`SOF_TIMESTAMPING_OPT_ID`).
+    /// Number of the send call, from 0 (`SOF_TIMESTAMPING_OPT_ID`).
     id: u32,
 }
 
-/// Has every datagram of this socket stamped from now on; the first to be sent has the number 0. The card stamps only where
-/// it was told to (`hwstamp_ctl`), whatever is asked for here.
+/// Timestamps every datagram of this socket from now on; the first sent datagram has number 0.
+///
+/// The card only stamps as configured (`hwstamp_ctl`), whatever is requested here.
 pub fn enable(socket: &UdpSocket, hardware: bool) -> Result<()> {
     const SOFTWARE: u32 = libc::SOF_TIMESTAMPING_SOFTWARE
         | libc::SOF_TIMESTAMPING_TX_SOFTWARE
@@ -58,8 +59,8 @@ pub fn enable(socket: &UdpSocket, hardware: bool) -> Result<()> {
     Ok(())
 }
 
-/// The kernel begins to stamp what comes some time after the first socket of the machine asked for it, and on a busy machine that takes long:
-/// it is seen by what one sends to oneself. In a namespace without a loopback interface nobody can see it, and nobody waits.
+/// The kernel starts to stamp arrivals some time after the machine's first request, late on a busy machine. A datagram
+/// to oneself shows the start. Without a loopback interface there is no way to see it, and no wait.
 fn wait_until_arrivals_are_stamped() {
     const PATIENCE: Duration = Duration::from_secs(2);
     const ARRIVALS: u32 = libc::SOF_TIMESTAMPING_SOFTWARE | libc::SOF_TIMESTAMPING_RX_SOFTWARE;
@@ -80,14 +81,14 @@ fn wait_until_arrivals_are_stamped() {
     }
 }
 
-/// Receives one datagram, as `recv` does, with the stamps of its arrival.
+/// Receives one datagram, as `recv` does, with its arrival timestamps.
 pub fn receive(socket: &UdpSocket, buffer: &mut [u8]) -> io::Result<(usize, Stamps)> {
     let (length, notes) = receive_message(socket, buffer, 0)?;
     Ok((length, notes.stamps))
 }
 
-/// The next stamps of a datagram that left, with its number; the error is `WouldBlock` where there are none (yet). Kernel
-/// and card report by themselves, so that a number can come twice.
+/// The next departure timestamps, with the datagram's number; the error is `WouldBlock` without any. Kernel and card
+/// report separately, so a number may appear twice.
 pub fn next_departure(socket: &UdpSocket) -> io::Result<(u32, Stamps)> {
     let (_, notes) = receive_message(socket, &mut [], libc::MSG_ERRQUEUE | libc::MSG_DONTWAIT)?;
     Ok((notes.id, notes.stamps))
@@ -108,8 +109,8 @@ fn receive_message(socket: &UdpSocket, buffer: &mut [u8], flags: libc::c_int) ->
     Ok((received.length, notes))
 }
 
-/// The kernel's `struct scm_timestamping64`: seconds and nanoseconds by software, in a legacy form that is always zero, and
-/// by hardware; zero is none.
+/// The kernel's `struct scm_timestamping64`: seconds and nanoseconds by software, in a legacy form that is always zero,
+/// and by hardware; zero means none.
 fn stamps(control: &Control<'_>) -> Stamps {
     let part = |at| control.bytes(at).map(i64::from_ne_bytes).unwrap_or_default();
     let time = |at| {
@@ -119,8 +120,10 @@ fn stamps(control: &Control<'_>) -> Stamps {
     Stamps { software: time(0), hardware: time(32) }
 }
 
-/// Has receive calls poll the card's queue for this long before they sleep (`SO_BUSY_POLL`), and the card's interrupts wait
-/// meanwhile, where the kernel can (`SO_PREFER_BUSY_POLL`). More than `net.core.busy_read` is for CAP_NET_ADMIN only.
+/// Lets receive calls poll the card's queue for this long before they sleep (`SO_BUSY_POLL`).
+///
+/// Interrupts are deferred meanwhile if supported (`SO_PREFER_BUSY_POLL`). More than `net.core.busy_read` requires
+/// CAP_NET_ADMIN.
 pub fn busy_poll(socket: &impl AsFd, longest: Duration) -> Result<()> {
     set_option(socket, libc::SOL_SOCKET, libc::SO_BUSY_POLL, longest.as_micros() as u32)
         .on("setsockopt(SO_BUSY_POLL)", "a socket")?;
@@ -130,8 +133,7 @@ pub fn busy_poll(socket: &impl AsFd, longest: Duration) -> Result<()> {
     }
 }
 
-/// The card's queue that brought the socket's last packet and that it can poll (`SO_INCOMING_NAPI_ID`); `None` where there
-/// is none to poll, as on loopback.
+/// The card's pollable queue of the socket's last packet (`SO_INCOMING_NAPI_ID`); `None` without one, as on loopback.
 pub fn napi(socket: &impl AsFd) -> Result<Option<u32>> {
     let id: u32 =
         option(socket, libc::SOL_SOCKET, INCOMING_NAPI_ID).on("getsockopt(SO_INCOMING_NAPI_ID)", "a socket")?;

@@ -13,20 +13,20 @@ use crate::{
     netlink::request,
 };
 
-/// Named counters, each with its value.
+/// Counters by name.
 pub type Counters = Vec<(&'static str, u64)>;
 
 /// A queueing discipline of an interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Qdisc {
-    /// Its kind and handle as `tc` writes them, like `tbf 8001:`. Those that the kernel attached itself share handle 0.
+    /// Its kind and handle as in `tc`, like `tbf 8001:`. Default disciplines of the kernel share handle 0.
     pub name: String,
-    /// What `tc -s qdisc` counts. Those of the root have everything below it in them.
+    /// Its counters as in `tc -s qdisc`. The root's include everything below it.
     pub counters: Counters,
 }
 
-/// Counters of an interface in the caller's namespace and all its queueing disciplines: one moment's, as far as the driver
-/// keeps them so.
+/// Counters of an interface in the caller's namespace and of all its queueing disciplines, read at the same moment as
+/// far as the driver allows.
 pub fn of_interface(interface: &str) -> Result<(Counters, Vec<Qdisc>)> {
     let what = format_args!("interface {interface}");
     let link = existing(interface).on("RTM_GETLINK", what)?;
@@ -36,7 +36,7 @@ pub fn of_interface(interface: &str) -> Result<(Counters, Vec<Qdisc>)> {
     });
     let ask = RouteNetlinkMessage::GetQueueDiscipline(TcMessage::default());
     let answers = request(ask, NLM_F_DUMP).on("RTM_GETQDISC", what)?;
-    // The kernel lists those of each interface, whichever was asked for.
+    // The kernel lists those of every interface, whatever was requested.
     let ours = answers.into_iter().filter_map(|answer| match answer {
         RouteNetlinkMessage::NewQueueDiscipline(qdisc) => Some(qdisc),
         _ => None,
@@ -45,30 +45,30 @@ pub fn of_interface(interface: &str) -> Result<(Counters, Vec<Qdisc>)> {
     Ok((stats.unwrap_or_default(), ours.map(|qdisc| described(&qdisc)).collect()))
 }
 
-/// An interface, how it stands, and what it counted, of one moment.
+/// An interface with its state and counters at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interface {
-    /// Its number in the namespace (ifindex).
+    /// Its index in the namespace.
     pub index: u32,
     /// Its name.
     pub name: String,
     /// Its kind, as `ip -d link` names it (veth, bridge, vlan, …); empty for a plain card.
     pub kind: String,
-    /// Whether it is set up (administratively).
+    /// Whether it is administratively up.
     pub up: bool,
     /// Whether it is the loopback interface.
     pub loopback: bool,
     /// Operational state (RFC 2863), in lower case: `up`, `down`, `lowerlayerdown`, `unknown`, …
     pub operstate: String,
-    /// How often its carrier came or went.
+    /// Carrier changes.
     pub carrier_changes: u32,
     /// Its MTU in bytes.
     pub mtu: u32,
-    /// Its counters, by the names that `/sys/class/net/*/statistics` has.
+    /// Its counters, by their names in `/sys/class/net/*/statistics`.
     pub counters: Stats64,
 }
 
-/// All interfaces of the caller's namespace with their counters, in the kernel's order, by one question.
+/// All interfaces of the caller's namespace with their counters, in the kernel's order, by one request.
 pub fn of_all() -> Result<Vec<Interface>> {
     let answers = request(RouteNetlinkMessage::GetLink(LinkMessage::default()), NLM_F_DUMP);
     let answers = answers.on("RTM_GETLINK", "all interfaces")?;
@@ -106,7 +106,7 @@ fn interface(link: &LinkMessage) -> Interface {
     interface
 }
 
-/// Under the names that `/sys/class/net/*/statistics` has.
+/// By their names in `/sys/class/net/*/statistics`.
 fn by_name(stats: &Stats64) -> Counters {
     vec![
         ("rx_packets", stats.rx_packets),

@@ -1,4 +1,4 @@
-//! TCP in bulk: sends that are not copied (`MSG_ZEROCOPY`), files in memory, and data that is thrown away unread.
+//! Bulk TCP: sends without a copy (`MSG_ZEROCOPY`), files in memory, and discarded data.
 
 use std::{
     fs::File,
@@ -31,11 +31,11 @@ pub fn allow_zerocopy(stream: &TcpStream) -> Result<()> {
     set_option(stream, libc::SOL_SOCKET, ZEROCOPY, 1).on("setsockopt(SO_ZEROCOPY)", "a TCP connection")
 }
 
-/// Sends from this memory without copying it, where path and card can. What is changed in it before the kernel has
-/// reported the send may arrive changed; memory that never changes can be sent from again at once.
+/// Sends from this memory without a copy, if path and card support it.
+///
+/// Changes before the kernel's report may be sent; constant memory can be sent again at once.
 pub fn send_zerocopy(stream: &TcpStream, bytes: &[u8]) -> io::Result<usize> {
-    // SAFETY: the kernel reads at most `bytes.len()` bytes from `bytes`, and holds on to its pages for as long as it
-    // needs them.
+    // SAFETY: the kernel reads at most `bytes.len()` bytes from `bytes`, and keeps its pages as long as needed.
     let sent = unsafe {
         libc::send(
             stream.as_fd().as_raw_fd(),
@@ -47,12 +47,12 @@ pub fn send_zerocopy(stream: &TcpStream, bytes: &[u8]) -> io::Result<usize> {
     usize::try_from(sent).map_err(|_| io::Error::last_os_error())
 }
 
-/// Whether a send failed because too many are not reported yet.
+/// Whether a send failed because of too many unreported ones.
 pub fn is_too_many_unreported(error: &io::Error) -> bool {
     error.raw_os_error() == Some(libc::ENOBUFS)
 }
 
-/// Takes all reports on `MSG_ZEROCOPY` sends that are there.
+/// Takes all available reports on `MSG_ZEROCOPY` sends.
 pub fn zerocopy_reports(stream: &TcpStream) -> io::Result<ZeroCopied> {
     let mut reports = ZeroCopied::default();
     while let Some(report) = next_report(stream)? {
@@ -79,7 +79,7 @@ fn next_report(stream: &TcpStream) -> io::Result<Option<Report>> {
     Ok(Some(Report { origin, code, first, last }))
 }
 
-/// What the kernel says of some sends in a row, which it counts from 0 to 2³² and then again from 0.
+/// A report on consecutive sends, by numbers from 0 that wrap at 2³².
 struct Report {
     origin: u8,
     code: u8,
@@ -87,7 +87,7 @@ struct Report {
     last: u32,
 }
 
-/// A file of so many zeros that is in memory alone.
+/// A file of `length` zeros that is in memory only.
 pub fn file_of_zeros(length: usize) -> Result<File> {
     let what = format_args!("a file in memory of {length} bytes");
     let file = memfd_create("zeros", MemfdFlags::CLOEXEC).on("memfd_create", what)?;
@@ -95,12 +95,12 @@ pub fn file_of_zeros(length: usize) -> Result<File> {
     Ok(file.into())
 }
 
-/// Sends the beginning of a file, and returns how much of it the kernel took.
+/// Sends the beginning of a file; returns the number of bytes that the kernel accepted.
 pub fn send_file(stream: &TcpStream, file: &File, length: usize) -> io::Result<usize> {
     Ok(sendfile(stream, file, Some(&mut 0), length)?)
 }
 
-/// Throws away up to so many bytes of what has come, and returns how many it were; 0 is the end of the stream.
+/// Discards received bytes, up to the length of `memory`; returns their number. 0 is the end of the stream.
 pub fn discard(stream: &TcpStream, memory: &mut [u8]) -> io::Result<usize> {
     let (_, length) = recv(stream, memory, RecvFlags::TRUNC)?;
     Ok(length)

@@ -1,4 +1,4 @@
-//! A process that looks after others: it hears of signals by reading, and of every descendant's end.
+//! A process that supervises others: it reads signals, and learns of every descendant's end.
 
 use std::{
     io,
@@ -17,21 +17,21 @@ use rustix::{
 
 use crate::error::{On, Result};
 
-/// What asks a program to end, or for something that it has a handler for, and is to reach those under it.
+/// Signals that request something of a program, such as its end, and are passed to supervised programs.
 const ASKING: [libc::c_int; 6] =
     [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, libc::SIGUSR1, libc::SIGUSR2];
 
-/// Signals and ends of children, to be read by one thread.
+/// Signals and ends of children, read by one thread.
 pub struct Supervisor {
     signals: OwnedFd,
-    /// What was blocked before.
+    /// Previously blocked signals.
     before: libc::sigset_t,
 }
 
-/// What a supervisor heard.
+/// An event of a supervisor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Heard {
-    /// A signal that asks for something, mostly to end.
+    /// A signal that requests something, mostly an end.
     Asked {
         /// Its number.
         signal: i32,
@@ -42,16 +42,17 @@ pub enum Heard {
     Ended {
         /// Its number.
         process: u32,
-        /// Its exit status, as a shell tells it: 128 and the number of the signal that ended it.
+        /// Its exit status as in a shell: 128 plus the number of a terminating signal.
         status: u8,
     },
-    /// There are no children any more.
+    /// No children are left.
     Alone,
 }
 
 impl Supervisor {
-    /// From here on signals are told instead of ending this process, and orphans among its descendants become its
-    /// children. To be called while there is one thread: those that it starts later do not get the signals either.
+    /// From now on signals become events, and orphaned descendants become children of this process.
+    ///
+    /// Call it while there is one thread: later ones do not receive the signals either.
     pub fn begin() -> Result<Self> {
         let (mut set, mut before) = (MaybeUninit::<libc::sigset_t>::zeroed(), MaybeUninit::<libc::sigset_t>::zeroed());
         // SAFETY: the set is initialised before it is used, and the calls read and write nothing else.
@@ -67,30 +68,30 @@ impl Supervisor {
             return Err(io::Error::last_os_error()).on("signalfd", "the signals that end programs");
         }
         set_child_subreaper(Some(getpid())).on("prctl(PR_SET_CHILD_SUBREAPER)", "this process")?;
-        // SAFETY: the kernel has just made it, and nobody else knows it.
+        // SAFETY: the kernel has just created it, and nothing else owns it.
         let signals = unsafe { OwnedFd::from_raw_fd(fd) };
-        // SAFETY: zeros are a set, and so is what the kernel wrote.
+        // SAFETY: zeros are a set, and so is the kernel's output.
         Ok(Self { signals, before: unsafe { before.assume_init() } })
     }
 
-    /// Starts a program, which gets signals as it would without a supervisor.
+    /// Starts a program with the original signal mask.
     pub fn spawn(&self, command: &mut Command) -> io::Result<Child> {
         let before = self.before;
         let unblock = move || {
-            // SAFETY: the set is there, and the call may be made between fork and exec (signal-safety(7)).
+            // SAFETY: the set exists, and the call is allowed between fork and exec (signal-safety(7)).
             match unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut()) } {
                 0 => Ok(()),
                 error => Err(io::Error::from_raw_os_error(error)),
             }
         };
-        // SAFETY: the closure makes one call that is allowed there, and takes no memory.
+        // SAFETY: the closure makes one call that is allowed there, and does not allocate.
         unsafe { command.pre_exec(unblock) }.spawn()
     }
 
-    /// Waits for what comes next.
+    /// Waits for the next event.
     pub fn next(&self) -> Result<Heard> {
         loop {
-            // Before it sleeps: one signal may tell of several children.
+            // Before it sleeps: one signal may stand for several children.
             match wait(WaitOptions::NOHANG) {
                 Ok(Some((process, status))) => {
                     let code = status.exit_status().or_else(|| status.terminating_signal().map(|signal| 128 + signal));
@@ -115,7 +116,7 @@ impl Supervisor {
         match usize::try_from(read) {
             Err(_) if io::Error::last_os_error().kind() == io::ErrorKind::Interrupted => Ok(None),
             Ok(length) if length == size => {
-                // SAFETY: zeros are valid, and so is what the kernel wrote.
+                // SAFETY: zeros are valid, and so is the kernel's output.
                 let info = unsafe { info.assume_init() };
                 let signal = info.ssi_signo as i32;
                 let from_terminal = info.ssi_code == libc::SI_KERNEL;
@@ -126,7 +127,7 @@ impl Supervisor {
     }
 }
 
-/// Passes a signal on to a process, unless it is one that the terminal has sent it already. Fine where it is gone.
+/// Passes a signal to a process, unless the terminal has already sent it. A process already gone is no error.
 pub fn pass_on(signal: i32, from_terminal: bool, process: u32) {
     let pid = i32::try_from(process).ok().and_then(Pid::from_raw);
     let has_it = |pid| from_terminal && getpgid(Some(pid)).is_ok_and(|group| group == getpgrp());

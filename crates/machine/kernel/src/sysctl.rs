@@ -1,4 +1,4 @@
-//! Kernel settings. Those below `net` are the calling thread's namespace's own: the kernel looks at who opens the file.
+//! Kernel settings. Those below `net` are of the calling thread's namespace: it is determined at open.
 
 use std::{fs, path::PathBuf};
 
@@ -15,7 +15,7 @@ pub fn write(key: &str, value: &str) -> Result<()> {
     path(key).and_then(|path| fs::write(path, value)).on("write", format_args!("setting {key}"))
 }
 
-/// Names of the settings directly below a key, like `rp_filter` below `net.ipv4.conf.eth0`; none where there is no such key.
+/// Names of the settings directly below a key, like `rp_filter` below `net.ipv4.conf.eth0`; none without such a key.
 pub fn below(key: &str) -> Result<Vec<String>> {
     let what = format_args!("settings below {key}");
     let entries = match path(key).and_then(fs::read_dir) {
@@ -29,7 +29,7 @@ pub fn below(key: &str) -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// As sysctl(8) does it: dots separate, and a slash stands for a dot within a part (an interface `eth0.5`).
+/// As in sysctl(8): dots separate, and a slash stands for a dot within a part (an interface `eth0.5`).
 fn path(key: &str) -> std::io::Result<PathBuf> {
     let swapped: String = key
         .chars()

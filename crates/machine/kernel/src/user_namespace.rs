@@ -1,4 +1,4 @@
-//! Being root without being root: a user namespace of our own (user_namespaces(7)).
+//! Root without privileges: a user namespace of our own (user_namespaces(7)).
 
 use std::{
     fs::{self, File},
@@ -17,17 +17,17 @@ use crate::{
     link_message,
 };
 
-/// Where users keep files of their session, which may be named for a report.
+/// Directory of users' session files, which may be named for a report.
 const USERS: &str = "/run/user";
 
 /// Makes this process, which must be single-threaded, root in user, mount and network namespaces of its own. `/run` is
-/// empty there but for `/run/user`, so that namespaces can be named; the loopback interface is up.
+/// empty there except `/run/user`, so that namespaces can be named; the loopback interface is up.
 pub fn become_root() -> Result<()> {
     let (uid, gid) = (getuid().as_raw(), getgid().as_raw());
     let all = UnshareFlags::NEWUSER | UnshareFlags::NEWNS | UnshareFlags::NEWNET;
-    // SAFETY: the process has one thread, so that nobody else's view changes; the kernel refuses otherwise.
+    // SAFETY: the process has one thread, so no other thread's view changes; the kernel refuses otherwise.
     unsafe { rustix::thread::unshare_unsafe(all) }.on("unshare", "user namespace")?;
-    // Without giving up setgroups first, the kernel does not let us map our group (CVE-2014-8989).
+    // The kernel requires this before an unprivileged process maps its group (CVE-2014-8989).
     write("/proc/self/setgroups", "deny")?;
     write("/proc/self/uid_map", &format!("0 {uid} 1"))?;
     write("/proc/self/gid_map", &format!("0 {gid} 1"))?;
@@ -47,7 +47,8 @@ fn write(path: &str, text: &str) -> Result<()> {
     fs::write(path, text).on("write", path)
 }
 
-/// Whether [`become_root`] would work: tried in a child process. If not, why, as far as the kernel's settings tell.
+/// Whether [`become_root`] would work: tried in a child process. If not, the reason, as far as the kernel's settings
+/// tell.
 pub fn allowed() -> std::result::Result<(), String> {
     try_in_child().map_err(|error| {
         let settings = SETTINGS.iter().filter(|(path, forbidding, _)| is(path, forbidding));
@@ -56,7 +57,7 @@ pub fn allowed() -> std::result::Result<(), String> {
     })
 }
 
-/// Settings that forbid user namespaces: where, the value that forbids, and what to say.
+/// Settings that forbid user namespaces: key, forbidding value, and message.
 const SETTINGS: [(&str, &str, &str); 3] = [
     (
         "/proc/sys/kernel/unprivileged_userns_clone",
@@ -80,8 +81,8 @@ fn is(path: &str, value: &str) -> bool {
 }
 
 fn try_in_child() -> io::Result<()> {
-    // SAFETY: the child calls only functions that are safe after fork in a process of several threads
-    // (signal-safety(7)), and ends by _exit.
+    // SAFETY: the child calls only functions that are safe after fork in a multi-threaded process (signal-safety(7)),
+    // and ends by _exit.
     let child = unsafe { libc::fork() };
     match child {
         0 => try_and_exit(),
@@ -92,8 +93,8 @@ fn try_in_child() -> io::Result<()> {
 
 fn try_and_exit() -> ! {
     let flags = libc::CLONE_NEWUSER | libc::CLONE_NEWNS | libc::CLONE_NEWNET;
-    // SAFETY: plain system calls with constant arguments. The mount is tried too, because AppArmor on Ubuntu lets a
-    // process have a user namespace but no power in it.
+    // SAFETY: plain system calls with constant arguments. The mount is tried too, because AppArmor on Ubuntu allows
+    // user namespaces without privileges in them.
     unsafe {
         let failed = libc::unshare(flags) != 0
             || libc::mount(

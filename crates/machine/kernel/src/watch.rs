@@ -1,4 +1,4 @@
-//! Told of changes: links, addresses, routes, rules and neighbours of a network namespace.
+//! Notifications of changes: links, addresses, routes, rules and neighbours of a network namespace.
 
 use std::{
     io,
@@ -22,11 +22,11 @@ const GROUPS: [u32; 9] = [
     libc::RTNLGRP_NEXTHOP,
 ];
 
-/// An ear for changes; readable where there is news.
+/// A subscription to changes; readable when there are any.
 pub struct Watch(Socket);
 
 impl Watch {
-    /// Listens to the caller's network namespace from now on.
+    /// Subscribes to changes of the caller's network namespace.
     pub fn open() -> Result<Self> {
         Self::opened().map(Self).on("bind", "rtnetlink's groups")
     }
@@ -41,11 +41,11 @@ impl Watch {
         Ok(socket)
     }
 
-    /// Whether anything changed since it was last asked. More changes than there was room for are one, too.
+    /// Whether anything has changed since the last call. An overflow counts as a change, too.
     pub fn has_news(&self) -> Result<bool> {
         let mut news = false;
         loop {
-            // What does not fit is cut off: what the change is does not matter.
+            // Messages are truncated: their contents do not matter.
             match self.0.recv(&mut [0_u8; 64].as_mut_slice(), 0) {
                 Ok(_) => news = true,
                 Err(error) if error.raw_os_error() == Some(libc::ENOBUFS) => news = true,
@@ -57,7 +57,7 @@ impl Watch {
     }
 }
 
-/// To be polled beside others.
+/// For polling beside other descriptors.
 impl AsFd for Watch {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()

@@ -5,7 +5,7 @@ use std::net::{IpAddr, UdpSocket};
 use model::{LinkEnd, Mtu};
 use wireproof_kernel::{ethtool, link, namespace, statistics, sysctl, watch::Watch};
 
-/// Namespaces of one test, gone when it ends.
+/// Namespaces of one test, deleted at its end.
 struct Namespaces(Vec<String>);
 
 impl Namespaces {
@@ -22,7 +22,7 @@ impl Namespaces {
 impl Drop for Namespaces {
     fn drop(&mut self) {
         for name in &self.0 {
-            // A test that failed may have left it or not; either way there is nothing to add to its own message.
+            // A failed test may have left it; nothing to add to that test's message.
             let _ = namespace::delete(name);
         }
     }
@@ -90,7 +90,7 @@ fn a_name_without_a_namespace_can_be_deleted() {
 fn a_veth_pair_joins_two_namespaces_and_never_shows_here() {
     let namespaces = Namespaces::create("veth", &["a", "b"]);
     let [a, b] = [&namespaces.0[0], &namespaces.0[1]];
-    // The same name at both ends: either would collide if it appeared here first.
+    // The same name at both ends: either would collide if it were created here first.
     link::create_veth(&end(a, "lo-wire"), &end(b, "lo-wire"), Mtu(9000)).expect("two namespaces");
     for (name, v4, v6) in [(a, "198.18.0.1", "2001:2::1"), (b, "198.18.0.2", "2001:2::2")] {
         assert!(link::exists(name, "lo-wire").expect("readable"));
@@ -147,7 +147,7 @@ fn ip_command(arguments: &str) {
     assert!(output.status.success(), "ip {arguments}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// An IPv6 address that were still being tested for duplicates could not be bound.
+/// An IPv6 address under duplicate address detection could not be bound.
 fn send(from: &str, from_address: IpAddr, to: &str, to_address: IpAddr) {
     let bind = |namespace: &str, address| {
         namespace::within(namespace, || UdpSocket::bind((address, 0))).expect("it exists").expect("an address of ours")

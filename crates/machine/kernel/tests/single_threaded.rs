@@ -1,4 +1,4 @@
-//! What only a process of one thread may do: this program starts itself again for each story. Needs root, and fails
+//! Functions for single-threaded processes: the test program starts itself again for each story. Needs root, and fails
 //! without.
 
 use std::{
@@ -12,9 +12,9 @@ use std::{
 use model::{LinkEnd, Mtu, Privilege};
 use wireproof_kernel::{fd, link, namespace, privilege, sysctl, user_namespace};
 
-/// Which story the started program is to tell.
+/// Story of the started program.
 const STORY: &str = "WIREPROOF_TEST_STORY";
-/// A directory in the BPF file system, standing for what is pinned there.
+/// A directory in the BPF file system, which stands for pinned objects.
 const PIN: &str = "/sys/fs/bpf/wptest";
 /// The user `nobody`, who owns nothing.
 const NOBODY: u32 = 65_534;
@@ -36,13 +36,13 @@ fn tell_all() {
 }
 
 fn story(name: &str) -> Command {
-    // The link and not the path, which another user may not be allowed to follow.
+    // The link and not the path, which may be inaccessible to another user.
     let mut command = Command::new("/proc/self/exe");
     command.env(STORY, name);
     command
 }
 
-/// A story with a BPF file system that nobody else sees.
+/// A story with a private BPF file system.
 fn story_with_bpf(name: &str) -> Command {
     let script = format!("mount -t bpf bpf /sys/fs/bpf && mkdir {PIN} && exec \"$0\" \"$@\"");
     let mut command = Command::new("unshare");
@@ -137,7 +137,7 @@ fn one_datagram_crosses() {
     assert_eq!(receiver.recv(&mut [0]).expect("it arrives"), 1);
 }
 
-/// The setting counts for our own user namespace, not for the machine.
+/// The setting applies to our own user namespace, not to the machine.
 fn no_more_user_namespaces() {
     sysctl::write("user.max_user_namespaces", "0").expect("root here");
     let reason = user_namespace::allowed().expect_err("forbidden now");

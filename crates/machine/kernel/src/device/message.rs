@@ -1,4 +1,4 @@
-//! Messages of rtnetlink(7) as the kernel writes them, taken apart as far as is needed to choose among them.
+//! Raw rtnetlink(7) messages, parsed as far as needed to select them.
 
 use std::{io, net::IpAddr, ops::Range};
 
@@ -12,19 +12,19 @@ use crate::{
 
 const CALL: &str = "rtnetlink";
 
-/// A kind of thing that the kernel tells of.
+/// A kind of object in messages.
 pub(super) struct Kind {
     pub(super) name: &'static str,
     /// `RTM_NEW…` and `RTM_GET…` of linux/rtnetlink.h.
     pub(super) new: u16,
     pub(super) get: u16,
-    /// Length of what comes before the attributes.
+    /// Length of the part before the attributes.
     pub(super) head: usize,
-    /// Where the number of the interface is: an attribute for routes, in the head for all others.
+    /// Attribute with the interface's index, for routes; other kinds have it in the head.
     pub(super) index_attribute: Option<u16>,
 }
 
-/// One thing as it was told.
+/// One object as the kernel described it.
 #[derive(Clone)]
 pub(super) struct Told {
     pub(super) bytes: Vec<u8>,
@@ -38,7 +38,7 @@ impl Told {
             let length = usize::from(u16::from_ne_bytes([*self.bytes.get(at)?, *self.bytes.get(at + 1)?]));
             let kind = u16::from_ne_bytes([*self.bytes.get(at + 2)?, *self.bytes.get(at + 3)?]);
             let value = at + 4..at + length;
-            // The two highest bits say how it is coded (linux/netlink.h).
+            // The two highest bits are flags (linux/netlink.h).
             let found = (length >= 4 && value.end <= self.bytes.len()).then_some((kind & 0x3fff, value));
             at += length.next_multiple_of(4);
             found
@@ -80,7 +80,7 @@ impl Told {
         self.bytes.get(at..at + 4).and_then(number).unwrap_or_default()
     }
 
-    /// The same with these attributes alone.
+    /// The same with only these attributes.
     pub(super) fn only(&self, attributes: &[u16]) -> Self {
         self.chosen(|attribute| attributes.contains(&attribute))
     }
@@ -90,7 +90,7 @@ impl Told {
         self.chosen(|attribute| !attributes.contains(&attribute))
     }
 
-    /// The same with another value for an attribute, which stands last then.
+    /// The same with another value of an attribute, moved to the end.
     pub(super) fn with(&self, attribute: u16, value: &[u8]) -> Self {
         let mut told = self.without(&[attribute]);
         told.push(attribute, value);
@@ -105,7 +105,7 @@ impl Told {
         told
     }
 
-    /// Values come from attributes, whose length is told in 16 bits.
+    /// Values come from attributes, whose length has 16 bits.
     fn push(&mut self, attribute: u16, value: &[u8]) {
         let length = u16::try_from(4 + value.len()).unwrap_or(u16::MAX);
         self.bytes.extend_from_slice(&length.to_ne_bytes());
@@ -120,12 +120,12 @@ impl Told {
 }
 
 impl Kind {
-    /// All things of this kind in this namespace.
+    /// All objects of this kind in this namespace.
     pub(super) fn all(&self) -> Result<Vec<Told>> {
         self.ask(vec![0; self.head])
     }
 
-    /// Those of one interface, below a part of its queueing (`struct tcmsg`), which the kernel tells no other way.
+    /// Objects of one interface below a parent in its queueing (`struct tcmsg`); there is no other way to list them.
     pub(super) fn at(&self, index: u32, parent: u32) -> Result<Vec<Told>> {
         let mut head = vec![0; self.head];
         head[4..8].copy_from_slice(&index.to_ne_bytes());
@@ -140,7 +140,7 @@ impl Kind {
         Ok(whole.map(|answer| Told { bytes: answer.bytes, head: self.head }).collect())
     }
 
-    /// Those of one interface.
+    /// Objects of one interface.
     pub(super) fn of(&self, index: u32) -> Result<Vec<Told>> {
         Ok(self.all()?.into_iter().filter(|told| self.index(told) == Some(index)).collect())
     }
@@ -157,12 +157,12 @@ impl Kind {
         }
     }
 
-    /// Tells the kernel what it told before, for an interface that may have another number now.
+    /// Creates an object again from its saved message, for an interface whose index may have changed.
     pub(super) fn tell(&self, saved: &[u8], index: u32, flags: u16) -> io::Result<()> {
         self.say(self.new, saved, index, flags)
     }
 
-    /// Takes it away again.
+    /// Removes it again.
     pub(super) fn take_away(&self, saved: &[u8], index: u32) -> io::Result<()> {
         // `RTM_DEL…` follows `RTM_NEW…`.
         self.say(self.new + 1, saved, index, 0)

@@ -1,4 +1,4 @@
-//! Multicast addresses that a port takes because somebody entered them (`ip maddress add`).
+//! Multicast addresses of a port that were added manually (`ip maddress add`).
 
 use std::{fs, io, os::fd::AsRawFd, os::unix::net::UnixDatagram};
 
@@ -7,7 +7,7 @@ use crate::{
     link::bytes_of_mac,
 };
 
-/// `struct ifreq` of linux/if.h with a `struct sockaddr` in it.
+/// `struct ifreq` of linux/if.h with a `struct sockaddr`.
 #[repr(C)]
 struct InterfaceRequest {
     name: [u8; 16],
@@ -16,14 +16,14 @@ struct InterfaceRequest {
     rest: [u8; 8],
 }
 
-/// Those of an interface of the calling thread's network namespace, like `33:33:00:00:00:77`.
+/// Manually added addresses of an interface of the calling thread's network namespace, like `33:33:00:00:00:77`.
 pub(super) fn entered(interface: &str) -> Result<Vec<String>> {
     let path = "/proc/thread-self/net/dev_mcast";
     let text = fs::read_to_string(path).on("read", path)?;
     Ok(text.lines().filter_map(|line| entered_in(line, interface)).collect())
 }
 
-/// A line has number and name of the interface, how many use the address, whether somebody entered it, and the address.
+/// A line has the interface's index and name, the number of users, whether it was added manually, and the address.
 fn entered_in(line: &str, interface: &str) -> Option<String> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let [_, name, _, by_hand, address] = words[..] else { return None };
@@ -31,7 +31,7 @@ fn entered_in(line: &str, interface: &str) -> Option<String> {
     (name == interface && by_hand != "0").then(|| bytes.join(":"))
 }
 
-/// Enters one.
+/// Adds an address.
 pub(super) fn enter(interface: &str, address: &str) -> io::Result<()> {
     let mut request = InterfaceRequest { name: [0; 16], family: 0, address: [0; 14], rest: [0; 8] };
     let bytes = bytes_of_mac(address);

@@ -21,7 +21,7 @@ const TCA_HTB_INIT: u16 = 2;
 const TCA_U32_HASH: u16 = 2;
 const TCA_U32_LINK: u16 = 3;
 const TCA_U32_DIVISOR: u16 = 4;
-/// The first number of tables that u32 makes by itself, in the place where the number of a filter has that of its table.
+/// First number of tables that u32 creates itself, in the table part of a filter's handle.
 const FIRST_OWN_TABLE: u32 = 0x8000_0000;
 
 /// `TC_H_ROOT` and `TC_H_INGRESS` of linux/pkt_sched.h.
@@ -30,15 +30,16 @@ const INGRESS: u32 = 0xffff_fff1;
 /// The two sides of clsact, as parents of filters.
 const SIDES: [u32; 2] = [0xffff_fff2, 0xffff_fff3];
 
-/// Disciplines that the kernel takes as it tells them.
+/// Disciplines that the kernel accepts as it describes them.
 const REPEATABLE: [&str; 16] = [
     "bfifo", "cake", "clsact", "codel", "drr", "fq", "fq_codel", "hfsc", "htb", "ingress", "mq", "pfifo", "pie",
     "prio", "sfq", "tbf",
 ];
-/// Those of them whose classes are made by hand; the others have theirs by themselves.
+/// Disciplines of these whose classes are created manually.
 const WITH_CLASSES: [&str; 3] = ["drr", "hfsc", "htb"];
 
-/// A kind of filter that the kernel takes as it tells it: its flags, its actions, and what came before actions.
+/// A kind of filter that the kernel accepts as it describes it: attributes for flags, for actions, and for older forms
+/// of actions.
 struct Classifier {
     name: &'static str,
     flags: u16,
@@ -51,12 +52,12 @@ const CLASSIFIERS: [Classifier; 3] = [
     Classifier { name: "flower", flags: 22, actions: 3, police: None },
     Classifier { name: "matchall", flags: 3, actions: 2, police: None },
 ];
-/// What the kernel takes as it tells it; of police it wants a table that it does not tell.
+/// Actions that the kernel accepts as it describes them; a police action lacks the required table.
 const ACTIONS: [&str; 2] = ["gact", "mirred"];
-/// `TCA_CLS_FLAGS_SKIP_HW` and `TCA_CLS_FLAGS_SKIP_SW`: the others tell of a state, and are refused.
+/// `TCA_CLS_FLAGS_SKIP_HW` and `TCA_CLS_FLAGS_SKIP_SW`: the other flags are read-only.
 const SETTABLE_FLAGS: u8 = 1 | 2;
 
-/// All that somebody chose: disciplines, classes and filters, in words and as they were told.
+/// All configured disciplines, classes and filters, as words and as messages.
 pub(super) fn queueing(interface: &str, index: u32) -> Result<Vec<Saved>> {
     let chosen = Chosen::read(index)?;
     let qdiscs = chosen.qdiscs.iter().map(|told| (told, qdisc_words(told, interface)));
@@ -65,7 +66,7 @@ pub(super) fn queueing(interface: &str, index: u32) -> Result<Vec<Saved>> {
     Ok(qdiscs.chain(classes).chain(filters).map(|(told, words)| settable(told).saved(words)).collect())
 }
 
-/// The kind of what was saved: its words begin with it.
+/// The kind of a saved object: its words begin with it.
 pub(super) fn kind(saved: &Saved) -> &'static Kind {
     match saved.words.split(' ').next() {
         Some("class") => &CLASSES,
@@ -74,7 +75,7 @@ pub(super) fn kind(saved: &Saved) -> &'static Kind {
     }
 }
 
-/// What there is that could not be put back, in words.
+/// Objects that cannot be restored, in words.
 pub(super) fn lasting(interface: &str, index: u32) -> Result<Vec<String>> {
     let chosen = Chosen::read(index)?;
     let mut found = Vec::new();
@@ -98,7 +99,7 @@ struct Chosen {
 }
 
 impl Chosen {
-    /// The kernel's own have no number.
+    /// The kernel's default disciplines have no handle.
     fn read(index: u32) -> Result<Self> {
         let mut qdiscs = QDISCS.of(index)?;
         qdiscs.retain(|told| number(told) != 0);
@@ -107,9 +108,9 @@ impl Chosen {
         }
         let mut classes = CLASSES.at(index, 0)?;
         classes.retain(|told| told.text(TCA_KIND).is_some_and(|kind| WITH_CLASSES.contains(&kind.as_str())));
-        // A class of hfsc that has the number of its discipline comes with it.
+        // An hfsc class with the handle of its discipline is created with it.
         classes.retain(|told| number(told) & 0xffff != 0);
-        // A class whose parent is not there yet would be taken for one without.
+        // Parents come first: a class without an existing parent would become a root class.
         let depths: Vec<_> = classes.iter().map(|told| depth(told, &classes)).collect();
         let mut ordered: Vec<_> = depths.into_iter().zip(classes).collect();
         ordered.sort_by_key(|(depth, _)| *depth);
@@ -119,7 +120,7 @@ impl Chosen {
     }
 }
 
-/// How many classes a class is below.
+/// Number of ancestors of a class.
 fn depth(told: &Told, classes: &[Told]) -> usize {
     let above = |told: &Told| classes.iter().find(|other| number(other) == parent(told));
     std::iter::successors(above(told), |told| above(told)).take(classes.len()).count()
@@ -130,14 +131,14 @@ fn filters(index: u32, qdiscs: &[Told], classes: &[Told]) -> Result<Vec<Told>> {
     let parents = qdiscs.iter().flat_map(sides).chain(classes.iter().map(number));
     let mut filters = Vec::new();
     for parent in parents {
-        // A discipline that takes no filters, or a side that ingress has not got, is no error.
+        // A discipline without filters, or the side that ingress lacks, is no error.
         let Ok(told) = FILTERS.at(index, parent) else { continue };
         filters.extend(told.into_iter().filter(is_filter).map(|told| beneath(told, parent)));
     }
     Ok(filters)
 }
 
-/// The kernel tells of what filters of one priority share too, and of the tables that u32 makes for them by itself.
+/// The kernel also lists objects shared by filters of one priority, and u32's automatic tables.
 fn is_filter(told: &Told) -> bool {
     let divisor = options(told).and_then(|options| options.number(TCA_U32_DIVISOR)).filter(|_| is_u32(told));
     let is_own_table = divisor == Some(1) && number(told) >= FIRST_OWN_TABLE;
@@ -153,7 +154,7 @@ fn beneath(mut told: Told, parent: u32) -> Told {
     told
 }
 
-/// `struct tcmsg`: number, what it hangs on, and for a filter its priority and protocol.
+/// `struct tcmsg`: handle, parent, and for a filter priority and protocol.
 fn number(told: &Told) -> u32 {
     told.head_number(8)
 }
@@ -193,7 +194,7 @@ fn options(told: &Told) -> Option<Told> {
     Some(Told { bytes: told.value(TCA_OPTIONS)?.to_vec(), head: 0 })
 }
 
-/// What was told as it is taken, without what it counted so far.
+/// A message as the kernel accepts it, without counters.
 fn settable(told: &Told) -> Told {
     let mut told = told.only(&[TCA_KIND, TCA_OPTIONS, TCA_CHAIN]);
     match told.text(TCA_KIND).as_deref() {
@@ -205,7 +206,7 @@ fn settable(told: &Told) -> Told {
     told
 }
 
-/// The version of htb is told whole, and taken as its first half (`HTB_VER` of linux/pkt_sched.h).
+/// htb's version is read as a whole, and written as its first half (`HTB_VER` of linux/pkt_sched.h).
 fn tell_htb(told: &mut Told) {
     let version = options(told).and_then(|options| options.place(TCA_HTB_INIT));
     if let (Some(version), Some(options)) = (version, told.place(TCA_OPTIONS)) {
@@ -215,8 +216,7 @@ fn tell_htb(told: &mut Told) {
     }
 }
 
-/// Tables that u32 makes by itself get their numbers in the order in which they are made: the one of this filter may have
-/// another number then.
+/// u32 numbers its automatic tables in order of creation, so this filter's table may get another number.
 fn free_of_table(told: &mut Told) {
     let Some(options) = options(told) else { return };
     let own = number(told) & 0xfff;
@@ -225,7 +225,7 @@ fn free_of_table(told: &mut Told) {
     told.bytes[8..12].copy_from_slice(&own.to_ne_bytes());
 }
 
-/// Leaves out what flags say of the card.
+/// Removes read-only flags of hardware offload.
 fn settle_flags(told: &mut Told) {
     let flags = classifier(told).and_then(|it| options(told)?.place(it.flags));
     if let (Some(flags), Some(options)) = (flags, told.place(TCA_OPTIONS)) {

@@ -1,4 +1,4 @@
-//! Putting back what a move took from a port, and whatever else is not as it was.
+//! Restores the state that a move removed from a port, and any other difference.
 
 use std::{
     fmt::Display,
@@ -23,22 +23,24 @@ use super::{
 };
 use crate::{error::Result, ethtool, link::bytes_of_mac, link_message::switch, netlink::request, sysctl};
 
-/// An address of IPv6 may be named in a route once nobody else was found to have it (RFC 4862, section 5.4).
+/// Routes may use an IPv6 address after duplicate address detection (RFC 4862, section 5.4).
 const ADDRESS_READY: Duration = Duration::from_secs(3);
 
-/// Two cards agree on a speed in this time.
+/// Time for autonegotiation between two cards.
 const LINK: Duration = Duration::from_secs(6);
 
-/// Makes a port of this namespace, which has this name now, as it was. Goes on where something cannot be done: the command
-/// for each such, with the reason.
+/// Restores a port of this namespace, under its present name. Goes on after a failure.
+///
+/// Returns a command for each failure, with the reason.
 pub fn restore(interface: &str, wanted: &NicState) -> Result<Vec<String>> {
     let now = read(interface)?;
     let mut port = Port { name: interface.to_owned(), index: now.identity.index, wanted, failed: Vec::new() };
     port.name_it(&now);
     port.set_link(&now);
     port.set_driver();
-    // Once before it is up, since some hold for what comes up with it, and once more, since coming up resets some. The
-    // kernel also sets ipv6.conf.mtu anew each time the link comes: there is no keeping that one.
+    // Once before it is up, since some apply at that time, and once after, since that resets some.
+    //
+    // The kernel also resets ipv6.conf.mtu whenever the link comes up, so this setting cannot be kept.
     port.write_settings();
     port.add_addresses(false);
     port.switch(&now);
@@ -65,11 +67,11 @@ impl Port<'_> {
     fn name_it(&mut self, now: &NicState) {
         let name = &self.wanted.identity.name;
         if self.name != *name {
-            // A new name would write itself over the labels of addresses: they come again after it. Mostly there are none.
+            // Renaming overwrites address labels: labelled addresses are added again afterwards.
             for saved in self.wanted.addresses.iter().filter(|saved| !is_ipv6(saved)) {
                 let _ = ADDRESSES.take_away(&saved.message, self.index);
             }
-            // Older kernels rename an interface only while it is down.
+            // Older kernels rename only interfaces that are down.
             let down = if now.flags.up { switch(&self.name, false) } else { Ok(()) };
             let renamed = down.and_then(|()| self.change([LinkAttribute::IfName(name.clone())]));
             let command = format!("ip link set {} name {name}", self.name);
@@ -130,7 +132,7 @@ impl Port<'_> {
         }
     }
 
-    /// The commands for those that could not be written.
+    /// Writes settings; returns the commands of those that failed.
     fn write_settings(&self) -> Vec<String> {
         let write = |(setting, value): (&String, &String)| {
             let key = key(setting, &self.name);
@@ -149,7 +151,7 @@ impl Port<'_> {
         }
     }
 
-    /// The second half that addresses of IPv6 get which routers announce; only a port that is up takes it.
+    /// The interface part of router-announced IPv6 addresses; settable only while the port is up.
     fn set_token(&mut self, now: &NicState) {
         let Some(token) = self.wanted.token.filter(|_| now.token != self.wanted.token) else { return };
         let spec = AfSpecUnspec::Inet6(vec![AfSpecInet6::Token(token)]);
@@ -157,7 +159,7 @@ impl Port<'_> {
         self.is_done(&format!("ip token set {token} dev {}", self.name), set);
     }
 
-    /// Those of IPv6 only once it is up: they go when it is down.
+    /// IPv6 addresses only once it is up: they are removed when it is down.
     fn add_addresses(&mut self, ipv6: bool) {
         let now_s = clock_gettime(ClockId::Boottime).tv_sec as u64;
         let age = now_s.saturating_sub(self.wanted.read_at_s);
@@ -170,14 +172,14 @@ impl Port<'_> {
         self.add("ip", &ADDRESSES, &aged.collect::<Vec<_>>(), NLM_F_CREATE | NLM_F_EXCL);
     }
 
-    /// The kernel takes none for a port that has no link (yet).
+    /// The kernel accepts none for a port without a link.
     fn add_nexthops(&mut self) {
         let nexthops = self.wanted.nexthops.clone();
         let flags = NLM_F_CREATE | NLM_F_REPLACE;
         self.add_all("ip", &nexthops, LINK, |port, saved| port.tell(&NEXTHOPS, saved, flags));
     }
 
-    /// A gateway is reached by another route, which may come later.
+    /// A gateway may need another route that comes later.
     fn add_routes(&mut self) {
         let old = self.wanted.identity.index;
         let routes: Vec<_> = self.wanted.routes.iter().map(|saved| renumbered(saved, old, self.index)).collect();
@@ -187,8 +189,9 @@ impl Port<'_> {
         });
     }
 
-    /// A discipline below a class needs that first, and a class below a discipline too. What has the same words is there
-    /// already: the rest of it counts, and so is never the same.
+    /// A discipline below a class needs the class first, and the reverse.
+    ///
+    /// An object with the same words already exists; its counters never compare equal.
     fn add_queueing(&mut self, now: &NicState) {
         let [old, new] = [now, self.wanted].map(|state| format!(" dev {} ", state.identity.name));
         let mut there: Vec<String> = now.queueing.iter().map(|saved| saved.words.replacen(&old, &new, 1)).collect();
@@ -200,7 +203,7 @@ impl Port<'_> {
         self.add_all("tc", &missing, ADDRESS_READY, |port, saved| port.tell_queueing(saved));
     }
 
-    /// Filters are many where others may be one.
+    /// Several filters may share a place that takes one other object.
     fn tell_queueing(&self, saved: &Saved) -> io::Result<()> {
         let flags = if saved.words.starts_with("filter") { NLM_F_EXCL } else { NLM_F_REPLACE };
         self.tell(queueing::kind(saved), saved, NLM_F_CREATE | flags)
@@ -213,7 +216,7 @@ impl Port<'_> {
         }
     }
 
-    /// Tells of things of which some need others: those that fail are tried again after the others.
+    /// Creates objects that depend on each other: failed ones are retried after the others.
     fn add_all(
         &mut self,
         program: &str,
@@ -246,7 +249,7 @@ impl Port<'_> {
         }
     }
 
-    /// What is there already is as it should be.
+    /// An existing object is as it should be.
     fn tell(&self, kind: &Kind, saved: &Saved, flags: u16) -> io::Result<()> {
         match kind.tell(&saved.message, self.index, flags) {
             Err(error) if error.raw_os_error() == Some(libc::EEXIST) => Ok(()),
@@ -266,7 +269,7 @@ impl Port<'_> {
         request(RouteNetlinkMessage::SetLink(message), 0).map(drop)
     }
 
-    /// Remembers the command that would do what could not be done.
+    /// Records the command for a failed step.
     fn is_done(&mut self, command: &str, result: io::Result<()>) -> bool {
         if let Err(error) = &result {
             self.failed.push(format!("{command} ({error})"));

@@ -1,4 +1,4 @@
-//! Routes, and the nexthop objects that some of them go by.
+//! Routes and their nexthop objects.
 
 use std::net::IpAddr;
 
@@ -20,11 +20,11 @@ const RTA_CACHEINFO: u16 = 12;
 const RTA_TABLE: u16 = 15;
 const RTA_VIA: u16 = 18;
 const RTA_NH_ID: u16 = 30;
-/// `RTNH_F_ONLINK` and `RTNH_F_PERVASIVE`: the others tell of a state, and are refused.
+/// `RTNH_F_ONLINK` and `RTNH_F_PERVASIVE`: the other flags are read-only.
 const SETTABLE_FLAGS: u8 = 4 | 2;
 /// `RTPROT_KERNEL`.
 const KERNEL: u8 = 2;
-/// `RTPROT_REDIRECT` and `RTPROT_RA`: they come with the next word of a router.
+/// `RTPROT_REDIRECT` and `RTPROT_RA`: routers announce these again.
 const BY_ROUTERS: [u8; 2] = [1, 9];
 /// `RTN_UNICAST`.
 const UNICAST: u8 = 1;
@@ -34,20 +34,20 @@ const NHA_GROUP: u16 = 2;
 const NHA_GROUP_TYPE: u16 = 3;
 const NHA_OIF: u16 = 5;
 const NHA_GATEWAY: u16 = 6;
-/// What a nexthop object is made of, `NHA_ENCAP_TYPE` and `NHA_ENCAP` among it: all else tells of a state.
+/// Settable attributes of a nexthop object, with `NHA_ENCAP_TYPE` and `NHA_ENCAP`; the others are read-only.
 const MADE_OF: [u16; 7] = [NHA_ID, NHA_GROUP, NHA_GROUP_TYPE, NHA_OIF, NHA_GATEWAY, 7, 8];
 
-/// What routes a move takes: those through the interface, and those through nexthop objects of it.
+/// Routes that a move removes: those through the interface, and through its nexthop objects.
 pub(super) struct Through {
     interface: String,
     index: u32,
-    /// Each on its own first, then the groups that they are members of.
+    /// Single objects first, then groups.
     objects: Vec<Told>,
 }
 
 impl Through {
     pub(super) fn read(interface: &str, index: u32) -> Result<Self> {
-        // Kernels before 5.3 have none.
+        // Kernels before 5.3 have no nexthop objects.
         let all = match NEXTHOPS.all() {
             Err(error) if error.errno() == Some(libc::EOPNOTSUPP) => Vec::new(),
             all => all?,
@@ -59,12 +59,12 @@ impl Through {
         Ok(Self { interface: interface.to_owned(), index, objects })
     }
 
-    /// Its nexthop objects, with the groups that they belong to.
+    /// Its nexthop objects, with their groups.
     pub(super) fn nexthops(&self) -> Vec<Saved> {
         self.objects.iter().map(|told| saved_nexthop(told, &self.interface)).collect()
     }
 
-    /// Groups that change over time, which the kernel does not take as it tells them.
+    /// Resilient groups, which the kernel does not accept as it describes them.
     pub(super) fn lasting(&self) -> Vec<String> {
         let changing = |told: &&Told| told.value(NHA_GROUP_TYPE).is_some_and(|kind| kind != [0, 0]);
         let words = |told: &Told| {
@@ -74,7 +74,7 @@ impl Through {
         self.objects.iter().filter(changing).map(words).collect()
     }
 
-    /// Routes to be put back.
+    /// Routes that are to be restored.
     pub(super) fn restorable_routes(&self) -> Result<Vec<Saved>> {
         let told = ROUTES.all()?.into_iter().filter(|told| self.takes(told) && is_given_route(told));
         told.map(|told| self.saved_route(told)).collect()
@@ -88,7 +88,7 @@ impl Through {
     fn saved_route(&self, mut told: Told) -> Result<Saved> {
         let words = self.words(&told)?;
         if told.value(RTA_NH_ID).is_some() {
-            // What the object stands for is told beside it, but is not to be said beside it.
+            // The contents of a nexthop object are read with the route, but may not be written with it.
             told = told.without(&[RTA_OIF, RTA_GATEWAY, RTA_VIA, RTA_MULTIPATH]);
         }
         let flags = told.bytes[8] & SETTABLE_FLAGS;
@@ -137,13 +137,13 @@ pub fn routes(interface: &str, index: u32) -> Result<Vec<(String, bool)>> {
     told.map(|told| Ok((through.words(&told)?, told.bytes[1] == 0))).collect()
 }
 
-/// A route of several hops over IPv6 loses some of them only, and is told whole to replace what is left of it.
+/// An IPv6 multipath route loses only some hops; the saved route replaces the rest.
 pub(super) fn replaces(saved: &Saved) -> bool {
     let told = Told { bytes: saved.message.clone(), head: ROUTES.head };
     told.is_ipv6() && told.value(RTA_MULTIPATH).is_some()
 }
 
-/// A saved route with another number for an interface where it has several hops.
+/// A saved multipath route with another index of an interface.
 pub(super) fn renumbered(saved: &Saved, from: u32, to: u32) -> Saved {
     let mut told = Told { bytes: saved.message.clone(), head: ROUTES.head };
     for hop in hops(&told).iter().filter(|hop| hop.index == from) {
@@ -152,8 +152,10 @@ pub(super) fn renumbered(saved: &Saved, from: u32, to: u32) -> Saved {
     told.saved(saved.words.clone())
 }
 
-/// Given by somebody, or by the kernel with an address: where that was told to bring no route with it (noprefixroute), a
-/// program put in another of the same kind. `struct rtmsg`: the protocol stands at 5, the type at 7.
+/// Whether a route was configured, or came with an address. Instead of the latter, programs may add their own
+/// (noprefixroute).
+///
+/// `struct rtmsg`: the protocol is at offset 5, the type at 7.
 fn is_given_route(told: &Told) -> bool {
     let with_address = || told.bytes[7] == UNICAST && !is_link_local(told) && !ends(told);
     told.is_ip() && !BY_ROUTERS.contains(&told.bytes[5]) && (told.bytes[5] != KERNEL || with_address())
@@ -163,29 +165,29 @@ fn is_link_local(told: &Told) -> bool {
     matches!(told.address(RTA_DST), Some(IpAddr::V6(to)) if to.is_unicast_link_local() || to.is_multicast())
 }
 
-/// Whether a route goes by itself: it came with an address that a router announced. `struct rta_cacheinfo`: the time stands
-/// at 8.
+/// Whether a route expires, because it came with a router-announced address. `struct rta_cacheinfo`: the time is at
+/// offset 8.
 fn ends(told: &Told) -> bool {
     told.place(RTA_CACHEINFO).is_some_and(|place| told.is_ipv6() && told.head_number(place.start + 8) != 0)
 }
 
-/// Whether somebody relies on it: what routers announced counts too.
+/// Whether the route is in use; router-announced routes count too.
 fn is_relied_on(told: &Told) -> bool {
     const ANNOUNCED: u8 = 9;
     told.is_ip() && (told.bytes[5] == ANNOUNCED || (told.bytes[5] != KERNEL && is_given_route(told)))
 }
 
-/// One of a route's several hops.
+/// A hop of a multipath route.
 #[derive(Debug, PartialEq, Eq)]
 struct Hop {
-    /// Where it begins in the message.
+    /// Its offset in the message.
     at: usize,
     index: u32,
     weight: u32,
     gateway: Option<IpAddr>,
 }
 
-/// Hops of a route, where it has several: `struct rtnexthop`, each followed by attributes.
+/// Hops of a multipath route: `struct rtnexthop`, each followed by attributes.
 fn hops(told: &Told) -> Vec<Hop> {
     const HEAD: usize = 8;
     let Some(place) = told.place(RTA_MULTIPATH) else { return Vec::new() };
@@ -212,7 +214,7 @@ fn members(told: &Told) -> Vec<(u32, u32)> {
     members.map(member).collect()
 }
 
-/// `struct nhmsg`: the scope stands at 1, and is not taken; flags at 4.
+/// `struct nhmsg`: the scope is at offset 1, and not writable; flags at 4.
 fn saved_nexthop(told: &Told, interface: &str) -> Saved {
     let mut told = told.only(&MADE_OF);
     let members: Vec<_> = members(&told).iter().map(|(id, weight)| format!("{id},{weight}")).collect();

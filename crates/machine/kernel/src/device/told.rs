@@ -1,4 +1,4 @@
-//! What the kernel tells of a port, kept as it told it, to be told back.
+//! State of a port as the kernel's own messages, for restoring it.
 
 use model::nic::Saved;
 
@@ -13,7 +13,7 @@ const IFA_LOCAL: u16 = 2;
 const IFA_LABEL: u16 = 3;
 const IFA_CACHEINFO: u16 = 6;
 const IFA_PROTO: u16 = 11;
-/// `IFA_F_TEMPORARY`; of IPv4 the same bit says "secondary".
+/// `IFA_F_TEMPORARY`; for IPv4 the same bit means "secondary".
 const TEMPORARY: u8 = 1;
 
 const NDA_DST: u16 = 1;
@@ -21,8 +21,7 @@ const NDA_LLADDR: u16 = 2;
 /// `NUD_PERMANENT` of linux/neighbour.h.
 const PERMANENT: u8 = 0x80;
 
-/// Addresses of an interface, without those that the kernel makes by itself: link-local ones, and those that come of
-/// what routers say.
+/// Addresses of an interface, without automatic ones: link-local addresses, and those from router announcements.
 pub(super) fn addresses(interface: &str, index: u32) -> Result<Vec<Saved>> {
     let is_given = |told: &Told| {
         let by_kernel = told.value(IFA_PROTO).is_some_and(|origin| (1..=3).contains(&origin[0]));
@@ -30,7 +29,7 @@ pub(super) fn addresses(interface: &str, index: u32) -> Result<Vec<Saved>> {
     };
     let (mut v6, mut given): (Vec<_>, Vec<_>) =
         ADDRESSES.of(index)?.into_iter().filter(is_given).partition(Told::is_ipv6);
-    // The kernel tells those of IPv6 the last one first.
+    // The kernel lists IPv6 addresses in reverse order.
     v6.reverse();
     given.append(&mut v6);
     Ok(given.into_iter().map(|told| saved_address(told, interface)).collect())
@@ -44,12 +43,12 @@ fn saved_address(told: Told, interface: &str) -> Saved {
     told.saved(format!("address add {own}{label} dev {interface}"))
 }
 
-/// Takes the time since then off the lifetimes of an address; `None` where it would be over.
+/// Reduces the lifetimes of an address by the time elapsed; `None` if it has expired.
 pub(super) fn aged(message: &[u8], seconds: u64) -> Option<Vec<u8>> {
     const FOREVER: u32 = u32::MAX;
     let mut told = Told { bytes: message.to_vec(), head: ADDRESSES.head };
     let Some(place) = told.place(IFA_CACHEINFO) else { return Some(told.bytes) };
-    // `struct ifa_cacheinfo`: preferred, valid, and two stamps.
+    // `struct ifa_cacheinfo`: preferred, valid, and two timestamps.
     let (preferred, valid) = (told.head_number(place.start), told.head_number(place.start + 4));
     let left = |lifetime: u32| match lifetime {
         FOREVER => FOREVER,
@@ -60,14 +59,14 @@ pub(super) fn aged(message: &[u8], seconds: u64) -> Option<Vec<u8>> {
     (left(valid) > 0).then_some(told.bytes)
 }
 
-/// Whether a saved address is one of IPv6, which goes when its interface is down.
+/// Whether a saved address is an IPv6 address, which is removed when its interface goes down.
 pub(super) fn is_ipv6(saved: &Saved) -> bool {
     saved.message.first().is_some_and(|family| i32::from(*family) == libc::AF_INET6)
 }
 
-/// Neighbours that somebody entered by hand.
+/// Manually added neighbours.
 pub(super) fn neighbours(interface: &str, index: u32) -> Result<Vec<Saved>> {
-    // `struct ndmsg`: the state stands at 8.
+    // `struct ndmsg`: the state is at offset 8.
     let is_by_hand = |told: &Told| told.is_ip() && told.bytes[8] & PERMANENT != 0;
     let saved = |told: Told| {
         let address = told.address(NDA_DST).map(|address| address.to_string()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Rules by which a card chooses the queue of what it receives (`ethtool -N`, linux/ethtool.h).
+//! Rules for a card's choice of receive queue (`ethtool -N`, linux/ethtool.h).
 
 use std::{
     mem::{offset_of, zeroed},
@@ -15,11 +15,11 @@ const DELETE: u32 = 0x31;
 const INSERT: u32 = 0x32;
 const UDP_V4: u32 = 0x02;
 const UDP_V6: u32 = 0x06;
-/// `RX_CLS_LOC_SPECIAL`, in the answer to [`COUNT`]: the driver takes [`ANY_PLACE`].
+/// `RX_CLS_LOC_SPECIAL`, in the answer to [`COUNT`]: the driver accepts [`ANY_PLACE`].
 const TAKES_SPECIAL: u64 = 1 << 31;
 /// `RX_CLS_LOC_ANY`: the driver chooses.
 const ANY_PLACE: u32 = 0xffff_ffff;
-/// More places than any card has.
+/// More locations than any card has.
 const ROOM: usize = 1 << 16;
 
 /// `struct ethtool_rx_flow_spec`.
@@ -35,7 +35,7 @@ struct Flow {
     place: u32,
 }
 
-/// `struct ethtool_rxnfc`, with what follows it left out.
+/// `struct ethtool_rxnfc`, without its variable part.
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct Question {
@@ -48,7 +48,7 @@ struct Question {
 
 const _: () = assert!(size_of::<Flow>() == 168 && size_of::<Question>() == 192 && offset_of!(Flow, queue) == 152);
 
-/// Sends UDP for a local address and port to a queue, from 0.
+/// Steers UDP for a local address and port to a queue, from 0.
 pub fn steer(interface: &str, to: SocketAddr, queue: u32) -> Result<()> {
     let mut question = question(INSERT);
     question.flow = flow(to, queue);
@@ -62,7 +62,7 @@ pub fn is_steered(interface: &str, to: SocketAddr, queue: u32) -> Result<bool> {
     Ok(place_of(interface, to, queue)?.is_some())
 }
 
-/// Takes such a rule away, where there is one.
+/// Removes such a rule, if present.
 pub fn unsteer(interface: &str, to: SocketAddr, queue: u32) -> Result<()> {
     let Some(place) = place_of(interface, to, queue)? else { return Ok(()) };
     let mut question = question(DELETE);
@@ -71,16 +71,17 @@ pub fn unsteer(interface: &str, to: SocketAddr, queue: u32) -> Result<()> {
 }
 
 fn question(command: u32) -> Question {
-    // SAFETY: numbers, of which zeros are some.
+    // SAFETY: numbers, for which zeros are valid.
     Question { command, ..unsafe { zeroed() } }
 }
 
 fn put(interface: &str, call: &'static str, question: &mut Question) -> Result<()> {
-    // SAFETY: a `struct ethtool_rxnfc` without room behind it, which none of the commands it is used for asks for.
+    // SAFETY: a `struct ethtool_rxnfc` without a variable part, which these commands do not use.
     unsafe { ask(interface, call, (&raw mut *question).cast()) }
 }
 
-/// As linux/ethtool.h has them: `tcp_ip4_spec` begins with source and destination, of 4 bytes, and both ports; `tcp_ip6_spec` with the same of 16.
+/// As in linux/ethtool.h: `tcp_ip4_spec` begins with source and destination of 4 bytes, and both ports; `tcp_ip6_spec`
+/// likewise with 16 bytes.
 fn flow(to: SocketAddr, queue: u32) -> Flow {
     let Question { mut flow, .. } = question(0);
     let (kind, address) = match to.ip() {
@@ -95,7 +96,7 @@ fn flow(to: SocketAddr, queue: u32) -> Flow {
     Flow { kind, queue: queue.into(), ..flow }
 }
 
-/// Drivers tidy what they were told, so that the rest may differ.
+/// Drivers normalise rules, so other fields may differ.
 fn is_same(one: &Flow, other: &Flow) -> bool {
     const BOTH_PORTS: usize = 4;
     let end = if one.kind == UDP_V4 { 2 * 4 } else { 2 * 16 } + BOTH_PORTS;
@@ -116,8 +117,9 @@ fn place_of(interface: &str, to: SocketAddr, queue: u32) -> Result<Option<u32>> 
     Ok(None)
 }
 
-/// The last one that is free, where the driver does not choose itself: in many cards the first rule that fits decides, and those of others go
-/// before ours.
+/// The last free location, if the driver does not choose one.
+///
+/// In many cards the first matching rule decides, and other users' rules take precedence over ours.
 fn free_place(table: &Table) -> Option<u32> {
     if table.driver_chooses {
         return Some(ANY_PLACE);
@@ -129,21 +131,21 @@ fn free_place(table: &Table) -> Option<u32> {
 struct Table {
     size: u32,
     driver_chooses: bool,
-    /// Places that have a rule.
+    /// Locations with a rule.
     taken: Vec<u32>,
 }
 
 fn table(interface: &str) -> Result<Table> {
-    /// Where the numbers of `struct ethtool_rxnfc` stand, of four bytes each: the places behind the last one, which does not fill it up.
+    /// Index of the locations behind `struct ethtool_rxnfc` in 32-bit numbers; they begin before its padding.
     const DATA: usize = offset_of!(Question, data) / 4;
     const COUNT_AT: usize = offset_of!(Question, count) / 4;
     let mut count = question(COUNT);
     put(interface, "ioctl(ETHTOOL_GRXCLSRLCNT)", &mut count)?;
-    // Somebody may add some meanwhile.
+    // Another process may add some meanwhile.
     let room = (count.count as usize + 64).min(ROOM);
     let mut answer = vec![0_u32; COUNT_AT + 1 + room];
     (answer[0], answer[COUNT_AT]) = (ALL, room as u32);
-    // SAFETY: there is room for as many places as it says.
+    // SAFETY: there is room for the given number of locations.
     unsafe { ask(interface, "ioctl(ETHTOOL_GRXCLSRLALL)", answer.as_mut_ptr().cast()) }?;
     let taken = answer[COUNT_AT + 1..].iter().take(answer[COUNT_AT] as usize).copied().collect();
     Ok(Table { size: answer[DATA], driver_chooses: count.data & TAKES_SPECIAL != 0, taken })
@@ -157,7 +159,7 @@ mod tests {
         text.parse().expect("an address")
     }
 
-    /// Kind, bytes that are set among the values, bytes that decide, and the queue.
+    /// Type, offsets and values of non-zero bytes, masked offsets, and the queue.
     fn told(flow: &Flow) -> (u32, Vec<(usize, u8)>, Vec<usize>, u64) {
         let values = flow.values.iter().copied().enumerate().filter(|(_, value)| *value != 0).collect();
         let decide = (0..52).filter(|at| flow.masks[*at] == 0xff).collect();

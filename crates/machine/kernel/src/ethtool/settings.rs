@@ -1,4 +1,4 @@
-//! What is set in a driver: offloads, and the structures of numbers that it reads and writes whole.
+//! Driver settings: offloads, and structures of numbers that are read and written as a whole.
 
 use std::collections::BTreeMap;
 
@@ -9,20 +9,20 @@ use crate::error::{On, Result, invalid};
 
 const GET_OFFLOADS: u32 = 0x3a;
 const SET_OFFLOADS: u32 = 0x3b;
-/// `ETH_SS_FEATURES`: the set of strings that name offloads.
+/// `ETH_SS_FEATURES`: the set of the names of offloads.
 const OFFLOAD_NAMES: u32 = 4;
 
-/// A structure of linux/ethtool.h that is a command and numbers.
+/// A structure of linux/ethtool.h with a command and numbers.
 struct Numbers {
     name: &'static str,
     get: u32,
     set: u32,
-    /// How many numbers follow the command.
+    /// Number of values after the command.
     count: usize,
 }
 
-/// `struct ethtool_channels`, `ethtool_ringparam`, `ethtool_coalesce` and `ethtool_pauseparam`. Channels come first: rings
-/// and coalescing belong to each of them.
+/// `struct ethtool_channels`, `ethtool_ringparam`, `ethtool_coalesce` and `ethtool_pauseparam`. Channels come first:
+/// rings and coalescing apply to each of them.
 const NUMBERS: [Numbers; 4] = [
     Numbers { name: "channels", get: 0x3c, set: 0x3d, count: 8 },
     Numbers { name: "rings", get: 0x10, set: 0x11, count: 8 },
@@ -30,20 +30,20 @@ const NUMBERS: [Numbers; 4] = [
     Numbers { name: "pause", get: 0x12, set: 0x13, count: 3 },
 ];
 
-/// Their places among them.
+/// Their indices in it.
 const CHANNELS: usize = 0;
 const COALESCING: usize = 2;
 
-/// Queues that a driver has in use, each way, from 1.
+/// Queues in use for each direction, from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Queues {
-    /// For packets that come.
+    /// Receive queues.
     pub receiving: u32,
-    /// For packets that leave.
+    /// Transmit queues.
     pub sending: u32,
 }
 
-/// How many queues an interface of the caller's namespace uses; a driver that does not say has one.
+/// Queues of an interface of the caller's namespace; one if the driver does not tell.
 pub fn queues(interface: &str) -> Queues {
     const RX: usize = 4;
     const TX: usize = 5;
@@ -53,7 +53,7 @@ pub fn queues(interface: &str) -> Queues {
     Queues { receiving: count(RX), sending: count(TX) }
 }
 
-/// What is set in the driver of an interface of the caller's namespace; nothing where the driver does not say.
+/// Driver settings of an interface of the caller's namespace; empty if the driver does not tell.
 pub fn settings(interface: &str) -> Result<DriverSettings> {
     let stamping = stamping(interface)?.map(|stamping| stamping.set);
     let mut settings = DriverSettings { offloads: blocks(interface)?, numbers: BTreeMap::new(), stamping };
@@ -65,7 +65,7 @@ pub fn settings(interface: &str) -> Result<DriverSettings> {
     Ok(settings)
 }
 
-/// Sets what differs, and goes on where something cannot be set: the name of each such, with the reason.
+/// Sets different values, and goes on after a failure; returns the names of failed settings, with errors.
 pub fn set_settings(interface: &str, wanted: &DriverSettings) -> Vec<(&'static str, crate::Error)> {
     let numbers = NUMBERS.iter().filter_map(|numbers| {
         let values = wanted.numbers.get(numbers.name)?;
@@ -77,27 +77,27 @@ pub fn set_settings(interface: &str, wanted: &DriverSettings) -> Vec<(&'static s
     all.filter_map(|(name, result)| result.err().map(|error| (name, error))).collect()
 }
 
-/// How an interface of the caller's namespace gathers packets before it interrupts: the numbers of `struct ethtool_coalesce`; `None` where its
-/// driver does not say.
+/// Interrupt coalescing of an interface of the caller's namespace: the numbers of `struct ethtool_coalesce`; `None` if
+/// unknown.
 pub fn coalescing(interface: &str) -> Result<Option<Vec<u32>>> {
     said(get(interface, &NUMBERS[COALESCING]))
 }
 
-/// Sets those numbers, where they differ.
+/// Sets these numbers if they differ.
 pub fn set_coalescing(interface: &str, numbers: &[u32]) -> Result<()> {
     let set = |numbers: &[u32]| set_where_other(interface, &NUMBERS[COALESCING], numbers);
-    // While a card adapts by itself, some drivers (ice, iavf) take no other times.
+    // With adaptive coalescing, some drivers (ice, iavf) accept no other times.
     set(&not_adaptive(numbers))?;
     set(numbers)
 }
 
-/// The same numbers for a card that interrupts at once: it does not wait for more packets, and does not adapt by itself.
+/// The same numbers for immediate interrupts, without adaptation.
 pub fn prompt(numbers: &[u32]) -> Vec<u32> {
     const RX_US: usize = 0;
     const RX_FRAMES: usize = 1;
     let mut prompt = not_adaptive(numbers);
     prompt[RX_US] = 0;
-    // One frame is none to wait for; drivers that do not count them have 0, and none means to wait for ever elsewhere.
+    // One frame means no delay; drivers that do not count frames have 0, which elsewhere means no limit.
     prompt[RX_FRAMES] = prompt[RX_FRAMES].min(1);
     prompt
 }
@@ -131,25 +131,25 @@ fn exchange(interface: &str, numbers: &Numbers, command: u32, values: &[u32]) ->
         return Err(invalid("not as many numbers as the kernel has")).on(numbers.name, interface);
     }
     let mut question = [&[command], values].concat();
-    // SAFETY: a command and as many numbers as its structure has.
+    // SAFETY: a command and all numbers of its structure.
     unsafe { ask(interface, "ioctl(SIOCETHTOOL)", question.as_mut_ptr().cast()) }?;
     question.remove(0);
     Ok(question)
 }
 
-/// The offloads that are asked for.
+/// The requested offloads.
 fn blocks(interface: &str) -> Result<Vec<u32>> {
     Ok(offloads(interface)?.into_iter().map(|[_, requested, ..]| requested).collect())
 }
 
-/// `struct ethtool_get_features_block`: available, requested, active, never changed; a bit for each offload.
+/// `struct ethtool_get_features_block`: available, requested, active, never changed; a bit per offload.
 type Offloads = [u32; 4];
 
 fn offloads(interface: &str) -> Result<Vec<Offloads>> {
     let blocks = strings(interface, OFFLOAD_NAMES)?.div_ceil(32);
     let mut answer = vec![0_u32; 2 + blocks as usize * 4];
     (answer[0], answer[1]) = (GET_OFFLOADS, blocks);
-    // SAFETY: there is room for as many blocks as are asked for, and the kernel writes no more.
+    // SAFETY: there is room for the requested number of blocks, and the kernel writes no more.
     unsafe { ask(interface, "ioctl(ETHTOOL_GFEATURES)", answer.as_mut_ptr().cast()) }?;
     Ok(answer[2..].chunks_exact(4).map(|block| [block[0], block[1], block[2], block[3]]).collect())
 }
@@ -157,7 +157,7 @@ fn offloads(interface: &str) -> Result<Vec<Offloads>> {
 fn set_offloads(interface: &str, wanted: &[u32]) -> Result<()> {
     let present = offloads(interface)?;
     let mut question = vec![SET_OFFLOADS, wanted.len() as u32];
-    // `struct ethtool_set_features_block`: which are meant, and what they shall be.
+    // `struct ethtool_set_features_block`: mask and values.
     for ([available, requested, ..], wanted) in present.iter().zip(wanted) {
         question.extend([(requested ^ wanted) & available, *wanted]);
     }
@@ -165,7 +165,7 @@ fn set_offloads(interface: &str, wanted: &[u32]) -> Result<()> {
     if is_as_wanted {
         return Ok(());
     }
-    // SAFETY: the question holds as many blocks as it says, and the kernel writes nothing.
+    // SAFETY: the request holds the given number of blocks, and the kernel writes nothing.
     unsafe { ask(interface, "ioctl(ETHTOOL_SFEATURES)", question.as_mut_ptr().cast()) }
 }
 
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn a_card_that_interrupts_at_once_waits_neither_for_time_nor_for_packets() {
-        // As ice has them: 50 µs, adaptive both ways.
+        // As in ice: 50 µs, adaptive in both directions.
         let mut adaptive = vec![0; NUMBERS[COALESCING].count];
         (adaptive[0], adaptive[1], adaptive[4], adaptive[9], adaptive[10]) = (50, 32, 50, 1, 1);
         let prompt = prompt(&adaptive);

@@ -1,4 +1,4 @@
-//! Stamps that a card puts on packets: whether it can, and what it is told to (linux/net_tstamp.h).
+//! Hardware timestamps: support and configuration (linux/net_tstamp.h).
 
 use model::nic::{StampSetting, Stamping};
 
@@ -15,7 +15,7 @@ struct StampInfo {
     command: u32,
     so_timestamping: u32,
     clock: u32,
-    /// A bit for each kind of transmit stamps.
+    /// A bit for each kind of transmit timestamps.
     departures: u32,
     reserved: [u32; 3],
     /// A bit for each filter of received packets.
@@ -25,12 +25,13 @@ struct StampInfo {
 
 const _: () = assert!(size_of::<StampInfo>() == 44);
 
-/// Whether the interface can stamp packets in hardware, both as they leave and as they come.
+/// Whether the interface can timestamp packets in hardware in both directions.
 pub fn stamps_in_hardware(interface: &str) -> Result<bool> {
     Ok(stamps_both_ways(&info(interface)?))
 }
 
-/// What the card of an interface of the caller's namespace can stamp and is told to; `None` where its driver does not say.
+/// Timestamping support and configuration of an interface of the caller's namespace; `None` if the driver does not
+/// tell.
 pub fn stamping(interface: &str) -> Result<Option<Stamping>> {
     let (Some(set), Some(info)) = (said(set(interface))?, said(info(interface))?) else { return Ok(None) };
     let has = |bits: u32, number: u32| bits & (1 << number) != 0;
@@ -64,16 +65,16 @@ type Config = [u32; 3];
 
 fn set(interface: &str) -> Result<StampSetting> {
     let mut config: Config = [0; 3];
-    // SAFETY: the kernel writes a `struct hwtstamp_config`, which `Config` is as long as.
+    // SAFETY: the kernel writes a `struct hwtstamp_config`, which has the size of `Config`.
     unsafe { request(interface, SIOCGHWTSTAMP, "ioctl(SIOCGHWTSTAMP)", (&raw mut config).cast()) }?;
     let [_, departures, arrivals] = config;
     Ok(StampSetting { departures, arrivals })
 }
 
-/// Tells the card of an interface of the caller's namespace what to stamp. It may stamp more arrivals than it is told to.
+/// Configures timestamping of an interface of the caller's namespace. The card may stamp more arrivals than requested.
 pub fn set_stamping(interface: &str, StampSetting { departures, arrivals }: StampSetting) -> Result<()> {
     let mut config: Config = [0, departures, arrivals];
-    // SAFETY: the kernel reads and writes a `struct hwtstamp_config`, which `Config` is as long as.
+    // SAFETY: the kernel reads and writes a `struct hwtstamp_config`, which has the size of `Config`.
     unsafe { request(interface, SIOCSHWTSTAMP, "ioctl(SIOCSHWTSTAMP)", (&raw mut config).cast()) }
 }
 

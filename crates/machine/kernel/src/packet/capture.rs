@@ -1,5 +1,5 @@
-//! All frames of one interface, with the time at which the kernel saw them (packet(7), `TPACKET_V3`): it writes them into memory that
-//! both share, so that none costs a system call.
+//! All frames of one interface with their timestamps (packet(7), `TPACKET_V3`). The kernel writes them to shared
+//! memory, so frames need no system calls.
 
 use std::{
     io,
@@ -23,7 +23,7 @@ use crate::{
     socket::set_option,
 };
 
-/// Memory is handed over in blocks of this size: when one is full, or [`RETIRE_MS`] after its first frame.
+/// Size of a block. The kernel hands a block over when it is full, or [`RETIRE_MS`] after its first frame.
 const BLOCK: usize = 1 << 20;
 const BLOCKS: usize = 32;
 const RETIRE_MS: u32 = 50;
@@ -31,9 +31,9 @@ const RETIRE_MS: u32 = 50;
 /// `PACKET_IGNORE_OUTGOING` of linux/if_packet.h, since Linux 4.20.
 const IGNORE_OUTGOING: libc::c_int = 23;
 
-/// Bytes of both MAC addresses, behind which a VLAN tag stands.
+/// Length of both MAC addresses, in front of a VLAN tag.
 const ADDRESSES: usize = 12;
-/// TPID of a VLAN where the kernel does not tell another.
+/// Default TPID of a VLAN tag.
 const ORDINARY_VLAN: u16 = 0x8100;
 
 /// A frame as the kernel saw it.
@@ -41,30 +41,29 @@ const ORDINARY_VLAN: u16 = 0x8100;
 pub struct Captured<'a> {
     /// Since 1970.
     pub time: Nanos,
-    /// What was kept of it, without FCS; its VLAN tag is put back where the kernel had taken it out.
+    /// Its captured bytes without FCS, with a VLAN tag restored that the kernel had removed.
     pub bytes: &'a [u8],
-    /// Its bytes, without FCS: more than were kept of those that are longer than a block.
+    /// Its length without FCS, which exceeds the captured bytes of frames longer than a block.
     pub length: u32,
 }
 
-/// A socket that sees all frames, and the memory it shares with the kernel.
+/// A socket that receives all frames, and the memory shared with the kernel.
 pub struct Capture {
     socket: OwnedFd,
     memory: ptr::NonNull<u8>,
-    /// The block that is filled next.
+    /// The next block to be filled.
     next: usize,
-    /// A frame that was put together with its VLAN tag.
+    /// A frame with its restored VLAN tag.
     scratch: Vec<u8>,
     dropped: u64,
     interface: String,
 }
 
-// SAFETY: the memory is this value's alone, and goes where it goes.
+// SAFETY: the memory belongs to this value and moves with it.
 unsafe impl Send for Capture {}
 
 impl Capture {
-    /// Opens it on an interface of the caller's namespace. What is sent to others is seen too, and what leaves the interface where it is
-    /// asked for.
+    /// Opens it on an interface of the caller's namespace in promiscuous mode; optionally captures outgoing frames.
     pub fn open(interface: &str, outgoing: bool) -> Result<Self> {
         const ALL: u16 = libc::ETH_P_ALL as u16;
         let what = format_args!("interface {interface}");
@@ -83,7 +82,7 @@ impl Capture {
         Ok(capture)
     }
 
-    /// Hands over the frames of the next block, in the order in which they came; waits for one no longer than this. Whether there was
+    /// Passes the frames of the next block to `each` in order; waits at most `within` for it. Returns whether there was
     /// one.
     pub fn take(&mut self, within: Duration, mut each: impl FnMut(Captured<'_>)) -> Result<bool> {
         if !self.is_ready() {
@@ -93,7 +92,7 @@ impl Capture {
             }
         }
         let block = self.block();
-        // SAFETY: the block is ours until its status is written below, and begins with a header that the kernel has written.
+        // SAFETY: the block is ours until its status is written below, and begins with a header written by the kernel.
         let header = unsafe { (*block.as_ptr().cast::<libc::tpacket_block_desc>()).hdr.bh1 };
         let mut offset = header.offset_to_first_pkt as usize;
         for _ in 0..header.num_pkts {
@@ -106,9 +105,9 @@ impl Capture {
         Ok(true)
     }
 
-    /// Frames so far that there was no room for.
+    /// Frames dropped so far.
     pub fn dropped(&mut self) -> Result<u64> {
-        // `struct tpacket_stats_v3`: packets, drops, and how often the ring was full. Reading sets them to zero.
+        // `struct tpacket_stats_v3`: packets, drops, and times that the ring was full. Reading resets them.
         let mut statistics = [0_u32; 3];
         let mut length = size_of_val(&statistics) as u32;
         // SAFETY: the kernel writes three numbers, for which there is room.
@@ -127,14 +126,14 @@ impl Capture {
     }
 
     fn block(&self) -> ptr::NonNull<u8> {
-        // SAFETY: `next` is less than BLOCKS, and the memory has so many.
+        // SAFETY: `next` is less than BLOCKS, the number of blocks in memory.
         unsafe { self.memory.add(self.next * BLOCK) }
     }
 
-    /// Whose the block is.
+    /// Owner of the block.
     fn status(&self) -> &AtomicU32 {
         let offset = offset_of!(libc::tpacket_block_desc, hdr) + offset_of!(libc::tpacket_hdr_v1, block_status);
-        // SAFETY: an aligned number in memory that lives as long as `self`, which both sides read and write as a whole.
+        // SAFETY: an aligned number in memory that lives as long as `self`; both sides access it as a whole.
         unsafe { AtomicU32::from_ptr(self.block().as_ptr().add(offset).cast()) }
     }
 
@@ -151,12 +150,12 @@ impl Capture {
         }
     }
 
-    /// Hands one frame over, and says how far away the next one is.
+    /// Passes one frame to `each`; returns the offset of the next one.
     ///
     /// # Safety
     /// `at` points to a frame that the kernel wrote, in a block that is ours.
     unsafe fn hand_over(&mut self, at: *const u8, each: &mut impl FnMut(Captured<'_>)) -> usize {
-        // SAFETY: promised by the caller; the kernel aligns headers.
+        // SAFETY: guaranteed by the caller; the kernel aligns headers.
         let (header, bytes) = unsafe {
             let header = *at.cast::<libc::tpacket3_hdr>();
             (header, std::slice::from_raw_parts(at.add(header.tp_mac.into()), header.tp_snaplen as usize))
@@ -179,12 +178,12 @@ impl Capture {
 
 impl Drop for Capture {
     fn drop(&mut self) {
-        // SAFETY: this memory was mapped with this length, and nobody uses it any more.
+        // SAFETY: this memory was mapped with this length, and is no longer used.
         unsafe { libc::munmap(self.memory.as_ptr().cast(), BLOCK * BLOCKS) };
     }
 }
 
-/// The VLAN tag that the kernel took out of a frame.
+/// The VLAN tag that the kernel removed from a frame.
 fn vlan(header: &libc::tpacket3_hdr) -> Option<[u8; 4]> {
     let is_told = |bit: u32| header.tp_status & bit != 0;
     let variant = header.hv1;
@@ -194,9 +193,9 @@ fn vlan(header: &libc::tpacket3_hdr) -> Option<[u8; 4]> {
     is_told(libc::TP_STATUS_VLAN_VALID).then_some([a, b, c, d])
 }
 
-/// Has the kernel make the memory, and maps it.
+/// Makes the kernel allocate the memory, and maps it.
 fn shared_memory(socket: &OwnedFd) -> io::Result<ptr::NonNull<u8>> {
-    // Of frames of any length; the frame size is a number that has to be there.
+    // Frames may have any length; the frame size is only a formal parameter.
     const FRAME: usize = 2048;
     let request = libc::tpacket_req3 {
         tp_block_size: BLOCK as u32,
@@ -218,7 +217,7 @@ fn shared_memory(socket: &OwnedFd) -> io::Result<ptr::NonNull<u8>> {
         )
     })?;
     let access = libc::PROT_READ | libc::PROT_WRITE;
-    // SAFETY: a new mapping, of the length that was asked for.
+    // SAFETY: a new mapping of the requested length.
     let memory =
         unsafe { libc::mmap(ptr::null_mut(), BLOCK * BLOCKS, access, libc::MAP_SHARED, socket.as_raw_fd(), 0) };
     if memory == libc::MAP_FAILED {

@@ -1,6 +1,6 @@
 use super::*;
 
-/// The head of a message, and attributes.
+/// A message from its head and attributes.
 fn told(head: &[u8], attributes: &[(u16, &[u8])]) -> Told {
     let mut bytes = head.to_vec();
     for (kind, value) in attributes {
