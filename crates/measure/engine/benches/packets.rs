@@ -1,7 +1,9 @@
-//! Packets by number against other programs, on a veth pair between two namespaces; results go to `docs/benchmarks.md`. Needs root.
+//! Numbered packets compared with other programs, on a veth pair between two namespaces; results go to
+//! `docs/benchmarks.md`. Needs root.
 //!
-//! xdp-tools 1.6 is no package everywhere, and Debian 12's does not load on newer kernels: `WIREPROOF_PEER_XDP_TOOLS` names the folder of
-//! its sources (<https://github.com/xdp-project/xdp-tools>, with submodules), in which `./configure && make` was run.
+//! xdp-tools 1.6 is not packaged everywhere, and Debian 12's does not load on newer kernels. `WIREPROOF_PEER_XDP_TOOLS`
+//! names the folder of its sources (<https://github.com/xdp-project/xdp-tools>, with submodules), in which `./configure
+//! && make` was run.
 #![allow(clippy::unwrap_used, reason = "a benchmark that cannot go on ends")]
 
 #[path = "../../../../benches/bench/page.rs"]
@@ -17,7 +19,7 @@ mod live;
 mod user_space;
 
 fn main() {
-    // `cargo test --benches` and the like start benchmarks to see whether they start.
+    // `cargo test --benches` and similar start a benchmark only to see that it starts.
     if !std::env::args().any(|arg| arg == "--bench") {
         return;
     }

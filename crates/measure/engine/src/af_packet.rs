@@ -1,4 +1,5 @@
-//! Frames sent by AF_PACKET, many in a call and past the queueing disciplines; one socket a core. Works on any interface.
+//! Frames sent by AF_PACKET, many per call and past the queueing disciplines; one socket per core. Works on any
+//! interface.
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
@@ -9,10 +10,10 @@ use crate::{
     pump::{self, Flushed, Port},
 };
 
-/// Frames of one call.
+/// Frames per call.
 const MESSAGES: usize = 64;
 
-/// What the kernel says where the ring behind the interface is full: the frame was not sent, and may be given again.
+/// Errors for a full ring behind the interface: the frame was not sent, and may be retried.
 const FULL: [i32; 3] = [libc::ENOBUFS, libc::EAGAIN, libc::EINTR];
 
 /// Sends a job by AF_PACKET sockets.
@@ -35,11 +36,11 @@ impl Sender for AfPacket {
     }
 }
 
-/// Frames on their way into one socket.
+/// Frames queued for one socket.
 struct Outbox {
     outlet: Outlet,
     frames: Outgoing,
-    /// Those that are written and not taken: from the first up to the second.
+    /// Frames written and not yet taken, as a half-open range.
     waiting: (usize, usize),
     interface: String,
 }

@@ -1,16 +1,16 @@
-//! Which engine fits: said before anything is sent, from what is known of interface, user, kernel and job. Pure.
+//! Selects an engine before anything is sent, from facts about interface, user, kernel and job. Pure.
 
 use model::{Engine, Privilege};
 
 use crate::{EngineError, Facts};
 
-/// Live frames hold so many bytes, without FCS: a page less what the kernel keeps of it.
+/// Longest live frame without FCS: a page less the kernel's share.
 const LIVE_LONGEST: usize = xdp::sender::LARGEST_FRAME;
 
-/// Frames a second and core that every machine's AF_XDP in copy mode keeps a schedule for, each frame by itself.
+/// Frames per second and core for which AF_XDP in copy mode keeps a schedule frame by frame, on every machine.
 const KEPT_BY_XSK: f64 = 200e3;
 
-/// Drivers that send what XDP redirects to them (`ndo_xdp_xmit`), by which live frames leave.
+/// Drivers that send redirected XDP frames (`ndo_xdp_xmit`), as live frames are.
 const REDIRECTS: [&str; 22] = [
     "veth",
     "ixgbe",
@@ -36,20 +36,20 @@ const REDIRECTS: [&str; 22] = [
     "mana",
 ];
 
-/// Drivers whose cards read AF_XDP's frames themselves.
+/// Drivers with zero-copy AF_XDP.
 const ZERO_COPY: [&str; 11] =
     ["ixgbe", "i40e", "ice", "igb", "igc", "mlx5_core", "st_gmac", "nfp", "gve", "fsl_dpaa2_eth", "tsnep"];
 
-/// An engine, and why it is the one.
+/// A selected engine and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
-    /// Which.
+    /// The engine.
     pub engine: Engine,
-    /// Why, in English.
+    /// The reason, in English.
     pub why: String,
 }
 
-/// The engine that was asked for, if it can be had, else all that fit, the best first. Never empty.
+/// The requested engine if possible, otherwise all that fit, the best first. Never empty.
 pub fn choose(facts: &Facts, asked: Option<Engine>) -> Result<Vec<Choice>, EngineError> {
     let Some(engine) = asked else {
         let all = fitting(facts);
@@ -61,7 +61,7 @@ pub fn choose(facts: &Facts, asked: Option<Engine>) -> Result<Vec<Choice>, Engin
     match fits(facts, engine) {
         Ok(_) => Ok(vec![Choice { engine, why: "asked for".to_owned() }]),
         Err(why) => {
-            // Where UDP is asked for, a socket hears it for that alone: another engine would have another receiver.
+            // With UDP requested, a socket receives for that reason only: another engine would have another receiver.
             let heard_by_socket = facts.heard_by_socket && engine != Engine::Udp;
             let others = Facts { heard_by_socket, ..facts.clone() };
             Err(unable(&format!("engine {engine}"), format!("{why}; {}", instead(&others))))
@@ -73,7 +73,7 @@ fn unable(what: &str, why: String) -> EngineError {
     EngineError::Unable { what: what.to_owned(), why }
 }
 
-/// Whether an engine can send this job, and what speaks for it; or why not.
+/// Whether an engine can send this job: its advantage, or the obstacle.
 pub fn fits(facts: &Facts, engine: Engine) -> Result<String, String> {
     if facts.heard_by_socket && engine != Engine::Udp {
         return Err("the other end counts by a UDP socket, since it has no root or no native XDP".to_owned());
@@ -90,8 +90,9 @@ pub fn fits(facts: &Facts, engine: Engine) -> Result<String, String> {
     }
 }
 
-/// Those that fit, of those that choose by themselves: pktgen's packets carry another number than ours. Each that would have been better is
-/// named with what speaks against it.
+/// Engines that fit, among those chosen automatically: pktgen's packets carry a number of their own.
+///
+/// Each names the better engines and their obstacles.
 fn fitting(facts: &Facts) -> Vec<Choice> {
     let by_worth = by_worth(facts);
     let refused = |place: usize| -> String {
@@ -112,7 +113,7 @@ fn by_worth(facts: &Facts) -> [Engine; 4] {
     }
 }
 
-/// Where AF_XDP is at least as fast, or what is asked for is not speed.
+/// Whether AF_XDP is at least as fast, or speed is not requested.
 fn prefers_xsk(facts: &Facts) -> bool {
     let modest = facts.rate.is_some_and(|rate| rate <= KEPT_BY_XSK * facts.cores as f64);
     modest || ZERO_COPY.contains(&facts.driver.as_str())
@@ -189,7 +190,7 @@ fn instead(facts: &Facts) -> String {
     best.map_or_else(|| reasons(facts), |choice| format!("engine {} can be had", choice.engine))
 }
 
-/// Why there is none.
+/// Obstacles of all engines.
 fn reasons(facts: &Facts) -> String {
     let reason = |engine| Some(format!("{engine}: {}", fits(facts, engine).err()?));
     by_worth(facts).into_iter().filter_map(reason).collect::<Vec<_>>().join("; ")

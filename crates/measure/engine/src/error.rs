@@ -1,14 +1,14 @@
-//! What can go wrong with an engine.
+//! Errors of an engine.
 
 use xdp::{RedirectError, socket::SocketError};
 
-/// An engine that cannot be had, or does not go on.
+/// A failure to open or run an engine.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
     /// Its AF_XDP socket.
     #[error(transparent)]
     Socket(#[from] SocketError),
-    /// `EINVAL` of binding an AF_XDP socket, at an MTU above that of Ethernet.
+    /// `EINVAL` from binding an AF_XDP socket, at an MTU above that of Ethernet.
     #[error(
         "queue {queue} of interface {interface} takes no AF_XDP socket, as with many drivers at an MTU of {mtu}; set it to 1500, which all of \
          them take, at both ends (\"ip link set {interface} mtu 1500\"), or use engine af_packet"
@@ -33,31 +33,31 @@ pub enum EngineError {
     /// A call that sends or receives.
     #[error("{what}: {io}")]
     Io {
-        /// What was tried.
+        /// The attempted operation.
         what: String,
-        /// What the kernel said. Not a `source`: it is part of the message.
+        /// The kernel's error. Not a `source`: it is part of the message.
         io: std::io::Error,
     },
-    /// It started, and nothing of it left the machine.
+    /// It started, but nothing left the machine.
     #[error("engine {engine} cannot be had: {why}")]
     NothingLeft {
-        /// Which.
+        /// The engine.
         engine: model::Engine,
-        /// Why, and what to do.
+        /// Reason and advice.
         why: String,
     },
-    /// Something that this engine cannot do.
+    /// A request that this engine cannot fulfil.
     #[error("{what} cannot be had: {why}")]
     Unable {
-        /// What was asked for.
+        /// The request.
         what: String,
-        /// Why not, and what to do.
+        /// Reason and advice.
         why: String,
     },
 }
 
 impl EngineError {
-    /// Whether it is this driver, or this user, that cannot have XDP programs, whatever is done.
+    /// Whether this driver, or this user, can never have XDP programs.
     pub(crate) fn is_of_driver(&self) -> bool {
         matches!(
             self,

@@ -1,49 +1,51 @@
-//! What decides which engine fits.
+//! Facts for the selection of an engine.
 
 use kernel::{ethtool, privilege, sysctl};
 use model::Privilege;
 
 use crate::{EngineError, Job, pktgen};
 
-/// What decides. Plain values: [`Facts::read`] fetches them.
+/// Facts for the selection. Plain values: [`Facts::read`] reads them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Facts {
-    /// Interface, for what is said.
+    /// Interface, for messages.
     pub interface: String,
-    /// Name of its driver; empty where it has none that says.
+    /// Name of its driver; empty if unknown.
     pub driver: String,
-    /// Queues that it sends on.
+    /// Its transmit queues.
     pub queues: usize,
-    /// Who we are.
+    /// Privilege of this process.
     pub privilege: Privilege,
     /// The kernel's version: major and minor number.
     pub kernel: (u32, u32),
-    /// Why the kernel's own packet generator cannot send these streams; `None` where it can.
+    /// The reason why pktgen cannot send these streams; `None` if it can.
     pub no_pktgen: Option<String>,
-    /// Cores that are to send.
+    /// Sending cores.
     pub cores: usize,
     /// Bytes of the longest frame, without FCS.
     pub longest: usize,
-    /// Frames a second of all streams; `None` where one is flat out.
+    /// Frames per second of all streams; `None` if one is flat out.
     pub rate: Option<f64>,
-    /// Whether the streams are what UDP sockets can send: plain UDP, one flow, no VLAN, no addresses of their own.
+    /// Whether UDP sockets can send the streams: plain UDP, one flow, no VLAN, no addresses of their own.
     pub plain: bool,
-    /// Whether one of the streams is a capture, whose frames only engines send that are handed whole frames.
+    /// Whether a stream is a capture, which needs an engine that takes whole frames.
     pub replay: bool,
-    /// Whether the other end counts by a UDP socket, which hears only what is sent to its port.
+    /// Whether the other end counts by a UDP socket, which receives only datagrams to its port.
     pub heard_by_socket: bool,
 }
 
 impl Facts {
-    /// Those of a job on an interface of the caller's network namespace. `plain` and `heard_by_socket` are for the caller to say, who
-    /// knows the streams and the other end.
+    /// Facts about a job on an interface of the caller's network namespace.
+    ///
+    /// The caller provides `plain` and `heard_by_socket`, as it knows the streams and the other end.
     pub fn read(job: &Job, plain: bool, heard_by_socket: bool) -> Result<Self, EngineError> {
         let driver = ethtool::driver(&job.interface).map(|driver| driver.name).unwrap_or_default();
         let foreseen = Self::foreseen(job, &driver, privilege::current(), plain)?;
         Ok(Self { queues: ethtool::queues(&job.interface).sending as usize, heard_by_socket, ..foreseen })
     }
 
-    /// Those of a job on an interface that will be there, of this driver and with a queue for each core, heard as this privilege allows.
+    /// Facts about a job on a future interface with this driver and a queue for each core, received as this privilege
+    /// allows.
     pub fn foreseen(job: &Job, driver: &str, privilege: Privilege, plain: bool) -> Result<Self, EngineError> {
         let rates: Option<Vec<f64>> = job.rates()?.into_iter().collect();
         Ok(Self {

@@ -11,7 +11,7 @@ pub(crate) fn job(loads: &[&str]) -> Job {
     job_of(&loads.iter().enumerate().map(stream).collect::<String>())
 }
 
-/// The streams of a file, from one core.
+/// Streams of a file, from one core.
 pub(crate) fn job_of(streams: &str) -> Job {
     let place = Place {
         source_mac: Mac([2, 0, 0, 0, 0, 1]),

@@ -1,4 +1,4 @@
-//! What a sender is asked for, and what it says it did.
+//! The job of a sender, and its report.
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
@@ -11,42 +11,43 @@ use stats::TimeHistogram;
 
 use crate::EngineError;
 
-/// What is to be sent.
+/// Packets to send.
 #[derive(Clone, Debug)]
 pub struct Job {
     /// The interface, in the caller's network namespace.
     pub interface: String,
-    /// The streams, which all leave at the same time. Stream `s` on core `c` has the number `first + s * cpus.len() + c` in its tags.
+    /// The streams, sent simultaneously. Stream `s` on core `c` has the number `first + s * cpus.len() + c` in its
+    /// tags.
     pub streams: Vec<Compiled>,
-    /// Number of the first sequence: other senders to the same receiver have those below.
+    /// Number of the first sequence: other senders to the same receiver have lower ones.
     pub first: u16,
-    /// How each of them is paced; one for each stream.
+    /// Load of each stream.
     pub loads: Vec<Load>,
-    /// The line's rate, for loads that are a share of it.
+    /// Rate of the line, for loads that are a share of it.
     pub line: Option<BitRate>,
-    /// Cores to send from, one thread each. Each takes its share of every stream's rate. Never empty.
+    /// Sending cores, a thread each, with equal shares of every stream's rate. Never empty.
     pub cpus: Vec<usize>,
-    /// Drawn for this trial; written into each whole tag.
+    /// Drawn for this trial, and written to each whole tag.
     pub token: u16,
-    /// How long.
+    /// Duration.
     pub duration: Nanos,
-    /// Most frames of all streams together, where fewer than the time allows are wanted.
+    /// Limit of frames of all streams together, if any.
     pub most: Option<u64>,
 }
 
 impl Job {
-    /// The number in the tags of a stream that leaves from the core at this place of `cpus`.
+    /// The number in the tags of a stream from the core at this index of `cpus`.
     pub fn number(&self, stream: usize, core: usize) -> u16 {
         self.first + (stream * self.cpus.len() + core) as u16
     }
 
-    /// The stream that each numbered sequence is of, in the order of the numbers: what a receiver has to know.
+    /// The stream of each numbered sequence, in order of number, for the receiver.
     pub fn sequences(&self) -> Vec<Compiled> {
         let cores = self.cpus.len();
         self.streams.iter().flat_map(|stream| std::iter::repeat_n(stream.clone(), cores)).collect()
     }
 
-    /// Frames a second asked for of each stream, from all cores together; `None` is flat out.
+    /// Requested frames per second of each stream, from all cores together; `None` is flat out.
     pub fn rates(&self) -> Result<Vec<Option<f64>>, EngineError> {
         let rate = |(stream, load): (&Compiled, &Load)| {
             if load.rate == Rate::Captured {
@@ -66,51 +67,52 @@ impl Job {
     }
 }
 
-/// Something that sends.
+/// An engine that is ready to send.
 pub trait Sender: Send {
-    /// Sends from now until the job's time is over, its frames are sent, or `stop` is set. `progress` is the number of frames
-    /// that left so far, of all streams and cores.
+    /// Sends until the job's time is over, its frames are sent, or `stop` is set.
+    ///
+    /// `progress` counts sent frames of all streams and cores.
     fn send(&mut self, stop: &AtomicBool, progress: &AtomicU64) -> Result<Sent, EngineError>;
 }
 
-/// What was sent.
+/// Report of a sender.
 #[derive(Clone, Debug, Default)]
 pub struct Sent {
-    /// Of each stream, in the job's order.
+    /// Streams in the job's order.
     pub streams: Vec<SentStream>,
 }
 
-/// What was sent of one stream.
+/// Report on one stream.
 #[derive(Clone, Debug, Default)]
 pub struct SentStream {
-    /// Frames that left.
+    /// Frames sent.
     pub frames: u64,
     /// Their bytes with FCS.
     pub bytes: u64,
-    /// When the first and the last of them left (`CLOCK_MONOTONIC`); `None` where none did.
+    /// Time of the first and the last frame (`CLOCK_MONOTONIC`); `None` without any.
     pub span: Option<(Nanos, Nanos)>,
-    /// Frames that found the ring behind the interface full and were dropped there: they have used up a number, and are not among
-    /// those that left.
+    /// Frames dropped at a full ring behind the interface. They have used a number, but do not count as sent.
     pub refused: u64,
-    /// Schedule that was given up because the sender was too late to catch up, on all cores together. What should have left in it was
-    /// not sent, which is no loss.
+    /// Time skipped in the schedule because the sender was too late, on all cores together.
+    ///
+    /// Its frames were never sent, which is no loss.
     pub given_up: Nanos,
-    /// Numbers that were used of each sequence: the number in the tag, and how many frames, refused ones among them.
+    /// Numbers used of each sequence: the number in the tag, and the frames with it, including refused ones.
     pub numbered: Vec<(u16, u64)>,
-    /// How the schedule was kept; `None` where there was none, or where it was not measured.
+    /// Accuracy of the schedule; `None` without one, or if not measured.
     pub pacing: Option<Pacing>,
 }
 
-/// How the schedule of a stream was kept, by the sender's clock right before it hands a frame to the kernel.
+/// Accuracy of a stream's schedule, by the sender's clock right before it passes a frame to the kernel.
 #[derive(Clone, Debug)]
 pub struct Pacing {
-    /// Mean time between frames that was asked for, on one core.
+    /// Mean of the requested gaps on one core.
     pub intended_gap_ns: f64,
-    /// Times between two frames of one core.
+    /// Gaps between consecutive frames of one core.
     pub gaps: TimeHistogram,
-    /// By how much each of those times differed from the schedule's own, shorter or longer.
+    /// Deviation of each gap from the schedule's, in either direction.
     pub errors: TimeHistogram,
-    /// How late frames were.
+    /// Lateness of frames.
     pub behind: TimeHistogram,
 }
 
@@ -128,7 +130,7 @@ impl Pacing {
 }
 
 impl SentStream {
-    /// Adds what another core sent of the same stream.
+    /// Adds another core's report on the same stream.
     pub fn merge(&mut self, other: Self) {
         self.frames += other.frames;
         self.bytes += other.bytes;

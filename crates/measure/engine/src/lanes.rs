@@ -1,4 +1,4 @@
-//! What one core sends: each stream's numbers, schedule and figures, and which of them is next.
+//! Streams on one core: their numbers, schedules and figures, and the order of sending.
 
 use frame::{Compiled, Tag};
 use model::{
@@ -24,13 +24,13 @@ struct Lane<'a> {
     next: u64,
     /// `None` is flat out.
     schedule: Option<Schedule>,
-    /// When the last frame left, and when it was due.
+    /// When the last frame was sent, and when it was due.
     before: Option<(Nanos, Nanos)>,
     sent: SentStream,
 }
 
 impl<'a> Lanes<'a> {
-    /// Those of the core at this place of the job's.
+    /// Streams of the core at this index of the job's.
     pub(crate) fn new(job: &'a Job, core: usize, began: Nanos) -> Result<Self, EngineError> {
         let cores = job.cpus.len();
         let lane = |(index, (stream, rate)): (usize, (&'a Compiled, Option<f64>))| {
@@ -42,8 +42,9 @@ impl<'a> Lanes<'a> {
         Ok(Self(job.streams.iter().zip(job.rates()?).enumerate().map(lane).collect()))
     }
 
-    /// Which stream is next, and when: of those that are due the one that is due longest; else, where there are any, of those that are flat
-    /// out the one that sent least; else the one that is due first.
+    /// The next stream and its time. Overdue streams come first, longest overdue first.
+    ///
+    /// Without any, the stream among those flat out that has sent least; without those, the stream that is due first.
     #[inline]
     pub(crate) fn next(&self, now: Nanos) -> (usize, Nanos) {
         if let [lane] = self.0.as_slice() {
@@ -59,7 +60,7 @@ impl<'a> Lanes<'a> {
         }
     }
 
-    /// Writes the next frame of a stream, which leaves now, and says how long it is.
+    /// Writes the next frame of a stream, sent now; returns its length.
     #[inline]
     pub(crate) fn write(&mut self, index: usize, now: Nanos, buffer: &mut [u8]) -> usize {
         let lane = &mut self.0[index];
@@ -70,7 +71,7 @@ impl<'a> Lanes<'a> {
         length
     }
 
-    /// Counts a frame that the kernel took, in the order in which they were written.
+    /// Counts a frame that the kernel accepted, in order of writing.
     #[inline]
     pub(crate) fn count(&mut self, index: usize, left: bool, now: Nanos) {
         let lane = &mut self.0[index];
@@ -84,8 +85,9 @@ impl<'a> Lanes<'a> {
         sent.span = Some((sent.span.map_or(now, |(first, _)| first), now));
     }
 
-    /// What was sent in the end. Frames that were written and never taken have used up their numbers too, and what is overdue when
-    /// the time is over is given up.
+    /// Final report. Frames written but never accepted have used their numbers too.
+    ///
+    /// Frames overdue at the end count as given up.
     pub(crate) fn sent(self, over: Nanos) -> Vec<SentStream> {
         let given_up = |schedule: Schedule| Nanos(schedule.given_up().0 + over.0.saturating_sub(schedule.due().0));
         let sent = |lane: Lane<'_>| SentStream {
@@ -97,8 +99,8 @@ impl<'a> Lanes<'a> {
     }
 }
 
-/// When the frames of a stream leave from one of the cores; `None` is flat out. The frames of a capture leave in order, and so from the
-/// first core alone.
+/// Schedule of a stream's frames on one of the cores; `None` is flat out. Frames of a capture are sent in order, so
+/// only by the first core.
 fn schedule(
     stream: &Compiled,
     load: Load,
@@ -115,7 +117,7 @@ fn schedule(
 }
 
 impl Lane<'_> {
-    /// Records how the schedule is kept by a frame that leaves now.
+    /// Records the accuracy of a frame that is sent now.
     #[inline]
     fn keep_pace(&mut self, now: Nanos) {
         let (Some(schedule), Some(pacing)) = (&mut self.schedule, &mut self.sent.pacing) else { return };

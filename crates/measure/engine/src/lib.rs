@@ -1,9 +1,15 @@
-//! The packet engine: sends numbered frames, and counts them by number where they arrive.
+//! The packet engine: sends numbered frames, and counts them by number on arrival.
 //!
-//! A [`Job`] says what to send, a [`Sender`] sends it. [`Xsk`], [`AfPacket`] and [`Udp`] write each frame in user space by one loop, which
-//! keeps an absolute schedule and measures how well it is kept. [`Live`] has the kernel run a BPF program that does so, which is many
-//! times faster, and leaves in batches. [`Pktgen`] drives the kernel's own generator. [`choose()`] says which of them fits, and [`open()`] opens
-//! it. A [`Receiver`] counts what arrives by number, in the driver of the other end; a [`SocketReceiver`] does so without privilege.
+//! A [`Job`] describes the frames, a [`Sender`] sends them. [`choose()`] selects an engine, and [`open()`] opens it.
+//!
+//! [`Xsk`], [`AfPacket`] and [`Udp`] write each frame in user space in a common loop, which keeps an absolute schedule
+//! and measures its accuracy.
+//!
+//! [`Live`] runs a BPF program that does so in the kernel, which is many times faster, and sends in batches. [`Pktgen`]
+//! drives the kernel's own generator.
+//!
+//! A [`Receiver`] counts arrivals by number, in the driver of the other end; a [`SocketReceiver`] does so without
+//! privilege.
 
 mod af_packet;
 mod choose;

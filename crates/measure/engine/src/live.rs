@@ -1,7 +1,7 @@
-//! Live frames: BPF programs, a thread and a core each, write every frame and hand it to the driver.
+//! Live frames: BPF programs, with a thread and a core each, write every frame and pass it to the driver.
 //!
-//! It is the fastest way there is, and no way to latency: frames leave in batches, and over veth the receiver runs in the sender's own
-//! system call, between the batches.
+//! The fastest engine, but unsuitable for latency: frames are sent in batches. Over veth, the receiver runs in the
+//! sender's system call between batches.
 
 use std::{
     sync::{
@@ -23,36 +23,40 @@ use xdp::{
 
 use crate::{EngineError, Job, Sender, Sent, SentStream, pump::most};
 
-/// Frames that the kernel makes before it hands them over. A veth's ring holds 256, and its receiver takes 64 at least between two batches, so that
-/// no batch finds it full. More at once is no faster, since the frames fall out of the cache before they are received.
+/// Frames per batch in the kernel. A veth's ring holds 256, and its receiver takes at least 64 between batches, so no
+/// batch finds it full.
+///
+/// Larger batches are no faster, because frames leave the cache before they are received.
 const BATCH: u32 = 64;
 
-/// Frames of one call, after which the kernel makes its pages anew (24 ms): longer than any trial, since a signal ends it.
+/// Frames of one call, since each call allocates pages anew (24 ms): longer than any trial, as a signal ends it.
 const ENDLESS: u32 = u32::MAX;
 
-/// How often progress is looked at, and a stop obeyed.
+/// Interval of progress updates and stop checks.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// More frames than wait in the batches of all cores: some have been handed to the driver.
+/// More frames than the batches of all cores hold: some have reached the driver.
 const ENOUGH: u64 = 10_000;
 
-/// A card has its link again in this time.
+/// Time for a card to regain its link.
 const LINK: u64 = 10_000_000_000;
 
-/// The program ends the job's time by itself, where it is not waiting for the next frame's.
+/// The program ends at the job's time by itself, unless it waits for the next frame's.
 const GRACE: u64 = 20_000_000;
 
 /// Sends a job by live frames.
 pub struct Live {
     job: Job,
     cores: Vec<Program>,
-    /// What the driver wants to have before it sends for XDP; `None` where it has one already, or needs none.
+    /// XDP program that the driver requires before it sends for XDP; `None` if one is attached or none is needed.
     _pass: Option<Pass>,
 }
 
 impl Live {
-    /// From an interface of the caller's namespace whose driver has native XDP. Time is taken of every so many frames of a sequence,
-    /// rounded up to a power of two: 1 is all of them, which costs a third of the rate.
+    /// Loads programs for an interface of the caller's namespace whose driver has native XDP.
+    ///
+    /// Every `time_every`-th frame, rounded up to a power of two, is timestamped. 1 means all, which costs a third of
+    /// the rate.
     pub fn new(job: Job, time_every: u64) -> Result<Self, EngineError> {
         let cores = (0..job.cpus.len()).map(|core| program(&job, core, time_every)).collect::<Result<_, _>>()?;
         let pass = pass(&job.interface)?;
@@ -83,7 +87,7 @@ impl Live {
         }
     }
 
-    /// Whether the interface is still there.
+    /// Checks that the interface still exists.
     fn check(&self) -> Result<(), EngineError> {
         for core in &self.cores {
             if core.is_gone()? {
@@ -96,7 +100,7 @@ impl Live {
         Ok(())
     }
 
-    /// Whether anything left of what came to its end before it was enough to be proven by.
+    /// Checks a job that ended before it had sent enough for the check.
     fn prove_all(&self, taken_before: Option<u64>) -> Result<(), EngineError> {
         match self.progress()?.concat().iter().map(|stream| stream.frames).sum() {
             0 => Ok(()),
@@ -104,7 +108,7 @@ impl Live {
         }
     }
 
-    /// Whether anything leaves: drivers drop what they cannot send without a word.
+    /// Checks that frames are sent: drivers drop silently.
     fn prove(&self, frames: u64, taken_before: Option<u64>) -> Result<(), EngineError> {
         let interface = &self.job.interface;
         if taken(interface).is_none() || taken(interface) > taken_before {
@@ -139,7 +143,7 @@ impl Live {
         }
         let refused = all - taken.unwrap_or(all).min(all);
         for stream in &mut streams {
-            // The driver does not tell streams apart.
+            // The driver does not distinguish streams.
             stream.refused = (u128::from(refused) * u128::from(stream.frames) / u128::from(all.max(1))) as u64;
             stream.bytes -=
                 (u128::from(stream.bytes) * u128::from(stream.refused) / u128::from(stream.frames.max(1))) as u64;
@@ -186,14 +190,14 @@ impl Sender for Live {
     }
 }
 
-/// A program for the interface, where its driver may want one. A card begins anew then, and its link comes back after a while.
+/// An XDP program for the interface, if its driver may require one. The card is reset then, and its link returns later.
 fn pass(interface: &str) -> Result<Option<Pass>, EngineError> {
     if ethtool::driver(interface).is_ok_and(|driver| driver.name == "veth") {
         return Ok(None);
     }
     let was_up = is_up(interface)?;
     let pass = match Pass::attach(interface) {
-        // That of a receiver of ours does as well.
+        // A receiver's program will do.
         Err(RedirectError::Busy(_)) => return Ok(None),
         pass => pass?,
     };
@@ -208,7 +212,7 @@ fn is_up(interface: &str) -> Result<bool, EngineError> {
     Ok(link::list()?.iter().any(|link| link.name == interface && link.operstate == "up"))
 }
 
-/// The program of the core at this place of the job's.
+/// The program of the core at this index of the job's.
 fn program(job: &Job, core: usize, time_every: u64) -> Result<Program, EngineError> {
     let rates = job.rates()?;
     let stream = |(index, compiled)| Stream {
@@ -233,7 +237,7 @@ fn program(job: &Job, core: usize, time_every: u64) -> Result<Program, EngineErr
     Ok(Program::load(&job.interface, &streams, &options)?)
 }
 
-/// Runs the program of one core until it is over.
+/// Runs the program of one core until its end.
 fn run(
     program: &Program,
     cpu: usize,
@@ -242,7 +246,7 @@ fn run(
     tell: &mpsc::Sender<Interruptible>,
 ) -> Result<(), EngineError> {
     let pinned = cpu::pin_current_thread(cpu);
-    // Whoever waits for it takes one of each thread.
+    // The receiver takes one message per thread.
     let _ = tell.send(Interruptible::current());
     start.wait();
     pinned?;
@@ -252,9 +256,9 @@ fn run(
     Ok(())
 }
 
-/// Has the threads come back from their system calls.
+/// Interrupts the threads' system calls.
 fn end<T>(threads: &[ScopedJoinHandle<'_, T>], interruptible: &[Interruptible]) {
-    // A signal that comes just before the call is lost on it: so again, until all are out.
+    // A signal just before the call has no effect: it is repeated until all threads have ended.
     while !threads.iter().all(ScopedJoinHandle::is_finished) {
         for thread in interruptible {
             // It fails only for a thread that has ended.
@@ -264,15 +268,18 @@ fn end<T>(threads: &[ScopedJoinHandle<'_, T>], interruptible: &[Interruptible]) 
     }
 }
 
-/// When the first frame left, and the last: since time is not taken of each, that takes the mean rate of those before.
+/// Time of the first and the last frame. The latter is extrapolated by the mean rate, as not every frame is
+/// timestamped.
 fn span(progress: &Progress) -> Option<(Nanos, Nanos)> {
     let since = progress.frames.checked_sub(1)?.saturating_sub(progress.last_sequence);
     let more = ((progress.last - progress.first) * since).checked_div(progress.last_sequence).unwrap_or_default();
     Some((Nanos(progress.first), Nanos(progress.last + more)))
 }
 
-/// Frames that the driver took from XDP so far; `None` where it does not count them. What it did not take is gone without a word: its ring
-/// was full, the link is down, the frame is larger than the MTU, or nobody receives XDP's frames at a veth's other end.
+/// Frames that the driver has accepted from XDP; `None` if it does not count them.
+///
+/// It drops others silently: the ring was full, the link is down, the frame exceeds the MTU, or a veth's peer does not
+/// receive XDP frames.
 fn taken(interface: &str) -> Option<u64> {
     let counters = ethtool::statistics(interface).ok()?;
     let taken: Vec<u64> =

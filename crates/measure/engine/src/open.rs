@@ -1,4 +1,4 @@
-//! Opens the engine that fits, or the next best where that one does not start.
+//! Opens the best engine, or the next one if it does not start.
 
 use std::{
     net::{IpAddr, SocketAddr},
@@ -9,31 +9,32 @@ use model::Engine;
 
 use crate::{AfPacket, Choice, EngineError, Facts, Job, Live, Mode, Pktgen, Sender, Sent, Udp, Xsk, choose};
 
-/// Of live frames every so many carry the time: stamping each costs a third of the rate.
+/// Interval of timestamped live frames: stamping each costs a third of the rate.
 const TIME_EVERY: u64 = 64;
 
-/// An engine that is ready to send.
+/// An open engine.
 pub struct Opened {
     choice: Choice,
     sender: Box<dyn Sender>,
-    /// What else fits, the best first.
+    /// Other engines that fit, the best first.
     others: Vec<Choice>,
     job: Job,
     way: Way,
 }
 
 impl Opened {
-    /// Which, and why.
+    /// The engine and the reason.
     pub fn choice(&self) -> &Choice {
         &self.choice
     }
 
-    /// As [`Sender::send`]; where nothing leaves by one engine, by the next best. Also which it was in the end, and why.
+    /// As [`Sender::send`]; if an engine sends nothing, the next best tries. Also returns the final engine with its
+    /// reason.
     pub fn send(self, stop: &AtomicBool, progress: &AtomicU64) -> Result<(Choice, Sent), EngineError> {
         let Self { choice, mut sender, others, job, way } = self;
         match sender.send(stop, progress) {
             Err(error @ EngineError::NothingLeft { .. }) if !others.is_empty() => {
-                // What it holds of the interface, another may need.
+                // Another engine may need its resources of the interface.
                 drop(sender);
                 opened(&job, others, way, Some(error))?.send(stop, progress)
             }
@@ -42,17 +43,17 @@ impl Opened {
     }
 }
 
-/// Where UDP sockets send from and to.
+/// Endpoints of UDP sockets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Way {
-    /// An own address.
+    /// Local address.
     pub from: IpAddr,
-    /// Who counts.
+    /// Receiver.
     pub to: SocketAddr,
 }
 
-/// Opens the engine that was asked for, or the best of those that fit and do start, on an interface of the caller's namespace.
-/// Nothing is sent yet.
+/// Opens the requested engine, or the best that fits and starts, on an interface of the caller's namespace. Nothing is
+/// sent yet.
 pub fn open(job: &Job, facts: &Facts, asked: Option<Engine>, way: Way) -> Result<Opened, EngineError> {
     opened(job, choose(facts, asked)?, way, None)
 }
@@ -73,7 +74,8 @@ fn start(job: &Job, engine: Engine, Way { from, to }: Way) -> Result<Box<dyn Sen
     })
 }
 
-/// The first that starts, and those behind it; it says what failed before it, or had failed already. The error is that of the best.
+/// The first engine that starts, with earlier failures in its reason, and the engines after it. The error is that of
+/// the best.
 fn first_that_starts<T>(
     choices: Vec<Choice>,
     mut failed: Option<EngineError>,

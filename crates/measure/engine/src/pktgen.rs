@@ -1,8 +1,8 @@
-//! Frames sent by the kernel's own generator (Documentation/networking/pktgen.rst), driven by the files below /proc/net/pktgen: a device
-//! for each core, on the thread that the kernel has there.
+//! Frames sent by the kernel's generator (Documentation/networking/pktgen.rst), driven by the files below
+//! /proc/net/pktgen: a device on the kernel's thread of each core.
 //!
-//! Each frame carries pktgen's own header in the place of our tag: its magic, a number from 1, and the time of day. A receiver counts them by
-//! that number; a device has a number of its own, and they are told apart by their source ports.
+//! Each frame has pktgen's header in place of our tag: a magic, a number from 1, and the time of day. A receiver counts
+//! frames by that number; devices number separately, and differ by their source ports.
 
 mod state;
 mod words;
@@ -21,19 +21,19 @@ use model::Nanos;
 use self::state::{State, devices};
 use crate::{EngineError, Job, Sender, Sent, SentStream};
 
-/// Of the calling thread's network namespace, each of which has its own devices.
+/// Of the calling thread's network namespace: each has its own devices.
 const FOLDER: &str = "/proc/thread-self/net/pktgen";
 
-/// Tells our devices from others'.
+/// Suffix of our devices.
 const OURS: &str = "@wp";
 
-/// How often progress is looked at, and a stop obeyed.
+/// Interval of progress updates and stop checks.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// Threads look whether they should start every 100 ms.
+/// Threads check every 100 ms whether to start.
 const START: u64 = 500_000_000;
 
-/// Why it cannot send this job; `None` where it can.
+/// The reason why it cannot send this job; `None` if it can.
 pub(crate) fn cannot_send(job: &Job) -> Option<String> {
     if !Path::new(FOLDER).exists() {
         return Some("this kernel has no /proc/net/pktgen (\"modprobe pktgen\")".to_owned());
@@ -41,20 +41,20 @@ pub(crate) fn cannot_send(job: &Job) -> Option<String> {
     words::of(job).err()
 }
 
-/// Sends a job by pktgen. Its devices are gone when it is dropped.
+/// Sends a job by pktgen. Dropping it removes its devices.
 pub struct Pktgen {
     job: Job,
     devices: Vec<Device>,
 }
 
-/// What one core sends.
+/// The device of one core.
 struct Device {
     name: String,
     thread: PathBuf,
 }
 
 impl Pktgen {
-    /// Sets its devices up on an interface of the caller's namespace. Whoever drops this has to be in the same one.
+    /// Sets up its devices on an interface of the caller's namespace. It has to be dropped in the same namespace.
     pub fn open(job: Job) -> Result<Self, EngineError> {
         let words = words::of(&job).map_err(unable)?;
         refuse_others()?;
@@ -64,7 +64,7 @@ impl Pktgen {
                 name: format!("{}{OURS}{core}", opened.job.interface),
                 thread: Path::new(FOLDER).join(format!("kpktgend_{cpu}")),
             };
-            // What a run that was killed has left.
+            // Devices of an earlier killed run.
             tell(&device.thread, "rem_device_all")?;
             tell(&device.thread, &format!("add_device {}", device.name))?;
             let file = device.file();
@@ -116,7 +116,7 @@ impl Sender for Pktgen {
     fn send(&mut self, stop: &AtomicBool, progress: &AtomicU64) -> Result<Sent, EngineError> {
         let control = Path::new(FOLDER).join("pgctrl");
         thread::scope(|scope| {
-            // This call comes back when all have stopped.
+            // This call returns when all devices have stopped.
             let running = scope.spawn(|| tell(&control, "start"));
             let watched = self.watch(stop, progress, || running.is_finished());
             let stopped = tell(&control, "stop");
@@ -132,7 +132,7 @@ impl Sender for Pktgen {
 impl Drop for Pktgen {
     fn drop(&mut self) {
         for device in &self.devices {
-            // It is gone where its interface is gone; nothing else keeps it.
+            // Fails only if its interface is gone.
             let _ = tell(&device.thread, "rem_device_all");
         }
     }
@@ -150,7 +150,7 @@ impl Device {
     }
 }
 
-/// All devices of a network namespace start together: those of somebody else would, too.
+/// All devices of a network namespace start together, including those of other programs.
 fn refuse_others() -> Result<(), EngineError> {
     let entries = fs::read_dir(FOLDER).map_err(|io| failed("read", Path::new(FOLDER), io))?;
     let is_thread = |path: &PathBuf| path.to_string_lossy().contains("/kpktgend_");
@@ -167,9 +167,9 @@ fn refuse_others() -> Result<(), EngineError> {
     Ok(())
 }
 
-/// Writes one command into a file of pktgen.
+/// Writes a command to a file of pktgen.
 fn tell(file: &Path, command: &str) -> Result<(), EngineError> {
-    // The line has to end: pgctrl takes its last byte away, whatever it is.
+    // The newline is required: pgctrl removes the last byte, whatever it is.
     fs::write(file, format!("{command}\n")).map_err(|io| failed(&format!("write \"{command}\" to"), file, io))
 }
 

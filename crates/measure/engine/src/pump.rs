@@ -1,4 +1,4 @@
-//! The loop of the engines that write frames in user space: one thread a core, each with a port of its own.
+//! Common loop of the engines that write frames in user space: one thread per core, each with its own port.
 
 use std::{
     collections::VecDeque,
@@ -14,53 +14,55 @@ use model::Nanos;
 
 use crate::{EngineError, Job, Sent, job::SentStream, lanes::Lanes};
 
-/// Most frames between two looks at the clock.
+/// Frames between two clock readings at most.
 const BATCH: usize = 64;
 
-/// A frame that is due further away than this is slept for, but not to the end: waking up takes its time.
+/// Frames due later than this are awaited by a sleep, which ends early, because waking up takes time.
 const SPIN: u64 = 100_000;
 
-/// The longest sleep: somebody may want to stop.
+/// The longest sleep, for stop requests.
 const LOOK_UP: u64 = 20_000_000;
 
-/// How long frames that the kernel has not taken are waited for in the end.
+/// Time for the kernel to accept the last frames.
 const DRAIN: u64 = 500_000_000;
 
-/// A way out of one core.
+/// Output of one core.
 pub(crate) trait Port: Send {
-    /// How many frames may be put, up to as many as are wanted.
+    /// Number of frames that may be put, at most `wanted`.
     fn room(&mut self, wanted: usize) -> usize;
 
-    /// Puts one frame, which `write` writes to the beginning of a buffer that is long enough for any of the job, and tells the length of. There has to
-    /// be room for it.
+    /// Puts one frame: `write` fills the beginning of a buffer long enough for any of the job's frames, and returns the
+    /// length.
+    ///
+    /// There has to be room for it.
     fn put(&mut self, write: impl FnOnce(&mut [u8]) -> usize);
 
-    /// Has the kernel take what was put.
+    /// Passes frames to the kernel.
     fn flush(&mut self) -> Result<Flushed, EngineError>;
 }
 
-/// What the kernel took in one call, in the order in which it was put.
+/// Frames that the kernel accepted in one call, in order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Flushed {
-    /// Frames that were taken.
+    /// Accepted frames.
     pub(crate) taken: usize,
-    /// Whether the last of them was dropped, since the ring behind the interface was full.
+    /// Whether the last one was dropped at a full ring behind the interface.
     pub(crate) refused: bool,
 }
 
-/// A port for each of the job's cores, by its place among them: all are there before the first frame leaves.
+/// Opens a port for each of the job's cores, by index: all exist before the first frame is sent.
 pub(crate) fn open_all<P>(job: &Job, open: impl Fn(usize) -> Result<P, EngineError>) -> Result<Vec<P>, EngineError> {
     (0..job.cpus.len()).map(open).collect()
 }
 
-/// Runs a thread for each of the job's cores, pinned to it, with the port at its place among them.
+/// Runs a pinned thread for each of the job's cores with its port.
 pub(crate) fn run<P: Port>(
     job: &Job,
     ports: &mut [P],
     stop: &AtomicBool,
     progress: &AtomicU64,
 ) -> Result<Sent, EngineError> {
-    // The time begins when all threads are where they send from.
+    // The time starts when all threads are ready.
     let (there, began) = (Barrier::new(job.cpus.len()), OnceLock::new());
     let core = |core: usize, port: &mut P| {
         let ready = cpu::pin_current_thread(job.cpus[core]).and_then(|()| clock::wake_on_time());
@@ -70,7 +72,7 @@ pub(crate) fn run<P: Port>(
         Pump { job, port, lanes: Lanes::new(job, core, began)?, put: VecDeque::new(), left: most(job, core) }
             .run(began, stop, progress)
     };
-    // Threads that fail stop the others.
+    // A failing thread stops the others.
     let core = &|index, port| core(index, port).inspect_err(|_| stop.store(true, Relaxed));
     let of_cores: Vec<Result<Vec<SentStream>, EngineError>> = thread::scope(|scope| {
         let threads: Vec<_> =
@@ -85,7 +87,7 @@ pub(crate) fn run<P: Port>(
     Ok(sent)
 }
 
-/// This core's share of the most frames that are wanted.
+/// This core's share of the limit of frames.
 pub(crate) fn most(job: &Job, core: usize) -> u64 {
     let cores = job.cpus.len() as u64;
     job.most.map_or(u64::MAX, |most| most / cores + u64::from((core as u64) < most % cores))
@@ -95,7 +97,7 @@ struct Pump<'a, P> {
     job: &'a Job,
     port: &'a mut P,
     lanes: Lanes<'a>,
-    /// Streams of the frames that were put and not taken yet.
+    /// Streams of frames put and not yet accepted.
     put: VecDeque<u16>,
     /// Frames that may still be put.
     left: u64,
@@ -120,7 +122,7 @@ impl<P: Port> Pump<'_, P> {
             progress.fetch_add(self.flush(now)?, Relaxed);
             now = clock::now();
         }
-        // What is overdue when the time is over will not leave any more.
+        // Frames overdue at the end are not sent any more.
         Ok(self.lanes.sent(over))
     }
 
@@ -137,7 +139,7 @@ impl<P: Port> Pump<'_, P> {
         }
     }
 
-    /// Has the kernel take what was put, and returns how many frames left.
+    /// Passes frames to the kernel; returns the number sent.
     fn flush(&mut self, now: Nanos) -> Result<u64, EngineError> {
         let Flushed { taken, refused } = self.port.flush()?;
         let left = taken - usize::from(refused);
@@ -148,7 +150,7 @@ impl<P: Port> Pump<'_, P> {
     }
 }
 
-/// Waits until a time, and returns the time then; earlier where it is far away.
+/// Waits until `due`, or for a while if that is far away; returns the current time.
 fn wait(due: Nanos, mut now: Nanos) -> Nanos {
     if due.0.saturating_sub(now.0) > SPIN {
         clock::sleep_until(Nanos((due.0 - SPIN).min(now.0 + LOOK_UP)));
@@ -166,7 +168,7 @@ mod tests {
     use super::*;
     use crate::fixture;
 
-    /// Takes a few frames a call, and refuses each hundredth.
+    /// Accepts a few frames per call, and refuses every hundredth.
     #[derive(Default)]
     struct Paper {
         waiting: usize,

@@ -1,4 +1,4 @@
-//! Counts what arrives: in the driver of an interface, or, without privilege, by a UDP socket.
+//! Counts arrivals: in the driver of an interface or, without privilege, by a UDP socket.
 
 mod sockets;
 
@@ -11,56 +11,56 @@ pub use xdp::receiver::{Counted as ReceivedStream, Times};
 use crate::{EngineError, Job};
 pub use sockets::SocketReceiver;
 
-/// What to receive.
+/// Options of a receiver.
 #[derive(Clone, Debug)]
 pub struct Receive {
-    /// The job's.
+    /// The job's token.
     pub token: u16,
-    /// Each numbered sequence's stream, as [`crate::Job::sequences`] says.
+    /// Stream of each numbered sequence, see [`crate::Job::sequences`].
     pub sequences: Vec<Compiled>,
-    /// Whether the checksum of each frame is verified, so that corrupt ones are told from good ones.
+    /// Whether to verify the checksum of each frame, to detect corrupt ones.
     pub verify: bool,
-    /// Whether each flow is taken for a sequence of its own: where a path may reorder flows among each other.
+    /// Whether each flow is a sequence of its own, for paths that may reorder flows.
     pub per_flow: bool,
-    /// Whether [`crate::Pktgen`] sends: then frames carry its number, whose checksums nobody verifies.
+    /// Whether [`crate::Pktgen`] sends: its frames carry its own number, and checksums are not verified.
     pub pktgen: bool,
-    /// Whether the time between the frames of each sequence is taken, which costs a reading of the clock each.
+    /// Whether to measure gaps between frames of each sequence, at the cost of one clock reading per frame.
     pub gaps: bool,
 }
 
 impl Receive {
-    /// What this job sends: its checksums are verified, and no time is taken but what the frames carry.
+    /// Options for this job: with checksums, without gaps.
     pub fn of(job: &Job) -> Self {
         let (token, sequences) = (job.token, job.sequences());
         Self { token, sequences, verify: true, per_flow: false, pktgen: false, gaps: false }
     }
 }
 
-/// What arrived.
+/// Counters of arrivals.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Received {
     /// Each numbered sequence, by its number in the tag.
     pub numbered: Vec<ReceivedStream>,
-    /// Frames that were not ours.
+    /// Other frames.
     pub others: u64,
-    /// How far behind the highest number one is told from a copy for certain.
+    /// Largest distance from the highest number at which duplicates are still detected.
     pub window: u64,
-    /// When the first and the last of ours came (`CLOCK_MONOTONIC`); `None` where the receiver takes no time of each.
+    /// Time of our first and last frame (`CLOCK_MONOTONIC`); `None` if the receiver does not measure it.
     pub span: Option<(Nanos, Nanos)>,
 }
 
-/// Something that counts what arrives, until it is dropped.
+/// Counts arrivals until it is dropped.
 pub trait Counter: Send {
-    /// What came so far.
+    /// Current counters.
     fn read(&self) -> Result<Received, EngineError>;
 }
 
-/// Counts in the driver of an interface (native XDP), and passes on to the kernel what is not ours; detached when dropped, and when
-/// the process ends, however it does.
+/// Counts in the driver of an interface (native XDP), and passes other frames to the kernel. It is detached when
+/// dropped, or when the process ends in any way.
 pub struct Receiver(xdp::Receiver);
 
 impl Receiver {
-    /// Attaches it to an interface of the caller's namespace.
+    /// Attaches to an interface of the caller's namespace.
     pub fn attach(interface: &str, what: &Receive) -> Result<Self, EngineError> {
         let Receive { token, sequences, verify, per_flow, pktgen, gaps } = what.clone();
         let options = xdp::receiver::Options { token, sequences, verify, per_flow, pktgen, gaps };
@@ -75,26 +75,26 @@ impl Counter for Receiver {
     }
 }
 
-/// Where packets are counted.
+/// Place of counting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// In the driver, or not at all.
+    /// Only in the driver.
     Driver,
     /// By a UDP socket on this core, or on any.
     Socket(Option<usize>),
-    /// In the driver where it takes our program, else by a socket on this core, or on any.
+    /// In the driver if it accepts our program, otherwise by a socket on this core, or on any.
     Any(Option<usize>),
 }
 
-/// A receiver at work.
+/// An attached receiver.
 pub struct Attached {
-    /// What counts.
+    /// The counter.
     pub counter: Box<dyn Counter>,
-    /// The port of the socket that counts; `None` where the driver does, at all of them.
+    /// Port of the counting socket; `None` if the driver counts, on all ports.
     pub port: Option<u16>,
 }
 
-/// Counts from now on, what comes to an interface of the caller's namespace and this address of it.
+/// Counts arrivals at an interface of the caller's namespace and this address of it, from now on.
 pub fn attach(interface: &str, local: IpAddr, what: &Receive, place: Place) -> Result<Attached, EngineError> {
     let in_driver = || Receiver::attach(interface, what).map(|it| Attached { counter: Box::new(it), port: None });
     let by_socket = |core| {

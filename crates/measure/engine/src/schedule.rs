@@ -1,14 +1,14 @@
-//! When each frame of a stream is due: an absolute schedule, which does not shift when a frame is late.
+//! Due times of a stream's frames: an absolute schedule, independent of late frames.
 
 use std::sync::Arc;
 
 use model::{Nanos, stream::Pacing};
 use pcap::Replay;
 
-/// What is later than this is given up, so that a sender that was away does not flood the path when it comes back.
+/// Frames later than this are given up, so that a delayed sender does not flood the path afterwards.
 const CATCH_UP: u64 = 10_000_000;
 
-/// When the frames of one stream leave from one of the sending cores.
+/// Schedule of one stream on one sending core.
 #[derive(Clone, Debug)]
 pub(crate) struct Schedule {
     began: u64,
@@ -18,16 +18,16 @@ pub(crate) struct Schedule {
     next: u64,
     /// When it is due, in ns after the beginning.
     due_ns: f64,
-    /// Of this core among the others, so that together they keep the rate evenly.
+    /// Offset of this core among the others, for an even total rate.
     shift_ns: f64,
     given_up: u64,
     chance: Chance,
-    /// A capture whose times are kept, instead.
+    /// A capture with its own times, instead.
     captured: Option<Arc<Replay>>,
 }
 
 impl Schedule {
-    /// `rate` is the stream's, in frames a second from all `cores` together, of which this is number `core`, from 0.
+    /// `rate` is the stream's, in frames per second from all `cores` together; `core` is this one's number, from 0.
     pub(crate) fn new(began: Nanos, rate: f64, pacing: Pacing, core: usize, cores: usize) -> Self {
         let gap_ns = 1e9 * cores as f64 / rate;
         let frames = if let Pacing::Burst(frames) = pacing { f64::from(frames.get()) } else { 1.0 };
@@ -50,29 +50,29 @@ impl Schedule {
         schedule
     }
 
-    /// The times that the frames of a capture had, `rate` being the mean of a second.
+    /// Times of a capture's frames, scaled to a mean of `rate` per second.
     pub(crate) fn captured(began: Nanos, rate: f64, replay: &Arc<Replay>) -> Self {
         Self { captured: Some(Arc::clone(replay)), ..Self::new(began, rate, Pacing::Constant, 0, 1) }
     }
 
-    /// No frame is ever due.
+    /// A schedule without frames.
     pub(crate) fn never() -> Self {
         const FAR_AWAY: f64 = (u64::MAX / 2) as f64;
         Self { due_ns: FAR_AWAY, ..Self::new(Nanos(0), 1.0, Pacing::Constant, 0, 1) }
     }
 
-    /// Mean time between two frames.
+    /// Mean gap between frames.
     pub(crate) fn gap_ns(&self) -> f64 {
         self.gap_ns
     }
 
-    /// When the next frame is due.
+    /// Due time of the next frame.
     #[inline]
     pub(crate) fn due(&self) -> Nanos {
         Nanos(self.began + self.given_up + self.due_ns as u64)
     }
 
-    /// Takes note that the next frame leaves now, and returns how late it is. What is too late to catch up is given up.
+    /// Records that the next frame is sent now; returns its lateness. Frames too late are given up.
     #[inline]
     pub(crate) fn leave(&mut self, now: Nanos) -> u64 {
         let behind = now.0.saturating_sub(self.due().0);
@@ -82,7 +82,7 @@ impl Schedule {
             self.due_ns = replay.due(self.next).0 as f64;
             return behind;
         }
-        // From the number and not from the time before: rounding does not add up.
+        // From the number rather than the previous time: rounding errors do not add up.
         match self.pacing {
             Pacing::Constant => self.due_ns = self.shift_ns + self.next as f64 * self.gap_ns,
             Pacing::Burst(frames) => {
@@ -94,24 +94,24 @@ impl Schedule {
         behind
     }
 
-    /// Time that was given up so far.
+    /// Total time given up.
     pub(crate) fn given_up(&self) -> Nanos {
         Nanos(self.given_up)
     }
 
-    /// A time between two frames by chance: exponential, with the gap as mean.
+    /// A random gap: exponential, with the mean gap.
     fn wait(&mut self) -> f64 {
         // 1 − u is above 0.
         -(1.0 - self.chance.share()).ln() * self.gap_ns
     }
 }
 
-/// SplitMix64 (Steele, Lea, Flood 2014): good enough to tell when frames leave, and a handful of instructions.
+/// SplitMix64 (Steele, Lea, Flood 2014): fast, and random enough for schedules.
 #[derive(Clone, Debug)]
 struct Chance(u64);
 
 impl Chance {
-    /// Evenly in 0 to 1, without 1.
+    /// Uniform in 0 to 1, exclusive.
     fn share(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
@@ -127,7 +127,7 @@ mod tests {
 
     use super::*;
 
-    /// When the first frames leave, each on time.
+    /// Due times of the first frames, each sent on time.
     fn dues(mut schedule: Schedule, count: usize) -> Vec<u64> {
         let due = || {
             let due = schedule.due();
@@ -173,7 +173,7 @@ mod tests {
         let gaps: Vec<f64> = dues.windows(2).map(|two| (two[1] - two[0]) as f64).collect();
         let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
         let variance = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / gaps.len() as f64;
-        // Standard errors are 0.3 % of the mean, and 0.5 % of the deviation, which is as large as the mean.
+        // Standard errors: 0.3 % of the mean, and 0.5 % of the deviation, which equals the mean.
         assert!((mean - 1000.0).abs() < 15.0 && (variance.sqrt() - 1000.0).abs() < 25.0, "{mean} {}", variance.sqrt());
         let beyond = gaps.iter().filter(|gap| **gap > 2000.0).count() as f64 / gaps.len() as f64;
         assert!((beyond - (-2.0_f64).exp()).abs() < 0.006, "{beyond}");

@@ -1,30 +1,30 @@
-//! Which packets of a sequence came, which came twice, and which came late.
+//! Detects lost, duplicated and late packets of a sequence.
 
-/// How far back a number can lie and still be told from a copy.
+/// Largest distance from the highest number at which duplicates are still detected.
 pub const WINDOW: u64 = 65_536;
 
-/// A number further ahead than this is a suspect: a damaged number looks the same as the first one after a long gap. It is
-/// believed once the next one confirms it, as with RTP's sequence numbers (RFC 3550, appendix A.1, whose bound this is).
+/// A number further ahead than this is a suspect: it may be damaged, or the first after a long gap.
+///
+/// The next number may confirm it, as with RTP's sequence numbers (RFC 3550, appendix A.1, the source of this bound).
 const AHEAD: u64 = 3_000;
 
 const WORD: u64 = u64::BITS as u64;
 
-/// Follows the numbers of one sequence, in a fixed amount of memory.
+/// Tracks the numbers of one sequence in constant memory.
 pub struct Tracker {
-    /// One more than the largest number that came.
+    /// One more than the largest number received.
     next: u64,
-    /// A bit for each of the last [`WINDOW`] numbers, at its remainder: whether it came.
+    /// A bit for each of the last [`WINDOW`] numbers, at its remainder: whether it was received.
     came: Box<[u64]>,
-    /// The number that came last, where it is too far ahead to be believed by itself.
+    /// The last number, if it is too far ahead to be accepted alone.
     suspect: Option<u64>,
-    /// Different numbers.
+    /// Distinct numbers.
     pub received: u64,
-    /// Copies of numbers that had come before (RFC 5560). None is told from a new number further back than the window:
-    /// there it counts as received.
+    /// Duplicates (RFC 5560). Those further back than the window count as received.
     pub duplicated: u64,
-    /// Numbers smaller than one that came before, copies left out (RFC 4737).
+    /// Numbers smaller than an earlier one, without duplicates (RFC 4737).
     pub reordered: u64,
-    /// Suspects that were not confirmed. They count as nothing else: what they once were has not come.
+    /// Unconfirmed suspects. They count nowhere else: their original numbers are missing.
     pub damaged: u64,
 }
 
@@ -35,13 +35,13 @@ impl Default for Tracker {
 }
 
 impl Tracker {
-    /// One that nothing came of yet.
+    /// An empty tracker.
     pub fn new() -> Self {
         let came = vec![0; (WINDOW / WORD) as usize].into_boxed_slice();
         Self { next: 0, came, suspect: None, received: 0, duplicated: 0, reordered: 0, damaged: 0 }
     }
 
-    /// Takes the next number.
+    /// Records the next number.
     #[inline]
     pub fn take(&mut self, number: u64) {
         if number == self.next && self.suspect.is_none() {
@@ -53,7 +53,7 @@ impl Tracker {
         }
     }
 
-    /// One more than the largest number that came.
+    /// One more than the largest number received.
     pub fn expected(&self) -> u64 {
         self.next
     }
@@ -63,7 +63,7 @@ impl Tracker {
         number.saturating_sub(self.next) > AHEAD
     }
 
-    /// Nothing comes any more, and so many were sent: that settles what the last suspect was.
+    /// Ends the sequence of `sent` numbers, which decides the last suspect.
     pub fn end(&mut self, sent: u64) {
         match self.suspect.take() {
             Some(suspect) if suspect < sent => self.believe(suspect),
@@ -72,7 +72,7 @@ impl Tracker {
         }
     }
 
-    /// What confirms a suspect is larger still, or just before it.
+    /// A larger number confirms a suspect, or the number just before it.
     fn take_with_care(&mut self, number: u64) {
         match self.suspect.take() {
             Some(suspect) if number.saturating_add(AHEAD) >= suspect && self.is_far_ahead(number) => {
@@ -98,14 +98,14 @@ impl Tracker {
         } else {
             self.reordered += 1;
         }
-        // The place of a number before the window belongs to a later one by now.
+        // Behind the window, a number's place belongs to a later one.
         if self.next - number <= WINDOW {
             self.mark(number);
         }
         self.received += 1;
     }
 
-    /// Makes room for the numbers from `next` up to this one, none of which came yet.
+    /// Clears the numbers from `next` up to `until`, which have not been received.
     fn forget(&mut self, until: u64) {
         if until - self.next >= WINDOW {
             self.came.fill(0);
@@ -173,7 +173,7 @@ mod tests {
     fn a_gap_of_any_length_is_loss() {
         let gap = 10 * WINDOW;
         assert_eq!(taken((0..10).chain(gap..gap + 10)), (20, 0, 0));
-        // All but one in ten thousand were lost.
+        // All but one in ten thousand are lost.
         assert_eq!(taken((0..100).map(|number| number * 10_000)), (100, 0, 0));
         // The first two after the gap are swapped.
         assert_eq!(taken([0, gap + 1, gap, gap + 2]), (4, 0, 1));

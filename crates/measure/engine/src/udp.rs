@@ -1,4 +1,5 @@
-//! Packets sent by UDP sockets, one a core, which takes no privilege: the kernel writes the headers, and so all are of one flow a core.
+//! Packets sent by UDP sockets without privilege, one per core. The kernel writes the headers, so each core has a
+//! single flow.
 
 use std::{
     io,
@@ -13,10 +14,10 @@ use crate::{
     pump::{self, Flushed, Port},
 };
 
-/// Packets of one call.
+/// Packets per call.
 const MESSAGES: usize = 64;
 
-/// What the kernel says where a packet was not sent and may be given again; or that nobody listened to one before.
+/// Errors for an unsent packet, which may be retried, or for an earlier one without a receiver.
 const AGAIN: [i32; 4] = [libc::ENOBUFS, libc::EAGAIN, libc::EINTR, libc::ECONNREFUSED];
 
 /// Sends a job by UDP sockets.
@@ -26,7 +27,7 @@ pub struct Udp {
 }
 
 impl Udp {
-    /// Opens the sockets, from any port of an own address to whoever counts. Of each frame the payload is sent.
+    /// Opens the sockets, from any port of a local address to the receiver. They send each frame's payload.
     pub fn open(job: Job, from: IpAddr, to: SocketAddr) -> Result<Self, EngineError> {
         let outboxes = pump::open_all(&job, |_| Outbox::open(&job, from, to))?;
         Ok(Self { job, outboxes })
@@ -39,16 +40,16 @@ impl Sender for Udp {
     }
 }
 
-/// Packets on their way into one socket.
+/// Packets queued for one socket.
 struct Outbox {
     socket: UdpSocket,
     to: SocketAddr,
     packets: Outgoing,
-    /// Those that are written and not taken: from the first up to the second.
+    /// Packets written and not yet taken, as a half-open range.
     waiting: (usize, usize),
-    /// Where a whole frame is put together.
+    /// Buffer for a whole frame.
     frame: Vec<u8>,
-    /// What the kernel writes: all before the tag.
+    /// Length of the part that the kernel writes: everything before the tag.
     headers: usize,
 }
 

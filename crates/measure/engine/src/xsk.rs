@@ -1,4 +1,4 @@
-//! Frames sent by AF_XDP: zero-copy where the driver can, copy elsewhere; one queue a core.
+//! Frames sent by AF_XDP: zero-copy if the driver supports it, otherwise copy; one queue per core.
 
 use std::{
     collections::VecDeque,
@@ -16,7 +16,7 @@ use crate::{
 /// Entries of TX ring and completion ring.
 const RING: u32 = 2048;
 
-/// The largest MTU that each driver with AF_XDP takes.
+/// The largest MTU that every driver with AF_XDP accepts.
 const ETHERNET_MTU: u32 = 1500;
 
 /// Sends a job by AF_XDP sockets.
@@ -26,8 +26,8 @@ pub struct Xsk {
 }
 
 impl Xsk {
-    /// Opens the sockets on an interface of the caller's namespace: queue 0 is for the job's first core, queue 1 for the second, and
-    /// so on.
+    /// Opens the sockets on an interface of the caller's namespace: queue 0 for the job's first core, queue 1 for the
+    /// second, and so on.
     pub fn open(job: Job, mode: Mode) -> Result<Self, EngineError> {
         let queues = pump::open_all(&job, |core| Queue::open(&job, core, mode))?;
         Ok(Self { job, queues })
@@ -45,11 +45,11 @@ struct Queue {
     ring: Ring,
     umem: Umem,
     frames: Vec<Frame>,
-    /// Where a frame is put together that does not fit into one of the memory's; empty where all fit.
+    /// Buffer for a frame larger than those of the UMEM; empty if all fit.
     large: Vec<u8>,
-    /// Entries put into the ring since the beginning.
+    /// Entries put into the ring so far.
     entries: u64,
-    /// After how many entries each frame that is not taken yet ends.
+    /// Last entry of each frame not yet taken.
     ends: VecDeque<u64>,
 }
 
@@ -71,7 +71,7 @@ impl Queue {
         Ok(Self { ring, umem, frames, large, entries: 0, ends: VecDeque::new() })
     }
 
-    /// Memory's frames that the longest frame takes.
+    /// UMEM frames for the longest frame.
     fn parts(&self) -> usize {
         self.large.len().div_ceil(self.umem.frame_size()).max(1)
     }
@@ -79,7 +79,7 @@ impl Queue {
     fn put_part(&mut self, mut frame: Frame, more: bool, write: impl FnOnce(&mut [u8]) -> usize) {
         let length = write(self.umem.bytes_mut(&mut frame)) as u32;
         if let Err(packet) = self.ring.put(Packet { frame, offset: 0, length, more }) {
-            // There was room when it was asked for, and nobody else puts anything.
+            // There was room, and nothing else fills the ring.
             self.frames.push(packet.frame);
             return;
         }
@@ -87,13 +87,13 @@ impl Queue {
     }
 }
 
-/// Its MTU; 0 where it cannot be read.
+/// The interface's MTU; 0 if it is unreadable.
 fn mtu_of(interface: &str) -> u32 {
     let links = link::list().unwrap_or_default();
     links.iter().find(|link| link.name == interface).map_or(0, |link| link.mtu.0)
 }
 
-/// What a driver that refuses the MTU says of it is no more than `EINVAL`.
+/// A driver that refuses the MTU only says `EINVAL`.
 fn explained(error: SocketError, mtu: u32) -> EngineError {
     match error {
         SocketError::Call { call: "bind", interface, queue, io }
@@ -140,7 +140,7 @@ impl Port for Queue {
         let done = self.entries - u64::from(self.ring.waiting());
         let taken = self.ends.partition_point(|end| *end <= done);
         self.ends.drain(..taken);
-        // Keeps the completion ring from filling up, which would stop the kernel.
+        // A full completion ring would stop the kernel.
         self.ring.completed(&mut self.frames);
         Ok(Flushed { taken, refused: woken == Woken::Dropped && taken > 0 })
     }

@@ -60,7 +60,7 @@ fn send(wire: &Wire, job: &Job) -> Result<Sent, EngineError> {
     wire.at_a(|| Live::new(job.clone(), 256)?.send(&AtomicBool::new(false), &AtomicU64::new(0)))
 }
 
-/// What was sent, and what arrived of it.
+/// Reports of the sender and the receiver.
 fn measure(test: &str, job: &Job, receive: &Receive) -> (Sent, Received) {
     let wire = Wire::up(test);
     let receiver = wire.at_b(|| Receiver::attach("wp0", receive)).expect("veth has native XDP");
@@ -68,7 +68,7 @@ fn measure(test: &str, job: &Job, receive: &Receive) -> (Sent, Received) {
     (sent, receiver.read().expect("readable"))
 }
 
-/// All that was sent arrived, once, in order, and intact.
+/// Every frame arrived once, in order, and intact.
 fn assert_whole(sent: &Sent, received: &Received) {
     for (number, frames) in sent.streams.iter().flat_map(|stream| &stream.numbered) {
         let arrived = &received.numbered[usize::from(*number)];
@@ -143,7 +143,7 @@ fn a_load_is_met_and_its_end_too() {
         let (first, last) = sent.streams[0].span.expect("frames were sent");
         let Nanos(given_up) = sent.streams[0].given_up;
         println!("{pacing}: {} in {} ns, {given_up} ns given up", sent.streams[0].frames, last.0 - first.0);
-        // On a machine that is away now and then, what it could not catch up with is told; the rest keeps the rate.
+        // A machine that loses the processor reports the time given up; the rest keeps the rate.
         let intended = 100_000.0 * (1.0 - given_up as f64 / 1e9);
         let error = if pacing == Pacing::Poisson { 1_500.0 } else { 100.0 };
         assert!((sent.streams[0].frames as f64 - intended).abs() < error, "{pacing}: {sent:?}");
@@ -163,7 +163,8 @@ fn the_times_between_frames_are_taken_where_they_are_asked_for() {
         let gaps = &received.numbered[0].gaps;
         assert_eq!(gaps.counts.iter().map(|(_, count)| count).sum::<u64>(), 3_999, "{gaps:?}");
         let (first, last) = sent.streams[0].span.expect("frames were sent");
-        // All gaps are the time from the first frame to the last; each is taken a little after its frame left.
+        // The gaps add up to the time from the first frame to the last; each is measured shortly after its frame was
+        // sent.
         assert!(gaps.sum.abs_diff(last.0 - first.0) < SECOND.0 / 10, "{gaps:?} {sent:?}");
         assert!(gaps.least <= 50_000 && gaps.longest >= 50_000, "{gaps:?}");
     }
@@ -236,14 +237,14 @@ fn attaching_and_detaching_take_little_time() {
         .collect();
     times.sort();
     println!("attached, loaded and detached in {times:?}");
-    // Reading the programs is slow where it is not optimised; ./x bench packets holds the optimised one to 200 ms.
+    // Unoptimised code loads programs slowly; ./x bench packets limits the optimised one to 200 ms.
     assert!(times[2] < Duration::from_secs(2), "{times:?}");
 }
 
 #[test]
 fn one_fault_of_each_kind_among_a_million_frames_is_found() {
     const FRAMES: u64 = 1_000_000;
-    // Where the faults come on another core than the rest, the sequence is counted by both.
+    // With faults on another core than the rest, both count the sequence.
     for cpu in [0, 1] {
         let job = Job { most: Some(FRAMES), ..job(&[Stream::default()]) };
         let wire = Wire::with_queues("faults", 2);
@@ -260,12 +261,12 @@ fn one_fault_of_each_kind_among_a_million_frames_is_found() {
             })
             .expect("it is up");
         };
-        put(FRAMES - 1000, false); // again
+        put(FRAMES - 1000, false); // duplicate
         put(FRAMES + 1, false);
-        put(FRAMES, false); // behind the next one
-        put(FRAMES + 3, false); // one is missing before it
+        put(FRAMES, false); // reordered
+        put(FRAMES + 3, false); // one lost before it
         put(FRAMES + 4, true);
-        put(FRAMES + 1, false); // again
+        put(FRAMES + 1, false); // duplicate
         let received = receiver.read().expect("readable");
         let arrived = &received.numbered[0];
         assert_eq!(arrived.frames, FRAMES + 3, "{arrived:?}");

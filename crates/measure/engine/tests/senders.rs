@@ -1,4 +1,4 @@
-//! The engines that write frames in user space, over a veth pair between two namespaces. Needs root, and fails without.
+//! Engines that write frames in user space, over a veth pair between two namespaces. Needs root, and fails without.
 
 #[path = "../../../machine/xdp/tests/wire/mod.rs"]
 mod wire;
@@ -18,7 +18,7 @@ use xdp::{
     socket::{Frame, FrameSize, Options, Socket, Umem},
 };
 
-/// What arrives at the other end, whole.
+/// Whole frames at the other end.
 struct Ear {
     socket: Socket,
     umem: Umem,
@@ -40,7 +40,7 @@ impl Ear {
         Self { socket, umem, frames, _redirect: redirect }
     }
 
-    /// All packets that are there.
+    /// All available packets.
     fn hear(&mut self) -> Vec<Vec<u8>> {
         let (umem, frames) = (&self.umem, &mut self.frames);
         let receiver = self.socket.receiver.as_mut().expect("it receives");
@@ -80,7 +80,7 @@ fn job(streams: &str, mtu: u32, most: u64) -> Job {
     }
 }
 
-/// An engine that is opened where it is to send.
+/// An engine opened in its namespace.
 type Opened = Result<Box<dyn Sender>, EngineError>;
 type Open = fn(Job) -> Opened;
 
@@ -96,7 +96,7 @@ fn send(wire: &Wire, open: Open, job: &Job) -> Result<Sent, EngineError> {
     wire.at_a(|| open(job.clone())?.send(&AtomicBool::new(false), &AtomicU64::new(0)))
 }
 
-/// Sends with each engine, and looks at every byte that comes.
+/// Sends with each engine, and compares every received byte.
 fn arrives_as_written(test: &str, streams: &str, mtu: u32) {
     const COUNT: u64 = 300;
     let wire = Wire::with_mtu(test, mtu);
@@ -167,7 +167,7 @@ fn a_second_sender_on_a_queue_is_refused_before_it_sends() {
     assert!(error.to_string().contains("queue 0 of interface wp0 is taken by another AF_XDP socket"), "{error}");
 }
 
-/// The kernel writes the headers of both ways, so addresses are needed.
+/// The kernel writes the headers in both directions, so addresses are needed.
 #[test]
 fn udp_sockets_send_and_count_without_a_driver() {
     const COUNT: u64 = 5_000;

@@ -1,5 +1,6 @@
-//! Live frames beside a bare loop and `xdp-trafficgen udp`, all on two cores, with one receive queue each. Everything is counted at the
-//! receiver, by the driver, over the same time in the middle of the run.
+//! Live frames beside a bare loop and `xdp-trafficgen udp`, all on two cores, with one receive queue each.
+//!
+//! The driver of the receiver counts all of them over the same time in the middle of a run.
 
 use std::{
     env,
@@ -26,14 +27,14 @@ use crate::{
 };
 
 const CORES: [usize; 2] = [0, 1];
-/// Frames of a batch, of ours and of the bare loop.
+/// Batch size of live frames and of the bare loop.
 const BATCH: u32 = 64;
-/// How long each run of a pair is counted.
+/// Counting time of each run of a pair.
 const COUNTED: Duration = Duration::from_secs(2);
 /// Line rate of 10GbE for frames of 64 bytes, in Mpps.
 const LINE_RATE: f64 = 14.88;
 
-/// What was measured, as Markdown, and the peers.
+/// Results as Markdown, and the peers.
 pub(crate) fn measure() -> (String, Vec<String>) {
     let mut text = COMPARISONS.to_owned();
     let numbered = || ours(&Stream::default(), 256, false, COUNTED).mpps;
@@ -92,13 +93,13 @@ pub(crate) fn measure() -> (String, Vec<String>) {
     (text, peers)
 }
 
-/// What a run of ours came to.
+/// Result of one of our runs.
 struct Run {
     mpps: f64,
     lost: u64,
 }
 
-/// A job of one stream on both cores.
+/// A job with one stream on both cores.
 pub(crate) fn job(stream: &Stream, time: Duration) -> Job {
     let place = Place {
         source_mac: Mac([2, 0, 0, 0, 0, 1]),
@@ -179,14 +180,14 @@ fn trafficgen(tools: &str) -> f64 {
     };
     let _sink = start(&wire.b, &["xdp-bench", "drop", "wp0", "-m", "native"]);
     thread::sleep(Duration::from_secs(1));
-    // More than it gets to: like ours, it makes its pages once.
+    // More than it reaches: like ours, it allocates its pages once.
     let words = ["xdp-trafficgen", "udp", "wp0", "-t", "2", "-n", "400000000", "-m", "02:00:00:00:00:02"];
     let _generator = start(&wire.a, &words);
     thread::sleep(Duration::from_secs(1));
     arriving(&wire, COUNTED)
 }
 
-/// A program that is interrupted, as by Ctrl-C, and waited for, when dropped.
+/// A program that is interrupted, as by Ctrl-C, and awaited when dropped.
 struct Running(Child);
 
 impl Drop for Running {
@@ -203,7 +204,7 @@ impl Drop for Running {
     }
 }
 
-/// Millions of frames a second that XDP receives at b, over this time.
+/// Millions of frames per second that XDP receives at b, over this time.
 pub(crate) fn arriving(wire: &Wire, time: Duration) -> f64 {
     let counted = || -> u64 {
         let counters = wire.at_b(|| ethtool::statistics("wp0")).unwrap();
@@ -215,7 +216,7 @@ pub(crate) fn arriving(wire: &Wire, time: Duration) -> f64 {
     (counted() - before) as f64 / start.elapsed().as_secs_f64() / 1e6
 }
 
-/// Milliseconds, the median of some.
+/// Median time to attach, in milliseconds.
 fn attached() -> f64 {
     let wire = Wire::with_queues("bench", 2);
     let job = job(&Stream::default(), Duration::from_secs(1));

@@ -1,5 +1,5 @@
-//! The engines that write frames in user space: AF_XDP beside `xdp-trafficgen xsk-udp`, AF_PACKET beside `trafgen`, into one receiver that
-//! drops in the driver; and how well AF_XDP keeps a schedule.
+//! Engines that write frames in user space: AF_XDP beside `xdp-trafficgen xsk-udp`, AF_PACKET beside `trafgen`, with
+//! one receiver that drops in the driver. Also how well AF_XDP keeps a schedule.
 
 use std::{
     env,
@@ -22,16 +22,16 @@ use crate::{
     wire::Wire,
 };
 
-/// How long each run of a pair is counted.
+/// Counting time of each run of a pair.
 const COUNTED: Duration = Duration::from_millis(1500);
-/// Longer than any run of a pair takes.
+/// Longer than any run of a pair.
 const LONG: Duration = Duration::from_secs(60);
 
-/// The frame of ours, for trafgen: 64 bytes with FCS.
+/// Our frame for trafgen: 64 bytes with FCS.
 const TRAFGEN: &str = "{ 2,0,0,0,0,2, 2,0,0,0,0,1, 8,0, 0x45,0,0,46, 0,0,0,0, 64,17,0xae,0x97, 198,18,0,1, 198,18,0,2, \
     0xc0,0x20,0xc0,0x21, 0,26,0,0, fill(0,18) }\n";
 
-/// What was measured, as Markdown, and the peers.
+/// Results as Markdown, and the peers.
 pub(crate) fn measure() -> (String, Vec<String>) {
     let wire = Wire::with_queues("bench", 2);
     let _drop = wire.at_b(|| bare::Drop::attach("wp0")).unwrap();
@@ -88,7 +88,7 @@ fn our_mpps<S: Sender>(wire: &Wire, open: impl Fn() -> S + Sync) -> f64 {
     })
 }
 
-/// Started again where it sends nothing: `xsk-udp` does so now and then.
+/// Restarted if it sends nothing, as `xsk-udp` sometimes does.
 fn their_mpps(wire: &Wire, words: &[&str]) -> f64 {
     let mut runs = (0..3).map(|_| their_run(wire, words));
     runs.find(|mpps| *mpps > 0.0).unwrap_or_else(|| panic!("{words:?} sends nothing"))
@@ -100,14 +100,14 @@ fn their_run(wire: &Wire, words: &[&str]) -> f64 {
     let mut peer = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     thread::sleep(Duration::from_millis(500));
     let mpps = arriving(wire, COUNTED);
-    // With all that it started; its queue is free a moment later.
+    // With all its children; its queue is free a moment later.
     namespace::end_processes_in(&wire.a).unwrap();
     peer.wait().unwrap();
     thread::sleep(Duration::from_millis(200));
     mpps
 }
 
-/// A row on how this rate is kept.
+/// A row about the pacing at this rate.
 fn pacing(wire: &Wire, load: &str) -> String {
     let send = || xsk_on(&[1], load, Duration::from_secs(10)).send(&AtomicBool::new(false), &AtomicU64::new(0));
     let mut sent = wire.at_a(send).unwrap();
@@ -123,7 +123,7 @@ fn pacing(wire: &Wire, load: &str) -> String {
     format!("| {load} | {p50} | {p99} | {p999} | {:.2} % | {word} |", away * 100.0)
 }
 
-/// Share of time in which a loop that does nothing else is not run.
+/// Share of time in which a busy loop does not run.
 fn taken_away() -> f64 {
     cpu::pin_current_thread(1).unwrap();
     let (start, mut last, mut away) = (Instant::now(), Instant::now(), Duration::ZERO);

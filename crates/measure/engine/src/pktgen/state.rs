@@ -1,22 +1,22 @@
-//! What pktgen's files say. Pure.
+//! Parser of pktgen's files. Pure.
 
 use model::Nanos;
 
-/// How far a device is.
+/// Progress of a device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct State {
-    /// Frames that the driver took.
+    /// Frames accepted by the driver.
     pub(super) frames: u64,
-    /// Frames that it dropped.
+    /// Frames dropped by the driver.
     pub(super) errors: u64,
-    /// When the first left, `CLOCK_MONOTONIC`.
+    /// Time of the first frame, `CLOCK_MONOTONIC`.
     pub(super) started: Nanos,
-    /// When the last left, or now.
+    /// Time of the last frame, or now.
     pub(super) stopped: Nanos,
 }
 
 impl State {
-    /// From the file of a device.
+    /// Reads the file of a device.
     pub(super) fn read(text: &str) -> Option<Self> {
         let (_, current) = text.split_once("Current:")?;
         let number = |name: &str| -> Option<u64> {
@@ -32,7 +32,7 @@ impl State {
     }
 }
 
-/// Devices of a thread: those that run, and those that do not. From the thread's file.
+/// Devices of a thread, running and stopped, from the thread's file.
 pub(super) fn devices(text: &str) -> (Vec<String>, Vec<String>) {
     let of = |name: &str| -> Vec<String> {
         let line = text.lines().find_map(|line| line.strip_prefix(name));
@@ -45,7 +45,7 @@ pub(super) fn devices(text: &str) -> (Vec<String>, Vec<String>) {
 mod tests {
     use super::*;
 
-    /// As Linux 6.1 writes it.
+    /// As in Linux 6.1.
     const DEVICE: &str = "Params: count 1000  min_pkt_size: 60  max_pkt_size: 60\n     \
          frags: 0  delay: 0  clone_skb: 0  ifname: port0@wp0\n     flows: 0 flowlen: 0\n\
          Current:\n     pkts-sofar: 998  errors: 2\n     started: 23913772us  stopped: 23929872us idle: 1us\n     \

@@ -1,4 +1,4 @@
-//! What pktgen is told of a stream, and what of a stream it cannot do. Pure.
+//! pktgen's commands for a stream, and its limitations. Pure.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -9,18 +9,18 @@ use crate::{Job, pump::most};
 
 /// pktgen's header: magic, number, seconds, microseconds, four bytes each.
 const HEADER: usize = 16;
-/// The time to live, or hop limit, of every packet.
+/// TTL or hop limit of every packet.
 const TTL: u8 = 32;
-/// That of our streams unless told: nobody asked for it.
+/// Default TTL of our streams, which is not an explicit request.
 const OUR_TTL: u8 = 64;
-/// Its number has 32 bits, and each of them has to be another one.
+/// Its number has 32 bits, and has to be unique.
 const MOST: f64 = u32::MAX as f64;
-/// More frames a second than one core makes.
+/// More frames per second than one core generates.
 const FASTEST: f64 = 20e6;
 
 const ETHERTYPE_VLAN: u16 = 0x8100;
 
-/// The commands for each core's device; or what it cannot do, and what can.
+/// Commands for each core's device; or the limitation, and an alternative.
 pub(super) fn of(job: &Job) -> Result<Vec<Vec<String>>, String> {
     let [stream] = job.streams.as_slice() else { return refuse("several streams") };
     let load = &job.loads[0];
@@ -40,7 +40,7 @@ pub(super) fn of(job: &Job) -> Result<Vec<Vec<String>>, String> {
     let device = |core: usize| {
         let count = a_core.map_or(u64::MAX, |_| frames.ceil() as u64).min(most(job, core));
         let delay = a_core.map_or(0, |rate| (1e9 / rate).round() as u64);
-        // 0 is no end.
+        // 0 means no end.
         let mut words = vec![
             format!("count {}", if count == u64::MAX { 0 } else { count }),
             format!("delay {delay}"),
@@ -65,7 +65,7 @@ fn number(bytes: &[u8], at: usize) -> u16 {
     u16::from_be_bytes([bytes[at], bytes[at + 1]])
 }
 
-/// What is the same in all frames.
+/// Constant headers.
 fn headers(stream: &Compiled) -> Result<Vec<String>, String> {
     let Compiled { bytes, offsets, .. } = stream;
     let [size] = stream.sizes.as_slice() else { return refuse("frames of several sizes") };
@@ -94,7 +94,7 @@ fn mac(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(":")
 }
 
-/// Of two tags pktgen calls the outer one svlan.
+/// pktgen calls the outer of two tags svlan.
 fn vlans(tags: &[u8]) -> Result<Vec<String>, String> {
     let names: &[&str] = if tags.len() > 4 { &["svlan", "vlan"] } else { &["vlan"] };
     let mut words = Vec::new();
@@ -133,7 +133,7 @@ fn addresses(stream: &Compiled) -> Result<Vec<String>, String> {
     Ok(words.into_iter().chain((class > 0).then(|| format!("{word} {class:02x}"))).collect())
 }
 
-/// One field that goes up by one from frame to frame: pktgen changes all that vary at once.
+/// One field that is incremented per frame: pktgen changes all varying fields together.
 fn flows(stream: &Compiled, cores: usize) -> Result<Vec<String>, String> {
     let variation = match stream.variations.as_slice() {
         [] => return Ok(Vec::new()),
@@ -163,7 +163,7 @@ fn flows(stream: &Compiled, cores: usize) -> Result<Vec<String>, String> {
     }
 }
 
-/// Of several, the largest is one more than the last that is used.
+/// For several ports, the maximum is exclusive.
 fn ports(name: &str, first: u16, count: u16) -> Vec<String> {
     let end = if count == 1 { first } else { first + count };
     vec![format!("{name}_min {first}"), format!("{name}_max {end}")]

@@ -1,4 +1,4 @@
-//! Counts packets by a UDP socket, which takes no privilege.
+//! Counts packets by a UDP socket, without privilege.
 
 use std::{
     collections::BTreeMap,
@@ -22,16 +22,16 @@ use crate::{
     tracker::{Tracker, WINDOW},
 };
 
-/// Packets of one call.
+/// Packets per call.
 const MESSAGES: usize = 64;
-/// A receive buffer that has room while the thread is away.
+/// A receive buffer for times when the thread is not scheduled.
 const BUFFER: usize = 16 << 20;
-/// How often the thread looks whether it should stop.
+/// Interval of stop checks.
 const LOOK_UP: Duration = Duration::from_millis(100);
-/// The bits of a time that a tag has room for.
+/// Bits of a time that fit in a tag.
 const TIME: u64 = (1 << 48) - 1;
 
-/// A thread that receives, until this is dropped.
+/// A receiving thread, until this is dropped.
 pub struct SocketReceiver {
     port: u16,
     stop: Arc<AtomicBool>,
@@ -40,7 +40,7 @@ pub struct SocketReceiver {
 }
 
 impl SocketReceiver {
-    /// Opens a socket on a free port of this address, and receives on this core, or wherever the kernel puts it.
+    /// Opens a socket on a free port of this address; receives on this core, or on any.
     pub fn open(local: IpAddr, what: &Receive, core: Option<usize>) -> Result<Self, EngineError> {
         let failed = |what: &'static str| move |io: io::Error| EngineError::Io { what: format!("{what} {local}"), io };
         let socket = UdpSocket::bind(SocketAddr::new(local, 0)).map_err(failed("bind a UDP socket to"))?;
@@ -51,14 +51,14 @@ impl SocketReceiver {
         let (shared, stopped) = (Arc::clone(&seen), Arc::clone(&stop));
         let longest = what.sequences.iter().map(|stream| stream.longest() - stream.offsets.tag).max().unwrap_or(WHOLE);
         let thread = thread::spawn(move || {
-            // Where it may not be had, the kernel's choice is as good.
+            // If pinning fails, the kernel's choice is as good.
             let _ = core.map(cpu::pin_current_thread);
             receive(&socket, longest, &shared, &stopped);
         });
         Ok(Self { port, stop, seen, thread: Some(thread) })
     }
 
-    /// The port that it receives at.
+    /// Its port.
     pub fn port(&self) -> u16 {
         self.port
     }
@@ -74,7 +74,7 @@ impl Drop for SocketReceiver {
     fn drop(&mut self) {
         self.stop.store(true, Relaxed);
         if let Some(thread) = self.thread.take() {
-            // It ends within the time that a receive call waits.
+            // It ends within the timeout of a receive call.
             let _ = thread.join();
         }
     }
@@ -83,7 +83,7 @@ impl Drop for SocketReceiver {
 fn receive(socket: &UdpSocket, longest: usize, seen: &Mutex<Seen>, stop: &AtomicBool) {
     let mut incoming = Incoming::new(MESSAGES, longest);
     while !stop.load(Relaxed) {
-        // Nothing came yet, or a signal.
+        // A timeout or a signal.
         let Ok(count) = incoming.receive(socket, true) else { continue };
         let now = clock::now();
         let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
@@ -93,7 +93,7 @@ fn receive(socket: &UdpSocket, longest: usize, seen: &Mutex<Seen>, stop: &Atomic
     }
 }
 
-/// What came.
+/// Counters of arrivals.
 struct Seen {
     token: u16,
     sequences: Vec<Sequence>,
@@ -104,7 +104,7 @@ struct Seen {
 struct Sequence {
     tracker: Tracker,
     bytes: u64,
-    /// What its frames have before their payload.
+    /// Length of the headers before the payload.
     headers: u64,
     times: BTreeMap<u64, u64>,
     least: u64,
@@ -169,14 +169,14 @@ impl Sequence {
             late: 0,
             corrupt: tracker.damaged,
             latency,
-            // Several packets come with one call, at one time.
+            // Several packets arrive in one call, at the same time.
             gaps: Times::default(),
             cpus: Vec::new(),
         }
     }
 }
 
-/// Rounded down to eleven bits, so that there are not as many different times as packets.
+/// Rounded down to eleven bits, to limit the number of different times.
 fn rounded(nanos: u64) -> u64 {
     let dropped = nanos.checked_ilog2().unwrap_or_default().saturating_sub(10);
     nanos >> dropped << dropped
