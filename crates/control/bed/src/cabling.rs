@@ -1,4 +1,4 @@
-//! Which idle ports of this machine are cabled together.
+//! Detects the cables between idle ports of this machine.
 
 use std::{
     path::Path,
@@ -15,22 +15,22 @@ use crate::{
     machine::{Machine, random_id},
 };
 
-/// Two cards that were just set up have agreed on a speed in this time; so long a port without a cable is waited for.
+/// Time for autonegotiation of two cards, and so for a port without a cable.
 const NEGOTIATION: Duration = Duration::from_secs(10);
 
-/// What came of looking.
+/// Result of the detection.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Cabling {
-    /// Ports that were tried, as they were then: up where they hear another end.
+    /// Tested ports in their state at that time: up if they have a link.
     pub tried: Vec<InterfaceFacts>,
-    /// Ports that were left alone, each with the reason.
+    /// Ports left alone, with the reasons.
     pub left: Vec<(String, String)>,
-    /// What was heard where.
+    /// Detected cables.
     pub cables: Vec<Cable>,
 }
 
-/// Sets idle ports up, has each send a few frames that no switch passes on, and sets them down again. Ports that somebody uses
-/// are left alone.
+/// Sets idle ports up, lets each send a few frames that no switch forwards, and sets them down again. Ports in use are
+/// left alone.
 pub fn cabling(program: &Path) -> Result<Cabling, BedError> {
     let mut machine = Machine::here(program)?;
     let state = machine.nics_state()?;
@@ -44,7 +44,7 @@ pub fn cabling(program: &Path) -> Result<Cabling, BedError> {
     }
 }
 
-/// The ports that were tried, and who heard whom of those that have a link.
+/// The tested ports, and the cables between those with a link.
 fn hear(machine: &mut Machine, idle: &[&NicFacts]) -> Result<(Vec<InterfaceFacts>, Vec<Cable>), BedError> {
     let tried = wait_for_links(machine, idle)?;
     let linked = tried.iter().filter(|port| is_up(port)).map(|port| port.name.clone()).collect();
@@ -52,7 +52,7 @@ fn hear(machine: &mut Machine, idle: &[&NicFacts]) -> Result<(Vec<InterfaceFacts
     Ok((tried, cables))
 }
 
-/// Those to try, and the others with the reason. What is on no bus and is no veth has no cable.
+/// Ports to test, and the others with the reasons. An interface on no bus that is no veth has no cable.
 fn idle(state: &NicsState) -> (Vec<&NicFacts>, Vec<(String, String)>) {
     let could_have_a_cable = |port: &&NicFacts| !port.bus.is_empty() || port.kind == "veth";
     let (mut idle, mut left) = (Vec::new(), Vec::new());
@@ -71,7 +71,7 @@ fn changes(idle: &[&NicFacts], state: &NicsState) -> Vec<Change> {
     quiet.chain(up).collect()
 }
 
-/// The ports once all of them have a link, or the time is over.
+/// The ports once all have a link, or the time is over.
 fn wait_for_links(machine: &mut Machine, idle: &[&NicFacts]) -> Result<Vec<InterfaceFacts>, BedError> {
     let until = Instant::now() + NEGOTIATION;
     loop {

@@ -10,7 +10,7 @@ use model::{
 
 use crate::topology::{Interface, Link, Node, Role, Topology};
 
-/// Changes to one host. Undoing goes through them from the last to the first.
+/// Changes to one host. They are undone in reverse order.
 pub(crate) fn changes(topology: &Topology, host: &str) -> Vec<Change> {
     let nodes: Vec<&Node> = topology.nodes.iter().filter(|node| node.host == host).collect();
     let links: Vec<&Link> = topology.links.iter().filter(|link| topology.nodes[link.node()].host == host).collect();
@@ -25,33 +25,35 @@ pub(crate) fn changes(topology: &Topology, host: &str) -> Vec<Change> {
     changes.extend(each(other_mtu));
     changes.extend(each(gro));
     changes.extend(each(stamping));
-    // Links come before addresses: an interface that is set down loses its IPv6 addresses.
+    // Links come up before addresses are added: an interface loses its IPv6 addresses when it goes down.
     changes.extend(nodes.iter().flat_map(|node| links_up(node)));
     changes.extend(links.iter().filter_map(|link| bridge(link, &topology.nodes)));
     changes.extend(interfaces.iter().flat_map(|(namespace, interface)| addresses_and_routes(namespace, interface)));
     changes
 }
 
-/// Changes to one interface that is there already.
+/// Changes to an existing interface.
 pub(crate) fn interface_changes(namespace: &str, interface: &Interface) -> Vec<Change> {
     let set = [other_mtu, gro, stamping, up].map(|change| change(namespace, interface));
     set.into_iter().flatten().chain(addresses_and_routes(namespace, interface)).collect()
 }
 
-/// Change that sets an end of a bed to this MTU.
+/// Change of an end's MTU.
 pub(crate) fn mtu_change(end: &Endpoint, mtu: Mtu) -> Change {
     InterfaceMtu { namespace: end.namespace.clone(), interface: end.interface.clone(), mtu }.into()
 }
 
-/// Keeps programs that configure interfaces away from a NIC.
+/// Keeps network managers away from a NIC.
 pub(crate) fn left_alone(interface: &str, mac: &str, managers: &[Manager]) -> Vec<Change> {
     let told =
         |manager: &Manager| LeftAlone { manager: *manager, interface: interface.to_owned(), mac: mac.to_owned() };
     managers.iter().map(|manager| told(manager).into()).collect()
 }
 
-/// What concerns NICs is recorded for all of them before any is touched: one that goes takes the link from another that it is
-/// cabled to, and with the link what the kernel keeps only as long as there is one, like nexthop objects.
+/// Whether two changes of NICs are recorded together before either is made.
+///
+/// Taking a NIC ends the link of the port it is cabled to, and the kernel then drops link-dependent state, like nexthop
+/// objects.
 pub(crate) fn are_made_together(one: &Change, next: &Change) -> bool {
     let both_move = matches!((one, next), (Change::Nic(_), Change::Nic(_)));
     both_move || matches!((one, next), (Change::LeftAlone(_), Change::LeftAlone(_)))
@@ -81,7 +83,7 @@ fn sysctls(node: &Node) -> impl Iterator<Item = Change> {
     node.sysctls.iter().map(move |setting| set(setting).into())
 }
 
-/// Changes that bring the interfaces of a link to their nodes.
+/// Change that brings the interfaces of a link to their nodes.
 fn attached(link: &Link, nodes: &[Node]) -> Option<Change> {
     let end = |(node, interface): &(usize, String)| LinkEnd {
         namespace: nodes[*node].namespace.clone(),

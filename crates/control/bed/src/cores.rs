@@ -1,4 +1,4 @@
-//! Which cores each end measures on. Pure.
+//! Selects the cores of each end. Pure.
 
 use model::{CoreFacts, CpuFacts};
 
@@ -7,20 +7,22 @@ use crate::error::BedError;
 /// The cores of one end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Chosen {
-    /// Cores, the first for the thread that matters most; empty where none may be used.
+    /// Cores, the first for the most important thread; empty without usable ones.
     pub(crate) cpus: Vec<usize>,
-    /// Why these, in English.
+    /// The reason, in English.
     pub(crate) why: String,
 }
 
-/// A physical core: those of its threads that may be used, the first of them first.
+/// A physical core: its usable threads in order.
 type Physical = Vec<usize>;
 
 /// Cores for the two ends.
 ///
-/// Cores are narrowed down as long as two physical ones are left to tell the ends apart: to isolated ones or else to
-/// those without a tick, and to one NUMA node, that of the card. What is left is dealt out in turn, those that take no
-/// interrupts of the card first and core 0 last, where the kernel does its own work.
+/// The choice narrows while two physical cores are left: to isolated cores or else to those without a tick, and to one
+/// NUMA node, the card's.
+///
+/// The rest is dealt out in turn: cores without interrupts of the card first, and core 0, with the kernel's own work,
+/// last.
 pub(crate) fn choose(facts: &CpuFacts) -> [Chosen; 2] {
     let all = usable_cores(facts);
     if all.is_empty() {
@@ -38,7 +40,7 @@ pub(crate) fn choose(facts: &CpuFacts) -> [Chosen; 2] {
     }
 }
 
-/// Cores for an end that has the machine for itself, in the same way.
+/// Cores for an end that is alone on its machine, selected in the same way.
 pub(crate) fn choose_for_one(facts: &CpuFacts) -> Chosen {
     let all = usable_cores(facts);
     if all.is_empty() {
@@ -49,7 +51,7 @@ pub(crate) fn choose_for_one(facts: &CpuFacts) -> Chosen {
     in_turn(facts, in_order(facts, &kept, 1).iter(), kind, node)
 }
 
-/// Those of one side, dealt out to so many ends, the same number to each; where there are too few, ends share them.
+/// Deals one side's cores out to `ends` ends in equal numbers; ends share them if there are too few.
 pub(crate) fn dealt(cores: &Chosen, ends: usize) -> Vec<Chosen> {
     let Chosen { cpus, why } = cores;
     let each = (cpus.len() / ends).max(1);
@@ -64,7 +66,7 @@ pub(crate) fn dealt(cores: &Chosen, ends: usize) -> Vec<Chosen> {
     (0..ends).map(of_end).collect()
 }
 
-/// These cores, if all of them may be pinned to.
+/// These cores, if all of them may be used.
 pub(crate) fn as_asked(cpus: &[usize], facts: &CpuFacts) -> Result<Chosen, BedError> {
     let usable: Vec<usize> = usable_cores(facts).iter().map(|core| core.cpu).collect();
     match cpus.iter().find(|cpu| !usable.contains(cpu)) {
@@ -73,7 +75,7 @@ pub(crate) fn as_asked(cpus: &[usize], facts: &CpuFacts) -> Result<Chosen, BedEr
     }
 }
 
-/// An isolated core is not among those allowed, and can be pinned to all the same.
+/// Isolated cores are not in the affinity mask, but can be pinned to all the same.
 fn usable_cores(facts: &CpuFacts) -> Vec<&CoreFacts> {
     let is_usable = |core: &&CoreFacts| facts.allowed.contains(&core.cpu) || facts.isolated.contains(&core.cpu);
     facts.cores.iter().filter(is_usable).collect()
@@ -85,7 +87,7 @@ fn kind<'a>(facts: &CpuFacts, cores: &[&'a CoreFacts], ends: usize) -> (&'static
     isolated.or_else(tickless).unwrap_or_else(|| ("", cores.to_vec()))
 }
 
-/// The card's node; without a card the one with most of the cores, since the ends should not be far from each other.
+/// The card's node; without a card, the node with most of the cores, to keep the ends close.
 fn node<'a>(facts: &CpuFacts, cores: &[&'a CoreFacts], ends: usize) -> (Option<usize>, Vec<&'a CoreFacts>) {
     let on = |node: usize| cores.iter().filter(|core| core.node == Some(node)).count();
     let largest = || cores.iter().filter_map(|core| core.node).rev().max_by_key(|node| on(*node));
@@ -96,13 +98,13 @@ fn node<'a>(facts: &CpuFacts, cores: &[&'a CoreFacts], ends: usize) -> (Option<u
     }
 }
 
-/// Those that are wanted, if there is a physical core among them for each end at least.
+/// The wanted cores, if they include a physical core for each end.
 fn apart<'a>(cores: &[&'a CoreFacts], ends: usize, wanted: impl Fn(&CoreFacts) -> bool) -> Option<Vec<&'a CoreFacts>> {
     let kept: Vec<_> = cores.iter().copied().filter(|core| wanted(core)).collect();
     (physical(&kept).len() >= ends).then_some(kept)
 }
 
-/// Threads of one physical core together.
+/// Groups threads by physical core.
 fn physical(cores: &[&CoreFacts]) -> Vec<Physical> {
     let mut found: Vec<Physical> = Vec::new();
     for core in cores {
@@ -114,7 +116,7 @@ fn physical(cores: &[&CoreFacts]) -> Vec<Physical> {
     found
 }
 
-/// Physical cores, the best first. Where each end gets one, there is none to leave out, and so they stay in order.
+/// Physical cores, the best first. With one core per end, none can be left out, so they stay in order.
 fn in_order(facts: &CpuFacts, cores: &[&CoreFacts], ends: usize) -> Vec<Physical> {
     let mut physical = physical(cores);
     let choice = physical.len() > ends;
@@ -151,7 +153,7 @@ fn in_turn<'a>(
     Chosen { why: format!("{kind}{cores}{of_node}{interrupts}"), cpus }
 }
 
-/// There is one physical core only: its threads are better than taking turns on one.
+/// With one physical core only, using its threads is better than sharing one.
 fn on_one(threads: &Physical) -> [Chosen; 2] {
     match threads.as_slice() {
         [first, second, ..] => [*first, *second]
@@ -182,7 +184,7 @@ mod tests {
         }
     }
 
-    /// That many cores of one thread on one node.
+    /// So many single-threaded cores on one node.
     fn plain(cores: usize) -> CpuFacts {
         let cores: Vec<_> = (0..cores).map(|cpu| (cpu, vec![cpu])).collect();
         machine(&cores.iter().map(|(cpu, siblings)| (*cpu, siblings.as_slice(), 0)).collect::<Vec<_>>())
@@ -226,7 +228,7 @@ mod tests {
         let isolated = CpuFacts { allowed: vec![0, 1], isolated: vec![2, 3], nohz_full: vec![1, 2, 3], ..plain(4) };
         assert_eq!(cpus(&isolated), [vec![2], vec![3]]);
         assert_eq!(choose(&isolated)[0].why, "isolated core of NUMA node 0");
-        // One isolated core cannot seat two ends.
+        // One isolated core is not enough for two ends.
         let one = CpuFacts { isolated: vec![3], nohz_full: vec![2, 3], ..plain(4) };
         assert_eq!(cpus(&one), [vec![2], vec![3]]);
         assert_eq!(choose(&one)[1].why, "tickless core of NUMA node 0");
@@ -234,7 +236,7 @@ mod tests {
 
     #[test]
     fn two_threads_of_a_core_never_serve_two_ends_if_there_is_another() {
-        // Numbered as Linux does on Intel: siblings half of the way apart.
+        // Numbered as by Linux on Intel: siblings are half of the range apart.
         let smt = machine(&[(0, &[0, 2], 0), (1, &[1, 3], 0), (2, &[0, 2], 0), (3, &[1, 3], 0)]);
         assert_eq!(cpus(&smt), [vec![0, 2], vec![1, 3]]);
         let isolated = CpuFacts { isolated: vec![1, 3], ..smt };

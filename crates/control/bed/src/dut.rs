@@ -17,17 +17,17 @@ use crate::{
     wanted::Wanted,
 };
 
-/// A device under test that is read.
+/// A device under test whose counters are read.
 pub struct DutReader {
     machine: Machine,
-    /// Interfaces that packets may go through: all but that of the ssh connection.
+    /// Interfaces that may forward packets: all except the ssh connection's.
     interfaces: Vec<String>,
-    /// Whether it is a machine beside those of the ends.
+    /// Whether it is a machine other than the ends'.
     is_machine: bool,
 }
 
 impl DutReader {
-    /// Logs in and looks around.
+    /// Logs in and reads the interfaces.
     pub(crate) fn open(asked: &Remote, here: &HostFacts, wanted: &Wanted) -> Result<Self, BedError> {
         let ssh = ssh(asked, &wanted.reach);
         let look = look(&ssh)?;
@@ -43,7 +43,7 @@ impl DutReader {
         Ok(Self { machine, interfaces, is_machine: true })
     }
 
-    /// Reads a node of a bed, of this name, that is in a namespace of this machine.
+    /// Reads a node of a bed in a namespace of this machine, under this name.
     pub(crate) fn of_node(node: &Node, name: &str, program: &Path) -> Result<Self, BedError> {
         let mut machine = Machine::within(&node.namespace, program)?;
         machine.allowed.host = name.to_owned();
@@ -56,18 +56,18 @@ impl DutReader {
         self.machine.name()
     }
 
-    /// What it is now; no machine where it is one of the ends'.
+    /// Its present facts; without the machine's if it is one of the ends'.
     pub(crate) fn facts(&mut self) -> Result<(Option<HostFacts>, EndpointFacts), BedError> {
         let host = self.is_machine.then(|| self.machine.host_facts()).transpose()?;
         Ok((host, self.machine.endpoint_facts(DUT)?))
     }
 
-    /// Begins to count.
+    /// Starts counting.
     pub fn begin(&mut self) -> Result<(), AgentError> {
         self.machine.ask(Request::CountFrom { interfaces: self.interfaces.clone() }).map(drop)
     }
 
-    /// What was counted since.
+    /// Counters since then.
     pub fn counted(&mut self) -> Result<EndCounters, AgentError> {
         match self.machine.ask(Request::CountUntil)? {
             Reply::Counted(counters) => Ok(*counters),

@@ -1,4 +1,4 @@
-//! What can go wrong with beds.
+//! Errors of beds.
 
 mod hosts;
 mod nics;
@@ -8,22 +8,22 @@ use protocol::{AgentError, SshError};
 pub use self::{hosts::HostsError, nics::NicError};
 use crate::through::NotThrough;
 
-/// A bed that could not be made, used or given back.
+/// A failure to make, use or return a bed.
 #[derive(Debug, thiserror::Error)]
 pub enum BedError {
-    /// Something went wrong with an agent.
+    /// An error of an agent.
     #[error(transparent)]
     Agent(#[from] AgentError),
-    /// A change could not be made; what was made before it is undone.
+    /// A change could not be made; earlier ones are undone.
     #[error("cannot set up the bed: {0}; what was set up before it has been undone")]
     SetUp(AgentError),
-    /// A NIC is not to be taken.
+    /// A NIC must not be taken.
     #[error("nothing was changed: {0}")]
     Nic(Box<NicError>),
-    /// A change is not to be made.
+    /// A change must not be made.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// A NIC is not there any more.
+    /// A NIC has disappeared.
     #[error(
         "{interface} at endpoint {endpoint} is gone: its card was pulled out or reset, or somebody removed or moved it; see \
          \"dmesg\", and go on with \"wireproof resume\" once it is back"
@@ -31,7 +31,7 @@ pub enum BedError {
     PortGone {
         /// The port.
         interface: String,
-        /// The end it was at.
+        /// Its end.
         endpoint: String,
     },
     /// The machine agent was lost.
@@ -45,32 +45,32 @@ pub enum BedError {
     Lost {
         /// The machine.
         host: String,
-        /// How.
+        /// The fault.
         error: AgentError,
     },
-    /// What was set up before it could not be undone, either.
+    /// Undoing after an earlier error failed, too.
     #[error("{error}; after that, {undoing}")]
     NotUndone {
-        /// What went wrong first.
+        /// The first error.
         error: Box<BedError>,
-        /// Why it could not be undone.
+        /// The error of undoing.
         undoing: Box<BedError>,
     },
-    /// Another machine cannot be reached.
+    /// Another machine is unreachable.
     #[error(transparent)]
     Ssh(#[from] SshError),
-    /// Two machines cannot be measured as asked.
+    /// Two machines cannot be measured as requested.
     #[error(transparent)]
     Hosts(#[from] HostsError),
     /// No bed of this name stands.
     #[error("there is no bed \"{name}\"; {}", standing(.beds))]
     NoSuchBed {
-        /// The name asked for.
+        /// Requested name.
         name: String,
-        /// Beds that stand.
+        /// Standing beds.
         beds: Vec<String>,
     },
-    /// A bed of this name stands already.
+    /// A bed of this name already stands.
     #[error("there is a bed \"{0}\" already; take it down with \"wireproof bed down {0}\", or choose another name")]
     Exists(String),
     /// No such end.
@@ -78,28 +78,28 @@ pub enum BedError {
     NoSuchEndpoint {
         /// The bed.
         bed: String,
-        /// The endpoint asked for.
+        /// Requested endpoint.
         endpoint: String,
     },
-    /// A core that may not be used.
+    /// An unusable core.
     #[error("--cpus: core {cpu} cannot be used here; cores that can: {}", list(.allowed))]
     NoSuchCore {
-        /// The core asked for.
+        /// Requested core.
         cpu: usize,
-        /// Cores that may be used.
+        /// Usable cores.
         allowed: Vec<usize>,
     },
-    /// An MTU that was given for a bed that has one.
+    /// An MTU that differs from the bed's.
     #[error("bed \"{bed}\" stands with MTU {has}; --mtu {asked} would need another bed")]
     OtherMtu {
         /// The bed.
         bed: String,
-        /// MTU it has.
+        /// The bed's MTU.
         has: u32,
-        /// MTU asked for.
+        /// Requested MTU.
         asked: u32,
     },
-    /// The user does not want it any more.
+    /// The user interrupted it.
     #[error("interrupted before anything was measured; what was set up has been undone")]
     Interrupted,
     /// The link stays down.
@@ -109,56 +109,56 @@ pub enum BedError {
     NoLink {
         /// The interface.
         interface: String,
-        /// How long it was waited for.
+        /// Waiting time.
         waited: std::time::Duration,
     },
-    /// A link that comes and goes.
+    /// A link that flaps.
     #[error(
         "the link of {interface} went down {} within {within_s} s, and does not stay. As where two ports cannot agree: set both ends to \
          the same speed (\"ethtool -s PORT speed MBPS duplex full autoneg on\"), try another cable, and look at the SFP (\"wireproof \
          inspect --dev PORT\": is it supported, does it see light?); \"dmesg\" says what the driver saw", how_often(*.times)
     )]
     Flapping {
-        /// The interface, and where it is.
+        /// The interface and its place.
         interface: String,
-        /// How often it went.
+        /// Number of link losses.
         times: u32,
-        /// Within this time, in seconds.
+        /// Time span in seconds.
         within_s: u64,
     },
-    /// A link that went in the middle.
+    /// A link that was lost during the run.
     #[error(
         "{} lost its link: the cable was pulled out, or somebody set the port or its other end down; see \"ip link\" and \"dmesg\", and \
          go on with \"wireproof resume\" once it is back", .ports.join(", ")
     )]
     LinkLost {
-        /// The interfaces, and where they are.
+        /// The interfaces and their places.
         ports: Vec<String>,
     },
-    /// The ends are not on one wire.
+    /// The ends have no link-layer connection.
     #[error(
         "{from} does not find {address}, which is at {to}: nobody answers for it there; are the two joined by a cable, or by a switch \
          in one VLAN? \"wireproof doctor --cabling\" says which idle ports of a machine hear each other"
     )]
     NoWire {
-        /// The interface that asked, and where it is.
+        /// The asking interface and its place.
         from: String,
-        /// That which should have answered.
+        /// The interface that should have answered.
         to: String,
-        /// The address asked for.
+        /// Requested address.
         address: std::net::IpAddr,
     },
-    /// An end knows no way to another.
+    /// An end has no route to another.
     #[error(
         "{from} has no route to {address}, which is at {to}: give both ends addresses of one network (near-addr=, addr=), or set the \
          route"
     )]
     NoRoute {
-        /// The interface that asked, and where it is.
+        /// The asking interface and its place.
         from: String,
-        /// That which should have answered.
+        /// The interface that should have answered.
         to: String,
-        /// The address asked for.
+        /// Requested address.
         address: std::net::IpAddr,
     },
     /// The device under test does not forward.
@@ -172,10 +172,10 @@ pub enum BedError {
     Mtu(u32),
 }
 
-/// A change that a machine does not allow. Nothing was changed.
+/// A forbidden change. Nothing was changed.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// A change would be made to the interface that people, or we, reach the machine by.
+    /// A change to the interface with the default route or our connection.
     #[error(
         "{interface} of {host} carries the default route or the ssh connection, and this would change it: {}. Name another \
          interface, ask for nothing that it does not have, or add --i-know-this-is-my-uplink", .what.join(", ")
@@ -185,10 +185,10 @@ pub enum Refusal {
         host: String,
         /// The interface.
         interface: String,
-        /// What would be changed.
+        /// The changes.
         what: Vec<String>,
     },
-    /// Changes that only root can make.
+    /// Changes that require root.
     #[error(
         "without root on {host} nothing is changed there, and this would have to be: {}. Do it by hand, or let wireproof be \
          root: with sudo here; there by logging in as root, or with sudo that asks for no password (NOPASSWD)", .what.join(", ")
@@ -196,17 +196,17 @@ pub enum Refusal {
     NotRoot {
         /// The machine.
         host: String,
-        /// What would be changed.
+        /// The changes.
         what: Vec<String>,
     },
 }
 
 impl BedError {
-    /// This error, and what came of giving back after it.
+    /// This error, combined with the result of giving back afterwards.
     pub(crate) fn and_then_of(self, given_back: Result<(), Self>) -> Self {
         match (self, given_back) {
             (error, Ok(())) => error,
-            // That which ended the agent is told there.
+            // The error of giving back includes the cause of the agent's end.
             (Self::Agent(_), Err(undoing @ (Self::Orphaned(_) | Self::Lost { .. }))) => undoing,
             (Self::Interrupted, Err(undoing)) => undoing,
             (error, Err(undoing)) => Self::NotUndone { error: Box::new(error), undoing: Box::new(undoing) },

@@ -1,4 +1,4 @@
-//! Whether the ends reach each other, through a device under test that routes or without: looked at before anything is measured.
+//! Checks before a measurement that the ends reach each other, directly or through a routing device under test.
 
 use std::{
     net::IpAddr,
@@ -16,13 +16,13 @@ use crate::{
     through::NotThrough,
 };
 
-/// Ports that were just set up, and addresses that were just given, are ready after this time.
+/// Time until new ports and addresses are usable.
 const SETTLED: Duration = Duration::from_secs(6);
 
-/// A switch that has just seen a link may keep it closed for 30 s (spanning tree: listening, learning).
+/// A switch may block a new link for 30 s (spanning tree: listening, learning).
 const SWITCH: Duration = Duration::from_secs(35);
 
-/// Drops addresses of an IP version that does not get through, and says why not; an error where none does.
+/// Drops addresses of an IP version that does not get through, with the reason; an error if none does.
 pub(crate) fn check(
     bed: &mut Bed,
     ports: &mut [AgentLink],
@@ -43,7 +43,7 @@ pub(crate) fn check(
     Ok(closed)
 }
 
-/// The first of all ways, there and back, that is closed.
+/// The first closed path, in either direction.
 fn first_closed(
     bed: &Bed,
     ports: &mut [AgentLink],
@@ -66,7 +66,7 @@ fn first_closed(
     Ok(None)
 }
 
-/// Refuses ends that are on no common wire, which nothing could be measured between.
+/// Refuses ends without a link-layer connection, between which nothing could be measured.
 pub(crate) fn check_wire(bed: &Bed, ports: &mut [AgentLink], interrupt: &AtomicBool) -> Result<(), BedError> {
     let is_routed = bed.dut.as_ref().is_some_and(|dut| !dut.gateways.is_empty());
     if bed.makes_its_links() || is_routed {
@@ -83,7 +83,7 @@ pub(crate) fn check_wire(bed: &Bed, ports: &mut [AgentLink], interrupt: &AtomicB
     Ok(())
 }
 
-/// An answer that does not come may be one that a firewall drops.
+/// A firewall may have dropped a missing answer.
 fn find(
     from: &Endpoint,
     to: &Endpoint,

@@ -1,4 +1,4 @@
-//! Beds that stay after the program has ended.
+//! Beds that outlive the program.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::{
     wanted::Wanted,
 };
 
-/// Makes a bed of this name and leaves it standing.
+/// Makes a bed of this name and keeps it.
 pub fn up(name: &str, wanted: &Wanted) -> Result<Bed, BedError> {
     let mut here = Machine::here(&wanted.program)?;
     if here.beds()?.iter().any(|bed| bed.name == name) {
@@ -22,26 +22,26 @@ pub fn up(name: &str, wanted: &Wanted) -> Result<Bed, BedError> {
     Ok(bed)
 }
 
-/// Takes a standing bed down; says what was undone.
+/// Takes a kept bed down; returns what was undone.
 pub fn down(name: &str, program: &Path) -> Result<Vec<String>, BedError> {
     let mut here = Machine::here(program)?;
     here.bed(name)?;
     here.take_down(name)
 }
 
-/// Beds that stand.
+/// Kept beds.
 pub fn list(program: &Path) -> Result<Vec<Bed>, BedError> {
     Machine::here(program)?.beds()
 }
 
-/// The namespace of one end of a standing bed.
+/// The namespace of one end of a kept bed.
 pub fn namespace_of(name: &str, endpoint: &str, program: &Path) -> Result<String, BedError> {
     let bed = Machine::here(program)?.bed(name)?;
     let missing = || BedError::NoSuchEndpoint { bed: name.to_owned(), endpoint: endpoint.to_owned() };
     bed.end(endpoint).map(|end| end.namespace.clone()).ok_or_else(missing)
 }
 
-/// Undoes what a crash left behind; says what.
+/// Undoes the changes of crashed runs; returns them in words.
 pub fn clean(program: &Path) -> Result<Vec<String>, BedError> {
     Machine::here(program)?.clean()
 }

@@ -1,4 +1,4 @@
-//! The layouts that there are, and how `--bed` names them. A new one is a file here and a line of [`LAYOUTS`].
+//! The layouts, and their names for `--bed`. A new one is a file here and a line of [`LAYOUTS`].
 
 mod bridge;
 mod hosts;
@@ -14,10 +14,10 @@ pub(crate) use self::nics::why_not;
 pub use self::{hosts::HostsReferenceError, kept::check_name};
 use crate::wanted::BedRef;
 
-/// A bed, or what is wrong with it; `None` where the text names another layout.
+/// A bed or an error; `None` if the text names another layout.
 type Parsed = Option<Result<BedRef, ReferenceError>>;
 
-/// How a layout is shown to users, and its parser.
+/// Usage of a layout, and its parser.
 type Entry = (&'static str, fn(&str) -> Parsed);
 
 const LAYOUTS: [Entry; 5] = [
@@ -28,42 +28,42 @@ const LAYOUTS: [Entry; 5] = [
     (hosts::USAGE, hosts::parse),
 ];
 
-/// Text that names no bed.
+/// A text that names no bed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReferenceError {
-    /// A kind of bed that this version cannot make.
+    /// A layout unknown to this version.
     #[error(
         "this version has no bed \"{text}\"; use {}, or the name of a bed made with \"wireproof bed up NAME\"",
         usages()
     )]
     Unknown {
-        /// What was asked for.
+        /// The requested layout.
         text: String,
     },
-    /// Senders that cannot be counted.
+    /// An invalid number of senders.
     #[error("\"{0}\": a lab has 2 to 16 senders; write lab:senders=2, or lab for one")]
     SenderCount(String),
-    /// NICs that are not two.
+    /// Not exactly two NICs.
     #[error("\"{0}\" does not name two ports; write ports:IF1,IF2, like ports:eth1,eth2 (\"ip link\" lists them)")]
     NotTwoNics(String),
-    /// What stands between the NICs cannot be read.
+    /// An invalid device under test between the NICs.
     #[error("\"{text}\": {why}")]
     Through {
         /// The reference.
         text: String,
-        /// What is wrong.
+        /// The problem.
         why: String,
     },
     /// One NIC named twice.
     #[error("\"{0}\" names one port twice; a bed is between two ports that a cable joins")]
     SameNic(String),
-    /// A name that no interface has.
+    /// An invalid interface name.
     #[error("\"{0}\" cannot be the name of an interface: those have 1 to 15 bytes, and no space, \"/\" or \":\"")]
     NicName(String),
-    /// Not a name.
+    /// An invalid name.
     #[error("\"{0}\" cannot name a bed: use 1 to 20 of a-z, 0-9 and -, beginning with a letter, and not \"lab\"")]
     Name(String),
-    /// Not two machines.
+    /// An invalid list of machines.
     #[error(transparent)]
     Hosts(#[from] HostsReferenceError),
 }
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
     use crate::{changes::changes, topology::Topology, wanted::Rights};
 
-    /// What makes a bed of this machine, in words.
+    /// The changes for a bed on this machine, in words.
     pub(super) fn changes_of(topology: &Topology) -> Vec<String> {
         changes(topology, "").iter().map(ToString::to_string).collect()
     }

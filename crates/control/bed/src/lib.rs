@@ -1,7 +1,9 @@
-//! Where a run happens: what to set up, and who sits at which end.
+//! Where a run happens: the setup, and the role of each end.
 //!
-//! A bed is a topology and roles: a layout says which, as a value, and one maker turns it into changes. Machine agents, one for each
-//! machine, perform and record every change; agents at the ends measure. This room never touches a machine itself.
+//! A layout describes a bed as a value, a topology with roles, and one maker turns it into changes. This room never
+//! touches a machine itself.
+//!
+//! A machine agent on each machine makes and records every change; agents at the ends measure.
 
 mod cabling;
 mod changes;

@@ -1,5 +1,5 @@
-//! Whether the links of a bed come up, and whether they stay: two cards that cannot agree on a speed have one for a moment, and
-//! again, and again.
+//! Checks that the links of a bed come up and stay up: failing autonegotiation brings a link up for a moment,
+//! repeatedly.
 
 use std::{
     sync::atomic::{AtomicBool, Ordering::Relaxed},
@@ -15,48 +15,48 @@ use crate::{
     machine::{REQUEST, confused},
 };
 
-/// How often links are looked at. What goes and comes between two looks is in the kernel's count.
+/// Interval of link checks. The kernel counts changes between two of them.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// A link that went once has to stay for so long: negotiation that starts anew each time has it for a second or two.
+/// A link that was lost once has to stay this long: repeated autonegotiation has it for a second or two.
 const STEADY_AGAIN: Duration = Duration::from_secs(3);
 
-/// A driver may set up its card once more after it was up; one that loses its link so often does not keep it.
+/// A driver may reset its card once after it came up; a link that is lost this often is unstable.
 const TOO_OFTEN: u32 = 4;
 
-/// For how long a link is waited for, and has to stay to be taken for one.
+/// How long to wait for a link, and how long it has to stay up.
 #[derive(Clone, Copy)]
 struct Patience {
     longest: Duration,
     steady: Duration,
 }
 
-/// The kernel's own links, which are up a moment after both ends are.
+/// Virtual links, which come up a moment after both ends.
 const OF_A_LAB: Patience = Patience { longest: Duration::from_secs(5), steady: Duration::ZERO };
 
-/// Links of cards, which first agree on a speed.
+/// Links of cards, after autonegotiation.
 const OF_CARDS: Patience = Patience { longest: Duration::from_secs(15), steady: Duration::from_secs(1) };
 
-/// A link that is watched. Pure: it is told the time.
+/// State of a link under observation. Pure: the time is passed in.
 struct Watched {
     patience: Patience,
-    /// The kernel's count at the first look.
+    /// The kernel's count at the first check.
     losses_before: Option<u32>,
-    /// Since then.
+    /// Losses since then.
     losses: u32,
     up_since: Option<Duration>,
 }
 
-/// What was seen of a link so far.
+/// Result of the observation so far.
 #[derive(Debug, PartialEq, Eq)]
 enum Seen {
-    /// It may still come, or go.
+    /// Undecided.
     TooLittle,
-    /// It is up, and stays.
+    /// It is up and stays up.
     Steady,
-    /// It does not come.
+    /// It does not come up.
     None,
-    /// It comes, and goes, as often as this.
+    /// It flaps, with this number of losses.
     Flapping(u32),
 }
 
@@ -65,7 +65,7 @@ impl Watched {
         Self { patience, losses_before: None, losses: 0, up_since: None }
     }
 
-    /// Looks at the link, so long after the first look.
+    /// Records a reading at this time since the first one.
     fn look(&mut self, at: Duration, link: LinkReading) -> Seen {
         let losses = link.losses.wrapping_sub(*self.losses_before.get_or_insert(link.losses));
         if losses != self.losses || !link.up {
@@ -79,7 +79,7 @@ impl Watched {
         match self.up_since {
             Some(since) if at - since >= steady => Seen::Steady,
             _ if losses >= TOO_OFTEN => Seen::Flapping(losses),
-            // One that is up at the end of the time is looked at until it has stayed, or gone.
+            // A link that is up at the end of the time is watched until it has stayed or gone.
             None if at >= self.patience.longest && losses > 0 => Seen::Flapping(losses),
             None if at >= self.patience.longest => Seen::None,
             _ => Seen::TooLittle,
@@ -87,7 +87,7 @@ impl Watched {
     }
 }
 
-/// The links of a bed once all of them are up and stay; each as it was read last.
+/// Waits until all links of a bed are up and stable; returns the last reading of each.
 pub(crate) fn wait(agents: &mut [AgentLink], bed: &Bed, interrupt: &AtomicBool) -> Result<Vec<LinkReading>, BedError> {
     let patience = if bed.makes_its_links() { OF_A_LAB } else { OF_CARDS };
     let mut watched: Vec<_> = bed.endpoints.iter().map(|_| Watched::new(patience)).collect();
@@ -112,7 +112,7 @@ pub(crate) fn wait(agents: &mut [AgentLink], bed: &Bed, interrupt: &AtomicBool) 
     }
 }
 
-/// The port that is gone, or those that have no link any more; `None` where all are well, or nobody can tell.
+/// The missing port, or those without a link; `None` if all are well, or nothing can be determined.
 pub(crate) fn lost(agents: &mut [AgentLink], ends: &[Endpoint]) -> Option<BedError> {
     let mut down = Vec::new();
     for (agent, end) in agents.iter_mut().zip(ends) {
@@ -125,15 +125,15 @@ pub(crate) fn lost(agents: &mut [AgentLink], ends: &[Endpoint]) -> Option<BedErr
     blamed(down).map(|ports| BedError::LinkLost { ports })
 }
 
-/// Of interfaces without a link, each with whether it is set up and its place, those that lost it by themselves: one that was set
-/// down takes it from the other end.
+/// The places of interfaces that lost their link by themselves, from those without one, each with whether it is set up.
+/// An interface that was set down takes the link from the other end.
 fn blamed(down: Vec<(bool, String)>) -> Option<Vec<String>> {
     let some_are_set_down = down.iter().any(|(set_up, _)| !set_up);
     let to_blame = down.into_iter().filter(|(set_up, _)| !(some_are_set_down && *set_up));
     Some(to_blame.map(|(_, place)| place).collect()).filter(|places: &Vec<_>| !places.is_empty())
 }
 
-/// Whoever waits gives up on an interrupt.
+/// An error after an interrupt.
 pub(crate) fn check(interrupt: &AtomicBool) -> Result<(), BedError> {
     if interrupt.load(Relaxed) { Err(BedError::Interrupted) } else { Ok(()) }
 }
@@ -149,7 +149,7 @@ fn gone(end: &Endpoint) -> BedError {
     BedError::PortGone { interface: end.interface.clone(), endpoint: end.name.clone() }
 }
 
-/// An interface with the end that it is at, in words.
+/// An interface and its end, in words.
 pub(crate) fn place_of(end: &Endpoint) -> String {
     let at = if end.machine.is_empty() { String::new() } else { format!(" on {}", end.machine) };
     format!("{} at endpoint {}{at}", end.interface, end.name)
@@ -161,7 +161,7 @@ mod tests {
 
     use super::*;
 
-    /// What is seen of a card's link that is looked at every 100 ms, up and with these losses as told for each moment in ms.
+    /// Observation of a card's link every 100 ms, with its state and losses at each moment in ms.
     fn seen(link: impl Fn(u64) -> (bool, u32)) -> (u64, Seen) {
         let mut watched = Watched::new(OF_CARDS);
         let looks = (0..).step_by(100).map(|ms| {
@@ -182,16 +182,16 @@ mod tests {
 
     #[test]
     fn a_link_that_went_once_has_to_stay_for_longer() {
-        // The driver set up its card once more.
+        // The driver reset its card once.
         assert_eq!(seen(|ms| (!(500..1500).contains(&ms), u32::from(ms >= 500))), (4500, Seen::Steady));
     }
 
     #[test]
     fn a_link_that_comes_and_goes_is_flapping() {
-        // Up for 600 ms, away for 1400 ms: two cards that begin to negotiate anew.
+        // Up for 600 ms, away for 1400 ms: repeated autonegotiation.
         let slow = |ms: u64| (ms % 2000 < 600, ((ms + 1400) / 2000) as u32);
         assert_eq!(seen(slow), (6600, Seen::Flapping(4)));
-        // So fast that it is up at each look.
+        // So fast that it is up at each check.
         assert_eq!(seen(|ms| (true, (ms / 100) as u32)), (400, Seen::Flapping(4)));
         // So slow that the time is over first.
         assert_eq!(seen(|ms| (ms < 500, u32::from(ms >= 500))), (15_000, Seen::Flapping(1)));

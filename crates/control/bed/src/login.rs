@@ -1,4 +1,4 @@
-//! Other machines, which are reached by the user's own ssh.
+//! Other machines, reached by the user's own ssh.
 
 use model::Privilege;
 use protocol::{Look, Ssh, look};
@@ -10,7 +10,7 @@ use crate::{
     wanted::{Reach, Wanted},
 };
 
-/// The machines of a bed with their agents, this one first. Nothing is changed yet.
+/// The machines of a bed with their agents, this one first. Changes nothing.
 pub(crate) fn log_in(mut here: Machine, wanted: &Wanted) -> Result<Vec<Machine>, BedError> {
     let hosts = wanted.bed.layout().hosts();
     if hosts.is_empty() {
@@ -23,7 +23,7 @@ pub(crate) fn log_in(mut here: Machine, wanted: &Wanted) -> Result<Vec<Machine>,
     for asked in &hosts {
         let ssh = ssh(asked, &wanted.reach);
         let look = look(&ssh)?;
-        // Of the connections from here, the first says where we must not cut ourselves off; the far ends have one each.
+        // The first connection tells which interface here must stay up; each far end has one.
         if machines.len() == 1 {
             machines[0].ssh = look.near;
         }
@@ -37,13 +37,13 @@ pub(crate) fn log_in(mut here: Machine, wanted: &Wanted) -> Result<Vec<Machine>,
     Ok(machines)
 }
 
-/// How this machine is reached.
+/// The ssh connection to a machine.
 pub(crate) fn ssh(asked: &Remote, reach: &Reach) -> Ssh {
     let program = if reach.ssh.is_empty() { vec!["ssh".to_owned()] } else { reach.ssh.clone() };
     Ssh { program, destination: asked.destination.clone(), port: asked.port, caller: reach.caller.clone() }
 }
 
-/// Starts the machine agent there: from our own file, or from the one that is there; by sudo where it has to become root.
+/// Starts the machine agent there, from a copy of our file or from the one there; by sudo if needed.
 pub(crate) fn start_agent(
     ssh: &Ssh,
     look: &Look,
@@ -63,7 +63,7 @@ pub(crate) fn start_agent(
     Machine::there(ssh.clone(), sudo, true, wanted.program.clone())
 }
 
-/// A name by which people tell a machine from those that have one.
+/// A name for a machine that differs from those taken.
 fn name(taken: &[&str], hostname: &str, destination: &str) -> String {
     let as_asked = destination.rsplit_once('@').map_or(destination, |(_, host)| host);
     let numbered = (2..).map(|number| format!("{hostname} ({number})"));

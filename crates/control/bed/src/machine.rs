@@ -20,13 +20,13 @@ use crate::{
     error::{BedError, Refusal},
 };
 
-/// Any single request to an agent is done in this time.
+/// Time limit of a single request to an agent.
 pub(crate) const REQUEST: Duration = Duration::from_secs(20);
 
-/// Undoing is: links have to come again before all is as it was, and programs that configure interfaces are waited for.
+/// Time limit of undoing, which waits for links and network managers.
 const UNDOING: Duration = Duration::from_secs(120);
 
-/// Asks a machine, and takes this kind of reply.
+/// Asks a machine for this kind of reply.
 macro_rules! answer {
     ($machine:expr, $request:expr, $reply:ident) => {
         match $machine.ask($request)? {
@@ -36,56 +36,56 @@ macro_rules! answer {
     };
 }
 
-/// What a machine is asked through: its agent, or in tests a fake of one.
+/// A machine's agent, or a fake in tests.
 pub(crate) trait Agent: Send {
-    /// Asks, and waits for so long.
+    /// Asks, and waits at most this long.
     fn ask(&mut self, request: Request, within: Duration) -> Result<Reply, AgentError>;
-    /// The clock of its machine, as we see it.
+    /// Reads the clock of its machine, relative to ours.
     fn read_clock(&mut self) -> Result<ClockReading, AgentError>;
-    /// An error that names it.
+    /// An error with its name.
     fn error(&self, fault: Fault) -> AgentError;
     /// Whether it is on this machine.
     fn is_here(&self) -> bool;
     /// A new agent in its place.
     fn again(&self) -> Result<Box<dyn Agent>, AgentError>;
-    /// Starts an agent on the same machine that measures at an end. `on` says where to people.
+    /// Starts a measuring agent at an end on the same machine. `on` names the place for people.
     fn at_end(&self, end: &Endpoint, on: &str, wrap: &[String]) -> Result<AgentLink, AgentError>;
 }
 
-/// An agent with how it was started.
+/// An agent with its launch options.
 struct Launched {
     link: AgentLink,
     launch: Launch,
-    /// How further agents are started there.
+    /// Place for further agents.
     place: Place,
     program: PathBuf,
 }
 
-/// A machine with its agent. Dropping it undoes what was not kept, and ends the agent.
+/// A machine with its agent. Dropping it undoes changes that were not kept, and ends the agent.
 pub(crate) struct Machine {
-    /// What may be changed there.
+    /// Permitted changes there.
     pub(crate) allowed: Allowed,
-    /// The address there that ssh goes by.
+    /// The address of the ssh connection there.
     pub(crate) ssh: Option<IpAddr>,
     agent: Box<dyn Agent>,
     ledger_open: bool,
-    /// How many of the last changes hold for a while only.
+    /// Number of the last changes that are temporary.
     passing: usize,
 }
 
-/// Settings that may be changed on a machine.
+/// Permitted changes of a machine.
 #[derive(Clone, Debug)]
 pub(crate) struct Allowed {
-    /// Name of the machine as endpoints have it; empty for the one machine that there is.
+    /// Name of the machine in endpoints; empty if there is only one.
     pub(crate) host: String,
-    /// Interfaces that are not to be changed: others would be cut off, or we.
+    /// Interfaces that must not be changed: others or we would lose the connection.
     pub(crate) protected: Vec<String>,
-    /// Whether anything may be changed at all.
+    /// Whether any change is permitted.
     pub(crate) root: bool,
 }
 
 impl Allowed {
-    /// Refuses changes to this interface that must not be made.
+    /// Refuses forbidden changes to this interface.
     pub(crate) fn check(&self, interface: &str, changes: &[Change]) -> Result<(), Refusal> {
         let what = || changes.iter().map(ToString::to_string).collect();
         let (host, is_protected) = (self.host.clone(), self.protected.iter().any(|it| it == interface));
@@ -102,7 +102,7 @@ impl Launched {
     fn start(name: &str, launch: Launch) -> Result<Self, AgentError> {
         let link = AgentLink::launch(name, &launch)?;
         let (place, program) = match launch.place.clone() {
-            // The agent has removed its copy by now; what it runs is there for as long as it is.
+            // The agent has removed its copy by now; its own executable exists as long as it runs.
             Place::There { ssh, sudo, copied: true } => {
                 (Place::There { ssh, sudo, copied: false }, format!("/proc/{}/exe", link.pid()).into())
             }
@@ -147,13 +147,13 @@ impl Machine {
         Self::launch("machine agent", Launch::here(program.to_owned()))
     }
 
-    /// A namespace of this machine, to be looked at.
+    /// A namespace of this machine, for reading only.
     pub(crate) fn within(namespace: &str, program: &Path) -> Result<Self, BedError> {
         let launch = Launch { namespace: Some(namespace.to_owned()), ..Launch::here(program.to_owned()) };
         Self::launch(&format!("agent in namespace {namespace}"), launch)
     }
 
-    /// Another machine: by the program of this name there, or by a copy of the one that has it here.
+    /// Another machine: by the program of this name there, or by a copy of the one here.
     pub(crate) fn there(ssh: Ssh, sudo: bool, copied: bool, program: PathBuf) -> Result<Self, BedError> {
         let name = format!("machine agent at {}", ssh.destination);
         Self::launch(&name, Launch { place: Place::There { ssh, sudo, copied }, ..Launch::here(program) })
@@ -163,18 +163,18 @@ impl Machine {
         Ok(Self::of(Box::new(Launched::start(name, launch)?)))
     }
 
-    /// The machine of this agent.
+    /// The machine of an existing agent.
     pub(crate) fn of(agent: Box<dyn Agent>) -> Self {
         let allowed = Allowed { host: String::new(), protected: Vec::new(), root: true };
         Self { allowed, ssh: None, agent, ledger_open: false, passing: 0 }
     }
 
-    /// Its name as endpoints have it.
+    /// Its name in endpoints.
     pub(crate) fn name(&self) -> &str {
         &self.allowed.host
     }
 
-    /// Starts an agent at an end that is on it.
+    /// Starts an agent at one of its ends.
     pub(crate) fn agent_at(&self, end: &Endpoint, wrap: &[String]) -> Result<AgentLink, BedError> {
         let on = if self.agent.is_here() { String::new() } else { format!(" on {}", self.name()) };
         Ok(self.agent.at_end(end, &on, wrap)?)
@@ -186,7 +186,7 @@ impl Machine {
         self.agent.ask(request, within)
     }
 
-    /// Makes these changes under the name of this owner; when one fails, those before it are undone.
+    /// Makes these changes for this owner; on a failure, earlier ones are undone.
     pub(crate) fn set_up(&mut self, owner: &str, changes: Vec<Change>) -> Result<(), BedError> {
         if changes.is_empty() {
             return Ok(());
@@ -206,7 +206,7 @@ impl Machine {
         Ok(())
     }
 
-    /// Makes a change to this interface that holds until [`Machine::undo_passing`].
+    /// Makes a change to this interface that lasts until [`Machine::undo_passing`].
     pub(crate) fn change_for_now(&mut self, interface: &str, change: Change) -> Result<(), BedError> {
         self.allowed.check(interface, std::slice::from_ref(&change))?;
         if !self.ledger_open {
@@ -217,9 +217,9 @@ impl Machine {
         Ok(())
     }
 
-    /// Undoes what was made for a while only. Says whether there was anything.
+    /// Undoes temporary changes; returns whether there were any.
     pub(crate) fn undo_passing(&mut self) -> Result<bool, BedError> {
-        // Taken first: what could not be undone now stays in the ledger, and is undone with all the rest.
+        // Reset first: a change that cannot be undone now stays in the ledger, and is undone with the rest.
         let changes = mem::take(&mut self.passing);
         if changes > 0 {
             self.ask(Request::UndoLast { changes })?;
@@ -227,7 +227,7 @@ impl Machine {
         Ok(changes > 0)
     }
 
-    /// Undoes all that was set up for this session.
+    /// Undoes all changes of this session.
     pub(crate) fn give_back(mut self) -> Result<(), BedError> {
         if !mem::take(&mut self.ledger_open) {
             return Ok(());
@@ -236,9 +236,9 @@ impl Machine {
         match self.ask(Request::UndoAll) {
             Ok(_) => Ok(()),
             Err(error) if matches!(error.fault, Fault::Failed(_)) => Err(error.into()),
-            // The agent is gone, its record is not: another one undoes by it.
+            // The agent is gone, but its record is not: another agent undoes it.
             Err(error) if is_here || error.fault.is_of_agent_alone() => match self.clean_by_another() {
-                // Nothing to do for it: there is an agent still that undoes.
+                // Nothing was left to do: the lost agent is still undoing.
                 Ok(undone) if undone.is_empty() && !is_here => Err(self.lost(error)),
                 Ok(_) => Err(BedError::Orphaned(error)),
                 Err(undoing) if is_here => Err(undoing),
@@ -248,20 +248,20 @@ impl Machine {
         }
     }
 
-    /// Leaves what was set up standing, as this bed.
+    /// Keeps the changes as this bed.
     pub(crate) fn keep(&mut self, bed: &Bed) -> Result<(), BedError> {
         self.ask(Request::Keep { bed: bed.clone() })?;
         self.ledger_open = false;
         Ok(())
     }
 
-    /// Takes a standing bed down; says what was undone.
+    /// Takes a kept bed down; returns what was undone.
     pub(crate) fn take_down(&mut self, name: &str) -> Result<Vec<String>, BedError> {
         self.ask(Request::Reopen { owner: name.to_owned() })?;
         self.undone(Request::UndoAll)
     }
 
-    /// Undoes what a crash left behind; says what.
+    /// Undoes the changes of crashed runs; returns them in words.
     pub(crate) fn clean(&mut self) -> Result<Vec<String>, BedError> {
         self.undone(Request::Clean)
     }
@@ -270,12 +270,12 @@ impl Machine {
         answer!(self, request, Undone)
     }
 
-    /// Beds that stand there.
+    /// Kept beds there.
     pub(crate) fn beds(&mut self) -> Result<Vec<Bed>, BedError> {
         answer!(self, Request::ListBeds, Beds)
     }
 
-    /// The bed of this name that stands there.
+    /// The kept bed of this name there.
     pub(crate) fn bed(&mut self, name: &str) -> Result<Bed, BedError> {
         let beds = self.beds()?;
         let names = beds.iter().map(|bed| bed.name.clone()).collect();
@@ -301,27 +301,27 @@ impl Machine {
         answer!(self, Request::EndpointFacts { endpoint: endpoint.to_owned() }, EndpointFacts).map(|facts| *facts)
     }
 
-    /// What a bed can be made with there, or an end on this interface.
+    /// The state for making a bed there, or an end on this interface.
     pub(crate) fn lab_state(&mut self, interface: Option<&str>) -> Result<LabState, BedError> {
         answer!(self, Request::LabState { interface: interface.map(str::to_owned) }, LabState)
     }
 
-    /// The address that it would send from to reach this one; `None` where no route leads there.
+    /// Its source address for packets to this one; `None` without a route.
     pub(crate) fn source_for(&mut self, address: IpAddr) -> Result<Option<IpAddr>, BedError> {
         answer!(self, Request::SourceFor { address }, Source)
     }
 
-    /// Interfaces that a default route goes through, or the session of the caller.
+    /// Interfaces of default routes, or of the caller's session.
     pub(crate) fn uplinks(&mut self) -> Result<Vec<String>, BedError> {
         answer!(self, Request::Uplinks, Interfaces)
     }
 
-    /// What stands for or against taking each of its ports.
+    /// The state of each of its ports, for or against taking it.
     pub(crate) fn nics_state(&mut self) -> Result<NicsState, BedError> {
         answer!(self, Request::NicsState, NicsState).map(|state| *state)
     }
 
-    /// Who hears whom of these interfaces.
+    /// Cables between these interfaces.
     pub(crate) fn cables(&mut self, interfaces: Vec<String>) -> Result<Vec<Cable>, BedError> {
         answer!(self, Request::Cables { interfaces }, Cables)
     }
@@ -331,7 +331,7 @@ impl Machine {
         answer!(self, Request::Cards, Cards).map(|cards| *cards)
     }
 
-    /// Its clock, as we see it.
+    /// Reads its clock, relative to ours.
     pub(crate) fn read_clock(&mut self) -> Result<ClockReading, BedError> {
         Ok(self.agent.read_clock()?)
     }
@@ -341,7 +341,7 @@ impl Machine {
         self.agent.error(fault)
     }
 
-    /// The error for an answer to another question.
+    /// The error for an answer of the wrong kind.
     pub(crate) fn confused(&self, reply: &Reply) -> BedError {
         self.error(Fault::Confused(format!("{reply:?}"))).into()
     }
@@ -356,13 +356,13 @@ impl Machine {
 impl Drop for Machine {
     fn drop(&mut self) {
         if self.ledger_open {
-            // Whoever is to be told of what cannot be undone gives it back. An agent that is dropped has less time for it.
+            // Callers that report failures give it back explicitly. A dropped agent has less time.
             let _ = self.ask(Request::UndoAll);
         }
     }
 }
 
-/// Gives back the machines of a bed, the last one first, also where one fails.
+/// Gives back the machines of a bed, the last one first; continues after a failure.
 pub(crate) fn give_all_back(machines: Vec<Machine>) -> Result<(), BedError> {
     let given_back: Vec<_> = machines.into_iter().rev().map(Machine::give_back).collect();
     given_back.into_iter().collect()
@@ -376,7 +376,7 @@ fn patience(request: &Request) -> Duration {
     }
 }
 
-/// Facts about where an agent is, under this name.
+/// Facts about an agent's place, under this name.
 pub(crate) fn endpoint_facts(agent: &mut AgentLink, endpoint: &str) -> Result<EndpointFacts, BedError> {
     match agent.ask(Request::EndpointFacts { endpoint: endpoint.to_owned() }, REQUEST)? {
         Reply::EndpointFacts(facts) => Ok(*facts),
@@ -388,7 +388,7 @@ pub(crate) fn confused(agent: &AgentLink, reply: &Reply) -> BedError {
     agent.error(Fault::Confused(format!("{reply:?}"))).into()
 }
 
-/// Six hex digits; two beds at the same time would have to meet by chance, and the second would then be refused.
+/// Six hex digits; in a collision, the second bed would be refused.
 pub(crate) fn random_id() -> String {
     format!("{:06x}", RandomState::new().hash_one(()) & 0xff_ffff)
 }

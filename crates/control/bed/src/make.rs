@@ -1,4 +1,4 @@
-//! Turns a layout into a bed: looks at the machines, chooses cores, and makes the changes, in order.
+//! Turns a layout into a bed: reads the machines' state, selects cores, and makes the changes in order.
 
 use std::time::Duration;
 
@@ -14,19 +14,19 @@ use crate::{
     wanted::{LaidOut, Wanted},
 };
 
-/// A bed that stands, with the agents of its machines, this one first.
+/// A bed with the agents of its machines, this one first.
 pub(crate) struct Made {
     pub(crate) bed: Bed,
     pub(crate) machines: Vec<Machine>,
-    /// What it was made of; `None` where it stood before.
+    /// Its topology; `None` if it already stood.
     pub(crate) topology: Option<Topology>,
 }
 
-/// Makes the bed that is wanted, or takes it where it stands. Whatever was changed before a failure is undone.
+/// Makes the requested bed, or takes a kept one. After a failure, changes are undone.
 pub(crate) fn make(here: Machine, id: &str, name: &str, wanted: &Wanted) -> Result<Made, BedError> {
     let mut machines = log_in(here, wanted)?;
     if !wanted.bed.layout().stands() {
-        // What a crash left there would be taken for the user's own otherwise.
+        // A crashed run's changes would pass for the user's own settings.
         machines.iter_mut().filter(|machine| machine.allowed.root).try_for_each(|machine| machine.clean().map(drop))?;
     }
     let (mut bed, topology) = lay_out(id, name, wanted, wanted.privilege, &mut machines)?;
@@ -38,7 +38,7 @@ pub(crate) fn make(here: Machine, id: &str, name: &str, wanted: &Wanted) -> Resu
     }
 }
 
-/// The bed as it would be, with no cores chosen, and what it would be made of. Changes nothing.
+/// The bed without cores, and its topology. Changes nothing.
 pub(crate) fn lay_out(
     id: &str,
     name: &str,
@@ -60,7 +60,7 @@ fn set_up(topology: &Topology, id: &str, machines: &mut [Machine]) -> Result<(),
     })
 }
 
-/// Gives each end its cores, as asked for or the best there are.
+/// Assigns each end its cores: the requested ones, or the best.
 pub(crate) fn choose_cores(
     bed: &mut Bed,
     wanted: &Wanted,
@@ -70,7 +70,7 @@ pub(crate) fn choose_cores(
     let chosen = if machines.len() > 1 {
         cores_of_machines(bed, wanted, machines)?
     } else {
-        // The interface of a lab is not there yet, and that of a bed that stands is in its own namespace.
+        // A lab's interface does not exist yet, and a kept bed's is in its own namespace.
         let card = bed.endpoints.first().filter(|_| is_new && !bed.makes_its_links());
         let state = machines[0].lab_state(card.map(|end| end.interface.as_str()))?;
         let [senders, receiver] = match &wanted.cpus {
@@ -85,7 +85,7 @@ pub(crate) fn choose_cores(
     Ok(())
 }
 
-/// The cores of ends that have a machine each.
+/// The cores of ends on machines of their own.
 fn cores_of_machines(bed: &Bed, wanted: &Wanted, machines: &mut [Machine]) -> Result<Vec<Chosen>, BedError> {
     let last = bed.senders().len();
     let of_end = |(place, end): (usize, &model::Endpoint)| {
@@ -100,7 +100,7 @@ fn cores_of_machines(bed: &Bed, wanted: &Wanted, machines: &mut [Machine]) -> Re
     bed.endpoints.iter().enumerate().map(of_end).collect()
 }
 
-/// The clocks of several machines are compared by messages, of which the two worst say how well.
+/// Relates the clocks of several machines by messages; the two least accurate readings determine the error.
 fn clocks(machines: &mut [Machine]) -> Result<ClockRelation, BedError> {
     if machines.len() == 1 {
         return Ok(ClockRelation::Same);
@@ -129,7 +129,7 @@ mod tests {
         Wanted::plain(BedRef::lab(), Privilege::Root, "wireproof".into())
     }
 
-    /// A machine that has no IPv6, and cannot make what holds these words.
+    /// A machine without IPv6, on which changes that contain this text fail.
     fn machine_without(missing: &'static str) -> Fake {
         Fake::new(move |request| match request {
             Request::LabState { .. } => Some(Ok(Reply::LabState(LabState { cpus: CpuFacts::default(), ipv6: false }))),

@@ -1,4 +1,4 @@
-//! What would be set up, without doing it; and what there is.
+//! The setup as a dry run, and a survey of the machine.
 
 use std::path::Path;
 
@@ -17,17 +17,17 @@ use crate::{
     wanted::Wanted,
 };
 
-/// What a machine has.
+/// Survey of a machine.
 pub struct Survey {
     /// Facts about it.
     pub host: HostFacts,
     /// Its interfaces.
     pub interfaces: Vec<InterfaceFacts>,
-    /// What a lab could be made with.
+    /// State for making a lab.
     pub lab: LabState,
 }
 
-/// Looks this machine over.
+/// Surveys this machine.
 pub fn survey(program: &Path) -> Result<Survey, BedError> {
     let mut machine = Machine::here(program)?;
     let interfaces = machine.endpoint_facts("this machine")?.interfaces;
@@ -39,15 +39,15 @@ pub fn cards(program: &Path) -> Result<Cards, BedError> {
     Machine::here(program)?.cards()
 }
 
-/// A bed as it would be.
+/// A planned bed.
 pub struct Planned {
-    /// Its ends, pinned where cores were asked for.
+    /// Its ends, pinned if cores were requested.
     pub bed: Bed,
-    /// What would be set up, in words; empty for a bed that stands.
+    /// The setup in words; empty for a kept bed.
     pub set_up: Vec<String>,
 }
 
-/// What would be set up for this bed. Nothing is: a bed that stands is only looked up, another machine only looked over.
+/// The setup for this bed. Changes nothing: kept beds are looked up, other machines are only read.
 pub fn planned(wanted: &Wanted) -> Result<Planned, BedError> {
     let mut machines = log_in(Machine::here(&wanted.program)?, wanted)?;
     let name = wanted.bed.to_string();
@@ -64,7 +64,7 @@ pub fn planned(wanted: &Wanted) -> Result<Planned, BedError> {
 }
 
 impl Planned {
-    /// What would be changed for trials that have these MTUs, in words.
+    /// The changes for trials with these MTUs, in words.
     pub fn for_mtus(&self, mtus: &[Mtu]) -> Vec<String> {
         let at = |end: &Endpoint| if end.machine.is_empty() { String::new() } else { format!("{}: ", end.machine) };
         let change = |end: &Endpoint, mtu: Mtu| format!("{}{}", at(end), mtu_change(end, mtu));

@@ -1,17 +1,17 @@
-//! Parts that references to beds have in common: hosts behind ssh, and addresses. Pure.
+//! Common parts of references to beds: hosts reached by ssh, and addresses. Pure.
 
 use std::net::IpAddr;
 
-/// An address with the length of its network's prefix.
+/// An address with its prefix length.
 pub(crate) type Network = (IpAddr, u8);
 
-/// Begins a host that is reached by ssh.
+/// Prefix of a host reached by ssh.
 pub(crate) const SSH: &str = "ssh://";
 
-/// A host behind ssh.
+/// A host reached by ssh.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Remote {
-    /// As ssh is told: `host` or `user@host`.
+    /// Destination for ssh: `host` or `user@host`.
     pub(crate) destination: String,
     /// Port of its ssh server.
     pub(crate) port: Option<u16>,
@@ -27,7 +27,7 @@ pub(crate) fn remote(text: &str) -> Result<Remote, String> {
         None => host.split_once(':').map_or((host, None), |(host, port)| (host, Some(port))),
     };
     let port = port.map(str::parse).transpose().map_err(|_| "the port is no number up to 65535".to_owned())?;
-    // ssh would take a word that begins with a dash for an option.
+    // ssh would take a word with a leading dash for an option.
     let is_word = |word: &&str| {
         !word.is_empty() && !word.starts_with('-') && !word.contains(|c: char| c.is_whitespace() || c.is_control())
     };
@@ -37,7 +37,7 @@ pub(crate) fn remote(text: &str) -> Result<Remote, String> {
     Ok(Remote { destination: user.map_or(host.to_owned(), |user| format!("{user}@{host}")), port })
 }
 
-/// Parses an address with the length of its prefix.
+/// Parses an address with its prefix length.
 pub(crate) fn address(text: &str) -> Result<Network, String> {
     let wrong = || format!("\"{text}\" is not an address with the length of its prefix, like 198.18.0.2/24");
     let (address, length) = text.split_once('/').ok_or_else(wrong)?;

@@ -20,47 +20,47 @@ use crate::{
     wanted::Wanted,
 };
 
-/// A bed with agents at its ends. Dropping it ends the agents, and the machine agents then undo what they set up.
+/// A bed with agents at its ends. Dropping it ends the agents; the machine agents then undo the setup.
 pub struct Session {
     /// The bed.
     pub bed: Bed,
     ports: Vec<AgentLink>,
     /// Each machine once, this one first.
     machines: Vec<Machine>,
-    /// The device under test, where it is read.
+    /// The device under test, if it is read.
     dut: Option<DutReader>,
-    /// Ways through the device under test that are closed, and are left out.
+    /// Closed paths through the device under test, which are left out.
     pub not_through: Vec<NotThrough>,
 }
 
 /// The agents that a trial needs.
 pub struct Agents<'a> {
-    /// Those at the ends, as the bed has them.
+    /// Agents at the ends, in the bed's order.
     pub ports: &'a mut [AgentLink],
-    /// That of the device under test, where it is read.
+    /// The device under test's agent, if it is read.
     pub dut: Option<&'a mut DutReader>,
 }
 
-/// How busy the cores of the ends on one machine are.
+/// Load of the ends' cores on one machine.
 #[derive(Clone, Debug)]
 pub struct HostLoad {
-    /// The machine, as the endpoints name it.
+    /// The machine's name in endpoints.
     pub machine: String,
-    /// Its cores that an end is pinned to.
+    /// Cores of its ends.
     pub cores: Vec<CoreUse>,
 }
 
-/// Both sides at one end: the tester alone.
+/// Both sides at one end, to test the tester alone.
 pub struct Alone {
-    /// The end twice, over its loopback, with the cores of both ends.
+    /// The near end twice, over its loopback, with the cores of both ends.
     pub bed: Bed,
     /// Agents of the two sides.
     pub ports: Vec<AgentLink>,
 }
 
 impl Session {
-    /// Makes or takes the bed, and starts its agents. Links and a device under test are waited for until they are ready or there is an
-    /// interrupt.
+    /// Makes or takes the bed, and starts its agents. Waits for links and a device under test until they are ready or
+    /// an interrupt.
     pub fn open(wanted: &Wanted, interrupt: &AtomicBool) -> Result<Self, BedError> {
         let mut here = Machine::here(&wanted.program)?;
         // Before anything is changed.
@@ -74,7 +74,7 @@ impl Session {
         }
     }
 
-    /// Starts the agents at the ends, and waits for what is between them.
+    /// Starts the agents at the ends, and waits until the path between them is ready.
     fn start(&mut self, wanted: &Wanted, topology: Option<&Topology>, interrupt: &AtomicBool) -> Result<(), BedError> {
         let Self { bed, ports, machines, dut, not_through } = self;
         if let (Some(node), Some(device)) = (topology.and_then(Topology::dut_node), &bed.dut) {
@@ -86,7 +86,7 @@ impl Session {
         }
         let links = links::wait(ports, bed, interrupt)?;
         for (endpoint, link) in bed.endpoints.iter_mut().zip(&links) {
-            // Somebody may have given it another MTU since the bed was made.
+            // Its MTU may have been changed since the bed was made.
             endpoint.mtu = link.mtu;
         }
         if let (Some(reader), Some(device)) = (dut, &mut bed.dut) {
@@ -116,7 +116,7 @@ impl Session {
         Ok(Alone { bed, ports })
     }
 
-    /// Sets both ends to this MTU, or puts their own back, and waits for their links until there is an interrupt.
+    /// Sets both ends to this MTU, or restores their own, and waits for their links or an interrupt.
     pub fn set_mtu(&mut self, mtu: Option<Mtu>, interrupt: &AtomicBool) -> Result<(), BedError> {
         let mut changed = false;
         for machine in &mut self.machines {
@@ -129,11 +129,11 @@ impl Session {
             }
             changed = true;
         }
-        // Many drivers set their card up anew.
+        // Many drivers reset their card.
         if changed { links::wait(&mut self.ports, &self.bed, interrupt).map(drop) } else { Ok(()) }
     }
 
-    /// Names of the machines that cannot be changed, for want of root.
+    /// Names of the machines that cannot be changed without root.
     pub fn unchangeable(&self) -> Vec<&str> {
         let machines = self.machines.iter().filter(|machine| !machine.allowed.root);
         machines.map(Machine::name).collect()
@@ -144,7 +144,7 @@ impl Session {
         Agents { ports: &mut self.ports, dut: self.dut.as_mut() }
     }
 
-    /// Reads what the machines and the endpoints are now.
+    /// Reads the present facts of machines and endpoints.
     pub fn environment(&mut self, read_at: String) -> Result<Environment, BedError> {
         let mut hosts: Vec<_> = self.machines.iter_mut().map(Machine::host_facts).collect::<Result<_, _>>()?;
         let ends = self.ports.iter_mut().zip(&self.bed.endpoints);
@@ -158,12 +158,12 @@ impl Session {
         Ok(Environment { read_at, hosts, endpoints })
     }
 
-    /// The error that says which port is not there any more, or lost its link; `None` where all are well, or nobody can tell.
+    /// An error about a port that is missing or lost its link; `None` if all are well, or nothing can be determined.
     pub fn lost_port(&mut self) -> Option<BedError> {
         links::lost(&mut self.ports, &self.bed.endpoints)
     }
 
-    /// How busy the cores of the two ends are while nothing is measured.
+    /// Load of the ends' cores outside measurements.
     pub fn load(&mut self) -> Result<Vec<HostLoad>, BedError> {
         let mut loads: Vec<HostLoad> = Vec::new();
         let ends = &self.bed.endpoints;
@@ -182,19 +182,19 @@ impl Session {
         Ok(loads)
     }
 
-    /// Ends the port agents, then undoes what was set up for this session, on all machines, also where one fails.
+    /// Ends the port agents, then undoes the setup on all machines; continues after a failure.
     pub fn close(mut self) -> Result<(), BedError> {
         self.ports.clear();
         give_all_back(self.machines)
     }
 }
 
-/// Which of these machines an end is on.
+/// Index of an end's machine.
 fn machine_of(machines: &[Machine], end: &Endpoint) -> usize {
     machines.iter().position(|machine| machine.name() == end.machine).unwrap_or_default()
 }
 
-/// Cores of the near end's machine for both sides. Where the far end is on another machine, the near end has all of them.
+/// Cores of the near end's machine for both sides. If the far end is on another machine, the near end has all of them.
 fn cores_alone([near, far]: [&Endpoint; 2]) -> [Vec<usize>; 2] {
     match near.cpus.as_slice() {
         _ if near.machine == far.machine => [near.cpus.clone(), far.cpus.clone()],

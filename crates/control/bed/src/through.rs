@@ -1,8 +1,7 @@
-//! What stands between the ends: a device under test, by what gateways the ends are routed through it, and how its counters are
-//! read. Pure.
+//! A device between the ends: the ends' gateways, and how its counters are read. Pure.
 //!
-//! Where no others are asked for, the networks are those of RFC 2544 (appendix C.2.2: the first of each half of 198.18.0.0/15, the
-//! device .1 and the tester from .2 on) and of RFC 5180 (2001:2::/48).
+//! Default networks are those of RFC 2544 (appendix C.2.2: the first of each half of 198.18.0.0/15, the device .1 and
+//! the tester from .2 on) and of RFC 5180 (2001:2::/48).
 
 use std::{
     fmt,
@@ -13,13 +12,13 @@ use model::{Answer, Dut, Gateway, IpVersion};
 
 use crate::reference::{Network, Remote, SSH, address, remote};
 
-/// A device under test as it is asked for.
+/// A device under test as requested.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Through {
-    /// Its addresses at the side of the senders and at that of the receiver: for each IP version a pair, IPv4 first. Empty where it
+    /// Its addresses at the senders' and at the receiver's side: a pair for each IP version, IPv4 first. Empty if it
     /// does not route.
     pub(crate) gateways: Vec<[Network; 2]>,
-    /// How it is reached, where its counters are to be read.
+    /// How to reach it, if its counters are to be read.
     pub(crate) dut: Option<Remote>,
 }
 
@@ -35,17 +34,17 @@ pub(crate) struct Route {
 }
 
 impl Through {
-    /// The device with the gateways that are used where none are named.
+    /// A device with the default gateways.
     pub(crate) fn routed() -> Self {
         Self { gateways: ordinary(), dut: None }
     }
 
-    /// What stands between, where anything is known of it.
+    /// The device, if anything is known of it.
     pub(crate) fn known(&self) -> Option<&Self> {
         (*self != Self::default()).then_some(self)
     }
 
-    /// The device as the bed has it, between ends of these names, the receiver last.
+    /// The device in the bed between ends of these names, the receiver last.
     pub(crate) fn device(&self, ends: &[String]) -> Option<Dut> {
         let side = |place: usize| usize::from(place + 1 == ends.len());
         let of_end = |(place, end): (usize, &String)| -> Vec<Gateway> {
@@ -57,12 +56,12 @@ impl Through {
         self.known().map(|_| Dut { machine, gateways })
     }
 
-    /// Addresses of the end at this place of its side (0 for the senders, 1 for the receiver), each with its prefix.
+    /// Addresses with prefixes of the end at this place of its side (0 for the senders, 1 for the receiver).
     pub(crate) fn addresses(&self, side: usize, place: usize) -> Vec<Network> {
         self.gateways.iter().map(|pair| (after(pair[side], place as u128 + 1), pair[side].1)).collect()
     }
 
-    /// The routes of an end at this side to the networks of the other one.
+    /// Routes of an end at this side to the networks of the other one.
     pub(crate) fn routes(&self, side: usize) -> Vec<Route> {
         let route = |pair: &[Network; 2]| {
             let (to, prefix) = network(pair[1 - side]);
@@ -71,7 +70,7 @@ impl Through {
         self.gateways.iter().map(route).collect()
     }
 
-    /// What is to be set on a device that runs Linux, whose ports face these interfaces of the tester: nothing where it does not route.
+    /// Commands for a Linux device whose ports face these interfaces of the tester; empty if it does not route.
     pub(crate) fn commands(&self, facing: [&str; 2]) -> Vec<String> {
         if self.gateways.is_empty() {
             return vec![];
@@ -92,23 +91,23 @@ impl Through {
     }
 }
 
-/// A way through the device that nothing comes through.
+/// A closed path through the device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotThrough {
-    /// The end that asked, and that its packets should have reached.
+    /// The asking end, and the end that its packets should have reached.
     pub(crate) ends: [String; 2],
-    /// The address asked for.
+    /// Requested address.
     pub(crate) to: IpAddr,
-    /// The device's address at the side of the end that asked.
+    /// The device's address at the asking end's side.
     pub(crate) gateway: IpAddr,
-    /// What the device itself answered.
+    /// The device's own answer.
     pub(crate) at_gateway: Answer,
-    /// What came back for the other end.
+    /// The answer from the other end.
     pub(crate) beyond: Answer,
 }
 
 impl NotThrough {
-    /// Of which IP version.
+    /// The IP version.
     pub fn ip(&self) -> IpVersion {
         IpVersion::of(self.to)
     }
@@ -139,7 +138,7 @@ impl fmt::Display for NotThrough {
     }
 }
 
-/// Parses the parts, each with what follows its mark, like `,via=198.18.0.1/24,198.19.0.1/24,dut=ssh://me@router`.
+/// Parses the parts by their prefixes, like `,via=198.18.0.1/24,198.19.0.1/24,dut=ssh://me@router`.
 pub(crate) fn parse(text: &str) -> Result<Through, String> {
     let mut through = Through::default();
     let mut items = text.split(',').filter(|item| !item.is_empty()).peekable();
@@ -182,7 +181,7 @@ fn pair(first: &str, second: &str) -> Result<[Network; 2], String> {
     Ok([a, b])
 }
 
-/// A gateway in a network that has room for the tester too.
+/// A gateway in a network with room for the tester too.
 fn gateway(text: &str) -> Result<Network, String> {
     let (gateway, length) = address(text)?;
     let most = if gateway.is_ipv4() { 30 } else { 126 };
@@ -216,7 +215,7 @@ fn mask(length: u128, bits: u128) -> u128 {
     if length == 0 { 0 } else { ones & (ones << (bits - length)) }
 }
 
-/// Whether it is neither the network's own address nor the last one, which is for broadcasts.
+/// Whether it is neither the network's address nor its last one, the broadcast address.
 fn is_host(address: Network) -> bool {
     let place = number(address.0) - number(network(address).0);
     place > 0 && place < hosts(address) - 1
@@ -229,13 +228,13 @@ fn number(address: IpAddr) -> u128 {
     }
 }
 
-/// How many addresses a network has.
+/// Number of addresses of a network.
 fn hosts((address, length): Network) -> u128 {
     let bits = if address.is_ipv4() { 32 } else { 128_u32 };
     1_u128.checked_shl(bits - u32::from(length)).unwrap_or(u128::MAX)
 }
 
-/// The address so many further on in the gateway's network: behind its end, those from its beginning.
+/// The address `further` places on in the gateway's network, wrapping around at its end.
 fn after(gateway: Network, further: u128) -> IpAddr {
     let first = number(network(gateway).0);
     let place = (number(gateway.0) - first - 1 + further) % (hosts(gateway) - 2) + 1;

@@ -9,39 +9,39 @@ use crate::{reference::Network, through::Route};
 pub(crate) struct Topology {
     /// Testers first: the senders, then the receiver.
     pub(crate) nodes: Vec<Node>,
-    /// How interfaces come into being, and what joins them.
+    /// How interfaces are created and connected.
     pub(crate) links: Vec<Link>,
-    /// What is known of a device under test, be it a node or not.
+    /// The device under test as far as known, whether it is a node or not.
     pub(crate) dut: Option<Dut>,
     /// Whether no card is involved.
     pub(crate) simulated: bool,
 }
 
-/// A network namespace with what belongs to it.
+/// A network namespace with its contents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Node {
-    /// The host it is on, as endpoints name it; empty where there is only one.
+    /// Its host's name in endpoints; empty if there is only one.
     pub(crate) host: String,
-    /// The namespace, which is made with the bed; empty for the host's own.
+    /// The namespace, created with the bed; empty for the host's own.
     pub(crate) namespace: String,
     pub(crate) role: Role,
     /// Kernel settings of the namespace.
     pub(crate) sysctls: Vec<(&'static str, &'static str)>,
-    /// Interfaces that packets of the bed go through; a tester has one.
+    /// Interfaces on the bed's path; a tester has one.
     pub(crate) interfaces: Vec<Interface>,
 }
 
-/// What a node is there for.
+/// Role of a node.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// Stands between the testers; an agent in its namespace reads its counters.
+    /// Between the testers; an agent in its namespace reads its counters.
     #[default]
     Dut,
-    /// An end of the measurement, with its name.
+    /// An end of the measurement, by name.
     Tester(String),
 }
 
-/// An interface as it will be.
+/// An interface in the bed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Interface {
     pub(crate) name: String,
@@ -50,11 +50,11 @@ pub(crate) struct Interface {
     /// IPv4 first.
     pub(crate) addresses: Vec<Network>,
     pub(crate) routes: Vec<Route>,
-    /// Generic receive offload is switched on.
+    /// Whether to enable generic receive offload.
     pub(crate) gro: bool,
-    /// The card stamps packets.
+    /// Whether to enable hardware timestamps.
     pub(crate) stamps: bool,
-    /// As it is before anything is set: only what differs is changed.
+    /// Its previous state: only differences are changed.
     pub(crate) before: Before,
 }
 
@@ -66,19 +66,19 @@ pub(crate) struct Before {
     pub(crate) up: bool,
 }
 
-/// What brings interfaces to nodes and joins them. Nodes are named by their place in [`Topology::nodes`].
+/// Creates, moves or connects interfaces. Nodes are given by index in [`Topology::nodes`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Link {
     /// A veth pair between interfaces of two nodes.
     Veth { ends: [(usize, String); 2], mtu: Mtu },
-    /// A bridge of a node that joins some of its interfaces.
+    /// A bridge in a node that connects some of its interfaces.
     Bridge { node: usize, interface: String, members: Vec<String> },
-    /// A NIC of the host, moved to a node. Programs that configure interfaces are told to leave it alone.
+    /// A NIC of the host, moved to a node. Network managers are told to leave it alone.
     Nic { node: usize, interface: String, mac: String, managers: Vec<Manager> },
 }
 
 impl Topology {
-    /// The bed that it makes. No cores are chosen yet.
+    /// The resulting bed, without cores.
     pub(crate) fn bed(&self, name: &str, privilege: Privilege) -> Bed {
         Bed {
             kind: self.kind(),
@@ -92,7 +92,7 @@ impl Topology {
         }
     }
 
-    /// The device under test where it is a node.
+    /// The device under test, if it is a node.
     pub(crate) fn dut_node(&self) -> Option<&Node> {
         self.nodes.iter().find(|node| node.role == Role::Dut)
     }
@@ -109,7 +109,7 @@ impl Topology {
 }
 
 impl Interface {
-    /// Addresses that it does not have yet.
+    /// Addresses that are to be added.
     pub(crate) fn missing_addresses(&self) -> impl Iterator<Item = &Network> {
         let is_there = |address| self.before.addresses.iter().any(|(there, _)| there == address);
         self.addresses.iter().filter(move |(address, _)| !is_there(address))
@@ -117,7 +117,7 @@ impl Interface {
 }
 
 impl Node {
-    /// The endpoint that a tester is.
+    /// The endpoint of a tester.
     fn endpoint(&self) -> Option<Endpoint> {
         let Role::Tester(name) = &self.role else { return None };
         let interface = self.interfaces.first()?;
@@ -136,7 +136,7 @@ impl Node {
 }
 
 impl Link {
-    /// A node of its host.
+    /// Index of one of its nodes; all are on the same host.
     pub(crate) fn node(&self) -> usize {
         match self {
             Self::Veth { ends: [(node, _), _], .. } | Self::Bridge { node, .. } | Self::Nic { node, .. } => *node,

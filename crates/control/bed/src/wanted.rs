@@ -7,31 +7,31 @@ use protocol::Caller;
 
 use crate::{error::BedError, machine::Machine, reference::Remote, through::Through, topology::Topology};
 
-/// What the user asked for.
+/// The user's request.
 #[derive(Clone, Debug)]
 pub struct Wanted {
-    /// Which bed.
+    /// The bed.
     pub bed: BedRef,
-    /// MTU of both ends; 1500 where not given, or that of the standing bed.
+    /// MTU of both ends; default: 1500, or the kept bed's.
     pub mtu: Option<Mtu>,
-    /// Cores of the two ends; chosen where not given.
+    /// Cores of the two ends; selected by default.
     pub cpus: Option<[Vec<usize>; 2]>,
-    /// Program with arguments that agents at the ends are started through; empty for none.
+    /// Program with arguments that starts the agents at the ends; empty for none.
     pub wrap: Vec<String>,
-    /// Which of the machine's NICs may be taken.
+    /// NICs of the machine that may be taken.
     pub taking: Taking,
-    /// Whether cards that can are told to stamp packets.
+    /// Whether to enable hardware timestamps if supported.
     pub stamps: bool,
-    /// What the program may do.
+    /// Privileges of the program.
     pub privilege: Privilege,
-    /// The program that agents run.
+    /// The agents' program.
     pub program: PathBuf,
-    /// How another machine is reached.
+    /// How to reach other machines.
     pub reach: Reach,
 }
 
 impl Wanted {
-    /// This bed, with nothing asked of it.
+    /// This bed with default options.
     pub fn plain(bed: BedRef, privilege: Privilege, program: PathBuf) -> Self {
         let (cpus, wrap) = (None, Vec::new());
         let (taking, reach) = (Taking::default(), Reach::default());
@@ -39,53 +39,53 @@ impl Wanted {
     }
 }
 
-/// NICs that the user lets be taken.
+/// The user's consent to taking NICs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Taking {
-    /// Those with addresses or routes, which their users then lack for a while.
+    /// NICs with addresses or routes, which are unavailable meanwhile.
     pub in_use: bool,
-    /// The machine's uplink, or the one that an ssh session came in through.
+    /// The uplink, or the interface of an ssh session.
     pub uplink: bool,
 }
 
-/// How another machine is reached.
+/// How to reach another machine.
 #[derive(Clone, Debug, Default)]
 pub struct Reach {
-    /// The program with its arguments: `ssh`, or what the user wants in its place.
+    /// The ssh program with its arguments: `ssh`, or the user's replacement.
     pub ssh: Vec<String>,
-    /// Who it is called as, where we are root by sudo.
+    /// The user to run it as, if we are root by sudo.
     pub caller: Option<Caller>,
-    /// Whether our own program is copied there for the run.
+    /// Whether to copy our own program there for the run.
     pub push: bool,
 }
 
-/// What is written after `--bed`: a layout, with what is asked of it.
+/// The argument of `--bed`: a layout with its options.
 #[derive(Clone)]
 pub struct BedRef {
     text: String,
     layout: Arc<dyn Layout>,
 }
 
-/// Privileges that a bed takes.
+/// Privileges that a bed requires.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rights {
-    /// Whatever the user has: what cannot be changed is measured as it is.
+    /// None: without the permission to change it, the path is measured as it is.
     Any,
-    /// Root, be it of a user namespace.
+    /// Root, possibly of a user namespace.
     NamespaceRoot,
-    /// The machine's own root, for this reason.
+    /// Root of the machine, with the reason.
     Root(String),
 }
 
-/// A way to lay out a bed. `layouts` has one file each.
+/// A layout. `layouts` has one file each.
 pub(crate) trait Layout: Send + Sync {
-    /// Privileges that it takes.
+    /// Privileges that it requires.
     fn rights(&self) -> Rights;
 
-    /// The bed, from what the machines have; this machine is the first of them. Changes nothing.
+    /// The bed for these machines, this one first. Changes nothing.
     fn lay_out(&self, id: &str, wanted: &Wanted, machines: &mut [Machine]) -> Result<LaidOut, BedError>;
 
-    /// How many of its ends send to the last one.
+    /// Number of its ends that send to the last one.
     fn senders(&self) -> usize {
         1
     }
@@ -95,22 +95,22 @@ pub(crate) trait Layout: Send + Sync {
         Vec::new()
     }
 
-    /// Whether it stands before the run.
+    /// Whether it exists before the run.
     fn stands(&self) -> bool {
         false
     }
 
-    /// Whether it can be left standing; else what to do instead, if anything.
+    /// Whether it can be kept; otherwise the advice, if any.
     fn can_stay(&self) -> Result<(), String> {
         Err(String::new())
     }
 
-    /// What stands between its ends, as far as the user says.
+    /// The device between its ends, as far as the user describes it.
     fn through(&self) -> Option<&Through> {
         None
     }
 
-    /// What to set on a device under test that runs Linux; empty where it needs nothing.
+    /// Commands for a Linux device under test; empty if it needs none.
     fn commands_for_dut(&self) -> Vec<String> {
         Vec::new()
     }
@@ -120,12 +120,12 @@ pub(crate) trait Layout: Send + Sync {
 pub(crate) enum LaidOut {
     /// A bed to be made.
     New(Topology),
-    /// One that stands.
+    /// A kept one.
     Standing(Box<Bed>),
 }
 
 impl BedRef {
-    /// A layout as it was asked for.
+    /// A layout as requested.
     pub(crate) fn new(text: impl Into<String>, layout: impl Layout + 'static) -> Self {
         Self { text: text.into(), layout: Arc::new(layout) }
     }
@@ -134,17 +134,17 @@ impl BedRef {
         &*self.layout
     }
 
-    /// Privileges that it takes.
+    /// Privileges that it requires.
     pub fn rights(&self) -> Rights {
         self.layout.rights()
     }
 
-    /// How many of its ends send to the last one.
+    /// Number of its ends that send to the last one.
     pub fn senders(&self) -> usize {
         self.layout.senders()
     }
 
-    /// Whether other hosts have to be reached before it is known.
+    /// Whether other hosts have to be reached to determine it.
     pub fn has_other_hosts(&self) -> bool {
         !self.layout.hosts().is_empty()
     }
@@ -154,12 +154,12 @@ impl BedRef {
         !self.layout.stands() && !self.has_other_hosts()
     }
 
-    /// What to set on a device under test that runs Linux, before anything is measured; empty where it needs nothing.
+    /// Commands for a Linux device under test, to be run before a measurement; empty if it needs none.
     pub fn commands_for_dut(&self) -> Vec<String> {
         self.layout.commands_for_dut()
     }
 
-    /// Whether it can be left standing; else why not, and what to do instead.
+    /// Whether it can be kept; otherwise the reason and the advice.
     pub fn can_stay(&self) -> Result<(), String> {
         let why = |instead: String| {
             format!("--bed {self}: a bed that stays is made of \"lab\" or of \"ports:IF1,IF2\"{instead}")

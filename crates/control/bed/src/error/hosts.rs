@@ -1,11 +1,11 @@
-//! Two machines that cannot be measured as asked.
+//! Errors of beds on several machines.
 
 use std::net::IpAddr;
 
-/// Why two machines make no bed. Nothing was changed.
+/// Reason why machines make no bed. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
 pub enum HostsError {
-    /// wireproof is not there.
+    /// wireproof is missing there.
     #[error(
         "there is no wireproof on the path of the user at {to}; have this one copied there for the run with --push, or install \
          it (not every login sets the same path: \"ssh {to} command -v wireproof\")"
@@ -19,9 +19,9 @@ pub enum HostsError {
     Architecture {
         /// The machine.
         to: String,
-        /// What it is.
+        /// Its architecture.
         there: String,
-        /// What this one is.
+        /// Architecture of this machine.
         here: String,
     },
     /// The other machine is this one.
@@ -33,15 +33,15 @@ pub enum HostsError {
         /// The machine.
         to: String,
     },
-    /// Two of the other machines are one.
+    /// Two of the other machines are the same.
     #[error("{to} and {other} are one host; name each sender once")]
     Twice {
         /// The machine.
         to: String,
-        /// The same by another name.
+        /// The other name of the same machine.
         other: String,
     },
-    /// The senders do not all come to one interface.
+    /// The senders reach this machine by different interfaces.
     #[error(
         "the routes of {host} to the other hosts leave through several interfaces or addresses; name the one interface that all \
          of them send to with near-dev=, and its address with near-addr=ADDRESS/LENGTH"
@@ -55,12 +55,12 @@ pub enum HostsError {
     NoInterface {
         /// The machine.
         host: String,
-        /// The interface asked for.
+        /// Requested interface.
         interface: String,
-        /// What it has.
+        /// Available interfaces.
         there: Vec<String>,
     },
-    /// An interface without an address that could be used.
+    /// An interface without a usable address.
     #[error(
         "{interface} has no address on {host} (link-local ones do not count); name one with addr=ADDRESS/LENGTH (near-addr= for \
          the end here), and it is added for the run"
@@ -71,7 +71,7 @@ pub enum HostsError {
         /// The interface.
         interface: String,
     },
-    /// An interface whose packets another one has.
+    /// An interface that is a member of another.
     #[error(
         "{interface} of {host} belongs to {master}, which has its packets; name {master} in its place, or take it out"
     )]
@@ -80,10 +80,10 @@ pub enum HostsError {
         host: String,
         /// The interface.
         interface: String,
-        /// What it belongs to.
+        /// Its master.
         master: String,
     },
-    /// One address at two ends.
+    /// The same address at two ends.
     #[error("{host} and {other} would both have {address}; give each end an address of its own")]
     SameAddress {
         /// A machine.
@@ -93,7 +93,7 @@ pub enum HostsError {
         /// The address.
         address: IpAddr,
     },
-    /// An address that cannot be used.
+    /// An unusable address.
     #[error("{address}, asked for on {host}, is link-local, a loopback's, for many hosts, or none; name another")]
     Unusable {
         /// The machine.
@@ -108,26 +108,26 @@ pub enum HostsError {
         host: String,
         /// The address.
         address: IpAddr,
-        /// The interface that has it.
+        /// Its interface.
         holder: String,
-        /// The interface asked for.
+        /// Requested interface.
         interface: String,
     },
-    /// An MTU that takes addresses away.
+    /// An MTU that would remove addresses.
     #[error(
         "--mtu {mtu}: under an MTU of {least} the kernel takes all addresses of IPv6 off an interface, and {interface} of {host} has \
          or is to have {}; ask for {least} or more, or leave these out", list(.addresses)
     )]
     TakesAddresses {
-        /// The MTU asked for.
+        /// Requested MTU.
         mtu: u32,
-        /// The least that IPv6 allows.
+        /// Smallest MTU of IPv6.
         least: u32,
         /// The machine.
         host: String,
         /// The interface.
         interface: String,
-        /// What would be lost.
+        /// Addresses that would be lost.
         addresses: Vec<IpAddr>,
     },
     /// No route from here.

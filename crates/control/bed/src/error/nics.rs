@@ -1,17 +1,17 @@
-//! NICs that are not taken.
+//! Errors of NICs.
 
-/// Why a NIC is not taken.
+/// Reason why a NIC is not taken.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NicError {
     /// No interface of this name.
     #[error("there is no interface \"{name}\" here; {}", candidates(.nics))]
     Missing {
-        /// The name asked for.
+        /// Requested name.
         name: String,
-        /// What there is instead.
+        /// Available NICs.
         nics: Vec<String>,
     },
-    /// It is in a namespace already.
+    /// It is already in a namespace.
     #[error(
         "{name} is in the network namespace \"{namespace}\"; take it out (wireproof bed down, wireproof clean, or \
          ip -netns {namespace} link set {name} netns 1)"
@@ -19,15 +19,15 @@ pub enum NicError {
     Elsewhere {
         /// The NIC.
         name: String,
-        /// Where it is.
+        /// Its namespace.
         namespace: String,
     },
-    /// The loopback interface, or one that stands for several.
+    /// The loopback interface, or an aggregate.
     #[error("{name} is {what}, which cannot be a port of a bed; name the ports of a card")]
     NoNic {
         /// The interface.
         name: String,
-        /// What it is.
+        /// Its kind.
         what: String,
     },
     /// It belongs to a bridge, bond or team.
@@ -35,15 +35,15 @@ pub enum NicError {
     Member {
         /// The NIC.
         name: String,
-        /// What it belongs to.
+        /// Its master.
         master: String,
     },
-    /// Other interfaces stand on it.
+    /// Other interfaces are on top of it.
     #[error("{name} carries {}, which would stop; remove them first (ip link delete NAME)", .on_top.join(", "))]
     Parent {
         /// The NIC.
         name: String,
-        /// What is on top of it.
+        /// The interfaces on top.
         on_top: Vec<String>,
     },
     /// It carries the default route.
@@ -55,7 +55,7 @@ pub enum NicError {
         /// The NIC.
         name: String,
     },
-    /// The caller sits behind it.
+    /// It carries the caller's session.
     #[error(
         "your ssh session comes in through {name}: taking it cuts you off. Name another port, or say \
          --i-know-this-is-my-uplink (and run it in tmux, or the run ends with the session)"
@@ -64,7 +64,7 @@ pub enum NicError {
         /// The NIC.
         name: String,
     },
-    /// Somebody uses it.
+    /// It is in use.
     #[error(
         "{name} is in use ({}); name another port, or say --take-ports-in-use: all of it is put back afterwards",
         .what.join(", ")
@@ -75,26 +75,26 @@ pub enum NicError {
         /// Its addresses and routes.
         what: Vec<String>,
     },
-    /// It has what nobody could put back.
+    /// It has state that cannot be restored.
     #[error("{name} has what could not be put back; take it off first: {}", .what.join(", "))]
     Lasting {
         /// The NIC.
         name: String,
-        /// What it has, and how to take it off.
+        /// Its state, and how to remove it.
         what: Vec<String>,
     },
-    /// Its driver does not take the MTU.
+    /// Its driver rejects the MTU.
     #[error("--mtu {mtu}: {name} ({driver}) takes an MTU from {least} to {most}")]
     Mtu {
-        /// The MTU asked for.
+        /// Requested MTU.
         mtu: u32,
         /// The NIC.
         name: String,
         /// Its driver.
         driver: String,
-        /// The least it takes.
+        /// Smallest MTU.
         least: u32,
-        /// The largest it takes.
+        /// Largest MTU.
         most: u32,
     },
 }

@@ -1,4 +1,4 @@
-//! `lab:bridge` and `lab:senders=N`: one or several senders and a receiver, joined by a bridge in a namespace of its own.
+//! `lab:bridge` and `lab:senders=N`: one or several senders and a receiver, connected by a bridge in its own namespace.
 
 use model::Dut;
 
@@ -14,7 +14,7 @@ use crate::{
     wanted::{BedRef, LaidOut, Layout, Rights, Wanted},
 };
 
-/// How it is shown to users.
+/// Usage.
 pub(super) const USAGE: &str =
     "lab:senders=N (several of them that send to one), lab:bridge (a Linux bridge between two)";
 
@@ -22,12 +22,12 @@ const BRIDGE: &str = "lab:bridge";
 
 const SENDERS: &str = "lab:senders=";
 
-/// Senders of a lab: more than most machines have cores for.
+/// Limit of senders: more than most machines have cores for.
 const MOST_SENDERS: usize = 16;
 
 struct Bridge {
     senders: usize,
-    /// Its name in the report, and that of the bridge.
+    /// Its name in the report, and the bridge's.
     name: &'static str,
 }
 
@@ -78,9 +78,9 @@ impl Bridge {
         let mut links: Vec<Link> = ends.into_iter().zip(&members).enumerate().map(veth).collect();
         nodes.push(Node {
             namespace: ground.namespace(self.name),
-            // It has nothing to say itself.
+            // Without IPv6, the bridge itself sends nothing.
             sysctls: ground.ipv6.then_some(("net.ipv6.conf.default.disable_ipv6", "1")).into_iter().collect(),
-            // A veth whose other end does not receive by NAPI loses what XDP sends to it.
+            // A veth drops packets that XDP sends to it unless its peer receives by NAPI.
             interfaces: members.iter().map(|name| Interface { gro: true, ..ground.interface(name) }).collect(),
             ..Node::default()
         });

@@ -20,7 +20,7 @@ use crate::{
     wanted::{BedRef, LaidOut, Layout, Rights, Wanted},
 };
 
-/// How it is shown to users.
+/// Usage.
 pub(super) const USAGE: &str = "hosts:ssh://[USER@]HOST?dev=INTERFACE (this machine and another one)";
 
 pub(super) fn parse(text: &str) -> Parsed {
@@ -68,7 +68,7 @@ impl Layout for Hosts {
 }
 
 impl Hosts {
-    /// One far host is measured from here; several send to here, where what they do together is counted.
+    /// A single far host receives from here; several send to here, where their total is counted.
     fn topology(&self, mut ends: Vec<(String, Interface)>) -> Topology {
         let count = ends.len();
         if count > 2 {
@@ -83,7 +83,7 @@ impl Hosts {
         Topology { nodes, links: Vec::new(), dut: self.through.device(&names), simulated: false }
     }
 
-    /// Refuses one machine under two names.
+    /// Refuses the same machine under two names.
     fn check_different(&self, grounds: &[Ground]) -> Result<(), HostsError> {
         let destinations = || self.far.iter().map(|far| far.remote.destination.clone());
         for (index, (ground, to)) in grounds.iter().skip(1).zip(destinations()).enumerate() {
@@ -100,7 +100,7 @@ impl Hosts {
     }
 }
 
-/// Refuses one address at two ends: packets to it would go no further than their own host.
+/// Refuses the same address at two ends: packets to it would not leave their host.
 fn check_addresses(ends: &[(String, Interface)]) -> Result<(), HostsError> {
     for (place, (machine, end)) in ends.iter().enumerate() {
         for (before, other) in &ends[..place] {
@@ -114,7 +114,7 @@ fn check_addresses(ends: &[(String, Interface)]) -> Result<(), HostsError> {
     Ok(())
 }
 
-/// The one interface here that all of these ends are reached from.
+/// The one interface here from which all of these ends are reached.
 fn towards_all(near: &mut Machine, ground: &Ground, ends: &[Interface]) -> Result<Asked, BedError> {
     let mut all: Vec<Asked> = Vec::new();
     for end in ends {
@@ -129,7 +129,7 @@ fn towards_all(near: &mut Machine, ground: &Ground, ends: &[Interface]) -> Resul
     }
 }
 
-/// Looks over a machine.
+/// Reads the state of a machine.
 fn ground(machine: &mut Machine, wanted: &Wanted) -> Result<Ground, BedError> {
     let interfaces = machine.endpoint_facts("this machine")?.interfaces;
     let mut ground = Ground { allowed: machine.allowed.clone(), interfaces };
@@ -141,7 +141,7 @@ fn ground(machine: &mut Machine, wanted: &Wanted) -> Result<Ground, BedError> {
     Ok(ground)
 }
 
-/// Addresses that packets to this end leave from, those of the same IP version.
+/// Source addresses of packets to this end, of the same IP version.
 fn sources(machine: &mut Machine, to: &Interface) -> Result<Vec<IpAddr>, BedError> {
     let found = to.addresses.iter().map(|(address, _)| machine.source_for(*address));
     Ok(found.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())

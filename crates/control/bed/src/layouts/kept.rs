@@ -1,4 +1,4 @@
-//! `NAME`: a bed that `bed up` made.
+//! `NAME`: a bed made by `bed up`.
 
 use super::ReferenceError;
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
     wanted::{BedRef, LaidOut, Layout, Rights, Wanted},
 };
 
-/// Namespace names made from it stay short enough to read, and its ledger file needs no quoting.
+/// Short enough for names of namespaces; its ledger file needs no quoting.
 const LONGEST_NAME: usize = 20;
 
 struct Kept {
@@ -18,7 +18,7 @@ pub(super) fn parse(text: &str) -> Result<BedRef, ReferenceError> {
     check_name(text).map(|()| BedRef::new(text, Kept { name: text.to_owned() }))
 }
 
-/// A name for a bed that is to be kept.
+/// Checks a name for a bed that is to be kept.
 pub fn check_name(name: &str) -> Result<(), ReferenceError> {
     let fits = name.len() <= LONGEST_NAME
         && name.starts_with(|c: char| c.is_ascii_lowercase())

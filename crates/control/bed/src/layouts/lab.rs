@@ -14,20 +14,20 @@ use crate::{
     wanted::{BedRef, LaidOut, Layout, Rights, Wanted},
 };
 
-/// How it is shown to users.
+/// Usage.
 pub(super) const USAGE: &str = "lab (two namespaces on this machine)";
 
-/// MTU of a lab when none is asked for.
+/// Default MTU of a lab.
 const ETHERNET_MTU: Mtu = Mtu(1500);
 
 const NAME: &str = "lab";
 
 struct Lab;
 
-/// Parts of every lab.
+/// Common properties of labs.
 #[derive(Clone)]
 pub(super) struct Ground {
-    /// Names its namespaces: `wp<id>-a`, `wp<id>-b`.
+    /// Part of its namespaces' names: `wp<id>-a`, `wp<id>-b`.
     pub(super) id: String,
     pub(super) mtu: Mtu,
     /// Whether the kernel has IPv6.
@@ -62,13 +62,13 @@ fn topology(ground: &Ground) -> Topology {
     Topology { nodes: vec![a, b], links: vec![Link::Veth { ends, mtu: ground.mtu }], dut: None, simulated: true }
 }
 
-/// Why a lab with a device under test cannot be left standing.
+/// The reason why a lab with a device under test cannot be kept.
 pub(super) fn made_anew(bed: &str) -> String {
     format!("; a lab with a device under test is made anew for each run: measure with --bed {bed}")
 }
 
 impl Ground {
-    /// Looks at this machine.
+    /// Reads the state of this machine.
     pub(super) fn of(id: &str, wanted: &Wanted, machines: &mut [Machine]) -> Result<Self, BedError> {
         let mtu = wanted.mtu.unwrap_or(ETHERNET_MTU);
         if !ETHERNET_MTUS.contains(&mtu.0) {
@@ -77,13 +77,13 @@ impl Ground {
         Ok(Self { id: id.to_owned(), mtu, ipv6: machines[0].lab_state(None)?.ipv6 })
     }
 
-    /// Those of these addresses that an interface can have.
+    /// The addresses among these that an interface can have.
     pub(super) fn addresses(&self, all: Vec<Network>) -> Vec<Network> {
         let fits = |(address, _): &Network| address.is_ipv4() || self.ipv6 && self.mtu >= LEAST_IPV6_MTU;
         all.into_iter().filter(fits).collect()
     }
 
-    /// The tester end at this place of so many.
+    /// The tester end number `place` of `count`.
     pub(super) fn tester(&self, place: usize, count: usize, addresses: Vec<Network>) -> Node {
         let name = end_name(place, count);
         Node {
@@ -101,7 +101,7 @@ impl Ground {
         Interface { name: name.to_owned(), driver: "veth".to_owned(), mtu: self.mtu, before, ..Interface::default() }
     }
 
-    /// Name of the namespace of this node.
+    /// Name of this node's namespace.
     pub(super) fn namespace(&self, name: &str) -> String {
         format!("wp{}-{name}", self.id)
     }

@@ -1,4 +1,4 @@
-//! `ports:IF1,IF2`: two NICs of this machine, each in a network namespace of its own, so that what one sends to the other leaves the
+//! `ports:IF1,IF2`: two NICs of this machine, each in its own network namespace, so that packets between them leave the
 //! card.
 
 use model::{Manager, Mtu, NicFacts, NicsState, units::LEAST_IPV6_MTU};
@@ -15,31 +15,31 @@ use crate::{
     wanted::{BedRef, LaidOut, Layout, Rights, Taking, Wanted},
 };
 
-/// How it is shown to users.
+/// Usage.
 pub(super) const USAGE: &str = "ports:IF1,IF2 (two of its ports)";
 
 const PORTS: &str = "ports:";
 
-/// Longest name of an interface: IFNAMSIZ of linux/if.h without the zero at its end.
+/// Longest name of an interface: IFNAMSIZ of linux/if.h without the NUL.
 const LONGEST_NAME: usize = 15;
 
-/// Two NICs as asked for.
+/// Two NICs as requested.
 struct Nics {
     names: [String; 2],
-    /// What stands between them.
+    /// A device between them.
     through: Through,
 }
 
 /// Two NICs that can be taken, and how.
 struct Ground {
-    /// Names its namespaces: `wp<id>-a`, `wp<id>-b`.
+    /// Part of its namespaces' names: `wp<id>-a`, `wp<id>-b`.
     id: String,
     nics: [NicFacts; 2],
     managers: Vec<Manager>,
     mtu: Option<Mtu>,
     /// Whether the kernel has IPv6.
     ipv6: bool,
-    /// Whether cards that can are told to stamp packets.
+    /// Whether to enable hardware timestamps if supported.
     stamps: bool,
 }
 
@@ -94,7 +94,7 @@ impl Layout for Nics {
 }
 
 impl Nics {
-    /// These two of the machine's NICs, or why one of them is not to be taken.
+    /// These two of the machine's NICs; an error if one of them must not be taken.
     fn choose(&self, state: &NicsState, mtu: Option<Mtu>, taking: Taking) -> Result<[NicFacts; 2], NicError> {
         let [a, b] = self.names.each_ref().map(|name| named(name, state));
         let nics = [a?.clone(), b?.clone()];
@@ -118,7 +118,7 @@ impl Nics {
             dut: self.through.device(&[end_name(0, 2), end_name(1, 2)]),
             nodes,
             links: ground.nics.iter().enumerate().map(link).collect(),
-            // What is on no bus is no card.
+            // An interface on no bus is no card.
             simulated: ground.nics.iter().all(|nic| nic.bus.is_empty()),
         }
     }
@@ -150,7 +150,7 @@ impl Nics {
     }
 }
 
-/// Why a NIC is not to be touched, where nobody may say that it is to be all the same; `None` for an idle one.
+/// The reason why a NIC is not taken without the user's consent; `None` for an idle one.
 pub(crate) fn why_not(nic: &NicFacts) -> Option<String> {
     let refused = check_kind(nic).and_then(|()| check_use(nic, Taking::default())).err()?;
     Some(match refused {
@@ -161,7 +161,7 @@ pub(crate) fn why_not(nic: &NicFacts) -> Option<String> {
     })
 }
 
-/// Where somebody told the card to stamp already, they rely on how it does.
+/// If timestamping is already configured, another program relies on it.
 fn stamps_freely(nic: &NicFacts) -> bool {
     nic.stamping.is_some_and(|stamping| stamping.is_free())
 }
@@ -180,7 +180,7 @@ fn named<'a>(name: &str, state: &'a NicsState) -> Result<&'a NicFacts, NicError>
     })
 }
 
-/// What stands for several interfaces is none itself.
+/// An aggregate of interfaces is no NIC.
 fn aggregate(nic: &NicFacts) -> Option<&str> {
     ["bridge", "bond", "team", "openvswitch"].into_iter().find(|kind| nic.kind == *kind)
 }

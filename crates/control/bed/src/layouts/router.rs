@@ -1,4 +1,4 @@
-//! `lab:router`: between two network namespaces of this machine a third one, whose kernel routes.
+//! `lab:router`: a third network namespace of this machine, whose kernel routes between the two ends.
 
 use model::Dut;
 
@@ -15,7 +15,7 @@ use crate::{
     wanted::{BedRef, LaidOut, Layout, Rights, Wanted},
 };
 
-/// How it is shown to users.
+/// Usage.
 pub(super) const USAGE: &str = "lab:router (a Linux router between two)";
 
 const NAME: &str = "lab:router";
@@ -23,10 +23,10 @@ const NAME: &str = "lab:router";
 /// Its name in the report.
 const ROUTER: &str = "router";
 
-/// What makes a kernel forward. Written before there are interfaces, which take it over.
+/// Enables forwarding. Written before there are interfaces, which inherit it.
 const FORWARDING: (&str, &str) = ("net.ipv4.ip_forward", "1");
 
-/// The same for IPv6. Where the machine has it switched off, a new namespace may begin the same way.
+/// The same for IPv6. If the machine has IPv6 disabled, new namespaces may inherit that.
 const IPV6_FORWARDING: [(&str, &str); 2] =
     [("net.ipv6.conf.default.disable_ipv6", "0"), ("net.ipv6.conf.all.forwarding", "1")];
 
@@ -56,7 +56,7 @@ fn topology(ground: &Ground) -> Topology {
     let mut nodes: Vec<Node> = (0..2).map(|side| tester(side, &through, ground)).collect();
     let facing = |side: usize| Interface {
         addresses: through.gateways.iter().map(|pair| pair[side]).collect(),
-        // A veth whose other end does not receive by NAPI loses what XDP sends to it.
+        // A veth drops packets that XDP sends to it unless its peer receives by NAPI.
         gro: true,
         ..ground.interface(&format!("to-{}", end_name(side, 2)))
     };

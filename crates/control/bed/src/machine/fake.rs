@@ -1,4 +1,4 @@
-//! A machine without an agent, for tests: it notes what it is asked, and answers as it is told to.
+//! A machine without an agent, for tests: it records requests, and gives prepared answers.
 
 use std::{
     sync::{Arc, Mutex},
@@ -10,10 +10,10 @@ use protocol::{AgentError, AgentLink, ClockReading, Failure, FailureKind, Fault,
 
 use super::{Agent, Machine};
 
-/// What it answers; `None` for "done", or with what was undone where something was to be.
+/// Its answers; `None` means "done", or the undone changes after a request to undo.
 type Answers = dyn Fn(&Request) -> Option<Result<Reply, Fault>> + Send + Sync;
 
-/// A fake agent. All that it starts in its place share its notes.
+/// A fake agent. All agents that it starts in its place share its records.
 #[derive(Clone)]
 pub(crate) struct Fake {
     asked: Arc<Mutex<Vec<Request>>>,
@@ -26,19 +26,19 @@ impl Fake {
         Self { asked: Arc::default(), answers: Arc::new(answers), is_here: true }
     }
 
-    /// One on another machine.
+    /// The same on another machine.
     pub(crate) fn elsewhere(self) -> Self {
         Self { is_here: false, ..self }
     }
 
-    /// The machine that it stands for.
+    /// The machine with this agent.
     pub(crate) fn machine(&self, name: &str) -> Machine {
         let mut machine = Machine::of(Box::new(self.clone()));
         machine.allowed.host = name.to_owned();
         machine
     }
 
-    /// What it was asked so far: changes in words, and the other requests of a bed's life by name.
+    /// Requests so far: changes in words, and others of a bed's life by name.
     pub(crate) fn asked(&self) -> Vec<String> {
         let words = |request: &Request| match request {
             Request::Apply { changes } => {
@@ -55,12 +55,12 @@ impl Fake {
     }
 }
 
-/// The agent says that it could not do it.
+/// The agent reports a failure.
 pub(crate) fn failed() -> Fault {
     Fault::Failed(Box::new(Failure::new(FailureKind::Change, "", "no such device")))
 }
 
-/// The agent ended, or with it all its machine.
+/// The agent ended, alone or with its machine.
 pub(crate) fn died(alone: bool) -> Fault {
     Fault::Died { status: "killed".to_owned(), told: String::new(), alone }
 }

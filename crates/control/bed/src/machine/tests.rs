@@ -22,7 +22,7 @@ fn without_eth2() -> Fake {
     })
 }
 
-/// An agent that dies when it has to undo; another one undoes these many changes.
+/// An agent that dies while undoing; another one undoes so many changes.
 fn dies(alone: bool, undone: usize) -> Fake {
     Fake::new(move |request| match request {
         Request::UndoAll => Some(Err(died(alone))),

@@ -1,4 +1,4 @@
-//! How other machines are named after `--bed`. Pure.
+//! Parser of other machines' names in `--bed`. Pure.
 
 use std::str::FromStr;
 
@@ -7,14 +7,14 @@ use crate::{
     through::{self, Route, Through},
 };
 
-/// This machine and others, as asked for.
+/// This machine and others, as requested.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Hosts {
-    /// What is asked for at the end here.
+    /// Requested options of the end here.
     pub(crate) near: Asked,
     /// The other machines; several send to this one. Never empty.
     pub(crate) far: Vec<Far>,
-    /// What stands between.
+    /// A device between them.
     pub(crate) through: Through,
 }
 
@@ -22,22 +22,22 @@ pub(crate) struct Hosts {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Far {
     pub(crate) remote: Remote,
-    /// What is asked for at its end.
+    /// Requested options of its end.
     pub(crate) end: Asked,
 }
 
-/// What is asked for at one end.
+/// Requested options of an end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Asked {
     /// Its interface.
     pub(crate) interface: Option<String>,
-    /// Its addresses, each with the length of its prefix; empty for those that the interface has.
+    /// Its addresses with prefix lengths; empty for the interface's own.
     pub(crate) addresses: Vec<Network>,
-    /// The routes to the other side of a device under test that routes.
+    /// Routes to the other side of a routing device under test.
     pub(crate) routes: Vec<Route>,
 }
 
-/// Text that names no two machines.
+/// A text that does not name machines correctly.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "\"{text}\": {why}; write hosts:ssh://[USER@]HOST[:PORT]?dev=INTERFACE, and where they shall have others than they have, \
@@ -51,17 +51,17 @@ pub struct HostsReferenceError {
 }
 
 impl Asked {
-    /// Name of the interface; empty where none is asked for.
+    /// Name of the interface; empty by default.
     pub(crate) fn name(&self) -> &str {
         self.interface.as_deref().unwrap_or_default()
     }
 }
 
 impl Hosts {
-    /// How it begins.
+    /// Its prefix.
     pub(crate) const SCHEME: &str = "hosts:";
 
-    /// What is to be set on a device under test between them.
+    /// Commands for configuring a device under test between them.
     pub(crate) fn commands_for_dut(&self) -> Vec<String> {
         let near = format!("{} of this host", self.near.name());
         let far: Vec<_> =
@@ -83,7 +83,7 @@ fn parse(text: &str) -> Result<Hosts, String> {
     let list = text.strip_prefix(Hosts::SCHEME).and_then(|rest| rest.strip_prefix(SSH));
     let list = list.ok_or("the other machine is reached by ssh")?;
     let mut near = Asked::default();
-    // What stands between comes behind the last machine.
+    // The device follows the last machine.
     let mut commas = list.match_indices(',').map(|(at, _)| at);
     let parts = commas.find(|at| !list[at + 1..].starts_with(SSH)).unwrap_or(list.len());
     let (list, parts) = list.split_at(parts);
@@ -99,7 +99,7 @@ fn parse(text: &str) -> Result<Hosts, String> {
     Ok(Hosts { near, far, through })
 }
 
-/// One of the other machines; what is asked for at the end here may stand with any of them.
+/// One of the other machines; options of the end here may be given with any of them.
 fn far(url: &str, near: &mut Asked) -> Result<Far, String> {
     let (machine, query) = url.split_once('?').unwrap_or((url, ""));
     let remote = remote(machine)?;
@@ -120,8 +120,8 @@ fn far(url: &str, near: &mut Asked) -> Result<Far, String> {
     Ok(Far { remote, end })
 }
 
-/// Gives the ends the addresses beside the gateways, and the routes through them. One far host is sent to from here, several send to
-/// here.
+/// Assigns the ends addresses beside the gateways, and routes through them. A single far host receives from here,
+/// several send to here.
 fn place(through: &Through, near: &mut Asked, far: &mut [Far]) -> Result<(), String> {
     if near.interface.is_none() {
         return Err("behind a router no route shows which interface here is meant: name it with near-dev=".to_owned());

@@ -1,4 +1,4 @@
-//! What an end of two machines will be, and what has to be changed for it. Pure.
+//! The ends of a bed on several machines, and the changes for them. Pure.
 
 use std::net::IpAddr;
 
@@ -13,16 +13,16 @@ use crate::{
     topology::{Before, Interface},
 };
 
-/// A machine as it is found.
+/// A machine as found.
 pub(super) struct Ground {
-    /// What may be changed there.
+    /// Permitted changes there.
     pub(super) allowed: Allowed,
     /// Its interfaces.
     pub(super) interfaces: Vec<InterfaceFacts>,
 }
 
 impl Ground {
-    /// The end as it is asked for, with this MTU where one is.
+    /// The end as requested, with this MTU if any.
     pub(super) fn end(&self, end: &Asked, mtu: Option<Mtu>) -> Result<Interface, BedError> {
         let name = end.name();
         let found = self.interface(name)?;
@@ -49,7 +49,7 @@ impl Ground {
         Ok(interface)
     }
 
-    /// Whether it is the same machine as another: it has the very same interfaces.
+    /// Whether it is the same machine: it has identical interfaces.
     pub(super) fn is_same_machine(&self, other: &Self) -> bool {
         let names = |ground: &Self| -> Vec<(String, String)> {
             ground.interfaces.iter().map(|interface| (interface.name.clone(), interface.mac.clone())).collect()
@@ -57,17 +57,17 @@ impl Ground {
         names(self) == names(other) && self.interfaces.iter().any(|interface| !interface.mac.is_empty())
     }
 
-    /// The interface that has this address.
+    /// The interface with this address.
     pub(super) fn holder(&self, address: IpAddr) -> Option<&InterfaceFacts> {
         self.interfaces.iter().find(|interface| addresses(interface).any(|(own, _)| own == address))
     }
 
-    /// Where packets leave to reach an end: interface, and the addresses that they leave from.
+    /// The outgoing interface for an end, and its source addresses.
     pub(super) fn towards(&self, end: &Interface, sources: &[IpAddr]) -> Result<Asked, HostsError> {
         let to = || end.addresses.iter().map(|(address, _)| *address).collect();
         let no_way = || HostsError::NoWay { host: self.host(), to: to() };
         let interface = sources.iter().find_map(|source| self.holder(*source)).ok_or_else(no_way)?;
-        // An address that nobody has yet is reached by nobody's route but that of its own network.
+        // A new address is only reachable in its own network.
         if end.missing_addresses().any(|(new, _)| !addresses(interface).any(|network| contains(network, *new))) {
             return Err(no_way());
         }
@@ -102,7 +102,7 @@ impl Ground {
         }
     }
 
-    /// What a bridge or a bond has is none of the interface's any more; a VRF (its driver says so) only routes for it.
+    /// A bridge or bond receives its members' packets; a VRF (by its driver) only routes for them.
     fn check_member(&self, interface: &InterfaceFacts) -> Result<(), HostsError> {
         let has_packets =
             |master: &&String| !self.interfaces.iter().any(|it| it.name == **master && it.driver == "vrf");
@@ -115,7 +115,7 @@ impl Ground {
         }
     }
 
-    /// Nothing would put back addresses that go with an MTU too small for them.
+    /// Addresses that a too small MTU removes would not be restored.
     fn check_mtu<'a>(
         &self,
         interface: &str,
@@ -132,7 +132,7 @@ impl Ground {
     }
 }
 
-/// Addresses of an interface that reach further than its link, with the lengths of their prefixes.
+/// Addresses of an interface beyond link-local scope, with prefix lengths.
 fn addresses(interface: &InterfaceFacts) -> impl Iterator<Item = Network> {
     let parsed = interface.addresses.iter().filter_map(|text| {
         let (address, length) = text.split_once('/')?;
@@ -141,7 +141,7 @@ fn addresses(interface: &InterfaceFacts) -> impl Iterator<Item = Network> {
     parsed.filter(|(address, _)| is_usable(address))
 }
 
-/// A link-local address (RFC 3927, RFC 4291 section 2.5.6) means nothing without its interface; a loopback's never leaves.
+/// A link-local address (RFC 3927, RFC 4291 section 2.5.6) needs its interface; a loopback address never leaves.
 fn is_usable(address: &IpAddr) -> bool {
     let is_link_local = match address {
         IpAddr::V4(address) => address.is_link_local() || address.is_broadcast(),
@@ -185,7 +185,7 @@ mod tests {
         }
     }
 
-    /// The same, where nothing may be changed.
+    /// The same without the permission to change anything.
     fn unprivileged() -> Ground {
         let allowed = Allowed { root: false, ..ground().allowed };
         Ground { allowed, ..ground() }

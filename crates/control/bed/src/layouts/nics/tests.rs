@@ -36,7 +36,7 @@ fn bed(state: &NicsState) -> Bed {
     laid_out(state, None, false).bed("ports:eth1,eth2", Privilege::Root)
 }
 
-/// Why eth1, changed like this, is not taken.
+/// The reason why eth1, changed like this, is not taken.
 fn refused(change: impl FnOnce(&mut NicFacts), taking: Taking) -> Option<String> {
     let mut nic = card("eth1");
     change(&mut nic);
@@ -143,7 +143,7 @@ fn a_card_is_told_to_stamp_where_it_can_and_nobody_else_told_it_to() {
     assert_eq!(told(Some(free), false), None, "nobody asked for stamps");
     assert_eq!(told(None, true), None, "its driver does not say that it can");
     assert_eq!(told(Some(Stamping { can_stamp_all: false, ..free }), true), None);
-    // As ptp4l does: departures that it asks for, and messages of PTP as they come.
+    // As for ptp4l: departures on request, and arriving PTP messages.
     let clock = StampSetting { departures: 1, arrivals: 12 };
     assert_eq!(told(Some(Stamping { set: clock, ..free }), true), None, "somebody keeps a clock by it");
 }
