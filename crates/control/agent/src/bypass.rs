@@ -1,5 +1,5 @@
-//! Runs a program whose UDP sockets go past the kernel, and takes down what became of each of them. Nothing of it
-//! outlives the process: programs in drivers and sockets go with their descriptors.
+//! Runs a program with bypassed UDP sockets, and records what became of each. XDP programs and sockets end with this
+//! process.
 
 mod account;
 mod choose;
@@ -30,36 +30,36 @@ use account::Known;
 
 pub use grant::launch::Event;
 
-/// What is to be run, and how.
+/// The program and its options.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Interfaces; none are all that can be had, but for the way to the default route and to the caller's session.
+    /// Interfaces; if empty, all suitable ones except those of the default route and the caller's session.
     pub interfaces: Vec<String>,
     /// How its blocking calls wait.
     pub wait: Wait,
-    /// The library that goes under it.
+    /// The library to preload.
     pub library: PathBuf,
     /// The program and its arguments.
     pub program: Vec<OsString>,
 }
 
-/// What is told while it runs.
+/// A message during the run.
 #[derive(Debug)]
 pub enum Told {
-    /// Nothing of the program can be taken past the kernel.
+    /// Nothing of the program can be bypassed.
     Obstacle(Obstacle),
     /// An interface is not bypassed.
     Passed(Passed),
     /// There is no interface to bypass.
     Nothing {
-        /// Whether there were some, of which was told why they are not.
+        /// Whether there were some, whose obstacles were reported.
         were_passed: bool,
     },
-    /// Something happened meanwhile.
+    /// An event of the launcher.
     Event(Event),
 }
 
-/// Why the program was not run.
+/// A reason for which the program was not run.
 #[derive(Debug, thiserror::Error)]
 pub enum BypassError {
     /// Not root.
@@ -74,36 +74,36 @@ pub enum BypassError {
          driver"
     )]
     UserNamespace,
-    /// The library is not there.
+    /// The library is missing.
     #[error(
         "there is no {}, the library that takes sockets past the kernel; it stands beside wireproof, and \"./x build\" makes both", .0.display()
     )]
     NoLibrary(PathBuf),
-    /// `LD_PRELOAD` cannot name it.
+    /// `LD_PRELOAD` cannot contain its path.
     #[error("{} cannot be loaded into a program: LD_PRELOAD takes no path with a space or a colon in it (ld.so(8)); move wireproof", .0.display())]
     LibraryPath(PathBuf),
-    /// An interface that was named and cannot be meant.
+    /// An unsuitable interface was named.
     #[error(transparent)]
     Interface(#[from] choose::BadInterface),
-    /// The program was not found, or may not be run.
+    /// The program was not found or is not executable.
     #[error("cannot run {}: {}", program.display(), obstacle::not_run(program, io))]
     Program {
         /// The program.
         program: PathBuf,
-        /// What the kernel said. Not a `source`: it is part of the message.
+        /// The kernel's error. Not a `source`: it is part of the message.
         io: io::Error,
     },
-    /// The kernel.
+    /// An error of the kernel.
     #[error(transparent)]
     Kernel(#[from] kernel::Error),
-    /// The launcher.
+    /// An error of the launcher.
     #[error(transparent)]
     Grant(#[from] GrantError),
 }
 
 impl BypassError {
-    /// The exit status that a shell, `env` or `timeout` would give: 127 for a program that is not there, 126 for one
-    /// that cannot be run.
+    /// The exit status as in a shell, `env` or `timeout`: 127 for a missing program, 126 for one that is not
+    /// executable.
     pub fn status(&self) -> Option<u8> {
         match self {
             Self::Program { io, .. } if io.kind() == io::ErrorKind::NotFound => Some(127),
@@ -113,8 +113,8 @@ impl BypassError {
     }
 }
 
-/// Runs the program to its end, and to that of all that it started. Gives its exit status and what became of its
-/// sockets. To be called while the process has one thread.
+/// Runs the program until it and all its descendants have ended; returns its exit status and the account of its
+/// sockets. Call it while the process has one thread.
 pub fn run(options: &Options, tell: impl Fn(Told) + Send + 'static) -> Result<(u8, Account), BypassError> {
     match privilege::current() {
         Privilege::Root => {}
@@ -151,19 +151,20 @@ pub fn run(options: &Options, tell: impl Fn(Told) + Send + 'static) -> Result<(u
     Ok((status, counting.until_now(kept, steering, Known { obstacle, passed })))
 }
 
-/// What the steering program counted; where that is not known it is said, and the program's exit status is handed on all the same.
+/// Counters of the steering program; a failure is reported, and the program's exit status is returned all the same.
 fn counted(ended: Option<Result<Steering, GrantError>>, tell: Sender<Event>) -> Steering {
     ended
         .transpose()
         .unwrap_or_else(|error| {
-            // Who does not listen any more does not want to know.
+            // The receiver may be gone.
             let _ = tell.send(Event::Trouble(error));
             None
         })
         .unwrap_or_default()
 }
 
-/// None where there is no interface to bypass. Where there is no memory or queue to be had of them, the program runs by the kernel too: why.
+/// `None` without an interface to bypass. Without memory or queues, the program runs through the kernel; the error has
+/// the reasons.
 fn launch(attachment: Attachment, happens: Sender<Event>) -> Result<Option<Launcher>, Vec<Passed>> {
     let interfaces: Vec<String> = attachment.interfaces().map(|(name, _)| name.to_owned()).collect();
     if interfaces.is_empty() {
@@ -180,7 +181,7 @@ fn no_program() -> BypassError {
     BypassError::Program { program: PathBuf::new(), io: io::ErrorKind::NotFound.into() }
 }
 
-/// What is kept of what happened.
+/// Events kept for the account.
 #[derive(Default)]
 struct Kept {
     claims: Vec<Claim>,
@@ -189,10 +190,10 @@ struct Kept {
     refused: Vec<Refusal>,
 }
 
-/// Processes that are kept with the reason for which they were refused.
+/// Limit of recorded refusals.
 const MOST_REFUSALS: usize = 1024;
 
-/// Tells what happens as it does, and keeps what programs did.
+/// Reports events at once, and keeps those for the account.
 fn listen(events: &Receiver<Event>, tell: impl Fn(Told)) -> Kept {
     let mut kept = Kept::default();
     for event in events {
@@ -215,8 +216,7 @@ fn listen(events: &Receiver<Event>, tell: impl Fn(Told)) -> Kept {
     kept
 }
 
-/// Waits for the program and for whatever it leaves behind: a daemon goes on past the kernel as long as there is its
-/// launcher.
+/// Waits for the program and its remaining descendants: a daemon stays bypassed while its launcher lives.
 fn supervise(supervisor: &Supervisor, program: u32) -> Result<u8, BypassError> {
     let mut ended = None;
     loop {

@@ -1,10 +1,10 @@
-//! From the errors of the rooms below to what the controller is told.
+//! Converts errors of the rooms below for the controller.
 
 use ledger::UndoErrors;
 use probe::ProbeError;
 use protocol::{Failure, FailureKind};
 
-/// Of a call to the kernel.
+/// Of a system call.
 pub(crate) fn kernel(error: kernel::Error) -> Failure {
     Failure::new(FailureKind::Kernel, error.object(), &error)
 }
@@ -14,7 +14,7 @@ pub(crate) fn change(error: ledger::Error) -> Failure {
     Failure::new(FailureKind::Change, changed(&error), &error)
 }
 
-/// Of changes that were to be undone.
+/// Of undoing changes.
 pub(crate) fn undo(errors: UndoErrors) -> Failure {
     let objects: Vec<String> = errors.0.iter().map(changed).filter(|object| !object.is_empty()).collect();
     Failure::new(FailureKind::Change, objects.join(", "), &errors)

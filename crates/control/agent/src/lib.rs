@@ -1,7 +1,9 @@
 //! The agent process: dispatches requests to the rooms that measure and change.
 //!
-//! One thread dispatches, one reads, one beats, and each measurement has its own. When the input ends, or nothing is heard for
-//! [`protocol::SILENCE`], the agent stops its measurements, undoes its changes and goes.
+//! One thread dispatches, one reads, one sends heartbeats, and each measurement has its own.
+//!
+//! When the input ends, or is silent for [`protocol::SILENCE`], the agent stops its measurements, undoes its changes
+//! and ends.
 
 pub mod bypass;
 mod failure;
@@ -20,23 +22,24 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// One side of numbered packets in the caller's own process: it changes nothing on the machine, and its load ends by itself.
+/// One side of numbered packets in the caller's own process: it changes nothing on the machine, and its load ends by
+/// itself.
 pub mod alone {
     pub use probe::{
         Control, ProbeError,
         alone::{Departing, Listener, Outgoing, depart},
     };
 
-    /// Whether a default route leaves through this interface, or the caller's session came in through it.
+    /// Whether this interface has a default route or the caller's session.
     pub fn is_uplink(interface: &str) -> Result<bool, kernel::Error> {
         Ok(host::nics::uplinks()?.iter().any(|uplink| uplink == interface))
     }
 }
 
-/// Whether packets can be sent from an end that is not there yet: asked in the caller's own process, since it only looks.
+/// Whether packets could be sent from a future end: checked in the caller's own process, because it changes nothing.
 pub use probe::foresee_packets;
 
-/// Reads live counters in the caller's own process: looking changes nothing, and nobody has to be asked to do it.
+/// Reads live counters in the caller's own process, because that changes nothing.
 pub use host::counters::Live;
 use protocol::{
     Failure, FrameError, FromAgent, HEARTBEAT, Hello, SILENCE, ToAgent, build_id, read_message, read_preamble,
@@ -44,42 +47,42 @@ use protocol::{
 
 use crate::{machine::Machine, outbox::Outbox, task::Running};
 
-/// How often progress is told while something is measured.
+/// Interval of progress messages during a measurement.
 const PROGRESS: Duration = Duration::from_millis(250);
 
-/// An agent that could not do its work.
+/// A fatal error of an agent.
 #[derive(Debug, thiserror::Error)]
 pub enum AgentFailure {
-    /// Standard output could not be set apart for messages.
+    /// Standard output could not be reserved for messages.
     #[error(transparent)]
     Output(#[from] kernel::Error),
-    /// The controller's stream cannot be used.
+    /// The controller's stream is unusable.
     #[error("the controller's stream: {0}")]
     Stream(FrameError),
     /// Changes could not be undone.
     #[error("{0}; \"wireproof clean\" tries again")]
     Undo(Failure),
-    /// The copy that this agent runs from stays.
+    /// The copy of the program could not be removed.
     #[error("cannot remove {}, a copy that was made for this run: {error}", path.display())]
     Copy {
         /// The copy.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         error: io::Error,
     },
 }
 
-/// Version and build of this program, as agents tell them.
+/// Version and build of this program, for greetings of agents.
 pub fn build() -> String {
     build_id()
 }
 
-/// Removes the file that this agent runs from, with its folder: it was copied there for this run alone, and must be gone also
-/// if the connection is cut. The program itself runs on.
+/// Removes this agent's executable and its folder, a copy for this run only. It must be gone even if the connection is
+/// cut. The program itself runs on.
 pub fn remove_own_copy() -> Result<(), AgentFailure> {
     let path = env::current_exe().unwrap_or_default();
     let folder = path.parent().unwrap_or(Path::new("/"));
-    // A program that somebody installed is never taken for a copy.
+    // An installed program is never taken for a copy.
     let is_ours = folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with("wireproof."));
     let removed = match is_ours {
         true => fs::remove_file(&path).and_then(|()| fs::remove_dir(folder)),
@@ -88,9 +91,9 @@ pub fn remove_own_copy() -> Result<(), AgentFailure> {
     removed.map_err(|error| AgentFailure::Copy { path, error })
 }
 
-/// Serves the controller at standard input and output until it goes.
+/// Serves the controller at standard input and output until it closes them.
 pub fn serve_stdio() -> Result<(), AgentFailure> {
-    // Whatever else prints to standard output from now on lands in standard error, not between the messages.
+    // Other output goes to standard error from now on, not between the messages.
     let outbox = Outbox::new(kernel::fd::take_stdout()?);
     outbox.greet(&Hello { build: build_id(), pid: process::id() });
     beat_in_background(outbox.clone());
@@ -115,7 +118,7 @@ impl Agent {
             match inbox.recv_timeout(patience) {
                 Ok(Ok(message)) => {
                     self.handle(message);
-                    // Only now: what is asked for, like undoing, may take longer than anybody may be silent.
+                    // Only now: a request such as undoing may take longer than the permitted silence.
                     heard = Instant::now();
                 }
                 Ok(Err(FrameError::Ended)) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
@@ -143,7 +146,7 @@ impl Agent {
         }
     }
 
-    /// A task may have ended by itself just before the message about it came.
+    /// A task may have ended just before the message about it arrived.
     fn with_task(&mut self, id: u64, act: impl FnOnce(&Running)) {
         if let Some(task) = self.tasks.get(&id) {
             act(task);
@@ -161,7 +164,7 @@ impl Agent {
     }
 }
 
-/// On a thread of its own, because a request such as undoing may take a while.
+/// On its own thread, because a request such as undoing may take a while.
 fn beat_in_background(outbox: Outbox) {
     thread::spawn(move || {
         loop {

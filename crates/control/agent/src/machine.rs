@@ -10,19 +10,19 @@ use protocol::{Failure, FailureKind, LabState, LinkReading, Reply, Request, buil
 
 use crate::failure;
 
-/// In a user namespace all changes end with its last process, and its record with them.
+/// In a user namespace, changes and their record end with its last process.
 const LEDGER_IN_USER_NAMESPACE: &str = "/run/wireproof/ledger";
 
 /// The machine as this agent changes it.
 #[derive(Default)]
 pub(crate) struct Machine {
     ledger: Option<Ledger>,
-    /// What was read of which interfaces when counting began.
+    /// The first readings of counters, with their interfaces.
     counting: Option<(Snapshot, Vec<String>)>,
 }
 
 impl Machine {
-    /// Does what is asked.
+    /// Carries out a request.
     pub(crate) fn answer(&mut self, request: Request) -> Result<Reply, Failure> {
         match request {
             Request::OpenLedger { owner } => self.open(&owner),
@@ -67,7 +67,7 @@ impl Machine {
         }
     }
 
-    /// Undoes what this agent changed and was not told to keep.
+    /// Undoes this agent's changes, unless they are kept.
     pub(crate) fn leave(&mut self) -> Result<(), Failure> {
         match self.ledger.take() {
             Some(mut ledger) => ledger.undo_all().map(drop).map_err(failure::undo),
@@ -76,7 +76,7 @@ impl Machine {
     }
 
     fn open(&mut self, owner: &str) -> Result<Reply, Failure> {
-        // A line that this version does not understand is named by `clean`, and stops no run.
+        // Unknown lines are reported by `clean`, and stop no run.
         let cleaned = ledger::undo_stale(directory()?).map_err(failure::undo)?;
         self.ledger = Some(Ledger::open(directory()?, owner).map_err(failure::change)?);
         Ok(Reply::Undone(words(&cleaned)))
@@ -136,7 +136,7 @@ fn load() -> Vec<CoreUse> {
 
 fn link(interface: &str) -> Result<Option<LinkReading>, Failure> {
     let link = list().map_err(failure::kernel)?.into_iter().find(|link| link.name == interface);
-    // Drivers that do not watch their carrier never say more than "unknown".
+    // Drivers that do not watch their carrier always report "unknown".
     Ok(link.map(|link| LinkReading {
         set_up: link.up,
         up: matches!(link.operstate.as_str(), "up" | "unknown"),

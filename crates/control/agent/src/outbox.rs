@@ -7,7 +7,7 @@ use std::{
 
 use protocol::{Failure, FromAgent, Hello, write_message, write_preamble};
 
-/// Sends messages. A controller that is gone shows at the input, so failures here are not reported twice.
+/// Sends messages. The loss of the controller shows at the input, so errors here are not reported twice.
 #[derive(Clone)]
 pub(crate) struct Outbox(Arc<Mutex<File>>);
 

@@ -1,4 +1,4 @@
-//! One measurement at this end, on a thread of its own.
+//! A measurement at this end, on its own thread.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -17,10 +17,10 @@ use protocol::{FromAgent, Outcome, Task};
 
 use crate::{failure, outbox::Outbox, window::Counters};
 
-/// How often it is asked what there is so far: seldom enough to cost next to nothing.
+/// Interval of interim results: long enough to cost next to nothing.
 const SO_FAR: Duration = Duration::from_secs(2);
 
-/// A measurement under way.
+/// A running measurement.
 pub(crate) struct Running {
     id: u64,
     control: Arc<Control>,
@@ -40,7 +40,7 @@ impl Running {
     }
 
     pub(crate) fn start(&self, at: Nanos) {
-        // A task that failed to prepare no longer listens, and has said so.
+        // A task that failed to prepare has reported it, and no longer listens.
         let _ = self.start.send(at);
     }
 
@@ -90,7 +90,7 @@ fn measure(
 ) -> Result<Outcome, ProbeError> {
     let is_pinned = task.seat.cpus.first().is_some_and(|core| cpu::pin_current_thread(*core).is_ok());
     let prepared = probe::prepare(&task.spec, task.side, &task.seat)?;
-    // Before this side says that it is ready nothing is sent.
+    // Nothing is sent before this side is ready.
     let counters = Counters::begin(&task.seat.interface);
     outbox.send(&FromAgent::Ready { id, address: prepared.address() });
     let start = wait_for_start(started, control)?;

@@ -1,4 +1,4 @@
-//! Reads counters around a measurement: cores when the counted time begins and ends, all others before the first packet and
+//! Reads counters around a measurement: cores at the edges of the counted time, all others before the first packet and
 //! after the last one.
 
 use std::{
@@ -11,20 +11,20 @@ use kernel::clock;
 use model::{EndCounters, Nanos};
 use probe::Window;
 
-/// How long those are waited for that measure at the same interface.
+/// How long to wait for other measurements at the same interface.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// Measurements under way at each interface.
+/// Running measurements of each interface.
 static AT_WORK: Mutex<Vec<(String, Weak<AtWork>)>> = Mutex::new(Vec::new());
 
-/// How many measurements are under way at an interface.
+/// Number of running measurements at an interface.
 #[derive(Default)]
 struct AtWork {
     count: Mutex<usize>,
     fewer: Condvar,
 }
 
-/// One of them, until it is dropped.
+/// A running measurement, until it is dropped.
 struct Presence(Arc<AtWork>);
 
 impl Presence {
@@ -41,7 +41,7 @@ impl Presence {
         Self(at_work)
     }
 
-    /// Waits until the others are over too.
+    /// Waits until the others have ended too.
     fn end(self) {
         let at_work = Arc::clone(&self.0);
         drop(self);
@@ -57,9 +57,9 @@ impl Drop for Presence {
     }
 }
 
-/// What was read so far.
+/// Readings so far.
 pub(crate) struct Counters {
-    /// The far sides of several senders count one interface's packets: each reads it when the last of them is over.
+    /// The far sides of several senders share an interface's counters: each reads them when the last one has ended.
     presence: Presence,
     interface: String,
     before: Snapshot,
@@ -68,7 +68,7 @@ pub(crate) struct Counters {
     closed: Mutex<Option<Edge>>,
 }
 
-/// One edge of the counted time.
+/// An edge of the counted time.
 struct Edge {
     at: Nanos,
     cores: CpuTimes,
@@ -94,19 +94,19 @@ impl Counters {
         }
     }
 
-    /// The measurement begins.
+    /// Reads the cores at the start of the measurement.
     pub(crate) fn started(&self) {
         put(&self.started);
     }
 
-    /// What was counted; all has arrived that will arrive.
+    /// The difference in counters; all packets have arrived.
     pub(crate) fn end(self) -> EndCounters {
         let end = Edge::now();
         self.presence.end();
         let after = Snapshot::take(&self.interface);
         let take = |place: Mutex<Option<Edge>>| place.into_inner().unwrap_or_else(PoisonError::into_inner);
         let (started, opened, closed) = (take(self.started), take(self.opened), take(self.closed));
-        // A side that is told of no counted time works for all of the measurement.
+        // Without a counted time, the whole measurement counts.
         match (opened.or(started), closed.unwrap_or(end)) {
             (Some(opened), closed) => EndCounters {
                 own_cpu: 100.0 * (closed.own.0 - opened.own.0) as f64 / (closed.at.0 - opened.at.0).max(1) as f64,

@@ -1,4 +1,4 @@
-//! The account of a program: what was known and counted before it, and what is by its end.
+//! The account of a program: facts and counters before and after it.
 
 use grant::Attachment;
 use host::counters::Snapshot;
@@ -11,15 +11,15 @@ use model::{
 
 use super::Kept;
 
-/// What was known when the program was started.
+/// Facts at the start of the program.
 pub(super) struct Known {
     pub(super) obstacle: Option<Obstacle>,
     pub(super) passed: Vec<Passed>,
 }
 
-/// What was counted when the program had not started yet.
+/// Counters before the start of the program.
 pub(super) struct Before {
-    /// Their names and numbers: another one may have the name at the end.
+    /// Their names and indices: a name may be reused by the end.
     interfaces: Vec<(String, u32)>,
     reading: Snapshot,
 }
@@ -31,7 +31,7 @@ impl Before {
         Self { interfaces, reading }
     }
 
-    /// None of them is bypassed after all.
+    /// The same without bypassed interfaces.
     pub(super) fn of_no_interface(self) -> Self {
         Self { interfaces: Vec::new(), ..self }
     }
@@ -59,7 +59,7 @@ fn reading(interfaces: &[(String, u32)]) -> Snapshot {
     Snapshot::of(&interfaces.iter().map(|(name, _)| name).collect::<Vec<_>>())
 }
 
-/// What a program did before it had the grant stands before what it did then; a socket that it took past the kernel then is one socket.
+/// Merges a program's records from before its grant with those after; a socket that was bypassed later counts once.
 fn join(claims: &mut [Claim], outside: &mut Vec<Outside>) {
     outside.retain_mut(|outside| {
         let claim = claims.iter_mut().find(|claim| claim.program.process == outside.program.process);

@@ -1,21 +1,21 @@
-//! Which interfaces to bypass.
+//! Selects the interfaces to bypass.
 
 use std::collections::HashSet;
 
 use kernel::link::{self, Link};
 use model::bypass::{Hindrance, Passed};
 
-/// Interfaces that are to be attached to, and those that are not.
+/// Selected interfaces, and the others with reasons.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Chosen {
     pub(super) taken: Vec<String>,
     pub(super) passed: Vec<Passed>,
 }
 
-/// An interface that was named and cannot be meant.
+/// An unsuitable interface was named.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadInterface {
-    /// There is none of this name.
+    /// No interface has this name.
     #[error("there is no interface {0} in this network namespace; \"ip link\" lists those that there are")]
     None(String),
     /// The loopback interface.
@@ -26,11 +26,11 @@ pub enum BadInterface {
     NoEthernet(String),
 }
 
-/// Those that were named, or all that serve.
+/// The named interfaces, or all suitable ones.
 pub(super) fn interfaces(named: &[String]) -> Result<Chosen, super::BypassError> {
     let links = link::list()?;
     if named.is_empty() {
-        // What cannot be asked for is no uplink that could be known.
+        // Without permission for this query, no uplink could be known.
         return Ok(all(&links, &host::nics::uplinks()?));
     }
     named.iter().try_for_each(|name| check(name, &links))?;
@@ -42,8 +42,8 @@ fn each_once(named: &[String]) -> Vec<String> {
     named.iter().filter(|name| seen.insert(*name)).cloned().collect()
 }
 
-/// All that are up and have an address. An uplink has to be named: some drivers stop their card for seconds to take a
-/// program in.
+/// All interfaces that are up and have an address, except uplinks: some drivers stop their card for seconds to attach a
+/// program.
 fn all(links: &[Link], uplinks: &[String]) -> Chosen {
     let mut chosen = Chosen::default();
     for link in links.iter().filter(|link| !is_loopback(link) && link.up && !link.addresses.is_empty()) {
@@ -69,7 +69,7 @@ fn check(name: &str, links: &[Link]) -> Result<(), BadInterface> {
     }
 }
 
-/// The kernel makes one in each network namespace, and it is always the first.
+/// The kernel creates it first in each network namespace.
 fn is_loopback(link: &Link) -> bool {
     link.index == 1 && link.name == "lo"
 }

@@ -1,4 +1,4 @@
-//! What the program finds in its environment.
+//! Environment of the program.
 
 use std::{
     env,
@@ -17,7 +17,7 @@ pub(super) struct Environment {
     wait: Wait,
 }
 
-/// With a library that can be loaded.
+/// Checks that the library can be loaded.
 pub(super) fn of(library: &Path, wait: Wait) -> Result<Environment, BypassError> {
     if !library.is_file() {
         return Err(BypassError::NoLibrary(library.to_owned()));
@@ -27,7 +27,7 @@ pub(super) fn of(library: &Path, wait: Wait) -> Result<Environment, BypassError>
 }
 
 impl Environment {
-    /// With the name of the launcher's socket, where there is a launcher; without, the program runs as it would by itself.
+    /// Adds the name of the launcher's socket; without a launcher, nothing, and the program runs unchanged.
     pub(super) fn variables(&self, launcher: Option<&str>) -> Vec<(&'static OsStr, OsString)> {
         let Some(launcher) = launcher else { return Vec::new() };
         let name = |variable: &'static CStr| OsStr::from_bytes(variable.to_bytes());
@@ -39,7 +39,7 @@ impl Environment {
     }
 }
 
-/// The library first: others find our names under theirs. `None` where the loader would take its path apart.
+/// The library comes first, so its names take precedence. `None` if the loader would split its path.
 fn preload(library: &Path, others: Option<OsString>) -> Option<OsString> {
     let mut value = PathBuf::from(library).into_os_string();
     if value.as_encoded_bytes().iter().any(|byte| byte.is_ascii_whitespace() || *byte == b':') {

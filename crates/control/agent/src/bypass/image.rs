@@ -1,4 +1,4 @@
-//! What a program's file says of whether a library can be put under its calls: pure, on the bytes of the file.
+//! Whether a program's file allows preloading: pure, on the bytes of the file.
 
 use object::{
     Endianness, ReadRef,
@@ -6,31 +6,31 @@ use object::{
     read::elf::{FileHeader, ProgramHeader},
 };
 
-/// What an executable file is.
+/// Kind of an executable file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Image {
-    /// A script: the program that reads it, and the words behind that on its first line.
+    /// A script: its interpreter, and the rest of its first line.
     Script {
-        /// The program's path.
+        /// The interpreter's path.
         interpreter: String,
         /// The rest of the line.
         rest: String,
     },
     /// A program.
     Program {
-        /// For which machine (`e_machine`).
+        /// Its machine (`e_machine`).
         machine: u16,
-        /// What loads it with its libraries (`PT_INTERP`); `None` of a static one.
+        /// Its dynamic loader (`PT_INTERP`); `None` for a static program.
         loader: Option<String>,
-        /// Whether it is of the Go compiler, whose programs make system calls by themselves.
+        /// Whether it is from the Go compiler, whose programs make system calls themselves.
         go: bool,
     },
-    /// Neither, like a program of 32 bits.
+    /// Another file, such as a 32-bit program.
     Other,
 }
 
 impl Image {
-    /// Of the bytes of a file.
+    /// From the bytes of a file.
     pub(super) fn read<'data>(file: impl ReadRef<'data>) -> Self {
         // As much of the line as the kernel reads (`BINPRM_BUF_SIZE`).
         let line = file.read_bytes_at(0, file.len().unwrap_or_default().min(256)).unwrap_or_default();

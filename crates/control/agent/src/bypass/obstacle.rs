@@ -1,4 +1,4 @@
-//! Why a program cannot be taken past the kernel, as far as that can be known before it starts.
+//! Reasons why a program cannot be bypassed, as far as known before it starts.
 
 use std::{
     env,
@@ -14,22 +14,22 @@ use object::ReadCache;
 
 use super::image::Image;
 
-/// Interpreters of interpreters, as many as the kernel follows.
+/// The kernel's limit of nested interpreters.
 const MOST_SCRIPTS: usize = 5;
 
-/// What is in the way of a program, found as a shell would find it; `None` where nothing is known to be.
+/// The obstacle for a program, found like in a shell; `None` without a known one.
 pub(super) fn of(program: &OsStr, library: &Path) -> Option<Obstacle> {
     let mut path = find(program)?;
     for _ in 0..MOST_SCRIPTS {
         let image = image(&path)?;
         let Image::Script { interpreter, rest } = image else { return judged(path, &image, library) };
-        // Set-user-ID counts for nothing on a script.
+        // Set-user-ID has no effect on a script.
         path = called_by_env(&interpreter, &rest).unwrap_or(interpreter.into());
     }
     None
 }
 
-/// Why the kernel did not run a program, said better than it can.
+/// The reason why the kernel did not run a program, in more detail than its error.
 pub(super) fn not_run(program: &Path, error: &io::Error) -> String {
     let interpreter = || match image(&find(program.as_os_str())?)? {
         Image::Script { interpreter, .. } if !Path::new(&interpreter).exists() => Some(interpreter),
@@ -48,7 +48,7 @@ pub(super) fn not_run(program: &Path, error: &io::Error) -> String {
     }
 }
 
-/// The file that `exec` takes for this name.
+/// The file that `exec` uses for this name.
 fn find(program: &OsStr) -> Option<PathBuf> {
     if program.as_encoded_bytes().contains(&b'/') {
         return Some(program.into());
@@ -59,7 +59,7 @@ fn find(program: &OsStr) -> Option<PathBuf> {
     env::split_paths(&folders).map(|folder| folder.join(program)).find(is_program)
 }
 
-/// What `/usr/bin/env` starts, by the words behind it.
+/// The program that `/usr/bin/env` starts with these arguments.
 fn called_by_env(interpreter: &str, rest: &str) -> Option<PathBuf> {
     let words = rest.split_whitespace().filter(|word| !word.starts_with('-') && !word.contains('='));
     if interpreter.ends_with("/env") { find(OsStr::new(words.into_iter().next()?)) } else { None }
@@ -82,7 +82,7 @@ fn judged(program: PathBuf, image: &Image, library: &Path) -> Option<Obstacle> {
     Some(Obstacle { program, kind })
 }
 
-/// Where the library cannot be read, that is said elsewhere.
+/// An unreadable library is reported elsewhere.
 fn is_of_machine(machine: u16, library: &Path) -> bool {
     match image(library) {
         Some(Image::Program { machine: ours, .. }) => machine == ours,
@@ -94,8 +94,8 @@ fn is_elf(path: &Path) -> bool {
     fs::read(path).is_ok_and(|bytes| bytes.starts_with(b"\x7fELF"))
 }
 
-/// Whether the loader is told that it must not trust the caller's environment. Capabilities of a file add nothing to
-/// those that root has.
+/// Whether the loader ignores the caller's environment (secure execution). File capabilities have no effect for root,
+/// which has them all.
 fn takes_rights(path: &Path) -> bool {
     const SET_USER: u32 = 0o4000;
     const SET_GROUP: u32 = 0o2010;
@@ -112,14 +112,14 @@ mod tests {
 
     use super::*;
 
-    /// A folder with programs that a compiler made just now.
+    /// A folder with freshly compiled programs.
     struct Programs(TempDir);
 
     impl Programs {
         fn new() -> Self {
             let programs = Self(TempDir::new().expect("a folder"));
             fs::write(programs.path("main.c"), "int main(void) { return 0; }").expect("it can be written to");
-            // As the linker of Go writes it (cmd/link/internal/ld/elf.go): four bytes of name, four of description, type 4.
+            // As written by Go's linker (cmd/link/internal/ld/elf.go): four bytes of name, four of description, type 4.
             let note = "__asm__(\".section .note.go.buildid,\\\"a\\\",@note\\n.long 4,4,4\\n.asciz \\\"Go\\\\0\\\"\\n.long 0\\n.text\");";
             fs::write(programs.path("go.c"), note).expect("it can be written to");
             programs
@@ -144,7 +144,7 @@ mod tests {
         }
     }
 
-    /// With this test's own program for the library: it is of this machine.
+    /// The test program stands for the library: it is for this machine.
     fn found(program: &Path) -> Option<(PathBuf, Kind)> {
         let library = env::current_exe().expect("it runs");
         of(program.as_os_str(), &library).map(|obstacle| (obstacle.program, obstacle.kind))
@@ -191,7 +191,7 @@ mod tests {
             fs::write(programs.path(name), bytes).expect("it can be written to");
             programs.path(name)
         };
-        // `e_machine` stands at byte 18, the class at byte 4.
+        // `e_machine` is at byte 18, the class at byte 4.
         let mut other = plain.clone();
         other[18] = 0xf7;
         let other = write("other", &other);
@@ -219,7 +219,7 @@ mod tests {
         assert_eq!(become_as(65_534, group, 0o4755), Some(Kind::SetId));
         assert_eq!(become_as(user, 65_534, 0o2755), Some(Kind::SetId));
         assert_eq!(become_as(user, group, 0o6755), None);
-        // Without the right to execute for the group it means something else.
+        // Without group execution, the bit has another meaning.
         assert_eq!(become_as(user, 65_534, 0o2745), None);
         assert_eq!(become_as(65_534, 65_534, 0o755), None);
     }
