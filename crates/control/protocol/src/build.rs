@@ -1,13 +1,13 @@
-//! Which build this program is: its version and the linker's build id, which names the very file.
+//! The program's build: its version and the linker's build ID, which identifies the file.
 
 use std::{fs::File, io::Read};
 
-/// Enough of the file to hold the ELF headers and the notes, which linkers put in front.
+/// Enough for the ELF headers and the notes, which linkers put in front.
 const HEAD: u64 = 64 * 1024;
 const PT_NOTE: u32 = 4;
 const NT_GNU_BUILD_ID: u32 = 3;
 
-/// Version and build id, like `0.1.0 3f9c2b7a11d04e55`.
+/// Version and build ID, like `0.1.0 3f9c2b7a11d04e55`.
 pub fn build_id() -> String {
     let version = env!("CARGO_PKG_VERSION");
     match own_head().as_deref().and_then(gnu_build_id) {
@@ -22,7 +22,7 @@ fn own_head() -> Option<Vec<u8>> {
     Some(head)
 }
 
-/// First eight bytes of the GNU build id of a 64-bit ELF file in this machine's byte order (elf(5), "Notes").
+/// First eight bytes of the GNU build ID of a 64-bit ELF file in this machine's byte order (elf(5), "Notes").
 fn gnu_build_id(elf: &[u8]) -> Option<String> {
     let (table, size, count) = (u64_at(elf, 0x20)? as usize, u16_at(elf, 0x36)? as usize, u16_at(elf, 0x38)? as usize);
     (0..count)

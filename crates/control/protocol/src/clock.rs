@@ -1,33 +1,33 @@
-//! How an agent's clock stands to ours, by questions and answers over its stream (Cristian 1989, as NTP does it).
+//! Offset of an agent's clock, from requests and answers over its stream (Cristian 1989, as in NTP).
 
 use std::time::{Duration, Instant};
 
 use model::Nanos;
 
-/// An agent's `CLOCK_MONOTONIC`, read once.
+/// A reading of an agent's `CLOCK_MONOTONIC`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockReading {
-    /// What it showed.
+    /// Its value.
     shown: Nanos,
-    /// When it showed that, by our clock: in the middle between question and answer.
+    /// Time of the reading by our clock: the middle between request and answer.
     at: Instant,
-    /// How far off that may be: half of the time between question and answer.
+    /// Largest error: half of the time between request and answer.
     pub error: Duration,
 }
 
 impl ClockReading {
-    /// From the moments of question and answer.
+    /// From the times of request and answer.
     pub(crate) fn new(shown: Nanos, asked: Instant, answered: Instant) -> Self {
         let error = answered.saturating_duration_since(asked) / 2;
         Self { shown, at: asked + error, error }
     }
 
-    /// The one that came back sooner.
+    /// The reading with the smaller error.
     pub(crate) fn better(best: Option<Self>, new: Self) -> Option<Self> {
         Some(best.filter(|best| best.error <= new.error).unwrap_or(new))
     }
 
-    /// What the agent's clock shows at this moment of ours, as long as both run alike: to be read anew every few minutes.
+    /// The agent's clock at this moment of ours, without drift: to be read again every few minutes.
     pub fn at(&self, moment: Instant) -> Nanos {
         let after = moment.saturating_duration_since(self.at).as_nanos() as u64;
         let before = self.at.saturating_duration_since(moment).as_nanos() as u64;

@@ -1,19 +1,19 @@
-//! Failure at an agent, as a value that the controller can tell from others.
+//! A failure at an agent, as a value that the controller can classify.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Why a request or task did not work.
+/// A failed request or task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
     /// What kind of failure it is.
     pub kind: FailureKind,
-    /// What it is about, like an address, a change or a file; empty for the agent's machine as a whole.
+    /// Its object, like an address, a change or a file; empty for the agent's machine as a whole.
     pub object: String,
-    /// What was tried, on what, and what came of it.
+    /// The attempt, its object and its outcome.
     pub what: String,
-    /// What to do about it, where `what` does not say so itself.
+    /// Advice, unless `what` includes it.
     pub advice: Option<String>,
 }
 
@@ -21,7 +21,7 @@ pub struct Failure {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FailureKind {
-    /// The controller cancelled it, so it is no fault.
+    /// The controller cancelled it; no error.
     Cancelled,
     /// A measurement could not be made.
     Measurement,
@@ -29,7 +29,7 @@ pub enum FailureKind {
     Change,
     /// The kernel refused a call.
     Kernel,
-    /// The user may not do it.
+    /// The user lacks the privilege.
     Privilege,
     /// A fault in wireproof.
     Bug,

@@ -1,34 +1,34 @@
-//! What can go wrong with an agent, in words.
+//! Errors of an agent, in words.
 
 use std::time::Duration;
 
 use crate::{Failure, framing::FrameError};
 
-/// Something went wrong with an agent.
+/// An error of an agent.
 #[derive(Debug, thiserror::Error)]
 #[error("the {agent} {fault}")]
 pub struct AgentError {
-    /// Which agent, like `machine agent` or `agent at endpoint a`.
+    /// The agent, like `machine agent` or `agent at endpoint a`.
     pub agent: String,
-    /// What went wrong.
+    /// The error.
     pub fault: Fault,
 }
 
-/// What can go wrong with an agent.
+/// Kinds of errors of an agent.
 #[derive(Debug, thiserror::Error)]
 pub enum Fault {
     /// It could not be started.
     #[error("could not be started ({program}): {error}")]
     Launch {
-        /// The program that was to run.
+        /// The program.
         program: String,
-        /// Why not.
+        /// The cause.
         error: std::io::Error,
     },
-    /// Something else wrote into its stream, or it is no agent.
+    /// Another program wrote to its stream, or it is no agent.
     #[error("does not speak wireproof's protocol: {0}")]
     Protocol(FrameError),
-    /// It is another build of this program.
+    /// Its build differs from ours.
     #[error(
         "is another build (\"{theirs}\", here \"{ours}\"); use the same wireproof program on both ends, or have this one copied \
          there for the run with --push"
@@ -39,51 +39,51 @@ pub enum Fault {
         /// The agent's build.
         theirs: String,
     },
-    /// It ended though nobody asked it to.
+    /// It ended unexpectedly.
     #[error("ended unexpectedly ({status}){told}")]
     Died {
-        /// How its process ended.
+        /// Exit status of its process.
         status: String,
-        /// The last it said, and what to do about it.
+        /// Its last output, with advice.
         told: String,
-        /// Whether it was reached until then, so that it alone ended.
+        /// Whether it was reachable until then, so that only the agent ended.
         alone: bool,
     },
-    /// It is there but says nothing.
+    /// It runs, but is silent.
     #[error("has said nothing for {0:?}; it hangs, its machine is overloaded, or the way there is cut; it was ended")]
     Silent(Duration),
     /// It did not answer in time.
     #[error("did not {what} within {within:?}; it was ended")]
     Deadline {
-        /// What it should have done.
+        /// The request.
         what: String,
-        /// The time it had.
+        /// Its time limit.
         within: Duration,
     },
-    /// It is there, and its measurement stands still.
+    /// It runs, but its measurement makes no progress.
     #[error(
         "came no further with its measurement for {within:?}; check with \"wireproof path\" that packets of this size pass"
     )]
     Stuck {
-        /// How long it was waited for.
+        /// Waiting time.
         within: Duration,
     },
-    /// It says that what was asked did not work.
+    /// It reports a failed request.
     #[error("reports: {0}")]
     Failed(Box<Failure>),
-    /// It answers something else than was asked.
+    /// Its answer is of the wrong kind.
     #[error("gave an answer that does not fit the question: {0}")]
     Confused(String),
 }
 
 impl Fault {
-    /// Whether the agent alone ended, while the way to its machine was there.
+    /// Whether only the agent ended, while its machine was reachable.
     pub fn is_of_agent_alone(&self) -> bool {
         matches!(self, Self::Died { alone: true, .. })
     }
 }
 
-/// What an agent said, after an error.
+/// An agent's output, to append to an error.
 pub(crate) fn quoted(stderr: &str) -> String {
     if stderr.is_empty() { String::new() } else { format!("; it said: {}", stderr.trim()) }
 }

@@ -1,36 +1,37 @@
-//! How messages lie in the byte stream: a preamble once, then each message as JSON after its length (4 bytes, big-endian).
+//! Framing of messages in the byte stream: a preamble once, then each message as JSON after its length (4 bytes,
+//! big-endian).
 
 use std::io::{self, Read, Write};
 
 use serde::{Serialize, de::DeserializeOwned};
 
-/// First bytes of each direction. What comes before it was printed by somebody else, such as a login script.
+/// First bytes of each direction. Earlier output is foreign, such as a login script's.
 pub const PREAMBLE: &[u8] = b"\x00wireproof\x01\n";
 
 /// Longest message, in bytes.
 pub const MAX_MESSAGE: usize = 16 * 1024 * 1024;
 
-/// How much foreign output is kept to be quoted.
+/// Foreign output kept for quotation, in bytes.
 const NOISE_KEPT: usize = 2_000;
 
-/// How much foreign output may come first, in bytes: what login scripts print.
+/// Foreign output skipped at most, in bytes: that of login scripts.
 pub(crate) const NOISE_SKIPPED: usize = 64 * 1024;
 
-/// A stream that does not carry messages.
+/// An error of the message stream.
 #[derive(Debug, thiserror::Error)]
 pub enum FrameError {
     /// The other side closed the stream.
     #[error("the stream ended")]
     Ended,
-    /// Something else was printed into the stream.
+    /// Foreign output in the stream.
     #[error(
         "something else was printed where messages should be: {0:?}; is it wireproof that was started there, and not another program of that name?"
     )]
     Noise(String),
-    /// A length that no message has.
+    /// An invalid length.
     #[error("a message of {0} bytes is longer than the {MAX_MESSAGE} allowed")]
     TooLong(usize),
-    /// Not a message this build knows.
+    /// Not a message of this build.
     #[error("not a message of this build: {0}")]
     Malformed(serde_json::Error),
     /// Reading or writing failed.
@@ -53,8 +54,8 @@ pub fn write_preamble(stream: &mut impl Write) -> Result<(), FrameError> {
     Ok(stream.flush()?)
 }
 
-/// Reads up to the end of the preamble, which begins like no text does: what login scripts print before it is skipped. Where
-/// no preamble comes, what came is quoted in the error.
+/// Reads up to the end of the preamble, which differs from any text: output of login scripts before it is skipped.
+/// Without a preamble, the error quotes that output.
 pub fn read_preamble(stream: &mut impl Read) -> Result<(), FrameError> {
     let mut seen = Vec::new();
     let mut byte = [0];

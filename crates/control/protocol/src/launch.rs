@@ -1,42 +1,42 @@
-//! How an agent is started. No shell string is built anywhere but for the shell at the other end of ssh: arguments stay
+//! Launches an agent. The only shell string is for the shell at the other end of ssh: elsewhere, arguments stay
 //! arguments.
 
 use std::{path::PathBuf, process::Command};
 
 use crate::ssh::Ssh;
 
-/// Where an agent shall run, and from which file.
+/// Place and program of an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Launch {
     /// The machine.
     pub place: Place,
-    /// The program to run as agent, normally this program's own file: as it is called at that place, or here where it is
-    /// copied first.
+    /// The program to run as agent, normally this program's own file: its path at that place, or here if it is copied
+    /// first.
     pub program: PathBuf,
     /// Network namespace to enter before the agent is executed; `None` stays in the caller's.
     pub namespace: Option<String>,
-    /// A program to start the agent through, with its arguments, like `exasock` or `onload -p latency`; empty for none.
+    /// A program with arguments that starts the agent, like `exasock` or `onload -p latency`; empty for none.
     pub wrap: Vec<String>,
 }
 
-/// The machine that an agent runs on.
+/// Machine of an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// This one.
+    /// This machine.
     Here,
-    /// Another one.
+    /// Another machine.
     There {
-        /// How it is reached.
+        /// The ssh connection.
         ssh: Ssh,
-        /// Whether it has to become root there, by sudo without a password.
+        /// Whether to become root there, by sudo without a password.
         sudo: bool,
-        /// Whether the program is copied there first, over the same connection.
+        /// Whether to copy the program there first, over the same connection.
         copied: bool,
     },
 }
 
-/// Takes the program from the front of standard input, runs it as agent with the rest of it, and removes it in any case. What
-/// cannot be done is said. It is given the program's length in bytes, and the words to start it through.
+/// Reads the program from standard input, runs it as agent with the rest of the input, and always removes it. Errors
+/// are printed. Arguments: the program's length in bytes, and the words that start it.
 const RUN_COPY: &str = "set -eu; umask 077; bytes=$1; shift; \
     dir=$(mktemp -d \"${TMPDIR:-/tmp}/wireproof.XXXXXXXX\"); \
     trap \"rm -rf \\\"$dir\\\"\" EXIT; trap \"exit 1\" HUP INT TERM PIPE; \
@@ -49,12 +49,12 @@ const RUN_COPY: &str = "set -eu; umask 077; bytes=$1; shift; \
     \"$@\" \"$file\" agent --stdio --remove-self";
 
 impl Launch {
-    /// An agent of this machine, in the caller's namespace.
+    /// An agent on this machine, in the caller's namespace.
     pub fn here(program: PathBuf) -> Self {
         Self { place: Place::Here, program, namespace: None, wrap: Vec::new() }
     }
 
-    /// The program and its arguments. `length` is that of the program's file in bytes, where it is copied.
+    /// The program and its arguments. `length` is the size of the program's file in bytes, if it is copied.
     pub(crate) fn command(&self, length: u64) -> Command {
         let words = self.words();
         match &self.place {
@@ -71,7 +71,7 @@ impl Launch {
         }
     }
 
-    /// The file that is to be copied.
+    /// The file to copy, if any.
     pub(crate) fn copied(&self) -> Option<&PathBuf> {
         matches!(self.place, Place::There { copied: true, .. }).then_some(&self.program)
     }
@@ -87,7 +87,7 @@ impl Launch {
     }
 }
 
-/// Never asks for a password: nobody could answer.
+/// Without a password prompt, which could not be answered.
 fn become_root(needed: bool) -> Vec<String> {
     if needed { vec!["sudo".to_owned(), "-n".to_owned()] } else { Vec::new() }
 }

@@ -38,11 +38,11 @@ pub use link::AgentLink;
 pub use message::{FromAgent, Hello, LabState, LinkReading, Outcome, Reply, Request, Task, ToAgent};
 pub use ssh::{Caller, Look, Ssh, SshError, look};
 
-/// How often each side lets the other know that it is there.
+/// Interval of heartbeats.
 pub const HEARTBEAT: Duration = Duration::from_secs(2);
 
-/// A side that says nothing for this long is taken as gone.
+/// A side that is silent for this long counts as gone.
 pub const SILENCE: Duration = Duration::from_secs(10);
 
-/// How fast a measurement has to stop after `Cancel`.
+/// Time limit for stopping a measurement after `Cancel`.
 pub const CANCEL: Duration = Duration::from_secs(2);

@@ -1,4 +1,4 @@
-//! The controller's end of one agent: starts it, talks to it, notices when it is gone, and ends it.
+//! The controller's end of one agent: launches it, exchanges messages, detects its loss, and ends it.
 
 use std::{
     fs::File,
@@ -24,17 +24,17 @@ use crate::{
     ssh::{READ_BY_OTHERS, advice, advised, tells_of_a_cut},
 };
 
-/// How long an agent may take to undo its changes and go once its input has ended.
+/// Time for an agent to undo its changes and end once its input has ended.
 const FAREWELL: Duration = Duration::from_secs(8);
 
-/// How long an agent may take to come up, on this machine and on another one.
+/// Time for an agent to start, on this machine and on another one.
 const GREETING: Duration = Duration::from_secs(10);
 const GREETING_THERE: Duration = Duration::from_secs(40);
 
-/// How often a clock is asked: whatever comes between one question and its answer is not there each time.
+/// Number of clock requests: most of the delays between request and answer do not recur.
 const CLOCK_QUESTIONS: usize = 8;
 
-/// A running agent. Dropping it ends the agent: first by closing its input, by a signal if it does not go.
+/// A running agent. Dropping it ends the agent: by closing its input, then by a signal if needed.
 pub struct AgentLink {
     name: String,
     place: Place,
@@ -44,7 +44,7 @@ pub struct AgentLink {
     inbox: Inbox,
     complaints: Option<JoinHandle<String>>,
     next_id: u64,
-    /// Dropping it stops the heartbeat, which begins after the greetings.
+    /// Dropping it stops the heartbeat, which starts after the greetings.
     _heartbeat: Option<Sender<()>>,
 }
 
@@ -59,7 +59,7 @@ impl AgentLink {
         let length = file.as_ref().map_or(Ok(0), |file| file.metadata().map(|about| about.len())).map_err(failed)?;
         let mut command = launch.command(length);
         let mut child = command
-            // An own process group: Ctrl-C reaches the controller alone, which then ends the run in order.
+            // Its own process group: Ctrl-C only reaches the controller, which then ends the run in order.
             .process_group(0)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -84,18 +84,18 @@ impl AgentLink {
         Ok(link)
     }
 
-    /// A number no other request or task of this agent has.
+    /// A number unused by other requests and tasks of this agent.
     pub fn new_id(&mut self) -> u64 {
         self.next_id += 1;
         self.next_id
     }
 
-    /// Number of its process, on its machine.
+    /// Its process ID, on its machine.
     pub fn pid(&self) -> u32 {
         self.pid
     }
 
-    /// Reads its clock: the best of several questions.
+    /// Reads its clock: the best of several requests.
     pub fn read_clock(&mut self) -> Result<ClockReading, AgentError> {
         let mut best: Option<ClockReading> = None;
         for _ in 0..CLOCK_QUESTIONS {
@@ -115,7 +115,7 @@ impl AgentLink {
         post(&self.outbox, message).map_err(|error| self.broken(error))
     }
 
-    /// The next message other than a heartbeat; `None` if none came within `patience`.
+    /// The next message other than a heartbeat; `None` after `patience`.
     pub fn next(&mut self, patience: Duration) -> Result<Option<FromAgent>, AgentError> {
         match self.inbox.next(patience) {
             Ok(Ok(message)) => Ok(Some(message)),
@@ -129,7 +129,7 @@ impl AgentLink {
         }
     }
 
-    /// Asks and waits for the answer, `within` at the longest.
+    /// Sends a request and waits for the answer, at most `within`.
     pub fn ask(&mut self, request: Request, within: Duration) -> Result<Reply, AgentError> {
         let id = self.new_id();
         let what = format!("answer {request:?}");
@@ -141,7 +141,7 @@ impl AgentLink {
                 Some(FromAgent::Failed { id: failed, failure }) if failed == id => {
                     return Err(self.error(Fault::Failed(Box::new(failure))));
                 }
-                // Leftovers of a task that was cancelled.
+                // Late messages of a cancelled task.
                 Some(_) | None => {}
             }
         }
@@ -154,19 +154,20 @@ impl AgentLink {
         AgentError { agent: self.name.clone(), fault }
     }
 
-    /// Exchanges greetings; where the program is to be copied, hands it over first.
+    /// Exchanges greetings; copies the program first if requested.
     fn greet(&mut self, file: Option<File>) -> Result<(), AgentError> {
         let Some(file) = file else {
             self.introduce()?;
             return self.hear_hello();
         };
         self.hand_over(file)?;
-        // What takes the program over there, by its length, may read on beyond it (BusyBox does): we are silent until that is over.
+        // The reader of the copy, by its length, may read on beyond it (BusyBox does): we send nothing until it has
+        // finished.
         self.hear_hello()?;
         self.introduce()
     }
 
-    /// Copies the program over. Where nothing goes through for as long as nobody may be silent, the way there is cut.
+    /// Copies the program. Without progress for [`crate::SILENCE`], the connection is lost.
     fn hand_over(&mut self, file: File) -> Result<(), AgentError> {
         let copying = copy_in_background(file, Arc::clone(&self.outbox));
         loop {
@@ -188,7 +189,7 @@ impl AgentLink {
         self.pass_on(|stdin| write_preamble(stdin).and_then(|()| write_message(stdin, &hello)))
     }
 
-    /// Writes to the agent. A program that never reads is told apart afterwards, by what it prints or how it ends.
+    /// Writes to the agent. A program that never reads is identified later, by its output or exit status.
     fn pass_on(&mut self, write: impl FnOnce(&mut ChildStdin) -> Result<(), FrameError>) -> Result<(), AgentError> {
         let written = {
             let mut outbox = self.outbox.lock().unwrap_or_else(PoisonError::into_inner);
@@ -217,7 +218,7 @@ impl AgentLink {
         }
     }
 
-    /// The stream is unusable: says whether the process died or speaks something else.
+    /// The stream is unusable: whether the process died or is no agent.
     fn broken(&mut self, error: FrameError) -> AgentError {
         let fault = match error {
             FrameError::Ended => {
@@ -225,7 +226,7 @@ impl AgentLink {
                 self.died(status)
             }
             FrameError::Noise(noise) => match self.wait(FAREWELL) {
-                // What a login script printed does not say why no agent came after it.
+                // Output of a login script does not explain a missing agent.
                 Some(status) if !status.success() => self.died(Some(status)),
                 _ => Fault::Protocol(FrameError::Noise(noise)),
             },
@@ -246,7 +247,7 @@ impl AgentLink {
             Place::There { ssh, .. } => advice(&stderr, &ssh.destination),
         };
         let told = quoted(&stderr) + &advised(&advice);
-        // Where ssh itself ends by a signal, or loses its connection, it is not known what became of the agent.
+        // If ssh itself ends by a signal, or loses its connection, the agent's fate is unknown.
         let alone = self.place == Place::Here
             || status.is_some_and(|status| status.code().is_some()) && !tells_of_a_cut(&stderr);
         Fault::Died { status: status.map_or("still running".to_owned(), describe), told, alone }
@@ -273,13 +274,13 @@ impl AgentLink {
         None
     }
 
-    /// Closes the agent's input, which tells it to undo and go.
+    /// Closes the agent's input, so that it undoes its changes and ends.
     fn hang_up(&self) {
         self.outbox.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
 
     fn kill(&mut self) {
-        // Fails only if the process is gone already, which is what is wanted.
+        // Fails only if the process has already ended, as intended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

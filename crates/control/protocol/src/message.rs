@@ -15,105 +15,105 @@ use crate::Failure;
 /// First message of each side.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hello {
-    /// Version and build; both sides must be the same.
+    /// Version and build, which must be the same on both sides.
     pub build: String,
-    /// Number of its process.
+    /// Its process ID.
     #[serde(default)]
     pub pid: u32,
 }
 
-/// What the controller sends.
+/// Messages of the controller.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "message", rename_all = "kebab-case")]
 pub enum ToAgent {
-    /// Who the controller is.
+    /// The controller's greeting.
     Hello(Hello),
-    /// Something to do or to tell at once.
+    /// A request, answered at once.
     Ask {
         /// Request ID; the answer repeats it.
         id: u64,
-        /// What.
+        /// The request.
         request: Request,
     },
-    /// A measurement to get ready for.
+    /// A measurement to prepare.
     Prepare {
-        /// Task ID; all messages about the task repeat it.
+        /// Task ID, repeated by all messages about the task.
         id: u64,
-        /// Which side of which probe.
+        /// One side of a probe.
         task: Task,
     },
-    /// Begin the measurement.
+    /// Starts the measurement.
     Start {
         /// Task ID.
         id: u64,
-        /// When, by `CLOCK_MONOTONIC` of the machine; in the past means at once.
+        /// Start time by `CLOCK_MONOTONIC` of the machine; a past time means at once.
         at: Nanos,
     },
-    /// A far side that serves until told: finish and give the result.
+    /// Ends a serving far side, with its result.
     Finish {
         /// Task ID.
         id: u64,
     },
-    /// Stop within [`crate::CANCEL`]; no result is wanted.
+    /// Stops the task within [`crate::CANCEL`], without a result.
     Cancel {
         /// Task ID.
         id: u64,
     },
-    /// The controller is there.
+    /// A sign of life.
     Heartbeat,
 }
 
-/// What an agent sends.
+/// Messages of an agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "message", rename_all = "kebab-case")]
 pub enum FromAgent {
-    /// Who the agent is.
+    /// The agent's greeting.
     Hello(Hello),
     /// Answer to `Ask`.
     Answer {
         /// Request ID.
         id: u64,
-        /// What came of it.
+        /// The answer.
         reply: Reply,
     },
-    /// Prepared: sockets are open, memory is there.
+    /// Prepared: sockets are open, memory is allocated.
     Ready {
         /// Task ID.
         id: u64,
-        /// Where the serving side listens.
+        /// Address of the serving side.
         address: Option<SocketAddr>,
     },
-    /// How far it is; may be left out under load.
+    /// Progress of a task; may be omitted under load.
     Progress {
         /// Task ID.
         id: u64,
-        /// Done so far, 0 to 1.
+        /// Fraction done, 0 to 1.
         fraction: f64,
-        /// Goodput of each whole second that came since the last progress, in bit/s. Never left out.
+        /// Goodput of each whole second since the last progress, in bit/s. Never omitted.
         seconds: Vec<f64>,
-        /// What there would be if it ended now, in the place of what was told before; only every few seconds.
+        /// Interim result, replacing the previous one; only every few seconds.
         so_far: Option<SoFar>,
     },
-    /// The figures. Never left out.
+    /// The result. Never omitted.
     Result {
         /// Task ID.
         id: u64,
         /// The figures.
         outcome: Outcome,
     },
-    /// The task is over and holds nothing any more.
+    /// The task has ended and released its resources.
     Done {
         /// Task ID.
         id: u64,
     },
-    /// A request or task that did not work.
+    /// A failed request or task.
     Failed {
         /// Request or task ID.
         id: u64,
-        /// Why.
+        /// The failure.
         failure: Failure,
     },
-    /// The agent is there.
+    /// A sign of life.
     Heartbeat,
 }
 
@@ -121,9 +121,9 @@ pub enum FromAgent {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "request", rename_all = "kebab-case")]
 pub enum Request {
-    /// Undo what crashed owners left, then open the ledger as this owner.
+    /// Undo the changes of crashed owners, then open the ledger as this owner.
     OpenLedger {
-        /// Names the ledger file; the bed's name.
+        /// Name of the ledger file; the bed's name.
         owner: String,
     },
     /// Record these changes, then make them.
@@ -131,51 +131,51 @@ pub enum Request {
         /// The changes, in order.
         changes: Vec<Change>,
     },
-    /// Undo the last changes of the open ledger, the very last first.
+    /// Undo the last changes of the open ledger, in reverse order.
     UndoLast {
-        /// How many.
+        /// Their number.
         changes: usize,
     },
-    /// Undo all changes of the open ledger, the last first.
+    /// Undo all changes of the open ledger, in reverse order.
     UndoAll,
-    /// Leave the changes in place when the agent ends, with this description of what they are.
+    /// Keep the changes when the agent ends, described by this bed.
     Keep {
-        /// The bed that stays.
+        /// The kept bed.
         bed: Bed,
     },
-    /// Take over the ledger of a bed that was kept.
+    /// Take over the ledger of a kept bed.
     Reopen {
         /// The bed's name.
         owner: String,
     },
-    /// Beds that were kept.
+    /// Kept beds.
     ListBeds,
-    /// Undo what crashed owners left.
+    /// Undo the changes of crashed owners.
     Clean,
     /// Facts about the machine.
     HostFacts,
-    /// Facts about the endpoint this agent sits at.
+    /// Facts about the agent's endpoint.
     EndpointFacts {
         /// Its name, for the answer.
         endpoint: String,
     },
-    /// How the link of an interface is.
+    /// State of an interface's link.
     Link {
         /// An interface of its own network namespace.
         interface: String,
     },
-    /// How busy the machine's cores are, looked at for a moment in which nothing is measured.
+    /// Load of the machine's cores, sampled outside measurements.
     Load,
-    /// Cores this agent may use, seen from this interface where one is named, and whether the kernel has IPv6.
+    /// Usable cores, as seen from an interface if given, and whether the kernel has IPv6.
     LabState {
         /// An interface of its own network namespace.
         interface: Option<String>,
     },
-    /// What `CLOCK_MONOTONIC` shows there.
+    /// Its `CLOCK_MONOTONIC`.
     Clock,
-    /// Which of its addresses it would send from to reach this one.
+    /// Its source address for packets to this one.
     SourceFor {
-        /// The address to be reached.
+        /// The destination.
         address: IpAddr,
     },
     /// Whether a host answers at this address.
@@ -183,23 +183,23 @@ pub enum Request {
         /// The address.
         address: IpAddr,
     },
-    /// Read the counters of these interfaces and of the machine: what is counted begins now.
+    /// Read the counters of these interfaces and of the machine, as a start value.
     CountFrom {
         /// Interfaces of its own network namespace.
         interfaces: Vec<String>,
     },
-    /// What was counted since then.
+    /// Counters since then.
     CountUntil,
-    /// Interfaces that a default route goes through, or the session of the caller.
+    /// Interfaces of default routes, or of the caller's session.
     Uplinks,
     /// Network cards of the machine.
     Cards,
-    /// Which of these interfaces hear each other over a cable.
+    /// Cables between these interfaces.
     Cables {
         /// Interfaces that are up.
         interfaces: Vec<String>,
     },
-    /// The machine's interfaces, and what stands for or against taking each.
+    /// The machine's interfaces, with reasons for or against taking each.
     NicsState,
 }
 
@@ -207,41 +207,41 @@ pub enum Request {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "reply", content = "value", rename_all = "kebab-case")]
 pub enum Reply {
-    /// Done, nothing to tell.
+    /// Success without a result.
     Done,
-    /// Changes that were undone, in words.
+    /// Undone changes, in words.
     Undone(Vec<String>),
-    /// Beds that were kept.
+    /// Kept beds.
     Beds(Vec<Bed>),
     /// Facts about the machine.
     HostFacts(Box<HostFacts>),
     /// Facts about an endpoint.
     EndpointFacts(Box<EndpointFacts>),
-    /// A link; `None` where there is no such interface.
+    /// State of a link; `None` if there is no such interface.
     Link(Option<LinkReading>),
     /// Use of each core.
     Load(Vec<CoreUse>),
-    /// What a lab can be made with.
+    /// State for making a lab.
     LabState(LabState),
-    /// What the clock showed.
+    /// Reading of the clock.
     Clock(Nanos),
-    /// An address of its own; `None` where no route leads there.
+    /// A local address; `None` without a route.
     Source(Option<IpAddr>),
     /// Whether the host answered.
     Answer(Answer),
-    /// What was counted.
+    /// Counters.
     Counted(Box<EndCounters>),
     /// Names of interfaces.
     Interfaces(Vec<String>),
     /// Network cards.
     Cards(Box<Cards>),
-    /// Who heard whom.
+    /// Detected cables.
     Cables(Vec<Cable>),
-    /// What a bed of ports can be made with.
+    /// State for making a bed of ports.
     NicsState(Box<NicsState>),
 }
 
-/// What a lab bed can be made with on this machine.
+/// State of this machine for making a lab.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LabState {
     /// The machine's cores.
@@ -250,14 +250,14 @@ pub struct LabState {
     pub ipv6: bool,
 }
 
-/// How the link of an interface is.
+/// State of an interface's link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinkReading {
-    /// Whether the interface is set up (administratively).
+    /// Whether the interface is administratively up.
     pub set_up: bool,
-    /// Whether packets can pass, or its driver does not say.
+    /// Whether packets can pass; true if the driver does not tell.
     pub up: bool,
-    /// How often its carrier went since the interface is there, as the kernel counts.
+    /// Carrier losses since the interface was created, as counted by the kernel.
     pub losses: u32,
     /// Its MTU.
     pub mtu: Mtu,
@@ -268,18 +268,18 @@ pub struct LinkReading {
 pub struct Task {
     /// The probe.
     pub spec: ProbeSpec,
-    /// Which side.
+    /// The side.
     pub side: Side,
-    /// Where it sits.
+    /// Its place.
     pub seat: Seat,
 }
 
-/// What one side brings home.
+/// Result of one side.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// The cores its threads were pinned to; empty where that did not work, or none was asked for.
+    /// The cores that its threads were pinned to; empty if that failed or was not requested.
     pub pinned: Vec<usize>,
-    /// What its end counted.
+    /// Counters of its end.
     pub counters: EndCounters,
     /// The figures.
     pub figures: SideFigures,

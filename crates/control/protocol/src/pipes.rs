@@ -1,4 +1,4 @@
-//! The threads at an agent's three streams.
+//! Threads for an agent's three streams.
 
 use std::{
     fs::File,
@@ -17,25 +17,26 @@ use crate::{
     framing::{FrameError, read_message, read_preamble, write_message},
 };
 
-/// How much of an agent's complaints is kept to be quoted.
+/// Standard error kept for quotation, in bytes.
 const STDERR_KEPT: usize = 4_000;
 
-/// What a program wrote before it ended is read in this time.
+/// Time for reading the last output of an ended program.
 const LINGERS: Duration = Duration::from_secs(2);
 
-/// Where messages for an agent go, shared with the heartbeat; `None` once it is told to go.
+/// Input of an agent, shared with the heartbeat; `None` once it is closed.
 pub(crate) type Outbox = Arc<Mutex<Option<ChildStdin>>>;
 
-/// How the copying of a program goes.
+/// Progress of copying a program.
 pub(crate) enum Copying {
-    /// A part of it went through.
+    /// A part was written.
     Goes,
-    /// It is over.
+    /// The end.
     Ended(Result<(), FrameError>),
 }
 
-/// Copies a file to an agent's machine, and tells of each part that went through. Nobody else can write meanwhile; the stream is put
-/// back before the end is told, and lost with a copying that stands still.
+/// Copies a file to an agent's machine, and reports each part written. Meanwhile nothing else can be written.
+///
+/// The stream is put back before the end is reported, and lost with a stalled copy.
 pub(crate) fn copy_in_background(file: File, outbox: Outbox) -> Receiver<Copying> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
@@ -43,7 +44,7 @@ pub(crate) fn copy_in_background(file: File, outbox: Outbox) -> Receiver<Copying
         let Some(mut stdin) = stdin else { return };
         let copied = copy(file, &mut stdin, &sender);
         *outbox.lock().unwrap_or_else(PoisonError::into_inner) = Some(stdin);
-        // Whoever does not listen any more has given up.
+        // The receiver may be gone.
         let _ = sender.send(Copying::Ended(copied.map_err(FrameError::from)));
     });
     receiver
@@ -64,7 +65,7 @@ pub(crate) fn post(outbox: &Outbox, message: &ToAgent) -> Result<(), FrameError>
     write_message(outbox.as_mut().ok_or(FrameError::Ended)?, message)
 }
 
-/// Messages that wait to be taken, at most: an agent that says more has to wait.
+/// Limit of waiting messages: an agent that sends more has to wait.
 const INBOX: usize = 64;
 
 /// Messages from an agent.
@@ -79,23 +80,23 @@ impl Inbox {
         self.messages.recv_timeout(patience)
     }
 
-    /// How long the agent has been silent.
+    /// Duration of the agent's silence.
     pub(crate) fn silence(&self) -> Duration {
         self.heard.lock().unwrap_or_else(PoisonError::into_inner).elapsed()
     }
 
-    /// Nothing was expected until now.
+    /// Starts the measurement of silence: nothing was expected before.
     pub(crate) fn begin_to_expect(&self) {
         *self.heard.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
     }
 
-    /// Throws away what waits, so that an agent that still writes can come to its end.
+    /// Discards waiting messages, so that a writing agent can end.
     pub(crate) fn drain(&self) {
         while self.messages.try_recv().is_ok() {}
     }
 }
 
-/// Reads messages until there are no more; what ends the stream comes last. Heartbeats are noted and not kept.
+/// Reads messages to the end of the stream, whose error comes last. Heartbeats are noted, but not queued.
 pub(crate) fn read_in_background(stream: Option<impl Read + Send + 'static>) -> Inbox {
     let (sender, messages) = mpsc::sync_channel(INBOX);
     let inbox = Inbox { messages, heard: Arc::new(Mutex::new(Instant::now())) };
@@ -112,14 +113,14 @@ pub(crate) fn read_in_background(stream: Option<impl Read + Send + 'static>) -> 
             if !matches!(message, Ok(FromAgent::Heartbeat)) && (sender.send(message).is_err() || last) {
                 return;
             }
-            // After it was taken in: an agent that had to wait for that was not silent.
+            // After queueing it: an agent that had to wait for that was not silent.
             *heard.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
         }
     });
     inbox
 }
 
-/// Keeps the end of what the agent writes to its standard error.
+/// Keeps the end of the agent's standard error.
 pub(crate) fn collect_in_background(stderr: Option<ChildStderr>) -> JoinHandle<String> {
     thread::spawn(move || {
         let Some(mut stderr) = stderr else { return String::new() };
@@ -132,8 +133,9 @@ pub(crate) fn collect_in_background(stderr: Option<ChildStderr>) -> JoinHandle<S
     })
 }
 
-/// What a reader of a stream came to: it ends with the stream, which ends with the program, but where one that was started by that
-/// (the ssh of a script, say) holds it open. That one is not waited for.
+/// Result of a stream's reader, which ends with the stream and so with the program.
+///
+/// If a process that it started (the ssh of a script, say) holds the stream open, that process is not awaited.
 pub(crate) fn harvest<T: Default>(reader: JoinHandle<T>) -> T {
     let until = Instant::now() + LINGERS;
     while !reader.is_finished() && Instant::now() < until {
@@ -142,7 +144,7 @@ pub(crate) fn harvest<T: Default>(reader: JoinHandle<T>) -> T {
     if reader.is_finished() { reader.join().unwrap_or_default() } else { T::default() }
 }
 
-/// Says again and again that we are there, until what is given back is dropped.
+/// Sends heartbeats until the returned value is dropped.
 pub(crate) fn beat_in_background(outbox: Outbox) -> Sender<()> {
     let (stop, stopped) = mpsc::channel();
     thread::spawn(move || {
@@ -162,7 +164,7 @@ mod tests {
     use super::*;
     use crate::framing::PREAMBLE;
 
-    /// Says the same again and again, and counts the bytes that were taken.
+    /// Produces the same bytes repeatedly, and counts the bytes read.
     struct Endless {
         message: Vec<u8>,
         taken: Arc<AtomicUsize>,

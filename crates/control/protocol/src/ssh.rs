@@ -1,4 +1,4 @@
-//! Another machine, reached through the user's own ssh with their settings and keys. We know no password, and ask for none.
+//! Another machine, reached through the user's own ssh with their settings and keys, without passwords.
 
 mod look;
 mod trouble;
@@ -9,32 +9,33 @@ pub use look::{Look, look};
 pub use trouble::SshError;
 pub(crate) use trouble::{READ_BY_OTHERS, advice, advised, tells_of_a_cut};
 
-/// How another machine is reached.
+/// The ssh connection to a machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ssh {
-    /// The program with its arguments: `ssh`, or what the user wants in its place, like `ssh -F FILE`.
+    /// The program with its arguments: `ssh`, or the user's replacement, like `ssh -F FILE`.
     pub program: Vec<String>,
-    /// The machine as ssh is told: `host` or `user@host`.
+    /// Destination for ssh: `host` or `user@host`.
     pub destination: String,
-    /// Port, where it is not the usual one or that of the user's settings.
+    /// Port, unless it is the default or set in the user's configuration.
     pub port: Option<u16>,
-    /// Who it is called as; `None` for the user that we are.
+    /// The user to run it as; `None` for ourselves.
     pub caller: Option<Caller>,
 }
 
-/// A user whose program is run by us as root.
+/// A user as whom we run a program as root.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caller {
-    /// User number.
+    /// User ID.
     pub uid: u32,
-    /// Number of the user's own group.
+    /// ID of the user's primary group.
     pub gid: u32,
-    /// What the user's programs find in their environment: HOME, SSH_AUTH_SOCK and the like.
+    /// Environment of the user's programs: HOME, SSH_AUTH_SOCK and others.
     pub environment: Vec<(String, OsString)>,
 }
 
-/// In the order of ssh's manual page. A terminal, a password prompt or forwarded ports have no place here, a connection that
-/// the user keeps open is used, and none is left open: its process would keep our pipe.
+/// In the order of ssh's manual page: no terminal, no password prompt, no forwarded ports.
+///
+/// A shared connection of the user is used, but none is left open: its process would keep our pipe.
 const OPTIONS: [&str; 6] = [
     "BatchMode=yes",
     "ClearAllForwardings=yes",
@@ -45,8 +46,8 @@ const OPTIONS: [&str; 6] = [
 ];
 
 impl Ssh {
-    /// What runs these words there. ssh hands them to the user's shell in one line: each is quoted, so that they arrive as
-    /// they are.
+    /// A command that runs these words there. ssh passes them to the user's shell as one line: each is quoted, to
+    /// arrive unchanged.
     pub(crate) fn command(&self, words: &[String]) -> Command {
         let (program, arguments) = self.program.split_first().map_or(("ssh", &[][..]), |(first, rest)| (first, rest));
         let mut command = Command::new(program);
@@ -65,7 +66,7 @@ impl Ssh {
     }
 }
 
-/// As one word of a shell: in single quotes everything but these stands for itself.
+/// Quotes a word for a shell: in single quotes, only these characters are special.
 fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }

@@ -1,4 +1,4 @@
-//! The controller's end against programs that are no proper agents.
+//! The controller's end with programs that are no proper agents.
 
 use std::{
     fs,
@@ -12,14 +12,14 @@ use wireproof_protocol::{
     AgentLink, Fault, FrameError, FromAgent, Hello, Launch, Place, Request, Ssh, write_message, write_preamble,
 };
 
-/// Starts a shell script as agent.
+/// Launches a shell script as agent.
 fn launch(folder: &Path, script: &str) -> Result<AgentLink, Fault> {
     let program = folder.join("agent.sh");
     executable(&program, script);
     AgentLink::launch("test", &Launch::here(program)).map_err(|error| error.fault)
 }
 
-/// The bytes an agent of this build would send first, in a file.
+/// A file with the first bytes of an agent of this build.
 fn greeting(folder: &Path, build: &str) -> String {
     let mut bytes = Vec::new();
     write_preamble(&mut bytes).expect("writes");
@@ -34,7 +34,7 @@ fn executable(path: &Path, script: &str) {
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("sets");
 }
 
-/// BusyBox's `head -c` takes more from a pipe than it is asked for, if there is more.
+/// BusyBox's `head -c` may read more from a pipe than requested.
 #[test]
 fn what_takes_a_copied_program_over_may_read_on_beyond_it() {
     let folder = TempDir::new().expect("a folder");
@@ -49,7 +49,7 @@ fn what_takes_a_copied_program_over_may_read_on_beyond_it() {
     let mut preamble = Vec::new();
     write_preamble(&mut preamble).expect("writes");
     let first = format!("{:02x}", preamble[0]);
-    // Says hello again once it has heard the beginning of ours.
+    // Sends its greeting again after the beginning of ours.
     let hears = format!("[ $(dd bs=1 count=1 2>/dev/null | od -An -tx1) = {first} ] || exit 3");
     let again = format!("tail -c +{} {greeting}", preamble.len() + 1);
     executable(&path("agent"), &format!("[ $1 = agent ] || exit 0\ncat {greeting}\n{hears}\n{again}\ncat >/dev/null"));
@@ -61,7 +61,7 @@ fn what_takes_a_copied_program_over_may_read_on_beyond_it() {
     assert!(matches!(heard, Some(FromAgent::Hello(_))), "{heard:?}");
 }
 
-/// How a program of this many bytes is copied to a machine that ssh, played by this script, leads to.
+/// Copies a program of this many bytes to a machine behind a script that stands for ssh.
 fn launch_a_copy(folder: &Path, ssh: &str, bytes: usize) -> Result<AgentLink, Fault> {
     executable(&folder.join("ssh"), ssh);
     fs::write(folder.join("program"), vec![b'#'; bytes]).expect("writes");
@@ -85,7 +85,7 @@ fn nothing_stays_of_a_copy_that_did_not_come_whole() {
     let folder = TempDir::new().expect("a folder");
     let there = folder.path().join("there");
     fs::create_dir(&there).expect("makes");
-    // The connection ends in the middle, and nobody hears what is complained of.
+    // The connection ends half-way, and error messages are lost.
     let cut = format!(
         "for last; do :; done; export TMPDIR={}\n{{ head -c 5000 | sh -c \"$last\" 2>&1 >/dev/null; echo ended >&3; }} 3>{} | true\n\
          while ! [ -s {1} ]; do sleep 0.05; done",

@@ -1,4 +1,4 @@
-//! What is found at the other machine, before anything is started or changed there.
+//! Facts about the other machine, read before anything is started or changed there.
 
 use std::{
     io::Read,
@@ -11,35 +11,35 @@ use std::{
 use super::{Ssh, SshError};
 use crate::{framing::NOISE_SKIPPED, pipes::harvest};
 
-/// A login takes no longer, not even with a slow name service.
+/// Time limit of a login, even with a slow name service.
 const LOGIN: Duration = Duration::from_secs(30);
 
-/// What stands before the answers, and after whatever a login script prints.
+/// Marker in front of the answers, after a login script's output.
 const MARK: &str = "wireproof-looks-around";
 
-/// A line for each answer. `sudo -n` never asks.
+/// A line for each answer. `sudo -n` never prompts.
 const QUESTIONS: &str = "echo; echo wireproof-looks-around; uname -m; id -u; command -v wireproof || echo; \
     if [ \"$(id -u)\" -eq 0 ]; then echo no; elif sudo -n true 2>/dev/null; then echo yes; else echo refused; fi; \
     echo \"${SSH_CONNECTION:-}\"";
 
-/// What is found there.
+/// Facts about the machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Look {
-    /// Machine type, as `uname -m` says it.
+    /// Its architecture, as in `uname -m`.
     pub architecture: String,
-    /// Number of the user that one is there.
+    /// User ID there.
     pub uid: u32,
-    /// Where wireproof is on that user's path.
+    /// wireproof on that user's path, if any.
     pub wireproof: Option<String>,
-    /// Whether that user becomes root by sudo without a password.
+    /// Whether that user may become root by sudo without a password.
     pub sudo: bool,
-    /// Address of this machine, as seen from there; after a jump host that of the jump host.
+    /// Our address as seen from there; with a jump host, the jump host's.
     pub near: Option<IpAddr>,
-    /// Address of that machine which the connection ends at.
+    /// The connection's address at that machine.
     pub far: Option<IpAddr>,
 }
 
-/// Logs in and looks around; nothing is changed.
+/// Logs in and reads the facts; changes nothing.
 pub fn look(ssh: &Ssh) -> Result<Look, SshError> {
     let mut command = ssh.command(&["sh", "-c", QUESTIONS].map(str::to_owned));
     let spawned = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
@@ -59,7 +59,7 @@ pub fn look(ssh: &Ssh) -> Result<Look, SshError> {
     })
 }
 
-/// What was printed: its beginning, and how many bytes it was.
+/// Output: its beginning and its length in bytes.
 #[derive(Default)]
 struct Printed {
     kept: Vec<u8>,
@@ -72,12 +72,12 @@ impl Printed {
     }
 }
 
-/// Reads all: who prints is not to find that nobody listens any more.
+/// Reads to the end, so that the writer does not fail.
 fn collect(stream: Option<impl Read + Send + 'static>) -> thread::JoinHandle<Printed> {
     thread::spawn(move || {
         let (mut printed, mut chunk) = (Printed::default(), [0; 4096]);
         let Some(mut stream) = stream else { return printed };
-        // What was read before an error is all there is to go by.
+        // After an error, the bytes read so far are used.
         while let Ok(length @ 1..) = stream.read(&mut chunk) {
             let room = NOISE_SKIPPED - printed.kept.len();
             printed.kept.extend_from_slice(&chunk[..length.min(room)]);
@@ -87,7 +87,7 @@ fn collect(stream: Option<impl Read + Send + 'static>) -> thread::JoinHandle<Pri
     })
 }
 
-/// The exit status; the outer `None` where it took too long and was ended.
+/// The exit status; the outer `None` means that it took too long and was ended.
 fn wait(child: &mut Child) -> Option<Option<i32>> {
     let until = Instant::now() + LOGIN;
     loop {
@@ -110,7 +110,7 @@ fn parse(printed: &str) -> Option<Look> {
     let connection = answer()?;
     let mut words = connection.split_whitespace();
     let (near, far) = (words.next(), words.nth(1));
-    // A server that listens for both versions writes IPv4 as IPv6.
+    // A dual-stack server writes IPv4 as IPv6.
     let address = |word: Option<&str>| Some(word?.split('%').next()?.parse::<IpAddr>().ok()?.to_canonical());
     Some(Look {
         architecture,
@@ -126,7 +126,7 @@ fn parse(printed: &str) -> Option<Look> {
 mod tests {
     use super::*;
 
-    /// A machine whose shell does this first; what it is then given is the last of its words.
+    /// A machine whose shell runs `first`; the command is its last argument.
     fn far(first: &str) -> Result<Look, SshError> {
         let program = ["sh", "-c", &format!("{first}; for word; do :; done; eval \"$word\"")].map(str::to_owned).into();
         look(&Ssh { program, destination: "far".to_owned(), port: None, caller: None })

@@ -1,41 +1,41 @@
-//! What goes wrong with ssh, and what to do about it.
+//! Errors of ssh, with advice.
 
 use std::{io, time::Duration};
 
 use super::Ssh;
 
-/// The other machine cannot be used.
+/// The other machine is unusable.
 #[derive(Debug, thiserror::Error)]
 pub enum SshError {
-    /// There is no ssh here.
+    /// ssh is missing here.
     #[error(
         "cannot run \"{program}\" ({error}); install it (package openssh-client), or name another program with --ssh"
     )]
     Start {
         /// The program.
         program: String,
-        /// Why not.
+        /// The cause.
         error: io::Error,
     },
-    /// It did not let us in.
+    /// The login was refused.
     #[error("cannot log in at {to}: {said}{}", advised(.advice))]
     Refused {
         /// The machine.
         to: String,
-        /// What ssh said.
+        /// Message of ssh.
         said: String,
-        /// What to do.
+        /// Advice.
         advice: Option<String>,
     },
-    /// A login that does not come to its end.
+    /// A login that does not end.
     #[error("logging in at {to} takes longer than {waited:?}; try \"ssh {to} true\" by hand")]
     Slow {
         /// The machine.
         to: String,
-        /// How long it was waited for.
+        /// Waiting time.
         waited: Duration,
     },
-    /// A login script that does not know when to be silent.
+    /// A login script with too much output.
     #[error(
         "{to} prints more than {} KiB where a command given to ssh should be heard; have its login \
          scripts print to terminals alone (in a shell: [ -t 1 ])", most / 1024
@@ -43,10 +43,10 @@ pub enum SshError {
     Talkative {
         /// The machine.
         to: String,
-        /// Bytes that are skipped at the most.
+        /// Bytes skipped at most.
         most: usize,
     },
-    /// Something else answers there.
+    /// Another program answers there.
     #[error(
         "{to} does not run commands given to ssh, it printed {printed:?} instead; is there a shell for this user, and does its \
          login script let commands through?"
@@ -54,7 +54,7 @@ pub enum SshError {
     Printed {
         /// The machine.
         to: String,
-        /// What came.
+        /// Its output.
         printed: String,
     },
 }
@@ -76,11 +76,11 @@ impl SshError {
     }
 }
 
-/// Advice where a session ends without a word before our program has begun.
+/// Advice if a session ends silently before our program starts.
 pub(crate) const READ_BY_OTHERS: &str =
     "does a login script there read what was meant for it? Have it read from terminals alone (in a shell: [ -t 0 ])";
 
-/// Whether ssh says that its connection ended, or never was.
+/// Whether ssh reports that its connection ended or failed.
 pub(crate) fn tells_of_a_cut(stderr: &str) -> bool {
     let words = [
         "onnection to ",
@@ -99,7 +99,7 @@ fn in_one_line(text: &str) -> String {
     text.split(['\r', '\n']).map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" / ")
 }
 
-/// What to do about what ssh said of this machine; `None` where it is clear by itself, or unknown.
+/// Advice on a message of ssh about this machine; `None` if it is self-explanatory or unknown.
 pub(crate) fn advice(stderr: &str, to: &str) -> Option<String> {
     let other_program = "that program is for another processor or system: install the one for it, or take it off the path and use \
                          --push where both are of one kind";
