@@ -1,4 +1,4 @@
-//! Whether another host answers, asked without root and without a partner there.
+//! Whether another host answers, without root and without a partner there.
 
 use std::{
     io::{self, ErrorKind},
@@ -8,13 +8,13 @@ use std::{
 
 use model::Answer;
 
-/// Discard (RFC 863): hardly anybody listens there any more, and who is there says so.
+/// Discard (RFC 863): rarely open, so that a host refuses it.
 const PORT: u16 = 9;
 
-/// Asking for the next hop's MAC address is given up after three seconds.
+/// The kernel gives up neighbour discovery after three seconds.
 const PATIENCE: Duration = Duration::from_millis(3500);
 
-/// Asks a host at this address for something that it refuses: by TCP, and by UDP where that is lost.
+/// Sends a host a request that it refuses: by TCP, and by UDP if TCP is lost.
 pub fn ask(address: IpAddr) -> Answer {
     let to = SocketAddr::new(address, PORT);
     let by_tcp = TcpStream::connect_timeout(&to, PATIENCE).map_or_else(|error| answer(&error), |_| Answer::Yes);
@@ -33,7 +33,7 @@ fn by_udp(to: SocketAddr) -> io::Result<()> {
     socket.recv(&mut [0; 16]).map(drop)
 }
 
-/// A port that is refused is an answer.
+/// A refused port is an answer.
 fn answer(error: &io::Error) -> Answer {
     match error.kind() {
         ErrorKind::ConnectionRefused => Answer::Yes,

@@ -1,26 +1,27 @@
-//! Which ports are cabled together: each sends a few frames, and all listen.
+//! Detects cables between ports: each sends a few frames, and all listen.
 
 use std::time::{Duration, Instant};
 
 use kernel::packet::Frames;
 use model::card::Cable;
 
-/// IEEE Std 802 local experimental EtherType 1: for such things.
+/// IEEE Std 802 local experimental EtherType 1.
 const ETHERTYPE: u16 = 0x88b5;
-/// Nearest-bridge group address (IEEE 802.1Q, table 8-1): no switch passes it on, so what is heard came over one cable.
+/// Nearest-bridge group address (IEEE 802.1Q, table 8-1): no switch forwards it, so received frames came over one
+/// cable.
 const TO: [u8; 6] = [0x01, 0x80, 0xc2, 0x00, 0x00, 0x0e];
-/// A locally administered address, which is nobody's.
+/// A locally administered address, unused elsewhere.
 const FROM: [u8; 6] = [0x02, 0x77, 0x70, 0x63, 0x61, 0x62];
-/// What tells our frames from others of this type.
+/// Marks our frames among others of this type.
 const MARK: &[u8; 8] = b"wpcabl01";
 /// Shortest frame without FCS.
 const SHORTEST: usize = 60;
-/// Each port sends as many: one may be lost while a link settles.
+/// Frames per port: one may be lost while a link settles.
 const TIMES: usize = 3;
-/// A frame over a cable is there in microseconds; a virtual machine may sleep meanwhile.
+/// A frame takes microseconds over a cable, but a virtual machine may sleep meanwhile.
 const LISTEN: Duration = Duration::from_millis(100);
 
-/// Sends from each of these interfaces, and says who heard whom.
+/// Sends from each of these interfaces; returns the cables.
 pub fn cabling(interfaces: &[String]) -> kernel::Result<Vec<Cable>> {
     let sockets = interfaces.iter().map(|name| Frames::open(name, ETHERTYPE)).collect::<kernel::Result<Vec<_>>>()?;
     let session = std::process::id().to_be_bytes();
@@ -35,13 +36,13 @@ pub fn cabling(interfaces: &[String]) -> kernel::Result<Vec<Cable>> {
     Ok(cables)
 }
 
-/// Which sockets hear what this interface sent.
+/// Indices of the sockets that received this interface's frames.
 fn listen(sockets: &[Frames], session: [u8; 4], from: &str) -> kernel::Result<Vec<usize>> {
     let until = Instant::now() + LISTEN;
     let mut heard = Vec::new();
     for (number, socket) in sockets.iter().enumerate() {
         let mut buffer = [0; 128];
-        // The first may wait for all of the time; what came for the others is in their buffers by then.
+        // The first one may use all of the time; frames for the others are in their buffers by then.
         loop {
             let left = until.saturating_duration_since(Instant::now());
             match socket.receive(&mut buffer, left)? {
@@ -64,7 +65,7 @@ fn frame(session: [u8; 4], from: &str) -> Vec<u8> {
     frame
 }
 
-/// Who sent a frame of ours; `None` for any other.
+/// Sender of one of our frames; `None` for others.
 fn sender(frame: &[u8], session: [u8; 4]) -> Option<&str> {
     let ours = frame.get(14..)?.strip_prefix(MARK)?.strip_prefix(&session)?;
     let (length, name) = ours.split_first()?;

@@ -1,4 +1,4 @@
-//! Network cards: their NICs, the modules in them, their bus, and cards that no interface came of.
+//! Network cards: their NICs, modules and bus, and cards without an interface.
 
 mod module;
 mod pci;
@@ -26,7 +26,7 @@ pub(crate) fn of_interface(source: &dyn Source, interface: &str) -> Option<Card>
     })
 }
 
-/// A port that says nothing of modes says nothing of its connector either: 0 would be twisted pair.
+/// A port without known modes does not report its connector either: 0 would be twisted pair.
 fn connector(settings: &LinkSettings) -> Option<Connector> {
     (!settings.supported.is_empty()).then_some(match settings.port {
         0 => Connector::TwistedPair,

@@ -1,4 +1,4 @@
-//! Where cores and cards are.
+//! Location of cores and cards.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::{
 const CPUS: &str = "/sys/devices/system/cpu";
 const NODES: &str = "/sys/devices/system/node";
 
-/// Facts about the cores of this machine, and about the card of this interface, where it has one.
+/// Facts about the cores of this machine, and about the card of this interface, if any.
 pub fn cpus(interface: Option<&str>) -> CpuFacts {
     cpus_of(&Here, interface)
 }
@@ -39,7 +39,7 @@ fn cpus_of(source: &dyn Source, interface: Option<&str>) -> CpuFacts {
     }
 }
 
-/// The card of an interface; a virtual one has none.
+/// The card of an interface; `None` for a virtual one.
 fn card(source: &dyn Source, interface: &str) -> Option<CardFacts> {
     let device = source.resolve(&format!("/sys/class/net/{interface}/device")).into_known()?;
     let cpus_of = |irq: &u32| list(source, &format!("/proc/irq/{irq}/effective_affinity_list"));
@@ -47,7 +47,7 @@ fn card(source: &dyn Source, interface: &str) -> Option<CardFacts> {
     Some(CardFacts { node: node(source, &device), interrupts: interrupts.into_iter().collect() })
 }
 
-/// NUMA node of a device, or of the one it is on; the kernel writes -1 where the firmware says none.
+/// NUMA node of a device or its parent; the kernel writes -1 if the firmware gives none.
 fn node(source: &dyn Source, device: &str) -> Option<usize> {
     let places = [Some(device), device.rsplit_once('/').map(|(above, _)| above)].into_iter().flatten();
     places.filter_map(|place| source.read(&format!("{place}/numa_node")).into_known()?.parse().ok()).next()
@@ -83,7 +83,7 @@ mod tests {
             ("/sys/devices/pci0000:00/0000:00:03.0/msi_irqs/37", "msix"),
             ("/proc/irq/37/effective_affinity_list", "2"),
         ]);
-        // Of virtio the device is one below its PCI function.
+        // A virtio device is below its PCI function.
         machine.make_folder("/sys/devices/pci0000:00/0000:00:03.0/virtio1");
         machine.link("/sys/class/net/eth1/device", "/sys/devices/pci0000:00/0000:00:03.0/virtio1");
         let facts = cpus_of(&machine, Some("eth1"));

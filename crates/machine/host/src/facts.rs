@@ -1,5 +1,5 @@
-//! What a machine and an endpoint are. Nothing here changes by itself (no frequencies, no loads) but services and the readings of
-//! cards, so that a difference between two readings means that somebody changed something.
+//! Facts about a machine and an endpoint. Except services and cards' readings, nothing here changes by itself (no
+//! frequencies, no loads): a difference between two readings means that a user changed a setting.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use crate::{
     source::{Here, Source},
 };
 
-/// Settings of the whole machine that bear on results.
+/// Settings of the machine that affect results.
 const HOST_SETTINGS: [&str; 8] = [
     "kernel.nmi_watchdog",
     "kernel.numa_balancing",
@@ -30,7 +30,7 @@ const HOST_SETTINGS: [&str; 8] = [
     "net.core.wmem_max",
 ];
 
-/// Settings that each namespace has for itself.
+/// Settings of each namespace.
 const ENDPOINT_SETTINGS: [&str; 5] = [
     "net.ipv4.tcp_congestion_control",
     "net.ipv4.tcp_mtu_probing",
@@ -39,7 +39,7 @@ const ENDPOINT_SETTINGS: [&str; 5] = [
     "net.ipv4.tcp_wmem",
 ];
 
-/// Facts about this machine; `wireproof_version` is that of the program which reads them.
+/// Facts about this machine; `wireproof_version` is that of the reading program.
 pub fn host(wireproof_version: &str) -> HostFacts {
     host_of(&Here, wireproof_version)
 }
@@ -61,7 +61,7 @@ fn host_of(source: &dyn Source, wireproof_version: &str) -> HostFacts {
         microcode: field("microcode"),
         cpus: parse::list(&text("/sys/devices/system/cpu/online")).map_or(0, |cpus| cpus.len()),
         isolated_cpus: line(source, "/sys/devices/system/cpu/isolated"),
-        // A kernel without NUMA has no such file, and one node.
+        // A kernel without NUMA lacks this file, and has one node.
         numa_nodes: parse::list(&text("/sys/devices/system/node/online")).map_or(1, |nodes| nodes.len()),
         memory_bytes: source.read("/proc/meminfo").and_then(|text| parse::memory_bytes(&text)),
         clock_source: line(source, "/sys/devices/system/clocksource/clocksource0/current_clocksource"),
@@ -90,18 +90,18 @@ fn endpoint_of(source: &dyn Source, name: &str) -> EndpointFacts {
     }
 }
 
-/// Whether the kernel has IPv6: the setting is absent where it has not. Its value does not matter, because each namespace has
+/// Whether the kernel has IPv6: otherwise the setting is absent. Its value does not matter, because each namespace has
 /// its own.
 pub fn has_ipv6() -> bool {
     sysctl::read("net.ipv6.conf.default.disable_ipv6").is_ok()
 }
 
-/// A file that is empty where there is nothing to say.
+/// A file that may be empty.
 fn line(source: &dyn Source, path: &str) -> Reading<String> {
     source.read(path).and_then(|text| (!text.is_empty()).then_some(text))
 }
 
-/// Values that the firmware has under these names, in a row.
+/// Values of the firmware under these names, joined.
 fn dmi(source: &dyn Source, names: &[&str]) -> Reading<String> {
     let values = names.iter().map(|name| line(source, &format!("/sys/class/dmi/id/{name}")));
     values
@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn two_readings_of_an_unchanged_machine_are_the_same() {
         let facts = host("1.2.3 (abc)");
-        // What runs may change at any time.
+        // Other runs may change these at any time.
         let again = HostFacts { services: facts.services.clone(), ..host("1.2.3 (abc)") };
         assert_eq!(facts, again);
         assert!(
@@ -208,7 +208,7 @@ mod tests {
     #[test]
     fn a_missing_file_is_absent_and_a_refused_one_says_why() {
         let machine = recorded();
-        // A folder cannot be read as a file, by root neither.
+        // A folder is unreadable as a file, even for root.
         machine.make_folder("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
         machine.make_folder("/sys/class/dmi/id/product_name");
         let facts = host_of(&machine, "x");

@@ -13,7 +13,7 @@ use crate::{
     source::{Here, Source},
 };
 
-/// All cards of this machine; interfaces as the caller's namespace has them.
+/// All cards of this machine, with interfaces of the caller's namespace.
 pub fn cards() -> Cards {
     let physical = interfaces(&Here).into_iter().filter(|interface| interface.card.is_some());
     Cards {
@@ -22,16 +22,16 @@ pub fn cards() -> Cards {
     }
 }
 
-/// Facts about each interface, loopback left out.
+/// Facts about each interface except loopback.
 pub(crate) fn interfaces(source: &dyn Source) -> Vec<InterfaceFacts> {
     let links = source.links().or_default();
     links.into_iter().filter(|link| link.name != "lo").map(|link| interface(source, link)).collect()
 }
 
 fn interface(source: &dyn Source, link: Link) -> InterfaceFacts {
-    // A driver that says nothing of itself is one without a card.
+    // A driver without information has no card.
     let driver = source.driver(&link.name).or_default();
-    // A veth says 10 Gbit/s, and means nothing by it.
+    // A veth's 10 Gbit/s has no meaning.
     let speed =
         (driver.name != "veth").then(|| source.read(&format!("/sys/class/net/{}/speed", link.name)).or_default());
     let card = card::of_interface(source, &link.name);
@@ -52,7 +52,7 @@ fn interface(source: &dyn Source, link: Link) -> InterfaceFacts {
     }
 }
 
-/// The kernel adds link-local addresses itself, some time after a link comes up: nobody changed anything.
+/// The kernel adds link-local addresses some time after a link comes up: no user changed a setting.
 pub(crate) fn is_given((address, _): &(IpAddr, u8)) -> bool {
     match address {
         IpAddr::V4(_) => true,

@@ -1,6 +1,6 @@
 //! Facts about the machine, and its counters.
 //!
-//! Facts are read from a `source`: this machine, or in tests one that is recorded in a folder.
+//! Facts are read from a `source`: this machine, or a recorded one in tests.
 
 pub mod answers;
 pub mod cabling;

@@ -1,4 +1,4 @@
-//! What stands for or against taking each port of the machine, and who else configures them.
+//! State of the machine's ports for or against taking them, and their managers.
 
 use std::{fs, net::IpAddr};
 
@@ -11,18 +11,18 @@ use model::{Manager, NicFacts, NicsState};
 
 use crate::{interfaces::is_given, services::services, source::Here};
 
-/// What there is to make a bed of ports with.
+/// State for making a bed of ports.
 pub fn nics() -> kernel::Result<NicsState> {
     let links = link::list()?;
     let session = session_address();
     let ports = links.iter().map(|link| facts(link, &links, session)).collect::<kernel::Result<_>>()?;
-    // What ifupdown brought up; see interfaces(5).
+    // Interfaces that ifupdown configured; see interfaces(5).
     let brought_up = fs::read_to_string("/run/network/ifstate").unwrap_or_default();
     let (elsewhere, managers) = (elsewhere()?, managers(&services(&Here), &brought_up));
     Ok(NicsState { ports, elsewhere, managers })
 }
 
-/// Interfaces that a default route leaves through, or that the caller's session came in through.
+/// Interfaces of default routes, or of the caller's session.
 pub fn uplinks() -> kernel::Result<Vec<String>> {
     let session = session_address();
     let mut found = Vec::new();
@@ -40,7 +40,7 @@ fn carries(link: &Link, session: Option<IpAddr>) -> bool {
 }
 
 fn facts(link: &Link, links: &[Link], session: Option<IpAddr>) -> kernel::Result<NicFacts> {
-    // A driver that says nothing of itself is one without a card.
+    // A driver without information has no card.
     let driver = ethtool::driver(&link.name).unwrap_or_default();
     let routes = device::routes(&link.name, link.index)?;
     let on_top = links.iter().filter(|it| it.lower.as_ref() == Some(&link.name)).map(|it| it.name.clone());
@@ -64,34 +64,34 @@ fn facts(link: &Link, links: &[Link], session: Option<IpAddr>) -> kernel::Result
     })
 }
 
-/// Interfaces of other namespaces that have a name.
+/// Interfaces of other named namespaces.
 fn elsewhere() -> kernel::Result<Vec<(String, String)>> {
     let mut found = Vec::new();
     for name in namespace::list()? {
-        // One that goes meanwhile, or was never made whole, holds no port.
+        // A namespace that disappeared, or was never completed, has no ports.
         let links = namespace::within(&name, link::list).and_then(|links| links).unwrap_or_default();
         found.extend(links.into_iter().filter(|link| link.name != "lo").map(|link| (name.clone(), link.name)));
     }
     Ok(found)
 }
 
-/// Our own end of the ssh session that this program was called in.
+/// Our address of the ssh session in which this program was started.
 fn session_address() -> Option<IpAddr> {
     server(&privilege::callers_variable("SSH_CONNECTION")?.to_string_lossy())
 }
 
-/// `SSH_CONNECTION` is the client's address and port, and the server's.
+/// `SSH_CONNECTION` has the client's address and port, then the server's.
 fn server(said: &str) -> Option<IpAddr> {
     let address = said.split_whitespace().nth(2)?.parse().ok()?;
     Some(match address {
-        // A server that listens for both versions writes IPv4 like this.
+        // A dual-stack server writes IPv4 like this.
         IpAddr::V6(v6) => v6.to_ipv4_mapped().map_or(IpAddr::V6(v6), IpAddr::V4),
         v4 => v4,
     })
 }
 
-/// Services by the names that systemd has for them, or programs by theirs, which the kernel cuts at 15 bytes. ifupdown is none:
-/// it is known by what it brought up, `lo=lo` for the loopback interface.
+/// Managers by systemd's service names, or by program names, which the kernel cuts at 15 bytes. ifupdown is no service:
+/// it is known by the interfaces it configured; `lo=lo` is the loopback interface.
 fn managers(services: &[String], brought_up: &str) -> Vec<Manager> {
     let known = [
         (Manager::NetworkManager, ["NetworkManager", "NetworkManager"]),

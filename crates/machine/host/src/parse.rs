@@ -21,7 +21,7 @@ pub(crate) fn memory_bytes(meminfo: &str) -> Option<u64> {
     Some(field(meminfo, "MemTotal")?.strip_suffix("kB")?.trim().parse::<u64>().ok()? * 1024)
 }
 
-/// The numbers of a list like `0-3,8` (cpuset(7), list format); `None` for what is no list, and for an empty one.
+/// The numbers of a list like `0-3,8` (cpuset(7), list format); `None` for an invalid or empty list.
 pub(crate) fn list(text: &str) -> Option<Vec<usize>> {
     let ranges: Option<Vec<_>> = text.trim().split(',').map(range).collect();
     Some(ranges?.into_iter().flatten().collect())
@@ -33,7 +33,7 @@ fn range(text: &str) -> Option<RangeInclusive<usize>> {
     (first <= last).then_some(first..=last)
 }
 
-/// The hypervisor: by name, by the maker that it gives its machines, or just that there is one.
+/// The hypervisor: by name, by its vendor, or just its presence.
 pub(crate) fn hypervisor(named: &str, maker: &str, cpuinfo: &str) -> Option<String> {
     const MAKERS: [(&str, &str); 8] = [
         ("QEMU", "KVM or QEMU"),
@@ -45,7 +45,7 @@ pub(crate) fn hypervisor(named: &str, maker: &str, cpuinfo: &str) -> Option<Stri
         ("Google", "Google Compute Engine"),
         ("DigitalOcean", "DigitalOcean"),
     ];
-    // Set by the processor itself, or what pretends to be it: CPUID leaf 1, ECX bit 31.
+    // Set by the processor or the hypervisor: CPUID leaf 1, ECX bit 31.
     let is_virtual = field(cpuinfo, "flags").is_some_and(|flags| flags.split(' ').any(|flag| flag == "hypervisor"));
     let by_maker = || MAKERS.iter().find(|(known, _)| maker.starts_with(known)).map(|(_, name)| *name);
     match (named, is_virtual) {
@@ -55,12 +55,12 @@ pub(crate) fn hypervisor(named: &str, maker: &str, cpuinfo: &str) -> Option<Stri
     }
 }
 
-/// Speed as sysfs shows it, in Mbit/s; a driver that knows none says -1.
+/// Speed from sysfs, in Mbit/s; -1 means unknown.
 pub(crate) fn speed(text: &str) -> Option<u32> {
     text.trim().parse().ok()
 }
 
-/// The file system at `/`, from `/proc/self/mounts`: of several, one over the other, the last.
+/// The file system at `/`, from `/proc/self/mounts`: the last of several mounts.
 pub(crate) fn root_file_system(mounts: &str) -> Option<String> {
     let root = mounts.lines().rev().find(|line| line.split(' ').nth(1) == Some("/"))?;
     let mut fields = root.split(' ');
@@ -68,13 +68,13 @@ pub(crate) fn root_file_system(mounts: &str) -> Option<String> {
     Some(format!("{kind} on {device} ({options})"))
 }
 
-/// The service that a process belongs to, from `/proc/PID/cgroup`: the innermost unit that is one.
+/// The service of a process, from `/proc/PID/cgroup`: the innermost service unit.
 pub(crate) fn service(cgroup: &str) -> Option<String> {
     let units = cgroup.lines().filter_map(|line| line.splitn(3, ':').nth(2)).flat_map(|path| path.split('/'));
     units.filter_map(|unit| unit.trim().strip_suffix(".service")).next_back().map(str::to_owned)
 }
 
-/// Maker and model of a PCI device by the PCI ID list; the maker alone where the list does not have the model.
+/// Vendor and model of a PCI device from the PCI ID list; the vendor only, if the model is missing.
 pub(crate) fn pci_name(list: &str, vendor: &str, device: &str) -> Option<String> {
     let mut lines = list.lines().skip_while(|line| entry(line, "", vendor).is_none());
     let maker = entry(lines.next()?, "", vendor)?;
@@ -100,7 +100,7 @@ mod tests {
     /// Debian 12.
     const OS_RELEASE: &str =
         "PRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\nNAME=\"Debian GNU/Linux\"\nVERSION_ID=\"12\"\n";
-    /// The first core of a virtual machine, flags shortened.
+    /// The first core of a virtual machine, with shortened flags.
     const CPUINFO: &str = "processor\t: 0\nvendor_id\t: AuthenticAMD\ncpu family\t: 25\nmodel\t\t: 17\n\
         model name\t: AMD EPYC\nstepping\t: 1\nmicrocode\t: 0x1000065\ncpu MHz\t\t: 2596.140\n\
         flags\t\t: fpu vme rdrand hypervisor lahf_lm\npower management:\n\nprocessor\t: 1\n";

@@ -1,4 +1,4 @@
-//! A machine recorded in a folder, for tests: its files, and its kernel's answers.
+//! A machine recorded in a folder, for tests: its files, and the kernel's answers.
 
 use std::{
     collections::BTreeMap,
@@ -18,19 +18,19 @@ use tempfile::TempDir;
 
 use crate::source::{Here, Source};
 
-/// A value that is not recorded is absent.
+/// Values that are not recorded are absent.
 pub(crate) struct Recorded {
     folder: TempDir,
     /// Its interfaces.
     pub(crate) links: Vec<Link>,
     /// Drivers of its interfaces.
     pub(crate) drivers: BTreeMap<String, Driver>,
-    /// Lines of its kernel's log.
+    /// Lines of its kernel log.
     pub(crate) log: Reading<Vec<String>>,
 }
 
 impl Recorded {
-    /// Each file by its path and its text.
+    /// From files with their paths and contents.
     pub(crate) fn new(files: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let (links, drivers, log) = (Vec::new(), BTreeMap::new(), Reading::Absent);
@@ -49,7 +49,7 @@ impl Recorded {
         fs::create_dir_all(self.at(path)).expect("ours");
     }
 
-    /// Lays a link to another path of the machine.
+    /// Adds a symbolic link to another path of the machine.
     pub(crate) fn link(&self, path: &str, to: &str) {
         let path = self.at(path);
         fs::create_dir_all(path.parent().expect("a link has a folder")).expect("ours");
@@ -60,7 +60,7 @@ impl Recorded {
         self.folder.path().join(path.trim_start_matches('/'))
     }
 
-    /// A path of the machine, of one that stands for it here.
+    /// A path of the machine, from its path in the folder.
     fn own(&self, path: &str) -> String {
         let folder = self.folder.path().canonicalize().expect("ours");
         let rest =

@@ -1,10 +1,10 @@
-//! What runs on the machine beside the measurement: names only.
+//! Programs that run on the machine beside the measurement: names only.
 
 use std::collections::BTreeSet;
 
 use crate::{parse, source::Source};
 
-/// Services of systemd that have a process; where there is none, the programs that run, kernel threads left out.
+/// systemd services with a process; without systemd, running programs except kernel threads.
 pub(crate) fn services(source: &dyn Source) -> Vec<String> {
     let processes = processes(source);
     let file = |process: &String, name: &str| source.read(&format!("{process}/{name}")).or_default();

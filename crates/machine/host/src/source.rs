@@ -1,4 +1,4 @@
-//! The machine that readings come from.
+//! The machine to read from.
 
 use std::{fs, io};
 
@@ -12,15 +12,15 @@ use kernel::{
 };
 use model::Reading;
 
-/// A machine to read from. Paths are its own, and interfaces those of its network namespace.
+/// A machine to read from, with its own paths and the interfaces of its network namespace.
 pub(crate) trait Source {
     /// Text of a file, without white space around it.
     fn read(&self, path: &str) -> Reading<String>;
 
-    /// Paths of what is in a folder, sorted.
+    /// Sorted paths of a folder's entries.
     fn list(&self, folder: &str) -> Reading<Vec<String>>;
 
-    /// The path that a path leads to, through all links.
+    /// The target of a path through all symbolic links.
     fn resolve(&self, path: &str) -> Reading<String>;
 
     /// All interfaces.
@@ -32,7 +32,7 @@ pub(crate) trait Source {
     /// Link settings of an interface.
     fn link_settings(&self, interface: &str) -> Reading<LinkSettings>;
 
-    /// The MAC address that a NIC was made with.
+    /// Permanent MAC address of a NIC.
     fn permanent_mac(&self, interface: &str) -> Reading<String>;
 
     /// Memory of the module in a NIC's cage.
@@ -47,11 +47,11 @@ pub(crate) trait Source {
     /// Cores that this program may run on.
     fn allowed_cpus(&self) -> Reading<Vec<usize>>;
 
-    /// Lines of the kernel's log.
+    /// Lines of the kernel log.
     fn log(&self) -> Reading<Vec<String>>;
 }
 
-/// The machine that we are on.
+/// This machine.
 pub(crate) struct Here;
 
 impl Source for Here {
@@ -109,7 +109,7 @@ impl Source for Here {
     }
 }
 
-/// A file that is not there is absent, and so is a setting that its driver does not have or has not now.
+/// A missing file is absent, and so is a setting that its driver does not provide at the moment.
 pub(crate) fn of_file<T>(path: &str, result: io::Result<T>) -> Reading<T> {
     match result {
         Ok(value) => Reading::Known(value),
@@ -118,7 +118,7 @@ pub(crate) fn of_file<T>(path: &str, result: io::Result<T>) -> Reading<T> {
     }
 }
 
-/// The kernel's answer to a question, which is named by the command that asks it.
+/// The kernel's answer to a question, named by its command.
 fn answer<T>(question: &str, result: kernel::Result<T>) -> Reading<T> {
     match result {
         Ok(value) => Reading::Known(value),

@@ -1,29 +1,29 @@
-//! Pluggable modules, by what is burnt into them: SFF-8472 (SFP), SFF-8636 (QSFP). Pure.
+//! Pluggable modules, from their memory: SFF-8472 (SFP), SFF-8636 (QSFP). Pure.
 
 use model::card::{LaneReadings, Module, ModuleReadings};
 
-/// Light power is in tenths of a microwatt, in both.
+/// Optical power is in tenths of a microwatt, in both.
 const TENTH_MICROWATT: f64 = 1e-4;
 /// Laser bias is in steps of 2 µA, in both.
 const BIAS_STEP: f64 = 2e-3;
 
-/// Where a form of module has what. Offsets into its memory.
+/// Offsets in a module's memory, by form.
 struct Layout {
     maker: usize,
     part: usize,
     serial: usize,
     wavelength: usize,
-    /// Of the wavelength's steps in nanometres.
+    /// Step of the wavelength in nanometres.
     wavelength_step: f64,
 }
 
 const SFP: Layout = Layout { maker: 20, part: 40, serial: 68, wavelength: 60, wavelength_step: 1.0 };
 const QSFP: Layout = Layout { maker: 148, part: 168, serial: 196, wavelength: 186, wavelength_step: 0.05 };
 
-/// Length of maker, part number and serial number.
+/// Length of vendor, part number and serial number.
 const NAME: usize = 16;
 
-/// What kind of module a memory is of (SFF-8024, table 4-1), with its layout.
+/// Form of a module by its memory (SFF-8024, table 4-1), with its layout.
 fn form(memory: &[u8]) -> Option<(&'static str, &'static Layout)> {
     match memory.first()? {
         0x03 => Some(("SFP", &SFP)),
@@ -34,7 +34,7 @@ fn form(memory: &[u8]) -> Option<(&'static str, &'static Layout)> {
     }
 }
 
-/// The module; `None` for a form that is not known.
+/// The module; `None` for an unknown form.
 pub(super) fn module(memory: &[u8]) -> Option<Module> {
     let (form, layout) = form(memory)?;
     let name = |at: usize| Some(String::from_utf8_lossy(memory.get(at..at + NAME)?).trim().to_owned());
@@ -49,7 +49,8 @@ pub(super) fn module(memory: &[u8]) -> Option<Module> {
 
 fn wavelength(memory: &[u8], layout: &Layout) -> Option<u16> {
     let is_copper = match memory.first()? {
-        // SFF-8472, byte 8, bits 2 and 3: passive or active cable; the bytes of the wavelength then say how the cable was made.
+        // SFF-8472, byte 8, bits 2 and 3: passive or active cable; the bytes of the wavelength have another meaning
+        // then.
         0x03 => memory.get(8)? & 0b1100 != 0,
         // SFF-8636, byte 147: 1010b and above are copper cables.
         _ => memory.get(147)? >> 4 >= 0b1010,
@@ -59,7 +60,7 @@ fn wavelength(memory: &[u8], layout: &Layout) -> Option<u16> {
     (!is_copper && nanometres > 0).then_some(nanometres)
 }
 
-/// Its diagnostics; `None` for a module that has none, or whose calibration is left to the reader (old SFPs).
+/// Its diagnostics; `None` for a module without them, or with external calibration (old SFPs).
 pub(super) fn readings(memory: &[u8]) -> Option<ModuleReadings> {
     match form(memory)?.0 {
         "SFP" => of_sfp(memory),
@@ -67,8 +68,8 @@ pub(super) fn readings(memory: &[u8]) -> Option<ModuleReadings> {
     }
 }
 
-/// SFF-8472: byte 92 says whether there are diagnostics (bit 6) and whether they are calibrated (bit 5); they stand in the second
-/// page, which follows the first 256 bytes.
+/// SFF-8472: byte 92 tells whether there are diagnostics (bit 6) with internal calibration (bit 5). They are in the
+/// second page, after the first 256 bytes.
 fn of_sfp(memory: &[u8]) -> Option<ModuleReadings> {
     const CALIBRATED: u8 = 0b0110_0000;
     const PAGE: usize = 256;
@@ -79,7 +80,7 @@ fn of_sfp(memory: &[u8]) -> Option<ModuleReadings> {
     Some(ModuleReadings { celsius: celsius(memory, PAGE + 96)?, volts: volts(memory, PAGE + 98)?, lanes: vec![lane] })
 }
 
-/// SFF-8636: the first page has them; a cable of copper leaves them at zero.
+/// SFF-8636: the first page has them; a copper cable leaves them at zero.
 fn of_qsfp(memory: &[u8]) -> Option<ModuleReadings> {
     let volts = volts(memory, 26).filter(|volts| *volts > 0.0)?;
     let lanes = (0..4).map(|number| lane(memory, 34 + 2 * number, 50 + 2 * number, 42 + 2 * number));
@@ -116,7 +117,7 @@ mod tests {
         memory[at..at + bytes.len()].copy_from_slice(bytes);
     }
 
-    /// As a 10GBASE-SR module has it.
+    /// Memory of a 10GBASE-SR module.
     fn sfp() -> Vec<u8> {
         let mut memory = vec![0; 512];
         memory[0] = 0x03;
@@ -125,7 +126,7 @@ mod tests {
         put(&mut memory, 60, &850_u16.to_be_bytes());
         put(&mut memory, 68, b"ABC1234         ");
         memory[92] = 0x68;
-        // 38.5 °C, 3.3 V, 7.5 mA, 0.55 mW sent, 0.42 mW received.
+        // 38.5 °C, 3.3 V, 7.5 mA, 0.55 mW transmitted, 0.42 mW received.
         put(&mut memory, 256 + 96, &[38, 128, 0x80, 0xe8, 0x0e, 0xa6, 0x15, 0x7c, 0x10, 0x68]);
         memory
     }

@@ -1,4 +1,4 @@
-//! PCI devices as sysfs has them: names, and the way from a card to the processor.
+//! PCI devices from sysfs: names, and the path from a card to the processor.
 
 use model::card::{Hop, PcieLink};
 
@@ -7,7 +7,7 @@ use crate::{parse, source::Source};
 /// First two digits of the class of network controllers (PCI Code and ID Assignment Specification).
 const NETWORK: &str = "0x02";
 
-/// Where distributions keep the PCI ID list.
+/// Distributions' paths of the PCI ID list.
 const ID_LISTS: [&str; 3] = ["/usr/share/misc/pci.ids", "/usr/share/hwdata/pci.ids", "/usr/share/pci.ids"];
 
 /// A PCI device, by its folder in `/sys/devices`.
@@ -16,7 +16,7 @@ pub(super) struct Device<'a> {
     folder: String,
 }
 
-/// The device of an interface; `None` where it is on no PCI bus. Of virtio the device is one below its PCI function.
+/// The device of an interface; `None` without a PCI bus. A virtio device is below its PCI function.
 pub(super) fn device_of<'a>(source: &'a dyn Source, interface: &str) -> Option<Device<'a>> {
     let folder = source.resolve(&format!("/sys/class/net/{interface}/device")).into_known()?;
     let folder = ancestors(&folder).find(|folder| is_function(folder))?.to_owned();
@@ -43,15 +43,15 @@ impl Device<'_> {
         driver.map(|driver| name(&driver).to_owned()).unwrap_or_default()
     }
 
-    /// Whether an interface came of it. The folder `net` is there also where the interface itself, in another network
-    /// namespace, is hidden.
+    /// Whether it has an interface. The folder `net` exists even if the interface itself is hidden in another network
+    /// namespace.
     pub(super) fn has_interface(&self) -> bool {
-        // Of virtio, one folder further down.
+        // For virtio, one folder further down.
         let mut places = std::iter::once(self.folder.clone()).chain(self.entries(&self.folder));
         places.any(|folder| self.source.list(&format!("{folder}/net")).known().is_some())
     }
 
-    /// Maker and model, or the IDs.
+    /// Vendor and model, or the IDs.
     pub(super) fn model(&self) -> String {
         let id = |name: &str| self.fact(name).trim_start_matches("0x").to_owned();
         let (vendor, device) = (id("vendor"), id("device"));
@@ -60,13 +60,13 @@ impl Device<'_> {
         named.unwrap_or_else(|| format!("{vendor}:{device}"))
     }
 
-    /// The links from the card up to the root.
+    /// Links from the card to the root.
     pub(super) fn hops(&self) -> Vec<Hop> {
         let on_the_way = ancestors(&self.folder).take_while(|folder| is_function(folder));
         on_the_way.filter_map(|folder| self.at(folder).hop()).collect()
     }
 
-    /// The link that it has; `None` where it is on no PCIe bus.
+    /// Its link; `None` without a PCIe bus.
     pub(super) fn link(&self) -> Option<PcieLink> {
         let link = PcieLink {
             width: self.fact("current_link_width"),
@@ -74,7 +74,7 @@ impl Device<'_> {
             most_width: self.fact("max_link_width"),
             most_speed: self.fact("max_link_speed"),
         };
-        // Devices that are part of the chipset have a link of no lanes.
+        // Devices in the chipset have a link without lanes.
         (!link.width.is_empty() && link.width != "0").then_some(link)
     }
 
@@ -96,31 +96,32 @@ impl Device<'_> {
 
     fn hop(&self) -> Option<Hop> {
         let link = self.link()?;
-        // A port of a card shares the card's link with the card's other functions, which stand beside it.
+        // A port shares the card's link with the card's other functions, its siblings.
         let sharing = if self.is_network() { self.siblings() } else { vec![self.folder.clone()] };
         let ports = sharing.iter().map(|folder| self.at(folder).ports_below()).sum();
         Some(Hop { device: self.address(), link, ports })
     }
 
-    /// The functions of one device: their addresses differ behind the dot alone.
+    /// Functions of one device: their addresses differ only after the dot.
     fn siblings(&self) -> Vec<String> {
         let slot = |folder: &str| name(folder).split('.').next().map(str::to_owned);
         let beside = ancestors(&self.folder).nth(1).map(|above| self.entries(above)).unwrap_or_default();
         beside.into_iter().filter(|it| is_function(it) && slot(it) == slot(&self.folder)).collect()
     }
 
-    /// Network controllers at and below a device; virtual functions (SR-IOV) send through the port of their physical one.
+    /// Network controllers at and below a device, without virtual functions (SR-IOV), which use their physical one's
+    /// port.
     fn ports_below(&self) -> u32 {
         let is_virtual = self.source.resolve(&format!("{}/physfn", self.folder)).known().is_some();
         let own = u32::from(self.is_network() && !is_virtual);
         let entries = self.entries(&self.folder);
-        // What a link leads to stands elsewhere.
+        // Targets of symbolic links are elsewhere.
         let is_own = |it: &&String| is_function(it) && self.source.resolve(it).known() == Some(*it);
         own + entries.iter().filter(is_own).map(|folder| self.at(folder).ports_below()).sum::<u32>()
     }
 }
 
-/// Whether a folder is called as PCI functions are: `0000:01:00.0`.
+/// Whether a folder has the name of a PCI function: `0000:01:00.0`.
 fn is_function(folder: &str) -> bool {
     let parts: Vec<&str> = name(folder).split([':', '.']).collect();
     parts.len() == 4 && parts.iter().all(|part| !part.is_empty() && part.chars().all(|c| c.is_ascii_hexdigit()))
@@ -131,7 +132,7 @@ fn name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// A folder and all that it is in.
+/// A folder and all its parents.
 fn ancestors(folder: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(Some(folder), |folder| folder.rsplit_once('/').map(|(above, _)| above))
 }

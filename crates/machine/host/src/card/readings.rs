@@ -11,7 +11,7 @@ pub(crate) fn read(source: &dyn Source, interface: &str) -> Readings {
     let (counters, _) = source.counters(interface).or_default();
     Readings {
         up: source.links().or_default().iter().any(|link| link.name == interface && link.up),
-        // The file cannot be read while the interface is down.
+        // The file is unreadable while the interface is down.
         carrier: match source.read(&format!("/sys/class/net/{interface}/carrier")).or_default().as_str() {
             "1" => Some(true),
             "0" => Some(false),

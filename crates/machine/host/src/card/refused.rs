@@ -1,14 +1,14 @@
-//! Cards that no interface came of, and why by the kernel's log.
+//! Cards without an interface, with the reason from the kernel log.
 
 use model::card::{Cause, Refused};
 
 use super::pci;
 use crate::source::Source;
 
-/// Drivers that hand a device on to a program or a virtual machine.
+/// Drivers that pass a device to a program or a virtual machine.
 const PASS_ON: [&str; 4] = ["vfio-pci", "uio_pci_generic", "igb_uio", "pci-stub"];
 
-/// What drivers and the PCI core write, and what it means. The first that is found counts.
+/// Messages of drivers and the PCI core, and their causes. The first match counts.
 const CAUSES: [(&str, Cause); 13] = [
     ("unsupported sfp", Cause::UnsupportedModule),
     ("unsupported module", Cause::UnsupportedModule),
@@ -25,7 +25,7 @@ const CAUSES: [(&str, Cause); 13] = [
     ("can't reserve", Cause::NoAddresses),
 ];
 
-/// As many of the last lines of the log are shown.
+/// Number of the last log lines shown.
 const SHOWN: usize = 5;
 
 pub(crate) fn refused(source: &dyn Source) -> Vec<Refused> {

@@ -1,10 +1,10 @@
-//! The speeds behind link modes.
+//! Speeds of link modes.
 
 use std::ops::RangeInclusive;
 
 use kernel::nic::LinkSettings;
 
-/// Bits of `ETHTOOL_LINK_MODE_*` (linux/ethtool.h) that are modes of one speed, with the speed in Mbit/s.
+/// Bits of `ETHTOOL_LINK_MODE_*` (linux/ethtool.h) by speed in Mbit/s.
 const MODES: [(RangeInclusive<u32>, u32); 26] = [
     (0..=1, 10),
     (2..=3, 100),
@@ -34,7 +34,7 @@ const MODES: [(RangeInclusive<u32>, u32); 26] = [
     (80..=84, 200_000),
 ];
 
-/// The highest speed of a port in Mbit/s: of all modes that it has, or else that of its link now.
+/// The highest speed of a port in Mbit/s: of its supported modes, or else of its present link.
 pub(super) fn top(settings: &LinkSettings) -> Option<u32> {
     let of_mode = |mode: &u32| MODES.iter().find(|(modes, _)| modes.contains(mode)).map(|(_, speed)| *speed);
     settings.supported.iter().filter_map(of_mode).chain(settings.speed_mbps).max()
@@ -50,7 +50,7 @@ mod tests {
 
     #[test]
     fn the_top_speed_is_that_of_the_fastest_mode_even_where_the_link_is_slower() {
-        // As an X540 has them: 100baseT, 1000baseT and 10GbaseT, autonegotiation, twisted pair, pause.
+        // As on an X540: 100baseT, 1000baseT and 10GbaseT, autonegotiation, twisted pair, pause.
         assert_eq!(top(&settings(&[3, 5, 6, 7, 12, 13], Some(1_000))), Some(10_000));
         assert_eq!(top(&settings(&[6, 7, 10], Some(25_000))), Some(25_000));
         assert_eq!(top(&settings(&[6], None)), None);

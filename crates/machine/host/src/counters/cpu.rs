@@ -1,4 +1,4 @@
-//! How the machine's cores spend their time.
+//! Use of the machine's cores over time.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use model::{CoreKinds, CoreUse, Nanos};
 
 use crate::source::{Here, Source};
 
-/// What each online core has done since boot, and how fast it runs.
+/// Times of each online core since boot, and its frequency.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CpuTimes {
-    /// When it was read, by `CLOCK_MONOTONIC`.
+    /// Time of the reading, by `CLOCK_MONOTONIC`.
     at: Nanos,
     cores: BTreeMap<usize, Core>,
 }
@@ -18,26 +18,26 @@ pub struct CpuTimes {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Core {
     ticks: Ticks,
-    /// Where the kernel says; few virtual machines have it.
+    /// If known; few virtual machines have it.
     mhz: Option<u32>,
 }
 
-/// In clock ticks (commonly 10 ms), as proc_stat(5) has them.
+/// In clock ticks (commonly 10 ms), as in proc_stat(5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Ticks {
     all: u64,
-    /// In programs, those of low priority too.
+    /// User time, including low priority.
     user: u64,
     system: u64,
     irq: u64,
-    /// Idle, or idle while waiting for a disk.
+    /// Idle time, including waits for a disk.
     idle: u64,
     softirq: u64,
     steal: u64,
 }
 
 impl CpuTimes {
-    /// Reads them now; empty where they cannot be read.
+    /// Reads them; empty if they are unreadable.
     pub fn read() -> Self {
         let at = clock::now();
         let mut cores = parse(&Here.read("/proc/stat").or_default());
@@ -48,13 +48,13 @@ impl CpuTimes {
         Self { at, cores }
     }
 
-    /// How each core was used from here to a later reading; cores that were not online at both are left out.
+    /// Use of each core until a later reading; only cores that were online at both.
     pub fn usage_until(&self, later: &Self) -> Vec<CoreUse> {
         let both = self.cores.iter().filter_map(|(cpu, from)| Some((*cpu, from, later.cores.get(cpu)?)));
         both.map(|(cpu, from, to)| usage(cpu, from, to)).collect()
     }
 
-    /// Time from here to a later reading, in seconds.
+    /// Time until a later reading, in seconds.
     pub fn seconds_until(&self, later: &Self) -> f64 {
         Nanos(later.at.0.saturating_sub(self.at.0)).as_secs_f64()
     }
@@ -69,8 +69,8 @@ fn megahertz(khz: &str) -> Option<u32> {
     khz.trim().parse::<u32>().ok().map(|khz| khz / 1000)
 }
 
-/// One line, like `cpu0 user nice system idle iowait irq softirq steal guest guest_nice`. The guests' time is in `user` and
-/// `nice` already.
+/// One line, like `cpu0 user nice system idle iowait irq softirq steal guest guest_nice`. `user` and `nice` include
+/// guest time.
 fn core(line: &str) -> Option<(usize, Ticks)> {
     let mut words = line.split_whitespace();
     let cpu = words.next()?.strip_prefix("cpu")?.parse().ok()?;
@@ -82,7 +82,7 @@ fn core(line: &str) -> Option<(usize, Ticks)> {
 
 fn usage(cpu: usize, before: &Core, after: &Core) -> CoreUse {
     let (from, to) = (before.ticks, after.ticks);
-    // The kernel says that iowait may go backwards; that is no time then.
+    // The kernel documents that iowait may decrease; that counts as no time.
     let all = to.all.saturating_sub(from.all);
     let percent = |from: u64, to: u64| if all == 0 { 0.0 } else { 100.0 * to.saturating_sub(from) as f64 / all as f64 };
     CoreUse {
@@ -104,7 +104,7 @@ fn usage(cpu: usize, before: &Core, after: &Core) -> CoreUse {
 mod tests {
     use super::*;
 
-    /// From a virtual machine with two cores; the line of interrupts shortened.
+    /// From a virtual machine with two cores; the interrupt line is shortened.
     const BEFORE: &str = "cpu  135125 539 29474 427268 1644 0 362 244 0 0\n\
         cpu0 66286 272 13781 216589 215 0 46 123 0 0\n\
         cpu1 68838 266 15693 210678 1429 0 315 121 0 0\n\
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn a_frequency_counts_where_it_is_known_at_both_readings() {
-        // As scaling_cur_freq has it on a laptop.
+        // scaling_cur_freq of a laptop.
         assert_eq!(megahertz("2419217\n"), Some(2419));
         assert_eq!(megahertz("<unknown>\n"), None);
         let at = |mhz| Core { mhz, ..Core::default() };

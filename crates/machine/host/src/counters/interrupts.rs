@@ -1,11 +1,11 @@
-//! `/proc/interrupts` and `/proc/softirqs`: how often a card asked for attention, and what cores did about it.
+//! `/proc/interrupts` and `/proc/softirqs`: a card's interrupts, and the cores' work on them.
 
 use std::collections::BTreeSet;
 
 use super::Counter;
 use crate::source::Source;
 
-/// What tells an interface's interrupts from others.
+/// Identifies an interface's interrupts.
 pub(super) struct Device {
     interface: String,
     /// Name of the device on its bus, like `virtio2` or `0000:03:00.0`.
@@ -15,7 +15,7 @@ pub(super) struct Device {
 }
 
 impl Device {
-    /// That of an interface; a virtual one has none.
+    /// The device of an interface; `None` for a virtual one.
     pub(super) fn of(source: &dyn Source, interface: &str) -> Option<Self> {
         let path = source.resolve(&format!("/sys/class/net/{interface}/device")).into_known()?;
         let (_, name) = path.rsplit_once('/')?;
@@ -24,7 +24,7 @@ impl Device {
     }
 
     /// Some drivers name interrupts after the interface (`eth0-TxRx-0`), some after the device (`virtio2-input.0`,
-    /// `mlx5_comp0@pci:0000:03:00.0`); of the rest the number tells.
+    /// `mlx5_comp0@pci:0000:03:00.0`); others are known by number.
     fn has(&self, number: u32, action: &str) -> bool {
         let names = |name: &str| action.split(['-', '@']).any(|part| part == name);
         self.numbers.contains(&number)
@@ -34,14 +34,14 @@ impl Device {
     }
 }
 
-/// Interrupts (MSI) of a device; a virtio device has those of the PCI device that it is on.
+/// Interrupts (MSI) of a device; a virtio device has those of its PCI device.
 pub(crate) fn interrupt_numbers(source: &dyn Source, device: &str) -> BTreeSet<u32> {
     let places = [Some(device), device.rsplit_once('/').map(|(above, _)| above)].into_iter().flatten();
     let listed = places.flat_map(|place| source.list(&format!("{place}/msi_irqs")).or_default());
     listed.filter_map(|path| path.rsplit('/').next()?.parse().ok()).collect()
 }
 
-/// A line for each interrupt: number, how often on each core, chip, and who asked for it. Summed over the cores.
+/// A line for each interrupt: number, count on each core, chip, and action. Summed over the cores.
 pub(super) fn hard(text: &str, device: &Device) -> Vec<Counter> {
     let cores = text.lines().next().unwrap_or_default().split_whitespace().count();
     let line = |line: &str| {
@@ -54,7 +54,7 @@ pub(super) fn hard(text: &str, device: &Device) -> Vec<Counter> {
     text.lines().skip(1).filter_map(line).collect()
 }
 
-/// Soft interrupts of the network, for each core.
+/// Network soft interrupts of each core.
 pub(super) fn soft(text: &str) -> Vec<Counter> {
     let cores: Vec<&str> = text.lines().next().unwrap_or_default().split_whitespace().collect();
     let line = |line: &str| {
@@ -73,7 +73,7 @@ pub(super) fn soft(text: &str) -> Vec<Counter> {
 mod tests {
     use super::*;
 
-    /// Linux 6.18, a virtual machine with two cores; lines of other devices left out.
+    /// Linux 6.18, a virtual machine with two cores; lines of other devices omitted.
     const INTERRUPTS: &str = "           CPU0       CPU1       \n\
         \x20 24:          1          0  IO-APIC   5-edge      ACPI:Ged\n\
         \x20 37:          0          0 PCI-MSIX-0000:00:03.0   0-edge      virtio2-config\n\
@@ -81,7 +81,7 @@ mod tests {
         \x20 39:       2556          0 PCI-MSIX-0000:00:03.0   2-edge      virtio2-output.0\n\
         \x20 41:       2000          0 PCI-MSIX-0000:00:04.0   1-edge      virtio3-rx\n\
         LOC:     168491     144201   Local timer interrupts\nERR:          0\n";
-    /// The same machine; other kinds left out.
+    /// The same machine; other kinds omitted.
     const SOFTIRQS: &str = "                    CPU0       CPU1       \n          HI:          0          0\n\
         \x20     NET_TX:          8         14\n      NET_RX:     152998      78195\n       BLOCK:          0     123526\n";
 

@@ -1,4 +1,4 @@
-//! The counters of all interfaces of a network namespace, again and again: what live rates are made of.
+//! Repeatedly reads the counters of all interfaces of a network namespace, for live rates.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -9,15 +9,15 @@ use kernel::{
 use model::Nanos;
 use rates::{DriverReading, Incarnation, LinkReading, LinkState, Way};
 
-/// Reads interfaces, and keeps what need not be asked each time.
+/// Reads interfaces, and caches constant facts.
 #[derive(Debug, Default)]
 pub struct Live {
     known: HashMap<(String, u64, u32), Known>,
-    /// How often it has read, to tell what is there no more.
+    /// Number of readings, to detect interfaces that are gone.
     round: u64,
 }
 
-/// What is asked once of an interface, and again when it has changed.
+/// Facts read once per interface, and again after a change.
 #[derive(Debug)]
 struct Known {
     line_bps: Option<u64>,
@@ -27,8 +27,8 @@ struct Known {
 }
 
 impl Live {
-    /// Reads these namespaces; an empty name is the caller's own. Each stands with its interfaces, or with why it cannot be
-    /// read. No namespace is kept alive between readings.
+    /// Reads these namespaces; an empty name is the caller's own. Returns each with its interfaces, or with the error.
+    /// No namespace is kept alive between readings.
     pub fn read(&mut self, namespaces: &[String]) -> Vec<(String, kernel::Result<Vec<LinkReading>>)> {
         self.round += 1;
         let read = |name: &String| {
@@ -94,7 +94,7 @@ fn ways(interface: &Interface) -> [Way; 2] {
     let received = Way {
         bytes: counters.rx_bytes,
         packets: counters.rx_packets,
-        // As /proc/net/dev has it: what the card had no room for is counted apart.
+        // As in /proc/net/dev: packets that the card had no room for count separately.
         dropped: counters.rx_dropped.saturating_add(counters.rx_missed_errors),
         errors: counters.rx_errors,
     };
@@ -107,7 +107,7 @@ fn ways(interface: &Interface) -> [Way; 2] {
     [received, sent]
 }
 
-/// Speed of the line in bit/s. What is made of software has none: a veth says 10 Gbit/s, and means nothing by it.
+/// Line speed in bit/s. Virtual interfaces have none: a veth's 10 Gbit/s has no meaning.
 fn line(interface: &Interface) -> Option<u64> {
     const WITH_LINE: [&str; 5] = ["", "vlan", "bond", "team", "macvlan"];
     let has_line = WITH_LINE.contains(&interface.kind.as_str()) && !interface.loopback;
@@ -119,7 +119,7 @@ fn names(interface: &str) -> Arc<[String]> {
     ethtool::counter_names(interface).unwrap_or_default().into()
 }
 
-/// A driver without counters is not asked again; one whose queues changed has other names.
+/// A driver without counters is not asked again; after a change of its queues, the names are read again.
 fn driver(interface: &str, known: &mut Known) -> DriverReading {
     if known.names.is_empty() {
         return DriverReading::default();

@@ -1,7 +1,7 @@
-//! What a machine counts, read before and after and subtracted.
+//! Counters of a machine, read before and after, and subtracted.
 //!
-//! A snapshot is taken right before the first packet and after the last, and must not disturb what it watches: it is some
-//! small files and three questions to the kernel. Counters that cannot be read are missing, and named.
+//! A snapshot is taken right before the first packet and after the last one, and must be cheap: a few small files and
+//! three system calls. Unreadable counters are missing, and named.
 
 mod cpu;
 mod interrupts;
@@ -23,8 +23,7 @@ use crate::source::{self, Here};
 /// A counter's place and name.
 type Key = (Source, String, String);
 
-/// All counters of one end at one moment: those of the machine, and those that the caller's network namespace and
-/// interface have for themselves.
+/// All counters of one end at one moment: the machine's, and those of the caller's network namespace and interface.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Snapshot {
     cpu: CpuTimes,
@@ -32,11 +31,11 @@ pub struct Snapshot {
     unread: Vec<Unread>,
 }
 
-/// A counter as it was read: what it belongs to, its name, its value.
+/// A counter: its owner, its name, its value.
 type Counter = (String, String, u64);
 
 impl Snapshot {
-    /// Reads them now, for this interface of the caller's namespace.
+    /// Reads them for this interface of the caller's namespace.
     pub fn take(interface: &str) -> Self {
         Self::of(&[interface])
     }
@@ -53,7 +52,7 @@ impl Snapshot {
         for interface in interfaces {
             let of = |qdisc: &str| match interfaces {
                 [_] => qdisc.to_owned(),
-                // Queueing disciplines of several interfaces may have one name.
+                // Queueing disciplines of several interfaces may share a name.
                 _ => format!("{qdisc} of {interface}"),
             };
             let all = machine.counters(interface);
@@ -68,7 +67,7 @@ impl Snapshot {
                 driver.map(|all| all.into_iter().map(|(name, value)| ((*interface).to_owned(), name, value)).collect()),
             );
         }
-        // Files under `/proc/thread-self` are those of the calling thread's namespace, as are the answers to its questions.
+        // Files below `/proc/thread-self` are of the calling thread's namespace, as are the kernel's answers.
         let text = |file: &str| machine.read(&format!("/proc/{file}"));
         self.add(Source::Softnet, text("thread-self/net/softnet_stat").map(|text| softnet::parse(&text)));
         self.add(Source::Snmp, text("thread-self/net/snmp").map(|text| protocols::pairs(&text)));
@@ -84,7 +83,7 @@ impl Snapshot {
         match read {
             Reading::Known(counters) => {
                 for (of, name, value) in counters {
-                    // The queues of one card can share a name: they are one counter then.
+                    // Queues of one card can share a name: they count as one.
                     *self.counters.entry((source, of, name)).or_default() += value;
                 }
             }
@@ -93,13 +92,13 @@ impl Snapshot {
         }
     }
 
-    /// What was counted from here to a later reading, with the cores' use over the same time.
+    /// Differences until a later reading, with the cores' use over the same time.
     pub fn until(&self, later: &Self) -> EndCounters {
         over([self, later], [&self.cpu, &later.cpu])
     }
 
-    /// What each counter grew by; one that did not move is left out, and so is one that went back: somebody reset it. Queueing
-    /// disciplines, cores and interrupts count to 2³² and begin again.
+    /// Increase of each counter, without unchanged ones, and without those that decreased after a reset. Queueing
+    /// disciplines, cores and interrupts have 32-bit counters that wrap.
     fn deltas(&self, later: &Self) -> Vec<Delta> {
         let grown = later.counters.iter().filter_map(|(key, to)| {
             let from = *self.counters.get(key)?;
@@ -112,9 +111,12 @@ impl Snapshot {
     }
 }
 
-/// What one end counted over a trial. Counters are compared over the whole `transfer`, from before the first packet until
-/// the last has arrived, because what was lost in the warm-up is part of what was lost; the use of the cores belongs to
-/// the figure, and so to the counted time alone, the `window`. `seconds` is the length of the window.
+/// Counters of one end over a trial. `seconds` is the length of the window.
+///
+/// Counters span the whole `transfer`, from before the first packet until the last has arrived: losses include those of
+/// the warm-up.
+///
+/// The use of the cores belongs to the figure, and so spans the counted time only, the `window`.
 pub fn over(transfer: [&Snapshot; 2], window: [&CpuTimes; 2]) -> EndCounters {
     let [before, after] = transfer;
     let [opened, closed] = window;

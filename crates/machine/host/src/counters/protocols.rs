@@ -1,8 +1,8 @@
-//! `/proc/net/snmp`, `/proc/net/snmp6` and `/proc/net/netstat`: what the protocols of a network namespace count.
+//! `/proc/net/snmp`, `/proc/net/snmp6` and `/proc/net/netstat`: protocol counters of a network namespace.
 
 use super::Counter;
 
-/// What of `snmp` is a setting or a state, and no counter.
+/// Settings and states in `snmp` that are no counters.
 const NO_COUNTERS: [(&str, &str); 7] = [
     ("Ip", "Forwarding"),
     ("Ip", "DefaultTTL"),
@@ -34,7 +34,7 @@ fn protocol(names: &str, values: &str) -> Vec<Counter> {
     counters.filter_map(|(name, value)| Some((of.to_owned(), name.to_owned(), value.parse().ok()?))).collect()
 }
 
-/// A line for each counter, the protocol's name and the counter's in one word: `Udp6RcvbufErrors 12`.
+/// A line for each counter, with the protocol's and the counter's name in one word: `Udp6RcvbufErrors 12`.
 pub(super) fn lines(text: &str) -> Vec<Counter> {
     let counter = |line: &str| {
         let mut words = line.split_whitespace();
@@ -49,7 +49,7 @@ pub(super) fn lines(text: &str) -> Vec<Counter> {
 mod tests {
     use super::*;
 
-    /// Linux 6.18, a virtual machine; some columns cut off.
+    /// Linux 6.18, a virtual machine; some columns omitted.
     const SNMP: &str = "Ip: Forwarding DefaultTTL InReceives InHdrErrors\nIp: 2 64 279240 0\n\
         Tcp: RtoAlgorithm RtoMin RtoMax MaxConn ActiveOpens CurrEstab RetransSegs\nTcp: 1 200 120000 -1 29 3 20\n\
         Udp: InDatagrams NoPorts InErrors OutDatagrams RcvbufErrors SndbufErrors InCsumErrors IgnoredMulti MemErrors\n\

@@ -1,11 +1,11 @@
-//! `/proc/net/softnet_stat`: what each core did to receive packets.
+//! `/proc/net/softnet_stat`: receive processing of each core.
 
 use super::Counter;
 
-/// Columns by the names of `struct softnet_data`; those between them are zero in every kernel that this program runs on.
+/// Columns by the names of `struct softnet_data`; others are zero in every supported kernel.
 const COLUMNS: [(usize, &str); 5] =
     [(0, "processed"), (1, "dropped"), (2, "time_squeeze"), (9, "received_rps"), (10, "flow_limit_count")];
-/// Number of the core; since Linux 5.10, before which lines of cores that are offline were left out unmarked.
+/// Number of the core, since Linux 5.10; before, lines of offline cores were missing.
 const CPU: usize = 12;
 
 /// One line for each core, all numbers in hexadecimal.
@@ -24,7 +24,7 @@ fn core(line: usize, text: &str) -> Vec<Counter> {
 mod tests {
     use super::*;
 
-    /// Linux 6.18, a virtual machine with two cores; the second line's drops and squeezes are made up.
+    /// Linux 6.18, a virtual machine with two cores; drops and squeezes of the second line are invented.
     const TEXT: &str = "0002c765 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 \
         00000000 00000000 00000000 00000000 00000000\n00018218 0000000a 00000003 00000000 00000000 00000000 00000000 \
         00000000 00000000 00000000 00000000 00000000 00000001 00000000 00000000\n";

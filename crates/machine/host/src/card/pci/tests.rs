@@ -5,7 +5,7 @@ use crate::{recorded::Recorded, source::Here};
 
 const ROOT: &str = "/sys/devices/pci0000:00";
 
-/// A machine's PCI devices as sysfs has them: a folder in that of the device above, and a link from the bus to each.
+/// PCI devices in sysfs: each folder in that of the device above, and a link to it from the bus.
 struct Tree(Recorded);
 
 impl Tree {
@@ -13,7 +13,7 @@ impl Tree {
         Self(Recorded::new(&[]))
     }
 
-    /// A device with its facts, below the folder of this path.
+    /// Adds a device with its facts, at this path.
     fn add(&self, path: &str, facts: &[(&str, &str)]) -> Device<'_> {
         let folder = format!("{ROOT}/{path}");
         self.0.make_folder(&folder);
@@ -22,7 +22,7 @@ impl Tree {
         Device { source: &self.0, folder }
     }
 
-    /// A port of a card that has ports on a link of so many lanes of 5 GT/s.
+    /// A port of a card whose link has so many lanes of 5 GT/s.
     fn port(&self, path: &str, lanes: &str) -> Device<'_> {
         let ids = [("class", "0x020000"), ("vendor", "0xfffc"), ("device", "0x10fb")];
         self.add(path, &[&ids[..], &[("current_link_width", lanes), ("current_link_speed", "5.0 GT/s PCIe")]].concat())
@@ -52,14 +52,14 @@ fn virtual_interfaces_are_on_no_bus() {
 fn the_way_of_a_card_to_the_root_is_held_against_all_ports_behind_each_link() {
     let tree = Tree::new();
     tree.bridge("0000:00:01.0", "4");
-    // A switch on the card: two chips with two ports each.
+    // A switch on the card, with two chips of two ports each.
     tree.bridge("0000:00:01.0/0000:01:00.0", "8");
     let ports = ["02:00.0/0000:03:00.0", "02:00.0/0000:03:00.1", "02:01.0/0000:04:00.0", "02:01.0/0000:04:00.1"];
     for chip in ["0000:02:00.0", "0000:02:01.0"] {
         tree.bridge(&format!("0000:00:01.0/0000:01:00.0/{chip}"), "8");
     }
     let ports = ports.map(|port| tree.port(&format!("0000:00:01.0/0000:01:00.0/0000:{port}"), "8"));
-    // A virtual function sends through the port of its physical one.
+    // A virtual function uses the port of its physical one.
     let function = tree.port("0000:00:01.0/0000:01:00.0/0000:02:00.0/0000:03:10.0", "0");
     tree.0.link(&format!("{}/physfn", function.folder), &ports[0].folder);
     tree.0.link("/sys/class/net/eth1/device", &ports[0].folder);
@@ -93,7 +93,7 @@ fn network_controllers_without_an_interface_are_found_with_driver_and_model() {
     let given_away = tree.port("0000:00:02.0", "8");
     tree.0.make_folder("/sys/bus/pci/drivers/vfio-pci");
     tree.0.link(&format!("{}/driver", given_away.folder), "/sys/bus/pci/drivers/vfio-pci");
-    // Of virtio the interface is one folder further down.
+    // For virtio, the interface is one folder further down.
     let virtio = tree.port("0000:00:03.0", "0");
     tree.0.make_folder(&format!("{}/virtio1/net/eth2", virtio.folder));
     tree.add("0000:00:1f.2", &[("class", "0x010601")]);
