@@ -1,4 +1,4 @@
-//! A machine with two ports, one of them in use in every way there is: what is taken of it has to come back.
+//! A machine with two ports, one of which uses every kind of setting: all of them have to be restored.
 
 use std::{
     thread,
@@ -14,10 +14,10 @@ pub(crate) const BED: &str = "--bed ports:p1,p2 --take-ports-in-use";
 pub(crate) const SHORT: &str = "--duration '1 s' --repeats 1 --json";
 pub(crate) const LONG: &str = "60 s";
 
-/// A machine whose two ports are joined by a wire, the first one with settings of its own.
+/// A machine with two ports connected by a wire, the first one configured.
 pub(crate) struct Bench {
     pub(crate) machine: Machine,
-    /// What is to come back.
+    /// The state to be restored.
     pub(crate) before: String,
     _lab: Lab,
 }
@@ -27,7 +27,7 @@ impl Bench {
         Self::with([device; 2])
     }
 
-    /// With a card of another kind for each port.
+    /// With different cards for the two ports.
     pub(crate) fn with([first, second]: [&'static str; 2]) -> Self {
         let mut lab = Lab::new();
         let [one_end, other_end] = lab.wire();
@@ -66,7 +66,7 @@ impl Bench {
         Self { machine, before, _lab: lab }
     }
 
-    /// Both ports are as they were; what the kernel adds by itself may take a moment.
+    /// Both ports are as before; automatic state of the kernel may take a moment.
     pub(crate) fn assert_given_back(&mut self) {
         let until = Instant::now() + Duration::from_secs(30);
         let mut now = state(&mut self.machine);
@@ -79,7 +79,7 @@ impl Bench {
         assert_eq!(now, self.before, "not as before: {lost:#?} became {added:#?}");
     }
 
-    /// Starts a run that is as long as this, and waits until data flows through the ports.
+    /// Starts a run of this duration, and waits until data flows through the ports.
     pub(crate) fn under_way(&mut self, duration: &str) -> Background {
         let words = format!("--duration '{duration}' --repeats 1 --json");
         let run = self.machine.start(&format!("wireproof goodput {BED} {words}"));
@@ -91,7 +91,7 @@ impl Bench {
     }
 }
 
-/// Everything that is to come back, in the words of other programs.
+/// The state to be restored, in the output of other programs.
 pub(crate) fn state(machine: &mut Machine) -> String {
     let command = "ip -d -o link show | grep -E ': p[12]: ' | sed 's/ state [A-Z]* / /; s/[<,]LOWER_UP//; s/NO-CARRIER,//'; \
          ip -o address show scope global | grep -E ' p[12] ' | sed 's/ valid_lft.*//'; \
@@ -101,7 +101,7 @@ pub(crate) fn state(machine: &mut Machine) -> String {
          grep -rs . /proc/sys/net/ipv[46]/*/p[12]; \
          ip route show table all; ip -6 route show table all | grep -v fe80 | sed 's/ expires [0-9]*sec//'; \
          ip rule; ip -6 rule; ip nexthop; ls /run/netns; ls /var/lib/wireproof/ledger 2>/dev/null; pidof wireproof; true";
-    // Disciplines and classes are told in the order in which they were made, filters by their numbers.
+    // Disciplines and classes are listed in order of creation, filters by number.
     let out = machine.sh(command).ok().out;
     let mut lines: Vec<_> = out.lines().collect();
     lines.sort_unstable();

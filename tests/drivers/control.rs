@@ -1,4 +1,4 @@
-//! Commands run inside a machine, through a port that its first process (`init`) serves.
+//! Commands that run inside a machine, through a port served by its first process (`init`).
 
 use std::{
     io::{self, BufRead, BufReader, Read, Write},
@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::Value;
 
-/// Longer than anything takes that a test asks for, on a machine that is busy with other things too.
+/// Longer than any request of a test takes, even on a busy machine.
 const LONGEST: Duration = Duration::from_secs(180);
 
 /// The port.
@@ -16,7 +16,7 @@ pub(crate) struct Control {
     stream: BufReader<UnixStream>,
 }
 
-/// What a command did.
+/// Result of a command.
 #[derive(Debug)]
 pub(crate) struct Done {
     pub(crate) status: i32,
@@ -35,7 +35,7 @@ impl Control {
         }
     }
 
-    /// Runs a command of the shell, of one line.
+    /// Runs a one-line shell command.
     pub(crate) fn run(&mut self, command: &str) -> io::Result<Done> {
         assert!(!command.contains('\n'), "one line: {command}");
         self.stream.get_mut().write_all(format!("{command}\n").as_bytes())?;
@@ -61,18 +61,18 @@ impl Control {
 }
 
 impl Done {
-    /// What it printed, as JSON.
+    /// Its output, as JSON.
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {}\n{}", self.out, self.err))
     }
 
-    /// It worked.
+    /// Checks that it succeeded.
     pub(crate) fn ok(self) -> Self {
         assert_eq!(self.status, 0, "{}\n{}", self.out, self.err);
         self
     }
 
-    /// Checks exit status and that the error says all of this.
+    /// Checks the exit status, and that the error contains all of these words.
     pub(crate) fn fails(&self, status: i32, says: &[&str]) {
         assert_eq!(self.status, status, "stdout: {}\nstderr: {}", self.out, self.err);
         for words in says {

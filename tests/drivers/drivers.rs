@@ -1,5 +1,5 @@
-//! Whole-program stories with the drivers of real cards: machines in QEMU, with cards that it emulates, joined by wires
-//! of its own. `./x test-drivers` makes what the machines boot. Emulated processors are slow: nothing here asks how fast.
+//! Stories of the whole program with drivers of real cards: machines in QEMU with emulated cards and wires. `./x
+//! test-drivers` makes the machines' images. Emulated processors are slow: no test here asks for speed.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 

@@ -1,8 +1,8 @@
-//! What drivers of real cards say of themselves is read right, and a machine that has them is measured like any other.
+//! Information from drivers of real cards is read correctly, and machines with them are measured like others.
 
 use crate::{lab::Lab, machine::Machine};
 
-/// Two of each driver, joined by a wire, and up.
+/// Two cards of each driver, connected by a wire, and up.
 fn machine_with_all_drivers(lab: &mut Lab) -> Machine {
     let mut cards = Vec::new();
     for (device, names) in [("e1000e", ["e1", "e2"]), ("vmxnet3", ["v1", "v2"]), ("virtio-net-pci", ["n1", "n2"])] {

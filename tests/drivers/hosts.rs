@@ -1,4 +1,4 @@
-//! The bed `hosts:` between two machines with kernels, cards and OpenSSH of their own.
+//! The bed `hosts:` between two machines with their own kernels, cards and OpenSSH.
 
 use crate::{
     control::Done,
@@ -9,11 +9,11 @@ use crate::{
 const BED: &str = "--bed 'hosts:ssh://root@198.18.100.2?dev=w0&addr=198.18.101.2/24'";
 const WIRE: &str = "ip -o address show dev w0 scope global; cat /sys/class/net/w0/mtu; ls /tmp; pidof wireproof";
 
-/// Two machines: ssh goes over the wire c0, and w0 is measured.
+/// Two machines: ssh uses the wire c0, and w0 is measured.
 struct Pair {
     near: Machine,
     far: Machine,
-    /// What the measured wire's far end was like.
+    /// State of the measured wire's far end before the run.
     before: String,
     _lab: Lab,
 }
@@ -34,7 +34,7 @@ impl Pair {
         pair
     }
 
-    /// The far machine's network and its server, as after each of its starts.
+    /// Configures the far machine's network and server, after each of its starts.
     fn set_up_far(&mut self) {
         let key = self.near.sh("cat /root/.ssh/id_ed25519.pub").ok().out;
         for command in [

@@ -1,4 +1,4 @@
-//! What machines are made of: cards and the wires between them, a disk.
+//! Parts of machines: cards, wires between them, a disk.
 
 use std::{
     fs::File,
@@ -10,49 +10,49 @@ use tempfile::TempDir;
 
 use crate::machine::Machine;
 
-/// A folder for one story: sockets, disks, what machines say on their consoles. Stories have nothing in common: some are told
-/// at a time.
+/// A folder for one story: sockets, disks, and the machines' console output. Stories share nothing, and some run at the
+/// same time.
 pub(crate) struct Lab {
     folder: TempDir,
     wires: u32,
-    /// Of each machine.
+    /// Processors of each machine.
     processors: u8,
 }
 
 /// One end of a wire.
 pub(crate) struct WireEnd {
-    /// The socket of this end, and that of the other one.
+    /// Sockets of this end and of the other one.
     sockets: [PathBuf; 2],
 }
 
 /// An emulated network card.
 pub(crate) struct Card {
-    /// Its name in QEMU, and that of its interface.
+    /// Its name in QEMU, and its interface's.
     pub(crate) name: &'static str,
-    /// QEMU's name for the device; the driver has the same, or nearly.
+    /// QEMU's name for the device, which is about the driver's.
     device: &'static str,
     wire: WireEnd,
 }
 
 impl Lab {
-    /// Of machines with one processor: to emulate two costs half as much again, for what keeps consistent what they share.
+    /// For machines with one processor: emulating two costs half as much again, to keep shared memory consistent.
     pub(crate) fn new() -> Self {
         Self { folder: TempDir::new().unwrap(), wires: 0, processors: 1 }
     }
 
-    /// Of machines with two processors, for what may depend on there being several.
+    /// For machines with two processors, in tests that may depend on several.
     pub(crate) fn with_two_processors() -> Self {
         Self { processors: 2, ..Self::new() }
     }
 
-    /// A wire, that is its two ends.
+    /// A wire, as its two ends.
     pub(crate) fn wire(&mut self) -> [WireEnd; 2] {
         self.wires += 1;
         let end = |name| self.folder.path().join(format!("wire{}{name}", self.wires));
         [WireEnd { sockets: [end("a"), end("b")] }, WireEnd { sockets: [end("b"), end("a")] }]
     }
 
-    /// Two cards joined by a wire.
+    /// Two cards connected by a wire.
     pub(crate) fn pair(&mut self, device: &'static str, names: [&'static str; 2]) -> [Card; 2] {
         let [a, b] = self.wire();
         [Card::new(names[0], device, a), Card::new(names[1], device, b)]
@@ -63,7 +63,7 @@ impl Lab {
         self.boot_from("initrd", name, cards)
     }
 
-    /// The same with systemd, udev, dbus, and what configures interfaces by itself.
+    /// The same with systemd, udev, dbus, and network managers.
     pub(crate) fn boot_systemd(&self, name: &'static str, cards: &[Card]) -> Machine {
         self.boot_from("initrd-systemd", name, cards)
     }
@@ -84,7 +84,7 @@ impl Card {
         Self { name, device, wire }
     }
 
-    /// As QEMU is told of it: in a PCIe port of its own, from which it can be unplugged.
+    /// QEMU's arguments for it: in its own PCIe port, from which it can be unplugged.
     fn words(&self, machine: &str, slot: u8) -> Vec<String> {
         let Self { name, device, wire: WireEnd { sockets: [own, other] } } = self;
         let (own, other, mac) = (own.display(), other.display(), mac(machine, slot));
@@ -96,12 +96,12 @@ impl Card {
     }
 }
 
-/// Its own for each card of a story: locally administered, with a byte of the machine's name and one of the slot.
+/// Unique for each card of a story: locally administered, with a byte of the machine's name and one of the slot.
 pub(crate) fn mac(machine: &str, slot: u8) -> String {
     format!("52:54:00:00:{:02x}:{slot:02x}", machine.bytes().fold(0_u8, u8::wrapping_add))
 }
 
-/// What `./x test-drivers` has made for the machines.
+/// A file made by `./x test-drivers` for the machines.
 pub(crate) fn image(name: &str) -> PathBuf {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
     let image = target.join("drivers").join(name);

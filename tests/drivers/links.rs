@@ -1,4 +1,4 @@
-//! Links that do not come, do not stay, or do not fit each other; and what a link that goes takes with it.
+//! Links that stay down, flap or differ; and the state that is lost with a link.
 
 use std::{
     thread,
@@ -12,10 +12,10 @@ use crate::{
 
 #[test]
 fn a_link_that_comes_and_goes_is_named_with_what_to_do_about_it() {
-    // QEMU's e1000e does not tell its driver of a cable that is pulled.
+    // QEMU's e1000e does not report a pulled cable to its driver.
     let mut bench = Bench::new("vmxnet3");
     let run = bench.machine.start(&format!("wireproof goodput {BED} {SHORT}"));
-    // As two cards do that cannot agree on a speed, until it has been said.
+    // Flaps, like a link with failing autonegotiation, until the program reports it.
     let until = Instant::now() + Duration::from_secs(120);
     while !bench.machine.has_ended(run) && Instant::now() < until {
         for up in [false, true] {
@@ -58,7 +58,7 @@ fn an_mtu_that_the_driver_does_not_take_is_refused_with_what_it_takes() {
     let whole_bed = bench.machine.wireproof(&format!("path {BED} --repeats 1 --mtu 20000"));
     whole_bed.fails(2, &["nothing was changed", "--mtu 20000: p1 (e1000e)", &takes]);
     bench.assert_given_back();
-    // For some trials only: those before are kept.
+    // For some trials only: earlier ones are kept.
     let some = bench.machine.wireproof(&format!("path {BED} --repeats 1 --mtus 1300,20000 --json"));
     some.fails(1, &["MTU 20000", &takes]);
     assert_eq!(some.json()["trials"][0]["mtu"]["forward"], 1300);
@@ -68,7 +68,7 @@ fn an_mtu_that_the_driver_does_not_take_is_refused_with_what_it_takes() {
 #[test]
 fn what_goes_with_the_link_of_a_port_is_recorded_before_the_port_at_its_other_end_is_moved() {
     let mut machine = Lab::new().boot("joined", &[]);
-    // QEMU's cards keep their link when the other end is set down. These do not, like cards that a cable joins.
+    // QEMU's cards keep their link when the other end is set down. These do not, like cards with a cable.
     machine.sh("modprobe veth && ip link add p1 type veth peer name p2").ok();
     for (port, other) in [("p1", "2"), ("p2", "1")] {
         let number = 3 - other.parse::<u8>().unwrap();
@@ -90,7 +90,7 @@ fn what_goes_with_the_link_of_a_port_is_recorded_before_the_port_at_its_other_en
     ] {
         machine.sh(command).ok();
     }
-    // The kernel gives out addresses of one link by itself, once it has asked whether somebody else has them.
+    // The kernel adds link-local addresses after duplicate address detection.
     let settled = "test $(ip -6 route show table local | grep -c '^local fe80') = 2";
     machine.until(settled);
     let before = state(&mut machine);

@@ -15,19 +15,19 @@ use crate::{
     monitor::Monitor,
 };
 
-/// QEMU opens its sockets within moments, also where the machine is busy.
+/// QEMU opens its sockets quickly, even on a busy machine.
 const LONGEST_START: Duration = Duration::from_secs(30);
 
-/// A machine that is up. It is switched off when it is dropped.
+/// A running machine. It is switched off when dropped.
 pub(crate) struct Machine {
     name: &'static str,
-    /// Where it writes its console.
+    /// Its console output.
     console: PathBuf,
     words: Vec<String>,
     running: Running,
 }
 
-/// The process, and the ways to talk to it.
+/// The process, and its control connections.
 struct Running {
     process: Child,
     control: Control,
@@ -39,12 +39,12 @@ struct Running {
 pub(crate) struct Background(u32);
 
 impl Machine {
-    /// Ends wireproof without warning. Its measuring processes end by themselves once it has: one may be gone before its turn comes.
+    /// Kills wireproof. Its measuring processes end by themselves afterwards: one may be gone before its turn comes.
     pub(crate) fn kill_wireproof(&mut self) {
         self.sh("pidof wireproof >/dev/null && { killall -9 wireproof; true; }").ok();
     }
 
-    /// Boots one from files with its system and its disk, and waits for it to be up; `cards` are words for QEMU.
+    /// Boots a machine from files with its system and its disk, and waits until it is up; `cards` are QEMU's arguments.
     pub(crate) fn boot(
         name: &'static str,
         processors: u8,
@@ -62,7 +62,7 @@ impl Machine {
         machine
     }
 
-    /// The kernel numbers interfaces as it meets them; here they are called as their cards are.
+    /// The kernel numbers interfaces in order of detection; here they get the names of their cards.
     fn name_interfaces(&mut self) {
         let renamed =
             |(name, mac)| format!("ip link set $(grep -l {mac} /sys/class/net/*/address | cut -d/ -f5) name {name}");
@@ -70,7 +70,7 @@ impl Machine {
         self.sh(&commands.join(" && ")).ok();
     }
 
-    /// Runs a command of the shell.
+    /// Runs a shell command.
     pub(crate) fn sh(&mut self, command: &str) -> Done {
         match self.running.control.run(command) {
             Ok(done) => done,
@@ -85,7 +85,7 @@ impl Machine {
         done
     }
 
-    /// Starts a command and lets it run.
+    /// Starts a command in the background.
     pub(crate) fn start(&mut self, command: &str) -> Background {
         let number = self.sh("ls /tmp/*.started 2>/dev/null | wc -l").out.trim().parse().unwrap();
         let files = format!(">/tmp/{number}.out 2>/tmp/{number}.err");
@@ -96,12 +96,12 @@ impl Machine {
         Background(number)
     }
 
-    /// Whether a command that was started has ended.
+    /// Whether a background command has ended.
     pub(crate) fn has_ended(&mut self, Background(number): Background) -> bool {
         self.sh(&format!("test -s /tmp/{number}.status")).status == 0
     }
 
-    /// Waits for a command that was started to end.
+    /// Waits for a background command to end.
     pub(crate) fn end_of(&mut self, Background(number): Background) -> Done {
         self.until(&format!("test -s /tmp/{number}.status"));
         let status = self.sh(&format!("cat /tmp/{number}.status")).out.trim().parse().unwrap();
@@ -109,7 +109,7 @@ impl Machine {
         Done { status, ..said }
     }
 
-    /// Waits until a command of the shell succeeds.
+    /// Waits until a shell command succeeds.
     pub(crate) fn until(&mut self, command: &str) {
         let waits = format!(
             "end=$(($(date +%s) + 90)); while [ $(date +%s) -lt $end ]; do {command} && exit 0; sleep 0.2; done; exit 1"
@@ -123,12 +123,12 @@ impl Machine {
         assert_eq!(done.status, 0, "{}: in vain waited for {command:?}: {now}", self.name);
     }
 
-    /// Plugs the cable of a card in or out.
+    /// Plugs or pulls the cable of a card.
     pub(crate) fn set_link(&mut self, card: &str, up: bool) {
         self.running.monitor.set_link(card, up).unwrap();
     }
 
-    /// Takes a card out.
+    /// Removes a card.
     pub(crate) fn unplug(&mut self, card: &str) {
         self.running.monitor.unplug(card).unwrap();
     }
@@ -151,7 +151,7 @@ impl Running {
         };
         let listeners = [listen(&control)?, listen(&monitor)?];
         let mut command = Command::new("setpriv");
-        // Whatever ends this process ends QEMU too.
+        // QEMU ends with this process in any case.
         command.args(["--pdeathsig", "KILL", "qemu-system-x86_64"]).args(words);
         command.args(["-chardev", &format!("socket,id=control,path={}", control.display())]);
         command.args(["-chardev", &format!("socket,id=monitor,path={}", monitor.display())]);
@@ -168,7 +168,7 @@ impl Running {
         }
     }
 
-    /// As when the plug is pulled.
+    /// Like pulling the plug.
     fn stop(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();
@@ -184,18 +184,18 @@ impl Drop for Machine {
     }
 }
 
-/// The same for every machine. Without devices that QEMU would add by itself, so that each is there on purpose.
+/// Common to all machines, without QEMU's default devices.
 fn fixed_words(name: &str, processors: u8, [initrd, disk]: [&Path; 2]) -> Vec<String> {
-    // The kernel would measure how fast the processor's time stamp counter runs, and get it wrong where QEMU has to wait.
+    // The kernel would calibrate the time stamp counter, wrongly if QEMU has to wait.
     let clock = "clocksource=hpet tsc=unstable";
     let append = format!(
         "console=ttyS0 loglevel=4 panic=-1 mitigations=off no_timer_check net.ifnames=0 {clock} hostname={name}"
     );
-    // Cut is the power of the machine, not that of the computer which runs it: nothing has to be written through.
+    // The machine's power is cut, not the computer's: writes need no flush.
     let disk = format!("file={},if=none,id=disk,format=raw,cache=unsafe", disk.display());
     let kernel = image("vmlinux");
-    // All that the emulation can do, but for what is slow when emulated: page tables of five levels are a step more for each
-    // page that is looked up, and memory is copied byte by byte where a processor claims that this is quick.
+    // All features of the emulation except slow ones: five-level page tables add a step to each lookup, and with "erms"
+    // memory is copied byte by byte.
     let processor = "max,la57=off,erms=off";
     let processors = processors.to_string();
     let memory = if initrd.ends_with("initrd-systemd") { "1024" } else { "512" };
@@ -210,7 +210,7 @@ fn fixed_words(name: &str, processors: u8, [initrd, disk]: [&Path; 2]) -> Vec<St
     words.concat().into_iter().map(str::to_owned).collect()
 }
 
-/// Name and MAC address of a card in QEMU's words for it.
+/// Name and MAC address of a card in QEMU's arguments.
 fn named_card(word: &str) -> Option<(String, String)> {
     let value = |key: &str| word.split(',').find_map(|part| part.strip_prefix(key)).map(str::to_owned);
     Some((value("id=")?, value("mac=")?))
@@ -221,7 +221,7 @@ fn greet([control, monitor]: &[UnixListener; 2], process: &mut Child) -> io::Res
     Ok((Control::wait(control)?, Monitor::open(monitor)?))
 }
 
-/// The connection that QEMU makes when it starts.
+/// The connection that QEMU makes at its start.
 fn accept(listener: &UnixListener, process: &mut Child) -> io::Result<UnixStream> {
     listener.set_nonblocking(true)?;
     let until = Instant::now() + LONGEST_START;
@@ -244,7 +244,7 @@ fn accept(listener: &UnixListener, process: &mut Child) -> io::Result<UnixStream
     }
 }
 
-/// The end of what a machine said on its console.
+/// The end of a machine's console output.
 fn tail(console: &Path) -> String {
     let said = fs::read(console).unwrap_or_default();
     let said = String::from_utf8_lossy(&said);

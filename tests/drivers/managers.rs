@@ -1,5 +1,4 @@
-//! Programs that configure interfaces by themselves, as Debian has them: they leave a port alone that is taken, and have it
-//! back afterwards.
+//! Network managers as in Debian: they leave a taken port alone, and configure it again afterwards.
 
 use std::{
     thread,
@@ -9,21 +8,21 @@ use std::{
 use crate::{lab::Lab, machine::Machine};
 
 const BED: &str = "--bed ports:p1,p2 --take-ports-in-use";
-/// Whether there is a link just now is left out.
+/// Without the state of the link.
 const STATE: &str = "ip -o address show dev p1 scope global | sed 's/ valid_lft.*//' | sort; \
     ip route show table all | grep 'dev p1' | grep -vE 'table local|fe80' | sed 's/ linkdown//' | sort";
-/// Longer than any of them takes, on a machine that is slow.
+/// Longer than any manager takes on a slow machine.
 const ACTS: Duration = Duration::from_secs(10);
-/// What one that was seen to act would do again, it does within this many times as long.
+/// An action once observed would recur within this multiple of its time.
 const PATIENCE: u32 = 3;
 
-/// One of them: how it is set up and started, and how it shows that p1 is its own.
+/// A network manager: how to set it up and start it, and how it shows that it manages p1.
 struct Manager {
     set_up: &'static [&'static str],
     has_it: &'static str,
-    /// What puts it right after a port went and came that it was not told of.
+    /// Command that repairs its state after a port was moved without notification.
     put_right: &'static str,
-    /// What gives it the time to show what it does when a port comes, and what takes that away again.
+    /// Commands that delay it enough to observe its reaction to a new port, and that end the delay.
     shows: [&'static str; 2],
 }
 
@@ -62,8 +61,8 @@ const IFUPDOWN: Manager = Manager {
     ],
     has_it: "grep -qx p1=p1 /run/network/ifstate && systemctl is-active ifup@p1",
     put_right: "sleep 1; ip address flush dev p1; systemctl restart ifup@p1",
-    // Of a port that comes the kernel says that it was added, and then that it was renamed, which systemd takes for its end: ifup is
-    // stopped, or not even begun, unless systemd hears of that later.
+    // The kernel reports a new port, then its renaming, which systemd takes for its end: ifup is stopped, or never
+    // started, unless systemd learns of that later.
     shows: [
         "echo 'ACTION==\"move\", SUBSYSTEM==\"net\", PROGRAM=\"/bin/sleep 4\"' >/etc/udev/rules.d/10-slow.rules; udevadm control --reload",
         "rm /etc/udev/rules.d/10-slow.rules; udevadm control --reload",
@@ -93,7 +92,7 @@ impl Manager {
         self.assert_given_back(machine, &before, patience);
     }
 
-    /// Where it did nothing when a port comes, there would be nothing to see. How long it took.
+    /// Checks that it reacts to a new port, without which there would be nothing to observe; returns the time it took.
     fn configures_what_it_is_not_told_of(&self, machine: &mut Machine) -> Duration {
         let is_configured = "ip route show dev p1 | grep -q 198.18.99.0/24";
         machine.until(&format!("{is_configured} && {}", self.has_it));
@@ -123,8 +122,7 @@ impl Manager {
         assert!(!left.contains("wireproof-") && !left.contains(".jsonl"), "{left}");
     }
 
-    /// The addresses that somebody gave to p1 when it came back, also those that went again: the first of its own, or all within
-    /// this long.
+    /// Addresses added to p1 after its return, also if removed again: the manager's first, or all within this time.
     fn added_when_it_comes_back(&self, machine: &mut Machine, within: Duration) -> String {
         machine.sh(self.shows[0]).ok();
         machine.sh("ip -4 -o monitor address >/tmp/added 2>&1 & echo $! >/tmp/monitor").ok();
@@ -142,13 +140,13 @@ impl Manager {
     }
 }
 
-/// Moves p1 back from wherever it is, as the kernel does with a card whose namespace ends.
+/// Returns p1 from any namespace, as the kernel does for a card when its namespace ends.
 fn come_back(machine: &mut Machine) {
     let moves = "for name in $(ls /run/netns); do ip -n $name link set p1 netns 1 2>/dev/null; done; ip link show p1";
     machine.sh(moves).ok();
 }
 
-/// Each on a machine of its own, where no other one meddles.
+/// Each on its own machine, without interference from others.
 fn is_told_and_has_it_back(manager: &Manager) {
     let mut lab = Lab::new();
     let cards = lab.pair("e1000e", ["p1", "p2"]);

@@ -1,4 +1,4 @@
-//! QEMU's monitor (QMP): what a hand does to a machine from outside.
+//! QEMU's monitor (QMP): manual actions on a machine.
 
 use std::{
     io::{self, BufRead, BufReader, Write},
@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-/// QEMU answers at once; a driver may take its time to let go of a card.
+/// QEMU answers at once; a driver may take time to release a card.
 const LONGEST: Duration = Duration::from_secs(60);
 
 /// The monitor of one machine.
@@ -17,7 +17,7 @@ pub(crate) struct Monitor {
 }
 
 impl Monitor {
-    /// Greets.
+    /// Exchanges greetings.
     pub(crate) fn open(stream: UnixStream) -> io::Result<Self> {
         stream.set_read_timeout(Some(LONGEST))?;
         let mut monitor = Self { stream: BufReader::new(stream) };
@@ -26,12 +26,12 @@ impl Monitor {
         Ok(monitor)
     }
 
-    /// Plugs the cable of a card in or out.
+    /// Plugs or pulls the cable of a card.
     pub(crate) fn set_link(&mut self, card: &str, up: bool) -> io::Result<()> {
         self.ask("set_link", &json!({ "name": card, "up": up }))
     }
 
-    /// Takes a card out of the running machine, and waits until the machine has let go of it.
+    /// Removes a card from the running machine, and waits until the machine has released it.
     pub(crate) fn unplug(&mut self, card: &str) -> io::Result<()> {
         self.ask("device_del", &json!({ "id": card }))?;
         self.next(|message| message["event"] == "DEVICE_DELETED" && message["data"]["device"] == card).map(drop)
@@ -47,7 +47,7 @@ impl Monitor {
         }
     }
 
-    /// The next message that is wanted; others (events) are passed over.
+    /// The next wanted message; others (events) are skipped.
     fn next(&mut self, wanted: impl Fn(&Value) -> bool) -> io::Result<Value> {
         loop {
             let mut line = String::new();

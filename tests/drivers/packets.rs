@@ -1,4 +1,5 @@
-//! Packets by the kernel's own generator, and over drivers without native XDP or with a part of it: who sends is chosen, and says why.
+//! Packets by the kernel's generator, and over drivers with partial or no native XDP: the engine is selected, with its
+//! reason.
 
 use serde_json::Value;
 
@@ -10,14 +11,14 @@ use crate::{
 
 const SHORT: &str = "--rate '500 pps' --duration '1 s' --repeats 1 --json";
 
-/// What each thread of the generator has at one end of the bed.
+/// Devices of the generator's threads at one end of the bed.
 const DEVICES: &str = "ip netns exec wpgen-a sh -c 'grep -h @ /proc/net/pktgen/kpktgend_*'";
 
 fn pktgen(machine: &mut Machine, words: &str) -> Done {
     machine.wireproof(&format!("packets --engine pktgen --bed gen {words} {SHORT}"))
 }
 
-/// The only trial, of which nothing is lost. An emulated machine does not keep the rate.
+/// The only trial, without losses. An emulated machine does not keep the rate.
 fn whole(done: Done) -> Value {
     let trial = done.ok().json()["trials"][0].clone();
     let [sent, received] = ["sent", "received"].map(|name| trial[name].as_u64().unwrap());
@@ -82,7 +83,7 @@ fn the_doctor_has_every_engine_send_on_this_kernel() {
     }
 }
 
-/// The only trial over two cards as they are.
+/// The only trial over two unchanged cards.
 fn over(device: &'static str, words: &str) -> Value {
     let mut lab = Lab::with_two_processors();
     let cards: [Card; 2] = lab.pair(device, ["p1", "p2"]);
@@ -108,7 +109,7 @@ fn a_paravirtual_card_counts_in_its_driver_and_sends_by_a_ring() {
     assert!(trial["engine"] == "xsk" && arrives(&trial), "{trial}");
 }
 
-/// They leave in batches, of which QEMU's wire holds a few frames only.
+/// They are sent in batches, of which QEMU's wire holds only a few frames.
 #[test]
 fn live_frames_leave_through_a_card_that_wants_a_program_for_them() {
     let trial = over("virtio-net-pci", "--engine live");

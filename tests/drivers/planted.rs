@@ -1,10 +1,10 @@
-//! Faults of a path that netem plants, and traffic of others that pktgen makes: both are modules that not every kernel has.
+//! Path faults by netem, and foreign traffic by pktgen: both are modules that not every kernel has.
 
 use serde_json::Value;
 
 use crate::{lab::Lab, machine::Machine};
 
-/// A machine with a bed that stands.
+/// A machine with a kept bed.
 struct Planted {
     machine: Machine,
     _lab: Lab,
@@ -18,7 +18,7 @@ impl Planted {
         Self { machine, _lab: lab }
     }
 
-    /// The only trial of a run while netem does this to what leaves an end.
+    /// The only trial of a run with this netem at the output of an end.
     fn with(&mut self, end: &str, netem: &str, words: &str) -> Value {
         let at = format!("tc -netns wpfaulty-{end} qdisc");
         self.machine.sh(&format!("{at} add dev lab-{end} root netem {netem}")).ok();
@@ -50,7 +50,7 @@ fn a_delay_is_found_on_the_way_that_has_it() {
     assert!(least("reverse_ns") >= 50_000_000 && least("forward_ns") < 50_000_000, "{}", trial["one_way_ns"]);
     assert_eq!((number(&trial["lost"]), number(&trial["late"])), (0, 0));
 
-    // Longer than a reply is waited for.
+    // Longer than the timeout of a reply.
     let hasty = format!("{ROUND_TRIPS} --count 10 --set 'latency.timeout=\"200 ms\"'");
     let late = planted.with("b", "delay 600ms", &hasty);
     assert_eq!(number(&late["late"]) + number(&late["lost"]), 10, "{late}");
@@ -65,7 +65,7 @@ fn loss_copies_and_damage_are_counted_and_placed() {
     let mut planted = Planted::new();
     let lost = planted.with("a", "loss 10%", DATAGRAMS);
     let (sent, missing) = (number(&lost["datagrams_sent"]), number(&lost["lost"]));
-    // Of 1000 datagrams one in ten: five standard deviations either way.
+    // One in ten of 1000 datagrams: five standard deviations either way.
     assert!(sent >= 900 && missing * 20 > sent && missing * 20 < sent * 3, "{missing} of {sent}");
     assert_eq!(number(&lost["loss_at"]["qdisc"]), missing, "{}", lost["loss_at"]);
 
@@ -90,7 +90,7 @@ fn loss_copies_and_damage_are_counted_and_placed() {
 fn traffic_of_others_stands_in_the_counters_and_not_in_the_figures() {
     let mut planted = Planted::new();
     planted.machine.sh("modprobe pktgen").ok();
-    // The port "discard", where nobody listens.
+    // The port "discard", without a receiver.
     let mac = planted.machine.sh("ip netns exec wpfaulty-b cat /sys/class/net/lab-b/address").ok().out;
     let tell =
         |file: &str, words: &str| format!("ip netns exec wpfaulty-a sh -c 'echo {words} >/proc/net/pktgen/{file}'");

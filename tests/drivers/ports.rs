@@ -1,10 +1,10 @@
-//! The bed `ports:`: real drivers let go of their cards and get them back as they were, whatever ends the run.
+//! The bed `ports:`: real drivers release their cards and get them back unchanged, however the run ends.
 
 use crate::bench::{BED, Bench, LONG, SHORT, state};
 
 fn measured_and_given_back(device: &'static str) {
     let mut bench = Bench::new(device);
-    // The kernel keeps them only as long as there is a link.
+    // The kernel keeps them only while there is a link.
     bench.machine.until("grep -qx 1 /sys/class/net/p1/carrier");
     bench.machine.sh("ip nexthop add id 30 via 198.18.10.253 dev p1 && ip nexthop add id 31 group 30").ok();
     bench.machine.sh("ip route add 198.18.96.0/24 nhid 31").ok();
@@ -12,7 +12,7 @@ fn measured_and_given_back(device: &'static str) {
     for words in ["path", "goodput --duration '1 s'", "latency --mode block --frame-sizes 64 --count 100 --stamps"] {
         let document = bench.machine.wireproof(&format!("{words} {BED} --repeats 1 --json")).ok().json();
         assert_eq!((&document["bed"]["kind"], &document["bed"]["simulated"]), (&"ports".into(), &false.into()));
-        // QEMU's cards never stamp, also where their driver says that they could: the kernel's stamps are used.
+        // QEMU's cards never stamp, even if their driver claims support: the kernel's timestamps are used.
         let stamped = &document["trials"][0]["hardware_stamps"];
         assert!(stamped.is_null() || stamped == false, "{document}");
         bench.assert_given_back();
@@ -67,12 +67,12 @@ fn ports_of_virtio_net_are_measured_and_given_back() {
 fn ports_come_back_after_kills() {
     let mut bench = Bench::new("e1000e");
     let run = bench.under_way(LONG);
-    // The controller alone: the agents notice, and undo what they did.
+    // Only the controller: the agents notice, and undo their changes.
     bench.machine.sh("kill -9 $(pidof wireproof | tr ' ' '\\n' | sort -n | head -n 1)").ok();
     assert_ne!(bench.machine.end_of(run).status, 0);
     bench.assert_given_back();
 
-    // All at once: nobody is left to undo anything.
+    // All at once: no process is left to undo anything.
     let run = bench.under_way(LONG);
     bench.machine.kill_wireproof();
     assert_ne!(bench.machine.end_of(run).status, 0);
@@ -87,7 +87,7 @@ fn cards_that_come_back_by_themselves_get_their_names_and_all_else_back() {
     let run = bench.under_way(LONG);
     bench.machine.kill_wireproof();
     assert_ne!(bench.machine.end_of(run).status, 0);
-    // Cards outlive their namespaces, but somebody has the name of one by then.
+    // Cards outlive their namespaces, but the name of one is in use by then.
     bench.machine.sh("ip link add p1 type bridge").ok();
     bench.machine.sh("for name in $(ls /run/netns); do ip netns delete $name; done").ok();
     bench.machine.wireproof("clean").fails(1, &["it is back, but not in all as it was", "name p1"]);
@@ -100,7 +100,7 @@ fn cards_that_come_back_by_themselves_get_their_names_and_all_else_back() {
 fn a_card_that_was_told_to_stamp_is_told_what_it_was_before() {
     let mut bench = Bench::new("e1000e");
     let words = format!("latency {BED} --mode block --frame-sizes 64 --count 100000 --stamps --repeats 1");
-    // Only a card that nobody told to stamp is told to: so it is seen whether it is.
+    // Only a card without configured timestamping is configured, so its state shows whether it was free.
     let is_free = |bench: &mut Bench| {
         let planned = bench.machine.wireproof(&format!("{words} --dry-run --json")).ok().out;
         planned.contains("/p1 stamps packets")
@@ -138,7 +138,7 @@ fn after_a_power_cut_there_is_nothing_to_undo_and_the_next_run_works() {
 
 #[test]
 fn a_cable_that_is_pulled_ends_the_run_and_the_ports_come_back() {
-    // QEMU's e1000e does not tell its driver of it.
+    // QEMU's e1000e does not report it to its driver.
     let mut bench = Bench::new("vmxnet3");
     let run = bench.under_way("15 s");
     for port in ["p1", "p2"] {

@@ -1,4 +1,4 @@
-//! Power cuts and cables: what is recorded survives, what is gone is not looked for, and what is there is read anew.
+//! Power cuts and cables: the record survives, missing ports are not searched for, and present ones are read anew.
 
 use crate::lab::Lab;
 
@@ -27,7 +27,7 @@ fn a_power_cut_leaves_a_record_that_is_understood() {
 #[test]
 fn a_cable_and_a_card_that_are_pulled_are_seen() {
     let mut lab = Lab::new();
-    // QEMU's e1000e does not tell its driver of a cable that is pulled.
+    // QEMU's e1000e does not report a pulled cable to its driver.
     let cards = lab.pair("vmxnet3", ["v1", "v2"]);
     let mut machine = lab.boot("cable", &cards);
     machine.sh("ip link set v1 up; ip link set v2 up").ok();
