@@ -1,4 +1,4 @@
-//! Wrong words, wrong plans, bad places: one paragraph that says what to do, and the machine as before.
+//! Wrong arguments, plans and places: one paragraph with advice, and an unchanged machine.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! Beds that stay.
+//! Kept beds.
 
 use std::process::Command;
 
@@ -24,7 +24,7 @@ fn a_bed_stands_is_used_and_taken_down() {
     desk.run(&["bed", "exec", "story", "c", "--", "true"]).fails(1, &["no endpoint \"c\"", "a and b"]);
     desk.run(&["bed", "exec", "story", "a", "--", "no-such-program"]).fails(1, &["cannot run no-such-program"]);
 
-    // A crash elsewhere and its cleaning leave a bed that is kept alone.
+    // A crash elsewhere and its cleanup do not affect a kept bed.
     assert_eq!(desk.run(&["clean"]).status, 0);
     let verify = desk.run(&["verify", text(&desk.plan(SMALL)), "--bed", "story", "--json"]);
     assert_eq!(verify.status, 0, "{}", verify.err);

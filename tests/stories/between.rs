@@ -1,4 +1,4 @@
-//! Two hosts that are not joined by a wire: a switch or a router stands between them.
+//! Two hosts without a common wire: a switch or a router is between them.
 
 use std::{
     process::{Child, Command, Stdio},
@@ -12,7 +12,7 @@ use crate::{
     program::{Desk, Done, done},
 };
 
-/// The namespace of what stands between.
+/// The namespace between them.
 const MIDDLE: &str = "wptest-middle";
 
 struct Story {
@@ -23,7 +23,7 @@ struct Story {
 }
 
 impl Story {
-    /// The wire of the two hosts is cut, and both ends of it go to a machine in the middle: port1 faces the first host.
+    /// The hosts' wire is cut, and both ends go to a machine in the middle: port1 faces the first host.
     fn new() -> Self {
         let desk = Desk::new();
         let host = OtherHost::with_tmp("size=1g");
@@ -39,7 +39,7 @@ impl Story {
         story
     }
 
-    /// Addresses, routes and MTUs of both hosts, once the kernel has given its own addresses.
+    /// Addresses, routes and MTUs of both hosts, once the kernel has added its own addresses.
     fn settled(&self) -> Vec<String> {
         let looks = |namespace: &str| {
             let look = |words: &str| {
@@ -84,7 +84,7 @@ impl Story {
 
 impl Drop for Story {
     fn drop(&mut self) {
-        // A story that failed says more than this could.
+        // The failure of a story says more than this could.
         let _ = Command::new("ip").args(["netns", "del", MIDDLE]).status();
     }
 }
@@ -94,7 +94,7 @@ fn ip(words: &str) {
     assert_eq!(done.status, 0, "ip {words}: {}", done.err);
 }
 
-/// A look that is over in no time.
+/// A short measurement.
 const LOOK: [&str; 8] = ["latency", "--count", "200", "--repeats", "1", "--frame-sizes", "128", "--json"];
 
 #[test]
@@ -122,7 +122,7 @@ fn a_router_between_two_hosts_is_configured_as_it_is_said_and_the_hosts_are_give
         story.assert_same();
     }
 
-    // A route of somebody else's to the same network stays, whether it is the same one or not.
+    // An existing route to the same network stays, whether it is equal or not.
     story.host.set("ip addr add 198.19.0.2/24 dev wire-f");
     story.host.set("ip route add 198.18.0.0/24 via 198.19.0.1 dev wire-f");
     let own = Story::settled(&story);
@@ -136,7 +136,7 @@ fn a_router_between_two_hosts_is_configured_as_it_is_said_and_the_hosts_are_give
 #[test]
 fn an_mtu_that_the_path_between_two_hosts_refuses_is_told_and_both_are_given_back() {
     let story = Story::new();
-    // A switch that takes ordinary frames only.
+    // A switch that only forwards standard frame sizes.
     for line in
         ["link add br0 type bridge", "link set port1 master br0", "link set port2 master br0", "link set br0 up"]
     {
@@ -165,7 +165,7 @@ fn an_mtu_that_the_path_between_two_hosts_refuses_is_told_and_both_are_given_bac
 #[test]
 fn an_mtu_that_an_interface_of_a_host_refuses_is_told_and_both_are_given_back() {
     let story = Story::new();
-    // One that cannot have more than the interface under it, though its driver would take more.
+    // An interface limited by the one below it, although its driver would accept more.
     story.host.set("ip link add narrow link wire-f type macvlan mode bridge");
     story.host.set("ip link set narrow up");
     let before = Snapshot::take();

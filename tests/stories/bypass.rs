@@ -1,4 +1,4 @@
-//! Programs of others, started by `wireproof bypass`.
+//! Unmodified programs, started by `wireproof bypass`.
 
 mod ends;
 mod kills;
@@ -28,7 +28,7 @@ use crate::{
 
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Answers so many datagrams, each with itself.
+/// Echoes so many datagrams.
 const ECHO: &str = "
 import socket, sys
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -39,7 +39,7 @@ for _ in range(int(sys.argv[2])):
     s.sendto(data, peer)
 print('done', flush=True)
 ";
-/// Sends so many datagrams, each once the one before came back.
+/// Sends so many datagrams, each after the echo of the previous one.
 const ASK: &str = "
 import socket, sys
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -51,7 +51,7 @@ for n in range(int(sys.argv[2])):
 print('all came back', flush=True)
 ";
 
-/// A lab bed, whose ends are called as its interfaces are.
+/// A lab bed, with ends named like its interfaces.
 struct Lab<'a> {
     desk: &'a Desk,
 }
@@ -69,7 +69,7 @@ impl Lab<'_> {
         self.exec(end, &[&[WIREPROOF, "bypass"], words].concat())
     }
 
-    /// A bypassed program that is running, and has said its first line.
+    /// A running bypassed program that has printed its first line.
     fn start(&self, end: &str, words: &[&str]) -> Started {
         let mut child = self.desk.start(&Self::words(end, &[&[WIREPROOF, "bypass"], words].concat()));
         let mut line = String::new();
@@ -93,7 +93,7 @@ impl Lab<'_> {
     }
 }
 
-/// A program under way.
+/// A running program.
 struct Started {
     child: Child,
     line: String,
@@ -132,7 +132,7 @@ fn a_bypassed_program_talks_ends_and_is_accounted_for_as_itself() {
             let sockets = programs.flat_map(|program| program["sockets"].as_array().unwrap());
             sockets.map(|socket| socket[way][direction].as_u64().unwrap()).sum()
         };
-        // One may go through the kernel, so that it confirms the neighbour; each is counted once.
+        // One may go through the kernel to confirm the neighbour; each is counted once.
         assert!(sum("past", "received") >= 98 && sum("past", "sent") >= 98, "{account:#}");
         assert_eq!(account["kernel"]["flat"], true, "{account:#}");
         let by_kernel = |direction: &str| account["kernel"][direction].as_u64().unwrap();
@@ -170,13 +170,13 @@ fn the_exit_status_is_the_programs_own() {
 fn signals_reach_the_program_once() {
     with_lab(|lab| {
         for (name, status) in [("-INT", 130), ("-TERM", 143), ("-HUP", 129), ("-USR1", 138)] {
-            // What runs in the background of a shell is started with SIGINT ignored, and so is all that it starts.
+            // A shell's background processes start with SIGINT ignored, and so do their children.
             let started = lab.start("a", &["--", "env", "--default-signal", "sh", "-c", "echo ready; exec sleep 60"]);
             assert_eq!(started.line, "ready\n");
             signal(started.child.id(), name);
             assert_eq!(started.ended().status, status, "{name}");
         }
-        // A program that goes on is let do so, and its launcher with it.
+        // A program that ignores the signal may go on, and its launcher with it.
         let script = "trap 'echo heard; kill $!; exit 5' TERM; sleep 60 & echo ready; wait";
         let started = lab.start("a", &["--", "sh", "-c", script]);
         signal(started.child.id(), "-TERM");
@@ -196,7 +196,7 @@ fn a_daemon_keeps_its_launcher() {
         let ended = started.ended();
         assert_eq!(ended.status, 3);
         assert!(ended.out.contains("xdp") && begun.elapsed() >= Duration::from_secs(1), "{}", ended.out);
-        // What asks to end reaches the daemon that is left.
+        // The signal reaches the remaining daemon.
         let started = lab.start("a", &["--", "sh", "-c", "setsid sleep 60 & echo gone"]);
         sleep(Duration::from_millis(300));
         signal(started.child.id(), "-TERM");
@@ -213,7 +213,7 @@ fn interfaces_that_cannot_be_meant_are_refused() {
         refused(&["--spin", "--sleep", "--", "true"], "cannot be used with", 2);
         refused(&["--dev", "lab-a"], "required", 2);
         refused(&["--dev", "", "--", "true"], "a value is required", 2);
-        // One that is down is taken, and used from when it is up.
+        // An interface that is down is attached, and used once it is up.
         assert_eq!(lab.exec("a", &["ip", "link", "set", "lab-a", "down"]).status, 0);
         let down = lab.bypass("a", &["--dev", "lab-a", "--", "sleep", "0.3"]);
         down.fails(0, &["lab-a is down"]);
@@ -269,7 +269,7 @@ fn compiled(folder: &Path, name: &str, arguments: &[&str]) -> PathBuf {
 fn what_is_missing_is_said_before_the_program_starts() {
     let desk = Desk::new();
     let copy = desk.path("wireproof");
-    // Beside no library. On the same file system a link is as good as a copy.
+    // Without the library beside it. On the same file system a hard link is as good as a copy.
     fs::hard_link(WIREPROOF, &copy).or_else(|_| fs::copy(WIREPROOF, &copy).map(drop)).unwrap();
     let run = |program: &mut Command| done(program.stdin(Stdio::null()).output().unwrap());
     let alone = run(without_caller(copy.as_os_str()).args(["bypass", "--", "echo", "started"]));

@@ -1,10 +1,10 @@
-//! Ports that are cabled together, found by frames.
+//! Cables between ports, detected by frames.
 
 use std::process::Command;
 
 use crate::program::{Desk, done};
 
-/// A network namespace that stands for a machine with ports of its own.
+/// A network namespace that stands for a machine with its own ports.
 struct Host;
 
 impl Host {

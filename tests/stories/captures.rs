@@ -1,4 +1,4 @@
-//! Captures: written, and sent again as they are.
+//! Captures: recorded, and replayed unchanged.
 
 use std::{fs, io::Write, path::Path, process::Command};
 
@@ -9,7 +9,7 @@ use crate::{
 
 const BED: &str = "capt";
 
-/// Frames of several kinds, 5 ms apart: ARP, with a VLAN tag, of odd length, as long as the MTU allows.
+/// Frames of several kinds, 5 ms apart: ARP, with a VLAN tag, of odd length, and of the MTU's length.
 fn frames() -> Vec<Vec<u8>> {
     let frame = |ether_type: [u8; 2], length: usize, fill: u8| {
         let mut frame = vec![fill; length];
@@ -39,7 +39,7 @@ fn replay(desk: &Desk, file: &Path, more: &[&str]) -> Done {
     desk.run(&[&words[..], more].concat())
 }
 
-/// A capture at end b of the bed, under way.
+/// A running capture at end b of the bed.
 fn capture_at_b(desk: &Desk, file: &Path, more: &[&str]) -> Speaking {
     let exec = ["bed", "exec", BED, "b", "--", WIREPROOF, "packets", "capture", "lab-b", text(file)];
     Speaking::once(desk.start(&[&exec[..], more].concat()), "Capturing")
@@ -121,7 +121,7 @@ fn what_cannot_be_sent_again_says_why() {
     before.assert_same();
 }
 
-/// A numbered stream and a capture at the same time: each is counted in its own way.
+/// A numbered stream and a capture at the same time, each counted in its own way.
 #[test]
 fn a_stream_file_may_name_captures_beside_numbered_streams() {
     Desk::tell_alone(|desk| {

@@ -1,4 +1,4 @@
-//! Runs side by side, and the baseline that they are held against.
+//! Comparisons of runs, and the baseline.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use crate::{
     program::{Desk, Done, text},
 };
 
-/// As few trials as decide something.
+/// The fewest trials with a conclusive result.
 const PLAN: &str = r#"
 name = "watched"
 repeats = 4

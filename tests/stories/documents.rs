@@ -1,4 +1,4 @@
-//! Reports as documents that are handed over: whose they are, what they were made from, and that nobody changed them.
+//! Reports as documents: their owner, their sources, and their integrity.
 
 use std::{fs, process::Command};
 
@@ -22,7 +22,7 @@ what = "card"
 serial = "SN-0042"
 "#;
 
-/// A desk with one run that knows whose document it is.
+/// A desk with one run that has an identity.
 fn measured() -> Desk {
     let desk = Desk::new();
     fs::write(desk.path("meta.toml"), META).unwrap();
@@ -34,7 +34,7 @@ fn measured() -> Desk {
     desk
 }
 
-/// The report of the last run, written into a folder of the desk.
+/// Writes the report of the last run to a folder of the desk.
 fn report(desk: &Desk, folder: &str, more: &[&str]) -> String {
     let out = desk.path(folder);
     let done = desk.run(&[&["report", "last", "--out", out.to_str().unwrap()], more].concat());
@@ -52,7 +52,7 @@ fn the_identity_is_kept_with_the_run_and_may_be_changed_for_a_report() {
     }
     let json: Value = serde_json::from_str(&desk.run(&["report", "--json", "--quiet"]).out).unwrap();
     assert_eq!((&json["identity"]["revision"], &json["run"]["verdict"]), (&"A".into(), &"PASS".into()));
-    // What stands beside the report can be given to wireproof again.
+    // Files beside the report are valid input again.
     let meta = desk.path("again/raw/identity.toml");
     report(&desk, "third", &["--meta", meta.to_str().unwrap()]);
     let failed = desk.path("failed.toml");
@@ -61,7 +61,7 @@ fn the_identity_is_kept_with_the_run_and_may_be_changed_for_a_report() {
     assert_eq!(done.status, 3, "what a person found to fail, fails: {}", done.err);
 }
 
-/// A pair of keys without a password: paths of the secret and the public one.
+/// A key pair without a password: paths of the secret and the public key.
 fn keys(desk: &Desk) -> [String; 2] {
     let [secret, public] = ["key.sec", "key.pub"].map(|name| desk.path(name).to_str().unwrap().to_owned());
     let made = Command::new("minisign").args(["-G", "-W", "-s", &secret, "-p", &public]).output().unwrap();
@@ -119,7 +119,7 @@ fn what_this_report_did_not_write_is_neither_signed_nor_left_beside_redacted_fil
     let [secret, _] = keys(&desk);
     let out = desk.path("out");
     let into = |more: &[&str]| desk.run(&[&["report", "--out", out.to_str().unwrap()], more].concat());
-    // A signed report is the files that were written, not what a link in their place leads to.
+    // A signed report covers the written files, not the targets of links in their place.
     let elsewhere = desk.path("elsewhere");
     fs::write(&elsewhere, "precious").unwrap();
     let linked = desk.path("linked");
@@ -147,7 +147,7 @@ fn a_redacted_report_names_no_host_and_no_serial_number() {
     let words = [host.trim(), "SN-0042"];
     for name in ["report.html", "report.md", "report.csv", "report.json", "raw/run.json", "raw/identity.toml"] {
         let text = fs::read_to_string(desk.path("redacted").join(name)).unwrap();
-        // A host that is called like an ordinary word cannot be looked for.
+        // A host name that is an ordinary word cannot be searched for.
         for word in words.iter().filter(|word| word.len() > 4) {
             assert!(!text.contains(word), "{name} says {word}");
         }

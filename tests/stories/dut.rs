@@ -1,4 +1,5 @@
-//! A router between two ports of this machine: what it needs is said, whether it forwards is looked at, and what it counts is read.
+//! A router between two ports of this machine: its required configuration is printed, its forwarding checked, and its
+//! counters read.
 
 use std::{
     process::{Command, Stdio},
@@ -29,7 +30,7 @@ impl Story {
         Self { before: Snapshot::take(), router, desk }
     }
 
-    /// As the program says that it has to be.
+    /// Configured by the program's commands.
     fn configured() -> Self {
         let story = Self::new();
         for line in story.commands() {
@@ -39,7 +40,7 @@ impl Story {
         story
     }
 
-    /// What the program says is to be configured.
+    /// The program's commands for configuring the device.
     fn commands(&self) -> Vec<String> {
         let dry = self.run(&["latency", "--bed", BED, "--dry-run", "--json"]);
         assert_eq!(dry.status, 0, "{}", dry.err);
@@ -48,7 +49,7 @@ impl Story {
     }
 
     fn run(&self, words: &[&str]) -> Done {
-        // Not through "ip netns exec", which has mounts of its own: the names of namespaces are mounts.
+        // Not through "ip netns exec", whose own mounts lack the names of namespaces.
         let mut command = Command::new("nsenter");
         let program = self.router.program(&self.desk, words);
         let mut words: Vec<_> = program.get_args().skip(3).collect();
@@ -60,7 +61,7 @@ impl Story {
         done(command.stdin(Stdio::null()).output().unwrap())
     }
 
-    /// A transfer through the router, which is read as this user.
+    /// A transfer through the router, whose counters are read as this user.
     fn goodput(&self, user: &str, more: &[&str]) -> Value {
         let bed = format!("{BED},dut=ssh://{user}@{ADDRESS}");
         let ssh = self.router.ssh();
@@ -156,7 +157,7 @@ fn the_tester_answers_for_each_of_its_addresses_on_both_sides() {
         let nodad: &[&str] = if address.contains("::") { &["nodad"] } else { &[] };
         at_end("a")(&[&["ip", "address", "add", address, "dev", "port1"], nodad].concat());
     }
-    // As long as it looks whether others have its addresses, the router asks from another one.
+    // During duplicate address detection, the router sends from another address.
     let tentative = || !story.router.says(&["sh", "-c", "ip -6 -o address show tentative >&2"]).is_empty();
     for _ in 0..50 {
         if !tentative() {
@@ -164,7 +165,7 @@ fn the_tester_answers_for_each_of_its_addresses_on_both_sides() {
         }
         thread::sleep(Duration::from_millis(100));
     }
-    // A port that nobody listens at is refused by who has the address, and by nobody else.
+    // Only the owner of the address refuses a closed port.
     let knock = |address: &str| format!("exec 3<>/dev/tcp/{address}/9");
     let mut answered = Vec::new();
     for address in ["198.18.0.2", "198.18.0.77", "2001:2::2", "2001:2::77"] {

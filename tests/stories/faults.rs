@@ -1,4 +1,4 @@
-//! Agents that die, hang or speak another build, interrupts, and a store that fills up in the middle.
+//! Agents that die, hang or have another build; interrupts; and a store that fills up during a run.
 
 use std::{
     fs,
@@ -26,7 +26,7 @@ pub(crate) fn wait_for_trials(desk: &Desk, trials: u64) {
     assert!(soon(stored), "no trials come");
 }
 
-/// A run with at least two trials stored, still going on.
+/// A running run with at least two stored trials.
 fn under_way(desk: &Desk) -> Child {
     let child = desk.start(&["verify", text(&desk.plan(MANY)), "--json", "--out", text(&desk.path("out"))]);
     wait_for_trials(desk, 2);
@@ -37,7 +37,7 @@ pub(crate) fn end_of(child: Child) -> Done {
     done(child.wait_with_output().unwrap())
 }
 
-/// What was measured is printed, stored and reported, as partial.
+/// Finished trials are printed, stored and reported as partial.
 pub(crate) fn assert_kept(desk: &Desk, ended: &Done) {
     let document = ended.json();
     assert_eq!(document["run"]["partial"], true);
@@ -74,7 +74,7 @@ fn an_agent_that_dies_is_named_and_nothing_measured_is_lost() {
         signal(agents[which], "-KILL");
         let ended = end_of(run);
         if which == 0 {
-            // The run needs it only for setting up and giving back.
+            // The run needs it only for setup and giving back.
             ended.fails(1, &["machine agent", "killed by signal 9", "a new agent has undone"]);
             assert_eq!(ended.json()["trials"].as_array().unwrap().len(), 80);
         } else {
@@ -100,7 +100,7 @@ fn an_agent_that_hangs_is_noticed_and_ended() {
 
 #[test]
 fn another_build_is_told_apart() {
-    // A build is known by the linker's build id: a copy with another id is another build.
+    // The linker's build ID identifies a build: a copy with another ID counts as another build.
     let desk = Desk::new();
     let other = desk.path("other");
     let mut bytes = fs::read(WIREPROOF).unwrap();

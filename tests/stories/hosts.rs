@@ -1,4 +1,4 @@
-//! Two hosts, joined by ssh and by a wire to be measured.
+//! Two hosts, connected by ssh and by a wire to be measured.
 
 use std::{
     fs,
@@ -42,7 +42,7 @@ duration = "1 s"
 warmup = "100 ms"
 "#;
 
-/// Two hosts and nothing measured yet.
+/// Two hosts before any measurement.
 struct Story {
     before: Snapshot,
     host: OtherHost,
@@ -65,7 +65,7 @@ impl Story {
         self.host.run(&self.desk, words, WIRE)
     }
 
-    /// A look at the round trips, which is over in no time.
+    /// A short measurement of round trips.
     fn look(&self, more: &[&str]) -> Done {
         self.run(&[&["latency", "--count", "100", "--repeats", "1", "--frame-sizes", "64"], more].concat())
     }
@@ -81,7 +81,7 @@ impl Story {
         assert_eq!(fs::read_dir(ledger).map_or(0, Iterator::count), 0, "a ledger is left on the second host");
     }
 
-    /// A run of this many trials with at least two of them stored, still going on.
+    /// A running run of this many trials, at least two of them stored.
     fn under_way(&self, trials: usize) -> Child {
         let plan = self.desk.plan(MANY);
         let repeats = (trials / 2).to_string();
@@ -116,7 +116,7 @@ fn two_hosts_are_measured_and_given_back() {
     let hosts = document["environment"]["before"]["hosts"].as_array().unwrap();
     assert_eq!((hosts.len(), hosts[1]["hostname"].as_str()), (2, Some("far-host")));
     let trials = document["trials"].as_array().unwrap();
-    // A path search before each transfer with an MTU of its own, too.
+    // Also a path search before each transfer with its own MTU.
     assert_eq!(trials.len(), 9, "{trials:?}");
     assert!(trials[8]["completed"].as_u64() > Some(0), "{}", trials[8]);
     for trial in trials {
@@ -215,7 +215,7 @@ fn a_host_that_cannot_be_used_is_told_with_what_to_do() {
 #[test]
 fn an_ordinary_user_there_measures_what_is_there() {
     let story = Story::new();
-    // What an administrator did by hand.
+    // A manual change by an administrator.
     assert_eq!(story.host.prints(&["ip", "addr", "add", "198.18.101.2/24", "dev", "wire-f"]), "");
     let wire = story.host.wire();
     let words = ["latency", "--count", "100", "--frame-sizes", "64", "--json", "--ssh", &story.host.ssh()];
@@ -245,7 +245,7 @@ fn root_there_is_reached_by_sudo_without_a_password() {
 fn ssh_runs_as_the_user_who_called_sudo() {
     let story = Story::new();
     let (host, caller) = (&story.host, 65_534);
-    // Keys that this user alone may read, and a program that tells who it runs as.
+    // Keys that only this user may read, and a program that prints its user.
     for path in [host.path("key"), story.desk.path("")] {
         chown(path, Some(caller), Some(caller)).unwrap();
     }
@@ -284,7 +284,7 @@ fn a_cut_connection_keeps_the_trials_and_undoes_both_ends() {
 fn a_host_that_falls_silent_keeps_the_trials_and_undoes_by_itself() {
     let story = Story::new();
     let run = story.under_way(80);
-    // As when its network is gone: nothing comes, and nothing says that it ended.
+    // Like a lost network: no data, and no end of the connection.
     let connections = story.host.connections();
     connections.iter().for_each(|pid| signal(*pid, "-STOP"));
     assert_kept(&story, run, &["agent at endpoint b on far-host", "has said nothing for 10s"]);
@@ -340,7 +340,7 @@ fn what_killed_agents_left_there_is_undone_before_the_next_run_looks_the_host_ov
     story.assert_same();
 }
 
-/// What was measured is printed, stored and reported, as partial, and the message says these words.
+/// Finished trials are printed, stored and reported as partial, with a message that contains these words.
 fn assert_kept(story: &Story, run: Child, says: &[&str]) {
     let ended = done(run.wait_with_output().unwrap());
     ended.fails(1, says);

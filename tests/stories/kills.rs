@@ -1,4 +1,4 @@
-//! `kill -9` of the controller or an agent at any moment: nothing is left behind, nothing finished is lost.
+//! `kill -9` of the controller or an agent at any moment leaves nothing behind, and loses no finished trial.
 
 use std::{
     fs,
@@ -12,13 +12,13 @@ use crate::{
     program::{Desk, MANY, text},
 };
 
-/// Of each of two stories, which are told side by side.
+/// Of each of two stories, which run in parallel.
 const KILLS: u32 = 50;
 
-/// More trials than a run comes to before it is killed; one whose machine agent is killed goes on to its end.
+/// More trials than a run completes before the kill; with a killed machine agent, it goes on to its end.
 const REPEATS: &str = "8";
 
-/// A small generator of which only the seed matters: the moments are the same in every run of the test.
+/// A pseudo-random generator with a fixed seed: the moments are the same in every run of the test.
 struct Moments(u64);
 
 impl Moments {
@@ -55,7 +55,7 @@ fn kill(mut moments: Moments) {
         victims.push(run.id());
         let victim = victims[moments.next(victims.len() as u64) as usize];
         let stored_before = stored(&desk);
-        // An agent may have ended in this very moment; then the run ends by itself.
+        // An agent may have ended just now; then the run ends by itself.
         let _ = Command::new("kill").args(["-KILL", &victim.to_string()]).stderr(std::process::Stdio::null()).status();
         let _ = run.wait().unwrap();
         let clean = desk.run(&["clean"]);

@@ -1,4 +1,4 @@
-//! Labs with a device under test of their own: a bridge and a router of the kernel.
+//! Labs with their own device under test: a bridge and a router of the kernel.
 
 use serde_json::Value;
 
@@ -22,7 +22,7 @@ rate = "5 kpps"
 duration = "1 s"
 "#;
 
-/// Measures over the bed; the document, and what each trial counted at the device under test.
+/// Measures over the bed; returns the document, and each trial's counters at the device under test.
 fn measured(bed: &str) -> (Value, Vec<Vec<Value>>) {
     let desk = Desk::new();
     let before = Snapshot::take();
@@ -37,7 +37,7 @@ fn measured(bed: &str) -> (Value, Vec<Vec<Value>>) {
     (document, counted)
 }
 
-/// Packets that came in at all interfaces of the device.
+/// Packets received on all interfaces of the device.
 fn came_in(deltas: &[Value]) -> u64 {
     let came = deltas.iter().filter(|delta| delta["name"] == "rx_packets");
     came.map(|delta| delta["delta"].as_u64().unwrap()).sum()

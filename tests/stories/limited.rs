@@ -1,4 +1,4 @@
-//! What limited a figure: each fault that can be planted is named, and is named no longer when it is taken away.
+//! Limits of a figure: each planted fault is named, and no longer after its removal.
 
 use std::process::Command;
 
@@ -21,7 +21,7 @@ fn measure(desk: &Desk, probe: &str, more: &[&str]) -> Value {
     desk.undisturbed(|| measure_once(desk, probe, more))
 }
 
-/// The same while the story itself has something else use the cores.
+/// The same while the story itself keeps the cores busy.
 fn goodput_beside_others(desk: &Desk, more: &[&str]) -> Value {
     measure_once(desk, "goodput", &[&["--duration", "2 s"], more].concat())
 }
@@ -37,7 +37,7 @@ fn place(trial: &Value) -> &str {
     trial["limited_by"]["place"].as_str().unwrap_or_else(|| panic!("{trial}"))
 }
 
-/// The same measurement with the fault and without: named, and named no longer.
+/// The same measurement with the fault and without: named, then no longer.
 fn assert_named(named: &str, with: &Value, without: &Value) {
     assert_eq!(place(with), named, "{}\n{}", with["limited_by"], with["loss_at"]);
     assert_ne!(place(without), named, "taken away, and still named: {}", without["limited_by"]);
@@ -122,7 +122,7 @@ fn a_load_that_arrives_as_asked_is_limited_by_what_was_asked() {
     });
 }
 
-/// A sender that is asked for more than any core can send is behind its schedule; nothing of that is loss.
+/// A sender asked for more than a core can send is behind its schedule; that is no loss.
 #[test]
 fn a_sender_that_cannot_keep_up_is_no_loss() {
     Desk::tell_alone(|desk| {
@@ -146,7 +146,7 @@ fn other_traffic_on_the_interface_is_a_doubt() {
         let mut foreign =
             foreign.args(["netns", "exec", "wpfaulty-a", "timeout", "60", "bash", "-c", others]).spawn().unwrap();
         let shared = goodput_beside_others(desk, &load);
-        // `timeout` passes it on to what it runs.
+        // `timeout` passes the signal to its child.
         signal(foreign.id(), "-TERM");
         foreign.wait().unwrap();
         assert!(shared["doubts"].to_string().contains("packets-disagree"), "{}", shared["doubts"]);
@@ -155,7 +155,7 @@ fn other_traffic_on_the_interface_is_a_doubt() {
     });
 }
 
-/// One in 10^6, and every one of them found.
+/// One in 10^6, all of them detected.
 #[test]
 fn planted_loss_duplication_and_reordering_are_counted_to_the_packet() {
     const EVERY: u64 = 1_000_000;
@@ -163,7 +163,7 @@ fn planted_loss_duplication_and_reordering_are_counted_to_the_packet() {
         let _bed = desk.bed(BED, &[]);
         let bad = Bad::new(desk, BED);
         let load = ["--protocol", "udp", "--rate", "120 Mbit/s", "--datagram", "64"];
-        // What is planted counts from its first datagram on, so that each time it is planted anew.
+        // A planted fault counts from its first datagram, so it is planted anew each time.
         let counted = |plant: &dyn Fn(), remove: &dyn Fn()| {
             let trial = desk.undisturbed(|| {
                 plant();
@@ -189,13 +189,13 @@ fn planted_loss_duplication_and_reordering_are_counted_to_the_packet() {
         let (flow, sent) = counted(&|| bad.tc("duplicate", EVERY), &|| bad.remove_tc());
         assert_eq!(number(&flow, "duplicated"), sent / EVERY, "of {sent}");
 
-        // Of two neighbours that take a slow lane, the second falls behind those after it.
+        // Of two consecutive datagrams on a slow path, the second falls behind later ones.
         bad.at("a", "tc qdisc add dev lab-a root handle 1: htb default 10");
         bad.at("a", "tc class add dev lab-a parent 1: classid 1:10 htb rate 90gbit quantum 60000");
         bad.at("a", "tc class add dev lab-a parent 1: classid 1:20 htb rate 8kbit burst 20 quantum 1500");
         let (flow, sent) = counted(&|| bad.tc("reorder", EVERY), &|| bad.remove_tc());
         bad.at("a", "tc qdisc del dev lab-a root");
-        // The timer that opens the slow lane may let a neighbour out on another core, which is reordered in truth.
+        // The timer of the slow path may release a datagram on another core, which reorders it in fact.
         assert!((sent / EVERY..=20).contains(&number(&flow, "reordered")), "of {sent}: {flow}");
 
         let (flow, _) = counted(&|| (), &|| ());
@@ -215,7 +215,7 @@ fn loss_that_no_counter_of_the_ends_explains_lies_between_them() {
         let lost = goodput(desk, &load);
         bad.remove_tc();
         assert!(lost["lost"].as_u64() > Some(0));
-        // Goodput is what arrived, whatever was sent.
+        // Goodput counts arrivals, whatever was sent.
         assert!(lost["sent_bps"].as_f64() > Some(0.98e8) && lost["goodput_bps"]["mean"] == 0.0, "{lost}");
         let without = goodput(desk, &load);
         assert_eq!(place(&without), "intended load");
@@ -239,7 +239,7 @@ fn the_path_is_found_to_the_byte_and_what_keeps_it_down_is_named() {
     bad.at("b", "ip link set dev lab-b mtu 1777");
     for ip in ["4", "6"] {
         let peer = path(ip);
-        // A veth takes in what is up to 4 bytes larger than its MTU: the room for a VLAN tag.
+        // A veth accepts packets up to 4 bytes over its MTU: room for a VLAN tag.
         assert_eq!(mtus(&peer), (Some(1781), Some(1777)), "{peer}");
         assert_eq!((&peer["culprit"]["kind"], &peer["culprit"]["device"]), (&"peer-interface".into(), &"lab-b".into()));
     }

@@ -1,4 +1,4 @@
-//! Long trials, scaled down: what a soak of an hour has to hold holds for its first half minute.
+//! Long trials, scaled down: the first half minute shows the properties of an hour's soak test.
 
 use std::{
     fs,
@@ -15,7 +15,7 @@ use crate::{
     waiting::soon,
 };
 
-/// Time that a process has used so far, and its memory in kB.
+/// CPU time of a process so far, and its memory in kB.
 fn usage(pid: u32) -> (Duration, u64) {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
     let fields: Vec<&str> = stat[stat.rfind(')').unwrap()..].split(' ').collect();
@@ -42,12 +42,12 @@ fn a_long_trial_that_is_killed_keeps_its_seconds() {
     run.wait().unwrap();
     let kept = desk.run(&["report", "last", "--json", "--out", desk.path("kept").to_str().unwrap()]).json();
     let trial = &kept["trials"][0];
-    // The bed and the warm-up take some seconds, and the last few may not be stored yet.
+    // Bed and warm-up take some seconds, and the last few may not be stored yet.
     assert!(trial["intervals"].as_array().unwrap().len() >= passed - 10, "{passed} s: {trial}");
     assert!(trial["goodput_bps"]["mean"].as_f64().unwrap() > 1e8, "{trial}");
     assert!(trial["doubts"].to_string().contains("unfinished"), "{trial}");
     assert_eq!(kept["run"]["partial"], true);
-    // The machine agent notices, undoes and goes by itself.
+    // The machine agent notices, undoes its changes and ends by itself.
     before.assert_same();
 }
 
@@ -66,7 +66,7 @@ fn an_interrupt_keeps_the_seconds_of_the_trial_under_way() {
     before.assert_same();
 }
 
-/// The only trial of a run, as it is stored.
+/// The only stored trial of a run.
 fn only_trial(desk: &Desk) -> Value {
     let done = desk.run(&["report", "last", "--json", "--out", desk.path("now").to_str().unwrap()]);
     if done.status == 0 { done.json()["trials"][0].clone() } else { Value::Null }
@@ -75,7 +75,7 @@ fn only_trial(desk: &Desk) -> Value {
 /// Round trips for half a minute.
 const ROUND_TRIPS: [&str; 8] = ["latency", "--frame-sizes", "64", "--duration", "30 s", "--repeats", "1", "--json"];
 
-/// Waits until something of the trial under way is stored.
+/// Waits until a part of the running trial is stored.
 fn wait_until_kept(desk: &Desk) {
     assert!(soon(|| !only_trial(desk).is_null()), "nothing is kept");
 }
@@ -84,12 +84,12 @@ fn send_signal(signal: &str, pid: u32) {
     assert!(Command::new("kill").args([signal, &pid.to_string()]).status().unwrap().success());
 }
 
-/// What was kept of round trips that were cut off after a few seconds.
+/// Stored part of round trips that ended after a few seconds.
 fn assert_kept(trial: &Value) {
     let (sent, n) = (trial["sent"].as_u64().unwrap(), trial["rtt_ns"]["n"].as_u64().unwrap());
     assert!(sent > 500 && n == sent, "{trial}");
     assert!(trial["rtt_ns"]["p99"].as_u64().unwrap() > 500 && trial["achieved_pps"].as_f64().unwrap() > 100.0);
-    // Replies that were out may still have come: then nobody knows what is lost.
+    // Outstanding replies may have arrived later: the losses are unknown.
     assert!(trial["lost"].is_null() || trial["lost"] == 0, "{trial}");
     assert!(trial["duration_s"].as_f64().unwrap() >= 2.0, "{trial}");
     assert!(trial["doubts"].to_string().contains("unfinished"), "{trial}");
@@ -99,7 +99,7 @@ fn assert_kept(trial: &Value) {
 fn round_trips_that_are_killed_keep_what_they_have() {
     let desk = Desk::new();
     let before = Snapshot::take();
-    // Whoever dies: the controller, the near end's agent, the far end's.
+    // Victims: the controller, the near end's agent, the far end's.
     for (victim, rate) in [(0, None), (2, Some("10 kpps")), (3, Some("10 kpps"))] {
         let rate: Vec<&str> = rate.iter().flat_map(|rate| ["--rate", rate]).collect();
         fs::remove_file(desk.path("runs.db")).unwrap_or_default();
@@ -138,7 +138,7 @@ fn datagrams_that_are_killed_keep_their_counts() {
     let flow = &trial["flows"][0];
     assert!(flow["datagrams_received"].as_u64().unwrap() > 10_000, "{trial}");
     assert_eq!((&flow["duplicated"], &flow["corrupt"]), (&0.into(), &0.into()), "{trial}");
-    // Only the sender knows what it sent.
+    // Only the sender knows the number sent.
     assert!(flow["lost"].is_null() && flow["datagrams_sent"].is_null(), "{trial}");
     assert!(trial["doubts"].to_string().contains("unfinished"), "{trial}");
 }

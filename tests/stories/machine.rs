@@ -1,14 +1,18 @@
-//! The machine as the tests find it and must leave it.
+//! The machine, which the tests have to leave unchanged.
 //!
-//! Each story stands on ground of its own: its thread, and every program that it starts, have a network, mounts (`/run` and
-//! `/var/lib/wireproof` are empty) and IPC that no other story sees. So names of namespaces, interfaces and beds may be the same in
-//! any two stories, a [`Snapshot`] shows what this story did and nothing else, and two stories are told at a time. What they share:
-//! process numbers, `/tmp`, the cores, and the settings in `/proc/sys` outside of `net`.
+//! Each story has its own ground: its thread, and every program that it starts, have a network, mounts (`/run` and
+//! `/var/lib/wireproof` are empty) and IPC that no other story sees.
 //!
-//! A story begins with `Desk::new()`, or with [`turn`] if it needs no desk. One whose result depends on who else uses the cores (what
-//! limited a figure, a rate that has to be kept, a doubt that must not be there) is told by `Desk::tell_alone` or begins with [`turn_alone`]: it
-//! waits until all others have ended, and they wait for it. What it measures it measures by [`Turn::undisturbed`], as stories are not all
-//! that uses the cores. Whatever needs a thread of its own in a story inherits its ground.
+//! So names of namespaces, interfaces and beds may be the same in two stories, a [`Snapshot`] shows only this story's
+//! changes, and two stories run at a time. They share process numbers, `/tmp`, the cores, and the settings in
+//! `/proc/sys` outside of `net`.
+//!
+//! A story begins with `Desk::new()`, or with [`turn`] if it needs no desk. A result may depend on the use of the
+//! cores: a limit of a figure, a rate to be kept, the absence of a doubt.
+//!
+//! Such a story uses `Desk::tell_alone` or begins with [`turn_alone`]: it waits until all others have ended, and they
+//! wait for it. It measures by [`Turn::undisturbed`], as other programs may use the cores. Threads of a story inherit
+//! its ground.
 
 use std::{
     cell::Cell,
@@ -27,29 +31,30 @@ use kernel::namespace;
 use crate::planted::Busy;
 use crate::waiting::within;
 
-/// A story takes a place, or all of them; more would meet on the same cores, as beds take the first ones. The places are those of the
-/// whole machine, as stories of two programs must not disturb each other either: `/proc/self` is the main thread, which sees the
-/// machine's own `/run`, while a story sees another one.
+/// A story takes one place, or all of them; more stories would share cores, as beds take the first ones. The places are
+/// machine-wide, because stories of two test programs must not disturb each other either.
+///
+/// `/proc/self` is the main thread, which sees the machine's own `/run`; a story sees another one.
 const PLACES: [&str; 2] =
     ["/proc/self/root/run/wireproof-tests.lock", "/proc/self/root/run/wireproof-tests.second.lock"];
-/// Held by who waits for places: whoever came first gets theirs first, so that nobody who wants all is passed by for ever.
+/// Held while waiting for places: in order of arrival, so a story that needs all of them does not starve.
 const QUEUE: &str = "/proc/self/root/run/wireproof-tests.queue";
 
 thread_local! {
     static HAS_TURN: Cell<bool> = const { Cell::new(false) };
 }
 
-/// A story under way. It ends when this is dropped.
+/// A running story. It ends when this is dropped.
 pub(crate) struct Turn {
     places: Vec<File>,
 }
 
-/// The turn of a story that others may be told beside.
+/// The turn of a story that may run beside others.
 pub(crate) fn turn() -> Turn {
     Turn::take(1)
 }
 
-/// The turn of a story that nothing else may be told beside.
+/// The turn of a story that has to run alone.
 pub(crate) fn turn_alone() -> Turn {
     Turn::take(PLACES.len())
 }
@@ -77,15 +82,17 @@ impl Turn {
     }
 }
 
-/// Of a core's time: what something else may use while a story measures alone, as little as raises no doubt.
+/// Share of a core's time that other programs may use while a story measures alone, small enough to raise no doubt.
 const DISTURBED: f64 = 0.15;
-/// What measuring again may take in all stories together, in milliseconds: on a machine that is never calm it would help none of them.
+/// Total time for repeated measurements of all stories, in milliseconds: on a machine that is never calm they are
+/// useless.
 const AGAIN: u64 = 180_000;
 
 impl Turn {
-    /// Measures; in a story that is told alone again where something else used the cores meanwhile (another program, the hypervisor, the
-    /// kernel that still takes down what a story before had), four times at most: what comes of the last time is what counts. All that
-    /// `measure` starts has to have ended with it, or is taken for something else.
+    /// Measures; a story that runs alone repeats this, four times at most, if others used the cores meanwhile (another
+    /// program, the hypervisor, the kernel's cleanup after a story). The last result counts.
+    ///
+    /// Processes that `measure` starts have to end with it, or count as others.
     pub(crate) fn undisturbed<T>(&self, measure: impl FnMut() -> T) -> T {
         static LEFT: AtomicU64 = AtomicU64::new(AGAIN);
         self.undisturbed_within(&LEFT, measure)
@@ -108,14 +115,14 @@ impl Turn {
     }
 }
 
-/// For whoever looks on, and for the count at the end of `./x test`. Not by a macro, whose words only a story that fails shows.
+/// For observers, and for the count at the end of `./x test`. Not by a macro, whose output only a failed story shows.
 pub(crate) fn say_again(why: &str) {
     let story = thread::current().name().unwrap_or("a story").to_owned();
     let said = format!("{story} measures again: {why}\n");
     io::stderr().write_all(said.as_bytes()).unwrap();
     fs::create_dir_all(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let counted = Path::new(env!("CARGO_TARGET_TMPDIR")).join("measured-again");
-    // One write each, as two stories may be at it at a time.
+    // One write each, as two stories may write at a time.
     File::options()
         .create(true)
         .append(true)
@@ -125,11 +132,11 @@ pub(crate) fn say_again(why: &str) {
         .unwrap();
 }
 
-/// Seconds of the cores that neither this program nor what it started and saw end has used. Soft interrupts amid our own calls may be in our
-/// sum alone: then less is taken for something else's, never more.
+/// CPU seconds used neither by this program nor by its ended children. Soft interrupts during our own system calls may
+/// be in our sum only: then others' use is underestimated, never overestimated.
 fn used_by_others() -> f64 {
-    // proc_stat(5): user, nice, system and, as the eighth, what was stolen. proc_pid_stat(5): from the 14th on, our own and our children's
-    // times; the 2nd ends here with ")". All in ticks of 10 ms.
+    // proc_stat(5): user, nice, system and, as the eighth, stolen time. proc_pid_stat(5): from the 14th on, our own and
+    // our children's times; the 2nd ends here with ")". All in ticks of 10 ms.
     let sum = |fields: &[&str]| fields.iter().map(|ticks| ticks.parse::<f64>().unwrap() / 100.0).sum::<f64>();
     let (all, own) = (fs::read_to_string("/proc/stat").unwrap(), fs::read_to_string("/proc/self/stat").unwrap());
     let all: Vec<&str> = all.lines().next().unwrap().split_whitespace().skip(1).collect();
@@ -145,7 +152,7 @@ impl Drop for Turn {
 
 fn take_own_ground() {
     namespace::isolate_thread().unwrap();
-    // Names of namespaces are mounts, and those of others would go from under us when they are deleted.
+    // Names of namespaces are mounts, and others' names would disappear when they are deleted.
     while Command::new("umount").args(["--lazy", "/run/netns"]).stderr(Stdio::null()).status().unwrap().success() {}
     for folder in ["/run", "/var/lib/wireproof"] {
         fs::create_dir_all(folder).unwrap();
@@ -155,7 +162,7 @@ fn take_own_ground() {
     share_namespace_directory();
 }
 
-/// The first namespace ever named makes /run/netns a mount of its own, as "ip netns add" does, and it stays one.
+/// The first named namespace makes /run/netns a mount, as "ip netns add" does, and it stays one.
 fn share_namespace_directory() {
     for action in ["add", "del"] {
         assert!(Command::new("ip").args(["netns", action, "wptest-first"]).status().unwrap().success());
@@ -193,7 +200,7 @@ impl Snapshot {
         }
     }
 
-    /// The machine is as it was; processes and namespaces may take a moment to go.
+    /// The machine is as before; processes and namespaces may take a moment to end.
     pub(crate) fn assert_same(&self) {
         let mut now = Self::take();
         let is_same = within(Duration::from_secs(15), || {
@@ -203,7 +210,7 @@ impl Snapshot {
         assert!(is_same, "the machine is not as it was:{}", self.differences(&now));
     }
 
-    /// What was there and is not any more (-), and what is new (+), a line each.
+    /// Missing entries (-) and new ones (+), a line each.
     fn differences(&self, now: &Self) -> String {
         let numbers = |all: &BTreeSet<u32>| all.iter().map(ToString::to_string).collect();
         let agents: [BTreeSet<String>; 2] = [numbers(&self.agents), numbers(&now.agents)];
@@ -224,7 +231,7 @@ impl Snapshot {
     }
 }
 
-/// Processes of this story that run as agents of wireproof.
+/// Processes of this story that are agents of wireproof.
 pub(crate) fn agents() -> BTreeSet<u32> {
     let ground = |process: &str| fs::read_link(Path::new("/proc").join(process).join("ns/ipc")).ok();
     let own = ground("thread-self");
@@ -235,16 +242,17 @@ pub(crate) fn agents() -> BTreeSet<u32> {
     pids().filter(is_agent).collect()
 }
 
-/// Children of a process, in the order they were started.
+/// Children of a process, in order of start.
 pub(crate) fn children(parent: u32) -> Vec<u32> {
     let of_parent = |pid: u32| {
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        // The command's name, in parentheses, may hold blanks. Behind it: state, PPID, …, start time as the 20th field.
+        // The command's name, in parentheses, may contain spaces. Behind it: state, PPID, …, start time as the 20th
+        // field.
         let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
         let started: u64 = fields.get(19)?.parse().ok()?;
         (fields.get(1)?.parse() == Ok(parent)).then_some((started, pid))
     };
-    // PIDs begin anew at 32,768, so that they alone do not tell the order.
+    // PIDs wrap at 32,768, so they do not show the order.
     let mut children: Vec<(u64, u32)> = pids().filter_map(of_parent).collect();
     children.sort_unstable();
     children.into_iter().map(|(_, pid)| pid).collect()
@@ -259,13 +267,13 @@ fn names_in(folder: &str) -> BTreeSet<String> {
     entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
 }
 
-/// Mount and parent numbers differ each time something is mounted.
+/// Mount and parent IDs differ for each mount.
 fn mount_without_number(line: &str) -> String {
     line.splitn(3, ' ').nth(2).unwrap_or_default().to_owned()
 }
 
 fn sysctls() -> BTreeSet<String> {
-    // Settings that count or change by themselves are no settings.
+    // Counters and volatile values are no settings.
     let moving = [
         "random",
         "pty.nr",
@@ -279,7 +287,7 @@ fn sysctls() -> BTreeSet<String> {
         "conntrack",
         "aio-nr",
         "max_sample_rate",
-        // What quotas count; whoever syncs is counted there too.
+        // Counters of quotas, which any sync changes.
         "fs.quota.",
     ];
     let all = lines_of(Command::new("sysctl").args(["-a", "--pattern", "^(net|kernel|vm|fs)\\."]));
@@ -318,7 +326,7 @@ fn what_something_else_disturbed_is_measured_again_where_a_story_is_alone() {
     turn.undisturbed_within(&AtomicU64::new(AGAIN), || {
         times += 1;
         if times < 3 {
-            // Not ended yet when it is looked who used the cores, and so not ours.
+            // Still running when the cores' use is read, and so not ours.
             let busy = Busy::on(0);
             thread::sleep(Duration::from_millis(500));
             return Some(busy);

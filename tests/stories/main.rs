@@ -1,4 +1,4 @@
-//! Whole-program stories on real kernel paths, as a user would meet them. They need root, and fail without it.
+//! Stories of the whole program on real kernel paths, from a user's view. They need root, and fail without it.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 

@@ -1,4 +1,4 @@
-//! Measuring, from the command line to the report.
+//! Measurements, from the command line to the report.
 
 use serde_json::Value;
 
@@ -123,7 +123,7 @@ fn long_plans_can_be_tried_out_in_seconds() {
     {
         let sets: Vec<&str> = sets.iter().chain(&["repeats=1"]).flat_map(|set| ["--set", *set]).collect();
         let verify = desk.run(&[&["verify", plan, "--json", "--quiet"], sets.as_slice()].concat());
-        // One trial of each decides nothing.
+        // One trial of each is inconclusive.
         assert_eq!(verify.status, 4, "{plan}: {}", verify.err);
         let document = verify.json();
         assert_schema(&desk, &document);

@@ -1,4 +1,4 @@
-//! A second host with an ssh server of its own: namespaces for its network, its files and its name, on the kernel of the first.
+//! A second host with its own ssh server: namespaces for its network, its files and its name, on the same kernel.
 
 use std::{
     fs::{self, DirBuilder},
@@ -21,11 +21,11 @@ pub(crate) const NEAR: &str = "wptest-near";
 /// Address of the second host for ssh.
 pub(crate) const ADDRESS: &str = "198.18.100.2";
 
-/// What is asked for at the wire between the two: an address that the far end does not have yet.
+/// Options of the wire between the two: an address that the far end lacks.
 pub(crate) const WIRE: &str = "dev=wire-f&addr=198.18.101.2/24";
 
-/// Takes its own file systems and its name, then becomes the server. $1 is the host's folder, $2 the options of its /tmp, $3 its
-/// name.
+/// Mounts its own file systems, sets its name, then executes the server. $1 is the host's folder, $2 the options of its
+/// /tmp, $3 its name.
 const BECOME: &str = "set -e
     hostname \"$3\"
     mount -t tmpfs -o mode=755 none /run && mkdir -m 755 /run/sshd
@@ -34,7 +34,7 @@ const BECOME: &str = "set -e
     for file in passwd shadow sudoers; do mount --bind \"$1/$file\" /etc/$file; done
     exec /usr/sbin/sshd -D -e -f \"$1/sshd_config\" -E \"$1/log\"";
 
-/// The host. Dropping it ends its server and takes its network away.
+/// The host. Dropping it ends its server and removes its network.
 pub(crate) struct OtherHost {
     folder: TempDir,
     server: Child,
@@ -44,7 +44,7 @@ pub(crate) struct OtherHost {
 }
 
 impl OtherHost {
-    /// A host with wireproof on its path, and these mount options of its /tmp.
+    /// A host with wireproof on its path, and these mount options for /tmp.
     pub(crate) fn with_tmp(options: &str) -> Self {
         make_namespace(NEAR);
         let host = Self::start("far-host", "", 100, options);
@@ -52,7 +52,7 @@ impl OtherHost {
         host
     }
 
-    /// One more host, which takes the same key: wire-f is joined to wire-n2 of the first host.
+    /// A further host with the same key: wire-f is connected to wire-n2 of the first host.
     pub(crate) fn beside(first: &Self) -> Self {
         let host = Self::start("third-host", "2", 102, "size=1g");
         fs::copy(first.path("key.pub"), host.path("key.pub")).unwrap();
@@ -62,8 +62,8 @@ impl OtherHost {
         host
     }
 
-    /// A router between two ports of the first host, port1 and port2, whose other ends it has: router1 and router2. Nothing is
-    /// configured on it but the ssh server.
+    /// A router between two ports of the first host, port1 and port2, whose other ends are router1 and router2. Only
+    /// the ssh server is configured on it.
     pub(crate) fn router() -> Self {
         make_namespace(NEAR);
         let host = Self::start("the-router", "", 100, "size=1g");
@@ -74,13 +74,13 @@ impl OtherHost {
         host
     }
 
-    /// What a program complains of there.
+    /// Standard error of a program there.
     pub(crate) fn says(&self, words: &[&str]) -> String {
         let pid = self.server.id().to_string();
         done(Command::new("nsenter").args(["-t", &pid, "-m", "-n", "-u", "--"]).args(words).output().unwrap()).err
     }
 
-    /// Runs a command of `ip`, `tc` or `sysctl` there, which has to work.
+    /// Runs a command of `ip`, `tc` or `sysctl` there, which has to succeed.
     pub(crate) fn set(&self, words: &str) {
         let pid = self.server.id().to_string();
         let mut command = Command::new("nsenter");
@@ -89,9 +89,9 @@ impl OtherHost {
         assert!(done.status.success(), "{words}: {}", String::from_utf8_lossy(&done.stderr));
     }
 
-    /// Its namespace for the network has the host's name; `suffix` tells its wires at the first host from those of others.
+    /// Its network namespace has the host's name; `suffix` makes its wires' names unique at the first host.
     fn start(name: &'static str, suffix: &str, network: u8, options: &str) -> Self {
-        // Not in /tmp: the second host has one of its own.
+        // Not in /tmp, because the second host has its own.
         let folder = tempfile::Builder::new().prefix("wptest-").tempdir_in("/var/tmp").unwrap();
         let (namespace, address) = (namespace_of(name), format!("198.18.{network}.2"));
         make_namespace(&namespace);
@@ -116,12 +116,12 @@ impl OtherHost {
         self.folder.path().join(name)
     }
 
-    /// A file of the second host, as it sees it.
+    /// A file of the second host, by its path there.
     pub(crate) fn file(&self, path: &str) -> PathBuf {
         PathBuf::from(format!("/proc/{}/root{path}", self.server.id()))
     }
 
-    /// What a program prints on the second host.
+    /// Output of a program on the second host.
     pub(crate) fn prints(&self, words: &[&str]) -> String {
         let pid = self.server.id().to_string();
         let output = Command::new("nsenter").args(["-t", &pid, "-m", "-n", "-u", "--"]).args(words).output().unwrap();
@@ -132,23 +132,23 @@ impl OtherHost {
     pub(crate) fn wire(&self) -> String {
         let shown = self.prints(&["ip", "-o", "addr", "show", "dev", "wire-f"])
             + &self.prints(&["cat", "/sys/class/net/wire-f/mtu"]);
-        // What the kernel gives by itself, and when, is its own business.
+        // The kernel adds these by itself, at any time.
         shown.lines().filter(|line| !line.contains("fe80::")).collect()
     }
 
-    /// Processes of the ssh server for connections that are open.
+    /// Processes of the ssh server for open connections.
     pub(crate) fn connections(&self) -> Vec<u32> {
         children(self.server.id())
     }
 
-    /// The agent of ours there that changes it: the first one that was started.
+    /// Our machine agent there: the first one started.
     pub(crate) fn machine_agent(&self) -> u32 {
         let network = |pid: u32| fs::read_link(format!("/proc/{pid}/ns/net")).ok();
         let own = network(self.server.id());
         agents().into_iter().find(|pid| network(*pid) == own).expect("there is one")
     }
 
-    /// The ssh command for `--ssh`: with keys and settings of this test alone.
+    /// The ssh command for `--ssh`, with keys and settings of this test only.
     pub(crate) fn ssh(&self) -> String {
         format!("ssh -F {}", self.path("ssh_config").display())
     }
@@ -162,7 +162,7 @@ impl OtherHost {
         command
     }
 
-    /// The same with the bed at its end, and a core for each host: both have the same ones, and would both take the first.
+    /// The same with the bed at its end, and a core for each host: both would take the same first core.
     pub(crate) fn command(&self, desk: &Desk, words: &[&str], user: &str, query: &str) -> Command {
         let mut command = self.program(desk, words);
         command.args(["--bed", &format!("hosts:ssh://{user}@{ADDRESS}?{query}")]);
@@ -196,7 +196,7 @@ impl Drop for OtherHost {
         let _ = self.server.kill();
         let _ = self.server.wait();
         for namespace in [NEAR.to_owned(), namespace_of(self.name)] {
-            // The first host may have gone with another one.
+            // The first host may have been removed with another one.
             let _ = Command::new("ip").args(["netns", "del", &namespace]).stderr(Stdio::null()).status();
         }
     }
@@ -227,12 +227,12 @@ fn write_files(folder: &Path, address: &str) {
     let path = |name: &str| folder.join(name);
     let write = |name: &str, content: String| fs::write(path(name), content).unwrap();
     let shown = |name: &str| path(name).display().to_string();
-    // A user of the second host has to get there.
+    // A user of the second host needs access.
     assert!(Command::new("chmod").args(["755", text(folder)]).status().unwrap().success());
     for name in ["bin", "home", "state"] {
         DirBuilder::new().mode(0o755).create(path(name)).unwrap();
     }
-    // No link to its place, which the second host's own /tmp may hide.
+    // No symbolic link: the second host's own /tmp may hide its target.
     fs::hard_link(WIREPROOF, path("bin/wireproof"))
         .or_else(|_| fs::copy(WIREPROOF, path("bin/wireproof")).map(drop))
         .unwrap();

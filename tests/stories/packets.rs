@@ -19,7 +19,7 @@ fn packets(desk: &Desk, words: &[&str]) -> Done {
     desk.run(&[&["packets"], words, &SHORT].concat())
 }
 
-/// The trials of a run that came to its end.
+/// The trials of a completed run.
 fn trials(done: &Done) -> Vec<Value> {
     assert_eq!(done.status, 0, "{}", done.err);
     done.json()["trials"].as_array().unwrap().clone()
@@ -81,7 +81,7 @@ fn several_senders_of_a_lab_are_counted_each_and_together() {
                 assert!(sent > 1_000 && received + lost == sent, "{engine}: {stream}");
                 assert_eq!((&stream["corrupt"], &stream["duplicated"]), (&0.into(), &0.into()), "{engine}");
             }
-            // What goes through the bridge is counted there.
+            // The bridge counts forwarded packets.
             let bridge = trial["dut"]["deltas"].as_array().unwrap();
             let came = bridge.iter().filter(|delta| delta["name"] == "rx_packets" && delta["of"] != "to-b");
             let came: u64 = came.map(|delta| delta["delta"].as_u64().unwrap()).sum();
@@ -91,7 +91,7 @@ fn several_senders_of_a_lab_are_counted_each_and_together() {
     before.assert_same();
 }
 
-/// One in a hundred, and every one of them found.
+/// One in a hundred, all of them detected.
 #[test]
 fn planted_loss_and_copies_of_packets_are_counted() {
     const EVERY: u64 = 100;
@@ -118,14 +118,14 @@ fn planted_loss_and_copies_of_packets_are_counted() {
     });
 }
 
-/// What was counted until then is kept.
+/// Counters up to that time are kept.
 #[test]
 fn a_link_that_goes_down_meanwhile_leaves_what_was_measured() {
     let desk = Desk::new();
     let _bed = desk.bed(BED, &[]);
     let words = ["packets", "--bed", BED, "--rate", "20 kpps", "--duration", "20 s", "--repeats", "1", "--json"];
     let run = desk.start(&words);
-    // What comes first is the warm-up.
+    // The first part is the warm-up.
     assert!(soon(|| counted("wppkts-b", "lab-b")[0][1] >= 120_000), "nothing is sent");
     let bad = Bad::new(&desk, BED);
     bad.at("a", "ip link set lab-a down");

@@ -1,4 +1,4 @@
-//! Plants a fault on a standing bed, and takes it away again.
+//! Plants a fault on a kept bed, and removes it.
 
 use std::{
     path::PathBuf,
@@ -7,13 +7,13 @@ use std::{
 
 use crate::program::{Desk, text};
 
-/// A standing bed whose path gets worse.
+/// A kept bed with a faulty path.
 pub(crate) struct Bad<'a> {
     desk: &'a Desk,
     bed: &'a str,
 }
 
-/// A program that keeps a core busy until it is dropped, or a minute is over.
+/// A program that keeps a core busy until it is dropped, for a minute at most.
 pub(crate) struct Busy(Child);
 
 impl<'a> Bad<'a> {
@@ -38,25 +38,25 @@ impl<'a> Bad<'a> {
         assert!(done.status.success(), "{words:?}: {}", String::from_utf8_lossy(&done.stderr));
     }
 
-    /// Has each `every`-th datagram from `a` to `b` meet this fault of planted/faults.bpf.c on its way out of `a`.
+    /// Plants this fault of planted/faults.bpf.c for each `every`-th datagram from `a` to `b`, at the output of `a`.
     pub(crate) fn tc(&self, fault: &str, every: u64) {
         let object = self.compile(every);
         self.at("a", "tc qdisc replace dev lab-a clsact");
         self.at("a", &format!("tc filter replace dev lab-a egress bpf da obj {} sec tc/{fault}", text(&object)));
     }
 
-    /// Takes what [`tc`](Self::tc) planted away.
+    /// Removes the fault of [`tc`](Self::tc).
     pub(crate) fn remove_tc(&self) {
         self.at("a", "tc qdisc del dev lab-a clsact");
     }
 
-    /// Has each `every`-th datagram meet this fault as it comes into `b`.
+    /// Plants this fault for each `every`-th datagram, at the input of `b`.
     pub(crate) fn xdp(&self, fault: &str, every: u64) {
         let object = self.compile(every);
         self.at("b", &format!("ip link set dev lab-b xdp obj {} sec xdp/{fault}", text(&object)));
     }
 
-    /// Takes what [`xdp`](Self::xdp) planted away.
+    /// Removes the fault of [`xdp`](Self::xdp).
     pub(crate) fn remove_xdp(&self) {
         self.at("b", "ip link set dev lab-b xdp off");
     }
@@ -66,7 +66,7 @@ impl<'a> Bad<'a> {
         let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/stories/planted/faults.bpf.c");
         let mut clang = Command::new("clang");
         clang.args(["-O2", "-g", "-target", "bpf", &format!("-DEVERY={every}")]);
-        // The kernel's headers include some that belong to the processor, which "-target bpf" does not look for.
+        // The kernel's headers include architecture-specific ones, which "-target bpf" does not search.
         clang.arg(format!("-I/usr/include/{}-linux-gnu", std::env::consts::ARCH));
         let done = clang.args(["-c", source, "-o", text(&object)]).output().unwrap();
         assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
@@ -85,7 +85,7 @@ impl Busy {
 
 impl Drop for Busy {
     fn drop(&mut self) {
-        // `timeout` passes the signal on to what it runs; SIGKILL it could not.
+        // `timeout` passes the signal to its child, unlike SIGKILL.
         let _ = Command::new("kill").arg(self.0.id().to_string()).status();
         let _ = self.0.wait();
     }

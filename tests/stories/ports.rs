@@ -1,5 +1,5 @@
-//! Ports of a machine, taken for a run and given back. A network namespace stands for the machine: two of its interfaces, which
-//! a virtual cable joins, for the ports.
+//! Ports of a machine, taken for a run and returned. A network namespace stands for the machine, and two of its
+//! interfaces, connected by a virtual cable, for the ports.
 
 use std::{
     fs,
@@ -34,14 +34,14 @@ impl<'a> Machine<'a> {
         machine
     }
 
-    /// An interface without a cable. One that was up once is told of otherwise than one that never was.
+    /// An interface without a cable. The messages differ if it was up once.
     fn add_lonely(&self) {
         self.sh("ip link add lonely type veth peer name unused");
         self.sh("ip link set unused up");
         self.sh("ip link set unused down");
     }
 
-    /// Gives port1 addresses, routes and settings of its own.
+    /// Configures port1 with addresses, routes and settings.
     fn use_port(&self) {
         for line in [
             "ip link set port1 mtu 2000",
@@ -64,7 +64,7 @@ impl<'a> Machine<'a> {
         output.out
     }
 
-    /// All that is set on the machine, sorted: which link comes up first is a matter of chance.
+    /// All settings of the machine, sorted: which link comes up first is random.
     fn seen(&self) -> Vec<String> {
         let looks = [
             "ip -d -o address",
@@ -84,7 +84,7 @@ impl<'a> Machine<'a> {
         self.sh(look).lines().map(str::to_owned).collect()
     }
 
-    /// The same once nobody is asked any more who else has an address of IPv6.
+    /// The same once duplicate address detection has finished.
     fn settled(&self) -> Vec<String> {
         let until = Instant::now() + Duration::from_secs(10);
         loop {
@@ -99,7 +99,7 @@ impl<'a> Machine<'a> {
     }
 
     fn command(&self, args: &[&str]) -> Command {
-        // Not through "ip netns exec": what is mounted in there goes with it, and the names of namespaces are mounts.
+        // Not through "ip netns exec": its mounts end with it, and names of namespaces are mounts.
         let mut command = without_caller("nsenter".as_ref());
         let (machine, store) = (format!("--net=/run/netns/{MACHINE}"), self.desk.path("runs.db"));
         command.args([&machine, WIREPROOF, "--store", text(&store)]).args(args);
@@ -110,7 +110,7 @@ impl<'a> Machine<'a> {
         done(self.command(args).stdin(Stdio::null()).output().unwrap())
     }
 
-    /// A run with at least two trials stored, still going on.
+    /// A running run with at least two stored trials.
     fn under_way(&self, more: &[&str]) -> Child {
         let (plan, out) = (self.desk.plan(MANY), self.desk.path("out"));
         let args = [&["verify", text(&plan), "--json", "--out", text(&out), "--bed", BED], more].concat();
@@ -123,13 +123,13 @@ impl<'a> Machine<'a> {
 
 impl Drop for Machine<'_> {
     fn drop(&mut self) {
-        // A story that failed says more than this could.
+        // The failure of a story says more than this could.
         let _ = Command::new("ip").args(["netns", "delete", MACHINE]).status();
     }
 }
 
-/// A machine with a port whose nexthop object comes back only once it has a link again: giving that back takes long. "unused" at the
-/// other end of its cable is nobody's.
+/// A machine with a port whose nexthop object can only be restored once it has a link: giving it back takes long.
+/// "unused" at the other end of its cable is idle.
 fn machine_with_a_slow_port(desk: &Desk) -> Machine<'_> {
     let machine = Machine::new(desk);
     machine.add_lonely();
@@ -146,12 +146,12 @@ fn machine_with_a_slow_port(desk: &Desk) -> Machine<'_> {
 }
 
 impl Machine<'_> {
-    /// What only such a machine has.
+    /// State that only such a machine has.
     fn ways(&self) -> String {
         self.sh("ip nexthop") + &self.sh("ip route")
     }
 
-    /// A run with that port, once it was taken.
+    /// A run on that port, after the port was taken.
     fn takes_the_slow_port(&self) -> Child {
         let mut command = self.command(&["latency", "--bed", "ports:lonely,port1", "--take-ports-in-use"]);
         let run = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -188,7 +188,7 @@ fn a_run_goes_on_after_a_crash_whose_undoing_takes_long() {
     machine.sh("ip link set unused down");
     let mut next = machine.command(&["latency", "--count", "100", "--repeats", "1", "--frame-sizes", "64"]);
     let next = next.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    // Longer than anybody may be silent.
+    // Longer than the permitted silence.
     thread::sleep(Duration::from_secs(12));
     machine.sh("ip link set unused up");
     let ended = end_of(next);
@@ -197,7 +197,7 @@ fn a_run_goes_on_after_a_crash_whose_undoing_takes_long() {
     whole.assert_same();
 }
 
-/// The namespace that a port was moved into.
+/// The namespace of a moved port.
 fn namespace_of(port: &str) -> String {
     let names = fs::read_dir("/run/netns").unwrap().flatten().map(|it| it.file_name().to_string_lossy().into_owned());
     let has_it =

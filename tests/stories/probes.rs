@@ -1,4 +1,4 @@
-//! Each way to measure, from the command line to the JSON.
+//! Each probe, from the command line to the JSON.
 
 use serde_json::Value;
 
@@ -22,9 +22,9 @@ fn latency_in_each_mode_and_for_a_time() {
                 assert!((0.5..1.0).contains(&seconds), "{seconds}");
                 assert!(trial["ipdv_ns"]["rtt_ns"]["p50"].as_u64().is_some(), "{trial}");
             }
-            // 18 bytes of payload have no room for the far side's stamps, 1472 have.
+            // 18 bytes of payload have no room for the far side's timestamps, 1472 have.
             assert_eq!(both[0]["one_way_ns"], Value::Null);
-            // In ping-pong the two ways are the round trip, message by message.
+            // In ping-pong, both one-way times add up to the round trip, message by message.
             let mean = |way: &Value| way["mean"].as_f64().unwrap();
             let (there, back) = (&both[1]["one_way_ns"]["forward_ns"], &both[1]["one_way_ns"]["reverse_ns"]);
             let (sum, rtt) = (mean(there) + mean(back), mean(&both[1]["rtt_ns"]));
@@ -33,7 +33,7 @@ fn latency_in_each_mode_and_for_a_time() {
     });
 }
 
-/// Datagrams that the kernel's UDP took or gave at both ends.
+/// Datagrams in the kernel's UDP counters at both ends.
 fn datagrams_of_the_kernel(trial: &Value) -> i64 {
     let ends = trial["counters"].as_array().unwrap().iter();
     let deltas = ends.flat_map(|end| end["deltas"].as_array().unwrap());
@@ -88,7 +88,7 @@ fn what_cannot_pass_the_kernel_by_is_said() {
     let says = "wireproof: TCP does not go past the kernel yet, only UDP does: write --protocol udp";
     desk.run(&["latency", "--protocol", "tcp", "--stack", "bypass"]).fails(2, &[says]);
     desk.run(&["goodput", "--protocol", "tcp", "--stack", "kernel,bypass"]).fails(2, &[says]);
-    // That of TCP is what goodput is of where nothing else is said.
+    // Goodput uses TCP by default.
     desk.run(&["goodput", "--stack", "bypass"]).fails(2, &[says]);
     desk.run(&["goodput", "--set", "goodput.stacks=[\"bypass\"]"])
         .fails(2, &["[[goodput]] number 1: only UDP goes past the kernel so far; write protocol = \"udp\""]);
@@ -96,7 +96,7 @@ fn what_cannot_pass_the_kernel_by_is_said() {
     desk.run(&["latency", "--stack", "bypass", "--mode", "busy-poll"]).fails(2, &["busy-poll is the kernel's"]);
 }
 
-/// What a hypervisor does is not in our hands; all else is.
+/// The hypervisor's doubts are beyond our control; there must be no others.
 #[test]
 fn a_clean_measurement_has_no_doubts() {
     Desk::tell_alone(|desk| {
@@ -127,7 +127,7 @@ fn what_the_tester_does_alone_stands_beside_its_load() {
         let interface = &alone[0]["counters"][0]["deltas"].to_string();
         assert!(interface.contains("\"lo\""), "over loopback, not over the path: {interface}");
     }
-    // The path sets the pace of these.
+    // The path limits the rate of these.
     let document = desk.run(&[["goodput", "--protocol", "tcp"].as_slice(), words.as_slice()].concat()).json();
     assert_eq!(document["self_tests"], serde_json::json!([]));
 }
@@ -183,7 +183,7 @@ fn stamps_split_the_round_trip() {
 #[test]
 fn tcp_goodput_each_way_and_with_each_choice() {
     let desk = Desk::new();
-    // A new namespace begins with the machine's choice.
+    // A new namespace inherits the machine's choice.
     let usual = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control").unwrap();
     for choice in [
         ["--direction", "reverse"],
@@ -251,7 +251,7 @@ fn udp_goodput_each_way_and_in_each_batch() {
     });
 }
 
-/// What the kernel says to segmentation is that an argument or a message is wrong, which tells nobody what to do.
+/// The kernel's own error for segmentation is an invalid argument or message, without advice.
 #[test]
 fn segments_that_a_narrower_path_does_not_take_are_said_to_be() {
     let desk = Desk::new();

@@ -1,4 +1,4 @@
-//! Runs wireproof and reads what it says.
+//! Runs wireproof and reads its output.
 
 use std::{
     ffi::OsStr,
@@ -16,7 +16,7 @@ use crate::machine::{self, Turn, turn, turn_alone};
 /// The program under test.
 pub(crate) const WIREPROOF: &str = env!("CARGO_BIN_EXE_wireproof");
 
-/// A small plan: both probes, both protocols, over in about two seconds.
+/// A small plan: both probes, both protocols, about two seconds.
 pub(crate) const SMALL: &str = r#"
 name = "small"
 repeats = 2
@@ -53,13 +53,13 @@ count = 1000
 warmup = 10
 "#;
 
-/// A folder for one story: its store, its plan, its reports; and its [`Turn`].
+/// A folder for one story: its store, plan and reports; and its [`Turn`].
 pub(crate) struct Desk {
     folder: TempDir,
     turn: Turn,
 }
 
-/// A bed that stands until the story is over, also when it fails.
+/// A bed that is kept until the story ends, even on a failure.
 pub(crate) struct Standing<'a> {
     desk: &'a Desk,
     name: &'a str,
@@ -71,23 +71,23 @@ impl Drop for Standing<'_> {
     }
 }
 
-/// What a command did.
+/// Result of a command.
 pub(crate) struct Done {
     pub(crate) status: i32,
     pub(crate) out: String,
     pub(crate) err: String,
 }
 
-/// A command under way that has said that it is ready.
+/// A running command that has reported to be ready.
 pub(crate) struct Speaking {
     child: Child,
-    /// What it said until then, and where it goes on.
+    /// Its output so far, and the rest of the stream.
     said: String,
     err: BufReader<ChildStderr>,
 }
 
 impl Speaking {
-    /// Waits until it has said this.
+    /// Waits for this output.
     pub(crate) fn once(mut child: Child, words: &str) -> Self {
         let (mut said, mut err) = (String::new(), BufReader::new(child.stderr.take().unwrap()));
         while !said.contains(words) {
@@ -111,17 +111,17 @@ impl Speaking {
 }
 
 impl Desk {
-    /// For a story that others may be told beside.
+    /// For a story that may run beside others.
     pub(crate) fn new() -> Self {
         Self { folder: TempDir::new().unwrap(), turn: turn() }
     }
 
-    /// For a story that needs the cores for itself: see [`turn_alone`]. It measures by [`undisturbed`](Self::undisturbed).
+    /// For a story that needs all cores: see [`turn_alone`]. It measures by [`undisturbed`](Self::undisturbed).
     pub(crate) fn alone() -> Self {
         Self { folder: TempDir::new().unwrap(), turn: turn_alone() }
     }
 
-    /// Tells such a story, and once more if it fails: no counter shows a machine that stands still for some milliseconds.
+    /// Runs such a story, and once more if it fails: no counter shows a machine that stalls for some milliseconds.
     pub(crate) fn tell_alone(story: impl Fn(&Self)) {
         let tell = || story(&Self::alone());
         if catch_unwind(AssertUnwindSafe(tell)).is_err() {
@@ -157,14 +157,14 @@ impl Desk {
         done(self.command(args).stdin(Stdio::null()).output().unwrap())
     }
 
-    /// Makes a bed that stands.
+    /// Makes a bed and keeps it.
     pub(crate) fn bed<'a>(&'a self, name: &'a str, more: &[&str]) -> Standing<'a> {
         let up = self.run(&[&["bed", "up", name], more].concat());
         assert_eq!(up.status, 0, "{}", up.err);
         Standing { desk: self, name }
     }
 
-    /// Starts a command whose output is kept for later.
+    /// Starts a command whose output is read later.
     pub(crate) fn start(&self, args: &[&str]) -> Child {
         let mut command = self.command(args);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
@@ -183,7 +183,7 @@ impl Done {
         serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {}\n{}", self.out, self.err))
     }
 
-    /// Checks exit status and that the error says all of this.
+    /// Checks the exit status, and that the error contains all of these words.
     pub(crate) fn fails(&self, status: i32, says: &[&str]) {
         assert_eq!(self.status, status, "stdout: {}\nstderr: {}", self.out, self.err);
         for words in says {
@@ -193,7 +193,7 @@ impl Done {
     }
 }
 
-/// A program that knows nothing of who runs the tests: not their language, and not the sudo they came through.
+/// A program without the environment of the tests' user: language and sudo.
 pub(crate) fn without_caller(program: &OsStr) -> Command {
     let mut command = Command::new(program);
     for name in ["LC_ALL", "LC_MESSAGES", "SUDO_UID", "SUDO_GID", "SUDO_USER", "XDG_DATA_HOME"] {

@@ -1,4 +1,4 @@
-//! What others measured: listed, added to by the user, imported from other tools, and put beside a run.
+//! References: listed, added by the user, imported from other tools, and compared with a run.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! Going on with runs that were cut off.
+//! Resuming interrupted runs.
 
 use std::process::Command;
 
@@ -8,7 +8,7 @@ use crate::{
     waiting::soon,
 };
 
-/// Six short trials, each different from the one before, and none of which is over at once.
+/// Six short trials with different configurations, none of which ends at once.
 const SLOW: &str = r#"
 name = "slow"
 repeats = 3
@@ -27,7 +27,7 @@ fn trials(desk: &Desk) -> u64 {
     if desk.path("runs.db").exists() { desk.runs().first().map_or(0, |run| run["trials"].as_u64().unwrap()) } else { 0 }
 }
 
-/// Waits until the run under way has this many trials.
+/// Waits until the running run has this many trials.
 fn wait_for(desk: &Desk, wanted: u64) {
     assert!(soon(|| trials(desk) >= wanted), "{wanted} trials do not come");
 }
@@ -59,7 +59,7 @@ fn a_run_that_was_killed_twice_comes_to_its_end() {
     let numbers: Vec<_> =
         document["trials"].as_array().unwrap().iter().map(|it| it["number"].as_u64().unwrap()).collect();
     assert_eq!(numbers, [1, 2, 3, 4, 5, 6]);
-    // What was whole is as it was, to the last bit.
+    // Finished trials are unchanged to the last bit.
     assert_eq!(document["trials"].as_array().unwrap()[..3], known["trials"].as_array().unwrap()[..3]);
     let entry = &document["run"];
     assert_eq!((&entry["partial"], entry["resumed"].as_array().unwrap().len()), (&false.into(), 2), "{entry}");
@@ -103,7 +103,7 @@ fn a_run_whose_bed_is_gone_or_that_is_not_there_is_refused() {
     desk.run(&["resume", "nonsense"]).fails(1, &["there is no run \"nonsense\""]);
 }
 
-/// Takes the run "interrupted" of a store for one of the machine that made the latest run in it.
+/// Assigns the run "interrupted" of a store to the machine of its latest run.
 const OURS: &str = r#"
 import json, sqlite3, sys
 with sqlite3.connect(sys.argv[1]) as store:

@@ -16,7 +16,7 @@ use crate::{
     waiting::within,
 };
 
-/// Three hosts: two whose wires a bridge of the first one joins.
+/// Three hosts: a bridge of the first one connects the wires of the other two.
 struct Three {
     before: Snapshot,
     wires: [String; 2],
@@ -146,7 +146,7 @@ fn one_of_several_senders_that_is_lost_leaves_what_there_was() {
     let plan =
         story.desk.plan("name = \"long\"\n[[goodput]]\nprotocol = \"tcp\"\nduration = \"60 s\"\nwarmup = \"100 ms\"\n");
     let run = story.start(&["verify", text(&plan), "--json"]);
-    // Kept every five seconds.
+    // Stored every five seconds.
     wait_for_trials(&story.desk, 1);
     let lost = Instant::now();
     story.senders[1].connections().into_iter().for_each(|pid| signal(pid, "-KILL"));

@@ -1,4 +1,4 @@
-//! One side of numbered packets alone: two shells that know nothing of each other.
+//! One side of numbered packets alone: two independent shells.
 
 use std::process::Child;
 
@@ -15,7 +15,7 @@ fn at(desk: &Desk, end: &str, words: &[&str]) -> Child {
     desk.start(&[&["bed", "exec", BED, end, "--", WIREPROOF, "packets"], words].concat())
 }
 
-/// A receiver at end b, once it listens.
+/// A receiver at end b that is ready.
 fn receiver(desk: &Desk, more: &[&str]) -> Speaking {
     Speaking::once(at(desk, "b", &[&["receive", "lab-b"], more].concat()), "Counting")
 }
@@ -75,7 +75,7 @@ fn a_side_ends_after_so_many_frames_and_says_what_it_counted() {
     assert!(!received.out.contains("µs"), "nobody said that both have one clock: {}", received.out);
 }
 
-/// Nobody listens at the other end, so that its veth takes no frames of XDP.
+/// Without a receiver at the other end, its veth accepts no XDP frames.
 #[test]
 fn where_nothing_leaves_by_the_best_engine_the_next_one_sends() {
     let desk = Desk::new();
@@ -110,7 +110,7 @@ fn others_packets_are_not_counted_and_copies_are() {
     assert_eq!(counts, [500, 500, 0], "the second run has the numbers of the first: {received}");
 }
 
-/// Frames of two sequences that were made by hand, and sent as a capture: every fault is known.
+/// Hand-made frames of two sequences, sent as a capture: every fault is known.
 #[test]
 fn what_is_missing_twice_late_or_damaged_is_counted_exactly() {
     let desk = Desk::new();

@@ -1,4 +1,4 @@
-//! Sizes that do not pass: what fails is said, and all else is measured.
+//! Sizes that do not pass: failures are reported, and everything else is measured.
 
 use crate::{
     planted::Bad,
@@ -7,7 +7,7 @@ use crate::{
 
 const BED: &str = "holed";
 
-/// Large messages first, so that what comes after a failure shows.
+/// Large messages first, so that trials after a failure show.
 const PLAN: &str = r#"
 name = "sizes"
 [[latency]]

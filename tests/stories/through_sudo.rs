@@ -1,4 +1,4 @@
-//! Through sudo: what is made belongs to the user who called, and root follows no link which that user laid.
+//! Through sudo: new files belong to the calling user, and root follows no symbolic links of that user.
 
 use std::{
     fs,

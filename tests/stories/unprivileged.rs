@@ -1,4 +1,4 @@
-//! Without root: the lab bed in a user namespace of its own.
+//! Without root: the lab bed in its own user namespace.
 
 use std::{fs, os::unix::fs::PermissionsExt, process::Stdio};
 
@@ -7,7 +7,7 @@ use crate::{
     program::{Desk, Done, SMALL, WIREPROOF, done, text, without_caller},
 };
 
-/// A desk that anybody may write to, with a copy of the program that anybody may run.
+/// A desk that any user may write to, with a copy of the program that any user may run.
 pub(crate) struct Guest {
     desk: Desk,
 }
@@ -57,7 +57,7 @@ fn what_needs_root_says_so() {
 #[test]
 fn neither_root_nor_user_namespaces_is_explained() {
     let guest = Guest::new();
-    // The kernel makes no user namespace for a process whose root is not its mount namespace's (user_namespaces(7)).
+    // The kernel refuses a user namespace to a process in a chroot (user_namespaces(7)).
     let root = guest.desk.path("root");
     fs::create_dir(&root).unwrap();
     let script = "mount --rbind / \"$1\" && exec chroot \"$1\" setpriv --reuid=65534 --regid=65534 --clear-groups \

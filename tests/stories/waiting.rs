@@ -1,19 +1,19 @@
-//! Waiting for what has to happen.
+//! Waits for conditions.
 
 use std::{
     thread,
     time::{Duration, Instant},
 };
 
-/// Longer than anything takes that a story waits for, on a busy machine too. What comes at once costs no more.
+/// Longer than any condition takes, even on a busy machine. Conditions that hold at once take no time.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Whether it is so, soon.
+/// Whether the condition holds soon.
 pub(crate) fn soon(is_so: impl FnMut() -> bool) -> bool {
     within(PATIENCE, is_so)
 }
 
-/// The same where it may take no longer than this.
+/// The same within this time.
 pub(crate) fn within(time: Duration, mut is_so: impl FnMut() -> bool) -> bool {
     let until = Instant::now() + time;
     loop {

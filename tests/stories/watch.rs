@@ -1,4 +1,4 @@
-//! Live rates, beside what the kernel itself counts.
+//! Live rates, compared with the kernel's counters.
 
 use std::{
     fs,
@@ -17,7 +17,7 @@ use crate::{
     unprivileged::Guest,
 };
 
-/// Namespaces of a test, which end with it.
+/// Namespaces of a test, deleted at its end.
 struct Namespace(&'static str);
 
 impl Namespace {
@@ -39,7 +39,7 @@ fn ip(args: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Bytes and packets that the kernel counts for an interface: received, sent.
+/// The kernel's bytes and packets of an interface: received, sent.
 pub(crate) fn counted(namespace: &str, interface: &str) -> [[u64; 2]; 2] {
     let links: Value = serde_json::from_str(&ip(&["-n", namespace, "-s", "-j", "link", "show", interface])).unwrap();
     ["rx", "tx"].map(|way| ["bytes", "packets"].map(|what| links[0]["stats64"][way][what].as_u64().unwrap()))
@@ -69,15 +69,15 @@ fn what_watch_says_is_what_the_interfaces_counted() {
     let after = counted("wpwatched-a", "lab-a");
     drop(bed);
 
-    // The first and a reading for each interval; a busy machine may be late for some.
+    // The first reading and one per interval; a busy machine may be late for some.
     assert!((10..=31).contains(&documents.len()), "{}", documents.len());
     let end = &documents[documents.len() - 1];
     assert!((end["elapsed_s"].as_f64().unwrap() - 6.0).abs() < 0.5, "{end}");
     let a = |document: &Value| document["interfaces"][0].clone();
     assert_eq!((&a(end)["interface"], &a(end)["namespace"]), (&"lab-a".into(), &"wpwatched-a".into()));
 
-    // All the traffic was while somebody watched: totals differ from the kernel's counters by no more than stray packets before
-    // the first reading and after the last one.
+    // All the traffic was during the watch: totals differ from the kernel's counters only by stray packets before the
+    // first reading and after the last one.
     for (way, [bytes, packets]) in [("rx", 0), ("tx", 1)]
         .map(|(way, at)| (way, [0, 1].map(|what: usize| (after[at][what] - before[at][what]) as f64)))
     {
@@ -86,7 +86,7 @@ fn what_watch_says_is_what_the_interfaces_counted() {
         assert!((bytes - its_bytes).abs() <= 0.001 * bytes + 4_000.0, "{way}: {bytes} counted, {total}");
         assert!((packets - its_packets).abs() <= 0.001 * packets + 20.0, "{way}: {packets} counted, {total}");
     }
-    // Rates by the time between readings are the totals again.
+    // Rates multiplied by intervals give the totals again.
     let bits: f64 = documents
         .windows(2)
         .map(|pair| {
@@ -150,7 +150,7 @@ fn watching_keeps_no_namespace_alive() {
     BufReader::new(watch.stdout.take().unwrap()).read_line(&mut first).unwrap();
     assert!(first.contains("\"w1\"") && first.contains("\"wptestw0\"") && !first.contains("\"lo\""), "{first}");
     drop(namespace);
-    // Both ends go with the namespace, if nobody holds it.
+    // Both ends are deleted with the namespace, unless it is held.
     before.assert_same();
     signal(&watch, "TERM");
     assert_eq!(watch.wait().unwrap().code(), Some(130));
@@ -191,7 +191,7 @@ fn a_reader_that_goes_away_ends_it() {
     assert!(begun.elapsed() < Duration::from_secs(10));
 }
 
-/// A terminal of 80×24 in which watch runs, made by script(1).
+/// A terminal of 80×24 for watch, made by script(1).
 struct Pty {
     script: Child,
 }
@@ -205,7 +205,7 @@ impl Pty {
         Self { script }
     }
 
-    /// All that was written to the terminal, after it was ended by this once it had drawn.
+    /// Output to the terminal of a watch that `end` ends after its first drawing.
     fn ended_by(mut self, end: impl FnOnce(&mut Child)) -> String {
         let (mut written, mut part, mut out) = (Vec::new(), [0; 4096], self.script.stdout.take().unwrap());
         while !String::from_utf8_lossy(&written).contains(DRAWN) {
@@ -219,15 +219,15 @@ impl Pty {
         String::from_utf8_lossy(&written).into_owned()
     }
 
-    /// The same of one that ends by itself.
+    /// Output of a watch that ends by itself.
     fn ended(self) -> String {
         String::from_utf8_lossy(&self.script.wait_with_output().unwrap().stdout).into_owned()
     }
 }
 
-/// A word of what it draws.
+/// A word in its drawing.
 const DRAWN: &str = "Received";
-/// What leaves the other screen, what hides the cursor, and what shows it.
+/// Escape sequences that leave the alternate screen, hide the cursor, and show it.
 const LEFT: &str = "\x1b[?1049l";
 const HIDDEN: &str = "\x1b[?25l";
 const SHOWN: &str = "\x1b[?25h";

@@ -1,4 +1,4 @@
-//! What the program says of itself.
+//! Help and version of the program.
 
 use std::time::Instant;
 

@@ -1,4 +1,4 @@
-//! Programs at the near end of a lab, through the kernel and past it, and their counterparts at the far end.
+//! Programs at the near end of a lab, bypassed or not, and their counterparts at the far end.
 
 use std::cell::RefCell;
 
@@ -7,14 +7,14 @@ use serde_json::Value;
 use super::{Lab, running::Running, with_lab};
 use crate::program::WIREPROOF;
 
-/// Both ends, called as their addresses are.
+/// Both ends, named by their addresses.
 pub(super) struct Ends<'a> {
     lab: &'a Lab<'a>,
     pub(super) near: String,
     pub(super) far: String,
 }
 
-/// How programs at the near end are run: through the kernel, or past it.
+/// How programs at the near end run: through the kernel, or bypassed.
 pub(super) struct Near<'a> {
     ends: &'a Ends<'a>,
     is_past: bool,
@@ -26,8 +26,10 @@ pub(super) fn with_ends(tell: impl FnOnce(&Ends<'_>)) {
 }
 
 impl Ends<'_> {
-    /// What comes of `run` has to be the same past the kernel, with so many datagrams past it at least, by sockets that were all bypassed but for
-    /// those of TCP, while the kernel's own counters stayed flat. Where it need be none, it is not looked where they went.
+    /// Checks that `run` gives the same result when bypassed. With `least` above 0, at least so many datagrams have to
+    /// be bypassed.
+    ///
+    /// All sockets except TCP have to be bypassed then, without datagrams in the kernel's counters.
     #[track_caller]
     pub(super) fn same(&self, name: &str, least: u64, run: impl Fn(&Near<'_>) -> String) {
         let near = |is_past| Near { ends: self, is_past, accounts: RefCell::default() };
@@ -50,17 +52,17 @@ impl Ends<'_> {
         assert!(least == 0 || accounts.iter().all(stayed_flat), "{name}: {accounts:#?}");
     }
 
-    /// Starts a program at the far end, and waits until it says something.
+    /// Starts a program at the far end, and waits for this output.
     pub(super) fn far(&self, words: &[&str], says: &str) -> Running {
         Running::start(self.lab, "b", words, says)
     }
 
-    /// The same, until it hears a port.
+    /// The same, until it receives on a port.
     pub(super) fn far_hears(&self, words: &[&str], port: u16) -> Running {
         self.far(words, "").hears(self.lab, "b", port)
     }
 
-    /// What a program at the far end says, and how it ends.
+    /// Output and exit status of a program at the far end.
     pub(super) fn far_told(&self, words: &[&str]) -> String {
         let done = self.lab.exec("b", words);
         format!("{}{}exit status: {}\n", done.out, done.err, done.status)
@@ -74,34 +76,34 @@ impl Near<'_> {
         [bypass, words].concat()
     }
 
-    /// What a program says, and how it ends.
+    /// Output and exit status of a program.
     pub(super) fn told(&self, words: &[&str]) -> String {
         let done = self.ends.lab.exec("a", &self.words(words));
         let said = self.without_account(&done.err);
         format!("{}{said}exit status: {}\n", done.out, done.status)
     }
 
-    /// Starts a program, and waits until it says something.
+    /// Starts a program, and waits for this output.
     pub(super) fn start(&self, words: &[&str], says: &str) -> Running {
         Running::start(self.ends.lab, "a", &self.words(words), says)
     }
 
-    /// The same, until it hears a port.
+    /// The same, until it receives on a port.
     pub(super) fn hears(&self, words: &[&str], port: u16) -> Running {
         self.start(words, "").hears(self.ends.lab, "a", port)
     }
 
-    /// The same, until no process that it was forked from does any more, as may be with a daemon.
+    /// The same, until its ancestors no longer receive, as with a daemon.
     pub(super) fn hears_alone(&self, words: &[&str], port: u16) -> Running {
         self.start(words, "").hears_alone(self.ends.lab, "a", port)
     }
 
-    /// Ends it; what it said.
+    /// Ends it; returns its output.
     pub(super) fn ended(&self, running: Running) -> String {
         self.without_account(&running.ended())
     }
 
-    /// Takes the account down that stands behind what a bypassed program said.
+    /// Removes the account from the end of a bypassed program's output.
     fn without_account(&self, said: &str) -> String {
         if !self.is_past {
             return said.to_owned();

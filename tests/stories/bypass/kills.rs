@@ -1,4 +1,4 @@
-//! Programs and launchers that are killed, and two at a time.
+//! Killed programs and launchers, and two at a time.
 
 use std::{thread::sleep, time::Duration};
 
@@ -38,7 +38,7 @@ fn a_program_whose_launcher_was_killed_goes_on_through_the_kernel() {
         lab.waits_until_no_xdp("b");
         sleep(Duration::from_millis(150));
         assert_eq!(ask("100"), "all came back\n");
-        // It has given the queues up, so that the next one has them beside it.
+        // It has given up the queues, so the next program gets them meanwhile.
         let other = "
 import socket, sys
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)

@@ -1,17 +1,16 @@
-//! Programs that everybody knows, past the kernel as they are: what they do and say is what they do and say through it, and the account says
-//! that they were past it.
+//! Well-known unmodified programs: bypassed, they do and print the same, and the account shows the bypass.
 
 use std::{fs, thread::sleep, time::Duration};
 
 use super::ends::with_ends;
 use crate::program::text;
 
-/// Lines of a text that have one of these words in them.
+/// Lines with one of these words.
 fn lines(text: &str, words: &[&str]) -> String {
     text.lines().filter(|line| words.iter().any(|word| line.contains(word))).map(|line| format!("{line}\n")).collect()
 }
 
-/// Whether what sockperf says of messages that went missing is less than a busy machine loses, none twice or out of order.
+/// Whether sockperf reports no more losses than on a busy machine, and no duplicates or reordering.
 fn sockperf_says(text: &str) -> String {
     let said = text.lines().find_map(|line| line.split_once("# dropped messages = ")?.1.split_once(';'));
     let Some((lost, others)) = said else { return text.to_owned() };
@@ -20,8 +19,8 @@ fn sockperf_says(text: &str) -> String {
     format!("came: {came}, {others}\n{}", lines(text, &["exit status"]))
 }
 
-/// Longer than the launcher needs to hand over what a program asks for with its first datagram, which on a busy machine may be a second. sockperf
-/// counts by then, and leaves out what came in its first 400 ms.
+/// Longer than the launcher's answer to the first datagram, which may take a second on a busy machine. sockperf already
+/// counts by then, and ignores its first 400 ms.
 const SECONDS: &str = "3";
 
 fn sockperf(kind: &str, more: &[&str], says: fn(&str) -> String) {
@@ -46,7 +45,7 @@ fn sockperf_asks_under_load() {
 
 #[test]
 fn sockperf_sends_what_it_can() {
-    // How many that were depends on the moment, and nothing answers.
+    // Their number depends on timing, and nothing answers.
     let says = |text: &str| lines(text, &["Test ended", "exit status"]);
     sockperf("throughput", &["-t", "1", "--msg-size", "1000", "--mps", "5000"], says);
 }
@@ -112,7 +111,7 @@ fn iperf3_sends_and_receives() {
     });
 }
 
-/// About how much went, a second of 5 Mbit/s in datagrams of 1000 bytes, and whether more was lost than a busy machine loses.
+/// The approximate amount, a second of 5 Mbit/s in datagrams of 1000 bytes, and whether losses exceed a busy machine's.
 fn iperf3_says(text: &str) -> String {
     let value = |name: &str| {
         let after = text.rsplit_once(&format!("\"{name}\":"))?.1;
@@ -185,13 +184,13 @@ fn dnsmasq_answers_what_dig_asks() {
         fixed.iter().chain(&more).map(|word| (*word).to_owned()).collect()
     };
     with_ends(|ends| {
-        // It sends by system calls of its own (libuv), and receives what comes for that.
+        // It sends by direct system calls (libuv), and receives the answers.
         ends.same("dig", 0, |near| {
             let words = serve(&ends.far, "--keep-in-foreground");
             let _server = ends.far_hears(&refs(&words), 53);
             (0..3).map(|_| near.told(&refs(&asked(&ends.far)))).collect()
         });
-        // In the foreground, and as a daemon that forks.
+        // In the foreground, and as a forking daemon.
         for stay in ["--keep-in-foreground", "--no-negcache"] {
             ends.same(stay, 20, |near| {
                 let server = near.hears_alone(&refs(&serve(&ends.near, stay)), 53);

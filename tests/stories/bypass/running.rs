@@ -1,4 +1,4 @@
-//! Programs that run while others talk to them.
+//! Programs that run while others exchange datagrams with them.
 
 use std::{
     fs,
@@ -16,12 +16,12 @@ use crate::waiting::soon;
 /// A program that runs until this is dropped.
 pub(super) struct Running {
     child: Child,
-    /// What it says, standard output and error together.
+    /// Its output, standard output and error together.
     folder: TempDir,
 }
 
 impl Running {
-    /// Starts it at an end of the lab, and waits until it says this.
+    /// Starts it at an end of the lab, and waits for this output.
     pub(super) fn start(lab: &Lab<'_>, end: &str, words: &[&str], says: &str) -> Self {
         let folder = TempDir::new().unwrap();
         let said = || fs::File::options().create(true).append(true).open(folder.path().join("said")).unwrap();
@@ -32,12 +32,12 @@ impl Running {
         running
     }
 
-    /// Waits until somebody at this end of the lab, it, hears datagrams to a port.
+    /// Waits until a process at this end of the lab receives datagrams on a port.
     pub(super) fn hears(self, lab: &Lab<'_>, end: &str, port: u16) -> Self {
         self.waits(lab, end, port, |hears| !hears.is_empty())
     }
 
-    /// The same, until it is one process that does.
+    /// The same, until only one process does.
     pub(super) fn hears_alone(self, lab: &Lab<'_>, end: &str, port: u16) -> Self {
         self.waits(lab, end, port, |hears| hears.matches("pid=").count() == 1)
     }
@@ -51,12 +51,12 @@ impl Running {
         self
     }
 
-    /// All that it said until now.
+    /// Its output so far.
     pub(super) fn said(&self) -> String {
         fs::read_to_string(self.folder.path().join("said")).unwrap()
     }
 
-    /// Ends it, unless it does so by itself within a moment; all that it said.
+    /// Ends it, unless it does so by itself within a moment; returns its output.
     pub(super) fn ended(mut self) -> String {
         self.end();
         self.said()
@@ -68,7 +68,7 @@ impl Running {
         }
         signal(self.child.id(), "-TERM");
         if !self.ends_within(PATIENCE) {
-            // It may have ended this moment.
+            // It may have ended just now.
             let _ = self.child.kill();
             let _ = self.child.wait();
         }

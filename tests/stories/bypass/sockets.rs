@@ -1,10 +1,10 @@
-//! Each socket of a program has a line of its own, and its reason where it stays with the kernel.
+//! Each socket of a program has its own line, with the reason if it stays with the kernel.
 
 use serde_json::Value;
 
 use super::with_lab;
 
-/// Sockets of every kind, each used, and one of them changed again and again.
+/// Sockets of every kind, each in use, and one of them changed repeatedly.
 const EVERY_KIND: &str = "
 import ctypes, os, socket, sys
 peer = sys.argv[1]
@@ -35,7 +35,7 @@ libc.fdopen(ctypes.c_int(stdio.fileno()), b'r+')
 elsewhere = udp('127.0.0.1') if len(sys.argv) > 2 else None
 ";
 
-/// How many sockets have each reason; an empty one where there is none.
+/// Number of sockets by reason, which is empty for bypassed ones.
 fn reasons(account: &Value) -> Vec<(String, usize)> {
     let programs = account["programs"].as_array().unwrap().iter();
     let sockets = programs.flat_map(|program| program["sockets"].as_array().unwrap());
@@ -61,7 +61,7 @@ fn every_socket_has_one_line_and_says_why_it_stays() {
         let found = reasons(&account);
         let count = |words: &str| found.iter().filter(|(why, _)| why.contains(words)).map(|(_, count)| count).sum();
         let counts: [usize; 4] = ["TCP, which passes through untouched", "UDP_CORK", "shutdown", "fdopen"].map(count);
-        // Both ends of three connections; of what listened nothing was received.
+        // Both ends of three connections; the listening socket received nothing.
         assert_eq!(counts, [6, 1, 1, 1], "{account:#}");
         assert_eq!(found.iter().find(|(why, _)| why.is_empty()).map(|(_, count)| *count), Some(1), "{account:#}");
     });
@@ -71,13 +71,13 @@ fn every_socket_has_one_line_and_says_why_it_stays() {
 fn who_has_no_queues_says_why_too() {
     with_lab(|lab| {
         let peer = lab.address("b");
-        // No socket of UDP at all: nobody asks for queues.
+        // Without UDP sockets, no process requests queues.
         let tcp = "import socket; s = socket.create_server(('127.0.0.1', 0)); c = socket.create_connection(s.getsockname()); c.send(b'x')";
         let done = lab.bypass("a", &["--", "python3", "-c", tcp]);
         done.fails(0, &["TCP passes through untouched for now: 1 socket"]);
         let all = lab.bypass("a", &["--stats", "--", "python3", "-c", tcp]);
         all.fails(0, &["python3 (pid ", "through the kernel: it is TCP, which passes through untouched for now"]);
-        // A child that is another program, while the first one has the queues.
+        // A child that runs another program while the first one has the queues.
         let one = format!(
             "import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.bind(('', 0)); s.sendto(b'x', ('{peer}', 9))"
         );
@@ -97,7 +97,7 @@ fn who_has_no_queues_says_why_too() {
     });
 }
 
-/// Sends to itself what the kernel does not take, one datagram that it does, and frames that no socket can want.
+/// Sends itself datagrams that the kernel refuses, one that it accepts, and frames for no socket.
 const LOST: &str = "
 import socket, sys
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -108,7 +108,7 @@ for to in ('198.18.255.255', '198.18.255.255', '127.0.0.1'):
     try: s.sendto(b'x' * 9, (to, 9))
     except OSError as error: pass
 ";
-/// One datagram with a wrong checksum, and a right one.
+/// One datagram with a wrong checksum, and a correct one.
 const WRONG: &str = "
 import socket, struct, sys
 own, peer, interface = sys.argv[1:]
@@ -135,7 +135,7 @@ fn what_the_kernel_did_not_send_is_not_counted_and_what_no_socket_took_is() {
         let ended = started.ended();
         let account: Value = serde_json::from_str(&ended.err).expect(&ended.err);
         let program = &account["programs"][0];
-        // A broadcast address is refused, as is one of no route.
+        // A broadcast address is refused, and so is one without a route.
         assert_eq!(program["sockets"][0]["through"]["sent"], 1, "{account:#}");
         assert_eq!(program["refused_frames"], 1, "{account:#}");
     });

@@ -1,4 +1,4 @@
-//! What is said at the end of what became of sockets, and where nothing is known of them.
+//! Final messages about sockets, also without any record of them.
 
 use std::fs;
 
@@ -30,7 +30,7 @@ fn what_the_library_has_not_seen_is_not_said_to_be_nothing() {
     });
 }
 
-/// Some datagrams to where nobody listens, and then it is shut down.
+/// Some datagrams to a port without a receiver; then the socket is shut down.
 const SHUT_DOWN: &str = "
 import socket, sys, time
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -58,7 +58,7 @@ fn a_socket_that_was_shut_down_in_the_end_was_past_the_kernel_and_one_without_da
     });
 }
 
-/// Takes the queues, and starts others that want them too.
+/// Claims the queues, and starts other programs that want them too.
 const MANY: &str = "
 import socket, subprocess, sys
 one = 'import socket, sys; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.sendto(b\"x\", (sys.argv[1], 9))'
