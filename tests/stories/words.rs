@@ -1,4 +1,4 @@
-//! Help and version of the program.
+//! Documentation that the program prints of itself: help, man pages, completions, schema.
 
 use std::time::Instant;
 
