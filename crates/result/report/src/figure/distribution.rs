@@ -13,10 +13,10 @@ use crate::{
     texts::Texts,
 };
 
-/// The distribution of each of these samples, by name. `None` without samples.
+/// The distribution of each of these samples, by name, with a note and the name of the axis of percentiles. `None` without samples.
 pub(crate) fn distribution(
     spoken: Spoken,
-    note: String,
+    [note, percentiles]: [String; 2],
     samples: impl IntoIterator<Item = (String, TimeHistogram)>,
     t: &Texts,
 ) -> Option<Figure> {
@@ -41,7 +41,7 @@ pub(crate) fn distribution(
         title: spoken.title,
         note,
         description: words.join("; "),
-        x: nines_axis(t.get("axis-percentile"), rarest),
+        x: nines_axis(percentiles, rarest),
         y: Axis::logarithmic(spoken.axis, lowest, highest),
         series,
         legend,

@@ -81,7 +81,7 @@ fn distribution(groups: &[LatencyGroup<'_>], t: &Texts) -> Option<Figure> {
     };
     let spoken = Spoken { title: t.get("figure-distribution"), axis: t.get("axis-rtt") };
     let samples = by_traffic(groups).into_iter().filter_map(sample);
-    figure::distribution(spoken, t.get("figure-distribution-note"), samples, t)
+    figure::distribution(spoken, [t.get("figure-distribution-note"), t.get("axis-percentile")], samples, t)
 }
 
 /// How p50 differs from trial to trial.

@@ -91,7 +91,7 @@ impl Probe for Transactions {
     }
 
     fn terms(&self, material: &Material<'_>) -> Vec<&'static str> {
-        let needed = ["term-transaction", "term-loops", "term-percentile", "term-mode"];
+        let needed = ["term-transaction", "term-response", "term-loops", "term-mode"];
         if groups::<TransactionsSpec>(material).is_empty() { vec![] } else { needed.to_vec() }
     }
 }

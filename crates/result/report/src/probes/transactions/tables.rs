@@ -43,7 +43,7 @@ fn rate_table(groups: &[TransactionsGroup<'_>], t: &Texts) -> Block {
         .words(t.get("col-server"), |it| it.trials[0].1.server.clone())
         .figures(t.get("col-trials"), |it| it.trials.len().to_string())
         .figures(t.get("col-transactions"), |it| Text::strong(or_none(rate(it), |rate| transaction_rate(rate.median))))
-        .figures(t.get("col-spread"), |it| or_none(rate(it).and_then(|rate| rate.range()), range))
+        .figures(t.get("col-transactions-range"), |it| or_none(rate(it).and_then(|rate| rate.range()), range))
         .figures(t.get("col-connections"), connection_rate)
         .only_if(groups.iter().any(connects))
         .figures("p50", |it| time(it, |time| time.p50))
@@ -62,7 +62,8 @@ fn distribution(groups: &[TransactionsGroup<'_>], t: &Texts) -> Option<Figure> {
         Some((group.name(t), figure::merged(histograms)?))
     };
     let spoken = Spoken { title: t.get("figure-responses"), axis: t.get("axis-response") };
-    figure::distribution(spoken, t.get("figure-responses-note"), groups.iter().filter_map(sample), t)
+    let words = [t.get("figure-responses-note"), t.get("axis-response-percentile")];
+    figure::distribution(spoken, words, groups.iter().filter_map(sample), t)
 }
 
 /// How the rate differs from trial to trial.
