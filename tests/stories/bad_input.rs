@@ -29,7 +29,7 @@ fn wrong_words_end_with_status_two_and_say_what_is_right() {
         (vec!["latency", "--bed", "ports:eth1,eth1"], "names one port twice"),
         (vec!["latency", "--set", "latency.cuont=3"], "unknown field `cuont`"),
         (vec!["latency", "--set", "nonsense"], "KEY=VALUE"),
-        (vec!["verify", "no-such-plan"], "quick, latency, goodput"),
+        (vec!["verify", "no-such-plan"], "soak, latency, goodput"),
         (vec!["bed", "up", "Bad_Name"], "cannot name a bed"),
         (vec!["bed", "up", "good", "--bed", "lab:senders=2"], "measure with --bed lab:senders=2"),
         (vec!["verify", "--lang", "de"], "use en or ja"),
