@@ -212,7 +212,7 @@ impl Probe for TransactionsSpec {
 
     fn profile(&self) -> Profile {
         let ordinary = Profile::ordinary(self.ip, self.warmup.as_secs_f64() + self.duration.as_secs_f64());
-        Profile { stall: ordinary.stall.max(Nanos(4 * self.timeout.0)), ..ordinary }
+        Profile { stall: ordinary.stall.max(Nanos(self.timeout.0.saturating_mul(4))), ..ordinary }
     }
 
     fn metrics(&self) -> &'static [Metric] {
