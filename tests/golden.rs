@@ -1,8 +1,9 @@
-//! The store of an earlier day and what the program says of it: each document byte for byte.
+//! Stores of earlier days and what the program says of them: each document byte for byte.
 //!
-//! `tests/golden/runs.db.gz` has runs of every probe, bed, doubt and failure, as `tests/golden/make_store.py` once made it. A file of
-//! `tests/golden/said` has what the program says of one run: its summary, the report as Markdown, CSV and JSON, and of longer forms a digest
-//! of each part; those of [`WHOLE`] runs are there whole. The program alone is asked, so that this test outlives how it is built.
+//! A folder of `tests/golden` has a store `runs.db.gz`, as its `make_store.py` once made it: `everything` has runs of every probe, bed, doubt
+//! and failure of its day, `transactions` those of that probe. A file of its `said` has what the program says of one run: its summary, the
+//! report as Markdown, CSV and JSON, and of longer forms a digest of each part; those of [`WHOLE`] runs are there whole. The program alone is
+//! asked, so that this test outlives how it is built.
 //!
 //! What changes on purpose is accepted by `WIREPROOF_ACCEPT=1 cargo test --test golden`, and the commit says what changed and why.
 
@@ -22,15 +23,21 @@ use serde_json::Value;
 const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden");
 
 /// Runs whose long documents are kept whole.
-const WHOLE: [&str; 2] = ["every-doubt", "identified"];
+const WHOLE: [&str; 3] = ["every-doubt", "identified", "served"];
+
+const EVERYTHING: &str = "everything";
+
+const TRANSACTIONS: &str = "transactions";
 
 const LANGUAGES: [&str; 2] = ["en", "ja"];
 
 /// What stands in documents for the folder that they were made in.
 const HERE: &str = "HERE";
 
-/// A copy of the store, and the program beside one that gives the source of a PDF back as it is.
+/// A copy of a store, and the program beside one that gives the source of a PDF back as it is.
 struct Desk {
+    /// Name of the store's folder.
+    store: &'static str,
     folder: PathBuf,
 }
 
@@ -39,19 +46,20 @@ struct Desk {
 struct Said(Vec<(String, String)>);
 
 impl Desk {
-    fn new(name: &str) -> Self {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("golden-{name}"));
+    fn new(store: &'static str, name: &str) -> Self {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("golden-{store}-{name}"));
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(folder.join("references")).unwrap();
         fs::hard_link(env!("CARGO_BIN_EXE_wireproof"), folder.join("wireproof")).unwrap();
-        let store = fs::File::create(folder.join("runs.db")).unwrap();
-        let packed = Path::new(GOLDEN).join("runs.db.gz");
-        assert!(Command::new("gzip").arg("-dc").arg(packed).stdout(store).status().unwrap().success());
-        fs::copy(Path::new(GOLDEN).join("references/mine.toml"), folder.join("references/mine.toml")).unwrap();
+        let unpacked = fs::File::create(folder.join("runs.db")).unwrap();
+        let packed = Path::new(GOLDEN).join(store).join("runs.db.gz");
+        assert!(Command::new("gzip").arg("-dc").arg(packed).stdout(unpacked).status().unwrap().success());
+        let mine = Path::new(GOLDEN).join(EVERYTHING).join("references/mine.toml");
+        fs::copy(mine, folder.join("references/mine.toml")).unwrap();
         let setter = folder.join("wireproof-pdf");
         fs::write(&setter, "#!/bin/sh\nexec cat\n").unwrap();
         assert!(Command::new("chmod").arg("755").arg(&setter).status().unwrap().success());
-        Self { folder }
+        Self { store, folder }
     }
 
     /// What it prints, with its exit status and what it complains of.
@@ -167,8 +175,9 @@ impl Said {
     }
 
     /// Compares with what was said before; `None` where it is the same.
-    fn difference(&self, name: &str, folder: &Path) -> Option<String> {
-        let (before, now) = (Path::new(GOLDEN).join(format!("said/{name}.txt")), folder.join(format!("{name}.txt")));
+    fn difference(&self, name: &str, desk: &Desk) -> Option<String> {
+        let before = Path::new(GOLDEN).join(desk.store).join(format!("said/{name}.txt"));
+        let now = desk.folder.join(format!("{name}.txt"));
         let text = self.text();
         if fs::read_to_string(&before).is_ok_and(|before| before == text) {
             return None;
@@ -207,7 +216,7 @@ fn compare(desk: &Desk, names: &[String], say: impl Fn(&str) -> Said + Sync) {
     let work = || {
         let mut different = Vec::new();
         while let Some(name) = names.get(next.fetch_add(1, Relaxed)) {
-            different.extend(say(name).difference(name, &desk.folder).map(|diff| format!("{name}:\n{diff}")));
+            different.extend(say(name).difference(name, desk).map(|diff| format!("{name}:\n{diff}")));
         }
         different
     };
@@ -228,9 +237,8 @@ fn compare(desk: &Desk, names: &[String], say: impl Fn(&str) -> Said + Sync) {
     );
 }
 
-#[test]
-fn runs_of_an_earlier_day_are_reported_as_they_were() {
-    let desk = Desk::new("runs");
+fn all_runs(store: &'static str) {
+    let desk = Desk::new(store, "runs");
     let runs: BTreeMap<String, String> = desk.runs().into_iter().collect();
     let names: Vec<String> = runs.keys().cloned().collect();
     let formats = "html,md,csv,json,pdf";
@@ -238,8 +246,32 @@ fn runs_of_an_earlier_day_are_reported_as_they_were() {
 }
 
 #[test]
+fn runs_of_an_earlier_day_are_reported_as_they_were() {
+    all_runs(EVERYTHING);
+}
+
+#[test]
+fn runs_of_transactions_are_reported_as_they_were() {
+    all_runs(TRANSACTIONS);
+}
+
+#[test]
+fn runs_of_transactions_are_compared_as_they_were() {
+    let desk = Desk::new(TRANSACTIONS, "compared");
+    let runs: BTreeMap<String, String> = desk.runs().into_iter().collect();
+    let pairs = [["served", "served-2"], ["served", "short"], ["served", "hosts"]];
+    let of = |pair: [&str; 2]| format!("compare-{}-{}", pair[0], pair[1]);
+    let cases: BTreeMap<String, [&str; 2]> = pairs.into_iter().map(|pair| (of(pair), pair)).collect();
+    let names: Vec<String> = cases.keys().cloned().collect();
+    compare(&desk, &names, |name| {
+        let [first, second] = cases[name].map(|run| runs[run].as_str());
+        desk.documents(&["compare", first, second, "--format", "html,md,json,pdf"], name)
+    });
+}
+
+#[test]
 fn runs_of_an_earlier_day_are_listed_and_compared_as_they_were() {
-    let desk = Desk::new("compared");
+    let desk = Desk::new(EVERYTHING, "compared");
     let runs: BTreeMap<String, String> = desk.runs().into_iter().collect();
     let id = |name: &'static str| runs.get(name).map_or(name, String::as_str);
     let mut cases: BTreeMap<String, Vec<&str>> = BTreeMap::new();
@@ -285,7 +317,7 @@ fn runs_of_an_earlier_day_are_listed_and_compared_as_they_were() {
 
 #[test]
 fn lists_and_schemas_are_as_they_were() {
-    let desk = Desk::new("lists");
+    let desk = Desk::new(EVERYTHING, "lists");
     let said = |commands: &[&[&str]]| {
         let mut said = Said::default();
         for words in commands {

@@ -122,7 +122,7 @@ fn a_run_of_an_earlier_day_comes_to_its_end() {
     let desk = Desk::new();
     let before = Snapshot::take();
     let store = std::fs::File::create(desk.path("runs.db")).unwrap();
-    let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/runs.db.gz");
+    let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/everything/runs.db.gz");
     assert!(Command::new("gzip").args(["-dc", golden]).stdout(store).status().unwrap().success());
     let looked = desk.run(&["latency", "--count", "100", "--frame-sizes", "64", "--repeats", "1", "--quiet"]);
     assert_eq!(looked.status, 0, "{}", looked.err);

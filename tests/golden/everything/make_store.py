@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Makes a store that has runs of every probe, bed, doubt and failure: sudo tests/golden/make_store.py PROGRAM runs.db
+"""Makes a store that has runs of every probe, bed, doubt and failure: sudo tests/golden/everything/make_store.py PROGRAM runs.db
 
-tests/golden/runs.db was made by it once, and stays as it is: it is a store of its day, which later programs have to read. Another
-store is made where something new has to be in one; its file then stands beside the first.
+runs.db.gz was made by it once, and stays as it is: it is a store of its day, which later programs have to read. Another store is made
+where something new has to be in one; its folder then stands beside this one.
 
 The first half measures, in namespaces of its own, with the program as users call it. The second half edits what was stored: names of
 this machine go, and what the machine cannot do (real cards, zero-copy, doubts that nobody can plant) is put into copies of runs.
@@ -39,7 +39,7 @@ def sh(words, **more):
 def own_ground():
     """A network, mounts and IPC that nobody else sees."""
     if "GOLDEN_GROUND" not in os.environ:
-        words = ["unshare", "--net", "--mount", "--ipc", "--propagation", "private", sys.executable, __file__]
+        words = ["unshare", "--net", "--mount", "--ipc", "--propagation", "private", sys.executable, sys.argv[0]]
         os.execvpe(words[0], words + sys.argv[1:], os.environ | {"GOLDEN_GROUND": "1"})
     while subprocess.run(["umount", "--lazy", "/run/netns"], capture_output=True).returncode == 0:
         pass
@@ -181,7 +181,7 @@ class Standing:
 
     def fault(self, section, every):
         built = self.maker.folder / f"faults-{every}.o"
-        source = HERE.parent / "stories/planted/faults.bpf.c"
+        source = HERE.parent.parent / "stories/planted/faults.bpf.c"
         sh(["clang", "-O2", "-g", "-target", "bpf", f"-DEVERY={every}", f"-I/usr/include/{os.uname().machine}-linux-gnu", "-c", str(source), "-o", str(built)])
         if section.startswith("xdp/"):
             self.at("b", f"ip link set dev lab-b xdp obj {built} sec {section}")
@@ -472,11 +472,11 @@ def device_under_test(maker):
     router.end()
 
 
-def unprivileged(maker):
+def unprivileged(maker, sections=SOME):
     os.chmod(maker.folder, 0o777)
     name = "unprivileged"
     print(name, flush=True)
-    plan = maker.plan(name, SOME)
+    plan = maker.plan(name, sections)
     words = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", str(maker.program), "--store", str(maker.folder / "guest.db"), "verify", plan, "--quiet", "--out", str(maker.folder / "guest")]
     done = subprocess.run(words, env=maker.environment, capture_output=True, text=True)
     if done.returncode:
@@ -814,15 +814,19 @@ def culprits(store):
     ]
 
 
-if __name__ == "__main__":
+def main(parts, edit):
     if sys.argv[1] == "--edit":
         sys.exit(edit(sys.argv[2]))
     own_ground()
-    program, store, *parts = sys.argv[1:]
+    program, store, *named = sys.argv[1:]
     with tempfile.TemporaryDirectory(prefix="golden-", dir="/var/tmp") as folder:
         maker = Maker(program, pathlib.Path(folder))
-        for part in PARTS:
-            if not parts or part.__name__ in parts:
+        for part in parts:
+            if not named or part.__name__ in named:
                 part(maker)
         edit(maker.store)
         shutil.copy(maker.store, store)
+
+
+if __name__ == "__main__":
+    main(PARTS, edit)
