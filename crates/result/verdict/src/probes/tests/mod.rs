@@ -1,9 +1,10 @@
-//! Trials as the faults named leave them, and what is said of them.
+//! Trials with planted faults, and their assessments.
 
 mod dut;
 pub(crate) mod fixture;
 mod latency;
 mod loss;
+mod simulated;
 mod tcp;
 mod transactions;
 mod udp;
