@@ -204,6 +204,25 @@ fn hold(what: &str, most: usize, files: &BTreeSet<PathBuf>) {
     assert!(files.len() <= most, "{} files {what}, and {most} did:\n{}", files.len(), listed.join("\n"));
 }
 
+/// `./x test` runs no tests of documentation. A block of code that names no language would be one.
+#[test]
+fn documentation_has_no_tests() {
+    for room in rooms().iter().chain([&program()]) {
+        for (file, text) in sources(&room.folder) {
+            let fences = text.lines().filter_map(|line| {
+                line.trim_start().strip_prefix("//")?.trim_start_matches(['/', '!', ' ']).strip_prefix("```")
+            });
+            for language in fences.step_by(2) {
+                assert!(
+                    !["", "rust"].contains(&language),
+                    "{}: a block of code is to name its language",
+                    file.display()
+                );
+            }
+        }
+    }
+}
+
 #[test]
 fn every_room_has_a_line_in_architecture_md() {
     let page = read(&root().join("ARCHITECTURE.md"));
