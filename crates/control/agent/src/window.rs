@@ -7,7 +7,7 @@ use std::{
 };
 
 use host::counters::{CpuTimes, Snapshot, over};
-use kernel::clock;
+use kernel::{clock, process};
 use model::{EndCounters, Nanos};
 use probe::Window;
 
@@ -77,7 +77,11 @@ struct Edge {
 
 impl Edge {
     fn now() -> Self {
-        Self { at: clock::now(), cores: CpuTimes::read(), own: clock::own_cpu_time() }
+        Self {
+            at: clock::now(),
+            cores: CpuTimes::read(),
+            own: Nanos(clock::own_cpu_time().0 + process::cpu_time_of_children().0),
+        }
     }
 }
 

@@ -2,10 +2,12 @@
 
 use std::{fs, io, os::unix::process::CommandExt, process::Command, time::Duration};
 
+use model::Nanos;
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     fd::OwnedFd,
     io::Errno,
+    param::clock_ticks_per_second,
     process::{
         Pid, PidfdFlags, Signal, getpid, getppid, pidfd_open, pidfd_send_signal, set_parent_process_death_signal,
     },
@@ -19,6 +21,29 @@ use crate::{
 
 /// Time for a process to end after SIGTERM, and again after SIGKILL.
 const GRACE: Duration = Duration::from_secs(2);
+
+/// Fields of proc_pid_stat(5) behind the name in parentheses, from 0: user time, and that of children. System time follows
+/// each.
+const UTIME: usize = 11;
+const CUTIME: usize = 13;
+
+/// CPU time of this process's children on all cores: of those alive, and of those waited for.
+///
+/// To the clock tick of proc_pid_stat(5). A child that is not waited for yet may be missing.
+pub fn cpu_time_of_children() -> Nanos {
+    let tasks = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
+    let children = tasks.filter_map(|task| fs::read_to_string(task.path().join("children")).ok());
+    let alive: u64 =
+        children.flat_map(|pids| pids.split_whitespace().map(|pid| ticks(pid, UTIME)).collect::<Vec<_>>()).sum();
+    Nanos((alive + ticks("self", CUTIME)) * (1_000_000_000 / clock_ticks_per_second().max(1)))
+}
+
+/// User and system time of a process from this field on, in clock ticks; 0 if it has gone.
+fn ticks(pid: &str, field: usize) -> u64 {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
+    fields.split_whitespace().skip(field).take(2).filter_map(|ticks| ticks.parse::<u64>().ok()).sum()
+}
 
 /// Ends processes: SIGTERM for all, then SIGKILL for the rest, and waits for their end. Processes already gone are no
 /// error.
@@ -141,6 +166,20 @@ mod tests {
         let status = fs::read_to_string(format!("/proc/{}/status", child.id())).expect("it runs");
         assert!(status.lines().any(|line| line == format!("Cpus_allowed_list:\t{core}")), "{status}");
         child.kill().and_then(|()| child.wait()).expect("ours");
+    }
+
+    #[test]
+    fn time_of_children_counts_while_they_live_and_once_they_are_waited_for() {
+        let before = cpu_time_of_children();
+        let counted = || cpu_time_of_children().0 - before.0;
+        let mut child = Command::new("sh").args(["-c", "while :; do :; done"]).spawn().expect("a shell");
+        let until = clock::now().0 + 60_000_000_000;
+        while counted() < 50_000_000 && clock::now().0 < until {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let alive = counted();
+        child.kill().and_then(|()| child.wait()).expect("ours");
+        assert!(alive >= 50_000_000 && counted() >= alive, "{alive} ns, then {}", counted());
     }
 
     #[test]
