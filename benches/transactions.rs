@@ -50,6 +50,7 @@ fn main() {
         return;
     }
     let bed = Bed::up();
+    reuse_ports();
     let mut text = COMPARISONS.to_owned();
     for wait in [Wait::Block, Wait::Spin] {
         text += &round_trips(wait);
@@ -63,7 +64,7 @@ fn main() {
     }
     text += "\nRound trips: 64 B of payload each way, `wireproof transactions --kind rr` and `sockperf ping-pong --tcp --full-rtt`. HTTP: a page of \
         1 KiB from\nnginx, one process on the second core, with the same configuration for all three clients, each a thread on the \
-        first core;\nnew connections: each request has `Connection: close`. wrk and ab end such a connection themselves, wireproof waits for nginx's end of it.\n";
+        first core;\nnew connections: each request has `Connection: close`. wrk ends such a connection itself, wireproof and ab wait\nfor nginx's end of it. Ports are taken again after a second (`tcp_tw_reuse`).\n";
     text += "\n| what | value | unit | mark | |\n|---|---|---|---|---|\n";
     for row in [many_connections(), stopped_server()] {
         println!("{}", row.line());
@@ -71,6 +72,13 @@ fn main() {
     }
     drop(bed);
     page::write("transactions", &[page::version("sockperf"), wrk_version(), ab_version()], &text);
+}
+
+/// wrk ends connections itself: the ports of its earlier runs would be missing in the later ones.
+fn reuse_ports() {
+    for setting in ["net.ipv4.tcp_tw_reuse=1", "net.ipv4.ip_local_port_range=1024 65535"] {
+        output(pinned_in("a", "0").args(["sysctl", "--quiet", "--write", setting]));
+    }
 }
 
 /// Our transactions.
