@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use model::{Date, Identity, Signatory};
 
-/// Whose document the report is. What is said here wins over the file, and both over what is stored.
+/// Identity of the report. These options override the file, and both override the store.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Whose document it is")]
 pub(crate) struct Identify {
@@ -43,7 +43,7 @@ pub(crate) struct Identify {
 }
 
 impl Identify {
-    /// What the options other than the file say.
+    /// The options other than the file.
     pub(crate) fn said(&self) -> Identity {
         Identity {
             title: self.title.clone(),

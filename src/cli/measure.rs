@@ -82,7 +82,7 @@ impl TakePorts {
     }
 }
 
-/// What the measuring processes are started through.
+/// Wrapper of the measuring processes.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Wrap {
     /// Run the measuring processes under another program, like "onload" or "nice -n -5" (words are split at spaces).

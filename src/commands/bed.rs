@@ -86,7 +86,7 @@ fn tell_undone(undone: &[String], common: &Common) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// All of them, or what is said where there are none.
+/// All of them, or a sentence if there are none.
 fn lines(said: impl Iterator<Item = String>, none: &str) -> String {
     let said: String = said.collect();
     if said.is_empty() { none.to_owned() } else { said }

@@ -1,4 +1,4 @@
-//! What is wrong with the words is said before anything is set up.
+//! Faults in the command line, reported before anything is set up.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ const LONGEST_CAPTURE: u64 = 1024;
 /// Where nobody asks for another.
 const ETHERNET_MTU: Mtu = Mtu(1500);
 
-/// What this machine cannot have, whatever the bed.
+/// Features that this machine lacks, whatever the bed.
 pub(super) fn check_machine(plan: &Plan, options: &Measure) -> anyhow::Result<()> {
     check_wrap(&options.wrap.words())?;
     plan.goodput.iter().filter_map(|item| item.congestion.as_deref()).try_for_each(check_congestion)

@@ -16,7 +16,7 @@ use crate::{
 /// Stands beside wireproof, as cargo names it.
 const LIBRARY: &str = "libwireproof_preload.so";
 
-/// Runs the program; standard input and output are its own, and what there is to say goes to standard error.
+/// Runs the program; standard input and output are its own, messages go to standard error.
 pub(super) fn bypass(options: &BypassOptions, common: &Common) -> anyhow::Result<Exit> {
     let wait = match (options.spin, options.sleep) {
         (true, _) => Wait::Spin,
@@ -51,7 +51,7 @@ fn failed(error: BypassError) -> anyhow::Result<Exit> {
     Ok(status.map_or(exit, Exit::Program))
 }
 
-/// What is said while the program runs; nothing of what goes as it should.
+/// Messages while the program runs; none in normal operation.
 fn line(told: &Told, speech: Words) -> Option<String> {
     Some(match told {
         Told::Obstacle(obstacle) => speech.obstacle(obstacle),

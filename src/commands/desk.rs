@@ -33,7 +33,7 @@ use crate::{
     references::{self, References},
 };
 
-/// Where the trials and the report of a run go, and who is told of it.
+/// Destination of the trials and the report of a run, and its observers.
 pub(super) struct Desk<'a> {
     store: Store,
     store_path: PathBuf,

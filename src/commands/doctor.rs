@@ -1,4 +1,4 @@
-//! What this kernel, this machine and this user can do, and what each missing piece costs.
+//! Features of this kernel, this machine and this user, and the cost of each missing one.
 
 use std::{path::Path, sync::atomic::AtomicBool};
 

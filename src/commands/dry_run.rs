@@ -1,4 +1,4 @@
-//! What a command would do, without doing it.
+//! The effects of a command, without carrying it out.
 
 use bed::Wanted;
 use kernel::privilege;
@@ -17,7 +17,7 @@ use crate::{
     exit::Exit,
 };
 
-/// Says what would be done. Nothing on the machine is changed, and nothing is stored.
+/// Prints the steps. Nothing on the machine is changed, and nothing is stored.
 pub(super) fn dry_run(plan: &Plan, options: &Measure, common: &Common) -> anyhow::Result<Exit> {
     let wanted = Wanted { stamps: stamps(plan), ..wanted(options, privilege::current())? };
     let planned = fitting(plan, &wanted)?;

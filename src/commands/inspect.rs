@@ -1,4 +1,4 @@
-//! The network cards of this machine: what they are, what they read, and whether their bus carries what their ports can.
+//! The network cards of this machine: identity, readings, and whether their bus suffices for their ports.
 
 use model::Cards;
 use report::CardsDocument;

@@ -10,7 +10,7 @@ use model::{
 
 use crate::{cli::PROBES, exit::Words, paths};
 
-/// Plans that come with the program, beside that of each probe.
+/// Plans that come with the program, beside the plan of each probe.
 const OF_SEVERAL: [(&str, &str); 4] = [
     ("quick", include_str!("../../plans/quick.toml")),
     ("certify", include_str!("../../plans/certify.toml")),
@@ -37,7 +37,7 @@ pub(super) fn read(
     Ok(Plan::changed(&toml, sets, options).map_err(|error| Words(wrong(plan, &error, stacks)))?)
 }
 
-/// What is wrong with a plan, in the words of the command line where that brought it about.
+/// The fault in a plan, in the words of the command line if that caused it.
 fn wrong(plan: &Path, error: &PlanError, stacks: &[Stack]) -> String {
     match error {
         PlanError::TcpBypass { .. } if !stacks.is_empty() => {

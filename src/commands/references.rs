@@ -1,4 +1,4 @@
-//! What others measured: the list of it.
+//! The list of references.
 
 use super::{print, print_json};
 use crate::{cli::Common, exit::Exit, output::say, references};

@@ -1,4 +1,4 @@
-//! What came of a run: the files of its report, and what the terminal shows of it.
+//! Results of a run: the files of its report, and its summary on the terminal.
 
 mod files;
 mod pdf;
@@ -45,7 +45,7 @@ pub(super) fn report(options: &ReportOptions, common: &Common) -> anyhow::Result
     let mut name = run.id.0.clone();
     if options.redact {
         run = report::redacted(&run, references.own())?;
-        // Not among files that say what this report leaves out.
+        // Not among files that mention the parts this report leaves out.
         name += "-redacted";
     }
     let store = paths::store(common.store.as_deref())?;
@@ -59,7 +59,7 @@ pub(super) fn report(options: &ReportOptions, common: &Common) -> anyhow::Result
     tell_in(&place, &run, &options.files, &references, common)
 }
 
-/// Writes the report and says on standard output what came of the run.
+/// Writes the report and prints the results of the run.
 pub(super) fn tell(
     run: &Run,
     files: &ReportFiles,

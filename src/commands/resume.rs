@@ -24,14 +24,14 @@ use crate::{
     paths,
 };
 
-/// How long the agents of a program that was killed may take to undo what they changed.
+/// Time for the agents of a killed program to undo their changes.
 const FAREWELL: Duration = Duration::from_secs(10);
 
 /// Where network namespaces have their names.
 const NAMESPACES: &str = "/run/netns";
 
-/// What this command line allows: programs are executed and ports taken for these words alone, and never for a store's, which
-/// others than root may write.
+/// Programs and ports that this command line allows. A stored run allows none: users other than root may write the
+/// store.
 pub(super) struct Allowed {
     pub(super) reach: Reach,
     pub(super) ports: TakePorts,
@@ -64,13 +64,13 @@ pub(super) fn resume(id: &RunId, files: &ReportFiles, allowed: &Allowed, common:
     // It may have come to its end by itself meanwhile.
     let run = desk.store().load(&run.id)?;
     let mut run = run::resumable(run, &bed::survey(&wanted.program)?.host)?;
-    // As the user who called: agents read them as root.
+    // As the calling user: agents read them as root.
     check_replays(&mut run.plan, wanted.mtu)?;
     desk.conduct(Order::Rest { run: Box::new(run), wireproof: agent::build() }, &wanted)
 }
 
 impl Allowed {
-    /// Whether a run that began with this wrapper and this command line can go on with what is allowed.
+    /// Whether the permitted programs and ports include those of a run with this wrapper and command line.
     fn compare(&self, run: &RunId, wrap: &[String], command: &[String]) -> Result<(), Words> {
         if wrap != self.wrap {
             let how = match wrap {

@@ -1,4 +1,4 @@
-//! What was measured: lists, and reports written again.
+//! Stored runs: lists, and reports written again.
 
 use model::{Run, RunId};
 use store::{RunSummary, Store};

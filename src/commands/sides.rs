@@ -18,7 +18,7 @@ use crate::{
     output::say,
 };
 
-/// Between two lines on what came so far.
+/// Interval of interim lines.
 const LINE: Duration = Duration::from_secs(1);
 
 /// How often it looks whether enough has come.

@@ -32,7 +32,7 @@ pub(super) fn wanted(options: &Measure, privilege: Privilege) -> anyhow::Result<
     })
 }
 
-/// What has to be configured on a device under test that routes; `None` where none does.
+/// Configuration of a device under test that routes; `None` if none does.
 pub(super) fn dut_note(bed: &BedRef, lang: Lang) -> Option<String> {
     let commands = bed.commands_for_dut();
     (!commands.is_empty()).then(|| [vec![Notice::ConfigureDut.text(lang)], commands].concat().join("\n  "))
@@ -48,8 +48,8 @@ pub(super) fn words_or_bed(error: BedError) -> anyhow::Error {
     }
 }
 
-/// Root, or root in a user namespace of our own: enough for a lab bed. Real interfaces are not in there: what does not have to
-/// be changed is measured as the user that we are.
+/// Root, or root in a user namespace of our own, which is enough for a lab bed. Real interfaces are not in there: without
+/// changes to them, they are measured as the calling user.
 pub(super) fn obtain_privilege(bed: &BedRef, common: &Common) -> anyhow::Result<Privilege> {
     let privilege = privilege::current();
     match bed.rights() {

@@ -55,14 +55,14 @@ pub(super) fn watch(options: &WatchOptions, common: &Common) -> anyhow::Result<E
     Ok(if ended == Ending::Signal { Exit::Interrupted } else { Exit::Done })
 }
 
-/// Whether somebody still reads what is shown.
+/// Whether somebody still reads the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reader {
     There,
     Gone,
 }
 
-/// What somebody panicked over while holding it is still what was read.
+/// A panic while holding the readings leaves them valid.
 fn lock(watch: &Mutex<Watch>) -> MutexGuard<'_, Watch> {
     watch.lock().unwrap_or_else(PoisonError::into_inner)
 }

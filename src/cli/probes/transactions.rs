@@ -20,7 +20,7 @@ pub(super) const KNOWN: Known = Known {
     refused: &["frame_sizes", "count", "streams"],
 };
 
-/// What a transaction is, and how many there are at a time.
+/// Kind of transaction, and number of connections.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct TransactionsOptions {
     /// rr (request and response on a connection that stays open), crr (a connection for each) or http.

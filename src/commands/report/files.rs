@@ -1,4 +1,4 @@
-//! The files of a report: its forms, what it was made from, and the sums of all of them.
+//! The files of a report: its forms, its sources, and the sums of all of them.
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ pub(super) struct Place<'a> {
     pub(super) cover: Cover<'a>,
 }
 
-/// What was written.
+/// The written files.
 pub(super) struct Written {
     /// The first form, or the folder where there is none.
     pub(super) first: PathBuf,
@@ -25,8 +25,8 @@ pub(super) struct Written {
     pub(super) signature_removed: bool,
 }
 
-/// Writes what the report was made from, a file for each form, and SHA256SUMS, signed if there is a key. A form that cannot be
-/// made costs no other: it is the error once they are written, and nothing is signed then.
+/// Writes the report's sources, a file for each form, and SHA256SUMS, signed if there is a key. A form that fails does not
+/// stop the others: its error is returned once they are written, and nothing is signed then.
 pub(super) fn write(
     material: &Material<'_>,
     place: &Place<'_>,
@@ -67,7 +67,7 @@ fn write_each(
     Ok((sums, failed))
 }
 
-/// What is signed with the sums, so that no other signed report can pass for this one.
+/// Comment signed with the sums, so that no other signed report can pass for this one.
 fn comment(run: &Run) -> String {
     let now = jiff::fmt::temporal::DateTimePrinter::new().precision(Some(0)).timestamp_to_string(&Timestamp::now());
     format!("wireproof report of run {}, begun {}, signed {now}", run.id, run.started)
@@ -88,8 +88,8 @@ fn json(material: &Material<'_>) -> anyhow::Result<String> {
     Ok(serde_json::to_string_pretty(&Document::of(material))?)
 }
 
-/// What the report was made from, each file with its name in the folder: the run as it is stored, its plan, whose document it
-/// is, and photos. Plan and identity can be given to wireproof again.
+/// Sources of the report, each file with its name in the folder: the stored run, its plan, its identity, and
+/// photos. Plan and identity can be given to wireproof again.
 fn raw(run: &Run) -> anyhow::Result<Vec<(String, Vec<u8>)>> {
     let identity = run.identity.as_ref();
     let run_without_photos = Run { identity: identity.map(model::Identity::without_photos), ..run.clone() };

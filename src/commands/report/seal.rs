@@ -12,7 +12,7 @@ use crate::{
     paths,
 };
 
-/// Where the password of a key may stand, for those who have no terminal.
+/// Source of a key's password without a terminal.
 const PASSWORD: &str = "WIREPROOF_KEY_PASSWORD";
 
 /// Reads a secret key, and asks for its password if it has one.
@@ -26,12 +26,12 @@ pub(super) fn read_key(path: &Path) -> anyhow::Result<SigningKey> {
     SigningKey::read(&text, password).with_context(|| format!("cannot sign with {}", path.display()))
 }
 
-/// What a seal covers.
+/// Scope of a seal.
 #[derive(Clone, Copy)]
 pub(super) enum Cover<'a> {
-    /// What is written now, and what an earlier report left here unchanged.
+    /// Files written now, and unchanged files of an earlier report here.
     All,
-    /// What is written now: nothing else may lie in the folder.
+    /// Files written now: nothing else may lie in the folder.
     Written,
     /// The same, signed.
     Signed(&'a SigningKey),
@@ -43,8 +43,8 @@ impl Cover<'_> {
         if let Self::Signed(_) = self { Self::Written } else { self }
     }
 
-    /// Refuses a folder that holds what this report does not write: a signature would vouch for it, and where words are
-    /// replaced it may say them.
+    /// Refuses a folder with other files than this report's: a signature would vouch for them, and a redacted report may not
+    /// lie beside files with the replaced words.
     pub(super) fn check(self, folder: &Path, names: &[String]) -> anyhow::Result<()> {
         if matches!(self, Self::All) {
             return Ok(());

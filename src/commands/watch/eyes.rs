@@ -1,4 +1,4 @@
-//! Which namespaces are looked into, and what is found there.
+//! The watched namespaces and their readings.
 
 use agent::Live;
 use kernel::namespace;
@@ -7,7 +7,7 @@ use report::WatchWords;
 
 use crate::{cli::WatchOptions, exit::Words};
 
-/// Reads what was asked for.
+/// Reads the selected namespaces.
 pub(super) struct Eyes {
     places: Places,
     live: Live,
@@ -61,7 +61,7 @@ impl Eyes {
         readings
     }
 
-    /// What could not be read the last time, and why.
+    /// Failures of the last reading, and why.
     pub(super) fn notes(&self) -> &[String] {
         &self.notes
     }

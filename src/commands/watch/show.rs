@@ -54,7 +54,7 @@ impl Show {
         Ok(Self { form, watch, words, fine: options.interval < Nanos::from_secs(1), told: Vec::new() })
     }
 
-    /// Shows what was read; says whether anybody still looks.
+    /// Shows the readings; returns whether anybody still looks.
     pub(super) fn tell(&mut self, notes: &[String]) -> anyhow::Result<Reader> {
         match &self.form {
             Form::Screen(terminal) => {
@@ -78,7 +78,7 @@ impl Show {
         }
     }
 
-    /// Gives the terminal back, and says what there was in all.
+    /// Restores the terminal, and prints the totals.
     pub(super) fn end(self, with_summary: bool) -> anyhow::Result<()> {
         let is_json = matches!(self.form, Form::Json);
         if let Form::Screen(terminal) = self.form {

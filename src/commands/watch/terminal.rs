@@ -28,7 +28,7 @@ pub(super) struct Terminal {
 
 /// What changes the screen.
 enum News {
-    /// There are new readings, with what could not be read.
+    /// New readings, with the failures among them.
     Read(Vec<String>),
     Pressed(Press),
     Resized,
@@ -49,7 +49,7 @@ impl Terminal {
         let (pressed, failed) = (news.clone(), ends.clone());
         let keys = thread::Builder::new().name("keys".to_owned()).spawn(move || obey(&pressed, &ends));
         let drawing = thread::Builder::new().name("screen".to_owned()).spawn(move || {
-            // However the drawing ends, whoever reads counters hears of it.
+            // However the drawing ends, the reading thread is told.
             let _word = OnEnd(failed);
             draw(terminal, screen, &watch, &changes)
         });

@@ -16,21 +16,21 @@ pub struct Bed {
     pub name: String,
     /// Whether no real wire or card is involved; every output says so.
     pub simulated: bool,
-    /// What it was made with.
+    /// Parameters of the bed.
     pub privilege: Privilege,
     /// Whether both ends' clocks may be compared.
     pub clocks: ClockRelation,
     /// The program that port agents are started through (`--wrap`), with its arguments; empty for none.
     #[serde(default)]
     pub wrap: Vec<String>,
-    /// What is known of a device under test between the ends.
+    /// Properties of a device under test between the ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dut: Option<Dut>,
-    /// The ends: those that send, then the one that all of them send to. Of two, the first is the near one.
+    /// The ends: the senders, then their common receiver. Of two, the first is the near one.
     pub endpoints: Vec<Endpoint>,
 }
 
-/// What the device under test is called wherever an end is named.
+/// Name of the device under test where ends are named.
 pub const DUT: &str = "DUT";
 
 /// A device under test between the ends.
@@ -38,7 +38,7 @@ pub const DUT: &str = "DUT";
 pub struct Dut {
     /// Its name, where its counters are read; else empty.
     pub machine: String,
-    /// What the ends are routed through, in the order of IPv4 and IPv6; empty where it does not route.
+    /// Addresses of the router between the ends, IPv4 and IPv6; empty without one.
     pub gateways: Vec<Gateway>,
 }
 
@@ -53,7 +53,7 @@ pub struct Gateway {
     pub prefix: u8,
 }
 
-/// What came of asking a host whether it is there.
+/// Whether a host answered, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Answer {
@@ -67,7 +67,7 @@ pub enum Answer {
     Nothing,
 }
 
-/// What is known of the clocks of the two ends.
+/// Relation of the clocks of the two ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "relation", rename_all = "lowercase")]
 pub enum ClockRelation {
@@ -88,7 +88,7 @@ pub enum BedKind {
     Lab,
     /// This machine and another one.
     Hosts,
-    /// Two ports of this machine, each in a network namespace of its own: what they send leaves the card.
+    /// Two ports of this machine, each in its own network namespace, so that packets leave the card.
     Ports,
 }
 
@@ -103,7 +103,7 @@ impl BedKind {
     }
 }
 
-/// What the program was allowed to do.
+/// Rights of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Privilege {
@@ -133,7 +133,7 @@ pub struct Endpoint {
     pub mtu: Mtu,
     /// Its addresses, IPv4 first.
     pub addresses: Vec<IpAddr>,
-    /// The cores its measuring threads are pinned to, the first for the one that matters most; empty where not pinned.
+    /// Cores of its measuring threads, the most important thread's first; empty if not pinned.
     pub cpus: Vec<usize>,
     /// Why these cores.
     #[serde(default)]
@@ -163,7 +163,7 @@ impl Bed {
         self.kind == BedKind::Lab
     }
 
-    /// Whether its MTU is fixed: what was made between the ends keeps the MTU that it was made with.
+    /// Whether the MTU is fixed, as between interfaces that the bed made.
     pub fn keeps_mtu(&self) -> bool {
         self.makes_its_links() && (self.dut.is_some() || self.senders().len() > 1)
     }

@@ -50,7 +50,7 @@ pub enum Hindrance {
     /// It has no Ethernet addresses.
     #[error("it is no Ethernet interface")]
     NoEthernet,
-    /// Its driver has no native XDP, as that of a bridge.
+    /// Its driver has no native XDP (a bridge, for example).
     #[error(
         "the driver of {interface} has no native XDP, by which sockets go past the kernel; its ports or lower interfaces may have it"
     )]
@@ -91,7 +91,7 @@ pub enum Hindrance {
         /// Its number.
         pid: u32,
     },
-    /// What was given to the program was of no use there: an error.
+    /// The grant could not be used there: an error.
     #[error("it could not use the queues that it was given: {why}")]
     Unusable {
         /// The error.
@@ -105,7 +105,7 @@ pub enum Hindrance {
     },
 }
 
-/// What a card was not told for programs that poll it; all goes on without it. Each `why` is an error.
+/// Settings for busy polling that a card did not take; everything works without them. Each `why` is an error.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[serde(rename_all = "kebab-case")]
 pub enum NotSet {
@@ -153,7 +153,7 @@ pub struct Obstacle {
     pub kind: Kind,
 }
 
-/// What is in the way.
+/// The obstacle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {

@@ -1,4 +1,4 @@
-//! Network cards: what a NIC is, its current readings, and its bus.
+//! Network cards: identity, current readings and bus.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::reading::Reading;
 
-/// What a port is: all of it lasts.
+/// Permanent properties of a port.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Card {
     /// Maker and model by the PCI ID list of the machine, or the IDs alone, like `8086:10fb`.
@@ -16,7 +16,7 @@ pub struct Card {
     pub permanent_mac: String,
     /// The highest speed that the port can do, in Mbit/s.
     pub top_speed_mbps: Option<u32>,
-    /// What the cable goes into.
+    /// Connector of the cable.
     pub connector: Option<Connector>,
     /// The module in its cage.
     #[serde(default)]
@@ -41,7 +41,7 @@ pub enum Connector {
     Other,
 }
 
-/// A pluggable module, by what is burnt into it.
+/// A pluggable module, by its EEPROM.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Module {
     /// Its form, like `SFP` or `QSFP28`.
@@ -67,20 +67,20 @@ pub struct Hop {
     pub ports: u32,
 }
 
-/// A link that cannot carry what the ports behind it can.
+/// A PCIe link with less bandwidth than the ports behind it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shortfall<'a> {
     /// The link.
     pub hop: &'a Hop,
-    /// What it leaves for data each way, in bit/s.
+    /// Available for data each way, in bit/s.
     pub has_bps: f64,
-    /// What its ports need each way, in bit/s.
+    /// Needed by its ports each way, in bit/s.
     pub needs_bps: f64,
 }
 
 impl Card {
-    /// The link that is tightest for its ports: what it leaves for data each way, and what they need. `None` where speeds or
-    /// links are not known.
+    /// The link with the least spare bandwidth, with the available and the needed rate each way. `None` if speeds or links are
+    /// unknown.
     pub fn tightest(&self) -> Option<Shortfall<'_>> {
         let port_bps = f64::from(self.top_speed_mbps?) * 1e6;
         let measured = self.hops.iter().filter_map(|hop| {
@@ -96,7 +96,7 @@ impl Card {
     }
 }
 
-/// What a port reads just now.
+/// Current readings of a port.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Readings {
     /// Whether it is set up (administratively).
@@ -107,7 +107,7 @@ pub struct Readings {
     pub full_duplex: Option<bool>,
     /// Whether it agrees on its speed with the other end.
     pub autonegotiation: Option<bool>,
-    /// Its sensors: what each is of, and degrees Celsius.
+    /// Sensors: name and degrees Celsius.
     pub temperatures: Vec<(String, f64)>,
     /// Diagnostics of its module.
     #[serde(default)]
@@ -138,7 +138,7 @@ pub struct LaneReadings {
     pub bias_ma: f64,
 }
 
-/// One way of a cable: what a port sent was heard at another, with no switch between.
+/// One direction of a cable: packets of one port were received at another, with no switch between.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Cable {
     /// The interface that sent.
@@ -161,7 +161,7 @@ pub struct PcieLink {
 }
 
 impl PcieLink {
-    /// What one way leaves for data, in bit/s: lanes times rate, less the line code (8b/10b to 5 GT/s, then 128b/130b), less
+    /// Rate available for data one way, in bit/s: lanes times rate, less the line code (8b/10b to 5 GT/s, then 128b/130b), less
     /// 24 bytes of header and framing for each 256 of payload. `None` where the kernel's words are not understood.
     pub fn usable_bps(&self) -> Option<f64> {
         const PAYLOAD: f64 = 256.0;
@@ -184,7 +184,7 @@ pub struct Refused {
     pub driver: String,
     /// Why, as far as the kernel's log tells.
     pub cause: Cause,
-    /// What the kernel's log says of it, the last lines.
+    /// Last lines about it in the kernel's log.
     pub log: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Changes to a machine, as values: one type a kind. What was there before is recorded by the ledger.
+//! Changes to a machine as values, one type a kind. The ledger records the state before.
 
 mod addresses;
 mod cards;

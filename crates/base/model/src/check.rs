@@ -1,4 +1,4 @@
-//! A check of a machine: what was looked at, what was found, and what is not as measuring wants it.
+//! A check of a machine: its finding, and whether measuring suffers from it.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -10,9 +10,9 @@ pub struct Check {
     pub subject: Subject,
     /// How much it matters.
     pub severity: Severity,
-    /// What was found.
+    /// Finding.
     pub read: Finding,
-    /// What is wanted and missing: its cost and its remedy are known by this.
+    /// Missing property; it identifies the cost and the remedy.
     pub lack: Option<Lack>,
 }
 
@@ -53,7 +53,7 @@ impl Check {
     }
 }
 
-/// A thing to look at. Its texts, and those of what was found and what is lacking, are found by serde names.
+/// A check. Its texts, findings and missing properties are found by serde names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Subject {
@@ -85,7 +85,7 @@ pub enum Subject {
     Engine,
 }
 
-/// What was found.
+/// Finding.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Finding {
@@ -97,7 +97,7 @@ pub enum Finding {
     NamespacesAllowed,
     /// The user is not, and may not become it, for this reason.
     NoNamespaces(String),
-    /// Version of the kernel, and what it runs on.
+    /// Kernel version and its machine.
     Kernel {
         /// Its version.
         version: String,

@@ -1,4 +1,4 @@
-//! What a comparison of runs says, as values.
+//! Result of a comparison of runs.
 
 use std::fmt;
 
@@ -11,15 +11,15 @@ use crate::{
     run::RunId,
 };
 
-/// Runs side by side: the first is what each of the others is compared with.
+/// Runs side by side; all others are compared with the first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Comparison {
-    /// What the others are compared with.
+    /// The first run.
     pub reference: ComparedRun,
     /// How much worse a time or a rate may be before it counts, as a share of the reference: 0.05 is 5 %. With loss and
     /// sizes nothing is tolerated.
     pub tolerance: f64,
-    /// What all comparisons say together.
+    /// Summary of all comparisons.
     pub conclusion: Conclusion,
     /// Each other run.
     pub runs: Vec<RunComparison>,
@@ -82,7 +82,7 @@ pub struct FigureComparison {
     pub difference: Option<f64>,
     /// Where that difference lies; an end that is null is not known.
     pub interval: Option<DifferenceInterval>,
-    /// What follows.
+    /// Result.
     pub finding: Finding,
     /// Whether it is worse by more than is tolerated: the whole interval is beyond that.
     pub beyond_tolerance: bool,
@@ -123,7 +123,7 @@ pub enum DifferenceKind {
     Bytes,
 }
 
-/// What a difference means.
+/// Meaning of a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Finding {
@@ -137,7 +137,7 @@ pub enum Finding {
     NotDecidable,
 }
 
-/// What all comparisons say together.
+/// Summary of all comparisons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Conclusion {

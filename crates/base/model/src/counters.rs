@@ -1,4 +1,4 @@
-//! What a machine counted over a trial: differences between two readings, at one end.
+//! Counters of a machine over a trial: differences between two readings, at one end.
 
 use derive_more::Display;
 use schemars::JsonSchema;
@@ -6,15 +6,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::choice::choice;
 
-/// What one end counted: its cores over the counted time, all else over the whole transfer, from before the first packet
-/// until all had arrived.
+/// Counters of one end: its cores over the counted time, all others over the whole transfer, from before the first packet
+/// until the last arrived.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EndCounters {
     /// Length of the counted time, in seconds.
     pub seconds: f64,
     /// Each core of the machine.
     pub cpu: Vec<CoreUse>,
-    /// What the measuring process itself used, in percent of one core.
+    /// CPU time of the measuring process, in percent of one core.
     #[serde(default)]
     pub own_cpu: f64,
     /// Each counter that moved.
@@ -41,7 +41,7 @@ pub struct Unread {
 pub struct Delta {
     /// Where it was read.
     pub source: Source,
-    /// What it belongs to: an interface, a core, a queueing discipline (`tbf 8001:`), a protocol (`Udp`), an interrupt.
+    /// Its owner: an interface, a core, a queueing discipline (`tbf 8001:`), a protocol (`Udp`), an interrupt.
     pub of: String,
     /// Its name there, as the kernel or the driver writes it.
     pub name: String,
@@ -58,7 +58,7 @@ choice!(
         Ethtool = "ethtool",
         /// `tc -s qdisc`: a queueing discipline.
         Qdisc = "qdisc",
-        /// `/proc/net/softnet_stat`: a core's receive work; the names are those of the kernel's structure.
+        /// `/proc/net/softnet_stat`: receive work of a core, with the names of the kernel's structure.
         Softnet = "softnet",
         /// `/proc/net/snmp` and `/proc/net/snmp6`: protocols.
         Snmp = "snmp",
@@ -88,7 +88,7 @@ pub struct CoreUse {
     pub mhz: Option<[u32; 2]>,
 }
 
-/// What a core did beside soft interrupts and what was taken from it, in percent of its time (proc_stat(5)).
+/// Use of a core beside soft interrupts and steal, in percent of its time (proc_stat(5)).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CoreKinds {
     /// In programs.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub struct CpuFacts {
     /// Cores that this program runs on if nobody pins it, ascending.
     pub allowed: Vec<usize>,
-    /// Cores that are online and set apart (`isolcpus`): nothing runs there but what is pinned there.
+    /// Cores online and isolated (`isolcpus`): only pinned threads run there.
     pub isolated: Vec<usize>,
     /// Cores without a timer tick while one program runs (`nohz_full`).
     pub nohz_full: Vec<usize>,

@@ -38,7 +38,7 @@ pub enum Doubt {
         /// Bytes the receiver counted.
         received: u64,
     },
-    /// Counters of the interface do not agree with what the program counted.
+    /// Counters of the interface and of the program disagree.
     PacketsDisagree {
         /// The endpoint.
         endpoint: String,
@@ -63,14 +63,14 @@ pub enum Doubt {
         /// What sent them.
         engine: Engine,
     },
-    /// The sender did not keep up with its schedule: what it did not send is not loss.
+    /// The sender did not keep up with its schedule. Unsent packets are no loss.
     SenderTooSlow {
         /// Asked for, in messages or bits per second.
         intended: f64,
         /// Sent.
         achieved: f64,
     },
-    /// What was sent by a schedule left late, so that the figure holds the tester's own lateness.
+    /// Scheduled packets left late, so that the figure includes the tester's own lateness.
     BehindSchedule {
         /// 99th percentile of how late, in nanoseconds.
         behind_ns: u64,
@@ -84,7 +84,7 @@ pub enum Doubt {
         /// Segments that they left in.
         segments: u64,
     },
-    /// What the tester does alone could not be measured, so that it is not known how much of a figure is its own limit.
+    /// The tester's own limit could not be measured, so its share of a figure is unknown.
     NoSelfTest {
         /// What went wrong, in English.
         what: String,
@@ -113,7 +113,7 @@ pub enum Doubt {
         /// The endpoint.
         endpoint: String,
     },
-    /// What was to go past the kernel went through it in part.
+    /// Part of the bypassed traffic went through the kernel.
     ThroughKernel {
         /// Datagrams that did, each way of both ends, warm-up included.
         datagrams: u64,
@@ -138,7 +138,7 @@ pub enum Doubt {
         /// Bytes granted.
         granted: u64,
     },
-    /// The trial did not come to its end; what it had until then is kept.
+    /// The trial was cut off; its data until then is kept.
     Unfinished {
         /// Whole seconds of the counted time that there are.
         seconds: u64,

@@ -1,4 +1,4 @@
-//! What the machine was, before and after a run.
+//! State of the machines before and after a run.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::{
     reading::{OrEmpty, Reading},
 };
 
-/// The machines of a run, each with what was read there.
+/// The machines of a run with their readings.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Environment {
     /// When it was read (RFC 3339).
@@ -88,7 +88,7 @@ pub struct EndpointFacts {
     pub endpoint: String,
     /// Its interfaces, loopback left out.
     pub interfaces: Vec<InterfaceFacts>,
-    /// What its cards read just then, by interface. It changes by itself, so that [`Environment::differences`] leaves it out.
+    /// Readings of the cards at that time, by interface. They change by themselves; [`Environment::differences`] leaves them out.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub readings: BTreeMap<String, Readings>,
     /// Kernel settings of the namespace that bear on results.
@@ -139,7 +139,7 @@ impl Environment {
         differences(&self.lasting(), &after.lasting())
     }
 
-    /// What does not change by itself.
+    /// Properties that do not change by themselves.
     fn lasting(&self) -> Self {
         let of_host = |host: &HostFacts| HostFacts { services: Vec::new(), ..host.clone() };
         let of_end = |end: &EndpointFacts| EndpointFacts { readings: BTreeMap::new(), ..end.clone() };
@@ -151,7 +151,7 @@ impl Environment {
     }
 }
 
-/// What a machine has of network cards.
+/// Network cards of a machine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cards {
     /// Ports that have an interface; virtual interfaces are none.

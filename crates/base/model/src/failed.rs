@@ -1,4 +1,4 @@
-//! Ways in which what a client asks for can fail.
+//! Kinds of failed client transactions.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

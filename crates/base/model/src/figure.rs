@@ -1,4 +1,4 @@
-//! Figures: the numbers of a trial by which it is judged, compared and listed, whatever the probe.
+//! Figures: the numbers of a trial that are judged, compared and listed, for every probe.
 
 use std::fmt;
 
@@ -96,17 +96,17 @@ metrics! {
     RttP999 = "rtt_p999" of "latency": Time, Lower;
     /// Largest RTT.
     RttMax = "rtt_max" of "latency": Time, Lower;
-    /// Goodput over the whole trial; with data both ways that of the slower one.
+    /// Goodput over the whole trial; with data both ways, of the slower direction.
     GoodputMean = "goodput_mean" of "goodput": Rate, Higher;
     /// Goodput of the slowest second.
     GoodputMin = "goodput_min" of "goodput": Rate, Higher;
-    /// Goodput of the fastest second; with data both ways that of the slower one.
+    /// Goodput of the fastest second; with data both ways, of the slower direction.
     GoodputMax = "goodput_max" of "goodput": Rate, Higher;
     /// The largest packet that passes both ways, in bytes.
     PathMtu = "path_mtu" of "path": Size, Higher;
     /// Of all messages, datagrams or packets sent, the share that did not come; a reply after the timeout did not.
     Loss = "loss" of "loss": Share, Lower;
-    /// Numbered packets a second that arrived; with packets both ways those of the slower one.
+    /// Numbered packets received per second; with packets both ways, of the slower direction.
     ForwardingRate = "forwarding_rate" of "packets": PacketRate, Higher;
     /// Transactions a second that ended well.
     TransactionRate = "transaction_rate" of "transactions": TransactionRate, Higher;
@@ -151,7 +151,7 @@ impl Quantity {
     }
 }
 
-/// One figure of a trial. Quantity and direction are those of its metric; the configuration is that of the trial.
+/// One figure of a trial. The metric gives its quantity and direction, the trial its configuration.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Figure {
     /// The metric.

@@ -14,7 +14,7 @@ use crate::{
 pub const ETHERNET_HEADER: u32 = 14;
 /// Frame check sequence, in bytes.
 pub const FCS: u32 = 4;
-/// What a frame takes of the wire beside itself: preamble (7), start delimiter (1) and gap (12), in bytes (IEEE 802.3).
+/// Bytes on the wire beside the frame: preamble (7), start delimiter (1) and gap (12) (IEEE 802.3).
 pub const AROUND_FRAME: u32 = 20;
 /// What TCP timestamps (RFC 7323) add to each segment, padding included, in bytes.
 pub const TCP_TIMESTAMPS: u32 = 12;
@@ -26,7 +26,7 @@ pub const MIN_FRAME: FrameSize = FrameSize(64);
 #[serde(transparent)]
 pub struct FrameSize(pub u32);
 
-/// Size of what a program writes into its socket, in bytes.
+/// Payload that a program writes into its socket, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct PayloadSize(pub u32);

@@ -1,4 +1,4 @@
-//! What makes a report somebody's document: who made it for whom, about what, and what was looked at by eye. Read from TOML.
+//! Identity of a report: author, customer, device, and manual inspections. Read from TOML.
 
 mod date;
 mod photo;
@@ -14,7 +14,7 @@ pub use photo::{Photo, PhotoKind};
 
 use crate::verdict::Verdict;
 
-/// What identifies a document. What is not known stays empty, for a pen.
+/// Identity of a document. Unknown fields stay empty, to be filled in by pen.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Identity {
@@ -30,20 +30,20 @@ pub struct Identity {
     pub site: Option<String>,
     /// For whom.
     pub customer: Option<String>,
-    /// Who made the document.
+    /// Author.
     pub made_by: Option<Signatory>,
-    /// Who checked it.
+    /// Checked by.
     pub checked_by: Option<Signatory>,
-    /// Who approved it.
+    /// Approved by.
     pub approved_by: Option<Signatory>,
-    /// What it is for, and what it covers.
+    /// Purpose and scope.
     pub scope: Option<String>,
-    /// What was done otherwise than the method says.
+    /// Deviations from the method.
     pub deviations: Vec<String>,
-    /// What was tested, in words.
+    /// Description of the device under test.
     #[serde(rename = "device")]
     pub devices: Vec<Device>,
-    /// What was looked at by eye or by hand.
+    /// Items inspected by eye or by hand.
     #[serde(rename = "item")]
     pub items: Vec<ManualItem>,
     /// What things cost, for price against performance.
@@ -54,7 +54,7 @@ pub struct Identity {
     pub photos: Vec<Photo>,
 }
 
-/// Somebody who answers for the document.
+/// A person responsible for the document.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Signatory {
@@ -69,7 +69,7 @@ pub struct Signatory {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Device {
-    /// What it is: server, card, cable, switch.
+    /// Kind of device: server, card, cable, switch.
     pub what: String,
     /// Maker and model.
     #[serde(default)]
@@ -86,18 +86,18 @@ pub struct Device {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ManualItem {
-    /// What was verified.
+    /// Inspected item.
     pub what: String,
-    /// What it has to be like.
+    /// Requirement.
     #[serde(default)]
     pub criterion: Option<String>,
-    /// What it was like.
+    /// Finding.
     #[serde(default)]
     pub result: Option<String>,
-    /// What follows: pass, fail, inconclusive or not-run.
+    /// Verdict: pass, fail, inconclusive or not-run.
     #[serde(default = "ticked::not_run", deserialize_with = "ticked::verdict")]
     pub verdict: Verdict,
-    /// Who ticked it.
+    /// Inspector.
     #[serde(default)]
     pub by: Option<String>,
     /// When.
@@ -131,7 +131,7 @@ pub enum IdentityError {
     Meaning {
         /// Where, like `[[item]] number 2`.
         place: String,
-        /// What is wrong and what to write.
+        /// The fault and its remedy.
         why: String,
     },
 }
@@ -153,7 +153,7 @@ impl Identity {
         toml::to_string(self).unwrap_or_default()
     }
 
-    /// This one, with what it does not say taken from an older one. Photos go with the items that name them.
+    /// This identity, completed by an older one. Photos come with the items that refer to them.
     pub fn or(self, older: Self) -> Self {
         let photos = if self.items.is_empty() { older.photos } else { self.photos };
         Self {

@@ -12,7 +12,7 @@ pub struct LimitedBy {
     pub place: Place,
     /// The endpoint it is at; null where it is between the ends.
     pub endpoint: Option<String>,
-    /// What was read that shows it, the strongest first.
+    /// Readings that show it, the strongest first.
     pub evidence: Vec<Evidence>,
 }
 
@@ -54,23 +54,23 @@ pub enum Evidence {
         /// Of the time in which there was data to send, in percent.
         percent: f64,
     },
-    /// What fits into the window in one RTT is what was measured.
+    /// One window per RTT gives the measured rate.
     WindowPerRtt {
         /// The window, in bytes.
         window: u64,
         /// The RTT, in microseconds.
         rtt_us: u32,
-        /// What the two make possible, in bit/s.
+        /// Rate that window and RTT allow, in bit/s.
         possible_bps: f64,
     },
-    /// The load was what was asked for.
+    /// The intended load was reached.
     AsAsked {
         /// Asked for, in bit/s or messages a second.
         intended: f64,
         /// Achieved.
         achieved: f64,
     },
-    /// The load stayed behind what was asked for.
+    /// The load stayed below the intended load.
     Behind {
         /// Asked for, in bit/s or messages a second.
         intended: f64,
@@ -79,12 +79,12 @@ pub enum Evidence {
     },
     /// The tester does no more alone.
     TesterAlone {
-        /// What it did alone, in bit/s.
+        /// Rate of the tester alone, in bit/s.
         alone_bps: f64,
-        /// What was measured, in bit/s.
+        /// Measured rate, in bit/s.
         bps: f64,
     },
-    /// What crossed is about what the link carries.
+    /// The link was loaded to about its capacity.
     LinkFull {
         /// Measured on the wire, in bit/s.
         bps: f64,
@@ -130,12 +130,12 @@ pub enum Evidence {
         connections: u16,
         /// Mean response time, in nanoseconds.
         mean_ns: f64,
-        /// What the two make possible, in transactions per second.
+        /// Rate that connections and response time allow, in transactions per second.
         possible: f64,
     },
 }
 
-/// What a TCP connection can wait for (`TCP_INFO`).
+/// Causes for which a TCP connection waits (`TCP_INFO`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Wait {
@@ -183,7 +183,7 @@ pub enum Place {
     Reordering,
     /// The path MTU.
     PathMtu,
-    /// What is between the two ends.
+    /// Device or path between the two ends.
     DeviceUnderTest,
     /// Nothing that was read shows it.
     NotKnown,
@@ -220,7 +220,7 @@ pub struct LossAt {
     pub endpoint: Option<String>,
     /// Packets lost there.
     pub packets: u64,
-    /// The counters that show it; empty for what no counter explains.
+    /// Counters that show it; empty for loss that no counter explains.
     pub shown_by: Vec<Delta>,
 }
 
@@ -231,7 +231,7 @@ pub struct Culprit {
     pub host: Option<String>,
     /// The device; null where it cannot be told.
     pub device: Option<String>,
-    /// What it is.
+    /// Its kind.
     pub kind: CulpritKind,
 }
 

@@ -77,9 +77,9 @@ pub struct NicFlags {
 pub struct DriverSettings {
     /// The offloads that are asked for, a bit each, in the kernel's order.
     pub offloads: Vec<u32>,
-    /// Numbers of the structures of linux/ethtool.h, by what they set: `rings`, `channels`, `coalescing`, `pause`.
+    /// Fields of the structures of linux/ethtool.h, by setting: `rings`, `channels`, `coalescing`, `pause`.
     pub numbers: BTreeMap<String, Vec<u32>>,
-    /// What its card is told to stamp.
+    /// Requested hardware time stamping.
     #[serde(default)]
     pub stamping: Option<StampSetting>,
 }
@@ -103,12 +103,12 @@ impl StampSetting {
 pub struct Stamping {
     /// Whether it can stamp each packet, both as it leaves and as it comes.
     pub can_stamp_all: bool,
-    /// What it is told to.
+    /// Requested time stamping.
     pub set: StampSetting,
 }
 
 impl Stamping {
-    /// Whether it can be told to stamp all: it can, and nobody told it anything, as those do who keep clocks by it.
+    /// Whether all packets can be stamped: the card supports it, and no clock service has configured stamping.
     pub fn is_free(&self) -> bool {
         self.can_stamp_all && self.set == StampSetting::default()
     }
@@ -153,9 +153,9 @@ pub struct NicFacts {
     pub is_uplink: bool,
     /// Whether the session of the caller came in through it.
     pub carries_session: bool,
-    /// What could not be put back, in words.
+    /// Settings that could not be restored, in words.
     pub lasting: Vec<String>,
-    /// What its card can stamp, where its driver says.
+    /// Packets that the card can stamp, if the driver tells.
     pub stamping: Option<Stamping>,
 }
 

@@ -1,4 +1,4 @@
-//! Figures that somebody else measured: what a run is compared with.
+//! Published or imported figures that a run is compared with.
 
 mod beside;
 mod figure;
@@ -21,7 +21,7 @@ pub use crate::{probe::Conditions, words::Words};
 pub struct Reference {
     /// Short name, as plans and the command line use it: small letters, digits and hyphens.
     pub id: String,
-    /// What was measured.
+    /// Device or system that was measured.
     pub title: Words,
     /// Where it can be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -29,10 +29,10 @@ pub struct Reference {
     /// When it was measured or published, as far as it is known ("2015-07-31", "2012").
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub date: Option<String>,
-    /// Who measured, where it is known.
+    /// Measuring organisation, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub measured_by: Option<String>,
-    /// What they are to the thing measured.
+    /// Relation of the measuring organisation to the product.
     pub kind: Measurer,
     /// What holds for all figures that do not say otherwise.
     #[serde(default)]
@@ -44,7 +44,7 @@ pub struct Reference {
     pub figures: Vec<ReferenceFigure>,
 }
 
-/// What those who measured are to the thing measured.
+/// Relation of the measuring organisation to the product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Measurer {
@@ -69,7 +69,7 @@ pub enum ReferenceError {
     Meaning {
         /// The key or section, with its line where that is known.
         place: String,
-        /// What is wrong and what to write.
+        /// The fault and its remedy.
         why: String,
     },
 }
@@ -86,7 +86,7 @@ impl Reference {
         Ok(reference)
     }
 
-    /// The conditions of one of its figures: its own, and those of the source where it has none.
+    /// Conditions of one of its figures: the figure's own, completed by those of the source.
     pub fn conditions_of(&self, figure: &ReferenceFigure) -> Conditions {
         figure.conditions.clone().or(&self.conditions)
     }

@@ -25,7 +25,7 @@ impl RunId {
     }
 }
 
-/// A run: what was asked, where, and what came of it.
+/// A run: order, bed and results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Run {
     /// Its name.
@@ -41,7 +41,7 @@ pub struct Run {
     /// Whose document its report is; `None` where nobody said.
     #[serde(default)]
     pub identity: Option<Identity>,
-    /// What was asked for.
+    /// The plan.
     pub plan: Plan,
     /// Where it happened.
     pub bed: Bed,
@@ -51,20 +51,20 @@ pub struct Run {
     pub before: Environment,
     /// The machines after the last trial.
     pub after: Option<Environment>,
-    /// What makes all of the run's figures less trustworthy.
+    /// Doubts about all figures of the run.
     pub doubts: Vec<Doubt>,
-    /// Each time that it was gone on with after it had been cut off; empty for a run made in one go.
+    /// Resumptions after it was cut off; empty if it ran through.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resumed: Vec<Resumption>,
-    /// What the tester does alone, over the loopback of the near end, with each load that it sets the pace of: what is
-    /// measured between the ends cannot be credited or blamed beyond that.
+    /// The tester alone, over the loopback of the near end, with each load that it paces: its own limit, beyond which a figure says
+    /// nothing about the path.
     #[serde(default)]
     pub self_tests: Vec<Trial>,
     /// Each finished measurement, in order.
     pub trials: Vec<Trial>,
 }
 
-/// One time that a run was gone on with.
+/// A resumption of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Resumption {
     /// When (RFC 3339).

@@ -1,4 +1,4 @@
-//! A document for paper, between who writes it and who sets it.
+//! A document for paper: the form between the report and the PDF typesetter.
 
 use serde::{Deserialize, Serialize};
 

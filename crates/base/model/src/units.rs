@@ -46,7 +46,7 @@ pub enum UnitError {
     /// There is no number in front of the unit.
     #[error("\"{text}\" does not start with a number; write it like \"{example}\"")]
     NoNumber {
-        /// What was written.
+        /// Text as written.
         text: String,
         /// A value that would be accepted.
         example: &'static str,
@@ -54,7 +54,7 @@ pub enum UnitError {
     /// The unit is missing or not one of those accepted.
     #[error("\"{text}\" has {}; use one of {accepted}, for example \"{example}\"", unit_words(.unit))]
     Unit {
-        /// What was written.
+        /// Text as written.
         text: String,
         /// The part after the number.
         unit: String,
@@ -66,7 +66,7 @@ pub enum UnitError {
     /// The number is too large to be meant.
     #[error("\"{text}\" is too large")]
     TooLarge {
-        /// What was written.
+        /// Text as written.
         text: String,
     },
 }

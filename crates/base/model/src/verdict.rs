@@ -11,7 +11,7 @@ use crate::{
 };
 
 choice!(
-    /// What a limit says of a figure.
+    /// Result of a limit for a figure.
     Verdict, "a verdict", {
         /// The whole interval is on the right side.
         Pass = "PASS",
@@ -31,7 +31,7 @@ pub struct LimitOutcome {
     pub limit: Limit,
     /// The configuration in words, like `latency UDP IPv4 spin 64 B`.
     pub probe: String,
-    /// What it was judged by, in the metric's base unit; null where a reference has no figure to judge by.
+    /// Bound in the metric's base unit; null if the reference has no such figure.
     pub bound: Option<Bound>,
     /// For a limit from a reference: how it stands to this configuration.
     pub against: Option<Against>,
@@ -41,7 +41,7 @@ pub struct LimitOutcome {
     pub median: Option<f64>,
     /// Interval of that median, where there are enough trials.
     pub interval: Option<Interval>,
-    /// What follows.
+    /// Verdict.
     pub verdict: Verdict,
 }
 

@@ -1,4 +1,4 @@
-//! What a measuring side shares with the thread that watches it.
+//! State that a measuring side shares with its watching thread.
 
 use std::{
     net::{Shutdown, TcpStream},
@@ -20,16 +20,16 @@ pub struct Control {
     seconds: Mutex<Vec<f64>>,
     /// A stream that a call may sleep on for as long as it takes.
     sleeper: Mutex<Option<TcpStream>>,
-    /// Who knows what there is so far.
+    /// Source of interim results.
     clerk: Mutex<Option<Clerk>>,
 }
 
-/// Who knows what a side has so far, beside the thread that measures.
+/// Source of a side's interim results, beside the measuring thread.
 pub(crate) type Clerk = Arc<Mutex<dyn Summary>>;
 
-/// Makes figures of what a side has so far.
+/// Makes figures of interim counts.
 pub(crate) trait Summary: Send {
-    /// What there would be if it ended now; `None` where there is nothing new.
+    /// The result if the trial ended now; `None` without any news.
     fn so_far(&mut self) -> Option<SoFar>;
 }
 
@@ -61,14 +61,13 @@ impl Control {
         std::mem::take(&mut *self.seconds.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// What there would be if the measurement ended now; `None` where there is nothing new. The work for it is done by the
-    /// thread that asks.
+    /// The result if the measurement ended now; `None` without any news. The calling thread does the work.
     pub fn so_far(&self) -> Option<SoFar> {
         let clerk = self.clerk.lock().unwrap_or_else(PoisonError::into_inner).clone()?;
         clerk.lock().unwrap_or_else(PoisonError::into_inner).so_far()
     }
 
-    /// From now on this one knows what there is so far; `None` when all is over.
+    /// Sets the source of interim results; `None` at the end.
     pub(crate) fn set_clerk(&self, clerk: Option<Clerk>) {
         *self.clerk.lock().unwrap_or_else(PoisonError::into_inner) = clerk;
     }
@@ -116,7 +115,7 @@ impl Drop for Wakeable<'_> {
 
 /// Told when the counted time begins and ends, so that counters can be read at both edges.
 pub trait Window: Sync {
-    /// Warm-up is over; what comes now counts.
+    /// Warm-up is over; counting begins.
     fn opened(&self);
     /// The counted time is over.
     fn closed(&self);

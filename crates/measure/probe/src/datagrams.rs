@@ -37,13 +37,13 @@ pub(crate) struct Bypass {
 
 /// A socket that may be connected.
 pub(crate) struct Datagrams {
-    /// The kernel's; past it, the one that has the port, and takes what comes through the kernel after all.
+    /// The kernel's socket. With bypass it holds the port, and receives datagrams that still go through the kernel.
     socket: UdpSocket,
     past: Option<(Arc<Bypass>, SocketId)>,
 }
 
 impl Carrier {
-    /// Gets ready what a spec asks for.
+    /// Prepares the sockets that a spec asks for.
     pub(crate) fn prepare(asked: Stack, mode: WaitMode, seat: &Seat) -> Result<Self, ProbeError> {
         match asked {
             Stack::Kernel => Ok(Self::Kernel),
@@ -68,7 +68,7 @@ impl Bypass {
         if let Some((_, error)) = attachment.refused.pop() {
             return Err(unable(error.to_string()));
         }
-        // Nobody hears what it tells: what goes wrong shows in the datagrams that go through the kernel.
+        // Its messages are not needed: failures show as datagrams that went through the kernel.
         let (tell, _) = mpsc::channel();
         let wait = if mode == WaitMode::Block { Wait::Sleep } else { Wait::Spin };
         let launcher = Launcher::start(attachment.for_wait(wait), tell).map_err(|error| unable(error.to_string()))?;
@@ -152,7 +152,7 @@ impl Datagrams {
         }
     }
 
-    /// Receives what is there, as [`Incoming::receive`] does.
+    /// Receives as [`Incoming::receive`] does.
     pub(crate) fn receive_batch(&self, incoming: &mut Incoming, wait: bool) -> io::Result<usize> {
         let Some((bypass, id)) = &self.past else { return incoming.receive(&self.socket, wait) };
         let mut is_left = false;
@@ -192,7 +192,7 @@ impl Datagrams {
         bypass.stack.record(*id)
     }
 
-    /// Whether it is past the kernel, where less than the kernel's buffers waits for who naps.
+    /// Whether it is past the kernel, whose buffers hold more than the rings while a thread sleeps.
     pub(crate) fn is_past_the_kernel(&self) -> bool {
         self.past.is_some()
     }

@@ -1,4 +1,4 @@
-//! What can go wrong while measuring.
+//! Errors of measuring.
 
 use std::{io, net::SocketAddr, time::Duration};
 
@@ -14,7 +14,7 @@ pub enum ProbeError {
         what: &'static str,
         /// The address it was about.
         on: SocketAddr,
-        /// What the kernel said.
+        /// The kernel's error.
         error: io::Error,
     },
     /// A call to the kernel failed.
@@ -40,7 +40,7 @@ pub enum ProbeError {
         /// How long it was waited for.
         waited: Duration,
     },
-    /// What was sent keeps arriving, but too slowly.
+    /// Sent data keeps arriving, but too slowly.
     #[error(
         "what was sent to {peer} had not all arrived {waited:?} after the last of it; ask for a smaller send buffer \
          (--window)"
@@ -74,10 +74,10 @@ pub enum ProbeError {
         /// How long it was waited for.
         waited: Duration,
     },
-    /// This kernel or this user cannot have what was asked for.
+    /// This kernel or this user cannot provide the requested feature.
     #[error("{what}: {why}")]
     Unable {
-        /// What was asked for, like `congestion control "vegas"`.
+        /// The requested feature, like `congestion control "vegas"`.
         what: String,
         /// Why not, and what to do.
         why: String,
@@ -87,7 +87,7 @@ pub enum ProbeError {
     Cancelled,
 }
 
-/// Turns an I/O error into one that says what was tried on which address.
+/// Turns an I/O error into one with the attempted action and its address.
 pub(crate) fn socket_error(what: &'static str, on: SocketAddr) -> impl Fn(io::Error) -> ProbeError {
     move |error| ProbeError::Socket { what, on, error }
 }

@@ -28,7 +28,7 @@ const ARRIVAL: Duration = Duration::from_secs(10);
 /// The sender goes on this long after its counted time, so that the receiver's, which begins a little later, is full.
 const OVERRUN: Duration = Duration::from_millis(300);
 
-/// How long draining what is on the way may come no further.
+/// Time without progress after which draining ends.
 const DRAIN: Duration = Duration::from_secs(10);
 
 /// How long draining may take in all: the controller waits a little longer.

@@ -47,7 +47,7 @@ fn frame_of(spec: &LatencySpec, tcp_timestamps: bool, mtu: Mtu) -> Result<(Frame
     Ok(headers.frame_of(spec.frame_size, LATENCY_LEAST_PAYLOAD, mtu)?)
 }
 
-/// Under load a side that is away for a moment must not lose what comes meanwhile: that would be the tester's loss. Over TCP
+/// Room for messages that arrive while a side under load is descheduled: dropping them would be the tester's loss. Over TCP
 /// nothing is lost, and the kernel tunes the buffers.
 fn make_room(socket: &Socket, spec: &LatencySpec) -> Result<(), ProbeError> {
     const ROOM: usize = 8 << 20;

@@ -24,12 +24,12 @@ use model::{Endpoint, IpVersion, PacketsSpec, Privilege, Seat, Side};
 use self::{far::Far, near::Near, sending::Sending};
 use crate::{Prepared, ProbeError};
 
-/// What an engine says, for whoever measures.
+/// An engine's error as a probe's.
 fn engine_error(error: engine::EngineError) -> ProbeError {
     ProbeError::Unable { what: "packets".to_owned(), why: error.to_string() }
 }
 
-/// Nothing came for this long: what was on the way has arrived, or is lost.
+/// Without any arrival for this long, packets on the way have arrived or are lost.
 const QUIET: Duration = Duration::from_millis(200);
 
 /// Whether an end that will be there, and whose driver is known, will be able to send these packets with this privilege. Where it

@@ -75,7 +75,7 @@ pub(crate) fn busy_poll(socket: &Socket) -> Result<(), ProbeError> {
     })
 }
 
-/// What a call says that would have to wait.
+/// Error of a call that would have to wait.
 pub(crate) const WOULD_BLOCK: io::ErrorKind = io::ErrorKind::WouldBlock;
 
 /// Nothing there yet: the call would block, timed out, or a signal came.

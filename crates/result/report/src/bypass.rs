@@ -47,13 +47,13 @@ impl Words {
         self.t.of_value("bypass-stays", why)
     }
 
-    /// What is in the way of a program.
+    /// Obstacle for a program.
     pub fn obstacle(self, obstacle: &Obstacle) -> String {
         let why = self.t.of_value("bypass-obstacle", &obstacle.kind);
         self.t.with("bypass-obstacle", &[("program", &obstacle.program.display()), ("why", &why)])
     }
 
-    /// What a card was not told.
+    /// Settings that a card did not take.
     pub fn not_set(self, what: &NotSet) -> String {
         self.t.of_value("bypass-not-set", what)
     }
@@ -157,9 +157,9 @@ impl Words {
         self.t.with("bypass-refused-alike", &[("program", &program), ("processes", &processes), ("fate", &fate)])
     }
 
-    /// UDP sockets that stayed with the kernel, or came back to it, a line each; those of TCP together.
+    /// UDP sockets that stayed with the kernel, or returned to it, a line each; TCP sockets together.
     pub fn by_the_kernel(self, account: &Account) -> Vec<String> {
-        // The first of those of a program that have the same reason, and how many others there are.
+        // The first socket of a program with this reason, and how many others there are.
         let mut alike: Vec<(&Program, &Record, usize)> = Vec::new();
         for (program, socket) in account.sockets().filter(|(_, socket)| socket.stays_with_the_kernel()) {
             let same = alike.iter_mut().find(|(of, first, _)| of.name == program.name && first.fate() == socket.fate());
@@ -242,7 +242,7 @@ impl Words {
         counts.iter().filter(|(_, count)| *count > 0).fold(line, with)
     }
 
-    /// A queue, and what the kernel did not hand over of it.
+    /// A queue, with the packets that the kernel did not pass on.
     fn queue(self, queue: &Queue) -> String {
         let Queue { interface, number, zero_copy, lost } = queue;
         let key = if *zero_copy { "bypass-queue-zero-copy" } else { "bypass-queue-copy" };
@@ -255,7 +255,7 @@ impl Words {
         self.and_counts(line, &counts)
     }
 
-    /// What the steering program took, and what it left to the kernel.
+    /// Packets that the steering program redirected, and packets that it left to the kernel.
     fn steering(self, steering: &Steering) -> String {
         let packets = self.t.count("bypass-packets", steering.taken);
         let counts = [
@@ -276,7 +276,7 @@ impl Words {
         }
     }
 
-    /// What an interface counted.
+    /// Counters of an interface.
     fn link(self, link: &Link) -> String {
         let (t, interface) = (self.t, &link.name);
         match (link.received, link.sent) {
@@ -288,7 +288,7 @@ impl Words {
         }
     }
 
-    /// What the kernel's own counters counted.
+    /// The kernel's own counters.
     fn kernel(self, account: &Account) -> String {
         let datagrams = self.t.count("bypass-datagrams", account.kernel.received);
         let flat = self.t.of_value("bypass-kernel-is", &account.flatness());
@@ -298,7 +298,7 @@ impl Words {
     }
 }
 
-/// A line among those of the program says whose it is.
+/// Lines between the program's own output say that they are wireproof's.
 pub fn ours(line: &str) -> String {
     format!("wireproof bypass: {line}")
 }

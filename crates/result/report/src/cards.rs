@@ -29,7 +29,7 @@ pub fn cards(cards: &Cards, lang: Lang) -> String {
     parts.chain(cards.refused.iter().map(|refused| self::refused(refused, t))).collect::<Vec<_>>().join("\n")
 }
 
-/// Why the bus cannot carry what a card's ports can; `None` where it can, or where that is not known.
+/// The bus's shortfall for a card's ports; `None` if it suffices, or if that is unknown.
 pub fn narrow_bus(card: &Card, lang: Lang) -> Option<String> {
     card.shortfall().map(|short| bus(&short, "card-bus-narrow", Texts::of(lang)))
 }
@@ -91,7 +91,7 @@ pub(crate) fn link(interface: &InterfaceFacts, readings: &Readings, card: &Card,
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// What the cable goes into, and the module there.
+/// Connector and module of the cable.
 pub(crate) fn connector(card: &Card, t: &Texts) -> String {
     let connector = card.connector.map(|connector| t.of_value("card-connector", &connector));
     let module = Some(show::reading(&card.module, t, |module| self::module(module, t))).filter(|it| !it.is_empty());
@@ -105,7 +105,7 @@ fn module(module: &Module, t: &Texts) -> String {
     t.with("card-module", &values) + &light.unwrap_or_default()
 }
 
-/// The light of each lane, and what the module itself reads.
+/// Optical power of each lane, and the module's own readings.
 pub(crate) fn signal(readings: &ModuleReadings, t: &Texts) -> String {
     let lanes = readings.lanes.iter().map(|lane| {
         let LaneReadings { received_mw, sent_mw, bias_ma } = lane;
@@ -134,7 +134,7 @@ fn hops(card: &Card) -> String {
     card.hops.iter().map(one).collect::<Vec<_>>().join(" → ")
 }
 
-/// Whether the bus carries the ports: what the tightest link has, and what is needed.
+/// Whether the bus suffices for the ports: available and needed rate of the tightest link.
 fn capacity(card: &Card, t: &Texts) -> String {
     let tightest = card.tightest();
     let said = tightest.map(|link| match link.has_bps < link.needs_bps {

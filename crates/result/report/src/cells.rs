@@ -27,7 +27,7 @@ impl Cells {
         self
     }
 
-    /// What stands in a column, as text; the last cell counts.
+    /// Content of a column, as text; the last cell counts.
     pub(crate) fn text(&self, column: &str) -> String {
         match self.0.iter().rfind(|(name, _)| name == column).map(|(_, value)| value) {
             None | Some(Value::Null) => String::new(),

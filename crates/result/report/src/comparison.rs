@@ -96,7 +96,7 @@ pub(crate) fn unshared(run: &RunComparison, t: &Texts) -> Vec<String> {
     none.into_iter().chain(reference).chain(own).collect()
 }
 
-/// What follows.
+/// The result.
 pub(crate) fn conclusion(comparison: &Comparison, t: &Texts) -> Vec<String> {
     let count = |finding| comparison.figures().filter(|figure| figure.finding == finding).count();
     let open = count(Finding::NotDecidable);

@@ -10,7 +10,7 @@ use crate::{
     texts::Texts,
 };
 
-/// What a doubt means and what to do about it.
+/// Meaning of a doubt, and its remedy.
 pub fn advice(doubt: &Doubt, lang: Lang) -> String {
     let t = Texts::of(lang);
     let with = |values: &[(&str, &dyn Display)]| t.of_value_with("doubt", doubt, values);
@@ -59,7 +59,7 @@ impl Gathered {
         Self { doubt: doubt.clone(), cores: vec![], trials }
     }
 
-    /// What it means and what to do about it.
+    /// Its meaning and its remedy.
     pub(crate) fn advice(&self, lang: Lang) -> String {
         match &self.doubt {
             Doubt::OtherLoad { cpu, percent, machine } => {

@@ -1,4 +1,4 @@
-//! Words for what a check looks at and finds.
+//! Words for checks and their findings.
 
 use model::check::{Finding, Subject};
 

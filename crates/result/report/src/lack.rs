@@ -1,4 +1,4 @@
-//! Words for what a machine or user may lack: its cost and its remedy.
+//! Words for missing properties of a machine or missing rights: cost and remedy.
 
 use model::check::Lack;
 
@@ -7,7 +7,7 @@ use crate::{
     texts::{Texts, name_and_fields},
 };
 
-/// What it costs.
+/// The cost.
 pub fn lack_costs(lack: Lack, lang: Lang) -> String {
     Texts::of(lang).get(&format!("lack-{}-costs", name_and_fields(&lack).0))
 }

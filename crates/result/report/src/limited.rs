@@ -18,7 +18,7 @@ document! {
         place: String = by.place.to_string(),
         /// The endpoint it is at; null where it is between the ends.
         endpoint: Option<String> = by.endpoint.clone(),
-        /// What was read that shows it.
+        /// Readings that show it.
         evidence: String = evidence_words(by, rate, Texts::of(Lang::En)),
     }
 }

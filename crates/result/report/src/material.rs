@@ -1,4 +1,4 @@
-//! What a report is made of.
+//! Input of a report.
 
 use model::{Assessment, Limited, ProbeSpec, Run, Trial, TrialAssessment};
 
@@ -7,15 +7,15 @@ use crate::{limited::place_at, texts::Texts};
 /// Everything a report is made of.
 #[derive(Clone, Copy, Debug)]
 pub struct Material<'a> {
-    /// What was measured.
+    /// The run.
     pub run: &'a Run,
-    /// What is concluded from it.
+    /// The assessment.
     pub assessment: &'a Assessment,
     /// The files that stand beside the report.
     pub files: &'a [RawFile],
 }
 
-/// A file beside the report: what it was made from.
+/// A file beside the report: one of its sources.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RawFile {
     /// Its name in the report's folder.

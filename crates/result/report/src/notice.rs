@@ -1,4 +1,4 @@
-//! What the program says while it works, and notes it gives, in the user's language.
+//! Progress messages and notes of the program in the user's language.
 
 use std::fmt::Display;
 
@@ -16,7 +16,7 @@ pub enum Notice<'a> {
     Preparing,
     /// A trial is running.
     Measuring {
-        /// What is measured.
+        /// The probe.
         what: &'a ProbeSpec,
         /// Which step of the plan, from 1.
         step: usize,
@@ -61,7 +61,7 @@ pub enum Notice<'a> {
         /// The file.
         file: &'a str,
     },
-    /// What was captured.
+    /// Captured packets.
     Captured {
         /// Frames in the file.
         frames: u64,
@@ -80,7 +80,7 @@ pub enum Notice<'a> {
     NotThrough {
         /// The IP version.
         ip: IpVersion,
-        /// What was seen, in English.
+        /// The observation, in English.
         why: &'a str,
     },
     /// There is no root on a machine of a bed; says what root would add.

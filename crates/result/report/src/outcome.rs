@@ -4,7 +4,7 @@ use model::{LimitOutcome, Run};
 
 use crate::{probes, show, texts::Texts};
 
-/// The configuration in words, or what its limit looked for and did not find.
+/// The configuration in words, or the limit's criteria if nothing matched.
 pub(crate) fn name(run: &Run, outcome: &LimitOutcome, t: &Texts) -> String {
     let measured = run.trials.iter().map(|trial| trial.measured.spec());
     let (probe, from) = match outcome.probe.rsplit_once(LimitOutcome::FROM) {

@@ -1,4 +1,4 @@
-//! What a report says, before it takes a form. Content builds a [`Page`]; HTML, Typst and Markdown each show one.
+//! Content of a report before it takes a form. Content builds a [`Page`]; HTML, Typst and Markdown each render one.
 //!
 //! Every word in it is already in the reader's language, every figure already has its unit. Whoever shows a page decides
 //! about looks alone, and leaves nothing out.
@@ -15,17 +15,17 @@ pub(crate) struct Page {
     pub(crate) lang: Lang,
     /// Title, also of the window and of the PDF.
     pub(crate) title: String,
-    /// What stands on every sheet: that the bed is simulated; `None` for real hardware.
+    /// Line for every sheet: the bed is simulated; `None` for real hardware.
     pub(crate) mark: Option<String>,
     /// What identifies the document: label and value. An empty value is a box to fill in by hand.
     pub(crate) identity: Vec<(String, String)>,
-    /// Who approved, checked and made it, in this order: the deed, and a name or nothing. Each is a box with room for a stamp.
+    /// Approved, checked and made by, in this order: role, and a name or nothing. Each is a box with room for a stamp.
     pub(crate) approvals: Vec<(String, String)>,
     /// All the rest.
     pub(crate) blocks: Vec<Block>,
     /// How many of these come on the cover of a document on paper, from the first.
     pub(crate) on_cover: usize,
-    /// What the results do not claim; the last words.
+    /// Claims that the results do not make; the last words.
     pub(crate) statement: String,
     /// What every sheet is told by: the run's name.
     pub(crate) reference: String,
@@ -42,7 +42,7 @@ pub(crate) enum Block {
         verdict: Option<Verdict>,
         /// PASS, FAIL, …, in the reader's language.
         word: String,
-        /// What it means, a paragraph each.
+        /// Its meaning, a paragraph each.
         meaning: Vec<Text>,
     },
     /// What nobody shall overlook, in a frame: a heading word, and the text.
@@ -61,7 +61,7 @@ pub(crate) enum Block {
     Facts { number: u32, caption: String, rows: Vec<(String, Text)> },
     /// A numbered figure.
     Figure(Figure),
-    /// What can be typed: shown as it is, never hyphenated.
+    /// Text to be typed: shown as it is, never hyphenated.
     Command(String),
     /// Long lists that a screen folds away until the reader wants them; on paper they stand open, in an annex.
     Folded { summary: String, blocks: Vec<Block> },
@@ -72,7 +72,7 @@ pub(crate) enum Block {
 pub(crate) struct Section {
     /// The heading.
     pub(crate) title: String,
-    /// What stands below it, also further sections.
+    /// Content below it, also further sections.
     pub(crate) blocks: Vec<Block>,
 }
 
@@ -93,13 +93,13 @@ pub(crate) struct Text(pub(crate) Vec<Span>);
 pub(crate) enum Span {
     /// Plain words.
     Plain(String),
-    /// What the reader looks for.
+    /// Emphasised words.
     Strong(String),
     /// Derived or secondary; paler than the rest.
     Quiet(String),
     /// A name or value of the machine, the same in every language.
     Code(String),
-    /// A verdict in a table, coloured by what it is.
+    /// A verdict in a table, with its colour.
     Verdict(Verdict, String),
     /// An address of the source.
     #[allow(dead_code, reason = "for figures that name their source")]
@@ -124,7 +124,7 @@ pub(crate) struct Column {
     pub(crate) kind: ColumnKind,
 }
 
-/// What stands in a column, which decides how it is set.
+/// Kind of content of a column, which decides its alignment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ColumnKind {
     /// Short words, kept on one line.
@@ -141,17 +141,17 @@ pub(crate) struct Figure {
     /// Counts from 1 within the page; 0 as long as the page is not [numbered](Page::numbered).
     pub(crate) number: u32,
     pub(crate) caption: String,
-    /// How to read it, or what it was drawn from.
+    /// How to read it, or its data.
     pub(crate) note: String,
-    /// What it shows, for those who cannot see it.
+    /// Description for readers who cannot see it.
     pub(crate) description: String,
     /// The drawing.
     pub(crate) drawing: Drawing,
-    /// What its colours and marks stand for.
+    /// Meaning of colours and marks.
     pub(crate) legend: Vec<LegendEntry>,
 }
 
-/// What is drawn.
+/// A drawing.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Drawing {
     /// What stands inside the `<svg>` element, in units of its box. Without title and without colours: classes give these, on
@@ -177,7 +177,7 @@ pub(crate) enum Line {
     Solid,
     /// Dashed, with hollow marks.
     Dashed,
-    /// Dotted, with crosses: what others measured.
+    /// Dotted, with crosses: published figures.
     Dotted,
 }
 
@@ -255,7 +255,7 @@ impl Column {
 }
 
 impl Text {
-    /// What the reader looks for.
+    /// Emphasised words.
     pub(crate) fn strong(words: impl Into<String>) -> Self {
         Span::Strong(words.into()).into()
     }

@@ -1,19 +1,19 @@
-//! What a plan would do, said before it is done.
+//! A dry run: the steps of a plan.
 
 use model::ProbeSpec;
 
 use crate::{lang::Lang, probes, show, texts::Texts};
 
-/// What a plan would do.
+/// The steps of a plan.
 #[derive(Clone, Debug)]
 pub struct Preview<'a> {
     /// Name of the plan.
     pub plan: &'a str,
     /// Name of the bed.
     pub bed: &'a str,
-    /// What would be set up on the machine, in the ledger's words; empty for a bed that stands.
+    /// Changes to the machine for the bed, in the ledger's words; empty for a standing bed.
     pub set_up: &'a [String],
-    /// What would be changed for single trials, in the ledger's words.
+    /// Changes for single trials, in the ledger's words.
     pub for_trials: &'a [String],
     /// Each configuration once, in the order of the plan.
     pub items: &'a [PreviewItem],
@@ -22,7 +22,7 @@ pub struct Preview<'a> {
 /// One configuration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PreviewItem {
-    /// What is measured.
+    /// The measurement.
     pub spec: ProbeSpec,
     /// How often.
     pub times: usize,

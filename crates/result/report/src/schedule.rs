@@ -25,7 +25,7 @@ pub(crate) struct Schedule<'a> {
 /// A column of figures: its title, and the figure of a configuration.
 type Figure = (String, fn(&Schedule<'_>) -> String);
 
-/// Nothing when no load was paced. What no configuration has is no column.
+/// Nothing if no load was paced. Columns without any value are left out.
 pub(crate) fn section(schedules: &[Schedule<'_>], t: &Texts) -> Option<Block> {
     if schedules.is_empty() {
         return None;

@@ -1,4 +1,4 @@
-//! What one side of numbered packets counted by itself, as plain text.
+//! Counts of one side of numbered packets, as plain text.
 
 use model::{Heard, PacketsSent, SequenceHeard};
 
@@ -9,7 +9,7 @@ use crate::{
     texts::Texts,
 };
 
-/// What each stream sent.
+/// Sent packets of each stream.
 pub fn sent(streams: &[PacketsSent], lang: Lang) -> String {
     let t = Texts::of(lang);
     let head = [
@@ -33,7 +33,7 @@ pub fn sent(streams: &[PacketsSent], lang: Lang) -> String {
     lines(table(head, streams.iter().map(row).collect()))
 }
 
-/// What came of each numbered sequence.
+/// Received packets of each numbered sequence.
 pub fn heard(heard: &Heard, lang: Lang) -> String {
     let t = Texts::of(lang);
     let knows_latency = heard.sequences.iter().any(|sequence| sequence.latency_ns.is_some());
@@ -67,7 +67,7 @@ pub fn heard(heard: &Heard, lang: Lang) -> String {
     }
 }
 
-/// What came so far, in a line; `pps` is the rate since the line before.
+/// Received so far, in a line; `pps` is the rate since the line before.
 pub fn heard_so_far(heard: &Heard, pps: f64, lang: Lang) -> String {
     let (received, lost) = (heard.sum(|sequence| sequence.received), heard.sum(|sequence| sequence.lost));
     let (received, lost, pps) = (grouped(received), grouped(lost), packet_rate(pps));

@@ -11,7 +11,7 @@ use crate::{
 
 /// One configuration by both stacks: its own figure by each, and the bypass's as a multiple of the kernel's.
 pub(crate) struct Stacks<'g, G> {
-    /// The kernel's, by which the configuration is named.
+    /// The kernel's, which names the configuration.
     pub(crate) group: &'g G,
     pub(crate) kernel: f64,
     pub(crate) bypass: f64,

@@ -35,7 +35,7 @@ impl Texts {
         // Fluent would wrap each value in invisible direction marks, which terminals and copied text show as rubbish.
         bundle.set_use_isolating(false);
         for source in sources {
-            // What does not parse is left out here and fails the tests below.
+            // Messages that do not parse are left out here and fail the tests below.
             let resource = FluentResource::try_new((*source).to_owned()).unwrap_or_else(|(partial, _)| partial);
             bundle.add_resource_overriding(resource);
         }
@@ -89,7 +89,7 @@ impl Texts {
 /// Keys of the tags of enums that have one.
 const TAGS: [&str; 3] = ["kind", "what", "why"];
 
-/// The serde name of a value as keys have it, and its fields; that of a variant around one value is `value`.
+/// The serde name of a value as in keys, and its fields; the field of a variant around one value is `value`.
 pub(crate) fn name_and_fields(value: &impl Serialize) -> (String, Map<String, Value>) {
     let (name, fields) = match serde_json::to_value(value) {
         Ok(Value::String(name)) => (name, Map::new()),

@@ -1,4 +1,4 @@
-//! The words of live rates. Whoever draws them every second looks them up once.
+//! The words of live rates, looked up once before they are drawn every second.
 
 use crate::{lang::Lang, texts::Texts};
 
@@ -9,7 +9,7 @@ macro_rules! words {
         #[derive(Clone, Debug, PartialEq, Eq)]
         pub struct WatchWords {
             lang: Lang,
-            /// What was received, and what was sent.
+            /// Received and sent.
             pub ways: [String; 2],
             $($(#[$of])+ pub $word: String,)+
         }
@@ -61,7 +61,7 @@ words! {
     xdp = "watch-xdp",
     /// A driver's other counters.
     driver = "watch-driver",
-    /// What a share of the line counts.
+    /// Layer that a share of the line counts.
     line_note = "watch-line-note",
     /// What keys do.
     keys = "watch-keys",
@@ -87,7 +87,7 @@ impl WatchWords {
         Texts::of(self.lang).with("watch-every", &[("interval", &interval)])
     }
 
-    /// What a graph shows: so many seconds, and its highest rate.
+    /// Caption of a graph: its length in seconds, and its highest rate.
     pub fn graph(&self, seconds: u64, rate: &str) -> String {
         Texts::of(self.lang).with("watch-graph", &[("seconds", &seconds), ("rate", &rate)])
     }

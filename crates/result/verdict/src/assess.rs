@@ -29,7 +29,7 @@ pub fn assess(run: &Run, references: &[Reference], chosen: &Chosen) -> Assessmen
 /// A trial with its conclusions.
 type Assessed<'a> = (&'a Trial, &'a TrialAssessment);
 
-/// Names of the end that sends and the one that receives.
+/// Names of the sending and the receiving end.
 type Ends = (String, String);
 
 /// Each place that limited a configuration, and the numbers of the trials of which no limit is known.

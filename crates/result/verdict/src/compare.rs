@@ -121,7 +121,7 @@ fn difference_interval(kind: DifferenceKind, theirs: &[Range], ours: &[Range]) -
     Some(Interval { low: scale.stated(low), high: scale.stated(high), confidence })
 }
 
-/// What is subtracted: a difference of logarithms is a ratio.
+/// Subtrahend: a difference of logarithms is a ratio.
 struct Scale(DifferenceKind);
 
 impl Scale {

@@ -87,7 +87,7 @@ fn judge_limit(limit: &Limit, probes: &[Probe], run: &Run, references: &[Referen
     matched.into_iter().map(judge_probe).collect()
 }
 
-/// What a limit demands of a configuration, and how the reference that it goes by stands to that.
+/// Bound of a limit for a configuration, and its relation to the reference.
 fn bound(limit: &Limit, spec: &ProbeSpec, run: &Run, references: &[Reference]) -> (Option<Bound>, Option<Against>) {
     match limit.criterion() {
         Ok(Criterion::Bound(bound)) => (Some(bound), None),
@@ -100,7 +100,7 @@ fn bound(limit: &Limit, spec: &ProbeSpec, run: &Run, references: &[Reference]) -
     }
 }
 
-/// What follows from the figure's range in each trial. Median and interval are stated only where they are known: a
+/// Result for the figure's range in each trial. Median and interval are stated only where they are known: a
 /// missing reply may leave them open towards the top, and the verdict can be sure all the same.
 fn outcome(
     limit: &Limit,
@@ -153,7 +153,7 @@ fn verdict(bound: Option<Bound>, ranges: &[Range], interval: Option<Interval>) -
     }
 }
 
-/// What a limit looks for, in the words of a probe: for one that finds nothing.
+/// Criteria of a limit, in the words of a probe: for a limit that matched nothing.
 fn selected(limit: &Limit) -> String {
     format!("{}{}", limit.metric.given_by(), limit.selectors())
 }

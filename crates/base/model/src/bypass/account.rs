@@ -23,13 +23,13 @@ pub struct Account {
     pub steering: Steering,
     /// UDP datagrams that the kernel counted in this network namespace meanwhile, of all programs together.
     pub kernel: KernelCounted,
-    /// What is in the way of the program, where something is known to be.
+    /// Known obstacle for this program.
     pub obstacle: Option<Obstacle>,
     /// Interfaces that were asked for, or could have been, and stayed with the kernel.
     pub passed: Vec<Passed>,
 }
 
-/// How the kernel's own UDP counters compare with what is known to have gone through the kernel.
+/// The kernel's UDP counters beside the datagrams known to have gone through the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Flatness {
@@ -44,7 +44,7 @@ pub enum Flatness {
 }
 
 impl Account {
-    /// The kernel's counters may also grow by one in a hundred of what was bypassed: other programs of the namespace.
+    /// Tolerance for other programs of the namespace: one in a hundred of the bypassed datagrams.
     pub fn flatness(&self) -> Flatness {
         if self.outside_beyond > 0 || self.sockets().any(|(_, socket)| socket.stays_with_the_kernel()) {
             return Flatness::Unknown;
@@ -135,7 +135,7 @@ pub struct Record {
     pub past: Counted,
     /// What went through it.
     pub through: Counted,
-    /// What came past the kernel and found its queue full.
+    /// Received past the kernel and dropped at a full queue.
     pub dropped: u64,
 }
 
@@ -209,7 +209,7 @@ pub struct Program {
     pub name: String,
 }
 
-/// What a program did while it had the grant.
+/// Activity of a program while it held the grant.
 #[derive(Debug, Serialize)]
 pub struct Claim {
     /// The program.
@@ -258,7 +258,7 @@ pub struct Queue {
     pub number: u32,
     /// Whether the card read and wrote the program's memory itself.
     pub zero_copy: bool,
-    /// What the kernel did not hand over.
+    /// Datagrams that the kernel kept.
     #[serde(flatten)]
     pub lost: NotHandedOver,
 }

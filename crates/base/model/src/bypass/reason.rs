@@ -50,15 +50,15 @@ reasons! {
     SharedPort: "it shares its port with a socket that goes through the kernel",
     /// The launcher refused its process, or was not there.
     NoGrant: "its process was given no queues",
-    /// What the launcher gave its process was of no use there.
+    /// The grant that the launcher passed to the process could not be used.
     Unusable: "its process could not use the queues that it was given",
     /// The table of flows is full.
     TableFull: "the table of flows is full",
     /// The interface went away, went down, or has another XDP program.
     InterfaceGone: "its interface is gone, down, or has another XDP program",
-    /// It is used by a process that was forked from the one that has the grant.
+    /// It is used by a child of the process that holds the grant.
     Forked: "it is used by a child of the process that bypasses",
-    /// What the kernel says of it could not be read.
+    /// The kernel's state could not be read.
     Unreadable: "the kernel did not say what it is",
     /// No memory, or too many sockets.
     NoMemory: "there was no memory for it",
@@ -92,7 +92,7 @@ reasons! {
     FlowInfo: "it is told flow labels, or says which (IPV6_FLOWINFO, IPV6_FLOWINFO_SEND)",
     /// `SO_PEEK_OFF`.
     PeekOffset: "it peeks from an offset on (SO_PEEK_OFF)",
-    /// Its own address, or that of its peer, is link-local or multicast.
+    /// Its own address or its peer's is link-local or multicast.
     Scope: "its address, or that of its peer, is link-local or multicast",
     /// A fault in our own code, which was caught.
     Fault: "there was a fault in the library, which was caught; please report it",

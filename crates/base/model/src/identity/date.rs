@@ -12,7 +12,7 @@ use toml::value::Datetime;
 #[schemars(with = "String")]
 pub struct Date(toml::value::Date);
 
-/// What is no day.
+/// Text that is not a date.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("\"{0}\" is no day; write it like 2026-11-21")]
 pub struct DateError(String);

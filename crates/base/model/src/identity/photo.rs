@@ -1,4 +1,4 @@
-//! Photos of what was looked at, kept as they were given.
+//! Photos for the report, stored as given.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Photo {
-    /// Its name in the report's folder, by which items name it.
+    /// File name in the report's folder; items refer to it.
     pub name: String,
     /// Its format.
     pub kind: PhotoKind,
@@ -43,7 +43,7 @@ pub enum PhotoKind {
 }
 
 impl PhotoKind {
-    /// What this content is, whatever its file is called.
+    /// Type of the content, whatever the file's name.
     pub fn of(content: &[u8]) -> Option<Self> {
         if content.starts_with(b"\x89PNG\r\n\x1a\n") {
             return Some(Self::Png);

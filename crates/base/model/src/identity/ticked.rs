@@ -4,7 +4,7 @@ use serde::{Deserialize, Deserializer, de::Error};
 
 use crate::verdict::Verdict;
 
-/// What an item is that nobody ticked.
+/// An item that nobody ticked.
 pub(super) fn not_run() -> Verdict {
     Verdict::NotRun
 }

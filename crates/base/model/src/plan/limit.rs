@@ -22,7 +22,7 @@ pub struct Limit {
     /// The figure must not be below this ("9.4 Gbit/s").
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_least: Option<String>,
-    /// The figure must not be worse than the one that this reference has for the same configuration…
+    /// The figure must not be worse than this reference's figure for the same configuration…
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
     /// … by more than this ("20 %").
@@ -70,7 +70,7 @@ pub enum Bound {
     AtLeast(f64),
 }
 
-/// What a limit goes by.
+/// Bound of a limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Criterion<'a> {
     /// A number.
@@ -99,7 +99,7 @@ impl Metric {
 }
 
 impl Limit {
-    /// What it goes by, or what is wrong with that.
+    /// Its bound, or the fault in it.
     pub fn criterion(&self) -> Result<Criterion<'_>, String> {
         let value = |text: &str| self.metric.quantity().parse(text);
         match (&self.at_most, &self.at_least, &self.reference) {

@@ -1,4 +1,4 @@
-//! What a run shall measure, read from TOML, and what it must reach.
+//! The plan of a run, read from TOML: measurements and limits.
 
 mod items;
 mod limit;
@@ -90,7 +90,7 @@ pub enum Method {
 }
 
 impl Step {
-    /// Whether this trial is that of the step, on a bed with these senders.
+    /// Whether this trial belongs to the step, on a bed with these senders.
     pub fn is_of(&self, trial: &Trial, senders: &[Endpoint]) -> bool {
         let ends = senders.get(self.senders.clone()).unwrap_or_default();
         trial.repeat == self.repeat
@@ -99,7 +99,7 @@ impl Step {
             && trial.measured.spec() == self.spec
     }
 
-    /// What a trial keeps of the step, beside its spec and its ends.
+    /// Part of the step that its trial stores, beside spec and ends.
     pub fn origin(&self) -> Origin {
         Origin { procedure: self.procedure.clone(), attempt: self.attempt }
     }
@@ -116,7 +116,7 @@ pub enum PlanError {
     Set {
         /// As written.
         set: String,
-        /// What is wrong with it.
+        /// The fault.
         why: String,
     },
     /// TCP is to go past the kernel.
@@ -130,7 +130,7 @@ pub enum PlanError {
     Meaning {
         /// The section, like `[[latency]] number 2`.
         section: String,
-        /// What is wrong and what to write.
+        /// The fault and its remedy.
         why: String,
     },
 }
@@ -231,7 +231,7 @@ impl Plan {
         ]
     }
 
-    /// The plan without what it measures and judges.
+    /// The plan without its measurements and limits.
     pub fn frame(&self) -> Self {
         let (name, repeats) = (self.name.clone(), self.repeats);
         Self {

@@ -121,7 +121,7 @@ impl PacketsItem {
         Stream::check_all(&self.stream).map_err(|error| error.to_string())
     }
 
-    /// What is sent together in each trial.
+    /// Streams that are sent together in each trial.
     fn streams(&self) -> Vec<Vec<Stream>> {
         if !self.stream.is_empty() {
             return vec![self.stream.clone()];

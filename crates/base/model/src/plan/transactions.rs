@@ -37,7 +37,7 @@ pub struct TransactionsItem {
     /// `own` or `nginx` (http; `own` without it).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<HttpServer>,
-    /// Paths that are asked for in turn, each with the size of what is there, like "/index.html 4 KiB" (http).
+    /// Requested paths, in turn, each with the size of its body, like "/index.html 4 KiB" (http).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<HttpPath>,
     /// Whether each request has a connection of its own (http).

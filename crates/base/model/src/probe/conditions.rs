@@ -1,4 +1,4 @@
-//! Under what a figure was measured.
+//! Conditions of a figure.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use crate::{
 
 macro_rules! conditions {
     ($($(#[doc = $doc:literal])+ $field:ident: $type:ty,)+) => {
-        /// Under what a figure was measured, as far as the source says.
+        /// Conditions of the measurement, as far as the source gives them.
         #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(deny_unknown_fields)]
         pub struct Conditions {
@@ -43,7 +43,7 @@ conditions! {
     frame_size: FrameSize,
     /// Bytes that the program wrote into each message.
     payload_size: PayloadSize,
-    /// Size of packet as printed, where the source does not say what it counts.
+    /// Packet size as printed, if the source does not say which bytes it counts.
     packet_size: u32,
     /// MTU of the interfaces.
     mtu: Mtu,
@@ -73,11 +73,11 @@ conditions! {
     layer: u8,
     /// What joined the ends.
     link: Words,
-    /// What the packets went through.
+    /// Path of the packets.
     path: Words,
     /// Port of the tester, and which way.
     port: String,
-    /// Cores of what was measured.
+    /// Cores of the device that was measured.
     cores: u16,
     /// The program that measured.
     tool: String,

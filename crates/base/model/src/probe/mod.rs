@@ -89,7 +89,7 @@ pub struct Seat {
     pub interface: String,
     /// MTU of the interface.
     pub mtu: Mtu,
-    /// Cores for its threads, the first for the one that matters most; empty where it is not pinned.
+    /// Cores for its threads, the most important thread's first; empty if not pinned.
     pub cpus: Vec<usize>,
     /// How many cores the other side has for its threads; 0 where it is not pinned.
     #[serde(default)]
@@ -118,7 +118,7 @@ impl ProbeSpec {
         }
     }
 
-    /// What the conduct of a trial depends on.
+    /// Properties that the conduct of a trial depends on.
     pub fn profile(&self) -> Profile {
         self.probe().profile()
     }

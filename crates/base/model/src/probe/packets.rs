@@ -15,7 +15,7 @@ use crate::{
 };
 
 choice!(
-    /// What makes the packets and puts them onto the interface.
+    /// Engine that generates and sends the packets.
     Engine, "an engine", {
         /// A BPF program writes frames that the kernel redirects to the interface (`BPF_PROG_RUN`, live frames).
         Live = "live",
@@ -33,7 +33,7 @@ choice!(
 /// Numbered packets one way or both, at one offered load.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PacketsSpec {
-    /// What each sender sends at the same time. Never empty; all of one IP version.
+    /// Streams that each sender sends at the same time. Never empty; all of one IP version.
     pub streams: Vec<Stream>,
     /// Which way.
     pub direction: Direction,

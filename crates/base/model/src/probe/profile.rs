@@ -1,4 +1,4 @@
-//! What a probe says of itself: all that conducting, judging and comparing need to know of it.
+//! Properties of a probe that conducting, judging and comparing depend on.
 
 use std::{any::Any, fmt};
 

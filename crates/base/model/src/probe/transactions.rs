@@ -19,7 +19,7 @@ pub const MOST_CONNECTIONS: u16 = 10_000;
 /// Requests and their responses over some connections, closed loop or by a schedule.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TransactionsSpec {
-    /// What a transaction is.
+    /// Kind of transaction.
     pub exchange: Exchange,
     /// IPv4 or IPv6.
     pub ip: IpVersion,
@@ -38,7 +38,7 @@ pub struct TransactionsSpec {
     pub rate: Option<TransactionRate>,
 }
 
-/// What a transaction is.
+/// Kind of transaction.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Exchange {
@@ -62,7 +62,7 @@ pub enum Exchange {
     Http {
         /// The server.
         server: HttpServer,
-        /// What is asked for, in turn.
+        /// Requested paths, in turn.
         paths: Vec<HttpPath>,
         /// Whether each request has a connection of its own; otherwise connections are kept alive.
         new_connections: bool,
@@ -79,7 +79,7 @@ choice!(
     }
 );
 
-/// A path of the server, and the size of what is there. Written like `/index.html 4 KiB`.
+/// A path of the server and the size of its body, like `/index.html 4 KiB`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 #[schemars(with = "String", extend("pattern" = r"^/[A-Za-z0-9._/-]+ [0-9.]+ *([KMG]i)?B$"))]

@@ -1,4 +1,4 @@
-//! A run beside what others measured.
+//! A run beside published or imported figures.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ use crate::{
 /// A run beside one reference.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ReferenceComparison {
-    /// What it is compared with.
+    /// The reference.
     pub reference: Reference,
     /// Each pair that can stand side by side, by configuration.
     pub rows: Vec<Compared>,
@@ -69,7 +69,7 @@ pub struct NotCompared {
     pub figures: u32,
 }
 
-/// What a limit from a reference went by.
+/// Basis of a limit from a reference.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Against {
     /// Name of the reference.

@@ -14,9 +14,9 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReferenceFigure {
-    /// What it is a figure of.
+    /// Measured quantity.
     pub metric: FigureMetric,
-    /// What it is of the sample.
+    /// Statistic of the sample.
     pub statistic: Statistic,
     /// The value with its unit, as printed ("1.174333 us").
     pub value: Printed,
@@ -26,16 +26,16 @@ pub struct ReferenceFigure {
     /// Whether the packets never left the host, so that the figure says nothing of a network. Shown and never compared.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub inside_host: bool,
-    /// Its own conditions, over those of the source.
+    /// Its own conditions, which replace those of the source.
     #[serde(default)]
     pub conditions: Conditions,
-    /// What a reader has to know of it.
+    /// Remark for the reader.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<Words>,
 }
 
 choice!(
-    /// What a published figure is of.
+    /// Quantity of a published figure.
     FigureMetric, "a metric", {
         /// Round-trip time.
         Rtt = "rtt",
@@ -61,9 +61,9 @@ choice!(
 );
 
 choice!(
-    /// What a figure is of the sample.
+    /// Statistic of a sample.
     Statistic, "a statistic", {
-        /// Smallest; of a rate, that of the slowest interval.
+        /// Smallest; for rates, of the slowest interval.
         Min = "min",
         /// Mean.
         Mean = "mean",
@@ -75,7 +75,7 @@ choice!(
         P99 = "p99",
         /// 99.9th percentile.
         P999 = "p999",
-        /// Largest; of a rate, that of the fastest interval.
+        /// Largest; for rates, of the fastest interval.
         Max = "max",
         /// One look at a display.
         Reading = "reading",

@@ -62,7 +62,7 @@ pub const DESTINATION_PORT: u16 = 49_185;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Stream {
-    /// What it is called in results.
+    /// Name in results.
     pub name: String,
     /// A capture (pcap or pcapng) whose frames are sent as they are, round after round; all that says what frames look like is then
     /// left out. Both ends read it.
@@ -82,7 +82,7 @@ pub struct Stream {
     pub ttl: u8,
     /// `None` is the port's own.
     pub source_mac: Option<Values<Mac>>,
-    /// `None` is that of the next hop.
+    /// `None` is the next hop's.
     pub destination_mac: Option<Values<Mac>>,
     /// `None` is the port's own.
     pub source_ip: Option<Values<IpAddr>>,
@@ -94,7 +94,7 @@ pub struct Stream {
     pub destination_port: Option<Values<u16>>,
     /// How many different flows; `None` is as many as the fields make. Where no field varies, ports do that are not set.
     pub flows: Option<u32>,
-    /// What follows the tag.
+    /// Payload behind the tag.
     pub payload: Payload,
     /// How fast.
     pub load: Load,
@@ -122,7 +122,7 @@ pub enum StreamError {
     Meaning {
         /// Its name.
         name: String,
-        /// What is wrong and what is possible.
+        /// The fault and the possible values.
         why: String,
     },
 }
@@ -192,7 +192,7 @@ impl Stream {
         self.flow_count().map(drop)
     }
 
-    /// A capture says itself what its frames look like.
+    /// A capture determines its own frames.
     fn check_replay(&self) -> Result<(), String> {
         let Self { name, replay, load, .. } = self.clone();
         match replay {

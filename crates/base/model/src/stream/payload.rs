@@ -1,4 +1,4 @@
-//! What stands behind the tag.
+//! The payload behind the tag.
 
 use std::{fmt, str::FromStr};
 
@@ -7,7 +7,7 @@ use super::words::{WordsError, as_words, number};
 /// Bytes of a pattern at the most.
 const LONGEST_PATTERN: usize = 1024;
 
-/// What the payload is filled with behind the tag: `zeros`, `ones`, `counting`, `random seed 7`, `hex 0badcafe`.
+/// Content of the payload behind the tag: `zeros`, `ones`, `counting`, `random seed 7`, `hex 0badcafe`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Payload {
     /// All bits 0.
@@ -24,7 +24,7 @@ pub enum Payload {
 }
 
 impl Payload {
-    /// The first `length` bytes; those of a shorter payload are the beginning of those of a longer one.
+    /// The first `length` bytes; a shorter payload is the beginning of a longer one.
     pub fn bytes(&self, length: usize) -> Vec<u8> {
         match self {
             Self::Zeros => vec![0; length],

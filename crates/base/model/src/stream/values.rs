@@ -1,4 +1,4 @@
-//! What a field of a header may hold: one value, or others with the flow.
+//! Values of a header field: one value, or one for each flow.
 
 use std::{fmt, net::IpAddr, str::FromStr};
 
@@ -39,7 +39,7 @@ pub enum Values<T> {
 
 /// A field of a header that streams can vary.
 pub trait Field: Copy + Ord + fmt::Display {
-    /// What it is, for messages.
+    /// Name of the field in messages.
     const WHAT: &'static str;
     /// Such values, for messages.
     const POSSIBLE: &'static str;

@@ -44,7 +44,7 @@ impl<'de> serde::Deserialize<'de> for Part {
     }
 }
 
-/// Serde for what has `FromStr` and `Display`: written as text, read from text, a number, or a list of these.
+/// Serde for types with `FromStr` and `Display`: written as text, read from text, a number, or a list of these.
 macro_rules! as_words {
     ($type:ident $(<$part:ident: $bound:path>)?) => {
         impl$(<$part: $bound>)? serde::Serialize for $type$(<$part>)? {
@@ -74,12 +74,12 @@ macro_rules! as_words {
 
 pub(crate) use as_words;
 
-/// A number in words, where there has to be one: `what` names it, `possible` says what it may be.
+/// A number in words: `what` names it, `possible` gives its range.
 pub(super) fn number<T: std::str::FromStr>(text: &str, what: &'static str, possible: &str) -> Result<T, WordsError> {
     text.trim().parse().map_err(|_| WordsError(format!("\"{text}\" is not {what}: use {possible}")))
 }
 
-/// Words that say nothing that can be meant; the text says what is wrong and what is possible.
+/// Meaningless words; the text gives the fault and the possible values.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct WordsError(pub(super) String);

@@ -27,13 +27,13 @@ pub struct Flow {
     pub from: String,
     /// The endpoint that received.
     pub to: String,
-    /// What the sender counted.
+    /// Counts of the sender.
     pub sent: GoodputSent,
-    /// What the receiver counted.
+    /// Counts of the receiver.
     pub received: GoodputReceived,
 }
 
-/// What one side of a goodput probe counted; both parts where data goes both ways.
+/// Counts of one side of a goodput probe; both parts with data both ways.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct GoodputSide {
     /// As a sender.
@@ -42,7 +42,7 @@ pub struct GoodputSide {
     pub received: Option<GoodputReceived>,
 }
 
-/// What a goodput receiver counted.
+/// Counts of a goodput receiver.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct GoodputReceived {
     /// Payload bytes in the counted time.
@@ -64,7 +64,7 @@ pub struct GoodputReceived {
     pub buffer: Option<Bytes>,
 }
 
-/// What a goodput sender counted.
+/// Counts of a goodput sender.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct GoodputSent {
     /// Payload bytes given to the sockets in the counted time.
@@ -86,7 +86,7 @@ pub struct GoodputSent {
     pub buffer: Option<Bytes>,
 }
 
-/// What the kernel knows of a TCP connection (`TCP_INFO`).
+/// The kernel's readings of a TCP connection (`TCP_INFO`).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TcpState {
     /// Congestion control that was used.
@@ -184,7 +184,7 @@ pub struct ZeroCopied {
     pub copied: u64,
 }
 
-/// What all senders of a trial brought together one way, in bit/s.
+/// Sum over all senders of a trial one way, in bit/s.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Together {
     /// Over all counted time.
@@ -256,7 +256,7 @@ impl GoodputReceived {
 }
 
 impl GoodputSent {
-    /// What was given to the sockets over the counted time, in bit/s; `None` where that is not known.
+    /// Data written to the sockets over the counted time, in bit/s; `None` if unknown.
     pub fn mean_bps(&self) -> Option<f64> {
         Some(bps(self.counted_bytes, self.counted_s?))
     }

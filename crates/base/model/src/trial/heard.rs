@@ -1,28 +1,28 @@
-//! What a receiver counted of packets whose sender it cannot ask.
+//! Counts of a receiver whose sender cannot be asked.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::TimeSummary;
 
-/// What came, by numbered sequence.
+/// Received packets, by numbered sequence.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Heard {
-    /// Those of which anything came, in the order of their numbers.
+    /// Sequences of which packets arrived, in the order of their numbers.
     pub sequences: Vec<SequenceHeard>,
     /// Frames that were not numbered, or carried another token.
     pub others: u64,
 }
 
-/// What came of one numbered sequence: of a stream from one core.
+/// Received packets of one numbered sequence: a stream from one core.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SequenceHeard {
     /// Its number in the tag.
     pub number: u16,
     /// Different frames.
     pub received: u64,
-    /// Numbers from 0 to the highest that came which did not come themselves, or not intact. What is behind the highest nobody here knows
-    /// of.
+    /// Numbers below the highest received one whose packet did not arrive, or not intact. Packets after the highest number are
+    /// unknown here.
     pub lost: u64,
     /// Copies of frames that had come before (RFC 5560).
     pub duplicated: u64,

@@ -1,4 +1,4 @@
-//! One finished measurement: its figures, its raw sample, what was counted meanwhile, and what makes it less trustworthy.
+//! One finished measurement: figures, raw sample, counters and doubts.
 
 mod goodput;
 mod heard;
@@ -54,17 +54,17 @@ pub struct Trial {
     pub endpoint_to: String,
     /// CPUs the two ends were pinned to (near, far); empty where not pinned. Of several senders this is the first.
     pub cpus: [Vec<usize>; 2],
-    /// What was measured, and the figures.
+    /// Measurement and figures.
     pub measured: Measured,
     /// What both ends counted over the trial (near, far).
     pub counters: [EndCounters; 2],
     /// The other ends that sent to the far one at the same time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<OtherSender>,
-    /// What the device under test counted, from before the first packet until all had arrived, at all of its interfaces.
+    /// Counters of the device under test at all of its interfaces, from before the first packet until the last arrived.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dut: Option<EndCounters>,
-    /// What makes the figures less trustworthy.
+    /// Doubts about the figures.
     pub doubts: Vec<Doubt>,
 }
 
@@ -84,7 +84,7 @@ pub struct OtherSender {
     pub endpoint: String,
     /// CPUs it was pinned to; empty where not pinned.
     pub cpus: Vec<usize>,
-    /// What it counted.
+    /// Its counters.
     pub counters: EndCounters,
 }
 
@@ -94,42 +94,42 @@ pub struct OtherSender {
 pub enum Measured {
     /// Round-trip time.
     Latency {
-        /// What was asked for.
+        /// Configuration.
         spec: LatencySpec,
-        /// What came out.
+        /// Result.
         result: Box<LatencyResult>,
     },
     /// Goodput.
     Goodput {
-        /// What was asked for.
+        /// Configuration.
         spec: GoodputSpec,
-        /// What came out.
+        /// Result.
         result: GoodputResult,
     },
     /// Path MTU.
     Path {
-        /// What was asked for.
+        /// Configuration.
         spec: PathSpec,
-        /// What came out.
+        /// Result.
         result: PathResult,
     },
     /// Numbered packets.
     Packets {
-        /// What was asked for.
+        /// Configuration.
         spec: PacketsSpec,
-        /// What came out.
+        /// Result.
         result: PacketsResult,
     },
     /// Transactions.
     Transactions {
-        /// What was asked for.
+        /// Configuration.
         spec: TransactionsSpec,
-        /// What came out.
+        /// Result.
         result: Box<TransactionsResult>,
     },
 }
 
-/// What one side of a probe brings home.
+/// Results of one side of a probe.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "figures", rename_all = "kebab-case")]
 pub enum SideFigures {
@@ -157,13 +157,13 @@ pub enum SideFigures {
     },
     /// Either side of a packet probe.
     Packets(Box<PacketsSide>),
-    /// The client of transactions has them all but what the server knows.
+    /// The client of transactions has all but the server's counts.
     TransactionsNear(Box<TransactionsResult>),
     /// The server of transactions.
     TransactionsFar(TransactionsServed),
 }
 
-/// What one side of a probe has in the middle of a trial.
+/// Interim results of one side of a probe.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "so_far", rename_all = "lowercase")]
 pub enum SoFar {
@@ -171,14 +171,14 @@ pub enum SoFar {
     Latency {
         /// How long the counted time has lasted.
         seconds: f64,
-        /// What there would be if it ended now.
+        /// The result if the trial ended now.
         result: Box<LatencyResult>,
     },
-    /// A receiver of datagrams: what it counted beside the bytes of each second, which travel by themselves.
+    /// A receiver of datagrams: its counts beside the bytes of each second, which are sent separately.
     Goodput(Box<GoodputReceived>),
-    /// Either side of a packet probe: what there would be if it ended now.
+    /// Either side of a packet probe: the result if the trial ended now.
     Packets(Box<PacketsSide>),
-    /// The client of transactions: what there would be if it ended now.
+    /// The client of transactions: the result if the trial ended now.
     Transactions(Box<TransactionsResult>),
 }
 
@@ -193,7 +193,7 @@ impl Trial {
         self.figures().into_iter().find(|figure| figure.metric == metric).map(|figure| figure.value)
     }
 
-    /// What this end or the device under test counted, and the CPUs it was pinned to; `None` for one that was not in it.
+    /// Counters and CPUs of this end or the device under test; `None` for an end that took no part.
     pub fn end(&self, endpoint: &str) -> Option<(&EndCounters, &[usize])> {
         let [near, far] = &self.counters;
         let [near_cpus, far_cpus] = &self.cpus;
@@ -218,7 +218,7 @@ impl Trial {
         self.is_whole() || (!other.is_whole() && self.duration_s > other.duration_s)
     }
 
-    /// Whether it came to its end: one that was cut off is no trial of what was asked for.
+    /// Whether it was completed; a trial that was cut off does not count as the planned one.
     pub fn is_whole(&self) -> bool {
         !self.doubts.iter().any(|doubt| matches!(doubt, Doubt::Unfinished { .. }))
     }

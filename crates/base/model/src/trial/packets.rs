@@ -27,16 +27,16 @@ pub struct PacketStream {
     pub from: String,
     /// The endpoint that received.
     pub to: String,
-    /// What the sender counted.
+    /// Counts of the sender.
     pub sent: PacketsSent,
-    /// What the receiver counted.
+    /// Counts of the receiver.
     pub received: PacketsReceived,
     /// Whether the trial was cut off: the two sides told last at different moments, and what is missing is not known to be lost.
     #[serde(default)]
     pub cut_off: bool,
 }
 
-/// What one side of a packet probe counted, a part for each stream; one of the two is empty where packets go one way.
+/// Counts of one side of a packet probe, an entry for each stream; one of the two is empty with packets one way.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PacketsSide {
     /// As a sender.
@@ -45,7 +45,7 @@ pub struct PacketsSide {
     pub received: Vec<PacketsReceived>,
 }
 
-/// What a sender of packets counted of one stream.
+/// Sender's counts of one stream.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PacketsSent {
     /// Name of the stream.
@@ -75,7 +75,7 @@ pub struct PacketsSent {
     pub cpus: Vec<usize>,
 }
 
-/// What a receiver of packets counted of one stream, by the number that each carries.
+/// Receiver's counts of one stream, by packet numbers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PacketsReceived {
     /// Different frames.
@@ -159,7 +159,7 @@ impl PacketsResult {
         (sent > 0).then(|| lost as f64 / sent as f64)
     }
 
-    /// Each end that several others sent to, with what they brought together; empty where one sent.
+    /// Each end with several senders, and their sum; empty with one sender.
     pub fn together(&self) -> Vec<AllSenders> {
         let mut all: Vec<AllSenders> = Vec::new();
         for stream in &self.streams {
@@ -204,7 +204,7 @@ impl PacketStream {
         per_second(self.received.frames, self.seconds())
     }
 
-    /// What the sender put onto the wire, in bit/s.
+    /// Load on the wire from the sender, in bit/s.
     pub fn tx(&self) -> BitRates {
         BitRates::of(self.sent.frames, self.sent.bytes, self.sent.seconds)
     }
@@ -221,10 +221,10 @@ impl PacketStream {
     }
 }
 
-/// A rate of frames in bit/s, by what is counted of each.
+/// A rate of frames in bit/s, by the counted layer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BitRates {
-    /// Frame, preamble, start delimiter and gap: what the line carries.
+    /// Frame, preamble, start delimiter and gap: load on the line.
     pub l1_bps: f64,
     /// The frame with FCS.
     pub l2_bps: f64,

@@ -43,7 +43,7 @@ pub struct Leg {
     pub mtu: Option<Mtu>,
     /// Why one byte more does not pass.
     pub refusal: Refusal,
-    /// Routers on the way, counted from what is left of the packets' TTL; null when nothing passed.
+    /// Routers on the way, from the TTL of received packets; null if none arrived.
     pub routers: Option<u8>,
 }
 

@@ -14,15 +14,15 @@ use crate::{
 pub struct TransactionsResult {
     /// Counted time, in seconds.
     pub counted_s: f64,
-    /// Transactions that ended well within the counted time.
+    /// Completed transactions within the counted time.
     pub completed: u64,
     /// Connections that were established within the counted time.
     pub connected: u64,
-    /// Transactions that failed within the counted time, by kind; none that is 0.
+    /// Failed transactions within the counted time, by kind; kinds without any are left out.
     pub failed: Vec<Failed>,
-    /// Transactions that ended well from the first to the last, warm-up included: what the counters of the ends belong to.
+    /// Completed transactions of the whole trial, warm-up included; the counters of the ends cover the same time.
     pub completed_in_all: u64,
-    /// Transactions that ended well in each whole second.
+    /// Completed transactions of each whole second.
     pub seconds: Vec<u64>,
     /// Time from a request to the end of its response, in nanoseconds; where each transaction has a connection of its own, from
     /// the beginning of the connection; by a schedule, from the intended time. Failed transactions count as over the timeout.
@@ -47,7 +47,7 @@ pub struct TransactionsResult {
     pub histogram: String,
 }
 
-/// What the far side of transactions counted.
+/// Counts of the far side of transactions.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TransactionsServed {
     /// The server, with its version.

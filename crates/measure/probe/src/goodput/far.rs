@@ -24,7 +24,7 @@ use crate::{
     socket::{bound, is_nothing_yet},
 };
 
-/// How long whoever connects may take to say what for.
+/// Time for a new connection to give its purpose.
 const GREETING: Duration = Duration::from_secs(1);
 
 /// A prepared far side: it listens.
@@ -43,7 +43,7 @@ impl Far {
         let any_port = SocketAddr::new(seat.local, 0);
         let socket = bound(any_port, Type::STREAM)?;
         if spec.protocol == Protocol::Tcp {
-            // What is accepted inherits them.
+            // Accepted sockets inherit them.
             tcp::set_options(&socket, spec, any_port)?;
         }
         socket.listen(i32::from(spec.streams) * 2).map_err(socket_error("listen on", any_port))?;
@@ -61,7 +61,7 @@ impl Far {
         Ok(Self { spec: spec.clone(), cpus: seat.cpus.clone(), listener, address, sockets })
     }
 
-    /// Waits for all connections, in the order of what they are for.
+    /// Waits for all connections, in the order of their purposes.
     fn accept_all(&self, control: &Control) -> Result<Vec<(Hello, TcpStream)>, ProbeError> {
         let each_way = if self.spec.protocol == Protocol::Tcp { self.spec.streams } else { 1 };
         let expected = each_way * ways(&self.spec).count() as u16;
@@ -120,7 +120,7 @@ impl Far {
     }
 }
 
-/// What this connection is for; `None` if it is not from a near side, and then it is closed.
+/// Purpose of this connection; `None` if it is not from a near side, and then it is closed.
 fn greeting(mut stream: TcpStream, peer: SocketAddr) -> Result<Option<(Hello, TcpStream)>, ProbeError> {
     let ready = stream.set_nonblocking(false).and_then(|()| stream.set_read_timeout(Some(GREETING)));
     ready.map_err(socket_error("set SO_RCVTIMEO for", peer))?;

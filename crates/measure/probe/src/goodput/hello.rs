@@ -1,4 +1,4 @@
-//! What the near side says first on each connection that it opens: what the connection is for.
+//! The near side's first message on each connection: its purpose.
 
 use std::{
     io::{self, Read},
@@ -14,7 +14,7 @@ use crate::{
     socket::{STOP_CHECK, is_nothing_yet},
 };
 
-/// Tells a near side apart from whoever else found the port.
+/// Tells the near side from strangers that found the port.
 const MAGIC: [u8; 4] = *b"wpgd";
 
 /// Size of a greeting.
@@ -29,7 +29,7 @@ pub(super) enum Way {
     Reverse,
 }
 
-/// What a connection is for.
+/// Purpose of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Hello {
     pub(super) way: Way,

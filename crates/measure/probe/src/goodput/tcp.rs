@@ -47,7 +47,7 @@ pub(super) fn connect(socket: Socket, peer: SocketAddr, hello: Hello) -> Result<
     Ok(stream)
 }
 
-/// What has to be set before a connection is there: the window scale is agreed upon with the first packet.
+/// Options that must be set before the connection: the first packet negotiates the window scale.
 pub(super) fn set_options(socket: &Socket, spec: &GoodputSpec, on: SocketAddr) -> Result<(), ProbeError> {
     if let Some(Bytes(window)) = spec.window {
         let window = usize::try_from(window).unwrap_or(usize::MAX);

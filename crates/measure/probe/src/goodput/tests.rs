@@ -71,7 +71,7 @@ fn measure(spec: &GoodputSpec) -> [GoodputSide; 2] {
     })
 }
 
-/// What was sent and received each way, with what must be true of any transfer checked.
+/// Bytes sent and received each way, after checks that hold for any transfer.
 fn flows(spec: &GoodputSpec) -> Vec<(GoodputSent, GoodputReceived)> {
     let [near, far] = measure(spec);
     let mut flows = Vec::new();

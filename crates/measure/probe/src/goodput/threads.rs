@@ -1,4 +1,4 @@
-//! The threads that move the data, and the one that watches them.
+//! The threads that move the data, and the watching thread.
 
 use std::{
     net::SocketAddr,
@@ -24,9 +24,8 @@ pub(super) fn shares(streams: usize, cpus: &[usize]) -> Vec<Vec<usize>> {
     (0..threads).map(|first| (first..streams).step_by(threads).collect()).collect()
 }
 
-/// Sends with a thread for each share, for as long as it counts and a little longer. `tell` hears what has passed, on the
-/// thread that called and not on one that sends. `at_close` is called right when the counted time is over; what it and the
-/// threads brought is returned.
+/// Sends with a thread for each share, for the counted time and a little longer. `tell` gets the progress on the calling
+/// thread. `at_close` is called right at the end of the counted time; its result and those of the threads are returned.
 pub(super) fn send_with<R: Send, C>(
     setting: Setting<'_>,
     counters: &[AtomicU64],

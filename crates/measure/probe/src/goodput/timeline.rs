@@ -32,7 +32,7 @@ pub(super) fn sum(counters: &[AtomicU64]) -> u64 {
     counters.iter().map(|counter| counter.load(Relaxed)).sum()
 }
 
-/// What the one who follows hears of as it passes.
+/// Receiver of the events of the timeline.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Passed {
     /// The warm-up.

@@ -129,7 +129,7 @@ impl Flow {
         (&self.control).write_all(bytes).map_err(socket_error("send to", self.peer))
     }
 
-    /// What the other side told.
+    /// Message of the other side.
     fn hear(&self, control: &Control) -> Result<Vec<u64>, ProbeError> {
         let mut bytes = vec![[0; 8]; self.sockets.len()];
         read_all(&self.control, bytes.as_flattened_mut(), self.peer, DRAIN, control)?;

@@ -63,7 +63,7 @@ struct Sample {
     variation: TimeHistogram,
 }
 
-/// What a finished book says.
+/// Results of a finished book.
 pub(super) struct Closed<T> {
     pub(super) sent: u64,
     pub(super) tally: Tally,

@@ -35,7 +35,7 @@ pub(super) struct Client {
     window: usize,
 }
 
-/// What a loop found out beside the book.
+/// Results of a loop beside the book.
 struct Course {
     achieved_pps: f64,
     departures: Option<Departures>,

@@ -1,4 +1,4 @@
-//! What is in a message: its number, and room for the far side's two stamps.
+//! Content of a message: its number, and room for the far side's two stamps.
 //!
 //! Numbers are counted from the trial's token on: the smallest messages have room for nothing else to know them by.
 //! Both sides know from the spec and their seats whether the stamps are used ([`carries_stamps`](super::carries_stamps)).
@@ -17,7 +17,7 @@ const SENT: Range<usize> = 12..20;
 
 const _: () = assert!(SENT.end == ONE_WAY_LEAST_PAYLOAD.0 as usize);
 
-/// What a reply says.
+/// Content of a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Reply {
     /// The lower 32 bits of the message's number.

@@ -46,7 +46,7 @@ enum Line {
     Tcp(Stream),
 }
 
-/// A stream, and what it is in the middle of.
+/// A stream with its partly received message.
 struct Stream {
     stream: TcpStream,
     /// Bytes of the current message that the socket has taken.
@@ -135,8 +135,7 @@ impl Pipe {
         self.came
     }
 
-    /// Stamps of the departure of the datagram that was sent as the `number`-th, as far as they are there; those of others
-    /// are thrown away.
+    /// Departure stamps of the datagram with this number, as far as they have arrived; stamps of others are discarded.
     pub(super) fn left(&self, number: u32) -> Result<Stamps, ProbeError> {
         let mut left = Stamps::default();
         let Line::Udp { socket, is_stamped: true } = &self.line else { return Ok(left) };

@@ -36,7 +36,7 @@ enum Door {
     Tcp(TcpListener),
 }
 
-/// What a server did.
+/// Counts of a server.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Served {
     /// Messages answered.
@@ -49,7 +49,7 @@ pub(super) struct Served {
     zero_copy: Option<bool>,
 }
 
-/// What it takes to answer a datagram.
+/// Socket and state for answering datagrams.
 struct Answering<'a> {
     socket: &'a Datagrams,
     peer: SocketAddr,
@@ -142,7 +142,7 @@ impl Server {
         Ok(Served { answered, overflowed, through_kernel, zero_copy: socket.is_zero_copy() })
     }
 
-    /// Waits for the first message of this trial. Anybody can send to the port: what is not of the trial is not answered.
+    /// Waits for the first message of this trial. Anybody can send to the port: messages of others are not answered.
     fn first_message(
         &self,
         socket: &UdpSocket,
@@ -163,7 +163,7 @@ impl Server {
         Ok(None)
     }
 
-    /// Answers what came before the socket was connected, which anybody can have sent. Gives the number of messages answered.
+    /// Answers messages queued before the socket was connected; strangers may have sent them. Returns the number answered.
     fn answer_queued(&self, answering: &Answering<'_>, buffer: &mut [u8]) -> Result<u64, ProbeError> {
         let Answering { peer, control, .. } = *answering;
         let socket = answering.socket.socket();

@@ -1,7 +1,7 @@
-//! What a trial has so far, so that one that is cut off does not lose it.
+//! Interim results, so that a trial that is cut off keeps its data.
 //!
 //! Every few seconds the loop that measures exchanges its sample for an empty one, which costs it less than a message does.
-//! The thread that watches adds up what it was handed, and makes figures of it.
+//! The watching thread sums these samples, and makes figures of them.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -14,14 +14,14 @@ use crate::control::Summary;
 /// How often the loop hands over.
 const EVERY: Nanos = Nanos::from_secs(2);
 
-/// What lies between the loop and the clerk.
+/// The exchange between the loop and the clerk.
 #[derive(Default)]
 struct Exchange {
     empty: Option<TimeHistogram>,
     part: Option<Part>,
 }
 
-/// What the loop has handed over.
+/// Data handed over by the loop.
 struct Part {
     /// Round trips since the part before.
     sample: TimeHistogram,
@@ -50,7 +50,7 @@ impl Teller {
         now >= self.due
     }
 
-    /// Hands over what there is, if the clerk has taken what it was handed before. Never waits.
+    /// Hands the data over if the clerk has taken the part before. Never waits.
     #[cold]
     pub(super) fn tell<T: Trace>(&mut self, book: &mut Book<T>, overflowed: u64, now: Nanos) {
         self.due = Nanos(now.0 + EVERY.0);

@@ -1,4 +1,4 @@
-//! What both loops have in common: sending the next message, and entering what comes into the book.
+//! Shared part of both loops: sending the next message, and entering received ones into the book.
 
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ pub(super) struct Talk<'a, T> {
     heard: Nanos,
 }
 
-/// What came in one receive call.
+/// Result of one receive call.
 pub(super) struct Taken {
     /// When the program had it.
     pub(super) at: Nanos,
@@ -69,7 +69,7 @@ impl<'a, T: Trace> Talk<'a, T> {
         Ok(is_sent)
     }
 
-    /// Receives once and enters what came.
+    /// Receives once and enters the result.
     #[inline]
     pub(super) fn take(&mut self) -> Result<Option<Taken>, ProbeError> {
         let length = self.pipe.length();
@@ -88,7 +88,7 @@ impl<'a, T: Trace> Talk<'a, T> {
         self.teller.open(clock::now());
     }
 
-    /// Every few seconds, hands over what there is. Between messages, so that no round trip contains it.
+    /// Hands the sample over every few seconds. Between messages, so that no round trip contains it.
     #[inline]
     pub(super) fn tell(&mut self, now: Nanos) -> Result<(), ProbeError> {
         if self.teller.is_due(now) {

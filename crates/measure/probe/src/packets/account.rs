@@ -1,4 +1,4 @@
-//! What a side has so far, for whoever asks while packets are on their way.
+//! Interim counts of a side while packets are on their way.
 
 use std::{
     sync::{
@@ -20,7 +20,7 @@ pub(super) struct Account {
     sending: Arc<Mutex<Option<Sending>>>,
 }
 
-/// What is being sent, a part for each stream.
+/// Packets being sent, a part for each stream.
 struct Sending {
     /// As it will be told at the end, without counts.
     streams: Vec<PacketsSent>,

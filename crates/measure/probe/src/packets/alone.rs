@@ -1,4 +1,4 @@
-//! One side of numbered packets by itself, with nobody at the other side who could be asked.
+//! One side of numbered packets without a partner to ask.
 
 use std::{
     net::{IpAddr, SocketAddr, UdpSocket},
@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{Control, ProbeError};
 
-/// Somebody who is there tells its MAC address within this time.
+/// A present host answers with its MAC address within this time.
 const RESOLVED: Duration = Duration::from_secs(3);
 
 /// Sequences that are told apart: streams times sending cores.
@@ -34,7 +34,7 @@ const MOST_SEQUENCES: usize = 64;
 pub struct Outgoing {
     /// The interface, in the caller's network namespace.
     pub interface: String,
-    /// Who receives.
+    /// The receiver.
     pub to: IpAddr,
     /// MAC address of the next hop; `None` asks the kernel's routes and neighbours.
     pub mac: Option<Mac>,
@@ -55,7 +55,7 @@ pub struct Departing {
 }
 
 impl Departing {
-    /// Sends, until the time is over, all is sent, or `control` stops it: what each stream sent until then.
+    /// Sends until the time is over, all is sent, or `control` stops it. Returns the counts of each stream.
     pub fn send(self, control: &Control) -> Result<Vec<PacketsSent>, ProbeError> {
         self.ready.run(&self.account, control)
     }
@@ -138,7 +138,7 @@ impl Listener {
         Ok(Self { receiver: Receiver::attach(interface, &what).map_err(engine_error)?, one_clock })
     }
 
-    /// What came so far.
+    /// Received so far.
     pub fn heard(&self) -> Result<Heard, ProbeError> {
         let Received { numbered, others, .. } = self.receiver.read().map_err(engine_error)?;
         let came = |counted: &&engine::ReceivedStream| counted.frames + counted.corrupt > 0;

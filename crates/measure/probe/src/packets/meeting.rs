@@ -1,4 +1,4 @@
-//! What the two sides say to each other, a datagram a word. One that is lost is said again.
+//! Messages between the two sides, one a datagram. A lost one is repeated.
 
 use std::{
     io,
@@ -79,7 +79,7 @@ impl Meeting {
         }
     }
 
-    /// Says a word until `answers` takes what comes back.
+    /// Repeats a message until `answers` accepts the reply.
     pub(super) fn ask<T>(
         &self,
         word: Word,

@@ -99,7 +99,7 @@ impl Receiving {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner).read()
     }
 
-    /// What there is when nothing came for this long.
+    /// Counts after a time without any arrival.
     pub(super) fn end(self, quiet: Duration) -> Result<Vec<PacketsReceived>, ProbeError> {
         let (mut counted, mut last_came) = (self.frames(), Instant::now());
         while last_came.elapsed() < quiet {
@@ -114,7 +114,7 @@ impl Receiving {
 }
 
 impl Counting {
-    /// What each stream has so far.
+    /// Counts of each stream so far.
     pub(super) fn read(&self) -> Result<Vec<PacketsReceived>, ProbeError> {
         let received = self.counter.lock().unwrap_or_else(PoisonError::into_inner).read().map_err(engine_error)?;
         let own = received.numbered[self.own.clone()].chunks(self.cores);

@@ -35,7 +35,7 @@ pub(super) struct Recognised {
     thread: Option<JoinHandle<()>>,
 }
 
-/// What came of one capture.
+/// Results of one capture.
 #[derive(Clone, Default)]
 struct Seen {
     frames: u64,
@@ -67,7 +67,7 @@ impl Recognised {
     }
 }
 
-/// Counts what comes next.
+/// Counts the next packet.
 fn count(
     capture: &mut Capture,
     known: &[HashSet<Vec<u8>>],
@@ -96,7 +96,7 @@ fn count(
 }
 
 impl Recognised {
-    /// What came of each capture so far.
+    /// Results of each capture so far.
     pub(super) fn read(&self) -> Result<Vec<PacketsReceived>, ProbeError> {
         if let Some(error) = self.failure.lock().unwrap_or_else(PoisonError::into_inner).take() {
             return Err(error);

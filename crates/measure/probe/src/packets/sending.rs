@@ -40,7 +40,7 @@ impl Sending {
     /// Where no engine can send this, it is said now.
     pub(super) fn prepare(spec: &PacketsSpec, seat: &Seat) -> Result<Self, ProbeError> {
         let job = job(spec, seat, &nowhere(seat))?;
-        // The other end does as this one would; what it really does is known once the two have met.
+        // The other end is assumed to be alike; its real abilities are known once the two have met.
         let heard_by_socket = matches!(receiving::place(spec, seat), engine::Place::Socket(_));
         choose(&facts(&job, spec, heard_by_socket)?, spec.engine).map_err(engine_error)?;
         Ok(Self { spec: spec.clone(), seat: seat.clone() })
@@ -106,7 +106,7 @@ impl Ready {
         if control.stopped() { Err(ProbeError::Cancelled) } else { Ok(sent) }
     }
 
-    /// Sends until the time is over, all is sent, or it is stopped; what was sent until then.
+    /// Sends until the time is over, all is sent, or it is stopped. Returns the counts until then.
     pub(super) fn run(self, account: &Account, control: &Control) -> Result<Vec<PacketsSent>, ProbeError> {
         let Self { opened, parts, duration, most } = self;
         let (stop, progress) = (AtomicBool::new(false), Arc::new(AtomicU64::new(0)));
@@ -132,7 +132,7 @@ fn facts(job: &Job, spec: &PacketsSpec, heard_by_socket: bool) -> Result<Facts, 
     Facts::read(job, spec.streams.iter().all(is_plain), heard_by_socket).map_err(engine_error)
 }
 
-/// What is known of each stream before it is sent.
+/// Properties of each stream before it is sent.
 fn parts(job: &Job, choice: &Choice) -> Result<Vec<PacketsSent>, ProbeError> {
     let part = |(stream, rate): (&Compiled, Option<f64>)| PacketsSent {
         stream: stream.name.clone(),
@@ -151,8 +151,7 @@ fn parts(job: &Job, choice: &Choice) -> Result<Vec<PacketsSent>, ProbeError> {
     Ok(job.streams.iter().zip(job.rates().map_err(engine_error)?).map(part).collect())
 }
 
-/// A stream with what became of it. Where a rate was asked for, its time is that of the schedule: the last frame leaves one gap before
-/// its end.
+/// A stream with its result. With a rate, the duration is the schedule's: the last frame leaves one gap before its end.
 fn finished(part: PacketsSent, sent: SentStream, duration: Nanos) -> PacketsSent {
     let span = sent.span.map_or(0.0, |(first, last)| last.0.saturating_sub(first.0) as f64 / 1e9);
     PacketsSent {
@@ -169,7 +168,7 @@ fn finished(part: PacketsSent, sent: SentStream, duration: Nanos) -> PacketsSent
     }
 }
 
-/// What is to be sent from this seat, with these addresses.
+/// Streams to be sent from this seat, with these addresses.
 fn job(spec: &PacketsSpec, seat: &Seat, place: &Place) -> Result<Job, ProbeError> {
     let cpus = cores(seat)?;
     Ok(Job {
@@ -199,7 +198,7 @@ fn own_mac(interface: &str) -> Result<Mac, ProbeError> {
     mac.ok_or_else(|| unable(&format!("packets from {interface}"), "the interface has no MAC address"))
 }
 
-/// Its rate, where its driver knows one. That of virtual interfaces is made up.
+/// Its rate, if its driver reports one. Virtual interfaces report an arbitrary one.
 fn line(interface: &str) -> Option<BitRate> {
     let is_virtual =
         kernel::ethtool::driver(interface).is_ok_and(|driver| ["veth", "tun"].contains(&driver.name.as_str()));

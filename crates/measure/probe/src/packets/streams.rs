@@ -1,4 +1,4 @@
-//! Streams as they are sent and expected: compiled, and what can send them.
+//! Streams as sent and expected: compiled, with the engines that can send them.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ pub(super) fn is_plain(stream: &Stream) -> bool {
     stream.flow_count() == Ok(1) && Stream { name, sizes, ip, flows, payload, load, ..Stream::default() } == *stream
 }
 
-/// A place of which only the seat's own part is true: enough to know where in frames to look, and what can be sent at all.
+/// A place with the seat's own addresses only: enough to find the fields of a frame, and the possible engines.
 pub(super) fn nowhere(seat: &Seat) -> Place {
     let anybody = Mac([2, 0, 0, 0, 0, 1]);
     Place { source_mac: anybody, next_hop_mac: anybody, source: seat.local, destination: seat.local, mtu: seat.mtu }

@@ -1,5 +1,5 @@
-//! What the two sides say to each other: 40 bytes, numbers in network byte order, and behind those of a probe packet a
-//! pattern that fills it to its size.
+//! Messages between the two sides: 40 bytes with numbers in network byte order. In a probe packet a pattern follows, which
+//! fills it to its size.
 
 use std::net::{IpAddr, Ipv6Addr};
 
@@ -28,7 +28,7 @@ pub(super) enum Message {
     },
     /// Far to near: yes.
     Welcome {
-        /// That of the question.
+        /// Number of the question.
         id: u32,
         /// MTU of the far side's interface.
         mtu: u32,
@@ -44,9 +44,9 @@ pub(super) enum Message {
     },
     /// Far to near: a probe packet arrived whole.
     Ack {
-        /// That of the packet.
+        /// Number of the packet.
         id: u32,
-        /// What was left of its TTL.
+        /// Remaining TTL.
         ttl: u8,
     },
     /// Near to far: send a probe packet.
@@ -60,7 +60,7 @@ pub(super) enum Message {
     },
     /// Far to near: what became of the packet that was asked for, where it does not speak for itself by arriving.
     Report {
-        /// That of the packet.
+        /// Number of the packet.
         id: u32,
         /// [`Outcome::Refused`], [`Outcome::TooBig`] or [`Outcome::Expired`].
         outcome: Outcome,

@@ -157,7 +157,7 @@ impl Gun<'_> {
         Ok(None)
     }
 
-    /// Takes in what comes, until `enough` or `patience` is over.
+    /// Receives until `enough`, or until `patience` is over.
     fn gather(
         &mut self,
         volley: &mut Volley,
@@ -180,7 +180,7 @@ impl Gun<'_> {
         }
     }
 
-    /// What an event says of a packet of this way.
+    /// Meaning of an event for a packet of this way.
     fn outcome(&self, event: Event) -> Option<(u32, Outcome)> {
         match (self.way, event) {
             (Way::Forward, Event::Message(Message::Ack { id, ttl }, _)) => Some((id, Outcome::Passed { ttl })),

@@ -27,9 +27,9 @@ pub(super) struct Post {
     buffer: Vec<u8>,
 }
 
-/// What came.
+/// A received packet.
 pub(super) enum Event {
-    /// A message, with what was left of its TTL. A probe packet arrived whole.
+    /// A message, with its remaining TTL. A probe packet arrived whole.
     Message(Message, u8),
     /// A router says so of one of our probe packets: its number, or 0 where the router does not quote it.
     Told(u32, Outcome),
@@ -62,7 +62,7 @@ impl Post {
         LENGTH as u32 + self.headers
     }
 
-    /// Who says hello, with the message still to be received; `None` where nobody does. Anything else is thrown away.
+    /// Sender of a hello, with the message still to be received; `None` without one. Anything else is discarded.
     pub(super) fn caller(&mut self) -> Result<Option<SocketAddr>, ProbeError> {
         while let Some((length, from)) = self.socket.caller(&mut self.buffer)? {
             if let Some(Message::Hello { .. }) = Message::read(&self.buffer[..length]) {
@@ -73,7 +73,7 @@ impl Post {
         Ok(None)
     }
 
-    /// Sends a message. One that is lost, be it here, is sent again by whoever misses the answer.
+    /// Sends a message. The side that misses the answer repeats a lost one, also if it was dropped here.
     pub(super) fn say(&mut self, message: Message) -> Result<(), ProbeError> {
         let bytes = &mut self.buffer[..LENGTH];
         message.write(bytes);
@@ -94,7 +94,7 @@ impl Post {
         Ok(self.socket.wait(patience)?)
     }
 
-    /// What came next, without waiting for it.
+    /// The next received packet, without waiting.
     pub(super) fn next(&mut self) -> Result<Option<Event>, ProbeError> {
         while let Some(told) = self.socket.told()? {
             if let Some((id, outcome)) = of_probe(&told) {
@@ -115,7 +115,7 @@ impl Post {
     }
 }
 
-/// What a router says of a probe packet; `None` of what is none.
+/// A router's answer to a probe packet; `None` if it is none.
 fn of_probe(told: &Told) -> Option<(u32, Outcome)> {
     let outcome = match told.fate {
         Fate::TooBig { by, mtu } => Outcome::TooBig { by, mtu: mtu.0 },

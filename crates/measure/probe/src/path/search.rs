@@ -1,7 +1,7 @@
-//! The search for the largest packet that passes one way, and for who is in the way of larger ones. Pure: packets are
-//! sent by a [`Shooter`].
+//! The search for the largest packet that passes one way, and for the device that stops larger ones. Pure: a [`Shooter`]
+//! sends the packets.
 //!
-//! What ICMP says is only ever the next size to try (RFC 8899, section 4.6): the figure is a packet that arrived, and one
+//! An ICMP message only gives the next size to try (RFC 8899, section 4.6): the figure is a packet that arrived, and one
 //! a byte larger that did not, as often as it was sent.
 
 use std::{collections::BTreeMap, net::IpAddr};
@@ -16,7 +16,7 @@ use model::{
 pub(super) const TTL: u8 = 64;
 /// A packet that did not arrive this often does not pass.
 const TRIES: u8 = 3;
-/// The same where packets of sizes that pass are lost, or silence contradicts what a router said.
+/// The same if packets of passing sizes are lost, or silence contradicts a router's message.
 const TRIES_IN_DOUBT: u8 = 6;
 /// Sizes tried at once: a black hole costs a timeout for each volley, however many packets are in it.
 const VOLLEY: u32 = 8;
@@ -38,7 +38,7 @@ pub(super) struct Shot {
 pub(super) enum Outcome {
     /// It arrived whole.
     Passed {
-        /// What was left of its TTL.
+        /// Remaining TTL.
         ttl: u8,
     },
     /// The sender's own interface did not take it.
@@ -128,7 +128,7 @@ fn expired<S: Shooter>(shooter: &mut S, size: u32, routers: u8) -> Result<Vec<Ip
     Ok(tellers.into_values().collect())
 }
 
-/// What is known: the largest size that passed, and larger ones that did not.
+/// Knowledge so far: the largest size that passed, and larger ones that did not.
 struct Interval {
     smallest: u32,
     passed: Option<u32>,
@@ -207,7 +207,7 @@ impl Interval {
         if silent && (self.lossy || told()) { TRIES_IN_DOUBT } else { TRIES }
     }
 
-    /// What was named by routers or the interface, and a byte more.
+    /// Sizes named by routers or the interface, and a byte more.
     fn hinted(&self, inside: &std::ops::Range<u32>) -> Vec<u32> {
         let named = self.failed.iter().filter_map(|(size, failure)| match failure.refusal {
             Refusal::TooBig { mtu, .. } => Some(mtu.0),
@@ -242,7 +242,7 @@ impl Failure {
     }
 }
 
-/// Sizes that cut what is left into equal parts.
+/// Sizes that cut the remaining range into equal parts.
 fn spread(inside: &std::ops::Range<u32>) -> Vec<u32> {
     let left = inside.end.saturating_sub(inside.start);
     if left <= VOLLEY {

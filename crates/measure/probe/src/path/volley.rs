@@ -1,4 +1,4 @@
-//! Packets that are on their way at the same time, and what is known of each. Pure.
+//! Packets on their way at the same time, and the knowledge of each. Pure.
 
 use super::search::{Outcome, Shot, TTL};
 

@@ -5,7 +5,7 @@ use kernel::sysctl;
 /// Connections that wait, as far as the kernel allows.
 pub(super) const BACKLOG: u32 = 4096;
 
-/// What the kernel makes of it (net.core.somaxconn).
+/// Queue length after the kernel's cap (net.core.somaxconn).
 pub(super) fn effective() -> Option<u32> {
     Some(BACKLOG.min(sysctl::read("net.core.somaxconn").ok()?.parse().ok()?))
 }

@@ -28,7 +28,7 @@ use super::{
 };
 use crate::{Control, Prepared, ProbeError, Window, far_address};
 
-/// A prepared client: it knows what it will ask.
+/// A prepared client with its requests.
 pub(super) struct Client {
     spec: TransactionsSpec,
     seat: Seat,
@@ -133,7 +133,7 @@ fn follow(setting: &Setting<'_>, window: &dyn Window, clerk: impl FnOnce(Span) -
         }
         thread::sleep(Duration::from_millis(1));
     }
-    // What the threads need memory for is made before the first counted transaction.
+    // Threads allocate their memory before the first counted transaction.
     let began = Nanos(clock::now().0 + 1_000_000);
     setting.began.store(began.0, Relaxed);
     let span = setting.span()?;

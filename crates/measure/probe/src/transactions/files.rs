@@ -2,7 +2,7 @@
 
 use rustix::process::{Resource, getrlimit, setrlimit};
 
-/// Descriptors beside those of connections, and of files that are sent on them.
+/// Descriptors beside those of connections and of the files sent on them.
 const OTHERS: u64 = 200;
 
 /// Raises the limit of open files so that each connection has a descriptor, or as far as this process may. Connections

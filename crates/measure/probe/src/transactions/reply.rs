@@ -2,7 +2,7 @@
 
 use model::FailureKind;
 
-/// What is still to come.
+/// The outstanding part of a response.
 #[derive(Debug)]
 pub(super) enum Awaited {
     /// The head of an HTTP response, of which this much came, whose body is to have so many bytes.
@@ -21,7 +21,7 @@ pub(super) enum Progress {
 }
 
 impl Awaited {
-    /// A response of HTTP; what the value before holds in memory is used again.
+    /// Awaits an HTTP response; the memory of the value before is used again.
     pub(super) fn head(&mut self, body: u64) {
         match self {
             Self::Head { begun, body: before } => {
@@ -70,7 +70,7 @@ impl Awaited {
     }
 }
 
-/// What follows a head that is as it should be; `None` where more of the head has to come.
+/// The bytes after a correct head; `None` while the head is incomplete.
 fn head(bytes: &[u8], body: u64) -> Result<Option<(&[u8], bool)>, FailureKind> {
     let Some(head) = http::response(bytes).map_err(|_| FailureKind::Wrong)? else { return Ok(None) };
     if head.status != 200 || head.body != body {

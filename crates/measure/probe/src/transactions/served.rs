@@ -1,4 +1,4 @@
-//! What the server answers, and to what. Pure.
+//! Requests of a connection and their replies. Pure.
 
 use std::collections::HashMap;
 
@@ -90,7 +90,7 @@ impl Service {
         &self.replies[number]
     }
 
-    /// What is left of a reply of which so many bytes were sent: of its head, and of its body.
+    /// The unsent rest of a reply of which so many bytes were sent: of its head, and of its body.
     #[inline]
     pub(super) fn left(&self, reply: usize, sent: u64) -> [&[u8]; 2] {
         let reply = &self.replies[reply];

@@ -1,4 +1,4 @@
-//! What the threads of a client share.
+//! State that the threads of a client share.
 
 use std::{
     net::SocketAddr,
@@ -10,7 +10,7 @@ use model::{Nanos, probe::TransactionsSpec};
 use super::tally::Span;
 use crate::Control;
 
-/// A request, and the length of what comes back: of the body for HTTP.
+/// A request, and the length of its response: of the body for HTTP.
 pub(super) struct Request {
     pub(super) bytes: Vec<u8>,
     pub(super) answer: u64,
@@ -19,7 +19,7 @@ pub(super) struct Request {
 /// Bytes that every segment has room for (RFC 9293 section 3.7.1: an MSS of 536 where none is told; less the options).
 const SHORT: usize = 496;
 
-/// What the threads of a client share.
+/// State that the threads of a client share.
 pub(super) struct Setting<'a> {
     pub(super) spec: &'a TransactionsSpec,
     pub(super) requests: &'a [Request],

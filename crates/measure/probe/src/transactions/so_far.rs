@@ -1,4 +1,4 @@
-//! What a trial has so far, so that one that is cut off does not lose it: each thread hands its tally over now and then.
+//! Interim results, so that a trial that is cut off keeps its data: each thread hands its tally over at intervals.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -11,7 +11,7 @@ use crate::control::Summary;
 /// How often a thread hands over.
 const EVERY: Nanos = Nanos::from_secs(2);
 
-/// What lies between a thread and the clerk.
+/// The exchange between a thread and the clerk.
 #[derive(Default)]
 pub(super) struct Exchange(Mutex<Between>);
 
@@ -39,7 +39,7 @@ impl Exchange {
 }
 
 impl Teller<'_> {
-    /// Hands over what there is where that is due and the clerk is ready. Never waits.
+    /// Hands the tally over if it is due and the clerk is ready. Never waits.
     #[inline]
     pub(super) fn tell(&mut self, tally: &mut Tally, now: Nanos) {
         if now >= self.due {
@@ -58,7 +58,7 @@ impl Teller<'_> {
     }
 }
 
-/// Adds up what the threads hand over.
+/// Sums the tallies of the threads.
 pub(super) struct Clerk {
     exchanges: std::sync::Arc<Vec<Exchange>>,
     known: TransactionsResult,
@@ -73,7 +73,7 @@ impl Clerk {
         Self { exchanges, known, sum: Tally::new(span) }
     }
 
-    /// Takes what the threads have handed over; whether there was something.
+    /// Takes the tallies that threads have handed over; whether there was any.
     fn take(&mut self) -> bool {
         let mut is_new = false;
         for exchange in self.exchanges.iter() {

@@ -1,4 +1,4 @@
-//! What a thread of the client counts. Pure, and sums of all threads are tallies too.
+//! Counts of a thread of the client. Pure; sums over all threads are tallies too.
 
 use model::{
     Failed, FailureKind, Nanos,
@@ -24,7 +24,7 @@ impl Span {
     }
 }
 
-/// What was counted.
+/// The counts.
 pub(super) struct Tally {
     pub(super) span: Span,
     completed: u64,

@@ -113,7 +113,7 @@ impl<'a> Worker<'a> {
         })
     }
 
-    /// Opens the connections, and measures. Gives what was not handed over.
+    /// Opens the connections, and measures. Returns the counts not yet handed over.
     pub(super) fn run(mut self) -> Result<Tally, ProbeError> {
         if self.setting.spec.rate.is_some() {
             clock::wake_on_time()?;
@@ -383,7 +383,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Takes what came; `may_end` where the other end has said that nothing follows.
+    /// Receives; `may_end` if the other end has closed its direction.
     fn receive(&mut self, index: u32, may_end: bool) {
         loop {
             let connection = &mut self.connections[index as usize];
@@ -414,7 +414,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Whether this datagram was the one that is waited for.
+    /// Whether this datagram was the awaited one.
     fn take_datagram(&mut self, index: u32, length: usize, now: Nanos) -> bool {
         let connection = &mut self.connections[index as usize];
         let datagram = &self.buffer[..length];
@@ -516,7 +516,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Gives up what has lasted for longer than the timeout.
+    /// Gives up transactions that exceed the timeout.
     #[inline]
     fn give_up(&mut self, now: Nanos) {
         let limit = Nanos(now.0.saturating_sub(self.setting.spec.timeout.0));

@@ -1,4 +1,4 @@
-//! What the tester does alone.
+//! The tester alone.
 
 use model::{Run, Trial};
 

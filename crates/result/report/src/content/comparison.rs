@@ -1,4 +1,4 @@
-//! What a comparison of runs says.
+//! Content of a comparison of runs.
 
 use model::{
     Comparison, Conclusion, Finding, Verdict,

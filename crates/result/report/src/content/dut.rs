@@ -1,4 +1,4 @@
-//! What the device under test counted.
+//! Counters of the device under test.
 
 use model::{CoreUse, DUT, EndCounters, Run, Source, Trial};
 
@@ -33,7 +33,7 @@ pub(super) fn dut(run: &Run, t: &Texts) -> Option<Block> {
     Some(Block::section(t.get("dut-heading"), vec![table]))
 }
 
-/// A trial with what the device counted over it.
+/// A trial with the device's counters over it.
 type Row<'r> = (&'r Trial, &'r EndCounters);
 
 /// By its interfaces, its queueing disciplines and its cores.

@@ -1,4 +1,4 @@
-//! The machines: what they are, and whether they stayed so.
+//! The machines, and changes in their state.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -138,7 +138,7 @@ fn said(text: &str) -> Text {
     Text::from(if text.is_empty() { show::NO_FIGURE } else { text })
 }
 
-/// What the cards read before the run and after it: light and heat come and go.
+/// Readings of the cards before and after the run: optical power and temperature vary.
 fn readings(run: &Run, t: &Texts) -> Option<Block> {
     let read: Vec<Row<'_>> =
         rows(&run.before.endpoints).filter(|(end, it)| end.readings.contains_key(&it.name)).collect();
@@ -155,7 +155,7 @@ fn readings(run: &Run, t: &Texts) -> Option<Block> {
     (!read.is_empty()).then_some(table)
 }
 
-/// What a card read before the run and after it, once where it is the same.
+/// A card's readings before and after the run, once if they are the same.
 fn seen((end, interface): &Row<'_>, run: &Run, words: &dyn Fn(&InterfaceFacts, &Readings) -> String) -> Text {
     let of = |environment: &Environment| {
         let facts = environment.endpoints.iter().find(|facts| facts.endpoint == end.endpoint)?;

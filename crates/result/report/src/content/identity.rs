@@ -1,4 +1,4 @@
-//! Whose document it is, what it covers, and what was done otherwise than the method says.
+//! Identity of the document, its scope, and deviations from the method.
 
 use std::fmt::Display;
 
@@ -16,7 +16,7 @@ pub(super) fn title(run: &Run, t: &Texts) -> String {
     run.identity.as_ref().and_then(|identity| identity.title.clone()).unwrap_or_else(|| t.get("title"))
 }
 
-/// What stands on the cover. What nobody said of the document is a box for a pen.
+/// The cover. Unknown entries are boxes for a pen.
 pub(super) fn rows(run: &Run, t: &Texts) -> Vec<(String, String)> {
     let identity = run.identity.clone().unwrap_or_default();
     let mut rows = vec![
@@ -30,7 +30,7 @@ pub(super) fn rows(run: &Run, t: &Texts) -> Vec<(String, String)> {
     rows
 }
 
-/// Who answers for it. Who has not yet said so is a box for a pen or a stamp.
+/// Responsible persons. An open entry is a box for a pen or a stamp.
 pub(super) fn approvals(run: &Run, t: &Texts) -> Vec<(String, String)> {
     let identity = run.identity.clone().unwrap_or_default();
     let signatory = |who: &Option<Signatory>| who.as_ref().map(ToString::to_string).unwrap_or_default();
@@ -57,7 +57,7 @@ fn measured(run: &Run, t: &Texts) -> Vec<(String, String)> {
     ]
 }
 
-/// What the document is about, what it does not claim, and what was done otherwise.
+/// Subject of the document, claims it does not make, and deviations.
 pub(super) fn scope(run: &Run, t: &Texts) -> Block {
     let none = Identity::default();
     let identity = run.identity.as_ref().unwrap_or(&none);

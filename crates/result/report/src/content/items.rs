@@ -12,7 +12,7 @@ use crate::{
     texts::Texts,
 };
 
-/// What did not hold, with its figures, and the gravest doubts.
+/// Failed limits with their figures, and the gravest doubts.
 pub(super) fn issues(run: &Run, outcomes: &[LimitOutcome], t: &Texts) -> Block {
     let limits = outcomes.iter().filter(|it| it.verdict != Verdict::Pass).map(|it| limit_issue(run, it, t));
     let manual = manual(run).iter().filter(|it| it.verdict != Verdict::Pass).map(|it| manual_issue(it, t));
@@ -23,7 +23,7 @@ pub(super) fn issues(run: &Run, outcomes: &[LimitOutcome], t: &Texts) -> Block {
     Block::section(t.get("issues-heading"), vec![block])
 }
 
-/// Doubts that leave open whether the figures are those of what was to be tested.
+/// Doubts whether the figures belong to the intended device.
 fn is_grave(doubt: &Doubt) -> bool {
     matches!(
         doubt,
@@ -58,7 +58,7 @@ fn limit_issue(run: &Run, outcome: &LimitOutcome, t: &Texts) -> Item {
     Item { text: Text::from(verdict(outcome.verdict, t)).and(Span::Plain(format!(" {words}"))), note }
 }
 
-/// What the reference that a limit goes by had otherwise; `None` where nothing is known to differ.
+/// Differing conditions of the reference that a limit uses; `None` if none is known.
 fn differs(outcome: &LimitOutcome, t: &Texts) -> Option<String> {
     let against = outcome.against.as_ref()?;
     let conditions = show::differences(&against.matches, t)?;
@@ -109,7 +109,7 @@ fn limit_row(run: &Run, outcome: &LimitOutcome, t: &Texts) -> Vec<Text> {
     vec![name.into(), criterion.into(), result(outcome).into(), verdict(outcome.verdict, t).into()]
 }
 
-/// What was measured, though no limit speaks of it.
+/// Measurements that no limit covers.
 fn without_limit(material: &Material<'_>, t: &Texts) -> Vec<Vec<Text>> {
     let outcomes = &material.assessment.outcomes;
     let is_free = |it: &MainFigure| outcomes.iter().all(|outcome| outcome.probe != it.spec.to_string());

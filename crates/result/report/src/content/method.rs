@@ -4,7 +4,7 @@ use model::{ClockRelation, Run, run::Resumption};
 
 use crate::{material::Material, method::list, page::Block, probes, show, texts::Texts};
 
-/// What was done, and the command that repeats it. Only ways of measuring that the run used are explained.
+/// The procedure, and the command that repeats it. Only methods that the run used are explained.
 pub(super) fn method(material: &Material<'_>, t: &Texts) -> Block {
     let run = material.run;
     let paragraph = |key: &str| Block::Paragraph(t.get(key).into());

@@ -1,4 +1,4 @@
-//! What a report says, a module for each subject. Every form of the report shows the same page.
+//! Content of a report, a module for each subject. Every form of the report shows the same page.
 
 mod alone;
 mod closing;

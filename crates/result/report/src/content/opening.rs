@@ -1,4 +1,4 @@
-//! What a hurried reader sees: what it is, the verdict, the main figures, and reasons for care.
+//! Summary for a hurried reader: subject, verdict, main figures, and reasons for care.
 
 use std::{collections::BTreeMap, fmt::Display};
 

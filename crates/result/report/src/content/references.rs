@@ -1,4 +1,4 @@
-//! The run beside what others measured.
+//! The run beside published or imported figures.
 
 use model::{
     Compared, Reference, ReferenceComparison, Run,
@@ -41,7 +41,7 @@ fn list(head: String, items: impl Iterator<Item = String>) -> Vec<Block> {
     if items.is_empty() { vec![] } else { vec![Block::Paragraph(head.into()), Block::List(items)] }
 }
 
-/// Who measured, what they are to it, when, on what, and where it can be read.
+/// Measuring organisation, its relation to the product, date, device, and source.
 fn source(reference: &Reference, t: &Texts) -> String {
     let who = reference.measured_by.clone().unwrap_or_else(|| t.get("references-unnamed"));
     let date = reference.date.clone().unwrap_or_else(|| t.get("references-undated"));
@@ -77,7 +77,7 @@ fn table(rows: &[Compared], t: &Texts) -> Block {
         .table(t.get("references-caption"), rows)
 }
 
-/// What is compared: `RTT/2, mean`.
+/// Compared statistic: `RTT/2, mean`.
 fn figure(figure: &ReferenceFigure, t: &Texts) -> String {
     let (metric, statistic) = (t.of_value("published", &figure.metric), t.of_value("statistic", &figure.statistic));
     t.with("joined", &[("a", &metric), ("b", &statistic)])
@@ -88,7 +88,7 @@ fn reason(not_compared: &NotCompared, t: &Texts) -> String {
     t.with("references-reason", &[("count", &count), ("why", &why)])
 }
 
-/// What the source and its figures have to have said of them.
+/// Remarks on the source and its figures.
 fn notes(comparison: &ReferenceComparison, t: &Texts) -> impl Iterator<Item = String> {
     let of_figures = comparison.rows.iter().filter_map(|row| {
         let note = row.theirs.note.as_ref()?;

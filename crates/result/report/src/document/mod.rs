@@ -42,21 +42,21 @@ document! {
         schema: SchemaName = SchemaName::V1,
         /// The run as a whole.
         run: RunEntry = RunEntry::of(run, assessment),
-        /// Whose document the report is, and what was looked at by eye; null where nobody said. Photos are files beside it.
+        /// Identity of the report and manual inspections; null without any. Photos are files beside it.
         identity: Option<Identity> = run.identity.as_ref().map(Identity::without_photos),
-        /// What was asked for, in full.
+        /// The plan, in full.
         plan: Plan = run.plan.clone(),
         /// Where it happened, in full.
         bed: Bed = run.bed.clone(),
         /// The machines before and after.
         environment: Environments = Environments::of(run),
-        /// Each limit of the plan with what follows from it; empty when the plan has none.
+        /// Each limit of the plan with its verdict; empty if the plan has none.
         limits: Vec<LimitOutcome> = assessment.outcomes.clone(),
-        /// The run beside what others measured; empty where nothing can be compared or that is not wanted.
+        /// The run beside published or imported figures; empty if none is comparable or wanted.
         comparisons: Vec<ReferenceComparison> = assessment.comparisons.clone().unwrap_or_default(),
         /// Each finished measurement, in order.
         trials: Vec<TrialEntry> = entries(&run.trials, &assessment.trials),
-        /// What the tester did alone, over the loopback of the near end, with each load that it sets the pace of.
+        /// The tester alone, over the loopback of the near end, with each load that it paces.
         self_tests: Vec<TrialEntry> = entries(&run.self_tests, &assessment.self_tests),
     }
 }
@@ -78,7 +78,7 @@ document! {
         bed: String = run.bed.name.clone(),
         /// Whether no real wire or card was involved.
         simulated: bool = run.bed.simulated,
-        /// What all limits say together; null when the plan has none.
+        /// Verdict over all limits; null if the plan has none.
         verdict: Option<Verdict> = assessment.verdict,
         /// Whether trials of the plan are missing.
         partial: bool = run.partial,
@@ -88,7 +88,7 @@ document! {
         wireproof: String = run.wireproof.clone(),
         /// Each time that the run was gone on with after it had been cut off.
         resumed: Vec<ResumedEntry> = run.resumed.iter().map(ResumedEntry::of).collect(),
-        /// What makes all of the run's figures less trustworthy.
+        /// Doubts about all figures of the run.
         doubts: Vec<DoubtEntry> = run.doubts.iter().map(DoubtEntry::of).collect(),
     }
 }
@@ -123,7 +123,7 @@ document! {
         /// The doubt: its kind and the numbers that belong to it.
         #[serde(flatten)]
         doubt: Doubt = doubt.clone(),
-        /// What it means and what to do about it.
+        /// Its meaning and its remedy.
         advice: String = advice(doubt, Lang::En),
     }
 }
@@ -158,9 +158,9 @@ document! {
         counters: [CountersEntry; 2] = [CountersEntry::of(&trial.endpoint_from, near), CountersEntry::of(&trial.endpoint_to, far)],
         /// The other ends that sent to the far one at the same time; empty where one sent.
         other_senders: Vec<OtherSenderEntry> = trial.others.iter().map(OtherSenderEntry::of).collect(),
-        /// What the device under test counted at all of its interfaces; null where it was not read.
+        /// Counters of the device under test at all of its interfaces; null if they were not read.
         dut: Option<CountersEntry> = trial.dut.as_ref().map(|counters| CountersEntry::of(DUT, counters)),
-        /// What makes the figures less trustworthy.
+        /// Doubts about the figures.
         doubts: Vec<DoubtEntry> = trial.doubts.iter().map(DoubtEntry::of).collect(),
         /// The probe, its parameters and figures.
         #[serde(flatten)]
@@ -187,13 +187,13 @@ document! {
     OtherSenderEntry of (other: &OtherSender) {
         /// Cores it was pinned to; empty where not pinned.
         cpus: Vec<usize> = other.cpus.clone(),
-        /// What it counted over the trial.
+        /// Its counters over the trial.
         counters: CountersEntry = CountersEntry::of(&other.endpoint, &other.counters),
     }
 }
 
 document! {
-    /// What one end counted over a trial.
+    /// Counters of one end over a trial.
     CountersEntry of (endpoint: &str, counters: &EndCounters) {
         /// The endpoint.
         endpoint: String = endpoint.to_owned(),

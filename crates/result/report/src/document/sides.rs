@@ -15,11 +15,11 @@ pub struct SentDocument {
     pub schema: SentSchemaName,
     /// Where they left.
     pub interface: String,
-    /// Who they were for.
+    /// Addressee.
     pub to: IpAddr,
-    /// What each frame carries that has room for it.
+    /// Tag of each frame that has room for it.
     pub token: u16,
-    /// What was sent of each stream.
+    /// Sent packets of each stream.
     pub streams: Vec<PacketsSent>,
 }
 
@@ -36,7 +36,7 @@ pub struct HeardDocument {
     pub token: u16,
     /// How long was listened.
     pub seconds: f64,
-    /// What came.
+    /// Received packets.
     #[serde(flatten)]
     pub heard: Heard,
 }

@@ -56,7 +56,7 @@ document! {
         total: WaysEntry<TotalEntry> = WaysEntry::of(link.totals(), TotalEntry::of),
         /// Each queue that the driver tells of.
         queues: Vec<QueueEntry> = driver.queues().iter().map(QueueEntry::of).collect(),
-        /// What XDP programs did, over all queues; only what has moved.
+        /// Actions of XDP programs over all queues; only those that changed.
         xdp: Vec<MovingEntry> = driver.xdp().into_iter().map(MovingEntry::of).collect(),
         /// The driver's other counters that have moved, by its names.
         driver: Vec<MovingEntry> = driver.others().into_iter().map(MovingEntry::of).collect(),
@@ -119,15 +119,15 @@ document! {
     QueueEntry of (queue: &QueueRates) {
         /// Its number.
         queue: u32 = queue.queue,
-        /// What it received.
+        /// Received traffic.
         rx: QueueWayEntry = QueueWayEntry::of(queue, 0),
-        /// What it sent.
+        /// Sent traffic.
         tx: QueueWayEntry = QueueWayEntry::of(queue, 1),
     }
 }
 
 document! {
-    /// One way of a queue; null is what the driver does not tell.
+    /// One direction of a queue; null if the driver does not tell.
     QueueWayEntry of (queue: &QueueRates, way: usize) {
         /// bit/s.
         bps: Option<f64> = queue.bps[way].map(fine),
@@ -156,7 +156,7 @@ impl<T> WaysEntry<T> {
     }
 }
 
-/// To the microsecond: what is finer says nothing.
+/// Rounded to the microsecond; the rest is noise.
 fn seconds(time: Nanos) -> f64 {
     (time.as_secs_f64() * 1e6).round() / 1e6
 }

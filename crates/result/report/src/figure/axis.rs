@@ -5,7 +5,7 @@ pub(crate) struct Axis {
     pub(crate) scale: Scale,
     pub(crate) low: f64,
     pub(crate) high: f64,
-    /// Where a label stands, and what it says.
+    /// Place of a label on the axis, and its text.
     pub(crate) ticks: Vec<(f64, String)>,
 }
 

@@ -17,7 +17,7 @@ const BOTTOM: f64 = 52.0;
 pub(crate) struct Chart {
     pub(crate) title: String,
     pub(crate) note: String,
-    /// What the figure shows, for those who cannot see it.
+    /// Description for readers who cannot see it.
     pub(crate) description: String,
     pub(crate) x: Axis,
     pub(crate) y: Axis,

@@ -11,7 +11,7 @@ use crate::{
     texts::Texts,
 };
 
-/// Each core as a bar of what it did, by name. Nothing where the kinds were not kept.
+/// Each core as a bar of its CPU time by kind. Nothing if the kinds were not stored.
 pub(crate) fn cores(cores: &[(String, CoreUse)], t: &Texts) -> Vec<Figure> {
     let kinds = [
         t.get("cpu-user"),
@@ -54,7 +54,7 @@ fn parts(core: &CoreUse) -> Option<[f64; 6]> {
     Some([user, system, softirq, irq, steal, (100.0 - busy.iter().sum::<f64>()).max(0.0)])
 }
 
-/// One behind the other, with the mark of its kind where there is room for it; what would be too narrow to see is left out.
+/// Parts side by side, each with the mark of its kind if there is room; parts too narrow to see are left out.
 fn stacked(parts: &[f64; 6]) -> Vec<Shape> {
     const VISIBLE: f64 = 0.1;
     const ROOM: f64 = 3.0;

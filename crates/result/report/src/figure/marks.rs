@@ -41,7 +41,7 @@ pub(super) fn marker(style: usize, x: f64, y: f64) -> Markup {
     html! { path.mark d=(format!("M{x:.1},{y:.1}{shape}")) {} }
 }
 
-/// The mark of what others measured: strokes alone.
+/// Mark of a published figure: strokes alone.
 pub(super) fn cross(style: usize, x: f64, y: f64) -> Markup {
     let shape = match style % 3 {
         0 => "m-4,-4l8,8m0,-8l-8,8",

@@ -12,7 +12,7 @@ pub(crate) struct Repeated {
     pub(crate) values: Vec<f64>,
 }
 
-/// What a figure over repeats speaks of.
+/// Subject of a figure over repeats.
 pub(crate) struct Spoken {
     pub(crate) title: String,
     pub(crate) axis: String,

@@ -39,13 +39,13 @@ pub(super) struct Rows {
 pub(super) struct Row {
     /// Empty for a row that goes with the one before.
     pub(super) name: String,
-    /// What it shows, for those who cannot see it; empty for a row that goes with the one before.
+    /// Description for readers who cannot see it; empty for a row that belongs to the one before.
     pub(super) description: String,
     /// From back to front.
     pub(super) shapes: Vec<Shape>,
 }
 
-/// What is drawn in a row. All places are values of the axis.
+/// Shapes in a row. All places are values of the axis.
 pub(super) enum Shape {
     /// An area in a style.
     Fill { style: usize, from: f64, to: f64 },

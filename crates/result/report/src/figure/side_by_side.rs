@@ -17,7 +17,7 @@ pub(crate) struct Bars {
     pub(crate) values: Vec<Option<f64>>,
 }
 
-/// What the bars speak of.
+/// Subject of the bars.
 pub(crate) struct Sides {
     pub(crate) title: String,
     pub(crate) note: String,

@@ -91,7 +91,7 @@ impl End {
     }
 }
 
-/// Those of the devices that are behind this endpoint's interface, each once.
+/// Devices behind this endpoint's interface, each once.
 fn behind<'a>(endpoint: &Endpoint, devices: &[&'a PathDevice]) -> Vec<&'a PathDevice> {
     let is_behind = |device: &&&PathDevice| device.host == endpoint.name && device.name != endpoint.interface;
     distinct(devices.iter().filter(is_behind).copied())

@@ -1,4 +1,4 @@
-//! What a report says of each probe. A probe is one folder; this file is the only one of the crate that names them all.
+//! Content of a report for each probe. A probe is one folder; this file is the only one of the crate that names them all.
 
 mod goodput;
 mod latency;
@@ -33,7 +33,7 @@ use crate::{
 pub(crate) const ALL: [&dyn Probe; 5] =
     [&latency::Latency, &goodput::Goodput, &packets::Packets, &transactions::Transactions, &path::Path];
 
-/// What a report says of all trials of one probe.
+/// Content for all trials of one probe.
 pub(crate) trait Probe: Sync {
     /// How it is measured; nothing where the plan does not ask for it.
     fn method(&self, material: &Material<'_>, t: &Texts) -> Option<Block>;
@@ -44,7 +44,7 @@ pub(crate) trait Probe: Sync {
     /// The main figures in words, a line each.
     fn headlines(&self, material: &Material<'_>, t: &Texts) -> Vec<String>;
 
-    /// What it says of the bypass against the kernel, a line for each kind of traffic that was measured by both.
+    /// Bypass against the kernel, a line for each kind of traffic measured with both.
     fn stack_headlines(&self, _: &Material<'_>, _: &Texts) -> Vec<String> {
         vec![]
     }
@@ -86,7 +86,7 @@ pub(crate) trait Spec: model::Probe {
     /// How long or how often it is measured; `None` where that is not asked for.
     fn amount(&self) -> Option<Amount>;
 
-    /// The configuration and what is measured of it.
+    /// The configuration and its measured quantity.
     fn measurement(&self, t: &Texts) -> String {
         t.with(&format!("measurement-{}", self.name()), &[("name", &self.configuration(t))])
     }
@@ -115,13 +115,13 @@ pub(crate) fn way(spec: &ProbeSpec, way: Option<&(String, String)>, t: &Texts) -
     way.map_or_else(|| configuration(spec, t), |(from, to)| words(spec).way(from, to, t))
 }
 
-/// A configuration with its amount, by which it may differ from one of the same name.
+/// A configuration with its amount, which may differ between trials of the same name.
 pub(crate) fn configuration_and_amount(spec: &ProbeSpec, t: &Texts) -> String {
     let amount = words(spec).amount().map(|amount| show::amount(amount, t));
     show::joined([configuration(spec, t)].into_iter().chain(amount), t)
 }
 
-/// A configuration and what is measured of it, where nothing else says that.
+/// A configuration and its measured quantity, for places without other context.
 pub(crate) fn measurement(spec: &ProbeSpec, t: &Texts) -> String {
     words(spec).measurement(t)
 }
@@ -177,7 +177,7 @@ impl Figures {
     }
 }
 
-/// What a self-test made: its load, and p99 of its RTT.
+/// Load of a self-test, and p99 of its RTT.
 pub(crate) fn made_alone(measured: &Measured) -> [String; 2] {
     match measured {
         Measured::Latency { result, .. } => latency::made_alone(result),

@@ -1,7 +1,7 @@
 //! A run without what tells strangers whose machines these are: names of hosts and users, MAC addresses, serial numbers and
 //! UUIDs, disks, IP addresses of any network but a laboratory's. The same word becomes the same word everywhere.
 //!
-//! What the document itself says on purpose stays: people, customer, site. Photos go: nobody knows what is to be read on them.
+//! Deliberate entries of the document stay: people, customer, site. Photos are left out, as their content is unknown.
 
 mod patterns;
 mod substitutes;
@@ -21,7 +21,7 @@ use self::{
 const OWN_WORDS: &str = "batch congestion connector date direction driver endpoint endpoint_from endpoint_to figures finished from \
     host id interface kind metric mode namespace of place privilege probe procedure protocol read_at receive \
     relation send source started state to verdict why engine_why";
-/// The same for keys that mean something else elsewhere, with what they stand in.
+/// The same for keys with another meaning elsewhere, with the object that holds them.
 const OWN_WORDS_OF: &[(&str, &str)] = &[
     ("endpoints", "name"),
     ("interfaces", "name"),
@@ -36,7 +36,7 @@ const VERSIONS: &[&str] = &["bios", "driver_version", "firmware_version", "kerne
 /// Parts of a run in which the program measured and counted: a serial number there is none.
 const FIGURES: &[&str] = &["plan", "trials", "bed"];
 
-/// What stands at a place of the run, and so what may be done with its text.
+/// Kind of a place in the run, which decides how its text is redacted.
 #[derive(Clone, Copy)]
 struct Place<'a> {
     /// The part of the run.

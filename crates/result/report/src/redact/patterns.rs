@@ -1,11 +1,11 @@
-//! What an identifying word looks like, wherever it stands.
+//! Forms of identifying words.
 
 use std::{collections::BTreeSet, iter, net::IpAddr, ops::Range};
 
 /// Folders that hold a folder for each user.
 const HOMES: [&str; 2] = ["/home/", "/Users/"];
 
-/// What a word is by its looks.
+/// Kind of a word by its form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Hexadecimal digits in lower case, without separators: twelve of Ethernet, forty of InfiniBand.
@@ -24,7 +24,7 @@ pub(super) fn users(text: &str) -> BTreeSet<String> {
     names.filter(|name| !name.is_empty()).collect()
 }
 
-/// The text in pieces: what may be one word with an address in it, and what stands between two.
+/// The text in pieces: words that may hold an address, and the text between them.
 pub(super) fn pieces(text: &str) -> Vec<&str> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || ":.-".contains(c);
     let mut pieces = Vec::new();

@@ -1,4 +1,4 @@
-//! What stands instead of each word, numbered as they come.
+//! Substitutes for identifying words, numbered in order of appearance.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -12,7 +12,7 @@ use super::patterns::{Kind, address_in, names_disk, pieces};
 /// Where the system has disks by their serial numbers.
 const BY_ID: &str = "/by-id/";
 
-/// The words that were met, and what stands instead.
+/// Identifying words so far and their substitutes.
 #[derive(Debug, Default)]
 pub(super) struct Substitutes {
     /// Hosts and domains, the longest first.
@@ -68,12 +68,12 @@ impl Substitutes {
         self.users.iter().fold(with_names, |text, (word, other)| swap(&text, word, other, is_user))
     }
 
-    /// What stands instead of a serial number.
+    /// Substitute of a serial number.
     pub(super) fn serial(&self, text: &str) -> String {
         self.serials.iter().find(|(serial, _)| serial == text).map_or(text, |(_, other)| other).to_owned()
     }
 
-    /// The text with other serial numbers; with those that are mere numbers only in what a person wrote.
+    /// The text with substituted serial numbers; purely numeric ones only in text that a person wrote.
     pub(super) fn serials_in(&self, text: &str, is_personal: bool) -> String {
         let is_known = |serial: &str| {
             serial.chars().count() >= SHORTEST_SERIAL && (is_personal || serial.contains(char::is_alphabetic))
@@ -93,7 +93,7 @@ impl Substitutes {
         self.bare_macs_in(result)
     }
 
-    /// After what is longer: the digits may be the end of a UUID.
+    /// After longer words: the digits may be the end of a UUID.
     fn bare_macs_in(&mut self, text: String) -> String {
         let lower = text.to_ascii_lowercase();
         let here: Vec<String> = self.known_macs.iter().filter(|digits| lower.contains(*digits)).cloned().collect();

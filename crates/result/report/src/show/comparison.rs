@@ -1,4 +1,4 @@
-//! What a comparison says of a figure, in the report's language.
+//! Words for the comparison of a figure, in the report's language.
 
 use std::iter;
 

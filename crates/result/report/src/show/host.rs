@@ -1,4 +1,4 @@
-//! What the program says of a machine in English, in the report's language.
+//! English findings about a machine, in the report's language.
 
 use model::Reading;
 

@@ -16,10 +16,10 @@ pub(crate) use self::names::{
 pub(crate) use self::references::{deviation, differences, in_short, limit, not_comparable, printed, words};
 use crate::texts::{Texts, name_and_fields};
 
-/// What a frame takes of the wire beside itself: preamble, start delimiter (8) and the gap to the next (12), in bytes.
+/// Bytes on the wire beside the frame: preamble, start delimiter (8) and the gap to the next (12).
 pub(crate) const WIRE_EXTRA: u32 = 20;
 
-/// What stands where there is no figure.
+/// Sign for a missing figure.
 pub(crate) const NO_FIGURE: &str = "–";
 
 /// Nanoseconds as microseconds, without the unit.
@@ -28,7 +28,7 @@ pub(crate) fn micros(ns: f64) -> String {
     if us < 1000.0 { format!("{us:.2}") } else { grouped(us.round() as u64) }
 }
 
-/// Nanoseconds as microseconds, or what stands for none.
+/// Nanoseconds as microseconds, or the sign for a missing figure.
 pub(crate) fn micros_or_none(ns: Option<f64>) -> String {
     ns.map_or(NO_FIGURE.to_owned(), micros)
 }
@@ -127,7 +127,7 @@ pub(crate) fn ratio(ratio: f64) -> String {
     format!("{ratio:.2}")
 }
 
-/// A value or what stands for none.
+/// A value or the sign for a missing one.
 pub(crate) fn or_none<T>(value: Option<T>, show: impl FnOnce(T) -> String) -> String {
     value.map_or_else(|| NO_FIGURE.to_owned(), show)
 }
@@ -171,7 +171,7 @@ pub fn command(words: &[String]) -> String {
     words.iter().map(quoted).collect::<Vec<_>>().join(" ")
 }
 
-/// What all limits and all items that a person verified say together, as a word and a sentence.
+/// Verdict over all limits and all items verified by a person, as a word and a sentence.
 pub(crate) fn overall(overall: Option<Verdict>, t: &Texts) -> (String, String) {
     let Some(overall) = overall else {
         return (t.get("verdict-none"), t.get("verdict-none-meaning"));

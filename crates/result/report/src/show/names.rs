@@ -1,4 +1,4 @@
-//! Names of what was measured, in the report's language.
+//! Names of configurations, in the report's language.
 
 use model::{Amount, Direction, IpVersion, Limit, Metric, Protocol, Stack, Verdict, WaitMode};
 

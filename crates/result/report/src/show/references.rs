@@ -1,4 +1,4 @@
-//! How a run stands to what others measured, in the report's language.
+//! A run beside published figures, in the report's language.
 
 use model::{
     LimitOutcome, Match, NotComparable,
@@ -30,7 +30,7 @@ pub(crate) fn deviation(percent: f64) -> String {
     format!("{percent:+.1} %")
 }
 
-/// What a limit demands, and which reference that comes from.
+/// Bound of a limit, and the reference that gives it.
 pub(crate) fn limit(outcome: &LimitOutcome, t: &Texts) -> String {
     let bound = outcome.bound.map(|bound| {
         let value = |value: f64| metric_value(outcome.limit.metric, value);

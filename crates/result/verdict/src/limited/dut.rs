@@ -1,4 +1,4 @@
-//! What the counters of a device under test say. Each of its interfaces is in them.
+//! Evidence from the counters of a device under test, at all of its interfaces.
 
 use model::{Delta, Evidence, LimitedBy, LossAt, Place, Source, Trial};
 
@@ -7,7 +7,7 @@ use super::{
     end::{End, dut, sum},
 };
 
-/// What an interface counts of packets that it could not take, or could not send.
+/// Counters of packets that an interface could not receive, or could not send.
 const DROPPED: [&str; 5] = ["rx_dropped", "tx_dropped", "rx_missed_errors", "rx_fifo_errors", "rx_over_errors"];
 
 /// Why a router refuses a packet (`/proc/net/snmp`, `/proc/net/snmp6`).
@@ -20,8 +20,8 @@ pub(crate) fn shaped(trial: &Trial) -> Option<LimitedBy> {
     Some(at(Place::Qdisc, &end, vec![Evidence::Counter { counter }]))
 }
 
-/// Packets that it dropped, as a limit. What came and was not taken (a full ring, a full backlog) goes to the core that had no time for
-/// it, where one had none.
+/// Packets that it dropped, as a limit. Packets that it could not receive (a full ring, a full backlog) are put down to a core
+/// without time, if there was one.
 pub(crate) fn dropped(trial: &Trial, loss: &LossAt) -> Option<LimitedBy> {
     let end = dut(trial).filter(|end| loss.endpoint.as_deref() == Some(end.name))?;
     let not_taken = |delta: &Delta| match delta.source {

@@ -82,7 +82,7 @@ impl<'a> End<'a> {
         own.max_by(|a, b| a.busy.total_cmp(&b.busy))
     }
 
-    /// The busiest of its own cores, if its work leaves it hardly any time. What the hypervisor took from it was no work.
+    /// The busiest of its own cores, if it is near its limit. Steal is no work.
     pub(crate) fn busy(&self) -> Option<&'a CoreUse> {
         self.busiest().filter(|core| core.busy - core.steal >= BUSY_PERCENT)
     }
@@ -102,7 +102,7 @@ impl<'a> End<'a> {
         processed >= received / OWN_PACKETS && processed <= received * OWN_PACKETS && received > 0.0
     }
 
-    /// What its shaping queue held back, if that is enough to have set the pace.
+    /// Packets held back by its shaping queue, if enough to have set the pace.
     pub(crate) fn held_back(&self) -> Option<Delta> {
         let overlimits = self.root_qdisc("overlimits")?;
         let packets = sum(&self.moved(Source::Qdisc, |delta| delta.of == overlimits.of && delta.name == "packets"));
@@ -115,14 +115,14 @@ impl<'a> End<'a> {
         deltas.filter(|delta| wanted(delta)).cloned().collect()
     }
 
-    /// Of a counter of this name that of which belongs to the queueing discipline that counts all below it: the root has
-    /// them in its own. Those of the receiving side (`ingress`, `clsact`) are others.
+    /// The root queueing discipline's counter of this name, which includes those below it. The receiving side's (`ingress`,
+    /// `clsact`) are not among them.
     pub(crate) fn root_qdisc(&self, name: &str) -> Option<Delta> {
         let sending = self.moved(Source::Qdisc, |delta| delta.name == name && !is_ingress(delta));
         sending.into_iter().max_by_key(|delta| delta.delta)
     }
 
-    /// What an ingress hook dropped.
+    /// Packets dropped by an ingress hook.
     pub(crate) fn ingress_drops(&self) -> Vec<Delta> {
         self.moved(Source::Qdisc, |delta| delta.name == "drops" && is_ingress(delta))
     }

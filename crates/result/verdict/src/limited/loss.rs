@@ -20,7 +20,7 @@ const RING_COUNTERS: [&str; 7] = [
 /// Why the receiver's IP layer refuses a packet (`/proc/net/snmp`, `nstat`).
 const IP_REFUSALS: [&str; 4] = ["InHdrErrors", "InAddrErrors", "InDiscards", "InNoRoutes"];
 
-/// Gives each place what it claims as long as there is some, and the rest to what is between the ends.
+/// Assigns loss to the places that claim it, in order, and the rest to the path between the ends.
 pub(crate) fn share_out(lost: u64, claims: impl IntoIterator<Item = LossAt>) -> Vec<LossAt> {
     let mut rest = lost;
     let mut found = Vec::new();
@@ -37,7 +37,7 @@ pub(crate) fn share_out(lost: u64, claims: impl IntoIterator<Item = LossAt>) -> 
     found
 }
 
-/// What each place may have dropped of datagrams that go this way, the surest first.
+/// Possible drops at each place for datagrams in this direction, the surest first.
 pub(crate) fn claims(run: &Run, way: Way<'_>, overflowed: u64, per_packet: u64) -> Vec<LossAt> {
     let mut claims = vec![socket(way.receiver, overflowed, per_packet), damaged(way.receiver, per_packet)];
     claims.extend(on_the_way(run, way, per_packet));
@@ -54,7 +54,7 @@ fn socket(receiver: End<'_>, overflowed: u64, per_packet: u64) -> LossAt {
     if shown_by.is_empty() && refused > 0 {
         shown_by = of("InErrors");
     }
-    // The socket knows its own drops, the protocol those of all sockets.
+    // The socket counts its own drops, the protocol those of all sockets.
     let packets = overflowed.max(refused * per_packet) + sum(&no_socket) * per_packet;
     shown_by.extend(no_socket);
     claim(Place::ReceiverSocket, receiver, packets, shown_by)
@@ -96,14 +96,14 @@ pub(crate) fn on_the_way(run: &Run, way: Way<'_>, per_packet: u64) -> Vec<LossAt
     ]
 }
 
-/// Whether the sender's interface counts as `tx_dropped` what the ring behind it had no room for: veth and tun do. A card
-/// that counts there could not send.
+/// Whether `tx_dropped` of the sender's interface counts packets that its peer's full ring did not take, as veth and tun do. A
+/// card that counts there could not send.
 fn is_pipe(run: &Run, sender: End<'_>) -> bool {
     let endpoint = run.bed.endpoints.iter().find(|endpoint| endpoint.name == sender.name);
     endpoint.is_some_and(|endpoint| ["veth", "tun"].contains(&endpoint.driver.as_str()))
 }
 
-/// A program at the receiver's interface (XDP) is what is tested, or is in its place.
+/// An XDP program at the receiver's interface is the device under test, or stands for it.
 fn xdp_drops(receiver: End<'_>) -> Vec<Delta> {
     totals(receiver.moved(Source::Ethtool, |delta| delta.name.ends_with("xdp_drops") || delta.name == "rx_xdp_drop"))
 }

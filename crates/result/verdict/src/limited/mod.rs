@@ -1,4 +1,4 @@
-//! Evidence by which any probe is judged: counters and cores of the ends, and of the device under test.
+//! Evidence for any probe: counters and cores of the ends, and of the device under test.
 //!
 //! Rules are asked in a fixed order, and the first that finds its evidence answers. Each rule's answer changes when the fault that it
 //! names is taken away. Faults that look alike from both ends are not guessed at.
@@ -15,14 +15,14 @@ use self::end::End;
 /// time begins and ends within one, so that even a core that never rests is seldom at 100.
 const BUSY_PERCENT: f64 = 95.0;
 
-/// A core that does hardly anything but soft interrupts: what is left of its time no program gets much done in.
+/// Share of soft interrupts above which a core has hardly any time left for programs.
 const SOFTIRQ_PERCENT: f64 = 90.0;
 
-/// A load that reached this share of what was asked for is what was asked for; a schedule begins and ends within the
-/// counted time, and so misses a little.
+/// Share of the intended load that counts as reached; a schedule begins and ends within the counted time, and so misses a
+/// little.
 pub(crate) const AS_ASKED: f64 = 0.99;
 
-/// Loss that can be what set a rate: of less, so much arrives that the rate counts as the one that was sent.
+/// Least loss that can have set a rate; with less, the received rate counts as the sent one.
 pub(crate) const LOSS_OF_RATE: f64 = 1.0 - AS_ASKED;
 
 pub(crate) fn at(place: Place, end: &End<'_>, evidence: Vec<Evidence>) -> LimitedBy {

@@ -78,7 +78,7 @@ fn limited_stream(run: &Run, trial: &Trial, stream: &PacketStream) -> LimitedBy 
         .unwrap_or_else(|| not_known(behind(stream).into_iter().collect()))
 }
 
-/// What was asked for arrived.
+/// The intended load arrived.
 fn as_asked(stream: &PacketStream) -> Option<LimitedBy> {
     let (intended, achieved) = (stream.sent.intended_pps?, stream.forwarding_pps());
     let is = achieved >= AS_ASKED * intended && lost_share(stream) < LOSS_OF_RATE;

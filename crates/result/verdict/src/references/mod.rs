@@ -1,4 +1,4 @@
-//! A run beside what others measured: which figures can stand side by side, and what differs between them.
+//! A run beside published or imported figures: comparable pairs, and their differences.
 
 mod ours;
 mod relation;
@@ -46,7 +46,7 @@ pub fn beside_references(run: &Run, references: &[Reference], chosen: &Chosen) -
     comparisons.filter(|comparison| asked_for || !comparison.rows.is_empty()).collect()
 }
 
-/// What a limit from a reference demands of a configuration, and how the two stand to each other.
+/// Bound that a reference gives for a configuration, and the relation of the two.
 pub(crate) fn bound(
     run: &Run,
     spec: &ProbeSpec,

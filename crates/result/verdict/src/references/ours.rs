@@ -1,4 +1,4 @@
-//! Under what one of our configurations was measured.
+//! Conditions of one of our configurations.
 
 use model::{BitRate, ProbeSpec, Run, reference::Conditions};
 
@@ -8,7 +8,7 @@ use crate::link;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Ours {
     pub(super) spec: ProbeSpec,
-    /// Under what it was measured, in the words of a reference.
+    /// Its conditions, in the terms of a reference.
     pub(super) conditions: Conditions,
 }
 
@@ -30,7 +30,7 @@ fn of_bed(run: &Run, spec: &ProbeSpec) -> Conditions {
         ip: Some(profile.ip),
         mtu: profile.mtu.or(mtu),
         link_rate: link::speed_mbps(run).map(|mbps| BitRate(u64::from(mbps) * 1_000_000)),
-        // What a wrapper does with the sockets is its own affair.
+        // A wrapper may change the sockets in unknown ways.
         stack: run.bed.wrap.is_empty().then_some(profile.stack),
         ..Conditions::default()
     }

@@ -14,7 +14,7 @@ pub(super) fn theirs(reference: &Reference, figure: &ReferenceFigure) -> Referen
     ReferenceFigure { conditions: reference.conditions_of(figure), ..figure.clone() }
 }
 
-/// How the two stand to each other. What the reference does not say of its conditions is not held against it.
+/// Relation of the two. Conditions that the reference does not give count as equal.
 /// `across_worlds` lets simulated and real stand side by side, as a difference.
 pub(super) fn relate(ours: &Ours, reference: &Reference, figure: &ReferenceFigure, across_worlds: bool) -> Match {
     let theirs = reference.conditions_of(figure);
@@ -27,7 +27,7 @@ pub(super) fn relate(ours: &Ours, reference: &Reference, figure: &ReferenceFigur
     }
 }
 
-/// What makes them figures of different things, the gravest first.
+/// Reasons why they are figures of different things, the gravest first.
 fn obstacle(ours: &Ours, figure: &ReferenceFigure, theirs: &Conditions, across_worlds: bool) -> Option<NotComparable> {
     let is = &ours.conditions;
     if figure.inside_host {
@@ -73,7 +73,7 @@ fn other<T: PartialEq>(ours: Option<T>, theirs: Option<T>) -> Option<T> {
     if ours.is_some() && ours != theirs { theirs } else { None }
 }
 
-/// What is not the same though the quantity is.
+/// Differences although the quantity is the same.
 fn differences(ours: &Ours, metric: FigureMetric, theirs: &Conditions) -> Vec<Difference> {
     let is = &ours.conditions;
     let world = |simulated: Option<bool>| simulated.map(|it| if it { "simulated" } else { "hardware" });

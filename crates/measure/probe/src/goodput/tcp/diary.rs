@@ -13,7 +13,7 @@ use crate::{ProbeError, goodput::timeline::Passed};
 /// Seconds of all connections together that are kept: more would be a longer message than an agent may send.
 const MOST: u64 = 400_000;
 
-/// What each connection was at the end of each whole second.
+/// State of each connection at the end of each whole second.
 pub(super) struct Diary<'a> {
     streams: &'a [TcpStream],
     /// Segments that each connection had sent again when the second began.

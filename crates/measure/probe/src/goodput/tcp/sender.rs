@@ -34,14 +34,14 @@ use crate::{
 /// How long the kernel may take to report its last sends, all of which have arrived.
 const REPORTS: Duration = Duration::from_secs(1);
 
-/// What a thread hands to the kernel, and how.
+/// Data that a thread passes to the kernel, and the way of passing it.
 enum Hand<'a> {
     Write(&'static [u8]),
     ZeroCopy(&'static [u8]),
     Sendfile(&'a File),
 }
 
-/// What one thread did.
+/// Counts of one thread.
 #[derive(Default)]
 struct Given {
     /// How often no stream took anything.
@@ -87,8 +87,8 @@ pub(in crate::goodput) fn send(streams: &[TcpStream], setting: Setting<'_>) -> R
     })
 }
 
-/// What is sent. It stays and stays zero for as long as the process lives, because without copying the kernel may still read
-/// it, or send it again, after this side has given up.
+/// The payload. It lives and stays zero as long as the process: with MSG_ZEROCOPY the kernel may read it, or send it again,
+/// after this side has given up.
 fn zeros() -> &'static [u8] {
     static ZEROS: OnceLock<Box<[u8]>> = OnceLock::new();
     ZEROS.get_or_init(|| vec![0; SEND_CHUNK].into())

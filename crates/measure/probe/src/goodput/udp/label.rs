@@ -1,4 +1,4 @@
-//! What each datagram carries: a label, its number, and a fixed pattern.
+//! Content of each datagram: a label, its number, and a fixed pattern.
 //!
 //! | bytes | |
 //! |---|---|
@@ -21,13 +21,13 @@ const TAIL: usize = 8;
 /// Each datagram whose number is a multiple of this is compared to the last byte.
 const SAMPLED: u64 = 64;
 
-/// What the datagrams of one flow look like.
+/// Form of the datagrams of one flow.
 pub(super) struct Label {
     first: [u8; 8],
     pattern: Vec<u8>,
 }
 
-/// What a datagram turned out to be.
+/// Kind of a received datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Seen {
     /// As it was sent.

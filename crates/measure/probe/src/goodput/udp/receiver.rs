@@ -40,7 +40,7 @@ const LARGE_MESSAGES: usize = 4;
 /// Size of a large datagram that the kernel put together.
 const LARGE: usize = 65_536;
 
-/// What has not come this long after all else is lost.
+/// Datagrams missing for this long after all others count as lost.
 const LOST: Duration = Duration::from_millis(200);
 
 /// Copies of the last datagrams may come this long after all else.
@@ -151,7 +151,7 @@ struct Tally {
     corrupt: AtomicU64,
 }
 
-/// Knows what all flows have so far.
+/// Reads the counts of all flows.
 struct Clerk {
     /// Each socket, which knows its own drops, with its counts.
     flows: Vec<(UdpSocket, Tally)>,
@@ -196,7 +196,7 @@ impl Summary for Arc<Clerk> {
     }
 }
 
-/// What the thread of a flow shares with the one that watches.
+/// State that the thread of a flow shares with the watching thread.
 struct Progress<'a> {
     /// Payload bytes of different datagrams.
     counter: &'a AtomicU64,

@@ -2,11 +2,11 @@
 
 use model::{BitRate, Nanos};
 
-/// A burst is no more than what the rate has in this time.
+/// The largest burst: this much time at the rate.
 const BURST: f64 = 50e-6;
 
-/// What is later than this is given up, so that a sender that was away does not flood the path when it comes back. It is
-/// missing in what was sent, which stands beside what was intended.
+/// Later bursts are given up, so that a sender that was descheduled does not flood the path afterwards. The sent rate shows
+/// them beside the intended one.
 const CATCH_UP: u64 = 10_000_000;
 
 /// Datagrams in each burst of a flow: its share of [`BURST`], at least one, and at most what fits into a call.
@@ -42,7 +42,7 @@ impl Schedule {
         Nanos(self.began.0 + self.given_up + (turns * self.gap_ns) as u64)
     }
 
-    /// Takes note of a burst that is sent now, and returns how late it is. What is too late to catch up is given up.
+    /// Records a burst that is sent now, and returns its lateness. Bursts too late to catch up are given up.
     pub(super) fn sent(&mut self, due: Nanos, now: Nanos) -> u64 {
         let behind = now.0.saturating_sub(due.0);
         self.given_up += behind.saturating_sub(CATCH_UP);

@@ -53,7 +53,7 @@ struct Shape {
     most: usize,
 }
 
-/// What one thread did.
+/// Counts of one thread.
 #[derive(Default)]
 struct Given {
     buffer_full: u64,
@@ -131,9 +131,9 @@ fn no_segmentation(error: &str) -> ProbeError {
 
 /// Why the kernel did not take datagrams.
 fn refused(socket: &UdpSocket, error: io::Error, shape: Shape, peer: SocketAddr) -> ProbeError {
-    // What a device without checksums says to segmentation (EIO).
+    // A device without checksum offload refuses segmentation (EIO).
     const NO_CHECKSUMS: i32 = 5;
-    // What the kernel says of segments that the path does not take: EINVAL, newer ones EMSGSIZE.
+    // The kernel refuses segments larger than the path MTU: EINVAL, newer ones EMSGSIZE.
     const TOO_LARGE: [i32; 2] = [22, 90];
     match error.raw_os_error() {
         Some(NO_CHECKSUMS) if shape.segments > 1 => no_segmentation(&error.to_string()),

@@ -1,4 +1,4 @@
-//! Answers requests over TCP: a thread, its listening socket, and an epoll set of what it accepted.
+//! Answers requests over TCP: a thread with its listening socket and an epoll set of accepted connections.
 
 use std::{
     io::{self, IoSlice, Read, Write},
@@ -42,7 +42,7 @@ const ACCEPTED_AT_ONCE: usize = 64;
 /// Connections beside those of the trial: of clients that did not close theirs yet, and of strangers.
 const OTHERS: usize = 128;
 
-/// What the listening socket is called in the epoll set.
+/// Key of the listening socket in the epoll set.
 const DOOR: u64 = u64::MAX;
 
 /// A thread of the server.
@@ -68,7 +68,7 @@ struct Session {
     reader: Reader,
     /// The reply that is being sent, and how much of it was.
     reply: Option<(usize, u64)>,
-    /// What came behind a request whose reply finds no room.
+    /// Bytes received behind a request whose reply is not sent yet.
     kept: Vec<u8>,
     has_answered: bool,
 }
@@ -121,7 +121,7 @@ impl Session {
         Course::Hears
     }
 
-    /// Sends what is left of a reply.
+    /// Sends the rest of a reply.
     #[inline]
     fn send(&mut self, service: &Service) -> Course {
         let Some((reply, mut sent)) = self.reply else { return Course::Hears };
@@ -147,7 +147,7 @@ impl Session {
         if service.reply(reply).closes { Course::Ends } else { Course::Hears }
     }
 
-    /// There is room again: sends the rest, and answers what came meanwhile.
+    /// There is room again: sends the rest, and answers requests received meanwhile.
     fn go_on(&mut self, service: &Service) -> Course {
         match self.send(service) {
             Course::Hears => {

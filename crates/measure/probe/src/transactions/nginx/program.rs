@@ -29,7 +29,7 @@ const ERROR_LOG: [u32; 3] = [1, 19, 5];
 /// Modules with a folder for temporary files, which a build can leave out.
 const MODULES: [&str; 4] = ["proxy", "fastcgi", "uwsgi", "scgi"];
 
-/// nginx: where it is, and what it says of itself.
+/// The nginx program: its path and its version.
 pub(super) struct Program {
     path: PathBuf,
     /// Like `1.26.3`.

@@ -1,4 +1,4 @@
-//! Servers that fail, and what the client counts.
+//! Servers that fail, and the counts of the client.
 
 use std::{
     io::{Read, Write},
@@ -17,7 +17,7 @@ use super::*;
 
 const HELLO: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
 
-/// What a server does with each connection, once a request came.
+/// Behaviour of a server on each connection after a request.
 #[derive(Clone, Copy)]
 enum Behaviour {
     Sends(&'static [u8]),

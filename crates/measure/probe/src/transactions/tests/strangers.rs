@@ -1,4 +1,4 @@
-//! Whoever else finds the server.
+//! Strangers that find the server.
 
 use std::{
     io::{Read, Write},

@@ -1,4 +1,4 @@
-//! What has begun, in order, so that what lasts too long is found without looking at all connections. Pure.
+//! Beginnings in order of time, so that timeouts are found without looking at all connections. Pure.
 
 use std::collections::VecDeque;
 

@@ -23,7 +23,7 @@ use crate::transactions::{
 const SOL_IP: i32 = 0;
 const IP_BIND_ADDRESS_NO_PORT: i32 = 24;
 
-/// What a connection does.
+/// State of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
     /// It is to be opened after a pause.
@@ -128,7 +128,7 @@ impl Connection {
         self.socket = None;
     }
 
-    /// What the kernel says went wrong.
+    /// The pending error of the socket (SO_ERROR).
     pub(super) fn error(&self) -> Option<io::Error> {
         self.socket.as_ref()?.take_error().ok().flatten()
     }
@@ -144,7 +144,7 @@ impl Connection {
         }
     }
 
-    /// Gives a datagram the next number, and the token by which strangers are told apart.
+    /// Writes the next number into a datagram, and the token that identifies this trial.
     pub(super) fn label(&mut self, token: u32, datagram: &mut [u8]) {
         self.datagram = self.datagram.wrapping_add(1);
         label::put(token, self.datagram, datagram);
@@ -155,7 +155,7 @@ impl Connection {
         label::is(token, self.datagram, datagram)
     }
 
-    /// Sends what is left of a request, as far as there is room.
+    /// Sends the rest of a request, as far as there is room.
     #[inline]
     pub(super) fn send(&mut self, request: &[u8]) -> io::Result<()> {
         let Some(mut socket) = self.socket.as_ref() else { return Ok(()) };

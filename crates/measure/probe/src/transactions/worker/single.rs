@@ -47,7 +47,7 @@ pub(super) fn run(worker: &mut Worker<'_>, span: Span, teller: &mut Teller<'_>) 
     Ok(())
 }
 
-/// Sends what is left of the request, or receives.
+/// Sends the rest of the request, or receives.
 #[inline]
 fn go_on(worker: &mut Worker<'_>) {
     let connection = &worker.connections[0];

@@ -33,7 +33,7 @@ pub fn comparison_html(comparison: &Comparison, runs: &[Material<'_>], lang: Lan
 }
 
 fn document(page: &Page, t: &Texts) -> Markup {
-    // What stands before the first section is for readers in a hurry; the contents follow it.
+    // The summary is for readers in a hurry; the contents follow it.
     let first = page.blocks.iter().position(|block| matches!(block, Block::Section(_))).unwrap_or(page.blocks.len());
     let (opening, sections) = page.blocks.split_at(first);
     let mut blocks = Blocks::new(t);
@@ -95,7 +95,7 @@ fn contents(blocks: &[Block], t: &Texts) -> Markup {
     }
 }
 
-/// What the margins of each printed sheet say: the run, and the number of the sheet.
+/// Margins of each printed sheet: the run, and the number of the sheet.
 fn sheets(page: &Page) -> String {
     let reference = quoted(&page.reference);
     format!(
@@ -103,7 +103,7 @@ fn sheets(page: &Page) -> String {
     )
 }
 
-/// A CSS string. What could end it, or the style sheet, is written by its number.
+/// A CSS string. Characters that could end it, or the style sheet, are written by number.
 fn quoted(words: &str) -> String {
     let escape = |c: char| match c {
         '"' | '\\' | '<' | '\n' => format!("\\{:x} ", u32::from(c)),

@@ -20,7 +20,7 @@ pub(super) fn together(words: &str) -> Markup {
     }
 }
 
-/// What stands before the next quantity, that, and what comes after.
+/// Text before the next quantity, the quantity, and the rest.
 fn next(words: &str) -> Option<(&str, &str, &str)> {
     words.match_indices(' ').find_map(|(space, _)| {
         let (number, unit) = (&words[..space], &words[space + 1..]);

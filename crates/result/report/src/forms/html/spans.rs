@@ -15,13 +15,13 @@ pub(super) fn text(words: &Text, t: &Texts) -> Markup {
     html! { @for piece in &words.0 { (span(piece, t, together)) } }
 }
 
-/// What stands on one line in any case.
+/// Text that is never broken into lines.
 pub(super) fn line(words: &Text, t: &Texts) -> Markup {
     html! { @for piece in &words.0 { (span(piece, t, |words| html! { (words) })) } }
 }
 
 fn span(piece: &Span, t: &Texts, plain: fn(&str) -> Markup) -> Markup {
-    // What the machine says is English, and shall be read out as such.
+    // Words of the machine are English; screen readers are told so.
     let english = (t.lang != Lang::En).then_some("en");
     match piece {
         Span::Plain(words) => plain(words),

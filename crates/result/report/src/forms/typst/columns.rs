@@ -42,7 +42,7 @@ fn breakable(piece: &str, room: f64) -> String {
     broken
 }
 
-/// Which cells may be broken into lines; those of sentences always may.
+/// Cells that may be broken into lines; those of sentences always may.
 #[derive(Clone, Copy, PartialEq)]
 enum Broken {
     Nothing,
@@ -50,7 +50,7 @@ enum Broken {
     All,
 }
 
-/// What is tried, best first: size, turned, and what is broken.
+/// Attempts, best first: size, rotation, and cells that are broken.
 const TRIES: [(f64, bool, Broken); 9] = [
     (8.5, false, Broken::Nothing),
     (7.5, false, Broken::Nothing),
@@ -65,13 +65,13 @@ const TRIES: [(f64, bool, Broken); 9] = [
 /// Between the margins of A4, in points.
 const PORTRAIT: f64 = 481.0;
 const LANDSCAPE: f64 = 728.0;
-/// Left and right of what stands in a cell, as in `report.typ`.
+/// Left and right padding of a cell, as in `report.typ`.
 const INSET: f64 = 6.0;
 /// A wide and a narrow character, in sizes of type; the narrow one rather wider than it is on average.
 const NARROW: f64 = 0.58;
-/// What a head of many characters gets at least and at most, in sizes of type.
+/// Bounds for a head of many characters, in sizes of type.
 const HEAD: (f64, f64) = (4.2, 8.0);
-/// What a cell that is broken into lines gets at least.
+/// Least width of a cell that is broken into lines.
 const SENTENCE: f64 = 9.0;
 /// A longer word in katakana may be broken all the same.
 const LONGEST_KATAKANA: f64 = 10.0;
@@ -89,7 +89,7 @@ pub(super) fn setting(table: &Table) -> Setting {
     chosen.1.clone()
 }
 
-/// What a column needs, in sizes of type.
+/// Needed width of a column, in sizes of type.
 struct Need {
     /// So that nothing runs over.
     least: f64,
@@ -114,7 +114,7 @@ fn need(table: &Table, column: usize, broken: Broken) -> Need {
     Need { least, cells: all, head: wide(head).min(HEAD.1) }
 }
 
-/// What is left over goes to cells that would like more, then to heads, then to each column by its width.
+/// Spare width goes to cells that would like more, then to heads, then to each column by its width.
 fn shares(needs: &[Need], size: f64, page: f64) -> Vec<f64> {
     let mut widths: Vec<f64> = needs.iter().map(|need| need.least * size + INSET).collect();
     for wish in [|need: &Need| need.cells, |need: &Need| need.head] {
@@ -129,7 +129,7 @@ fn shares(needs: &[Need], size: f64, page: f64) -> Vec<f64> {
     widths.into_iter().map(|width| width * grown).collect()
 }
 
-/// Where columns are wider than the page, the widest give way, and narrow ones keep what they need.
+/// If columns are wider than the page, the widest shrink, and narrow ones keep their need.
 fn held_to(widths: Vec<f64>, page: f64) -> Vec<f64> {
     let mut sorted = widths.clone();
     sorted.sort_by(f64::total_cmp);

@@ -1,4 +1,4 @@
-//! The report on paper, as a Typst document: `report.typ` has its looks, and what stands here calls the functions there.
+//! The report on paper, as a Typst document: `report.typ` has its design, and this module calls the functions there.
 
 mod columns;
 mod figures;
@@ -68,13 +68,13 @@ fn pairs(rows: &[(String, String)]) -> String {
     array(rows.iter().map(|(label, value)| format!("({}, {})", string(label), string(value))))
 }
 
-/// Shows blocks, with what has gathered so far.
+/// Renders blocks, with the output so far.
 struct Sheets<'t> {
     t: &'t Texts,
     files: BTreeMap<String, Vec<u8>>,
     /// Where something is found, `#` standing for the number of the page, which Typst knows.
     on_page: String,
-    /// What goes to the annex: title and blocks.
+    /// Content of the annex: title and blocks.
     folded: Vec<(String, String)>,
     /// How deep the section is that is being shown; 0 outside of any.
     depth: usize,

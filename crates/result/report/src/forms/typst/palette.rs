@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 const STYLE: &str = include_str!("../html/style.css");
-/// What stands between these is about drawings alone.
+/// The lines between these are about drawings alone.
 const DRAWINGS: (&str, &str) = ("/* Drawings, on paper too. */", "/* End of drawings. */");
 
 /// The light colours: name and value.

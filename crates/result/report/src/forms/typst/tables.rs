@@ -25,7 +25,7 @@ pub(super) fn table(table: &Table, t: &Texts) -> String {
     if *landscape { format!("#landscape[{call}]") } else { call }
 }
 
-/// What the machine calls something may be broken in any case.
+/// Names of the machine may be broken anywhere.
 fn fitting(row: &[Text], setting: &Setting) -> Vec<Text> {
     let fitting = |column: usize, piece: &Span| match piece {
         Span::Plain(words) => Span::Plain(setting.fitting(column, words)),

@@ -1,4 +1,4 @@
-//! Goodput of several runs side by side: bit rates, packet rates, and what they cost.
+//! Goodput of several runs side by side: bit rates, packet rates, and cost.
 
 use model::{GoodputSpec, Run, identity::Price};
 
@@ -47,7 +47,7 @@ fn for_the_price(runs: &[Material<'_>], t: &Texts) -> Vec<Figure> {
     drawn(runs, t.get("figure-sides-price"), axis, in_unit(rates, size), t)
 }
 
-/// What the run's equipment costs: the price under the run's name in any of the identities, or else the only one in its own.
+/// Price of the run's equipment: the one under the run's name in any identity, or else the only one in its own.
 fn price<'a>(run: &'a Run, runs: &[Material<'a>]) -> Option<&'a Price> {
     let prices = |run: &'a Run| run.identity.iter().flat_map(|identity| &identity.prices);
     let named = runs.iter().flat_map(|other| prices(other.run)).find(|price| price.of == run.id.0);
@@ -59,7 +59,7 @@ fn drawn(runs: &[Material<'_>], title: String, axis: String, bars: Vec<Bars>, t:
     figure::side_by_side(Sides { title, note: t.get("figure-sides-note"), axis, runs }, &bars, t)
 }
 
-/// A run by its name and what it was measured on.
+/// A run by its name and its device.
 fn run_name(material: &Material<'_>, t: &Texts) -> String {
     let run = material.run;
     let mut drivers: Vec<&str> = run.bed.endpoints.iter().map(|end| end.driver.as_str()).collect();

@@ -1,4 +1,4 @@
-//! What the cores did while goodput was counted.
+//! CPU time of the cores while goodput was counted.
 
 use std::iter;
 
@@ -92,7 +92,7 @@ fn cores(group: &GoodputGroup<'_>, end: usize) -> Vec<CoreUse> {
     numbers.into_iter().map(core).collect()
 }
 
-/// What the threads pinned to a core did; empty where none was.
+/// CPU time of the threads pinned to a core; empty if there were none.
 fn role(group: &GoodputGroup<'_>, end: usize, cpu: usize, one_machine: bool, t: &Texts) -> String {
     let (forward, back) = (group.spec.sends_forward(), group.spec.sends_back());
     let pinned =

@@ -10,7 +10,7 @@ use super::group::knows_sender;
 use crate::{cells::Cells, limited::LimitedByEntry, shape::document, show};
 
 document! {
-    /// Parameters and figures of bulk data. What is said of a flow here is said of the first one.
+    /// Parameters and figures of bulk data. Fields of a flow here are those of the first flow.
     GoodputFigures of (trial: &Trial, assessed: &TrialAssessment, spec: &GoodputSpec, result: &GoodputResult) -> Option;
     let flows = result.flows.iter().zip(&assessed.flows);
     let flows = flows.map(|(flow, it)| FlowEntry::of(trial, it, spec, result, flow)).collect::<Vec<_>>();
@@ -47,7 +47,7 @@ document! {
         intended_bps: Option<f64> = spec.rate.map(|rate| rate.0 as f64),
         /// How busy each core of the receiving end's machine was, in percent, in the order of `cores`.
         cpu: Vec<f64> = cores.iter().map(|core| core.busy).collect(),
-        /// What each core of the receiving end's machine was busy with.
+        /// CPU time of each core of the receiving end's machine, by kind.
         cores: Vec<CoreUse> = cores.clone(),
         /// Payload that arrived of all senders together, where several sent to one end; null where one sent.
         total_bps: Option<GoodputBps> = together.map(|way| GoodputBps::of(way.mean_bps, &way.intervals_bps)),
@@ -65,7 +65,7 @@ document! {
         /// Its figures.
         #[serde(flatten)]
         figures: FlowFigures = FlowFigures::of(assessed, spec, flow),
-        /// Its share of what all senders brought together the same way, from 0 to 1; null where nothing arrived.
+        /// Its share of the sum of all senders the same way, from 0 to 1; null if nothing arrived.
         share: Option<f64> = share(trial, result, flow),
         /// What set the goodput; null where it is not known.
         limited_by: Option<LimitedByEntry> = assessed.limited_by.as_ref().map(|by| LimitedByEntry::of(by, &show::rate)),

@@ -60,7 +60,7 @@ impl FlowGroup<'_> {
         self.loss() == Some(0.0) && self.assessed.iter().any(|assessed| assessed.synchronous)
     }
 
-    /// The median of what the link carries at most; `None` where that is not known.
+    /// Median of the link's capacity; `None` if unknown.
     pub(super) fn most(&self, figure: impl Fn(&LineRate) -> Option<f64>) -> Option<f64> {
         let rates = self.assessed.iter().filter_map(|assessed| figure(assessed.line_rate.as_ref()?));
         stats::median(&rates.collect::<Vec<_>>())

@@ -72,7 +72,7 @@ fn names<'a>(result: &'a GoodputResult, far: &str, to_it: bool) -> Vec<&'a str> 
     rates(result, far, to_it).map(|(name, _)| name).collect()
 }
 
-/// Each other end with what it sent to this one, or was sent by it, in bit/s.
+/// Each other end with the rate that it sent to this one, or received from it, in bit/s.
 fn rates<'a>(result: &'a GoodputResult, far: &str, to_it: bool) -> impl Iterator<Item = (&'a str, f64)> {
     let flows = result.flows.iter().filter(move |flow| (flow.to == far) == to_it);
     flows.map(move |flow| (if to_it { flow.from.as_str() } else { flow.to.as_str() }, flow.received.mean_bps()))

@@ -1,4 +1,4 @@
-//! What others measured, as lines in our figures.
+//! Published figures as lines in our charts.
 
 use model::{
     Compared, FrameSize, Match, Protocol, Quantity, ReferenceComparison, alike::grouped, reference::Statistic,

@@ -24,7 +24,7 @@ document! {
         frame_size_asked: FrameSize = spec.frame_size,
         /// Bytes in each message.
         payload_size: PayloadSize = result.payload_size,
-        /// What each frame takes of the wire with preamble and gap, in bytes.
+        /// Size of each frame on the wire with preamble and gap, in bytes.
         wire_size: u32 = result.frame_size.0 + WIRE_EXTRA,
         /// Whether TCP segments carried timestamps, 12 bytes each.
         tcp_timestamps: bool = result.tcp_timestamps,

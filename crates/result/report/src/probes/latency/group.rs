@@ -27,7 +27,7 @@ impl LatencyGroup<'_> {
         self.over(|result| figure(&result.rtt_ns).map(|ns| ns as f64))
     }
 
-    /// The first trial's result, for what is alike in all of them.
+    /// The first trial's result, for properties that all of them share.
     pub(super) fn first(&self) -> &LatencyResult {
         // A group is made with its first trial.
         self.trials[0].1

@@ -10,7 +10,7 @@ use model::{
 use crate::{cells::Cells, shape::document};
 
 document! {
-    /// Parameters and figures of numbered packets. What is said of a stream here is said of the first one.
+    /// Parameters and figures of numbered packets. Fields of a stream here are those of the first stream.
     PacketsFigures of (assessed: &TrialAssessment, spec: &PacketsSpec, result: &PacketsResult) -> Option;
     let streams = result.streams.iter().zip(&assessed.flows);
     let streams = streams.map(|(stream, it)| StreamFigures::of(stream, it)).collect::<Vec<_>>();
@@ -23,16 +23,16 @@ document! {
         mtu: Mtu = result.mtu,
         /// Size of the frames that was asked for, with FCS, in bytes; null for mixes and several streams.
         frame_size_asked: Option<FrameSize> = spec.frame_size(),
-        /// What was asked for, in full.
+        /// The configuration, in full.
         streams_asked: Vec<Stream> = spec.streams.clone(),
-        /// What was asked to send them; null left the choice to the program.
+        /// Requested engine; null left the choice to the program.
         engine_asked: Option<Engine> = spec.engine,
         /// The first stream.
         #[serde(flatten)]
         first: StreamFigures = streams.first()?.clone(),
         /// Each stream of each direction, the forward ones first.
         streams: Vec<StreamFigures> = streams,
-        /// Each end that several others sent to, with what they brought together; empty where one sent.
+        /// Each end with several senders, and their sum; empty with one sender.
         together: Vec<AllSenders> = result.together(),
     }
 }

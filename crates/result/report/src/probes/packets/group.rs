@@ -50,7 +50,7 @@ impl<'a> StreamGroup<'a> {
         self.assessed[0].line_rate.map(|link| link.packets_per_second)
     }
 
-    /// The first trial's, for what is alike in all of them.
+    /// The first trial's, for properties that all of them share.
     pub(super) fn first(&self) -> &'a PacketStream {
         self.streams[0]
     }

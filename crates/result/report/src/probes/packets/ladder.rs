@@ -1,4 +1,4 @@
-//! What was offered and what arrived as figures: bars for each configuration, and the loss over ladders of loads.
+//! Offered and received load as figures: bars for each configuration, and the loss over ladders of loads.
 
 use model::{PacketStream, alike::grouped};
 

@@ -10,7 +10,7 @@ use crate::{
     texts::Texts,
 };
 
-/// One ladder of loads: its name, and for each rung what was offered in pps and the share that was lost.
+/// One ladder of loads: its name, and for each rung the offered load in pps and the share that was lost.
 pub(super) struct Losses {
     pub(super) name: String,
     pub(super) points: Vec<(f64, f64)>,

@@ -10,7 +10,7 @@ use crate::{
     texts::Texts,
 };
 
-/// Streams of one configuration that its name tells of; what the others are stands in the table of streams.
+/// Streams that the configuration's name describes; the others stand in the table of streams.
 const NAMED_STREAMS: usize = 4;
 
 /// Kind of packet traffic, direction left out: `IPv4, 64 B frames, at 1 Mpps`.
@@ -29,7 +29,7 @@ pub(super) fn traffic(spec: &PacketsSpec, t: &Texts) -> String {
     joined([Some(streams), engine, mtu].into_iter().flatten(), t)
 }
 
-/// The same without the load: what a ladder of loads has in common.
+/// The same without the load: the part that a ladder of loads shares.
 pub(super) fn without_load(spec: &PacketsSpec, t: &Texts) -> String {
     let streams = spec.streams.iter().map(|stream| Stream { load: Load::default(), ..stream.clone() }).collect();
     traffic(&PacketsSpec { streams, ..spec.clone() }, t)
@@ -47,7 +47,7 @@ fn stream_traffic(stream: &Stream, t: &Texts) -> String {
     joined([protocol, Some(frames), load, flows].into_iter().flatten(), t)
 }
 
-/// Its capture says what its frames are, and where nothing else is asked for, when they leave.
+/// A capture gives its frames and, unless a rate is set, their times.
 fn replay_traffic(capture: &str, load: Load, t: &Texts) -> String {
     let file = capture.rsplit('/').next().unwrap_or(capture);
     let load = match load.rate {

@@ -12,14 +12,14 @@ use crate::{
     texts::Texts,
 };
 
-/// What a port did: sent or received.
+/// Direction at a port: sent or received.
 #[derive(Clone, Copy)]
 enum Deed {
     Sent,
     Received,
 }
 
-/// One table for each layer, and what their sums are.
+/// One table for each layer, with sums.
 pub(super) fn tables(run: &Run, groups: &[PacketGroup<'_>], t: &Texts) -> Vec<Block> {
     let [first, second] = run.bed.endpoints.as_slice() else { return vec![] };
     let ports = [first.name.as_str(), second.name.as_str()];
@@ -49,7 +49,7 @@ fn table(
     columns.figures(t.get("col-forwarded-sum"), forwarded).table(caption, groups)
 }
 
-/// The median over the trials; a dash for what the port did not do.
+/// The median over the trials; a dash for a direction without traffic.
 fn rate(group: &PacketGroup<'_>, port: &str, deed: Deed, layer: fn(BitRates) -> f64) -> String {
     let is_of = |stream: &&PacketStream| match deed {
         Deed::Sent => stream.from == port,

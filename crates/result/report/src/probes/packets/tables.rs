@@ -63,7 +63,7 @@ fn frame(group: &StreamGroup<'_>) -> String {
     }
 }
 
-/// What several senders brought to one end together, and what was lost of it. Nothing where one end sent.
+/// Sum of several senders to one end, and its loss. Nothing with one sender.
 fn senders(groups: &[PacketGroup<'_>], t: &Texts) -> Option<Block> {
     let groups: Vec<_> = groups.iter().flat_map(together_groups).collect();
     if groups.is_empty() {

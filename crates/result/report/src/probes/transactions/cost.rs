@@ -1,4 +1,4 @@
-//! What a transaction costs: packets on the wire and time of the cores.
+//! Cost of a transaction: packets on the wire and CPU time.
 
 use model::{Source, TransactionsResult, Trial};
 use schemars::JsonSchema;

@@ -10,7 +10,7 @@ use crate::{cells::Cells, shape::document};
 document! {
     /// Parameters and figures of transactions.
     TransactionsFigures of (trial: &Trial, spec: &TransactionsSpec, result: &TransactionsResult) {
-        /// What a transaction is.
+        /// Kind of transaction.
         exchange: Exchange = spec.exchange.clone(),
         /// IP version.
         ip: IpVersion = spec.ip,
@@ -54,9 +54,9 @@ document! {
         ports: Option<u32> = result.ports,
         /// Connections of the client in TIME_WAIT at the end of the trial.
         time_wait: Option<u64> = result.time_wait,
-        /// What the transactions took of the client's end.
+        /// Cost at the client's end.
         client: Cost = Cost::of(trial, 0, result),
-        /// What they took of the server's end.
+        /// Cost at the server's end.
         server_end: Cost = Cost::of(trial, 1, result),
         /// The whole sample of response times: HDR histogram in nanoseconds, V2 encoding, base64.
         response_histogram: String = result.histogram.clone(),

@@ -139,7 +139,7 @@ fn shaped(case: &Case<'_>) -> Option<LimitedBy> {
     Some(at(Place::Qdisc, &case.way.sender, vec![Evidence::Counter { counter }]))
 }
 
-/// The link of either end carried what it can, with all flows of the trial that go through it.
+/// The link of either end was at capacity, with all flows of the trial on it.
 fn link_full(case: &Case<'_>) -> Option<LimitedBy> {
     let through = |goes: fn(&Flow, &Flow) -> bool| -> f64 {
         let flows = case.result.flows.iter().filter(|flow| goes(flow, case.flow));

@@ -50,7 +50,7 @@ fn because_of(case: &Case<'_>, waited_for: Wait, waited: Evidence) -> LimitedBy 
     }
 }
 
-/// What fits into the window that was asked for is what was measured.
+/// One window per RTT gives the measured rate.
 pub(super) fn asked_window(case: &Case<'_>) -> Option<LimitedBy> {
     Some(between(Place::Window, vec![window_per_rtt(case)?]))
 }
@@ -121,7 +121,7 @@ pub(super) fn reordered(case: &Case<'_>) -> Option<LimitedBy> {
     Some(between(Place::Reordering, counters.map(|counter| Evidence::Counter { counter }).collect()))
 }
 
-/// What the receiver said that it has twice.
+/// Duplicates reported by the receiver (DSACK).
 fn had_twice(case: &Case<'_>) -> Vec<Delta> {
     case.way.sender.moved(Source::Netstat, |delta| delta.name == "TCPDSACKRecvSegs")
 }

@@ -5,7 +5,7 @@ use model::{Doubt, Evidence, LimitedBy, Mtu, PathSpec, Place, Trial};
 use super::Case;
 use crate::limited::{LOSS_OF_RATE, between};
 
-/// The flow's packets are larger than what was found to pass.
+/// The flow's packets exceed the path MTU.
 ///
 /// A connection that has noticed sends smaller ones, and is not limited by it; datagrams that arrive all the same were
 /// fragmented on the way.

@@ -9,10 +9,10 @@ use crate::limited::{AS_ASKED, LOSS_OF_RATE, at, core, dut, full_socket};
 /// buffer of tens of them.
 const WAITS: f64 = 0.001;
 
-/// Of what the tester does alone: from here on it is the tester that is measured.
+/// Share of the tester's own limit above which the tester itself is measured.
 const ALONE: f64 = 0.95;
 
-/// What was asked for arrived.
+/// The intended load arrived.
 pub(super) fn as_asked(case: &Case<'_>) -> Option<LimitedBy> {
     let intended = case.flow.sent.datagrams.as_ref()?.intended_bps?;
     let achieved = case.flow.received.mean_bps();
