@@ -37,17 +37,17 @@ pub struct Limit {
     /// Only latency and goodput trials through this network stack.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stack: Option<Stack>,
-    /// Only latency trials that wait this way.
+    /// Only latency trials and transactions that wait this way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<WaitMode>,
     /// Only latency and packet trials of this frame size.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frame_size: Option<FrameSize>,
-    /// Only latency trials with (true) or without (false) a rate of their own.
+    /// Only latency trials and transactions with (true) or without (false) a rate of their own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub under_load: Option<bool>,
-    /// Only goodput trials with this many streams.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Only goodput trials with this many streams, and transactions with this many connections (also written `connections`).
+    #[serde(default, alias = "connections", skip_serializing_if = "Option::is_none")]
     pub streams: Option<u16>,
     /// Only goodput and packet trials that go this way.
     #[serde(default, skip_serializing_if = "Option::is_none")]

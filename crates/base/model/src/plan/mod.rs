@@ -465,6 +465,15 @@ frame_size = 64
     }
 
     #[test]
+    fn a_limit_may_speak_of_so_many_connections() {
+        let section = "[[transactions]]\nkind = \"rr\"\nconnections = [1, 100]\nduration = \"1 s\"\n";
+        let limit = "[[limits]]\nmetric = \"response_p99\"\nat_most = \"2 ms\"\nconnections = 100\n";
+        let plan = Plan::parse(&format!("name = \"t\"\n{section}{limit}"), &[]).unwrap();
+        let matched = plan.specs().iter().map(|spec| plan.limits[0].matches(spec)).collect::<Vec<_>>();
+        assert_eq!(matched, [false, true]);
+    }
+
+    #[test]
     fn a_limit_on_loss_speaks_of_all_that_can_lose() {
         let sections = "[[goodput]]\nprotocol = \"udp\"\nduration = \"1 s\"\n[[limits]]\nmetric = \"loss\"\n";
         let plan = Plan::parse(&format!("{PLAN}{sections}at_most = \"0.01 %\""), &[]).unwrap();
