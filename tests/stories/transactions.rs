@@ -106,7 +106,8 @@ fn each_kind_is_measured_reported_and_compared_and_nothing_is_left() {
         assert!(trial["client"]["sent_packets"].as_f64().unwrap() > 0.4, "{}", trial["client"]);
         assert!(trial["server_end"]["cpu_ns"].as_f64().unwrap() > 100.0, "{}", trial["server_end"]);
     }
-    let connects = |trial: &Value| count(trial, "connected") >= count(trial, "completed");
+    // A connection from before the counted time may have its transaction within it.
+    let connects = |trial: &Value| 2 * count(trial, "connected") > count(trial, "completed");
     let connecting: Vec<bool> = all.iter().map(connects).collect();
     assert_eq!(connecting, [false, false, true, false, false, false, true], "a connection for each, or none");
     assert!(all[3]["server"].as_str().unwrap().starts_with("wireproof "), "{}", all[3]["server"]);
