@@ -30,13 +30,16 @@ impl Cost {
         let [sent, received] = ["tx_packets", "rx_packets"].map(per_transaction);
         let a_second = |packets: Option<f64>| packets.zip(result.per_second()).map(|(packets, rate)| packets * rate);
         let busy: Option<f64> = cpus.iter().map(|cpu| Some(counters.core(*cpu)?.busy)).sum();
-        let busy = busy.filter(|_| !cpus.is_empty() && result.completed > 0);
+        let busy = busy.filter(|_| !cpus.is_empty());
+        // The server's cores are read over all of its run, the client's over the counted time.
+        let completed = if end == 0 { result.completed } else { result.completed_in_all };
+        let cpu_ns = |percent: f64| percent / 100.0 * counters.seconds * 1e9 / completed as f64;
         Self {
             sent_packets: sent,
             received_packets: received,
             sent_pps: a_second(sent),
             received_pps: a_second(received),
-            cpu_ns: busy.map(|percent| percent / 100.0 * counters.seconds * 1e9 / result.completed as f64),
+            cpu_ns: busy.filter(|_| completed > 0).map(cpu_ns),
         }
     }
 }
