@@ -3,7 +3,7 @@
 use std::{
     io,
     net::{Ipv4Addr, UdpSocket},
-    os::fd::AsFd,
+    os::fd::{AsFd, AsRawFd},
     thread,
     time::{Duration, Instant},
 };
@@ -132,6 +132,41 @@ pub fn busy_poll(socket: &impl AsFd, longest: Duration) -> Result<()> {
         result => result.on("setsockopt(SO_PREFER_BUSY_POLL)", "a socket"),
     }
 }
+
+/// Lets waits on an epoll set poll the cards' queues of its sockets for this long before they sleep (`EPIOCSPARAMS`, Linux
+/// 6.9). `false` if this kernel has no such call.
+pub fn busy_poll_set(set: &impl AsFd, longest: Duration) -> Result<bool> {
+    let parameters = EpollParameters {
+        busy_poll_usecs: longest.as_micros() as u32,
+        busy_poll_budget: BUSY_POLL_BUDGET,
+        prefer_busy_poll: 1,
+        padding: 0,
+    };
+    // SAFETY: the call reads one `epoll_params`, which lives as long as the call.
+    let answer = unsafe { libc::ioctl(set.as_fd().as_raw_fd(), EPIOCSPARAMS, &raw const parameters) };
+    if answer == 0 {
+        return Ok(true);
+    }
+    match io::Error::last_os_error() {
+        error if matches!(error.raw_os_error(), Some(libc::ENOTTY | libc::EINVAL)) => Ok(false),
+        error => Err(error).on("ioctl(EPIOCSPARAMS)", "an epoll set"),
+    }
+}
+
+/// `struct epoll_params` of linux/eventpoll.h.
+#[repr(C)]
+struct EpollParameters {
+    busy_poll_usecs: u32,
+    busy_poll_budget: u16,
+    prefer_busy_poll: u8,
+    padding: u8,
+}
+
+/// `_IOW(0x8a, 1, struct epoll_params)`.
+const EPIOCSPARAMS: libc::Ioctl = 0x4008_8a01;
+
+/// Packets taken in one poll: the kernel's own default. More requires CAP_NET_ADMIN.
+const BUSY_POLL_BUDGET: u16 = 8;
 
 /// The card's pollable queue of the socket's last packet (`SO_INCOMING_NAPI_ID`); `None` without one, as on loopback.
 pub fn napi(socket: &impl AsFd) -> Result<Option<u32>> {

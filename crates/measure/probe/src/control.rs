@@ -113,6 +113,23 @@ impl Drop for Wakeable<'_> {
     }
 }
 
+/// Stops a side whose thread panics: the others do not wait for it.
+pub(crate) struct StopsIfPanicking<'a>(&'a Control);
+
+impl Drop for StopsIfPanicking<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.stop();
+        }
+    }
+}
+
+impl Control {
+    pub(crate) fn stops_if_panicking(&self) -> StopsIfPanicking<'_> {
+        StopsIfPanicking(self)
+    }
+}
+
 /// Told when the counted time begins and ends, so that counters can be read at both edges.
 pub trait Window: Sync {
     /// Warm-up is over; counting begins.

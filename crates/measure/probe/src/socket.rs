@@ -1,6 +1,6 @@
 //! Waiting on sockets the two ways a program can: asking again and again, or sleeping in the call.
 
-use std::{io, net::SocketAddr, time::Duration};
+use std::{io, net::SocketAddr, os::fd::AsFd, time::Duration};
 
 use model::WaitMode;
 use socket2::{Domain, Socket, Type};
@@ -73,6 +73,11 @@ pub(crate) fn busy_poll(socket: &Socket) -> Result<(), ProbeError> {
         },
         _ => error.into(),
     })
+}
+
+/// The same for an epoll set; nothing on kernels before 6.9.
+pub(crate) fn busy_poll_set(set: &impl AsFd) -> Result<(), ProbeError> {
+    kernel::stamp::busy_poll_set(set, BUSY_POLL).map(drop).map_err(ProbeError::from)
 }
 
 /// Error of a call that would have to wait.

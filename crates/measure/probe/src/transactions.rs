@@ -25,6 +25,7 @@ use crate::{Prepared, ProbeError};
 
 /// Gets one side ready.
 pub(crate) fn prepare(spec: &TransactionsSpec, side: Side, seat: &Seat) -> Result<Box<dyn Prepared>, ProbeError> {
+    spec.check().map_err(|why| ProbeError::Unable { what: "transactions".to_owned(), why })?;
     files::allow(spec.connections);
     Ok(match side {
         Side::Near => Box::new(client::Client::prepare(spec, seat)?),

@@ -19,7 +19,7 @@ pub use transactions::{TransactionKind, TransactionsItem};
 use self::set::apply_sets;
 use crate::{
     bed::Endpoint,
-    probe::{PathSpec, ProbeSpec, Protocol, Stack},
+    probe::{LONGEST, PathSpec, ProbeSpec, Protocol, Stack},
     trial::{Origin, Trial},
     units::Nanos,
 };
@@ -298,7 +298,6 @@ fn numbered(section: &str, index: usize) -> String {
 /// More of these cannot be meant, and would only look like a program that hangs.
 const MOST_REPEATS: u64 = 10_000;
 const MOST_ROUND_TRIPS: u64 = 1_000_000_000;
-const LONGEST: Nanos = Nanos::from_secs(7 * 24 * 3600);
 const LONGEST_NAME: usize = 64;
 
 fn check_name(name: &str) -> Result<(), String> {

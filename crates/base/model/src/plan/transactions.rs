@@ -3,13 +3,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Item, LONGEST, at_most};
+use super::Item;
 use crate::{
     choice::choice,
     frame_size::PayloadSize,
-    probe::{
-        Exchange, HttpPath, HttpServer, IpVersion, MOST_CONNECTIONS, ProbeSpec, Protocol, TransactionsSpec, WaitMode,
-    },
+    probe::{Exchange, HttpPath, HttpServer, IpVersion, ProbeSpec, Protocol, TransactionsSpec, WaitMode},
     units::{Bytes, Nanos, TransactionRate},
 };
 
@@ -91,18 +89,6 @@ fn five_seconds() -> Nanos {
 /// Bytes of a request or response that a plan does not name.
 const ORDINARY_SIZE: PayloadSize = PayloadSize(64);
 
-/// Largest request or response of `rr` and `crr`.
-const LARGEST: PayloadSize = PayloadSize(1 << 20);
-
-/// Largest payload of a UDP datagram over IPv4.
-const LARGEST_DATAGRAM: PayloadSize = PayloadSize(65_507);
-
-/// Bytes in which a datagram carries its number.
-const LEAST_DATAGRAM: PayloadSize = PayloadSize(8);
-
-/// Rates that no clock could pace.
-const FASTEST: TransactionRate = TransactionRate(100_000_000);
-
 impl Item for TransactionsItem {
     fn check(&self) -> Result<(), String> {
         if self.connections.is_empty() || self.connections.contains(&0) {
@@ -110,29 +96,28 @@ impl Item for TransactionsItem {
                 "connections names at least one number, each at least 1, like connections = [1, 100]".to_owned()
             );
         }
-        for connections in &self.connections {
-            at_most("connections", (*connections).into(), MOST_CONNECTIONS.into())?;
-        }
-        if self.duration < Nanos::from_secs(1) || self.duration > LONGEST || self.warmup > LONGEST {
-            return Err(format!("duration is between 1 s and {LONGEST}, warmup {LONGEST} at the most"));
-        }
-        if self.timeout < Nanos::from_millis(1) || self.timeout > Nanos::from_secs(60) {
-            return Err(format!("timeout {} is not between 1 ms and 60 s", self.timeout));
-        }
-        if self.rate.is_some_and(|rate| rate.0 == 0 || rate > FASTEST) {
-            return Err(format!("rate is between 1 tps and {FASTEST}; leave it out to send as fast as responses come"));
+        if self.duration < Nanos::from_secs(1) {
+            return Err(format!("duration {} is less than 1 s", self.duration));
         }
         if self.kind != TransactionKind::Rr && self.protocol == Protocol::Udp {
             return Err(format!("{} is over TCP; write kind = \"rr\" with protocol = \"udp\"", self.kind));
         }
         match self.kind {
-            TransactionKind::Http => self.check_http(),
-            TransactionKind::Rr | TransactionKind::Crr => self.check_messages(),
+            TransactionKind::Http => self.check_http()?,
+            TransactionKind::Rr | TransactionKind::Crr => self.check_messages()?,
         }
+        self.each().try_for_each(|spec| spec.check())
     }
 
     fn specs(&self) -> Vec<ProbeSpec> {
-        let spec = |connections: &u16| TransactionsSpec {
+        self.each().map(ProbeSpec::from).collect()
+    }
+}
+
+impl TransactionsItem {
+    /// A spec for each number of connections.
+    fn each(&self) -> impl Iterator<Item = TransactionsSpec> {
+        self.connections.iter().map(|connections| TransactionsSpec {
             exchange: self.exchange(),
             ip: self.ip,
             mode: self.mode,
@@ -141,19 +126,15 @@ impl Item for TransactionsItem {
             warmup: self.warmup,
             timeout: self.timeout,
             rate: self.rate,
-        };
-        self.connections.iter().map(spec).map(ProbeSpec::from).collect()
+        })
     }
-}
 
-impl TransactionsItem {
     fn check_http(&self) -> Result<(), String> {
         if self.request.is_some() || self.response.is_some() {
             return Err(
                 "request and response are those of rr and crr; write paths = [\"/index.html 4 KiB\"]".to_owned()
             );
         }
-        at_most("paths", self.paths.len() as u64, 64)?;
         let mut paths: Vec<&str> = self.paths.iter().map(|path| path.path.as_str()).collect();
         paths.sort_unstable();
         let folder_of = |[one, other]: &[&str; 2]| other.strip_prefix(*one).is_some_and(|rest| rest.starts_with('/'));
@@ -173,13 +154,7 @@ impl TransactionsItem {
         if let Some((key, _)) = http_only.into_iter().find(|(_, is_set)| *is_set) {
             return Err(format!("{key} is for HTTP; take it out, or write kind = \"http\""));
         }
-        let (least, most) = match self.protocol {
-            Protocol::Udp => (LEAST_DATAGRAM, LARGEST_DATAGRAM),
-            Protocol::Tcp => (PayloadSize(1), LARGEST),
-        };
-        let sizes = [("request", self.request), ("response", self.response)];
-        let wrong = sizes.into_iter().find(|(_, size)| size.is_some_and(|size| size < least || size > most));
-        wrong.map_or(Ok(()), |(key, _)| Err(format!("{key} is between {} and {} bytes", least.0, most.0)))
+        Ok(())
     }
 
     fn exchange(&self) -> Exchange {

@@ -38,10 +38,13 @@ pub use latency::{Amount, LATENCY_LEAST_PAYLOAD, LatencySpec, MOST_OUT, ONE_WAY_
 pub use packets::{Engine, PacketsSpec};
 pub use path::{LARGEST_PATH_MTU, PathSpec};
 pub use profile::{Probe, Profile, Selectors};
-pub use transactions::{Exchange, HttpPath, HttpPathError, HttpServer, MOST_CONNECTIONS, TransactionsSpec};
+pub use transactions::{Exchange, HttpPath, HttpPathError, HttpServer, TransactionsSpec};
 
 pub use crate::network::{Direction, IpVersion, Protocol, Stack, WaitMode};
 use crate::units::{Mtu, Nanos, PacketRate};
+
+/// Longest trial. A longer one cannot be meant, and would only look like a program that hangs.
+pub(crate) const LONGEST: Nanos = Nanos::from_secs(7 * 24 * 3600);
 
 /// One probe with all its parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Conditions, IpVersion, Probe, ProbeSpec, Profile, Protocol, Selectors, WaitMode};
+use super::{Conditions, IpVersion, LONGEST, Probe, ProbeSpec, Profile, Protocol, Selectors, WaitMode};
 use crate::{
     choice::choice,
     figure::Metric,
@@ -14,7 +14,22 @@ use crate::{
 };
 
 /// Connections of one trial at most. More need more ports than one address has.
-pub const MOST_CONNECTIONS: u16 = 10_000;
+const MOST_CONNECTIONS: u16 = 10_000;
+
+/// Largest request or response of `rr` and `crr`.
+const LARGEST: PayloadSize = PayloadSize(1 << 20);
+
+/// Largest payload of a UDP datagram over IPv4.
+const LARGEST_DATAGRAM: PayloadSize = PayloadSize(65_507);
+
+/// Bytes in which a datagram carries its number.
+const LEAST_DATAGRAM: PayloadSize = PayloadSize(8);
+
+/// Rates that no clock could pace.
+const FASTEST: TransactionRate = TransactionRate(100_000_000);
+
+/// Paths of one trial at most.
+const MOST_PATHS: usize = 64;
 
 /// Requests and their responses over some connections, closed loop or by a schedule.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -36,6 +51,39 @@ pub struct TransactionsSpec {
     /// Transactions per second by an absolute schedule (open loop), over all connections together; `None` sends the next
     /// request when the response is there (closed loop).
     pub rate: Option<TransactionRate>,
+}
+
+impl TransactionsSpec {
+    /// The value that is out of bounds. Plans are checked for it, and agents refuse it, as they trust no controller.
+    pub fn check(&self) -> Result<(), String> {
+        if !(1..=MOST_CONNECTIONS).contains(&self.connections) {
+            return Err(format!("connections = {} is not between 1 and {MOST_CONNECTIONS}", self.connections));
+        }
+        if self.duration > LONGEST || self.warmup > LONGEST {
+            return Err(format!("duration and warmup are {LONGEST} each at the most"));
+        }
+        if self.timeout < Nanos::from_millis(1) || self.timeout > Nanos::from_secs(60) {
+            return Err(format!("timeout {} is not between 1 ms and 60 s", self.timeout));
+        }
+        if self.rate.is_some_and(|rate| rate.0 == 0 || rate > FASTEST) {
+            return Err(format!("rate is between 1 tps and {FASTEST}; leave it out to send as fast as responses come"));
+        }
+        let (bounds, sizes) = match &self.exchange {
+            Exchange::Rr { protocol: Protocol::Udp, request, response } => {
+                ([LEAST_DATAGRAM, LARGEST_DATAGRAM], [request, response])
+            }
+            Exchange::Rr { request, response, .. } | Exchange::Crr { request, response } => {
+                ([PayloadSize(1), LARGEST], [request, response])
+            }
+            Exchange::Http { paths, .. } if paths.len() > MOST_PATHS => {
+                return Err(format!("paths = {} is too many: {MOST_PATHS} at the most", paths.len()));
+            }
+            Exchange::Http { .. } => return Ok(()),
+        };
+        let wrong =
+            ["request", "response"].into_iter().zip(sizes).find(|(_, size)| !(bounds[0]..=bounds[1]).contains(size));
+        wrong.map_or(Ok(()), |(key, _)| Err(format!("{key} is between {} and {} bytes", bounds[0].0, bounds[1].0)))
+    }
 }
 
 /// Kind of transaction.

@@ -35,15 +35,18 @@ fn assembled(spec: &TransactionsSpec, result: Box<TransactionsResult>) -> Assemb
 
 fn doubts(result: &TransactionsResult) -> Vec<Doubt> {
     let ended = result.per_second().map(|rate| rate + result.failures() as f64 / result.counted_s);
+    let late = behind_schedule(result);
+    // Without a lateness of the client's own, the server and the number of connections set the rate.
     let slow = result.intended_per_s.zip(ended).and_then(|(intended, ended)| too_slow(intended, ended));
+    let slow = slow.filter(|_| late.is_some());
     let silent = result.seconds.iter().filter(|completed| **completed == 0).count();
     let is_stalled = silent > 0 && silent < result.seconds.len();
     let paced = result.intended_per_s.is_some_and(|intended| intended < 10.0);
     let stalled = (is_stalled && !paced).then_some(Doubt::Stalled { seconds: silent as u64 });
-    slow.into_iter().chain(stalled).chain(behind_schedule(result)).collect()
+    slow.into_iter().chain(stalled).chain(late).collect()
 }
 
-/// The response time counts from the schedule, and so holds how late the client itself was.
+/// The response time counts from the schedule, and so includes the client's own lateness.
 fn behind_schedule(result: &TransactionsResult) -> Option<Doubt> {
     const CLIENTS_SHARE: f64 = 0.5;
     let (behind_ns, rtt_ns) = (result.pacing.as_ref()?.behind_ns.p99?, result.response_ns.p99?);
@@ -68,12 +71,15 @@ mod tests {
         };
         assert_eq!(doubts(&fine), [], "a failed transaction was sent as well");
         let slow = TransactionsResult { completed: 1000, ..fine.clone() };
-        assert_eq!(doubts(&slow), [Doubt::SenderTooSlow { intended: 1000.0, achieved: 505.0 }]);
+        assert_eq!(doubts(&slow), [], "the server answered slowly");
         let silent = TransactionsResult { seconds: vec![1990, 0], ..fine.clone() };
         assert_eq!(doubts(&silent), [Doubt::Stalled { seconds: 1 }]);
         let p99 = |p99| TimeSummary { p99: Some(p99), ..TimeSummary::default() };
         let pacing = Some(Pacing { behind_ns: p99(60), ..Pacing::default() });
         let late = TransactionsResult { pacing, response_ns: p99(100), ..fine };
-        assert_eq!(doubts(&late), [Doubt::BehindSchedule { behind_ns: 60, rtt_ns: 100 }]);
+        let behind = Doubt::BehindSchedule { behind_ns: 60, rtt_ns: 100 };
+        assert_eq!(doubts(&late), [behind.clone()]);
+        let slow = TransactionsResult { completed: 1000, ..late };
+        assert_eq!(doubts(&slow), [Doubt::SenderTooSlow { intended: 1000.0, achieved: 505.0 }, behind]);
     }
 }

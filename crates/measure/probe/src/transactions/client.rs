@@ -13,10 +13,12 @@ use std::{
 
 use kernel::{clock, sysctl};
 use model::{
-    Nanos, Seat, SideFigures,
+    Nanos, Seat, SideFigures, WaitMode,
     probe::{Exchange, TransactionsSpec},
     trial::TransactionsResult,
 };
+
+use socket2::Type;
 
 use super::{
     pin,
@@ -26,7 +28,10 @@ use super::{
     threads,
     worker::Worker,
 };
-use crate::{Control, Prepared, ProbeError, Window, far_address};
+use crate::{
+    Control, Prepared, ProbeError, Window, far_address,
+    socket::{busy_poll, open},
+};
 
 /// A prepared client with its requests.
 pub(super) struct Client {
@@ -55,6 +60,10 @@ impl Client {
         if requests.is_empty() {
             let why = "there is no path to ask for; name one, like \"/index.html 4 KiB\"".to_owned();
             return Err(ProbeError::Unable { what: "HTTP".to_owned(), why });
+        }
+        if spec.mode == WaitMode::BusyPoll {
+            // Refused here, with advice, and not on each connection.
+            busy_poll(&open(peer, Type::DGRAM)?)?;
         }
         Ok(Self { spec: spec.clone(), seat: seat.clone(), peer, requests })
     }
@@ -87,6 +96,7 @@ impl Client {
         thread::scope(|scope| {
             let work = |number: usize| {
                 scope.spawn(move || {
+                    let _stops = control.stops_if_panicking();
                     let done = pin(&self.seat.cpus, number)
                         .and_then(|()| Worker::new(setting, number, &of_threads[number])?.run());
                     if done.is_err() {

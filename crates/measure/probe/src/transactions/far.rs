@@ -61,6 +61,7 @@ impl Server {
         let served: Result<(), ProbeError> = thread::scope(|scope| {
             let work = |(number, door): (usize, Socket)| {
                 scope.spawn(move || {
+                    let _stops = control.stops_if_panicking();
                     let done = pin(&seat.cpus, number).and_then(|()| match is_udp {
                         true => udp::serve(&door.into(), spec, seat.token, control),
                         false => tcp::Server::new(spec, service, door, address)?.serve(control),

@@ -2,7 +2,6 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use kernel::clock;
 use model::{Nanos, SoFar, trial::TransactionsResult};
 
 use super::tally::{Span, Tally};
@@ -18,7 +17,8 @@ pub(super) struct Exchange(Mutex<Between>);
 #[derive(Default)]
 struct Between {
     empty: Option<Tally>,
-    part: Option<Tally>,
+    /// A tally, and the time until which it counts.
+    part: Option<(Tally, Nanos)>,
 }
 
 /// A thread's end of the exchange.
@@ -53,7 +53,7 @@ impl Teller<'_> {
         if let Ok(mut between) = self.exchange.0.try_lock()
             && let Some(empty) = between.empty.take()
         {
-            between.part = Some(tally.hand_over(empty));
+            between.part = Some((tally.hand_over(empty), now));
         }
     }
 }
@@ -63,6 +63,8 @@ pub(super) struct Clerk {
     exchanges: std::sync::Arc<Vec<Exchange>>,
     known: TransactionsResult,
     sum: Tally,
+    /// Until when the sum counts, for each thread.
+    until: Vec<Nanos>,
 }
 
 impl Clerk {
@@ -70,16 +72,18 @@ impl Clerk {
         for exchange in exchanges.iter() {
             exchange.lock().empty = Some(Tally::new(span));
         }
-        Self { exchanges, known, sum: Tally::new(span) }
+        let until = vec![span.opened; exchanges.len()];
+        Self { exchanges, known, sum: Tally::new(span), until }
     }
 
     /// Takes the tallies that threads have handed over; whether there was any.
     fn take(&mut self) -> bool {
         let mut is_new = false;
-        for exchange in self.exchanges.iter() {
+        for (exchange, until) in self.exchanges.iter().zip(&mut self.until) {
             let part = exchange.lock().part.take();
-            if let Some(part) = part {
+            if let Some((part, time)) = part {
                 self.sum.merge(&part);
+                *until = time;
                 // Made here, because it takes the kernel a while to find the memory.
                 let empty = Tally::new(self.sum.span);
                 exchange.lock().empty = Some(empty);
@@ -99,6 +103,29 @@ impl Clerk {
 
 impl Summary for Clerk {
     fn so_far(&mut self) -> Option<SoFar> {
-        self.take().then(|| SoFar::Transactions(Box::new(self.sum.result(&self.known, clock::now()))))
+        let is_new = self.take();
+        let until = self.until.iter().min().copied().unwrap_or(self.sum.span.opened);
+        is_new.then(|| SoFar::Transactions(Box::new(self.sum.result(&self.known, until))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[test]
+    fn interim_results_count_until_they_were_handed_over() {
+        const SECOND: u64 = 1_000_000_000;
+        let span = Span { opened: Nanos(SECOND), closed: Nanos(11 * SECOND) };
+        let exchanges = Arc::new(vec![Exchange::default()]);
+        let mut clerk = Clerk::new(exchanges.clone(), TransactionsResult::default(), span);
+        let (mut tally, mut teller) = (Tally::new(span), exchanges[0].teller(span));
+        tally.completed(Nanos(SECOND), Nanos(2 * SECOND));
+        teller.tell(&mut tally, Nanos(3 * SECOND));
+        let Some(SoFar::Transactions(result)) = clerk.so_far() else { panic!("one was handed over") };
+        assert_eq!((result.counted_s, result.completed, result.seconds), (2.0, 1, vec![0, 1]));
+        assert!(clerk.so_far().is_none(), "nothing new");
     }
 }

@@ -73,10 +73,10 @@ impl Tally {
         }
     }
 
-    /// A transaction failed.
+    /// A transaction failed; also one from the warm-up counts that fails within the counted time or after it.
     #[cold]
-    pub(super) fn failed(&mut self, begun: Nanos, kind: FailureKind) {
-        if self.span.holds(begun) {
+    pub(super) fn failed(&mut self, begun: Nanos, kind: FailureKind, now: Nanos) {
+        if begun < self.span.closed && now >= self.span.opened {
             self.failed[index(kind)] += 1;
             self.response.record_missing();
         }
@@ -91,11 +91,11 @@ impl Tally {
         }
     }
 
-    /// A transaction of a schedule began.
+    /// A transaction of a schedule began. It was due once a connection was free for it.
     #[inline]
-    pub(super) fn departed(&mut self, intended: Nanos, departed: Nanos) {
+    pub(super) fn departed(&mut self, intended: Nanos, due: Nanos, departed: Nanos) {
         if self.span.holds(intended) {
-            self.behind.record(departed.0.saturating_sub(intended.0));
+            self.behind.record(departed.0.saturating_sub(due.0));
             if let Some(before) = self.left {
                 self.gaps.record(departed.0.saturating_sub(before.0));
             }
@@ -161,15 +161,18 @@ mod tests {
         tally.completed(Nanos(SECOND - 5), Nanos(SECOND + 5));
         tally.completed(Nanos(SECOND + 5), Nanos(SECOND + 10));
         tally.completed(Nanos(3 * SECOND - 5), Nanos(3 * SECOND + 5));
-        tally.failed(Nanos(SECOND), FailureKind::Timeout);
-        tally.failed(Nanos(3 * SECOND), FailureKind::Timeout);
+        tally.failed(Nanos(SECOND), FailureKind::Timeout, Nanos(2 * SECOND));
+        tally.failed(Nanos(3 * SECOND), FailureKind::Timeout, Nanos(4 * SECOND));
+        tally.failed(Nanos(SECOND - 9), FailureKind::Timeout, Nanos(SECOND - 1));
         let mut sum = Tally::new(tally.span);
         sum.merge(&tally.hand_over(Tally::new(Span::default())));
-        tally.failed(Nanos(2 * SECOND), FailureKind::Refused);
+        tally.failed(Nanos(2 * SECOND), FailureKind::Refused, Nanos(2 * SECOND));
+        // Of the warm-up, and no answer until the counted time is over.
+        tally.failed(Nanos(SECOND - 9), FailureKind::Timeout, Nanos(4 * SECOND));
         sum.merge(&tally);
         let result = sum.result(&TransactionsResult::default(), Nanos(9 * SECOND));
-        assert_eq!((result.completed, result.completed_in_all, result.response_ns.n), (2, 3, 4));
-        assert_eq!((result.counted_s, result.seconds.as_slice(), result.failures()), (2.0, [2, 0].as_slice(), 2));
+        assert_eq!((result.completed, result.completed_in_all, result.response_ns.n), (2, 3, 5));
+        assert_eq!((result.counted_s, result.seconds.as_slice(), result.failures()), (2.0, [2, 0].as_slice(), 3));
         assert_eq!(sum.result(&TransactionsResult::default(), Nanos(SECOND * 5 / 2)).seconds, [2]);
     }
 }

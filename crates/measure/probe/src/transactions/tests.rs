@@ -107,6 +107,28 @@ fn assert_whole(spec: &TransactionsSpec, result: &TransactionsResult) {
 }
 
 #[test]
+fn values_that_no_plan_has_are_refused() {
+    let sizes = |request, response| Exchange::Rr { protocol: Protocol::Tcp, request, response };
+    let wrong = [
+        TransactionsSpec { connections: 0, ..spec(crr()) },
+        TransactionsSpec { duration: Nanos(u64::MAX), ..spec(crr()) },
+        TransactionsSpec { rate: Some(TransactionRate(0)), ..spec(crr()) },
+        spec(sizes(PayloadSize(0), PayloadSize(1))),
+        spec(sizes(PayloadSize(1), PayloadSize(u32::MAX))),
+        spec(Exchange::Rr { protocol: Protocol::Udp, request: PayloadSize(8), response: PayloadSize(7) }),
+    ];
+    for spec in wrong {
+        for side in [Side::Near, Side::Far] {
+            assert!(
+                prepare(&spec, side, &seat(IpVersion::V4, None))
+                    .is_err_and(|error| error.to_string().starts_with("transactions: ")),
+                "{spec}"
+            );
+        }
+    }
+}
+
+#[test]
 fn every_exchange_is_completed_in_every_mode() {
     for mode in [WaitMode::Block, WaitMode::Spin, WaitMode::BusyPoll] {
         for (ip, connections) in [(IpVersion::V4, 1), (IpVersion::V6, 5)] {

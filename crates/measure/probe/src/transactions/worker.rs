@@ -32,7 +32,7 @@ use crate::{
     ProbeError,
     error::socket_error,
     schedule::Schedule,
-    socket::{STOP_CHECK, WOULD_BLOCK},
+    socket::{STOP_CHECK, WOULD_BLOCK, busy_poll_set},
 };
 
 /// Bytes taken in one call.
@@ -89,6 +89,9 @@ impl<'a> Worker<'a> {
         let spec = setting.spec;
         let share = (number..usize::from(spec.connections)).step_by(setting.threads).count();
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(|error| failed(setting, error))?;
+        if spec.mode == WaitMode::BusyPoll {
+            busy_poll_set(&epoll)?;
+        }
         let is_udp = spec.exchange.protocol() == Protocol::Udp;
         Ok(Self {
             setting,
@@ -222,13 +225,15 @@ impl<'a> Worker<'a> {
             }
             if now.0 - intended.0 > self.setting.spec.timeout.0 {
                 self.next += self.setting.threads as u64;
-                self.tally.failed(intended, FailureKind::Timeout);
+                self.tally.failed(intended, FailureKind::Timeout, now);
                 continue;
             }
             let Some(index) = self.idle.pop_front() else { return };
             self.next += self.setting.threads as u64;
             let departed = clock::now();
-            self.tally.departed(intended, departed);
+            // A transaction without a free connection waits for the server, not for the client.
+            let due = intended.max(self.connections[index as usize].since);
+            self.tally.departed(intended, due, departed);
             self.begin(index, intended, departed);
         }
     }
@@ -271,7 +276,8 @@ impl<'a> Worker<'a> {
     /// The connection is free for another transaction.
     #[inline]
     fn rest(&mut self, index: u32, now: Nanos) {
-        self.connections[index as usize].state = State::Idle;
+        let connection = &mut self.connections[index as usize];
+        (connection.state, connection.since) = (State::Idle, now);
         let is_closed_loop = self.setting.spec.rate.is_none();
         // Before the warm-up the counted time is not known yet, and nothing begins.
         if is_closed_loop && now < self.tally.span.closed {
@@ -339,6 +345,9 @@ impl<'a> Worker<'a> {
     fn happened(&mut self, index: usize, flags: EventFlags) {
         let broken = flags.intersects(EventFlags::ERR | EventFlags::HUP);
         let readable = flags.intersects(EventFlags::IN | EventFlags::RDHUP) || broken;
+        if self.is_udp {
+            return self.receive(index as u32, false);
+        }
         match self.connections[index].state {
             State::Opening if broken => {
                 let kind = self.connections[index].error().map_or(FailureKind::Other, |error| kind_of(&error));
@@ -375,10 +384,7 @@ impl<'a> Worker<'a> {
     #[cold]
     fn go_on_sending(&mut self, index: u32) {
         let connection = &mut self.connections[index as usize];
-        let sent = connection.send(&self.setting.requests[connection.request].bytes);
-        if !self.is_udp
-            && let Err(error) = sent
-        {
+        if let Err(error) = connection.send(&self.setting.requests[connection.request].bytes) {
             self.fail(index, kind_of(&error), clock::now());
         }
     }
@@ -394,11 +400,9 @@ impl<'a> Worker<'a> {
             };
             let now = clock::now();
             match (received, connection.state) {
-                (Ok(length), _) if self.is_udp => {
-                    if self.take_datagram(index, length, now) {
-                        return;
-                    }
-                }
+                // One at a time, so that a flood of foreign datagrams does not hold the client.
+                (Ok(length), _) if self.is_udp => return self.take_datagram(index, length, now),
+                (Err(_), State::Idle | State::Closed) if self.is_udp => return,
                 (Ok(0), State::Ending | State::Idle) => return self.ended(index, now),
                 (Ok(0), _) => return self.fail(index, FailureKind::Closed, now),
                 (Ok(length), State::Asking) => match connection.take(&self.buffer[..length]) {
@@ -414,20 +418,20 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Whether this datagram was the awaited one.
-    fn take_datagram(&mut self, index: u32, length: usize, now: Nanos) -> bool {
+    /// Takes the awaited datagram, and throws another one away.
+    fn take_datagram(&mut self, index: u32, length: usize, now: Nanos) {
         let connection = &mut self.connections[index as usize];
         let datagram = &self.buffer[..length];
         let is_meant =
             matches!(connection.state, State::Asking) && connection.is_labelled(self.setting.token, datagram);
-        if is_meant {
-            if length as u64 == self.setting.requests[0].answer {
-                self.whole(index, false, false, now);
-            } else {
-                self.fail(index, FailureKind::Wrong, now);
-            }
+        if !is_meant {
+            return;
         }
-        is_meant
+        if length as u64 == self.setting.requests[0].answer {
+            self.whole(index, false, false, now);
+        } else {
+            self.fail(index, FailureKind::Wrong, now);
+        }
     }
 
     /// A response is whole.
@@ -437,7 +441,7 @@ impl<'a> Worker<'a> {
         if let Some(begun) = connection.begun.take() {
             self.out -= 1;
             if now.0.saturating_sub(begun.0) > self.setting.spec.timeout.0 {
-                self.tally.failed(begun, FailureKind::Timeout);
+                self.tally.failed(begun, FailureKind::Timeout, now);
             } else {
                 self.tally.completed(begun, now);
             }
@@ -492,7 +496,7 @@ impl<'a> Worker<'a> {
         match connection.begun.take() {
             Some(begun) => {
                 self.out -= 1;
-                self.tally.failed(begun, kind);
+                self.tally.failed(begun, kind, now);
             }
             None => {
                 let since = connection.since;
@@ -505,12 +509,12 @@ impl<'a> Worker<'a> {
     /// A connection that could not be opened fails the transaction that it was for: the next one.
     fn fail_next(&mut self, since: Nanos, kind: FailureKind, now: Nanos) {
         match self.schedule {
-            None => self.tally.failed(since, kind),
+            None => self.tally.failed(since, kind, now),
             Some(schedule) => {
                 let intended = schedule.intended(self.next);
                 if intended <= now && intended < self.tally.span.closed {
                     self.next += self.setting.threads as u64;
-                    self.tally.failed(intended, kind);
+                    self.tally.failed(intended, kind, now);
                 }
             }
         }

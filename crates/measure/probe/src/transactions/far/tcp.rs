@@ -14,8 +14,9 @@ use model::{
 use rustix::{
     buffer::spare_capacity,
     event::{
-        Timespec,
+        PollFd, PollFlags, Timespec,
         epoll::{self, EventData, EventFlags},
+        poll,
     },
     fd::{AsFd, OwnedFd},
     io::Errno,
@@ -26,7 +27,7 @@ use socket2::Socket;
 use crate::{
     Control, ProbeError,
     error::socket_error,
-    socket::{STOP_CHECK, WOULD_BLOCK, is_nothing_yet},
+    socket::{STOP_CHECK, WOULD_BLOCK, busy_poll_set, is_nothing_yet},
     transactions::served::{Reader, Service},
 };
 
@@ -168,6 +169,9 @@ impl<'a> Server<'a> {
     ) -> Result<Self, ProbeError> {
         let failed = |error: Errno| socket_error("wait for connections to", address)(error.into());
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(failed)?;
+        if spec.mode == WaitMode::BusyPoll {
+            busy_poll_set(&epoll)?;
+        }
         epoll::add(&epoll, door.as_fd(), EventData::new_u64(DOOR), EventFlags::IN).map_err(failed)?;
         Ok(Self {
             service,
@@ -254,8 +258,10 @@ impl<'a> Server<'a> {
             session.receive(self.service, &mut self.buffer)
         };
         if self.is_alone && session.has_answered && course == Course::Hears {
-            course = stay(session, self.service, &mut self.buffer, self.mode, control)
+            course = stay(session, self.service, &mut self.buffer, self.mode, control, &self.door)
                 .map_err(socket_error("wait for requests to", self.address))?;
+            // Two connections take turns by the epoll set from now on: one of them is a stranger's.
+            self.is_alone = course == Course::Ends;
         }
         self.follow(place, course, was_sending);
         Ok(())
@@ -283,21 +289,47 @@ impl<'a> Server<'a> {
     }
 }
 
-/// Serves one connection until it ends, without the epoll set: a call less for each transaction.
+/// Calls after which it is looked whether another connection waits.
+const LOOK: u32 = 1024;
+
+/// Serves one connection without the epoll set, a call less for each transaction: until it ends, or another one comes.
 fn stay(
     session: &mut Session,
     service: &Service,
     buffer: &mut [u8],
     mode: WaitMode,
     control: &Control,
+    door: &Socket,
 ) -> io::Result<Course> {
-    let _wakeable = control.wakes(session.socket.try_clone()?);
-    session.socket.set_nonblocking(mode == WaitMode::Spin)?;
+    let spins = mode == WaitMode::Spin;
+    if !spins {
+        session.socket.set_read_timeout(Some(STOP_CHECK))?;
+        session.socket.set_write_timeout(Some(STOP_CHECK))?;
+    }
+    session.socket.set_nonblocking(spins)?;
+    let mut calls = 0_u32;
     while !control.stopped() {
+        session.has_answered = false;
         let course = if session.reply.is_some() { session.go_on(service) } else { session.receive(service, buffer) };
         if course == Course::Ends {
             return Ok(Course::Ends);
         }
+        calls = calls.wrapping_add(1);
+        let waited_in_vain = !spins && !session.has_answered;
+        if (waited_in_vain || calls.is_multiple_of(LOOK)) && has_come(door)? {
+            session.socket.set_nonblocking(true)?;
+            return Ok(course);
+        }
     }
     Ok(Course::Ends)
+}
+
+/// Whether a connection waits to be accepted.
+fn has_come(door: &Socket) -> io::Result<bool> {
+    let mut door = [PollFd::new(door, PollFlags::IN)];
+    match poll(&mut door, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })) {
+        Ok(ready) => Ok(ready > 0),
+        Err(Errno::INTR) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
 }

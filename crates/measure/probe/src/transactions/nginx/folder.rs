@@ -3,17 +3,20 @@
 //! It belongs to this process's user. Where that is root, nginx's group may read it, and nginx may write to `temporary` alone.
 
 use std::{
+    env,
     fmt::Write as _,
-    fs::{self, File, OpenOptions, Permissions},
+    fs::{self, File, Metadata, OpenOptions, Permissions},
     io::{self, Read},
     net::SocketAddr,
-    os::unix::fs::{OpenOptionsExt, PermissionsExt, chown},
+    os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, chown},
     path::{Path, PathBuf},
     process::Stdio,
+    time::Duration,
 };
 
 use kernel::privilege;
 use model::{Privilege, probe::HttpPath};
+use rustix::process::geteuid;
 use tempfile::TempDir;
 
 use super::{
@@ -28,14 +31,27 @@ const LONGEST_WORDS: u64 = 2048;
 /// Connections beside those of the trial.
 const OTHERS: u32 = 512;
 
-/// What nginx reads and writes.
-pub(super) struct Folder(TempDir);
+/// Beginning of each folder's name.
+const PREFIX: &str = "wireproof-nginx-";
+
+/// A younger folder may be in the making.
+const OLD: Duration = Duration::from_secs(60);
+
+/// What nginx reads and writes. Its lock shows others that it is in use.
+pub(super) struct Folder {
+    folder: TempDir,
+    _lock: File,
+}
 
 impl Folder {
     /// Makes the folder with a file for each path.
     pub(super) fn make(paths: &[HttpPath]) -> Result<Self, ProbeError> {
-        let folder = tempfile::Builder::new().prefix("wireproof-nginx-").tempdir();
-        let folder = Self(folder.map_err(|error| unable(&format!("a temporary folder for it: {error}")))?);
+        remove_abandoned();
+        let failed = |error: io::Error| unable(&format!("a temporary folder for it: {error}"));
+        let folder = tempfile::Builder::new().prefix(PREFIX).tempdir().map_err(failed)?;
+        let lock = File::create(folder.path().join("lock")).map_err(failed)?;
+        lock.lock().map_err(failed)?;
+        let folder = Self { folder, _lock: lock };
         folder.check()?;
         folder.fill(paths).map_err(|error| unable(&format!("{}: {error}", folder.path().display())))?;
         Ok(folder)
@@ -87,7 +103,9 @@ impl Folder {
 
     fn text(&self, program: &Program, address: SocketAddr, connections: u16) -> String {
         let (folder, temporary) = (self.path().display(), self.temporary());
-        let mut text = String::from("daemon off;\nmaster_process off;\nerror_log stderr;\n");
+        let mut text = String::from("daemon off;\nmaster_process off;\n");
+        // Its own end, and nothing that a stranger can cause again and again.
+        text += "error_log stderr crit;\n";
         if privilege::current() == Privilege::UserNamespace {
             // Nobody else may be there, and nginx would look for its own user.
             text += "user root root;\n";
@@ -109,7 +127,7 @@ impl Folder {
     }
 
     pub(super) fn path(&self) -> &Path {
-        self.0.path()
+        self.folder.path()
     }
 
     pub(super) fn configuration(&self) -> PathBuf {
@@ -139,6 +157,25 @@ impl Folder {
     }
 }
 
+/// Removes folders of agents that were killed. Failures are the next one's matter.
+fn remove_abandoned() {
+    for entry in fs::read_dir(env::temp_dir()).into_iter().flatten().flatten() {
+        let is_named = entry.file_name().to_str().is_some_and(|name| name.starts_with(PREFIX));
+        if is_named && is_abandoned(&entry.path()) {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+/// Whether it is this user's folder, and old, and nobody holds its lock.
+fn is_abandoned(folder: &Path) -> bool {
+    let is_ours = |known: &Metadata| known.is_dir() && known.uid() == geteuid().as_raw();
+    let is_old = |known: &Metadata| known.modified().is_ok_and(|time| time.elapsed().is_ok_and(|age| age > OLD));
+    let known = fs::symlink_metadata(folder);
+    known.is_ok_and(|known| is_ours(&known) && is_old(&known))
+        && File::open(folder.join("lock")).is_ok_and(|lock| lock.try_lock().is_ok())
+}
+
 fn clean(words: &str) -> String {
     let lines = words.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("; ");
     lines.chars().filter(|c| !c.is_control()).collect()
@@ -150,4 +187,30 @@ fn share(path: &Path, mode: u32) -> io::Result<()> {
         chown(path, None, Some(NOBODY))?;
     }
     fs::set_permissions(path, Permissions::from_mode(mode))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::SystemTime;
+
+    use super::*;
+
+    #[test]
+    fn the_folder_of_an_agent_that_was_killed_goes_with_the_next_one() {
+        let make = || Folder::make(&[]).expect("room for it");
+        let grow_old = |folder: &Path| {
+            let time = SystemTime::now() - 2 * OLD;
+            File::open(folder).and_then(|folder| folder.set_modified(time)).expect("ours");
+        };
+        let used = make();
+        let Folder { folder, _lock: lock } = make();
+        drop(lock);
+        let abandoned = folder.keep();
+        grow_old(used.path());
+        drop(make());
+        assert!(abandoned.exists() && used.path().exists(), "one is young, the other is in use");
+        grow_old(&abandoned);
+        drop(make());
+        assert!(!abandoned.exists() && used.path().exists());
+    }
 }

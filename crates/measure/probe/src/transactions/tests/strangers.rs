@@ -1,8 +1,10 @@
 //! Strangers that find the server.
 
 use std::{
+    collections::BTreeSet,
     io::{Read, Write},
     net::{TcpStream, UdpSocket},
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
     time::Duration,
 };
 
@@ -91,11 +93,31 @@ fn connections_have_a_bound() {
 #[test]
 fn a_stranger_does_not_keep_the_client_out() {
     let spec = spec(rr(Protocol::Tcp));
+    // A part of a request; and a whole one, with which the server stays.
+    for asked in [18, 64] {
+        serve(&spec, |peer| {
+            let mut stranger = TcpStream::connect(peer).expect("it listens");
+            stranger.write_all(&vec![b'r'; asked]).expect("sent");
+            stranger.set_read_timeout(Some(Duration::from_millis(500))).expect("settable");
+            assert_eq!(stranger.read_exact(&mut [0; 100]).is_ok(), asked == 64);
+            let result = ask(&spec, &seat(IpVersion::V4, Some(peer))).expect("it measures");
+            assert_whole(&spec, &result);
+        });
+    }
+}
+
+#[test]
+fn a_stranger_that_asks_all_the_time_does_not_keep_the_client_out() {
+    let spec = spec(rr(Protocol::Tcp));
     serve(&spec, |peer| {
         let mut stranger = TcpStream::connect(peer).expect("it listens");
-        stranger.write_all(b"GET / HTTP/1.0\r\n\r\n").expect("sent");
+        let greedy = thread::spawn(move || {
+            let mut reply = [0; 100];
+            while stranger.write_all(&[b'r'; 64]).is_ok() && stranger.read_exact(&mut reply).is_ok() {}
+        });
         let result = ask(&spec, &seat(IpVersion::V4, Some(peer))).expect("it measures");
         assert_whole(&spec, &result);
+        drop(greedy);
     });
 }
 
@@ -117,4 +139,29 @@ fn datagrams_of_strangers_are_not_answered() {
         assert_eq!(socket.recv(&mut answer).expect("answered"), 100);
         assert_eq!(answer[..8], own[..8]);
     });
+}
+
+#[test]
+fn datagrams_that_answer_nothing_do_not_hold_the_client() {
+    for connections in [1, 4] {
+        let spec = TransactionsSpec { timeout: Nanos::from_millis(100), connections, ..spec(rr(Protocol::Udp)) };
+        let server = UdpSocket::bind("127.0.0.1:0").expect("loopback");
+        server.set_read_timeout(Some(Duration::from_millis(1))).expect("settable");
+        let (peer, is_over) = (server.local_addr().expect("bound"), AtomicBool::new(false));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut clients = BTreeSet::new();
+                while !is_over.load(Relaxed) {
+                    clients.extend(server.recv_from(&mut [0; 100]).map(|(_, client)| client));
+                    for client in &clients {
+                        let _ = server.send_to(&[0; 100], client);
+                    }
+                }
+            });
+            let result = ask(&spec, &seat(IpVersion::V4, Some(peer)));
+            is_over.store(true, Relaxed);
+            let result = result.expect("it measures");
+            assert!(result.completed == 0 && result.failures() > 0, "{result:?}");
+        });
+    }
 }

@@ -118,7 +118,9 @@ impl Connection {
             }
             _ => {}
         }
-        let flags = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;
+        // Datagrams are received one at a time, and the rest of them told of again.
+        let of_stream = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;
+        let flags = if is_udp { EventFlags::IN } else { of_stream };
         epoll::add(epoll, socket.as_fd(), EventData::new_u64(index.into()), flags)?;
         self.socket = Some(socket);
         Ok(())
