@@ -78,7 +78,7 @@ mod tests {
         let pacing = Some(Pacing { behind_ns: p99(60), ..Pacing::default() });
         let late = TransactionsResult { pacing, response_ns: p99(100), ..fine };
         let behind = Doubt::BehindSchedule { behind_ns: 60, rtt_ns: 100 };
-        assert_eq!(doubts(&late), [behind.clone()]);
+        assert_eq!(doubts(&late), std::slice::from_ref(&behind));
         let slow = TransactionsResult { completed: 1000, ..late };
         assert_eq!(doubts(&slow), [Doubt::SenderTooSlow { intended: 1000.0, achieved: 505.0 }, behind]);
     }
