@@ -88,7 +88,7 @@ fn send_signal(signal: &str, pid: u32) {
 fn assert_kept(trial: &Value) {
     let (sent, n) = (trial["sent"].as_u64().unwrap(), trial["rtt_ns"]["n"].as_u64().unwrap());
     assert!(sent > 500 && n == sent, "{trial}");
-    assert!(trial["rtt_ns"]["p99"].as_u64().unwrap() > 500 && trial["achieved_pps"].as_f64().unwrap() > 100.0);
+    assert!(trial["rtt_ns"]["p90"].as_u64().unwrap() > 500 && trial["achieved_pps"].as_f64().unwrap() > 100.0);
     // Outstanding replies may have arrived later: the losses are unknown.
     assert!(trial["lost"].is_null() || trial["lost"] == 0, "{trial}");
     assert!(trial["duration_s"].as_f64().unwrap() >= 2.0, "{trial}");
