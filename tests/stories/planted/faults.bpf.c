@@ -6,6 +6,7 @@
 #include <linux/in.h>
 #include <linux/ip.h>
 #include <linux/pkt_cls.h>
+#include <linux/udp.h>
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
 
@@ -15,6 +16,8 @@
 #define LARGE (1400 + ETH_HLEN) // an IP packet of 1400 bytes passes, one byte more does not
 #define COPY 7                  // marks what was sent again, so that it is not sent again for ever
 #define SLOW 0x10020            // class 1:20 of the queueing discipline that the test sets up
+#define PAYLOAD (ETH_HLEN + sizeof(struct iphdr) + sizeof(struct udphdr))
+#define FLIPPED (PAYLOAD + 64)  // behind what a tester writes at the front of the payload
 
 struct {
     __uint(type, BPF_MAP_TYPE_ARRAY);
@@ -73,6 +76,35 @@ int drop_large(struct __sk_buff *skb)
 {
     // "Stolen" counts nowhere, as a switch's drop is counted at neither end.
     return skb->len > LARGE ? TC_ACT_STOLEN : TC_ACT_OK;
+}
+
+// A bit is flipped, and the checksum stays. Only a sender without checksum offload has written one (ethtool -K … tx off).
+SEC("tc/flip")
+int flip(struct __sk_buff *skb)
+{
+    __u8 byte;
+    if (skb_is_chosen(skb, 1) && !bpf_skb_load_bytes(skb, FLIPPED, &byte, 1)) {
+        byte ^= 4;
+        bpf_skb_store_bytes(skb, FLIPPED, &byte, 1, 0);
+    }
+    return TC_ACT_OK;
+}
+
+// Two words change, and their sum does not: the checksum holds.
+SEC("tc/forge")
+int forge(struct __sk_buff *skb)
+{
+    __u16 words[2];
+    if (skb_is_chosen(skb, 1) && !bpf_skb_load_bytes(skb, FLIPPED, words, sizeof(words))) {
+        __u16 sum = words[0] == 0xffff ? 0 : words[0]; // both are 0 to a checksum
+        __u16 others[2] = { words[1], words[0] };
+        if (words[0] == words[1]) {
+            others[0] = sum + 1;
+            others[1] = sum ? sum - 1 : 0xfffe;
+        }
+        bpf_skb_store_bytes(skb, FLIPPED, others, sizeof(others), 0);
+    }
+    return TC_ACT_OK;
 }
 
 char gpl[] SEC("license") = "GPL";
