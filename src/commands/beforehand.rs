@@ -5,7 +5,7 @@ use std::path::Path;
 use agent::foresee_packets;
 use bed::{Planned, Wanted};
 use kernel::{socket, sysctl};
-use model::{Bed, Mtu, PacketsSpec, Plan, Privilege};
+use model::{Bed, Mtu, PacketsSpec, Plan, Privilege, probe::KERNELS_DEFAULT};
 
 use super::wanted::words_or_bed;
 use crate::{cli::Measure, exit::Words, paths};
@@ -19,7 +19,8 @@ const ETHERNET_MTU: Mtu = Mtu(1500);
 /// Features that this machine lacks, whatever the bed.
 pub(super) fn check_machine(plan: &Plan, options: &Measure) -> anyhow::Result<()> {
     check_wrap(&options.wrap.words())?;
-    plan.goodput.iter().filter_map(|item| item.congestion.as_deref()).try_for_each(check_congestion)
+    let named = plan.goodput.iter().filter_map(|item| item.congestion.as_deref());
+    named.filter(|name| *name != KERNELS_DEFAULT).try_for_each(check_congestion)
 }
 
 /// The bed as it would be, if the plan can be measured on it.

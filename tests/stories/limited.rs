@@ -1,13 +1,13 @@
 //! Limits of a figure: each planted fault is named, and no longer after its removal.
 
-use std::process::Command;
+use std::{process::Command, thread, time::Duration};
 
 use serde_json::Value;
 
 use crate::{
     other_host::signal,
     planted::{Bad, Busy},
-    program::Desk,
+    program::{Desk, done},
 };
 
 const BED: &str = "faulty";
@@ -56,6 +56,62 @@ fn a_queueing_discipline_is_named() {
         assert_named("qdisc", &udp, &goodput(desk, &["--protocol", "udp", "--rate", "400 Mbit/s"]));
         assert!(udp["lost"].as_u64() > Some(0) && udp["loss_at"]["qdisc"].as_u64() > Some(0), "{}", udp["loss_at"]);
         assert!(tcp["limited_by"]["evidence"].as_str().unwrap().contains("tbf"), "{}", tcp["limited_by"]);
+    });
+}
+
+#[test]
+fn a_slow_way_back_for_acknowledgements_is_named() {
+    Desk::tell_alone(|desk| {
+        let _bed = desk.bed(BED, &[]);
+        let bad = Bad::new(desk, BED);
+        bad.at("b", "tc qdisc add dev lab-b root tbf rate 1mbit burst 16kb latency 50ms");
+        let slow = goodput(desk, &[]);
+        bad.at("b", "tc qdisc del dev lab-b root");
+        assert_named("qdisc", &slow, &goodput(desk, &[]));
+        assert_eq!(slow["limited_by"]["endpoint"], "b", "{}", slow["limited_by"]);
+    });
+}
+
+/// What the connections use is set, so that labs of all machines compare; a plan can ask for the host's own.
+#[test]
+fn a_lab_has_a_congestion_control_of_its_own() {
+    let desk = Desk::new();
+    let _bed = desk.bed(BED, &[]);
+    let used = |more: &[&str]| goodput(&desk, more)["flows"][0]["tcp"][0]["congestion"].as_str().unwrap().to_owned();
+    let hosts = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control").unwrap();
+    assert_eq!(used(&[]), "cubic");
+    assert_eq!(used(&["--congestion", "default"]), hosts.trim());
+    assert_eq!(used(&["--congestion", "reno"]), "reno");
+}
+
+/// bbr, as the default of a host: its segments overtake each other over a veth pair, and that costs it nothing.
+#[test]
+fn an_undisturbed_connection_is_not_put_down_to_reordering() {
+    Desk::tell_alone(|desk| {
+        let _bed = desk.bed(BED, &[]);
+        for control in ["default", "cubic"] {
+            let clean = goodput(desk, &["--congestion", control]);
+            assert_ne!(place(&clean), "reordering", "{control}: {}", clean["limited_by"]);
+            assert_ne!(clean["limited_by"]["evidence"], "", "{control}");
+        }
+    });
+}
+
+#[test]
+fn a_time_in_which_nothing_passes_is_named() {
+    Desk::tell_alone(|desk| {
+        let _bed = desk.bed(BED, &[]);
+        let run =
+            desk.start(&["goodput", "--bed", BED, "--repeats", "1", "--cpus", "0,1", "--duration", "5 s", "--json"]);
+        thread::sleep(Duration::from_millis(2_500));
+        let bad = Bad::new(desk, BED);
+        bad.at("b", "nft add table ip f");
+        bad.at("b", "nft add chain ip f i { type filter hook prerouting priority 0 ; policy drop ; }");
+        thread::sleep(Duration::from_millis(1_500));
+        bad.at("b", "nft delete table ip f");
+        let trial = done(run.wait_with_output().unwrap()).json()["trials"][0].clone();
+        assert_eq!(place(&trial), "interruption", "{}", trial["limited_by"]);
+        assert!(trial["doubts"].to_string().contains("stalled"), "{}", trial["doubts"]);
     });
 }
 

@@ -36,7 +36,7 @@ pub(crate) struct GoodputOptions {
     /// Size of each socket's send and receive buffer, like "4 MiB".
     #[arg(long, value_name = "SIZE")]
     window: Option<Bytes>,
-    /// TCP congestion control, like cubic or bbr.
+    /// TCP congestion control, like cubic or bbr, or "default" for the kernel's (default: cubic in a lab, the kernel's elsewhere).
     #[arg(long, value_name = "NAME")]
     congestion: Option<String>,
     /// How TCP data is sent: write, zerocopy or sendfile.

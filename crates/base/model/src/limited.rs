@@ -63,6 +63,22 @@ pub enum Evidence {
         /// Rate that window and RTT allow, in bit/s.
         possible_bps: f64,
     },
+    /// The congestion control allowed no more than about what was sent (`TCP_INFO`, of all connections).
+    CongestionControl {
+        /// Its name.
+        control: String,
+        /// Its pacing rate, or one congestion window per RTT if that is less, in bit/s.
+        allowed_bps: f64,
+        /// Measured rate, in bit/s.
+        bps: f64,
+    },
+    /// In whole seconds nothing arrived.
+    Silent {
+        /// How many.
+        seconds: u64,
+        /// Whole seconds of the counted time.
+        of: u64,
+    },
     /// The intended load was reached.
     AsAsked {
         /// Asked for, in bit/s or messages a second.
@@ -179,6 +195,10 @@ pub enum Place {
     Connections,
     /// The TCP window: congestion or receive window against RTT.
     Window,
+    /// TCP's congestion control.
+    CongestionControl,
+    /// Nothing passed for part of the time: a link was down, or something between the ends let nothing through.
+    Interruption,
     /// Segments that overtake each other, which TCP takes for lost and sends again.
     Reordering,
     /// The path MTU.
@@ -205,6 +225,8 @@ choice!(Place, "a place", {
     FileDescriptors = "file descriptors",
     Connections = "number of connections",
     Window = "window",
+    CongestionControl = "congestion control",
+    Interruption = "interruption",
     Reordering = "reordering",
     PathMtu = "path MTU",
     DeviceUnderTest = "device under test",

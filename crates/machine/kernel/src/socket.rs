@@ -70,13 +70,23 @@ pub struct TcpMoment {
     pub rtt_us: u32,
     /// Congestion window, in segments.
     pub cwnd_segments: u32,
+    /// Pacing rate, in bit/s. Only some congestion controls (bbr) and qdiscs (fq) keep to it.
+    pub pacing_bps: u64,
+    /// Rate at which segments were last delivered, in bit/s.
+    pub delivery_bps: u64,
 }
 
 /// Fast-changing state of a connection, by one call.
 pub fn tcp_moment(stream: &TcpStream) -> Result<TcpMoment> {
     let info = tcp_info(stream)?;
     let number = |at: usize| number(&info, at);
-    Ok(TcpMoment { retransmits: number(100).into(), rtt_us: number(68), cwnd_segments: number(80) })
+    Ok(TcpMoment {
+        retransmits: number(100).into(),
+        rtt_us: number(68),
+        cwnd_segments: number(80),
+        pacing_bps: info[13].saturating_mul(8),
+        delivery_bps: info[20].saturating_mul(8),
+    })
 }
 
 /// Progress of a connection (tcp(7), `TCP_INFO`).
@@ -245,6 +255,9 @@ mod tests {
         assert_eq!(info.timestamps, setting.trim() != "0");
         let moment = tcp_moment(&stream).expect("connected");
         assert_eq!((moment.retransmits, moment.cwnd_segments), (0, info.cwnd_segments));
+        // Nothing was sent but the SYN: no segment was delivered, and one window per RTT is the most.
+        let window_per_rtt = u64::from(info.cwnd_segments * info.mss) * 8_000_000 / u64::from(info.rtt_us.max(1));
+        assert!(moment.pacing_bps >= window_per_rtt / 2, "{moment:?} {info:?}");
     }
 
     #[test]

@@ -48,6 +48,7 @@ pub fn foresee(spec: &PacketsSpec, end: &Endpoint, privilege: Privilege) -> Resu
         cpus: end.cpus.clone(),
         peer_cpus: 0,
         same_clock: false,
+        congestion: None,
         token: 0,
         sender: 0,
         senders: 1,

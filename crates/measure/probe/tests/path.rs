@@ -161,6 +161,7 @@ fn seat(endpoint: &str, local: IpAddr, peer: Option<SocketAddr>) -> Seat {
         cpus: Vec::new(),
         peer_cpus: 0,
         same_clock: true,
+        congestion: None,
         token: 7,
         sender: 0,
         senders: 1,

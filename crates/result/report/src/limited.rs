@@ -57,6 +57,10 @@ fn evidence(evidence: &Evidence, rate: impl Fn(f64) -> String, t: &Texts) -> Str
         Evidence::WindowPerRtt { window, rtt_us, possible_bps } => {
             with(&[("window", &grouped(*window)), ("rtt", rtt_us), ("possible", &show::rate(*possible_bps))])
         }
+        Evidence::CongestionControl { control, allowed_bps, bps } => {
+            with(&[("control", control), ("allowed", &show::rate(*allowed_bps)), ("bps", &show::rate(*bps))])
+        }
+        Evidence::Silent { seconds, of } => with(&[("seconds", seconds), ("of", of)]),
         Evidence::AsAsked { intended, achieved } | Evidence::Behind { intended, achieved } => {
             with(&[("intended", &rate(*intended)), ("achieved", &rate(*achieved))])
         }

@@ -82,7 +82,8 @@ pub struct GoodputItem {
     /// Size of each socket's send and receive buffer ("4 MiB"); without it the kernel tunes them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window: Option<Bytes>,
-    /// TCP congestion control, like `cubic` or `bbr`.
+    /// TCP congestion control, like `cubic` or `bbr`, or `default` for the kernel's default. Without it a lab uses cubic, so that
+    /// labs of all machines compare, and any other bed the kernel's default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub congestion: Option<String>,
     /// `write`, `zerocopy` or `sendfile` (TCP).

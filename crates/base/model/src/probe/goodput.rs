@@ -13,6 +13,13 @@ use crate::{
     units::{BitRate, Bytes, Mtu, Nanos},
 };
 
+/// The word for the kernel's default congestion control, where a bed has one of its own.
+pub const KERNELS_DEFAULT: &str = "default";
+
+/// Congestion control of connections in a lab: Linux's own default. With bbr, which some hosts have as theirs, two cores hand over
+/// the segments of one connection, and they overtake each other.
+pub const LAB_CONGESTION: &str = "cubic";
+
 choice!(
     /// How a TCP sender hands its data to the kernel.
     #[derive(Default)]
@@ -74,7 +81,7 @@ pub struct GoodputSpec {
     pub mtu: Option<Mtu>,
     /// Size asked for each socket's send and receive buffer; `None` leaves the kernel's tuning.
     pub window: Option<Bytes>,
-    /// TCP congestion control; `None` leaves the kernel's default.
+    /// TCP congestion control; `None` leaves the bed's, and [`KERNELS_DEFAULT`] the kernel's.
     pub congestion: Option<String>,
     /// How a TCP sender hands over its data.
     pub send: SendWay,

@@ -33,7 +33,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use conditions::Conditions;
-pub use goodput::{Batch, GoodputSpec, ReceiveWay, SendWay};
+pub use goodput::{Batch, GoodputSpec, KERNELS_DEFAULT, LAB_CONGESTION, ReceiveWay, SendWay};
 pub use latency::{Amount, LATENCY_LEAST_PAYLOAD, LatencySpec, MOST_OUT, ONE_WAY_LEAST_PAYLOAD};
 pub use packets::{Engine, PacketsSpec};
 pub use path::{LARGEST_PATH_MTU, PathSpec};
@@ -99,6 +99,9 @@ pub struct Seat {
     pub peer_cpus: usize,
     /// Whether both sides' stamps come from one clock, so that they may be subtracted.
     pub same_clock: bool,
+    /// Congestion control for TCP where the spec names none; `None` leaves the kernel's default.
+    #[serde(default)]
+    pub congestion: Option<String>,
     /// Drawn for each trial, the same at both sides: by it a side tells the other from a stranger.
     pub token: u32,
     /// Which of the trial's senders it is, or has as its counterpart, from 0.

@@ -131,6 +131,12 @@ pub struct TcpSeconds {
     pub rtt_us: Vec<u32>,
     /// Congestion window at the end of each second, in segments.
     pub cwnd_segments: Vec<u32>,
+    /// Pacing rate at the end of each second, in bit/s; empty in runs of before it was read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pacing_bps: Vec<u64>,
+    /// Rate at which segments were last delivered, at the end of each second, in bit/s; empty in runs of before it was read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub delivery_bps: Vec<u64>,
 }
 
 /// Datagrams as the receiver counted them, over the whole transfer, by the number that each carries.

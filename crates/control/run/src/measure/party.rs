@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use model::{Bed, ClockRelation, Endpoint, ProbeSpec, Profile, Seat, Side, SoFar};
+use model::{Bed, ClockRelation, Endpoint, ProbeSpec, Profile, Seat, Side, SoFar, probe::LAB_CONGESTION};
 use protocol::{Failure, Fault, FromAgent, Outcome, Task};
 
 /// A sender of the trial and its counterpart at the end that all send to.
@@ -118,6 +118,7 @@ pub(super) fn task(
         cpus: dealt(&end.cpus, turn * profile.threads),
         peer_cpus: others(bed, side, end).map_or(0, |other| other.cpus.len()),
         same_clock: bed.clocks == ClockRelation::Same,
+        congestion: bed.makes_its_links().then(|| LAB_CONGESTION.to_owned()),
         token,
         sender,
         senders,

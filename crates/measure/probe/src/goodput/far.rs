@@ -44,7 +44,7 @@ impl Far {
         let socket = bound(any_port, Type::STREAM)?;
         if spec.protocol == Protocol::Tcp {
             // Accepted sockets inherit them.
-            tcp::set_options(&socket, spec, any_port)?;
+            tcp::set_options(&socket, spec, seat, any_port)?;
         }
         socket.listen(i32::from(spec.streams) * 2).map_err(socket_error("listen on", any_port))?;
         socket.set_nonblocking(true).map_err(socket_error("set O_NONBLOCK for", any_port))?;

@@ -25,7 +25,7 @@ impl Near {
         let carrier = Carrier::prepare(spec.stack, WaitMode::Spin, seat)?;
         let open = |way| {
             Ok(match spec.protocol {
-                Protocol::Tcp => (way, Line::Tcp(tcp::connect_all(spec, seat.local, peer, way)?)),
+                Protocol::Tcp => (way, Line::Tcp(tcp::connect_all(spec, seat, peer, way)?)),
                 Protocol::Udp => (way, Line::Udp(udp::Flow::open(spec, seat, &carrier, peer, way)?)),
             })
         };

@@ -6,11 +6,11 @@ mod sender;
 
 use std::{
     io::{self, Write},
-    net::{IpAddr, SocketAddr, TcpStream},
+    net::{SocketAddr, TcpStream},
 };
 
 use kernel::sysctl;
-use model::{Bytes, GoodputSpec};
+use model::{Bytes, GoodputSpec, Seat, probe::KERNELS_DEFAULT};
 use socket2::{SockRef, Socket, Type};
 
 pub(super) use self::{receiver::receive, sender::send};
@@ -26,13 +26,13 @@ const SEND_CHUNK: usize = 512 * 1024;
 /// Connects all streams of one way.
 pub(super) fn connect_all(
     spec: &GoodputSpec,
-    local: IpAddr,
+    seat: &Seat,
     peer: SocketAddr,
     way: Way,
 ) -> Result<Vec<TcpStream>, ProbeError> {
     let open = |number| {
-        let socket = bound(SocketAddr::new(local, 0), Type::STREAM)?;
-        set_options(&socket, spec, peer)?;
+        let socket = bound(SocketAddr::new(seat.local, 0), Type::STREAM)?;
+        set_options(&socket, spec, seat, peer)?;
         connect(socket, peer, Hello { way, value: number })
     };
     (0..spec.streams).map(open).collect()
@@ -48,16 +48,22 @@ pub(super) fn connect(socket: Socket, peer: SocketAddr, hello: Hello) -> Result<
 }
 
 /// Options that must be set before the connection: the first packet negotiates the window scale.
-pub(super) fn set_options(socket: &Socket, spec: &GoodputSpec, on: SocketAddr) -> Result<(), ProbeError> {
+pub(super) fn set_options(socket: &Socket, spec: &GoodputSpec, seat: &Seat, on: SocketAddr) -> Result<(), ProbeError> {
     if let Some(Bytes(window)) = spec.window {
         let window = usize::try_from(window).unwrap_or(usize::MAX);
         socket.set_send_buffer_size(window).map_err(socket_error("set SO_SNDBUF for", on))?;
         socket.set_recv_buffer_size(window).map_err(socket_error("set SO_RCVBUF for", on))?;
     }
-    match &spec.congestion {
-        Some(name) => socket.set_tcp_congestion(name.as_bytes()).map_err(|error| no_congestion(name, &error)),
-        None => Ok(()),
+    match (spec.congestion.as_deref(), &seat.congestion) {
+        (Some(KERNELS_DEFAULT), _) => {}
+        (Some(name), _) => {
+            socket.set_tcp_congestion(name.as_bytes()).map_err(|error| no_congestion(name, &error))?;
+        }
+        // A kernel without it has its default; the connection's state names the one that was used.
+        (None, Some(name)) => drop(socket.set_tcp_congestion(name.as_bytes())),
+        (None, None) => {}
     }
+    Ok(())
 }
 
 fn no_congestion(name: &str, error: &io::Error) -> ProbeError {

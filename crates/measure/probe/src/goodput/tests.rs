@@ -13,7 +13,9 @@ use model::{
     trial::{GoodputReceived, GoodputSent},
 };
 
-use super::prepare;
+use socket2::{Domain, Socket, Type};
+
+use super::{prepare, tcp::set_options};
 use crate::{Control, Prepared, ProbeError, control::NoWindow};
 
 fn spec(protocol: Protocol) -> GoodputSpec {
@@ -42,6 +44,7 @@ fn seat(spec: &GoodputSpec, peer: Option<SocketAddr>) -> Seat {
         cpus: Vec::new(),
         peer_cpus: 0,
         same_clock: true,
+        congestion: None,
         token: 7,
         sender: 0,
         senders: 1,
@@ -122,6 +125,23 @@ fn tcp_does_as_asked() {
         let copied = sent.zero_copied.map(|reports| (reports.zero_copied == 0, reports.copied > 0));
         assert_eq!(copied, (send == SendWay::ZeroCopy).then_some((true, true)));
     }
+}
+
+#[test]
+fn a_bed_has_a_congestion_control_that_a_spec_can_replace() {
+    let used = |asked: Option<&str>, of_bed: &str| {
+        let spec = GoodputSpec { congestion: asked.map(str::to_owned), ..tcp() };
+        let seat = Seat { congestion: Some(of_bed.to_owned()), ..seat(&spec, None) };
+        let socket = Socket::new(Domain::IPV4, Type::STREAM, None).expect("a socket");
+        set_options(&socket, &spec, &seat, ([127, 0, 0, 1], 0).into()).expect("settable");
+        let name = socket.tcp_congestion().expect("readable");
+        String::from_utf8_lossy(&name).trim_end_matches('\0').to_owned()
+    };
+    let default = kernel::sysctl::read("net.ipv4.tcp_congestion_control").expect("readable");
+    assert_eq!(used(None, "reno"), "reno");
+    assert_eq!(used(Some("reno"), "cubic"), "reno");
+    assert_eq!(used(Some("default"), "reno"), default.trim());
+    assert_eq!(used(None, "nosuch"), default.trim(), "a kernel without it");
 }
 
 #[test]

@@ -87,6 +87,7 @@ pub fn depart(outgoing: &Outgoing) -> Result<Departing, ProbeError> {
         cpus: outgoing.cpus.clone(),
         peer_cpus: 0,
         same_clock: false,
+        congestion: None,
         token: (*token).into(),
         sender: 0,
         senders: 1,

@@ -77,6 +77,7 @@ mod tests {
             cpus: Vec::new(),
             peer_cpus: 0,
             same_clock: true,
+            congestion: None,
             token: 7,
             sender: 0,
             senders: 1,

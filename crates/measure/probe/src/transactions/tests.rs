@@ -59,6 +59,7 @@ pub(super) fn seat(ip: IpVersion, peer: Option<SocketAddr>) -> Seat {
         cpus: Vec::new(),
         peer_cpus: 0,
         same_clock: true,
+        congestion: None,
         token: 7,
         sender: 0,
         senders: 1,

@@ -104,9 +104,14 @@ impl<'a> End<'a> {
 
     /// Packets held back by its shaping queue, if enough to have set the pace.
     pub(crate) fn held_back(&self) -> Option<Delta> {
+        self.held_back_share(HELD_BACK)
+    }
+
+    /// Overlimits of its shaping queue, if it held back this share of its packets.
+    pub(crate) fn held_back_share(&self, least: f64) -> Option<Delta> {
         let overlimits = self.root_qdisc("overlimits")?;
         let packets = sum(&self.moved(Source::Qdisc, |delta| delta.of == overlimits.of && delta.name == "packets"));
-        (packets > 0 && overlimits.delta as f64 >= HELD_BACK * packets as f64).then_some(overlimits)
+        (packets > 0 && overlimits.delta as f64 >= least * packets as f64).then_some(overlimits)
     }
 
     /// Counters of this source that moved and are wanted.

@@ -45,6 +45,8 @@ impl<'a> Diary<'a> {
                 seconds.retransmits.push(now.retransmits.saturating_sub(before));
                 seconds.rtt_us.push(now.rtt_us);
                 seconds.cwnd_segments.push(now.cwnd_segments);
+                seconds.pacing_bps.push(now.pacing_bps);
+                seconds.delivery_bps.push(now.delivery_bps);
             }
         }
         Ok(())
@@ -75,10 +77,14 @@ mod tests {
                 diary.enter(passed).expect("connected");
             }
             let beside = diary.beside(vec![TcpState::default()]).remove(0).seconds;
-            assert_eq!(
-                (beside.retransmits.len(), beside.cwnd_segments.len(), beside.rtt_us.len()),
-                (entries, entries, entries)
-            );
+            let lengths = [
+                beside.retransmits.len(),
+                beside.cwnd_segments.len(),
+                beside.rtt_us.len(),
+                beside.pacing_bps.len(),
+                beside.delivery_bps.len(),
+            ];
+            assert_eq!(lengths, [entries; 5]);
             assert!(beside.retransmits.iter().all(|resent| *resent == 0));
         }
     }

@@ -1,6 +1,6 @@
 //! Names of goodput configurations.
 
-use model::{Batch, Direction, GoodputSpec, ReceiveWay, SendWay};
+use model::{Batch, Direction, GoodputSpec, ReceiveWay, SendWay, probe::KERNELS_DEFAULT};
 
 use crate::{
     show::{direction, joined, past_the_kernel, transport, way},
@@ -17,8 +17,11 @@ pub(super) fn traffic(spec: &GoodputSpec, t: &Texts) -> String {
     let rate = spec.rate.map(|rate| t.with("at-rate", &[("rate", &rate)]));
     let window = spec.window.map(|window| t.with("window-of", &[("size", &window)]));
     let long = spec.long().map(|seconds| format!("{seconds} s"));
-    let choices =
-        [past_the_kernel(spec.stack, t), send, receive, spec.congestion.clone(), batch, datagram, rate, window, long];
+    let congestion = spec.congestion.as_ref().map(|name| match name.as_str() {
+        KERNELS_DEFAULT => t.get("congestion-default"),
+        name => name.to_owned(),
+    });
+    let choices = [past_the_kernel(spec.stack, t), send, receive, congestion, batch, datagram, rate, window, long];
     joined(first.into_iter().chain(choices.into_iter().flatten()), t)
 }
 

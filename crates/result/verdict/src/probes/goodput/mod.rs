@@ -32,6 +32,9 @@ const MOST_SEGMENTS: u32 = 64;
 /// Bytes of a frame in memory beside its IP packet: preamble, FCS and gap never cross the bus.
 const IN_MEMORY: u32 = 14;
 
+/// Share of the seconds without data above which these, and no place on the path, set the mean.
+const INTERRUPTED: f64 = 0.05;
+
 /// One flow with all that is known of it.
 #[derive(Clone, Copy)]
 struct Case<'a> {
@@ -100,6 +103,7 @@ fn limited_by(case: &Case<'_>) -> LimitedBy {
         Protocol::Udp => &[
             udp::as_asked,
             too_large::path,
+            interrupted,
             udp::lost,
             shaped,
             |case| dut::shaped(case.trial),
@@ -112,16 +116,19 @@ fn limited_by(case: &Case<'_>) -> LimitedBy {
         ],
         Protocol::Tcp => &[
             too_large::path,
+            interrupted,
             shaped,
             |case| dut::shaped(case.trial),
             link_full,
             pcie::full,
             |case| dut::core_full(case.trial),
+            tcp::acknowledgements,
             tcp::waited,
             tcp::asked_window,
             tcp::core_of_an_end,
             tcp::sent_again,
             tcp::reordered,
+            tcp::congestion,
         ],
     };
     rules.iter().find_map(|rule| rule(case)).unwrap_or_else(|| not_known(all_cores(case)))
@@ -131,6 +138,15 @@ fn limited_by(case: &Case<'_>) -> LimitedBy {
 fn all_cores(case: &Case<'_>) -> Vec<Evidence> {
     let cores = [case.way.sender, case.way.receiver].into_iter().filter_map(|end| end.busiest());
     udp::behind(case).into_iter().chain(cores.map(core)).collect()
+}
+
+/// Nothing arrived in so much of the counted time that the mean is that of two states of the path.
+fn interrupted(case: &Case<'_>) -> Option<LimitedBy> {
+    let seconds = &case.flow.received.intervals_bps;
+    let silent = seconds.iter().filter(|bps| **bps == 0.0).count();
+    let is = silent < seconds.len() && silent as f64 >= INTERRUPTED * seconds.len() as f64 && silent > 0;
+    let evidence = Evidence::Silent { seconds: silent as u64, of: seconds.len() as u64 };
+    is.then(|| between(Place::Interruption, vec![evidence]))
 }
 
 /// The sender's queueing discipline held packets back.

@@ -1,6 +1,10 @@
 //! What limited TCP connections.
 
-use model::{Delta, Evidence, LimitedBy, LossAt, Place, Source, limited::Wait, trial::TcpState};
+use model::{
+    Delta, Evidence, LimitedBy, LossAt, Place, Source,
+    limited::Wait,
+    trial::{TcpSeconds, TcpState},
+};
 
 use super::Case;
 use crate::limited::{at, between, core, dut, end::sum, loss};
@@ -19,6 +23,22 @@ const REFUSALS: [&str; 4] = ["TCPBacklogDrop", "TCPRcvQDrop", "TCPZeroWindowDrop
 /// Retransmissions that can hold a connection back, as a share of its segments: at 1 in 10 000 a congestion window
 /// stays near 120 segments (1.22/√p, Mathis et al. 1997). Below it nothing is said.
 const RESENT: f64 = 0.0001;
+
+/// Share of its packets that the receiver's queueing discipline has to hold back to set the pace of acknowledgements: one that
+/// is hardly ever full sends bursts of them later, which costs nothing.
+const ACKNOWLEDGEMENTS: f64 = 0.1;
+
+/// How much more than the goodput a congestion control that is the limit can allow: headers, and rates that are estimates.
+const ALLOWED: f64 = 1.3;
+
+/// Segments that bbr sends again for nothing cost no more than themselves: it takes no loss below a twentieth for congestion.
+const RESENT_BY_BBR: f64 = 0.05;
+
+/// The receiver's queueing discipline held acknowledgements back, for which the sender waited.
+pub(super) fn acknowledgements(case: &Case<'_>) -> Option<LimitedBy> {
+    let counter = case.way.receiver.held_back_share(ACKNOWLEDGEMENTS)?;
+    Some(at(Place::Qdisc, &case.way.receiver, vec![Evidence::Counter { counter }]))
+}
 
 /// A connection waited for something else than its cores.
 pub(super) fn waited(case: &Case<'_>) -> Option<LimitedBy> {
@@ -108,12 +128,16 @@ fn losses(case: &Case<'_>, segments: u64) -> Vec<LossAt> {
     loss::share_out(segments, [socket].into_iter().chain(loss::on_the_way(run, way, 1)).chain(dut::losses(trial)))
 }
 
-/// Segments were sent again that had arrived: they had only been overtaken. Over a veth pair without RPS that is so where two
-/// cores hand over the segments of one connection, the sender's own and the one that takes in its acknowledgements.
+/// Segments were sent again that had arrived: they had only been overtaken. That costs something if the congestion control took
+/// them for lost and allowed no more, or if much of what was sent was for nothing.
+///
+/// Over a veth pair, bbr's segments overtake each other: two cores hand them over, the sender's own and the one of its pacing timer.
 pub(super) fn reordered(case: &Case<'_>) -> Option<LimitedBy> {
     let twice = had_twice(case);
     let for_nothing = case.flow.sent.retransmits().min(sum(&twice));
-    if !holds_back(case, for_nothing)? {
+    let by_bbr = case.flow.sent.tcp.iter().any(|connection| connection.congestion.starts_with("bbr"));
+    let costs = resent(case, for_nothing)? >= RESENT_BY_BBR || !by_bbr && congestion(case).is_some();
+    if !costs || !holds_back(case, for_nothing)? {
         return None;
     }
     let queued = case.way.receiver.moved(Source::Netstat, |delta| delta.name == "TCPOFOQueue");
@@ -128,6 +152,33 @@ fn had_twice(case: &Case<'_>) -> Vec<Delta> {
 
 /// Whether so many segments sent again can hold a connection back.
 fn holds_back(case: &Case<'_>, sent_again: u64) -> Option<bool> {
-    let segments = case.flow.sent.total_bytes as f64 / f64::from(case.packet_size()?.0.max(1));
-    Some(sent_again > 0 && sent_again as f64 >= RESENT * segments)
+    Some(sent_again > 0 && resent(case, sent_again)? >= RESENT)
+}
+
+/// So many segments as a share of all that were sent.
+fn resent(case: &Case<'_>, segments: u64) -> Option<f64> {
+    let all = case.flow.sent.total_bytes as f64 / f64::from(case.packet_size()?.0.max(1));
+    Some(segments as f64 / all.max(1.0))
+}
+
+/// The congestion control allowed about what was sent, and no more. Nothing that was asked before set that pace: neither end's
+/// core, window or buffer, and no loss.
+pub(super) fn congestion(case: &Case<'_>) -> Option<LimitedBy> {
+    let connections = &case.flow.sent.tcp;
+    let allowed_bps: f64 = connections.iter().map(allowed).sum::<Option<f64>>()?;
+    let bps = case.flow.received.mean_bps();
+    let control = connections.first()?.congestion.clone();
+    let evidence = Evidence::CongestionControl { control, allowed_bps, bps };
+    (bps > 0.0 && allowed_bps <= ALLOWED * bps).then(|| at(Place::CongestionControl, &case.way.sender, vec![evidence]))
+}
+
+/// What the congestion control allowed a connection, in the mean of the seconds; `None` where they were not read.
+fn allowed(connection: &TcpState) -> Option<f64> {
+    let TcpSeconds { rtt_us, cwnd_segments, pacing_bps, .. } = &connection.seconds;
+    let window_per_rtt = |(rtt, segments): (&u32, &u32)| {
+        f64::from(*segments) * f64::from(connection.mss) * 8e6 / f64::from((*rtt).max(1))
+    };
+    let windows = rtt_us.iter().zip(cwnd_segments).map(window_per_rtt);
+    let each = windows.zip(pacing_bps).map(|(window, pacing)| window.min(*pacing as f64));
+    (!pacing_bps.is_empty()).then(|| each.sum::<f64>() / pacing_bps.len() as f64)
 }

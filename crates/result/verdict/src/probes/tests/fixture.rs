@@ -123,6 +123,20 @@ impl Story {
         &mut self.goodput().1.sent.tcp[0]
     }
 
+    /// The same with a congestion control that allowed so much by its window and by its pacing rate, in bit/s.
+    pub(super) fn allowed(mut self, window_bps: f64, pacing_bps: u64) -> Self {
+        let connection = self.tcp();
+        let per_segment = f64::from(connection.mss) * 8e6 / f64::from(connection.rtt_us);
+        connection.seconds = TcpSeconds {
+            retransmits: vec![0; 10],
+            rtt_us: vec![connection.rtt_us; 10],
+            cwnd_segments: vec![(window_bps / per_segment) as u32; 10],
+            pacing_bps: vec![pacing_bps; 10],
+            delivery_bps: vec![1_000_000_000; 10],
+        };
+        self
+    }
+
     /// The same with a counter of one end.
     pub(super) fn counted(mut self, end: usize, source: Source, of: &str, name: &str, delta: u64) -> Self {
         self.trial.counters[end].deltas.push(counter(source, of, name, delta));

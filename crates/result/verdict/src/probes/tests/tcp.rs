@@ -3,7 +3,7 @@ use model::{
     Protocol::Tcp,
     Source,
     limited::Wait,
-    trial::{Leg, Refusal},
+    trial::{Leg, Refusal, TcpSeconds},
 };
 
 use super::fixture::{A, B, Story, at, story, trial};
@@ -147,13 +147,14 @@ fn retransmissions_are_followed_to_where_the_segments_went() {
 
 #[test]
 fn segments_that_were_only_overtaken_are_told_from_lost_ones() {
-    let resent = |retransmits, twice| {
-        let mut story = tcp();
-        story.tcp().retransmits = retransmits;
+    let resent_by = |control: &str, retransmits, twice| {
+        // A window of 85 segments per RTT of 1 ms is what arrived.
+        let mut story = tcp().allowed(1e9, u64::MAX);
+        (story.tcp().retransmits, story.tcp().congestion) = (retransmits, control.to_owned());
         let story = story.counted(A, Source::Netstat, "TcpExt", "TCPDSACKRecvSegs", twice);
         story.counted(B, Source::Netstat, "TcpExt", "TCPOFOQueue", 142)
     };
-    // As nstat counted with BBR over a veth pair between two cores.
+    let resent = |retransmits, twice| resent_by("cubic", retransmits, twice);
     let reordered = resent(35_389, 34_249).limited_by();
     assert_eq!((reordered.place, reordered.endpoint), (Place::Reordering, None));
     let counter = |it: &Evidence| match it {
@@ -163,9 +164,58 @@ fn segments_that_were_only_overtaken_are_told_from_lost_ones() {
     let counters: Vec<_> = reordered.evidence.iter().map(counter).collect();
     assert_eq!(counters, [("TCPDSACKRecvSegs".to_owned(), 34_249), ("TCPOFOQueue".to_owned(), 142)]);
     // The same once RPS had one core take in all segments.
-    assert_eq!(resent(7, 6).place().0, Place::NotKnown);
+    assert_eq!(resent(7, 6).place().0, Place::CongestionControl);
+    // As nstat counted with bbr over a veth pair between two cores: it paced, whatever was sent again.
+    assert_eq!(resent_by("bbr", 35_389, 34_249).place(), at(Place::CongestionControl, "a"));
+    assert_eq!(resent_by("bbr", 70_000, 69_000).place().0, Place::Reordering, "a fourteenth was sent for nothing");
+    let mut free = resent(35_389, 34_249);
+    free.tcp().seconds = TcpSeconds::default();
+    assert_eq!(free.place().0, Place::NotKnown, "nothing shows that it cost anything");
     assert_eq!(resent(2_000, 300).place().0, Place::DeviceUnderTest, "most of them were lost");
     assert_eq!(resent(2_000, 1_900).busy(A, 0.0).place(), at(Place::SenderCpu, "a"), "a core says more");
+}
+
+#[test]
+fn a_congestion_control_that_allowed_no_more_is_named() {
+    let limited = tcp().allowed(4e9, 1_100_000_000).limited_by();
+    assert_eq!((limited.place, limited.endpoint.as_deref()), (Place::CongestionControl, Some("a")));
+    let Evidence::CongestionControl { allowed_bps, bps, .. } = limited.evidence[0] else { panic!("{limited:?}") };
+    assert!((allowed_bps - 1.1e9).abs() < 1.0 && (bps - 1e9).abs() < 1.0, "the pacing rate is less than the window");
+    assert_eq!(tcp().allowed(4e9, 5_000_000_000).place().0, Place::NotKnown, "it allowed far more");
+    assert_eq!(tcp().allowed(1e9, u64::MAX).busy(A, 0.0).place(), at(Place::SenderCpu, "a"), "a core says more");
+    let window = tcp().allowed(1.1e9, u64::MAX);
+    assert_eq!(window.place().0, Place::CongestionControl, "without pacing, the window allows no more");
+}
+
+#[test]
+fn acknowledgements_that_are_held_back_are_found_at_the_receiver() {
+    // As tc counted with 1 Mbit/s of tbf for acknowledgements; the sender's buffer was full meanwhile.
+    let slow = |overlimits| {
+        let mut story = tcp();
+        story.tcp().send_buffer_limited_us = 9_000_000;
+        let story = story.counted(B, Source::Qdisc, "tbf 1:", "packets", 9_103);
+        story.counted(B, Source::Qdisc, "tbf 1:", "overlimits", overlimits)
+    };
+    let limited = slow(22_747).limited_by();
+    assert_eq!((limited.place, limited.endpoint.as_deref()), (Place::Qdisc, Some("b")));
+    assert!(matches!(&limited.evidence[0], Evidence::Counter { counter } if counter.delta == 22_747));
+    assert_eq!(slow(300).place(), at(Place::SenderSocket, "a"), "a few bursts");
+}
+
+#[test]
+fn seconds_without_data_say_more_than_what_was_sent_again_for_them() {
+    // As received while nothing passed for 1.5 s.
+    let received = |intervals_bps: [f64; 5]| {
+        let mut story = tcp();
+        story.tcp().retransmits = 2_000;
+        story.goodput().1.received.intervals_bps = intervals_bps.map(|mbps| mbps * 1e6).into();
+        story
+    };
+    let limited = received([1591.0, 0.0, 0.0, 4655.0, 6692.0]).limited_by();
+    assert_eq!((limited.place, limited.endpoint), (Place::Interruption, None));
+    assert_eq!(limited.evidence, [Evidence::Silent { seconds: 2, of: 5 }]);
+    assert_eq!(received([1591.0, 800.0, 900.0, 4655.0, 6692.0]).place().0, Place::DeviceUnderTest);
+    assert_ne!(received([0.0; 5]).place().0, Place::Interruption, "nothing ever arrived");
 }
 
 #[test]
