@@ -1,14 +1,22 @@
 //! Waiting on sockets the two ways a program can: asking again and again, or sleeping in the call.
 
-use std::{io, net::SocketAddr, os::fd::AsFd, time::Duration};
+use std::{io, net::SocketAddr, os::fd::AsFd, thread, time::Duration};
 
 use model::WaitMode;
+use rustix::{
+    fd::OwnedFd,
+    io::Errno,
+    net::{SocketFlags, accept_with},
+};
 use socket2::{Domain, Socket, Type};
 
 use crate::error::{ProbeError, socket_error};
 
 /// A sleeping call looks this often whether it should stop.
 pub(crate) const STOP_CHECK: Duration = Duration::from_millis(100);
+
+/// Connections that wait to be accepted, as far as the kernel allows.
+pub(crate) const BACKLOG: u32 = 4096;
 
 /// A socket bound to this address.
 pub(crate) fn bound(local: SocketAddr, kind: Type) -> Result<Socket, ProbeError> {
@@ -33,6 +41,21 @@ pub(crate) fn bind(socket: Socket, local: SocketAddr) -> Result<Socket, ProbeErr
         _ => socket_error("bind to", local)(error),
     })?;
     Ok(socket)
+}
+
+/// The next connection, which does not block; `None` where there is none to be had now.
+pub(crate) fn accept(door: impl AsFd) -> io::Result<Option<OwnedFd>> {
+    match accept_with(door, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC) {
+        Ok(accepted) => Ok(Some(accepted)),
+        Err(error @ (Errno::BADF | Errno::INVAL | Errno::NOTSOCK | Errno::FAULT)) => Err(error.into()),
+        // They wait in the queue until a descriptor is free.
+        Err(Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM) => {
+            thread::sleep(Duration::from_millis(1));
+            Ok(None)
+        }
+        // Nobody, or the error of a connection that is gone again (accept(2)).
+        Err(_) => Ok(None),
+    }
 }
 
 /// How long a receive call lets the kernel poll the card's queue before it sleeps: the lower end of what the kernel's

@@ -1,9 +1,8 @@
 //! The side that listens.
 
 use std::{
-    io::Read,
+    collections::BTreeMap,
     net::{SocketAddr, TcpListener, TcpStream},
-    thread,
     time::{Duration, Instant},
 };
 
@@ -12,7 +11,7 @@ use socket2::Type;
 
 use super::{
     ARRIVAL,
-    hello::{HELLO, Hello, Way, look_up_often, ways},
+    hello::{Hello, Way, look_up_often, ways},
     tcp,
     transfer::{Line, Lines, transfer},
     udp,
@@ -21,20 +20,18 @@ use crate::{
     Control, Prepared, ProbeError, Window,
     datagrams::{Carrier, Datagrams},
     error::socket_error,
-    socket::{bound, is_nothing_yet},
+    greeting::Guests,
+    socket::{BACKLOG, bound},
 };
-
-/// Time for a new connection to give its purpose.
-const GREETING: Duration = Duration::from_secs(1);
 
 /// A prepared far side: it listens.
 pub(super) struct Far {
     spec: GoodputSpec,
     cpus: Vec<usize>,
-    listener: TcpListener,
-    address: SocketAddr,
+    token: u32,
+    guests: Guests,
     /// For each way that datagrams go, a socket for each flow.
-    sockets: Vec<(Way, Vec<Datagrams>)>,
+    pub(super) sockets: Vec<(Way, Vec<Datagrams>)>,
 }
 
 impl Far {
@@ -46,7 +43,7 @@ impl Far {
             // Accepted sockets inherit them.
             tcp::set_options(&socket, spec, seat, any_port)?;
         }
-        socket.listen(i32::from(spec.streams) * 2).map_err(socket_error("listen on", any_port))?;
+        socket.listen(BACKLOG as i32).map_err(socket_error("listen on", any_port))?;
         socket.set_nonblocking(true).map_err(socket_error("set O_NONBLOCK for", any_port))?;
         let listener = TcpListener::from(socket);
         let address = listener.local_addr().map_err(socket_error("ask the port of", any_port))?;
@@ -58,34 +55,36 @@ impl Far {
                 ways(spec).map(bind).collect::<Result<_, ProbeError>>()?
             }
         };
-        Ok(Self { spec: spec.clone(), cpus: seat.cpus.clone(), listener, address, sockets })
+        let guests = Guests::new(listener, address, seat.token);
+        Ok(Self { spec: spec.clone(), cpus: seat.cpus.clone(), token: seat.token, guests, sockets })
     }
 
-    /// Waits for all connections, in the order of their purposes.
-    fn accept_all(&self, control: &Control) -> Result<Vec<(Hello, TcpStream)>, ProbeError> {
+    /// Waits for all connections. Others are closed.
+    fn accept_all(&mut self, control: &Control) -> Result<BTreeMap<Hello, TcpStream>, ProbeError> {
         let each_way = if self.spec.protocol == Protocol::Tcp { self.spec.streams } else { 1 };
         let expected = each_way * ways(&self.spec).count() as u16;
-        let (waiting, mut greeted) = (Instant::now(), Vec::new());
+        let (waiting, mut greeted) = (Instant::now(), BTreeMap::new());
         while greeted.len() < usize::from(expected) {
             if control.stopped() {
                 return Err(ProbeError::Cancelled);
             }
             if waiting.elapsed() > ARRIVAL {
                 let connected = greeted.len();
-                return Err(ProbeError::StreamsMissing { connected, expected, local: self.address, waited: ARRIVAL });
+                let local = self.guests.address();
+                return Err(ProbeError::StreamsMissing { connected, expected, local, waited: ARRIVAL });
             }
-            match self.listener.accept() {
-                Ok((stream, peer)) => greeted.extend(greeting(stream, peer)?),
-                Err(error) if is_nothing_yet(&error) => thread::sleep(Duration::from_millis(1)),
-                Err(error) => return Err(socket_error("accept on", self.address)(error)),
+            let Some((stream, purpose)) = self.guests.next()? else { continue };
+            let hello = Hello::of(purpose).filter(|hello| is_expected(&self.spec, *hello, &greeted));
+            if let Some(hello) = hello {
+                look_up_often(&stream).map_err(socket_error("set SO_RCVTIMEO for", self.guests.address()))?;
+                greeted.insert(hello, stream);
             }
         }
-        greeted.sort_by_key(|(hello, _)| *hello);
         Ok(greeted)
     }
 
     fn lines(&mut self, control: &Control) -> Result<Lines, ProbeError> {
-        let mut streams = self.accept_all(control)?;
+        let mut streams: Vec<_> = self.accept_all(control)?.into_iter().collect();
         let mut lines = Lines::default();
         for way in ways(&self.spec) {
             let of_way: Vec<_> = streams.extract_if(.., |(hello, _)| hello.way == way).collect();
@@ -109,32 +108,29 @@ impl Far {
     ) -> Result<udp::Flow, ProbeError> {
         let sockets = self.sockets.extract_if(.., |(of, _)| *of == way).flat_map(|(_, sockets)| sockets).collect();
         match greeted.into_iter().next() {
-            Some((hello, stream)) => udp::Flow::answer(hello, stream, sockets, control),
+            Some((hello, stream)) => udp::Flow::answer(hello, stream, sockets, self.token, control),
             None => Err(ProbeError::StreamsMissing {
                 connected: 0,
                 expected: 1,
-                local: self.address,
+                local: self.guests.address(),
                 waited: Duration::ZERO,
             }),
         }
     }
 }
 
-/// Purpose of this connection; `None` if it is not from a near side, and then it is closed.
-fn greeting(mut stream: TcpStream, peer: SocketAddr) -> Result<Option<(Hello, TcpStream)>, ProbeError> {
-    let ready = stream.set_nonblocking(false).and_then(|()| stream.set_read_timeout(Some(GREETING)));
-    ready.map_err(socket_error("set SO_RCVTIMEO for", peer))?;
-    let mut hello = [0; HELLO];
-    if stream.read_exact(&mut hello).is_err() {
-        return Ok(None);
-    }
-    look_up_often(&stream).map_err(socket_error("set SO_RCVTIMEO for", peer))?;
-    Ok(Hello::decode(hello).map(|hello| (hello, stream)))
+/// Whether a connection for this is still to come.
+fn is_expected(spec: &GoodputSpec, hello: Hello, greeted: &BTreeMap<Hello, TcpStream>) -> bool {
+    ways(spec).any(|way| way == hello.way)
+        && match spec.protocol {
+            Protocol::Tcp => hello.value < spec.streams && !greeted.contains_key(&hello),
+            Protocol::Udp => udp::is_payload(hello.value) && greeted.keys().all(|known| known.way != hello.way),
+        }
 }
 
 impl Prepared for Far {
     fn address(&self) -> Option<SocketAddr> {
-        Some(self.address)
+        Some(self.guests.address())
     }
 
     fn run(mut self: Box<Self>, control: &Control, window: &dyn Window) -> Result<SideFigures, ProbeError> {

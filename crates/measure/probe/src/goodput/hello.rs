@@ -1,8 +1,8 @@
-//! The near side's first message on each connection: its purpose.
+//! Purpose of a connection, as the near side's greeting gives it.
 
 use std::{
     io::{self, Read},
-    net::{Ipv4Addr, SocketAddr, TcpStream},
+    net::{SocketAddr, TcpStream},
     time::{Duration, Instant},
 };
 
@@ -13,12 +13,6 @@ use crate::{
     error::socket_error,
     socket::{STOP_CHECK, is_nothing_yet},
 };
-
-/// Tells the near side from strangers that found the port.
-const MAGIC: [u8; 4] = *b"wpgd";
-
-/// Size of a greeting.
-pub(super) const HELLO: usize = 8;
 
 /// Which way the data of a connection or flow goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -44,21 +38,19 @@ pub(super) fn ways(spec: &GoodputSpec) -> impl Iterator<Item = Way> + use<> {
 }
 
 impl Hello {
-    pub(super) fn encode(self) -> [u8; HELLO] {
-        let [high, low] = self.value.to_be_bytes();
-        let [a, b, c, d] = MAGIC;
-        [a, b, c, d, self.way as u8, 0, high, low]
+    /// As a greeting has it.
+    pub(super) fn purpose(self) -> u32 {
+        u32::from(self.way as u8) << 16 | u32::from(self.value)
     }
 
-    /// `None` if these bytes were not written by a near side.
-    pub(super) fn decode(bytes: [u8; HELLO]) -> Option<Self> {
-        let [a, b, c, d, way, 0, high, low] = bytes else { return None };
-        let way = match way {
+    /// `None` if a near side has no such purpose.
+    pub(super) fn of(purpose: u32) -> Option<Self> {
+        let way = match purpose >> 16 {
             0 => Way::Forward,
             1 => Way::Reverse,
             _ => return None,
         };
-        ([a, b, c, d] == MAGIC).then_some(Self { way, value: u16::from_be_bytes([high, low]) })
+        Some(Self { way, value: purpose as u16 })
     }
 }
 
@@ -66,12 +58,6 @@ impl Hello {
 pub(super) fn look_up_often(stream: &TcpStream) -> io::Result<()> {
     stream.set_nonblocking(false)?;
     stream.set_read_timeout(Some(STOP_CHECK))
-}
-
-/// The other end of a connection. The kernel forgets it only once the connection is broken.
-pub(super) fn peer_of(stream: &TcpStream) -> Result<SocketAddr, ProbeError> {
-    let unknown = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
-    stream.peer_addr().map_err(socket_error("ask the peer of a connection that is", unknown))
 }
 
 /// Reads exactly as much as fits, within `patience`.
@@ -101,12 +87,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_greeting_is_read_as_it_was_written() {
+    fn a_purpose_is_read_as_it_was_written() {
         for way in [Way::Forward, Way::Reverse] {
             let hello = Hello { way, value: 40_000 };
-            assert_eq!(Hello::decode(hello.encode()), Some(hello));
+            assert_eq!(Hello::of(hello.purpose()), Some(hello));
         }
-        assert_eq!(Hello::decode(*b"GET / HT"), None);
-        assert_eq!(Hello::decode([b'w', b'p', b'g', b'd', 2, 0, 0, 0]), None);
+        assert_eq!(Hello::of(2 << 16), None);
     }
 }

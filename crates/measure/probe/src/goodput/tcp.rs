@@ -5,7 +5,7 @@ mod receiver;
 mod sender;
 
 use std::{
-    io::{self, Write},
+    io,
     net::{SocketAddr, TcpStream},
 };
 
@@ -18,7 +18,7 @@ use super::{
     ARRIVAL,
     hello::{Hello, Way, look_up_often},
 };
-use crate::{ProbeError, error::socket_error, socket::bound};
+use crate::{ProbeError, error::socket_error, greeting::greet, socket::bound};
 
 /// Bytes of one send call. BBR is faster with large ones: it grows by what one acknowledgement confirms.
 const SEND_CHUNK: usize = 512 * 1024;
@@ -33,17 +33,17 @@ pub(super) fn connect_all(
     let open = |number| {
         let socket = bound(SocketAddr::new(seat.local, 0), Type::STREAM)?;
         set_options(&socket, spec, seat, peer)?;
-        connect(socket, peer, Hello { way, value: number })
+        connect(socket, peer, Hello { way, value: number }, seat.token)
     };
     (0..spec.streams).map(open).collect()
 }
 
 /// Connects, and says what for.
-pub(super) fn connect(socket: Socket, peer: SocketAddr, hello: Hello) -> Result<TcpStream, ProbeError> {
+pub(super) fn connect(socket: Socket, peer: SocketAddr, hello: Hello, token: u32) -> Result<TcpStream, ProbeError> {
     socket.connect_timeout(&peer.into(), ARRIVAL).map_err(socket_error("connect to", peer))?;
-    let mut stream = TcpStream::from(socket);
+    let stream = TcpStream::from(socket);
     look_up_often(&stream).map_err(socket_error("set SO_RCVTIMEO for", peer))?;
-    stream.write_all(&hello.encode()).map_err(socket_error("send to", peer))?;
+    greet(&stream, token, hello.purpose()).map_err(socket_error("send to", peer))?;
     Ok(stream)
 }
 

@@ -2,7 +2,7 @@
 
 use std::{
     io::Write,
-    net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream},
+    net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, UdpSocket},
     thread,
     time::{Duration, Instant},
 };
@@ -15,8 +15,13 @@ use model::{
 
 use socket2::{Domain, Socket, Type};
 
-use super::{prepare, tcp::set_options};
-use crate::{Control, Prepared, ProbeError, control::NoWindow};
+use super::{
+    far::Far,
+    hello::{Hello, Way},
+    prepare,
+    tcp::set_options,
+};
+use crate::{Control, Prepared, ProbeError, control::NoWindow, greeting::greet};
 
 fn spec(protocol: Protocol) -> GoodputSpec {
     GoodputSpec { duration: Nanos::from_secs(1), warmup: Nanos::from_millis(50), ..fixture::goodput(protocol) }
@@ -226,6 +231,63 @@ fn whoever_connects_without_a_greeting_is_ignored() {
         let sent = run(near, &Control::default()).expect("measured").sent.expect("it sent");
         let received = far.join().expect("joins").expect("measured").received.expect("it received");
         assert_eq!(sent.total_bytes, received.total_bytes);
+    });
+}
+
+#[test]
+fn strangers_neither_join_nor_hold_nor_end_a_trial() {
+    for spec in [tcp(), udp(), GoodputSpec { direction: Direction::Reverse, ..udp() }] {
+        let far = prepare(&spec, Side::Far, &seat(&spec, None)).expect("far side");
+        let peer = far.address().expect("it listens");
+        let connect = || TcpStream::connect(peer).expect("it listens");
+        let silent = [(); 20].map(|()| connect());
+        // Greetings without the token, and connections of the trial that nobody waits for.
+        let mut hostile = [(); 4].map(|()| connect());
+        for (stream, said) in hostile.iter_mut().zip([&b"wpgd\x01\0\0\0"[..], b"wpgd\0\0\0\0", &[0; 12], b"wpgr"]) {
+            stream.write_all(said).expect("sent");
+        }
+        let unexpected = [Hello { way: Way::Forward, value: 9 }, Hello { way: Way::Reverse, value: 9 }]
+            .map(|hello| hello.purpose())
+            .into_iter()
+            .chain([u32::MAX]);
+        let unexpected: Vec<_> = unexpected.map(|purpose| (connect(), purpose)).collect();
+        unexpected.iter().for_each(|(stream, purpose)| greet(stream, 7, *purpose).expect("sent"));
+        let near = prepare(&spec, Side::Near, &seat(&spec, far.address())).expect("near side");
+        let copy = connect();
+        greet(&copy, 7, Hello { way: Way::Forward, value: 0 }.purpose()).expect("sent");
+        let began = Instant::now();
+        thread::scope(|scope| {
+            let far = scope.spawn(|| run(far, &Control::default()));
+            let near = run(near, &Control::default()).expect("measured");
+            let far = far.join().expect("joins").expect("measured");
+            let (sent, received) = (near.sent.or(far.sent), near.received.or(far.received));
+            assert_eq!(sent.expect("sent").total_bytes, received.expect("received").total_bytes);
+        });
+        assert!(began.elapsed() < Duration::from_secs(9), "{:?}", began.elapsed());
+        drop((silent, hostile, copy));
+    }
+}
+
+#[test]
+fn datagrams_of_strangers_count_for_nothing() {
+    let spec = udp();
+    let far = Far::prepare(&spec, &seat(&spec, None)).expect("far side");
+    let stranger = UdpSocket::bind("127.0.0.1:0").expect("loopback");
+    for (_, sockets) in &far.sockets {
+        for socket in sockets {
+            let to = socket.socket().local_addr().expect("bound");
+            for strange in [&[1; 1000][..], b"x", &[0; 3000]] {
+                stranger.send_to(strange, to).expect("sent");
+            }
+        }
+    }
+    let near = prepare(&spec, Side::Near, &seat(&spec, far.address())).expect("near side");
+    thread::scope(|scope| {
+        let far = scope.spawn(|| run(Box::new(far), &Control::default()));
+        let sent = run(near, &Control::default()).expect("measured").sent.expect("it sent");
+        let received = far.join().expect("joins").expect("measured").received.expect("it received");
+        let (sent, arrived) = (sent.datagrams.expect("udp"), received.datagrams.expect("udp"));
+        assert_eq!((arrived.received, arrived.corrupt), (sent.sent, 0));
     });
 }
 

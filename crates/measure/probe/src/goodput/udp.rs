@@ -20,13 +20,14 @@ use socket2::{SockRef, Type};
 pub(super) use self::{receiver::receive, sender::send};
 use super::{
     ARRIVAL, DRAIN,
-    hello::{Hello, Way, peer_of, read_all},
+    hello::{Hello, Way, read_all},
     tcp::connect,
 };
 use crate::{
     Control, ProbeError,
     datagrams::{Carrier, Datagrams},
     error::socket_error,
+    greeting::peer_of,
     socket::{STOP_CHECK, bound},
 };
 
@@ -41,6 +42,8 @@ pub(super) struct Flow {
     way: Way,
     /// Payload of each datagram.
     size: usize,
+    /// The trial's, in each datagram's label.
+    token: u32,
     /// The other end of `control`.
     peer: SocketAddr,
     control: TcpStream,
@@ -59,8 +62,8 @@ impl Flow {
         let size = payload(spec, seat)?;
         let sockets = bind_all(spec, carrier, seat.local)?;
         let asking = bound(SocketAddr::new(seat.local, 0), Type::STREAM)?;
-        let control = connect(asking, peer, Hello { way, value: size })?;
-        let flow = Self { way, size: size.into(), peer, control, sockets };
+        let control = connect(asking, peer, Hello { way, value: size }, seat.token)?;
+        let flow = Self { way, size: size.into(), token: seat.token, peer, control, sockets };
         flow.tell_ports()?;
         Ok(flow)
     }
@@ -82,10 +85,11 @@ impl Flow {
         hello: Hello,
         stream: TcpStream,
         sockets: Vec<Datagrams>,
+        token: u32,
         control: &Control,
     ) -> Result<Self, ProbeError> {
         let peer = peer_of(&stream)?;
-        let mut flow = Self { way: hello.way, size: hello.value.into(), peer, control: stream, sockets };
+        let mut flow = Self { way: hello.way, size: hello.value.into(), token, peer, control: stream, sockets };
         flow.connect_all(control)?;
         flow.tell_ports()?;
         Ok(flow)
@@ -154,6 +158,11 @@ pub(super) fn bind_all(spec: &GoodputSpec, carrier: &Carrier, local: IpAddr) -> 
         carrier.carry(UdpSocket::from(socket))
     };
     (0..spec.streams).map(open).collect()
+}
+
+/// Whether datagrams can have this payload.
+pub(super) fn is_payload(size: u16) -> bool {
+    (label::LENGTH..=datagram::LARGEST).contains(&size.into())
 }
 
 /// Payload of each datagram.

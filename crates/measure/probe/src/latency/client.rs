@@ -20,7 +20,6 @@ use crate::{
     Control, Prepared, ProbeError, Window,
     datagrams::Carrier,
     error::socket_error,
-    far_address,
     schedule::{Departures, messages_within},
 };
 
@@ -48,7 +47,7 @@ impl Client {
         let window = load::window(spec)?;
         let (mut frame, mut tcp_timestamps) = (spec.frame_size, false);
         let carrier = Carrier::prepare(spec.stack, spec.mode, seat)?;
-        let mut pipe = Pipe::connect(spec, &carrier, seat.local, far_address(seat)?, |timestamps| {
+        let mut pipe = Pipe::connect(spec, &carrier, seat, |timestamps| {
             let (actual, payload) = frame_of(spec, timestamps, seat.mtu)?;
             (frame, tcp_timestamps) = (actual, timestamps);
             Ok(payload)

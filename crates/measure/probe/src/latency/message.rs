@@ -1,6 +1,7 @@
 //! Content of a message: its number, and room for the far side's two stamps.
 //!
-//! Numbers are counted from the trial's token on: the smallest messages have room for nothing else to know them by.
+//! Numbers are counted from the trial's token on: the smallest messages have room for nothing else to know them by. A TCP
+//! connection begins with a greeting.
 //! Both sides know from the spec and their seats whether the stamps are used ([`carries_stamps`](super::carries_stamps)).
 //! All numbers are big endian.
 

@@ -8,14 +8,16 @@ use std::{
 };
 
 use kernel::stamp::{self, Stamps};
-use model::{LatencySpec, PayloadSize, Protocol};
-use socket2::{Socket, Type};
+use model::{LatencySpec, PayloadSize, Protocol, Seat};
+use socket2::{SockRef, Socket, Type};
 
 use super::make_room;
 use crate::{
     ProbeError,
     datagrams::{Carrier, Datagrams},
     error::socket_error,
+    far_address,
+    greeting::greet,
     socket::{STOP_CHECK, bound, is_nothing_yet, is_refused, set_wait, set_wait_between_sends},
 };
 
@@ -62,14 +64,14 @@ impl Pipe {
     pub(super) fn connect(
         spec: &LatencySpec,
         carrier: &Carrier,
-        local: IpAddr,
-        peer: SocketAddr,
+        seat: &Seat,
         length: impl FnOnce(bool) -> Result<PayloadSize, ProbeError>,
     ) -> Result<Self, ProbeError> {
+        let (local, peer) = (seat.local, far_address(seat)?);
         let (line, timestamps) = match spec.protocol {
             Protocol::Udp => (Line::Udp { socket: connect_udp(spec, carrier, local, peer)?, is_stamped: false }, false),
             Protocol::Tcp => {
-                let stream = connect_tcp(spec, local, peer)?;
+                let stream = connect_tcp(spec, local, peer, seat.token)?;
                 let timestamps = kernel::socket::tcp_state(&stream)?.timestamps;
                 (Line::Tcp(Stream { stream, offered: 0, have: 0, handed_out: 0 }), timestamps)
             }
@@ -161,9 +163,10 @@ impl Pipe {
         }
     }
 
-    /// Segments with messages that have left; `None` where it is no stream.
+    /// Segments with messages that have left; `None` where it is no stream. The greeting had one of its own.
     pub(super) fn segments(&self) -> Result<Option<u64>, ProbeError> {
-        Ok(self.stream().map(kernel::socket::tcp_progress).transpose()?.map(|progress| progress.segments))
+        let progress = self.stream().map(kernel::socket::tcp_progress).transpose()?;
+        Ok(progress.map(|progress| progress.segments.saturating_sub(1)))
     }
 
     /// Datagrams that the full socket buffer dropped.
@@ -252,13 +255,15 @@ fn connect_udp(
     carrier.carry(socket.into())
 }
 
-fn connect_tcp(spec: &LatencySpec, local: IpAddr, peer: SocketAddr) -> Result<TcpStream, ProbeError> {
+fn connect_tcp(spec: &LatencySpec, local: IpAddr, peer: SocketAddr, token: u32) -> Result<TcpStream, ProbeError> {
     let socket = bound(SocketAddr::new(local, 0), Type::STREAM)?;
     socket.connect_timeout(&peer.into(), CONNECT).map_err(socket_error("connect to", peer))?;
     socket.set_tcp_nodelay(true).map_err(socket_error("set TCP_NODELAY for", peer))?;
+    let stream = TcpStream::from(socket);
+    greet(&stream, token, 0).map_err(socket_error("send to", peer))?;
     // TCP brings every byte or ends, so that no timeout is needed to notice a loss.
-    wait_as_asked(&socket, spec, None, peer)?;
-    Ok(socket.into())
+    wait_as_asked(&SockRef::from(&stream), spec, None, peer)?;
+    Ok(stream)
 }
 
 fn wait_as_asked(

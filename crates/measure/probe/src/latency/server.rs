@@ -3,8 +3,6 @@
 use std::{
     io::{self, Read, Write},
     net::{SocketAddr, TcpListener, TcpStream, UdpSocket},
-    thread,
-    time::Duration,
 };
 
 use kernel::clock;
@@ -16,7 +14,8 @@ use crate::{
     Control, Prepared, ProbeError, Window,
     datagrams::{Carrier, Datagrams},
     error::socket_error,
-    socket::{STOP_CHECK, bound, is_nothing_yet, is_refused, set_wait},
+    greeting::{Guests, peer_of},
+    socket::{BACKLOG, STOP_CHECK, bound, is_nothing_yet, is_refused, set_wait},
 };
 
 /// Larger than any payload.
@@ -33,7 +32,7 @@ pub(super) struct Server {
 
 enum Door {
     Udp(UdpSocket),
-    Tcp(TcpListener),
+    Tcp(Guests),
 }
 
 /// Counts of a server.
@@ -82,38 +81,40 @@ impl Server {
     pub(super) fn prepare(spec: &LatencySpec, seat: &Seat) -> Result<Self, ProbeError> {
         let any_port = SocketAddr::new(seat.local, 0);
         let carrier = Carrier::prepare(spec.stack, spec.mode, seat)?;
-        let door = match spec.protocol {
+        let unknown = socket_error("ask the port of", any_port);
+        let (door, address) = match spec.protocol {
             Protocol::Udp => {
                 let socket = bound(any_port, Type::DGRAM)?;
                 make_room(&socket, spec)?;
                 set_wait(&socket, spec.mode, Some(STOP_CHECK), any_port)?;
-                Door::Udp(socket.into())
+                let socket = UdpSocket::from(socket);
+                let address = socket.local_addr().map_err(unknown)?;
+                (Door::Udp(socket), address)
             }
             Protocol::Tcp => {
                 let socket = bound(any_port, Type::STREAM)?;
-                socket.listen(1).map_err(socket_error("listen on", any_port))?;
+                socket.listen(BACKLOG as i32).map_err(socket_error("listen on", any_port))?;
                 socket.set_nonblocking(true).map_err(socket_error("set O_NONBLOCK for", any_port))?;
-                Door::Tcp(socket.into())
+                let listener = TcpListener::from(socket);
+                let address = listener.local_addr().map_err(unknown)?;
+                (Door::Tcp(Guests::new(listener, address, seat.token)), address)
             }
         };
-        let address = match &door {
-            Door::Udp(socket) => socket.local_addr(),
-            Door::Tcp(listener) => listener.local_addr(),
-        };
-        let address = address.map_err(socket_error("ask the port of", any_port))?;
         Ok(Self { spec: spec.clone(), seat: seat.clone(), address, carrier, door })
     }
 
     /// Answers until stopped, or until a TCP client hangs up.
-    pub(super) fn serve(&self, control: &Control) -> Result<Served, ProbeError> {
-        match &self.door {
-            Door::Udp(socket) => self.serve_udp(socket, control),
-            Door::Tcp(listener) => match self.accept(listener, control)? {
-                Some((stream, peer)) => {
-                    Ok(Served { answered: self.serve_tcp(stream, peer, control)?, ..Served::default() })
-                }
-                None => Ok(Served::default()),
-            },
+    pub(super) fn serve(mut self, control: &Control) -> Result<Served, ProbeError> {
+        let stream = match &mut self.door {
+            Door::Udp(_) => None,
+            Door::Tcp(guests) => client(guests, control)?,
+        };
+        match (&self.door, stream) {
+            (Door::Udp(socket), _) => self.serve_udp(socket, control),
+            (Door::Tcp(_), Some(stream)) => {
+                Ok(Served { answered: self.serve_tcp(stream, control)?, ..Served::default() })
+            }
+            (Door::Tcp(_), None) => Ok(Served::default()),
         }
     }
 
@@ -183,18 +184,8 @@ impl Server {
         Ok(answered)
     }
 
-    fn accept(&self, listener: &TcpListener, control: &Control) -> Result<Option<(TcpStream, SocketAddr)>, ProbeError> {
-        while !control.stopped() {
-            match listener.accept() {
-                Ok(accepted) => return Ok(Some(accepted)),
-                Err(error) if is_nothing_yet(&error) => thread::sleep(Duration::from_millis(1)),
-                Err(error) => return Err(socket_error("accept on", self.address)(error)),
-            }
-        }
-        Ok(None)
-    }
-
-    fn serve_tcp(&self, mut stream: TcpStream, peer: SocketAddr, control: &Control) -> Result<u64, ProbeError> {
+    fn serve_tcp(&self, mut stream: TcpStream, control: &Control) -> Result<u64, ProbeError> {
+        let peer = peer_of(&stream)?;
         let socket = SockRef::from(&stream);
         socket.set_nonblocking(false).map_err(socket_error("clear O_NONBLOCK for", peer))?;
         socket.set_tcp_nodelay(true).map_err(socket_error("set TCP_NODELAY for", peer))?;
@@ -235,9 +226,19 @@ impl Prepared for Server {
     }
 
     fn run(self: Box<Self>, control: &Control, _window: &dyn Window) -> Result<SideFigures, ProbeError> {
-        let Served { answered, overflowed, through_kernel, zero_copy } = self.serve(control)?;
+        let Served { answered, overflowed, through_kernel, zero_copy } = (*self).serve(control)?;
         Ok(SideFigures::LatencyFar { answered, overflowed, through_kernel, zero_copy })
     }
+}
+
+/// The trial's connection.
+fn client(guests: &mut Guests, control: &Control) -> Result<Option<TcpStream>, ProbeError> {
+    while !control.stopped() {
+        if let Some((stream, _)) = guests.next()? {
+            return Ok(Some(stream));
+        }
+    }
+    Ok(None)
 }
 
 /// Puts the two stamps into a message that was received just now and is sent at once: one reading of the clock serves for

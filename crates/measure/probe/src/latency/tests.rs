@@ -3,7 +3,8 @@
 mod load;
 
 use std::{
-    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket},
+    io::Write,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, UdpSocket},
     thread,
     time::Duration,
 };
@@ -191,6 +192,26 @@ fn strangers_who_find_the_port_are_not_answered() {
             assert_eq!(serving.join().expect("joins").expect("serves").answered, 2);
         });
     }
+}
+
+#[test]
+fn strangers_who_connect_first_do_not_keep_the_client_out() {
+    let spec = spec(Protocol::Tcp, IpVersion::V4, WaitMode::Block);
+    let seat = seat(IpVersion::V4, None);
+    let server = Server::prepare(&spec, &seat).expect("server");
+    let near = Seat { peer: server.address(), ..seat };
+    let mut strangers = [(); 3].map(|()| TcpStream::connect(near.peer.expect("bound")).expect("it listens"));
+    strangers[0].write_all(&[0; 82]).expect("sent");
+    strangers[1].write_all(b"wpgr").expect("sent");
+    let serving = Control::default();
+    thread::scope(|scope| {
+        let answered = scope.spawn(|| server.serve(&serving));
+        let client = Client::prepare(&spec, &near).expect("client");
+        let result = client.measure(&Control::default(), &NoWindow, ());
+        serving.stop();
+        assert_eq!(result.expect("measured").0.rtt_ns.n, 200);
+        assert_eq!(answered.join().expect("joins").expect("serves").answered, 210);
+    });
 }
 
 #[test]

@@ -24,7 +24,7 @@ pub(super) struct Far {
 impl Far {
     /// Listens on a free port.
     pub(super) fn prepare(seat: &Seat) -> Result<Self, ProbeError> {
-        let post = Post::open(seat.local)?;
+        let post = Post::open(seat)?;
         let address = post.local()?;
         Ok(Self { seat: seat.clone(), post, address, sent: 0 })
     }

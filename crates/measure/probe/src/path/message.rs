@@ -1,5 +1,5 @@
-//! Messages between the two sides: 40 bytes with numbers in network byte order. In a probe packet a pattern follows, which
-//! fills it to its size.
+//! Messages between the two sides: 40 bytes with numbers in network byte order, the trial's token first. In a probe packet a
+//! pattern follows, which fills it to its size.
 
 use std::net::{IpAddr, Ipv6Addr};
 
@@ -7,7 +7,6 @@ use super::search::Outcome;
 
 /// Bytes of each message but a probe packet, which can be longer.
 pub(super) const LENGTH: usize = 40;
-const MAGIC: [u8; 4] = *b"wpMT";
 
 const HELLO: u8 = 1;
 const WELCOME: u8 = 2;
@@ -69,7 +68,7 @@ pub(super) enum Message {
 
 impl Message {
     /// As it is sent. A probe packet is filled up to its length in `bytes`.
-    pub(super) fn write(self, bytes: &mut [u8]) {
+    pub(super) fn write(self, token: u32, bytes: &mut [u8]) {
         let (kind, id, number, ttl, address) = match self {
             Self::Hello { id } => (HELLO, id, 0, 0, None),
             Self::Welcome { id, mtu, sent } => (WELCOME, id, mtu, 0, Some(u128::from(sent))),
@@ -83,7 +82,7 @@ impl Message {
                 Outcome::Passed { .. } | Outcome::Silent => return,
             },
         };
-        bytes[..4].copy_from_slice(&MAGIC);
+        bytes[..4].copy_from_slice(&token.to_be_bytes());
         bytes[4..8].copy_from_slice(&[kind, ttl, 0, 0]);
         bytes[8..12].copy_from_slice(&id.to_be_bytes());
         bytes[12..16].copy_from_slice(&number.to_be_bytes());
@@ -93,12 +92,12 @@ impl Message {
         }
     }
 
-    /// What came, or the beginning of it that a router quoted; `None` for what is not of ours.
-    pub(super) fn read(bytes: &[u8]) -> Option<Self> {
+    /// What came, or the beginning of it that a router quoted; `None` for what is not of this trial.
+    pub(super) fn read(token: u32, bytes: &[u8]) -> Option<Self> {
         let number = |at: usize| Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
         let address = u128::from_be_bytes(bytes.get(16..32)?.try_into().ok()?);
         let by = Ipv6Addr::from_bits(address).to_canonical();
-        if bytes[..4] != MAGIC {
+        if number(0)? != token {
             return None;
         }
         let (kind, ttl, id, size) = (bytes[4], bytes[5], number(8)?, number(12)?);
@@ -154,17 +153,18 @@ mod tests {
         ];
         for message in messages {
             let mut bytes = [0; LENGTH];
-            message.write(&mut bytes);
-            assert_eq!(Message::read(&bytes), Some(message));
+            message.write(7, &mut bytes);
+            assert_eq!(Message::read(7, &bytes), Some(message));
+            assert_eq!(Message::read(8, &bytes), None, "of another trial");
         }
-        assert_eq!(Message::read(&[0; LENGTH]), None);
-        assert_eq!(Message::read(&MAGIC), None);
+        assert_eq!(Message::read(7, &[0; LENGTH]), None);
+        assert_eq!(Message::read(7, &[0, 0, 0, 7]), None);
     }
 
     #[test]
     fn a_changed_byte_or_an_older_packet_is_noticed() {
         let mut bytes = vec![0; 1472];
-        Message::Probe { id: 9, size: 1500 }.write(&mut bytes);
+        Message::Probe { id: 9, size: 1500 }.write(7, &mut bytes);
         assert!(is_intact(9, &bytes));
         assert!(!is_intact(10, &bytes));
         bytes[1471] ^= 1;

@@ -63,7 +63,7 @@ struct Gun<'a> {
 impl Near {
     /// Opens a socket towards the far side.
     pub(super) fn prepare(spec: &PathSpec, seat: &Seat) -> Result<Self, ProbeError> {
-        let (post, peer) = (Post::open(seat.local)?, far_address(seat)?);
+        let (post, peer) = (Post::open(seat)?, far_address(seat)?);
         post.connect(peer)?;
         Ok(Self { seat: seat.clone(), timeout: spec.timeout.into(), peer, post, id: 0, sent: 0 })
     }

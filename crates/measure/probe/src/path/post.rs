@@ -6,7 +6,7 @@ use std::{
 };
 
 use kernel::error_queue::{Fate, PathSocket, Sent, Told};
-use model::IpVersion;
+use model::{IpVersion, Seat};
 use socket2::Type;
 
 use super::{
@@ -18,10 +18,13 @@ use crate::{ProbeError, socket::bound};
 /// Larger than any payload.
 const BUFFER: usize = 65_536;
 const UDP_HEADER: u32 = 8;
+/// Datagrams of others that are discarded before the caller looks whether it shall stop.
+const AT_ONCE: usize = 64;
 
 /// A bound socket.
 pub(super) struct Post {
     socket: PathSocket,
+    token: u32,
     /// Bytes of a packet that are not payload.
     headers: u32,
     buffer: Vec<u8>,
@@ -36,15 +39,16 @@ pub(super) enum Event {
 }
 
 impl Post {
-    /// A socket on a free port of this address.
-    pub(super) fn open(local: std::net::IpAddr) -> Result<Self, ProbeError> {
-        let ip = IpVersion::of(local);
-        let socket: UdpSocket = bound(SocketAddr::new(local, 0), Type::DGRAM)?.into();
+    /// A socket on a free port of the seat's address.
+    pub(super) fn open(seat: &Seat) -> Result<Self, ProbeError> {
+        let ip = IpVersion::of(seat.local);
+        let socket: UdpSocket = bound(SocketAddr::new(seat.local, 0), Type::DGRAM)?.into();
         let ip_header = match ip {
             IpVersion::V4 => 20,
             IpVersion::V6 => 40,
         };
-        Ok(Self { socket: PathSocket::new(socket, ip)?, headers: ip_header + UDP_HEADER, buffer: vec![0; BUFFER] })
+        let (socket, headers) = (PathSocket::new(socket, ip)?, ip_header + UDP_HEADER);
+        Ok(Self { socket, token: seat.token, headers, buffer: vec![0; BUFFER] })
     }
 
     /// Where it is bound.
@@ -62,10 +66,11 @@ impl Post {
         LENGTH as u32 + self.headers
     }
 
-    /// Sender of a hello, with the message still to be received; `None` without one. Anything else is discarded.
+    /// Sender of a hello, with the message still to be received; `None` without one. Some others' datagrams are discarded.
     pub(super) fn caller(&mut self) -> Result<Option<SocketAddr>, ProbeError> {
-        while let Some((length, from)) = self.socket.caller(&mut self.buffer)? {
-            if let Some(Message::Hello { .. }) = Message::read(&self.buffer[..length]) {
+        for _ in 0..AT_ONCE {
+            let Some((length, from)) = self.socket.caller(&mut self.buffer)? else { break };
+            if let Some(Message::Hello { .. }) = Message::read(self.token, &self.buffer[..length]) {
                 return Ok(Some(from));
             }
             self.socket.receive(&mut self.buffer)?;
@@ -76,7 +81,7 @@ impl Post {
     /// Sends a message. The side that misses the answer repeats a lost one, also if it was dropped here.
     pub(super) fn say(&mut self, message: Message) -> Result<(), ProbeError> {
         let bytes = &mut self.buffer[..LENGTH];
-        message.write(bytes);
+        message.write(self.token, bytes);
         self.socket.send(bytes, TTL)?;
         Ok(())
     }
@@ -85,7 +90,7 @@ impl Post {
     pub(super) fn probe(&mut self, id: u32, size: u32, ttl: u8) -> Result<Sent, ProbeError> {
         let length = (size - self.headers) as usize;
         let bytes = &mut self.buffer[..length];
-        Message::Probe { id, size }.write(bytes);
+        Message::Probe { id, size }.write(self.token, bytes);
         Ok(self.socket.send(bytes, ttl)?)
     }
 
@@ -94,18 +99,19 @@ impl Post {
         Ok(self.socket.wait(patience)?)
     }
 
-    /// The next received packet, without waiting.
+    /// The next received packet, without waiting. Looks at a bounded number of datagrams of others.
     pub(super) fn next(&mut self) -> Result<Option<Event>, ProbeError> {
         while let Some(told) = self.socket.told()? {
-            if let Some((id, outcome)) = of_probe(&told) {
+            if let Some((id, outcome)) = of_probe(self.token, &told) {
                 return Ok(Some(Event::Told(id, outcome)));
             }
         }
-        while let Some(arrival) = self.socket.receive(&mut self.buffer)? {
+        for _ in 0..AT_ONCE {
+            let Some(arrival) = self.socket.receive(&mut self.buffer)? else { break };
             let bytes = &self.buffer[..arrival.length];
             let whole =
                 |id, size| !arrival.fragmented && arrival.length as u32 + self.headers == size && is_intact(id, bytes);
-            match Message::read(bytes) {
+            match Message::read(self.token, bytes) {
                 Some(Message::Probe { id, size }) if !whole(id, size) => {}
                 Some(message) => return Ok(Some(Event::Message(message, arrival.ttl))),
                 None => {}
@@ -116,14 +122,33 @@ impl Post {
 }
 
 /// A router's answer to a probe packet; `None` if it is none.
-fn of_probe(told: &Told) -> Option<(u32, Outcome)> {
+fn of_probe(token: u32, told: &Told) -> Option<(u32, Outcome)> {
     let outcome = match told.fate {
         Fate::TooBig { by, mtu } => Outcome::TooBig { by, mtu: mtu.0 },
         Fate::Expired { by } => Outcome::Expired { by },
     };
-    match Message::read(&told.quote) {
+    match Message::read(token, &told.quote) {
         Some(Message::Probe { id, .. }) => Some((id, outcome)),
         Some(_) => None,
-        None => Some((0, outcome)),
+        None => {
+            let is_of_trial = |quoted: &[u8]| quoted == token.to_be_bytes();
+            told.quote.get(..4).is_none_or(is_of_trial).then_some((0, outcome))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_router_that_quotes_no_packet_of_the_trial_is_not_believed() {
+        let fate = Fate::Expired { by: "198.18.0.1".parse().expect("an address") };
+        let mut probe = [0; LENGTH];
+        Message::Probe { id: 9, size: 1500 }.write(7, &mut probe);
+        for (quote, id) in [(&probe[..], Some(9)), (&probe[..8], Some(0)), (&[], Some(0)), (&[0; LENGTH], None)] {
+            let told = Told { fate, quote: quote.to_vec() };
+            assert_eq!(of_probe(7, &told).map(|(id, _)| id), id, "{quote:?}");
+        }
     }
 }

@@ -10,7 +10,11 @@ use model::{
     trial::{Leg, Refusal},
 };
 
-use super::{far::Far, near::Near};
+use super::{
+    far::Far,
+    message::{LENGTH, Message},
+    near::Near,
+};
 use crate::{Control, Prepared, ProbeError, control::NoWindow};
 
 const LOOPBACK: [&str; 2] = ["127.0.0.1", "::1"];
@@ -63,6 +67,28 @@ fn a_far_side_that_never_answers_is_an_error() {
     let peer = deaf.local_addr().expect("bound");
     let near = Near::prepare(&spec(peer.ip()), &seat(peer.ip(), Some(peer))).expect("binds");
     assert!(matches!(near.measure(&Control::default(), &NoWindow), Err(ProbeError::NoAnswer { .. })));
+}
+
+#[test]
+fn strangers_who_say_hello_are_not_served() {
+    let local = LOOPBACK[0].parse().expect("an address");
+    let mut far = Far::prepare(&seat(local, None)).expect("binds");
+    let stranger = UdpSocket::bind("127.0.0.1:0").expect("loopback");
+    let mut hello = [0; LENGTH];
+    for strange in [&b"wpMT"[..], &8_u32.to_be_bytes()] {
+        Message::Hello { id: 1 }.write(0, &mut hello);
+        hello[..4].copy_from_slice(strange);
+        stranger.send_to(&hello, far.address().expect("bound")).expect("sent");
+    }
+    let near = Near::prepare(&spec(local), &seat(local, far.address())).expect("binds");
+    let serving = Control::default();
+    thread::scope(|scope| {
+        let served = scope.spawn(|| far.serve(&serving));
+        let result = near.measure(&Control::default(), &NoWindow);
+        serving.stop();
+        served.join().expect("joins").expect("serves");
+        assert_eq!(result.expect("a figure").forward.mtu, Some(Mtu(65_535)));
+    });
 }
 
 #[test]

@@ -2,8 +2,7 @@
 
 use kernel::sysctl;
 
-/// Connections that wait, as far as the kernel allows.
-pub(super) const BACKLOG: u32 = 4096;
+use crate::socket::BACKLOG;
 
 /// Queue length after the kernel's cap (net.core.somaxconn).
 pub(super) fn effective() -> Option<u32> {

@@ -17,7 +17,7 @@ use super::{backlog, nginx::Nginx, pin, served::Service, threads};
 use crate::{
     Control, Prepared, ProbeError, Window,
     error::socket_error,
-    socket::{bind, busy_poll, open},
+    socket::{BACKLOG, bind, busy_poll, open},
 };
 
 /// Gets the server ready that is asked for.
@@ -102,7 +102,7 @@ fn door(spec: &TransactionsSpec, local: SocketAddr, is_shared: bool) -> Result<S
     if spec.mode == WaitMode::BusyPoll {
         busy_poll(&socket)?;
     }
-    socket.listen(backlog::BACKLOG as i32).map_err(socket_error("listen on", local))?;
+    socket.listen(BACKLOG as i32).map_err(socket_error("listen on", local))?;
     socket.set_nonblocking(true).map_err(socket_error("set O_NONBLOCK for", local))?;
     Ok(socket)
 }

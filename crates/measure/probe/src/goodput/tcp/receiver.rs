@@ -15,11 +15,11 @@ use crate::{
     Control, ProbeError,
     error::socket_error,
     goodput::{
-        hello::peer_of,
         setting::Setting,
         threads::receive_with,
         timeline::{Counted, sum},
     },
+    greeting::peer_of,
     socket::is_nothing_yet,
 };
 

@@ -23,11 +23,12 @@ use crate::{
     error::socket_error,
     goodput::{
         DRAIN, DRAIN_IN_ALL,
-        hello::{look_up_often, peer_of},
+        hello::look_up_often,
         setting::Setting,
         threads::send_with,
         timeline::{Counted, sum},
     },
+    greeting::peer_of,
     socket::{STOP_CHECK, is_nothing_yet},
 };
 

@@ -2,7 +2,7 @@
 //!
 //! | bytes | |
 //! |---|---|
-//! | 0 to 4 | magic |
+//! | 0 to 4 | token of the trial |
 //! | 4 to 6 | flow |
 //! | 6 to 8 | payload of the datagram |
 //! | 8 to 16 | number within the flow, from 0 |
@@ -13,7 +13,8 @@
 /// Bytes before the pattern.
 pub(super) const LENGTH: usize = 16;
 
-const MAGIC: u64 = 0x7770_6764;
+/// Bytes of the token.
+const TOKEN: usize = 4;
 
 /// Where the pattern is looked at in each datagram: its last bytes, which are lost first.
 const TAIL: usize = 8;
@@ -34,13 +35,15 @@ pub(super) enum Seen {
     Whole(u64),
     /// Its number can be read, its pattern is another.
     Changed(u64),
-    /// Not one of this flow.
+    /// Of the trial, but not of this flow.
     Strange,
+    /// Not of the trial: anybody can send to the socket before it is connected.
+    Foreign,
 }
 
 impl Label {
-    pub(super) fn new(flow: u16, size: usize) -> Self {
-        let first = MAGIC << 32 | u64::from(flow) << 16 | size as u64;
+    pub(super) fn new(token: u32, flow: u16, size: usize) -> Self {
+        let first = u64::from(token) << 32 | u64::from(flow) << 16 | size as u64;
         // A period that is no power of two, so that a shift by any common size shows.
         let pattern = (LENGTH..size).map(|at| (at % 251) as u8).collect();
         Self { first: first.to_be_bytes(), pattern }
@@ -59,6 +62,9 @@ impl Label {
 
     /// Looks at a datagram: at label and number always, at the pattern's end always, at all of it now and then.
     pub(super) fn read(&self, datagram: &[u8]) -> Seen {
+        if datagram.get(..TOKEN) != Some(&self.first[..TOKEN]) {
+            return Seen::Foreign;
+        }
         let Some((head, pattern)) = datagram.split_first_chunk::<LENGTH>() else { return Seen::Strange };
         let [a, b, c, d, e, f, g, h, number @ ..] = *head;
         if [a, b, c, d, e, f, g, h] != self.first {
@@ -85,7 +91,7 @@ mod tests {
     #[test]
     fn a_datagram_is_read_as_it_was_written() {
         for size in [16, 17, 24, 100, 1472] {
-            let label = Label::new(3, size);
+            let label = Label::new(7, 3, size);
             for number in [0, 1, 64, u64::MAX] {
                 assert_eq!(label.read(&datagram(&label, number, size)), Seen::Whole(number));
             }
@@ -94,7 +100,7 @@ mod tests {
 
     #[test]
     fn what_was_changed_is_seen() {
-        let label = Label::new(3, 100);
+        let label = Label::new(7, 3, 100);
         let changed = |number, at: usize| {
             let mut bytes = datagram(&label, number, 100);
             bytes[at] ^= 1;
@@ -102,9 +108,12 @@ mod tests {
         };
         assert_eq!(changed(1, 99), Seen::Changed(1));
         assert_eq!(changed(64, 16), Seen::Changed(64));
-        assert_eq!(changed(64, 0), Seen::Strange);
+        assert_eq!(changed(64, 4), Seen::Strange);
+        assert_eq!(changed(64, 0), Seen::Foreign);
         assert_eq!(label.read(&datagram(&label, 5, 100)[..99]), Seen::Changed(5));
         assert_eq!(label.read(&datagram(&label, 5, 100)[..10]), Seen::Strange);
-        assert_eq!(label.read(&datagram(&Label::new(4, 100), 5, 100)), Seen::Strange);
+        assert_eq!(label.read(&datagram(&Label::new(7, 4, 100), 5, 100)), Seen::Strange);
+        assert_eq!(label.read(&datagram(&Label::new(8, 3, 100), 5, 100)), Seen::Foreign);
+        assert_eq!(label.read(&[]), Seen::Foreign);
     }
 }

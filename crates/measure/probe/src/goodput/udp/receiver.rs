@@ -77,7 +77,7 @@ pub(in crate::goodput) fn receive(flow: Flow, setting: Setting<'_>) -> Result<Go
             sent: &sent[number],
             control: setting.control,
         };
-        let mut taker = Taker::new(number as u16, flow.size);
+        let mut taker = Taker::new(flow.token, number as u16, flow.size);
         taker.take_all(
             socket,
             setting.spec.batch,
@@ -216,8 +216,8 @@ struct Taker {
 }
 
 impl Taker {
-    fn new(flow: u16, size: usize) -> Self {
-        Self { size, label: Label::new(flow, size), tracker: Tracker::new(), corrupt: 0 }
+    fn new(token: u32, flow: u16, size: usize) -> Self {
+        Self { size, label: Label::new(token, flow, size), tracker: Tracker::new(), corrupt: 0 }
     }
 
     /// Takes datagrams until all that were sent have come, or the rest is lost.
@@ -263,7 +263,7 @@ impl Taker {
 
     fn take(&mut self, message: &Message<'_>) {
         if message.truncated {
-            self.corrupt += 1;
+            self.corrupt += u64::from(self.label.read(message.bytes) != Seen::Foreign);
             return;
         }
         for datagram in message.bytes.chunks(message.segment) {
@@ -276,6 +276,7 @@ impl Taker {
                     self.corrupt += 1;
                 }
                 Seen::Strange => self.corrupt += 1,
+                Seen::Foreign => {}
             }
         }
     }
@@ -313,7 +314,7 @@ mod tests {
 
     #[test]
     fn copies_of_the_last_datagram_are_waited_for() {
-        let mut taker = Taker::new(0, 100);
+        let mut taker = Taker::new(7, 0, 100);
         (0..10).for_each(|number| taker.tracker.take(number));
         let just_after = Duration::from_millis(1);
         assert!(!taker.is_over(10, Duration::ZERO) && !taker.is_over(10, just_after), "a copy may be on its way");

@@ -83,8 +83,7 @@ pub(in crate::goodput) fn send(flow: &Flow, setting: Setting<'_>) -> Result<Good
     let counters: Vec<AtomicU64> = flow.sockets.iter().map(|_| AtomicU64::new(0)).collect();
     let schedule = spec.rate.map(|rate| paced(rate, spec.streams, shape));
     let give = |share: &[usize], enough: &AtomicBool| {
-        let streams =
-            share.iter().map(|number| Stream::new(*number, &flow.sockets[*number], &counters[*number], shape));
+        let streams = share.iter().map(|number| Stream::new(*number, flow, &counters[*number], shape));
         let mut giver = Giver::new(streams.collect(), shape, enough, peer);
         match &schedule {
             Some((schedule, burst)) => giver.give_paced(schedule.clone(), *burst)?,
@@ -193,8 +192,9 @@ impl Shape {
 }
 
 impl<'a> Stream<'a> {
-    fn new(number: usize, socket: &'a Datagrams, counter: &'a AtomicU64, shape: Shape) -> Self {
-        Self { number, socket, counter, label: Label::new(number as u16, shape.size), next: 0, before: None }
+    fn new(number: usize, flow: &'a Flow, counter: &'a AtomicU64, shape: Shape) -> Self {
+        let label = Label::new(flow.token, number as u16, shape.size);
+        Self { number, socket: &flow.sockets[number], counter, label, next: 0, before: None }
     }
 }
 

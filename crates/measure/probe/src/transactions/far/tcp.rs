@@ -3,7 +3,6 @@
 use std::{
     io::{self, IoSlice, Read, Write},
     net::{SocketAddr, TcpStream},
-    thread,
     time::Duration,
 };
 
@@ -20,14 +19,13 @@ use rustix::{
     },
     fd::{AsFd, OwnedFd},
     io::Errno,
-    net::{SocketFlags, accept_with},
 };
 use socket2::Socket;
 
 use crate::{
     Control, ProbeError,
     error::socket_error,
-    socket::{STOP_CHECK, WOULD_BLOCK, busy_poll_set, is_nothing_yet},
+    socket::{STOP_CHECK, WOULD_BLOCK, accept, busy_poll_set, is_nothing_yet},
     transactions::served::{Reader, Service},
 };
 
@@ -211,19 +209,9 @@ impl<'a> Server<'a> {
 
     fn accept(&mut self) -> Result<(), ProbeError> {
         for _ in 0..ACCEPTED_AT_ONCE {
-            match accept_with(&self.door, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC) {
-                Ok(accepted) => self.admit(accepted.into()),
-                Err(Errno::AGAIN) => return Ok(()),
-                // They wait in the queue until a descriptor is free.
-                Err(Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM) => {
-                    thread::sleep(Duration::from_millis(1));
-                    return Ok(());
-                }
-                Err(Errno::BADF | Errno::INVAL | Errno::NOTSOCK | Errno::FAULT) => {
-                    return Err(socket_error("accept on", self.address)(Errno::INVAL.into()));
-                }
-                // The error of a connection that is gone again (accept(2)).
-                Err(_) => {}
+            match accept(&self.door).map_err(socket_error("accept on", self.address))? {
+                Some(accepted) => self.admit(accepted.into()),
+                None => return Ok(()),
             }
         }
         Ok(())

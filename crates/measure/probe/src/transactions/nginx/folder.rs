@@ -23,7 +23,7 @@ use super::{
     program::{NOBODY, Program, is_root},
     unable,
 };
-use crate::{ProbeError, transactions::backlog::BACKLOG};
+use crate::{ProbeError, socket::BACKLOG};
 
 /// Bytes of nginx's own words that are read.
 const LONGEST_WORDS: u64 = 2048;
