@@ -31,7 +31,7 @@ impl Cells {
     pub(crate) fn text(&self, column: &str) -> String {
         match self.0.iter().rfind(|(name, _)| name == column).map(|(_, value)| value) {
             None | Some(Value::Null) => String::new(),
-            Some(Value::String(words)) => words.clone(),
+            Some(Value::String(words)) => without_formula(words),
             Some(value) => value.to_string(),
         }
     }
@@ -39,5 +39,29 @@ impl Cells {
     /// Names of the columns that have a cell.
     pub(crate) fn columns(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|(name, _)| name.as_str())
+    }
+}
+
+/// A spreadsheet computes what begins like a formula; behind an apostrophe it is text. Numbers stay numbers.
+fn without_formula(words: &str) -> String {
+    let is_formula = words.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']) && words.parse::<f64>().is_err();
+    if is_formula { format!("'{words}") } else { words.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_text_is_a_formula_and_numbers_stay_numbers() {
+        let text = |value: Value| Cells::default().with("column", value).text("column");
+        for formula in ["=1+1", "+a", "-a", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "-"] {
+            assert_eq!(text(formula.into()), format!("'{formula}"));
+        }
+        for (value, shown) in
+            [(Value::from(-1.5), "-1.5"), ("-1.5".into(), "-1.5"), ("a=b".into(), "a=b"), ("".into(), "")]
+        {
+            assert_eq!(text(value), shown);
+        }
     }
 }

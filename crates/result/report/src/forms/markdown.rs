@@ -169,16 +169,21 @@ fn escaped(words: &str) -> String {
         if "\\`*_[]<>|~&#".contains(c) {
             text.push('\\');
         }
-        text.push(if c == '\n' { ' ' } else { c });
+        text.push(c);
     }
-    text
+    on_one_line(&text)
+}
+
+/// Two ends of a line, of which CR is one (CommonMark 2.1), would end a paragraph and admit HTML.
+fn on_one_line(words: &str) -> String {
+    words.replace(['\n', '\r'], " ")
 }
 
 /// Code between more backticks than any in a row within it.
 fn code(words: &str) -> String {
     let fence = "`".repeat(longest_row_of_backticks(words) + 1);
     let room = if words.starts_with('`') || words.ends_with('`') { " " } else { "" };
-    format!("{fence}{room}{}{room}{fence}", words.replace('\n', " "))
+    format!("{fence}{room}{}{room}{fence}", on_one_line(words))
 }
 
 fn fenced(command: &str) -> String {
@@ -191,7 +196,7 @@ fn longest_row_of_backticks(words: &str) -> usize {
 }
 
 fn html_escaped(words: &str) -> String {
-    words.replace('&', "&amp;").replace('<', "&lt;")
+    on_one_line(words).replace('&', "&amp;").replace('<', "&lt;")
 }
 
 #[cfg(test)]
@@ -204,6 +209,12 @@ mod tests {
         assert_eq!(code("a`b"), "``a`b``");
         assert_eq!(code("`"), "`` ` ``");
         assert_eq!(cell(&Text::code("a|b")), r"`a\|b`");
+        for (end, shown) in [("\r", "  "), ("\r\n", "    "), ("\n", "  ")] {
+            let words = format!("a{end}{end}b");
+            assert_eq!(escaped(&words), format!("a{shown}b"));
+            assert_eq!(code(&words), format!("`a{shown}b`"));
+            assert_eq!(html_escaped(&words), format!("a{shown}b"));
+        }
         assert_eq!(fenced("echo '```'"), "````\necho '```'\n````");
         assert_eq!(paragraph(&Text::from("- 3")), r"\- 3");
         assert_eq!(text(&Text::strong("")), "");
