@@ -41,11 +41,18 @@ pub(super) fn pieces(text: &str) -> Vec<&str> {
 /// Longest text that is one address: the twenty bytes of InfiniBand.
 const LONGEST: usize = 59;
 
-/// Where the longest address stands in this piece, or the last one of these, between what separates words.
+/// What names begin with that systemd and others make of the MAC address of an interface.
+const NAMES: [&str; 6] = ["enx", "wlx", "wwx", "slx", "ibx", "ib"];
+
+/// Where the longest address stands in this piece, or the last one of these: between what separates words, or at a name's end.
 pub(super) fn address_in(piece: &str) -> Option<(Range<usize>, Kind)> {
-    let is_between = |(_, c): &(usize, char)| ":-.".contains(*c);
-    let between: Vec<usize> = piece.char_indices().filter(is_between).map(|(at, _)| at).collect();
-    let starts = iter::once(0).chain(between.iter().map(|at| at + 1));
+    let is_between = |c: char| ":-.".contains(c);
+    let between: Vec<usize> = piece.match_indices(is_between).map(|(at, _)| at).collect();
+    let of_words = iter::once(0).chain(between.iter().map(|at| at + 1));
+    let starts = of_words.flat_map(|start| {
+        let word = piece[start..].split(is_between).next().unwrap_or_default();
+        [Some(start), start_in_name(word).map(|at| start + at)].into_iter().flatten()
+    });
     let ends: Vec<usize> = between.iter().copied().chain([piece.len()]).collect();
     let ranges = starts.flat_map(|start| ends.iter().map(move |end| start..*end));
     let ranges = ranges.filter(|range| (1..=LONGEST).contains(&range.len()));
@@ -59,8 +66,30 @@ pub(super) fn digits_of_mac(text: &str) -> Option<String> {
     mac(text).or_else(|| bare.then(|| text.to_lowercase())).filter(|digits| digits.bytes().any(|digit| digit != b'0'))
 }
 
+/// Where a MAC address, or its first two digits, may begin within a name.
+fn start_in_name(word: &str) -> Option<usize> {
+    let named = NAMES.into_iter().find(|name| word.strip_prefix(name).is_some_and(is_bare_mac));
+    let first = || {
+        let (name, digits) = word.split_at_checked(word.len().checked_sub(2)?)?;
+        let ends = name.ends_with(|c: char| !c.is_ascii_hexdigit());
+        (ends && is_hex(digits)).then_some(name.len())
+    };
+    named.map(str::len).or_else(first)
+}
+
+/// All digits of Ethernet's, of a port's GUID, or of InfiniBand's.
+fn is_bare_mac(word: &str) -> bool {
+    matches!(word.len(), 12 | 16 | 40) && is_hex(word)
+}
+
 /// Numbers with more of them behind dots are a version.
 fn kind_at(piece: &str, range: &Range<usize>) -> Option<Kind> {
+    let name = piece[..range.start].rsplit([':', '-', '.']).next().unwrap_or_default();
+    if !name.is_empty() {
+        let word = &piece[range.clone()];
+        let bare = (NAMES.contains(&name) && is_bare_mac(word)).then(|| word.to_lowercase());
+        return bare.or_else(|| mac(word)).map(Kind::Mac);
+    }
     let (before, after) = (&piece[..range.start], piece[range.end..].trim_end_matches('.'));
     let is_cut = before.ends_with('.') || after.starts_with('.');
     let word = &piece[range.clone()];
@@ -80,10 +109,6 @@ fn is_hex(text: &str) -> bool {
 }
 
 fn mac(word: &str) -> Option<String> {
-    // The name that systemd gives an interface after its MAC address.
-    if let Some(digits) = word.strip_prefix("enx").filter(|digits| digits.len() == 12 && is_hex(digits)) {
-        return Some(digits.to_lowercase());
-    }
     // As Cisco writes them.
     let fours: Vec<&str> = word.split('.').collect();
     if fours.len() == 3 && fours.iter().all(|four| four.len() == 4 && is_hex(four)) {

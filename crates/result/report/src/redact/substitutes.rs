@@ -62,9 +62,9 @@ impl Substitutes {
     pub(super) fn names_in(&self, text: &str) -> String {
         // A host may be called like any number: only where nothing else is said.
         let names = self.names.iter().filter(|(name, _)| !is_number(name) || name == text);
-        let with_names = names.fold(text.to_owned(), |text, (word, other)| swap(&text, word, other, |_, _| true));
+        let with_names = names.fold(text.to_owned(), |text, (word, other)| swap(&text, word, other, is_whole));
         // A user may be called like any word: only in a path, or before a host.
-        let is_user = |before: Option<char>, after: Option<char>| before == Some('/') || after == Some('@');
+        let is_user = |before, after| is_whole(before, after) && (before == Some('/') || after == Some('@'));
         self.users.iter().fold(with_names, |text, (word, other)| swap(&text, word, other, is_user))
     }
 
@@ -79,7 +79,7 @@ impl Substitutes {
             serial.chars().count() >= SHORTEST_SERIAL && (is_personal || serial.contains(char::is_alphabetic))
         };
         let serials = self.serials.iter().filter(|(serial, _)| is_known(serial));
-        serials.fold(text.to_owned(), |text, (serial, other)| swap(&text, serial, other, |_, _| true))
+        serials.fold(text.to_owned(), |text, (serial, other)| swap(&text, serial, other, is_whole))
     }
 
     /// The text with other MAC and IP addresses, UUIDs and disks.
@@ -93,7 +93,7 @@ impl Substitutes {
         self.bare_macs_in(result)
     }
 
-    /// After longer words: the digits may be the end of a UUID.
+    /// Also within a name. After longer words: the digits may be the end of a UUID.
     fn bare_macs_in(&mut self, text: String) -> String {
         let lower = text.to_ascii_lowercase();
         let here: Vec<String> = self.known_macs.iter().filter(|digits| lower.contains(*digits)).cloned().collect();
@@ -139,9 +139,6 @@ impl Substitutes {
     fn mac(&mut self, word: &str, digits: String) -> String {
         let width = digits.len();
         let mac = format!("{:0width$x}", 0x0000_5e00_5300_u64 + number(&mut self.macs, digits) as u64);
-        if word.starts_with("enx") {
-            return format!("enx{mac}");
-        }
         let parts = |length: usize| (0..width / length).map(|part| &mac[part * length..][..length]).collect::<Vec<_>>();
         match word.chars().find(|c| !c.is_ascii_hexdigit()) {
             None => mac,
@@ -187,15 +184,18 @@ fn number<K: std::hash::Hash + Eq>(known: &mut HashMap<K, usize>, word: K) -> us
     *known.entry(word).or_insert(next)
 }
 
-/// Puts `other` in the place of each `word`, in capitals or not, that is no part of a longer one, and that has the right
-/// neighbours.
+/// Whether what has these neighbours is no part of a longer word.
+fn is_whole(before: Option<char>, after: Option<char>) -> bool {
+    ![before, after].into_iter().flatten().any(char::is_alphanumeric)
+}
+
+/// Puts `other` in the place of each `word`, in capitals or not, that has the right neighbours.
 fn swap(text: &str, word: &str, other: &str, fits: impl Fn(Option<char>, Option<char>) -> bool) -> String {
     let lower = text.to_ascii_lowercase();
     let (mut result, mut done) = (String::with_capacity(text.len()), 0);
     for (at, _) in lower.match_indices(&word.to_ascii_lowercase()) {
         let (previous, next) = (text[..at].chars().next_back(), text[at + word.len()..].chars().next());
-        let is_part = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
-        if !is_part(previous) && !is_part(next) && fits(previous, next) {
+        if fits(previous, next) {
             result += &text[done..at];
             result += other;
             done = at + word.len();
