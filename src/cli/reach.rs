@@ -29,5 +29,5 @@ fn caller() -> Option<Caller> {
     let own = [("HOME", user.home.into_os_string()), ("USER", user.name.clone().into()), ("LOGNAME", user.name.into())];
     let agent = privilege::callers_variable("SSH_AUTH_SOCK").map(|socket| ("SSH_AUTH_SOCK", socket));
     let environment = own.into_iter().chain(agent).map(|(name, value): (&str, OsString)| (name.to_owned(), value));
-    Some(Caller { uid: user.uid, gid: user.gid, environment: environment.collect() })
+    Some(Caller { run_as: privilege::run_as_sudo_user, environment: environment.collect() })
 }

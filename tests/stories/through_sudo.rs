@@ -1,21 +1,28 @@
 //! Through sudo: new files belong to the calling user, and root follows no symbolic links of that user.
 
 use std::{
-    fs,
-    os::unix::fs::{MetadataExt, chown, symlink},
+    fs::{self, Permissions},
+    os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink},
     path::Path,
-    process::Stdio,
+    process::{Command, Stdio},
 };
 
-use crate::program::{Desk, Done, done, text};
+use crate::program::{Desk, Done, WIREPROOF, done, text, without_caller};
 
 const CALLER: u32 = 65_534;
 
 fn run_through_sudo(desk: &Desk, args: &[&str]) -> Done {
-    let mut command = desk.command(args);
+    run_by_caller(desk.command(args))
+}
+
+fn run_by_caller(mut command: Command) -> Done {
     let number = CALLER.to_string();
     command.envs([("SUDO_UID", number.as_str()), ("SUDO_GID", &number), ("SUDO_USER", "nobody")]);
     done(command.stdin(Stdio::null()).output().unwrap())
+}
+
+fn belongs_to_caller(desk: &Desk) {
+    chown(desk.path(""), Some(CALLER), Some(CALLER)).unwrap();
 }
 
 fn owner(path: &Path) -> u32 {
@@ -25,7 +32,7 @@ fn owner(path: &Path) -> u32 {
 #[test]
 fn reports_and_store_belong_to_the_caller_and_lead_root_nowhere() {
     let desk = Desk::new();
-    chown(desk.path(""), Some(CALLER), Some(CALLER)).unwrap();
+    belongs_to_caller(&desk);
     let out = desk.path("out");
     let words = ["latency", "--count", "100", "--repeats", "1", "--out", text(&out)];
     let latency = run_through_sudo(&desk, &words);
@@ -46,4 +53,36 @@ fn reports_and_store_belong_to_the_caller_and_lead_root_nowhere() {
     fs::remove_dir_all(out.join("raw")).unwrap();
     symlink(somebody_elses.path().parent().unwrap(), out.join("raw")).unwrap();
     run_through_sudo(&desk, &["report", "last", "--out", text(&out)]).fails(1, &["raw is a link", "--out"]);
+}
+
+#[test]
+fn a_report_is_written_and_set_with_the_rights_of_the_caller() {
+    let desk = Desk::new();
+    belongs_to_caller(&desk);
+    let latency = run_through_sudo(&desk, &["latency", "--count", "100", "--repeats", "1", "--format", "json"]);
+    assert_eq!(latency.status, 0, "{}", latency.err);
+
+    // A file of root's group, in a folder of the caller.
+    let secret = desk.path("secret.toml");
+    fs::write(&secret, "document = \"secret\"\n").unwrap();
+    fs::set_permissions(&secret, Permissions::from_mode(0o440)).unwrap();
+    run_through_sudo(&desk, &["report", "last", "--meta", text(&secret)]).fails(2, &["secret.toml", "denied"]);
+
+    let (program, told) = (desk.path("wireproof"), desk.path("told"));
+    fs::copy(WIREPROOF, &program).unwrap();
+    let rights = "^(Uid|Gid|Groups|CapPrm):";
+    let script =
+        format!("#!/bin/sh\ngrep -E '{rights}' /proc/self/status >{}\ncat >/dev/null\necho pdf\n", text(&told));
+    fs::write(desk.path("wireproof-pdf"), script).unwrap();
+    fs::set_permissions(desk.path("wireproof-pdf"), Permissions::from_mode(0o755)).unwrap();
+    let mut report = without_caller(program.as_os_str());
+    report.args(["--store", text(&desk.path("runs.db")), "report", "last", "--format", "pdf"]);
+    let set = run_by_caller(report);
+    assert_eq!(set.status, 0, "{}", set.err);
+    let told = fs::read_to_string(told).unwrap();
+    let words: Vec<&str> = told.split_whitespace().collect();
+    let four = ["65534"; 4];
+    let expected =
+        [&["Uid:"][..], &four, &["Gid:"], &four, &["Groups:", "65534", "CapPrm:", "0000000000000000"]].concat();
+    assert_eq!(words, expected);
 }

@@ -8,6 +8,7 @@ use std::{
 };
 
 use anyhow::{Context, bail};
+use kernel::privilege;
 use model::Typeset;
 
 use crate::commands::own_program;
@@ -40,6 +41,8 @@ fn program() -> anyhow::Result<PathBuf> {
 fn run(program: &Path, input: &[u8]) -> anyhow::Result<Output> {
     let mut command = Command::new(program);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    // It sets words and photos of others.
+    privilege::run_as_sudo_user(&mut command);
     let mut child = command.spawn().with_context(|| format!("cannot start {}", program.display()))?;
     // One that ends before it has read everything says why on standard error.
     let _ = child.stdin.take().map(|mut stdin| stdin.write_all(input));

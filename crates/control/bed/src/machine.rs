@@ -126,7 +126,7 @@ impl Agent for Launched {
     }
 
     fn is_here(&self) -> bool {
-        self.place == Place::Here
+        matches!(self.place, Place::Here)
     }
 
     fn again(&self) -> Result<Box<dyn Agent>, AgentError> {

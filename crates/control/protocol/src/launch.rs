@@ -6,7 +6,7 @@ use std::{path::PathBuf, process::Command};
 use crate::ssh::Ssh;
 
 /// Place and program of an agent.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Launch {
     /// The machine.
     pub place: Place,
@@ -20,7 +20,7 @@ pub struct Launch {
 }
 
 /// Machine of an agent.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum Place {
     /// This machine.
     Here,

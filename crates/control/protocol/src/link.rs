@@ -202,7 +202,7 @@ impl AgentLink {
     }
 
     fn hear_hello(&mut self) -> Result<(), AgentError> {
-        let (ours, within) = (build_id(), if self.place == Place::Here { GREETING } else { GREETING_THERE });
+        let (ours, within) = (build_id(), if matches!(self.place, Place::Here) { GREETING } else { GREETING_THERE });
         self.inbox.begin_to_expect();
         match self.next(within)? {
             Some(FromAgent::Hello(Hello { build: theirs, pid })) if theirs == ours => {
@@ -248,7 +248,7 @@ impl AgentLink {
         };
         let told = quoted(&stderr) + &advised(&advice);
         // If ssh itself ends by a signal, or loses its connection, the agent's fate is unknown.
-        let alone = self.place == Place::Here
+        let alone = matches!(self.place, Place::Here)
             || status.is_some_and(|status| status.code().is_some()) && !tells_of_a_cut(&stderr);
         Fault::Died { status: status.map_or("still running".to_owned(), describe), told, alone }
     }

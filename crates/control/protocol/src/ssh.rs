@@ -3,14 +3,14 @@
 mod look;
 mod trouble;
 
-use std::{ffi::OsString, os::unix::process::CommandExt, process::Command};
+use std::{ffi::OsString, process::Command};
 
 pub use look::{Look, look};
 pub use trouble::SshError;
 pub(crate) use trouble::{READ_BY_OTHERS, advice, advised, tells_of_a_cut};
 
 /// The ssh connection to a machine.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Ssh {
     /// The program with its arguments: `ssh`, or the user's replacement, like `ssh -F FILE`.
     pub program: Vec<String>,
@@ -22,25 +22,24 @@ pub struct Ssh {
     pub caller: Option<Caller>,
 }
 
-/// A user as whom we run a program as root.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The user who called this program, where it is root for that user.
+#[derive(Clone, Debug)]
 pub struct Caller {
-    /// User ID.
-    pub uid: u32,
-    /// ID of the user's primary group.
-    pub gid: u32,
+    /// Has a program run as that user.
+    pub run_as: fn(&mut Command),
     /// Environment of the user's programs: HOME, SSH_AUTH_SOCK and others.
     pub environment: Vec<(String, OsString)>,
 }
 
-/// In the order of ssh's manual page: no terminal, no password prompt, no forwarded ports.
+/// In the order of ssh's manual page: no terminal, no password prompt, nothing forwarded, least of all the user's keys.
 ///
 /// A shared connection of the user is used, but none is left open: its process would keep our pipe.
-const OPTIONS: [&str; 6] = [
+const OPTIONS: [&str; 7] = [
     "BatchMode=yes",
     "ClearAllForwardings=yes",
     "ConnectTimeout=10",
     "ControlMaster=no",
+    "ForwardAgent=no",
     "ForwardX11=no",
     "RemoteCommand=none",
 ];
@@ -59,7 +58,7 @@ impl Ssh {
             .args(["--", &self.destination])
             .arg(words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "));
         if let Some(caller) = &self.caller {
-            command.uid(caller.uid).gid(caller.gid);
+            (caller.run_as)(&mut command);
             command.envs(caller.environment.iter().map(|(name, value)| (name, value)));
         }
         command
@@ -90,6 +89,9 @@ mod tests {
         let command = ssh.command(&["true".into()]);
         let args: Vec<_> = command.get_args().map(|arg| arg.to_string_lossy().into_owned()).collect();
         assert_eq!(args[..3], ["-F", "my config", "-T"]);
+        for option in ["ForwardAgent=no", "ForwardX11=no", "ClearAllForwardings=yes"] {
+            assert!(args.iter().any(|arg| arg == option), "{option}");
+        }
         assert_eq!(args[args.len() - 5..], ["-p", "2222", "--", "me@far", "'true'"]);
     }
 }

@@ -2,14 +2,22 @@
 
 use std::{
     env,
-    ffi::{CStr, OsStr, OsString},
+    ffi::{CStr, CString, OsStr, OsString},
     fs, io, iter,
-    os::unix::{ffi::OsStrExt, process},
+    os::unix::{
+        ffi::OsStrExt,
+        process::{self, CommandExt},
+    },
     path::PathBuf,
+    process::Command,
 };
 
 use model::Privilege;
-use rustix::process::{getegid, geteuid};
+use rustix::{
+    fs::{Gid, Uid},
+    process::{getegid, geteuid},
+    thread::{set_thread_groups, set_thread_res_gid, set_thread_res_uid},
+};
 
 use crate::{
     error::{On, Result, invalid},
@@ -25,6 +33,8 @@ pub struct User {
     pub uid: u32,
     /// ID of the user's primary group.
     pub gid: u32,
+    /// IDs of all groups of the user.
+    groups: Vec<Gid>,
     /// Home directory.
     pub home: PathBuf,
 }
@@ -56,7 +66,8 @@ pub fn sudo_user() -> Option<User> {
     let (uid, gid) = (number("SUDO_UID")?, number("SUDO_GID")?);
     let name = env::var("SUDO_USER").ok()?;
     (geteuid().is_root() && uid != 0).then_some(())?;
-    Some(User { name, uid, gid, home: home(uid)? })
+    let Entry { login, home } = entry(uid)?;
+    Some(User { name, uid, gid, groups: groups(&login, gid), home })
 }
 
 /// An environment variable that sudo does not pass on: ours, or that of the nearest ancestor that has it.
@@ -79,6 +90,8 @@ fn variable_of(pid: u32, name: &str) -> Option<OsString> {
 /// user's symbolic links grant no further access. Executed programs are root again. No effect without sudo.
 pub fn reach_files_as_sudo_user() -> Result<()> {
     let Some(user) = sudo_user() else { return Ok(()) };
+    // Root's groups reach files of root.
+    set_thread_groups(&user.groups).on("setgroups", format_args!("user {}", user.name))?;
     // SAFETY: plain system calls of this thread only; the group comes first, because afterwards it cannot be changed.
     let (reached_gid, reached_uid) = unsafe {
         libc::setfsgid(user.gid);
@@ -90,18 +103,55 @@ pub fn reach_files_as_sudo_user() -> Result<()> {
     if reached { Ok(()) } else { Err(invalid("the kernel refused")) }.on("setfsuid", format_args!("user {}", user.name))
 }
 
-/// Home directory of a user, from any user database of the system.
-fn home(uid: u32) -> Option<PathBuf> {
+/// Has a program run as the user of sudo, with that user's groups alone. No effect without sudo.
+pub fn run_as_sudo_user(command: &mut Command) {
+    let Some(user) = sudo_user() else { return };
+    let (uid, gid) = (Uid::from_raw(user.uid), Gid::from_raw(user.gid));
+    let change = move || -> io::Result<()> {
+        set_thread_groups(&user.groups)?;
+        set_thread_res_gid(gid, gid, gid)?;
+        Ok(set_thread_res_uid(uid, uid, uid)?)
+    };
+    // SAFETY: the closure makes three system calls, which is allowed between fork and exec, and does not allocate.
+    unsafe { command.pre_exec(change) };
+}
+
+/// A user's entry in the user database.
+struct Entry {
+    login: CString,
+    home: PathBuf,
+}
+
+/// IDs of a user's groups, from any group database of the system.
+fn groups(login: &CStr, gid: u32) -> Vec<Gid> {
+    let mut groups = vec![gid; 64];
+    loop {
+        let room = groups.len() as libc::c_int;
+        let mut count = room;
+        // SAFETY: the name ends with NUL, and there is room for as many groups as are said.
+        let status = unsafe { libc::getgrouplist(login.as_ptr(), gid, groups.as_mut_ptr(), &mut count) };
+        // Too little room, and the count says how much it takes.
+        if status < 0 && count > room {
+            groups.resize(count as usize, gid);
+            continue;
+        }
+        groups.truncate(if status < 0 { 1 } else { count as usize });
+        return groups.into_iter().map(Gid::from_raw).collect();
+    }
+}
+
+/// Login name and home directory of a user, from any user database of the system.
+fn entry(uid: u32) -> Option<Entry> {
     let mut buffer = vec![0_u8; 1024];
     loop {
-        match home_within(uid, &mut buffer) {
+        match entry_within(uid, &mut buffer) {
             Err(error) if error.raw_os_error() == Some(libc::ERANGE) => buffer.resize(buffer.len() * 2, 0),
             found => return found.ok().flatten(),
         }
     }
 }
 
-fn home_within(uid: u32, buffer: &mut [u8]) -> io::Result<Option<PathBuf>> {
+fn entry_within(uid: u32, buffer: &mut [u8]) -> io::Result<Option<Entry>> {
     // SAFETY: null pointers and zeros are values of all its fields.
     let mut entry: libc::passwd = unsafe { std::mem::zeroed() };
     let mut found = std::ptr::null_mut();
@@ -110,12 +160,12 @@ fn home_within(uid: u32, buffer: &mut [u8]) -> io::Result<Option<PathBuf>> {
     if error != 0 {
         return Err(io::Error::from_raw_os_error(error));
     }
-    if found.is_null() || entry.pw_dir.is_null() {
+    if found.is_null() || entry.pw_dir.is_null() || entry.pw_name.is_null() {
         return Ok(None);
     }
-    // SAFETY: the entry was found, so its directory is a NUL-terminated string within the buffer.
-    let home = unsafe { CStr::from_ptr(entry.pw_dir) };
-    Ok(Some(OsStr::from_bytes(home.to_bytes()).into()))
+    // SAFETY: the entry was found, so both are NUL-terminated strings within the buffer.
+    let (login, home) = unsafe { (CStr::from_ptr(entry.pw_name), CStr::from_ptr(entry.pw_dir)) };
+    Ok(Some(Entry { login: login.to_owned(), home: OsStr::from_bytes(home.to_bytes()).into() }))
 }
 
 #[cfg(test)]
@@ -141,7 +191,20 @@ mod tests {
 
     #[test]
     fn homes_are_looked_up() {
-        assert_eq!(home(0), Some(PathBuf::from("/root")));
-        assert_eq!(home(u32::MAX - 7), None);
+        assert_eq!(entry(0).map(|entry| entry.home), Some(PathBuf::from("/root")));
+        assert!(entry(u32::MAX - 7).is_none());
+    }
+
+    #[test]
+    fn a_user_has_the_groups_that_the_system_knows() {
+        let listed = fs::read_to_string("/etc/group").expect("a file");
+        let of_root = listed.lines().filter(|line| line.split([':', ',']).skip(3).any(|member| member == "root"));
+        let mut expected: Vec<u32> = of_root.map(|line| line.split(':').nth(2).unwrap().parse().unwrap()).collect();
+        expected.extend([7]);
+        let mut found: Vec<u32> = groups(c"root", 7).into_iter().map(Gid::as_raw).collect();
+        expected.sort_unstable();
+        found.sort_unstable();
+        assert_eq!(found, expected);
+        assert_eq!(groups(c"nobody-of-this-name", 7), [Gid::from_raw(7)]);
     }
 }
