@@ -93,6 +93,7 @@ pub fn remove_own_copy() -> Result<(), AgentFailure> {
 
 /// Serves the controller at standard input and output until it closes them.
 pub fn serve_stdio() -> Result<(), AgentFailure> {
+    kernel::privilege::give_up_unused()?;
     // Other output goes to standard error from now on, not between the messages.
     let outbox = Outbox::new(kernel::fd::take_stdout()?);
     outbox.greet(&Hello { build: build_id(), pid: process::id() });

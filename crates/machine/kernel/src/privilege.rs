@@ -16,7 +16,10 @@ use model::Privilege;
 use rustix::{
     fs::{Gid, Uid},
     process::{getegid, geteuid},
-    thread::{set_thread_groups, set_thread_res_gid, set_thread_res_uid},
+    thread::{
+        CapabilitySet, capabilities, remove_capability_from_bounding_set, set_capabilities, set_thread_groups,
+        set_thread_res_gid, set_thread_res_uid,
+    },
 };
 
 use crate::{
@@ -101,6 +104,41 @@ pub fn reach_files_as_sudo_user() -> Result<()> {
     };
     let reached = reached_uid as u32 == user.uid && reached_gid as u32 == user.gid;
     if reached { Ok(()) } else { Err(invalid("the kernel refused")) }.on("setfsuid", format_args!("user {}", user.name))
+}
+
+/// Rights that no measurement and no bed needs: files' capabilities and flags, clocks, devices, audit, the machine itself.
+const UNUSED: [CapabilitySet; 14] = [
+    CapabilitySet::AUDIT_CONTROL,
+    CapabilitySet::AUDIT_READ,
+    CapabilitySet::AUDIT_WRITE,
+    CapabilitySet::BLOCK_SUSPEND,
+    CapabilitySet::LEASE,
+    CapabilitySet::LINUX_IMMUTABLE,
+    CapabilitySet::MAC_ADMIN,
+    CapabilitySet::MAC_OVERRIDE,
+    CapabilitySet::MKNOD,
+    CapabilitySet::SETFCAP,
+    CapabilitySet::SYS_BOOT,
+    CapabilitySet::SYS_RAWIO,
+    CapabilitySet::SYS_TIME,
+    CapabilitySet::WAKE_ALARM,
+];
+
+/// Gives up what an agent never needs, for good, and for the programs that it starts.
+///
+/// Call it while the process has one thread: others would keep theirs.
+pub fn give_up_unused() -> Result<()> {
+    let mut sets = capabilities(None).on("capget", "this process")?;
+    let may_bound = sets.permitted.contains(CapabilitySet::SETPCAP);
+    for right in UNUSED {
+        if may_bound {
+            remove_capability_from_bounding_set(right).on("prctl(PR_CAPBSET_DROP)", "this process")?;
+        }
+        sets.permitted -= right;
+        sets.effective -= right;
+        sets.inheritable -= right;
+    }
+    set_capabilities(None, sets).on("capset", "this process")
 }
 
 /// Has a program run as the user of sudo, with that user's groups alone. No effect without sudo.

@@ -24,6 +24,7 @@ fn main() {
         Ok("stdout") => take_stdout(),
         Ok("enter") => enter(&std::env::args().nth(1).expect("a namespace")),
         Ok("become-root") => become_root(),
+        Ok("give-up") => give_up(),
         _ => tell_all(),
     }
 }
@@ -32,7 +33,8 @@ fn tell_all() {
     standard_output_is_taken();
     a_process_enters_a_namespace_and_sees_its_interfaces_only();
     nobody_becomes_root_in_a_world_of_its_own();
-    println!("3 stories passed");
+    unused_rights_are_gone_for_good();
+    println!("4 stories passed");
 }
 
 fn story(name: &str) -> Command {
@@ -56,6 +58,27 @@ fn run(command: &mut Command) -> Output {
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{command:?}: {errors}");
     output
+}
+
+fn unused_rights_are_gone_for_good() {
+    run(&mut story("give-up"));
+    run(story("give-up").uid(NOBODY).gid(NOBODY));
+}
+
+fn give_up() {
+    const MKNOD: u64 = 1 << 27;
+    const NET_ADMIN: u64 = 1 << 12;
+    privilege::give_up_unused().expect("it asks for nothing");
+    if privilege::current() != Privilege::Root {
+        return;
+    }
+    let own = fs::read_to_string("/proc/self/status").expect("readable");
+    let child = String::from_utf8(run(Command::new("cat").arg("/proc/self/status")).stdout).expect("text");
+    for line in [own, child].iter().flat_map(|status| status.lines()) {
+        let Some((set @ ("CapPrm" | "CapEff" | "CapBnd"), bits)) = line.split_once(':') else { continue };
+        let bits = u64::from_str_radix(bits.trim(), 16).expect("a number");
+        assert_eq!((bits & MKNOD, bits & NET_ADMIN), (0, NET_ADMIN), "{set}");
+    }
 }
 
 fn standard_output_is_taken() {
