@@ -1,6 +1,6 @@
 //! From words on the command line, a file and photos to the identity of a document.
 
-use std::{fs, io::Cursor, path::Path};
+use std::{io::Cursor, path::Path};
 
 use image::{ImageFormat, ImageReader};
 use model::{Identity, Photo, PhotoKind};
@@ -9,8 +9,8 @@ use crate::{cli::Identify, exit::Words, paths};
 
 /// All photos of a document together, in bytes: with them, the report still is one file that can be sent by mail.
 const MOST_PHOTOS: usize = 1024 * 1024;
-/// No single photo is even read when it is larger.
-const LARGEST_PHOTO: u64 = 10 * 1024 * 1024;
+/// No single photo is even read when it is larger, in MiB.
+const LARGEST_PHOTO: u64 = 10;
 
 /// What options and file say of the document, the photos read; `None` when they say nothing.
 pub(crate) fn read(options: &Identify) -> anyhow::Result<Option<Identity>> {
@@ -54,11 +54,7 @@ fn read_photos(identity: &mut Identity, folder: &Path) -> Result<(), String> {
 }
 
 fn read_photo(path: &Path, number: usize) -> Result<Photo, String> {
-    let about = fs::metadata(path).map_err(|error| error.to_string())?;
-    if !about.is_file() || about.len() > LARGEST_PHOTO {
-        return Err("a photo is a file of at most 10 MiB".to_owned());
-    }
-    let content = fs::read(path).map_err(|error| error.to_string())?;
+    let content = paths::read(path, "a photo", LARGEST_PHOTO)?;
     let kind = PhotoKind::of(&content).ok_or("this is neither PNG nor JPEG; save it as one of these")?;
     check_readable(&content, kind)?;
     Ok(Photo { name: Photo::name_of(number, kind), kind, sha256: seal::sha256(&content), content })
@@ -87,6 +83,8 @@ fn is_cut_off(jpeg: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use tempfile::TempDir;
 
     use super::*;

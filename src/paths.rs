@@ -7,7 +7,7 @@ use std::{
 };
 
 use anyhow::Context;
-use kernel::privilege;
+use kernel::{file, privilege};
 
 /// The store of runs: as given, or in the data directory of the user who called.
 pub(crate) fn store(given: Option<&Path>) -> anyhow::Result<PathBuf> {
@@ -30,11 +30,8 @@ pub(crate) const LONGEST: u64 = 1;
 
 /// Reads a regular file of at most this many MiB; `what` is for the message, like "a plan".
 pub(crate) fn read(path: &Path, what: &str, longest: u64) -> Result<Vec<u8>, String> {
-    let about = fs::metadata(path).map_err(|error| error.to_string())?;
-    if !about.is_file() || about.len() > longest << 20 {
-        return Err(format!("{what} is a file of at most {longest} MiB"));
-    }
-    fs::read(path).map_err(|error| error.to_string())
+    let content = file::read_regular(path, longest << 20).map_err(|error| error.to_string())?;
+    content.ok_or_else(|| format!("{what} is a file of at most {longest} MiB"))
 }
 
 /// Reads a text file of at most this many MiB.

@@ -10,9 +10,6 @@ use model::{Bed, Mtu, PacketsSpec, Plan, Privilege, probe::KERNELS_DEFAULT};
 use super::wanted::words_or_bed;
 use crate::{cli::Measure, exit::Words, paths};
 
-/// Captures are held in memory, in MiB.
-const LONGEST_CAPTURE: u64 = 1024;
-
 /// Where nobody asks for another.
 const ETHERNET_MTU: Mtu = Mtu(1500);
 
@@ -66,7 +63,7 @@ pub(super) fn check_cores(cpus: &[usize]) -> anyhow::Result<()> {
 }
 
 fn check_replay(file: &str, mtu: Mtu) -> Result<(), String> {
-    let bytes = paths::read(Path::new(file), "a capture", LONGEST_CAPTURE)?;
+    let bytes = paths::read(Path::new(file), "a capture", pcap::LONGEST >> 20)?;
     let frames = pcap::read(&bytes).map_err(|error| error.to_string())?;
     pcap::Replay::new(frames, mtu).map(drop).map_err(|error| error.to_string())
 }

@@ -15,6 +15,9 @@ pub use self::{
     write::Writer,
 };
 
+/// Bytes of the longest file that is read: captures are held in memory.
+pub const LONGEST: u64 = 1 << 30;
+
 /// A captured frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {

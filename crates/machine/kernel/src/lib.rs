@@ -14,6 +14,7 @@ mod error;
 pub mod error_queue;
 pub mod ethtool;
 pub mod fd;
+pub mod file;
 pub mod interface;
 pub mod link;
 mod link_message;

@@ -5,6 +5,7 @@
 
 use std::{
     collections::HashSet,
+    path::Path,
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicBool, Ordering::Relaxed},
@@ -18,11 +19,12 @@ use pcap::Replay;
 
 use crate::{ProbeError, socket::STOP_CHECK};
 
-/// Reads a capture of this end's machine.
+/// Reads a capture of this end's machine, as far as the user who called may.
 pub(super) fn read(file: &str, mtu: Mtu) -> Result<Replay, ProbeError> {
     let unable = |why: String| ProbeError::Unable { what: format!("the replay of {file}"), why };
-    let bytes = std::fs::read(file)
-        .map_err(|error| unable(format!("{error}; both ends read the capture: the same file has to be at each")))?;
+    let bytes = kernel::file::read_as_sudo_user(Path::new(file), pcap::LONGEST)
+        .map_err(|error| unable(format!("{error}; both ends read the capture: the same file has to be at each")))?
+        .ok_or_else(|| unable(format!("a capture is a file of at most {} MiB", pcap::LONGEST >> 20)))?;
     let frames = pcap::read(&bytes).map_err(|error| unable(error.to_string()))?;
     Replay::new(frames, mtu).map_err(|error| unable(error.to_string()))
 }
@@ -117,6 +119,19 @@ impl Drop for Recognised {
         if let Some(thread) = self.thread.take() {
             // It ends within the time that it waits for frames.
             let _ = thread.join();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_file_that_ends_is_no_capture() {
+        for endless in ["/dev/null", "/dev/zero", "/proc/self/fd"] {
+            let error = read(endless, Mtu(1500)).map(drop).expect_err("refused").to_string();
+            assert!(error.contains("a file of at most 1024 MiB"), "{endless}: {error}");
         }
     }
 }

@@ -1,0 +1,56 @@
+//! Files of users, who may change them while they are read.
+
+use std::{
+    fs::OpenOptions,
+    io::{self, Read},
+    os::unix::fs::OpenOptionsExt,
+    panic::resume_unwind,
+    path::Path,
+    thread,
+};
+
+use crate::privilege;
+
+/// The content of a regular file; `None` of anything else, and of a file of more than `most` bytes. Nothing is waited for.
+pub fn read_regular(path: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
+    let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path)?;
+    let about = file.metadata()?;
+    if !about.is_file() || about.len() > most {
+        return Ok(None);
+    }
+    let mut content = Vec::new();
+    // It may grow meanwhile.
+    file.take(most.saturating_add(1)).read_to_end(&mut content)?;
+    Ok((content.len() as u64 <= most).then_some(content))
+}
+
+/// The same with the rights of the user of sudo, whatever this thread may read.
+pub fn read_as_sudo_user(path: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
+    let read = || {
+        privilege::reach_files_as_sudo_user().map_err(io::Error::other)?;
+        read_regular(path, most)
+    };
+    thread::scope(|scope| scope.spawn(read).join().unwrap_or_else(|panic| resume_unwind(panic)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, process::Command};
+
+    use super::*;
+
+    #[test]
+    fn only_a_regular_file_of_bounded_length_is_read() {
+        let name = |name: &str| std::env::temp_dir().join(format!("wireproof-{}-{name}", std::process::id()));
+        let (file, fifo) = (name("file"), name("fifo"));
+        fs::write(&file, [7; 100]).expect("a folder");
+        assert!(Command::new("mkfifo").arg(&fifo).status().expect("coreutils").success());
+        let read = |path: &Path, most| read_regular(path, most).expect("readable").map(|content| content.len());
+        assert_eq!([99, 100, u64::MAX].map(|most| read(&file, most)), [None, Some(100), Some(100)]);
+        for other in [&fifo, Path::new("/dev/zero"), Path::new("/")] {
+            assert_eq!(read(other, u64::MAX), None, "{}", other.display());
+        }
+        [file, fifo].iter().for_each(|path| fs::remove_file(path).expect("it is there"));
+        assert!(read_as_sudo_user(Path::new("/nowhere"), 1).is_err());
+    }
+}
