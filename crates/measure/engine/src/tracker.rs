@@ -46,7 +46,7 @@ impl Tracker {
     pub fn take(&mut self, number: u64) {
         if number == self.next && self.suspect.is_none() {
             self.mark(number);
-            self.next += 1;
+            self.next = number.saturating_add(1);
             self.received += 1;
         } else {
             self.take_with_care(number);
@@ -177,6 +177,12 @@ mod tests {
         assert_eq!(taken((0..100).map(|number| number * 10_000)), (100, 0, 0));
         // The first two after the gap are swapped.
         assert_eq!(taken([0, gap + 1, gap, gap + 2]), (4, 0, 1));
+    }
+
+    #[test]
+    fn the_largest_numbers_there_are_harm_nothing() {
+        let tracker = tracker([0, u64::MAX - 1, u64::MAX, u64::MAX, u64::MAX, 1]);
+        assert_eq!(tracker.expected(), u64::MAX);
     }
 
     #[test]
