@@ -16,6 +16,8 @@ const PROG_RUN: u32 = 10;
 const INFO: u32 = 15;
 const LINK_CREATE: u32 = 28;
 
+/// `BPF_MAP_TYPE_ARRAY`.
+const ARRAY: u32 = 2;
 /// `BPF_XDP` of `enum bpf_attach_type`.
 const ATTACH_XDP: u32 = 37;
 /// `XDP_FLAGS_DRV_MODE`: native mode only.
@@ -87,6 +89,16 @@ struct LinkInfo {
     pad: u32,
     interface: u32,
     pad_end: u32,
+}
+
+/// The head of `struct bpf_map_info`, as far as arrays need it.
+#[repr(C)]
+#[derive(Default)]
+struct MapInfo {
+    kind: u32,
+    id: u32,
+    key_size: u32,
+    value_size: u32,
 }
 
 /// # Safety
@@ -176,20 +188,36 @@ pub(crate) fn interface_of_link(link: BorrowedFd<'_>) -> io::Result<u32> {
     unsafe { call(INFO, &mut info) }.map(|_| about.interface)
 }
 
-/// Reads the only value of a map.
+/// Reads the only value of an array, which has this length.
 pub(crate) fn read(map: BorrowedFd<'_>, value: &mut [u8]) -> io::Result<()> {
+    check(map, value.len())?;
     let key = 0u32;
     let mut element = element(map, &key, value.as_mut_ptr() as u64);
-    // SAFETY: the caller's buffer has the length of the map's value.
+    // SAFETY: the kernel reads a key of four bytes, and writes as many as the value has.
     unsafe { call(LOOKUP, &mut element) }.map(drop)
 }
 
-/// Writes the only value of a map.
+/// Writes the only value of an array, which has this length.
 pub(crate) fn write(map: BorrowedFd<'_>, value: &[u8]) -> io::Result<()> {
+    check(map, value.len())?;
     let key = 0u32;
     let mut element = element(map, &key, value.as_ptr() as u64);
-    // SAFETY: the caller's bytes have the length of the map's value.
+    // SAFETY: the kernel reads a key of four bytes, and as many as the value has.
     unsafe { call(UPDATE, &mut element) }.map(drop)
+}
+
+/// Refuses a map that is no array of values of this length: the kernel would read or write another number of bytes.
+fn check(map: BorrowedFd<'_>, length: usize) -> io::Result<()> {
+    let mut about = MapInfo::default();
+    let mut info = Info {
+        object: map.as_raw_fd().cast_unsigned(),
+        length: size_of::<MapInfo>() as u32,
+        info: (&raw mut about) as u64,
+    };
+    // SAFETY: the kernel writes no more than `length` bytes to `about`.
+    unsafe { call(INFO, &mut info) }?;
+    let is_so = (about.kind, about.key_size, about.value_size as usize) == (ARRAY, 4, length);
+    is_so.then_some(()).ok_or_else(|| io::Error::from_raw_os_error(libc::EINVAL))
 }
 
 fn element(map: BorrowedFd<'_>, key: &u32, value: u64) -> Element {

@@ -175,3 +175,18 @@ fn in_memory(Mac([a, b, c, d, e, f]): Mac) -> u64 {
 fn fits(what: &'static str, asked: usize, most: usize) -> Result<()> {
     if asked > most { Err(Error::TooMany { what, asked, most }) } else { Ok(()) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_section_of_another_length_is_neither_read_nor_written() {
+        let steer = Steer::load(1).expect("root");
+        let of_length = |length: usize| steer.loaded.set_values(".bss.places", &vec![0_u8; length]).is_ok();
+        let length = size_of::<[Place; MOST_INTERFACES]>();
+        assert_eq!([length - 1, length, length + 1].map(of_length), [false, true, false]);
+        assert!(steer.loaded.values::<Place, MOST_INTERFACES>(".bss.places").is_ok());
+        assert!(steer.loaded.values::<Place, { MOST_INTERFACES - 1 }>(".bss.places").is_err());
+    }
+}
