@@ -15,6 +15,7 @@ const UPDATE: u32 = 2;
 const PROG_RUN: u32 = 10;
 const INFO: u32 = 15;
 const LINK_CREATE: u32 = 28;
+const LINK_UPDATE: u32 = 29;
 
 /// `BPF_MAP_TYPE_ARRAY`.
 const ARRAY: u32 = 2;
@@ -57,6 +58,16 @@ struct LinkCreate {
     interface: u32,
     attach_type: u32,
     flags: u32,
+}
+
+/// `BPF_LINK_UPDATE` part of `union bpf_attr`.
+#[repr(C)]
+#[derive(Default)]
+struct LinkUpdate {
+    link: u32,
+    program: u32,
+    flags: u32,
+    old_program: u32,
 }
 
 /// `BPF_MAP_*_ELEM` part of `union bpf_attr`.
@@ -155,6 +166,17 @@ pub(crate) fn attach(program: BorrowedFd<'_>, interface: &str) -> Result<OwnedFd
     answer
         .map(|link| unsafe { OwnedFd::from_raw_fd(link) })
         .map_err(|error| refused(error, interface, mtu_of(interface)))
+}
+
+/// Puts another program in the place of an attached one, without a packet between them. No effect if the interface is gone.
+pub(crate) fn replace(link: BorrowedFd<'_>, program: BorrowedFd<'_>) -> io::Result<()> {
+    let [link, program] = [link, program].map(|fd| fd.as_raw_fd().cast_unsigned());
+    let mut update = LinkUpdate { link, program, ..LinkUpdate::default() };
+    // SAFETY: it contains no pointer.
+    match unsafe { call(LINK_UPDATE, &mut update) } {
+        Err(error) if error.raw_os_error() == Some(libc::ENOLINK) => Ok(()),
+        answer => answer.map(drop),
+    }
 }
 
 /// The interface's MTU; 0 if it is unreadable.

@@ -39,7 +39,7 @@ struct Place {
     mac: u64,
 }
 
-/// `struct counters` of steer.bpf.c: packets since the program was loaded.
+/// `struct counters` of steer.bpf.c: packets since the program was loaded first.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
@@ -65,6 +65,8 @@ pub struct Steer {
     loaded: Loaded,
     places: [Place; MOST_INTERFACES],
     room_for: u32,
+    /// Counters of programs before this one.
+    before: Counters,
 }
 
 /// An interface with the program.
@@ -86,10 +88,22 @@ pub enum Attachment {
 impl Steer {
     /// Loads the program, with room for `queues` queues of all interfaces together.
     pub fn load(queues: u32) -> Result<Self> {
-        let mut loader = EbpfLoader::new();
-        loader.map_max_entries("sockets", queues.max(1));
-        let loaded = Loaded::new(NAME, &mut loader, OBJECT)?;
-        Ok(Self { attached: Vec::new(), loaded, places: Default::default(), room_for: queues })
+        let (places, before) = (Default::default(), Counters::default());
+        Ok(Self { attached: Vec::new(), loaded: loaded(queues)?, places, room_for: queues, before })
+    }
+
+    /// A new program in the place of this one, with an empty table and without sockets: whoever still has descriptors of the old ones
+    /// steers and receives nothing any more.
+    pub fn renew(&mut self) -> Result<()> {
+        let new = loaded(self.room_for)?;
+        new.set_values(".bss.places", &self.places)?;
+        for Attached { interface, link, .. } in &self.attached {
+            let replaced = new.with_program(|program| calls::replace(link.as_fd(), program))?;
+            replaced.map_err(|io| Error::Call { call: "bpf(BPF_LINK_UPDATE)", what: interface.clone(), io })?;
+        }
+        self.before = self.counters()?;
+        self.loaded = new;
+        Ok(())
     }
 
     /// Attaches it to the driver of an interface of the caller's namespace. On failure, the other interfaces are
@@ -136,10 +150,10 @@ impl Steer {
         data.fd().as_fd().try_clone_to_owned().map_err(call)
     }
 
-    /// Its counters for all interfaces.
+    /// Its counters for all interfaces, and those of programs before it.
     pub fn counters(&self) -> Result<Counters> {
         let cpus = self.loaded.of_cpus::<Counters>("counted", 0)?;
-        Ok(cpus.iter().fold(Counters::default(), |sum, cpu| Counters {
+        Ok(cpus.iter().fold(self.before, |sum, cpu| Counters {
             taken: sum.taken + cpu.taken,
             no_flow: sum.no_flow + cpu.no_flow,
             no_socket: sum.no_socket + cpu.no_socket,
@@ -156,6 +170,12 @@ impl Steer {
             index.map_err(|io| Error::Call { call: "bpf(BPF_OBJ_GET_INFO_BY_FD)", what: interface.into(), io })?;
         Ok(if index == attached.index { Attachment::There } else { Attachment::Gone })
     }
+}
+
+fn loaded(queues: u32) -> Result<Loaded> {
+    let mut loader = EbpfLoader::new();
+    loader.map_max_entries("sockets", queues.max(1));
+    Loaded::new(NAME, &mut loader, OBJECT)
 }
 
 /// Time of arrival of a packet by the interface of this index, since boot (`CLOCK_MONOTONIC`).

@@ -176,6 +176,32 @@ fn datagrams_of_a_flow_come_past_the_kernel_and_others_through_it() {
 }
 
 #[test]
+fn who_kept_the_table_and_the_socket_of_before_takes_nothing_more() {
+    let mut steered = Steered::new("renewed", 1500);
+    let here = at(B[0], 7000);
+    let (kernel, peer) = (steered.socket_at_b(here), steered.socket_at_a(at(A[0], 5000)));
+    steered.add_socket();
+    let _taken = steered.flows.insert(&any(here)).expect("room");
+    peer.send_to(b"before", here).expect("it goes");
+    assert_eq!(steered.past(1), [b"before".to_vec()]);
+
+    steered.steer.renew().expect("root");
+    let _again = steered.flows.insert(&any(here)).expect("room");
+    peer.send_to(b"to the old ones", here).expect("it goes");
+    assert_eq!((through(&kernel), steered.past(0).len()), (15, 0));
+
+    let mut flows = FlowTable::map(&steered.steer.table().expect("a descriptor")).expect("it can be mapped");
+    assert!(flows.is_empty());
+    let _new = flows.insert(&any(here)).expect("room");
+    steered.add_socket();
+    peer.send_to(b"to the new ones", here).expect("it goes");
+    assert_eq!(steered.past(1), [b"to the new ones".to_vec()]);
+    assert_eq!(steered.counters().taken, 2, "of both programs");
+    let attached = steered.wire.at_b(|| steered.steer.attachment(PORT)).expect("it was attached");
+    assert_eq!(attached, Attachment::There);
+}
+
+#[test]
 fn what_the_kernel_alone_understands_goes_to_it() {
     let mut steered = Steered::new("kernels", 1500);
     let here = at(B[0], 7000);

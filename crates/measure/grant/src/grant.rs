@@ -63,6 +63,8 @@ pub struct Attachment {
     interfaces: Vec<Facts>,
     frame_size: FrameSize,
     ring: u32,
+    /// Whether the table and the map of sockets are those of an earlier grant.
+    is_used: bool,
     pub(crate) wait: Wait,
     /// Requested interfaces that are not attached, with the reasons.
     pub refused: Vec<(String, GrantError)>,
@@ -112,7 +114,7 @@ impl Attachment {
             }
         }
         let ring = facts::ring(queues, frame_size);
-        Ok(Self { steer, interfaces: attached, frame_size, ring, wait: Wait::default(), refused })
+        Ok(Self { steer, interfaces: attached, frame_size, ring, is_used: false, wait: Wait::default(), refused })
     }
 
     /// For programs whose calls wait like this: spinning programs poll zero-copy cards themselves.
@@ -125,7 +127,9 @@ impl Attachment {
         self.interfaces.iter().map(|facts| (facts.name.as_str(), facts.index))
     }
 
-    /// Creates memory and sockets, without flows. An interface that is gone, or has lost the program, gets no queues.
+    /// Creates memory, sockets and an empty flow table. An interface that is gone, or has lost the program, gets no queues.
+    ///
+    /// Descriptors of earlier grants, which a program may have passed on, steer and receive nothing any more.
     ///
     /// A queue has one socket at a time: drop the previous grant first. Its release is awaited for a moment.
     ///
@@ -133,8 +137,10 @@ impl Attachment {
     /// Also if this applies to all interfaces.
     pub fn grant(&mut self) -> Result<Grant, GrantError> {
         let call = |call| move |io| GrantError::Call { call, io };
-        let mut flows = FlowTable::map(&self.steer.table()?).map_err(call("mmap of the flow table"))?;
-        flows.clear();
+        if std::mem::replace(&mut self.is_used, true) {
+            self.steer.renew()?;
+        }
+        let flows = FlowTable::map(&self.steer.table()?).map_err(call("mmap of the flow table"))?;
         let there = self.there()?;
         let queues: u32 = there.iter().sum();
         if queues == 0 {

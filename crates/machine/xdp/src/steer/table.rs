@@ -102,21 +102,9 @@ impl FlowTable {
         }
     }
 
-    /// Requests timestamps ([`super::came_at`]) of packets from now on, until [`FlowTable::clear`]. Earlier packets
-    /// have none.
+    /// Requests timestamps ([`super::came_at`]) of packets from now on. Earlier packets have none.
     pub fn stamp(&self) {
         self.table().stamps.store(1, Relaxed);
-    }
-
-    /// Removes all flows, and stops timestamps. Stamped frames may not be used any more.
-    pub fn clear(&mut self) {
-        self.table().stamps.store(0, Relaxed);
-        for port in &self.table().ports {
-            port.store(0, Relaxed);
-        }
-        for flow in &self.table().flows {
-            flow.state.store(NEVER, Release);
-        }
     }
 
     /// Number of flows.
@@ -255,7 +243,5 @@ mod tests {
         let kept = taken.iter().filter(|taken| taken.is_ok()).count();
         assert!((2_000..=FLOWS).contains(&kept), "{kept}");
         assert!(flows.iter().zip(&taken).all(|(flow, taken)| finds(&table, flow) == taken.is_ok()));
-        table.clear();
-        assert!(table.is_empty() && table.insert(&flows[0]).is_ok());
     }
 }
