@@ -15,6 +15,9 @@ use crate::{call::set_errno, data, descriptors::is_still};
 /// Pieces of a message that fit in a frame; the kernel handles longer lists.
 const PIECES: usize = 64;
 
+/// More than the payload of any datagram.
+const MOST: usize = 65_536;
+
 /// Destinations of a call's results, other than the payload.
 pub(crate) struct Beside {
     pub(crate) name: *mut sockaddr,
@@ -41,9 +44,12 @@ pub(crate) unsafe fn receive(
 ) -> Option<isize> {
     // SAFETY: the caller's.
     unsafe {
-        let received = match pieces.len() {
-            ..=1 => receive_in::<1>(id, pieces, beside, flags),
-            _ => receive_in::<PIECES>(id, pieces, beside, flags),
+        let received = match pieces {
+            [] => receive_in::<1>(id, pieces, beside, flags),
+            [one] if !one.iov_base.is_null() => receive_in::<1>(id, pieces, beside, flags),
+            _ if used(pieces).count() > PIECES => None,
+            _ if are_apart(pieces) => receive_in::<PIECES>(id, pieces, beside, flags),
+            _ => receive_in_turn(id, pieces, beside, flags),
         };
         // While the call waited, another thread may have closed the socket, and its number may be reused.
         if received.is_none() && !is_still(fd, id) {
@@ -64,8 +70,9 @@ unsafe fn receive_in<const ROOM: usize>(
     unsafe {
         let mut room: [IoSliceMut<'_>; ROOM] = std::array::from_fn(|_| IoSliceMut::new(&mut []));
         let mut count = 0;
-        for piece in pieces.iter().filter(|piece| piece.iov_len > 0) {
-            *room.get_mut(count)? = IoSliceMut::new(slice::from_raw_parts_mut(piece.iov_base.cast(), piece.iov_len));
+        for piece in used(pieces) {
+            let length = piece.iov_len.min(MOST);
+            *room.get_mut(count)? = IoSliceMut::new(slice::from_raw_parts_mut(piece.iov_base.cast(), length));
             count += 1;
         }
         let header = beside.header.as_mut();
@@ -96,6 +103,70 @@ unsafe fn receive_in<const ROOM: usize>(
         }
         Some(length as isize)
     }
+}
+
+/// Fills one piece after the other, as the kernel does: pieces may overlap, and a null one fails once it is reached.
+///
+/// # Safety
+/// Pointers as recvmsg(2) takes them.
+#[cold]
+unsafe fn receive_in_turn(id: SocketId, pieces: &[iovec], beside: &Beside, flags: c_int) -> Option<isize> {
+    let length = used(pieces).map(|piece| piece.iov_len.min(MOST)).sum::<usize>().min(MOST);
+    // Whoever is cancelled or jumps away while it waits leaves it behind: nothing above may have to be dropped.
+    // SAFETY: new memory of our own.
+    let all = unsafe {
+        let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+        libc::mmap(ptr::null_mut(), MOST, access, kind, -1, 0)
+    };
+    if all == libc::MAP_FAILED {
+        set_errno(libc::ENOMEM);
+        return Some(-1);
+    }
+    // SAFETY: the caller's, and memory that is ours until it is unmapped; pieces have room for as much as is copied.
+    unsafe {
+        let received = receive_in::<1>(id, &[iovec { iov_base: all, iov_len: length }], beside, flags);
+        let came = received.and_then(|received| usize::try_from(received).ok()).unwrap_or(0).min(length);
+        let is_copied = copy_in_turn(all, came, pieces);
+        libc::munmap(all, MOST);
+        if is_copied {
+            return received;
+        }
+    }
+    set_errno(libc::EFAULT);
+    Some(-1)
+}
+
+/// Copies bytes into one piece after the other; `false` once one is null.
+///
+/// # Safety
+/// So many bytes to read, and pieces as recvmsg(2) takes them, elsewhere.
+unsafe fn copy_in_turn(from: *const c_void, length: usize, pieces: &[iovec]) -> bool {
+    let mut done = 0;
+    for piece in used(pieces) {
+        let now = piece.iov_len.min(length - done);
+        if now > 0 && piece.iov_base.is_null() {
+            return false;
+        }
+        // SAFETY: the caller's.
+        unsafe { ptr::copy_nonoverlapping(from.add(done), piece.iov_base, now) };
+        done += now;
+    }
+    true
+}
+
+/// Pieces that take or give bytes.
+fn used(pieces: &[iovec]) -> impl Iterator<Item = &iovec> + Clone {
+    pieces.iter().filter(|piece| piece.iov_len > 0)
+}
+
+/// Whether no piece is null, and none overlaps another.
+fn are_apart(pieces: &[iovec]) -> bool {
+    let end = |piece: &iovec| (piece.iov_base as usize).saturating_add(piece.iov_len);
+    let overlap =
+        |one: &iovec, other: &iovec| (one.iov_base as usize) < end(other) && (other.iov_base as usize) < end(one);
+    used(pieces)
+        .enumerate()
+        .all(|(index, one)| !one.iov_base.is_null() && !used(pieces).skip(index + 1).any(|other| overlap(one, other)))
 }
 
 /// A message to send: pieces of a payload; address and control messages are optional.
@@ -131,7 +202,10 @@ unsafe fn send_from<const ROOM: usize>(id: SocketId, sent: &Sent<'_>, flags: c_i
     unsafe {
         let mut room = [IoSlice::new(&[]); ROOM];
         let mut count = 0;
-        for piece in sent.pieces.iter().filter(|piece| piece.iov_len > 0) {
+        for piece in used(sent.pieces) {
+            if piece.iov_base.is_null() || isize::try_from(piece.iov_len).is_err() {
+                return None;
+            }
             *room.get_mut(count)? = IoSlice::new(slice::from_raw_parts(piece.iov_base.cast(), piece.iov_len));
             count += 1;
         }
@@ -147,7 +221,7 @@ unsafe fn send_from<const ROOM: usize>(id: SocketId, sent: &Sent<'_>, flags: c_i
 /// Sends several messages; returns their number, or `None` if the first one is for the kernel.
 ///
 /// # Safety
-/// Pointers as sendmmsg(2) takes them, with no null piece.
+/// Pointers as sendmmsg(2) takes them, whose pieces [are usable](are_all_usable).
 pub(crate) unsafe fn send_many(
     id: SocketId,
     messages: &mut [libc::mmsghdr],
@@ -173,16 +247,30 @@ pub(crate) unsafe fn send_many(
     }
 }
 
-/// Whether no piece is null.
+/// Whether each message has pieces, none of which is null or longer than a slice may be.
 ///
 /// # Safety
 /// Pointers as sendmmsg(2) takes them.
-pub(crate) unsafe fn are_all_somewhere(messages: &[libc::mmsghdr]) -> bool {
+pub(crate) unsafe fn are_all_usable(messages: &[libc::mmsghdr]) -> bool {
+    let is_usable = |piece: &iovec| !piece.iov_base.is_null() && isize::try_from(piece.iov_len).is_ok();
     messages.iter().all(|message| {
-        let (start, count) = (message.msg_hdr.msg_iov, message.msg_hdr.msg_iovlen);
         // SAFETY: the caller's.
-        count > 0 && unsafe { slice::from_raw_parts(start, count) }.iter().all(|piece| !piece.iov_base.is_null())
+        let pieces = unsafe { pieces(message.msg_hdr.msg_iov, message.msg_hdr.msg_iovlen) };
+        pieces.is_some_and(|pieces| !pieces.is_empty() && pieces.iter().all(is_usable))
     })
+}
+
+/// A list of pieces; `None` for one that the kernel refuses at once (`EFAULT`, `EINVAL`, `EMSGSIZE`).
+///
+/// # Safety
+/// A list as readv(2) takes it.
+pub(crate) unsafe fn pieces<'a>(start: *const iovec, count: usize) -> Option<&'a [iovec]> {
+    if count > libc::UIO_MAXIOV as usize || (count > 0 && start.is_null()) {
+        return None;
+    }
+    // SAFETY: the caller's.
+    let pieces = unsafe { some(start, count) };
+    pieces.iter().all(|piece| isize::try_from(piece.iov_len).is_ok()).then_some(pieces)
 }
 
 fn ended(outcome: Outcome<usize>) -> Option<isize> {

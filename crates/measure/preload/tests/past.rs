@@ -124,6 +124,16 @@ fn who_jumps_out_of_what_does_not_wait_is_told_of_it() {
 }
 
 #[test]
+fn a_signal_stack_that_is_gone_after_a_jump_is_not_read() {
+    let wire = Wire::up("stacks");
+    let _echo = Echo::by(&mut wire.command(1, program()), ECHO[0]);
+    let (without, with, claims) = compared(&wire, "unmapped", 0, "auto");
+    assert_eq!(without, with);
+    let fates: Vec<_> = claims.iter().flat_map(|claim| &claim.sockets).map(|socket| socket.fate).collect();
+    assert_eq!(fates.first(), Some(&Err(Reason::Jump)), "{fates:?}");
+}
+
+#[test]
 fn calls_by_number_go_past_the_kernel_too() {
     let wire = Wire::up("number");
     let _echo = Echo::by(&mut wire.command(1, program()), ECHO[0]);

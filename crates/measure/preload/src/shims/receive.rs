@@ -12,7 +12,7 @@ use super::wait::span;
 use crate::{
     call::{errno, set_errno, waiting},
     descriptors::{binds, forget, live},
-    messages::{Beside, receive, some, some_mut},
+    messages::{self, Beside, receive, some_mut},
 };
 
 #[unsafe(no_mangle)]
@@ -69,7 +69,9 @@ pub(super) unsafe extern "C-unwind" fn recvmmsg(
 ) -> c_int {
     // SAFETY: the caller's pointers, as libc takes them; on success, the kernel's output.
     unsafe {
-        if let Some(id) = receiver(fd, flags) {
+        if !messages.is_null()
+            && let Some(id) = receiver(fd, flags)
+        {
             let messages = some_mut(messages, count as usize);
             return receive_many(fd, id, messages, flags, timeout.as_mut());
         }
@@ -97,13 +99,12 @@ pub(super) unsafe extern "C-unwind" fn read(fd: c_int, bytes: *mut c_void, lengt
 unsafe extern "C-unwind" fn readv(fd: c_int, pieces: *const iovec, count: c_int) -> ssize_t {
     // SAFETY: the caller's pointers, as libc takes them.
     unsafe {
-        if let Some(id) = receiver(fd, 0) {
-            let all = some(pieces, count.clamp(0, 1024) as usize);
-            if all.iter().any(|piece| piece.iov_len > 0)
-                && let Some(received) = receive(fd, id, all, &Beside::NOTHING, 0)
-            {
-                return received;
-            }
+        if let Some(id) = receiver(fd, 0)
+            && let Some(all) = usize::try_from(count).ok().and_then(|count| messages::pieces(pieces, count))
+            && all.iter().any(|piece| piece.iov_len > 0)
+            && let Some(received) = receive(fd, id, all, &Beside::NOTHING, 0)
+        {
+            return received;
         }
         waiting!(SYS_readv, fd, pieces, count)
     }
@@ -128,7 +129,7 @@ unsafe fn receive_message(fd: c_int, id: SocketId, message: *mut msghdr, flags: 
     // SAFETY: the caller's.
     unsafe {
         let header = message.as_ref()?;
-        let pieces = some(header.msg_iov, header.msg_iovlen);
+        let pieces = messages::pieces(header.msg_iov, header.msg_iovlen)?;
         let beside = Beside { name: header.msg_name.cast(), header: message, ..Beside::NOTHING };
         receive(fd, id, pieces, &beside, flags)
     }

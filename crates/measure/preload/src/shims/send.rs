@@ -50,8 +50,8 @@ pub(super) unsafe extern "C-unwind" fn sendmsg(fd: c_int, message: *const msghdr
         let id = live_for(fd, flags);
         if let Some(id) = id
             && let Some(header) = message.as_ref()
+            && let Some(pieces) = messages::pieces(header.msg_iov, header.msg_iovlen)
         {
-            let pieces = some(header.msg_iov, header.msg_iovlen);
             let control = (header.msg_control.cast_const(), header.msg_controllen);
             let name = (header.msg_name.cast_const().cast(), header.msg_namelen);
             if let Some(sent) = messages::send(id, &Sent { pieces, name, control }, flags) {
@@ -72,8 +72,8 @@ pub(super) unsafe extern "C-unwind" fn sendmmsg(
     // SAFETY: the caller's pointers, as libc takes them.
     unsafe {
         match live_for(fd, flags) {
-            Some(id) => send_all(fd, id, some_mut(messages, count as usize), flags),
-            None => {
+            Some(id) if !messages.is_null() => send_all(fd, id, some_mut(messages, count as usize), flags),
+            _ => {
                 let sent: c_int = waiting!(SYS_sendmmsg, fd, messages, count, flags);
                 for message in some(messages, usize::try_from(sent).unwrap_or(0)) {
                     by_kernel(fd, None, message.msg_len as ssize_t);
@@ -103,14 +103,13 @@ unsafe extern "C-unwind" fn writev(fd: c_int, pieces: *const iovec, count: c_int
     // SAFETY: the caller's pointers, as libc takes them.
     unsafe {
         let id = live_for(fd, 0);
-        if let Some(id) = id {
-            let all = some(pieces, count.clamp(0, 1024) as usize);
-            // The kernel defines the result of sending empty pieces.
-            if all.iter().any(|piece| piece.iov_len > 0)
-                && let Some(sent) = messages::send(id, &Sent::alone(all), 0)
-            {
-                return sent;
-            }
+        // The kernel defines the result of sending empty pieces.
+        if let Some(id) = id
+            && let Some(all) = usize::try_from(count).ok().and_then(|count| messages::pieces(pieces, count))
+            && all.iter().any(|piece| piece.iov_len > 0)
+            && let Some(sent) = messages::send(id, &Sent::alone(all), 0)
+        {
+            return sent;
         }
         by_kernel(fd, id, waiting!(SYS_writev, fd, pieces, count))
     }
@@ -148,7 +147,7 @@ unsafe fn send_all(fd: c_int, id: SocketId, all: &mut [mmsghdr], flags: c_int) -
     while sent < all.len() {
         // SAFETY: the caller's.
         let went = unsafe {
-            match messages::are_all_somewhere(&all[sent..]).then(|| messages::send_many(id, &mut all[sent..], flags)) {
+            match messages::are_all_usable(&all[sent..]).then(|| messages::send_many(id, &mut all[sent..], flags)) {
                 Some(Some(Ok(count))) => count,
                 Some(Some(Err(errno))) if sent == 0 => {
                     set_errno(errno);

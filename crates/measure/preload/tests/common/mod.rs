@@ -10,7 +10,7 @@ use std::{
 };
 
 /// Parts of the program.
-pub(crate) const PARTS: [&str; 46] = [
+pub(crate) const PARTS: [&str; 47] = [
     "data",
     "flags",
     "options",
@@ -18,6 +18,7 @@ pub(crate) const PARTS: [&str; 46] = [
     "control",
     "errors",
     "pointers",
+    "pieces",
     "polls",
     "selects",
     "epolls",

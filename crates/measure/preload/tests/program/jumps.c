@@ -2,6 +2,7 @@
 #include "common.h"
 
 #include <setjmp.h>
+#include <sys/mman.h>
 
 enum { IN_RECV, IN_RECVMSG, IN_READ, IN_POLL, IN_SELECT, IN_EPOLL, WAYS };
 static const char *const names[] = {"recv", "recvmsg", "read", "poll", "select", "epoll_wait"};
@@ -62,6 +63,12 @@ void jumps(void) {
     }
 }
 
+static volatile int within;
+static void calls_within(int number) {
+    (void)number;
+    for (;;) send(within, "x", 1, 0), recv(within, got, sizeof got, MSG_DONTWAIT);
+}
+
 /* Out of calls that do not wait, wherever they are just then: what follows may be the kernel's, but it follows. */
 void leaps(void) {
     volatile int fd = connected(), left = 0;
@@ -83,6 +90,44 @@ void leaps(void) {
     settle(next);
     talk("the next one", next);
     settle(fd);
+}
+
+/* A new signal stack in the place of this one, elsewhere. */
+static char *other_stack(char *before) {
+    enum { SIZE = 1 << 18 };
+    char *stack = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    stack_t other = {.ss_sp = stack, .ss_size = SIZE};
+    if (stack == MAP_FAILED || sigaltstack(&other, NULL)) perror("a signal stack"), exit(1);
+    if (before) munmap(before, SIZE);
+    return stack;
+}
+
+/* Out of the library on a signal stack that is then unmapped. */
+void unmapped(void) {
+    volatile int fd = connected(), left = 0;
+    settle(fd);
+    char *volatile stack = NULL;
+    struct itimerval often = {{0, 150}, {0, 150}}, never = {{0, 0}, {0, 0}};
+    on_signal(SIGALRM, 0, jumps_out);
+    struct sigaction calls = {.sa_handler = calls_within, .sa_flags = SA_ONSTACK};
+    sigaction(SIGUSR1, &calls, NULL);
+    within = fd;
+    volatile long until = milliseconds() + 700;
+    sigsetjmp(back, 1);
+    setitimer(ITIMER_REAL, &never, NULL);
+    while (milliseconds() < until) {
+        stack = other_stack(stack);
+        left++;
+        setitimer(ITIMER_REAL, &often, NULL);
+        raise(SIGUSR1);
+    }
+    setitimer(ITIMER_REAL, &never, NULL);
+    printf("%s\n", left > 100 ? "often" : "seldom");
+    pause_for(100);
+    while (recv(fd, got, sizeof got, MSG_DONTWAIT) >= 0) {}
+    int next = connected();
+    settle(next);
+    talk("the next one", next);
 }
 
 struct waiter { int way, fd; };

@@ -100,11 +100,11 @@ static void answer(void) {
 
 int main(int count, char **words) {
     static const struct { const char *name; void (*tell)(void); } parts[] = {
-        {"data", data}, {"flags", flags}, {"options", options}, {"unbound", unbound}, {"control", control}, {"errors", errors}, {"pointers", pointers},
+        {"data", data}, {"flags", flags}, {"options", options}, {"unbound", unbound}, {"control", control}, {"errors", errors}, {"pointers", pointers}, {"pieces", pieces},
         {"polls", polls}, {"selects", selects}, {"epolls", epolls}, {"edges", edges}, {"copies", copies},
         {"closing", closing}, {"behind", behind}, {"forks", forks}, {"preforked", preforked}, {"daemons", daemons}, {"hired", hired}, {"executes", executes}, {"threads", threads}, {"signals", signals},
         {"cancels", cancels}, {"cancelled", cancelled}, {"stdio", stdio}, {"passing", passing},
-        {"jumps", jumps}, {"leaps", leaps}, {"calm", calm}, {"sleeps", sleeps}, {"alike", alike}, {"woken", woken}, {"crowd", crowd}, {"masks", masks}, {"later", later}, {"members", members},
+        {"jumps", jumps}, {"leaps", leaps}, {"unmapped", unmapped}, {"calm", calm}, {"sleeps", sleeps}, {"alike", alike}, {"woken", woken}, {"crowd", crowd}, {"masks", masks}, {"later", later}, {"members", members},
         {"nested", nested}, {"inheriting", inheriting}, {"shared", shared}, {"refused", refused}, {"contended", contended}, {"large", large},
         {"chrooted", chrooted}, {"beside", beside}, {"many", many}, {"mtus", mtus}, {"by_syscall", by_syscall}, {"stamps", stamps}, {"naps", naps}, {"rearmed", rearmed}, {"turns", turns}, {"drained", drained}, {"reopened", reopened}, {"chosen", chosen},
     };

@@ -152,6 +152,61 @@ void pointers(void) {
     TELL(epoll_wait(epoll_create1(0), (void *)8, 1, 0));
 }
 
+static void wait_for(int fd, const char *what) {
+    TELL(send(fd, what, strlen(what), 0));
+    TELL(recv(fd, got, 1, MSG_PEEK));
+}
+
+/* Pieces that are null, overlap or are too many. */
+void pieces(void) {
+    int fd = connected();
+    settle(fd);
+    char one[10] = "..........", two[5] = "....";
+    struct iovec null_first[] = {{NULL, 8}, {one, 8}}, null_later[] = {{one, 4}, {NULL, 8}}, overlapping[] = {{one, 6}, {one + 2, 6}, {two, 4}};
+    static struct iovec many[1025];
+    struct msghdr message = {.msg_iov = null_first, .msg_iovlen = 2}, nowhere = {.msg_iovlen = 1}, of_many = {.msg_iov = many, .msg_iovlen = 1025};
+    struct mmsghdr several[] = {{nowhere, 0}, {message, 0}};
+    TELL(writev(fd, null_first, 2));
+    TELL(sendmsg(fd, &message, 0));
+    TELL(sendmsg(fd, &nowhere, 0));
+    TELL(sendmsg(fd, &of_many, 0));
+    TELL(sendmmsg(fd, several, 2, 0));
+    TELL(sendmmsg(fd, several + 1, 1, 0));
+    TELL(sendmmsg(fd, NULL, 1, 0));
+    TELL(send(fd, NULL, 5, 0));
+    TELL(send(fd, NULL, 0, 0));
+    TELL(recv(fd, got, 20, 0));
+
+    wait_for(fd, "12345678");
+    TELL(readv(fd, NULL, 1));
+    TELL(readv(fd, many, 1025));
+    TELL(readv(fd, many, -1));
+    TELL(recvmsg(fd, &nowhere, 0));
+    TELL(recvmsg(fd, &of_many, 0));
+    TELL(recvmmsg(fd, NULL, 1, 0, NULL));
+    null_later[0].iov_len = (size_t)-1;
+    TELL(readv(fd, null_later, 2));
+    null_later[0].iov_len = 4;
+    TELL(recvmsg(fd, &message, MSG_PEEK));
+    TELL(recvmsg(fd, &message, 0));
+    TELL(recv(fd, got, 20, MSG_DONTWAIT));
+    wait_for(fd, "1234");
+    TELL(readv(fd, null_later, 2));
+    show("four", one, 10);
+    wait_for(fd, "12345");
+    TELL(readv(fd, null_later, 2));
+    TELL(recv(fd, got, 20, MSG_DONTWAIT));
+    wait_for(fd, "null");
+    TELL(recv(fd, NULL, 4, 0));
+    TELL(recv(fd, got, 20, MSG_DONTWAIT));
+    for (int length = 4; length <= 18; length += 7) {
+        memset(one, '.', sizeof one), memset(two, '.', sizeof two);
+        TELL(send(fd, "abcdefghijklmnopqr", length, 0));
+        TELL(readv(fd, overlapping, 3));
+        show("overlapping", one, 10), show("behind", two, 5);
+    }
+}
+
 void errors(void) {
     int fd = bound();
     settle(fd);
