@@ -73,10 +73,10 @@ pub(crate) fn own_file(path: &CStr) -> String {
     let mut text = Vec::new();
     if fd >= 0 {
         let mut part = [0_u8; 4096];
-        // SAFETY: room for the given length.
-        while let Ok(length @ 1..) =
-            usize::try_from(unsafe { raw(libc::SYS_read, [fd as usize, part.as_mut_ptr() as usize, part.len()]) })
-        {
+        loop {
+            let place = [fd as usize, part.as_mut_ptr() as usize, part.len()];
+            // SAFETY: room for the given length.
+            let Ok(length @ 1..) = usize::try_from(unsafe { raw(libc::SYS_read, place) }) else { break };
             text.extend_from_slice(&part[..length]);
         }
         // SAFETY: the descriptor opened above, unknown to others.

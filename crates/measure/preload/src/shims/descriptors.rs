@@ -33,8 +33,8 @@ pub(super) unsafe extern "C-unwind" fn close_range(first: c_uint, last: c_uint, 
         return unsafe { kernel!(SYS_close_range, first, last, flags) };
     }
     closing_all(first, last, || {
-        // SAFETY: as above.
         reserved_fds::others(first, last).fold(0, |result, (first, last)| {
+            // SAFETY: as above.
             match unsafe { kernel!(SYS_close_range, first, last, flags) } {
                 0 => result,
                 failed => failed,
