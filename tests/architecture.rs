@@ -126,6 +126,20 @@ fn unsafe_stays_in_the_rooms_meant_for_it() {
 }
 
 #[test]
+fn each_boundary_has_the_tests_that_the_manual_names() {
+    let manual = read(&root().join("docs/security.md"));
+    let cells = manual.lines().filter(|line| line.starts_with("| ")).filter_map(|line| line.rsplit('|').nth(1));
+    let words = cells.flat_map(|cell| cell.split('`').skip(1).step_by(2));
+    let is_name = |word: &&str| word.contains('_') && word.chars().all(|c| c.is_ascii_lowercase() || c == '_');
+    let named: BTreeSet<&str> = words.filter(is_name).collect();
+    assert!(named.len() > 30, "{named:?}");
+    let folders = ["crates", "src", "tests"].map(|folder| root().join(folder));
+    let sources: String = folders.iter().flat_map(|folder| sources(folder)).map(|(_, text)| text).collect();
+    let absent: Vec<_> = named.iter().filter(|name| !sources.contains(&format!("fn {name}("))).collect();
+    assert!(absent.is_empty(), "docs/security.md names tests that are not there: {absent:?}");
+}
+
+#[test]
 fn modules_beside_each_other_form_no_ring() {
     let rings = rooms()
         .iter()
