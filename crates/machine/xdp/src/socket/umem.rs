@@ -12,7 +12,7 @@ use std::{
 };
 
 use rustix::{
-    fs::{MemfdFlags, ftruncate, memfd_create},
+    fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create},
     io::Errno,
     net::{
         sockopt::set_xdp_umem_reg,
@@ -91,12 +91,13 @@ impl Umem {
     }
 
     /// The same in an anonymous file, whose descriptor ([`file`](Self::file)) another process can
-    /// [`adopt`](Self::adopt).
+    /// [`adopt`](Self::adopt), but not shorten: that would be a fault here.
     pub fn shared(frames: u32, size: FrameSize) -> Result<(Self, Vec<Frame>), SocketError> {
         let length = length(frames, size)?;
         let memory = |_: Errno| SocketError::Memory { mib: mib(length) };
-        let file = memfd_create("wireproof-frames", MemfdFlags::CLOEXEC).map_err(memory)?;
+        let file = memfd_create("wireproof-frames", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING).map_err(memory)?;
         ftruncate(&file, length as u64).map_err(memory)?;
+        fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL).map_err(memory)?;
         let mapping = Mapping::of_kernel(&file, 0, length).map_err(memory)?;
         let umem = Self::of(mapping, frames, size, Some(file));
         let all = umem.take(0..frames);
@@ -299,6 +300,14 @@ mod tests {
         assert_eq!((&last, offset), (&frames[3], 256));
         assert_eq!(umem.frame_at(4 * 2048), None);
         assert_eq!(umem.address(&Packet { frame: last, offset: 256, length: 60, more: false }), 3 * 2048 + 256);
+    }
+
+    #[test]
+    fn whoever_has_shared_memory_cannot_shorten_it() {
+        let (umem, _) = Umem::shared(4, FrameSize::Half).expect("8 KiB");
+        for length in [0, 4096, 1 << 20] {
+            assert_eq!(ftruncate(umem.file().expect("shared"), length), Err(Errno::PERM));
+        }
     }
 
     #[test]
