@@ -1,4 +1,4 @@
-// What both programs need.
+// Definitions for the sending and the receiving program.
 #pragma once
 #include <linux/bpf.h>
 #include <bpf/bpf_endian.h>
@@ -9,16 +9,16 @@
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
-// Words of frames, wherever they stand. Their alignment is not told: clang would read them byte by byte, and whatever kernel takes
-// these programs reads them whole.
+// Words of frames at any address. The packed type hides their alignment; without it clang would read single bytes,
+// and every kernel that loads these programs can read whole words.
 typedef __u64 __attribute__((may_alias)) u64_any;
 typedef __u32 __attribute__((may_alias)) u32_any;
 typedef __u16 __attribute__((may_alias)) u16_any;
 
-// Largest frame without FCS: what fits into a page beside what BPF_PROG_RUN keeps in it (net/bpf/test_run.c).
+// Largest frame without FCS: it fits into a page beside the data of BPF_PROG_RUN (net/bpf/test_run.c).
 #define FRAME_MOST 3496
 
-// A sum of 16-bit words, below 2^48, to the one's complement sum of RFC 1071.
+// Folds a sum of 16-bit words, below 2^48, to the one's complement sum of RFC 1071.
 static __always_inline __u32 folded(__u64 sum)
 {
 	sum = (sum & 0xffff) + ((sum >> 16) & 0xffff) + (sum >> 32);
@@ -27,7 +27,7 @@ static __always_inline __u32 folded(__u64 sum)
 	return sum;
 }
 
-// The words of eight bytes as they lie in memory, for such a sum: its byte order is that of the field it goes to.
+// Adds the words of eight bytes in memory order, for such a sum: it has the byte order of the checksum field.
 static __always_inline __u64 halves(__u64 bytes)
 {
 	return (bytes & 0xffffffff) + (bytes >> 32);

@@ -1,4 +1,4 @@
-// What sending and receiving costs without any numbering: frames as they are, dropped where they arrive.
+// Sends frames unchanged and drops them where they arrive: the cost without numbering.
 #include "common.bpf.h"
 
 struct {

@@ -1,8 +1,8 @@
-// Sequences whose flows are counted one by one.
+// Sequences that are counted flow by flow.
 #pragma once
 #include "receiver/sequence.bpf.h"
 
-// A number of a sequence whose flows are counted one by one.
+// Counts a number of a sequence that is counted flow by flow.
 static __always_inline void in_flow(__u32 number, __u64 sequence, __u32 bytes)
 {
 	struct share *share = bpf_map_lookup_elem(&shares, &number);

@@ -1,8 +1,8 @@
-// Whether a frame is as it was sent, by its checksum.
+// Verifies a frame by its checksum.
 #pragma once
 #include "receiver/state.bpf.h"
 
-// Whether the transport checksum is right, which covers all from `address` to the end of the frame.
+// Whether the transport checksum, from `address` to the end of the frame, is right.
 static __always_inline int is_intact(void *data, void *end, __u64 size, const struct layout *layout)
 {
 	__u32 length = GIVEN.length;
@@ -39,7 +39,7 @@ static __always_inline int is_intact(void *data, void *end, __u64 size, const st
 	return folded(sum) == 0xffff;
 }
 
-// The same for a frame of several parts (`total` bytes), of which only the first lies at `data`.
+// The same for a frame of several parts (`total` bytes), of which only the first is at `data`.
 static __noinline int is_intact_in_parts(struct xdp_md *ctx, __u32 address, __u32 total, __u32 pseudo)
 {
 	__u32 piece[64];

@@ -1,4 +1,4 @@
-// Counts the frames of each numbered sequence, exactly, and passes on to the kernel what is not ours.
+// Counts the frames of each numbered sequence exactly, and passes all other frames to the kernel.
 #include "receiver/sequence.bpf.h"
 #include "receiver/times.bpf.h"
 #include "receiver/flows.bpf.h"
@@ -12,7 +12,7 @@ static __noinline int corrupt(__u32 number)
 	return 0;
 }
 
-// Sequence and number in one, as in a tag, from the header of the kernel's own generator; no sequence is ~0. It counts from 1.
+// Reads sequence and number, as in a tag, from the header of the kernel's packet generator, which counts from 1. No sequence is ~0.
 static __always_inline __u64 number_of_pktgen(void *data, void *end, const struct layout *layout)
 {
 	if (data + layout->tag + PKTGEN_HEADER > end || *(u32_any *)(data + layout->tag) != bpf_htonl(PKTGEN_MAGIC))
@@ -23,11 +23,11 @@ static __always_inline __u64 number_of_pktgen(void *data, void *end, const struc
 	return sequence << 48 | number;
 }
 
-// Whether it is ours, and then all that is to be done with it.
+// Checks that the frame belongs to a test, and counts it.
 static __always_inline int taken(struct xdp_md *ctx, void *data, void *end, const struct layout *layout)
 {
 	__u64 first, second = 0, size = end - data;
-	// As 64 bits: the difference of pointers is none of 32.
+	// 64 bits: the verifier takes no difference of pointers in 32.
 	asm volatile("" : "+r"(size));
 
 	if (layout->form == PKTGEN) {
@@ -95,8 +95,8 @@ static __noinline int receive_any(struct xdp_md *ctx)
 	return XDP_PASS;
 }
 
-// The smallest frame of IPv4 and UDP, where every instruction counts, if it is the next of its sequence and intact. All others
-// take the long way: the first of a sequence finds it a CPU there, if the sequence is one of ours and not counted by flows.
+// Counts a frame of IPv4 and UDP of the smallest size, the most frequent case, if it is intact and the next of its sequence.
+// All other frames take the general path, which gives a new sequence its CPU: also those counted flow by flow.
 static __always_inline int is_next_smallest(void *data, void *end)
 {
 	__u32 cpu = bpf_get_smp_processor_id() + 1;
@@ -105,8 +105,8 @@ static __always_inline int is_next_smallest(void *data, void *end)
 	__u64 first = *(u64_any *)(data + 44), second = *(u64_any *)(data + 52);
 	if (*(u16_any *)(data + 42) != bpf_htons(WP_TAG_MAGIC) || (__u16)second != GIVEN.token || *(__u8 *)(data + 23) != 17)
 		return 0;
-	// Word by word, as they lie there: taking apart what was loaded is more work. Nine of them fold twice to 16 bits and a little, which
-	// is a multiple of 0xffff only where it is just that.
+	// Adds whole words in memory order, which is less work than taking bytes apart. The sum of nine words folds twice to slightly
+	// more than 16 bits; it is then a multiple of 0xffff only if it equals 0xffff.
 	const volatile u32_any *words = data + 26;
 	__u64 sum = bpf_htons(17) + bpf_htons(26) + bpf_htons(WP_TAG_MAGIC);
 	sum += words[0];
@@ -122,7 +122,7 @@ static __always_inline int is_next_smallest(void *data, void *end)
 	sum = (sum >> 16) + (sum & 0xffff);
 	first = bpf_be64_to_cpu(first);
 	__u64 number = first >> 48, sequence = first & WP_TAG_MASK;
-	// As it is compared here, for the verifier to see that it is in bounds.
+	// Compared in this form so that the verifier sees the bound.
 	asm volatile("" : "+r"(number));
 	if (sum != 0xffff || number >= NUMBERED_MOST)
 		return 0;

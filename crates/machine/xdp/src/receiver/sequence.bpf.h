@@ -1,8 +1,8 @@
-// Which numbers of a sequence came.
+// Records the received numbers of a sequence.
 //
-// A sequence that one CPU receives costs one cache line a frame: as long as each frame has the number after that of the one
-// before, only the run's end moves. What comes out of order is looked up among bits, one for each of the last WINDOW numbers.
-// Once a second CPU has received a frame of a sequence, all its frames take the way of the bits, atomically.
+// A sequence that one CPU receives costs one cache line a frame: while each number follows the one before, only the end of the
+// run moves. Numbers out of order are recorded in bits, one for each of the last WINDOW numbers.
+// Once a second CPU has received a frame of the sequence, all its frames use the bits, atomically.
 #pragma once
 #include "receiver/state.bpf.h"
 
@@ -21,7 +21,7 @@ static __always_inline __u64 turn_of(__u64 word)
 	return (word / WORDS + 1) << 32;
 }
 
-// Sets the bits of [run, next), as far back as the window goes. Only the one CPU that owns the sequence does so.
+// Sets the bits of [run, next) that the window covers. Only the CPU that owns the sequence calls it.
 static __always_inline void note_run(struct window *window, struct numbered *n)
 {
 	__u64 next = n->next, run = n->run;
@@ -41,7 +41,7 @@ static __always_inline void note_run(struct window *window, struct numbered *n)
 	}
 }
 
-// Sets a bit; whether it was set before. Safe among CPUs.
+// Sets a bit atomically, and returns whether it was set before.
 static __always_inline int test_and_set(struct window *window, __u64 sequence)
 {
 	__u64 word = word_of(sequence), turn = turn_of(word), bit = 1ULL << (sequence & 31);
@@ -64,7 +64,7 @@ static __always_inline void count(struct share *share, __u32 bytes)
 	share->bytes += bytes;
 }
 
-// A number that is not the next one, on the only CPU that receives the sequence.
+// Records a number out of order on the only CPU that receives the sequence.
 static __always_inline void alone(struct numbered *n, struct window *window, struct share *share, __u64 sequence, __u32 bytes)
 {
 	if (sequence >= n->next) {
@@ -85,7 +85,7 @@ static __always_inline void alone(struct numbered *n, struct window *window, str
 	}
 }
 
-// Any number, where several CPUs receive the sequence. The run is what it was when the second one came.
+// Records a number where several CPUs receive the sequence. The run no longer moves.
 static __always_inline void together(struct numbered *n, struct window *window, struct share *share, __u64 sequence, __u32 bytes)
 {
 	__u64 highest = *(volatile __u64 *)&n->highest;

@@ -1,4 +1,4 @@
-// What the receiver is given when it is loaded, and what it keeps.
+// Settings of the receiver, and its state.
 #pragma once
 #include "common.bpf.h"
 
@@ -10,37 +10,37 @@
 #define PKTGEN_MAGIC 0xbe9be955	// net/core/pktgen.c
 #define PKTGEN_HEADER 16
 
-// Two frames at the same place can be of one sequence only if they are on one CPU, or one of them is `SPREAD`.
+// Two frames have the same place and sequence only if one CPU receives both, or the sequence is `SPREAD`.
 struct numbered {
 	__u64 next;	// end of the run
-	__u64 run;	// its beginning: [run, next) came in order, once each, and is not among the bits
+	__u64 run;	// its beginning: the numbers of [run, next) came once each, in order, and have no bits
 	__u64 frames;
 	__u64 bytes;	// without FCS
-	__u32 owner;	// CPU that receives it, plus 1; SPREAD where several do
-	__u32 origin;	// CPU that received the first one, plus 1: that of `frames`
-	__u64 highest;	// where SPREAD: one more than the highest number seen
-	__u64 smallest;	// frames of 60 bytes that are not in `frames` and `bytes`
-	__u64 apart[9];	// values of a map begin anywhere in a cache line: two of these shall not meet in one
+	__u32 owner;	// CPU that receives it, plus 1; SPREAD for several
+	__u32 origin;	// CPU that received the first frame, plus 1: `frames` is of that CPU
+	__u64 highest;	// for SPREAD: highest number, plus 1
+	__u64 smallest;	// frames of 60 bytes, not included in `frames` and `bytes`
+	__u64 apart[9];	// keeps two of these out of one cache line, as values of a map begin anywhere in one
 };
 
-// A sample of times in ns.
+// A histogram of times in ns.
 struct times {
 	__u64 least, longest, sum;
-	__u64 counts[1024];	// logarithmic with 32 linear steps an octave
+	__u64 counts[1024];	// logarithmic, with 32 linear steps in each octave
 };
 
-// Of one sequence on one CPU. `frames` and `bytes` are those that are not counted in `numbered`.
+// Counts of one sequence on one CPU. `frames` and `bytes` exclude the frames counted in `numbered`.
 struct share {
 	__u64 frames;
 	__u64 bytes;
 	__u64 duplicated;
 	__u64 reordered;
-	__u64 late;	// WINDOW or more behind the highest: nobody knows whether they were there before
+	__u64 late;	// WINDOW or more behind the highest: duplicate or late, which is unknown
 	__u64 corrupt;
 	struct times latency;
 };
 
-// 32 of the bits, and which 32: the upper half is the number of times that the window has gone by, plus 1.
+// 32 bits; the upper half identifies them: the number of windows before, plus 1.
 struct window {
 	__u64 words[WORDS];
 };
@@ -48,30 +48,30 @@ struct window {
 enum form { WHOLE, SHORT, PKTGEN };
 
 struct layout {
-	__u32 form;	// of the tag; PKTGEN is the header of the kernel's own generator
-	__u32 tag;	// where the tag begins
-	__u32 address;	// where the source address begins; from there on all is in the checksum
+	__u32 form;	// of the tag; PKTGEN: header of the kernel's packet generator
+	__u32 tag;	// offset of the tag
+	__u32 address;	// offset of the source address; the checksum covers all from there
 	__u32 transport;
 	__u32 protocol;
 };
 
 struct given {
 	struct layout layouts[LAYOUTS_MOST];
-	__u32 different;	// how many layouts there are
-	__u32 numbered;	// how many sequences there are
-	__u32 length;	// of all frames, without FCS; 0 where there are several
+	__u32 different;	// number of layouts
+	__u32 numbered;	// number of sequences
+	__u32 length;	// of all frames, without FCS; 0 for several lengths
 	__u16 token;
-	__u16 verify;	// whether checksums are verified
-	__u32 per_flow;	// whether each flow has a sequence of its own
-	__u32 first_port;	// PKTGEN: the source port of sequence 0
-	__u32 gaps;	// whether the time between frames is taken
+	__u16 verify;	// whether to verify checksums
+	__u32 per_flow;	// whether each flow has its own sequence
+	__u32 first_port;	// PKTGEN: source port of sequence 0
+	__u32 gaps;	// whether to record times between frames
 	__u32 reserved;
 };
 
-// Constants when the program is loaded: the verifier takes out what they rule out.
+// Constants at load time, so that the verifier removes unused branches.
 const volatile struct given GIVEN = {{{WHOLE, 42, 26, 34, 17}}, 1, 1, 60, 0, 1};
 
-// Where the flows of a sequence are among `rounds`, and how many.
+// Index of a sequence's first flow in `rounds`, and number of its flows.
 struct flows {
 	__u32 first;
 	__u32 count;
@@ -79,7 +79,7 @@ struct flows {
 
 struct flows flows[NUMBERED_MOST] SEC(".bss.flows");
 struct numbered numbered[NUMBERED_MOST] SEC(".bss.numbered");
-// When the last frame of a sequence came.
+// Arrival of a sequence's last frame.
 __u64 arrived[NUMBERED_MOST] SEC(".bss.arrived");
 
 struct {
@@ -89,7 +89,7 @@ struct {
 	__uint(max_entries, 1);
 } shares SEC(".maps");
 
-// Between the frames of a sequence, as they came.
+// Times between frames of a sequence in order of arrival.
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__type(key, __u32);
@@ -104,7 +104,7 @@ struct {
 	__uint(max_entries, 1);
 } windows SEC(".maps");
 
-// Of each flow: the round it expects, and which of the 32 before that came. Frame n of a sequence is that of flow n mod flows in
+// For each flow: the next expected round, and the received ones of the 32 before. Frame n of a sequence belongs to flow n mod flows,
 // round n / flows.
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -113,7 +113,7 @@ struct {
 	__uint(max_entries, 1);
 } rounds SEC(".maps");
 
-// Frames that are not ours.
+// Frames of no test.
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__type(key, __u32);

@@ -1,4 +1,4 @@
-// How long frames took, and how long it was between them.
+// One-way times of frames, and times between frames.
 #pragma once
 #include "receiver/state.bpf.h"
 
@@ -29,7 +29,7 @@ static __noinline int time(__u32 number, __u64 left)
 {
 	struct share *share = bpf_map_lookup_elem(&shares, &number);
 	__u64 took = (bpf_ktime_get_ns() - left) & WP_TAG_MASK;
-	// A clock that reads less than the sender's did: not on the same machine.
+	// The clock is behind the sender's: another machine's clock.
 	if (share)
 		note(&share->latency, took >> 47 ? 0 : took);
 	return 0;
@@ -43,7 +43,7 @@ static __noinline int gap(__u32 number)
 		return 0;
 	__u64 before = arrived[number];
 	arrived[number] = now;
-	// Two CPUs that receive it at once can read the clock in another order.
+	// Two CPUs that receive at the same time may read the clock in another order.
 	if (before && now >= before)
 		note(times, now - before);
 	return 0;

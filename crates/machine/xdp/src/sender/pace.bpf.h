@@ -1,4 +1,4 @@
-// Which stream is next, and when.
+// Selects the next stream and its time.
 #pragma once
 #include "sender/state.bpf.h"
 
@@ -10,7 +10,7 @@ static __always_inline __u64 elapsed(__u64 now)
 	return (now - progress.started) << 16;
 }
 
-// The stream whose turn it is, STREAMS_MOST if none is due.
+// The stream that is due; STREAMS_MOST for none.
 static __always_inline __u32 choose(__u64 now)
 {
 	__u32 streams = GIVEN.streams, which = progress.next;
@@ -31,7 +31,7 @@ static __always_inline __u32 choose(__u64 now)
 	return STREAMS_MOST;
 }
 
-// Puts the time of the next frame ahead.
+// Adds the gap to the time of the next frame.
 static __always_inline void put_off(struct progress *at, const struct stream *stream, __u64 now)
 {
 	__u64 gap = stream->gap;

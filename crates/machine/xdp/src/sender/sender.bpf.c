@@ -1,7 +1,7 @@
-// Writes every byte of each frame and sends it out of one interface, as often as BPF_PROG_RUN runs it in its "live frames" mode.
+// Writes every byte of each frame and sends it on one interface, once for each run of BPF_PROG_RUN in "live frames" mode.
 //
-// It is loaded once for each sending core: what it reads and writes is that core's own, at addresses known when it was
-// compiled, so that nothing has to be looked up and no cache line is shared. How a frame is made is said in `frame::compiled`.
+// Each sending core loads its own copy: state and settings of that core are at addresses known at compile time, so that the
+// program needs no lookup and shares no cache line. `frame::compiled` describes the construction of a frame.
 #include "sender/pace.bpf.h"
 #include "sender/write.bpf.h"
 
@@ -25,7 +25,7 @@ int send(struct xdp_md *ctx)
 	if (unlikely(sequence >= at->most))
 		return XDP_DROP;
 
-	// Big end first from here on.
+	// Network byte order from here on.
 	__u64 first = bpf_cpu_to_be64((__u64)stream->number << 48 | sequence), second = (__u64)GIVEN.token << 48;
 	if ((sequence & GIVEN.every) == 0) {
 		if (!GIVEN.paced)
@@ -91,10 +91,10 @@ int send(struct xdp_md *ctx)
 		transport += halves(second);
 	}
 	transport = (__u16)~folded(transport);
-	// Of UDP, 0 says that there is none (RFC 768).
+	// In UDP, 0 means no checksum (RFC 768).
 	if (put(data, end, GIVEN.checksum ?: stream->checksum, transport || stream->tcp ? transport : 0xffff))
 		return XDP_ABORTED;
-	// The kernel takes the interface out of the map when it goes.
+	// The kernel removes the interface from the map when the interface goes.
 	int verdict = bpf_redirect_map(&port, 0, XDP_DROP);
 	if (unlikely(verdict != XDP_REDIRECT)) {
 		progress.gone = 1;
@@ -106,13 +106,13 @@ int send(struct xdp_md *ctx)
 	return verdict;
 }
 
-// Of `send_smallest`: what it would find out anew for each frame.
+// For `send_smallest`: values that would be computed anew for each frame.
 struct {
-	__u64 token;	// as it lies in the frame
+	__u64 token;	// as in the frame
 	__u64 sum;	// `transport_sum` and the token
 } plain SEC(".bss.plain");
 
-// Takes the time of a frame; 0 where the job's is over.
+// Records the time of a frame; returns 0 when the duration is over.
 static __noinline __u64 stamp(__u64 sequence)
 {
 	struct progress *at = &progress.streams[0];
@@ -128,7 +128,7 @@ static __noinline __u64 stamp(__u64 sequence)
 	return now;
 }
 
-// The smallest frame of IPv4 and UDP, flat out, where every nanosecond counts: the same as `send` does, compiled for its 60 bytes.
+// Sends the smallest frame of IPv4 and UDP at the highest rate: `send`, compiled for 60 bytes.
 SEC("xdp")
 int send_smallest(struct xdp_md *ctx)
 {
@@ -152,7 +152,7 @@ int send_smallest(struct xdp_md *ctx)
 	to[2] = from[2];
 	to[3] = from[3];
 	to[4] = from[4];
-	// The checksum, the tag's magic, and the rest of the tag to the end. All but the sequence is in the sum already.
+	// The checksum, the magic number of the tag, and the rest of the tag. The sum contains everything but the sequence.
 	__u64 first = bpf_cpu_to_be64((__u64)streams[0].number << 48 | sequence), second = plain.token;
 	__u64 sums = plain.sum + halves(first);
 	if (unlikely(time)) {

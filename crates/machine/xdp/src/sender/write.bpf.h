@@ -1,8 +1,8 @@
-// The bytes of a frame.
+// Writes the bytes of a frame.
 #pragma once
 #include "sender/state.bpf.h"
 
-// All bytes of the frame, as far as they do not differ.
+// Copies the bytes that all frames share.
 static __always_inline int copy(struct xdp_md *ctx, void *data, const struct stream *stream, __u32 length)
 {
 	__u32 head = GIVEN.head;
@@ -13,7 +13,7 @@ static __always_inline int copy(struct xdp_md *ctx, void *data, const struct str
 		*(u64_any *)(data + at) = *(u64_any *)(stream->bytes + at);
 	}
 	if (GIVEN.fixed && GIVEN.longest < 128) {
-		// The rest of a short frame, by words that overlap.
+		// The rest of a short frame, in overlapping words.
 		*(u64_any *)(data + GIVEN.longest - 8) = *(u64_any *)(stream->bytes + GIVEN.longest - 8);
 		return 0;
 	}
@@ -46,7 +46,7 @@ static __always_inline void turn(struct wheel *wheel, const struct variation *va
 		wheel->position = 0;
 }
 
-// What differs with the flow; adds to the sums.
+// Writes the fields that vary with the flow, and adds them to the sums.
 static __always_inline int vary(void *data, void *end, const struct stream *stream, struct progress *at, __u64 *ip, __u64 *transport)
 {
 	for (int i = 0; i < VARIATIONS_MOST; i++) {

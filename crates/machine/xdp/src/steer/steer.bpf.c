@@ -1,6 +1,6 @@
-// Takes UDP that is for a flow in the table to the AF_XDP socket of its queue; all else goes on to the kernel: what is not UDP, what has a
-// VLAN tag, IP options, extension headers or is a fragment, what is for several receivers or for another machine's card, what does not fit
-// into a frame, and what claims to come from where nothing can come from, of which the kernel drops what it drops anywhere.
+// Passes UDP packets of a flow in the table to the AF_XDP socket of their queue, and all other packets to the kernel: other protocols,
+// VLAN tags, IP options, extension headers, fragments, multicast, broadcast, frames to other MAC addresses, packets larger than a
+// frame, and packets from impossible sources, which the kernel drops.
 #include "common.bpf.h"
 #include "steer.h"
 
@@ -19,7 +19,7 @@ struct {
 	__uint(max_entries, 1);
 } table SEC(".maps");
 
-// The sockets of all interfaces, one behind the other.
+// Sockets of all interfaces, in order.
 struct {
 	__uint(type, BPF_MAP_TYPE_XSKMAP);
 	__type(key, __u32);
@@ -29,7 +29,7 @@ struct {
 
 struct counters {
 	__u64 taken;
-	__u64 no_flow;	// for a port of ours, and yet of no flow
+	__u64 no_flow;	// packets to a known port without a flow
 	__u64 no_socket;
 	__u64 too_large;
 };
@@ -41,18 +41,18 @@ struct {
 	__uint(max_entries, 1);
 } counted SEC(".maps");
 
-// Where the sockets of an interface begin.
+// Index of an interface's first socket.
 struct place {
 	__u32 interface;	// 0: none
 	__u32 first;
 	__u32 queues;
-	__u32 room;	// bytes of a packet that a frame takes
-	__u64 mac;	// as the first 6 bytes of a frame lie in memory, then zeros
+	__u32 room;	// packet bytes that a frame holds
+	__u64 mac;	// the first 6 bytes of a frame in memory order, then zeros
 };
 
 struct place places[WP_INTERFACES] SEC(".bss.places");
 
-// 0.0.0.0/8, 127.0.0.0/8, multicast, and what lies above it up to broadcast. A remote host must not pass for this one.
+// Whether the source is in 0.0.0.0/8 or 127.0.0.0/8, or at or above the multicast range: a remote host must not pass for this one.
 static __always_inline int is_v4_martian(__u32 source)
 {
 	__u32 first = source >> 24;
@@ -60,7 +60,7 @@ static __always_inline int is_v4_martian(__u32 source)
 	return first == 0 || first == 127 || first >= 224;
 }
 
-// Fills the key of a packet that may be ours, and whom the frame is for.
+// Fills the key of a packet that may belong to a flow, and its destination MAC address.
 static __always_inline int read_key(struct xdp_md *ctx, struct wp_key *key, __u64 *mac)
 {
 	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
@@ -90,7 +90,7 @@ static __always_inline int read_key(struct xdp_md *ctx, struct wp_key *key, __u6
 			return 0;
 		__builtin_memcpy(key->local, &ip->daddr, 16);
 		__builtin_memcpy(key->peer, &ip->saddr, 16);
-		// ::, ::1 and those that stand for IPv4 all begin with zeros; the keys of IPv4 are such.
+		// ::, ::1 and IPv4-mapped addresses begin with zeros; IPv4 keys have the mapped form.
 		if (!key->peer[0] || !key->local[0] || ip->saddr.in6_u.u6_addr8[0] == 0xff)
 			return 0;
 	} else {
@@ -112,7 +112,7 @@ static __always_inline int is_there(struct wp_table *all, const struct wp_key *k
 
 		if (state == WP_NEVER)
 			return 0;
-		// One branch for all of them: the verifier follows each.
+		// One branch for all conditions: the verifier follows each branch.
 		__u64 differs = (flow->local[0] ^ key->local[0]) | (flow->local[1] ^ key->local[1]) |
 			(flow->peer[0] ^ key->peer[0]) | (flow->peer[1] ^ key->peer[1]) | (flow->ports ^ key->ports);
 		if (!(differs | (state ^ WP_LIVE)))
@@ -129,8 +129,8 @@ static __always_inline const struct place *place_of(__u32 interface)
 	return 0;
 }
 
-// Writes before a packet when it came, and by which interface: frames go round among all of them. A driver that has no room for that leaves it
-// to whoever reads the packet.
+// Writes arrival time and interface in front of a packet, as all interfaces share the frames. If the driver leaves no room, the reader
+// of the packet writes them.
 static __always_inline void stamp(struct xdp_md *ctx)
 {
 	if (bpf_xdp_adjust_meta(ctx, -(int)sizeof(struct wp_stamp)))
@@ -158,7 +158,7 @@ int steer(struct xdp_md *ctx)
 	struct counters *count = bpf_map_lookup_elem(&counted, &zero);
 	const struct place *place = place_of(ctx->ingress_ifindex);
 
-	// A card that is promiscuous, and a switch that does not know yet where to send it, bring what the kernel drops, or bridges.
+	// A promiscuous card, or a switch that does not know the port of an address, delivers packets that the kernel drops or bridges.
 	if (!count || !place || place->mac != mac)
 		return XDP_PASS;
 	if (!is_there(all, &key)) {
