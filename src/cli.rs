@@ -33,7 +33,7 @@ pub(crate) use reach::Reach;
 pub(crate) use report::ReportOptions;
 pub(crate) use watch::WatchOptions;
 
-/// Measure what a network path really does, with the uncertainty of each figure, and write a report.
+/// Measure a network path, with the uncertainty of each figure, and write a report.
 #[derive(Debug, Parser)]
 #[command(name = "wireproof", version, propagate_version = true, disable_help_subcommand = true)]
 #[command(after_help = "Exit status: 0 done and every limit passed; 1 could not do it; 2 wrong words on the command \
@@ -207,7 +207,7 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Whether it writes or reads files of the user who called, and not the machine's.
+    /// Whether it reads or writes files of the calling user instead of the machine's.
     pub(crate) fn keeps_files(&self) -> bool {
         !matches!(
             self,

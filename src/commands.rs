@@ -1,4 +1,4 @@
-//! One module a command; each reads from top to bottom as what the user gets.
+//! One module for each command, in the order of its output.
 
 mod bed;
 mod beforehand;
@@ -34,7 +34,7 @@ use crate::{
     output::{print, print_json, say},
 };
 
-/// Does what the command line says.
+/// Runs the command.
 pub(crate) fn run(cli: Cli) -> Exit {
     act(cli).unwrap_or_else(|error| explain(&error))
 }
@@ -101,7 +101,7 @@ fn answer(value: &impl Serialize, words: impl FnOnce() -> String, common: &Commo
     if common.json { print_json(value) } else { print(&words()) }
 }
 
-/// Says what goes on, unless that is not wanted.
+/// Prints progress, unless --quiet is given.
 fn tell(notice: Notice<'_>, common: &Common) {
     if !common.quiet {
         say(&notice.text(language(common)));

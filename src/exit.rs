@@ -19,9 +19,9 @@ pub(crate) enum Exit {
     Failed,
     /// No limit failed and nothing is shown to be worse, but something is inconclusive or was not run.
     Inconclusive,
-    /// Interrupted; what was measured is kept.
+    /// Interrupted; finished trials are stored.
     Interrupted,
-    /// What a program of somebody else, which was run, ended with.
+    /// Exit status of a foreign program that was run.
     Program(u8),
 }
 
@@ -59,7 +59,7 @@ impl From<Conclusion> for Exit {
     }
 }
 
-/// An error in what the user wrote, not in what the machine did: exit status 2.
+/// An error in the command line or in a file of the user: exit status 2.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct Words(pub(crate) String);

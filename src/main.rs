@@ -1,4 +1,4 @@
-//! wireproof proves what a network path really does.
+//! wireproof measures a network path and proves each figure.
 
 mod cli;
 mod commands;

@@ -1,4 +1,4 @@
-//! Output of the program: names that others chose, such as those of processes, hosts and runs, never steer the terminal.
+//! Output of the program. Foreign names, as of processes, hosts and runs, never control the terminal.
 
 use std::io::{ErrorKind, Write, stderr, stdout};
 
@@ -19,7 +19,7 @@ pub(crate) fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
     print_as_it_is(&(serde_json::to_string_pretty(value)? + "\n"))
 }
 
-/// Prints what is meant for programs. A reader that has gone away, like `head`, is no error.
+/// Prints output for programs. A reader that ended early, like `head`, is no error.
 pub(crate) fn print_as_it_is(text: &str) -> anyhow::Result<()> {
     match stdout().write_all(text.as_bytes()).and_then(|()| stdout().flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error).context("cannot write to standard output"),
@@ -27,7 +27,7 @@ pub(crate) fn print_as_it_is(text: &str) -> anyhow::Result<()> {
     }
 }
 
-/// The text with control characters, and those that turn the direction of writing, written out.
+/// The text with control characters and marks of writing direction escaped.
 pub(crate) fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for letter in text.chars() {

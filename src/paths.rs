@@ -1,4 +1,4 @@
-//! Where the program keeps things: with the user who called, also through sudo.
+//! Folders of the program: the calling user's, also through sudo.
 
 use std::{
     env, fs,
@@ -9,7 +9,7 @@ use std::{
 use anyhow::Context;
 use kernel::{file, privilege};
 
-/// The store of runs: as given, or in the data directory of the user who called.
+/// The store of runs: the given path, or in the calling user's data directory.
 pub(crate) fn store(given: Option<&Path>) -> anyhow::Result<PathBuf> {
     given.map_or_else(|| Ok(data()?.join("runs.db")), |given| Ok(given.to_owned()))
 }
@@ -73,19 +73,19 @@ pub(crate) fn write(path: &Path, content: impl AsRef<[u8]>) -> anyhow::Result<()
     };
     let written = replace();
     if written.is_err() {
-        // What there is of it helps nobody; the error of the writing is the one to tell.
+        // A part of a file is useless; the error of writing is reported.
         let _ = fs::remove_file(&part);
     }
     written.with_context(|| format!("cannot write {}", path.display()))
 }
 
 fn write_new(path: &Path, content: &[u8]) -> io::Result<()> {
-    // Left by a crash, or laid by somebody.
+    // Left by a crash, or planted by another user.
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => {
             let mut file = fs::File::create_new(path)?;
-            // On the disk before it takes the place of what was there.
+            // On the disk before it replaces the earlier file.
             file.write_all(content).and_then(|()| file.sync_all())
         }
     }

@@ -129,7 +129,7 @@ impl Observer for Progress {
     }
 }
 
-/// Ports of the bed whose bus cannot carry them: said before anything is measured over it. What cannot be read is not said.
+/// Ports of the bed whose bus is slower than their link, named before a measurement over it. Unreadable ports are left out.
 fn narrow_buses(bed: &Bed, environment: &Environment, lang: Lang) -> Vec<String> {
     let ends = bed.endpoints.iter().zip(&environment.endpoints);
     let said = ends.filter_map(|(end, facts)| {

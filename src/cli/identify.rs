@@ -1,4 +1,4 @@
-//! Options that say whose document a report is.
+//! Options for the names and dates in the head of a report.
 
 use std::path::PathBuf;
 

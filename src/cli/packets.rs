@@ -41,7 +41,7 @@ pub(crate) struct CaptureOptions {
     pub(crate) filter: Option<Filter>,
 }
 
-/// What to send from one interface, to whoever listens.
+/// Packets to send from one interface, whether or not a receiver is there.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct SendOptions {
     /// The interface; of a bed that stands after "wireproof bed exec NAME a -- wireproof packets send lab-a …".

@@ -10,7 +10,7 @@ use model::{Bed, Mtu, PacketsSpec, Plan, Privilege, probe::KERNELS_DEFAULT};
 use super::wanted::words_or_bed;
 use crate::{cli::Measure, exit::Words, paths};
 
-/// Where nobody asks for another.
+/// Unless another is asked for.
 const ETHERNET_MTU: Mtu = Mtu(1500);
 
 /// Features that this machine lacks, whatever the bed.

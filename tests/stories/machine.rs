@@ -4,8 +4,8 @@
 //! `/var/lib/wireproof` are empty) and IPC that no other story sees.
 //!
 //! So names of namespaces, interfaces and beds may be the same in two stories, a [`Snapshot`] shows only this story's
-//! changes, and two stories run at a time. They share process numbers, `/tmp`, the cores, and the settings in
-//! `/proc/sys` outside of `net`.
+//! changes, and three stories run at a time, as most of them wait. They share process numbers, `/tmp`, the cores, and
+//! the settings in `/proc/sys` outside of `net`.
 //!
 //! A story begins with `Desk::new()`, or with [`turn`] if it needs no desk. A result may depend on the use of the
 //! cores: a limit of a figure, a rate to be kept, the absence of a doubt.
@@ -31,12 +31,15 @@ use kernel::namespace;
 use crate::planted::Busy;
 use crate::waiting::within;
 
-/// A story takes one place, or all of them; more stories would share cores, as beds take the first ones. The places are
-/// machine-wide, because stories of two test programs must not disturb each other either.
+/// A story takes one place, or all of them; more stories would only wait for the cores. The places are machine-wide,
+/// because stories of two test programs must not disturb each other either.
 ///
 /// `/proc/self` is the main thread, which sees the machine's own `/run`; a story sees another one.
-const PLACES: [&str; 2] =
-    ["/proc/self/root/run/wireproof-tests.lock", "/proc/self/root/run/wireproof-tests.second.lock"];
+const PLACES: [&str; 3] = [
+    "/proc/self/root/run/wireproof-tests.lock",
+    "/proc/self/root/run/wireproof-tests.second.lock",
+    "/proc/self/root/run/wireproof-tests.third.lock",
+];
 /// Held while waiting for places: in order of arrival, so a story that needs all of them does not starve.
 const QUEUE: &str = "/proc/self/root/run/wireproof-tests.queue";
 

@@ -87,6 +87,20 @@ fn failed_by(trial: &Value, kind: &str) -> u64 {
     failed.map_or(0, |failed| failed["count"].as_u64().unwrap())
 }
 
+/// A veth has no queue to poll until it receives by NAPI.
+#[test]
+fn busy_polling_without_a_queue_is_a_doubt() {
+    let desk = Desk::new();
+    for kind in ["rr", "crr"] {
+        let words =
+            ["transactions", "--kind", kind, "--mode", "busy-poll", "--duration", "1 s", "--repeats", "1", "--json"];
+        let done = desk.run(&words);
+        assert_eq!(done.status, 0, "{}", done.err);
+        let trial = &done.json()["trials"][0];
+        assert!(trial["doubts"].to_string().contains("nothing-to-poll"), "{kind}: {}", trial["doubts"]);
+    }
+}
+
 #[test]
 fn each_kind_is_measured_reported_and_compared_and_nothing_is_left() {
     let desk = Desk::new();

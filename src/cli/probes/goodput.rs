@@ -50,7 +50,7 @@ pub(crate) struct GoodputOptions {
     rate: Option<BitRate>,
     /// Payload of each UDP datagram in bytes (default: fill the MTU).
     #[arg(long, value_name = "BYTES")]
-    datagram: Option<u32>,
+    datagram: Option<PayloadSize>,
     /// How UDP datagrams are batched: mmsg (each alone through the kernel) or gso (segmentation offload).
     #[arg(long)]
     batch: Option<Batch>,
@@ -77,7 +77,7 @@ impl ProbeOptions for GoodputOptions {
         each("--send", "goodput", self.send, items, |item, send| item.send = *send)?;
         each("--receive", "goodput", self.receive, items, |item, receive| item.receive = *receive)?;
         each("--rate", "goodput", self.rate, items, |item, rate| item.rate = Some(*rate))?;
-        each("--datagram", "goodput", self.datagram, items, |item, size| item.datagram = Some(PayloadSize(*size)))?;
+        each("--datagram", "goodput", self.datagram, items, |item, size| item.datagram = Some(*size))?;
         each("--batch", "goodput", self.batch, items, |item, batch| item.batch = *batch)?;
         each("--mtus", "goodput", some(&self.mtus), items, |item, mtus| {
             item.mtus = mtus.iter().copied().map(Mtu).collect();

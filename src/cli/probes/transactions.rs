@@ -37,10 +37,10 @@ pub(crate) struct TransactionsOptions {
     mode: Option<WaitMode>,
     /// Bytes of each request (rr, crr; default 64).
     #[arg(long, value_name = "BYTES")]
-    request: Option<u32>,
+    request: Option<PayloadSize>,
     /// Bytes of each response (rr, crr; default 64).
     #[arg(long, value_name = "BYTES")]
-    response: Option<u32>,
+    response: Option<PayloadSize>,
     /// HTTP server: own, or nginx as it is installed at the far end.
     #[arg(long)]
     server: Option<HttpServer>,
@@ -73,8 +73,8 @@ impl ProbeOptions for TransactionsOptions {
         each("--protocol", section, self.protocol, items, |item, protocol| item.protocol = *protocol)?;
         each("--ip", section, self.ip, items, |item, ip| item.ip = *ip)?;
         each("--mode", section, self.mode, items, |item, mode| item.mode = *mode)?;
-        each("--request", section, self.request, items, |item, size| item.request = Some(PayloadSize(*size)))?;
-        each("--response", section, self.response, items, |item, size| item.response = Some(PayloadSize(*size)))?;
+        each("--request", section, self.request, items, |item, size| item.request = Some(*size))?;
+        each("--response", section, self.response, items, |item, size| item.response = Some(*size))?;
         each("--server", section, self.server, items, |item, server| item.server = Some(*server))?;
         each("--path", section, some(&self.paths), items, |item, paths| item.paths = paths.to_vec())?;
         let new_connections = self.new_connections.then_some(true);

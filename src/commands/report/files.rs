@@ -100,7 +100,7 @@ fn raw(run: &Run) -> anyhow::Result<Vec<(String, Vec<u8>)>> {
     ];
     let texts = texts.into_iter().filter_map(|(name, text)| Some((name.to_owned(), text?.into_bytes())));
     let photos = identity.map_or(&[][..], |it| &it.photos);
-    // A store may come from somebody else, and must not make us write elsewhere.
+    // A foreign store must not choose another place for files.
     if let Some(photo) = photos.iter().find(|photo| !photo.has_own_name()) {
         anyhow::bail!(
             "run {}: a photo is called {:?}, not like photo-1.png; the store was changed by hand",

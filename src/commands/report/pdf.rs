@@ -15,7 +15,7 @@ use crate::commands::own_program;
 
 const PROGRAM: &str = "wireproof-pdf";
 
-/// Refuses a PDF that is wanted and that nobody could set: better before the measurement than after it.
+/// Refuses a PDF before the measurement if the program that sets it is missing.
 pub(in crate::commands) fn check(wanted: bool) -> anyhow::Result<()> {
     if wanted { program().map(drop) } else { Ok(()) }
 }

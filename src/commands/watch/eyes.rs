@@ -15,9 +15,9 @@ pub(super) struct Eyes {
     notes: Vec<String>,
 }
 
-/// Where to look. Beds come and go while somebody looks.
+/// Namespaces to read. Beds come and go meanwhile.
 enum Places {
-    /// The own namespace, and those of all beds.
+    /// The caller's namespace, and the namespaces of all beds.
     All,
     /// Those of one bed.
     Bed(String),
@@ -134,7 +134,7 @@ fn near(wanted: &str, mut names: Vec<&str>) -> String {
     there_is("there is none at all", if meant.is_empty() { &names } else { &meant })
 }
 
-/// Names, as many as somebody reads.
+/// Names, limited to a readable number.
 fn there_is(none: &str, names: &[&str]) -> String {
     const MOST: usize = 12;
     match names.len() {

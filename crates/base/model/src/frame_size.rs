@@ -2,12 +2,14 @@
 //!
 //! A frame size counts the Ethernet header (14) and the FCS (4), as RFC 1242 and RFC 2544 do; preamble and gap are not counted.
 
+use std::str::FromStr;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     network::{IpVersion, Protocol},
-    units::{BitRate, Mtu},
+    units::{BitRate, Bytes, Mtu, UnitError},
 };
 
 /// Ethernet header without VLAN tag, in bytes.
@@ -30,6 +32,16 @@ pub struct FrameSize(pub u32);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct PayloadSize(pub u32);
+
+impl FromStr for PayloadSize {
+    type Err = UnitError;
+
+    /// A number of bytes like 1472, or with a unit, like "64 KiB".
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        let bytes = text.parse().or_else(|_| text.parse().map(|Bytes(bytes)| bytes))?;
+        u32::try_from(bytes).map(Self).map_err(|_| UnitError::TooLarge { text: text.to_owned() })
+    }
+}
 
 impl FrameSize {
     /// Frames of this size that a link of this rate carries at most, in frames per second.
@@ -125,6 +137,14 @@ mod tests {
         assert_eq!(FrameSize(1518).most_per_second(ten).floor(), 812_743.0);
         let udp = headers(IpVersion::V4, Protocol::Udp, false);
         assert_eq!([1472, 18, 1].map(|payload| udp.frame_with(PayloadSize(payload)).0), [1518, 64, 64]);
+    }
+
+    #[test]
+    fn a_payload_is_a_number_of_bytes_with_or_without_a_unit() {
+        let sizes = ["1472", "64 KiB", "1 B"].map(|text| text.parse::<PayloadSize>().unwrap().0);
+        assert_eq!(sizes, [1472, 64 << 10, 1]);
+        let refused = ["many", "64 pps", "8 GiB", ""].map(|text| text.parse::<PayloadSize>().unwrap_err().to_string());
+        assert!(refused[1].contains("use one of B, KiB, MiB, GiB"), "{refused:?}");
     }
 
     const LEAST: PayloadSize = PayloadSize(4);

@@ -12,7 +12,7 @@ use crate::{
     trial::{Heading, assemble},
 };
 
-/// Measures what the tester does alone, once for each load of the plan that it sets the pace of. Where that does not work,
+/// Measures the rate of the tester alone, once for each load of the plan that the tester paces. Where that does not work,
 /// it is a doubt.
 pub(crate) fn self_tests(run: &mut Run, session: &Session, interrupt: &AtomicBool) {
     let mut specs: Vec<ProbeSpec> = Vec::new();

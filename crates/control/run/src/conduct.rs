@@ -1,4 +1,4 @@
-//! Takes the bed, goes through the plan on it, keeps what comes of it, and gives the bed back.
+//! Takes the bed, measures the plan, stores each trial, and gives the bed back.
 
 use std::sync::atomic::AtomicBool;
 

@@ -23,7 +23,7 @@ pub(crate) fn passed(counters: &EndCounters, way: &str, headers: Headers) -> Opt
     Some((packets, bytes.saturating_sub(packets * u64::from(ETHERNET_HEADER + headers.bytes()))))
 }
 
-/// An endpoint with what the program and what the interface counted there.
+/// An endpoint with the counts of its program and of its interface.
 pub(crate) fn packets_disagree((endpoint, program, interface): (String, u64, u64)) -> Doubt {
     Doubt::PacketsDisagree { endpoint, program, interface }
 }

@@ -18,7 +18,7 @@ pub enum Ending {
 }
 
 impl Ending {
-    /// Whether all that there is to say of the run is why it failed: a run of no trial, which nobody has gone on with.
+    /// Whether the failure alone is worth reporting: a run without a trial that was never resumed.
     pub fn left_nothing(&self, run: &Run) -> bool {
         matches!(self, Self::Failed(_)) && run.trials.is_empty() && run.resumed.is_empty()
     }
@@ -27,7 +27,7 @@ impl Ending {
 /// A run that could not be made, or not to its end.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// The plan asks for what the bed cannot have.
+    /// The plan requires more than the bed can provide.
     #[error(transparent)]
     Misfit(#[from] Misfit),
     /// The bed failed.
@@ -75,7 +75,7 @@ impl RunError {
 /// So many trials in a row fail before nothing more is expected of the others.
 const MOST_IN_A_ROW: usize = 3;
 
-/// Failures so far. A run goes on after a failed trial: whoever measures for hours shall not lose them for one configuration.
+/// Failures so far. A run continues after a failed trial: one configuration must not cost hours of measurement.
 #[derive(Default)]
 pub(crate) struct Failures {
     all: Vec<RunError>,

@@ -63,7 +63,7 @@ impl<A: Archive> Watch for Follower<'_, '_, A> {
             Side::Near => near.extend(bps),
             Side::Far => far.extend(bps),
         }
-        // Of all pairs, so that what is kept has as much of each.
+        // Of all pairs, so that the stored part covers the same time of each.
         let passed = self.told.iter().map(Told::passed).min().unwrap_or_default();
         if passed < self.kept + KEEP_EVERY {
             return;

@@ -1,4 +1,4 @@
-//! Conducts a plan: takes the bed, measures trial by trial, keeps what comes of it, and gives the bed back.
+//! Conducts a plan: takes the bed, measures trial by trial, stores each trial, and gives the bed back.
 //!
 //! The command line, a server or a worker hands in an [`Order`], an [`Archive`] and an [`Observer`]. Whatever ends a run early (an
 //! interrupt, a dead agent, a probe that fails), the trials finished until then are kept.

@@ -49,7 +49,7 @@ pub(crate) trait Watch {
     fn progress(&mut self, fraction: f64);
     /// Goodput of whole seconds, in bit/s, as they pass at this side.
     fn seconds(&mut self, pair: usize, side: Side, bps: &[f64]);
-    /// What this side has so far, in the place of what it told before.
+    /// Replaces the interim figures of this side.
     fn so_far(&mut self, pair: usize, side: Side, so_far: SoFar);
 }
 
@@ -164,7 +164,7 @@ impl<'a> UnderWay<'a> {
         errors.sort_unstable();
         // Of two clocks; the two worst, where there are more.
         let doubtful = errors.iter().rev().take(2).sum::<Duration>();
-        // An order takes as long as a question whose answer came back after twice the error.
+        // An order takes half the round trip of a question, which is the error of the clocks' comparison.
         let at = Instant::now() + LEAD + 2 * doubtful;
         for (side, at) in [(Side::Far, at - doubtful), (Side::Near, at)] {
             for pair in 0..self.pairs.len() {
@@ -176,7 +176,7 @@ impl<'a> UnderWay<'a> {
         Ok(())
     }
 
-    /// Passes on what comes until all near sides are done.
+    /// Passes messages on until all near sides are done.
     fn watch(&mut self, watch: &mut dyn Watch, interrupt: &AtomicBool) -> Result<(), NoResult> {
         let (mut furthest, mut moved) = (0.0, Instant::now());
         let stall = Duration::from(self.profile.stall);
@@ -187,7 +187,7 @@ impl<'a> UnderWay<'a> {
             if fraction > furthest {
                 (furthest, moved) = (fraction, Instant::now());
             }
-            // All is sent then, and what is still on the way is waited for.
+            // Everything has been sent; packets on the way are waited for.
             let within = if furthest < 1.0 { stall } else { stall.max(DRAIN) };
             if moved.elapsed() > within {
                 return Err(self.links[waiting].error(Fault::Stuck { within }).into());
@@ -212,7 +212,7 @@ impl<'a> UnderWay<'a> {
         Ok(())
     }
 
-    /// Tells what is new; how far the slowest is.
+    /// Reports progress: the slowest side's.
     fn pass_on(&mut self, watch: &mut dyn Watch) -> f64 {
         let fraction = self.pairs.iter().map(|pair| pair.near.news.fraction).fold(1.0, f64::min);
         watch.progress(fraction);

@@ -15,7 +15,7 @@ pub trait Archive {
     fn resume(&mut self, run: &Run) -> Result<(), Self::Error>;
     /// Keeps a trial, in the place of an earlier one with its number.
     fn keep_trial(&mut self, run: &RunId, trial: &Trial) -> Result<(), Self::Error>;
-    /// Keeps the end of a run whose trials are kept already.
+    /// Stores the end of a run whose trials are stored already.
     fn finish(&mut self, run: &Run) -> Result<(), Self::Error>;
     /// Forgets a run without trials.
     fn forget(&mut self, run: &RunId) -> Result<(), Self::Error>;
@@ -25,7 +25,7 @@ pub trait Archive {
 pub trait Observer {
     /// The bed is ready.
     fn ready(&mut self, session: &Session, environment: &Environment);
-    /// A step begins: the trial with this number, and what is left of the plan from here on.
+    /// A step begins: the number of its trial, and the rest of the plan from there.
     fn step(&mut self, step: &Step, number: u32, left: Left);
     /// How far the step is, 0 to 1.
     fn progress(&mut self, fraction: f64);

@@ -20,7 +20,7 @@ const RATE: PacketRate = PacketRate(2_000);
 /// Longer than it takes a slow machine to start the threads.
 const DURATION: Nanos = Nanos(100_000_000);
 
-/// Frames that an engine sent, and those that came of them.
+/// Frames that an engine sent, and frames that arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Proof {
     /// That left.

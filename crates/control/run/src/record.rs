@@ -42,7 +42,7 @@ impl<'a, A: Archive> Record<'a, A> {
         self.failed.map_or(Ok(()), Err)
     }
 
-    /// Keeps what is not kept yet, and then does this.
+    /// Stores everything that is not stored yet, then does this.
     fn keep(&mut self, run: &RunId, last: impl FnOnce(&mut A) -> Result<(), A::Error>) {
         self.failed = self.save_all(run).and_then(|()| last(self.archive)).err();
     }

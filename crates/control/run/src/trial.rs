@@ -20,7 +20,7 @@ pub(crate) struct Heading {
     pub(crate) started: String,
 }
 
-/// Puts a trial together from what each pair brought; `None` if the figures are not those of the probe.
+/// Composes a trial from the figures of each pair; `None` if these belong to another probe.
 pub(crate) fn assemble(heading: Heading, step: &Step, bed: &Bed, brought: Brought) -> Option<Trial> {
     let Brought { pairs, dut } = brought;
     let (senders, to) = (bed.senders().get(step.senders.clone())?, bed.receiver()?);

@@ -39,7 +39,7 @@ impl From<RunError> for Trouble {
 }
 
 impl<A: Archive> Trials<'_, '_, A> {
-    /// Measures what the run has no whole trial of yet.
+    /// Measures everything that has no whole trial in the run yet.
     pub(crate) fn go_through(&mut self, run: &mut Run) -> Ending {
         let mut course = Course::of(&run.plan, run.bed.senders().len());
         let mut failures = Failures::default();
@@ -71,7 +71,7 @@ impl<A: Archive> Trials<'_, '_, A> {
         failures.ending()
     }
 
-    /// A trial, or what was left of it, and what stopped it.
+    /// A trial, or its finished part and the failure that stopped it.
     fn trial(&mut self, run: &Run, step: &Step, number: u32) -> (Option<Trial>, Result<(), Trouble>) {
         match self.session.set_mtu(step.spec.profile().mtu, self.interrupt) {
             Ok(()) => {}
@@ -92,7 +92,7 @@ impl<A: Archive> Trials<'_, '_, A> {
             Err(NoResult::Interrupted) => (follower.unfinished(), Err(Trouble::Interrupted)),
             Err(NoResult::Failed(error)) => {
                 let left = follower.unfinished();
-                // A port that is gone explains the failure better than what the failure looked like.
+                // A missing port explains the failure better than its symptom.
                 let failed = RunError::Trial { step: step.spec.to_string(), error };
                 (left, Err(self.session.lost_port().map_or(failed, Into::into).into()))
             }

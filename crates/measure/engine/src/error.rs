@@ -8,7 +8,7 @@ pub enum EngineError {
     /// Its AF_XDP socket.
     #[error(transparent)]
     Socket(#[from] SocketError),
-    /// `EINVAL` from binding an AF_XDP socket, at an MTU above that of Ethernet.
+    /// `EINVAL` from binding an AF_XDP socket, at an MTU above Ethernet's 1500 bytes.
     #[error(
         "queue {queue} of interface {interface} takes no AF_XDP socket, as with many drivers at an MTU of {mtu}; set it to 1500, which all of \
          them take, at both ends (\"ip link set {interface} mtu 1500\"), or use engine af_packet"

@@ -88,7 +88,7 @@ pub enum StoreError {
         /// How many fit.
         fit: usize,
     },
-    /// A run whose name is not that of its row, or can be no run's.
+    /// A run whose name differs from its row's, or is not a valid name of a run.
     #[error(
         "the run \"{}\" in {path} calls itself \"{}\": it was changed by hand, and is not used; other runs are not touched \
          by this", .row.escape_debug(), .body.escape_debug()
@@ -142,7 +142,7 @@ pub enum StoreError {
         /// The baseline's own name; empty for none.
         name: String,
     },
-    /// The database is sound, but not what a run consists of.
+    /// The database is intact, but the rows of a run are not.
     #[error(
         "the run \"{run}\" in {path} cannot be read: {source}; it was changed by hand or by another version, other runs \
          are not touched by this"
@@ -210,7 +210,7 @@ fn named(name: &str) -> String {
 }
 
 impl StoreError {
-    /// Sorts an error of SQLite by what the user can do about it.
+    /// Classifies an error of SQLite by the user's remedy.
     pub(crate) fn sqlite(path: &Path, tried: &'static str, source: rusqlite::Error) -> Self {
         let path = path.to_owned();
         let trouble = match source.sqlite_error_code() {

@@ -36,7 +36,7 @@ impl Store {
 
 impl Drop for Hold {
     fn drop(&mut self) {
-        // While the lock is still held. A file that stays is nobody's.
+        // Before the lock is released. A remaining file belongs to no process.
         let _ = fs::remove_file(&self.path);
     }
 }

@@ -59,7 +59,7 @@ impl Store {
         Ok(store)
     }
 
-    /// Opens a store that exists, to read what is there: works on a full or read-only disk too.
+    /// Opens an existing store for reading: works on a full or read-only disk too.
     pub fn open_to_read(path: &Path) -> Result<Self, StoreError> {
         if !path.exists() {
             return Err(StoreError::Absent { path: path.to_owned() });
@@ -93,7 +93,7 @@ impl Store {
         self.rows(query, [], summary).map_err(|e| self.error("list the runs", e))
     }
 
-    /// The run with this name, or the only one whose name begins so. A run without an end is partial.
+    /// The run with this name, or the only one whose name begins with it. A run without an end is partial.
     pub fn load(&self, id: &RunId) -> Result<Run, StoreError> {
         let id = self.whole_id(id)?;
         let query = "SELECT body FROM run WHERE id = ?1";

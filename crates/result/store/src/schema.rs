@@ -23,7 +23,7 @@ enum Migration {
 }
 
 const TABLES: &str =
-    // Columns are what lists need; all the rest is JSON, whose shape is that of `model`.
+    // Lists need the columns. The rest is JSON in the shape of `model`.
     "CREATE TABLE run (
         id TEXT PRIMARY KEY,
         started TEXT NOT NULL,
@@ -53,7 +53,7 @@ const BASELINES: &str =
 /// The version that this program writes.
 const CURRENT: u32 = MIGRATIONS.len() as u32;
 
-/// Makes the tables of a new store, or those that an older one lacks. Writes only when there is something to do.
+/// Creates the missing tables of a new or older store. Writes nothing if there are none.
 pub(crate) fn bring_up_to_date(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
     let error = |e| StoreError::sqlite(path, "open the store", e);
     if version(connection, path)? == CURRENT {
@@ -96,13 +96,13 @@ pub(crate) fn write(connection: &mut Connection) -> rusqlite::Result<Transaction
     connection.transaction_with_behavior(TransactionBehavior::Immediate)
 }
 
-/// Writes whose database this is, and its version, into its head.
+/// Writes application and version into the head of the database.
 pub(crate) fn stamp(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "application_id", APPLICATION_ID)?;
     connection.pragma_update(None, "user_version", CURRENT)
 }
 
-/// The version of a store, 0 of an empty file; refuses what is no store or newer than this program.
+/// The version of a store, 0 for an empty file; refuses a file that is no store, and a store newer than this program.
 fn version(connection: &Connection, path: &Path) -> Result<u32, StoreError> {
     let number = |pragma: &str| {
         let read = connection.pragma_query_value(None, pragma, |row| row.get::<_, u32>(0));

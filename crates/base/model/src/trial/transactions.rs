@@ -43,6 +43,9 @@ pub struct TransactionsResult {
     pub ports: Option<u32>,
     /// Connections of the client in TIME_WAIT at the end of the trial; `None` where that could not be read.
     pub time_wait: Option<u64>,
+    /// Queue that the kernel polled for the client (`SO_INCOMING_NAPI_ID`); `None` without one, and without busy polling.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub napi: Option<u32>,
     /// The whole sample of response times: HDR histogram in nanoseconds, V2 encoding, base64.
     pub histogram: String,
 }

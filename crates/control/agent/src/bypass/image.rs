@@ -22,7 +22,7 @@ pub(super) enum Image {
         machine: u16,
         /// Its dynamic loader (`PT_INTERP`); `None` for a static program.
         loader: Option<String>,
-        /// Whether it is from the Go compiler, whose programs make system calls themselves.
+        /// Whether it is from the Go compiler: Go programs make system calls without libc.
         go: bool,
     },
     /// Another file, such as a 32-bit program.

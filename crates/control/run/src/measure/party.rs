@@ -51,7 +51,7 @@ impl Party {
         (self.link, self.id)
     }
 
-    /// Takes a message about it; the error is that of a task that failed.
+    /// Handles a message about it; the error is a failed task's.
     pub(super) fn take(&mut self, message: FromAgent) -> Result<(), Failure> {
         match message {
             FromAgent::Ready { address, .. } => self.ready = Some(Ready { address }),

@@ -12,7 +12,7 @@ pub(crate) fn through_kernel(datagrams: Option<u64>, of: u64) -> Option<Doubt> {
     (datagrams as f64 > SOME * of as f64).then_some(Doubt::ThroughKernel { datagrams, of })
 }
 
-/// A sender that could not keep up is a doubt; what it did not send is never loss.
+/// A sender that could not keep up is a doubt; unsent packets are no loss.
 pub(crate) fn too_slow(intended: f64, achieved: f64) -> Option<Doubt> {
     (achieved < KEPT_UP * intended).then_some(Doubt::SenderTooSlow { intended, achieved })
 }

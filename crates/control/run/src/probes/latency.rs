@@ -17,7 +17,7 @@ use crate::{cross_check::packets_disagree, misfit::Misfit};
 /// Fewer segments than this share of the messages, and several messages shared one.
 const EACH_ALONE: f64 = 0.99;
 
-/// Of the RTT's 99th percentile: what may be the tester's own lateness and no doubt is raised.
+/// Share of the RTT's 99th percentile that the tester's own lateness may have without a doubt.
 const TESTERS_SHARE: f64 = 0.5;
 
 impl Rules for LatencySpec {
@@ -78,7 +78,7 @@ fn behind_schedule(result: &LatencyResult) -> Option<Doubt> {
     (behind_ns as f64 > TESTERS_SHARE * rtt_ns as f64).then_some(Doubt::BehindSchedule { behind_ns, rtt_ns })
 }
 
-/// Messages that shared segments. Of those that were not answered it is not known whether they left the sender's buffer.
+/// Messages that shared segments. Unanswered messages may never have left the sender's buffer.
 fn joined(result: &LatencyResult) -> Option<Doubt> {
     let (messages, segments) = (result.answered, result.segments?);
     ((segments as f64) < EACH_ALONE * messages as f64).then_some(Doubt::MessagesJoined { messages, segments })

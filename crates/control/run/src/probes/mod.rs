@@ -18,7 +18,7 @@ pub(crate) trait Rules {
     /// Whether a bed of this MTU can have it.
     fn fit(&self, probe: String, mtu: Mtu) -> Result<(), Misfit>;
 
-    /// Figures of a trial from those of both sides of each pair (near, far); `None` if they are those of another probe.
+    /// Figures of a trial from both sides of each pair (near, far); `None` if a side has figures of another probe.
     fn assemble(&self, ends: &Ends<'_>, sides: Vec<Sides>) -> Option<Assembled>;
 
     /// Figures of a trial under way; `None` where nothing is known yet.

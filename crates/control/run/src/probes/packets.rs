@@ -17,7 +17,7 @@ impl Rules for PacketsSpec {
     fn fit(&self, probe: String, mtu: Mtu) -> Result<(), Misfit> {
         let largest = FrameSize(mtu.0 + ETHERNET_HEADER + FCS);
         let too_large = |stream: &Stream| {
-            // A VLAN tag is beside what the MTU counts.
+            // The MTU does not include a VLAN tag.
             let tags = 4 * stream.vlans.len() as u32;
             stream.sizes.cycle(largest).into_iter().find(|size| size.0 > largest.0 + tags)
         };
@@ -39,7 +39,7 @@ impl Rules for PacketsSpec {
         assembled(self, ends, streams(self, ends, sides.collect::<Option<_>>()?))
     }
 
-    /// As both sides told it last. The two do not tell at one moment, so that what is missing is not known to be lost.
+    /// From the last messages of both sides. They are of different moments, so missing packets need not be lost.
     fn so_far(&self, ends: &Ends<'_>, told: &[Told]) -> Option<Assembled> {
         let side = |so_far: &Option<SoFar>| match so_far {
             Some(SoFar::Packets(side)) => Some((**side).clone()),
@@ -52,7 +52,7 @@ impl Rules for PacketsSpec {
     }
 }
 
-/// Each stream of each sender and direction, the forward ones first: what one side sent beside what the other received of it.
+/// Each stream of each sender and direction, the forward ones first, with the counts of sender and receiver.
 fn streams(spec: &PacketsSpec, ends: &Ends<'_>, sides: Vec<(PacketsSide, PacketsSide)>) -> Vec<PacketStream> {
     let to = ends.receiver;
     let one_way = |from: &Endpoint, to: &Endpoint, sent: Vec<PacketsSent>, received: Vec<PacketsReceived>| {

@@ -1,35 +1,38 @@
 //! Transactions.
 
-use model::{Doubt, Exchange, Measured, Mtu, SideFigures, SoFar, TransactionsResult, TransactionsSpec};
+use model::{Doubt, Exchange, Measured, Mtu, SideFigures, SoFar, TransactionsResult, TransactionsSpec, WaitMode};
 
 use super::{Assembled, Ends, Rules, Sides, Told, doubts::too_slow};
 use crate::misfit::{LEAST_TCP_MTU, Misfit};
 
 impl Rules for TransactionsSpec {
-    /// A datagram that is larger than the MTU goes in fragments, as that of any other program.
+    /// A datagram larger than the MTU is sent in fragments, as by any other program.
     fn fit(&self, probe: String, mtu: Mtu) -> Result<(), Misfit> {
         let is_udp = matches!(self.exchange, Exchange::Rr { protocol: model::Protocol::Udp, .. });
         if !is_udp && mtu.0 < LEAST_TCP_MTU { Err(Misfit::SmallMtu { probe, mtu }) } else { Ok(()) }
     }
 
-    fn assemble(&self, _ends: &Ends<'_>, sides: Vec<Sides>) -> Option<Assembled> {
+    fn assemble(&self, ends: &Ends<'_>, sides: Vec<Sides>) -> Option<Assembled> {
         let (SideFigures::TransactionsNear(mut result), SideFigures::TransactionsFar(served)) =
             sides.into_iter().next()?
         else {
             return None;
         };
         (result.server, result.backlog) = (served.server, served.backlog);
-        Some(assembled(self, result))
+        Some(assembled(self, ends, result))
     }
 
-    fn so_far(&self, _ends: &Ends<'_>, told: &[Told]) -> Option<Assembled> {
+    fn so_far(&self, ends: &Ends<'_>, told: &[Told]) -> Option<Assembled> {
         let Some(SoFar::Transactions(result)) = &told.first()?.latest[0] else { return None };
-        (result.counted_s > 0.0).then(|| assembled(self, result.clone()))
+        (result.counted_s > 0.0).then(|| assembled(self, ends, result.clone()))
     }
 }
 
-fn assembled(spec: &TransactionsSpec, result: Box<TransactionsResult>) -> Assembled {
-    let (seconds, doubts) = (result.counted_s, doubts(&result));
+fn assembled(spec: &TransactionsSpec, ends: &Ends<'_>, result: Box<TransactionsResult>) -> Assembled {
+    let (seconds, mut doubts) = (result.counted_s, doubts(&result));
+    if spec.mode == WaitMode::BusyPoll && result.napi.is_none() {
+        doubts.extend(ends.counted().next().map(|(from, _)| Doubt::NothingToPoll { endpoint: from.to_owned() }));
+    }
     Assembled { measured: Measured::Transactions { spec: spec.clone(), result }, seconds, doubts }
 }
 

@@ -8,14 +8,14 @@ use super::End;
 /// 10 ms and one tick may belong to the time before.
 const STEAL: (f64, f64) = (1.0, 0.02);
 
-/// Of a core's time, in percent: what somebody else may have used and no doubt is raised. The kernel's own work on the core
+/// Percent of a core's time that other programs may use without a doubt. The kernel's own work on the core
 /// stays below.
 pub(crate) const OTHER_LOAD: f64 = 15.0;
 
 /// The kernel counts a core's time in ticks of 10 ms; in less time than this (in seconds) a few of them mean nothing.
 const LONG_ENOUGH: f64 = 0.3;
 
-/// A core whose frequency moved by more than this share was not the same core any more.
+/// A change of a core's frequency by more than this share is a doubt.
 const SAME_FREQUENCY: f64 = 0.05;
 
 /// Doubts about cores and clocks; the receiver is the last of the ends.

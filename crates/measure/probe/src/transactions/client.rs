@@ -4,7 +4,7 @@ use std::{
     net::{SocketAddr, UdpSocket},
     panic::resume_unwind,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, OnceLock, PoisonError,
         atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed},
     },
     thread,
@@ -89,6 +89,7 @@ impl Client {
             control,
             ready: AtomicUsize::new(0),
             began: AtomicU64::new(0),
+            polled: OnceLock::new(),
         };
         let exchanges: Arc<Vec<so_far::Exchange>> =
             Arc::new((0..threads).map(|_| so_far::Exchange::default()).collect());
@@ -122,7 +123,8 @@ impl Client {
             }
             match clerk {
                 Some(clerk) if !cancelled => {
-                    Ok(clerk.lock().unwrap_or_else(PoisonError::into_inner).close(&tallies, time_wait))
+                    let result = clerk.lock().unwrap_or_else(PoisonError::into_inner).close(&tallies, time_wait);
+                    Ok(TransactionsResult { napi: setting.polled.get().copied().flatten(), ..result })
                 }
                 _ => Err(ProbeError::Cancelled),
             }

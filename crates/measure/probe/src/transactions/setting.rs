@@ -2,10 +2,14 @@
 
 use std::{
     net::SocketAddr,
-    sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed},
+    os::fd::AsFd,
+    sync::{
+        OnceLock,
+        atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed},
+    },
 };
 
-use model::{Nanos, probe::TransactionsSpec};
+use model::{Nanos, WaitMode, probe::TransactionsSpec};
 
 use super::tally::Span;
 use crate::Control;
@@ -33,12 +37,21 @@ pub(super) struct Setting<'a> {
     pub(super) ready: AtomicUsize,
     /// When the warm-up began; 0 before.
     pub(super) began: AtomicU64,
+    /// Queue that busy polling polls, read after the first response.
+    pub(super) polled: OnceLock<Option<u32>>,
 }
 
 impl Setting<'_> {
     /// Whether each request fits into one segment, also where the server names no MSS.
     pub(super) fn are_requests_short(&self) -> bool {
         self.requests.iter().all(|request| request.bytes.len() <= SHORT)
+    }
+
+    /// Reads the queue of a socket that has received, if busy polling is asked for.
+    pub(super) fn look_for_queue(&self, socket: &impl AsFd) {
+        if self.spec.mode == WaitMode::BusyPoll {
+            self.polled.get_or_init(|| kernel::stamp::napi(socket).unwrap_or_default());
+        }
     }
 
     /// The counted time, once the warm-up began.

@@ -131,9 +131,12 @@ impl<'a> Worker<'a> {
         });
         if self.schedule.is_none() && self.is_alone() {
             single::run(&mut self, span, &mut teller)?;
-            return Ok(self.tally);
+        } else {
+            self.measure(span, &mut teller, &mut events)?;
         }
-        self.measure(span, &mut teller, &mut events)?;
+        if let Some(socket) = self.connections.iter().find_map(Connection::socket) {
+            self.setting.look_for_queue(socket);
+        }
         Ok(self.tally)
     }
 
@@ -448,6 +451,9 @@ impl<'a> Worker<'a> {
         }
         if !closes && !self.connects_each_time {
             return self.rest(index, now);
+        }
+        if let Some(socket) = connection.socket() {
+            self.setting.look_for_queue(socket);
         }
         // The server ends the connection first, so that TIME_WAIT, and the port with it, is the server's.
         (connection.state, connection.since) = (State::Ending, now);

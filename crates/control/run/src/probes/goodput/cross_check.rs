@@ -1,4 +1,4 @@
-//! Payload and datagrams against what the interfaces counted. Pure.
+//! Compares payload and datagrams with the counters of the interfaces. Pure.
 
 use model::{Batch, EndCounters, Flow, GoodputSpec, Protocol, frame_size::Headers};
 
@@ -119,7 +119,7 @@ mod tests {
         )
     }
 
-    /// With what the sending and the receiving interface counted, in packets and bytes.
+    /// With the counts of the sending and the receiving interface, in packets and bytes.
     fn check(flow: &Flow, batch: Batch, sent: (u64, u64), received: (u64, u64)) -> Option<(String, u64, u64)> {
         let protocol = if flow.sent.datagrams.is_some() { Protocol::Udp } else { Protocol::Tcp };
         let (sender, receiver) = (counted("tx", sent.0, sent.1), counted("rx", received.0, received.1));

@@ -1,4 +1,4 @@
-//! Messages against what the interfaces counted. Pure.
+//! Compares messages with the counters of the interfaces. Pure.
 
 use model::{EndCounters, LatencyResult, LatencySpec, Protocol, frame_size::Headers};
 

@@ -1,4 +1,4 @@
-//! Numbered packets against what the interfaces of their ends counted. Pure.
+//! Compares numbered packets with the counters of both ends' interfaces. Pure.
 
 use model::{EndCounters, PacketStream, Source};
 
@@ -77,7 +77,7 @@ mod tests {
         EndCounters { deltas: vec![delta], ..EndCounters::default() }
     }
 
-    /// With what the interface of the sender and that of the receiver counted.
+    /// With the counts of the sender's and of the receiver's interface.
     fn check(streams: &[PacketStream], sent: u64, received: u64) -> Vec<(String, u64, u64)> {
         let (a, b) = (counters("tx_packets", sent), counters("rx_packets", received));
         crossed(streams, [("a", &a), ("b", &b)])
