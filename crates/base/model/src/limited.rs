@@ -181,6 +181,10 @@ pub enum Place {
     PeerRing,
     /// The core that receives packets for the kernel.
     SoftirqCore,
+    /// The packet filter of the receiver: nftables, connection tracking, a program at its interface (XDP).
+    PacketFilter,
+    /// The destination MAC address: packets came to an end that does not have it.
+    MacAddress,
     /// The receiver's socket buffer.
     ReceiverSocket,
     /// A core of the receiver.
@@ -203,7 +207,9 @@ pub enum Place {
     Reordering,
     /// The path MTU.
     PathMtu,
-    /// Device or path between the two ends.
+    /// The path between the interfaces of the ends, without a known device.
+    Path,
+    /// The device between the two ends.
     DeviceUnderTest,
     /// Nothing that was read shows it.
     NotKnown,
@@ -218,6 +224,8 @@ choice!(Place, "a place", {
     Pcie = "PCIe",
     PeerRing = "peer's ring",
     SoftirqCore = "softirq core",
+    PacketFilter = "packet filter",
+    MacAddress = "MAC address",
     ReceiverSocket = "receiver's socket",
     ReceiverCpu = "receiver CPU",
     ListenQueue = "listen queue",
@@ -229,6 +237,7 @@ choice!(Place, "a place", {
     Interruption = "interruption",
     Reordering = "reordering",
     PathMtu = "path MTU",
+    Path = "path",
     DeviceUnderTest = "device under test",
     NotKnown = "not known",
 });
@@ -238,7 +247,7 @@ choice!(Place, "a place", {
 pub struct LossAt {
     /// The place.
     pub place: Place,
-    /// The endpoint it is at; null where no counter of either end saw the loss.
+    /// The endpoint it is at; null between the ends, and where no counter shows the place.
     pub endpoint: Option<String>,
     /// Packets lost there.
     pub packets: u64,

@@ -106,7 +106,7 @@ fn interface(link: &LinkMessage) -> Interface {
     interface
 }
 
-/// By their names in `/sys/class/net/*/statistics`.
+/// By their names in `/sys/class/net/*/statistics`, and as `ip -s -s link` shows the last, which is not there.
 fn by_name(stats: &Stats64) -> Counters {
     vec![
         ("rx_packets", stats.rx_packets),
@@ -133,6 +133,7 @@ fn by_name(stats: &Stats64) -> Counters {
         ("rx_compressed", stats.rx_compressed),
         ("tx_compressed", stats.tx_compressed),
         ("rx_nohandler", stats.rx_nohandler),
+        ("rx_otherhost_dropped", stats.rx_otherhost_dropped),
     ]
 }
 

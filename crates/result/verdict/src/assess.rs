@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use model::{
-    Assessment, Delta, FlowAssessment, Limited, LimitedBy, LossAt, Place, ProbeSpec, Reference, Run, Trial,
+    Assessment, Delta, Evidence, FlowAssessment, Limited, LimitedBy, LossAt, Place, ProbeSpec, Reference, Run, Trial,
     TrialAssessment, alike::grouped,
 };
 
@@ -41,7 +41,7 @@ fn limited(run: &Run, assessments: &[TrialAssessment]) -> (Vec<Limited>, Vec<u32
             let found: Vec<(u32, LimitedBy)> = trials
                 .iter()
                 .filter_map(|(trial, assessment)| Some((trial.number, limit_of(assessment, way.as_ref())?)))
-                .filter(|(_, by)| by.place != Place::NotKnown)
+                .filter(|(_, by)| by.place != Place::NotKnown || shows_loss(by))
                 .collect();
             if found.is_empty() {
                 unknown.extend(trials.iter().map(|(trial, _)| trial.number));
@@ -52,6 +52,11 @@ fn limited(run: &Run, assessments: &[TrialAssessment]) -> (Vec<Limited>, Vec<u32
     unknown.sort_unstable();
     unknown.dedup();
     (known, unknown)
+}
+
+/// Whether loss limited a figure, wherever it was.
+fn shows_loss(by: &LimitedBy) -> bool {
+    by.evidence.iter().any(|it| matches!(it, Evidence::Unseen { .. } | Evidence::Counter { .. }))
 }
 
 /// Trials by configuration, in the order they were first measured. Those without a limit by their nature are left out.

@@ -1,7 +1,8 @@
-//! Where packets were lost, by the counters of both ends. Counters count the packets of everybody, so that no place gets more than
-//! were lost; the rest was lost between the ends.
+//! Where packets were lost, by the counters of both ends: sender's socket, queueing discipline, interface, path, the receiver's
+//! interface, IP, packet filter, socket. Counters include other packets, so that no place gets more than were lost. The place of
+//! the rest is not known.
 
-use model::{Delta, LossAt, Place, Run, Source};
+use model::{Delta, Evidence, LossAt, Place, Run, Source};
 
 use super::end::{End, Way, sum};
 
@@ -20,7 +21,11 @@ const RING_COUNTERS: [&str; 7] = [
 /// Why the receiver's IP layer refuses a packet (`/proc/net/snmp`, `nstat`).
 const IP_REFUSALS: [&str; 4] = ["InHdrErrors", "InAddrErrors", "InDiscards", "InNoRoutes"];
 
-/// Assigns loss to the places that claim it, in order, and the rest to the path between the ends.
+/// Counters of IP that explain a difference between received and delivered packets, beside the refusals.
+const IP_OTHERWISE: [&str; 6] =
+    ["InUnknownProtos", "InTooBigErrors", "InTruncatedPkts", "InMcastPkts", "ForwDatagrams", "OutForwDatagrams"];
+
+/// Assigns loss to the places that claim it, in order; the place of the rest is not known.
 pub(crate) fn share_out(lost: u64, claims: impl IntoIterator<Item = LossAt>) -> Vec<LossAt> {
     let mut rest = lost;
     let mut found = Vec::new();
@@ -32,14 +37,22 @@ pub(crate) fn share_out(lost: u64, claims: impl IntoIterator<Item = LossAt>) -> 
         }
     }
     if rest > 0 {
-        found.push(LossAt { place: Place::DeviceUnderTest, endpoint: None, packets: rest, shown_by: vec![] });
+        found.push(LossAt { place: Place::NotKnown, endpoint: None, packets: rest, shown_by: vec![] });
     }
     found
 }
 
+/// The counters that show a loss, or that none does.
+pub(crate) fn evidence(loss: LossAt) -> Vec<Evidence> {
+    if loss.shown_by.is_empty() {
+        return vec![Evidence::Unseen { packets: loss.packets }];
+    }
+    loss.shown_by.into_iter().map(|counter| Evidence::Counter { counter }).collect()
+}
+
 /// Possible drops at each place for datagrams in this direction, the surest first.
 pub(crate) fn claims(run: &Run, way: Way<'_>, overflowed: u64, per_packet: u64) -> Vec<LossAt> {
-    let mut claims = vec![socket(way.receiver, overflowed, per_packet), damaged(way.receiver, per_packet)];
+    let mut claims = vec![socket(way.receiver, overflowed, per_packet), damaged(run, way.receiver, per_packet)];
     claims.extend(on_the_way(run, way, per_packet));
     claims
 }
@@ -47,23 +60,30 @@ pub(crate) fn claims(run: &Run, way: Way<'_>, overflowed: u64, per_packet: u64) 
 /// The socket layer of the receiver, which counts all but damaged datagrams for want of room (or of a socket).
 fn socket(receiver: End<'_>, overflowed: u64, per_packet: u64) -> LossAt {
     let of = |name: &str| receiver.moved(Source::Snmp, |delta| is_udp(delta) && delta.name == name);
-    let refused = sum(&of("InErrors")).saturating_sub(sum(&of("InCsumErrors")));
+    let damaged = sum(&of("InCsumErrors"));
+    let refused = sum(&of("InErrors")).saturating_sub(damaged);
     let no_socket = of("NoPorts");
     let mut shown_by = of("RcvbufErrors");
     shown_by.extend(of("MemErrors"));
     if shown_by.is_empty() && refused > 0 {
         shown_by = of("InErrors");
     }
-    // The socket counts its own drops, the protocol those of all sockets.
-    let packets = overflowed.max(refused * per_packet) + sum(&no_socket) * per_packet;
+    // The socket counts its own drops, damaged datagrams among them; the protocol counts the drops of all sockets.
+    let packets =
+        overflowed.saturating_sub(damaged * per_packet).max(refused * per_packet) + sum(&no_socket) * per_packet;
     shown_by.extend(no_socket);
     claim(Place::ReceiverSocket, receiver, packets, shown_by)
 }
 
+/// The place of damage and of loss between the interfaces of the ends.
+pub(crate) fn between(run: &Run) -> Place {
+    if run.bed.dut.is_some() { Place::DeviceUnderTest } else { Place::Path }
+}
+
 /// Datagrams that came with a wrong checksum were damaged on their way.
-fn damaged(receiver: End<'_>, per_packet: u64) -> LossAt {
+fn damaged(run: &Run, receiver: End<'_>, per_packet: u64) -> LossAt {
     let damaged = receiver.moved(Source::Snmp, |delta| is_udp(delta) && delta.name == "InCsumErrors");
-    claim(Place::DeviceUnderTest, receiver, sum(&damaged) * per_packet, damaged)
+    claim(between(run), receiver, sum(&damaged) * per_packet, damaged)
 }
 
 fn is_udp(delta: &Delta) -> bool {
@@ -81,7 +101,7 @@ pub(crate) fn on_the_way(run: &Run, way: Way<'_>, per_packet: u64) -> Vec<LossAt
         claim(Place::PeerRing, receiver, sum(&dropped).saturating_sub(sum(already)) * per_packet, dropped)
     };
     vec![
-        counted(Place::DeviceUnderTest, receiver, xdp_drops(receiver)),
+        counted(Place::PacketFilter, receiver, xdp_drops(receiver)),
         counted(Place::PeerRing, receiver, ring(receiver)),
         beyond(receiver, "rx_dropped", &backlog),
         match is_pipe(run, sender) {
@@ -93,7 +113,32 @@ pub(crate) fn on_the_way(run: &Run, way: Way<'_>, per_packet: u64) -> Vec<LossAt
         counted(Place::Qdisc, receiver, receiver.ingress_drops()),
         counted(Place::PathMtu, sender, sender.moved(Source::Snmp, |delta| delta.name == "FragFails")),
         counted(Place::NotKnown, receiver, refused_by_ip(receiver)),
+        filtered(receiver, per_packet),
+        counted(
+            Place::MacAddress,
+            receiver,
+            receiver.moved(Source::Link, |delta| delta.name == "rx_otherhost_dropped"),
+        ),
     ]
+}
+
+/// Packets that the receiver's IP layer received and did not deliver, and that no other counter of it explains.
+fn filtered(receiver: End<'_>, per_packet: u64) -> LossAt {
+    let of_ip =
+        |names: &[&str]| receiver.moved(Source::Snmp, |delta| is_ip(delta) && names.contains(&delta.name.as_str()));
+    let (received, delivered) = (of_ip(&["InReceives"]), of_ip(&["InDelivers"]));
+    let fragments = sum(&of_ip(&["ReasmReqds"])).saturating_sub(sum(&of_ip(&["ReasmOKs"])));
+    let explained = sum(&delivered) + fragments + sum(&of_ip(&IP_OTHERWISE)) + sum(&refused_by_ip(receiver));
+    let packets = sum(&received).saturating_sub(explained) * per_packet;
+    claim(Place::PacketFilter, receiver, packets, received.into_iter().chain(delivered).collect())
+}
+
+/// Packets that the sender's interface sent and the receiver's did not receive.
+pub(crate) fn on_the_path(run: &Run, way: Way<'_>, per_packet: u64) -> LossAt {
+    let of = |end: End<'_>, name: &str| end.moved(Source::Link, |delta| delta.name == name);
+    let (sent, received) = (of(way.sender, "tx_packets"), of(way.receiver, "rx_packets"));
+    let packets = sum(&sent).saturating_sub(sum(&received)) * per_packet;
+    LossAt { place: between(run), endpoint: None, packets, shown_by: sent.into_iter().chain(received).collect() }
 }
 
 /// Whether `tx_dropped` of the sender's interface counts packets that its peer's full ring did not take, as veth and tun do. A
@@ -103,7 +148,7 @@ fn is_pipe(run: &Run, sender: End<'_>) -> bool {
     endpoint.is_some_and(|endpoint| ["veth", "tun"].contains(&endpoint.driver.as_str()))
 }
 
-/// An XDP program at the receiver's interface is the device under test, or stands for it.
+/// Packets that an XDP program at the receiver's interface dropped.
 fn xdp_drops(receiver: End<'_>) -> Vec<Delta> {
     totals(receiver.moved(Source::Ethtool, |delta| delta.name.ends_with("xdp_drops") || delta.name == "rx_xdp_drop"))
 }
@@ -125,10 +170,13 @@ fn totals(deltas: Vec<Delta>) -> Vec<Delta> {
 }
 
 fn refused_by_ip(receiver: End<'_>) -> Vec<Delta> {
-    let is_ip = |delta: &Delta| ["Ip", "Ip6"].contains(&delta.of.as_str());
     let mut refused = receiver.moved(Source::Snmp, |delta| is_ip(delta) && IP_REFUSALS.contains(&delta.name.as_str()));
     refused.extend(receiver.moved(Source::Netstat, |delta| delta.name == "IPReversePathFilter"));
     refused
+}
+
+fn is_ip(delta: &Delta) -> bool {
+    ["Ip", "Ip6"].contains(&delta.of.as_str())
 }
 
 pub(crate) fn claim(place: Place, end: End<'_>, packets: u64, shown_by: Vec<Delta>) -> LossAt {

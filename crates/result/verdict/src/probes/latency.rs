@@ -43,7 +43,8 @@ fn losses(run: &Run, ends: Ends<'_>, spec: &LatencySpec, result: &LatencyResult)
     }
     let there = loss::claims(run, ends.forward(), result.far_overflowed, 1);
     let back = loss::claims(run, ends.reverse(), result.overflowed, 1);
-    let claims = back.into_iter().chain(there).chain(dut::losses(ends.trial));
+    let on_the_path = [ends.reverse(), ends.forward()].map(|way| loss::on_the_path(run, way, 1));
+    let claims = back.into_iter().chain(there).chain(dut::losses(ends.trial)).chain(on_the_path);
     loss::share_out(result.lost.unwrap_or_default(), claims)
 }
 
@@ -67,9 +68,8 @@ fn lost(ends: Ends<'_>, result: &LatencyResult, losses: &[LossAt]) -> Option<Lim
         limited.evidence.extend(behind(result));
         return Some(limited);
     }
-    let counters = worst.shown_by.into_iter().map(|counter| Evidence::Counter { counter }).collect();
-    let mut limited = match (worst.place, worst.endpoint) {
-        (place, None) => between(place, vec![Evidence::Unseen { packets: worst.packets }]),
+    let (place, endpoint, counters) = (worst.place, worst.endpoint.clone(), loss::evidence(worst));
+    let mut limited = match (place, endpoint) {
         // The far end receives the messages, the near one the answers.
         (Place::ReceiverSocket, Some(end)) if end == ends.trial.endpoint_to => {
             full_socket(&ends.forward().receiver, counters)

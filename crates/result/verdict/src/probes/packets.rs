@@ -49,7 +49,7 @@ fn way<'a>(trial: &'a Trial, stream: &'a PacketStream) -> Way<'a> {
 /// arrived.
 fn losses(run: &Run, trial: &Trial, stream: &PacketStream) -> Vec<LossAt> {
     let way = way(trial, stream);
-    let at_dut = dut::losses(trial);
+    let at_dut = dut::losses(trial).into_iter().chain([loss::on_the_path(run, way, 1)]);
     if stream.sent.engine == Engine::Udp {
         return loss::share_out(stream.lost(), loss::claims(run, way, 0, 1).into_iter().chain(at_dut));
     }
@@ -94,12 +94,9 @@ fn lost(run: &Run, trial: &Trial, stream: &PacketStream, way: &Way<'_>) -> Optio
     if let Some(limited) = dut::dropped(trial, &worst) {
         return Some(limited);
     }
-    let mut evidence: Vec<Evidence> = worst.shown_by.into_iter().map(|counter| Evidence::Counter { counter }).collect();
-    if worst.endpoint.is_none() {
-        evidence.push(Evidence::Unseen { packets: worst.packets });
-    }
+    let (place, endpoint, mut evidence) = (worst.place, worst.endpoint.clone(), loss::evidence(worst));
     evidence.extend(way.receiver.softirq_core().map(core));
-    Some(LimitedBy { place: worst.place, endpoint: worst.endpoint, evidence })
+    Some(LimitedBy { place, endpoint, evidence })
 }
 
 /// The link carried as many frames as it can.
@@ -176,14 +173,14 @@ mod tests {
     }
 
     #[test]
-    fn loss_is_where_a_counter_saw_it_or_between_the_ends() {
+    fn loss_is_where_a_counter_shows_it() {
         let mut story = story(Some(1000.0), 1000, 600);
-        assert_eq!(place(&story), Place::DeviceUnderTest);
+        assert_eq!(place(&story), Place::NotKnown);
         dropped(&mut story.1, 0, "tx_dropped", 390);
         assert_eq!(place(&story), Place::PeerRing, "a veth counts there what the ring behind it had no room for");
         let found = super::super::assess(&story.0, &story.1).losses;
         let packets: Vec<_> = found.iter().map(|loss| (loss.place, loss.packets)).collect();
-        assert_eq!(packets, [(Place::PeerRing, 390), (Place::DeviceUnderTest, 10)]);
+        assert_eq!(packets, [(Place::PeerRing, 390), (Place::NotKnown, 10)]);
     }
 
     #[test]

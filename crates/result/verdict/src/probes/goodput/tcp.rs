@@ -113,11 +113,7 @@ pub(super) fn sent_again(case: &Case<'_>) -> Option<LimitedBy> {
     if let Some(limited) = dut::dropped(case.trial, &worst) {
         return Some(limited);
     }
-    let evidence = match worst.endpoint {
-        None => vec![Evidence::Unseen { packets: worst.packets }],
-        Some(_) => worst.shown_by.into_iter().map(|counter| Evidence::Counter { counter }).collect(),
-    };
-    Some(LimitedBy { place: worst.place, endpoint: worst.endpoint, evidence })
+    Some(LimitedBy { place: worst.place, endpoint: worst.endpoint.clone(), evidence: loss::evidence(worst) })
 }
 
 /// Where this many segments were dropped before they were sent again.
@@ -125,7 +121,8 @@ fn losses(case: &Case<'_>, segments: u64) -> Vec<LossAt> {
     let Case { run, trial, way, .. } = *case;
     let refused = way.receiver.moved(Source::Netstat, |delta| REFUSALS.contains(&delta.name.as_str()));
     let socket = loss::claim(Place::ReceiverSocket, way.receiver, sum(&refused), refused);
-    loss::share_out(segments, [socket].into_iter().chain(loss::on_the_way(run, way, 1)).chain(dut::losses(trial)))
+    let claims = [socket].into_iter().chain(loss::on_the_way(run, way, 1)).chain(dut::losses(trial));
+    loss::share_out(segments, claims.chain([loss::on_the_path(run, way, 1)]))
 }
 
 /// Segments were sent again that had arrived: they had only been overtaken. That costs something if the congestion control took

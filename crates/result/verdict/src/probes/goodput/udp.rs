@@ -3,7 +3,7 @@
 use model::{Evidence, Flow, GoodputSpec, LimitedBy, LossAt, Place};
 
 use super::{Case, losses};
-use crate::limited::{AS_ASKED, LOSS_OF_RATE, at, core, dut, full_socket};
+use crate::limited::{AS_ASKED, LOSS_OF_RATE, at, core, dut, full_socket, loss};
 
 /// A sender that waited for its socket less often than once in a thousand datagrams hardly waited: each wait frees the
 /// buffer of tens of them.
@@ -34,15 +34,14 @@ fn because_of(case: &Case<'_>, worst: LossAt) -> LimitedBy {
     if let Some(limited) = dut::dropped(case.trial, &worst) {
         return limited;
     }
-    let LossAt { place, endpoint, packets, shown_by } = worst;
+    let (place, endpoint) = (worst.place, worst.endpoint.clone());
     let mut evidence = Vec::new();
     let overflowed = case.flow.received.datagrams.as_ref().map_or(0, |datagrams| datagrams.overflowed);
     if place == Place::ReceiverSocket && overflowed > 0 {
         evidence.push(Evidence::Overflow { datagrams: overflowed });
     }
-    evidence.extend(shown_by.into_iter().map(|counter| Evidence::Counter { counter }));
+    evidence.extend(loss::evidence(worst));
     match (place, endpoint) {
-        (place, None) => LimitedBy { place, endpoint: None, evidence: vec![Evidence::Unseen { packets }] },
         (Place::ReceiverSocket, _) => full_socket(&case.way.receiver, evidence),
         (Place::SoftirqCore, endpoint) => {
             evidence.extend(case.way.receiver.softirq_core().map(core));

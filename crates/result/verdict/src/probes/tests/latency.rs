@@ -136,7 +136,7 @@ fn lost_replies_are_looked_for_on_both_ways() {
         [
             (Place::ReceiverSocket, Some("a".to_owned()), 100),
             (Place::SoftirqCore, Some("b".to_owned()), 300),
-            (Place::DeviceUnderTest, None, 100),
+            (Place::NotKnown, None, 100),
         ]
     );
     assert_eq!(story.place(), at(Place::SoftirqCore, "b"));

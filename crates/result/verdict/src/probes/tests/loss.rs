@@ -1,4 +1,4 @@
-use model::{Batch, Delta, Direction, LossAt, Measured, PayloadSize, Place, Protocol, Source};
+use model::{Batch, Delta, Direction, Dut, LossAt, Measured, PayloadSize, Place, Protocol, Source};
 
 use super::{
     super::assess,
@@ -25,7 +25,7 @@ fn places_add_up_to_what_was_lost() {
         .counted(A, Source::Qdisc, "fq_codel 0:", "drops", 500);
     assert_eq!(
         shares(&story),
-        [(Place::ReceiverSocket, Some("b"), 300), (Place::Qdisc, Some("a"), 500), (Place::DeviceUnderTest, None, 200),]
+        [(Place::ReceiverSocket, Some("b"), 300), (Place::Qdisc, Some("a"), 500), (Place::NotKnown, None, 200),]
     );
     let found = assess(&story.run, &story.trial).losses;
     assert_eq!(found[0].shown_by, [counter(Source::Snmp, "Udp", "RcvbufErrors", 300)]);
@@ -63,19 +63,59 @@ fn a_packet_that_is_counted_twice_is_lost_once() {
         "drops",
         600,
     );
-    assert_eq!(shares(&tree), [(Place::Qdisc, Some("a"), 600), (Place::DeviceUnderTest, None, 300)]);
+    assert_eq!(shares(&tree), [(Place::Qdisc, Some("a"), 600), (Place::NotKnown, None, 300)]);
     // A driver counts for each queue and for all.
     let queues = udp(900)
         .counted(B, Source::Ethtool, "eth0", "rx_xdp_drops", 600)
         .counted(B, Source::Ethtool, "eth0", "rx0_xdp_drops", 400)
         .counted(B, Source::Ethtool, "eth0", "rx1_xdp_drops", 200);
-    assert_eq!(shares(&queues), [(Place::DeviceUnderTest, Some("b"), 600), (Place::DeviceUnderTest, None, 300)]);
+    assert_eq!(shares(&queues), [(Place::PacketFilter, Some("b"), 600), (Place::NotKnown, None, 300)]);
+}
+
+#[test]
+fn packets_that_ip_received_and_did_not_deliver_were_filtered() {
+    let ip = |story: Story, name: &str, delta| story.counted(B, Source::Snmp, "Ip", name, delta);
+    let filtered = ip(ip(udp(700), "InReceives", 10_000), "InDelivers", 9_300);
+    assert_eq!(shares(&filtered), [(Place::PacketFilter, Some("b"), 700)]);
+    // Refusals and fragments explain the difference.
+    let refused = ip(filtered, "InAddrErrors", 500);
+    assert_eq!(shares(&refused), [(Place::NotKnown, Some("b"), 500), (Place::PacketFilter, Some("b"), 200)]);
+    let mut fragments = ip(ip(udp(100), "InReceives", 10_000), "InDelivers", 5_000);
+    fragments = ip(ip(fragments, "ReasmReqds", 10_000), "ReasmOKs", 5_000);
+    assert_eq!(shares(&fragments), [(Place::NotKnown, None, 100)]);
+}
+
+#[test]
+fn packets_for_another_mac_address_are_named() {
+    let wrong = udp(100).counted(B, Source::Link, "eth0", "rx_otherhost_dropped", 100);
+    assert_eq!(shares(&wrong), [(Place::MacAddress, Some("b"), 100)]);
+}
+
+#[test]
+fn the_path_is_named_as_far_as_both_interfaces_show_the_loss() {
+    let on_the_path = |story: Story| {
+        let sent = story.counted(A, Source::Link, "eth0", "tx_packets", 10_000);
+        sent.counted(B, Source::Link, "eth0", "rx_packets", 9_400)
+    };
+    let mut story = on_the_path(udp(700));
+    assert_eq!(shares(&story), [(Place::Path, None, 600), (Place::NotKnown, None, 100)]);
+    story.run.bed.dut = Some(Dut { machine: "dut".into(), gateways: Vec::new() });
+    assert_eq!(shares(&story), [(Place::DeviceUnderTest, None, 600), (Place::NotKnown, None, 100)]);
+}
+
+#[test]
+fn damaged_datagrams_are_no_full_socket() {
+    let mut story =
+        udp(552).counted(B, Source::Snmp, "Udp", "InErrors", 552).counted(B, Source::Snmp, "Udp", "InCsumErrors", 552);
+    // The drops of the socket (SO_MEMINFO) include them.
+    story.goodput().1.received.datagrams.as_mut().unwrap().overflowed = 552;
+    assert_eq!(shares(&story), [(Place::Path, Some("b"), 552)]);
 }
 
 #[test]
 fn what_the_other_end_sends_is_not_confused_with_what_it_receives() {
     let story = udp(100).counted(B, Source::Qdisc, "tbf 1:", "drops", 100);
-    assert_eq!(shares(&story), [(Place::DeviceUnderTest, None, 100)]);
+    assert_eq!(shares(&story), [(Place::NotKnown, None, 100)]);
     let policed = udp(100).counted(B, Source::Qdisc, "ingress ffff:", "drops", 100);
     assert_eq!(shares(&policed), [(Place::Qdisc, Some("b"), 100)]);
 }
@@ -83,7 +123,7 @@ fn what_the_other_end_sends_is_not_confused_with_what_it_receives() {
 #[test]
 fn with_segmentation_offload_one_packet_is_many_datagrams() {
     let mut story = udp(4_400).counted(A, Source::Qdisc, "fq_codel 0:", "drops", 100);
-    assert_eq!(shares(&story)[1], (Place::DeviceUnderTest, None, 4_300));
+    assert_eq!(shares(&story)[1], (Place::NotKnown, None, 4_300));
     let (spec, flow) = story.goodput();
     spec.batch = Batch::Gso;
     flow.sent.datagrams.as_mut().unwrap().payload_size = PayloadSize(1472);
@@ -99,7 +139,7 @@ fn each_flow_has_its_own_losses() {
     let mut back = result.flows[0].clone();
     (back.from, back.to) = ("b".into(), "a".into());
     result.flows.push(back);
-    assert_eq!(shares(&story), [(Place::ReceiverSocket, Some("b"), 100), (Place::DeviceUnderTest, None, 100)]);
+    assert_eq!(shares(&story), [(Place::ReceiverSocket, Some("b"), 100), (Place::NotKnown, None, 100)]);
 }
 
 #[test]

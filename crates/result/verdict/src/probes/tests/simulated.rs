@@ -94,7 +94,7 @@ impl Path {
             (Place::ReceiverSocket, Some("b"), self.socket.dropped),
             (Place::PeerRing, Some("b"), self.ring.dropped),
             (Place::Qdisc, Some("a"), self.qdisc.dropped),
-            (Place::DeviceUnderTest, None, self.lost),
+            (Place::NotKnown, None, self.lost),
         ];
         all.into_iter().filter(|(_, _, dropped)| *dropped > 0).collect()
     }

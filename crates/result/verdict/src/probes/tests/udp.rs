@@ -80,8 +80,8 @@ fn each_place_that_drops_is_named_with_its_counter() {
         (B, Source::Ethtool, "eth0", "rx_dropped.nic", at(Place::PeerRing, "b")),
         (A, Source::Link, "eth0", "tx_dropped", at(Place::NotKnown, "a")),
         (B, Source::Softnet, "cpu 3", "dropped", at(Place::SoftirqCore, "b")),
-        (B, Source::Ethtool, "eth0", "rx_queue_0_xdp_drops", at(Place::DeviceUnderTest, "b")),
-        (B, Source::Snmp, "Udp", "InCsumErrors", at(Place::DeviceUnderTest, "b")),
+        (B, Source::Ethtool, "eth0", "rx_queue_0_xdp_drops", at(Place::PacketFilter, "b")),
+        (B, Source::Snmp, "Udp", "InCsumErrors", at(Place::Path, "b")),
         (B, Source::Netstat, "TcpExt", "IPReversePathFilter", at(Place::NotKnown, "b")),
     ];
     for (end, source, of, name, expected) in cases {
@@ -92,9 +92,9 @@ fn each_place_that_drops_is_named_with_its_counter() {
 }
 
 #[test]
-fn what_neither_end_saw_was_lost_between_them() {
+fn the_place_of_loss_that_no_counter_shows_is_not_known() {
     let limited = udp().lost(50_000).busy(A, 0.0).limited_by();
-    assert_eq!((limited.place, limited.endpoint), (Place::DeviceUnderTest, None));
+    assert_eq!((limited.place, limited.endpoint), (Place::NotKnown, None));
     assert_eq!(limited.evidence, [Evidence::Unseen { packets: 50_000 }]);
     // Without the loss it is the sender again.
     assert_eq!(udp().busy(A, 0.0).place().0, Place::SenderCpu);
