@@ -4,12 +4,20 @@ use std::{fmt::Display, io};
 
 /// A failed system call: its name, its object and the cause.
 #[derive(Debug, thiserror::Error)]
-#[error("{call} on {what}: {io}")]
+#[error("{call} on {what}: {io}{}", if call.starts_with("send") { packet_filter_advice(io) } else { "" })]
 pub struct Error {
     call: &'static str,
     what: String,
     // Not a `source`: it is part of the message, and would be shown twice.
     io: io::Error,
+}
+
+/// Advice for a send that was not permitted: the kernel gives this error for packets that a filter at the output drops.
+pub fn packet_filter_advice(error: &io::Error) -> &'static str {
+    match error.raw_os_error() {
+        Some(libc::EPERM) => "; a packet filter of this end drops the packets (see \"nft list ruleset\")",
+        _ => "",
+    }
 }
 
 /// Result of this crate.
@@ -57,6 +65,14 @@ pub(crate) fn invalid(why: &str) -> io::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_send_that_is_not_permitted_names_the_packet_filter() {
+        let not_permitted = || Err::<(), _>(io::Error::from_raw_os_error(libc::EPERM));
+        let error = not_permitted().on("sendmmsg", "a socket").unwrap_err().to_string();
+        assert!(error.ends_with("(see \"nft list ruleset\")"), "{error}");
+        assert!(!not_permitted().on("setns", "x").unwrap_err().to_string().contains("nft"));
+    }
 
     #[test]
     fn an_error_names_call_object_and_cause() {

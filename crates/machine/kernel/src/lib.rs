@@ -38,4 +38,4 @@ pub mod user_namespace;
 pub mod watch;
 
 pub use asked::Asker;
-pub use error::{Error, Result};
+pub use error::{Error, Result, packet_filter_advice};

@@ -8,7 +8,7 @@ use model::frame_size::FrameSizeError;
 #[derive(Debug, thiserror::Error)]
 pub enum ProbeError {
     /// A socket operation failed.
-    #[error("{what} {on}: {error}")]
+    #[error("{what} {on}: {error}{}", kernel::packet_filter_advice(error))]
     Socket {
         /// The operation, like `connect to`.
         what: &'static str,
@@ -31,8 +31,8 @@ pub enum ProbeError {
     },
     /// The other side does not answer at all.
     #[error(
-        "no answer from {peer} for {waited:?}; check that a firewall lets the traffic through, and with \"wireproof path\" that \
-         packets of this size pass"
+        "no answer from {peer} for {:.1} s; check that a firewall lets the traffic through, and with \"wireproof path\" that \
+         packets of this size pass", waited.as_secs_f64()
     )]
     NoAnswer {
         /// The other side.
@@ -42,8 +42,8 @@ pub enum ProbeError {
     },
     /// Sent data keeps arriving, but too slowly.
     #[error(
-        "what was sent to {peer} had not all arrived {waited:?} after the last of it; ask for a smaller send buffer \
-         (--window)"
+        "what was sent to {peer} had not all arrived {:.1} s after the last of it; ask for a smaller send buffer \
+         (--window)", waited.as_secs_f64()
     )]
     SlowDrain {
         /// The other side.
@@ -53,8 +53,8 @@ pub enum ProbeError {
     },
     /// The connections are there, and nothing comes over them.
     #[error(
-        "connected, but no data came from {peer} for {waited:?}; check with \"wireproof path\" that packets of full size \
-         pass"
+        "connected, but no data came from {peer} for {:.1} s; check with \"wireproof path\" that packets of full size \
+         pass", waited.as_secs_f64()
     )]
     NoData {
         /// The other side.
@@ -63,7 +63,7 @@ pub enum ProbeError {
         waited: Duration,
     },
     /// The other side did not connect as often as it should.
-    #[error("only {connected} of {expected} streams came to {local} within {waited:?}")]
+    #[error("only {connected} of {expected} streams came to {local} within {:.1} s", waited.as_secs_f64())]
     StreamsMissing {
         /// Streams that came.
         connected: usize,

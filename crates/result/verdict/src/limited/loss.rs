@@ -69,8 +69,7 @@ fn socket(receiver: End<'_>, overflowed: u64, per_packet: u64) -> LossAt {
         shown_by = of("InErrors");
     }
     // The socket counts its own drops, damaged datagrams among them; the protocol counts the drops of all sockets.
-    let packets =
-        overflowed.saturating_sub(damaged * per_packet).max(refused * per_packet) + sum(&no_socket) * per_packet;
+    let packets = overflowed.saturating_sub(damaged).max(refused * per_packet) + sum(&no_socket) * per_packet;
     shown_by.extend(no_socket);
     claim(Place::ReceiverSocket, receiver, packets, shown_by)
 }
@@ -83,7 +82,7 @@ pub(crate) fn between(run: &Run) -> Place {
 /// Datagrams that came with a wrong checksum were damaged on their way.
 fn damaged(run: &Run, receiver: End<'_>, per_packet: u64) -> LossAt {
     let damaged = receiver.moved(Source::Snmp, |delta| is_udp(delta) && delta.name == "InCsumErrors");
-    claim(between(run), receiver, sum(&damaged) * per_packet, damaged)
+    LossAt { place: between(run), endpoint: None, packets: sum(&damaged) * per_packet, shown_by: damaged }
 }
 
 fn is_udp(delta: &Delta) -> bool {
@@ -133,11 +132,12 @@ fn filtered(receiver: End<'_>, per_packet: u64) -> LossAt {
     claim(Place::PacketFilter, receiver, packets, received.into_iter().chain(delivered).collect())
 }
 
-/// Packets that the sender's interface sent and the receiver's did not receive.
-pub(crate) fn on_the_path(run: &Run, way: Way<'_>, per_packet: u64) -> LossAt {
+/// Packets that the sender's interface sent, and that the receiver's neither received nor missed for want of descriptors. Some
+/// interfaces count a packet that segmentation offload cuts as one, so that each counts as one.
+pub(crate) fn on_the_path(run: &Run, way: Way<'_>) -> LossAt {
     let of = |end: End<'_>, name: &str| end.moved(Source::Link, |delta| delta.name == name);
     let (sent, received) = (of(way.sender, "tx_packets"), of(way.receiver, "rx_packets"));
-    let packets = sum(&sent).saturating_sub(sum(&received)) * per_packet;
+    let packets = sum(&sent).saturating_sub(sum(&received) + sum(&ring(way.receiver)));
     LossAt { place: between(run), endpoint: None, packets, shown_by: sent.into_iter().chain(received).collect() }
 }
 

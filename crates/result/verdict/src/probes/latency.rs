@@ -43,7 +43,7 @@ fn losses(run: &Run, ends: Ends<'_>, spec: &LatencySpec, result: &LatencyResult)
     }
     let there = loss::claims(run, ends.forward(), result.far_overflowed, 1);
     let back = loss::claims(run, ends.reverse(), result.overflowed, 1);
-    let on_the_path = [ends.reverse(), ends.forward()].map(|way| loss::on_the_path(run, way, 1));
+    let on_the_path = [ends.reverse(), ends.forward()].map(|way| loss::on_the_path(run, way));
     let claims = back.into_iter().chain(there).chain(dut::losses(ends.trial)).chain(on_the_path);
     loss::share_out(result.lost.unwrap_or_default(), claims)
 }

@@ -49,7 +49,7 @@ fn way<'a>(trial: &'a Trial, stream: &'a PacketStream) -> Way<'a> {
 /// arrived.
 fn losses(run: &Run, trial: &Trial, stream: &PacketStream) -> Vec<LossAt> {
     let way = way(trial, stream);
-    let at_dut = dut::losses(trial).into_iter().chain([loss::on_the_path(run, way, 1)]);
+    let at_dut = dut::losses(trial).into_iter().chain([loss::on_the_path(run, way)]);
     if stream.sent.engine == Engine::Udp {
         return loss::share_out(stream.lost(), loss::claims(run, way, 0, 1).into_iter().chain(at_dut));
     }

@@ -86,7 +86,7 @@ fn losses(case: &Case<'_>) -> Vec<LossAt> {
     let per_packet = datagrams_per_packet(case);
     let claims = loss::claims(case.run, case.way, overflowed, per_packet);
     let at_dut = dut::losses(case.trial).into_iter().map(|loss| LossAt { packets: loss.packets * per_packet, ..loss });
-    let on_the_path = loss::on_the_path(case.run, case.way, per_packet);
+    let on_the_path = loss::on_the_path(case.run, case.way);
     loss::share_out(case.flow.lost().unwrap_or_default(), claims.into_iter().chain(at_dut).chain([on_the_path]))
 }
 

@@ -122,7 +122,7 @@ fn losses(case: &Case<'_>, segments: u64) -> Vec<LossAt> {
     let refused = way.receiver.moved(Source::Netstat, |delta| REFUSALS.contains(&delta.name.as_str()));
     let socket = loss::claim(Place::ReceiverSocket, way.receiver, sum(&refused), refused);
     let claims = [socket].into_iter().chain(loss::on_the_way(run, way, 1)).chain(dut::losses(trial));
-    loss::share_out(segments, claims.chain([loss::on_the_path(run, way, 1)]))
+    loss::share_out(segments, claims.chain([loss::on_the_path(run, way)]))
 }
 
 /// Segments were sent again that had arrived: they had only been overtaken. That costs something if the congestion control took

@@ -99,6 +99,8 @@ fn the_path_is_named_as_far_as_both_interfaces_show_the_loss() {
     };
     let mut story = on_the_path(udp(700));
     assert_eq!(shares(&story), [(Place::Path, None, 600), (Place::NotKnown, None, 100)]);
+    let missed = on_the_path(udp(700)).counted(B, Source::Link, "eth0", "rx_missed_errors", 600);
+    assert_eq!(shares(&missed), [(Place::PeerRing, Some("b"), 600), (Place::NotKnown, None, 100)]);
     story.run.bed.dut = Some(Dut { machine: "dut".into(), gateways: Vec::new() });
     assert_eq!(shares(&story), [(Place::DeviceUnderTest, None, 600), (Place::NotKnown, None, 100)]);
 }
@@ -109,7 +111,7 @@ fn damaged_datagrams_are_no_full_socket() {
         udp(552).counted(B, Source::Snmp, "Udp", "InErrors", 552).counted(B, Source::Snmp, "Udp", "InCsumErrors", 552);
     // The drops of the socket (SO_MEMINFO) include them.
     story.goodput().1.received.datagrams.as_mut().unwrap().overflowed = 552;
-    assert_eq!(shares(&story), [(Place::Path, Some("b"), 552)]);
+    assert_eq!(shares(&story), [(Place::Path, None, 552)]);
 }
 
 #[test]

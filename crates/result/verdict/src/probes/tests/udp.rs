@@ -81,7 +81,7 @@ fn each_place_that_drops_is_named_with_its_counter() {
         (A, Source::Link, "eth0", "tx_dropped", at(Place::NotKnown, "a")),
         (B, Source::Softnet, "cpu 3", "dropped", at(Place::SoftirqCore, "b")),
         (B, Source::Ethtool, "eth0", "rx_queue_0_xdp_drops", at(Place::PacketFilter, "b")),
-        (B, Source::Snmp, "Udp", "InCsumErrors", at(Place::Path, "b")),
+        (B, Source::Snmp, "Udp", "InCsumErrors", (Place::Path, None)),
         (B, Source::Netstat, "TcpExt", "IPReversePathFilter", at(Place::NotKnown, "b")),
     ];
     for (end, source, of, name, expected) in cases {
