@@ -262,7 +262,7 @@ fn planted_loss_duplication_and_reordering_are_counted_to_the_packet() {
 }
 
 #[test]
-fn loss_that_no_counter_of_the_ends_explains_lies_between_them() {
+fn the_place_of_loss_that_no_counter_explains_is_not_known() {
     Desk::tell_alone(|desk| {
         let _bed = desk.bed(BED, &[]);
         let bad = Bad::new(desk, BED);
@@ -275,8 +275,29 @@ fn loss_that_no_counter_of_the_ends_explains_lies_between_them() {
         assert!(lost["sent_bps"].as_f64() > Some(0.98e8) && lost["goodput_bps"]["mean"] == 0.0, "{lost}");
         let without = goodput(desk, &load);
         assert_eq!(place(&without), "intended load");
-        assert_eq!(place(&lost), "device under test", "{}", lost["limited_by"]);
-        assert_eq!(lost["loss_at"]["device under test"], lost["lost"], "{}", lost["loss_at"]);
+        assert_eq!(place(&lost), "not known", "no device is there: {}", lost["limited_by"]);
+        assert_eq!(lost["loss_at"]["not known"], lost["lost"], "{}", lost["loss_at"]);
+    });
+}
+
+/// Rules of nftables at an input hook, which drop every twentieth datagram.
+const FILTER: &str = "nft add table ip f; nft add chain ip f c '{ type filter hook HOOK priority 0; }'; \
+                      nft add rule ip f c udp dport != 0 numgen random mod 20 0 drop";
+
+#[test]
+fn a_packet_filter_of_the_receiver_is_named() {
+    Desk::tell_alone(|desk| {
+        let _bed = desk.bed(BED, &[]);
+        let bad = Bad::new(desk, BED);
+        let load = ["--protocol", "udp", "--rate", "100 Mbit/s"];
+        for hook in ["input", "prerouting"] {
+            bad.script("b", &FILTER.replace("HOOK", hook));
+            let filtered = goodput(desk, &load);
+            bad.at("b", "nft delete table ip f");
+            assert_named("packet filter", &filtered, &goodput(desk, &load));
+            let (lost, placed) = (filtered["lost"].as_u64().unwrap(), &filtered["loss_at"]["packet filter"]);
+            assert!(lost > 0 && placed.as_u64() >= Some(lost * 99 / 100), "{hook}: {}", filtered["loss_at"]);
+        }
     });
 }
 

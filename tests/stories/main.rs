@@ -27,6 +27,7 @@ mod probes;
 mod program;
 mod references;
 mod resume;
+mod self_check;
 mod senders;
 mod sides;
 mod sizes;

@@ -107,7 +107,7 @@ fn planted_loss_and_copies_of_packets_are_counted() {
         bad.remove_xdp();
         let [sent, lost] = ["sent", "lost"].map(|name| lossy[name].as_u64().unwrap());
         assert!(sent > 1_000 && lost.abs_diff(sent / EVERY) <= 1, "{lossy}");
-        assert_eq!(lossy["loss_at"]["device under test"], lost, "{}", lossy["loss_at"]);
+        assert_eq!(lossy["loss_at"]["packet filter"], lost, "{}", lossy["loss_at"]);
 
         bad.tc("duplicate", EVERY);
         let doubled = counted();

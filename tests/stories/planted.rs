@@ -26,6 +26,11 @@ impl<'a> Bad<'a> {
         self.does(end, &words.split_whitespace().collect::<Vec<_>>());
     }
 
+    /// Runs a shell script at one end.
+    pub(crate) fn script(&self, end: &str, script: &str) {
+        self.does(end, &["sh", "-ec", script]);
+    }
+
     /// Gives a setting of one end another value, which may have spaces.
     pub(crate) fn sysctl(&self, end: &str, name: &str, value: &str) {
         self.does(end, &["sysctl", "-qw", &format!("{name}={value}")]);
