@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use super::with_lab;
+use super::{running::Running, with_lab};
+use crate::program::WIREPROOF;
 
 /// Sockets of every kind, each in use, and one of them changed repeatedly.
 const EVERY_KIND: &str = "
@@ -138,5 +139,20 @@ fn what_the_kernel_did_not_send_is_not_counted_and_what_no_socket_took_is() {
         // A broadcast address is refused, and so is one without a route.
         assert_eq!(program["sockets"][0]["through"]["sent"], 1, "{account:#}");
         assert_eq!(program["refused_frames"], 1, "{account:#}");
+    });
+}
+
+#[test]
+fn servers_that_fork_for_each_client_hear_its_first_line() {
+    with_lab(|lab| {
+        let address = lab.address("a");
+        for (kind, port) in [("UDP4-LISTEN:7104,reuseaddr,fork", 7104), ("UDP4-RECVFROM:7105,fork", 7105)] {
+            let server = [WIREPROOF, "bypass", "--quiet", "--", "socat", "-T", "1", kind, "EXEC:cat"];
+            let _server = Running::start(lab, "a", &server, "").hears(lab, "a", port);
+            for line in ["one", "two", "three"] {
+                let ask = format!("(echo {line}; sleep 0.3) | socat -t 0.2 - UDP4:{address}:{port}");
+                assert_eq!(lab.exec("b", &["sh", "-c", &ask]).out, format!("{line}\n"), "{kind}");
+            }
+        }
     });
 }

@@ -50,6 +50,18 @@ struct Run {
     reserved: u32,
 }
 
+/// `struct xdp_md`: the place of a packet that a program is run on.
+#[repr(C)]
+#[derive(Default)]
+struct Context {
+    data: u32,
+    data_end: u32,
+    data_meta: u32,
+    interface: u32,
+    queue: u32,
+    egress: u32,
+}
+
 /// `BPF_LINK_CREATE` part of `union bpf_attr`, as far as XDP needs it.
 #[repr(C)]
 #[derive(Default)]
@@ -125,17 +137,29 @@ unsafe fn call<T>(command: u32, attributes: &mut T) -> io::Result<i32> {
 ///
 /// Returns whether all runs were made; a signal ends them early.
 pub(crate) fn run_live(program: BorrowedFd<'_>, frame: &[u8], repeat: u32, batch: u32) -> io::Result<bool> {
-    let mut run = Run {
+    run(&mut Run { repeat, batch_size: batch, ..live(program, frame) })
+}
+
+/// Runs an XDP program on `frame` once, as if the first queue of an interface had received it.
+pub(crate) fn run_received(program: BorrowedFd<'_>, frame: &[u8], interface: u32) -> io::Result<bool> {
+    let context = Context { data_end: frame.len() as u32, interface, ..Context::default() };
+    let (context_size_in, context_in) = (size_of::<Context>() as u32, (&raw const context) as u64);
+    run(&mut Run { repeat: 1, context_size_in, context_in, ..live(program, frame) })
+}
+
+fn live(program: BorrowedFd<'_>, frame: &[u8]) -> Run {
+    Run {
         program: program.as_raw_fd().cast_unsigned(),
         data_size_in: frame.len() as u32,
         data_in: frame.as_ptr() as u64,
-        repeat,
         flags: LIVE_FRAMES,
-        batch_size: batch,
         ..Run::default()
-    };
-    // SAFETY: the kernel reads `data_size_in` bytes at `data_in`.
-    match unsafe { call(PROG_RUN, &mut run) } {
+    }
+}
+
+fn run(run: &mut Run) -> io::Result<bool> {
+    // SAFETY: the kernel reads `data_size_in` bytes at `data_in`, and `context_size_in` at `context_in`.
+    match unsafe { call(PROG_RUN, run) } {
         Err(error) if error.raw_os_error() == Some(libc::EINTR) => Ok(false),
         answer => answer.map(|_| true),
     }

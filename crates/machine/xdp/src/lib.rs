@@ -7,6 +7,7 @@
 pub mod bare;
 mod calls;
 mod error;
+mod inject;
 pub mod interrupt;
 mod load;
 mod mapping;
@@ -18,6 +19,7 @@ pub mod socket;
 pub mod steer;
 
 pub use error::{Error, Result};
+pub use inject::Injector;
 pub use pass::Pass;
 pub use receiver::Receiver;
 pub use redirect::{Redirect, RedirectError};

@@ -19,9 +19,13 @@ pub struct Pass {
 impl Pass {
     /// Attaches the program to an interface of the caller's network namespace in native mode.
     pub fn attach(interface: &str) -> Result<Self, RedirectError> {
-        const XDP_PASS: i32 = 2;
         let index = link::index(interface).map_err(|_| RedirectError::NoInterface(interface.to_owned()))?;
-        let program = bpf::load_xdp(&[Instruction::set(0, XDP_PASS), Instruction::exit()])?;
-        Ok(Self { _link: bpf::attach_xdp(&program, index, interface)? })
+        Ok(Self { _link: bpf::attach_xdp(&program()?, index, interface)? })
     }
+}
+
+/// Loads the program.
+pub(crate) fn program() -> Result<OwnedFd, RedirectError> {
+    const XDP_PASS: i32 = 2;
+    bpf::load_xdp(&[Instruction::set(0, XDP_PASS), Instruction::exit()])
 }

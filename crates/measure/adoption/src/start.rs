@@ -5,7 +5,7 @@ use std::ffi::CStr;
 use grant::{high_fds::make_room, launch::LAUNCHER_VARIABLE};
 use stack::system_call::find_single_threaded;
 
-use super::{claim, inherited, process};
+use super::{bypass, claim, inherited, inside::with_bypass, process};
 
 /// Call it once, before the program runs. If a launcher is named, sockets may be bypassed from now on.
 pub fn begin() {
@@ -23,7 +23,14 @@ pub fn begin() {
     process::is_own();
     // The first query in a child may come from its own child by `vfork`. Without memory for this, that child counts as
     // the owner. SAFETY: the function takes no arguments, and stays loaded.
-    unsafe { libc::pthread_atfork(None, None, Some(own_child)) };
+    unsafe { libc::pthread_atfork(Some(before_fork), None, Some(own_child)) };
+}
+
+/// Runs in the process that calls `fork`. A child of `vfork` has no sockets to share.
+extern "C" fn before_fork() {
+    if bypass::get().is_some() && process::is_own() {
+        with_bypass(|bypass| bypass.stack.before_fork());
+    }
 }
 
 /// Runs first in each child of `fork`; `vfork` calls no handlers.

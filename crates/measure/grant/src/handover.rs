@@ -207,16 +207,22 @@ pub(crate) fn credentials(connection: &impl AsFd) -> io::Result<libc::ucred> {
 }
 
 fn send(to: &impl AsFd, words: &[u8], descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
+    send_pieces(to, &[IoSlice::new(words)], descriptors)
+}
+
+/// Sends a message in pieces.
+pub(crate) fn send_pieces(to: &impl AsFd, pieces: &[IoSlice<'_>], descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_DESCRIPTORS))];
     let mut control = SendAncillaryBuffer::new(&mut space);
     if !descriptors.is_empty() {
         control.push(SendAncillaryMessage::ScmRights(descriptors));
     }
-    sendmsg(to, &[IoSlice::new(words)], &mut control, SendFlags::NOSIGNAL | SendFlags::DONTWAIT)?;
+    sendmsg(to, pieces, &mut control, SendFlags::NOSIGNAL | SendFlags::DONTWAIT)?;
     Ok(())
 }
 
-fn receive(from: &impl AsFd) -> io::Result<(Vec<u8>, Vec<OwnedFd>)> {
+/// Receives a message, with its descriptors.
+pub(crate) fn receive(from: &impl AsFd) -> io::Result<(Vec<u8>, Vec<OwnedFd>)> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_DESCRIPTORS))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
     let mut words = vec![0; LONGEST];

@@ -14,6 +14,7 @@ mod handover;
 pub mod high_fds;
 pub mod launch;
 mod mapping;
+mod returned;
 
 pub use control::Control;
 pub use error::{GrantError, NoGrant};
@@ -21,3 +22,4 @@ pub use grant::{Attachment, Grant, Granted};
 pub use handover::claim;
 pub use launch::Launcher;
 pub use mapping::Shared;
+pub use returned::Returned;

@@ -226,6 +226,13 @@ fn what_a_daemon_has_from_its_parent_goes_past_the_kernel() {
 }
 
 #[test]
+fn what_waits_at_a_fork_is_shared_by_parent_and_child() {
+    let wire = Wire::up("handed");
+    are_the_same(&wire, &["handed"], 0, "auto");
+    are_the_same(&wire, &["handed"], 1, "sleep");
+}
+
+#[test]
 fn who_sleeps_gives_the_queues_up_when_its_launcher_ends() {
     let wire = Wire::up("given");
     let _echo = Echo::by(&mut wire.command(1, program()), ECHO[0]);

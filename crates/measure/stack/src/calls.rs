@@ -81,6 +81,16 @@ pub(crate) fn pending_error(fd: RawFd) -> Option<Errno> {
     Some(number(fd, libc::SOL_SOCKET, libc::SO_ERROR)).filter(|errno| *errno != 0)
 }
 
+/// Whether the kernel's receive buffer of a socket takes another datagram (`SO_MEMINFO`): the kernel counts what it has,
+/// and not the new one.
+pub(crate) fn has_room(fd: RawFd) -> bool {
+    /// `SK_MEMINFO_VARS`, of which the first two are the bytes in the buffer and their limit.
+    const NUMBERS: usize = 9;
+    let Ok((value, _)) = option::<{ 4 * NUMBERS }>(fd, libc::SOL_SOCKET, libc::SO_MEMINFO) else { return false };
+    let number = |at: usize| value[at..at + 4].try_into().map_or(0, u32::from_ne_bytes);
+    number(0) <= number(4)
+}
+
 /// Whether the descriptor is non-blocking.
 pub fn is_nonblocking(fd: RawFd) -> bool {
     flags(fd) & libc::O_NONBLOCK != 0

@@ -19,13 +19,13 @@ use std::{
     collections::{HashMap, VecDeque},
     net::{IpAddr, SocketAddr},
     ops::Range,
-    os::fd::{OwnedFd, RawFd},
+    os::fd::{BorrowedFd, OwnedFd, RawFd},
     sync::{Arc, atomic::AtomicBool},
     time::Duration,
 };
 
 use datagram::{Identifications, Input, SocketId};
-use grant::{Control, Grant, Granted};
+use grant::{Control, Grant, Granted, Returned};
 use kernel::{diag::Bound, link::Link, neighbour::Neighbour, route::Way};
 use model::{
     bypass::{Reason, Record},
@@ -62,6 +62,9 @@ pub(crate) trait Kernel: Send {
     fn pending_error(&self, fd: RawFd) -> Option<i32>;
     /// Whether the other end of a connection is closed.
     fn hangs_up(&self, fd: RawFd) -> bool;
+    /// Moves a datagram into the kernel's queue of a socket, with the launcher at the other end of `claim`; returns
+    /// whether it was done.
+    fn deliver(&self, claim: BorrowedFd<'_>, fd: RawFd, returned: &Returned, payload: &[u8]) -> bool;
     /// The time since 1970.
     fn realtime(&self) -> Duration;
     /// The time since the machine booted.
@@ -357,11 +360,15 @@ impl Core {
 
     /// Removes a socket; also returns the number of datagrams lost in its queue.
     ///
-    /// Packets that have already arrived count among them: they are not for the next socket on its port.
-    fn forget(&mut self, id: SocketId) -> Option<(Live, u64)> {
+    /// Packets that have already arrived count among them: they are not for the next socket on its port. With
+    /// `hands_over`, the kernel gets them first.
+    fn forget(&mut self, id: SocketId, hands_over: bool) -> Option<(Live, u64)> {
         let Self { sockets, table, .. } = self;
         sockets.get_mut(id.0 as usize)?.as_mut()?.give_flows(table);
         self.empty_rings(None);
+        if hands_over {
+            self.hand_over(id);
+        }
         // Wakes threads that wait for it.
         self.queued = true;
         let mut live = self.remove(id)?;

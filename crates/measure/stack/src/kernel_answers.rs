@@ -2,11 +2,11 @@
 
 use std::{
     net::IpAddr,
-    os::fd::{AsFd, AsRawFd, RawFd},
+    os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd},
     time::Duration,
 };
 
-use grant::high_fds::high;
+use grant::{Returned, high_fds::high};
 use kernel::{
     Asker,
     diag::{self, Bound, Room},
@@ -58,6 +58,11 @@ impl Kernel for Answers {
 
     fn hangs_up(&self, fd: RawFd) -> bool {
         calls::hangs_up(fd)
+    }
+
+    fn deliver(&self, claim: BorrowedFd<'_>, fd: RawFd, returned: &Returned, payload: &[u8]) -> bool {
+        // SAFETY: the program's own descriptor, in use at the moment.
+        calls::has_room(fd) && returned.deliver(claim, unsafe { BorrowedFd::borrow_raw(fd) }, payload)
     }
 
     fn realtime(&self) -> Duration {

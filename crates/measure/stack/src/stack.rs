@@ -172,6 +172,11 @@ impl Stack {
         self.with_core(|core| core.leave(id, why, ticks::now()));
     }
 
+    /// Call it before a fork: the kernel gets the datagrams that wait, as a child shares its queues.
+    pub fn before_fork(&self) {
+        self.with_core(Core::before_fork);
+    }
+
     /// Records that the kernel handles all sockets from now on. It takes no lock: a thread may have jumped out of its
     /// critical section.
     pub fn record_all_left(&self, why: Reason) {

@@ -21,7 +21,7 @@ use rustix::{
 use xdp::{socket::Socket, steer};
 
 use super::{Event, cards::Cards, outside::Lender, programs};
-use crate::{Attachment, Grant, GrantError, handover};
+use crate::{Attachment, Grant, GrantError, handover, returned};
 
 /// Interval of the checks that the steering program is still attached, which nothing reports.
 const LOOK: Duration = Duration::from_secs(1);
@@ -67,6 +67,7 @@ struct Awaited {
     stop: bool,
     news: bool,
     ended: bool,
+    spoken: bool,
     asked: bool,
     visited: bool,
 }
@@ -106,7 +107,7 @@ impl Server {
                 self.held.iter().for_each(|held| self.cards.steer(&held.grant.control));
             }
             // Before other requests: the grant may be free by now.
-            if awaited.ended {
+            if awaited.ended || awaited.spoken && !self.is_served() {
                 self.end_claim();
                 self.make_ready();
             }
@@ -142,7 +143,8 @@ impl Server {
                     news: is_ready(&polled[1]) || self.looked.elapsed() >= LOOK,
                     asked: is_ready(&polled[2]),
                     visited: is_ready(&polled[3]),
-                    ended: polled[4..].iter().any(is_ready),
+                    spoken: polled.get(4).is_some_and(is_ready),
+                    ended: polled[4..].iter().skip(1).any(is_ready),
                 })
             }
         }
@@ -251,6 +253,11 @@ impl Server {
                 self.make_ready();
             }
         }
+    }
+
+    /// Serves a request of the program with the grant; `false` if its claim has ended.
+    fn is_served(&self) -> bool {
+        self.held.as_ref().is_some_and(|held| returned::serve(&held.connection, &held.grant))
     }
 
     /// Collects the program's records; its grant is dropped afterwards.

@@ -10,7 +10,7 @@ use std::{
 };
 
 /// Parts of the program.
-pub(crate) const PARTS: [&str; 47] = [
+pub(crate) const PARTS: [&str; 48] = [
     "data",
     "flags",
     "options",
@@ -27,6 +27,7 @@ pub(crate) const PARTS: [&str; 47] = [
     "closing",
     "behind",
     "forks",
+    "handed",
     "executes",
     "threads",
     "signals",

@@ -60,6 +60,7 @@ void behind(void);
 void forks(void);
 void preforked(void);
 void daemons(void);
+void handed(void);
 void hired(void);
 void executes(void);
 void inherited(int fd);

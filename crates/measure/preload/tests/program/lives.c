@@ -167,6 +167,56 @@ void forks(void) {
     TELL(read(pipe_ends[0], got, 4));
 }
 
+/* Four datagrams that wait for a socket. */
+static void four_wait(int fd) {
+    struct sockaddr_storage from;
+    socklen_t length = sizeof from;
+    settle(fd);
+    sendto(fd, "@4", 2, 0, (void *)&echo, echo_length);
+    TELL(recvfrom(fd, got, sizeof got, MSG_PEEK, (void *)&from, &length));
+    TELL(connect(fd, (void *)&from, length));
+    pause_for(50);
+}
+
+static void takes(const char *who, int fd, int count) {
+    for (int index = 0; index < count; index++) {
+        struct pollfd one = {fd, POLLIN, 0};
+        int ready = poll(&one, 1, 1000);
+        memset(got, 0, sizeof got);
+        long came = recv(fd, got, sizeof got, MSG_DONTWAIT);
+        printf("%s: %d, %ld \"%s\"\n", who, ready, came, got);
+    }
+    fflush(stdout);
+}
+
+/* Datagrams wait while a process forks. */
+void handed(void) {
+    /* The parent goes, its child goes on: a daemon. */
+    int ends[2], fd;
+    if (pipe(ends)) return;
+    fflush(stdout);
+    pid_t child = fork();
+    if (!child) {
+        four_wait(fd = bound());
+        if (fork()) _exit(5);
+        pause_for(50), takes("daemon", fd, 4), settle(fd);
+        exit(write(ends[1], "done", 4) != 4);
+    }
+    close(ends[1]), joined(child);
+    TELL(read(ends[0], got, 4));
+    TELL(read(ends[0], got, 4));
+    /* The parent closes it. */
+    four_wait(fd = bound());
+    child = fork();
+    if (!child) takes("child", fd, 4), exit(3);
+    close(fd), joined(child);
+    /* Whoever asks first gets them. */
+    four_wait(fd = bound());
+    if (!(child = fork())) takes("child", fd, 1), exit(4);
+    joined(child), takes("parent", fd, 3);
+    talk("parent", fd);
+}
+
 /* How many come to a socket within a time. */
 static int heard(int fd, int ms) {
     struct timeval limit = {ms / 1000, ms % 1000 * 1000};

@@ -1,15 +1,15 @@
 //! Sockets that stay with the kernel or go back to it.
 
 use std::{
-    os::fd::{AsRawFd, OwnedFd, RawFd},
+    os::fd::{AsFd, AsRawFd, OwnedFd, RawFd},
     sync::atomic::Ordering::Relaxed,
 };
 
 use datagram::SocketId;
-use grant::control::Ends;
+use grant::{Returned, control::Ends};
 use model::bypass::Reason;
 
-use super::{Core, busy_poll::BusyPoll, rings::Ring, take_flows};
+use super::{Core, busy_poll::BusyPoll, queue::Waiting, rings::Ring, socket::FAIR, take_flows};
 
 /// Queues given up and the connection to the launcher. Dropping it closes their descriptors.
 pub(crate) struct Retired {
@@ -26,16 +26,53 @@ impl Retired {
 impl Core {
     /// Gives the flows of a socket back, before its last descriptor is closed.
     pub(crate) fn close(&mut self, id: SocketId) {
-        if let Some((live, _)) = self.forget(id) {
+        let is_forked = self.live(id).is_some_and(|live| live.is_forked);
+        if let Some((live, lost)) = self.forget(id, is_forked) {
+            // A child may have the socket still.
+            self.control.slot(live.slot).dropped.add(if is_forked { lost } else { 0 });
             self.control.slot(live.slot).set_closed();
+        }
+    }
+
+    /// The kernel gets what waits: a child shares its queues, and not ours.
+    pub(crate) fn before_fork(&mut self) {
+        self.empty_rings(None);
+        for number in 0..self.sockets.len() {
+            if let Some(live) = &mut self.sockets[number] {
+                live.is_forked = true;
+                self.hand_over(SocketId(number as u32));
+            }
+        }
+    }
+
+    /// Moves a socket's waiting datagrams into the kernel's queue, as far as there is room and the kernel takes them
+    /// for this socket.
+    pub(super) fn hand_over(&mut self, id: SocketId) {
+        let Self { sockets, places, umem, free, kernel, claim, .. } = self;
+        let Some(live) = sockets.get_mut(id.0 as usize).and_then(Option::as_mut) else { return };
+        let Some(claim) = claim else { return };
+        while let Some(Waiting { packet, start, length, from, to, marks: [ttl, traffic_class], interface, .. }) =
+            places.first(&live.queue)
+        {
+            let returned =
+                Returned { interface: *interface, from: *from, to: *to, ttl: *ttl, traffic_class: *traffic_class };
+            let payload = umem.packet(packet).get(*start..*start + *length).unwrap_or_default();
+            if live.options.peer.is_some_and(|peer| peer != *from)
+                || !kernel.deliver(claim.as_fd(), live.fd, &returned, payload)
+            {
+                return;
+            }
+            free.extend(places.pop(&mut live.queue).map(|waiting| waiting.packet.frame));
+            // What the kernel has comes first.
+            (live.before, live.since) = (live.before + 1, FAIR);
         }
     }
 
     /// Returns the flows of a socket to the kernel for good.
     pub(crate) fn leave(&mut self, id: SocketId, why: Reason, now: u64) {
-        let Some((live, lost)) = self.forget(id) else { return };
+        let Some((live, lost)) = self.forget(id, true) else { return };
         let (slot, port) = (live.slot, live.options.local.port());
-        // Waiting datagrams are lost and counted as dropped.
+        // Waiting datagrams that the kernel did not take are lost and counted as dropped.
         self.control.slot(slot).dropped.add(lost);
         self.control.slot(slot).set_fate(Err(why));
         self.look_at_port(port, now);

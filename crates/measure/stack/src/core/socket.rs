@@ -56,6 +56,8 @@ pub(super) struct Live {
     pub(super) findings: Findings,
     /// Whether forked processes share the socket; if so, the kernel handles it.
     pub(super) is_inherited: bool,
+    /// Whether the process has forked since, and a child may share the socket.
+    pub(super) is_forked: bool,
     /// Time of the last query for the kernel's datagrams, and bypassed datagrams received since.
     pub(super) asked: u64,
     /// Time of the last query for errors.
@@ -93,6 +95,7 @@ impl Live {
             is_shared: false,
             findings: Findings::default(),
             is_inherited: false,
+            is_forked: false,
             asked: 0,
             checked: 0,
             since: 0,
