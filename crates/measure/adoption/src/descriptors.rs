@@ -287,6 +287,23 @@ fn stays(fd: c_int, seen: Entry) -> Option<SocketId> {
     live(fd)
 }
 
+/// The bypassed socket behind a descriptor by which the program is about to send.
+///
+/// An unbound socket is bound as the kernel would bind it now, so that its first datagram is bypassed too.
+#[inline]
+pub fn sends(fd: c_int) -> Option<SocketId> {
+    live(fd).or_else(|| if kind(fd) == Some(Kind::Unknown) { bind_to_send(fd) } else { None })
+}
+
+#[cold]
+fn bind_to_send(fd: c_int) -> Option<SocketId> {
+    if !is_own() || is_inside() || !is_unbound(fd) {
+        return None;
+    }
+    bind_to_any(fd)?;
+    live(fd)
+}
+
 /// Whether it is a UDP socket without a port.
 pub fn is_unbound(fd: c_int) -> bool {
     matches!(classify(fd), Class::Unbound)

@@ -226,10 +226,23 @@ fn what_a_daemon_has_from_its_parent_goes_past_the_kernel() {
 }
 
 #[test]
+fn a_client_that_asks_once_goes_past_the_kernel() {
+    let wire = Wire::up("once");
+    for (version, address) in ECHO.into_iter().enumerate() {
+        let _echo = Echo::by(&mut wire.command(1, program()), address);
+        let (without, with, claims) = compared(&wire, "once", version, "auto");
+        assert_eq!(without, with);
+        let sockets: Vec<_> = claims.iter().flat_map(|claim| &claim.sockets).collect();
+        let [socket] = &sockets[..] else { panic!("one: {sockets:?}") };
+        assert_eq!((socket.past.sent, socket.past.received), (1, 1), "{socket:?}");
+    }
+}
+
+#[test]
 fn what_waits_at_a_fork_is_shared_by_parent_and_child() {
     let wire = Wire::up("handed");
-    are_the_same(&wire, &["handed"], 0, "auto");
-    are_the_same(&wire, &["handed"], 1, "sleep");
+    are_the_same(&wire, &["handed"], 0, &["auto"]);
+    are_the_same(&wire, &["handed"], 1, &["sleep"]);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use stack::SocketId;
 use crate::{
     call::{errno, set_errno, waiting},
     corked,
-    descriptors::live,
+    descriptors::{live, sends},
     messages::{self, Sent, some, some_mut},
     process::kind,
     table::Kind,
@@ -118,7 +118,7 @@ unsafe extern "C-unwind" fn writev(fd: c_int, pieces: *const iovec, count: c_int
 /// The bypassed socket behind a descriptor, for sending with these flags.
 #[inline]
 fn live_for(fd: c_int, flags: c_int) -> Option<SocketId> {
-    live(fd).filter(|_| !corked::has_part(fd, flags))
+    sends(fd).filter(|_| !corked::has_part(fd, flags))
 }
 
 /// Counts datagrams that the kernel sent for a bypassed socket, also the one that bound it; returns the call's result.

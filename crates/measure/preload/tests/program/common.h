@@ -61,6 +61,7 @@ void forks(void);
 void preforked(void);
 void daemons(void);
 void handed(void);
+void once(void);
 void hired(void);
 void executes(void);
 void inherited(int fd);

@@ -172,3 +172,12 @@ void by_syscall(void) {
         TELL(syscall(SYS_recvfrom, fresh, got, 10, 0, NULL, NULL));
     }
 }
+
+/* A client that asks once. */
+void once(void) {
+    char answer[20];
+    int fd = socket(echo.ss_family, SOCK_DGRAM, 0);
+    TELL(sendto(fd, "time?", 5, 0, (void *)&echo, echo_length));
+    TELL(recv(fd, answer, sizeof answer, 0));
+    show("answer", answer, 5);
+}

@@ -102,7 +102,7 @@ int main(int count, char **words) {
     static const struct { const char *name; void (*tell)(void); } parts[] = {
         {"data", data}, {"flags", flags}, {"options", options}, {"unbound", unbound}, {"control", control}, {"errors", errors}, {"pointers", pointers}, {"pieces", pieces},
         {"polls", polls}, {"selects", selects}, {"epolls", epolls}, {"edges", edges}, {"copies", copies},
-        {"closing", closing}, {"behind", behind}, {"forks", forks}, {"preforked", preforked}, {"daemons", daemons}, {"handed", handed}, {"hired", hired}, {"executes", executes}, {"threads", threads}, {"signals", signals},
+        {"closing", closing}, {"behind", behind}, {"forks", forks}, {"preforked", preforked}, {"daemons", daemons}, {"handed", handed}, {"once", once}, {"hired", hired}, {"executes", executes}, {"threads", threads}, {"signals", signals},
         {"cancels", cancels}, {"cancelled", cancelled}, {"stdio", stdio}, {"passing", passing},
         {"jumps", jumps}, {"leaps", leaps}, {"unmapped", unmapped}, {"calm", calm}, {"sleeps", sleeps}, {"alike", alike}, {"woken", woken}, {"crowd", crowd}, {"masks", masks}, {"later", later}, {"members", members},
         {"nested", nested}, {"inheriting", inheriting}, {"shared", shared}, {"refused", refused}, {"contended", contended}, {"large", large},
