@@ -238,6 +238,7 @@ impl<'a> Server<'a> {
     /// A connection has something to receive, or room to send.
     #[inline]
     fn happened(&mut self, place: usize, flags: EventFlags, control: &Control) -> Result<(), ProbeError> {
+        let is_only = self.sessions.len() - self.free.len() == 1;
         let Some(session) = self.sessions.get_mut(place).and_then(Option::as_mut) else { return Ok(()) };
         let was_sending = session.reply.is_some();
         let mut course = if was_sending && flags.intersects(EventFlags::OUT | EventFlags::ERR | EventFlags::HUP) {
@@ -245,7 +246,7 @@ impl<'a> Server<'a> {
         } else {
             session.receive(self.service, &mut self.buffer)
         };
-        if self.is_alone && session.has_answered && course == Course::Hears {
+        if self.is_alone && is_only && session.has_answered && course == Course::Hears {
             course = stay(session, self.service, &mut self.buffer, self.mode, control, &self.door)
                 .map_err(socket_error("wait for requests to", self.address))?;
             // Two connections take turns by the epoll set from now on: one of them is a stranger's.
