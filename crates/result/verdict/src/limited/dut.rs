@@ -58,6 +58,7 @@ pub(crate) fn losses(trial: &Trial) -> Vec<LossAt> {
     let is_ip = |delta: &Delta| ["Ip", "Ip6"].contains(&delta.of.as_str());
     let mut refused = named(Source::Snmp, &REFUSED);
     refused.retain(is_ip);
+    refused.extend(named(Source::Netstat, &["InNoRoutes"]));
     vec![
         claim(Place::Qdisc, &end, end.moved(Source::Qdisc, |delta| delta.name == "drops")),
         claim(Place::SoftirqCore, &end, named(Source::Softnet, &["dropped"])),

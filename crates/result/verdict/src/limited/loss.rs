@@ -171,7 +171,10 @@ fn totals(deltas: Vec<Delta>) -> Vec<Delta> {
 
 fn refused_by_ip(receiver: End<'_>) -> Vec<Delta> {
     let mut refused = receiver.moved(Source::Snmp, |delta| is_ip(delta) && IP_REFUSALS.contains(&delta.name.as_str()));
-    refused.extend(receiver.moved(Source::Netstat, |delta| delta.name == "IPReversePathFilter"));
+    // `nstat` shows these of IPv4 beside the protocol's own.
+    let beside =
+        |delta: &Delta| ["IPReversePathFilter", "InNoRoutes", "InTruncatedPkts"].contains(&delta.name.as_str());
+    refused.extend(receiver.moved(Source::Netstat, beside));
     refused
 }
 

@@ -45,7 +45,7 @@ fn each_place_of_the_device_that_drops_is_named_with_its_counter() {
         (Source::Link, "in", "rx_missed_errors", Place::DeviceUnderTest),
         (Source::Link, "in", "rx_dropped", Place::DeviceUnderTest),
         (Source::Link, "out", "tx_dropped", Place::DeviceUnderTest),
-        (Source::Snmp, "Ip", "InNoRoutes", Place::DeviceUnderTest),
+        (Source::Netstat, "IpExt", "InNoRoutes", Place::DeviceUnderTest),
     ];
     for (source, of, name, place) in cases {
         let counted = |story: Story| story.at_dut(source, of, name, 50_000);

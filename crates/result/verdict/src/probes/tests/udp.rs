@@ -83,6 +83,7 @@ fn each_place_that_drops_is_named_with_its_counter() {
         (B, Source::Ethtool, "eth0", "rx_queue_0_xdp_drops", at(Place::PacketFilter, "b")),
         (B, Source::Snmp, "Udp", "InCsumErrors", (Place::Path, None)),
         (B, Source::Netstat, "TcpExt", "IPReversePathFilter", at(Place::NotKnown, "b")),
+        (B, Source::Netstat, "IpExt", "InNoRoutes", at(Place::NotKnown, "b")),
     ];
     for (end, source, of, name, expected) in cases {
         let limited = udp().lost(50_000).counted(end, source, of, name, 50_000).limited_by();
