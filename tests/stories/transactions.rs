@@ -163,25 +163,26 @@ fn a_run_of_transactions_that_was_killed_comes_to_its_end() {
 
 #[test]
 fn what_transactions_run_short_of_is_named() {
-    let desk = Desk::new();
-    let _bed = desk.bed(BED, &[]);
-    let bad = Bad::new(&desk, BED);
-    let kept = transactions(&desk, &["--kind", "rr", "--rate", "500 tps"]);
-    assert_eq!(place(&kept), "intended load", "{}", kept["limited_by"]);
+    Desk::tell_alone(|desk| {
+        let _bed = desk.bed(BED, &[]);
+        let bad = Bad::new(desk, BED);
+        let kept = desk.undisturbed(|| transactions(desk, &["--kind", "rr", "--rate", "500 tps"]));
+        assert_eq!(place(&kept), "intended load", "{}", kept["limited_by"]);
 
-    bad.sysctl("a", "net.ipv4.ip_local_port_range", "40000 40019");
-    let ports = transactions(&desk, &["--kind", "crr", "--connections", "64"]);
-    assert_eq!(place(&ports), "ephemeral ports", "{}", ports["limited_by"]);
-    assert!(failed_by(&ports, "no-port") > 0 && count(&ports, "ports") == 20, "{}", ports["failed"]);
-    bad.sysctl("a", "net.ipv4.ip_local_port_range", "32768 60999");
+        bad.sysctl("a", "net.ipv4.ip_local_port_range", "40000 40019");
+        let ports = transactions(desk, &["--kind", "crr", "--connections", "64"]);
+        assert_eq!(place(&ports), "ephemeral ports", "{}", ports["limited_by"]);
+        assert!(failed_by(&ports, "no-port") > 0 && count(&ports, "ports") == 20, "{}", ports["failed"]);
+        bad.sysctl("a", "net.ipv4.ip_local_port_range", "32768 60999");
 
-    bad.sysctl("b", "net.core.somaxconn", "1");
-    let queue = transactions(&desk, &["--kind", "crr", "--connections", "256"]);
-    assert_eq!((place(&queue), count(&queue, "backlog")), ("listen queue", 1), "{}", queue["limited_by"]);
-    bad.sysctl("b", "net.core.somaxconn", "4096");
+        bad.sysctl("b", "net.core.somaxconn", "1");
+        let queue = transactions(desk, &["--kind", "crr", "--connections", "256"]);
+        assert_eq!((place(&queue), count(&queue, "backlog")), ("listen queue", 1), "{}", queue["limited_by"]);
+        bad.sysctl("b", "net.core.somaxconn", "4096");
 
-    let free = transactions(&desk, &["--kind", "crr", "--connections", "64"]);
-    assert!(!["ephemeral ports", "listen queue"].contains(&place(&free)), "{}", free["limited_by"]);
+        let free = transactions(desk, &["--kind", "crr", "--connections", "64"]);
+        assert!(!["ephemeral ports", "listen queue"].contains(&place(&free)), "{}", free["limited_by"]);
+    });
 }
 
 #[test]
