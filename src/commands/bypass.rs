@@ -57,6 +57,7 @@ fn line(told: &Told, speech: Words) -> Option<String> {
         Told::Obstacle(obstacle) => speech.obstacle(obstacle),
         Told::Passed(passed) => speech.stays(&passed.interface, &passed.why),
         Told::Nothing { were_passed } => speech.nothing(*were_passed),
+        Told::Waits { processes } => speech.waits(*processes),
         Told::Event(Event::Refused { program, why }) => speech.refused(program, why),
         Told::Event(Event::Interface { name, health }) => speech.health(name, *health),
         Told::Event(Event::Trouble(error)) => error.to_string(),

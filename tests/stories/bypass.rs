@@ -52,12 +52,12 @@ print('all came back', flush=True)
 ";
 
 /// A lab bed, with ends named like its interfaces.
-struct Lab<'a> {
-    desk: &'a Desk,
+pub(crate) struct Lab<'a> {
+    pub(crate) desk: &'a Desk,
 }
 
 impl Lab<'_> {
-    fn words<'w>(end: &'w str, words: &[&'w str]) -> Vec<&'w str> {
+    pub(crate) fn words<'w>(end: &'w str, words: &[&'w str]) -> Vec<&'w str> {
         [&["bed", "exec", "by", end, "--"], words].concat()
     }
 
@@ -77,7 +77,7 @@ impl Lab<'_> {
         Started { child, line }
     }
 
-    fn address(&self, end: &str) -> String {
+    pub(crate) fn address(&self, end: &str) -> String {
         let shown = self.exec(end, &["ip", "-4", "-o", "addr", "show", &format!("lab-{end}")]).out;
         let words: Vec<&str> = shown.split_whitespace().collect();
         let at = words.iter().position(|word| *word == "inet").expect(&shown);
@@ -88,7 +88,7 @@ impl Lab<'_> {
         self.exec(end, &["ip", "link", "show", &format!("lab-{end}")]).out.contains("xdp")
     }
 
-    fn waits_until_no_xdp(&self, end: &str) {
+    pub(crate) fn waits_until_no_xdp(&self, end: &str) {
         assert!(soon(|| !self.has_xdp(end)), "the program is still there");
     }
 }
@@ -194,7 +194,7 @@ fn a_daemon_keeps_its_launcher() {
             lab.start("a", &["--", "sh", "-c", "setsid sh -c 'sleep 1; ip link show lab-a' & echo gone; exit 3"]);
         assert_eq!(started.line, "gone\n");
         let ended = started.ended();
-        assert_eq!(ended.status, 3);
+        ended.fails(3, &["wireproof bypass: the program has ended; waits for "]);
         assert!(ended.out.contains("xdp") && begun.elapsed() >= Duration::from_secs(1), "{}", ended.out);
         // The signal reaches the remaining daemon.
         let started = lab.start("a", &["--", "sh", "-c", "setsid sleep 60 & echo gone"]);
@@ -251,6 +251,11 @@ fn programs_that_no_library_can_be_put_under_run_and_are_explained() {
         fs::write(&script, format!("#!{}\n", text(&alone))).unwrap();
         assert!(Command::new("chmod").args(["755", text(&script)]).status().unwrap().success());
         lab.bypass("a", &["--", text(&script)]).fails(5, &["alone is linked statically"]);
+        // Behind a shell, it is found while it runs.
+        let waits = compiled_from(&folder, "waits", "int main(void) { sleep(2); return 5; }", &["-static"]);
+        let behind = lab.bypass("a", &["--", "sh", "-c", &format!("{}; exit 6", text(&waits))]);
+        behind.fails(6, &["waits is linked statically"]);
+        assert_eq!(behind.err.matches("linked statically").count(), 1, "{}", behind.err);
         let quiet = lab.bypass("a", &["--quiet", "--", text(&alone)]);
         assert_eq!((quiet.status, quiet.err.as_str()), (5, ""));
     });
@@ -258,8 +263,12 @@ fn programs_that_no_library_can_be_put_under_run_and_are_explained() {
 
 /// A program that ends with status 5.
 fn compiled(folder: &Path, name: &str, arguments: &[&str]) -> PathBuf {
+    compiled_from(folder, name, "int main(void) { return 5; }", arguments)
+}
+
+fn compiled_from(folder: &Path, name: &str, code: &str, arguments: &[&str]) -> PathBuf {
     let (source, program) = (folder.join("main.c"), folder.join(name));
-    fs::write(&source, "int main(void) { return 5; }").unwrap();
+    fs::write(&source, format!("#include <unistd.h>\n{code}\n")).unwrap();
     let cc = Command::new("cc").args([text(&source), "-o", text(&program)]).args(arguments).status();
     assert!(cc.unwrap().success());
     program

@@ -2,6 +2,7 @@
 //! process.
 
 mod account;
+mod children;
 mod choose;
 mod environment;
 mod image;
@@ -12,7 +13,10 @@ use std::{
     io,
     path::PathBuf,
     process::Command,
-    sync::mpsc::{Receiver, Sender, channel},
+    sync::{
+        Arc,
+        mpsc::{Receiver, Sender, channel},
+    },
     thread,
 };
 
@@ -54,6 +58,11 @@ pub enum Told {
     Nothing {
         /// Whether there were some, whose obstacles were reported.
         were_passed: bool,
+    },
+    /// The program has ended, and so many processes that it left behind have not.
+    Waits {
+        /// How many.
+        processes: usize,
     },
     /// An event of the launcher.
     Event(Event),
@@ -115,7 +124,7 @@ impl BypassError {
 
 /// Runs the program until it and all its descendants have ended; returns its exit status and the account of its
 /// sockets. Call it while the process has one thread.
-pub fn run(options: &Options, tell: impl Fn(Told) + Send + 'static) -> Result<(u8, Account), BypassError> {
+pub fn run(options: &Options, tell: impl Fn(Told) + Send + Sync + 'static) -> Result<(u8, Account), BypassError> {
     match privilege::current() {
         Privilege::Root => {}
         Privilege::UserNamespace => return Err(BypassError::UserNamespace),
@@ -144,8 +153,19 @@ pub fn run(options: &Options, tell: impl Fn(Told) + Send + 'static) -> Result<(u
     let mut command = Command::new(program);
     command.args(arguments).envs(environment.variables(launcher.as_ref().map(Launcher::name)));
     let child = supervisor.spawn(&mut command).map_err(|io| BypassError::Program { program: program.into(), io })?;
-    let listener = thread::spawn(move || listen(&events, tell));
-    let status = supervise(&supervisor, child.id())?;
+    let tell = Arc::new(tell);
+    let listener = thread::spawn({
+        let tell = Arc::clone(&tell);
+        move || listen(&events, &*tell)
+    });
+    let (over, is_over) = channel();
+    let children = thread::spawn({
+        let (tell, library, known) = (Arc::clone(&tell), options.library.clone(), obstacle.clone());
+        move || children::look(&library, known.as_ref(), &is_over, |obstacle| tell(Told::Obstacle(obstacle)))
+    });
+    let status = supervise(&supervisor, child.id(), &*tell)?;
+    drop(over);
+    let obstacle = obstacle.or(children.join().unwrap_or_default());
     let steering = counted(launcher.map(Launcher::end), happens);
     let kept = listener.join().unwrap_or_default();
     Ok((status, counting.until_now(kept, steering, Known { obstacle, passed })))
@@ -217,11 +237,17 @@ fn listen(events: &Receiver<Event>, tell: impl Fn(Told)) -> Kept {
 }
 
 /// Waits for the program and its remaining descendants: a daemon stays bypassed while its launcher lives.
-fn supervise(supervisor: &Supervisor, program: u32) -> Result<u8, BypassError> {
+fn supervise(supervisor: &Supervisor, program: u32, tell: impl Fn(Told)) -> Result<u8, BypassError> {
     let mut ended = None;
     loop {
         match supervisor.next()? {
-            Heard::Ended { process, status } if process == program => ended = Some(status),
+            Heard::Ended { process, status } if process == program => {
+                ended = Some(status);
+                let processes = process::descendants().len();
+                if processes > 0 {
+                    tell(Told::Waits { processes });
+                }
+            }
             Heard::Ended { .. } => {}
             Heard::Alone => return Ok(ended.unwrap_or_default()),
             Heard::Asked { signal, from_terminal } => {

@@ -31,10 +31,7 @@ const CUTIME: usize = 13;
 ///
 /// To the clock tick of proc_pid_stat(5). A child that is not waited for yet may be missing.
 pub fn cpu_time_of_children() -> Nanos {
-    let tasks = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
-    let children = tasks.filter_map(|task| fs::read_to_string(task.path().join("children")).ok());
-    let alive: u64 =
-        children.flat_map(|pids| pids.split_whitespace().map(|pid| ticks(pid, UTIME)).collect::<Vec<_>>()).sum();
+    let alive: u64 = children_of("self").iter().map(|pid| ticks(&pid.to_string(), UTIME)).sum();
     Nanos((alive + ticks("self", CUTIME)) * (1_000_000_000 / clock_ticks_per_second().max(1)))
 }
 
@@ -97,6 +94,31 @@ pub fn children() -> Vec<u32> {
     let all = fs::read_dir("/proc").into_iter().flatten().flatten();
     let pids = all.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     pids.filter(|pid| parent(*pid) == Some(std::process::id())).collect()
+}
+
+/// Descendants of this process that have not ended.
+pub fn descendants() -> Vec<u32> {
+    let (mut found, mut next) = (vec![std::process::id()], 0);
+    while let Some(pid) = found.get(next) {
+        let born = children_of(&pid.to_string());
+        // A process that changes its parent meanwhile may come twice.
+        found.extend(born.into_iter().filter(|pid| !found.contains(pid)).collect::<Vec<_>>());
+        next += 1;
+    }
+    found.split_off(1).into_iter().filter(|pid| !has_ended(*pid)).collect()
+}
+
+/// Whether a process has ended, although its parent may not have asked for its status yet.
+fn has_ended(pid: u32) -> bool {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    !status.lines().any(|line| line.starts_with("State:") && !line.contains('Z'))
+}
+
+/// Children of a process that its parent has not asked about.
+fn children_of(pid: &str) -> Vec<u32> {
+    let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let children = tasks.filter_map(|task| fs::read_to_string(task.path().join("children")).ok());
+    children.flat_map(|pids| pids.split_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<_>>()).collect()
 }
 
 /// `None` if the process is gone.

@@ -1,8 +1,10 @@
 //! Calls that receive and send datagrams.
 
+use std::os::fd::RawFd;
+
 use stack::{Caller, Incoming, Outcome, SocketId};
 
-use super::{bypass, reap_closed::with_bypass, sleeping};
+use super::{bypass, held, reap_closed::with_bypass, sleeping};
 
 /// A call of the program, which may be cancelled or left by a jump while it sleeps.
 struct Program;
@@ -19,6 +21,10 @@ impl Caller for Program {
 
     fn wake_up(&self) {
         sleeping::wake_up();
+    }
+
+    fn hold(&self, fd: RawFd) -> RawFd {
+        held::hold(fd)
     }
 }
 

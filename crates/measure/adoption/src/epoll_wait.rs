@@ -14,6 +14,7 @@ use super::{
     call::{answer, raw, raw_waiting},
     epoll_control,
     epoll_sets::{self, Sets, is_readable, without_riders},
+    memory::is_writable,
     process,
     reap_closed::with_bypass,
     sleeping,
@@ -34,7 +35,7 @@ pub unsafe fn wait(
     mask: *const sigset_t,
     mut kernel: impl FnMut(Option<Duration>) -> c_int,
 ) -> c_int {
-    if process::table().is_none() || most <= 0 || events.is_null() {
+    if process::table().is_none() || most <= 0 || !is_writable(events) {
         return kernel(timeout);
     }
     let begun = Instant::now();

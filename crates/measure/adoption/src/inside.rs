@@ -13,6 +13,7 @@ use stack::patience::Held;
 use super::{
     bypass::{self, Bypass},
     call::{INSIDE, errno, raw, set_errno},
+    memory::can_read,
     reserved_fds,
 };
 
@@ -56,7 +57,7 @@ pub(crate) fn with_bypass<T>(work: impl FnOnce(&'static Bypass) -> T) -> Option<
 #[cold]
 fn is_entered_again<T>(before: usize, frame: usize) -> Option<T> {
     // An outer frame that still exists has a higher address, unless a handler has its own stack; which may be unmapped by now.
-    let is_there = (before > frame || is_on_other_stack()) && is_readable(before);
+    let is_there = (before > frame || is_on_other_stack()) && can_read(before);
     // SAFETY: the word can be read: it lies in this thread's stack above this frame, or in one that a handler has or had.
     if !is_there || unsafe { (before as *const usize).read_volatile() } != before {
         fails(Reason::Jump);
@@ -71,14 +72,6 @@ fn is_on_other_stack() -> bool {
     // SAFETY: nothing is set, and the kernel writes one `stack_t`.
     let asked = unsafe { raw(libc::SYS_sigaltstack, [0, &raw mut stack as usize]) };
     asked == 0 && stack.ss_flags & libc::SS_ONSTACK != 0
-}
-
-/// Whether a word can be read: the kernel reads a set of signals there before it refuses to do anything with it.
-fn is_readable(word: usize) -> bool {
-    const NOTHING_TO_DO: usize = usize::MAX;
-    // SAFETY: the kernel reads eight bytes at most, and changes nothing.
-    let asked = unsafe { raw(libc::SYS_rt_sigprocmask, [NOTHING_TO_DO, word, 0, size_of::<u64>()]) };
-    asked != -libc::EFAULT as isize
 }
 
 #[cold]

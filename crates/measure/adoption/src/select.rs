@@ -58,18 +58,26 @@ impl Selected<'_> {
             for (one, (fd, events)) in room.iter_mut().zip(self.members()) {
                 *one = pollfd { fd, events, revents: 0 };
             }
-            match wait_for(room, limit, mask) {
+            let waits = limit != Some(Duration::ZERO);
+            // Another thread may close one while this one waits, which is no error then.
+            let at_first =
+                if waits && !is_single_threaded() { wait_for(room, Some(Duration::ZERO), mask) } else { None };
+            let (ready, is_later) = match at_first {
+                None | Some(0) => (wait_for(room, limit, mask), at_first.is_some()),
+                ready => (ready, false),
+            };
+            match ready {
                 None => NOT_OURS,
                 Some(..0) => -1,
-                Some(_) => self.choose(room),
+                Some(_) => self.choose(room, is_later),
             }
         });
         (chosen != NOT_OURS).then_some(chosen)
     }
 
-    /// Reduces the sets to the ready descriptors; returns their number.
-    fn choose(&mut self, polled: &[pollfd]) -> c_int {
-        if polled.iter().any(|one| one.revents & libc::POLLNVAL != 0) {
+    /// Reduces the sets to the ready descriptors, and to those that were closed after a first look; returns their number.
+    fn choose(&mut self, polled: &[pollfd], is_later: bool) -> c_int {
+        if !is_later && polled.iter().any(|one| one.revents & libc::POLLNVAL != 0) {
             set_errno(libc::EBADF);
             return -1;
         }
@@ -80,7 +88,7 @@ impl Selected<'_> {
                 let asked = std::mem::take(word);
                 let first = polled.partition_point(|one| (one.fd as usize) < at * WORD);
                 let those = polled[first..].iter().take_while(|one| (one.fd as usize) < (at + 1) * WORD);
-                for one in those.filter(|one| one.revents & (asks | tells) != 0) {
+                for one in those.filter(|one| one.revents & (asks | tells | libc::POLLNVAL) != 0) {
                     *word |= asked & 1 << (one.fd as usize % WORD);
                 }
                 chosen += word.count_ones() as c_int;

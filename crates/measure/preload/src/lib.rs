@@ -10,7 +10,8 @@
 //! itself, as Go does. Of calls by libc's `syscall`, only those that close descriptors or send and receive messages
 //! are.
 //!
-//! A bypassed call differs in one way: invalid memory causes a fault, not `EFAULT`. If a signal handler jumps
+//! A bypassed call differs in one way: memory that begins well and ends badly, or that the program has unmapped since an
+//! earlier call, causes a fault, not `EFAULT`. If a signal handler jumps
 //! (`siglongjmp`) out of our code in a call that does not wait, the kernel handles all sockets from then on.
 #![allow(unsafe_code, reason = "libc's functions take pointers of whoever calls them")]
 
@@ -18,7 +19,9 @@ mod call;
 mod messages;
 mod shims;
 
-use adoption::{corked, data, descriptors, epoll_control, epoll_wait, poll, process, reserved_fds, select, table};
+use adoption::{
+    corked, data, descriptors, epoll_control, epoll_wait, memory, poll, process, reserved_fds, select, table,
+};
 
 /// Called by the loader, before the program starts.
 #[used]

@@ -3,14 +3,22 @@
 use std::{
     ffi::{c_int, c_void},
     io::{IoSlice, IoSliceMut},
-    ptr, slice,
+    mem, ptr, slice,
 };
 
-use adoption::reap_closed::with_bypass;
+use adoption::{
+    held::{held, release},
+    reap_closed::with_bypass,
+};
 use libc::{iovec, msghdr, sockaddr, socklen_t};
 use stack::{Incoming, Outcome, Outgoing, SocketId};
 
-use crate::{call::set_errno, data, descriptors::is_still};
+use crate::{
+    call::{set_errno, waiting},
+    data,
+    descriptors::is_still,
+    memory::{is_readable, is_writable},
+};
 
 /// Pieces of a message that fit in a frame; the kernel handles longer lists.
 const PIECES: usize = 64;
@@ -26,6 +34,11 @@ pub(crate) struct Beside {
 }
 
 impl Beside {
+    /// Whether there is a place for the source, or none is asked for.
+    fn is_there(&self) -> bool {
+        self.name.is_null() || is_writable(self.name) && is_there(self.name_length)
+    }
+
     /// Only the payload is requested.
     pub(crate) const NOTHING: Self =
         Self { name: ptr::null_mut(), name_length: ptr::null_mut(), header: ptr::null_mut() };
@@ -45,16 +58,45 @@ pub(crate) unsafe fn receive(
     // SAFETY: the caller's.
     unsafe {
         let received = match pieces {
+            _ if !beside.is_there() => lose(id, flags),
             [] => receive_in::<1>(id, pieces, beside, flags),
-            [one] if !one.iov_base.is_null() => receive_in::<1>(id, pieces, beside, flags),
+            [one] if is_writable(one.iov_base) => receive_in::<1>(id, pieces, beside, flags),
             _ if used(pieces).count() > PIECES => None,
             _ if are_apart(pieces) => receive_in::<PIECES>(id, pieces, beside, flags),
             _ => receive_in_turn(id, pieces, beside, flags),
         };
         // While the call waited, another thread may have closed the socket, and its number may be reused.
-        if received.is_none() && !is_still(fd, id) {
-            set_errno(libc::EBADF);
-            return Some(-1);
+        let received = match held() {
+            _ if received.is_some() || is_still(fd, id) => received,
+            Some(held) => Some(receive_by_kernel(held, pieces, beside, flags)),
+            None => {
+                set_errno(libc::EBADF);
+                Some(-1)
+            }
+        };
+        release();
+        received
+    }
+}
+
+/// By a descriptor that this thread holds.
+///
+/// # Safety
+/// Pointers as recvmsg(2) takes them.
+#[cold]
+unsafe fn receive_by_kernel(fd: c_int, pieces: &[iovec], beside: &Beside, flags: c_int) -> isize {
+    // SAFETY: the caller's; zeros are a valid header.
+    unsafe {
+        if !beside.header.is_null() {
+            return waiting!(SYS_recvmsg, fd, beside.header, flags);
+        }
+        let mut header: msghdr = mem::zeroed();
+        header.msg_name = beside.name.cast();
+        header.msg_namelen = beside.name_length.as_ref().copied().unwrap_or(0);
+        (header.msg_iov, header.msg_iovlen) = (pieces.as_ptr().cast_mut(), pieces.len() as _);
+        let received = waiting!(SYS_recvmsg, fd, &raw mut header, flags);
+        if let Some(length) = beside.name_length.as_mut().filter(|_| received >= 0) {
+            *length = header.msg_namelen;
         }
         received
     }
@@ -86,7 +128,7 @@ unsafe fn receive_in<const ROOM: usize>(
         let is_told = !beside.name.is_null() && name_room == 0;
         let mut message = Incoming {
             name: if is_told { &mut nowhere } else { bytes(beside.name.cast(), name_room as usize) },
-            control: bytes(control.0, control.1),
+            control: if is_there(control.0) { bytes(control.0, control.1) } else { &mut [] },
             ..Incoming::new(&mut room[..count])
         };
         let outcome = data::receive(id, &mut message, flags);
@@ -105,7 +147,7 @@ unsafe fn receive_in<const ROOM: usize>(
     }
 }
 
-/// Fills one piece after the other, as the kernel does: pieces may overlap, and a null one fails once it is reached.
+/// Fills one piece after the other, as the kernel does: pieces may overlap, and one that is not there fails once it is reached.
 ///
 /// # Safety
 /// Pointers as recvmsg(2) takes them.
@@ -136,7 +178,7 @@ unsafe fn receive_in_turn(id: SocketId, pieces: &[iovec], beside: &Beside, flags
     Some(-1)
 }
 
-/// Copies bytes into one piece after the other; `false` once one is null.
+/// Copies bytes into one piece after the other; `false` once one is not there.
 ///
 /// # Safety
 /// So many bytes to read, and pieces as recvmsg(2) takes them, elsewhere.
@@ -144,7 +186,7 @@ unsafe fn copy_in_turn(from: *const c_void, length: usize, pieces: &[iovec]) -> 
     let mut done = 0;
     for piece in used(pieces) {
         let now = piece.iov_len.min(length - done);
-        if now > 0 && piece.iov_base.is_null() {
+        if now > 0 && !is_writable(piece.iov_base) {
             return false;
         }
         // SAFETY: the caller's.
@@ -159,14 +201,37 @@ fn used(pieces: &[iovec]) -> impl Iterator<Item = &iovec> + Clone {
     pieces.iter().filter(|piece| piece.iov_len > 0)
 }
 
-/// Whether no piece is null, and none overlaps another.
+/// Whether all pieces are there, and none overlaps another.
 fn are_apart(pieces: &[iovec]) -> bool {
     let end = |piece: &iovec| (piece.iov_base as usize).saturating_add(piece.iov_len);
     let overlap =
         |one: &iovec, other: &iovec| (one.iov_base as usize) < end(other) && (other.iov_base as usize) < end(one);
     used(pieces)
         .enumerate()
-        .all(|(index, one)| !one.iov_base.is_null() && !used(pieces).skip(index + 1).any(|other| overlap(one, other)))
+        .all(|(index, one)| is_writable(one.iov_base) && !used(pieces).skip(index + 1).any(|other| overlap(one, other)))
+}
+
+/// Receives without a place for the source. As in the kernel, a datagram is waited for, and lost.
+#[cold]
+fn lose(id: SocketId, flags: c_int) -> Option<isize> {
+    match data::receive(id, &mut Incoming::new(&mut []), flags) {
+        Outcome::Done(_) => ended(Outcome::Failed(libc::EFAULT)),
+        other => ended(other),
+    }
+}
+
+/// Whether a pointer is null, or its memory is there.
+pub(crate) fn is_there<T>(pointer: *mut T) -> bool {
+    pointer.is_null() || is_writable(pointer)
+}
+
+/// The header of a message; `None` for one that the kernel refuses at once (`EFAULT`).
+///
+/// # Safety
+/// A pointer as sendmsg(2) takes it.
+pub(crate) unsafe fn header<'a>(message: *const msghdr) -> Option<&'a msghdr> {
+    // SAFETY: the page is there, and the caller's.
+    is_readable(message).then(|| unsafe { &*message })
 }
 
 /// A message to send: pieces of a payload; address and control messages are optional.
@@ -202,8 +267,13 @@ unsafe fn send_from<const ROOM: usize>(id: SocketId, sent: &Sent<'_>, flags: c_i
     unsafe {
         let mut room = [IoSlice::new(&[]); ROOM];
         let mut count = 0;
+        // The kernel refuses what is not there.
+        let beside = [sent.name.0.cast(), sent.control.0];
+        if beside.iter().any(|it| !it.is_null() && !is_readable(*it)) {
+            return None;
+        }
         for piece in used(sent.pieces) {
-            if piece.iov_base.is_null() || isize::try_from(piece.iov_len).is_err() {
+            if !is_readable(piece.iov_base) || isize::try_from(piece.iov_len).is_err() {
                 return None;
             }
             *room.get_mut(count)? = IoSlice::new(slice::from_raw_parts(piece.iov_base.cast(), piece.iov_len));
@@ -247,16 +317,19 @@ pub(crate) unsafe fn send_many(
     }
 }
 
-/// Whether each message has pieces, none of which is null or longer than a slice may be.
+/// Whether the memory of each message is there: it has pieces, none of which is longer than a slice may be.
 ///
 /// # Safety
 /// Pointers as sendmmsg(2) takes them.
 pub(crate) unsafe fn are_all_usable(messages: &[libc::mmsghdr]) -> bool {
-    let is_usable = |piece: &iovec| !piece.iov_base.is_null() && isize::try_from(piece.iov_len).is_ok();
+    let is_usable = |piece: &iovec| is_readable(piece.iov_base) && isize::try_from(piece.iov_len).is_ok();
     messages.iter().all(|message| {
         // SAFETY: the caller's.
-        let pieces = unsafe { pieces(message.msg_hdr.msg_iov, message.msg_hdr.msg_iovlen) };
-        pieces.is_some_and(|pieces| !pieces.is_empty() && pieces.iter().all(is_usable))
+        let Some(header) = (unsafe { header(&raw const message.msg_hdr) }) else { return false };
+        // SAFETY: the caller's.
+        let pieces = unsafe { pieces(header.msg_iov, header.msg_iovlen) };
+        [header.msg_name, header.msg_control].iter().all(|it| it.is_null() || is_readable(*it))
+            && pieces.is_some_and(|pieces| !pieces.is_empty() && pieces.iter().all(is_usable))
     })
 }
 
@@ -265,7 +338,7 @@ pub(crate) unsafe fn are_all_usable(messages: &[libc::mmsghdr]) -> bool {
 /// # Safety
 /// A list as readv(2) takes it.
 pub(crate) unsafe fn pieces<'a>(start: *const iovec, count: usize) -> Option<&'a [iovec]> {
-    if count > libc::UIO_MAXIOV as usize || (count > 0 && start.is_null()) {
+    if count > libc::UIO_MAXIOV as usize || (count > 0 && !is_readable(start)) {
         return None;
     }
     // SAFETY: the caller's.

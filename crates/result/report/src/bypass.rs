@@ -22,6 +22,8 @@ pub(crate) const DERIVED: [&str; 7] = [
 ];
 /// Sockets of a program that have lines of their own; JSON has 1,024 of them.
 const MOST_SOCKETS: usize = 100;
+/// Sockets of one port with lines of their own; more of them have one line together.
+const MOST_ALIKE: usize = 3;
 /// Lines of sockets that went through the kernel, where nobody asked for all of it.
 const MOST_LINES: usize = 10;
 
@@ -73,6 +75,11 @@ impl Words {
         self.t.with("bypass-refused", &[("program", &name(program)), ("why", &self.hindrance(why))])
     }
 
+    /// The program has ended, and so many of its processes have not.
+    pub fn waits(self, processes: usize) -> String {
+        self.t.with("bypass-waits", &[("processes", &self.t.count("bypass-processes", processes as u64))])
+    }
+
     /// An interface whose health has changed.
     pub fn health(self, interface: &str, health: Health) -> String {
         self.t.of_value_with("bypass-interface-is", &health, &[("interface", &interface)])
@@ -85,7 +92,7 @@ impl Words {
         let is_refused = |program: &Program| account.refused.iter().any(|it| it.program.process == program.process);
         for outside in account.outside.iter().filter(|outside| !is_refused(&outside.program)) {
             lines.push(ours(&name(&outside.program)));
-            lines.extend(outside.sockets.iter().flat_map(|socket| self.socket_lines(socket)));
+            lines.extend(entries(&outside.sockets).iter().flat_map(|entry| self.entry(entry)));
         }
         if account.outside_beyond > 0 {
             let sockets = self.sockets(account.outside_beyond as usize);
@@ -102,8 +109,10 @@ impl Words {
 
     fn claim(self, claim: &Claim) -> Vec<String> {
         let mut lines = vec![ours(&name(&claim.program))];
-        let (listed, more) = claim.sockets.split_at(MOST_SOCKETS.min(claim.sockets.len()));
-        lines.extend(listed.iter().flat_map(|socket| self.socket_lines(socket)));
+        let entries = entries(&claim.sockets);
+        let (listed, more) = entries.split_at(MOST_SOCKETS.min(entries.len()));
+        lines.extend(listed.iter().flat_map(|entry| self.entry(entry)));
+        let more = more.concat();
         let count = claim.beyond.count as usize + more.len();
         if count > 0 {
             let past = more.iter().fold(claim.beyond.past, |sum, socket| sum.plus(socket.past));
@@ -137,7 +146,7 @@ impl Words {
             let others: HashSet<u32> =
                 others.map(|it| it.program.process).filter(|it| *it != program.process).collect();
             lines.push(ours(&self.without_queues(&name(program), others.len(), &refusal.why)));
-            lines.extend(sockets_of(program.process).into_iter().flat_map(|socket| self.socket_lines(socket)));
+            lines.extend(entries(sockets_of(program.process)).iter().flat_map(|entry| self.entry(entry)));
             let theirs: Vec<&Record> = others.into_iter().flat_map(&mut sockets_of).collect();
             for (fate, count) in by_fate(&theirs) {
                 let values: [(&str, &dyn Display); 2] = [("sockets", &self.sockets(count)), ("fate", &self.fate(fate))];
@@ -189,6 +198,34 @@ impl Words {
         }
         values.push(("sockets", &sockets));
         self.t.with("bypass-alike-of-program", &values)
+    }
+
+    /// Lines of a socket, or the line of those of a port.
+    fn entry(self, sockets: &[&Record]) -> Vec<String> {
+        match sockets {
+            [socket] => self.socket_lines(socket),
+            sockets => vec![format!("  {}", self.port(sockets))],
+        }
+    }
+
+    /// Sockets of one port that have the same fate.
+    fn port(self, alike: &[&Record]) -> String {
+        let sum = |counted: fn(&Record) -> Counted| {
+            self.counted(&alike.iter().fold(Counted::default(), |sum, socket| sum.plus(counted(socket))))
+        };
+        let port = alike[0].local.map_or(0, |local| local.port()).to_string();
+        let dropped = alike.iter().fold(0_u64, |sum, socket| sum.saturating_add(socket.dropped));
+        let (sockets, fate) = (self.sockets(alike.len()), self.fate(alike[0].fate()));
+        let (past, through) = (sum(|socket| socket.past), sum(|socket| socket.through));
+        let values: [(&str, &dyn Display); 6] = [
+            ("port", &port),
+            ("sockets", &sockets),
+            ("fate", &fate),
+            ("past", &past),
+            ("dropped", &dropped),
+            ("through", &through),
+        ];
+        self.t.with("bypass-port", &values)
     }
 
     fn socket_lines(self, socket: &Record) -> Vec<String> {
@@ -306,6 +343,17 @@ pub fn ours(line: &str) -> String {
 /// A program, also of another number that has the same name.
 fn name(program: &Program) -> String {
     format!("{} (pid {})", program.name, program.process)
+}
+
+/// Sockets as they are listed: each alone, but many of one port and one fate together.
+fn entries<'a>(sockets: impl IntoIterator<Item = &'a Record>) -> Vec<Vec<&'a Record>> {
+    let port = |socket: &Record| socket.local.map(|local| local.port());
+    let groups = grouped(sockets, |one, other| port(one) == port(other) && one.fate() == other.fate());
+    let is_one = |group: &[&Record]| group.len() > MOST_ALIKE && port(group[0]).is_some();
+    let parts = groups
+        .into_iter()
+        .map(|group| if is_one(&group) { vec![group] } else { group.chunks(1).map(<[_]>::to_vec).collect() });
+    parts.flatten().collect()
 }
 
 /// How many sockets have which fate.

@@ -29,6 +29,13 @@ pub(super) fn of(program: &OsStr, library: &Path) -> Option<Obstacle> {
     None
 }
 
+/// The obstacle for the program that a process runs.
+pub(super) fn of_process(pid: u32, library: &Path) -> Option<Obstacle> {
+    let file = PathBuf::from(format!("/proc/{pid}/exe"));
+    let kind = judged(file.clone(), &image(&file)?, library)?.kind;
+    Some(Obstacle { program: fs::read_link(file).ok()?, kind })
+}
+
 /// The reason why the kernel did not run a program, in more detail than its error.
 pub(super) fn not_run(program: &Path, error: &io::Error) -> String {
     let interpreter = || match image(&find(program.as_os_str())?)? {

@@ -12,7 +12,8 @@ use super::wait::span;
 use crate::{
     call::{errno, set_errno, waiting},
     descriptors::{binds, forget, live},
-    messages::{self, Beside, receive, some_mut},
+    memory::is_writable,
+    messages::{self, Beside, header, is_there, receive, some_mut},
 };
 
 #[unsafe(no_mangle)]
@@ -69,7 +70,8 @@ pub(super) unsafe extern "C-unwind" fn recvmmsg(
 ) -> c_int {
     // SAFETY: the caller's pointers, as libc takes them; on success, the kernel's output.
     unsafe {
-        if !messages.is_null()
+        if is_writable(messages)
+            && is_there(timeout)
             && let Some(id) = receiver(fd, flags)
         {
             let messages = some_mut(messages, count as usize);
@@ -128,7 +130,7 @@ fn piece(bytes: *mut c_void, length: size_t) -> iovec {
 unsafe fn receive_message(fd: c_int, id: SocketId, message: *mut msghdr, flags: c_int) -> Option<ssize_t> {
     // SAFETY: the caller's.
     unsafe {
-        let header = message.as_ref()?;
+        let header = header(message).filter(|_| is_writable(message))?;
         let pieces = messages::pieces(header.msg_iov, header.msg_iovlen)?;
         let beside = Beside { name: header.msg_name.cast(), header: message, ..Beside::NOTHING };
         receive(fd, id, pieces, &beside, flags)

@@ -10,7 +10,8 @@ use crate::{
     call::{errno, set_errno, waiting},
     corked,
     descriptors::{live, sends},
-    messages::{self, Sent, some, some_mut},
+    memory::is_writable,
+    messages::{self, Sent, header, some, some_mut},
     process::kind,
     table::Kind,
 };
@@ -49,7 +50,7 @@ pub(super) unsafe extern "C-unwind" fn sendmsg(fd: c_int, message: *const msghdr
     unsafe {
         let id = live_for(fd, flags);
         if let Some(id) = id
-            && let Some(header) = message.as_ref()
+            && let Some(header) = header(message)
             && let Some(pieces) = messages::pieces(header.msg_iov, header.msg_iovlen)
         {
             let control = (header.msg_control.cast_const(), header.msg_controllen);
@@ -72,7 +73,7 @@ pub(super) unsafe extern "C-unwind" fn sendmmsg(
     // SAFETY: the caller's pointers, as libc takes them.
     unsafe {
         match live_for(fd, flags) {
-            Some(id) if !messages.is_null() => send_all(fd, id, some_mut(messages, count as usize), flags),
+            Some(id) if is_writable(messages) => send_all(fd, id, some_mut(messages, count as usize), flags),
             _ => {
                 let sent: c_int = waiting!(SYS_sendmmsg, fd, messages, count, flags);
                 for message in some(messages, usize::try_from(sent).unwrap_or(0)) {

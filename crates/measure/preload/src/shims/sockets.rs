@@ -13,6 +13,7 @@ use stack::SocketId;
 use crate::{
     call::{answer, kernel, raw, set_errno, waiting},
     descriptors::{bound, changed, forget, is_made, leave_to_kernel, live},
+    memory::is_writable,
     process::kind,
     table::Kind,
 };
@@ -120,6 +121,7 @@ unsafe extern "C-unwind" fn ioctl(fd: c_int, request: c_ulong, argument: usize) 
     // SAFETY: the caller's argument, as libc takes it.
     unsafe {
         if request == libc::FIONREAD
+            && is_writable(argument as *mut c_int)
             && let Some(id) = live(fd)
             && let Some(waiting) = with_bypass(|bypass| bypass.stack.waiting(id)).flatten()
         {
@@ -127,6 +129,7 @@ unsafe extern "C-unwind" fn ioctl(fd: c_int, request: c_ulong, argument: usize) 
             return 0;
         }
         if STAMPS.contains(&request)
+            && is_writable(argument as *mut c_int)
             && let Some(id) = live(fd)
         {
             return stamp(fd, id, request, argument);

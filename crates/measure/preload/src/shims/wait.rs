@@ -11,7 +11,8 @@ use stack::patience::SIGNALS;
 
 use crate::{
     call::{set_errno, waiting},
-    messages::some_mut,
+    memory::is_writable,
+    messages::{is_there, some_mut},
     poll::wait_for,
     process,
     select::{Selected, within_table},
@@ -129,7 +130,7 @@ unsafe fn past_kernel(
     limit: Option<Duration>,
     mask: *const sigset_t,
 ) -> Option<c_int> {
-    if fds.is_null() || process::table().is_none() {
+    if process::table().is_none() || !is_writable(fds) {
         return None;
     }
     // SAFETY: the caller's.
@@ -142,6 +143,9 @@ unsafe fn past_kernel(
 /// Sets as select(2) takes them: with at least `count` bits.
 unsafe fn selected<'a>(count: c_int, sets: [*mut fd_set; 3]) -> Option<Selected<'a>> {
     let count = usize::try_from(count).ok().filter(|_| process::table().is_some()).and_then(within_table)?;
+    if !sets.into_iter().all(is_there) {
+        return None;
+    }
     let words = count.div_ceil(u64::BITS as usize);
     // SAFETY: the caller's.
     let sets = sets.map(|set| unsafe { some_mut(set.cast(), if set.is_null() { 0 } else { words }) });

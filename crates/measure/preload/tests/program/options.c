@@ -139,6 +139,7 @@ void pointers(void) {
     int fd = bound();
     settle(fd);
     struct sockaddr_storage from;
+    socklen_t length = sizeof from;
     TELL(sendto(fd, (void *)8, 10, 0, (void *)&echo, echo_length));
     TELL(sendto(fd, "x", 1, 0, (void *)8, echo_length));
     TELL(sendmsg(fd, (void *)8, 0));
@@ -150,6 +151,33 @@ void pointers(void) {
     TELL(recvmsg(fd, (void *)8, MSG_DONTWAIT));
     TELL(recvmmsg(fd, (void *)8, 1, MSG_DONTWAIT, NULL));
     TELL(epoll_wait(epoll_create1(0), (void *)8, 1, 0));
+    /* Pages that are not the program's, or not to be written to. */
+    char *page = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct iovec pieces[2] = {{got, 2}, {page, 10}};
+    struct msghdr message = {.msg_iov = pieces, .msg_iovlen = 2};
+    TELL(sendto(fd, page, 10, 0, (void *)&echo, echo_length));
+    TELL(sendto(fd, NULL, 10, 0, (void *)&echo, echo_length));
+    TELL(sendto(fd, (void *)-1, 10, 0, (void *)&echo, echo_length));
+    TELL(sendmsg(fd, &message, 0));
+    TELL(writev(fd, pieces, 2));
+    TELL(writev(fd, (void *)page, 2));
+    TELL(sendto(fd, "lost", 4, 0, (void *)&echo, echo_length));
+    TELL(recv(fd, page, 10, 0));
+    TELL(sendto(fd, "kept", 4, 0, (void *)&echo, echo_length));
+    TELL(recv(fd, page, 10, MSG_PEEK));
+    TELL(recv(fd, (void *)"constant", 8, MSG_PEEK));
+    TELL(recvfrom(fd, got, 10, MSG_PEEK, (void *)page, (void *)&length));
+    TELL(recv(fd, got, 10, 0));
+    show("kept", got, 4);
+    TELL(recv(fd, page, 10, MSG_DONTWAIT));
+    message.msg_iov = (void *)page;
+    TELL(recvmsg(fd, &message, 0));
+    TELL(recvmmsg(fd, (void *)page, 1, 0, NULL));
+    TELL(poll((void *)page, 1, 0));
+    TELL(select(fd + 1, (void *)page, NULL, NULL, NULL));
+    TELL(ioctl(fd, FIONREAD, page));
+    TELL(sendto(fd, "good", 4, 0, (void *)&echo, echo_length));
+    TELL(recv(fd, got, 10, 0));
 }
 
 static void wait_for(int fd, const char *what) {

@@ -53,6 +53,28 @@ static void *polling(void *argument) {
     struct worker *self = argument;
     struct pollfd wait = {self->fd, POLLIN, 0};
     self->result = poll(&wait, 1, 5000);
+    self->result = 1000 * self->result + wait.revents;
+    return NULL;
+}
+
+static void *waiting_in_select(void *argument) {
+    struct worker *self = argument;
+    struct timeval limit = {5, 0};
+    fd_set set;
+    FD_ZERO(&set);
+    FD_SET(self->fd, &set);
+    self->result = select(self->fd + 1, &set, NULL, NULL, &limit);
+    self->error = errno;
+    return NULL;
+}
+
+static void *waiting_in_epoll(void *argument) {
+    struct worker *self = argument;
+    struct epoll_event event = {EPOLLIN, {.u64 = 7}};
+    int set = epoll_create1(0);
+    epoll_ctl(set, EPOLL_CTL_ADD, self->fd, &event);
+    self->result = epoll_wait(set, &event, 1, 300);
+    close(set);
     return NULL;
 }
 
@@ -90,8 +112,39 @@ void threads(void) {
     printf("%s\n", next == fd ? "the same number" : "another number");
     settle(next);
     pthread_join(waits.thread, NULL);
-    printf("its socket was closed: %s\n", waits.result < 0 ? "nothing came" : "something came");
+    printf("its socket was closed: %ld %s\n", waits.result, strerrorname_np(waits.error));
+    /* A call that waits keeps its socket, and has what comes for it. */
+    struct sockaddr_storage own;
+    socklen_t own_length = sizeof own;
+    waits.fd = bound();
+    settle(waits.fd);
+    getsockname(waits.fd, (struct sockaddr *)&own, &own_length);
+    pthread_create(&waits.thread, NULL, receiving, &waits);
+    pause_for(50);
+    TELL(close(waits.fd));
+    pause_for(50);
+    TELL(sendto(next, "late", 4, 0, (struct sockaddr *)&own, own_length));
+    told_worker("closed meanwhile", &waits);
+    pause_for(10);
+    fd = socket(own.ss_family, SOCK_DGRAM, 0);
+    TELL(bind(fd, (struct sockaddr *)&own, own_length));
+    TELL(close(fd));
     TELL(send(next, "next", 4, 0));
+    TELL(recv(next, got, 20, 0));
+    /* The same of calls that wait for several. */
+    void *(*several[])(void *) = {polling, waiting_in_select, waiting_in_epoll};
+    for (int index = 0; index < 3; index++) {
+        waits.fd = bound();
+        settle(waits.fd);
+        getsockname(waits.fd, (struct sockaddr *)&own, &own_length);
+        pthread_create(&waits.thread, NULL, several[index], &waits);
+        pause_for(50);
+        TELL(close(waits.fd));
+        pause_for(50);
+        TELL(sendto(next, "late", 4, 0, (struct sockaddr *)&own, own_length));
+        told_worker("several, closed meanwhile", &waits);
+    }
+    TELL(send(next, "then", 4, 0));
     TELL(recv(next, got, 20, 0));
     /* Shut down while somebody waits. */
     waits.fd = next;

@@ -20,6 +20,10 @@ pub trait Caller {
     fn fall_asleep(&self);
     /// After the sleep.
     fn wake_up(&self);
+    /// Before a wait for this descriptor of a socket: one that stands for it until the call returns, whatever is closed meanwhile.
+    fn hold(&self, fd: RawFd) -> RawFd {
+        fd
+    }
 }
 
 /// Our own code, whose threads are never cancelled.
@@ -87,6 +91,7 @@ impl Stack {
         mut attempt: impl FnMut() -> Option<Outcome<usize>>,
     ) -> Outcome<usize> {
         let Some(timeout) = caller.enter(|| calls::receive_timeout(fd)) else { return Outcome::Kernel };
+        let fd = caller.enter(|| caller.hold(fd)).unwrap_or(fd);
         let (patience, held) = (Patience::new(timeout, self.wait), Held::back());
         let outcome = loop {
             let mut found = None;

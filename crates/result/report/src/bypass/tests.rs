@@ -97,6 +97,8 @@ fn lines(words: Words) -> Vec<String> {
         words.refused(&program(7), &why),
         words.queue(&Queue { zero_copy: false, ..queue.clone() }),
         words.queue(&queue),
+        words.waits(1),
+        words.port(&[&socket(Ok(()), 1); 4]),
         words.without_queues("nc (pid 7)", 2, &why),
         words.steering(&steering),
         words.of_program(&program(7), &socket(Ok(()), 1), 4),
@@ -137,6 +139,26 @@ fn counts_read_as_they_would_be_spoken_and_what_is_nothing_is_not_said() {
     assert_eq!(ja.queue(&queue(true, 0)), "v1 のキュー 0: ゼロコピーモード");
     let unbound = Record { descriptor: 4, local: None, peer: "198.18.0.2:9".parse().ok(), ..socket(Ok(()), 0) };
     assert_eq!(en.socket(&unbound), "socket 4 (not bound to 198.18.0.2:9)");
+}
+
+#[test]
+fn many_sockets_of_a_port_are_one_line() {
+    let [en, _] = both();
+    let of = |port: u16, descriptor: i32| Record {
+        descriptor,
+        local: Some(([198, 18, 0, 1], port).into()),
+        ..socket(Ok(()), 5)
+    };
+    let few: Vec<Record> = (3..6).map(|descriptor| of(7001, descriptor)).collect();
+    let many: Vec<Record> = (6..206).map(|descriptor| of(7000, descriptor)).collect();
+    let refused = Record { fate: Err(Reason::Cork), ..of(7000, 300) };
+    let mut claim = account().claims.remove(0);
+    claim.sockets = [few, many, vec![refused]].concat();
+    (claim.beyond, claim.refused) = (Beyond::default(), 0);
+    let lines = en.claim(&claim);
+    assert_eq!(lines.len(), 1 + 3 * 3 + 1 + 3, "{lines:#?}");
+    let ways = "past the kernel 1000 in (10000 B), 0 out (0 B), 400 dropped; through it 0 in (0 B), 200 out (2000 B)";
+    assert_eq!(lines[10], format!("  200 sockets at port 7000: past the kernel; {ways}"));
 }
 
 fn program(process: u32) -> Program {
@@ -205,7 +227,8 @@ the kernel's own UDP counters: 3 datagrams in, 4 out, of all programs: datagrams
 #[test]
 fn of_many_sockets_the_first_are_told_one_by_one_and_the_others_together() {
     let mut account = account();
-    account.claims[0].sockets = vec![socket(Ok(()), 5); MOST_SOCKETS + 3];
+    let at = |port: u16| Record { local: Some(([198, 18, 0, 1], port).into()), ..socket(Ok(()), 5) };
+    account.claims[0].sockets = (0..MOST_SOCKETS as u16 + 3).map(at).collect();
     let told = Words::of(Lang::En).account(&account);
     assert_eq!(told.matches("): past the kernel\n").count(), MOST_SOCKETS);
     let others =

@@ -1,0 +1,91 @@
+//! Whether a program's memory is there. For a bad pointer the kernel returns `EFAULT`, where our own access would be a
+//! fault.
+//!
+//! The kernel is asked about each page once, so memory that the program has unmapped since is not noticed.
+
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use super::call::raw;
+
+/// Remembered pages, each at the place of its number.
+const PAGES: usize = 4096;
+/// Smallest page of any machine.
+const PAGE: usize = 4096;
+
+/// Numbers of pages, each twice, and 1 more if it is writable.
+static KNOWN: [AtomicUsize; PAGES] = [const { AtomicUsize::new(usize::MAX) }; PAGES];
+
+/// Whether the first byte behind a pointer can be read.
+#[inline]
+pub fn is_readable<T>(pointer: *const T) -> bool {
+    let page = pointer as usize / PAGE;
+    KNOWN[page % PAGES].load(Relaxed) / 2 == page || is_found(page, 0, can_read)
+}
+
+/// Whether the first byte behind a pointer can be written.
+#[inline]
+pub fn is_writable<T>(pointer: *mut T) -> bool {
+    let page = pointer as usize / PAGE;
+    KNOWN[page % PAGES].load(Relaxed) == 2 * page + 1 || is_found(page, 1, can_write)
+}
+
+#[cold]
+fn is_found(page: usize, writable: usize, can: impl FnOnce(usize) -> bool) -> bool {
+    // A null pointer has another meaning in these calls.
+    const NOT_NULL: usize = 8;
+    let found = can(page * PAGE + NOT_NULL);
+    if found {
+        KNOWN[page % PAGES].store(2 * page + writable, Relaxed);
+    }
+    found
+}
+
+/// Whether a word can be read now: the kernel reads a set of signals there before it refuses what to do with it.
+pub(crate) fn can_read(place: usize) -> bool {
+    const NOTHING_KNOWN: usize = usize::MAX;
+    // SAFETY: it changes nothing.
+    unsafe { raw(libc::SYS_rt_sigprocmask, [NOTHING_KNOWN, place, 0, 8]) != -libc::EFAULT as isize }
+}
+
+/// The kernel adds 0 to a number there, and wakes nobody.
+fn can_write(place: usize) -> bool {
+    const ADD_0_AND_FIND_LESS: usize = 1 << 28 | 2 << 24;
+    let nobody = 0_u32;
+    let operation = (libc::FUTEX_WAKE_OP | libc::FUTEX_PRIVATE_FLAG) as usize;
+    let call = [&raw const nobody as usize, operation, 0, 0, place, ADD_0_AND_FIND_LESS];
+    // SAFETY: a number of this frame, and one of the program that keeps its value.
+    unsafe { raw(libc::SYS_futex, call) != -libc::EFAULT as isize }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ptr;
+
+    use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
+
+    use super::*;
+
+    #[test]
+    fn what_is_not_there_is_found() {
+        let length = 3 * PAGE;
+        let (rights, kind) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE);
+        // SAFETY: an unused place, of which the second page can be read alone, and the third not at all.
+        let start = unsafe { mmap_anonymous(ptr::null_mut(), length, rights, kind) }.expect("memory").cast::<u8>();
+        let page = |number: usize| start.wrapping_add(number * PAGE + 7);
+        for (number, rights) in [(1, MprotectFlags::READ), (2, MprotectFlags::empty())] {
+            // SAFETY: as above.
+            unsafe { mprotect(start.wrapping_add(number * PAGE).cast(), PAGE, rights) }.expect("it is ours");
+        }
+        // SAFETY: the page was mapped above.
+        unsafe { page(0).write(9) };
+        for _ in 0..2 {
+            assert_eq!([0, 1, 2].map(|number| is_readable(page(number).cast_const())), [true, true, false]);
+            assert_eq!([0, 1, 2].map(|number| is_writable(page(number))), [true, false, false]);
+        }
+        // SAFETY: the page was mapped above.
+        assert_eq!(unsafe { page(0).read() }, 9);
+        assert!(!is_readable(ptr::null::<u8>()) && !is_writable(usize::MAX as *mut u8));
+        // SAFETY: the memory is ours, and no reference to it is left.
+        unsafe { munmap(start.cast(), length) }.expect("it is ours");
+    }
+}
