@@ -3,11 +3,13 @@
 //! The document sees what is handed in and the fonts compiled in: no disk, no network, no clock, no fonts of the machine. So
 //! the same input gives the same bytes everywhere.
 
+mod confine;
 mod fonts;
 mod world;
 
 use std::fmt::Write as _;
 
+pub use confine::confine;
 pub use fonts::{FAMILY, MONOSPACED, without_glyph};
 use model::Typeset;
 use typst::{
