@@ -41,14 +41,26 @@ fn check_engines(plan: &Plan, lab: &Bed, privilege: Privilege) -> anyhow::Result
     Ok(())
 }
 
-/// Captures can be read and sent; from here on they are named by their whole path, since agents have a folder of their own.
-pub(super) fn check_replays(plan: &mut Plan, mtu: Option<Mtu>) -> anyhow::Result<()> {
-    for item in &mut plan.packets {
+/// Captures can be read and sent, and are those that the plan means.
+pub(super) fn check_replays(plan: &Plan, mtu: Option<Mtu>) -> anyhow::Result<()> {
+    for item in &plan.packets {
         let least = item.mtus.iter().copied().min().or(mtu).unwrap_or(ETHERNET_MTU);
-        for file in item.stream.iter_mut().filter_map(|stream| stream.replay.as_mut()) {
-            check_replay(file, least).map_err(|why| Words(format!("replay of {file}: {why}")))?;
-            *file = std::path::absolute(&file)?.to_string_lossy().into_owned();
+        for stream in &item.stream {
+            let Some(file) = &stream.replay else { continue };
+            check_replay(file, stream.replay_sha256.as_deref(), least)
+                .map_err(|why| Words(format!("replay of {file}: {why}")))?;
         }
+    }
+    Ok(())
+}
+
+/// Names captures by their whole path, since agents have a folder of their own, and by their content.
+pub(super) fn bind_replays(plan: &mut Plan) -> anyhow::Result<()> {
+    for stream in plan.packets.iter_mut().flat_map(|item| &mut item.stream) {
+        let Some(file) = &mut stream.replay else { continue };
+        let bytes = read_capture(file).map_err(|why| Words(format!("replay of {file}: {why}")))?;
+        stream.replay_sha256.get_or_insert_with(|| pcap::sha256(&bytes));
+        *file = std::path::absolute(&file)?.to_string_lossy().into_owned();
     }
     Ok(())
 }
@@ -62,8 +74,13 @@ pub(super) fn check_cores(cpus: &[usize]) -> anyhow::Result<()> {
     }
 }
 
-fn check_replay(file: &str, mtu: Mtu) -> Result<(), String> {
-    let bytes = paths::read(Path::new(file), "a capture", pcap::LONGEST >> 20)?;
+fn read_capture(file: &str) -> Result<Vec<u8>, String> {
+    paths::read(Path::new(file), "a capture", pcap::LONGEST >> 20)
+}
+
+fn check_replay(file: &str, sha256: Option<&str>, mtu: Mtu) -> Result<(), String> {
+    let bytes = read_capture(file)?;
+    pcap::check_sha256(&bytes, sha256)?;
     let frames = pcap::read(&bytes).map_err(|error| error.to_string())?;
     pcap::Replay::new(frames, mtu).map(drop).map_err(|error| error.to_string())
 }
@@ -115,7 +132,7 @@ mod tests {
     #[test]
     fn a_capture_is_a_file_that_ends() {
         for endless in ["/dev/zero", "/proc/self/fd"] {
-            assert!(check_replay(endless, ETHERNET_MTU).unwrap_err().contains("a capture is a file of at most"));
+            assert!(check_replay(endless, None, ETHERNET_MTU).unwrap_err().contains("a capture is a file of at most"));
         }
     }
 

@@ -8,7 +8,7 @@ use report::Notice;
 use run::{NewRun, Order};
 
 use super::{
-    beforehand::{check_machine, check_replays, fitting},
+    beforehand::{bind_replays, check_machine, check_replays, fitting},
     desk::Desk,
     dry_run::dry_run,
     plans, tell,
@@ -62,7 +62,8 @@ fn measure(mut plan: Plan, identity: Option<Identity>, options: &Measure, common
     references.check_limits(&plan)?;
     references.check_chosen(&options.files.chosen())?;
     check_machine(&plan, options)?;
-    check_replays(&mut plan, options.mtu)?;
+    bind_replays(&mut plan)?;
+    check_replays(&plan, options.mtu)?;
     if options.dry_run {
         return dry_run(&plan, options, common);
     }

@@ -63,9 +63,9 @@ pub(super) fn resume(id: &RunId, files: &ReportFiles, allowed: &Allowed, common:
     wait_for_its_agents(&run, &wanted)?;
     // It may have come to its end by itself meanwhile.
     let run = desk.store().load(&run.id)?;
-    let mut run = run::resumable(run, &bed::survey(&wanted.program)?.host)?;
+    let run = run::resumable(run, &bed::survey(&wanted.program)?.host)?;
     // As the calling user: agents read them as root.
-    check_replays(&mut run.plan, wanted.mtu)?;
+    check_replays(&run.plan, wanted.mtu)?;
     desk.conduct(Order::Rest { run: Box::new(run), wireproof: agent::build() }, &wanted)
 }
 

@@ -121,6 +121,23 @@ fn what_cannot_be_sent_again_says_why() {
     before.assert_same();
 }
 
+/// By the other end, and by a later run with the same sum.
+#[test]
+fn a_capture_that_was_exchanged_is_refused() {
+    let desk = Desk::new();
+    let (file, streams) = (desk.path("good.pcapng"), desk.path("streams.toml"));
+    write(&file, &frames());
+    let meant = pcap::sha256(&fs::read(&file).unwrap());
+    let toml = |sha256: &str| format!("[[stream]]\nreplay = \"good.pcapng\"\nreplay_sha256 = \"{sha256}\"\n");
+    fs::write(&streams, toml(&meant)).unwrap();
+    let words = ["packets", "--stream-file", text(&streams), "--duration", "200 ms", "--repeats", "1", "--json"];
+    let done = desk.run(&words);
+    assert_eq!(done.status, 0, "{}", done.err);
+    assert!(desk.run(&["report", "last", "--json", "--quiet", "--out", text(&desk.path("out"))]).out.contains(&meant));
+    write(&file, &frames()[1..]);
+    desk.run(&words).fails(2, &["good.pcapng", "it is not the capture that the run is for"]);
+}
+
 /// A numbered stream and a capture at the same time, each counted in its own way.
 #[test]
 fn a_stream_file_may_name_captures_beside_numbered_streams() {

@@ -68,6 +68,9 @@ pub struct Stream {
     /// left out. Both ends read it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replay: Option<String>,
+    /// SHA-256 of the capture in hexadecimal; a run notes it where it is not given. Another file is refused, at each end and by `resume`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replay_sha256: Option<String>,
     /// Sizes of its frames.
     pub sizes: Sizes,
     /// VLAN tags, the outer one first.
@@ -133,6 +136,7 @@ impl Default for Stream {
         Self {
             name: "stream".to_owned(),
             replay: None,
+            replay_sha256: None,
             sizes: Sizes::List(vec![MIN_FRAME]),
             vlans: Vec::new(),
             ip: IpVersion::V4,
@@ -194,13 +198,16 @@ impl Stream {
 
     /// A capture determines its own frames.
     fn check_replay(&self) -> Result<(), String> {
-        let Self { name, replay, load, .. } = self.clone();
+        let Self { name, replay, replay_sha256, load, .. } = self.clone();
         match replay {
+            None if replay_sha256.is_some() => {
+                Err("replay_sha256 is that of a capture: write replay = \"FILE\", too".to_owned())
+            }
             None if load.rate == Rate::Captured => {
                 Err("there is no capture that says when frames leave: write replay = \"FILE\", or another load"
                     .to_owned())
             }
-            Some(_) if (Self { name, replay, load, ..Self::default() }) != *self => {
+            Some(_) if (Self { name, replay, replay_sha256, load, ..Self::default() }) != *self => {
                 Err("a replay sends the frames of its capture as they are: beside replay write name and load alone"
                     .to_owned())
             }

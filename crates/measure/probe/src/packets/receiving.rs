@@ -165,9 +165,11 @@ fn numbered(spec: &PacketsSpec) -> PacketsSpec {
 }
 
 fn replays(spec: &PacketsSpec, seat: &Seat) -> Result<Option<(Recognised, Vec<usize>)>, ProbeError> {
-    let named = spec.streams.iter().enumerate().filter_map(|(place, stream)| Some((place, stream.replay.as_ref()?)));
+    let named =
+        spec.streams.iter().enumerate().filter_map(|(place, stream)| Some((place, (stream, stream.replay.as_ref()?))));
     let (places, files): (Vec<_>, Vec<_>) = named.unzip();
-    let captures: Vec<_> = files.into_iter().map(|file| replay::read(file, seat.mtu)).collect::<Result<_, _>>()?;
+    let read = |(stream, file): (&Stream, &String)| replay::read(stream, file, seat.mtu);
+    let captures: Vec<_> = files.into_iter().map(read).collect::<Result<_, _>>()?;
     Ok(if captures.is_empty() { None } else { Some((Recognised::attach(&captures, seat)?, places)) })
 }
 

@@ -14,17 +14,18 @@ use std::{
 };
 
 use kernel::packet::Capture;
-use model::{Mtu, PacketsReceived, Seat, frame_size::FCS};
+use model::{Mtu, PacketsReceived, Seat, Stream, frame_size::FCS};
 use pcap::Replay;
 
 use crate::{ProbeError, socket::STOP_CHECK};
 
 /// Reads a capture of this end's machine, as far as the user who called may.
-pub(super) fn read(file: &str, mtu: Mtu) -> Result<Replay, ProbeError> {
+pub(super) fn read(stream: &Stream, file: &str, mtu: Mtu) -> Result<Replay, ProbeError> {
     let unable = |why: String| ProbeError::Unable { what: format!("the replay of {file}"), why };
     let bytes = kernel::file::read_as_sudo_user(Path::new(file), pcap::LONGEST)
         .map_err(|error| unable(format!("{error}; both ends read the capture: the same file has to be at each")))?
         .ok_or_else(|| unable(format!("a capture is a file of at most {} MiB", pcap::LONGEST >> 20)))?;
+    pcap::check_sha256(&bytes, stream.replay_sha256.as_deref()).map_err(unable)?;
     let frames = pcap::read(&bytes).map_err(|error| unable(error.to_string()))?;
     Replay::new(frames, mtu).map_err(|error| unable(error.to_string()))
 }
@@ -130,7 +131,7 @@ mod tests {
     #[test]
     fn what_is_no_file_that_ends_is_no_capture() {
         for endless in ["/dev/null", "/dev/zero", "/proc/self/fd"] {
-            let error = read(endless, Mtu(1500)).map(drop).expect_err("refused").to_string();
+            let error = read(&Stream::default(), endless, Mtu(1500)).map(drop).expect_err("refused").to_string();
             assert!(error.contains("a file of at most 1024 MiB"), "{endless}: {error}");
         }
     }

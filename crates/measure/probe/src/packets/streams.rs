@@ -25,7 +25,7 @@ pub(super) fn nowhere(seat: &Seat) -> Place {
 
 pub(super) fn compiled(spec: &PacketsSpec, place: &Place) -> Result<Vec<Compiled>, ProbeError> {
     let compiled = |stream: &Stream| match &stream.replay {
-        Some(file) => Ok(Compiled::of_replay(&stream.name, Arc::new(replay::read(file, place.mtu)?))),
+        Some(file) => Ok(Compiled::of_replay(&stream.name, Arc::new(replay::read(stream, file, place.mtu)?))),
         None => Compiled::new(stream, place).map_err(|error| unable("packets", &error.to_string())),
     };
     spec.streams.iter().map(compiled).collect()
