@@ -33,6 +33,7 @@ fn measured(bed: &str) -> Value {
     let document = done.json();
     let trials = document["trials"].as_array().unwrap();
     assert_eq!(trials.len(), 2, "{bed}");
+    assert_eq!(document["environment"]["differences"], Value::Array(vec![]), "{bed}");
     let received = trials[1]["received"].as_u64().unwrap();
     assert!(received > 0 && came_in(&trials[0]) >= 600 && came_in(&trials[1]) >= received, "{trials:?}");
     document
@@ -49,6 +50,15 @@ fn a_bridge_between_two_ends_is_measured_and_read() {
     let document = measured("lab:bridge");
     assert_eq!(document["bed"]["dut"]["machine"], "bridge", "{}", document["bed"]);
     assert_eq!(document["bed"]["endpoints"][1]["addresses"][0], "198.18.0.2");
+}
+
+#[test]
+fn a_switch_before_two_senders_is_up_before_it_is_read() {
+    let desk = Desk::new();
+    let plan = desk.plan(PLAN);
+    let done = desk.run(&["verify", text(&plan), "--bed", "lab:senders=2", "--json"]);
+    assert_eq!(done.status, 0, "{}", done.err);
+    assert_eq!(done.json()["environment"]["differences"], Value::Array(vec![]));
 }
 
 #[test]

@@ -7,7 +7,8 @@ use serde_json::Value;
 use crate::{
     other_host::signal,
     planted::{Bad, Busy},
-    program::{Desk, done},
+    program::{Desk, Done, done},
+    waiting::soon,
 };
 
 const BED: &str = "faulty";
@@ -112,6 +113,65 @@ fn a_time_in_which_nothing_passes_is_named() {
         let trial = done(run.wait_with_output().unwrap()).json()["trials"][0].clone();
         assert_eq!(place(&trial), "interruption", "{}", trial["limited_by"]);
         assert!(trial["doubts"].to_string().contains("stalled"), "{}", trial["doubts"]);
+    });
+}
+
+/// A trial in the middle of which this is done.
+fn meanwhile(desk: &Desk, more: &[&str], done_then: impl FnOnce()) -> Done {
+    let words = [&["goodput", "--bed", BED, "--repeats", "1", "--cpus", "0,1", "--json"], more].concat();
+    let sent = || Bad::new(desk, BED).reads("a", "/sys/class/net/lab-a/statistics/tx_packets");
+    let before = sent();
+    let run = desk.start(&words);
+    assert!(soon(|| sent() > before + 15_000), "nothing is sent");
+    done_then();
+    done(run.wait_with_output().unwrap())
+}
+
+fn trial(done: &Done) -> Value {
+    done.json()["trials"][0].clone()
+}
+
+#[test]
+fn what_changes_in_the_middle_is_told_with_its_second() {
+    Desk::tell_alone(|desk| {
+        let _bed = desk.bed(BED, &[]);
+        let bad = Bad::new(desk, BED);
+        let udp = ["--duration", "4 s", "--protocol", "udp", "--rate", "100 Mbit/s"];
+        let calm = trial(&meanwhile(desk, &udp, || {}));
+        for doubt in ["settings-changed", "link-lost", "clock-set"] {
+            assert!(!calm["doubts"].to_string().contains(doubt), "nothing changed: {}", calm["doubts"]);
+        }
+        let changed = trial(&meanwhile(desk, &udp, || bad.at("a", "ethtool -K lab-a tso off")));
+        assert!(changed["doubts"].to_string().contains("settings-changed"), "{}", changed["doubts"]);
+        let events = changed["counters"][0]["events"].as_array().unwrap();
+        let event = events.iter().find(|event| event["what"] == "tx-tcp-segmentation").unwrap();
+        assert_eq!(event["after"], "off", "{event}");
+        assert!((0.0..4.0).contains(&event["at_s"].as_f64().unwrap()), "{event}");
+        let qdisc = trial(&meanwhile(desk, &udp, || bad.at("b", "tc qdisc add dev lab-b root pfifo limit 5000")));
+        assert!(qdisc["doubts"].to_string().contains("pfifo"), "{}", qdisc["doubts"]);
+        // Nothing reaches the other end any more, not even that all was sent.
+        let neighbour = "ip neigh replace 198.18.0.2 lladdr 02:00:00:00:00:99 dev lab-a nud permanent";
+        meanwhile(desk, &udp, || bad.at("a", neighbour)).fails(1, &["neighbour 198.18.0.2", "02:00:00:00:00:99"]);
+    });
+}
+
+#[test]
+fn a_link_that_goes_down_for_a_moment_is_named_for_what_it_did_not_carry() {
+    Desk::tell_alone(|desk| {
+        let _bed = desk.bed(BED, &[]);
+        let bad = Bad::new(desk, BED);
+        let flap = || {
+            bad.at("b", "ip link set lab-b down");
+            thread::sleep(Duration::from_millis(200));
+            bad.at("b", "ip link set lab-b up");
+        };
+        let udp = trial(&meanwhile(desk, &["--duration", "4 s", "--protocol", "udp", "--rate", "100 Mbit/s"], flap));
+        assert!(udp["doubts"].to_string().contains("link-lost"), "{}", udp["doubts"]);
+        assert!(udp["loss_at"]["interruption"].as_u64() > Some(0), "{}", udp["loss_at"]);
+        assert_eq!(udp["loss_at"]["device under test"], Value::Null, "{}", udp["loss_at"]);
+        let tcp = trial(&meanwhile(desk, &["--duration", "4 s"], flap));
+        assert!(tcp["doubts"].to_string().contains("link-lost"), "{}", tcp["doubts"]);
+        assert!(!["reordering", "device under test"].contains(&place(&tcp)), "{}", tcp["limited_by"]);
     });
 }
 

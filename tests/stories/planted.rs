@@ -36,11 +36,17 @@ impl<'a> Bad<'a> {
         self.does(end, &["sysctl", "-qw", &format!("{name}={value}")]);
     }
 
-    fn does(&self, end: &str, words: &[&str]) {
+    /// A number in a file as one end sees it.
+    pub(crate) fn reads(&self, end: &str, file: &str) -> u64 {
+        self.does(end, &["cat", file]).trim().parse().unwrap()
+    }
+
+    fn does(&self, end: &str, words: &[&str]) -> String {
         let mut command = Command::new("ip");
         command.args(["netns", "exec", &format!("wp{}-{end}", self.bed)]).args(words);
         let done = command.output().unwrap();
         assert!(done.status.success(), "{words:?}: {}", String::from_utf8_lossy(&done.stderr));
+        String::from_utf8_lossy(&done.stdout).into_owned()
     }
 
     /// Plants this fault of planted/faults.bpf.c for each `every`-th datagram from `a` to `b`, at the output of `a`.

@@ -1,9 +1,6 @@
 //! A fault: how it is planted and taken away, and its right names.
 
-use std::{
-    process::{Child, Command, Stdio},
-    time::Duration,
-};
+use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 
@@ -37,7 +34,7 @@ pub(super) struct Fault {
     cpus: &'static str,
     plants: Vec<Plant>,
     busy: Vec<usize>,
-    /// Namespace, and a script that runs there one second after the start.
+    /// End, and a script that runs there in the middle of the traffic.
     meanwhile: Option<(&'static str, &'static str)>,
     expected: Vec<&'static str>,
     wrong: Vec<&'static str>,
@@ -66,9 +63,14 @@ pub(super) fn fault(name: &'static str, probe: &[&'static str]) -> Fault {
 }
 
 impl Fault {
-    /// More options of the probe.
+    /// More options of the probe, or other values of those that it has.
     pub(super) fn with(mut self, words: &[&'static str]) -> Self {
-        self.probe.extend(words);
+        for option in words.chunks(2) {
+            match self.probe.iter().position(|word| *word == option[0]) {
+                Some(at) => self.probe[at + 1] = option[1],
+                None => self.probe.extend(option),
+            }
+        }
         self
     }
 
@@ -183,10 +185,13 @@ fn at_router(script: &str) {
     assert!(runs(script), "{script}");
 }
 
-/// A script that runs a second later at an end, as root of its namespace.
+/// A script that runs at an end once traffic flows there, as root of its namespace: a second after it began.
 fn later(end: &str, script: &str) -> Child {
-    let script = format!("sleep {}; {script}", Duration::from_millis(1500).as_secs_f64());
+    let counts = format!("/sys/class/net/lab-{end}/statistics");
+    let packets = format!("$(($(cat {counts}/rx_packets) + $(cat {counts}/tx_packets)))");
+    let wait = format!("before={packets}; until [ {packets} -gt $((before + 1000)) ]; do sleep 0.05; done; sleep 1");
     let mut command = Command::new("ip");
+    let script = format!("{wait}; {script}");
     command.args(["netns", "exec", &format!("wp{BED}-{end}"), "timeout", "30", "sh", "-c", &script]);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
 }

@@ -3,6 +3,10 @@
 use super::fault::{Fault, LATENCY, PACED_LATENCY, PACKETS, PATH, TCP, TRANSACTIONS, UDP, fault};
 
 const SIZE: &[&str] = &["--frame-sizes", "256"];
+/// Round trips that are lost take a second each.
+const FEW: &[&str] = &["--count", "400"];
+/// Past a queueing discipline and what is planted there, another engine sends.
+const SOCKETS: &[&str] = &["--engine", "udp"];
 const LARGE: &[&str] = &["--mtu", "9000"];
 
 pub(super) fn all() -> Vec<Fault> {
@@ -16,8 +20,9 @@ fn sender() -> Vec<Fault> {
         fault("token bucket at the sender, TCP", TCP).at("a", slow).named(&["limited by qdisc (a)"]),
         fault("token bucket at the sender, UDP", UDP).at("a", slow).named(&["limited by qdisc (a)", "lost at qdisc"]),
         fault("token bucket at the sender, packets", PACKETS)
+            .with(SOCKETS)
             .at("a", "tc qdisc add dev lab-a root tbf rate 5mbit burst 16kb latency 5ms")
-            .named(&["lost at qdisc"]),
+            .named(&["limited by qdisc (a)"]),
         fault("queue of two packets at the sender", UDP)
             .at("a", "tc qdisc add dev lab-a root handle 1: tbf rate 250mbit burst 64kb limit 8kb")
             .named(&["limited by qdisc (a)"]),
@@ -36,20 +41,21 @@ fn sender() -> Vec<Fault> {
 fn path() -> Vec<Fault> {
     vec![
         fault("every 10,000th datagram lost", UDP).xdp("lose", 10_000).named(&["lost"]).not_named(&["socket", "qdisc"]),
-        fault("every 100th packet lost", PACKETS).xdp("lose", 100).named(&["lost"]).not_named(&["socket", "qdisc"]),
-        fault("every 100th round trip lost", LATENCY).xdp("lose", 100).named(&["lost"]),
+        fault("every 100th packet lost", PACKETS).with(SOCKETS).xdp("lose", 100).named(&["lost"]).not_named(&["socket", "qdisc"]),
+        fault("every 100th round trip lost", LATENCY).with(FEW).xdp("lose", 100).named(&["lost"]),
         fault("every 1,000th datagram twice", UDP).tc("duplicate", 1_000).named(&["duplicated"]).not_named(&["lost at"]),
-        fault("every 100th packet twice", PACKETS).tc("duplicate", 100).named(&["duplicated"]).not_named(&["lost at"]),
-        fault("every 1,000th datagram late", UDP)
+        fault("every 100th packet twice", PACKETS).with(SOCKETS).tc("duplicate", 100).named(&["duplicated"]).not_named(&["lost at"]),
+        fault("every 100,000th datagram late", UDP)
+            .with(&["--rate", "120 Mbit/s", "--datagram", "64"])
             .at("a", "tc qdisc add dev lab-a root handle 1: htb default 10")
             .at("a", "tc class add dev lab-a parent 1: classid 1:10 htb rate 90gbit quantum 60000")
             .at("a", "tc class add dev lab-a parent 1: classid 1:20 htb rate 8kbit burst 20 quantum 1500")
             .tc("reorder", 100_000)
             .named(&["reordered"]),
-        fault("a bit flipped in every 1,000th datagram", UDP).at("a", "ethtool -K lab-a tx off").tc("flip", 1_000).named(&["lost at", "damaged"]).not_named(&["socket"]),
-        fault("a bit flipped in every 100th packet", PACKETS).with(SIZE).tc("flip", 100).named(&["corrupt"]).not_named(&["device under test"]),
-        fault("a bit flipped under a valid checksum, UDP", UDP).tc("forge", 100).named(&["corrupt"]),
-        fault("a bit flipped under a valid checksum, packets", PACKETS).with(SIZE).tc("forge", 100).named(&["corrupt"]),
+        fault("a bit flipped in every 1,000th datagram", UDP).at("a", "ethtool -K lab-a tx off").tc("flip", 1_000).named(&["lost at path"]).not_named(&["socket"]),
+        fault("a bit flipped in every 100th packet", PACKETS).with(SOCKETS).with(SIZE).tc("flip", 100).named(&["corrupt"]).not_named(&["device under test"]),
+        fault("words swapped under a valid checksum, UDP", UDP).tc("forge", 101).named(&["corrupt"]),
+        fault("words swapped under a valid checksum, packets", PACKETS).with(SOCKETS).with(SIZE).tc("forge", 101).named(&["corrupt"]),
         fault("packets over 1400 bytes lost without a word, path", PATH).tc("drop_large", 1).named(&["culprit black-hole"]),
         fault("packets over 1400 bytes lost without a word, UDP", UDP).tc("drop_large", 1).named(&["lost"]).not_named(&["socket", "qdisc"]),
         fault("acknowledgements through 1 Mbit/s", TCP)
@@ -62,7 +68,7 @@ fn path() -> Vec<Fault> {
         fault("device under test drops by its packet filter", UDP)
             .through_router("nft add table ip f; nft add chain ip f o '{ type filter hook forward priority 0; }'; nft add rule ip f o udp dport != 0 numgen random mod 20 0 drop")
             .named(&["device under test"]),
-        fault("device under test leaves TTL as it is", LATENCY)
+        fault("device under test leaves TTL as it is", PATH)
             .through_router("nft add table ip f; nft add chain ip f o '{ type filter hook prerouting priority 0; }'; nft add rule ip f o ip ttl set 65; nft add table ip6 f; nft add chain ip6 f o '{ type filter hook prerouting priority 0; }'; nft add rule ip6 f o ip6 hoplimit set 65")
             .named(&["doubt ttl"]),
     ]
@@ -88,11 +94,11 @@ fn receiver() -> Vec<Fault> {
         filter("packet filter at the receiver drops every 20th, UDP", "input", "all", UDP),
         filter("packet filter at the receiver limits the rate, UDP", "input", "limit", UDP),
         filter("packet filter before routing at the receiver, UDP", "prerouting", "all", UDP),
-        filter("packet filter at the receiver drops every 20th, latency", "input", "all", LATENCY),
-        fault("neighbour entry with a wrong MAC address", UDP)
+        filter("packet filter at the receiver drops every 20th, latency", "input", "all", LATENCY).with(FEW),
+        fault("neighbour entry with a wrong MAC address, packets", PACKETS)
+            .with(SOCKETS)
             .meanwhile("a", "ip neigh replace 198.18.0.2 lladdr 02:00:00:00:00:99 dev lab-a nud permanent")
-            .named(&["MAC address"])
-            .not_named(&["device under test"]),
+            .named(&["neighbour 198.18.0.2", "02:00:00:00:00:99"]),
         fault("neighbour that does not answer", LATENCY)
             .at("b", "ip link set lab-b arp off")
             .at("a", "ip neigh flush dev lab-a")
@@ -117,8 +123,9 @@ fn receiver() -> Vec<Fault> {
             .named(&["error"])
             .not_named(&["device under test"]),
         fault("policer at the receiver's input", UDP)
-            .script("b", "tc qdisc add dev lab-b ingress; tc filter add dev lab-b parent ffff: matchall action police rate 100mbit burst 64k drop")
-            .named(&["limited by qdisc (b)", "lost at qdisc"]),
+            .script("b", "nft add table netdev f; nft add chain netdev f i '{ type filter hook ingress device lab-b priority 0; }'; nft add rule netdev f i limit rate over 10 mbytes/second drop")
+            .named(&["lost at packet filter"])
+            .not_named(&["device under test"]),
     ]
 }
 
@@ -153,7 +160,7 @@ fn events() -> Vec<Fault> {
     };
     let (near, far) = (flap("a", "lab-a"), flap("b", "lab-b"));
     vec![
-        fault("sender's link down for 200 ms, UDP", UDP).meanwhile(near.0, near.1).named(&["doubt link"]).not_named(&["device under test"]),
+        fault("sender's link down for 200 ms, UDP", UDP).meanwhile(near.0, near.1).named(&["lab-a", "lost its link"]).not_named(&["device under test"]),
         fault("receiver's link down for 200 ms, UDP", UDP).meanwhile(far.0, far.1).named(&["doubt link"]).not_named(&["device under test"]),
         fault("receiver's link down for 200 ms, TCP", TCP).meanwhile(far.0, far.1).named(&["doubt link"]).not_named(&["reordering"]),
         fault("receiver's link down for 200 ms, packets", PACKETS).meanwhile(far.0, far.1).named(&["doubt link"]).not_named(&["device under test"]),
@@ -171,7 +178,7 @@ fn events() -> Vec<Fault> {
             .named(&["doubt settings-changed"]),
         fault("neighbour entry changed in the middle", UDP)
             .meanwhile("a", "ip neigh replace 198.18.0.2 lladdr 02:00:00:00:00:99 dev lab-a nud permanent")
-            .named(&["doubt settings-changed"]),
+            .named(&["neighbour 198.18.0.2", "02:00:00:00:00:99"]),
     ]
 }
 
@@ -181,11 +188,11 @@ fn transactions() -> Vec<Fault> {
         fault("packet filter refuses new connections", TRANSACTIONS)
             .with(&["--kind", "crr"])
             .meanwhile("b", "nft add table ip f; nft add chain ip f i '{ type filter hook input priority 0; }'; nft add rule ip f i tcp flags '& (syn|ack) == syn' numgen random mod 10 0 drop")
-            .named(&["device under test"]),
+            .named(&["limited by packet filter (b)"]),
         fault("few ephemeral ports", TRANSACTIONS)
             .with(&["--kind", "crr"])
-            .at("a", "sysctl -qw net.ipv4.tcp_tw_reuse=0")
-            .script("a", "sysctl -qw net.ipv4.ip_local_port_range='50000 50300'")
+            .with(&["--connections", "64"])
+            .script("a", "sysctl -qw net.ipv4.ip_local_port_range='40000 40019'")
             .named(&["limited by ephemeral ports"]),
         fault("short queue of connections", TRANSACTIONS)
             .with(&["--kind", "crr", "--connections", "200"])

@@ -1,20 +1,20 @@
 //! Changes to a machine as values, one type a kind. The ledger records the state before.
 
 mod addresses;
-mod cards;
+mod card_settings;
+mod interface_settings;
 mod links;
-mod nics;
-mod settings;
+mod taken_nics;
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 pub use addresses::{Address, Route};
-pub use cards::{PromptInterrupts, Stamping, Steering};
+pub use card_settings::{PromptInterrupts, Stamping, Steering};
+pub use interface_settings::{Gro, InterfaceMtu, InterfaceSetting, Sysctl};
 pub use links::{Bridge, LinkEnd, LinkUp, Namespace, Veth};
-pub use nics::{LeftAlone, MovedNic};
-pub use settings::{Gro, InterfaceMtu, InterfaceSetting, Sysctl};
+pub use taken_nics::{LeftAlone, MovedNic};
 
 /// Declares all kinds of change: each variant has its type, whose words are its words.
 macro_rules! kinds {

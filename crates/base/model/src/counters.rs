@@ -22,7 +22,50 @@ pub struct EndCounters {
     /// Counters that could not be read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unread: Vec<Unread>,
+    /// What changed at this end from the start to the end of the counted time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub events: Vec<Event>,
 }
+
+/// Something that changed at an end during a trial.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Display)]
+#[display("{kind} {what}: {before} → {after}")]
+pub struct Event {
+    /// When it was noticed, in seconds of the counted time; negative before it.
+    pub at_s: f64,
+    /// What kind of thing.
+    pub kind: EventKind,
+    /// Which: an interface's property, an address, a network, an offload.
+    pub what: String,
+    /// What it was before; `none` where it was not there.
+    pub before: String,
+    /// What it was then; `none` where it was gone.
+    pub after: String,
+}
+
+choice!(
+    /// What can change at an end.
+    EventKind, "a kind of event", {
+        /// The interface: state, MTU, MAC address.
+        Link = "link",
+        /// The interface lost its carrier; before and after count such losses.
+        Carrier = "carrier",
+        /// An address of the interface.
+        Address = "address",
+        /// A route through the interface.
+        Route = "route",
+        /// The MAC address of a neighbour.
+        Neighbour = "neighbour",
+        /// A queueing discipline.
+        Qdisc = "qdisc",
+        /// An offload of the driver.
+        Offload = "offload",
+        /// Channels, rings or pause frames of the driver.
+        Driver = "driver",
+        /// The time of day; before and after are seconds by which it had been set.
+        Clock = "clock",
+    }
+);
 
 /// Counters that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -66,6 +109,8 @@ choice!(
         Netstat = "netstat",
         /// `/proc/interrupts` and `/proc/softirqs`.
         Interrupt = "interrupt",
+        /// The receiving program's own count, by what packets carry.
+        Receiver = "receiver",
     }
 );
 

@@ -94,10 +94,36 @@ pub enum Doubt {
         /// How many.
         seconds: u64,
     },
-    /// The figure was still rising or falling after the warm-up.
+    /// The figure was still rising or falling after the warm-up, or the thirds of the counted time differ strongly.
     Unsteady {
-        /// Seconds of the counted time until it settled.
+        /// Seconds of the counted time until it settled; all of them where it did not.
         settled_after_s: f64,
+        /// Means of the three thirds, in bit/s, where these differ strongly.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        thirds_bps: Option<[f64; 3]>,
+    },
+    /// An interface lost its carrier during the trial.
+    LinkLost {
+        /// The endpoint.
+        endpoint: String,
+        /// How often.
+        times: u64,
+    },
+    /// Something was changed at an end during the trial.
+    SettingsChanged {
+        /// The endpoint.
+        endpoint: String,
+        /// What, like `offload tx-tcp-segmentation: on → off`; of several the first.
+        what: String,
+        /// When, in seconds of the counted time; negative before it.
+        at_s: f64,
+    },
+    /// The time of day was set during the trial.
+    ClockSet {
+        /// The endpoint.
+        endpoint: String,
+        /// By how much, in seconds; of several times the largest.
+        by_s: f64,
     },
     /// Packets of the full MTU were not shown to pass before the data was sent.
     PathNotProven {
@@ -107,6 +133,14 @@ pub enum Doubt {
         forward: Option<u32>,
         /// What passed the other way, in bytes; `None` is nothing.
         reverse: Option<u32>,
+    },
+    /// On a routed bed, packets arrived with the TTL that they were sent with: something between routes them and leaves it as it is, or
+    /// they went another way.
+    TtlKept {
+        /// The endpoint that sent.
+        from: String,
+        /// The endpoint that received.
+        to: String,
     },
     /// The kernel had no queue to poll, so that busy polling was sleeping.
     NothingToPoll {

@@ -72,6 +72,8 @@ pub enum Evidence {
         /// Measured rate, in bit/s.
         bps: f64,
     },
+    /// Neither cores nor counters of the ends could be read.
+    NothingRead,
     /// In whole seconds nothing arrived.
     Silent {
         /// How many.
@@ -185,6 +187,8 @@ pub enum Place {
     PacketFilter,
     /// The destination MAC address: packets came to an end that does not have it.
     MacAddress,
+    /// Packets came for an IP address that the receiver does not have, or has no route for.
+    IpAddress,
     /// The receiver's socket buffer.
     ReceiverSocket,
     /// A core of the receiver.
@@ -226,6 +230,7 @@ choice!(Place, "a place", {
     SoftirqCore = "softirq core",
     PacketFilter = "packet filter",
     MacAddress = "MAC address",
+    IpAddress = "IP address",
     ReceiverSocket = "receiver's socket",
     ReceiverCpu = "receiver CPU",
     ListenQueue = "listen queue",

@@ -1,5 +1,6 @@
 //! Converts errors of the rooms below for the controller.
 
+use kernel::neighbour::{self, NextHop};
 use ledger::UndoErrors;
 use probe::ProbeError;
 use protocol::{Failure, FailureKind};
@@ -30,6 +31,41 @@ pub(crate) fn measurement(error: &ProbeError) -> Failure {
     Failure::new(kind, measured(error), error)
 }
 
+/// The same at this interface, with what is known of a peer that nothing came from.
+pub(crate) fn measurement_at(interface: &str, error: &ProbeError) -> Failure {
+    let failure = measurement(error);
+    let Some(peer) = error.silent_peer() else { return failure };
+    let hop = neighbour::known(interface, peer.ip()).ok().filter(|_| !peer.ip().is_loopback());
+    let advice = match hop {
+        Some(NextHop { address, state: None, .. }) => {
+            format!(
+                "no neighbour entry tells where {address} is (ip neigh show dev {interface}); look at the routes of this end"
+            )
+        }
+        Some(NextHop { address, state: Some(state), mac: None }) => {
+            format!(
+                "neighbour {address} is {state} on {interface}: nobody there says that it has this address; check the link and the peer's address"
+            )
+        }
+        Some(NextHop { address, state: Some(state), mac: Some(mac) }) => {
+            format!(
+                "neighbour {address} is {mac} on {interface} ({state}); if this is the peer, check that no packet filter takes the traffic{}",
+                sizes(error)
+            )
+        }
+        None => format!("check that no packet filter takes the traffic{}", sizes(error)),
+    };
+    failure.advised(advice)
+}
+
+/// Where another size might pass.
+fn sizes(error: &ProbeError) -> &'static str {
+    match error {
+        ProbeError::NothingPasses { .. } => "",
+        _ => ", and with \"wireproof path\" that packets of this size pass",
+    }
+}
+
 /// Of wireproof itself.
 pub(crate) fn bug(what: &str, advice: &str) -> Failure {
     Failure::new(FailureKind::Bug, "", what).advised(advice)
@@ -50,6 +86,7 @@ fn measured(error: &ProbeError) -> String {
         ProbeError::Socket { on: at, .. }
         | ProbeError::PeerClosed { peer: at }
         | ProbeError::NoAnswer { peer: at, .. }
+        | ProbeError::NothingPasses { peer: at, .. }
         | ProbeError::SlowDrain { peer: at, .. }
         | ProbeError::NoData { peer: at, .. }
         | ProbeError::StreamsMissing { local: at, .. } => at.to_string(),

@@ -6,6 +6,7 @@
 //! and ends.
 
 pub mod bypass;
+mod events;
 mod failure;
 mod machine;
 mod outbox;

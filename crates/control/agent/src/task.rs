@@ -13,7 +13,7 @@ use std::{
 use kernel::{clock, cpu};
 use model::{Nanos, SoFar};
 use probe::{Control, ProbeError};
-use protocol::{FromAgent, Outcome, Task};
+use protocol::{Failure, FromAgent, Outcome, Task};
 
 use crate::{failure, outbox::Outbox, window::Counters};
 
@@ -76,7 +76,7 @@ fn perform(id: u64, task: &Task, started: &Receiver<Nanos>, control: &Control, o
             outbox.send(&FromAgent::Result { id, outcome });
             outbox.send(&FromAgent::Done { id });
         }
-        Ok(Err(error)) => outbox.fail(id, failure::measurement(&error)),
+        Ok(Err(failure)) => outbox.fail(id, failure),
         Err(_) => outbox.fail(id, failure::bug("the measuring thread panicked", "please report it")),
     }
 }
@@ -87,16 +87,20 @@ fn measure(
     started: &Receiver<Nanos>,
     control: &Control,
     outbox: &Outbox,
-) -> Result<Outcome, ProbeError> {
+) -> Result<Outcome, Failure> {
     let is_pinned = task.seat.cpus.first().is_some_and(|core| cpu::pin_current_thread(*core).is_ok());
-    let prepared = probe::prepare(&task.spec, task.side, &task.seat)?;
+    let failed = |error| failure::measurement_at(&task.seat.interface, &error);
+    let prepared = probe::prepare(&task.spec, task.side, &task.seat).map_err(failed)?;
     // Nothing is sent before this side is ready.
     let counters = Counters::begin(&task.seat.interface);
     outbox.send(&FromAgent::Ready { id, address: prepared.address() });
-    let start = wait_for_start(started, control)?;
+    let start = wait_for_start(started, control).map_err(|error| failure::measurement(&error))?;
     clock::sleep_until(start);
     counters.started();
-    let figures = prepared.run(control, &counters)?;
+    let figures = match prepared.run(control, &counters) {
+        Ok(figures) => figures,
+        Err(error) => return Err(Failure { events: counters.cut_off(), ..failed(error) }),
+    };
     let pinned = if is_pinned { task.seat.cpus.clone() } else { Vec::new() };
     Ok(Outcome { pinned, counters: counters.end(), figures })
 }

@@ -8,8 +8,10 @@ use std::{
 
 use host::counters::{CpuTimes, Snapshot, over};
 use kernel::{clock, process};
-use model::{EndCounters, Nanos};
+use model::{EndCounters, Nanos, counters::Event};
 use probe::Window;
+
+use crate::events::Events;
 
 /// How long to wait for other measurements at the same interface.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -63,6 +65,7 @@ pub(crate) struct Counters {
     presence: Presence,
     interface: String,
     before: Snapshot,
+    events: Events,
     started: Mutex<Option<Edge>>,
     opened: Mutex<Option<Edge>>,
     closed: Mutex<Option<Edge>>,
@@ -92,6 +95,7 @@ impl Counters {
             presence: Presence::at(interface),
             interface: interface.to_owned(),
             before: Snapshot::take(interface),
+            events: Events::begin(interface),
             started: Mutex::new(None),
             opened: Mutex::new(None),
             closed: Mutex::new(None),
@@ -103,9 +107,17 @@ impl Counters {
         put(&self.started);
     }
 
+    /// What changed at this end until a measurement failed.
+    pub(crate) fn cut_off(self) -> Vec<Event> {
+        let since = |place: Mutex<Option<Edge>>| place.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let since = since(self.opened).or(since(self.started));
+        self.events.end(since.map_or_else(clock::now, |edge| edge.at))
+    }
+
     /// The difference in counters; all packets have arrived.
     pub(crate) fn end(self) -> EndCounters {
         let end = Edge::now();
+        self.events.close();
         self.presence.end();
         let after = Snapshot::take(&self.interface);
         let take = |place: Mutex<Option<Edge>>| place.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -113,6 +125,7 @@ impl Counters {
         // Without a counted time, the whole measurement counts.
         match (opened.or(started), closed.unwrap_or(end)) {
             (Some(opened), closed) => EndCounters {
+                events: self.events.end(opened.at),
                 own_cpu: 100.0 * (closed.own.0 - opened.own.0) as f64 / (closed.at.0 - opened.at.0).max(1) as f64,
                 ..over([&self.before, &after], [&opened.cores, &closed.cores])
             },
@@ -128,6 +141,7 @@ impl Window for Counters {
 
     fn closed(&self) {
         put(&self.closed);
+        self.events.close();
     }
 }
 

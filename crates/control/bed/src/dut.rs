@@ -1,6 +1,11 @@
 //! The agent that reads the counters of a device under test. It changes nothing there, and needs no root.
 
-use std::path::Path;
+use std::{
+    path::Path,
+    sync::atomic::AtomicBool,
+    thread,
+    time::{Duration, Instant},
+};
 
 use model::{
     DUT, EndCounters,
@@ -10,12 +15,17 @@ use protocol::{AgentError, Fault, Reply, Request, look};
 
 use crate::{
     error::BedError,
+    links::check,
     login::{ssh, start_agent},
     machine::Machine,
     reference::Remote,
     topology::Node,
     wanted::Wanted,
 };
+
+/// How long to wait for the interfaces of a lab's node, and between looks. The kernel looks at links once a second.
+const SETTLED: Duration = Duration::from_secs(3);
+const LOOK: Duration = Duration::from_millis(50);
 
 /// A device under test whose counters are read.
 pub struct DutReader {
@@ -49,6 +59,20 @@ impl DutReader {
         machine.allowed.host = name.to_owned();
         let interfaces = node.interfaces.iter().map(|interface| interface.name.clone()).collect();
         Ok(Self { machine, interfaces, is_machine: false })
+    }
+
+    /// Waits until all interfaces of a lab's node are up, which is later than those of the ends.
+    pub(crate) fn settle(&mut self, interrupt: &AtomicBool) -> Result<(), BedError> {
+        let until = Instant::now() + SETTLED;
+        while !self.is_machine && Instant::now() < until {
+            let facts = self.machine.endpoint_facts(DUT)?;
+            if facts.interfaces.iter().all(|interface| interface.state == "up") {
+                break;
+            }
+            check(interrupt)?;
+            thread::sleep(LOOK);
+        }
+        Ok(())
     }
 
     /// Its name.

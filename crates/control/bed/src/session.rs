@@ -91,6 +91,7 @@ impl Session {
         }
         if let (Some(reader), Some(device)) = (dut, &mut bed.dut) {
             device.machine = reader.name().to_owned();
+            reader.settle(interrupt)?;
         }
         forwarding::check_wire(bed, ports, interrupt)?;
         *not_through = forwarding::check(bed, ports, interrupt)?;

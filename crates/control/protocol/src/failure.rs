@@ -2,10 +2,11 @@
 
 use std::fmt;
 
+use model::counters::Event;
 use serde::{Deserialize, Serialize};
 
 /// A failed request or task.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Failure {
     /// What kind of failure it is.
     pub kind: FailureKind,
@@ -15,6 +16,9 @@ pub struct Failure {
     pub what: String,
     /// Advice, unless `what` includes it.
     pub advice: Option<String>,
+    /// Changes at the agent's end before it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub events: Vec<Event>,
 }
 
 /// Kinds of failure.
@@ -38,7 +42,7 @@ pub enum FailureKind {
 impl Failure {
     /// A failure without advice.
     pub fn new(kind: FailureKind, object: impl Into<String>, what: impl fmt::Display) -> Self {
-        Self { kind, object: object.into(), what: what.to_string(), advice: None }
+        Self { kind, object: object.into(), what: what.to_string(), advice: None, events: Vec::new() }
     }
 
     /// The same with this advice.

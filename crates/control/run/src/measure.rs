@@ -9,8 +9,8 @@ use std::{
 };
 
 use bed::{Agents, DutReader};
-use model::{Bed, EndCounters, Endpoint, ProbeSpec, Profile, Side, SoFar, plan::Step};
-use protocol::{AgentError, AgentLink, CANCEL, ClockReading, FailureKind, Fault, Outcome, Task, ToAgent};
+use model::{Bed, EndCounters, Endpoint, ProbeSpec, Profile, Side, SoFar, counters::Event, plan::Step};
+use protocol::{AgentError, AgentLink, CANCEL, ClockReading, Fault, Outcome, Task, ToAgent};
 
 use self::party::{Pair, Party, task, task_of};
 
@@ -26,6 +26,9 @@ const LEAD: Duration = Duration::from_millis(20);
 /// Longest wait before interrupts and the other agents are looked at again.
 const POLL: Duration = Duration::from_millis(100);
 
+/// Changes at the ends that an error names.
+const TOLD: usize = 3;
+
 /// Why there is no result.
 pub(crate) enum NoResult {
     /// The user interrupted.
@@ -38,6 +41,25 @@ impl From<AgentError> for NoResult {
     fn from(error: AgentError) -> Self {
         Self::Failed(error)
     }
+}
+
+impl NoResult {
+    /// The same with changes at the ends before it, which may be the cause. Of other ends than the failed one, the end is named.
+    fn after(mut self, elsewhere: &[(String, Vec<Event>)]) -> Self {
+        let Self::Failed(AgentError { fault: Fault::Failed(failure), .. }) = &mut self else { return self };
+        let here = failure.events.iter().map(said);
+        let there =
+            elsewhere.iter().flat_map(|(end, events)| events.iter().map(move |it| format!("{end}: {}", said(it))));
+        let told: Vec<String> = here.chain(there).take(TOLD).collect();
+        if !told.is_empty() {
+            failure.what = format!("{}; after that: {}", told.join(", "), failure.what);
+        }
+        self
+    }
+}
+
+fn said(event: &Event) -> String {
+    format!("{event} ({:.1} s into the measurement)", event.at_s)
 }
 
 /// What both sides of a pair brought: near, far.
@@ -70,11 +92,7 @@ pub(crate) fn measure(
     interrupt: &AtomicBool,
 ) -> Result<Brought, NoResult> {
     let mut trial = UnderWay::new(step, bed, agents);
-    let outcome = trial.follow(watch, interrupt);
-    if outcome.is_err() {
-        trial.cancel();
-    }
-    outcome
+    trial.follow(watch, interrupt).map_err(|error| error.after(&trial.cancel()))
 }
 
 /// A trial with its sides.
@@ -250,8 +268,10 @@ impl<'a> UnderWay<'a> {
         Ok(true)
     }
 
-    /// Stops the trial at all ends and waits until they hold nothing any more. An agent that is gone holds nothing.
-    fn cancel(&mut self) {
+    /// Stops the trial at all ends and waits until they hold nothing any more. An agent that is gone holds nothing. What changed at these
+    /// ends.
+    fn cancel(&mut self) -> Vec<(String, Vec<Event>)> {
+        let mut changed = Vec::new();
         let mut waiting: Vec<(usize, Side)> = Vec::new();
         for pair in 0..self.pairs.len() {
             for side in [Side::Near, Side::Far] {
@@ -265,13 +285,16 @@ impl<'a> UnderWay<'a> {
         for (pair, side) in waiting {
             let (link, _) = self.party(pair, side).place();
             while !self.party(pair, side).done && Instant::now() < until {
-                if let Err(error) = self.hear(link, POLL)
-                    && !matches!(error.fault, Fault::Failed(failure) if failure.kind == FailureKind::Cancelled)
-                {
-                    break;
+                match self.hear(link, POLL).map_err(|error| error.fault) {
+                    Ok(_) => {}
+                    Err(Fault::Failed(failure)) => {
+                        changed.push((format!("endpoint {}", self.end(link).name), failure.events))
+                    }
+                    Err(_) => break,
                 }
             }
         }
+        changed
     }
 
     fn outcome(&mut self, pair: usize, side: Side) -> Result<Outcome, AgentError> {
@@ -298,4 +321,39 @@ impl<'a> UnderWay<'a> {
 
 fn check(interrupt: &AtomicBool) -> Result<(), NoResult> {
     if interrupt.load(Relaxed) { Err(NoResult::Interrupted) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::counters::EventKind;
+    use protocol::{Failure, FailureKind};
+
+    use super::*;
+
+    #[test]
+    fn what_changed_at_either_end_stands_before_a_failure() {
+        let event = |before: &str, at_s| Event {
+            at_s,
+            kind: EventKind::Neighbour,
+            what: "198.18.0.2".to_owned(),
+            before: before.to_owned(),
+            after: "none".to_owned(),
+        };
+        let failure = Failure::new(FailureKind::Measurement, "198.18.0.1", "no answer");
+        let failed = |events| {
+            let fault = Fault::Failed(Box::new(Failure { events, ..failure.clone() }));
+            NoResult::Failed(AgentError { agent: "agent at endpoint b".to_owned(), fault })
+        };
+        let elsewhere = [("endpoint a".to_owned(), vec![event("02:00:00:00:00:99", 1.14)])];
+        let said = |no_result| match no_result {
+            NoResult::Failed(AgentError { fault: Fault::Failed(failure), .. }) => failure.what,
+            _ => String::new(),
+        };
+        assert_eq!(
+            said(failed(vec![event("02:00:00:00:00:01", 2.0)]).after(&elsewhere)),
+            "neighbour 198.18.0.2: 02:00:00:00:00:01 → none (2.0 s into the measurement), \
+             endpoint a: neighbour 198.18.0.2: 02:00:00:00:00:99 → none (1.1 s into the measurement); after that: no answer"
+        );
+        assert_eq!(said(failed(Vec::new()).after(&[])), "no answer");
+    }
 }

@@ -13,7 +13,7 @@ use crate::{
     follower::Follower,
     measure::{NoResult, measure},
     observer::{Archive, Observer},
-    probes::path_not_proven,
+    probes::{path_not_proven, ttl_kept},
     record::Record,
     trial::{Heading, assemble},
 };
@@ -85,6 +85,7 @@ impl<A: Archive> Trials<'_, '_, A> {
             Ok(brought) => match assemble(follower.heading, step, &run.bed, brought) {
                 Some(mut trial) => {
                     trial.doubts.extend(path_not_proven(&trial, &run.trials));
+                    trial.doubts.extend(ttl_kept(&trial, &run.bed));
                     (Some(trial), Ok(()))
                 }
                 None => (None, Err(RunError::Confused { step: step.spec.to_string() }.into())),

@@ -9,7 +9,7 @@ use model::{
     environment::{EndpointFacts, HostFacts},
 };
 
-pub use crate::cpus::cpus;
+pub use crate::placement::cpus;
 use crate::{
     card,
     interfaces::interfaces,

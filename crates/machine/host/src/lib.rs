@@ -6,13 +6,14 @@ pub mod answers;
 pub mod cabling;
 mod card;
 pub mod counters;
-mod cpus;
 pub mod facts;
 pub mod interfaces;
 pub mod nics;
 mod parse;
+mod placement;
 #[cfg(test)]
 mod recorded;
 pub mod routes;
 mod services;
+pub mod settings;
 mod source;

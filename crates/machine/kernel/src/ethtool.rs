@@ -12,7 +12,7 @@ use crate::{
 };
 
 pub use rules::{is_steered, steer, unsteer};
-pub use settings::{Queues, coalescing, prompt, queues, set_coalescing, set_settings, settings};
+pub use settings::{Queues, coalescing, offloads_by_name, prompt, queues, set_coalescing, set_settings, settings};
 pub use stamping::{set_stamping, stamping, stamps_in_hardware};
 
 const SIOCETHTOOL: u64 = 0x8946;
@@ -134,7 +134,7 @@ fn value(interface: &str, call: &'static str, mut question: [u32; 2]) -> Result<
 pub fn counter_names(interface: &str) -> Result<Vec<String>> {
     match strings(interface, COUNTER_NAMES)? {
         0 => Ok(Vec::new()),
-        count => names(interface, count),
+        count => names(interface, COUNTER_NAMES, count),
     }
 }
 
@@ -151,10 +151,10 @@ fn strings(interface: &str, set: u32) -> Result<u32> {
     Ok(if sizes.sets == 0 { 0 } else { sizes.size })
 }
 
-fn names(interface: &str, count: u32) -> Result<Vec<String>> {
+fn names(interface: &str, set: u32, count: u32) -> Result<Vec<String>> {
     // `struct ethtool_gstrings`: command, set, count, and the strings.
     let mut answer = vec![0_u8; 12 + ROOM * NAME_LENGTH];
-    for (place, head) in answer.chunks_exact_mut(4).zip([GET_STRINGS, COUNTER_NAMES, count]) {
+    for (place, head) in answer.chunks_exact_mut(4).zip([GET_STRINGS, set, count]) {
         place.copy_from_slice(&head.to_ne_bytes());
     }
     // SAFETY: there is room for far more strings than the driver has.

@@ -1,13 +1,13 @@
 //! The next hop to an address: the host itself or a router, from the kernel's routes and neighbour table (ip-route(8),
 //! ip-neighbour(8)).
 
-use std::{io, net::IpAddr};
+use std::{collections::BTreeMap, io, net::IpAddr};
 
 use model::stream::Mac;
 use netlink_packet_core::NLM_F_DUMP;
 use netlink_packet_route::{
     AddressFamily, RouteNetlinkMessage,
-    neighbour::{NeighbourAddress, NeighbourAttribute, NeighbourMessage},
+    neighbour::{NeighbourAddress, NeighbourAttribute, NeighbourMessage, NeighbourState},
     route::{RouteAddress, RouteAttribute, RouteMessage},
 };
 
@@ -70,6 +70,53 @@ fn read(answer: &[u8]) -> Option<Neighbour> {
     (confirmed || state & DOUBTFUL != 0).then_some(Neighbour { mac, confirmed })
 }
 
+/// Neighbours at an interface of the caller's namespace: MAC address, and `permanent` where it was set by hand.
+pub fn table(interface: &str) -> Result<BTreeMap<IpAddr, String>> {
+    let index = link::index(interface)?;
+    let all = request(RouteNetlinkMessage::GetNeighbour(NeighbourMessage::default()), NLM_F_DUMP);
+    let all = all.on("RTM_GETNEIGH", interface)?;
+    let entries = all.into_iter().filter_map(|answer| match answer {
+        RouteNetlinkMessage::NewNeighbour(entry) if entry.header.ifindex == index => entry_of(&entry),
+        _ => None,
+    });
+    Ok(entries.collect())
+}
+
+/// `None` without a MAC address, and for addresses that need none (multicast).
+fn entry_of(entry: &NeighbourMessage) -> Option<(IpAddr, String)> {
+    let address = entry.attributes.iter().find_map(|attribute| match attribute {
+        NeighbourAttribute::Destination(NeighbourAddress::Inet(address)) => Some(IpAddr::from(*address)),
+        NeighbourAttribute::Destination(NeighbourAddress::Inet6(address)) => Some(IpAddr::from(*address)),
+        _ => None,
+    })?;
+    let mac = mac_in(entry, address)?;
+    match entry.header.state {
+        NeighbourState::Noarp | NeighbourState::Failed | NeighbourState::Incomplete => None,
+        NeighbourState::Permanent => Some((address, format!("{mac} permanent"))),
+        _ => Some((address, mac.to_string())),
+    }
+}
+
+/// What the kernel knows of the next hop to a destination: an entry of its neighbour table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NextHop {
+    /// The destination, or the router to it.
+    pub address: IpAddr,
+    /// State as ip-neighbour(8) names it, like `REACHABLE` or `FAILED`; `None` without an entry.
+    pub state: Option<String>,
+    /// Its MAC address, where one is known.
+    pub mac: Option<Mac>,
+}
+
+/// The next hop to a destination on this interface of the caller's namespace, as the kernel knows it now. Nothing is sent.
+pub fn known(interface: &str, destination: IpAddr) -> Result<NextHop> {
+    let index = link::index(interface)?;
+    let address = gateway(destination).on("RTM_GETROUTE", destination)?.unwrap_or(destination);
+    let entry = entries(index, address).on("RTM_GETNEIGH", address)?.into_iter().find(|entry| is_of(entry, address));
+    let state = entry.as_ref().map(|entry| format!("{:?}", entry.header.state).to_uppercase());
+    Ok(NextHop { address, state, mac: entry.and_then(|entry| mac_in(&entry, address)) })
+}
+
 fn nobody() -> io::Error {
     io::Error::new(io::ErrorKind::NotFound, "nobody has told its MAC address; is the link up, and the address right?")
 }
@@ -93,27 +140,36 @@ fn gateway(destination: IpAddr) -> io::Result<Option<IpAddr>> {
 }
 
 fn mac_of(index: u32, address: IpAddr) -> io::Result<Option<Mac>> {
+    Ok(entries(index, address)?.iter().find_map(|entry| mac_in(entry, address)))
+}
+
+/// Of an interface, for addresses of this version.
+fn entries(index: u32, address: IpAddr) -> io::Result<Vec<NeighbourMessage>> {
     let mut question = NeighbourMessage::default();
     question.header.family = family(address);
     let answers = request(RouteNetlinkMessage::GetNeighbour(question), NLM_F_DUMP)?;
-    Ok(answers.into_iter().find_map(|answer| match answer {
-        RouteNetlinkMessage::NewNeighbour(entry) if entry.header.ifindex == index => mac_in(&entry, address),
+    let entries = answers.into_iter().filter_map(|answer| match answer {
+        RouteNetlinkMessage::NewNeighbour(entry) if entry.header.ifindex == index => Some(entry),
         _ => None,
-    }))
+    });
+    Ok(entries.collect())
 }
 
 /// The entry's MAC address, if it is for this address.
 fn mac_in(entry: &NeighbourMessage, wanted: IpAddr) -> Option<Mac> {
-    let is_wanted = |attribute: &NeighbourAttribute| match attribute {
-        NeighbourAttribute::Destination(NeighbourAddress::Inet(address)) => IpAddr::from(*address) == wanted,
-        NeighbourAttribute::Destination(NeighbourAddress::Inet6(address)) => IpAddr::from(*address) == wanted,
-        _ => false,
-    };
     let mac = |attribute: &NeighbourAttribute| match attribute {
         NeighbourAttribute::LinkLayerAddress(bytes) => bytes.as_slice().try_into().ok().map(Mac),
         _ => None,
     };
-    entry.attributes.iter().any(is_wanted).then(|| entry.attributes.iter().find_map(mac)).flatten()
+    is_of(entry, wanted).then(|| entry.attributes.iter().find_map(mac)).flatten()
+}
+
+fn is_of(entry: &NeighbourMessage, wanted: IpAddr) -> bool {
+    entry.attributes.iter().any(|attribute| match attribute {
+        NeighbourAttribute::Destination(NeighbourAddress::Inet(address)) => IpAddr::from(*address) == wanted,
+        NeighbourAttribute::Destination(NeighbourAddress::Inet6(address)) => IpAddr::from(*address) == wanted,
+        _ => false,
+    })
 }
 
 fn family(address: IpAddr) -> AddressFamily {
@@ -159,6 +215,12 @@ mod tests {
         let index = link::index("lo").expect("there is one");
         let mut asker = Asker::open(|fd| fd).expect("a socket");
         assert_eq!(at(&mut asker, index, "127.0.0.77".parse().unwrap()).expect("readable"), None);
+    }
+
+    #[test]
+    fn the_next_hop_is_named_without_an_entry_too() {
+        let address: IpAddr = "127.0.0.77".parse().unwrap();
+        assert_eq!(known("lo", address).expect("readable"), NextHop { address, state: None, mac: None });
     }
 
     #[test]

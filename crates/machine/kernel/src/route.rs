@@ -1,11 +1,11 @@
 //! Routes of a bed to a network through a gateway, and route lookups.
 
-use std::net::IpAddr;
+use std::{collections::BTreeMap, net::IpAddr};
 
 use netlink_packet_core::{NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL};
 use netlink_packet_route::{
     AddressFamily, RouteNetlinkMessage,
-    route::{RouteAttribute, RouteHeader, RouteMessage, RouteProtocol, RouteScope, RouteType},
+    route::{RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteProtocol, RouteScope, RouteType},
 };
 
 use crate::{
@@ -42,6 +42,52 @@ pub fn exists(namespace: &str, interface: &str, network: (IpAddr, u8), via: IpAd
         let all = all.on("RTM_GETROUTE", what(network, via, interface))?;
         Ok(all.iter().any(|route| matches!(route, RouteNetlinkMessage::NewRoute(route) if is_same(route, &wanted))))
     })?
+}
+
+/// Routes of the main table through an interface of the caller's namespace: the network, and each router to it. Those are left out
+/// that routers announce.
+pub fn through(interface: &str) -> Result<BTreeMap<String, String>> {
+    let index = link::index(interface)?;
+    let mut routes: BTreeMap<String, String> = BTreeMap::new();
+    for family in [AddressFamily::Inet, AddressFamily::Inet6] {
+        let mut question = RouteMessage::default();
+        question.header.address_family = family;
+        for answer in request(RouteNetlinkMessage::GetRoute(question), NLM_F_DUMP).on("RTM_GETROUTE", interface)? {
+            let RouteNetlinkMessage::NewRoute(route) = answer else { continue };
+            if let Some((network, via)) = described(&route, index) {
+                let all = routes.entry(network).or_default();
+                all.push_str(if all.is_empty() { "" } else { ", " });
+                all.push_str(&via);
+            }
+        }
+    }
+    Ok(routes)
+}
+
+fn described(route: &RouteMessage, index: u32) -> Option<(String, String)> {
+    let header = &route.header;
+    let is_wanted = header.table == RouteHeader::RT_TABLE_MAIN
+        && header.kind == RouteType::Unicast
+        && !matches!(header.protocol, RouteProtocol::Ra | RouteProtocol::IcmpRedirect)
+        && route.attributes.contains(&RouteAttribute::Oif(index));
+    let ip = |address: &RouteAddress| match address {
+        RouteAddress::Inet(address) => Some(IpAddr::from(*address)),
+        RouteAddress::Inet6(address) => Some(IpAddr::from(*address)),
+        _ => None,
+    };
+    let (mut network, mut via) = (None, None);
+    for attribute in &route.attributes {
+        match attribute {
+            RouteAttribute::Destination(address) => network = ip(address),
+            RouteAttribute::Gateway(address) => via = ip(address),
+            _ => {}
+        }
+    }
+    let network = network.map_or_else(
+        || format!("default of {:?}", header.address_family),
+        |address| format!("{address}/{}", header.destination_prefix_length),
+    );
+    is_wanted.then(|| (network, via.map_or_else(|| "on the link".to_owned(), |via| format!("via {via}"))))
 }
 
 /// The route of a packet from here.

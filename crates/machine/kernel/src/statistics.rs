@@ -30,10 +30,14 @@ pub struct Qdisc {
 pub fn of_interface(interface: &str) -> Result<(Counters, Vec<Qdisc>)> {
     let what = format_args!("interface {interface}");
     let link = existing(interface).on("RTM_GETLINK", what)?;
-    let stats = link.attributes.iter().find_map(|attribute| match attribute {
-        LinkAttribute::Stats64(stats) => Some(by_name(stats)),
-        _ => None,
-    });
+    let mut counters = Counters::new();
+    for attribute in &link.attributes {
+        match attribute {
+            LinkAttribute::Stats64(stats) => counters.extend(by_name(stats)),
+            LinkAttribute::CarrierDownCount(losses) => counters.push(("carrier_down_count", (*losses).into())),
+            _ => {}
+        }
+    }
     let ask = RouteNetlinkMessage::GetQueueDiscipline(TcMessage::default());
     let answers = request(ask, NLM_F_DUMP).on("RTM_GETQDISC", what)?;
     // The kernel lists those of every interface, whatever was requested.
@@ -42,7 +46,7 @@ pub fn of_interface(interface: &str) -> Result<(Counters, Vec<Qdisc>)> {
         _ => None,
     });
     let ours = ours.filter(|qdisc| u32::try_from(qdisc.header.index) == Ok(link.header.index));
-    Ok((stats.unwrap_or_default(), ours.map(|qdisc| described(&qdisc)).collect()))
+    Ok((counters, ours.map(|qdisc| described(&qdisc)).collect()))
 }
 
 /// An interface with its state and counters at one moment.

@@ -8,7 +8,7 @@ use std::{
 
 use aya::{
     Ebpf, EbpfLoader, Pod,
-    maps::{Map, MapData, PerCpuArray},
+    maps::{Array, Map, MapData, PerCpuArray},
     programs::Xdp,
 };
 
@@ -61,6 +61,14 @@ impl Loaded {
         let bytes = unsafe { slice::from_raw_parts(values.as_ptr().cast::<u8>(), mem::size_of_val(values)) };
         calls::write(self.array(section)?.fd().as_fd(), bytes)
             .map_err(|io| self.call("bpf(BPF_MAP_UPDATE_ELEM)", section, io))
+    }
+
+    /// Writes an array map from its beginning.
+    pub(crate) fn set_each<T: Pod>(&mut self, map: &'static str, values: &[T]) -> Result<()> {
+        let name = self.name;
+        let mut array = Array::<_, T>::try_from(self.map(map)?).map_err(|error| failed(name, &error))?;
+        let set = |(index, value)| array.set(index, value, 0).map_err(|error| failed(name, &error));
+        (0..).zip(values).try_for_each(set)
     }
 
     /// Values of each CPU under one key.

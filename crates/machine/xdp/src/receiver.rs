@@ -1,6 +1,6 @@
 //! Counts numbered frames in the driver of an interface (XDP), and passes other frames to the kernel.
 
-use std::os::fd::OwnedFd;
+use std::{collections::HashMap, os::fd::OwnedFd};
 
 use aya::{EbpfLoader, Pod, include_bytes_aligned};
 use frame::{Compiled, tag::WHOLE};
@@ -34,6 +34,8 @@ pub struct Options {
     pub pktgen: bool,
     /// Whether to measure gaps between the frames of each sequence, at the cost of one clock reading per frame.
     pub gaps: bool,
+    /// Whether the sender's payload is that of the sequences, so that frames can be compared with it.
+    pub compare: bool,
 }
 
 /// `struct layout` of receiver.bpf.c: offsets in a frame.
@@ -53,7 +55,13 @@ struct Layout {
 struct Flows {
     first: u32,
     count: u32,
+    payload: u32,
 }
+
+/// `struct piece` of receiver.bpf.c.
+#[repr(C, align(8))]
+#[derive(Clone, Copy)]
+struct Piece([u8; 64]);
 
 /// `struct given` of receiver.bpf.c.
 #[repr(C)]
@@ -68,7 +76,7 @@ struct Given {
     per_flow: u32,
     first_port: u32,
     gaps: u32,
-    reserved: u32,
+    compare: u32,
 }
 
 /// `struct numbered` of receiver.bpf.c.
@@ -96,6 +104,7 @@ struct Share {
     reordered: u64,
     late: u64,
     corrupt: u64,
+    compared: u64,
     latency: Noted,
 }
 
@@ -121,6 +130,16 @@ unsafe impl Pod for Noted {}
 unsafe impl Pod for Layout {}
 // SAFETY: as above.
 unsafe impl Pod for Flows {}
+// SAFETY: as above.
+unsafe impl Pod for Piece {}
+
+impl Piece {
+    fn new(bytes: &[u8]) -> Self {
+        let mut piece = Self([0; 64]);
+        piece.0[..bytes.len()].copy_from_slice(bytes);
+        piece
+    }
+}
 
 /// Counters of one numbered sequence.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -139,6 +158,8 @@ pub struct Counted {
     pub late: u64,
     /// Frames with our magic and token but a wrong checksum; not in `frames`.
     pub corrupt: u64,
+    /// Frames whose payload was compared with what was sent: one in 64 of those with more payload than a tag.
+    pub compared: u64,
     /// One-way latency of frames that carried a timestamp.
     pub latency: Times,
     /// Gaps between consecutive arrivals; empty if not measured.
@@ -175,7 +196,7 @@ impl Receiver {
         let numbered = options.sequences.len();
         fits("numbered sequences (streams times sending cores)", numbered, MOST_NUMBERED)?;
         let given = given(options)?;
-        let flows = flows(options);
+        let (flows, payloads) = flows(options);
         let rounds = flows.last().map_or(1, |last| last.first + last.count);
         let mut loader = EbpfLoader::new();
         loader
@@ -183,9 +204,11 @@ impl Receiver {
             .map_max_entries("shares", numbered as u32)
             .map_max_entries("gaps", if options.gaps { numbered as u32 } else { 1 })
             .map_max_entries("windows", if options.per_flow { 1 } else { numbered as u32 })
-            .map_max_entries("rounds", if options.per_flow { rounds } else { 1 });
-        let loaded = Loaded::new("receive", &mut loader, OBJECT)?;
-        let mut all = [Flows { first: 0, count: 1 }; MOST_NUMBERED];
+            .map_max_entries("rounds", if options.per_flow { rounds } else { 1 })
+            .map_max_entries("payloads", payloads.len().max(1) as u32);
+        let mut loaded = Loaded::new("receive", &mut loader, OBJECT)?;
+        loaded.set_each("payloads", &payloads)?;
+        let mut all = [Flows { first: 0, count: 1, payload: 0 }; MOST_NUMBERED];
         all[..numbered].copy_from_slice(&flows);
         loaded.set_values(".bss.flows", &all)?;
         let link = loaded.with_program(|program| calls::attach(program, interface))??;
@@ -231,7 +254,7 @@ fn given(options: &Options) -> Result<Given> {
         per_flow: options.per_flow.into(),
         first_port: options.sequences.first().map_or(0, source_port),
         gaps: options.gaps.into(),
-        reserved: 0,
+        compare: (options.compare && !options.pktgen).into(),
     })
 }
 
@@ -257,15 +280,27 @@ fn layouts_of(stream: &Compiled, pktgen: bool) -> Vec<Layout> {
     [whole(true), whole(false)].into_iter().flatten().map(layout).collect()
 }
 
-/// Position of the flows of each sequence.
-fn flows(options: &Options) -> Vec<Flows> {
-    let mut first = 0;
-    let place = |stream: &Compiled| {
-        let flows = Flows { first, count: stream.flows };
+/// Position of the flows and of the payload of each sequence, and all payloads. Equal ones have one position.
+fn flows(options: &Options) -> (Vec<Flows>, Vec<Piece>) {
+    let (mut first, mut pieces) = (0, Vec::new());
+    let mut known: HashMap<&[u8], u32> = HashMap::new();
+    let place = |stream| {
+        let payload = *known.entry(behind_tag(stream)).or_insert_with_key(|bytes| {
+            let at = pieces.len() as u32;
+            pieces.extend(bytes.chunks(size_of::<Piece>()).map(Piece::new));
+            at
+        });
+        let flows = Flows { first, count: stream.flows, payload };
         first += stream.flows;
         flows
     };
-    options.sequences.iter().map(place).collect()
+    let flows = options.sequences.iter().map(place).collect();
+    (flows, pieces)
+}
+
+/// What follows the whole tag in the longest frame.
+fn behind_tag(stream: &Compiled) -> &[u8] {
+    stream.bytes.get(stream.offsets.tag + WHOLE..).unwrap_or_default()
 }
 
 fn fits(what: &'static str, asked: usize, most: usize) -> Result<()> {
@@ -286,6 +321,7 @@ fn counted(run: &Numbered, shares: &[Share], gaps: &[Noted]) -> Counted {
         reordered: total(|share| share.reordered),
         late: total(|share| share.late),
         corrupt: total(|share| share.corrupt),
+        compared: total(|share| share.compared),
         latency: times(shares.iter().map(|share| &share.latency)),
         gaps: times(gaps.iter()),
         cpus: cpus.filter(|(_, frames)| *frames > 0).collect(),

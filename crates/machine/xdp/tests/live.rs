@@ -17,6 +17,7 @@ fn receiving(stream: &Compiled) -> receiver::Options {
         per_flow: false,
         pktgen: false,
         gaps: false,
+        compare: true,
     }
 }
 

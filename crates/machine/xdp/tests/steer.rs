@@ -322,6 +322,9 @@ fn memory_and_socket_are_used_where_they_are_adopted() {
     let file = duplicate(shared.file().expect("it is shared"));
     let (umem, ours) = Umem::adopt(file, 4096, FrameSize::Half, 0..frames.len() as u32).expect("the same memory");
     assert_eq!(ours.len(), 4096 - 2048);
+    let larger = Options { receive: Some(4096), ..options.clone() };
+    let refused = Socket::adopt(&umem, &larger, duplicate(opened.as_fd())).err().expect("the ring ends before");
+    assert!(refused.to_string().contains("mmap"), "{refused}");
     steered.socket = Socket::adopt(&umem, &options, duplicate(opened.as_fd())).expect("Linux 6.4");
     drop((opened, shared));
 

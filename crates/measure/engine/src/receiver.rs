@@ -26,13 +26,15 @@ pub struct Receive {
     pub pktgen: bool,
     /// Whether to measure gaps between frames of each sequence, at the cost of one clock reading per frame.
     pub gaps: bool,
+    /// Whether the sender's payload is that of the sequences, so that packets can be compared with it.
+    pub compare: bool,
 }
 
 impl Receive {
-    /// Options for this job: with checksums, without gaps.
+    /// Options for this job: with checksums and payloads, without gaps.
     pub fn of(job: &Job) -> Self {
         let (token, sequences) = (job.token, job.sequences());
-        Self { token, sequences, verify: true, per_flow: false, pktgen: false, gaps: false }
+        Self { token, sequences, verify: true, per_flow: false, pktgen: false, gaps: false, compare: true }
     }
 }
 
@@ -62,8 +64,8 @@ pub struct Receiver(xdp::Receiver);
 impl Receiver {
     /// Attaches to an interface of the caller's namespace.
     pub fn attach(interface: &str, what: &Receive) -> Result<Self, EngineError> {
-        let Receive { token, sequences, verify, per_flow, pktgen, gaps } = what.clone();
-        let options = xdp::receiver::Options { token, sequences, verify, per_flow, pktgen, gaps };
+        let Receive { token, sequences, verify, per_flow, pktgen, gaps, compare } = what.clone();
+        let options = xdp::receiver::Options { token, sequences, verify, per_flow, pktgen, gaps, compare };
         Ok(Self(xdp::Receiver::attach(interface, &options)?))
     }
 }

@@ -30,11 +30,16 @@ pub enum ProbeError {
         peer: SocketAddr,
     },
     /// The other side does not answer at all.
-    #[error(
-        "no answer from {peer} for {:.1} s; check that a firewall lets the traffic through, and with \"wireproof path\" that \
-         packets of this size pass", waited.as_secs_f64()
-    )]
+    #[error("no answer from {peer} for {:.1} s", waited.as_secs_f64())]
     NoAnswer {
+        /// The other side.
+        peer: SocketAddr,
+        /// How long it was waited for.
+        waited: Duration,
+    },
+    /// Not even the smallest packet is answered.
+    #[error("{peer} answered no packet of any size for {:.1} s", waited.as_secs_f64())]
+    NothingPasses {
         /// The other side.
         peer: SocketAddr,
         /// How long it was waited for.
@@ -52,10 +57,7 @@ pub enum ProbeError {
         waited: Duration,
     },
     /// The connections are there, and nothing comes over them.
-    #[error(
-        "connected, but no data came from {peer} for {:.1} s; check with \"wireproof path\" that packets of full size \
-         pass", waited.as_secs_f64()
-    )]
+    #[error("connected, but no data came from {peer} for {:.1} s", waited.as_secs_f64())]
     NoData {
         /// The other side.
         peer: SocketAddr,
@@ -85,6 +87,21 @@ pub enum ProbeError {
     /// The measurement was cancelled.
     #[error("cancelled")]
     Cancelled,
+}
+
+impl ProbeError {
+    /// The other side, where nothing came from it.
+    pub fn silent_peer(&self) -> Option<SocketAddr> {
+        match self {
+            Self::NoAnswer { peer, .. } | Self::NothingPasses { peer, .. } | Self::NoData { peer, .. } => Some(*peer),
+            Self::Socket { on, error, .. } => is_silence(error).then_some(*on),
+            _ => None,
+        }
+    }
+}
+
+fn is_silence(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::TimedOut | io::ErrorKind::HostUnreachable)
 }
 
 /// Turns an I/O error into one with the attempted action and its address.

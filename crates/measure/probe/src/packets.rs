@@ -32,6 +32,9 @@ fn engine_error(error: engine::EngineError) -> ProbeError {
 /// Without any arrival for this long, packets on the way have arrived or are lost.
 const QUIET: Duration = Duration::from_millis(200);
 
+/// After all is sent, packets are waited for no longer than this (RFC 2544, 26.1), whatever arrives.
+const LATEST: Duration = Duration::from_secs(2);
+
 /// Whether an end that will be there, and whose driver is known, will be able to send these packets with this privilege. Where it
 /// will not, why: before anything is set up.
 pub fn foresee(spec: &PacketsSpec, end: &Endpoint, privilege: Privilege) -> Result<(), ProbeError> {

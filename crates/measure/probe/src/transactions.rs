@@ -47,4 +47,4 @@ fn pin(cpus: &[usize], thread: usize) -> Result<(), ProbeError> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

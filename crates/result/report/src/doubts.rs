@@ -25,7 +25,13 @@ pub fn advice(doubt: &Doubt, lang: Lang) -> String {
         Doubt::BehindSchedule { behind_ns, rtt_ns } => {
             with(&[("behind", &micros(*behind_ns)), ("rtt", &micros(*rtt_ns))])
         }
-        Doubt::Unsteady { settled_after_s } => with(&[("seconds", &format!("{settled_after_s:.1}"))]),
+        Doubt::Unsteady { thirds_bps: Some(thirds), .. } => {
+            let [first, second, last] = thirds.map(show::rate);
+            t.with("doubt-unsteady-thirds", &[("first", &first), ("second", &second), ("last", &last)])
+        }
+        Doubt::Unsteady { settled_after_s, .. } => with(&[("seconds", &format!("{settled_after_s:.1}"))]),
+        Doubt::SettingsChanged { at_s, .. } => with(&[("seconds", &format!("{at_s:.1}"))]),
+        Doubt::ClockSet { by_s, .. } => with(&[("by", &format!("{by_s:.3}"))]),
         Doubt::PathNotProven { forward, reverse, .. } => {
             let passed = |mtu: &Option<u32>| mtu.map_or_else(|| t.get("nothing-passed"), |it| format!("{it} B"));
             with(&[("forward", &passed(forward)), ("reverse", &passed(reverse))])
@@ -129,9 +135,10 @@ fn worse(a: &Doubt, b: &Doubt) -> Option<Doubt> {
         (Doubt::BehindSchedule { behind_ns, .. }, Doubt::BehindSchedule { behind_ns: other, .. }) => {
             Some(if other > behind_ns { b.clone() } else { a.clone() })
         }
-        (Doubt::Unsteady { settled_after_s: a }, Doubt::Unsteady { settled_after_s: b }) => {
-            Some(Doubt::Unsteady { settled_after_s: a.max(*b) })
-        }
+        (
+            Doubt::Unsteady { settled_after_s: a, thirds_bps: None },
+            Doubt::Unsteady { settled_after_s: b, thirds_bps: None },
+        ) => Some(Doubt::Unsteady { settled_after_s: a.max(*b), thirds_bps: None }),
         (
             Doubt::OtherLoad { cpu, percent: a, machine },
             Doubt::OtherLoad { cpu: other_cpu, percent: b, machine: other_machine },
@@ -188,8 +195,13 @@ mod tests {
             Doubt::BehindSchedule { behind_ns: 90_000, rtt_ns: 120_000 },
             Doubt::NoSelfTest { what: "x".to_owned() },
             Doubt::Stalled { seconds: 1 },
-            Doubt::Unsteady { settled_after_s: 1.5 },
+            Doubt::Unsteady { settled_after_s: 1.5, thirds_bps: None },
+            Doubt::Unsteady { settled_after_s: 3.0, thirds_bps: Some([9e9, 5e9, 4e9]) },
+            Doubt::LinkLost { endpoint: endpoint(), times: 1 },
+            Doubt::SettingsChanged { endpoint: endpoint(), what: "offload gro: on → off".to_owned(), at_s: 1.2 },
+            Doubt::ClockSet { endpoint: endpoint(), by_s: 3600.0 },
             Doubt::PathNotProven { mtu: 9000, forward: Some(1500), reverse: None },
+            Doubt::TtlKept { from: endpoint(), to: endpoint() },
             Doubt::NothingToPoll { endpoint: endpoint() },
             Doubt::ThroughKernel { datagrams: 1234, of: 20_000 },
             Doubt::FrequencyChanged { cpu: 1, before: 3000, after: 2000 },

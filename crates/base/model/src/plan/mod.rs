@@ -1,8 +1,10 @@
 //! The plan of a run, read from TOML: measurements and limits.
 
-mod items;
+mod goodput;
+mod latency;
 mod limit;
 mod packets;
+mod path;
 mod set;
 mod transactions;
 
@@ -11,9 +13,11 @@ use std::{num::NonZeroU32, ops::Range};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use items::{GoodputItem, LatencyItem, PathItem};
+pub use goodput::GoodputItem;
+pub use latency::LatencyItem;
 pub use limit::{Bound, Criterion, Limit};
 pub use packets::{Ladder, LadderError, PacketsItem};
+pub use path::PathItem;
 pub use transactions::{TransactionKind, TransactionsItem};
 
 use self::set::apply_sets;
@@ -21,7 +25,7 @@ use crate::{
     bed::Endpoint,
     probe::{LONGEST, PathSpec, ProbeSpec, Protocol, Stack},
     trial::{Origin, Trial},
-    units::Nanos,
+    units::{Mtu, Nanos},
 };
 
 /// A plan: probes in the order they run, how often, and limits.
@@ -299,6 +303,7 @@ fn numbered(section: &str, index: usize) -> String {
 const MOST_REPEATS: u64 = 10_000;
 const MOST_ROUND_TRIPS: u64 = 1_000_000_000;
 const LONGEST_NAME: usize = 64;
+const NO_RATE: &str = "a rate of 0 sends nothing; ask for more, or leave it out";
 
 fn check_name(name: &str) -> Result<(), String> {
     if name.trim().is_empty() || name.chars().count() > LONGEST_NAME || name.chars().any(char::is_control) {
@@ -309,6 +314,22 @@ fn check_name(name: &str) -> Result<(), String> {
 
 fn at_most(key: &str, value: u64, most: u64) -> Result<(), String> {
     if value > most { Err(format!("{key} = {value} is too many: {most} at the most")) } else { Ok(()) }
+}
+
+fn kernel() -> Vec<Stack> {
+    vec![Stack::Kernel]
+}
+
+fn check_stacks(stacks: &[Stack]) -> Result<(), String> {
+    if stacks.is_empty() || (1..stacks.len()).any(|at| stacks[..at].contains(&stacks[at])) {
+        return Err("stacks names each network stack once, like stacks = [\"kernel\", \"bypass\"]".to_owned());
+    }
+    Ok(())
+}
+
+fn each_mtu(mtus: &[Mtu]) -> impl Iterator<Item = Option<Mtu>> {
+    let own = mtus.is_empty().then_some(None);
+    own.into_iter().chain(mtus.iter().copied().map(Some))
 }
 
 #[cfg(test)]

@@ -85,7 +85,7 @@ impl Item for PacketsItem {
     fn specs(&self) -> Vec<ProbeSpec> {
         let together = self.streams();
         let each = |mtu| together.iter().map(move |streams| self.spec(mtu, streams.clone()).into());
-        super::items::each_mtu(&self.mtus).flat_map(each).collect()
+        super::each_mtu(&self.mtus).flat_map(each).collect()
     }
 
     fn method(&self) -> Method {

@@ -152,6 +152,10 @@ pub struct DatagramsReceived {
     pub window: u64,
     /// Datagrams that carried something else than was sent.
     pub corrupt: u64,
+    /// Datagrams whose whole payload was compared with what was sent, one in 64; `None` in runs of before it was counted. Of all, label
+    /// and last bytes are compared.
+    #[serde(default)]
+    pub compared: Option<u64>,
     /// Datagrams that the full socket buffers dropped (`SO_MEMINFO`; with `gso` a large one counts once).
     pub overflowed: u64,
     /// Datagrams among them that went through the kernel, where they were to go past it; `None` where they were not.

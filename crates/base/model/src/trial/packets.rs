@@ -93,6 +93,10 @@ pub struct PacketsReceived {
     pub window: u64,
     /// Frames that carried something else than was sent.
     pub corrupt: u64,
+    /// Frames whose whole payload was compared with what was sent: by a socket all, in a driver one in 64; `None` in runs of before it
+    /// was counted.
+    #[serde(default)]
+    pub compared: Option<u64>,
     /// Frames that came after their time.
     pub late: u64,
     /// Time from leaving to arriving, in nanoseconds; `None` unless both sides' stamps come from one clock.

@@ -173,8 +173,28 @@ fn stalled(received: &GoodputReceived) -> Option<Doubt> {
 
 /// A figure that was still on its way when the warm-up was over.
 fn unsteady(received: &GoodputReceived) -> Option<Doubt> {
-    let settled = stats::settled_after(&received.intervals_bps)?;
-    (settled > 0).then_some(Doubt::Unsteady { settled_after_s: settled as f64 })
+    let seconds = &received.intervals_bps;
+    let settled = stats::settled_after(seconds).filter(|settled| *settled > 0);
+    let settled = settled.map(|settled| Doubt::Unsteady { settled_after_s: settled as f64, thirds_bps: None });
+    settled.or_else(|| {
+        let thirds_bps = thirds(seconds).filter(differ)?;
+        Some(Doubt::Unsteady { settled_after_s: seconds.len() as f64, thirds_bps: Some(thirds_bps) })
+    })
+}
+
+/// Means of the first, the second and the last third; seconds that are left over belong to the second.
+fn thirds(seconds: &[f64]) -> Option<[f64; 3]> {
+    let third = Some(seconds.len() / 3).filter(|third| *third > 0)?;
+    let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
+    let last = seconds.len() - third;
+    Some([mean(&seconds[..third]), mean(&seconds[third..last]), mean(&seconds[last..])])
+}
+
+/// Whether the slowest third is below half of the fastest: a virtual machine's noise stays above.
+fn differ(thirds: &[f64; 3]) -> bool {
+    const STRONGLY: f64 = 0.5;
+    let (least, most) = (thirds.iter().copied().fold(f64::MAX, f64::min), thirds.iter().copied().fold(0.0, f64::max));
+    least < STRONGLY * most
 }
 
 fn small_buffer(spec: &GoodputSpec, flow: &Flow) -> Option<Doubt> {
@@ -184,4 +204,24 @@ fn small_buffer(spec: &GoodputSpec, flow: &Flow) -> Option<Doubt> {
         let granted = granted?.0;
         (granted < asked).then(|| Doubt::SmallBuffer { endpoint: endpoint.clone(), asked, granted })
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thirds_that_differ_strongly_are_a_doubt() {
+        let of = |intervals_bps: &[f64]| {
+            unsteady(&GoodputReceived { intervals_bps: intervals_bps.to_vec(), ..GoodputReceived::default() })
+        };
+        // Offloads were switched off after a second.
+        let changed = of(&[21_638e6, 8_946e6, 7_460e6]);
+        let thirds_bps = Some([21_638e6, 8_946e6, 7_460e6]);
+        assert_eq!(changed, Some(Doubt::Unsteady { settled_after_s: 3.0, thirds_bps }));
+        assert!(of(&[9.0, 9.1, 9.0, 9.2, 9.0, 9.1, 3.0, 3.1, 3.0]).is_some(), "slower at its end");
+        assert_eq!(of(&[8.4e9, 9.9e9, 9.1e9, 8.0e9, 9.6e9, 8.8e9]), None, "noise");
+        assert_eq!(of(&[1.0, 9.0]), None, "no thirds");
+        assert_eq!(of(&[5.0, 5.0, 0.0, 5.0, 5.0, 5.0, 5.0, 5.0, 5.0]), None, "a dip");
+    }
 }

@@ -10,7 +10,7 @@ mod transactions;
 
 use model::{Doubt, EndCounters, Endpoint, Measured, Mtu, ProbeSpec, SideFigures, SoFar};
 
-pub(crate) use self::path::path_not_proven;
+pub(crate) use self::path::{path_not_proven, ttl_kept};
 use crate::misfit::Misfit;
 
 /// The rules of a probe.

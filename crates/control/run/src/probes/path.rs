@@ -1,6 +1,6 @@
 //! Path MTU.
 
-use model::{Doubt, GoodputSpec, Measured, Mtu, PathResult, PathSpec, SideFigures, Trial};
+use model::{Bed, Doubt, GoodputSpec, Measured, Mtu, PathResult, PathSpec, SideFigures, Trial};
 
 use super::{Assembled, Ends, Rules, Sides};
 use crate::misfit::Misfit;
@@ -20,6 +20,16 @@ impl Rules for PathSpec {
     }
 }
 
+/// Ways of a routed bed on which no router took one off the TTL.
+pub(crate) fn ttl_kept(trial: &Trial, bed: &Bed) -> Vec<Doubt> {
+    let routed = bed.dut.as_ref().is_some_and(|dut| !dut.gateways.is_empty());
+    let Some((_, result)) = trial.measured.of::<PathSpec>().filter(|_| routed) else { return Vec::new() };
+    let (a, b) = (&trial.endpoint_from, &trial.endpoint_to);
+    let ways = [(&result.forward, a, b), (&result.reverse, b, a)];
+    let kept = ways.into_iter().filter(|(leg, ..)| leg.routers == Some(0));
+    kept.map(|(_, from, to)| Doubt::TtlKept { from: from.clone(), to: to.clone() }).collect()
+}
+
 /// Whether full-size packets were shown to pass for a trial with an MTU of its own, by the latest path trial of the same
 /// kind before it.
 pub(crate) fn path_not_proven(trial: &Trial, before: &[Trial]) -> Option<Doubt> {
@@ -32,4 +42,28 @@ pub(crate) fn path_not_proven(trial: &Trial, before: &[Trial]) -> Option<Doubt> 
     let reverse = passed(|path| path.reverse.mtu.map(|mtu| mtu.0));
     let is_proven = [forward, reverse].into_iter().all(|passed| passed.is_some_and(|passed| passed >= mtu.0));
     (!is_proven).then_some(Doubt::PathNotProven { mtu: mtu.0, forward, reverse })
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{
+        Dut, IpVersion, Nanos, fixture,
+        trial::{Leg, Refusal},
+    };
+
+    use super::*;
+
+    #[test]
+    fn a_way_whose_router_leaves_the_ttl_is_a_doubt_where_there_is_a_router() {
+        let leg = |routers| Leg { mtu: Some(Mtu(1500)), refusal: Refusal::Interface, routers: Some(routers) };
+        let result = PathResult { forward: leg(0), reverse: leg(1), devices: vec![], packets: 20 };
+        let spec = PathSpec { ip: IpVersion::V4, mtu: None, timeout: Nanos::from_millis(200) };
+        let trial = fixture::trial(Measured::Path { spec, result });
+        let mut bed = fixture::lab();
+        assert_eq!(ttl_kept(&trial, &bed), [], "no router");
+        let gateway = model::bed::Gateway { endpoint: "a".to_owned(), address: [198, 18, 0, 1].into(), prefix: 24 };
+        bed.dut = Some(Dut { gateways: vec![gateway], ..Dut::default() });
+        let kept = Doubt::TtlKept { from: trial.endpoint_from.clone(), to: trial.endpoint_to.clone() };
+        assert_eq!(ttl_kept(&trial, &bed), [kept]);
+    }
 }

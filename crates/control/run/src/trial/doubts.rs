@@ -1,6 +1,9 @@
 //! What makes a trial's figures less trustworthy, as far as the trial itself shows it. Pure.
 
-use model::{Doubt, EndCounters};
+use model::{
+    Doubt, EndCounters, Source,
+    counters::{Event, EventKind},
+};
 
 use super::End;
 
@@ -35,7 +38,27 @@ pub(super) fn of_place(ends: &[End<'_>]) -> Vec<Doubt> {
     }
     doubts.extend(all.iter().find_map(|(counters, cores)| frequency_changed(counters, cores)));
     doubts.extend(other_load(ends));
+    doubts.extend(ends.iter().flat_map(events));
     doubts
+}
+
+/// What happened at an end meanwhile.
+fn events(end: &End<'_>) -> Vec<Doubt> {
+    let endpoint = || end.end.name.clone();
+    let events = &end.counters.events;
+    let times = end.counters.sum(Source::Link, "carrier_down_count");
+    let lost = (times > 0).then(|| Doubt::LinkLost { endpoint: endpoint(), times });
+    let seconds = |text: &str| text.parse::<f64>().ok();
+    let steps = events.iter().filter(|event| event.kind == EventKind::Clock);
+    let steps = steps.filter_map(|event| Some(seconds(&event.after)? - seconds(&event.before)?));
+    let by_s = steps.max_by(|a, b| a.abs().total_cmp(&b.abs()));
+    // A link that goes down takes addresses, routes and neighbours with it.
+    let is_setting = |event: &&Event| !matches!(event.kind, EventKind::Clock | EventKind::Carrier) && times == 0;
+    let setting = events.iter().find(is_setting);
+    let changed =
+        setting.map(|event| Doubt::SettingsChanged { endpoint: endpoint(), what: event.to_string(), at_s: event.at_s });
+    let set = by_s.map(|by_s| Doubt::ClockSet { endpoint: endpoint(), by_s });
+    lost.into_iter().chain(changed).chain(set).collect()
 }
 
 /// The first core of a sender that is the receiver's first one too.
@@ -100,7 +123,7 @@ fn ours<'a>(counters: &'a EndCounters, cores: &'a [usize]) -> impl Iterator<Item
 
 #[cfg(test)]
 mod tests {
-    use model::{CoreUse, Endpoint};
+    use model::{CoreUse, Delta, Endpoint};
 
     use super::*;
 
@@ -115,6 +138,29 @@ mod tests {
         assert_eq!(stolen(&counters(14.0, 0.07), &ends), 0.0, "one tick in a short trial");
         assert_eq!(stolen(&counters(14.0, 1.0), &ends), 14.0);
         assert_eq!(stolen(&counters(0.5, 100.0), &ends), 0.0);
+    }
+
+    #[test]
+    fn what_changed_meanwhile_is_a_doubt() {
+        let bed = model::fixture::lab();
+        let of = |counters: EndCounters| events(&End { end: &bed.endpoints[0], pinned: vec![0], counters });
+        let event = |kind, what: &str, before: &str, after: &str| {
+            let [what, before, after] = [what, before, after].map(str::to_owned);
+            Event { at_s: 1.5, kind, what, before, after }
+        };
+        let offload = event(EventKind::Offload, "tx-tcp-segmentation", "on", "off");
+        let changed = of(EndCounters { events: vec![offload.clone()], ..EndCounters::default() });
+        let what = "offload tx-tcp-segmentation: on → off".to_owned();
+        assert_eq!(changed, [Doubt::SettingsChanged { endpoint: "a".to_owned(), what, at_s: 1.5 }]);
+        let carrier = Delta { source: Source::Link, of: "lab-a".into(), name: "carrier_down_count".into(), delta: 2 };
+        let route = event(EventKind::Route, "198.18.0.0/24", "on the link", "none");
+        let lost = of(EndCounters { events: vec![route], deltas: vec![carrier], ..EndCounters::default() });
+        assert_eq!(lost, [Doubt::LinkLost { endpoint: "a".to_owned(), times: 2 }], "and the route with it");
+        // An hour ahead, and back.
+        let steps = [("0.0", "3600.0"), ("3600.0", "0.5")].map(|(a, b)| event(EventKind::Clock, "time of day", a, b));
+        let set = of(EndCounters { events: steps.into(), ..EndCounters::default() });
+        assert_eq!(set, [Doubt::ClockSet { endpoint: "a".to_owned(), by_s: 3600.0 }]);
+        assert_eq!(of(EndCounters::default()), []);
     }
 
     #[test]

@@ -98,12 +98,16 @@ impl Snapshot {
     }
 
     /// Increase of each counter, without unchanged ones, and without those that decreased after a reset. Queueing
-    /// disciplines, cores and interrupts have 32-bit counters that wrap.
+    /// disciplines, cores and interrupts have 32-bit counters that wrap: one that falls from its upper half.
     fn deltas(&self, later: &Self) -> Vec<Delta> {
         let grown = later.counters.iter().filter_map(|(key, to)| {
-            let from = *self.counters.get(key)?;
+            let from = match self.counters.get(key) {
+                Some(from) => *from,
+                // A queueing discipline that was made meanwhile began at 0.
+                None => (key.0 == Source::Qdisc).then_some(0)?,
+            };
             let is_short = matches!(key.0, Source::Qdisc | Source::Softnet | Source::Interrupt) && key.2 != "bytes";
-            let is_short = is_short && from <= u64::from(u32::MAX);
+            let is_short = is_short && (1 << 31..1 << 32).contains(&from);
             let delta = to.checked_sub(from).or_else(|| is_short.then(|| (to + (1 << 32)).saturating_sub(from)))?;
             (delta > 0).then(|| (key.clone(), delta))
         });

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use model::nic::DriverSettings;
 
-use super::{ask, said, set_stamping, stamping, strings};
+use super::{ask, names, said, set_stamping, stamping, strings};
 use crate::error::{On, Result, invalid};
 
 const GET_OFFLOADS: u32 = 0x3a;
@@ -63,6 +63,14 @@ pub fn settings(interface: &str) -> Result<DriverSettings> {
         }
     }
     Ok(settings)
+}
+
+/// Offloads of an interface of the caller's namespace, as `ethtool -k` names them, and whether they are on.
+pub fn offloads_by_name(interface: &str) -> Result<BTreeMap<String, bool>> {
+    let active: Vec<u32> = offloads(interface)?.into_iter().map(|[_, _, active, _]| active).collect();
+    let names = names(interface, OFFLOAD_NAMES, strings(interface, OFFLOAD_NAMES)?)?;
+    let is_on = |number: usize| active.get(number / 32).is_some_and(|block| block & (1 << (number % 32)) != 0);
+    Ok(names.into_iter().enumerate().map(|(number, name)| (name, is_on(number))).collect())
 }
 
 /// Sets different values, and goes on after a failure; returns the names of failed settings, with errors.
@@ -188,6 +196,7 @@ mod tests {
     fn loopback_has_offloads_and_no_rings() {
         let settings = settings("lo").expect("there is always lo");
         assert!(settings.offloads.iter().any(|block| *block != 0), "{settings:?}");
+        assert_eq!(offloads_by_name("lo").expect("there is always lo").get("tx-tcp-segmentation"), Some(&true));
         assert!(!settings.numbers.contains_key("rings"), "{settings:?}");
         assert!(set_settings("lo", &settings).is_empty(), "nothing differs");
     }

@@ -17,7 +17,7 @@ use std::{
 use kernel::namespace;
 use model::{Manager, NicState, change::LeftAlone};
 
-use super::{Kind, nics};
+use super::{Kind, taken_nics};
 use crate::{failure::Failure, record::Namespaces};
 
 /// Time for a manager to configure a returned NIC; after each part of it, missing settings are restored.
@@ -39,7 +39,7 @@ impl Kind for LeftAlone {
     }
 
     fn read(&self) -> Result<Option<NicState>, Failure> {
-        nics::read(&self.interface).map(Some)
+        taken_nics::read(&self.interface).map(Some)
     }
 
     fn make(&self, _: NicState) -> Result<(), Failure> {
@@ -56,10 +56,10 @@ impl Kind for LeftAlone {
             return Err(Failure::Elsewhere);
         }
         let was_told = stop_telling(&told(self));
-        let mut restored = nics::restore_here(&before);
+        let mut restored = taken_nics::restore_here(&before);
         for part in CONFIGURES.iter().filter(|_| matches!(was_told, Ok(true))) {
             thread::sleep(*part);
-            restored = nics::restore_here(&before);
+            restored = taken_nics::restore_here(&before);
         }
         restored.and(was_told)
     }

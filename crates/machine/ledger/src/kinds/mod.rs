@@ -1,12 +1,12 @@
 //! Kinds of change: how the previous state is read, how a change is made, and how it is undone.
 
 mod addresses;
-mod cards;
+mod card_settings;
+mod interface_settings;
 mod left_alone;
 mod links;
 mod namespace;
-mod nics;
-mod settings;
+mod taken_nics;
 
 use kernel::namespace as namespaces;
 use model::Change;

@@ -1,4 +1,4 @@
-// Verifies a frame by its checksum.
+// Verifies a frame by its checksum, and by its bytes.
 #pragma once
 #include "receiver/state.bpf.h"
 
@@ -16,8 +16,11 @@ static __always_inline int is_intact(void *data, void *end, __u64 size, const st
 				break;
 			sum += *(u32_any *)(at + i);
 		}
-		if ((length - layout->address) & 2)
-			sum += *(u16_any *)(data + length - 2);
+		__u32 rest = (length - layout->address) & 3;
+		if (rest & 2)
+			sum += *(u16_any *)(data + length - rest);
+		if (rest & 1)
+			sum += *(__u8 *)(data + length - 1);
 		return folded(sum) == 0xffff;
 	}
 	sum += bpf_htons((__u16)(size - layout->transport));
@@ -40,7 +43,7 @@ static __always_inline int is_intact(void *data, void *end, __u64 size, const st
 }
 
 // The same for a frame of several parts (`total` bytes), of which only the first is at `data`.
-static __noinline int is_intact_in_parts(struct xdp_md *ctx, __u32 address, __u32 total, __u32 pseudo)
+__noinline int is_intact_in_parts(struct xdp_md *ctx, __u32 address, __u32 total, __u32 pseudo)
 {
 	__u32 piece[64];
 	__s64 sum = 0;
@@ -60,4 +63,50 @@ static __noinline int is_intact_in_parts(struct xdp_md *ctx, __u32 address, __u3
 		address += left;
 	}
 	return folded((__u64)(__u32)sum + pseudo) == 0xffff;
+}
+
+// A comparison with what was sent.
+struct comparison {
+	struct xdp_md *ctx;
+	__u32 from, total;	// first byte of the payload, and length of the frame
+	__u32 index;	// first piece of the payload in `payloads`
+	__u32 differs;
+};
+
+// Compares one piece; not 0 ends the loop.
+static long compare(__u64 turn, struct comparison *it)
+{
+	__u32 index = it->index + turn, from = it->from + turn * sizeof(struct piece), left = it->total - from;
+	struct piece *sent = bpf_map_lookup_elem(&payloads, &index);
+	__u64 differs = 0;
+	if (from >= it->total || left == 0)
+		return 1;
+	if (left > sizeof(struct piece))
+		left = sizeof(struct piece);
+	it->differs = 1;
+	if (!sent)
+		return 1;
+	// A last piece that is shorter keeps the bytes it is compared with.
+	struct piece arrived = *sent;
+	if (bpf_xdp_load_bytes(it->ctx, from, &arrived, left))
+		return 1;
+#pragma unroll
+	for (int word = 0; word < 8; word++)
+		differs |= arrived.words[word] ^ sent->words[word];
+	it->differs = differs != 0;
+	return it->differs;
+}
+
+// Whether the bytes from `from` to the end of the frame are those that were sent: a checksum misses changes that cancel each other.
+__noinline int is_as_sent(struct xdp_md *ctx, __u32 number, __u32 from, __u32 total)
+{
+	struct share *share = bpf_map_lookup_elem(&shares, &number);
+	if (!share || number >= NUMBERED_MOST)
+		return 0;
+	if (from >= total)
+		return 1;
+	share->compared++;
+	struct comparison it = { ctx, from, total, flows[number].payload, 0 };
+	bpf_loop(total / sizeof(struct piece) + 1, compare, &it, 0);
+	return !it.differs;
 }

@@ -56,6 +56,8 @@ static __always_inline int taken(struct xdp_md *ctx, void *data, void *end, cons
 	} else {
 		is_right = is_right && data + GIVEN.length <= end && (!GIVEN.verify || is_intact(data, end, size, layout));
 	}
+	if (GIVEN.compare && layout->form == WHOLE && is_right && unlikely(sequence % COMPARED == 0))
+		is_right = is_as_sent(ctx, number, layout->tag + WP_TAG_WHOLE, total);
 	if (unlikely(!is_right)) {
 		corrupt(number);
 		return 1;

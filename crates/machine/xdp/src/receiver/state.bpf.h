@@ -9,6 +9,7 @@
 #define LAYOUTS_MOST 4
 #define PKTGEN_MAGIC 0xbe9be955	// net/core/pktgen.c
 #define PKTGEN_HEADER 16
+#define COMPARED 64	// one frame in this many is compared with what was sent
 
 // Two frames have the same place and sequence only if one CPU receives both, or the sequence is `SPREAD`.
 struct numbered {
@@ -37,6 +38,7 @@ struct share {
 	__u64 reordered;
 	__u64 late;	// WINDOW or more behind the highest: duplicate or late, which is unknown
 	__u64 corrupt;
+	__u64 compared;	// frames whose payload was compared with what was sent
 	struct times latency;
 };
 
@@ -65,16 +67,17 @@ struct given {
 	__u32 per_flow;	// whether each flow has its own sequence
 	__u32 first_port;	// PKTGEN: source port of sequence 0
 	__u32 gaps;	// whether to record times between frames
-	__u32 reserved;
+	__u32 compare;	// whether the payload of each sequence is known
 };
 
 // Constants at load time, so that the verifier removes unused branches.
 const volatile struct given GIVEN = {{{WHOLE, 42, 26, 34, 17}}, 1, 1, 60, 0, 1};
 
-// Index of a sequence's first flow in `rounds`, and number of its flows.
+// Index of a sequence's first flow in `rounds`, number of its flows, and index of the first piece of its payload in `payloads`.
 struct flows {
 	__u32 first;
 	__u32 count;
+	__u32 payload;
 };
 
 struct flows flows[NUMBERED_MOST] SEC(".bss.flows");
@@ -112,6 +115,18 @@ struct {
 	__type(value, __u64);
 	__uint(max_entries, 1);
 } rounds SEC(".maps");
+
+// What follows a whole tag, of all sequences.
+struct piece {
+	__u64 words[8];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__type(key, __u32);
+	__type(value, struct piece);
+	__uint(max_entries, 1);
+} payloads SEC(".maps");
 
 // Frames of no test.
 struct {

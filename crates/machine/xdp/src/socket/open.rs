@@ -148,6 +148,9 @@ impl Socket {
     /// entries stay.
     ///
     /// Children do not inherit the rings. It needs no privileges, but Linux 6.4.
+    ///
+    /// Sizes that are not those at opening lose packets, and reach no other memory: entries stay within the mapping, and the kernel
+    /// maps no more than the ring has.
     pub fn adopt(umem: &Umem, options: &Options, fd: OwnedFd) -> Result<Self, SocketError> {
         options.check()?;
         let failed = |call| failed(call, &options.interface, options.queue);

@@ -12,7 +12,10 @@ use std::{
     time::Duration,
 };
 
-use frame::tag::{Tag, WHOLE};
+use frame::{
+    Compiled,
+    tag::{SHORT, Tag, WHOLE},
+};
 use kernel::{clock, cpu, datagram::Incoming, socket};
 use model::Nanos;
 
@@ -103,6 +106,12 @@ struct Seen {
 
 struct Sequence {
     tracker: Tracker,
+    /// The longest payload that is sent, of which each other one is the beginning; behind the tag it is the same in all.
+    payload: Vec<u8>,
+    /// Whether packets without room for a whole tag are sent.
+    has_short: bool,
+    corrupt: u64,
+    compared: u64,
     bytes: u64,
     /// Length of the headers before the payload.
     headers: u64,
@@ -114,18 +123,22 @@ struct Sequence {
 
 impl Seen {
     fn new(what: &Receive) -> Self {
-        let sequences = what.sequences.iter().map(|stream| Sequence::new(stream.offsets.tag as u64)).collect();
+        let sequences = what.sequences.iter().map(Sequence::new).collect();
         Self { token: what.token, sequences, others: 0, span: None }
     }
 
     fn take(&mut self, payload: &[u8], now: Nanos) {
-        let tag = Tag::read(payload, payload.len()).filter(|tag| payload.len() < WHOLE || tag.token == self.token);
-        let ours = tag.and_then(|tag| Some((tag, self.sequences.get_mut(usize::from(tag.stream))?)));
+        let ours = Tag::read(payload, payload.len()).and_then(|tag| {
+            let sequence = self.sequences.get_mut(usize::from(tag.stream))?;
+            // A short tag has no token, so that it is ours only where short ones are sent.
+            let is_ours = if payload.len() < WHOLE { sequence.has_short } else { tag.token == self.token };
+            is_ours.then_some((tag, sequence))
+        });
         let Some((tag, sequence)) = ours else {
             self.others += 1;
             return;
         };
-        sequence.take(tag, payload.len() as u64, now);
+        sequence.take(tag, payload, now);
         self.span = Some((self.span.map_or(now, |(first, _)| first), now));
     }
 
@@ -136,15 +149,33 @@ impl Seen {
 }
 
 impl Sequence {
-    fn new(headers: u64) -> Self {
+    fn new(stream: &Compiled) -> Self {
         let (tracker, times) = (Tracker::new(), BTreeMap::new());
-        Self { tracker, bytes: 0, headers, times, least: u64::MAX, longest: 0, sum: 0 }
+        let (headers, payload) = (stream.offsets.tag as u64, stream.bytes[stream.offsets.tag..].to_vec());
+        Self {
+            tracker,
+            payload,
+            has_short: stream.sizes.iter().any(|size| size.tag < WHOLE),
+            corrupt: 0,
+            compared: 0,
+            bytes: 0,
+            headers,
+            times,
+            least: u64::MAX,
+            longest: 0,
+            sum: 0,
+        }
     }
 
-    fn take(&mut self, tag: Tag, payload: u64, now: Nanos) {
+    fn take(&mut self, tag: Tag, payload: &[u8], now: Nanos) {
+        self.compared += 1;
+        if !self.is_as_sent(payload) {
+            self.corrupt += 1;
+            return;
+        }
         let before = self.tracker.received;
         self.tracker.take(tag.sequence);
-        self.bytes += if self.tracker.received > before { self.headers + payload } else { 0 };
+        self.bytes += if self.tracker.received > before { self.headers + payload.len() as u64 } else { 0 };
         if tag.time > 0 {
             let took = now.0.wrapping_sub(tag.time) & TIME;
             *self.times.entry(rounded(took)).or_default() += 1;
@@ -153,8 +184,14 @@ impl Sequence {
         }
     }
 
+    /// A checksum misses changes that cancel each other, and a veth verifies none.
+    fn is_as_sent(&self, payload: &[u8]) -> bool {
+        let tag = if payload.len() < WHOLE { SHORT } else { WHOLE };
+        self.payload.get(tag..payload.len()) == payload.get(tag..)
+    }
+
     fn received(&self) -> ReceivedStream {
-        let Self { tracker, bytes, times, least, longest, sum, .. } = self;
+        let Self { tracker, corrupt, compared, bytes, times, least, longest, sum, .. } = self;
         let counts: Vec<(u64, u64)> = times.iter().map(|(time, count)| (*time, *count)).collect();
         let latency = match counts.is_empty() {
             true => Times::default(),
@@ -167,7 +204,8 @@ impl Sequence {
             duplicated: tracker.duplicated,
             reordered: tracker.reordered,
             late: 0,
-            corrupt: tracker.damaged,
+            corrupt: corrupt + tracker.damaged,
+            compared: *compared,
             latency,
             // Several packets arrive in one call, at the same time.
             gaps: Times::default(),
@@ -193,11 +231,40 @@ mod tests {
         payload
     }
 
+    /// Counts of packets with a payload of 40 bytes.
+    fn seen() -> Seen {
+        let sequences = fixture::job_of("[[stream]]\nname = \"0\"\nsizes = \"86\"\n").sequences();
+        Seen::new(&Receive {
+            token: 7,
+            sequences,
+            verify: true,
+            per_flow: false,
+            pktgen: false,
+            gaps: false,
+            compare: true,
+        })
+    }
+
+    #[test]
+    fn a_payload_that_is_not_as_sent_is_corrupt_and_no_arrival() {
+        let mut seen = seen();
+        let mut changed = tagged(1, 7, 0);
+        changed[39] ^= 4;
+        let (short, stranger) = (&tagged(4, 7, 0)[..SHORT], &tagged(5, 8, 0)[..]);
+        for payload in [short, stranger, &tagged(0, 7, 0)[..], &changed, &tagged(2, 7, 0)[..30], &tagged(3, 7, 0)] {
+            seen.take(payload, Nanos(1));
+        }
+        let stream = &seen.received().numbered[0];
+        assert_eq!(
+            (stream.frames, stream.corrupt, stream.compared),
+            (3, 1, 4),
+            "a shorter one is the beginning of the longest"
+        );
+    }
+
     #[test]
     fn packets_of_this_trial_are_counted_by_number_and_others_apart() {
-        let sequences = fixture::job(&["flat out"]).sequences();
-        let mut seen =
-            Seen::new(&Receive { token: 7, sequences, verify: true, per_flow: false, pktgen: false, gaps: false });
+        let mut seen = seen();
         for (sequence, now) in [(0, 1_000_100), (1, 1_000_200), (3, 1_000_300), (3, 1_000_400), (2, 1_000_500)] {
             seen.take(&tagged(sequence, 7, 1_000_000), Nanos(now));
         }

@@ -72,12 +72,12 @@ fn stamped_round_trip<T: Trace>(
     stages: &mut Stages,
 ) -> Result<Trip, ProbeError> {
     let number = talk.book.next();
-    let sent = clock::of_day();
+    let (begun, sent) = (clock::now(), clock::of_day());
     let trip = round_trip(talk, timeout)?;
-    let received = clock::of_day();
+    let (received, ended) = (clock::of_day(), clock::now());
     let left = talk.pipe.left(number as u32)?;
     if trip.is_answered {
-        stages.record(&Passage { sent, left, came: talk.pipe.came(), received });
+        stages.record(&Passage { sent, left, came: talk.pipe.came(), received, took: Nanos(ended.0 - begun.0) });
     }
     Ok(trip)
 }

@@ -18,6 +18,8 @@ pub(super) struct Passage {
     pub(super) came: Stamps,
     /// The program had it.
     pub(super) received: Nanos,
+    /// From the first reading to the last, by a clock that nobody can set.
+    pub(super) took: Nanos,
 }
 
 /// All parts of all round trips.
@@ -39,14 +41,14 @@ impl Stages {
         }
     }
 
-    /// Takes in the parts of one round trip as far as it has stamps. A negative part means that somebody set the time of
-    /// day in the middle of it, so it says nothing and is left out.
+    /// Takes in the parts of one round trip as far as it has stamps. A part that is negative, or longer than the whole, means that
+    /// somebody set the clock in the middle of it, so it says nothing and is left out.
     pub(super) fn record(&mut self, passage: &Passage) {
-        let Passage { sent, left, came, received } = *passage;
-        record(&mut self.near_send, Some(sent), left.software);
-        record(&mut self.wire_and_far, left.software, came.software);
-        record(&mut self.wire_and_far_by_card, left.hardware, came.hardware);
-        record(&mut self.near_receive, came.software, Some(received));
+        let Passage { sent, left, came, received, took } = *passage;
+        record(&mut self.near_send, Some(sent), left.software, took);
+        record(&mut self.wire_and_far, left.software, came.software, took);
+        record(&mut self.wire_and_far_by_card, left.hardware, came.hardware, took);
+        record(&mut self.near_receive, came.software, Some(received), took);
     }
 
     /// Whether the card stamped as reliably as the kernel, both ways.
@@ -67,9 +69,10 @@ impl Stages {
     }
 }
 
-fn record(sample: &mut TimeHistogram, from: Option<Nanos>, to: Option<Nanos>) {
+fn record(sample: &mut TimeHistogram, from: Option<Nanos>, to: Option<Nanos>, took: Nanos) {
     if let (Some(from), Some(to)) = (from, to)
         && let Some(time) = to.0.checked_sub(from.0)
+        && time <= took.0
     {
         sample.record(time);
     }
@@ -84,7 +87,7 @@ mod tests {
     }
 
     fn passage(left: Stamps, came: Stamps) -> Passage {
-        Passage { sent: Nanos(1000), left, came, received: Nanos(9000) }
+        Passage { sent: Nanos(1000), left, came, received: Nanos(9000), took: Nanos(8200) }
     }
 
     fn times(stages: &Stages) -> Vec<(u64, Option<u64>)> {
@@ -105,6 +108,16 @@ mod tests {
         stages.record(&passage(Stamps::default(), stamps(8000, None)));
         stages.record(&passage(stamps(2500, None), stamps(2400, None)));
         assert_eq!(times(&stages), [(1, Some(1500)), (0, None), (2, Some(6600))]);
+    }
+
+    #[test]
+    fn a_part_longer_than_its_round_trip_is_left_out() {
+        // The time of day was set an hour ahead after the message had left.
+        const HOUR: u64 = 3_600_000_000_000;
+        let mut stages = Stages::new();
+        let set = Passage { received: Nanos(HOUR + 9000), ..passage(stamps(2500, None), stamps(HOUR + 8000, None)) };
+        stages.record(&set);
+        assert_eq!(times(&stages), [(1, Some(1500)), (0, None), (1, Some(1000))]);
     }
 
     #[test]

@@ -135,7 +135,8 @@ impl Listener {
         let streams = if streams.is_empty() { common.as_slice() } else { streams };
         let different = streams.iter().map(|stream| compiled(stream, mtu)).collect::<Result<Vec<_>, _>>()?;
         let sequences = different.into_iter().cycle().take(MOST_SEQUENCES).collect();
-        let what = Receive { token, sequences, verify: true, per_flow: false, pktgen: false, gaps: false };
+        let what =
+            Receive { token, sequences, verify: true, per_flow: false, pktgen: false, gaps: false, compare: false };
         Ok(Self { receiver: Receiver::attach(interface, &what).map_err(engine_error)?, one_clock })
     }
 

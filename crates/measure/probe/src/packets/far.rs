@@ -5,7 +5,7 @@ use std::{net::SocketAddr, thread, time::Instant};
 use model::{PacketsSent, PacketsSide, PacketsSpec, Seat, SideFigures};
 
 use super::{
-    QUIET,
+    LATEST, QUIET,
     account::{Account, Kept},
     meeting::{Meeting, Word},
     receiving::Receiving,
@@ -66,15 +66,19 @@ impl Far {
         Word::Welcome { port: self.receiving.as_ref().map_or(0, Receiving::port) }
     }
 
-    /// Answers until it is stopped. All has arrived when this side has sent all, and nothing came for a while.
+    /// Answers until it is stopped. All has arrived when this side has sent all, and nothing came for a while; somebody else's copies
+    /// put that off for a limited time.
     fn answer(&self, control: &Control, account: &Account, all_sent: impl Fn() -> bool) -> Result<(), ProbeError> {
-        let (mut counted, mut last_came) = (0, Instant::now());
+        let (mut counted, mut last_came, mut over) = (0, Instant::now(), None);
         while !control.stopped() {
             account.passed(control);
             match self.meeting.hear(STOP_CHECK / 4)? {
                 Some((Word::Hello { .. }, near)) => self.meeting.say(self.welcome(), near)?,
-                Some((Word::Over, near)) if all_sent() && last_came.elapsed() > QUIET => {
-                    self.meeting.say(Word::Settled, near)?;
+                Some((Word::Over, near)) if all_sent() => {
+                    let since = *over.get_or_insert_with(Instant::now);
+                    if last_came.elapsed() > QUIET || since.elapsed() > LATEST {
+                        self.meeting.say(Word::Settled, near)?;
+                    }
                 }
                 _ => {}
             }
@@ -94,5 +98,60 @@ impl Prepared for Far {
 
     fn run(self: Box<Self>, control: &Control, window: &dyn Window) -> Result<SideFigures, ProbeError> {
         Ok(SideFigures::Packets(Box::new(self.serve(control, window)?)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        net::UdpSocket,
+        sync::atomic::{AtomicBool, Ordering::Relaxed},
+    };
+
+    use frame::tag::Tag;
+    use model::{Direction, Engine, IpVersion, Nanos, Stream};
+
+    use super::*;
+    use crate::{control::NoWindow, transactions::tests::seat};
+
+    #[test]
+    fn copies_without_end_do_not_put_off_the_end_without_end() {
+        let seat = seat(IpVersion::V4, None);
+        let spec = PacketsSpec {
+            streams: vec![Stream::default()],
+            direction: Direction::Forward,
+            duration: Nanos(0),
+            engine: Some(Engine::Udp),
+            mtu: None,
+        };
+        let far = Far::prepare(&spec, &seat).expect("sockets need no right");
+        let (address, control) = (far.meeting.address(), Control::default());
+        let near = Meeting::open(seat.local, seat.token).expect("loopback");
+        let (asking, copying) = (Control::default(), AtomicBool::new(true));
+        let received = thread::scope(|scope| {
+            let far = scope.spawn(|| far.serve(&control, &NoWindow));
+            let asked = |word, answers: fn(Word) -> Option<u16>| near.ask(word, address, &asking, answers);
+            let port = asked(Word::Hello { port: 0 }, |word| match word {
+                Word::Welcome { port } => Some(port),
+                _ => None,
+            });
+            let port = port.expect("it answers");
+            let (seat, copying) = (&seat, &copying);
+            scope.spawn(move || {
+                let socket = UdpSocket::bind((seat.local, 0)).expect("loopback");
+                let tag = Tag { stream: 0, sequence: 3, token: seat.token as u16, time: 0 };
+                while copying.load(Relaxed) {
+                    let _ = socket.send_to(&tag.to_bytes(), (seat.local, port));
+                    thread::sleep(QUIET / 20);
+                }
+            });
+            let settled = asked(Word::Over, |word| (word == Word::Settled).then_some(0));
+            control.stop();
+            let received = far.join().expect("no panic");
+            copying.store(false, Relaxed);
+            settled.expect("it ends");
+            received.expect("it counted").received
+        });
+        assert!(received[0].frames == 1 && received[0].duplicated > 10, "{received:?}");
     }
 }

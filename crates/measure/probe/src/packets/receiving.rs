@@ -16,7 +16,7 @@ use model::{
 use stats::TimeHistogram;
 
 use super::{
-    engine_error,
+    LATEST, engine_error,
     replay::{self, Recognised},
     streams::{compiled, is_plain, nowhere},
 };
@@ -73,6 +73,7 @@ impl Receiving {
             per_flow: false,
             pktgen,
             gaps: is_paced(spec),
+            compare: !pktgen,
         };
         let (counter, port) = shared(seat, &what, place(spec, seat))?;
         let recognised = replays(spec, seat)?;
@@ -99,10 +100,11 @@ impl Receiving {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner).read()
     }
 
-    /// Counts after a time without any arrival.
+    /// Counts after a time without any arrival, or after the latest that packets are waited for.
     pub(super) fn end(self, quiet: Duration) -> Result<Vec<PacketsReceived>, ProbeError> {
-        let (mut counted, mut last_came) = (self.frames(), Instant::now());
-        while last_came.elapsed() < quiet {
+        let (mut counted, began) = (self.frames(), Instant::now());
+        let mut last_came = began;
+        while last_came.elapsed() < quiet && began.elapsed() < LATEST {
             thread::sleep(GLANCE);
             let frames = self.frames();
             if frames != counted {
@@ -185,6 +187,7 @@ fn together(cores: &[ReceivedStream], received: &Received, same_clock: bool) -> 
         reordered: sum(|core| core.reordered),
         window: received.window,
         corrupt: sum(|core| core.corrupt),
+        compared: Some(sum(|core| core.compared)),
         late: sum(|core| core.late),
         latency_ns: latency(cores, same_clock),
         inter_arrival_ns: inter_arrival(cores),

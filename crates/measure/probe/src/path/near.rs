@@ -108,7 +108,7 @@ impl Near {
                 self.post.wait(self.timeout.saturating_sub(asked.elapsed()).min(STOP_CHECK))?;
             }
         }
-        Err(ProbeError::NoAnswer { peer: self.peer, waited: began.elapsed() })
+        Err(ProbeError::NothingPasses { peer: self.peer, waited: began.elapsed() })
     }
 }
 

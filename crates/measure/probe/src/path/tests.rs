@@ -66,7 +66,7 @@ fn a_far_side_that_never_answers_is_an_error() {
     let deaf = UdpSocket::bind("127.0.0.1:0").expect("loopback");
     let peer = deaf.local_addr().expect("bound");
     let near = Near::prepare(&spec(peer.ip()), &seat(peer.ip(), Some(peer))).expect("binds");
-    assert!(matches!(near.measure(&Control::default(), &NoWindow), Err(ProbeError::NoAnswer { .. })));
+    assert!(matches!(near.measure(&Control::default(), &NoWindow), Err(ProbeError::NothingPasses { .. })));
 }
 
 #[test]

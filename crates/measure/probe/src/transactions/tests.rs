@@ -45,7 +45,7 @@ fn http(server: HttpServer, new_connections: bool) -> Exchange {
     Exchange::Http { server, paths: paths.into(), new_connections }
 }
 
-pub(super) fn seat(ip: IpVersion, peer: Option<SocketAddr>) -> Seat {
+pub(crate) fn seat(ip: IpVersion, peer: Option<SocketAddr>) -> Seat {
     let local: IpAddr = match ip {
         IpVersion::V4 => Ipv4Addr::LOCALHOST.into(),
         IpVersion::V6 => Ipv6Addr::LOCALHOST.into(),

@@ -1,6 +1,6 @@
 //! Counters of the device under test.
 
-use model::{CoreUse, DUT, EndCounters, Run, Source, Trial};
+use model::{CoreUse, DUT, EndCounters, Run, Source, Trial, drop_counters::LINK_DROPPED};
 
 use crate::{
     columns::Columns,
@@ -38,12 +38,7 @@ type Row<'r> = (&'r Trial, &'r EndCounters);
 
 /// By its interfaces, its queueing disciplines and its cores.
 fn dropped(counters: &EndCounters) -> u64 {
-    let names = [
-        (Source::Link, "rx_dropped"),
-        (Source::Link, "tx_dropped"),
-        (Source::Link, "rx_missed_errors"),
-        (Source::Qdisc, "drops"),
-        (Source::Softnet, "dropped"),
-    ];
-    names.into_iter().map(|(source, name)| counters.sum(source, name)).sum()
+    let link = LINK_DROPPED.map(|name| (Source::Link, name));
+    let names = link.into_iter().chain([(Source::Qdisc, "drops"), (Source::Softnet, "dropped")]);
+    names.map(|(source, name)| counters.sum(source, name)).sum()
 }

@@ -1,6 +1,6 @@
 //! What limited each figure, where packets were lost, and the counters that tell of it.
 
-use model::{DUT, Delta, Limited, LossAt, ProbeSpec, Source, Trial};
+use model::{DUT, Delta, Limited, LossAt, ProbeSpec, Source, Trial, drop_counters::tells_of_loss};
 
 use crate::{
     columns::Columns,
@@ -95,26 +95,4 @@ fn telling(trial: &Trial) -> Vec<Moved<'_>> {
     let ends = ends.filter_map(|endpoint| Some((endpoint, trial.end(endpoint)?.0)));
     let all = ends.flat_map(|(endpoint, counters)| counters.deltas.iter().map(move |it| (trial, endpoint, it)));
     all.filter(|(.., delta)| delta.source != Source::Interrupt && tells_of_loss(&delta.name)).collect()
-}
-
-fn tells_of_loss(name: &str) -> bool {
-    const TELLING: [&str; 9] =
-        ["drop", "err", "miss", "overrun", "fifo", "discard", "overlimit", "retrans", "time_squeeze"];
-    let name = name.to_ascii_lowercase();
-    TELLING.iter().any(|part| name.contains(part))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn counters_of_drops_and_errors_are_told_from_those_of_traffic() {
-        for name in ["rx_dropped", "RcvbufErrors", "RetransSegs", "time_squeeze", "rx_missed_errors", "TCPRcvQDrop"] {
-            assert!(tells_of_loss(name), "{name}");
-        }
-        for name in ["rx_packets", "InDatagrams", "NET_RX", "processed"] {
-            assert!(!tells_of_loss(name), "{name}");
-        }
-    }
 }

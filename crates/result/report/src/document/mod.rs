@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use model::{
     Assessment, Bed, CoreUse, DUT, Delta, Doubt, EndCounters, Environment, Identity, LimitOutcome, LossAt, OtherSender,
-    Plan, ReferenceComparison, Run, RunId, Trial, TrialAssessment, Verdict, run::Resumption,
+    Plan, ReferenceComparison, Run, RunId, Trial, TrialAssessment, Verdict, counters::Event, run::Resumption,
 };
 
 pub use self::{
@@ -203,6 +203,8 @@ document! {
         cpu: Vec<CoreUse> = counters.cpu.clone(),
         /// Each counter that moved.
         deltas: Vec<Delta> = counters.deltas.clone(),
+        /// What changed at this end from its start to the end of the counted time.
+        events: Vec<Event> = counters.events.clone(),
     }
 }
 

@@ -34,3 +34,27 @@ found-no-port-of-ours = { $port }: { $speed }; what is at its other end is no po
 found-hears = { $port }: { $speed }, hears { $other }, which does not hear it
 found-is-heard = { $port }: { $speed }, is heard by { $other }, and hears nothing
 found-cabled = { $port }: { $speed }, cabled to { $other }
+lack-costs = costs
+lack-remedy = do
+lack-store-costs = nothing can be measured, because trials cannot be stored
+lack-store-remedy = name another place with --store PATH
+lack-root-costs = beds that stay (bed up) need root; measuring on the lab bed works
+lack-root-remedy = use sudo for the rest
+lack-root-and-user-namespaces-costs = no bed can be made
+lack-root-and-user-namespaces-remedy = use sudo, or let an administrator allow user namespaces
+lack-cores-costs = both ends share a core and take turns, so latencies are those of the scheduler
+lack-cores-remedy = give the machine, or this process (taskset), two cores or more
+lack-ipv6-costs = plans with ip = 6 cannot be measured
+lack-ipv6-remedy = start a kernel that has IPv6, without ipv6.disable=1 on its command line
+lack-fast-clock-costs = each round-trip time contains two readings of the clock
+lack-fast-clock-remedy = use the tsc clock source, if the processor's TSC is stable
+lack-bare-metal-costs = the host takes cores away at times, so single round trips may last milliseconds
+lack-bare-metal-remedy = read medians, and compare only runs of the same machine
+lack-other-direction-costs = nothing that waits for an answer works over this cable
+lack-other-direction-remedy = a fibre may be broken or in the wrong place: check both of them, and the module at the end that hears nothing
+lack-engine-costs = packets are sent by another engine, which may be slower or pace them less evenly
+lack-engine-remedy = nothing, unless you want this one: what is missing stands behind its name
+lack-engine-frames-costs = what this engine counts as sent may not be what leaves
+lack-engine-frames-remedy = use another one (--engine), and repeat doctor while the machine has nothing else to do
+lack-lab-bed-costs = nothing can be measured without real cards
+lack-lab-bed-remedy = the kernel needs network namespaces and veth (CONFIG_NET_NS, CONFIG_VETH)

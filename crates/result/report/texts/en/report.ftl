@@ -1,50 +1,4 @@
-# Words of the report, of progress and of advice. Each key is in ja/ as well.
-
-## Progress and notices of the program
-
-notice-preparing = Preparing the test bed
-notice-measuring = { $step } of { $steps }: measuring { $what }
-measurement-latency = latency, { $name }
-measurement-path = { $name }
-measurement-goodput = goodput, { $name }
-notice-undoing = Undoing what was set up
-notice-report-written = Report written to { $path }
-notice-signature-removed = The signature in { $folder } was removed: it was over files that have now been written again. Sign them with --sign KEY
-notice-interrupted = Interrupted: finishing, then storing and reporting what was measured so far. Press Ctrl-C again to stop at once; “wireproof clean” then undoes what is left.
-notice-time-left = about { $time } left
-notice-throughput-alias = “Throughput” is RFC 1242's highest rate without loss. This command measures goodput: the payload that arrives, as iperf3 shows it.
-notice-unprivileged = Running without root, in a user namespace of its own. With root (sudo), beds can stay (bed up) and other programs can be run in them.
-notice-no-root = Without root on { $machine }, nothing is changed there. With root (sudo here; there a login as root, or sudo that asks for no password), missing addresses can be added and other MTUs measured.
-
-## Doubts: what each means and what to do
-
-doubt-shared-core = Both ends ran on core { $cpu } and took turns, so the figures contain their waiting for each other. Use a machine with two cores or more, or give each end its own with --cpus CLIENT,SERVER.
-doubt-not-pinned = Endpoint { $endpoint } could not be pinned to its core, so the scheduler may have moved it while it measured. Check that the core is online and allowed to this user (taskset -p, cgroup cpuset), then repeat.
-doubt-steal = The hypervisor took up to { $percent } % of a core's time, so slow round trips and slow seconds may come from other guests. Repeat while the host is quiet, or on bare metal.
-doubt-replies-missing = Replies are missing: { $lost } lost, { $late } later than the timeout. They count as over the timeout, so mean and maximum are unknown. See “Where packets were lost” and the counters under it; without an entry there look for drops at the receive buffer (nstat -az UdpRcvbufErrors) and at the interface (ip -s link), then repeat.
-doubt-counters-disagree = The sender counted { $sent } bytes and the receiver { $received }: more than buffers explain. The receiver's count is the figure; check both hosts for interface drops and other traffic, then repeat.
-doubt-few-trials = { $trials } trials are too few to state an uncertainty, which takes { $needed }. Repeat with --set repeats={ $needed }.
-doubt-speeds-differ = The two ports run at different speeds ({ $near_mbps } and { $far_mbps } Mbit/s). The slower one limits every figure, and what the faster one sends at full rate is lost on the way. Check cable, transceivers and autonegotiation at both ends (ethtool), and repeat.
-doubt-unprivileged = The run had no root and lived in a user namespace of its own. The sockets and the kernel are the same; root would add beds that stay, in which other tools can be run for comparison. For figures to compare with those tools, repeat with sudo.
-doubt-environment-changed = The machine changed during the run ({ $what }), so the figures may mix two states. Find what changed it, stop that, and repeat.
-doubt-interrupted = The run was interrupted before all trials were done; some configurations have fewer trials or none. “wireproof resume RUN” measures what is missing; the command under “Method” repeats all of it.
-doubt-data-ended-early = The data ended before the counted time was over, so its end was counted as silence and the goodput is too low. The machine was too busy to keep both ends in step; repeat while it is quiet.
-doubt-other-load = The ends’ cores were busy with something else as well ({ $cores }), so the figures contain waiting for it. See what runs there (top, then 1), end it or choose other cores with --cpus CLIENT,SERVER, and repeat.
-doubt-packets-disagree = At endpoint { $endpoint } the program counted { $program } and the interface’s counters { $interface } of the same traffic. Other traffic crossed the interface, or the driver counts differently; see what else is sent there (ip -s link), stop it and repeat.
-doubt-sender-too-slow = The sender did not achieve the load that was asked for: { $percent } % of it at worst. What it did not send is not counted as loss, but the figures are those of the smaller load. Ask for a lower rate, or give the sender a faster or quieter core.
-doubt-behind-schedule = The tester itself sent late: at the 99th percentile { $behind } µs, with an RTT of { $rtt } µs. The RTT counts from the schedule and so contains that. Choose a lower rate, or a quieter or faster core (--cpus), and repeat.
-doubt-messages-joined = TCP joined messages: { $messages } left in { $segments } segments, so the frames were larger than asked for and the RTT is not that of the frame size shown. Ask for a lower rate, so that each message leaves before the next one is due, or measure UDP, where each message is a packet.
-doubt-stalled = In { $seconds } whole seconds nothing arrived, so the mean mixes two states of the path. Look at “Goodput over time” for when, and for links that went down then (dmesg, ip -s link); then repeat.
-doubt-no-self-test = What the tester achieves alone could not be measured ({ $what }), so it is not known how much of a figure is its own limit. Fix that and repeat.
-doubt-unsteady = The rate was still settling { $seconds } s into the counted time, so the mean contains the start. Choose a longer warm-up (--set goodput.warmup="5 s") and repeat.
-doubt-path-not-proven = Packets of MTU { $mtu } were not shown to pass before the data was sent (forward: { $forward }, back: { $reverse }), so TCP may have used smaller segments and datagrams may have been dropped for their size. See “Path MTU” for the device that keeps it down, raise its MTU, and repeat.
-nothing-passed = nothing
-doubt-nothing-to-poll = At endpoint { $endpoint } the driver has no queue that the kernel could poll, so busy polling slept like blocking. Use a card whose driver has NAPI busy polling, or compare with spin and block.
-doubt-through-kernel = { $datagrams } of { $of } datagrams went through the kernel, though they were to go past it. The figure is a mixture of both. Keep links, addresses and routes as they are while it measures, and take datagrams that fit into the MTU.
-doubt-frequency-changed = Core { $cpu } ran at { $before } MHz at the beginning and at { $after } MHz at the end, so the trial mixes two speeds. Fix the frequency (cpupower frequency-set -g performance, turbo off) and repeat.
-doubt-small-buffer = Endpoint { $endpoint } asked for socket buffers of { $asked } bytes and the kernel granted { $granted }. Raise net.core.rmem_max and net.core.wmem_max (sysctl), or run as root, and repeat.
-doubt-unfinished = The trial was cut off after { $seconds } whole seconds; what it had until then is kept. What is known only at the end is shown as a dash, and replies still outstanding are counted neither as lost nor as arrived. Repeat for the full time.
-doubt-failed = A trial failed: { $what }. Some configurations have fewer trials or none. Fix that, then repeat with the command under “Method”.
+# Words of the report. Each key is in ja/ as well.
 
 ## Head of the report
 
@@ -56,12 +10,6 @@ label-plan = Plan
 label-bed = Test bed
 label-program = Program
 not-finished = did not finish
-bed-lab = lab: two network namespaces of one machine, joined by a veth pair
-bed-lab-switch = lab: several network namespaces of one machine that send to one, joined by a bridge
-bed-lab-bridge = lab: two network namespaces of one machine, joined by a Linux bridge in a namespace of its own: the device under test
-bed-lab-router = lab: two network namespaces of one machine, and between them a third one whose kernel routes: the device under test
-bed-hosts = hosts: two machines; the second one was controlled over ssh
-bed-ports = ports: { $near } and { $far } of one machine, each in a network namespace of its own, so that traffic leaves the port
 simulated = Simulated environment
 simulated-meaning = Every figure comes from a virtual link inside one machine. It shows what this machine's kernel can do; no network card, cable or switch took part.
 
@@ -208,7 +156,6 @@ window-of = window { $size }
 direction-forward = forward
 direction-reverse = reverse
 direction-both = both ways
-path-of = Path MTU, { $ip }
 batch-mmsg = one by one (mmsg)
 batch-gso = by GSO
 stage-near-send = Send (program to driver)
@@ -290,6 +237,7 @@ figure-sizes-note-theirs = Dotted, with crosses: what others measured, in the st
 figure-distribution = Distribution of RTT
 figure-distribution-note = All trials of a configuration together, at its smallest frame size, as far as the sample supports it. Each step to the right is ten times rarer.
 figure-goodput = Goodput over time
+figure-goodput-events = Vertical bars: something changed at an end then, as the doubts say.
 figure-goodput-note = Seconds of each trial, drawn at their end: a line for each trial, a colour and marker for each configuration and direction. Dashed across: the mean of whole trials (median over trials). Dotted, with one or two of them: the fastest and the slowest second.
 figure-range = { $name }: { $low } to { $high }
 axis-rtt = RTT (µs)
@@ -379,114 +327,15 @@ no = no
 limited-heading = What limited the figures
 limited-caption = The place that limited each figure, where counters show it; evidence from the median trial. Where they do not, nothing is guessed.
 col-configuration = Configuration
-col-limited = Limited by
-col-trial-numbers = Trial numbers
-col-evidence = Evidence
-not-known = not known
-other-configurations = All other configurations
-count-of = { $count } of { $of }
-limited-by = limited by { $place }
-place-at = { $place } ({ $endpoint })
-place-intended-load = intended load
-place-sender-cpu = sender CPU
-place-sender-socket = sender socket
-place-qdisc = qdisc
-place-link-rate = link rate
-place-pcie = PCIe
-place-peer-ring = peer’s ring
-place-softirq-core = softirq core
-place-receiver-socket = receiver’s socket
-place-receiver-cpu = receiver CPU
-place-window = window
-place-congestion-control = congestion control
-place-interruption = interruption
-place-reordering = reordering
-place-path-mtu = path MTU
-place-device-under-test = device under test
-place-packet-filter = packet filter
-place-mac-address = MAC address
-place-path = path
-place-not-known = not known
-place-listen-queue = listen queue
-place-ephemeral-ports = ephemeral ports
-place-file-descriptors = file descriptors
-place-connections = number of connections
-evidence-core = core { $cpu } busy { $busy } % ({ $softirq } % in soft interrupts)
-evidence-steal = { $core }, { $steal } % taken by the hypervisor
-evidence-overflow = the full socket buffer dropped { $datagrams } datagrams
-evidence-buffer-full = the sender found its socket buffer full { $times } times and waited
-evidence-waited-receive-window = { $percent } % of the sending time spent waiting for the receive window
-evidence-waited-send-buffer = { $percent } % of the sending time spent waiting for the send buffer
-evidence-window-per-rtt = a window of { $window } B in an RTT of { $rtt } µs makes { $possible } possible
-evidence-congestion-control = { $control } allowed { $allowed }, and { $bps } arrived
-evidence-silent = nothing arrived in { $seconds } of { $of } whole seconds
-evidence-as-asked = { $achieved } achieved, { $intended } asked for
-evidence-behind = only { $achieved } achieved of the { $intended } asked for
-evidence-tester-alone = { $bps } measured, and the tester alone achieves { $alone }
-evidence-link-full = { $bps } on a link of { $link }
-evidence-unseen = { $packets } packets went missing unseen by any counter of either end
-evidence-path-too-small = the interface’s MTU is { $mtu } B, { $path_mtu } B pass
-evidence-longest-stage = longest stage: { $stage }, p50 { $p50 } µs
-evidence-failures = { $count } transactions failed: { $failed_by }
-evidence-ports = { $time_wait } connections in TIME_WAIT, { $ports } ephemeral ports
-evidence-closed-loop = { $connections } with a mean response time of { $mean } µs make { $possible } possible
-failed-refused = connection refused
-failed-no-port = no free port for another connection
-failed-no-descriptor = no free file descriptor for another connection
-failed-reset = connection reset
-failed-closed = connection closed before the response was whole
-failed-timeout = timeout
-failed-wrong = another response than was asked for
-failed-other = another error of the socket
-loss-heading = Where packets were lost
-loss-caption = Packets lost over all trials of a configuration, by the place whose counters show it. The rest was seen by no counter of either end.
-col-place = Place
-col-packets = Packets
-col-share = Share
-col-counters = Shown by
-no-counter = no counter of either end
-counters-heading = Counters of drops and errors that grew
-counters-caption = Counters of drops and errors that grew during trials with loss or retransmits. All counters of all trials are in the JSON.
-col-trial = Trial
-col-counter = Counter
-col-growth = Growth
 col-figure = Figure
 col-limit = Limit
 col-median = Median
 col-interval = Uncertainty (interval)
 col-verdict = Verdict
-
-## Environment
-
-environment-heading = Environment
-environment-caption = Machine { $host }, read before the first trial.
-environment-same = Read again after the last trial: no difference.
-environment-unread = It was not read again after the last trial, because the run did not finish.
-environment-changed = Differences after the last trial:
-fact-os = Operating system
-fact-kernel = Kernel
-fact-command-line = Kernel command line
-fact-architecture = Architecture
-fact-product = Product
-hypervisor-unknown = of unknown kind
-fact-hypervisor = Hypervisor
-fact-cpu = Processor
-fact-microcode = Microcode
-fact-cpus = Cores online
-fact-isolated = Isolated cores
-fact-numa = NUMA nodes
-fact-memory = Memory
-fact-clock = Clock source
-fact-governor = Frequency governor
-none = none
-unreadable = cannot be read ({ $path }: { $why })
-endpoint-facts-caption = Interfaces, seen from inside each endpoint's namespace.
-col-endpoint = Endpoint
-col-state = State
-col-speed = Speed
-settings-caption = Kernel settings of the machine
-settings-endpoint-caption = Kernel settings of endpoint { $name }
-mitigations-caption = Processor vulnerabilities and mitigations
+table-alone = The tester alone
+col-made-alone = Achieved
+col-rtt-p99-alone = RTT p99 (µs)
+alone-note = The same loads for one second, with both sides at the near end over its loopback. Figures between the ends say nothing about the device under test beyond these limits.
 
 ## How to read this
 
@@ -520,42 +369,3 @@ term-mode-meaning = How both programs wait for a message: asking the socket with
 term-interval = Uncertainty
 term-interval-meaning = Where the true median lies with at least 95 % confidence, from the order statistics of the trials. It takes six trials or more.
 statement = The results relate only to the items tested, in their state during this run. wireproof is not a calibrated instrument.
-
-# What a machine or user may lack
-lack-costs = costs
-lack-remedy = do
-lack-store-costs = nothing can be measured, because trials cannot be stored
-lack-store-remedy = name another place with --store PATH
-lack-root-costs = beds that stay (bed up) need root; measuring on the lab bed works
-lack-root-remedy = use sudo for the rest
-lack-root-and-user-namespaces-costs = no bed can be made
-lack-root-and-user-namespaces-remedy = use sudo, or let an administrator allow user namespaces
-lack-cores-costs = both ends share a core and take turns, so latencies are those of the scheduler
-lack-cores-remedy = give the machine, or this process (taskset), two cores or more
-lack-ipv6-costs = plans with ip = 6 cannot be measured
-lack-ipv6-remedy = start a kernel that has IPv6, without ipv6.disable=1 on its command line
-lack-fast-clock-costs = each round-trip time contains two readings of the clock
-lack-fast-clock-remedy = use the tsc clock source, if the processor's TSC is stable
-lack-bare-metal-costs = the host takes cores away at times, so single round trips may last milliseconds
-lack-bare-metal-remedy = read medians, and compare only runs of the same machine
-lack-other-direction-costs = nothing that waits for an answer works over this cable
-lack-other-direction-remedy = a fibre may be broken or in the wrong place: check both of them, and the module at the end that hears nothing
-lack-engine-costs = packets are sent by another engine, which may be slower or pace them less evenly
-lack-engine-remedy = nothing, unless you want this one: what is missing stands behind its name
-lack-engine-frames-costs = what this engine counts as sent may not be what leaves
-lack-engine-frames-remedy = use another one (--engine), and repeat doctor while the machine has nothing else to do
-lack-lab-bed-costs = nothing can be measured without real cards
-lack-lab-bed-remedy = the kernel needs network namespaces and veth (CONFIG_NET_NS, CONFIG_VETH)
-
-path-vlan-note = A few bytes more than an interface’s MTU are no error: what has to drop larger packets leaves room for a VLAN tag (4 bytes).
-kept-down-by = limited by { $culprit }
-short-own-interface = interface { $device } ({ $host })
-short-peer-interface = interface { $device } ({ $host })
-short-bridge-member = bridge member { $device } ({ $host })
-short-middle-hop = router { $host }
-short-black-hole = something that drops large packets silently
-short-icmp-filtered = a router whose ICMP is filtered
-table-alone = The tester alone
-col-made-alone = Achieved
-col-rtt-p99-alone = RTT p99 (µs)
-alone-note = The same loads for one second, with both sides at the near end over its loopback. Figures between the ends say nothing about the device under test beyond these limits.

@@ -34,3 +34,27 @@ found-no-port-of-ours = { $port }: { $speed }、対向はこのマシンのポ�
 found-hears = { $port }: { $speed }、{ $other } からは届くが、{ $other } へは届かない
 found-is-heard = { $port }: { $speed }、{ $other } へは届くが、何も届かない
 found-cabled = { $port }: { $speed }、{ $other } と接続
+lack-costs = 影響
+lack-remedy = 対処
+lack-store-costs = 試行を保存できないため、測定できません
+lack-store-remedy = --store PATH で別の保存先を指定してください
+lack-root-costs = 常設の試験環境(bed up)には root 権限が必要です。模擬環境での測定は可能です
+lack-root-remedy = 必要な場合は sudo を使ってください
+lack-root-and-user-namespaces-costs = 試験環境を作成できません
+lack-root-and-user-namespaces-remedy = sudo を使うか、管理者にユーザー名前空間の許可を依頼してください
+lack-cores-costs = 両端が1つのコアを交互に使うため、遅延はスケジューラーの値になります
+lack-cores-remedy = このマシンまたはこのプロセス(taskset)に2つ以上のコアを割り当ててください
+lack-ipv6-costs = ip = 6 の測定プランは測定できません
+lack-ipv6-remedy = IPv6 に対応したカーネルを、コマンドラインに ipv6.disable=1 を付けずに起動してください
+lack-fast-clock-costs = 往復遅延時間には時計の読み取り2回分が含まれます
+lack-fast-clock-remedy = プロセッサーの TSC が安定している場合は、クロックソース tsc を使ってください
+lack-bare-metal-costs = ホストがコアを一時的に奪うため、一部の往復が数ミリ秒になることがあります
+lack-bare-metal-remedy = 中央値で判断し、同じマシンの測定どうしだけを比較してください
+lack-other-direction-costs = 応答を必要とする通信は、このケーブルでは成り立ちません
+lack-other-direction-remedy = 光ファイバーの断線や差し違いが考えられます。2 本のファイバーと、受信していない側のモジュールを確認してください
+lack-engine-costs = 別のエンジンでパケットを送信するため、送信レートや送信間隔の精度が下がることがあります
+lack-engine-remedy = このエンジンが必要でなければ、対処は不要です。必要な場合は、名前の後に示した理由を解消してください
+lack-engine-frames-costs = このエンジンが送信済みと数えたフレームが、実際には送出されていない可能性があります
+lack-engine-frames-remedy = 別のエンジン(--engine)を使うか、マシンに他の負荷がないときに doctor を再実行してください
+lack-lab-bed-costs = 実機のネットワークカードがなければ測定できません
+lack-lab-bed-remedy = カーネルにネットワーク名前空間と veth(CONFIG_NET_NS、CONFIG_VETH)が必要です

@@ -1,50 +1,4 @@
-# 報告書・進捗・助言の文言。キーは en/ と同じ。
-
-## プログラムの進捗と通知
-
-notice-preparing = 試験環境を準備しています
-notice-measuring = { $step }/{ $steps }: { $what }を測定しています
-measurement-latency = RTT({ $name })
-measurement-path = { $name }
-measurement-goodput = 実効スループット({ $name })
-notice-undoing = 設定を元に戻しています
-notice-report-written = 報告書を { $path } に書き出しました
-notice-signature-removed = { $folder } にあった署名は、署名の対象だったファイルを書き直したため削除しました。署名し直すには --sign KEY を指定してください
-notice-interrupted = 中断されました。終了処理を行い、ここまでの測定結果を保存して報告書を作成します。もう一度 Ctrl-C を押すと直ちに終了します(残った設定は wireproof clean で元に戻せます)
-notice-time-left = 残り約 { $time }
-notice-throughput-alias = 「スループット」は RFC 1242 ではゼロロス最大転送レートを指します。このコマンドが測定するのは実効スループット(グッドプット)、すなわち iperf3 と同じく受信側に届いたペイロードの量です。
-notice-unprivileged = root 権限なしで、専用のユーザー名前空間の中で実行しています。root 権限(sudo)があれば、試験環境を常設し(bed up)、その中でほかのプログラムも実行できます。
-notice-no-root = { $machine } では root 権限がないため、何も変更しません。root 権限(このホストでは sudo、相手のホストでは root でのログインまたはパスワードなしの sudo)があれば、足りないアドレスを追加し、別の MTU でも測れます。
-
-## 信頼性に関する注意: 意味と対処
-
-doubt-shared-core = 両端が同じコア { $cpu } で交互に動作したため、測定値には互いの待ち時間が含まれています。2コア以上のマシンを使うか、--cpus CLIENT,SERVER で両端に別々のコアを割り当ててください。
-doubt-not-pinned = エンドポイント { $endpoint } をコアに固定できなかったため、測定中にスケジューラーが別のコアへ移した可能性があります。コアがオンラインで、このユーザーに許可されているか(taskset -p、cgroup の cpuset)を確認し、再測定してください。
-doubt-steal = ハイパーバイザーがコア時間の最大 { $percent } % を使用したため、遅い往復や遅い区間はほかのゲストの影響かもしれません。ホストの負荷が低いとき、または物理マシンで再測定してください。
-doubt-replies-missing = 応答の欠落があります(損失 { $lost }、タイムアウト超過 { $late })。欠落した応答はタイムアウト超過として数えるため、平均と最大は不明です。「損失の発生箇所」とその下のカウンターを確認してください。そこに記載がない場合は、受信バッファ(nstat -az UdpRcvbufErrors)とインターフェース(ip -s link)での破棄を確認し、再測定してください。
-doubt-counters-disagree = 送信側の計数は { $sent } バイト、受信側は { $received } バイトで、バッファでは説明できない差があります。測定値には受信側の計数を用いています。両ホストのインターフェースでの破棄とほかの通信を確認し、再測定してください。
-doubt-few-trials = 試行が{ $trials }回では不確かさを示せません({ $needed }回必要)。--set repeats={ $needed } を付けて再測定してください。
-doubt-speeds-differ = 2つのポートのリンク速度が異なります({ $near_mbps } Mbit/s と { $far_mbps } Mbit/s)。すべての測定値は遅い方のポートで制限され、速い方のポートが最大レートで送信した分は途中で失われます。両端のケーブル、トランシーバー、オートネゴシエーションを確認し(ethtool)、再測定してください。
-doubt-unprivileged = root 権限なしで、専用のユーザー名前空間の中で測定しました。ソケットとカーネルは同じです。root 権限があれば、試験環境を常設し、その中でほかのツールを実行して比較できます。その場合は sudo を付けて再測定してください。
-doubt-environment-changed = 測定中にマシンの状態が変わりました({ $what })。測定値には二つの状態が混在している可能性があります。変化の原因を取り除き、再測定してください。
-doubt-interrupted = すべての試行が終わる前に測定が中断されたため、試行が少ない、または試行のない構成があります。不足分は「wireproof resume RUN」で測定できます。すべてを再測定するには「測定方法」に示すコマンドを使用してください。
-doubt-data-ended-early = 計測時間が終わる前にデータが途切れたため、末尾が無通信として数えられ、実効スループットが低く出ています。マシンの負荷が高く、両端のタイミングがずれました。負荷が低いときに再測定してください。
-doubt-other-load = 両端のコアの時間の一部がほかの処理に使われていました({ $cores })。測定値にはその待ち時間が含まれています。何が動いているか(top の 1 キー)を確認し、それを止めるか --cpus CLIENT,SERVER で別のコアを選び、再測定してください。
-doubt-packets-disagree = エンドポイント { $endpoint } で、プログラムの計数({ $program })とインターフェースのカウンター({ $interface })が一致しません。ほかの通信があるか、ドライバーの数え方が異なります。ほかに何が送受信されているか(ip -s link)を確認し、それを止めて再測定してください。
-doubt-sender-too-slow = 送信側は、求められた負荷を達成できませんでした(最も低い試行で { $percent } %)。送信しなかった分は損失に数えていませんが、測定値はその低い負荷でのものです。レートを下げるか、送信側により速い、または負荷の低いコアを割り当ててください。
-doubt-behind-schedule = 試験装置自身の送信が予定より遅れました(99パーセンタイルで { $behind } µs、RTT は { $rtt } µs)。RTT は予定時刻から数えるため、その遅れが含まれています。レートを下げるか、負荷の低い、またはより速いコアを割り当てて(--cpus)再測定してください。
-doubt-messages-joined = TCP が複数のメッセージを一つのセグメントにまとめたため({ $messages } 個のメッセージに対して { $segments } セグメント)、実際のフレームは指定より長く、RTT は表示されたフレーム長での値ではありません。次のメッセージまでに送り終えられるようレートを下げるか、メッセージごとに1パケットとなる UDP で測定してください。
-doubt-stalled = { $seconds } 秒間(1秒単位)何も届かなかったため、平均には経路の二つの状態が混在しています。「実効スループットの時間変化」でその時刻を確認し、リンクの切断などがないか(dmesg、ip -s link)を調べて再測定してください。
-doubt-no-self-test = 試験装置単独での性能を測定できなかったため({ $what })、測定値のどこまでが試験装置自身の限界か分かりません。原因を取り除き、再測定してください。
-doubt-unsteady = 計測開始から { $seconds } 秒間はレートが安定していなかったため、平均には立ち上がりが含まれています。ウォームアップを長くして(--set goodput.warmup="5 s")再測定してください。
-doubt-path-not-proven = データの送信前に、MTU { $mtu } のパケットが通ることを確認できませんでした(往路: { $forward }、復路: { $reverse })。TCP はより小さいセグメントを使い、データグラムは大きさのために破棄された可能性があります。「経路MTU」で原因の機器を確認し、その MTU を上げて再測定してください。
-nothing-passed = 通過なし
-doubt-nothing-to-poll = エンドポイント { $endpoint } のドライバーには、カーネルがポーリングできるキューがないため、ビジーポールは実際にはブロック待ちと同じくスリープして待機していました。NAPI のビジーポールに対応したドライバーのカードを使うか、スピン待ち・ブロック待ちと比較してください。
-doubt-through-kernel = カーネルバイパスのはずのデータグラム { $of } 個のうち { $datagrams } 個が、カーネルを通りました。この値には両方が混ざっています。計測中はリンク・アドレス・経路を変えず、データグラムは MTU に収まる大きさにしてください。
-doubt-frequency-changed = コア { $cpu } の周波数が、開始時の { $before } MHz から終了時の { $after } MHz に変わったため、二つの速度が混在しています。周波数を固定し(cpupower frequency-set -g performance、ターボを無効化)、再測定してください。
-doubt-small-buffer = エンドポイント { $endpoint } は { $asked } バイトのソケットバッファを求めましたが、カーネルが割り当てたのは { $granted } バイトでした。net.core.rmem_max と net.core.wmem_max(sysctl)を上げるか、root で実行して再測定してください。
-doubt-unfinished = 試行は途中で打ち切られ、それまでの{ $seconds }秒間に得られた値を残しています。試行の終了時に初めて分かる値は「–」とし、打ち切り時点で応答待ちだったものは、損失にも到着にも数えていません。計画どおりの時間で測定するには再測定してください。
-doubt-failed = 試行に失敗しました({ $what })。試行が少ない、または試行のない構成があります。原因を取り除き、「測定方法」に示すコマンドで再測定してください。
+# 報告書の文言。キーは en/ と同じ。
 
 ## 報告書の冒頭
 
@@ -56,12 +10,6 @@ label-plan = 測定プラン
 label-bed = 試験環境
 label-program = プログラム
 not-finished = 未完了
-bed-lab = lab: 1台のマシン内の2つのネットワーク名前空間を veth ペアで接続
-bed-lab-switch = lab: 1台のマシン内で、複数のネットワーク名前空間がブリッジを経て1つの名前空間へ送信
-bed-lab-bridge = lab: 1台のマシン内の2つのネットワーク名前空間を、専用の名前空間の Linux ブリッジ(試験対象装置)で接続
-bed-lab-router = lab: 1台のマシン内の2つのネットワーク名前空間の間に、カーネルがルーティングする3つ目の名前空間(試験対象装置)を配置
-bed-hosts = hosts: 2台のマシン(2台目は ssh 経由で制御)
-bed-ports = ports: 1台のマシンの2つのポート({ $near }、{ $far })をそれぞれ専用のネットワーク名前空間に配置し、トラフィックが必ずポートから外に出る構成
 simulated = 模擬環境
 simulated-meaning = すべての測定値は、1台のマシン内の仮想リンクによるものです。このマシンのカーネルの性能を示すもので、ネットワークカード、ケーブル、スイッチは関与していません。
 
@@ -204,7 +152,6 @@ window-of = ウィンドウ { $size }
 direction-forward = 順方向
 direction-reverse = 逆方向
 direction-both = 双方向
-path-of = 経路MTU・{ $ip }
 batch-mmsg = 1つずつ (mmsg)
 batch-gso = GSO で生成
 stage-near-send = 送信 (プログラムからドライバーまで)
@@ -278,6 +225,7 @@ figure-sizes-note-theirs = 点線(十字印)は公表値・他社実測値で、
 figure-distribution = RTTの分布
 figure-distribution-note = 各構成の最小フレーム長について、全試行を合わせた分布(標本から求められる範囲)。右へ1目盛り進むごとに頻度は10分の1になります。
 figure-goodput = 実効スループットの時間変化
+figure-goodput-events = 縦線は、その時点でいずれかの端に変化があったことを示します(「信頼性に関する注意」を参照)。
 figure-goodput-note = 各試行の1秒ごとの値(区間の終わりに表示)。線は試行ごと、色と印は構成と方向を表します。横の破線は試行全体の平均(試行間の中央値)、点線は1秒間の最大と最小です(構成が2つまでの場合)。
 figure-range = { $name }: { $low }〜{ $high }
 axis-rtt = RTT (µs)
@@ -367,114 +315,15 @@ no = いいえ
 limited-heading = 制限要因
 limited-caption = 各測定値を制限した箇所(カウンターから判明したもの)。根拠は中央値の試行のものです。判明しない場合は推測しません。
 col-configuration = 構成
-col-limited = 制限要因
-col-trial-numbers = 試行番号
-col-evidence = 根拠
-not-known = 不明
-other-configurations = その他のすべての構成
-count-of = { $count }/{ $of }
-limited-by = 制限要因: { $place }
-place-at = { $place }({ $endpoint })
-place-intended-load = 印加負荷
-place-sender-cpu = 送信側のCPU
-place-sender-socket = 送信側のソケット
-place-qdisc = キューイング規則(qdisc)
-place-link-rate = リンク速度
-place-pcie = PCIe
-place-peer-ring = 受信側のリング
-place-softirq-core = ソフト割り込みのコア
-place-receiver-socket = 受信側のソケット
-place-receiver-cpu = 受信側のCPU
-place-window = ウィンドウ
-place-congestion-control = 輻輳制御
-place-interruption = 通信の途絶
-place-reordering = パケットの順序逆転
-place-path-mtu = 経路MTU
-place-device-under-test = 被試験装置
-place-packet-filter = パケットフィルター
-place-mac-address = 宛先MACアドレス
-place-path = 両端間の経路
-place-not-known = 不明
-place-listen-queue = リッスンキュー
-place-ephemeral-ports = エフェメラルポート
-place-file-descriptors = ファイル記述子
-place-connections = 接続数
-evidence-core = コア { $cpu } の使用率 { $busy } %(うちソフト割り込み { $softirq } %)
-evidence-steal = { $core }、うちハイパーバイザーによる占有 { $steal } %
-evidence-overflow = ソケットバッファがあふれ、{ $datagrams } 個のデータグラムを破棄
-evidence-buffer-full = 送信側がソケットバッファの空きを { $times } 回待機
-evidence-waited-receive-window = 送信時間の { $percent } % は受信ウィンドウ待ち
-evidence-waited-send-buffer = 送信時間の { $percent } % は送信バッファ待ち
-evidence-window-per-rtt = ウィンドウ { $window } B と RTT { $rtt } µs から可能なのは { $possible }
-evidence-congestion-control = { $control } が許した { $allowed } に対し、到着は { $bps }
-evidence-silent = { $of } 秒のうち { $seconds } 秒間は何も到着せず(1秒単位)
-evidence-as-asked = 要求 { $intended } に対し実際は { $achieved }
-evidence-behind = 要求 { $intended } に対し { $achieved } にとどまる
-evidence-tester-alone = 測定値 { $bps } に対し、試験装置単独では { $alone }
-evidence-link-full = { $link } のリンクに { $bps }
-evidence-unseen = 両端のどのカウンターにも現れない { $packets } パケットの欠落
-evidence-path-too-small = インターフェースの MTU は { $mtu } B、通過するのは { $path_mtu } B
-evidence-longest-stage = 最も長い区間: { $stage }、p50 { $p50 } µs
-evidence-failures = { $count } 件のトランザクションが失敗: { $failed_by }
-evidence-ports = TIME_WAIT の接続 { $time_wait }、エフェメラルポート { $ports }
-evidence-closed-loop = { $connections }、平均応答時間 { $mean } µs で可能なのは { $possible }
-failed-refused = 接続拒否
-failed-no-port = 新しい接続に使えるポートがない
-failed-no-descriptor = 新しい接続に使えるファイル記述子がない
-failed-reset = 接続リセット
-failed-closed = 応答の途中で接続が閉じられた
-failed-timeout = タイムアウト
-failed-wrong = 要求と異なる応答
-failed-other = その他のソケットエラー
-loss-heading = 損失の発生箇所
-loss-caption = 各構成の全試行で失われたパケットを、カウンターから判明した箇所ごとに示します。残りは両端のどのカウンターにも現れていません。
-col-place = 箇所
-col-packets = パケット数
-col-share = 割合
-col-counters = 根拠となるカウンター
-no-counter = 両端のカウンターに該当なし
-counters-heading = 増加した破棄・エラーのカウンター
-counters-caption = 損失または再送があった試行の間に増加した、破棄・エラーのカウンター。全試行の全カウンターは JSON にあります。
-col-trial = 試行
-col-counter = カウンター
-col-growth = 増分
 col-figure = 指標
 col-limit = 判定基準
 col-median = 中央値
 col-interval = 不確かさ(区間)
 col-verdict = 判定
-
-## 環境
-
-environment-heading = マシンと設定
-environment-caption = マシン { $host }(最初の試行の前に取得)
-environment-same = 最後の試行の後に再度取得し、差異はありませんでした。
-environment-unread = 測定が完了しなかったため、最後の試行の後の取得は行っていません。
-environment-changed = 最後の試行の後の差異:
-fact-os = オペレーティングシステム
-fact-kernel = カーネル
-fact-command-line = カーネルコマンドライン
-fact-architecture = アーキテクチャー
-fact-product = 製品
-hypervisor-unknown = 種類不明
-fact-hypervisor = ハイパーバイザー
-fact-cpu = プロセッサー
-fact-microcode = マイクロコード
-fact-cpus = オンラインのコア数
-fact-isolated = 分離されたコア
-fact-numa = NUMAノード数
-fact-memory = メモリ
-fact-clock = クロックソース
-fact-governor = 周波数ガバナー
-none = なし
-unreadable = 読み取れない({ $path }: { $why })
-endpoint-facts-caption = 各エンドポイントの名前空間内から見たインターフェース
-col-endpoint = エンドポイント
-col-state = 状態
-col-speed = 速度
-settings-caption = マシンのカーネル設定
-settings-endpoint-caption = エンドポイント { $name } のカーネル設定
-mitigations-caption = プロセッサーの脆弱性と緩和策
+table-alone = 試験装置単独
+col-made-alone = 達成値
+col-rtt-p99-alone = RTT p99(µs)
+alone-note = 同じ負荷を1秒間、両側とも近端に置いてループバック上で測定したものです。両端間の測定値は、この限界を超えて被試験装置の評価に用いることはできません。
 
 ## 読み方
 
@@ -508,42 +357,3 @@ term-mode-meaning = 両端のプログラムがメッセージを待つ方法。
 term-interval = 不確かさ
 term-interval-meaning = 真の中央値が95 %以上の信頼度で含まれる区間。試行の順序統計量から求め、6回以上の試行が必要です。
 statement = 本報告書の結果は、測定時の状態における試験対象にのみ関するものです。wireproof は校正された測定器ではありません。
-
-# What a machine or user may lack
-lack-costs = 影響
-lack-remedy = 対処
-lack-store-costs = 試行を保存できないため、測定できません
-lack-store-remedy = --store PATH で別の保存先を指定してください
-lack-root-costs = 常設の試験環境(bed up)には root 権限が必要です。模擬環境での測定は可能です
-lack-root-remedy = 必要な場合は sudo を使ってください
-lack-root-and-user-namespaces-costs = 試験環境を作成できません
-lack-root-and-user-namespaces-remedy = sudo を使うか、管理者にユーザー名前空間の許可を依頼してください
-lack-cores-costs = 両端が1つのコアを交互に使うため、遅延はスケジューラーの値になります
-lack-cores-remedy = このマシンまたはこのプロセス(taskset)に2つ以上のコアを割り当ててください
-lack-ipv6-costs = ip = 6 の測定プランは測定できません
-lack-ipv6-remedy = IPv6 に対応したカーネルを、コマンドラインに ipv6.disable=1 を付けずに起動してください
-lack-fast-clock-costs = 往復遅延時間には時計の読み取り2回分が含まれます
-lack-fast-clock-remedy = プロセッサーの TSC が安定している場合は、クロックソース tsc を使ってください
-lack-bare-metal-costs = ホストがコアを一時的に奪うため、一部の往復が数ミリ秒になることがあります
-lack-bare-metal-remedy = 中央値で判断し、同じマシンの測定どうしだけを比較してください
-lack-other-direction-costs = 応答を必要とする通信は、このケーブルでは成り立ちません
-lack-other-direction-remedy = 光ファイバーの断線や差し違いが考えられます。2 本のファイバーと、受信していない側のモジュールを確認してください
-lack-engine-costs = 別のエンジンでパケットを送信するため、送信レートや送信間隔の精度が下がることがあります
-lack-engine-remedy = このエンジンが必要でなければ、対処は不要です。必要な場合は、名前の後に示した理由を解消してください
-lack-engine-frames-costs = このエンジンが送信済みと数えたフレームが、実際には送出されていない可能性があります
-lack-engine-frames-remedy = 別のエンジン(--engine)を使うか、マシンに他の負荷がないときに doctor を再実行してください
-lack-lab-bed-costs = 実機のネットワークカードがなければ測定できません
-lack-lab-bed-remedy = カーネルにネットワーク名前空間と veth(CONFIG_NET_NS、CONFIG_VETH)が必要です
-
-path-vlan-note = インターフェースの MTU より数バイト大きい値は誤りではありません。大きいパケットを破棄する側は、VLAN タグ(4 バイト)の分だけ余分に通します。
-kept-down-by = 制限要因: { $culprit }
-short-own-interface = インターフェース { $device }({ $host })
-short-peer-interface = インターフェース { $device }({ $host })
-short-bridge-member = ブリッジのメンバー { $device }({ $host })
-short-middle-hop = ルーター { $host }
-short-black-hole = 大きいパケットを通知なしに破棄する機器
-short-icmp-filtered = ICMP が遮断されたルーター
-table-alone = 試験装置単独
-col-made-alone = 達成値
-col-rtt-p99-alone = RTT p99(µs)
-alone-note = 同じ負荷を1秒間、両側とも近端に置いてループバック上で測定したものです。両端間の測定値は、この限界を超えて被試験装置の評価に用いることはできません。

@@ -1,17 +1,14 @@
 //! Evidence from the counters of a device under test, at all of its interfaces.
 
-use model::{Delta, Evidence, LimitedBy, LossAt, Place, Source, Trial};
+use model::{
+    Delta, Evidence, LimitedBy, LossAt, Place, Source, Trial,
+    drop_counters::{IP_REFUSED, LINK_DROPPED},
+};
 
 use super::{
     at, core,
     end::{End, dut, sum},
 };
-
-/// Counters of packets that an interface could not receive, or could not send.
-const DROPPED: [&str; 5] = ["rx_dropped", "tx_dropped", "rx_missed_errors", "rx_fifo_errors", "rx_over_errors"];
-
-/// Why a router refuses a packet (`/proc/net/snmp`, `/proc/net/snmp6`).
-const REFUSED: [&str; 4] = ["InHdrErrors", "InAddrErrors", "InNoRoutes", "InDiscards"];
 
 /// Its queueing discipline held packets back.
 pub(crate) fn shaped(trial: &Trial) -> Option<LimitedBy> {
@@ -56,13 +53,13 @@ pub(crate) fn losses(trial: &Trial) -> Vec<LossAt> {
     let Some(end) = dut(trial) else { return vec![] };
     let named = |source: Source, names: &[&str]| end.moved(source, |delta| names.contains(&delta.name.as_str()));
     let is_ip = |delta: &Delta| ["Ip", "Ip6"].contains(&delta.of.as_str());
-    let mut refused = named(Source::Snmp, &REFUSED);
+    let mut refused = named(Source::Snmp, &IP_REFUSED);
     refused.retain(is_ip);
     refused.extend(named(Source::Netstat, &["InNoRoutes"]));
     vec![
         claim(Place::Qdisc, &end, end.moved(Source::Qdisc, |delta| delta.name == "drops")),
         claim(Place::SoftirqCore, &end, named(Source::Softnet, &["dropped"])),
-        claim(Place::DeviceUnderTest, &end, named(Source::Link, &DROPPED)),
+        claim(Place::DeviceUnderTest, &end, named(Source::Link, &LINK_DROPPED)),
         claim(Place::DeviceUnderTest, &end, refused),
     ]
 }

@@ -54,8 +54,14 @@ impl<'a> Ends<'a> {
 
     /// The end of this name; nothing is known of one that was not in the trial.
     fn end(&self, name: &'a str) -> End<'a> {
-        const UNKNOWN: &EndCounters =
-            &EndCounters { seconds: 0.0, cpu: Vec::new(), own_cpu: 0.0, deltas: Vec::new(), unread: Vec::new() };
+        const UNKNOWN: &EndCounters = &EndCounters {
+            seconds: 0.0,
+            cpu: Vec::new(),
+            own_cpu: 0.0,
+            deltas: Vec::new(),
+            unread: Vec::new(),
+            events: Vec::new(),
+        };
         let (counters, cpus) = self.trial.end(name).unwrap_or((UNKNOWN, &[]));
         End { name, cpus: &cpus[..self.used(name).min(cpus.len())], counters }
     }
@@ -80,6 +86,11 @@ impl<'a> End<'a> {
     pub(crate) fn busiest(&self) -> Option<&'a CoreUse> {
         let own = self.cpus.iter().filter_map(|cpu| self.counters.core(*cpu));
         own.max_by(|a, b| a.busy.total_cmp(&b.busy))
+    }
+
+    /// The busiest of its own cores, or of its machine's where it is not pinned.
+    pub(crate) fn busiest_of_all(&self) -> Option<&'a CoreUse> {
+        self.busiest().or_else(|| self.counters.cpu.iter().max_by(|a, b| a.busy.total_cmp(&b.busy)))
     }
 
     /// The busiest of its own cores, if it is near its limit. Steal is no work.
@@ -125,6 +136,11 @@ impl<'a> End<'a> {
     pub(crate) fn root_qdisc(&self, name: &str) -> Option<Delta> {
         let sending = self.moved(Source::Qdisc, |delta| delta.name == name && !is_ingress(delta));
         sending.into_iter().max_by_key(|delta| delta.delta)
+    }
+
+    /// How often its interface lost its carrier.
+    pub(crate) fn link_losses(&self) -> Vec<Delta> {
+        self.moved(Source::Link, |delta| delta.name == "carrier_down_count")
     }
 
     /// Packets dropped by an ingress hook.

@@ -2,28 +2,19 @@
 //! interface, IP, packet filter, socket. Counters include other packets, so that no place gets more than were lost. The place of
 //! the rest is not known.
 
-use model::{Delta, Evidence, LossAt, Place, Run, Source};
+use model::{
+    Delta, Evidence, LossAt, Place, Run, Source, Stack,
+    drop_counters::{IP_REFUSED, IP_REFUSED_BESIDE, LINK_NO_DESCRIPTOR, NO_DESCRIPTOR},
+};
 
 use super::end::{End, Way, sum};
-
-/// What drivers call a counter of packets that the card dropped because it had no descriptor for them: ixgbe, ice, i40e by its
-/// old name and its new one, mlx5 twice, vmxnet3. (`rx_no_buffer_count` of igb is none: such a frame may still wait on the chip.)
-const RING_COUNTERS: [&str; 7] = [
-    "rx_no_dma_resources",
-    "rx_dropped.nic",
-    "port.rx_dropped",
-    "port.rx_discards",
-    "rx_out_of_buffer",
-    "rx_discards_phy",
-    "pkts rx OOB",
-];
-
-/// Why the receiver's IP layer refuses a packet (`/proc/net/snmp`, `nstat`).
-const IP_REFUSALS: [&str; 4] = ["InHdrErrors", "InAddrErrors", "InDiscards", "InNoRoutes"];
 
 /// Counters of IP that explain a difference between received and delivered packets, beside the refusals.
 const IP_OTHERWISE: [&str; 6] =
     ["InUnknownProtos", "InTooBigErrors", "InTruncatedPkts", "InMcastPkts", "ForwDatagrams", "OutForwDatagrams"];
+
+/// Packets of ARP and the like that a trial may see.
+const OTHER_PROTOCOLS: u64 = 20;
 
 /// Assigns loss to the places that claim it, in order; the place of the rest is not known.
 pub(crate) fn share_out(lost: u64, claims: impl IntoIterator<Item = LossAt>) -> Vec<LossAt> {
@@ -51,9 +42,13 @@ pub(crate) fn evidence(loss: LossAt) -> Vec<Evidence> {
 }
 
 /// Possible drops at each place for datagrams in this direction, the surest first.
-pub(crate) fn claims(run: &Run, way: Way<'_>, overflowed: u64, per_packet: u64) -> Vec<LossAt> {
+pub(crate) fn claims(run: &Run, way: Way<'_>, stack: Stack, overflowed: u64, per_packet: u64) -> Vec<LossAt> {
     let mut claims = vec![socket(way.receiver, overflowed, per_packet), damaged(run, way.receiver, per_packet)];
     claims.extend(on_the_way(run, way, per_packet));
+    // Past the kernel, its IP layer receives nothing; of a large packet's datagrams it counts as many as the receiver joins.
+    if stack == Stack::Kernel && per_packet == 1 {
+        claims.push(before_ip(way.receiver));
+    }
     claims
 }
 
@@ -111,7 +106,8 @@ pub(crate) fn on_the_way(run: &Run, way: Way<'_>, per_packet: u64) -> Vec<LossAt
         counted(Place::Qdisc, sender, sender.root_qdisc("drops").into_iter().collect()),
         counted(Place::Qdisc, receiver, receiver.ingress_drops()),
         counted(Place::PathMtu, sender, sender.moved(Source::Snmp, |delta| delta.name == "FragFails")),
-        counted(Place::NotKnown, receiver, refused_by_ip(receiver)),
+        counted(Place::IpAddress, receiver, wrong_address(receiver)),
+        counted(Place::NotKnown, receiver, refused_otherwise(receiver)),
         filtered(receiver, per_packet),
         counted(
             Place::MacAddress,
@@ -121,8 +117,20 @@ pub(crate) fn on_the_way(run: &Run, way: Way<'_>, per_packet: u64) -> Vec<LossAt
     ]
 }
 
+/// Packets that the receiver's interface received, and neither a counter of a drop nor IP saw: nftables' hook `ingress` and tc take
+/// them there without a counter. A few packets, or a thousandth, may be of other protocols.
+fn before_ip(receiver: End<'_>) -> LossAt {
+    let link = |name: &str| receiver.moved(Source::Link, |delta| delta.name == name);
+    let to_ip = receiver.moved(Source::Snmp, |delta| is_ip(delta) && delta.name == "InReceives");
+    let arrived = link("rx_packets");
+    let dropped = sum(&xdp_drops(receiver)) + sum(&link("rx_dropped")) + sum(&link("rx_otherhost_dropped"));
+    let gap = sum(&arrived).saturating_sub(sum(&to_ip) + dropped);
+    let packets = if !to_ip.is_empty() && gap > OTHER_PROTOCOLS + sum(&arrived) / 1000 { gap } else { 0 };
+    claim(Place::PacketFilter, receiver, packets, arrived.into_iter().chain(to_ip).collect())
+}
+
 /// Packets that the receiver's IP layer received and did not deliver, and that no other counter of it explains.
-fn filtered(receiver: End<'_>, per_packet: u64) -> LossAt {
+pub(crate) fn filtered(receiver: End<'_>, per_packet: u64) -> LossAt {
     let of_ip =
         |names: &[&str]| receiver.moved(Source::Snmp, |delta| is_ip(delta) && names.contains(&delta.name.as_str()));
     let (received, delivered) = (of_ip(&["InReceives"]), of_ip(&["InDelivers"]));
@@ -132,9 +140,19 @@ fn filtered(receiver: End<'_>, per_packet: u64) -> LossAt {
     claim(Place::PacketFilter, receiver, packets, received.into_iter().chain(delivered).collect())
 }
 
+/// What a link that was down did not carry: all that no counter of a place saw.
+pub(crate) fn link_down(way: Way<'_>) -> Option<LossAt> {
+    let ends = [way.receiver, way.sender].into_iter();
+    let (end, shown_by) = ends.map(|end| (end, end.link_losses())).find(|(_, losses)| !losses.is_empty())?;
+    Some(claim(Place::Interruption, end, u64::MAX, shown_by))
+}
+
 /// Packets that the sender's interface sent, and that the receiver's neither received nor missed for want of descriptors. Some
-/// interfaces count a packet that segmentation offload cuts as one, so that each counts as one.
+/// interfaces count a packet that segmentation offload cuts as one, so that each counts as one. A link that was down explains all.
 pub(crate) fn on_the_path(run: &Run, way: Way<'_>) -> LossAt {
+    if let Some(down) = link_down(way) {
+        return down;
+    }
     let of = |end: End<'_>, name: &str| end.moved(Source::Link, |delta| delta.name == name);
     let (sent, received) = (of(way.sender, "tx_packets"), of(way.receiver, "rx_packets"));
     let packets = sum(&sent).saturating_sub(sum(&received) + sum(&ring(way.receiver)));
@@ -155,9 +173,8 @@ fn xdp_drops(receiver: End<'_>) -> Vec<Delta> {
 
 /// Link counters and the driver's tell of the same packets: whichever tells of more.
 fn ring(receiver: End<'_>) -> Vec<Delta> {
-    const LINK: [&str; 3] = ["rx_missed_errors", "rx_fifo_errors", "rx_over_errors"];
-    let link = receiver.moved(Source::Link, |delta| LINK.contains(&delta.name.as_str()));
-    let is_ring = |delta: &Delta| RING_COUNTERS.iter().any(|name| delta.name.trim() == *name);
+    let link = receiver.moved(Source::Link, |delta| LINK_NO_DESCRIPTOR.contains(&delta.name.as_str()));
+    let is_ring = |delta: &Delta| NO_DESCRIPTOR.iter().any(|name| delta.name.trim() == *name);
     let driver = totals(receiver.moved(Source::Ethtool, is_ring));
     if sum(&driver) > sum(&link) { driver } else { link }
 }
@@ -170,12 +187,23 @@ fn totals(deltas: Vec<Delta>) -> Vec<Delta> {
 }
 
 fn refused_by_ip(receiver: End<'_>) -> Vec<Delta> {
-    let mut refused = receiver.moved(Source::Snmp, |delta| is_ip(delta) && IP_REFUSALS.contains(&delta.name.as_str()));
-    // `nstat` shows these of IPv4 beside the protocol's own.
-    let beside =
-        |delta: &Delta| ["IPReversePathFilter", "InNoRoutes", "InTruncatedPkts"].contains(&delta.name.as_str());
+    let mut refused = receiver.moved(Source::Snmp, |delta| is_ip(delta) && IP_REFUSED.contains(&delta.name.as_str()));
+    let beside = |delta: &Delta| IP_REFUSED_BESIDE.contains(&delta.name.as_str());
     refused.extend(receiver.moved(Source::Netstat, beside));
     refused
+}
+
+/// Addresses that the receiver does not have, and ones that it has no route for.
+fn wrong_address(receiver: End<'_>) -> Vec<Delta> {
+    refused_by_ip(receiver).into_iter().filter(is_of_address).collect()
+}
+
+fn refused_otherwise(receiver: End<'_>) -> Vec<Delta> {
+    refused_by_ip(receiver).into_iter().filter(|delta| !is_of_address(delta)).collect()
+}
+
+fn is_of_address(delta: &Delta) -> bool {
+    ["InAddrErrors", "InNoRoutes"].contains(&delta.name.as_str())
 }
 
 fn is_ip(delta: &Delta) -> bool {

@@ -9,7 +9,7 @@ pub(crate) mod loss;
 
 use model::{CoreUse, Evidence, LimitedBy, Place};
 
-use self::end::End;
+use self::end::{End, Ends, Way};
 
 /// A core with less than a twentieth of its time left is the limit: the kernel counts in ticks of 10 ms, and the counted
 /// time begins and ends within one, so that even a core that never rests is seldom at 100.
@@ -23,7 +23,7 @@ const SOFTIRQ_PERCENT: f64 = 90.0;
 pub(crate) const AS_ASKED: f64 = 0.99;
 
 /// Least loss that can have set a rate; with less, the received rate counts as the sent one.
-pub(crate) const LOSS_OF_RATE: f64 = 1.0 - AS_ASKED;
+pub(crate) const LOSS_OF_RATE: f64 = 0.01;
 
 pub(crate) fn at(place: Place, end: &End<'_>, evidence: Vec<Evidence>) -> LimitedBy {
     LimitedBy { place, endpoint: Some(end.name.to_owned()), evidence }
@@ -37,8 +37,37 @@ pub(crate) fn not_known(evidence: Vec<Evidence>) -> LimitedBy {
     between(Place::NotKnown, evidence)
 }
 
+/// The same with the busiest cores of both ends where there is no other evidence, or that none could be read.
+pub(crate) fn unexplained(way: &Way<'_>, mut evidence: Vec<Evidence>) -> LimitedBy {
+    if evidence.is_empty() {
+        evidence.extend([way.sender, way.receiver].into_iter().filter_map(|end| end.busiest_of_all()).map(core));
+        evidence.dedup();
+    }
+    if evidence.is_empty() {
+        evidence.push(Evidence::NothingRead);
+    }
+    not_known(evidence)
+}
+
+/// The intended load, which was reached, as the limit.
+pub(crate) fn as_asked(intended: f64, achieved: f64) -> LimitedBy {
+    between(Place::IntendedLoad, vec![Evidence::AsAsked { intended, achieved }])
+}
+
 pub(crate) fn core(core: &CoreUse) -> Evidence {
     Evidence::Core { cpu: core.cpu, busy: core.busy, softirq: core.softirq, steal: core.steal }
+}
+
+/// The queueing discipline of a sender held packets back.
+pub(crate) fn held_back(sender: &End<'_>) -> Option<LimitedBy> {
+    let counter = sender.held_back()?;
+    Some(at(Place::Qdisc, sender, vec![Evidence::Counter { counter }]))
+}
+
+/// The same either way, or at the device under test.
+pub(crate) fn queued(ends: Ends<'_>) -> Option<LimitedBy> {
+    let [there, back] = [ends.forward(), ends.reverse()];
+    held_back(&there.sender).or_else(|| held_back(&back.sender)).or_else(|| dut::shaped(ends.trial))
 }
 
 /// A busy core of an end as its limit: as the core that receives for the kernel, if it comes to nothing else.

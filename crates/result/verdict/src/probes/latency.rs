@@ -1,14 +1,14 @@
 //! What limited round trips.
 
 use model::{
-    Evidence, LatencyResult, LatencySpec, LimitedBy, LossAt, Place, Protocol, Run, Trial, TrialAssessment,
+    Doubt, Evidence, LatencyResult, LatencySpec, LimitedBy, LossAt, Place, Protocol, Run, Trial, TrialAssessment,
     trial::{Stage, StageName},
 };
 
 use crate::limited::{
-    AS_ASKED, at, between, core, dut,
+    self, AS_ASKED, at, core, dut,
     end::{Ends, Way},
-    full_socket, loss, not_known,
+    full_socket, loss, not_known, queued, unexplained,
 };
 
 /// Loss that can be what set a figure: less changes no percentile that is shown, of which p99.9 is the last.
@@ -33,7 +33,7 @@ fn limited_by(run: &Run, ends: Ends<'_>, spec: &LatencySpec, result: &LatencyRes
     let (trial, way) = (ends.trial, ends.forward());
     let scheduled = spec.rate.and_then(|_| schedule(run, trial, &way, result));
     let rules = [lost(ends, result, losses), shared(run, &way), queued(ends), scheduled, stage(&way, result)];
-    rules.into_iter().flatten().next().unwrap_or_else(|| not_known(Vec::new()))
+    rules.into_iter().flatten().next().unwrap_or_else(|| unexplained(&way, Vec::new()))
 }
 
 /// Where datagrams were lost. TCP sends segments again.
@@ -41,20 +41,11 @@ fn losses(run: &Run, ends: Ends<'_>, spec: &LatencySpec, result: &LatencyResult)
     if spec.protocol == Protocol::Tcp {
         return Vec::new();
     }
-    let there = loss::claims(run, ends.forward(), result.far_overflowed, 1);
-    let back = loss::claims(run, ends.reverse(), result.overflowed, 1);
+    let there = loss::claims(run, ends.forward(), spec.stack, result.far_overflowed, 1);
+    let back = loss::claims(run, ends.reverse(), spec.stack, result.overflowed, 1);
     let on_the_path = [ends.reverse(), ends.forward()].map(|way| loss::on_the_path(run, way));
     let claims = back.into_iter().chain(there).chain(dut::losses(ends.trial)).chain(on_the_path);
     loss::share_out(result.lost.unwrap_or_default(), claims)
-}
-
-/// A queueing discipline at either end held messages back.
-fn queued(ends: Ends<'_>) -> Option<LimitedBy> {
-    let held_back = |way: Way<'_>| {
-        let counter = way.sender.held_back()?;
-        Some(at(Place::Qdisc, &way.sender, vec![Evidence::Counter { counter }]))
-    };
-    held_back(ends.forward()).or_else(|| held_back(ends.reverse())).or_else(|| dut::shaped(ends.trial))
 }
 
 /// The place that dropped most, and whether the schedule was kept meanwhile.
@@ -97,11 +88,11 @@ fn schedule(run: &Run, trial: &Trial, way: &Way<'_>, result: &LatencyResult) -> 
             None => not_known(vec![behind]),
         });
     }
-    let as_asked = vec![Evidence::AsAsked { intended, achieved }];
-    if result.missing() > 0 || is_late(result) || is_slow(run, trial, result) {
-        return Some(not_known(as_asked));
-    }
-    Some(between(Place::IntendedLoad, as_asked))
+    let as_asked = limited::as_asked(intended, achieved);
+    // A round trip beside others is theirs too, although the load was made.
+    let others = trial.doubts.iter().any(|doubt| matches!(doubt, Doubt::OtherLoad { .. }));
+    let is_longer = others || result.missing() > 0 || is_late(result) || is_slow(run, trial, result);
+    Some(if is_longer { not_known(as_asked.evidence) } else { as_asked })
 }
 
 /// The tester's own lateness makes up most of the RTT's tail.

@@ -1,15 +1,15 @@
 //! What limited numbered packets, and where they were lost.
 
 use model::{
-    Engine, Evidence, FlowAssessment, LimitedBy, LineRate, LossAt, PacketStream, PacketsResult, Place, Run, Trial,
-    TrialAssessment,
+    Delta, Engine, Evidence, FlowAssessment, LimitedBy, LineRate, LossAt, PacketStream, PacketsResult, Place, Run,
+    Source, Stack, Trial, TrialAssessment,
 };
 
 use crate::{
     limited::{
-        AS_ASKED, LOSS_OF_RATE, at, between, core, dut,
+        self, AS_ASKED, LOSS_OF_RATE, at, between, core, dut,
         end::{Ends, Way},
-        loss, not_known,
+        held_back, loss, unexplained,
     },
     link,
     synchronous::is_stream_synchronous,
@@ -50,12 +50,22 @@ fn way<'a>(trial: &'a Trial, stream: &'a PacketStream) -> Way<'a> {
 fn losses(run: &Run, trial: &Trial, stream: &PacketStream) -> Vec<LossAt> {
     let way = way(trial, stream);
     let at_dut = dut::losses(trial).into_iter().chain([loss::on_the_path(run, way)]);
+    let corrupt = corrupt(run, stream);
     if stream.sent.engine == Engine::Udp {
-        return loss::share_out(stream.lost(), loss::claims(run, way, 0, 1).into_iter().chain(at_dut));
+        let claims = loss::claims(run, way, Stack::Kernel, 0, 1);
+        return loss::share_out(stream.lost(), corrupt.into_iter().chain(claims).chain(at_dut));
     }
     let is_tester = |claim: &LossAt| claim.shown_by.iter().any(|delta| delta.name.contains("xdp_drop"));
     let at_ends = loss::on_the_way(run, way, 1).into_iter().filter(|claim| !is_tester(claim));
-    loss::share_out(stream.lost(), at_ends.chain(at_dut))
+    loss::share_out(stream.lost(), corrupt.into_iter().chain(at_ends).chain(at_dut))
+}
+
+/// Frames that arrived with another content were changed on their way.
+fn corrupt(run: &Run, stream: &PacketStream) -> Option<LossAt> {
+    let packets = stream.received.corrupt;
+    let (of, name) = (stream.sent.stream.clone(), "corrupt".to_owned());
+    let counter = Delta { source: Source::Receiver, of, name, delta: packets };
+    (packets > 0).then(|| LossAt { place: loss::between(run), endpoint: None, packets, shown_by: vec![counter] })
 }
 
 /// What limited the slower way; `None` without a stream, and where the trial was cut off, whose counters were not read again.
@@ -71,18 +81,19 @@ fn limited_stream(run: &Run, trial: &Trial, stream: &PacketStream) -> LimitedBy 
     let way = way(trial, stream);
     as_asked(stream)
         .or_else(|| lost(run, trial, stream, &way))
+        .or_else(|| held_back(&way.sender))
         .or_else(|| dut::shaped(trial))
         .or_else(|| link_full(run, stream))
         .or_else(|| dut::core_full(trial))
         .or_else(|| sender_core(stream, &way))
-        .unwrap_or_else(|| not_known(behind(stream).into_iter().collect()))
+        .unwrap_or_else(|| unexplained(&way, behind(stream).into_iter().collect()))
 }
 
 /// The intended load arrived.
 fn as_asked(stream: &PacketStream) -> Option<LimitedBy> {
     let (intended, achieved) = (stream.sent.intended_pps?, stream.forwarding_pps());
     let is = achieved >= AS_ASKED * intended && lost_share(stream) < LOSS_OF_RATE;
-    is.then(|| between(Place::IntendedLoad, vec![Evidence::AsAsked { intended, achieved }]))
+    is.then(|| limited::as_asked(intended, achieved))
 }
 
 /// The place that dropped most.
@@ -125,9 +136,7 @@ fn lost_share(stream: &PacketStream) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use model::{
-        CoreUse, DUT, Delta, Direction, EndCounters, Measured, Mtu, Nanos, PacketsSpec, Plan, Source, Stream, fixture,
-    };
+    use model::{CoreUse, DUT, Direction, EndCounters, Measured, Mtu, Nanos, PacketsSpec, Plan, Stream, fixture};
 
     use super::*;
 
@@ -170,6 +179,29 @@ mod tests {
         assert_eq!(place(&story), Place::NotKnown);
         story.1.counters[0].cpu.push(CoreUse { cpu: 0, busy: 100.0, ..CoreUse::default() });
         assert_eq!(place(&story), Place::SenderCpu);
+    }
+
+    #[test]
+    fn a_queueing_discipline_that_holds_packets_back_is_the_limit() {
+        let mut story = story(Some(1000.0), 500, 500);
+        let of = |name: &str| Delta { source: Source::Qdisc, of: "tbf 1:".into(), name: name.into(), delta: 500 };
+        story.1.counters[0].deltas.extend(["packets", "overlimits"].map(of));
+        assert_eq!(place(&story), Place::Qdisc);
+    }
+
+    #[test]
+    fn frames_with_another_content_were_changed_on_the_path() {
+        let mut story = story(Some(1000.0), 1000, 600);
+        story.1.measured = match story.1.measured {
+            Measured::Packets { spec, mut result } => {
+                result.streams[0].received.corrupt = 300;
+                Measured::Packets { spec, result }
+            }
+            _ => panic!("packets"),
+        };
+        let found = super::super::assess(&story.0, &story.1).losses;
+        let packets: Vec<_> = found.iter().map(|loss| (loss.place, loss.packets, loss.shown_by.len())).collect();
+        assert_eq!(packets, [(Place::Path, 300, 1), (Place::NotKnown, 100, 0)]);
     }
 
     #[test]

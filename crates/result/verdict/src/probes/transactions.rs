@@ -6,9 +6,9 @@ use model::{
 };
 
 use crate::limited::{
-    AS_ASKED, at, between, busy_core, core, dut,
-    end::{End, Ends, Way},
-    not_known,
+    self, AS_ASKED, at, between, busy_core, core,
+    end::{End, Ends, Way, sum},
+    loss, not_known, queued, unexplained,
 };
 
 /// Counters of a listening socket whose queues had no room (`nstat`).
@@ -35,11 +35,12 @@ fn limited_by(ends: Ends<'_>, spec: &TransactionsSpec, result: &TransactionsResu
         failures(&way, spec, result),
         as_asked(result),
         queued(ends),
+        refused_by_filter(&way),
         // A core that spins is always busy.
         (spec.mode == WaitMode::Block).then(|| cores(&way, result)).flatten(),
         closed_loop(spec, result),
     ];
-    rules.into_iter().flatten().next().unwrap_or_else(|| not_known(behind(result).into_iter().collect()))
+    rules.into_iter().flatten().next().unwrap_or_else(|| unexplained(&way, behind(result).into_iter().collect()))
 }
 
 fn count(result: &TransactionsResult, kind: FailureKind) -> Option<u64> {
@@ -91,26 +92,26 @@ fn failures(way: &Way<'_>, spec: &TransactionsSpec, result: &TransactionsResult)
     Some(limited)
 }
 
+/// The server's packet filter takes connections' first packets, which the client then sends again after a second.
+fn refused_by_filter(way: &Way<'_>) -> Option<LimitedBy> {
+    let again = way.sender.moved(Source::Netstat, |delta| delta.name == "TCPSynRetrans");
+    let filtered = loss::filtered(way.receiver, 1);
+    let is = sum(&again) > 0 && filtered.packets >= sum(&again);
+    let evidence = again.into_iter().chain(filtered.shown_by).map(|counter| Evidence::Counter { counter });
+    is.then(|| at(Place::PacketFilter, &way.receiver, evidence.collect()))
+}
+
 /// The schedule was kept: every transaction that it asked for ended well.
 fn as_asked(result: &TransactionsResult) -> Option<LimitedBy> {
     let (intended, achieved) = result.intended_per_s.zip(result.per_second())?;
     let is = achieved >= AS_ASKED * intended;
-    is.then(|| between(Place::IntendedLoad, vec![Evidence::AsAsked { intended, achieved }]))
+    is.then(|| limited::as_asked(intended, achieved))
 }
 
 /// That fewer transactions ended than were asked for.
 fn behind(result: &TransactionsResult) -> Option<Evidence> {
     let (intended, achieved) = result.intended_per_s.zip(result.per_second())?;
     Some(Evidence::Behind { intended, achieved })
-}
-
-/// A queueing discipline at either end or between them held packets back.
-fn queued(ends: Ends<'_>) -> Option<LimitedBy> {
-    let held_back = |way: Way<'_>| {
-        let counter = way.sender.held_back()?;
-        Some(at(Place::Qdisc, &way.sender, vec![Evidence::Counter { counter }]))
-    };
-    held_back(ends.forward()).or_else(|| held_back(ends.reverse())).or_else(|| dut::shaped(ends.trial))
 }
 
 /// A core of the server, or else of the client, has no time left. Where both have none, the busier one sets the pace.

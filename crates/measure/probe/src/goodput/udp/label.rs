@@ -71,10 +71,15 @@ impl Label {
             return Seen::Strange;
         }
         let number = u64::from_be_bytes(number);
-        let from = if number.is_multiple_of(SAMPLED) { 0 } else { self.pattern.len().saturating_sub(TAIL) };
+        let from = if is_compared(number) { 0 } else { self.pattern.len().saturating_sub(TAIL) };
         let whole = pattern.len() == self.pattern.len() && pattern[from..] == self.pattern[from..];
         if whole { Seen::Whole(number) } else { Seen::Changed(number) }
     }
+}
+
+/// Whether this datagram is compared to the last byte.
+pub(super) fn is_compared(number: u64) -> bool {
+    number.is_multiple_of(SAMPLED)
 }
 
 #[cfg(test)]

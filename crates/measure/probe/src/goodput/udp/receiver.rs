@@ -16,7 +16,7 @@ use model::{Batch, Bytes, GoodputReceived, SoFar, trial::DatagramsReceived};
 
 use super::{
     Flow, granted,
-    label::{Label, Seen},
+    label::{self, Label, Seen},
 };
 use crate::{
     Control, ProbeError,
@@ -136,6 +136,7 @@ fn total(books: &[DatagramsReceived]) -> DatagramsReceived {
         reordered: sum(|book| book.reordered),
         window: WINDOW,
         corrupt: sum(|book| book.corrupt),
+        compared: books.iter().map(|book| book.compared).sum(),
         overflowed: sum(|book| book.overflowed),
         through_kernel: books.iter().map(|book| book.through_kernel).sum(),
         zero_copy: books.first().and_then(|book| book.zero_copy),
@@ -149,6 +150,7 @@ struct Tally {
     duplicated: AtomicU64,
     reordered: AtomicU64,
     corrupt: AtomicU64,
+    compared: AtomicU64,
 }
 
 /// Reads the counts of all flows.
@@ -175,6 +177,7 @@ impl Clerk {
             reordered: tally.reordered.load(Relaxed),
             window: WINDOW,
             corrupt: tally.corrupt.load(Relaxed),
+            compared: Some(tally.compared.load(Relaxed)),
             overflowed: kernel::socket::drops(socket).unwrap_or_default(),
             through_kernel: None,
             zero_copy: None,
@@ -213,11 +216,12 @@ struct Taker {
     label: Label,
     tracker: Tracker,
     corrupt: u64,
+    compared: u64,
 }
 
 impl Taker {
     fn new(token: u32, flow: u16, size: usize) -> Self {
-        Self { size, label: Label::new(token, flow, size), tracker: Tracker::new(), corrupt: 0 }
+        Self { size, label: Label::new(token, flow, size), tracker: Tracker::new(), corrupt: 0, compared: 0 }
     }
 
     /// Takes datagrams until all that were sent have come, or the rest is lost.
@@ -267,7 +271,8 @@ impl Taker {
             return;
         }
         for datagram in message.bytes.chunks(message.segment) {
-            match self.label.read(datagram) {
+            let seen = self.label.read(datagram);
+            match seen {
                 Seen::Whole(number) => self.tracker.take(number),
                 Seen::Changed(number) => {
                     if !self.tracker.is_far_ahead(number) {
@@ -277,6 +282,9 @@ impl Taker {
                 }
                 Seen::Strange => self.corrupt += 1,
                 Seen::Foreign => {}
+            }
+            if let Seen::Whole(number) | Seen::Changed(number) = seen {
+                self.compared += u64::from(label::is_compared(number));
             }
         }
     }
@@ -288,6 +296,7 @@ impl Taker {
         tally.duplicated.store(self.tracker.duplicated, Relaxed);
         tally.reordered.store(self.tracker.reordered, Relaxed);
         tally.corrupt.store(self.corrupt + self.tracker.damaged, Relaxed);
+        tally.compared.store(self.compared, Relaxed);
     }
 
     fn is_over(&self, sent: u64, quiet: Duration) -> bool {
@@ -301,6 +310,7 @@ impl Taker {
             reordered: self.tracker.reordered,
             window: WINDOW,
             corrupt: self.corrupt + self.tracker.damaged,
+            compared: Some(self.compared),
             overflowed: socket.overflowed()?,
             through_kernel: socket.through_kernel(),
             zero_copy: socket.is_zero_copy(),

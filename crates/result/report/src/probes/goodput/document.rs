@@ -121,6 +121,8 @@ document! {
         duplicate_window: Option<u64> = arrived.map(|it| it.window),
         /// Datagrams that carried something else than was sent.
         corrupt: Option<u64> = arrived.map(|it| it.corrupt),
+        /// Datagrams whose whole payload was compared with what was sent, one in 64; null over TCP, and in runs of before it was counted.
+        compared: Option<u64> = arrived.and_then(|it| it.compared),
         /// Datagrams that the receiver's full socket buffers dropped.
         overflowed: Option<u64> = arrived.map(|it| it.overflowed),
         /// Datagrams of both ends that went through the kernel, where they were to go past it; null where they were not.

@@ -20,6 +20,8 @@ pub(super) struct FlowGroup<'a> {
     pub(super) flows: Vec<(&'a GoodputResult, &'a Flow)>,
     /// One for each flow.
     pub(super) assessed: Vec<&'a FlowAssessment>,
+    /// Seconds of the counted time of its trials in which something changed at either end.
+    pub(super) events: Vec<f64>,
 }
 
 /// Each direction of each configuration by itself.
@@ -40,8 +42,15 @@ fn flows_of<'a>(group: &GoodputGroup<'a>) -> Vec<FlowGroup<'a>> {
         one_of_several,
         flows: all.iter().map(|(result, flow, _)| (*result, *flow)).collect(),
         assessed: all.iter().map(|(.., assessed)| *assessed).collect(),
+        events: events(group, [&all[0].1.from, &all[0].1.to]),
     };
     ways.into_iter().map(way).collect()
+}
+
+fn events(group: &GoodputGroup<'_>, ends: [&str; 2]) -> Vec<f64> {
+    let counters = group.trials.iter().flat_map(|(trial, _)| ends.map(|end| trial.end(end)));
+    let events = counters.flatten().flat_map(|(counters, _)| &counters.events);
+    events.map(|event| event.at_s).filter(|at_s| *at_s >= 0.0).collect()
 }
 
 impl FlowGroup<'_> {

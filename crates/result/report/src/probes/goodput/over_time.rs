@@ -18,9 +18,13 @@ pub(super) fn figure(flows: &[FlowGroup<'_>], t: &Texts) -> Option<Figure> {
     let all = flows.iter().flat_map(|group| &group.flows);
     let longest = all.map(|(_, flow)| flow.received.intervals_bps.len()).max()?;
     let (size, unit) = show::rate_unit(highest);
+    let mut note = t.get("figure-goodput-note");
+    if flows.iter().any(|group| !group.events.is_empty()) {
+        note = format!("{note} {}", t.get("figure-goodput-events"));
+    }
     let chart = Chart {
         title: t.get("figure-goodput"),
-        note: t.get("figure-goodput-note"),
+        note,
         description: flows.iter().filter_map(|group| range(group, t)).collect::<Vec<_>>().join("; "),
         x: Axis::seconds(t.get("axis-seconds"), longest),
         y: Axis::from_zero(t.with("axis-goodput", &[("unit", &unit)]), highest / size),
@@ -36,10 +40,18 @@ const EXTREMES: usize = 2;
 /// Each trial, and lines across for the mean and, where there is room for it, for the fastest and the slowest second.
 fn drawn(style: usize, group: &FlowGroup<'_>, size: f64, groups: usize) -> Vec<Series> {
     let level = |line: Line, bps: f64| Series { style, line, levels: vec![bps / size], ..Series::default() };
+    let bars = group.events.iter().map(|at_s| (*at_s, 0.0, group.seconds().map_or(0.0, |(_, fastest)| fastest / size)));
+    let events = Series { style, bars: bars.collect(), ..Series::default() };
+    let events = (!group.events.is_empty()).then_some(events);
     let mean = group.mean().map(|mean| level(Line::Dashed, mean.median));
     let seconds = group.seconds().filter(|_| groups <= EXTREMES);
     let extremes = seconds.into_iter().flat_map(|(slowest, fastest)| [slowest, fastest]);
-    lines(style, group, size).into_iter().chain(mean).chain(extremes.map(|bps| level(Line::Solid, bps))).collect()
+    lines(style, group, size)
+        .into_iter()
+        .chain(events)
+        .chain(mean)
+        .chain(extremes.map(|bps| level(Line::Solid, bps)))
+        .collect()
 }
 
 /// Each trial's seconds, each drawn at its end.

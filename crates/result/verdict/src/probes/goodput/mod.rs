@@ -12,9 +12,9 @@ use model::{
 
 use crate::{
     limited::{
-        at, between, busy_core, core, dut,
+        between, busy_core, core, dut,
         end::{Ends, Way},
-        loss, not_known,
+        held_back, loss, unexplained,
     },
     link,
     synchronous::is_synchronous,
@@ -34,6 +34,9 @@ const IN_MEMORY: u32 = 14;
 
 /// Share of the seconds without data above which these, and no place on the path, set the mean.
 const INTERRUPTED: f64 = 0.05;
+
+/// A second in which a link was down is slower than this share of the fastest one.
+const SLOW: f64 = 0.8;
 
 /// One flow with all that is known of it.
 #[derive(Clone, Copy)]
@@ -84,7 +87,7 @@ fn saw_loss(flow: &Flow) -> bool {
 fn losses(case: &Case<'_>) -> Vec<LossAt> {
     let overflowed = case.flow.received.datagrams.as_ref().map_or(0, |datagrams| datagrams.overflowed);
     let per_packet = datagrams_per_packet(case);
-    let claims = loss::claims(case.run, case.way, overflowed, per_packet);
+    let claims = loss::claims(case.run, case.way, case.spec.stack, overflowed, per_packet);
     let at_dut = dut::losses(case.trial).into_iter().map(|loss| LossAt { packets: loss.packets * per_packet, ..loss });
     let on_the_path = loss::on_the_path(case.run, case.way);
     loss::share_out(case.flow.lost().unwrap_or_default(), claims.into_iter().chain(at_dut).chain([on_the_path]))
@@ -106,7 +109,7 @@ fn limited_by(case: &Case<'_>) -> LimitedBy {
             too_large::path,
             interrupted,
             udp::lost,
-            shaped,
+            |case| held_back(&case.way.sender),
             |case| dut::shaped(case.trial),
             link_full,
             pcie::full,
@@ -118,7 +121,7 @@ fn limited_by(case: &Case<'_>) -> LimitedBy {
         Protocol::Tcp => &[
             too_large::path,
             interrupted,
-            shaped,
+            |case| held_back(&case.way.sender),
             |case| dut::shaped(case.trial),
             link_full,
             pcie::full,
@@ -132,7 +135,7 @@ fn limited_by(case: &Case<'_>) -> LimitedBy {
             tcp::congestion,
         ],
     };
-    rules.iter().find_map(|rule| rule(case)).unwrap_or_else(|| not_known(all_cores(case)))
+    rules.iter().find_map(|rule| rule(case)).unwrap_or_else(|| unexplained(&case.way, all_cores(case)))
 }
 
 /// Nothing shows what limited the flow; at least it can be seen that the cores did not, or what the load came to.
@@ -144,16 +147,28 @@ fn all_cores(case: &Case<'_>) -> Vec<Evidence> {
 /// Nothing arrived in so much of the counted time that the mean is that of two states of the path.
 fn interrupted(case: &Case<'_>) -> Option<LimitedBy> {
     let seconds = &case.flow.received.intervals_bps;
-    let silent = seconds.iter().filter(|bps| **bps == 0.0).count();
-    let is = silent < seconds.len() && silent as f64 >= INTERRUPTED * seconds.len() as f64 && silent > 0;
+    let fastest = seconds.iter().copied().fold(0.0, f64::max);
+    let slower_than = |bps: f64| seconds.iter().filter(|second| **second <= bps).count();
+    let sets_the_mean = |slow: usize| slow > 0 && slow as f64 >= INTERRUPTED * seconds.len() as f64;
+    let silent = slower_than(0.0);
     let evidence = Evidence::Silent { seconds: silent as u64, of: seconds.len() as u64 };
-    is.then(|| between(Place::Interruption, vec![evidence]))
+    // A link that comes back has no whole second of silence, but TCP takes its time to begin again.
+    match loss::link_down(case.way).filter(|_| sets_the_mean(slower_than(SLOW * fastest)) && fastest > 0.0) {
+        Some(LossAt { endpoint, shown_by, .. }) => {
+            let counters = shown_by.into_iter().map(|counter| Evidence::Counter { counter });
+            let evidence = counters.chain((silent > 0).then_some(evidence)).collect();
+            Some(LimitedBy { place: Place::Interruption, endpoint, evidence })
+        }
+        // Where all datagrams arrived, the sender itself was silent; where counters place the loss, it names the cause.
+        None if case.flow.lost() == Some(0) || is_placed(&losses(case)) => None,
+        None => (silent < seconds.len() && sets_the_mean(silent)).then(|| between(Place::Interruption, vec![evidence])),
+    }
 }
 
-/// The sender's queueing discipline held packets back.
-fn shaped(case: &Case<'_>) -> Option<LimitedBy> {
-    let counter = case.way.sender.held_back()?;
-    Some(at(Place::Qdisc, &case.way.sender, vec![Evidence::Counter { counter }]))
+/// Most of what was lost was lost at a place of an end. Nothing is known of what happens on the path meanwhile.
+fn is_placed(losses: &[LossAt]) -> bool {
+    let worst = losses.iter().max_by_key(|loss| loss.packets);
+    worst.is_some_and(|loss| ![Place::NotKnown, Place::Path, Place::DeviceUnderTest].contains(&loss.place))
 }
 
 /// The link of either end was at capacity, with all flows of the trial on it.

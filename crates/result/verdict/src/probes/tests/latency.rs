@@ -1,6 +1,6 @@
 use model::{
-    Evidence, FrameSize, LatencyResult, LatencySpec, Measured, PacketRate, PayloadSize, Place, Plan, ProbeSpec, Source,
-    TimeSummary,
+    Doubt, EndCounters, Evidence, FrameSize, LatencyResult, LatencySpec, Measured, PacketRate, PayloadSize, Place,
+    Plan, ProbeSpec, Source, TimeSummary,
     trial::{Stage, StageName, Variation},
 };
 
@@ -54,7 +54,11 @@ fn under_load(result: LatencyResult) -> Story {
 #[test]
 fn nothing_shows_what_limits_a_ping_pong() {
     let limited = ping_pong(result()).limited_by();
-    assert_eq!((limited.place, limited.endpoint, limited.evidence), (Place::NotKnown, None, vec![]));
+    let core = |cpu| Evidence::Core { cpu, busy: 50.0, softirq: 10.0, steal: 0.0 };
+    assert_eq!((limited.place, limited.endpoint, limited.evidence), (Place::NotKnown, None, vec![core(1), core(2)]));
+    let mut unread = ping_pong(result());
+    unread.trial.counters = [EndCounters::default(), EndCounters::default()];
+    assert_eq!(unread.limited_by().evidence, [Evidence::NothingRead]);
 }
 
 #[test]
@@ -89,6 +93,9 @@ fn the_longest_stage_is_named() {
 #[test]
 fn a_schedule_that_was_kept_is_the_load_asked_for() {
     assert_eq!(under_load(result()).place(), (Place::IntendedLoad, None));
+    let mut beside_others = under_load(result());
+    beside_others.trial.doubts.push(Doubt::OtherLoad { cpu: 1, percent: 40.0, machine: String::new() });
+    assert_eq!(beside_others.place().0, Place::NotKnown, "others used the cores");
     let behind = || under_load(LatencyResult { achieved_pps: 40_000.0, ..result() });
     assert_eq!(behind().place().0, Place::NotKnown);
     assert_eq!(behind().busy(0, 0.0).place(), at(Place::SenderCpu, "a"));

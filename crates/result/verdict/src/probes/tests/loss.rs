@@ -1,4 +1,4 @@
-use model::{Batch, Delta, Direction, Dut, LossAt, Measured, PayloadSize, Place, Protocol, Source};
+use model::{Batch, Delta, Direction, Dut, LossAt, Measured, PayloadSize, Place, Protocol, Source, Stack};
 
 use super::{
     super::assess,
@@ -79,10 +79,26 @@ fn packets_that_ip_received_and_did_not_deliver_were_filtered() {
     assert_eq!(shares(&filtered), [(Place::PacketFilter, Some("b"), 700)]);
     // Refusals and fragments explain the difference.
     let refused = ip(filtered, "InAddrErrors", 500);
-    assert_eq!(shares(&refused), [(Place::NotKnown, Some("b"), 500), (Place::PacketFilter, Some("b"), 200)]);
+    assert_eq!(shares(&refused), [(Place::IpAddress, Some("b"), 500), (Place::PacketFilter, Some("b"), 200)]);
     let mut fragments = ip(ip(udp(100), "InReceives", 10_000), "InDelivers", 5_000);
     fragments = ip(ip(fragments, "ReasmReqds", 10_000), "ReasmOKs", 5_000);
     assert_eq!(shares(&fragments), [(Place::NotKnown, None, 100)]);
+}
+
+#[test]
+fn packets_that_the_interface_received_and_ip_did_not_were_filtered_before_it() {
+    let arrived = udp(700).counted(B, Source::Link, "eth0", "rx_packets", 10_000);
+    assert_eq!(shares(&arrived), [(Place::NotKnown, None, 700)], "nothing is known of IP");
+    let ip = |story: Story, received| {
+        let story = story.counted(B, Source::Snmp, "Ip", "InReceives", received);
+        story.counted(B, Source::Snmp, "Ip", "InDelivers", received)
+    };
+    let arrived = || udp(700).counted(B, Source::Link, "eth0", "rx_packets", 10_000);
+    assert_eq!(shares(&ip(arrived(), 9_300)), [(Place::PacketFilter, Some("b"), 700)]);
+    assert_eq!(shares(&ip(arrived(), 9_995)), [(Place::NotKnown, None, 700)], "ARP, and the like");
+    let mut past = ip(arrived(), 9_300);
+    past.goodput().0.stack = Stack::Bypass;
+    assert_eq!(shares(&past), [(Place::NotKnown, None, 700)], "IP sees nothing of what goes past the kernel");
 }
 
 #[test]

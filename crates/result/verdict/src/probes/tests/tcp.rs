@@ -215,6 +215,11 @@ fn seconds_without_data_say_more_than_what_was_sent_again_for_them() {
     assert_eq!((limited.place, limited.endpoint), (Place::Interruption, None));
     assert_eq!(limited.evidence, [Evidence::Silent { seconds: 2, of: 5 }]);
     assert_eq!(received([1591.0, 800.0, 900.0, 4655.0, 6692.0]).place().0, Place::NotKnown);
+    let flapped = received([9000.0, 5500.0, 9000.0, 9000.0, 9000.0])
+        .counted(B, Source::Link, "eth0", "carrier_down_count", 1)
+        .limited_by();
+    assert_eq!((flapped.place, flapped.endpoint.as_deref()), (Place::Interruption, Some("b")));
+    assert!(matches!(&flapped.evidence[..], [Evidence::Counter { .. }]), "{flapped:?}");
     assert_ne!(received([0.0; 5]).place().0, Place::Interruption, "nothing ever arrived");
 }
 

@@ -85,3 +85,16 @@ fn want_of_ports_descriptors_and_room_to_listen_are_named() {
     assert_eq!(evidence, [Evidence::Failures { failed_by: FailureKind::Reset, count: 5_000 }]);
     assert_eq!(limited(&story(spec(), failed(FailureKind::Reset, 5))).0, Place::Connections, "too few to matter");
 }
+
+#[test]
+fn a_packet_filter_that_takes_first_packets_is_the_limit() {
+    let filtered = |syns| {
+        let story = story(spec(), result()).counted(A, Source::Netstat, "TcpExt", "TCPSynRetrans", syns);
+        let story = story.counted(B, Source::Snmp, "Ip", "InReceives", 1_000);
+        story.counted(B, Source::Snmp, "Ip", "InDelivers", 960)
+    };
+    let (place, endpoint, evidence) = limited(&filtered(40));
+    assert_eq!((place, endpoint.as_deref()), (Place::PacketFilter, Some("b")));
+    assert!(matches!(&evidence[0], Evidence::Counter { counter } if counter.name == "TCPSynRetrans"), "{evidence:?}");
+    assert_eq!(limited(&filtered(0)).0, Place::Connections, "what it took were no connections");
+}

@@ -72,6 +72,18 @@ fn a_full_receive_buffer_is_the_cores_fault_if_it_has_no_time() {
 }
 
 #[test]
+fn a_second_without_datagrams_is_no_interruption_where_a_counter_has_them() {
+    let silent = || {
+        let mut story = udp().lost(50_000).busy(B, 20.0);
+        story.goodput().1.received.intervals_bps = vec![2e8, 0.0];
+        story
+    };
+    assert_eq!(silent().place(), (Place::Interruption, None));
+    let overflown = silent().counted(B, Source::Snmp, "Udp", "RcvbufErrors", 50_000);
+    assert_eq!(overflown.counted(B, Source::Snmp, "Udp", "InErrors", 50_000).place(), at(Place::ReceiverCpu, "b"));
+}
+
+#[test]
 fn each_place_that_drops_is_named_with_its_counter() {
     let cases = [
         (A, Source::Qdisc, "tbf 8005:", "drops", at(Place::Qdisc, "a")),
@@ -83,7 +95,8 @@ fn each_place_that_drops_is_named_with_its_counter() {
         (B, Source::Ethtool, "eth0", "rx_queue_0_xdp_drops", at(Place::PacketFilter, "b")),
         (B, Source::Snmp, "Udp", "InCsumErrors", (Place::Path, None)),
         (B, Source::Netstat, "TcpExt", "IPReversePathFilter", at(Place::NotKnown, "b")),
-        (B, Source::Netstat, "IpExt", "InNoRoutes", at(Place::NotKnown, "b")),
+        (B, Source::Netstat, "IpExt", "InNoRoutes", at(Place::IpAddress, "b")),
+        (B, Source::Snmp, "Ip6", "InAddrErrors", at(Place::IpAddress, "b")),
     ];
     for (end, source, of, name, expected) in cases {
         let limited = udp().lost(50_000).counted(end, source, of, name, 50_000).limited_by();

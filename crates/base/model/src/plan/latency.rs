@@ -1,0 +1,139 @@
+//! The section `latency` of a plan.
+
+use std::num::NonZeroU64;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Item, LONGEST, MOST_ROUND_TRIPS, NO_RATE, at_most, check_stacks, kernel};
+use crate::{
+    frame_size::FrameSize,
+    probe::{Amount, FASTEST, IpVersion, LatencySpec, MOST_OUT, ProbeSpec, Protocol, Stack, WaitMode},
+    units::{Nanos, PacketRate},
+};
+
+const ORDINARY_COUNT: u64 = 10_000;
+
+/// Round-trip times over several frame sizes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LatencyItem {
+    /// `udp` or `tcp`.
+    pub protocol: Protocol,
+    /// `4` or `6`.
+    #[serde(default)]
+    pub ip: IpVersion,
+    /// Network stacks at both ends, one after the other: `kernel`, and `bypass` (UDP, past the kernel by AF_XDP).
+    #[serde(default = "kernel")]
+    pub stacks: Vec<Stack>,
+    /// `spin`, `block` or `busy-poll`.
+    #[serde(default)]
+    pub mode: WaitMode,
+    /// Frame sizes with FCS, in bytes. One that the headers leave no room in is raised to the smallest there is.
+    pub frame_sizes: Vec<FrameSize>,
+    /// Messages that count, for each frame size (10000 when there is no duration either).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub count: Option<NonZeroU64>,
+    /// Time that counts, for each frame size, instead of a count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration: Option<Nanos>,
+    /// Round trips made first and not counted.
+    #[serde(default = "thousand")]
+    pub warmup: u64,
+    /// When a reply counts as late.
+    #[serde(default = "second")]
+    pub timeout: Nanos,
+    /// Messages a second by a schedule ("100 kpps"); without it each message waits for the reply to the one before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<PacketRate>,
+    /// Whether the kernel stamps each message, to split the RTT into stages (costs a microsecond or two).
+    #[serde(default)]
+    pub stamps: bool,
+}
+
+fn thousand() -> u64 {
+    1_000
+}
+fn second() -> Nanos {
+    Nanos::from_secs(1)
+}
+
+impl Item for LatencyItem {
+    fn check(&self) -> Result<(), String> {
+        if let Some(count) = self.count {
+            at_most("count", count.get(), MOST_ROUND_TRIPS)?;
+        }
+        at_most("warmup", self.warmup, MOST_ROUND_TRIPS)?;
+        if self.count.is_some() && self.duration.is_some() {
+            return Err("count and duration are two ends of one trial; write only one of them".to_owned());
+        }
+        if self.duration.is_some_and(|duration| duration.0 == 0 || duration > LONGEST) {
+            return Err(format!("duration is more than nothing, and {LONGEST} at the most"));
+        }
+        if self.frame_sizes.is_empty() {
+            return Err("frame_sizes is empty; write for example frame_sizes = [64, 1518]".to_owned());
+        }
+        if self.timeout.0 < 1_000_000 || self.timeout > Nanos::from_secs(60) {
+            return Err(format!("timeout {} is not between 1 ms and 60 s", self.timeout));
+        }
+        if self.rate.is_some() && self.stamps {
+            return Err("stamps split single round trips; take either them or the rate away".to_owned());
+        }
+        if self.stamps && self.protocol == Protocol::Tcp {
+            return Err("stamps belong to datagrams; write protocol = \"udp\" with them".to_owned());
+        }
+        if self.mode == WaitMode::BusyPoll && self.stacks.contains(&Stack::Bypass) {
+            return Err(
+                "busy-poll is the kernel's; write mode = \"spin\" or \"block\" with stacks = [\"bypass\"]".to_owned()
+            );
+        }
+        if self.stamps && self.stacks.contains(&Stack::Bypass) {
+            return Err("stamps are the kernel's; take them away, or write stacks = [\"kernel\"]".to_owned());
+        }
+        check_stacks(&self.stacks)?;
+        self.rate.map_or(Ok(()), |rate| self.check_rate(rate))
+    }
+
+    fn specs(&self) -> Vec<ProbeSpec> {
+        let count = || Amount::Count(self.count.map_or(ORDINARY_COUNT, NonZeroU64::get));
+        let spec = |stack: Stack, frame_size: FrameSize| LatencySpec {
+            protocol: self.protocol,
+            ip: self.ip,
+            stack,
+            mode: self.mode,
+            frame_size,
+            amount: self.duration.map_or_else(count, Amount::Duration),
+            // By a slow schedule a thousand messages would take long: a second of them is warm-up enough.
+            warmup: self.rate.map_or(self.warmup, |rate| self.warmup.min(rate.0)),
+            timeout: self.timeout,
+            rate: self.rate,
+            stamps: self.stamps,
+        };
+        let sizes = |stack: &Stack| self.frame_sizes.iter().map(|size| spec(*stack, *size)).collect::<Vec<_>>();
+        self.stacks.iter().flat_map(sizes).map(ProbeSpec::from).collect()
+    }
+}
+
+impl LatencyItem {
+    fn check_rate(&self, rate: PacketRate) -> Result<(), String> {
+        if rate.0 == 0 {
+            return Err(NO_RATE.to_owned());
+        }
+        if rate > FASTEST {
+            return Err(format!("rate {rate} is more than any clock could pace: {FASTEST} at the most"));
+        }
+        let within = |time: Nanos| (u128::from(rate.0) * u128::from(time.0)).div_ceil(1_000_000_000);
+        if within(self.timeout) > MOST_OUT.into() {
+            return Err(format!(
+                "at {rate} more than {MOST_OUT} messages could be out within the timeout of {}; choose a shorter timeout",
+                self.timeout
+            ));
+        }
+        match self.count {
+            Some(count) if u128::from(count.get()) > within(LONGEST) => {
+                Err(format!("{count} messages at {rate} take longer than {LONGEST}; take fewer, or a higher rate"))
+            }
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,31 @@
+# Environment of a run. Each key is in ja/ as well.
+
+environment-heading = Environment
+environment-caption = Machine { $host }, read before the first trial.
+environment-same = Read again after the last trial: no difference.
+environment-unread = It was not read again after the last trial, because the run did not finish.
+environment-changed = Differences after the last trial:
+fact-os = Operating system
+fact-kernel = Kernel
+fact-command-line = Kernel command line
+fact-architecture = Architecture
+fact-product = Product
+hypervisor-unknown = of unknown kind
+fact-hypervisor = Hypervisor
+fact-cpu = Processor
+fact-microcode = Microcode
+fact-cpus = Cores online
+fact-isolated = Isolated cores
+fact-numa = NUMA nodes
+fact-memory = Memory
+fact-clock = Clock source
+fact-governor = Frequency governor
+none = none
+unreadable = cannot be read ({ $path }: { $why })
+endpoint-facts-caption = Interfaces, seen from inside each endpoint's namespace.
+col-endpoint = Endpoint
+col-state = State
+col-speed = Speed
+settings-caption = Kernel settings of the machine
+settings-endpoint-caption = Kernel settings of endpoint { $name }
+mitigations-caption = Processor vulnerabilities and mitigations

@@ -1,0 +1,15 @@
+# Progress and notices of the program. Each key is in ja/ as well.
+
+notice-preparing = Preparing the test bed
+notice-measuring = { $step } of { $steps }: measuring { $what }
+measurement-latency = latency, { $name }
+measurement-path = { $name }
+measurement-goodput = goodput, { $name }
+notice-undoing = Undoing what was set up
+notice-report-written = Report written to { $path }
+notice-signature-removed = The signature in { $folder } was removed: it was over files that have now been written again. Sign them with --sign KEY
+notice-interrupted = Interrupted: finishing, then storing and reporting what was measured so far. Press Ctrl-C again to stop at once; “wireproof clean” then undoes what is left.
+notice-time-left = about { $time } left
+notice-throughput-alias = “Throughput” is RFC 1242's highest rate without loss. This command measures goodput: the payload that arrives, as iperf3 shows it.
+notice-unprivileged = Running without root, in a user namespace of its own. With root (sudo), beds can stay (bed up) and other programs can be run in them.
+notice-no-root = Without root on { $machine }, nothing is changed there. With root (sudo here; there a login as root, or sudo that asks for no password), missing addresses can be added and other MTUs measured.

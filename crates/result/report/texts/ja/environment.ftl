@@ -1,0 +1,31 @@
+# 測定時の環境。キーは en/ と同じ。
+
+environment-heading = マシンと設定
+environment-caption = マシン { $host }(最初の試行の前に取得)
+environment-same = 最後の試行の後に再度取得し、差異はありませんでした。
+environment-unread = 測定が完了しなかったため、最後の試行の後の取得は行っていません。
+environment-changed = 最後の試行の後の差異:
+fact-os = オペレーティングシステム
+fact-kernel = カーネル
+fact-command-line = カーネルコマンドライン
+fact-architecture = アーキテクチャー
+fact-product = 製品
+hypervisor-unknown = 種類不明
+fact-hypervisor = ハイパーバイザー
+fact-cpu = プロセッサー
+fact-microcode = マイクロコード
+fact-cpus = オンラインのコア数
+fact-isolated = 分離されたコア
+fact-numa = NUMAノード数
+fact-memory = メモリ
+fact-clock = クロックソース
+fact-governor = 周波数ガバナー
+none = なし
+unreadable = 読み取れない({ $path }: { $why })
+endpoint-facts-caption = 各エンドポイントの名前空間内から見たインターフェース
+col-endpoint = エンドポイント
+col-state = 状態
+col-speed = 速度
+settings-caption = マシンのカーネル設定
+settings-endpoint-caption = エンドポイント { $name } のカーネル設定
+mitigations-caption = プロセッサーの脆弱性と緩和策

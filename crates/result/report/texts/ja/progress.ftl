@@ -1,0 +1,15 @@
+# プログラムの進捗と通知。キーは en/ と同じ。
+
+notice-preparing = 試験環境を準備しています
+notice-measuring = { $step }/{ $steps }: { $what }を測定しています
+measurement-latency = RTT({ $name })
+measurement-path = { $name }
+measurement-goodput = 実効スループット({ $name })
+notice-undoing = 設定を元に戻しています
+notice-report-written = 報告書を { $path } に書き出しました
+notice-signature-removed = { $folder } にあった署名は、署名の対象だったファイルを書き直したため削除しました。署名し直すには --sign KEY を指定してください
+notice-interrupted = 中断されました。終了処理を行い、ここまでの測定結果を保存して報告書を作成します。もう一度 Ctrl-C を押すと直ちに終了します(残った設定は wireproof clean で元に戻せます)
+notice-time-left = 残り約 { $time }
+notice-throughput-alias = 「スループット」は RFC 1242 ではゼロロス最大転送レートを指します。このコマンドが測定するのは実効スループット(グッドプット)、すなわち iperf3 と同じく受信側に届いたペイロードの量です。
+notice-unprivileged = root 権限なしで、専用のユーザー名前空間の中で実行しています。root 権限(sudo)があれば、試験環境を常設し(bed up)、その中でほかのプログラムも実行できます。
+notice-no-root = { $machine } では root 権限がないため、何も変更しません。root 権限(このホストでは sudo、相手のホストでは root でのログインまたはパスワードなしの sudo)があれば、足りないアドレスを追加し、別の MTU でも測れます。
