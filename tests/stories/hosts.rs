@@ -10,7 +10,7 @@ use std::{
 use crate::{
     faults::wait_for_trials,
     machine::{Snapshot, agents},
-    other_host::{ADDRESS, OtherHost, WIRE, signal},
+    other_host::{ADDRESS, NEAR, OtherHost, WIRE, signal},
     program::{Desk, Done, MANY, WIREPROOF, done, text},
     waiting::within,
 };
@@ -43,15 +43,15 @@ warmup = "100 ms"
 "#;
 
 /// Two hosts before any measurement.
-struct Story {
+pub(crate) struct Story {
     before: Snapshot,
-    host: OtherHost,
+    pub(crate) host: OtherHost,
     wire: String,
-    desk: Desk,
+    pub(crate) desk: Desk,
 }
 
 impl Story {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::with_tmp("size=1g")
     }
 
@@ -71,7 +71,7 @@ impl Story {
     }
 
     /// Both hosts are as they were.
-    fn assert_same(&self) {
+    pub(crate) fn assert_same(&self) {
         self.before.assert_same();
         within(Duration::from_secs(12), || self.host.wire() == self.wire);
         assert_eq!(self.host.wire(), self.wire, "the second host is not as it was");
@@ -81,12 +81,23 @@ impl Story {
         assert_eq!(fs::read_dir(ledger).map_or(0, Iterator::count), 0, "a ledger is left on the second host");
     }
 
+    pub(crate) fn start(&self, words: &[&str]) -> Child {
+        self.host.command(&self.desk, words, "root", WIRE).spawn().unwrap()
+    }
+
+    /// Undoes what is left at both hosts.
+    pub(crate) fn clean(&self) -> Done {
+        let mut near = Command::new("ip");
+        let near = done(near.args(["netns", "exec", NEAR, WIREPROOF, "clean"]).output().unwrap());
+        if near.status == 0 { self.host.clean() } else { near }
+    }
+
     /// A running run of this many trials, at least two of them stored.
     fn under_way(&self, trials: usize) -> Child {
         let plan = self.desk.plan(MANY);
         let repeats = (trials / 2).to_string();
         let words = ["verify", text(&plan), "--repeats", &repeats, "--json", "--ssh", &self.host.ssh()];
-        let child = self.host.command(&self.desk, &words, "root", WIRE).spawn().unwrap();
+        let child = self.start(&words);
         wait_for_trials(&self.desk, 2);
         child
     }

@@ -7,6 +7,7 @@ mod beds;
 mod between;
 mod bypass;
 mod cabling;
+mod campaign;
 mod captures;
 mod compare;
 mod documents;

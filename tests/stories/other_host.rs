@@ -74,10 +74,19 @@ impl OtherHost {
         host
     }
 
+    /// Undoes what is left there, as its user does.
+    pub(crate) fn clean(&self) -> Done {
+        self.there(&[WIREPROOF, "clean"])
+    }
+
+    fn there(&self, words: &[&str]) -> Done {
+        let pid = self.server.id().to_string();
+        done(Command::new("nsenter").args(["-t", &pid, "-m", "-n", "-u", "--"]).args(words).output().unwrap())
+    }
+
     /// Standard error of a program there.
     pub(crate) fn says(&self, words: &[&str]) -> String {
-        let pid = self.server.id().to_string();
-        done(Command::new("nsenter").args(["-t", &pid, "-m", "-n", "-u", "--"]).args(words).output().unwrap()).err
+        self.there(words).err
     }
 
     /// Runs a command of `ip`, `tc` or `sysctl` there, which has to succeed.

@@ -16,15 +16,15 @@ use crate::{
 };
 
 const MACHINE: &str = "wptest-machine";
-const BED: &str = "ports:port1,port2";
+pub(crate) const BED: &str = "ports:port1,port2";
 
 /// A machine that ends with the story.
-struct Machine<'a> {
-    desk: &'a Desk,
+pub(crate) struct Machine<'a> {
+    pub(crate) desk: &'a Desk,
 }
 
 impl<'a> Machine<'a> {
-    fn new(desk: &'a Desk) -> Self {
+    pub(crate) fn new(desk: &'a Desk) -> Self {
         assert!(Command::new("ip").args(["netns", "add", MACHINE]).status().unwrap().success());
         let machine = Self { desk };
         machine.sh("ip link add port1 type veth peer name port2");
@@ -85,7 +85,7 @@ impl<'a> Machine<'a> {
     }
 
     /// The same once duplicate address detection has finished.
-    fn settled(&self) -> Vec<String> {
+    pub(crate) fn settled(&self) -> Vec<String> {
         let until = Instant::now() + Duration::from_secs(10);
         loop {
             let seen = self.seen();
@@ -106,7 +106,7 @@ impl<'a> Machine<'a> {
         command
     }
 
-    fn run(&self, args: &[&str]) -> Done {
+    pub(crate) fn run(&self, args: &[&str]) -> Done {
         done(self.command(args).stdin(Stdio::null()).output().unwrap())
     }
 
@@ -114,10 +114,14 @@ impl<'a> Machine<'a> {
     fn under_way(&self, more: &[&str]) -> Child {
         let (plan, out) = (self.desk.plan(MANY), self.desk.path("out"));
         let args = [&["verify", text(&plan), "--json", "--out", text(&out), "--bed", BED], more].concat();
-        let mut command = self.command(&args);
-        let run = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let run = self.start(&args);
         wait_for_trials(self.desk, 2);
         run
+    }
+
+    pub(crate) fn start(&self, args: &[&str]) -> Child {
+        let mut command = self.command(args);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
 }
 

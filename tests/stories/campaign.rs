@@ -1,0 +1,78 @@
+//! `./x campaign`: faults at random moments, on all beds and often. The figures stand in docs/reliability.md.
+
+mod hostile;
+mod limits;
+mod scenes;
+mod soak;
+
+use std::{fmt::Write as _, time::Instant};
+
+use self::scenes::{Cuts, Hosts, Past, Ports};
+use crate::{
+    kills::{Moments, Own, Told, kill},
+    program::Desk,
+};
+
+/// The seed, if `WIREPROOF_SEED` gives none.
+const SEED: u64 = 0x5eed_0198_0018_0000;
+
+#[test]
+#[ignore = "takes an hour: sudo ./x campaign kills"]
+fn kills_on_all_beds_leave_nothing_and_lose_nothing() {
+    let each = times(1_000).div_ceil(6);
+    tell(vec![
+        ("lab", each, &|moments, times| kill(&Own::new(&[], 2_000), moments, times)),
+        ("lab through a router", each, &|moments, times| {
+            kill(&Own::new(&["--bed", "lab:router"], 3_000), moments, times)
+        }),
+        ("lab of two senders", each, &|moments, times| {
+            kill(&Own::new(&["--bed", "lab:senders=2"], 3_000), moments, times)
+        }),
+        ("ports", each, &|moments, times| kill(&Ports::new(&Desk::new()), moments, times)),
+        ("hosts", each, &|moments, times| kill(&Hosts::new(), moments, times)),
+        ("bypass", each, &|moments, times| kill(&Past::new(&Desk::new()), moments, times)),
+    ]);
+}
+
+#[test]
+#[ignore = "takes an hour: sudo ./x campaign cuts"]
+fn cuts_of_connections_leave_nothing_and_lose_nothing() {
+    tell(vec![("ssh to the second host", times(1_000), &|moments, times| kill(&Cuts(Hosts::new()), moments, times))]);
+}
+
+/// A scene with its number of kills.
+type Row<'a> = (&'a str, u32, &'a dyn Fn(&mut Moments, u32) -> Result<Told, String>);
+
+/// Plays all scenes and prints a table; fails if one of them left or lost something.
+fn tell(rows: Vec<Row<'_>>) {
+    let seed = number("WIREPROOF_SEED").unwrap_or(SEED);
+    let mut table =
+        format!("seed {seed:#x}\n\n| scene | killed | trials kept | time | left or lost |\n|---|---|---|---|---|\n");
+    let mut wrong = 0;
+    for (place, (name, times, play)) in (0..).zip(rows) {
+        let begun = Instant::now();
+        // Each scene has its own moments, whichever others are played.
+        let outcome = play(&mut Moments(seed + place), times);
+        wrong += usize::from(outcome.is_err());
+        let (killed, finished, said) = match outcome {
+            Ok(told) => {
+                let killed: Vec<String> = told.killed.iter().map(|(what, times)| format!("{times} {what}")).collect();
+                (killed.join(", "), told.finished.to_string(), "nothing".to_owned())
+            }
+            Err(said) => (String::new(), String::new(), said),
+        };
+        let minutes = begun.elapsed().as_secs_f64() / 60.0;
+        writeln!(table, "| {name} | {killed} | {finished} | {minutes:.0} min | {said} |").unwrap();
+        eprintln!("{}", table.lines().last().unwrap_or_default());
+    }
+    println!("{table}");
+    assert_eq!(wrong, 0, "scenes that left or lost something");
+}
+
+fn times(otherwise: u32) -> u32 {
+    number("WIREPROOF_TIMES").map_or(otherwise, |times| times as u32)
+}
+
+fn number(variable: &str) -> Option<u64> {
+    std::env::var(variable).ok()?.parse().ok()
+}
