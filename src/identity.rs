@@ -2,8 +2,8 @@
 
 use std::{io::Cursor, path::Path};
 
-use image::{ImageFormat, ImageReader};
 use model::{Identity, Photo, PhotoKind};
+use zune_jpeg::JpegDecoder;
 
 use crate::{cli::Identify, exit::Words, paths};
 
@@ -11,6 +11,8 @@ use crate::{cli::Identify, exit::Words, paths};
 const MOST_PHOTOS: usize = 1024 * 1024;
 /// No single photo is even read when it is larger, in MiB.
 const LARGEST_PHOTO: u64 = 10;
+/// Memory that the points of one photo may take, in bytes.
+const MOST_DECODED: usize = 512 * 1024 * 1024;
 
 /// What options and file say of the document, the photos read; `None` when they say nothing.
 pub(crate) fn read(options: &Identify) -> anyhow::Result<Option<Identity>> {
@@ -62,16 +64,31 @@ fn read_photo(path: &Path, number: usize) -> Result<Photo, String> {
 
 /// A photo that cannot be shown would cost the report that is to show it.
 fn check_readable(content: &[u8], kind: PhotoKind) -> Result<(), String> {
-    let format = match kind {
-        PhotoKind::Png => ImageFormat::Png,
-        PhotoKind::Jpeg => ImageFormat::Jpeg,
+    let decoded = match kind {
+        PhotoKind::Png => decode_png(content).map_err(|error| error.to_string()),
+        PhotoKind::Jpeg => decode_jpeg(content),
     };
-    let decoded = ImageReader::with_format(Cursor::new(content), format).decode();
     decoded.map_err(|error| format!("it cannot be shown ({error}); save it again as PNG or JPEG"))?;
     if kind == PhotoKind::Jpeg && is_cut_off(content) {
         return Err("the end of the picture is missing; copy the file again".to_owned());
     }
     Ok(())
+}
+
+fn decode_png(content: &[u8]) -> Result<(), png::DecodingError> {
+    let mut rows = png::Decoder::new(Cursor::new(content)).read_info()?;
+    while rows.next_row()?.is_some() {}
+    Ok(())
+}
+
+fn decode_jpeg(content: &[u8]) -> Result<(), String> {
+    let mut decoder = JpegDecoder::new(Cursor::new(content));
+    decoder.decode_headers().map_err(|error| error.to_string())?;
+    let size = decoder.output_buffer_size().unwrap_or(usize::MAX);
+    if size > MOST_DECODED {
+        return Err(format!("it would take {} MiB of memory", size >> 20));
+    }
+    decoder.decode().map(drop).map_err(|error| error.to_string())
 }
 
 /// The decoder fills up with grey what a JPEG lacks. Its data begin behind a marker (SOS) and end with another (EOI), and have
@@ -85,6 +102,7 @@ fn is_cut_off(jpeg: &[u8]) -> bool {
 mod tests {
     use std::fs;
 
+    use image::ImageFormat;
     use tempfile::TempDir;
 
     use super::*;
