@@ -76,7 +76,7 @@ impl OtherHost {
 
     /// Undoes what is left there, as its user does.
     pub(crate) fn clean(&self) -> Done {
-        self.there(&[WIREPROOF, "clean"])
+        self.there(&[text(&self.path("bin/wireproof")), "clean"])
     }
 
     fn there(&self, words: &[&str]) -> Done {
