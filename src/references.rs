@@ -28,7 +28,6 @@ pub(crate) struct References {
 }
 
 /// A file that cannot be used.
-#[derive(serde::Serialize)]
 pub(crate) struct Broken {
     pub(crate) file: PathBuf,
     /// What is wrong, where, and what to do.

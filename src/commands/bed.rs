@@ -6,11 +6,12 @@ use anyhow::Context;
 use bed::{BedRef, Taking, Wanted, check_name};
 use kernel::{namespace, privilege};
 use model::{Bed, Mtu, Privilege};
+use report::{BedsDocument, UndoneDocument};
 
 use super::{answer, own_program, wanted::words_or_bed};
 use crate::{
     cli::{BedAction, Common},
-    exit::{Exit, Words},
+    exit::{Exit, NeedsRoot, Words},
 };
 
 /// `wireproof bed …`
@@ -44,13 +45,13 @@ fn up(name: &str, bed: BedRef, taking: Taking, mtu: Option<Mtu>, common: &Common
     let wanted = Wanted { taking, mtu, ..Wanted::plain(bed, Privilege::Root, own_program()?) };
     let bed = bed::up(name, &wanted).map_err(words_or_bed)?;
     let hint = format!("Use it with --bed {name}; take it down with \"wireproof bed down {name}\".\n");
-    answer(&bed, || describe(&bed) + &hint, common)?;
+    answer(&BedsDocument::of(std::slice::from_ref(&bed)), || describe(&bed) + &hint, common)?;
     Ok(Exit::Done)
 }
 
 fn list(common: &Common) -> anyhow::Result<Exit> {
     let beds = bed::list(&own_program()?)?;
-    answer(&beds, || lines(beds.iter().map(describe), "No bed stands.\n"), common)?;
+    answer(&BedsDocument::of(&beds), || lines(beds.iter().map(describe), "No bed stands.\n"), common)?;
     Ok(Exit::Done)
 }
 
@@ -82,7 +83,7 @@ fn describe(bed: &Bed) -> String {
 
 fn tell_undone(undone: &[String], common: &Common) -> anyhow::Result<Exit> {
     let said = undone.iter().map(|change| format!("undone: {change}\n"));
-    answer(&serde_json::json!({ "undone": undone }), || lines(said, "Nothing to undo.\n"), common)?;
+    answer(&UndoneDocument::of(undone), || lines(said, "Nothing to undo.\n"), common)?;
     Ok(Exit::Done)
 }
 
@@ -95,6 +96,6 @@ fn lines(said: impl Iterator<Item = String>, none: &str) -> String {
 fn need_root(why: &str) -> anyhow::Result<()> {
     match privilege::current() {
         Privilege::Root => Ok(()),
-        _ => anyhow::bail!("{why}; run the same command with sudo"),
+        _ => Err(NeedsRoot(why.to_owned()).into()),
     }
 }

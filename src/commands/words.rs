@@ -1,28 +1,24 @@
 //! The program's own words for other programs: schema, completions, man pages.
 
-use std::path::Path;
+use std::{collections::BTreeMap, path::Path};
 
 use anyhow::Context;
 use clap_complete::Shell;
+use report::SHAPES;
+use serde_json::Value;
 
 use super::print_json;
-use crate::{
-    cli::{self, Shape},
-    exit::Exit,
-    output::print_as_it_is,
-    paths,
-};
+use crate::{cli, exit::Exit, output::print_as_it_is, paths};
 
-/// `wireproof schema`
-pub(super) fn schema(of: Shape) -> anyhow::Result<Exit> {
-    print_json(&match of {
-        Shape::Run => report::schema(),
-        Shape::Compare => report::comparison_schema(),
-        Shape::Inspect => report::cards_schema(),
-        Shape::PacketsSend => report::sent_schema(),
-        Shape::PacketsReceive => report::heard_schema(),
-        Shape::Watch => report::watch_schema(),
-    })?;
+/// `wireproof schema NAME`
+pub(super) fn schema(name: &str) -> anyhow::Result<Exit> {
+    match SHAPES.iter().find(|shape| shape.name == name) {
+        Some(shape) => print_json(&(shape.schema)())?,
+        None => {
+            let all: BTreeMap<&str, Value> = SHAPES.iter().map(|shape| (shape.name, (shape.schema)())).collect();
+            print_json(&all)?;
+        }
+    }
     Ok(Exit::Done)
 }
 
