@@ -5,6 +5,7 @@ mod beforehand;
 mod bypass;
 mod capture;
 mod compare;
+mod complete;
 mod desk;
 mod doctor;
 mod dry_run;
@@ -26,6 +27,7 @@ use std::{env, path::PathBuf};
 
 use ::report::{ErrorDocument, FailureCategory, Lang, Notice};
 use anyhow::Context;
+pub(crate) use complete::answer_shell;
 use kernel::privilege;
 use serde::Serialize;
 

@@ -87,6 +87,11 @@ fn tell_undone(undone: &[String], common: &Common) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
+/// The bed that a namespace belongs to: they are named `wp<bed>-<end>`.
+pub(super) fn of_namespace(namespace: &str) -> Option<&str> {
+    namespace.strip_prefix("wp")?.rsplit_once('-').map(|(bed, _)| bed).filter(|bed| !bed.is_empty())
+}
+
 /// All of them, or a sentence if there are none.
 fn lines(said: impl Iterator<Item = String>, none: &str) -> String {
     let said: String = said.collect();
@@ -97,5 +102,19 @@ fn need_root(why: &str) -> anyhow::Result<()> {
     match privilege::current() {
         Privilege::Root => Ok(()),
         _ => Err(NeedsRoot(why.to_owned()).into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::of_namespace as bed;
+
+    #[test]
+    fn a_namespace_names_its_bed() {
+        assert_eq!(
+            (bed("wpdemo-a"), bed("wp1f-b"), bed("wptwo-words-b")),
+            (Some("demo"), Some("1f"), Some("two-words"))
+        );
+        assert_eq!((bed("mine"), bed("wp"), bed("wp-a"), bed("wpa")), (None, None, None, None));
     }
 }

@@ -7,7 +7,7 @@ use clap_complete::Shell;
 use report::SHAPES;
 use serde_json::Value;
 
-use super::print_json;
+use super::{complete, print_json};
 use crate::{cli, exit::Exit, output::print_as_it_is, paths};
 
 /// `wireproof schema NAME`
@@ -24,8 +24,7 @@ pub(super) fn schema(name: &str) -> anyhow::Result<Exit> {
 
 /// `wireproof completions SHELL`
 pub(super) fn completions(shell: Shell) -> anyhow::Result<Exit> {
-    let mut script = Vec::new();
-    clap_complete::generate(shell, &mut cli::definition(), "wireproof", &mut script);
+    let script = complete::script(shell).with_context(|| format!("cannot write completions for {shell}"))?;
     print_as_it_is(&String::from_utf8_lossy(&script))?;
     Ok(Exit::Done)
 }

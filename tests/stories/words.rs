@@ -1,8 +1,11 @@
 //! Documentation that the program prints of itself: help, man pages, completions, schema.
 
-use std::time::Instant;
+use std::{fs, path::Path, process::Command, time::Instant};
 
-use crate::program::Desk;
+use crate::{
+    machine::Snapshot,
+    program::{Desk, WIREPROOF, done, text, without_caller},
+};
 
 #[test]
 fn completions_man_pages_and_schema_are_there() {
@@ -12,9 +15,76 @@ fn completions_man_pages_and_schema_are_there() {
     }
     let man = desk.path("man");
     assert_eq!(desk.run(&["man", man.to_str().unwrap()]).status, 0);
-    let page = std::fs::read_to_string(man.join("wireproof-latency.1")).unwrap();
+    let page = fs::read_to_string(man.join("wireproof-latency.1")).unwrap();
     assert!(page.contains("frame\\-sizes"), "{page}");
     assert_eq!(desk.run(&["schema"]).json()["title"], "Document");
+}
+
+/// What bash offers for the last word of a line, with the files of this folder as the user's.
+fn offered_by_bash(line: &str, data: &Path) -> Vec<String> {
+    let words: Vec<&str> = line.split(' ').collect();
+    let last = words.len() - 1;
+    let script = format!(
+        "source <(wireproof completions bash)
+        COMP_WORDS=({words}) COMP_CWORD={last} COMP_TYPE=9
+        COMP_WORDS[{last}]='{word}'
+        _clap_complete_wireproof wireproof '{word}' '{before}'
+        printf '%s\\n' \"${{COMPREPLY[@]}}\"",
+        words = words[..last].join(" "),
+        word = words[last],
+        before = words[last - 1],
+    );
+    let folder = Path::new(WIREPROOF).parent().unwrap().to_str().unwrap();
+    let mut bash = without_caller("bash".as_ref());
+    bash.env("PATH", format!("{folder}:/usr/sbin:/usr/bin:/sbin:/bin")).env("XDG_DATA_HOME", data);
+    let done = done(bash.args(["--norc", "-c", &script]).current_dir(data).output().unwrap());
+    assert_eq!(done.err, "", "{line}");
+    done.out.lines().map(|word| word.trim().to_owned()).collect()
+}
+
+#[test]
+fn a_shell_completes_plans_beds_runs_references_and_interfaces() {
+    let desk = Desk::new();
+    let before = Snapshot::take();
+    let data = desk.path("data");
+    fs::create_dir_all(data.join("wireproof/references")).unwrap();
+    fs::write(data.join("mine.toml"), "").unwrap();
+    let store = data.join("wireproof/runs.db");
+    let mut measure = Command::new(WIREPROOF);
+    measure.args([
+        "--store",
+        text(&store),
+        "--quiet",
+        "latency",
+        "--count",
+        "100",
+        "--frame-sizes",
+        "64",
+        "--repeats",
+        "1",
+    ]);
+    assert!(measure.output().unwrap().status.success());
+    let id = {
+        let mut listed = Command::new(WIREPROOF);
+        let listed = done(listed.args(["--store", text(&store), "runs", "--json"]).output().unwrap()).json();
+        listed["runs"][0]["id"].as_str().unwrap().to_owned()
+    };
+    let standing = desk.bed("shelled", &[]);
+    let offered = |line: &str| offered_by_bash(line, &data);
+    assert_eq!(offered("wireproof verify cer"), ["certify"]);
+    assert_eq!(offered("wireproof verify mi"), ["mine.toml"]);
+    assert_eq!(offered("wireproof verify --bed shel"), ["shelled"]);
+    assert_eq!(offered("wireproof bed down s"), ["shelled"]);
+    assert_eq!(offered("wireproof bed exec shelled ")[..2], ["a", "b"]);
+    assert_eq!(offered(&format!("wireproof report {}", &id[..9])), [id.as_str()]);
+    assert!(offered("wireproof compare ").contains(&id));
+    assert_eq!(offered("wireproof report last --references rx"), ["rx2540-exanic-2015"]);
+    assert_eq!(offered("wireproof inspect --dev l"), ["lo"]);
+    assert_eq!(offered("wireproof watch --namespace wpshelled-"), ["wpshelled-a", "wpshelled-b"]);
+    assert_eq!(offered("wireproof schema bas"), ["baseline"]);
+    assert_eq!(offered("wireproof verify --dry"), ["--dry-run"]);
+    drop(standing);
+    before.assert_same();
 }
 
 #[test]
