@@ -4,6 +4,7 @@ mod bypass;
 mod compare;
 mod files;
 mod identify;
+pub(crate) mod manual;
 mod measure;
 mod packets;
 mod probes;

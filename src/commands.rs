@@ -12,6 +12,7 @@ mod dry_run;
 mod history;
 mod import;
 mod inspect;
+mod man;
 mod measure;
 mod plans;
 mod references;

@@ -7,7 +7,7 @@ use clap_complete::Shell;
 use report::SHAPES;
 use serde_json::Value;
 
-use super::{complete, print_json};
+use super::{complete, man, print_json};
 use crate::{cli, exit::Exit, output::print_as_it_is, paths};
 
 /// `wireproof schema NAME`
@@ -32,7 +32,11 @@ pub(super) fn completions(shell: Shell) -> anyhow::Result<Exit> {
 /// `wireproof man DIR`
 pub(super) fn man(dir: &Path) -> anyhow::Result<Exit> {
     paths::make_folder(dir)?;
-    clap_mangen::generate_to(cli::definition(), dir)
-        .with_context(|| format!("cannot write man pages into {}", dir.display()))?;
+    let mut command = cli::definition();
+    command.build();
+    let pages = man::pages(&command, "");
+    for (name, page) in pages.with_context(|| format!("cannot write man pages into {}", dir.display()))? {
+        paths::write(&dir.join(name), page)?;
+    }
     Ok(Exit::Done)
 }

@@ -15,8 +15,19 @@ fn completions_man_pages_and_schema_are_there() {
     }
     let man = desk.path("man");
     assert_eq!(desk.run(&["man", man.to_str().unwrap()]).status, 0);
-    let page = fs::read_to_string(man.join("wireproof-latency.1")).unwrap();
+    let read = |name: &str| fs::read_to_string(man.join(name)).unwrap();
+    let page = read("wireproof-latency.1");
     assert!(page.contains("frame\\-sizes"), "{page}");
+    for section in [".SH \"EXIT STATUS\"\n.TP\n\\fB0\\fR\n", ".SH EXAMPLES\n.TP\n\\fBwireproof latency "] {
+        assert!(page.contains(section), "{section}: {page}");
+    }
+    assert!(read("wireproof-bypass.1").contains("\n\\fB127\\fR\nThere is no such program."));
+    let pages = fs::read_dir(&man).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let pages: Vec<String> = pages.collect();
+    assert!(pages.contains(&"wireproof.1".to_owned()) && pages.contains(&"wireproof-bed-up.1".to_owned()), "{pages:?}");
+    for page in pages {
+        assert!(read(&page).contains(".SH EXAMPLES") && !page.contains("agent"), "{page}");
+    }
     assert_eq!(desk.run(&["schema"]).json()["title"], "Document");
 }
 
