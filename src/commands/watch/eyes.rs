@@ -71,6 +71,12 @@ impl Eyes {
 fn why(error: &kernel::Error) -> String {
     match error.io_kind() {
         std::io::ErrorKind::PermissionDenied => "that takes root (sudo)".to_owned(),
+        // Its name is a plain file here: nothing is mounted on it.
+        std::io::ErrorKind::InvalidInput => {
+            "only its name is visible here: what made it has other mounts (\"ip netns exec\", a container), or was killed; \
+             watch from there"
+                .to_owned()
+        }
         _ => error.to_string(),
     }
 }
