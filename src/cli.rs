@@ -4,11 +4,13 @@ mod bypass;
 mod compare;
 mod files;
 mod identify;
+pub(crate) mod manual;
 mod measure;
 mod packets;
 mod probes;
 mod reach;
 mod report;
+mod schema;
 mod watch;
 
 use std::{env, ffi::OsString, path::PathBuf};
@@ -22,8 +24,10 @@ use clap::{
 use clap_complete::Shell;
 use model::{Mtu, RunId};
 
+use crate::{exit::failure, output::print_json_line};
+
 pub(crate) use bypass::BypassOptions;
-pub(crate) use compare::{BaselineAction, Compared, ComparedFormat, Shape};
+pub(crate) use compare::{BaselineAction, Compared, ComparedFormat};
 pub(crate) use files::{Format, ReportFiles};
 pub(crate) use identify::Identify;
 pub(crate) use measure::{Measure, TakePorts, Wrap};
@@ -103,8 +107,12 @@ pub(crate) enum Command {
         #[command(flatten)]
         options: BypassOptions,
     },
-    /// List the runs.
-    Runs,
+    /// List the runs; --json and --csv export the history with verdicts and figures.
+    Runs {
+        /// Print the history as CSV: a row for each figure of each configuration of each run.
+        #[arg(long, conflicts_with = "json")]
+        csv: bool,
+    },
     /// Write the report of a run again, or check a report's files.
     Report {
         #[command(flatten)]
@@ -172,8 +180,8 @@ pub(crate) enum Command {
     /// Print the JSON Schema of the JSON output.
     Schema {
         /// Which document.
-        #[arg(default_value = "run")]
-        of: Shape,
+        #[arg(default_value = "run", value_name = "NAME", value_parser = schema::parser())]
+        of: String,
     },
     /// Print completions for a shell.
     Completions {
@@ -258,7 +266,20 @@ pub(crate) enum BedAction {
 
 /// Reads the command line; wrong words end the program with status 2.
 pub(crate) fn read() -> Cli {
-    parse(env::args_os().collect()).unwrap_or_else(|error| error.exit())
+    let words: Vec<OsString> = env::args_os().collect();
+    let json = asks_for_json(&words);
+    parse(words).unwrap_or_else(|error| {
+        if json && error.use_stderr() {
+            // Nobody is left to be told where that fails.
+            let _ = print_json_line(&failure::of_words(&error.to_string()));
+        }
+        error.exit()
+    })
+}
+
+/// Whether `--json` is among the words of ours.
+fn asks_for_json(words: &[OsString]) -> bool {
+    words.iter().take_while(|word| *word != "--").any(|word| word == "--json")
 }
 
 fn parse(words: Vec<OsString>) -> Result<Cli, clap::Error> {

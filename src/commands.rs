@@ -5,11 +5,14 @@ mod beforehand;
 mod bypass;
 mod capture;
 mod compare;
+mod complete;
 mod desk;
 mod doctor;
 mod dry_run;
+mod history;
 mod import;
 mod inspect;
+mod man;
 mod measure;
 mod plans;
 mod references;
@@ -23,20 +26,58 @@ mod words;
 
 use std::{env, path::PathBuf};
 
-use ::report::{Lang, Notice};
+use ::report::{ErrorDocument, FailureCategory, Lang, Notice};
 use anyhow::Context;
+pub(crate) use complete::answer_shell;
 use kernel::privilege;
 use serde::Serialize;
 
 use crate::{
     cli::{Cli, Command, Common, PacketsAction, ProbeCommand},
-    exit::{Exit, explain},
-    output::{print, print_json, say},
+    exit::{Exit, explain, failure},
+    output::{has_printed, print, print_json, print_json_line, say},
 };
 
 /// Runs the command.
 pub(crate) fn run(cli: Cli) -> Exit {
-    act(cli).unwrap_or_else(|error| explain(&error))
+    let (json, place) = (cli.common.json, Place::of(&cli.command));
+    let exit = act(cli).unwrap_or_else(|error| explain(&error));
+    if json && let Some(document) = failure::document(exit) {
+        place.tell(&document);
+    }
+    exit
+}
+
+/// Where a command says as JSON that it failed.
+#[derive(Clone, Copy)]
+enum Place {
+    /// On standard output, in the place of its document.
+    Document,
+    /// On standard output, as a line behind its others.
+    Line,
+    /// On standard error, because standard output is another program's.
+    Error,
+}
+
+impl Place {
+    fn of(command: &Command) -> Self {
+        match command {
+            Command::Watch { .. } => Self::Line,
+            Command::Bypass { .. } => Self::Error,
+            _ => Self::Document,
+        }
+    }
+
+    /// Nobody is left to be told where that fails.
+    fn tell(self, document: &ErrorDocument) {
+        match self {
+            Self::Document if has_printed() => {}
+            // Watching is often ended by a signal.
+            Self::Line if document.failure.kind == FailureCategory::Interrupted => {}
+            Self::Document | Self::Line => drop(print_json_line(document)),
+            Self::Error => say(&serde_json::to_string(document).unwrap_or_default()),
+        }
+    }
 }
 
 fn act(cli: Cli) -> anyhow::Result<Exit> {
@@ -54,7 +95,8 @@ fn act(cli: Cli) -> anyhow::Result<Exit> {
         Command::Probe(command) => measure::probe(&command, &common),
         Command::Bed { action } => bed::act(action, &common),
         Command::Bypass { options } => bypass::bypass(&options, &common),
-        Command::Runs => runs::list(&common),
+        Command::Runs { csv } if csv || common.json => history::export(&common),
+        Command::Runs { .. } => runs::list(&common),
         Command::Import { file, name, condition } => import::import(&file, name, &condition, &common),
         Command::References => references::list(&common),
         Command::Compare { compared } => compare::compare(&compared, &common),
@@ -68,7 +110,7 @@ fn act(cli: Cli) -> anyhow::Result<Exit> {
         Command::Doctor { cabling: false } => doctor::doctor(&common),
         Command::Watch { options } => watch::watch(&options, &common),
         Command::Clean => bed::clean(&common),
-        Command::Schema { of } => words::schema(of),
+        Command::Schema { of } => words::schema(&of),
         Command::Completions { shell } => words::completions(shell),
         Command::Man { dir } => words::man(&dir),
         Command::Agent { remove_self, .. } => serve(remove_self),

@@ -1,5 +1,7 @@
 //! How the program ends.
 
+pub(crate) mod failure;
+
 use std::process::ExitCode;
 
 use model::{Conclusion, Verdict};
@@ -27,15 +29,22 @@ pub(crate) enum Exit {
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
-        Self::from(match exit {
-            Exit::Done => 0,
-            Exit::CouldNot => 1,
-            Exit::Words => 2,
-            Exit::Failed => 3,
-            Exit::Inconclusive => 4,
-            Exit::Interrupted => 130,
-            Exit::Program(status) => status,
-        })
+        Self::from(exit.status())
+    }
+}
+
+impl Exit {
+    /// Its number.
+    pub(crate) fn status(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::CouldNot => 1,
+            Self::Words => 2,
+            Self::Failed => 3,
+            Self::Inconclusive => 4,
+            Self::Interrupted => 130,
+            Self::Program(status) => status,
+        }
     }
 }
 
@@ -64,6 +73,11 @@ impl From<Conclusion> for Exit {
 #[error("{0}")]
 pub(crate) struct Words(pub(crate) String);
 
+/// The command needs root.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}; run the same command with sudo")]
+pub(crate) struct NeedsRoot(pub(crate) String);
+
 /// An error and what caused it. Many say the words of their cause themselves; these are not said twice.
 pub(crate) fn in_words(error: &anyhow::Error) -> String {
     let causes = error.chain().map(ToString::to_string);
@@ -72,8 +86,9 @@ pub(crate) fn in_words(error: &anyhow::Error) -> String {
         .unwrap_or_default()
 }
 
-/// Says what went wrong, and gives the exit status for it.
+/// Says what went wrong, keeps it for JSON, and gives the exit status for it.
 pub(crate) fn explain(error: &anyhow::Error) -> Exit {
+    failure::keep(error);
     say(&format!("wireproof: {}", in_words(error)));
     if error.is::<Words>() { Exit::Words } else { Exit::CouldNot }
 }

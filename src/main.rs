@@ -12,5 +12,6 @@ mod references;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    commands::answer_shell();
     commands::run(cli::read()).into()
 }

@@ -1,8 +1,19 @@
 //! Output of the program. Foreign names, as of processes, hosts and runs, never control the terminal.
 
-use std::io::{ErrorKind, Write, stderr, stdout};
+use std::{
+    io::{ErrorKind, Write, stderr, stdout},
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
+};
 
 use anyhow::Context;
+
+/// Whether something was printed to standard output.
+static PRINTED: AtomicBool = AtomicBool::new(false);
+
+/// Whether something was printed to standard output, where at most one document may stand.
+pub(crate) fn has_printed() -> bool {
+    PRINTED.load(Relaxed)
+}
 
 /// Writes a line to standard error. Nobody reading it any more, as after `2>&1 | head`, is no reason to stop measuring.
 pub(crate) fn say(text: &str) {
@@ -19,8 +30,14 @@ pub(crate) fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
     print_as_it_is(&(serde_json::to_string_pretty(value)? + "\n"))
 }
 
+/// Prints a value as one line of JSON.
+pub(crate) fn print_json_line(value: &impl serde::Serialize) -> anyhow::Result<()> {
+    print_as_it_is(&(serde_json::to_string(value)? + "\n"))
+}
+
 /// Prints output for programs. A reader that ended early, like `head`, is no error.
 pub(crate) fn print_as_it_is(text: &str) -> anyhow::Result<()> {
+    PRINTED.store(true, Relaxed);
     match stdout().write_all(text.as_bytes()).and_then(|()| stdout().flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error).context("cannot write to standard output"),
         _ => Ok(()),

@@ -28,7 +28,6 @@ pub(crate) struct References {
 }
 
 /// A file that cannot be used.
-#[derive(serde::Serialize)]
 pub(crate) struct Broken {
     pub(crate) file: PathBuf,
     /// What is wrong, where, and what to do.
@@ -59,7 +58,8 @@ pub(crate) fn built_in() -> References {
     References { known, broken: vec![] }
 }
 
-fn read_from(folder: &Path) -> References {
+/// Those of the program and those of a folder.
+pub(crate) fn read_from(folder: &Path) -> References {
     let mut references = built_in();
     let files = match files(folder) {
         Ok(files) => files,
@@ -108,6 +108,11 @@ impl References {
         self.known.get_mut(BUILT_IN.len()..).unwrap_or_default()
     }
 
+    /// Their names.
+    pub(crate) fn ids(&self) -> Vec<String> {
+        self.known.iter().map(|reference| reference.id.clone()).collect()
+    }
+
     fn find(&self, id: &str) -> Option<&Reference> {
         self.known.iter().find(|reference| reference.id == id)
     }
@@ -125,8 +130,7 @@ impl References {
 
     fn check<'a>(&self, mut ids: impl Iterator<Item = &'a str>) -> Result<(), Words> {
         ids.find(|id| self.find(id).is_none()).map_or(Ok(()), |id| {
-            let known: Vec<&str> = self.known.iter().map(|reference| reference.id.as_str()).collect();
-            Err(Words(format!("there is no reference \"{id}\"; there are {}", known.join(", "))))
+            Err(Words(format!("there is no reference \"{id}\"; there are {}", self.ids().join(", "))))
         })
     }
 }

@@ -90,7 +90,8 @@ impl Desk {
     /// Each run with a name: that of its plan, with a number where several have it.
     fn runs(&self) -> Vec<(String, String)> {
         let listed = self.json(&["runs", "--json"]);
-        let mut runs: Vec<_> = listed.as_array().unwrap().iter().map(|run| [&run["id"], &run["plan"]]).collect();
+        let mut runs: Vec<_> =
+            listed["runs"].as_array().unwrap().iter().map(|run| [&run["id"], &run["plan"]]).collect();
         runs.sort_by_key(|[id, _]| id.as_str().unwrap());
         let mut seen = BTreeMap::<String, usize>::new();
         let name = |[id, plan]: [&Value; 2]| {
@@ -323,14 +324,16 @@ fn lists_and_schemas_are_as_they_were() {
         for words in commands {
             match words[0] {
                 "schema" => said.add_long(&words.join(" "), desk.run(words), "\n    \"", false),
+                "runs" if words.len() > 1 => said.add_long(&words.join(" "), desk.run(words), "\n    {", false),
                 _ => said.add(&words.join(" "), desk.run(words)),
             }
         }
         said
     };
-    let schemas = ["run", "compare", "inspect", "packets-send", "packets-receive", "watch"].map(|of| ["schema", of]);
+    let all = desk.json(&["schema", "all"]);
+    let schemas: Vec<_> = all.as_object().unwrap().keys().map(|of| ["schema", of.as_str()]).collect();
     compare(&desk, &["lists".to_owned(), "schemas".to_owned()], |name| match name {
-        "schemas" => said(&schemas.each_ref().map(|words| &words[..])),
+        "schemas" => said(&schemas.iter().map(|words| &words[..]).collect::<Vec<_>>()),
         _ => said(&[
             &["runs"],
             &["runs", "--json"],

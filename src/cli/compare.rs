@@ -68,23 +68,6 @@ fn parse_name(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-/// A JSON document that the program prints.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Shape {
-    /// Printed by the measuring commands and "report".
-    Run,
-    /// Of "compare".
-    Compare,
-    /// Of "inspect".
-    Inspect,
-    /// Of "packets send".
-    PacketsSend,
-    /// Of "packets receive".
-    PacketsReceive,
-    /// Of each line of "watch".
-    Watch,
-}
-
 #[cfg(test)]
 mod tests {
     use super::parse_name;

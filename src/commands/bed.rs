@@ -6,11 +6,12 @@ use anyhow::Context;
 use bed::{BedRef, Taking, Wanted, check_name};
 use kernel::{namespace, privilege};
 use model::{Bed, Mtu, Privilege};
+use report::{BedsDocument, UndoneDocument};
 
 use super::{answer, own_program, wanted::words_or_bed};
 use crate::{
     cli::{BedAction, Common},
-    exit::{Exit, Words},
+    exit::{Exit, NeedsRoot, Words},
 };
 
 /// `wireproof bed …`
@@ -44,13 +45,13 @@ fn up(name: &str, bed: BedRef, taking: Taking, mtu: Option<Mtu>, common: &Common
     let wanted = Wanted { taking, mtu, ..Wanted::plain(bed, Privilege::Root, own_program()?) };
     let bed = bed::up(name, &wanted).map_err(words_or_bed)?;
     let hint = format!("Use it with --bed {name}; take it down with \"wireproof bed down {name}\".\n");
-    answer(&bed, || describe(&bed) + &hint, common)?;
+    answer(&BedsDocument::of(std::slice::from_ref(&bed)), || describe(&bed) + &hint, common)?;
     Ok(Exit::Done)
 }
 
 fn list(common: &Common) -> anyhow::Result<Exit> {
     let beds = bed::list(&own_program()?)?;
-    answer(&beds, || lines(beds.iter().map(describe), "No bed stands.\n"), common)?;
+    answer(&BedsDocument::of(&beds), || lines(beds.iter().map(describe), "No bed stands.\n"), common)?;
     Ok(Exit::Done)
 }
 
@@ -82,8 +83,13 @@ fn describe(bed: &Bed) -> String {
 
 fn tell_undone(undone: &[String], common: &Common) -> anyhow::Result<Exit> {
     let said = undone.iter().map(|change| format!("undone: {change}\n"));
-    answer(&serde_json::json!({ "undone": undone }), || lines(said, "Nothing to undo.\n"), common)?;
+    answer(&UndoneDocument::of(undone), || lines(said, "Nothing to undo.\n"), common)?;
     Ok(Exit::Done)
+}
+
+/// The bed that a namespace belongs to: they are named `wp<bed>-<end>`.
+pub(super) fn of_namespace(namespace: &str) -> Option<&str> {
+    namespace.strip_prefix("wp")?.rsplit_once('-').map(|(bed, _)| bed).filter(|bed| !bed.is_empty())
 }
 
 /// All of them, or a sentence if there are none.
@@ -95,6 +101,20 @@ fn lines(said: impl Iterator<Item = String>, none: &str) -> String {
 fn need_root(why: &str) -> anyhow::Result<()> {
     match privilege::current() {
         Privilege::Root => Ok(()),
-        _ => anyhow::bail!("{why}; run the same command with sudo"),
+        _ => Err(NeedsRoot(why.to_owned()).into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::of_namespace as bed;
+
+    #[test]
+    fn a_namespace_names_its_bed() {
+        assert_eq!(
+            (bed("wpdemo-a"), bed("wp1f-b"), bed("wptwo-words-b")),
+            (Some("demo"), Some("1f"), Some("two-words"))
+        );
+        assert_eq!((bed("mine"), bed("wp"), bed("wp-a"), bed("wpa")), (None, None, None, None));
     }
 }

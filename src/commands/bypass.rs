@@ -1,10 +1,11 @@
 //! `wireproof bypass`: a program of somebody else, its UDP past the kernel.
 
 use agent::bypass::{self, BypassError, Event, Options, Told};
-use model::bypass::{Account, Wait};
-use report::bypass::{Words, ours};
-use serde::Serialize;
-use serde_json::{Value, json};
+use model::bypass::Wait;
+use report::{
+    BypassDocument,
+    bypass::{Words, ours},
+};
 
 use super::{language, own_program};
 use crate::{
@@ -36,7 +37,7 @@ pub(super) fn bypass(options: &BypassOptions, common: &Common) -> anyhow::Result
         Err(error) => return failed(error),
     };
     match (options.stats, common.json) {
-        (_, true) => say(&serde_json::to_string_pretty(&document(&account))?),
+        (_, true) => say(&serde_json::to_string_pretty(&BypassDocument::of(&account))?),
         (true, _) => say(&speech.account(&account)),
         (false, _) if !quiet => speech.by_the_kernel(&account).iter().for_each(|line| say(line)),
         _ => {}
@@ -63,30 +64,5 @@ fn line(told: &Told, speech: Words) -> Option<String> {
         Told::Event(Event::Trouble(error)) => error.to_string(),
         Told::Event(Event::NotSet(what)) => speech.not_set(what),
         Told::Event(Event::Claimed(_) | Event::Ended(_) | Event::Outside { .. }) => return None,
-    })
-}
-
-/// The account as JSON.
-fn document(account: &Account) -> Value {
-    let mut document = json!({
-        "programs": programs(&account.claims, true).chain(programs(&account.outside, false)).collect::<Vec<_>>(),
-        "more_sockets_of_others": account.outside_beyond,
-        "refused": account.refused,
-        "obstacle": account.obstacle.as_ref().map(ToString::to_string),
-        "interfaces_not_bypassed": account.passed,
-        "interfaces": account.links,
-        "steering": account.steering,
-        "kernel": account.kernel,
-    });
-    document["kernel"]["flat"] = account.is_flat().into();
-    document
-}
-
-/// Programs, and whether they had queues.
-fn programs(programs: &[impl Serialize], granted: bool) -> impl Iterator<Item = Value> {
-    programs.iter().map(move |program| {
-        let mut program = json!(program);
-        program["granted"] = granted.into();
-        program
     })
 }

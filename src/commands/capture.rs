@@ -11,8 +11,7 @@ use std::{
 use anyhow::{Context, anyhow};
 use kernel::packet::{Capture, Captured};
 use pcap::Writer;
-use report::Notice;
-use serde_json::json;
+use report::{CaptureDocument, CaptureSchemaName, Notice};
 
 use super::{language, print_json, tell, watch::ending};
 use crate::{
@@ -46,10 +45,8 @@ pub(super) fn capture(options: &CaptureOptions, common: &Common) -> anyhow::Resu
     let (written, seen, dropped) = (record.written, record.seen, frames.dropped()?);
     record.writer.finish().with_context(|| full(&options.file))?;
     if common.json {
-        let (interface, file) = (&options.interface, &options.file);
-        print_json(
-            &json!({ "interface": interface, "file": file, "frames": written, "seen": seen, "dropped": dropped }),
-        )?;
+        let (schema, interface) = (CaptureSchemaName::V1, options.interface.clone());
+        print_json(&CaptureDocument { schema, interface, file, frames: written, seen, dropped })?;
     } else {
         say(&Notice::Captured { frames: written, seen, dropped }.text(language(common)));
     }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use model::{Comparison, Run, RunId};
-use report::{ComparisonDocument, Lang, Material, Notice};
+use report::{BaselineEntry, BaselinesDocument, ComparisonDocument, Lang, Material, Notice};
 use store::{Baseline, Store};
 use verdict::Chosen;
 
@@ -101,8 +101,13 @@ pub(super) fn baseline(action: &BaselineAction, common: &Common) -> anyhow::Resu
         }
         BaselineAction::Show => store.baselines()?,
     };
-    answer(&baselines, || listed(&baselines), common)?;
+    let document = BaselinesDocument::of(baselines.iter().cloned().map(entry).collect());
+    answer(&document, || listed(&baselines), common)?;
     Ok(Exit::Done)
+}
+
+fn entry(Baseline { bed, plan, name, run, started }: Baseline) -> BaselineEntry {
+    BaselineEntry { bed, plan, name, run, started }
 }
 
 fn listed(baselines: &[Baseline]) -> String {

@@ -8,9 +8,8 @@ use model::{
     Engine, Privilege,
     check::{Check, Lack, Severity, Subject},
 };
-use report::{Lang, finding_text, lack_costs, lack_labels, lack_remedy, subject_text};
+use report::{DoctorDocument, Lang, finding_text, lack_costs, lack_labels, lack_remedy, subject_text};
 use run::Proof;
-use serde_json::{Value, json};
 use store::Store;
 
 use super::{answer, language, own_program};
@@ -91,19 +90,8 @@ fn tried(engine: Engine, session: &mut Session) -> Check {
 }
 
 fn tell(checks: &[Check], common: &Common) -> anyhow::Result<()> {
-    let (entries, lang) = (checks.iter().map(entry).collect::<Vec<_>>(), language(common));
-    answer(&json!({ "checks": entries }), || checks.iter().map(|check| line(check, lang)).collect(), common)
-}
-
-/// As JSON, which is English always.
-fn entry(check: &Check) -> Value {
-    json!({
-        "check": subject_text(check.subject, Lang::En),
-        "severity": check.severity,
-        "read": finding_text(&check.read, Lang::En),
-        "costs": check.lack.map(|lack| lack_costs(lack, Lang::En)),
-        "fix": check.lack.map(|lack| lack_remedy(lack, Lang::En)),
-    })
+    let lang = language(common);
+    answer(&DoctorDocument::of(checks), || checks.iter().map(|check| line(check, lang)).collect(), common)
 }
 
 fn line(check: &Check, lang: Lang) -> String {

@@ -9,6 +9,7 @@ use std::{
 use anyhow::Context;
 use import::Given;
 use model::{Reference, reference::Conditions};
+use report::ImportDocument;
 
 use super::answer;
 use crate::{
@@ -37,7 +38,7 @@ pub(super) fn import(
     }
     let path = keep(&reference, common)?;
     let words = || format!("{}: {} figures of {}\n", reference.id, reference.figures.len(), reference.title.en);
-    answer(&reference, words, common)?;
+    answer(&ImportDocument::of(&reference, path.display().to_string()), words, common)?;
     if !common.quiet {
         say(&format!("Kept as {}; \"--references {}\" puts a run beside it.", path.display(), reference.id));
     }

@@ -23,6 +23,11 @@ fn built_in() -> impl Iterator<Item = (&'static str, &'static str)> {
     OF_SEVERAL.into_iter().chain(PROBES.iter().map(|probe| (probe.name, probe.plan)))
 }
 
+/// Their names.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    built_in().map(|(name, _)| name)
+}
+
 /// Reads a plan by name or path, changed by options, and then by those given as `--set`. `stacks` are those that an option asks for.
 pub(super) fn read(
     plan: &Path,
@@ -85,7 +90,7 @@ pub(super) fn replay(file: &Path, loads: &[Load], plan: &mut Plan) -> anyhow::Re
 }
 
 fn read_file(path: &Path) -> anyhow::Result<String> {
-    let names = built_in().map(|(name, _)| name).collect::<Vec<_>>().join(", ");
+    let names = names().collect::<Vec<_>>().join(", ");
     let words = |why: String| {
         let hint = "give a plan file, or one of the plans that come with wireproof";
         Words(format!("plan {}: {why}; {hint}: {names}", path.display()))

@@ -1,5 +1,7 @@
 //! The list of references.
 
+use report::{LeftOut, ReferencesDocument};
+
 use super::{print, print_json};
 use crate::{cli::Common, exit::Exit, output::say, references};
 
@@ -7,7 +9,11 @@ use crate::{cli::Common, exit::Exit, output::say, references};
 pub(super) fn list(common: &Common) -> anyhow::Result<Exit> {
     let references = references::read(common)?;
     if common.json {
-        print_json(&serde_json::json!({ "references": references.known, "left_out": references.broken }))?;
+        let left_out = references
+            .broken
+            .iter()
+            .map(|broken| LeftOut { file: broken.file.display().to_string(), error: broken.error.clone() });
+        print_json(&ReferencesDocument::of(&references.known, left_out.collect()))?;
     } else {
         print(&format!("{:<22} {:>7}  {:<10} {:<10} {}\n", "reference", "figures", "measured", "by", "what"))?;
         for it in &references.known {

@@ -3,13 +3,13 @@
 use model::{Run, RunId};
 use store::{RunSummary, Store};
 
-use super::answer;
+use super::print;
 use crate::{cli::Common, exit::Exit, paths};
 
-/// `wireproof runs`
+/// `wireproof runs`, for people.
 pub(super) fn list(common: &Common) -> anyhow::Result<Exit> {
     let runs = open(common)?.runs()?;
-    answer(&runs, || listed(&runs), common)?;
+    print(&listed(&runs))?;
     Ok(Exit::Done)
 }
 

@@ -9,7 +9,7 @@ use report::{Lang, Notice};
 use super::{own_program, tell};
 use crate::{
     cli::{Common, Measure},
-    exit::Words,
+    exit::{NeedsRoot, Words},
 };
 
 /// Whether some of its messages are stamped on their way.
@@ -53,7 +53,7 @@ pub(super) fn words_or_bed(error: BedError) -> anyhow::Error {
 pub(super) fn obtain_privilege(bed: &BedRef, common: &Common) -> anyhow::Result<Privilege> {
     let privilege = privilege::current();
     match bed.rights() {
-        Rights::Root(why) if privilege != Privilege::Root => anyhow::bail!("{why}; run the same command with sudo"),
+        Rights::Root(why) if privilege != Privilege::Root => return Err(NeedsRoot(why.to_owned()).into()),
         Rights::NamespaceRoot if privilege == Privilege::User => {}
         _ => return Ok(privilege),
     }

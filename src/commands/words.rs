@@ -1,35 +1,30 @@
 //! The program's own words for other programs: schema, completions, man pages.
 
-use std::path::Path;
+use std::{collections::BTreeMap, path::Path};
 
 use anyhow::Context;
 use clap_complete::Shell;
+use report::SHAPES;
+use serde_json::Value;
 
-use super::print_json;
-use crate::{
-    cli::{self, Shape},
-    exit::Exit,
-    output::print_as_it_is,
-    paths,
-};
+use super::{complete, man, print_json};
+use crate::{cli, exit::Exit, output::print_as_it_is, paths};
 
-/// `wireproof schema`
-pub(super) fn schema(of: Shape) -> anyhow::Result<Exit> {
-    print_json(&match of {
-        Shape::Run => report::schema(),
-        Shape::Compare => report::comparison_schema(),
-        Shape::Inspect => report::cards_schema(),
-        Shape::PacketsSend => report::sent_schema(),
-        Shape::PacketsReceive => report::heard_schema(),
-        Shape::Watch => report::watch_schema(),
-    })?;
+/// `wireproof schema NAME`
+pub(super) fn schema(name: &str) -> anyhow::Result<Exit> {
+    match SHAPES.iter().find(|shape| shape.name == name) {
+        Some(shape) => print_json(&(shape.schema)())?,
+        None => {
+            let all: BTreeMap<&str, Value> = SHAPES.iter().map(|shape| (shape.name, (shape.schema)())).collect();
+            print_json(&all)?;
+        }
+    }
     Ok(Exit::Done)
 }
 
 /// `wireproof completions SHELL`
 pub(super) fn completions(shell: Shell) -> anyhow::Result<Exit> {
-    let mut script = Vec::new();
-    clap_complete::generate(shell, &mut cli::definition(), "wireproof", &mut script);
+    let script = complete::script(shell).with_context(|| format!("cannot write completions for {shell}"))?;
     print_as_it_is(&String::from_utf8_lossy(&script))?;
     Ok(Exit::Done)
 }
@@ -37,7 +32,11 @@ pub(super) fn completions(shell: Shell) -> anyhow::Result<Exit> {
 /// `wireproof man DIR`
 pub(super) fn man(dir: &Path) -> anyhow::Result<Exit> {
     paths::make_folder(dir)?;
-    clap_mangen::generate_to(cli::definition(), dir)
-        .with_context(|| format!("cannot write man pages into {}", dir.display()))?;
+    let mut command = cli::definition();
+    command.build();
+    let pages = man::pages(&command, "");
+    for (name, page) in pages.with_context(|| format!("cannot write man pages into {}", dir.display()))? {
+        paths::write(&dir.join(name), page)?;
+    }
     Ok(Exit::Done)
 }

@@ -75,7 +75,7 @@ fn the_doctor_has_every_engine_send_on_this_kernel() {
     let mut machine = lab.boot("engines", &[]);
     machine.sh("modprobe pktgen").ok();
     let doctor = machine.wireproof("doctor --json").ok().json();
-    let engines = doctor["checks"].as_array().unwrap().iter().filter(|check| check["check"] == "packet engine");
+    let engines = doctor["checks"].as_array().unwrap().iter().filter(|check| check["check"] == "engine");
     let engines: Vec<&Value> = engines.collect();
     assert_eq!(engines.len(), 5, "{engines:?}");
     for engine in engines {

@@ -28,6 +28,7 @@ mod probes;
 mod program;
 mod references;
 mod resume;
+mod schemas;
 mod self_check;
 mod senders;
 mod sides;

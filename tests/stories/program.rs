@@ -174,7 +174,7 @@ impl Desk {
     pub(crate) fn runs(&self) -> Vec<Value> {
         let listed = self.run(&["runs", "--json"]);
         assert_eq!(listed.status, 0, "{}", listed.err);
-        listed.json().as_array().unwrap().clone()
+        listed.json()["runs"].as_array().unwrap().clone()
     }
 }
 

@@ -282,6 +282,26 @@ fn wrong_words_name_what_may_be_meant() {
 }
 
 #[test]
+fn a_namespace_that_was_made_in_other_mounts_is_said_to_be_there() {
+    let (desk, outer) = (Desk::new(), Namespace::new("wptest-outer"));
+    let inside = |words: &[&str]| {
+        let inner = desk.command(words);
+        let mut command = Command::new("ip");
+        command.args(["netns", "exec", outer.0]).arg(inner.get_program()).args(inner.get_args());
+        done(command.stdin(Stdio::null()).output().unwrap())
+    };
+    let hidden = Namespace("wpinner-a");
+    assert_eq!(inside(&["bed", "up", "inner"]).status, 0);
+    let watched = desk.run(&["watch", "--count", "1", "--interval", "50 ms", "--plain", "--quiet"]);
+    assert_eq!(watched.status, 0, "{}", watched.err);
+    assert!(watched.err.contains("wpinner-a cannot be read: only its name is visible here"), "{}", watched.err);
+    assert!(!watched.err.contains("setns"), "{}", watched.err);
+    desk.run(&["watch", "--bed", "inner"]).fails(1, &["wpinner-b", "watch from there"]);
+    assert_eq!(inside(&["bed", "down", "inner"]).status, 0);
+    drop(hidden);
+}
+
+#[test]
 fn without_root_own_interfaces_are_watched_and_others_named() {
     let guest = Guest::new();
     let namespace = Namespace::new("wptest-watch");

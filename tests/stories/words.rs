@@ -1,8 +1,11 @@
 //! Documentation that the program prints of itself: help, man pages, completions, schema.
 
-use std::time::Instant;
+use std::{fs, path::Path, process::Command, time::Instant};
 
-use crate::program::Desk;
+use crate::{
+    machine::Snapshot,
+    program::{Desk, WIREPROOF, done, text, without_caller},
+};
 
 #[test]
 fn completions_man_pages_and_schema_are_there() {
@@ -12,9 +15,87 @@ fn completions_man_pages_and_schema_are_there() {
     }
     let man = desk.path("man");
     assert_eq!(desk.run(&["man", man.to_str().unwrap()]).status, 0);
-    let page = std::fs::read_to_string(man.join("wireproof-latency.1")).unwrap();
+    let read = |name: &str| fs::read_to_string(man.join(name)).unwrap();
+    let page = read("wireproof-latency.1");
     assert!(page.contains("frame\\-sizes"), "{page}");
+    for section in [".SH \"EXIT STATUS\"\n.TP\n\\fB0\\fR\n", ".SH EXAMPLES\n.TP\n\\fBwireproof latency "] {
+        assert!(page.contains(section), "{section}: {page}");
+    }
+    assert!(read("wireproof-bypass.1").contains("\n\\fB127\\fR\nThere is no such program."));
+    let pages = fs::read_dir(&man).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let pages: Vec<String> = pages.collect();
+    assert!(pages.contains(&"wireproof.1".to_owned()) && pages.contains(&"wireproof-bed-up.1".to_owned()), "{pages:?}");
+    for page in pages {
+        assert!(read(&page).contains(".SH EXAMPLES") && !page.contains("agent"), "{page}");
+    }
     assert_eq!(desk.run(&["schema"]).json()["title"], "Document");
+}
+
+/// What bash offers for the last word of a line, with the files of this folder as the user's.
+fn offered_by_bash(line: &str, data: &Path) -> Vec<String> {
+    let words: Vec<&str> = line.split(' ').collect();
+    let last = words.len() - 1;
+    let script = format!(
+        "source <(wireproof completions bash)
+        COMP_WORDS=({words}) COMP_CWORD={last} COMP_TYPE=9
+        COMP_WORDS[{last}]='{word}'
+        _clap_complete_wireproof wireproof '{word}' '{before}'
+        printf '%s\\n' \"${{COMPREPLY[@]}}\"",
+        words = words[..last].join(" "),
+        word = words[last],
+        before = words[last - 1],
+    );
+    let folder = Path::new(WIREPROOF).parent().unwrap().to_str().unwrap();
+    let mut bash = without_caller("bash".as_ref());
+    bash.env("PATH", format!("{folder}:/usr/sbin:/usr/bin:/sbin:/bin")).env("XDG_DATA_HOME", data);
+    let done = done(bash.args(["--norc", "-c", &script]).current_dir(data).output().unwrap());
+    assert_eq!(done.err, "", "{line}");
+    done.out.lines().map(|word| word.trim().to_owned()).collect()
+}
+
+#[test]
+fn a_shell_completes_plans_beds_runs_references_and_interfaces() {
+    let desk = Desk::new();
+    let before = Snapshot::take();
+    let data = desk.path("data");
+    fs::create_dir_all(data.join("wireproof/references")).unwrap();
+    fs::write(data.join("mine.toml"), "").unwrap();
+    let store = data.join("wireproof/runs.db");
+    let mut measure = Command::new(WIREPROOF);
+    measure.args([
+        "--store",
+        text(&store),
+        "--quiet",
+        "latency",
+        "--count",
+        "100",
+        "--frame-sizes",
+        "64",
+        "--repeats",
+        "1",
+    ]);
+    assert!(measure.output().unwrap().status.success());
+    let id = {
+        let mut listed = Command::new(WIREPROOF);
+        let listed = done(listed.args(["--store", text(&store), "runs", "--json"]).output().unwrap()).json();
+        listed["runs"][0]["id"].as_str().unwrap().to_owned()
+    };
+    let standing = desk.bed("shelled", &[]);
+    let offered = |line: &str| offered_by_bash(line, &data);
+    assert_eq!(offered("wireproof verify cer"), ["certify"]);
+    assert_eq!(offered("wireproof verify mi"), ["mine.toml"]);
+    assert_eq!(offered("wireproof verify --bed shel"), ["shelled"]);
+    assert_eq!(offered("wireproof bed down s"), ["shelled"]);
+    assert_eq!(offered("wireproof bed exec shelled ")[..2], ["a", "b"]);
+    assert_eq!(offered(&format!("wireproof report {}", &id[..9])), [id.as_str()]);
+    assert!(offered("wireproof compare ").contains(&id));
+    assert_eq!(offered("wireproof report last --references rx"), ["rx2540-exanic-2015"]);
+    assert_eq!(offered("wireproof inspect --dev l"), ["lo"]);
+    assert_eq!(offered("wireproof watch --namespace wpshelled-"), ["wpshelled-a", "wpshelled-b"]);
+    assert_eq!(offered("wireproof schema bas"), ["baseline"]);
+    assert_eq!(offered("wireproof verify --dry"), ["--dry-run"]);
+    drop(standing);
+    before.assert_same();
 }
 
 #[test]
@@ -38,19 +119,15 @@ fn the_doctor_looks_the_machine_over() {
     let doctor = desk.run(&["doctor", "--json"]);
     assert_eq!(doctor.status, 0, "{}", doctor.err);
     let checks = doctor.json()["checks"].as_array().unwrap().clone();
-    for name in ["store", "user", "kernel", "cores", "clock", "lab bed"] {
+    for name in ["store", "user", "kernel", "cores", "clock", "lab-bed"] {
         assert!(checks.iter().any(|check| check["check"] == name), "{name}: {checks:?}");
     }
-    let engines: Vec<&str> = checks
-        .iter()
-        .filter(|check| check["check"] == "packet engine")
-        .filter_map(|check| check["read"].as_str())
-        .collect();
+    let engines: Vec<_> =
+        checks.iter().filter(|check| check["check"] == "engine").map(|check| &check["finding"]).collect();
     for (engine, found) in ["live", "xsk", "af_packet", "udp"].iter().zip(&engines) {
-        let counts = found.strip_prefix(&format!("{engine}: ")).and_then(|said| said.strip_suffix(" received"));
-        let (sent, received) = counts.and_then(|counts| counts.split_once(" frames sent, ")).unwrap_or_default();
-        assert!(sent == received && sent.parse::<u64>().is_ok_and(|sent| sent > 0), "{engines:?}");
+        assert_eq!((&found["kind"], &found["engine"]), (&"engine-tried".into(), &(*engine).into()), "{engines:?}");
+        assert!(found["sent"] == found["received"] && found["sent"].as_u64() > Some(0), "{engines:?}");
     }
-    assert!(engines.len() == 5 && engines[4].starts_with("pktgen: "), "{engines:?}");
+    assert!(engines.len() == 5 && engines[4]["engine"] == "pktgen", "{engines:?}");
     assert!(begun.elapsed().as_secs() < 30);
 }

@@ -3,6 +3,7 @@
 use std::{env, fs, io, path::Path};
 
 use anyhow::Context;
+use report::CheckDocument;
 use seal::{Checked, SIGNATURE_FILE, SUMS_FILE, SigningKey, Sums};
 
 use super::super::answer;
@@ -88,9 +89,7 @@ pub(super) fn check(folder: &Path, key: Option<&Path>, common: &Common) -> anyho
     let checked = seal::check(folder, key.as_deref())?;
     let in_order = checked.findings.is_empty();
     let findings: Vec<String> = checked.findings.iter().map(ToString::to_string).collect();
-    let document = serde_json::json!({
-        "in_order": in_order, "signed_by_key": checked.signed.is_some(), "trusted_comment": checked.signed, "findings": findings
-    });
+    let document = CheckDocument::of(findings, checked.signed.clone());
     answer(&document, || said(&checked), common)?;
     Ok(if in_order { Exit::Done } else { Exit::Failed })
 }

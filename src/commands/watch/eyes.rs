@@ -5,6 +5,7 @@ use kernel::namespace;
 use rates::LinkReading;
 use report::WatchWords;
 
+use super::super::bed::of_namespace;
 use crate::{cli::WatchOptions, exit::Words};
 
 /// Reads the selected namespaces.
@@ -70,6 +71,12 @@ impl Eyes {
 fn why(error: &kernel::Error) -> String {
     match error.io_kind() {
         std::io::ErrorKind::PermissionDenied => "that takes root (sudo)".to_owned(),
+        // Its name is a plain file here: nothing is mounted on it.
+        std::io::ErrorKind::InvalidInput => {
+            "only its name is visible here: what made it has other mounts (\"ip netns exec\", a container), or was killed; \
+             watch from there"
+                .to_owned()
+        }
         _ => error.to_string(),
     }
 }
@@ -78,10 +85,11 @@ impl Places {
     fn now(&self) -> Vec<String> {
         let all = || namespace::list().unwrap_or_default();
         match self {
-            Self::All => {
-                [String::new()].into_iter().chain(all().into_iter().filter(|name| bed(name).is_some())).collect()
-            }
-            Self::Bed(wanted) => all().into_iter().filter(|name| bed(name) == Some(wanted)).collect(),
+            Self::All => [String::new()]
+                .into_iter()
+                .chain(all().into_iter().filter(|name| of_namespace(name).is_some()))
+                .collect(),
+            Self::Bed(wanted) => all().into_iter().filter(|name| of_namespace(name) == Some(wanted)).collect(),
             Self::Named(names) => names.clone(),
         }
     }
@@ -91,7 +99,7 @@ impl Places {
         match self {
             Self::All => {}
             Self::Bed(wanted) if self.now().is_empty() => {
-                let mut beds: Vec<&str> = all.iter().filter_map(|name| bed(name)).collect();
+                let mut beds: Vec<&str> = all.iter().filter_map(|name| of_namespace(name)).collect();
                 beds.dedup();
                 let there = there_is("there is no bed on this machine", &beds);
                 return Err(Words(format!("--bed {wanted}: no bed of this name has namespaces here; {there}")).into());
@@ -109,11 +117,6 @@ impl Places {
         }
         Ok(())
     }
-}
-
-/// The bed that a namespace belongs to: they are named `wp<bed>-<end>`.
-fn bed(namespace: &str) -> Option<&str> {
-    namespace.strip_prefix("wp")?.rsplit_once('-').map(|(bed, _)| bed).filter(|bed| !bed.is_empty())
 }
 
 fn check_interfaces(wanted: &[String], readings: &[LinkReading]) -> Result<(), Words> {
@@ -147,15 +150,6 @@ fn there_is(none: &str, names: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_namespace_names_its_bed() {
-        assert_eq!(
-            (bed("wpdemo-a"), bed("wp1f-b"), bed("wptwo-words-b")),
-            (Some("demo"), Some("1f"), Some("two-words"))
-        );
-        assert_eq!((bed("mine"), bed("wp"), bed("wp-a"), bed("wpa")), (None, None, None, None));
-    }
 
     #[test]
     fn the_names_that_may_be_meant_are_said() {

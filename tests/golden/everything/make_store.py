@@ -86,7 +86,7 @@ class Maker:
         if not self.store.exists():
             return 0
         listed = json.loads(sh(self.words("runs", "--json"), env=self.environment))
-        return listed[0]["trials"] if listed else 0
+        return listed["runs"][0]["trials"] if listed["runs"] else 0
 
     def wait_for(self, trials, before=0):
         until = time.time() + 60
@@ -96,7 +96,7 @@ class Maker:
             time.sleep(0.05)
 
     def runs(self):
-        return len(json.loads(sh(self.words("runs", "--json"), env=self.environment))) if self.store.exists() else 0
+        return len(json.loads(sh(self.words("runs", "--json"), env=self.environment))["runs"]) if self.store.exists() else 0
 
 
 # Measured.

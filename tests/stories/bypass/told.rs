@@ -3,6 +3,7 @@
 use std::fs;
 
 use super::{compiled, text, with_lab};
+use crate::schemas::Schemas;
 
 #[test]
 fn what_the_library_has_not_seen_is_not_said_to_be_nothing() {
@@ -84,6 +85,7 @@ fn programs_that_are_refused_alike_are_said_together_and_kept_one_by_one() {
         let done = lab.bypass("a", &["--stats", "--json", "--quiet", "--", "python3", "-c", MANY, &peer]);
         let account: serde_json::Value = serde_json::from_str(&done.err).expect(&done.err);
         assert_eq!(account["refused"].as_array().unwrap().len(), 4, "{account:#}");
+        Schemas::of(lab.desk).holds("bypass", &account);
     });
 }
 

@@ -101,7 +101,7 @@ fn readable(store: &Path, out: &Path) -> u64 {
     let listed = asked(&["runs", "--json"]);
     assert_eq!(listed.status, 0, "{}", listed.err);
     let mut trials = 0;
-    for run in listed.json().as_array().unwrap() {
+    for run in listed.json()["runs"].as_array().unwrap() {
         let report = asked(&["report", run["id"].as_str().unwrap(), "--json", "--quiet", "--out", text(out)]);
         let numbers: Vec<u64> =
             report.json()["trials"].as_array().unwrap().iter().map(|trial| trial["number"].as_u64().unwrap()).collect();

@@ -7,7 +7,7 @@ use crate::Machine;
 const WANTED: usize = 2;
 
 pub(crate) fn check(machine: &Machine) -> Vec<Check> {
-    let read = Finding::Cores(machine.cores);
+    let read = Finding::Cores { count: machine.cores };
     vec![if machine.cores >= WANTED {
         Check::ok(Subject::Cores, read)
     } else {

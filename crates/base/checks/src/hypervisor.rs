@@ -11,7 +11,7 @@ pub(crate) fn check(Machine { host, .. }: &Machine) -> Vec<Check> {
     vec![match &host.hypervisor {
         Reading::Absent => Check::ok(Subject::Hypervisor, Finding::NoHypervisor),
         Reading::Known(name) => {
-            Check::not(Subject::Hypervisor, Severity::Info, Finding::Words(name.clone()), Lack::BareMetal)
+            Check::not(Subject::Hypervisor, Severity::Info, Finding::Hypervisor { name: name.clone() }, Lack::BareMetal)
         }
         Reading::Unreadable { path, why } => Check::unreadable(Subject::Hypervisor, path, why),
     }]

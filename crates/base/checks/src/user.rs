@@ -11,7 +11,7 @@ pub fn user(privilege: Privilege, namespaces: Result<(), String>) -> Check {
         (Privilege::Root | Privilege::UserNamespace, _) => Check::ok(Subject::User, Finding::Root),
         (Privilege::User, Ok(())) => Check::not(Subject::User, Severity::Info, Finding::NamespacesAllowed, Lack::Root),
         (Privilege::User, Err(why)) => {
-            let found = Finding::NoNamespaces(why);
+            let found = Finding::NoNamespaces { why };
             Check::not(Subject::User, Severity::Fail, found, Lack::RootAndUserNamespaces)
         }
     }

@@ -17,7 +17,7 @@ pub struct Check {
 }
 
 /// How much a finding matters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// As wanted.
@@ -43,7 +43,7 @@ impl Check {
 
     /// An error, which is English.
     pub fn failed(subject: Subject, error: String, lack: Lack) -> Self {
-        Self::not(subject, Severity::Fail, Finding::Words(error), lack)
+        Self::not(subject, Severity::Fail, Finding::Failed { error }, lack)
     }
 
     /// A subject that cannot be read.
@@ -87,16 +87,27 @@ pub enum Subject {
 
 /// Finding.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Finding {
-    /// A path, a name, or an error in words: the same in every language.
-    Words(String),
+    /// It failed.
+    Failed {
+        /// The error, which is English.
+        error: String,
+    },
+    /// The store can be used.
+    Store {
+        /// Its path.
+        path: String,
+    },
     /// The user is root.
     Root,
     /// The user is not, but may become it in a user namespace.
     NamespacesAllowed,
     /// The user is not, and may not become it, for this reason.
-    NoNamespaces(String),
+    NoNamespaces {
+        /// The reason.
+        why: String,
+    },
     /// Kernel version and its machine.
     Kernel {
         /// Its version.
@@ -104,10 +115,16 @@ pub enum Finding {
         /// The architecture.
         architecture: String,
     },
-    /// This many cores can be used.
-    Cores(usize),
+    /// Cores that can be used.
+    Cores {
+        /// How many.
+        count: usize,
+    },
     /// Whether there is IPv6.
-    Ipv6(bool),
+    Ipv6 {
+        /// True if there is.
+        there: bool,
+    },
     /// The clock.
     Clock {
         /// Where it takes the time from.
@@ -124,6 +141,11 @@ pub enum Finding {
     },
     /// No hypervisor.
     NoHypervisor,
+    /// A hypervisor.
+    Hypervisor {
+        /// Its name.
+        name: String,
+    },
     /// An interface.
     Interface {
         /// Its name.
@@ -165,17 +187,32 @@ pub enum Finding {
         why: String,
     },
     /// A port without a link.
-    NoLink(String),
-    /// A port with a link.
-    Cable {
+    NoLink {
+        /// The port.
+        port: String,
+    },
+    /// A port with a link to something that is no port of this machine.
+    LinkElsewhere {
         /// The port.
         port: String,
         /// Its speed in Mbit/s.
         speed_mbps: Option<u32>,
-        /// The ports that it hears.
-        hears: Vec<String>,
-        /// The ports that hear it.
-        heard_by: Vec<String>,
+    },
+    /// Two ports that hear each other.
+    Cable {
+        /// The ports.
+        ports: [String; 2],
+        /// The speed of each in Mbit/s.
+        speeds_mbps: [Option<u32>; 2],
+    },
+    /// Two ports of which only one hears the other.
+    OneWay {
+        /// The port that is heard.
+        from: String,
+        /// The port that hears it.
+        to: String,
+        /// The speed of each in Mbit/s.
+        speeds_mbps: [Option<u32>; 2],
     },
 }
 

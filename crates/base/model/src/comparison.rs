@@ -101,6 +101,29 @@ pub struct TrialFigures {
     pub interval: Option<Interval>,
 }
 
+/// Figures of one configuration of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct ConfigurationFigures {
+    /// The configuration in words, like `latency UDP IPv4 spin 64 B`.
+    pub configuration: String,
+    /// The same in full.
+    pub spec: ProbeSpec,
+    /// Each figure that its trials have.
+    pub figures: Vec<MetricFigures>,
+}
+
+/// One figure over the trials of a configuration.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct MetricFigures {
+    /// The figure.
+    pub figure: Metric,
+    /// Its base unit.
+    pub unit: &'static str,
+    /// Its values.
+    #[serde(flatten)]
+    pub over_trials: TrialFigures,
+}
+
 /// Where a difference lies, with the stated confidence. Without an end it is open on that side.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DifferenceInterval {

@@ -133,6 +133,18 @@ impl fmt::Display for Metric {
 }
 
 impl Quantity {
+    /// Its base unit, as documents have it.
+    pub fn unit(self) -> &'static str {
+        match self {
+            Self::Time => "ns",
+            Self::Rate => "bit/s",
+            Self::PacketRate => "packets/s",
+            Self::TransactionRate => "transactions/s",
+            Self::Size => "bytes",
+            Self::Share => "share of 1",
+        }
+    }
+
     /// Reads a value of this quantity, in its base unit.
     pub(crate) fn parse(self, text: &str) -> Result<f64, String> {
         match self {

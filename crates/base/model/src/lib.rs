@@ -44,7 +44,7 @@ pub use bed::{Answer, Bed, BedKind, ClockRelation, DUT, Dut, Endpoint, Gateway, 
 pub use card::Card;
 pub use change::{Change, LinkEnd};
 pub use choice::ChoiceError;
-pub use comparison::{Comparison, Conclusion, Finding};
+pub use comparison::{Comparison, Conclusion, ConfigurationFigures, Finding};
 pub use counters::{CoreKinds, CoreUse, Delta, EndCounters, Source};
 pub use doubt::Doubt;
 pub use environment::{Cards, Environment};

@@ -38,13 +38,7 @@ mod watch;
 
 pub use cards::{cards, narrow_bus};
 pub use comparison::comparison;
-pub use document::{
-    CardsDocument, CardsSchemaName, ComparisonDocument, ComparisonSchemaName, CountersEntry, Document, DoubtEntry,
-    Environments, HeardDocument, HeardSchemaName, LossEntry, MovingEntry, PeakEntry, QueueEntry, QueueWayEntry,
-    RatesEntry, ResumedEntry, RunEntry, SchemaName, SentDocument, SentSchemaName, TotalEntry, TrialEntry,
-    WatchDocument, WatchSchemaName, WatchedEntry, WaysEntry, cards_schema, comparison_schema, heard_schema, schema,
-    sent_schema, watch_schema,
-};
+pub use document::*;
 pub use doubts::advice;
 pub use finding::{finding_text, subject_text};
 pub use forms::{comparison_html, comparison_markdown, comparison_typst, csv, html, markdown, typst};

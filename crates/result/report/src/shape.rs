@@ -52,7 +52,7 @@ macro_rules! schema {
         }
 
         #[doc = concat!("The JSON Schema of [`", stringify!($document), "`].")]
-        pub fn $schema() -> serde_json::Value {
+        pub(crate) fn $schema() -> serde_json::Value {
             schemars::schema_for!($document).to_value()
         }
     };

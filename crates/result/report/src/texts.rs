@@ -187,7 +187,7 @@ mod tests {
             of("finding", names::<Subject>()),
             without(
                 of("found", names::<check::Finding>()),
-                &["found-words", "found-ipv6", "found-unreadable", "found-cable"],
+                &["found-failed", "found-store", "found-hypervisor", "found-ipv6", "found-unreadable"],
             ),
             and(of("lack", names::<Lack>()), "costs"),
             and(of("lack", names::<Lack>()), "remedy"),

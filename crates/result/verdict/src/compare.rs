@@ -40,7 +40,7 @@ fn named(run: &Run) -> ComparedRun {
 }
 
 /// Each distinct configuration that was measured, in the order it was first.
-fn configurations(run: &Run) -> Vec<ProbeSpec> {
+pub(crate) fn configurations(run: &Run) -> Vec<ProbeSpec> {
     distinct(run.trials.iter().filter(|trial| trial.is_whole()).map(|trial| trial.measured.spec()))
 }
 
@@ -77,8 +77,8 @@ fn compare_figure(metric: Metric, theirs: &[Range], ours: &[Range], tolerance: f
     };
     FigureComparison {
         figure: metric,
-        reference: figures(theirs),
-        run: figures(ours),
+        reference: over_trials(theirs),
+        run: over_trials(ours),
         difference: difference(kind, theirs, ours),
         interval: interval.map(|it| DifferenceInterval {
             low: finite(it.low),
@@ -96,7 +96,7 @@ fn tolerated(kind: DifferenceKind, tolerance: f64) -> f64 {
     if kind == DifferenceKind::Share { tolerance } else { 0.0 }
 }
 
-fn figures(ranges: &[Range]) -> TrialFigures {
+pub(crate) fn over_trials(ranges: &[Range]) -> TrialFigures {
     TrialFigures {
         trials: u32::try_from(ranges.len()).unwrap_or(u32::MAX),
         median: known_median(ranges),

@@ -4,6 +4,7 @@
 
 mod assess;
 mod compare;
+mod figures;
 mod limited;
 mod link;
 mod probes;
@@ -14,6 +15,7 @@ use std::fmt;
 
 pub use assess::assess;
 pub use compare::compare;
+pub use figures::figures;
 use model::{
     Identity, Interval, Limit, LimitOutcome, ProbeSpec, Range, Reference, Run, Trial, Verdict,
     alike::distinct,

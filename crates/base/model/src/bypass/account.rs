@@ -1,7 +1,8 @@
-//! What became of a program's sockets and datagrams. Serialized, it is the JSON of `bypass`.
+//! What became of a program's sockets and datagrams.
 
 use std::{fmt::Display, net::SocketAddr};
 
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 use super::{Hindrance, Obstacle, Reason};
@@ -86,7 +87,7 @@ impl Account {
 }
 
 /// Datagrams each way, with their bytes of payload.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Counted {
     /// Datagrams in.
     pub received: u64,
@@ -111,7 +112,7 @@ impl Counted {
 }
 
 /// The record of a socket, as its process wrote it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Record {
     /// The kernel's own number of the socket (`SO_COOKIE`).
     #[serde(skip)]
@@ -123,6 +124,7 @@ pub struct Record {
     pub process: u32,
     /// Past the kernel, or why not.
     #[serde(flatten, serialize_with = "as_fate")]
+    #[schemars(with = "Shown")]
     pub fate: Result<(), Reason>,
     /// Whether it was closed.
     #[serde(skip)]
@@ -185,12 +187,16 @@ impl Record {
     }
 }
 
+/// The fate of a socket, as JSON has it.
+#[derive(Serialize, JsonSchema)]
+struct Shown {
+    /// Whether it goes past the kernel.
+    bypassed: bool,
+    /// Why not; null where it does.
+    why_not: Option<String>,
+}
+
 fn as_fate<S: Serializer>(fate: &Result<(), Reason>, serializer: S) -> Result<S::Ok, S::Error> {
-    #[derive(Serialize)]
-    struct Shown {
-        bypassed: bool,
-        why_not: Option<String>,
-    }
     Shown { bypassed: fate.is_ok(), why_not: fate.err().map(|why| why.to_string()) }.serialize(serializer)
 }
 
@@ -199,7 +205,7 @@ fn as_text<S: Serializer>(value: &impl Display, serializer: S) -> Result<S::Ok, 
 }
 
 /// A process that asked for the grant.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Program {
     /// Its number.
     #[serde(rename = "pid")]
@@ -210,25 +216,22 @@ pub struct Program {
 }
 
 /// Activity of a program while it held the grant.
-#[derive(Debug, Serialize)]
+#[derive(Debug)]
 pub struct Claim {
     /// The program.
-    #[serde(flatten)]
     pub program: Program,
     /// Its sockets, one by one.
     pub sockets: Vec<Record>,
     /// Its sockets without records of their own.
-    #[serde(rename = "more_sockets")]
     pub beyond: Beyond,
     /// Frames that came past the kernel and were taken by no socket: not whole, with a wrong checksum, or for one that was just closed.
-    #[serde(rename = "refused_frames")]
     pub refused: u64,
     /// The AF_XDP sockets that it had.
     pub queues: Vec<Queue>,
 }
 
 /// Sockets of a program that have no records of their own, together.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Beyond {
     /// How many there were.
     pub count: u32,
@@ -239,17 +242,16 @@ pub struct Beyond {
 }
 
 /// Sockets of a process, from when it had no grant.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outside {
     /// The process.
-    #[serde(flatten)]
     pub program: Program,
     /// They stay with the kernel, each for its reason.
     pub sockets: Vec<Record>,
 }
 
 /// An AF_XDP socket of a program.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Queue {
     /// The interface.
     pub interface: String,
@@ -264,7 +266,7 @@ pub struct Queue {
 }
 
 /// Packets of a queue that the kernel did not hand over.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct NotHandedOver {
     /// The ring was full.
     pub ring_full: u64,
@@ -289,7 +291,7 @@ pub enum Health {
 }
 
 /// A bypassed interface.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Link {
     /// Its name.
     pub name: String,
@@ -301,13 +303,14 @@ pub struct Link {
 }
 
 /// A program that was refused, and why.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Refusal {
     /// The program.
     #[serde(flatten)]
     pub program: Program,
     /// Why.
     #[serde(serialize_with = "as_text")]
+    #[schemars(with = "String")]
     pub why: Hindrance,
 }
 
@@ -319,13 +322,14 @@ impl Refusal {
 }
 
 /// An interface that stays with the kernel.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Passed {
     /// The interface.
     #[serde(rename = "name")]
     pub interface: String,
     /// Why.
     #[serde(serialize_with = "as_text")]
+    #[schemars(with = "String")]
     pub why: Hindrance,
 }
 
@@ -339,7 +343,7 @@ pub struct KernelCounted {
 }
 
 /// Packets that the steering program saw.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Steering {
     /// Taken past the kernel.
     pub taken: u64,

@@ -1,4 +1,4 @@
-use model::bypass::{Beyond, KernelCounted, Kind, NotHandedOver, Outside, Refusal};
+use model::bypass::{Beyond, KernelCounted, Kind, NotHandedOver, Outside, Passed, Refusal};
 
 use super::*;
 
@@ -257,4 +257,27 @@ fn sockets_that_stay_with_the_kernel_are_said_in_a_line_each_and_those_of_tcp_to
         "socket 3 (198.18.0.1:7000) of nc: past the kernel at first, then through the kernel: its interface is gone";
     assert!(said[0].starts_with(&ours(first)), "{said:?}");
     assert_eq!(said[2..], [ours("TCP passes through untouched for now: 1 socket")]);
+}
+
+#[test]
+fn the_document_of_it_keeps_to_its_schema_and_to_its_names() {
+    let mut account = account();
+    let lost = NotHandedOver { ring_full: 1, ..NotHandedOver::default() };
+    account.claims[0].queues = vec![Queue { interface: "v2".to_owned(), number: 0, zero_copy: true, lost }];
+    account.passed = vec![Passed { interface: "eth0".to_owned(), why: Hindrance::Uplink }];
+    let document = serde_json::to_value(crate::BypassDocument::of(&account)).unwrap();
+    let shape = crate::SHAPES.iter().find(|shape| shape.name == "bypass").unwrap();
+    let validator = jsonschema::validator_for(&(shape.schema)()).unwrap();
+    let errors: Vec<_> = validator.iter_errors(&document).map(|error| error.to_string()).collect();
+    assert!(errors.is_empty(), "{errors:#?}");
+    let [claimed, outside] = [&document["programs"][0], &document["programs"][1]];
+    assert_eq!(
+        (&claimed["pid"], &claimed["granted"], &claimed["more_sockets"]["count"]),
+        (&7.into(), &true.into(), &2.into())
+    );
+    assert_eq!((&claimed["refused_frames"], &claimed["queues"][0]["ring_full"]), (&1.into(), &1.into()));
+    assert_eq!(claimed["sockets"][0]["why_not"], "its interface is gone, down, or has another XDP program");
+    assert_eq!((&outside["granted"], outside.get("queues")), (&false.into(), None));
+    assert_eq!(document["interfaces_not_bypassed"][0]["name"], "eth0");
+    assert!(document["kernel"]["flat"].is_null() && document["kernel"]["sent"] == 4, "{document:#}");
 }

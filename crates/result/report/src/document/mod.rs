@@ -1,7 +1,13 @@
 //! The JSON document, `wireproof/1`: the same shape for every command that measures. Always in English.
 
+mod beds;
+mod bypass;
 mod cards;
 mod comparison;
+mod doctor;
+mod error;
+mod history;
+mod kept;
 mod sides;
 mod watch;
 
@@ -13,12 +19,21 @@ use model::{
 };
 
 pub use self::{
-    cards::{CardsDocument, CardsSchemaName, cards_schema},
-    comparison::{ComparisonDocument, ComparisonSchemaName, comparison_schema},
-    sides::{HeardDocument, HeardSchemaName, SentDocument, SentSchemaName, heard_schema, sent_schema},
+    beds::{BedsDocument, BedsSchemaName, UndoneDocument, UndoneSchemaName},
+    bypass::{BypassDocument, BypassSchemaName, BypassedProgram, KernelEntry},
+    cards::{CardsDocument, CardsSchemaName},
+    comparison::{ComparisonDocument, ComparisonSchemaName},
+    doctor::{CheckEntry, DoctorDocument, DoctorSchemaName},
+    error::{ErrorDocument, ErrorSchemaName, FailureCategory, FailureEntry},
+    history::{HistoryEntry, ReadEntry, RunsDocument, RunsSchemaName, runs_csv},
+    kept::{
+        BaselineEntry, BaselinesDocument, BaselinesSchemaName, CheckDocument, CheckSchemaName, ImportDocument,
+        ImportSchemaName, LeftOut, ReferencesDocument, ReferencesSchemaName,
+    },
+    sides::{CaptureDocument, CaptureSchemaName, HeardDocument, HeardSchemaName, SentDocument, SentSchemaName},
     watch::{
         MovingEntry, PeakEntry, QueueEntry, QueueWayEntry, RatesEntry, TotalEntry, WatchDocument, WatchSchemaName,
-        WatchedEntry, WaysEntry, watch_schema,
+        WatchedEntry, WaysEntry,
     },
 };
 use crate::{
@@ -28,6 +43,43 @@ use crate::{
     material::Material,
     probes::{Figures, rate},
     shape::{document, schema},
+};
+
+/// A JSON document that the program prints.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    /// Its name for `schema`.
+    pub name: &'static str,
+    /// The commands that print it.
+    pub of: &'static str,
+    /// Its JSON Schema.
+    pub schema: fn() -> serde_json::Value,
+}
+
+/// All documents.
+pub const SHAPES: [Shape; 17] = {
+    const fn of(name: &'static str, of: &'static str, schema: fn() -> serde_json::Value) -> Shape {
+        Shape { name, of, schema }
+    }
+    [
+        of("run", "The measuring commands and \"report\"", schema),
+        of("compare", "\"compare\"", comparison::comparison_schema),
+        of("check", "\"report --check\"", kept::check_schema),
+        of("runs", "\"runs\"", history::runs_schema),
+        of("baseline", "\"baseline show\" and \"baseline set\"", kept::baselines_schema),
+        of("references", "\"references\"", kept::references_schema),
+        of("import", "\"import\"", kept::import_schema),
+        of("bed", "\"bed list\" and \"bed up\"", beds::beds_schema),
+        of("clean", "\"clean\" and \"bed down\"", beds::undone_schema),
+        of("doctor", "\"doctor\" and \"doctor --cabling\"", doctor::doctor_schema),
+        of("inspect", "\"inspect\"", cards::cards_schema),
+        of("watch", "Each line of \"watch\"", watch::watch_schema),
+        of("packets-send", "\"packets send\"", sides::sent_schema),
+        of("packets-receive", "\"packets receive\"", sides::heard_schema),
+        of("packets-capture", "\"packets capture\"", sides::capture_schema),
+        of("bypass", "\"bypass\", on standard error", bypass::bypass_schema),
+        of("error", "Commands that fail", error::error_schema),
+    ]
 };
 
 document! {

@@ -42,3 +42,22 @@ pub struct HeardDocument {
 }
 
 schema!("wireproof-packets-receive/1": HeardSchemaName, heard_schema of HeardDocument);
+
+/// What `packets capture` prints with `--json`.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct CaptureDocument {
+    /// Name and version of this shape.
+    pub schema: CaptureSchemaName,
+    /// Where the frames were seen.
+    pub interface: String,
+    /// The file that they were written to.
+    pub file: String,
+    /// Written frames.
+    pub frames: u64,
+    /// Frames that the interface saw, those too that the filter left out.
+    pub seen: u64,
+    /// Frames that the kernel dropped because they were not read in time.
+    pub dropped: u64,
+}
+
+schema!("wireproof-packets-capture/1": CaptureSchemaName, capture_schema of CaptureDocument);

@@ -1,0 +1,306 @@
+//! What a man page adds to the help of a command: examples, and what its exit status says.
+
+/// An example: the words behind `wireproof`, and what they do.
+pub(crate) type Example = (&'static str, &'static str);
+
+/// An exit status and its meaning.
+pub(crate) type Status = (&'static str, &'static str);
+
+const DONE: Status = ("0", "It was done.");
+const COULD_NOT: Status = ("1", "It could not be done; the message says what, where, and what to do.");
+const USAGE: Status = ("2", "The command line, or a file that it names, is wrong.");
+const PASSED: Status = ("0", "Every limit passed, or the plan has none.");
+const FAILED: Status = ("3", "A limit, or an item verified by hand, failed.");
+const OPEN: Status = ("4", "No limit failed, but one is inconclusive or was not run.");
+const INTERRUPTED: Status = ("130", "It was interrupted; finished trials are stored and reported.");
+
+const PLAIN: &[Status] = &[DONE, COULD_NOT, USAGE];
+const JUDGED: &[Status] = &[PASSED, COULD_NOT, USAGE, FAILED, OPEN, INTERRUPTED];
+const ENDED: &[Status] =
+    &[DONE, COULD_NOT, USAGE, ("130", "It was interrupted; what was counted until then is printed.")];
+const REPORTED: &[Status] = &[
+    PASSED,
+    COULD_NOT,
+    USAGE,
+    ("3", "A limit, or an item verified by hand, failed; with --check, a file was changed."),
+    OPEN,
+];
+const COMPARED: &[Status] = &[
+    ("0", "Nothing is worse by more than is tolerated."),
+    COULD_NOT,
+    USAGE,
+    ("3", "Something is worse by more than is tolerated."),
+    ("4", "Nothing is shown to be worse, but something could not be decided."),
+];
+const INSPECTED: &[Status] = &[DONE, COULD_NOT, USAGE, ("3", "A card gives no interface.")];
+const CHECKED: &[Status] =
+    &[("0", "This machine can measure."), ("1", "It cannot, or this could not be found out."), USAGE];
+const WATCHED: &[Status] = &[
+    ("0", "It ended as asked: by q, Ctrl-C, --count or --duration."),
+    COULD_NOT,
+    USAGE,
+    ("130", "Another signal ended it."),
+];
+const OF_PROGRAM: &[Status] = &[
+    ("N", "The status of the program."),
+    ("1", "The program was not started: the bed or the endpoint is not there."),
+    USAGE,
+];
+const OF_BYPASSED: &[Status] = &[
+    ("N", "The status of the program; 128 and the number of the signal that ended it."),
+    ("1", "The program was not started: the interfaces could not be taken."),
+    USAGE,
+    ("126", "The program cannot be run."),
+    ("127", "There is no such program."),
+];
+const ANY: &[Status] = &[
+    ("0", "It was done, and every limit passed."),
+    COULD_NOT,
+    USAGE,
+    ("3", "A limit failed, or a comparison shows something worse."),
+    ("4", "Something is inconclusive or was not run."),
+    INTERRUPTED,
+];
+
+/// What the man page of one command adds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Manual {
+    /// The command, like `bed up`; empty for the program itself.
+    command: &'static str,
+    pub(crate) examples: &'static [Example],
+    pub(crate) statuses: &'static [Status],
+}
+
+/// What it adds for a command.
+pub(crate) fn of(command: &str) -> Option<&'static Manual> {
+    MANUALS.iter().find(|manual| manual.command == command)
+}
+
+const fn manual(command: &'static str, statuses: &'static [Status], examples: &'static [Example]) -> Manual {
+    Manual { command, examples, statuses }
+}
+
+const MANUALS: [Manual; 32] = [
+    manual(
+        "",
+        ANY,
+        &[
+            ("verify", "Measure the plan \"quick\" between two namespaces of this machine and write a report."),
+            ("report last --format pdf", "Write the report of the last run as a PDF."),
+            ("doctor", "See what this machine can do."),
+        ],
+    ),
+    manual(
+        "verify",
+        JUDGED,
+        &[
+            ("verify", "Measure the plan \"quick\" on the lab bed."),
+            (
+                "verify my-plan.toml --format html,pdf --lang ja",
+                "Measure a plan of your own; report in Japanese, also as a PDF.",
+            ),
+            ("verify certify --bed ports:enp1s0f0,enp1s0f1", "Measure between two ports of this machine."),
+            ("verify --dry-run", "Print the steps, the changes and the time needed, and do nothing."),
+        ],
+    ),
+    manual(
+        "latency",
+        JUDGED,
+        &[
+            ("latency --mode busy-poll --frame-sizes 64,1518", "RTT of two frame sizes with busy polling."),
+            ("latency --rate \"100 kpps\"", "RTT under load, by an open-loop schedule."),
+        ],
+    ),
+    manual(
+        "goodput",
+        JUDGED,
+        &[
+            ("goodput --protocol tcp --streams 4 --duration \"10 s\"", "Four TCP streams for ten seconds."),
+            ("goodput --mtus 1500,9000 --direction both", "Two MTUs, data both ways at once."),
+        ],
+    ),
+    manual(
+        "packets",
+        JUDGED,
+        &[
+            ("packets --rate 1Mpps..10Mpps", "Ten loads of 64-byte frames."),
+            (
+                "packets --imix --rate \"2 Gbit/s L1 poisson\" --flows 1000",
+                "A mix of sizes with random gaps in 1000 flows.",
+            ),
+        ],
+    ),
+    manual(
+        "packets send",
+        ENDED,
+        &[(
+            "packets send eth1 --to 198.18.0.2 --rate \"1 Mpps\" --duration \"10 s\"",
+            "Send packets that \"packets receive\" counts.",
+        )],
+    ),
+    manual(
+        "packets receive",
+        ENDED,
+        &[("packets receive eth1 --duration \"1 min\"", "Count the packets of \"packets send\" for a minute.")],
+    ),
+    manual(
+        "packets capture",
+        ENDED,
+        &[(
+            "packets capture eth1 dns.pcapng --filter \"udp port 53\" --time \"10 s\"",
+            "Capture the DNS of ten seconds.",
+        )],
+    ),
+    manual(
+        "transactions",
+        JUDGED,
+        &[
+            ("transactions --kind crr", "A connection for each request."),
+            ("transactions --kind http --rate \"10 ktps\"", "HTTP at a fixed rate."),
+        ],
+    ),
+    manual(
+        "path",
+        JUDGED,
+        &[("path --ip 4 --bed ports:enp1s0f0,enp1s0f1", "The largest IPv4 packet that passes, each way.")],
+    ),
+    manual(
+        "bed",
+        ANY,
+        &[
+            ("bed up mybed", "Make a bed of two namespaces that stays."),
+            ("verify --bed mybed", "Measure on it."),
+            ("bed down mybed", "Take it down."),
+        ],
+    ),
+    manual(
+        "bed up",
+        PLAIN,
+        &[
+            ("bed up mybed --mtu 9000", "Two namespaces with jumbo frames."),
+            (
+                "bed up cards --bed ports:enp1s0f0,enp1s0f1",
+                "Two ports of this machine, each in a namespace of its own.",
+            ),
+        ],
+    ),
+    manual("bed down", PLAIN, &[("bed down mybed", "Take the bed down and undo its changes.")]),
+    manual("bed list", PLAIN, &[("bed list --json", "The beds that stay, for a script.")]),
+    manual("bed exec", OF_PROGRAM, &[("bed exec mybed b -- iperf3 -s", "Run a server at end b.")]),
+    manual(
+        "bypass",
+        OF_BYPASSED,
+        &[
+            ("bypass -- sockperf server -i 198.18.0.2", "Run a server whose UDP goes past the kernel."),
+            (
+                "bypass --spin --dev eth1 --stats -- ./my-program --its --options",
+                "Poll without pause, and account for each socket at the end.",
+            ),
+        ],
+    ),
+    manual(
+        "runs",
+        PLAIN,
+        &[
+            ("runs", "List the runs."),
+            ("runs --csv", "Print the history with verdicts and figures, for a spreadsheet."),
+        ],
+    ),
+    manual(
+        "report",
+        REPORTED,
+        &[
+            ("report last --format html,pdf,md,csv,json", "Write every form of the last run's report."),
+            ("report last --meta identity.toml --sign my.key", "Add names and dates, and sign it."),
+            ("report --check report-folder --key my.pub", "Check the files of a report and its signature."),
+        ],
+    ),
+    manual(
+        "import",
+        PLAIN,
+        &[(
+            "import iperf3.json --name by-iperf3 --condition mtu=9000",
+            "Keep the output of \"iperf3 -J\" as a reference.",
+        )],
+    ),
+    manual("references", PLAIN, &[("references", "List the references and the folder of your own.")]),
+    manual(
+        "compare",
+        COMPARED,
+        &[
+            ("compare last --tolerance 5%", "Compare the last run with the baseline of its plan and bed."),
+            ("compare 20261120 last --out compared --format html", "Compare two runs, and write a page."),
+        ],
+    ),
+    manual(
+        "baseline",
+        PLAIN,
+        &[("baseline set last", "Later runs of this plan on this bed are compared with the last run.")],
+    ),
+    manual("baseline set", PLAIN, &[("baseline set last --name \"release 1\"", "Keep a baseline under a name.")]),
+    manual("baseline show", PLAIN, &[("baseline show", "List the baselines.")]),
+    manual("resume", JUDGED, &[("resume last", "Keep the finished trials of the last run, and measure the rest.")]),
+    manual("inspect", INSPECTED, &[("inspect --dev eth1", "Look at one network card.")]),
+    manual(
+        "doctor",
+        CHECKED,
+        &[
+            ("doctor --json", "The findings as values, for a script."),
+            ("doctor --cabling", "Which idle ports are cabled together."),
+        ],
+    ),
+    manual(
+        "watch",
+        WATCHED,
+        &[
+            ("watch", "All interfaces, also those inside beds."),
+            ("watch eth1 --plain --duration \"1 min\"", "A line each second for a minute."),
+        ],
+    ),
+    manual("clean", PLAIN, &[("clean", "Undo what a crash left behind.")]),
+    manual(
+        "schema",
+        PLAIN,
+        &[("schema runs", "The schema of \"runs --json\"."), ("schema all", "All schemas by name.")],
+    ),
+    manual(
+        "completions",
+        PLAIN,
+        &[("completions bash", "Print what bash has to read, as in: source <(wireproof completions bash)")],
+    ),
+    manual("man", PLAIN, &[("man /usr/local/share/man/man1", "Write the man pages where man(1) finds them.")]),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::{super::parse, *};
+
+    /// The commands that people see, like `bed up`.
+    fn commands(command: &clap::Command, path: &str) -> Vec<String> {
+        let shown = command.get_subcommands().filter(|it| !it.is_hide_set());
+        let below = shown.flat_map(|it| commands(it, format!("{path} {}", it.get_name()).trim_start()));
+        below.chain([path.to_owned()]).collect()
+    }
+
+    /// Words of a line, of which quotes may hold several together.
+    fn words(line: &str) -> Vec<std::ffi::OsString> {
+        let pieces = line.split('"').enumerate().flat_map(|(number, piece)| match number % 2 {
+            0 => piece.split_whitespace().collect(),
+            _ => vec![piece],
+        });
+        ["wireproof"].into_iter().chain(pieces).map(Into::into).collect()
+    }
+
+    #[test]
+    fn every_command_has_examples_that_are_right_and_its_exit_status() {
+        let commands = commands(&super::super::definition(), "");
+        for command in &commands {
+            let manual = of(command).unwrap_or_else(|| panic!("{command:?} has no examples"));
+            assert!(!manual.examples.is_empty() && manual.statuses.len() >= 3, "{command:?}");
+        }
+        assert_eq!(commands.len(), MANUALS.len(), "a command that is no more has examples");
+        for (line, _) in MANUALS.iter().flat_map(|manual| manual.examples) {
+            parse(words(line)).unwrap_or_else(|error| panic!("{line}: {error}"));
+        }
+    }
+}

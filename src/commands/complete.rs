@@ -1,0 +1,189 @@
+//! Completions that know what is here: plans, runs, beds, references, interfaces and namespaces.
+
+use std::{collections::BTreeSet, ffi::OsStr, fs, path::Path};
+
+use clap::{Arg, Command};
+use clap_complete::{
+    CompleteEnv, Shell,
+    engine::{ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter},
+    env::Shells,
+};
+use kernel::{namespace, privilege};
+use model::RunId;
+use store::Store;
+
+use super::{bed, plans};
+use crate::{cli, paths, references};
+
+/// By it a shell asks for completions; it names the shell.
+const VARIABLE: &str = "WIREPROOF_COMPLETE";
+
+const PROGRAM: &str = "wireproof";
+
+/// Runs that are offered: the latest.
+const MOST_RUNS: usize = 20;
+
+/// Answers a shell that asks for completions, and ends then.
+pub(crate) fn answer_shell() {
+    CompleteEnv::with_factory(|| completing(cli::definition())).var(VARIABLE).complete();
+}
+
+/// What a shell reads so that it asks for completions.
+pub(super) fn script(shell: Shell) -> std::io::Result<Vec<u8>> {
+    let mut script = Vec::new();
+    let unknown = || std::io::Error::other(format!("no completions for {shell}"));
+    let shells = Shells::builtins();
+    let shell = shells.completer(&shell.to_string()).ok_or_else(unknown)?;
+    shell.write_registration(VARIABLE, PROGRAM, PROGRAM, PROGRAM, &mut script)?;
+    Ok(script)
+}
+
+/// The command line with completers.
+fn completing(command: Command) -> Command {
+    let name = command.get_name().to_owned();
+    let complete = |arg: Arg| match candidates(&name, arg.get_id().as_str()) {
+        Some(candidates) => arg.add(ArgValueCompleter::new(candidates)),
+        None => arg,
+    };
+    command.mut_args(complete).mut_subcommands(completing)
+}
+
+type Candidates = fn(&OsStr) -> Vec<CompletionCandidate>;
+
+/// Candidates for an argument of a command.
+fn candidates(command: &str, argument: &str) -> Option<Candidates> {
+    Some(match (command, argument) {
+        ("verify", "plan") => plans_and_files,
+        ("down" | "exec", "name") | ("watch", "bed") => |current| these(beds(), current),
+        ("exec", "endpoint") => |current| these(["a", "b"], current),
+        (_, "bed") => beds_and_layouts,
+        ("watch", "namespace") => |current| these(namespace::list().unwrap_or_default(), current),
+        ("compare", "runs") => compared,
+        (_, "run") => runs,
+        (_, "references") => references,
+        (_, "interface" | "interfaces" | "dev") => |current| these(interfaces(), current),
+        _ => return None,
+    })
+}
+
+/// Plans of the program, and files that may be plans.
+fn plans_and_files(current: &OsStr) -> Vec<CompletionCandidate> {
+    let files = PathCompleter::any().filter(|path| path.extension().is_some_and(|ending| ending == "toml"));
+    these(plans::names(), current).into_iter().chain(files.complete(current)).collect()
+}
+
+/// Baselines and runs.
+fn compared(current: &OsStr) -> Vec<CompletionCandidate> {
+    these(baselines(), current).into_iter().chain(runs(current)).collect()
+}
+
+/// Those that begin with what is written.
+fn these(all: impl IntoIterator<Item: Into<String>>, current: &OsStr) -> Vec<CompletionCandidate> {
+    let current = current.to_string_lossy();
+    let fit = all.into_iter().map(Into::into).filter(|it: &String| it.starts_with(&*current));
+    fit.map(CompletionCandidate::new).collect()
+}
+
+fn interfaces() -> Vec<String> {
+    let entries = fs::read_dir("/sys/class/net").into_iter().flatten().flatten();
+    entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+}
+
+/// Beds that have namespaces here.
+fn beds() -> BTreeSet<String> {
+    let all = namespace::list().unwrap_or_default();
+    all.iter().filter_map(|name| bed::of_namespace(name)).map(str::to_owned).collect()
+}
+
+/// Kinds of beds, the beds that stand, and interfaces behind `ports:`.
+fn beds_and_layouts(current: &OsStr) -> Vec<CompletionCandidate> {
+    const LAYOUTS: [&str; 6] = ["lab", "lab:senders=", "lab:bridge", "lab:router", "ports:", "hosts:ssh://"];
+    let text = current.to_string_lossy();
+    let Some(ports) = text.strip_prefix("ports:") else {
+        return these(LAYOUTS.into_iter().map(str::to_owned).chain(beds()), current);
+    };
+    let first = ports.split_once(',').map_or(String::new(), |(first, _)| format!("{first},"));
+    these(interfaces().into_iter().map(|port| format!("ports:{first}{port}")), current)
+}
+
+/// The store of the calling user; `None` where there is none, or it cannot be read.
+fn store() -> Option<Store> {
+    privilege::reach_files_as_sudo_user().ok()?;
+    Store::open_to_read(&paths::store(None).ok()?).ok()
+}
+
+fn runs(current: &OsStr) -> Vec<CompletionCandidate> {
+    let runs = store().and_then(|store| store.runs().ok()).unwrap_or_default();
+    let named = |run: store::RunSummary| {
+        let RunId(id) = run.id;
+        CompletionCandidate::new(id).help(Some(format!("{} on {}, {}", run.plan, run.bed, run.started).into()))
+    };
+    let current = current.to_string_lossy();
+    let fit = runs.into_iter().take(MOST_RUNS).filter(|run| run.id.0.starts_with(&*current));
+    these(["last"], OsStr::new(&*current)).into_iter().chain(fit.map(named)).collect()
+}
+
+/// `baseline`, and each that has a name.
+fn baselines() -> BTreeSet<String> {
+    let known = store().and_then(|store| store.baselines().ok()).unwrap_or_default();
+    let named = known.into_iter().filter(|baseline| !baseline.name.is_empty());
+    named.map(|baseline| format!("baseline:{}", baseline.name)).chain(["baseline".to_owned()]).collect()
+}
+
+/// All, none, or a list: the last of it is completed.
+fn references(current: &OsStr) -> Vec<CompletionCandidate> {
+    let text = current.to_string_lossy();
+    let before = text.rsplit_once(',').map_or(String::new(), |(before, _)| format!("{before},"));
+    let ids = known_references().into_iter().map(|id| format!("{before}{id}"));
+    let words = ["all", "none"].into_iter().filter(|_| before.is_empty()).map(str::to_owned);
+    these(words.chain(ids), current)
+}
+
+fn known_references() -> Vec<String> {
+    let folder = privilege::reach_files_as_sudo_user().ok().and_then(|()| paths::store(None).ok());
+    let folder = folder.map(|store| paths::references(&store));
+    references::read_from(folder.as_deref().unwrap_or(Path::new(""))).ids()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(candidates: &[CompletionCandidate]) -> Vec<String> {
+        candidates.iter().map(|it| it.get_value().to_string_lossy().into_owned()).collect()
+    }
+
+    fn offered(command: &str, argument: &str, current: &str) -> Vec<String> {
+        words(&candidates(command, argument).expect("it is completed")(OsStr::new(current)))
+    }
+
+    /// Each argument of each command, as (command, argument).
+    fn arguments(command: &Command) -> Vec<(String, String)> {
+        let own = command.get_arguments().map(|it| (command.get_name().to_owned(), it.get_id().to_string()));
+        own.chain(command.get_subcommands().flat_map(arguments)).collect()
+    }
+
+    #[test]
+    fn what_has_candidates_is_an_argument_of_a_command() {
+        let all = arguments(&cli::definition());
+        let completed = |argument: &str| {
+            all.iter().filter(|(command, it)| it == argument && candidates(command, it).is_some()).count()
+        };
+        for (argument, times) in [("plan", 1), ("runs", 1), ("endpoint", 1), ("namespace", 1), ("interfaces", 1)] {
+            assert_eq!(completed(argument), times, "{argument}");
+        }
+        assert!(completed("run") >= 3 && completed("bed") >= 7 && completed("references") >= 7);
+        assert!(completed("interface") >= 3 && completed("dev") >= 2 && completed("name") == 2);
+    }
+
+    #[test]
+    fn plans_references_and_ports_are_completed() {
+        assert_eq!(offered("verify", "plan", "cer"), ["certify"]);
+        assert_eq!(offered("report", "references", "a"), ["all"]);
+        assert_eq!(offered("report", "references", "mine,trex"), ["mine,trex-vyos"]);
+        assert_eq!(offered("verify", "bed", "po"), ["ports:"]);
+        assert_eq!(offered("verify", "bed", "ports:l"), ["ports:lo"]);
+        assert_eq!(offered("verify", "bed", "ports:eth9,l"), ["ports:eth9,lo"]);
+        assert_eq!(offered("watch", "interfaces", "l"), ["lo"]);
+    }
+}
