@@ -5,6 +5,7 @@
 pub mod bypass;
 mod cards;
 mod cells;
+mod changes;
 mod columns;
 mod comparison;
 mod content;
