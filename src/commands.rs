@@ -15,6 +15,7 @@ mod plans;
 mod references;
 mod report;
 mod resume;
+mod room;
 mod runs;
 mod sides;
 mod wanted;

@@ -69,6 +69,7 @@ fn measure(mut plan: Plan, identity: Option<Identity>, options: &Measure, common
     }
     let desk = Desk::open(paths::store(common.store.as_deref())?, &options.files, common)?;
     let id = run::new_id();
+    desk.check_room(&id, &plan, options.bed.senders())?;
     let _hold = desk.store().hold(&id)?;
     let wanted = Wanted { stamps: stamps(&plan), ..wanted(options, obtain_privilege(&options.bed, common)?)? };
     // Another machine is looked over once it is reached.
