@@ -11,6 +11,7 @@ mod dry_run;
 mod import;
 mod inspect;
 mod measure;
+mod nearest;
 mod plans;
 mod references;
 mod report;

@@ -65,7 +65,7 @@ fn measure(mut plan: Plan, identity: Option<Identity>, options: &Measure, common
     bind_replays(&mut plan)?;
     check_replays(&plan, options.mtu)?;
     if options.dry_run {
-        return dry_run(&plan, options, common);
+        return dry_run(&plan, &references.known, options, common);
     }
     let desk = Desk::open(paths::store(common.store.as_deref())?, &options.files, common)?;
     let id = run::new_id();
