@@ -27,6 +27,23 @@ pub(crate) enum Exit {
     Program(u8),
 }
 
+/// The gravest first: of several that apply, a script is told this one.
+const GRAVEST_FIRST: [Exit; 6] =
+    [Exit::Words, Exit::Interrupted, Exit::Failed, Exit::CouldNot, Exit::Inconclusive, Exit::Done];
+
+impl Exit {
+    /// The graver of two.
+    pub(crate) fn and(self, other: Self) -> Self {
+        let rank = |exit: &Self| GRAVEST_FIRST.iter().position(|known| known == exit);
+        [self, other].into_iter().min_by_key(rank).unwrap_or(self)
+    }
+
+    /// The status of a run with this verdict, of which something may not have been run.
+    pub(crate) fn of(verdict: Option<Verdict>, is_partial: bool) -> Self {
+        Self::from(verdict).and(if is_partial { Self::Inconclusive } else { Self::Done })
+    }
+}
+
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
         Self::from(exit.status())
@@ -98,6 +115,23 @@ mod tests {
     use anyhow::Context;
 
     use super::*;
+
+    #[test]
+    fn a_failed_limit_wins_over_what_could_not_be_done() {
+        let of = |exits: &[Exit]| exits.iter().copied().fold(Exit::Done, Exit::and);
+        assert_eq!(of(&[Exit::CouldNot, Exit::Failed, Exit::Inconclusive]), Exit::Failed);
+        assert_eq!(of(&[Exit::Inconclusive, Exit::CouldNot]), Exit::CouldNot);
+        assert_eq!(of(&[Exit::Failed, Exit::Interrupted]), Exit::Interrupted);
+        assert_eq!(of(&[Exit::Words, Exit::Failed]), Exit::Words);
+        assert_eq!(of(&[]), Exit::Done);
+    }
+
+    #[test]
+    fn a_run_of_which_something_was_left_out_did_not_pass() {
+        assert_eq!(Exit::of(Some(Verdict::Pass), false), Exit::Done);
+        assert_eq!([None, Some(Verdict::Pass)].map(|verdict| Exit::of(verdict, true)), [Exit::Inconclusive; 2]);
+        assert_eq!(Exit::of(Some(Verdict::Fail), true), Exit::Failed);
+    }
 
     #[test]
     fn a_cause_that_the_message_has_already_is_said_once() {

@@ -25,6 +25,10 @@ pub(crate) struct ReportOptions {
     /// or taken from WIREPROOF_KEY_PASSWORD.
     #[arg(long, value_name = "KEY")]
     pub(crate) sign: Option<PathBuf>,
+    /// End with the status of the limits: 3 if one failed, 4 if one is inconclusive or something was not run. Without it,
+    /// the status is 0 once the report is written.
+    #[arg(long, conflicts_with = "check")]
+    pub(crate) check_limits: bool,
     /// Write nothing; check that the files of this report are unchanged. Exit status 3 if not.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["sign", "redact", "out", "meta"])]
     pub(crate) check: Option<PathBuf>,

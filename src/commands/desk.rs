@@ -11,6 +11,7 @@ use std::{
 };
 
 use bed::{BedError, Wanted};
+use model::{Plan, Run, RunId};
 use report::{Lang, Notice};
 use run::{Conducted, Ending, Made, Order, RunError, conduct};
 use signal_hook::{
@@ -22,6 +23,7 @@ use store::{Store, StoreError};
 use super::{
     language,
     report::{check_pdf, tell},
+    room,
     wanted::{dut_note, words_or_bed},
 };
 use crate::{
@@ -72,10 +74,17 @@ impl<'a> Desk<'a> {
         self.tell(conducted)
     }
 
-    /// Writes the report, and says whatever went wrong, each thing for itself; the first sets the exit status.
+    /// Refuses a plan whose store or report may have no room.
+    pub(super) fn check_room(&self, id: &RunId, plan: &Plan, senders: usize) -> anyhow::Result<()> {
+        let report = paths::report(self.files.out.as_deref(), &self.store_path, &id.0);
+        room::check(plan, senders, &self.store_path, &report)
+    }
+
+    /// Writes the report, and says whatever went wrong, each thing for itself; the gravest sets the exit status.
     fn tell(&self, conducted: Conducted<StoreError>) -> anyhow::Result<Exit> {
         let mut failures: Vec<anyhow::Error> = Vec::new();
         let mut exit = Exit::Done;
+        let mut resumable = None;
         match conducted.made {
             Err(error) => failures.push(words_or_run(error)),
             Ok(Made { run, ending, kept }) => {
@@ -90,9 +99,10 @@ impl<'a> Desk<'a> {
                         }
                     }
                 }
+                resumable = (kept.is_ok() && can_go_on(&run, &ending)).then(|| self.resume(&run.id));
                 match ending {
                     Ending::Complete => {}
-                    Ending::Interrupted => exit = Exit::Interrupted,
+                    Ending::Interrupted => exit = exit.and(Exit::Interrupted),
                     Ending::Failed(errors) => failures.extend(errors.into_iter().map(Into::into)),
                 }
                 let lost = |error| anyhow::Error::new(error).context(format!("the run could not be stored, {left}"));
@@ -100,8 +110,24 @@ impl<'a> Desk<'a> {
             }
         }
         failures.extend(conducted.given_back.err().map(Into::into));
-        Ok(failures.iter().map(explain).collect::<Vec<_>>().first().copied().unwrap_or(exit))
+        let exit = failures.iter().map(explain).fold(exit, Exit::and);
+        if let Some(command) = resumable {
+            say(&Notice::Resumable { command: &command }.text(language(self.common)));
+        }
+        Ok(exit)
     }
+
+    /// The command line that continues a run.
+    fn resume(&self, id: &RunId) -> String {
+        let store = self.common.store.iter().flat_map(|store| ["--store".to_owned(), store.display().to_string()]);
+        let words = ["wireproof", "resume", &id.0].map(str::to_owned).into_iter().chain(store);
+        ::report::command(&words.collect::<Vec<_>>())
+    }
+}
+
+/// Whether more than its end is missing of a run.
+fn can_go_on(run: &Run, ending: &Ending) -> bool {
+    !matches!(ending, Ending::Complete) && !ending.left_nothing(run)
 }
 
 /// A plan that does not fit the bed is wrong words; everything else is the machine.

@@ -2,8 +2,8 @@
 
 use bed::Wanted;
 use kernel::privilege;
-use model::{Mtu, Plan};
-use report::{Preview, PreviewItem, preview};
+use model::{LimitOutcome, Mtu, Plan, Reference, Run, reference::Match};
+use report::{Obstacle, Preview, PreviewItem, PreviewLimit, preview};
 use run::estimate;
 use serde_json::json;
 
@@ -18,24 +18,64 @@ use crate::{
 };
 
 /// Prints the steps. Nothing on the machine is changed, and nothing is stored.
-pub(super) fn dry_run(plan: &Plan, options: &Measure, common: &Common) -> anyhow::Result<Exit> {
+pub(super) fn dry_run(
+    plan: &Plan,
+    references: &[Reference],
+    options: &Measure,
+    common: &Common,
+) -> anyhow::Result<Exit> {
     let wanted = Wanted { stamps: stamps(plan), ..wanted(options, privilege::current())? };
     let planned = fitting(plan, &wanted)?;
     let (items, for_trials) = (items(plan), planned.for_mtus(&mtus(plan)));
+    let run = run::foreseen(plan, planned.bed.clone());
+    let limits = limits(&run, references);
     if common.json {
+        let judged: Vec<_> = limits.iter().map(limit).collect();
         let steps: Vec<_> = items.iter().map(step).collect();
         let seconds: f64 = items.iter().map(PreviewItem::total).sum();
         let set_up = &planned.set_up;
         print_json(&json!({
-            "plan": plan, "steps": steps, "dut_commands": options.bed.commands_for_dut(), "changes": set_up, "changes_for_trials": for_trials, "seconds": seconds
+            "plan": plan, "steps": steps, "dut_commands": options.bed.commands_for_dut(), "changes": set_up, "changes_for_trials": for_trials, "seconds": seconds, "limits": judged
         }))?;
         return Ok(Exit::Done);
     }
     let (name, bed) = (plan.name.as_str(), planned.bed.name.as_str());
-    let what = Preview { plan: name, bed, set_up: &planned.set_up, for_trials: &for_trials, items: &items };
+    let what = Preview {
+        plan: name,
+        bed,
+        set_up: &planned.set_up,
+        for_trials: &for_trials,
+        items: &items,
+        run: &run,
+        limits: &limits,
+    };
     print(&preview(&what, language(common)))?;
     dut_note(&options.bed, language(common)).map_or(Ok(()), |note| print(&format!("{note}\n")))?;
     Ok(Exit::Done)
+}
+
+/// Each limit for each configuration, with what keeps it from being judged whatever is measured.
+fn limits(run: &Run, references: &[Reference]) -> Vec<PreviewLimit> {
+    let judged = verdict::judge(run, references);
+    judged.into_iter().map(|outcome| PreviewLimit { obstacle: obstacle(&outcome, run), outcome }).collect()
+}
+
+fn obstacle(outcome: &LimitOutcome, run: &Run) -> Option<Obstacle> {
+    let specs: Vec<_> = run.plan.specs().into_iter().filter(|spec| outcome.limit.matches(spec)).collect();
+    if specs.is_empty() {
+        return Some(Obstacle::NothingMeasured);
+    }
+    let probe = outcome.probe.split(LimitOutcome::FROM).next().unwrap_or_default();
+    let ip = specs.iter().find(|spec| spec.to_string() == probe).map(|spec| (spec, spec.profile().ip));
+    if let Some((_, ip)) = ip.filter(|(spec, _)| procedure::lacks_address(spec, &run.bed).is_some()) {
+        return Some(Obstacle::NoAddress { ip });
+    }
+    let against = outcome.against.as_ref();
+    against.filter(|it| matches!(it.matches, Match::NotComparable { .. })).map(|_| Obstacle::NotComparable)
+}
+
+fn limit(PreviewLimit { outcome, obstacle }: &PreviewLimit) -> serde_json::Value {
+    json!({ "limit": outcome.limit, "configuration": outcome.probe, "bound": outcome.bound, "obstacle": obstacle })
 }
 
 /// Each configuration once, with how often it is measured.
@@ -66,6 +106,27 @@ fn mtus(plan: &Plan) -> Vec<Mtu> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn limits_that_no_measurement_could_decide_are_told() {
+        let limit = |rest: &str| format!("[[limits]]\nmetric = {rest}\n");
+        let plan = [
+            "name = \"t\"\nrepeats = 6\n[[path]]\n[[path]]\nip = 6\n[[latency]]\nprotocol = \"udp\"\nframe_sizes = [64]\n",
+            &limit("\"path_mtu\"\nat_least = \"1500\""),
+            &limit("\"rtt_p50\"\nat_most = \"1 ms\"\nframe_size = 128"),
+            &limit("\"rtt_mean\"\nreference = \"rx2540-exanic-2015\"\nwithin = \"20 %\""),
+        ];
+        let run = run::foreseen(&Plan::parse(&plan.concat(), &[]).unwrap(), model::fixture::lab());
+        let found: Vec<_> = limits(&run, &crate::references::built_in().known)
+            .into_iter()
+            .map(|it| (it.outcome.probe, it.obstacle))
+            .collect();
+        let [v4, v6, frame, rtt] = found.as_slice() else { panic!("{found:?}") };
+        assert_eq!(v4.1, None);
+        assert_eq!(v6.1, Some(Obstacle::NoAddress { ip: model::IpVersion::V6 }));
+        assert_eq!(frame.1, Some(Obstacle::NothingMeasured));
+        assert_eq!((rtt.0.as_str(), rtt.1), ("latency UDP IPv4 spin 64 B", Some(Obstacle::NotComparable)));
+    }
 
     #[test]
     fn each_configuration_stands_once_with_all_its_trials() {

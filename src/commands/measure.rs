@@ -65,10 +65,11 @@ fn measure(mut plan: Plan, identity: Option<Identity>, options: &Measure, common
     bind_replays(&mut plan)?;
     check_replays(&plan, options.mtu)?;
     if options.dry_run {
-        return dry_run(&plan, options, common);
+        return dry_run(&plan, &references.known, options, common);
     }
     let desk = Desk::open(paths::store(common.store.as_deref())?, &options.files, common)?;
     let id = run::new_id();
+    desk.check_room(&id, &plan, options.bed.senders())?;
     let _hold = desk.store().hold(&id)?;
     let wanted = Wanted { stamps: stamps(&plan), ..wanted(options, obtain_privilege(&options.bed, common)?)? };
     // Another machine is looked over once it is reached.

@@ -1,6 +1,9 @@
 //! From words on the command line to a plan.
 
-use std::path::Path;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use model::{
     Plan, Stack,
@@ -8,6 +11,7 @@ use model::{
     stream::{Load, Stream},
 };
 
+use super::nearest::nearest;
 use crate::{cli::PROBES, exit::Words, paths};
 
 /// Plans that come with the program, beside the plan of each probe.
@@ -92,10 +96,31 @@ pub(super) fn replay(file: &Path, loads: &[Load], plan: &mut Plan) -> anyhow::Re
 fn read_file(path: &Path) -> anyhow::Result<String> {
     let names = names().collect::<Vec<_>>().join(", ");
     let words = |why: String| {
+        let meant = if path.exists() { None } else { meant(path, &beside(path)) };
+        let meant = meant.map(|meant| format!("did you mean {}? Else ", meant.display())).unwrap_or_default();
         let hint = "give a plan file, or one of the plans that come with wireproof";
-        Words(format!("plan {}: {why}; {hint}: {names}", path.display()))
+        Words(format!("plan {}: {why}; {meant}{hint}: {names}", path.display()))
     };
     Ok(paths::read_text(path, "a plan", paths::LONGEST).map_err(words)?)
+}
+
+/// What may be meant by the name of a plan that there is not: a plan that comes with the program, or a file beside.
+fn meant(path: &Path, beside: &[String]) -> Option<PathBuf> {
+    let name = path.file_name()?.to_str()?;
+    let is_bare = Path::new(name) == path;
+    let known = built_in().map(|(name, _)| name).filter(|_| is_bare);
+    let files = beside.iter().map(String::as_str);
+    nearest(name, known.chain(files)).map(|meant| path.with_file_name(meant))
+}
+
+/// Names of the files beside this one that may be plans.
+fn beside(path: &Path) -> Vec<String> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    let mut names: Vec<_> = names.filter(|name| name.ends_with(".toml")).collect();
+    names.sort_unstable();
+    names
 }
 
 #[cfg(test)]
@@ -114,6 +139,19 @@ mod tests {
             assert!(plan.limits.is_empty() || decides, "{name}: its limits cannot be decided");
             assert!(toml.starts_with("# "), "{name} says what it is for");
         }
+    }
+
+    #[test]
+    fn a_plan_that_may_be_meant_is_named() {
+        let meant = |path: &str, beside: &[&str]| {
+            let beside: Vec<String> = beside.iter().map(|name| (*name).to_owned()).collect();
+            meant(Path::new(path), &beside).map(|meant| meant.display().to_string())
+        };
+        assert_eq!(meant("cerify", &[]).as_deref(), Some("certify"));
+        assert_eq!(meant("my/rak.toml", &["rack.toml", "other.toml"]).as_deref(), Some("my/rack.toml"));
+        assert_eq!(meant("rak", &["rack.toml"]).as_deref(), Some("rack.toml"));
+        assert_eq!(meant("my/cerify", &[]), None, "plans of the program are in no folder");
+        assert_eq!(meant("zzz", &["rack.toml"]), None);
     }
 
     #[test]

@@ -56,10 +56,11 @@ pub(super) fn report(options: &ReportOptions, common: &Common) -> anyhow::Result
         None => Cover::All,
     };
     let place = Place { folder: &folder, cover };
-    tell_in(&place, &run, &options.files, &references, common)
+    let judged = tell_in(&place, &run, &options.files, &references, common)?;
+    Ok(if options.check_limits { judged } else { Exit::Done })
 }
 
-/// Writes the report and prints the results of the run.
+/// Writes the report and prints the results of the run; the exit status is that of its limits.
 pub(super) fn tell(
     run: &Run,
     files: &ReportFiles,
@@ -93,5 +94,5 @@ fn tell_in(
         say(&Notice::SignatureRemoved { folder: &place.folder.display().to_string() }.text(lang));
     }
     super::tell(Notice::ReportWritten { path: &written.first.display().to_string() }, common);
-    Ok(assessment.verdict.into())
+    Ok(Exit::of(assessment.verdict, run.partial))
 }

@@ -47,6 +47,7 @@ pub(super) fn resume(id: &RunId, files: &ReportFiles, allowed: &Allowed, common:
     let desk = Desk::open(store_path, files, common)?;
     let run = if id.0 == "last" { desk.store().last()? } else { desk.store().load(id)? };
     allowed.compare(&run.id, &run.bed.wrap, &run.command)?;
+    desk.check_room(&run.id, &run.plan, run.bed.senders().len())?;
     let _hold = desk.store().hold(&run.id)?;
     let reference: BedRef = run.bed.name.parse()?;
     let wanted = Wanted {

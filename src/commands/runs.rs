@@ -1,29 +1,103 @@
 //! Stored runs: lists, and reports written again.
 
+use std::array;
+
+use console::Term;
 use model::{Run, RunId};
 use store::{RunSummary, Store};
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::print;
-use crate::{cli::Common, exit::Exit, paths};
+use crate::{
+    cli::Common,
+    exit::Exit,
+    paths,
+    references::{self, References},
+};
 
 /// `wireproof runs`, for people.
 pub(super) fn list(common: &Common) -> anyhow::Result<Exit> {
-    let runs = open(common)?.runs()?;
-    print(&listed(&runs))?;
+    let store = open(common)?;
+    let runs = store.runs()?;
+    let references = references::read(common)?;
+    let rows: Vec<_> = runs.iter().map(|run| row(run, verdict(&store, &run.id, &references))).collect();
+    let terminal = Term::stdout();
+    let width = terminal.is_term().then(|| terminal.size().1.into());
+    print(&listed(&rows, width))?;
     Ok(Exit::Done)
 }
 
-fn listed(runs: &[RunSummary]) -> String {
-    if runs.is_empty() {
+/// Its verdict as of today; a run that cannot be read has none, and its name is enough to find out why.
+fn verdict(store: &Store, id: &RunId, references: &References) -> String {
+    let Ok(run) = store.load(id) else { return "unreadable".to_owned() };
+    let overall = verdict::overall(&verdict::judge(&run, &references.known), run.identity.as_ref());
+    overall.map_or_else(|| "–".to_owned(), |verdict| verdict.to_string())
+}
+
+const HEAD: [&str; 6] = ["run", "started", "plan", "bed", "trials", "verdict"];
+const STARTED: usize = 1;
+const PLAN: usize = 2;
+const BED: usize = 3;
+const TRIALS: usize = 4;
+
+/// Between two columns.
+const GAP: usize = 2;
+
+/// A column is not made narrower than this.
+const NARROWEST: usize = 8;
+
+fn row(run: &RunSummary, verdict: String) -> [String; 6] {
+    let verdict = if run.partial { format!("{verdict} (partial)") } else { verdict };
+    let RunSummary { id, started, plan, bed, trials, .. } = run;
+    // To the minute; seconds stand in the name.
+    let started = started.get(..16).map_or_else(|| started.clone(), |minute| minute.replace('T', " ") + "Z");
+    [id.0.clone(), started, plan.clone(), bed.clone(), trials.to_string(), verdict]
+}
+
+/// A table no wider than this: names of beds are shortened first, then those of plans; at last the times are left out, which the
+/// names of the runs tell too.
+fn listed(rows: &[[String; 6]], width: Option<usize>) -> String {
+    if rows.is_empty() {
         return "Nothing has been measured yet; start with \"wireproof verify\".\n".to_owned();
     }
-    let row = |run: &RunSummary| {
-        let partial = if run.partial { " (partial)" } else { "" };
-        let RunSummary { id, started, plan, bed, trials, .. } = run;
-        format!("{:<21} {started:<20} {plan:<12} {bed:<12} {trials:>6}{partial}\n", id.0)
+    let head = HEAD.map(str::to_owned);
+    let all = || [&head].into_iter().chain(rows);
+    let widest = |column: usize| all().map(|row| row[column].width()).max().unwrap_or_default();
+    let mut widths: [usize; 6] = array::from_fn(widest);
+    let over = |widths: &[usize; 6]| {
+        let whole = widths.iter().sum::<usize>() + GAP * (HEAD.len() - 1);
+        width.map_or(0, |width| whole.saturating_sub(width))
     };
-    let head = format!("{:<21} {:<20} {:<12} {:<12} {:>6}\n", "run", "started", "plan", "bed", "trials");
-    head + &runs.iter().map(row).collect::<String>()
+    for column in [BED, PLAN] {
+        widths[column] = widths[column].saturating_sub(over(&widths)).max(NARROWEST.min(widths[column]));
+    }
+    let columns: Vec<usize> = (0..HEAD.len()).filter(|column| *column != STARTED || over(&widths) == 0).collect();
+    all().map(|row| line(row, &columns, &widths)).collect()
+}
+
+fn line(row: &[String; 6], columns: &[usize], widths: &[usize; 6]) -> String {
+    let cell = |column: usize| {
+        let text = shortened(&row[column], widths[column]);
+        let pad = " ".repeat(widths[column].saturating_sub(text.width()));
+        if column == TRIALS { format!("{pad}{text}") } else { format!("{text}{pad}") }
+    };
+    let cells: Vec<String> = columns.iter().map(|column| cell(*column)).collect();
+    cells.join(&" ".repeat(GAP)).trim_end().to_owned() + "\n"
+}
+
+/// The beginning of a text, no wider than this.
+fn shortened(text: &str, width: usize) -> String {
+    if text.width() <= width {
+        return text.to_owned();
+    }
+    let mut short = String::new();
+    for letter in text.chars() {
+        if short.width() + letter.width().unwrap_or_default() + 1 > width {
+            break;
+        }
+        short.push(letter);
+    }
+    short + "…"
 }
 
 /// A run by its name, the beginning of it, or "last".
@@ -34,4 +108,37 @@ pub(super) fn load(store: &Store, run: &RunId) -> anyhow::Result<Run> {
 /// The store, which exists.
 pub(super) fn open(common: &Common) -> anyhow::Result<Store> {
     Ok(Store::open_to_read(&paths::store(common.store.as_deref())?)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(plan: &str, bed: &str, trials: u32, verdict: &str) -> [String; 6] {
+        let run = RunSummary {
+            id: RunId("20261123-001432-0441".to_owned()),
+            started: "2026-11-23T00:14:32Z".to_owned(),
+            finished: None,
+            plan: plan.to_owned(),
+            bed: bed.to_owned(),
+            trials,
+            partial: verdict == "–",
+        };
+        row(&run, verdict.to_owned())
+    }
+
+    #[test]
+    fn a_list_shows_verdicts_and_fits_the_terminal() {
+        let far = "hosts:ssh://root@198.18.100.2?dev=wire-f&addr=198.18.101.2/24";
+        let rows = [of("quick", "lab", 4, "PASS"), of("certify", far, 1200, "FAIL"), of("受入試験", "lab", 1, "–")];
+        let wide = listed(&rows, None);
+        assert!(wide.contains(&format!("certify   {far}    1200  FAIL\n")), "{wide}");
+        assert!(wide.contains("2026-11-23 00:14Z  受入試験  lab ") && wide.contains("– (partial)\n"), "{wide}");
+        let narrow = listed(&rows, Some(80));
+        assert!(narrow.lines().all(|line| line.width() <= 80), "{narrow}");
+        assert!(narrow.contains("  hosts:s…    1200  FAIL\n"), "{narrow}");
+        let narrower = listed(&rows, Some(62));
+        assert!(narrower.contains("0441  certify   hosts:s…    1200  FAIL\n"), "{narrower}");
+        assert!(listed(&[], None).contains("wireproof verify"));
+    }
 }

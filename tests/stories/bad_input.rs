@@ -30,6 +30,8 @@ fn wrong_words_end_with_status_two_and_say_what_is_right() {
         (vec!["latency", "--set", "latency.cuont=3"], "unknown field `cuont`"),
         (vec!["latency", "--set", "nonsense"], "KEY=VALUE"),
         (vec!["verify", "no-such-plan"], "soak, latency, goodput"),
+        (vec!["verify", "cerify"], "did you mean certify?"),
+        (vec!["goodput", "--set", "goodput.duration=10"], "write it like \"10 s\""),
         (vec!["bed", "up", "Bad_Name"], "cannot name a bed"),
         (vec!["bed", "up", "good", "--bed", "lab:senders=2"], "measure with --bed lab:senders=2"),
         (vec!["verify", "--lang", "de"], "use en or ja"),
@@ -47,7 +49,8 @@ fn wrong_plans_are_explained_by_line_and_column() {
     verify(b"name = \"\xff\"").fails(2, &["line 1", "UTF-8"]);
     verify(with("protocol", "protocl").as_bytes()).fails(2, &["line 5, column 1", "protocl", "expected one of"]);
     verify(with("\"1 s\"", "\"1 Gbit/s\"").as_bytes()).fails(2, &["unknown unit \"Gbit/s\"", "10 s"]);
-    verify(with("count = 2000", "count = 0").as_bytes()).fails(2, &["line 7", "nonzero"]);
+    verify(with("count = 2000", "count = 0").as_bytes())
+        .fails(2, &["line 7", "a whole number from 1: write it like 6"]);
     verify(with("[64, 1518]", "[]").as_bytes()).fails(2, &["[[latency]] number 1", "frame_sizes is empty"]);
     verify(with("\"small\"", "\"a\\u001b[31mb\"").as_bytes()).fails(2, &["no control characters"]);
     verify(b"").fails(2, &["missing field `name`"]);

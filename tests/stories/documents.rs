@@ -57,7 +57,9 @@ fn the_identity_is_kept_with_the_run_and_may_be_changed_for_a_report() {
     report(&desk, "third", &["--meta", meta.to_str().unwrap()]);
     let failed = desk.path("failed.toml");
     fs::write(&failed, META.replace("\"pass\"", "\"fail\"")).unwrap();
-    let done = desk.run(&["report", "--meta", failed.to_str().unwrap()]);
+    let words = ["report", "--meta", failed.to_str().unwrap()];
+    assert_eq!(desk.run(&words).status, 0, "the report is written");
+    let done = desk.run(&[&words[..], &["--check-limits"]].concat());
     assert_eq!(done.status, 3, "what a person found to fail, fails: {}", done.err);
 }
 
@@ -161,7 +163,7 @@ fn the_example_of_an_identity_can_be_used() {
     let example = desk.run(&["report", "--meta-template", "--lang", "ja"]);
     let meta = desk.path("example.toml");
     fs::write(&meta, &example.out).unwrap();
-    let done = desk.run(&["report", "--meta", meta.to_str().unwrap(), "--lang", "ja"]);
+    let done = desk.run(&["report", "--meta", meta.to_str().unwrap(), "--lang", "ja", "--check-limits"]);
     assert_eq!(done.status, 4, "one item of the example is not ticked: {}", done.err);
 }
 

@@ -2,8 +2,8 @@
 
 use std::{
     fs,
-    path::Path,
-    process::{Child, Command},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
     time::{Duration, Instant},
 };
 
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::{
     machine::{Snapshot, children},
-    program::{Desk, Done, MANY, SMALL, WIREPROOF, done, text, without_caller},
+    program::{Desk, Done, MANY, WIREPROOF, done, text, without_caller},
     waiting::soon,
 };
 
@@ -99,6 +99,27 @@ fn an_agent_that_hangs_is_noticed_and_ended() {
 }
 
 #[test]
+fn a_run_that_was_stopped_says_so_and_how_it_goes_on() {
+    let desk = Desk::new();
+    let before = Snapshot::take();
+    let run = under_way(&desk);
+    let agents = children(run.id());
+    signal(run.id(), "-STOP");
+    // They take it for gone, and undo. It cannot take note of their ends yet.
+    let ended = |pid: &u32| fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| stat.contains(") Z "));
+    assert!(soon(|| agents.iter().all(ended)), "agents stay");
+    signal(run.id(), "-CONT");
+    let ended = end_of(run);
+    let id = desk.runs()[0]["id"].as_str().unwrap().to_owned();
+    ended.fails(1, &["wireproof itself was stopped for", &format!("wireproof resume {id} --store")]);
+    assert_kept(&desk, &ended);
+    before.assert_same();
+    let done = desk.run(&["resume", &id, "--json", "--out", text(&desk.path("out"))]);
+    assert_eq!((done.status, done.json()["trials"].as_array().unwrap().len()), (0, 80), "{}", done.err);
+    before.assert_same();
+}
+
+#[test]
 fn another_build_is_told_apart() {
     // The linker's build ID identifies a build: a copy with another ID counts as another build.
     let desk = Desk::new();
@@ -117,20 +138,80 @@ fn another_build_is_told_apart() {
     assert_ne!(build(hello(Path::new(WIREPROOF))), build(hello(&other)));
 }
 
+/// A small disk, until this is dropped.
+struct Disk(PathBuf);
+
+impl Disk {
+    fn new(desk: &Desk, size: &str) -> Self {
+        let disk = Self(desk.path("disk"));
+        fs::create_dir(&disk.0).unwrap();
+        disk.mount(&format!("size={size}"));
+        disk
+    }
+
+    fn mount(&self, options: &str) {
+        let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", options, "none", text(&self.0)]).status();
+        assert!(mounted.unwrap().success());
+    }
+
+    /// Takes all that is free of it.
+    fn fill(&self) {
+        assert!(fs::write(self.0.join("ballast"), vec![0; 256 << 20]).is_err(), "the disk is small");
+    }
+
+    /// A command that keeps its runs there.
+    fn start(&self, words: &[&str]) -> Child {
+        let mut command = without_caller(WIREPROOF.as_ref());
+        command.args(words).arg("--store").arg(self.0.join("runs.db"));
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    }
+
+    /// Waits for the first trial, then takes all room.
+    fn fill_under_way(&self) {
+        let runs = || end_of(self.start(&["runs", "--json"])).json();
+        let stored = || {
+            let there = self.0.join("runs.db").exists();
+            there && runs().as_array().unwrap().iter().any(|run| run["trials"].as_u64() >= Some(1))
+        };
+        assert!(soon(stored), "no trials come");
+        self.fill();
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(&self.0).status();
+    }
+}
+
+#[test]
+fn a_full_disk_is_said_before_anything_is_measured() {
+    let desk = Desk::new();
+    let disk = Disk::new(&desk, "2m");
+    let before = Snapshot::take();
+    let begun = Instant::now();
+    let plan = desk.plan(MANY);
+    let [out, other] = [disk.0.join("out"), desk.path("out")];
+    for (place, option) in [(&out, "--store PATH and --out DIR"), (&other, "--store PATH")] {
+        let ended = end_of(disk.start(&["verify", text(&plan), "--out", text(place)]));
+        ended.fails(1, &["nothing was measured: the disk of", "KiB are free", option]);
+    }
+    let words = ["verify", text(&plan), "--out", text(&out)];
+    desk.run(&words).fails(1, &["nothing was measured: the disk of", "--out DIR"]);
+    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+    assert!(desk.runs().is_empty());
+    before.assert_same();
+}
+
 #[test]
 fn a_store_that_fills_up_leaves_the_report() {
     let desk = Desk::new();
+    let disk = Disk::new(&desk, "64m");
     let before = Snapshot::take();
-    let small_disk = desk.path("disk");
-    fs::create_dir(&small_disk).unwrap();
-    let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", "size=96k", "none", text(&small_disk)]).status();
-    assert!(mounted.unwrap().success());
-    let mut command = without_caller(WIREPROOF.as_ref());
     let plan = desk.plan(MANY);
-    command.args(["verify", text(&plan), "--json", "--out", text(&desk.path("out")), "--store"]);
-    let ended = done(command.arg(small_disk.join("runs.db")).output().unwrap());
-    let unmounted = Command::new("umount").arg(&small_disk).status().unwrap();
-    assert!(unmounted.success());
+    let run = disk.start(&["verify", text(&plan), "--json", "--out", text(&desk.path("out"))]);
+    disk.fill_under_way();
+    let ended = end_of(run);
     ended.fails(1, &["full", "could not be stored, its report is the only copy"]);
     let report: Value =
         serde_json::from_str(&fs::read_to_string(desk.path("out").join("report.json")).unwrap()).unwrap();
@@ -141,14 +222,11 @@ fn a_store_that_fills_up_leaves_the_report() {
 #[test]
 fn a_disk_that_holds_neither_store_nor_report_leaves_what_is_printed() {
     let desk = Desk::new();
-    let small_disk = desk.path("disk");
-    fs::create_dir(&small_disk).unwrap();
-    let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", "size=64k", "none", text(&small_disk)]).status();
-    assert!(mounted.unwrap().success());
-    let mut command = without_caller(WIREPROOF.as_ref());
-    command.args(["verify", text(&desk.plan(SMALL)), "--json", "--store"]);
-    let ended = done(command.arg(small_disk.join("runs.db")).output().unwrap());
-    assert!(Command::new("umount").arg(&small_disk).status().unwrap().success());
+    let disk = Disk::new(&desk, "64m");
+    let plan = desk.plan(MANY);
+    let run = disk.start(&["verify", text(&plan), "--json"]);
+    disk.fill_under_way();
+    let ended = end_of(run);
     ended.fails(1, &["No space left", "not whole either: keep what was printed"]);
-    assert_eq!(ended.json()["trials"].as_array().unwrap().len(), 8, "all of it");
+    assert_eq!(ended.json()["trials"].as_array().unwrap().len(), 80, "all of it");
 }

@@ -216,10 +216,29 @@ fn a_host_that_cannot_be_used_is_told_with_what_to_do() {
     with_ssh("/nowhere/ssh").fails(1, &["cannot run \"/nowhere/ssh\"", "openssh-client"]);
     let without_key = format!("{} -o IdentityFile=/dev/null", host.ssh());
     fs::rename(host.path("key"), host.path("other-key")).unwrap();
-    with_ssh(&without_key).fails(1, &["Permission denied", "ssh-copy-id root@198.18.100.2"]);
+    let copy = without_key.replacen("ssh ", "ssh-copy-id ", 1) + " root@198.18.100.2";
+    with_ssh(&without_key).fails(1, &["Permission denied", &copy]);
     fs::rename(host.path("other-key"), host.path("key")).unwrap();
     fs::write(host.path("known_hosts"), "").unwrap();
-    with_ssh(&host.ssh()).fails(1, &["Host key verification failed", &format!("\"ssh root@{ADDRESS}\" once by hand")]);
+    with_ssh(&host.ssh())
+        .fails(1, &["Host key verification failed", &format!("\"{} root@{ADDRESS}\" once by hand", host.ssh())]);
+    story.assert_same();
+}
+
+#[test]
+fn a_path_of_ipv4_alone_is_measured_and_ipv6_is_not_run() {
+    let story = Story::new();
+    let ssh = story.host.ssh();
+    let words = ["path", "--repeats", "1", "--ssh", &ssh, "--json"];
+    let done = done(story.host.command(&story.desk, &words, "root", WIRE).output().unwrap());
+    assert_eq!(done.status, 4, "{}", done.err);
+    let document = done.json();
+    assert_eq!(document["trials"].as_array().unwrap().len(), 1, "{}", document["trials"]);
+    let doubts = document["run"]["doubts"].to_string();
+    assert!(doubts.contains("no-address") && doubts.contains("the path over IPv6"), "{doubts}");
+    let words = ["path", "--ip", "6", "--ssh", &ssh];
+    let alone = crate::program::done(story.host.command(&story.desk, &words, "root", WIRE).output().unwrap());
+    alone.fails(2, &["has no IPv6 address"]);
     story.assert_same();
 }
 

@@ -99,6 +99,10 @@ fn a_dry_run_says_what_would_happen_and_does_nothing() {
     for words in ["veth pair", "latency, UDP IPv4, spin, 64 B", "3 × ", "about"] {
         assert!(dry.out.contains(words), "{words}: {}", dry.out);
     }
+    let limits = desk.run(&["verify", "certify", "--dry-run"]);
+    for words in ["Limits:\n", "at most 20 % worse than rx2540-exanic-2015", "(cannot be judged on this bed)"] {
+        assert!(limits.out.contains(words), "{words}: {}", limits.out);
+    }
     let words = ["goodput", "--mtus", "1500,9000", "--dry-run", "--lang", "ja"];
     let japanese = desk.run(&words);
     assert!(

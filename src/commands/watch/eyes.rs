@@ -6,7 +6,7 @@ use rates::LinkReading;
 use report::WatchWords;
 
 use super::super::bed::of_namespace;
-use crate::{cli::WatchOptions, exit::Words};
+use crate::{cli::WatchOptions, commands::nearest::alike, exit::Words};
 
 /// Reads the selected namespaces.
 pub(super) struct Eyes {
@@ -129,11 +129,9 @@ fn check_interfaces(wanted: &[String], readings: &[LinkReading]) -> Result<(), W
 
 /// The names that may be meant, or else all of them.
 fn near(wanted: &str, mut names: Vec<&str>) -> String {
-    const ALIKE: f64 = 0.75;
     names.sort_unstable();
     names.dedup();
-    let alike = |name: &&str| strsim::jaro_winkler(wanted, name) >= ALIKE;
-    let meant: Vec<&str> = names.iter().copied().filter(alike).collect();
+    let meant = alike(wanted, &names);
     there_is("there is none at all", if meant.is_empty() { &names } else { &meant })
 }
 

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::probe::Engine;
+use crate::{network::IpVersion, probe::Engine};
 
 /// One reason to trust a figure less.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -134,6 +134,22 @@ pub enum Doubt {
         /// What passed the other way, in bytes; `None` is nothing.
         reverse: Option<u32>,
     },
+    /// Packets of an MTU did not pass, so trials that send such packets were left out.
+    MtuDisproved {
+        /// The MTU.
+        mtu: u32,
+        /// The IP version.
+        ip: IpVersion,
+        /// What passed forward, in bytes; `None` is nothing.
+        forward: Option<u32>,
+        /// What passed the other way, in bytes; `None` is nothing.
+        reverse: Option<u32>,
+    },
+    /// An end has no address of this IP version, so its path trials were left out.
+    NoAddress {
+        /// The IP version.
+        ip: IpVersion,
+    },
     /// On a routed bed, packets arrived with the TTL that they were sent with: something between routes them and leaves it as it is, or
     /// they went another way.
     TtlKept {
@@ -224,4 +240,11 @@ pub enum Doubt {
         /// What went wrong, in English.
         what: String,
     },
+}
+
+impl Doubt {
+    /// Whether it stands for trials that were left out.
+    pub fn leaves_out(&self) -> bool {
+        matches!(self, Self::MtuDisproved { .. } | Self::NoAddress { .. })
+    }
 }

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 pub use self::printed::{Dimension, Percent, Printed};
+use self::printed::{NONE, SHARE};
 
 /// A span of time or a reading of one clock, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -208,7 +209,7 @@ impl fmt::Display for Nanos {
 
 /// Quantities travel as text with their unit ("10 s"), so that no reader has to guess.
 macro_rules! as_text {
-    ($type:ty, $pattern:literal) => {
+    ($type:ty, $notation:ident, $pattern:literal) => {
         impl Serialize for $type {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 serializer.collect_str(self)
@@ -217,7 +218,7 @@ macro_rules! as_text {
 
         impl<'de> Deserialize<'de> for $type {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
+                deserializer.deserialize_str(Written(&$notation))?.parse().map_err(de::Error::custom)
             }
         }
 
@@ -231,6 +232,21 @@ macro_rules! as_text {
             }
         }
     };
+}
+
+/// Reads the text of a quantity; of anything else it says how the quantity is written.
+struct Written<'a>(&'a Notation);
+
+impl de::Visitor<'_> for Written<'_> {
+    type Value = String;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a number with its unit: write it like \"{}\"", self.0.example)
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<String, E> {
+        Ok(text.to_owned())
+    }
 }
 
 /// A quantity in the units of its notation.
@@ -250,17 +266,17 @@ macro_rules! quantity {
             }
         }
 
-        as_text!($type, $pattern);
+        as_text!($type, $notation, $pattern);
     };
 }
 
-as_text!(Nanos, r"^[0-9.]+ *(ns|us|µs|ms|s|min|h)$");
+as_text!(Nanos, TIME, r"^[0-9.]+ *(ns|us|µs|ms|s|min|h)$");
 quantity!(BitRate, RATE, r"^[0-9.]+ *[kMGT]?bit/s$");
 quantity!(PacketRate, PACKET_RATE, r"^[0-9.]+ *[kM]?pps$");
 quantity!(TransactionRate, TRANSACTION_RATE, r"^[0-9.]+ *[kM]?tps$");
 quantity!(Bytes, BYTES, r"^[0-9.]+ *([KMG]i)?B$");
-as_text!(Percent, r"^[0-9.]+ *%$");
-as_text!(Printed, r"^[0-9.]+ *[A-Za-zµ%/]+$");
+as_text!(Percent, SHARE, r"^[0-9.]+ *%$");
+as_text!(Printed, NONE, r"^[0-9.]+ *[A-Za-zµ%/]+$");
 
 #[cfg(test)]
 mod tests;

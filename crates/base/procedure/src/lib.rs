@@ -7,6 +7,7 @@
 
 mod course;
 mod ladder;
+mod left_out;
 mod steps;
 #[cfg(test)]
 mod tests;
@@ -16,6 +17,7 @@ use std::{fmt::Debug, ops::Range};
 use model::{ProbeSpec, Trial};
 
 pub use course::{Course, Left, planned, steps};
+pub use left_out::{lacks_address, left_out, proof};
 
 /// One way of going through a section of a plan.
 pub trait Procedure: Debug {

@@ -53,7 +53,8 @@ pub(crate) fn start_agent(
 ) -> Result<Machine, BedError> {
     let to = ssh.destination.clone();
     if !wanted.reach.push {
-        let program = look.wireproof.as_ref().ok_or(HostsError::NoProgram { to })?;
+        let by_hand = ssh.by_hand(&["command", "-v", "wireproof"]);
+        let program = look.wireproof.as_ref().ok_or(HostsError::NoProgram { to, by_hand })?;
         return Machine::there(ssh.clone(), sudo, false, program.into());
     }
     if look.architecture != architecture {

@@ -4,10 +4,7 @@ use std::{
     fs::File,
     os::unix::process::{CommandExt, ExitStatusExt},
     process::{Child, ChildStdin, ExitStatus, Stdio},
-    sync::{
-        Arc, Mutex, PoisonError,
-        mpsc::{RecvTimeoutError, Sender},
-    },
+    sync::{Arc, Mutex, PoisonError, mpsc::RecvTimeoutError},
     thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
@@ -18,7 +15,7 @@ use crate::{
     fault::quoted,
     framing::{FrameError, write_message, write_preamble},
     pipes::{
-        Copying, Inbox, Outbox, beat_in_background, collect_in_background, copy_in_background, harvest, post,
+        Beats, Copying, Inbox, Outbox, beat_in_background, collect_in_background, copy_in_background, harvest, post,
         read_in_background,
     },
     ssh::{READ_BY_OTHERS, advice, advised, tells_of_a_cut},
@@ -44,8 +41,8 @@ pub struct AgentLink {
     inbox: Inbox,
     complaints: Option<JoinHandle<String>>,
     next_id: u64,
-    /// Dropping it stops the heartbeat, which starts after the greetings.
-    _heartbeat: Option<Sender<()>>,
+    /// Starts after the greetings.
+    beats: Option<Beats>,
 }
 
 impl AgentLink {
@@ -76,11 +73,11 @@ impl AgentLink {
             inbox: read_in_background(stdout),
             complaints: Some(collect_in_background(stderr)),
             next_id: 0,
-            _heartbeat: None,
+            beats: None,
             outbox,
         };
         link.greet(file)?;
-        link._heartbeat = Some(beat_in_background(Arc::clone(&link.outbox)));
+        link.beats = Some(beat_in_background(Arc::clone(&link.outbox)));
         Ok(link)
     }
 
@@ -122,6 +119,10 @@ impl AgentLink {
             Ok(Err(error)) => Err(self.broken(error)),
             Err(RecvTimeoutError::Disconnected) => Err(self.broken(FrameError::Ended)),
             Err(RecvTimeoutError::Timeout) if self.inbox.silence() > SILENCE => {
+                // The agent may have ended meanwhile, and its end may not be read yet.
+                if self.stopped().is_some() {
+                    return Err(self.broken(FrameError::Ended));
+                }
                 self.kill();
                 Err(self.error(Fault::Silent(SILENCE)))
             }
@@ -244,13 +245,17 @@ impl AgentLink {
         let advice = match &self.place {
             Place::Here => None,
             Place::There { .. } if is_silent_end => Some(READ_BY_OTHERS.to_owned()),
-            Place::There { ssh, .. } => advice(&stderr, &ssh.destination),
+            Place::There { ssh, .. } => advice(&stderr, ssh),
         };
-        let told = quoted(&stderr) + &advised(&advice);
+        let told = self.stopped().map(told_of_a_stop).unwrap_or_default() + &advised(&advice) + &quoted(&stderr);
         // If ssh itself ends by a signal, or loses its connection, the agent's fate is unknown.
         let alone = matches!(self.place, Place::Here)
             || status.is_some_and(|status| status.code().is_some()) && !tells_of_a_cut(&stderr);
         Fault::Died { status: status.map_or("still running".to_owned(), describe), told, alone }
+    }
+
+    fn stopped(&self) -> Option<Duration> {
+        self.beats.as_ref().and_then(Beats::stopped)
     }
 
     fn complaints(&mut self) -> String {
@@ -290,6 +295,14 @@ impl Drop for AgentLink {
     fn drop(&mut self) {
         self.wait(FAREWELL);
     }
+}
+
+fn told_of_a_stop(stopped: Duration) -> String {
+    format!(
+        "; wireproof itself was stopped for {} s (Ctrl-Z, SIGSTOP), and an agent undoes its changes and ends after {} s without it",
+        stopped.as_secs(),
+        SILENCE.as_secs()
+    )
 }
 
 fn describe(status: ExitStatus) -> String {

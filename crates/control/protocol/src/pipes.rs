@@ -13,7 +13,7 @@ use std::{
 };
 
 use crate::{
-    FromAgent, HEARTBEAT, ToAgent,
+    FromAgent, HEARTBEAT, SILENCE, ToAgent,
     framing::{FrameError, read_message, read_preamble, write_message},
 };
 
@@ -144,17 +144,62 @@ pub(crate) fn harvest<T: Default>(reader: JoinHandle<T>) -> T {
     if reader.is_finished() { reader.join().unwrap_or_default() } else { T::default() }
 }
 
+/// Heartbeats in the background, until this is dropped.
+pub(crate) struct Beats {
+    _stop: Sender<()>,
+    pauses: Arc<Mutex<Pauses>>,
+}
+
+/// Times between heartbeats, which show whether this program was stopped meanwhile.
+struct Pauses {
+    /// When the present one began; `None` while a heartbeat is sent, and after the last one.
+    since: Option<Instant>,
+    longest: Duration,
+}
+
+impl Beats {
+    /// How long this program was stopped, if an agent had to take it for gone.
+    pub(crate) fn stopped(&self) -> Option<Duration> {
+        self.pauses.lock().unwrap_or_else(PoisonError::into_inner).stopped()
+    }
+}
+
+impl Pauses {
+    fn begin(&mut self) {
+        self.since = Some(Instant::now());
+    }
+
+    fn end(&mut self) {
+        self.longest = self.longest();
+        self.since = None;
+    }
+
+    fn longest(&self) -> Duration {
+        self.longest.max(self.since.map_or(Duration::ZERO, |since| since.elapsed()))
+    }
+
+    fn stopped(&self) -> Option<Duration> {
+        Some(self.longest()).filter(|pause| *pause > SILENCE)
+    }
+}
+
 /// Sends heartbeats until the returned value is dropped.
-pub(crate) fn beat_in_background(outbox: Outbox) -> Sender<()> {
+pub(crate) fn beat_in_background(outbox: Outbox) -> Beats {
     let (stop, stopped) = mpsc::channel();
+    let pauses = Arc::new(Mutex::new(Pauses { since: None, longest: Duration::ZERO }));
+    let beats = Beats { _stop: stop, pauses: Arc::clone(&pauses) };
     thread::spawn(move || {
+        let pauses = || pauses.lock().unwrap_or_else(PoisonError::into_inner);
+        pauses().begin();
         while stopped.recv_timeout(HEARTBEAT) == Err(RecvTimeoutError::Timeout) {
+            pauses().end();
             if post(&outbox, &ToAgent::Heartbeat).is_err() {
                 return;
             }
+            pauses().begin();
         }
     });
-    stop
+    beats
 }
 
 #[cfg(test)]
@@ -205,6 +250,18 @@ mod tests {
         assert!(matches!(inbox.next(Duration::from_secs(10)), Ok(Ok(FromAgent::Done { id: 7 }))));
         assert!(inbox.silence() < Duration::from_secs(10));
         inbox.begin_to_expect();
+    }
+
+    #[test]
+    fn a_pause_that_agents_take_for_the_end_is_remembered() {
+        let ago = |time: Duration| Instant::now().checked_sub(time);
+        let mut pauses = Pauses { since: ago(HEARTBEAT * 2), longest: Duration::ZERO };
+        assert_eq!(pauses.stopped(), None);
+        pauses.since = ago(SILENCE * 2);
+        assert!(pauses.stopped() >= Some(SILENCE * 2), "before the next heartbeat");
+        pauses.end();
+        pauses.begin();
+        assert!(pauses.stopped() >= Some(SILENCE * 2), "and after it");
     }
 
     #[test]

@@ -65,6 +65,44 @@ impl Ssh {
     }
 }
 
+impl Ssh {
+    /// The command line by which a user logs in there as this program does, with these words behind it.
+    pub fn by_hand(&self, words: &[&str]) -> String {
+        let program = if self.program.is_empty() { vec!["ssh".to_owned()] } else { self.program.clone() };
+        self.typed(&program, words)
+    }
+
+    /// The command line that copies a key there.
+    fn copy_id(&self) -> String {
+        let options =
+            self.program.split_first().filter(|(program, _)| is_ssh(program)).map_or(&[][..], |(_, rest)| rest);
+        self.typed(&[&["ssh-copy-id".to_owned()], options].concat(), &[])
+    }
+
+    /// The machine's name among the known hosts.
+    fn known_host(&self) -> String {
+        let host = self.destination.rsplit_once('@').map_or(self.destination.as_str(), |(_, host)| host);
+        self.port.map_or_else(|| host.to_owned(), |port| format!("[{host}]:{port}"))
+    }
+
+    fn typed(&self, program: &[String], words: &[&str]) -> String {
+        let port = self.port.iter().flat_map(|port| ["-p".to_owned(), port.to_string()]);
+        let words = words.iter().map(|word| (*word).to_owned());
+        let all = program.iter().cloned().chain(port).chain([self.destination.clone()]).chain(words);
+        all.map(|text| word(&text)).collect::<Vec<_>>().join(" ")
+    }
+}
+
+fn is_ssh(program: &str) -> bool {
+    program.rsplit('/').next() == Some("ssh")
+}
+
+/// A word as a person types it: quoted where a shell would not take it as it is.
+fn word(text: &str) -> String {
+    let is_plain = !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_./:=,@%+~".contains(c));
+    if is_plain { text.to_owned() } else { quoted(text) }
+}
+
 /// Quotes a word for a shell: in single quotes, only these characters are special.
 fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
@@ -80,6 +118,23 @@ mod tests {
         let script = format!("printf '%s\\n' {}", odd.map(quoted).join(" "));
         let printed = Command::new("sh").args(["-c", &script]).output().expect("a shell").stdout;
         assert_eq!(String::from_utf8(printed).expect("text"), odd.join("\n") + "\n");
+    }
+
+    #[test]
+    fn a_hint_can_be_typed_as_it_is() {
+        let ssh = |program: &[&str], port| Ssh {
+            program: program.iter().map(|word| (*word).to_owned()).collect(),
+            destination: "me@far".into(),
+            port,
+            caller: None,
+        };
+        let ported = ssh(&["/usr/bin/ssh", "-F", "my config"], Some(2222));
+        assert_eq!(ported.by_hand(&["true"]), "/usr/bin/ssh -F 'my config' -p 2222 me@far true");
+        assert_eq!(ported.copy_id(), "ssh-copy-id -F 'my config' -p 2222 me@far");
+        assert_eq!(ported.known_host(), "[far]:2222");
+        let plain = ssh(&[], None);
+        assert_eq!([plain.by_hand(&[]), plain.known_host()], ["ssh me@far", "far"]);
+        assert_eq!(ssh(&["tsh", "--proxy=x"], None).copy_id(), "ssh-copy-id me@far", "options of another program");
     }
 
     #[test]

@@ -5,19 +5,25 @@ use model::{
     units::{ETHERNET_MTUS, LEAST_IPV6_MTU},
 };
 
+use procedure::lacks_address;
+
 pub use crate::misfit::Misfit;
 use crate::probes;
 
-/// Checks each probe of the plan against the bed's addresses and MTU.
+/// Checks each probe of the plan against the bed's addresses and MTU. Of a path with one IP version, the other is left out.
 pub fn check(plan: &Plan, bed: &Bed) -> Result<(), Misfit> {
     let own = bed.endpoints.iter().map(|endpoint| endpoint.mtu).min().unwrap_or(Mtu(0));
-    plan.specs().iter().try_for_each(|spec| check_spec(spec, bed, own))
+    let specs = plan.specs();
+    let has_address = |spec: &ProbeSpec| lacks_address(spec, bed).is_none();
+    let is_left_out = |spec: &&ProbeSpec| probes::of(spec).may_be_left_out() && !has_address(spec);
+    let is_empty = !specs.iter().any(has_address);
+    specs.iter().filter(|spec| is_empty || !is_left_out(spec)).try_for_each(|spec| check_spec(spec, bed, own))
 }
 
 fn check_spec(spec: &ProbeSpec, bed: &Bed, own: Mtu) -> Result<(), Misfit> {
     let Profile { ip, mtu: other, .. } = spec.profile();
     let (probe, mtu) = (spec.to_string(), other.unwrap_or(own));
-    if bed.endpoints.iter().any(|endpoint| endpoint.address(ip).is_none()) {
+    if lacks_address(spec, bed).is_some() {
         return Err(Misfit::NoAddress { probe, bed: bed.name.clone(), ip });
     }
     if other.is_some() {
@@ -72,6 +78,15 @@ mod tests {
         assert!(large.contains("does not fit MTU 1500"), "{large}");
         let v6 = checked("protocol = \"udp\"\nip = 6\nframe_sizes = [128]").unwrap_err();
         assert!(v6.contains("has no IPv6 address"), "{v6}");
+    }
+
+    #[test]
+    fn a_path_of_one_ip_version_is_measured_without_the_other() {
+        assert_eq!(checked_section("[[path]]\nip = 4\n[[path]]\nip = 6"), Ok(()));
+        let alone = checked_section("[[path]]\nip = 6").unwrap_err();
+        assert!(alone.contains("path IPv6") && alone.contains("has no IPv6 address"), "{alone}");
+        let figures = "[[path]]\nip = 4\n[[latency]]\nprotocol = \"udp\"\nip = 6\nframe_sizes = [128]";
+        assert!(checked_section(figures).unwrap_err().starts_with("latency UDP IPv6"));
     }
 
     #[test]

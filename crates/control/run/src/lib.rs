@@ -28,7 +28,7 @@ pub use ending::{Ending, RunError};
 pub use estimate::estimate;
 pub use fit::{Misfit, check};
 pub use observer::{Archive, Observer};
-pub use order::{NewRun, Order, new_id};
+pub use order::{NewRun, Order, foreseen, new_id};
 pub use procedure::Left;
 pub use prove::{NoProof, Proof, prove};
 pub use resume::{CannotResume, resumable};

@@ -61,6 +61,13 @@ pub fn new_id() -> RunId {
     RunId(format!("{time}-{:04x}", RandomState::new().hash_one(()) & 0xffff))
 }
 
+/// The run of a plan as it would begin on this bed: nothing is measured, and of the machines nothing is known.
+pub fn foreseen(plan: &Plan, bed: Bed) -> Run {
+    let (id, plan) = (RunId(String::new()), plan.clone());
+    let order = NewRun { id, plan, command: Vec::new(), wireproof: String::new(), identity: None };
+    begin(order, bed, Environment::default())
+}
+
 fn begin(order: NewRun, bed: Bed, before: Environment) -> Run {
     let mut doubts = Vec::new();
     if bed.privilege == Privilege::UserNamespace {

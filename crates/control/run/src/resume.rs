@@ -85,7 +85,7 @@ fn machine(facts: &HostFacts) -> String {
 /// until something that got further takes its place.
 pub(crate) fn taken_up(mut run: Run, bed: Bed, now: Environment, wireproof: String) -> Run {
     // Whether they hold is open again.
-    run.doubts.retain(|doubt| !matches!(doubt, Doubt::Interrupted | Doubt::Failed { .. }));
+    run.doubts.retain(|doubt| !matches!(doubt, Doubt::Interrupted | Doubt::Failed { .. }) && !doubt.leaves_out());
     let changes = comparable(&run.before, &bed).differences(&comparable(&now, &bed));
     let changes = changes.into_iter().map(|what| Doubt::EnvironmentChanged { what });
     let other_build = (run.wireproof != wireproof)

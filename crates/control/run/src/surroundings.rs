@@ -27,7 +27,7 @@ pub(crate) fn end(run: &mut Run, session: &mut Session, ending: &Ending, interru
     // Where this fails, the bed puts it back as it is closed, and says so if it cannot.
     let _ = session.set_mtu(None, interrupt);
     run.finished = Some(now());
-    run.partial = !matches!(ending, Ending::Complete);
+    run.partial = !matches!(ending, Ending::Complete) || run.doubts.iter().any(Doubt::leaves_out);
     if let Ending::Interrupted = ending {
         run.doubts.push(Doubt::Interrupted);
     }

@@ -3,8 +3,8 @@
 use std::sync::atomic::AtomicBool;
 
 use bed::{BedError, Session};
-use model::{Doubt, Run, Trial, plan::Step};
-use procedure::Course;
+use model::{Doubt, ProbeSpec, Run, Trial, plan::Step};
+use procedure::{Course, left_out};
 
 use crate::{
     clock::now,
@@ -48,8 +48,17 @@ impl<A: Archive> Trials<'_, '_, A> {
                 course.took(Some(done));
                 continue;
             }
+            if let Some(why) = left_out(&step.spec, &run.bed, &run.trials) {
+                course.took(None);
+                say_once(&mut run.doubts, why);
+                continue;
+            }
             let number = number(run, &step, course.number());
-            self.observer.step(&step, course.number(), course.left(estimate));
+            let seconds = |spec: &ProbeSpec| {
+                let is_left_out = left_out(spec, &run.bed, &run.trials).is_some();
+                if is_left_out { 0.0 } else { estimate(spec) }
+            };
+            self.observer.step(&step, course.number(), course.left(seconds));
             let (trial, outcome) = self.trial(run, &step, number);
             course.took(trial.as_ref().filter(|trial| trial.is_whole()));
             if let Some(trial) = trial {
@@ -101,6 +110,19 @@ impl<A: Archive> Trials<'_, '_, A> {
     }
 }
 
+/// Each repeat leaves out the same.
+fn say_once(doubts: &mut Vec<Doubt>, new: Doubt) {
+    let is_same = |known: &Doubt| match (known, &new) {
+        (Doubt::MtuDisproved { mtu, ip, .. }, Doubt::MtuDisproved { mtu: other, ip: of_other, .. }) => {
+            (mtu, ip) == (other, of_other)
+        }
+        (known, new) => known == new,
+    };
+    if !doubts.iter().any(is_same) {
+        doubts.push(new);
+    }
+}
+
 /// The trial of a step, whole or not.
 fn stored<'a>(run: &'a Run, step: &Step) -> Option<&'a Trial> {
     run.trials.iter().find(|trial| step.is_of(trial, run.bed.senders()))
@@ -113,5 +135,24 @@ fn number(run: &Run, step: &Step, place: u32) -> u32 {
         Some(trial) => trial.number,
         None if taken(place) => run.trials.iter().map(|trial| trial.number + 1).max().unwrap_or(place),
         None => place,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::IpVersion;
+
+    use super::*;
+
+    #[test]
+    fn what_each_repeat_leaves_out_is_said_once() {
+        let mtu = |mtu, forward| Doubt::MtuDisproved { mtu, ip: IpVersion::V4, forward, reverse: None };
+        let mut doubts = vec![Doubt::Unprivileged];
+        let no_address = Doubt::NoAddress { ip: IpVersion::V6 };
+        let each =
+            [mtu(9000, Some(1500)), mtu(9000, Some(1492)), mtu(4000, None), no_address.clone(), no_address.clone()];
+        each.into_iter().for_each(|new| say_once(&mut doubts, new));
+        let once = [mtu(9000, Some(1500)), mtu(4000, None), no_address];
+        assert_eq!(doubts[1..], once);
     }
 }

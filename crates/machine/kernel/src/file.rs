@@ -1,9 +1,9 @@
 //! Files of users, who may change them while they are read.
 
 use std::{
-    fs::OpenOptions,
+    fs::{self, OpenOptions},
     io::{self, Read},
-    os::unix::fs::OpenOptionsExt,
+    os::unix::fs::{MetadataExt, OpenOptionsExt},
     panic::resume_unwind,
     path::Path,
     thread,
@@ -33,11 +33,38 @@ pub fn read_as_sudo_user(path: &Path, most: u64) -> io::Result<Option<Vec<u8>>> 
     thread::scope(|scope| scope.spawn(read).join().unwrap_or_else(|panic| resume_unwind(panic)))
 }
 
+/// A file system as its users see it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Room {
+    /// Number of the file system.
+    pub disk: u64,
+    /// Bytes that a user other than root may still write; `None` where it does not tell.
+    pub free: Option<u64>,
+}
+
+/// The file system that holds this path, or will: the nearest folder above it that is there is asked.
+pub fn room(path: &Path) -> io::Result<Room> {
+    let path = std::path::absolute(path)?;
+    let there = path.ancestors().find(|path| path.exists()).unwrap_or(Path::new("/"));
+    let about = rustix::fs::statvfs(there)?;
+    let free = (about.f_blocks > 0).then(|| about.f_bavail.saturating_mul(about.f_frsize));
+    Ok(Room { disk: fs::metadata(there)?.dev(), free })
+}
+
 #[cfg(test)]
 mod tests {
-    use std::{fs, process::Command};
+    use std::process::Command;
 
     use super::*;
+
+    #[test]
+    fn room_is_that_of_the_folder_that_is_there_already() {
+        let here = std::env::temp_dir();
+        let [there, absent] =
+            [here.clone(), here.join("wireproof-absent/one/two")].map(|path| room(&path).expect("a disk"));
+        assert!(there.disk == absent.disk && absent.free.is_some_and(|free| free > 0));
+        assert_eq!(room(Path::new("/proc/wireproof")).expect("a file system").free, None, "it has no blocks");
+    }
 
     #[test]
     fn only_a_regular_file_of_bounded_length_is_read() {

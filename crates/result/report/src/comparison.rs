@@ -8,7 +8,7 @@ use model::{
 };
 use unicode_width::UnicodeWidthStr;
 
-use crate::{lang::Lang, probes, show, terminal, texts::Texts};
+use crate::{changes, lang::Lang, probes, show, terminal, texts::Texts};
 
 /// Before the figures of a configuration.
 const INDENT: &str = "    ";
@@ -44,7 +44,7 @@ fn run_lines(run: &RunComparison, t: &Texts) -> Vec<String> {
         lines.push(format!("  {}", t.get("compare-changed-none")));
     } else {
         lines.push(format!("  {}", t.get("compare-changed")));
-        lines.extend(run.changed.iter().map(|change| format!("    {change}")));
+        lines.extend(changes::grouped(&run.changed, t).iter().map(|change| format!("    {change}")));
     }
     lines
 }

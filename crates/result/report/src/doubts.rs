@@ -33,12 +33,19 @@ pub fn advice(doubt: &Doubt, lang: Lang) -> String {
         Doubt::SettingsChanged { at_s, .. } => with(&[("seconds", &format!("{at_s:.1}"))]),
         Doubt::ClockSet { by_s, .. } => with(&[("by", &format!("{by_s:.3}"))]),
         Doubt::PathNotProven { forward, reverse, .. } => {
-            let passed = |mtu: &Option<u32>| mtu.map_or_else(|| t.get("nothing-passed"), |it| format!("{it} B"));
-            with(&[("forward", &passed(forward)), ("reverse", &passed(reverse))])
+            with(&[("forward", &passed(*forward, t)), ("reverse", &passed(*reverse, t))])
+        }
+        Doubt::MtuDisproved { ip, forward, reverse, .. } => {
+            with(&[("ip", ip), ("forward", &passed(*forward, t)), ("reverse", &passed(*reverse, t))])
         }
         Doubt::ThroughKernel { datagrams, of } => with(&[("datagrams", &grouped(*datagrams)), ("of", &grouped(*of))]),
+        Doubt::NoAddress { ip } => with(&[("ip", ip)]),
         plain => t.of_value("doubt", plain),
     }
+}
+
+fn passed(mtu: Option<u32>, t: &Texts) -> String {
+    mtu.map_or_else(|| t.get("nothing-passed"), |it| format!("{it} B"))
 }
 
 /// A core with its machine, where there are two, and the percentage that something else took.
@@ -169,6 +176,8 @@ pub(crate) fn ranges(numbers: &[u32]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use model::IpVersion;
+
     use super::*;
 
     #[test]
@@ -201,6 +210,8 @@ mod tests {
             Doubt::SettingsChanged { endpoint: endpoint(), what: "offload gro: on → off".to_owned(), at_s: 1.2 },
             Doubt::ClockSet { endpoint: endpoint(), by_s: 3600.0 },
             Doubt::PathNotProven { mtu: 9000, forward: Some(1500), reverse: None },
+            Doubt::MtuDisproved { mtu: 9000, ip: IpVersion::V4, forward: Some(1500), reverse: None },
+            Doubt::NoAddress { ip: IpVersion::V6 },
             Doubt::TtlKept { from: endpoint(), to: endpoint() },
             Doubt::NothingToPoll { endpoint: endpoint() },
             Doubt::ThroughKernel { datagrams: 1234, of: 20_000 },

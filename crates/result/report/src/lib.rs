@@ -5,6 +5,7 @@
 pub mod bypass;
 mod cards;
 mod cells;
+mod changes;
 mod columns;
 mod comparison;
 mod content;
@@ -48,7 +49,7 @@ pub use limited::LimitedByEntry;
 pub use material::{Material, RawFile};
 pub use meta::meta_template;
 pub use notice::Notice;
-pub use preview::{Preview, PreviewItem, preview};
+pub use preview::{Obstacle, Preview, PreviewItem, PreviewLimit, preview};
 pub use probes::*;
 pub use redact::{RedactError, redacted};
 pub use show::command;

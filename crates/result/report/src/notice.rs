@@ -83,6 +83,11 @@ pub enum Notice<'a> {
         /// The observation, in English.
         why: &'a str,
     },
+    /// A run that did not come to its end can be continued.
+    Resumable {
+        /// The command line that continues it.
+        command: &'a str,
+    },
     /// There is no root on a machine of a bed; says what root would add.
     NoRoot {
         /// Name of the machine.
@@ -127,6 +132,7 @@ mod tests {
             Notice::ReportWritten { path: "r.html" },
             Notice::SignatureRemoved { folder: "out" },
             Notice::Interrupted,
+            Notice::Resumable { command: "wireproof resume" },
             Notice::TimeLeft { seconds: 30 },
             Notice::Sending { interface: "eth1", to: "198.18.0.2" },
             Notice::Listening { interface: "eth1" },

@@ -1,8 +1,10 @@
 //! A dry run: the steps of a plan.
 
-use model::ProbeSpec;
+use model::{Doubt, IpVersion, LimitOutcome, ProbeSpec, Run};
+use schemars::JsonSchema;
+use serde::Serialize;
 
-use crate::{lang::Lang, probes, show, texts::Texts};
+use crate::{doubts::advice, lang::Lang, outcome, probes, show, texts::Texts};
 
 /// The steps of a plan.
 #[derive(Clone, Debug)]
@@ -17,6 +19,34 @@ pub struct Preview<'a> {
     pub for_trials: &'a [String],
     /// Each configuration once, in the order of the plan.
     pub items: &'a [PreviewItem],
+    /// The run as it would begin.
+    pub run: &'a Run,
+    /// Each limit of the plan, for each configuration that it speaks of.
+    pub limits: &'a [PreviewLimit],
+}
+
+/// A limit of the plan.
+#[derive(Clone, Debug)]
+pub struct PreviewLimit {
+    /// The limit, of which nothing is measured yet.
+    pub outcome: LimitOutcome,
+    /// Why it cannot be judged, as far as that is known before.
+    pub obstacle: Option<Obstacle>,
+}
+
+/// Why a limit cannot be judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Obstacle {
+    /// The plan measures nothing that it speaks of.
+    NothingMeasured,
+    /// An end of the bed has no address of this IP version.
+    NoAddress {
+        /// The IP version.
+        ip: IpVersion,
+    },
+    /// What its reference measured cannot be compared with this bed.
+    NotComparable,
 }
 
 /// One configuration.
@@ -53,7 +83,46 @@ pub fn preview(preview: &Preview<'_>, lang: Lang) -> String {
     let total: f64 = preview.items.iter().map(PreviewItem::total).sum();
     let total = t.with("preview-total", &[("time", &time(total))]);
     let heading = t.with("preview-steps", &[("plan", &preview.plan)]);
-    format!("{set_up}{for_trials}{heading}\n{}{total}\n", lines(&steps))
+    let limits = limits(preview, t);
+    format!("{set_up}{for_trials}{heading}\n{}{limits}{total}\n", lines(&steps))
+}
+
+/// The limits, and whether there are repeats enough to decide them; nothing without any.
+fn limits(preview: &Preview<'_>, t: &Texts) -> String {
+    if preview.limits.is_empty() {
+        return String::new();
+    }
+    let few = preview.run.doubts.iter().filter(|doubt| matches!(doubt, Doubt::FewTrials { .. }));
+    let few: String = few.map(|doubt| format!("  {}\n", advice(doubt, t.lang))).collect();
+    let mut limits: Vec<(String, Vec<String>)> = Vec::new();
+    for PreviewLimit { outcome, obstacle } in preview.limits {
+        let (name, criterion) = (outcome::name(preview.run, outcome, t), criterion(outcome, *obstacle, t));
+        match limits.last_mut() {
+            Some((last, names)) if *last == criterion => names.push(name),
+            _ => limits.push((criterion, vec![name])),
+        }
+    }
+    let limits: String =
+        limits.iter().map(|(criterion, names)| format!("  {}: {criterion}\n", named(names, t))).collect();
+    format!("{}\n{limits}{few}", t.get("preview-limits"))
+}
+
+/// What the figure has to reach, and why that cannot be judged.
+fn criterion(outcome: &LimitOutcome, obstacle: Option<Obstacle>, t: &Texts) -> String {
+    let criterion = format!("{} {}", show::metric(outcome.limit.metric, t), show::limit(outcome, t));
+    let Some(obstacle) = obstacle else { return criterion };
+    let ip = if let Obstacle::NoAddress { ip } = obstacle { ip.to_string() } else { String::new() };
+    format!("{criterion} {}", t.of_value_with("preview-limit", &obstacle, &[("ip", &ip)]))
+}
+
+/// More configurations are only counted.
+const MOST_NAMES: usize = 2;
+
+fn named(names: &[String], t: &Texts) -> String {
+    match names.len() {
+        0..=MOST_NAMES => names.join("; "),
+        count => t.with("preview-limit-several", &[("count", &count)]),
+    }
 }
 
 fn step(item: &PreviewItem, t: &Texts) -> String {
@@ -79,8 +148,12 @@ mod tests {
         let spec = Plan::parse(plan, &[]).unwrap().specs().remove(0);
         let items = [PreviewItem { spec, times: 6, seconds: 30.4 }];
         let set_up = ["namespace wp1-a".to_owned()];
+        let run = model::fixture::run(Plan::parse(plan, &[]).unwrap());
         let of = |set_up, for_trials, lang| {
-            preview(&Preview { plan: "t", bed: "rack", set_up, for_trials, items: &items }, lang)
+            preview(
+                &Preview { plan: "t", bed: "rack", set_up, for_trials, items: &items, run: &run, limits: &[] },
+                lang,
+            )
         };
         let english = of(&set_up, &[], Lang::En);
         assert_eq!(

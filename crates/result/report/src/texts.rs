@@ -122,7 +122,7 @@ mod tests {
     use schemars::JsonSchema;
 
     use super::*;
-    use crate::notice::Notice;
+    use crate::{notice::Notice, preview::Obstacle};
 
     /// Names of all variants of an enum, as keys have them.
     fn names<T: JsonSchema>() -> Vec<String> {
@@ -184,6 +184,7 @@ mod tests {
             of("refused", names::<Cause>()),
             and(of("refused", names::<Cause>()), "fix"),
             of("notice", names::<Notice<'_>>()),
+            of("preview-limit", names::<Obstacle>()),
             of("finding", names::<Subject>()),
             without(
                 of("found", names::<check::Finding>()),

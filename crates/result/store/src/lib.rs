@@ -9,7 +9,12 @@ mod hold;
 mod schema;
 mod version_1;
 
-use std::{fs, path::Path, path::PathBuf, time::Duration};
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    process, thread,
+    time::Duration,
+};
 
 use model::{Doubt, Run, RunId, Trial};
 use run::Archive;
@@ -161,14 +166,7 @@ impl Store {
     }
 
     fn connect(path: &Path) -> Result<Self, StoreError> {
-        let error = |e| StoreError::sqlite(path, "open the store", e);
-        // SQLite falls back to reading where it may not write.
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let mut connection = Connection::open_with_flags(path, flags).map_err(error)?;
-        connection.busy_timeout(PATIENCE).map_err(error)?;
-        // A rollback journal keeps all in one file that can be copied. EXTRA also syncs the folder when the journal is
-        // gone, without which a power cut can undo the last trial (https://www.sqlite.org/pragma.html#pragma_synchronous).
-        connection.execute_batch("PRAGMA synchronous = EXTRA; PRAGMA foreign_keys = ON").map_err(error)?;
+        let mut connection = connection(path).map_err(|e| StoreError::sqlite(path, "open the store", e))?;
         schema::bring_up_to_date(&mut connection, path)?;
         Ok(Self { path: path.to_owned(), connection })
     }
@@ -233,6 +231,18 @@ impl Archive for Store {
     }
 }
 
+fn connection(path: &Path) -> rusqlite::Result<Connection> {
+    // SQLite falls back to reading where it may not write.
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(PATIENCE)?;
+    // A rollback journal keeps all in one file that can be copied. EXTRA also syncs the folder when the journal is
+    // gone, without which a power cut can undo the last trial (https://www.sqlite.org/pragma.html#pragma_synchronous).
+    connection.execute_batch("PRAGMA synchronous = EXTRA; PRAGMA foreign_keys = ON")?;
+    Ok(connection)
+}
+
+/// Makes a store beside its place, and puts it there once it is whole: a file that was there before is never written into.
 fn create_if_absent(path: &Path) -> Result<(), StoreError> {
     if path.exists() {
         return Ok(());
@@ -240,10 +250,30 @@ fn create_if_absent(path: &Path) -> Result<(), StoreError> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(|source| StoreError::Folder { path: folder.to_owned(), source })?;
     }
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    // Threads of one process may make a store at the same time.
+    name.push(format!(".{}-{:?}.new", process::id(), thread::current().id()));
+    let new = path.with_file_name(name);
+    let made = create(path, &new);
+    // Its name in that place stays. One that a crash left has no readers.
+    let _ = fs::remove_file(&new);
+    made
+}
+
+/// Makes the store under the new name, then gives it its place, unless another wireproof was quicker.
+fn create(path: &Path, new: &Path) -> Result<(), StoreError> {
+    let failed = |source| StoreError::Create { path: path.to_owned(), source };
     // Made here and not by SQLite, which does not tell why it could not.
-    let made = fs::OpenOptions::new().append(true).create(true).open(path);
-    made.map_err(|source| StoreError::Create { path: path.to_owned(), source })?;
-    Ok(())
+    fs::File::create(new).map_err(failed)?;
+    let mut connection = connection(new).map_err(|e| StoreError::sqlite(path, "make the store", e))?;
+    schema::create(&mut connection, path)?;
+    drop(connection);
+    match fs::hard_link(new, path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        // A file system without a second name for a file.
+        Err(_) => fs::rename(new, path).map_err(failed),
+        Ok(()) => Ok(()),
+    }
 }
 
 fn is_partial(run: &Run) -> bool {

@@ -53,7 +53,13 @@ const BASELINES: &str =
 /// The version that this program writes.
 const CURRENT: u32 = MIGRATIONS.len() as u32;
 
-/// Creates the missing tables of a new or older store. Writes nothing if there are none.
+/// Creates all tables in an empty file.
+pub(crate) fn create(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
+    let transaction = write(connection).map_err(|e| StoreError::sqlite(path, "make the store", e))?;
+    migrate_from(0, transaction).map_err(|e| StoreError::sqlite(path, "make the store", e))
+}
+
+/// Creates the missing tables of an older store. Writes nothing if there are none, or if the file is no store.
 pub(crate) fn bring_up_to_date(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
     let error = |e| StoreError::sqlite(path, "open the store", e);
     if version(connection, path)? == CURRENT {
@@ -61,10 +67,14 @@ pub(crate) fn bring_up_to_date(connection: &mut Connection, path: &Path) -> Resu
     }
     let transaction = write(connection).map_err(error)?;
     // Asked again under the lock: another wireproof may have been quicker.
-    for migration in &MIGRATIONS[version(&transaction, path)? as usize..] {
-        migrate(&transaction, migration).map_err(error)?;
-    }
-    stamp(&transaction).and_then(|()| transaction.commit()).map_err(error)
+    let version = version(&transaction, path)?;
+    migrate_from(version, transaction).map_err(error)
+}
+
+fn migrate_from(version: u32, transaction: Transaction<'_>) -> rusqlite::Result<()> {
+    MIGRATIONS[version as usize..].iter().try_for_each(|migration| migrate(&transaction, migration))?;
+    stamp(&transaction)?;
+    transaction.commit()
 }
 
 fn migrate(transaction: &Transaction<'_>, migration: &Migration) -> rusqlite::Result<()> {
@@ -102,19 +112,19 @@ pub(crate) fn stamp(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "user_version", CURRENT)
 }
 
-/// The version of a store, 0 for an empty file; refuses a file that is no store, and a store newer than this program.
+/// The version of a store; refuses a file that is no store, an empty one too, and a store newer than this program.
 fn version(connection: &Connection, path: &Path) -> Result<u32, StoreError> {
     let number = |pragma: &str| {
         let read = connection.pragma_query_value(None, pragma, |row| row.get::<_, u32>(0));
         read.map_err(|e| StoreError::sqlite(path, "open the store", e))
     };
+    let refuse = |is| Err(StoreError::NotAStore { path: path.to_owned(), tried: "open the store", is });
     // SQLite counts each change of the tables; 0 means that there never were any.
     if number("schema_version")? == 0 {
-        return Ok(0);
+        return refuse("an empty file");
     }
     if number("application_id")? != APPLICATION_ID {
-        let is = "an SQLite database of another program";
-        return Err(StoreError::NotAStore { path: path.to_owned(), tried: "open the store", is });
+        return refuse("an SQLite database of another program");
     }
     match number("user_version")? {
         theirs if theirs > CURRENT => Err(StoreError::Newer { path: path.to_owned(), theirs, ours: CURRENT }),

@@ -79,6 +79,35 @@ fn a_file_that_is_no_database_is_left_as_it_is() {
 }
 
 #[test]
+fn an_empty_file_is_left_as_it_is() {
+    let folder = folder();
+    let path = folder.path().join("empty");
+    fs::write(&path, "").unwrap();
+    for error in [Store::open(&path).unwrap_err(), Store::open_to_read(&path).unwrap_err()] {
+        says(&error, &["empty is an empty file", "move it out of the way", "--store PATH"]);
+    }
+    assert_eq!(names(folder.path()), ["empty"]);
+    assert_eq!(fs::metadata(&path).unwrap().len(), 0);
+}
+
+#[test]
+fn a_new_store_is_one_file_and_a_failed_one_leaves_none() {
+    let folder = folder();
+    let mount = Mount::tmpfs(folder.path(), "8k");
+    let path = folder.path().join("store.sqlite");
+    says(&Store::open(&path).unwrap_err(), &["cannot make the store", "is full"]);
+    assert!(names(folder.path()).is_empty(), "{:?}", names(folder.path()));
+    drop(mount);
+    drop(stored(&path));
+    assert_eq!(names(folder.path()), ["store.sqlite"]);
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").file_name());
+    entries.map(|name| name.to_string_lossy().into_owned()).collect()
+}
+
+#[test]
 fn a_database_of_another_program_is_left_as_it_is() {
     let folder = folder();
     let path = folder.path().join("places.sqlite");

@@ -139,6 +139,38 @@ pub enum PlanError {
     },
 }
 
+fn unreadable(error: toml::de::Error) -> PlanError {
+    PlanError::Toml(in_plain_words(&error.to_string()))
+}
+
+/// What a key expects, as serde names it and as the author of a plan knows it.
+const EXPECTED: [(&str, &str); 12] = [
+    ("a nonzero u16", "a whole number from 1: write it like 6"),
+    ("a nonzero u32", "a whole number from 1: write it like 6"),
+    ("a nonzero u64", "a whole number from 1: write it like 6"),
+    ("u8", "a whole number: write it like 4"),
+    ("u16", "a whole number: write it like 1500"),
+    ("u32", "a whole number: write it like 1500"),
+    ("u64", "a whole number: write it like 1500"),
+    ("f64", "a number: write it like 0.5"),
+    ("a string", "a text: write it like \"text\""),
+    ("a boolean", "true or false"),
+    ("a sequence", "a list: write it like [64, 1518]"),
+    ("a map", "a table: write it like [[latency]]"),
+];
+
+/// The message of an error without names of Rust's types.
+fn in_plain_words(error: &str) -> String {
+    let plain = |line: &str| {
+        let known = line.rsplit_once(", expected ").and_then(|(found, expected)| {
+            let (_, words) = EXPECTED.iter().find(|(name, _)| *name == expected)?;
+            Some(format!("{found}, expected {words}"))
+        });
+        known.unwrap_or_else(|| line.to_owned())
+    };
+    error.split('\n').map(plain).collect::<Vec<_>>().join("\n")
+}
+
 fn one() -> NonZeroU32 {
     NonZeroU32::MIN
 }
@@ -157,12 +189,12 @@ impl Plan {
         change: impl Fn(&mut Self) -> Result<(), PlanError>,
     ) -> Result<Self, PlanError> {
         let plan = if sets.is_empty() {
-            let mut plan: Self = toml::from_str(toml).map_err(|e| PlanError::Toml(e.to_string()))?;
+            let mut plan: Self = toml::from_str(toml).map_err(unreadable)?;
             change(&mut plan)?;
             plan
         } else {
             // First, since they may say what the text leaves out; and again, since they have the last word.
-            let mut plan = Self::set(toml::from_str(toml).map_err(|e| PlanError::Toml(e.to_string()))?, sets)?;
+            let mut plan = Self::set(toml::from_str(toml).map_err(unreadable)?, sets)?;
             change(&mut plan)?;
             let table = toml::Table::try_from(&plan).map_err(|e| PlanError::Toml(e.to_string()))?;
             Self::set(table, sets)?
@@ -173,7 +205,9 @@ impl Plan {
 
     fn set(mut table: toml::Table, sets: &[String]) -> Result<Self, PlanError> {
         apply_sets(&mut table, sets)?;
-        table.try_into().map_err(|e: toml::de::Error| PlanError::Set { set: sets.join(" "), why: e.to_string() })
+        table
+            .try_into()
+            .map_err(|e: toml::de::Error| PlanError::Set { set: sets.join(" "), why: in_plain_words(&e.to_string()) })
     }
 
     /// As TOML that reads back as this plan.
@@ -411,7 +445,25 @@ duration = "2 s"
         let protocol = error(&PLAN.replace("\"udp\"", "\"sctp\""));
         assert!(protocol.contains("line 5") && protocol.contains("`udp` or `tcp`"), "{protocol}");
         let count = error(&PLAN.replace("[64, 1518]", "[64]\ncount = 0"));
-        assert!(count.contains("line 7") && count.contains("nonzero"), "{count}");
+        assert!(count.contains("line 7") && count.contains("a whole number from 1: write it like 6"), "{count}");
+    }
+
+    #[test]
+    fn a_value_of_another_kind_says_how_it_is_written() {
+        let time = error(&PLAN.replace("\"2 s\"", "10"));
+        assert!(time.contains("integer `10`, expected a number with its unit: write it like \"10 s\""), "{time}");
+        let set = |set: &str| Plan::parse(PLAN, &[set.to_owned()]).unwrap_err().to_string();
+        assert!(set("goodput.duration=10").contains("write it like \"10 s\""), "{}", set("goodput.duration=10"));
+        for (key, words) in [
+            ("repeats=six", "a whole number from 1: write it like 6"),
+            ("goodput.mtus=[\"large\"]", "a whole number: write it like 1500"),
+            ("latency.frame_sizes=64", "a list: write it like [64, 1518]"),
+            ("latency.stamps=1", "true or false"),
+            ("goodput.congestion=3", "a text: write it like \"text\""),
+            ("goodput.rate=1000", "write it like \"9.4 Gbit/s\""),
+        ] {
+            assert!(set(key).contains(words), "{}", set(key));
+        }
     }
 
     #[test]

@@ -34,7 +34,7 @@ pub struct PacketsItem {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stream: Vec<Stream>,
     /// What is offered each way ("1 Mpps", "5 Gbit/s L1", "10 %", "1 Mpps poisson"), or several loads one after the other ("1 Mpps..10 Mpps": ten of
-    /// them; "1 Mpps..10 Mpps step 500 kpps"); without it flat out.
+    /// them, in round steps; "1 Mpps..10 Mpps step 500 kpps"); without it flat out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Ladder>,
     /// Flows that the packets take turns in, told apart by their ports.
@@ -61,8 +61,12 @@ const SHORTEST: Nanos = Nanos::from_millis(100);
 /// More rungs are no ladder.
 const MOST_RUNGS: f64 = 1_000.0;
 
-/// Rungs of a ladder that names no step.
-const RUNGS: u32 = 10;
+/// Rungs of a ladder that names no step: as many as there may be, and so few that another step is taken if one fits better.
+const MOST_ROUND_RUNGS: f64 = 11.0;
+const FEWEST_ROUND_RUNGS: f64 = 5.0;
+
+/// Round steps of each power of ten, in tenths.
+const ROUND: [u32; 4] = [10, 20, 25, 50];
 
 impl Item for PacketsItem {
     fn check(&self) -> Result<(), String> {
@@ -199,7 +203,7 @@ fn rungs(first: Rate, last: Rate, step: Option<Rate>) -> Result<Vec<Rate>, Strin
         return Err("the first rate of a ladder is lower than its last, like \"1 Mpps..10 Mpps\"".to_owned());
     }
     let amounts: Vec<f64> = match step {
-        None => (0..RUNGS).map(|rung| low + (high - low) * f64::from(rung) / f64::from(RUNGS - 1)).collect(),
+        None => round_rungs(low, high, !matches!(first, Rate::Line(_))),
         Some(step) => {
             let step = amount(step)?;
             let below = ((high - low) / step).ceil();
@@ -210,6 +214,45 @@ fn rungs(first: Rate, last: Rate, step: Option<Rate>) -> Result<Vec<Rate>, Strin
         }
     };
     Ok(amounts.into_iter().map(|amount| rate_like(first, amount)).collect())
+}
+
+/// From the lowest to the highest in round steps: those that lead from one to the other, if there are such, else the smallest; the
+/// rungs between are multiples of the step. Packets and bits are whole.
+fn round_rungs(low: f64, high: f64, is_whole: bool) -> Vec<f64> {
+    let power = (high - low).log10().floor() as i32;
+    let round = (power - 2..=power).flat_map(|power| ROUND.map(|tenths| Step { tenths, power }));
+    let steps: Vec<Step> = round.filter(|step| !is_whole || step.times(1.0).fract() == 0.0).collect();
+    let count = |step: &&Step| step.between(low, high).count() as f64 + 2.0;
+    let leads = |step: &&Step| step.is_multiple(low) && step.is_multiple(high) && count(step) >= FEWEST_ROUND_RUNGS;
+    let mut few = steps.iter().filter(|step| count(step) <= MOST_ROUND_RUNGS);
+    let step = few.clone().find(leads).or_else(|| few.next());
+    let between = step.into_iter().flat_map(|step| step.between(low, high));
+    [low].into_iter().chain(between).chain([high]).collect()
+}
+
+/// A round step: so many tenths of a power of ten.
+struct Step {
+    tenths: u32,
+    power: i32,
+}
+
+impl Step {
+    /// So many steps. The division by a power of ten keeps decimals short.
+    fn times(&self, count: f64) -> f64 {
+        let (number, power) = (count * f64::from(self.tenths), self.power - 1);
+        if power < 0 { number / 10_f64.powi(-power) } else { number * 10_f64.powi(power) }
+    }
+
+    fn is_multiple(&self, amount: f64) -> bool {
+        let count = amount / self.times(1.0);
+        (count - count.round()).abs() < 1e-6
+    }
+
+    /// Its multiples between two amounts.
+    fn between(&self, low: f64, high: f64) -> impl Iterator<Item = f64> + '_ {
+        let first = (low / self.times(1.0) + 1e-6).floor() as u64 + 1;
+        (first..).map(|count| self.times(count as f64)).take_while(move |amount| *amount < high * (1.0 - 1e-9))
+    }
 }
 
 /// How much a rate is, if it is of the same kind as another.
@@ -254,6 +297,24 @@ mod tests {
         assert_eq!(shown("1 Mpps..2.1 Mpps step 500 kpps"), "1 Mpps, 1.5 Mpps, 2 Mpps, 2.1 Mpps");
         assert_eq!(shown("25 %..100 % poisson step 25 %").split(", ").next(), Some("25 % poisson"));
         assert_eq!(shown("1 Gbit/s L1..2 Gbit/s L1 step 1 Gbit/s L1"), "1 Gbit/s L1, 2 Gbit/s L1");
+    }
+
+    #[test]
+    fn a_ladder_without_a_step_has_round_rungs() {
+        let thousands = ["100", "150", "200", "250", "300", "350", "400", "450", "500"].map(|it| format!("{it} kpps"));
+        assert_eq!(shown("100kpps..500kpps"), thousands.join(", "));
+        assert_eq!(
+            shown("1 Mpps..3 Mpps"),
+            "1 Mpps, 1.2 Mpps, 1.4 Mpps, 1.6 Mpps, 1.8 Mpps, 2 Mpps, 2.2 Mpps, 2.4 Mpps, 2.6 Mpps, 2.8 Mpps, 3 Mpps"
+        );
+        assert_eq!(shown("10 %..100 %").split(", ").count(), 10);
+        assert_eq!(
+            shown("0.5 %..1 %"),
+            "0.5 %, 0.55 %, 0.6 %, 0.65 %, 0.7 %, 0.75 %, 0.8 %, 0.85 %, 0.9 %, 0.95 %, 1 %"
+        );
+        assert_eq!(shown("1 Mpps..100 Mpps").split(", ").take(3).collect::<Vec<_>>(), ["1 Mpps", "10 Mpps", "20 Mpps"]);
+        assert_eq!(shown("7 pps..9 pps"), "7 pps, 8 pps, 9 pps");
+        assert_eq!(shown("1234567 pps..1234568 pps"), "1.234567 Mpps, 1.234568 Mpps");
     }
 
     #[test]

@@ -41,7 +41,7 @@ const BYTE_RATE: Notation = Notation {
     example: "95.3 MiB/s",
 };
 
-const SHARE: Notation = Notation { units: &[("%", 1)], accepted: "%", example: "20 %" };
+pub(super) const SHARE: Notation = Notation { units: &[("%", 1)], accepted: "%", example: "20 %" };
 
 const NOTATIONS: [(Dimension, &Notation); 5] = [
     (Dimension::Time, &TIME),
@@ -52,7 +52,7 @@ const NOTATIONS: [(Dimension, &Notation); 5] = [
 ];
 
 /// Of none of them: refuses with all units there are.
-const NONE: Notation =
+pub(super) const NONE: Notation =
     Notation { units: &[], accepted: "us, Gbit/s, Mpps, MiB/s, % and the like", example: "9.4 Gbit/s" };
 
 impl Printed {

@@ -8,11 +8,13 @@ pub enum HostsError {
     /// wireproof is missing there.
     #[error(
         "there is no wireproof on the path of the user at {to}; have this one copied there for the run with --push, or install \
-         it (not every login sets the same path: \"ssh {to} command -v wireproof\")"
+         it (not every login sets the same path: \"{by_hand}\")"
     )]
     NoProgram {
         /// The machine.
         to: String,
+        /// The command line that asks for it.
+        by_hand: String,
     },
     /// Our program cannot run there.
     #[error("{to} is of another architecture ({there}, here {here}), so --push does not help; install wireproof there")]

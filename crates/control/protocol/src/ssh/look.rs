@@ -51,7 +51,7 @@ pub fn look(ssh: &Ssh) -> Result<Look, SshError> {
     if out.total > NOISE_SKIPPED {
         return Err(SshError::Talkative { to: to(), most: NOISE_SKIPPED });
     }
-    let status = status.ok_or_else(|| SshError::Slow { to: to(), waited: LOGIN })?;
+    let status = status.ok_or_else(|| SshError::Slow { to: to(), by_hand: ssh.by_hand(&["true"]), waited: LOGIN })?;
     let look = parse(&out.text());
     look.ok_or_else(|| match status {
         Some(0) => SshError::Printed { to: to(), printed: out.text() },

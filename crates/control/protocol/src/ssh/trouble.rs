@@ -18,7 +18,7 @@ pub enum SshError {
         error: io::Error,
     },
     /// The login was refused.
-    #[error("cannot log in at {to}: {said}{}", advised(.advice))]
+    #[error("cannot log in at {to}: {}{said}", .advice.as_ref().map(|advice| format!("{advice}; ssh said: ")).unwrap_or_default())]
     Refused {
         /// The machine.
         to: String,
@@ -28,10 +28,12 @@ pub enum SshError {
         advice: Option<String>,
     },
     /// A login that does not end.
-    #[error("logging in at {to} takes longer than {waited:?}; try \"ssh {to} true\" by hand")]
+    #[error("logging in at {to} takes longer than {waited:?}; try \"{by_hand}\" by hand")]
     Slow {
         /// The machine.
         to: String,
+        /// The command line that logs in.
+        by_hand: String,
         /// Waiting time.
         waited: Duration,
     },
@@ -72,7 +74,7 @@ impl SshError {
     pub(super) fn refused(ssh: &Ssh, stderr: &str) -> Self {
         let to = ssh.destination.clone();
         let said = if stderr.trim().is_empty() { "ssh ended without a word".to_owned() } else { in_one_line(stderr) };
-        Self::Refused { advice: advice(stderr, &to), said, to }
+        Self::Refused { advice: advice(stderr, ssh), said, to }
     }
 }
 
@@ -96,25 +98,30 @@ pub(crate) fn tells_of_a_cut(stderr: &str) -> bool {
 }
 
 fn in_one_line(text: &str) -> String {
-    text.split(['\r', '\n']).map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" / ")
+    // Banners are framed by "@".
+    let lines = text.split(['\r', '\n']).map(|line| line.trim_matches(['@', ' ', '\t']));
+    lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" / ")
 }
 
 /// Advice on a message of ssh about this machine; `None` if it is self-explanatory or unknown.
-pub(crate) fn advice(stderr: &str, to: &str) -> Option<String> {
+pub(crate) fn advice(stderr: &str, ssh: &Ssh) -> Option<String> {
+    let by_hand = ssh.by_hand(&[]);
     let other_program = "that program is for another processor or system: install the one for it, or take it off the path and use \
                          --push where both are of one kind";
     let known: [(&str, String); 10] = [
         (
             "REMOTE HOST IDENTIFICATION HAS CHANGED",
             format!(
-                "it may be another machine: find out why, then \"ssh-keygen -R\" its name and \"ssh {to}\" once by hand"
+                "its key is not the one that is known: it may be another machine. Find out why, then \"ssh-keygen -R {}\" and \
+                 \"{by_hand}\" once by hand",
+                super::word(&ssh.known_host())
             ),
         ),
         (
             "Host key verification failed",
-            format!("its key is not known yet: \"ssh {to}\" once by hand, and compare the fingerprint"),
+            format!("its key is not known yet: \"{by_hand}\" once by hand, and compare the fingerprint"),
         ),
-        ("Permission denied (", format!("wireproof cannot type a password: set up a key with \"ssh-copy-id {to}\"")),
+        ("Permission denied (", format!("wireproof cannot type a password: set up a key with \"{}\"", ssh.copy_id())),
         (
             "Too many authentication failures",
             "name the key in ~/.ssh/config (IdentityFile, IdentitiesOnly yes)".to_owned(),
@@ -150,6 +157,15 @@ mod tests {
         assert!(!noexec.contains("ssh-copy-id"), "{noexec}");
         let foreign = told("bash: line 1: /usr/bin/wireproof: cannot execute binary file: Exec format error");
         assert!(foreign.contains("install the one for it"), "{foreign}");
+        let banner = "@@@@@@@@\r\n@    WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!     @\r\n@@@@@@@@\r\nIt is possible.\r\n\
+                      Host key verification failed.\r\n";
+        let moved = Ssh { port: Some(2222), ..ssh.clone() };
+        assert_eq!(
+            SshError::refused(&moved, banner).to_string(),
+            "cannot log in at me@far: its key is not the one that is known: it may be another machine. Find out why, then \
+             \"ssh-keygen -R '[far]:2222'\" and \"ssh -p 2222 me@far\" once by hand; ssh said: WARNING: REMOTE HOST \
+             IDENTIFICATION HAS CHANGED! / It is possible. / Host key verification failed."
+        );
         assert_eq!(told("odd"), "cannot log in at me@far: odd");
         assert_eq!(told(" "), "cannot log in at me@far: ssh ended without a word");
     }

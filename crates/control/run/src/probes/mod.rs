@@ -18,6 +18,11 @@ pub(crate) trait Rules {
     /// Whether a bed of this MTU can have it.
     fn fit(&self, probe: String, mtu: Mtu) -> Result<(), Misfit>;
 
+    /// Whether it is left out where the bed has no address for it, and others of the plan are measured.
+    fn may_be_left_out(&self) -> bool {
+        false
+    }
+
     /// Figures of a trial from both sides of each pair (near, far); `None` if a side has figures of another probe.
     fn assemble(&self, ends: &Ends<'_>, sides: Vec<Sides>) -> Option<Assembled>;
 

@@ -10,6 +10,10 @@ impl Rules for PathSpec {
         Ok(())
     }
 
+    fn may_be_left_out(&self) -> bool {
+        true
+    }
+
     fn assemble(&self, ends: &Ends<'_>, sides: Vec<Sides>) -> Option<Assembled> {
         let (SideFigures::PathNear(mut result), SideFigures::PathFar { devices }) = sides.into_iter().next()? else {
             return None;
@@ -35,8 +39,7 @@ pub(crate) fn ttl_kept(trial: &Trial, bed: &Bed) -> Vec<Doubt> {
 pub(crate) fn path_not_proven(trial: &Trial, before: &[Trial]) -> Option<Doubt> {
     let (spec, _) = trial.measured.of::<GoodputSpec>()?;
     let mtu = spec.mtu?;
-    let paths = before.iter().rev().filter_map(|trial| trial.measured.of::<PathSpec>());
-    let proof = paths.filter(|(path, _)| (path.mtu, path.ip) == (Some(mtu), spec.ip)).map(|(_, result)| result).next();
+    let proof = procedure::proof(&trial.measured.spec(), before);
     let passed = |leg: fn(&PathResult) -> Option<u32>| proof.and_then(leg);
     let forward = passed(|path| path.forward.mtu.map(|mtu| mtu.0));
     let reverse = passed(|path| path.reverse.mtu.map(|mtu| mtu.0));

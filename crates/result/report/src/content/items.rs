@@ -31,6 +31,8 @@ fn is_grave(doubt: &Doubt) -> bool {
             | Doubt::Interrupted
             | Doubt::EnvironmentChanged { .. }
             | Doubt::PathNotProven { .. }
+            | Doubt::MtuDisproved { .. }
+            | Doubt::NoAddress { .. }
             | Doubt::PacketsDisagree { .. }
             | Doubt::CountersDisagree { .. }
     )

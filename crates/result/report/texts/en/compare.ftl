@@ -55,3 +55,6 @@ figure-sides-run = { $run }, { $bed } ({ $drivers }), n = { $n }
 axis-packets = Packets received per second ({ $unit })
 figure-sides-price = Goodput per price
 axis-per-price = Goodput per price ({ $unit } per { $currency })
+compare-changed-only-reference = in the reference only: { $what }
+compare-changed-only-run = in this run only: { $what }
+compare-changed-more = and { $count } more; all of them stand in the JSON (--json)

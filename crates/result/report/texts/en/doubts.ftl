@@ -32,3 +32,5 @@ doubt-frequency-changed = Core { $cpu } ran at { $before } MHz at the beginning 
 doubt-small-buffer = Endpoint { $endpoint } asked for socket buffers of { $asked } bytes and the kernel granted { $granted }. Raise net.core.rmem_max and net.core.wmem_max (sysctl), or run as root, and repeat.
 doubt-unfinished = The trial was cut off after { $seconds } whole seconds; what it had until then is kept. What is known only at the end is shown as a dash, and replies still outstanding are counted neither as lost nor as arrived. Repeat for the full time.
 doubt-failed = A trial failed: { $what }. Some configurations have fewer trials or none. Fix that, then repeat with the command under “Method”.
+doubt-mtu-disproved = Not run: the trials that send packets of MTU { $mtu } over { $ip }. The path does not pass such packets (forward: { $forward }, back: { $reverse }), so these trials could only have stalled. See “Path MTU” for the device that keeps it down, raise its MTU, and repeat.
+doubt-no-address = Not run: the path over { $ip }. An endpoint has no address of that version. Give both endpoints one, and repeat.

@@ -55,3 +55,6 @@ figure-sides-run = { $run }、{ $bed }({ $drivers })、n = { $n }
 axis-packets = 受信パケットレート ({ $unit })
 figure-sides-price = 価格あたりの実効スループット
 axis-per-price = 価格あたりの実効スループット ({ $unit } / { $currency })
+compare-changed-only-reference = 比較元のみにあるもの: { $what }
+compare-changed-only-run = この測定のみにあるもの: { $what }
+compare-changed-more = ほか { $count } 件(すべては --json の出力にあります)

@@ -13,3 +13,4 @@ notice-time-left = 残り約 { $time }
 notice-throughput-alias = 「スループット」は RFC 1242 ではゼロロス最大転送レートを指します。このコマンドが測定するのは実効スループット(グッドプット)、すなわち iperf3 と同じく受信側に届いたペイロードの量です。
 notice-unprivileged = root 権限なしで、専用のユーザー名前空間の中で実行しています。root 権限(sudo)があれば、試験環境を常設し(bed up)、その中でほかのプログラムも実行できます。
 notice-no-root = { $machine } では root 権限がないため、何も変更しません。root 権限(このホストでは sudo、相手のホストでは root でのログインまたはパスワードなしの sudo)があれば、足りないアドレスを追加し、別の MTU でも測れます。
+notice-resumable = ここまでの測定結果は保存されています。「{ $command }」で続きを測定できます。

@@ -1,0 +1,107 @@
+//! Trials that could bring nothing, and are left out. Pure.
+
+use model::{
+    Bed, Direction, Doubt, PathResult, PathSpec, ProbeSpec, Trial,
+    frame_size::{ETHERNET_HEADER, FCS},
+};
+
+/// Why a probe is left out on this bed after these trials; `None` where it is to be measured.
+pub fn left_out(spec: &ProbeSpec, bed: &Bed, before: &[Trial]) -> Option<Doubt> {
+    lacks_address(spec, bed).or_else(|| disproved(spec, before))
+}
+
+/// Whether an end has no address of its IP version.
+pub fn lacks_address(spec: &ProbeSpec, bed: &Bed) -> Option<Doubt> {
+    let ip = spec.profile().ip;
+    bed.endpoints.iter().any(|end| end.address(ip).is_none()).then_some(Doubt::NoAddress { ip })
+}
+
+/// The latest search for the path MTU that was to prove the MTU of this probe.
+pub fn proof<'a>(spec: &ProbeSpec, before: &'a [Trial]) -> Option<&'a PathResult> {
+    let profile = spec.profile();
+    let is_proof = |path: &PathSpec| path.mtu.is_some() && (path.mtu, path.ip) == (profile.mtu, profile.ip);
+    let mut paths = before.iter().rev().filter_map(|trial| trial.measured.of::<PathSpec>());
+    paths.find(|(path, _)| is_proof(path)).map(|(_, result)| result)
+}
+
+/// Its packets would not pass: it is stuck until its time limit, or loses all of them.
+fn disproved(spec: &ProbeSpec, before: &[Trial]) -> Option<Doubt> {
+    let (profile, selectors) = (spec.profile(), spec.probe().selectors());
+    let mtu = profile.mtu.filter(|_| spec.of::<PathSpec>().is_none())?;
+    let proof = proof(spec, before)?;
+    let [forward, reverse] = [&proof.forward, &proof.reverse].map(|leg| leg.mtu.map(|mtu| mtu.0));
+    // Where all frames have one size, that has to pass; anything else fills the MTU.
+    let packet = selectors.frame_size.map_or(mtu.0, |size| size.0.saturating_sub(ETHERNET_HEADER + FCS));
+    let passes = |leg: Option<u32>| leg.is_some_and(|leg| leg >= packet);
+    let all_pass = match selectors.direction {
+        Some(Direction::Forward) => passes(forward),
+        Some(Direction::Reverse) => passes(reverse),
+        Some(Direction::Both) | None => passes(forward) && passes(reverse),
+    };
+    (!all_pass).then_some(Doubt::MtuDisproved { mtu: mtu.0, ip: profile.ip, forward, reverse })
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{
+        IpVersion, Measured, Mtu, Nanos, Plan, fixture,
+        trial::{Leg, Refusal},
+    };
+
+    use super::*;
+
+    /// A proof of this MTU over IPv4, of which so much passed each way.
+    fn proved(mtu: u32, forward: Option<u32>, reverse: Option<u32>) -> Trial {
+        let leg = |mtu: Option<u32>| Leg { mtu: mtu.map(Mtu), refusal: Refusal::Largest, routers: None };
+        let result = PathResult { forward: leg(forward), reverse: leg(reverse), devices: vec![], packets: 9 };
+        let spec = PathSpec { ip: IpVersion::V4, mtu: Some(Mtu(mtu)), timeout: Nanos::from_millis(200) };
+        fixture::trial(Measured::Path { spec, result })
+    }
+
+    /// The last probe of a section.
+    fn spec(section: &str) -> ProbeSpec {
+        let plan = Plan::parse(&format!("name = \"t\"\n{section}"), &[]).unwrap();
+        plan.specs().pop().unwrap()
+    }
+
+    fn goodput(more: &str) -> ProbeSpec {
+        spec(&format!("[[goodput]]\nprotocol = \"tcp\"\nduration = \"1 s\"\n{more}"))
+    }
+
+    #[test]
+    fn an_mtu_that_does_not_pass_is_not_measured() {
+        let left = |spec: &ProbeSpec, before: &[Trial]| left_out(spec, &fixture::lab(), before);
+        let (large, own) = (goodput("mtus = [9000]"), goodput(""));
+        assert_eq!([left(&large, &[]), left(&own, &[proved(9000, None, None)])], [None, None], "nothing is disproved");
+        let short = proved(9000, Some(1500), None);
+        let doubt = Doubt::MtuDisproved { mtu: 9000, ip: IpVersion::V4, forward: Some(1500), reverse: None };
+        assert_eq!(left(&large, std::slice::from_ref(&short)), Some(doubt));
+        assert_eq!(
+            left(&goodput("mtus = [9000]\nip = 6"), std::slice::from_ref(&short)),
+            Some(Doubt::NoAddress { ip: IpVersion::V6 })
+        );
+        assert_eq!(
+            left(&large, &[short.clone(), proved(9000, Some(9000), Some(9000))]),
+            None,
+            "the latest proof counts"
+        );
+        assert_eq!(left(&goodput("mtus = [4000]"), &[short]), None, "of another MTU");
+    }
+
+    #[test]
+    fn only_the_way_of_the_data_and_its_own_packets_have_to_pass() {
+        let left =
+            |spec: &ProbeSpec| left_out(spec, &fixture::lab(), &[proved(9000, Some(9000), Some(1500))]).is_some();
+        assert!(!left(&goodput("mtus = [9000]")));
+        assert!(
+            left(&goodput("mtus = [9000]\ndirection = \"reverse\""))
+                && left(&goodput("mtus = [9000]\ndirection = \"both\""))
+        );
+        let packets = |size: u32| {
+            spec(&format!(
+                "[[packets]]\nduration = \"1 s\"\ndirection = \"both\"\nmtus = [9000]\nframe_sizes = [{size}]"
+            ))
+        };
+        assert!(!left(&packets(1518)) && left(&packets(1519)));
+    }
+}
