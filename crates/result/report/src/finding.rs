@@ -2,7 +2,7 @@
 
 use model::check::{Finding, Subject};
 
-use crate::{lang::Lang, texts::Texts};
+use crate::{lang::Lang, show, texts::Texts};
 
 /// The name of a subject.
 pub fn subject_text(subject: Subject, lang: Lang) -> String {
@@ -13,13 +13,14 @@ pub fn subject_text(subject: Subject, lang: Lang) -> String {
 pub fn finding_text(finding: &Finding, lang: Lang) -> String {
     let t = Texts::of(lang);
     match finding {
-        Finding::Words(words) => words.clone(),
+        Finding::Words(words) => show::hypervisor(words, t),
         Finding::Ipv6(true) => t.get("found-ipv6-there"),
         Finding::Ipv6(false) => t.get("found-ipv6-missing"),
         Finding::Clock { cost, .. } => t.of_value_with("found", finding, &[("cost", &format!("{cost:.0}"))]),
         Finding::Unreadable { path, why } => t.with("unreadable", &[("path", path), ("why", why)]),
-        Finding::Interface { speed_mbps, .. } => {
-            t.of_value_with("found", finding, &[("speed", &speed(*speed_mbps, t))])
+        Finding::Interface { speed_mbps, state, .. } => {
+            let (speed, state) = (speed(*speed_mbps, t), show::link_state(state, t));
+            t.of_value_with("found", finding, &[("speed", &speed), ("state", &state)])
         }
         Finding::Cable { port, speed_mbps, hears, heard_by } => {
             cable(port, &speed(*speed_mbps, t), &hears.join(", "), &heard_by.join(", "), t)
@@ -60,6 +61,15 @@ mod tests {
         for finding in [Finding::NamespacesAllowed, Finding::Cores(2), Finding::Ipv6(true), Finding::NoPorts] {
             assert_ne!(finding_text(&finding, Lang::En), finding_text(&finding, Lang::Ja));
         }
+        let down = Finding::Interface {
+            name: "eth1".into(),
+            driver: "e1000e".into(),
+            speed_mbps: None,
+            mtu: 1500,
+            state: "down".into(),
+        };
+        assert_eq!(finding_text(&down, Lang::Ja), "eth1: e1000e、速度不明、MTU 1500、ダウン");
+        assert_eq!(finding_text(&Finding::Words("of unknown kind".into()), Lang::Ja), "種類不明");
         let tried = Finding::EngineTried { engine: "xsk".into(), sent: 200, received: 199 };
         assert_eq!(finding_text(&tried, Lang::En), "xsk: 200 frames sent, 199 received");
         assert_eq!(finding_text(&tried, Lang::Ja), "xsk: 送信 200 フレーム、受信 199 フレーム");
