@@ -70,7 +70,7 @@ impl From<Option<Verdict>> for Exit {
         match verdict {
             None | Some(Verdict::Pass) => Self::Done,
             Some(Verdict::Fail) => Self::Failed,
-            Some(Verdict::Inconclusive | Verdict::NotRun) => Self::Inconclusive,
+            Some(Verdict::Inconclusive | Verdict::NotRun | Verdict::NotComparable) => Self::Inconclusive,
         }
     }
 }

@@ -1,10 +1,12 @@
 //! All that is concluded from a run. `verdict::assess` makes it once; every form of the report shows it and concludes nothing.
 
 use crate::{
-    limited::{Culprit, LimitedBy, LossAt},
+    doubt::Doubt,
+    figure::{Interval, Metric},
+    limited::{Culprit, LimitedBy, LossAt, Place},
     probe::ProbeSpec,
     reference::ReferenceComparison,
-    verdict::{LimitOutcome, Verdict},
+    verdict::{LimitOutcome, Undecided, Verdict},
 };
 
 /// The conclusions of a run.
@@ -14,6 +16,8 @@ pub struct Assessment {
     pub outcomes: Vec<LimitOutcome>,
     /// The worst verdict of the limits and of the items verified by a person; `None` without any.
     pub verdict: Option<Verdict>,
+    /// What a reader has to know first.
+    pub page_one: PageOne,
     /// The run beside each chosen reference; `None` where no comparison is wanted.
     pub comparisons: Option<Vec<ReferenceComparison>>,
     /// One for each trial of the run, in the same order.
@@ -26,6 +30,76 @@ pub struct Assessment {
     pub limit_unknown: Vec<u32>,
     /// Packets lost over all trials of a configuration, by place and endpoint. Configurations without loss are left out.
     pub losses: Vec<(ProbeSpec, Vec<LossAt>)>,
+}
+
+/// What a reader has to know first: one page of any document.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PageOne {
+    /// How many criteria have each verdict.
+    pub tally: Tally,
+    /// Why criteria are undecided, and how many for each reason; the most frequent first.
+    pub undecided: Vec<(Undecided, usize)>,
+    /// Three to five figures, where there are as many.
+    pub key_figures: Vec<KeyFigure>,
+    /// Of all doubts the one that puts most of the run in question.
+    pub worst_doubt: Option<Doubt>,
+    /// What limited most configurations; `None` where nothing was measured that has a limit.
+    pub main_limit: Option<MainLimit>,
+}
+
+/// How many limits and items for a person have each verdict.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Met.
+    pub pass: usize,
+    /// Missed.
+    pub fail: usize,
+    /// All others.
+    pub undecided: usize,
+}
+
+impl Tally {
+    /// All of them.
+    pub fn all(self) -> usize {
+        self.pass + self.fail + self.undecided
+    }
+}
+
+/// One of the figures that say most of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub enum KeyFigure {
+    /// That of a limit: its place among the outcomes.
+    Judged(usize),
+    /// One that no limit speaks of.
+    Free(FreeFigure),
+}
+
+/// A figure without a limit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FreeFigure {
+    /// The configuration.
+    pub spec: ProbeSpec,
+    /// The sender, where senders took turns.
+    pub from: Option<String>,
+    /// The metric.
+    pub metric: Metric,
+    /// Median over the trials, in the metric's base unit.
+    pub median: f64,
+    /// Interval of that median, where there are enough trials.
+    pub interval: Option<Interval>,
+}
+
+/// What limited most configurations of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MainLimit {
+    /// The place; [`Place::NotKnown`] where none is known of any, and [`Place::IntendedLoad`] where nothing else limited.
+    pub place: Place,
+    /// The endpoint it is at.
+    pub endpoint: Option<String>,
+    /// Configurations, or ways of them, that it limited.
+    pub count: usize,
+    /// All configurations and ways.
+    pub of: usize,
 }
 
 /// The conclusions of one trial.

@@ -27,6 +27,9 @@ pub struct Environment {
 pub struct HostFacts {
     /// Name of the machine.
     pub hostname: String,
+    /// The kernel's ID of this boot: machines of one ID are one kernel under several names.
+    #[serde(default, with = "OrEmpty::<String>")]
+    pub boot_id: Reading<String>,
     /// Operating system, like `Debian GNU/Linux 12 (bookworm)`.
     pub os: String,
     /// Kernel release.
@@ -139,9 +142,16 @@ impl Environment {
         differences(&self.lasting(), &after.lasting())
     }
 
+    /// Whether machines of several names are one kernel, as containers of one host are.
+    pub fn is_one_kernel(&self) -> bool {
+        let id = |host: &HostFacts| if let Reading::Known(id) = &host.boot_id { Some(id.clone()) } else { None };
+        let ids: Vec<_> = self.hosts.iter().map(id).collect();
+        matches!(ids.as_slice(), [Some(first), others @ ..] if !others.is_empty() && others.iter().all(|it| it.as_ref() == Some(first)))
+    }
+
     /// Properties that do not change by themselves.
     fn lasting(&self) -> Self {
-        let of_host = |host: &HostFacts| HostFacts { services: Vec::new(), ..host.clone() };
+        let of_host = |host: &HostFacts| HostFacts { services: Vec::new(), boot_id: Reading::Absent, ..host.clone() };
         let of_end = |end: &EndpointFacts| EndpointFacts { readings: BTreeMap::new(), ..end.clone() };
         Self {
             read_at: String::new(),
@@ -188,6 +198,19 @@ mod tests {
         let differences = environment(1500, "x").differences(&environment(9000, "y"));
         assert_eq!(differences, ["endpoints 1 interfaces 1 mtu: 1500 → 9000"]);
         assert!(environment(1500, "x").differences(&environment(1500, "y")).is_empty());
+    }
+
+    #[test]
+    fn machines_of_one_boot_are_one_kernel() {
+        let of = |ids: &[Reading<String>]| Environment {
+            hosts: ids.iter().map(|id| HostFacts { boot_id: id.clone(), ..HostFacts::default() }).collect(),
+            ..Environment::default()
+        };
+        let id = |text: &str| Reading::Known(text.to_owned());
+        assert!(of(&[id("a"), id("a")]).is_one_kernel());
+        assert!(!of(&[id("a"), id("b")]).is_one_kernel() && !of(&[id("a")]).is_one_kernel());
+        assert!(!of(&[Reading::Absent, Reading::Absent]).is_one_kernel(), "agents of before it was read");
+        assert!(of(&[id("a")]).differences(&of(&[id("b")])).is_empty());
     }
 
     #[test]

@@ -38,6 +38,8 @@ pub struct Identity {
     pub approved_by: Option<Signatory>,
     /// Purpose and scope.
     pub scope: Option<String>,
+    /// Conclusion of the author.
+    pub conclusion: Option<String>,
     /// Deviations from the method.
     pub deviations: Vec<String>,
     /// Description of the device under test.
@@ -167,6 +169,7 @@ impl Identity {
             checked_by: self.checked_by.or(older.checked_by),
             approved_by: self.approved_by.or(older.approved_by),
             scope: self.scope.or(older.scope),
+            conclusion: self.conclusion.or(older.conclusion),
             deviations: or(self.deviations, older.deviations),
             devices: or(self.devices, older.devices),
             items: or(self.items, older.items),
@@ -201,7 +204,9 @@ impl Identity {
         {
             who.as_ref().map_or(Ok(()), |who| one_line(&who.name)).map_err(|why| meaning(key, why))?;
         }
-        self.scope.as_deref().map_or(Ok(()), prose).map_err(|why| meaning("scope", why))?;
+        for (key, words) in [("scope", &self.scope), ("conclusion", &self.conclusion)] {
+            words.as_deref().map_or(Ok(()), prose).map_err(|why| meaning(key, why))?;
+        }
         for (number, words) in self.deviations.iter().enumerate() {
             prose(words).map_err(|why| meaning(&format!("deviations, number {}", number + 1), why))?;
         }

@@ -24,6 +24,7 @@ pub mod fixture;
 pub mod frame_size;
 pub mod identity;
 pub mod limited;
+pub mod names;
 mod network;
 pub mod nic;
 pub mod placement;
@@ -39,7 +40,9 @@ pub mod units;
 pub mod verdict;
 mod words;
 
-pub use assessment::{Assessment, FlowAssessment, Limited, LineRate, TrialAssessment};
+pub use assessment::{
+    Assessment, FlowAssessment, FreeFigure, KeyFigure, Limited, LineRate, MainLimit, PageOne, Tally, TrialAssessment,
+};
 pub use bed::{Answer, Bed, BedKind, ClockRelation, DUT, Dut, Endpoint, Gateway, Privilege};
 pub use card::Card;
 pub use change::{Change, LinkEnd};
@@ -53,6 +56,7 @@ pub use figure::{Better, Figure, Interval, Metric, Quantity, Range};
 pub use frame_size::{FrameSize, PayloadSize};
 pub use identity::{Date, Device, Identity, ManualItem, Photo, PhotoKind, Price, Signatory};
 pub use limited::{Culprit, CulpritKind, Evidence, LimitedBy, LossAt, Place};
+pub use names::Names;
 pub use nic::{Manager, NicFacts, NicState, NicsState};
 pub use placement::{CardFacts, CoreFacts, CpuFacts};
 pub use plan::{Limit, Plan};
@@ -64,4 +68,4 @@ pub use stream::{Mac, Stream};
 pub use trial::*;
 pub use typeset::{NamedFile, Typeset};
 pub use units::{BitRate, Bytes, Mtu, Nanos, PacketRate, Percent, TransactionRate};
-pub use verdict::{LimitOutcome, Verdict};
+pub use verdict::{LimitOutcome, Undecided, Verdict};

@@ -7,7 +7,7 @@ use crate::{
     choice::choice,
     figure::Interval,
     plan::{Bound, Limit},
-    reference::Against,
+    reference::{Against, NotComparable},
 };
 
 choice!(
@@ -15,6 +15,8 @@ choice!(
     Verdict, "a verdict", {
         /// The whole interval is on the right side.
         Pass = "PASS",
+        /// It was measured, and the figure to compare it with is of something else.
+        NotComparable = "NOT COMPARABLE",
         /// There was nothing to judge.
         NotRun = "NOT RUN",
         /// The interval straddles the limit, or there are too few trials for one.
@@ -43,6 +45,39 @@ pub struct LimitOutcome {
     pub interval: Option<Interval>,
     /// Verdict.
     pub verdict: Verdict,
+    /// Why it is neither PASS nor FAIL; null for these.
+    #[serde(default)]
+    pub undecided: Option<Undecided>,
+}
+
+/// Why a criterion is neither met nor missed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Undecided {
+    /// The reference that gives the bound says nothing of such a figure.
+    NotComparable {
+        /// Name of the reference.
+        reference: String,
+        /// Why.
+        because: NotComparable,
+    },
+    /// The run has no such configuration.
+    NotPlanned,
+    /// No trial of the configuration has the figure.
+    NotMeasured,
+    /// Too few trials for an interval.
+    FewTrials {
+        /// Trials there are.
+        trials: u32,
+        /// Trials that an interval needs.
+        needed: u32,
+    },
+    /// The uncertainty interval straddles the bound.
+    Straddles,
+    /// An item for a person, which nobody checked.
+    NotChecked,
+    /// A person checked the item and left it open.
+    LeftOpen,
 }
 
 impl LimitOutcome {

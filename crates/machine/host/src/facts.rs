@@ -50,6 +50,7 @@ fn host_of(source: &dyn Source, wireproof_version: &str) -> HostFacts {
     let text = |path: &str| source.read(path).or_default();
     HostFacts {
         hostname: text("/proc/sys/kernel/hostname"),
+        boot_id: line(source, "/proc/sys/kernel/random/boot_id"),
         os: operating_system(source),
         kernel: text("/proc/sys/kernel/osrelease"),
         kernel_command_line: text("/proc/cmdline"),

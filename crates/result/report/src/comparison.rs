@@ -16,7 +16,8 @@ const INDENT: &str = "    ";
 /// What `wireproof compare` prints: for each run a row for each figure of each configuration in common, what only one of the runs
 /// has, what changed between them, and what follows.
 pub fn comparison(comparison: &Comparison, lang: Lang) -> String {
-    let t = Texts::of(lang);
+    let configurations = comparison.runs.iter().flat_map(|run| &run.configurations);
+    let t = &Texts::naming(lang, configurations.map(|configuration| configuration.spec.clone()));
     let mut lines = vec![t.with("compare-reference", &[("run", &show::compared_run(&comparison.reference, t))])];
     if iter::once(&comparison.reference).chain(comparison.runs.iter().map(|it| &it.run)).any(|run| run.simulated) {
         lines.push(format!("[{}] {}", t.get("simulated"), t.get("simulated-meaning")));

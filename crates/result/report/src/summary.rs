@@ -1,6 +1,6 @@
 //! A run as a few lines of plain text, for the terminal.
 
-use model::{LimitOutcome, Match, ReferenceComparison, Run, Verdict};
+use model::{LimitOutcome, Match, ReferenceComparison, Run};
 
 use crate::{
     doubts::{gather, ranges},
@@ -14,7 +14,7 @@ use crate::{
 /// What `wireproof verify` says at its end: a row for each configuration, the verdict, and doubts with advice.
 pub fn summary(material: &Material<'_>, lang: Lang) -> String {
     let Material { run, assessment, .. } = *material;
-    let t = Texts::of(lang);
+    let t = &Texts::about(lang, [run]);
     let mut lines = vec![heading(run, t)];
     if run.bed.simulated {
         lines.push(format!("[{}] {}", t.get("simulated"), t.get("simulated-meaning")));
@@ -23,7 +23,7 @@ pub fn summary(material: &Material<'_>, lang: Lang) -> String {
     lines.push(String::new());
     lines.extend(probes::ALL.iter().flat_map(|probe| probe.stack_headlines(material, t)));
     lines.extend(outcome_lines(run, &assessment.outcomes, t));
-    lines.push(verdict_line(run, assessment.verdict, t));
+    lines.push(verdict_line(material, t));
     lines.extend(assessment.comparisons.iter().flatten().map(|comparison| comparison_line(comparison, t)));
     let doubts = gather(run);
     if !doubts.is_empty() {
@@ -55,16 +55,15 @@ fn tables(material: &Material<'_>, t: &Texts) -> Vec<String> {
     if tables.is_empty() { vec![t.get("headline-none")] } else { tables }
 }
 
-/// A line for each limit; those in a row that were not run for one reason share theirs.
+/// A line for each limit; those in a row that are undecided for one reason share theirs.
 fn outcome_lines(run: &Run, outcomes: &[LimitOutcome], t: &Texts) -> Vec<String> {
     let reason = |it: &LimitOutcome| (it.limit.metric, show::limit(it, t));
-    let alike = |a: &LimitOutcome, b: &LimitOutcome| {
-        a.verdict == Verdict::NotRun && b.verdict == Verdict::NotRun && reason(a) == reason(b)
-    };
+    let alike = |a: &LimitOutcome, b: &LimitOutcome| outcome::alike(a, b) && reason(a) == reason(b);
     let line = |row: &[LimitOutcome]| match row {
         [first, _, _, ..] => {
             let (metric, limit) = (show::metric(first.limit.metric, t), show::limit(first, t));
-            t.with("outcomes-not-run", &[("count", &row.len()), ("metric", &metric), ("limit", &limit)])
+            let word = show::verdict(first.verdict, t);
+            t.with("outcomes-alike", &[("word", &word), ("count", &row.len()), ("metric", &metric), ("limit", &limit)])
         }
         few => few.iter().map(|outcome| outcome_line(run, outcome, t)).collect::<Vec<_>>().join("\n"),
     };
@@ -102,8 +101,12 @@ fn comparison_line(comparison: &ReferenceComparison, t: &Texts) -> String {
     )
 }
 
-fn verdict_line(run: &Run, verdict: Option<Verdict>, t: &Texts) -> String {
-    let (word, meaning) = show::overall(verdict, t);
-    let partial = if run.partial { format!(" {}", show::partial(run, t)) } else { String::new() };
-    t.with("verdict-line", &[("word", &word), ("meaning", &meaning)]) + &partial
+fn verdict_line(material: &Material<'_>, t: &Texts) -> String {
+    let Material { run, assessment, .. } = material;
+    let (word, meaning) = show::overall(assessment, t);
+    let tally = assessment.verdict.map(|_| show::tally(&assessment.page_one, t));
+    let partial = run.partial.then(|| show::partial(run, t));
+    let sentences = [tally, Some(meaning), partial].into_iter().flatten();
+    let sentences = sentences.reduce(|a, b| t.with("sentences", &[("a", &a), ("b", &b)])).unwrap_or_default();
+    t.with("verdict-line", &[("word", &word), ("meaning", &sentences)])
 }

@@ -1,8 +1,12 @@
 //! The words themselves: Fluent files, one for each language, compiled in.
 
-use std::{fmt::Display, sync::LazyLock};
+use std::{
+    fmt::Display,
+    sync::{Arc, LazyLock},
+};
 
 use fluent_bundle::{FluentArgs, FluentResource, concurrent::FluentBundle};
+use model::{Names, ProbeSpec, Run};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use unic_langid::LanguageIdentifier;
@@ -18,7 +22,9 @@ static JA: LazyLock<Texts> = LazyLock::new(|| Texts::parse(Lang::Ja, JAPANESE));
 /// All texts of one language.
 pub(crate) struct Texts {
     pub(crate) lang: Lang,
-    bundle: FluentBundle<FluentResource>,
+    bundle: Arc<FluentBundle<FluentResource>>,
+    /// Names of the configurations of the document.
+    pub(crate) names: Names,
 }
 
 impl Texts {
@@ -27,6 +33,19 @@ impl Texts {
             Lang::En => &EN,
             Lang::Ja => &JA,
         }
+    }
+
+    /// The same for a document about these runs, whose configurations are told apart by name.
+    pub(crate) fn about<'r>(lang: Lang, runs: impl IntoIterator<Item = &'r Run>) -> Self {
+        let specs = runs
+            .into_iter()
+            .flat_map(|run| run.plan.specs().into_iter().chain(run.trials.iter().map(|trial| trial.measured.spec())));
+        Self::naming(lang, specs)
+    }
+
+    /// The same for a document about these configurations.
+    pub(crate) fn naming(lang: Lang, specs: impl IntoIterator<Item = ProbeSpec>) -> Self {
+        Self { lang, bundle: Arc::clone(&Self::of(lang).bundle), names: Names::of(specs) }
     }
 
     fn parse(lang: Lang, sources: &[&str]) -> Self {
@@ -39,7 +58,7 @@ impl Texts {
             let resource = FluentResource::try_new((*source).to_owned()).unwrap_or_else(|(partial, _)| partial);
             bundle.add_resource_overriding(resource);
         }
-        Self { lang, bundle }
+        Self { lang, bundle: Arc::new(bundle), names: Names::default() }
     }
 
     /// The text of a key that takes no values.
@@ -111,8 +130,8 @@ mod tests {
     use std::{collections::BTreeSet, fs, path::Path};
 
     use model::{
-        Batch, Conclusion, Direction, Doubt, Evidence, FailureKind, Finding, Metric, NotComparable, Place, ProbeSpec,
-        SendWay, Stack, Verdict, WaitMode,
+        Batch, Conclusion, Direction, Doubt, Evidence, FailureKind, Finding, Metric, NotComparable, Place, SendWay,
+        Stack, Undecided, Verdict, WaitMode,
         card::{Cause, Connector},
         check::{self, Lack, Subject},
         limited::{CulpritKind, Wait},
@@ -165,7 +184,7 @@ mod tests {
             of("short", names::<CulpritKind>()),
             of("refusal", names::<Refusal>()),
             of("verdict", names::<Verdict>()),
-            and(of("verdict", names::<Verdict>()), "meaning"),
+            of("undecided", names::<Undecided>()),
             of("finding", names::<Finding>()),
             of("conclusion", names::<Conclusion>()),
             of("condition", names::<Condition>()),
@@ -250,8 +269,8 @@ mod tests {
         let compared: Vec<String> = names::<Metric>().iter().map(|name| format!("compare-{name}")).collect();
         for key in &keys {
             let is_derived = crate::bypass::DERIVED.iter().any(|prefix| key.starts_with(prefix));
-            // The layout and the kind of a bed name their texts.
-            let of_bed = ["bed", "link"]
+            // The layout and the kind of a bed and the state of a link name their texts.
+            let of_bed = ["bed", "link", "joint", "state"]
                 .iter()
                 .any(|head| key.starts_with(&format!("{head}-")) && sources.contains(&format!("\"{head}-{{")));
             let is_meaning = key.strip_suffix("-meaning").is_some_and(|term| sources.contains(&format!("\"{term}\"")));
@@ -275,12 +294,11 @@ mod tests {
         let t = Texts::of(Lang::En);
         for layout in ["lab", "lab-switch", "lab-bridge", "lab-router", "hosts", "hosts-several", "ports"] {
             let text = t.with(&format!("bed-{layout}"), &[("near", &1), ("far", &2), ("count", &3)]);
-            assert!(!text.contains('⟦'), "{text}");
+            let link = [t.get(&format!("link-{layout}")), t.get(&format!("link-{layout}-meaning"))];
+            assert!(!text.contains('⟦') && !link.concat().contains('⟦'), "{text} {link:?}");
         }
         for kind in ["lab", "hosts", "ports"] {
-            assert!(
-                !t.get(&format!("link-{kind}")).contains('⟦') && !t.get(&format!("link-{kind}-meaning")).contains('⟦')
-            );
+            assert!(!t.get(&format!("joint-{kind}")).contains('⟦'));
         }
     }
 

@@ -7,15 +7,16 @@ use model::{
     TrialAssessment, alike::grouped,
 };
 
-use crate::{Chosen, beside_references, judge, overall, probes};
+use crate::{Chosen, beside_references, judge, overall, page_one, probes};
 
 /// Draws all conclusions from a run. `references` are those that limits may name, `chosen` those that the run is compared with.
 pub fn assess(run: &Run, references: &[Reference], chosen: &Chosen) -> Assessment {
     let outcomes = judge(run, references);
     let trials: Vec<TrialAssessment> = run.trials.iter().map(|trial| probes::assess(run, trial)).collect();
-    let (limited, limit_unknown) = limited(run, &trials);
+    let Limits { known: limited, unknown: limit_unknown, ways } = limited(run, &trials);
     Assessment {
         verdict: overall(&outcomes, run.identity.as_ref()),
+        page_one: page_one(run, &outcomes, &limited, ways),
         outcomes,
         comparisons: (*chosen != Chosen::None).then(|| beside_references(run, references, chosen)),
         self_tests: run.self_tests.iter().map(|trial| probes::assess(run, trial)).collect(),
@@ -32,12 +33,23 @@ type Assessed<'a> = (&'a Trial, &'a TrialAssessment);
 /// Names of the sending and the receiving end.
 type Ends = (String, String);
 
-/// Each place that limited a configuration, and the numbers of the trials of which no limit is known.
-fn limited(run: &Run, assessments: &[TrialAssessment]) -> (Vec<Limited>, Vec<u32>) {
+/// What limited a run.
+struct Limits {
+    /// Each place that limited a configuration.
+    known: Vec<Limited>,
+    /// Numbers of the trials of which no limit is known.
+    unknown: Vec<u32>,
+    /// Configurations, or ways of them, that were judged.
+    ways: usize,
+}
+
+fn limited(run: &Run, assessments: &[TrialAssessment]) -> Limits {
     let mut known = Vec::new();
     let mut unknown = Vec::new();
+    let mut judged = 0;
     for (spec, trials) in configurations(run, assessments).into_iter().flat_map(by_sender) {
         for way in ways(run, &trials) {
+            judged += 1;
             let found: Vec<(u32, LimitedBy)> = trials
                 .iter()
                 .filter_map(|(trial, assessment)| Some((trial.number, limit_of(assessment, way.as_ref())?)))
@@ -51,7 +63,7 @@ fn limited(run: &Run, assessments: &[TrialAssessment]) -> (Vec<Limited>, Vec<u32
     }
     unknown.sort_unstable();
     unknown.dedup();
-    (known, unknown)
+    Limits { known, unknown, ways: judged }
 }
 
 /// Whether loss limited a figure, wherever it was.

@@ -3,7 +3,7 @@
 mod place;
 
 use model::{
-    Better, Comparison, Conclusion, Finding, Interval, Metric, ProbeSpec, Range, Run, Trial,
+    Better, Comparison, Conclusion, Finding, Interval, Metric, Names, ProbeSpec, Range, Run, Trial,
     alike::distinct,
     comparison::{
         ComparedRun, ConfigurationComparison, DifferenceInterval, DifferenceKind, FigureComparison, RunComparison,
@@ -24,7 +24,13 @@ fn compare_run(reference: &Run, run: &Run, tolerance: f64) -> RunComparison {
     let (theirs, ours) = (configurations(reference), configurations(run));
     let (common, only_reference): (Vec<_>, Vec<_>) = theirs.into_iter().partition(|spec| ours.contains(spec));
     let only_run = ours.into_iter().filter(|spec| !common.contains(spec)).collect();
-    let configurations = common.into_iter().map(|spec| configuration(reference, run, spec, tolerance)).collect();
+    let names = Names::of(common.iter().cloned());
+    let configuration = |spec: ProbeSpec| ConfigurationComparison {
+        configuration: names.name(&spec),
+        figures: compare_figures(reference, run, &spec, tolerance),
+        spec,
+    };
+    let configurations = common.into_iter().map(configuration).collect();
     RunComparison { run: named(run), changed: place::changed(reference, run), configurations, only_reference, only_run }
 }
 
@@ -44,9 +50,9 @@ pub(crate) fn configurations(run: &Run) -> Vec<ProbeSpec> {
     distinct(run.trials.iter().filter(|trial| trial.is_whole()).map(|trial| trial.measured.spec()))
 }
 
-fn configuration(reference: &Run, run: &Run, spec: ProbeSpec, tolerance: f64) -> ConfigurationComparison {
+fn compare_figures(reference: &Run, run: &Run, spec: &ProbeSpec, tolerance: f64) -> Vec<FigureComparison> {
     let of_spec = |run: &'_ Run| -> Vec<Trial> {
-        run.trials.iter().filter(|trial| trial.is_whole() && trial.measured.spec() == spec).cloned().collect()
+        run.trials.iter().filter(|trial| trial.is_whole() && trial.measured.spec() == *spec).cloned().collect()
     };
     let (theirs, ours) = (of_spec(reference), of_spec(run));
     let figures = spec.probe().compared().iter().filter_map(|&metric| {
@@ -54,7 +60,7 @@ fn configuration(reference: &Run, run: &Run, spec: ProbeSpec, tolerance: f64) ->
         let (theirs, ours) = (ranges(&theirs), ranges(&ours));
         is_worth_a_row(metric, &theirs, &ours).then(|| compare_figure(metric, &theirs, &ours, tolerance))
     });
-    ConfigurationComparison { configuration: spec.to_string(), figures: figures.collect(), spec }
+    figures.collect()
 }
 
 /// Whether there is something to compare. That nothing was lost in either run goes without saying.

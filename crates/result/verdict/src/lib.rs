@@ -7,32 +7,32 @@ mod compare;
 mod figures;
 mod limited;
 mod link;
+mod page_one;
 mod probes;
 mod references;
 mod synchronous;
-
-use std::fmt;
 
 pub use assess::assess;
 pub use compare::compare;
 pub use figures::figures;
 use model::{
-    Identity, Interval, Limit, LimitOutcome, ProbeSpec, Range, Reference, Run, Trial, Verdict,
+    Identity, Interval, Limit, LimitOutcome, Match, Names, ProbeSpec, Range, Reference, Run, Trial, Undecided, Verdict,
     alike::distinct,
     plan::{Bound, Criterion},
     reference::Against,
 };
+pub use page_one::page_one;
 pub use references::{Chosen, beside_references};
 
 /// Judges each limit of the run's plan for each probe it speaks of, measured or not, in the order of the plan.
 /// `references` are those that limits may name.
 pub fn judge(run: &Run, references: &[Reference]) -> Vec<LimitOutcome> {
-    let probes = probes(run);
-    run.plan.limits.iter().flat_map(|limit| judge_limit(limit, &probes, run, references)).collect()
+    let (probes, names) = (probes(run), Names::of_run(run));
+    run.plan.limits.iter().flat_map(|limit| judge_limit(limit, (&probes, &names), run, references)).collect()
 }
 
-/// The worst verdict of the plan's limits and of the items that a person verified, FAIL before INCONCLUSIVE before NOT RUN;
-/// `None` without any.
+/// The worst verdict of the plan's limits and of the items that a person verified: FAIL before INCONCLUSIVE before NOT RUN before
+/// NOT COMPARABLE. `None` without any.
 pub fn overall(outcomes: &[LimitOutcome], identity: Option<&Identity>) -> Option<Verdict> {
     let items = identity.into_iter().flat_map(|identity| &identity.items).map(|item| item.verdict);
     outcomes.iter().map(|outcome| outcome.verdict).chain(items).max()
@@ -63,28 +63,32 @@ impl Probe {
     fn is_of(&self, trial: &Trial) -> bool {
         trial.measured.spec() == self.spec && self.from.as_ref().is_none_or(|from| *from == trial.endpoint_from)
     }
-}
 
-impl fmt::Display for Probe {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.spec.fmt(f)?;
-        self.from.as_ref().map_or(Ok(()), |from| write!(f, "{}{from}", LimitOutcome::FROM))
+    fn name(&self, names: &Names) -> String {
+        let from = self.from.as_ref().map(|from| format!("{}{from}", LimitOutcome::FROM));
+        names.name(&self.spec) + &from.unwrap_or_default()
     }
 }
 
-fn judge_limit(limit: &Limit, probes: &[Probe], run: &Run, references: &[Reference]) -> Vec<LimitOutcome> {
+fn judge_limit(
+    limit: &Limit,
+    (probes, names): (&[Probe], &Names),
+    run: &Run,
+    references: &[Reference],
+) -> Vec<LimitOutcome> {
     let matched: Vec<_> = probes.iter().filter(|probe| limit.matches(&probe.spec)).collect();
     if matched.is_empty() {
         let bound = limit.criterion().ok().and_then(|criterion| match criterion {
             Criterion::Bound(bound) => Some(bound),
             Criterion::Reference { .. } => None,
         });
-        return vec![outcome(limit, selected(limit), (bound, None), &[])];
+        let unmatched = outcome(limit, selected(limit), (bound, None), &[]);
+        return vec![LimitOutcome { undecided: Some(Undecided::NotPlanned), ..unmatched }];
     }
     let judge_probe = |probe: &Probe| {
         let of_probe = run.trials.iter().filter(|trial| probe.is_of(trial) && trial.is_whole());
         let ranges: Vec<_> = of_probe.filter_map(|trial| trial.figure(limit.metric)).collect();
-        outcome(limit, probe.to_string(), bound(limit, &probe.spec, run, references), &ranges)
+        outcome(limit, probe.name(names), bound(limit, &probe.spec, run, references), &ranges)
     };
     matched.into_iter().map(judge_probe).collect()
 }
@@ -111,6 +115,7 @@ fn outcome(
     ranges: &[Range],
 ) -> LimitOutcome {
     let interval = interval(ranges);
+    let (verdict, undecided) = decide((bound, against.as_ref()), ranges, interval);
     LimitOutcome {
         limit: limit.clone(),
         probe,
@@ -119,7 +124,8 @@ fn outcome(
         trials: u32::try_from(ranges.len()).unwrap_or(u32::MAX),
         median: known_median(ranges),
         interval: interval.filter(|interval| interval.high.is_finite()),
-        verdict: verdict(bound, ranges, interval),
+        verdict,
+        undecided,
     }
 }
 
@@ -141,17 +147,40 @@ fn ends(ranges: &[Range]) -> (Vec<f64>, Vec<f64>) {
     ranges.iter().map(|range| (range.low, range.high)).unzip()
 }
 
-fn verdict(bound: Option<Bound>, ranges: &[Range], interval: Option<Interval>) -> Verdict {
-    let (Some(bound), false) = (bound, ranges.is_empty()) else { return Verdict::NotRun };
-    let Some(Interval { low, high, .. }) = interval else { return Verdict::Inconclusive };
+/// The verdict, and why it is neither PASS nor FAIL. That a bound cannot be had from a reference matters only where there is a figure to
+/// hold against it.
+fn decide(
+    (bound, against): (Option<Bound>, Option<&Against>),
+    ranges: &[Range],
+    interval: Option<Interval>,
+) -> (Verdict, Option<Undecided>) {
+    if ranges.is_empty() {
+        return (Verdict::NotRun, Some(Undecided::NotMeasured));
+    }
+    let Some(bound) = bound else { return without_bound(against) };
+    let Some(Interval { low, high, .. }) = interval else {
+        let trials = u32::try_from(ranges.len()).unwrap_or(u32::MAX);
+        let few = Undecided::FewTrials { trials, needed: stats::MIN_TRIALS_FOR_INTERVAL };
+        return (Verdict::Inconclusive, Some(few));
+    };
     let (right, wrong) = match bound {
         Bound::AtMost(most) => (high <= most, low > most),
         Bound::AtLeast(least) => (low >= least, high < least),
     };
     match (right, wrong) {
-        (true, _) => Verdict::Pass,
-        (_, true) => Verdict::Fail,
-        _ => Verdict::Inconclusive,
+        (true, _) => (Verdict::Pass, None),
+        (_, true) => (Verdict::Fail, None),
+        _ => (Verdict::Inconclusive, Some(Undecided::Straddles)),
+    }
+}
+
+fn without_bound(against: Option<&Against>) -> (Verdict, Option<Undecided>) {
+    match against {
+        Some(Against { reference, matches: Match::NotComparable { why }, .. }) => {
+            let (reference, because) = (reference.clone(), why.clone());
+            (Verdict::NotComparable, Some(Undecided::NotComparable { reference, because }))
+        }
+        _ => (Verdict::NotRun, Some(Undecided::NotMeasured)),
     }
 }
 

@@ -1,6 +1,6 @@
 use model::{
     Flow, FrameSize, GoodputReceived, GoodputResult, GoodputSent, Identity, LatencyResult, LimitOutcome, Measured,
-    Metric, Mtu, PathResult, PayloadSize, Plan, ProbeSpec, Range, Run, TimeSummary, Trial, Verdict,
+    Metric, Mtu, PathResult, PayloadSize, Plan, ProbeSpec, Range, Run, TimeSummary, Trial, Undecided, Verdict,
     plan::Step,
     trial::{Leg, Refusal, Variation},
 };
@@ -137,7 +137,9 @@ fn the_whole_interval_decides() {
     assert_eq!(pass.probe, "latency UDP IPv4 spin 64 B");
     assert_eq!(judge_rtt(P50, &medians([11, 12, 13, 14, 15, 16])).verdict, Verdict::Fail);
     assert_eq!(judge_rtt(P50, &medians([5, 6, 7, 8, 9, 11])).verdict, Verdict::Inconclusive);
-    assert_eq!(judge_rtt(P50, &medians([10, 12, 13, 14, 15, 16])).verdict, Verdict::Inconclusive);
+    let straddling = judge_rtt(P50, &medians([10, 12, 13, 14, 15, 16]));
+    assert_eq!((straddling.verdict, straddling.undecided), (Verdict::Inconclusive, Some(Undecided::Straddles)));
+    assert_eq!(pass.undecided, None);
 }
 
 #[test]
@@ -197,7 +199,7 @@ fn a_path_mtu_is_that_of_the_narrower_way_and_zero_where_nothing_passes() {
 fn too_few_trials_are_inconclusive_however_clear_they_look() {
     let five = judge_rtt(P50, &medians([1; 6])[..5]);
     assert_eq!((five.verdict, five.trials, five.median), (Verdict::Inconclusive, 5, Some(1_000.0)));
-    assert_eq!(five.interval, None);
+    assert_eq!((five.interval, five.undecided), (None, Some(Undecided::FewTrials { trials: 5, needed: 6 })));
 }
 
 #[test]
@@ -211,6 +213,7 @@ fn a_planned_probe_without_trials_is_not_run_and_named() {
 fn a_limit_that_matches_nothing_says_what_it_looked_for() {
     let outcome = judge_rtt(&format!("{P50}\nmode = \"block\"\nframe_size = 128"), &medians([1; 6]));
     assert_eq!((outcome.verdict, outcome.probe.as_str()), (Verdict::NotRun, "latency block 128 B"));
+    assert_eq!(outcome.undecided, Some(Undecided::NotPlanned));
     let plan = plan("metric = \"goodput_min\"\nat_least = \"1 Gbit/s\"\nip = 6\nstreams = 8");
     assert_eq!(judge(&plan, &[])[0].probe, "goodput IPv6 8 streams");
     let outcome = judge_rtt(&format!("{P50}\nunder_load = true"), &[]);
@@ -270,7 +273,8 @@ fn the_worst_verdict_stands_for_the_run() {
     let overall_of = |verdicts: &[Verdict]| overall(&verdicts.iter().copied().map(outcome).collect::<Vec<_>>(), None);
     assert_eq!(overall_of(&[]), None);
     assert_eq!(overall_of(&[Verdict::Pass, Verdict::Pass]), Some(Verdict::Pass));
-    assert_eq!(overall_of(&[Verdict::NotRun, Verdict::Pass]), Some(Verdict::NotRun));
+    assert_eq!(overall_of(&[Verdict::NotComparable, Verdict::Pass]), Some(Verdict::NotComparable));
+    assert_eq!(overall_of(&[Verdict::NotRun, Verdict::NotComparable, Verdict::Pass]), Some(Verdict::NotRun));
     assert_eq!(overall_of(&[Verdict::Inconclusive, Verdict::NotRun]), Some(Verdict::Inconclusive));
     assert_eq!(overall_of(&[Verdict::Pass, Verdict::Fail, Verdict::Inconclusive]), Some(Verdict::Fail));
 }

@@ -28,6 +28,9 @@ pub struct Limit {
     /// … by more than this ("20 %").
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within: Option<Percent>,
+    /// Whether it is one of the figures that the first page of a report shows.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub key: bool,
     /// Only trials of this protocol.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub protocol: Option<Protocol>,

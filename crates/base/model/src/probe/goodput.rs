@@ -5,7 +5,9 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Conditions, Direction, IpVersion, Probe, ProbeSpec, Profile, Protocol, SELF_TEST, Selectors, Stack};
+use super::{
+    Amount, Conditions, Direction, IpVersion, Probe, ProbeSpec, Profile, Protocol, SELF_TEST, Selectors, Stack,
+};
 use crate::{
     choice::choice,
     figure::Metric,
@@ -104,7 +106,7 @@ const SELF_TEST_WARMUP: Nanos = Nanos::from_millis(200);
 const AROUND: f64 = 0.1;
 
 impl GoodputSpec {
-    /// Whole seconds that it lasts, where it is long: transfers of a plan may differ in that alone.
+    /// Whole seconds that it lasts, where it is long.
     pub fn long(&self) -> Option<u64> {
         (self.duration > ORDINARY).then_some(self.duration.0 / 1_000_000_000)
     }
@@ -216,6 +218,10 @@ impl Probe for GoodputSpec {
             mtu: self.mtu,
             ..Selectors::default()
         }
+    }
+
+    fn amount(&self) -> Option<Amount> {
+        Some(Amount::Duration(self.duration))
     }
 
     fn conditions(&self) -> Conditions {

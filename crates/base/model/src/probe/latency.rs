@@ -5,7 +5,9 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Conditions, IpVersion, Probe, ProbeSpec, Profile, Protocol, SELF_TEST, Selectors, Stack, WaitMode};
+use super::{
+    Amount, Conditions, IpVersion, Probe, ProbeSpec, Profile, Protocol, SELF_TEST, Selectors, Stack, WaitMode,
+};
 use crate::{
     figure::Metric,
     frame_size::{FrameSize, PayloadSize},
@@ -20,16 +22,6 @@ pub const ONE_WAY_LEAST_PAYLOAD: PayloadSize = PayloadSize(20);
 
 /// Messages that may be out within a timeout under load; remembering them takes about 400 MB.
 pub const MOST_OUT: u64 = 1 << 22;
-
-/// When a latency trial is over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Amount {
-    /// After this many messages that count.
-    Count(u64),
-    /// After this time.
-    Duration(Nanos),
-}
 
 /// Round trips: one after the other (ping-pong), or sent by a schedule (under load).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -129,6 +121,10 @@ impl Probe for LatencySpec {
             under_load: Some(self.rate.is_some()),
             ..Selectors::default()
         }
+    }
+
+    fn amount(&self) -> Option<Amount> {
+        Some(self.amount)
     }
 
     fn conditions(&self) -> Conditions {

@@ -34,10 +34,10 @@ use serde::{Deserialize, Serialize};
 
 pub use conditions::Conditions;
 pub use goodput::{Batch, GoodputSpec, KERNELS_DEFAULT, LAB_CONGESTION, ReceiveWay, SendWay};
-pub use latency::{Amount, LATENCY_LEAST_PAYLOAD, LatencySpec, MOST_OUT, ONE_WAY_LEAST_PAYLOAD};
+pub use latency::{LATENCY_LEAST_PAYLOAD, LatencySpec, MOST_OUT, ONE_WAY_LEAST_PAYLOAD};
 pub use packets::{Engine, PacketsSpec};
 pub use path::{LARGEST_PATH_MTU, PathSpec};
-pub use profile::{Probe, Profile, Selectors};
+pub use profile::{Amount, Probe, Profile, Selectors};
 pub use transactions::{Exchange, HttpPath, HttpPathError, HttpServer, TransactionsSpec};
 
 pub use crate::network::{Direction, IpVersion, Protocol, Stack, WaitMode};

@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Conditions, Direction, IpVersion, Probe, ProbeSpec, Profile, Protocol, Selectors};
+use super::{Amount, Conditions, Direction, IpVersion, Probe, ProbeSpec, Profile, Protocol, Selectors};
 use crate::{
     choice::choice,
     figure::Metric,
@@ -163,6 +163,10 @@ impl Probe for PacketsSpec {
             rate: self.rate(),
             ..Selectors::default()
         }
+    }
+
+    fn amount(&self) -> Option<Amount> {
+        Some(Amount::Duration(self.duration))
     }
 
     fn conditions(&self) -> Conditions {

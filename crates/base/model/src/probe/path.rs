@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Conditions, IpVersion, Probe, ProbeSpec, Profile, Selectors};
+use super::{Amount, Conditions, IpVersion, Probe, ProbeSpec, Profile, Selectors};
 use crate::{
     figure::Metric,
     units::{Mtu, Nanos},
@@ -55,6 +55,10 @@ impl Probe for PathSpec {
 
     fn selectors(&self) -> Selectors {
         Selectors { ip: Some(self.ip), mtu: self.mtu, ..Selectors::default() }
+    }
+
+    fn amount(&self) -> Option<Amount> {
+        None
     }
 
     fn conditions(&self) -> Conditions {

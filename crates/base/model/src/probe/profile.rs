@@ -2,6 +2,9 @@
 
 use std::{any::Any, fmt};
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use super::{Conditions, Direction, ProbeSpec, WaitMode};
 use crate::{
     figure::Metric,
@@ -9,6 +12,16 @@ use crate::{
     network::{IpVersion, Protocol, Stack},
     units::{Mtu, Nanos, PacketRate},
 };
+
+/// When a trial is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Amount {
+    /// After this many messages that count.
+    Count(u64),
+    /// After this time.
+    Duration(Nanos),
+}
 
 /// One kind of probe with its parameters. `Display` writes the parameters, without those that are ordinary.
 pub trait Probe: Any + fmt::Display {
@@ -29,6 +42,9 @@ pub trait Probe: Any + fmt::Display {
 
     /// Conditions as far as the parameters state them, for comparison with references.
     fn conditions(&self) -> Conditions;
+
+    /// How long or how often it is measured; `None` where that is not asked for.
+    fn amount(&self) -> Option<Amount>;
 }
 
 /// Dependencies of the conduct of a trial.

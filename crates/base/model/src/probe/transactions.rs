@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Conditions, IpVersion, LONGEST, Probe, ProbeSpec, Profile, Protocol, Selectors, WaitMode};
+use super::{Amount, Conditions, IpVersion, LONGEST, Probe, ProbeSpec, Profile, Protocol, Selectors, WaitMode};
 use crate::{
     choice::choice,
     figure::Metric,
@@ -281,6 +281,10 @@ impl Probe for TransactionsSpec {
             streams: Some(self.connections),
             ..Selectors::default()
         }
+    }
+
+    fn amount(&self) -> Option<Amount> {
+        Some(Amount::Duration(self.duration))
     }
 
     fn conditions(&self) -> Conditions {

@@ -195,12 +195,12 @@ pub enum NotComparable {
     },
     /// The source counts each packet as sent and as received.
     TxAndRx,
-    /// The source's packets never left the host.
-    InsideHost,
     /// Ours is simulated, theirs is hardware.
     Simulated,
     /// Ours is hardware, theirs is simulated.
     Hardware,
+    /// The source's packets never left the host.
+    InsideHost,
     /// Nothing was measured.
     NothingMeasured,
     /// There is no reference of that name.

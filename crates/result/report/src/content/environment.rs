@@ -96,7 +96,7 @@ fn interfaces(endpoints: &[EndpointFacts], t: &Texts) -> Block {
         .words(t.get("endpoint-driver"), |(_, it)| it.driver.clone())
         .figures("MTU", |(_, it)| it.mtu.to_string())
         .words("MAC", |(_, it)| it.mac.clone())
-        .words(t.get("col-state"), |(_, it)| it.state.clone())
+        .words(t.get("col-state"), |(_, it)| show::link_state(&it.state, t))
         .figures(t.get("col-speed"), |(_, it)| show::or_none(it.speed_mbps, speed))
         .long(t.get("endpoint-addresses"), |(_, it)| it.addresses.join(", "))
         .table(t.get("endpoint-facts-caption"), &rows(endpoints).collect::<Vec<_>>())

@@ -33,7 +33,11 @@ pub(super) fn rows(run: &Run, t: &Texts) -> Vec<(String, String)> {
 /// Responsible persons. An open entry is a box for a pen or a stamp.
 pub(super) fn approvals(run: &Run, t: &Texts) -> Vec<(String, String)> {
     let identity = run.identity.clone().unwrap_or_default();
-    let signatory = |who: &Option<Signatory>| who.as_ref().map(ToString::to_string).unwrap_or_default();
+    let in_box = |who: &Signatory| match &who.date {
+        Some(date) => format!("{}\n{date}", who.name),
+        None => who.name.clone(),
+    };
+    let signatory = |who: &Option<Signatory>| who.as_ref().map(in_box).unwrap_or_default();
     vec![
         (t.get("label-approved-by"), signatory(&identity.approved_by)),
         (t.get("label-checked-by"), signatory(&identity.checked_by)),
@@ -57,13 +61,23 @@ fn measured(run: &Run, t: &Texts) -> Vec<(String, String)> {
     ]
 }
 
+/// What the author concludes; nothing where nobody said.
+pub(super) fn conclusion(run: &Run, t: &Texts) -> Option<Block> {
+    let words = run.identity.as_ref()?.conclusion.as_ref()?;
+    Some(Block::section(t.get("conclusion-heading"), paragraphs(words).collect()))
+}
+
+/// An empty line begins a new one.
+fn paragraphs(words: &str) -> impl Iterator<Item = Block> {
+    words.split("\n\n").map(|words| Block::Paragraph(words.trim().into()))
+}
+
 /// Subject of the document, claims it does not make, and deviations.
 pub(super) fn scope(run: &Run, t: &Texts) -> Block {
     let none = Identity::default();
     let identity = run.identity.as_ref().unwrap_or(&none);
     let mut blocks: Vec<Block> = Vec::new();
-    let words = identity.scope.iter().flat_map(|scope| scope.split("\n\n"));
-    blocks.extend(words.map(|words| Block::Paragraph(words.trim().into())));
+    blocks.extend(identity.scope.iter().flat_map(|scope| paragraphs(scope)));
     blocks.push(Block::Paragraph(t.get("scope-results").into()));
     blocks.extend(devices(&identity.devices, t));
     let deviations = if identity.deviations.is_empty() {

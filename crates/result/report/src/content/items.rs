@@ -1,80 +1,105 @@
-//! Everything that was verified, by measuring or by looking, in one list; and what of it did not hold.
+//! Everything that was verified, by measuring or by looking, in one numbered list.
 
-use model::{Assessment, Doubt, LimitOutcome, ManualItem, Photo, Run, Verdict};
+use model::{LimitOutcome, ManualItem, Photo, Run, Verdict};
 
 use crate::{
-    doubts::{advice, gather},
+    doubts::ranges,
     material::Material,
     outcome,
-    page::{Block, Column, Drawing, Figure, Item, Span, Text},
+    page::{Block, Column, Drawing, Figure, Span, Text},
     probes::{self, MainFigure},
     show,
     texts::Texts,
 };
 
-/// Failed limits with their figures, and the gravest doubts.
-pub(super) fn issues(run: &Run, outcomes: &[LimitOutcome], t: &Texts) -> Block {
-    let limits = outcomes.iter().filter(|it| it.verdict != Verdict::Pass).map(|it| limit_issue(run, it, t));
-    let manual = manual(run).iter().filter(|it| it.verdict != Verdict::Pass).map(|it| manual_issue(it, t));
-    let gathered = gather(run);
-    let doubts = gathered.iter().filter(|it| is_grave(&it.doubt)).map(|it| Item::from(advice(&it.doubt, t.lang)));
-    let issues: Vec<Item> = limits.chain(manual).chain(doubts).collect();
-    let block = if issues.is_empty() { Block::Paragraph(t.get("issues-none").into()) } else { Block::List(issues) };
-    Block::section(t.get("issues-heading"), vec![block])
+/// Of more rows that say the same than this, one stands for all.
+const ALIKE: usize = 2;
+
+/// Each item: limits in the order of the plan, measurements without a limit, and what a person verified.
+pub(super) struct Items<'i> {
+    limits: &'i [LimitOutcome],
+    /// Without a limit, by probe.
+    free: Vec<Vec<MainFigure>>,
+    manual: &'i [ManualItem],
 }
 
-/// Doubts whether the figures belong to the intended device.
-fn is_grave(doubt: &Doubt) -> bool {
-    matches!(
-        doubt,
-        Doubt::Failed { .. }
-            | Doubt::Interrupted
-            | Doubt::EnvironmentChanged { .. }
-            | Doubt::PathNotProven { .. }
-            | Doubt::MtuDisproved { .. }
-            | Doubt::NoAddress { .. }
-            | Doubt::PacketsDisagree { .. }
-            | Doubt::CountersDisagree { .. }
-    )
+impl<'i> Items<'i> {
+    pub(super) fn of(material: &Material<'i>, t: &Texts) -> Self {
+        let Material { run, assessment, .. } = *material;
+        let is_free =
+            |it: &MainFigure| assessment.outcomes.iter().all(|outcome| outcome.probe != t.names.name(&it.spec));
+        let free = probes::ALL
+            .iter()
+            .map(|probe| probe.main_figures(material, t).into_iter().filter(|it| is_free(it)).collect::<Vec<_>>());
+        let free = free.filter(|of_probe| !of_probe.is_empty()).collect();
+        Self { limits: &assessment.outcomes, free, manual: manual(run) }
+    }
+
+    /// Number of a limit, by its place among the outcomes.
+    pub(super) fn of_outcome(&self, index: usize) -> u32 {
+        number(index)
+    }
+
+    /// Number of an item for a person, by its place in the identity.
+    pub(super) fn of_manual(&self, index: usize) -> u32 {
+        number(self.limits.len() + self.free.iter().map(Vec::len).sum::<usize>() + index)
+    }
+
+    /// Each item with its number, criterion, result and verdict, and the photos of those that have some. Nothing without any criterion:
+    /// the results say the rest.
+    pub(super) fn section(&self, run: &Run, t: &Texts) -> Option<Block> {
+        if self.limits.is_empty() && self.manual.is_empty() {
+            return None;
+        }
+        let columns = vec![
+            Column::figures(t.get("col-number")),
+            Column::long(t.get("col-item")),
+            Column::long(t.get("col-criterion")),
+            Column::figures(t.get("col-trials")),
+            Column::long(t.get("col-result")),
+            Column::words(t.get("col-verdict")),
+        ];
+        let limits = self.limit_rows(run, t);
+        let free = self.free.iter().flat_map(|of_probe| free_rows(of_probe, t));
+        let manual = self.manual.iter().map(|item| (1, manual_row(item, t)));
+        let mut before = 0;
+        let numbered = limits.into_iter().chain(free).chain(manual).map(|(count, row)| {
+            let numbers: Vec<u32> = (before..before + count).map(number).collect();
+            before += count;
+            [vec![ranges(&numbers).into()], row].concat()
+        });
+        let mut blocks = vec![Block::table(t.get("items-caption"), columns, numbered.collect())];
+        let photos = self.manual.iter().enumerate();
+        blocks.extend(photos.flat_map(|(index, item)| photos_of(run, item, self.of_manual(index), t)));
+        Some(Block::section(t.get("items-heading"), blocks))
+    }
+
+    /// Rows with the number of items that each stands for.
+    fn limit_rows(&self, run: &Run, t: &Texts) -> Vec<(usize, Vec<Text>)> {
+        let criterion = |it: &LimitOutcome| (it.limit.metric, show::criterion(it, t));
+        let alike = |a: &LimitOutcome, b: &LimitOutcome| outcome::alike(a, b) && criterion(a) == criterion(b);
+        let row = |alike: &[LimitOutcome]| match alike {
+            [first, ..] if alike.len() > ALIKE => vec![(alike.len(), row_of_several(first, alike.len(), t))],
+            few => few.iter().map(|outcome| (1, limit_row(run, outcome, t))).collect(),
+        };
+        self.limits.chunk_by(alike).flat_map(row).collect()
+    }
 }
 
-fn manual(run: &Run) -> &[ManualItem] {
+fn number(index: usize) -> u32 {
+    u32::try_from(index + 1).unwrap_or(u32::MAX)
+}
+
+pub(super) fn manual(run: &Run) -> &[ManualItem] {
     run.identity.as_ref().map_or(&[], |identity| &identity.items)
 }
 
-fn verdict(verdict: Verdict, t: &Texts) -> Span {
+pub(super) fn verdict(verdict: Verdict, t: &Texts) -> Span {
     Span::Verdict(verdict, show::verdict(verdict, t))
 }
 
-fn limit_issue(run: &Run, outcome: &LimitOutcome, t: &Texts) -> Item {
-    let words = t.with(
-        "issue-limit",
-        &[
-            ("name", &outcome::name(run, outcome, t)),
-            ("figure", &show::metric(outcome.limit.metric, t)),
-            ("criterion", &show::limit(outcome, t)),
-            ("result", &result(outcome)),
-        ],
-    );
-    let note = differs(outcome, t).map(Text::from);
-    Item { text: Text::from(verdict(outcome.verdict, t)).and(Span::Plain(format!(" {words}"))), note }
-}
-
-/// Differing conditions of the reference that a limit uses; `None` if none is known.
-fn differs(outcome: &LimitOutcome, t: &Texts) -> Option<String> {
-    let against = outcome.against.as_ref()?;
-    let conditions = show::differences(&against.matches, t)?;
-    Some(t.with("issue-differs", &[("reference", &against.reference), ("conditions", &conditions)]))
-}
-
-fn manual_issue(item: &ManualItem, t: &Texts) -> Item {
-    let words = [Some(&item.what), item.criterion.as_ref(), item.result.as_ref()];
-    let words = words.into_iter().flatten().cloned().collect::<Vec<_>>().join(" – ");
-    Item { text: Text::from(verdict(item.verdict, t)).and(Span::Plain(format!(" {words}"))), note: None }
-}
-
 /// Median with its interval, as far as they are known.
-fn result(outcome: &LimitOutcome) -> String {
+pub(super) fn result(outcome: &LimitOutcome) -> String {
     let metric = outcome.limit.metric;
     let median = show::or_none(outcome.median, |value| show::metric_value(metric, value));
     match outcome.interval {
@@ -83,60 +108,50 @@ fn result(outcome: &LimitOutcome) -> String {
     }
 }
 
-/// Each item with its number, criterion, result and verdict, and the photos of those that have some.
-pub(super) fn items(material: &Material<'_>, t: &Texts) -> Block {
-    let Material { run, assessment: Assessment { outcomes, .. }, .. } = *material;
-    let columns = vec![
-        Column::figures(t.get("col-number")),
-        Column::long(t.get("col-item")),
-        Column::long(t.get("col-criterion")),
-        Column::long(t.get("col-result")),
-        Column::words(t.get("col-verdict")),
-    ];
-    let limits = outcomes.iter().map(|outcome| limit_row(run, outcome, t));
-    let without = without_limit(material, t);
-    let first_manual = outcomes.len() + without.len() + 1;
-    let manual_rows = manual(run).iter().map(|item| manual_row(item, t));
-    let rows = limits.chain(without).chain(manual_rows).zip(1_usize..);
-    let rows = rows.map(|(row, number)| [vec![number.to_string().into()], row].concat()).collect();
-    let mut blocks = vec![Block::table(t.get("items-caption"), columns, rows)];
-    let numbered = manual(run).iter().zip(first_manual..);
-    blocks.extend(numbered.flat_map(|(item, number)| photos(run, item, number, t)));
-    Block::section(t.get("items-heading"), blocks)
-}
-
 fn limit_row(run: &Run, outcome: &LimitOutcome, t: &Texts) -> Vec<Text> {
     let name = format!("{}: {}", outcome::name(run, outcome, t), show::metric(outcome.limit.metric, t));
-    let criterion = show::limit(outcome, t);
-    vec![name.into(), criterion.into(), result(outcome).into(), verdict(outcome.verdict, t).into()]
+    let (criterion, trials) = (show::criterion(outcome, t), outcome.trials.to_string());
+    vec![name.into(), criterion.into(), trials.into(), result(outcome).into(), verdict(outcome.verdict, t).into()]
 }
 
-/// Measurements that no limit covers.
-fn without_limit(material: &Material<'_>, t: &Texts) -> Vec<Vec<Text>> {
-    let outcomes = &material.assessment.outcomes;
-    let is_free = |it: &MainFigure| outcomes.iter().all(|outcome| outcome.probe != it.spec.to_string());
-    let figures = probes::ALL.iter().flat_map(|probe| probe.main_figures(material, t));
+/// One row for outcomes that are undecided for one reason; their figures stand in the tables of results.
+fn row_of_several(first: &LimitOutcome, count: usize, t: &Texts) -> Vec<Text> {
+    let name = format!("{}: {}", t.with("configurations", &[("count", &count)]), show::metric(first.limit.metric, t));
     let none = || Text::from(show::NO_FIGURE);
-    let row = |it: MainFigure| vec![it.name.into(), none(), it.value.into(), t.get("no-criterion").into()];
-    figures.filter(is_free).map(row).collect()
+    vec![name.into(), show::criterion(first, t).into(), none(), none(), verdict(first.verdict, t).into()]
+}
+
+/// Measurements of one probe that no limit covers.
+fn free_rows(figures: &[MainFigure], t: &Texts) -> Vec<(usize, Vec<Text>)> {
+    let none = || Text::from(show::NO_FIGURE);
+    let row = |name: String, value: Text| vec![name.into(), none(), none(), value, t.get("no-criterion").into()];
+    match figures {
+        [first, ..] if figures.len() > ALIKE => {
+            let heading = t.get(&format!("{}-heading", first.spec.probe().name()));
+            let count = t.with("configurations", &[("count", &figures.len())]);
+            vec![(figures.len(), row(format!("{heading}: {count}"), t.get("see-results").into()))]
+        }
+        few => few.iter().map(|it| (1, row(it.name.clone(), it.value.clone().into()))).collect(),
+    }
 }
 
 fn manual_row(item: &ManualItem, t: &Texts) -> Vec<Text> {
     let who = [item.by.clone(), item.date.map(|date| date.to_string())];
-    let who = who.into_iter().flatten().collect::<Vec<_>>().join(", ");
+    let who = who.into_iter().flatten().collect::<Vec<_>>().join(&t.get("list-comma"));
     let what = Text::from(item.what.as_str());
     let what = if who.is_empty() { what } else { what.and(Span::Quiet(format!(" ({who})"))) };
     let cell = |value: &Option<String>| Text::from(value.as_deref().unwrap_or(show::NO_FIGURE));
-    vec![what, cell(&item.criterion), cell(&item.result), verdict(item.verdict, t).into()]
+    let none = Text::from(show::NO_FIGURE);
+    vec![what, cell(&item.criterion), none, cell(&item.result), verdict(item.verdict, t).into()]
 }
 
-fn photos(run: &Run, item: &ManualItem, number: usize, t: &Texts) -> Vec<Block> {
+fn photos_of(run: &Run, item: &ManualItem, number: u32, t: &Texts) -> Vec<Block> {
     let all = run.identity.iter().flat_map(|identity| &identity.photos);
     let of_item = all.filter(|photo| item.photos.contains(&photo.name));
     of_item.map(|photo| Block::Figure(figure(photo, item, number, t))).collect()
 }
 
-fn figure(photo: &Photo, item: &ManualItem, number: usize, t: &Texts) -> Figure {
+fn figure(photo: &Photo, item: &ManualItem, number: u32, t: &Texts) -> Figure {
     Figure {
         number: 0,
         caption: t.with("photo-caption", &[("number", &number), ("what", &item.what)]),

@@ -5,6 +5,7 @@ mod closing;
 mod comparison;
 mod dut;
 mod environment;
+mod findings;
 mod identity;
 mod items;
 mod limited;
@@ -16,6 +17,7 @@ mod topology;
 
 pub(crate) use comparison::comparison;
 
+use self::items::Items;
 use crate::{
     material::Material,
     page::{Block, Page},
@@ -26,16 +28,17 @@ use crate::{
 /// The report of a run.
 pub(crate) fn page(material: &Material<'_>, t: &Texts) -> Page {
     let Material { run, assessment, files } = *material;
-    let outcomes = &assessment.outcomes;
     let mut blocks = opening::simulated(run, t);
     blocks.push(opening::verdict(material, t));
-    blocks.push(items::issues(run, outcomes, t));
+    blocks.extend(opening::key_figures(material, t));
+    blocks.extend(opening::caveats(material, t));
     let on_cover = blocks.len();
+    let items = Items::of(material, t);
+    blocks.push(findings::findings(material, &items, t));
+    blocks.extend(identity::conclusion(run, t));
     blocks.push(opening::summary(material, t));
-    blocks.push(opening::doubts(run, t));
+    blocks.extend(items.section(run, t));
     blocks.push(identity::scope(run, t));
-    blocks.push(items::items(material, t));
-    blocks.extend(opening::limits(run, outcomes, t));
     blocks.push(topology::topology(run, t));
     blocks.push(method::method(material, t));
     blocks.push(results(material, t));

@@ -1,12 +1,11 @@
-//! Summary for a hurried reader: subject, verdict, main figures, and reasons for care.
+//! The first page: verdict, key figures, and reasons for care. The main figures in words follow it.
 
-use std::{collections::BTreeMap, fmt::Display};
-
-use model::{Interval, LimitOutcome, Match, Run, reference::Difference};
+use model::{FreeFigure, KeyFigure, LimitOutcome, Place, Run};
 
 use crate::{
     columns::Columns,
-    doubts::{Gathered, gather, ranges},
+    doubts::gather,
+    limited::place_at,
     material::Material,
     outcome,
     page::{Block, Item, Span, Text},
@@ -20,27 +19,103 @@ pub(super) fn simulated(run: &Run, t: &Texts) -> Vec<Block> {
     run.bed.simulated.then(notice).into_iter().collect()
 }
 
+/// The verdict, how many criteria have which, and why some have none.
 pub(super) fn verdict(material: &Material<'_>, t: &Texts) -> Block {
     let Material { run, assessment, .. } = material;
-    let (word, meaning) = show::overall(assessment.verdict, t);
+    let (word, meaning) = show::overall(assessment, t);
+    let tally = assessment.verdict.map(|_| Text::strong(show::tally(&assessment.page_one, t)));
     let partial = run.partial.then(|| Text::strong(show::partial(run, t)));
-    let differing = references_that_differ(&assessment.outcomes, t).into_iter().map(Text::from);
-    let meaning = [Text::from(meaning)].into_iter().chain(partial).chain(differing).collect();
+    let meaning = tally.into_iter().chain([Text::from(meaning)]).chain(partial).collect();
     Block::Verdict { verdict: assessment.verdict, word, meaning }
 }
 
-/// A line for each reference that a verdict goes by though its conditions were others.
-fn references_that_differ(outcomes: &[LimitOutcome], t: &Texts) -> Vec<String> {
-    let mut by_reference: BTreeMap<&str, Vec<&Difference>> = BTreeMap::new();
-    for against in outcomes.iter().filter_map(|outcome| outcome.against.as_ref()) {
-        if let Match::Differs { conditions } = &against.matches {
-            by_reference.entry(&against.reference).or_default().extend(conditions);
+/// One of the figures that say most, in words.
+struct Key<'k> {
+    name: String,
+    value: String,
+    range: String,
+    outcome: Option<&'k LimitOutcome>,
+}
+
+/// A few figures against their criteria; nothing where nothing was measured.
+pub(super) fn key_figures(material: &Material<'_>, t: &Texts) -> Option<Block> {
+    let Material { run, assessment, .. } = *material;
+    let of_outcome = |outcome: &'_ LimitOutcome| (outcome::name(run, outcome, t), outcome.limit.metric);
+    let key = |figure: &KeyFigure| {
+        let (name, metric, median, interval, outcome) = match figure {
+            KeyFigure::Judged(index) => {
+                let outcome = assessment.outcomes.get(*index)?;
+                let (name, metric) = of_outcome(outcome);
+                (name, metric, outcome.median, outcome.interval, Some(outcome))
+            }
+            KeyFigure::Free(FreeFigure { spec, from, metric, median, interval }) => {
+                let way = from.clone().zip(run.bed.receiver().map(|end| end.name.clone()));
+                (probes::way(spec, way.as_ref(), t), *metric, Some(*median), *interval, None)
+            }
+        };
+        Some(Key {
+            name: format!("{name}: {}", show::metric(metric, t)),
+            value: show::or_none(median, |value| show::metric_value(metric, value)),
+            range: show::or_none(interval, |it| show::metric_range(metric, it.low, it.high)),
+            outcome,
+        })
+    };
+    let keys: Vec<Key<'_>> = assessment.page_one.key_figures.iter().filter_map(key).collect();
+    let is_judged = keys.iter().any(|key| key.outcome.is_some());
+    let mark = |outcome: &LimitOutcome| Span::Verdict(outcome.verdict, show::verdict(outcome.verdict, t)).into();
+    let none = || Text::from(show::NO_FIGURE);
+    let table = Columns::new()
+        .long(t.get("col-figure"), |it: &Key<'_>| it.name.clone())
+        .figures(t.get("col-result"), |it| Text::strong(it.value.clone()))
+        .words(t.get("col-verdict"), |it| it.outcome.map_or_else(none, mark))
+        .only_if(is_judged)
+        .long(t.get("col-criterion"), |it| it.outcome.map_or_else(none, |outcome| show::criterion(outcome, t).into()))
+        .only_if(is_judged)
+        .figures(t.get("col-interval"), |it| it.range.clone())
+        .only_if(keys.iter().any(|key| key.range != show::NO_FIGURE))
+        .table(t.get("key-figures-caption"), &keys);
+    (!keys.is_empty()).then_some(table)
+}
+
+/// The gravest doubt, and what limited the figures, in a sentence each.
+pub(super) fn caveats(material: &Material<'_>, t: &Texts) -> Option<Block> {
+    let doubt = Some((t.get("page-doubt"), gravest_doubt(material, t).into()));
+    let limited = limited(material, t).map(|words| (t.get("col-limited"), words.into()));
+    (!material.run.trials.is_empty()).then(|| Block::Terms(doubt.into_iter().chain(limited).collect()))
+}
+
+fn gravest_doubt(material: &Material<'_>, t: &Texts) -> String {
+    let Some(worst) = &material.assessment.page_one.worst_doubt else { return t.get("page-no-doubt") };
+    let all = gather(material.run);
+    let is_kind = |it: &model::Doubt| std::mem::discriminant(it) == std::mem::discriminant(worst);
+    let words = all.iter().find(|it| is_kind(&it.doubt)).map(|it| it.advice(t.lang)).unwrap_or_default();
+    let first = first_sentence(&words).to_owned();
+    match all.len() {
+        0 | 1 => first,
+        several => {
+            let more = t.with("page-doubts-more", &[("count", &(several - 1)), ("heading", &t.get("doubts-heading"))]);
+            t.with("sentences", &[("a", &first), ("b", &more)])
         }
     }
-    let line = |(reference, differences): (&str, Vec<&Difference>)| {
-        t.with("verdict-differs", &[("reference", &reference), ("conditions", &show::in_short(&differences, t))])
+}
+
+/// As far as the first full stop; the whole advice stands under its heading.
+fn first_sentence(words: &str) -> &str {
+    let english = words.find(". ").map(|at| at + 1);
+    let japanese = words.find('。').map(|at| at + '。'.len_utf8());
+    [english, japanese].into_iter().flatten().min().map_or(words, |end| &words[..end])
+}
+
+fn limited(material: &Material<'_>, t: &Texts) -> Option<String> {
+    let limit = material.assessment.page_one.main_limit.as_ref()?;
+    let place = place_at(limit.place, limit.endpoint.as_deref(), t);
+    let key = match limit.place {
+        Place::NotKnown => "page-limited-unknown",
+        Place::IntendedLoad => "page-limited-load",
+        _ => "page-limited",
     };
-    by_reference.into_iter().map(line).collect()
+    let values: [(&str, &dyn std::fmt::Display); 3] = [("place", &place), ("count", &limit.count), ("of", &limit.of)];
+    Some(t.with(key, &values))
 }
 
 /// The main figures in words.
@@ -55,53 +130,17 @@ pub(super) fn summary(material: &Material<'_>, t: &Texts) -> Block {
     Block::section(t.get("summary-heading"), vec![block])
 }
 
-/// Each doubt once, with its advice and where it arose.
-pub(super) fn doubts(run: &Run, t: &Texts) -> Block {
-    let doubts = gather(run);
-    let block = if doubts.is_empty() {
-        Block::Paragraph(t.get("doubts-none").into())
-    } else {
-        Block::List(doubts.iter().map(|gathered| doubt(gathered, t)).collect())
-    };
-    Block::section(t.get("doubts-heading"), vec![block])
-}
+#[cfg(test)]
+mod tests {
+    use super::first_sentence;
 
-fn doubt(gathered: &Gathered, t: &Texts) -> Item {
-    let place = match gathered.trials.as_slice() {
-        [] => t.get("doubts-run"),
-        trials => t.with("doubts-trials", &[("trials", &ranges(trials))]),
-    };
-    Item { text: gathered.advice(t.lang).into(), note: Some(place.into()) }
-}
-
-/// Each limit with its verdict; nothing when the plan has none.
-pub(super) fn limits(run: &Run, outcomes: &[LimitOutcome], t: &Texts) -> Option<Block> {
-    if outcomes.is_empty() {
-        return None;
+    #[test]
+    fn one_sentence_is_taken_in_either_language() {
+        assert_eq!(first_sentence("It was 3.5 % (RFC 1812, 5.3). Repeat."), "It was 3.5 % (RFC 1812, 5.3).");
+        assert_eq!(
+            first_sentence("応答の欠落があります(3.5 %)。再測定してください。"),
+            "応答の欠落があります(3.5 %)。"
+        );
+        assert_eq!(first_sentence("Alone."), "Alone.");
     }
-    let interval = |it: &LimitOutcome| {
-        show::or_none(it.interval, |Interval { low, high, confidence }| {
-            format!("{} ({:.1} %)", show::metric_range(it.limit.metric, low, high), confidence * 100.0)
-        })
-    };
-    let table = Columns::new()
-        .words(t.get("col-configuration"), |it: &LimitOutcome| outcome::name(run, it, t))
-        .words(t.get("col-figure"), |it| show::metric(it.limit.metric, t))
-        .long(t.get("col-limit"), |it| show::limit(it, t))
-        .figures(t.get("col-trials"), |it| it.trials.to_string())
-        .figures(t.get("col-median"), |it| show::or_none(it.median, |value| show::metric_value(it.limit.metric, value)))
-        .figures(t.get("col-interval"), interval)
-        .words(t.get("col-verdict"), |it| Span::Verdict(it.verdict, show::verdict(it.verdict, t)))
-        .table(t.get("limits-caption"), outcomes);
-    let notes = outcomes.iter().filter_map(|outcome| limit_note(run, outcome, t));
-    Some(Block::section(t.get("limits-heading"), [table].into_iter().chain(notes).collect()))
-}
-
-/// Under which other conditions the reference was measured that a limit goes by.
-fn limit_note(run: &Run, one: &LimitOutcome, t: &Texts) -> Option<Block> {
-    let against = one.against.as_ref()?;
-    let (name, conditions) = (outcome::name(run, one, t), show::differences(&against.matches, t)?);
-    let values: [(&str, &dyn Display); 3] =
-        [("reference", &against.reference), ("name", &name), ("conditions", &conditions)];
-    Some(Block::Note(t.with("limit-differs", &values).into()))
 }

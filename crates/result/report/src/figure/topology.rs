@@ -12,6 +12,8 @@ use crate::{
 /// One endpoint's box and the room between two, in the drawing's units.
 const BOX: u32 = 296;
 const GAP: u32 = 132;
+/// Room between two senders.
+const ROW: u32 = 18;
 /// Inside a box: room at the edge, and from one line to the next.
 const PAD: u32 = 14;
 const LINE: u32 = 21;
@@ -25,20 +27,32 @@ struct End {
     facts: Vec<(String, String)>,
 }
 
-/// The endpoints, the link, and those devices behind the endpoints that packets go through.
+/// The senders, their receiver, and what stands between them.
+struct Topology {
+    senders: Vec<End>,
+    /// A device under test, or what joins several senders to the receiver.
+    between: Option<End>,
+    receiver: Option<End>,
+}
+
+/// The endpoints, what joins them, and those devices behind the endpoints that packets go through.
 pub(crate) fn topology(run: &Run, devices: &[&PathDevice], t: &Texts) -> Figure {
-    let mut ends: Vec<End> = run.bed.endpoints.iter().map(|endpoint| End::of(endpoint, devices, t)).collect();
-    let before_receiver = ends.len().saturating_sub(1);
-    ends.splice(before_receiver..before_receiver, run.bed.dut.as_ref().map(|dut| End::between(dut, t)));
-    let kind = run.bed.kind.word();
-    let (link, meaning) = (t.get(&format!("link-{kind}")), t.get(&format!("link-{kind}-meaning")));
-    let words: Vec<String> = ends.iter().map(End::words).chain([format!("{link}: {meaning}")]).collect();
+    let bed = &run.bed;
+    let layout = bed.layout();
+    let joint = || (bed.senders().len() > 1).then(|| End::joint(&t.get(&format!("joint-{}", bed.kind.word()))));
+    let drawn = Topology {
+        senders: bed.senders().iter().map(|end| End::of(end, devices, t)).collect(),
+        between: bed.dut.as_ref().map(|dut| End::between(dut, bed.makes_its_links(), t)).or_else(joint),
+        receiver: bed.receiver().map(|end| End::of(end, devices, t)),
+    };
+    let (link, meaning) = (t.get(&format!("link-{layout}")), t.get(&format!("link-{layout}-meaning")));
+    let words: Vec<String> = drawn.all().map(End::words).chain([format!("{link}: {meaning}")]).collect();
     Figure {
         number: 0,
         caption: t.get("topology-caption"),
         note: meaning,
         description: words.join("; "),
-        drawing: drawing(&ends, &link),
+        drawing: drawn.drawing(&link),
         legend: vec![],
     }
 }
@@ -66,24 +80,37 @@ impl End {
         Self { heading: t.with("endpoint", &[("name", &endpoint.name)]), facts }
     }
 
-    /// The device under test.
-    fn between(dut: &Dut, t: &Texts) -> Self {
+    /// The device under test. In a lab, one that does not route is a bridge.
+    fn between(dut: &Dut, in_lab: bool, t: &Texts) -> Self {
         let machine = (!dut.machine.is_empty()).then(|| (t.get("endpoint-machine"), dut.machine.clone()));
         let gateway = |gateway: &Gateway| {
             let label = t.with("dut-gateway", &[("name", &gateway.endpoint)]);
             (label, format!("{}/{}", gateway.address, gateway.prefix))
         };
         let mut facts: Vec<_> = machine.into_iter().chain(dut.gateways.iter().map(gateway)).collect();
+        if dut.gateways.is_empty() && in_lab {
+            facts.insert(0, (t.get("dut-heading"), String::new()));
+            return Self { heading: t.get("joint-lab"), facts };
+        }
         if dut.gateways.is_empty() {
             facts.push((t.get("dut-forwards"), String::new()));
         }
         Self { heading: t.get("dut-heading"), facts }
     }
 
+    /// What joins several senders to their receiver.
+    fn joint(name: &str) -> Self {
+        Self { heading: name.to_owned(), facts: vec![] }
+    }
+
     fn words(&self) -> String {
         let facts: Vec<String> =
             self.facts.iter().map(|(label, value)| format!("{label} {value}").trim().to_owned()).collect();
-        format!("{}: {}", self.heading, facts.join(", "))
+        if facts.is_empty() { self.heading.clone() } else { format!("{}: {}", self.heading, facts.join(", ")) }
+    }
+
+    fn height(&self) -> u32 {
+        self.lines() * LINE + 2 * PAD
     }
 
     fn lines(&self) -> u32 {
@@ -103,22 +130,48 @@ fn is_broken(label: &str, value: &str) -> bool {
     !label.is_empty() && label.width() * LABEL_CHAR + value.width() * VALUE_CHAR > room
 }
 
-fn drawing(ends: &[End], link: &str) -> Drawing {
-    let height = ends.iter().map(End::lines).max().unwrap_or(1) * LINE + 2 * PAD;
-    let left = |index: usize| index as u32 * (BOX + GAP);
-    let content = html! {
-        @for (index, end) in ends.iter().enumerate() {
-            @if index > 0 { (link_to(left(index), height / 2, link)) }
-            rect.box x=(left(index) + 1) y="1" width=(BOX - 2) height=(height - 2) rx="6" {}
-            (end_in_box(end, left(index)))
-        }
-    };
-    let width = ends.len() as u32 * (BOX + GAP) - GAP;
-    Drawing::Svg { width, height, content: content.into_string() }
+impl Topology {
+    /// The senders, what is between, and the receiver.
+    fn all(&self) -> impl Iterator<Item = &End> {
+        self.senders.iter().chain(&self.between).chain(&self.receiver)
+    }
+
+    /// Senders below each other, all of one height; what is between is as high as all of them, so that each has a link of its own to it.
+    fn drawing(&self, link: &str) -> Drawing {
+        let height_of_end = self.senders.iter().chain(&self.receiver).map(End::height).max().unwrap_or(0);
+        let count = self.senders.len().max(1) as u32;
+        let senders = count * (height_of_end + ROW) - ROW;
+        let height = self.between.as_ref().map_or(0, End::height).max(senders);
+        let top = |index: usize| (height - senders) / 2 + index as u32 * (height_of_end + ROW);
+        let left = |column: u32| column * (BOX + GAP);
+        let last = 1 + u32::from(self.between.is_some());
+        let content = html! {
+            @for (index, end) in self.senders.iter().enumerate() {
+                (link_to(left(1), top(index) + height_of_end / 2, link))
+                (boxed(end, (left(0), top(index)), height_of_end))
+            }
+            @if let Some(between) = &self.between {
+                @if self.receiver.is_some() { (link_to(left(last), height / 2, link)) }
+                (boxed(between, (left(1), 0), height))
+            }
+            @if let Some(receiver) = &self.receiver {
+                (boxed(receiver, (left(last), (height - height_of_end) / 2), height_of_end))
+            }
+        };
+        Drawing::Svg { width: left(last) + BOX, height, content: content.into_string() }
+    }
 }
 
-fn end_in_box(end: &End, left: u32) -> Markup {
-    let mut y = PAD + 12;
+/// A box with the facts in its middle.
+fn boxed(end: &End, (left, top): (u32, u32), height: u32) -> Markup {
+    html! {
+        rect.box x=(left + 1) y=(top + 1) width=(BOX - 2) height=(height - 2) rx="6" {}
+        (end_in_box(end, left, top + (height - end.height()) / 2))
+    }
+}
+
+fn end_in_box(end: &End, left: u32, top: u32) -> Markup {
+    let mut y = top + PAD + 12;
     html! {
         text.heading x=(left + PAD) y=(y) { (end.heading) }
         @for (label, value) in &end.facts {
@@ -138,5 +191,69 @@ fn link_to(right: u32, y: u32, name: &str) -> Markup {
         circle.link cx=(left) cy=(y) r="5" {}
         circle.link cx=(right) cy=(y) r="5" {}
         text.name x=(left + GAP / 2) y=(y - 10) text-anchor="middle" { (name) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Bed, Endpoint, Plan, fixture};
+
+    use super::*;
+    use crate::lang::Lang;
+
+    fn figure(bed: Bed, lang: Lang) -> (Figure, String) {
+        let plan = Plan::parse("name = \"t\"\n[[path]]", &[]).unwrap();
+        let figure = topology(&Run { bed, ..fixture::run(plan) }, &[], Texts::of(lang));
+        let Drawing::Svg { content, .. } = figure.drawing.clone() else { panic!("a drawing") };
+        (figure, content)
+    }
+
+    fn bed(senders: usize) -> Bed {
+        let lab = fixture::lab();
+        let names = (1..=senders).map(|number| format!("a{number}")).chain(["b".to_owned()]);
+        let endpoints = names.map(|name| Endpoint { name, ..lab.endpoints[0].clone() }).collect();
+        Bed { endpoints, ..lab }
+    }
+
+    fn boxes(content: &str) -> usize {
+        content.matches("<rect class=\"box\"").count()
+    }
+
+    /// The height of each link.
+    fn links(content: &str) -> Vec<u32> {
+        let lines = content.split("<line class=\"link\"").skip(1);
+        let height = |line: &str| line.split("y1=\"").nth(1)?.split('"').next()?.parse().ok();
+        lines.filter_map(height).collect()
+    }
+
+    #[test]
+    fn several_senders_hang_on_a_bridge_and_not_on_each_other() {
+        let (figure, content) = figure(bed(3), Lang::En);
+        assert_eq!(boxes(&content), 5, "three senders, the bridge, the receiver");
+        let heights = links(&content);
+        assert!(
+            heights.len() == 4 && heights[..3].is_sorted_by(|a, b| a < b),
+            "each has a link of its own: {heights:?}"
+        );
+        assert!(figure.description.contains("; Linux bridge; Endpoint b: "), "{}", figure.description);
+        assert!(!figure.note.contains("two endpoints"), "{}", figure.note);
+        let (japanese, _) = self::figure(bed(3), Lang::Ja);
+        assert!(japanese.note.contains("ブリッジ") && !japanese.note.contains("2つ"), "{}", japanese.note);
+    }
+
+    #[test]
+    fn two_ends_are_joined_by_one_link() {
+        let (figure, content) = figure(bed(1), Lang::En);
+        assert_eq!((boxes(&content), links(&content).len()), (2, 1));
+        assert!(figure.note.contains("between the two endpoints"));
+    }
+
+    #[test]
+    fn a_device_between_is_named_where_the_link_is() {
+        let dut = Bed { dut: Some(Dut::default()), ..bed(1) };
+        let (figure, content) = figure(dut, Lang::En);
+        assert_eq!((boxes(&content), links(&content).len()), (3, 2));
+        assert!(figure.note.contains("device under test"), "{}", figure.note);
+        assert!(figure.description.contains("Linux bridge: Device under test"), "{}", figure.description);
     }
 }

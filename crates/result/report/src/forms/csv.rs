@@ -2,7 +2,7 @@
 //! always, as the JSON is.
 
 use csv::{Terminator, WriterBuilder};
-use model::{Doubt, Run, Trial, TrialAssessment, alike::distinct};
+use model::{Doubt, Names, Run, Trial, TrialAssessment, alike::distinct};
 
 use crate::{cells::Cells, material::Material, probes::Figures};
 
@@ -20,8 +20,9 @@ const HEADER: &str = "run,trial,repeat,started,duration_s,probe,configuration,fr
 pub fn csv(material: &Material<'_>) -> Result<String, csv::Error> {
     let mut bytes = Vec::new();
     let mut writer = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(&mut bytes);
+    let names = Names::of_run(material.run);
     let rows: Vec<Cells> =
-        material.trials().flat_map(|(trial, assessed)| rows(material.run, trial, assessed)).collect();
+        material.trials().flat_map(|(trial, assessed)| rows(material.run, &names, trial, assessed)).collect();
     let columns = distinct(HEADER.split(',').chain(rows.iter().flat_map(Cells::columns)));
     if !rows.is_empty() {
         writer.write_record(&columns)?;
@@ -35,14 +36,14 @@ pub fn csv(material: &Material<'_>) -> Result<String, csv::Error> {
 }
 
 /// The cells of the probe beside those that every trial has.
-fn rows(run: &Run, trial: &Trial, assessed: &TrialAssessment) -> Vec<Cells> {
+fn rows(run: &Run, names: &Names, trial: &Trial, assessed: &TrialAssessment) -> Vec<Cells> {
     let generic = Cells::default()
         .with("run", run.id.to_string())
         .with("trial", trial.number)
         .with("repeat", trial.repeat)
         .with("started", &trial.started)
         .with("duration_s", trial.duration_s)
-        .with("configuration", trial.measured.spec().to_string())
+        .with("configuration", names.name(&trial.measured.spec()))
         .with("from", &trial.endpoint_from)
         .with("to", &trial.endpoint_to)
         .with("limited_by", assessed.limited_by.as_ref().map(|by| by.place.to_string()))

@@ -13,13 +13,13 @@ use crate::{
 
 /// The report as Markdown.
 pub fn markdown(material: &Material<'_>, lang: Lang) -> String {
-    let t = Texts::of(lang);
+    let t = &Texts::about(lang, [material.run]);
     document(&content::page(material, t), t)
 }
 
 /// Runs side by side as Markdown. `runs` are those compared, the reference first.
 pub fn comparison_markdown(comparison: &Comparison, runs: &[Material<'_>], lang: Lang) -> String {
-    let t = Texts::of(lang);
+    let t = &Texts::about(lang, runs.iter().map(|one| one.run));
     document(&content::comparison(comparison, runs, t), t)
 }
 
@@ -28,10 +28,12 @@ fn document(page: &Page, t: &Texts) -> String {
         let value = if value.is_empty() { "\\_\\_\\_\\_\\_\\_\\_\\_".to_owned() } else { escaped(value) };
         format!("- **{}**: {value}", escaped(label))
     });
+    let (opening, sections) = page.blocks.split_at(page.on_cover.min(page.blocks.len()));
     let mut out = Markdown { t, depth: 1, parts: vec![] };
     out.add(format!("# {}", escaped(&page.title)));
+    out.all(opening);
     out.add(identity.collect::<Vec<_>>().join("\n"));
-    out.all(&page.blocks);
+    out.all(sections);
     out.add("---".to_owned());
     out.add(format!("{}\n{}", escaped(&page.statement), code(&page.reference)));
     out.parts.join("\n\n") + "\n"

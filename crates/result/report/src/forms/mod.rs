@@ -21,6 +21,6 @@ fn colour(verdict: Option<Verdict>) -> &'static str {
         None => "none",
         Some(Verdict::Pass) => "pass",
         Some(Verdict::Fail) => "fail",
-        Some(Verdict::Inconclusive | Verdict::NotRun) => "open",
+        Some(Verdict::Inconclusive | Verdict::NotRun | Verdict::NotComparable) => "open",
     }
 }

@@ -7,7 +7,7 @@ mod path;
 mod transactions;
 
 use model::{
-    Amount, Measured, PathSpec, ProbeSpec, Run, Trial, TrialAssessment,
+    Measured, PathSpec, ProbeSpec, Run, Trial, TrialAssessment,
     alike::distinct,
     trial::{Measures, PathDevice},
 };
@@ -83,9 +83,6 @@ pub(crate) trait Spec: model::Probe {
         show::with_way(self.configuration(t), Some((from, to)), t)
     }
 
-    /// How long or how often it is measured; `None` where that is not asked for.
-    fn amount(&self) -> Option<Amount>;
-
     /// The configuration and its measured quantity.
     fn measurement(&self, t: &Texts) -> String {
         t.with(&format!("measurement-{}", self.name()), &[("name", &self.configuration(t))])
@@ -115,9 +112,16 @@ pub(crate) fn way(spec: &ProbeSpec, way: Option<&(String, String)>, t: &Texts) -
     way.map_or_else(|| configuration(spec, t), |(from, to)| words(spec).way(from, to, t))
 }
 
-/// A configuration with its amount, which may differ between trials of the same name.
+/// The name of a configuration with how long or how often it is measured, where it shares the name with another of the document.
+fn told_apart(spec: &dyn model::Probe, name: String, t: &Texts) -> String {
+    let amount = t.names.amount(spec).map(|amount| show::short_amount(amount, t));
+    show::joined([name].into_iter().chain(amount), t)
+}
+
+/// A configuration with its amount, which may differ between runs of one plan.
 pub(crate) fn configuration_and_amount(spec: &ProbeSpec, t: &Texts) -> String {
-    let amount = words(spec).amount().map(|amount| show::amount(amount, t));
+    let is_told = t.names.amount(spec.probe()).is_some();
+    let amount = spec.probe().amount().filter(|_| !is_told).map(|amount| show::amount(amount, t));
     show::joined([configuration(spec, t)].into_iter().chain(amount), t)
 }
 

@@ -18,8 +18,20 @@ pub(crate) fn hypervisor(name: &str, t: &Texts) -> String {
     if name == "of unknown kind" { t.get("hypervisor-unknown") } else { name.to_owned() }
 }
 
+/// State of an interface as the kernel names it (`operstate`, RFC 2863).
+pub(crate) fn link_state(state: &str, t: &Texts) -> String {
+    let known = ["up", "down", "unknown", "dormant", "lowerlayerdown", "notpresent", "testing"];
+    if known.contains(&state) { t.get(&format!("state-{state}")) } else { state.to_owned() }
+}
+
 /// Why an end measures on the cores it has; `None` where it is said in words that are not known here.
 pub(crate) fn why_these_cores(why: &str, t: &Texts) -> Option<String> {
+    let senders =
+        why.rsplit_once(", shared by ").and_then(|(why, senders)| Some((why, senders.strip_suffix(" senders")?)));
+    if let Some((why, senders)) = senders {
+        let cores = why_these_cores(why, t)?;
+        return Some(t.with("cores-shared", &[("cores", &cores), ("senders", &senders)]));
+    }
     match why {
         "as asked for" => Some(t.get("cores-asked")),
         "one of two threads of the only core there is" => Some(t.get("cores-threads")),
@@ -69,6 +81,10 @@ mod tests {
         let apart = ja("isolated cores of NUMA node 1, the first apart from the card's interrupts");
         assert!(apart.is_some_and(|words| words.starts_with("NUMAノード 1 の分離されたコア")));
         assert_eq!(ja("cores that somebody chose"), None);
+        let shared = "core of NUMA node 0, interrupted by the card, shared by 2 senders";
+        assert_eq!(ja(shared).as_deref(), Some("NUMAノード 0 のコア。カードの割り込みも処理。2つの送信側で共用"));
+        let en = why_these_cores(shared, Texts::of(Lang::En));
+        assert_eq!(en.as_deref(), Some("cores of NUMA node 0, interrupted by the card, shared by 2 senders"));
         let en = why_these_cores("tickless cores, interrupted by the card", Texts::of(Lang::En));
         assert_eq!(en.as_deref(), Some("tickless cores, interrupted by the card"));
     }

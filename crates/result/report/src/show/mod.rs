@@ -5,16 +5,18 @@ mod host;
 mod names;
 mod references;
 
-use model::{Metric, Quantity, Run, Verdict};
+use model::{Assessment, Metric, PageOne, Quantity, Run, Verdict};
 
 pub(crate) use self::comparison::{compared_run, difference, difference_interval, medians};
-pub(crate) use self::host::{hypervisor, reading, why_these_cores};
+pub(crate) use self::host::{hypervisor, link_state, reading, why_these_cores};
 pub(crate) use self::names::{
-    amount, direction, joined, looked_for, loss, metric, mode, past_the_kernel, stack, transport, verdict, way,
-    with_way,
+    amount, direction, joined, looked_for, loss, metric, mode, past_the_kernel, short_amount, stack, transport,
+    verdict, way, with_way,
 };
-pub(crate) use self::references::{deviation, differences, in_short, limit, not_comparable, printed, words};
-use crate::texts::{Texts, name_and_fields};
+pub(crate) use self::references::{
+    criterion, deviation, differences, in_short, limit, not_comparable, printed, undecided, words,
+};
+use crate::texts::Texts;
 
 /// Bytes on the wire beside the frame: preamble, start delimiter (8) and the gap to the next (12).
 pub(crate) const WIRE_EXTRA: u32 = 20;
@@ -171,12 +173,35 @@ pub fn command(words: &[String]) -> String {
     words.iter().map(quoted).collect::<Vec<_>>().join(" ")
 }
 
-/// Verdict over all limits and all items verified by a person, as a word and a sentence.
-pub(crate) fn overall(overall: Option<Verdict>, t: &Texts) -> (String, String) {
-    let Some(overall) = overall else {
+/// Verdict over all limits and all items verified by a person, as a word and as sentences.
+pub(crate) fn overall(assessment: &Assessment, t: &Texts) -> (String, String) {
+    let Some(overall) = assessment.verdict else {
         return (t.get("verdict-none"), t.get("verdict-none-meaning"));
     };
-    (verdict(overall, t), t.get(&format!("verdict-{}-meaning", name_and_fields(&overall).0)))
+    let PageOne { tally, undecided, .. } = &assessment.page_one;
+    let meaning = match overall {
+        Verdict::Pass => t.get("verdict-pass-meaning"),
+        Verdict::Fail => t.with("verdict-fail-meaning", &[("count", &tally.fail), ("all", &tally.all())]),
+        Verdict::Inconclusive | Verdict::NotRun | Verdict::NotComparable => t.get("verdict-open-meaning"),
+    };
+    let why = match undecided.as_slice() {
+        [] => return (verdict(overall, t), meaning),
+        [(why, _)] => self::undecided(why, t),
+        several => {
+            let reason = |(why, count): &(_, usize)| {
+                t.with("undecided-of", &[("count", count), ("why", &self::undecided(why, t))])
+            };
+            several.iter().map(reason).collect::<Vec<_>>().join(&t.get("list-semicolon"))
+        }
+    };
+    let open = t.with("verdict-undecided", &[("count", &tally.undecided), ("why", &why)]);
+    (verdict(overall, t), t.with("sentences", &[("a", &meaning), ("b", &open)]))
+}
+
+/// How many criteria have which verdict.
+pub(crate) fn tally(page_one: &PageOne, t: &Texts) -> String {
+    let tally = page_one.tally;
+    t.with("tally", &[("pass", &tally.pass), ("fail", &tally.fail), ("undecided", &tally.undecided)])
 }
 
 /// How much of the plan a partial run has.

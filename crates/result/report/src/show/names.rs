@@ -52,6 +52,14 @@ pub(crate) fn amount(amount: Amount, t: &Texts) -> String {
     }
 }
 
+/// The same as a part of a name.
+pub(crate) fn short_amount(amount: Amount, t: &Texts) -> String {
+    match amount {
+        Amount::Count(count) => t.with("name-count", &[("count", &grouped(count))]),
+        Amount::Duration(duration) => duration.to_string(),
+    }
+}
+
 /// A verdict.
 pub(crate) fn verdict(verdict: Verdict, t: &Texts) -> String {
     t.of_value("verdict", &verdict)

@@ -1,7 +1,7 @@
 //! A run beside published figures, in the report's language.
 
 use model::{
-    LimitOutcome, Match, NotComparable,
+    LimitOutcome, Match, NotComparable, Undecided,
     alike::distinct,
     plan::Bound,
     reference::{Against, Condition, Difference, FLAT_OUT, ONE_WAY, Words},
@@ -30,8 +30,19 @@ pub(crate) fn deviation(percent: f64) -> String {
     format!("{percent:+.1} %")
 }
 
-/// Bound of a limit, and the reference that gives it.
+/// Bound of a limit, and the reference that gives it or why it cannot.
 pub(crate) fn limit(outcome: &LimitOutcome, t: &Texts) -> String {
+    match &outcome.against {
+        Some(Against { matches: Match::NotComparable { why }, .. }) if outcome.bound.is_none() => {
+            let why = not_comparable(why, t);
+            t.with("limit-not-comparable", &[("criterion", &criterion(outcome, t)), ("why", &why)])
+        }
+        _ => criterion(outcome, t),
+    }
+}
+
+/// Bound of a limit, and the reference that gives it.
+pub(crate) fn criterion(outcome: &LimitOutcome, t: &Texts) -> String {
     let bound = outcome.bound.map(|bound| {
         let value = |value: f64| metric_value(outcome.limit.metric, value);
         match bound {
@@ -45,11 +56,10 @@ pub(crate) fn limit(outcome: &LimitOutcome, t: &Texts) -> String {
         (Some(bound), Some(Against { reference, .. })) => {
             t.with("limit-by-reference", &[("bound", &bound), ("reference", reference), ("within", &within)])
         }
-        (None, Some(Against { reference, matches: Match::NotComparable { why }, .. })) => {
-            let why = not_comparable(why, t);
-            t.with("limit-not-comparable", &[("reference", reference), ("within", &within), ("why", &why)])
+        (None, Some(Against { reference, .. })) => {
+            t.with("limit-within", &[("reference", reference), ("within", &within)])
         }
-        (None, _) => NO_FIGURE.to_owned(),
+        (None, None) => NO_FIGURE.to_owned(),
     }
 }
 
@@ -92,6 +102,16 @@ fn condition_value(condition: Condition, value: &str, t: &Texts) -> String {
 
 fn condition(condition: Condition, t: &Texts) -> String {
     t.of_value("condition", &condition)
+}
+
+/// Why a criterion is neither met nor missed.
+pub(crate) fn undecided(why: &Undecided, t: &Texts) -> String {
+    match why {
+        Undecided::NotComparable { because, .. } => {
+            t.of_value_with("undecided", why, &[("why", &not_comparable(because, t))])
+        }
+        plain => t.of_value("undecided", plain),
+    }
 }
 
 /// Why two figures cannot stand side by side.

@@ -18,17 +18,16 @@ col-note = Remarks
 deviations-heading = Deviations from the method
 deviations-none = None was reported.
 
-issues-heading = Issues found
-issues-none = None was found.
-issue-limit = { $name }, { $figure }: { $result }; criterion { $criterion }
+issues-heading = Findings
+issues-none = No criterion is missed or open.
 
 items-heading = Items verified
-items-caption = Everything that was verified, by measuring or by looking. Results of measurements are medians over the trials, with their uncertainty interval where there is one.
+items-caption = Everything that was verified, by measuring or by looking. Results of measurements are medians over the trials, with their uncertainty interval (95 % or more) where there is one; by that interval they are judged. Items that are open for one reason share a row.
 col-number = No.
 col-item = Item
 col-criterion = Criterion
 col-result = Result
-no-criterion = Measured, no criterion
+no-criterion = No criterion
 photo-caption = Item { $number }: { $what }
 photo-note = File { $name }
 photo-description = Photo: { $what }

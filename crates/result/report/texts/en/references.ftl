@@ -1,9 +1,8 @@
 ## What others measured
 
 limit-by-reference = { $bound } (at most { $within } worse than { $reference })
-limit-not-comparable = at most { $within } worse than { $reference }: not comparable, because { $why }
-limit-differs = Compared with { $reference } under other conditions. { $name }: { $conditions }.
-issue-differs = { $reference } was measured under other conditions: { $conditions }.
+limit-within = at most { $within } worse than { $reference }
+limit-not-comparable = { $criterion }: not comparable, because { $why }
 verdict-differs = Limits from { $reference } were judged under other conditions than those of its figures: { $conditions }.
 
 world-simulated = simulated

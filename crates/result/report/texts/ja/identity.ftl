@@ -19,16 +19,15 @@ deviations-heading = 測定方法からの逸脱
 deviations-none = 申告された逸脱はありません。
 
 issues-heading = 指摘事項
-issues-none = 指摘事項はありません。
-issue-limit = { $name }、{ $figure }: { $result }(判定基準: { $criterion })
+issues-none = 不合格または判定できなかった項目はありません。
 
 items-heading = 検証項目
-items-caption = 測定または目視で検証したすべての項目。測定の結果は試行間の中央値で、不確かさの区間を求められる場合は併記しています。
+items-caption = 測定または目視で検証したすべての項目。測定の結果は試行間の中央値と不確かさの区間(信頼度95 %以上)で、この区間により判定しています。同じ理由で判定できなかった項目は1行にまとめています。
 col-number = 番号
 col-item = 項目
 col-criterion = 判定基準
 col-result = 結果
-no-criterion = 測定のみ(判定基準なし)
+no-criterion = 判定対象外(判定基準の設定なし)
 photo-caption = 項目 { $number }: { $what }
 photo-note = ファイル { $name }
 photo-description = 写真: { $what }

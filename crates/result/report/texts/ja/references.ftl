@@ -1,9 +1,8 @@
 ## 他者による測定値
 
-limit-by-reference = { $bound }({ $reference } からの悪化が { $within } 以内)
-limit-not-comparable = { $reference } からの悪化が { $within } 以内: 比較不可({ $why })
-limit-differs = { $reference } とは条件が異なります。{ $name }: { $conditions }。
-issue-differs = { $reference } とは測定条件が異なります: { $conditions }。
+limit-by-reference = { $bound }(基準値({ $reference })に対する悪化が { $within } 以内)
+limit-within = 基準値({ $reference })に対する悪化が { $within } 以内
+limit-not-comparable = { $criterion }: 比較対象外({ $why })
 verdict-differs = { $reference } による判定は、同出典とは異なる条件での測定に基づいています: { $conditions }。
 
 world-simulated = 模擬環境

@@ -40,8 +40,8 @@ fn a_place_that_all_trials_name_stands_once_with_the_middle_trials_evidence() {
         limited_by: numbers.contains(&trial.number).then(|| by(Place::ReceiverCpu, trial.number as usize)),
         ..TrialAssessment::default()
     });
-    let (known, unknown) = limited(&run, &all);
-    assert_eq!(known.len(), 1);
+    let Limits { known, unknown, ways } = limited(&run, &all);
+    assert_eq!((known.len(), ways), (1, 2));
     assert_eq!((&known[0].trials, known[0].of), (&numbers, 3));
     assert_eq!(known[0].by, by(Place::ReceiverCpu, numbers[1] as usize));
     assert_eq!(unknown.len(), run.trials.len() - 3);
@@ -58,7 +58,7 @@ fn places_that_differ_stand_with_their_counts_and_what_is_not_known_with_the_oth
         };
         TrialAssessment { limited_by: Some(limited_by), ..TrialAssessment::default() }
     });
-    let (known, unknown) = limited(&run, &all);
+    let Limits { known, unknown, .. } = limited(&run, &all);
     let places: Vec<_> = known.iter().map(|row| (row.by.place, row.trials.len())).collect();
     assert_eq!(places, [(Place::ReceiverCpu, 2), (Place::Window, 1)]);
     assert_eq!(unknown.len(), run.trials.len() - 3);
@@ -97,7 +97,7 @@ fn flows_of_one_trial_are_judged_one_by_one() {
         flows: if numbers.contains(&trial.number) { both() } else { vec![] },
         ..TrialAssessment::default()
     });
-    let (known, _) = limited(&run, &all);
+    let known = limited(&run, &all).known;
     let rows: Vec<_> = known.iter().map(|row| (row.way.clone().unwrap().0, row.by.place)).collect();
     assert_eq!(rows, [("a".to_owned(), Place::SenderCpu), ("b".to_owned(), Place::ReceiverCpu)]);
 }

@@ -1,6 +1,6 @@
 use model::{
     BitRate, Direction, FrameSize, LimitOutcome, Match, Measured, Metric, NotComparable, PayloadSize, Plan, Reference,
-    Run, TimeSummary, Verdict,
+    Run, TimeSummary, Undecided, Verdict,
     plan::Bound,
     reference::{Condition, Difference, FigureMetric, Statistic},
 };
@@ -193,15 +193,20 @@ fn a_limit_from_a_reference_takes_the_figure_of_its_configuration() {
 }
 
 #[test]
-fn a_limit_whose_reference_cannot_be_compared_is_not_run_and_says_why() {
+fn a_limit_whose_reference_cannot_be_compared_is_not_comparable_and_says_why() {
     let why = |run: &Run| {
         let outcome = judged(run);
-        assert_eq!((outcome.verdict, outcome.bound), (Verdict::NotRun, None));
-        match outcome.against.unwrap().matches {
-            Match::NotComparable { why } => why,
+        assert_eq!((outcome.verdict, outcome.bound), (Verdict::NotComparable, None));
+        match (outcome.against.unwrap().matches, outcome.undecided) {
+            (Match::NotComparable { why }, Some(Undecided::NotComparable { because, .. })) if why == because => why,
             other => panic!("{other:?}"),
         }
     };
+    let mut unmeasured = hardware(NEAR);
+    unmeasured.trials.clear();
+    unmeasured.bed.simulated = true;
+    let outcome = judged(&unmeasured);
+    assert_eq!((outcome.verdict, outcome.undecided), (Verdict::NotRun, Some(Undecided::NotMeasured)));
     let mut simulated = hardware(NEAR);
     simulated.bed.simulated = true;
     assert_eq!(why(&simulated), NotComparable::Simulated);
@@ -218,7 +223,10 @@ fn what_never_left_a_host_is_no_figure_of_a_network_even_for_a_simulated_bed() {
     let mut run = hardware(&limit);
     run.bed.simulated = true;
     let outcome = judge(&run, std::slice::from_ref(&loopback)).remove(0);
-    assert_eq!((outcome.verdict, outcome.bound), (Verdict::NotRun, None));
+    assert_eq!((outcome.verdict, outcome.bound), (Verdict::NotComparable, None));
+    // The reason is the bed, and not what is odd about another figure of the source.
+    let because = NotComparable::Simulated;
+    assert_eq!(outcome.undecided, Some(Undecided::NotComparable { reference: loopback.id.clone(), because }));
     let comparison = beside_references(&run, &[loopback], &Chosen::All).remove(0);
     assert!(comparison.rows.iter().all(|row| !row.theirs.inside_host));
     assert!(comparison.not_compared.iter().any(|it| it.why == NotComparable::InsideHost));

@@ -22,18 +22,18 @@ const STYLE: &str = include_str!("style.css");
 
 /// The report as one HTML file, which refers to nothing outside itself.
 pub fn html(material: &Material<'_>, lang: Lang) -> String {
-    let t = Texts::of(lang);
+    let t = &Texts::about(lang, [material.run]);
     document(&content::page(material, t), t).into_string()
 }
 
 /// Runs side by side as one HTML file. `runs` are those compared, the reference first.
 pub fn comparison_html(comparison: &Comparison, runs: &[Material<'_>], lang: Lang) -> String {
-    let t = Texts::of(lang);
+    let t = &Texts::about(lang, runs.iter().map(|one| one.run));
     document(&content::comparison(comparison, runs, t), t).into_string()
 }
 
 fn document(page: &Page, t: &Texts) -> Markup {
-    // The summary is for readers in a hurry; the contents follow it.
+    // What readers in a hurry look for stands before whose document it is, also on a phone.
     let first = page.blocks.iter().position(|block| matches!(block, Block::Section(_))).unwrap_or(page.blocks.len());
     let (opening, sections) = page.blocks.split_at(first);
     let mut blocks = Blocks::new(t);
@@ -49,12 +49,11 @@ fn document(page: &Page, t: &Texts) -> Markup {
             }
             body {
                 @if let Some(mark) = &page.mark { p.sheet-mark aria-hidden="true" { (mark) } }
-                header {
-                    h1 { (page.title) }
-                    (identity(page))
-                }
+                header { h1 { (page.title) } }
                 main {
                     (blocks.all(opening))
+                    (identity(page))
+                    (approvals(page))
                     (contents(sections, t))
                     (blocks.all(sections))
                 }
@@ -70,10 +69,21 @@ fn document(page: &Page, t: &Texts) -> Markup {
 fn identity(page: &Page) -> Markup {
     html! {
         dl.identity {
-            @for (label, value) in page.identity.iter().chain(&page.approvals) {
-                dt { (label) }
-                @if value.is_empty() { dd.blank {} } @else { dd { (value) } }
+            @for (label, value) in &page.identity {
+                div {
+                    dt { (label) }
+                    @if value.is_empty() { dd.blank {} } @else { dd { (value) } }
+                }
             }
+        }
+    }
+}
+
+/// A box for each responsible person, with room for a stamp.
+fn approvals(page: &Page) -> Markup {
+    html! {
+        @if !page.approvals.is_empty() {
+            dl.approvals { @for (label, value) in &page.approvals { div { dt { (label) } dd { (value) } } } }
         }
     }
 }

@@ -24,13 +24,13 @@ const LOOKS: &str = include_str!("report.typ");
 
 /// The report as a Typst document, which refers to nothing but its files and the fonts that come with the program.
 pub fn typst(material: &Material<'_>, lang: Lang) -> Typeset {
-    let t = Texts::of(lang);
+    let t = &Texts::about(lang, [material.run]);
     typeset(&content::page(material, t), &date(material.run), t)
 }
 
 /// Runs side by side as a Typst document, dated as the last of them. `runs` are those compared, the reference first.
 pub fn comparison_typst(comparison: &Comparison, runs: &[Material<'_>], lang: Lang) -> Typeset {
-    let t = Texts::of(lang);
+    let t = &Texts::about(lang, runs.iter().map(|one| one.run));
     let last = runs.iter().max_by_key(|one| &one.run.started);
     let date = last.map_or_else(|| "none".to_owned(), |one| date(one.run));
     typeset(&content::comparison(comparison, runs, t), &date, t)

@@ -14,7 +14,7 @@ mod tcp;
 
 use std::fmt::Display;
 
-use model::{Amount, Batch, GoodputResult, GoodputSpec, Protocol, ReceiveWay, SendWay, Stack};
+use model::{Batch, GoodputResult, GoodputSpec, Protocol, ReceiveWay, SendWay, Stack};
 
 pub use self::document::{FlowEntry, FlowFigures, GoodputBps, GoodputFigures};
 use self::group::{FlowGroup, flow_groups, knows_sender};
@@ -93,10 +93,6 @@ impl Spec for GoodputSpec {
 
     fn way(&self, from: &str, to: &str, t: &Texts) -> String {
         names::flow(self, Some((from, to)), t)
-    }
-
-    fn amount(&self) -> Option<Amount> {
-        Some(Amount::Duration(self.duration))
     }
 
     fn rate(&self, per_second: f64) -> String {

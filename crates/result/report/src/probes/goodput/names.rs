@@ -3,7 +3,7 @@
 use model::{Batch, Direction, GoodputSpec, ReceiveWay, SendWay, probe::KERNELS_DEFAULT};
 
 use crate::{
-    show::{direction, joined, past_the_kernel, transport, way},
+    show::{self, direction, joined, past_the_kernel, transport, way},
     texts::Texts,
 };
 
@@ -16,7 +16,8 @@ pub(super) fn traffic(spec: &GoodputSpec, t: &Texts) -> String {
     let datagram = spec.datagram.map(|size| t.with("datagrams-of", &[("size", &size.0)]));
     let rate = spec.rate.map(|rate| t.with("at-rate", &[("rate", &rate)]));
     let window = spec.window.map(|window| t.with("window-of", &[("size", &window)]));
-    let long = spec.long().map(|seconds| format!("{seconds} s"));
+    let shared = t.names.amount(spec).map(|amount| show::short_amount(amount, t));
+    let long = shared.or_else(|| spec.long().map(|seconds| format!("{seconds} s")));
     let congestion = spec.congestion.as_ref().map(|name| match name.as_str() {
         KERNELS_DEFAULT => t.get("congestion-default"),
         name => name.to_owned(),

@@ -2,10 +2,11 @@
 
 use model::{GoodputResult, Run};
 
-use super::{group::GoodputGroup, names as spec_names};
+use super::group::GoodputGroup;
 use crate::{
     groups::Spread,
     page::{Block, Column, Text},
+    probes::Spec,
     show::{self, or_none},
     texts::Texts,
 };
@@ -38,7 +39,7 @@ fn row(group: &GoodputGroup<'_>, (far, to_it): (&str, bool), t: &Texts) -> Optio
     let together = Spread::of(&sums);
     let range = |(low, high): (f64, f64)| format!("{} – {}", show::rate(low), show::rate(high));
     Some(vec![
-        spec_names::configuration(group.spec, t).into(),
+        group.spec.configuration(t).into(),
         if to_it { show::way(&others, far) } else { show::way(far, &others) }.into(),
         group.trials.len().to_string().into(),
         Text::strong(or_none(together, |it| show::rate(it.median))),

@@ -5,6 +5,7 @@ use model::{LatencyResult, LatencySpec, TimeSummary, alike::grouped};
 use super::names;
 use crate::{
     groups::{Group, Spread},
+    probes::Spec,
     show,
     texts::Texts,
 };
@@ -19,7 +20,7 @@ impl LatencyGroup<'_> {
 
     /// Its traffic and the frame size asked for.
     pub(super) fn name(&self, t: &Texts) -> String {
-        show::with_way(names::configuration(self.spec, t), self.way, t)
+        show::with_way(self.spec.configuration(t), self.way, t)
     }
 
     /// A figure of RTT over all trials.

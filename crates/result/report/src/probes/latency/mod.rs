@@ -10,7 +10,7 @@ mod tables;
 
 use std::fmt::Display;
 
-use model::{Amount, FrameSize, LatencyResult, LatencySpec, Stack, TimeSummary, WaitMode, alike::grouped};
+use model::{FrameSize, LatencyResult, LatencySpec, Stack, TimeSummary, WaitMode, alike::grouped};
 
 pub use self::document::LatencyFigures;
 use self::group::{LatencyGroup, by_traffic};
@@ -89,11 +89,7 @@ impl Probe for Latency {
 
 impl Spec for LatencySpec {
     fn configuration(&self, t: &Texts) -> String {
-        names::configuration(self, t)
-    }
-
-    fn amount(&self) -> Option<Amount> {
-        Some(self.amount)
+        super::told_apart(self, names::configuration(self, t), t)
     }
 
     fn rate(&self, per_second: f64) -> String {

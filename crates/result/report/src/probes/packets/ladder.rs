@@ -20,7 +20,7 @@ pub(super) fn figures(streams: &[StreamGroup<'_>], t: &Texts) -> Vec<Figure> {
         return vec![];
     }
     let mut all = bars(streams, t);
-    all.extend(loss::figure(&ladders(streams, t), t));
+    all.extend(loss::figure(&losses(streams, t), t));
     all
 }
 
@@ -47,20 +47,52 @@ fn bars(streams: &[StreamGroup<'_>], t: &Texts) -> Vec<Figure> {
     figure::side_by_side(sides, &bars, t)
 }
 
-/// Configurations that differ in their load alone, three of them at least: of fewer there is no curve.
-fn ladders(streams: &[StreamGroup<'_>], t: &Texts) -> Vec<Losses> {
+/// Configurations that differ in their load alone, together.
+pub(super) fn ladders<'s, 'a>(streams: &'s [StreamGroup<'a>]) -> Vec<Vec<&'s StreamGroup<'a>>> {
     let same = |a: &StreamGroup<'_>, b: &StreamGroup<'_>| {
         (a.from, a.to, &a.first().sent.stream) == (b.from, b.to, &b.first().sent.stream)
     };
-    let ladders = grouped(streams, |a, b| same(a, b) && a.spec.is_rung_beside(b.spec));
+    grouped(streams, |a, b| same(a, b) && a.spec.is_rung_beside(b.spec))
+}
+
+fn name(ladder: &[&StreamGroup<'_>], t: &Texts) -> String {
+    let way = ladder[0].one_of_several.then_some((ladder[0].from, ladder[0].to));
+    show::with_way(names::without_load(ladder[0].spec, t), way, t)
+}
+
+/// The whole ladder in one line: its loads, the most that was forwarded, and the highest load without loss. The curve shows the rest.
+pub(super) fn headline(ladder: &[&StreamGroup<'_>], t: &Texts) -> Option<String> {
+    let rung = |group: &&StreamGroup<'_>| {
+        let median = |figure: fn(&PacketStream) -> f64| Some(group.over(figure)?.median);
+        Some((median(PacketStream::offered_pps)?, median(PacketStream::forwarding_pps)?, group.loss()?))
+    };
+    let mut rungs: Vec<(f64, f64, f64)> = ladder.iter().filter_map(rung).collect();
+    rungs.sort_by(|(a, ..), (b, ..)| a.total_cmp(b));
+    let offered = || rungs.iter().map(|(offered, ..)| *offered);
+    let most = rungs.iter().map(|(_, forwarded, _)| *forwarded).reduce(f64::max)?;
+    let lossless = match rungs.iter().take_while(|(.., loss)| *loss == 0.0).last() {
+        Some((load, ..)) => t.with("ladder-lossless", &[("load", &show::packet_rate(*load))]),
+        None => t.get("ladder-lossy"),
+    };
+    let is_loop = ladder.iter().any(|group| group.is_lossless_loop());
+    let lossless = if is_loop { t.with("loss-synchronous", &[("loss", &lossless)]) } else { lossless };
+    let values: [(&str, &dyn std::fmt::Display); 6] = [
+        ("traffic", &name(ladder, t)),
+        ("count", &rungs.len()),
+        ("low", &show::packet_rate(offered().reduce(f64::min)?)),
+        ("high", &show::packet_rate(offered().reduce(f64::max)?)),
+        ("most", &show::packet_rate(most)),
+        ("lossless", &lossless),
+    ];
+    Some(t.with("headline-ladder", &values))
+}
+
+/// The loss over each ladder with three loads at least: of fewer there is no curve.
+fn losses(streams: &[StreamGroup<'_>], t: &Texts) -> Vec<Losses> {
     let point = |group: &&StreamGroup<'_>| Some((group.over(PacketStream::offered_pps)?.median, group.loss()?));
     let losses = |ladder: &Vec<&StreamGroup<'_>>| Losses {
-        name: show::with_way(
-            names::without_load(ladder[0].spec, t),
-            ladder[0].one_of_several.then_some((ladder[0].from, ladder[0].to)),
-            t,
-        ),
+        name: name(ladder, t),
         points: ladder.iter().filter_map(point).collect(),
     };
-    ladders.iter().filter(|ladder| ladder.len() > 2).map(losses).collect()
+    ladders(streams).iter().filter(|ladder| ladder.len() > 2).map(losses).collect()
 }

@@ -9,7 +9,7 @@ mod ports;
 mod tables;
 mod together;
 
-use model::{Amount, PacketStream, PacketsResult, PacketsSpec, trial::AllSenders};
+use model::{PacketStream, PacketsResult, PacketsSpec, trial::AllSenders};
 
 pub use self::document::{PacketsFigures, StreamFigures};
 use self::{
@@ -48,7 +48,12 @@ impl Probe for Packets {
     }
 
     fn headlines(&self, material: &Material<'_>, t: &Texts) -> Vec<String> {
-        streams(material).iter().filter_map(|group| headline(group, t)).collect()
+        let streams = streams(material);
+        let line = |ladder: Vec<&StreamGroup<'_>>| match ladder.as_slice() {
+            [_, _, _, ..] => vec![ladder::headline(&ladder, t)],
+            few => few.iter().map(|group| headline(group, t)).collect(),
+        };
+        ladder::ladders(&streams).into_iter().flat_map(line).flatten().collect()
     }
 
     fn main_figures(&self, material: &Material<'_>, t: &Texts) -> Vec<MainFigure> {
@@ -79,11 +84,7 @@ impl Probe for Packets {
 
 impl Spec for PacketsSpec {
     fn configuration(&self, t: &Texts) -> String {
-        names::configuration(self, t)
-    }
-
-    fn amount(&self) -> Option<Amount> {
-        Some(Amount::Duration(self.duration))
+        super::told_apart(self, names::configuration(self, t), t)
     }
 
     fn rate(&self, per_second: f64) -> String {

@@ -3,11 +3,12 @@
 
 use model::{PacketStream, Run, trial::BitRates};
 
-use super::{group::PacketGroup, names};
+use super::group::PacketGroup;
 use crate::{
     columns::Columns,
     groups::Spread,
     page::Block,
+    probes::Spec,
     show::{self, NO_FIGURE, or_none},
     texts::Texts,
 };
@@ -37,8 +38,7 @@ fn table(
     caption: String,
     t: &Texts,
 ) -> Block {
-    let columns =
-        Columns::new().long(t.get("col-configuration"), |it: &PacketGroup<'_>| names::configuration(it.spec, t));
+    let columns = Columns::new().long(t.get("col-configuration"), |it: &PacketGroup<'_>| it.spec.configuration(t));
     let columns = ports.into_iter().fold(columns, |columns, port| {
         let head = |key: &str| t.with(key, &[("port", &port)]);
         columns

@@ -5,7 +5,7 @@ mod document;
 mod group;
 mod tables;
 
-use model::{Amount, PathSpec, alike::distinct};
+use model::{PathSpec, alike::distinct};
 
 pub use self::document::{BothWays, PathFigures};
 use self::group::{PathGroup, leg_mtu};
@@ -78,10 +78,6 @@ impl Spec for PathSpec {
     fn configuration(&self, t: &Texts) -> String {
         let mtu = self.mtu.map(|mtu| format!("MTU {}", mtu.0));
         show::joined([t.with("path-of", &[("ip", &self.ip)])].into_iter().chain(mtu), t)
-    }
-
-    fn amount(&self) -> Option<Amount> {
-        None
     }
 
     fn rate(&self, per_second: f64) -> String {

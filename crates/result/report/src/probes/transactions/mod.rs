@@ -5,7 +5,7 @@ mod document;
 mod names;
 mod tables;
 
-use model::{Amount, TransactionsResult, TransactionsSpec, WaitMode};
+use model::{TransactionsResult, TransactionsSpec, WaitMode};
 
 pub use self::document::TransactionsFigures;
 use super::{MainFigure, Probe, Spec};
@@ -98,11 +98,7 @@ impl Probe for Transactions {
 
 impl Spec for TransactionsSpec {
     fn configuration(&self, t: &Texts) -> String {
-        names::configuration(self, t)
-    }
-
-    fn amount(&self) -> Option<Amount> {
-        Some(Amount::Duration(self.duration))
+        super::told_apart(self, names::configuration(self, t), t)
     }
 
     fn rate(&self, per_second: f64) -> String {

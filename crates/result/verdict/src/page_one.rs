@@ -1,0 +1,196 @@
+//! What a reader has to know first.
+
+use std::cmp::Reverse;
+
+use model::{
+    Better, Doubt, FreeFigure, KeyFigure, LimitOutcome, Limited, MainLimit, ManualItem, PageOne, Place, Run, Tally,
+    Trial, Undecided, Verdict, alike::grouped,
+};
+
+use crate::{interval, known_median};
+
+/// Fewest and most key figures.
+const FEWEST: usize = 3;
+const MOST: usize = 5;
+
+/// Draws it from a run, the outcomes of its limits, what limited it, and how many configurations and ways have a limit.
+pub fn page_one(run: &Run, outcomes: &[LimitOutcome], limited: &[Limited], ways: usize) -> PageOne {
+    let items = || run.identity.iter().flat_map(|identity| &identity.items);
+    PageOne {
+        tally: tally(outcomes.iter().map(|it| it.verdict).chain(items().map(|it| it.verdict))),
+        undecided: undecided(outcomes, items()),
+        key_figures: key_figures(run, outcomes),
+        worst_doubt: worst_doubt(run),
+        main_limit: main_limit(limited, ways),
+    }
+}
+
+fn tally(verdicts: impl Iterator<Item = Verdict>) -> Tally {
+    let mut tally = Tally::default();
+    for verdict in verdicts {
+        match verdict {
+            Verdict::Pass => tally.pass += 1,
+            Verdict::Fail => tally.fail += 1,
+            Verdict::NotComparable | Verdict::NotRun | Verdict::Inconclusive => tally.undecided += 1,
+        }
+    }
+    tally
+}
+
+/// Each reason once, the most frequent first.
+fn undecided<'a>(outcomes: &'a [LimitOutcome], items: impl Iterator<Item = &'a ManualItem>) -> Vec<(Undecided, usize)> {
+    let by_hand = items.filter_map(|item| match item.verdict {
+        Verdict::Pass | Verdict::Fail => None,
+        Verdict::NotRun => Some(Undecided::NotChecked),
+        Verdict::Inconclusive | Verdict::NotComparable => Some(Undecided::LeftOpen),
+    });
+    let reasons = outcomes.iter().filter_map(|outcome| outcome.undecided.clone()).chain(by_hand);
+    let mut reasons: Vec<_> =
+        grouped(reasons, |a, b| a == b).into_iter().map(|all| (all[0].clone(), all.len())).collect();
+    reasons.sort_by_key(|(_, count)| Reverse(*count));
+    reasons
+}
+
+/// Those that the plan chose. Else the worst outcome of each figure that has a limit, and, until there are enough, the best of each
+/// kind of traffic that no limit speaks of.
+fn key_figures(run: &Run, outcomes: &[LimitOutcome]) -> Vec<KeyFigure> {
+    let judged = judged(outcomes);
+    let most = if judged.is_empty() { MOST } else { FEWEST };
+    let free = free_figures(run, outcomes).into_iter().map(KeyFigure::Free);
+    let free = free.take(most.saturating_sub(judged.len()));
+    judged.into_iter().map(KeyFigure::Judged).chain(free).collect()
+}
+
+fn judged(outcomes: &[LimitOutcome]) -> Vec<usize> {
+    let all = || outcomes.iter().enumerate().filter(|(_, outcome)| outcome.median.is_some());
+    let worst_first = |(_, outcome): &(usize, &LimitOutcome)| Reverse(outcome.verdict);
+    let chosen: Vec<_> = all().filter(|(_, outcome)| outcome.limit.key).collect();
+    let mut of = if chosen.is_empty() {
+        let of_metric = grouped(all(), |(_, a), (_, b)| a.limit.metric == b.limit.metric);
+        of_metric.into_iter().filter_map(|all| all.into_iter().min_by_key(worst_first)).collect()
+    } else {
+        chosen
+    };
+    of.sort_by_key(worst_first);
+    of.truncate(MOST);
+    of.sort_by_key(|(index, _)| *index);
+    of.into_iter().map(|(index, _)| index).collect()
+}
+
+/// Of each probe and protocol the configuration whose main figure is best. Those of a probe that has a limit are left out.
+fn free_figures(run: &Run, outcomes: &[LimitOutcome]) -> Vec<FreeFigure> {
+    let all = crate::probes(run).into_iter().filter_map(|probe| free_figure(run, &probe));
+    let is_judged = |it: &FreeFigure| outcomes.iter().any(|outcome| outcome.limit.metric == it.metric);
+    let kind = |it: &FreeFigure| (it.spec.probe().name(), it.spec.probe().selectors().protocol);
+    let kinds = grouped(all.filter(|it| !is_judged(it)), |a, b| kind(a) == kind(b));
+    let better = |a: &FreeFigure, b: &FreeFigure| match a.metric.better() {
+        Better::Higher => b.median > a.median,
+        Better::Lower => b.median < a.median,
+    };
+    kinds.into_iter().filter_map(|kind| kind.into_iter().reduce(|a, b| if better(&a, &b) { b } else { a })).collect()
+}
+
+fn free_figure(run: &Run, probe: &crate::Probe) -> Option<FreeFigure> {
+    let metric = *probe.spec.probe().compared().first()?;
+    let whole = run.trials.iter().filter(|trial| probe.is_of(trial) && trial.is_whole());
+    let ranges: Vec<_> = whole.filter_map(|trial| trial.figure(metric)).collect();
+    let interval = interval(&ranges).filter(|interval| interval.high.is_finite());
+    Some(FreeFigure {
+        spec: probe.spec.clone(),
+        from: probe.from.clone(),
+        metric,
+        median: known_median(&ranges)?,
+        interval,
+    })
+}
+
+/// The gravest; of those that are as grave the one that most trials carry.
+fn worst_doubt(run: &Run) -> Option<Doubt> {
+    let carries = |trial: &Trial, doubt: &Doubt| {
+        let same = |it: &Doubt| std::mem::discriminant(it) == std::mem::discriminant(doubt);
+        trial.doubts.iter().any(same)
+    };
+    let of_run = run.doubts.iter().map(|doubt| (doubt, run.trials.len()));
+    let of_trials = run.trials.iter().flat_map(|trial| &trial.doubts);
+    let of_trials = of_trials.map(|doubt| (doubt, run.trials.iter().filter(|it| carries(it, doubt)).count()));
+    let all = of_run.chain(of_trials);
+    all.min_by_key(|(doubt, trials)| Reverse((gravity(doubt), *trials))).map(|(doubt, _)| doubt.clone())
+}
+
+/// How much a doubt takes from a figure.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Gravity {
+    /// The figure holds; something else could have been known.
+    Remark,
+    /// The figure is less exact than it looks.
+    Noise,
+    /// The figure is of something else than it says, in part.
+    Skewed,
+    /// The figure may not be that of the path at all, or is missing.
+    Void,
+}
+
+fn gravity(doubt: &Doubt) -> Gravity {
+    match doubt {
+        Doubt::Unprivileged | Doubt::FewTrials { .. } => Gravity::Remark,
+        Doubt::OtherLoad { .. }
+        | Doubt::Steal { .. }
+        | Doubt::NotPinned { .. }
+        | Doubt::FrequencyChanged { .. }
+        | Doubt::Unsteady { .. }
+        | Doubt::SmallBuffer { .. }
+        | Doubt::ClockSet { .. }
+        | Doubt::NoSelfTest { .. } => Gravity::Noise,
+        Doubt::SharedCore { .. }
+        | Doubt::RepliesMissing { .. }
+        | Doubt::NotNumbered { .. }
+        | Doubt::SenderTooSlow { .. }
+        | Doubt::BehindSchedule { .. }
+        | Doubt::MessagesJoined { .. }
+        | Doubt::Stalled { .. }
+        | Doubt::LinkLost { .. }
+        | Doubt::NothingToPoll { .. }
+        | Doubt::ThroughKernel { .. }
+        | Doubt::Unfinished { .. }
+        | Doubt::DataEndedEarly
+        | Doubt::SpeedsDiffer { .. }
+        | Doubt::OtherBuild { .. } => Gravity::Skewed,
+        Doubt::CountersDisagree { .. }
+        | Doubt::PacketsDisagree { .. }
+        | Doubt::NothingArrived { .. }
+        | Doubt::SettingsChanged { .. }
+        | Doubt::PathNotProven { .. }
+        | Doubt::TtlKept { .. }
+        | Doubt::EnvironmentChanged { .. }
+        | Doubt::Interrupted
+        | Doubt::Failed { .. } => Gravity::Void,
+    }
+}
+
+/// The place that limited most configurations. An intended load that was reached counts only where nothing else limited.
+fn main_limit(limited: &[Limited], ways: usize) -> Option<MainLimit> {
+    // Of one configuration the place that most trials name stands first.
+    let mut first = grouped(limited, |a, b| a.spec == b.spec && a.way == b.way);
+    let first = first.iter_mut().map(|rows| rows[0]);
+    let mut places = grouped(first, |a, b| (a.by.place, &a.by.endpoint) == (b.by.place, &b.by.endpoint));
+    places.sort_by_key(|rows| (rank(rows[0].by.place), Reverse(rows.len())));
+    let none = || MainLimit { place: Place::NotKnown, endpoint: None, count: 0, of: ways };
+    let known = places.first().filter(|rows| rows[0].by.place != Place::NotKnown).map(|rows| MainLimit {
+        place: rows[0].by.place,
+        endpoint: rows[0].by.endpoint.clone(),
+        count: rows.len(),
+        of: ways,
+    });
+    (ways > 0).then(|| known.unwrap_or_else(none))
+}
+
+fn rank(place: Place) -> u8 {
+    match place {
+        Place::IntendedLoad => 1,
+        Place::NotKnown => 2,
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests;

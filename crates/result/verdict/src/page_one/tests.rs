@@ -1,0 +1,142 @@
+use model::{Evidence, Identity, LimitedBy, Metric, Plan, Reference, TimeSummary};
+
+use super::*;
+use crate::{
+    Chosen, assess,
+    tests::{medians, rtt, run, trials},
+};
+
+const PLAN: &str = r#"
+name = "t"
+repeats = 6
+[[latency]]
+protocol = "udp"
+frame_sizes = [64]
+[[goodput]]
+protocol = "tcp"
+duration = "2 s"
+"#;
+
+const FAST: [f64; 6] = [9.0, 9.1, 9.2, 9.3, 9.4, 9.5];
+
+/// A run with six trials of latency, of 5 to 10 µs, and of goodput, of 9 to 9.5 Gbit/s, and these limits.
+fn measured(limits: &str) -> Run {
+    let plan = Plan::parse(&format!("{PLAN}{limits}"), &[]).unwrap();
+    run(&plan, &trials(&plan, &medians([5, 6, 7, 8, 9, 10]), &FAST))
+}
+
+fn first(run: &Run) -> PageOne {
+    assess(run, &[] as &[Reference], &Chosen::None).page_one
+}
+
+fn limit(metric: &str, rest: &str) -> String {
+    format!("[[limits]]\nmetric = \"{metric}\"\n{rest}\n")
+}
+
+/// The metric of each figure, and whether it has a limit.
+fn shown(run: &Run) -> Vec<(Metric, bool)> {
+    let metric = |it: &KeyFigure| match it {
+        KeyFigure::Judged(index) => (assess(run, &[], &Chosen::None).outcomes[*index].limit.metric, true),
+        KeyFigure::Free(free) => (free.metric, false),
+    };
+    first(run).key_figures.iter().map(metric).collect()
+}
+
+#[test]
+fn verdicts_are_counted_and_each_reason_is_given_once() {
+    let nine = "at_most = \"9 us\"";
+    let limits = [
+        limit("rtt_p50", "at_most = \"10 us\""),
+        limit("rtt_p99", nine),
+        limit("rtt_p90", nine),
+        limit("rtt_p999", nine),
+        limit("rtt_p50", "reference = \"nobody\"\nwithin = \"20 %\""),
+        limit("goodput_mean", "at_least = \"20 Gbit/s\""),
+    ];
+    let mut run = measured(&limits.concat());
+    run.identity = Some(Identity::parse("[[item]]\nwhat = \"cable labelled\"\n").unwrap());
+    let page = first(&run);
+    assert_eq!(page.tally, Tally { pass: 1, fail: 1, undecided: 5 });
+    assert_eq!(page.tally.all(), 7);
+    assert_eq!(page.undecided[0], (Undecided::Straddles, 2));
+    assert!(page.undecided.contains(&(Undecided::NotMeasured, 1)));
+    assert!(page.undecided.contains(&(Undecided::NotChecked, 1)));
+    assert_eq!(page.undecided.iter().map(|(_, count)| count).sum::<usize>(), 5);
+}
+
+#[test]
+fn the_plan_chooses_the_key_figures() {
+    let key = |rest: &str| format!("{rest}\nkey = true");
+    let limits = [
+        limit("rtt_p50", "at_most = \"10 us\""),
+        limit("rtt_p90", &key("at_most = \"1 s\"")),
+        limit("goodput_min", &key("at_least = \"1 Gbit/s\"")),
+        limit("goodput_max", &key("at_least = \"1 Gbit/s\"")),
+    ];
+    let run = measured(&limits.concat());
+    let chosen = [Metric::RttP90, Metric::GoodputMin, Metric::GoodputMax].map(|metric| (metric, true));
+    assert_eq!(shown(&run), chosen);
+}
+
+#[test]
+fn without_a_choice_the_worst_of_each_metric_stands_there_and_the_rest_is_filled_up() {
+    let limits = [limit("rtt_p50", "at_most = \"10 us\""), limit("rtt_p50", "at_most = \"1 us\"")];
+    let run = measured(&limits.concat());
+    assert_eq!(shown(&run), [(Metric::RttP50, true), (Metric::GoodputMean, false)]);
+    assert_eq!(first(&run).key_figures[0], KeyFigure::Judged(1), "the one that failed");
+    assert_eq!(shown(&measured("")), [(Metric::RttP50, false), (Metric::GoodputMean, false)]);
+}
+
+#[test]
+fn of_many_failures_five_stand_there_before_all_that_passed() {
+    let names = ["rtt_min", "rtt_p50", "rtt_p90", "rtt_p99", "rtt_max", "rtt_mean", "goodput_mean"];
+    let bound = |name: &&str| if name.starts_with("rtt") { "at_most = \"1 ns\"" } else { "at_least = \"1 Gbit/s\"" };
+    let run = measured(&names.iter().map(|name| limit(name, bound(name))).collect::<String>());
+    let metrics = shown(&run);
+    assert_eq!(metrics.len(), 5);
+    assert!(!metrics.contains(&(Metric::GoodputMean, true)), "{metrics:?}");
+}
+
+#[test]
+fn the_best_configuration_of_each_kind_stands_for_it() {
+    let sizes = PLAN.replace("[64]", "[64, 1518]");
+    let plan = Plan::parse(&sizes, &[]).unwrap();
+    let rtts: Vec<TimeSummary> = (0..12).map(|trial| rtt(if trial % 2 == 0 { 20 } else { 10 }, 100)).collect();
+    let run = run(&plan, &trials(&plan, &rtts, &FAST));
+    let KeyFigure::Free(free) = &first(&run).key_figures[0] else { panic!("no limits") };
+    assert_eq!((free.median, free.spec.to_string().as_str()), (10_000.0, "latency UDP IPv4 spin 1518 B"));
+}
+
+#[test]
+fn the_gravest_doubt_comes_before_the_most_frequent() {
+    let mut run = measured("");
+    assert_eq!(first(&run).worst_doubt, None);
+    run.doubts.push(Doubt::Unprivileged);
+    assert_eq!(first(&run).worst_doubt, Some(Doubt::Unprivileged));
+    for trial in &mut run.trials {
+        trial.doubts.push(Doubt::Steal { percent: 3.0 });
+    }
+    assert_eq!(first(&run).worst_doubt, Some(Doubt::Steal { percent: 3.0 }));
+    run.trials[2].doubts.push(Doubt::CountersDisagree { sent: 2, received: 1 });
+    assert_eq!(first(&run).worst_doubt, Some(Doubt::CountersDisagree { sent: 2, received: 1 }));
+}
+
+fn row(frame_size: u32, place: Place, endpoint: &str) -> Limited {
+    let plan = Plan::parse(&PLAN.replace("[64]", &format!("[{frame_size}]")), &[]).unwrap();
+    let evidence = vec![Evidence::NothingRead];
+    let by = LimitedBy { place, endpoint: Some(endpoint.to_owned()), evidence };
+    Limited { spec: plan.specs()[0].clone(), way: None, by, trials: vec![1], of: 1 }
+}
+
+#[test]
+fn one_place_is_named_for_the_whole_run() {
+    let place = |rows: &[Limited]| main_limit(rows, 4).map(|it| (it.place, it.endpoint, it.count, it.of));
+    let at = |place, count| Some((place, Some("b".to_owned()), count, 4));
+    let rows = [row(64, Place::IntendedLoad, "b"), row(128, Place::IntendedLoad, "b"), row(256, Place::Window, "b")];
+    assert_eq!(place(&rows), at(Place::Window, 1), "a load that was reached says nothing of the path");
+    assert_eq!(place(&rows[..2]), at(Place::IntendedLoad, 2));
+    // Of one configuration the first place counts.
+    assert_eq!(place(&[row(64, Place::ReceiverCpu, "b"), row(64, Place::Window, "b")]), at(Place::ReceiverCpu, 1));
+    assert_eq!(place(&[]), Some((Place::NotKnown, None, 0, 4)));
+    assert_eq!(main_limit(&[], 0), None, "a path alone has no limit");
+}
