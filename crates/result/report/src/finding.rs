@@ -13,33 +13,34 @@ pub fn subject_text(subject: Subject, lang: Lang) -> String {
 pub fn finding_text(finding: &Finding, lang: Lang) -> String {
     let t = Texts::of(lang);
     match finding {
-        Finding::Words(words) => show::hypervisor(words, t),
-        Finding::Ipv6(true) => t.get("found-ipv6-there"),
-        Finding::Ipv6(false) => t.get("found-ipv6-missing"),
+        Finding::Failed { error: words } | Finding::Store { path: words } => words.clone(),
+        Finding::Hypervisor { name } => show::hypervisor(name, t),
+        Finding::Ipv6 { there: true } => t.get("found-ipv6-there"),
+        Finding::Ipv6 { there: false } => t.get("found-ipv6-missing"),
         Finding::Clock { cost, .. } => t.of_value_with("found", finding, &[("cost", &format!("{cost:.0}"))]),
         Finding::Unreadable { path, why } => t.with("unreadable", &[("path", path), ("why", why)]),
+        Finding::LinkElsewhere { speed_mbps, .. } => {
+            t.of_value_with("found", finding, &[("speed", &speed(*speed_mbps, t))])
+        }
         Finding::Interface { speed_mbps, state, .. } => {
             let (speed, state) = (speed(*speed_mbps, t), show::link_state(state, t));
             t.of_value_with("found", finding, &[("speed", &speed), ("state", &state)])
         }
-        Finding::Cable { port, speed_mbps, hears, heard_by } => {
-            cable(port, &speed(*speed_mbps, t), &hears.join(", "), &heard_by.join(", "), t)
+        Finding::Cable { ports: [port, other], speeds_mbps } => {
+            t.with("found-cable", &[("port", port), ("other", other), ("speed", &speeds(speeds_mbps, t))])
         }
+        Finding::OneWay { speeds_mbps, .. } => t.of_value_with("found", finding, &[("speed", &speeds(speeds_mbps, t))]),
         plain => t.of_value("found", plain),
     }
 }
 
-fn speed(mbps: Option<u32>, t: &Texts) -> String {
-    mbps.map_or_else(|| t.get("found-speed-not-known"), |mbps| format!("{mbps} Mbit/s"))
+/// Speeds of two ports, once where they are the same.
+fn speeds([one, other]: &[Option<u32>; 2], t: &Texts) -> String {
+    if one == other { speed(*one, t) } else { format!("{} / {}", speed(*one, t), speed(*other, t)) }
 }
 
-fn cable(port: &str, speed: &str, hears: &str, heard_by: &str, t: &Texts) -> String {
-    match (hears, heard_by) {
-        ("", "") => t.with("found-no-port-of-ours", &[("port", &port), ("speed", &speed)]),
-        (other, "") => t.with("found-hears", &[("port", &port), ("speed", &speed), ("other", &other)]),
-        ("", other) => t.with("found-is-heard", &[("port", &port), ("speed", &speed), ("other", &other)]),
-        (other, _) => t.with("found-cabled", &[("port", &port), ("speed", &speed), ("other", &other)]),
-    }
+fn speed(mbps: Option<u32>, t: &Texts) -> String {
+    mbps.map_or_else(|| t.get("found-speed-not-known"), |mbps| format!("{mbps} Mbit/s"))
 }
 
 #[cfg(test)]
@@ -48,17 +49,19 @@ mod tests {
 
     #[test]
     fn what_was_found_is_said_in_both_languages() {
-        let cable = |hears: &[&str], heard_by: &[&str]| {
-            let names = |names: &[&str]| names.iter().map(ToString::to_string).collect();
-            let (hears, heard_by) = (names(hears), names(heard_by));
-            let found = Finding::Cable { port: "eth1".into(), speed_mbps: None, hears, heard_by };
-            finding_text(&found, Lang::Ja)
-        };
-        assert_eq!(cable(&["eth2"], &["eth2"]), "eth1: 速度不明、eth2 と接続");
-        assert_eq!(cable(&["eth2"], &[]), "eth1: 速度不明、eth2 からは届くが、eth2 へは届かない");
-        assert_eq!(cable(&[], &["eth2"]), "eth1: 速度不明、eth2 へは届くが、何も届かない");
-        assert_eq!(cable(&[], &[]), "eth1: 速度不明、対向はこのマシンのポートではない");
-        for finding in [Finding::NamespacesAllowed, Finding::Cores(2), Finding::Ipv6(true), Finding::NoPorts] {
+        let ports = ["eth1".to_owned(), "eth2".to_owned()];
+        let cable = |speeds_mbps| finding_text(&Finding::Cable { ports: ports.clone(), speeds_mbps }, Lang::En);
+        assert_eq!(cable([None, None]), "eth1 and eth2: cabled together, speed not known");
+        assert_eq!(cable([Some(1000), Some(10_000)]), "eth1 and eth2: cabled together, 1000 Mbit/s / 10000 Mbit/s");
+        let one_way = Finding::OneWay { from: "eth1".into(), to: "eth2".into(), speeds_mbps: [Some(1000); 2] };
+        assert_eq!(
+            finding_text(&one_way, Lang::Ja),
+            "eth1、eth2: 1000 Mbit/s、eth1 から eth2 へは届くが、eth2 から eth1 へは届かない"
+        );
+        let elsewhere = Finding::LinkElsewhere { port: "eth1".into(), speed_mbps: None };
+        assert_eq!(finding_text(&elsewhere, Lang::Ja), "eth1: 速度不明、対向はこのマシンのポートではない");
+        let cores = Finding::Cores { count: 2 };
+        for finding in [Finding::NamespacesAllowed, cores, Finding::Ipv6 { there: true }, Finding::NoPorts, one_way] {
             assert_ne!(finding_text(&finding, Lang::En), finding_text(&finding, Lang::Ja));
         }
         let down = Finding::Interface {
@@ -69,7 +72,7 @@ mod tests {
             state: "down".into(),
         };
         assert_eq!(finding_text(&down, Lang::Ja), "eth1: e1000e、速度不明、MTU 1500、ダウン");
-        assert_eq!(finding_text(&Finding::Words("of unknown kind".into()), Lang::Ja), "種類不明");
+        assert_eq!(finding_text(&Finding::Hypervisor { name: "of unknown kind".into() }, Lang::Ja), "種類不明");
         let tried = Finding::EngineTried { engine: "xsk".into(), sent: 200, received: 199 };
         assert_eq!(finding_text(&tried, Lang::En), "xsk: 200 frames sent, 199 received");
         assert_eq!(finding_text(&tried, Lang::Ja), "xsk: 送信 200 フレーム、受信 199 フレーム");
