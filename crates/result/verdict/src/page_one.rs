@@ -160,6 +160,8 @@ fn gravity(doubt: &Doubt) -> Gravity {
         | Doubt::NothingArrived { .. }
         | Doubt::SettingsChanged { .. }
         | Doubt::PathNotProven { .. }
+        | Doubt::MtuDisproved { .. }
+        | Doubt::NoAddress { .. }
         | Doubt::TtlKept { .. }
         | Doubt::EnvironmentChanged { .. }
         | Doubt::Interrupted
