@@ -35,7 +35,7 @@ fn a_run_is_held_against_its_baseline_and_the_exit_status_says_what_came_of_it()
     desk.run(&["compare", "last"]).fails(1, &["no baseline is set for plan \"watched\" on bed \"watched\""]);
     desk.run(&["compare", "baseline"]).fails(2, &["name a run to compare"]);
     let set = desk.run(&["baseline", "set", "last", "--json"]);
-    assert_eq!((set.status, &set.json()[0]["bed"]), (0, &"watched".into()), "{}", set.err);
+    assert_eq!((set.status, &set.json()["baselines"][0]["bed"]), (0, &"watched".into()), "{}", set.err);
     let same = compared(&desk, &["last"]);
     assert_eq!(
         (same.status, conclusion(&same)),
