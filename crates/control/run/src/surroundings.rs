@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use bed::{HostLoad, Session};
-use model::{Bed, Doubt, Run};
+use model::{Bed, Doubt, Environment, Run};
 
 use crate::{
     clock::now,
@@ -16,7 +16,7 @@ use crate::{
 /// Begins the run of an order on the machines as they are now.
 pub(crate) fn begin(order: Order, session: &mut Session, observer: &mut dyn Observer) -> Result<Run, RunError> {
     let environment = session.environment(now())?;
-    let shared = environment.is_one_kernel().then(|| on_one_kernel(&mut session.bed)).flatten();
+    let shared = on_one_kernel(&mut session.bed, &environment);
     observer.ready(session, &environment);
     let mut run = order.begin(session.bed.clone(), environment);
     run.doubts.extend(shared);
@@ -24,8 +24,12 @@ pub(crate) fn begin(order: Order, session: &mut Session, observer: &mut dyn Obse
     Ok(run)
 }
 
-/// A bed between machines that are one kernel is simulated. Each of them chose its cores alone, so that the first of both may be the same.
-fn on_one_kernel(bed: &mut Bed) -> Option<Doubt> {
+/// Marks a bed between machines that are one kernel as simulated. Each of them chose its cores alone, so that the first of both may be
+/// the same.
+pub(crate) fn on_one_kernel(bed: &mut Bed, environment: &Environment) -> Option<Doubt> {
+    if !environment.is_one_kernel() {
+        return None;
+    }
     bed.simulated = true;
     let (to, senders) = bed.endpoints.split_last()?;
     let cpu = *to.cpus.first()?;
@@ -74,7 +78,14 @@ fn is_same_core(a: &Doubt, b: &Doubt) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use model::environment::HostFacts;
+
     use super::*;
+
+    fn booted(ids: [&str; 2]) -> Environment {
+        let host = |id: &str| HostFacts { boot_id: id.into(), ..HostFacts::default() };
+        Environment { hosts: ids.map(host).to_vec(), ..Environment::default() }
+    }
 
     #[test]
     fn hosts_of_one_kernel_are_simulated_and_may_share_a_core() {
@@ -83,9 +94,11 @@ mod tests {
             end.machine = format!("host-{}", end.name);
             end.cpus = cpus.to_vec();
         }
-        assert_eq!(on_one_kernel(&mut bed), Some(Doubt::SharedCore { cpu: 1 }));
+        assert_eq!(on_one_kernel(&mut bed, &booted(["x", "y"])), None);
+        assert!(!bed.simulated, "two machines, each with its own core 1");
+        assert_eq!(on_one_kernel(&mut bed, &booted(["x", "x"])), Some(Doubt::SharedCore { cpu: 1 }));
         assert!(bed.simulated);
         bed.endpoints[0].cpus = vec![0, 1];
-        assert_eq!(on_one_kernel(&mut bed), None);
+        assert_eq!(on_one_kernel(&mut bed, &booted(["x", "x"])), None);
     }
 }
