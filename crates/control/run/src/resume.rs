@@ -2,7 +2,7 @@
 
 use model::{Bed, Doubt, Environment, Privilege, Run, environment::HostFacts, run::Resumption};
 
-use crate::surroundings::on_one_kernel;
+use crate::one_kernel::on_one_kernel;
 
 /// A run that cannot be gone on with.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
