@@ -46,7 +46,7 @@ fn report(desk: &Desk, folder: &str, more: &[&str]) -> String {
 fn the_identity_is_kept_with_the_run_and_may_be_changed_for_a_report() {
     let desk = measured();
     let html = report(&desk, "again", &["--revision", "B", "--made-by", "H. Sato, 2026-11-21"]);
-    for said in ["Link 7", "Example Ltd.", "<dd>B</dd>", "H. Sato, 2026-11-21", "Card seated", "data:image/png;base64,"]
+    for said in ["Link 7", "Example Ltd.", "<dd>B</dd>", "H. Sato\n2026-11-21", "Card seated", "data:image/png;base64,"]
     {
         assert!(html.contains(said), "{said}");
     }

@@ -14,6 +14,7 @@ mod follower;
 mod measure;
 mod misfit;
 mod observer;
+mod one_kernel;
 mod order;
 mod probes;
 mod prove;

@@ -2,6 +2,8 @@
 
 use model::{Bed, Doubt, Environment, Privilege, Run, environment::HostFacts, run::Resumption};
 
+use crate::one_kernel::on_one_kernel;
+
 /// A run that cannot be gone on with.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum CannotResume {
@@ -83,7 +85,8 @@ fn machine(facts: &HostFacts) -> String {
 
 /// The run as it goes on: on the bed as it is now, with what makes its two parts differ as doubts. What was cut off stays
 /// until something that got further takes its place.
-pub(crate) fn taken_up(mut run: Run, bed: Bed, now: Environment, wireproof: String) -> Run {
+pub(crate) fn taken_up(mut run: Run, mut bed: Bed, now: Environment, wireproof: String) -> Run {
+    let shared = on_one_kernel(&mut bed, &now);
     // Whether they hold is open again.
     run.doubts.retain(|doubt| !matches!(doubt, Doubt::Interrupted | Doubt::Failed { .. }) && !doubt.leaves_out());
     let changes = comparable(&run.before, &bed).differences(&comparable(&now, &bed));
@@ -91,7 +94,7 @@ pub(crate) fn taken_up(mut run: Run, bed: Bed, now: Environment, wireproof: Stri
     let other_build = (run.wireproof != wireproof)
         .then(|| Doubt::OtherBuild { first: run.wireproof.clone(), then: wireproof.clone() });
     let unprivileged = (bed.privilege == Privilege::UserNamespace).then_some(Doubt::Unprivileged);
-    for doubt in changes.chain(other_build).chain(unprivileged) {
+    for doubt in changes.chain(other_build).chain(unprivileged).chain(shared) {
         if !run.doubts.contains(&doubt) {
             run.doubts.push(doubt);
         }
@@ -200,5 +203,14 @@ mod tests {
             taken_up(other.clone(), fixture::lab(), environment("3", 9000), "build 2".into()).doubts,
             other.doubts
         );
+    }
+
+    #[test]
+    fn hosts_of_one_kernel_stay_simulated() {
+        let mut now = environment("2", 1500);
+        now.hosts =
+            [now.hosts[0].clone(), now.hosts[0].clone()].map(|host| HostFacts { boot_id: "x".into(), ..host }).to_vec();
+        let bed = Bed { simulated: false, ..fixture::lab() };
+        assert!(taken_up(cut_off(), bed, now, "build 1".into()).bed.simulated);
     }
 }

@@ -3,12 +3,13 @@
 use std::sync::atomic::AtomicBool;
 
 use bed::{HostLoad, Session};
-use model::{Bed, Doubt, Run};
+use model::{Doubt, Run};
 
 use crate::{
     clock::now,
     ending::{Ending, RunError},
     observer::Observer,
+    one_kernel::on_one_kernel,
     order::Order,
     trial::OTHER_LOAD,
 };
@@ -16,20 +17,12 @@ use crate::{
 /// Begins the run of an order on the machines as they are now.
 pub(crate) fn begin(order: Order, session: &mut Session, observer: &mut dyn Observer) -> Result<Run, RunError> {
     let environment = session.environment(now())?;
-    let shared = environment.is_one_kernel().then(|| on_one_kernel(&mut session.bed)).flatten();
+    let shared = on_one_kernel(&mut session.bed, &environment);
     observer.ready(session, &environment);
     let mut run = order.begin(session.bed.clone(), environment);
     run.doubts.extend(shared);
     add_other_load(&mut run, &session.load()?);
     Ok(run)
-}
-
-/// A bed between machines that are one kernel is simulated. Each of them chose its cores alone, so that the first of both may be the same.
-fn on_one_kernel(bed: &mut Bed) -> Option<Doubt> {
-    bed.simulated = true;
-    let (to, senders) = bed.endpoints.split_last()?;
-    let cpu = *to.cpus.first()?;
-    senders.iter().any(|end| end.cpus.first() == Some(&cpu)).then_some(Doubt::SharedCore { cpu })
 }
 
 /// Reads the environment again, and closes the run.
@@ -70,22 +63,4 @@ fn is_same_core(a: &Doubt, b: &Doubt) -> bool {
         _ => None,
     };
     core(a).is_some_and(|a| core(b) == Some(a))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn hosts_of_one_kernel_are_simulated_and_may_share_a_core() {
-        let mut bed = Bed { simulated: false, ..model::fixture::lab() };
-        for (end, cpus) in bed.endpoints.iter_mut().zip([[1, 0], [1, 2]]) {
-            end.machine = format!("host-{}", end.name);
-            end.cpus = cpus.to_vec();
-        }
-        assert_eq!(on_one_kernel(&mut bed), Some(Doubt::SharedCore { cpu: 1 }));
-        assert!(bed.simulated);
-        bed.endpoints[0].cpus = vec![0, 1];
-        assert_eq!(on_one_kernel(&mut bed), None);
-    }
 }
