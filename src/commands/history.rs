@@ -4,7 +4,6 @@ use anyhow::Context;
 use model::Run;
 use report::{HistoryEntry, ReadEntry, RunsDocument, runs_csv};
 use store::{RunSummary, Store};
-use verdict::Chosen;
 
 use super::{print_json, runs};
 use crate::{
@@ -40,7 +39,7 @@ fn history(store: &Store, references: &References) -> anyhow::Result<RunsDocumen
 fn read(run: &Run, references: &References) -> ReadEntry {
     ReadEntry {
         simulated: run.bed.simulated,
-        verdict: verdict::assess(run, &references.known, &Chosen::None).verdict,
+        verdict: runs::verdict(run, references),
         wireproof: run.wireproof.clone(),
         configurations: verdict::figures(run),
     }

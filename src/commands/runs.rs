@@ -3,7 +3,7 @@
 use std::array;
 
 use console::Term;
-use model::{Run, RunId};
+use model::{Run, RunId, Verdict};
 use store::{RunSummary, Store};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -20,18 +20,22 @@ pub(super) fn list(common: &Common) -> anyhow::Result<Exit> {
     let store = open(common)?;
     let runs = store.runs()?;
     let references = references::read(common)?;
-    let rows: Vec<_> = runs.iter().map(|run| row(run, verdict(&store, &run.id, &references))).collect();
+    let rows: Vec<_> = runs.iter().map(|run| row(run, verdict_text(&store, &run.id, &references))).collect();
     let terminal = Term::stdout();
     let width = terminal.is_term().then(|| terminal.size().1.into());
     print(&listed(&rows, width))?;
     Ok(Exit::Done)
 }
 
-/// Its verdict as of today; a run that cannot be read has none, and its name is enough to find out why.
-fn verdict(store: &Store, id: &RunId, references: &References) -> String {
+/// In words; a run that cannot be read has none, and its name is enough to find out why.
+fn verdict_text(store: &Store, id: &RunId, references: &References) -> String {
     let Ok(run) = store.load(id) else { return "unreadable".to_owned() };
-    let overall = verdict::overall(&verdict::judge(&run, &references.known), run.identity.as_ref());
-    overall.map_or_else(|| "–".to_owned(), |verdict| verdict.to_string())
+    verdict(&run, references).map_or_else(|| "–".to_owned(), |verdict| verdict.to_string())
+}
+
+/// The verdict on a run as of today.
+pub(super) fn verdict(run: &Run, references: &References) -> Option<Verdict> {
+    verdict::overall(&verdict::judge(run, &references.known), run.identity.as_ref())
 }
 
 const HEAD: [&str; 6] = ["run", "started", "plan", "bed", "trials", "verdict"];
