@@ -255,7 +255,7 @@ fn create_if_absent(path: &Path) -> Result<(), StoreError> {
     name.push(format!(".{}-{:?}.new", process::id(), thread::current().id()));
     let new = path.with_file_name(name);
     let made = create(path, &new);
-    // Its name in that place stays. One that a crash left has no readers.
+    // Its name in that place stays.
     let _ = fs::remove_file(&new);
     made
 }
@@ -263,8 +263,10 @@ fn create_if_absent(path: &Path) -> Result<(), StoreError> {
 /// Makes the store under the new name, then gives it its place, unless another wireproof was quicker.
 fn create(path: &Path, new: &Path) -> Result<(), StoreError> {
     let failed = |source| StoreError::Create { path: path.to_owned(), source };
+    // One that a crash left has no readers.
+    let _ = fs::remove_file(new);
     // Made here and not by SQLite, which does not tell why it could not.
-    fs::File::create(new).map_err(failed)?;
+    fs::File::create_new(new).map_err(failed)?;
     let mut connection = connection(new).map_err(|e| StoreError::sqlite(path, "make the store", e))?;
     schema::create(&mut connection, path)?;
     drop(connection);
