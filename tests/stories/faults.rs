@@ -171,7 +171,7 @@ impl Disk {
         let runs = || end_of(self.start(&["runs", "--json"])).json();
         let stored = || {
             let there = self.0.join("runs.db").exists();
-            there && runs().as_array().unwrap().iter().any(|run| run["trials"].as_u64() >= Some(1))
+            there && runs()["runs"].as_array().unwrap().iter().any(|run| run["trials"].as_u64() >= Some(1))
         };
         assert!(soon(stored), "no trials come");
         self.fill();
