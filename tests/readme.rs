@@ -4,14 +4,14 @@
 
 use std::fs;
 
-/// What can be compared across languages, line by line.
+/// Parts that can be compared across languages, line by line.
 #[derive(Debug, PartialEq, Eq)]
 enum Line {
     /// Level of a heading.
     Heading(usize),
     /// A line to be typed.
     Command(String),
-    /// What a row of a table has in code, in any order.
+    /// Code in a row of a table, in any order.
     Row(Vec<String>),
     /// An item of a list.
     Item,

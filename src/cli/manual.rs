@@ -1,4 +1,4 @@
-//! What a man page adds to the help of a command: examples, and what its exit status says.
+//! Additions of a man page to the help of a command: examples and exit status.
 
 /// An example: the words behind `wireproof`, and what they do.
 pub(crate) type Example = (&'static str, &'static str);
@@ -62,7 +62,7 @@ const ANY: &[Status] = &[
     INTERRUPTED,
 ];
 
-/// What the man page of one command adds.
+/// Additions of the man page of one command.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Manual {
     /// The command, like `bed up`; empty for the program itself.
@@ -71,7 +71,7 @@ pub(crate) struct Manual {
     pub(crate) statuses: &'static [Status],
 }
 
-/// What it adds for a command.
+/// Additions for a command.
 pub(crate) fn of(command: &str) -> Option<&'static Manual> {
     MANUALS.iter().find(|manual| manual.command == command)
 }

@@ -28,7 +28,7 @@ pub(crate) fn answer_shell() {
     CompleteEnv::with_factory(|| completing(cli::definition())).var(VARIABLE).complete();
 }
 
-/// What a shell reads so that it asks for completions.
+/// The script by which a shell asks for completions.
 pub(super) fn script(shell: Shell) -> std::io::Result<Vec<u8>> {
     let mut script = Vec::new();
     let unknown = || std::io::Error::other(format!("no completions for {shell}"));
@@ -77,7 +77,7 @@ fn compared(current: &OsStr) -> Vec<CompletionCandidate> {
     these(baselines(), current).into_iter().chain(runs(current)).collect()
 }
 
-/// Those that begin with what is written.
+/// Candidates that begin with the word so far.
 fn these(all: impl IntoIterator<Item: Into<String>>, current: &OsStr) -> Vec<CompletionCandidate> {
     let current = current.to_string_lossy();
     let fit = all.into_iter().map(Into::into).filter(|it: &String| it.starts_with(&*current));

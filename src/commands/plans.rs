@@ -104,7 +104,7 @@ fn read_file(path: &Path) -> anyhow::Result<String> {
     Ok(paths::read_text(path, "a plan", paths::LONGEST).map_err(words)?)
 }
 
-/// What may be meant by the name of a plan that there is not: a plan that comes with the program, or a file beside.
+/// Plan that an unknown name may mean: one that comes with the program, or a file beside.
 fn meant(path: &Path, beside: &[String]) -> Option<PathBuf> {
     let name = path.file_name()?.to_str()?;
     let is_bare = Path::new(name) == path;

@@ -9,7 +9,7 @@ use model::Plan;
 const STORE: [u64; 2] = [1 << 20, 32 << 10];
 const REPORT: [u64; 2] = [4 << 20, 64 << 10];
 
-/// What will be written to one place.
+/// Bytes that will be written to one place.
 struct Share {
     what: &'static str,
     path: PathBuf,

@@ -75,7 +75,7 @@ enum Advice {
 
 type Known = (Category, Advice);
 
-/// What an error is known to be; `None` for one that its cause has to tell of.
+/// Category and advice of an error; `None` where its cause tells.
 fn of_cause(error: &(dyn std::error::Error + 'static)) -> Option<Known> {
     if error.is::<Words>() {
         return Some((Category::Usage, Advice::InMessage));

@@ -102,7 +102,7 @@ impl Scene for Own {
     }
 }
 
-/// What came of the kills of a scene.
+/// Outcome of the kills of a scene.
 #[derive(Default)]
 pub(crate) struct Told {
     /// Kills of each kind of process.

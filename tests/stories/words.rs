@@ -31,7 +31,7 @@ fn completions_man_pages_and_schema_are_there() {
     assert_eq!(desk.run(&["schema"]).json()["title"], "Document");
 }
 
-/// What bash offers for the last word of a line, with the files of this folder as the user's.
+/// Words that bash offers for the end of a line, with the files of this folder as the user's.
 fn offered_by_bash(line: &str, data: &Path) -> Vec<String> {
     let words: Vec<&str> = line.split(' ').collect();
     let last = words.len() - 1;

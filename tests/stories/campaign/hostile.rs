@@ -86,7 +86,7 @@ impl Hostile {
     }
 }
 
-/// What came of the trials of a probe.
+/// Outcome of the trials of a probe.
 #[derive(Default)]
 struct Told {
     trials: u32,

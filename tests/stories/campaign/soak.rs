@@ -13,7 +13,7 @@ use crate::{
 
 /// Growth of an agent's memory that is allowed after the first tenth of the time.
 const GROWTH: f64 = 1.1;
-/// What the controller may keep of a trial for the report, in kB.
+/// Memory that the controller may keep of a trial for the report, in kB.
 const OF_TRIAL: u64 = 16;
 
 /// Memory in kB and number of open descriptors of a process.

@@ -1,4 +1,4 @@
-//! What changes at an end while it measures: a thread that sleeps until the kernel tells of a change, and then reads what it is.
+//! Changes at an end while it measures: a thread sleeps until the kernel tells of a change, and then reads it.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},

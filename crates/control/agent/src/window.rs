@@ -107,7 +107,7 @@ impl Counters {
         put(&self.started);
     }
 
-    /// What changed at this end until a measurement failed.
+    /// Changes at this end until a measurement failed.
     pub(crate) fn cut_off(self) -> Vec<Event> {
         let since = |place: Mutex<Option<Edge>>| place.into_inner().unwrap_or_else(PoisonError::into_inner);
         let since = since(self.opened).or(since(self.started));

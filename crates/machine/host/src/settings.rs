@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use kernel::{clock, ethtool, link, neighbour, route, statistics};
 use model::counters::{Event, EventKind};
 
-/// What a setting that is not there is called.
+/// Value of a setting that is not there.
 const NONE: &str = "none";
 
 /// The clocks are read one after the other: what differs by less is the time between.
@@ -63,7 +63,7 @@ impl Settings {
         self.values.extend(values.into_iter().map(|(name, value)| ((kind, name.into()), value)));
     }
 
-    /// What is different in a later reading, which was noticed at this second. A neighbour that is new was only asked for.
+    /// Differences in a later reading, noticed at this second. A new neighbour is none: it was only asked for.
     pub fn differences(&self, later: &Self, at_s: f64) -> Vec<Event> {
         let mut keys: Vec<_> = self.values.keys().chain(later.values.keys()).collect();
         keys.sort();

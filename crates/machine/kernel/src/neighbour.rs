@@ -97,7 +97,7 @@ fn entry_of(entry: &NeighbourMessage) -> Option<(IpAddr, String)> {
     }
 }
 
-/// What the kernel knows of the next hop to a destination: an entry of its neighbour table.
+/// The kernel's neighbour entry of the next hop to a destination.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NextHop {
     /// The destination, or the router to it.

@@ -99,7 +99,7 @@ pub struct Monitor {
     stop: OwnedFd,
 }
 
-/// What a wait ended with.
+/// Reason for the end of a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Woken {
     /// Something changed in the network namespace, or the time of day was set.

@@ -298,7 +298,7 @@ fn flows(options: &Options) -> (Vec<Flows>, Vec<Piece>) {
     (flows, pieces)
 }
 
-/// What follows the whole tag in the longest frame.
+/// Bytes behind the whole tag in the longest frame.
 fn behind_tag(stream: &Compiled) -> &[u8] {
     stream.bytes.get(stream.offsets.tag + WHOLE..).unwrap_or_default()
 }

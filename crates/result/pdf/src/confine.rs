@@ -1,4 +1,4 @@
-//! What is left to this process once it has read its document: memory, threads, and the descriptors that are open.
+//! Confines the process once it has read its document: memory, threads and open descriptors are left to it.
 
 use std::{collections::BTreeMap, env};
 

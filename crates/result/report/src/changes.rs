@@ -1,11 +1,11 @@
-//! What differs between two runs beside their figures, brought together for a terminal. Pure.
+//! Differences between two runs beside their figures, brought together for a terminal. Pure.
 
 use crate::texts::Texts;
 
 /// Values of one object that a line names.
 const MOST: usize = 3;
 
-/// What a value is where there is none.
+/// Text of a value that is absent.
 const NONE: &str = "–";
 
 /// Part of the machines, the plan or the bed, with its values that differ.

@@ -107,7 +107,7 @@ fn limits(preview: &Preview<'_>, t: &Texts) -> String {
     format!("{}\n{limits}{few}", t.get("preview-limits"))
 }
 
-/// What the figure has to reach, and why that cannot be judged.
+/// The limit of a figure, and why it cannot be judged.
 fn criterion(outcome: &LimitOutcome, obstacle: Option<Obstacle>, t: &Texts) -> String {
     let criterion = format!("{} {}", show::metric(outcome.limit.metric, t), show::limit(outcome, t));
     let Some(obstacle) = obstacle else { return criterion };

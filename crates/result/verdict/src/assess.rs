@@ -33,7 +33,7 @@ type Assessed<'a> = (&'a Trial, &'a TrialAssessment);
 /// Names of the sending and the receiving end.
 type Ends = (String, String);
 
-/// What limited a run.
+/// Limiting places of a run.
 struct Limits {
     /// Each place that limited a configuration.
     known: Vec<Limited>,

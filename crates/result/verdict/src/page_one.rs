@@ -1,4 +1,4 @@
-//! What a reader has to know first.
+//! Conclusions for the first page.
 
 use std::cmp::Reverse;
 
@@ -51,7 +51,7 @@ fn undecided<'a>(outcomes: &'a [LimitOutcome], items: impl Iterator<Item = &'a M
     reasons
 }
 
-/// Those that the plan chose. Else the worst outcome of each figure that has a limit, and, until there are enough, the best of each
+/// The figures that the plan chose. Else the worst outcome of each figure that has a limit, and, until there are enough, the best of each
 /// kind of traffic that no limit speaks of.
 fn key_figures(run: &Run, outcomes: &[LimitOutcome]) -> Vec<KeyFigure> {
     let judged = judged(outcomes);

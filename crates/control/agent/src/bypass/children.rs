@@ -41,7 +41,7 @@ pub(super) fn look(
     first
 }
 
-/// What a file is known by, whatever its name.
+/// Identity of a file, whatever its name.
 fn identity(path: &Path) -> Option<(u64, u64)> {
     fs::metadata(path).ok().map(|file| (file.dev(), file.ino()))
 }

@@ -42,7 +42,7 @@ pub(super) fn of_place(ends: &[End<'_>]) -> Vec<Doubt> {
     doubts
 }
 
-/// What happened at an end meanwhile.
+/// Events at an end meanwhile.
 fn events(end: &End<'_>) -> Vec<Doubt> {
     let endpoint = || end.end.name.clone();
     let events = &end.counters.events;

@@ -1,4 +1,4 @@
-//! What the run found: criteria that are missed or open, by reason, and doubts.
+//! Findings: criteria that are missed or open, by reason, and doubts.
 
 use std::{collections::BTreeMap, fmt::Display};
 

@@ -61,7 +61,7 @@ fn measured(run: &Run, t: &Texts) -> Vec<(String, String)> {
     ]
 }
 
-/// What the author concludes; nothing where nobody said.
+/// The author's conclusion, if there is one.
 pub(super) fn conclusion(run: &Run, t: &Texts) -> Option<Block> {
     let words = run.identity.as_ref()?.conclusion.as_ref()?;
     Some(Block::section(t.get("conclusion-heading"), paragraphs(words).collect()))

@@ -98,7 +98,7 @@ impl End {
         Self { heading: t.get("dut-heading"), facts }
     }
 
-    /// What joins several senders to their receiver.
+    /// The bridge between several senders and their receiver.
     fn joint(name: &str) -> Self {
         Self { heading: name.to_owned(), facts: vec![] }
     }

@@ -140,7 +140,7 @@ pub(crate) fn filtered(receiver: End<'_>, per_packet: u64) -> LossAt {
     claim(Place::PacketFilter, receiver, packets, received.into_iter().chain(delivered).collect())
 }
 
-/// What a link that was down did not carry: all that no counter of a place saw.
+/// Packets that a link did not carry while it was down: all that no counter of a place saw.
 pub(crate) fn link_down(way: Way<'_>) -> Option<LossAt> {
     let ends = [way.receiver, way.sender].into_iter();
     let (end, shown_by) = ends.map(|end| (end, end.link_losses())).find(|(_, losses)| !losses.is_empty())?;

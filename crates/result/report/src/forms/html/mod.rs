@@ -33,7 +33,7 @@ pub fn comparison_html(comparison: &Comparison, runs: &[Material<'_>], lang: Lan
 }
 
 fn document(page: &Page, t: &Texts) -> Markup {
-    // What readers in a hurry look for stands before whose document it is, also on a phone.
+    // The verdict stands before the fields of the document, also on a phone.
     let first = page.blocks.iter().position(|block| matches!(block, Block::Section(_))).unwrap_or(page.blocks.len());
     let (opening, sections) = page.blocks.split_at(first);
     let mut blocks = Blocks::new(t);
