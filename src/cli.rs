@@ -11,20 +11,25 @@ mod probes;
 mod reach;
 mod report;
 mod schema;
+mod translated;
 mod watch;
 
-use std::{env, ffi::OsString, path::PathBuf};
+use std::{env, ffi::OsString, path::PathBuf, process};
 
 use ::report::Lang;
 use bed::BedRef;
 use clap::{
     Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum,
-    error::{ContextKind, ContextValue},
+    error::{ContextKind, ContextValue, ErrorKind},
 };
 use clap_complete::Shell;
 use model::{Mtu, RunId};
+use ratatui::crossterm;
 
-use crate::{exit::failure, output::print_json_line};
+use crate::{
+    exit::failure,
+    output::{print, print_json_line, say},
+};
 
 pub(crate) use bypass::BypassOptions;
 pub(crate) use compare::{BaselineAction, Compared, ComparedFormat};
@@ -35,6 +40,7 @@ pub(crate) use packets::{CaptureOptions, PacketsAction, ReceiveOptions, SendOpti
 pub(crate) use probes::{GOODPUT, PROBES, PacketsOptions, ProbeCommand, apply};
 pub(crate) use reach::Reach;
 pub(crate) use report::ReportOptions;
+pub(crate) use translated::language;
 pub(crate) use watch::WatchOptions;
 
 /// Measure a network path, with the uncertainty of each figure, and write a report.
@@ -267,11 +273,23 @@ pub(crate) enum BedAction {
 /// Reads the command line; wrong words end the program with status 2.
 pub(crate) fn read() -> Cli {
     let words: Vec<OsString> = env::args_os().collect();
-    let json = asks_for_json(&words);
-    parse(words).unwrap_or_else(|error| {
+    let (json, lang) = (asks_for_json(&words), language(translated::asked(&words)));
+    parse(words, lang).unwrap_or_else(|error| {
         if json && error.use_stderr() {
             // Nobody is left to be told where that fails.
             let _ = print_json_line(&failure::of_words(&error.to_string()));
+        }
+        let is_help =
+            matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand);
+        if is_help && lang == Lang::Ja {
+            let columns = crossterm::terminal::size().map_or(100, |(columns, _)| columns);
+            let help = translated::folded(&error.to_string(), columns.into());
+            if error.use_stderr() {
+                say(help.trim_end());
+            } else {
+                let _ = print(&help);
+            }
+            process::exit(error.exit_code());
         }
         error.exit()
     })
@@ -282,8 +300,8 @@ fn asks_for_json(words: &[OsString]) -> bool {
     words.iter().take_while(|word| *word != "--").any(|word| word == "--json")
 }
 
-fn parse(words: Vec<OsString>) -> Result<Cli, clap::Error> {
-    let matches = definition().try_get_matches_from(&words).map_err(|error| with_hint(error, &words))?;
+fn parse(words: Vec<OsString>, lang: Lang) -> Result<Cli, clap::Error> {
+    let matches = definition(lang).try_get_matches_from(&words).map_err(|error| with_hint(error, &words))?;
     Cli::from_arg_matches(&matches)
 }
 
@@ -292,7 +310,7 @@ fn with_hint(mut error: clap::Error, words: &[OsString]) -> clap::Error {
     let Some(ContextValue::String(wrong)) = error.get(ContextKind::InvalidArg) else { return error };
     let is_it = |at: &usize| words[*at].to_string_lossy() == *wrong && !wrong.starts_with('-');
     let separated = |at: usize| [&words[..at], &["--".into()], &words[at..]].concat();
-    let is_right = |words: &Vec<OsString>| definition().try_get_matches_from(words).is_ok();
+    let is_right = |words: &Vec<OsString>| definition(Lang::En).try_get_matches_from(words).is_ok();
     if let Some(right) = (1..words.len()).filter(is_it).map(separated).find(is_right) {
         let right: Vec<String> = right[1..].iter().map(|word| word.to_string_lossy().into_owned()).collect();
         let hint = format!("write \"--\" in front of the program: wireproof {}", ::report::command(&right));
@@ -301,14 +319,14 @@ fn with_hint(mut error: clap::Error, words: &[OsString]) -> clap::Error {
     error
 }
 
-/// The whole command line as clap knows it, for completions and man pages.
-pub(crate) fn definition() -> clap::Command {
+/// The whole command line as clap knows it, explained in this language.
+pub(crate) fn definition(lang: Lang) -> clap::Command {
     let hide = |command: clap::Command, probe: &&probes::Known| {
         command.mut_subcommand(probe.name, |command| {
             probe.refused.iter().fold(command, |command, option| command.mut_arg(option, |option| option.hide(true)))
         })
     };
-    PROBES.iter().fold(Cli::command(), hide)
+    translated::explained(PROBES.iter().fold(Cli::command(), hide), lang)
 }
 
 #[cfg(test)]
@@ -317,14 +335,15 @@ mod tests {
 
     #[test]
     fn the_command_line_is_well_formed() {
-        definition().debug_assert();
+        definition(Lang::En).debug_assert();
+        definition(Lang::Ja).debug_assert();
     }
 
     #[test]
     fn who_forgot_what_stands_in_front_of_a_program_is_told() {
         let said = |line: &[&str]| {
             let words = [&["wireproof"], line].concat().into_iter().map(OsString::from).collect();
-            parse(words).map(drop).map_err(|error| error.to_string()).expect_err("wrong words")
+            parse(words, Lang::En).map(drop).map_err(|error| error.to_string()).expect_err("wrong words")
         };
         let hint = "tip: write \"--\" in front of the program: wireproof ";
         for (line, right) in [

@@ -35,7 +35,7 @@ use kernel::privilege;
 use serde::Serialize;
 
 use crate::{
-    cli::{Cli, Command, Common, PacketsAction, ProbeCommand},
+    cli::{self, Cli, Command, Common, PacketsAction, ProbeCommand},
     exit::{Exit, explain, failure},
     output::{has_printed, print, print_json, print_json_line, say},
 };
@@ -128,11 +128,9 @@ fn serve(from_a_copy: bool) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The language to speak: as said, or as the environment says.
+/// The language to speak.
 fn language(common: &Common) -> Lang {
-    let set = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());
-    let from_environment = || set("LC_ALL").or_else(|| set("LC_MESSAGES")).or_else(|| set("LANG"));
-    common.lang.unwrap_or_else(|| Lang::from_env_value(&from_environment().unwrap_or_default()))
+    cli::language(common.lang)
 }
 
 /// This program's own file, which agents run too and other programs of ours stand beside.

@@ -7,7 +7,7 @@ use model::{Date, Identity, Signatory};
 
 /// Identity of the report. These options override the file, and both override the store.
 #[derive(Clone, Debug, Default, Args)]
-#[command(next_help_heading = "Whose document it is")]
+#[command(next_help_heading = "Identity of the document")]
 pub(crate) struct Identify {
     /// File with all that identifies the document: people, scope, devices, items verified by hand, photos, prices.
     /// "wireproof report --meta-template" prints an example.

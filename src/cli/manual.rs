@@ -293,14 +293,14 @@ mod tests {
 
     #[test]
     fn every_command_has_examples_that_are_right_and_its_exit_status() {
-        let commands = commands(&super::super::definition(), "");
+        let commands = commands(&super::super::definition(report::Lang::En), "");
         for command in &commands {
             let manual = of(command).unwrap_or_else(|| panic!("{command:?} has no examples"));
             assert!(!manual.examples.is_empty() && manual.statuses.len() >= 3, "{command:?}");
         }
         assert_eq!(commands.len(), MANUALS.len(), "a command that is no more has examples");
         for (line, _) in MANUALS.iter().flat_map(|manual| manual.examples) {
-            parse(words(line)).unwrap_or_else(|error| panic!("{line}: {error}"));
+            parse(words(line), report::Lang::En).unwrap_or_else(|error| panic!("{line}: {error}"));
         }
     }
 }

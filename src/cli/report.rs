@@ -15,8 +15,6 @@ pub(crate) struct ReportOptions {
     pub(crate) run: RunId,
     #[command(flatten)]
     pub(crate) files: ReportFiles,
-    #[command(flatten)]
-    pub(crate) identify: Identify,
     /// Replace names of hosts and users, MAC addresses, serial numbers, UUIDs and IP addresses, each word by the same one
     /// everywhere; photos are left out. Addresses of laboratories stay.
     #[arg(long)]
@@ -38,4 +36,7 @@ pub(crate) struct ReportOptions {
     /// Write nothing; print an example of a file for --meta.
     #[arg(long, conflicts_with_all = ["check", "sign", "redact"])]
     pub(crate) meta_template: bool,
+    // Last, as its heading would stand over all that comes after it.
+    #[command(flatten)]
+    pub(crate) identify: Identify,
 }

@@ -25,7 +25,7 @@ const MOST_RUNS: usize = 20;
 
 /// Answers a shell that asks for completions, and ends then.
 pub(crate) fn answer_shell() {
-    CompleteEnv::with_factory(|| completing(cli::definition())).var(VARIABLE).complete();
+    CompleteEnv::with_factory(|| completing(cli::definition(cli::language(None)))).var(VARIABLE).complete();
 }
 
 /// The script by which a shell asks for completions.
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn what_has_candidates_is_an_argument_of_a_command() {
-        let all = arguments(&cli::definition());
+        let all = arguments(&cli::definition(report::Lang::En));
         let completed = |argument: &str| {
             all.iter().filter(|(command, it)| it == argument && candidates(command, it).is_some()).count()
         };

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, path::Path};
 
 use anyhow::Context;
 use clap_complete::Shell;
-use report::SHAPES;
+use report::{Lang, SHAPES};
 use serde_json::Value;
 
 use super::{complete, man, print_json};
@@ -32,7 +32,7 @@ pub(super) fn completions(shell: Shell) -> anyhow::Result<Exit> {
 /// `wireproof man DIR`
 pub(super) fn man(dir: &Path) -> anyhow::Result<Exit> {
     paths::make_folder(dir)?;
-    let mut command = cli::definition();
+    let mut command = cli::definition(Lang::En);
     command.build();
     let pages = man::pages(&command, "");
     for (name, page) in pages.with_context(|| format!("cannot write man pages into {}", dir.display()))? {

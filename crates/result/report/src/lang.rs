@@ -12,6 +12,9 @@ pub enum Lang {
     Ja,
 }
 
+/// The help of the command line in Japanese: TOML, by the English texts.
+pub const HELP_JA: &str = include_str!("../texts/ja/help.toml");
+
 /// A word that names no language of ours.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("\"{0}\" is not a language of the report: use en or ja")]

@@ -44,7 +44,7 @@ pub use doubts::advice;
 pub use finding::{finding_text, subject_text};
 pub use forms::{comparison_html, comparison_markdown, comparison_typst, csv, html, markdown, typst};
 pub use lack::{lack_costs, lack_labels, lack_remedy};
-pub use lang::{Lang, LangError};
+pub use lang::{HELP_JA, Lang, LangError};
 pub use limited::LimitedByEntry;
 pub use material::{Material, RawFile};
 pub use meta::meta_template;
