@@ -3,9 +3,8 @@
 use bed::Wanted;
 use kernel::privilege;
 use model::{LimitOutcome, Mtu, Plan, Reference, Run, reference::Match};
-use report::{Obstacle, Preview, PreviewItem, PreviewLimit, preview};
+use report::{DryRunDocument, Obstacle, Preview, PreviewItem, PreviewLimit};
 use run::estimate;
-use serde_json::json;
 
 use super::{
     beforehand::fitting,
@@ -29,27 +28,20 @@ pub(super) fn dry_run(
     let (items, for_trials) = (items(plan), planned.for_mtus(&mtus(plan)));
     let run = run::foreseen(plan, planned.bed.clone());
     let limits = limits(&run, references);
-    if common.json {
-        let judged: Vec<_> = limits.iter().map(limit).collect();
-        let steps: Vec<_> = items.iter().map(step).collect();
-        let seconds: f64 = items.iter().map(PreviewItem::total).sum();
-        let set_up = &planned.set_up;
-        print_json(&json!({
-            "plan": plan, "steps": steps, "dut_commands": options.bed.commands_for_dut(), "changes": set_up, "changes_for_trials": for_trials, "seconds": seconds, "limits": judged
-        }))?;
-        return Ok(Exit::Done);
-    }
-    let (name, bed) = (plan.name.as_str(), planned.bed.name.as_str());
-    let what = Preview {
-        plan: name,
-        bed,
+    let preview = Preview {
+        plan: &plan.name,
+        bed: &planned.bed.name,
         set_up: &planned.set_up,
         for_trials: &for_trials,
         items: &items,
         run: &run,
         limits: &limits,
     };
-    print(&preview(&what, language(common)))?;
+    if common.json {
+        print_json(&DryRunDocument::of(&preview, &options.bed.commands_for_dut()))?;
+        return Ok(Exit::Done);
+    }
+    print(&report::preview(&preview, language(common)))?;
     dut_note(&options.bed, language(common)).map_or(Ok(()), |note| print(&format!("{note}\n")))?;
     Ok(Exit::Done)
 }
@@ -74,10 +66,6 @@ fn obstacle(outcome: &LimitOutcome, run: &Run) -> Option<Obstacle> {
     against.filter(|it| matches!(it.matches, Match::NotComparable { .. })).map(|_| Obstacle::NotComparable)
 }
 
-fn limit(PreviewLimit { outcome, obstacle }: &PreviewLimit) -> serde_json::Value {
-    json!({ "limit": outcome.limit, "configuration": outcome.probe, "bound": outcome.bound, "obstacle": obstacle })
-}
-
 /// Each configuration once, with how often it is measured.
 fn items(plan: &Plan) -> Vec<PreviewItem> {
     let mut items: Vec<PreviewItem> = Vec::new();
@@ -89,10 +77,6 @@ fn items(plan: &Plan) -> Vec<PreviewItem> {
         }
     }
     items
-}
-
-fn step(item: &PreviewItem) -> serde_json::Value {
-    json!({ "spec": item.spec, "times": item.times, "seconds_each": item.seconds, "seconds": item.total() })
 }
 
 /// Each MTU that the bed is set to for single trials.

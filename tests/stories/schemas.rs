@@ -41,7 +41,11 @@ fn every_document_keeps_to_its_schema() {
         schemas.holds(name, &done.json());
         done.json()
     };
-    holds("run", &["latency", "--count", "200", "--frame-sizes", "64", "--repeats", "1"]);
+    let run = holds("run", &["latency", "--count", "200", "--frame-sizes", "64", "--repeats", "1"]);
+    let key = &run["summary"]["key_figures"][0];
+    assert!(key["metric"] == "rtt_p50" && key["median"].as_f64() > Some(500.0), "{key}");
+    let planned = holds("dry-run", &["verify", "certify", "--dry-run"]);
+    assert!(planned["steps"].as_array().unwrap().len() > 5 && planned["seconds"].as_f64() > Some(60.0), "{planned:#}");
     let report = desk.path("report");
     assert_eq!(desk.run(&["report", "last", "--quiet", "--out", text(&report)]).status, 0);
     assert_eq!(holds("check", &["report", "--check", text(&report)])["in_order"], true);

@@ -5,10 +5,12 @@ mod bypass;
 mod cards;
 mod comparison;
 mod doctor;
+mod dry_run;
 mod error;
 mod history;
 mod kept;
 mod sides;
+mod summary;
 mod watch;
 
 use std::collections::BTreeMap;
@@ -24,6 +26,7 @@ pub use self::{
     cards::{CardsDocument, CardsSchemaName},
     comparison::{ComparisonDocument, ComparisonSchemaName},
     doctor::{CheckEntry, DoctorDocument, DoctorSchemaName},
+    dry_run::{DryRunDocument, DryRunSchemaName, PlannedLimitEntry, StepEntry},
     error::{ErrorDocument, ErrorSchemaName, FailureCategory, FailureEntry},
     history::{HistoryEntry, ReadEntry, RunsDocument, RunsSchemaName, runs_csv},
     kept::{
@@ -31,6 +34,7 @@ pub use self::{
         ImportSchemaName, LeftOut, ReferencesDocument, ReferencesSchemaName,
     },
     sides::{CaptureDocument, CaptureSchemaName, HeardDocument, HeardSchemaName, SentDocument, SentSchemaName},
+    summary::{KeyFigureEntry, MainLimitEntry, SummaryEntry, TallyEntry, UndecidedEntry},
     watch::{
         MovingEntry, PeakEntry, QueueEntry, QueueWayEntry, RatesEntry, TotalEntry, WatchDocument, WatchSchemaName,
         WatchedEntry, WaysEntry,
@@ -57,12 +61,13 @@ pub struct Shape {
 }
 
 /// All documents.
-pub const SHAPES: [Shape; 17] = {
+pub const SHAPES: [Shape; 18] = {
     const fn of(name: &'static str, of: &'static str, schema: fn() -> serde_json::Value) -> Shape {
         Shape { name, of, schema }
     }
     [
         of("run", "The measuring commands and \"report\"", schema),
+        of("dry-run", "The measuring commands with \"--dry-run\"", dry_run::dry_run_schema),
         of("compare", "\"compare\"", comparison::comparison_schema),
         of("check", "\"report --check\"", kept::check_schema),
         of("runs", "\"runs\"", history::runs_schema),
@@ -94,6 +99,8 @@ document! {
         schema: SchemaName = SchemaName::V1,
         /// The run as a whole.
         run: RunEntry = RunEntry::of(run, assessment),
+        /// The first page of the report.
+        summary: SummaryEntry = SummaryEntry::of(assessment),
         /// Identity of the report and manual inspections; null without any. Photos are files beside it.
         identity: Option<Identity> = run.identity.as_ref().map(Identity::without_photos),
         /// The plan, in full.
