@@ -24,6 +24,10 @@ pub(crate) struct PathOptions {
     /// MTUs to set at both ends, in turn, like 1500,9000; the old one is restored.
     #[arg(long, value_delimiter = ',', value_name = "MTUS")]
     mtus: Vec<u32>,
+    /// Also ask each router on the way, and the far end: address, answers, round-trip times. So many packets to each, one a
+    /// second (10).
+    #[arg(long, value_name = "PACKETS", num_args = 0..=1, require_equals = true, default_missing_value = "10")]
+    hops: Option<u32>,
 }
 
 /// The IP version selects among the items instead, once the plan is read.
@@ -35,6 +39,7 @@ impl ProbeOptions for PathOptions {
     fn apply(&self, plan: &mut Plan) -> Result<(), PlanError> {
         each("--mtus", "path", some(&self.mtus), &mut plan.path, |item, mtus| {
             item.mtus = mtus.iter().copied().map(Mtu).collect();
-        })
+        })?;
+        each("--hops", "path", self.hops, &mut plan.path, |item, hops| item.hops = Some(*hops))
     }
 }

@@ -53,8 +53,9 @@ mod tests {
     /// A proof of this MTU over IPv4, of which so much passed each way.
     fn proved(mtu: u32, forward: Option<u32>, reverse: Option<u32>) -> Trial {
         let leg = |mtu: Option<u32>| Leg { mtu: mtu.map(Mtu), refusal: Refusal::Largest, routers: None };
-        let result = PathResult { forward: leg(forward), reverse: leg(reverse), devices: vec![], packets: 9 };
-        let spec = PathSpec { ip: IpVersion::V4, mtu: Some(Mtu(mtu)), timeout: Nanos::from_millis(200) };
+        let result =
+            PathResult { forward: leg(forward), reverse: leg(reverse), devices: vec![], packets: 9, hops: vec![] };
+        let spec = PathSpec { ip: IpVersion::V4, mtu: Some(Mtu(mtu)), timeout: Nanos::from_millis(200), hops: 0 };
         fixture::trial(Measured::Path { spec, result })
     }
 

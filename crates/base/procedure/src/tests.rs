@@ -173,7 +173,7 @@ fn answer(step: &model::plan::Step, carried: f64) -> Trial {
         }
         ProbeSpec::Path(spec) => {
             let leg = Leg { mtu: spec.mtu, refusal: Refusal::Largest, routers: None };
-            let result = PathResult { forward: leg.clone(), reverse: leg, devices: vec![], packets: 9 };
+            let result = PathResult { forward: leg.clone(), reverse: leg, devices: vec![], packets: 9, hops: vec![] };
             Measured::Path { spec: spec.clone(), result }
         }
         ProbeSpec::Transactions(_) => unreachable!("no plan here has it"),

@@ -7,6 +7,7 @@
 
 mod devices;
 mod far;
+mod hops;
 mod message;
 mod near;
 mod post;

@@ -105,8 +105,13 @@ impl Lab {
 
     /// The first node searches towards the last one.
     fn search(&self, ip: IpVersion) -> PathResult {
+        self.search_with(ip, 0)
+    }
+
+    /// The same, with so many packets to each hop.
+    fn search_with(&self, ip: IpVersion, hops: u32) -> PathResult {
         let last = self.nodes.len() - 1;
-        let spec = &ProbeSpec::Path(PathSpec { ip, mtu: None, timeout: Nanos::from_millis(200) });
+        let spec = &ProbeSpec::Path(PathSpec { ip, mtu: None, timeout: Nanos::from_millis(200), hops });
         let serving = &Control::default();
         let (tell, told) = mpsc::channel();
         let began = Instant::now();
@@ -235,6 +240,25 @@ fn routers_before_a_narrow_link_say_so_each_way() {
         let says_so = |by| Refusal::TooBig { by, mtu: Mtu(1413) };
         assert_eq!(result.forward, leg(1413, says_so(right_address(ip, 0)), 2), "{ip}");
         assert_eq!(result.reverse, leg(1413, says_so(left_address(ip, 2)), 2), "{ip}");
+    }
+}
+
+#[test]
+fn each_hop_answers_or_not_and_the_far_end_tells_what_is_lost() {
+    let wire = || Wire(1500, 1500);
+    let lab = Lab::new("hops", &[wire(), wire(), wire(), wire()]);
+    lab.firewall(2, "output", "icmp type time-exceeded drop");
+    lab.sh(&format!("ip netns exec {} nft 'add rule inet wptest output icmpv6 type time-exceeded drop'", lab.nodes[2]));
+    for ip in BOTH {
+        let hops = lab.search_with(ip, 3).hops;
+        let seen: Vec<_> = hops.iter().map(|hop| (hop.number, hop.sent, hop.answered, hop.addresses.clone())).collect();
+        let by = |wire| vec![right_address(ip, wire)];
+        assert_eq!(seen, [(1, 3, 3, by(0)), (2, 3, 0, vec![]), (3, 3, 3, by(2)), (4, 3, 3, by(3))], "{ip}");
+        for hop in hops.iter().filter(|hop| hop.answered > 0) {
+            let times = hop.times.expect("it answered");
+            assert!(Nanos(1_000) < times.shortest && times.shortest <= times.median && times.median <= times.longest);
+            assert!(times.longest < Nanos::from_secs(1), "{hop:?}");
+        }
     }
 }
 

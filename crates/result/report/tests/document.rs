@@ -117,4 +117,5 @@ fn loads_flows_and_paths_have_their_names() {
     assert_eq!(path["refusals"]["forward"]["why"], "too-big");
     assert_eq!(path["devices"][1]["master"], "br0");
     assert!(path.get("culprit").is_some());
+    assert_eq!(path["hops"], serde_json::json!([]));
 }

@@ -425,6 +425,10 @@ fn loads_loss_directions_and_paths_are_shown() {
         "<td>b → a</td>",
         "0 / 182,000",
         "larger packets vanish without notice",
+        "Hops from the near to the far end",
+        "198.18.0.1, 198.18.0.9",
+        "<strong>80.00 µs</strong>",
+        "100.00 %",
         "Path MTU, IPv4; Path MTU, IPv6",
         "<code>br0</code>",
         "RcvbufErrors",
@@ -435,7 +439,7 @@ fn loads_loss_directions_and_paths_are_shown() {
         assert!(html.contains(said), "{said}");
     }
     let quick = page(&fixture::run(), &[], Lang::En);
-    for unused in ["open loop", "MSG_ZEROCOPY", "SO_BUSY_POLL", "Datagrams (UDP)", "Path MTU (B)</th></tr>"] {
+    for unused in ["open loop", "MSG_ZEROCOPY", "SO_BUSY_POLL", "Datagrams (UDP)", "Path MTU (B)</th></tr>", "Hops"] {
         assert!(!quick.contains(unused), "{unused} is explained though the run did not use it");
     }
 }

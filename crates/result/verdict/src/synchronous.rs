@@ -57,7 +57,7 @@ mod tests {
 
     fn path(spec: PathSpec) -> Measured {
         let leg = || model::trial::Leg { mtu: None, refusal: model::trial::Refusal::Interface, routers: None };
-        let result = PathResult { forward: leg(), reverse: leg(), devices: vec![], packets: 0 };
+        let result = PathResult { forward: leg(), reverse: leg(), devices: vec![], packets: 0, hops: vec![] };
         Measured::Path { spec, result }
     }
 

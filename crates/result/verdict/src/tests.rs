@@ -185,7 +185,8 @@ fn a_path_mtu_is_that_of_the_narrower_way_and_zero_where_nothing_passes() {
     let ProbeSpec::Path(spec) = plan.specs().remove(0) else { panic!("planned") };
     let leg = |mtu: Option<u32>| Leg { mtu: mtu.map(Mtu), refusal: Refusal::Interface, routers: Some(0) };
     let judged = |forward, reverse| {
-        let result = PathResult { forward: leg(forward), reverse: leg(reverse), devices: vec![], packets: 30 };
+        let result =
+            PathResult { forward: leg(forward), reverse: leg(reverse), devices: vec![], packets: 30, hops: vec![] };
         let trials = vec![model::fixture::trial(Measured::Path { spec: spec.clone(), result }); 6];
         let outcome = judge(&plan, &trials).remove(0);
         (outcome.verdict, outcome.median)

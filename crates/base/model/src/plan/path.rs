@@ -22,7 +22,13 @@ pub struct PathItem {
     /// How long to wait for the acknowledgement of one packet.
     #[serde(default = "path_timeout")]
     pub timeout: Nanos,
+    /// Packets to each router on the way and to the far end, one a second: its address, answers and round-trip times.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hops: Option<u32>,
 }
+
+/// A quarter of an hour is enough to see a path change.
+const MOST_HOPS: u32 = 1_000;
 
 fn path_timeout() -> Nanos {
     PATH_TIMEOUT
@@ -33,11 +39,14 @@ impl Item for PathItem {
         if self.timeout.0 < 1_000_000 || self.timeout > Nanos::from_secs(1) {
             return Err(format!("timeout {} is not between 1 ms and 1 s", self.timeout));
         }
+        if self.hops.is_some_and(|hops| !(1..=MOST_HOPS).contains(&hops)) {
+            return Err(format!("hops is not between 1 and {MOST_HOPS}, the number of packets to each hop"));
+        }
         Ok(())
     }
 
     fn specs(&self) -> Vec<ProbeSpec> {
-        let spec = |mtu| PathSpec { ip: self.ip, mtu, timeout: self.timeout };
+        let spec = |mtu| PathSpec { ip: self.ip, mtu, timeout: self.timeout, hops: self.hops.unwrap_or(0) };
         each_mtu(&self.mtus).map(|mtu| spec(mtu).into()).collect()
     }
 }

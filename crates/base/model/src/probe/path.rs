@@ -24,12 +24,20 @@ pub struct PathSpec {
     pub mtu: Option<Mtu>,
     /// A packet that is not acknowledged for this long did not pass (it is sent again before that is believed).
     pub timeout: Nanos,
+    /// Packets to each hop, one a second; 0 asks for no hop.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub hops: u32,
+}
+
+fn is_none(number: &u32) -> bool {
+    *number == 0
 }
 
 impl fmt::Display for PathSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.ip)?;
-        self.mtu.map_or(Ok(()), |mtu| write!(f, " MTU {}", mtu.0))
+        self.mtu.map_or(Ok(()), |mtu| write!(f, " MTU {}", mtu.0))?;
+        if self.hops == 0 { Ok(()) } else { write!(f, " hops {}", self.hops) }
     }
 }
 
@@ -42,7 +50,7 @@ impl Probe for PathSpec {
     }
 
     fn profile(&self) -> Profile {
-        Profile { mtu: self.mtu, ..Profile::ordinary(self.ip, CLEAN) }
+        Profile { mtu: self.mtu, ..Profile::ordinary(self.ip, CLEAN + f64::from(self.hops)) }
     }
 
     fn metrics(&self) -> &'static [Metric] {

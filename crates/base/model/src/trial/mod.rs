@@ -22,7 +22,7 @@ pub use measurement::Measures;
 pub use packets::{
     AllSenders, BitRates, PacketStream, PacketsReceived, PacketsResult, PacketsSent, PacketsSide, ReceivedOn,
 };
-pub use path::{Leg, PathDevice, PathResult, Refusal};
+pub use path::{Hop, HopTimes, Leg, PathDevice, PathResult, Refusal};
 pub use transactions::{TransactionsResult, TransactionsServed};
 
 use self::measurement::Measurement;

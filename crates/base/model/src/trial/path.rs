@@ -9,7 +9,7 @@ use super::Measures;
 use crate::{
     figure::{Figure, Metric},
     probe::PathSpec,
-    units::Mtu,
+    units::{Mtu, Nanos},
 };
 
 /// What passes, each way.
@@ -21,8 +21,37 @@ pub struct PathResult {
     pub reverse: Leg,
     /// Devices at both ends that the packets go through.
     pub devices: Vec<PathDevice>,
-    /// Packets of the search that were sent, both ways, those sent again included.
+    /// Packets that were sent, both ways, those sent again included.
     pub packets: u64,
+    /// Each hop from the near to the far side, in order, where these were asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hops: Vec<Hop>,
+}
+
+/// Answers to packets that expire at one hop.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Hop {
+    /// Counts from 1; the last hop is the far end.
+    pub number: u8,
+    /// Addresses that answered: several where packets take several ways, none where nothing answered.
+    pub addresses: Vec<IpAddr>,
+    /// Packets sent.
+    pub sent: u32,
+    /// Packets answered.
+    pub answered: u32,
+    /// Round-trip times; null without an answer.
+    pub times: Option<HopTimes>,
+}
+
+/// Round-trip times to a hop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct HopTimes {
+    /// The shortest.
+    pub shortest: Nanos,
+    /// Half of the answers came sooner.
+    pub median: Nanos,
+    /// The longest.
+    pub longest: Nanos,
 }
 
 impl Measures for PathSpec {

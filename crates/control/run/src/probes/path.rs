@@ -59,8 +59,8 @@ mod tests {
     #[test]
     fn a_way_whose_router_leaves_the_ttl_is_a_doubt_where_there_is_a_router() {
         let leg = |routers| Leg { mtu: Some(Mtu(1500)), refusal: Refusal::Interface, routers: Some(routers) };
-        let result = PathResult { forward: leg(0), reverse: leg(1), devices: vec![], packets: 20 };
-        let spec = PathSpec { ip: IpVersion::V4, mtu: None, timeout: Nanos::from_millis(200) };
+        let result = PathResult { forward: leg(0), reverse: leg(1), devices: vec![], packets: 20, hops: vec![] };
+        let spec = PathSpec { ip: IpVersion::V4, mtu: None, timeout: Nanos::from_millis(200), hops: 0 };
         let trial = fixture::trial(Measured::Path { spec, result });
         let mut bed = fixture::lab();
         assert_eq!(ttl_kept(&trial, &bed), [], "no router");

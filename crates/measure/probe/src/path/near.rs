@@ -6,13 +6,17 @@ use std::{
 };
 
 use kernel::error_queue::Sent;
-use model::{PathResult, PathSpec, Seat, SideFigures, trial::Leg};
+use model::{
+    PathResult, PathSpec, Seat, SideFigures,
+    trial::{Hop, Leg},
+};
 
 use super::{
     devices::devices,
+    hops::{Hops, ROUND},
     message::Message,
     post::{Event, Post},
-    search::{Outcome, Shooter, Shot, search},
+    search::{Outcome, Shooter, Shot, TTL, search},
     volley::Volley,
 };
 use crate::{Control, Prepared, ProbeError, Window, far_address, socket::STOP_CHECK};
@@ -21,11 +25,15 @@ use crate::{Control, Prepared, ProbeError, Window, far_address, socket::STOP_CHE
 const GONE: Duration = Duration::from_secs(5);
 /// Between two packets, where the first is not answered sooner: a volley shall not fill a queue on the way.
 const GAP: Duration = Duration::from_millis(2);
+/// Progress of the search as a whole; that of hops comes on top.
+const OF_SEARCH: u64 = 100;
 
 /// A prepared near side.
 pub(super) struct Near {
     seat: Seat,
     timeout: Duration,
+    /// Packets to each hop.
+    rounds: u32,
     peer: SocketAddr,
     post: Post,
     /// Number of the packet that was sent or asked for last.
@@ -65,23 +73,67 @@ impl Near {
     pub(super) fn prepare(spec: &PathSpec, seat: &Seat) -> Result<Self, ProbeError> {
         let (post, peer) = (Post::open(seat)?, far_address(seat)?);
         post.connect(peer)?;
-        Ok(Self { seat: seat.clone(), timeout: spec.timeout.into(), peer, post, id: 0, sent: 0 })
+        Ok(Self { seat: seat.clone(), timeout: spec.timeout.into(), rounds: spec.hops, peer, post, id: 0, sent: 0 })
     }
 
     /// Searches forward, then in reverse.
     pub(super) fn measure(mut self, control: &Control, window: &dyn Window) -> Result<PathResult, ProbeError> {
-        control.expect(100);
+        control.expect(OF_SEARCH + u64::from(self.rounds));
         let welcome = self.hello(control)?;
         window.opened();
         let likely = self.seat.mtu.0;
         let forward = self.search(Way::Forward, likely, welcome.rtt, control)?;
         let reverse = self.search(Way::Reverse, welcome.mtu, welcome.rtt, control)?;
+        let hops = self.hops(forward.routers, control)?;
         // Had the far side gone meanwhile, its silence would have been taken for a black hole.
         let farewell = self.hello(control)?;
         window.closed();
-        control.reached(100);
+        control.reached(OF_SEARCH + u64::from(self.rounds));
         let packets = self.sent + u64::from(farewell.sent);
-        Ok(PathResult { forward, reverse, devices: devices(&self.seat)?, packets })
+        Ok(PathResult { forward, reverse, devices: devices(&self.seat)?, packets, hops })
+    }
+
+    /// Sends to each hop in turn, round by round.
+    fn hops(&mut self, routers: Option<u8>, control: &Control) -> Result<Vec<Hop>, ProbeError> {
+        let Some(routers) = routers.filter(|_| self.rounds > 0) else { return Ok(Vec::new()) };
+        let (mut hops, size) = (Hops::new(routers), self.post.smallest());
+        for round in 1..=self.rounds {
+            let began = Instant::now();
+            let ways = (1..=routers).chain([TTL]);
+            for (hop, ttl) in ways.enumerate() {
+                self.id += 1;
+                let at = Instant::now();
+                if self.post.probe(self.id, size, ttl)? == Sent::Yes {
+                    self.sent += 1;
+                    hops.sent(self.id, hop, at);
+                }
+                self.listen(&mut hops, GAP, control)?;
+            }
+            let patience = if round == self.rounds { self.timeout } else { ROUND.saturating_sub(began.elapsed()) };
+            self.listen(&mut hops, patience, control)?;
+            control.reached(OF_SEARCH + u64::from(round));
+        }
+        Ok(hops.finish())
+    }
+
+    /// Receives for this long.
+    fn listen(&mut self, hops: &mut Hops, patience: Duration, control: &Control) -> Result<(), ProbeError> {
+        let began = Instant::now();
+        loop {
+            stop_check(control)?;
+            while let Some(event) = self.post.next()? {
+                match event {
+                    Event::Message(Message::Ack { id, .. }, _) => hops.answered(id, self.peer.ip(), Instant::now()),
+                    Event::Told(id, Outcome::Expired { by }) => hops.answered(id, by, Instant::now()),
+                    _ => {}
+                }
+            }
+            let left = patience.saturating_sub(began.elapsed());
+            if left.is_zero() {
+                return Ok(());
+            }
+            self.post.wait(left.min(STOP_CHECK))?;
+        }
     }
 
     fn search(&mut self, way: Way, likely: u32, rtt: Duration, control: &Control) -> Result<Leg, ProbeError> {
@@ -194,7 +246,7 @@ impl Gun<'_> {
     /// Nobody knows how many volleys it takes; few need more than this leaves room for.
     fn progress(&mut self) {
         const OF_ONE: u64 = 4;
-        const OF_WAY: u64 = 50;
+        const OF_WAY: u64 = OF_SEARCH / 2;
         self.volleys += 1;
         let before = if self.way == Way::Forward { 0 } else { OF_WAY };
         self.control.reached(before + (self.volleys * OF_ONE).min(OF_WAY));

@@ -20,7 +20,7 @@ use crate::{Control, Prepared, ProbeError, control::NoWindow};
 const LOOPBACK: [&str; 2] = ["127.0.0.1", "::1"];
 
 fn spec(local: IpAddr) -> PathSpec {
-    PathSpec { ip: IpVersion::of(local), mtu: None, timeout: Nanos::from_millis(200) }
+    PathSpec { ip: IpVersion::of(local), mtu: None, timeout: Nanos::from_millis(200), hops: 0 }
 }
 
 fn seat(local: IpAddr, peer: Option<SocketAddr>) -> Seat {

@@ -47,7 +47,7 @@ fn measured(spec: &ProbeSpec, value: f64) -> Measured {
         ProbeSpec::Path(spec) => {
             let leg = |mtu| Leg { mtu: Some(Mtu(mtu)), refusal: Refusal::Interface, routers: Some(0) };
             let (forward, reverse) = (leg(value as u32), leg(9000));
-            Measured::Path { spec, result: PathResult { forward, reverse, devices: vec![], packets: 30 } }
+            Measured::Path { spec, result: PathResult { forward, reverse, devices: vec![], packets: 30, hops: vec![] } }
         }
         _ => unreachable!("the plan has no other probe"),
     }

@@ -140,7 +140,7 @@ mod tests {
     }
 
     fn result(forward: Leg, reverse: Leg, devices: Vec<PathDevice>) -> PathResult {
-        PathResult { forward, reverse, devices, packets: 4 }
+        PathResult { forward, reverse, devices, packets: 4, hops: vec![] }
     }
 
     fn ends(a: u32, b: u32) -> Vec<PathDevice> {

@@ -2,7 +2,7 @@
 
 use model::{
     Culprit, IpVersion, Mtu, PathResult, PathSpec, Run, Stack, Trial, TrialAssessment,
-    trial::{Leg, PathDevice, Refusal},
+    trial::{Hop, Leg, PathDevice, Refusal},
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -33,8 +33,10 @@ document! {
         devices: Vec<PathDevice> = result.devices.clone(),
         /// What keeps the path MTU below the interfaces' own; null where nothing does.
         culprit: Option<Culprit> = assessed.culprit.clone(),
-        /// Packets of the search, both ways.
+        /// Packets that were sent, both ways.
         packets: u64 = result.packets,
+        /// Each hop from the near to the far end; empty where these were not asked for.
+        hops: Vec<Hop> = result.hops.clone(),
     }
 }
 

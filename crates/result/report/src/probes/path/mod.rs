@@ -3,6 +3,7 @@
 mod culprit;
 mod document;
 mod group;
+mod hops;
 mod tables;
 
 use model::{PathSpec, alike::distinct};
@@ -64,7 +65,10 @@ impl Probe for Path {
         let head = [t.get("path-heading"), t.get("col-trials"), show::way(&near, &far), show::way(&far, &near)];
         let row = |group: &PathGroup<'_>| {
             let [forward, reverse] = both_ways(group);
-            Row([group.name(t), group.trials.len().to_string(), forward, reverse], kept_down(group, t))
+            Row(
+                [group.name(t), group.trials.len().to_string(), forward, reverse],
+                [kept_down(group, t), hops::lines(group, t)].concat(),
+            )
         };
         terminal::table(head, groups::<PathSpec>(material).iter().map(row).collect())
     }

@@ -6,7 +6,7 @@ use model::{
     trial::{Leg, PathDevice, Refusal},
 };
 
-use super::{culprit, group::PathGroup};
+use super::{culprit, group::PathGroup, hops};
 use crate::{
     columns::Columns,
     doubts::ranges,
@@ -19,7 +19,8 @@ use crate::{
 pub(super) fn section(groups: &[PathGroup<'_>], t: &Texts) -> Block {
     let tag = groups.iter().any(passes_a_tag_more).then(|| Block::Note(t.get("path-vlan-note").into()));
     let blocks = [Some(path_table(groups, t)), tag, Some(device_table(groups, t))];
-    Block::section(t.get("path-heading"), blocks.into_iter().flatten().collect())
+    let blocks = blocks.into_iter().flatten().chain(hops::blocks(groups, t));
+    Block::section(t.get("path-heading"), blocks.collect())
 }
 
 /// Whether a little more passes than some interface's MTU.

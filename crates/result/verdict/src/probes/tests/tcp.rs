@@ -226,8 +226,8 @@ fn seconds_without_data_say_more_than_what_was_sent_again_for_them() {
 #[test]
 fn a_path_probe_of_the_run_says_that_full_segments_do_not_pass() {
     let leg = |mtu| Leg { mtu: Some(Mtu(mtu)), refusal: Refusal::Interface, routers: None };
-    let result = PathResult { forward: leg(1400), reverse: leg(1500), devices: vec![], packets: 20 };
-    let spec = PathSpec { ip: IpVersion::V4, mtu: None, timeout: Nanos::from_millis(200) };
+    let result = PathResult { forward: leg(1400), reverse: leg(1500), devices: vec![], packets: 20, hops: vec![] };
+    let spec = PathSpec { ip: IpVersion::V4, mtu: None, timeout: Nanos::from_millis(200), hops: 0 };
     let probed = |spec: PathSpec| {
         let mut story = tcp();
         story.run.trials.push(trial(Measured::Path { spec, result: result.clone() }));
