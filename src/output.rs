@@ -6,6 +6,7 @@ use std::{
 };
 
 use anyhow::Context;
+use model::plain::{plain, plain_json};
 
 /// Whether something was printed to standard output.
 static PRINTED: AtomicBool = AtomicBool::new(false);
@@ -27,12 +28,12 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
 
 /// Prints a value as one JSON document.
 pub(crate) fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
-    print_as_it_is(&(serde_json::to_string_pretty(value)? + "\n"))
+    print_as_it_is(&(plain_json(&serde_json::to_string_pretty(value)?) + "\n"))
 }
 
 /// Prints a value as one line of JSON.
 pub(crate) fn print_json_line(value: &impl serde::Serialize) -> anyhow::Result<()> {
-    print_as_it_is(&(serde_json::to_string(value)? + "\n"))
+    print_as_it_is(&(plain_json(&serde_json::to_string(value)?) + "\n"))
 }
 
 /// Prints output for programs. A reader that ended early, like `head`, is no error.
@@ -41,31 +42,5 @@ pub(crate) fn print_as_it_is(text: &str) -> anyhow::Result<()> {
     match stdout().write_all(text.as_bytes()).and_then(|()| stdout().flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error).context("cannot write to standard output"),
         _ => Ok(()),
-    }
-}
-
-/// The text with control characters and marks of writing direction escaped.
-pub(crate) fn plain(text: &str) -> String {
-    let mut plain = String::with_capacity(text.len());
-    for letter in text.chars() {
-        let turns = matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-        match letter {
-            '\n' | '\t' => plain.push(letter),
-            _ if letter.is_control() || turns => plain.extend(letter.escape_unicode()),
-            _ => plain.push(letter),
-        }
-    }
-    plain
-}
-
-#[cfg(test)]
-mod tests {
-    use super::plain;
-
-    #[test]
-    fn a_name_steers_no_terminal() {
-        assert_eq!(plain("\u{1b}]0;x\u{7}"), "\\u{1b}]0;x\\u{7}");
-        assert_eq!(plain("a\u{9b}2J\u{202e}b\r"), "a\\u{9b}2J\\u{202e}b\\u{d}");
-        assert_eq!(plain("one\ttwo\n三 µs é"), "one\ttwo\n三 µs é");
     }
 }

@@ -7,13 +7,13 @@ use std::{
 
 use bed::Session;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use model::{Bed, Environment, plan::Step};
+use model::{Bed, Environment, plain::plain, plan::Step};
 use report::{Lang, Notice};
 use run::{Left, Observer, estimate};
 
 use crate::{
     cli::{Color, Common},
-    output::{plain, say},
+    output::say,
 };
 
 /// Between two lines where there is no terminal.

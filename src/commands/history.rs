@@ -1,7 +1,7 @@
 //! The history of runs for programs: verdicts and figures of each run.
 
 use anyhow::Context;
-use model::Run;
+use model::{Run, plain::plain};
 use report::{HistoryEntry, ReadEntry, RunsDocument, runs_csv};
 use store::{RunSummary, Store};
 
@@ -19,7 +19,8 @@ pub(super) fn export(common: &Common) -> anyhow::Result<Exit> {
     if common.json {
         print_json(&history)?;
     } else {
-        print_as_it_is(&runs_csv(&history).context("cannot write the history as CSV")?)?;
+        let csv = runs_csv(&history).context("cannot write the history as CSV")?;
+        print_as_it_is(&csv.split("\r\n").map(plain).collect::<Vec<_>>().join("\r\n"))?;
     }
     Ok(Exit::Done)
 }

@@ -46,6 +46,8 @@ pub(super) fn resume(id: &RunId, files: &ReportFiles, allowed: &Allowed, common:
     drop(Store::open_to_read(&store_path)?);
     let desk = Desk::open(store_path, files, common)?;
     let run = if id.0 == "last" { desk.store().last()? } else { desk.store().load(id)? };
+    // Whoever can write the store can have changed it.
+    run.plan.check()?;
     allowed.compare(&run.id, &run.bed.wrap, &run.command)?;
     desk.check_room(&run.id, &run.plan, run.bed.senders().len())?;
     let _hold = desk.store().hold(&run.id)?;

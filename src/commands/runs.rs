@@ -3,7 +3,7 @@
 use std::array;
 
 use console::Term;
-use model::{Run, RunId, Verdict};
+use model::{Run, RunId, Verdict, plain::one_line};
 use store::{RunSummary, Store};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -55,7 +55,7 @@ fn row(run: &RunSummary, verdict: String) -> [String; 6] {
     let RunSummary { id, started, plan, bed, trials, .. } = run;
     // To the minute; seconds stand in the name.
     let started = started.get(..16).map_or_else(|| started.clone(), |minute| minute.replace('T', " ") + "Z");
-    [id.0.clone(), started, plan.clone(), bed.clone(), trials.to_string(), verdict]
+    [id.0.clone(), started, one_line(plan), one_line(bed), trials.to_string(), verdict]
 }
 
 /// A table no wider than this: names of beds are shortened first, then those of plans; at last the times are left out, which the

@@ -69,3 +69,16 @@ fn a_router_between_two_ends_is_measured_and_read() {
     assert_eq!((gateways.len(), &gateways[0]["address"]), (4, &Value::from("198.18.0.1")));
     assert_eq!(document["bed"]["endpoints"][1]["addresses"][0], "198.19.0.2");
 }
+
+#[test]
+fn each_hop_of_a_routed_way_is_shown() {
+    let desk = Desk::new();
+    let words = ["path", "--bed", "lab:router", "--ip", "4", "--repeats", "1", "--hops=3"];
+    let done = desk.run(&[&words[..], &["--json"]].concat());
+    assert_eq!(done.status, 0, "{}", done.err);
+    let hops = done.json()["trials"][0]["hops"].clone();
+    let seen: Vec<_> = hops.as_array().unwrap().iter().map(|hop| (&hop["addresses"][0], &hop["answered"])).collect();
+    assert_eq!(seen, [(&"198.18.0.1".into(), &3.into()), (&"198.19.0.2".into(), &3.into())], "{hops:#}");
+    let said = desk.run(&["report", "last", "--lang", "ja"]);
+    assert!(said.out.contains("ホップ  2 198.19.0.2"), "{}", said.out);
+}

@@ -3,6 +3,7 @@
 use std::{env, fs, io, path::Path};
 
 use anyhow::Context;
+use model::plain::one_line;
 use report::CheckDocument;
 use seal::{Checked, SIGNATURE_FILE, SUMS_FILE, SigningKey, Sums};
 
@@ -53,7 +54,7 @@ impl Cover<'_> {
         let others = seal::others(folder, names.iter().map(String::as_str))?;
         let Some(first) = others.first() else { return Ok(()) };
         let more = if others.len() > 1 { format!(" and {} more", others.len() - 1) } else { String::new() };
-        let (folder, first) = (folder.display(), seal::plain(first));
+        let (folder, first) = (folder.display(), one_line(first));
         Err(Words(format!(
             "{folder} holds {first}{more}, which this report does not write and cannot answer for; name an empty folder with \
              --out, or have that form written too with --format"
@@ -97,7 +98,7 @@ pub(super) fn check(folder: &Path, key: Option<&Path>, common: &Common) -> anyho
 fn said(checked: &Checked) -> String {
     let mut lines: Vec<String> = Vec::new();
     if let Some(comment) = &checked.signed {
-        lines.push(format!("The signature is that of the key. Trusted comment: {}", seal::plain(comment)));
+        lines.push(format!("The signature is that of the key. Trusted comment: {}", one_line(comment)));
     }
     lines.extend(checked.findings.iter().map(ToString::to_string));
     match (checked.findings.as_slice(), &checked.signed) {

@@ -8,14 +8,14 @@ use std::{
 
 use anyhow::Context;
 use jiff::{Timestamp, tz::TimeZone};
-use model::Nanos;
+use model::{Nanos, plain::plain};
 use rates::Watch;
 use report::{WatchDocument, WatchWords};
 
 use super::{Reader, ending::Ending, lock, terminal::Terminal};
 use crate::{
     cli::{Color, Common, WatchOptions},
-    output::{plain, say},
+    output::say,
 };
 
 /// What shows it.

@@ -1,5 +1,6 @@
 //! Counters of a machine over a trial: differences between two readings, at one end.
 
+use crate::Total;
 use derive_more::Display;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -149,7 +150,7 @@ pub struct CoreKinds {
 impl EndCounters {
     /// By how much a counter grew, summed over all that it belongs to.
     pub fn sum(&self, source: Source, name: &str) -> u64 {
-        self.named(source, name).map(|delta| delta.delta).sum()
+        self.named(source, name).map(|delta| delta.delta).total()
     }
 
     /// Every counter of this name.

@@ -222,8 +222,9 @@ fn listen(events: &Receiver<Event>, tell: impl Fn(Told)) -> Kept {
             Event::Outside { programs, beyond } => (kept.outside, kept.outside_beyond) = (programs, beyond),
             Event::Refused { program, why } => {
                 let refusal = Refusal { program, why };
-                // A server's children may ask by the thousand.
-                if !kept.refused.iter().any(|it| it.is_like(&refusal)) {
+                // A server's children may ask by the thousand, and strangers by as many names.
+                let is_told = kept.refused.len() < MOST_REFUSALS;
+                if is_told && !kept.refused.iter().any(|it| it.is_like(&refusal)) {
                     tell(Told::Event(Event::Refused { program: refusal.program.clone(), why: refusal.why.clone() }));
                 }
                 if kept.refused.len() < MOST_REFUSALS && !kept.refused.contains(&refusal) {

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use bed::Session;
 use model::{
-    Direction, Engine, Nanos, PacketRate, PacketsSpec, ProbeSpec, SideFigures, Stream,
+    Direction, Engine, Nanos, PacketRate, PacketsSpec, ProbeSpec, SideFigures, Stream, Total,
     plan::Step,
     stream::{Load, Pacing, Rate},
 };
@@ -54,8 +54,8 @@ pub fn prove(engine: Engine, session: &mut Session, interrupt: &AtomicBool) -> R
             let (near, far) = brought.pairs.into_iter().next().ok_or(NoProof::Confused)?;
             match (near.figures, far.figures) {
                 (SideFigures::Packets(near), SideFigures::Packets(far)) => Ok(Proof {
-                    sent: near.sent.iter().map(|stream| stream.frames).sum(),
-                    received: far.received.iter().map(|stream| stream.frames).sum(),
+                    sent: near.sent.iter().map(|stream| stream.frames).total(),
+                    received: far.received.iter().map(|stream| stream.frames).total(),
                 }),
                 _ => Err(NoProof::Confused),
             }

@@ -1,7 +1,7 @@
 //! Files of users, who may change them while they are read.
 
 use std::{
-    fs::{self, OpenOptions},
+    fs::{self, File, OpenOptions},
     io::{self, Read},
     os::unix::fs::{MetadataExt, OpenOptionsExt},
     panic::resume_unwind,
@@ -13,18 +13,32 @@ use crate::privilege;
 
 /// The content of a regular file; `None` of anything else, and of a file of more than `most` bytes. Nothing is waited for.
 pub fn read_regular(path: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
-    let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path)?;
-    let about = file.metadata()?;
-    if !about.is_file() || about.len() > most {
+    let Some(file) = open(path, 0)?.filter(|(_, length)| *length <= most).map(|(file, _)| file) else {
         return Ok(None);
-    }
+    };
     let mut content = Vec::new();
     // It may grow meanwhile.
     file.take(most.saturating_add(1)).read_to_end(&mut content)?;
     Ok((content.len() as u64 <= most).then_some(content))
 }
 
-/// The same with the rights of the user of sudo, whatever this thread may read.
+/// A regular file under its own name, open for reading; `None` of anything else, a link too. Nothing is waited for.
+pub fn open_no_link(path: &Path) -> io::Result<Option<File>> {
+    match open(path, libc::O_NOFOLLOW) {
+        Err(error) if error.raw_os_error() == Some(libc::ELOOP) => Ok(None),
+        opened => Ok(opened?.map(|(file, _)| file)),
+    }
+}
+
+/// A regular file and its length.
+fn open(path: &Path, flags: i32) -> io::Result<Option<(File, u64)>> {
+    let flags = flags | libc::O_NONBLOCK | libc::O_NOCTTY;
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    let about = file.metadata()?;
+    Ok(about.is_file().then(|| (file, about.len())))
+}
+
+/// [`read_regular`] with the rights of the user of sudo, whatever this thread may read.
 pub fn read_as_sudo_user(path: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
     let read = || {
         privilege::reach_files_as_sudo_user().map_err(io::Error::other)?;
@@ -74,6 +88,11 @@ mod tests {
         assert!(Command::new("mkfifo").arg(&fifo).status().expect("coreutils").success());
         let read = |path: &Path, most| read_regular(path, most).expect("readable").map(|content| content.len());
         assert_eq!([99, 100, u64::MAX].map(|most| read(&file, most)), [None, Some(100), Some(100)]);
+        let link = name("link");
+        std::os::unix::fs::symlink(&file, &link).expect("a folder");
+        let opened = |path: &Path| open_no_link(path).expect("readable").is_some();
+        assert_eq!([&file, &link, &fifo].map(|path| opened(path)), [true, false, false]);
+        fs::remove_file(link).expect("it is there");
         for other in [&fifo, Path::new("/dev/zero"), Path::new("/")] {
             assert_eq!(read(other, u64::MAX), None, "{}", other.display());
         }

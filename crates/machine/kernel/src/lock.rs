@@ -3,7 +3,7 @@
 use std::{
     fs::{self, File, OpenOptions, TryLockError},
     io,
-    os::unix::fs::MetadataExt,
+    os::unix::fs::{MetadataExt, OpenOptionsExt},
     path::Path,
 };
 
@@ -19,7 +19,15 @@ impl FileLock {
     /// Creates a missing file and locks it; `None` if another process has locked it.
     pub fn try_lock(path: &Path) -> Result<Option<Self>> {
         loop {
-            let file = OpenOptions::new().read(true).append(true).create(true).open(path).on("open", path.display())?;
+            // Somebody else may have laid a link or a FIFO there.
+            let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
+            let mut options = OpenOptions::new();
+            options.read(true).append(true).create(true).custom_flags(flags);
+            let file = options.open(path).on("open", path.display())?;
+            if !file.metadata().on("stat", path.display())?.is_file() {
+                return Err(io::Error::from_raw_os_error(libc::EINVAL))
+                    .on("lock a file that is no regular one:", path.display());
+            }
             match file.try_lock() {
                 Err(TryLockError::WouldBlock) => return Ok(None),
                 Err(TryLockError::Error(error)) => return Err(error).on("flock", path.display()),
@@ -46,7 +54,7 @@ impl Drop for FileLock {
 
 fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     let opened = file.metadata()?;
-    match fs::metadata(path) {
+    match fs::symlink_metadata(path) {
         Ok(there) => Ok((there.dev(), there.ino()) == (opened.dev(), opened.ino())),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
         Err(error) => Err(error),
@@ -56,6 +64,18 @@ fn is_at(file: &File, path: &Path) -> io::Result<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn neither_a_link_nor_a_fifo_is_locked() {
+        let name = |name: &str| std::env::temp_dir().join(format!("wireproof-lock-{}-{name}", std::process::id()));
+        let (target, link, fifo) = (name("target"), name("link"), name("fifo"));
+        fs::write(&target, "kept").expect("writable");
+        std::os::unix::fs::symlink(&target, &link).expect("a link");
+        assert!(std::process::Command::new("mkfifo").arg(&fifo).status().expect("coreutils").success());
+        assert!(FileLock::try_lock(&link).is_err() && FileLock::try_lock(&fifo).is_err());
+        assert_eq!(fs::read_to_string(&target).expect("readable"), "kept");
+        [target, link, fifo].iter().for_each(|path| fs::remove_file(path).expect("ours"));
+    }
 
     #[test]
     fn a_lock_is_held_by_one_until_dropped() {

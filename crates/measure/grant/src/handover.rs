@@ -13,6 +13,7 @@ use std::{
     time::Duration,
 };
 
+use model::plain::one_line;
 use rustix::{
     io::Errno,
     net::{
@@ -130,7 +131,7 @@ pub(crate) fn complaint(connection: &impl AsFd) -> Option<String> {
     let mut hear = || recv(connection, &mut words[..], RecvFlags::DONTWAIT);
     // A program that left unread data causes a reset first.
     let (length, _) = hear().or_else(|error| if error == Errno::CONNRESET { hear() } else { Err(error) }).ok()?;
-    (length > 0).then(|| String::from_utf8_lossy(&words[..length]).into_owned())
+    (length > 0).then(|| one_line(&String::from_utf8_lossy(&words[..length])))
 }
 
 fn take(connection: &OwnedFd) -> Result<Grant, NoGrant> {

@@ -9,7 +9,10 @@ use std::{
 };
 
 use datagram::{Departing, Way};
-use kernel::link;
+use kernel::{
+    diag::{Room, udp_sockets},
+    link,
+};
 use rustix::{
     io::Errno,
     net::{RecvFlags, ipproto, recv, sockopt::socket_protocol},
@@ -24,6 +27,8 @@ use crate::{
 
 /// First byte of a request. The other message of a program, a complaint, is text.
 const REQUEST: u8 = 0;
+/// Bytes for an answer of the kernel about its sockets.
+const ROOM: usize = size_of::<Room>();
 /// Bytes of a request before the payload: that byte, and a [`Returned`] with spaces behind it.
 const HEAD: usize = 256;
 
@@ -114,7 +119,32 @@ fn is_for(returned: &Returned, connection: &OwnedFd, socket: OwnedFd) -> Option<
     let is_its_own = local.port() == to.port() && (address.is_unspecified() || address == to.ip());
     let peer = socket.peer_addr().ok().map(|peer| (peer.ip().to_canonical(), peer.port()));
     let is_from_peer = peer.is_none_or(|peer| peer == (returned.from.ip(), returned.from.port()));
-    Some(is_udp && is_here && is_its_own && is_from_peer)
+    Some(is_udp && is_here && is_its_own && is_from_peer && is_nearest(&socket, returned)?)
+}
+
+/// Whether no other socket on the port is nearer to such a datagram: with `SO_REUSEADDR`, several users can have sockets there,
+/// and the kernel gives it to the one that names most of its addresses.
+fn is_nearest(socket: &UdpSocket, returned: &Returned) -> Option<bool> {
+    let inode = rustix::fs::fstat(socket).ok()?.st_ino;
+    let has_group = rustix::net::sockopt::socket_reuseport(socket).ok()?;
+    let mut candidates = Vec::new();
+    udp_sockets(Some(returned.to.port()), &mut [0; ROOM], |bound| {
+        let from = (returned.from.ip(), returned.from.port());
+        let hears_family = if returned.to.is_ipv4() { !(bound.v6 && bound.v6_only) } else { bound.v6 };
+        let is_on_way = bound.address.is_none_or(|address| address == returned.to.ip())
+            && bound.peer.is_none_or(|peer| (peer.ip(), peer.port()) == from)
+            && bound.device.is_none_or(|device| device == returned.interface);
+        if hears_family && is_on_way {
+            let named = [bound.address.is_some(), bound.peer.is_some(), bound.device.is_some()];
+            // Of two that name as much, a socket of IPv4 is nearer to IPv4.
+            candidates.push((bound.inode, (named.into_iter().filter(|is_named| *is_named).count(), !bound.v6)));
+        }
+    })
+    .ok()?;
+    let most = candidates.iter().map(|(_, named)| *named).max()?;
+    let mut nearest = candidates.iter().filter(|(_, named)| *named == most).map(|(inode, _)| *inode);
+    // Sockets that share a port by `SO_REUSEPORT` are one user's. Else the first in the kernel's order has the datagram.
+    Some(if has_group { nearest.any(|it| it == inode) } else { nearest.next() == Some(inode) })
 }
 
 /// Identity of a socket's network namespace.
@@ -130,7 +160,9 @@ fn namespace(socket: &OwnedFd) -> Option<u64> {
 mod tests {
     use std::net::TcpListener;
 
-    use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
+    use rustix::net::{
+        AddressFamily, SocketFlags, SocketType, bind, socket_with, socketpair, sockopt::set_socket_reuseaddr,
+    };
 
     use super::*;
 
@@ -157,5 +189,30 @@ mod tests {
         let tcp = TcpListener::bind("127.0.0.1:0").expect("a port");
         let end = tcp.local_addr().expect("bound");
         assert_eq!(is_for(tcp.into(), end), Some(false), "not UDP");
+    }
+
+    /// Two users can have sockets at one address; the kernel gives a datagram to the connected one.
+    #[test]
+    fn the_datagram_of_a_nearer_socket_is_not_a_programs_to_return() {
+        let (connection, _program) =
+            socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None).expect("a pair");
+        let shared = |address: SocketAddr| {
+            let domain = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+            let socket = socket_with(domain, SocketType::DGRAM, SocketFlags::CLOEXEC, None).expect("a socket");
+            set_socket_reuseaddr(&socket, true).expect("an option");
+            bind(&socket, &address).expect("a port");
+            socket
+        };
+        let first = shared("127.0.0.1:0".parse().expect("an address"));
+        let to = UdpSocket::from(first.try_clone().expect("a copy")).local_addr().expect("bound");
+        let second = shared(to);
+        let from: SocketAddr = "127.0.0.1:9".parse().expect("an address");
+        let is_for = |socket: &OwnedFd| {
+            let returned = Returned { interface: 1, from, to, ttl: 64, traffic_class: 0 };
+            super::is_for(&returned, &connection, socket.try_clone().expect("a copy"))
+        };
+        assert_eq!((is_for(&first), is_for(&second)), (Some(false), Some(true)), "the latest bound hears");
+        UdpSocket::from(first.try_clone().expect("a copy")).connect(from).expect("a peer");
+        assert_eq!((is_for(&first), is_for(&second)), (Some(true), Some(false)), "the connected one hears");
     }
 }

@@ -43,7 +43,7 @@ impl Cells {
 }
 
 /// A spreadsheet computes what begins like a formula; behind an apostrophe it is text. Numbers stay numbers.
-fn without_formula(words: &str) -> String {
+pub(crate) fn without_formula(words: &str) -> String {
     let is_formula = words.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']) && words.parse::<f64>().is_err();
     if is_formula { format!("'{words}") } else { words.to_owned() }
 }

@@ -1,6 +1,6 @@
 //! Trials of one configuration brought together, and figures over them.
 
-use model::{Interval, Trial, TrialAssessment, trial::Measures};
+use model::{Interval, Total, Trial, TrialAssessment, trial::Measures};
 
 use crate::{material::Material, texts::Texts};
 
@@ -79,6 +79,6 @@ impl<S: Measures> Group<'_, S> {
 
     /// A count summed over all trials.
     pub(crate) fn sum(&self, count: impl Fn(&S::Result) -> u64) -> u64 {
-        self.trials.iter().map(|(_, result)| count(result)).sum()
+        self.trials.iter().map(|(_, result)| count(result)).total()
     }
 }

@@ -2,11 +2,17 @@
 
 use std::{
     collections::BTreeSet,
-    fmt, fs,
+    fmt, fs, io,
     path::{Component, Path},
 };
 
-use crate::{SIGNATURE_FILE, SUMS_FILE, SealError, Sum, Sums, plain, sha256, sign};
+use kernel::file::{open_no_link, read_regular};
+use model::plain::one_line;
+
+use crate::{SIGNATURE_FILE, SUMS_FILE, SealError, Sum, Sums, sign, sums::sha256_of};
+
+/// Bytes of a list of sums: thousands of files.
+const LONGEST: u64 = 1 << 20;
 
 /// What is wrong with a folder: one thing about one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,7 +47,7 @@ pub struct Checked {
 /// signature. Without a signature that holds, the list itself may be anybody's.
 pub fn check(folder: &Path, key: Option<&str>) -> Result<Checked, SealError> {
     let path = folder.join(SUMS_FILE);
-    let text = fs::read_to_string(&path).map_err(|source| SealError::Unreadable { path, source })?;
+    let text = short_text(&path).map_err(|source| SealError::Unreadable { path, source })?;
     let sums = Sums::parse(&text)?;
     let (signed, bad) = match key.map(|key| signature(folder, &text, key)).transpose()? {
         None => (None, None),
@@ -57,7 +63,7 @@ pub fn check(folder: &Path, key: Option<&str>) -> Result<Checked, SealError> {
 impl Sums {
     /// These, and those of the folder's list for files that are still as that says.
     pub fn and_unchanged_in(mut self, folder: &Path) -> Self {
-        let earlier = fs::read_to_string(folder.join(SUMS_FILE)).ok().and_then(|text| Self::parse(&text).ok());
+        let earlier = short_text(&folder.join(SUMS_FILE)).ok().and_then(|text| Self::parse(&text).ok());
         let is_new = |sum: &Sum| self.0.iter().all(|known| known.name != sum.name);
         let still = |sum: &Sum| is_new(sum) && listed(folder, sum).is_none();
         let kept: Vec<Sum> = earlier.unwrap_or_default().0.into_iter().filter(still).collect();
@@ -78,7 +84,7 @@ pub fn others<'a>(folder: &Path, known: impl Iterator<Item = &'a str>) -> Result
 
 /// What the signer wrote, or what is wrong.
 fn signature(folder: &Path, sums: &str, key: &str) -> Result<Result<String, Finding>, SealError> {
-    let Ok(signature) = fs::read_to_string(folder.join(SIGNATURE_FILE)) else { return Ok(Err(Finding::NotSigned)) };
+    let Ok(signature) = short_text(&folder.join(SIGNATURE_FILE)) else { return Ok(Err(Finding::NotSigned)) };
     Ok(sign::verify(sums, &signature, key)?.map_err(Finding::BadSignature))
 }
 
@@ -89,12 +95,19 @@ fn listed(folder: &Path, Sum { name, sha256: sum }: &Sum) -> Option<Finding> {
     if !is_inside {
         return Some(Finding::NotAFile(name.clone()));
     }
-    match fs::symlink_metadata(&path).and_then(|about| about.is_file().then(|| fs::read(&path)).transpose()) {
+    match open_no_link(&path).and_then(|file| file.map(sha256_of).transpose()) {
         Ok(None) => Some(Finding::NotAFile(name.clone())),
-        Ok(Some(content)) if sha256(&content) == *sum => None,
+        Ok(Some(found)) if found == *sum => None,
         Ok(Some(_)) => Some(Finding::Changed(name.clone())),
         Err(_) => Some(Finding::Missing(name.clone())),
     }
+}
+
+/// A list of sums or a signature; a regular file of their length, and nothing that could be read without end.
+fn short_text(path: &Path) -> io::Result<String> {
+    let content = read_regular(path, LONGEST)?;
+    let content = content.ok_or_else(|| io::Error::other(format!("no file of {LONGEST} bytes or less")))?;
+    String::from_utf8(content).map_err(|_| io::Error::other("no text"))
 }
 
 /// Every file below the folder, relative to it, in order; links are not followed.
@@ -118,14 +131,14 @@ impl fmt::Display for Finding {
     /// Names may come from somebody else: what would steer a terminal is written out.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Changed(name) => write!(f, "{}: not as {SUMS_FILE} says", plain(name)),
-            Self::Missing(name) => write!(f, "{}: missing, or not readable", plain(name)),
-            Self::NotAFile(name) => write!(f, "{}: not a file of this folder", plain(name)),
-            Self::Unlisted(name) => write!(f, "{}: not in {SUMS_FILE}, so that nothing vouches for it", plain(name)),
+            Self::Changed(name) => write!(f, "{}: not as {SUMS_FILE} says", one_line(name)),
+            Self::Missing(name) => write!(f, "{}: missing, or not readable", one_line(name)),
+            Self::NotAFile(name) => write!(f, "{}: not a file of this folder", one_line(name)),
+            Self::Unlisted(name) => write!(f, "{}: not in {SUMS_FILE}, so that nothing vouches for it", one_line(name)),
             Self::Empty => write!(f, "{SUMS_FILE}: names no file, so that it vouches for nothing"),
             Self::NotSigned => write!(f, "{SIGNATURE_FILE}: missing, the report is not signed"),
             Self::BadSignature(why) => {
-                write!(f, "{SIGNATURE_FILE}: not this key's signature over {SUMS_FILE}: {}", plain(why))
+                write!(f, "{SIGNATURE_FILE}: not this key's signature over {SUMS_FILE}: {}", one_line(why))
             }
         }
     }

@@ -2,13 +2,13 @@
 
 use std::{io, path::PathBuf};
 
-use crate::plain;
+use model::plain::one_line;
 
 /// What could not be done, and what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum SealError {
     /// A file that has to be there cannot be read.
-    #[error("cannot read {}: {source}; name a folder that \"wireproof report\" wrote", plain(&path.to_string_lossy()))]
+    #[error("cannot read {}: {source}; name a folder that \"wireproof report\" wrote", one_line(&path.to_string_lossy()))]
     Unreadable {
         /// The file or folder.
         path: PathBuf,

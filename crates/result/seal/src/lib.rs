@@ -3,13 +3,11 @@
 
 mod check;
 mod error;
-mod plain;
 mod sign;
 mod sums;
 
 pub use check::{Checked, Finding, check, others};
 pub use error::SealError;
-pub use plain::plain;
 pub use sign::SigningKey;
 pub use sums::{Sum, Sums, sha256};
 

@@ -1,6 +1,10 @@
 //! SHA-256 sums of files, as `sha256sum` writes and reads them.
 
-use std::fmt;
+use std::{
+    fmt,
+    fs::File,
+    io::{self, Read},
+};
 
 use sha2::{Digest, Sha256};
 
@@ -21,7 +25,22 @@ pub struct Sums(pub Vec<Sum>);
 
 /// SHA-256 of this content, as 64 hexadecimal digits.
 pub fn sha256(content: &[u8]) -> String {
-    Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&Sha256::digest(content))
+}
+
+/// SHA-256 of a file, read piece by piece.
+pub(crate) fn sha256_of(mut file: File) -> io::Result<String> {
+    let (mut hasher, mut piece) = (Sha256::new(), vec![0; 1 << 16]);
+    loop {
+        match file.read(&mut piece)? {
+            0 => return Ok(hex(&hasher.finalize())),
+            length => hasher.update(&piece[..length]),
+        }
+    }
+}
+
+fn hex(digest: &[u8]) -> String {
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 impl Sums {

@@ -110,6 +110,25 @@ fn minisign_verifies_our_signature_and_we_do() {
 }
 
 #[test]
+fn neither_links_nor_fifos_nor_endless_files_are_read() {
+    let folder = sealed();
+    let sums = folder.path().join(SUMS_FILE);
+    let name = fs::read_dir(folder.path()).unwrap().map(|it| it.unwrap().path()).find(|it| *it != sums).unwrap();
+    fs::remove_file(&name).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", &name).unwrap();
+    let listed = name.file_name().unwrap().to_str().unwrap().to_owned();
+    assert!(findings(folder.path(), None).contains(&Finding::NotAFile(listed)));
+    fs::remove_file(&sums).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", &sums).unwrap();
+    assert!(check(folder.path(), None).is_err());
+    assert!(Sums::default().and_unchanged_in(folder.path()).0.is_empty());
+    fs::remove_file(&sums).unwrap();
+    assert!(Command::new("mkfifo").arg(&sums).status().unwrap().success());
+    assert!(check(folder.path(), None).is_err());
+    assert!(Sums::default().and_unchanged_in(folder.path()).0.is_empty());
+}
+
+#[test]
 fn a_list_changed_after_signing_and_another_key_are_found() {
     let (folder, keys, others) = (sealed(), TempDir::new().unwrap(), TempDir::new().unwrap());
     let (secret, public) = key_pair(keys.path(), None);

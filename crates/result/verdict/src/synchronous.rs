@@ -1,6 +1,6 @@
 //! Whether a sender carried its packets to the receiver's socket by itself.
 
-use model::{ClockRelation, PacketStream, Run, Source, Trial};
+use model::{ClockRelation, PacketStream, Run, Source, Total, Trial};
 
 /// Of the packets that cores received, the share that makes the work that of the sender's cores: other traffic of the machine
 /// is in the count.
@@ -18,7 +18,7 @@ pub(crate) fn is_synchronous(run: &Run, trial: &Trial, from: &str) -> bool {
             cores.is_none_or(|cores| number.is_some_and(|number| cores.contains(&number)))
         };
         let processed = counted.named(Source::Softnet, "processed");
-        processed.filter(|delta| is_of(&delta.of)).map(|delta| delta.delta).sum()
+        processed.filter(|delta| is_of(&delta.of)).map(|delta| delta.delta).total()
     };
     let (all, by_sender) = (received(None), received(Some(senders)));
     run.bed.clocks == ClockRelation::Same && all > 0 && by_sender as f64 > MOST * all as f64
@@ -27,7 +27,7 @@ pub(crate) fn is_synchronous(run: &Run, trial: &Trial, from: &str) -> bool {
 /// The same of a stream of packets, by the cores that its receiver saw each frame on. Where it did not, by what the kernel counted.
 pub(crate) fn is_stream_synchronous(run: &Run, trial: &Trial, stream: &PacketStream) -> bool {
     let received = |wanted: &dyn Fn(usize) -> bool| -> u64 {
-        stream.received.cpus.iter().filter(|on| wanted(on.cpu)).map(|on| on.frames).sum()
+        stream.received.cpus.iter().filter(|on| wanted(on.cpu)).map(|on| on.frames).total()
     };
     let (all, by_sender) = (received(&|_| true), received(&|cpu| stream.sent.cpus.contains(&cpu)));
     if all == 0 {

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Measures, Pacing};
 use crate::{
+    Total,
     figure::{Figure, Metric},
     frame_size::PayloadSize,
     probe::{Conditions, GoodputSpec},
@@ -273,7 +274,7 @@ impl GoodputSent {
 
     /// TCP segments sent again, warm-up included.
     pub fn retransmits(&self) -> u64 {
-        self.tcp.iter().map(|connection| connection.retransmits).sum()
+        self.tcp.iter().map(|connection| connection.retransmits).total()
     }
 }
 

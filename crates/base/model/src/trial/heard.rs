@@ -1,5 +1,6 @@
 //! Counts of a receiver whose sender cannot be asked.
 
+use crate::Total;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -41,6 +42,6 @@ pub struct SequenceHeard {
 impl Heard {
     /// A count of all sequences.
     pub fn sum(&self, count: impl Fn(&SequenceHeard) -> u64) -> u64 {
-        self.sequences.iter().map(count).sum()
+        self.sequences.iter().map(count).total()
     }
 }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Measures, Pacing, TimeSummary};
 use crate::{
+    Total,
     figure::{Figure, Metric},
     frame_size::{AROUND_FRAME, FrameSize},
     probe::{Engine, PacketsSpec},
@@ -158,7 +159,7 @@ impl PacketsResult {
 
     /// Of all frames, the share that did not come.
     fn loss(&self) -> Option<f64> {
-        let sum = |count: fn(&PacketStream) -> u64| self.streams.iter().map(count).sum::<u64>();
+        let sum = |count: fn(&PacketStream) -> u64| self.streams.iter().map(count).total();
         let (lost, sent) = (sum(PacketStream::lost), sum(|stream| stream.sent.frames));
         (sent > 0).then(|| lost as f64 / sent as f64)
     }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Measures, Pacing, TimeSummary, latency::supports};
 use crate::{
+    Total,
     failed::Failed,
     figure::{Figure, Metric, Range},
     probe::TransactionsSpec,
@@ -72,7 +73,7 @@ impl TransactionsResult {
 
     /// Transactions that failed in any way.
     pub fn failures(&self) -> u64 {
-        self.failed.iter().map(|failed| failed.count).sum()
+        self.failed.iter().map(|failed| failed.count).total()
     }
 }
 

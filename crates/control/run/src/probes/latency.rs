@@ -68,7 +68,7 @@ fn doubts(spec: &LatencySpec, result: &LatencyResult, ends: &Ends<'_>) -> Option
         doubts.push(Doubt::NothingToPoll { endpoint: from.to_owned() });
     }
     // Each message and each answer is a datagram that leaves one end and comes to the other.
-    doubts.extend(through_kernel(result.through_kernel, 4 * result.answered));
+    doubts.extend(through_kernel(result.through_kernel, result.answered.saturating_mul(4)));
     Some(doubts)
 }
 

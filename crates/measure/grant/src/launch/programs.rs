@@ -3,7 +3,7 @@
 use std::{fs, io, os::fd::AsFd, process};
 
 use kernel::process::parent;
-use model::bypass::Program;
+use model::{bypass::Program, plain::one_line};
 
 use crate::handover::credentials;
 
@@ -11,7 +11,7 @@ use crate::handover::credentials;
 pub(super) fn at_other_end(connection: &impl AsFd) -> io::Result<Program> {
     let process = credentials(connection)?.pid.cast_unsigned();
     let name = fs::read_to_string(format!("/proc/{process}/comm")).unwrap_or_default();
-    Ok(Program { process, name: name.trim_end().to_owned() })
+    Ok(Program { process, name: one_line(name.trim_end()) })
 }
 
 /// Whether a process is this one or a descendant of it.

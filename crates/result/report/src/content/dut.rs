@@ -1,6 +1,6 @@
 //! Counters of the device under test.
 
-use model::{CoreUse, DUT, EndCounters, Run, Source, Trial, drop_counters::LINK_DROPPED};
+use model::{CoreUse, DUT, EndCounters, Run, Source, Total, Trial, drop_counters::LINK_DROPPED};
 
 use crate::{
     columns::Columns,
@@ -40,5 +40,5 @@ type Row<'r> = (&'r Trial, &'r EndCounters);
 fn dropped(counters: &EndCounters) -> u64 {
     let link = LINK_DROPPED.map(|name| (Source::Link, name));
     let names = link.into_iter().chain([(Source::Qdisc, "drops"), (Source::Softnet, "dropped")]);
-    names.map(|(source, name)| counters.sum(source, name)).sum()
+    names.map(|(source, name)| counters.sum(source, name)).total()
 }

@@ -1,6 +1,6 @@
 //! What limited each figure, where packets were lost, and the counters that tell of it.
 
-use model::{DUT, Delta, Limited, LossAt, ProbeSpec, Source, Trial, drop_counters::tells_of_loss};
+use model::{DUT, Delta, Limited, LossAt, ProbeSpec, Source, Total, Trial, drop_counters::tells_of_loss};
 
 use crate::{
     columns::Columns,
@@ -48,7 +48,7 @@ fn losses(losses: &[(ProbeSpec, Vec<LossAt>)], t: &Texts) -> Option<Block> {
     type Row<'r> = (&'r ProbeSpec, &'r LossAt, u64);
     let mut rows: Vec<Row<'_>> = Vec::new();
     for (spec, places) in losses {
-        let all = places.iter().map(|loss| loss.packets).sum();
+        let all = places.iter().map(|loss| loss.packets).total();
         rows.extend(places.iter().map(|loss| (spec, loss, all)));
     }
     let table = Columns::new()

@@ -5,7 +5,10 @@ use model::{ConfigurationFigures, RunId, Verdict, comparison::TrialFigures};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::shape::{document, schema};
+use crate::{
+    cells::without_formula,
+    shape::{document, schema},
+};
 
 document! {
     /// What `runs` prints with `--json`.
@@ -83,7 +86,7 @@ pub fn runs_csv(runs: &RunsDocument) -> Result<String, csv::Error> {
     let mut writer = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(&mut bytes);
     writer.write_record(COLUMNS)?;
     for row in runs.runs.iter().flat_map(rows) {
-        writer.write_record(row)?;
+        writer.write_record(row.iter().map(|cell| without_formula(cell)))?;
     }
     writer.flush()?;
     drop(writer);
@@ -152,5 +155,22 @@ mod tests {
         assert_eq!(lines[0].split(',').count(), COLUMNS.len());
         assert_eq!(lines[1], "20261121-101500-3fa9,2026-11-21T10:15:00Z,,quick,\"ports:eth1,eth2\",,3,true,,,,,,,,,,");
         assert_eq!(lines[2..], [""]);
+    }
+
+    #[test]
+    fn no_name_is_a_formula() {
+        let run = HistoryEntry {
+            id: RunId("20261121-101500-3fa9".to_owned()),
+            started: "2026-11-21T10:15:00Z".to_owned(),
+            finished: None,
+            plan: "=1+1".to_owned(),
+            bed: "@x".to_owned(),
+            trials: 0,
+            partial: false,
+            read: None,
+            unreadable: None,
+        };
+        let csv = runs_csv(&RunsDocument::of(vec![run])).unwrap();
+        assert!(csv.contains(",'=1+1,'@x,"), "{csv}");
     }
 }

@@ -1,6 +1,6 @@
 //! The ends of a trial, as the rules see them.
 
-use model::{CoreUse, DUT, Delta, EndCounters, Source, Trial};
+use model::{CoreUse, DUT, Delta, EndCounters, Source, Total, Trial};
 
 use super::{BUSY_PERCENT, SOFTIRQ_PERCENT};
 
@@ -160,5 +160,5 @@ fn is_ingress(delta: &Delta) -> bool {
 
 /// By how much counters grew together.
 pub(crate) fn sum(deltas: &[Delta]) -> u64 {
-    deltas.iter().map(|delta| delta.delta).sum()
+    deltas.iter().map(|delta| delta.delta).total()
 }

@@ -64,7 +64,8 @@ fn socket(receiver: End<'_>, overflowed: u64, per_packet: u64) -> LossAt {
         shown_by = of("InErrors");
     }
     // The socket counts its own drops, damaged datagrams among them; the protocol counts the drops of all sockets.
-    let packets = overflowed.saturating_sub(damaged).max(refused * per_packet) + sum(&no_socket) * per_packet;
+    let kept_out = overflowed.saturating_sub(damaged).max(refused.saturating_mul(per_packet));
+    let packets = kept_out.saturating_add(sum(&no_socket).saturating_mul(per_packet));
     shown_by.extend(no_socket);
     claim(Place::ReceiverSocket, receiver, packets, shown_by)
 }
@@ -77,7 +78,7 @@ pub(crate) fn between(run: &Run) -> Place {
 /// Datagrams that came with a wrong checksum were damaged on their way.
 fn damaged(run: &Run, receiver: End<'_>, per_packet: u64) -> LossAt {
     let damaged = receiver.moved(Source::Snmp, |delta| is_udp(delta) && delta.name == "InCsumErrors");
-    LossAt { place: between(run), endpoint: None, packets: sum(&damaged) * per_packet, shown_by: damaged }
+    LossAt { place: between(run), endpoint: None, packets: sum(&damaged).saturating_mul(per_packet), shown_by: damaged }
 }
 
 fn is_udp(delta: &Delta) -> bool {
@@ -87,12 +88,13 @@ fn is_udp(delta: &Delta) -> bool {
 /// All places before the socket.
 pub(crate) fn on_the_way(run: &Run, way: Way<'_>, per_packet: u64) -> Vec<LossAt> {
     let Way { sender, receiver } = way;
-    let counted = |place, end, shown_by: Vec<Delta>| claim(place, end, sum(&shown_by) * per_packet, shown_by);
+    let counted =
+        |place, end, shown_by: Vec<Delta>| claim(place, end, sum(&shown_by).saturating_mul(per_packet), shown_by);
     let backlog = receiver.moved(Source::Softnet, |delta| delta.name == "dropped");
     // A full backlog is also counted by the interface that received; with a veth, by the one that sent.
     let beyond = |end: End<'_>, name: &str, already: &[Delta]| {
         let dropped = end.moved(Source::Link, |delta| delta.name == name);
-        claim(Place::PeerRing, receiver, sum(&dropped).saturating_sub(sum(already)) * per_packet, dropped)
+        claim(Place::PeerRing, receiver, sum(&dropped).saturating_sub(sum(already)).saturating_mul(per_packet), dropped)
     };
     vec![
         counted(Place::PacketFilter, receiver, xdp_drops(receiver)),
@@ -136,7 +138,7 @@ pub(crate) fn filtered(receiver: End<'_>, per_packet: u64) -> LossAt {
     let (received, delivered) = (of_ip(&["InReceives"]), of_ip(&["InDelivers"]));
     let fragments = sum(&of_ip(&["ReasmReqds"])).saturating_sub(sum(&of_ip(&["ReasmOKs"])));
     let explained = sum(&delivered) + fragments + sum(&of_ip(&IP_OTHERWISE)) + sum(&refused_by_ip(receiver));
-    let packets = sum(&received).saturating_sub(explained) * per_packet;
+    let packets = sum(&received).saturating_sub(explained).saturating_mul(per_packet);
     claim(Place::PacketFilter, receiver, packets, received.into_iter().chain(delivered).collect())
 }
 

@@ -1,6 +1,6 @@
 //! Compares payload and datagrams with the counters of the interfaces. Pure.
 
-use model::{Batch, EndCounters, Flow, GoodputSpec, Protocol, frame_size::Headers};
+use model::{Batch, EndCounters, Flow, GoodputSpec, Protocol, Total, frame_size::Headers};
 
 use crate::cross_check::{SHARE, STRAY_PACKETS, passed};
 
@@ -26,12 +26,12 @@ pub(super) fn crossed(
     ];
     ends.into_iter().find_map(|(endpoint, flows, counters, way)| {
         let programs: Vec<_> = flows.iter().filter_map(|flow| program(flow)).collect();
-        let sent: u64 = programs.iter().map(|(sent, ..)| sent).sum();
-        let received: u64 = programs.iter().map(|(_, received, _)| received).sum();
+        let sent: u64 = programs.iter().map(|(sent, ..)| *sent).total();
+        let received: u64 = programs.iter().map(|(_, received, _)| *received).total();
         let own = if way == "tx" { sent } else { received };
         let interface = interface(flow, spec, counters, way)?;
         let slack = SHARE * own as f64 + STRAY_PACKETS * unit;
-        let most = sent + flows.iter().map(|flow| resent(flow)).sum::<u64>();
+        let most = sent.saturating_add(flows.iter().map(|flow| resent(flow)).total());
         let agrees = interface as f64 >= received as f64 - slack && interface as f64 <= most as f64 + slack;
         (!agrees).then(|| (endpoint.clone(), own, interface))
     })
@@ -40,14 +40,14 @@ pub(super) fn crossed(
 /// Counts of the two programs, and the share of one packet.
 fn program(flow: &Flow) -> Option<(u64, u64, f64)> {
     match (&flow.sent.datagrams, &flow.received.datagrams) {
-        (Some(sent), Some(received)) => Some((sent.sent, received.received + received.duplicated, 1.0)),
+        (Some(sent), Some(received)) => Some((sent.sent, received.received.saturating_add(received.duplicated), 1.0)),
         _ => Some((flow.sent.total_bytes, flow.received.total_bytes, flow.sent.tcp.first()?.mss.into())),
     }
 }
 
 /// Bytes that TCP sent more than once; each segment is full at most.
 fn resent(flow: &Flow) -> u64 {
-    flow.sent.tcp.iter().map(|connection| connection.retransmits * u64::from(connection.mss)).sum()
+    flow.sent.tcp.iter().map(|connection| connection.retransmits.saturating_mul(connection.mss.into())).total()
 }
 
 /// The same by the interface's counters; `None` where they were not read.

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use model::trial::{TcpSeconds, TcpState, ZeroCopied};
+use model::{
+    Total,
+    trial::{TcpSeconds, TcpState, ZeroCopied},
+};
 
 use super::{group::FlowGroup, names};
 use crate::{
@@ -47,7 +50,7 @@ fn seconds(tcp: &[&FlowGroup<'_>], t: &Texts) -> Option<Block> {
     let table = traffic(t)
         .figures(t.get("col-tcp-rtt"), |it| range_of_seconds(it, |it| &it.rtt_us))
         .figures(t.get("col-cwnd"), |it| range_of_seconds(it, |it| &it.cwnd_segments))
-        .figures(t.get("col-seconds-retransmits"), |it| grouped(resent(it).iter().sum()))
+        .figures(t.get("col-seconds-retransmits"), |it| grouped(resent(it).into_iter().total()))
         .figures(t.get("col-seconds-resending"), |it| {
             let resent = resent(it);
             format!("{} / {}", resent.iter().filter(|segments| **segments > 0).count(), resent.len())
@@ -81,7 +84,7 @@ fn resent(group: &FlowGroup<'_>) -> Vec<u64> {
 
 fn resent_by_second(connections: &[TcpState]) -> Vec<u64> {
     let seconds = connections.iter().map(|it| it.seconds.retransmits.len()).min().unwrap_or(0);
-    (0..seconds).map(|second| connections.iter().map(|it| it.seconds.retransmits[second]).sum()).collect()
+    (0..seconds).map(|second| connections.iter().map(|it| it.seconds.retransmits[second]).total()).collect()
 }
 
 fn connections<'g>(group: &'g FlowGroup<'_>) -> impl Iterator<Item = &'g TcpState> + Clone {
@@ -94,7 +97,7 @@ fn zero_copied(group: &FlowGroup<'_>) -> impl Iterator<Item = ZeroCopied> {
 
 /// A part of the time with data to send, in whole percent.
 fn share(part_us: u64, busy_us: u64) -> u64 {
-    (100 * part_us).checked_div(busy_us).unwrap_or(0)
+    part_us.saturating_mul(100).checked_div(busy_us).unwrap_or(0)
 }
 
 fn lowest_to_highest(values: impl Iterator<Item = u64> + Clone, show: impl Fn(u64) -> String) -> String {

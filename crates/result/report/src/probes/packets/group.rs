@@ -1,6 +1,6 @@
 //! Streams of one configuration over all its trials.
 
-use model::{Direction, FlowAssessment, PacketStream, PacketsSpec, alike::grouped};
+use model::{Direction, FlowAssessment, PacketStream, PacketsSpec, Total, alike::grouped};
 
 use super::names;
 use crate::{
@@ -74,7 +74,7 @@ impl<'a> StreamGroup<'a> {
 
     /// A count summed over all trials.
     pub(super) fn sum(&self, count: impl Fn(&PacketStream) -> u64) -> u64 {
-        self.streams.iter().map(|stream| count(stream)).sum()
+        self.streams.iter().map(|stream| count(stream)).total()
     }
 
     /// Frames that never came, as a share of those sent, from 0 to 1; `None` where nothing was sent.

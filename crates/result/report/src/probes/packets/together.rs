@@ -1,6 +1,6 @@
 //! What several senders brought to one end together, over all trials of a configuration.
 
-use model::{PacketsResult, PacketsSpec, trial::AllSenders};
+use model::{PacketsResult, PacketsSpec, Total, trial::AllSenders};
 
 use super::group::PacketGroup;
 use crate::groups::Spread;
@@ -41,12 +41,12 @@ impl TogetherGroup<'_> {
 
     /// Frames of all trials that never came.
     pub(super) fn lost(&self) -> u64 {
-        self.trials.iter().map(|together| together.lost).sum()
+        self.trials.iter().map(|together| together.lost).total()
     }
 
     /// The same as a share of those sent, from 0 to 1; `None` where nothing was sent.
     pub(super) fn loss(&self) -> Option<f64> {
-        let sent: u64 = self.trials.iter().map(|together| together.sent).sum();
+        let sent: u64 = self.trials.iter().map(|together| together.sent).total();
         (sent > 0).then(|| self.lost() as f64 / sent as f64)
     }
 

@@ -1,6 +1,6 @@
 //! Tables and figures of transactions.
 
-use model::{Failed, FailureKind, TimeSummary, TransactionsResult};
+use model::{Failed, FailureKind, TimeSummary, Total, TransactionsResult};
 
 use super::{TransactionsGroup, cost::Cost};
 use crate::{
@@ -80,7 +80,7 @@ fn repeats(groups: &[TransactionsGroup<'_>], t: &Texts) -> Vec<Figure> {
 fn failure_table(groups: &[TransactionsGroup<'_>], t: &Texts) -> Option<Block> {
     type Row<'g, 'a> = (&'g TransactionsGroup<'a>, FailureKind, u64);
     let count = |result: &TransactionsResult, kind| {
-        result.failed.iter().filter(|failed| failed.kind == kind).map(|Failed { count, .. }| count).sum::<u64>()
+        result.failed.iter().filter(|failed| failed.kind == kind).map(|Failed { count, .. }| *count).total()
     };
     let of = |group| FailureKind::ALL.map(|kind| (group, kind, TransactionsGroup::sum(group, |it| count(it, kind))));
     let rows: Vec<Row<'_, '_>> = groups.iter().flat_map(of).filter(|(.., count)| *count > 0).collect();

@@ -88,7 +88,9 @@ fn losses(case: &Case<'_>) -> Vec<LossAt> {
     let overflowed = case.flow.received.datagrams.as_ref().map_or(0, |datagrams| datagrams.overflowed);
     let per_packet = datagrams_per_packet(case);
     let claims = loss::claims(case.run, case.way, case.spec.stack, overflowed, per_packet);
-    let at_dut = dut::losses(case.trial).into_iter().map(|loss| LossAt { packets: loss.packets * per_packet, ..loss });
+    let at_dut = dut::losses(case.trial)
+        .into_iter()
+        .map(|loss| LossAt { packets: loss.packets.saturating_mul(per_packet), ..loss });
     let on_the_path = loss::on_the_path(case.run, case.way);
     loss::share_out(case.flow.lost().unwrap_or_default(), claims.into_iter().chain(at_dut).chain([on_the_path]))
 }

@@ -1,7 +1,7 @@
 //! What limited TCP connections.
 
 use model::{
-    Delta, Evidence, LimitedBy, LossAt, Place, Source,
+    Delta, Evidence, LimitedBy, LossAt, Place, Source, Total,
     limited::Wait,
     trial::{TcpSeconds, TcpState},
 };
@@ -44,8 +44,8 @@ pub(super) fn acknowledgements(case: &Case<'_>) -> Option<LimitedBy> {
 pub(super) fn waited(case: &Case<'_>) -> Option<LimitedBy> {
     let share = |part: fn(&TcpState) -> u64| {
         let connections = &case.flow.sent.tcp;
-        let busy: u64 = connections.iter().map(|connection| connection.busy_us).sum();
-        100.0 * connections.iter().map(part).sum::<u64>() as f64 / busy.max(1) as f64
+        let busy: u64 = connections.iter().map(|connection| connection.busy_us).total();
+        100.0 * connections.iter().map(part).total() as f64 / busy.max(1) as f64
     };
     let window = share(|connection| connection.receive_window_limited_us);
     let buffer = share(|connection| connection.send_buffer_limited_us);
