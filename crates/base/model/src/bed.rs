@@ -30,6 +30,8 @@ pub struct Bed {
     pub endpoints: Vec<Endpoint>,
 }
 
+crate::json!(Bed);
+
 /// Name of the device under test where ends are named.
 pub const DUT: &str = "DUT";
 

@@ -2,11 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::Serialize;
+use serde_json::Value;
+
+use crate::json::Json;
 
 /// Each leaf that differs, like `hosts 1 kernel: "6.1" → "6.12"`; empty when nothing does. Items of a list count from 1.
-pub fn differences<T: Serialize>(before: &T, after: &T) -> Vec<String> {
-    let (before, after) = (leaves_of(before), leaves_of(after));
+pub fn differences(before: &impl Json, after: &impl Json) -> Vec<String> {
+    let (before, after) = (leaves_of(before.to_value()), leaves_of(after.to_value()));
     let paths: BTreeSet<_> = before.keys().chain(after.keys()).collect();
     let none = "–".to_owned();
     let differing = paths.into_iter().filter(|path| before.get(*path) != after.get(*path));
@@ -18,23 +20,22 @@ pub fn differences<T: Serialize>(before: &T, after: &T) -> Vec<String> {
         .collect()
 }
 
-fn leaves_of(value: &impl Serialize) -> BTreeMap<String, String> {
-    // Any self-describing form would do; a value that serde cannot write would differ from everything.
-    let value = toml::Value::try_from(value).unwrap_or(toml::Value::Boolean(false));
+fn leaves_of(value: Value) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     leaves("", &value, &mut found);
     found
 }
 
-fn leaves(path: &str, value: &toml::Value, found: &mut BTreeMap<String, String>) {
+fn leaves(path: &str, value: &Value, found: &mut BTreeMap<String, String>) {
     let join = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path} {key}") };
     match value {
-        toml::Value::Table(table) => table.iter().for_each(|(key, value)| leaves(&join(key), value, found)),
-        toml::Value::Array(items) => {
+        Value::Object(table) => table.iter().for_each(|(key, value)| leaves(&join(key), value, found)),
+        Value::Array(items) => {
             for (index, item) in items.iter().enumerate() {
                 leaves(&join(&format!("{}", index + 1)), item, found);
             }
         }
+        Value::Null => {}
         leaf => {
             found.insert(path.to_owned(), leaf.to_string());
         }

@@ -22,6 +22,8 @@ pub struct Environment {
     pub endpoints: Vec<EndpointFacts>,
 }
 
+crate::json!(Environment);
+
 /// One machine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HostFacts {

@@ -12,7 +12,10 @@ use serde::{Deserialize, Serialize};
 pub use date::{Date, DateError};
 pub use photo::{Photo, PhotoKind};
 
-use crate::verdict::Verdict;
+use crate::{
+    toml_text::{from_toml, to_toml},
+    verdict::Verdict,
+};
 
 /// Identity of a document. Unknown fields stay empty, to be filled in by pen.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -55,6 +58,8 @@ pub struct Identity {
     #[serde(rename = "photo", skip_serializing_if = "Vec::is_empty")]
     pub photos: Vec<Photo>,
 }
+
+crate::json!(Identity);
 
 /// A person responsible for the document.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -144,15 +149,14 @@ const LONGEST_LINE: usize = 200;
 impl Identity {
     /// Reads an identity from TOML.
     pub fn parse(toml: &str) -> Result<Self, IdentityError> {
-        let identity: Self = toml::from_str(toml).map_err(|error| IdentityError::Toml(error.to_string()))?;
+        let identity: Self = from_toml(toml).map_err(|error| IdentityError::Toml(error.in_text))?;
         identity.check()?;
         Ok(identity)
     }
 
     /// As TOML that reads back as this.
     pub fn to_toml(&self) -> String {
-        // Text, numbers, lists and tables, with text for keys: there is nothing that TOML cannot say.
-        toml::to_string(self).unwrap_or_default()
+        to_toml(self)
     }
 
     /// This identity, completed by an older one. Photos come with the items that refer to them.

@@ -13,6 +13,7 @@ pub use self::{
     },
     figure::{FigureMetric, ReferenceFigure, Statistic},
 };
+use crate::toml_text::from_toml;
 pub use crate::{probe::Conditions, words::Words};
 
 /// One source with all its figures.
@@ -43,6 +44,8 @@ pub struct Reference {
     /// The figures.
     pub figures: Vec<ReferenceFigure>,
 }
+
+crate::json!(Reference);
 
 /// Relation of the measuring organisation to the product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -81,7 +84,7 @@ const LONGEST_ID: usize = 64;
 impl Reference {
     /// Reads a reference from TOML.
     pub fn parse(toml: &str) -> Result<Self, ReferenceError> {
-        let reference: Self = toml::from_str(toml).map_err(|error| ReferenceError::Toml(error.to_string()))?;
+        let reference: Self = from_toml(toml).map_err(|error| ReferenceError::Toml(error.in_text))?;
         reference.check(toml)?;
         Ok(reference)
     }

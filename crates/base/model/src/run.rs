@@ -64,6 +64,8 @@ pub struct Run {
     pub trials: Vec<Trial>,
 }
 
+crate::json!(Run);
+
 /// A resumption of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Resumption {

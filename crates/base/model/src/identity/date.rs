@@ -36,22 +36,18 @@ impl fmt::Display for Date {
     }
 }
 
-/// A day in quotes, or without.
+/// A day as text; an error names the form of a day.
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "a day like 2026-11-21")]
 enum Written {
     Text(String),
-    Day(Datetime),
 }
 
 impl TryFrom<Written> for Date {
     type Error = DateError;
 
-    fn try_from(written: Written) -> Result<Self, DateError> {
-        match written {
-            Written::Text(text) => text.parse(),
-            Written::Day(day) => day.to_string().parse(),
-        }
+    fn try_from(Written::Text(text): Written) -> Result<Self, DateError> {
+        text.parse()
     }
 }
 

@@ -24,6 +24,7 @@ use self::set::apply_sets;
 use crate::{
     bed::Endpoint,
     probe::{LONGEST, PathSpec, ProbeSpec, Protocol, Stack},
+    toml_text::{from_toml, to_toml},
     trial::{Origin, Trial},
     units::{Mtu, Nanos},
 };
@@ -57,6 +58,8 @@ pub struct Plan {
     #[serde(default)]
     pub limits: Vec<Limit>,
 }
+
+crate::json!(Plan);
 
 /// A trial to be measured: its identity within the run.
 #[derive(Clone, Debug, PartialEq)]
@@ -139,8 +142,8 @@ pub enum PlanError {
     },
 }
 
-fn unreadable(error: toml::de::Error) -> PlanError {
-    PlanError::Toml(in_plain_words(&error.to_string()))
+fn read(toml: &str) -> Result<Plan, PlanError> {
+    from_toml(toml).map_err(|error| PlanError::Toml(in_plain_words(&error.in_text)))
 }
 
 /// What a key expects, as serde names it and as the author of a plan knows it.
@@ -189,31 +192,29 @@ impl Plan {
         change: impl Fn(&mut Self) -> Result<(), PlanError>,
     ) -> Result<Self, PlanError> {
         let plan = if sets.is_empty() {
-            let mut plan: Self = toml::from_str(toml).map_err(unreadable)?;
+            let mut plan = read(toml)?;
             change(&mut plan)?;
             plan
         } else {
             // First, since they may say what the text leaves out; and again, since they have the last word.
-            let mut plan = Self::set(toml::from_str(toml).map_err(unreadable)?, sets)?;
+            let mut plan = Self::set(toml, sets)?;
             change(&mut plan)?;
-            let table = toml::Table::try_from(&plan).map_err(|e| PlanError::Toml(e.to_string()))?;
-            Self::set(table, sets)?
+            Self::set(&plan.to_toml(), sets)?
         };
         plan.check()?;
         Ok(plan)
     }
 
-    fn set(mut table: toml::Table, sets: &[String]) -> Result<Self, PlanError> {
+    fn set(toml: &str, sets: &[String]) -> Result<Self, PlanError> {
+        let mut table = toml::from_str(toml).map_err(|error| PlanError::Toml(error.to_string()))?;
         apply_sets(&mut table, sets)?;
-        table
-            .try_into()
-            .map_err(|e: toml::de::Error| PlanError::Set { set: sets.join(" "), why: in_plain_words(&e.to_string()) })
+        from_toml(&table.to_string())
+            .map_err(|error| PlanError::Set { set: sets.join(" "), why: in_plain_words(&error.message) })
     }
 
     /// As TOML that reads back as this plan.
     pub fn to_toml(&self) -> String {
-        // Text, numbers, lists and tables, with text for keys: there is nothing that TOML cannot say.
-        toml::to_string(self).unwrap_or_default()
+        to_toml(self)
     }
 
     /// Whether all that the plan says can be meant.

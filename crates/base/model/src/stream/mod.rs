@@ -45,6 +45,7 @@ pub use self::{
 use crate::{
     frame_size::{FrameSize, MIN_FRAME},
     network::{IpVersion, Protocol},
+    toml_text::from_toml,
 };
 
 /// Different flows of a stream at the most.
@@ -104,12 +105,14 @@ pub struct Stream {
 }
 
 /// A stream file.
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
     #[serde(default)]
     stream: Vec<Stream>,
 }
+
+crate::json!(File);
 
 /// A stream that cannot be sent, or a file that holds none.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -164,7 +167,7 @@ impl Stream {
 
     /// Reads a stream file; all streams are checked.
     pub fn parse_file(toml: &str) -> Result<Vec<Self>, StreamError> {
-        let file: File = toml::from_str(toml).map_err(|error| StreamError::Toml(error.to_string()))?;
+        let file: File = from_toml(toml).map_err(|error| StreamError::Toml(error.in_text))?;
         if file.stream.is_empty() || file.stream.len() > MOST_STREAMS {
             return Err(StreamError::Count(file.stream.len()));
         }

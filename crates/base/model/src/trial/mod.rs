@@ -68,6 +68,8 @@ pub struct Trial {
     pub doubts: Vec<Doubt>,
 }
 
+crate::json!(Trial);
+
 /// The part of a trial's identity that neither its spec nor its ends tell (see `plan::Step`).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
