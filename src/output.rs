@@ -6,7 +6,10 @@ use std::{
 };
 
 use anyhow::Context;
-use model::plain::{plain, plain_json};
+use model::{
+    json::pretty,
+    plain::{plain, plain_json},
+};
 
 /// Whether something was printed to standard output.
 static PRINTED: AtomicBool = AtomicBool::new(false);
@@ -28,7 +31,7 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
 
 /// Prints a value as one JSON document.
 pub(crate) fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
-    print_as_it_is(&(plain_json(&serde_json::to_string_pretty(value)?) + "\n"))
+    print_as_it_is(&(plain_json(&pretty(&serde_json::to_string(value)?)) + "\n"))
 }
 
 /// Prints a value as one line of JSON.

@@ -1,7 +1,7 @@
 //! `wireproof bypass`: a program of somebody else, its UDP past the kernel.
 
 use agent::bypass::{self, BypassError, Event, Options, Told};
-use model::{bypass::Wait, plain::plain_json};
+use model::{bypass::Wait, json::pretty, plain::plain_json};
 use report::{
     BypassDocument,
     bypass::{Words, ours},
@@ -37,7 +37,7 @@ pub(super) fn bypass(options: &BypassOptions, common: &Common) -> anyhow::Result
         Err(error) => return failed(error),
     };
     match (options.stats, common.json) {
-        (_, true) => say(&plain_json(&serde_json::to_string_pretty(&BypassDocument::of(&account))?)),
+        (_, true) => say(&plain_json(&pretty(&serde_json::to_string(&BypassDocument::of(&account))?))),
         (true, _) => say(&speech.account(&account)),
         (false, _) if !quiet => speech.by_the_kernel(&account).iter().for_each(|line| say(line)),
         _ => {}

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use model::{Comparison, Run, RunId};
+use model::{Comparison, Run, RunId, json::pretty};
 use report::{BaselineEntry, BaselinesDocument, ComparisonDocument, Lang, Material, Notice};
 use store::{Baseline, Store};
 use verdict::Chosen;
@@ -57,7 +57,7 @@ fn form(format: ComparedFormat, comparison: &Comparison, runs: &[Material<'_>], 
         ComparedFormat::Html => report::comparison_html(comparison, runs, lang),
         ComparedFormat::Pdf => return set_pdf(&report::comparison_typst(comparison, runs, lang)),
         ComparedFormat::Md => report::comparison_markdown(comparison, runs, lang),
-        ComparedFormat::Json => serde_json::to_string_pretty(&ComparisonDocument::of(comparison))?,
+        ComparedFormat::Json => pretty(&serde_json::to_string(&ComparisonDocument::of(comparison))?),
     };
     Ok(text.into_bytes())
 }

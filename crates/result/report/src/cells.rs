@@ -1,5 +1,6 @@
 //! Cells of the CSV, by the name of their column.
 
+use model::json::value_of;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -10,13 +11,13 @@ pub(crate) struct Cells(Vec<(String, Value)>);
 impl Cells {
     /// The row with one more cell. `None` is an empty one.
     pub(crate) fn with(mut self, column: &str, value: impl Serialize) -> Self {
-        self.0.push((column.to_owned(), serde_json::to_value(value).unwrap_or_default()));
+        self.0.push((column.to_owned(), value_of(&value)));
         self
     }
 
     /// The row with a cell for each of these fields, whose columns have more before and behind their names.
     pub(crate) fn fields(mut self, of: &impl Serialize, names: &str, (before, behind): (&str, &str)) -> Self {
-        let values = serde_json::to_value(of).unwrap_or_default();
+        let values = value_of(of);
         self.0.extend(names.split(' ').map(|name| (format!("{before}{name}{behind}"), values[name].clone())));
         self
     }

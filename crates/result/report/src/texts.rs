@@ -6,7 +6,7 @@ use std::{
 };
 
 use fluent_bundle::{FluentArgs, FluentResource, concurrent::FluentBundle};
-use model::{Names, ProbeSpec, Run};
+use model::{Names, ProbeSpec, Run, json::value_of};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use unic_langid::LanguageIdentifier;
@@ -110,9 +110,9 @@ const TAGS: [&str; 3] = ["kind", "what", "why"];
 
 /// The serde name of a value as in keys, and its fields; the field of a variant around one value is `value`.
 pub(crate) fn name_and_fields(value: &impl Serialize) -> (String, Map<String, Value>) {
-    let (name, fields) = match serde_json::to_value(value) {
-        Ok(Value::String(name)) => (name, Map::new()),
-        Ok(Value::Object(mut fields)) => match TAGS.iter().find_map(|tag| fields.remove(*tag)) {
+    let (name, fields) = match value_of(value) {
+        Value::String(name) => (name, Map::new()),
+        Value::Object(mut fields) => match TAGS.iter().find_map(|tag| fields.remove(*tag)) {
             Some(tag) => (tag.as_str().unwrap_or_default().to_owned(), fields),
             None => match fields.into_iter().next() {
                 Some((name, Value::Object(fields))) => (name, fields),

@@ -16,7 +16,7 @@ use std::{
     time::Duration,
 };
 
-use model::{Doubt, Run, RunId, Trial};
+use model::{Doubt, Json, Run, RunId, Trial};
 use run::Archive;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use serde::Serialize;
@@ -157,12 +157,8 @@ impl Store {
         self.connection.prepare(query)?.query_map(params, row)?.collect()
     }
 
-    fn parse<T: serde::de::DeserializeOwned>(&self, id: &RunId, body: &str) -> Result<T, StoreError> {
-        serde_json::from_str(body).map_err(|source| StoreError::Unreadable {
-            path: self.path.clone(),
-            run: id.clone(),
-            source,
-        })
+    fn parse<T: Json>(&self, id: &RunId, body: &str) -> Result<T, StoreError> {
+        T::from_json(body).map_err(|source| StoreError::Unreadable { path: self.path.clone(), run: id.clone(), source })
     }
 
     fn connect(path: &Path) -> Result<Self, StoreError> {
@@ -212,7 +208,7 @@ impl Archive for Store {
     /// returns.
     fn keep_trial(&mut self, run: &RunId, trial: &Trial) -> Result<(), StoreError> {
         let insert = "INSERT OR REPLACE INTO trial (run, number, body) VALUES (?1, ?2, ?3)";
-        let row = params![run.0, trial.number, json(trial)];
+        let row = params![run.0, trial.number, trial.to_json()];
         self.connection.execute(insert, row).map_err(|e| self.error("store a trial", e))?;
         Ok(())
     }
@@ -284,11 +280,7 @@ fn is_partial(run: &Run) -> bool {
 
 /// The run as JSON without its trials, which have rows of their own.
 fn body(run: &Run) -> String {
-    let mut value = serde_json::to_value(run).expect("a run is plain values with text for keys");
+    let mut value = run.to_value();
     value["trials"] = serde_json::Value::Array(vec![]);
     value.to_string()
-}
-
-fn json(trial: &Trial) -> String {
-    serde_json::to_string(trial).expect("a trial is plain values with text for keys")
 }

@@ -2,7 +2,7 @@
 //! always, as the JSON is.
 
 use csv::{Terminator, WriterBuilder};
-use model::{Doubt, Names, Run, Trial, TrialAssessment, alike::distinct};
+use model::{Doubt, Names, Run, Trial, TrialAssessment, alike::distinct, json::value_of};
 
 use crate::{cells::Cells, material::Material, probes::Figures};
 
@@ -55,6 +55,6 @@ fn rows(run: &Run, names: &Names, trial: &Trial, assessed: &TrialAssessment) -> 
 
 /// The name that the JSON has for it.
 fn kind(doubt: &Doubt) -> String {
-    let json = serde_json::to_value(doubt).unwrap_or_default();
+    let json = value_of(doubt);
     json["kind"].as_str().unwrap_or_default().to_owned()
 }

@@ -8,8 +8,7 @@ mod substitutes;
 
 use std::net::IpAddr;
 
-use model::{Reference, Run};
-use serde::{Serialize, de::DeserializeOwned};
+use model::{Json, Reference, Run};
 use serde_json::{Map, Value};
 
 use self::{
@@ -61,8 +60,8 @@ pub struct RedactError {
 /// the program reads.
 pub fn redacted(run: &Run, references: &mut [Reference]) -> Result<Run, RedactError> {
     let what = format!("run {}", run.id);
-    let value = value(&without_photos(run), &what)?;
-    let values = references.iter().map(|it| self::value(it, &name(it))).collect::<Result<Vec<_>, _>>()?;
+    let value = without_photos(run).to_value();
+    let values: Vec<_> = references.iter().map(Json::to_value).collect();
     let mut substitutes = Substitutes::new(&known(run, values.iter().chain([&value])));
     let run = replaced_in(value, &mut substitutes, &what)?;
     for (reference, value) in references.iter_mut().zip(values) {
@@ -75,17 +74,9 @@ fn name(reference: &Reference) -> String {
     format!("reference {}", reference.id)
 }
 
-fn value(of: &impl Serialize, what: &str) -> Result<Value, RedactError> {
-    serde_json::to_value(of).map_err(|source| RedactError { what: what.to_owned(), source })
-}
-
-fn replaced_in<T: DeserializeOwned>(
-    mut value: Value,
-    substitutes: &mut Substitutes,
-    what: &str,
-) -> Result<T, RedactError> {
+fn replaced_in<T: Json>(mut value: Value, substitutes: &mut Substitutes, what: &str) -> Result<T, RedactError> {
     replace(&mut value, Place { part: "", parent: "", key: "" }, substitutes);
-    serde_json::from_value(value).map_err(|source| RedactError { what: what.to_owned(), source })
+    T::from_json(&value.to_string()).map_err(|source| RedactError { what: what.to_owned(), source })
 }
 
 fn known<'a>(run: &Run, values: impl Iterator<Item = &'a Value>) -> Known {
