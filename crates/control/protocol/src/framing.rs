@@ -3,7 +3,7 @@
 
 use std::io::{self, Read, Write};
 
-use serde::{Serialize, de::DeserializeOwned};
+use model::Json;
 
 /// First bytes of each direction. Earlier output is foreign, such as a login script's.
 pub const PREAMBLE: &[u8] = b"\x00wireproof\x01\n";
@@ -73,20 +73,17 @@ pub fn read_preamble(stream: &mut impl Read) -> Result<(), FrameError> {
 }
 
 /// Writes one message and flushes.
-pub fn write_message(stream: &mut impl Write, message: &impl Serialize) -> Result<(), FrameError> {
-    let mut bytes = vec![0; 4];
-    serde_json::to_writer(&mut bytes, message).map_err(FrameError::Malformed)?;
-    let length = bytes.len() - 4;
-    if length > MAX_MESSAGE {
-        return Err(FrameError::TooLong(length));
+pub fn write_message(stream: &mut impl Write, message: &impl Json) -> Result<(), FrameError> {
+    let text = message.to_json();
+    if text.len() > MAX_MESSAGE {
+        return Err(FrameError::TooLong(text.len()));
     }
-    bytes[..4].copy_from_slice(&(length as u32).to_be_bytes());
-    stream.write_all(&bytes)?;
+    stream.write_all(&[&(text.len() as u32).to_be_bytes(), text.as_bytes()].concat())?;
     Ok(stream.flush()?)
 }
 
 /// Reads one message.
-pub fn read_message<T: DeserializeOwned>(stream: &mut impl Read) -> Result<T, FrameError> {
+pub fn read_message<T: Json>(stream: &mut impl Read) -> Result<T, FrameError> {
     let mut length = [0; 4];
     stream.read_exact(&mut length)?;
     let length = u32::from_be_bytes(length) as usize;
@@ -95,7 +92,8 @@ pub fn read_message<T: DeserializeOwned>(stream: &mut impl Read) -> Result<T, Fr
     }
     let mut bytes = vec![0; length];
     stream.read_exact(&mut bytes)?;
-    serde_json::from_slice(&bytes).map_err(FrameError::Malformed)
+    let text = str::from_utf8(&bytes).map_err(serde::de::Error::custom).map_err(FrameError::Malformed)?;
+    T::from_json(text).map_err(FrameError::Malformed)
 }
 
 #[cfg(test)]

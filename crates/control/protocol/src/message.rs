@@ -12,6 +12,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::Failure;
 
+model::json!(FromAgent, ToAgent);
+
 /// First message of each side.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hello {
@@ -24,7 +26,7 @@ pub struct Hello {
 
 /// Messages of the controller.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "message", rename_all = "kebab-case")]
+#[serde(rename_all = "kebab-case")]
 pub enum ToAgent {
     /// The controller's greeting.
     Hello(Hello),
@@ -65,7 +67,7 @@ pub enum ToAgent {
 
 /// Messages of an agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "message", rename_all = "kebab-case")]
+#[serde(rename_all = "kebab-case")]
 pub enum FromAgent {
     /// The agent's greeting.
     Hello(Hello),
@@ -119,7 +121,7 @@ pub enum FromAgent {
 
 /// Requests, answered at once.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "request", rename_all = "kebab-case")]
+#[serde(rename_all = "kebab-case")]
 pub enum Request {
     /// Undo the changes of crashed owners, then open the ledger as this owner.
     OpenLedger {
@@ -205,7 +207,7 @@ pub enum Request {
 
 /// Answers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "reply", content = "value", rename_all = "kebab-case")]
+#[serde(rename_all = "kebab-case")]
 pub enum Reply {
     /// Success without a result.
     Done,

@@ -133,7 +133,7 @@ pub enum Measured {
 
 /// Results of one side of a probe.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "figures", rename_all = "kebab-case")]
+#[serde(rename_all = "kebab-case")]
 pub enum SideFigures {
     /// The near side of a latency probe has them all.
     LatencyNear(Box<LatencyResult>),
@@ -167,7 +167,7 @@ pub enum SideFigures {
 
 /// Interim results of one side of a probe.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "so_far", rename_all = "lowercase")]
+#[serde(rename_all = "lowercase")]
 pub enum SoFar {
     /// The near side of a latency probe.
     Latency {
